@@ -3,8 +3,8 @@
 """Add up the runs of scripts/test and close as ctest does.
 
 scripts/test leaves a folder with one JUnit file per ctest run and a table
-`steps` (kind, name, exit status, seconds since the start). A step that is no
-ctest run counts as one test. A skip is read from ctest itself and, within a
+`steps` (name, exit status, seconds since the start). A step without a JUnit
+file counts as one test. A skip is read from ctest itself and, within a
 test, from what cmocka and pytest print: a test that passed by skipping half
 of its cases must not look whole. With CI=true a skip that tests/skips-allowed
 does not name is a failure.
@@ -48,18 +48,17 @@ def read_ctest(name: str, junit: Path, status: int, seconds: int) -> Run:
     failed: list[str] = []
     skips: list[Skip] = []
     total = 0
-    if junit.exists():
-        for case in xml.etree.ElementTree.parse(junit).getroot().iter("testcase"):
-            test = case.get("name", "?")
-            output = case.findtext("system-out") or ""
-            total += 1
-            if case.get("status") in ("notrun", "disabled"):
-                lines = [line for line in output.splitlines() if line.strip()]
-                skips.append(Skip(test, lines[-1].strip() if lines else "not run"))
-            elif case.get("status") == "run":
-                skips += skips_within(test, output)
-            else:
-                failed.append(test)
+    for case in xml.etree.ElementTree.parse(junit).getroot().iter("testcase"):
+        test = case.get("name", "?")
+        output = case.findtext("system-out") or ""
+        total += 1
+        if case.get("status") in ("notrun", "disabled"):
+            lines = [line for line in output.splitlines() if line.strip()]
+            skips.append(Skip(test, lines[-1].strip() if lines else "not run"))
+        elif case.get("status") == "run":
+            skips += skips_within(test, output)
+        else:
+            failed.append(test)
     if status != 0 and not failed:
         total += 1
         failed.append(f"ctest itself (exit status {status})")
@@ -70,10 +69,11 @@ def read_runs(results: Path) -> list[Run]:
     runs = []
     before = 0
     for line in (results / "steps").read_text().splitlines():
-        kind, name, status, at = line.split("\t")
+        name, status, at = line.split("\t")
         seconds, before = int(at) - before, int(at)
-        if kind == "ctest":
-            runs.append(read_ctest(name, results / f"{name}.xml", int(status), seconds))
+        junit = results / f"{name}.xml"
+        if junit.exists():
+            runs.append(read_ctest(name, junit, int(status), seconds))
         else:
             failed = [name] if status != "0" else []
             runs.append(Run(name, 1, failed, [], seconds))
