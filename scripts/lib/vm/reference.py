@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tests/fetch-reference runs: Debian's own librpma, unpacked in the cache,
+for tests that compare ours with it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from apt import RELEASES, fresh_archive
+from cache import made_once
+from failure import Failure, Parser, Stopped
+from processes import stop_on_signals
+
+PACKAGES = ("librpma0", "librpma-dev")
+
+
+def reference(release: str) -> Path:
+    def fetch(target: Path) -> None:
+        fresh_archive(release).unpack(PACKAGES, target)
+
+    return made_once(f"reference/{release}", fetch)
+
+
+def main() -> int:
+    parser = Parser(
+        prog="fetch-reference",
+        description="Print the directory with the unpacked librpma0 and librpma-dev of a Debian "
+                    "release; fetch them first if they are not in the cache.")
+    parser.add_argument("release", choices=RELEASES)
+    release = parser.parse_args().release
+    stop_on_signals()
+    try:
+        print(reference(release))
+    except Failure as failure:
+        print(f"fetch-reference: {failure}", file=sys.stderr)
+        return failure.status
+    except Stopped as stopped:
+        return stopped.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
