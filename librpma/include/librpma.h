@@ -3,7 +3,11 @@
  * librpma.h -- remote persistent memory access over RDMA.
  *
  * The API of librpma.so.0 at version node LIBRPMA_1.0, and the calls added
- * since at LIBRPMA_1.4. This header is the source of the section 3 manuals.
+ * since at LIBRPMA_1.4. This header is the source of the section 3 manuals:
+ * doc/header2man.py cuts one page out of each comment that opens with two
+ * stars, so every such comment has the same parts in the same order -- name
+ * and purpose, parameters, description, Return, Threads, Since, See also.
+ * librpma(7) tells how the calls work together.
  */
 #ifndef LIBRPMA_H
 #define LIBRPMA_H 1
@@ -18,24 +22,73 @@
 extern "C" {
 #endif
 
-#define RPMA_E_UNKNOWN			    (-100000)
-#define RPMA_E_NOSUPP			    (-100001)
-#define RPMA_E_PROVIDER			    (-100002)
-#define RPMA_E_NOMEM			    (-100003)
-#define RPMA_E_INVAL			    (-100004)
-#define RPMA_E_NO_COMPLETION		    (-100005)
-#define RPMA_E_NO_EVENT			    (-100006)
-#define RPMA_E_AGAIN			    (-100007)
-#define RPMA_E_SHARED_CHANNEL		    (-100008)
-#define RPMA_E_NOT_SHARED_CHNL		    (-100009)
+/**
+ * RPMA_E_* - what a librpma call returns when it fails
+ * @RPMA_E_UNKNOWN: a library beneath failed without saying why, or reported
+ *   something that librpma has no name for
+ * @RPMA_E_NOSUPP: the device, the region or the peer does not allow this
+ * @RPMA_E_PROVIDER: a call of libibverbs or librdmacm failed; its errno is in
+ *   the log
+ * @RPMA_E_NOMEM: out of memory
+ * @RPMA_E_INVAL: an argument is wrong
+ * @RPMA_E_NO_COMPLETION: no completion is waiting
+ * @RPMA_E_NO_EVENT: no event is waiting
+ * @RPMA_E_AGAIN: try again; kept for programs that name it, never returned
+ *   since 1.4
+ * @RPMA_E_SHARED_CHANNEL: the completion channel is shared, so one completion
+ *   queue cannot be waited for alone; since 1.0
+ * @RPMA_E_NOT_SHARED_CHNL: the completion channel is not shared; since 1.0
+ *
+ * All are negative and stable: a program may compare against them. Success
+ * is 0.
+ */
+#define RPMA_E_UNKNOWN	       (-100000)
+#define RPMA_E_NOSUPP	       (-100001)
+#define RPMA_E_PROVIDER	       (-100002)
+#define RPMA_E_NOMEM	       (-100003)
+#define RPMA_E_INVAL	       (-100004)
+#define RPMA_E_NO_COMPLETION   (-100005)
+#define RPMA_E_NO_EVENT	       (-100006)
+#define RPMA_E_AGAIN	       (-100007)
+#define RPMA_E_SHARED_CHANNEL  (-100008)
+#define RPMA_E_NOT_SHARED_CHNL (-100009)
 
-#define RPMA_DEFAULT_TIMEOUT_MS		    1000
-#define RPMA_ATOMIC_WRITE_ALIGNMENT	    8
-#define RPMA_W_WAIT_FOR_COMPLETION	    (1 << 0)
+/** RPMA_DEFAULT_TIMEOUT_MS - timeout of a new connection configuration, ms */
+#define RPMA_DEFAULT_TIMEOUT_MS 1000
+/** RPMA_ATOMIC_WRITE_ALIGNMENT - what rpma_atomic_write() aligns to, bytes */
+#define RPMA_ATOMIC_WRITE_ALIGNMENT 8
+/** RPMA_W_WAIT_FOR_COMPLETION - no call takes it; kept for old sources */
+#define RPMA_W_WAIT_FOR_COMPLETION (1 << 0)
 
-#define RPMA_F_COMPLETION_ON_ERROR	    (1 << 0)
-#define RPMA_F_COMPLETION_ALWAYS	    (1 << 1 | RPMA_F_COMPLETION_ON_ERROR)
+/**
+ * RPMA_F_COMPLETION_* - when an operation leaves a completion
+ * @RPMA_F_COMPLETION_ON_ERROR: only if it fails
+ * @RPMA_F_COMPLETION_ALWAYS: whether it succeeds or fails
+ *
+ * An operation without a completion keeps its place in the send queue until
+ * a later one of the same connection has completed and was fetched with
+ * rpma_cq_get_wc(): ask for a completion at least once per send queue.
+ */
+#define RPMA_F_COMPLETION_ON_ERROR (1 << 0)
+#define RPMA_F_COMPLETION_ALWAYS   (1 << 1 | RPMA_F_COMPLETION_ON_ERROR)
 
+/**
+ * RPMA_MR_USAGE_* - what a memory region is registered for
+ * @RPMA_MR_USAGE_READ_SRC: the peer may rpma_read() from it
+ * @RPMA_MR_USAGE_READ_DST: rpma_read() may store into it
+ * @RPMA_MR_USAGE_WRITE_SRC: rpma_write() may fetch from it
+ * @RPMA_MR_USAGE_WRITE_DST: the peer may rpma_write() and
+ *   rpma_atomic_write() to it
+ * @RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY: the peer may rpma_flush() it for
+ *   visibility
+ * @RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT: the peer may rpma_flush() it for
+ *   persistence
+ * @RPMA_MR_USAGE_SEND: rpma_send() may fetch from it
+ * @RPMA_MR_USAGE_RECV: rpma_recv() may store into it
+ *
+ * The uses are bits: join them with |. They are also byte 20 of the region's
+ * descriptor, see rpma_mr_get_descriptor().
+ */
 #define RPMA_MR_USAGE_READ_SRC		    (1 << 0)
 #define RPMA_MR_USAGE_READ_DST		    (1 << 1)
 #define RPMA_MR_USAGE_WRITE_SRC		    (1 << 2)
@@ -45,12 +98,35 @@ extern "C" {
 #define RPMA_MR_USAGE_SEND		    (1 << 6)
 #define RPMA_MR_USAGE_RECV		    (1 << 7)
 
-#define RPMA_LOG_USE_DEFAULT_FUNCTION	    (NULL)
+/** RPMA_LOG_USE_DEFAULT_FUNCTION - makes rpma_log_set_function() restore it */
+#define RPMA_LOG_USE_DEFAULT_FUNCTION (NULL)
 
+/**
+ * enum rpma_util_ibv_context_type - on which side of the wire an address is
+ * @RPMA_UTIL_IBV_CONTEXT_LOCAL: on an interface of this host
+ * @RPMA_UTIL_IBV_CONTEXT_REMOTE: on another host, reached through this one
+ */
 enum rpma_util_ibv_context_type { RPMA_UTIL_IBV_CONTEXT_LOCAL, RPMA_UTIL_IBV_CONTEXT_REMOTE };
 
+/**
+ * enum rpma_flush_type - what a flush makes of the bytes written before it
+ * @RPMA_FLUSH_TYPE_PERSISTENT: they survive a loss of power at the target
+ * @RPMA_FLUSH_TYPE_VISIBILITY: every reader at the target sees them
+ *
+ * Persistent is 0, so a zeroed variable asks for the stronger of the two.
+ */
 enum rpma_flush_type { RPMA_FLUSH_TYPE_PERSISTENT, RPMA_FLUSH_TYPE_VISIBILITY };
 
+/**
+ * enum rpma_conn_event - what happened to a connection
+ * @RPMA_CONN_UNDEFINED: nothing yet; a start value, no call reports it
+ * @RPMA_CONN_ESTABLISHED: both sides may use the connection
+ * @RPMA_CONN_CLOSED: one side disconnected; may be reported twice, once for
+ *   the disconnection and once when the queue pair number is free again
+ * @RPMA_CONN_LOST: the handshake failed half-way, or the device went away
+ * @RPMA_CONN_REJECTED: nobody listens there, or the listener said no
+ * @RPMA_CONN_UNREACHABLE: the peer did not answer; since 0.14
+ */
 enum rpma_conn_event {
 	RPMA_CONN_UNDEFINED = -1,
 	RPMA_CONN_ESTABLISHED,
@@ -60,8 +136,25 @@ enum rpma_conn_event {
 	RPMA_CONN_UNREACHABLE
 };
 
+/**
+ * enum rpma_log_threshold - which of the two thresholds is meant
+ * @RPMA_LOG_THRESHOLD: messages above it are dropped
+ * @RPMA_LOG_THRESHOLD_AUX: of the rest, the default log function also prints
+ *   those up to this one on standard error
+ * @RPMA_LOG_THRESHOLD_MAX: how many thresholds there are
+ */
 enum rpma_log_threshold { RPMA_LOG_THRESHOLD, RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_THRESHOLD_MAX };
 
+/**
+ * enum rpma_log_level - how grave a message is
+ * @RPMA_LOG_DISABLED: as a threshold: nothing passes
+ * @RPMA_LOG_LEVEL_FATAL: the library cannot go on
+ * @RPMA_LOG_LEVEL_ERROR: a call failed; the message has the cause
+ * @RPMA_LOG_LEVEL_WARNING: something is wrong that the call survived
+ * @RPMA_LOG_LEVEL_NOTICE: connections come and go
+ * @RPMA_LOG_LEVEL_INFO: which of several ways the library chose
+ * @RPMA_LOG_LEVEL_DEBUG: everything else
+ */
 enum rpma_log_level {
 	RPMA_LOG_DISABLED = -1,
 	RPMA_LOG_LEVEL_FATAL,
@@ -72,155 +165,1727 @@ enum rpma_log_level {
 	RPMA_LOG_LEVEL_DEBUG
 };
 
+/** struct rpma_peer - this host's end of any number of connections: a device */
 struct rpma_peer;
+/** struct rpma_peer_cfg - what one peer has to tell another of its platform */
 struct rpma_peer_cfg;
+/** struct rpma_mr_local - memory of this process, registered with a device */
 struct rpma_mr_local;
+/** struct rpma_mr_remote - a region of the peer, known by its descriptor */
 struct rpma_mr_remote;
+/** struct rpma_conn_cfg - queue sizes and waits of connections to be made */
 struct rpma_conn_cfg;
+/** struct rpma_conn_req - a connection not yet asked for or not yet accepted */
 struct rpma_conn_req;
+/** struct rpma_conn - a connection: a queue pair and its completions */
 struct rpma_conn;
+/** struct rpma_cq - a completion queue; its connection or SRQ owns it */
 struct rpma_cq;
+/** struct rpma_ep - a listening endpoint */
 struct rpma_ep;
+/** struct rpma_srq - receive buffers that several connections share */
 struct rpma_srq;
+/** struct rpma_srq_cfg - queue sizes of a shared receive queue to be made */
 struct rpma_srq_cfg;
 
+/**
+ * struct rpma_conn_private_data - bytes that travel with the handshake
+ * @ptr: first byte, NULL if there are none
+ * @len: how many bytes
+ *
+ * InfiniBand and RoCE carry at most 56 bytes in the request and 196 in the
+ * reply (IBTA 1.x, the REQ and REP messages less what rdma_cm needs), and the
+ * receiver always gets the full field, zeros behind what was sent: put a
+ * length into the bytes if it matters. iWARP gives the exact length.
+ */
 struct rpma_conn_private_data {
 	void *ptr;
 	uint8_t len;
 };
 
+/**
+ * rpma_log_function - receives the messages of librpma
+ * @level: how grave, RPMA_LOG_LEVEL_FATAL to RPMA_LOG_LEVEL_DEBUG
+ * @file_name: source file of librpma
+ * @line_no: line in it
+ * @function_name: function in it
+ * @message_format: printf(3) format of the message; it ends in a newline
+ *
+ * The arguments of the format follow. The function may be called by several
+ * threads at once and must not call librpma.
+ */
 typedef void rpma_log_function(enum rpma_log_level level, const char *file_name, const int line_no,
 			       const char *function_name, const char *message_format, ...);
 
 /* device */
+
+/**
+ * rpma_utils_get_ibv_context - find the RDMA device that serves an address
+ * @addr: IPv4 or IPv6 address or host name
+ * @type: whether @addr is one of this host or of another
+ * @ibv_ctx_ptr: where to store the device context
+ *
+ * For a local address it is the device behind the interface that has it, for
+ * a remote one the device through which this host would reach it; the latter
+ * waits up to 1000 ms for the address to resolve. The context belongs to
+ * librdmacm, which keeps it open until the process ends: never close it.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @addr or @ibv_ctx_ptr is NULL, or @type is unknown
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - no RDMA device serves the address, the name or the
+ *     address does not resolve, or rdma_getaddrinfo(3), rdma_create_id(3),
+ *     rdma_bind_addr(3) or rdma_resolve_addr(3) failed; the log says which
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 0.9
+ * See also: rpma_peer_new(), rpma_utils_ibv_context_is_odp_capable()
+ */
 int rpma_utils_get_ibv_context(const char *addr, enum rpma_util_ibv_context_type type,
 			       struct ibv_context **ibv_ctx_ptr);
+
+/**
+ * rpma_utils_ibv_context_is_odp_capable - ask whether a device pages on demand
+ * @ibv_ctx: the device, borrowed
+ * @is_odp_capable: where to store 1 if it can, else 0
+ *
+ * On-demand paging lets a device use memory that cannot be pinned, such as a
+ * file mapping on an fsdax file system. The answer is 1 if the device reports
+ * it for reliable connections with both RDMA reads and RDMA writes.
+ * rpma_mr_reg() uses it by itself when pinning is refused.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @ibv_ctx or @is_odp_capable is NULL
+ *   RPMA_E_PROVIDER - ibv_query_device_ex(3) failed; @is_odp_capable is 0
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_utils_get_ibv_context(), rpma_mr_reg(), rpma_mr_advise()
+ */
 int rpma_utils_ibv_context_is_odp_capable(struct ibv_context *ibv_ctx, int *is_odp_capable);
 
 /* peer */
+
+/**
+ * rpma_peer_new - open a protection domain on a device
+ * @ibv_ctx: the device, borrowed: must stay open as long as the peer lives
+ * @peer_ptr: where to store the new peer
+ *
+ * A peer is what regions, shared receive queues and connections are made on;
+ * only those of one peer work together. The device is asked once, here, for
+ * on-demand paging, native flush and native atomic write. Release the peer
+ * with rpma_peer_delete(). On failure @peer_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @ibv_ctx or @peer_ptr is NULL
+ *   RPMA_E_NOMEM - out of memory, here or in ibv_alloc_pd(3)
+ *   RPMA_E_PROVIDER - asking the device or ibv_alloc_pd(3) failed
+ *   RPMA_E_UNKNOWN - ibv_alloc_pd(3) failed without an errno
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_peer_delete(), rpma_utils_get_ibv_context(), rpma_mr_reg(),
+ *   rpma_conn_req_new(), rpma_ep_listen(), rpma_srq_new()
+ */
 int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr);
+
+/**
+ * rpma_peer_delete - delete a peer
+ * @peer_ptr: the peer; set to NULL. A NULL peer is fine.
+ *
+ * Delete whatever was made on the peer first. The peer is gone even when an
+ * error comes back; what the device could not release then stays with it
+ * until the process ends.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer_ptr is NULL
+ *   RPMA_E_PROVIDER - ibv_dealloc_pd(3) failed, usually because a region, a
+ *     shared receive queue or a connection of the peer is still alive
+ * Threads: safe on different peers.
+ * Since: 0.9
+ * See also: rpma_peer_new()
+ */
 int rpma_peer_delete(struct rpma_peer **peer_ptr);
 
 /* peer configuration */
+
+/**
+ * rpma_peer_cfg_new - make a peer configuration
+ * @pcfg_ptr: where to store it
+ *
+ * It says that Direct Write to PMem is not possible, until
+ * rpma_peer_cfg_set_direct_write_to_pmem() says otherwise. On failure
+ * @pcfg_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @pcfg_ptr is NULL
+ *   RPMA_E_NOMEM - out of memory
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_peer_cfg_delete(), rpma_peer_cfg_get_descriptor(),
+ *   rpma_peer_cfg_from_descriptor()
+ */
 int rpma_peer_cfg_new(struct rpma_peer_cfg **pcfg_ptr);
+
+/**
+ * rpma_peer_cfg_delete - delete a peer configuration
+ * @pcfg_ptr: the configuration; set to NULL. A NULL configuration is fine.
+ *
+ * Connections it was applied to keep what it said.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @pcfg_ptr is NULL
+ * Threads: safe on different configurations.
+ * Since: 0.9
+ * See also: rpma_peer_cfg_new(), rpma_peer_cfg_from_descriptor()
+ */
 int rpma_peer_cfg_delete(struct rpma_peer_cfg **pcfg_ptr);
+
+/**
+ * rpma_peer_cfg_set_direct_write_to_pmem - declare what the platform can do
+ * @pcfg: the configuration
+ * @supported: true if what the RDMA device writes to this host's persistent
+ *   memory is persistent as soon as it has left the device's and the bus's
+ *   buffers
+ *
+ * Nothing checks the claim. Where it is wrong, for instance because inbound
+ * writes go to the CPU cache (DDIO on Intel platforms) and the cache is not
+ * flushed when power fails, peers lose data they were told is safe. See
+ * DIRECT WRITE TO PMEM in librpma(7).
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @pcfg is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_peer_cfg_get_direct_write_to_pmem(),
+ *   rpma_peer_cfg_get_descriptor(), rpma_conn_apply_remote_peer_cfg()
+ */
 int rpma_peer_cfg_set_direct_write_to_pmem(struct rpma_peer_cfg *pcfg, bool supported);
+
+/**
+ * rpma_peer_cfg_get_direct_write_to_pmem - read what a configuration declares
+ * @pcfg: the configuration
+ * @supported: where to store whether Direct Write to PMem is possible
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @pcfg or @supported is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_peer_cfg_set_direct_write_to_pmem()
+ */
 int rpma_peer_cfg_get_direct_write_to_pmem(const struct rpma_peer_cfg *pcfg, bool *supported);
+
+/**
+ * rpma_peer_cfg_get_descriptor - write a configuration down for the peer
+ * @pcfg: the configuration
+ * @desc: buffer of the caller for as many bytes as
+ *   rpma_peer_cfg_get_descriptor_size() says; any alignment
+ *
+ * How the descriptor gets to the peer is up to the program: private data and
+ * messages are the usual ways. It is one byte, 1 if Direct Write to PMem is
+ * possible and 0 if not, the same in every release since 0.9.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @pcfg or @desc is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_peer_cfg_get_descriptor_size(),
+ *   rpma_peer_cfg_from_descriptor(), rpma_conn_req_connect()
+ */
 int rpma_peer_cfg_get_descriptor(const struct rpma_peer_cfg *pcfg, void *desc);
+
+/**
+ * rpma_peer_cfg_get_descriptor_size - ask how long that descriptor is
+ * @pcfg: the configuration
+ * @desc_size: where to store the size in bytes, 1
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @pcfg or @desc_size is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_peer_cfg_get_descriptor()
+ */
 int rpma_peer_cfg_get_descriptor_size(const struct rpma_peer_cfg *pcfg, size_t *desc_size);
+
+/**
+ * rpma_peer_cfg_from_descriptor - make a configuration out of a descriptor
+ * @desc: the bytes that came from the peer; not needed afterwards
+ * @desc_size: how many; 1 is enough, more are ignored
+ * @pcfg_ptr: where to store the new configuration
+ *
+ * Any value of the byte but 0 means that Direct Write to PMem is possible.
+ * On failure @pcfg_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @desc or @pcfg_ptr is NULL, or @desc_size is 0
+ *   RPMA_E_NOMEM - out of memory
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_peer_cfg_get_descriptor(), rpma_peer_cfg_delete(),
+ *   rpma_conn_apply_remote_peer_cfg()
+ */
 int rpma_peer_cfg_from_descriptor(const void *desc, size_t desc_size,
 				  struct rpma_peer_cfg **pcfg_ptr);
 
 /* memory regions */
+
+/**
+ * rpma_mr_reg - register memory with the device of a peer
+ * @peer: whose device
+ * @ptr: first byte; the memory stays the caller's and must stay mapped until
+ *   rpma_mr_dereg()
+ * @size: its length in bytes
+ * @usage: what for, RPMA_MR_USAGE_* joined with |
+ * @mr_ptr: where to store the new region
+ *
+ * The memory is pinned. Where that is not supported and the device pages on
+ * demand, it is registered that way instead; see ON-DEMAND PAGING SUPPORT in
+ * librpma(7).
+ *
+ * The rights follow from @usage: remote read for RPMA_MR_USAGE_READ_SRC and
+ * both flush types; remote write with local write for
+ * RPMA_MR_USAGE_WRITE_DST; local write for RPMA_MR_USAGE_READ_DST (on iWARP
+ * remote write too, that is how a read arrives there),
+ * RPMA_MR_USAGE_WRITE_SRC and RPMA_MR_USAGE_RECV; none for
+ * RPMA_MR_USAGE_SEND. If the device has a flush operation of its own, the
+ * flush types give the right to use it as well; a device may refuse that for
+ * memory which is not persistent, and then such a region is registered
+ * without it and is flushed by reading.
+ *
+ * On failure @mr_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer, @ptr or @mr_ptr is NULL, @size is 0, or @usage is 0
+ *     or has a bit that is no use
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - ibv_reg_mr(3) failed: the memory is not mapped with the
+ *     rights needed, or RLIMIT_MEMLOCK is too low, or the device has no room;
+ *     the log has the errno
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 0.9
+ * See also: rpma_mr_dereg(), rpma_mr_get_descriptor(), rpma_mr_advise(),
+ *   rpma_read(), rpma_write(), rpma_flush(), rpma_send(), rpma_recv()
+ */
 int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
 		struct rpma_mr_local **mr_ptr);
+
+/**
+ * rpma_mr_dereg - take a registration back
+ * @mr_ptr: the region; set to NULL. A NULL region is fine.
+ *
+ * No operation may be under way on the region. The memory itself is the
+ * caller's and is left alone. The region is gone even when an error comes
+ * back.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr_ptr is NULL
+ *   RPMA_E_PROVIDER - ibv_dereg_mr(3) failed
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 0.9
+ * See also: rpma_mr_reg()
+ */
 int rpma_mr_dereg(struct rpma_mr_local **mr_ptr);
+
+/**
+ * rpma_mr_get_descriptor - write a region down for the peer
+ * @mr: the region
+ * @desc: buffer of the caller for as many bytes as
+ *   rpma_mr_get_descriptor_size() says; any alignment
+ *
+ * The descriptor is all the peer needs to access the region, so give it only
+ * to those who may. It has 22 bytes: base address (bytes 0 to 7), length (8
+ * to 15) and remote key (16 to 19), all little endian, the RPMA_MR_USAGE_*
+ * bits (20), and flags (21), whose bit 0 says that the region accepts native
+ * flush too. librpma before 1.4 writes and reads only the first 21 and
+ * ignores the last.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr or @desc is NULL
+ * Threads: safe.
+ * Since: 0.9; 22 bytes since 1.4
+ * See also: rpma_mr_get_descriptor_size(), rpma_mr_remote_from_descriptor()
+ */
 int rpma_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc);
+
+/**
+ * rpma_mr_get_descriptor_size - ask how long that descriptor is
+ * @mr: the region
+ * @desc_size: where to store the size in bytes, 22
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr or @desc_size is NULL
+ * Threads: safe.
+ * Since: 0.9; 22 since 1.4, 21 before
+ * See also: rpma_mr_get_descriptor()
+ */
 int rpma_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_size);
+
+/**
+ * rpma_mr_get_ptr - ask where a region starts
+ * @mr: the region
+ * @ptr: where to store the address given to rpma_mr_reg()
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr or @ptr is NULL
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_mr_reg(), rpma_mr_get_size()
+ */
 int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
+
+/**
+ * rpma_mr_get_size - ask how long a region is
+ * @mr: the region
+ * @size: where to store the length in bytes
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr or @size is NULL
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_mr_reg(), rpma_mr_get_ptr()
+ */
 int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size);
+
+/**
+ * rpma_mr_advise - tell the device how a range will be used
+ * @mr: the region
+ * @offset: first byte of the range
+ * @len: its length in bytes, at most UINT32_MAX
+ * @advice: one of enum ib_uverbs_advise_mr_advice, such as
+ *   IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE
+ * @flags: 0 or IBV_ADVISE_MR_FLAG_FLUSH, which waits until the advice is
+ *   carried out
+ *
+ * Useful on regions that are paged on demand: prefetching spares the first
+ * access its page faults.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr is NULL, the range is not inside the region, @len is
+ *     above UINT32_MAX, the region's usage does not allow the advice, or
+ *     @flags are not valid
+ *   RPMA_E_NOSUPP - the device or the system cannot do it
+ *   RPMA_E_PROVIDER - ibv_advise_mr(3) failed for another reason
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_mr_reg(), rpma_utils_ibv_context_is_odp_capable()
+ */
 int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advice, uint32_t flags);
+
+/**
+ * rpma_mr_remote_from_descriptor - make a remote region out of a descriptor
+ * @desc: the bytes that came from the peer; not needed afterwards
+ * @desc_size: how many
+ * @mr_ptr: where to store the new remote region
+ *
+ * The bytes are those of rpma_mr_get_descriptor() in any release. Byte 21,
+ * the flags, is read only when there are exactly 22, because with more it
+ * could be the start of something else that a 21-byte descriptor was put in
+ * front of; other bytes past the 21st are ignored. On failure @mr_ptr is left
+ * alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @desc or @mr_ptr is NULL, or @desc_size is below 21
+ *   RPMA_E_NOSUPP - the bytes describe no region: no usage, no length, or an
+ *     end past the last address
+ *   RPMA_E_NOMEM - out of memory
+ * Threads: safe.
+ * Since: 0.9; no usage is RPMA_E_NOSUPP since 1.4, RPMA_E_INVAL before
+ * See also: rpma_mr_get_descriptor(), rpma_mr_remote_delete(), rpma_read(),
+ *   rpma_write(), rpma_atomic_write(), rpma_flush()
+ */
 int rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
 				   struct rpma_mr_remote **mr_ptr);
+
+/**
+ * rpma_mr_remote_get_size - ask how long a remote region is
+ * @mr: the remote region
+ * @size: where to store the length in bytes
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr or @size is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_mr_remote_from_descriptor()
+ */
 int rpma_mr_remote_get_size(const struct rpma_mr_remote *mr, size_t *size);
+
+/**
+ * rpma_mr_remote_get_flush_type - ask which flushes a remote region allows
+ * @mr: the remote region
+ * @flush_type: where to store RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
+ *   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, both joined with |, or 0
+ *
+ * The answer is made of usage bits, not of enum rpma_flush_type values.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr or @flush_type is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_mr_remote_from_descriptor(), rpma_flush()
+ */
 int rpma_mr_remote_get_flush_type(const struct rpma_mr_remote *mr, int *flush_type);
+
+/**
+ * rpma_mr_remote_delete - forget a remote region
+ * @mr_ptr: the remote region; set to NULL. A NULL region is fine.
+ *
+ * Nothing happens at the peer.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr_ptr is NULL
+ * Threads: safe on different regions.
+ * Since: 0.9
+ * See also: rpma_mr_remote_from_descriptor()
+ */
 int rpma_mr_remote_delete(struct rpma_mr_remote **mr_ptr);
 
 /* connection configuration */
+
+/**
+ * rpma_conn_cfg_new - make a connection configuration
+ * @cfg_ptr: where to store it
+ *
+ * It starts with a timeout of RPMA_DEFAULT_TIMEOUT_MS, 10 entries in the
+ * completion, send and receive queue each, no separate receive completion
+ * queue, a completion channel per queue and no shared receive queue. These
+ * are also what a NULL configuration stands for. A configuration is read when
+ * a request is made and may be changed or deleted right after. On failure
+ * @cfg_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg_ptr is NULL
+ *   RPMA_E_NOMEM - out of memory
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_delete(), rpma_conn_req_new(),
+ *   rpma_ep_next_conn_req(), rpma_conn_cfg_set_cq_size(),
+ *   rpma_conn_cfg_set_rcq_size(), rpma_conn_cfg_set_sq_size(),
+ *   rpma_conn_cfg_set_rq_size(), rpma_conn_cfg_set_timeout(),
+ *   rpma_conn_cfg_set_compl_channel(), rpma_conn_cfg_set_srq()
+ */
 int rpma_conn_cfg_new(struct rpma_conn_cfg **cfg_ptr);
+
+/**
+ * rpma_conn_cfg_delete - delete a connection configuration
+ * @cfg_ptr: the configuration; set to NULL. A NULL configuration is fine.
+ *
+ * Requests made with it are not affected.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg_ptr is NULL
+ * Threads: safe on different configurations.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_new()
+ */
 int rpma_conn_cfg_delete(struct rpma_conn_cfg **cfg_ptr);
+
+/**
+ * rpma_conn_cfg_set_timeout - limit the time it takes to find the peer
+ * @cfg: the configuration
+ * @timeout_ms: limit in milliseconds, 0 or more
+ *
+ * rpma_conn_req_new() spends up to this on resolving the address and up to
+ * this again on resolving the route. The handshake after it is bounded by the
+ * connection manager, not by this.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL, or @timeout_ms is negative
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_get_timeout(), rpma_conn_req_new()
+ */
 int rpma_conn_cfg_set_timeout(struct rpma_conn_cfg *cfg, int timeout_ms);
+
+/**
+ * rpma_conn_cfg_get_timeout - read the limit for finding the peer
+ * @cfg: the configuration
+ * @timeout_ms: where to store it, in milliseconds
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @timeout_ms is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_set_timeout()
+ */
 int rpma_conn_cfg_get_timeout(const struct rpma_conn_cfg *cfg, int *timeout_ms);
+
+/**
+ * rpma_conn_cfg_set_cq_size - set the size of the completion queue
+ * @cfg: the configuration
+ * @cq_size: entries; must hold the completions that can wait at once
+ *
+ * Without a separate receive completion queue the completions of receives
+ * wait here too. A queue that overflows breaks its connections. The device
+ * may give more than asked for; a size it cannot give, such as 0, fails when
+ * the request is made.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_get_cq_size(), rpma_conn_cfg_set_rcq_size(),
+ *   rpma_conn_req_new()
+ */
 int rpma_conn_cfg_set_cq_size(struct rpma_conn_cfg *cfg, uint32_t cq_size);
+
+/**
+ * rpma_conn_cfg_get_cq_size - read the size of the completion queue
+ * @cfg: the configuration
+ * @cq_size: where to store it, in entries
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @cq_size is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_set_cq_size()
+ */
 int rpma_conn_cfg_get_cq_size(const struct rpma_conn_cfg *cfg, uint32_t *cq_size);
+
+/**
+ * rpma_conn_cfg_set_rcq_size - give receives a completion queue of their own
+ * @cfg: the configuration
+ * @rcq_size: entries; 0 sends the completions of receives to the main
+ *   completion queue
+ *
+ * The size is ignored when the connection takes its receives from a shared
+ * receive queue that has a completion queue of its own.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_conn_cfg_get_rcq_size(), rpma_conn_get_rcq(),
+ *   rpma_srq_cfg_set_rcq_size()
+ */
 int rpma_conn_cfg_set_rcq_size(struct rpma_conn_cfg *cfg, uint32_t rcq_size);
+
+/**
+ * rpma_conn_cfg_get_rcq_size - read the size of the receive completion queue
+ * @cfg: the configuration
+ * @rcq_size: where to store it, in entries; 0 stands for none
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @rcq_size is NULL
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_conn_cfg_set_rcq_size()
+ */
 int rpma_conn_cfg_get_rcq_size(const struct rpma_conn_cfg *cfg, uint32_t *rcq_size);
+
+/**
+ * rpma_conn_cfg_set_sq_size - set the size of the send queue
+ * @cfg: the configuration
+ * @sq_size: entries: reads, writes, flushes and sends that may be under way
+ *   at once
+ *
+ * An operation without a completion keeps its entry until a later one has
+ * been fetched, see RPMA_F_COMPLETION_ON_ERROR.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_get_sq_size(), rpma_conn_req_new()
+ */
 int rpma_conn_cfg_set_sq_size(struct rpma_conn_cfg *cfg, uint32_t sq_size);
+
+/**
+ * rpma_conn_cfg_get_sq_size - read the size of the send queue
+ * @cfg: the configuration
+ * @sq_size: where to store it, in entries
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @sq_size is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_set_sq_size()
+ */
 int rpma_conn_cfg_get_sq_size(const struct rpma_conn_cfg *cfg, uint32_t *sq_size);
+
+/**
+ * rpma_conn_cfg_set_rq_size - set the size of the receive queue
+ * @cfg: the configuration
+ * @rq_size: entries: receives that may be posted at once
+ *
+ * The size does not matter when the connection takes its receives from a
+ * shared receive queue.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_get_rq_size(), rpma_conn_req_recv(), rpma_recv(),
+ *   rpma_srq_cfg_set_rq_size()
+ */
 int rpma_conn_cfg_set_rq_size(struct rpma_conn_cfg *cfg, uint32_t rq_size);
+
+/**
+ * rpma_conn_cfg_get_rq_size - read the size of the receive queue
+ * @cfg: the configuration
+ * @rq_size: where to store it, in entries
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @rq_size is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_cfg_set_rq_size()
+ */
 int rpma_conn_cfg_get_rq_size(const struct rpma_conn_cfg *cfg, uint32_t *rq_size);
+
+/**
+ * rpma_conn_cfg_set_compl_channel - let both completion queues share a channel
+ * @cfg: the configuration
+ * @shared: true for one completion channel, false for one per queue
+ *
+ * With a shared channel one descriptor and one call, rpma_conn_wait(), watch
+ * the completions of sends and of receives; rpma_cq_wait() is then refused.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_conn_cfg_get_compl_channel(), rpma_conn_wait(),
+ *   rpma_conn_get_compl_fd()
+ */
 int rpma_conn_cfg_set_compl_channel(struct rpma_conn_cfg *cfg, bool shared);
+
+/**
+ * rpma_conn_cfg_get_compl_channel - read whether the channel is shared
+ * @cfg: the configuration
+ * @shared: where to store it
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @shared is NULL
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_conn_cfg_set_compl_channel()
+ */
 int rpma_conn_cfg_get_compl_channel(const struct rpma_conn_cfg *cfg, bool *shared);
+
+/**
+ * rpma_conn_cfg_set_srq - take receives from a shared receive queue
+ * @cfg: the configuration
+ * @srq: the shared receive queue, borrowed: must outlive every connection
+ *   made with this configuration
+ *
+ * It cannot be taken back: make a new configuration instead. If the queue has
+ * a completion queue of its own, receives complete there and the connection
+ * gets none for them; that excludes a shared completion channel.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @srq is NULL
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_conn_cfg_get_srq(), rpma_srq_new(), rpma_srq_get_rcq()
+ */
 int rpma_conn_cfg_set_srq(struct rpma_conn_cfg *cfg, struct rpma_srq *srq);
+
+/**
+ * rpma_conn_cfg_get_srq - read which shared receive queue is used
+ * @cfg: the configuration
+ * @srq_ptr: where to store it, NULL if none
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @srq_ptr is NULL
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_conn_cfg_set_srq()
+ */
 int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq_ptr);
 
 /* connections */
+
+/**
+ * rpma_conn_req_new - prepare a connection to a listening peer
+ * @peer: whose device
+ * @addr: IPv4 or IPv6 address or name of the remote host
+ * @port: port number or service name
+ * @cfg: sizes and waits, read during the call; NULL for the defaults of
+ *   rpma_conn_cfg_new()
+ * @req_ptr: where to store the new request
+ *
+ * Resolves the address and the route, each within the timeout of @cfg, and
+ * makes the completion queues and the queue pair. Nothing reaches the remote
+ * program before rpma_conn_req_connect(); receives may be posted before that
+ * with rpma_conn_req_recv(). The first address that the name resolves to is
+ * the one tried. On failure @req_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer, @addr, @port or @req_ptr is NULL, or @cfg has both a
+ *     shared completion channel and a shared receive queue with a completion
+ *     queue of its own
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - rdma_getaddrinfo(3), rdma_create_id(3),
+ *     rdma_resolve_addr(3), rdma_resolve_route(3), ibv_create_cq(3),
+ *     ibv_req_notify_cq(3) or rdma_create_qp(3) failed; also when the route
+ *     leaves through another device than that of @peer
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 0.9
+ * See also: rpma_conn_req_connect(), rpma_conn_req_recv(),
+ *   rpma_conn_req_delete(), rpma_conn_cfg_new()
+ */
 int rpma_conn_req_new(struct rpma_peer *peer, const char *addr, const char *port,
 		      const struct rpma_conn_cfg *cfg, struct rpma_conn_req **req_ptr);
+
+/**
+ * rpma_conn_req_delete - give a request up
+ * @req_ptr: the request; set to NULL. A NULL request is fine.
+ *
+ * A request that came from rpma_ep_next_conn_req() is rejected, so the other
+ * side gets RPMA_CONN_REJECTED. The request is gone even when an error comes
+ * back.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @req_ptr is NULL
+ *   RPMA_E_PROVIDER - rejecting it, or rdma_destroy_qp(3),
+ *     ibv_destroy_cq(3) or rdma_destroy_id(3), failed
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 0.9
+ * See also: rpma_conn_req_new(), rpma_ep_next_conn_req()
+ */
 int rpma_conn_req_delete(struct rpma_conn_req **req_ptr);
+
+/**
+ * rpma_conn_req_recv - post a receive before the connection exists
+ * @req: the request
+ * @dst: region to receive into, registered with RPMA_MR_USAGE_RECV
+ * @offset: where in it, in bytes
+ * @len: room there, in bytes, at most UINT32_MAX
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * The way to have a buffer ready for a peer that sends as soon as the
+ * connection stands. The message may be shorter than @len. The range is not
+ * checked against the region; the device does that when a message arrives.
+ * Unlike rpma_recv() it takes no empty buffer.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @req or @dst is NULL, or @len is above UINT32_MAX
+ *   RPMA_E_PROVIDER - ibv_post_recv(3) failed, for instance because the
+ *     receive queue is full or the connection uses a shared receive queue
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_recv(), rpma_conn_req_connect(), rpma_srq_recv()
+ */
 int rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, size_t offset,
 		       size_t len, const void *op_context);
+
+/**
+ * rpma_conn_req_get_private_data - read what came with an incoming request
+ * @req: the request
+ * @pdata: where to store pointer and length
+ *
+ * The bytes belong to the request, and to the connection it becomes: they
+ * stay until that is deleted. A request made by rpma_conn_req_new() has none,
+ * pointer NULL and length 0.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @req or @pdata is NULL
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_ep_next_conn_req(), rpma_conn_get_private_data()
+ */
 int rpma_conn_req_get_private_data(const struct rpma_conn_req *req,
 				   struct rpma_conn_private_data *pdata);
+
+/**
+ * rpma_conn_req_connect - ask for the connection, or accept it
+ * @req_ptr: the request; consumed and set to NULL
+ * @pdata: bytes for the other side, read during the call; NULL for none
+ * @conn_ptr: where to store the new connection
+ *
+ * The call does not wait for the other side: use rpma_conn_next_event() until
+ * it says RPMA_CONN_ESTABLISHED. A request of rpma_conn_req_new() is sent, one
+ * of rpma_ep_next_conn_req() is accepted.
+ *
+ * The request is consumed by success and failure alike, unless @req_ptr or
+ * the request is NULL; a failure rejects an incoming one. On failure
+ * @conn_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @req_ptr, the request or @conn_ptr is NULL, or @pdata is
+ *     given but its pointer is NULL or its length 0
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - an event channel, the buffer for flushes, rdma_connect(3)
+ *     or rdma_accept(3) failed; too long private data ends here, see struct
+ *     rpma_conn_private_data
+ * Threads: safe on different requests.
+ * Since: 0.9
+ * See also: rpma_conn_req_new(), rpma_ep_next_conn_req(),
+ *   rpma_conn_next_event(), rpma_conn_get_private_data(), rpma_conn_delete()
+ */
 int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
 			  const struct rpma_conn_private_data *pdata, struct rpma_conn **conn_ptr);
+
+/**
+ * rpma_conn_next_event - fetch what happened to a connection
+ * @conn: the connection
+ * @event: where to store the event
+ *
+ * Waits for the next event, unless the descriptor of rpma_conn_get_event_fd()
+ * was made non-blocking. There is no timeout: to bound the wait, poll(2) that
+ * descriptor. After RPMA_CONN_CLOSED or RPMA_CONN_LOST nothing can be sent
+ * any more; what was under way completes with IBV_WC_WR_FLUSH_ERR. After
+ * RPMA_CONN_REJECTED or RPMA_CONN_UNREACHABLE delete the connection; to try
+ * again start from rpma_conn_req_new().
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @event is NULL
+ *   RPMA_E_NO_EVENT - nothing is waiting on a non-blocking descriptor, or a
+ *     signal interrupted the wait
+ *   RPMA_E_UNKNOWN - the connection manager reported an event that has no
+ *     name here; it is consumed
+ *   RPMA_E_PROVIDER - rdma_get_cm_event(3) or rdma_ack_cm_event(3) failed
+ *   RPMA_E_NOMEM - out of memory for the private data of the peer
+ * Threads: safe on different connections; calls on one take turns.
+ * Since: 0.9
+ * See also: rpma_conn_get_event_fd(), rpma_utils_conn_event_2str(),
+ *   rpma_conn_get_private_data(), rpma_conn_disconnect(), rpma_conn_delete()
+ */
 int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event);
+
+/**
+ * rpma_utils_conn_event_2str - name a connection event
+ * @conn_event: the event
+ *
+ * Return: a constant string, for unknown values too; never NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_next_event(), rpma_err_2str()
+ */
 const char *rpma_utils_conn_event_2str(enum rpma_conn_event conn_event);
+
+/**
+ * rpma_conn_get_private_data - read what came with the other side's handshake
+ * @conn: the connection
+ * @pdata: where to store pointer and length; NULL and 0 if nothing came yet
+ *
+ * The side that accepted has it at once, the side that asked after it got
+ * RPMA_CONN_ESTABLISHED. The bytes belong to the connection and stay until it
+ * is deleted. On InfiniBand and RoCE zeros fill the field behind what was
+ * sent, so the length is not that of the sender.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @pdata is NULL
+ * Threads: safe, but not while another thread fetches the first event.
+ * Since: 0.9
+ * See also: rpma_conn_req_connect(), rpma_conn_next_event(),
+ *   rpma_conn_req_get_private_data()
+ */
 int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_private_data *pdata);
+
+/**
+ * rpma_conn_apply_remote_peer_cfg - tell a connection of the peer's platform
+ * @conn: the connection
+ * @pcfg: what the peer sent, borrowed for the call
+ *
+ * A new connection assumes that the peer has no Direct Write to PMem, so
+ * rpma_flush() refuses RPMA_FLUSH_TYPE_PERSISTENT until this call says
+ * otherwise. It may be called again; later flushes go by the last call.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @pcfg is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_peer_cfg_from_descriptor(), rpma_flush()
+ */
 int rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_peer_cfg *pcfg);
+
+/**
+ * rpma_conn_get_qp_num - ask for the number of the queue pair
+ * @conn: the connection
+ * @qp_num: where to store it
+ *
+ * Completions carry the same number in qp_num: that is how to tell whose
+ * message came through a shared receive queue.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @qp_num is NULL
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_srq_recv(), rpma_cq_get_wc()
+ */
 int rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num);
+
+/**
+ * rpma_conn_get_event_fd - ask for the descriptor that events arrive on
+ * @conn: the connection
+ * @fd: where to store the descriptor, borrowed: do not close it
+ *
+ * It becomes readable when rpma_conn_next_event() has something to fetch. It
+ * blocks; set O_NONBLOCK with fcntl(2) for use with poll(2) or epoll(7).
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @fd is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_next_event(), rpma_cq_get_fd(), rpma_ep_get_fd()
+ */
 int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
+
+/**
+ * rpma_conn_get_cq - ask for the completion queue
+ * @conn: the connection
+ * @cq_ptr: where to store it, borrowed; lives as long as the connection
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @cq_ptr is NULL
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_conn_get_rcq(), rpma_cq_wait(), rpma_cq_get_wc()
+ */
 int rpma_conn_get_cq(const struct rpma_conn *conn, struct rpma_cq **cq_ptr);
+
+/**
+ * rpma_conn_get_rcq - ask for the completion queue of receives
+ * @conn: the connection
+ * @rcq_ptr: where to store it, borrowed; lives as long as the connection;
+ *   NULL if receives complete elsewhere
+ *
+ * Elsewhere is the main completion queue, or that of the shared receive queue
+ * the connection uses.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @rcq_ptr is NULL
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_conn_cfg_set_rcq_size(), rpma_conn_get_cq(),
+ *   rpma_srq_get_rcq()
+ */
 int rpma_conn_get_rcq(const struct rpma_conn *conn, struct rpma_cq **rcq_ptr);
+
+/**
+ * rpma_conn_get_compl_fd - ask for the descriptor of the shared channel
+ * @conn: the connection
+ * @fd: where to store the descriptor, borrowed: do not close it
+ *
+ * It becomes readable when rpma_conn_wait() has something to report.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @fd is NULL
+ *   RPMA_E_NOT_SHARED_CHNL - the connection was configured without a shared
+ *     completion channel
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_conn_cfg_set_compl_channel(), rpma_conn_wait(),
+ *   rpma_cq_get_fd()
+ */
 int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
+
+/**
+ * rpma_conn_wait - wait for completions of either queue
+ * @conn: the connection, configured with a shared completion channel
+ * @flags: reserved; pass 0
+ * @cq: where to store the queue that has completions, borrowed
+ * @is_rcq: where to store whether it is the one of receives; may be NULL
+ *
+ * Waits until one of the two queues has news, unless the descriptor of
+ * rpma_conn_get_compl_fd() was made non-blocking, and arms that queue again.
+ * Then fetch with rpma_cq_get_wc() until it says RPMA_E_NO_COMPLETION; that
+ * may be its first answer, because the news can be of a completion that was
+ * fetched before.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @cq is NULL
+ *   RPMA_E_NOT_SHARED_CHNL - the channel is not shared; use rpma_cq_wait()
+ *   RPMA_E_NO_COMPLETION - nothing is waiting on a non-blocking descriptor, a
+ *     signal interrupted the wait, or ibv_get_cq_event(3) failed
+ *   RPMA_E_UNKNOWN - the news was of a queue that is none of the two
+ *   RPMA_E_PROVIDER - ibv_req_notify_cq(3) failed
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_conn_cfg_set_compl_channel(), rpma_conn_get_compl_fd(),
+ *   rpma_cq_get_wc()
+ */
 int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq);
+
+/**
+ * rpma_conn_disconnect - start closing a connection
+ * @conn: the connection
+ *
+ * Either side may do it; both then get RPMA_CONN_CLOSED. Operations under way
+ * complete with IBV_WC_WR_FLUSH_ERR. Disconnecting again, or after
+ * RPMA_CONN_CLOSED or RPMA_CONN_REJECTED, does no harm.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL
+ *   RPMA_E_PROVIDER - rdma_disconnect(3) failed
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_next_event(), rpma_conn_delete()
+ */
 int rpma_conn_disconnect(struct rpma_conn *conn);
+
+/**
+ * rpma_conn_delete - delete a connection
+ * @conn_ptr: the connection; set to NULL. A NULL connection is fine.
+ *
+ * Legal at any time: a connection that still stands is torn down. Its
+ * completion queues, descriptors and private data go with it; regions stay.
+ * The connection is gone even when an error comes back, which is then the
+ * first of those met.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn_ptr is NULL, or munmap(2) of the flush buffer failed
+ *   RPMA_E_PROVIDER - ibv_dereg_mr(3) of the flush buffer,
+ *     rdma_destroy_qp(3), ibv_destroy_cq(3), ibv_destroy_comp_channel(3) or
+ *     rdma_destroy_id(3) failed
+ * Threads: safe on different connections.
+ * Since: 0.9
+ * See also: rpma_conn_disconnect(), rpma_conn_req_connect()
+ */
 int rpma_conn_delete(struct rpma_conn **conn_ptr);
 
 /* endpoints */
+
+/**
+ * rpma_ep_listen - listen for connection requests
+ * @peer: whose device
+ * @addr: IPv4 or IPv6 address or name of this host
+ * @port: port number or service name; "0" for one that is free
+ * @ep_ptr: where to store the new endpoint
+ *
+ * How many requests may wait is left to the kernel (rdma_ucm's max_backlog).
+ * On failure @ep_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer, @addr, @port or @ep_ptr is NULL
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - rdma_create_event_channel(3), rdma_create_id(3),
+ *     rdma_getaddrinfo(3), rdma_bind_addr(3) or rdma_listen(3) failed: the
+ *     address is not one of an RDMA device here, or the port is taken
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 0.9
+ * See also: rpma_ep_next_conn_req(), rpma_ep_get_port(), rpma_ep_get_fd(),
+ *   rpma_ep_shutdown()
+ */
 int rpma_ep_listen(struct rpma_peer *peer, const char *addr, const char *port,
 		   struct rpma_ep **ep_ptr);
+
+/**
+ * rpma_ep_get_fd - ask for the descriptor that requests arrive on
+ * @ep: the endpoint
+ * @fd: where to store the descriptor, borrowed: do not close it
+ *
+ * It becomes readable when rpma_ep_next_conn_req() has something to fetch. It
+ * blocks; set O_NONBLOCK with fcntl(2) for use with poll(2) or epoll(7).
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @ep or @fd is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_ep_next_conn_req(), rpma_conn_get_event_fd()
+ */
 int rpma_ep_get_fd(const struct rpma_ep *ep, int *fd);
+
+/**
+ * rpma_ep_get_port - ask on which port an endpoint listens
+ * @ep: the endpoint
+ * @port: where to store the port number, in host byte order
+ *
+ * The way to learn the port after rpma_ep_listen() with port "0".
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @ep or @port is NULL
+ * Threads: safe.
+ * Since: 1.4, the first call of version node LIBRPMA_1.4
+ * See also: rpma_ep_listen()
+ */
 int rpma_ep_get_port(const struct rpma_ep *ep, uint16_t *port);
+
+/**
+ * rpma_ep_next_conn_req - take the next incoming request
+ * @ep: the endpoint
+ * @cfg: sizes of the connection, read during the call; NULL for the defaults
+ *   of rpma_conn_cfg_new()
+ * @req_ptr: where to store the new request
+ *
+ * Waits for a request, unless the descriptor of rpma_ep_get_fd() was made
+ * non-blocking. Look at its private data, post receives, then accept it with
+ * rpma_conn_req_connect() or reject it with rpma_conn_req_delete(). If the
+ * call itself fails after a request came, that request is rejected. On
+ * failure @req_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @ep or @req_ptr is NULL; the event was no request, it is
+ *     consumed; or @cfg has both a shared completion channel and a shared
+ *     receive queue with a completion queue of its own
+ *   RPMA_E_NO_EVENT - nothing is waiting on a non-blocking descriptor, or a
+ *     signal interrupted the wait
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - rdma_get_cm_event(3), rdma_ack_cm_event(3),
+ *     ibv_create_cq(3), ibv_req_notify_cq(3) or rdma_create_qp(3) failed; also
+ *     when the request came in through another device than the peer's
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 0.9
+ * See also: rpma_conn_req_get_private_data(), rpma_conn_req_recv(),
+ *   rpma_conn_req_connect(), rpma_conn_req_delete(), rpma_ep_get_fd()
+ */
 int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
 			  struct rpma_conn_req **req_ptr);
+
+/**
+ * rpma_ep_shutdown - stop listening
+ * @ep_ptr: the endpoint; set to NULL. A NULL endpoint is fine.
+ *
+ * Connections already made stay. Requests not yet fetched are turned down by
+ * the kernel. The endpoint is gone even when an error comes back.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @ep_ptr is NULL
+ *   RPMA_E_PROVIDER - rdma_destroy_id(3) failed
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 0.9
+ * See also: rpma_ep_listen()
+ */
 int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
 
 /* remote memory access */
+
+/**
+ * rpma_read - start copying remote memory to local memory
+ * @conn: the connection
+ * @dst: region to copy into, registered with RPMA_MR_USAGE_READ_DST
+ * @dst_offset: where in @dst, in bytes
+ * @src: region of the peer, registered with RPMA_MR_USAGE_READ_SRC
+ * @src_offset: where in @src, in bytes
+ * @len: how much, in bytes, at most UINT32_MAX
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * The bytes are there when the completion, of opcode IBV_WC_RDMA_READ, has
+ * been fetched. To read 0 bytes pass NULL for both regions and 0 for both
+ * offsets and @len. The ranges are not checked here: the devices do that, and
+ * the completion has the outcome.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
+ *     one region is NULL; both are but an offset or @len is not 0
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_mr_reg(), rpma_mr_remote_from_descriptor(),
+ *   rpma_cq_get_wc(), rpma_write()
+ */
 int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
 	      const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
 	      const void *op_context);
+
+/**
+ * rpma_write - start copying local memory to remote memory
+ * @conn: the connection
+ * @dst: region of the peer, registered with RPMA_MR_USAGE_WRITE_DST
+ * @dst_offset: where in @dst, in bytes
+ * @src: region to copy from, registered with RPMA_MR_USAGE_WRITE_SRC
+ * @src_offset: where in @src, in bytes
+ * @len: how much, in bytes, at most UINT32_MAX
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * The completion, of opcode IBV_WC_RDMA_WRITE, says that the source may be
+ * used again. It does not say that the bytes can be read at the target, let
+ * alone that they are persistent: rpma_flush() does. To write 0 bytes pass
+ * NULL for both regions and 0 for both offsets and @len. The ranges are not
+ * checked here: the devices do that, and the completion has the outcome.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
+ *     one region is NULL; both are but an offset or @len is not 0
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_mr_reg(), rpma_mr_remote_from_descriptor(), rpma_flush(),
+ *   rpma_write_with_imm(), rpma_atomic_write(), rpma_cq_get_wc()
+ */
 int rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 	       const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
 	       const void *op_context);
+
+/**
+ * rpma_write_with_imm - write, and tell the peer with a number
+ * @conn: the connection
+ * @dst: region of the peer, registered with RPMA_MR_USAGE_WRITE_DST
+ * @dst_offset: where in @dst, in bytes
+ * @src: region to copy from, registered with RPMA_MR_USAGE_WRITE_SRC
+ * @src_offset: where in @src, in bytes
+ * @len: how much, in bytes, at most UINT32_MAX
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @imm: the number, in host byte order
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * As rpma_write(), and then the oldest receive of the peer completes, without
+ * a byte stored in its buffer: opcode IBV_WC_RECV_RDMA_WITH_IMM, byte_len the
+ * bytes written, IBV_WC_WITH_IMM set in wc_flags, and imm_data the number in
+ * network byte order, so the peer takes ntohl(3) of it. Where the bytes went
+ * is not in the completion. To send the number alone pass NULL for both
+ * regions and 0 for both offsets and @len.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
+ *     one region is NULL; both are but an offset or @len is not 0
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_write(), rpma_send_with_imm(), rpma_recv(),
+ *   rpma_cq_get_wc()
+ */
 int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 			const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
 			uint32_t imm, const void *op_context);
+
+/**
+ * rpma_atomic_write - start writing 8 bytes that arrive all or not at all
+ * @conn: the connection
+ * @dst: region of the peer, registered with RPMA_MR_USAGE_WRITE_DST
+ * @dst_offset: where in @dst; a multiple of RPMA_ATOMIC_WRITE_ALIGNMENT
+ * @src: the 8 bytes, read during the call
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * The bytes are sent as they are, in the byte order of @src. Operations of
+ * the same connection that came before, reads and flushes included, take
+ * effect first. So the usual append to a log in persistent memory is: write
+ * the record, flush it, write the new end of the log with this call, flush
+ * that.
+ *
+ * Only the offset is checked: for the target to be aligned the region has to
+ * start on a multiple of 8 as well. Devices with an atomic write of their own
+ * use it, and the opcode of the completion is IBV_WC_ATOMIC_WRITE; on others
+ * it is a fenced inline write, opcode IBV_WC_RDMA_WRITE, which is atomic on
+ * platforms that store an aligned 8-byte write of a device at once.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn, @dst or @src is NULL; @flags is 0; @dst_offset is
+ *     not a multiple of 8
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 0.13
+ * See also: rpma_write(), rpma_flush(), rpma_cq_get_wc()
+ */
 int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 		      const char src[8], int flags, const void *op_context);
+
+/**
+ * rpma_flush - start making earlier writes visible or persistent
+ * @conn: the connection
+ * @dst: region of the peer, registered with the usage of this flush type
+ * @dst_offset: where in @dst, in bytes
+ * @len: how much, in bytes
+ * @type: RPMA_FLUSH_TYPE_VISIBILITY or RPMA_FLUSH_TYPE_PERSISTENT
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * When its completion has been fetched with status IBV_WC_SUCCESS, the writes
+ * to the range that were started on the same connection before are visible
+ * at the target, or persistent. Persistence rests on the peer's word that
+ * Direct Write to PMem is possible: see rpma_conn_apply_remote_peer_cfg().
+ *
+ * If device and region allow, it is the flush operation of the device for
+ * exactly the range, and the opcode of the completion is IBV_WC_FLUSH.
+ * Otherwise up to 8 bytes are read from the range, never past the end of the
+ * region, and the opcode is IBV_WC_RDMA_READ: on a reliable connection the
+ * answer to a read comes after the writes before it were placed. Regions of
+ * librpma 1.4 say in their descriptor which they allow. For others the read
+ * is used if the region also has RPMA_MR_USAGE_READ_SRC, and else the device's
+ * flush where there is one; see INTEROPERABILITY in librpma(7) for the cases
+ * in which the peer refuses that with IBV_WC_REM_ACCESS_ERR.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @dst is NULL; @flags is 0; @type is unknown; the
+ *     range is not inside the region
+ *   RPMA_E_NOSUPP - the region was not registered for this type; or it is
+ *     RPMA_FLUSH_TYPE_PERSISTENT and the peer did not declare Direct Write to
+ *     PMem
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 0.9; uses the device's flush and checks range and type since 1.4
+ * See also: rpma_write(), rpma_atomic_write(), rpma_mr_reg(),
+ *   rpma_mr_remote_get_flush_type(), rpma_conn_apply_remote_peer_cfg(),
+ *   rpma_cq_get_wc()
+ */
 int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, size_t len,
 	       enum rpma_flush_type type, int flags, const void *op_context);
 
 /* messaging */
+
+/**
+ * rpma_send - start sending a message
+ * @conn: the connection
+ * @src: region with the message, registered with RPMA_MR_USAGE_SEND; NULL for
+ *   an empty message
+ * @offset: where in it, in bytes
+ * @len: how much, in bytes, at most UINT32_MAX
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * The message goes into the oldest receive that the peer has posted, which
+ * must have room for it; if there is none the device tries again until there
+ * is. The completion, of opcode IBV_WC_SEND, says that the memory may be used
+ * again.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; @src
+ *     is NULL but @offset or @len is not 0
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_recv(), rpma_send_with_imm(), rpma_mr_reg(),
+ *   rpma_cq_get_wc()
+ */
 int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset, size_t len,
 	      int flags, const void *op_context);
+
+/**
+ * rpma_send_with_imm - start sending a message with a number
+ * @conn: the connection
+ * @src: region with the message, registered with RPMA_MR_USAGE_SEND; NULL for
+ *   the number alone
+ * @offset: where in it, in bytes
+ * @len: how much, in bytes, at most UINT32_MAX
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @imm: the number, in host byte order
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * As rpma_send(); the completion of the peer's receive has IBV_WC_WITH_IMM
+ * set in wc_flags, and the number in imm_data in network byte order, so the
+ * peer takes ntohl(3) of it.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; @src
+ *     is NULL but @offset or @len is not 0
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_send(), rpma_write_with_imm(), rpma_recv(),
+ *   rpma_cq_get_wc()
+ */
 int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
 		       size_t len, int flags, uint32_t imm, const void *op_context);
+
+/**
+ * rpma_recv - post a buffer for a message
+ * @conn: the connection
+ * @dst: region to receive into, registered with RPMA_MR_USAGE_RECV; NULL for
+ *   an empty buffer
+ * @offset: where in it, in bytes
+ * @len: room there, in bytes, at most UINT32_MAX
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * Buffers are used in the order posted. The completion always comes: opcode
+ * IBV_WC_RECV for a message, with its length in byte_len, or
+ * IBV_WC_RECV_RDMA_WITH_IMM for a rpma_write_with_imm() of the peer. A message
+ * longer than @len breaks the connection.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL; @len is above UINT32_MAX; @dst is NULL but
+ *     @offset or @len is not 0
+ *   RPMA_E_PROVIDER - ibv_post_recv(3) failed, for instance because the
+ *     receive queue is full or the connection uses a shared receive queue
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_conn_req_recv(), rpma_srq_recv(), rpma_send(),
+ *   rpma_mr_reg(), rpma_cq_get_wc()
+ */
 int rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
 	      const void *op_context);
 
 /* shared receive queues */
+
+/**
+ * rpma_srq_cfg_new - make a configuration of a shared receive queue
+ * @cfg_ptr: where to store it
+ *
+ * It starts with room for 20 receives and a completion queue of 20 entries
+ * for them, which is also what a NULL configuration stands for. (Manuals of
+ * earlier releases say 100; the library always took 20.) On failure @cfg_ptr
+ * is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg_ptr is NULL
+ *   RPMA_E_NOMEM - out of memory
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_srq_cfg_delete(), rpma_srq_cfg_set_rq_size(),
+ *   rpma_srq_cfg_set_rcq_size(), rpma_srq_new()
+ */
 int rpma_srq_cfg_new(struct rpma_srq_cfg **cfg_ptr);
+
+/**
+ * rpma_srq_cfg_delete - delete a configuration of a shared receive queue
+ * @cfg_ptr: the configuration; set to NULL. A NULL configuration is fine.
+ *
+ * Queues made with it are not affected.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg_ptr is NULL
+ * Threads: safe on different configurations.
+ * Since: 1.0
+ * See also: rpma_srq_cfg_new()
+ */
 int rpma_srq_cfg_delete(struct rpma_srq_cfg **cfg_ptr);
+
+/**
+ * rpma_srq_cfg_set_rq_size - set the size of the shared receive queue
+ * @cfg: the configuration
+ * @rq_size: entries: receives that may be posted at once
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_srq_cfg_get_rq_size(), rpma_srq_recv()
+ */
 int rpma_srq_cfg_set_rq_size(struct rpma_srq_cfg *cfg, uint32_t rq_size);
+
+/**
+ * rpma_srq_cfg_get_rq_size - read the size of the shared receive queue
+ * @cfg: the configuration
+ * @rq_size: where to store it, in entries
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @rq_size is NULL
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_srq_cfg_set_rq_size()
+ */
 int rpma_srq_cfg_get_rq_size(const struct rpma_srq_cfg *cfg, uint32_t *rq_size);
+
+/**
+ * rpma_srq_cfg_set_rcq_size - give shared receives a completion queue
+ * @cfg: the configuration
+ * @rcq_size: entries; 0 for none, then each receive completes in the queue of
+ *   the connection that its message came through
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_srq_cfg_get_rcq_size(), rpma_srq_get_rcq()
+ */
 int rpma_srq_cfg_set_rcq_size(struct rpma_srq_cfg *cfg, uint32_t rcq_size);
+
+/**
+ * rpma_srq_cfg_get_rcq_size - read the size of that completion queue
+ * @cfg: the configuration
+ * @rcq_size: where to store it, in entries; 0 stands for none
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @rcq_size is NULL
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_srq_cfg_set_rcq_size()
+ */
 int rpma_srq_cfg_get_rcq_size(const struct rpma_srq_cfg *cfg, uint32_t *rcq_size);
+
+/**
+ * rpma_srq_new - make a shared receive queue
+ * @peer: whose device
+ * @cfg: sizes, read during the call; NULL for the defaults of
+ *   rpma_srq_cfg_new()
+ * @srq_ptr: where to store the new queue
+ *
+ * Connections of the same peer take their receives from it when
+ * rpma_conn_cfg_set_srq() names it. On failure @srq_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer or @srq_ptr is NULL
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - ibv_create_srq(3), ibv_create_comp_channel(3),
+ *     ibv_create_cq(3) or ibv_req_notify_cq(3) failed
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 1.0
+ * See also: rpma_srq_delete(), rpma_srq_cfg_new(), rpma_conn_cfg_set_srq(),
+ *   rpma_srq_recv(), rpma_srq_get_rcq()
+ */
 int rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg, struct rpma_srq **srq_ptr);
+
+/**
+ * rpma_srq_delete - delete a shared receive queue
+ * @srq_ptr: the queue; set to NULL. A NULL queue is fine.
+ *
+ * Delete the connections that use it first. Its completion queue goes with
+ * it. The queue is gone even when an error comes back.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @srq_ptr is NULL
+ *   RPMA_E_PROVIDER - ibv_destroy_cq(3), ibv_destroy_comp_channel(3) or
+ *     ibv_destroy_srq(3) failed, usually because a connection still uses it
+ * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Since: 1.0
+ * See also: rpma_srq_new()
+ */
 int rpma_srq_delete(struct rpma_srq **srq_ptr);
+
+/**
+ * rpma_srq_recv - post a buffer for a message of any of the connections
+ * @srq: the shared receive queue
+ * @dst: region to receive into, registered with RPMA_MR_USAGE_RECV; NULL for
+ *   an empty buffer
+ * @offset: where in it, in bytes
+ * @len: room there, in bytes, at most UINT32_MAX
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * As rpma_recv(). Whose message it was is told by qp_num of the completion,
+ * see rpma_conn_get_qp_num().
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @srq is NULL; @len is above UINT32_MAX; @dst is NULL but
+ *     @offset or @len is not 0
+ *   RPMA_E_PROVIDER - ibv_post_srq_recv(3) failed, usually because the queue
+ *     is full
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_srq_new(), rpma_srq_get_rcq(), rpma_conn_get_qp_num(),
+ *   rpma_recv()
+ */
 int rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset, size_t len,
 		  const void *op_context);
+
+/**
+ * rpma_srq_get_rcq - ask for the completion queue of a shared receive queue
+ * @srq: the shared receive queue
+ * @rcq_ptr: where to store it, borrowed; lives as long as @srq; NULL if it
+ *   was configured without one
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @srq or @rcq_ptr is NULL
+ * Threads: safe.
+ * Since: 1.0
+ * See also: rpma_srq_cfg_set_rcq_size(), rpma_cq_wait(), rpma_cq_get_wc()
+ */
 int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr);
 
 /* completions */
+
+/**
+ * rpma_cq_get_fd - ask for the descriptor that completions arrive on
+ * @cq: the completion queue
+ * @fd: where to store the descriptor, borrowed: do not close it
+ *
+ * It becomes readable when rpma_cq_wait() has something to report. It blocks;
+ * set O_NONBLOCK with fcntl(2) for use with poll(2) or epoll(7). With a shared
+ * completion channel it is the descriptor of rpma_conn_get_compl_fd().
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cq or @fd is NULL
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_cq_wait(), rpma_conn_get_cq(), rpma_conn_get_rcq()
+ */
 int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
+
+/**
+ * rpma_cq_wait - wait for completions
+ * @cq: the completion queue
+ *
+ * Waits until the queue has news, unless the descriptor of rpma_cq_get_fd()
+ * was made non-blocking, and arms the queue again. Then fetch with
+ * rpma_cq_get_wc() until it says RPMA_E_NO_COMPLETION; that may be its first
+ * answer, because the news can be of a completion that was fetched before.
+ * A program that polls with rpma_cq_get_wc() does not need this call.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cq is NULL
+ *   RPMA_E_SHARED_CHANNEL - the completion channel is shared with another
+ *     queue; use rpma_conn_wait()
+ *   RPMA_E_NO_COMPLETION - nothing is waiting on a non-blocking descriptor, a
+ *     signal interrupted the wait, or ibv_get_cq_event(3) failed
+ *   RPMA_E_PROVIDER - ibv_req_notify_cq(3) failed
+ * Threads: safe.
+ * Since: 0.10
+ * See also: rpma_cq_get_wc(), rpma_cq_get_fd(), rpma_conn_wait()
+ */
 int rpma_cq_wait(struct rpma_cq *cq);
+
+/**
+ * rpma_cq_get_wc - fetch completions without waiting
+ * @cq: the completion queue
+ * @num_entries: how many @wc has room for, 1 or more
+ * @wc: where to store them
+ * @num_entries_got: where to store how many came; may be NULL if
+ *   @num_entries is 1
+ *
+ * wr_id of each is the op_context of its operation. Look at status first: if
+ * it is not IBV_WC_SUCCESS only wr_id, qp_num and vendor_err are valid beside
+ * it, and the connection is broken.
+ *
+ * Return: 0 with at least one completion, or
+ *   RPMA_E_INVAL - @cq or @wc is NULL; @num_entries is below 1; @num_entries
+ *     is above 1 and @num_entries_got NULL
+ *   RPMA_E_NO_COMPLETION - the queue is empty
+ *   RPMA_E_PROVIDER - ibv_poll_cq(3) failed
+ *   RPMA_E_UNKNOWN - ibv_poll_cq(3) returned more than it was asked for
+ * Threads: safe.
+ * Since: 0.11
+ * See also: rpma_cq_wait(), rpma_conn_wait(), rpma_conn_get_cq(),
+ *   rpma_conn_get_rcq(), rpma_srq_get_rcq()
+ */
 int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got);
 
 /* errors and logging */
+
+/**
+ * rpma_err_2str - explain an error
+ * @ret: what a librpma call returned
+ *
+ * Return: a constant string, for unknown values that of RPMA_E_UNKNOWN; never
+ *   NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_utils_conn_event_2str(), rpma_log_set_function()
+ */
 const char *rpma_err_2str(int ret);
+
+/**
+ * rpma_log_set_function - choose who receives the messages of the library
+ * @log_function: the function, called for every message that passes
+ *   RPMA_LOG_THRESHOLD; RPMA_LOG_USE_DEFAULT_FUNCTION restores the default
+ *
+ * The default function sends messages to syslog(3), facility LOG_LOCAL7,
+ * under the identity the program gave to openlog(3) or its name; those that
+ * also pass RPMA_LOG_THRESHOLD_AUX it prints on standard error. Messages are
+ * cut at 1023 bytes. A function of the program gets everything that passes
+ * the first threshold, whatever the second says. The thresholds stay as they
+ * are.
+ *
+ * Return: 0; it cannot fail
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_log_set_threshold(), rpma_log_get_threshold(), rpma_err_2str()
+ */
 int rpma_log_set_function(rpma_log_function *log_function);
+
+/**
+ * rpma_log_set_threshold - choose how grave a message must be
+ * @threshold: which of the two, RPMA_LOG_THRESHOLD or RPMA_LOG_THRESHOLD_AUX
+ * @level: the least grave level that passes; RPMA_LOG_DISABLED for none
+ *
+ * At the start they are RPMA_LOG_LEVEL_WARNING and RPMA_LOG_DISABLED: faults
+ * go to the system log and nothing to standard error. A second threshold
+ * looser than the first has no effect. No environment variable changes them.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @threshold is none of the two, or @level is no level
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_log_get_threshold(), rpma_log_set_function()
+ */
 int rpma_log_set_threshold(enum rpma_log_threshold threshold, enum rpma_log_level level);
+
+/**
+ * rpma_log_get_threshold - read how grave a message must be
+ * @threshold: which of the two, RPMA_LOG_THRESHOLD or RPMA_LOG_THRESHOLD_AUX
+ * @level: where to store the level
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @threshold is none of the two, or @level is NULL
+ * Threads: safe.
+ * Since: 0.9
+ * See also: rpma_log_set_threshold()
+ */
 int rpma_log_get_threshold(enum rpma_log_threshold threshold, enum rpma_log_level *level);
 
 #ifdef __cplusplus
