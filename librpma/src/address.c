@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * address.c -- the RDMA CM calls that turn a name into a bound identifier.
+ *
+ * Used by conn_req.c (remote peer), ep.c (local address) and device.c (both).
+ * All errors are RPMA_E_PROVIDER; the cause is in the log.
+ */
+#include "address.h"
+#include "log.h"
+
+#include <errno.h>
+#include <netdb.h>
+
+int rpma_address_new(const char *addr, const char *port, enum rpma_side side,
+		     struct rdma_addrinfo **info_ptr)
+{
+	struct rdma_addrinfo hints = {
+		.ai_flags = side == RPMA_PASSIVE ? RAI_PASSIVE : 0,
+		.ai_qp_type = IBV_QPT_RC,
+		.ai_port_space = RDMA_PS_TCP,
+	};
+
+	int ret = rdma_getaddrinfo(addr, port, &hints, info_ptr);
+	if (ret == 0)
+		return 0;
+
+	/* -1 is a failure of librdmacm itself, anything else one of getaddrinfo(3) */
+	const char *cause = ret == -1 ? strerror(errno) : gai_strerror(ret);
+	RPMA_LOG_ERROR("rdma_getaddrinfo(node=%s, service=%s, %s): %s", addr, port ? port : "any",
+		       side == RPMA_PASSIVE ? "passive" : "active", cause);
+	return RPMA_E_PROVIDER;
+}
+
+int rpma_address_create_id(struct rdma_event_channel *evch, struct rdma_cm_id **id_ptr)
+{
+	if (rdma_create_id(evch, id_ptr, NULL, RDMA_PS_TCP) == 0)
+		return 0;
+
+	RPMA_LOG_ERRNO(errno, "rdma_create_id()");
+	return RPMA_E_PROVIDER;
+}
+
+int rpma_address_bind(const struct rdma_addrinfo *info, struct rdma_cm_id *id)
+{
+	if (rdma_bind_addr(id, info->ai_src_addr) == 0)
+		return 0;
+
+	RPMA_LOG_ERRNO(errno, "rdma_bind_addr()");
+	return RPMA_E_PROVIDER;
+}
+
+int rpma_address_resolve(const struct rdma_addrinfo *info, struct rdma_cm_id *id, int timeout_ms)
+{
+	if (rdma_resolve_addr(id, info->ai_src_addr, info->ai_dst_addr, timeout_ms) == 0)
+		return 0;
+
+	RPMA_LOG_ERRNO(errno, "rdma_resolve_addr(timeout_ms=%d)", timeout_ms);
+	return RPMA_E_PROVIDER;
+}

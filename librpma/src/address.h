@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * address.h -- from a host name and a port to an RDMA CM identifier.
+ */
+#ifndef RPMA_ADDRESS_H
+#define RPMA_ADDRESS_H
+
+#include <rdma/rdma_cma.h>
+
+enum rpma_side {
+	RPMA_ACTIVE, /* connects */
+	RPMA_PASSIVE /* listens */
+};
+
+/*
+ * Look addr and port (NULL: any) up. The caller frees *info_ptr with
+ * rdma_freeaddrinfo(3).
+ */
+int rpma_address_new(const char *addr, const char *port, enum rpma_side side,
+		     struct rdma_addrinfo **info_ptr);
+
+/* A new identifier on evch, or, with evch NULL, one whose calls block. */
+int rpma_address_create_id(struct rdma_event_channel *evch, struct rdma_cm_id **id_ptr);
+
+/* Bind id to the local address of a passive info. */
+int rpma_address_bind(const struct rdma_addrinfo *info, struct rdma_cm_id *id);
+
+/* Bind id to the device that has a path to the remote address of info. */
+int rpma_address_resolve(const struct rdma_addrinfo *info, struct rdma_cm_id *id, int timeout_ms);
+
+#endif /* RPMA_ADDRESS_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * device.c -- find the RDMA device that serves an address, and ask what it
+ * can do.
+ */
+#include "device.h"
+#include "address.h"
+#include "log.h"
+
+#include <errno.h>
+
+static bool odp_capable(const struct ibv_odp_caps *caps)
+{
+	const uint32_t needed = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+
+	return (caps->general_caps & IBV_ODP_SUPPORT) != 0 &&
+	       (caps->per_transport_caps.rc_odp_caps & needed) == needed;
+}
+
+int rpma_device_query(struct ibv_context *ibv_ctx, struct rpma_device_caps *caps)
+{
+	struct ibv_device_attr_ex attr = {0};
+
+	int ret = ibv_query_device_ex(ibv_ctx, NULL, &attr);
+	if (ret) {
+		RPMA_LOG_ERRNO(ret, "ibv_query_device_ex()");
+		return RPMA_E_PROVIDER;
+	}
+
+	*caps = (struct rpma_device_caps){
+		.odp = odp_capable(&attr.odp_caps),
+		.iwarp = ibv_ctx->device->transport_type == IBV_TRANSPORT_IWARP,
+	};
+#ifdef RPMA_HAVE_ATOMIC_WRITE
+	caps->atomic_write = (attr.device_cap_flags_ex & IB_UVERBS_DEVICE_ATOMIC_WRITE) != 0;
+#endif
+#ifdef RPMA_HAVE_FLUSH
+	const uint64_t flush = IB_UVERBS_DEVICE_FLUSH_GLOBAL | IB_UVERBS_DEVICE_FLUSH_PERSISTENT;
+	caps->flush = (attr.device_cap_flags_ex & flush) == flush;
+#endif
+	return 0;
+}
+
+int rpma_utils_ibv_context_is_odp_capable(struct ibv_context *ibv_ctx, int *is_odp_capable)
+{
+	struct rpma_device_caps caps;
+
+	if (ibv_ctx == NULL || is_odp_capable == NULL)
+		return RPMA_E_INVAL;
+
+	*is_odp_capable = 0;
+	int ret = rpma_device_query(ibv_ctx, &caps);
+	if (ret)
+		return ret;
+
+	*is_odp_capable = caps.odp;
+	return 0;
+}
+
+int rpma_utils_get_ibv_context(const char *addr, enum rpma_util_ibv_context_type type,
+			       struct ibv_context **ibv_ctx_ptr)
+{
+	struct rdma_addrinfo *info;
+	struct rdma_cm_id *id;
+	int ret;
+
+	if (addr == NULL || ibv_ctx_ptr == NULL ||
+	    (type != RPMA_UTIL_IBV_CONTEXT_LOCAL && type != RPMA_UTIL_IBV_CONTEXT_REMOTE))
+		return RPMA_E_INVAL;
+
+	enum rpma_side side = type == RPMA_UTIL_IBV_CONTEXT_LOCAL ? RPMA_PASSIVE : RPMA_ACTIVE;
+	ret = rpma_address_new(addr, NULL, side, &info);
+	if (ret)
+		return ret;
+	ret = rpma_address_create_id(NULL, &id);
+	if (ret)
+		goto free_info;
+
+	ret = side == RPMA_PASSIVE ? rpma_address_bind(info, id)
+				   : rpma_address_resolve(info, id, RPMA_DEFAULT_TIMEOUT_MS);
+	if (ret)
+		goto destroy_id;
+	if (id->verbs == NULL) { /* a wildcard address belongs to no device */
+		RPMA_LOG_ERROR("the address %s is not bound to one RDMA device", addr);
+		ret = RPMA_E_PROVIDER;
+		goto destroy_id;
+	}
+	/* librdmacm keeps its devices open for the life of the process. */
+	*ibv_ctx_ptr = id->verbs;
+
+destroy_id:
+	(void)rdma_destroy_id(id);
+free_info:
+	rdma_freeaddrinfo(info);
+	return ret;
+}

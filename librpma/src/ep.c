@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ep.c -- listening endpoints.
+ */
+#include "address.h"
+#include "cm_event.h"
+#include "conn_req.h"
+#include "status.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum { BACKLOG = 0 /* the kernel's maximum (ucma_listen() in Linux) */ };
+
+struct rpma_ep {
+	struct rpma_peer *peer; /* borrowed */
+	struct rdma_event_channel *evch;
+	struct rdma_cm_id *id;
+};
+
+static int listen_on(struct rpma_ep *ep, const char *addr, const char *port)
+{
+	struct rdma_addrinfo *info;
+	int ret;
+
+	ep->evch = rdma_create_event_channel();
+	if (ep->evch == NULL) {
+		RPMA_LOG_ERRNO(errno, "rdma_create_event_channel()");
+		return RPMA_E_PROVIDER;
+	}
+	ret = rpma_address_create_id(ep->evch, &ep->id);
+	if (ret)
+		return ret;
+
+	ret = rpma_address_new(addr, port, RPMA_PASSIVE, &info);
+	if (ret)
+		return ret;
+	ret = rpma_address_bind(info, ep->id);
+	rdma_freeaddrinfo(info);
+	if (ret)
+		return ret;
+
+	if (rdma_listen(ep->id, BACKLOG)) {
+		RPMA_LOG_ERRNO(errno, "rdma_listen(%s:%s)", addr, port);
+		return RPMA_E_PROVIDER;
+	}
+	return 0;
+}
+
+int rpma_ep_listen(struct rpma_peer *peer, const char *addr, const char *port,
+		   struct rpma_ep **ep_ptr)
+{
+	if (peer == NULL || addr == NULL || port == NULL || ep_ptr == NULL)
+		return RPMA_E_INVAL;
+
+	struct rpma_ep *ep = calloc(1, sizeof(*ep));
+	if (ep == NULL)
+		return RPMA_E_NOMEM;
+	ep->peer = peer;
+
+	int ret = listen_on(ep, addr, port);
+	if (ret) {
+		(void)rpma_ep_shutdown(&ep);
+		return ret;
+	}
+	RPMA_LOG_NOTICE("listening on %s:%u", addr, ntohs(rdma_get_src_port(ep->id)));
+	*ep_ptr = ep;
+	return 0;
+}
+
+int rpma_ep_shutdown(struct rpma_ep **ep_ptr)
+{
+	int ret = 0;
+
+	if (ep_ptr == NULL)
+		return RPMA_E_INVAL;
+	struct rpma_ep *ep = *ep_ptr;
+	if (ep == NULL)
+		return 0;
+
+	if (ep->id != NULL && rdma_destroy_id(ep->id))
+		rpma_status_errno(&ret, "rdma_destroy_id()", errno);
+	if (ep->evch != NULL)
+		rdma_destroy_event_channel(ep->evch);
+	free(ep);
+	*ep_ptr = NULL;
+	return ret;
+}
+
+int rpma_ep_get_fd(const struct rpma_ep *ep, int *fd)
+{
+	if (ep == NULL || fd == NULL)
+		return RPMA_E_INVAL;
+
+	*fd = ep->evch->fd;
+	return 0;
+}
+
+int rpma_ep_get_port(const struct rpma_ep *ep, uint16_t *port)
+{
+	if (ep == NULL || port == NULL)
+		return RPMA_E_INVAL;
+
+	*port = ntohs(rdma_get_src_port(ep->id));
+	return 0;
+}
+
+/*
+ * The id of the next client, which the caller owns then, and the private data
+ * that came with it. The event itself is acknowledged here: until it is, the id
+ * cannot be destroyed.
+ */
+static int next_client(struct rpma_ep *ep, struct rdma_cm_id **id_ptr,
+		       struct rpma_conn_private_data *received)
+{
+	struct rdma_cm_event *event;
+
+	int ret = rpma_cm_event_get(ep->evch, &event);
+	if (ret)
+		return ret;
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
+		RPMA_LOG_ERROR("an event that no endpoint expects: %s",
+			       rdma_event_str(event->event));
+		(void)rpma_cm_event_ack(event);
+		return RPMA_E_INVAL;
+	}
+
+	struct rdma_cm_id *id = event->id;
+	ret = rpma_cm_event_copy_data(event, received);
+	rpma_status_keep(&ret, rpma_cm_event_ack(event));
+	*id_ptr = id;
+	return ret;
+}
+
+static void refuse(struct rdma_cm_id *id)
+{
+	if (rdma_reject(id, NULL, 0))
+		RPMA_LOG_ERRNO(errno, "rdma_reject()");
+	if (rdma_destroy_id(id))
+		RPMA_LOG_ERRNO(errno, "rdma_destroy_id()");
+}
+
+int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
+			  struct rpma_conn_req **req_ptr)
+{
+	struct rpma_conn_private_data received = {0};
+	struct rdma_cm_id *id = NULL;
+
+	if (ep == NULL || req_ptr == NULL)
+		return RPMA_E_INVAL;
+
+	int ret = next_client(ep, &id, &received);
+	if (ret == 0)
+		ret = rpma_conn_req_from_id(ep->peer, id, cfg, RPMA_PASSIVE, req_ptr);
+	if (ret) {
+		free(received.ptr);
+		if (id != NULL)
+			refuse(id);
+		return ret;
+	}
+	(*req_ptr)->conn->private_data = received;
+	RPMA_LOG_NOTICE("a client requests a connection");
+	return 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flush.c -- make earlier writes visible or persistent at the target: with the
+ * RDMA FLUSH of IBTA 1.7 where the queue pair and the region have it, else with
+ * a small read behind the writes.
+ */
+#include "flush.h"
+#include "conn.h"
+#include "status.h"
+#include "work.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int rpma_flush_sink_open(struct rpma_flush_sink *sink, const struct rpma_peer *peer)
+{
+	long page_size = sysconf(_SC_PAGESIZE);
+	if (page_size <= 0) {
+		RPMA_LOG_ERRNO(errno, "sysconf(_SC_PAGESIZE)");
+		return RPMA_E_PROVIDER;
+	}
+
+	/* a shared page of its own: ibv_fork_init() takes registered pages from children */
+	size_t bytes = (size_t)page_size;
+	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED) {
+		RPMA_LOG_ERRNO(errno, "mmap()");
+		return RPMA_E_NOMEM;
+	}
+	*sink = (struct rpma_flush_sink){.page = page, .page_bytes = bytes};
+
+	sink->mr =
+		rpma_mr_register(peer, page, RPMA_FLUSH_READ_BYTES, RPMA_MR_USAGE_READ_DST, NULL);
+	if (sink->mr == NULL) {
+		RPMA_LOG_ERRNO(errno, "ibv_reg_mr() of the flush's read buffer");
+		(void)rpma_flush_sink_close(sink);
+		return RPMA_E_PROVIDER;
+	}
+	return 0;
+}
+
+int rpma_flush_sink_close(struct rpma_flush_sink *sink)
+{
+	int ret = 0;
+
+	if (sink->mr != NULL)
+		rpma_status_errno(&ret, "ibv_dereg_mr()", ibv_dereg_mr(sink->mr));
+	if (sink->page != NULL && munmap(sink->page, sink->page_bytes)) {
+		RPMA_LOG_ERRNO(errno, "munmap()");
+		rpma_status_keep(&ret, RPMA_E_INVAL);
+	}
+	*sink = (struct rpma_flush_sink){0};
+	return ret;
+}
+
+static int flush_by_read(struct rpma_conn *conn, const struct rpma_mr_remote *dst,
+			 size_t dst_offset, int flags, const void *op_context)
+{
+	const uint32_t len =
+		dst->size < RPMA_FLUSH_READ_BYTES ? (uint32_t)dst->size : RPMA_FLUSH_READ_BYTES;
+	const uint64_t last = dst->size - len; /* the last offset that has len bytes behind it */
+	struct ibv_sge sge = {
+		.addr = (uint64_t)(uintptr_t)conn->sink.page,
+		.length = len,
+		.lkey = conn->sink.mr->lkey,
+	};
+	struct ibv_send_wr wr;
+
+	rpma_send_wr_init(&wr, IBV_WR_RDMA_READ, &sge, flags, op_context);
+	wr.wr.rdma.remote_addr = dst->addr + (dst_offset < last ? dst_offset : last);
+	wr.wr.rdma.rkey = dst->rkey;
+	return rpma_post_send(conn, &wr);
+}
+
+#ifdef RPMA_HAVE_FLUSH
+static int flush_natively(struct rpma_conn *conn, const struct rpma_mr_remote *dst,
+			  size_t dst_offset, size_t len, enum rpma_flush_type type, int flags,
+			  const void *op_context)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(conn->qp);
+	uint8_t placement =
+		type == RPMA_FLUSH_TYPE_VISIBILITY ? IBV_FLUSH_GLOBAL : IBV_FLUSH_PERSISTENT;
+	/* the wire has 32 bits for a range: flush the whole region rather than too little */
+	uint8_t level = len > UINT32_MAX ? IBV_FLUSH_MR : IBV_FLUSH_RANGE;
+
+	ibv_wr_start(qpx);
+	qpx->wr_id = (uint64_t)(uintptr_t)op_context;
+	qpx->wr_flags = rpma_send_flags(flags);
+	ibv_wr_flush(qpx, dst->rkey, dst->addr + dst_offset, len, placement, level);
+	int err = ibv_wr_complete(qpx);
+	if (err) {
+		RPMA_LOG_ERRNO(err, "ibv_wr_flush(offset=%zu, length=%zu)", dst_offset, len);
+		return RPMA_E_PROVIDER;
+	}
+	return 0;
+}
+#endif
+
+static bool type_allowed(const struct rpma_conn *conn, const struct rpma_mr_remote *dst,
+			 enum rpma_flush_type type)
+{
+	if (type == RPMA_FLUSH_TYPE_VISIBILITY) {
+		if (dst->usage & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY)
+			return true;
+		RPMA_LOG_ERROR("the remote region is not registered for flushes to visibility");
+		return false;
+	}
+	if (!(dst->usage & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT)) {
+		RPMA_LOG_ERROR("the remote region is not registered for flushes to persistence");
+		return false;
+	}
+	if (!atomic_load_explicit(&conn->direct_write, memory_order_relaxed)) {
+		RPMA_LOG_ERROR("the remote peer has not declared direct write to PMem");
+		return false;
+	}
+	return true;
+}
+
+int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, size_t len,
+	       enum rpma_flush_type type, int flags, const void *op_context)
+{
+	if (conn == NULL || dst == NULL || flags == 0)
+		return RPMA_E_INVAL;
+	if (type != RPMA_FLUSH_TYPE_VISIBILITY && type != RPMA_FLUSH_TYPE_PERSISTENT)
+		return RPMA_E_INVAL;
+	if (dst_offset > dst->size || len > dst->size - dst_offset)
+		return RPMA_E_INVAL;
+	if (!type_allowed(conn, dst, type))
+		return RPMA_E_NOSUPP;
+
+#ifdef RPMA_HAVE_FLUSH
+	if (conn->native_flush && dst->native_flush)
+		return flush_natively(conn, dst, dst_offset, len, type, flags, op_context);
+#endif
+	return flush_by_read(conn, dst, dst_offset, flags, op_context);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mr_desc.c -- a memory region on the wire. All integers little endian,
+ * nothing aligned:
+ *
+ *	 0  u64  address of the first byte
+ *	 8  u64  length in bytes
+ *	16  u32  rkey
+ *	20  u8   usage, the RPMA_MR_USAGE_* bits
+ *	21  u8   flags, ours: bit 0 the region accepts the native flush as well
+ *
+ * The first 21 bytes are what every librpma writes, and readers of that form
+ * ignore what follows. The flags are trusted only in a descriptor of exactly
+ * 22 bytes: a longer one is a 21-byte descriptor in a larger field, whose tail
+ * may be anything.
+ */
+#include "log.h"
+#include "mr.h"
+
+#include <endian.h>
+#include <inttypes.h>
+
+enum { FLAG_NATIVE_FLUSH = 1 };
+
+void rpma_mr_desc_encode(const struct rpma_mr_remote *mr, uint8_t *desc)
+{
+	uint64_t addr = htole64(mr->addr);
+	uint64_t size = htole64(mr->size);
+	uint32_t rkey = htole32(mr->rkey);
+
+	memcpy(desc, &addr, sizeof(addr));
+	memcpy(desc + 8, &size, sizeof(size));
+	memcpy(desc + 16, &rkey, sizeof(rkey));
+	desc[20] = mr->usage;
+	desc[21] = mr->native_flush ? FLAG_NATIVE_FLUSH : 0;
+}
+
+int rpma_mr_desc_decode(const uint8_t *desc, size_t desc_size, struct rpma_mr_remote *mr)
+{
+	uint64_t addr, size;
+	uint32_t rkey;
+
+	if (desc_size < RPMA_MR_DESC_BASE_SIZE) {
+		RPMA_LOG_ERROR("a memory region descriptor of %zu bytes, at least %d needed",
+			       desc_size, RPMA_MR_DESC_BASE_SIZE);
+		return RPMA_E_INVAL;
+	}
+
+	memcpy(&addr, desc, sizeof(addr));
+	memcpy(&size, desc + 8, sizeof(size));
+	memcpy(&rkey, desc + 16, sizeof(rkey));
+	*mr = (struct rpma_mr_remote){
+		.addr = le64toh(addr),
+		.size = le64toh(size),
+		.rkey = le32toh(rkey),
+		.usage = desc[20],
+	};
+	if (mr->usage == 0 || mr->size == 0 || mr->size - 1 > UINT64_MAX - mr->addr) {
+		RPMA_LOG_ERROR("no valid memory region: address 0x%" PRIx64 ", length %" PRIu64
+			       ", usage 0x%x",
+			       mr->addr, mr->size, mr->usage);
+		return RPMA_E_NOSUPP;
+	}
+
+	/*
+	 * A peer that does not say how it registered is 1.2, which allows reads
+	 * only, or 1.3 on a device with native flush, which allows reads only
+	 * for READ_SRC. Reading suits both where READ_SRC is there.
+	 */
+	if (desc_size == RPMA_MR_DESC_SIZE)
+		mr->native_flush = (desc[21] & FLAG_NATIVE_FLUSH) != 0;
+	else
+		mr->native_flush = (mr->usage & RPMA_MR_USAGE_READ_SRC) == 0;
+	return 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * peer.c -- open and close a protection domain on the caller's device.
+ */
+#include "peer.h"
+#include "log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int pd_alloc(struct ibv_context *ibv_ctx, struct ibv_pd **pd_ptr)
+{
+	errno = 0;
+	*pd_ptr = ibv_alloc_pd(ibv_ctx);
+	if (*pd_ptr != NULL)
+		return 0;
+
+	switch (errno) {
+	case ENOMEM:
+		return RPMA_E_NOMEM;
+	case 0:
+		RPMA_LOG_ERROR("ibv_alloc_pd() failed and gave no reason");
+		return RPMA_E_UNKNOWN;
+	default:
+		RPMA_LOG_ERRNO(errno, "ibv_alloc_pd()");
+		return RPMA_E_PROVIDER;
+	}
+}
+
+int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr)
+{
+	struct rpma_device_caps caps;
+	struct ibv_pd *pd;
+	int ret;
+
+	if (ibv_ctx == NULL || peer_ptr == NULL)
+		return RPMA_E_INVAL;
+
+	ret = rpma_device_query(ibv_ctx, &caps);
+	if (ret)
+		return ret;
+	if (!caps.atomic_write)
+		RPMA_LOG_INFO("no native atomic write: rpma_atomic_write() sends an inline write");
+	if (!caps.flush)
+		RPMA_LOG_INFO("no native flush: rpma_flush() reads back");
+
+	ret = pd_alloc(ibv_ctx, &pd);
+	if (ret)
+		return ret;
+
+	struct rpma_peer *peer = malloc(sizeof(*peer));
+	if (peer == NULL) {
+		(void)ibv_dealloc_pd(pd);
+		return RPMA_E_NOMEM;
+	}
+	*peer = (struct rpma_peer){.pd = pd, .caps = caps};
+	*peer_ptr = peer;
+	return 0;
+}
+
+int rpma_peer_delete(struct rpma_peer **peer_ptr)
+{
+	int ret = 0;
+
+	if (peer_ptr == NULL)
+		return RPMA_E_INVAL;
+	struct rpma_peer *peer = *peer_ptr;
+	if (peer == NULL)
+		return 0;
+
+	int err = ibv_dealloc_pd(peer->pd);
+	if (err) {
+		RPMA_LOG_ERRNO(err, "ibv_dealloc_pd()");
+		ret = RPMA_E_PROVIDER;
+	}
+	free(peer);
+	*peer_ptr = NULL;
+	return ret;
+}

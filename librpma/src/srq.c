@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * srq.c -- shared receive queues.
+ */
+#include "srq.h"
+#include "peer.h"
+#include "srq_cfg.h"
+#include "status.h"
+#include "work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int srq_create(struct rpma_srq *srq, struct ibv_pd *pd, const struct rpma_srq_cfg *cfg)
+{
+	struct ibv_srq_init_attr attr = {
+		.attr = {.max_wr = cfg->rq_size, .max_sge = 1},
+	};
+
+	srq->ibv_srq = ibv_create_srq(pd, &attr);
+	if (srq->ibv_srq == NULL) {
+		RPMA_LOG_ERRNO(errno, "ibv_create_srq(max_wr=%u)", attr.attr.max_wr);
+		return RPMA_E_PROVIDER;
+	}
+	if (cfg->rcq_size == 0)
+		return 0;
+	return rpma_cq_new(pd->context, cfg->rcq_size, NULL, &srq->rcq);
+}
+
+int rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg, struct rpma_srq **srq_ptr)
+{
+	if (peer == NULL || srq_ptr == NULL)
+		return RPMA_E_INVAL;
+
+	struct rpma_srq *srq = calloc(1, sizeof(*srq));
+	if (srq == NULL)
+		return RPMA_E_NOMEM;
+
+	int ret = srq_create(srq, peer->pd, cfg ? cfg : &rpma_srq_cfg_default);
+	if (ret) {
+		(void)rpma_srq_delete(&srq);
+		return ret;
+	}
+	*srq_ptr = srq;
+	return 0;
+}
+
+int rpma_srq_delete(struct rpma_srq **srq_ptr)
+{
+	int ret = 0;
+
+	if (srq_ptr == NULL)
+		return RPMA_E_INVAL;
+	struct rpma_srq *srq = *srq_ptr;
+	if (srq == NULL)
+		return 0;
+
+	rpma_status_keep(&ret, rpma_cq_delete(&srq->rcq));
+	if (srq->ibv_srq != NULL)
+		rpma_status_errno(&ret, "ibv_destroy_srq()", ibv_destroy_srq(srq->ibv_srq));
+	free(srq);
+	*srq_ptr = NULL;
+	return ret;
+}
+
+int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr)
+{
+	if (srq == NULL || rcq_ptr == NULL)
+		return RPMA_E_INVAL;
+
+	*rcq_ptr = srq->rcq;
+	return 0;
+}
+
+int rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset, size_t len,
+		  const void *op_context)
+{
+	struct ibv_recv_wr *bad_wr;
+	struct rpma_recv_work work;
+
+	if (srq == NULL || !rpma_recv_work_init(&work, dst, offset, len, op_context))
+		return RPMA_E_INVAL;
+
+	int err = ibv_post_srq_recv(srq->ibv_srq, &work.wr, &bad_wr);
+	if (err) {
+		RPMA_LOG_ERRNO(err, "ibv_post_srq_recv(offset=%zu, length=%zu)", offset, len);
+		return RPMA_E_PROVIDER;
+	}
+	return 0;
+}

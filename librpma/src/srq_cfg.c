@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * srq_cfg.c -- configuration of a shared receive queue.
+ */
+#include "srq_cfg.h"
+#include "cfg_field.h"
+
+#include <stdlib.h>
+
+/* what librpma 1.0 to 1.3 do; their manuals say 100 */
+enum { DEFAULT_RQ_SIZE = 20, DEFAULT_RCQ_SIZE = 20 };
+
+const struct rpma_srq_cfg rpma_srq_cfg_default = {
+	.rq_size = DEFAULT_RQ_SIZE,
+	.rcq_size = DEFAULT_RCQ_SIZE,
+};
+
+int rpma_srq_cfg_new(struct rpma_srq_cfg **cfg_ptr)
+{
+	if (cfg_ptr == NULL)
+		return RPMA_E_INVAL;
+
+	struct rpma_srq_cfg *cfg = malloc(sizeof(*cfg));
+	if (cfg == NULL)
+		return RPMA_E_NOMEM;
+	atomic_init(&cfg->rq_size, DEFAULT_RQ_SIZE);
+	atomic_init(&cfg->rcq_size, DEFAULT_RCQ_SIZE);
+	*cfg_ptr = cfg;
+	return 0;
+}
+
+int rpma_srq_cfg_delete(struct rpma_srq_cfg **cfg_ptr)
+{
+	if (cfg_ptr == NULL)
+		return RPMA_E_INVAL;
+
+	free(*cfg_ptr);
+	*cfg_ptr = NULL;
+	return 0;
+}
+
+RPMA_CFG_FIELD(srq_cfg, rq_size, uint32_t)
+RPMA_CFG_FIELD(srq_cfg, rcq_size, uint32_t)
