@@ -3,7 +3,7 @@
  * conn_cfg.c -- configuration of a connection.
  */
 #include "conn_cfg.h"
-#include "cfg_field.h"
+#include "cfg_size.h"
 
 #include <stdlib.h>
 
@@ -57,11 +57,28 @@ int rpma_conn_cfg_get_timeout(const struct rpma_conn_cfg *cfg, int *timeout_ms)
 	return 0;
 }
 
-RPMA_CFG_FIELD(conn_cfg, cq_size, uint32_t)
-RPMA_CFG_FIELD(conn_cfg, rcq_size, uint32_t)
-RPMA_CFG_FIELD(conn_cfg, sq_size, uint32_t)
-RPMA_CFG_FIELD(conn_cfg, rq_size, uint32_t)
-RPMA_CFG_FIELD(conn_cfg, compl_channel, bool)
+RPMA_CFG_SIZE(conn_cfg, cq_size)
+RPMA_CFG_SIZE(conn_cfg, rcq_size)
+RPMA_CFG_SIZE(conn_cfg, sq_size)
+RPMA_CFG_SIZE(conn_cfg, rq_size)
+
+int rpma_conn_cfg_set_compl_channel(struct rpma_conn_cfg *cfg, bool shared)
+{
+	if (cfg == NULL)
+		return RPMA_E_INVAL;
+
+	cfg->shared_channel = shared;
+	return 0;
+}
+
+int rpma_conn_cfg_get_compl_channel(const struct rpma_conn_cfg *cfg, bool *shared)
+{
+	if (cfg == NULL || shared == NULL)
+		return RPMA_E_INVAL;
+
+	*shared = cfg->shared_channel;
+	return 0;
+}
 
 int rpma_conn_cfg_set_srq(struct rpma_conn_cfg *cfg, struct rpma_srq *srq)
 {

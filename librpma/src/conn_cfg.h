@@ -14,7 +14,7 @@ struct rpma_conn_cfg {
 	_Atomic uint32_t rcq_size; /* 0: receives complete on the main queue */
 	_Atomic uint32_t sq_size;
 	_Atomic uint32_t rq_size;
-	atomic_bool compl_channel;	/* one channel for both queues */
+	atomic_bool shared_channel;	/* one channel for both queues */
 	_Atomic(struct rpma_srq *) srq; /* borrowed */
 };
 

@@ -19,11 +19,11 @@ static int create_cqs(struct rpma_conn *conn, const struct rpma_conn_cfg *cfg)
 	const struct rpma_srq *srq = cfg->srq;
 	bool srq_has_rcq = srq != NULL && srq->rcq != NULL;
 
-	if (cfg->compl_channel && srq_has_rcq) {
+	if (cfg->shared_channel && srq_has_rcq) {
 		RPMA_LOG_ERROR("a shared completion channel cannot serve the receive CQ of an SRQ");
 		return RPMA_E_INVAL;
 	}
-	if (cfg->compl_channel) {
+	if (cfg->shared_channel) {
 		conn->channel = ibv_create_comp_channel(ibv_ctx);
 		if (conn->channel == NULL) {
 			RPMA_LOG_ERRNO(errno, "ibv_create_comp_channel()");

@@ -9,6 +9,14 @@
 
 #include <errno.h>
 
+/*
+ * Bits of device_cap_flags_ex (Linux include/uapi/rdma/ib_user_verbs.h, enum
+ * ib_uverbs_device_cap_flags); rdma-core's own headers do not name them.
+ */
+#define DEVICE_FLUSH_GLOBAL	(UINT64_C(1) << 38)
+#define DEVICE_FLUSH_PERSISTENT (UINT64_C(1) << 39)
+#define DEVICE_ATOMIC_WRITE	(UINT64_C(1) << 40)
+
 static bool odp_capable(const struct ibv_odp_caps *caps)
 {
 	const uint32_t needed = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
@@ -32,10 +40,10 @@ int rpma_device_query(struct ibv_context *ibv_ctx, struct rpma_device_caps *caps
 		.iwarp = ibv_ctx->device->transport_type == IBV_TRANSPORT_IWARP,
 	};
 #ifdef RPMA_HAVE_ATOMIC_WRITE
-	caps->atomic_write = (attr.device_cap_flags_ex & IB_UVERBS_DEVICE_ATOMIC_WRITE) != 0;
+	caps->atomic_write = (attr.device_cap_flags_ex & DEVICE_ATOMIC_WRITE) != 0;
 #endif
 #ifdef RPMA_HAVE_FLUSH
-	const uint64_t flush = IB_UVERBS_DEVICE_FLUSH_GLOBAL | IB_UVERBS_DEVICE_FLUSH_PERSISTENT;
+	const uint64_t flush = DEVICE_FLUSH_GLOBAL | DEVICE_FLUSH_PERSISTENT;
 	caps->flush = (attr.device_cap_flags_ex & flush) == flush;
 #endif
 	return 0;

@@ -3,7 +3,7 @@
  * srq_cfg.c -- configuration of a shared receive queue.
  */
 #include "srq_cfg.h"
-#include "cfg_field.h"
+#include "cfg_size.h"
 
 #include <stdlib.h>
 
@@ -39,5 +39,5 @@ int rpma_srq_cfg_delete(struct rpma_srq_cfg **cfg_ptr)
 	return 0;
 }
 
-RPMA_CFG_FIELD(srq_cfg, rq_size, uint32_t)
-RPMA_CFG_FIELD(srq_cfg, rcq_size, uint32_t)
+RPMA_CFG_SIZE(srq_cfg, rq_size)
+RPMA_CFG_SIZE(srq_cfg, rcq_size)
