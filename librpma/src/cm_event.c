@@ -98,7 +98,7 @@ int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event)
 	if (received.ptr != NULL)
 		conn->private_data = received;
 
-	RPMA_LOG_NOTICE("%s", rdma_event_str(type));
+	RPMA_LOG_NOTICE("connection event: %s", rdma_event_str(type));
 	if (meaning(type) == RPMA_CONN_UNDEFINED) {
 		RPMA_LOG_WARNING("an event that no connection expects: %s", rdma_event_str(type));
 		return RPMA_E_UNKNOWN;

@@ -168,10 +168,10 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr)
 	rpma_status_keep(&ret, rpma_cq_delete(&conn->rcq));
 	rpma_status_keep(&ret, rpma_cq_delete(&conn->cq));
 	if (conn->id != NULL && rdma_destroy_id(conn->id))
-		rpma_status_errno(&ret, "rdma_destroy_id()", errno);
+		rpma_status_fail(&ret, "rdma_destroy_id()", errno);
 	if (conn->channel != NULL)
-		rpma_status_errno(&ret, "ibv_destroy_comp_channel()",
-				  ibv_destroy_comp_channel(conn->channel));
+		rpma_status_verb(&ret, "ibv_destroy_comp_channel()",
+				 ibv_destroy_comp_channel(conn->channel));
 	if (conn->evch != NULL)
 		rdma_destroy_event_channel(conn->evch);
 	free(conn->private_data.ptr);

@@ -69,10 +69,10 @@ int rpma_cq_delete(struct rpma_cq **cq_ptr)
 		return 0;
 
 	if (cq->ibv_cq != NULL)
-		rpma_status_errno(&ret, "ibv_destroy_cq()", ibv_destroy_cq(cq->ibv_cq));
+		rpma_status_verb(&ret, "ibv_destroy_cq()", ibv_destroy_cq(cq->ibv_cq));
 	if (cq->channel != NULL && !cq->channel_shared)
-		rpma_status_errno(&ret, "ibv_destroy_comp_channel()",
-				  ibv_destroy_comp_channel(cq->channel));
+		rpma_status_verb(&ret, "ibv_destroy_comp_channel()",
+				 ibv_destroy_comp_channel(cq->channel));
 	free(cq);
 	*cq_ptr = NULL;
 	return ret;

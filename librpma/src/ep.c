@@ -80,7 +80,7 @@ int rpma_ep_shutdown(struct rpma_ep **ep_ptr)
 		return 0;
 
 	if (ep->id != NULL && rdma_destroy_id(ep->id))
-		rpma_status_errno(&ret, "rdma_destroy_id()", errno);
+		rpma_status_fail(&ret, "rdma_destroy_id()", errno);
 	if (ep->evch != NULL)
 		rdma_destroy_event_channel(ep->evch);
 	free(ep);

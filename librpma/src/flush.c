@@ -45,7 +45,7 @@ int rpma_flush_sink_close(struct rpma_flush_sink *sink)
 	int ret = 0;
 
 	if (sink->mr != NULL)
-		rpma_status_errno(&ret, "ibv_dereg_mr()", ibv_dereg_mr(sink->mr));
+		rpma_status_verb(&ret, "ibv_dereg_mr()", ibv_dereg_mr(sink->mr));
 	if (sink->page != NULL && munmap(sink->page, sink->page_bytes)) {
 		RPMA_LOG_ERRNO(errno, "munmap()");
 		rpma_status_keep(&ret, RPMA_E_INVAL);

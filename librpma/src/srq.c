@@ -57,7 +57,7 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr)
 
 	rpma_status_keep(&ret, rpma_cq_delete(&srq->rcq));
 	if (srq->ibv_srq != NULL)
-		rpma_status_errno(&ret, "ibv_destroy_srq()", ibv_destroy_srq(srq->ibv_srq));
+		rpma_status_verb(&ret, "ibv_destroy_srq()", ibv_destroy_srq(srq->ibv_srq));
 	free(srq);
 	*srq_ptr = NULL;
 	return ret;

@@ -15,13 +15,18 @@ static inline void rpma_status_keep(int *first, int ret)
 		*first = ret;
 }
 
-/* The same for a verbs or rdmacm call, which named itself and gave an errno value or 0. */
-static inline void rpma_status_errno(int *first, const char *call, int errnum)
+/* A verbs or rdmacm call failed with the errno value given. */
+static inline void rpma_status_fail(int *first, const char *call, int errnum)
 {
-	if (errnum == 0)
-		return;
 	RPMA_LOG_ERRNO(errnum, "%s", call);
 	rpma_status_keep(first, RPMA_E_PROVIDER);
+}
+
+/* The same for a verb, which returns 0 or an errno value. */
+static inline void rpma_status_verb(int *first, const char *call, int errnum)
+{
+	if (errnum != 0)
+		rpma_status_fail(first, call, errnum);
 }
 
 #endif /* RPMA_STATUS_H */
