@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Puts figures, tables and facts of the runs together into one HTML page.
+
+The template escapes everything; only two things are marked safe: our own style
+sheet, and the SVG that svg.for_page wrote from a parsed document.
+"""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from rpma_report import __version__, chart, quantity
+from rpma_report.figures import Figure, bandwidth_figure, latency_figure
+from rpma_report.result import Point, Run
+from rpma_report.series import AXES, SeriesSet, collect, hardware_mark, what
+from rpma_report.text import shown
+
+CHARTED_TESTS = ("lat", "bw")
+MAX_CARDS = 8
+MAX_ENVIRONMENT_ROWS = 400
+
+KINDS = {
+    "post_to_cqe": "from posting the operation until its completion: the write has reached the "
+    "peer's RDMA device, not its memory",
+    "write_flush": "from posting the write until the completion of the flush after it",
+    "write_flush_native": "from posting the write until the completion of the native flush after it",
+    "gpspm_rtt": "from posting the write until the target's answer that the data is persistent",
+    "read": "from posting the read until its completion",
+    "atomic_write_commit": "from posting the write until the completion of the atomic write that "
+    "commits it",
+    "send_rtt": "from posting the message until the answer has arrived",
+    "connect": "from starting the connection until it is established",
+    "mr_reg": "registering the memory region",
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """One of the figures that matter."""
+
+    subject: str
+    value: str
+    what: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """A figure with its drawings, or the reason why there is none."""
+
+    title: str
+    figure: Figure | None
+    drawings: tuple[Markup, ...]
+    missing: str
+
+
+@dataclass(frozen=True)
+class HostTable:
+    """Facts about the hosts of one run, or of several that agree."""
+
+    names: str
+    rows: tuple[tuple[str, str, str], ...]
+    more: int
+
+
+def render(runs: Sequence[Run]) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("rpma_report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["shown"] = shown
+    style = environment.loader.get_source(environment, "page.css")[0]  # type: ignore[union-attr]
+    return environment.get_template("page.html").render(
+        version=__version__,
+        style=Markup(style),
+        runs=runs,
+        soft=[(run, hardware_mark(run)) for run in runs if not run.is_hardware],
+        unproven=[run for run in runs if run.persistence_unproven],
+        unfinished=[run for run in runs if run.status != "complete"],
+        cards=_cards(runs),
+        subjects=_subjects(runs),
+        blocks=(_latency_block(runs), _bandwidth_block(runs)),
+        kinds=_kinds(runs),
+        others=_others(runs),
+        warnings=_warnings(runs),
+        hosts=_hosts(runs),
+        commands=[(run, _command(run.argv)) for run in runs],
+        device=_device,
+        clock=_clock,
+    )
+
+
+def _subjects(runs: Sequence[Run]) -> list[str]:
+    """What was measured, in the order of the files."""
+    names = {"lat": "latency", "bw": "bandwidth"}
+    points = (p.params for run in runs for p in run.points)
+    return list(dict.fromkeys(f"{names.get(p['test'], p['test'])} of {what(p)}" for p in points))
+
+
+def _cards(runs: Sequence[Run]) -> list[Card]:
+    latency = collect(runs, lambda p: p.params["test"] == "lat" and p.latency is not None)
+    bandwidth = collect(runs, lambda p: p.params["test"] == "bw")
+    cards = [card for s in latency.series if (card := _latency_card(latency, s.label, s.points[0]))]
+    for series in bandwidth.series:
+        best = max(series.points, key=lambda p: p.bytes_per_s.value)
+        cards.append(_bandwidth_card(bandwidth, series.label, best))
+    return cards[:MAX_CARDS]
+
+
+def _setting(group: SeriesSet, point: Point) -> str:
+    axis = group.axis
+    text = quantity.size(point.params["size_bytes"])
+    if axis not in (None, AXES[0]):
+        text += f", {axis.title} {axis.text(point.params[axis.key])}"
+    return text
+
+
+def _latency_card(group: SeriesSet, label: str, point: Point) -> Card | None:
+    latency = point.latency
+    if latency is None or 0.5 not in latency.percentiles:
+        return None
+    tail = [p for p in (0.99, 0.999) if p in latency.percentiles][-1:]
+    parts = [f"{quantity.percentile(p)} {quantity.time_ns(latency.percentiles[p].value)}" for p in tail]
+    parts.append(f"slowest {quantity.time_ns(latency.max)}")
+    value = quantity.time_ns(latency.percentiles[0.5].value)
+    return Card(label, value, f"median latency, {_setting(group, point)}", ", ".join(parts))
+
+
+def _bandwidth_card(group: SeriesSet, label: str, point: Point) -> Card:
+    rate = point.bytes_per_s
+    parts = [quantity.rate(rate.value * 8, "bit")]
+    if rate.low is not None and rate.high is not None:
+        parts.append(f"95 % interval {quantity.rate(rate.low, 'B')} \u2013 {quantity.rate(rate.high, 'B')}")
+    value = quantity.rate(rate.value, "B")
+    return Card(label, value, f"highest bandwidth, {_setting(group, point)}", ", ".join(parts))
+
+
+def _latency_block(runs: Sequence[Run]) -> Block:
+    missing = "No latency was measured. rpma-bench --test lat measures it."
+    return _block("Latency", latency_figure(runs), missing)
+
+
+def _bandwidth_block(runs: Sequence[Run]) -> Block:
+    missing = "No bandwidth was measured. rpma-bench --test bw measures it."
+    return _block("Bandwidth", bandwidth_figure(runs), missing)
+
+
+def _block(title: str, figure: Figure | None, missing: str) -> Block:
+    if figure is None:
+        return Block(title, None, (), missing)
+    drawings = tuple(Markup(chart.draw(figure, shape)) for shape in chart.SHAPES)
+    return Block(title, figure, drawings, "")
+
+
+def _kinds(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    points = (p for run in runs for p in run.points if p.params["test"] == "lat")
+    used = dict.fromkeys(p.params["latency_kind"] for p in points)
+    return [(kind, KINDS[kind]) for kind in used]
+
+
+def _others(runs: Sequence[Run]) -> list[tuple[str, int]]:
+    """Points that no chart of this page takes: said, not dropped silently."""
+    counts: dict[str, int] = {}
+    for run in runs:
+        for point in run.points:
+            test = point.params["test"]
+            if test not in CHARTED_TESTS:
+                counts[test] = counts.get(test, 0) + 1
+    return sorted(counts.items())
+
+
+def _warnings(runs: Sequence[Run]) -> list[tuple[str, str, str, str, str]]:
+    """(run, severity, where, code, text) of the tool's warnings and of each point's own."""
+    rows = []
+    for run in runs:
+        rows += [(run.name, w.severity, w.host, w.code, w.text) for w in run.warnings]
+        for point in run.points:
+            rows += [(run.name, "warn", point.id, "REPEAT_FLAGGED", text) for text in point.flagged]
+            if point.steady is False:
+                text = "the warm-up ended before the rate was steady"
+                rows.append((run.name, "warn", point.id, "NOT_STEADY", text))
+            if point.errors:
+                text = f"{quantity.count(point.errors)} operations failed"
+                rows.append((run.name, "warn", point.id, "ERRORS", text))
+    return rows
+
+
+def _flat(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """nic.fw_ver: "22.31" and so on; what is nested deeper than anyone reads is cut."""
+    if depth < 6 and isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _flat(item, f"{path}.{shown(key, 60)}".lstrip("."), depth + 1)
+    elif depth < 6 and isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value):
+        for index, item in enumerate(value):
+            yield from _flat(item, f"{path}[{index}]", depth + 1)
+    else:
+        yield path, _fact(value)
+
+
+def _fact(value: Any) -> str:
+    match value:
+        case None | [] | {} | "":
+            return quantity.UNKNOWN
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return shown(", ".join(shown(v, 60) for v in value[:50]), 500)
+        case dict():
+            return "\u2026"
+        case _:
+            return shown(value, 500)
+
+
+def _hosts(runs: Sequence[Run]) -> list[HostTable]:
+    tables: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
+    for run in runs:
+        sides = [dict(_flat(run.environment[side] or {})) for side in ("client", "server")]
+        keys = [key for key in dict.fromkeys([*sides[0], *sides[1]]) if key]
+        rows = tuple(
+            (key, *(side.get(key, quantity.UNKNOWN) for side in sides)) for key in keys
+        )
+        tables.setdefault(rows, []).append(run.name)
+    return [
+        HostTable(", ".join(names), rows[:MAX_ENVIRONMENT_ROWS], max(len(rows) - MAX_ENVIRONMENT_ROWS, 0))
+        for rows, names in tables.items()
+    ]
+
+
+def _command(argv: Sequence[str]) -> str:
+    """The command line as a shell takes it."""
+    return shown(shlex.join(shown(word, 1000) for word in argv[:500]), 4000)
+
+
+def _device(run: Run) -> str:
+    if run.device_name is None:
+        return "none"
+    kinds = {"hardware": "hardware", "rxe": "kernel soft-RoCE", "siw": "kernel soft-iWARP",
+             "soft": "software device"}  # fmt: skip
+    parts = [kinds.get(run.device_kind or "", "unknown"), run.device_transport]
+    if run.emulated_cpu:
+        parts.append("emulated CPU")
+    return f"{run.device_name} ({', '.join(p for p in parts if p)})"
+
+
+def _clock(run: Run) -> str:
+    clock = run.clock
+    if not clock:
+        return quantity.UNKNOWN
+    text = f"{clock['source']}, {clock['overhead_ns']:.4g} ns per reading"
+    drift = clock["drift_ppm"]
+    return text if drift is None else f"{text}, drift {drift:.3g} ppm"

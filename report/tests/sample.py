@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results for the tests: what rpma-bench would write, with samples drawn here.
+
+Not measurements. `python3 sample.py DIR` writes them as files for looking at.
+"""
+
+import json
+import math
+import random
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+SIZES = (64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
+PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776}
+SUB_BITS = 7
+
+
+def bucket_low(ns: int) -> int:
+    shift = max(ns.bit_length() - 1 - SUB_BITS, 0)
+    return ns >> shift << shift
+
+
+def histogram(samples: Sequence[int]) -> dict[str, Any]:
+    counts = Counter(bucket_low(ns) for ns in samples)
+    return {"scheme": "loglinear", "sub_bits": SUB_BITS, "unit": "ns", "saturated": 0,
+            "buckets": [list(pair) for pair in sorted(counts.items())]}  # fmt: skip
+
+
+def percentiles(samples: Sequence[int]) -> list[dict[str, Any]]:
+    ordered, n, stated = sorted(samples), len(samples), []
+    for p in PERCENTILES:
+        ranks: list[float] = [n * p - 1e-6, n * p, n * p]
+        spread = 1.96 * math.sqrt(n * p * (1 - p))
+        low, high = math.floor(n * p - spread), math.ceil(n * p + spread) + 1
+        known = n * (1 - p) >= 10 - 1e-6
+        at = [math.ceil(ranks[0]), max(low, 1), min(high, n)]
+        values = [ordered[rank - 1] if known else None for rank in at]
+        stated.append({"p": p, "ns": values[0], "lo_ns": values[1], "hi_ns": values[2]})
+    return stated
+
+
+def latency(samples: Sequence[int]) -> dict[str, Any]:
+    return {
+        "count": len(samples), "min_ns": min(samples), "max_ns": max(samples),
+        "mean_ns": statistics.fmean(samples), "stddev_ns": statistics.pstdev(samples),
+        "percentiles": percentiles(samples), "histogram": histogram(samples),
+    }  # fmt: skip
+
+
+def interval(values: Sequence[float]) -> dict[str, Any]:
+    mean, n = statistics.fmean(values), len(values)
+    if n < 2:
+        return {"mean": mean, "ci95_low": None, "ci95_high": None}
+    half = T95[n - 1] * statistics.stdev(values) / math.sqrt(n)
+    return {"mean": mean, "ci95_low": mean - half, "ci95_high": mean + half}
+
+
+def params(test: str, size: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "test": test, "op": "write", "persist": "apm", "flush": "persistent",
+        "flush_method": "read", "latency_kind": "write_flush", "size_bytes": size,
+        "depth": 1 if test == "lat" else 32, "threads": 1, "connections": 1,
+        "batch": 1, "signal_every": 1, "inline_bytes": 0, "completion": "poll",
+        "pattern": "seq", "align_bytes": 64, "mode": "closed", "target_rate_per_s": None,
+        "bidirectional": False, "read_fraction": None, "server_load_fraction": None,
+        "target_memory": {"kind": "devdax", "bytes": 1 << 30}, **changes,
+    }  # fmt: skip
+
+
+def repeat(index: int, size: int, per_s: float, ops: int, samples: Sequence[int]) -> dict[str, Any]:
+    return {
+        "index": index, "order": index, "complete": True, "elapsed_ns": round(ops / per_s * 1e9),
+        "ops": ops, "errors": 0, "bytes": ops * size, "ops_per_s": per_s,
+        "bytes_per_s": per_s * size, "latency": latency(samples) if samples else None,
+        "response_latency": None, "late_ops": None, "max_lag_ns": None,
+        "threads": [{"index": 0, "cpu": 2, "ops": ops}],
+    }  # fmt: skip
+
+
+def point(number: int, settings: dict[str, Any], repeats: list[dict[str, Any]],
+          samples: Sequence[int] = ()) -> dict[str, Any]:  # fmt: skip
+    summary = {
+        "n": len(repeats),
+        "ops_per_s": interval([r["ops_per_s"] for r in repeats]),
+        "bytes_per_s": interval([r["bytes_per_s"] for r in repeats]),
+        "latency": None,
+        "flagged_repeats": [],
+    }
+    if samples:
+        summary["latency"] = {
+            "mean_ns": interval([r["latency"]["mean_ns"] for r in repeats]),
+            "merged_histogram": histogram(samples),
+            "percentiles": percentiles(samples),
+        }
+    return {
+        "id": f"p{number:04}", "params": settings,
+        "stop": {"kind": "duration", "duration_ns": 1_000_000_000, "ops": None, "ci": None},
+        "warmup": {"ns": 100_000_000, "ops": 10_000, "steady": True},
+        "repeats": repeats, "summary": summary,
+    }  # fmt: skip
+
+
+def lat_point(number: int, size: int, seed: int = 1, base_ns: float = 9000, count: int = 12_000,
+              repeats: int = 3, **changes: Any) -> dict[str, Any]:  # fmt: skip
+    draw = random.Random(f"{seed} {size} {sorted(changes)}")
+    made, everything = [], []
+    for index in range(repeats):
+        shift = base_ns * draw.uniform(0.97, 1.05) + size * 0.35
+        samples = [round(shift * (1 + draw.lognormvariate(-3, 1))) for _ in range(count)]
+        everything += samples
+        per_s = 1e9 / statistics.fmean(samples)
+        made.append(repeat(index, size, per_s, count, samples))
+    return point(number, params("lat", size, **changes), made, everything)
+
+
+def bw_point(number: int, size: int, seed: int = 1, top: float = 2.8e9, **changes: Any) -> dict[str, Any]:
+    draw = random.Random(f"{seed} {size} {sorted(changes)}")
+    rates = [top / (size + 6000) * draw.uniform(0.9, 1.1) for _ in range(5)]
+    made = [repeat(i, size, per_s, round(per_s), ()) for i, per_s in enumerate(rates)]
+    return point(number, params("bw", size, **changes), made)
+
+
+def host(name: str) -> dict[str, Any]:
+    return {
+        "host": {"hostname": name, "virtualised": True},
+        "os": {"kernel": "6.1.0-40-amd64", "distro": "Debian GNU/Linux 12 (bookworm)", "lockdown": None},
+        "cpu": {"model": "QEMU Virtual CPU", "sockets": 1, "cores": 2, "llc_bytes": 16777216},
+        "nic": {"ibdev": "rxe0", "netdev": "eth0", "mtu": 1024, "odp": False},
+        "software": {"librpma": "1.4.0", "libibverbs": "44.0", "loadavg": [0.2, 0.1, 0.05]},
+    }  # fmt: skip
+
+
+def result(points: list[dict[str, Any]], label: str | None = None, kind: str = "rxe",
+           **run_changes: Any) -> dict[str, Any]:  # fmt: skip
+    return {
+        "schema": "rpma-bench/1",
+        "tool": {"name": "rpma-bench", "version": "1.4.0", "librpma": "1.4.0", "git": None},
+        "run": {
+            "id": "0b0e7c3e-6a5e-4d8f-9c2b-2f6d1f6a7e10", "label": label,
+            "started": "2026-08-21T10:00:00.123Z", "ended": "2026-08-21T10:02:00.456Z",
+            "argv": ["rpma-bench", "client", "192.0.2.7", "--op", "write", "--persist", "apm",
+                     "--size", "64:1M:*4", "-o", "result file.json"],
+            "seed": 42, "status": "complete", "exit_code": 0, "failure": None,
+            "warnings": [{"code": "PERSISTENCE_UNPROVEN", "severity": "warn", "host": "server",
+                          "text": "the target is not known to keep flushed data"}],
+            **run_changes,
+        },
+        "device": {"name": "rxe0" if kind == "rxe" else "mlx5_0", "kind": kind, "transport": "roce",
+                   "emulated_cpu": kind == "rxe"},
+        "clock": {"source": "tsc", "hz": 2.4e9, "calibration_ns": 200000000, "drift_ppm": 3.1,
+                  "overhead_ns": 18.2, "resolution_ns": 1},
+        "points": points,
+        "environment": {"client": host("client"), "server": host("server")},
+    }  # fmt: skip
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    lat = [lat_point(i, size) for i, size in enumerate(SIZES)]
+    plain = [lat_point(i, size, base_ns=4000, persist="none", flush=None, flush_method=None,
+                       latency_kind="post_to_cqe") for i, size in enumerate(SIZES)]  # fmt: skip
+    bw = [bw_point(20 + i, size) for i, size in enumerate(SIZES)]
+    read = [bw_point(40 + i, size, top=2.1e9, op="read", persist="none", latency_kind="read")
+            for i, size in enumerate(SIZES)]  # fmt: skip
+    files = {
+        "both": result(lat + bw), "two-series": result(lat + plain + bw + read),
+        "lat": result(lat, kind="hardware"), "bw": result(bw),
+        "one-size": result([lat[3], plain[3], bw[3], read[3]]),
+    }  # fmt: skip
+    for name, document in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
