@@ -194,9 +194,10 @@ struct rpma_srq_cfg;
  * @len: how many bytes
  *
  * InfiniBand and RoCE carry at most 56 bytes in the request and 196 in the
- * reply (IBTA 1.x, the REQ and REP messages less what rdma_cm needs), and the
- * receiver always gets the full field, zeros behind what was sent: put a
- * length into the bytes if it matters. iWARP gives the exact length.
+ * reply (IBTA volume 1, chapter 12: REQ has 92, of which rdma_cm takes 36, and
+ * REP 196), and the receiver always gets the full field, zeros behind what was
+ * sent: put a length into the bytes if it matters. iWARP gives the exact
+ * length.
  */
 struct rpma_conn_private_data {
 	void *ptr;

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The manual pages: complete, well formed, and no poorer than Debian's of librpma 1.2.0.
+
+ctest passes what to look at in the environment: RPMA_SOURCE_DIR and RPMA_MAN_DIR.
+"""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(os.environ["RPMA_SOURCE_DIR"])
+MAN = Path(os.environ["RPMA_MAN_DIR"])
+GENERATOR = SOURCE / "doc" / "header2man.py"
+
+# What Debian's pages list and ours leave out on purpose.
+DIFFERENCES = {
+    ("rpma_log_set_function", "RPMA_E_AGAIN"): "the function is an atomic pointer: storing it cannot fail",
+    ("rpma_log_set_threshold", "RPMA_E_AGAIN"): "a threshold is an atomic integer: storing it cannot fail",
+}
+
+
+def exported() -> set[str]:
+    text = (SOURCE / "librpma" / "librpma.map").read_text(encoding="utf-8")
+    return set(re.findall(r"^\s+(rpma_\w+);", text, re.MULTILINE))
+
+
+def sections(page: str) -> dict[str, str]:
+    parts = re.split(r"^\.SH (.*)\n", page, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def our_page(name: str) -> str:
+    return (MAN / "man3" / f"{name}.3").read_text(encoding="utf-8")
+
+
+def error_codes(page: str) -> set[str]:
+    return set(re.findall(r"RPMA_E_\w+", sections(page).get("ERRORS", "")))
+
+
+@pytest.fixture(scope="module")
+def debian_pages() -> dict[str, str]:
+    fetch = subprocess.run([SOURCE / "tests" / "fetch-reference", "bookworm"], capture_output=True, text=True)
+    if fetch.returncode != 0:
+        pytest.skip(f"Debian's librpma 1.2.0 cannot be fetched: {fetch.stderr.strip()}")
+    pages = Path(fetch.stdout.strip()).rglob("man3/rpma_*.3.gz")
+    return {page.name.removesuffix(".3.gz"): gzip.open(page, "rt").read() for page in pages}
+
+
+def test_every_exported_symbol_has_a_page_and_nothing_else_has() -> None:
+    assert {page.stem for page in (MAN / "man3").iterdir()} == exported()
+
+
+@pytest.mark.parametrize("name", sorted(exported()))
+def test_page_says_what_returns_who_may_call_and_since_when(name: str) -> None:
+    found = sections(our_page(name))
+    for title in ("SYNOPSIS", "PARAMETERS", "RETURN VALUE", "THREAD SAFETY", "SINCE", "SEE ALSO"):
+        assert found[title].strip(), title
+
+
+def test_overview_names_every_call() -> None:
+    overview = (MAN / "man7" / "librpma.7").read_text(encoding="utf-8")
+    assert {name for name in exported() if f"\\fB{name}\\fP(3)" not in overview} == set()
+
+
+def test_nothing_is_left_to_be_written() -> None:
+    unfinished = [page.name for page in MAN.rglob("*.[37]") if re.search(r"XXX|TODO|@\w+@", page.read_text())]
+    assert unfinished == []
+
+
+@pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")
+def test_mandoc_has_nothing_to_say() -> None:
+    pages = sorted(map(str, [*MAN.rglob("*.[37]"), *(SOURCE / "doc").glob("*.1")]))
+    lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages], capture_output=True, text=True)
+    assert (lint.stdout, lint.returncode) == ("", 0)
+
+
+@pytest.mark.parametrize("page", ["man7/librpma.7", *(f"man3/{name}.3" for name in sorted(exported()))])
+def test_references_lead_to_pages_that_are_there(page: str) -> None:
+    named = re.findall(r"\\fB(rpma_\w+)\\fP\(3\)", (MAN / page).read_text(encoding="utf-8"))
+    assert set(named) <= exported()
+
+
+def test_index_is_that_of_1_2_0_and_the_port(debian_pages: dict[str, str]) -> None:
+    assert exported() == set(debian_pages) | {"rpma_ep_get_port"}
+
+
+def test_every_error_of_1_2_0_is_documented_or_left_out_for_a_reason(debian_pages: dict[str, str]) -> None:
+    listed = {(name, code) for name, page in debian_pages.items() for code in error_codes(page)}
+    ours = {(name, code) for name in exported() for code in error_codes(our_page(name))}
+    assert len(listed) > 84
+    assert listed - ours == set(DIFFERENCES)
+
+
+@pytest.mark.parametrize(
+    ("header", "complaint"),
+    [
+        ("/** rpma_f - x */\nint rpma_f(int a);\n", "documents [], declares ['a']"),
+        ("/**\n * rpma_f - x\n * @a: y\n * Return: 0\n * Threads: safe.\n */\nint rpma_f(int a);\n", "no 'Since:'"),
+        ("/**\n * rpma_f\n */\nint rpma_f(int a);\n", "not 'name - purpose'"),
+    ],
+)
+def test_generator_refuses_an_incomplete_comment(tmp_path: Path, header: str, complaint: str) -> None:
+    (tmp_path / "x.h").write_text(header)
+    command = [sys.executable, str(GENERATOR), "x.h", "man3", "--version", "1", "--date", "2026-01-01"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 2 and complaint in run.stderr
+    assert not (tmp_path / "man3").exists()
