@@ -935,8 +935,8 @@ int rpma_conn_req_new(struct rpma_peer *peer, const char *addr, const char *port
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @req_ptr is NULL
- *   RPMA_E_PROVIDER - rejecting it, or rdma_destroy_qp(3),
- *     ibv_destroy_cq(3) or rdma_destroy_id(3), failed
+ *   RPMA_E_PROVIDER - rdma_reject(3), ibv_destroy_cq(3),
+ *     ibv_destroy_comp_channel(3) or rdma_destroy_id(3) failed
  * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
  * Since: 0.9
  * See also: rpma_conn_req_new(), rpma_ep_next_conn_req()
@@ -1225,8 +1225,8 @@ int rpma_conn_disconnect(struct rpma_conn *conn);
  * Return: 0, or
  *   RPMA_E_INVAL - @conn_ptr is NULL, or munmap(2) of the flush buffer failed
  *   RPMA_E_PROVIDER - ibv_dereg_mr(3) of the flush buffer,
- *     rdma_destroy_qp(3), ibv_destroy_cq(3), ibv_destroy_comp_channel(3) or
- *     rdma_destroy_id(3) failed
+ *     ibv_destroy_cq(3), ibv_destroy_comp_channel(3) or rdma_destroy_id(3)
+ *     failed
  * Threads: safe on different connections.
  * Since: 0.9
  * See also: rpma_conn_disconnect(), rpma_conn_req_connect()
@@ -1481,15 +1481,16 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
  * at the target, or persistent. Persistence rests on the peer's word that
  * Direct Write to PMem is possible: see rpma_conn_apply_remote_peer_cfg().
  *
- * If device and region allow, it is the flush operation of the device for
- * exactly the range, and the opcode of the completion is IBV_WC_FLUSH.
- * Otherwise up to 8 bytes are read from the range, never past the end of the
- * region, and the opcode is IBV_WC_RDMA_READ: on a reliable connection the
- * answer to a read comes after the writes before it were placed. Regions of
- * librpma 1.4 say in their descriptor which they allow. For others the read
- * is used if the region also has RPMA_MR_USAGE_READ_SRC, and else the device's
- * flush where there is one; see INTEROPERABILITY in librpma(7) for the cases
- * in which the peer refuses that with IBV_WC_REM_ACCESS_ERR.
+ * If device and region allow, it is the flush operation of the device for the
+ * range (for the whole region if @len is above UINT32_MAX), and the opcode of
+ * the completion is IBV_WC_FLUSH. Otherwise up to 8 bytes are read where the
+ * range starts, or just before the end of the region if that is nearer, and
+ * the opcode is IBV_WC_RDMA_READ: on a reliable connection the answer to a
+ * read comes after the writes before it were placed. Regions of librpma 1.4
+ * say in their descriptor which they allow. For others the read is used if the
+ * region also has RPMA_MR_USAGE_READ_SRC, and else the device's flush where
+ * there is one; see INTEROPERABILITY in librpma(7) for the cases in which the
+ * peer refuses that with IBV_WC_REM_ACCESS_ERR.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @dst is NULL; @flags is 0; @type is unknown; the
