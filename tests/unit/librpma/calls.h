@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * calls.h -- the log of what the library under test called, and the script of
+ * which of those calls shall fail.
+ *
+ * The scripted provider and the interposed allocator report every call here;
+ * tests ask afterwards what happened, or say beforehand what shall go wrong.
+ */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Forget all calls and all scripted failures. */
+void calls_reset(void);
+
+/* Log a call that cannot fail. */
+void calls_note(const char *name);
+
+/* Log a call; true: it shall fail, and errno says why. */
+bool calls_fail(const char *name);
+
+/* Make the nth call from now fail, whatever its name is; 1 is the next one. */
+void calls_fail_nth(unsigned nth, int errnum);
+
+/* Make the next call of this name fail (errnum 0: fail without an errno). */
+void calls_fail_on(const char *name, int errnum);
+
+/* Make the nth call of this name from now fail. */
+void calls_fail_nth_on(const char *name, unsigned nth, int errnum);
+
+/* Make every call of this name fail from now on; NULL: every call of any name. */
+void calls_fail_always(const char *name, int errnum);
+
+/* Let all calls succeed again; the log stays. */
+void calls_fail_never(void);
+
+/* The first call that was made to fail; NULL if none was. */
+const char *calls_first_failed(void);
+
+unsigned calls_count(const char *name);
+
+/* True if both were called, and the first call of earlier came before that of later. */
+bool calls_in_order(const char *earlier, const char *later);
+
+/*
+ * The allocator counts only while a test looks: allocations of the library
+ * under test between start and stop are logged, and can be made to fail.
+ */
+void calls_watch_allocations(bool watch);
+
+/* Memory for the provider itself: zeroed, never logged, never failing. */
+void *calls_own_memory(size_t size);
+
+#endif /* CALLS_H */

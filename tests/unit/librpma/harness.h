@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * harness.h -- how the librpma tests say what they expect.
+ *
+ * Each executable runs twice: with our librpma.so.0 and with that of Debian 12
+ * (the reference). expect() checks a return value and remembers which error of
+ * which function was seen, so that manual_errors.py can compare with the manuals.
+ */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+/* cmocka.h needs these before it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <librpma.h>
+
+/* The value an out parameter has before a call that must not touch it. */
+#define UNTOUCHED	((void *)(uintptr_t)0x5afe5afe)
+
+#define ARRAY_LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+/* True when the loaded librpma.so.0 is the reference, not ours. */
+bool on_reference(void);
+
+/* What we give; and what the reference gives instead, and why ours differs. */
+#define DIFFERS(ours, reference, reason) (on_reference() ? (reference) : (ours))
+
+/* The rest of the test is about ours alone. */
+#define OURS_ONLY(reason)                                                                          \
+	do {                                                                                       \
+		if (on_reference()) {                                                              \
+			print_message("not asked of the reference: %s\n", reason);                 \
+			skip();                                                                    \
+		}                                                                                  \
+	} while (0)
+
+/* The call must return this value; the pair is remembered as covered. */
+#define expect(value, call) check_result((value), (call), #call, __FILE__, __LINE__)
+
+/* The same for a call through a pointer to the function of this name. */
+#define expect_named(value, name, call) check_result((value), (call), (name), __FILE__, __LINE__)
+
+void check_result(int expected, int actual, const char *call, const char *file, int line);
+
+/* "RPMA_E_INVAL" for the code, "0" for success. */
+const char *result_name(int result);
+
+/* Run the tests of one executable; arguments: [--expect ours|reference]. */
+#define run_library_tests(tests, argc, argv)                                                       \
+	(check_library((argc), (argv)) != 0                                                        \
+		 ? 2                                                                               \
+		 : cmocka_run_group_tests_name(LIBRPMA_TEST_NAME, (tests), NULL, NULL))
+int check_library(int argc, char **argv);
+
+#endif /* HARNESS_H */

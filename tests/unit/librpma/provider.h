@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * provider.h -- a scripted libibverbs and librdmacm.
+ *
+ * The test executable defines the functions that librpma imports from both, so
+ * that every answer a device or a fabric can give is one line in a test. The
+ * provider keeps the rules of the real ones (a PD in use is EBUSY, an event
+ * must be acked before its id goes), counts what is alive, and remembers the
+ * last arguments of each call. Which calls fail is scripted through calls.h.
+ */
+#ifndef PROVIDER_H
+#define PROVIDER_H
+
+#include <infiniband/verbs.h>
+#include <netinet/in.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROVIDER_MAX_CQS      4
+#define PROVIDER_MAX_CHANNELS 4
+
+/* What a work request said, copied while the pointers in it were valid. */
+struct provider_send {
+	unsigned posted;
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	unsigned char inline_data[64];
+};
+
+struct provider_recv {
+	unsigned posted;
+	struct ibv_recv_wr wr;
+	struct ibv_sge sge;
+};
+
+struct provider_conn_param {
+	bool given;
+	struct rdma_conn_param param;
+	unsigned char private_data[UINT8_MAX + 1];
+	struct rdma_event_channel *channel; /* of the id at that moment */
+};
+
+/* A work request given through the ibv_wr_ API (native flush, atomic write). */
+struct provider_native {
+	unsigned completed; /* ibv_wr_complete() calls */
+	unsigned aborted;
+	uint64_t wr_id;
+	unsigned wr_flags;
+	uint32_t rkey;
+	uint64_t remote_addr;
+	size_t flush_len;
+	unsigned flush_type;
+	unsigned flush_level;
+	unsigned char atomic_data[8];
+};
+
+struct provider {
+	struct ibv_context *context; /* the one device */
+
+	/* Alive now; all zero at the end of every test. */
+	struct {
+		int pd, mr, cq, qp, srq, comp_channel, event_channel, id, addrinfo;
+		int unacked_cm_events, unacked_cq_events;
+	} live;
+	/* The first broken rule of libibverbs or librdmacm; NULL if none. */
+	const char *misuse;
+
+	/* Scripted answers. */
+	struct ibv_device_attr_ex device_attr;
+	enum ibv_transport_type *transport;
+	int reg_mr_errno_without_odp; /* plain registration fails with it, ON_DEMAND works */
+	int poll_cq_answer;	      /* what ibv_poll_cq() returns when not 0 */
+	uint16_t bound_port;	      /* the port that binding to port 0 gives */
+	bool qp_is_extended;	      /* whether ibv_qp_to_qp_ex() gives a handle */
+
+	/* The objects made last. */
+	struct rdma_cm_id *id;
+	struct rdma_cm_id *listener;
+	struct ibv_qp *qp;
+	struct ibv_srq *srq;
+	struct ibv_cq *cqs[PROVIDER_MAX_CQS]; /* in order of creation */
+	unsigned num_cqs;
+	struct ibv_cq *foreign_cq; /* belongs to nobody the library knows */
+
+	/* The arguments given last. */
+	struct {
+		void *addr;
+		size_t length;
+		int access;
+	} reg_mr;
+	struct {
+		enum ibv_advise_mr_advice advice;
+		uint32_t flags;
+		struct ibv_sge sge;
+		uint32_t num_sge;
+	} advise_mr;
+	struct {
+		int cqe;
+		void *cq_context;
+		struct ibv_comp_channel *channel;
+		int comp_vector;
+	} create_cq[PROVIDER_MAX_CQS];
+	struct {
+		struct ibv_cq *cq;
+		int solicited_only;
+	} req_notify_cq;
+	struct ibv_srq_init_attr create_srq;
+	struct ibv_qp_init_attr_ex create_qp;
+	struct {
+		char node[64], service[16];
+		struct rdma_addrinfo hints;
+	} getaddrinfo;
+	struct {
+		int addr_timeout_ms, route_timeout_ms;
+	} resolve;
+	int listen_backlog;
+	uint8_t reject_private_data_len;
+	struct provider_conn_param connect, accept;
+	struct provider_send send;
+	struct provider_recv recv, srq_recv;
+	struct provider_native native;
+};
+
+extern struct provider provider;
+
+/* Everything as at the start: one device, nothing alive, nothing scripted. */
+void provider_reset(void);
+
+/* The first thing found wrong at the end of a test (a leak, a broken rule); NULL if all is well. */
+const char *provider_complaint(void);
+
+/* A peer asks to connect: the listener's channel reports it with this private data. */
+void provider_queue_connect_request(const void *private_data, uint8_t len);
+
+/* An event for this id arrives on whatever channel the id has then. */
+void provider_queue_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type,
+			     const void *private_data, uint8_t len);
+
+/* This completion waits in the CQ. */
+void provider_queue_wc(struct ibv_cq *cq, const struct ibv_wc *wc);
+
+/* The CQ's channel reports an event of the CQ. */
+void provider_queue_cq_event(struct ibv_cq *cq);
+
+/* The channel reports an event of a CQ the library has never seen. */
+void provider_queue_foreign_cq_event(struct ibv_comp_channel *channel);
+
+/* Used between the two halves, verbs.c and rdmacm.c. */
+void provider_break_rule(const char *rule);
+int provider_event_fd(void);
+void provider_raise(int fd);
+void provider_lower(int fd);
+struct ibv_qp *provider_create_qp(struct ibv_qp_init_attr_ex *attr);
+void provider_destroy_qp(struct ibv_qp *qp);
+void provider_reset_rdmacm(void);
+void provider_reset_verbs(void);
+
+#endif /* PROVIDER_H */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * provider_native.c -- the ibv_wr_ operations of a QP that has them: native
+ * atomic write and native flush, as far as the installed headers know them.
+ */
+#include "calls.h"
+#include "provider.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void wr_start(struct ibv_qp_ex *qp)
+{
+	(void)qp;
+	calls_note("ibv_wr_start");
+}
+
+static void wr_abort(struct ibv_qp_ex *qp)
+{
+	(void)qp;
+	provider.native.aborted++;
+}
+
+static int wr_complete(struct ibv_qp_ex *qp)
+{
+	provider.native.completed++;
+	provider.native.wr_id = qp->wr_id;
+	provider.native.wr_flags = qp->wr_flags;
+	return calls_fail("ibv_wr_complete") ? errno : 0;
+}
+
+#ifdef RPMA_HAVE_ATOMIC_WRITE
+static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
+			    const void *data)
+{
+	(void)qp;
+	calls_note("ibv_wr_atomic_write");
+	provider.native.rkey = rkey;
+	provider.native.remote_addr = remote_addr;
+	memcpy(provider.native.atomic_data, data, sizeof(provider.native.atomic_data));
+}
+#endif
+
+#ifdef RPMA_HAVE_FLUSH
+static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t len,
+		     uint8_t type, uint8_t level)
+{
+	(void)qp;
+	calls_note("ibv_wr_flush");
+	provider.native.rkey = rkey;
+	provider.native.remote_addr = remote_addr;
+	provider.native.flush_len = len;
+	provider.native.flush_type = type;
+	provider.native.flush_level = level;
+}
+#endif
+
+/* Extended is what was created with SEND_OPS_FLAGS on a device that offers it. */
+struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
+{
+	struct ibv_qp_ex *qp = (struct ibv_qp_ex *)base;
+
+	if (!provider.qp_is_extended ||
+	    !(provider.create_qp.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return NULL;
+	qp->wr_start = wr_start;
+	qp->wr_abort = wr_abort;
+	qp->wr_complete = wr_complete;
+#ifdef RPMA_HAVE_ATOMIC_WRITE
+	if (provider.create_qp.send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE)
+		qp->wr_atomic_write = wr_atomic_write;
+#endif
+#ifdef RPMA_HAVE_FLUSH
+	if (provider.create_qp.send_ops_flags & IBV_QP_EX_WITH_FLUSH)
+		qp->wr_flush = wr_flush;
+#endif
+	return qp;
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_conn.c -- connections: events, private data, queues, the shared channel, the end. */
+#include "every_call_fails.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+/* The id of w.conn. */
+static void queue_event(enum rdma_cm_event_type type)
+{
+	provider_queue_cm_event(provider.id, type, NULL, 0);
+}
+
+/* --- rpma_conn_next_event() ---------------------------------------------- */
+
+static void next_event__translates(void **unused)
+{
+	static const struct {
+		enum rdma_cm_event_type cm_event;
+		enum rpma_conn_event event;
+	} cases[] = {
+		{RDMA_CM_EVENT_ESTABLISHED, RPMA_CONN_ESTABLISHED},
+		{RDMA_CM_EVENT_CONNECT_ERROR, RPMA_CONN_LOST},
+		{RDMA_CM_EVENT_DEVICE_REMOVAL, RPMA_CONN_LOST},
+		{RDMA_CM_EVENT_DISCONNECTED, RPMA_CONN_CLOSED},
+		{RDMA_CM_EVENT_TIMEWAIT_EXIT, RPMA_CONN_CLOSED},
+		{RDMA_CM_EVENT_REJECTED, RPMA_CONN_REJECTED},
+		{RDMA_CM_EVENT_UNREACHABLE, RPMA_CONN_UNREACHABLE},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
+
+		queue_event(cases[i].cm_event);
+		expect(0, rpma_conn_next_event(w.conn, &event));
+		assert_int_equal(event, cases[i].event);
+	}
+}
+
+static void next_event__does_not_know_every_event(void **unused)
+{
+	enum rpma_conn_event event = (enum rpma_conn_event)77;
+
+	queue_event(RDMA_CM_EVENT_ADDR_CHANGE);
+	expect(RPMA_E_UNKNOWN, rpma_conn_next_event(w.conn, &event));
+	assert_int_equal(event, 77);
+	assert_true(logged[RPMA_LOG_LEVEL_WARNING] > 0);
+	assert_int_equal(provider.live.unacked_cm_events, 0);
+}
+
+static void next_event__says_that_nothing_happened(void **unused)
+{
+	static const struct {
+		int errnum, ours, reference;
+	} cases[] = {
+		{ENODATA, RPMA_E_NO_EVENT, RPMA_E_NO_EVENT},
+		{EAGAIN, RPMA_E_NO_EVENT, RPMA_E_PROVIDER},
+		{EINTR, RPMA_E_NO_EVENT, RPMA_E_PROVIDER},
+		{EIO, RPMA_E_PROVIDER, RPMA_E_PROVIDER},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		enum rpma_conn_event event = (enum rpma_conn_event)77;
+		int want = DIFFERS(cases[i].ours, cases[i].reference,
+				   "an empty nonblocking channel is a provider error to it");
+
+		logged[RPMA_LOG_LEVEL_ERROR] = 0;
+		calls_fail_on("rdma_get_cm_event", cases[i].errnum);
+		expect(want, rpma_conn_next_event(w.conn, &event));
+		assert_int_equal(event, 77);
+		assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], want == RPMA_E_PROVIDER);
+	}
+}
+
+static void next_event__refuses_null(void **unused)
+{
+	enum rpma_conn_event event = (enum rpma_conn_event)77;
+
+	expect(RPMA_E_INVAL, rpma_conn_next_event(NULL, &event));
+	expect(RPMA_E_INVAL, rpma_conn_next_event(w.conn, NULL));
+	assert_int_equal(event, 77);
+}
+
+static int next_event(void)
+{
+	enum rpma_conn_event event = (enum rpma_conn_event)77;
+	int ret;
+
+	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, "hello", 5);
+	ret = rpma_conn_next_event(w.conn, &event);
+	assert_int_equal(event, ret == 0 ? (int)RPMA_CONN_ESTABLISHED : 77);
+	return ret;
+}
+
+static void next_event__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_conn_next_event", .setup = setup_conn, .act = next_event});
+}
+
+static void get_event_fd__is_readable_when_something_happened(void **unused)
+{
+	struct pollfd pollfd = {.events = POLLIN};
+
+	expect(0, rpma_conn_get_event_fd(w.conn, &pollfd.fd));
+	assert_int_equal(poll(&pollfd, 1, 0), 0);
+	queue_event(RDMA_CM_EVENT_ESTABLISHED);
+	assert_int_equal(poll(&pollfd, 1, 0), 1);
+}
+
+/* --- private data -------------------------------------------------------- */
+
+static void private_data__comes_with_established(void **unused)
+{
+	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
+	enum rpma_conn_event event;
+
+	expect(0, rpma_conn_get_private_data(w.conn, &pdata));
+	assert_null(pdata.ptr);
+	assert_int_equal(pdata.len, 0);
+	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, "hello", 5);
+	expect(0, rpma_conn_next_event(w.conn, &event));
+	expect(0, rpma_conn_get_private_data(w.conn, &pdata));
+	assert_int_equal(pdata.len, 5);
+	assert_memory_equal(pdata.ptr, "hello", 5);
+}
+
+static void private_data__of_the_request_stays(void **unused)
+{
+	struct rpma_conn_private_data pdata;
+	enum rpma_conn_event event;
+
+	provider_queue_connect_request("hello", 5);
+	expect(0, rpma_ep_next_conn_req(w.ep, NULL, &w.req));
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, "other", 5);
+	expect(0, rpma_conn_next_event(w.conn, &event));
+	expect(0, rpma_conn_get_private_data(w.conn, &pdata));
+	assert_memory_equal(pdata.ptr, "hello", 5);
+}
+
+static void private_data__is_dropped_when_the_ack_fails(void **unused)
+{
+	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
+	enum rpma_conn_event event;
+
+	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, "hello", 5);
+	calls_fail_on("rdma_ack_cm_event", EIO);
+	expect(RPMA_E_PROVIDER, rpma_conn_next_event(w.conn, &event));
+	expect(0, rpma_conn_get_private_data(w.conn, &pdata));
+	assert_null(pdata.ptr);
+	assert_int_equal(pdata.len, 0);
+}
+
+/* --- getters ------------------------------------------------------------- */
+
+static void get_qp_num__gives_that_of_the_qp(void **unused)
+{
+	uint32_t qp_num = 0;
+
+	expect(0, rpma_conn_get_qp_num(w.conn, &qp_num));
+	assert_int_equal(qp_num, provider.qp->qp_num);
+}
+
+static void get_cq__gives_the_main_cq(void **unused)
+{
+	struct rpma_cq *cq = NULL, *rcq = UNTOUCHED;
+	int fd = -1;
+
+	expect(0, rpma_conn_get_cq(w.conn, &cq));
+	expect(0, rpma_cq_get_fd(cq, &fd));
+	assert_int_equal(fd, provider.cqs[0]->channel->fd);
+	expect(0, rpma_conn_get_rcq(w.conn, &rcq));
+	assert_null(rcq);
+}
+
+static int setup_conn_with(uint32_t rcq_size, bool shared)
+{
+	setup_mr(NULL);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, rcq_size));
+	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, shared));
+	make_req();
+	make_conn();
+	return 0;
+}
+
+static int setup_conn_with_rcq(void **unused)
+{
+	return setup_conn_with(1, false);
+}
+
+static int setup_shared_conn(void **unused)
+{
+	return setup_conn_with(1, true);
+}
+
+static void get_rcq__gives_the_receive_cq(void **unused)
+{
+	struct rpma_cq *rcq = NULL;
+	int fd = -1;
+
+	expect(0, rpma_conn_get_rcq(w.conn, &rcq));
+	expect(0, rpma_cq_get_fd(rcq, &fd));
+	assert_int_equal(fd, provider.cqs[1]->channel->fd);
+}
+
+static void get_rcq__gives_null_when_the_srq_has_it(void **unused)
+{
+	struct rpma_cq *rcq = UNTOUCHED;
+
+	make_srq(5);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_srq(w.cfg, w.srq));
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 7));
+	make_req();
+	make_conn();
+	expect(0, rpma_conn_get_rcq(w.conn, &rcq));
+	assert_null(rcq);
+}
+
+static void getters__refuse_null(void **unused)
+{
+	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
+	struct rpma_cq *cq = UNTOUCHED;
+	uint32_t qp_num = 77;
+	int fd = 77;
+
+	expect(RPMA_E_INVAL, rpma_conn_get_private_data(NULL, &pdata));
+	expect(RPMA_E_INVAL, rpma_conn_get_private_data(w.conn, NULL));
+	expect(RPMA_E_INVAL, rpma_conn_get_cq(NULL, &cq));
+	expect(RPMA_E_INVAL, rpma_conn_get_cq(w.conn, NULL));
+	expect(RPMA_E_INVAL, rpma_conn_get_rcq(NULL, &cq));
+	expect(RPMA_E_INVAL, rpma_conn_get_rcq(w.conn, NULL));
+	expect(RPMA_E_INVAL, rpma_conn_get_qp_num(NULL, &qp_num));
+	expect(RPMA_E_INVAL, rpma_conn_get_qp_num(w.conn, NULL));
+	expect(RPMA_E_INVAL, rpma_conn_get_event_fd(NULL, &fd));
+	expect(RPMA_E_INVAL, rpma_conn_get_event_fd(w.conn, NULL));
+	expect(RPMA_E_INVAL, rpma_conn_get_compl_fd(NULL, &fd));
+	expect(RPMA_E_INVAL, rpma_conn_get_compl_fd(w.conn, NULL));
+	assert_ptr_equal(pdata.ptr, UNTOUCHED);
+	assert_ptr_equal(cq, UNTOUCHED);
+	assert_int_equal(qp_num, 77);
+	assert_int_equal(fd, 77);
+}
+
+static void apply_remote_peer_cfg__refuses_null(void **unused)
+{
+	expect(0, rpma_peer_cfg_new(&w.pcfg));
+	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
+	expect(RPMA_E_INVAL, rpma_conn_apply_remote_peer_cfg(NULL, w.pcfg));
+	expect(RPMA_E_INVAL, rpma_conn_apply_remote_peer_cfg(w.conn, NULL));
+}
+
+/* --- the shared completion channel --------------------------------------- */
+
+static void get_compl_fd__gives_the_shared_channel(void **unused)
+{
+	int fd = -1;
+
+	expect(0, rpma_conn_get_compl_fd(w.conn, &fd));
+	assert_int_equal(fd, provider.cqs[0]->channel->fd);
+}
+
+static void get_compl_fd__needs_a_shared_channel(void **unused)
+{
+	int fd = 77;
+
+	expect(RPMA_E_NOT_SHARED_CHNL, rpma_conn_get_compl_fd(w.conn, &fd));
+	assert_int_equal(fd, 77);
+}
+
+static void wait__says_which_cq_has_something(void **unused)
+{
+	struct rpma_cq *expected[2], *cq;
+	bool is_rcq;
+
+	expect(0, rpma_conn_get_cq(w.conn, &expected[0]));
+	expect(0, rpma_conn_get_rcq(w.conn, &expected[1]));
+	for (unsigned i = 0; i < 2; i++) {
+		provider_queue_cq_event(provider.cqs[i]);
+		expect(0, rpma_conn_wait(w.conn, 0, &cq, &is_rcq));
+		assert_ptr_equal(cq, expected[i]);
+		assert_int_equal(is_rcq, i);
+		assert_ptr_equal(provider.req_notify_cq.cq, provider.cqs[i]); /* armed again */
+		assert_int_equal(provider.req_notify_cq.solicited_only, 0);
+	}
+}
+
+static void wait__need_not_say_whether_it_is_the_rcq(void **unused)
+{
+	struct rpma_cq *cq;
+
+	provider_queue_cq_event(provider.cqs[1]);
+	expect(0, rpma_conn_wait(w.conn, 0, &cq, NULL));
+}
+
+static void wait__needs_a_shared_channel(void **unused)
+{
+	struct rpma_cq *cq = UNTOUCHED;
+
+	expect(RPMA_E_NOT_SHARED_CHNL, rpma_conn_wait(w.conn, 0, &cq, NULL));
+	assert_ptr_equal(cq, UNTOUCHED);
+}
+
+static void wait__says_that_there_is_nothing(void **unused)
+{
+	static const int errnums[] = {EAGAIN, EINTR, EIO};
+	struct rpma_cq *cq = UNTOUCHED;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(errnums); i++) {
+		calls_fail_on("ibv_get_cq_event", errnums[i]);
+		expect(RPMA_E_NO_COMPLETION, rpma_conn_wait(w.conn, 0, &cq, NULL));
+	}
+	assert_ptr_equal(cq, UNTOUCHED);
+}
+
+static void wait__acks_the_event_of_an_unknown_cq(void **unused)
+{
+	struct rpma_cq *cq = UNTOUCHED;
+
+	provider_queue_foreign_cq_event(provider.cqs[0]->channel);
+	expect(RPMA_E_UNKNOWN, rpma_conn_wait(w.conn, 0, &cq, NULL));
+	assert_ptr_equal(cq, UNTOUCHED);
+	reference_leaks(unacked_cq_events, 1, "it never acks it: destroying the CQ would hang");
+	assert_int_equal(provider.live.unacked_cq_events, 0);
+}
+
+static void wait__says_that_the_cq_cannot_be_armed(void **unused)
+{
+	struct rpma_cq *cq = UNTOUCHED;
+
+	provider_queue_cq_event(provider.cqs[0]);
+	calls_fail_on("ibv_req_notify_cq", EIO);
+	expect(RPMA_E_PROVIDER, rpma_conn_wait(w.conn, 0, &cq, NULL));
+	assert_int_equal(provider.live.unacked_cq_events, 0);
+}
+
+static void wait__refuses_null(void **unused)
+{
+	struct rpma_cq *cq = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_conn_wait(NULL, 0, &cq, NULL));
+	expect(RPMA_E_INVAL, rpma_conn_wait(w.conn, 0, NULL, NULL));
+	assert_ptr_equal(cq, UNTOUCHED);
+}
+
+/* --- the end ------------------------------------------------------------- */
+
+static void disconnect__disconnects_the_id(void **unused)
+{
+	expect(0, rpma_conn_disconnect(w.conn));
+	assert_int_equal(calls_count("rdma_disconnect"), 1);
+}
+
+static void disconnect__reports_a_failure(void **unused)
+{
+	calls_fail_on("rdma_disconnect", EINVAL);
+	expect(RPMA_E_PROVIDER, rpma_conn_disconnect(w.conn));
+}
+
+static void disconnect__refuses_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_conn_disconnect(NULL));
+}
+
+static void delete__sets_null(void **unused)
+{
+	expect(0, rpma_conn_delete(&w.conn));
+	assert_null(w.conn);
+	assert_int_equal(provider.live.id, 0);
+	expect(0, rpma_conn_delete(&w.conn));
+}
+
+static void delete__refuses_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_conn_delete(NULL));
+}
+
+static int delete_conn(void)
+{
+	int ret = rpma_conn_delete(&w.conn);
+
+	assert_null(w.conn);
+	return ret;
+}
+
+static void delete__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_conn_delete", .setup = setup_conn, .act = delete_conn});
+	every_call_fails(&(struct operation){
+		.function = "rpma_conn_delete", .setup = setup_shared_conn, .act = delete_conn});
+	every_call_fails(&(struct operation){
+		.function = "rpma_conn_delete", .setup = setup_accepted, .act = delete_conn});
+}
+
+static void delete__frees_all_even_if_everything_fails(void **unused)
+{
+	calls_fail_always(NULL, EIO);
+	expect(RPMA_E_PROVIDER, rpma_conn_delete(&w.conn));
+	assert_null(w.conn);
+	assert_int_equal(provider.live.id + provider.live.qp + provider.live.cq, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(next_event__translates, setup_conn),
+		TEST(next_event__does_not_know_every_event, setup_conn),
+		TEST(next_event__says_that_nothing_happened, setup_conn),
+		TEST(next_event__refuses_null, setup_conn),
+		TEST(next_event__survives_every_failing_call, setup_nothing),
+		TEST(get_event_fd__is_readable_when_something_happened, setup_conn),
+		TEST(private_data__comes_with_established, setup_conn),
+		TEST(private_data__of_the_request_stays, setup_ep),
+		TEST(private_data__is_dropped_when_the_ack_fails, setup_conn),
+		TEST(get_qp_num__gives_that_of_the_qp, setup_conn),
+		TEST(get_cq__gives_the_main_cq, setup_conn),
+		TEST(get_rcq__gives_the_receive_cq, setup_conn_with_rcq),
+		TEST(get_rcq__gives_null_when_the_srq_has_it, setup_peer),
+		TEST(getters__refuse_null, setup_conn),
+		TEST(apply_remote_peer_cfg__refuses_null, setup_conn),
+		TEST(get_compl_fd__gives_the_shared_channel, setup_shared_conn),
+		TEST(get_compl_fd__needs_a_shared_channel, setup_conn),
+		TEST(wait__says_which_cq_has_something, setup_shared_conn),
+		TEST(wait__need_not_say_whether_it_is_the_rcq, setup_shared_conn),
+		TEST(wait__needs_a_shared_channel, setup_conn),
+		TEST(wait__says_that_there_is_nothing, setup_shared_conn),
+		TEST(wait__acks_the_event_of_an_unknown_cq, setup_shared_conn),
+		TEST(wait__says_that_the_cq_cannot_be_armed, setup_shared_conn),
+		TEST(wait__refuses_null, setup_shared_conn),
+		TEST(disconnect__disconnects_the_id, setup_conn),
+		TEST(disconnect__reports_a_failure, setup_conn),
+		TEST(disconnect__refuses_null, setup_nothing),
+		TEST(delete__sets_null, setup_conn),
+		TEST(delete__refuses_null, setup_nothing),
+		TEST(delete__survives_every_failing_call, setup_nothing),
+		TEST(delete__frees_all_even_if_everything_fails, setup_conn),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

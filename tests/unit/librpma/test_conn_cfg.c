@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_conn_cfg.c -- the connection configuration: defaults, setters, getters. */
+#include "every_call_fails.h"
+
+static int setup_cfg(void **unused)
+{
+	setup_nothing(unused);
+	make_cfg();
+	return 0;
+}
+
+/* The four sizes differ in name and default alone. */
+static const struct size_field {
+	int (*set)(struct rpma_conn_cfg *cfg, uint32_t size);
+	int (*get)(const struct rpma_conn_cfg *cfg, uint32_t *size);
+	const char *set_name, *get_name;
+	uint32_t default_value;
+} sizes[] = {
+#define SIZE(field, value)                                                                         \
+	{                                                                                          \
+		rpma_conn_cfg_set_##field, rpma_conn_cfg_get_##field, "rpma_conn_cfg_set_" #field, \
+			"rpma_conn_cfg_get_" #field, value                                         \
+	}
+	SIZE(cq_size, 10),
+	SIZE(rcq_size, 0),
+	SIZE(sq_size, 10),
+	SIZE(rq_size, 10),
+};
+
+static void sizes__have_their_defaults(void **unused)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		uint32_t size = 77;
+
+		expect_named(0, sizes[i].get_name, sizes[i].get(w.cfg, &size));
+		assert_int_equal(size, sizes[i].default_value);
+	}
+}
+
+static void sizes__are_kept_apart(void **unused)
+{
+	for (uint32_t i = 0; i < ARRAY_LENGTH(sizes); i++)
+		expect_named(0, sizes[i].set_name, sizes[i].set(w.cfg, UINT32_MAX - i));
+	for (uint32_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		uint32_t size = 0;
+
+		expect_named(0, sizes[i].get_name, sizes[i].get(w.cfg, &size));
+		assert_int_equal(size, UINT32_MAX - i);
+	}
+}
+
+static void sizes__refuse_null(void **unused)
+{
+	uint32_t size = 77;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		expect_named(RPMA_E_INVAL, sizes[i].set_name, sizes[i].set(NULL, 1));
+		expect_named(RPMA_E_INVAL, sizes[i].get_name, sizes[i].get(NULL, &size));
+		expect_named(RPMA_E_INVAL, sizes[i].get_name, sizes[i].get(w.cfg, NULL));
+	}
+	assert_int_equal(size, 77);
+}
+
+static void timeout__is_1000_ms_until_set(void **unused)
+{
+	int timeout_ms = 0;
+
+	expect(0, rpma_conn_cfg_get_timeout(w.cfg, &timeout_ms));
+	assert_int_equal(timeout_ms, RPMA_DEFAULT_TIMEOUT_MS);
+	assert_int_equal(timeout_ms, 1000);
+	expect(0, rpma_conn_cfg_set_timeout(w.cfg, 0));
+	expect(0, rpma_conn_cfg_get_timeout(w.cfg, &timeout_ms));
+	assert_int_equal(timeout_ms, 0);
+}
+
+static void timeout__refuses_bad_arguments(void **unused)
+{
+	int timeout_ms = 77;
+
+	expect(RPMA_E_INVAL, rpma_conn_cfg_set_timeout(NULL, 1));
+	expect(RPMA_E_INVAL, rpma_conn_cfg_set_timeout(w.cfg, -1));
+	expect(RPMA_E_INVAL, rpma_conn_cfg_get_timeout(NULL, &timeout_ms));
+	expect(RPMA_E_INVAL, rpma_conn_cfg_get_timeout(w.cfg, NULL));
+	assert_int_equal(timeout_ms, 77);
+}
+
+static void compl_channel__is_not_shared_until_set(void **unused)
+{
+	bool shared = true;
+
+	expect(0, rpma_conn_cfg_get_compl_channel(w.cfg, &shared));
+	assert_false(shared);
+	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
+	expect(0, rpma_conn_cfg_get_compl_channel(w.cfg, &shared));
+	assert_true(shared);
+}
+
+static void compl_channel__refuses_null(void **unused)
+{
+	bool shared = true;
+
+	expect(RPMA_E_INVAL, rpma_conn_cfg_set_compl_channel(NULL, true));
+	expect(RPMA_E_INVAL, rpma_conn_cfg_get_compl_channel(NULL, &shared));
+	expect(RPMA_E_INVAL, rpma_conn_cfg_get_compl_channel(w.cfg, NULL));
+	assert_true(shared);
+}
+
+static void srq__is_null_until_set(void **unused)
+{
+	struct rpma_srq *srq = UNTOUCHED;
+
+	expect(0, rpma_conn_cfg_get_srq(w.cfg, &srq));
+	assert_null(srq);
+	make_peer();
+	make_srq(0);
+	expect(0, rpma_conn_cfg_set_srq(w.cfg, w.srq));
+	expect(0, rpma_conn_cfg_get_srq(w.cfg, &srq));
+	assert_ptr_equal(srq, w.srq);
+}
+
+static void srq__refuses_null(void **unused)
+{
+	struct rpma_srq *srq = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_conn_cfg_set_srq(NULL, UNTOUCHED));
+	expect(RPMA_E_INVAL, rpma_conn_cfg_set_srq(w.cfg, NULL));
+	expect(RPMA_E_INVAL, rpma_conn_cfg_get_srq(NULL, &srq));
+	expect(RPMA_E_INVAL, rpma_conn_cfg_get_srq(w.cfg, NULL));
+	assert_ptr_equal(srq, UNTOUCHED);
+}
+
+static void new_and_delete__refuse_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_conn_cfg_new(NULL));
+	expect(RPMA_E_INVAL, rpma_conn_cfg_delete(NULL));
+}
+
+static void delete__sets_null(void **unused)
+{
+	expect(0, rpma_conn_cfg_delete(&w.cfg));
+	assert_null(w.cfg);
+	expect(0, rpma_conn_cfg_delete(&w.cfg));
+}
+
+static int new_cfg(void)
+{
+	struct rpma_conn_cfg *cfg = UNTOUCHED;
+	int ret = rpma_conn_cfg_new(&cfg);
+
+	keep_made(ret, cfg, w.cfg);
+	return ret;
+}
+
+static void new__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_conn_cfg_new", .setup = setup_nothing, .act = new_cfg});
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(sizes__have_their_defaults, setup_cfg),
+		TEST(sizes__are_kept_apart, setup_cfg),
+		TEST(sizes__refuse_null, setup_cfg),
+		TEST(timeout__is_1000_ms_until_set, setup_cfg),
+		TEST(timeout__refuses_bad_arguments, setup_cfg),
+		TEST(compl_channel__is_not_shared_until_set, setup_cfg),
+		TEST(compl_channel__refuses_null, setup_cfg),
+		TEST(srq__is_null_until_set, setup_cfg),
+		TEST(srq__refuses_null, setup_cfg),
+		TEST(new_and_delete__refuse_null, setup_nothing),
+		TEST(delete__sets_null, setup_cfg),
+		TEST(new__survives_every_failing_call, setup_nothing),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_conn_req.c -- connection requests of both sides, up to the connection. */
+#include "every_call_fails.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+static const struct rpma_conn_private_data hello = {"hello", 5};
+
+/* --- rpma_conn_req_new() ------------------------------------------------- */
+
+static void new__asks_for_the_address(void **unused)
+{
+	make_req();
+	assert_string_equal(provider.getaddrinfo.node, "192.0.2.1");
+	assert_string_equal(provider.getaddrinfo.service, "7204");
+	assert_int_equal(provider.getaddrinfo.hints.ai_port_space, RDMA_PS_TCP);
+	assert_int_equal(provider.getaddrinfo.hints.ai_qp_type, IBV_QPT_RC);
+	assert_int_equal(provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, 0);
+	assert_int_equal(provider.id->ps, RDMA_PS_TCP);
+	assert_null(provider.id->channel); /* synchronous until connected */
+}
+
+static void new__uses_the_timeout_for_address_and_route(void **unused)
+{
+	make_req();
+	assert_int_equal(provider.resolve.addr_timeout_ms, 1000);
+	assert_int_equal(provider.resolve.route_timeout_ms, 1000);
+	expect(0, rpma_conn_req_delete(&w.req));
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_timeout(w.cfg, 77));
+	make_req();
+	assert_int_equal(provider.resolve.addr_timeout_ms, 77);
+	assert_int_equal(provider.resolve.route_timeout_ms, 77);
+}
+
+static void new__makes_the_default_qp(void **unused)
+{
+	const struct ibv_qp_init_attr_ex *qp = &provider.create_qp;
+
+	make_req();
+	assert_int_equal(qp->qp_type, IBV_QPT_RC);
+	assert_int_equal(qp->sq_sig_all, 0);
+	assert_int_equal(qp->cap.max_send_wr, 10);
+	assert_int_equal(qp->cap.max_recv_wr, 10);
+	assert_int_equal(qp->cap.max_send_sge, 1);
+	assert_int_equal(qp->cap.max_recv_sge, 1);
+	assert_int_equal(qp->cap.max_inline_data, 8);
+	assert_null(qp->qp_context);
+	assert_null(qp->srq);
+	assert_int_equal(qp->comp_mask, IBV_QP_INIT_ATTR_PD);
+	assert_ptr_equal(qp->send_cq, provider.cqs[0]);
+	assert_ptr_equal(qp->recv_cq, provider.cqs[0]);
+	assert_int_equal(provider.num_cqs, 1);
+	assert_int_equal(provider.create_cq[0].cqe, 10);
+	assert_int_equal(provider.create_cq[0].comp_vector, 0);
+	assert_null(provider.create_cq[0].cq_context);
+	assert_ptr_equal(provider.req_notify_cq.cq, provider.cqs[0]);
+	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
+}
+
+static void new__zeroes_what_the_qp_does_not_use(void **unused)
+{
+	OURS_ONLY("its structure has random bytes behind the named fields");
+	make_req();
+	assert_int_equal(provider.create_qp.create_flags, 0);
+	assert_int_equal(provider.create_qp.max_tso_header, 0);
+	assert_null(provider.create_qp.xrcd);
+	assert_null(provider.create_qp.rwq_ind_tbl);
+	assert_int_equal(provider.create_qp.send_ops_flags, 0);
+}
+
+static void new__makes_queues_of_the_sizes_asked_for(void **unused)
+{
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_sq_size(w.cfg, 11));
+	expect(0, rpma_conn_cfg_set_rq_size(w.cfg, 12));
+	expect(0, rpma_conn_cfg_set_cq_size(w.cfg, 13));
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 14));
+	make_req();
+	assert_int_equal(provider.create_qp.cap.max_send_wr, 11);
+	assert_int_equal(provider.create_qp.cap.max_recv_wr, 12);
+	assert_int_equal(provider.create_cq[0].cqe, 13);
+	assert_int_equal(provider.create_cq[1].cqe, 14);
+	assert_ptr_equal(provider.create_qp.recv_cq, provider.cqs[1]);
+	assert_ptr_not_equal(provider.create_cq[0].channel, provider.create_cq[1].channel);
+}
+
+static void new__asks_for_no_more_than_int_max_entries(void **unused)
+{
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_cq_size(w.cfg, UINT32_MAX));
+	make_req();
+	assert_int_equal(provider.create_cq[0].cqe, INT_MAX);
+}
+
+static void new__shares_one_channel(void **unused)
+{
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
+	make_req();
+	assert_int_equal(provider.live.comp_channel, 1);
+	assert_ptr_equal(provider.create_cq[0].channel, provider.create_cq[1].channel);
+}
+
+static void new__receives_into_the_cq_of_the_srq(void **unused)
+{
+	make_srq(5);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_srq(w.cfg, w.srq));
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 7)); /* ignored then */
+	make_req();
+	assert_ptr_equal(provider.create_qp.srq, provider.srq);
+	assert_int_equal(provider.num_cqs, 1);
+	assert_ptr_not_equal(provider.create_qp.recv_cq, provider.create_qp.send_cq);
+}
+
+static void new__receives_as_usual_when_the_srq_has_no_cq(void **unused)
+{
+	make_srq(0);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_srq(w.cfg, w.srq));
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 7));
+	make_req();
+	assert_ptr_equal(provider.create_qp.srq, provider.srq);
+	assert_ptr_equal(provider.create_qp.recv_cq, provider.cqs[1]);
+}
+
+static void new__cannot_share_a_channel_with_the_cq_of_an_srq(void **unused)
+{
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	make_srq(5);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_srq(w.cfg, w.srq));
+	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
+	expect(RPMA_E_INVAL, rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &req));
+	assert_ptr_equal(req, UNTOUCHED);
+	assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], 1);
+}
+
+static void new__refuses_null(void **unused)
+{
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_conn_req_new(NULL, "192.0.2.1", "7204", NULL, &req));
+	expect(RPMA_E_INVAL, rpma_conn_req_new(w.peer, NULL, "7204", NULL, &req));
+	expect(RPMA_E_INVAL, rpma_conn_req_new(w.peer, "192.0.2.1", NULL, NULL, &req));
+	expect(RPMA_E_INVAL, rpma_conn_req_new(w.peer, "192.0.2.1", "7204", NULL, NULL));
+	assert_ptr_equal(req, UNTOUCHED);
+}
+
+/* With every part there can be: a shared channel, and a receive CQ. */
+static int setup_rich_cfg(void **unused)
+{
+	setup_mr(unused);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
+	return 0;
+}
+
+static int setup_rich_req(void **unused)
+{
+	setup_rich_cfg(unused);
+	make_req();
+	return 0;
+}
+
+static int setup_rcq_cfg(void **unused)
+{
+	setup_mr(unused);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
+	return 0;
+}
+
+static int new_req(void)
+{
+	struct rpma_conn_req *req = UNTOUCHED;
+	int ret = rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &req);
+
+	keep_made(ret, req, w.req);
+	return ret;
+}
+
+static void new__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_conn_req_new", .setup = setup_rich_cfg, .act = new_req});
+	every_call_fails(&(struct operation){
+		.function = "rpma_conn_req_new", .setup = setup_rcq_cfg, .act = new_req});
+}
+
+/* --- rpma_conn_req_recv(), rpma_conn_req_get_private_data() -------------- */
+
+static void recv__posts_the_range(void **unused)
+{
+	expect(0, rpma_conn_req_recv(w.req, w.mr, 8, 16, UNTOUCHED));
+	assert_int_equal(provider.recv.posted, 1);
+	assert_int_equal(provider.recv.wr.wr_id, (uintptr_t)UNTOUCHED);
+	assert_int_equal(provider.recv.wr.num_sge, 1);
+	assert_null(provider.recv.wr.next);
+	assert_int_equal(provider.recv.sge.addr, (uintptr_t)region + 8);
+	assert_int_equal(provider.recv.sge.length, 16);
+	assert_int_equal(provider.recv.sge.lkey, 0x10000);
+}
+
+static void recv__takes_a_null_context(void **unused)
+{
+	expect(0, rpma_conn_req_recv(w.req, w.mr, 0, 8, NULL)); /* its manual says INVAL */
+}
+
+static void recv__refuses_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_conn_req_recv(NULL, w.mr, 0, 8, UNTOUCHED));
+	expect(RPMA_E_INVAL, rpma_conn_req_recv(w.req, NULL, 0, 8, UNTOUCHED));
+	expect(RPMA_E_INVAL, rpma_conn_req_recv(w.req, NULL, 0, 0, UNTOUCHED));
+	assert_int_equal(provider.recv.posted, 0);
+}
+
+static void recv__refuses_what_32_bits_cannot_say(void **unused)
+{
+	OURS_ONLY("it cuts the length to 32 bits");
+	expect(RPMA_E_INVAL, rpma_conn_req_recv(w.req, w.mr, 0, UINT32_MAX + (size_t)1, NULL));
+}
+
+static void recv__reports_a_full_queue(void **unused)
+{
+	calls_fail_on("ibv_post_recv", ENOMEM);
+	expect(RPMA_E_PROVIDER, rpma_conn_req_recv(w.req, w.mr, 0, 8, NULL));
+}
+
+static void get_private_data__is_empty_on_the_active_side(void **unused)
+{
+	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
+
+	expect(0, rpma_conn_req_get_private_data(w.req, &pdata));
+	assert_null(pdata.ptr);
+	assert_int_equal(pdata.len, 0);
+}
+
+static void get_private_data__is_a_copy_of_what_the_client_sent(void **unused)
+{
+	struct rpma_conn_private_data pdata = {NULL, 0};
+
+	provider_queue_connect_request(hello.ptr, hello.len);
+	expect(0, rpma_ep_next_conn_req(w.ep, NULL, &w.req));
+	expect(0, rpma_conn_req_get_private_data(w.req, &pdata));
+	assert_int_equal(pdata.len, hello.len);
+	assert_memory_equal(pdata.ptr, hello.ptr, hello.len);
+}
+
+static void get_private_data__refuses_null(void **unused)
+{
+	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
+
+	expect(RPMA_E_INVAL, rpma_conn_req_get_private_data(NULL, &pdata));
+	expect(RPMA_E_INVAL, rpma_conn_req_get_private_data(w.req, NULL));
+	assert_ptr_equal(pdata.ptr, UNTOUCHED);
+}
+
+/* --- rpma_conn_req_connect() --------------------------------------------- */
+
+static void assert_usual_param(const struct rdma_conn_param *param)
+{
+	assert_int_equal(param->responder_resources, RDMA_MAX_RESP_RES);
+	assert_int_equal(param->initiator_depth, RDMA_MAX_INIT_DEPTH);
+	assert_int_equal(param->flow_control, 1);
+	assert_int_equal(param->retry_count, 7);
+	assert_int_equal(param->rnr_retry_count, 7); /* for ever */
+}
+
+static void connect__sends_private_data(void **unused)
+{
+	expect(0, rpma_conn_req_connect(&w.req, &hello, &w.conn));
+	assert_null(w.req);
+	assert_usual_param(&provider.connect.param);
+	assert_int_equal(provider.connect.param.private_data_len, hello.len);
+	assert_memory_equal(provider.connect.private_data, hello.ptr, hello.len);
+}
+
+static void connect__sends_none_without_it(void **unused)
+{
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	assert_null(provider.connect.param.private_data);
+	assert_int_equal(provider.connect.param.private_data_len, 0);
+}
+
+static void connect__moves_the_id_to_its_own_channel_first(void **unused)
+{
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	assert_true(calls_in_order("rdma_migrate_id", "rdma_connect"));
+	assert_non_null(provider.connect.channel);
+}
+
+static void accept__sends_private_data(void **unused)
+{
+	expect(0, rpma_conn_req_connect(&w.req, &hello, &w.conn));
+	assert_null(w.req);
+	assert_usual_param(&provider.accept.param);
+	assert_int_equal(provider.accept.param.private_data_len, hello.len);
+	assert_memory_equal(provider.accept.private_data, hello.ptr, hello.len);
+	assert_int_equal(calls_count("rdma_connect"), 0);
+}
+
+static void accept__comes_after_the_move_to_the_own_channel(void **unused)
+{
+	OURS_ONLY("it accepts first, so that ESTABLISHED can arrive at the endpoint");
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	assert_true(calls_in_order("rdma_migrate_id", "rdma_accept"));
+	assert_ptr_not_equal(provider.accept.channel, provider.listener->channel);
+}
+
+static void accept__hands_on_the_private_data_of_the_request(void **unused)
+{
+	struct rpma_conn_private_data of_req, of_conn;
+
+	provider_queue_connect_request(hello.ptr, hello.len);
+	expect(0, rpma_ep_next_conn_req(w.ep, NULL, &w.req));
+	expect(0, rpma_conn_req_get_private_data(w.req, &of_req));
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	expect(0, rpma_conn_get_private_data(w.conn, &of_conn));
+	assert_ptr_equal(of_conn.ptr, of_req.ptr); /* stays valid */
+	assert_int_equal(of_conn.len, hello.len);
+}
+
+static void connect__refuses_null_and_leaves_the_request(void **unused)
+{
+	struct rpma_conn_req *none = NULL;
+	struct rpma_conn *conn = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_conn_req_connect(NULL, NULL, &conn));
+	expect(RPMA_E_INVAL, rpma_conn_req_connect(&none, NULL, &conn));
+	assert_ptr_equal(conn, UNTOUCHED);
+}
+
+static void connect__consumes_the_request_without_a_place_for_the_connection(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_conn_req_connect(&w.req, NULL, NULL));
+	assert_null(w.req);
+}
+
+static void connect__consumes_the_request_on_bad_private_data(void **unused)
+{
+	static const struct rpma_conn_private_data bad[] = {{NULL, 5}, {"hello", 0}, {NULL, 0}};
+	struct rpma_conn *conn = UNTOUCHED;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+		make_req();
+		expect(RPMA_E_INVAL, rpma_conn_req_connect(&w.req, &bad[i], &conn));
+		assert_null(w.req);
+		assert_ptr_equal(conn, UNTOUCHED);
+		assert_int_equal(provider.live.id, 0);
+	}
+}
+
+static int connect_req(void)
+{
+	struct rpma_conn *conn = UNTOUCHED;
+	int ret = rpma_conn_req_connect(&w.req, &hello, &conn);
+
+	assert_null(w.req); /* consumed in any case */
+	keep_made(ret, conn, w.conn);
+	return ret;
+}
+
+static void connect__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_conn_req_connect", .setup = setup_rich_req, .act = connect_req});
+}
+
+static void accept__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){.function = "rpma_conn_req_connect",
+					     .setup = setup_incoming,
+					     .act = connect_req,
+					     .reference_leaks_ids = 1});
+}
+
+static void accept__rejects_the_client_when_it_fails(void **unused)
+{
+	struct rpma_conn *conn = UNTOUCHED;
+
+	OURS_ONLY("it lets the client wait for its timeout");
+	calls_fail_on("rdma_accept", EIO);
+	expect(RPMA_E_PROVIDER, rpma_conn_req_connect(&w.req, NULL, &conn));
+	assert_int_equal(calls_count("rdma_reject"), 1);
+	assert_int_equal(provider.live.id, 1); /* the listener's */
+}
+
+/* --- rpma_conn_req_delete() ---------------------------------------------- */
+
+static void delete__sets_null(void **unused)
+{
+	expect(0, rpma_conn_req_delete(&w.req));
+	assert_null(w.req);
+	assert_int_equal(provider.live.id, 0);
+	expect(0, rpma_conn_req_delete(&w.req));
+}
+
+static void delete__refuses_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_conn_req_delete(NULL));
+}
+
+static void delete__rejects_an_incoming_request(void **unused)
+{
+	expect(0, rpma_conn_req_delete(&w.req));
+	assert_int_equal(calls_count("rdma_reject"), 1);
+	assert_int_equal(provider.reject_private_data_len, 0);
+	reference_leaks(id, 1, "it never destroys the id of a rejected request");
+	assert_int_equal(provider.live.id, 1); /* the listener's */
+}
+
+static int delete_req(void)
+{
+	int ret = rpma_conn_req_delete(&w.req);
+
+	assert_null(w.req);
+	if (ret == 0 && provider.listener != NULL)
+		reference_leaks(id, 1, "it never destroys the id of a rejected request");
+	return ret;
+}
+
+static void delete__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_conn_req_delete", .setup = setup_rich_req, .act = delete_req});
+	every_call_fails(&(struct operation){.function = "rpma_conn_req_delete",
+					     .setup = setup_incoming,
+					     .act = delete_req,
+					     .reference_leaks_ids = 1});
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(new__asks_for_the_address, setup_peer),
+		TEST(new__uses_the_timeout_for_address_and_route, setup_peer),
+		TEST(new__makes_the_default_qp, setup_peer),
+		TEST(new__zeroes_what_the_qp_does_not_use, setup_peer),
+		TEST(new__makes_queues_of_the_sizes_asked_for, setup_peer),
+		TEST(new__asks_for_no_more_than_int_max_entries, setup_peer),
+		TEST(new__shares_one_channel, setup_peer),
+		TEST(new__receives_into_the_cq_of_the_srq, setup_peer),
+		TEST(new__receives_as_usual_when_the_srq_has_no_cq, setup_peer),
+		TEST(new__cannot_share_a_channel_with_the_cq_of_an_srq, setup_peer),
+		TEST(new__refuses_null, setup_peer),
+		TEST(new__survives_every_failing_call, setup_nothing),
+		TEST(recv__posts_the_range, setup_req),
+		TEST(recv__takes_a_null_context, setup_req),
+		TEST(recv__refuses_null, setup_req),
+		TEST(recv__refuses_what_32_bits_cannot_say, setup_req),
+		TEST(recv__reports_a_full_queue, setup_req),
+		TEST(get_private_data__is_empty_on_the_active_side, setup_req),
+		TEST(get_private_data__is_a_copy_of_what_the_client_sent, setup_ep),
+		TEST(get_private_data__refuses_null, setup_req),
+		TEST(connect__sends_private_data, setup_req),
+		TEST(connect__sends_none_without_it, setup_req),
+		TEST(connect__moves_the_id_to_its_own_channel_first, setup_req),
+		TEST(accept__sends_private_data, setup_incoming),
+		TEST(accept__comes_after_the_move_to_the_own_channel, setup_incoming),
+		TEST(accept__hands_on_the_private_data_of_the_request, setup_ep),
+		TEST(connect__refuses_null_and_leaves_the_request, setup_req),
+		TEST(connect__consumes_the_request_without_a_place_for_the_connection, setup_req),
+		TEST(connect__consumes_the_request_on_bad_private_data, setup_peer),
+		TEST(connect__survives_every_failing_call, setup_nothing),
+		TEST(accept__survives_every_failing_call, setup_nothing),
+		TEST(accept__rejects_the_client_when_it_fails, setup_incoming),
+		TEST(delete__sets_null, setup_req),
+		TEST(delete__refuses_null, setup_nothing),
+		TEST(delete__rejects_an_incoming_request, setup_incoming),
+		TEST(delete__survives_every_failing_call, setup_nothing),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_cq.c -- waiting for completions and taking them. */
+#include "every_call_fails.h"
+
+#include <errno.h>
+#include <poll.h>
+
+static int setup_shared_cq(void **unused)
+{
+	setup_peer(unused);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
+	make_req();
+	make_conn();
+	return 0;
+}
+
+/* --- rpma_cq_get_fd() ---------------------------------------------------- */
+
+static void get_fd__is_readable_on_an_event(void **unused)
+{
+	struct pollfd pollfd = {.events = POLLIN};
+
+	expect(0, rpma_cq_get_fd(w.cq, &pollfd.fd));
+	assert_int_equal(poll(&pollfd, 1, 0), 0);
+	provider_queue_cq_event(provider.cqs[0]);
+	assert_int_equal(poll(&pollfd, 1, 0), 1);
+}
+
+static void get_fd__gives_the_shared_one_too(void **unused)
+{
+	int fd = -1;
+
+	expect(0, rpma_cq_get_fd(w.cq, &fd));
+	assert_int_equal(fd, provider.cqs[0]->channel->fd);
+}
+
+static void get_fd__refuses_null(void **unused)
+{
+	int fd = 77;
+
+	expect(RPMA_E_INVAL, rpma_cq_get_fd(NULL, &fd));
+	expect(RPMA_E_INVAL, rpma_cq_get_fd(w.cq, NULL));
+	assert_int_equal(fd, 77);
+}
+
+/* --- rpma_cq_wait() ------------------------------------------------------ */
+
+static void wait__acks_and_arms_again(void **unused)
+{
+	unsigned armed = calls_count("ibv_req_notify_cq");
+
+	provider_queue_cq_event(provider.cqs[0]);
+	expect(0, rpma_cq_wait(w.cq));
+	assert_int_equal(provider.live.unacked_cq_events, 0);
+	assert_int_equal(calls_count("ibv_req_notify_cq"), armed + 1);
+	assert_ptr_equal(provider.req_notify_cq.cq, provider.cqs[0]);
+	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
+}
+
+static void wait__says_that_there_is_nothing(void **unused)
+{
+	static const int errnums[] = {EAGAIN, EINTR, EIO};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(errnums); i++) {
+		calls_fail_on("ibv_get_cq_event", errnums[i]);
+		expect(RPMA_E_NO_COMPLETION, rpma_cq_wait(w.cq));
+	}
+	assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], 0);
+}
+
+static void wait__says_that_the_cq_cannot_be_armed(void **unused)
+{
+	provider_queue_cq_event(provider.cqs[0]);
+	calls_fail_on("ibv_req_notify_cq", EIO);
+	expect(RPMA_E_PROVIDER, rpma_cq_wait(w.cq));
+	assert_int_equal(provider.live.unacked_cq_events, 0);
+}
+
+static void wait__cannot_use_a_shared_channel(void **unused)
+{
+	provider_queue_cq_event(provider.cqs[0]);
+	expect(RPMA_E_SHARED_CHANNEL, rpma_cq_wait(w.cq));
+	assert_int_equal(calls_count("ibv_get_cq_event"), 0);
+}
+
+static void wait__refuses_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_cq_wait(NULL));
+}
+
+/* --- rpma_cq_get_wc() ---------------------------------------------------- */
+
+static void queue_wcs(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		provider_queue_wc(provider.cqs[0],
+				  &(struct ibv_wc){.wr_id = i, .status = IBV_WC_WR_FLUSH_ERR});
+}
+
+static void get_wc__gives_one(void **unused)
+{
+	struct ibv_wc wc = {.wr_id = 77};
+
+	queue_wcs(2);
+	for (unsigned i = 0; i < 2; i++) {
+		expect(0, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+		assert_int_equal(wc.wr_id, i);
+		assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR); /* no judgement on it */
+	}
+}
+
+static void get_wc__gives_as_many_as_there_are(void **unused)
+{
+	static const struct {
+		int asked, got;
+	} cases[] = {{2, 2}, {4, 1}};
+	struct ibv_wc wc[4];
+
+	queue_wcs(3);
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		int got = 77;
+
+		expect(0, rpma_cq_get_wc(w.cq, cases[i].asked, wc, &got));
+		assert_int_equal(got, cases[i].got);
+		assert_int_equal(wc[0].wr_id, 2 * i);
+	}
+}
+
+static void get_wc__counts_a_single_one_if_asked(void **unused)
+{
+	struct ibv_wc wc;
+	int got = 77;
+
+	queue_wcs(1);
+	expect(0, rpma_cq_get_wc(w.cq, 1, &wc, &got));
+	assert_int_equal(got, 1);
+}
+
+static void get_wc__says_that_there_is_none(void **unused)
+{
+	struct ibv_wc wc;
+
+	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+	assert_int_equal(logged[RPMA_LOG_LEVEL_WARNING] + logged[RPMA_LOG_LEVEL_ERROR], 0);
+}
+
+static void get_wc__reports_a_failing_poll(void **unused)
+{
+	struct ibv_wc wc;
+
+	calls_fail_on("ibv_poll_cq", EIO);
+	expect(RPMA_E_PROVIDER, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+}
+
+static void get_wc__does_not_believe_more_than_asked(void **unused)
+{
+	struct ibv_wc wc;
+
+	provider.poll_cq_answer = 2;
+	expect(RPMA_E_UNKNOWN, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+}
+
+static void get_wc__refuses_bad_arguments(void **unused)
+{
+	struct ibv_wc wc[2];
+	int got = 77;
+
+	expect(RPMA_E_INVAL, rpma_cq_get_wc(NULL, 1, wc, &got));
+	expect(RPMA_E_INVAL, rpma_cq_get_wc(w.cq, 0, wc, &got));
+	expect(RPMA_E_INVAL, rpma_cq_get_wc(w.cq, -1, wc, &got));
+	expect(RPMA_E_INVAL, rpma_cq_get_wc(w.cq, 1, NULL, &got));
+	expect(RPMA_E_INVAL, rpma_cq_get_wc(w.cq, 2, wc, NULL));
+	assert_int_equal(got, 77);
+	assert_int_equal(calls_count("ibv_poll_cq"), 0);
+}
+
+static void get_wc__reads_the_cq_it_is_asked_of(void **unused)
+{
+	struct rpma_cq *rcq;
+	struct ibv_wc wc;
+
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
+	make_req();
+	make_conn();
+	expect(0, rpma_conn_get_rcq(w.conn, &rcq));
+	provider_queue_wc(provider.cqs[1], &(struct ibv_wc){.wr_id = 5});
+	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+	expect(0, rpma_cq_get_wc(rcq, 1, &wc, NULL));
+	assert_int_equal(wc.wr_id, 5);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(get_fd__is_readable_on_an_event, setup_conn),
+		TEST(get_fd__gives_the_shared_one_too, setup_shared_cq),
+		TEST(get_fd__refuses_null, setup_conn),
+		TEST(wait__acks_and_arms_again, setup_conn),
+		TEST(wait__says_that_there_is_nothing, setup_conn),
+		TEST(wait__says_that_the_cq_cannot_be_armed, setup_conn),
+		TEST(wait__cannot_use_a_shared_channel, setup_shared_cq),
+		TEST(wait__refuses_null, setup_nothing),
+		TEST(get_wc__gives_one, setup_conn),
+		TEST(get_wc__gives_as_many_as_there_are, setup_conn),
+		TEST(get_wc__counts_a_single_one_if_asked, setup_conn),
+		TEST(get_wc__says_that_there_is_none, setup_conn),
+		TEST(get_wc__reports_a_failing_poll, setup_conn),
+		TEST(get_wc__does_not_believe_more_than_asked, setup_conn),
+		TEST(get_wc__refuses_bad_arguments, setup_conn),
+		TEST(get_wc__reads_the_cq_it_is_asked_of, setup_peer),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_ep.c -- endpoints: listening, the bound port, incoming requests. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include "every_call_fails.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+/* --- rpma_ep_listen() ---------------------------------------------------- */
+
+static void listen__binds_to_the_address(void **unused)
+{
+	const struct sockaddr_in *bound;
+
+	make_ep();
+	bound = &provider.listener->route.addr.src_sin;
+	assert_string_equal(provider.getaddrinfo.node, "192.0.2.1");
+	assert_int_equal(provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, RAI_PASSIVE);
+	assert_int_equal(bound->sin_family, AF_INET);
+	assert_int_equal(ntohs(bound->sin_port), 7204);
+	assert_int_equal(provider.listener->ps, RDMA_PS_TCP);
+	assert_int_equal(provider.listen_backlog, 0); /* the kernel's maximum */
+	assert_int_equal(provider.live.addrinfo, 0);
+}
+
+static void listen__takes_ipv6(void **unused)
+{
+	expect(0, rpma_ep_listen(w.peer, "2001:db8::1", "7204", &w.ep));
+	assert_int_equal(provider.listener->route.addr.src_addr.sa_family, AF_INET6);
+	assert_int_equal(ntohs(provider.listener->route.addr.src_sin6.sin6_port), 7204);
+}
+
+static void listen__refuses_null(void **unused)
+{
+	struct rpma_ep *ep = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_ep_listen(NULL, "192.0.2.1", "7204", &ep));
+	expect(RPMA_E_INVAL, rpma_ep_listen(w.peer, NULL, "7204", &ep));
+	expect(RPMA_E_INVAL, rpma_ep_listen(w.peer, "192.0.2.1", NULL, &ep));
+	expect(RPMA_E_INVAL, rpma_ep_listen(w.peer, "192.0.2.1", "7204", NULL));
+	assert_ptr_equal(ep, UNTOUCHED);
+}
+
+static int listen_ep(void)
+{
+	struct rpma_ep *ep = UNTOUCHED;
+	int ret = rpma_ep_listen(w.peer, "192.0.2.1", "7204", &ep);
+
+	keep_made(ret, ep, w.ep);
+	return ret;
+}
+
+static void listen__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_ep_listen", .setup = setup_peer, .act = listen_ep});
+}
+
+/* --- rpma_ep_get_fd(), rpma_ep_get_port() -------------------------------- */
+
+static void get_fd__is_readable_when_a_client_asks(void **unused)
+{
+	struct pollfd pollfd = {.events = POLLIN};
+
+	expect(0, rpma_ep_get_fd(w.ep, &pollfd.fd));
+	assert_int_equal(poll(&pollfd, 1, 0), 0);
+	provider_queue_connect_request(NULL, 0);
+	assert_int_equal(poll(&pollfd, 1, 0), 1);
+}
+
+static void get_fd__refuses_null(void **unused)
+{
+	int fd = 77;
+
+	expect(RPMA_E_INVAL, rpma_ep_get_fd(NULL, &fd));
+	expect(RPMA_E_INVAL, rpma_ep_get_fd(w.ep, NULL));
+	assert_int_equal(fd, 77);
+}
+
+/* Bound at run time, so that this file also links with the reference. */
+static int get_port(const struct rpma_ep *ep, uint16_t *port)
+{
+	int (*function)(const struct rpma_ep *, uint16_t *);
+
+	*(void **)&function = dlsym(RTLD_DEFAULT, "rpma_ep_get_port");
+	return function(ep, port);
+}
+
+static void get_port__gives_the_port_asked_for(void **unused)
+{
+	uint16_t port = 0;
+
+	OURS_ONLY("it has no rpma_ep_get_port()");
+	expect_named(0, "rpma_ep_get_port", get_port(w.ep, &port));
+	assert_int_equal(port, 7204);
+}
+
+static void get_port__gives_the_port_the_kernel_chose(void **unused)
+{
+	static const char *const addresses[] = {"192.0.2.1", "2001:db8::1"};
+
+	OURS_ONLY("it has no rpma_ep_get_port()");
+	for (size_t i = 0; i < ARRAY_LENGTH(addresses); i++) {
+		uint16_t port = 0;
+
+		provider.bound_port = 0x1234;
+		expect(0, rpma_ep_listen(w.peer, addresses[i], "0", &w.ep));
+		expect_named(0, "rpma_ep_get_port", get_port(w.ep, &port));
+		assert_int_equal(port, 0x1234);
+		expect(0, rpma_ep_shutdown(&w.ep));
+	}
+}
+
+static void get_port__refuses_null(void **unused)
+{
+	uint16_t port = 77;
+
+	OURS_ONLY("it has no rpma_ep_get_port()");
+	expect_named(RPMA_E_INVAL, "rpma_ep_get_port", get_port(NULL, &port));
+	expect_named(RPMA_E_INVAL, "rpma_ep_get_port", get_port(w.ep, NULL));
+	assert_int_equal(port, 77);
+}
+
+/* --- rpma_ep_next_conn_req() --------------------------------------------- */
+
+static void next_conn_req__gives_a_request_with_a_qp(void **unused)
+{
+	make_incoming();
+	assert_non_null(w.req);
+	assert_ptr_equal(provider.id->qp, provider.qp);
+	assert_int_equal(provider.create_qp.cap.max_send_wr, 10);
+}
+
+static void next_conn_req__follows_the_cfg(void **unused)
+{
+	expect(0, rpma_conn_cfg_set_sq_size(w.cfg, 11));
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 14));
+	make_incoming();
+	assert_int_equal(provider.create_qp.cap.max_send_wr, 11);
+	assert_int_equal(provider.create_cq[1].cqe, 14);
+}
+
+static void next_conn_req__takes_requests_in_turn(void **unused)
+{
+	struct rpma_conn_private_data pdata;
+
+	provider_queue_connect_request("1", 1);
+	provider_queue_connect_request("2", 1);
+	for (char i = '1'; i <= '2'; i++) {
+		expect(0, rpma_ep_next_conn_req(w.ep, NULL, &w.req));
+		expect(0, rpma_conn_req_get_private_data(w.req, &pdata));
+		assert_int_equal(*(char *)pdata.ptr, i);
+		expect(0, rpma_conn_req_delete(&w.req));
+		reference_leaks(id, 1, "it never destroys the id of a rejected request");
+	}
+}
+
+static void next_conn_req__says_that_nobody_asked(void **unused)
+{
+	static const struct {
+		int errnum, ours, reference;
+	} cases[] = {
+		{ENODATA, RPMA_E_NO_EVENT, RPMA_E_NO_EVENT},
+		{EAGAIN, RPMA_E_NO_EVENT, RPMA_E_PROVIDER},
+		{EINTR, RPMA_E_NO_EVENT, RPMA_E_PROVIDER},
+		{EIO, RPMA_E_PROVIDER, RPMA_E_PROVIDER},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		struct rpma_conn_req *req = UNTOUCHED;
+		int want = DIFFERS(cases[i].ours, cases[i].reference,
+				   "an empty nonblocking channel is a provider error to it");
+
+		logged[RPMA_LOG_LEVEL_ERROR] = 0;
+		calls_fail_on("rdma_get_cm_event", cases[i].errnum);
+		expect(want, rpma_ep_next_conn_req(w.ep, NULL, &req));
+		assert_ptr_equal(req, UNTOUCHED);
+		assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], want == RPMA_E_PROVIDER);
+	}
+}
+
+static void next_conn_req__drops_any_other_event(void **unused)
+{
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	provider_queue_cm_event(provider.listener, RDMA_CM_EVENT_DEVICE_REMOVAL, NULL, 0);
+	expect(RPMA_E_INVAL, rpma_ep_next_conn_req(w.ep, NULL, &req));
+	assert_ptr_equal(req, UNTOUCHED);
+	assert_int_equal(calls_count("rdma_ack_cm_event"), 1);
+}
+
+static void next_conn_req__refuses_null(void **unused)
+{
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_ep_next_conn_req(NULL, NULL, &req));
+	expect(RPMA_E_INVAL, rpma_ep_next_conn_req(w.ep, NULL, NULL));
+	assert_ptr_equal(req, UNTOUCHED);
+}
+
+static void next_conn_req__rejects_the_client_when_it_fails(void **unused)
+{
+	OURS_ONLY("it lets the client wait for its timeout, and leaks the id");
+	provider_queue_connect_request(NULL, 0);
+	calls_fail_on("ibv_create_cq", ENOMEM);
+	expect(RPMA_E_PROVIDER, rpma_ep_next_conn_req(w.ep, NULL, &w.req));
+	assert_int_equal(calls_count("rdma_reject"), 1);
+	assert_int_equal(provider.live.id, 1); /* the listener's */
+}
+
+/* It forgets the id of a request it cannot serve, or destroys it with the event unacked. */
+static void forgive_reference(void)
+{
+	if (on_reference() && provider.misuse != NULL)
+		provider.misuse = NULL;
+	else if (strcmp(calls_first_failed(), "rdma_get_cm_event") != 0)
+		reference_leaks(id, 1, "of two");
+}
+
+static int next_conn_req(void)
+{
+	struct rpma_conn_req *req = UNTOUCHED;
+	int ret;
+
+	provider_queue_connect_request("hello", 5);
+	ret = rpma_ep_next_conn_req(w.ep, w.cfg, &req);
+	if (ret != 0)
+		forgive_reference();
+	keep_made(ret, req, w.req);
+	return ret;
+}
+
+static int setup_rich_ep(void **unused)
+{
+	setup_ep(unused);
+	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
+	return 0;
+}
+
+static void next_conn_req__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_ep_next_conn_req", .setup = setup_rich_ep, .act = next_conn_req});
+}
+
+/* --- rpma_ep_shutdown() -------------------------------------------------- */
+
+static void shutdown__sets_null(void **unused)
+{
+	expect(0, rpma_ep_shutdown(&w.ep));
+	assert_null(w.ep);
+	assert_int_equal(provider.live.id, 0);
+	assert_int_equal(provider.live.event_channel, 0);
+	expect(0, rpma_ep_shutdown(&w.ep));
+}
+
+static void shutdown__leaves_connections_alone(void **unused)
+{
+	expect(0, rpma_ep_shutdown(&w.ep));
+	expect(0, rpma_conn_disconnect(w.conn));
+	assert_int_equal(provider.live.id, 1);
+}
+
+static void shutdown__refuses_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_ep_shutdown(NULL));
+}
+
+static int shutdown_ep(void)
+{
+	int ret = rpma_ep_shutdown(&w.ep);
+
+	assert_null(w.ep);
+	return ret;
+}
+
+static void shutdown__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_ep_shutdown", .setup = setup_ep, .act = shutdown_ep});
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(listen__binds_to_the_address, setup_peer),
+		TEST(listen__takes_ipv6, setup_peer),
+		TEST(listen__refuses_null, setup_peer),
+		TEST(listen__survives_every_failing_call, setup_nothing),
+		TEST(get_fd__is_readable_when_a_client_asks, setup_ep),
+		TEST(get_fd__refuses_null, setup_ep),
+		TEST(get_port__gives_the_port_asked_for, setup_ep),
+		TEST(get_port__gives_the_port_the_kernel_chose, setup_peer),
+		TEST(get_port__refuses_null, setup_ep),
+		TEST(next_conn_req__gives_a_request_with_a_qp, setup_ep),
+		TEST(next_conn_req__follows_the_cfg, setup_ep),
+		TEST(next_conn_req__takes_requests_in_turn, setup_ep),
+		TEST(next_conn_req__says_that_nobody_asked, setup_ep),
+		TEST(next_conn_req__drops_any_other_event, setup_ep),
+		TEST(next_conn_req__refuses_null, setup_ep),
+		TEST(next_conn_req__rejects_the_client_when_it_fails, setup_ep),
+		TEST(next_conn_req__survives_every_failing_call, setup_nothing),
+		TEST(shutdown__sets_null, setup_ep),
+		TEST(shutdown__leaves_connections_alone, setup_accepted),
+		TEST(shutdown__refuses_null, setup_nothing),
+		TEST(shutdown__survives_every_failing_call, setup_nothing),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_mr.c -- local memory regions: registration, descriptor, advice. */
+#include "every_call_fails.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void reg__gives_the_device_what_the_usage_needs(void **unused)
+{
+	static const struct {
+		int usage;
+		enum ibv_transport_type transport;
+		int access;
+	} cases[] = {
+#define R IBV_ACCESS_REMOTE_READ
+#define W IBV_ACCESS_REMOTE_WRITE
+#define L IBV_ACCESS_LOCAL_WRITE
+		{RPMA_MR_USAGE_READ_SRC, IBV_TRANSPORT_IB, R},
+		{RPMA_MR_USAGE_READ_DST, IBV_TRANSPORT_IB, L},
+		{RPMA_MR_USAGE_READ_DST, IBV_TRANSPORT_IWARP, L | W},
+		{RPMA_MR_USAGE_WRITE_SRC, IBV_TRANSPORT_IB, L},
+		{RPMA_MR_USAGE_WRITE_DST, IBV_TRANSPORT_IB, L | W},
+		{RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY, IBV_TRANSPORT_IB, R},
+		{RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, IBV_TRANSPORT_IB, R},
+		{RPMA_MR_USAGE_SEND, IBV_TRANSPORT_IB, 0},
+		{RPMA_MR_USAGE_RECV, IBV_TRANSPORT_IB, L},
+		{ALL_USAGES, IBV_TRANSPORT_IB, R | W | L},
+#undef R
+#undef W
+#undef L
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		*provider.transport = cases[i].transport;
+		make_peer();
+		expect(0, rpma_mr_reg(w.peer, region, 100, cases[i].usage, &w.mr));
+		assert_ptr_equal(provider.reg_mr.addr, region);
+		assert_int_equal(provider.reg_mr.length, 100);
+		assert_int_equal(provider.reg_mr.access, cases[i].access);
+		expect(0, rpma_mr_dereg(&w.mr));
+		expect(0, rpma_peer_delete(&w.peer));
+	}
+}
+
+static void reg__refuses_bad_arguments(void **unused)
+{
+	struct rpma_mr_local *mr = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_mr_reg(NULL, region, 1, ALL_USAGES, &mr));
+	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, NULL, 1, ALL_USAGES, &mr));
+	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, region, 0, ALL_USAGES, &mr));
+	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, region, 1, 0, &mr));
+	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, region, 1, 0x100, &mr));
+	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, region, 1, ALL_USAGES, NULL));
+	assert_ptr_equal(mr, UNTOUCHED);
+	assert_int_equal(calls_count("ibv_reg_mr"), 0);
+}
+
+/* A device that pages on demand, as far as RC reads and writes go. */
+static int setup_odp_peer(void **unused)
+{
+	setup_nothing(unused);
+	provider.device_attr.odp_caps.general_caps = IBV_ODP_SUPPORT;
+	provider.device_attr.odp_caps.per_transport_caps.rc_odp_caps =
+		IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+	make_peer();
+	return 0;
+}
+
+static void reg__falls_back_to_paging_on_demand(void **unused)
+{
+	provider.reg_mr_errno_without_odp = EOPNOTSUPP;
+	expect(0, rpma_mr_reg(w.peer, region, 1, RPMA_MR_USAGE_READ_SRC, &w.mr));
+	assert_int_equal(provider.reg_mr.access, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
+	assert_int_equal(calls_count("ibv_reg_mr"), 2);
+}
+
+static void reg__pins_where_pinning_works(void **unused)
+{
+	expect(0, rpma_mr_reg(w.peer, region, 1, RPMA_MR_USAGE_READ_SRC, &w.mr));
+	assert_int_equal(provider.reg_mr.access, IBV_ACCESS_REMOTE_READ);
+}
+
+static void reg__retries_only_what_paging_could_cure(void **unused)
+{
+	provider.reg_mr_errno_without_odp = EIO;
+	expect(RPMA_E_PROVIDER, rpma_mr_reg(w.peer, region, 1, ALL_USAGES, &w.mr));
+	assert_int_equal(calls_count("ibv_reg_mr"), 1);
+}
+
+static void reg__does_not_retry_without_paging(void **unused)
+{
+	provider.reg_mr_errno_without_odp = EOPNOTSUPP;
+	expect(RPMA_E_PROVIDER, rpma_mr_reg(w.peer, region, 1, ALL_USAGES, &w.mr));
+	assert_int_equal(calls_count("ibv_reg_mr"), 1);
+}
+
+static void descriptor__has_the_wire_format(void **unused)
+{
+	unsigned char want[DESCRIPTOR_SIZE], desc[32] = {0};
+	size_t size = 0;
+
+	expect(0, rpma_mr_get_descriptor_size(w.mr, &size));
+	assert_int_equal(size, DIFFERS(22, 21, "it cannot tell how the region was registered"));
+	/* unaligned, as behind a user's header */
+	memset(desc, 0xee, sizeof(desc));
+	expect(0, rpma_mr_get_descriptor(w.mr, desc + 1));
+	write_descriptor(want, (uintptr_t)region, REGION_SIZE, 0x20000, ALL_USAGES);
+	assert_memory_equal(desc + 1, want, DESCRIPTOR_SIZE);
+	assert_int_equal(desc[0], 0xee);
+	assert_int_equal(desc[1 + size], 0xee);
+}
+
+static void descriptor__says_no_native_flush_without_the_device(void **unused)
+{
+	unsigned char desc[22];
+
+	OURS_ONLY("the flags byte is ours");
+	expect(0, rpma_mr_get_descriptor(w.mr, desc));
+	assert_int_equal(desc[21], 0);
+}
+
+static void getters__give_what_was_registered(void **unused)
+{
+	void *ptr = NULL;
+	size_t size = 0;
+
+	expect(0, rpma_mr_get_ptr(w.mr, &ptr));
+	expect(0, rpma_mr_get_size(w.mr, &size));
+	assert_ptr_equal(ptr, region);
+	assert_int_equal(size, REGION_SIZE);
+}
+
+static void getters__refuse_null(void **unused)
+{
+	void *ptr = UNTOUCHED;
+	size_t size = 77;
+
+	expect(RPMA_E_INVAL, rpma_mr_get_ptr(NULL, &ptr));
+	expect(RPMA_E_INVAL, rpma_mr_get_ptr(w.mr, NULL));
+	expect(RPMA_E_INVAL, rpma_mr_get_size(NULL, &size));
+	expect(RPMA_E_INVAL, rpma_mr_get_size(w.mr, NULL));
+	expect(RPMA_E_INVAL, rpma_mr_get_descriptor(NULL, &size));
+	expect(RPMA_E_INVAL, rpma_mr_get_descriptor(w.mr, NULL));
+	expect(RPMA_E_INVAL, rpma_mr_get_descriptor_size(NULL, &size));
+	expect(RPMA_E_INVAL, rpma_mr_get_descriptor_size(w.mr, NULL));
+	assert_ptr_equal(ptr, UNTOUCHED);
+	assert_int_equal(size, 77);
+}
+
+static void advise__hands_the_range_to_the_device(void **unused)
+{
+	expect(0, rpma_mr_advise(w.mr, 64, 128, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+				 IBV_ADVISE_MR_FLAG_FLUSH));
+	assert_int_equal(provider.advise_mr.advice, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE);
+	assert_int_equal(provider.advise_mr.flags, IBV_ADVISE_MR_FLAG_FLUSH);
+	assert_int_equal(provider.advise_mr.num_sge, 1);
+	assert_int_equal(provider.advise_mr.sge.addr, (uintptr_t)region + 64);
+	assert_int_equal(provider.advise_mr.sge.length, 128);
+	assert_int_equal(provider.advise_mr.sge.lkey, 0x10000);
+}
+
+static void advise__maps_the_device_s_errno(void **unused)
+{
+	static const struct {
+		int errnum, result;
+	} cases[] = {
+		{EOPNOTSUPP, RPMA_E_NOSUPP}, {ENOTSUP, RPMA_E_NOSUPP}, {EFAULT, RPMA_E_INVAL},
+		{EINVAL, RPMA_E_INVAL},	     {EIO, RPMA_E_PROVIDER},   {ENOMEM, RPMA_E_PROVIDER},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		calls_fail_on("ibv_advise_mr", cases[i].errnum);
+		expect(cases[i].result, rpma_mr_advise(w.mr, 0, 1, 0, 0));
+	}
+}
+
+static void advise__refuses_null(void **unused)
+{
+	OURS_ONLY("it crashes");
+	expect(RPMA_E_INVAL, rpma_mr_advise(NULL, 0, 1, 0, 0));
+}
+
+static void advise__stays_inside_the_region(void **unused)
+{
+	static const struct {
+		size_t offset, len;
+	} outside[] = {
+		{0, REGION_SIZE + 1},	   {1, REGION_SIZE}, {REGION_SIZE + 1, 0},
+		{SIZE_MAX, 2 /* wraps */}, {0, SIZE_MAX},
+	};
+
+	OURS_ONLY("it leaves the check to the device, and cuts the length to 32 bits");
+	for (size_t i = 0; i < ARRAY_LENGTH(outside); i++)
+		expect(RPMA_E_INVAL, rpma_mr_advise(w.mr, outside[i].offset, outside[i].len, 0, 0));
+	assert_int_equal(calls_count("ibv_advise_mr"), 0);
+}
+
+static void advise__refuses_what_32_bits_cannot_say(void **unused)
+{
+	OURS_ONLY("it cuts the length to 32 bits");
+	expect(0, rpma_mr_reg(w.peer, region, UINT32_MAX + (size_t)1, ALL_USAGES, &w.mr));
+	expect(RPMA_E_INVAL, rpma_mr_advise(w.mr, 0, UINT32_MAX + (size_t)1, 0, 0));
+	expect(0, rpma_mr_advise(w.mr, 0, UINT32_MAX, 0, 0));
+}
+
+static void dereg__sets_null(void **unused)
+{
+	expect(0, rpma_mr_dereg(&w.mr));
+	assert_null(w.mr);
+	assert_int_equal(provider.live.mr, 0);
+	expect(0, rpma_mr_dereg(&w.mr));
+}
+
+static void dereg__refuses_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_mr_dereg(NULL));
+}
+
+static int reg_mr(void)
+{
+	struct rpma_mr_local *mr = UNTOUCHED;
+	int ret = rpma_mr_reg(w.peer, region, 1, ALL_USAGES, &mr);
+
+	keep_made(ret, mr, w.mr);
+	return ret;
+}
+
+static int dereg_mr(void)
+{
+	int ret = rpma_mr_dereg(&w.mr);
+
+	assert_null(w.mr);
+	return ret;
+}
+
+static void reg_and_dereg__survive_every_failing_call(void **unused)
+{
+	every_call_fails(
+		&(struct operation){.function = "rpma_mr_reg", .setup = setup_peer, .act = reg_mr});
+	every_call_fails(&(struct operation){
+		.function = "rpma_mr_dereg", .setup = setup_mr, .act = dereg_mr});
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(reg__gives_the_device_what_the_usage_needs, setup_nothing),
+		TEST(reg__refuses_bad_arguments, setup_peer),
+		TEST(reg__falls_back_to_paging_on_demand, setup_odp_peer),
+		TEST(reg__pins_where_pinning_works, setup_odp_peer),
+		TEST(reg__retries_only_what_paging_could_cure, setup_odp_peer),
+		TEST(reg__does_not_retry_without_paging, setup_peer),
+		TEST(descriptor__has_the_wire_format, setup_mr),
+		TEST(descriptor__says_no_native_flush_without_the_device, setup_mr),
+		TEST(getters__give_what_was_registered, setup_mr),
+		TEST(getters__refuse_null, setup_mr),
+		TEST(advise__hands_the_range_to_the_device, setup_mr),
+		TEST(advise__maps_the_device_s_errno, setup_mr),
+		TEST(advise__refuses_null, setup_nothing),
+		TEST(advise__stays_inside_the_region, setup_mr),
+		TEST(advise__refuses_what_32_bits_cannot_say, setup_peer),
+		TEST(dereg__sets_null, setup_mr),
+		TEST(dereg__refuses_null, setup_nothing),
+		TEST(reg_and_dereg__survive_every_failing_call, setup_nothing),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

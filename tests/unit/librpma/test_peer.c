@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_peer.c -- rpma_peer_new() and rpma_peer_delete(). */
+#include "every_call_fails.h"
+
+#include <errno.h>
+
+static void new__gives_a_peer_on_a_fresh_pd(void **unused)
+{
+	expect(0, rpma_peer_new(provider.context, &w.peer));
+	assert_int_equal(provider.live.pd, 1);
+}
+
+static void new__refuses_null(void **unused)
+{
+	struct rpma_peer *peer = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_peer_new(NULL, &peer));
+	expect(RPMA_E_INVAL, rpma_peer_new(provider.context, NULL));
+	assert_ptr_equal(peer, UNTOUCHED);
+}
+
+static void new__tells_why_there_is_no_pd(void **unused)
+{
+	static const struct {
+		int errnum, result;
+	} cases[] = {
+		{ENOMEM, RPMA_E_NOMEM},
+		{EIO, RPMA_E_PROVIDER},
+		{0, RPMA_E_UNKNOWN},
+	};
+	struct rpma_peer *peer = UNTOUCHED;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		calls_fail_on("ibv_alloc_pd", cases[i].errnum);
+		expect(cases[i].result, rpma_peer_new(provider.context, &peer));
+		assert_ptr_equal(peer, UNTOUCHED);
+	}
+}
+
+static int new_peer(void)
+{
+	struct rpma_peer *peer = UNTOUCHED;
+	int ret = rpma_peer_new(provider.context, &peer);
+
+	keep_made(ret, peer, w.peer);
+	return ret;
+}
+
+static void new__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_peer_new", .setup = setup_nothing, .act = new_peer});
+}
+
+static void delete__sets_null(void **unused)
+{
+	expect(0, rpma_peer_delete(&w.peer));
+	assert_null(w.peer);
+	assert_int_equal(provider.live.pd, 0);
+}
+
+static void delete__takes_a_pointer_to_null(void **unused)
+{
+	expect(0, rpma_peer_delete(&w.peer));
+}
+
+static void delete__refuses_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_peer_delete(NULL));
+}
+
+static int delete_peer(void)
+{
+	int ret = rpma_peer_delete(&w.peer);
+
+	assert_null(w.peer);
+	return ret;
+}
+
+static void delete__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_peer_delete", .setup = setup_peer, .act = delete_peer});
+}
+
+static void delete__says_that_a_region_is_left(void **unused)
+{
+	expect(RPMA_E_PROVIDER, rpma_peer_delete(&w.peer));
+	assert_null(w.peer);
+	assert_int_equal(provider.live.pd, 1);
+	provider.live.pd = 0; /* nobody has a handle to it any more */
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(new__gives_a_peer_on_a_fresh_pd, setup_nothing),
+		TEST(new__refuses_null, setup_nothing),
+		TEST(new__tells_why_there_is_no_pd, setup_nothing),
+		TEST(new__survives_every_failing_call, setup_nothing),
+		TEST(delete__sets_null, setup_peer),
+		TEST(delete__takes_a_pointer_to_null, setup_nothing),
+		TEST(delete__refuses_null, setup_nothing),
+		TEST(delete__survives_every_failing_call, setup_nothing),
+		TEST(delete__says_that_a_region_is_left, setup_mr),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

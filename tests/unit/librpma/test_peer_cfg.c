@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_peer_cfg.c -- the peer configuration and its one-byte descriptor. */
+#include "every_call_fails.h"
+
+static int setup_pcfg(void **unused)
+{
+	setup_nothing(unused);
+	expect(0, rpma_peer_cfg_new(&w.pcfg));
+	return 0;
+}
+
+static bool direct_write(void)
+{
+	bool supported = false;
+
+	expect(0, rpma_peer_cfg_get_direct_write_to_pmem(w.pcfg, &supported));
+	return supported;
+}
+
+static void new__starts_without_direct_write(void **unused)
+{
+	assert_false(direct_write());
+}
+
+static void set_direct_write__is_what_get_gives(void **unused)
+{
+	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, true));
+	assert_true(direct_write());
+	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, false));
+	assert_false(direct_write());
+}
+
+static void descriptor__is_one_byte_0_or_1(void **unused)
+{
+	unsigned char desc[2] = {0xee, 0xee};
+	size_t size = 0;
+
+	expect(0, rpma_peer_cfg_get_descriptor_size(w.pcfg, &size));
+	assert_int_equal(size, 1);
+	expect(0, rpma_peer_cfg_get_descriptor(w.pcfg, desc));
+	assert_int_equal(desc[0], 0);
+	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, true));
+	expect(0, rpma_peer_cfg_get_descriptor(w.pcfg, desc));
+	assert_int_equal(desc[0], 1);
+	assert_int_equal(desc[1], 0xee);
+}
+
+static void from_descriptor__reads_the_first_byte(void **unused)
+{
+	static const struct {
+		unsigned char desc[2];
+		size_t size;
+		bool supported;
+	} cases[] = {
+		{{0, 0xff}, 1, false}, {{1, 0xff}, 1, true},
+		{{0x80, 0}, 1, true},  {{0, 0xff}, 2, false}, /* a tail is ignored */
+		{{1, 0}, 2, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		expect(0, rpma_peer_cfg_from_descriptor(cases[i].desc, cases[i].size, &w.pcfg));
+		assert_int_equal(direct_write(), cases[i].supported);
+		expect(0, rpma_peer_cfg_delete(&w.pcfg));
+	}
+}
+
+static void from_descriptor__encodes_any_truth_as_1(void **unused)
+{
+	unsigned char desc = 0x80;
+
+	expect(0, rpma_peer_cfg_from_descriptor(&desc, 1, &w.pcfg));
+	expect(0, rpma_peer_cfg_get_descriptor(w.pcfg, &desc));
+	assert_int_equal(desc, 1);
+}
+
+static void from_descriptor__refuses_an_empty_descriptor(void **unused)
+{
+	struct rpma_peer_cfg *pcfg = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_peer_cfg_from_descriptor("", 0, &pcfg));
+	assert_ptr_equal(pcfg, UNTOUCHED);
+}
+
+static void null__is_refused(void **unused)
+{
+	struct rpma_peer_cfg *pcfg = UNTOUCHED;
+	bool supported = true;
+	size_t size = 77;
+
+	expect(RPMA_E_INVAL, rpma_peer_cfg_new(NULL));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_delete(NULL));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_set_direct_write_to_pmem(NULL, true));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_get_direct_write_to_pmem(NULL, &supported));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_get_direct_write_to_pmem(w.pcfg, NULL));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_get_descriptor(NULL, &size));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_get_descriptor(w.pcfg, NULL));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_get_descriptor_size(NULL, &size));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_get_descriptor_size(w.pcfg, NULL));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_from_descriptor(NULL, 1, &pcfg));
+	expect(RPMA_E_INVAL, rpma_peer_cfg_from_descriptor("", 1, NULL));
+	assert_ptr_equal(pcfg, UNTOUCHED);
+	assert_true(supported);
+	assert_int_equal(size, 77);
+}
+
+static void delete__sets_null(void **unused)
+{
+	expect(0, rpma_peer_cfg_delete(&w.pcfg));
+	assert_null(w.pcfg);
+	expect(0, rpma_peer_cfg_delete(&w.pcfg));
+}
+
+static int new_pcfg(void)
+{
+	struct rpma_peer_cfg *pcfg = UNTOUCHED;
+	int ret = rpma_peer_cfg_new(&pcfg);
+
+	keep_made(ret, pcfg, w.pcfg);
+	return ret;
+}
+
+static int decode_pcfg(void)
+{
+	struct rpma_peer_cfg *pcfg = UNTOUCHED;
+	int ret = rpma_peer_cfg_from_descriptor("\1", 1, &pcfg);
+
+	keep_made(ret, pcfg, w.pcfg);
+	return ret;
+}
+
+static void constructors__survive_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_peer_cfg_new", .setup = setup_nothing, .act = new_pcfg});
+	every_call_fails(&(struct operation){.function = "rpma_peer_cfg_from_descriptor",
+					     .setup = setup_nothing,
+					     .act = decode_pcfg});
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(new__starts_without_direct_write, setup_pcfg),
+		TEST(set_direct_write__is_what_get_gives, setup_pcfg),
+		TEST(descriptor__is_one_byte_0_or_1, setup_pcfg),
+		TEST(from_descriptor__reads_the_first_byte, setup_nothing),
+		TEST(from_descriptor__encodes_any_truth_as_1, setup_nothing),
+		TEST(from_descriptor__refuses_an_empty_descriptor, setup_nothing),
+		TEST(null__is_refused, setup_pcfg),
+		TEST(delete__sets_null, setup_pcfg),
+		TEST(constructors__survive_every_failing_call, setup_nothing),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_srq.c -- shared receive queues with and without a receive CQ of their own. */
+#include "every_call_fails.h"
+
+#include <errno.h>
+
+static int setup_srq(void **unused)
+{
+	setup_mr(unused);
+	make_srq(5);
+	return 0;
+}
+
+static int setup_srq_without_rcq(void **unused)
+{
+	setup_mr(unused);
+	make_srq(0);
+	return 0;
+}
+
+static void new__makes_queue_and_rcq_as_configured(void **unused)
+{
+	expect(0, rpma_srq_cfg_new(&w.srq_cfg));
+	expect(0, rpma_srq_cfg_set_rq_size(w.srq_cfg, 3));
+	expect(0, rpma_srq_cfg_set_rcq_size(w.srq_cfg, 5));
+	expect(0, rpma_srq_new(w.peer, w.srq_cfg, &w.srq));
+	assert_int_equal(provider.create_srq.attr.max_wr, 3);
+	assert_int_equal(provider.create_srq.attr.max_sge, 1);
+	assert_int_equal(provider.create_srq.attr.srq_limit, 0);
+	assert_int_equal(provider.live.cq, 1);
+	assert_int_equal(provider.create_cq[0].cqe, 5);
+	assert_ptr_equal(provider.req_notify_cq.cq, provider.cqs[0]);
+	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
+}
+
+static void new__takes_the_default_of_20_without_cfg(void **unused)
+{
+	expect(0, rpma_srq_new(w.peer, NULL, &w.srq));
+	assert_int_equal(provider.create_srq.attr.max_wr, 20);
+	assert_int_equal(provider.create_cq[0].cqe, 20);
+}
+
+static void new__refuses_null(void **unused)
+{
+	struct rpma_srq *srq = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_srq_new(NULL, NULL, &srq));
+	expect(RPMA_E_INVAL, rpma_srq_new(w.peer, NULL, NULL));
+	assert_ptr_equal(srq, UNTOUCHED);
+}
+
+static void get_rcq__gives_the_cq_of_the_srq(void **unused)
+{
+	struct rpma_cq *rcq = NULL;
+	int fd = -1;
+
+	expect(0, rpma_srq_get_rcq(w.srq, &rcq));
+	expect(0, rpma_cq_get_fd(rcq, &fd));
+	assert_int_equal(fd, provider.cqs[0]->channel->fd);
+}
+
+static void get_rcq__gives_null_without_rcq(void **unused)
+{
+	struct rpma_cq *rcq = UNTOUCHED;
+
+	expect(0, rpma_srq_get_rcq(w.srq, &rcq));
+	assert_null(rcq);
+	assert_int_equal(provider.live.cq, 0);
+}
+
+static void get_rcq__refuses_null(void **unused)
+{
+	struct rpma_cq *rcq = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_srq_get_rcq(NULL, &rcq));
+	expect(RPMA_E_INVAL, rpma_srq_get_rcq(w.srq, NULL));
+	assert_ptr_equal(rcq, UNTOUCHED);
+}
+
+static void recv__posts_the_range(void **unused)
+{
+	expect(0, rpma_srq_recv(w.srq, w.mr, 8, 16, UNTOUCHED));
+	assert_int_equal(provider.srq_recv.posted, 1);
+	assert_int_equal(provider.srq_recv.wr.wr_id, (uintptr_t)UNTOUCHED);
+	assert_int_equal(provider.srq_recv.wr.num_sge, 1);
+	assert_null(provider.srq_recv.wr.next);
+	assert_int_equal(provider.srq_recv.sge.addr, (uintptr_t)region + 8);
+	assert_int_equal(provider.srq_recv.sge.length, 16);
+	assert_int_equal(provider.srq_recv.sge.lkey, 0x10000);
+}
+
+static void recv__posts_an_empty_buffer(void **unused)
+{
+	expect(0, rpma_srq_recv(w.srq, NULL, 0, 0, NULL));
+	assert_int_equal(provider.srq_recv.wr.num_sge, 0);
+}
+
+static void recv__refuses_bad_arguments(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_srq_recv(NULL, w.mr, 0, 8, NULL));
+	expect(RPMA_E_INVAL, rpma_srq_recv(w.srq, NULL, 1, 0, NULL));
+	expect(RPMA_E_INVAL, rpma_srq_recv(w.srq, NULL, 0, 1, NULL));
+	assert_int_equal(provider.srq_recv.posted, 0);
+}
+
+static void recv__refuses_what_32_bits_cannot_say(void **unused)
+{
+	OURS_ONLY("it cuts the length to 32 bits");
+	expect(RPMA_E_INVAL, rpma_srq_recv(w.srq, w.mr, 0, UINT32_MAX + (size_t)1, NULL));
+}
+
+static void recv__reports_a_full_queue(void **unused)
+{
+	calls_fail_on("ibv_post_srq_recv", ENOMEM);
+	expect(RPMA_E_PROVIDER, rpma_srq_recv(w.srq, w.mr, 0, 8, NULL));
+}
+
+static void delete__sets_null(void **unused)
+{
+	expect(0, rpma_srq_delete(&w.srq));
+	assert_null(w.srq);
+	expect(0, rpma_srq_delete(&w.srq));
+}
+
+static void delete__refuses_null(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_srq_delete(NULL));
+}
+
+static int new_srq(void)
+{
+	struct rpma_srq *srq = UNTOUCHED;
+	int ret = rpma_srq_new(w.peer, NULL, &srq);
+
+	keep_made(ret, srq, w.srq);
+	return ret;
+}
+
+static int delete_srq(void)
+{
+	int ret = rpma_srq_delete(&w.srq);
+
+	assert_null(w.srq);
+	return ret;
+}
+
+static void new_and_delete__survive_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_srq_new", .setup = setup_peer, .act = new_srq});
+	every_call_fails(&(struct operation){
+		.function = "rpma_srq_delete", .setup = setup_srq, .act = delete_srq});
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(new__makes_queue_and_rcq_as_configured, setup_peer),
+		TEST(new__takes_the_default_of_20_without_cfg, setup_peer),
+		TEST(new__refuses_null, setup_peer),
+		TEST(get_rcq__gives_the_cq_of_the_srq, setup_srq),
+		TEST(get_rcq__gives_null_without_rcq, setup_srq_without_rcq),
+		TEST(get_rcq__refuses_null, setup_srq),
+		TEST(recv__posts_the_range, setup_srq),
+		TEST(recv__posts_an_empty_buffer, setup_srq),
+		TEST(recv__refuses_bad_arguments, setup_srq),
+		TEST(recv__refuses_what_32_bits_cannot_say, setup_srq),
+		TEST(recv__reports_a_full_queue, setup_srq),
+		TEST(delete__sets_null, setup_srq),
+		TEST(delete__refuses_null, setup_nothing),
+		TEST(new_and_delete__survive_every_failing_call, setup_nothing),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

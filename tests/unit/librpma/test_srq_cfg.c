@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_srq_cfg.c -- the configuration of shared receive queues. */
+#include "every_call_fails.h"
+
+static int setup_srq_cfg(void **unused)
+{
+	setup_nothing(unused);
+	expect(0, rpma_srq_cfg_new(&w.srq_cfg));
+	return 0;
+}
+
+static void new__starts_with_20_and_20(void **unused)
+{
+	uint32_t rq_size = 0, rcq_size = 0;
+
+	expect(0, rpma_srq_cfg_get_rq_size(w.srq_cfg, &rq_size));
+	expect(0, rpma_srq_cfg_get_rcq_size(w.srq_cfg, &rcq_size));
+	assert_int_equal(rq_size, 20);
+	assert_int_equal(rcq_size, 20);
+}
+
+static void sizes__are_kept_apart(void **unused)
+{
+	uint32_t rq_size = 0, rcq_size = 0;
+
+	expect(0, rpma_srq_cfg_set_rq_size(w.srq_cfg, UINT32_MAX));
+	expect(0, rpma_srq_cfg_set_rcq_size(w.srq_cfg, 1));
+	expect(0, rpma_srq_cfg_get_rq_size(w.srq_cfg, &rq_size));
+	expect(0, rpma_srq_cfg_get_rcq_size(w.srq_cfg, &rcq_size));
+	assert_int_equal(rq_size, UINT32_MAX);
+	assert_int_equal(rcq_size, 1);
+}
+
+static void null__is_refused(void **unused)
+{
+	uint32_t size = 77;
+
+	expect(RPMA_E_INVAL, rpma_srq_cfg_new(NULL));
+	expect(RPMA_E_INVAL, rpma_srq_cfg_delete(NULL));
+	expect(RPMA_E_INVAL, rpma_srq_cfg_set_rq_size(NULL, 1));
+	expect(RPMA_E_INVAL, rpma_srq_cfg_set_rcq_size(NULL, 1));
+	expect(RPMA_E_INVAL, rpma_srq_cfg_get_rq_size(NULL, &size));
+	expect(RPMA_E_INVAL, rpma_srq_cfg_get_rq_size(w.srq_cfg, NULL));
+	expect(RPMA_E_INVAL, rpma_srq_cfg_get_rcq_size(NULL, &size));
+	expect(RPMA_E_INVAL, rpma_srq_cfg_get_rcq_size(w.srq_cfg, NULL));
+	assert_int_equal(size, 77);
+}
+
+static void delete__sets_null(void **unused)
+{
+	expect(0, rpma_srq_cfg_delete(&w.srq_cfg));
+	assert_null(w.srq_cfg);
+	expect(0, rpma_srq_cfg_delete(&w.srq_cfg));
+}
+
+static int new_srq_cfg(void)
+{
+	struct rpma_srq_cfg *cfg = UNTOUCHED;
+	int ret = rpma_srq_cfg_new(&cfg);
+
+	keep_made(ret, cfg, w.srq_cfg);
+	return ret;
+}
+
+static void new__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_srq_cfg_new", .setup = setup_nothing, .act = new_srq_cfg});
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(new__starts_with_20_and_20, setup_srq_cfg),
+		TEST(sizes__are_kept_apart, setup_srq_cfg),
+		TEST(null__is_refused, setup_srq_cfg),
+		TEST(delete__sets_null, setup_srq_cfg),
+		TEST(new__survives_every_failing_call, setup_nothing),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world.c -- see world.h. */
+#include "world.h"
+
+#include <endian.h>
+#include <string.h>
+
+struct world w;
+char region[REGION_SIZE] __attribute__((aligned(REGION_SIZE)));
+unsigned logged[RPMA_LOG_LEVEL_DEBUG + 1];
+
+static void count_line(enum rpma_log_level level, const char *file_name, const int line_no,
+		       const char *function_name, const char *message_format, ...)
+{
+	(void)file_name, (void)line_no, (void)function_name, (void)message_format;
+	logged[level]++;
+}
+
+void write_descriptor(unsigned char *desc, uint64_t addr, uint64_t len, uint32_t rkey, int usage)
+{
+	addr = htole64(addr);
+	len = htole64(len);
+	rkey = htole32(rkey);
+	memcpy(desc, &addr, sizeof(addr));
+	memcpy(desc + 8, &len, sizeof(len));
+	memcpy(desc + 16, &rkey, sizeof(rkey));
+	desc[20] = (unsigned char)usage;
+}
+
+/* --- steps --------------------------------------------------------------- */
+
+void make_peer(void)
+{
+	expect(0, rpma_peer_new(provider.context, &w.peer));
+}
+
+void make_mr(void)
+{
+	unsigned char desc[64];
+	size_t size;
+
+	expect(0, rpma_mr_reg(w.peer, region, REGION_SIZE, ALL_USAGES, &w.mr));
+	expect(0, rpma_mr_get_descriptor_size(w.mr, &size));
+	assert_in_range(size, DESCRIPTOR_SIZE, sizeof(desc));
+	expect(0, rpma_mr_get_descriptor(w.mr, desc));
+	expect(0, rpma_mr_remote_from_descriptor(desc, size, &w.remote));
+}
+
+void make_cfg(void)
+{
+	expect(0, rpma_conn_cfg_new(&w.cfg));
+}
+
+void make_srq(uint32_t rcq_size)
+{
+	expect(0, rpma_srq_cfg_new(&w.srq_cfg));
+	expect(0, rpma_srq_cfg_set_rcq_size(w.srq_cfg, rcq_size));
+	expect(0, rpma_srq_new(w.peer, w.srq_cfg, &w.srq));
+	provider.num_cqs = 0; /* the CQs of a connection count from 0 */
+}
+
+void make_req(void)
+{
+	expect(0, rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &w.req));
+}
+
+void make_conn(void)
+{
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	expect(0, rpma_conn_get_cq(w.conn, &w.cq));
+}
+
+void make_ep(void)
+{
+	expect(0, rpma_ep_listen(w.peer, "192.0.2.1", "7204", &w.ep));
+}
+
+void make_incoming(void)
+{
+	provider_queue_connect_request(NULL, 0);
+	expect(0, rpma_ep_next_conn_req(w.ep, w.cfg, &w.req));
+}
+
+/* --- setups -------------------------------------------------------------- */
+
+int setup_nothing(void **unused)
+{
+	memset(&w, 0, sizeof(w));
+	memset(logged, 0, sizeof(logged));
+	memset(region, 0, sizeof(region));
+	provider_reset();
+	expect(0, rpma_log_set_function(count_line));
+	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_DEBUG));
+	return 0;
+}
+
+int setup_peer(void **unused)
+{
+	setup_nothing(unused);
+	make_peer();
+	return 0;
+}
+
+int setup_mr(void **unused)
+{
+	setup_peer(unused);
+	make_mr();
+	return 0;
+}
+
+int setup_req(void **unused)
+{
+	setup_mr(unused);
+	make_cfg();
+	make_req();
+	return 0;
+}
+
+int setup_conn(void **unused)
+{
+	setup_req(unused);
+	make_conn();
+	return 0;
+}
+
+int setup_ep(void **unused)
+{
+	setup_mr(unused);
+	make_cfg();
+	make_ep();
+	return 0;
+}
+
+int setup_incoming(void **unused)
+{
+	setup_ep(unused);
+	make_incoming();
+	return 0;
+}
+
+int setup_accepted(void **unused)
+{
+	setup_incoming(unused);
+	make_conn();
+	return 0;
+}
+
+int teardown(void **unused)
+{
+	bool rejecting = w.req != NULL && provider.listener != NULL;
+	const char *complaint;
+
+	calls_fail_never();
+	calls_watch_allocations(false);
+	assert_int_equal(rpma_conn_delete(&w.conn), 0);
+	assert_int_equal(rpma_conn_req_delete(&w.req), 0);
+	assert_int_equal(rpma_ep_shutdown(&w.ep), 0);
+	assert_int_equal(rpma_srq_delete(&w.srq), 0);
+	assert_int_equal(rpma_mr_dereg(&w.mr), 0);
+	assert_int_equal(rpma_mr_remote_delete(&w.remote), 0);
+	assert_int_equal(rpma_peer_delete(&w.peer), 0);
+	assert_int_equal(rpma_peer_cfg_delete(&w.pcfg), 0);
+	assert_int_equal(rpma_conn_cfg_delete(&w.cfg), 0);
+	assert_int_equal(rpma_srq_cfg_delete(&w.srq_cfg), 0);
+	if (rejecting)
+		reference_leaks(id, 1, "it never destroys the id of a rejected request");
+	complaint = provider_complaint();
+	if (complaint != NULL)
+		fail_msg("%s", complaint);
+	return 0;
+}
