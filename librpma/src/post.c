@@ -90,7 +90,7 @@ static int atomic_write_natively(struct rpma_conn *conn, const struct rpma_mr_re
 
 	ibv_wr_start(qpx);
 	qpx->wr_id = (uint64_t)(uintptr_t)op_context;
-	qpx->wr_flags = rpma_send_flags(flags);
+	qpx->wr_flags = rpma_send_flags(flags) | IBV_SEND_FENCE;
 	ibv_wr_atomic_write(qpx, dst->rkey, remote_addr, src);
 	int err = ibv_wr_complete(qpx);
 	if (err) {
@@ -114,8 +114,9 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 		return atomic_write_natively(conn, dst, remote_addr, src, flags, op_context);
 #endif
 	/*
-	 * Eight aligned bytes in one packet land as one. The fence holds them
-	 * back until earlier reads, so also flushes by read, have completed.
+	 * Eight aligned bytes in one packet land as one. The fence, here and in
+	 * the native form, holds them back until earlier reads, so also flushes
+	 * by read, have completed.
 	 */
 	struct ibv_sge sge = {
 		.addr = (uint64_t)(uintptr_t)src,
