@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_native.c -- devices with the atomic write and flush verbs, as far as the
+ * installed headers know them. Nothing here is asked of the reference: Debian
+ * built it without either.
+ */
+#include "every_call_fails.h"
+
+#include <errno.h>
+
+#define CONTEXT UNTOUCHED
+#define ALWAYS	RPMA_F_COMPLETION_ALWAYS
+
+/* device_cap_flags_ex: Linux include/uapi/rdma/ib_user_verbs.h */
+#define CAP_FLUSH_GLOBAL     (UINT64_C(1) << 38)
+#define CAP_FLUSH_PERSISTENT (UINT64_C(1) << 39)
+#define CAP_ATOMIC_WRITE     (UINT64_C(1) << 40)
+#define CAP_FLUSH	     (CAP_FLUSH_GLOBAL | CAP_FLUSH_PERSISTENT)
+
+#ifdef RPMA_HAVE_ATOMIC_WRITE
+#define ATOMIC_WRITE_OP ((uint64_t)IBV_QP_EX_WITH_ATOMIC_WRITE)
+#else
+#define ATOMIC_WRITE_OP 0
+#endif
+#ifdef RPMA_HAVE_FLUSH
+#define FLUSH_OP ((uint64_t)IBV_QP_EX_WITH_FLUSH)
+#else
+#define FLUSH_OP 0
+#endif
+
+static void setup_device(uint64_t caps)
+{
+	setup_nothing(NULL);
+	provider.device_attr.device_cap_flags_ex = caps;
+	provider.qp_is_extended = true;
+}
+
+static int setup_native_device(void **unused)
+{
+	setup_device(CAP_FLUSH | CAP_ATOMIC_WRITE);
+	return 0;
+}
+
+static int setup_native_conn(void **unused)
+{
+	setup_native_device(unused);
+	make_peer();
+	make_mr();
+	make_req();
+	make_conn();
+	return 0;
+}
+
+static void qp__has_the_operations_of_the_device(void **unused)
+{
+	static const struct {
+		uint64_t caps, ops;
+	} cases[] = {
+		{0, 0},
+		{CAP_ATOMIC_WRITE, ATOMIC_WRITE_OP},
+		{CAP_FLUSH, FLUSH_OP},
+		{CAP_FLUSH | CAP_ATOMIC_WRITE, FLUSH_OP | ATOMIC_WRITE_OP},
+		/* flushing one way only would need a second way for the other */
+		{CAP_FLUSH_GLOBAL, 0},
+		{CAP_FLUSH_PERSISTENT, 0},
+	};
+
+	OURS_ONLY("it has no native operations");
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		bool asked;
+
+		setup_device(cases[i].caps);
+		make_peer();
+		make_req();
+		asked = provider.create_qp.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+		assert_int_equal(asked, cases[i].ops != 0);
+		assert_int_equal(provider.create_qp.send_ops_flags, cases[i].ops);
+		teardown(NULL);
+	}
+}
+
+#ifdef RPMA_HAVE_ATOMIC_WRITE
+
+static const char eight[8] = "8 bytes";
+
+static void qp__does_without_if_the_provider_refuses(void **unused)
+{
+	OURS_ONLY("it has no native operations");
+	calls_fail_on("rdma_create_qp_ex", EOPNOTSUPP);
+	make_peer();
+	make_mr();
+	make_req();
+	make_conn();
+	assert_int_equal(provider.create_qp.comp_mask, IBV_QP_INIT_ATTR_PD);
+	expect(0, rpma_atomic_write(w.conn, w.remote, 0, eight, ALWAYS, NULL));
+	expect(0, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
+	assert_int_equal(provider.send.posted, 2);
+	assert_int_equal(provider.native.completed, 0);
+}
+
+static void atomic_write__uses_the_verb(void **unused)
+{
+	OURS_ONLY("it has no native operations");
+	expect(0, rpma_atomic_write(w.conn, w.remote, 64, eight, ALWAYS, CONTEXT));
+	assert_int_equal(provider.send.posted, 0);
+	assert_int_equal(calls_count("ibv_wr_atomic_write"), 1);
+	assert_int_equal(provider.native.completed, 1);
+	assert_int_equal(provider.native.wr_id, (uintptr_t)CONTEXT);
+	assert_int_equal(provider.native.wr_flags & IBV_SEND_SIGNALED, IBV_SEND_SIGNALED);
+	assert_int_equal(provider.native.rkey, 0x20000);
+	assert_int_equal(provider.native.remote_addr, (uintptr_t)region + 64);
+	assert_memory_equal(provider.native.atomic_data, eight, sizeof(eight));
+}
+
+static void atomic_write__completes_as_the_flags_say(void **unused)
+{
+	OURS_ONLY("it has no native operations");
+	expect(0, rpma_atomic_write(w.conn, w.remote, 0, eight, RPMA_F_COMPLETION_ON_ERROR, NULL));
+	assert_int_equal(provider.native.wr_flags & IBV_SEND_SIGNALED, 0);
+}
+
+static void atomic_write__reports_a_full_queue(void **unused)
+{
+	OURS_ONLY("it has no native operations");
+	calls_fail_on("ibv_wr_complete", ENOMEM);
+	expect(RPMA_E_PROVIDER, rpma_atomic_write(w.conn, w.remote, 0, eight, ALWAYS, NULL));
+}
+
+#endif /* RPMA_HAVE_ATOMIC_WRITE */
+
+#ifdef RPMA_HAVE_FLUSH
+
+/* The remote side wrote this descriptor. */
+static void make_remote(int usage, size_t desc_size, bool native)
+{
+	unsigned char desc[32] = {0};
+
+	write_descriptor(desc, 0x10000, 64, 0xabcd, usage);
+	desc[21] = native;
+	expect(0, rpma_mr_remote_delete(&w.remote));
+	expect(0, rpma_mr_remote_from_descriptor(desc, desc_size, &w.remote));
+}
+
+static void reg__lets_both_kinds_of_peers_flush(void **unused)
+{
+	static const struct {
+		int usage;
+		unsigned access;
+		bool native;
+	} cases[] = {
+#define V RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY
+#define P RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
+		{V, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_FLUSH_GLOBAL, true},
+		{P, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_FLUSH_PERSISTENT, true},
+		{V | P,
+		 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT,
+		 true},
+		{RPMA_MR_USAGE_READ_SRC, IBV_ACCESS_REMOTE_READ, false},
+#undef V
+#undef P
+	};
+
+	OURS_ONLY("it has no native operations");
+	make_peer();
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		unsigned char desc[22];
+
+		expect(0, rpma_mr_reg(w.peer, region, 64, cases[i].usage, &w.mr));
+		assert_int_equal(provider.reg_mr.access, cases[i].access);
+		expect(0, rpma_mr_get_descriptor(w.mr, desc));
+		assert_int_equal(desc[21], cases[i].native);
+		expect(0, rpma_mr_dereg(&w.mr));
+	}
+}
+
+/* rxe refuses the persistent kind for memory that is none */
+static void reg__does_without_if_the_device_refuses(void **unused)
+{
+	unsigned char desc[22];
+
+	OURS_ONLY("it has no native operations");
+	make_peer();
+	calls_fail_on("ibv_reg_mr", EINVAL);
+	expect(0, rpma_mr_reg(w.peer, region, 64, ALL_USAGES, &w.mr));
+	assert_int_equal(provider.reg_mr.access,
+			 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE);
+	expect(0, rpma_mr_get_descriptor(w.mr, desc));
+	assert_int_equal(desc[21], 0);
+}
+
+static void flush__uses_the_verb(void **unused)
+{
+	static const struct {
+		enum rpma_flush_type type;
+		unsigned placement;
+	} cases[] = {
+		{RPMA_FLUSH_TYPE_VISIBILITY, IBV_FLUSH_GLOBAL},
+		{RPMA_FLUSH_TYPE_PERSISTENT, IBV_FLUSH_PERSISTENT},
+	};
+
+	OURS_ONLY("it has no native operations");
+	expect(0, rpma_peer_cfg_new(&w.pcfg));
+	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, true));
+	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		expect(0, rpma_flush(w.conn, w.remote, 64, 128, cases[i].type, ALWAYS, CONTEXT));
+		assert_int_equal(provider.native.completed, i + 1);
+		assert_int_equal(provider.native.wr_id, (uintptr_t)CONTEXT);
+		assert_int_equal(provider.native.wr_flags & IBV_SEND_SIGNALED, IBV_SEND_SIGNALED);
+		assert_int_equal(provider.native.rkey, 0x20000);
+		assert_int_equal(provider.native.remote_addr, (uintptr_t)region + 64);
+		assert_int_equal(provider.native.flush_len, 128);
+		assert_int_equal(provider.native.flush_type, cases[i].placement);
+		assert_int_equal(provider.native.flush_level, IBV_FLUSH_RANGE);
+	}
+	assert_int_equal(provider.send.posted, 0);
+}
+
+static void flush__goes_the_way_the_region_was_registered_for(void **unused)
+{
+	static const struct {
+		const char *peer;
+		int usage;
+		size_t desc_size;
+		bool flag;
+		bool native;
+	} cases[] = {
+#define V RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY
+#define R RPMA_MR_USAGE_READ_SRC
+		{"ours, native", V, 22, true, true},
+		{"ours, native, readable", V | R, 22, true, true},
+		{"ours, no such device", V, 22, false, false},
+		{"1.2 or 1.3, readable", V | R, 21, false, false},
+		{"1.3, flush only", V, 21, false, true},
+		{"1.3 in a larger field: the tail is not ours", V, 24, true, true},
+		{"1.2 in a larger field: the tail is not ours", V | R, 24, true, false},
+#undef V
+#undef R
+	};
+
+	OURS_ONLY("it has no native operations");
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		unsigned by_read = provider.send.posted;
+		unsigned native = provider.native.completed;
+
+		print_message("peer: %s\n", cases[i].peer);
+		make_remote(cases[i].usage, cases[i].desc_size, cases[i].flag);
+		expect(0, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS,
+				     NULL));
+		assert_int_equal(provider.native.completed - native, cases[i].native);
+		assert_int_equal(provider.send.posted - by_read, !cases[i].native);
+	}
+}
+
+/* 32 bits on the wire; flushing more than asked is the safe side */
+static void flush__takes_the_whole_region_for_a_range_too_long(void **unused)
+{
+	unsigned char desc[22];
+
+	OURS_ONLY("it has no native operations");
+	write_descriptor(desc, 0, UINT64_MAX, 1, ALL_USAGES);
+	desc[21] = 1;
+	expect(0, rpma_mr_remote_delete(&w.remote));
+	expect(0, rpma_mr_remote_from_descriptor(desc, sizeof(desc), &w.remote));
+	expect(0, rpma_flush(w.conn, w.remote, 0, UINT32_MAX + (size_t)1,
+			     RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
+	assert_int_equal(provider.native.flush_level, IBV_FLUSH_MR);
+}
+
+static void flush__reports_a_full_queue(void **unused)
+{
+	OURS_ONLY("it has no native operations");
+	calls_fail_on("ibv_wr_complete", ENOMEM);
+	expect(RPMA_E_PROVIDER,
+	       rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
+}
+
+#endif /* RPMA_HAVE_FLUSH */
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(qp__has_the_operations_of_the_device, setup_nothing),
+#ifdef RPMA_HAVE_ATOMIC_WRITE
+		TEST(qp__does_without_if_the_provider_refuses, setup_native_device),
+		TEST(atomic_write__uses_the_verb, setup_native_conn),
+		TEST(atomic_write__completes_as_the_flags_say, setup_native_conn),
+		TEST(atomic_write__reports_a_full_queue, setup_native_conn),
+#endif
+#ifdef RPMA_HAVE_FLUSH
+		TEST(reg__lets_both_kinds_of_peers_flush, setup_native_device),
+		TEST(reg__does_without_if_the_device_refuses, setup_native_device),
+		TEST(flush__uses_the_verb, setup_native_conn),
+		TEST(flush__goes_the_way_the_region_was_registered_for, setup_native_conn),
+		TEST(flush__takes_the_whole_region_for_a_range_too_long, setup_native_conn),
+		TEST(flush__reports_a_full_queue, setup_native_conn),
+#endif
+	};
+
+	return run_library_tests(tests, argc, argv);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_utils.c -- finding the device behind an address, and whether it can page on demand. */
+#include "every_call_fails.h"
+
+#include <string.h>
+
+/* --- rpma_utils_get_ibv_context() ---------------------------------------- */
+
+static void get_ibv_context__binds_to_a_local_address(void **unused)
+{
+	struct ibv_context *context = NULL;
+
+	expect(0, rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
+	assert_ptr_equal(context, provider.context);
+	assert_string_equal(provider.getaddrinfo.node, "192.0.2.1");
+	assert_int_equal(provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, RAI_PASSIVE);
+	assert_int_equal(calls_count("rdma_bind_addr"), 1);
+	assert_int_equal(calls_count("rdma_resolve_addr"), 0);
+}
+
+static void get_ibv_context__resolves_a_remote_address(void **unused)
+{
+	struct ibv_context *context = NULL;
+
+	expect(0, rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_REMOTE, &context));
+	assert_ptr_equal(context, provider.context);
+	assert_int_equal(provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, 0);
+	assert_int_equal(provider.resolve.addr_timeout_ms, 1000);
+	assert_int_equal(calls_count("rdma_bind_addr"), 0);
+}
+
+static void get_ibv_context__refuses_bad_arguments(void **unused)
+{
+	struct ibv_context *context = UNTOUCHED;
+
+	expect(RPMA_E_INVAL,
+	       rpma_utils_get_ibv_context(NULL, RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
+	expect(RPMA_E_INVAL,
+	       rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, NULL));
+	expect(RPMA_E_INVAL, rpma_utils_get_ibv_context(
+				     "192.0.2.1", (enum rpma_util_ibv_context_type)2, &context));
+	assert_ptr_equal(context, UNTOUCHED);
+}
+
+static int get_local_context(void)
+{
+	struct ibv_context *context = UNTOUCHED;
+	int ret = rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context);
+
+	assert_ptr_equal(context, ret == 0 ? (void *)provider.context : UNTOUCHED);
+	return ret;
+}
+
+static int get_remote_context(void)
+{
+	struct ibv_context *context = UNTOUCHED;
+	int ret = rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_REMOTE, &context);
+
+	assert_ptr_equal(context, ret == 0 ? (void *)provider.context : UNTOUCHED);
+	return ret;
+}
+
+static void get_ibv_context__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){
+		.function = "rpma_utils_get_ibv_context",
+		.setup = setup_nothing,
+		.act = get_local_context,
+		.exceptions = {{"rdma_destroy_id", 0 /* a context is there */}}});
+	every_call_fails(&(struct operation){.function = "rpma_utils_get_ibv_context",
+					     .setup = setup_nothing,
+					     .act = get_remote_context,
+					     .exceptions = {{"rdma_destroy_id", 0}}});
+}
+
+/* --- rpma_utils_ibv_context_is_odp_capable() ------------------------------ */
+
+static void is_odp_capable__needs_rc_reads_and_writes(void **unused)
+{
+	static const struct {
+		uint64_t general;
+		uint32_t rc;
+		int capable;
+	} cases[] = {
+		{IBV_ODP_SUPPORT, IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ, 1},
+		{IBV_ODP_SUPPORT, IBV_ODP_SUPPORT_WRITE, 0},
+		{IBV_ODP_SUPPORT, IBV_ODP_SUPPORT_READ, 0},
+		{0, IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ, 0},
+		{0, 0, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		int capable = 77;
+
+		provider.device_attr.odp_caps.general_caps = cases[i].general;
+		provider.device_attr.odp_caps.per_transport_caps.rc_odp_caps = cases[i].rc;
+		expect(0, rpma_utils_ibv_context_is_odp_capable(provider.context, &capable));
+		assert_int_equal(capable, cases[i].capable);
+	}
+}
+
+static void is_odp_capable__refuses_null(void **unused)
+{
+	int capable = 77;
+
+	expect(RPMA_E_INVAL, rpma_utils_ibv_context_is_odp_capable(NULL, &capable));
+	expect(RPMA_E_INVAL, rpma_utils_ibv_context_is_odp_capable(provider.context, NULL));
+	assert_int_equal(capable, 77);
+}
+
+static int is_odp_capable(void)
+{
+	int capable = 77;
+
+	return rpma_utils_ibv_context_is_odp_capable(provider.context, &capable);
+}
+
+static void is_odp_capable__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){.function = "rpma_utils_ibv_context_is_odp_capable",
+					     .setup = setup_nothing,
+					     .act = is_odp_capable});
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(get_ibv_context__binds_to_a_local_address, setup_nothing),
+		TEST(get_ibv_context__resolves_a_remote_address, setup_nothing),
+		TEST(get_ibv_context__refuses_bad_arguments, setup_nothing),
+		TEST(get_ibv_context__survives_every_failing_call, setup_nothing),
+		TEST(is_odp_capable__needs_rc_reads_and_writes, setup_nothing),
+		TEST(is_odp_capable__refuses_null, setup_nothing),
+		TEST(is_odp_capable__survives_every_failing_call, setup_nothing),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}
