@@ -20,6 +20,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
 from rpma_report import quantity
 from rpma_report.figures import Figure, Line, Panel
@@ -63,15 +64,17 @@ class Shape:
     name: str
     width: float
     panel_height: float
+    stacked_height: float  # of each panel, when there are several
     font: float
     label_limit: int
-    legend_columns: int
     ticks: int
+    tick_lines: int  # with 2, a tick's unit stands below its number
 
 
-WIDE = Shape("wide", 640, 268, 10, 100, 4, 12)
-NARROW = Shape("narrow", 328, 230, 10, 44, 2, 5)
+WIDE = Shape("wide", 640, 268, 190, 10, 100, 12, 1)
+NARROW = Shape("narrow", 328, 230, 190, 11, 40, 9, 2)
 SHAPES = (WIDE, NARROW)
+_LEFT, _RIGHT = 78, 14  # margins: the title of the y axis and its tick labels; half a tick label
 
 
 def draw(figure: Figure, shape: Shape) -> str:
@@ -96,12 +99,13 @@ def _lay_out(figure: Figure, shape: Shape) -> Drawing:
     mark_lines = _wrap(figure.marks, int(shape.width / (shape.font * 0.66)))
     top = row * (len(mark_lines) + legend_rows) + 6
     x_room = _x_room(figure, shape)
-    panel_heights = [shape.panel_height + (row if p.title else 0) + x_room for p in figure.panels]
+    panel_height = shape.panel_height if len(figure.panels) == 1 else shape.stacked_height
+    panel_heights = [panel_height + (row if p.title else 0) + x_room for p in figure.panels]
     height = top + sum(panel_heights)
     drawing = Drawing(figsize=(shape.width / 72, height / 72), dpi=72)
     for index, text in enumerate(mark_lines):
         y = 1 - (index + 0.5) * row / height
-        drawing.text(0.006, y, text, color=_ALARM, fontweight="bold", va="center")
+        drawing.text(0, y, text, color=_ALARM, fontweight="bold", va="center")
     if handles:
         drawing.legend(
             handles, [h.get_label() for h in handles], loc="upper left", ncols=columns,
@@ -109,7 +113,7 @@ def _lay_out(figure: Figure, shape: Shape) -> Drawing:
             borderpad=0.1, borderaxespad=0.1, handlelength=2.4, columnspacing=1.2,
             labelspacing=0.3,
         )  # fmt: skip
-    left, right = 58 / shape.width, 1 - 16 / shape.width
+    left, right = _LEFT / shape.width, 1 - _RIGHT / shape.width
     y = height - top
     for panel, panel_height in zip(figure.panels, panel_heights, strict=True):
         y -= panel_height
@@ -122,7 +126,8 @@ def _lay_out(figure: Figure, shape: Shape) -> Drawing:
 
 def _x_room(figure: Figure, shape: Shape) -> float:
     """Height below the axis: tick labels and the axis title."""
-    return shape.font * (3.4 if figure.x_title else 1.9)
+    lines = shape.tick_lines + (1.4 if figure.x_title else 0)
+    return shape.font * (lines * 1.2 + 0.7)
 
 
 def _wrap(text: str, columns: int) -> list[str]:
@@ -166,6 +171,10 @@ def _draw_panel(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
     axes.grid(True, axis="y")
     axes.set_axisbelow(True)
     axes.set_xlabel(figure.x_title, labelpad=4)
+    axes.set_ylabel(figure.y_title)
+    # The label stands left of that place: a line high, at the edge of the drawing.
+    aside = _LEFT - 2 - shape.font * 1.25
+    axes.yaxis.set_label_coords(-aside / shape.width / axes.get_position().width, 0.5)
     _scale_x(axes, figure, panel, shape)
     _scale_y(axes, figure, panel)
 
@@ -198,11 +207,13 @@ def _draw_bar(axes: Axes, line: Line, index: int) -> None:
 
 
 def _draw_repeats(axes: Axes, line: Line, colour: str) -> None:
-    """Every repeat as a small dot: what the runs differ by, the interval does not show."""
+    """Every repeat as a small dot beside the marker: an interval hides what they differ by."""
     dots = [(m.x, y) for m in line.marks if len(m.repeats) > 1 for y in m.repeats]
     if dots:
         xs, ys = zip(*dots, strict=True)
-        axes.plot(xs, ys, ".", color=colour, markersize=3.2, alpha=0.55, zorder=1.5)
+        drawing = axes.get_figure()
+        aside = axes.transData + ScaledTranslation(8 / 72, 0, drawing.dpi_scale_trans)
+        axes.plot(xs, ys, ".", color=colour, markersize=3.4, alpha=0.8, transform=aside)
 
 
 def _every(values: Sequence[float], limit: int) -> list[float]:
@@ -217,7 +228,7 @@ def _scale_x(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
     match figure.x_scale:
         case "size":
             axes.set_xscale("log", base=2)
-            ticks, text = _every(xs, shape.ticks), lambda v: quantity.size(int(v))
+            ticks, text = _every(xs, shape.ticks), _size_tick(shape)
         case "count":
             axes.set_xscale("log", base=2)
             ticks, text = _every(xs, shape.ticks), lambda v: f"{v:g}"
@@ -228,10 +239,8 @@ def _scale_x(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
             text = lambda v: f"{100 - 100 / v:.10g} %"  # noqa: E731
             axes.set_xlim(1, last * 1.3)
         case "category":
-            ticks = list(range(len(figure.x_labels)))
-            limit = int(shape.width / max(len(ticks), 1) / (shape.font * 0.62)) - 1
-            text = lambda v: shown(figure.x_labels[int(v)], max(limit, 4))  # noqa: E731
-            axes.set_xlim(-0.6, len(ticks) - 0.4)
+            ticks, text = [], str  # the legend names the bars
+            axes.set_xlim(-0.6, max(len(panel.lines) - 0.4, 1.6))
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: text(v)))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -239,6 +248,11 @@ def _scale_x(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
         first, last = xs[0], xs[-1]
         pad = (last / first) ** 0.04 if last > first else 2
         axes.set_xlim(first / pad, last * pad)
+
+
+def _size_tick(shape: Shape) -> Callable[[float], str]:
+    between = "\n" if shape.tick_lines > 1 else " "
+    return lambda v: quantity.size(int(v)).replace(" ", between)
 
 
 def _scale_y(axes: Axes, figure: Figure, panel: Panel) -> None:
@@ -254,7 +268,7 @@ def _scale_y(axes: Axes, figure: Figure, panel: Panel) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_ylim(0, max(positive, default=1) * 1.08)
-        axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+        axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: tick(v)))
 
 
@@ -271,7 +285,7 @@ def _heights(panel: Panel) -> itertools.chain[float]:
 def _decades(low: float, high: float) -> list[float]:
     """1, 2, 5 of every power of ten, or fewer over many of them."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = (1, 2, 5) if last - first <= 3 else (1,) if last - first <= 7 else ()
+    steps = (1, 2, 5) if high / low <= 2000 else (1,) if last - first <= 7 else ()
     if steps:
         ticks = [m * 10.0**e for e in range(first, last + 1) for m in steps]
     else:

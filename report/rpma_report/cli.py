@@ -43,7 +43,6 @@ def _options() -> argparse.ArgumentParser:
 
 def _create(options: argparse.Namespace) -> int:
     from rpma_report.atomic_file import write_atomically
-    from rpma_report.page import render
     from rpma_report.result import name_apart, run_from
     from rpma_report.result_file import read_result
 
@@ -53,6 +52,8 @@ def _create(options: argparse.Namespace) -> int:
             options.parser.error(f"{path} is a result, the page cannot take its place")
     # One document at a time: run_from keeps the summaries, the rest is let go.
     runs = [run_from(path.name, *read_result(path)) for path in options.results]
+    from rpma_report.page import render  # matplotlib is slow to load, a bad file needs it not
+
     write_atomically(options.output, render(name_apart(runs)).encode("utf-8"))
     return EXIT_GOOD
 

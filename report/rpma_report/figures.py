@@ -57,10 +57,18 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class RowGroup:
+    """The rows of a series; the label is empty when there is only one."""
+
+    label: str
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
 class Table:
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    groups: tuple[RowGroup, ...]
     row_headers: int = 1  # so many leading cells name the row
 
 
@@ -73,7 +81,6 @@ class Figure:
     marks: str  # what everyone who sees the chart must know
     x_title: str
     x_scale: XScale
-    x_labels: tuple[str, ...]  # of category only
     y_title: str
     y_scale: YScale
     panels: tuple[Panel, ...]
@@ -95,7 +102,6 @@ def latency_figure(runs: Sequence[Run]) -> Figure | None:
         marks=_marks(group),
         x_title=axis.title if axis else "share of operations that are as fast or faster",
         x_scale=_x_scale(axis) if axis else "tail",
-        x_labels=(),
         y_title="latency",
         y_scale="time",
         panels=panels,
@@ -125,7 +131,6 @@ def bandwidth_figure(runs: Sequence[Run]) -> Figure | None:
         marks=_marks(group),
         x_title=axis.title if axis else "",
         x_scale=_x_scale(axis) if axis else "category",
-        x_labels=() if axis else tuple(s.label for s in shown),
         y_title="bandwidth",
         y_scale="rate",
         panels=(Panel(_single(group), lines),),
@@ -281,15 +286,22 @@ def _caption(group: SeriesSet, subject: str) -> str:
 
 
 def _row_names(group: SeriesSet) -> tuple[str, ...]:
-    names = ["size"] if group.axis in (None, AXES[0]) else [group.axis.title, "size"]
-    return tuple(["series", *names] if len(group.series) > 1 else names)
+    return ("size",) if group.axis in (None, AXES[0]) else (group.axis.title, "size")
 
 
-def _row_name(group: SeriesSet, series: Series, point: Point) -> tuple[Cell, ...]:
-    cells = [Cell(quantity.size(point.params["size_bytes"]))]
-    if group.axis not in (None, AXES[0]):
-        cells.insert(0, Cell(group.axis.text(point.params[group.axis.key])))
-    return tuple([Cell(series.label), *cells] if len(group.series) > 1 else cells)
+def _row_name(group: SeriesSet, point: Point) -> tuple[Cell, ...]:
+    size = Cell(quantity.size(point.params["size_bytes"]))
+    if group.axis in (None, AXES[0]):
+        return (size,)
+    return (Cell(group.axis.text(point.params[group.axis.key])), size)
+
+
+def _row_groups(group: SeriesSet, row: Callable[[Point], tuple[Cell, ...]]) -> tuple[RowGroup, ...]:
+    labelled = len(group.series) > 1
+    return tuple(
+        RowGroup(s.label if labelled else "", tuple((*_row_name(group, p), *row(p)) for p in s.points))
+        for s in group.series
+    )
 
 
 def _with_interval(value: Estimate | None, text: Callable[[float], str]) -> Cell:
@@ -297,7 +309,7 @@ def _with_interval(value: Estimate | None, text: Callable[[float], str]) -> Cell
         return Cell(quantity.UNKNOWN)
     if value.low is None or value.high is None:
         return Cell(text(value.value))
-    return Cell(text(value.value), f"{text(value.low)} \u2013 {text(value.high)}")
+    return Cell(text(value.value), quantity.span(text(value.low), text(value.high)))
 
 
 def _repeats_cell(point: Point) -> Cell:
@@ -305,41 +317,38 @@ def _repeats_cell(point: Point) -> Cell:
 
 
 def _latency_table(group: SeriesSet) -> Table:
-    points = group.all_points()
-    stated = [
-        p for p in TABLE_PERCENTILES if any(q.latency and p in q.latency.percentiles for _, q in points)
-    ]
-    rows = []
-    for series, point in points:
+    known = {p for s in group.series for q in s.points if q.latency for p in q.latency.percentiles}
+    stated = [p for p in TABLE_PERCENTILES if p in known]
+
+    def row(point: Point) -> tuple[Cell, ...]:
         latency = point.latency
-        assert latency is not None
-        rows.append((
-            *_row_name(group, series, point),
+        assert latency is not None  # latency_figure takes no other points
+        return (
             Cell(quantity.count(latency.count)),
             _repeats_cell(point),
             Cell(quantity.time_ns(latency.min)),
             *(_with_interval(latency.percentiles.get(p), quantity.time_ns) for p in stated),
             Cell(quantity.time_ns(latency.max)),
             _with_interval(latency.mean, quantity.time_ns),
-        ))  # fmt: skip
+        )
+
     names = _row_names(group)
     columns = (*names, "operations", "repeats", "min", *map(quantity.percentile, stated), "max", "mean")
-    return Table(_caption(group, "Latency"), columns, tuple(rows), len(names))
+    return Table(_caption(group, "Latency"), columns, _row_groups(group, row), len(names))
 
 
 def _bandwidth_table(group: SeriesSet) -> Table:
-    rows = []
-    for series, point in group.all_points():
+    def row(point: Point) -> tuple[Cell, ...]:
         rate = point.bytes_per_s
-        rows.append((
-            *_row_name(group, series, point),
+        return (
             _with_interval(rate, lambda v: quantity.rate(v, "B")),
             Cell(quantity.rate(rate.value * 8, "bit")),
             _with_interval(point.ops_per_s, lambda v: quantity.rate(v, "op")),
             Cell(quantity.count(point.ops)),
             _repeats_cell(point),
             Cell(quantity.count(point.errors)),
-        ))  # fmt: skip
+        )
+
     names = _row_names(group)
     columns = (*names, "bandwidth", "in bits", "rate", "operations", "repeats", "errors")
-    return Table(_caption(group, "Bandwidth"), columns, tuple(rows), len(names))
+    return Table(_caption(group, "Bandwidth"), columns, _row_groups(group, row), len(names))

@@ -138,7 +138,8 @@ def _bandwidth_card(group: SeriesSet, label: str, point: Point) -> Card:
     rate = point.bytes_per_s
     parts = [quantity.rate(rate.value * 8, "bit")]
     if rate.low is not None and rate.high is not None:
-        parts.append(f"95 % interval {quantity.rate(rate.low, 'B')} \u2013 {quantity.rate(rate.high, 'B')}")
+        bounds = (quantity.rate(bound, "B") for bound in (rate.low, rate.high))
+        parts.append(f"95 % interval {quantity.span(*bounds)}")
     value = quantity.rate(rate.value, "B")
     return Card(label, value, f"highest bandwidth, {_setting(group, point)}", ", ".join(parts))
 
@@ -160,10 +161,11 @@ def _block(title: str, figure: Figure | None, missing: str) -> Block:
     return Block(title, figure, drawings, "")
 
 
-def _kinds(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    points = (p for run in runs for p in run.points if p.params["test"] == "lat")
-    used = dict.fromkeys(p.params["latency_kind"] for p in points)
-    return [(kind, KINDS[kind]) for kind in used]
+def _kinds(runs: Sequence[Run]) -> list[tuple[str, str, str]]:
+    """What the latency of each operation spans."""
+    points = (p.params for run in runs for p in run.points if p.params["test"] == "lat")
+    used = dict.fromkeys((what(params), params["latency_kind"]) for params in points)
+    return [(subject, kind, KINDS[kind]) for subject, kind in used]
 
 
 def _others(runs: Sequence[Run]) -> list[tuple[str, int]]:

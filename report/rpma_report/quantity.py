@@ -73,6 +73,13 @@ def rate_tick(per_s: float, unit: str) -> str:
     return f"{short(per_s)} {unit}/s" if per_s else "0"
 
 
+def span(low: str, high: str) -> str:
+    """9.8 µs, 11.0 µs: 9.8 – 11.0 µs; the unit stands once when it is the same."""
+    number, _, unit = low.partition(" ")
+    same = unit and high.endswith(f" {unit}")
+    return f"{number if same else low} \u2013 {high}"
+
+
 def count(number: int | None) -> str:
     return UNKNOWN if number is None else f"{number:,}"
 

@@ -116,15 +116,14 @@ def _identity(point: Point, axis: Axis | None) -> tuple[object, ...]:
 def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]:
     runs = {id(run) for run, _ in firsts}
     marks = {hardware_mark(run) for run, _ in firsts}
-    told = [
-        (key, words)
-        for key, words in _TRAITS
-        if (axis is None or key != axis.key) and len({_trait(p, key) for _, p in firsts}) > 1
-    ]
     labels = []
     for run, point in firsts:
         parts = [what(point.params)]
-        parts += [words(_trait(point, k)) for k, words in told if _trait(point, k) is not None]
+        alike = [p for _, p in firsts if what(p.params) == parts[0]]
+        for key, words in _TRAITS:
+            differs = len({_trait(p, key) for p in alike}) > 1
+            if differs and (axis is None or key != axis.key) and _trait(point, key) is not None:
+                parts.append(words(_trait(point, key)))
         if len(runs) > 1:
             parts.append(run.name)
         if len(marks) > 1 and hardware_mark(run):

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all tests of the report use: the command, and results written as files.
+
+The command is the launcher of the build tree when ctest names it in RPMA_REPORT,
+else the package in the source tree.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(SOURCE))
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def command() -> Command:
+    launcher = os.environ.get("RPMA_REPORT")
+    start = [launcher] if launcher else [sys.executable, "-m", "rpma_report"]
+
+    def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE), **options.pop("env", {})}
+        line = [*start, *map(str, arguments)]
+        return subprocess.run(
+            line, capture_output=True, text=True, timeout=120, env=environment, **options
+        )
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a document, or bytes as they are, and gives the path."""
+
+    def write_file(content: Any, name: str = "result.json") -> Path:
+        path = tmp_path / name
+        data = content if isinstance(content, bytes) else json.dumps(content).encode()
+        path.write_bytes(data)
+        return path
+
+    return write_file
+
+
+@pytest.fixture
+def page(command: Command, write: Write, tmp_path: Path) -> Callable[..., str]:
+    """The page made from documents."""
+
+    def make(*documents: Any) -> str:
+        paths = [write(d, f"result{i}.json") for i, d in enumerate(documents)]
+        done = command("create", *paths, "-o", tmp_path / "report.html")
+        assert (done.returncode, done.stderr) == (0, "")
+        return (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    return make
+
+
+def refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+    """Exit code 2 and exactly one line that has all the parts."""
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1 and len(done.stderr) < 600, done.stderr
+    assert done.stderr.startswith("rpma-report: ")
+    for part in parts:
+        assert part in done.stderr

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options, usage errors and the version."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import sample
+from conftest import Command, Write
+from rpma_report import __version__
+
+
+@pytest.mark.parametrize(
+    "arguments, part",
+    [((), "required"), (("shred",), "invalid choice: 'shred'"), (("create",), "RESULT"),
+     (("create", "a.json"), "-o"), (("create", "a.json", "-o"), "expected one argument"),
+     (("create", "a.json", "-o", "b", "--shine"), "--shine")],
+)  # fmt: skip
+def test_wrong_usage_is_one_line_and_64(arguments: tuple[str, ...], part: str, command: Command) -> None:
+    done = command(*arguments)
+    assert done.returncode == 64 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and part in done.stderr
+
+
+def test_page_never_takes_the_place_of_a_result(command: Command, write: Write) -> None:
+    path = write(sample.result([]))
+    before = path.read_bytes()
+    done = command("create", path, "-o", path)
+    assert done.returncode == 64 and "result.json is a result" in done.stderr
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("create", "--help")])
+def test_help(arguments: tuple[str, ...], command: Command) -> None:
+    done = command(*arguments)
+    assert (done.returncode, done.stderr) == (0, "") and "usage: rpma-report" in done.stdout
+
+
+def test_version_is_that_of_the_project(command: Command) -> None:
+    expected = os.environ.get("RPMA_VERSION", __version__)
+    assert command("--version").stdout == f"rpma-report {expected}\n"
+
+
+def test_runs_from_any_folder(command: Command, write: Write, tmp_path: Path) -> None:
+    write(sample.result([]))
+    done = command("create", "result.json", "-o", "out.html", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out.html").stat().st_size > 1000

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The numbers behind the charts, against arithmetic done here on known samples."""
+
+import math
+import statistics
+
+import pytest
+
+import sample
+from rpma_report.figures import Figure, Line, bandwidth_figure, ladder_path, latency_figure
+from rpma_report.result import Run, name_apart, run_from
+
+
+def runs(*documents: dict) -> list[Run]:
+    return name_apart([run_from(f"r{i}.json", d, "0" * 64) for i, d in enumerate(documents)])
+
+
+def lines(figure: Figure | None) -> dict[str, Line]:
+    assert figure is not None and len(figure.panels) == 1
+    return {line.label: line for line in figure.panels[0].lines}
+
+
+def ten_thousand(size: int, first_ns: int) -> dict:
+    """Two repeats of first, first+1, … first+9999 and the same 10 ns later."""
+    series = [list(range(first_ns, first_ns + 10_000)), list(range(first_ns + 10, first_ns + 10_010))]
+    made = [sample.repeat(i, size, 1e5, 10_000, ns) for i, ns in enumerate(series)]
+    return sample.point(1, sample.params("lat", size), made, series[0] + series[1])
+
+
+def test_latency_marks_are_the_percentiles_of_all_repeats() -> None:
+    first, second = 20_000, 90_000
+    document = sample.result([ten_thousand(64, first), ten_thousand(4096, second)])
+    drawn = lines(latency_figure(runs(document)))
+    assert list(drawn) == ["p50", "p99", "p99.9"]  # 20,000 samples do not support p99.99
+    median = drawn["p50"].marks
+    # Values first+10 … first+9999 occur twice, the 10 at each end once: the sample
+    # of rank 10,000 is the (10 + (10,000 - 10) / 2)th distinct value.
+    assert [(m.x, m.value.value) for m in median] == [(64, first + 5004), (4096, second + 5004)]
+    # ranks 10,000 -+ 1.96 sqrt(20,000 / 4) = 9,861 and 10,140
+    assert median[0].value.low == first + math.ceil((9861 + 10) / 2) - 1
+    assert median[0].value.high == first + math.ceil((10_140 + 10) / 2) - 1
+    assert median[0].repeats == (first + 4999, first + 10 + 4999)
+
+
+def test_percentile_without_samples_is_left_out_not_zero() -> None:
+    few = list(range(1000, 1500))
+    made = [sample.repeat(0, 64, 1e5, 500, few)]
+    document = sample.result([sample.point(1, sample.params("lat", 64), made, few),
+                              ten_thousand(4096, 20_000)])  # fmt: skip
+    drawn = lines(latency_figure(runs(document)))
+    assert [m.x for m in drawn["p50"].marks] == [64, 4096]
+    assert [m.x for m in drawn["p99"].marks] == [4096]
+    figure = latency_figure(runs(document))
+    assert figure is not None
+    column = figure.table.columns.index("p99")
+    assert figure.table.groups[0].rows[0][column].text == "–"
+
+
+def test_bandwidth_marks_are_mean_and_t_interval_of_the_repeats() -> None:
+    rates = [1000.0, 1100.0, 1200.0, 1300.0, 1400.0]
+    made = [sample.repeat(i, 4096, r, int(r), ()) for i, r in enumerate(rates)]
+    other = [sample.repeat(0, 64, 5000.0, 5000, ())]
+    document = sample.result([sample.point(2, sample.params("bw", 4096), made),
+                              sample.point(1, sample.params("bw", 64), other)])  # fmt: skip
+    (line,) = lines(bandwidth_figure(runs(document))).values()
+    assert [m.x for m in line.marks] == [64, 4096]
+    single, mark = line.marks
+    assert (single.value.value, single.value.low) == (5000 * 64, None)
+    assert mark.value.value == 1200 * 4096
+    half = 2.776 * statistics.stdev(rates) / math.sqrt(5) * 4096
+    assert mark.value.high == pytest.approx(1200 * 4096 + half, rel=1e-6)
+    assert mark.value.low == pytest.approx(1200 * 4096 - half, rel=1e-6)
+    assert mark.repeats == tuple(r * 4096 for r in rates)
+
+
+def test_table_has_the_numbers_of_the_chart() -> None:
+    figure = latency_figure(runs(sample.result([ten_thousand(64, 20_000), ten_thousand(256, 20_000)])))
+    assert figure is not None
+    row = dict(zip(figure.table.columns, figure.table.groups[0].rows[0], strict=True))
+    assert row["size"].text == "64 B"
+    assert row["operations"].text == "20,000"
+    assert row["min"].text == "20.0 µs" and row["max"].text == "30.0 µs"
+    assert row["p50"].text == "25.0 µs" and row["p50"].interval == "24.9 – 25.1 µs"
+    assert row["mean"].text == "25.0 µs"
+
+
+def test_bandwidth_table_has_bits_and_operations() -> None:
+    made = [sample.repeat(0, 1 << 20, 1000.0, 1000, ())]
+    figure = bandwidth_figure(runs(sample.result([sample.point(1, sample.params("bw", 1 << 20), made)])))
+    assert figure is not None
+    row = dict(zip(figure.table.columns, figure.table.groups[0].rows[0], strict=True))
+    assert row["bandwidth"].text == "1.05 GB/s"  # 1,048,576,000 B/s
+    assert row["in bits"].text == "8.39 Gbit/s"
+    assert row["rate"].text == "1.00 kop/s"
+
+
+def test_single_size_makes_the_percentile_ladder() -> None:
+    figure = latency_figure(runs(sample.result([ten_thousand(64, 20_000)])))
+    (line,) = lines(figure).values()
+    assert figure is not None and figure.x_scale == "tail"
+    assert [round(m.x) for m in line.marks] == [2, 10, 100, 1000]  # 1 / (1 - p)
+    assert line.path[-1] == (20_000, 30_009)  # the slowest of 20,000
+
+
+def test_ladder_passes_through_the_middle_of_every_bucket() -> None:
+    """Ten samples in four buckets."""
+    samples = [100] * 4 + [1000, 1001, 1003, 1006, 1007] + [5000]
+    made = [sample.repeat(0, 64, 1e5, 10, samples)]
+    (run,) = runs(sample.result([sample.point(1, sample.params("lat", 64), made, samples)]))
+    latency = run.points[0].latency
+    assert latency is not None
+    # 1 µs lies in [512, 1024): buckets are 4 wide, so 1000 and 1004 hold three and two.
+    expected = [(1.0, 100), (10 / 6, 100), (10 / 3, 1002), (10 / 1, 1006), (10.0, 5000)]
+    assert ladder_path(latency) == tuple((pytest.approx(x), y) for x, y in expected)
+
+
+def test_series_differ_in_anything_but_the_axis() -> None:
+    points = [sample.lat_point(0, 64), sample.lat_point(1, 256), sample.lat_point(2, 64, depth=4),
+              sample.lat_point(3, 256, depth=4)]  # fmt: skip
+    figure = latency_figure(runs(sample.result(points)))
+    assert figure is not None
+    assert [p.title for p in figure.panels] == ["p50", "p99", "p99.9"]
+    for panel in figure.panels:
+        assert [line.label for line in panel.lines] == [
+            "write + apm flush, depth 1", "write + apm flush, depth 4"]  # fmt: skip
+        assert [m.x for m in panel.lines[0].marks] == [64, 256]
+
+
+def test_inline_that_follows_the_size_does_not_split_a_series() -> None:
+    points = [sample.lat_point(0, 64, inline_bytes=64), sample.lat_point(1, 256, inline_bytes=0)]
+    assert list(lines(latency_figure(runs(sample.result(points))))) == ["p50", "p99", "p99.9"]
+
+
+def test_axis_is_what_was_swept() -> None:
+    points = [sample.bw_point(i, 4096, depth=depth) for i, depth in enumerate((16, 1, 4))]
+    figure = bandwidth_figure(runs(sample.result(points)))
+    (line,) = lines(figure).values()
+    assert figure is not None and (figure.x_title, figure.x_scale) == ("depth", "count")
+    assert [m.x for m in line.marks] == [1, 4, 16]
+    assert figure.table.columns[:2] == ("depth", "size")
+
+
+def test_runs_are_told_apart_by_label() -> None:
+    documents = [sample.result([sample.bw_point(0, 64), sample.bw_point(1, 256)], label=label)
+                 for label in ("old", "new", "new")]  # fmt: skip
+    assert list(lines(bandwidth_figure(runs(*documents)))) == [
+        "write + apm flush, old", "write + apm flush, new", "write + apm flush, new (2)"]  # fmt: skip
+
+
+def test_alternative_text_says_what_the_chart_shows() -> None:
+    figure = latency_figure(runs(sample.result([ten_thousand(64, 20_000), ten_thousand(4096, 90_000)])))
+    assert figure is not None
+    assert "p50 25.0 µs at 64 B to 95.0 µs at 4 KiB" in figure.alt
+
+
+@pytest.mark.parametrize(
+    "kind, emulated, expected",
+    [("hardware", False, ""), ("hardware", True, "NOT HARDWARE: emulated CPU"),
+     ("rxe", False, "NOT HARDWARE: software device rxe"),
+     ("rxe", True, "NOT HARDWARE: software device rxe, emulated CPU"),
+     ("siw", None, "NOT HARDWARE: software device siw"),
+     ("soft", False, "NOT HARDWARE: software device soft")],
+)  # fmt: skip
+def test_what_is_not_hardware_is_marked(kind: str, emulated: bool | None, expected: str) -> None:
+    document = sample.result([sample.bw_point(0, 64, persist="none")])
+    document["device"].update(kind=kind, emulated_cpu=emulated)
+    figure = bandwidth_figure(runs(document))
+    assert figure is not None and figure.marks == expected
+
+
+@pytest.mark.parametrize(
+    "verdict, marked",
+    [(None, True), ("UNDETERMINED", True), ("GPSPM_ONLY", True), ("APM_READY", False)],
+)
+def test_persistence_without_a_good_verdict_is_marked(verdict: str | None, marked: bool) -> None:
+    document = sample.result([sample.lat_point(0, 64)], kind="hardware")
+    document["readiness"] = {"verdict": verdict} if verdict else None
+    figure = latency_figure(runs(document))
+    assert figure is not None and ("persistence not proven" in figure.marks) == marked
+
+
+def test_more_series_than_colours_are_cut_and_said() -> None:
+    points = [sample.bw_point(i, 64, depth=1 + i, threads=1 + i % 2) for i in range(30)]
+    points += [sample.bw_point(50, 128)]
+    figure = bandwidth_figure(runs(sample.result(points)))
+    assert figure is not None
+    assert len(figure.panels[0].lines) == 12
+    assert figure.notes == ("The chart shows the first 12 series; the table has all 31.",)
+    assert sum(len(group.rows) for group in figure.table.groups) == 31

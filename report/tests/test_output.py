@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The output file: whole or untouched, and the same bytes for the same input."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+import sample
+from conftest import Command, Write, refused
+from rpma_report import atomic_file
+from rpma_report.failure import Failure
+
+RESULT = sample.result([sample.lat_point(0, 64, count=2000), sample.bw_point(1, 64)])
+
+
+def test_same_input_gives_the_same_bytes(command: Command, write: Write, tmp_path: Path) -> None:
+    path, pages = write(RESULT), []
+    for seed in ("1", "2"):  # the order of sets and dicts must not show
+        out = tmp_path / f"{seed}.html"
+        env = {"PYTHONHASHSEED": seed, "TZ": f"UTC{seed}", "LC_ALL": "C", "HOME": str(tmp_path / seed)}
+        assert command("create", path, "-o", out, env=env).returncode == 0
+        pages.append(out.read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_settings_of_the_user_do_not_show(command: Command, write: Write, tmp_path: Path) -> None:
+    write(b"lines.linewidth: 9\nsvg.fonttype: path\n", "matplotlibrc")
+    path = write(RESULT)
+    for name, folder in (("plain", "/"), ("styled", tmp_path)):
+        done = command("create", path, "-o", tmp_path / f"{name}.html", cwd=folder)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "plain.html").read_bytes() == (tmp_path / "styled.html").read_bytes()
+
+
+def test_refused_input_leaves_a_good_page(command: Command, write: Write, tmp_path: Path) -> None:
+    out = write(b"good page", "out.html")
+    refused(command("create", write(b"{"), "-o", out))
+    assert out.read_bytes() == b"good page"
+
+
+def test_nothing_else_is_left_in_the_folder(command: Command, write: Write, tmp_path: Path) -> None:
+    assert command("create", write(RESULT), "-o", tmp_path / "out.html").returncode == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.html", "result.json"]
+
+
+def test_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out.html"
+    out.write_bytes(b"old")
+
+    def full(_fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(Failure, match="out.html: cannot be written: No space left on device"):
+        atomic_file.write_atomically(out, b"new")
+    assert out.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
+
+
+def test_absent_folder(command: Command, write: Write, tmp_path: Path) -> None:
+    done = command("create", write(RESULT), "-o", tmp_path / "absent/out.html")
+    refused(done, "absent/out.html: cannot be written: No such file or directory")
+
+
+def test_directory(command: Command, write: Write, tmp_path: Path) -> None:
+    refused(command("create", write(RESULT), "-o", tmp_path), "is a directory")
+
+
+def test_device_is_not_renamed_over(command: Command, write: Write) -> None:
+    refused(command("create", write(RESULT), "-o", "/dev/null"), "/dev/null: is not a regular file")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_unwritable_folder(command: Command, write: Write) -> None:
+    done = command("create", write(RESULT), "-o", "/proc/out.html")
+    refused(done, "/proc/out.html: cannot be written: ")
+
+
+def test_write_protected_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = write(b"old", "out.html")
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.W_OK)  # root passes any mode
+    with pytest.raises(Failure, match="out.html: is write-protected"):
+        atomic_file.write_atomically(out, b"new")
+    assert out.read_bytes() == b"old"
+
+
+def test_link_keeps_pointing_to_the_page(command: Command, write: Write, tmp_path: Path) -> None:
+    target = write(b"old", "target.html")
+    link = tmp_path / "link.html"
+    link.symlink_to(target)
+    assert command("create", write(RESULT), "-o", link).returncode == 0
+    assert link.is_symlink() and target.read_bytes().startswith(b"<!DOCTYPE html>")
+
+
+def test_mode_follows_the_umask_or_the_old_file(tmp_path: Path) -> None:
+    new, old = tmp_path / "new", tmp_path / "old"
+    old.write_bytes(b"")
+    old.chmod(0o640)
+    mask = os.umask(0o027)
+    try:
+        atomic_file.write_atomically(new, b"")
+        atomic_file.write_atomically(old, b"")
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(new.stat().st_mode) == 0o640
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that are no sound result: one line naming file and place, exit code 2."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sample
+from conftest import Command, Write, refused
+
+GOOD = sample.result([sample.lat_point(0, 64, count=2000), sample.bw_point(1, 64)])
+
+
+def changed(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    document = copy.deepcopy(GOOD)
+    holder: Any = document
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    return document
+
+
+def without(*path: str | int) -> dict[str, Any]:
+    document = changed(path, None)
+    holder: Any = document
+    for step in path[:-1]:
+        holder = holder[step]
+    del holder[path[-1]]
+    return document
+
+
+TEXT = json.dumps(GOOD).encode()
+LATENCY = ("points", 0, "repeats", 1, "latency")
+
+NOT_JSON: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "is empty"),
+    "blank": (b" \n\n", "is empty"),
+    "truncated": (TEXT[: len(TEXT) // 2], "truncated?"),
+    "last brace missing": (TEXT[:-1], "truncated?"),
+    "rubbish": (b'{\n "schema": oops}', "line 2 column 12: not JSON"),
+    "two documents": (TEXT + b"\n{}", "line 2 column 1: not JSON: Extra data"),
+    "not UTF-8": (b'{"schema": "\xff"}', "byte 12: is not UTF-8"),
+    "binary": (bytes(range(128, 256)) * 50, "byte 0: is not UTF-8"),
+    "NaN": (TEXT.replace(b'"seed": 42', b'"seed": NaN'), "NaN is not a JSON number"),
+    "infinity": (TEXT.replace(b'"seed": 42', b'"seed": -Infinity'), "-Infinity is not"),
+    "1e999": (TEXT.replace(b'"seed": 42', b'"seed": 1e999'), "number 1e999 is too large"),
+    "endless number": (b'{"schema": ' + b"1" * 100_000 + b"}", "too many digits"),
+    "deep array": (b"[" * 200_000, "nested too deeply"),
+    "deep object": (b'{"a":' * 200_000, "nested too deeply"),
+}
+
+NOT_A_RESULT: dict[str, tuple[Any, str]] = {
+    "array": ([], 'top level: not an rpma-bench result: no "schema" key'),
+    "number": (7, 'no "schema" key'),
+    "foreign JSON": ({"test_info": {}, "results": []}, 'no "schema" key'),
+    "other tool": ({"schema": "rpma-ping/1"}, 'schema: is "rpma-ping/1", not rpma-bench/1'),
+    "newer major": ({"schema": "rpma-bench/2"}, "of a newer rpma-bench"),
+    "older major": ({"schema": "rpma-bench/0"}, "of an older rpma-bench"),
+    "schema no text": ({"schema": {"a": ["b"]}}, 'schema: is {"a": ["b"]}, not rpma-bench/1'),
+    "schema hostile": ({"schema": "\x1b[31m\n" * 1000}, "not rpma-bench/1"),
+    "only schema": ({"schema": "rpma-bench/1"}, 'top level: key "tool" is missing'),
+    "no points": (without("points"), 'top level: key "points" is missing'),
+    "points no list": (changed(("points",), {}), "points: is {}, should be of type array"),
+    "point no object": (changed(("points", 1), 5), "points[1]: is 5, should be of type object"),
+    "no size": (without("points", 1, "params", "size_bytes"),
+                'points[1].params: key "size_bytes" is missing'),
+    "size 0": (changed(("points", 0, "params", "size_bytes"), 0),
+               "points[0].params.size_bytes: is 0, should be at least 1"),
+    "size is text": (changed(("points", 0, "params", "size_bytes"), "64"),
+                     'points[0].params.size_bytes: is "64", should be of type integer'),
+    "unknown kind": (changed(("device", "kind"), "quantum"), 'device.kind: is "quantum"'),
+    "negative time": (changed((*LATENCY, "min_ns"), -5),
+                      "points[0].repeats[1].latency.min_ns: is -5, should be at least 0"),
+    "huge time": (changed((*LATENCY, "max_ns"), 10**30),
+                  "points[0].repeats[1].latency.max_ns: is 1000000000000000000000000000000"),
+    "huge mean": (changed(("points", 1, "summary", "bytes_per_s", "mean"), 1e308),
+                  "points[1].summary.bytes_per_s.mean: is 1e+308: no such measurement"),
+    "min above max": (changed((*LATENCY, "min_ns"), 10**12), "latency.min_ns: is above max_ns"),
+    "bytes wrong": (changed(("points", 1, "repeats", 0, "bytes"), 5),
+                    "points[1].repeats[0].bytes: is 5, but ops x size_bytes is"),
+    "count wrong": (changed((*LATENCY, "count"), 7), "latency.count: is 7, but its histogram holds"),
+    "buckets unordered": (changed((*LATENCY, "histogram", "buckets"), [[8, 1], [4, 1]]),
+                          "latency.histogram.buckets[1]: is not an ascending"),
+    "bucket no pair": (changed((*LATENCY, "histogram", "buckets"), [[8, 1, 2]]),
+                       "latency.histogram.buckets[0]: is not an ascending"),
+    "bucket is text": (changed((*LATENCY, "histogram", "buckets"), ["<script>"]),
+                       "latency.histogram.buckets[0]: is not an ascending"),
+    "buckets null": (changed((*LATENCY, "histogram", "buckets"), None),
+                     "histogram.buckets: is null, should be of type array"),
+    "long text for number": (changed(("run", "seed"), "x" * 1_000_000), "run.seed: is"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data, part", NOT_JSON.values(), ids=NOT_JSON.keys())
+def test_not_json(data: bytes, part: str, command: Command, write: Write, tmp_path: Path) -> None:
+    refused(command("create", write(data), "-o", tmp_path / "out.html"), "result.json", part)
+    assert not (tmp_path / "out.html").exists()
+
+
+@pytest.mark.parametrize("document, part", NOT_A_RESULT.values(), ids=NOT_A_RESULT.keys())
+def test_not_a_result(
+    document: Any, part: str, command: Command, write: Write, tmp_path: Path
+) -> None:
+    done = command("create", write(document), "-o", tmp_path / "out.html")
+    refused(done, "result.json: ", part)
+    assert "\x1b" not in done.stderr
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_huge_file_is_not_read_to_its_end(command: Command, tmp_path: Path) -> None:
+    huge = tmp_path / "huge.json"
+    with huge.open("wb") as file:
+        file.truncate(1 << 40)  # sparse: no room is taken
+    refused(command("create", huge, "-o", tmp_path / "out.html"), "huge.json: is larger than 64 MiB")
+
+
+@pytest.mark.parametrize(
+    "make, part",
+    [(lambda p: p / "absent.json", "cannot be read: No such file or directory"),
+     (lambda p: p, "cannot be read: Is a directory")],
+    ids=["absent", "directory"],
+)  # fmt: skip
+def test_unreadable(
+    make: Callable[[Path], Path], part: str, command: Command, tmp_path: Path
+) -> None:
+    refused(command("create", make(tmp_path), "-o", tmp_path / "out.html"), part)
+
+
+def test_the_bad_one_of_several_is_named(command: Command, write: Write, tmp_path: Path) -> None:
+    good, bad = write(GOOD, "good.json"), write(TEXT[:100], "bad.json")
+    done = command("create", good, bad, "-o", tmp_path / "out.html")
+    refused(done, "bad.json")
+    assert "good.json" not in done.stderr
+
+
+def test_keys_of_a_later_minor_version_are_ignored(
+    command: Command, write: Write, tmp_path: Path
+) -> None:
+    document = changed(("run", "mood"), {"deep": [1, {"er": None}]})
+    document["points"][0]["novelty"] = "yes"
+    done = command("create", write(document), "-o", tmp_path / "out.html")
+    assert (done.returncode, done.stderr) == (0, "")
