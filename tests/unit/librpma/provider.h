@@ -76,6 +76,7 @@ struct provider {
 	bool qp_is_extended;	      /* whether ibv_qp_to_qp_ex() gives a handle */
 
 	/* The objects made last. */
+	struct ibv_pd *pd;
 	struct rdma_cm_id *id;
 	struct rdma_cm_id *listener;
 	struct ibv_qp *qp;

@@ -78,6 +78,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 		return NULL;
 	pd = calls_own_memory(sizeof(*pd));
 	pd->base.context = context;
+	provider.pd = &pd->base;
 	provider.live.pd++;
 	return &pd->base;
 }

@@ -88,7 +88,9 @@ static void delete__says_that_a_region_is_left(void **unused)
 	expect(RPMA_E_PROVIDER, rpma_peer_delete(&w.peer));
 	assert_null(w.peer);
 	assert_int_equal(provider.live.pd, 1);
-	provider.live.pd = 0; /* nobody has a handle to it any more */
+	/* the library has no handle to it any more */
+	expect(0, rpma_mr_dereg(&w.mr));
+	assert_int_equal(ibv_dealloc_pd(provider.pd), 0);
 }
 
 int main(int argc, char **argv)
