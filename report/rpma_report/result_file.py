@@ -171,7 +171,7 @@ def _check_buckets(name: str, place: Place, buckets: list[Any]) -> None:
 @cache
 def _validator() -> Any:
     package = Path(__file__).resolve().parent
-    for folder in (package / "schema", package.parent / "schema", package.parents[1] / "doc/schema"):
+    for folder in (package / "schema", package.parent / "schema"):
         if (folder / SCHEMA_FILE).is_file():
             schema = json.loads((folder / SCHEMA_FILE).read_text(encoding="utf-8"))
             return jsonschema.Draft202012Validator(schema)

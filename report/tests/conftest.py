@@ -18,18 +18,18 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(SOURCE))
 
+_LAUNCHER = os.environ.get("RPMA_REPORT")
+START = [_LAUNCHER] if _LAUNCHER else [sys.executable, "-m", "rpma_report"]
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[..., Path]
 
 
 @pytest.fixture
 def command() -> Command:
-    launcher = os.environ.get("RPMA_REPORT")
-    start = [launcher] if launcher else [sys.executable, "-m", "rpma_report"]
-
     def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(SOURCE), **options.pop("env", {})}
-        line = [*start, *map(str, arguments)]
+        line = [*START, *map(str, arguments)]
         return subprocess.run(
             line, capture_output=True, text=True, timeout=120, env=environment, **options
         )

@@ -2,12 +2,14 @@
 """Options, usage errors and the version."""
 
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import sample
-from conftest import Command, Write
+from conftest import SOURCE, START, Command, Write
 from rpma_report import __version__
 
 
@@ -47,3 +49,18 @@ def test_runs_from_any_folder(command: Command, write: Write, tmp_path: Path) ->
     done = command("create", "result.json", "-o", "out.html", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "out.html").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signal_ends_it_without_a_page(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    fifo = tmp_path / "result.json"
+    os.mkfifo(fifo)
+    line = [*START, "create", fifo, "-o", tmp_path / "out.html"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        writer = os.open(fifo, os.O_WRONLY)  # returns once the program is reading
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=60)
+        os.close(writer)
+    assert (process.returncode, stderr) == (code, "")
+    assert not (tmp_path / "out.html").exists()
