@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * environment.c -- gathers the environment block of a result.
+ *
+ * Groups are functions, facts are rows {key, path}: adding one is adding a
+ * row. Everything is read through a replaceable root. Nothing secret or
+ * personal is taken: no serial numbers, no user names, no addresses.
+ */
+#include "environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "result.h"
+
+struct fact {
+	const char *key;
+	const char *path;
+};
+
+static void add_text_facts(const struct sysroot *root, json_t *group, const struct fact *facts)
+{
+	char line[512];
+
+	for (; facts->key != NULL; facts++)
+		json_object_set_new(group, facts->key,
+				    sysroot_line(root, line, sizeof(line), "%s", facts->path)
+					    ? result_text(line)
+					    : json_null());
+}
+
+static void add_number_facts(const struct sysroot *root, json_t *group, const struct fact *facts)
+{
+	int64_t value;
+
+	for (; facts->key != NULL; facts++)
+		json_object_set_new(group, facts->key,
+				    sysroot_number(root, &value, "%s", facts->path)
+					    ? json_integer(value)
+					    : json_null());
+}
+
+/* The value after "key<blanks>:<blanks>" on the first such line of a text. */
+static bool find_field(const char *text, const char *key, char *value, size_t size)
+{
+	size_t len = strlen(key);
+	const char *line = text;
+
+	while (line != NULL && *line != '\0') {
+		const char *after = line + len;
+
+		if (strncmp(line, key, len) == 0) {
+			after += strspn(after, " \t");
+			if (*after == ':') {
+				after++;
+				after += strspn(after, " \t");
+				snprintf(value, size, "%.*s", (int)strcspn(after, "\n"), after);
+				return value[0] != '\0';
+			}
+		}
+		line = strchr(line, '\n');
+		if (line != NULL)
+			line++;
+	}
+	return false;
+}
+
+static json_t *field(const char *text, const char *key)
+{
+	char value[256];
+
+	return find_field(text, key, value, sizeof(value)) ? result_text(value) : json_null();
+}
+
+static json_t *number_field(const char *text, const char *key, long long factor)
+{
+	char value[256];
+
+	return find_field(text, key, value, sizeof(value)) ? json_integer(atoll(value) * factor)
+							   : json_null();
+}
+
+static json_t *gather_host(const struct sysroot *root, const char *cpuinfo)
+{
+	static const struct fact facts[] = {
+		{"vendor", "sys/class/dmi/id/sys_vendor"},
+		{"model", "sys/class/dmi/id/product_name"},
+		{"bios_version", "sys/class/dmi/id/bios_version"},
+		{"bios_date", "sys/class/dmi/id/bios_date"},
+		{NULL, NULL},
+	};
+	json_t *group = json_object();
+	char name[256] = "", flags[4096];
+
+	gethostname(name, sizeof(name) - 1);
+	json_object_set_new(group, "hostname", result_text(name));
+	add_text_facts(root, group, facts);
+	json_object_set_new(group, "virtualised",
+			    find_field(cpuinfo, "flags", flags, sizeof(flags))
+				    ? json_boolean(strstr(flags, " hypervisor") != NULL)
+				    : json_null());
+	return group;
+}
+
+static json_t *distro(const struct sysroot *root)
+{
+	static char text[8192];
+	const char *at;
+
+	if (sysroot_read(root, text, sizeof(text), "etc/os-release") < 0 ||
+	    (at = strstr(text, "PRETTY_NAME=\"")) == NULL)
+		return json_null();
+	at += strlen("PRETTY_NAME=\"");
+	return json_stringn(at, strcspn(at, "\"\n"));
+}
+
+/* Of the command line only what bears on measurements. */
+static json_t *kernel_options(const struct sysroot *root)
+{
+	static const char *const wanted[] = {
+		"iommu=", "intel_iommu=", "amd_iommu=", "isolcpus=", "nohz_full=",
+		"idle=",  "mitigations=", "pci=",	"tsc="};
+	char text[4096];
+	json_t *list = json_array();
+	char *save = NULL;
+
+	if (sysroot_read(root, text, sizeof(text), "proc/cmdline") < 0) {
+		json_decref(list);
+		return json_null();
+	}
+	for (char *word = strtok_r(text, " \n", &save); word != NULL;
+	     word = strtok_r(NULL, " \n", &save)) {
+		for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+			if (strncmp(word, wanted[i], strlen(wanted[i])) == 0)
+				json_array_append_new(list, result_text(word));
+		}
+	}
+	return list;
+}
+
+static json_t *gather_os(const struct sysroot *root)
+{
+	static const struct fact facts[] = {
+		{"lockdown", "sys/kernel/security/lockdown"},
+		{NULL, NULL},
+	};
+	json_t *group = json_object();
+	struct utsname name;
+
+	json_object_set_new(group, "kernel",
+			    uname(&name) == 0 ? result_text(name.release) : json_null());
+	json_object_set_new(group, "machine",
+			    uname(&name) == 0 ? result_text(name.machine) : json_null());
+	json_object_set_new(group, "distro", distro(root));
+	json_object_set_new(group, "cmdline", kernel_options(root));
+	add_text_facts(root, group, facts);
+	return group;
+}
+
+static json_t *positive(unsigned long long value)
+{
+	return value > 0 ? json_integer((json_int_t)value) : json_null();
+}
+
+static json_t *gather_cpu(const struct sysroot *root, const struct topology *topology,
+			  const char *cpuinfo)
+{
+	json_t *group = json_object();
+	int64_t smt;
+
+	json_object_set_new(group, "model", field(cpuinfo, "model name"));
+	json_object_set_new(group, "family", field(cpuinfo, "cpu family"));
+	json_object_set_new(group, "model_id", field(cpuinfo, "model"));
+	json_object_set_new(group, "stepping", field(cpuinfo, "stepping"));
+	json_object_set_new(group, "microcode", field(cpuinfo, "microcode"));
+	json_object_set_new(group, "smt_active",
+			    sysroot_number(root, &smt, "sys/devices/system/cpu/smt/active")
+				    ? json_boolean(smt != 0)
+				    : json_null());
+	if (topology == NULL)
+		return group;
+	json_object_set_new(group, "sockets", positive(topology_sockets(topology)));
+	json_object_set_new(group, "cores", positive(topology_cores(topology)));
+	json_object_set_new(group, "numa_nodes", result_known(topology_numa_nodes(topology)));
+	json_object_set_new(group, "llc_bytes", positive(topology_llc_bytes(topology)));
+	return group;
+}
+
+static json_t *gather_power(const struct sysroot *root)
+{
+	static const struct fact texts[] = {
+		{"governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
+		{"energy_pref",
+		 "sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference"},
+		{"cpuidle_driver", "sys/devices/system/cpu/cpuidle/current_driver"},
+		{NULL, NULL},
+	};
+	static const struct fact numbers[] = {
+		{"min_khz", "sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq"},
+		{"max_khz", "sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq"},
+		{"boost", "sys/devices/system/cpu/cpufreq/boost"},
+		{"no_turbo", "sys/devices/system/cpu/intel_pstate/no_turbo"},
+		{NULL, NULL},
+	};
+	json_t *group = json_object();
+
+	add_text_facts(root, group, texts);
+	add_number_facts(root, group, numbers);
+	return group;
+}
+
+static json_t *gather_noise(const struct sysroot *root)
+{
+	static const struct fact texts[] = {
+		{"thp", "sys/kernel/mm/transparent_hugepage/enabled"},
+		{"loadavg", "proc/loadavg"},
+		{"isolated_cpus", "sys/devices/system/cpu/isolated"},
+		{"clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource"},
+		{NULL, NULL},
+	};
+	static const struct fact numbers[] = {
+		{"numa_balancing", "proc/sys/kernel/numa_balancing"},
+		{"ksm_run", "sys/kernel/mm/ksm/run"},
+		{"perf_event_paranoid", "proc/sys/kernel/perf_event_paranoid"},
+		{NULL, NULL},
+	};
+	json_t *group = json_object();
+
+	add_text_facts(root, group, texts);
+	add_number_facts(root, group, numbers);
+	return group;
+}
+
+static json_t *gather_mitigations(const struct sysroot *root)
+{
+	DIR *directory = sysroot_directory(root, "sys/devices/system/cpu/vulnerabilities");
+	const struct dirent *entry;
+	json_t *group = json_object();
+	char line[256];
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (entry->d_name[0] != '.' &&
+		    sysroot_line(root, line, sizeof(line),
+				 "sys/devices/system/cpu/vulnerabilities/%s", entry->d_name))
+			json_object_set_new(group, entry->d_name, result_text(line));
+	}
+	if (directory == NULL) {
+		json_decref(group);
+		return json_null();
+	}
+	closedir(directory);
+	return group;
+}
+
+static void add_nic_facts(const struct sysroot *root, json_t *group, const char *device)
+{
+	static const struct fact facts[] = {
+		{"fw_ver", "fw_ver"},
+		{"board_id", "board_id"},
+		{"hca_type", "hca_type"},
+		{"port_state", "ports/1/state"},
+		{"rate", "ports/1/rate"},
+		{"link_layer", "ports/1/link_layer"},
+		{"gid_type", "ports/1/gid_attrs/types/0"},
+		{"pcie_speed", "device/current_link_speed"},
+		{"pcie_width", "device/current_link_width"},
+		{"pcie_speed_max", "device/max_link_speed"},
+		{"pcie_width_max", "device/max_link_width"},
+		{"pci_vendor", "device/vendor"},
+		{"pci_device", "device/device"},
+		{NULL, NULL},
+	};
+	char line[256];
+
+	for (const struct fact *f = facts; f->key != NULL; f++)
+		json_object_set_new(group, f->key,
+				    sysroot_line(root, line, sizeof(line),
+						 "sys/class/infiniband/%s/%s", device, f->path)
+					    ? result_text(line)
+					    : json_null());
+}
+
+static json_t *gather_nic(const struct sysroot *root, const char *device)
+{
+	struct device d;
+	json_t *group;
+	char name[128];
+	int64_t value;
+
+	if (device == NULL || device_find(root, device, &d) != 0)
+		return json_null();
+	group = json_object();
+	json_object_set_new(group, "ibdev", result_text(d.name));
+	json_object_set_new(group, "kind", result_text(device_kind_name(d.kind)));
+	json_object_set_new(group, "netdev", result_text(d.netdev));
+	json_object_set_new(group, "driver",
+			    sysroot_link_name(root, name, sizeof(name),
+					      "sys/class/infiniband/%s/device/driver", device)
+				    ? result_text(name)
+				    : json_null());
+	json_object_set_new(group, "bdf",
+			    sysroot_link_name(root, name, sizeof(name),
+					      "sys/class/infiniband/%s/device", device)
+				    ? result_text(name)
+				    : json_null());
+	add_nic_facts(root, group, device);
+	json_object_set_new(group, "netdev_mtu_bytes",
+			    d.netdev[0] != '\0' && sysroot_number(root, &value,
+								  "sys/class/net/%s/mtu", d.netdev)
+				    ? json_integer(value)
+				    : json_null());
+	/* -1 says that the platform does not tell */
+	json_object_set_new(
+		group, "numa_node",
+		sysroot_number(root, &value, "sys/class/infiniband/%s/device/numa_node", device)
+			? result_known(value)
+			: json_null());
+	return group;
+}
+
+static json_t *limit(rlim_t value)
+{
+	return value == RLIM_INFINITY ? json_string("unlimited") : json_integer((json_int_t)value);
+}
+
+static json_t *gather_memory(const struct sysroot *root)
+{
+	static char meminfo[16384];
+	json_t *group = json_object();
+	struct rlimit memlock;
+
+	if (sysroot_read(root, meminfo, sizeof(meminfo), "proc/meminfo") < 0)
+		meminfo[0] = '\0';
+	json_object_set_new(group, "total_bytes", number_field(meminfo, "MemTotal", 1024));
+	json_object_set_new(group, "hugepages", number_field(meminfo, "HugePages_Total", 1));
+	json_object_set_new(group, "hugepage_bytes", number_field(meminfo, "Hugepagesize", 1024));
+	if (getrlimit(RLIMIT_MEMLOCK, &memlock) == 0) {
+		json_object_set_new(group, "memlock_soft_bytes", limit(memlock.rlim_cur));
+		json_object_set_new(group, "memlock_hard_bytes", limit(memlock.rlim_max));
+	}
+	return group;
+}
+
+static json_t *pmem_region(const struct sysroot *root, const char *region)
+{
+	json_t *group = json_pack("{s:s}", "region", region);
+	char line[128];
+	int64_t value;
+
+	json_object_set_new(group, "persistence_domain",
+			    sysroot_line(root, line, sizeof(line),
+					 "sys/bus/nd/devices/%s/persistence_domain", region)
+				    ? result_text(line)
+				    : json_null());
+	json_object_set_new(group, "size_bytes",
+			    sysroot_number(root, &value, "sys/bus/nd/devices/%s/size", region)
+				    ? json_integer(value)
+				    : json_null());
+	json_object_set_new(group, "numa_node",
+			    sysroot_number(root, &value, "sys/bus/nd/devices/%s/numa_node", region)
+				    ? result_known(value)
+				    : json_null());
+	return group;
+}
+
+/* An empty list: the kernel knows of no persistent memory. */
+static json_t *gather_pmem(const struct sysroot *root)
+{
+	DIR *directory = sysroot_directory(root, "sys/bus/nd/devices");
+	const struct dirent *entry;
+	json_t *list = json_array();
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (strncmp(entry->d_name, "region", 6) == 0)
+			json_array_append_new(list, pmem_region(root, entry->d_name));
+	}
+	if (directory != NULL)
+		closedir(directory);
+	return list;
+}
+
+static json_t *gather_software(void)
+{
+	json_t *group = json_object();
+
+	json_object_set_new(group, "librpma", result_text(RPMA_VERSION));
+	json_object_set_new(group, "libibverbs", environment_library("libibverbs.so"));
+	json_object_set_new(group, "librdmacm", environment_library("librdmacm.so"));
+	json_object_set_new(group, "compiler", result_text(__VERSION__));
+	return group;
+}
+
+json_t *environment_gather(const struct sysroot *root, const struct topology *topology,
+			   const char *device)
+{
+	const size_t size = 1 << 16;
+	char *cpuinfo = calloc(1, size);
+	json_t *block = json_object();
+
+	if (cpuinfo == NULL || block == NULL) {
+		free(cpuinfo);
+		json_decref(block);
+		return json_null();
+	}
+	sysroot_read(root, cpuinfo, size, "proc/cpuinfo");
+	json_object_set_new(block, "host", gather_host(root, cpuinfo));
+	json_object_set_new(block, "os", gather_os(root));
+	json_object_set_new(block, "cpu", gather_cpu(root, topology, cpuinfo));
+	json_object_set_new(block, "power", gather_power(root));
+	json_object_set_new(block, "noise", gather_noise(root));
+	json_object_set_new(block, "mitigations", gather_mitigations(root));
+	json_object_set_new(block, "nic", gather_nic(root, device));
+	json_object_set_new(block, "memory", gather_memory(root));
+	json_object_set_new(block, "pmem", gather_pmem(root));
+	json_object_set_new(block, "software", gather_software());
+	free(cpuinfo);
+	return block;
+}

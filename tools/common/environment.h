@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * environment.h -- the facts of a host that explain its figures.
+ *
+ * The same code on both ends; the server sends its block to the client. What
+ * cannot be learned is null.
+ */
+#ifndef ENVIRONMENT_H
+#define ENVIRONMENT_H
+
+#include <jansson.h>
+
+#include "sysroot.h"
+#include "topology.h"
+
+/* device is the name of an RDMA device, or NULL. topology may be NULL. */
+json_t *environment_gather(const struct sysroot *root, const struct topology *topology,
+			   const char *device);
+
+/* 1: the processor is emulated in software; 0: not; -1: unknown. */
+int environment_emulated_cpu(const struct sysroot *root);
+
+/* The version in the file name of a loaded library ("libibverbs.so"), or null. */
+json_t *environment_library(const char *soname);
+
+#endif /* ENVIRONMENT_H */

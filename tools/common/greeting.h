@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * greeting.h -- what two tools say in the private data of a connection.
+ *
+ * The request has 56 bytes at most on InfiniBand and RoCE, and arrives padded
+ * with zeros; so a greeting says who speaks and which version, the reply
+ * brings the descriptors, and everything longer travels in messages.
+ * Later versions may append fields: a tail is ignored.
+ */
+#ifndef GREETING_H
+#define GREETING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GREETING_VERSION       1
+#define GREETING_REQUEST_BYTES 12
+#define GREETING_REPLY_BYTES   64
+#define GREETING_MR_DESC_MAX   32
+#define GREETING_PCFG_DESC_MAX 8
+
+enum greeting_role {
+	GREETING_CONTROL = 1, /* stays open for the whole run */
+	GREETING_MEASURE = 2, /* one repeat of one point */
+};
+
+enum greeting_answer {
+	GREETING_WELCOME = 0,
+	GREETING_WRONG_VERSION = 1,
+	GREETING_BUSY = 2,
+};
+
+struct greeting_request {
+	uint16_t version;
+	enum greeting_role role;
+};
+
+struct greeting_reply {
+	uint16_t version; /* the one the server speaks */
+	enum greeting_answer answer;
+	uint8_t target_kind;  /* enum target_kind */
+	int target_numa_node; /* -1: unknown */
+	uint64_t target_bytes;
+	uint8_t mr_desc_bytes;
+	uint8_t pcfg_desc_bytes;
+	uint8_t mr_desc[GREETING_MR_DESC_MAX];
+	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
+};
+
+void greeting_encode_request(const struct greeting_request *request,
+			     uint8_t bytes[GREETING_REQUEST_BYTES]);
+/* -EPROTO for foreign bytes; another version decodes, and is the caller's to refuse. */
+int greeting_decode_request(const void *bytes, size_t len, struct greeting_request *request);
+
+void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES]);
+int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *reply);
+
+#endif /* GREETING_H */

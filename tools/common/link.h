@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * link.h -- a connection between two tools, and messages over it.
+ *
+ * Every wait has a limit, and every failure names its step. Messages are for
+ * control: they have a receive queue and a completion queue of their own, so
+ * the queue that a measurement polls holds nothing but the measurement.
+ */
+#ifndef LINK_H
+#define LINK_H
+
+#include <librpma.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LINK_MESSAGE_MAX 4096
+#define LINK_TIMEOUT_MS	 5000
+#define LINK_PEER_MAX	 96
+
+struct link; /* one connection */
+
+struct link_cfg {
+	const char *peer_name; /* for sentences: "server 10.0.0.1:7204" */
+	uint32_t send_slots;   /* work requests that may be outstanding */
+	int stop_fd;	       /* waiting ends when it is readable; -1: none */
+};
+
+/* Sends librpma's own log to the failure sentences, and to stderr if asked. */
+void link_log_to_failures(bool verbose);
+/* What librpma logged last in this thread, or its name of the code. */
+const char *link_cause(int rpma_code);
+
+/* The verbs context that owns the address, or a route to it. */
+int link_open_device(const char *address, enum rpma_util_ibv_context_type type,
+		     struct rpma_peer **peer, char device[64]);
+
+/* Connects, with a greeting as private data. */
+int link_connect(struct link **link, struct rpma_peer *peer, const char *address, uint16_t port,
+		 const struct link_cfg *cfg, const void *greeting, size_t greeting_len);
+
+/* Takes the request in any case. */
+int link_accept(struct link **link, struct rpma_peer *peer, struct rpma_conn_req **req,
+		const struct link_cfg *cfg, const void *reply, size_t reply_len);
+
+/* The configuration both ends use; the caller deletes it. */
+int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out);
+
+/* What the peer sent as private data; borrowed, and may be padded with zeros. */
+int link_greeting(const struct link *link, const void **bytes, size_t *len);
+
+int link_send(struct link *link, const void *message, size_t len);
+/* *len holds the buffer's size, then the message's. -ECANCELED: stop_fd. */
+int link_receive(struct link *link, void *message, size_t *len, int timeout_ms);
+
+/* False, with the sentence stored, if the peer has gone; waits up to timeout_ms for that. */
+bool link_alive(struct link *link, int timeout_ms);
+
+/* Disconnects and frees; NULL is fine. */
+void link_close(struct link **link);
+
+struct rpma_conn *link_conn(const struct link *link);
+struct rpma_cq *link_cq(const struct link *link);
+const char *link_peer_name(const struct link *link);
+
+/* "RETRY_EXC_ERR" and the like. */
+const char *link_wc_status_name(enum ibv_wc_status status);
+
+#endif /* LINK_H */

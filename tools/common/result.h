@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * result.h -- results as JSON: the shared pieces, and writing a file whole
+ * or not at all.
+ */
+#ifndef RESULT_H
+#define RESULT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "clock.h"
+#include "device.h"
+#include "histogram.h"
+
+#define RESULT_PERCENTILES 8
+
+/* The quantiles every result has. */
+extern const double result_percentiles[RESULT_PERCENTILES];
+
+/* Can a result be put at this path? Asked before a run, and leaves no trace. */
+int result_check_writable(const char *path);
+
+/* Writes to a temporary file beside it, syncs, and renames. */
+int result_write(const char *path, const json_t *document);
+
+/* Writes to standard output. */
+int result_print(const json_t *document);
+
+json_t *result_histogram(const struct histogram *h);
+json_t *result_percentile_list(const struct histogram *h);
+json_t *result_latency(const struct histogram *h); /* null without samples */
+json_t *result_clock(const struct clock *clock);
+json_t *result_device(const struct device *device, int emulated_cpu);
+
+/* "2026-08-21T10:00:00.123Z" */
+json_t *result_time(const struct timespec *time);
+json_t *result_uuid(const uint8_t id[16]);
+/* A random version 4 UUID. */
+int result_new_uuid(uint8_t id[16]);
+
+/* null for NULL or an empty text; for a negative number. */
+json_t *result_text(const char *text);
+json_t *result_known(long long value);
+
+#endif /* RESULT_H */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * client.c -- measures, and puts the result where it was asked for.
+ *
+ * The output is tried before the run. A complete or interrupted run replaces
+ * the file in one step; what a failed run had measured goes to FILE.partial,
+ * so that a good result is never lost to a bad one.
+ */
+#include "client.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run.h"
+
+#define TOOL "rpma-bench"
+
+static void judge(struct run *run, int ret)
+{
+	if (ret == 0) {
+		run->status = RUN_COMPLETE;
+		run->exit_code = EXIT_GOOD;
+	} else if (ret == -ECANCELED) {
+		run->status = RUN_INTERRUPTED;
+		run->exit_code = 128 + cli_signal;
+	} else {
+		run->status = RUN_FAILED;
+		run->failure = *failure_get();
+		run->exit_code = (int)run->failure.code;
+	}
+}
+
+static int write_file(const struct run *run, const json_t *document)
+{
+	const char *output = run->options->output;
+	char partial[PATH_MAX];
+
+	if (output == NULL || (run->status != RUN_COMPLETE && run->repeats_done == 0))
+		return 0;
+	if (run->status != RUN_FAILED)
+		return result_write(output, document);
+	snprintf(partial, sizeof(partial), "%s.partial", output);
+	return result_write(partial, document);
+}
+
+static void say_how_it_ended(const struct run *run)
+{
+	const char *output = run->options->output;
+	size_t done = run->repeats_done, all = run->plan.items_count;
+
+	if (run->status == RUN_FAILED && output != NULL && done > 0)
+		fprintf(stderr,
+			TOOL ": %s (%zu of %zu repeats were measured and are in %s.partial)\n",
+			run->failure.text, done, all, output);
+	else if (run->status == RUN_FAILED)
+		fprintf(stderr, TOOL ": %s\n", run->failure.text);
+	else if (run->status == RUN_INTERRUPTED && output != NULL && done > 0)
+		fprintf(stderr,
+			TOOL ": interrupted: %zu of %zu repeats were measured and are in %s\n",
+			done, all, output);
+	else if (run->status == RUN_INTERRUPTED)
+		fprintf(stderr, TOOL ": interrupted: %zu of %zu repeats were measured\n", done,
+			all);
+}
+
+static void print_warnings(const json_t *document)
+{
+	const json_t *list = json_object_get(json_object_get(document, "run"), "warnings");
+	const json_t *warning;
+	size_t index;
+
+	json_array_foreach(list, index, warning)
+		fprintf(stderr, "%s: %s\n", json_string_value(json_object_get(warning, "code")),
+			json_string_value(json_object_get(warning, "text")));
+}
+
+static int publish(struct run *run)
+{
+	const struct options *o = run->options;
+	json_t *document = document_make(run);
+	int ret = 0;
+
+	if (!o->cli.quiet && run->repeats_done > 0) {
+		table_print(run);
+		print_warnings(document);
+	}
+	if (o->json)
+		ret = result_print(document);
+	if (ret == 0)
+		ret = write_file(run, document);
+	json_decref(document);
+	/* the sentence of a failed run comes before that of its output */
+	if (run->status != RUN_COMPLETE)
+		say_how_it_ended(run);
+	return ret == 0 ? run->exit_code : cli_report_failure(TOOL);
+}
+
+int client_run(const struct options *options)
+{
+	struct run run;
+	int ret, code;
+
+	if (options->output != NULL && result_check_writable(options->output) != 0)
+		return cli_report_failure(TOOL);
+	ret = run_open(&run, options);
+	if (ret == 0)
+		ret = run_measure(&run);
+	else
+		clock_gettime(CLOCK_REALTIME, &run.ended);
+	judge(&run, ret);
+	code = publish(&run);
+	run_close(&run);
+	return code;
+}

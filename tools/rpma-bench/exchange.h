@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * exchange.h -- typed control messages over a link.
+ */
+#ifndef EXCHANGE_H
+#define EXCHANGE_H
+
+#include "../common/link.h"
+#include "message.h"
+
+struct exchange_buffer {
+	uint8_t bytes[MESSAGE_MAX];
+};
+
+int exchange_send(struct link *link, const struct message *message);
+
+/* Waits for a message of this type; it may borrow from the buffer. */
+int exchange_receive(struct link *link, enum message_type type, int timeout_ms,
+		     struct exchange_buffer *buffer, struct message *message);
+
+#endif /* EXCHANGE_H */

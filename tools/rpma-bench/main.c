@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * main.c -- rpma-bench: a table of modes and a call.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../common/failure.h"
+#include "../common/link.h"
+#include "client.h"
+#include "local.h"
+#include "server.h"
+
+#define TOOL "rpma-bench"
+
+const char *argp_program_version = TOOL " " RPMA_VERSION;
+
+struct mode {
+	const char *name;
+	int (*parse)(struct options *options, int argc, char **argv);
+	int (*run)(const struct options *options);
+};
+
+static int serve(const struct options *options)
+{
+	return server_run(options, -1);
+}
+
+static const struct mode modes[] = {
+	{"server", options_parse_server, serve},
+	{"client", options_parse_client, client_run},
+	{"local", options_parse_local, local_run},
+};
+
+static const char usage[] =
+	"Usage: " TOOL " server [OPTION...]\n"
+	"       " TOOL " client HOST [OPTION...]\n"
+	"       " TOOL " local [OPTION...]\n"
+	"Measure latency and bandwidth of remote memory over RDMA.\n\n"
+	"  server   offer memory to clients\n"
+	"  client   measure the memory of a server\n"
+	"  local    both on this machine\n\n"
+	"Each has --help. Exit status: 0 good, 2 the run failed, 3 no usable device,\n"
+	"64 wrong usage, 70 internal error, 130 and 143 stopped by a signal.\n";
+
+static int run_mode(const struct mode *mode, int argc, char **argv)
+{
+	struct options options;
+	int code;
+
+	if (mode->parse(&options, argc, argv) != 0) {
+		options_free(&options);
+		return cli_report_failure(TOOL);
+	}
+	if (options.cli.done) {
+		options_free(&options);
+		return EXIT_GOOD;
+	}
+	link_log_to_failures(options.cli.verbose);
+	code = cli_catch_signals() == 0 ? mode->run(&options) : cli_report_failure(TOOL);
+	options_free(&options);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(word, modes[i].name) == 0)
+			return run_mode(&modes[i], argc - 1, argv + 1);
+	}
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return fputs(usage, stdout) < 0;
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+		return printf("%s\n", argp_program_version) < 0;
+	fprintf(stderr, TOOL ": %s%s: server, client or local was expected (" TOOL " --help)\n",
+		argc > 1 ? "unknown mode " : "no mode given", word);
+	return EXIT_WRONG_USAGE;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * warnings.h -- what a reader of the result must know before he believes it.
+ */
+#ifndef WARNINGS_H
+#define WARNINGS_H
+
+#include "run.h"
+
+/* An array of {code, severity, host, text}; the codes are the schema's. */
+json_t *warnings_make(const struct run *run);
+
+#endif /* WARNINGS_H */
