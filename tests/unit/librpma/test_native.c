@@ -35,22 +35,6 @@ static void setup_device(uint64_t caps)
 	provider.qp_is_extended = true;
 }
 
-static int setup_native_device(void **unused)
-{
-	setup_device(CAP_FLUSH | CAP_ATOMIC_WRITE);
-	return 0;
-}
-
-static int setup_native_conn(void **unused)
-{
-	setup_native_device(unused);
-	make_peer();
-	make_mr();
-	make_req();
-	make_conn();
-	return 0;
-}
-
 static void qp__has_the_operations_of_the_device(void **unused)
 {
 	static const struct {
@@ -78,6 +62,26 @@ static void qp__has_the_operations_of_the_device(void **unused)
 		teardown(NULL);
 	}
 }
+
+#if defined(RPMA_HAVE_ATOMIC_WRITE) || defined(RPMA_HAVE_FLUSH)
+
+static int setup_native_device(void **unused)
+{
+	setup_device(CAP_FLUSH | CAP_ATOMIC_WRITE);
+	return 0;
+}
+
+static int setup_native_conn(void **unused)
+{
+	setup_native_device(unused);
+	make_peer();
+	make_mr();
+	make_req();
+	make_conn();
+	return 0;
+}
+
+#endif
 
 #ifdef RPMA_HAVE_ATOMIC_WRITE
 

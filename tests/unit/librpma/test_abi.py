@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ours in place of Debian 12's librpma.so.0 and librpma-dev, and the reverse.
+
+Run by ctest with RPMA_LIBRARY (our librpma.so.0), RPMA_INCLUDE (our header's
+folder) and RPMA_STRINGS (the executable test_strings) in the environment.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+LIBRARY = Path(os.environ["RPMA_LIBRARY"])
+INCLUDE = Path(os.environ["RPMA_INCLUDE"])
+COMPILER = ["cc", "-std=gnu11", "-Wall", "-Werror"]
+
+
+def output(*command: object, env: dict[str, str] | None = None) -> str:
+    words = [str(word) for word in command]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, env=env)
+    assert done.returncode == 0, f"{command[0]} failed"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def reference() -> Path:
+    fetched = subprocess.run(
+        [HERE.parents[1] / "fetch-reference", "bookworm"], stdout=subprocess.PIPE, text=True
+    )
+    if fetched.returncode != 0:
+        pytest.skip("no reference: Debian 12's librpma could not be fetched")
+    return Path(fetched.stdout.strip())
+
+
+@pytest.fixture(scope="session")
+def reference_library(reference: Path) -> Path:
+    return next(reference.glob("usr/lib/*/librpma.so.0"))
+
+
+@pytest.fixture(scope="session")
+def reference_include(reference: Path) -> Path:
+    return reference / "usr/include"
+
+
+# --- the library ---------------------------------------------------------------
+
+
+def exported(library: Path) -> set[str]:
+    """Each exported symbol as name@node, without the nodes themselves."""
+    lines = output("nm", "-D", "--defined-only", library).splitlines()
+    return {line.split()[2].replace("@@", "@") for line in lines if line.split()[1] != "A"}
+
+
+def dynamic(library: Path, tag: str) -> set[str]:
+    entries = output("readelf", "-dW", library)
+    return set(re.findall(rf"\({tag}\).*\[(.*)\]", entries))
+
+
+def test_exports_the_symbols_of_the_reference_and_one_more(reference_library: Path) -> None:
+    theirs = exported(reference_library)
+    assert len(theirs) == 84
+    assert all(symbol.endswith("@LIBRPMA_1.0") for symbol in theirs)
+    assert exported(LIBRARY) == theirs | {"rpma_ep_get_port@LIBRPMA_1.4"}
+
+
+def test_has_the_soname_of_the_reference(reference_library: Path) -> None:
+    assert dynamic(LIBRARY, "SONAME") == dynamic(reference_library, "SONAME") == {"librpma.so.0"}
+
+
+def test_needs_what_the_reference_needs(reference_library: Path) -> None:
+    needed = {"libibverbs.so.1", "librdmacm.so.1", "libc.so.6"}
+    assert dynamic(reference_library, "NEEDED") == needed
+    assert dynamic(LIBRARY, "NEEDED") == needed
+
+
+def test_takes_no_lock_of_its_own() -> None:
+    imported = output("nm", "-D", "--undefined-only", LIBRARY)
+    assert "ibv_alloc_pd" in imported
+    assert not re.search(r"\b(pthread_|mtx_|sem_)", imported)
+
+
+# --- texts ---------------------------------------------------------------------
+
+
+def test_gives_the_texts_of_the_reference(reference_library: Path) -> None:
+    def texts(library: Path) -> str:
+        environment = os.environ | {"LD_LIBRARY_PATH": str(library.parent)}
+        return output(os.environ["RPMA_STRINGS"], "--print", env=environment)
+
+    assert texts(LIBRARY) == texts(reference_library)
+
+
+# --- the header ----------------------------------------------------------------
+
+
+def without_comments(header: Path) -> str:
+    return re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
+
+
+def constants(include: Path, names: list[str], folder: Path) -> str:
+    """What a program compiled with this header thinks the names are worth."""
+    rows = "".join(f'printf("{n} %lld\\n", (long long)(intptr_t)({n}));' for n in names)
+    layout = (
+        'printf("%zu %zu %zu\\n", sizeof(struct rpma_conn_private_data),'
+        "offsetof(struct rpma_conn_private_data, ptr),"
+        "offsetof(struct rpma_conn_private_data, len));"
+    )
+    source = folder / "constants.c"
+    source.write_text(f"#include <librpma.h>\nint main(void) {{ {rows} {layout} return 0; }}\n")
+    output(*COMPILER, f"-I{include}", source, "-o", folder / "constants")
+    return output(folder / "constants")
+
+
+def test_defines_the_constants_of_the_reference(reference_include: Path, tmp_path: Path) -> None:
+    header = without_comments(reference_include / "librpma.h")
+    names = sorted(set(re.findall(r"\bRPMA_[A-Z0-9_]+\b", header)))
+    assert len(names) > 40
+    theirs = constants(reference_include, names, tmp_path)
+    assert constants(INCLUDE, names, tmp_path) == theirs
+
+
+def prototypes(include: Path) -> list[str]:
+    header = re.sub(r"^#.*$", "", without_comments(include / "librpma.h"), flags=re.MULTILINE)
+    statements = re.split(r"[;{}]", header)
+    flat = [" ".join(statement.split()) for statement in statements]
+    return [s for s in flat if re.match(r"(int|const char ?\*|typedef void) ?rpma_", s)]
+
+
+def test_declares_the_functions_of_the_reference(reference_include: Path, tmp_path: Path) -> None:
+    """C takes a second declaration only if its type is compatible with the first."""
+    theirs = prototypes(reference_include)
+    assert len(theirs) == 84 + 1  # and the type of the log function
+    source = tmp_path / "declarations.c"
+    source.write_text("#include <librpma.h>\n" + "".join(f"{p};\n" for p in theirs))
+    output(*COMPILER, f"-I{INCLUDE}", "-fsyntax-only", source)
+
+
+def test_redeclaring_a_function_otherwise_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "declarations.c"
+    source.write_text("#include <librpma.h>\nint rpma_peer_new(struct rpma_peer **, void *);\n")
+    command = [*COMPILER, f"-I{INCLUDE}", "-fsyntax-only", str(source)]
+    assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++20"])
+def test_compiles_as_cxx(standard: str, tmp_path: Path) -> None:
+    source = tmp_path / "program.cc"
+    source.write_text(
+        "#include <librpma.h>\n"
+        "int main() { rpma_peer *peer = nullptr; return rpma_peer_delete(&peer); }\n"
+    )
+    program = tmp_path / "program"
+    output("c++", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+           f"-I{INCLUDE}", source, "-o", program, f"-L{LIBRARY.parent}", "-l:librpma.so.0",
+           f"-Wl,-rpath-link,{LIBRARY.parent}")  # fmt: skip
+    output(program, env=os.environ | {"LD_LIBRARY_PATH": str(LIBRARY.parent)})
+
+
+# --- programs ------------------------------------------------------------------
+
+
+# but for the one that must know how ours was configured
+PROGRAMS = sorted({path.stem for path in HERE.glob("test_*.c")} - {"test_native"})
+
+
+@pytest.mark.parametrize("test", PROGRAMS)
+def test_runs_what_was_built_with_the_reference(
+    test: str, reference_include: Path, reference_library: Path, tmp_path: Path
+) -> None:
+    """The reverse, built with ours and run with the reference, is librpma-reference.*."""
+    support = ["calls", "allocator", "provider", "provider_verbs", "provider_native",
+               "provider_rdmacm", "harness", "world", "every_call_fails"]  # fmt: skip
+    program = tmp_path / test
+    output(*COMPILER, f"-I{reference_include}", f'-DLIBRPMA_TEST_NAME="{test}"',
+           *(HERE / f"{name}.c" for name in [*support, test]), "-o", program, "-rdynamic",
+           reference_library, "-lcmocka", "-libverbs", "-lrdmacm", "-ldl")  # fmt: skip
+    environment = os.environ | {"LD_LIBRARY_PATH": str(LIBRARY.parent)}
+    output(program, "--expect", "ours", env=environment)
