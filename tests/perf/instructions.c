@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * instructions.c -- each data call REPEAT times between two marks of callgrind,
+ * over a provider whose operations do next to nothing; instructions.py runs it
+ * and counts. With no valgrind around, the marks are no-ops.
+ */
+#include "world.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <valgrind/callgrind.h>
+
+#define REPEAT 1000
+
+static int accept_wr(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	return 0;
+}
+
+static int one_completion(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	wc->wr_id = 1;
+	return 1;
+}
+
+/* --- the calls to be counted --------------------------------------------- */
+
+static int nothing(void)
+{
+	return 0;
+}
+
+/* What rpma_write() cannot avoid: the same work request, posted as verbs programs do. */
+static int bare_write(void)
+{
+	struct ibv_sge sge = {.addr = (uintptr_t)region, .length = 8, .lkey = 0x10000};
+	struct ibv_send_wr *bad_wr;
+	struct ibv_send_wr wr = {
+		.wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = {.remote_addr = (uintptr_t)region, .rkey = 0x20000},
+	};
+
+	return ibv_post_send(provider.qp, &wr, &bad_wr);
+}
+
+static int write_8(void)
+{
+	return rpma_write(w.conn, w.remote, 0, w.mr, 0, 8, RPMA_F_COMPLETION_ALWAYS, w.conn);
+}
+
+static int read_8(void)
+{
+	return rpma_read(w.conn, w.mr, 0, w.remote, 0, 8, RPMA_F_COMPLETION_ALWAYS, w.conn);
+}
+
+static int flush_8(void)
+{
+	return rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY,
+			  RPMA_F_COMPLETION_ALWAYS, w.conn);
+}
+
+static int send_8(void)
+{
+	return rpma_send(w.conn, w.mr, 0, 8, RPMA_F_COMPLETION_ALWAYS, w.conn);
+}
+
+static int get_wc(void)
+{
+	struct ibv_wc wc;
+
+	return rpma_cq_get_wc(w.cq, 1, &wc, NULL);
+}
+
+/* --- counting ------------------------------------------------------------ */
+
+static int count(const char *name, int (*call)(void))
+{
+	int ret = call(); /* so that it is bound */
+
+	CALLGRIND_ZERO_STATS;
+	CALLGRIND_TOGGLE_COLLECT;
+	for (unsigned i = 0; i < REPEAT; i++)
+		ret |= call();
+	CALLGRIND_TOGGLE_COLLECT;
+	CALLGRIND_DUMP_STATS_AT(name);
+	if (ret != 0)
+		fprintf(stderr, "%s failed\n", name);
+	return ret;
+}
+
+int main(void)
+{
+	int ret = 0;
+
+	setup_conn(NULL);
+	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_WARNING));
+	provider.context->ops.post_send = accept_wr;
+	provider.context->ops.poll_cq = one_completion;
+	ret |= count("nothing", nothing);
+	ret |= count("bare ibv_post_send", bare_write);
+	ret |= count("rpma_write", write_8);
+	ret |= count("rpma_read", read_8);
+	ret |= count("rpma_flush", flush_8);
+	ret |= count("rpma_send", send_8);
+	ret |= count("rpma_cq_get_wc", get_wc);
+	teardown(NULL);
+	return ret != 0;
+}

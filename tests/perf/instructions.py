@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Instructions per call: ours, Debian's librpma 1.2.0, and bare verbs.
+
+Usage: instructions.py PROGRAM ON_REFERENCE
+
+PROGRAM makes each call 1000 times between two marks of callgrind; ON_REFERENCE
+runs a command with Debian's librpma.so.0. Counts are exact, so they are
+compared to the instruction. Exit status 1 if a call of ours costs more than
+Debian's, or rpma_write more than 40 above bare ibv_post_send; 77 if the
+reference cannot be had.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+REPEAT = 1000
+WRITE_ALLOWANCE = 40
+BARE = "bare ibv_post_send"
+
+
+def count(program: str, *prefix: str) -> dict[str, float]:
+    """Instructions per call, by name, without those of the loop around it."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*prefix, "valgrind", "-q", "--tool=callgrind", "--collect-atstart=no",
+                   f"--callgrind-out-file={folder}/out", program]  # fmt: skip
+        status = subprocess.run(command).returncode
+        if status == 77:
+            sys.exit(77)
+        if status != 0:
+            sys.exit(f"{program} failed under callgrind ({status})")
+        dumps = [dump.read_text() for dump in Path(folder).iterdir()]
+    totals = {}
+    for dump in dumps:
+        name = re.search(r"^desc: Trigger: Client Request: (.*)$", dump, re.MULTILINE)
+        total = re.search(r"^(?:summary|totals): (\d+)$", dump, re.MULTILINE)
+        if name and total:
+            totals[name[1]] = int(total[1])
+    return {call: (total - totals["nothing"]) / REPEAT for call, total in totals.items()}
+
+
+def main() -> int:
+    program, on_reference = sys.argv[1:]
+    ours = count(program)
+    theirs = count(program, on_reference)
+    failed = []
+    print(f"{'instructions per call':<24}{'ours':>8}{'1.2.0':>8}{'ratio':>8}")
+    for call in sorted(call for call in ours if call.startswith("rpma_")):
+        print(f"{call:<24}{ours[call]:>8.1f}{theirs[call]:>8.1f}{ours[call] / theirs[call]:>8.2f}")
+        if ours[call] > theirs[call]:
+            failed.append(f"{call} costs more than in 1.2.0")
+    above = ours["rpma_write"] - ours[BARE]
+    print(f"{BARE:<24}{ours[BARE]:>8.1f}  rpma_write is {above:.1f} above")
+    if above > WRITE_ALLOWANCE:
+        failed.append(f"rpma_write is more than {WRITE_ALLOWANCE} above {BARE}")
+    for failure in failed:
+        print(f"FAILED: {failure}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
