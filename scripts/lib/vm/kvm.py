@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cache import cache_dir, locked
 from kernel import Kernel
-from processes import kill, note, start
+from processes import kill, start
 
 QEMU = "qemu-system-x86_64"
 COMMON = ("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio")
@@ -34,7 +34,6 @@ def kernel_line(accelerated: bool) -> str:
 
 
 def _probe(kernel: Kernel) -> bool:
-    note("trying KVM")
     child = start([QEMU, *COMMON, *accelerator(True), "-machine", "pc", "-m", "512M",
                    "-kernel", str(kernel.image), "-initrd", str(kernel.initramfs),
                    "-append", f"{kernel_line(True)} rpma_vm_probe"],

@@ -117,7 +117,8 @@ def write_job(job: Path, options: Options, root: Root, place: Place, out: Path) 
              for p in ([place] if not options.peer else PLACES.values())]
     (job / "hosts").write_text("127.0.0.1 localhost\n::1 localhost\n" + "".join(names),
                                encoding="ascii")
-    token = b"\n" + secrets.token_hex(24).encode()
+    # Output that may be its beginning is held back: a byte that ends no line.
+    token = b"\0" + secrets.token_hex(24).encode()
     (job / "token").write_bytes(token)
     return token
 

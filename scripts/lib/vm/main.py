@@ -9,7 +9,7 @@ import shutil
 import sys
 
 import run
-from failure import NO_DEVICE, Failure, Stopped
+from failure import NO_DEVICE, RUN_FAILED, Failure, Stopped
 from kernel import kernel
 from kvm import QEMU
 from options import Options, parse
@@ -45,6 +45,9 @@ def main() -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EPIPE_STATUS
+    except OSError as error:
+        print(f"vm: {error}", file=sys.stderr)
+        return RUN_FAILED
 
 
 if __name__ == "__main__":

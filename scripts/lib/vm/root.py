@@ -17,7 +17,7 @@ from pathlib import Path
 
 from apt import host_release, sources
 from cache import cache_dir, locked, made_once
-from failure import Failure
+from failure import USAGE, Failure
 from processes import checked, last_words, note, run
 
 PACKAGES = (
@@ -127,8 +127,11 @@ def _host_build(chosen: Path | None) -> Path:
 
 def root_for(release: str | None, build: Path | None) -> Root:
     host = host_release()
-    if release in (None, host):
+    if release is None or release == host:
         return Root(host, Path("/"), _host_build(build), True)
-    assert release is not None
-    path = made_once(f"root/{release}", lambda target: _make_root(release, target))
-    return Root(release, path, _built_in(release, path), False)
+    if build:
+        raise Failure("--build is for a guest of the host's own release; the other has a build of "
+                      "its own", USAGE)
+    name: str = release
+    path = made_once(f"root/{name}", lambda target: _make_root(name, target))
+    return Root(name, path, _built_in(name, path), False)

@@ -107,19 +107,18 @@ class Run:
         self.options = options
         self.kernel = kernel
         self.root = root
-        self.directory = Path(tempfile.mkdtemp(prefix="rpma-vm."))
         self.selector = selectors.DefaultSelector()
         self.guests: list[_Guest] = []
         self.files: list[BinaryIO] = []
-        self.out = self._out_directory()
+        self.directory = Path(tempfile.mkdtemp(prefix="rpma-vm."))
+        self.out = self.directory / "out"
 
-    def _out_directory(self) -> Path:
-        out = self.options.out or self.directory / "out"
+    def _make_out(self) -> None:
+        self.out = (self.options.out or self.out).absolute()
         try:
-            out.mkdir(parents=True, exist_ok=True)
+            self.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise Failure(f"cannot make the directory {out}: {error.strerror}") from error
-        return out.absolute()
+            raise Failure(f"--out {self.out}: {error.strerror}") from error
 
     def _boot(self, role: str, wire: socket.socket | None, out: BinaryIO, err: BinaryIO) -> _Guest:
         booted = machine.boot(self.options, self.kernel, self.root, role, self.directory,
@@ -174,6 +173,7 @@ class Run:
     def execute(self) -> int:
         """Boot, run, return COMMAND's status. The peer's command is running
         before COMMAND starts, and is ended after it."""
+        self._make_out()
         stdout, stderr = sys.stdout.buffer, sys.stderr.buffer
         if self.options.peer is None:
             client = self._boot("client", None, stdout, stderr)
