@@ -179,22 +179,13 @@ def _draw_panel(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
     _scale_y(axes, figure, panel)
 
 
-def _interval(line: Line) -> list[list[float]]:
-    low = [m.value.value - (m.value.value if m.value.low is None else m.value.low) for m in line.marks]
-    high = [(m.value.value if m.value.high is None else m.value.high) - m.value.value for m in line.marks]
-    return [[max(v, 0) for v in low], [max(v, 0) for v in high]]
-
-
 def _draw_line(axes: Axes, line: Line, index: int) -> None:
     style = _style(index)
-    xs = [m.x for m in line.marks]
-    ys = [m.value.value for m in line.marks]
     if line.path:
         axes.plot(*zip(*line.path, strict=True), color=style["color"], drawstyle="steps-pre")
-    axes.errorbar(
-        xs, ys, yerr=_interval(line), **style, linestyle="none" if line.path else "-",
-        elinewidth=1.3, capsize=4, capthick=1.3,
-    )  # fmt: skip
+    xs, ys = [m.x for m in line.marks], [m.value.value for m in line.marks]
+    axes.plot(xs, ys, **style, linestyle="none" if line.path else "-")
+    _draw_intervals(axes, line, style["color"])
     _draw_repeats(axes, line, style["color"])
 
 
@@ -202,8 +193,19 @@ def _draw_bar(axes: Axes, line: Line, index: int) -> None:
     style = _style(index)
     xs, ys = [m.x for m in line.marks], [m.value.value for m in line.marks]
     axes.bar(xs, ys, width=0.5, color=style["color"], alpha=0.35)
-    axes.errorbar(xs, ys, yerr=_interval(line), **style, linestyle="none", capsize=6, elinewidth=1.3)
+    axes.plot(xs, ys, **style, linestyle="none")
+    _draw_intervals(axes, line, style["color"])
     _draw_repeats(axes, line, style["color"])
+
+
+def _draw_intervals(axes: Axes, line: Line, colour: str) -> None:
+    """A mark without an interval gets none: one of no width would claim certainty."""
+    for mark in line.marks:
+        value, low, high = mark.value.value, mark.value.low, mark.value.high
+        if low is not None and high is not None:
+            reach = [[max(value - low, 0)], [max(high - value, 0)]]
+            axes.errorbar([mark.x], [value], yerr=reach, fmt="none", ecolor=colour,
+                          elinewidth=1.3, capsize=4, capthick=1.3)  # fmt: skip
 
 
 def _draw_repeats(axes: Axes, line: Line, colour: str) -> None:
@@ -240,7 +242,8 @@ def _scale_x(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
             axes.set_xlim(1, last * 1.3)
         case "category":
             ticks, text = [], str  # the legend names the bars
-            axes.set_xlim(-0.6, max(len(panel.lines) - 0.4, 1.6))
+            middle, half = (len(panel.lines) - 1) / 2, max(len(panel.lines) / 2 + 0.1, 1.1)
+            axes.set_xlim(middle - half, middle + half)
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: text(v)))
     axes.xaxis.set_minor_locator(NullLocator())

@@ -184,9 +184,11 @@ def _warnings(runs: Sequence[Run]) -> list[tuple[str, str, str, str, str]]:
     rows = []
     for run in runs:
         rows += [(run.name, w.severity, w.host, w.code, w.text) for w in run.warnings]
+        said = {w.code for w in run.warnings}
         for point in run.points:
-            rows += [(run.name, "warn", point.id, "REPEAT_FLAGGED", text) for text in point.flagged]
-            if point.steady is False:
+            if "REPEAT_FLAGGED" not in said:
+                rows += [(run.name, "warn", point.id, "REPEAT_FLAGGED", text) for text in point.flagged]
+            if point.steady is False and "NOT_STEADY" not in said:
                 text = "the warm-up ended before the rate was steady"
                 rows.append((run.name, "warn", point.id, "NOT_STEADY", text))
             if point.errors:

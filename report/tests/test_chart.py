@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the drawing adds to the numbers: marks, intervals, labels, colours."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from rpma_report.chart import NARROW, SHAPES, WIDE, Shape, draw
+from rpma_report.figures import Figure, Line, Mark, Panel, Table, XScale
+from rpma_report.result import Estimate
+
+SIZES = (64, 4096, 1 << 20)
+WHOLE = Estimate(2000.0, 1500.0, 2600.0)
+
+
+def figure(*lines: Line, x_scale: XScale = "size", marks: str = "") -> Figure:
+    table = Table("", (), ())
+    return Figure("latency", "Latency against size", marks, "size", x_scale, "latency", "time",
+                  (Panel("a panel", lines),), "alternative", table)  # fmt: skip
+
+
+def line(label: str = "p50", value: Estimate = WHOLE, repeats: tuple[float, ...] = ()) -> Line:
+    return Line(label, tuple(Mark(x, value, repeats) for x in SIZES))
+
+
+def texts(svg: str) -> list[str]:
+    return [e.text or "" for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("}text")]
+
+
+def test_axes_say_sizes_and_times_with_units() -> None:
+    drawn = texts(draw(figure(line()), WIDE))
+    for part in ("64 B", "4 KiB", "1 MiB", "1 µs", "2 µs", "size", "latency", "a panel"):
+        assert part in drawn
+    # on a phone the unit stands below the number
+    assert {"4", "KiB"} <= set(texts(draw(figure(line()), NARROW)))
+
+
+def test_wide_spread_gets_a_logarithmic_axis() -> None:
+    spread = Line("p50", tuple(Mark(x, Estimate(y)) for x, y in zip(SIZES, (1e3, 1e4, 1e6), strict=True)))
+    drawn = texts(draw(figure(spread), WIDE))
+    assert {"1 µs", "10 µs", "100 µs", "1 ms"} <= set(drawn) and "0" not in drawn
+
+
+@pytest.mark.parametrize("value, drawn", [(WHOLE, 3), (Estimate(2000.0), 0)])
+def test_interval_is_drawn_only_where_there_is_one(value: Estimate, drawn: int) -> None:
+    svg = draw(figure(line(value=value)), WIDE)
+    assert svg.count('id="latency-wide-LineCollection_') == drawn
+
+
+def test_every_repeat_is_a_dot() -> None:
+    def uses(repeats: tuple[float, ...]) -> int:
+        return draw(figure(line(repeats=repeats)), WIDE).count("<use ")
+
+    assert uses((1900.0, 2000.0, 2100.0)) - uses(()) == 3 * len(SIZES)
+    assert uses((1900.0,)) == uses(())  # a single repeat is the mark itself
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: s.name)
+@pytest.mark.parametrize("label", ["$x^2$ 5 $", "_hidden", "<b>&amp;</b>", '"quoted"', "\\frac{1}{2}"])
+def test_label_is_drawn_as_it_stands(label: str, shape: Shape) -> None:
+    drawn = [t.strip("\u200a") for t in texts(draw(figure(line(label), line("other")), shape))]
+    assert label in drawn
+
+
+def test_mark_stands_in_the_drawing() -> None:
+    assert "NOT HARDWARE: rxe" in texts(draw(figure(line(), marks="NOT HARDWARE: rxe"), WIDE))
+
+
+def test_colours_are_the_variables_of_the_page() -> None:
+    svg = draw(figure(line("a"), line("b"), marks="mark"), WIDE)
+    found = set(re.findall(r"#[0-9a-f]{6}\b", svg.lower()))
+    assert found == set()
+    assert {"var(--s1)", "var(--s2)", "var(--ink)", "var(--alarm)"} <= set(re.findall(r"var\([^)]*\)", svg))
+
+
+def test_bars_start_at_nothing() -> None:
+    bars = figure(*(Line(n, (Mark(i, WHOLE),)) for i, n in enumerate("ab")), x_scale="category")
+    drawn = texts(draw(bars, WIDE))
+    assert "0" in drawn and {"a", "b"} <= set(drawn)
