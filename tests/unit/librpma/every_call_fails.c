@@ -24,12 +24,15 @@ static int expected_result(const struct operation *operation, const char *failed
 }
 
 /* Run the operation with its nth call failing; false when it makes no nth call. */
-static bool nth_call_fails(const struct operation *operation, unsigned nth)
+static bool nth_call_fails(const struct operation *operation, unsigned nth,
+			   enum rpma_log_level level)
 {
 	const char *failed;
 	int result;
 
 	operation->setup(NULL);
+	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, level));
+	logged[RPMA_LOG_LEVEL_ERROR] = 0;
 	calls_watch_allocations(true);
 	calls_fail_nth(nth, EIO);
 	result = operation->act();
@@ -40,7 +43,7 @@ static bool nth_call_fails(const struct operation *operation, unsigned nth)
 		print_error("call %u (%s) failed:\n", nth, failed == NULL ? "none" : failed);
 	expect_named(expected_result(operation, failed), operation->function, result);
 	if (result == RPMA_E_PROVIDER && !on_reference()) /* which forgets some */
-		assert_true(logged[RPMA_LOG_LEVEL_ERROR] > 0);
+		assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR] > 0, level >= RPMA_LOG_LEVEL_ERROR);
 	if (result != 0)
 		reference_leaks(id, operation->reference_leaks_ids, "see the operation");
 	teardown(NULL);
@@ -51,6 +54,8 @@ void every_call_fails(const struct operation *operation)
 {
 	unsigned nth = 1;
 
-	while (nth_call_fails(operation, nth))
+	while (nth_call_fails(operation, nth, RPMA_LOG_LEVEL_DEBUG))
 		assert_true(++nth < MAX_CALLS);
+	for (; nth > 0; nth--) /* the log changes nothing */
+		nth_call_fails(operation, nth, RPMA_LOG_DISABLED);
 }

@@ -71,6 +71,7 @@ struct provider {
 	struct ibv_device_attr_ex device_attr;
 	enum ibv_transport_type *transport;
 	int reg_mr_errno_without_odp; /* plain registration fails with it, ON_DEMAND works */
+	int getaddrinfo_answer;	      /* what rdma_getaddrinfo() returns when not 0 */
 	int poll_cq_answer;	      /* what ibv_poll_cq() returns when not 0 */
 	uint16_t bound_port;	      /* the port that binding to port 0 gives */
 	bool qp_is_extended;	      /* whether ibv_qp_to_qp_ex() gives a handle */

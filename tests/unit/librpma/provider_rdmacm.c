@@ -147,6 +147,8 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 
 	if (calls_fail(__func__))
 		return -1;
+	if (provider.getaddrinfo_answer != 0)
+		return provider.getaddrinfo_answer;
 	provider.getaddrinfo.hints = *hints;
 	snprintf(provider.getaddrinfo.node, sizeof(provider.getaddrinfo.node), "%s", node);
 	snprintf(provider.getaddrinfo.service, sizeof(provider.getaddrinfo.service), "%s",
@@ -189,6 +191,16 @@ int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 	return calls_fail(__func__) ? -1 : 0;
 }
 
+static bool is_wildcard(const struct sockaddr *addr)
+{
+	static const struct in6_addr any = IN6ADDR_ANY_INIT;
+
+	if (addr->sa_family == AF_INET6)
+		return memcmp(&((const struct sockaddr_in6 *)addr)->sin6_addr, &any, sizeof(any)) ==
+		       0;
+	return ((const struct sockaddr_in *)addr)->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	struct sockaddr_in *in = &id->route.addr.src_sin;
@@ -201,7 +213,8 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 					   : sizeof(struct sockaddr_in));
 	if (in->sin_port == 0)
 		in->sin_port = htons(provider.bound_port);
-	id->verbs = provider.context;
+	if (!is_wildcard(addr)) /* which belongs to no device */
+		id->verbs = provider.context;
 	return 0;
 }
 
@@ -292,7 +305,7 @@ void provider_queue_connect_request(const void *private_data, uint8_t len)
 	struct rdma_cm_id *listener = provider.listener;
 	struct rdma_cm_id *id = new_id(listener->channel, listener->ps);
 
-	id->verbs = listener->verbs;
+	id->verbs = provider.context;
 	queue_event(id, RDMA_CM_EVENT_CONNECT_REQUEST, private_data, len)->base.listen_id =
 		listener;
 }

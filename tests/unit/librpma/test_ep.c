@@ -219,6 +219,19 @@ static void forgive_reference(void)
 		reference_leaks(id, 1, "of two");
 }
 
+static void next_conn_req__destroys_the_id_even_if_it_cannot_reject(void **unused)
+{
+	OURS_ONLY("it leaks the id");
+	make_srq(5);
+	expect(0, rpma_conn_cfg_set_srq(w.cfg, w.srq));
+	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true)); /* not with such an SRQ */
+	provider_queue_connect_request(NULL, 0);
+	calls_fail_always("rdma_reject", EIO);
+	expect(RPMA_E_INVAL, rpma_ep_next_conn_req(w.ep, w.cfg, &w.req));
+	assert_int_equal(calls_count("rdma_reject"), 1);
+	assert_int_equal(provider.live.id, 1); /* the listener's */
+}
+
 static int next_conn_req(void)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
@@ -302,6 +315,7 @@ int main(int argc, char **argv)
 		TEST(next_conn_req__drops_any_other_event, setup_ep),
 		TEST(next_conn_req__refuses_null, setup_ep),
 		TEST(next_conn_req__rejects_the_client_when_it_fails, setup_ep),
+		TEST(next_conn_req__destroys_the_id_even_if_it_cannot_reject, setup_ep),
 		TEST(next_conn_req__survives_every_failing_call, setup_nothing),
 		TEST(shutdown__sets_null, setup_ep),
 		TEST(shutdown__leaves_connections_alone, setup_accepted),

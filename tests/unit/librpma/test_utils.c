@@ -2,7 +2,7 @@
 /* test_utils.c -- finding the device behind an address, and whether it can page on demand. */
 #include "every_call_fails.h"
 
-#include <string.h>
+#include <netdb.h>
 
 /* --- rpma_utils_get_ibv_context() ---------------------------------------- */
 
@@ -27,6 +27,32 @@ static void get_ibv_context__resolves_a_remote_address(void **unused)
 	assert_int_equal(provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, 0);
 	assert_int_equal(provider.resolve.addr_timeout_ms, 1000);
 	assert_int_equal(calls_count("rdma_bind_addr"), 0);
+}
+
+static void get_ibv_context__finds_no_device_for_a_wildcard(void **unused)
+{
+	static const char *const wildcards[] = {"0.0.0.0", "::"};
+
+	OURS_ONLY("it gives a null context, and success");
+	for (size_t i = 0; i < ARRAY_LENGTH(wildcards); i++) {
+		struct ibv_context *context = UNTOUCHED;
+
+		expect(RPMA_E_PROVIDER,
+		       rpma_utils_get_ibv_context(wildcards[i], RPMA_UTIL_IBV_CONTEXT_LOCAL,
+						  &context));
+		assert_ptr_equal(context, UNTOUCHED);
+	}
+}
+
+static void get_ibv_context__reports_an_unknown_address(void **unused)
+{
+	struct ibv_context *context = UNTOUCHED;
+
+	provider.getaddrinfo_answer = EAI_NONAME;
+	expect(RPMA_E_PROVIDER, rpma_utils_get_ibv_context("nowhere.invalid",
+							   RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
+	assert_ptr_equal(context, UNTOUCHED);
+	assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], 1);
 }
 
 static void get_ibv_context__refuses_bad_arguments(void **unused)
@@ -127,6 +153,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(get_ibv_context__binds_to_a_local_address, setup_nothing),
 		TEST(get_ibv_context__resolves_a_remote_address, setup_nothing),
+		TEST(get_ibv_context__finds_no_device_for_a_wildcard, setup_nothing),
+		TEST(get_ibv_context__reports_an_unknown_address, setup_nothing),
 		TEST(get_ibv_context__refuses_bad_arguments, setup_nothing),
 		TEST(get_ibv_context__survives_every_failing_call, setup_nothing),
 		TEST(is_odp_capable__needs_rc_reads_and_writes, setup_nothing),
