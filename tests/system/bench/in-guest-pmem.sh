@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Flushes to a device DAX target, in the guest of scripts/vm with --pmem.
+# Usage: in-guest-pmem.sh read|native: how this guest's device flushes
+set -euo pipefail
+
+method=$1
+here=$(dirname "$(readlink -f "$0")")
+bench=$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+kind=write_flush
+[[ $method == read ]] || kind=write_flush_native
+
+# flushes FLUSH OPTION...: the result says this type, and the method
+flushes()
+{
+	local flush=$1
+	shift
+	"$bench" local --target "$RPMA_VM_PMEM" --force --persist apm --size 64,4K \
+		--duration 200ms --warmup 50ms --repeats 2 -o "$flush.json" "$@"
+	/usr/bin/python3 -B "$here/check_result.py" "$flush.json" --sizes 64,4096 --repeats 2 \
+		--param "flush=$flush" --param "flush_method=$method" --param "latency_kind=$kind" \
+		--warning PERSISTENCE_UNPROVEN
+	grep -q '"kind": "devdax"' "$flush.json"
+	printf 'ok a %s flush to %s by %s\n' "$flush" "$RPMA_VM_PMEM" "$method"
+}
+
+flushes visibility
+flushes persistent --direct-write-to-pmem
+status=0
+"$bench" local --target "$RPMA_VM_PMEM" --persist apm 2> err || status=$?
+[[ $status -eq 2 ]]
+grep -q -- --force err
+printf 'ok nothing is overwritten without --force\n'

@@ -1,0 +1,336 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# rpma-bench over a real RDMA device: what it measures, and how it ends when
+# someone dies. Runs in the guest of scripts/vm; one line for each case.
+# shellcheck disable=SC2317 # functions are called through check
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+bench=$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench
+address=$RPMA_VM_ADDR
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+short=(--duration 100ms --warmup 20ms)
+
+# check NAME COMMAND...: outside of any condition, where set -e would not reach
+check()
+{
+	local name=$1 status
+	shift
+	set +e
+	(
+		set -e
+		"$@"
+	) > log 2>&1
+	status=$?
+	set -e
+	if [[ $status -eq 0 ]]; then
+		printf 'ok %s\n' "$name"
+	else
+		printf 'not ok %s\n' "$name"
+		cat log
+		failed=1
+	fi
+}
+
+# ends STATUS COMMAND...: within a minute, with this status
+ends()
+{
+	local expected=$1 status=0
+	shift
+	timeout 60 "$@" || status=$?
+	[[ $status -eq $expected ]] || {
+		printf '%s: status %d, expected %d\n' "$*" "$status" "$expected"
+		return 1
+	}
+}
+
+result()
+{
+	/usr/bin/python3 -B "$here/check_result.py" "$@"
+}
+
+# until_true WHAT COMMAND...: waits for it, half a minute at most
+until_true()
+{
+	local what=$1 tries=300
+	shift
+	until "$@"; do
+		((--tries)) || {
+			printf 'in vain: %s\n' "$what"
+			return 1
+		}
+		sleep 0.1
+	done
+}
+
+server='' port=''
+# start_server OPTION...: sets server and port
+start_server()
+{
+	"$bench" server --listen "$address" --port 0 "$@" > server.out 2> server.err &
+	server=$!
+	until_true 'the server says its port' grep -q ' port ' server.out
+	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)
+}
+
+# ended PID STATUS: has it, within half a minute?
+ended()
+{
+	local status=0
+	until_true "process $1 ends" eval "! kill -0 $1 2> /dev/null"
+	wait "$1" || status=$?
+	[[ $status -eq $2 ]] || {
+		printf 'status %d, expected %d\n' "$status" "$2"
+		return 1
+	}
+}
+
+# connections N: has the client asked for so many? One is for control.
+connections()
+{
+	[[ $(grep -c 'a connection to .* is requested' client.err) -ge $1 ]]
+}
+
+one_line()
+{
+	cat "$1"
+	[[ $(wc -l < "$1") -eq 1 ]]
+	grep -q -- "$2" "$1"
+}
+
+latency_of_writes()
+{
+	ends 0 "$bench" local --size 64,256,4K "${short[@]}" --repeats 3 --seed 7 -o lat.json
+	result lat.json --sizes 64,256,4096 --repeats 3 --param test=lat --param op=write \
+		--param persist=none --param flush=None --param latency_kind=post_to_cqe \
+		--warning DEVICE_NOT_HARDWARE
+}
+
+the_seed_gives_the_order()
+{
+	ends 0 "$bench" local --size 64,256,4K "${short[@]}" --repeats 3 --seed 7 -o again.json
+	/usr/bin/python3 - <<'PY'
+import json
+orders = [[[r["order"] for r in p["repeats"]] for p in json.load(open(f))["points"]]
+          for f in ("lat.json", "again.json")]
+assert orders[0] == orders[1], orders
+PY
+}
+
+latency_of_reads()
+{
+	ends 0 "$bench" local --op read --size 64:1K:*4 "${short[@]}" --repeats 1 -o read.json
+	result read.json --sizes 64,256,1024 --param op=read --param latency_kind=read
+}
+
+latency_of_flushed_writes()
+{
+	ends 0 "$bench" local --persist apm --size 64,4K "${short[@]}" --repeats 2 -o apm.json
+	result apm.json --sizes 64,4096 --repeats 2 --param persist=apm --param flush=visibility \
+		--warning PERSISTENCE_UNPROVEN
+}
+
+bandwidth()
+{
+	ends 0 "$bench" local --test bw --size 8,64K --depth 4,32 "${short[@]}" --repeats 2 -o bw.json
+	result bw.json --sizes 8,65536 --depths 4,32 --repeats 2 --param test=bw
+	ends 0 "$bench" local --test bw --op read --size 4K "${short[@]}" --repeats 1 -o bwr.json
+	result bwr.json --sizes 4096 --depths 32 --param op=read
+	ends 0 "$bench" local --test bw --persist apm --size 4K "${short[@]}" --repeats 1 -o bwp.json
+	result bwp.json --sizes 4096 --depths 32 --param persist=apm
+}
+
+json_alone_on_stdout()
+{
+	ends 0 "$bench" local --size 64 "${short[@]}" --repeats 1 --json --quiet > json 2> err
+	[[ ! -s err ]]
+	result json --sizes 64
+}
+
+several_clients_one_server()
+{
+	start_server --target dram:1M
+	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 2 -o 1.json
+	result 1.json --sizes 64 --repeats 2 --param "target_memory=$(memory dram 1048576)"
+	ends 2 "$bench" client "$address" --port "$port" --size 2M -q 2> err
+	one_line err '2 MiB does not fit'
+	"$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 5 -q -o 2.json &
+	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 5 -o 3.json
+	wait $!
+	result 2.json --sizes 64 --repeats 5
+	result 3.json --sizes 64 --repeats 5
+	kill -TERM "$server"
+	ended "$server" 143
+}
+
+memory()
+{
+	printf "{'kind': '%s', 'bytes': %d, 'odp': None, 'hugepage_bytes': None, 'numa_node': 0, " \
+		"$1" "$2"
+	printf "'direct_write_to_pmem': False}"
+}
+
+a_server_for_one_client()
+{
+	start_server --once
+	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 1
+	ended "$server" 0
+}
+
+a_file_as_target()
+{
+	start_server --target "$work/target:1M" --once
+	[[ $(stat -c %s target) -eq 1048576 ]]
+	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 1 -o f.json
+	result f.json --sizes 64
+	ended "$server" 0
+	[[ ! -e target ]]
+	printf 'precious' > target
+	ends 2 "$bench" server --listen "$address" --target "$work/target" 2> err
+	one_line err '--force'
+	ends 2 "$bench" server --listen "$address" --target "$work/target:1M" 2> err
+	one_line err 'exists already'
+	[[ $(< target) == precious ]]
+}
+
+nobody_listens()
+{
+	start_server
+	kill -TERM "$server"
+	ended "$server" 143
+	ends 2 "$bench" client "$address" --port "$port" 2> err
+	one_line err "$address:$port.*nothing listens"
+}
+
+nobody_there()
+{
+	ends 2 "$bench" client "${address%.*}.77" 2> err
+	one_line err "${address%.*}.77"
+}
+
+an_address_without_device()
+{
+	ends 2 "$bench" server 2> err
+	one_line err "127.0.0.1: --listen takes one of.* $address"
+}
+
+a_device_of_another_name()
+{
+	ends 3 "$bench" local --device rxe7 2> err
+	one_line err rxe7
+}
+
+start_client()
+{
+	"$bench" client "$address" --port "$port" --size 64 --warmup 10ms --repeats 9 -v "$@" \
+		2> client.err &
+	client=$!
+}
+
+killed_server()
+{
+	start_server
+	printf 'good' > result.json
+	start_client --duration 200ms -o result.json
+	until_true 'the third repeat runs' connections 4
+	kill -KILL "$server"
+	ended "$client" 2
+	grep -v '^librpma' client.err | tail -n 1 > last
+	grep -q "$address:$port closed the connection" last
+	[[ $(< result.json) == good ]]
+	result result.json.partial --sizes 64 --repeats 9 --status failed
+	wait "$server" || true
+}
+
+stopped_server()
+{
+	start_server
+	start_client --duration 20s
+	until_true 'the first repeat runs' connections 2
+	kill -TERM "$server"
+	ended "$server" 143
+	ended "$client" 2
+	grep -q 'closed the connection' client.err
+}
+
+killed_client()
+{
+	start_server
+	start_client --duration 20s
+	until_true 'the first repeat runs' connections 2
+	kill -KILL "$client"
+	wait "$client" || true
+	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 1 -o n.json
+	result n.json --sizes 64
+	until_true 'the server notes it' grep -q 'a client closed' server.err
+	kill -TERM "$server"
+	ended "$server" 143
+}
+
+interrupted_client()
+{
+	start_server --once
+	start_client --duration 300ms -o int.json
+	until_true 'the third repeat runs' connections 4
+	kill -INT "$client"
+	ended "$client" 130
+	result int.json --sizes 64 --repeats 9 --status interrupted
+	ended "$server" 0
+}
+
+interrupted_local()
+{
+	"$bench" local --size 64 --duration 20s --warmup 10ms -v -o il.json 2> client.err &
+	client=$!
+	until_true 'the first repeat runs' connections 2
+	kill -TERM "$client"
+	ended "$client" 143
+	until_true 'its server has gone' eval '! grep -qsx rpma-bench /proc/[0-9]*/comm'
+}
+
+a_stranger()
+{
+	start_server
+	timeout 20 rping -c -a "$address" -p "$port" -C 1 || true
+	until_true 'the server refuses it' grep -q 'no client of this tool' server.err
+	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 1
+	kill -TERM "$server"
+	ended "$server" 143
+}
+
+the_thread_is_where_it_says()
+{
+	ends 0 "$bench" local --size 64 "${short[@]}" --repeats 1 --pin 1 -o pin.json
+	/usr/bin/python3 - <<'PY'
+import json
+thread = json.load(open("pin.json"))["points"][0]["repeats"][0]["threads"][0]
+assert (thread["cpu"], thread["cpus"]) == (1, "1"), thread
+PY
+	ends 2 "$bench" local --size 64 --pin 63 -q 2> err
+	one_line err '--pin 63'
+}
+
+check 'latency of writes' latency_of_writes
+check 'the seed gives the order' the_seed_gives_the_order
+check 'latency of reads' latency_of_reads
+check 'latency of flushed writes' latency_of_flushed_writes
+check 'bandwidth' bandwidth
+check '--json is alone on stdout' json_alone_on_stdout
+check 'several clients of one server' several_clients_one_server
+check 'a server for one client' a_server_for_one_client
+check 'a file as target' a_file_as_target
+check 'a port that nobody listens on' nobody_listens
+check 'an address that nobody has' nobody_there
+check 'an address without a device' an_address_without_device
+check 'a device of another name' a_device_of_another_name
+check 'a server killed in mid-run' killed_server
+check 'a server stopped in mid-run' stopped_server
+check 'a client killed in mid-run' killed_client
+check 'an interrupted client' interrupted_client
+check 'an interrupted local run' interrupted_local
+check 'a stranger connects' a_stranger
+check 'the thread is where the result says' the_thread_is_where_it_says
+exit "$failed"

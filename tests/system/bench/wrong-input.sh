@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What rpma-bench says to wrong input: one line on stderr that names the
+# thing, nothing on stdout, the documented exit status. No case needs an RDMA
+# device. Usage: wrong-input.sh PATH-OF-rpma-bench
+set -euo pipefail
+
+bench=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# refused STATUS PATTERN ARGUMENT...
+refused()
+{
+	local expected=$1 pattern=$2 status=0
+	shift 2
+	timeout 60 "$bench" "$@" > "$work/out" 2> "$work/err" || status=$?
+	if [[ $status -eq $expected && $(wc -l < "$work/err") -eq 1 && ! -s $work/out ]] &&
+		grep -qE -- "$pattern" "$work/err"; then
+		printf 'ok rpma-bench %s\n' "$*"
+		return
+	fi
+	printf 'not ok rpma-bench %s: status %d, expected %d and one line with /%s/:\n' \
+		"$*" "$status" "$expected" "$pattern"
+	cat "$work/out" "$work/err"
+	failed=1
+}
+
+refused 64 'no mode'
+refused 64 'unknown mode sever' sever
+refused 64 'host of the server is missing' client
+refused 64 'unexpected argument again' client host again
+refused 64 'unexpected argument host' server host
+refused 64 'unexpected argument host' local host
+refused 64 'unknown option --sizes' client host --sizes 64
+refused 64 'unknown option -z' client host -z
+refused 64 'unknown option --listen' client host --listen 10.0.0.1
+refused 64 'unknown option --size' server --size 64
+refused 64 '--size needs a value' client host --size
+refused 64 '--size 0:' client host --size 0
+refused 64 '--size 1X:' client host --size 1X
+refused 64 '--size :' client host --size ''
+refused 64 '--size 64,:' client host --size 64,
+refused 64 '--size -1:' client host --size=-1
+refused 64 '--size 2G:' client host --size 2G
+refused 64 '--size 18446744073709551617:' client host --size 18446744073709551617
+refused 64 '--size 64,4K,64:' client host --size 64,4K,64
+refused 64 '--size 4K:64:\*2:' client host --size '4K:64:*2'
+refused 64 '--size 64:4K:\*1:' client host --size '64:4K:*1'
+refused 64 '--size 64:4K:' client host --size 64:4K
+refused 64 '--depth 0:' client host --depth 0
+refused 64 '--depth 4097:' client host --depth 4097
+refused 64 '--test latency:' client host --test latency
+refused 64 '--op delete:' client host --op delete
+refused 64 '--persist maybe:' client host --persist maybe
+refused 64 'only --op write' client host --op read --persist apm
+refused 64 '--completion guess:' client host --completion guess
+refused 64 '--duration 0:' client host --duration 0
+refused 64 '--duration 10x:' client host --duration 10x
+refused 64 '--duration 25h:' client host --duration 25h
+refused 64 '--warmup -1s:' client host --warmup=-1s
+refused 64 '--repeats 0:' client host --repeats 0
+refused 64 '--repeats 1.5:' client host --repeats 1.5
+refused 64 '--seed x:' client host --seed x
+refused 64 '--pin core:' client host --pin core
+refused 64 '--port 65536:' client host --port 65536
+refused 64 '--port 0:' client host --port 0
+refused 64 '--target dram:' server --target dram:
+refused 64 '--target dram:0:' server --target dram:0
+refused 64 '--target /tmp/x:1X:' server --target /tmp/x:1X
+
+refused 2 'resolve the host name nowhere.invalid' client nowhere.invalid
+refused 2 "write the result to $work/none/x.json: No such file" \
+	client 127.0.0.1 -o "$work/none/x.json"
+refused 2 "write the result to $work: Is a directory" client 127.0.0.1 -o "$work"
+refused 2 'write the result to /dev/null' client 127.0.0.1 -o /dev/null
+refused 2 'write the result to /proc/x' local -o /proc/x
+refused 2 'resolve the host name nowhere.invalid' server --listen nowhere.invalid
+
+# the output was tried before, and left no trace
+mkdir "$work/kept"
+printf 'good\n' > "$work/kept/result.json"
+refused 2 'nowhere.invalid' client nowhere.invalid -o "$work/kept/result.json"
+[[ $(ls "$work/kept") == result.json && $(< "$work/kept/result.json") == good ]] || {
+	printf 'not ok a result that was there is kept, and nothing beside it\n'
+	failed=1
+}
+
+if [[ -n $(ls /sys/class/infiniband 2> /dev/null || true) ]]; then
+	printf 'skip what is said without an RDMA device: this machine has one\n'
+else
+	for mode in local server 'client 127.0.0.1'; do
+		# shellcheck disable=SC2086 # two words
+		refused 3 'no RDMA device .*scripts/vm' $mode
+	done
+fi
+
+# --json has the failure of a run, and still one line on stderr
+status=0
+"$bench" client nowhere.invalid --json > "$work/out" 2> "$work/err" || status=$?
+if [[ $status -ne 2 || $(wc -l < "$work/err") -ne 1 ]] ||
+	! /usr/bin/python3 -c '
+import json, sys
+run = json.load(sys.stdin)["run"]
+assert (run["status"], run["exit_code"], run["failure"]["step"]) == ("failed", 2, "resolve"), run
+' < "$work/out"; then
+	printf 'not ok --json names the failed step\n'
+	failed=1
+fi
+
+for mode in '' server client local; do
+	# shellcheck disable=SC2086
+	if ! "$bench" $mode --help > "$work/out" 2> "$work/err" || [[ ! -s $work/out || -s $work/err ]]; then
+		printf 'not ok rpma-bench %s --help\n' "$mode"
+		failed=1
+	fi
+	# shellcheck disable=SC2086
+	[[ $("$bench" $mode --version) == 'rpma-bench '[0-9]* ]] || {
+		printf 'not ok rpma-bench %s --version\n' "$mode"
+		failed=1
+	}
+done
+exit "$failed"
