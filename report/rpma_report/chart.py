@@ -237,7 +237,8 @@ def _scale_x(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
         case "tail":
             axes.set_xscale("log")
             last = max([p[0] for line in panel.lines for p in line.path] + xs + [10])
-            ticks = _every([2.0] + [10.0**e for e in range(1, int(math.log10(last)) + 1)], shape.ticks)
+            nines = range(1, int(math.log10(last)) + 1)
+            ticks = _every([2.0, *(10.0**nine for nine in nines)], shape.ticks)
             text = lambda v: f"{100 - 100 / v:.10g} %"  # noqa: E731
             axes.set_xlim(1, last * 1.3)
         case "category":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numbers behind every chart, and the table and the alternative text beside it.
+"""The numbers behind every chart, and the alternative text beside it.
 
 Pure functions from runs to figures; chart draws what stands here and adds
 nothing, so a test of these numbers is a test of the chart.
@@ -13,13 +13,13 @@ from typing import Literal
 from rpma_report import quantity
 from rpma_report.result import Estimate, Latency, Point, Run
 from rpma_report.series import AXES, Axis, Series, SeriesSet, collect, hardware_mark
+from rpma_report.tables import Table, bandwidth_table, latency_table
 
 XScale = Literal["size", "count", "tail", "category"]
 YScale = Literal["time", "rate"]
 
 SWEEP_PERCENTILES = (0.5, 0.99, 0.999, 0.9999)
 PANEL_PERCENTILES = (0.5, 0.99, 0.999)
-TABLE_PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 MAX_LINES = 12
 _LADDER_VERTICES = 400
 
@@ -46,30 +46,6 @@ class Line:
 class Panel:
     title: str
     lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Text of a table cell, and its interval in small print."""
-
-    text: str
-    interval: str = ""
-
-
-@dataclass(frozen=True)
-class RowGroup:
-    """The rows of a series; the label is empty when there is only one."""
-
-    label: str
-    rows: tuple[tuple[Cell, ...], ...]
-
-
-@dataclass(frozen=True)
-class Table:
-    caption: str
-    columns: tuple[str, ...]
-    groups: tuple[RowGroup, ...]
-    row_headers: int = 1  # so many leading cells name the row
 
 
 @dataclass(frozen=True)
@@ -106,7 +82,7 @@ def latency_figure(runs: Sequence[Run]) -> Figure | None:
         y_scale="time",
         panels=panels,
         alt=_latency_alt(group),
-        table=_latency_table(group),
+        table=latency_table(group, _caption(group, "Latency")),
         notes=_line_notes(group),
     )
 
@@ -135,7 +111,7 @@ def bandwidth_figure(runs: Sequence[Run]) -> Figure | None:
         y_scale="rate",
         panels=(Panel(_single(group), lines),),
         alt=_bandwidth_alt(group),
-        table=_bandwidth_table(group),
+        table=bandwidth_table(group, _caption(group, "Bandwidth")),
         notes=_line_notes(group),
     )
 
@@ -238,7 +214,8 @@ def _line_notes(group: SeriesSet) -> tuple[str, ...]:
     hidden = len(group.series) - MAX_LINES
     if hidden <= 0:
         return ()
-    return (f"The chart shows the first {MAX_LINES} series; the table has all {hidden + MAX_LINES}.",)
+    every = hidden + MAX_LINES
+    return (f"The chart shows the first {MAX_LINES} series; the table has all {every}.",)
 
 
 def _range(values: Sequence[tuple[str, Estimate]], text: Callable[[float], str]) -> str:
@@ -283,72 +260,3 @@ def _caption(group: SeriesSet, subject: str) -> str:
     marks = _marks(group)
     label = _single(group)
     return f"{subject}{f' of {label}' if label else ''}{f' ({marks})' if marks else ''}"
-
-
-def _row_names(group: SeriesSet) -> tuple[str, ...]:
-    return ("size",) if group.axis in (None, AXES[0]) else (group.axis.title, "size")
-
-
-def _row_name(group: SeriesSet, point: Point) -> tuple[Cell, ...]:
-    size = Cell(quantity.size(point.params["size_bytes"]))
-    if group.axis in (None, AXES[0]):
-        return (size,)
-    return (Cell(group.axis.text(point.params[group.axis.key])), size)
-
-
-def _row_groups(group: SeriesSet, row: Callable[[Point], tuple[Cell, ...]]) -> tuple[RowGroup, ...]:
-    labelled = len(group.series) > 1
-    return tuple(
-        RowGroup(s.label if labelled else "", tuple((*_row_name(group, p), *row(p)) for p in s.points))
-        for s in group.series
-    )
-
-
-def _with_interval(value: Estimate | None, text: Callable[[float], str]) -> Cell:
-    if value is None:
-        return Cell(quantity.UNKNOWN)
-    if value.low is None or value.high is None:
-        return Cell(text(value.value))
-    return Cell(text(value.value), quantity.span(text(value.low), text(value.high)))
-
-
-def _repeats_cell(point: Point) -> Cell:
-    return Cell(quantity.count(point.repeats))
-
-
-def _latency_table(group: SeriesSet) -> Table:
-    known = {p for s in group.series for q in s.points if q.latency for p in q.latency.percentiles}
-    stated = [p for p in TABLE_PERCENTILES if p in known]
-
-    def row(point: Point) -> tuple[Cell, ...]:
-        latency = point.latency
-        assert latency is not None  # latency_figure takes no other points
-        return (
-            Cell(quantity.count(latency.count)),
-            _repeats_cell(point),
-            Cell(quantity.time_ns(latency.min)),
-            *(_with_interval(latency.percentiles.get(p), quantity.time_ns) for p in stated),
-            Cell(quantity.time_ns(latency.max)),
-            _with_interval(latency.mean, quantity.time_ns),
-        )
-
-    names = _row_names(group)
-    columns = (*names, "operations", "repeats", "min", *map(quantity.percentile, stated), "max", "mean")
-    return Table(_caption(group, "Latency"), columns, _row_groups(group, row), len(names))
-
-
-def _bandwidth_table(group: SeriesSet) -> Table:
-    def row(point: Point) -> tuple[Cell, ...]:
-        rate = point.bytes_per_s
-        return (
-            _with_interval(rate, lambda v: quantity.rate(v, "B")),
-            Cell(quantity.rate(rate.value * 8, "bit")),
-            _with_interval(point.ops_per_s, lambda v: quantity.rate(v, "op")),
-            Cell(quantity.count(point.ops)),
-            _repeats_cell(point),
-            Cell(quantity.count(point.errors)),
-        )
-
-    names = _row_names(group)
-    columns = (*names, "bandwidth", "in bits", "rate", "operations", "repeats", "errors")
-    return Table(_caption(group, "Bandwidth"), columns, _row_groups(group, row), len(names))

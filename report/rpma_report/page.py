@@ -6,14 +6,13 @@ sheet, and the SVG that svg.for_page wrote from a parsed document.
 """
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from rpma_report import __version__, chart, quantity
+from rpma_report import __version__, chart, facts, quantity
 from rpma_report.figures import Figure, bandwidth_figure, latency_figure
 from rpma_report.result import Point, Run
 from rpma_report.series import AXES, SeriesSet, collect, hardware_mark, what
@@ -21,13 +20,13 @@ from rpma_report.text import shown
 
 CHARTED_TESTS = ("lat", "bw")
 MAX_CARDS = 8
-MAX_ENVIRONMENT_ROWS = 400
 
 KINDS = {
     "post_to_cqe": "from posting the operation until its completion: the write has reached the "
     "peer's RDMA device, not its memory",
     "write_flush": "from posting the write until the completion of the flush after it",
-    "write_flush_native": "from posting the write until the completion of the native flush after it",
+    "write_flush_native": "from posting the write until the completion of the native flush after "
+    "it",
     "gpspm_rtt": "from posting the write until the target's answer that the data is persistent",
     "read": "from posting the read until its completion",
     "atomic_write_commit": "from posting the write until the completion of the atomic write that "
@@ -58,15 +57,6 @@ class Block:
     missing: str
 
 
-@dataclass(frozen=True)
-class HostTable:
-    """Facts about the hosts of one run, or of several that agree."""
-
-    names: str
-    rows: tuple[tuple[str, str, str], ...]
-    more: int
-
-
 def render(runs: Sequence[Run]) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("rpma_report", "templates"),
@@ -82,16 +72,17 @@ def render(runs: Sequence[Run]) -> str:
         version=__version__,
         style=Markup(style),
         runs=runs,
-        soft=[(run, hardware_mark(run)) for run in runs if not run.is_hardware],
-        unproven=[run for run in runs if run.persistence_unproven],
+        devices=facts.by_key(((_device(run), run.started[:10]), run) for run in runs),
+        soft=facts.by_key((hardware_mark(run), run) for run in runs if not run.is_hardware),
+        unproven=facts.by_key((run.verdict, run) for run in runs if run.persistence_unproven),
         unfinished=[run for run in runs if run.status != "complete"],
         cards=_cards(runs),
         subjects=_subjects(runs),
         blocks=(_latency_block(runs), _bandwidth_block(runs)),
         kinds=_kinds(runs),
         others=_others(runs),
-        warnings=_warnings(runs),
-        hosts=_hosts(runs),
+        warnings=facts.warnings(runs),
+        environment=facts.environment(runs),
         commands=[(run, _command(run.argv)) for run in runs],
         device=_device,
         clock=_clock,
@@ -127,9 +118,12 @@ def _latency_card(group: SeriesSet, label: str, point: Point) -> Card | None:
     latency = point.latency
     if latency is None or 0.5 not in latency.percentiles:
         return None
-    tail = [p for p in (0.99, 0.999) if p in latency.percentiles][-1:]
-    parts = [f"{quantity.percentile(p)} {quantity.time_ns(latency.percentiles[p].value)}" for p in tail]
-    parts.append(f"slowest {quantity.time_ns(latency.max)}")
+    parts = [
+        f"{quantity.percentile(p)} {quantity.time_ns(latency.percentiles[p].value)}"
+        for p in (0.99, 0.999)
+        if p in latency.percentiles
+    ]
+    parts = [*parts[-1:], f"slowest {quantity.time_ns(latency.max)}"]
     value = quantity.time_ns(latency.percentiles[0.5].value)
     return Card(label, value, f"median latency, {_setting(group, point)}", ", ".join(parts))
 
@@ -177,65 +171,6 @@ def _others(runs: Sequence[Run]) -> list[tuple[str, int]]:
             if test not in CHARTED_TESTS:
                 counts[test] = counts.get(test, 0) + 1
     return sorted(counts.items())
-
-
-def _warnings(runs: Sequence[Run]) -> list[tuple[str, str, str, str, str]]:
-    """(run, severity, where, code, text) of the tool's warnings and of each point's own."""
-    rows = []
-    for run in runs:
-        rows += [(run.name, w.severity, w.host, w.code, w.text) for w in run.warnings]
-        said = {w.code for w in run.warnings}
-        for point in run.points:
-            if "REPEAT_FLAGGED" not in said:
-                rows += [(run.name, "warn", point.id, "REPEAT_FLAGGED", text) for text in point.flagged]
-            if point.steady is False and "NOT_STEADY" not in said:
-                text = "the warm-up ended before the rate was steady"
-                rows.append((run.name, "warn", point.id, "NOT_STEADY", text))
-            if point.errors:
-                text = f"{quantity.count(point.errors)} operations failed"
-                rows.append((run.name, "warn", point.id, "ERRORS", text))
-    return rows
-
-
-def _flat(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """nic.fw_ver: "22.31" and so on; what is nested deeper than anyone reads is cut."""
-    if depth < 6 and isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield from _flat(item, f"{path}.{shown(key, 60)}".lstrip("."), depth + 1)
-    elif depth < 6 and isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value):
-        for index, item in enumerate(value):
-            yield from _flat(item, f"{path}[{index}]", depth + 1)
-    else:
-        yield path, _fact(value)
-
-
-def _fact(value: Any) -> str:
-    match value:
-        case None | [] | {} | "":
-            return quantity.UNKNOWN
-        case bool():
-            return "yes" if value else "no"
-        case list():
-            return shown(", ".join(shown(v, 60) for v in value[:50]), 500)
-        case dict():
-            return "\u2026"
-        case _:
-            return shown(value, 500)
-
-
-def _hosts(runs: Sequence[Run]) -> list[HostTable]:
-    tables: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
-    for run in runs:
-        sides = [dict(_flat(run.environment[side] or {})) for side in ("client", "server")]
-        keys = [key for key in dict.fromkeys([*sides[0], *sides[1]]) if key]
-        rows = tuple(
-            (key, *(side.get(key, quantity.UNKNOWN) for side in sides)) for key in keys
-        )
-        tables.setdefault(rows, []).append(run.name)
-    return [
-        HostTable(", ".join(names), rows[:MAX_ENVIRONMENT_ROWS], max(len(rows) - MAX_ENVIRONMENT_ROWS, 0))
-        for rows, names in tables.items()
-    ]
 
 
 def _command(argv: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ Different latency kinds, operations or ways to persist never share one. A label
 says as little as is needed to tell the series of one chart apart.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,17 +114,12 @@ def _identity(point: Point, axis: Axis | None) -> tuple[object, ...]:
 
 
 def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]:
-    runs = {id(run) for run, _ in firsts}
+    plain = [", ".join(_words([p for _, p in firsts], point, axis)) for _, point in firsts]
     marks = {hardware_mark(run) for run, _ in firsts}
     labels = []
-    for run, point in firsts:
-        parts = [what(point.params)]
-        alike = [p for _, p in firsts if what(p.params) == parts[0]]
-        for key, words in _TRAITS:
-            differs = len({_trait(p, key) for p in alike}) > 1
-            if differs and (axis is None or key != axis.key) and _trait(point, key) is not None:
-                parts.append(words(_trait(point, key)))
-        if len(runs) > 1:
+    for (run, _), label in zip(firsts, plain, strict=True):
+        parts = [label]
+        if plain.count(label) > 1:
             parts.append(run.name)
         if len(marks) > 1 and hardware_mark(run):
             parts.append(hardware_mark(run))
@@ -132,5 +127,19 @@ def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]
     return labels
 
 
+def _words(firsts: Sequence[Point], point: Point, axis: Axis | None) -> Iterator[str]:
+    """The operation, and the traits that tell it from others of the same operation."""
+    yield what(point.params)
+    alike = [other for other in firsts if what(other.params) == what(point.params)]
+    for key, words in _TRAITS:
+        value = _trait(point, key)
+        if value is None or (axis is not None and key == axis.key):
+            continue
+        if len({_trait(other, key) for other in alike}) > 1:
+            yield words(value)
+
+
 def _sorted(points: Iterable[Point], axis: Axis | None) -> tuple[Point, ...]:
-    return tuple(points) if axis is None else tuple(sorted(points, key=lambda p: p.params[axis.key]))
+    if axis is None:
+        return tuple(points)
+    return tuple(sorted(points, key=lambda p: p.params[axis.key]))

@@ -225,4 +225,4 @@ def test_environment_bomb_is_cut(page: Page) -> None:
         deep = {"d": deep}
     document["environment"]["client"]["host"] = {"deep": deep, **{f"k{i}": i for i in range(5000)}}
     text = page(document)
-    assert "more facts in the result file" in text and len(text) < 400_000
+    assert "more facts in the result files" in text and len(text) < 400_000

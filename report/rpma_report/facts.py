@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What several runs have in common, said once: devices, warnings, environments.
+
+A page is often made of several files measured on the same two hosts; what they
+agree on stands once, with the names of the runs, and the rest by its values.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from rpma_report import quantity
+from rpma_report.result import Run
+from rpma_report.text import shown
+
+MAX_ROWS = 400
+_MAX_NAMES = 8
+_MAX_DEPTH = 6
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Facts of the hosts: those equal in all runs, and those that differ."""
+
+    same: tuple[tuple[str, str, str], ...]  # fact, client, server
+    differing: tuple[tuple[str, str, str, str], ...]  # fact, host, value, runs
+    hidden: int  # rows beyond MAX_ROWS of each
+
+
+def names(runs: Sequence[Run]) -> str:
+    """a, b and 3 more"""
+    text = ", ".join(run.name for run in runs[:_MAX_NAMES])
+    more = len(runs) - _MAX_NAMES
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def by_key(pairs: Iterable[tuple[Key, Run]]) -> list[tuple[Key, str]]:
+    """What is said of runs, each once with the names of its runs."""
+    groups: dict[Key, dict[int, Run]] = {}
+    for key, run in pairs:
+        groups.setdefault(key, {})[id(run)] = run
+    return [(key, names(list(group.values()))) for key, group in groups.items()]
+
+
+def warnings(runs: Sequence[Run]) -> list[tuple[tuple[str, str, str, str], str]]:
+    """((code, severity, where, text), runs)"""
+    return by_key((warning, run) for run in runs for warning in _warnings_of(run))
+
+
+def _warnings_of(run: Run) -> Iterator[tuple[str, str, str, str]]:
+    """The tool's own, and what it noted at a point but did not warn of."""
+    for said in run.warnings:
+        yield said.code, said.severity, said.host, said.text
+    codes = {said.code for said in run.warnings}
+    for point in run.points:
+        if "REPEAT_FLAGGED" not in codes:
+            for text in point.flagged:
+                yield "REPEAT_FLAGGED", "warn", point.id, text
+        if point.steady is False and "NOT_STEADY" not in codes:
+            yield "NOT_STEADY", "warn", point.id, "the warm-up ended before the rate was steady"
+        if point.errors:
+            text = f"{quantity.count(point.errors)} operations failed"
+            yield "ERRORS", "warn", point.id, text
+
+
+def environment(runs: Sequence[Run]) -> Environment:
+    sides = ("client", "server")
+    told = [{side: dict(_flat(run.environment[side] or {})) for side in sides} for run in runs]
+    keys = dict.fromkeys(key for run in told for side in sides for key in run[side] if key)
+    same, differing = [], []
+    for key in keys:
+        first = [told[0][side].get(key, quantity.UNKNOWN) for side in sides]
+        if all(run[side].get(key, quantity.UNKNOWN) == value
+               for run in told for side, value in zip(sides, first, strict=True)):  # fmt: skip
+            same.append((key, first[0], first[1]))
+            continue
+        for side in sides:
+            values = (run[side].get(key, quantity.UNKNOWN) for run in told)
+            differing += [
+                (key, side, value, which)
+                for value, which in by_key(zip(values, runs, strict=True))
+            ]
+    hidden = max(len(same) - MAX_ROWS, 0) + max(len(differing) - MAX_ROWS, 0)
+    return Environment(tuple(same[:MAX_ROWS]), tuple(differing[:MAX_ROWS]), hidden)
+
+
+def _flat(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """nic.fw_ver: "22.31" and so on; what is nested deeper than anyone reads is cut."""
+    if depth < _MAX_DEPTH and isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _flat(item, f"{path}.{shown(key, 60)}".lstrip("."), depth + 1)
+    elif depth < _MAX_DEPTH and isinstance(value, list) and _nested(value):
+        for index, item in enumerate(value):
+            yield from _flat(item, f"{path}[{index}]", depth + 1)
+    else:
+        yield path, _fact(value)
+
+
+def _nested(items: list[Any]) -> bool:
+    return any(isinstance(item, (dict, list)) for item in items)
+
+
+def _fact(value: Any) -> str:
+    match value:
+        case None | [] | {} | "":
+            return quantity.UNKNOWN
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return shown(", ".join(shown(v, 60) for v in value[:50]), 500)
+        case dict():
+            return "\u2026"
+        case _:
+            return shown(value, 500)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What several runs have in common is said once, what differs by its values."""
+
+import copy
+from typing import Any
+
+import sample
+from rpma_report import facts
+from rpma_report.result import Run, name_apart, run_from
+
+LAT = sample.lat_point(0, 64, count=1000)
+
+
+def runs(*documents: dict[str, Any]) -> list[Run]:
+    return name_apart([run_from(f"r{i}", copy.deepcopy(d), "0" * 64) for i, d in enumerate(documents)])
+
+
+def test_equal_facts_stand_once_and_others_by_value() -> None:
+    documents = [copy.deepcopy(sample.result([LAT])) for _ in range(3)]
+    documents[1]["environment"]["server"]["os"]["kernel"] = "6.12"
+    told = facts.environment(runs(*documents))
+    assert ("cpu.sockets", "1", "1") in told.same
+    assert ("host.hostname", "client", "server") in told.same
+    assert told.differing == (
+        ("os.kernel", "client", "6.1.0-40-amd64", "r0, r1, r2"),
+        ("os.kernel", "server", "6.1.0-40-amd64", "r0, r2"),
+        ("os.kernel", "server", "6.12", "r1"),
+    )
+
+
+def test_unknown_host_is_a_dash() -> None:
+    document = copy.deepcopy(sample.result([LAT]))
+    document["environment"]["server"] = None
+    told = facts.environment(runs(document))
+    assert ("cpu.sockets", "1", "–") in told.same
+
+
+def test_same_warning_of_several_runs_is_one_row() -> None:
+    ((warning, which),) = facts.warnings(runs(sample.result([LAT]), sample.result([LAT])))
+    assert warning[:3] == ("PERSISTENCE_UNPROVEN", "warn", "server") and which == "r0, r1"
+
+
+def test_points_warn_for_themselves_unless_the_tool_did() -> None:
+    point = copy.deepcopy(LAT)
+    point["warmup"]["steady"] = False
+    point["summary"]["flagged_repeats"] = [{"index": 2, "reason": "mean_mad>3", "hints": ["a=1"]}]
+    point["repeats"][0]["errors"] = 3
+    said = {"code": "NOT_STEADY", "severity": "warn", "host": "client", "text": "2 of 3"}
+    rows = [row for row, _ in facts.warnings(runs(sample.result([point], warnings=[said])))]
+    assert rows == [
+        ("NOT_STEADY", "warn", "client", "2 of 3"),
+        ("REPEAT_FLAGGED", "warn", "p0000", "repeat 2: mean_mad>3, a=1"),
+        ("ERRORS", "warn", "p0000", "3 operations failed"),
+    ]
+
+
+def test_many_names_are_cut() -> None:
+    assert facts.names(runs(*[sample.result([])] * 11)) == "r0, r1, r2, r3, r4, r5, r6, r7 and 3 more"
