@@ -49,12 +49,14 @@ static int parse(const char *text, const struct suffix *suffixes, uint64_t *valu
 		    __builtin_add_overflow(number, (uint64_t)(*s - '0'), &number))
 			return -ERANGE;
 	}
-	for (; suffixes->name != NULL; suffixes++) {
-		if (strcmp(s, suffixes->name) == 0)
-			return __builtin_mul_overflow(number, suffixes->factor, value) ? -ERANGE
-										       : 0;
-	}
-	return -EINVAL;
+	while (suffixes->name != NULL && strcmp(s, suffixes->name) != 0)
+		suffixes++;
+	if (suffixes->name == NULL)
+		return -EINVAL;
+	if (__builtin_mul_overflow(number, suffixes->factor, &number))
+		return -ERANGE;
+	*value = number;
+	return 0;
 }
 
 int units_parse_number(const char *text, uint64_t *value)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_device.c -- RDMA devices and their kinds, in sysfs trees as kernels
+ * 6.1 and 6.12 show them.
+ */
+#include <errno.h>
+
+#include "common/device.h"
+#include "common/failure.h"
+#include "scratch.h"
+
+#define IB "sys/class/infiniband/"
+
+static void make_rxe(void)
+{
+	scratch_write("sys/devices/virtual/infiniband/rxe0/node_type", "1: CA\n");
+	scratch_write("sys/devices/virtual/infiniband/rxe0/parent", "lo\n");
+	scratch_write("sys/devices/virtual/infiniband/rxe0/ports/1/link_layer", "Ethernet\n");
+	scratch_write("sys/devices/virtual/infiniband/rxe0/ports/1/gid_attrs/ndevs/0", "lo\n");
+	scratch_link("../../devices/virtual/infiniband/rxe0", IB "rxe0");
+}
+
+static void make_siw(void)
+{
+	scratch_write("sys/devices/virtual/infiniband/siw0/node_type", "4: RNIC\n");
+	scratch_write("sys/devices/virtual/infiniband/siw0/ports/1/link_layer", "Ethernet\n");
+	scratch_link("../../devices/virtual/infiniband/siw0", IB "siw0");
+}
+
+static void make_hardware(void)
+{
+	const char *nic = "sys/devices/pci0000:80/0000:81:00.0/infiniband/mlx5_0/";
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%snode_type", nic);
+	scratch_write(name, "1: CA\n");
+	snprintf(name, sizeof(name), "%sports/1/link_layer", nic);
+	scratch_write(name, "InfiniBand\n");
+	scratch_write("sys/bus/pci/drivers/mlx5_core/bind", "");
+	scratch_link("../../../bus/pci/drivers/mlx5_core",
+		     "sys/devices/pci0000:80/0000:81:00.0/driver");
+	snprintf(name, sizeof(name), "%sdevice", nic);
+	scratch_link("../../../0000:81:00.0", name);
+	scratch_link("../../devices/pci0000:80/0000:81:00.0/infiniband/mlx5_0", IB "mlx5_0");
+}
+
+static void kinds_are_told_apart(void **state)
+{
+	struct sysroot root;
+	struct device d;
+
+	make_rxe();
+	make_siw();
+	make_hardware();
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	assert_int_equal(device_find(&root, "rxe0", &d), 0);
+	assert_int_equal(d.kind, DEVICE_RXE);
+	assert_string_equal(d.transport, "roce");
+	assert_string_equal(d.netdev, "lo");
+	assert_string_equal(d.address, "127.0.0.1");
+	assert_int_equal(device_find(&root, "siw0", &d), 0);
+	assert_int_equal(d.kind, DEVICE_SIW);
+	assert_string_equal(d.transport, "iwarp");
+	assert_int_equal(device_find(&root, "mlx5_0", &d), 0);
+	assert_int_equal(d.kind, DEVICE_HARDWARE);
+	assert_string_equal(d.transport, "ib");
+	assert_string_equal(d.address, "");
+	sysroot_close(&root);
+}
+
+static void devices_are_listed_by_name(void **state)
+{
+	struct device *list = NULL;
+	struct sysroot root;
+	size_t count = 0;
+
+	make_siw();
+	make_rxe();
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	assert_int_equal(device_list(&root, &list, &count), 0);
+	assert_int_equal(count, 2);
+	assert_string_equal(list[0].name, "rxe0");
+	assert_string_equal(list[1].name, "siw0");
+	free(list);
+	sysroot_close(&root);
+}
+
+static void the_choice_needs_an_address(void **state)
+{
+	struct sysroot root;
+	struct device d;
+
+	make_siw();
+	make_rxe();
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	assert_int_equal(device_choose(&root, NULL, &d), 0);
+	assert_string_equal(d.name, "rxe0");
+	assert_int_equal(device_choose(&root, "auto", &d), 0);
+	assert_int_not_equal(device_choose(&root, "siw0", &d), 0);
+	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
+	assert_non_null(strstr(failure_get()->text, "siw0"));
+	sysroot_close(&root);
+}
+
+static void a_host_without_devices_is_told_what_to_do(void **state)
+{
+	struct device *list = NULL, d;
+	struct sysroot root;
+	size_t count = 7;
+
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	assert_int_equal(device_list(&root, &list, &count), 0);
+	assert_int_equal(count, 0);
+	assert_int_not_equal(device_choose(&root, NULL, &d), 0);
+	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
+	assert_non_null(strstr(failure_get()->text, "scripts/vm"));
+	sysroot_close(&root);
+}
+
+static void no_name_leads_elsewhere(void **state)
+{
+	static const char *const names[] = {"", "..", "../rxe0", "none"};
+	struct sysroot root;
+	struct device d;
+
+	make_rxe();
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	for (size_t i = 0; i < 4; i++) {
+		if (i != 1)
+			assert_int_equal(device_find(&root, names[i], &d), -ENOENT);
+	}
+	sysroot_close(&root);
+}
+
+/* A link in the tree that points out of it stays inside. */
+static void links_do_not_leave_the_root(void **state)
+{
+	struct sysroot root;
+	char line[64];
+
+	scratch_write("inside", "yes\n");
+	scratch_link("/inside", "absolute");
+	scratch_link("../../../../../../inside", "climbing");
+	scratch_link("/etc/passwd", "outside");
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	assert_true(sysroot_line(&root, line, sizeof(line), "absolute"));
+	assert_string_equal(line, "yes");
+	assert_true(sysroot_line(&root, line, sizeof(line), "climbing"));
+	assert_string_equal(line, "yes");
+	assert_false(sysroot_line(&root, line, sizeof(line), "outside"));
+	assert_false(sysroot_line(&root, line, sizeof(line), "../../../../etc/passwd"));
+	sysroot_close(&root);
+}
+
+#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_scratch(kinds_are_told_apart),
+		in_scratch(devices_are_listed_by_name),
+		in_scratch(the_choice_needs_an_address),
+		in_scratch(a_host_without_devices_is_told_what_to_do),
+		in_scratch(no_name_leads_elsewhere),
+		in_scratch(links_do_not_leave_the_root),
+	};
+
+	return cmocka_run_group_tests_name("common.device", tests, NULL, NULL);
+}

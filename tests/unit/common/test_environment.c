@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_environment.c -- the environment block from a tree of files: what is
+ * there is taken, what is not is null.
+ */
+#include "common/environment.h"
+#include "scratch.h"
+
+static json_t *gather(const char *device)
+{
+	struct sysroot root;
+	json_t *block;
+
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	block = environment_gather(&root, NULL, device);
+	sysroot_close(&root);
+	return block;
+}
+
+static const json_t *fact(const json_t *block, const char *group, const char *key)
+{
+	const json_t *value = json_object_get(json_object_get(block, group), key);
+
+	if (value == NULL)
+		fail_msg("%s.%s is missing", group, key);
+	return value;
+}
+
+static void facts_are_read_from_the_root(void **state)
+{
+	json_t *block;
+
+	scratch_write("proc/cpuinfo",
+		      "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Example CPU @ 2\n"
+		      "flags\t\t: fpu hypervisor\n");
+	scratch_write("proc/meminfo", "MemTotal:       2048 kB\nHugePages_Total:       3\n"
+				      "Hugepagesize:       2048 kB\n");
+	scratch_write("proc/cmdline", "root=/dev/secret isolcpus=1 quiet mitigations=off\n");
+	scratch_write("etc/os-release", "NAME=\"x\"\nPRETTY_NAME=\"Example Linux 1\"\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+	scratch_write("proc/sys/kernel/numa_balancing", "1\n");
+	scratch_write("sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected\n");
+	block = gather(NULL);
+	assert_string_equal(json_string_value(fact(block, "cpu", "model")), "Example CPU @ 2");
+	assert_string_equal(json_string_value(fact(block, "cpu", "model_id")), "85");
+	assert_true(json_is_true(fact(block, "host", "virtualised")));
+	assert_string_equal(json_string_value(fact(block, "os", "distro")), "Example Linux 1");
+	assert_string_equal(json_string_value(fact(block, "power", "governor")), "powersave");
+	assert_int_equal(json_integer_value(fact(block, "noise", "numa_balancing")), 1);
+	assert_int_equal(json_integer_value(fact(block, "memory", "total_bytes")), 2097152);
+	assert_int_equal(json_integer_value(fact(block, "memory", "hugepages")), 3);
+	assert_string_equal(json_string_value(fact(block, "mitigations", "meltdown")),
+			    "Not affected");
+	json_decref(block);
+}
+
+/* Of the kernel's command line only what bears on figures leaves the host. */
+static void the_command_line_is_filtered(void **state)
+{
+	const json_t *list;
+	json_t *block;
+
+	scratch_write("proc/cmdline", "root=/dev/secret isolcpus=1 quiet mitigations=off\n");
+	block = gather(NULL);
+	list = fact(block, "os", "cmdline");
+	assert_int_equal(json_array_size(list), 2);
+	assert_string_equal(json_string_value(json_array_get(list, 0)), "isolcpus=1");
+	assert_string_equal(json_string_value(json_array_get(list, 1)), "mitigations=off");
+	json_decref(block);
+}
+
+static void what_is_unknown_is_null(void **state)
+{
+	static const char *const facts[][2] = {
+		{"host", "vendor"},	   {"host", "virtualised"}, {"os", "distro"},
+		{"os", "cmdline"},	   {"cpu", "model"},	    {"cpu", "smt_active"},
+		{"power", "governor"},	   {"power", "max_khz"},    {"noise", "numa_balancing"},
+		{"memory", "total_bytes"},
+	};
+	json_t *block = gather("rxe9");
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		if (!json_is_null(fact(block, facts[i][0], facts[i][1])))
+			fail_msg("%s.%s is not null", facts[i][0], facts[i][1]);
+	}
+	assert_true(json_is_null(json_object_get(block, "nic")));
+	assert_true(json_is_null(json_object_get(block, "mitigations")));
+	assert_int_equal(json_array_size(json_object_get(block, "pmem")), 0);
+	json_decref(block);
+}
+
+/* An unknown node is -1 in sysfs and null here. */
+static void the_device_has_its_facts(void **state)
+{
+	const json_t *nic;
+	json_t *block;
+
+	scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
+	scratch_write("sys/class/infiniband/mlx5_0/fw_ver", "16.35.2000\n");
+	scratch_write("sys/class/infiniband/mlx5_0/ports/1/rate", "100 Gb/sec (4X EDR)\n");
+	scratch_write("sys/class/infiniband/mlx5_0/device/numa_node", "-1\n");
+	scratch_write("sys/bus/pci/drivers/mlx5_core/bind", "");
+	scratch_link("../../../../bus/pci/drivers/mlx5_core",
+		     "sys/class/infiniband/mlx5_0/device/driver");
+	block = gather("mlx5_0");
+	nic = json_object_get(block, "nic");
+	assert_string_equal(json_string_value(json_object_get(nic, "ibdev")), "mlx5_0");
+	assert_string_equal(json_string_value(json_object_get(nic, "kind")), "hardware");
+	assert_string_equal(json_string_value(json_object_get(nic, "driver")), "mlx5_core");
+	assert_string_equal(json_string_value(json_object_get(nic, "fw_ver")), "16.35.2000");
+	assert_true(json_is_null(json_object_get(nic, "numa_node")));
+	assert_true(json_is_null(json_object_get(nic, "board_id")));
+	json_decref(block);
+}
+
+static void persistent_memory_is_listed(void **state)
+{
+	const json_t *region;
+	json_t *block;
+
+	scratch_write("sys/bus/nd/devices/region0/persistence_domain", "memory_controller\n");
+	scratch_write("sys/bus/nd/devices/region0/size", "268435456\n");
+	scratch_write("sys/bus/nd/devices/ndbus0/provider", "ACPI.NFIT\n");
+	block = gather(NULL);
+	assert_int_equal(json_array_size(json_object_get(block, "pmem")), 1);
+	region = json_array_get(json_object_get(block, "pmem"), 0);
+	assert_string_equal(json_string_value(json_object_get(region, "persistence_domain")),
+			    "memory_controller");
+	assert_int_equal(json_integer_value(json_object_get(region, "size_bytes")), 268435456);
+	assert_true(json_is_null(json_object_get(region, "numa_node")));
+	json_decref(block);
+}
+
+#if defined(__x86_64__)
+static void qemus_processor_is_an_emulated_one(void **state)
+{
+	struct sysroot root;
+
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	assert_int_equal(environment_emulated_cpu(&root), -1);
+	scratch_write("proc/cpuinfo", "model name\t: AMD EPYC\n");
+	assert_int_equal(environment_emulated_cpu(&root), 0);
+	scratch_write("proc/cpuinfo", "model name\t: QEMU TCG CPU version 2.5+\n");
+	assert_int_equal(environment_emulated_cpu(&root), 1);
+	sysroot_close(&root);
+}
+#endif
+
+static void loaded_libraries_have_versions(void **state)
+{
+	json_t *version = environment_library("libjansson.so");
+	json_t *none = environment_library("libnosuch.so");
+
+	assert_true(json_is_string(version));
+	assert_true(json_is_null(none));
+	json_decref(version);
+	json_decref(none);
+}
+
+#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_scratch(facts_are_read_from_the_root),
+		in_scratch(the_command_line_is_filtered),
+		in_scratch(what_is_unknown_is_null),
+		in_scratch(the_device_has_its_facts),
+		in_scratch(persistent_memory_is_listed),
+#if defined(__x86_64__)
+		in_scratch(qemus_processor_is_an_emulated_one),
+#endif
+		cmocka_unit_test(loaded_libraries_have_versions),
+	};
+
+	return cmocka_run_group_tests_name("common.environment", tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_resolve.c -- names into addresses, with a getaddrinfo of our own that
+ * can take forever.
+ */
+#include <netdb.h>
+#include <semaphore.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "common/resolve.h"
+#include "test.h"
+
+static sem_t release;
+static int wait_first;
+
+int __real_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		       struct addrinfo **res);
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		       struct addrinfo **res);
+
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		       struct addrinfo **res)
+{
+	if (wait_first)
+		sem_wait(&release);
+	return __real_getaddrinfo(node, service, hints, res);
+}
+
+static void addresses_stay_what_they_are(void **state)
+{
+	char address[RESOLVE_ADDRESS_MAX];
+
+	assert_int_equal(resolve_host("10.1.2.3", 5000, address), 0);
+	assert_string_equal(address, "10.1.2.3");
+	assert_int_equal(resolve_host("fd00::0001", 5000, address), 0);
+	assert_string_equal(address, "fd00::1");
+}
+
+static void an_unknown_name_is_told(void **state)
+{
+	char address[RESOLVE_ADDRESS_MAX];
+
+	assert_int_not_equal(resolve_host("nowhere.invalid", 30000, address), 0);
+	assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
+	assert_non_null(strstr(failure_get()->text, "nowhere.invalid"));
+}
+
+static void waiting_has_a_limit(void **state)
+{
+	char address[RESOLVE_ADDRESS_MAX];
+
+	wait_first = 1;
+	assert_int_not_equal(resolve_host("10.1.2.3", 0, address), 0);
+	assert_non_null(strstr(failure_get()->text, "no answer"));
+	sem_post(&release);
+	wait_first = 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_stay_what_they_are),
+		cmocka_unit_test(an_unknown_name_is_told),
+		cmocka_unit_test(waiting_has_a_limit),
+	};
+
+	sem_init(&release, 0, 0);
+	return cmocka_run_group_tests_name("common.resolve", tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_result.c -- a result file is whole or is not, and its values are exact.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "common/failure.h"
+#include "common/result.h"
+#include "scratch.h"
+
+static size_t files(void)
+{
+	DIR *directory = opendir(scratch);
+	const struct dirent *entry;
+	size_t n = 0;
+
+	assert_non_null(directory);
+	while ((entry = readdir(directory)) != NULL)
+		n += entry->d_name[0] != '.';
+	closedir(directory);
+	return n;
+}
+
+static void a_result_replaces_the_one_before(void **state)
+{
+	json_t *document = json_pack("{s:i}", "answer", 42);
+	char path[PATH_MAX], text[64];
+
+	scratch_write("r.json", "a longer text than the one that comes after it");
+	assert_int_equal(result_write(scratch_path("r.json", path), document), 0);
+	scratch_read("r.json", text, sizeof(text));
+	assert_string_equal(text, "{\n \"answer\": 42\n}\n");
+	assert_int_equal(files(), 1);
+	json_decref(document);
+}
+
+/* A full disk, by a limit on the size of files: 4 KiB of a larger document. */
+static void a_failed_write_keeps_what_was_there(void **state)
+{
+	json_t *document = json_array();
+	struct rlimit limit, unlimited;
+	char path[PATH_MAX], text[64];
+	int ret;
+
+	for (int i = 0; i < 10000; i++)
+		json_array_append_new(document, json_integer(i));
+	scratch_write("r.json", "good");
+	scratch_path("r.json", path);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+	limit = unlimited;
+	limit.rlim_cur = 4096;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ret = result_write(path, document);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+	assert_int_not_equal(ret, 0);
+	assert_non_null(strstr(failure_get()->text, path));
+	scratch_read("r.json", text, sizeof(text));
+	assert_string_equal(text, "good");
+	assert_int_equal(files(), 1);
+	json_decref(document);
+}
+
+static void the_check_leaves_no_trace(void **state)
+{
+	char path[PATH_MAX], text[64];
+
+	assert_int_equal(result_check_writable(scratch_path("r.json", path)), 0);
+	assert_int_equal(files(), 0);
+	scratch_write("r.json", "good");
+	assert_int_equal(result_check_writable(path), 0);
+	assert_int_equal(files(), 1);
+	scratch_read("r.json", text, sizeof(text));
+	assert_string_equal(text, "good");
+}
+
+static void what_cannot_be_a_result_is_refused(void **state)
+{
+	char path[PATH_MAX];
+
+	assert_int_not_equal(result_check_writable(scratch), 0);
+	assert_int_not_equal(result_check_writable("/dev/null"), 0);
+	assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
+	snprintf(path, sizeof(path), "%s/none/r.json", scratch);
+	assert_int_not_equal(result_check_writable(path), 0);
+	assert_non_null(strstr(failure_get()->text, strerror(ENOENT)));
+}
+
+static void the_mode_follows_the_umask(void **state)
+{
+	json_t *document = json_object();
+	mode_t mask = umask(027);
+	char path[PATH_MAX];
+	struct stat st;
+
+	assert_int_equal(result_write(scratch_path("r.json", path), document), 0);
+	umask(mask);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0640);
+	json_decref(document);
+}
+
+static void counters_beyond_2_to_53_stay_exact(void **state)
+{
+	static struct histogram h;
+	json_t *latency;
+	char *text;
+
+	histogram_reset(&h);
+	h.count = h.buckets[7] = (1ULL << 53) + 1;
+	h.sum_ns = 7 * h.count;
+	h.min_ns = h.max_ns = 7;
+	latency = result_latency(&h);
+	text = json_dumps(latency, JSON_COMPACT);
+	assert_non_null(strstr(text, "\"count\":9007199254740993,"));
+	assert_non_null(strstr(text, "[[7,9007199254740993]]"));
+	free(text);
+	json_decref(latency);
+}
+
+static void null_stays_null(void **state)
+{
+	static struct histogram h;
+	json_t *latency, *percentile;
+
+	histogram_reset(&h);
+	assert_true(json_is_null(result_latency(&h)));
+	histogram_record(&h, 5);
+	latency = result_latency(&h);
+	assert_true(json_is_null(json_object_get(latency, "stddev_ns")));
+	percentile = json_array_get(json_object_get(latency, "percentiles"), 0);
+	assert_true(json_is_null(json_object_get(percentile, "ns")));
+	assert_true(json_is_null(json_object_get(percentile, "lo_ns")));
+	assert_true(json_is_null(json_object_get(percentile, "hi_ns")));
+	json_decref(latency);
+	assert_true(json_is_null(result_text("")));
+	assert_true(json_is_null(result_text(NULL)));
+	assert_true(json_is_null(result_text("\xff")));
+	assert_true(json_is_null(result_known(-1)));
+}
+
+static void zero_is_not_null(void **state)
+{
+	json_t *zero = result_known(0);
+
+	assert_true(json_is_integer(zero));
+	json_decref(zero);
+}
+
+static void buckets_are_sparse_and_ascending(void **state)
+{
+	static struct histogram h;
+	json_t *histogram;
+	char *text;
+
+	histogram_reset(&h);
+	histogram_record(&h, 1024);
+	histogram_record(&h, 5);
+	histogram_record(&h, 1031);
+	histogram = result_histogram(&h);
+	text = json_dumps(json_object_get(histogram, "buckets"), JSON_COMPACT);
+	assert_string_equal(text, "[[5,1],[1024,2]]");
+	free(text);
+	json_decref(histogram);
+}
+
+static void times_are_utc_with_milliseconds(void **state)
+{
+	const struct timespec time = {1787306400, 123999999};
+	json_t *text = result_time(&time);
+
+	/* date -u -d @1787306400 */
+	assert_string_equal(json_string_value(text), "2026-08-21T10:00:00.123Z");
+	json_decref(text);
+}
+
+static void ids_are_random_version_4(void **state)
+{
+	uint8_t a[16], b[16];
+	json_t *text;
+
+	assert_int_equal(result_new_uuid(a), 0);
+	assert_int_equal(result_new_uuid(b), 0);
+	assert_memory_not_equal(a, b, sizeof(a));
+	text = result_uuid(a);
+	assert_int_equal(strlen(json_string_value(text)), 36);
+	assert_int_equal(json_string_value(text)[14], '4');
+	assert_non_null(strchr("89ab", json_string_value(text)[19]));
+	json_decref(text);
+}
+
+#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_scratch(a_result_replaces_the_one_before),
+		in_scratch(a_failed_write_keeps_what_was_there),
+		in_scratch(the_check_leaves_no_trace),
+		in_scratch(what_cannot_be_a_result_is_refused),
+		in_scratch(the_mode_follows_the_umask),
+		cmocka_unit_test(counters_beyond_2_to_53_stay_exact),
+		cmocka_unit_test(null_stays_null),
+		cmocka_unit_test(zero_is_not_null),
+		cmocka_unit_test(buckets_are_sparse_and_ascending),
+		cmocka_unit_test(times_are_utc_with_milliseconds),
+		cmocka_unit_test(ids_are_random_version_4),
+	};
+
+	return cmocka_run_group_tests_name("common.result", tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_units.c -- sizes, durations, lists and ranges.
+ */
+#include <errno.h>
+
+#include "common/units.h"
+#include "test.h"
+
+struct parse_case {
+	const char *text;
+	int ret;
+	uint64_t value;
+};
+
+static void check(int (*parse)(const char *, uint64_t *), const struct parse_case *cases)
+{
+	for (; cases->text != NULL; cases++) {
+		uint64_t value = 77;
+
+		if (parse(cases->text, &value) != cases->ret)
+			fail_msg("%s: not %d", cases->text, cases->ret);
+		assert_int_equal(value, cases->ret == 0 ? cases->value : 77);
+	}
+}
+
+static void sizes_are_powers_of_1024(void **state)
+{
+	static const struct parse_case cases[] = {
+		{"0", 0, 0},
+		{"64", 0, 64},
+		{"64B", 0, 64},
+		{"4K", 0, 4096},
+		{"4KiB", 0, 4096},
+		{"1M", 0, 1048576},
+		{"1MiB", 0, 1048576},
+		{"2G", 0, 2147483648},
+		{"3T", 0, 3298534883328},
+		{"18446744073709551615", 0, UINT64_MAX},
+		{NULL, 0, 0},
+	};
+
+	check(units_parse_size, cases);
+}
+
+static void malformed_sizes_are_refused(void **state)
+{
+	static const struct parse_case cases[] = {
+		{"", -EINVAL, 0},	   {"X", -EINVAL, 0},
+		{"1X", -EINVAL, 0},	   {"-1", -EINVAL, 0},
+		{" 1", -EINVAL, 0},	   {"1 ", -EINVAL, 0},
+		{"1k", -EINVAL, 0},	   {"1.5K", -EINVAL, 0},
+		{"0x10", -EINVAL, 0},	   {"1KB", -EINVAL, 0},
+		{"+1", -EINVAL, 0},	   {"18446744073709551616", -ERANGE, 0},
+		{"16777216T", -ERANGE, 0}, {NULL, 0, 0},
+	};
+
+	check(units_parse_size, cases);
+}
+
+static void durations_have_units(void **state)
+{
+	static const struct parse_case cases[] = {
+		{"10", 0, 10000000000},
+		{"10s", 0, 10000000000},
+		{"2ms", 0, 2000000},
+		{"500us", 0, 500000},
+		{"7ns", 0, 7},
+		{"1m", 0, 60000000000},
+		{"1h", 0, 3600000000000},
+		{"1d", -EINVAL, 0},
+		{"s", -EINVAL, 0},
+		{"1S", -EINVAL, 0},
+		{"99999999999h", -ERANGE, 0},
+		{NULL, 0, 0},
+	};
+
+	check(units_parse_duration, cases);
+}
+
+struct list_case {
+	const char *text;
+	size_t count;
+	uint64_t values[8];
+};
+
+static void lists_and_ranges_expand(void **state)
+{
+	static const struct list_case cases[] = {
+		{"64", 1, {64}},
+		{"64,4K", 2, {64, 4096}},
+		{"64:1K:*2", 5, {64, 128, 256, 512, 1024}},
+		{"1:100:*10", 3, {1, 10, 100}},
+		{"1:99:*10", 2, {1, 10}},
+		{"1K:4K:+1K", 4, {1024, 2048, 3072, 4096}},
+		{"5:5:*2", 1, {5}},
+		{"8,16:64:*2,1M", 5, {8, 16, 32, 64, 1048576}},
+		/* the step after the last would overflow */
+		{"9223372036854775808:18446744073709551615:*2", 1, {9223372036854775808ULL}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct units_list list = {0, NULL};
+
+		assert_int_equal(units_parse_sizes(cases[i].text, &list), 0);
+		assert_int_equal(list.count, cases[i].count);
+		assert_memory_equal(list.values, cases[i].values,
+				    cases[i].count * sizeof(list.values[0]));
+		units_list_free(&list);
+		assert_int_equal(list.count, 0);
+	}
+}
+
+static void malformed_lists_are_refused(void **state)
+{
+	static const char *const cases[] = {
+		"",	   ",",	       "64,",	     "64,,4K",	  "64:4K",    "64:4K:",
+		"64:4K:2", "64:4K:*1", "64:4K:*0",   "64:4K:+0",  "4K:64:*2", "0:64:*2",
+		":64:*2",  "64::*2",   "64:4K:*2:8", "64:4K:*2K", "64;4K",
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct units_list list = {3, NULL};
+
+		if (units_parse_sizes(cases[i], &list) == 0)
+			fail_msg("accepted: %s", cases[i]);
+		assert_int_equal(list.count, 3);
+	}
+}
+
+static void a_list_has_a_limit(void **state)
+{
+	struct units_list list = {0, NULL};
+
+	assert_int_equal(units_parse_sizes("1:4096:+1", &list), 0);
+	assert_int_equal(list.count, 4096);
+	units_list_free(&list);
+	assert_int_equal(units_parse_sizes("1:4097:+1", &list), -ERANGE);
+}
+
+static void printed_sizes_are_exact(void **state)
+{
+	char text[UNITS_TEXT_BYTES];
+
+	assert_string_equal(units_print_size(0, text), "0 B");
+	assert_string_equal(units_print_size(1500, text), "1500 B");
+	assert_string_equal(units_print_size(4096, text), "4 KiB");
+	assert_string_equal(units_print_size(1536, text), "1536 B");
+	assert_string_equal(units_print_size(3ULL << 20, text), "3 MiB");
+	assert_string_equal(units_print_size(UINT64_MAX, text), "18446744073709551615 B");
+}
+
+static void printed_durations_have_three_digits(void **state)
+{
+	char text[UNITS_TEXT_BYTES];
+
+	assert_string_equal(units_print_duration(1, text), "1 ns");
+	assert_string_equal(units_print_duration(999, text), "999 ns");
+	assert_string_equal(units_print_duration(999.6, text), "1.00 us");
+	assert_string_equal(units_print_duration(1890, text), "1.89 us");
+	assert_string_equal(units_print_duration(18900, text), "18.9 us");
+	assert_string_equal(units_print_duration(189000, text), "189 us");
+	assert_string_equal(units_print_duration(9.996e6, text), "10.0 ms");
+	assert_string_equal(units_print_duration(7.5e10, text), "75.0 s");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_are_powers_of_1024),
+		cmocka_unit_test(malformed_sizes_are_refused),
+		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(lists_and_ranges_expand),
+		cmocka_unit_test(malformed_lists_are_refused),
+		cmocka_unit_test(a_list_has_a_limit),
+		cmocka_unit_test(printed_sizes_are_exact),
+		cmocka_unit_test(printed_durations_have_three_digits),
+	};
+
+	return cmocka_run_group_tests_name("common.units", tests, NULL, NULL);
+}
