@@ -19,10 +19,22 @@
 #include <unistd.h>
 
 static bool watching;
+static int live_blocks;
+static int live_mappings;
 
 void calls_watch_allocations(bool watch)
 {
 	watching = watch;
+}
+
+int calls_live_blocks(void)
+{
+	return live_blocks;
+}
+
+int calls_live_mappings(void)
+{
+	return live_mappings;
 }
 
 #ifdef LIBRPMA_IS_STATIC
@@ -31,6 +43,7 @@ void calls_watch_allocations(bool watch)
 #define ORIGINAL(name)	 __real_##name
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
+void __real_free(void *block);
 void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
 int __real_munmap(void *addr, size_t len);
 long __real_sysconf(int name);
@@ -38,18 +51,20 @@ long __real_sysconf(int name);
 static bool from_library(const void *caller)
 {
 	(void)caller;
-	return watching;
+	return true; /* tests allocate nothing, the provider has calls_own_memory() */
 }
 
 #else
 
 #define INTERPOSED(name) name
 #define ORIGINAL(name)	 libc_##name
-/* glibc exports these two for interposers: dlsym may itself allocate */
+/* glibc exports these for interposers: dlsym may itself allocate */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
+void __libc_free(void *block);
 #define libc_malloc	 __libc_malloc
 #define libc_calloc	 __libc_calloc
+#define libc_free	 __libc_free
 
 static void *libc_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
 {
@@ -72,13 +87,22 @@ static long libc_sysconf(int name)
 	return next(name);
 }
 
+static const void *library_base;
+
+/* Once, as dlsym() may itself allocate when a name is not found. */
+__attribute__((constructor)) static void find_library(void)
+{
+	Dl_info info;
+
+	if (dladdr(dlsym(RTLD_DEFAULT, "rpma_peer_new"), &info) != 0)
+		library_base = info.dli_fbase;
+}
+
 static bool from_library(const void *caller)
 {
-	Dl_info caller_info, library_info;
+	Dl_info info;
 
-	return watching && dladdr(caller, &caller_info) != 0 &&
-	       dladdr(dlsym(RTLD_DEFAULT, "rpma_peer_new"), &library_info) != 0 &&
-	       caller_info.dli_fbase == library_info.dli_fbase;
+	return library_base != NULL && dladdr(caller, &info) != 0 && info.dli_fbase == library_base;
 }
 
 #endif
@@ -92,49 +116,77 @@ void *calls_own_memory(size_t size)
 	return memory;
 }
 
+void calls_own_free(void *memory)
+{
+	ORIGINAL(free)(memory);
+}
+
+/* A call of the library: true if it shall fail. */
+static bool fails(const char *name)
+{
+	return watching && calls_fail(name);
+}
+
 void *INTERPOSED(malloc)(size_t size)
 {
-	if (from_library(__builtin_return_address(0)) && calls_fail("malloc")) {
+	if (!from_library(__builtin_return_address(0)))
+		return ORIGINAL(malloc)(size);
+	if (fails("malloc")) {
 		errno = ENOMEM;
 		return NULL;
 	}
+	live_blocks++;
 	return ORIGINAL(malloc)(size);
 }
 
 void *INTERPOSED(calloc)(size_t count, size_t size)
 {
-	if (from_library(__builtin_return_address(0)) && calls_fail("calloc")) {
+	if (!from_library(__builtin_return_address(0)))
+		return ORIGINAL(calloc)(count, size);
+	if (fails("calloc")) {
 		errno = ENOMEM;
 		return NULL;
 	}
+	live_blocks++;
 	return ORIGINAL(calloc)(count, size);
+}
+
+void INTERPOSED(free)(void *block)
+{
+	if (block != NULL && from_library(__builtin_return_address(0)))
+		live_blocks--;
+	ORIGINAL(free)(block);
 }
 
 void *INTERPOSED(mmap)(void *addr, size_t len, int prot, int flags, int fd, off_t off)
 {
-	if (from_library(__builtin_return_address(0)) && calls_fail("mmap")) {
+	if (!from_library(__builtin_return_address(0)))
+		return ORIGINAL(mmap)(addr, len, prot, flags, fd, off);
+	if (fails("mmap")) {
 		errno = ENOMEM;
 		return MAP_FAILED;
 	}
+	live_mappings++;
 	return ORIGINAL(mmap)(addr, len, prot, flags, fd, off);
 }
 
 /* A failing munmap still unmaps: the test is about the answer, not about the page. */
 int INTERPOSED(munmap)(void *addr, size_t len)
 {
+	bool failed = false;
 	int ret;
 
-	if (!from_library(__builtin_return_address(0)))
-		return ORIGINAL(munmap)(addr, len);
+	if (from_library(__builtin_return_address(0))) {
+		live_mappings--;
+		failed = fails("munmap");
+	}
 	ret = ORIGINAL(munmap)(addr, len);
-	if (calls_fail("munmap"))
-		ret = -1;
-	return ret;
+	return failed ? -1 : ret;
 }
 
 long INTERPOSED(sysconf)(int name)
 {
-	if (from_library(__builtin_return_address(0)) && calls_fail("sysconf"))
+	if (from_library(__builtin_return_address(0)) && fails("sysconf"))
 		return -1;
 	return ORIGINAL(sysconf)(name);
 }

@@ -53,7 +53,8 @@ bool calls_fail(const char *name)
 		return false;
 	if (rule.first_failed == NULL)
 		rule.first_failed = name;
-	errno = rule.errnum;
+	if (rule.errnum != 0)
+		errno = rule.errnum;
 	return true;
 }
 

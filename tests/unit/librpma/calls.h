@@ -24,7 +24,7 @@ bool calls_fail(const char *name);
 /* Make the nth call from now fail, whatever its name is; 1 is the next one. */
 void calls_fail_nth(unsigned nth, int errnum);
 
-/* Make the next call of this name fail (errnum 0: fail without an errno). */
+/* Make the next call of this name fail (errnum 0: fail, and leave errno as it is). */
 void calls_fail_on(const char *name, int errnum);
 
 /* Make the nth call of this name from now fail. */
@@ -44,13 +44,15 @@ unsigned calls_count(const char *name);
 /* True if both were called, and the first call of earlier came before that of later. */
 bool calls_in_order(const char *earlier, const char *later);
 
-/*
- * The allocator counts only while a test looks: allocations of the library
- * under test between start and stop are logged, and can be made to fail.
- */
+/* While a test watches, allocations of the library are logged and can be made to fail. */
 void calls_watch_allocations(bool watch);
 
-/* Memory for the provider itself: zeroed, never logged, never failing. */
+/* What the library has allocated and not given back, watched or not. */
+int calls_live_blocks(void);
+int calls_live_mappings(void);
+
+/* Memory for the provider itself: zeroed, and none of the above. */
 void *calls_own_memory(size_t size);
+void calls_own_free(void *memory);
 
 #endif /* CALLS_H */

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * provider.c -- what both halves of the scripted provider share: the state the
+ * provider.c -- what all parts of the scripted provider share: the state the
  * tests see, the check at the end of a test, and the fds of event channels.
  */
-#include "provider.h"
+#include "provider_objects.h"
 
-#include "calls.h"
-
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 struct provider provider;
 
@@ -20,6 +15,8 @@ void provider_reset(void)
 	provider.bound_port = 18515;
 	calls_reset();
 	provider_reset_verbs();
+	provider_reset_cq();
+	provider_reset_qp();
 	provider_reset_rdmacm();
 }
 
@@ -40,6 +37,8 @@ const char *provider_complaint(void)
 		{provider.live.comp_channel, "a completion channel leaked"},
 		{provider.live.event_channel, "an event channel leaked"},
 		{provider.live.addrinfo, "an rdma_addrinfo leaked"},
+		{calls_live_blocks(), "memory leaked"},
+		{calls_live_mappings(), "a mapping leaked"},
 	};
 
 	if (provider.misuse != NULL)
@@ -56,7 +55,6 @@ void provider_break_rule(const char *rule)
 		provider.misuse = rule;
 }
 
-/* A real fd, readable while events wait, so that callers may poll it. */
 int provider_event_fd(void)
 {
 	int fd = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK);

@@ -149,14 +149,4 @@ void provider_queue_cq_event(struct ibv_cq *cq);
 /* The channel reports an event of a CQ the library has never seen. */
 void provider_queue_foreign_cq_event(struct ibv_comp_channel *channel);
 
-/* Used between the two halves, verbs.c and rdmacm.c. */
-void provider_break_rule(const char *rule);
-int provider_event_fd(void);
-void provider_raise(int fd);
-void provider_lower(int fd);
-struct ibv_qp *provider_create_qp(struct ibv_qp_init_attr_ex *attr);
-void provider_destroy_qp(struct ibv_qp *qp);
-void provider_reset_rdmacm(void);
-void provider_reset_verbs(void);
-
 #endif /* PROVIDER_H */

@@ -3,26 +3,34 @@
  * provider_native.c -- the ibv_wr_ operations of a QP that has them: native
  * atomic write and native flush, as far as the installed headers know them.
  */
-#include "calls.h"
-#include "provider.h"
+#include "provider_objects.h"
 
-#include <errno.h>
-#include <string.h>
+static bool started;
 
 static void wr_start(struct ibv_qp_ex *qp)
 {
 	(void)qp;
 	calls_note("ibv_wr_start");
+	started = true;
+}
+
+static void need_start(void)
+{
+	if (!started)
+		provider_break_rule("a work request was not opened with ibv_wr_start()");
 }
 
 static void wr_abort(struct ibv_qp_ex *qp)
 {
 	(void)qp;
 	provider.native.aborted++;
+	started = false;
 }
 
 static int wr_complete(struct ibv_qp_ex *qp)
 {
+	need_start();
+	started = false;
 	provider.native.completed++;
 	provider.native.wr_id = qp->wr_id;
 	provider.native.wr_flags = qp->wr_flags;
@@ -35,6 +43,7 @@ static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote
 {
 	(void)qp;
 	calls_note("ibv_wr_atomic_write");
+	need_start();
 	provider.native.rkey = rkey;
 	provider.native.remote_addr = remote_addr;
 	memcpy(provider.native.atomic_data, data, sizeof(provider.native.atomic_data));
@@ -47,6 +56,7 @@ static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, 
 {
 	(void)qp;
 	calls_note("ibv_wr_flush");
+	need_start();
 	provider.native.rkey = rkey;
 	provider.native.remote_addr = remote_addr;
 	provider.native.flush_len = len;

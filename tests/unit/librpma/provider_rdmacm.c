@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * provider_rdmacm.c -- the librdmacm half of the scripted provider: ids, event
+ * provider_rdmacm.c -- the librdmacm part of the scripted provider: ids, event
  * channels, and events that follow their id from channel to channel as the
  * kernel makes them.
  */
-#include "calls.h"
-#include "provider.h"
+#include "provider_objects.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define MAX_WAITING 8
 
 struct event {
 	struct rdma_cm_event base;
@@ -43,7 +36,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 	calls_note(__func__);
 	close(channel->fd);
 	provider.live.event_channel--;
-	free(channel);
+	calls_own_free(channel);
 }
 
 static struct rdma_cm_id *new_id(struct rdma_event_channel *channel, enum rdma_port_space ps)
@@ -82,7 +75,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 		if (waiting[i]->base.id == id)
 			waiting[i]->base.id = NULL; /* never delivered */
 	provider.live.id--;
-	free(id);
+	calls_own_free(id);
 	return failed ? -1 : 0;
 }
 
@@ -167,9 +160,9 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 void rdma_freeaddrinfo(struct rdma_addrinfo *res)
 {
 	calls_note(__func__);
-	free(res->ai_src_addr);
-	free(res->ai_dst_addr);
-	free(res);
+	calls_own_free(res->ai_src_addr);
+	calls_own_free(res->ai_dst_addr);
+	calls_own_free(res);
 	provider.live.addrinfo--;
 }
 
@@ -354,7 +347,7 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 	if (event->id != NULL)
 		event->id->event = NULL;
 	provider.live.unacked_cm_events--;
-	free(event);
+	calls_own_free(event);
 	return failed ? -1 : 0;
 }
 
@@ -363,8 +356,8 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 static void drop_event(struct event *event)
 {
 	if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		free(event->base.id);
-	free(event);
+		calls_own_free(event->base.id);
+	calls_own_free(event);
 }
 
 void provider_reset_rdmacm(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_conn.c -- connections: events, private data, queues, the shared channel, the end. */
+/* test_conn.c -- connections: events, private data, queues, the end. */
 #include "every_call_fails.h"
 
 #include <errno.h>
@@ -175,25 +175,14 @@ static void get_cq__gives_the_main_cq(void **unused)
 	assert_null(rcq);
 }
 
-static int setup_conn_with(uint32_t rcq_size, bool shared)
+static int setup_conn_with_rcq(void **unused)
 {
-	setup_mr(NULL);
+	setup_mr(unused);
 	make_cfg();
-	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, rcq_size));
-	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, shared));
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
 	make_req();
 	make_conn();
 	return 0;
-}
-
-static int setup_conn_with_rcq(void **unused)
-{
-	return setup_conn_with(1, false);
-}
-
-static int setup_shared_conn(void **unused)
-{
-	return setup_conn_with(1, true);
 }
 
 static void get_rcq__gives_the_receive_cq(void **unused)
@@ -251,99 +240,6 @@ static void apply_remote_peer_cfg__refuses_null(void **unused)
 	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
 	expect(RPMA_E_INVAL, rpma_conn_apply_remote_peer_cfg(NULL, w.pcfg));
 	expect(RPMA_E_INVAL, rpma_conn_apply_remote_peer_cfg(w.conn, NULL));
-}
-
-/* --- the shared completion channel --------------------------------------- */
-
-static void get_compl_fd__gives_the_shared_channel(void **unused)
-{
-	int fd = -1;
-
-	expect(0, rpma_conn_get_compl_fd(w.conn, &fd));
-	assert_int_equal(fd, provider.cqs[0]->channel->fd);
-}
-
-static void get_compl_fd__needs_a_shared_channel(void **unused)
-{
-	int fd = 77;
-
-	expect(RPMA_E_NOT_SHARED_CHNL, rpma_conn_get_compl_fd(w.conn, &fd));
-	assert_int_equal(fd, 77);
-}
-
-static void wait__says_which_cq_has_something(void **unused)
-{
-	struct rpma_cq *expected[2], *cq;
-	bool is_rcq;
-
-	expect(0, rpma_conn_get_cq(w.conn, &expected[0]));
-	expect(0, rpma_conn_get_rcq(w.conn, &expected[1]));
-	for (unsigned i = 0; i < 2; i++) {
-		provider_queue_cq_event(provider.cqs[i]);
-		expect(0, rpma_conn_wait(w.conn, 0, &cq, &is_rcq));
-		assert_ptr_equal(cq, expected[i]);
-		assert_int_equal(is_rcq, i);
-		assert_ptr_equal(provider.req_notify_cq.cq, provider.cqs[i]); /* armed again */
-		assert_int_equal(provider.req_notify_cq.solicited_only, 0);
-	}
-}
-
-static void wait__need_not_say_whether_it_is_the_rcq(void **unused)
-{
-	struct rpma_cq *cq;
-
-	provider_queue_cq_event(provider.cqs[1]);
-	expect(0, rpma_conn_wait(w.conn, 0, &cq, NULL));
-}
-
-static void wait__needs_a_shared_channel(void **unused)
-{
-	struct rpma_cq *cq = UNTOUCHED;
-
-	expect(RPMA_E_NOT_SHARED_CHNL, rpma_conn_wait(w.conn, 0, &cq, NULL));
-	assert_ptr_equal(cq, UNTOUCHED);
-}
-
-static void wait__says_that_there_is_nothing(void **unused)
-{
-	static const int errnums[] = {EAGAIN, EINTR, EIO};
-	struct rpma_cq *cq = UNTOUCHED;
-
-	for (size_t i = 0; i < ARRAY_LENGTH(errnums); i++) {
-		calls_fail_on("ibv_get_cq_event", errnums[i]);
-		expect(RPMA_E_NO_COMPLETION, rpma_conn_wait(w.conn, 0, &cq, NULL));
-	}
-	assert_ptr_equal(cq, UNTOUCHED);
-}
-
-static void wait__acks_the_event_of_an_unknown_cq(void **unused)
-{
-	struct rpma_cq *cq = UNTOUCHED;
-
-	provider_queue_foreign_cq_event(provider.cqs[0]->channel);
-	expect(RPMA_E_UNKNOWN, rpma_conn_wait(w.conn, 0, &cq, NULL));
-	assert_ptr_equal(cq, UNTOUCHED);
-	reference_leaks(unacked_cq_events, 1, "it never acks it: destroying the CQ would hang");
-	assert_int_equal(provider.live.unacked_cq_events, 0);
-}
-
-static void wait__says_that_the_cq_cannot_be_armed(void **unused)
-{
-	struct rpma_cq *cq = UNTOUCHED;
-
-	provider_queue_cq_event(provider.cqs[0]);
-	calls_fail_on("ibv_req_notify_cq", EIO);
-	expect(RPMA_E_PROVIDER, rpma_conn_wait(w.conn, 0, &cq, NULL));
-	assert_int_equal(provider.live.unacked_cq_events, 0);
-}
-
-static void wait__refuses_null(void **unused)
-{
-	struct rpma_cq *cq = UNTOUCHED;
-
-	expect(RPMA_E_INVAL, rpma_conn_wait(NULL, 0, &cq, NULL));
-	expect(RPMA_E_INVAL, rpma_conn_wait(w.conn, 0, NULL, NULL));
-	assert_ptr_equal(cq, UNTOUCHED);
 }
 
 /* --- the end ------------------------------------------------------------- */
@@ -422,15 +318,6 @@ int main(int argc, char **argv)
 		TEST(get_rcq__gives_null_when_the_srq_has_it, setup_peer),
 		TEST(getters__refuse_null, setup_conn),
 		TEST(apply_remote_peer_cfg__refuses_null, setup_conn),
-		TEST(get_compl_fd__gives_the_shared_channel, setup_shared_conn),
-		TEST(get_compl_fd__needs_a_shared_channel, setup_conn),
-		TEST(wait__says_which_cq_has_something, setup_shared_conn),
-		TEST(wait__need_not_say_whether_it_is_the_rcq, setup_shared_conn),
-		TEST(wait__needs_a_shared_channel, setup_conn),
-		TEST(wait__says_that_there_is_nothing, setup_shared_conn),
-		TEST(wait__acks_the_event_of_an_unknown_cq, setup_shared_conn),
-		TEST(wait__says_that_the_cq_cannot_be_armed, setup_shared_conn),
-		TEST(wait__refuses_null, setup_shared_conn),
 		TEST(disconnect__disconnects_the_id, setup_conn),
 		TEST(disconnect__reports_a_failure, setup_conn),
 		TEST(disconnect__refuses_null, setup_nothing),

@@ -5,16 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 
-static int setup_shared_cq(void **unused)
-{
-	setup_peer(unused);
-	make_cfg();
-	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
-	make_req();
-	make_conn();
-	return 0;
-}
-
 /* --- rpma_cq_get_fd() ---------------------------------------------------- */
 
 static void get_fd__is_readable_on_an_event(void **unused)
@@ -195,12 +185,12 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(get_fd__is_readable_on_an_event, setup_conn),
-		TEST(get_fd__gives_the_shared_one_too, setup_shared_cq),
+		TEST(get_fd__gives_the_shared_one_too, setup_shared_conn),
 		TEST(get_fd__refuses_null, setup_conn),
 		TEST(wait__acks_and_arms_again, setup_conn),
 		TEST(wait__says_that_there_is_nothing, setup_conn),
 		TEST(wait__says_that_the_cq_cannot_be_armed, setup_conn),
-		TEST(wait__cannot_use_a_shared_channel, setup_shared_cq),
+		TEST(wait__cannot_use_a_shared_channel, setup_shared_conn),
 		TEST(wait__refuses_null, setup_nothing),
 		TEST(get_wc__gives_one, setup_conn),
 		TEST(get_wc__gives_as_many_as_there_are, setup_conn),

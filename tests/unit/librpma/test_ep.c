@@ -148,7 +148,7 @@ static void next_conn_req__takes_requests_in_turn(void **unused)
 
 	provider_queue_connect_request("1", 1);
 	provider_queue_connect_request("2", 1);
-	for (char i = '1'; i <= '2'; i++) {
+	for (int i = '1'; i <= '2'; i++) {
 		expect(0, rpma_ep_next_conn_req(w.ep, NULL, &w.req));
 		expect(0, rpma_conn_req_get_private_data(w.req, &pdata));
 		assert_int_equal(*(char *)pdata.ptr, i);

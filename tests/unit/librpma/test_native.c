@@ -96,6 +96,7 @@ static void qp__does_without_if_the_provider_refuses(void **unused)
 	make_req();
 	make_conn();
 	assert_int_equal(provider.create_qp.comp_mask, IBV_QP_INIT_ATTR_PD);
+	assert_int_equal(provider.create_qp.send_ops_flags, 0);
 	expect(0, rpma_atomic_write(w.conn, w.remote, 0, eight, ALWAYS, NULL));
 	expect(0, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
 	assert_int_equal(provider.send.posted, 2);
@@ -267,6 +268,10 @@ static void flush__takes_the_whole_region_for_a_range_too_long(void **unused)
 	desc[21] = 1;
 	expect(0, rpma_mr_remote_delete(&w.remote));
 	expect(0, rpma_mr_remote_from_descriptor(desc, sizeof(desc), &w.remote));
+	expect(0, rpma_flush(w.conn, w.remote, 0, UINT32_MAX, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS,
+			     NULL));
+	assert_int_equal(provider.native.flush_level, IBV_FLUSH_RANGE);
+	assert_int_equal(provider.native.flush_len, UINT32_MAX);
 	expect(0, rpma_flush(w.conn, w.remote, 0, UINT32_MAX + (size_t)1,
 			     RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
 	assert_int_equal(provider.native.flush_level, IBV_FLUSH_MR);

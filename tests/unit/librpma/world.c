@@ -123,6 +123,29 @@ int setup_conn(void **unused)
 	return 0;
 }
 
+int setup_shared_cfg(void **unused)
+{
+	setup_mr(unused);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
+	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
+	return 0;
+}
+
+int setup_shared_req(void **unused)
+{
+	setup_shared_cfg(unused);
+	make_req();
+	return 0;
+}
+
+int setup_shared_conn(void **unused)
+{
+	setup_shared_req(unused);
+	make_conn();
+	return 0;
+}
+
 int setup_ep(void **unused)
 {
 	setup_mr(unused);

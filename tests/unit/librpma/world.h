@@ -37,13 +37,16 @@ extern char region[REGION_SIZE];
 extern unsigned logged[RPMA_LOG_LEVEL_DEBUG + 1];
 
 int setup_nothing(void **unused);
-int setup_peer(void **unused);	   /* + peer */
-int setup_mr(void **unused);	   /* + peer, mr, remote */
-int setup_req(void **unused);	   /* + active request with cfg (default values) */
-int setup_conn(void **unused);	   /* + active connection */
-int setup_ep(void **unused);	   /* + peer, listening endpoint */
-int setup_incoming(void **unused); /* + passive request */
-int setup_accepted(void **unused); /* + passive connection */
+int setup_peer(void **unused);	      /* + peer */
+int setup_mr(void **unused);	      /* + peer, mr, remote */
+int setup_req(void **unused);	      /* + active request with cfg (default values) */
+int setup_conn(void **unused);	      /* + active connection */
+int setup_shared_cfg(void **unused);  /* + peer, mr, cfg: a receive CQ, one channel for both */
+int setup_shared_req(void **unused);  /* + active request */
+int setup_shared_conn(void **unused); /* + active connection */
+int setup_ep(void **unused);	      /* + peer, listening endpoint */
+int setup_incoming(void **unused);    /* + passive request */
+int setup_accepted(void **unused);    /* + passive connection */
 int teardown(void **unused);
 
 /* Steps the setups are made of; each fails the test if it does not succeed. */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_connect.c -- rpma_conn_req_connect(): one side connects, the other accepts. */
+#include "every_call_fails.h"
+
+#include <errno.h>
+
+static const struct rpma_conn_private_data hello = {"hello", 5};
+
+static void assert_usual_param(const struct rdma_conn_param *param)
+{
+	assert_int_equal(param->responder_resources, RDMA_MAX_RESP_RES);
+	assert_int_equal(param->initiator_depth, RDMA_MAX_INIT_DEPTH);
+	assert_int_equal(param->flow_control, 1);
+	assert_int_equal(param->retry_count, 7);
+	assert_int_equal(param->rnr_retry_count, 7); /* for ever */
+}
+
+static void connect__sends_private_data(void **unused)
+{
+	expect(0, rpma_conn_req_connect(&w.req, &hello, &w.conn));
+	assert_null(w.req);
+	assert_usual_param(&provider.connect.param);
+	assert_int_equal(provider.connect.param.private_data_len, hello.len);
+	assert_memory_equal(provider.connect.private_data, hello.ptr, hello.len);
+}
+
+static void connect__sends_none_without_it(void **unused)
+{
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	assert_null(provider.connect.param.private_data);
+	assert_int_equal(provider.connect.param.private_data_len, 0);
+}
+
+static void connect__moves_the_id_to_its_own_channel_first(void **unused)
+{
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	assert_true(calls_in_order("rdma_migrate_id", "rdma_connect"));
+	assert_non_null(provider.connect.channel);
+}
+
+static void accept__sends_private_data(void **unused)
+{
+	expect(0, rpma_conn_req_connect(&w.req, &hello, &w.conn));
+	assert_null(w.req);
+	assert_usual_param(&provider.accept.param);
+	assert_int_equal(provider.accept.param.private_data_len, hello.len);
+	assert_memory_equal(provider.accept.private_data, hello.ptr, hello.len);
+	assert_int_equal(calls_count("rdma_connect"), 0);
+}
+
+static void accept__comes_after_the_move_to_the_own_channel(void **unused)
+{
+	OURS_ONLY("it accepts first, so that ESTABLISHED can arrive at the endpoint");
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	assert_true(calls_in_order("rdma_migrate_id", "rdma_accept"));
+	assert_ptr_not_equal(provider.accept.channel, provider.listener->channel);
+}
+
+static void accept__hands_on_the_private_data_of_the_request(void **unused)
+{
+	struct rpma_conn_private_data of_req, of_conn;
+
+	provider_queue_connect_request(hello.ptr, hello.len);
+	expect(0, rpma_ep_next_conn_req(w.ep, NULL, &w.req));
+	expect(0, rpma_conn_req_get_private_data(w.req, &of_req));
+	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
+	expect(0, rpma_conn_get_private_data(w.conn, &of_conn));
+	assert_ptr_equal(of_conn.ptr, of_req.ptr); /* stays valid */
+	assert_int_equal(of_conn.len, hello.len);
+}
+
+static void connect__refuses_null_and_leaves_the_request(void **unused)
+{
+	struct rpma_conn_req *none = NULL;
+	struct rpma_conn *conn = UNTOUCHED;
+
+	expect(RPMA_E_INVAL, rpma_conn_req_connect(NULL, NULL, &conn));
+	expect(RPMA_E_INVAL, rpma_conn_req_connect(&none, NULL, &conn));
+	assert_ptr_equal(conn, UNTOUCHED);
+}
+
+static void connect__consumes_the_request_without_a_place_for_the_connection(void **unused)
+{
+	expect(RPMA_E_INVAL, rpma_conn_req_connect(&w.req, NULL, NULL));
+	assert_null(w.req);
+}
+
+static void connect__consumes_the_request_on_bad_private_data(void **unused)
+{
+	static const struct rpma_conn_private_data bad[] = {{NULL, 5}, {"hello", 0}, {NULL, 0}};
+	struct rpma_conn *conn = UNTOUCHED;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+		make_req();
+		expect(RPMA_E_INVAL, rpma_conn_req_connect(&w.req, &bad[i], &conn));
+		assert_null(w.req);
+		assert_ptr_equal(conn, UNTOUCHED);
+		assert_int_equal(provider.live.id, 0);
+	}
+}
+
+static int connect_req(void)
+{
+	struct rpma_conn *conn = UNTOUCHED;
+	int ret = rpma_conn_req_connect(&w.req, &hello, &conn);
+
+	assert_null(w.req); /* consumed in any case */
+	keep_made(ret, conn, w.conn);
+	return ret;
+}
+
+static void connect__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){.function = "rpma_conn_req_connect",
+					     .setup = setup_shared_req,
+					     .act = connect_req});
+}
+
+static void accept__survives_every_failing_call(void **unused)
+{
+	every_call_fails(&(struct operation){.function = "rpma_conn_req_connect",
+					     .setup = setup_incoming,
+					     .act = connect_req,
+					     .reference_leaks_ids = 1});
+}
+
+static void accept__rejects_the_client_when_it_fails(void **unused)
+{
+	struct rpma_conn *conn = UNTOUCHED;
+
+	OURS_ONLY("it lets the client wait for its timeout");
+	calls_fail_on("rdma_accept", EIO);
+	expect(RPMA_E_PROVIDER, rpma_conn_req_connect(&w.req, NULL, &conn));
+	assert_int_equal(calls_count("rdma_reject"), 1);
+	assert_int_equal(provider.live.id, 1); /* the listener's */
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(connect__sends_private_data, setup_req),
+		TEST(connect__sends_none_without_it, setup_req),
+		TEST(connect__moves_the_id_to_its_own_channel_first, setup_req),
+		TEST(accept__sends_private_data, setup_incoming),
+		TEST(accept__comes_after_the_move_to_the_own_channel, setup_incoming),
+		TEST(accept__hands_on_the_private_data_of_the_request, setup_ep),
+		TEST(connect__refuses_null_and_leaves_the_request, setup_req),
+		TEST(connect__consumes_the_request_without_a_place_for_the_connection, setup_req),
+		TEST(connect__consumes_the_request_on_bad_private_data, setup_peer),
+		TEST(connect__survives_every_failing_call, setup_nothing),
+		TEST(accept__survives_every_failing_call, setup_nothing),
+		TEST(accept__rejects_the_client_when_it_fails, setup_incoming),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}
