@@ -162,19 +162,33 @@ def test_compiles_as_cxx(standard: str, tmp_path: Path) -> None:
 # --- programs ------------------------------------------------------------------
 
 
+def compiled(source: Path, include: Path, folder: Path) -> Path:
+    thing = folder / f"{source.stem}.o"
+    output(*COMPILER, f"-I{include}", f'-DLIBRPMA_TEST_NAME="{source.stem}"', "-c", source,
+           "-o", thing)  # fmt: skip
+    return thing
+
+
+@pytest.fixture(scope="session")
+def support(reference_include: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """What the test programs share, built with the header of the reference."""
+    folder = tmp_path_factory.mktemp("support")
+    sources = [path for path in HERE.glob("*.c") if not path.stem.startswith("test_")]
+    return [compiled(source, reference_include, folder) for source in sources]
+
+
 # but for the one that must know how ours was configured
-PROGRAMS = sorted({path.stem for path in HERE.glob("test_*.c")} - {"test_native"})
+PROGRAMS = sorted(set(HERE.glob("test_*.c")) - {HERE / "test_native.c"})
 
 
-@pytest.mark.parametrize("test", PROGRAMS)
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: path.stem)
 def test_runs_what_was_built_with_the_reference(
-    test: str, reference_include: Path, reference_library: Path, tmp_path: Path
-) -> None:
+    source: Path, support: list[Path], reference_include: Path, reference_library: Path,
+    tmp_path: Path
+) -> None:  # fmt: skip
     """The reverse, built with ours and run with the reference, is librpma-reference.*."""
-    support = [path for path in HERE.glob("*.c") if not path.stem.startswith("test_")]
-    program = tmp_path / test
-    output(*COMPILER, f"-I{reference_include}", f'-DLIBRPMA_TEST_NAME="{test}"',
-           *support, HERE / f"{test}.c", "-o", program, "-rdynamic",
-           reference_library, "-lcmocka", "-libverbs", "-lrdmacm", "-ldl")  # fmt: skip
+    program = tmp_path / source.stem
+    output("cc", compiled(source, reference_include, tmp_path), *support, "-o", program,
+           "-rdynamic", reference_library, "-lcmocka", "-libverbs", "-lrdmacm", "-ldl")  # fmt: skip
     environment = os.environ | {"LD_LIBRARY_PATH": str(LIBRARY.parent)}
     output(program, "--expect", "ours", env=environment)

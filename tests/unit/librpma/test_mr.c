@@ -190,18 +190,17 @@ static void advise__stays_inside_the_region(void **unused)
 		{SIZE_MAX, 2 /* wraps */}, {0, SIZE_MAX},
 	};
 
-	OURS_ONLY("it leaves the check to the device, and cuts the length to 32 bits");
 	expect(0, rpma_mr_advise(w.mr, REGION_SIZE, 0, 0, 0));
 	for (size_t i = 0; i < ARRAY_LENGTH(outside); i++)
-		expect(RPMA_E_INVAL, rpma_mr_advise(w.mr, outside[i].offset, outside[i].len, 0, 0));
-	assert_int_equal(calls_count("ibv_advise_mr"), 1);
+		expect(DIFFERS(RPMA_E_INVAL, 0, "it leaves the check to the device"),
+		       rpma_mr_advise(w.mr, outside[i].offset, outside[i].len, 0, 0));
 }
 
 static void advise__refuses_what_32_bits_cannot_say(void **unused)
 {
-	OURS_ONLY("it cuts the length to 32 bits");
 	expect(0, rpma_mr_reg(w.peer, region, UINT32_MAX + (size_t)1, ALL_USAGES, &w.mr));
-	expect(RPMA_E_INVAL, rpma_mr_advise(w.mr, 0, UINT32_MAX + (size_t)1, 0, 0));
+	expect(DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits"),
+	       rpma_mr_advise(w.mr, 0, UINT32_MAX + (size_t)1, 0, 0));
 	expect(0, rpma_mr_advise(w.mr, 0, UINT32_MAX, 0, 0));
 }
 

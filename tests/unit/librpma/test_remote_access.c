@@ -125,10 +125,11 @@ static void transfers__refuse_half_an_empty_operation(void **unused)
 
 static void transfers__refuse_what_32_bits_cannot_say(void **unused)
 {
-	OURS_ONLY("it cuts the length to 32 bits");
-	expect_each(RPMA_E_INVAL, w.conn, w.mr, 0, w.remote, 0, UINT32_MAX + (size_t)1,
+	int want = DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits");
+
+	expect_each(want, w.conn, w.mr, 0, w.remote, 0, UINT32_MAX + (size_t)1,
 		    RPMA_F_COMPLETION_ALWAYS);
-	assert_int_equal(provider.send.posted, 0);
+	assert_int_equal(provider.send.posted, want == 0 ? ARRAY_LENGTH(transfers) : 0);
 	expect_each(0, w.conn, w.mr, 0, w.remote, 0, UINT32_MAX, RPMA_F_COMPLETION_ALWAYS);
 	assert_int_equal(provider.send.sge.length, UINT32_MAX);
 }

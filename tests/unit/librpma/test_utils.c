@@ -33,14 +33,13 @@ static void get_ibv_context__finds_no_device_for_a_wildcard(void **unused)
 {
 	static const char *const wildcards[] = {"0.0.0.0", "::"};
 
-	OURS_ONLY("it gives a null context, and success");
 	for (size_t i = 0; i < ARRAY_LENGTH(wildcards); i++) {
 		struct ibv_context *context = UNTOUCHED;
 
-		expect(RPMA_E_PROVIDER,
+		expect(DIFFERS(RPMA_E_PROVIDER, 0, "it calls NULL a success"),
 		       rpma_utils_get_ibv_context(wildcards[i], RPMA_UTIL_IBV_CONTEXT_LOCAL,
 						  &context));
-		assert_ptr_equal(context, UNTOUCHED);
+		assert_ptr_equal(context, DIFFERS(UNTOUCHED, NULL, "it calls NULL a success"));
 	}
 }
 
