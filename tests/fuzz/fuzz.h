@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fuzz.h -- what a fuzzed parser gives: its entry, and good inputs to start
+ * from. Run by libFuzzer, or by mutate.c.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FUZZ_INPUT_MAX 4200
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Fills input with good bytes number index; 0 when there are no more. */
+size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX]);
+
+#endif /* FUZZ_H */
