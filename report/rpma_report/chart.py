@@ -141,33 +141,33 @@ def _wrap(text: str, columns: int) -> list[str]:
 
 
 def _legend(figure: Figure, shape: Shape) -> tuple[list[Line2D], int]:
-    labels = [line.label for line in max(figure.panels, key=lambda p: len(p.lines)).lines]
-    if len(labels) < 2:
+    lines = max(figure.panels, key=lambda p: len(p.lines)).lines
+    if len(lines) < 2:
         return [], 1
     handles = []
-    for index, label in enumerate(labels):
+    for line in lines:
         # matplotlib hides a label that starts with "_".
-        text = shown(label, shape.label_limit)
+        text = shown(line.label, shape.label_limit)
         text = f"\u200a{text}" if text.startswith("_") else text
-        handles.append(Line2D([], [], label=text, **_style(index)))
+        handles.append(Line2D([], [], label=text, **_style(line)))
     widest = max(len(h.get_label()) for h in handles) * shape.font * 0.62 + shape.font * 4.5
     return handles, max(1, min(len(handles), int(shape.width / widest)))
 
 
-def _style(index: int) -> dict[str, Any]:
-    colour = SERIES_COLOURS[index % len(SERIES_COLOURS)]
-    return {"color": colour, "marker": MARKERS[index % len(MARKERS)]}
+def _style(line: Line) -> dict[str, Any]:
+    colour = SERIES_COLOURS[line.style % len(SERIES_COLOURS)]
+    return {"color": colour, "marker": MARKERS[line.style % len(MARKERS)]}
 
 
 def _draw_panel(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
     if panel.title:
         title = shown(panel.title, shape.label_limit)
         axes.set_title(title, loc="left", fontsize=shape.font, fontweight="bold", pad=5)
-    for index, line in enumerate(panel.lines):
+    for line in panel.lines:
         if figure.x_scale == "category":
-            _draw_bar(axes, line, index)
+            _draw_bar(axes, line)
         else:
-            _draw_line(axes, line, index)
+            _draw_line(axes, line)
     axes.grid(True, axis="y")
     axes.set_axisbelow(True)
     axes.set_xlabel(figure.x_title, labelpad=4)
@@ -175,12 +175,12 @@ def _draw_panel(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
     # The label stands left of that place: a line high, at the edge of the drawing.
     aside = _LEFT - 2 - shape.font * 1.25
     axes.yaxis.set_label_coords(-aside / shape.width / axes.get_position().width, 0.5)
-    _scale_x(axes, figure, panel, shape)
+    _scale_x(axes, figure, shape)
     _scale_y(axes, figure, panel)
 
 
-def _draw_line(axes: Axes, line: Line, index: int) -> None:
-    style = _style(index)
+def _draw_line(axes: Axes, line: Line) -> None:
+    style = _style(line)
     if line.path:
         axes.plot(*zip(*line.path, strict=True), color=style["color"], drawstyle="steps-pre")
     xs, ys = [m.x for m in line.marks], [m.value.value for m in line.marks]
@@ -189,8 +189,8 @@ def _draw_line(axes: Axes, line: Line, index: int) -> None:
     _draw_repeats(axes, line, style["color"])
 
 
-def _draw_bar(axes: Axes, line: Line, index: int) -> None:
-    style = _style(index)
+def _draw_bar(axes: Axes, line: Line) -> None:
+    style = _style(line)
     xs, ys = [m.x for m in line.marks], [m.value.value for m in line.marks]
     axes.bar(xs, ys, width=0.5, color=style["color"], alpha=0.35)
     axes.plot(xs, ys, **style, linestyle="none")
@@ -224,8 +224,10 @@ def _every(values: Sequence[float], limit: int) -> list[float]:
     return list(values[::step])
 
 
-def _scale_x(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
-    xs = sorted({m.x for line in panel.lines for m in line.marks})
+def _scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
+    """All panels of a figure have the same axis, so that they can be compared."""
+    lines = [line for panel in figure.panels for line in panel.lines]
+    xs = sorted({m.x for line in lines for m in line.marks})
     text: Callable[[float], str]
     match figure.x_scale:
         case "size":
@@ -236,14 +238,14 @@ def _scale_x(axes: Axes, figure: Figure, panel: Panel, shape: Shape) -> None:
             ticks, text = _every(xs, shape.ticks), lambda v: f"{v:g}"
         case "tail":
             axes.set_xscale("log")
-            last = max([p[0] for line in panel.lines for p in line.path] + xs + [10])
+            last = max([p[0] for line in lines for p in line.path] + xs + [10])
             nines = range(1, int(math.log10(last)) + 1)
             ticks = _every([2.0, *(10.0**nine for nine in nines)], shape.ticks)
             text = lambda v: f"{100 - 100 / v:.10g} %"  # noqa: E731
             axes.set_xlim(1, last * 1.3)
         case "category":
             ticks, text = [], str  # the legend names the bars
-            middle, half = (len(panel.lines) - 1) / 2, max(len(panel.lines) / 2 + 0.1, 1.1)
+            middle, half = (len(lines) - 1) / 2, max(len(lines) / 2 + 0.1, 1.1)
             axes.set_xlim(middle - half, middle + half)
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: text(v)))

@@ -36,17 +36,21 @@ def names(runs: Sequence[Run]) -> str:
     return f"{text} and {more} more" if more > 0 else text
 
 
-def by_key(pairs: Iterable[tuple[Key, Run]]) -> list[tuple[Key, str]]:
-    """What is said of runs, each once with the names of its runs."""
+def by_key(pairs: Iterable[tuple[Key, Run]], every: Sequence[Run]) -> list[tuple[Key, str]]:
+    """What is said of runs, each once with the names of its runs or "all runs"."""
     groups: dict[Key, dict[int, Run]] = {}
     for key, run in pairs:
         groups.setdefault(key, {})[id(run)] = run
-    return [(key, names(list(group.values()))) for key, group in groups.items()]
+
+    def which(group: list[Run]) -> str:
+        return "all runs" if len(group) == len(every) > 1 else names(group)
+
+    return [(key, which(list(group.values()))) for key, group in groups.items()]
 
 
 def warnings(runs: Sequence[Run]) -> list[tuple[tuple[str, str, str, str], str]]:
     """((code, severity, where, text), runs)"""
-    return by_key((warning, run) for run in runs for warning in _warnings_of(run))
+    return by_key(((w, run) for run in runs for w in _warnings_of(run)), runs)
 
 
 def _warnings_of(run: Run) -> Iterator[tuple[str, str, str, str]]:
@@ -80,7 +84,7 @@ def environment(runs: Sequence[Run]) -> Environment:
             values = (run[side].get(key, quantity.UNKNOWN) for run in told)
             differing += [
                 (key, side, value, which)
-                for value, which in by_key(zip(values, runs, strict=True))
+                for value, which in by_key(zip(values, runs, strict=True), runs)
             ]
     hidden = max(len(same) - MAX_ROWS, 0) + max(len(differing) - MAX_ROWS, 0)
     return Environment(tuple(same[:MAX_ROWS]), tuple(differing[:MAX_ROWS]), hidden)

@@ -6,13 +6,22 @@ nothing, so a test of these numbers is a test of the chart.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from rpma_report import quantity
 from rpma_report.result import Estimate, Latency, Point, Run
-from rpma_report.series import AXES, Axis, Series, SeriesSet, collect, hardware_mark
+from rpma_report.series import (
+    AXES,
+    Axis,
+    Series,
+    SeriesSet,
+    bandwidth_series,
+    hardware_mark,
+    latency_series,
+    styles,
+)
 from rpma_report.tables import Table, bandwidth_table, latency_table
 
 XScale = Literal["size", "count", "tail", "category"]
@@ -38,6 +47,7 @@ class Line:
     """A series in a panel; `path` replaces the straight lines between the marks."""
 
     label: str
+    style: int  # colour and marker, by number
     marks: tuple[Mark, ...]
     path: tuple[tuple[float, float], ...] = ()
 
@@ -67,11 +77,12 @@ class Figure:
 
 def latency_figure(runs: Sequence[Run]) -> Figure | None:
     """Latency against what was swept; the percentile ladder when nothing was."""
-    group = collect(runs, lambda p: p.params["test"] == "lat" and p.latency is not None)
+    group = latency_series(runs)
     if not group.series:
         return None
     axis = group.axis
-    panels = _sweep_panels(group, axis) if axis else _ladder_panels(group)
+    look = styles(runs)
+    panels = _sweep_panels(group, axis, look) if axis else _ladder_panels(group, look)
     return Figure(
         id="latency",
         title=f"Latency against {axis.title}" if axis else "Latency: percentile ladder",
@@ -89,16 +100,16 @@ def latency_figure(runs: Sequence[Run]) -> Figure | None:
 
 def bandwidth_figure(runs: Sequence[Run]) -> Figure | None:
     """Bandwidth against what was swept; a row of bars when nothing was."""
-    group = collect(runs, lambda p: p.params["test"] == "bw")
+    group = bandwidth_series(runs)
     if not group.series:
         return None
     axis = group.axis
-    shown = group.series[:MAX_LINES]
+    look, shown = styles(runs), group.series[:MAX_LINES]
     if axis:
-        lines = tuple(_line(s.label, s.points, axis, _bandwidth_mark) for s in shown)
+        lines = tuple(_line(s, look, axis, _bandwidth_mark) for s in shown)
     else:
         lines = tuple(
-            Line(s.label, tuple(_bandwidth_mark(i, p) for p in s.points))
+            Line(s.label, look[s.label], tuple(_bandwidth_mark(i, p) for p in s.points))
             for i, s in enumerate(shown)
         )
     return Figure(
@@ -125,10 +136,16 @@ def _single(group: SeriesSet) -> str:
 
 
 def _line(
-    label: str, points: Iterable[Point], axis: Axis, mark: Callable[[float, Point], Mark | None]
+    series: Series, look: Mapping[str, int], axis: Axis, mark: Callable[[float, Point], Mark | None]
 ) -> Line:
-    marks = (mark(p.params[axis.key], p) for p in points)
-    return Line(label, tuple(m for m in marks if m is not None))
+    return Line(series.label, look[series.label], _marked(series, axis, mark))
+
+
+def _marked(
+    series: Series, axis: Axis, mark: Callable[[float, Point], Mark | None]
+) -> tuple[Mark, ...]:
+    marks = (mark(p.params[axis.key], p) for p in series.points)
+    return tuple(m for m in marks if m is not None)
 
 
 def _bandwidth_mark(x: float, point: Point) -> Mark:
@@ -145,25 +162,25 @@ def _latency_mark(p: float) -> Callable[[float, Point], Mark | None]:
     return mark
 
 
-def _sweep_panels(group: SeriesSet, axis: Axis) -> tuple[Panel, ...]:
+def _sweep_panels(group: SeriesSet, axis: Axis, look: Mapping[str, int]) -> tuple[Panel, ...]:
     """One series: a line for each percentile. Several: a panel for each percentile."""
     if len(group.series) == 1:
         only = group.series[0]
         lines = (
-            _line(quantity.percentile(p), only.points, axis, _latency_mark(p))
-            for p in SWEEP_PERCENTILES
+            Line(quantity.percentile(p), number, _marked(only, axis, _latency_mark(p)))
+            for number, p in enumerate(SWEEP_PERCENTILES)
         )
         return (Panel(only.label, tuple(line for line in lines if line.marks)),)
     panels = []
     for p in PANEL_PERCENTILES:
         drawn = group.series[:MAX_LINES]
-        lines_of_p = tuple(_line(s.label, s.points, axis, _latency_mark(p)) for s in drawn)
+        lines_of_p = tuple(_line(s, look, axis, _latency_mark(p)) for s in drawn)
         if any(line.marks for line in lines_of_p):
             panels.append(Panel(quantity.percentile(p), lines_of_p))
     return tuple(panels)
 
 
-def _ladder_panels(group: SeriesSet) -> tuple[Panel, ...]:
+def _ladder_panels(group: SeriesSet, look: Mapping[str, int]) -> tuple[Panel, ...]:
     lines = []
     for series in group.series[:MAX_LINES]:
         for point in series.points:
@@ -173,7 +190,7 @@ def _ladder_panels(group: SeriesSet) -> tuple[Panel, ...]:
                 Mark(1 / (1 - p), value, latency.by_repeat[p])
                 for p, value in latency.percentiles.items()
             )
-            lines.append(Line(series.label, marks, ladder_path(latency)))
+            lines.append(Line(series.label, look[series.label], marks, ladder_path(latency)))
     return (Panel(_single(group), tuple(lines)),)
 
 

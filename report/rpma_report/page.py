@@ -15,15 +15,23 @@ from markupsafe import Markup
 from rpma_report import __version__, chart, facts, quantity
 from rpma_report.figures import Figure, bandwidth_figure, latency_figure
 from rpma_report.result import Point, Run
-from rpma_report.series import AXES, SeriesSet, collect, hardware_mark, what
+from rpma_report.series import (
+    AXES,
+    SeriesSet,
+    bandwidth_series,
+    hardware_mark,
+    latency_series,
+    order,
+    what,
+)
 from rpma_report.text import shown
 
 CHARTED_TESTS = ("lat", "bw")
 MAX_CARDS = 8
 
 KINDS = {
-    "post_to_cqe": "from posting the operation until its completion: the write has reached the "
-    "peer's RDMA device, not its memory",
+    "post_to_cqe": "from posting the operation until its completion: the peer's RDMA device has the "
+    "data, its memory perhaps not yet",
     "write_flush": "from posting the write until the completion of the flush after it",
     "write_flush_native": "from posting the write until the completion of the native flush after "
     "it",
@@ -72,9 +80,9 @@ def render(runs: Sequence[Run]) -> str:
         version=__version__,
         style=Markup(style),
         runs=runs,
-        devices=facts.by_key(((_device(run), run.started[:10]), run) for run in runs),
-        soft=facts.by_key((hardware_mark(run), run) for run in runs if not run.is_hardware),
-        unproven=facts.by_key((run.verdict, run) for run in runs if run.persistence_unproven),
+        devices=facts.by_key((((_device(run), run.started[:10]), run) for run in runs), runs),
+        soft=facts.by_key(((hardware_mark(r), r) for r in runs if not r.is_hardware), runs),
+        unproven=facts.by_key(((r.verdict, r) for r in runs if r.persistence_unproven), runs),
         unfinished=[run for run in runs if run.status != "complete"],
         cards=_cards(runs),
         subjects=_subjects(runs),
@@ -90,15 +98,16 @@ def render(runs: Sequence[Run]) -> str:
 
 
 def _subjects(runs: Sequence[Run]) -> list[str]:
-    """What was measured, in the order of the files."""
+    """What was measured: latency of write, write + apm flush, read; bandwidth of…"""
+    done: dict[str, dict[str, None]] = {test: {} for test in CHARTED_TESTS}
+    for point in sorted((p for run in runs for p in run.points), key=order):
+        done.setdefault(point.params["test"], {})[what(point.params)] = None
     names = {"lat": "latency", "bw": "bandwidth"}
-    points = (p.params for run in runs for p in run.points)
-    return list(dict.fromkeys(f"{names.get(p['test'], p['test'])} of {what(p)}" for p in points))
+    return [f"{names.get(test, test)} of {', '.join(ops)}" for test, ops in done.items() if ops]
 
 
 def _cards(runs: Sequence[Run]) -> list[Card]:
-    latency = collect(runs, lambda p: p.params["test"] == "lat" and p.latency is not None)
-    bandwidth = collect(runs, lambda p: p.params["test"] == "bw")
+    latency, bandwidth = latency_series(runs), bandwidth_series(runs)
     cards = [card for s in latency.series if (card := _latency_card(latency, s.label, s.points[0]))]
     for series in bandwidth.series:
         best = max(series.points, key=lambda p: p.bytes_per_s.value)
@@ -157,8 +166,9 @@ def _block(title: str, figure: Figure | None, missing: str) -> Block:
 
 def _kinds(runs: Sequence[Run]) -> list[tuple[str, str, str]]:
     """What the latency of each operation spans."""
-    points = (p.params for run in runs for p in run.points if p.params["test"] == "lat")
-    used = dict.fromkeys((what(params), params["latency_kind"]) for params in points)
+    points = [p for run in runs for p in run.points if p.params["test"] == "lat"]
+    named = ((what(p.params), p.params["latency_kind"]) for p in sorted(points, key=order))
+    used = dict.fromkeys(named)
     return [(subject, kind, KINDS[kind]) for subject, kind in used]
 
 

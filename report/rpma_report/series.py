@@ -48,6 +48,11 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
 )
 
 
+# The order in which a reader expects them, whatever the order of the files.
+_OPS = ("write", "write-imm", "atomic-write", "send", "read")
+_PERSIST = ("none", "apm", "native", "gpspm", "gpspm-rt", "append")
+
+
 @dataclass(frozen=True)
 class Series:
     """One line: a run, its points in the order of the axis, and a name."""
@@ -70,6 +75,7 @@ class SeriesSet:
 
 def collect(runs: Sequence[Run], wanted: Callable[[Point], bool]) -> SeriesSet:
     found = [(run, point) for run in runs for point in run.points if wanted(point)]
+    found.sort(key=lambda item: order(item[1]))
     axis = next((a for a in AXES if len({p.params[a.key] for _, p in found}) > 1), None)
     groups: dict[tuple[object, ...], list[tuple[Run, Point]]] = {}
     for run, point in found:
@@ -82,6 +88,21 @@ def collect(runs: Sequence[Run], wanted: Callable[[Point], bool]) -> SeriesSet:
             for group, label in zip(groups.values(), labels, strict=True)
         ),
     )
+
+
+def latency_series(runs: Sequence[Run]) -> SeriesSet:
+    return collect(runs, lambda p: p.params["test"] == "lat" and p.latency is not None)
+
+
+def bandwidth_series(runs: Sequence[Run]) -> SeriesSet:
+    return collect(runs, lambda p: p.params["test"] == "bw")
+
+
+def styles(runs: Sequence[Run]) -> dict[str, int]:
+    """A series looks alike in every chart of a page: its number by its label."""
+    groups = (latency_series(runs), bandwidth_series(runs))
+    labels = dict.fromkeys(s.label for group in groups for s in group.series)
+    return {label: number for number, label in enumerate(labels)}
 
 
 def what(params: dict[str, Any]) -> str:
@@ -100,6 +121,11 @@ def hardware_mark(run: Run) -> str:
         return "no device"
     kind = "" if run.device_kind == "hardware" else f"software device {run.device_kind}"
     return ", ".join(filter(None, (kind, "emulated CPU" if run.emulated_cpu else "")))
+
+
+def order(point: Point) -> tuple[int, int]:
+    op, persist = point.params["op"], point.params["persist"]
+    return _OPS.index(op) if op in _OPS else len(_OPS), _PERSIST.index(persist)
 
 
 def _trait(point: Point, key: str) -> object:

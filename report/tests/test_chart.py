@@ -20,8 +20,8 @@ def figure(*lines: Line, x_scale: XScale = "size", marks: str = "") -> Figure:
                   (Panel("a panel", lines),), "alternative", table)  # fmt: skip
 
 
-def line(label: str = "p50", value: Estimate = WHOLE, repeats: tuple[float, ...] = ()) -> Line:
-    return Line(label, tuple(Mark(x, value, repeats) for x in SIZES))
+def line(label: str = "p50", value: Estimate = WHOLE, repeats: tuple[float, ...] = (), style: int = 0) -> Line:
+    return Line(label, style, tuple(Mark(x, value, repeats) for x in SIZES))
 
 
 def texts(svg: str) -> list[str]:
@@ -37,7 +37,7 @@ def test_axes_say_sizes_and_times_with_units() -> None:
 
 
 def test_wide_spread_gets_a_logarithmic_axis() -> None:
-    spread = Line("p50", tuple(Mark(x, Estimate(y)) for x, y in zip(SIZES, (1e3, 1e4, 1e6), strict=True)))
+    spread = Line("p50", 0, tuple(Mark(x, Estimate(y)) for x, y in zip(SIZES, (1e3, 1e4, 1e6), strict=True)))
     drawn = texts(draw(figure(spread), WIDE))
     assert {"1 µs", "10 µs", "100 µs", "1 ms"} <= set(drawn) and "0" not in drawn
 
@@ -68,13 +68,13 @@ def test_mark_stands_in_the_drawing() -> None:
 
 
 def test_colours_are_the_variables_of_the_page() -> None:
-    svg = draw(figure(line("a"), line("b"), marks="mark"), WIDE)
+    svg = draw(figure(line("a"), line("b", style=1), marks="mark"), WIDE)
     found = set(re.findall(r"#[0-9a-f]{6}\b", svg.lower()))
     assert found == set()
     assert {"var(--s1)", "var(--s2)", "var(--ink)", "var(--alarm)"} <= set(re.findall(r"var\([^)]*\)", svg))
 
 
 def test_bars_start_at_nothing() -> None:
-    bars = figure(*(Line(n, (Mark(i, WHOLE),)) for i, n in enumerate("ab")), x_scale="category")
+    bars = figure(*(Line(n, i, (Mark(i, WHOLE),)) for i, n in enumerate("ab")), x_scale="category")
     drawn = texts(draw(bars, WIDE))
     assert "0" in drawn and {"a", "b"} <= set(drawn)

@@ -187,3 +187,18 @@ def test_more_series_than_colours_are_cut_and_said() -> None:
     assert len(figure.panels[0].lines) == 12
     assert figure.notes == ("The chart shows the first 12 series; the table has all 31.",)
     assert sum(len(group.rows) for group in figure.table.groups) == 31
+
+
+def test_a_series_looks_alike_in_both_charts_whatever_the_order_of_files() -> None:
+    read = {"op": "read", "persist": "none"}
+    plain = {"persist": "none"}
+    lat = [sample.lat_point(i, size, **kind) for i, (size, kind) in enumerate(
+        (size, kind) for kind in (read, {}, plain) for size in (64, 256))]  # fmt: skip
+    bw = [sample.bw_point(9 + i, size, **kind) for i, (size, kind) in enumerate(
+        (size, kind) for kind in (read, plain) for size in (64, 256))]  # fmt: skip
+    given = runs(sample.result(bw), sample.result(lat))
+    looks = []
+    for figure in (latency_figure(given), bandwidth_figure(given)):
+        assert figure is not None
+        looks.append({line.label: line.style for line in figure.panels[0].lines})
+    assert looks == [{"write": 0, "write + apm flush": 1, "read": 2}, {"write": 0, "read": 2}]
