@@ -6,6 +6,7 @@ usage; 70 a defect of this program; 130 or 143 on SIGINT or SIGTERM.
 """
 
 import argparse
+import logging
 import os
 import signal
 import sys
@@ -52,7 +53,9 @@ def _create(options: argparse.Namespace) -> int:
             options.parser.error(f"{path} is a result, the page cannot take its place")
     # One document at a time: run_from keeps the summaries, the rest is let go.
     runs = [run_from(path.name, *read_result(path)) for path in options.results]
-    from rpma_report.page import render  # matplotlib is slow to load, a bad file needs it not
+    # matplotlib remarks on its font cache and on a home it cannot write to.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    from rpma_report.page import render  # late: slow to load, and a bad file needs it not
 
     write_atomically(options.output, render(name_apart(runs)).encode("utf-8"))
     return EXIT_GOOD

@@ -51,6 +51,12 @@ def test_runs_from_any_folder(command: Command, write: Write, tmp_path: Path) ->
     assert (tmp_path / "out.html").stat().st_size > 1000
 
 
+def test_needs_no_home_to_write_to(command: Command, write: Write, tmp_path: Path) -> None:
+    env = {"HOME": "/proc", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": "", "MPLCONFIGDIR": ""}
+    done = command("create", write(sample.result([])), "-o", tmp_path / "out.html", env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signal_ends_it_without_a_page(number: signal.Signals, code: int, tmp_path: Path) -> None:
     fifo = tmp_path / "result.json"
