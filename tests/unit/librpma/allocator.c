@@ -27,6 +27,13 @@ void calls_watch_allocations(bool watch)
 	watching = watch;
 }
 
+void calls_forget_allocations(void)
+{
+	watching = false;
+	live_blocks = 0;
+	live_mappings = 0;
+}
+
 int calls_live_blocks(void)
 {
 	return live_blocks;

@@ -25,6 +25,7 @@ void calls_reset(void)
 {
 	log_length = 0;
 	memset(&rule, 0, sizeof(rule));
+	calls_forget_allocations();
 }
 
 void calls_note(const char *name)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Forget all calls and all scripted failures. */
+/* Forget all calls, all scripted failures, and what was allocated. */
 void calls_reset(void);
 
 /* Log a call that cannot fail. */
@@ -47,9 +47,10 @@ bool calls_in_order(const char *earlier, const char *later);
 /* While a test watches, allocations of the library are logged and can be made to fail. */
 void calls_watch_allocations(bool watch);
 
-/* What the library has allocated and not given back, watched or not. */
+/* What the library has allocated since the reset and not given back, watched or not. */
 int calls_live_blocks(void);
 int calls_live_mappings(void);
+void calls_forget_allocations(void);
 
 /* Memory for the provider itself: zeroed, and none of the above. */
 void *calls_own_memory(size_t size);

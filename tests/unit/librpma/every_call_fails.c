@@ -8,6 +8,12 @@
 /* No operation makes more calls than this. */
 #define MAX_CALLS 100
 
+static bool is_allocation(const char *call)
+{
+	return strcmp(call, "malloc") == 0 || strcmp(call, "calloc") == 0 ||
+	       strcmp(call, "mmap") == 0;
+}
+
 static int expected_result(const struct operation *operation, const char *failed)
 {
 	if (failed == NULL)
@@ -16,11 +22,9 @@ static int expected_result(const struct operation *operation, const char *failed
 		if (operation->exceptions[i].call != NULL &&
 		    strcmp(operation->exceptions[i].call, failed) == 0)
 			return operation->exceptions[i].result;
-	if (strcmp(failed, "munmap") == 0)
-		return RPMA_E_INVAL;
-	if (strstr(failed, "alloc") == failed + 1 || strcmp(failed, "mmap") == 0)
-		return RPMA_E_NOMEM; /* malloc, calloc, mmap */
-	return RPMA_E_PROVIDER;
+	if (is_allocation(failed))
+		return RPMA_E_NOMEM;
+	return strcmp(failed, "munmap") == 0 ? RPMA_E_INVAL : RPMA_E_PROVIDER;
 }
 
 /* Run the operation with its nth call failing; false when it makes no nth call. */
