@@ -25,6 +25,11 @@ struct bytes_reader {
 	bool bad;
 };
 
+static inline struct bytes_writer bytes_write_to(uint8_t *bytes, size_t len)
+{
+	return (struct bytes_writer){bytes, len, false};
+}
+
 static inline void bytes_put(struct bytes_writer *w, const void *data, size_t len)
 {
 	if (w->bad || len > w->left) {

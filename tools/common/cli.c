@@ -30,6 +30,7 @@ static const struct argp_option rows[] = {
 	{0},
 };
 
+/* argp's signature. NOLINTNEXTLINE(readability-non-const-parameter) */
 static error_t parse_row(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
@@ -97,6 +98,7 @@ struct watch {
 	void *input;
 };
 
+/* argp's signature. NOLINTNEXTLINE(readability-non-const-parameter) */
 static error_t watch_errors(int key, char *arg, struct argp_state *state)
 {
 	const struct watch *watch = state->input;

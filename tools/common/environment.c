@@ -81,8 +81,9 @@ static json_t *number_field(const char *text, const char *key, long long factor)
 {
 	char value[256];
 
-	return find_field(text, key, value, sizeof(value)) ? json_integer(atoll(value) * factor)
-							   : json_null();
+	return find_field(text, key, value, sizeof(value))
+		       ? json_integer(strtoll(value, NULL, 10) * factor)
+		       : json_null();
 }
 
 static json_t *gather_host(const struct sysroot *root, const char *cpuinfo)

@@ -26,7 +26,7 @@ static bool get_magic(struct bytes_reader *r)
 void greeting_encode_request(const struct greeting_request *request,
 			     uint8_t bytes[GREETING_REQUEST_BYTES])
 {
-	struct bytes_writer w = {bytes, GREETING_REQUEST_BYTES, false};
+	struct bytes_writer w = bytes_write_to(bytes, GREETING_REQUEST_BYTES);
 
 	bytes_put(&w, magic, sizeof(magic));
 	bytes_put_int(&w, request->version, 2);
@@ -56,7 +56,7 @@ int greeting_decode_request(const void *bytes, size_t len, struct greeting_reque
 
 void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES])
 {
-	struct bytes_writer w = {bytes, GREETING_REPLY_BYTES, false};
+	struct bytes_writer w = bytes_write_to(bytes, GREETING_REPLY_BYTES);
 
 	bytes_put(&w, magic, sizeof(magic));
 	bytes_put_int(&w, reply->version, 2);
@@ -65,7 +65,7 @@ void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GRE
 	bytes_put_int(&w, reply->target_bytes, 8);
 	bytes_put_int(&w, reply->mr_desc_bytes, 1);
 	bytes_put_int(&w, reply->pcfg_desc_bytes, 1);
-	bytes_put_int(&w, (uint64_t)(reply->target_numa_node + 1), 2);
+	bytes_put_int(&w, (uint64_t)reply->target_numa_node + 1, 2);
 	bytes_put(&w, reply->mr_desc, sizeof(reply->mr_desc));
 	bytes_put(&w, reply->pcfg_desc, sizeof(reply->pcfg_desc));
 }

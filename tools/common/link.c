@@ -319,7 +319,7 @@ int link_send(struct link *link, const void *message, size_t len)
 int link_receive(struct link *link, void *message, size_t *len, int timeout_ms)
 {
 	size_t room = *len, offset;
-	struct ibv_wc wc;
+	struct ibv_wc wc = {0};
 	int ret = next_completion(link, link->rcq, "message", timeout_ms, &wc);
 
 	if (ret)

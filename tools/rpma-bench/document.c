@@ -67,15 +67,14 @@ static json_t *make_run(const struct run *run)
 	return value;
 }
 
-static bool native_flush(const struct run *run, size_t point)
+/* Any repeat of a point: the device flushes all in the same way. */
+static const struct repeat *any_repeat(const struct run *run, size_t point)
 {
-	for (uint32_t i = 0; i < run->options->repeats; i++) {
-		const struct repeat *r = run_repeat(run, point, i);
+	uint32_t i = 0;
 
-		if (r->done)
-			return r->measured.native_flush;
-	}
-	return false;
+	while (i < run->options->repeats - 1 && !run_repeat(run, point, i)->done)
+		i++;
+	return run_repeat(run, point, i);
 }
 
 static json_t *make_target(const struct run *run)
@@ -102,22 +101,26 @@ static json_t *make_flush(const struct run *run)
 									 : "visibility");
 }
 
+static json_t *make_flush_method(const struct run *run, const struct repeat *repeat)
+{
+	if (!run->operation->flushes)
+		return json_null();
+	return json_string(repeat->measured.native_flush ? "native" : "read");
+}
+
 static json_t *make_params(const struct run *run, size_t index)
 {
 	const struct plan_point *point = &run->plan.points[index];
 	const struct options *o = run->options;
-	bool flushes = run->operation->flushes, native = native_flush(run, index);
+	const struct repeat *repeat = any_repeat(run, index);
 	json_t *params = json_object();
 
 	json_object_set_new(params, "test", json_string(options_tests[o->test]));
 	json_object_set_new(params, "op", json_string(options_ops[o->op]));
 	json_object_set_new(params, "persist", json_string(options_persists[o->persist]));
 	json_object_set_new(params, "flush", make_flush(run));
-	json_object_set_new(params, "flush_method",
-			    flushes ? json_string(native ? "native" : "read") : json_null());
-	json_object_set_new(params, "latency_kind",
-			    json_string(flushes && native ? "write_flush_native"
-							  : run->operation->latency_kind));
+	json_object_set_new(params, "flush_method", make_flush_method(run, repeat));
+	json_object_set_new(params, "latency_kind", json_string(run_latency_kind(run, repeat)));
 	json_object_set_new(params, "size_bytes", integer(point->size_bytes));
 	json_object_set_new(params, "depth", integer(point->depth));
 	json_object_set_new(params, "threads", json_integer(1));

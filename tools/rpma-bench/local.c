@@ -118,19 +118,25 @@ static void end_server(pid_t child)
 	waitpid(child, NULL, 0);
 }
 
+/* All that can fail before there is a client. */
+static int start(const struct options *options, struct device *device, pid_t *child, int *ready_fd)
+{
+	int ret = options->output != NULL ? result_check_writable(options->output) : 0;
+
+	if (ret == 0)
+		ret = find_device(options, device);
+	return ret ? ret : start_server(options, device->address, child, ready_fd);
+}
+
 int local_run(const struct options *options)
 {
 	struct options o = *options;
 	struct server_ready ready = {0};
 	struct device device;
 	pid_t child = -1;
-	int ready_fd = -1, ret = 0, code;
+	int ready_fd = -1, ret, code;
 
-	/* before a server is started in vain */
-	if (o.output != NULL)
-		ret = result_check_writable(o.output);
-	if (ret || (ret = find_device(options, &device)) ||
-	    (ret = start_server(options, device.address, &child, &ready_fd)))
+	if (start(options, &device, &child, &ready_fd) != 0)
 		return cli_report_failure(TOOL);
 	ret = wait_ready(ready_fd, &ready);
 	close(ready_fd);

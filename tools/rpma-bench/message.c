@@ -114,8 +114,8 @@ static int decode_report(struct bytes_reader *r, struct message_report *m)
 
 size_t message_encode(const struct message *message, uint8_t bytes[MESSAGE_MAX])
 {
-	struct bytes_writer w = {bytes + HEADER_BYTES, MESSAGE_MAX - HEADER_BYTES, false};
-	struct bytes_writer header = {bytes, HEADER_BYTES, false};
+	struct bytes_writer w = bytes_write_to(bytes + HEADER_BYTES, MESSAGE_MAX - HEADER_BYTES);
+	struct bytes_writer header = bytes_write_to(bytes, HEADER_BYTES);
 	size_t len;
 
 	switch (message->type) {

@@ -25,6 +25,12 @@ struct repeat *run_repeat(const struct run *run, size_t point, uint32_t repeat)
 	return &run->repeats[point * run->options->repeats + repeat];
 }
 
+/* Only the completions tell how the device flushed. */
+const char *run_latency_kind(const struct run *run, const struct repeat *repeat)
+{
+	return repeat->measured.native_flush ? "write_flush_native" : run->operation->latency_kind;
+}
+
 uint64_t run_stride(uint64_t size_bytes)
 {
 	return (size_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;

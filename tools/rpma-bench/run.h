@@ -92,6 +92,9 @@ struct run {
 
 struct repeat *run_repeat(const struct run *run, size_t point, uint32_t repeat);
 
+/* What a sample of this repeat spans: a word of the schema. */
+const char *run_latency_kind(const struct run *run, const struct repeat *repeat);
+
 /* The distance of two operations in the target. */
 uint64_t run_stride(uint64_t size_bytes);
 

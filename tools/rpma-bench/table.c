@@ -57,8 +57,12 @@ static void print_row(const struct plan_point *point, const struct row *row)
 		bytes / 1e9, bytes * 8 / 1e9);
 }
 
-static const char *kind(const struct run *run)
+static const char *latency_kind(const struct run *run)
 {
+	for (size_t i = 0; i < run->plan.items_count; i++) {
+		if (run->repeats[i].done)
+			return run_latency_kind(run, &run->repeats[i]);
+	}
 	return run->operation->latency_kind;
 }
 
@@ -69,7 +73,7 @@ void table_print(const struct run *run)
 	fprintf(stderr, "%s over %s (%s) to %s: %s, latency is %s\n",
 		options_tests[run->options->test], run->device.name,
 		device_kind_name(run->device.kind), run->server_name, options_ops[run->options->op],
-		kind(run));
+		latency_kind(run));
 	fprintf(stderr, "%9s %5s %3s %10s %10s %10s %10s %10s %11s %8s %9s %9s\n", "size", "depth",
 		"n", "min", "p50", "p99", "p99.9", "max", "ops/s", "+- 95%", "GB/s", "Gbit/s");
 	for (size_t i = 0; i < run->plan.points_count; i++) {
