@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/quickstart in a copy of the tree: what it leaves, and what is in it."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+SIZES = [64, 256, 1024, 4096, 16384, 65536]
+RUNS = {
+    "lat-write": ("lat", "write", "none"),
+    "lat-persist": ("lat", "write", "apm"),
+    "lat-read": ("lat", "read", "none"),
+    "bw-write": ("bw", "write", "none"),
+    "bw-read": ("bw", "read", "none"),
+}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    tree = tmp_path_factory.mktemp("quickstart") / "tree"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "build*", "out"))
+    return subprocess.run(
+        [tree / "scripts/quickstart", "--no-install"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1100,
+    )
+
+
+@pytest.fixture(scope="module")
+def out(done: subprocess.CompletedProcess[str]) -> Path:
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return Path(done.stdout.splitlines()[-1]).parent
+
+
+def test_its_last_line_is_the_path_of_the_report(done: Any, out: Path) -> None:
+    report = Path(done.stdout.splitlines()[-1])
+    assert report == out / "report.html"
+    assert report.read_text().startswith("<!DOCTYPE html>")
+    assert sorted(path.stem for path in out.glob("*.json")) == sorted(RUNS)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_result_has_exactly_the_points_asked_for(out: Path, name: str) -> None:
+    result = json.loads((out / f"{name}.json").read_text())
+    assert result["run"]["status"] == "complete"
+    points = result["points"]
+    assert [point["params"]["size_bytes"] for point in points] == SIZES
+    for point in points:
+        params = point["params"]
+        assert (params["test"], params["op"], params["persist"]) == RUNS[name]
+        assert len(point["repeats"]) == 3
+        for repeat in point["repeats"]:
+            assert repeat["ops"] > 0
+            assert repeat["bytes"] == repeat["ops"] * params["size_bytes"]
