@@ -9,6 +9,7 @@ console, kept for the message if something goes wrong.
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import shutil
 import signal
@@ -29,6 +30,8 @@ from root import Root
 
 CONSOLE_BYTES = 8192
 CONSOLE_LINES = 12
+# What a kernel says before it gives up, not the registers it adds.
+TELLING = re.compile("panic|Oops|BUG:|Out of memory|rpma-vm:|qemu-system")
 
 
 class _Stream:
@@ -95,7 +98,8 @@ class _Guest:
 
     def failure(self, what: str) -> Failure:
         text = bytes(self.machine.console).decode(errors="replace").replace("\r", "")
-        lines = [line for line in text.splitlines() if line.strip()][-CONSOLE_LINES:]
+        lines = [line for line in text.splitlines() if line.strip()]
+        lines = ([line for line in lines if TELLING.search(line)] or lines)[-CONSOLE_LINES:]
         last = "; its last console lines:\n  " + "\n  ".join(lines) if lines else ""
         return Failure(f"{self.machine.role} guest: {what}{last}")
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kernel_rdma.c -- what only a kernel can show of librpma: a case by its name.
+ *
+ *	kernel_rdma rejects-leave-nothing ADDR
+ *	kernel_rdma closed-port ADDR
+ *	kernel_rdma dram-takes-persistent ADDR
+ */
+#include "session.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define REJECTS 200
+
+/* The kernel's own count of connection identifiers on the device. */
+static int kernel_cm_ids(void)
+{
+	char line[512] = "";
+	int count = -1;
+	FILE *pipe = popen("rdma resource show rxe0", "r");
+
+	MUST_HOLD(pipe != NULL);
+	MUST_HOLD(fgets(line, sizeof(line), pipe) != NULL);
+	MUST_HOLD(pclose(pipe) == 0);
+	const char *found = strstr(line, "cm_id ");
+	MUST_HOLD(found != NULL && sscanf(found, "cm_id %d", &count) == 1);
+	return count;
+}
+
+static int open_files(void)
+{
+	int count = 0;
+	DIR *directory = opendir("/proc/self/fd");
+
+	MUST_HOLD(directory != NULL);
+	while (readdir(directory) != NULL)
+		count++;
+	closedir(directory);
+	return count;
+}
+
+static enum rpma_conn_event connect_event(struct rpma_peer *peer, const char *addr,
+					  const char *port)
+{
+	struct rpma_conn_req *req = NULL;
+	struct rpma_conn *conn = NULL;
+	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
+
+	MUST(rpma_conn_req_new(peer, addr, port, NULL, &req));
+	MUST(rpma_conn_req_connect(&req, NULL, &conn));
+	MUST(rpma_conn_next_event(conn, &event));
+	session_delete(conn);
+	return event;
+}
+
+/* The client is a process of its own: what it leaks ends with it. */
+static pid_t start_rejected_client(const char *addr, int port_fd)
+{
+	char port[8] = "";
+	pid_t child = fork();
+
+	if (child != 0)
+		return child;
+	MUST_HOLD(read(port_fd, port, sizeof(port)) == sizeof(port));
+	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_REMOTE);
+	for (int i = 0; i < REJECTS; i++)
+		MUST_HOLD(connect_event(peer, addr, port) == RPMA_CONN_REJECTED);
+	MUST(rpma_peer_delete(&peer));
+	exit(0);
+}
+
+static void reject_one(struct rpma_ep *ep)
+{
+	struct rpma_conn_req *req = NULL;
+
+	MUST(rpma_ep_next_conn_req(ep, NULL, &req));
+	MUST(rpma_conn_req_delete(&req));
+}
+
+static int rejects_leave_nothing(const char *addr)
+{
+	int ports[2], status = -1;
+	char port[8] = "";
+	uint16_t number = 0;
+	struct rpma_ep *ep = NULL;
+
+	MUST_HOLD(pipe(ports) == 0);
+	pid_t client = start_rejected_client(addr, ports[0]);
+	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
+	MUST(rpma_ep_listen(peer, addr, "0", &ep));
+	MUST(rpma_ep_get_port(ep, &number));
+	int files = open_files(), ids = kernel_cm_ids();
+
+	snprintf(port, sizeof(port), "%u", number);
+	MUST_HOLD(write(ports[1], port, sizeof(port)) == sizeof(port));
+	for (int i = 0; i < REJECTS; i++)
+		reject_one(ep);
+	MUST_HOLD(waitpid(client, &status, 0) == client && status == 0);
+	MUST_HOLD(open_files() == files);
+	/* the kernel forgets the client's when it gets to it */
+	for (int tries = 0; tries < 100 && kernel_cm_ids() > ids; tries++)
+		usleep(50000);
+	printf("connection identifiers: %d before, %d after %d rejects\n", ids, kernel_cm_ids(),
+	       REJECTS);
+	MUST_HOLD(kernel_cm_ids() == ids);
+	MUST(rpma_ep_shutdown(&ep));
+	MUST(rpma_peer_delete(&peer));
+	return 0;
+}
+
+static int closed_port(const char *addr)
+{
+	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_REMOTE);
+	struct rpma_ep *ep = NULL;
+	char port[8] = "";
+	uint16_t number = 0;
+
+	/* a port that was free a moment ago */
+	MUST(rpma_ep_listen(peer, addr, "0", &ep));
+	MUST(rpma_ep_get_port(ep, &number));
+	MUST(rpma_ep_shutdown(&ep));
+	snprintf(port, sizeof(port), "%u", number);
+	enum rpma_conn_event event = connect_event(peer, addr, port);
+	printf("%s\n", rpma_utils_conn_event_2str(event));
+	MUST_HOLD(event == RPMA_CONN_REJECTED || event == RPMA_CONN_UNREACHABLE);
+	MUST(rpma_peer_delete(&peer));
+	return 0;
+}
+
+/* A device refuses the native persistent flush for DRAM; there the flush by
+ * read remains, and registration goes well. */
+static int dram_takes_persistent(const char *addr)
+{
+	const int usage = RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT |
+			  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
+	struct rpma_mr_local *mr = NULL;
+	void *memory = session_memory("dram", 4096);
+
+	MUST(rpma_mr_reg(peer, memory, 4096, usage, &mr));
+	MUST(rpma_mr_dereg(&mr));
+	MUST(rpma_peer_delete(&peer));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(const char *addr);
+	} cases[] = {
+		{"rejects-leave-nothing", rejects_leave_nothing},
+		{"closed-port", closed_port},
+		{"dram-takes-persistent", dram_takes_persistent},
+	};
+
+	session_start("kernel_rdma", 120);
+	for (size_t i = 0; argc == 3 && i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (strcmp(argv[1], cases[i].name) == 0)
+			return cases[i].run(argv[2]);
+	}
+	fprintf(stderr, "kernel_rdma: expected a case and an address\n");
+	return 64;
+}
