@@ -40,29 +40,36 @@ static void answer_one(struct rpma_cq *rcq, struct rpma_mr_local *mr, uint64_t *
 	next_completion(cq);
 }
 
+/* With a completion queue of its own and all of its buffers posted. */
+static struct rpma_srq *new_srq(struct rpma_peer *peer, struct rpma_mr_local *mr)
+{
+	struct rpma_srq_cfg *cfg;
+	struct rpma_srq *srq;
+
+	CHECK(rpma_srq_cfg_new(&cfg));
+	CHECK(rpma_srq_cfg_set_rq_size(cfg, BUFFERS));
+	CHECK(rpma_srq_cfg_set_rcq_size(cfg, BUFFERS));
+	CHECK(rpma_srq_new(peer, cfg, &srq));
+	CHECK(rpma_srq_cfg_delete(&cfg));
+	for (uintptr_t i = 0; i < BUFFERS; i++)
+		CHECK(rpma_srq_recv(srq, mr, i * BYTES, BYTES, (void *)i));
+	return srq;
+}
+
 static void server(const char *addr, const char *port, const char *unused)
 {
 	static uint64_t buffers[BUFFERS];
+	const int usage = RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_SEND;
 	struct rpma_peer *peer = open_peer(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
-	struct rpma_srq_cfg *srq_cfg;
 	struct rpma_conn_cfg *cfg;
 	struct rpma_mr_local *mr;
 	struct rpma_conn_req *req;
-	struct rpma_srq *srq;
 	struct rpma_cq *rcq;
 
 	(void)unused;
-	CHECK(rpma_mr_reg(peer, buffers, sizeof(buffers), RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_SEND,
-			  &mr));
-	CHECK(rpma_srq_cfg_new(&srq_cfg));
-	CHECK(rpma_srq_cfg_set_rq_size(srq_cfg, BUFFERS));
-	CHECK(rpma_srq_cfg_set_rcq_size(srq_cfg, BUFFERS));
-	CHECK(rpma_srq_new(peer, srq_cfg, &srq));
-	CHECK(rpma_srq_cfg_delete(&srq_cfg));
+	CHECK(rpma_mr_reg(peer, buffers, sizeof(buffers), usage, &mr));
+	struct rpma_srq *srq = new_srq(peer, mr);
 	CHECK(rpma_srq_get_rcq(srq, &rcq));
-	for (uintptr_t i = 0; i < BUFFERS; i++)
-		CHECK(rpma_srq_recv(srq, mr, i * BYTES, BYTES, (void *)i));
-
 	CHECK(rpma_conn_cfg_new(&cfg));
 	CHECK(rpma_conn_cfg_set_srq(cfg, srq));
 	struct rpma_ep *ep = listen_at(peer, addr, port);
@@ -82,7 +89,7 @@ static void server(const char *addr, const char *port, const char *unused)
 	CHECK(rpma_peer_delete(&peer));
 }
 
-static void ask(struct rpma_conn *conn, struct rpma_mr_local *mr, uint64_t *number)
+static void ask(struct rpma_conn *conn, struct rpma_mr_local *mr, const uint64_t *number)
 {
 	struct rpma_cq *cq;
 

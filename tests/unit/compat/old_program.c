@@ -46,44 +46,64 @@ static void expect_event(struct rpma_conn *conn, enum rpma_conn_event expected)
 	CHECK(rpma_conn_next_event(conn, &event) == 0 && event == expected);
 }
 
-/* As the examples of 0.11 did. */
-static void server(const char *addr, int port_fd)
+static struct rpma_ep *listen_at(struct rpma_peer *peer, const char *addr, int port_fd)
 {
-	static _Alignas(4096) char memory[MEMORY_BYTES];
-	struct rpma_peer *peer = peer_at(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
-	struct rpma_completion cmpl;
-	struct rpma_conn_req *req;
-	struct rpma_mr_local *mr;
-	struct rpma_conn *conn;
 	struct rpma_ep *ep;
-	struct rpma_cq *cq;
-	size_t desc_size;
-	char desc[32];
 	uint16_t port;
 
-	CHECK(rpma_mr_reg(peer, memory, sizeof(memory),
-			  RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_RECV |
-				  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
-			  &mr) == 0);
-	CHECK(rpma_mr_get_descriptor_size(mr, &desc_size) == 0 && desc_size <= sizeof(desc));
-	CHECK(rpma_mr_get_descriptor(mr, desc) == 0);
-	struct rpma_conn_private_data pdata = {desc, (uint8_t)desc_size};
 	CHECK(rpma_ep_listen(peer, addr, "0", &ep) == 0);
 	CHECK(rpma_ep_get_port(ep, &port) == 0);
 	CHECK(write(port_fd, &port, sizeof(port)) == sizeof(port));
+	return ep;
+}
 
+/* Accepts with the region's descriptor as private data and one receive posted. */
+static struct rpma_conn *accept_client(struct rpma_ep *ep, struct rpma_mr_local *mr,
+				       const void *op_context)
+{
+	struct rpma_conn_req *req;
+	struct rpma_conn *conn;
+	size_t desc_size;
+	char desc[32];
+
+	CHECK(rpma_mr_get_descriptor_size(mr, &desc_size) == 0 && desc_size <= sizeof(desc));
+	CHECK(rpma_mr_get_descriptor(mr, desc) == 0);
+	struct rpma_conn_private_data pdata = {desc, (uint8_t)desc_size};
 	CHECK(rpma_ep_next_conn_req(ep, NULL, &req) == 0);
-	CHECK(rpma_conn_req_recv(req, mr, 0, 8, memory) == 0);
+	CHECK(rpma_conn_req_recv(req, mr, 0, 8, op_context) == 0);
 	CHECK(rpma_conn_req_connect(&req, &pdata, &conn) == 0);
 	expect_event(conn, RPMA_CONN_ESTABLISHED);
+	return conn;
+}
+
+/* As the examples of 0.11 did. */
+static void expect_number(struct rpma_conn *conn, const void *op_context)
+{
+	struct rpma_completion cmpl = {0};
+	struct rpma_cq *cq;
 
 	CHECK(rpma_conn_get_cq(conn, &cq) == 0);
 	CHECK(rpma_cq_wait(cq) == 0);
 	CHECK(rpma_cq_get_completion(cq, &cmpl) == 0);
 	CHECK(cmpl.op == RPMA_OP_RECV_RDMA_WITH_IMM && cmpl.op_status == IBV_WC_SUCCESS);
-	CHECK(cmpl.op_context == memory);
+	CHECK(cmpl.op_context == op_context);
 	CHECK((cmpl.flags & IBV_WC_WITH_IMM) != 0 && cmpl.imm == NUMBER);
 	CHECK(rpma_cq_get_completion(cq, &cmpl) == RPMA_E_NO_COMPLETION);
+}
+
+static void server(const char *addr, int port_fd)
+{
+	static _Alignas(4096) char memory[MEMORY_BYTES];
+	const int usage =
+		RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+	struct rpma_peer *peer = peer_at(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
+	struct rpma_mr_local *mr;
+
+	CHECK(rpma_mr_reg(peer, memory, sizeof(memory), usage, &mr) == 0);
+	struct rpma_ep *ep = listen_at(peer, addr, port_fd);
+	struct rpma_conn *conn = accept_client(ep, mr, memory);
+
+	expect_number(conn, memory);
 	CHECK(memcmp(memory + 64, written, sizeof(written)) == 0);
 	CHECK(memcmp(memory + 8, swapped, sizeof(swapped)) == 0);
 
@@ -97,7 +117,7 @@ static void server(const char *addr, int port_fd)
 static void next_completion(struct rpma_conn *conn, enum rpma_op op, const void *op_context)
 {
 	struct pollfd pollfd = {.events = POLLIN};
-	struct rpma_completion cmpl;
+	struct rpma_completion cmpl = {0};
 	int ret;
 
 	CHECK(rpma_conn_get_completion_fd(conn, &pollfd.fd) == 0);

@@ -14,6 +14,8 @@
 
 #define CONTEXT ((void *)(uintptr_t)0xc0ffee)
 
+static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+
 static void queue_wc(enum ibv_wc_status status, enum ibv_wc_opcode opcode)
 {
 	const struct ibv_wc wc = {
@@ -62,7 +64,7 @@ static void wait__passes_errors_on(void **unused)
 static void get__fills_the_whole_completion(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(manuals); i++) {
-		struct rpma_completion cmpl;
+		struct rpma_completion cmpl = {0};
 
 		queue_wc(IBV_WC_SUCCESS, IBV_WC_RECV);
 		assert_int_equal(manuals[i].get(w.conn, &cmpl), 0);
@@ -77,7 +79,7 @@ static void get__fills_the_whole_completion(void **unused)
 
 static void get__passes_errors_on(void **unused)
 {
-	struct rpma_completion cmpl;
+	struct rpma_completion cmpl = {0};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(manuals); i++) {
 		assert_int_equal(manuals[i].get(NULL, &cmpl), RPMA_E_INVAL);
@@ -102,7 +104,7 @@ static void get_completion__names_each_operation(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-		struct rpma_completion cmpl;
+		struct rpma_completion cmpl = {0};
 
 		queue_wc(IBV_WC_SUCCESS, (enum ibv_wc_opcode)cases[i].opcode);
 		assert_int_equal(rpma_cq_get_completion(w.cq, &cmpl), 0);
@@ -112,7 +114,7 @@ static void get_completion__names_each_operation(void **unused)
 
 static void get_completion__does_not_know_other_opcodes(void **unused)
 {
-	struct rpma_completion cmpl;
+	struct rpma_completion cmpl = {0};
 
 	queue_wc(IBV_WC_SUCCESS, IBV_WC_COMP_SWAP);
 	assert_int_equal(rpma_cq_get_completion(w.cq, &cmpl), RPMA_E_NOSUPP);
@@ -121,7 +123,7 @@ static void get_completion__does_not_know_other_opcodes(void **unused)
 
 static void get_completion__of_a_failure_has_context_and_status_only(void **unused)
 {
-	struct rpma_completion cmpl;
+	struct rpma_completion cmpl = {0};
 
 	memset(&cmpl, 0x5a, sizeof(cmpl));
 	struct rpma_completion expected = cmpl;
@@ -134,7 +136,7 @@ static void get_completion__of_a_failure_has_context_and_status_only(void **unus
 
 static void get_completion__refuses_null(void **unused)
 {
-	struct rpma_completion cmpl;
+	struct rpma_completion cmpl = {0};
 
 	assert_int_equal(rpma_cq_get_completion(NULL, &cmpl), RPMA_E_INVAL);
 	assert_int_equal(rpma_cq_get_completion(w.cq, NULL), RPMA_E_INVAL);
@@ -166,21 +168,21 @@ static int write_atomic(size_t dst_offset, const struct rpma_mr_local *src, size
 
 static void write_atomic__posts_a_fenced_write_of_the_bytes(void **unused)
 {
-	memcpy(region + 24, "8 bytes!", 8);
+	memcpy(region + 24, bytes, sizeof(bytes));
 	assert_int_equal(write_atomic(16, w.mr, 24), 0);
 	assert_int_equal(provider.send.wr.opcode, IBV_WR_RDMA_WRITE);
 	assert_true(provider.send.wr.send_flags & IBV_SEND_FENCE);
 	assert_true(provider.send.wr.send_flags & IBV_SEND_SIGNALED);
 	assert_int_equal(provider.send.wr.wr_id, (uintptr_t)CONTEXT);
 	assert_int_equal(provider.send.sge.length, 8);
-	assert_memory_equal(provider.send.inline_data, "8 bytes!", 8);
+	assert_memory_equal(provider.send.inline_data, bytes, sizeof(bytes));
 }
 
 static void write_atomic__takes_the_last_bytes_of_a_region(void **unused)
 {
-	memcpy(region + REGION_SIZE - 8, "the last", 8);
+	memcpy(region + REGION_SIZE - 8, bytes, sizeof(bytes));
 	assert_int_equal(write_atomic(0, w.mr, REGION_SIZE - 8), 0);
-	assert_memory_equal(provider.send.inline_data, "the last", 8);
+	assert_memory_equal(provider.send.inline_data, bytes, sizeof(bytes));
 }
 
 static void write_atomic__refuses_what_it_cannot_write(void **unused)
