@@ -1173,7 +1173,8 @@ int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
  * rpma_conn_wait - wait for completions of either queue
  * @conn: the connection, configured with a shared completion channel
  * @flags: reserved; pass 0
- * @cq: where to store the queue that has completions, borrowed
+ * @cq: where to store the queue that has completions, borrowed; NULL is stored
+ *   with RPMA_E_PROVIDER
  * @is_rcq: where to store whether it is the one of receives; may be NULL
  *
  * Waits until one of the two queues has news, unless the descriptor of
