@@ -54,7 +54,7 @@ static int target(const char *addr, const char *place, const char *type, const c
 	if (strcmp(usage_name, "with-read") == 0)
 		usage |= RPMA_MR_USAGE_READ_SRC;
 	MUST(rpma_mr_reg(peer, memory, REGION_BYTES, usage, &mr));
-	struct rpma_ep *ep = session_listen(peer, addr);
+	struct rpma_ep *ep = session_serve(peer, addr);
 	while (count-- > 0)
 		serve(ep, mr, memory);
 	MUST(rpma_ep_shutdown(&ep));

@@ -30,6 +30,9 @@ struct interop_side {
 	struct rpma_srq *srq;
 	struct rpma_conn *conn;
 	bool shared_channel;
+	/* On a CQ of both kinds the answer may come before our own completion. */
+	struct ibv_wc early;
+	bool has_early;
 };
 
 /* How the receives of a case complete, on either side. */

@@ -85,17 +85,13 @@ static int rejects_leave_nothing(const char *addr)
 {
 	int ports[2], status = -1;
 	char port[8] = "";
-	uint16_t number = 0;
-	struct rpma_ep *ep = NULL;
 
 	MUST_HOLD(pipe(ports) == 0);
 	pid_t client = start_rejected_client(addr, ports[0]);
 	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
-	MUST(rpma_ep_listen(peer, addr, "0", &ep));
-	MUST(rpma_ep_get_port(ep, &number));
+	struct rpma_ep *ep = session_listen(peer, addr, port);
 	int files = open_files(), ids = kernel_cm_ids();
 
-	snprintf(port, sizeof(port), "%u", number);
 	MUST_HOLD(write(ports[1], port, sizeof(port)) == sizeof(port));
 	for (int i = 0; i < REJECTS; i++)
 		reject_one(ep);
@@ -115,15 +111,11 @@ static int rejects_leave_nothing(const char *addr)
 static int closed_port(const char *addr)
 {
 	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_REMOTE);
-	struct rpma_ep *ep = NULL;
 	char port[8] = "";
-	uint16_t number = 0;
+	struct rpma_ep *ep = session_listen(peer, addr, port);
 
-	/* a port that was free a moment ago */
-	MUST(rpma_ep_listen(peer, addr, "0", &ep));
-	MUST(rpma_ep_get_port(ep, &number));
+	/* now the port is free again */
 	MUST(rpma_ep_shutdown(&ep));
-	snprintf(port, sizeof(port), "%u", number);
 	enum rpma_conn_event event = connect_event(peer, addr, port);
 	printf("%s\n", rpma_utils_conn_event_2str(event));
 	MUST_HOLD(event == RPMA_CONN_REJECTED || event == RPMA_CONN_UNREACHABLE);

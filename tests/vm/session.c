@@ -116,20 +116,26 @@ struct rpma_peer *session_peer(const char *addr, enum rpma_util_ibv_context_type
 	return peer;
 }
 
-struct rpma_ep *session_listen(struct rpma_peer *peer, const char *addr)
+struct rpma_ep *session_listen(struct rpma_peer *peer, const char *addr, char port[8])
 {
 	unsigned first = 20000 + (unsigned)getpid() % 20000;
 	struct rpma_ep *ep = NULL;
-	char port[8];
 
 	for (unsigned number = first; number < first + 100; number++) {
-		snprintf(port, sizeof(port), "%u", number);
-		if (rpma_ep_listen(peer, addr, port, &ep) == 0) {
-			printf("port %s\n", port);
+		snprintf(port, 8, "%u", number % 100000);
+		if (rpma_ep_listen(peer, addr, port, &ep) == 0)
 			return ep;
-		}
 	}
 	give_up("rpma_ep_listen()", "no free port among 100");
+}
+
+struct rpma_ep *session_serve(struct rpma_peer *peer, const char *addr)
+{
+	char port[8];
+	struct rpma_ep *ep = session_listen(peer, addr, port);
+
+	printf("port %s\n", port);
+	return ep;
 }
 
 struct rpma_conn *session_accept(struct rpma_conn_req *req, const struct rpma_mr_local *mr)

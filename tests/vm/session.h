@@ -37,8 +37,10 @@ void session_must_hold(bool holds, const char *condition);
 /* Memory of SIZE: PLACE is "dram" or a device DAX to map. */
 void *session_memory(const char *place, size_t size);
 struct rpma_peer *session_peer(const char *addr, enum rpma_util_ibv_context_type type);
-/* Listens on a free port and prints "port N" on stdout. */
-struct rpma_ep *session_listen(struct rpma_peer *peer, const char *addr);
+/* Listen on a free port and tell which. */
+struct rpma_ep *session_listen(struct rpma_peer *peer, const char *addr, char port[8]);
+/* As session_listen(), and print "port N" on stdout. */
+struct rpma_ep *session_serve(struct rpma_peer *peer, const char *addr);
 
 /* Accept REQ with the offer of MR; direct write to PMem is declared. */
 struct rpma_conn *session_accept(struct rpma_conn_req *req, const struct rpma_mr_local *mr);
