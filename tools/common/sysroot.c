@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sysroot.c -- opens files below a root with openat2(RESOLVE_IN_ROOT).
+ * sysroot.c -- opens files below a root, resolving links by itself.
  *
- * The kernel keeps absolute links and ".." inside the root. A kernel or a
- * container without openat2 can still read the real machine; a replaced root
- * it cannot, rather than resolve links outside of it.
+ * The kernel would follow an absolute link or ".." out of a replaced root
+ * (and openat2, which would not, is missing from older kernels, containers
+ * and valgrind). Roots are trees that stand still, so a path is resolved
+ * first and opened then.
  */
 #include "sysroot.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+/* more than any sane path has; a loop of links ends here */
+#define STEPS_MAX 400
 
 int sysroot_open(struct sysroot *root, const char *path)
 {
@@ -33,14 +35,90 @@ void sysroot_close(struct sysroot *root)
 	root->fd = -1;
 }
 
+/* Takes the first component off rest, without the slashes around it. */
+static void take_component(char *rest, char component[NAME_MAX + 1])
+{
+	size_t skip = strspn(rest, "/");
+	size_t len = strcspn(rest + skip, "/");
+
+	snprintf(component, NAME_MAX + 1, "%.*s", (int)len, rest + skip);
+	memmove(rest, rest + skip + len, strlen(rest + skip + len) + 1);
+}
+
+/* ".." at the root is the root. */
+static void drop_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash != NULL)
+		*slash = '\0';
+	else
+		path[0] = '\0';
+}
+
+/* Appends a component, which may turn out to be a link: then it goes before the rest. */
+static bool enter(const struct sysroot *root, char path[PATH_MAX], const char *component,
+		  char rest[PATH_MAX], bool follow)
+{
+	char next[PATH_MAX], target[PATH_MAX], joined[2 * PATH_MAX];
+	ssize_t len;
+
+	if (snprintf(next, sizeof(next), "%s%s%s", path, path[0] != '\0' ? "/" : "", component) >=
+	    PATH_MAX)
+		return false;
+	len = follow ? readlinkat(root->fd, next, target, sizeof(target) - 1) : -1;
+	if (len < 0) {
+		memcpy(path, next, sizeof(next));
+		return true;
+	}
+	target[len] = '\0';
+	if (target[0] == '/')
+		path[0] = '\0';
+	snprintf(joined, sizeof(joined), "%s/%s", target, rest);
+	if (strlen(joined) >= PATH_MAX)
+		return false;
+	memcpy(rest, joined, strlen(joined) + 1);
+	return true;
+}
+
+/* The path without links; the last component may be left a link. */
+static bool resolve(const struct sysroot *root, const char *given, bool follow_last,
+		    char path[PATH_MAX])
+{
+	char rest[PATH_MAX], component[NAME_MAX + 1];
+
+	if (snprintf(rest, sizeof(rest), "%s", given) >= PATH_MAX)
+		return false;
+	path[0] = '\0';
+	for (int steps = 0; steps < STEPS_MAX; steps++) {
+		take_component(rest, component);
+		if (component[0] == '\0') {
+			if (path[0] == '\0')
+				strcpy(path, ".");
+			return true;
+		}
+		if (strcmp(component, ".") == 0)
+			continue;
+		if (strcmp(component, "..") == 0)
+			drop_last(path);
+		else if (!enter(root, path, component, rest,
+				follow_last || rest[strspn(rest, "/")] != '\0'))
+			return false;
+	}
+	return false;
+}
+
+/* The machine's own root needs no care. */
 static int open_below(const struct sysroot *root, const char *path, int flags)
 {
-	struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
-	long fd = syscall(SYS_openat2, root->fd, path, &how, sizeof(how));
+	char resolved[PATH_MAX];
 
-	if (fd < 0 && root->machine && (errno == ENOSYS || errno == EPERM))
-		fd = openat(root->fd, path, flags | O_CLOEXEC);
-	return (int)fd;
+	if (!root->machine) {
+		if (!resolve(root, path, (flags & O_NOFOLLOW) == 0, resolved))
+			return -1;
+		path = resolved;
+	}
+	return openat(root->fd, path, flags | O_CLOEXEC);
 }
 
 static long read_text(int fd, char *text, size_t size)

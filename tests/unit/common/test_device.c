@@ -142,12 +142,19 @@ static void links_do_not_leave_the_root(void **state)
 	scratch_link("/inside", "absolute");
 	scratch_link("../../../../../../inside", "climbing");
 	scratch_link("/etc/passwd", "outside");
+	scratch_link("loop", "loop");
+	scratch_link("../climbing", "directory/chained");
 	assert_int_equal(sysroot_open(&root, scratch), 0);
 	assert_true(sysroot_line(&root, line, sizeof(line), "absolute"));
 	assert_string_equal(line, "yes");
 	assert_true(sysroot_line(&root, line, sizeof(line), "climbing"));
 	assert_string_equal(line, "yes");
+	assert_true(sysroot_line(&root, line, sizeof(line), "directory//./../directory/chained"));
+	assert_string_equal(line, "yes");
+	assert_true(sysroot_link_name(&root, line, sizeof(line), "directory/chained"));
+	assert_string_equal(line, "climbing");
 	assert_false(sysroot_line(&root, line, sizeof(line), "outside"));
+	assert_false(sysroot_line(&root, line, sizeof(line), "loop"));
 	assert_false(sysroot_line(&root, line, sizeof(line), "../../../../etc/passwd"));
 	sysroot_close(&root);
 }
