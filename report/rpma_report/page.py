@@ -118,7 +118,7 @@ def _cards(runs: Sequence[Run]) -> list[Card]:
 def _setting(group: SeriesSet, point: Point) -> str:
     axis = group.axis
     text = quantity.size(point.params["size_bytes"])
-    if axis not in (None, AXES[0]):
+    if axis is not None and axis != AXES[0]:
         text += f", {axis.title} {axis.text(point.params[axis.key])}"
     return text
 

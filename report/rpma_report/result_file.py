@@ -159,6 +159,8 @@ def _take(
 
 def _check_buckets(name: str, place: Place, buckets: list[Any]) -> None:
     last = -1
+    low: int
+    count: int
     for index, bucket in enumerate(buckets):
         match bucket:
             case [int(low), int(count)] if last < low < MAX_NUMBER and 0 < count < MAX_NUMBER:

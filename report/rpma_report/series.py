@@ -168,4 +168,5 @@ def _words(firsts: Sequence[Point], point: Point, axis: Axis | None) -> Iterator
 def _sorted(points: Iterable[Point], axis: Axis | None) -> tuple[Point, ...]:
     if axis is None:
         return tuple(points)
-    return tuple(sorted(points, key=lambda p: p.params[axis.key]))
+    key = axis.key
+    return tuple(sorted(points, key=lambda p: p.params[key]))

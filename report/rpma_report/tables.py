@@ -81,7 +81,7 @@ def _table(
 ) -> Table:
     """Puts the place on the axis, and the size where that is another, before each row."""
     size = AXES[0]
-    named_by = (size,) if group.axis in (None, size) else (group.axis, size)
+    named_by = (size,) if group.axis is None or group.axis == size else (group.axis, size)
 
     def named(point: Point) -> Row:
         return (*(Cell(axis.text(point.params[axis.key])) for axis in named_by), *row(point))
