@@ -94,7 +94,7 @@ static bool resolve(const struct sysroot *root, const char *given, bool follow_l
 		take_component(rest, component);
 		if (component[0] == '\0') {
 			if (path[0] == '\0')
-				strcpy(path, ".");
+				memcpy(path, ".", 2);
 			return true;
 		}
 		if (strcmp(component, ".") == 0)
