@@ -178,11 +178,15 @@ static void *session_thread(void *arg)
 	return NULL;
 }
 
-/* Junk is rejected without an answer; another version gets one. */
+/*
+ * Another version, and one client too many, get an answer; junk does not, nor
+ * do so many that the answers themselves would be too much.
+ */
 static int judge(struct session *s)
 {
 	struct rpma_conn_private_data pdata = {NULL, 0};
 	struct greeting_request request;
+	bool flooded;
 
 	if (rpma_conn_req_get_private_data(s->req, &pdata) != 0 || pdata.ptr == NULL ||
 	    greeting_decode_request(pdata.ptr, pdata.len, &request) != 0)
@@ -191,11 +195,12 @@ static int judge(struct session *s)
 	if (request.version != GREETING_VERSION)
 		s->answer = GREETING_WRONG_VERSION;
 	pthread_mutex_lock(&s->host->lock);
+	flooded = s->host->active >= 2 * SESSION_MAX;
 	if (s->host->active >= SESSION_MAX)
 		s->answer = GREETING_BUSY;
-	s->host->active++;
+	s->host->active += !flooded;
 	pthread_mutex_unlock(&s->host->lock);
-	return 0;
+	return flooded ? -EBUSY : 0;
 }
 
 static int start_thread(struct session *s)
@@ -218,6 +223,7 @@ static int start_thread(struct session *s)
 void session_start(struct session_host *host, struct rpma_conn_req *req)
 {
 	struct session *s = calloc(1, sizeof(*s));
+	int ret;
 
 	if (s == NULL) {
 		rpma_conn_req_delete(&req);
@@ -225,10 +231,11 @@ void session_start(struct session_host *host, struct rpma_conn_req *req)
 	}
 	s->host = host;
 	s->req = req;
-	if (judge(s) != 0) {
+	ret = judge(s);
+	if (ret != 0) {
 		rpma_conn_req_delete(&s->req);
 		free(s);
-		if (!host->quiet)
+		if (ret == -EPROTO && !host->quiet)
 			fprintf(stderr, "rpma-bench server: rejected a connection that is no "
 					"client of this tool\n");
 		return;

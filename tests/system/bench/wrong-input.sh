@@ -96,15 +96,18 @@ else
 	done
 fi
 
-# --json has the failure of a run, and still one line on stderr
+# --json has the failure of a run, as the schema wants it, and still one line on stderr
+schema=$(dirname "$(readlink -f "$0")")/../../../doc/schema/rpma-bench-1.schema.json
 status=0
 "$bench" client nowhere.invalid --json > "$work/out" 2> "$work/err" || status=$?
 if [[ $status -ne 2 || $(wc -l < "$work/err") -ne 1 ]] ||
 	! /usr/bin/python3 -c '
-import json, sys
-run = json.load(sys.stdin)["run"]
+import json, jsonschema, sys
+document = json.load(sys.stdin)
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(document)
+run = document["run"]
 assert (run["status"], run["exit_code"], run["failure"]["step"]) == ("failed", 2, "resolve"), run
-' < "$work/out"; then
+' "$schema" < "$work/out"; then
 	printf 'not ok --json names the failed step\n'
 	failed=1
 fi
