@@ -15,35 +15,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "fact.h"
 #include "result.h"
-
-struct fact {
-	const char *key;
-	const char *path;
-};
-
-static void add_text_facts(const struct sysroot *root, json_t *group, const struct fact *facts)
-{
-	char line[512];
-
-	for (; facts->key != NULL; facts++)
-		json_object_set_new(group, facts->key,
-				    sysroot_line(root, line, sizeof(line), "%s", facts->path)
-					    ? result_text(line)
-					    : json_null());
-}
-
-static void add_number_facts(const struct sysroot *root, json_t *group, const struct fact *facts)
-{
-	int64_t value;
-
-	for (; facts->key != NULL; facts++)
-		json_object_set_new(group, facts->key,
-				    sysroot_number(root, &value, "%s", facts->path)
-					    ? json_integer(value)
-					    : json_null());
-}
 
 /* The value after "key<blanks>:<blanks>" on the first such line of a text. */
 static bool find_field(const char *text, const char *key, char *value, size_t size)
@@ -100,7 +73,7 @@ static json_t *gather_host(const struct sysroot *root, const char *cpuinfo)
 
 	gethostname(name, sizeof(name) - 1);
 	json_object_set_new(group, "hostname", result_text(name));
-	add_text_facts(root, group, facts);
+	fact_add_texts(root, group, facts);
 	json_object_set_new(group, "virtualised",
 			    find_field(cpuinfo, "flags", flags, sizeof(flags))
 				    ? json_boolean(strstr(flags, " hypervisor") != NULL)
@@ -159,7 +132,7 @@ static json_t *gather_os(const struct sysroot *root)
 			    uname(&name) == 0 ? result_text(name.machine) : json_null());
 	json_object_set_new(group, "distro", distro(root));
 	json_object_set_new(group, "cmdline", kernel_options(root));
-	add_text_facts(root, group, facts);
+	fact_add_texts(root, group, facts);
 	return group;
 }
 
@@ -210,8 +183,8 @@ static json_t *gather_power(const struct sysroot *root)
 	};
 	json_t *group = json_object();
 
-	add_text_facts(root, group, texts);
-	add_number_facts(root, group, numbers);
+	fact_add_texts(root, group, texts);
+	fact_add_numbers(root, group, numbers);
 	return group;
 }
 
@@ -232,8 +205,8 @@ static json_t *gather_noise(const struct sysroot *root)
 	};
 	json_t *group = json_object();
 
-	add_text_facts(root, group, texts);
-	add_number_facts(root, group, numbers);
+	fact_add_texts(root, group, texts);
+	fact_add_numbers(root, group, numbers);
 	return group;
 }
 
@@ -258,72 +231,6 @@ static json_t *gather_mitigations(const struct sysroot *root)
 	return group;
 }
 
-static void add_nic_facts(const struct sysroot *root, json_t *group, const char *device)
-{
-	static const struct fact facts[] = {
-		{"fw_ver", "fw_ver"},
-		{"board_id", "board_id"},
-		{"hca_type", "hca_type"},
-		{"port_state", "ports/1/state"},
-		{"rate", "ports/1/rate"},
-		{"link_layer", "ports/1/link_layer"},
-		{"gid_type", "ports/1/gid_attrs/types/0"},
-		{"pcie_speed", "device/current_link_speed"},
-		{"pcie_width", "device/current_link_width"},
-		{"pcie_speed_max", "device/max_link_speed"},
-		{"pcie_width_max", "device/max_link_width"},
-		{"pci_vendor", "device/vendor"},
-		{"pci_device", "device/device"},
-		{NULL, NULL},
-	};
-	char line[256];
-
-	for (const struct fact *f = facts; f->key != NULL; f++)
-		json_object_set_new(group, f->key,
-				    sysroot_line(root, line, sizeof(line),
-						 "sys/class/infiniband/%s/%s", device, f->path)
-					    ? result_text(line)
-					    : json_null());
-}
-
-static json_t *gather_nic(const struct sysroot *root, const char *device)
-{
-	struct device d;
-	json_t *group;
-	char name[128];
-	int64_t value;
-
-	if (device == NULL || device_find(root, device, &d) != 0)
-		return json_null();
-	group = json_object();
-	json_object_set_new(group, "ibdev", result_text(d.name));
-	json_object_set_new(group, "kind", result_text(device_kind_name(d.kind)));
-	json_object_set_new(group, "netdev", result_text(d.netdev));
-	json_object_set_new(group, "driver",
-			    sysroot_link_name(root, name, sizeof(name),
-					      "sys/class/infiniband/%s/device/driver", device)
-				    ? result_text(name)
-				    : json_null());
-	json_object_set_new(group, "bdf",
-			    sysroot_link_name(root, name, sizeof(name),
-					      "sys/class/infiniband/%s/device", device)
-				    ? result_text(name)
-				    : json_null());
-	add_nic_facts(root, group, device);
-	json_object_set_new(group, "netdev_mtu_bytes",
-			    d.netdev[0] != '\0' && sysroot_number(root, &value,
-								  "sys/class/net/%s/mtu", d.netdev)
-				    ? json_integer(value)
-				    : json_null());
-	/* -1 says that the platform does not tell */
-	json_object_set_new(
-		group, "numa_node",
-		sysroot_number(root, &value, "sys/class/infiniband/%s/device/numa_node", device)
-			? result_known(value)
-			: json_null());
-	return group;
-}
-
 static json_t *limit(rlim_t value)
 {
 	return value == RLIM_INFINITY ? json_string("unlimited") : json_integer((json_int_t)value);
@@ -345,44 +252,6 @@ static json_t *gather_memory(const struct sysroot *root)
 		json_object_set_new(group, "memlock_hard_bytes", limit(memlock.rlim_max));
 	}
 	return group;
-}
-
-static json_t *pmem_region(const struct sysroot *root, const char *region)
-{
-	json_t *group = json_pack("{s:s}", "region", region);
-	char line[128];
-	int64_t value;
-
-	json_object_set_new(group, "persistence_domain",
-			    sysroot_line(root, line, sizeof(line),
-					 "sys/bus/nd/devices/%s/persistence_domain", region)
-				    ? result_text(line)
-				    : json_null());
-	json_object_set_new(group, "size_bytes",
-			    sysroot_number(root, &value, "sys/bus/nd/devices/%s/size", region)
-				    ? json_integer(value)
-				    : json_null());
-	json_object_set_new(group, "numa_node",
-			    sysroot_number(root, &value, "sys/bus/nd/devices/%s/numa_node", region)
-				    ? result_known(value)
-				    : json_null());
-	return group;
-}
-
-/* An empty list: the kernel knows of no persistent memory. */
-static json_t *gather_pmem(const struct sysroot *root)
-{
-	DIR *directory = sysroot_directory(root, "sys/bus/nd/devices");
-	const struct dirent *entry;
-	json_t *list = json_array();
-
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (strncmp(entry->d_name, "region", 6) == 0)
-			json_array_append_new(list, pmem_region(root, entry->d_name));
-	}
-	if (directory != NULL)
-		closedir(directory);
-	return list;
 }
 
 static json_t *gather_software(void)
@@ -415,9 +284,9 @@ json_t *environment_gather(const struct sysroot *root, const struct topology *to
 	json_object_set_new(block, "power", gather_power(root));
 	json_object_set_new(block, "noise", gather_noise(root));
 	json_object_set_new(block, "mitigations", gather_mitigations(root));
-	json_object_set_new(block, "nic", gather_nic(root, device));
+	json_object_set_new(block, "nic", environment_nic(root, device));
 	json_object_set_new(block, "memory", gather_memory(root));
-	json_object_set_new(block, "pmem", gather_pmem(root));
+	json_object_set_new(block, "pmem", environment_pmem(root));
 	json_object_set_new(block, "software", gather_software());
 	free(cpuinfo);
 	return block;

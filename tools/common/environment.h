@@ -17,6 +17,10 @@
 json_t *environment_gather(const struct sysroot *root, const struct topology *topology,
 			   const char *device);
 
+/* The parts that are about devices; an unknown device is null. */
+json_t *environment_nic(const struct sysroot *root, const char *device);
+json_t *environment_pmem(const struct sysroot *root);
+
 /* 1: the processor is emulated in software; 0: not; -1: unknown. */
 int environment_emulated_cpu(const struct sysroot *root);
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * environment_device.c -- the facts of the RDMA device and of persistent
+ * memory, for the environment block.
+ */
+#include <string.h>
+
+#include "device.h"
+#include "environment.h"
+#include "fact.h"
+#include "result.h"
+
+static void add_nic_facts(const struct sysroot *root, json_t *group, const char *device)
+{
+	static const struct fact facts[] = {
+		{"fw_ver", "fw_ver"},
+		{"board_id", "board_id"},
+		{"hca_type", "hca_type"},
+		{"port_state", "ports/1/state"},
+		{"rate", "ports/1/rate"},
+		{"link_layer", "ports/1/link_layer"},
+		{"gid_type", "ports/1/gid_attrs/types/0"},
+		{"pcie_speed", "device/current_link_speed"},
+		{"pcie_width", "device/current_link_width"},
+		{"pcie_speed_max", "device/max_link_speed"},
+		{"pcie_width_max", "device/max_link_width"},
+		{"pci_vendor", "device/vendor"},
+		{"pci_device", "device/device"},
+		{NULL, NULL},
+	};
+
+	for (const struct fact *f = facts; f->key != NULL; f++)
+		json_object_set_new(group, f->key,
+				    fact_text(root, "sys/class/infiniband/%s/%s", device, f->path));
+}
+
+json_t *environment_nic(const struct sysroot *root, const char *device)
+{
+	struct device d;
+	json_t *group;
+	char name[128];
+
+	if (device == NULL || device_find(root, device, &d) != 0)
+		return json_null();
+	group = json_object();
+	json_object_set_new(group, "ibdev", result_text(d.name));
+	json_object_set_new(group, "kind", result_text(device_kind_name(d.kind)));
+	json_object_set_new(group, "netdev", result_text(d.netdev));
+	json_object_set_new(group, "driver",
+			    sysroot_link_name(root, name, sizeof(name),
+					      "sys/class/infiniband/%s/device/driver", device)
+				    ? result_text(name)
+				    : json_null());
+	json_object_set_new(group, "bdf",
+			    sysroot_link_name(root, name, sizeof(name),
+					      "sys/class/infiniband/%s/device", device)
+				    ? result_text(name)
+				    : json_null());
+	add_nic_facts(root, group, device);
+	json_object_set_new(group, "netdev_mtu_bytes",
+			    fact_number(root, "sys/class/net/%s/mtu", d.netdev));
+	json_object_set_new(group, "numa_node",
+			    fact_node(root, "sys/class/infiniband/%s/device/numa_node", device));
+	return group;
+}
+
+static json_t *pmem_region(const struct sysroot *root, const char *region)
+{
+	return json_pack("{s:s, s:o, s:o, s:o}", "region", region, "persistence_domain",
+			 fact_text(root, "sys/bus/nd/devices/%s/persistence_domain", region),
+			 "size_bytes", fact_number(root, "sys/bus/nd/devices/%s/size", region),
+			 "numa_node", fact_node(root, "sys/bus/nd/devices/%s/numa_node", region));
+}
+
+/* An empty list: the kernel knows of no persistent memory. */
+json_t *environment_pmem(const struct sysroot *root)
+{
+	DIR *directory = sysroot_directory(root, "sys/bus/nd/devices");
+	const struct dirent *entry;
+	json_t *list = json_array();
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (strncmp(entry->d_name, "region", 6) == 0)
+			json_array_append_new(list, pmem_region(root, entry->d_name));
+	}
+	if (directory != NULL)
+		closedir(directory);
+	return list;
+}
