@@ -81,6 +81,7 @@ def _write_private_directory(base: Path, release: str) -> None:
         "APT::Default-Release": "",
         "Acquire::Languages": "none",
         "Acquire::Retries": "3",
+        "APT::Update::Error-Mode": "any",
     }
     kept += [f'{name} "{value}";' for name, value in own.items()]
     (base / "apt.conf").write_text("\n".join(kept) + "\n", encoding="utf-8")
