@@ -54,7 +54,7 @@ def kill(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is None:
         try:
             os.killpg(child.pid, signal.SIGTERM)
-            child.wait(timeout=3)
+            child.wait(timeout=15)
         except (ProcessLookupError, subprocess.TimeoutExpired):
             pass
     try:

@@ -111,6 +111,9 @@ def _built_in(release: str, root: Path) -> Path:
         status, output = run([*_namespace(), "sh", "-c", BUILD_SCRIPT, "sh", str(root),
                               str(SOURCE), str(build)],
                              env={"PATH": PATH})
+        if status and "cannot change root filesystem propagation" in output:
+            raise Failure("this is a chroot whose / is no mount point, in which nothing can be "
+                          "mounted safely: bind it to itself (mount --bind) before the chroot")
         if status:
             sys.stderr.write(output[-8000:])
             raise Failure(f"the project does not build on Debian {release}: {last_words(output)}")
