@@ -49,6 +49,7 @@ examples:
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 SMALLEST_PMEM = 64 << 20
+LARGEST_PMEM = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,9 @@ def parse_pmem(text: str) -> Pmem:
     if not match:
         raise argparse.ArgumentTypeError(f"size {size!r}: expected a number with K, M or G")
     size_bytes = int(match[1]) * UNITS[match[2]]
-    if size_bytes < SMALLEST_PMEM or size_bytes % (2 << 20):
-        raise argparse.ArgumentTypeError(f"size {size!r}: expected a multiple of 2M from 64M on")
+    if not SMALLEST_PMEM <= size_bytes <= LARGEST_PMEM or size_bytes % (2 << 20):
+        raise argparse.ArgumentTypeError(
+            f"size {size!r}: expected a multiple of 2M from 64M to 1024G")
     chosen = {"domain": "adr", "mode": "devdax"}
     known = {"domain": ("adr", "eadr"), "mode": ("devdax", "fsdax", "raw")}
     for setting in settings:
@@ -95,6 +97,12 @@ def _positive(text: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,5}", text):
         raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number")
     return int(text)
+
+
+def _directory(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("'': expected a directory")
+    return Path(text)
 
 
 def _variable(text: str) -> tuple[str, str]:
@@ -121,9 +129,9 @@ def _parser() -> Parser:
     parser.add_argument("--cpus", type=_positive, default=2, metavar="N", help="default: 2")
     parser.add_argument("--timeout", type=_positive, default=600, metavar="SECONDS",
                         help="for boot and COMMAND together, default: 600")
-    parser.add_argument("--out", type=Path, metavar="DIR",
+    parser.add_argument("--out", type=_directory, metavar="DIR",
                         help="the directory that the guest may write, default: a temporary one")
-    parser.add_argument("--build", type=Path, metavar="DIR",
+    parser.add_argument("--build", type=_directory, metavar="DIR",
                         help="the build tree for a guest of the host's release; default: "
                              "RPMA_BUILD_DIR of the environment, else build/release")
     parser.add_argument("--env", type=_variable, action="append", default=[],
