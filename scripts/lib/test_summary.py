@@ -5,9 +5,9 @@
 scripts/test leaves a folder with one JUnit file per ctest run and a table
 `steps` (name, exit status, seconds since the start). A step without a JUnit
 file counts as one test. A skip is read from ctest itself and, within a
-test, from what cmocka and pytest print: a test that passed by skipping half
-of its cases must not look whole. With CI=true a skip that tests/skips-allowed
-does not name is a failure.
+test, from what cmocka, pytest and tests/vm/in_guest print: a test that passed
+by skipping half of its cases must not look whole. With CI=true a skip that
+tests/skips-allowed does not name is a failure.
 """
 
 import fnmatch
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 CMOCKA_SKIP = re.compile(r"^\[  SKIPPED \] (?P<case>[A-Za-z_]\S*)$", re.MULTILINE)
 PYTEST_SKIP = re.compile(r"^SKIPPED \[\d+\] (?P<case>[^\s:]+)(?::\d+)?: (?P<why>.*)", re.MULTILINE)
+GUEST_SKIP = re.compile(r"^skip (?P<case>[^\s:]+): (?P<why>.*)", re.MULTILINE)
 ALLOWED = Path(__file__).resolve().parents[2] / "tests" / "skips-allowed"
 
 
@@ -38,9 +39,10 @@ class Run(NamedTuple):
 
 def skips_within(test: str, output: str) -> list[Skip]:
     cmocka = {m["case"] for m in CMOCKA_SKIP.finditer(output)}
-    pytest = {(Path(m["case"]).name, m["why"]) for m in PYTEST_SKIP.finditer(output)}
+    told = {(Path(m["case"]).name, m["why"]) for m in PYTEST_SKIP.finditer(output)}
+    told |= {(m["case"], m["why"]) for m in GUEST_SKIP.finditer(output)}
     return [Skip(f"{test}/{case}", "skipped by the test") for case in sorted(cmocka)] + [
-        Skip(f"{test}/{case}", why) for case, why in sorted(pytest)
+        Skip(f"{test}/{case}", why) for case, why in sorted(told)
     ]
 
 

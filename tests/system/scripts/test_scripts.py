@@ -2,6 +2,7 @@
 """What scripts/test, scripts/quickstart and their parts say and exit with."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -68,6 +69,7 @@ def test_a_failed_test_is_named(tmp_path: Path) -> None:
         (case("a", "notrun", "no such device"), "release: a: no such device"),
         (case("a", "run", "[  SKIPPED ] odp"), "release: a/odp: skipped by the test"),
         (case("a", "run", "SKIPPED [1] ../t.py:3: no X"), "release: a/t.py: no X"),
+        (case("a", "run", "ok b\nskip c-d: no PMem\nok e"), "release: a/c-d: no PMem"),
     ],
 )
 def test_a_skip_nobody_allowed_is_shown_and_fails_in_ci(
@@ -106,6 +108,14 @@ def test_help_goes_to_stdout(script: str) -> None:
         [ROOT / "scripts" / script, "--help"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith(f"Usage: scripts/{script}") and not done.stderr
+
+
+def test_lint_says_that_it_needs_version_control(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    script = shutil.copy(ROOT / "scripts/lint", tmp_path / "scripts")
+    done = subprocess.run([script], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2 and done.stdout == ""
+    assert "under version control" in done.stderr
 
 
 def test_another_distribution_gets_a_list_and_exit_3(tmp_path: Path) -> None:
