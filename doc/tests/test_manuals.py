@@ -22,6 +22,7 @@ GENERATOR = SOURCE / "doc" / "header2man.py"
 DIFFERENCES = {
     ("rpma_log_set_function", "RPMA_E_AGAIN"): "the function is an atomic pointer: storing it cannot fail",
     ("rpma_log_set_threshold", "RPMA_E_AGAIN"): "a threshold is an atomic integer: storing it cannot fail",
+    ("rpma_utils_get_ibv_context", "RPMA_E_NOMEM"): "nothing is allocated but by librdmacm: RPMA_E_PROVIDER",
 }
 
 

@@ -233,7 +233,6 @@ typedef void rpma_log_function(enum rpma_log_level level, const char *file_name,
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @addr or @ibv_ctx_ptr is NULL, or @type is unknown
- *   RPMA_E_NOMEM - out of memory
  *   RPMA_E_PROVIDER - no RDMA device serves the address, the name or the
  *     address does not resolve, or rdma_getaddrinfo(3), rdma_create_id(3),
  *     rdma_bind_addr(3) or rdma_resolve_addr(3) failed; the log says which
