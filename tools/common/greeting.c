@@ -74,7 +74,8 @@ static bool reply_in_range(const struct greeting_reply *reply)
 {
 	return reply->mr_desc_bytes > 0 && reply->mr_desc_bytes <= GREETING_MR_DESC_MAX &&
 	       reply->pcfg_desc_bytes > 0 && reply->pcfg_desc_bytes <= GREETING_PCFG_DESC_MAX &&
-	       reply->target_kind < TARGET_KINDS && reply->target_bytes > 0;
+	       reply->target_kind < TARGET_KINDS && reply->target_bytes > 0 &&
+	       reply->target_bytes <= INT64_MAX; /* JSON integers end there */
 }
 
 int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *reply)

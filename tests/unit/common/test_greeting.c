@@ -83,10 +83,10 @@ static void a_reply_comes_back(void **state)
 
 static void replies_out_of_range_are_refused(void **state)
 {
-	struct greeting_reply bad[6], got;
+	struct greeting_reply bad[7], got;
 	uint8_t bytes[GREETING_REPLY_BYTES];
 
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < 7; i++)
 		bad[i] = sample;
 	bad[0].answer = (enum greeting_answer)3;
 	bad[1].target_kind = TARGET_KINDS;
@@ -94,7 +94,8 @@ static void replies_out_of_range_are_refused(void **state)
 	bad[3].mr_desc_bytes = GREETING_MR_DESC_MAX + 1;
 	bad[4].pcfg_desc_bytes = GREETING_PCFG_DESC_MAX + 1;
 	bad[5].mr_desc_bytes = 0;
-	for (size_t i = 0; i < 6; i++) {
+	bad[6].target_bytes = (uint64_t)INT64_MAX + 1;
+	for (size_t i = 0; i < 7; i++) {
 		greeting_encode_reply(&bad[i], bytes);
 		assert_int_equal(greeting_decode_reply(bytes, sizeof(bytes), &got), -EPROTO);
 	}
