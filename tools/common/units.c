@@ -87,10 +87,9 @@ static int append(struct units_list *list, uint64_t value)
 /* LOW:HIGH:*FACTOR or LOW:HIGH:+STEP; both ends belong to the range. */
 static int append_range(struct units_list *list, char *item)
 {
-	char *save = NULL;
-	const char *low_text = strtok_r(item, ":", &save);
-	const char *high_text = strtok_r(NULL, ":", &save);
-	const char *step_text = strtok_r(NULL, "", &save);
+	const char *low_text = strsep(&item, ":");
+	const char *high_text = strsep(&item, ":");
+	const char *step_text = item;
 	uint64_t low, high, step;
 	int ret;
 

@@ -116,7 +116,7 @@ static void malformed_lists_are_refused(void **state)
 	static const char *const cases[] = {
 		"",	   ",",	       "64,",	     "64,,4K",	  "64:4K",    "64:4K:",
 		"64:4K:2", "64:4K:*1", "64:4K:*0",   "64:4K:+0",  "4K:64:*2", "0:64:*2",
-		":64:*2",  "64::*2",   "64:4K:*2:8", "64:4K:*2K", "64;4K",
+		":64:*2",  "64::*2",   "64:4K:*2:8", "64:4K:*2K", "64;4K",    "64::4K:*2",
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
