@@ -26,9 +26,9 @@ static uint64_t limit_ns(const struct run *run, enum greeting_role role)
 
 	if (role == GREETING_MEASURE)
 		return capped(one);
-	/* 2^20 items would be weeks; the product must not wrap */
-	return run->plan.items_count > 1 << 20 ? MESSAGE_LIMIT_MAX_NS
-					       : capped(one * run->plan.items_count);
+	/* the product must not wrap */
+	return run->plan.items_count > MESSAGE_LIMIT_MAX_NS / one ? MESSAGE_LIMIT_MAX_NS
+								  : one * run->plan.items_count;
 }
 
 static int check_reply(const struct run *run, const struct greeting_reply *reply)

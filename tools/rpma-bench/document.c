@@ -235,17 +235,21 @@ static json_t *make_hints(const struct repeat *r)
 	return hints;
 }
 
-static json_t *make_flagged(const struct repeat *const *repeats, const double *means, size_t count)
+static json_t *make_flagged(const struct run *run, size_t point,
+			    const struct repeat *const *repeats, const double *means, size_t count)
 {
+	const struct repeat *first = run_repeat(run, point, 0);
 	bool flags[OPTIONS_REPEATS_MAX];
 	json_t *list = json_array();
 
 	summary_flag(means, count, flags);
 	for (size_t i = 0; i < count; i++) {
+		/* some repeats may be missing from the selected ones */
 		if (flags[i])
-			json_array_append_new(list, json_pack("{s:o, s:s, s:o}", "index",
-							      integer(i), "reason", "mean_mad>3",
-							      "hints", make_hints(repeats[i])));
+			json_array_append_new(list, json_pack("{s:I, s:s, s:o}", "index",
+							      (json_int_t)(repeats[i] - first),
+							      "reason", "mean_mad>3", "hints",
+							      make_hints(repeats[i])));
 	}
 	return list;
 }
@@ -284,7 +288,7 @@ static json_t *make_summary(const struct run *run, size_t point)
 			 make_interval(rate, n), "bytes_per_s", make_interval(bytes, n), "latency",
 			 "mean_ns", make_interval(mean, n), "merged_histogram",
 			 result_histogram(&merged), "percentiles", result_percentile_list(&merged),
-			 "flagged_repeats", make_flagged(repeats, mean, n));
+			 "flagged_repeats", make_flagged(run, point, repeats, mean, n));
 }
 
 /* Of all repeats: the sums, and steady only if each one was. */
