@@ -62,15 +62,21 @@ static int open_beside(const char *path, char temporary[PATH_MAX])
 	return fd;
 }
 
+/* What a link names is replaced, not the link. */
+static const char *behind_links(const char *path, char real[PATH_MAX])
+{
+	return realpath(path, real) != NULL ? real : path;
+}
+
 int result_check_writable(const char *path)
 {
-	char temporary[PATH_MAX];
+	char temporary[PATH_MAX], real[PATH_MAX];
 	int ret = check_regular(path);
 	int fd;
 
 	if (ret)
 		return ret;
-	fd = open_beside(path, temporary);
+	fd = open_beside(behind_links(path, real), temporary);
 	if (fd < 0)
 		return refuse(path, strerror(errno));
 	close(fd);
@@ -147,6 +153,7 @@ static char *dump(const json_t *document, size_t *len)
 
 int result_write(const char *path, const json_t *document)
 {
+	char real[PATH_MAX];
 	size_t len = 0;
 	char *text = dump(document, &len);
 	int ret;
@@ -155,7 +162,7 @@ int result_write(const char *path, const json_t *document)
 		return failure_set(EXIT_INTERNAL, STEP, "the result cannot be written as JSON");
 	ret = check_regular(path);
 	if (ret == 0)
-		ret = write_text(path, text, len);
+		ret = write_text(behind_links(path, real), text, len);
 	free(text);
 	return ret;
 }

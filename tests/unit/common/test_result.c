@@ -38,6 +38,24 @@ static void a_result_replaces_the_one_before(void **state)
 }
 
 /* A full disk, by a limit on the size of files: 4 KiB of a larger document. */
+static void a_link_stays_a_link(void **state)
+{
+	char path[PATH_MAX], link[PATH_MAX], text[64];
+	json_t *document = json_pack("{s:i}", "a", 1);
+	struct stat st;
+
+	scratch_write("real/r.json", "old");
+	assert_int_equal(
+		symlink(scratch_path("real/r.json", path), scratch_path("link.json", link)), 0);
+	assert_int_equal(result_check_writable(link), 0);
+	assert_int_equal(result_write(link, document), 0);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	scratch_read("real/r.json", text, sizeof(text));
+	assert_string_not_equal(text, "old");
+	json_decref(document);
+}
+
 static void a_failed_write_keeps_what_was_there(void **state)
 {
 	json_t *document = json_array();
@@ -198,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		in_scratch(a_result_replaces_the_one_before),
+		in_scratch(a_link_stays_a_link),
 		in_scratch(a_failed_write_keeps_what_was_there),
 		in_scratch(the_check_leaves_no_trace),
 		in_scratch(what_cannot_be_a_result_is_refused),
