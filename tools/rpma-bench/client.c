@@ -22,7 +22,8 @@ static void judge(struct run *run, int ret)
 	if (ret == 0) {
 		run->status = RUN_COMPLETE;
 		run->exit_code = EXIT_GOOD;
-	} else if (ret == -ECANCELED) {
+	} else if (cli_signal != 0) {
+		/* whatever failed then: a server beside it had the signal too */
 		run->status = RUN_INTERRUPTED;
 		run->exit_code = 128 + cli_signal;
 	} else {
@@ -80,16 +81,16 @@ static int publish(struct run *run)
 {
 	const struct options *o = run->options;
 	json_t *document = document_make(run);
-	int ret = 0;
+	int ret;
 
 	if (!o->cli.quiet && run->repeats_done > 0) {
 		table_print(run);
 		print_warnings(document);
 	}
-	if (o->json)
-		ret = result_print(document);
-	if (ret == 0)
-		ret = write_file(run, document);
+	ret = write_file(run, document);
+	/* neither output depends on the other */
+	if (o->json && result_print(document) != 0)
+		ret = -EIO;
 	json_decref(document);
 	/* the sentence of a failed run comes before that of its output */
 	if (run->status != RUN_COMPLETE)

@@ -45,10 +45,11 @@ static __attribute__((noreturn)) void serve(const struct options *options, const
 	struct options o = *options;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* the parent's eventfd is shared: its signal would end both at once */
+	if (getppid() != parent || cli_catch_signals() != 0)
+		_exit(EXIT_INTERNAL);
 	/* Ctrl-C is for the parent: it ends this process in good order */
 	signal(SIGINT, SIG_IGN);
-	if (getppid() != parent)
-		_exit(EXIT_INTERNAL);
 	o.listen = address;
 	o.port = 0;
 	o.once = true;

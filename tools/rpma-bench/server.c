@@ -262,8 +262,11 @@ int server_run(const struct options *options, int ready_fd)
 		ret = accept_clients(&s);
 	}
 	tear_down(&s);
+	/* a signal may also have made the set-up fail */
+	if (cli_signal != 0)
+		return 128 + cli_signal;
 	if (ret == 0)
-		return cli_signal != 0 ? 128 + cli_signal : EXIT_GOOD;
+		return EXIT_GOOD;
 	if (ready_fd < 0)
 		return cli_report_failure("rpma-bench server");
 	failed.failure = *failure_get();

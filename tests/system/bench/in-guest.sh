@@ -150,6 +150,14 @@ json_alone_on_stdout()
 	result json --sizes 64
 }
 
+the_file_outlives_a_full_stdout()
+{
+	ends 2 "$bench" local --size 64 "${short[@]}" --repeats 1 --json -q -o both.json \
+		> /dev/full 2> err
+	one_line err 'standard output'
+	result both.json --sizes 64
+}
+
 several_clients_one_server()
 {
 	start_server --target dram:1M
@@ -283,7 +291,9 @@ interrupted_client()
 
 interrupted_local()
 {
-	"$bench" local --size 64 --duration 20s --warmup 10ms -v -o il.json 2> client.err &
+	# with much in flight when the signal comes: its server must not leave first
+	"$bench" local --size 256K --depth 256 --duration 20s --warmup 10ms -v -o il.json \
+		2> client.err &
 	client=$!
 	until_true 'the first repeat runs' connections 2
 	kill -TERM "$client"
@@ -319,6 +329,7 @@ check 'latency of reads' latency_of_reads
 check 'latency of flushed writes' latency_of_flushed_writes
 check 'bandwidth' bandwidth
 check '--json is alone on stdout' json_alone_on_stdout
+check 'the file is written though stdout is full' the_file_outlives_a_full_stdout
 check 'several clients of one server' several_clients_one_server
 check 'a server for one client' a_server_for_one_client
 check 'a file as target' a_file_as_target
