@@ -125,7 +125,7 @@ def _host_build(chosen: Path | None) -> Path:
         chosen = Path(os.environ.get("RPMA_BUILD_DIR") or SOURCE / "build/release")
     elif not chosen.is_dir():
         raise Failure(f"--build {chosen}: no such directory")
-    return chosen.absolute()
+    return chosen.resolve()
 
 
 def root_for(release: str | None, build: Path | None) -> Root:

@@ -130,6 +130,8 @@ class Run:
         self.out = (self.options.out or self.out).absolute()
         try:
             self.out.mkdir(parents=True, exist_ok=True)
+            # In the guest a link would lead out of its root before it has entered it.
+            self.out = self.out.resolve()
         except OSError as error:
             raise Failure(f"--out {self.out}: {error.strerror}") from error
 
