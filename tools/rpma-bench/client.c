@@ -2,9 +2,10 @@
 /*
  * client.c -- measures, and puts the result where it was asked for.
  *
- * The output is tried before the run. A complete or interrupted run replaces
- * the file in one step; what a failed run had measured goes to FILE.partial,
- * so that a good result is never lost to a bad one.
+ * The output is tried before the run. A complete run replaces the file in one
+ * step. What a failed run had measured goes to FILE.partial, and so does that
+ * of an interrupted one where FILE stands already: a good result is never lost
+ * to a lesser one.
  */
 #include "client.h"
 
@@ -12,6 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "run.h"
 
@@ -33,37 +35,28 @@ static void judge(struct run *run, int ret)
 	}
 }
 
-static int write_file(const struct run *run, const json_t *document)
+/* Where the result of this run goes; false if nowhere. */
+static bool choose_file(const struct run *run, char path[PATH_MAX])
 {
 	const char *output = run->options->output;
-	char partial[PATH_MAX];
+	bool beside = run->status == RUN_FAILED || (run->status == RUN_INTERRUPTED &&
+						    output != NULL && access(output, F_OK) == 0);
 
 	if (output == NULL || (run->status != RUN_COMPLETE && run->repeats_done == 0))
-		return 0;
-	if (run->status != RUN_FAILED)
-		return result_write(output, document);
-	snprintf(partial, sizeof(partial), "%s.partial", output);
-	return result_write(partial, document);
+		return false;
+	snprintf(path, PATH_MAX, "%s%s", output, beside ? ".partial" : "");
+	return true;
 }
 
-static void say_how_it_ended(const struct run *run)
+static void say_how_it_ended(const struct run *run, const char *path)
 {
-	const char *output = run->options->output;
-	size_t done = run->repeats_done, all = run->plan.items_count;
+	const char *reason = run->status == RUN_FAILED ? run->failure.text : "interrupted";
 
-	if (run->status == RUN_FAILED && output != NULL && done > 0)
-		fprintf(stderr,
-			TOOL ": %s (%zu of %zu repeats were measured and are in %s.partial)\n",
-			run->failure.text, done, all, output);
-	else if (run->status == RUN_FAILED)
-		fprintf(stderr, TOOL ": %s\n", run->failure.text);
-	else if (run->status == RUN_INTERRUPTED && output != NULL && done > 0)
-		fprintf(stderr,
-			TOOL ": interrupted: %zu of %zu repeats were measured and are in %s\n",
-			done, all, output);
-	else if (run->status == RUN_INTERRUPTED)
-		fprintf(stderr, TOOL ": interrupted: %zu of %zu repeats were measured\n", done,
-			all);
+	fprintf(stderr, TOOL ": %s", reason);
+	if (run->repeats_done > 0 || run->status == RUN_INTERRUPTED)
+		fprintf(stderr, " (%zu of %zu repeats were measured%s%s)", run->repeats_done,
+			run->plan.items_count, path ? " and are in " : "", path ? path : "");
+	fputc('\n', stderr);
 }
 
 static void print_warnings(const json_t *document)
@@ -81,20 +74,23 @@ static int publish(struct run *run)
 {
 	const struct options *o = run->options;
 	json_t *document = document_make(run);
-	int ret;
+	char path[PATH_MAX];
+	bool has_file = choose_file(run, path);
+	int ret = 0;
 
 	if (!o->cli.quiet && run->repeats_done > 0) {
 		table_print(run);
 		print_warnings(document);
 	}
-	ret = write_file(run, document);
+	if (has_file)
+		ret = result_write(path, document);
 	/* neither output depends on the other */
 	if (o->json && result_print(document) != 0)
 		ret = -EIO;
 	json_decref(document);
 	/* the sentence of a failed run comes before that of its output */
 	if (run->status != RUN_COMPLETE)
-		say_how_it_ended(run);
+		say_how_it_ended(run, has_file && ret == 0 ? path : NULL);
 	return ret == 0 ? run->exit_code : cli_report_failure(TOOL);
 }
 

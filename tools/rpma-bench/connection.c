@@ -147,6 +147,7 @@ int connection_open(struct run *run, enum greeting_role role, const struct plan_
 	return ret;
 }
 
+/* In full chunks but the last, so a slow server has a limited number of waits. */
 static int receive_environment(struct run *run, char *text, uint32_t total)
 {
 	struct exchange_buffer buffer;
@@ -158,9 +159,11 @@ static int receive_environment(struct run *run, char *text, uint32_t total)
 
 		if (ret)
 			return ret;
-		if (m.environment.offset != have || m.environment.bytes > total - have)
+		uint32_t left = total - have;
+		if (m.environment.offset != have ||
+		    m.environment.bytes != (left < MESSAGE_CHUNK_MAX ? left : MESSAGE_CHUNK_MAX))
 			return failure_set(EXIT_RUN_FAILED, "hello",
-					   "%s sent its environment out of order",
+					   "%s sent its environment in other pieces than agreed",
 					   run->server_name);
 		memcpy(text + have, m.environment.data, m.environment.bytes);
 		have += m.environment.bytes;

@@ -24,7 +24,7 @@
 #include "server.h"
 
 #define TOOL		 "rpma-bench"
-#define START_TIMEOUT_MS 20000
+#define START_TIMEOUT_MS 600000 /* it touches every page of its target first */
 #define END_TIMEOUT_MS	 5000
 
 static int find_device(const struct options *options, struct device *device)

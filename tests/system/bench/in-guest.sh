@@ -289,6 +289,19 @@ interrupted_client()
 	ended "$server" 0
 }
 
+interrupted_client_keeps_a_result()
+{
+	start_server --once
+	printf 'good' > kept.json
+	start_client --duration 300ms -o kept.json
+	until_true 'the third repeat runs' connections 4
+	kill -INT "$client"
+	ended "$client" 130
+	[[ $(< kept.json) == good ]]
+	result kept.json.partial --sizes 64 --repeats 9 --status interrupted
+	ended "$server" 0
+}
+
 interrupted_local()
 {
 	# with much in flight when the signal comes: its server must not leave first
@@ -341,6 +354,7 @@ check 'a server killed in mid-run' killed_server
 check 'a server stopped in mid-run' stopped_server
 check 'a client killed in mid-run' killed_client
 check 'an interrupted client' interrupted_client
+check 'an interrupted client keeps a result' interrupted_client_keeps_a_result
 check 'an interrupted local run' interrupted_local
 check 'a stranger connects' a_stranger
 check 'the thread is where the result says' the_thread_is_where_it_says
