@@ -70,19 +70,24 @@ static int create_qp_with(struct rpma_conn *conn, struct ibv_qp_init_attr_ex *at
 	const struct rpma_device_caps *caps = &conn->peer->caps;
 
 	attr->send_ops_flags = native_operations(caps);
-	if (attr->send_ops_flags != 0) {
-		attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-		if (rdma_create_qp_ex(conn->id, attr) == 0) {
-			conn->native_flush = caps->flush;
-			conn->native_atomic_write = caps->atomic_write;
-			return 0;
-		}
-		RPMA_LOG_WARNING("no QP with native flush or atomic write, doing without: %s",
-				 strerror(errno));
-		attr->comp_mask &= ~(uint32_t)IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-		attr->send_ops_flags = 0;
+	if (attr->send_ops_flags == 0)
+		return rdma_create_qp_ex(conn->id, attr);
+
+	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	if (rdma_create_qp_ex(conn->id, attr) == 0) {
+		conn->native_flush = caps->flush;
+		conn->native_atomic_write = caps->atomic_write;
+		return 0;
 	}
-	return rdma_create_qp_ex(conn->id, attr);
+
+	int refusal = errno;
+	attr->comp_mask &= ~(uint32_t)IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr->send_ops_flags = 0;
+	int ret = rdma_create_qp_ex(conn->id, attr);
+	if (ret == 0)
+		RPMA_LOG_WARNING("the device refused a QP with native flush or atomic write: %s",
+				 strerror(refusal));
+	return ret;
 }
 
 static int create_qp(struct rpma_conn *conn, const struct rpma_conn_cfg *cfg)
