@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* end.c -- see end.h. */
+#include "end.h"
+
+#include <sys/mman.h>
+
+#define PSN 0x1234
+
+struct end_options end_defaults(void)
+{
+	return (struct end_options){
+		.cap = {.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 4, .max_recv_sge = 4},
+		.cqe = 64,
+		.rnr_retry = 7,
+		.retry_cnt = 7,
+		.timeout = 14,
+		.min_rnr_timer = 12,
+		.mr_access = END_ACCESS,
+		.qp_access = END_ACCESS,
+		.memory_size = END_MEMORY,
+	};
+}
+
+struct ibv_qp *end_make_qp(struct end *end)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = end->cq,
+		.recv_cq = end->cq,
+		.srq = end->srq,
+		.cap = end->options.cap,
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = end->options.sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = end->pd,
+		.send_ops_flags = end->options.send_ops,
+	};
+
+	if (end->options.send_ops != 0)
+		return ibv_create_qp_ex(end->context, &attr);
+	/* the first members are those of ibv_qp_init_attr, as verbs.h says */
+	return ibv_create_qp(end->pd, (struct ibv_qp_init_attr *)&attr);
+}
+
+void end_open(struct end *end, const struct end_options *options, int memory_fd)
+{
+	int sharing = memory_fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	void *memory = NULL;
+
+	end->options = *options;
+	end->context = open_device_of(test_addr(), &end->gid_index, &end->gid);
+	end->pd = ibv_alloc_pd(end->context);
+	assert_non_null(end->pd);
+	end->channel = ibv_create_comp_channel(end->context);
+	assert_non_null(end->channel);
+	end->cq = ibv_create_cq(end->context, options->cqe, end, end->channel, 0);
+	assert_non_null(end->cq);
+	memory = mmap(NULL, options->memory_size, PROT_READ | PROT_WRITE, sharing, memory_fd, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	end->memory = memory;
+	end->mr = ibv_reg_mr(end->pd, end->memory, options->memory_size,
+			     (unsigned)options->mr_access);
+	assert_non_null(end->mr);
+	end->qp = end_make_qp(end);
+	assert_non_null(end->qp);
+	end_to_init(end);
+}
+
+struct end_address end_address(const struct end *end)
+{
+	return (struct end_address){
+		.gid = end->gid,
+		.qp_num = end->qp->qp_num,
+		.rkey = end->mr->rkey,
+		.memory = (uintptr_t)end->memory,
+	};
+}
+
+void end_to_init(struct end *end)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = (unsigned)end->options.qp_access,
+	};
+
+	OK(ibv_modify_qp(end->qp, &attr,
+			 IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+}
+
+void end_to_rtr(struct end *end, const struct end_address *peer)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = peer->qp_num,
+		.rq_psn = PSN,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = (uint8_t)end->options.min_rnr_timer,
+		.ah_attr = {.is_global = 1,
+			    .port_num = 1,
+			    .grh = {.dgid = peer->gid,
+				    .sgid_index = (uint8_t)end->gid_index,
+				    .hop_limit = 64}},
+	};
+
+	OK(ibv_modify_qp(end->qp, &attr,
+			 IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+}
+
+void end_to_rts(struct end *end)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS,
+		.sq_psn = PSN,
+		.max_rd_atomic = 4,
+		.retry_cnt = (uint8_t)end->options.retry_cnt,
+		.rnr_retry = (uint8_t)end->options.rnr_retry,
+		.timeout = (uint8_t)end->options.timeout,
+	};
+
+	OK(ibv_modify_qp(end->qp, &attr,
+			 IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT |
+				 IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT));
+}
+
+void end_to_error(struct end *end)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	OK(ibv_modify_qp(end->qp, &attr, IBV_QP_STATE));
+}
+
+enum ibv_qp_state end_state(const struct end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	OK(ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init));
+	return attr.qp_state;
+}
+
+void end_close(struct end *end)
+{
+	if (end->qp != NULL)
+		OK(ibv_destroy_qp(end->qp));
+	if (end->mr != NULL)
+		OK(ibv_dereg_mr(end->mr));
+	if (end->memory != NULL)
+		OK(munmap(end->memory, end->options.memory_size));
+	if (end->cq != NULL)
+		OK(ibv_destroy_cq(end->cq));
+	if (end->channel != NULL)
+		OK(ibv_destroy_comp_channel(end->channel));
+	if (end->pd != NULL)
+		OK(ibv_dealloc_pd(end->pd));
+	if (end->context != NULL)
+		OK(ibv_close_device(end->context));
+	*end = (struct end){0};
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* partner.c -- see partner.h. */
+#include "partner.h"
+
+#include <unistd.h>
+
+static void post_recv(struct end *end, const struct partner_order *order)
+{
+	struct ibv_sge sge = {(uintptr_t)(end->memory + order->offset), (uint32_t)order->length,
+			      end->mr->lkey};
+	struct ibv_recv_wr wr = {.wr_id = order->wr_id, .sg_list = &sge, .num_sge = 1};
+	struct ibv_recv_wr *bad = NULL;
+
+	OK(ibv_post_recv(end->qp, &wr, &bad));
+}
+
+static void post_send(struct end *end, const struct partner_order *order)
+{
+	struct ibv_sge sge = {(uintptr_t)(end->memory + order->offset), (uint32_t)order->length,
+			      end->mr->lkey};
+	struct ibv_send_wr wr = {.wr_id = order->wr_id,
+				 .sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_SEND,
+				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr *bad = NULL;
+
+	OK(ibv_post_send(end->qp, &wr, &bad));
+}
+
+static uint32_t register_extra(struct partner *partner, const struct partner_order *order)
+{
+	assert_null(partner->extra);
+	partner->extra = ibv_reg_mr(partner->end.pd, partner->end.memory + order->offset,
+				    order->length, (unsigned)order->access);
+	assert_non_null(partner->extra);
+	return partner->extra->rkey;
+}
+
+static void deregister(struct partner *partner)
+{
+	struct ibv_mr **mr = partner->extra != NULL ? &partner->extra : &partner->end.mr;
+
+	assert_non_null(*mr);
+	OK(ibv_dereg_mr(*mr));
+	*mr = NULL;
+}
+
+static void destroy_qp(struct end *end)
+{
+	OK(ibv_destroy_qp(end->qp));
+	end->qp = NULL;
+}
+
+static void close_all(struct partner *partner)
+{
+	if (partner->extra != NULL)
+		deregister(partner);
+	end_close(&partner->end);
+}
+
+void partner_obey(struct partner *partner, const struct partner_order *order,
+		  struct partner_answer *answer)
+{
+	struct end *end = &partner->end;
+
+	switch (order->verb) {
+	case PARTNER_OPEN:
+		end_open(end, &order->options, partner->memory_fd);
+		answer->address = end_address(end);
+		break;
+	case PARTNER_CONNECT:
+		end_to_rtr(end, &order->peer);
+		end_to_rts(end);
+		break;
+	case PARTNER_RECV:
+		post_recv(end, order);
+		break;
+	case PARTNER_SEND:
+		post_send(end, order);
+		break;
+	case PARTNER_WC:
+		answer->wc = next_wc(end->cq);
+		break;
+	case PARTNER_NO_WC:
+		expect_no_wc(end->cq);
+		break;
+	case PARTNER_REG:
+		answer->rkey = register_extra(partner, order);
+		break;
+	case PARTNER_DEREG:
+		deregister(partner);
+		break;
+	case PARTNER_STATE:
+		answer->state = end_state(end);
+		break;
+	case PARTNER_ASYNC:
+		expect_async(end->context, order->event);
+		break;
+	case PARTNER_TO_ERROR:
+		end_to_error(end);
+		break;
+	case PARTNER_DESTROY_QP:
+		destroy_qp(end);
+		break;
+	case PARTNER_CLOSE:
+		close_all(partner);
+		break;
+	}
+}
+
+/* The first packet carries the descriptor of the memory, see pair.c. */
+int partner_serve(int fd)
+{
+	struct partner partner = {.memory_fd = fd + 1};
+	struct partner_order order;
+
+	while (read(fd, &order, sizeof(order)) == (ssize_t)sizeof(order)) {
+		struct partner_answer answer = {0};
+
+		partner_obey(&partner, &order, &answer);
+		if (write(fd, &answer, sizeof(answer)) != (ssize_t)sizeof(answer))
+			return 1;
+	}
+	return 0;
+}
