@@ -287,7 +287,7 @@ static bool parse_name(struct soft_fault *fault, const char *value)
 	if ((strncmp(value, "ibv_", 4) != 0 && strncmp(value, "rdma_", 5) != 0) ||
 	    value[strspn(value, known)] != '\0' || strlen(value) >= sizeof(fault->name))
 		return false;
-	strcpy(fault->name, value);
+	memcpy(fault->name, value, strlen(value) + 1);
 	return true;
 }
 
@@ -404,8 +404,8 @@ static int add_fault(struct soft_options *options, const struct filter *filter, 
 }
 
 /* 1: it is no setting. value is NULL for a word without a colon. */
-static int parse_setting(struct soft_options *options, const char *name, const char *value,
-			 char *error)
+static int parse_setting(struct soft_options *options, const char *word, const char *name,
+			 const char *value, char *error)
 {
 	bool *flag = NULL;
 	int transport;
@@ -416,23 +416,21 @@ static int parse_setting(struct soft_options *options, const char *name, const c
 		flag = &options->forced_remote;
 	if (flag != NULL) {
 		*flag = true;
-		return value == NULL ? 0
-				     : wrong(error, "%s:%s: %s takes no value", name, value, name);
+		return value == NULL ? 0 : wrong(error, "%s: %s takes no value", word, name);
 	}
 	if (strcmp(name, "transport") == 0) {
 		if (value == NULL || !find_word(transports, value, &transport))
-			return wrong(error,
-				     "%s:%s: expected transport:auto, transport:local or "
-				     "transport:tcp",
-				     name, value != NULL ? value : "");
+			return wrong(
+				error,
+				"%s: expected transport:auto, transport:local or transport:tcp",
+				word);
 		options->transport = (enum soft_transport)transport;
 		return 0;
 	}
 	if (strcmp(name, "seed") != 0)
 		return 1;
 	if (value == NULL || !parse_number(value, 0, UINT64_MAX, &options->seed))
-		return wrong(error, "%s:%s: expected seed:N, N from 0 to 2^64-1", name,
-			     value != NULL ? value : "");
+		return wrong(error, "%s: expected seed:N, N from 0 to 2^64-1", word);
 	return 0;
 }
 
@@ -444,7 +442,7 @@ static int parse_word(struct soft_options *options, const char *word, char *erro
 
 	snprintf(copy, sizeof(copy), "%s", word);
 	name = strsep(&items, ":");
-	ret = parse_setting(options, name, items, error);
+	ret = parse_setting(options, word, name, items, error);
 	if (ret <= 0)
 		return ret;
 	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {

@@ -40,7 +40,7 @@
 
 #define SOFT_FAULTS_MAX 16
 #define SOFT_WORD_MAX	128 /* bytes of one word, its end included */
-#define SOFT_ERROR_MAX	256 /* bytes of a sentence, its end included */
+#define SOFT_ERROR_MAX	512 /* bytes of a sentence, its end included */
 
 enum soft_transport { SOFT_TRANSPORT_AUTO, SOFT_TRANSPORT_LOCAL, SOFT_TRANSPORT_TCP };
 

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * main.c -- rpma-soft: runs a command on the software RDMA device.
+ *
+ * It prepares an environment and becomes the command: the words of RPMA_SOFT,
+ * checked by the device's own parser, and LD_PRELOAD with the device. A
+ * sanitizer's runtime goes before the device, because it insists on being the
+ * first of all libraries; its bare name does, the loader finds it as it would
+ * for the command itself.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "../src/options.h"
+#include "program.h"
+
+#define TOOL		  "rpma-soft"
+#define LIBRARY		  "librpma-soft.so"
+#define EXIT_LAUNCH_FAILS 125
+#define EXIT_WRONG_USAGE  64
+
+enum key {
+	KEY_TRANSPORT = 0x100,
+	KEY_SEED,
+};
+
+struct launch {
+	char *words;	/* of RPMA_SOFT, malloced */
+	char **command; /* NULL-terminated, in argv */
+};
+
+static __attribute__((noreturn, format(printf, 2, 3))) void fail(int status, const char *format,
+								 ...)
+{
+	va_list args;
+
+	fputs(TOOL ": ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(status);
+}
+
+/* Adds a word to a list that may be NULL. */
+static void append(char **list, const char *separator, const char *prefix, const char *word)
+{
+	char *longer;
+
+	if (asprintf(&longer, "%s%s%s%s", *list != NULL ? *list : "",
+		     *list != NULL && **list != '\0' ? separator : "", prefix, word) < 0)
+		fail(EXIT_LAUNCH_FAILS, "out of memory");
+	free(*list);
+	*list = longer;
+}
+
+static const struct argp_option rows[] = {
+	{"fault", 'f', "FAULT", 0, "Let this go wrong, as delay:time=2us; may be repeated", 1},
+	{"transport", KEY_TRANSPORT, "auto|local|tcp", 0, "How bytes reach other processes (auto)",
+	 1},
+	{"seed", KEY_SEED, "N", 0, "Seed of everything random (1)", 1},
+	{"verbose", 'v', NULL, 0, "Let the device say what it does", 2},
+	{"help", 'h', NULL, 0, "Print this help", 3},
+	{"version", 'V', NULL, 0, "Print the version", 3},
+	{0},
+};
+
+static error_t parse_row(int key, char *arg, struct argp_state *state);
+
+static const struct argp parser = {
+	rows,
+	parse_row,
+	"COMMAND [ARG...]",
+	"Run COMMAND on the software RDMA device, in place of libibverbs and librdmacm.\v"
+	"The manual rpma-soft(1) has the faults. Exit status: that of COMMAND; 64 wrong usage, 125 "
+	"the device is missing, 126 COMMAND cannot be run on it, 127 COMMAND is not found.",
+	NULL,
+	NULL,
+	NULL};
+
+static __attribute__((noreturn)) void answer(int key)
+{
+	char name[] = TOOL;
+
+	if (key == 'h')
+		argp_help(&parser, stdout, ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
+	else
+		puts(TOOL " " RPMA_VERSION);
+	exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_LAUNCH_FAILS);
+}
+
+/* argp's signature. NOLINTNEXTLINE(readability-non-const-parameter) */
+static error_t parse_row(int key, char *arg, struct argp_state *state)
+{
+	struct launch *launch = state->input;
+
+	switch (key) {
+	case 'f':
+		append(&launch->words, " ", "", arg);
+		break;
+	case KEY_TRANSPORT:
+		append(&launch->words, " ", "transport:", arg);
+		break;
+	case KEY_SEED:
+		append(&launch->words, " ", "seed:", arg);
+		break;
+	case 'v':
+		append(&launch->words, " ", "", "verbose");
+		break;
+	case 'h':
+	case 'V':
+		answer(key);
+	case ARGP_KEY_ARG:
+		/* the rest is the command's */
+		launch->command = &state->argv[state->next - 1];
+		state->next = state->argc;
+		break;
+	case ARGP_KEY_ERROR:
+		fail(EXIT_WRONG_USAGE,
+		     "%s: no such option, or its value is missing (" TOOL
+		     " --help lists the options)",
+		     state->argv[state->next - 1]);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void parse(struct launch *launch, int argc, char **argv)
+{
+	const char *before = getenv("RPMA_SOFT");
+	char error[SOFT_ERROR_MAX];
+	struct soft_options options;
+
+	append(&launch->words, "", "", before != NULL ? before : "");
+	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, launch);
+	if (soft_options_parse(launch->words, &options, error) != 0)
+		fail(EXIT_WRONG_USAGE, "%s", error);
+	if (launch->command == NULL)
+		fail(EXIT_WRONG_USAGE, "no COMMAND given (" TOOL " --help)");
+}
+
+/* Beside this program, as in a build; where it is installed from here; where it should be. */
+static void find_library(char path[PATH_MAX])
+{
+	static const char *const relatives[] = {"", RPMA_SOFT_LIBDIR_FROM_BINDIR "/"};
+	char here[PATH_MAX], *slash, joined[PATH_MAX + 64];
+	ssize_t len = readlink("/proc/self/exe", here, sizeof(here) - 1);
+
+	if (len < 0)
+		fail(EXIT_LAUNCH_FAILS, "/proc/self/exe: %s", strerror(errno));
+	here[len] = '\0';
+	slash = strrchr(here, '/');
+	*(slash != NULL ? slash + 1 : here) = '\0';
+	for (size_t i = 0; i < sizeof(relatives) / sizeof(relatives[0]); i++) {
+		snprintf(joined, sizeof(joined), "%s%s" LIBRARY, here, relatives[i]);
+		if (realpath(joined, path) != NULL)
+			return;
+	}
+	if (realpath(RPMA_SOFT_LIBDIR "/" LIBRARY, path) == NULL)
+		fail(EXIT_LAUNCH_FAILS,
+		     "no " LIBRARY " in %s, %s" RPMA_SOFT_LIBDIR_FROM_BINDIR
+		     " or " RPMA_SOFT_LIBDIR,
+		     here, here);
+}
+
+/* The runtime that the device or the command needs first; "" if none. */
+static const char *choose_runtime(const struct elf_file *device, const char *library,
+				  const struct program *program)
+{
+	const struct elf_file *elf = &program->elf;
+
+	if (device->runtime[0] == '\0')
+		return elf->runtime;
+	if (elf->runtime_inside ||
+	    (elf->runtime[0] != '\0' && strcmp(elf->runtime, device->runtime) != 0))
+		fail(PROGRAM_CANNOT_BE_RUN,
+		     "%s is built with %s and %s with %s: build both with the same compiler and "
+		     "sanitizer",
+		     program->binary, elf->runtime_inside ? "a sanitizer of its own" : elf->runtime,
+		     library, device->runtime);
+	return device->runtime;
+}
+
+/*
+ * The loader splits LD_PRELOAD at blanks and colons and knows no quoting: a
+ * directory with a blank goes into LD_LIBRARY_PATH, which is split otherwise.
+ */
+static const char *loadable(const char *library, char *copy)
+{
+	char *slash, *list = NULL;
+	const char *before = getenv("LD_LIBRARY_PATH");
+
+	if (strpbrk(library, " :;") == NULL)
+		return library;
+	if (strpbrk(library, ":;") != NULL)
+		fail(EXIT_LAUNCH_FAILS, "%s: the loader takes no path with a colon or a semicolon",
+		     library);
+	snprintf(copy, PATH_MAX, "%s", library);
+	slash = strrchr(copy, '/');
+	*slash = '\0';
+	append(&list, "", "", copy);
+	if (before != NULL && before[0] != '\0')
+		append(&list, ":", "", before);
+	if (setenv("LD_LIBRARY_PATH", list, 1) != 0)
+		fail(EXIT_LAUNCH_FAILS, "out of memory");
+	free(list);
+	return LIBRARY;
+}
+
+static bool is_device(const char *library)
+{
+	const char *slash = strrchr(library, '/');
+
+	return strcmp(slash != NULL ? slash + 1 : library, LIBRARY) == 0;
+}
+
+/* Runtimes first, then the device, then what was to be preloaded before. */
+static void set_preload(const char *runtime, const char *library)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *first = NULL, *last = NULL, *copy = NULL, *save = NULL, beside[PATH_MAX];
+
+	append(&copy, "", "", before != NULL ? before : "");
+	if (runtime[0] != '\0')
+		append(&first, ":", "", runtime);
+	for (char *word = strtok_r(copy, " :", &save); word != NULL;
+	     word = strtok_r(NULL, " :", &save)) {
+		if (elf_file_is_runtime(word) && strcmp(word, runtime) != 0)
+			append(&first, ":", "", word);
+		else if (!elf_file_is_runtime(word) && !is_device(word))
+			append(&last, ":", "", word);
+	}
+	append(&first, ":", "", loadable(library, beside));
+	if (last != NULL)
+		append(&first, ":", "", last);
+	if (setenv("LD_PRELOAD", first, 1) != 0)
+		fail(EXIT_LAUNCH_FAILS, "out of memory");
+	free(first);
+	free(last);
+	free(copy);
+}
+
+/* A link takes descriptors: as many as the system lets us have. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char sentence[PROGRAM_SENTENCE_BYTES], library[PATH_MAX];
+	struct launch launch = {NULL, NULL};
+	struct elf_file device;
+	struct program program;
+	int status, ret;
+
+	parse(&launch, argc, argv);
+	find_library(library);
+	ret = elf_file_read(library, &device);
+	if (ret)
+		fail(EXIT_LAUNCH_FAILS, "%s: %s", library, strerror(-ret));
+	status = program_find(&program, launch.command[0], sentence);
+	if (status != 0)
+		fail(status, "%s", sentence);
+	set_preload(choose_runtime(&device, library, &program), library);
+	if (setenv("RPMA_SOFT", launch.words, 1) != 0)
+		fail(EXIT_LAUNCH_FAILS, "out of memory");
+	raise_file_limit();
+	execvp(program.path, launch.command);
+	ret = errno;
+	free(launch.words);
+	fail(ret == ENOENT ? PROGRAM_NOT_FOUND : PROGRAM_CANNOT_BE_RUN, "cannot run %s: %s",
+	     launch.command[0], strerror(ret));
+}

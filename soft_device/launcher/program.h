@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * program.h -- the program that a command word names, as execvp would find it.
+ */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include <limits.h>
+
+#include "elf_file.h"
+
+#define PROGRAM_NOT_FOUND      127
+#define PROGRAM_CANNOT_BE_RUN  126
+#define PROGRAM_SENTENCE_BYTES (PATH_MAX + 512)
+
+struct program {
+	char path[PATH_MAX];   /* what to execute */
+	char binary[PATH_MAX]; /* the same, or the interpreter of a script */
+	struct elf_file elf;   /* of the binary */
+};
+
+/*
+ * Finds it, follows "#!", and refuses what nothing can be preloaded into. 0,
+ * or the exit status that a shell gives, with the sentence.
+ */
+int program_find(struct program *program, const char *word, char sentence[PROGRAM_SENTENCE_BYTES]);
+
+#endif /* PROGRAM_H */
