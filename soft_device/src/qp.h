@@ -71,6 +71,11 @@ static inline enum ibv_qp_state qp_state(const struct qp *qp)
 	return (enum ibv_qp_state)atomic_load(&qp->shared->state);
 }
 
+/* What context.c puts into the ops of a context; the data path, without FAULT_CALL(). */
+int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+struct ibv_qp *qp_create_ex(struct ibv_context *ibv, struct ibv_qp_init_attr_ex *attr);
+
 /* For CM: the exported ibv_modify_qp, ibv_create_qp… are called as a user calls them. */
 
 /* recv.c: the ring both QPs and SRQs have. */
