@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of cases: Debian's programs, as their manuals say to call them.
+
+What is expected comes from those manuals, from arithmetic, and from the same
+programs on the kernel's own RDMA device.
+"""
+
+import re
+from typing import Any
+
+from device import BUILD
+from pair import Case
+
+ITERATIONS = 5000
+ALL_SIZES = [2**power for power in range(1, 24)]  # perftest -a: "sizes from 2 till 2^23"
+DEFAULT_SIZE = {"lat": 2, "bw": 65536, "atomic_lat": 8}
+EXAMPLES = [
+    "01-connection",
+    "02-read",
+    "03-write-flush",
+    "04-log-append",
+    "05-messages",
+    "06-immediate",
+    "07-shared-receive-queue",
+    "08-shared-channel",
+    "09-epoll",
+]
+
+
+def both(name: str, command: str, at: str, **fields: Any) -> Case:
+    """A case whose client is called as its server is, and with the address."""
+    return Case(name, command, f"{command} {at}", **fields)
+
+
+def utilities() -> list[Case]:
+    pingpong = "ibv_rc_pingpong {pingpong} -p {port}"
+    rping = "-a {address} -p {port}"
+    fields: dict[str, Any] = {"listens": "tcp", "says": (r"(?m)^1000 iters in ",)}
+    disconnected: dict[str, Any] = {"says": ("DISCONNECT EVENT",), "never_says": ("mismatch", "error")}
+    matose: dict[str, Any] = {"says": ("data transfers complete", "return status 0")}
+    return [
+        both("ibv_rc_pingpong", pingpong, "{exchange}", **fields),
+        both("ibv_rc_pingpong-events", f"{pingpong} -e", "{exchange}", **fields),
+        both("ibv_rc_pingpong-checked", f"{pingpong} -c", "{exchange}", **fields),
+        Case("rping", f"rping -s {rping} -V -C 1000", f"rping -c {rping} -V -C 1000",
+             **disconnected),
+        Case("rping-own-qp", f"rping -s {rping} -V -C 100 -q", f"rping -c {rping} -V -C 100 -q",
+             **disconnected),
+        Case("rping-64k", f"rping -s {rping} -V -C 100 -S 65535",
+             f"rping -c {rping} -V -C 100 -S 65535", **disconnected),
+        Case("ucmatose-100", "ucmatose -b {address} -p {port} -c 100 -f ip",
+             "ucmatose -s {address} -p {port} -c 100 -f ip", **matose),
+        Case("ucmatose-migrate", "ucmatose -b {address} -p {port} -c 20 -m",
+             "ucmatose -s {address} -p {port} -c 20 -m", **matose),
+        Case("ucmatose-1000", "ucmatose -b {address} -p {port} -c 1000",
+             "ucmatose -s {address} -p {port} -c 1000", **matose),
+        Case("rdma_server", "rdma_server -s {address} -p {port}",
+             "rdma_client -s {address} -p {port}", says=(r"rdma_(server|client): end 0",)),
+    ]  # fmt: skip
+
+
+def rows_are(sizes: list[int], iterations: int):
+    """perftest's client prints one row for each size, with what it did."""
+
+    def check(stdout: str) -> None:
+        found = re.findall(r"(?m)^ *(\d+) +(\d+) +\d+\.\d+", stdout)
+        expected = [(str(size), str(iterations)) for size in sizes]
+        assert found == expected, f"rows {found}, expected {expected}"
+
+    return check
+
+
+def perftest(test: str, *options: str, cm: bool = False, long: bool = False,
+             iterations: int = ITERATIONS) -> Case:  # fmt: skip
+    queue_pairs = 4 if "-q 4" in options else 1
+    size = DEFAULT_SIZE.get(test) or DEFAULT_SIZE[test.partition("_")[2]]
+    sizes = ALL_SIZES if "-a" in options else [size]
+    command = " ".join([f"ib_{test} -F -p {{port}} -n {iterations}", *options])
+    return both(
+        "-".join(["ib", test, *(option.replace(" ", "").strip("-") for option in options)])
+        + ("-cm" if cm else ""),
+        command + (" -R" if cm else " {perftest}"),
+        "{address}" if cm else "{exchange}",
+        listens="cm" if cm else "tcp",
+        never_says=(r"(?i)\berror\b", r"(?i)fail"),
+        check=rows_are(sizes, iterations * queue_pairs),
+        ipv4_only=cm,
+        long=long,
+    )
+
+
+def perftests() -> list[Case]:
+    cases = []
+    moves = [f"{kind}_{what}" for what in ("lat", "bw") for kind in ("write", "read", "send")]
+    for cm in (False, True):
+        cases += [perftest(test, cm=cm) for test in [*moves, "atomic_lat"]]
+        for test in moves:
+            cases.append(perftest(test, "-a", cm=cm, long=cm, iterations=50))
+            cases.append(perftest(test, "-a", cm=cm, long=True))
+            if not test.startswith("write"):
+                cases.append(perftest(test, "-e", cm=cm, long=cm))
+            if test.startswith("send"):
+                cases.append(perftest(test, "--use-srq", cm=cm, long=cm))
+            if test.endswith("bw"):
+                cases.append(perftest(test, "-q 4", cm=cm, long=cm))
+                cases.append(perftest(test, "-b", cm=cm, long=cm))
+                cases.append(perftest(test, "-b", "-q 4", cm=cm, long=True))
+    return cases
+
+
+def qperf() -> Case:
+    """qperf's server goes on for ever."""
+    figure = r"\s+(latency|bw) +=\s+[1-9][\d.,]* \S+\s+"
+    tests = ("rc_lat", "rc_bw", "rc_rdma_write_bw", "rc_rdma_read_lat")
+    return Case(
+        "qperf",
+        "qperf -lp {port}",
+        "qperf {exchange} -lp {port} -cm 1 -t 1 " + " ".join(tests),
+        listens="tcp",
+        client_says=(figure.join(f"{test}:" for test in tests) + figure,),
+        server_ends=False,
+        ipv4_only=True,
+    )
+
+
+def fio(verb: str) -> Case:
+    """The side that writes is the client, 1 MiB in blocks of 4 KiB are 256.
+
+    fio's `send` loses a race with itself on any device (no receive is posted yet).
+    """
+    common = "--name=job --ioengine=rdma --hostname={address} --port={port} --bs=4k --size=1m"
+    return Case(
+        f"fio-{verb}",
+        f"fio {common} --iodepth=4 --rw=read --verb={verb}",
+        f"fio {common} --iodepth=4 --rw=write --verb={verb}",
+        says=(r"err= 0",),
+        client_says=(r"issued rwts: total=0,256,0,0 short=0,0,0,0",),
+        ipv4_only=True,
+    )
+
+
+def examples() -> list[Case]:
+    """Ours, with our library and with Debian's on either side."""
+    sides = {
+        "ours": (),
+        "debian": ("server", "client"),
+        "debian-server": ("server",),
+        "debian-client": ("client",),
+    }
+    return [
+        Case(
+            f"example-{example}-{name}",
+            f"{BUILD}/examples/{example} server {{address}} 0",
+            f"{BUILD}/examples/{example} client {{address}} {{port}}",
+            listens="line",
+            debian_librpma=takes,
+        )
+        for example in EXAMPLES
+        for name, takes in sides.items()
+    ]
+
+
+CASES = [*utilities(), *perftests(), qperf(), *map(fio, ("write", "read")), *examples()]

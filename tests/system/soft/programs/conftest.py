@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The options of these tests, and the device that all of a run use."""
+
+import os
+import random
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from device import ENVIRONMENTS, Device, debian_librpma
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--environment", default="plain", choices=sorted(ENVIRONMENTS))
+    parser.addoption("--long", action="store_true", help="the cases left out otherwise, too")
+    parser.addoption("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.addoption("--rounds", type=int, default=12, help="of kill -9")
+    parser.addoption("--end-limit-ms", type=int, default=5000,
+                     help="from the kill of one side to the end of the other")  # fmt: skip
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"environment: {config.getoption('environment')}, seed: {config.getoption('seed')}"
+
+
+@pytest.fixture(scope="session")
+def device(request: pytest.FixtureRequest) -> Iterator[Device]:
+    with tempfile.TemporaryDirectory(prefix="soft-programs.") as scratch:
+        os.chmod(scratch, 0o1777)
+        os.environ["TMPDIR"] = scratch
+        tempfile.tempdir = None
+        with ENVIRONMENTS[request.config.getoption("environment")]() as made:
+            yield replace(made, debian_librpma=debian_librpma())

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two programs that talk to each other, run to their end and looked at.
+
+A Side is a process with a session of its own, its output in unnamed files. A
+Case says what a server and a client are called with and what they must print.
+run() does one Case on a Device: nothing waits without a limit, and whoever
+fails is shown with the output of both. What they leave behind is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from device import Device
+
+LIMIT_S = float(os.environ.get("RPMA_TEST_LIMIT_S", "60"))
+POLL_S = 0.005
+PORTS = range(20000, 32000)  # below those that the kernel hands out by itself
+LINK = re.compile(r"^rpma-soft: \S+ qpn 0x[0-9a-f]+: (\w+)", re.MULTILINE)
+SHARED_DIRECTORIES = (Path("/dev/shm"), Path("/tmp"))
+
+
+class Side:
+    """One program, with whatever it starts."""
+
+    def __init__(self, name: str, command: list[str], environment: dict[str, str]):
+        self.name = name
+        self.command = command
+        self.stdout = tempfile.TemporaryFile()
+        self.stderr = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            env=environment,
+            cwd=os.environ["TMPDIR"],
+            start_new_session=True,
+        )
+
+    def out(self) -> str:
+        return os.pread(self.stdout.fileno(), 1 << 24, 0).decode(errors="replace")
+
+    def err(self) -> str:
+        return os.pread(self.stderr.fileno(), 1 << 24, 0).decode(errors="replace")
+
+    def members(self) -> dict[int, str]:
+        """The processes of the session that still run: their states, see proc(5)."""
+        found = {}
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == self.process.pid and fields[0] != "Z":
+                found[int(entry.name)] = fields[0]
+        return found
+
+    def signal_all(self, number: signal.Signals) -> None:
+        for pid in self.members():
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+
+    def wait(self, limit_s: float) -> int | None:
+        """The exit status, -N for signal N, or None if it still runs."""
+        try:
+            return self.process.wait(max(limit_s, 0))
+        except subprocess.TimeoutExpired:
+            return None
+
+    def end(self) -> None:
+        self.signal_all(signal.SIGKILL)
+        self.process.wait()
+
+    def report(self) -> str:
+        status = self.process.poll()
+        state = "still runs" if status is None else f"ended with {status}"
+        return (
+            f"--- {self.name}: {shlex.join(self.command)}: {state}\n"
+            f"--- stdout\n{self.out()[-6000:]}\n--- stderr\n{self.err()[-6000:]}\n"
+        )
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a server and its client are called with, and what both must say."""
+
+    name: str
+    server: str
+    client: str
+    listens: str = "cm"  # how the server shows that it is ready: cm, tcp or line
+    says: tuple[str, ...] = ()  # patterns in what either prints
+    server_says: tuple[str, ...] = ()
+    client_says: tuple[str, ...] = ()
+    never_says: tuple[str, ...] = ()
+    check: Callable[[str], None] | None = None  # of the client's stdout
+    server_ends: bool = True  # else it gets a SIGTERM once the client has ended
+    ipv4_only: bool = False  # the program itself knows no other addresses
+    long: bool = False
+    debian_librpma: tuple[str, ...] = ()  # the sides that take Debian's
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def free_port() -> int:
+    """A port that nobody has on any address."""
+    for port in random.SystemRandom().sample(PORTS, 100):
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as probe:
+            try:
+                probe.bind(("::", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no free port among 100 tried")
+
+
+def until(happens: Callable[[], bool], limit_s: float = LIMIT_S) -> bool:
+    """Whether it happens within the limit."""
+    end = time.monotonic() + limit_s
+    while not happens():
+        if time.monotonic() > end:
+            return False
+        time.sleep(POLL_S)
+    return True
+
+
+def left_behind() -> set[str]:
+    return {str(path) for folder in SHARED_DIRECTORIES for path in folder.iterdir()}
+
+
+def links_named(side: Side) -> list[str]:
+    return LINK.findall(side.err())
+
+
+def port_line(server: Side) -> int | None:
+    match = re.match(r"port (\d+)\n", server.out())
+    return int(match[1]) if match else None
+
+
+class Pair:
+    """Both sides of a case; `with pair(...)` ends them however it is left."""
+
+    def __init__(self, case: Case, device: Device):
+        self.case = case
+        self.device = device
+        self.port = free_port()
+        self.sides: list[Side] = []
+
+    def start(self, name: str, prefix: tuple[str, ...], template: str) -> Side:
+        values: dict[str, object] = {**self.device.values(), "port": self.port}
+        command = [*prefix, *shlex.split(template.format(**values))]
+        environment = {**self.device.environment, **self.case.environment}
+        if name in self.case.debian_librpma:
+            environment["LD_LIBRARY_PATH"] = self.device.debian_librpma
+        side = Side(name, command, environment)
+        self.sides.append(side)
+        return side
+
+    def start_server(self) -> Side:
+        server = self.start("server", self.device.server, self.case.server)
+        self.require(until(lambda: self.is_ready(server)), "the server is not ready in time")
+        self.require(server.wait(0) is None, "the server ended before its client came")
+        if self.case.listens == "line":
+            self.port = port_line(server) or 0
+        return server
+
+    def start_client(self) -> Side:
+        return self.start("client", self.device.client, self.case.client)
+
+    def is_ready(self, server: Side) -> bool:
+        if server.wait(0) is not None:
+            return True
+        if self.case.listens == "line":
+            return port_line(server) is not None
+        return self.device.listens(server.process.pid, self.port, self.case.listens == "cm")
+
+    def require(self, condition: object, message: str) -> None:
+        if not condition:
+            reports = "".join(side.report() for side in self.sides)
+            raise AssertionError(f"{self.case.name}: {message}\n{reports}")
+
+
+@contextmanager
+def pair(case: Case, device: Device) -> Iterator[Pair]:
+    before = left_behind()
+    both = Pair(case, device)
+    try:
+        yield both
+    finally:
+        for side in both.sides:
+            side.end()
+    new = left_behind() - before
+    both.require(not new, f"left behind: {sorted(new)}")
+
+
+def check_output(both: Pair, server: Side, client: Side) -> None:
+    case = both.case
+    said = {"server": server.out() + server.err(), "client": client.out() + client.err()}
+    wanted = {"server": case.says + case.server_says, "client": case.says + case.client_says}
+    for name, text in said.items():
+        for pattern in wanted[name]:
+            both.require(re.search(pattern, text), f"the {name} does not say {pattern!r}")
+        for pattern in case.never_says:
+            both.require(not re.search(pattern, text), f"the {name} says {pattern!r}")
+    if case.check:
+        try:
+            case.check(client.out())
+        except AssertionError as error:
+            both.require(False, str(error))
+
+
+def check_transport(both: Pair, sides: list[Side]) -> None:
+    """Each side names each of its links, and all are what the place permits."""
+    expected = both.device.transport
+    if expected is None:
+        return
+    for side in sides:
+        named = set(links_named(side))
+        both.require(named == {expected}, f"links of the {side.name}: {named}, not {expected}")
+
+
+def run(case: Case, device: Device) -> None:
+    with pair(case, device) as both:
+        server = both.start_server()
+        client = both.start_client()
+        end = time.monotonic() + LIMIT_S
+        status = client.wait(end - time.monotonic())
+        both.require(status is not None, f"the client has not ended in {LIMIT_S:.0f} s")
+        both.require(status == 0, f"the client's status is {status}")
+        if case.server_ends:
+            status = server.wait(end - time.monotonic())
+            both.require(status is not None, f"the server has not ended in {LIMIT_S:.0f} s")
+            both.require(status == 0, f"the server's status is {status}")
+        else:
+            both.require(server.wait(0) is None, "the server ended")
+            server.signal_all(signal.SIGTERM)
+            both.require(server.wait(LIMIT_S) is not None, "the server ignores SIGTERM")
+        check_output(both, server, client)
+        check_transport(both, [server, client])
+        for side in both.sides:
+            both.require(not side.members(), f"of the {side.name} still run: {side.members()}")

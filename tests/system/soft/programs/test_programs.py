@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Debian's programs, unchanged, on an RDMA device: all of cases.py in one environment."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from cases import CASES
+from device import DENY_VM, Device
+from pair import LIMIT_S, Case, run
+
+READ_OWN_MEMORY = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+text = ctypes.create_string_buffer(8)
+vector = (ctypes.c_size_t * 2)(ctypes.addressof(text), 8)
+assert libc.process_vm_readv(os.getpid(), vector, 1, vector, 1, 0) == -1
+print(ctypes.get_errno())
+"""
+
+
+def alone(device: Device, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*device.server, *command],
+        capture_output=True, text=True, check=False, timeout=LIMIT_S, env=device.environment,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_pair(case: Case, device: Device, request: pytest.FixtureRequest) -> None:
+    if case.long and not request.config.getoption("--long"):
+        pytest.skip("long")
+    if case.ipv4_only and device.is_ipv6:
+        pytest.skip("the program knows only IPv4")
+    run(case, device)
+
+
+def test_ibv_devices(device: Device) -> None:
+    done = alone(device, "ibv_devices")
+    assert done.returncode == 0
+    name = "rxe0" if device.is_kernel else r"soft\d+"
+    assert re.search(rf"(?m)^ +{name} +\t[0-9a-f]{{16}}$", done.stdout), done.stdout
+
+
+def test_ibv_devinfo(device: Device) -> None:
+    done = alone(device, "ibv_devinfo", "-v")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for line in (
+        r"transport:\s+InfiniBand \(0\)",
+        r"phys_port_cnt:\s+1",
+        r"state:\s+PORT_ACTIVE \(4\)",
+        r"active_mtu:\s+4096 \(5\)",
+        r"link_layer:\s+Ethernet",
+        rf"GID\[\s*\d\]:\s+{'' if device.is_ipv6 else '::ffff:'}{re.escape(device.address)}[,\s]",
+    ):
+        assert re.search(line, done.stdout), f"{line} not in:\n{done.stdout}"
+
+
+@pytest.mark.parametrize("role", [(), ("-s",)], ids=["server", "client"])
+def test_udaddy_is_refused(device: Device, role: tuple[str, ...]) -> None:
+    """It needs unreliable datagrams, which only a kernel device has."""
+    if device.is_kernel:
+        pytest.skip("works on a kernel device")
+    done = alone(device, "udaddy", *(role or ("-b",)), device.address)
+    assert done.returncode > 0, done
+    assert "failed" in done.stdout + done.stderr, done
+
+
+def test_denied_is_denied() -> None:
+    """What the environment `seccomp` rests on."""
+    done = subprocess.run(
+        [DENY_VM, sys.executable, "-c", READ_OWN_MEMORY],
+        capture_output=True, text=True, check=False, timeout=LIMIT_S,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "1\n"), done  # EPERM
