@@ -2,35 +2,45 @@
 /*
  * fault.h -- the faults that RPMA_SOFT asks for, where the device meets them.
  *
- * Each filter is a file fault_<name>.c; fault.c counts events, draws from the seed and asks
- * them. Without faults fault_any is false and each hook costs one test of it.
+ * Filters stack: a hook asks each filter of its kind, in the order of the user. Each
+ * counts the events it is asked about and those it hits, by itself. Without faults
+ * fault_any is false and a hook costs one test of it.
  */
 #ifndef SOFT_FAULT_H
 #define SOFT_FAULT_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "options.h"
-#include "request.h"
 
-extern bool fault_any; /* written once by process_get() */
+/* Written once, when the object is loaded: before any program can call the device. */
+extern bool fault_any;
 
+/* Starts anew with the faults of these options; a constructor calls it, and unit tests do. */
 void fault_init(const struct soft_options *options);
 
 /*
  * At the top of every exported function: 0, or the errno this call has to fail with.
- * Nothing is done then but to return the function's failure.
+ * Nothing is done then but to return the function's failure. FAULT_CALL_AS is for
+ * those that verbs.h reaches by a pointer.
  */
 int fault_call_slow(const char *name);
-#define FAULT_CALL() (__builtin_expect(fault_any, 0) ? fault_call_slow(__func__) : 0)
+#define FAULT_CALL_AS(name) (__builtin_expect(fault_any, 0) ? fault_call_slow(name) : 0)
+#define FAULT_CALL()	    FAULT_CALL_AS(__func__)
 
-/* Data path, called by sq.c when fault_any. */
-uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns); /* 0: at once */
-bool fault_rnr(uint32_t tries);	     /* this send finds no receive */
-bool fault_drop(uint64_t operations); /* this connection breaks: its count so far */
-/* IBV_WC_SUCCESS, or what this operation completes with instead */
+/*
+ * Data path, called by sq.c when fault_any. At post: when the operation may be executed at the
+ * earliest, 0: at once; and, if it needs a receive, how many tries of it find none.
+ */
+uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns);
+uint32_t fault_rnr(void);
+
+/* Before an operation is executed: whether its connection, that had so many, breaks instead. */
+bool fault_drop(uint64_t operations);
+/* IBV_WC_SUCCESS, or what it completes with instead of being executed. */
 enum ibv_wc_status fault_complete(enum soft_op op);
 /* Flips a byte of the payload (a copy is handed in) when it is this one's turn. */
 void fault_corrupt(enum soft_op op, void *bytes, size_t length);
@@ -41,22 +51,7 @@ int fault_register(void);
 enum fault_connect { CONNECT_ALLOWED, CONNECT_REFUSED, CONNECT_UNREACHABLE };
 enum fault_connect fault_connect(void);
 
-/* The counts of what was hit, as lines on stderr at exit when verbose. */
+/* One line a filter on stderr: what it hit. Called at exit, with the option verbose. */
 void fault_report(void);
-
-/*
- * powerfail.c. The executor calls before and after it changes the memory of a target whose region is a
- * file, and when something makes lines durable; see the option `powerfail`. powerfail_any is
- * false without it.
- */
-extern bool powerfail_any;
-int powerfail_init(const struct soft_fault *fault); /* by process_get(), in the target */
-/* Old contents of the lines of a write to `mr` at `memory` (target's address) go to the journal. */
-void powerfail_before_write(struct peer *peer, const struct shared_mr *mr, uint64_t memory,
-			    uint64_t length, uint32_t qpn);
-void powerfail_read(struct peer *peer, uint32_t qpn); /* a read, or a send, on this QP after writes */
-void powerfail_flush(struct peer *peer, uint64_t memory, uint64_t length); /* native, persistent */
-/* Counts an executed operation; at the chosen one the target does not survive it. */
-void powerfail_operation(struct peer *peer);
 
 #endif /* SOFT_FAULT_H */
