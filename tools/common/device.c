@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "soft.h"
 
 #define CLASS "sys/class/infiniband"
 
@@ -79,6 +80,8 @@ int device_find(const struct sysroot *root, const char *name, struct device *dev
 	char node_type[64] = "";
 	bool rnic;
 
+	if (root->machine && soft_active())
+		return soft_find(name, device);
 	if (name[0] == '\0' || strchr(name, '/') != NULL ||
 	    !sysroot_exists(root, CLASS "/%s", name))
 		return -ENOENT;
@@ -102,7 +105,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct device *)a)->name, ((const struct device *)b)->name);
 }
 
-int device_list(const struct sysroot *root, struct device **devices, size_t *count)
+static int list_class(const struct sysroot *root, struct device **devices, size_t *count)
 {
 	DIR *class = sysroot_directory(root, CLASS);
 	const struct dirent *entry;
@@ -133,6 +136,19 @@ int device_list(const struct sysroot *root, struct device **devices, size_t *cou
 	return 0;
 }
 
+int device_list(const struct sysroot *root, struct device **devices, size_t *count)
+{
+	if (root->machine && soft_active())
+		return soft_list(devices, count);
+	return list_class(root, devices, count);
+}
+
+bool device_is(const struct device *device, const char *asked)
+{
+	return asked == NULL || strcmp(device->name, asked) == 0 ||
+	       (device->kind == DEVICE_SOFT && strcmp(asked, "soft") == 0);
+}
+
 const char *device_kind_name(enum device_kind kind)
 {
 	static const char *const names[] = {"hardware", "rxe", "siw", "soft"};
@@ -143,11 +159,12 @@ const char *device_kind_name(enum device_kind kind)
 static int none_found(const char *name, size_t count)
 {
 	if (count == 0)
-		return failure_set(EXIT_NO_DEVICE, "device",
-				   "this host has no RDMA device (/sys/class/infiniband is empty): "
-				   "add a software one as root (rdma link add rxe0 type rxe netdev "
-				   "INTERFACE), or run the command in a guest that has one "
-				   "(scripts/vm -- COMMAND)");
+		return failure_set(
+			EXIT_NO_DEVICE, "device",
+			"this host has no RDMA device (/sys/class/infiniband is empty): "
+			"take the software device (--device soft), or add the kernel's as "
+			"root (rdma link add rxe0 type rxe netdev INTERFACE), or run the "
+			"command in a guest that has one (scripts/vm -- COMMAND)");
 	if (name != NULL)
 		return failure_set(EXIT_NO_DEVICE, "device",
 				   "this host has no RDMA device named %s with an address "

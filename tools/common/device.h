@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * device.h -- the RDMA devices of this host, as sysfs shows them.
+ * device.h -- the RDMA devices of this host, as sysfs shows them; in a process
+ * on the software device those of it, as the verbs show them.
  *
  * Before a connection exists this tells whether there is any device, which
  * addresses it can be reached at, and what it truly is: hardware or software.
@@ -31,6 +32,9 @@ int device_list(const struct sysroot *root, struct device **devices, size_t *cou
 
 /* The facts of one device; 0 or -ENOENT. */
 int device_find(const struct sysroot *root, const char *name, struct device *device);
+
+/* Whether it is what --device asks for: NULL is any, "soft" any software device. */
+bool device_is(const struct device *device, const char *asked);
 
 /* "hardware", "rxe", "siw" or "soft". */
 const char *device_kind_name(enum device_kind kind);

@@ -20,6 +20,7 @@
 
 #include "../common/device.h"
 #include "../common/result.h"
+#include "../common/soft.h"
 #include "client.h"
 #include "server.h"
 
@@ -34,7 +35,12 @@ static int find_device(const struct options *options, struct device *device)
 
 	if (sysroot_open(&root, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
-	ret = device_choose(&root, options->device, device);
+	ret = soft_enter(&root, options->device, options->cli.quiet, options->argv);
+	if (ret == 0 && soft_active())
+		/* it is on every address; opening it here would not outlive the fork */
+		*device = (struct device){.kind = DEVICE_SOFT, .address = "127.0.0.1"};
+	else if (ret == 0)
+		ret = device_choose(&root, options->device, device);
 	sysroot_close(&root);
 	return ret;
 }

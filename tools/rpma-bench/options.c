@@ -89,7 +89,10 @@ static const struct argp_option measure_rows[] = {
 };
 
 static const struct argp_option device_rows[] = {
-	{"device", KEY_DEVICE, "auto|NAME", 0, "RDMA device to use (auto)", 1},
+	{"device", KEY_DEVICE, "auto|soft|NAME", 0,
+	 "RDMA device to use; soft is the software one, which auto takes where there is no other "
+	 "(auto)",
+	 1},
 	{0},
 };
 
@@ -330,11 +333,10 @@ static int no_host_expected(const struct options *o)
 
 int options_parse_server(struct options *options, int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
-						     {&port_group, 0, NULL, 0},
-						     {&listen_group, 0, NULL, 0},
-						     {&target_group, 0, NULL, 0},
-						     {0}};
+	static const struct argp_child children[] = {
+		{&cli_argp, 0, NULL, 0},     {&port_group, 0, NULL, 0},
+		{&listen_group, 0, NULL, 0}, {&device_group, 0, NULL, 0},
+		{&target_group, 0, NULL, 0}, {0}};
 	static const struct argp argp = {
 		NULL,	  parse_mode,
 		"",	  "Offer memory to clients. All else is the client's to say.",

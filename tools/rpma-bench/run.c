@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "../common/soft.h"
 #include "exchange.h"
 
 #define BUFFER_MAX	   (64ULL << 20)
@@ -141,10 +142,14 @@ void run_close(struct run *run)
 
 static int find_device(struct run *run)
 {
+	const struct options *o = run->options;
 	struct device *list = NULL, any;
 	char name[64] = "";
 	size_t count = 0;
-	int ret;
+	int ret = soft_enter(&run->sysroot, o->device, o->cli.quiet, o->argv);
+
+	if (ret)
+		return ret;
 
 	/* without any device this stores the sentence that says what to do */
 	if (device_list(&run->sysroot, &list, &count) != 0 || count == 0)
@@ -154,13 +159,13 @@ static int find_device(struct run *run)
 	if (ret)
 		return ret;
 	if (device_find(&run->sysroot, name, &run->device) != 0)
-		return failure_set(EXIT_RUN_FAILED, "device", "sysfs does not show the device %s",
+		return failure_set(EXIT_RUN_FAILED, "device", "nothing is known of the device %s",
 				   name);
 	run->device_known = true;
-	if (run->options->device != NULL && strcmp(run->options->device, name) != 0)
+	if (!device_is(&run->device, o->device))
 		return failure_set(EXIT_NO_DEVICE, "device",
 				   "the route to %s leads over the RDMA device %s, not over %s",
-				   run->address, name, run->options->device);
+				   run->address, name, o->device);
 	return 0;
 }
 

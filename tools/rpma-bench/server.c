@@ -19,6 +19,7 @@
 #include "../common/environment.h"
 #include "../common/resolve.h"
 #include "../common/result.h"
+#include "../common/soft.h"
 #include "../common/target.h"
 #include "message.h"
 #include "session.h"
@@ -132,19 +133,15 @@ static int listen_there(struct server *s)
 	return 0;
 }
 
-static int find_device(struct server *s)
+/* Instead of the failure stored: which addresses would do, or how to get a device. */
+static void say_addresses(const struct server *s, const struct sysroot *root)
 {
 	struct device *list = NULL, any;
-	struct sysroot root;
 	size_t count = 0, at = 0;
 	char known[512] = "";
 
-	if (link_open_device(s->address, RPMA_UTIL_IBV_CONTEXT_LOCAL, &s->peer, s->device) == 0)
-		return 0;
-	if (sysroot_open(&root, "/") != 0)
-		return -EIO;
 	/* without any device this stores the sentence that says what to do */
-	if (device_choose(&root, NULL, &any) == 0 && device_list(&root, &list, &count) == 0) {
+	if (device_choose(root, NULL, &any) == 0 && device_list(root, &list, &count) == 0) {
 		for (size_t i = 0; i < count && at < sizeof(known); i++)
 			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s (%s)",
 					       list[i].address, list[i].name);
@@ -154,8 +151,37 @@ static int find_device(struct server *s)
 			    s->address, known);
 	}
 	free(list);
+}
+
+static int open_device(struct server *s, const struct sysroot *root)
+{
+	const struct options *o = s->options;
+	struct device device;
+	int ret = soft_enter(root, o->device, o->cli.quiet, o->argv);
+
+	if (ret)
+		return ret;
+	ret = link_open_device(s->address, RPMA_UTIL_IBV_CONTEXT_LOCAL, &s->peer, s->device);
+	if (ret)
+		say_addresses(s, root);
+	else if (o->device != NULL &&
+		 (device_find(root, s->device, &device) != 0 || !device_is(&device, o->device)))
+		return failure_set(EXIT_NO_DEVICE, "device",
+				   "the address %s belongs to the RDMA device %s, not to %s",
+				   s->address, s->device, o->device);
+	return ret;
+}
+
+static int find_device(struct server *s)
+{
+	struct sysroot root;
+	int ret;
+
+	if (sysroot_open(&root, "/") != 0)
+		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
+	ret = open_device(s, &root);
 	sysroot_close(&root);
-	return -EIO;
+	return ret;
 }
 
 static int set_up(struct server *s)

@@ -87,14 +87,54 @@ refused 2 'nowhere.invalid' client nowhere.invalid -o "$work/kept/result.json"
 	failed=1
 }
 
+# a copy without rpma-soft beside it
+mkdir "$work/bin"
+cp "$bench" "$work/bin/rpma-bench"
+bench=$work/bin/rpma-bench
 if [[ -n $(ls /sys/class/infiniband 2> /dev/null || true) ]]; then
 	printf 'skip what is said without an RDMA device: this machine has one\n'
 else
 	for mode in local server 'client 127.0.0.1'; do
 		# shellcheck disable=SC2086 # two words
-		refused 3 'no RDMA device .*scripts/vm' $mode
+		PATH=/usr/bin:/bin refused 3 'no RDMA device: rpma-soft.*cannot be started' $mode
+		# shellcheck disable=SC2086
+		refused 3 'no RDMA device .*--device soft.*scripts/vm' $mode --device rxe0
 	done
+	# the loader's own line comes first
+	LD_PRELOAD=none/librpma-soft.so timeout 60 "$bench" local 2> "$work/all" || true
+	if [[ $(tail -n 1 "$work/all") != *'rpma-bench: '*'LD_PRELOAD'*'was not loaded' ]]; then
+		printf 'not ok it starts itself again once only\n'
+		failed=1
+	fi
 fi
+PATH=/usr/bin:/bin refused 3 'device soft: rpma-soft.*cannot be started' local --device soft
+
+# restarts LINES ARGUMENT...: under what stands for rpma-soft here, after so many lines
+cat > "$work/bin/rpma-soft" <<'SH'
+#!/bin/sh
+printf '%s\n' "$@"
+SH
+chmod +x "$work/bin/rpma-soft"
+restarts()
+{
+	local lines=$1
+	shift
+	timeout 60 "$bench" "$@" > "$work/out" 2> "$work/err"
+	printf '%s\n' -- "$bench" "$@" > "$work/expected"
+	if cmp "$work/expected" "$work/out" && [[ $(wc -l < "$work/err") -eq $lines &&
+		$(grep -c 'device soft: .*say nothing of hardware$' "$work/err") -eq $lines ]]; then
+		printf 'ok rpma-bench %s starts itself again\n' "$*"
+	else
+		printf 'not ok rpma-bench %s starts itself again\n' "$*"
+		cat "$work/out" "$work/err"
+		failed=1
+	fi
+}
+restarts 1 local --device soft --size 64
+restarts 1 server --device soft --port 0
+restarts 1 client --device soft --size 64 127.0.0.1
+restarts 0 local --device soft --quiet
+bench=$1
 
 # --json has the failure of a run, as the schema wants it, and still one line on stderr
 schema=$(dirname "$(readlink -f "$0")")/../../../doc/schema/rpma-bench-1.schema.json

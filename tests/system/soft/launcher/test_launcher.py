@@ -92,7 +92,8 @@ def test_options_become_words(launcher: Path) -> None:
 
 
 def test_words_are_added_to_those_that_are_set(launcher: Path) -> None:
-    assert show(launcher, "RPMA_SOFT", "--seed=2", RPMA_SOFT="seed:1 refuse") == "seed:1 refuse seed:2"
+    words = show(launcher, "RPMA_SOFT", "--seed=2", RPMA_SOFT="seed:1 refuse")
+    assert words == "seed:1 refuse seed:2"
 
 
 def test_options_after_the_command_are_its_own(launcher: Path) -> None:

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_soft.c -- when a tool starts itself again on the software device. There
+ * is no rpma-soft to be found here, so that starting it fails.
+ */
+#include <stdlib.h>
+
+#include "common/failure.h"
+#include "common/soft.h"
+#include "scratch.h"
+
+#define IB "sys/class/infiniband/"
+
+static const char *const words[] = {"local", NULL};
+
+/* What soft_enter comes to: NULL for staying, else the sentence of the failed start. */
+static const char *enter(const char *device)
+{
+	struct sysroot root;
+	int ret;
+
+	failure_get()->text[0] = '\0';
+	assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	ret = soft_enter(&root, device, true, (char *const *)(uintptr_t)words);
+	sysroot_close(&root);
+	if (ret == 0)
+		return NULL;
+	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
+	return failure_get()->text;
+}
+
+static void make_device(const char *name, const char *netdev)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), IB "%s/node_type", name);
+	scratch_write(path, "1: CA\n");
+	snprintf(path, sizeof(path), IB "%s/parent", name);
+	scratch_write(path, netdev);
+}
+
+static void a_test_is_not_on_it(void **state)
+{
+	assert_false(soft_active());
+}
+
+static void a_device_with_an_address_is_taken(void **state)
+{
+	make_device("rxe0", "none\n");
+	make_device("rxe1", "lo\n");
+	assert_null(enter(NULL));
+}
+
+static void auto_starts_anew_without_a_device(void **state)
+{
+	assert_non_null(strstr(enter(NULL), "this host has no RDMA device: rpma-soft"));
+	make_device("rxe0", "none\n");
+	assert_non_null(strstr(enter(NULL), "no RDMA device of this host has an IP address"));
+}
+
+static void soft_starts_anew_in_any_case(void **state)
+{
+	make_device("rxe0", "lo\n");
+	assert_non_null(strstr(enter("soft"), "--device soft: rpma-soft"));
+	assert_non_null(enter("soft0"));
+	assert_non_null(enter("soft12"));
+}
+
+static void another_name_stays(void **state)
+{
+	assert_null(enter("rxe0"));
+	assert_null(enter("software"));
+	assert_null(enter("sof"));
+	make_device("soft3", "none\n");
+	assert_null(enter("soft3"));
+}
+
+static void it_is_not_entered_twice(void **state)
+{
+	const char *text;
+
+	assert_int_equal(setenv("LD_PRELOAD", "/none/librpma-soft.so", 1), 0);
+	text = enter("soft");
+	assert_int_equal(unsetenv("LD_PRELOAD"), 0);
+	assert_non_null(text);
+	assert_non_null(strstr(text, "was not loaded"));
+}
+
+static void soft_is_any_of_its_devices(void **state)
+{
+	const struct device soft = {.name = "soft1", .kind = DEVICE_SOFT};
+	const struct device rxe = {.name = "rxe0", .kind = DEVICE_RXE};
+
+	assert_true(device_is(&soft, NULL) && device_is(&rxe, NULL));
+	assert_true(device_is(&soft, "soft") && device_is(&soft, "soft1"));
+	assert_false(device_is(&soft, "soft0") || device_is(&rxe, "soft"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_test_is_not_on_it),
+		cmocka_unit_test_setup_teardown(a_device_with_an_address_is_taken, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test_setup_teardown(auto_starts_anew_without_a_device, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test_setup_teardown(soft_starts_anew_in_any_case, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test_setup_teardown(another_name_stays, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test_setup_teardown(it_is_not_entered_twice, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test(soft_is_any_of_its_devices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
