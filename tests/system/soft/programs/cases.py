@@ -77,8 +77,8 @@ def perftest(test: str, *options: str, cm: bool = False, long: bool = False,
     sizes = ALL_SIZES if "-a" in options else [size]
     command = " ".join([f"ib_{test} -F -p {{port}} -n {iterations}", *options])
     return both(
-        "-".join(["ib", test, *(option.replace(" ", "").strip("-") for option in options)])
-        + ("-cm" if cm else ""),
+        "-".join([f"ib_{test}", *(option.replace(" ", "").strip("-") for option in options)])
+        + ("-cm" if cm else "") + (f"-{iterations}" if "-a" in options else ""),
         command + (" -R" if cm else " {perftest}"),
         "{address}" if cm else "{exchange}",
         listens="cm" if cm else "tcp",
@@ -139,25 +139,20 @@ def fio(verb: str) -> Case:
     )
 
 
-def examples() -> list[Case]:
-    """Ours, with our library and with Debian's on either side."""
-    sides = {
-        "ours": (),
-        "debian": ("server", "client"),
-        "debian-server": ("server",),
-        "debian-client": ("client",),
-    }
-    return [
-        Case(
-            f"example-{example}-{name}",
-            f"{BUILD}/examples/{example} server {{address}} 0",
-            f"{BUILD}/examples/{example} client {{address}} {{port}}",
-            listens="line",
-            debian_librpma=takes,
-        )
-        for example in EXAMPLES
-        for name, takes in sides.items()
-    ]
+def librpma() -> list[Case]:
+    """Our examples, and a program that takes Debian's librpma.so.0 as well, on either side."""
+    interop = f"{BUILD}/tests/vm/interop"
+    takes = {"debian": ("server", "client"), "debian-ours": ("server",), "ours-debian": ("client",)}
+    examples = [
+        Case(f"example-{name}", f"{BUILD}/examples/{name} server {{address}} 0",
+             f"{BUILD}/examples/{name} client {{address}} {{port}}", listens="line")
+        for name in EXAMPLES
+    ]  # fmt: skip
+    return examples + [
+        Case(f"librpma-{name}", f"{interop} server {{address}} dram",
+             f"{interop} client {{address}} {{port}}", listens="line", debian_librpma=sides)
+        for name, sides in takes.items()
+    ]  # fmt: skip
 
 
-CASES = [*utilities(), *perftests(), qperf(), *map(fio, ("write", "read")), *examples()]
+CASES = [*utilities(), *perftests(), qperf(), *map(fio, ("write", "read")), *librpma()]

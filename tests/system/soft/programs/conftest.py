@@ -11,6 +11,13 @@ import pytest
 from device import ENVIRONMENTS, Device, debian_librpma
 
 
+MARKS = {
+    "long": "only with --long",
+    "ipv4_only": "the program itself knows no other addresses",
+    "soft_only": "of the software device alone",
+}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--environment", default="plain", choices=sorted(ENVIRONMENTS))
     parser.addoption("--long", action="store_true", help="the cases left out otherwise, too")
@@ -22,6 +29,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     return f"environment: {config.getoption('environment')}, seed: {config.getoption('seed')}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for mark, what in MARKS.items():
+        config.addinivalue_line("markers", f"{mark}: {what}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What does not apply is left out: a skip is for what this machine lacks."""
+    environment = config.getoption("environment")
+    out = set() if config.getoption("long") else {"long"}
+    out |= {"ipv4_only"} if environment.endswith("ipv6") else set()
+    out |= {"soft_only"} if environment.startswith("kernel") else set()
+    left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in out)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

@@ -165,6 +165,7 @@ class Pair:
         environment = {**self.device.environment, **self.case.environment}
         if name in self.case.debian_librpma:
             environment["LD_LIBRARY_PATH"] = self.device.debian_librpma
+            environment["RPMA_TEST_LIBRARY"] = self.device.debian_librpma  # it looks
         side = Side(name, command, environment)
         self.sides.append(side)
         return side

@@ -27,12 +27,13 @@ def alone(device: Device, *command: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_pair(case: Case, device: Device, request: pytest.FixtureRequest) -> None:
-    if case.long and not request.config.getoption("--long"):
-        pytest.skip("long")
-    if case.ipv4_only and device.is_ipv6:
-        pytest.skip("the program knows only IPv4")
+def marked(case: Case) -> object:
+    marks = [pytest.mark.long] * case.long + [pytest.mark.ipv4_only] * case.ipv4_only
+    return pytest.param(case, id=case.name, marks=marks)
+
+
+@pytest.mark.parametrize("case", map(marked, CASES))
+def test_pair(case: Case, device: Device) -> None:
     run(case, device)
 
 
@@ -58,11 +59,10 @@ def test_ibv_devinfo(device: Device) -> None:
         assert re.search(line, done.stdout), f"{line} not in:\n{done.stdout}"
 
 
+@pytest.mark.soft_only
 @pytest.mark.parametrize("role", [(), ("-s",)], ids=["server", "client"])
 def test_udaddy_is_refused(device: Device, role: tuple[str, ...]) -> None:
     """It needs unreliable datagrams, which only a kernel device has."""
-    if device.is_kernel:
-        pytest.skip("works on a kernel device")
     done = alone(device, "udaddy", *(role or ("-b",)), device.address)
     assert done.returncode > 0, done
     assert "failed" in done.stdout + done.stderr, done
