@@ -8,6 +8,7 @@
 
 #include "environment.h"
 #include "result.h"
+#include "soft.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -49,6 +50,9 @@ int environment_emulated_cpu(const struct sysroot *root)
 /* The file is named after the version: libibverbs.so.1.14.44.0. */
 json_t *environment_library(const char *soname)
 {
+	/* the library is loaded, but nothing of it is called */
+	if (soft_active())
+		return json_string("librpma-soft " RPMA_VERSION);
 	char line[4352];
 	json_t *version = json_null();
 	FILE *maps = fopen("/proc/self/maps", "re");
