@@ -15,8 +15,9 @@
 struct channel {
 	struct ibv_comp_channel ibv; /* first; ibv.fd is a semaphore eventfd, close-on-exec */
 	uint32_t slot;
-	uint32_t id; /* shared_cq.channel_id */
-	struct cq *cqs; /* by cq->next_on_channel; objects lock */
+	uint32_t id;		/* shared_cq.channel_id */
+	struct cq *cqs;		/* by cq->next_on_channel; objects lock */
+	struct channel *next;	/* all of the process; objects lock */
 	uint32_t generation;
 };
 
@@ -28,6 +29,7 @@ struct cq {
 	struct cq *next_on_channel;
 	struct cq *next; /* all of the process; objects lock */
 	_Atomic uint32_t users; /* QPs and SRQs: EBUSY while there are any */
+	uint32_t events_got;	/* from the channel; ibv.mutex */
 	uint32_t generation;
 };
 
@@ -63,5 +65,9 @@ void cq_raise_all(void);
 void qp_raise_all(void);
 void srq_raise_all(void);
 void objects_raise(void);
+
+/* channel.c: a CQ joins and leaves its channel; objects lock held. */
+void channel_add(struct channel *channel, struct cq *cq);
+void channel_remove(struct channel *channel, struct cq *cq);
 
 #endif /* SOFT_CQ_H */

@@ -11,11 +11,13 @@
 
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "process.h"
 
 #define SOFT_DEVICES_MAX 64
+#define SOFT_MAX_RD_ATOMIC 16 /* reads and atomics outstanding on a QP, each way */
 #define SOFT_VENDOR_ID	 0x536f66 /* "Sof"; no IEEE OUI of anybody's NIC */
 
 struct device {
@@ -23,6 +25,7 @@ struct device {
 	union ibv_gid gid;     /* the address; IPv4 as ::ffff:a.b.c.d */
 	uint32_t scope_id;     /* of an IPv6 address, else 0 */
 	unsigned index;
+	unsigned ifindex; /* of the interface with the address */
 	uint64_t guid; /* network order */
 };
 
@@ -30,7 +33,8 @@ struct context {
 	struct verbs_context verbs; /* verbs.context is what programs hold */
 	struct device *device;
 	uint32_t generation; /* process_is_foreign() */
-	struct context *next;
+	struct context *next; /* all of the process; objects lock */
+	_Atomic uint32_t users; /* PDs, CQs and channels: it stays while there are any */
 	struct async_events *events; /* private to async.c */
 };
 

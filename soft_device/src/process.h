@@ -29,7 +29,8 @@ struct process {
 	 * walks over them take it; the data path does not.
 	 */
 	pthread_mutex_t objects;
-	uint32_t generation; /* raised by each fork() */
+	uint32_t generation; /* raised by each fork(); objects carry the one they were made in */
+	struct process *inherited; /* private: of the parent, dead */
 };
 
 /* The process, made at the first call; NULL with errno when that is impossible. */

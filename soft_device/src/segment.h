@@ -98,6 +98,7 @@ struct shared_qp {
 	uint32_t srq;	  /* table index or SOFT_NONE */
 	uint32_t rnr_timer; /* attr.min_rnr_timer */
 	uint32_t max_dest_rd_atomic;
+	uint32_t established; /* a message came in RTR: IBV_EVENT_COMM_EST was raised */
 	struct shared_ring rq;
 };
 
@@ -140,6 +141,7 @@ struct shared_cq {
 	_Atomic uint32_t tail; /* next to poll; under the lock */
 	_Atomic uint32_t events; /* notified and not read from the channel yet */
 	_Atomic uint32_t raise;
+	_Atomic uint32_t unrung; /* notifications left to the owner with RAISE_CQ_NOTIFY */
 	uint32_t overflowed;
 };
 

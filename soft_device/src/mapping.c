@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mapping.c -- what pinning memory finds out, found out without pinning.
+ *
+ * A NIC's driver pins the pages of a region, and so learns at once of a hole or of memory that may
+ * not be written. MADV_POPULATE_* (Linux 5.14) walks the same way; where the kernel lacks it, only
+ * holes are found, by mincore().
+ */
+#include "mapping.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static pthread_once_t asked = PTHREAD_ONCE_INIT;
+static bool can_populate;
+static uint64_t page_bytes;
+
+static void ask_kernel(void)
+{
+	unsigned char on_stack = 0;
+	uint64_t here = (uint64_t)(uintptr_t)&on_stack;
+
+	page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	here -= here % page_bytes;
+	can_populate = madvise((void *)(uintptr_t)here, page_bytes, MADV_POPULATE_READ) == 0;
+}
+
+static int find_hole(unsigned char *start, size_t length)
+{
+	unsigned char resident[256];
+	const size_t step = sizeof(resident) * page_bytes;
+
+	for (size_t done = 0; done < length; done += step) {
+		size_t now = length - done < step ? length - done : step;
+
+		if (mincore(start + done, now, resident) != 0 && errno == ENOMEM)
+			return -EFAULT;
+	}
+	return 0;
+}
+
+int mapping_populate(uint64_t addr, size_t length, bool write)
+{
+	uint64_t start;
+	uint64_t end;
+	int error;
+
+	pthread_once(&asked, ask_kernel);
+	start = addr - addr % page_bytes;
+	if (__builtin_add_overflow(addr, length, &end) ||
+	    __builtin_add_overflow(end, page_bytes - 1, &end))
+		return -EINVAL;
+	end -= end % page_bytes;
+	if (!can_populate)
+		return find_hole((void *)(uintptr_t)start, end - start);
+	do {
+		error = madvise((void *)(uintptr_t)start, end - start,
+				write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+	} while (error != 0 && errno == EINTR);
+	/* ENOMEM is a hole, EINVAL memory not to be written: get_user_pages() says EFAULT to both */
+	return error == 0 ? 0 : -EFAULT;
+}
+
+/* Files that are not: shared anonymous memory, System V's, memfds. */
+static bool is_nameless(const char *path)
+{
+	static const char *const prefixes[] = {"/dev/zero", "/SYSV", "/memfd:"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	}
+	return path[0] != '/';
+}
+
+/* The lines of /proc/self/maps are in order and do not overlap. */
+static bool covered_by_files(FILE *maps, uint64_t addr, uint64_t end)
+{
+	char line[512];
+
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		uint64_t from;
+		uint64_t to;
+		char flags[5];
+		int path = 0;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &from, &to, flags,
+			   &path) != 3)
+			continue; /* the rest of a line too long */
+		if (to <= addr)
+			continue;
+		if (from > addr || flags[3] != 's' || path == 0 || is_nameless(line + path))
+			return false;
+		if (to >= end)
+			return true;
+		addr = to;
+	}
+	return false;
+}
+
+bool mapping_is_file(uint64_t addr, size_t length)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	bool is_file;
+
+	if (maps == NULL)
+		return false;
+	is_file = covered_by_files(maps, addr, addr + length);
+	fclose(maps);
+	return is_file;
+}
