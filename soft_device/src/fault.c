@@ -47,11 +47,8 @@ static __attribute__((constructor)) void load(void)
 	struct soft_options options;
 	char error[SOFT_ERROR_MAX];
 
-	if (soft_options_parse(getenv("RPMA_SOFT"), &options, error))
-		return;
-	fault_init(&options);
-	if (fault_any && fault_verbose)
-		atexit(fault_report);
+	if (soft_options_parse(getenv("RPMA_SOFT"), &options, error) == 0)
+		fault_init(&options);
 }
 
 struct fault_filter *fault_next(unsigned int kinds, const struct fault_filter *previous)
