@@ -12,7 +12,7 @@ struct end_options end_defaults(void)
 		.cap = {.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 4, .max_recv_sge = 4},
 		.cqe = 64,
 		.rnr_retry = 7,
-		.retry_cnt = 7,
+		.retry_cnt = 6,
 		.timeout = 14,
 		.min_rnr_timer = 12,
 		.mr_access = END_ACCESS,

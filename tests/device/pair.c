@@ -211,6 +211,17 @@ void far_send(uint64_t wr_id, size_t offset, size_t length)
 	far_do(&order);
 }
 
+void far_send_solicited(uint64_t wr_id, size_t offset, size_t length)
+{
+	struct partner_order order = {.verb = PARTNER_SEND,
+				      .wr_id = wr_id,
+				      .offset = offset,
+				      .length = length,
+				      .solicited = true};
+
+	far_do(&order);
+}
+
 struct ibv_wc far_wc(void)
 {
 	return far_simply(PARTNER_WC).wc;

@@ -49,6 +49,7 @@ void recv_near(uint64_t wr_id, size_t offset, size_t length);
 
 void far_recv(uint64_t wr_id, size_t offset, size_t length);
 void far_send(uint64_t wr_id, size_t offset, size_t length);
+void far_send_solicited(uint64_t wr_id, size_t offset, size_t length);
 struct ibv_wc far_wc(void);
 struct ibv_wc far_expect(uint64_t wr_id, enum ibv_wc_status status);
 void far_expect_nothing(void);

@@ -25,6 +25,8 @@ static void post_send(struct end *end, const struct partner_order *order)
 				 .send_flags = IBV_SEND_SIGNALED};
 	struct ibv_send_wr *bad = NULL;
 
+	if (order->solicited)
+		wr.send_flags |= IBV_SEND_SOLICITED;
 	OK(ibv_post_send(end->qp, &wr, &bad));
 }
 

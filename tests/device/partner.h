@@ -13,7 +13,7 @@ enum partner_verb {
 	PARTNER_OPEN,	 /* options -> address; the memory is descriptor MEMORY_FD */
 	PARTNER_CONNECT, /* peer; to RTS */
 	PARTNER_RECV,	 /* wr_id, offset, length */
-	PARTNER_SEND,	 /* wr_id, offset, length */
+	PARTNER_SEND,	 /* wr_id, offset, length, solicited */
 	PARTNER_WC,	 /* -> wc */
 	PARTNER_NO_WC,
 	PARTNER_REG,   /* offset, length, access -> rkey */
@@ -33,6 +33,7 @@ struct partner_order {
 	size_t offset;
 	size_t length;
 	int access;
+	bool solicited;
 	enum ibv_event_type event;
 };
 

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_cq.c -- completion queues, their channels and their events. */
+#include "pair.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+/* The next event of the channel is that of the near CQ; it is acknowledged. */
+static void expect_event(void)
+{
+	struct ibv_cq *cq = NULL;
+	void *cq_context = NULL;
+
+	wait_readable(w.near.channel->fd, "a completion event");
+	OK(ibv_get_cq_event(w.near.channel, &cq, &cq_context));
+	assert_ptr_equal(cq, w.near.cq);
+	assert_ptr_equal(cq_context, &w.near);
+	ibv_ack_cq_events(cq, 1);
+}
+
+static void expect_no_event(void)
+{
+	struct ibv_cq *cq = NULL;
+	void *cq_context = NULL;
+
+	assert_false(is_readable(w.near.channel->fd));
+	make_nonblocking(w.near.channel->fd);
+	FAILS(EAGAIN, ibv_get_cq_event(w.near.channel, &cq, &cq_context));
+}
+
+static void write_once(void)
+{
+	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+}
+
+static void create__gives_as_many_entries_or_more(void **unused)
+{
+	struct ibv_device_attr attr;
+	struct ibv_context *context = open_device();
+
+	OK(ibv_query_device(context, &attr));
+	for (int cqe = 1; cqe < attr.max_cqe; cqe = cqe * 5 + 1) {
+		struct ibv_cq *cq = ibv_create_cq(context, cqe, &cqe, NULL, 0);
+
+		assert_non_null(cq);
+		assert_true(cq->cqe >= cqe);
+		assert_null(cq->channel);
+		assert_ptr_equal(cq->cq_context, &cqe);
+		assert_ptr_equal(cq->context, context);
+		expect_no_wc(cq);
+		OK(ibv_destroy_cq(cq));
+	}
+	OK(ibv_close_device(context));
+}
+
+static void create__refuses_what_the_device_has_not(void **unused)
+{
+	struct ibv_context *context = open_device();
+	struct ibv_device_attr attr;
+
+	OK(ibv_query_device(context, &attr));
+	NONE(EINVAL, ibv_create_cq(context, 0, NULL, NULL, 0));
+	NONE(EINVAL, ibv_create_cq(context, attr.max_cqe + 1, NULL, NULL, 0));
+	NONE(EINVAL, ibv_create_cq(context, 1, NULL, NULL, context->num_comp_vectors));
+	NONE(EINVAL, ibv_create_cq(context, 1, NULL, NULL, -1));
+	OK(ibv_close_device(context));
+}
+
+static void resize__keeps_the_completions(void **unused)
+{
+	for (uint64_t id = 1; id <= 4; id++) {
+		struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+		wr->wr_id = id;
+		post(wr);
+	}
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	int result = ibv_resize_cq(w.near.cq, 200);
+	SKIP_UNLESS(result != EOPNOTSUPP && result != ENOSYS, "the device resizes no CQ");
+	OK(result);
+	assert_true(w.near.cq->cqe >= 200);
+	for (uint64_t id = 2; id <= 4; id++)
+		EXPECT_WC(w.near.cq, id, IBV_WC_SUCCESS);
+}
+
+static void poll__gives_no_more_than_asked(void **unused)
+{
+	struct ibv_wc wcs[8];
+	double until = deadline();
+	int count = 0;
+
+	for (uint64_t id = 1; id <= 6; id++) {
+		struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+		wr->wr_id = id;
+		post(wr);
+	}
+	assert_int_equal(ibv_poll_cq(w.near.cq, 0, wcs), 0);
+	while (count < 6) {
+		int got = ibv_poll_cq(w.near.cq, 4, wcs);
+
+		assert_in_range(got, 0, 4);
+		for (int i = 0; i < got; i++)
+			assert_int_equal(wcs[i].wr_id, ++count);
+		wait_a_little(until, "six completions");
+	}
+	assert_int_equal(ibv_poll_cq(w.near.cq, 8, wcs), 0);
+}
+
+static void armed__cq_gives_one_event(void **unused)
+{
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	expect_no_event();
+	write_once();
+	expect_event();
+	write_once();
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	expect_no_event();
+}
+
+static void armed__twice_gives_one_event(void **unused)
+{
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	write_once();
+	expect_event();
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	expect_no_event();
+}
+
+static void unarmed__cq_gives_none(void **unused)
+{
+	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+	expect_no_event();
+}
+
+/* IBA 11.4.2.2: the event is for what comes after the request for it. */
+static void armed__late_tells_nothing_of_what_is_there(void **unused)
+{
+	write_once();
+	struct ibv_wc wc = next_wc(w.near.cq); /* the first has come, and the second will: */
+	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	expect_no_wc(w.near.cq);
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	expect_no_event();
+	write_once();
+	expect_event();
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+}
+
+static void armed__again_in_the_event_gives_the_next(void **unused)
+{
+	for (int i = 0; i < 20; i++) {
+		OK(ibv_req_notify_cq(w.near.cq, 0));
+		write_once();
+		expect_event();
+		EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	}
+}
+
+static void solicited__arm_waits_for_a_solicited_message(void **unused)
+{
+	recv_near(1, 0, 64);
+	recv_near(2, 0, 64);
+	OK(ibv_req_notify_cq(w.near.cq, 1));
+	far_send(1, 0, 64);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	far_expect(1, IBV_WC_SUCCESS);
+	expect_no_event();
+	far_send_solicited(2, 0, 64);
+	expect_event();
+	EXPECT_WC(w.near.cq, 2, IBV_WC_SUCCESS);
+}
+
+static void solicited__arm_takes_an_error_for_one(void **unused)
+{
+	recv_near(1, 0, 64);
+	OK(ibv_req_notify_cq(w.near.cq, 1));
+	end_to_error(&w.near);
+	if (!on_rxe()) /* rxe asks the message alone; IBA 11.4.2.2 names errors, too */
+		expect_event();
+	EXPECT_WC(w.near.cq, 1, IBV_WC_WR_FLUSH_ERR);
+}
+
+static void solicited__message_serves_an_arm_for_any(void **unused)
+{
+	recv_near(1, 0, 64);
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	far_send_solicited(1, 0, 64);
+	expect_event();
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+}
+
+/* The event was for a completion that is there no more: it is given still. */
+static void event__stays_when_the_completion_is_polled(void **unused)
+{
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+	expect_event();
+	expect_no_wc(w.near.cq);
+}
+
+static void channel__serves_two_queues(void **unused)
+{
+	int name = 0;
+	struct ibv_cq *other = ibv_create_cq(w.near.context, 4, &name, w.near.channel, 0);
+
+	assert_non_null(other);
+	OK(ibv_req_notify_cq(other, 0));
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	write_once();
+	expect_event();
+	expect_no_event();
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	OK(ibv_destroy_cq(other));
+}
+
+static void channel__is_busy_while_a_queue_uses_it(void **unused)
+{
+	FAILS(EBUSY, ibv_destroy_comp_channel(w.near.channel));
+}
+
+static void destroy__is_busy_while_a_qp_uses_it(void **unused)
+{
+	FAILS(EBUSY, ibv_destroy_cq(w.near.cq));
+}
+
+struct waiter {
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	int result;
+};
+
+static void *wait_for_event(void *argument)
+{
+	struct waiter *waiter = argument;
+	void *cq_context = NULL;
+
+	waiter->result = ibv_get_cq_event(waiter->channel, &waiter->cq, &cq_context);
+	return NULL;
+}
+
+static void get_cq_event__blocks_until_there_is_one(void **unused)
+{
+	struct waiter waiter = {.channel = w.near.channel, .result = -2};
+	pthread_t thread;
+
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	OK(pthread_create(&thread, NULL, wait_for_event, &waiter));
+	write_once();
+	OK(pthread_join(thread, NULL));
+	assert_int_equal(waiter.result, 0);
+	assert_ptr_equal(waiter.cq, w.near.cq);
+	ibv_ack_cq_events(w.near.cq, 1);
+}
+
+static void *destroy_cq(void *argument)
+{
+	struct waiter *waiter = argument;
+
+	waiter->result = ibv_destroy_cq(waiter->cq);
+	return NULL;
+}
+
+/* ibv_get_cq_event(3): "destroy waits for all events to be acknowledged". */
+static void destroy__waits_for_the_ack(void **unused)
+{
+	struct waiter waiter = {.result = -2};
+	struct ibv_cq *cq = NULL;
+	void *cq_context = NULL;
+	pthread_t thread;
+
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	write_once();
+	wait_readable(w.near.channel->fd, "a completion event");
+	OK(ibv_get_cq_event(w.near.channel, &cq, &cq_context));
+	OK(ibv_destroy_qp(w.near.qp));
+	w.near.qp = NULL;
+	waiter.cq = w.near.cq;
+	OK(pthread_create(&thread, NULL, destroy_cq, &waiter));
+	ibv_ack_cq_events(cq, 1);
+	OK(pthread_join(thread, NULL));
+	w.near.cq = NULL;
+	assert_int_equal(waiter.result, 0);
+}
+
+/* More completions than there is room for: the CQ is lost, with an event. */
+static void overflow__is_an_asynchronous_event(void **unused)
+{
+	struct end_options near = end_defaults(), far = end_defaults();
+
+	near.cqe = 1;
+	near.cap.max_send_wr = 512;
+	pair_make(&near, &far);
+	for (int i = 0; i <= w.near.cq->cqe && i < 512; i++)
+		write_once();
+	struct ibv_async_event event = expect_async(w.near.context, IBV_EVENT_CQ_ERR);
+	assert_ptr_equal(event.element.cq, w.near.cq);
+}
+
+static void create_cq_ex__makes_a_queue_that_plain_calls_poll(void **unused)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = 10, .channel = w.near.channel};
+	struct ibv_cq_ex *extended = ibv_create_cq_ex(w.near.context, &attr);
+
+	SKIP_UNLESS(extended != NULL || (errno != EOPNOTSUPP && errno != ENOSYS),
+		    "the device has no extended CQs");
+	assert_non_null(extended);
+	expect_no_wc(ibv_cq_ex_to_cq(extended));
+	OK(ibv_destroy_cq(ibv_cq_ex_to_cq(extended)));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(create__gives_as_many_entries_or_more),
+	cmocka_unit_test(create__refuses_what_the_device_has_not),
+	PAIR_TEST(resize__keeps_the_completions),
+	PAIR_TEST(poll__gives_no_more_than_asked),
+	PAIR_TEST(armed__cq_gives_one_event),
+	PAIR_TEST(armed__twice_gives_one_event),
+	PAIR_TEST(unarmed__cq_gives_none),
+	PAIR_TEST(armed__late_tells_nothing_of_what_is_there),
+	PAIR_TEST(armed__again_in_the_event_gives_the_next),
+	PAIR_TEST(solicited__arm_waits_for_a_solicited_message),
+	PAIR_TEST(solicited__arm_takes_an_error_for_one),
+	PAIR_TEST(solicited__message_serves_an_arm_for_any),
+	PAIR_TEST(event__stays_when_the_completion_is_polled),
+	PAIR_TEST(channel__serves_two_queues),
+	PAIR_TEST(channel__is_busy_while_a_queue_uses_it),
+	PAIR_TEST(destroy__is_busy_while_a_qp_uses_it),
+	PAIR_TEST(get_cq_event__blocks_until_there_is_one),
+	PAIR_TEST(destroy__waits_for_the_ack),
+	OWN_PAIR_TEST(overflow__is_an_asynchronous_event),
+	PAIR_TEST(create_cq_ex__makes_a_queue_that_plain_calls_poll),
+};
+
+DEVICE_TESTS("cq", tests)

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_pd_mr.c -- protection domains and the registration of memory. */
+#include "device_test.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGES 4
+#define PAGE  4096
+
+static struct ibv_context *context;
+static struct ibv_pd *pd;
+static unsigned char *memory; /* PAGES pages */
+
+static int setup_pd(void **unused)
+{
+	(void)unused;
+	context = open_device();
+	pd = ibv_alloc_pd(context);
+	assert_non_null(pd);
+	memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	return 0;
+}
+
+static int teardown_pd(void **unused)
+{
+	(void)unused;
+	OK(munmap(memory, PAGES * PAGE));
+	OK(ibv_dealloc_pd(pd));
+	OK(ibv_close_device(context));
+	return 0;
+}
+
+static void reg_mr__tells_what_was_registered(void **unused)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory + 10, 100, IBV_ACCESS_LOCAL_WRITE);
+
+	assert_non_null(mr);
+	assert_ptr_equal(mr->addr, memory + 10);
+	assert_int_equal(mr->length, 100);
+	assert_ptr_equal(mr->pd, pd);
+	assert_ptr_equal(mr->context, context);
+	OK(ibv_dereg_mr(mr));
+}
+
+static void reg_mr__takes_every_sensible_access(void **unused)
+{
+	static const unsigned accesses[] = {
+		0,
+		IBV_ACCESS_LOCAL_WRITE,
+		IBV_ACCESS_REMOTE_READ,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			IBV_ACCESS_REMOTE_ATOMIC,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING,
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(accesses); i++) {
+		struct ibv_mr *mr = ibv_reg_mr(pd, memory, PAGE, accesses[i]);
+
+		if (mr == NULL)
+			fail_msg("access 0x%x: %s", accesses[i], strerror(errno));
+		OK(ibv_dereg_mr(mr));
+	}
+}
+
+/* ibv_reg_mr(3): "If IBV_ACCESS_REMOTE_WRITE or IBV_ACCESS_REMOTE_ATOMIC is set,
+ * then IBV_ACCESS_LOCAL_WRITE must be set too." */
+static void reg_mr__refuses_remote_changes_without_local_write(void **unused)
+{
+	NONE(EINVAL, ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_REMOTE_WRITE));
+	NONE(EINVAL, ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_REMOTE_ATOMIC));
+	NONE(EINVAL,
+	     ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
+}
+
+static void reg_mr__refuses_accesses_it_does_not_know(void **unused)
+{
+	NONE(EINVAL, ibv_reg_mr(pd, memory, PAGE, 1U << 19));
+}
+
+static void reg_mr__refuses_memory_that_is_not_there(void **unused)
+{
+	OK(munmap(memory + PAGE, PAGE));
+	NONE(EFAULT, ibv_reg_mr(pd, memory + PAGE, PAGE, IBV_ACCESS_LOCAL_WRITE));
+	NONE(EFAULT, ibv_reg_mr(pd, memory, PAGES * PAGE, IBV_ACCESS_LOCAL_WRITE));
+}
+
+static void reg_mr__refuses_a_range_around_the_end_of_addresses(void **unused)
+{
+	assert_null(ibv_reg_mr(pd, memory, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE));
+	assert_true(errno == EINVAL || errno == EFAULT || errno == ENOMEM);
+}
+
+/* The device writes to it, so the mapping has to allow that. */
+static void reg_mr__refuses_local_write_on_memory_that_is_read_only(void **unused)
+{
+	OK(mprotect(memory, PAGE, PROT_READ));
+	NONE(EFAULT, ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE));
+}
+
+static void reg_mr__takes_a_file(void **unused)
+{
+	int fd = memfd_create("target", MFD_CLOEXEC);
+	void *file = MAP_FAILED;
+
+	assert_true(fd >= 0);
+	OK(ftruncate(fd, PAGE));
+	file = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(file, MAP_FAILED);
+	struct ibv_mr *mr = ibv_reg_mr(pd, file, PAGE, IBV_ACCESS_LOCAL_WRITE);
+	assert_non_null(mr);
+	OK(ibv_dereg_mr(mr));
+	OK(munmap(file, PAGE));
+	close(fd);
+}
+
+static void reg_mr__registers_the_same_memory_often(void **unused)
+{
+	struct ibv_mr *mrs[64];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(mrs); i++) {
+		mrs[i] = ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE);
+		assert_non_null(mrs[i]);
+		for (size_t j = 0; j < i; j++)
+			assert_int_not_equal(mrs[i]->lkey, mrs[j]->lkey);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(mrs); i++)
+		OK(ibv_dereg_mr(mrs[i]));
+}
+
+static void reg_mr__gives_no_key_again_at_once(void **unused)
+{
+	struct ibv_mr *mr =
+		ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+	uint32_t rkey = mr->rkey;
+
+	OK(ibv_dereg_mr(mr));
+	mr = ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+	assert_int_not_equal(mr->rkey, rkey);
+	OK(ibv_dereg_mr(mr));
+}
+
+static void reg_mr_iova__has_addresses_of_its_own(void **unused)
+{
+	struct ibv_mr *mr = ibv_reg_mr_iova(pd, memory, PAGE, 0x10000, IBV_ACCESS_LOCAL_WRITE);
+
+	SKIP_UNLESS(mr != NULL || errno != EOPNOTSUPP, "the device has no regions with an iova");
+	assert_non_null(mr);
+	assert_ptr_equal(mr->addr, memory);
+	OK(ibv_dereg_mr(mr));
+}
+
+static void rereg_mr__changes_the_access_or_is_not_supported(void **unused)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE);
+	int result = ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+				  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+
+	if (result != 0) {
+		assert_int_equal(result, IBV_REREG_MR_ERR_CMD);
+		assert_true(errno == EOPNOTSUPP || errno == ENOSYS);
+	}
+	OK(ibv_dereg_mr(mr));
+}
+
+static void rereg_mr__refuses_wrong_arguments(void **unused)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE);
+
+	assert_int_equal(ibv_rereg_mr(mr, 1 << 10, NULL, NULL, 0, 0), IBV_REREG_MR_ERR_INPUT);
+	assert_int_equal(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, NULL, PAGE, 0),
+			 IBV_REREG_MR_ERR_INPUT);
+	OK(ibv_dereg_mr(mr));
+}
+
+static void dealloc_pd__is_busy_while_a_region_is_there(void **unused)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE);
+
+	FAILS(EBUSY, ibv_dealloc_pd(pd));
+	OK(ibv_dereg_mr(mr));
+}
+
+static void dealloc_pd__is_busy_while_a_queue_is_there(void **unused)
+{
+	struct ibv_srq_init_attr attr = {.attr = {.max_wr = 1, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(pd, &attr);
+
+	assert_non_null(srq);
+	FAILS(EBUSY, ibv_dealloc_pd(pd));
+	OK(ibv_destroy_srq(srq));
+}
+
+static void pds__are_many(void **unused)
+{
+	struct ibv_pd *many[32];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(many); i++) {
+		many[i] = ibv_alloc_pd(context);
+		assert_non_null(many[i]);
+		assert_ptr_equal(many[i]->context, context);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(many); i++)
+		OK(ibv_dealloc_pd(many[i]));
+}
+
+#define PD_TEST(test) cmocka_unit_test_setup_teardown(test, setup_pd, teardown_pd)
+
+static const struct CMUnitTest tests[] = {
+	PD_TEST(reg_mr__tells_what_was_registered),
+	PD_TEST(reg_mr__takes_every_sensible_access),
+	PD_TEST(reg_mr__refuses_remote_changes_without_local_write),
+	PD_TEST(reg_mr__refuses_accesses_it_does_not_know),
+	PD_TEST(reg_mr__refuses_memory_that_is_not_there),
+	PD_TEST(reg_mr__refuses_a_range_around_the_end_of_addresses),
+	PD_TEST(reg_mr__refuses_local_write_on_memory_that_is_read_only),
+	PD_TEST(reg_mr__takes_a_file),
+	PD_TEST(reg_mr__registers_the_same_memory_often),
+	PD_TEST(reg_mr__gives_no_key_again_at_once),
+	PD_TEST(reg_mr_iova__has_addresses_of_its_own),
+	PD_TEST(rereg_mr__changes_the_access_or_is_not_supported),
+	PD_TEST(rereg_mr__refuses_wrong_arguments),
+	PD_TEST(dealloc_pd__is_busy_while_a_region_is_there),
+	PD_TEST(dealloc_pd__is_busy_while_a_queue_is_there),
+	PD_TEST(pds__are_many),
+};
+
+DEVICE_TESTS("pd_mr", tests)

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_rc_errors.c -- requests that fail: with which status, at which end, and
+ * what becomes of the queue pairs and of what else is posted.
+ */
+#include "pair.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNMAPPED 0x10 /* no program has memory there */
+
+/* The requester sees STATUS and its QP is in ERR; far memory is as before. */
+static void expect_failure(struct ibv_send_wr *wr, enum ibv_wc_status status)
+{
+	static unsigned char before[END_MEMORY];
+
+	memcpy(before, w.far_memory, sizeof(before));
+	post(wr);
+	EXPECT_WC(w.near.cq, wr->wr_id, status);
+	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+	assert_memory_equal(w.far_memory, before, sizeof(before));
+}
+
+/* IBA 11.6.2: a buffer that is in no region of its key. rxe fails as well, but tells
+ * LOC_QP_OP_ERR (Linux 6.1) or WR_FLUSH_ERR (6.12), as of any request that it cannot start. */
+static void expect_local_protection_error(struct ibv_send_wr *wr)
+{
+	if (!on_rxe()) {
+		expect_failure(wr, IBV_WC_LOC_PROT_ERR);
+		return;
+	}
+	post(wr);
+	assert_int_not_equal(next_wc(w.near.cq).status, IBV_WC_SUCCESS);
+	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+}
+
+static void lkey__unknown_is_a_local_protection_error(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	wr->sg_list->lkey = ~w.near.mr->lkey;
+	expect_local_protection_error(wr);
+}
+
+static void lkey__does_not_cover_more_than_its_region(void **unused)
+{
+	expect_local_protection_error(work(IBV_WR_RDMA_WRITE, END_MEMORY - 63, 64, 0));
+}
+
+static void lkey__of_another_pd_is_a_local_protection_error(void **unused)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(w.near.context);
+	struct ibv_mr *mr = ibv_reg_mr(pd, w.near.memory, 100, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	wr->sg_list->lkey = mr->lkey;
+	expect_local_protection_error(wr);
+	OK(ibv_dereg_mr(mr));
+	OK(ibv_dealloc_pd(pd));
+}
+
+static void read__into_memory_without_local_write_fails(void **unused)
+{
+	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, w.near.memory, 100, 0);
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_READ, 0, 64, 0);
+	unsigned char before[64];
+
+	memcpy(before, w.near.memory, sizeof(before));
+	wr->sg_list->lkey = mr->lkey;
+	expect_failure(wr, IBV_WC_LOC_PROT_ERR);
+	assert_memory_equal(w.near.memory, before, sizeof(before));
+	OK(ibv_dereg_mr(mr));
+}
+
+static void failed__requester_leaves_the_responder_alone(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	wr->sg_list->lkey = ~w.near.mr->lkey;
+	expect_local_protection_error(wr);
+	assert_int_equal(far_state(), IBV_QPS_RTS);
+}
+
+/* What the target refuses: the requester learns of it, and the target's QP fails. */
+static void expect_refused(struct ibv_send_wr *wr)
+{
+	expect_failure(wr, IBV_WC_REM_ACCESS_ERR);
+	assert_int_equal(far_state(), IBV_QPS_ERR);
+}
+
+static void rkey__unknown_is_refused(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	wr->wr.rdma.rkey = ~w.far.rkey;
+	expect_refused(wr);
+	if (!on_rxe()) /* rxe raises no event; IBA 11.6.3.2 wants the affiliated error */
+		far_expect_async(IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static void write__past_the_end_is_refused(void **unused)
+{
+	expect_refused(work(IBV_WR_RDMA_WRITE, 0, 64, END_MEMORY - 63));
+}
+
+static void write__before_the_start_is_refused(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	wr->wr.rdma.remote_addr--;
+	expect_refused(wr);
+}
+
+static void write__around_the_end_of_addresses_is_refused(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	wr->wr.rdma.remote_addr = UINT64_MAX - 8;
+	expect_refused(wr);
+}
+
+static void read__past_the_end_is_refused(void **unused)
+{
+	expect_refused(work(IBV_WR_RDMA_READ, 0, 64, END_MEMORY - 63));
+}
+
+/* OPCODE fails on memory registered with ACCESS and on a region it may use it works. */
+static void refused_with(enum ibv_wr_opcode opcode, int access)
+{
+	struct ibv_send_wr *wr = work(opcode, 0, 8, 0);
+	uint32_t rkey = far_reg(0, 4096, access);
+
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		wr->wr.atomic.rkey = rkey;
+	else
+		wr->wr.rdma.rkey = rkey;
+	expect_refused(wr);
+}
+
+static void write__needs_remote_write(void **unused)
+{
+	refused_with(IBV_WR_RDMA_WRITE, END_ACCESS & ~IBV_ACCESS_REMOTE_WRITE);
+}
+
+static void read__needs_remote_read(void **unused)
+{
+	refused_with(IBV_WR_RDMA_READ, END_ACCESS & ~IBV_ACCESS_REMOTE_READ);
+}
+
+static void atomic__needs_remote_atomic(void **unused)
+{
+	refused_with(IBV_WR_ATOMIC_FETCH_AND_ADD, END_ACCESS & ~IBV_ACCESS_REMOTE_ATOMIC);
+}
+
+/* The target's QP does not take requests of this kind at all. */
+static void refused_by_qp(enum ibv_wr_opcode opcode, int access)
+{
+	struct end_options near = end_defaults(), far = end_defaults();
+
+	far.qp_access = END_ACCESS & ~access;
+	pair_make(&near, &far);
+	expect_failure(work(opcode, 0, 8, 0), IBV_WC_REM_INV_REQ_ERR);
+}
+
+static void write__needs_a_qp_that_takes_writes(void **unused)
+{
+	refused_by_qp(IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_WRITE);
+}
+
+static void read__needs_a_qp_that_takes_reads(void **unused)
+{
+	refused_by_qp(IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_READ);
+}
+
+static void atomic__needs_a_qp_that_takes_atomics(void **unused)
+{
+	refused_by_qp(IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_ATOMIC);
+}
+
+/* Refused when it is posted, or by the target as IBA 9.4.5 says. */
+static void atomic__needs_an_aligned_address(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 4), *bad = NULL;
+	uint64_t before[2];
+	int refused = 0;
+
+	memcpy(before, w.far_memory, sizeof(before));
+	refused = ibv_post_send(w.near.qp, wr, &bad);
+	if (refused != 0)
+		assert_int_equal(refused, EINVAL);
+	else
+		EXPECT_WC(w.near.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+	assert_memory_equal(w.far_memory, before, sizeof(before));
+}
+
+/* Same process only: a key of another PD of the target. */
+static void rkey__of_another_pd_is_refused(void **unused)
+{
+	struct end *far = &w.partner.end;
+
+	SKIP_UNLESS(far->context != NULL, "needs the far end in this process");
+	struct ibv_pd *pd = ibv_alloc_pd(far->context);
+	struct ibv_mr *mr = ibv_reg_mr(pd, far->memory, 4096, END_ACCESS);
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	wr->wr.rdma.rkey = mr->rkey;
+	expect_refused(wr);
+	OK(ibv_dereg_mr(mr));
+	OK(ibv_dealloc_pd(pd));
+}
+
+static void rkey__dies_with_its_region(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	wr->wr.rdma.rkey = far_reg(0, 4096, END_ACCESS);
+	done(wr);
+	far_dereg();
+	expect_refused(wr);
+}
+
+static void write__without_access_touches_no_part(void **unused)
+{
+	/* the first packets are good ones: rxe, as IBA, checks the key at the first */
+	expect_refused(work(IBV_WR_RDMA_WRITE, 0, 8192, END_MEMORY - 4096));
+}
+
+static void recv__too_small_fails_at_both_ends(void **unused)
+{
+	far_recv(3, 0, 63);
+	post(work(IBV_WR_SEND, 0, 64, 0));
+	EXPECT_WC(w.near.cq, 1,
+		  DIFFERS(IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR, "rxe blames its own receive"));
+	far_expect(3, DIFFERS(IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR, "as above"));
+	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+	assert_int_equal(far_state(), IBV_QPS_ERR);
+}
+
+static void recv__with_an_unknown_lkey_fails_at_both_ends(void **unused)
+{
+	struct ibv_sge sge = {(uintptr_t)w.near.memory, 64, ~w.near.mr->lkey};
+	struct ibv_recv_wr wr = {.wr_id = 4, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
+
+	OK(ibv_post_recv(w.near.qp, &wr, &bad));
+	far_send(5, 0, 64);
+	EXPECT_WC(w.near.cq, 4,
+		  DIFFERS(IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR,
+			  "rxe has one status for bad receives"));
+	far_expect(5, IBV_WC_REM_OP_ERR);
+}
+
+static void no_receive__ends_when_the_retries_do(void **unused)
+{
+	struct end_options options = end_defaults();
+
+	options.rnr_retry = 2;
+	options.min_rnr_timer = 1;
+	pair_make(&options, &options);
+	post(work(IBV_WR_SEND, 0, 64, 0));
+	EXPECT_WC(w.near.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
+	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+	assert_int_equal(far_state(), IBV_QPS_RTS);
+}
+
+static void no_receive__with_no_retry_ends_at_once(void **unused)
+{
+	struct end_options options = end_defaults();
+
+	options.rnr_retry = 0;
+	pair_make(&options, &options);
+	post(work(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 64, 0));
+	EXPECT_WC(w.near.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
+}
+
+/* rnr_retry 7 has no end, whatever came in between. */
+static void no_receive__waits_with_retry_7(void **unused)
+{
+	struct end_options options = end_defaults();
+
+	options.min_rnr_timer = 1;
+	pair_make(&options, &options);
+	post(work(IBV_WR_SEND, 0, 64, 0));
+	for (int i = 0; i < 1000; i++) {
+		expect_no_wc(w.near.cq);
+		assert_int_equal(end_state(&w.near), IBV_QPS_RTS);
+	}
+	far_recv(2, 0, 64);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	far_expect(2, IBV_WC_SUCCESS);
+}
+
+static void flush__follows_the_error_in_order(void **unused)
+{
+	struct ibv_send_wr *first = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	for (uint64_t id = 10; id < 13; id++)
+		recv_near(id, 0, 64);
+	first->wr.rdma.rkey = ~w.far.rkey;
+	first->next = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+	first->next->wr_id = 2;
+	first->next->send_flags = 0; /* a flushed request completes, signaled or not */
+	first->next->next = work(IBV_WR_SEND, 0, 64, 0);
+	first->next->next->wr_id = 3;
+	post(first);
+
+	uint64_t sends = 1, receives = 10;
+	while (sends < 4 || receives < 13) {
+		struct ibv_wc wc = next_wc(w.near.cq);
+		uint64_t expected = wc.wr_id < 10 ? sends++ : receives++;
+
+		assert_int_equal(wc.wr_id, expected);
+		assert_int_equal(wc.status,
+				 expected == 1 ? IBV_WC_REM_ACCESS_ERR : IBV_WC_WR_FLUSH_ERR);
+	}
+	expect_no_wc(w.near.cq);
+}
+
+static void requests_before__the_error_are_good(void **unused)
+{
+	struct ibv_send_wr *first = work(IBV_WR_RDMA_WRITE, 0, 64, 128);
+
+	first->next = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+	first->next->wr_id = 2;
+	first->next->wr.rdma.rkey = ~w.far.rkey;
+	post(first);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	EXPECT_WC(w.near.cq, 2, IBV_WC_REM_ACCESS_ERR);
+	assert_memory_equal(w.far_memory + 128, w.near.memory, 64);
+}
+
+static void unsignaled__request_that_fails_completes(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
+
+	wr->send_flags = 0;
+	wr->wr.rdma.rkey = ~w.far.rkey;
+	expect_refused(wr);
+}
+
+static void error_state__flushes_sends_posted_later(void **unused)
+{
+	end_to_error(&w.near);
+	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+	EXPECT_WC(w.near.cq, 1, IBV_WC_WR_FLUSH_ERR);
+}
+
+static void error_state__flushes_receives_posted_later(void **unused)
+{
+	NOT_ON_RXE("it looks at a user's receives when a packet comes, and none does");
+	end_to_error(&w.near);
+	recv_near(4, 0, 64);
+	EXPECT_WC(w.near.cq, 4, IBV_WC_WR_FLUSH_ERR);
+}
+
+static void error_state__flushes_what_is_posted(void **unused)
+{
+	recv_near(4, 0, 64);
+	recv_near(5, 0, 64);
+	end_to_error(&w.near);
+	EXPECT_WC(w.near.cq, 4, IBV_WC_WR_FLUSH_ERR);
+	EXPECT_WC(w.near.cq, 5, IBV_WC_WR_FLUSH_ERR);
+}
+
+/* A peer that does not answer is found out after the retries. */
+static void pair_of_few_retries(void)
+{
+	struct end_options options = end_defaults();
+
+	options.timeout = 12;
+	options.retry_cnt = 2;
+	pair_make(&options, &options);
+}
+
+static void peer__in_error_does_not_answer(void **unused)
+{
+	pair_of_few_retries();
+	far_to_error();
+	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+}
+
+static void peer__without_its_qp_does_not_answer(void **unused)
+{
+	pair_of_few_retries();
+	recv_near(2, 0, 64);
+	far_destroy_qp();
+	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
+	EXPECT_WC(w.near.cq, 2, IBV_WC_WR_FLUSH_ERR);
+}
+
+static void peer__killed_does_not_answer(void **unused)
+{
+	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+	far_die();
+	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+	struct ibv_wc wc = next_wc(w.near.cq);
+	assert_int_equal(wc.wr_id, 1);
+	/* a device may have noticed before the request */
+	assert_true(wc.status == IBV_WC_RETRY_EXC_ERR || wc.status == IBV_WC_WR_FLUSH_ERR);
+	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+}
+
+/* Of the two counts of retries only that of RNR has 7 for no end (IBA 9.9.2.1.1). */
+static void peer__in_error_ends_seven_retries(void **unused)
+{
+	struct end_options options = end_defaults();
+
+	NOT_ON_RXE("it takes a retry_cnt of 7 for no end");
+	options.retry_cnt = 7;
+	options.timeout = 12;
+	pair_make(&options, &options);
+	far_to_error();
+	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
+}
+
+static void message__longer_than_the_port_takes_fails(void **unused)
+{
+	struct end_options options = end_defaults();
+	struct ibv_port_attr port;
+
+	pair_make(&options, &options);
+	OK(ibv_query_port(w.near.context, 1, &port));
+	SKIP_UNLESS(port.max_msg_sz <= 64 << 20, "this test has no memory for such a message");
+	size_t size = (size_t)port.max_msg_sz + 1;
+	unsigned char *large = calloc(1, size);
+	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, large, size, 0);
+	assert_non_null(mr);
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, size, 0), *bad = NULL;
+	*wr->sg_list = (struct ibv_sge){(uintptr_t)large, (uint32_t)size, mr->lkey};
+	int refused = ibv_post_send(w.near.qp, wr, &bad);
+	if (refused == 0)
+		EXPECT_WC(w.near.cq, 1,
+			  DIFFERS(IBV_WC_LOC_LEN_ERR, IBV_WC_REM_ACCESS_ERR,
+				  "rxe has no check; IBA 9.7.7 wants one before anything is sent"));
+	else
+		assert_int_equal(refused, EINVAL);
+	OK(ibv_dereg_mr(mr));
+	free(large);
+}
+
+static const struct CMUnitTest tests[] = {
+	PAIR_TEST(lkey__unknown_is_a_local_protection_error),
+	PAIR_TEST(lkey__does_not_cover_more_than_its_region),
+	PAIR_TEST(lkey__of_another_pd_is_a_local_protection_error),
+	PAIR_TEST(read__into_memory_without_local_write_fails),
+	PAIR_TEST(failed__requester_leaves_the_responder_alone),
+	PAIR_TEST(rkey__unknown_is_refused),
+	PAIR_TEST(write__past_the_end_is_refused),
+	PAIR_TEST(write__before_the_start_is_refused),
+	PAIR_TEST(write__around_the_end_of_addresses_is_refused),
+	PAIR_TEST(read__past_the_end_is_refused),
+	PAIR_TEST(write__needs_remote_write),
+	PAIR_TEST(read__needs_remote_read),
+	PAIR_TEST(atomic__needs_remote_atomic),
+	OWN_PAIR_TEST(write__needs_a_qp_that_takes_writes),
+	OWN_PAIR_TEST(read__needs_a_qp_that_takes_reads),
+	OWN_PAIR_TEST(atomic__needs_a_qp_that_takes_atomics),
+	PAIR_TEST(atomic__needs_an_aligned_address),
+	PAIR_TEST(rkey__of_another_pd_is_refused),
+	PAIR_TEST(rkey__dies_with_its_region),
+	PAIR_TEST(write__without_access_touches_no_part),
+	PAIR_TEST(recv__too_small_fails_at_both_ends),
+	PAIR_TEST(recv__with_an_unknown_lkey_fails_at_both_ends),
+	OWN_PAIR_TEST(no_receive__ends_when_the_retries_do),
+	OWN_PAIR_TEST(no_receive__with_no_retry_ends_at_once),
+	OWN_PAIR_TEST(no_receive__waits_with_retry_7),
+	PAIR_TEST(flush__follows_the_error_in_order),
+	PAIR_TEST(requests_before__the_error_are_good),
+	PAIR_TEST(unsignaled__request_that_fails_completes),
+	PAIR_TEST(error_state__flushes_sends_posted_later),
+	PAIR_TEST(error_state__flushes_receives_posted_later),
+	PAIR_TEST(error_state__flushes_what_is_posted),
+	OWN_PAIR_TEST(peer__in_error_does_not_answer),
+	OWN_PAIR_TEST(peer__without_its_qp_does_not_answer),
+	TWO_PROCESSES_TEST(peer__killed_does_not_answer),
+	OWN_PAIR_TEST(peer__in_error_ends_seven_retries),
+	OWN_PAIR_TEST(message__longer_than_the_port_takes_fails),
+};
+
+DEVICE_TESTS("rc_errors", tests)
