@@ -5,6 +5,7 @@ The stub says "device" on standard error when it is loaded.
 """
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -29,6 +30,15 @@ int main(void) { return printf("%s\\n", getenv("LD_PRELOAD")) < 0; }
 CLEAN = ("RPMA_SOFT", "LD_PRELOAD", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS")
 
 Run = subprocess.CompletedProcess[str]
+
+
+def own_runtime() -> str:
+    """That of the launcher, if it is built with a sanitizer: what is preloaded into it."""
+    dynamic = subprocess.run(
+        ["readelf", "-d", LAUNCHER], capture_output=True, text=True, check=True, timeout=60
+    )
+    found = re.search(r"\[(lib[at]san\.so[^\]]*)\]", dynamic.stdout)
+    return found[1] if found else ""
 
 
 def compile_with(compiler: str, source: str, output: Path, *options: str) -> Path:
@@ -63,7 +73,7 @@ def run(*words: str | Path, before: Callable[[], None] | None = None, **environm
 
 def show(launcher: Path, name: str, *options: str, **environment: str) -> str:
     """A variable as the command finds it."""
-    done = run(launcher, *options, "printenv", name, **environment)
+    done = run(launcher, *options, "printenv", name, before=None, **environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.removesuffix("\n")
 
@@ -133,12 +143,16 @@ def test_a_command_keeps_its_own_name(launcher: Path) -> None:
 def test_what_was_to_be_preloaded_comes_after_the_device(launcher: Path) -> None:
     device = launcher.parent / "librpma-soft.so"
     other = Path(shutil.copy(device, launcher.parent / "other.so"))
-    assert show(launcher, "LD_PRELOAD", LD_PRELOAD=f"{other}") == f"{device}:{other}"
+    before = [own_runtime(), str(other)] if own_runtime() else [str(other)]
+    after = [*before[:-1], str(device), str(other)]
+    assert show(launcher, "LD_PRELOAD", LD_PRELOAD=":".join(before)) == ":".join(after)
 
 
 def test_a_launcher_within_a_launcher_preloads_once(launcher: Path) -> None:
     done = run(launcher, "-v", launcher, "--seed=3", "sh", "-c", "echo $LD_PRELOAD $RPMA_SOFT")
-    assert done.stdout == f"{launcher.parent}/librpma-soft.so verbose seed:3\n"
+    assert done.stdout.removeprefix(f"{own_runtime()}:").split() == [
+        f"{launcher.parent}/librpma-soft.so", "verbose", "seed:3",
+    ]  # fmt: skip
 
 
 # Where the device is
@@ -334,8 +348,9 @@ def test_two_runtimes_are_refused(tmp_path: Path, compiler: str, sanitizer: str)
 
 
 def test_a_runtime_that_was_to_be_preloaded_stays_first(launcher: Path, tmp_path: Path) -> None:
-    program = sanitized("address", "gcc", tmp_path)
-    runtime = run("gcc", "-print-file-name=libasan.so").stdout.strip()
+    sanitizer = "thread" if own_runtime().startswith("libtsan") else "address"
+    program = sanitized(sanitizer, "gcc", tmp_path)
+    runtime = run("gcc", f"-print-file-name=lib{sanitizer[0]}san.so").stdout.strip()
     done = run(launcher, program, LD_PRELOAD=runtime)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().split(":")[-1] == str(launcher.parent / "librpma-soft.so")
