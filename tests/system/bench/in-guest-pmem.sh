@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Flushes to a device DAX target, in the guest of scripts/vm with --pmem.
-# Usage: in-guest-pmem.sh read|native: how this guest's device flushes
+# Flushes to a device DAX target, in the guest of scripts/vm with --pmem, or to
+# a file on the software device by on-soft.
+# Usage: in-guest-pmem.sh read|native: how this device flushes
 set -euo pipefail
 
 method=$1
@@ -10,8 +11,8 @@ bench=$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-kind=write_flush
-[[ $method == read ]] || kind=write_flush_native
+latency_kind=write_flush
+[[ $method == read ]] || latency_kind=write_flush_native
 
 # flushes FLUSH OPTION...: the result says this type, and the method
 flushes()
@@ -20,10 +21,10 @@ flushes()
 	shift
 	"$bench" local --target "$RPMA_VM_PMEM" --force --persist apm --size 64,4K \
 		--duration 200ms --warmup 50ms --repeats 2 -o "$flush.json" "$@"
-	/usr/bin/python3 -B "$here/check_result.py" "$flush.json" --sizes 64,4096 --repeats 2 \
-		--param "flush=$flush" --param "flush_method=$method" --param "latency_kind=$kind" \
-		--warning PERSISTENCE_UNPROVEN
-	grep -q '"kind": "devdax"' "$flush.json"
+	/usr/bin/python3 -B "$here/check_result.py" "$flush.json" --kind "${RPMA_BENCH_KIND:-rxe}" \
+		--sizes 64,4096 --repeats 2 --param "flush=$flush" --param "flush_method=$method" \
+		--param "latency_kind=$latency_kind" --warning PERSISTENCE_UNPROVEN
+	grep -q "\"kind\": \"${RPMA_BENCH_TARGET_KIND:-devdax}\"" "$flush.json"
 	printf 'ok a %s flush to %s by %s\n' "$flush" "$RPMA_VM_PMEM" "$method"
 }
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# rpma-bench over a real RDMA device: what it measures, and how it ends when
-# someone dies. Runs in the guest of scripts/vm; one line for each case.
+# rpma-bench over an RDMA device: what it measures, and how it ends when someone
+# dies. Runs in the guest of scripts/vm, or on the software device by on-soft;
+# one line for each case.
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
 bench=$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench
 address=$RPMA_VM_ADDR
+kind=${RPMA_BENCH_KIND:-rxe}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -49,7 +51,7 @@ ends()
 
 result()
 {
-	/usr/bin/python3 -B "$here/check_result.py" "$@"
+	/usr/bin/python3 -B "$here/check_result.py" --kind "$kind" "$@"
 }
 
 # until_true WHAT COMMAND...: waits for it, half a minute at most
@@ -221,8 +223,8 @@ nobody_there()
 
 an_address_without_device()
 {
-	ends 2 "$bench" server 2> err
-	one_line err "127.0.0.1: --listen takes one of.* $address"
+	ends 2 "$bench" server --listen 192.0.2.77 2> err
+	one_line err "192.0.2.77: --listen takes one of.* $address"
 }
 
 a_device_of_another_name()
@@ -306,13 +308,13 @@ interrupted_client_keeps_a_result()
 interrupted_local()
 {
 	# with much in flight when the signal comes: its server must not leave first
-	"$bench" local --size 256K --depth 256 --duration 20s --warmup 10ms -v -o il.json \
-		2> client.err &
+	BENCH_RUN=$work "$bench" local --size 256K --depth 256 --duration 20s --warmup 10ms -v \
+		-o il.json 2> client.err &
 	client=$!
 	until_true 'the first repeat runs' connections 2
 	kill -TERM "$client"
 	ended "$client" 143
-	until_true 'its server has gone' eval '! grep -qsx rpma-bench /proc/[0-9]*/comm'
+	until_true 'its server has gone' eval "! grep -qsz BENCH_RUN=$work /proc/[0-9]*/environ"
 }
 
 a_stranger()
@@ -327,14 +329,17 @@ a_stranger()
 
 the_thread_is_where_it_says()
 {
-	ends 0 "$bench" local --size 64 "${short[@]}" --repeats 1 --pin 1 -o pin.json
-	/usr/bin/python3 - <<'PY'
-import json
+	local cpu none
+	cpu=$(/usr/bin/python3 -c 'import os; print(max(os.sched_getaffinity(0)))')
+	none=$(nproc --all)
+	ends 0 "$bench" local --size 64 "${short[@]}" --repeats 1 --pin "$cpu" -o pin.json
+	/usr/bin/python3 - "$cpu" <<'PY'
+import json, sys
 thread = json.load(open("pin.json"))["points"][0]["repeats"][0]["threads"][0]
-assert (thread["cpu"], thread["cpus"]) == (1, "1"), thread
+assert (thread["cpu"], thread["cpus"]) == (int(sys.argv[1]), sys.argv[1]), thread
 PY
-	ends 2 "$bench" local --size 64 --pin 63 -q 2> err
-	one_line err '--pin 63'
+	ends 2 "$bench" local --size 64 --pin "$none" -q 2> err
+	one_line err "--pin $none"
 }
 
 check 'latency of writes' latency_of_writes
