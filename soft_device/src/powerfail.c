@@ -128,23 +128,21 @@ void powerfail_flush_slow(struct peer *peer, uint64_t memory, uint64_t length, u
 	journal_unlock(journal);
 }
 
-bool powerfail_gone_slow(const struct peer *peer)
-{
-	return atomic_load(&journal_of(peer)->failed) != 0;
-}
-
-bool powerfail_operation_slow(struct peer *peer)
+bool powerfail_strikes_slow(struct peer *peer)
 {
 	struct journal *journal = journal_of(peer);
-	uint64_t number = atomic_fetch_add(&journal->operations, 1) + 1;
-	bool failed;
 
-	if (number < journal->at)
+	if (atomic_load(&journal->failed) == 0 &&
+	    atomic_load(&journal->operations) + 1 < journal->at)
 		return false;
 	journal_lock(journal);
-	failed = atomic_exchange(&journal->failed, 1) != 0;
-	if (!failed)
+	if (atomic_exchange(&journal->failed, 1) == 0)
 		powerfail_now(journal, target_of(peer));
 	journal_unlock(journal);
 	return true;
+}
+
+void powerfail_executed_slow(struct peer *peer)
+{
+	atomic_fetch_add(&journal_of(peer)->operations, 1);
 }

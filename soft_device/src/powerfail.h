@@ -34,13 +34,17 @@ void powerfail_before_write_slow(struct peer *peer, uint64_t memory, uint64_t le
 void powerfail_pushed_slow(struct peer *peer, uint32_t qpn);
 void powerfail_flush_slow(struct peer *peer, uint64_t memory, uint64_t length, uint32_t qpn,
 			  bool persistent);
-bool powerfail_operation_slow(struct peer *peer);
-bool powerfail_gone_slow(const struct peer *peer);
+bool powerfail_strikes_slow(struct peer *peer);
+void powerfail_executed_slow(struct peer *peer);
 
-/* The power has failed: nothing is executed and nothing answered any more. */
-static inline bool powerfail_gone(const struct peer *peer)
+/*
+ * Before an operation that the target's QP accepts is executed. True: the power has failed,
+ * the target is dead, this operation is neither executed nor answered. It does not return in
+ * the target itself.
+ */
+static inline bool powerfail_strikes(struct peer *peer)
 {
-	return peer->segment->powerfail != 0 && powerfail_gone_slow(peer);
+	return peer->segment->powerfail != 0 && powerfail_strikes_slow(peer);
 }
 
 /*
@@ -73,13 +77,11 @@ static inline void powerfail_flush(struct peer *peer, uint64_t memory, uint64_t 
 		powerfail_flush_slow(peer, memory, length, qpn, persistent);
 }
 
-/*
- * Counts an operation that was executed; no lock held. True: the power has failed, the
- * target is dead, this operation is not answered. It does not return in the target itself.
- */
-static inline bool powerfail_operation(struct peer *peer)
+/* Counts an operation that was executed with success. */
+static inline void powerfail_executed(struct peer *peer)
 {
-	return peer->segment->powerfail != 0 && powerfail_operation_slow(peer);
+	if (peer->segment->powerfail != 0)
+		powerfail_executed_slow(peer);
 }
 
 #endif /* SOFT_POWERFAIL_H */

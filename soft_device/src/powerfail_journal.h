@@ -34,7 +34,7 @@ struct journal_line {
 struct journal {
 	struct shared_lock lock;
 	uint64_t seed;
-	uint64_t at;		     /* the operation that the target does not survive */
+	uint64_t at;		     /* the operation that comes in as the power fails */
 	_Atomic uint64_t operations; /* executed so far; no lock needed */
 	_Atomic uint32_t failed;     /* the target is dead or about to be; no lock needed */
 	uint32_t eadr;
