@@ -40,7 +40,8 @@ static void read_boot_id(unsigned char boot_id[WIRE_BOOT_ID_BYTES])
 
 			if (sscanf(at, "%1x", &digit) != 1 || *at == '-')
 				continue;
-			boot_id[digits / 2] = (unsigned char)(boot_id[digits / 2] << 4 | digit);
+			boot_id[digits / 2] =
+				(unsigned char)((unsigned)boot_id[digits / 2] << 4 | digit);
 			digits++;
 		}
 	}

@@ -6,8 +6,8 @@
  * who they are (wire.h), and then either the peer's segment is mapped and its memory is reached by
  * process_vm_* (local), or a TCP connection carries the operations. One peer object serves all QPs
  * towards that process, in this direction; operations of the peer towards us come on
- * a connection of its own. Peers are never freed before the process ends or the peer is gone and no QP
- * holds it (counted references).
+ * a connection of its own. Peers are never freed before the process ends or the peer is gone and no
+ * QP holds it (counted references).
  */
 #ifndef SOFT_PEER_H
 #define SOFT_PEER_H
@@ -41,14 +41,20 @@ struct peer {
 
 /*
  * How a QP gets its peer. The QP side calls peer_link() when it goes to RTR; the result comes on
- * the agent's thread (or before peer_link returns, when the peer is known) as linked(arg, peer, error): a peer with
- * a reference for the caller and 0, or NULL and -errno (ECONNREFUSED: no such process, EHOSTUNREACH,
- * ETIMEDOUT, EACCES: another user, EPROTO: no soft device or another version). At most one call per link.
+ * the agent's thread as linked(arg, peer, error): a peer with a reference for the caller and 0, or
+ * NULL and -errno (ECONNREFUSED: no such process, EHOSTUNREACH, ETIMEDOUT, EACCES: another user,
+ * EPROTO: no soft device or another version, ENOTSUP: it takes TCP and transport:local was asked
+ * for). When the peer is known, or there is no memory, the call comes before peer_link() returns
+ * NULL. Else the wait is the caller's until peer_link_cancel(), which comes once, after the call as
+ * well.
  */
 struct peer_wait;
 struct peer_wait *peer_link(const union ibv_gid *from, const union ibv_gid *to, uint16_t port,
 			    void (*linked)(void *arg, struct peer *peer, int error), void *arg);
-/* No call of linked() comes after it has returned. */
+/*
+ * No call of linked() comes after it has returned: it waits for one that runs, unless it is called
+ * by the agent, so callers hold no lock that linked() takes. NULL is fine.
+ */
 void peer_link_cancel(struct peer_wait *wait);
 void peer_put(struct peer *peer);
 
@@ -74,8 +80,8 @@ void peer_channel_new(uint32_t channel_slot, uint32_t channel_id, int fd);
 void peer_channel_delete(uint32_t channel_slot, uint32_t channel_id);
 
 /* What peer.c tells the QPs (qp.c implements; called on the agent's thread, no lock held). */
-void qp_peer_gone(const struct peer *peer);    /* every QP with this peer: error and flush */
-void qp_process_gone(uint64_t identity); /* a process that reached us is gone: the same for QPs it was
-					    the destination of, by identity of their peer */
+void qp_peer_gone(const struct peer *peer); /* every QP with this peer: error and flush */
+void qp_process_gone(uint64_t identity); /* a process that reached us is gone: the same for QPs it
+					    was the destination of, by identity of their peer */
 
 #endif /* SOFT_PEER_H */
