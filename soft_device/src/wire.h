@@ -44,7 +44,7 @@ int wire_get_header(const unsigned char bytes[WIRE_HEADER_BYTES], struct wire_he
 void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind, uint32_t length);
 
 #define WIRE_HELLO_BYTES   88 /* bodies */
-#define WIRE_REQUEST_BYTES 80 /* without payload */
+#define WIRE_REQUEST_BYTES 84 /* without payload */
 #define WIRE_ANSWER_BYTES  16 /* without data */
 #define WIRE_CHANNEL_BYTES 8
 
