@@ -25,7 +25,6 @@ struct srq {
 	struct pd *pd;
 	pthread_mutex_t post; /* several threads may post */
 	_Atomic uint32_t users;
-	struct srq *next;
 	uint32_t generation;
 };
 
@@ -56,7 +55,6 @@ struct qp {
 	struct peer *peer;	   /* NULL until linked */
 	bool unreachable;	   /* linking failed: sends end in RETRY_EXC_ERR */
 	struct shared_qp *target;  /* in peer->segment; looked up anew when its qpn changed */
-	struct qp *next; /* all of the process; objects lock */
 	uint32_t generation;
 };
 
@@ -76,11 +74,22 @@ int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 struct ibv_qp *qp_create_ex(struct ibv_context *ibv, struct ibv_qp_init_attr_ex *attr);
 
+/* The QP of this number, in this process; callers hold the objects lock. */
+struct qp *qp_find(const union ibv_gid *gid, uint32_t qpn);
+/* For each QP with this peer; run() has its sq.lock. No lock held. */
+void qp_each_of_peer(const struct peer *peer, void (*run)(struct qp *qp));
+/* Finds the peer that qp->attr names, and lets it go. No lock held. */
+void qp_link(struct qp *qp);
+void qp_unlink(struct qp *qp);
+/* IBV_EVENT_SQ_DRAINED; callers hold the objects lock and sq.lock. */
+void qp_tell_drained(struct qp *qp);
+
 /* For CM: the exported ibv_modify_qp, ibv_create_qp… are called as a user calls them. */
 
 /* recv.c: the ring both QPs and SRQs have. */
 int recv_ring_make(struct shared_ring *ring, uint32_t max_wr, uint32_t max_sge);
 void recv_ring_free(struct shared_ring *ring);
+void recv_ring_reset(struct shared_ring *ring);
 /* 0, ENOMEM (full), EINVAL (too many sge): a positive errno, as ibv_post_recv returns */
 int recv_ring_post(struct shared_ring *ring, const struct ibv_recv_wr *wr);
 /* The oldest entry, not taken yet; NULL when empty. Callers hold the lock of QP or SRQ. */

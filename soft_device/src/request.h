@@ -91,4 +91,10 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
  */
 void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise);
 
+/*
+ * Takes all receives of a QP that has no SRQ and completes them with WR_FLUSH_ERR. Callers hold
+ * shared_qp.lock.
+ */
+void responder_flush(struct peer *peer, struct shared_qp *qp);
+
 #endif /* SOFT_REQUEST_H */

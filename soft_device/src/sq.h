@@ -2,9 +2,10 @@
 /*
  * sq.h -- the send queue: from work request to completion, in order.
  *
- * Posting copies the work request into a slot and runs the queue: every slot from `next` on is
- * executed until one has to wait (not linked yet, receiver not ready, answer
- * outstanding, an injected delay). Waiting queues are run again by poll_cq and by the agent's timer.
+ * A request is executed where it is posted, on the caller's thread, straight from what
+ * the caller wrote. Only when it has to wait (not linked yet, receiver not ready, answer
+ * outstanding, an injected delay), or something before it waits, is it kept in a slot; waiting
+ * queues are run again by poll_cq and by the agent's timer (sq_wait.c).
  *
  *	released <= completed <= next <= posted		(free-running counters)
  *
@@ -24,46 +25,62 @@
 
 struct qp;
 
-enum slot_state { SLOT_POSTED, SLOT_SENT, SLOT_ANSWERED };
-
-struct send_slot {
+/* A send work request, from whatever interface. */
+struct send_work {
 	uint64_t wr_id;
-	uint32_t opcode; /* enum ibv_wr_opcode, or SOFT_WR_FLUSH */
-	uint32_t flags;	 /* enum ibv_send_flags */
-	uint32_t num_sge;
-	uint32_t inline_bytes;
-	enum slot_state state;	/* TCP only beyond SLOT_POSTED */
-	struct outcome outcome; /* once SLOT_ANSWERED */
-	uint64_t due_ns;	/* not executed before; 0: at once */
-	uint64_t give_up_ns;	/* absent target: RETRY_EXC_ERR then; 0: not tried yet */
-	uint32_t rnr_tries;
-	uint64_t remote_addr;
+	uint32_t opcode;   /* enum ibv_wr_opcode, or SOFT_WR_FLUSH */
+	uint32_t flags;	   /* enum ibv_send_flags; inline: no lkeys */
+	uint32_t imm_data; /* network order */
 	uint32_t rkey;
-	uint32_t imm_data;
+	uint64_t remote_addr;
 	uint64_t compare_add;
 	uint64_t swap;
-	uint32_t flush_length_low; /* sq.c may rearrange all of this: it is private to it */
+	uint32_t flush_length;
 	uint8_t flush_type;
 	uint8_t flush_level;
-	struct ibv_sge sge[SOFT_MAX_SGE];
-	unsigned char inline_data[SOFT_MAX_INLINE];
+	uint32_t num_sge;
+	const struct ibv_sge *sge; /* borrowed of the caller, or the slot's own */
+};
+
+struct send_slot {
+	struct send_work work;
+	uint64_t due_ns;     /* not executed before; 0: at once */
+	uint64_t give_up_ns; /* absent target: RETRY_EXC_ERR then; 0: not tried yet */
+	uint32_t rnr_tries;
+	uint32_t rnr_faults; /* tries left that are to find no receive */
+	uint32_t absent_tries;
+	bool tried;	      /* the faults were asked */
+	struct ibv_sge sge[]; /* sge_room of them, then bytes of data */
 };
 
 struct send_queue {
 	pthread_mutex_t lock; /* private */
-	struct send_slot *slots;
-	uint32_t count;	 /* of slots, power of two */
-	uint32_t max_wr; /* of them may be in use */
+	unsigned char *slots;
+	size_t stride;
+	uint32_t sge_room; /* in a slot, at least 1 */
+	uint32_t count;	   /* of slots, power of two */
+	uint32_t max_wr;   /* of them may be in use */
 	uint32_t max_sge;
 	uint32_t max_inline;
 	bool sig_all;
 	uint32_t posted;
 	uint32_t next;
 	uint32_t completed;
-	_Atomic uint32_t released;
-	bool waiting; /* it is in the list of those to run again */
+	_Atomic uint32_t *released; /* outlives the QP: a late poll may still move it */
+	uint64_t operations;	    /* executed; for the faults */
+	uint64_t last_due_ns;	    /* of an injected delay */
+	/* TCP: tickets of an earlier life of the queue are stale; one answered, or one at a time */
+	uint32_t life;
+	bool established;
+	bool drain_notify; /* SQ_DRAINED is wanted once nothing is in flight */
+	uint64_t lost_ns;  /* not 0: the peer is gone, and at this time the QP goes to ERR */
+	/* sq_wait.c: under its lock */
+	bool waiting;
+	unsigned runners; /* threads between taking it from the list and having run it */
+	uint64_t wake_ns;
 	struct qp *next_waiting;
 	/* the builder of ibv_wr_*: qp_ex.c */
+	pthread_mutex_t build;
 	uint32_t building; /* slots filled since wr_start */
 	int build_error;
 };
@@ -71,21 +88,88 @@ struct send_queue {
 /* How many queues wait; poll_cq looks at it and nothing else. */
 extern _Atomic uint32_t sq_waiting;
 
-/* Runs all waiting queues once; any thread, no lock held. */
+/* Runs all waiting queues that are due; any thread, no lock held. */
 void sq_progress(void);
 
+/* 0 or -ENOMEM; sq_begin() once qp->index is known. */
 int sq_init(struct qp *qp, const struct ibv_qp_cap *cap, bool sig_all);
+void sq_begin(struct qp *qp);
 void sq_destroy(struct qp *qp);
 /* Drops everything; the QP goes to RESET. Callers hold sq.lock. */
 void sq_reset(struct qp *qp);
 /* Flushes everything not completed with WR_FLUSH_ERR. Callers hold sq.lock. */
 void sq_flush(struct qp *qp);
-/* Takes sq.lock and runs the queue. */
+/*
+ * The QP goes to ERR: the first request not completed, if any, gets this status, the others
+ * are flushed. Callers hold sq.lock.
+ */
+void sq_fail(struct qp *qp, enum ibv_wc_status status);
+/* The process at the other end is gone: fails the QP now or, if it is idle, after a while. Callers
+ * hold sq.lock. */
+void sq_peer_gone(struct qp *qp);
+/* Runs the queue; sq_run() takes sq.lock, callers of the other hold it. */
 void sq_run(struct qp *qp);
+void sq_run_locked(struct qp *qp);
 
 int sq_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 
 /* qp_ex.c: sets the wr_* pointers that send_ops_flags ask for; EOPNOTSUPP for one unknown. */
 int qp_ex_init(struct qp *qp, uint64_t send_ops_flags);
+
+/* What sq.c, sq_tcp.c and qp_ex.c share. */
+static inline struct send_slot *sq_slot(const struct send_queue *sq, uint32_t number)
+{
+	return (struct send_slot *)(void *)(sq->slots + (number & (sq->count - 1)) * sq->stride);
+}
+
+static inline unsigned char *sq_slot_data(const struct send_queue *sq, struct send_slot *slot)
+{
+	return (unsigned char *)(slot->sge + sq->sge_room);
+}
+
+/* Whether `more` slots are free after those posted. */
+static inline bool sq_has_room(const struct send_queue *sq, uint32_t more)
+{
+	uint32_t released = atomic_load_explicit(sq->released, memory_order_relaxed);
+
+	return sq->posted + more - released <= sq->max_wr;
+}
+
+/* Empties a slot for a request; the faults say when it may be executed. */
+void sq_slot_begin(struct send_slot *slot, const struct send_work *work);
+void sq_slot_faults(struct qp *qp, struct send_slot *slot);
+
+/* The sum of the bytes it moves. */
+uint64_t sq_length(const struct send_work *work);
+/* Whether the target has to have a receive for it, data may be inline, it moves 8 bytes. */
+bool sq_takes_receive(uint32_t opcode);
+bool sq_takes_inline(uint32_t opcode);
+bool sq_needs_eight(uint32_t opcode);
+
+/*
+ * The request that goes to the target; a status that is not SUCCESS says what is wrong with
+ * the local memory.
+ */
+enum ibv_wc_status sq_make_request(const struct qp *qp, const struct send_work *work,
+				   struct request *request);
+/* Places the old value of an atomic. */
+void sq_place_before(const struct request *request, uint64_t before);
+
+/*
+ * The outcome of slot number `completed`: completes it, fails the QP or, false, has it wait
+ * for another try.
+ */
+bool sq_settle(struct qp *qp, struct send_slot *slot, const struct outcome *outcome);
+
+/* sq_wait.c: has the queue run again at this time; callers hold sq.lock. */
+void sq_wait_until(struct qp *qp, uint64_t at_ns);
+/* Takes it out of the list for good; no lock held. */
+void sq_wait_end(struct qp *qp);
+
+/*
+ * sq_tcp.c: hands the next slot to the peer. False: the queue has to wait for an answer or for
+ * room. Callers hold sq.lock.
+ */
+bool sq_tcp_send(struct qp *qp, struct send_slot *slot);
 
 #endif /* SOFT_SQ_H */

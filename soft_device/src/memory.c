@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * memory.c -- see memory.h.
+ *
+ * A part of the remote list is one string operation of the kernel; the stores of two of
+ * them are seen in order on x86-64. So the ordered write splits its target in two: the
+ * bytes up to the last 64-byte line, and those in it.
+ */
+#include "memory.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE 64u
+
+/* A place in a list of parts. */
+struct cursor {
+	const struct iovec *part;
+	size_t offset;
+};
+
+/* Walks over the next bytes that are contiguous, at most `most`. */
+static void *cursor_next(struct cursor *cursor, size_t most, size_t *got)
+{
+	while (cursor->offset == cursor->part->iov_len) {
+		cursor->part++;
+		cursor->offset = 0;
+	}
+	size_t left = cursor->part->iov_len - cursor->offset;
+	void *at = (unsigned char *)cursor->part->iov_base + cursor->offset;
+
+	*got = left < most ? left : most;
+	cursor->offset += *got;
+	return at;
+}
+
+static size_t total(const struct iovec *parts, unsigned count)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		bytes += parts[i].iov_len;
+	return bytes;
+}
+
+/* Between parts of different shape, in order. Areas may overlap. */
+static void copy(struct cursor *to, struct cursor *from, size_t bytes)
+{
+	while (bytes != 0) {
+		struct cursor ahead = *from;
+		size_t from_bytes = 0, to_bytes = 0;
+		void *source = cursor_next(from, bytes, &from_bytes);
+		void *target = cursor_next(to, from_bytes, &to_bytes);
+
+		if (to_bytes < from_bytes) {
+			*from = ahead;
+			cursor_next(from, to_bytes, &from_bytes);
+		}
+		memmove(target, source, to_bytes);
+		bytes -= to_bytes;
+	}
+}
+
+/* Up to 63 bytes of one line, the last one last. */
+static void copy_tail(unsigned char *to, struct cursor *from, size_t bytes)
+{
+	unsigned char line[LINE];
+	struct cursor at = {&(struct iovec){line, sizeof(line)}, 0};
+
+	copy(&at, from, bytes);
+	if (bytes == 8 && (uintptr_t)to % 8 == 0) {
+		uint64_t word;
+
+		memcpy(&word, line, sizeof(word));
+		__atomic_store_n((uint64_t *)(void *)to, word, __ATOMIC_RELEASE);
+		return;
+	}
+	memcpy(to, line, bytes - 1);
+	__atomic_store_n(to + bytes - 1, line[bytes - 1], __ATOMIC_RELEASE);
+}
+
+static int outcome_of(ssize_t moved, size_t wanted)
+{
+	if (moved < 0)
+		return -errno;
+	return (size_t)moved == wanted ? 0 : -EFAULT;
+}
+
+int memory_write(memory_of process, const struct iovec *local, unsigned local_count,
+		 const struct iovec *remote, unsigned remote_count)
+{
+	size_t bytes = total(local, local_count);
+
+	if (process != 0)
+		return outcome_of(
+			process_vm_writev(process, local, local_count, remote, remote_count, 0),
+			bytes);
+	copy(&(struct cursor){remote, 0}, &(struct cursor){local, 0}, bytes);
+	return 0;
+}
+
+int memory_read(memory_of process, const struct iovec *local, unsigned local_count,
+		const struct iovec *remote, unsigned remote_count)
+{
+	size_t bytes = total(local, local_count);
+
+	if (process != 0)
+		return outcome_of(
+			process_vm_readv(process, local, local_count, remote, remote_count, 0),
+			bytes);
+	copy(&(struct cursor){local, 0}, &(struct cursor){remote, 0}, bytes);
+	return 0;
+}
+
+int memory_write_ordered(memory_of process, const struct iovec *local, unsigned local_count,
+			 uint64_t addr, uint64_t length)
+{
+	/* of the bytes, those in the line of the last one */
+	uint64_t tail = (addr + length - 1) % LINE + 1;
+	struct iovec remote[2];
+
+	if (length == 0)
+		return 0;
+	if (tail > length)
+		tail = length;
+	remote[0] = (struct iovec){(void *)(uintptr_t)addr, length - tail};
+	remote[1] = (struct iovec){(void *)(uintptr_t)(addr + length - tail), tail};
+	if (process != 0) {
+		unsigned first = tail == length ? 1 : 0;
+
+		return outcome_of(process_vm_writev(process, local, local_count, remote + first,
+						    2 - first, 0),
+				  length);
+	}
+	struct cursor from = {local, 0};
+
+	copy(&(struct cursor){remote, 0}, &from, length - tail);
+	atomic_thread_fence(memory_order_release);
+	copy_tail(remote[1].iov_base, &from, tail);
+	return 0;
+}
+
+static int access_8(memory_of process, uint64_t addr, uint64_t *value, bool write)
+{
+	struct iovec local = {value, sizeof(*value)};
+	struct iovec remote = {(void *)(uintptr_t)addr, sizeof(*value)};
+
+	return outcome_of(write ? process_vm_writev(process, &local, 1, &remote, 1, 0)
+				: process_vm_readv(process, &local, 1, &remote, 1, 0),
+			  sizeof(*value));
+}
+
+int memory_store_8(memory_of process, uint64_t addr, uint64_t value)
+{
+	if (process != 0)
+		return access_8(process, addr, &value, true);
+	__atomic_store_n((uint64_t *)(uintptr_t)addr, value, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+int memory_compare_swap_8(memory_of process, uint64_t addr, uint64_t compare, uint64_t swap,
+			  uint64_t *before)
+{
+	if (process == 0) {
+		*before = compare;
+		__atomic_compare_exchange_n((uint64_t *)(uintptr_t)addr, before, swap, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		return 0;
+	}
+	int error = access_8(process, addr, before, false);
+
+	if (error != 0 || *before != compare)
+		return error;
+	return access_8(process, addr, &swap, true);
+}
+
+int memory_fetch_add_8(memory_of process, uint64_t addr, uint64_t add, uint64_t *before)
+{
+	if (process == 0) {
+		*before = __atomic_fetch_add((uint64_t *)(uintptr_t)addr, add, __ATOMIC_SEQ_CST);
+		return 0;
+	}
+	int error = access_8(process, addr, before, false);
+	uint64_t after = *before + add;
+
+	return error != 0 ? error : access_8(process, addr, &after, true);
+}
+
+bool memory_is_readable(const struct iovec *parts, unsigned count)
+{
+	unsigned char bytes[4096];
+
+	for (unsigned i = 0; i < count; i++) {
+		for (size_t at = 0; at < parts[i].iov_len; at += sizeof(bytes)) {
+			size_t left = parts[i].iov_len - at;
+			struct iovec from = {(unsigned char *)parts[i].iov_base + at,
+					     left < sizeof(bytes) ? left : sizeof(bytes)};
+			struct iovec to = {bytes, from.iov_len};
+
+			if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) !=
+			    (ssize_t)from.iov_len)
+				return false;
+		}
+	}
+	return true;
+}

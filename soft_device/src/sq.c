@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq.c -- posting, executing and completing send work requests; see sq.h.
+ *
+ * Everything here runs under sq.lock, which is private to the process. It is taken before the
+ * lock of any shared QP and never while one is held, so two queues that send to each
+ * other cannot block each other.
+ */
+#include "sq.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "memory.h"
+#include "process.h"
+#include "qp.h"
+
+#define ABSENT_FIRST_NS 20000u	 /* between tries at a target that is not there: doubled ... */
+#define ABSENT_LAST_NS	1000000u /* ... up to this */
+#define PEER_GRACE_NS	300000000u
+
+/* Slots of each QP that are free again; see send_queue.released. */
+static _Atomic uint32_t released[SEGMENT_QPS];
+
+struct opcode {
+	enum request_op op; /* 0: not one of ours */
+	enum ibv_wc_opcode wc;
+	enum soft_op kind;
+	uint32_t local_access; /* that its lkeys need */
+	bool takes_receive;
+	bool takes_inline;
+};
+
+static const struct opcode opcodes[] = {
+	[IBV_WR_RDMA_WRITE] = {REQUEST_WRITE, IBV_WC_RDMA_WRITE, SOFT_OP_WRITE, 0, false, true},
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = {REQUEST_WRITE_IMM, IBV_WC_RDMA_WRITE, SOFT_OP_WRITE, 0,
+					true, true},
+	[IBV_WR_SEND] = {REQUEST_SEND, IBV_WC_SEND, SOFT_OP_SEND, 0, true, true},
+	[IBV_WR_SEND_WITH_IMM] = {REQUEST_SEND_IMM, IBV_WC_SEND, SOFT_OP_SEND, 0, true, true},
+	[IBV_WR_RDMA_READ] = {REQUEST_READ, IBV_WC_RDMA_READ, SOFT_OP_READ, IBV_ACCESS_LOCAL_WRITE,
+			      false, false},
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = {REQUEST_COMPARE_SWAP, IBV_WC_COMP_SWAP, SOFT_OP_ATOMIC,
+				       IBV_ACCESS_LOCAL_WRITE, false, false},
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {REQUEST_FETCH_ADD, IBV_WC_FETCH_ADD, SOFT_OP_ATOMIC,
+					 IBV_ACCESS_LOCAL_WRITE, false, false},
+	[SOFT_WR_FLUSH] = {REQUEST_FLUSH, (enum ibv_wc_opcode)SOFT_WC_FLUSH, SOFT_OP_FLUSH, 0,
+			   false, false},
+	[IBV_WR_ATOMIC_WRITE] = {REQUEST_ATOMIC_WRITE, (enum ibv_wc_opcode)SOFT_WC_ATOMIC_WRITE,
+				 SOFT_OP_WRITE, 0, false, true},
+};
+
+#define OPCODES (sizeof(opcodes) / sizeof(opcodes[0]))
+
+bool sq_takes_receive(uint32_t opcode)
+{
+	return opcodes[opcode].takes_receive;
+}
+
+bool sq_takes_inline(uint32_t opcode)
+{
+	return opcodes[opcode].takes_inline;
+}
+
+/* Those that work on 8 bytes. */
+static bool is_eight(enum request_op op)
+{
+	return op == REQUEST_COMPARE_SWAP || op == REQUEST_FETCH_ADD || op == REQUEST_ATOMIC_WRITE;
+}
+
+bool sq_needs_eight(uint32_t opcode)
+{
+	return is_eight(opcodes[opcode].op);
+}
+
+uint64_t sq_length(const struct send_work *work)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < work->num_sge; i++)
+		bytes += work->sge[i].length;
+	return bytes;
+}
+
+/* --- completing --- */
+
+static void push(struct qp *qp, const struct send_work *work, enum ibv_wc_status status)
+{
+	const struct opcode *opcode = &opcodes[work->opcode];
+	struct shared_cqe cqe = {
+		.wr_id = work->wr_id,
+		.status = status,
+		.opcode = opcode->wc,
+		.byte_len = is_eight(opcode->op) ? 8 : (uint32_t)sq_length(work),
+		.qp_num = qp->ibv.qp_num,
+		.solicited = status != IBV_WC_SUCCESS,
+		/* which QP's slots, and how many: sq_release() */
+		.sq_release = qp->index << 16 | (qp->sq.completed & 0xffff),
+		.is_send = 1,
+	};
+
+	if (!cq_push(process_current->self, qp->send_cq->index, &cqe))
+		responder_fail(process_current->self, qp->shared, RAISE_QP_FATAL);
+}
+
+/* The oldest request is done with. */
+static void complete(struct qp *qp, const struct send_work *work, enum ibv_wc_status status)
+{
+	struct send_queue *sq = &qp->sq;
+
+	sq->completed++;
+	if ((int32_t)(sq->next - sq->completed) < 0)
+		sq->next = sq->completed;
+	if (status != IBV_WC_SUCCESS || sq->sig_all || (work->flags & IBV_SEND_SIGNALED))
+		push(qp, work, status);
+}
+
+void sq_flush(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+
+	while (sq->completed != sq->posted)
+		complete(qp, &sq_slot(sq, sq->completed)->work, IBV_WC_WR_FLUSH_ERR);
+}
+
+void sq_fail(struct qp *qp, enum ibv_wc_status status)
+{
+	struct send_queue *sq = &qp->sq;
+
+	if (sq->completed != sq->posted)
+		complete(qp, &sq_slot(sq, sq->completed)->work, status);
+	responder_fail(process_current->self, qp->shared, 0);
+	sq_flush(qp);
+}
+
+/*
+ * What poll hands back of each completion of a send queue. The QP may be gone by now, its
+ * number be another's: what cannot be is ignored.
+ */
+void sq_release(uint32_t qpn, uint32_t slots_before)
+{
+	_Atomic uint32_t *count = &released[slots_before >> 16];
+	uint32_t before = atomic_load_explicit(count, memory_order_relaxed);
+	uint16_t more;
+
+	(void)qpn;
+	do {
+		more = (uint16_t)(slots_before - before);
+		if (more > SOFT_MAX_WR)
+			return;
+	} while (!atomic_compare_exchange_weak(count, &before, before + more));
+}
+
+/* --- executing --- */
+
+/* The value that an atomic write carries in its request. */
+static uint64_t gather_8(const struct request *request)
+{
+	struct iovec to = {&(uint64_t){0}, 8};
+
+	memory_read(0, &to, 1, request->local, request->local_count);
+	return *(uint64_t *)to.iov_base;
+}
+
+void sq_place_before(const struct request *request, uint64_t before)
+{
+	struct iovec from = {&before, sizeof(before)};
+
+	memory_write(0, &from, 1, request->local, request->local_count);
+}
+
+/* The local parts of the request, their keys checked. */
+static enum ibv_wc_status gather(const struct qp *qp, const struct send_work *work, uint32_t access,
+				 uint64_t most, struct request *request)
+{
+	uint64_t bytes = 0, memory = 0;
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < work->num_sge && bytes < most; i++) {
+		const struct ibv_sge *sge = &work->sge[i];
+		uint64_t part = sge->length < most - bytes ? sge->length : most - bytes;
+
+		if (part == 0)
+			continue;
+		memory = sge->addr;
+		if (!(work->flags & IBV_SEND_INLINE) &&
+		    mr_check(process_current->segment, sge->lkey, qp->pd->number, sge->addr, part,
+			     access, &memory) == NULL)
+			return IBV_WC_LOC_PROT_ERR;
+		request->local[count++] = (struct iovec){(void *)(uintptr_t)memory, part};
+		bytes += part;
+	}
+	request->local_count = count;
+	request->length = (uint32_t)bytes;
+	return bytes > SOFT_MAX_MESSAGE ? IBV_WC_LOC_LEN_ERR : IBV_WC_SUCCESS;
+}
+
+enum ibv_wc_status sq_make_request(const struct qp *qp, const struct send_work *work,
+				   struct request *request)
+{
+	const struct opcode *opcode = &opcodes[work->opcode];
+	bool eight = is_eight(opcode->op);
+	enum ibv_wc_status status = gather(qp, work, opcode->local_access,
+					   eight ? 8 : (uint64_t)SOFT_MAX_MESSAGE + 1, request);
+
+	if (status != IBV_WC_SUCCESS)
+		return status;
+	if ((opcode->kind == SOFT_OP_READ || opcode->kind == SOFT_OP_ATOMIC) &&
+	    qp->attr.max_rd_atomic == 0)
+		return IBV_WC_LOC_QP_OP_ERR;
+	request->op = opcode->op;
+	request->solicited = (work->flags & IBV_SEND_SOLICITED) != 0;
+	request->imm_data = work->imm_data;
+	request->rkey = work->rkey;
+	request->remote_addr = work->remote_addr;
+	request->compare_add = work->compare_add;
+	request->swap = opcode->op == REQUEST_ATOMIC_WRITE ? gather_8(request) : work->swap;
+	request->flush_type = work->flush_type;
+	request->flush_level = work->flush_level;
+	if (opcode->op == REQUEST_FLUSH)
+		request->length = work->flush_length;
+	request->src_qpn = qp->ibv.qp_num;
+	request->src_gid = qp->context->device->gid;
+	return IBV_WC_SUCCESS;
+}
+
+static struct outcome execute(struct qp *qp, const struct send_work *work)
+{
+	const union ibv_gid *gid = &qp->attr.ah_attr.grh.dgid;
+	uint32_t qpn = qp->attr.dest_qp_num;
+	struct outcome outcome = {.kind = OUTCOME_DONE};
+	struct request request;
+
+	outcome.status = sq_make_request(qp, work, &request);
+	if (outcome.status != IBV_WC_SUCCESS)
+		return outcome;
+	if (qp->target == NULL ||
+	    atomic_load_explicit(&qp->target->qpn, memory_order_relaxed) != qpn)
+		qp->target = segment_qp(qp->peer->segment, gid, qpn);
+	if (qp->target == NULL)
+		return (struct outcome){.kind = OUTCOME_ABSENT};
+	outcome = responder_execute_on(qp->peer, qp->target, qpn, &request);
+	if (opcodes[work->opcode].kind == SOFT_OP_ATOMIC && outcome.kind == OUTCOME_DONE &&
+	    outcome.status == IBV_WC_SUCCESS)
+		sq_place_before(&request, outcome.before);
+	return outcome;
+}
+
+/* IBA table 45 (9.7.5.2.8): what min_rnr_timer means, in units of 10 microseconds. */
+static uint64_t rnr_ns(uint8_t timer)
+{
+	static const uint32_t tens[32] = {
+		65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
+		48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return tens[timer & 31] * UINT64_C(10000);
+}
+
+/* Another try when the RNR timer has run, if there may be one. */
+static enum ibv_wc_status retry_rnr(struct qp *qp, struct send_slot *slot, uint8_t timer)
+{
+	if (qp->attr.rnr_retry != 7 && slot->rnr_tries >= qp->attr.rnr_retry)
+		return IBV_WC_RNR_RETRY_EXC_ERR;
+	slot->rnr_tries++;
+	slot->due_ns = process_now_ns() + rnr_ns(timer);
+	return IBV_WC_SUCCESS;
+}
+
+/* A target that is silent: tried again until the transport's timeout has run out. */
+static enum ibv_wc_status retry_absent(struct qp *qp, struct send_slot *slot)
+{
+	uint64_t now_ns = process_now_ns(), pause_ns = ABSENT_LAST_NS;
+
+	if (slot->give_up_ns == 0 && qp->attr.timeout != 0)
+		slot->give_up_ns =
+			now_ns + (UINT64_C(4096) << qp->attr.timeout) * (qp->attr.retry_cnt + 1u);
+	if (slot->give_up_ns != 0 && now_ns >= slot->give_up_ns)
+		return IBV_WC_RETRY_EXC_ERR;
+	if (slot->absent_tries < 6)
+		pause_ns = (uint64_t)ABSENT_FIRST_NS << slot->absent_tries;
+	slot->absent_tries++;
+	slot->due_ns = now_ns + (pause_ns < ABSENT_LAST_NS ? pause_ns : ABSENT_LAST_NS);
+	return IBV_WC_SUCCESS;
+}
+
+bool sq_settle(struct qp *qp, struct send_slot *slot, const struct outcome *outcome)
+{
+	enum ibv_wc_status status = outcome->status;
+
+	if (outcome->kind == OUTCOME_RNR)
+		status = retry_rnr(qp, slot, outcome->rnr_timer);
+	else if (outcome->kind == OUTCOME_ABSENT)
+		status = retry_absent(qp, slot);
+	if (status != IBV_WC_SUCCESS) {
+		sq_fail(qp, status);
+		return false;
+	}
+	if (outcome->kind == OUTCOME_DONE) {
+		complete(qp, &slot->work, status);
+		return true;
+	}
+	qp->sq.next = qp->sq.completed;
+	sq_wait_until(qp, slot->due_ns);
+	return false;
+}
+
+/* --- faults; nothing here without any --- */
+
+void sq_slot_faults(struct qp *qp, struct send_slot *slot)
+{
+	const struct opcode *opcode = &opcodes[slot->work.opcode];
+	uint64_t due_ns =
+		fault_due_ns(opcode->kind, (uint32_t)sq_length(&slot->work), process_now_ns());
+
+	if (due_ns != 0 && due_ns < qp->sq.last_due_ns)
+		due_ns = qp->sq.last_due_ns;
+	if (due_ns != 0)
+		qp->sq.last_due_ns = due_ns;
+	slot->due_ns = due_ns;
+	if (opcode->takes_receive)
+		slot->rnr_faults = fault_rnr();
+}
+
+/* False: a fault has decided what becomes of this request. */
+static bool faults_let_pass(struct qp *qp, struct send_slot *slot)
+{
+	struct outcome outcome = {.kind = OUTCOME_DONE, .status = IBV_WC_SUCCESS};
+
+	if (slot->tried && slot->rnr_faults == 0)
+		return true;
+	if (!slot->tried) {
+		slot->tried = true;
+		if (fault_drop(qp->sq.operations++)) {
+			if (qp->target != NULL && qp->peer->segment != NULL)
+				responder_fail(qp->peer, qp->target, 0);
+			outcome.status = IBV_WC_RETRY_EXC_ERR;
+		} else {
+			outcome.status = fault_complete(opcodes[slot->work.opcode].kind);
+		}
+	}
+	if (outcome.status == IBV_WC_SUCCESS && slot->rnr_faults == 0)
+		return true;
+	if (qp->sq.completed != qp->sq.next) { /* TCP: it comes to it when it is the oldest */
+		slot->tried = outcome.status == IBV_WC_SUCCESS;
+		return false;
+	}
+	if (outcome.status == IBV_WC_SUCCESS) {
+		slot->rnr_faults--;
+		outcome.kind = OUTCOME_RNR;
+		outcome.rnr_timer = 1;
+	}
+	sq_settle(qp, slot, &outcome);
+	return false;
+}
+
+/* Executes with one byte of what it moves flipped, when it is its turn. */
+static struct outcome execute_corrupt(struct qp *qp, const struct send_work *work)
+{
+	const struct opcode *opcode = &opcodes[work->opcode];
+	uint64_t length = sq_length(work);
+	unsigned char *copy = NULL;
+	struct ibv_sge sge;
+	struct send_work other = *work;
+	struct request request;
+
+	if (!fault_corrupt_wanted() || length == 0 ||
+	    sq_make_request(qp, work, &request) != IBV_WC_SUCCESS ||
+	    opcode->kind == SOFT_OP_ATOMIC || (copy = malloc(length)) == NULL)
+		return execute(qp, work);
+	struct iovec whole = {copy, length};
+	bool reads = opcode->kind == SOFT_OP_READ;
+
+	if (!reads)
+		memory_read(0, &whole, 1, request.local, request.local_count);
+	sge = (struct ibv_sge){(uintptr_t)copy, (uint32_t)length, 0};
+	other.sge = &sge;
+	other.num_sge = 1;
+	other.flags |= IBV_SEND_INLINE;
+	if (!reads)
+		fault_corrupt(opcode->kind, copy, length);
+	struct outcome outcome = execute(qp, &other);
+
+	if (reads && outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS) {
+		fault_corrupt(opcode->kind, copy, length);
+		memory_write(0, &whole, 1, request.local, request.local_count);
+	}
+	free(copy);
+	return outcome;
+}
+
+/* --- running --- */
+
+/* False: it has to wait, or the QP has failed. */
+static bool run_next(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+	struct send_slot *slot = sq_slot(sq, sq->next);
+	struct outcome outcome;
+
+	if (slot->due_ns != 0 && process_now_ns() < slot->due_ns) {
+		sq_wait_until(qp, slot->due_ns);
+		return false;
+	}
+	if (__builtin_expect(fault_any, 0) && !faults_let_pass(qp, slot))
+		return false;
+	if (qp->peer->transport == PEER_TCP)
+		return sq_tcp_send(qp, slot);
+	outcome = __builtin_expect(fault_any, 0) ? execute_corrupt(qp, &slot->work)
+						 : execute(qp, &slot->work);
+	return sq_settle(qp, slot, &outcome);
+}
+
+/* When there is nobody to send to any more the QP fails; an idle one only after a while. */
+static void fail_if_lost(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+	enum ibv_qp_state state = qp_state(qp);
+
+	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE)
+		return;
+	if (!qp->unreachable && sq->lost_ns == 0 &&
+	    (qp->peer == NULL || !atomic_load_explicit(&qp->peer->gone, memory_order_relaxed)))
+		return;
+	if (sq->completed != sq->posted || (sq->lost_ns != 0 && process_now_ns() >= sq->lost_ns))
+		sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	else if (sq->lost_ns != 0)
+		sq_wait_until(qp, sq->lost_ns);
+}
+
+void sq_run_locked(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+
+	fail_if_lost(qp);
+	while (qp->peer != NULL && sq->next != sq->posted && qp_state(qp) == IBV_QPS_RTS &&
+	       run_next(qp))
+		;
+	if (qp_state(qp) == IBV_QPS_ERR)
+		sq_flush(qp);
+}
+
+void sq_run(struct qp *qp)
+{
+	pthread_mutex_lock(&qp->sq.lock);
+	sq_run_locked(qp);
+	pthread_mutex_unlock(&qp->sq.lock);
+}
+
+/* --- posting --- */
+
+void sq_slot_begin(struct send_slot *slot, const struct send_work *work)
+{
+	*slot = (struct send_slot){.work = *work};
+	slot->work.sge = slot->sge;
+}
+
+/* Keeps the request in the next slot. */
+static struct send_slot *keep(struct qp *qp, const struct send_work *work)
+{
+	struct send_queue *sq = &qp->sq;
+	struct send_slot *slot = sq_slot(sq, sq->posted);
+	unsigned char *data = sq_slot_data(sq, slot);
+	uint32_t bytes = 0;
+
+	sq_slot_begin(slot, work);
+	if (work->flags & IBV_SEND_INLINE) {
+		for (uint32_t i = 0; i < work->num_sge; i++) {
+			memcpy(data + bytes, (void *)(uintptr_t)work->sge[i].addr,
+			       work->sge[i].length);
+			bytes += work->sge[i].length;
+		}
+		slot->sge[0] = (struct ibv_sge){(uintptr_t)data, bytes, 0};
+		slot->work.num_sge = 1;
+	} else if (work->num_sge != 0) {
+		memcpy(slot->sge, work->sge, work->num_sge * sizeof(slot->sge[0]));
+	}
+	if (__builtin_expect(fault_any, 0))
+		sq_slot_faults(qp, slot);
+	sq->posted++;
+	return slot;
+}
+
+/* Whether a request posted now may be executed now. */
+static bool may_execute(const struct qp *qp)
+{
+	return qp->sq.next == qp->sq.posted && qp->peer != NULL &&
+	       qp->peer->transport != PEER_TCP && !fault_any && qp_state(qp) == IBV_QPS_RTS &&
+	       !atomic_load_explicit(&qp->peer->gone, memory_order_relaxed);
+}
+
+static void submit(struct qp *qp, const struct send_work *work)
+{
+	if (!may_execute(qp)) {
+		keep(qp, work);
+		return;
+	}
+	struct outcome outcome = execute(qp, work);
+
+	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS) {
+		qp->sq.posted++;
+		complete(qp, work, IBV_WC_SUCCESS);
+		return;
+	}
+	sq_settle(qp, keep(qp, work), &outcome);
+}
+
+/* 0 and the request, or EINVAL. */
+static int work_of(const struct qp *qp, const struct ibv_send_wr *wr, struct send_work *work)
+{
+	const struct opcode *opcode = &opcodes[(unsigned)wr->opcode < OPCODES ? wr->opcode : 0];
+	const unsigned flags =
+		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+
+	if ((unsigned)wr->opcode >= OPCODES || opcode->op == 0 || opcode->op == REQUEST_FLUSH ||
+	    wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->sq.max_sge ||
+	    (wr->send_flags & ~flags) != 0)
+		return EINVAL;
+	work->wr_id = wr->wr_id;
+	work->opcode = wr->opcode;
+	work->flags = wr->send_flags;
+	work->imm_data = wr->imm_data;
+	work->num_sge = (uint32_t)wr->num_sge;
+	work->sge = wr->sg_list;
+	if (opcode->kind == SOFT_OP_ATOMIC) {
+		work->remote_addr = wr->wr.atomic.remote_addr;
+		work->rkey = wr->wr.atomic.rkey;
+		work->compare_add = wr->wr.atomic.compare_add;
+		work->swap = wr->wr.atomic.swap;
+	} else {
+		work->remote_addr = wr->wr.rdma.remote_addr;
+		work->rkey = wr->wr.rdma.rkey;
+		work->compare_add = 0;
+		work->swap = 0;
+	}
+	work->flush_length = 0;
+	work->flush_type = 0;
+	work->flush_level = 0;
+	if (is_eight(opcode->op) && sq_length(work) < 8)
+		return EINVAL;
+	if ((work->flags & IBV_SEND_INLINE) &&
+	    (!opcode->takes_inline || sq_length(work) > qp->sq.max_inline))
+		return EINVAL;
+	return 0;
+}
+
+static int post_one(struct qp *qp, const struct ibv_send_wr *wr)
+{
+	struct send_work work;
+	int error = work_of(qp, wr, &work);
+
+	if (error != 0)
+		return error;
+	if (!sq_has_room(&qp->sq, 1))
+		return ENOMEM;
+	submit(qp, &work);
+	return 0;
+}
+
+int sq_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	struct qp *qp = qp_of(ibv);
+	int error = 0;
+
+	if (qp->has_ex)
+		pthread_mutex_lock(&qp->sq.build);
+	pthread_mutex_lock(&qp->sq.lock);
+	if (qp_state(qp) < IBV_QPS_RTS)
+		error = EINVAL;
+	while (wr != NULL && error == 0) {
+		error = post_one(qp, wr);
+		if (error == 0)
+			wr = wr->next;
+	}
+	if (qp->sq.next != qp->sq.posted)
+		sq_run_locked(qp);
+	pthread_mutex_unlock(&qp->sq.lock);
+	if (qp->has_ex)
+		pthread_mutex_unlock(&qp->sq.build);
+	if (error != 0)
+		*bad_wr = wr;
+	return error;
+}
+
+/* --- making --- */
+
+int sq_init(struct qp *qp, const struct ibv_qp_cap *cap, bool sig_all)
+{
+	struct send_queue *sq = &qp->sq;
+	size_t data = cap->max_inline_data < 8 ? 8 : cap->max_inline_data;
+
+	sq->max_wr = cap->max_send_wr;
+	sq->max_sge = cap->max_send_sge;
+	sq->max_inline = cap->max_inline_data;
+	sq->sge_room = sq->max_sge == 0 ? 1 : sq->max_sge;
+	sq->sig_all = sig_all;
+	sq->stride = sizeof(struct send_slot) + sq->sge_room * sizeof(struct ibv_sge) + data;
+	sq->stride = (sq->stride + 63) / 64 * 64;
+	for (sq->count = 1; sq->count < sq->max_wr; sq->count *= 2)
+		;
+	sq->slots = calloc(sq->count, sq->stride);
+	if (sq->slots == NULL)
+		return -ENOMEM;
+	pthread_mutex_init(&sq->lock, NULL);
+	pthread_mutex_init(&sq->build, NULL);
+	return 0;
+}
+
+void sq_begin(struct qp *qp)
+{
+	qp->sq.released = &released[qp->index];
+	sq_reset(qp);
+}
+
+void sq_reset(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+
+	sq->posted = sq->next = sq->completed = 0;
+	atomic_store(sq->released, 0);
+	sq->life++;
+	sq->established = false;
+	sq->drain_notify = false;
+	sq->lost_ns = 0;
+	sq->operations = 0;
+	sq->last_due_ns = 0;
+}
+
+void sq_destroy(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+
+	if (sq->slots == NULL)
+		return;
+	pthread_mutex_destroy(&sq->lock);
+	pthread_mutex_destroy(&sq->build);
+	free(sq->slots);
+}
+
+/* Its peer is gone: see qp_peer_gone(). Callers hold sq.lock. */
+void sq_peer_gone(struct qp *qp)
+{
+	qp->sq.lost_ns = process_now_ns() + PEER_GRACE_NS;
+	sq_run_locked(qp);
+}
