@@ -21,11 +21,13 @@ static uint64_t ticket_of(const struct send_queue *sq, uint32_t number)
 	return (uint64_t)sq->life << 32 | number;
 }
 
-static bool may_follow(const struct send_queue *sq)
+/* A fenced request may send what a read before it brings, so it waits for all of them. */
+static bool may_follow(const struct send_queue *sq, const struct send_work *work)
 {
 	if (sq->next == sq->completed)
 		return true;
-	return sq->established && !sq_takes_receive(sq_slot(sq, sq->next - 1)->work.opcode);
+	return sq->established && !(work->flags & IBV_SEND_FENCE) &&
+	       !sq_takes_receive(sq_slot(sq, sq->next - 1)->work.opcode);
 }
 
 bool sq_tcp_send(struct qp *qp, struct send_slot *slot)
@@ -35,7 +37,7 @@ bool sq_tcp_send(struct qp *qp, struct send_slot *slot)
 	struct request request;
 	int error;
 
-	if (!may_follow(sq))
+	if (!may_follow(sq, &slot->work))
 		return false;
 	outcome.status = sq_make_request(qp, &slot->work, &request);
 	if (outcome.status != IBV_WC_SUCCESS) {
