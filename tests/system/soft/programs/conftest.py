@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from _pytest.terminal import TerminalReporter
 from device import ENVIRONMENTS, Device, debian_librpma
+from pair import MEASURED
 
 
 MARKS = {
@@ -22,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--environment", default="plain", choices=sorted(ENVIRONMENTS))
     parser.addoption("--long", action="store_true", help="the cases left out otherwise, too")
     parser.addoption("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
-    parser.addoption("--rounds", type=int, default=12, help="of kill -9")
+    parser.addoption("--rounds", type=int, default=14, help="of kill -9")
     parser.addoption("--end-limit-ms", type=int, default=5000,
                      help="from the kill of one side to the end of the other")  # fmt: skip
 
@@ -45,6 +47,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in out)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    for took_s, what in sorted(MEASURED, reverse=True):
+        terminalreporter.write_line(f"{took_s * 1000:8.1f} ms  {what}")
 
 
 @pytest.fixture(scope="session")

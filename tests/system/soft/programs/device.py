@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[4]
 BUILD = Path(os.environ.get("RPMA_BUILD_DIR", ROOT / "build/release"))
 LAUNCHER = BUILD / "soft_device/rpma-soft"
 DENY_VM = BUILD / "tests/system/soft/programs/deny_vm"
+REMOTE = Path(__file__).resolve().parent / "remote"
 LISTEN = "0A"  # TCP_LISTEN in /proc/net/tcp
 NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
 
@@ -33,21 +34,16 @@ def call(*command: str) -> str:
     return done.stdout
 
 
-def tcp_listens(pid: int, port: int) -> bool:
-    """Whether someone listens on the port in the network namespace of the process."""
-    for table in ("tcp", "tcp6"):
-        try:
-            lines = Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]
-        except OSError:  # it has just ended
-            continue
-        for fields in map(str.split, lines):
-            if fields[3] == LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
-                return True
+def tcp_listens(tables: str, port: int) -> bool:
+    """Whether someone listens on the port, by the text of /proc/net/tcp and tcp6."""
+    for fields in map(str.split, tables.splitlines()):
+        if fields[3] == LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
+            return True
     return False
 
 
-def kernel_cm_listens(port: int) -> bool:
-    table = call("rdma", "resource", "show", "cm_id")
+def cm_listens(table: str, port: int) -> bool:
+    """The same of the kernel's connection manager, by the text of `rdma resource`."""
     return any(
         "state LISTEN" in line and re.search(rf"src-addr \S+:{port} ", line + " ")
         for line in table.splitlines()
@@ -65,6 +61,7 @@ class Device:
     pingpong: str = "-g 0"  # options that choose the device and the GID
     perftest: str = ""
     debian_librpma: str = ""  # a directory
+    elsewhere: tuple[str, ...] = ()  # what runs a command on the server's machine, if not here
 
     @property
     def is_kernel(self) -> bool:
@@ -87,8 +84,15 @@ class Device:
     def listens(self, pid: int, port: int, by_cm: bool) -> bool:
         """The connection manager of the software device listens on TCP, too."""
         if by_cm and self.is_kernel:
-            return kernel_cm_listens(port)
-        return tcp_listens(pid, port)
+            return cm_listens(call(*self.elsewhere, "rdma", "resource", "show", "cm_id"), port)
+        root = "/proc" if self.elsewhere else f"/proc/{pid}"  # that may have a network of its own
+        tables = f"{root}/net/tcp", f"{root}/net/tcp6"
+        if self.elsewhere:
+            return tcp_listens(call(*self.elsewhere, "cat", *tables), port)
+        try:
+            return tcp_listens("".join(Path(table).read_text() for table in tables), port)
+        except OSError:  # it has just ended
+            return False
 
 
 def base_environment() -> dict[str, str]:
@@ -221,6 +225,27 @@ def kernel_ipv6() -> Iterator[Device]:
     yield replace(on_kernel("RPMA_VM_ADDR6"), perftest="--ipv6")
 
 
+def with_peer(device: Device) -> Device:
+    """The server runs on the other guest, whose command is `remote serve`."""
+    peer = os.environ.get("RPMA_VM_PEER", "")
+    if peer == os.environ.get("RPMA_VM_ADDR", ""):
+        pytest.skip("two machines: only with scripts/vm --hosts 2")
+    there = (str(REMOTE), "run", peer)
+    return replace(
+        device, server=(*there, *device.server), elsewhere=there, address=peer, exchange=peer
+    )
+
+
+@contextmanager
+def hosts() -> Iterator[Device]:
+    yield with_peer(soft(transport="tcp"))
+
+
+@contextmanager
+def kernel_hosts() -> Iterator[Device]:
+    yield replace(with_peer(on_kernel("RPMA_VM_ADDR")), pingpong="-g 1")  # 0 is link-local
+
+
 @contextmanager
 def yama(scope: int, transport: str) -> Iterator[Device]:
     """An ordinary user's, with the kernel's ptrace_scope set so, in a guest only."""
@@ -258,6 +283,8 @@ ENVIRONMENTS: dict[str, Callable] = {
     "ipv6": ipv6,
     "kernel": kernel,
     "kernel-ipv6": kernel_ipv6,
+    "hosts": hosts,
+    "kernel-hosts": kernel_hosts,
     "yama1": yama1,
     "yama2": yama2,
 }

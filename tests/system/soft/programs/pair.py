@@ -30,6 +30,7 @@ POLL_S = 0.005
 PORTS = range(20000, 32000)  # below those that the kernel hands out by itself
 LINK = re.compile(r"^rpma-soft: \S+ qpn 0x[0-9a-f]+: (\w+)", re.MULTILINE)
 SHARED_DIRECTORIES = (Path("/dev/shm"), Path("/tmp"))
+MEASURED: list[tuple[float, str]] = []  # seconds and of what, printed at the end of a run
 
 
 class Side:
