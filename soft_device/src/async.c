@@ -6,11 +6,11 @@
  * objects lock: a program that polled it, or set O_NONBLOCK, sees what it sees of a NIC.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 #include "device.h"
 #include "fault.h"
@@ -22,7 +22,7 @@ struct async_event {
 	void *element;
 };
 
-struct async_events { /* all under the objects lock */
+struct async_events {		    /* all under the objects lock */
 	struct async_event *queued; /* oldest first */
 	struct async_event **last;
 	struct async_event *got; /* and not acknowledged */

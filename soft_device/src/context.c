@@ -42,8 +42,7 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 	return fault;
 }
 
-static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
-			 struct ibv_recv_wr **bad_wr)
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	int fault = FAULT_CALL_AS("ibv_post_srq_recv");
 
@@ -53,16 +52,14 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 	return fault;
 }
 
-static int refuse_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			    struct ibv_send_wr **bad_wr)
+static int refuse_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	(void)qp;
 	*bad_wr = wr;
 	return EIO;
 }
 
-static int refuse_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
-			    struct ibv_recv_wr **bad_wr)
+static int refuse_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	(void)qp;
 	*bad_wr = wr;

@@ -342,9 +342,9 @@ SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int cqe, void 
 
 	if (error == 0 && process_is_foreign(context->generation))
 		error = EIO;
-	if (error == 0 && (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
-			   comp_vector >= ibv->num_comp_vectors ||
-			   (channel != NULL && channel->context != ibv)))
+	if (error == 0 &&
+	    (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
+	     comp_vector >= ibv->num_comp_vectors || (channel != NULL && channel->context != ibv)))
 		error = EINVAL;
 	if (error != 0) {
 		errno = error;

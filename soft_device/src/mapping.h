@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Touches every page as pinning would, for writing or for reading. 0; -EFAULT: a part is not mapped, or
- * not so that it may be read or written.
+ * Touches every page as pinning would, for writing or for reading. 0; -EFAULT: a part is not
+ * mapped, or not so that it may be read or written.
  */
 int mapping_populate(uint64_t addr, size_t length, bool write);
 

@@ -27,12 +27,10 @@
 #undef ibv_reg_mr_iova
 
 #define ACCESS_OPTIONAL 0x3ff00000u /* IB_UVERBS_ACCESS_OPTIONAL_RANGE: ignored if unknown */
-#define ACCESS_FLUSH	(SOFT_ACCESS_FLUSH_GLOBAL | SOFT_ACCESS_FLUSH_PERSISTENT)
-/* drivers/infiniband/sw/rxe/rxe_verbs.h: RXE_ACCESS_SUPPORTED_MR */
-#define ACCESS_SUPPORTED                                                                           \
-	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |    \
-		    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND) |        \
-	 ACCESS_FLUSH | ACCESS_OPTIONAL)
+/* include/rdma/ib_verbs.h: IB_ACCESS_SUPPORTED */
+#define ACCESS_KNOWN ((SOFT_ACCESS_FLUSH_PERSISTENT << 1) - 1)
+/* the rest is what drivers/infiniband/sw/rxe takes: RXE_ACCESS_SUPPORTED_MR */
+#define ACCESS_REFUSED ((uint32_t)(IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB))
 /* include/rdma/ib_verbs.h: ib_access_writable() */
 #define ACCESS_WRITABLE                                                                            \
 	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC |  \
@@ -66,14 +64,13 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 /* include/rdma/ib_verbs.h: ib_check_mr_access(), then rxe_reg_user_mr() */
 static int check_access(uint32_t access)
 {
-	const uint32_t needs_local =
-		(uint32_t)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+	const uint32_t needs_local = (uint32_t)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
 
 	if ((access & needs_local) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
 		return -EINVAL;
-	if ((access & ~ACCESS_SUPPORTED) != 0)
-		return -EOPNOTSUPP;
-	return 0;
+	if ((access & ~(ACCESS_KNOWN | ACCESS_OPTIONAL)) != 0)
+		return -EINVAL;
+	return (access & ACCESS_REFUSED) != 0 ? -EOPNOTSUPP : 0;
 }
 
 /* ib_uverbs_reg_mr() and ib_umem_get() */

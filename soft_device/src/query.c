@@ -66,7 +66,7 @@ static void fill_attr(const struct device *device, struct ibv_device_attr *attr)
 	attr->sys_image_guid = device->guid;
 	attr->vendor_id = SOFT_VENDOR_ID;
 	attr->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
-				 IBV_DEVICE_RC_RNR_NAK_GEN;
+				 IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_RC_RNR_NAK_GEN;
 	attr->atomic_cap = IBV_ATOMIC_HCA;
 	attr->local_ca_ack_delay = 15; /* as rxe */
 	attr->phys_port_cnt = 1;
@@ -173,8 +173,7 @@ static int ended(int error)
 	return -1;
 }
 
-SOFT_EXPORT int ibv_query_gid(struct ibv_context *ibv, uint8_t port, int index,
-			      union ibv_gid *gid)
+SOFT_EXPORT int ibv_query_gid(struct ibv_context *ibv, uint8_t port, int index, union ibv_gid *gid)
 {
 	int error = FAULT_CALL();
 

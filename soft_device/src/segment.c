@@ -18,7 +18,7 @@
 
 #include "process.h"
 
-#define PAGE   4096
+#define PAGE  4096
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /* Free extents by address; callers of the heap hold the objects lock. */
@@ -57,8 +57,8 @@ static void advise(struct segment *segment)
 
 static int map(int fd, struct segment **segment)
 {
-	void *mapped = mmap(NULL, SEGMENT_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_NORESERVE, fd, 0);
+	void *mapped = mmap(NULL, SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			    fd, 0);
 
 	if (mapped == MAP_FAILED)
 		return -errno;

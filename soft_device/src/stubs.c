@@ -27,8 +27,7 @@ SOFT_EXPORT struct ibv_ah *ibv_create_ah(UNUSED struct ibv_pd *pd, UNUSED struct
 	return none();
 }
 
-SOFT_EXPORT struct ibv_ah *ibv_create_ah_from_wc(UNUSED struct ibv_pd *pd,
-						 UNUSED struct ibv_wc *wc,
+SOFT_EXPORT struct ibv_ah *ibv_create_ah_from_wc(UNUSED struct ibv_pd *pd, UNUSED struct ibv_wc *wc,
 						 UNUSED struct ibv_grh *grh,
 						 UNUSED uint8_t port_num)
 {
@@ -152,15 +151,13 @@ void ibv_register_driver(UNUSED const char *name, UNUSED void *init_func)
 struct ib_uverbs_ah_attr;
 struct ib_uverbs_qp_attr;
 
-SOFT_EXPORT void ibv_copy_ah_attr_from_kern(struct ibv_ah_attr *dst,
-					    struct ib_uverbs_ah_attr *src);
+SOFT_EXPORT void ibv_copy_ah_attr_from_kern(struct ibv_ah_attr *dst, struct ib_uverbs_ah_attr *src);
 void ibv_copy_ah_attr_from_kern(struct ibv_ah_attr *dst, UNUSED struct ib_uverbs_ah_attr *src)
 {
 	memset(dst, 0, sizeof(*dst));
 }
 
-SOFT_EXPORT void ibv_copy_qp_attr_from_kern(struct ibv_qp_attr *dst,
-					    struct ib_uverbs_qp_attr *src);
+SOFT_EXPORT void ibv_copy_qp_attr_from_kern(struct ibv_qp_attr *dst, struct ib_uverbs_qp_attr *src);
 void ibv_copy_qp_attr_from_kern(struct ibv_qp_attr *dst, UNUSED struct ib_uverbs_qp_attr *src)
 {
 	memset(dst, 0, sizeof(*dst));
