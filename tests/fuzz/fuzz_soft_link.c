@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fuzz_soft_link.c -- what processes on the software device say to each other: hello, requests,
+ * answers and channels, as they come out of a stream.
+ *
+ * What decodes must be within its ranges, and come back from being encoded.
+ */
+#include <infiniband/verbs.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "wire.h"
+
+static void hold(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void try_hello(const uint8_t *body, size_t length)
+{
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct wire_hello hello;
+
+	if (wire_get_hello(body, length, &hello) != 0)
+		return;
+	hold(hello.identity != 0 && hello.welcome <= WIRE_OTHER_USER);
+	wire_put_hello(bytes, &hello);
+	hold(length == WIRE_HELLO_BYTES && memcmp(bytes + WIRE_HEADER_BYTES, body, length) == 0);
+}
+
+static void try_request(const uint8_t *body, size_t length)
+{
+	unsigned char bytes[WIRE_REQUEST_START];
+	struct wire_request wire;
+
+	if (wire_get_request(body, length, &wire) != 0)
+		return;
+	hold(wire.request.op >= REQUEST_WRITE && wire.request.op < REQUEST_OPS);
+	hold(wire_payload(&wire.request) == length - WIRE_REQUEST_BYTES);
+	hold(wire_answer_data(&wire.request) <= SOFT_MAX_MESSAGE);
+	wire_put_request(bytes, wire.number, &wire.gid, wire.qpn, &wire.request);
+	hold(memcmp(bytes + WIRE_HEADER_BYTES, body, WIRE_REQUEST_BYTES) == 0);
+}
+
+static void try_answer(const uint8_t *body, size_t length)
+{
+	unsigned char bytes[WIRE_ANSWER_START];
+	struct wire_answer answer;
+
+	if (wire_get_answer(body, length, &answer) != 0)
+		return;
+	hold(answer.bytes == length - WIRE_ANSWER_BYTES);
+	hold(answer.outcome.kind <= OUTCOME_ABSENT && answer.outcome.rnr_timer < 32);
+	wire_put_answer(bytes, &answer);
+	hold(memcmp(bytes + WIRE_HEADER_BYTES, body, WIRE_ANSWER_BYTES) == 0);
+}
+
+static void try_channel(enum wire_kind kind, const uint8_t *body, size_t length)
+{
+	unsigned char bytes[WIRE_CHANNEL_MESSAGE];
+	struct wire_channel channel;
+
+	if (wire_get_channel(body, length, &channel) != 0)
+		return;
+	hold(channel.id != 0);
+	wire_put_channel(bytes, kind, &channel);
+	hold(length == WIRE_CHANNEL_BYTES && memcmp(bytes + WIRE_HEADER_BYTES, body, length) == 0);
+}
+
+static void try_body(enum wire_kind kind, const uint8_t *body, size_t length)
+{
+	switch (kind) {
+	case WIRE_HELLO:
+		try_hello(body, length);
+		break;
+	case WIRE_REQUEST:
+		try_request(body, length);
+		break;
+	case WIRE_ANSWER:
+		try_answer(body, length);
+		break;
+	case WIRE_CHANNEL_NEW:
+	case WIRE_CHANNEL_GONE:
+		try_channel(kind, body, length);
+		break;
+	default:
+		hold(kind == WIRE_CARRY || (kind >= WIRE_CM_FIRST && kind <= WIRE_CM_LAST));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct wire_header header;
+
+	while (size >= WIRE_HEADER_BYTES && wire_get_header(data, &header) == 0) {
+		data += WIRE_HEADER_BYTES;
+		size -= WIRE_HEADER_BYTES;
+		hold(header.length <= WIRE_BODY_MAX);
+		if (size < header.length)
+			break;
+		try_body(header.kind, data, header.length);
+		data += header.length;
+		size -= header.length;
+	}
+	/* and whatever it is, as a body */
+	for (int kind = WIRE_HELLO; kind <= WIRE_CHANNEL_GONE; kind++) {
+		if (kind != WIRE_CARRY)
+			try_body((enum wire_kind)kind, data, size);
+	}
+	return 0;
+}
+
+static size_t request_seed(enum request_op op, uint8_t input[FUZZ_INPUT_MAX])
+{
+	const struct request request = {
+		.op = op, .length = op == REQUEST_FLUSH ? 4096 : 8, .flush_type = 3};
+	const union ibv_gid gid = {.raw = {0xfd, [15] = 1}};
+
+	wire_put_request(input, 1, &gid, 0x123400, &request);
+	memset(input + WIRE_REQUEST_START, 7, wire_payload(&request));
+	return WIRE_REQUEST_START + wire_payload(&request);
+}
+
+static size_t answer_seed(uint32_t bytes, uint8_t input[FUZZ_INPUT_MAX])
+{
+	const struct wire_answer answer = {.number = 1, .bytes = bytes};
+
+	wire_put_answer(input, &answer);
+	memset(input + WIRE_ANSWER_START, 7, bytes);
+	return WIRE_ANSWER_START + bytes;
+}
+
+size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
+{
+	const struct wire_hello hello = {.identity = 1, .name = "name"};
+	const struct wire_channel channel = {1, 2};
+
+	if (index >= REQUEST_WRITE && index < REQUEST_OPS)
+		return request_seed((enum request_op)index, input);
+	switch (index) {
+	case 0:
+		wire_put_hello(input, &hello);
+		wire_put_header(input + WIRE_HELLO_MESSAGE, WIRE_CARRY, 0);
+		return WIRE_HELLO_MESSAGE + WIRE_HEADER_BYTES;
+	case REQUEST_OPS:
+		return answer_seed(0, input);
+	case REQUEST_OPS + 1:
+		return answer_seed(64, input);
+	case REQUEST_OPS + 2:
+		wire_put_channel(input, WIRE_CHANNEL_NEW, &channel);
+		return WIRE_CHANNEL_MESSAGE;
+	default:
+		return 0;
+	}
+}
