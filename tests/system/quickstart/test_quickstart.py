@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/quickstart in a copy of the tree: what it leaves, and what is in it."""
+"""scripts/quickstart in a copy of the tree: what it leaves, and what is in it.
+
+QUICKSTART_OPTIONS has its options.
+"""
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 SIZES = [64, 256, 1024, 4096, 16384, 65536]
+OPTIONS = os.environ.get("QUICKSTART_OPTIONS", "").split()
 RUNS = {
     "lat-write": ("lat", "write", "none"),
     "lat-persist": ("lat", "write", "apm"),
@@ -25,7 +30,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProces
     tree = tmp_path_factory.mktemp("quickstart") / "tree"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "build*", "out"))
     return subprocess.run(
-        [tree / "scripts/quickstart", "--no-install"],
+        [tree / "scripts/quickstart", "--no-install", *OPTIONS],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -60,3 +65,21 @@ def test_a_result_has_exactly_the_points_asked_for(out: Path, name: str) -> None
         for repeat in point["repeats"]:
             assert repeat["ops"] > 0
             assert repeat["bytes"] == repeat["ops"] * params["size_bytes"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_result_says_what_it_was_made_on(out: Path, name: str) -> None:
+    if "--vm" not in OPTIONS and any(Path("/sys/class/infiniband").glob("*")):
+        pytest.skip("this machine has an RDMA device of its own")
+    result = json.loads((out / f"{name}.json").read_text())
+    assert result["device"]["kind"] == ("rxe" if "--vm" in OPTIONS else "soft")
+    warnings = {warning["code"] for warning in result["run"]["warnings"]}
+    assert "DEVICE_NOT_HARDWARE" in warnings
+
+
+def test_the_report_says_so_too(out: Path) -> None:
+    if "--vm" not in OPTIONS and any(Path("/sys/class/infiniband").glob("*")):
+        pytest.skip("this machine has an RDMA device of its own")
+    page = (out / "report.html").read_text()
+    assert "Not hardware." in page
+    assert f"software device {'rxe' if '--vm' in OPTIONS else 'soft'}" in page.lower()
