@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_qp_ex.c -- the extended way to post, ibv_wr_start() to ibv_wr_complete().
+ * What the headers or the device lack is skipped and said.
+ */
+#include "pair.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#define ALL_OPS                                                                                    \
+	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |    \
+	 IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |                                 \
+	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+
+static struct ibv_qp_ex *qp;
+
+static int make(uint64_t ops, int access)
+{
+	struct end_options near = end_defaults(), far = end_defaults();
+
+	near.send_ops = ops;
+	near.cap.max_inline_data = 64;
+	far.mr_access |= access;
+	far.qp_access |= access;
+	pair_make(&near, &far);
+	qp = ibv_qp_to_qp_ex(w.near.qp);
+	assert_non_null(qp);
+	return 0;
+}
+
+static int setup_ex(void **unused)
+{
+	(void)unused;
+	return make(ALL_OPS, 0);
+}
+
+/* Begin request ID, signaled. */
+static void begin(uint64_t id)
+{
+	ibv_wr_start(qp);
+	qp->wr_id = id;
+	qp->wr_flags = IBV_SEND_SIGNALED;
+}
+
+/* The same for inline data. The manual has no flag for it; rxe's provider wants one. */
+static void begin_inline(uint64_t id)
+{
+	begin(id);
+	if (on_rxe())
+		qp->wr_flags |= IBV_SEND_INLINE;
+}
+
+static void from_near(size_t offset, uint32_t length)
+{
+	ibv_wr_set_sge(qp, w.near.mr->lkey, (uintptr_t)(w.near.memory + offset), length);
+}
+
+static struct ibv_wc finish(uint64_t id, enum ibv_wc_opcode opcode)
+{
+	OK(ibv_wr_complete(qp));
+	struct ibv_wc wc = EXPECT_WC(w.near.cq, id, IBV_WC_SUCCESS);
+	assert_int_equal(wc.opcode, opcode);
+	return wc;
+}
+
+static uint64_t word_at(const unsigned char *memory)
+{
+	uint64_t word;
+
+	memcpy(&word, memory, sizeof(word));
+	return word;
+}
+
+static void qp_to_qp_ex__is_for_qps_with_send_ops(void **unused)
+{
+	assert_ptr_equal(&qp->qp_base, w.near.qp);
+	struct end_options options = end_defaults();
+	struct end plain = {0};
+
+	NOT_ON_RXE("every QP of it is an extended one");
+	end_open(&plain, &options, -1);
+	assert_null(ibv_qp_to_qp_ex(plain.qp));
+	end_close(&plain);
+}
+
+static void write__arrives(void **unused)
+{
+	begin(5);
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory + 100);
+	from_near(0, 200);
+	finish(5, IBV_WC_RDMA_WRITE);
+	assert_memory_equal(w.far_memory + 100, w.near.memory, 200);
+}
+
+static void write_imm__tells_it(void **unused)
+{
+	far_recv(2, 0, 8);
+	begin(5);
+	ibv_wr_rdma_write_imm(qp, w.far.rkey, w.far.memory + 100, htonl(0xabcdef));
+	from_near(0, 200);
+	finish(5, IBV_WC_RDMA_WRITE);
+	struct ibv_wc wc = far_expect(2, IBV_WC_SUCCESS);
+	assert_int_equal(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+	assert_int_equal(ntohl(wc.imm_data), 0xabcdef);
+	assert_memory_equal(w.far_memory + 100, w.near.memory, 200);
+}
+
+static void read__fetches(void **unused)
+{
+	begin(5);
+	ibv_wr_rdma_read(qp, w.far.rkey, w.far.memory + 100);
+	from_near(0, 200);
+	finish(5, IBV_WC_RDMA_READ);
+	assert_memory_equal(w.far_memory + 100, w.near.memory, 200);
+}
+
+static void send__arrives(void **unused)
+{
+	far_recv(2, 400, 300);
+	begin(5);
+	ibv_wr_send(qp);
+	from_near(0, 200);
+	finish(5, IBV_WC_SEND);
+	assert_int_equal(far_expect(2, IBV_WC_SUCCESS).byte_len, 200);
+	assert_memory_equal(w.far_memory + 400, w.near.memory, 200);
+}
+
+static void send_imm__tells_it(void **unused)
+{
+	far_recv(2, 400, 300);
+	begin(5);
+	ibv_wr_send_imm(qp, htonl(77));
+	from_near(0, 20);
+	finish(5, IBV_WC_SEND);
+	struct ibv_wc wc = far_expect(2, IBV_WC_SUCCESS);
+	assert_int_equal(wc.opcode, IBV_WC_RECV);
+	assert_int_equal(wc.wc_flags & IBV_WC_WITH_IMM, IBV_WC_WITH_IMM);
+	assert_int_equal(ntohl(wc.imm_data), 77);
+}
+
+static void atomics__change_the_word(void **unused)
+{
+	uint64_t before = word_at(w.far_memory + 64);
+
+	begin(5);
+	ibv_wr_atomic_cmp_swp(qp, w.far.rkey, w.far.memory + 64, before, 1000);
+	from_near(8, 8);
+	finish(5, IBV_WC_COMP_SWAP);
+	assert_true(word_at(w.near.memory + 8) == before);
+	begin(6);
+	ibv_wr_atomic_fetch_add(qp, w.far.rkey, w.far.memory + 64, 11);
+	from_near(8, 8);
+	finish(6, IBV_WC_FETCH_ADD);
+	assert_true(word_at(w.near.memory + 8) == 1000);
+	assert_true(word_at(w.far_memory + 64) == 1011);
+}
+
+static void sge_list__is_gathered(void **unused)
+{
+	struct ibv_sge sge[3] = {
+		{(uintptr_t)(w.near.memory + 3000), 100, w.near.mr->lkey},
+		{(uintptr_t)(w.near.memory + 10), 1, w.near.mr->lkey},
+		{(uintptr_t)(w.near.memory + 500), 50, w.near.mr->lkey},
+	};
+
+	begin(5);
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory);
+	ibv_wr_set_sge_list(qp, ARRAY_LENGTH(sge), sge);
+	finish(5, IBV_WC_RDMA_WRITE);
+	assert_memory_equal(w.far_memory, w.near.memory + 3000, 100);
+	assert_int_equal(w.far_memory[100], w.near.memory[10]);
+	assert_memory_equal(w.far_memory + 101, w.near.memory + 500, 50);
+}
+
+static void inline_data__is_taken_when_set(void **unused)
+{
+	unsigned char bytes[30], copy[30];
+
+	fill(bytes, sizeof(bytes), 9);
+	memcpy(copy, bytes, sizeof(copy));
+	begin_inline(5);
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory);
+	ibv_wr_set_inline_data(qp, bytes, sizeof(bytes));
+	memset(bytes, 0, sizeof(bytes));
+	finish(5, IBV_WC_RDMA_WRITE);
+	assert_memory_equal(w.far_memory, copy, sizeof(copy));
+}
+
+static void inline_data_list__is_gathered(void **unused)
+{
+	unsigned char bytes[30];
+	struct ibv_data_buf pieces[] = {{bytes + 20, 10}, {bytes, 5}};
+
+	fill(bytes, sizeof(bytes), 9);
+	begin_inline(5);
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory);
+	ibv_wr_set_inline_data_list(qp, ARRAY_LENGTH(pieces), pieces);
+	finish(5, IBV_WC_RDMA_WRITE);
+	assert_memory_equal(w.far_memory, bytes + 20, 10);
+	assert_memory_equal(w.far_memory + 10, bytes, 5);
+}
+
+static void several__requests_go_at_once(void **unused)
+{
+	ibv_wr_start(qp);
+	for (uint64_t id = 1; id <= 4; id++) {
+		qp->wr_id = id;
+		qp->wr_flags = id == 2 ? 0 : IBV_SEND_SIGNALED;
+		ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory + 100 * id);
+		from_near(0, 100);
+	}
+	OK(ibv_wr_complete(qp));
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	EXPECT_WC(w.near.cq, 3, IBV_WC_SUCCESS);
+	EXPECT_WC(w.near.cq, 4, IBV_WC_SUCCESS);
+	for (unsigned i = 1; i <= 4; i++)
+		assert_memory_equal(w.far_memory + 100L * i, w.near.memory, 100);
+}
+
+static void abort__posts_nothing(void **unused)
+{
+	unsigned char before[200];
+
+	memcpy(before, w.far_memory, sizeof(before));
+	begin(5);
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory);
+	from_near(0, 200);
+	ibv_wr_abort(qp);
+	begin(6);
+	ibv_wr_rdma_read(qp, w.far.rkey, w.far.memory);
+	from_near(1000, 200);
+	finish(6, IBV_WC_RDMA_READ);
+	expect_no_wc(w.near.cq);
+	assert_memory_equal(w.far_memory, before, sizeof(before));
+	assert_memory_equal(w.near.memory + 1000, before, sizeof(before));
+}
+
+/* ibv_wr_post(3): an error while building makes complete fail, and nothing is posted. */
+static void complete__fails_after_too_much(void **unused)
+{
+	unsigned char bytes[4096] = {0};
+
+	begin(5);
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory);
+	from_near(0, 200);
+	qp->wr_id = 6;
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory);
+	ibv_wr_set_inline_data(qp, bytes, sizeof(bytes));
+	assert_int_not_equal(ibv_wr_complete(qp), 0);
+	expect_no_wc(w.near.cq);
+	begin(7);
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory);
+	from_near(0, 200);
+	finish(7, IBV_WC_RDMA_WRITE);
+	expect_no_wc(w.near.cq);
+}
+
+static void complete__fails_when_the_queue_is_full(void **unused)
+{
+	ibv_wr_start(qp);
+	for (int i = 0; i < 100; i++) {
+		qp->wr_id = 1;
+		qp->wr_flags = IBV_SEND_SIGNALED;
+		ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory);
+		from_near(0, 8);
+	}
+	int error = ibv_wr_complete(
+		qp); /* the manual names none: mlx5 gives the first, rxe the second */
+
+	assert_true(error == ENOMEM || error == ENOSPC);
+	expect_no_wc(w.near.cq);
+	begin(7);
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory);
+	from_near(0, 8);
+	finish(7, IBV_WC_RDMA_WRITE);
+}
+
+static void fence__is_a_flag(void **unused)
+{
+	ibv_wr_start(qp);
+	qp->wr_id = 1;
+	qp->wr_flags = 0;
+	ibv_wr_rdma_read(qp, w.far.rkey, w.far.memory);
+	from_near(0, 4096);
+	qp->wr_id = 2;
+	qp->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory + 8192);
+	from_near(0, 4096);
+	finish(2, IBV_WC_RDMA_WRITE);
+	assert_memory_equal(w.far_memory + 8192, w.far_memory, 4096);
+}
+
+static void plain_posts__work_on_it_too(void **unused)
+{
+	done(work(IBV_WR_RDMA_WRITE, 0, 64, 128));
+	assert_memory_equal(w.far_memory + 128, w.near.memory, 64);
+}
+
+static void error__is_told_as_of_a_plain_post(void **unused)
+{
+	begin(5);
+	ibv_wr_rdma_write(qp, ~w.far.rkey, w.far.memory);
+	from_near(0, 64);
+	OK(ibv_wr_complete(qp));
+	EXPECT_WC(w.near.cq, 5, IBV_WC_REM_ACCESS_ERR);
+	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+}
+
+/* A device refuses operations that it does not know. */
+static void create__refuses_operations_it_has_not(void **unused)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = w.near.cq,
+		.recv_cq = w.near.cq,
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = w.near.pd,
+		.send_ops_flags = 1ULL << 40,
+	};
+
+	NONE(EOPNOTSUPP, ibv_create_qp_ex(w.near.context, &attr));
+}
+
+static bool device_has(uint64_t capability)
+{
+	struct ibv_context *context = open_device();
+	struct ibv_device_attr_ex attr;
+
+	OK(ibv_query_device_ex(context, NULL, &attr));
+	OK(ibv_close_device(context));
+	return attr.device_cap_flags_ex & capability;
+}
+
+/* enum ib_device_cap_flags of the kernel, which IBV_DEVICE_... of verbs.h repeat late */
+#define CAN_FLUSH_GLOBAL     (1ULL << 38)
+#define CAN_FLUSH_PERSISTENT (1ULL << 39)
+#define CAN_ATOMIC_WRITE     (1ULL << 40)
+
+static void atomic_write__sets_the_word(void **unused)
+{
+#ifdef HAVE_ATOMIC_WRITE
+	uint64_t word = 0x0123456789abcdef;
+
+	SKIP_UNLESS(device_has(CAN_ATOMIC_WRITE), "the device has no atomic write");
+	make(ALL_OPS | IBV_QP_EX_WITH_ATOMIC_WRITE, 0);
+	begin(5);
+	ibv_wr_atomic_write(qp, w.far.rkey, w.far.memory + 64, &word);
+	finish(5, IBV_WC_ATOMIC_WRITE);
+	assert_true(word_at(w.far_memory + 64) == word);
+#else
+	SKIP_UNLESS(false, "the headers have no atomic write");
+#endif
+}
+
+static void atomic_write__needs_an_aligned_address(void **unused)
+{
+#ifdef HAVE_ATOMIC_WRITE
+	uint64_t word = 1, before = 0;
+
+	SKIP_UNLESS(device_has(CAN_ATOMIC_WRITE), "the device has no atomic write");
+	make(ALL_OPS | IBV_QP_EX_WITH_ATOMIC_WRITE, 0);
+	before = word_at(w.far_memory + 4);
+	begin(5);
+	ibv_wr_atomic_write(qp, w.far.rkey, w.far.memory + 4, &word);
+	if (ibv_wr_complete(qp) == 0)
+		EXPECT_WC(w.near.cq, 5, IBV_WC_REM_INV_REQ_ERR);
+	assert_true(word_at(w.far_memory + 4) == before);
+#else
+	SKIP_UNLESS(false, "the headers have no atomic write");
+#endif
+}
+
+#ifdef HAVE_FLUSH
+static void flush(uint64_t id, size_t offset, size_t length, uint8_t type)
+{
+	begin(id);
+	ibv_wr_flush(qp, w.far.rkey, w.far.memory + offset, length, type, IBV_FLUSH_RANGE);
+	OK(ibv_wr_complete(qp));
+}
+#endif
+
+static void flush__follows_the_write(void **unused)
+{
+#ifdef HAVE_FLUSH
+	SKIP_UNLESS(device_has(CAN_FLUSH_GLOBAL), "the device has no flush");
+	make(ALL_OPS | IBV_QP_EX_WITH_FLUSH, IBV_ACCESS_FLUSH_GLOBAL);
+	post(work(IBV_WR_RDMA_WRITE, 0, 8192, 0));
+	flush(5, 0, 8192, IBV_FLUSH_GLOBAL);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	assert_int_equal(EXPECT_WC(w.near.cq, 5, IBV_WC_SUCCESS).opcode, IBV_WC_FLUSH);
+	assert_memory_equal(w.far_memory, w.near.memory, 8192);
+#else
+	SKIP_UNLESS(false, "the headers have no flush");
+#endif
+}
+
+static void flush__of_no_bytes_is_of_the_region(void **unused)
+{
+#ifdef HAVE_FLUSH
+	SKIP_UNLESS(device_has(CAN_FLUSH_GLOBAL), "the device has no flush");
+	make(ALL_OPS | IBV_QP_EX_WITH_FLUSH, IBV_ACCESS_FLUSH_GLOBAL);
+	begin(5);
+	ibv_wr_flush(qp, w.far.rkey, w.far.memory, 0, IBV_FLUSH_GLOBAL, IBV_FLUSH_MR);
+	finish(5, IBV_WC_FLUSH);
+#else
+	SKIP_UNLESS(false, "the headers have no flush");
+#endif
+}
+
+static void flush__needs_access_for_it(void **unused)
+{
+#ifdef HAVE_FLUSH
+	SKIP_UNLESS(device_has(CAN_FLUSH_GLOBAL), "the device has no flush");
+	make(ALL_OPS | IBV_QP_EX_WITH_FLUSH, 0);
+	flush(5, 0, 64, IBV_FLUSH_GLOBAL);
+	enum ibv_wc_status status = next_wc(w.near.cq).status;
+	assert_true(status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_INV_REQ_ERR);
+#else
+	SKIP_UNLESS(false, "the headers have no flush");
+#endif
+}
+
+static void flush__past_the_end_is_refused(void **unused)
+{
+#ifdef HAVE_FLUSH
+	SKIP_UNLESS(device_has(CAN_FLUSH_GLOBAL), "the device has no flush");
+	make(ALL_OPS | IBV_QP_EX_WITH_FLUSH, IBV_ACCESS_FLUSH_GLOBAL);
+	flush(5, END_MEMORY - 63, 64, IBV_FLUSH_GLOBAL);
+	EXPECT_WC(w.near.cq, 5, IBV_WC_REM_ACCESS_ERR);
+#else
+	SKIP_UNLESS(false, "the headers have no flush");
+#endif
+}
+
+/* Memory that is lost with power cannot be made persistent. */
+static void persistent_flush__is_not_for_dram(void **unused)
+{
+#ifdef HAVE_FLUSH
+	struct end_options options = end_defaults();
+
+	SKIP_UNLESS(device_has(CAN_FLUSH_PERSISTENT), "the device has no persistent flush");
+	pair_make(&options, &options);
+	NONE(EINVAL, ibv_reg_mr(w.near.pd, w.near.memory, 4096, IBV_ACCESS_FLUSH_PERSISTENT));
+#else
+	SKIP_UNLESS(false, "the headers have no flush");
+#endif
+}
+
+#define EX_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ex, teardown_pair)
+
+static const struct CMUnitTest tests[] = {
+	EX_TEST(qp_to_qp_ex__is_for_qps_with_send_ops),
+	EX_TEST(write__arrives),
+	EX_TEST(write_imm__tells_it),
+	EX_TEST(read__fetches),
+	EX_TEST(send__arrives),
+	EX_TEST(send_imm__tells_it),
+	EX_TEST(atomics__change_the_word),
+	EX_TEST(sge_list__is_gathered),
+	EX_TEST(inline_data__is_taken_when_set),
+	EX_TEST(inline_data_list__is_gathered),
+	EX_TEST(several__requests_go_at_once),
+	EX_TEST(abort__posts_nothing),
+	EX_TEST(complete__fails_after_too_much),
+	EX_TEST(complete__fails_when_the_queue_is_full),
+	EX_TEST(fence__is_a_flag),
+	EX_TEST(plain_posts__work_on_it_too),
+	EX_TEST(error__is_told_as_of_a_plain_post),
+	EX_TEST(create__refuses_operations_it_has_not),
+	OWN_PAIR_TEST(atomic_write__sets_the_word),
+	OWN_PAIR_TEST(atomic_write__needs_an_aligned_address),
+	OWN_PAIR_TEST(flush__follows_the_write),
+	OWN_PAIR_TEST(flush__of_no_bytes_is_of_the_region),
+	OWN_PAIR_TEST(flush__needs_access_for_it),
+	OWN_PAIR_TEST(flush__past_the_end_is_refused),
+	OWN_PAIR_TEST(persistent_flush__is_not_for_dram),
+};
+
+DEVICE_TESTS("qp_ex", tests)
