@@ -72,6 +72,7 @@ server='' port=''
 # start_server OPTION...: sets server and port
 start_server()
 {
+	: > server.out # what the one before said is not for us
 	"$bench" server --listen "$address" --port 0 "$@" > server.out 2> server.err &
 	server=$!
 	until_true 'the server says its port' grep -q ' port ' server.out
@@ -235,6 +236,7 @@ a_device_of_another_name()
 
 start_client()
 {
+	: > client.err
 	"$bench" client "$address" --port "$port" --size 64 --warmup 10ms --repeats 9 -v "$@" \
 		2> client.err &
 	client=$!
@@ -308,6 +310,7 @@ interrupted_client_keeps_a_result()
 interrupted_local()
 {
 	# with much in flight when the signal comes: its server must not leave first
+	: > client.err
 	BENCH_RUN=$work "$bench" local --size 256K --depth 256 --duration 20s --warmup 10ms -v \
 		-o il.json 2> client.err &
 	client=$!
