@@ -84,7 +84,8 @@ struct cm_link {
 	bool closing;		/* a program's thread closes it: the agent keeps off */
 	bool connecting;	/* send `bytes` when the socket is connected */
 	bool held;		/* its request waits for room in the backlog */
-	uint64_t deadline_ns;	/* while id is NULL */
+	uint64_t deadline_ns;	/* of the request to come, or when to dial again; 0: none */
+	uint64_t give_up_ns;	/* a refused port is refused then; 0: was not refused yet */
 	size_t length;		/* of what is in bytes */
 	unsigned char bytes[CM_MESSAGE_MAX]; /* received, not decoded; or see `connecting` */
 };
@@ -178,7 +179,8 @@ void cm_event_ack(struct cm_event *event);
 
 /* cm_link.c; lock held, if not said otherwise */
 struct cm_link *cm_link_new(int fd, struct cm_id *id, struct cm_id *listener); /* takes the fd */
-int cm_link_watch(struct cm_link *link, uint32_t events);		       /* -errno */
+int cm_link_connect(struct cm_link *link);		  /* to its id's remote address; -errno */
+int cm_link_watch(struct cm_link *link, uint32_t events); /* -errno */
 void cm_link_send(struct cm_link *link, const struct cm_message *message);
 void cm_link_say(struct cm_link *link, enum cm_kind kind); /* one without a body */
 void cm_link_end(struct cm_link *link);	   /* forgets its id; the agent closes it; NULL too */
@@ -198,6 +200,7 @@ bool cm_address_is_any(const struct sockaddr_storage *addr);
 uint16_t cm_address_port(const struct sockaddr_storage *addr); /* host order */
 void cm_address_unmap(struct sockaddr_storage *addr);	       /* ::ffff:a.b.c.d becomes AF_INET */
 int cm_bind(struct cm_id *id, const struct sockaddr *addr);    /* lock held; -errno */
+int cm_reserve(struct cm_id *id); /* lock held: its fd, bound to `local`; -errno */
 void cm_show_local(struct cm_id *id);
 
 /* cm_listen.c; lock held */

@@ -96,7 +96,7 @@ static int bind_socket(int fd, const struct sockaddr_storage *addr, bool reuse)
 }
 
 /* A socket of the id's, bound to its local address, whose port it learns. */
-static int reserve(struct cm_id *id)
+int cm_reserve(struct cm_id *id)
 {
 	const int only = id->family_only;
 	socklen_t bytes = sizeof(id->local);
@@ -132,7 +132,7 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 		if (id->device == NULL)
 			return -ENODEV;
 	}
-	error = reserve(id);
+	error = cm_reserve(id);
 	if (error == 0)
 		id->state = CM_BOUND;
 	else
@@ -210,7 +210,7 @@ static int settle_source(struct cm_id *id, const struct sockaddr_storage *source
 	if (id->device == NULL)
 		return -ENODEV;
 	id->local = *source;
-	return id->fd >= 0 ? 0 : reserve(id);
+	return id->fd >= 0 ? 0 : cm_reserve(id);
 }
 
 /* Lock held. -errno is the call's failure, *status the event's. */

@@ -337,12 +337,11 @@ SOFT_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
 	int error = FAULT_CALL();
 
-	if (error == 0 && event == NULL)
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	if (event == NULL)
+		return cm_error(EINVAL);
+	/* told to fail it does its work all the same: without it its id could never be destroyed */
 	cm_event_ack((struct cm_event *)event);
-	return 0;
+	return error != 0 ? cm_error(error) : 0;
 }
 
 SOFT_EXPORT const char *rdma_event_str(enum rdma_cm_event_type event)

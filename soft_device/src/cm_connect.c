@@ -6,10 +6,8 @@
  * synchronous id the call then waits for the event that tells its end.
  */
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "cm.h"
@@ -97,14 +95,6 @@ static bool is_own_port(const struct cm_id *id)
 /* Lock held. -errno: the TCP connection cannot even be tried. */
 static int dial(struct cm_link *link, struct cm_id *id)
 {
-	const struct sockaddr *to = (const struct sockaddr *)&id->remote;
-	const int yes = 1, tos = id->tos;
-
-	setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	if (id->local.ss_family == AF_INET)
-		setsockopt(link->fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
-	else
-		setsockopt(link->fd, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof(tos));
 	switch (fault_connect()) {
 	case CONNECT_REFUSED:
 		return -ECONNREFUSED;
@@ -115,10 +105,7 @@ static int dial(struct cm_link *link, struct cm_id *id)
 	}
 	if (is_own_port(id))
 		return -ECONNREFUSED;
-	if (connect(link->fd, to, cm_address_bytes(to)) != 0 && errno != EINPROGRESS)
-		return -errno;
-	link->connecting = true;
-	return cm_link_watch(link, EPOLLOUT);
+	return cm_link_connect(link);
 }
 
 /* Lock held. What goes wrong on the way to the peer comes as an event. */

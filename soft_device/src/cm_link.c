@@ -8,6 +8,8 @@
  * connection ended. Only the agent closes a link, except for the thread that destroys
  * its id (cm_link_close).
  */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -16,6 +18,9 @@
 
 #include "cm.h"
 #include "process.h"
+
+#define REFUSED_NS UINT64_C(100000000) /* for so long a refused port is tried again */
+#define REDIAL_NS  UINT64_C(5000000)
 
 static struct cm_links links = LIST_HEAD_INITIALIZER(links);
 
@@ -42,7 +47,8 @@ void cm_link_delete(struct cm_link *link)
 		link->id->link = NULL;
 	LIST_REMOVE(link, entry);
 	agent_unwatch(link->watch);
-	close(link->fd);
+	if (link->fd >= 0)
+		close(link->fd);
 	free(link);
 }
 
@@ -75,7 +81,8 @@ void cm_link_close(struct cm_link *link)
 	if (link == NULL)
 		return;
 	agent_unwatch(link->watch);
-	close(link->fd);
+	if (link->fd >= 0)
+		close(link->fd);
 	free(link);
 }
 
@@ -139,6 +146,55 @@ void cm_link_say(struct cm_link *link, enum cm_kind kind)
 	cm_link_send(link, &message);
 }
 
+/* Nonblocking; the outcome comes with EPOLLOUT. */
+int cm_link_connect(struct cm_link *link)
+{
+	const struct sockaddr *to = (const struct sockaddr *)&link->id->remote;
+	const int yes = 1, tos = link->id->tos;
+
+	setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	if (to->sa_family == AF_INET)
+		setsockopt(link->fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
+	else
+		setsockopt(link->fd, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof(tos));
+	link->connecting = true;
+	if (connect(link->fd, to, cm_address_bytes(to)) != 0 && errno != EINPROGRESS)
+		return -errno;
+	return cm_link_watch(link, EPOLLOUT);
+}
+
+/*
+ * Some programs (qperf) tell their port before they listen: on a network the request takes longer
+ * than the rest of their way. A refused socket has lost its port, so it is bound anew.
+ */
+static int refused(struct cm_link *link)
+{
+	const uint64_t now_ns = process_now_ns();
+
+	if (link->give_up_ns == 0)
+		link->give_up_ns = now_ns + REFUSED_NS;
+	if (now_ns >= link->give_up_ns)
+		return -ECONNREFUSED;
+	agent_unwatch(link->watch);
+	link->watch = NULL;
+	close(link->fd);
+	link->fd = -1;
+	link->deadline_ns = now_ns + REDIAL_NS;
+	cm_deadline(link->deadline_ns);
+	return 0;
+}
+
+static int redial(struct cm_link *link)
+{
+	int error = cm_reserve(link->id);
+
+	if (error != 0)
+		return error;
+	link->fd = link->id->fd;
+	link->id->fd = -1;
+	return cm_link_connect(link);
+}
+
 /* The request goes out as soon as there is a connection. */
 static int finish_connecting(struct cm_link *link)
 {
@@ -148,7 +204,7 @@ static int finish_connecting(struct cm_link *link)
 	if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0)
 		return -errno;
 	if (error != 0)
-		return -error;
+		return error == ECONNREFUSED ? refused(link) : -error;
 	if (send(link->fd, link->bytes, link->length, MSG_NOSIGNAL | MSG_DONTWAIT) !=
 	    (ssize_t)link->length)
 		return -ECONNRESET;
@@ -191,25 +247,29 @@ static int receive(struct cm_link *link)
 	return bytes < 0 ? bytes : 0;
 }
 
-static void serve(struct cm_link *link)
+static void broken(struct cm_link *link, int error)
 {
 	struct cm_id *id = link->id;
 	const bool connecting = link->connecting;
-	int error;
 
-	if ((id == NULL && link->listener == NULL) || link->held) {
-		cm_link_delete(link); /* ended; or hung up before its turn */
-		return;
-	}
-	error = connecting ? finish_connecting(link) : receive(link);
-	if (error == 0)
-		return;
-	id = link->id;
 	cm_link_delete(link);
 	if (id != NULL && connecting)
 		cm_connecting_failed(id, error);
 	else if (id != NULL)
 		cm_hung_up(id);
+}
+
+static void serve(struct cm_link *link)
+{
+	int error;
+
+	if ((link->id == NULL && link->listener == NULL) || link->held) {
+		cm_link_delete(link); /* ended; or hung up before its turn */
+		return;
+	}
+	error = link->connecting ? finish_connecting(link) : receive(link);
+	if (error != 0)
+		broken(link, error);
 }
 
 static void ready(void *arg, uint32_t events)
@@ -235,30 +295,49 @@ static void sooner(uint64_t *earliest_ns, uint64_t at_ns)
 		*earliest_ns = at_ns;
 }
 
-static void strike(void *arg)
+static void strike_ids(uint64_t now_ns, uint64_t *earliest_ns)
 {
-	const uint64_t now_ns = process_now_ns();
-	uint64_t earliest_ns = 0;
-	struct cm_link *link;
 	struct cm_id *id;
 
-	(void)arg;
-	pthread_mutex_lock(&cm_lock);
-	clock_ns = 0;
 	LIST_FOREACH(id, &cm_ids, entry)
 	{
 		if (id->deadline_ns != 0 && id->deadline_ns <= now_ns) {
 			id->deadline_ns = 0;
 			cm_id_expired(id);
 		}
-		sooner(&earliest_ns, id->deadline_ns);
+		sooner(earliest_ns, id->deadline_ns);
 	}
-	LIST_FOREACH(link, &links, entry)
-	{
-		if (link->listener == NULL || link->held)
-			continue;
-		if (link->deadline_ns <= now_ns)
-			cm_link_end(link);
+}
+
+/* A stranger's time for its request is over, or it is time to try a refused port again. */
+static void strike_link(struct cm_link *link)
+{
+	int error;
+
+	link->deadline_ns = 0;
+	if (link->listener != NULL && !link->held) {
+		cm_link_end(link);
+	} else if (link->fd < 0) {
+		error = link->id != NULL ? redial(link) : -ECANCELED;
+		if (error != 0)
+			broken(link, error);
+	}
+}
+
+static void strike(void *arg)
+{
+	const uint64_t now_ns = process_now_ns();
+	struct cm_link *link, *next;
+	uint64_t earliest_ns = 0;
+
+	(void)arg;
+	pthread_mutex_lock(&cm_lock);
+	clock_ns = 0;
+	strike_ids(now_ns, &earliest_ns);
+	for (link = LIST_FIRST(&links); link != NULL; link = next) {
+		next = LIST_NEXT(link, entry);
+		if (link->deadline_ns != 0 && link->deadline_ns <= now_ns)
+			strike_link(link);
 		else
 			sooner(&earliest_ns, link->deadline_ns);
 	}

@@ -170,6 +170,7 @@ static int admit(struct cm_link *link, const struct cm_message *request)
 	}
 	take_request(id, request);
 	link->listener = NULL;
+	link->deadline_ns = 0;
 	link->id = id;
 	id->link = link;
 	listener->requests++;
