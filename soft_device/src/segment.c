@@ -15,11 +15,19 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#else
+#define VALGRIND_MAKE_MEM_NOACCESS(addr, bytes)			    ((void)0)
+#define VALGRIND_DISABLE_ADDR_ERROR_REPORTING_IN_RANGE(addr, bytes) ((void)0)
+#define VALGRIND_ENABLE_ADDR_ERROR_REPORTING_IN_RANGE(addr, bytes)  ((void)0)
+#endif
 
 #include "process.h"
 
-#define PAGE  4096
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define PAGE	   4096
+#define HEAP_BYTES (SEGMENT_BYTES - offsetof(struct segment, heap))
+#define SEALS	   (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /* Free extents by address; callers of the heap hold the objects lock. */
 struct extent {
@@ -43,16 +51,21 @@ static int heap_start(void)
 		free(free_extents);
 		free_extents = next;
 	}
-	*all = (struct extent){.offset = first, .bytes = SEGMENT_BYTES - first};
+	*all = (struct extent){.offset = first, .bytes = HEAP_BYTES};
 	free_extents = all;
 	return 0;
 }
 
-/* Neither a core file nor a child may hold what belongs to two processes. */
+/*
+ * Neither a core file nor a child may hold what belongs to two processes. And memcheck is told
+ * that there is nothing: it would search 4 GiB for pointers, and make every page of it by that.
+ */
 static void advise(struct segment *segment)
 {
 	madvise(segment, SEGMENT_BYTES, MADV_DONTFORK);
 	madvise(segment, SEGMENT_BYTES, MADV_DONTDUMP);
+	VALGRIND_DISABLE_ADDR_ERROR_REPORTING_IN_RANGE(segment->heap, HEAP_BYTES);
+	VALGRIND_MAKE_MEM_NOACCESS(segment->heap, HEAP_BYTES);
 }
 
 static int map(int fd, struct segment **segment)
@@ -160,8 +173,10 @@ int segment_map(int fd, struct segment **segment)
 
 void segment_unmap(struct segment *segment)
 {
-	if (segment != NULL)
-		munmap(segment, SEGMENT_BYTES);
+	if (segment == NULL)
+		return;
+	VALGRIND_ENABLE_ADDR_ERROR_REPORTING_IN_RANGE(segment->heap, HEAP_BYTES);
+	munmap(segment, SEGMENT_BYTES);
 }
 
 static uint64_t whole_pages(size_t bytes)
