@@ -133,6 +133,8 @@ static int check_init(const struct context *context, const struct ibv_qp_init_at
 
 static void fill(struct qp *qp, struct pd *pd, const struct ibv_qp_init_attr *init)
 {
+	uint32_t inline_room;
+
 	qp->pd = pd;
 	qp->context = context_of(pd->ibv.context);
 	qp->generation = pd->generation;
@@ -144,6 +146,10 @@ static void fill(struct qp *qp, struct pd *pd, const struct ibv_qp_init_attr *in
 		qp->init.cap.max_recv_wr = 0;
 		qp->init.cap.max_recv_sge = 0;
 	}
+	/* room for that many parts is room for their bytes, as in rxe_qp_init_req() */
+	inline_room = init->cap.max_send_sge * (uint32_t)sizeof(struct ibv_sge);
+	if (qp->init.cap.max_inline_data < inline_room)
+		qp->init.cap.max_inline_data = inline_room;
 	qp->attr.cap = qp->init.cap;
 	qp->ibv.context = pd->ibv.context;
 	qp->ibv.qp_context = init->qp_context;

@@ -147,7 +147,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t count,
 
 	if (slot == NULL)
 		return;
-	if (!sq_takes_inline(slot->work.opcode))
+	if (!sq_opcodes[slot->work.opcode].takes_inline)
 		qp->sq.build_error = EINVAL;
 	for (size_t i = 0; i < count && qp->sq.build_error == 0; i++) {
 		if (bufs[i].length > room)
@@ -242,7 +242,7 @@ static int check_lengths(const struct send_queue *sq)
 	for (uint32_t i = 0; i < sq->building; i++) {
 		const struct send_work *work = &sq_slot(sq, sq->posted + i)->work;
 
-		if (sq_needs_eight(work->opcode) && sq_length(work) < 8)
+		if (sq_opcodes[work->opcode].eight && sq_length(work) < 8)
 			return EINVAL;
 	}
 	return 0;
@@ -262,7 +262,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 			error = EINVAL;
 		for (uint32_t i = 0; i < sq->building && error == 0; i++) {
 			if (__builtin_expect(fault_any, 0))
-				sq_slot_faults(qp, sq_slot(sq, sq->posted));
+				sq_fault_posted(qp, sq_slot(sq, sq->posted));
 			sq->posted++;
 		}
 		sq_run_locked(qp);

@@ -24,75 +24,16 @@
 /* Slots of each QP that are free again; see send_queue.released. */
 static _Atomic uint32_t released[SEGMENT_QPS];
 
-struct opcode {
-	enum request_op op; /* 0: not one of ours */
-	enum ibv_wc_opcode wc;
-	enum soft_op kind;
-	uint32_t local_access; /* that its lkeys need */
-	bool takes_receive;
-	bool takes_inline;
-};
-
-static const struct opcode opcodes[] = {
-	[IBV_WR_RDMA_WRITE] = {REQUEST_WRITE, IBV_WC_RDMA_WRITE, SOFT_OP_WRITE, 0, false, true},
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = {REQUEST_WRITE_IMM, IBV_WC_RDMA_WRITE, SOFT_OP_WRITE, 0,
-					true, true},
-	[IBV_WR_SEND] = {REQUEST_SEND, IBV_WC_SEND, SOFT_OP_SEND, 0, true, true},
-	[IBV_WR_SEND_WITH_IMM] = {REQUEST_SEND_IMM, IBV_WC_SEND, SOFT_OP_SEND, 0, true, true},
-	[IBV_WR_RDMA_READ] = {REQUEST_READ, IBV_WC_RDMA_READ, SOFT_OP_READ, IBV_ACCESS_LOCAL_WRITE,
-			      false, false},
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = {REQUEST_COMPARE_SWAP, IBV_WC_COMP_SWAP, SOFT_OP_ATOMIC,
-				       IBV_ACCESS_LOCAL_WRITE, false, false},
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {REQUEST_FETCH_ADD, IBV_WC_FETCH_ADD, SOFT_OP_ATOMIC,
-					 IBV_ACCESS_LOCAL_WRITE, false, false},
-	[SOFT_WR_FLUSH] = {REQUEST_FLUSH, (enum ibv_wc_opcode)SOFT_WC_FLUSH, SOFT_OP_FLUSH, 0,
-			   false, false},
-	[IBV_WR_ATOMIC_WRITE] = {REQUEST_ATOMIC_WRITE, (enum ibv_wc_opcode)SOFT_WC_ATOMIC_WRITE,
-				 SOFT_OP_WRITE, 0, false, true},
-};
-
-#define OPCODES (sizeof(opcodes) / sizeof(opcodes[0]))
-
-bool sq_takes_receive(uint32_t opcode)
-{
-	return opcodes[opcode].takes_receive;
-}
-
-bool sq_takes_inline(uint32_t opcode)
-{
-	return opcodes[opcode].takes_inline;
-}
-
-/* Those that work on 8 bytes. */
-static bool is_eight(enum request_op op)
-{
-	return op == REQUEST_COMPARE_SWAP || op == REQUEST_FETCH_ADD || op == REQUEST_ATOMIC_WRITE;
-}
-
-bool sq_needs_eight(uint32_t opcode)
-{
-	return is_eight(opcodes[opcode].op);
-}
-
-uint64_t sq_length(const struct send_work *work)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < work->num_sge; i++)
-		bytes += work->sge[i].length;
-	return bytes;
-}
-
 /* --- completing --- */
 
 static void push(struct qp *qp, const struct send_work *work, enum ibv_wc_status status)
 {
-	const struct opcode *opcode = &opcodes[work->opcode];
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
 	struct shared_cqe cqe = {
 		.wr_id = work->wr_id,
 		.status = status,
 		.opcode = opcode->wc,
-		.byte_len = is_eight(opcode->op) ? 8 : (uint32_t)sq_length(work),
+		.byte_len = opcode->eight ? 8 : (uint32_t)sq_length(work),
 		.qp_num = qp->ibv.qp_num,
 		.solicited = status != IBV_WC_SUCCESS,
 		/* which QP's slots, and how many: sq_release() */
@@ -154,96 +95,39 @@ void sq_release(uint32_t qpn, uint32_t slots_before)
 
 /* --- executing --- */
 
-/* The value that an atomic write carries in its request. */
-static uint64_t gather_8(const struct request *request)
+/* Where the requests go; NULL when there is no such QP. */
+static struct shared_qp *target_of(struct qp *qp)
 {
-	struct iovec to = {&(uint64_t){0}, 8};
+	uint32_t qpn = qp->attr.dest_qp_num;
 
-	memory_read(0, &to, 1, request->local, request->local_count);
-	return *(uint64_t *)to.iov_base;
-}
-
-void sq_place_before(const struct request *request, uint64_t before)
-{
-	struct iovec from = {&before, sizeof(before)};
-
-	memory_write(0, &from, 1, request->local, request->local_count);
-}
-
-/* The local parts of the request, their keys checked. */
-static enum ibv_wc_status gather(const struct qp *qp, const struct send_work *work, uint32_t access,
-				 uint64_t most, struct request *request)
-{
-	uint64_t bytes = 0, memory = 0;
-	unsigned count = 0;
-
-	for (uint32_t i = 0; i < work->num_sge && bytes < most; i++) {
-		const struct ibv_sge *sge = &work->sge[i];
-		uint64_t part = sge->length < most - bytes ? sge->length : most - bytes;
-
-		if (part == 0)
-			continue;
-		memory = sge->addr;
-		if (!(work->flags & IBV_SEND_INLINE) &&
-		    mr_check(process_current->segment, sge->lkey, qp->pd->number, sge->addr, part,
-			     access, &memory) == NULL)
-			return IBV_WC_LOC_PROT_ERR;
-		request->local[count++] = (struct iovec){(void *)(uintptr_t)memory, part};
-		bytes += part;
-	}
-	request->local_count = count;
-	request->length = (uint32_t)bytes;
-	return bytes > SOFT_MAX_MESSAGE ? IBV_WC_LOC_LEN_ERR : IBV_WC_SUCCESS;
-}
-
-enum ibv_wc_status sq_make_request(const struct qp *qp, const struct send_work *work,
-				   struct request *request)
-{
-	const struct opcode *opcode = &opcodes[work->opcode];
-	bool eight = is_eight(opcode->op);
-	enum ibv_wc_status status = gather(qp, work, opcode->local_access,
-					   eight ? 8 : (uint64_t)SOFT_MAX_MESSAGE + 1, request);
-
-	if (status != IBV_WC_SUCCESS)
-		return status;
-	if ((opcode->kind == SOFT_OP_READ || opcode->kind == SOFT_OP_ATOMIC) &&
-	    qp->attr.max_rd_atomic == 0)
-		return IBV_WC_LOC_QP_OP_ERR;
-	request->op = opcode->op;
-	request->solicited = (work->flags & IBV_SEND_SOLICITED) != 0;
-	request->imm_data = work->imm_data;
-	request->rkey = work->rkey;
-	request->remote_addr = work->remote_addr;
-	request->compare_add = work->compare_add;
-	request->swap = opcode->op == REQUEST_ATOMIC_WRITE ? gather_8(request) : work->swap;
-	request->flush_type = work->flush_type;
-	request->flush_level = work->flush_level;
-	if (opcode->op == REQUEST_FLUSH)
-		request->length = work->flush_length;
-	request->src_qpn = qp->ibv.qp_num;
-	request->src_gid = qp->context->device->gid;
-	return IBV_WC_SUCCESS;
+	if (qp->target == NULL ||
+	    atomic_load_explicit(&qp->target->qpn, memory_order_relaxed) != qpn)
+		qp->target = segment_qp(qp->peer->segment, &qp->attr.ah_attr.grh.dgid, qpn);
+	return qp->target;
 }
 
 static struct outcome execute(struct qp *qp, const struct send_work *work)
 {
-	const union ibv_gid *gid = &qp->attr.ah_attr.grh.dgid;
-	uint32_t qpn = qp->attr.dest_qp_num;
+	struct shared_qp *target = target_of(qp);
 	struct outcome outcome = {.kind = OUTCOME_DONE};
 	struct request request;
+	void *copy = NULL;
 
 	outcome.status = sq_make_request(qp, work, &request);
 	if (outcome.status != IBV_WC_SUCCESS)
 		return outcome;
-	if (qp->target == NULL ||
-	    atomic_load_explicit(&qp->target->qpn, memory_order_relaxed) != qpn)
-		qp->target = segment_qp(qp->peer->segment, gid, qpn);
-	if (qp->target == NULL)
+	if (target == NULL)
 		return (struct outcome){.kind = OUTCOME_ABSENT};
-	outcome = responder_execute_on(qp->peer, qp->target, qpn, &request);
-	if (opcodes[work->opcode].kind == SOFT_OP_ATOMIC && outcome.kind == OUTCOME_DONE &&
-	    outcome.status == IBV_WC_SUCCESS)
-		sq_place_before(&request, outcome.before);
+	if (__builtin_expect(fault_any, 0))
+		copy = sq_fault_corrupt_out(work, &request);
+	outcome = responder_execute_on(qp->peer, target, qp->attr.dest_qp_num, &request);
+	free(copy);
+	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS) {
+		if (sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC)
+			sq_place_before(&request, outcome.before);
+		if (__builtin_expect(fault_any, 0))
+			sq_fault_corrupt_in(work, &request);
+	}
 	return outcome;
 }
 
@@ -307,90 +191,6 @@ bool sq_settle(struct qp *qp, struct send_slot *slot, const struct outcome *outc
 	return false;
 }
 
-/* --- faults; nothing here without any --- */
-
-void sq_slot_faults(struct qp *qp, struct send_slot *slot)
-{
-	const struct opcode *opcode = &opcodes[slot->work.opcode];
-	uint64_t due_ns =
-		fault_due_ns(opcode->kind, (uint32_t)sq_length(&slot->work), process_now_ns());
-
-	if (due_ns != 0 && due_ns < qp->sq.last_due_ns)
-		due_ns = qp->sq.last_due_ns;
-	if (due_ns != 0)
-		qp->sq.last_due_ns = due_ns;
-	slot->due_ns = due_ns;
-	if (opcode->takes_receive)
-		slot->rnr_faults = fault_rnr();
-}
-
-/* False: a fault has decided what becomes of this request. */
-static bool faults_let_pass(struct qp *qp, struct send_slot *slot)
-{
-	struct outcome outcome = {.kind = OUTCOME_DONE, .status = IBV_WC_SUCCESS};
-
-	if (slot->tried && slot->rnr_faults == 0)
-		return true;
-	if (!slot->tried) {
-		slot->tried = true;
-		if (fault_drop(qp->sq.operations++)) {
-			if (qp->target != NULL && qp->peer->segment != NULL)
-				responder_fail(qp->peer, qp->target, 0);
-			outcome.status = IBV_WC_RETRY_EXC_ERR;
-		} else {
-			outcome.status = fault_complete(opcodes[slot->work.opcode].kind);
-		}
-	}
-	if (outcome.status == IBV_WC_SUCCESS && slot->rnr_faults == 0)
-		return true;
-	if (qp->sq.completed != qp->sq.next) { /* TCP: it comes to it when it is the oldest */
-		slot->tried = outcome.status == IBV_WC_SUCCESS;
-		return false;
-	}
-	if (outcome.status == IBV_WC_SUCCESS) {
-		slot->rnr_faults--;
-		outcome.kind = OUTCOME_RNR;
-		outcome.rnr_timer = 1;
-	}
-	sq_settle(qp, slot, &outcome);
-	return false;
-}
-
-/* Executes with one byte of what it moves flipped, when it is its turn. */
-static struct outcome execute_corrupt(struct qp *qp, const struct send_work *work)
-{
-	const struct opcode *opcode = &opcodes[work->opcode];
-	uint64_t length = sq_length(work);
-	unsigned char *copy = NULL;
-	struct ibv_sge sge;
-	struct send_work other = *work;
-	struct request request;
-
-	if (!fault_corrupt_wanted() || length == 0 ||
-	    sq_make_request(qp, work, &request) != IBV_WC_SUCCESS ||
-	    opcode->kind == SOFT_OP_ATOMIC || (copy = malloc(length)) == NULL)
-		return execute(qp, work);
-	struct iovec whole = {copy, length};
-	bool reads = opcode->kind == SOFT_OP_READ;
-
-	if (!reads)
-		memory_read(0, &whole, 1, request.local, request.local_count);
-	sge = (struct ibv_sge){(uintptr_t)copy, (uint32_t)length, 0};
-	other.sge = &sge;
-	other.num_sge = 1;
-	other.flags |= IBV_SEND_INLINE;
-	if (!reads)
-		fault_corrupt(opcode->kind, copy, length);
-	struct outcome outcome = execute(qp, &other);
-
-	if (reads && outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS) {
-		fault_corrupt(opcode->kind, copy, length);
-		memory_write(0, &whole, 1, request.local, request.local_count);
-	}
-	free(copy);
-	return outcome;
-}
-
 /* --- running --- */
 
 /* False: it has to wait, or the QP has failed. */
@@ -404,12 +204,11 @@ static bool run_next(struct qp *qp)
 		sq_wait_until(qp, slot->due_ns);
 		return false;
 	}
-	if (__builtin_expect(fault_any, 0) && !faults_let_pass(qp, slot))
+	if (__builtin_expect(fault_any, 0) && !sq_fault_passes(qp, slot))
 		return false;
 	if (qp->peer->transport == PEER_TCP)
 		return sq_tcp_send(qp, slot);
-	outcome = __builtin_expect(fault_any, 0) ? execute_corrupt(qp, &slot->work)
-						 : execute(qp, &slot->work);
+	outcome = execute(qp, &slot->work);
 	return sq_settle(qp, slot, &outcome);
 }
 
@@ -478,7 +277,7 @@ static struct send_slot *keep(struct qp *qp, const struct send_work *work)
 		memcpy(slot->sge, work->sge, work->num_sge * sizeof(slot->sge[0]));
 	}
 	if (__builtin_expect(fault_any, 0))
-		sq_slot_faults(qp, slot);
+		sq_fault_posted(qp, slot);
 	sq->posted++;
 	return slot;
 }
@@ -510,11 +309,12 @@ static void submit(struct qp *qp, const struct send_work *work)
 /* 0 and the request, or EINVAL. */
 static int work_of(const struct qp *qp, const struct ibv_send_wr *wr, struct send_work *work)
 {
-	const struct opcode *opcode = &opcodes[(unsigned)wr->opcode < OPCODES ? wr->opcode : 0];
+	const struct send_opcode *opcode =
+		&sq_opcodes[(unsigned)wr->opcode < SQ_OPCODES ? wr->opcode : 0];
 	const unsigned flags =
 		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
 
-	if ((unsigned)wr->opcode >= OPCODES || opcode->op == 0 || opcode->op == REQUEST_FLUSH ||
+	if ((unsigned)wr->opcode >= SQ_OPCODES || opcode->op == 0 || opcode->op == REQUEST_FLUSH ||
 	    wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->sq.max_sge ||
 	    (wr->send_flags & ~flags) != 0)
 		return EINVAL;
@@ -538,7 +338,7 @@ static int work_of(const struct qp *qp, const struct ibv_send_wr *wr, struct sen
 	work->flush_length = 0;
 	work->flush_type = 0;
 	work->flush_level = 0;
-	if (is_eight(opcode->op) && sq_length(work) < 8)
+	if (opcode->eight && sq_length(work) < 8)
 		return EINVAL;
 	if ((work->flags & IBV_SEND_INLINE) &&
 	    (!opcode->takes_inline || sq_length(work) > qp->sq.max_inline))

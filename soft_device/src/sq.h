@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "options.h"
 #include "request.h"
 
 struct qp;
@@ -49,7 +50,8 @@ struct send_slot {
 	uint32_t rnr_tries;
 	uint32_t rnr_faults; /* tries left that are to find no receive */
 	uint32_t absent_tries;
-	bool tried;	      /* the faults were asked */
+	bool asked; /* the faults, and their answer */
+	enum ibv_wc_status fault;
 	struct ibv_sge sge[]; /* sge_room of them, then bytes of data */
 };
 
@@ -135,16 +137,24 @@ static inline bool sq_has_room(const struct send_queue *sq, uint32_t more)
 	return sq->posted + more - released <= sq->max_wr;
 }
 
-/* Empties a slot for a request; the faults say when it may be executed. */
+/* Empties a slot for a request. */
 void sq_slot_begin(struct send_slot *slot, const struct send_work *work);
-void sq_slot_faults(struct qp *qp, struct send_slot *slot);
 
 /* The sum of the bytes it moves. */
 uint64_t sq_length(const struct send_work *work);
-/* Whether the target has to have a receive for it, data may be inline, it moves 8 bytes. */
-bool sq_takes_receive(uint32_t opcode);
-bool sq_takes_inline(uint32_t opcode);
-bool sq_needs_eight(uint32_t opcode);
+/* What there is to know of each opcode, by its number; one without op is not ours. */
+struct send_opcode {
+	enum request_op op;
+	enum ibv_wc_opcode wc;
+	enum soft_op kind;
+	uint32_t local_access; /* that its lkeys need */
+	bool takes_receive;
+	bool takes_inline;
+	bool eight; /* works on 8 bytes */
+};
+
+#define SQ_OPCODES (IBV_WR_ATOMIC_WRITE + 1)
+extern const struct send_opcode sq_opcodes[SQ_OPCODES];
 
 /*
  * The request that goes to the target; a status that is not SUCCESS says what is wrong with
@@ -171,5 +181,15 @@ void sq_wait_end(struct qp *qp);
  * room. Callers hold sq.lock.
  */
 bool sq_tcp_send(struct qp *qp, struct send_slot *slot);
+
+/*
+ * sq_fault.c, with faults only. At post: when a request may be executed. Before it is: false when a
+ * fault has decided what becomes of it. Of its bytes: flips one on the way out (a copy to
+ * be freed, or NULL), or of what came in.
+ */
+void sq_fault_posted(struct qp *qp, struct send_slot *slot);
+bool sq_fault_passes(struct qp *qp, struct send_slot *slot);
+void *sq_fault_corrupt_out(const struct send_work *work, struct request *request);
+void sq_fault_corrupt_in(const struct send_work *work, const struct request *request);
 
 #endif /* SOFT_SQ_H */

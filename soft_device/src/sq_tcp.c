@@ -8,7 +8,9 @@
  * the target is there.
  */
 #include <errno.h>
+#include <stdlib.h>
 
+#include "fault.h"
 #include "memory.h"
 #include "process.h"
 #include "qp.h"
@@ -27,7 +29,7 @@ static bool may_follow(const struct send_queue *sq, const struct send_work *work
 	if (sq->next == sq->completed)
 		return true;
 	return sq->established && !(work->flags & IBV_SEND_FENCE) &&
-	       !sq_takes_receive(sq_slot(sq, sq->next - 1)->work.opcode);
+	       !sq_opcodes[sq_slot(sq, sq->next - 1)->work.opcode].takes_receive;
 }
 
 bool sq_tcp_send(struct qp *qp, struct send_slot *slot)
@@ -35,6 +37,7 @@ bool sq_tcp_send(struct qp *qp, struct send_slot *slot)
 	struct send_queue *sq = &qp->sq;
 	struct outcome outcome = {.kind = OUTCOME_DONE};
 	struct request request;
+	void *copy = NULL;
 	int error;
 
 	if (!may_follow(sq, &slot->work))
@@ -45,8 +48,11 @@ bool sq_tcp_send(struct qp *qp, struct send_slot *slot)
 			return false; /* the answers before it come first */
 		return sq_settle(qp, slot, &outcome);
 	}
+	if (__builtin_expect(fault_any, 0))
+		copy = sq_fault_corrupt_out(&slot->work, &request);
 	error = tcp_request(qp->peer->tcp, &qp->attr.ah_attr.grh.dgid, qp->attr.dest_qp_num,
 			    ticket_of(sq, sq->next), &request);
+	free(copy);
 	if (error == 0) {
 		sq->next++;
 		return true;
@@ -73,6 +79,8 @@ static enum ibv_wc_status place(struct qp *qp, const struct send_work *work,
 	if (bytes != request.length)
 		return IBV_WC_BAD_RESP_ERR;
 	memory_write(0, &whole, 1, request.local, request.local_count);
+	if (__builtin_expect(fault_any, 0))
+		sq_fault_corrupt_in(work, &request);
 	return IBV_WC_SUCCESS;
 }
 
