@@ -5,7 +5,7 @@
  * A listener, once made, stays until the process ends, and is used again for the next
  * block of QPs on its address: so a peer may remember for good who is at which port. Who
  * connects is a stranger until he has said hello and what the connection is for; he has a limited
- * time for that.
+ * time for that, and where there are too many the oldest goes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #include "process.h"
 #include "stream.h"
 
-#define STRANGERS_MAX 256		  /* at a time; others wait in the backlog */
-#define PAUSE_NS      UINT64_C(100000000) /* of a listener when there is no room for more */
+#define STRANGERS_MAX 256
+#define PAUSE_NS      UINT64_C(100000000) /* of a listener when no file descriptor is left */
 
 struct listener {
 	struct listener *next;
@@ -34,6 +34,7 @@ struct listener {
 };
 
 struct stranger {
+	struct stranger *next; /* younger */
 	struct stream stream;
 	struct watch *watch;
 	struct timer *limit;
@@ -41,9 +42,14 @@ struct stranger {
 };
 
 static struct listener *listeners; /* objects lock */
-static struct listener *inherited; /* of the parent, before a fork(); here for leak checkers */
-static struct wire_hello own;	   /* identity 0: not made; objects lock until then */
-static unsigned strangers;	   /* the agent's */
+/* of the parent, before a fork(); here for leak checkers */
+static struct listener *inherited;
+static struct stranger *inherited_strangers;
+static struct wire_hello own; /* identity 0: not made; objects lock until then */
+static struct strangers {     /* the agent's */
+	struct stranger *oldest;
+	unsigned count;
+} strangers;
 
 const struct wire_hello *peer_hello(void)
 {
@@ -64,11 +70,16 @@ bool peer_listens_at(const union ibv_gid *gid, uint16_t port)
 
 static void stranger_free(struct stranger *stranger)
 {
+	struct stranger **at = &strangers.oldest;
+
+	while (*at != stranger)
+		at = &(*at)->next;
+	*at = stranger->next;
+	strangers.count--;
 	agent_unwatch(stranger->watch);
 	agent_timer_delete(stranger->limit);
 	stream_close(&stranger->stream);
 	free(stranger);
-	strangers--;
 }
 
 static void stranger_late(void *arg)
@@ -135,12 +146,18 @@ static void stranger_ready(void *arg, uint32_t events)
 static void stranger_new(int fd)
 {
 	struct stranger *stranger = calloc(1, sizeof(*stranger));
+	struct stranger **at = &strangers.oldest;
 
 	if (stranger == NULL) {
 		close(fd);
 		return;
 	}
-	strangers++;
+	if (strangers.count == STRANGERS_MAX)
+		stranger_free(strangers.oldest);
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = stranger;
+	strangers.count++;
 	stream_open(&stranger->stream, fd);
 	tcp_watch_host(fd);
 	stranger->limit = agent_timer_new(stranger_late, stranger);
@@ -169,14 +186,9 @@ static void listener_pause(struct listener *listener)
 static void listener_ready(void *arg, uint32_t events)
 {
 	struct listener *listener = arg;
-	int fd;
+	const int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	(void)events;
-	if (strangers >= STRANGERS_MAX) {
-		listener_pause(listener);
-		return;
-	}
-	fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0)
 		stranger_new(fd);
 	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
@@ -296,7 +308,8 @@ static void forked(void)
 		inherited = listeners;
 	listeners = NULL;
 	memset(&own, 0, sizeof(own));
-	strangers = 0;
+	inherited_strangers = strangers.oldest;
+	memset(&strangers, 0, sizeof(strangers));
 	unix_forked();
 }
 

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -181,23 +180,20 @@ static void test_own_ipv6_connection_is_of_this_user(void **state)
 static void test_hello_is_of_this_process(void **state)
 {
 	static const unsigned char no_name[WIRE_NAME_BYTES];
-	struct segment *segment = aligned_alloc(4096, 4096); /* of which the start is used */
-	struct process process = {.segment = segment};
+	static struct segment segment = {.identity = 99};
+	struct process process = {.segment = &segment};
 	struct wire_hello hello;
 
-	assert_non_null(segment);
-	segment->identity = 99;
 	process_current = &process;
 	hello_make(&hello);
 	process_current = NULL;
 	assert_int_equal(hello.identity, 99);
-	assert_int_equal(hello.probe, (uintptr_t)&segment->probe);
+	assert_int_equal(hello.probe, (uintptr_t)&segment.probe);
 	assert_int_equal(hello.pid, getpid());
 	assert_int_equal(hello.uid, geteuid());
 	assert_int_not_equal(hello.pid_namespace, 0);
 	assert_int_not_equal(hello.net_namespace, 0);
 	assert_memory_equal(hello.name, no_name, sizeof(no_name));
-	free(segment);
 }
 
 int main(void)

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_hostile.c -- whoever connects to the device and is not one of ours, or does not
+ * behave, is hung up on, and others do not notice: after each test a new connection of
+ * the device to itself, over its sockets, is made and used.
+ *
+ * The port is in the number of every queue pair.
+ */
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "pair.h"
+#include "wire.h"
+
+#define CROWD 300 /* more than the device listens to at a time */
+
+static struct end target;
+
+static int setup(void **state)
+{
+	const struct end_options options = end_defaults();
+
+	end_open(&target, &options, -1);
+	return setup_nothing(state);
+}
+
+/* The device still meets others. */
+static int teardown(void **state)
+{
+	const struct end_options options = end_defaults();
+
+	pair_make(&options, &options);
+	done(work(IBV_WR_RDMA_WRITE, 0, 4096, 0));
+	end_close(&target);
+	return teardown_pair(state);
+}
+
+static int connect_to_target(void)
+{
+	struct sockaddr_storage room;
+	struct sockaddr *addr =
+		test_sockaddr(test_addr(), (uint16_t)(target.qp->qp_num >> 8), &room);
+	int fd = socket(addr->sa_family, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	OK(connect(fd, addr,
+		   addr->sa_family == AF_INET ? sizeof(struct sockaddr_in)
+					      : sizeof(struct sockaddr_in6)));
+	return fd;
+}
+
+static void say(int fd, const void *bytes, size_t length)
+{
+	assert_int_equal(send(fd, bytes, length, MSG_NOSIGNAL), length);
+}
+
+/* Reads exactly so much; false at the end. */
+static bool hear(int fd, void *bytes, size_t length)
+{
+	unsigned char *at = bytes;
+
+	while (length > 0) {
+		ssize_t got;
+
+		wait_readable(fd, "an answer");
+		got = recv(fd, at, length, 0);
+		if (got <= 0)
+			return false;
+		at += got;
+		length -= (size_t)got;
+	}
+	return true;
+}
+
+static void expect_hang_up(int fd)
+{
+	unsigned char byte;
+
+	while (hear(fd, &byte, 1))
+		;
+	close(fd);
+}
+
+static struct wire_hello say_hello(int fd)
+{
+	const struct wire_hello hello = {.identity = 0x5417};
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct wire_hello reply;
+
+	wire_put_hello(bytes, &hello);
+	say(fd, bytes, sizeof(bytes));
+	assert_true(hear(fd, bytes, sizeof(bytes)));
+	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &reply));
+	assert_int_equal(reply.welcome, WIRE_WELCOME);
+	return reply;
+}
+
+static void say_carry(int fd)
+{
+	unsigned char bytes[WIRE_HEADER_BYTES];
+
+	wire_put_header(bytes, WIRE_CARRY, 0);
+	say(fd, bytes, sizeof(bytes));
+}
+
+static struct request write_request(void)
+{
+	return (struct request){.op = REQUEST_WRITE,
+				.rkey = target.mr->rkey,
+				.length = 8,
+				.remote_addr = (uintptr_t)target.memory,
+				.src_qpn = 0x123456,
+				.src_gid = target.gid};
+}
+
+static size_t put_write(unsigned char bytes[WIRE_REQUEST_START + 8], uint32_t number, uint32_t qpn)
+{
+	const struct request request = write_request();
+
+	wire_put_request(bytes, number, &target.gid, qpn, &request);
+	memset(bytes + WIRE_REQUEST_START, 0xee, 8);
+	return WIRE_REQUEST_START + 8;
+}
+
+static struct wire_answer hear_answer(int fd)
+{
+	unsigned char bytes[WIRE_ANSWER_START];
+	struct wire_header header;
+	struct wire_answer answer;
+
+	assert_true(hear(fd, bytes, sizeof(bytes)));
+	OK(wire_get_header(bytes, &header));
+	assert_int_equal(header.kind, WIRE_ANSWER);
+	OK(wire_get_answer(bytes + WIRE_HEADER_BYTES, header.length, &answer));
+	return answer;
+}
+
+static void test_foreign_protocol_is_hung_up_on(void **state)
+{
+	const int fd = connect_to_target();
+
+	say(fd, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35);
+	expect_hang_up(fd);
+}
+
+static void test_other_version_is_hung_up_on(void **state)
+{
+	const int fd = connect_to_target();
+	unsigned char bytes[WIRE_HEADER_BYTES];
+
+	wire_put_header(bytes, WIRE_HELLO, WIRE_HELLO_BYTES);
+	bytes[5]++;
+	say(fd, bytes, sizeof(bytes));
+	expect_hang_up(fd);
+}
+
+static void test_request_before_hello_is_hung_up_on(void **state)
+{
+	const int fd = connect_to_target();
+	unsigned char bytes[WIRE_REQUEST_START + 8];
+
+	say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
+	expect_hang_up(fd);
+}
+
+static void test_request_before_carry_is_hung_up_on(void **state)
+{
+	const int fd = connect_to_target();
+	unsigned char bytes[WIRE_REQUEST_START + 8];
+
+	say_hello(fd);
+	say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
+	expect_hang_up(fd);
+}
+
+static void test_second_hello_is_hung_up_on(void **state)
+{
+	const struct wire_hello hello = {.identity = 1};
+	const int fd = connect_to_target();
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+
+	say_hello(fd);
+	wire_put_hello(bytes, &hello);
+	say(fd, bytes, sizeof(bytes));
+	expect_hang_up(fd);
+}
+
+static void test_unsound_request_is_hung_up_on(void **state)
+{
+	const int fd = connect_to_target();
+	unsigned char bytes[WIRE_REQUEST_START + 8];
+	const size_t length = put_write(bytes, 0, target.qp->qp_num);
+
+	say_hello(fd);
+	say_carry(fd);
+	bytes[WIRE_HEADER_BYTES + 44] = REQUEST_OPS; /* after number, QPNs and GIDs */
+	say(fd, bytes, length);
+	expect_hang_up(fd);
+}
+
+static void test_answer_to_nothing_is_hung_up_on(void **state)
+{
+	const struct wire_answer answer = {.number = 0};
+	const int fd = connect_to_target();
+	unsigned char bytes[WIRE_ANSWER_START];
+
+	say_hello(fd);
+	say_carry(fd);
+	wire_put_answer(bytes, &answer);
+	say(fd, bytes, sizeof(bytes));
+	expect_hang_up(fd);
+}
+
+static void test_request_for_nobody_is_absent(void **state)
+{
+	const int fd = connect_to_target();
+	unsigned char bytes[WIRE_REQUEST_START + 8];
+
+	say_hello(fd);
+	say_carry(fd);
+	for (uint32_t number = 0; number < 3; number++) {
+		struct wire_answer answer;
+
+		say(fd, bytes, put_write(bytes, number, number == 0 ? 0 : 0xffffff));
+		answer = hear_answer(fd);
+		assert_int_equal(answer.number, number);
+		assert_int_equal(answer.outcome.kind, OUTCOME_ABSENT);
+	}
+	close(fd);
+}
+
+/* The region and the key are right; only the QP has no such partner. */
+static void test_request_of_a_stranger_changes_nothing(void **state)
+{
+	const int fd = connect_to_target();
+	unsigned char bytes[WIRE_REQUEST_START + 8];
+	unsigned char before[8];
+
+	memcpy(before, target.memory, sizeof(before));
+	say_hello(fd);
+	say_carry(fd);
+	say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
+	assert_int_equal(hear_answer(fd).outcome.kind, OUTCOME_ABSENT);
+	assert_memory_equal(target.memory, before, sizeof(before));
+	close(fd);
+}
+
+/* It stays open while the device meets others (teardown). */
+static void test_half_a_message_holds_nobody_up(void **state)
+{
+	const struct request request = {.op = REQUEST_WRITE, .length = SOFT_MAX_MESSAGE};
+	const int fd = connect_to_target();
+	unsigned char bytes[WIRE_REQUEST_START];
+
+	say_hello(fd);
+	say_carry(fd);
+	wire_put_request(bytes, 0, &target.gid, target.qp->qp_num, &request);
+	say(fd, bytes, sizeof(bytes));
+}
+
+static void test_crowd_that_says_nothing_keeps_nobody_out(void **state)
+{
+	for (int i = 0; i < CROWD; i++)
+		connect_to_target(); /* and left open */
+}
+
+/* Good requests with a few bytes changed, the same on every run. */
+static void test_mutated_requests_are_survived(void **state)
+{
+	uint64_t random = 1;
+	int fd = -1;
+
+	for (uint32_t i = 0; i < 3000; i++) {
+		unsigned char bytes[WIRE_REQUEST_START + 8];
+		const size_t length = put_write(bytes, i, target.qp->qp_num);
+
+		for (int changes = 0; changes < 3; changes++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+			bytes[(random >> 33) % length] ^= (unsigned char)(random >> 25);
+		}
+		if (fd < 0) {
+			fd = connect_to_target();
+			say_hello(fd);
+			say_carry(fd);
+		}
+		if (send(fd, bytes, length, MSG_NOSIGNAL) != (ssize_t)length || i % 16 == 15) {
+			close(fd);
+			fd = -1;
+		}
+	}
+}
+
+/* The abstract socket that the hello names; -1 when it names none. */
+static int connect_to_unix_socket(void)
+{
+	static const unsigned char none[WIRE_NAME_BYTES];
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd = connect_to_target();
+	const struct wire_hello hello = say_hello(fd);
+	int length = sprintf(addr.sun_path + 1, "rpma-soft-");
+
+	close(fd);
+	if (memcmp(hello.name, none, sizeof(none)) == 0)
+		return -1;
+	for (int i = 0; i < WIRE_NAME_BYTES; i++)
+		length += sprintf(addr.sun_path + 1 + length, "%02x", hello.name[i]);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	assert_true(fd >= 0);
+	OK(connect(fd, (struct sockaddr *)&addr,
+		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)));
+	return fd;
+}
+
+static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
+{
+	const struct wire_hello hello = {.identity = 0x5417};
+	unsigned char carry[WIRE_HEADER_BYTES], cut[WIRE_HELLO_MESSAGE];
+	unsigned char large[8192] = {0};
+	const struct {
+		const void *bytes;
+		size_t length;
+	} cases[] = {{"x", 1}, {carry, sizeof(carry)}, {cut, sizeof(cut) - 1}, {large, 8192}};
+
+	wire_put_header(carry, WIRE_CARRY, 0);
+	wire_put_hello(cut, &hello);
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		const int fd = connect_to_unix_socket();
+
+		if (strstr(getenv("RPMA_SOFT"), "transport:tcp") != NULL) {
+			assert_int_equal(fd, -1);
+			break;
+		}
+		assert_true(fd >= 0);
+		say(fd, cases[i].bytes, cases[i].length);
+		expect_hang_up(fd);
+	}
+}
+
+#define HOSTILE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+static const struct CMUnitTest tests[] = {
+	HOSTILE_TEST(test_foreign_protocol_is_hung_up_on),
+	HOSTILE_TEST(test_other_version_is_hung_up_on),
+	HOSTILE_TEST(test_request_before_hello_is_hung_up_on),
+	HOSTILE_TEST(test_request_before_carry_is_hung_up_on),
+	HOSTILE_TEST(test_second_hello_is_hung_up_on),
+	HOSTILE_TEST(test_unsound_request_is_hung_up_on),
+	HOSTILE_TEST(test_answer_to_nothing_is_hung_up_on),
+	HOSTILE_TEST(test_request_for_nobody_is_absent),
+	HOSTILE_TEST(test_request_of_a_stranger_changes_nothing),
+	HOSTILE_TEST(test_half_a_message_holds_nobody_up),
+	HOSTILE_TEST(test_crowd_that_says_nothing_keeps_nobody_out),
+	HOSTILE_TEST(test_mutated_requests_are_survived),
+	HOSTILE_TEST(test_nonsense_on_the_unix_socket_is_hung_up_on),
+};
+
+DEVICE_TESTS("links_hostile", tests)
