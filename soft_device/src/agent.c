@@ -502,7 +502,7 @@ int agent_start(void)
 
 static void forked(void)
 {
-	pthread_mutex_init(&agent.lock, NULL);
+	release(); /* this thread has it: take() */
 	pthread_cond_init(&agent.returned, NULL);
 	if (!agent.started)
 		return;

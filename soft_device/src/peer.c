@@ -274,7 +274,7 @@ static void after_fork(void)
 
 static void forked(void)
 {
-	pthread_mutex_init(&lock, NULL);
+	after_fork(); /* this thread has the lock */
 	pthread_cond_init(&returned, NULL);
 	if (table.peers == NULL && table.attempts == NULL)
 		return;

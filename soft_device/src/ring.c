@@ -335,7 +335,7 @@ static void after_fork(void)
 /* The parent's channels are dead in the child; who closes their fds is channel.c. */
 static void forked(void)
 {
-	pthread_mutex_init(&own.lock, NULL);
+	after_fork(); /* this thread has the lock */
 	if (subscribers != NULL)
 		inherited = subscribers;
 	subscribers = NULL;

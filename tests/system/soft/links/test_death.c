@@ -3,7 +3,7 @@
  * test_death.c -- a partner that is killed, whatever else holds what it held, and one
  * that is not let in: the receives of the other end are flushed, or its sends fail.
  *
- * The partner is a child of this program, forked before either has opened the device.
+ * The partner is a child of this program with a device of its own.
  */
 #include <signal.h>
 #include <string.h>
