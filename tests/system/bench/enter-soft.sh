@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# rpma-bench gets onto the software device by itself, and stays what it is when
+# it is there already. Usage: enter-soft.sh BUILD-DIR
+# shellcheck disable=SC2317 # functions are called through check
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+bench=$1/tools/rpma-bench/rpma-bench
+soft=$1/soft_device/rpma-soft
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+short=(--size 64 --duration 20ms --warmup 0 --repeats 1)
+notice='running on the software device, whose figures say nothing of hardware$'
+failed=0
+
+# check NAME COMMAND...: outside of any condition, where set -e would not reach
+check()
+{
+	local name=$1 status
+	shift
+	set +e
+	(
+		set -e
+		"$@"
+	) > log 2>&1
+	status=$?
+	set -e
+	if [[ $status -eq 0 ]]; then
+		printf 'ok %s\n' "$name"
+	else
+		printf 'not ok %s\n' "$name"
+		cat log
+		failed=1
+	fi
+}
+
+# measured FILE NOTICES: a result made on the software device, after so many notices
+measured()
+{
+	/usr/bin/python3 -B "$here/check_result.py" "$1" --sizes 64 --kind soft \
+		--warning DEVICE_NOT_HARDWARE
+	cat err
+	[[ $(grep -c "$notice" err) -eq $2 ]]
+}
+
+by_itself()
+{
+	timeout 60 "$bench" local "${short[@]}" -o r.json 2> err
+	measured r.json 1
+	head -n 1 err | grep -q '^rpma-bench: this host has no RDMA device: '
+}
+
+asked()
+{
+	timeout 60 "$bench" local --device soft "${short[@]}" -o r.json 2> err
+	measured r.json 1
+	head -n 1 err | grep -q '^rpma-bench: --device soft: '
+}
+
+already_there()
+{
+	timeout 60 "$soft" "$bench" local "${short[@]}" -o r.json 2> err
+	measured r.json 0
+	timeout 60 "$soft" "$bench" local --device soft "${short[@]}" -o r.json 2> err
+	measured r.json 0
+}
+
+words_are_kept()
+{
+	RPMA_SOFT='verbose transport:tcp' timeout 60 "$bench" local --device soft "${short[@]}" \
+		-o r.json 2> err
+	measured r.json 1
+	grep -q '^rpma-soft: .*tcp' err
+}
+
+another_device_is_refused()
+{
+	local status=0
+	timeout 60 "$soft" "$bench" local --device soft4711 "${short[@]}" 2> err || status=$?
+	cat err
+	[[ $status -eq 3 && $(wc -l < err) -eq 1 ]]
+	grep -q soft4711 err
+}
+
+# two_processes ADDRESS: a server and a client, each by itself
+two_processes()
+{
+	local tries=300 server port
+	: > out
+	"$bench" server --device soft --listen "$1" --port 0 --once > out 2> server.err &
+	server=$!
+	until grep -q ' port ' out; do
+		((--tries))
+		sleep 0.1
+	done
+	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' out)
+	timeout 60 "$bench" client "$1" --port "$port" --device soft "${short[@]}" -o r.json 2> err
+	measured r.json 1
+	wait "$server"
+	grep -q "$notice" server.err
+	grep -q '(soft[0-9]*)' out
+}
+
+if [[ -n $(ls /sys/class/infiniband 2> /dev/null || true) ]]; then
+	printf 'skip by-itself: this machine has an RDMA device\n'
+else
+	check 'by itself, where there is no RDMA device' by_itself
+fi
+check 'when it is asked for' asked
+check 'not again, when it is there' already_there
+check 'with the words that are set' words_are_kept
+check 'another of its devices is refused' another_device_is_refused
+check 'a server and a client' two_processes 127.0.0.1
+if [[ -e /proc/net/if_inet6 ]] && grep -q ' lo$' /proc/net/if_inet6; then
+	check 'a server and a client over IPv6' two_processes ::1
+else
+	printf 'skip ipv6: this machine has no ::1\n'
+fi
+exit "$failed"
