@@ -158,6 +158,7 @@ static void atomics__change_the_word(void **unused)
 
 static void sge_list__is_gathered(void **unused)
 {
+	NOT_ON_RXE("its provider (rdma-core 44 to 56) posts what the kernel then fails");
 	struct ibv_sge sge[3] = {
 		{(uintptr_t)(w.near.memory + 3000), 100, w.near.mr->lkey},
 		{(uintptr_t)(w.near.memory + 10), 1, w.near.mr->lkey},
@@ -189,6 +190,7 @@ static void inline_data__is_taken_when_set(void **unused)
 
 static void inline_data_list__is_gathered(void **unused)
 {
+	NOT_ON_RXE("its provider (rdma-core 44 to 56) puts each piece at the start");
 	unsigned char bytes[30];
 	struct ibv_data_buf pieces[] = {{bytes + 20, 10}, {bytes, 5}};
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_ipv6.c -- the RDMA CM over IPv6, at RPMA_TEST_ADDR6 (default ::1). */
+#include "cm.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+static int setup_cm6(void **unused)
+{
+	(void)unused;
+	if (test_addr6() == NULL)
+		return 0;
+	cm.server.channel = rdma_create_event_channel();
+	cm.client.channel = rdma_create_event_channel();
+	cm.listener = cm_listen(cm.server.channel, test_addr6(), 10);
+	cm.port = ntohs(rdma_get_src_port(cm.listener));
+	cm.client.id = cm_id(cm.client.channel);
+	return 0;
+}
+
+#define NEEDS_IPV6() SKIP_UNLESS(test_addr6() != NULL, "RPMA_TEST_ADDR6 is not set")
+
+static void connection__carries_messages(void **unused)
+{
+	NEEDS_IPV6();
+	cm_make_pair(test_addr6());
+	cm_send_works(&cm.client, &cm.server);
+	cm_send_works(&cm.server, &cm.client);
+	OK(rdma_disconnect(cm.client.id));
+	cm_expect(cm.server.channel, RDMA_CM_EVENT_DISCONNECTED);
+}
+
+static void addresses__are_of_ipv6(void **unused)
+{
+	struct in6_addr expected;
+
+	NEEDS_IPV6();
+	assert_int_equal(inet_pton(AF_INET6, test_addr6(), &expected), 1);
+	cm_make_pair(test_addr6());
+	struct sockaddr_in6 *peer = (struct sockaddr_in6 *)rdma_get_peer_addr(cm.server.id);
+	struct sockaddr_in6 *local = (struct sockaddr_in6 *)rdma_get_local_addr(cm.server.id);
+
+	assert_int_equal(peer->sin6_family, AF_INET6);
+	assert_int_equal(local->sin6_family, AF_INET6);
+	assert_memory_equal(&local->sin6_addr, &expected, sizeof(expected));
+	assert_int_equal(local->sin6_port, htons(cm.port));
+	assert_int_equal(peer->sin6_port, rdma_get_src_port(cm.client.id));
+}
+
+static void gid__of_the_address_is_in_the_table(void **unused)
+{
+	union ibv_gid gid;
+	int index = -1;
+
+	NEEDS_IPV6();
+	OK(ibv_close_device(open_device_of(test_addr6(), &index, &gid)));
+	assert_true(index >= 0);
+}
+
+static void listener__on_any_address_takes_ipv4_too(void **unused)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+
+	NEEDS_IPV6();
+	OK(rdma_destroy_id(cm.listener));
+	cm.listener = cm_listen(cm.server.channel, "::", 1);
+	cm.port = ntohs(rdma_get_src_port(cm.listener));
+	cm_connect(cm.client.id, &param); /* to the IPv4 address */
+	cm.server.id = cm_take_request().id;
+	cm_accept(cm.server.id, &param);
+	cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
+	cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+#define CM6_TEST(test) cmocka_unit_test_setup_teardown(test, setup_cm6, teardown_cm)
+
+static const struct CMUnitTest tests[] = {
+	CM6_TEST(connection__carries_messages),
+	CM6_TEST(addresses__are_of_ipv6),
+	CM6_TEST(gid__of_the_address_is_in_the_table),
+	CM6_TEST(listener__on_any_address_takes_ipv4_too),
+};
+
+DEVICE_TESTS("ipv6", tests)
