@@ -25,6 +25,7 @@ struct device {
 	const char *transport;		  /* "roce", "ib", "iwarp", or NULL: unknown */
 	char netdev[32];		  /* empty: unknown */
 	char address[DEVICE_ADDRESS_MAX]; /* an address of the netdev; empty: none */
+	char firmware[64];		  /* of a software device; of others sysfs has it */
 };
 
 /* *devices is malloced, sorted by name. A host without RDMA gives 0 devices. */

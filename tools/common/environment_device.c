@@ -57,6 +57,8 @@ json_t *environment_nic(const struct sysroot *root, const char *device)
 				    ? result_text(name)
 				    : json_null());
 	add_nic_facts(root, group, device);
+	if (d.firmware[0] != '\0')
+		json_object_set_new(group, "fw_ver", result_text(d.firmware));
 	json_object_set_new(group, "netdev_mtu_bytes",
 			    fact_number(root, "sys/class/net/%s/mtu", d.netdev));
 	json_object_set_new(group, "numa_node",

@@ -28,6 +28,7 @@ static void read_address(const union ibv_gid *gid, char address[DEVICE_ADDRESS_M
 static int read_device(struct ibv_device *ibv, struct device *device)
 {
 	struct ibv_context *context = ibv_open_device(ibv);
+	struct ibv_device_attr attr;
 	struct ibv_port_attr port;
 	union ibv_gid gid;
 
@@ -36,6 +37,8 @@ static int read_device(struct ibv_device *ibv, struct device *device)
 	memset(device, 0, sizeof(*device));
 	snprintf(device->name, sizeof(device->name), "%s", ibv_get_device_name(ibv));
 	device->kind = DEVICE_SOFT;
+	if (ibv_query_device(context, &attr) == 0)
+		snprintf(device->firmware, sizeof(device->firmware), "%s", attr.fw_ver);
 	if (ibv_query_port(context, 1, &port) == 0)
 		device->transport = port.link_layer == IBV_LINK_LAYER_ETHERNET ? "roce" : "ib";
 	if (ibv_query_gid(context, 1, 0, &gid) == 0)
