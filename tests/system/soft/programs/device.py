@@ -18,12 +18,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from remote import output_of
 
 ROOT = Path(__file__).resolve().parents[4]
 BUILD = Path(os.environ.get("RPMA_BUILD_DIR", ROOT / "build/release"))
 LAUNCHER = BUILD / "soft_device/rpma-soft"
 DENY_VM = BUILD / "tests/system/soft/programs/deny_vm"
-REMOTE = Path(__file__).resolve().parent / "remote"
+REMOTE = Path(__file__).resolve().parent / "remote.py"
+LOCAL = r"local \(process_vm\)"
+TCP = r"tcp \(.+\)"
+NOT_PERMITTED = r"tcp \(.*Operation not permitted.*\)"
 LISTEN = "0A"  # TCP_LISTEN in /proc/net/tcp
 NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
 
@@ -55,13 +59,13 @@ class Device:
     address: str  # the server's, for the connection manager
     exchange: str  # the server's, for programs that exchange parameters over TCP
     environment: dict[str, str]
-    transport: str | None = None  # of every link, None if the device does not tell
+    transport: str | None = None  # a pattern for every link, None if the device does not tell
     server: tuple[str, ...] = ()  # what starts a program on it
     client: tuple[str, ...] = ()
     pingpong: str = "-g 0"  # options that choose the device and the GID
     perftest: str = ""
     debian_librpma: str = ""  # a directory
-    elsewhere: tuple[str, ...] = ()  # what runs a command on the server's machine, if not here
+    elsewhere: str = ""  # the address of the server's machine, if it is not this one
 
     @property
     def is_kernel(self) -> bool:
@@ -84,15 +88,19 @@ class Device:
     def listens(self, pid: int, port: int, by_cm: bool) -> bool:
         """The connection manager of the software device listens on TCP, too."""
         if by_cm and self.is_kernel:
-            return cm_listens(call(*self.elsewhere, "rdma", "resource", "show", "cm_id"), port)
-        root = "/proc" if self.elsewhere else f"/proc/{pid}"  # that may have a network of its own
-        tables = f"{root}/net/tcp", f"{root}/net/tcp6"
+            return cm_listens(self.ask("rdma", "resource", "show", "cm_id"), port)
+        # a process here may have a network of its own
+        root = "/proc" if self.elsewhere else f"/proc/{pid}"
+        return tcp_listens(self.ask("cat", f"{root}/net/tcp", f"{root}/net/tcp6"), port)
+
+    def ask(self, *command: str) -> str:
+        """What a command prints on the machine of the server."""
         if self.elsewhere:
-            return tcp_listens(call(*self.elsewhere, "cat", *tables), port)
-        try:
-            return tcp_listens("".join(Path(table).read_text() for table in tables), port)
-        except OSError:  # it has just ended
-            return False
+            return output_of(self.elsewhere, *command)
+        return subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            check=False, timeout=60,
+        ).stdout  # fmt: skip
 
 
 def base_environment() -> dict[str, str]:
@@ -107,7 +115,7 @@ def soft(options: str = "", **fields: object) -> Device:
         "address": "127.0.0.1",
         "exchange": "127.0.0.1",
         "environment": {**base_environment(), "RPMA_SOFT": f"verbose {options}".strip()},
-        "transport": "local",
+        "transport": LOCAL,
         "server": (str(LAUNCHER),),
         "client": (str(LAUNCHER),),
     }
@@ -133,7 +141,7 @@ def plain() -> Iterator[Device]:
 
 @contextmanager
 def tcp() -> Iterator[Device]:
-    yield soft("transport:tcp", transport="tcp")
+    yield soft("transport:tcp", transport=TCP)
 
 
 def as_nobody(device: Device) -> Device:
@@ -157,7 +165,7 @@ def user() -> Iterator[Device]:
 
 @contextmanager
 def seccomp() -> Iterator[Device]:
-    yield behind(soft(transport="tcp"), str(DENY_VM))
+    yield behind(soft(transport=NOT_PERMITTED), str(DENY_VM))
 
 
 @contextmanager
@@ -200,7 +208,7 @@ def namespaces() -> Iterator[Device]:
         ]  # fmt: skip
         address = "10.201.0.1"
         yield soft(
-            address=address, exchange=address, transport="tcp", server=apart[0], client=apart[1]
+            address=address, exchange=address, transport=TCP, server=apart[0], client=apart[1]
         )
     finally:
         for name in names:
@@ -226,19 +234,19 @@ def kernel_ipv6() -> Iterator[Device]:
 
 
 def with_peer(device: Device) -> Device:
-    """The server runs on the other guest, whose command is `remote serve`."""
+    """The server runs on the other guest, whose command is `remote.py serve`."""
     peer = os.environ.get("RPMA_VM_PEER", "")
     if peer == os.environ.get("RPMA_VM_ADDR", ""):
         pytest.skip("two machines: only with scripts/vm --hosts 2")
     there = (str(REMOTE), "run", peer)
     return replace(
-        device, server=(*there, *device.server), elsewhere=there, address=peer, exchange=peer
+        device, server=(*there, *device.server), elsewhere=peer, address=peer, exchange=peer
     )
 
 
 @contextmanager
 def hosts() -> Iterator[Device]:
-    yield with_peer(soft(transport="tcp"))
+    yield with_peer(soft(transport=TCP))
 
 
 @contextmanager
@@ -263,14 +271,14 @@ def yama(scope: int, transport: str) -> Iterator[Device]:
 @contextmanager
 def yama1() -> Iterator[Device]:
     """Only those traced by consent: the device consents."""
-    with yama(1, "local") as device:
+    with yama(1, LOCAL) as device:
         yield device
 
 
 @contextmanager
 def yama2() -> Iterator[Device]:
     """Only with CAP_SYS_PTRACE."""
-    with yama(2, "tcp") as device:
+    with yama(2, NOT_PERMITTED) as device:
         yield device
 
 

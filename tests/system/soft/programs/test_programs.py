@@ -60,12 +60,15 @@ def test_ibv_devinfo(device: Device) -> None:
 
 
 @pytest.mark.soft_only
-@pytest.mark.parametrize("role", [(), ("-s",)], ids=["server", "client"])
-def test_udaddy_is_refused(device: Device, role: tuple[str, ...]) -> None:
-    """It needs unreliable datagrams, which only a kernel device has."""
-    done = alone(device, "udaddy", *(role or ("-b",)), device.address)
+@pytest.mark.parametrize("role", ["-b", "-s"], ids=["server", "client"])
+def test_udaddy_is_refused(device: Device, role: str) -> None:
+    """It needs unreliable datagrams, which only a kernel device has.
+
+    Its client has no message for what fails first, its server has one.
+    """
+    done = alone(device, "udaddy", role, device.address)
     assert done.returncode > 0, done
-    assert "failed" in done.stdout + done.stderr, done
+    assert role == "-s" or "udaddy: listen request failed" in done.stderr, done
 
 
 def test_denied_is_denied() -> None:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs commands on another machine of these tests, as if they ran here.
 
-    remote serve                  on that machine: take commands, for ever
-    remote run ADDRESS COMMAND... here: its output and status become ours
+    remote.py serve                  on that machine: take commands, for ever
+    remote.py run ADDRESS COMMAND... here: its output and status become ours
 
 A connection is a command: one line of JSON, then frames of one letter (o and e
 for output, x for the status), a length and the bytes. The command and all it
@@ -19,9 +19,11 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from typing import BinaryIO
 
 PORT = 19000
+LIMIT_S = 60
 HEADER = struct.Struct("!cI")
 PASSED_ON = ("LD_LIBRARY_PATH", "LC_ALL", "RPMA_SOFT", "RPMA_TEST_LIBRARY")
 
@@ -78,22 +80,30 @@ def serve() -> None:
         server.serve_forever()
 
 
-def run(address: str, command: list[str]) -> int:
+def frames(address: str, command: list[str]) -> Iterator[tuple[bytes, bytes]]:
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    with socket.create_connection((address, PORT), timeout=30) as connection:
+    with socket.create_connection((address, PORT), timeout=LIMIT_S) as connection:
         connection.settimeout(None)
         stream = connection.makefile("rwb")
         stream.write(json.dumps({"command": command, "environment": environment}).encode() + b"\n")
         stream.flush()
-        outputs = {b"o": sys.stdout, b"e": sys.stderr}
         while header := stream.read(HEADER.size):
             kind, length = HEADER.unpack(header)
-            text = stream.read(length)
-            if kind == b"x":
-                status = int(text)
-                return status if status >= 0 else 128 - status
-            outputs[kind].buffer.write(text)
-            outputs[kind].flush()
+            yield kind, stream.read(length)
+
+
+def output_of(address: str, *command: str) -> str:
+    return b"".join(text for kind, text in frames(address, list(command)) if kind == b"o").decode()
+
+
+def run(address: str, command: list[str]) -> int:
+    outputs = {b"o": sys.stdout, b"e": sys.stderr}
+    for kind, text in frames(address, command):
+        if kind == b"x":
+            status = int(text)
+            return status if status >= 0 else 128 - status
+        outputs[kind].buffer.write(text)
+        outputs[kind].flush()
     print(f"remote: {address} hung up", file=sys.stderr)
     return 1
 
