@@ -20,6 +20,7 @@ struct worker {
 	unsigned char *source;
 	unsigned number;
 	uint32_t lkey;
+	uint32_t rkey; /* of the target; its ibv_mr may be gone */
 	int error; /* of a post, or a completion that was not good */
 	_Atomic unsigned completed;
 	pthread_t thread;
@@ -60,6 +61,7 @@ static int setup_workers(void **unused)
 		worker->number = i;
 		worker->source = requester.memory + 4096L * i;
 		worker->lkey = requester.mr->lkey;
+		worker->rkey = worker->target.mr->rkey;
 		fill(worker->source, 4096, i);
 	}
 	return 0;
@@ -88,7 +90,7 @@ static int post_write(struct worker *worker, uint64_t wr_id)
 		.opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
 		.wr.rdma = {.remote_addr = (uintptr_t)worker->target.memory,
-			    .rkey = worker->target.mr->rkey},
+			    .rkey = worker->rkey},
 	};
 	struct ibv_send_wr *bad = NULL;
 
