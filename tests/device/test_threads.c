@@ -21,7 +21,7 @@ struct worker {
 	unsigned number;
 	uint32_t lkey;
 	uint32_t rkey; /* of the target; its ibv_mr may be gone */
-	int error; /* of a post, or a completion that was not good */
+	int error;     /* of a post, or a completion that was not good */
 	_Atomic unsigned completed;
 	pthread_t thread;
 };
@@ -89,8 +89,7 @@ static int post_write(struct worker *worker, uint64_t wr_id)
 		.num_sge = 1,
 		.opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = {.remote_addr = (uintptr_t)worker->target.memory,
-			    .rkey = worker->rkey},
+		.wr.rdma = {.remote_addr = (uintptr_t)worker->target.memory, .rkey = worker->rkey},
 	};
 	struct ibv_send_wr *bad = NULL;
 
