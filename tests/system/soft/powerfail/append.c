@@ -13,6 +13,7 @@
  */
 #include <fcntl.h>
 #include <librpma.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,20 @@ static void establish(struct side *side, struct rpma_conn_req *req,
 	CHECK(rpma_conn_get_cq(side->conn, &side->cq));
 }
 
+/* Waits for news of completions; false when the connection has ended and there are none. */
+static bool wait_for_completions(struct side *side)
+{
+	struct pollfd fds[2] = {{.events = POLLIN}, {.events = POLLIN}};
+
+	CHECK(rpma_cq_get_fd(side->cq, &fds[0].fd));
+	CHECK(rpma_conn_get_event_fd(side->conn, &fds[1].fd));
+	check(poll(fds, 2, -1) <= 0, "poll");
+	if (fds[0].revents == 0)
+		return false;
+	CHECK(rpma_cq_wait(side->cq));
+	return true;
+}
+
 /* The next completion of this kind; false when the connection has ended. */
 static bool completed(struct side *side, enum ibv_wc_opcode opcode)
 {
@@ -77,8 +92,10 @@ static bool completed(struct side *side, enum ibv_wc_opcode opcode)
 	int ret;
 
 	do {
-		while ((ret = rpma_cq_get_wc(side->cq, 1, &wc, NULL)) == RPMA_E_NO_COMPLETION)
-			CHECK(rpma_cq_wait(side->cq));
+		while ((ret = rpma_cq_get_wc(side->cq, 1, &wc, NULL)) == RPMA_E_NO_COMPLETION) {
+			if (!wait_for_completions(side))
+				return false;
+		}
 		check(ret, "rpma_cq_get_wc");
 		if (wc.status != IBV_WC_SUCCESS)
 			return false;
