@@ -103,8 +103,11 @@ int cm_reserve(struct cm_id *id)
 	int fd = socket(id->local.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int error = 0;
 
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		error = errno;
+		cm_warn_files(error);
+		return -error;
+	}
 	if (id->local.ss_family == AF_INET6 &&
 	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only)) != 0)
 		error = -errno;
@@ -177,8 +180,11 @@ static int find_source(const struct sockaddr_storage *to, struct sockaddr_storag
 	int fd = socket(to->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int error = 0;
 
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		error = errno;
+		cm_warn_files(error);
+		return -error;
+	}
 	bound.in.sin_port = 0;
 	if ((!cm_address_is_any(from) && bind(fd, &bound.any, bytes) != 0) ||
 	    connect(fd, (const struct sockaddr *)to, bytes) != 0 ||

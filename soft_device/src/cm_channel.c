@@ -47,7 +47,10 @@ struct cm_channel *cm_channel_new(void)
 	channel->generation = process->generation;
 	channel->pub.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	if (channel->pub.fd < 0) {
+		error = errno;
+		cm_warn_files(error);
 		free(channel);
+		errno = error;
 		return NULL;
 	}
 	return channel;

@@ -6,6 +6,7 @@
  * and each call on it waits there for what becomes of it. All ids of the process are in one list,
  * for the deadlines, and so that the child of a fork() lets go of its parent's.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -44,6 +45,15 @@ struct cm_id *cm_id_new(struct cm_channel *channel, void *context)
 	id->psn &= 0xffffff;
 	LIST_INSERT_HEAD(&cm_ids, id, entry);
 	return id;
+}
+
+void cm_warn_files(int error)
+{
+	static _Atomic bool warned;
+
+	if ((error == EMFILE || error == ENFILE) && !atomic_exchange(&warned, true))
+		process_warn("connecting: %s; raise the limit of open files (ulimit -n)",
+			     strerror(error));
 }
 
 static void delete_withdrawn(struct cm_event *event)

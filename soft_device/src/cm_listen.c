@@ -30,15 +30,8 @@ static bool out_of_room(int error)
 }
 
 /* Level-triggered, a listener that cannot accept would keep the agent busy. */
-static void pause_listening(struct cm_id *listener, int error)
+static void pause_listening(struct cm_id *listener)
 {
-	static bool warned;
-
-	if (!warned)
-		process_warn(
-			"accepting a connection: %s; raise the limit of open files (ulimit -n)",
-			strerror(error));
-	warned = true;
 	agent_watch_change(listener->watch, 0);
 	listener->deadline_ns = process_now_ns() + PAUSE_NS;
 	cm_deadline(listener->deadline_ns);
@@ -73,13 +66,15 @@ static void welcome(struct cm_id *listener, int fd)
 static bool accept_one(struct cm_id *listener)
 {
 	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int error = errno;
 
 	if (fd >= 0) {
 		welcome(listener, fd);
 		return true;
 	}
-	if (out_of_room(errno))
-		pause_listening(listener, errno);
+	cm_warn_files(error);
+	if (out_of_room(error))
+		pause_listening(listener);
 	return false;
 }
 
