@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mr.c -- memory regions: registering, changing, taking back, and the check of a key.
+ * mr.c -- memory regions: registering, changing and taking back.
  *
  * What may be registered is what the kernel's core and rxe accept. A region is in force while
  * its key is in the table; whoever takes the key out then waits for everybody who may have seen it:
@@ -39,27 +39,6 @@
 /* Both under the objects lock. */
 static uint8_t key_generation[SEGMENT_MRS];
 static uint32_t next_slot;
-
-const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, uint32_t pd,
-				 uint64_t addr, uint64_t length, uint32_t access, uint64_t *memory)
-{
-	const uint32_t index = key >> 8;
-	const struct shared_mr *mr;
-	uint64_t offset;
-
-	if (key == 0 || index >= SEGMENT_MRS)
-		return NULL;
-	mr = &segment->mr[index];
-	if (atomic_load_explicit(&mr->key, memory_order_acquire) != key)
-		return NULL;
-	if (mr->pd != pd || (mr->access & access) != access)
-		return NULL;
-	offset = addr - mr->iova; /* of an address before it: huge */
-	if (length > 0 && (offset > mr->length || length > mr->length - offset))
-		return NULL;
-	*memory = mr->addr + offset;
-	return mr;
-}
 
 /* include/rdma/ib_verbs.h: ib_check_mr_access(), then rxe_reg_user_mr() */
 static int check_access(uint32_t access)
