@@ -22,6 +22,7 @@ struct end_options {
 	int retry_cnt;
 	int timeout; /* 4.096 us * 2^timeout */
 	int min_rnr_timer;
+	int reads; /* outstanding, in each direction */
 	int mr_access;
 	int qp_access;
 	uint64_t send_ops; /* of an extended QP; 0: a plain one */

@@ -27,7 +27,7 @@ static bool wants_two_processes(void)
 }
 
 /* Start this program again as the partner and share LENGTH bytes with it. */
-static void start_partner(size_t length)
+static void start_with_memory(size_t length)
 {
 	char *argv[] = {(char *)"partner", (char *)"--partner", (char *)"10", NULL};
 	posix_spawn_file_actions_t actions;
@@ -49,7 +49,12 @@ static void start_partner(size_t length)
 	close(memory);
 }
 
-static struct partner_answer far_do(const struct partner_order *order)
+void partner_start(void)
+{
+	start_with_memory(END_MEMORY);
+}
+
+struct partner_answer far_do(const struct partner_order *order)
 {
 	struct partner_answer answer = {0};
 
@@ -78,7 +83,7 @@ static void make(const struct end_options *near, const struct end_options *far, 
 	end_open(&w.near, near, -1);
 	w.partner.memory_fd = -1;
 	if (two_processes)
-		start_partner(far->memory_size);
+		start_with_memory(far->memory_size);
 	w.far = far_do(&order).address;
 	if (!two_processes)
 		w.far_memory = w.partner.end.memory;
@@ -286,4 +291,9 @@ void far_die(void)
 	close(w.socket);
 	OK(munmap(w.far_memory, w.mapped));
 	w.process = 0;
+}
+
+void far_leave(void)
+{
+	stop_partner();
 }

@@ -61,4 +61,9 @@ void far_to_error(void);
 void far_destroy_qp(void);
 void far_die(void); /* SIGKILL; two processes only */
 
+/* For a partner process that does something else than being the far end. */
+void partner_start(void);
+struct partner_answer far_do(const struct partner_order *order);
+void far_leave(void); /* it ends without releasing anything */
+
 #endif /* PAIR_H */

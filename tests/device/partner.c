@@ -2,6 +2,8 @@
 /* partner.c -- see partner.h. */
 #include "partner.h"
 
+#include "cm.h"
+
 #include <unistd.h>
 
 static void post_recv(struct end *end, const struct partner_order *order)
@@ -54,11 +56,58 @@ static void destroy_qp(struct end *end)
 	end->qp = NULL;
 }
 
+static uint16_t cm_open(void)
+{
+	setup_cm(NULL);
+	return cm.port;
+}
+
+static void cm_accept_next(void)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+
+	cm.server.id = cm_take_request().id;
+	cm_accept(cm.server.id, &param);
+}
+
+static void cm_connect_to(uint16_t port)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+
+	cm_open();
+	cm.port = port;
+	cm_connect(cm.client.id, &param);
+}
+
 static void close_all(struct partner *partner)
 {
 	if (partner->extra != NULL)
 		deregister(partner);
 	end_close(&partner->end);
+	if (cm.listener != NULL)
+		teardown_cm(NULL);
+}
+
+/* False: the order is about something else. */
+static bool obey_cm(const struct partner_order *order, struct partner_answer *answer)
+{
+	switch (order->verb) {
+	case PARTNER_CM_LISTEN:
+		answer->port = cm_open();
+		return true;
+	case PARTNER_CM_ACCEPT:
+		cm_accept_next();
+		return true;
+	case PARTNER_CM_CONNECT:
+		cm_connect_to(order->port);
+		return true;
+	case PARTNER_CM_EVENT:
+		cm_expect(cm.server.id != NULL ? cm.server.channel : cm.client.channel,
+			  order->cm_event);
+		return true;
+	default:
+		return false;
+	}
 }
 
 void partner_obey(struct partner *partner, const struct partner_order *order,
@@ -66,6 +115,8 @@ void partner_obey(struct partner *partner, const struct partner_order *order,
 {
 	struct end *end = &partner->end;
 
+	if (obey_cm(order, answer))
+		return;
 	switch (order->verb) {
 	case PARTNER_OPEN:
 		end_open(end, &order->options, partner->memory_fd);
@@ -108,10 +159,12 @@ void partner_obey(struct partner *partner, const struct partner_order *order,
 	case PARTNER_CLOSE:
 		close_all(partner);
 		break;
+	default:
+		fail_msg("order %d: unknown", order->verb);
 	}
 }
 
-/* The first packet carries the descriptor of the memory, see pair.c. */
+/* The descriptor after FD is the memory, see pair.c. */
 int partner_serve(int fd)
 {
 	struct partner partner = {.memory_fd = fd + 1};

@@ -22,6 +22,10 @@ enum partner_verb {
 	PARTNER_ASYNC, /* event */
 	PARTNER_TO_ERROR,
 	PARTNER_DESTROY_QP,
+	PARTNER_CM_LISTEN,  /* -> port */
+	PARTNER_CM_ACCEPT,  /* the next request */
+	PARTNER_CM_CONNECT, /* port */
+	PARTNER_CM_EVENT,   /* cm_event, at the end that accepted or connected */
 	PARTNER_CLOSE,
 };
 
@@ -35,6 +39,8 @@ struct partner_order {
 	int access;
 	bool solicited;
 	enum ibv_event_type event;
+	enum rdma_cm_event_type cm_event;
+	uint16_t port;
 };
 
 struct partner_answer {
@@ -42,6 +48,7 @@ struct partner_answer {
 	struct ibv_wc wc;
 	uint32_t rkey;
 	enum ibv_qp_state state;
+	uint16_t port;
 };
 
 struct partner {

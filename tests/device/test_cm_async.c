@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <pthread.h>
+#include <rdma/rdma_verbs.h>
 #include <string.h>
 
 /* ib_cm.h of the kernel: why a connection was rejected */
@@ -71,14 +72,13 @@ static void get_devices__has_that_of_the_id(void **unused)
 	rdma_free_devices(list);
 }
 
-/* Each step needs the one before it. (An id without a device is not asked to
- * connect: the real library looks into the device.) */
+/* Each step needs the one before it. (An id without an address is asked nothing:
+ * the real library looks into the device of it.) */
 static void steps__cannot_be_left_out(void **unused)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct sockaddr_storage room;
 
-	FAILS(EINVAL, rdma_resolve_route(cm.client.id, 1000));
 	OK(rdma_resolve_addr(cm.client.id, NULL, test_sockaddr(test_addr(), cm.port, &room), 5000));
 	cm_expect(cm.client.channel, RDMA_CM_EVENT_ADDR_RESOLVED);
 	cm_make_qp(cm.client.id);
@@ -149,6 +149,69 @@ static void create_qp__makes_one_in_init_and_its_queues(void **unused)
 	assert_null(cm.client.id->qp);
 	assert_null(cm.client.id->send_cq);
 	assert_null(cm.client.id->recv_cq);
+}
+
+/* Queues and PD of the program's own are used as they are, and stay its own. */
+static void create_qp__takes_queues_of_the_program(void **unused)
+{
+	struct ibv_qp_init_attr attr = {
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC};
+
+	cm_resolve(cm.client.id, test_addr(), cm.port);
+	struct ibv_pd *pd = ibv_alloc_pd(cm.client.id->verbs);
+	struct ibv_cq *cq = ibv_create_cq(cm.client.id->verbs, 10, NULL, NULL, 0);
+	attr.send_cq = attr.recv_cq = cq;
+	OK(rdma_create_qp(cm.client.id, pd, &attr));
+	assert_ptr_equal(cm.client.id->qp->pd, pd);
+	assert_ptr_equal(cm.client.id->qp->send_cq, cq);
+	assert_ptr_equal(cm.client.id->qp->recv_cq, cq);
+	rdma_destroy_qp(cm.client.id);
+	OK(ibv_destroy_cq(cq));
+	OK(ibv_dealloc_pd(pd));
+}
+
+static void create_qp__refuses_a_pd_of_another_context(void **unused)
+{
+	struct ibv_context *context = open_device();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_qp_init_attr attr = {
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC};
+
+	cm_resolve(cm.client.id, test_addr(), cm.port);
+	FAILS(EINVAL, rdma_create_qp(cm.client.id, pd, &attr));
+	assert_null(cm.client.id->qp);
+	OK(ibv_dealloc_pd(pd));
+	OK(ibv_close_device(context));
+}
+
+static void create_qp_ex__makes_an_extended_one(void **unused)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE};
+
+	cm_resolve(cm.client.id, test_addr(), cm.port);
+	attr.pd = cm.client.id->pd;
+	OK(rdma_create_qp_ex(cm.client.id, &attr));
+	assert_non_null(ibv_qp_to_qp_ex(cm.client.id->qp));
+}
+
+static void create_srq__is_taken_by_the_qp(void **unused)
+{
+	struct ibv_srq_init_attr attr = {.attr = {.max_wr = 5, .max_sge = 1}};
+
+	cm_resolve(cm.client.id, test_addr(), cm.port);
+	OK(rdma_create_srq(cm.client.id, NULL, &attr));
+	assert_non_null(cm.client.id->srq);
+	cm_make_qp(cm.client.id);
+	assert_ptr_equal(cm.client.id->qp->srq, cm.client.id->srq);
+	rdma_destroy_qp(cm.client.id);
+	rdma_destroy_srq(cm.client.id);
+	assert_null(cm.client.id->srq);
 }
 
 static void assert_padded(const struct cm_news *news, const unsigned char *data, size_t size,
@@ -501,6 +564,67 @@ static void migrated__connection_is_told_of_its_end(void **unused)
 	rdma_destroy_event_channel(other);
 }
 
+static void migrated__listener_hears_on_the_new_channel(void **unused)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+	struct rdma_event_channel *other = rdma_create_event_channel();
+
+	OK(rdma_migrate_id(cm.listener, other));
+	cm_connect(cm.client.id, &param);
+	struct cm_news news = cm_expect(other, RDMA_CM_EVENT_CONNECT_REQUEST);
+	assert_ptr_equal(news.id->channel, other);
+	cm_expect_nothing(cm.server.channel);
+	OK(rdma_destroy_id(news.id));
+	OK(rdma_destroy_id(cm.listener));
+	cm.listener = NULL;
+	rdma_destroy_event_channel(other);
+}
+
+static void listeners__get_their_own_requests(void **unused)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+	struct rdma_cm_id *other = cm_listen(cm.server.channel, test_addr(), 1);
+
+	cm_resolve(cm.client.id, test_addr(), ntohs(rdma_get_src_port(other)));
+	cm_make_qp(cm.client.id);
+	OK(rdma_connect(cm.client.id, &param));
+	struct cm_news news = cm_expect(cm.server.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	assert_ptr_equal(news.listen_id, other);
+	OK(rdma_destroy_id(news.id));
+	OK(rdma_destroy_id(other));
+}
+
+/* A bound client comes from the port it chose. */
+static void resolve__keeps_the_port_of_a_bound_id(void **unused)
+{
+	struct sockaddr_storage room;
+
+	OK(rdma_bind_addr(cm.client.id, test_sockaddr(test_addr(), 0, &room)));
+	uint16_t port = rdma_get_src_port(cm.client.id);
+	assert_int_not_equal(port, 0);
+	assert_non_null(cm.client.id->verbs);
+	cm_make_pair(test_addr());
+	assert_int_equal(rdma_get_src_port(cm.client.id), port);
+	assert_int_equal(rdma_get_dst_port(cm.server.id), port);
+}
+
+static void connect__again_after_a_rejection(void **unused)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+
+	for (int i = 0; i < 20; i++) {
+		cm_connect(cm.client.id, &param);
+		struct rdma_cm_id *server = cm_take_request().id;
+		OK(rdma_reject(server, NULL, 0));
+		OK(rdma_destroy_id(server));
+		cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
+		rdma_destroy_qp(cm.client.id);
+		OK(rdma_destroy_id(cm.client.id));
+		cm.client.id = cm_id(cm.client.channel);
+	}
+	cm_make_pair(test_addr());
+}
+
 struct destroyer {
 	struct rdma_cm_id *id;
 	int result;
@@ -676,6 +800,14 @@ static const struct CMUnitTest tests[] = {
 	CM_PAIR_TEST(migrated__connection_is_told_of_its_end),
 	CM_TEST(destroy_id__waits_for_the_ack),
 	CM_TEST(destroy_id__drops_its_waiting_events),
+	CM_TEST(create_qp__takes_queues_of_the_program),
+	CM_TEST(create_qp__refuses_a_pd_of_another_context),
+	CM_TEST(create_qp_ex__makes_an_extended_one),
+	CM_TEST(create_srq__is_taken_by_the_qp),
+	CM_TEST(migrated__listener_hears_on_the_new_channel),
+	CM_TEST(listeners__get_their_own_requests),
+	CM_TEST(resolve__keeps_the_port_of_a_bound_id),
+	CM_TEST(connect__again_after_a_rejection),
 	CM_TEST(own_qp__is_established_by_hand),
 	CM_TEST(event_strings__are_those_of_the_manual),
 	CM_TEST(set_option__takes_what_programs_set),

@@ -378,6 +378,41 @@ static void sq_sig_all__signals_each(void **unused)
 		EXPECT_WC(w.near.cq, id, IBV_WC_SUCCESS);
 }
 
+/* As many as fit, more than are allowed to be under way: the others wait their turn. */
+static void reads__of_a_full_queue_come_back_in_order(void **unused)
+{
+	for (unsigned round = 0; round < 5; round++) {
+		fill(w.far_memory, END_MEMORY, round + 10);
+		for (uint64_t id = 0; id < 16; id++) {
+			struct ibv_send_wr *wr = work(IBV_WR_RDMA_READ, 2048 * id, 2000, 3000 * id);
+
+			wr->wr_id = id;
+			post(wr);
+		}
+		for (uint64_t id = 0; id < 16; id++) {
+			EXPECT_WC(w.near.cq, id, IBV_WC_SUCCESS);
+			assert_memory_equal(w.near.memory + 2048 * id, w.far_memory + 3000 * id,
+					    2000);
+		}
+	}
+}
+
+/* Many times through the rings, each message whole and in order. */
+static void messages__keep_their_order_for_long(void **unused)
+{
+	for (unsigned i = 0; i < 200; i++) {
+		unsigned length = 1 + i * 37 % 3000;
+
+		memset(w.near.memory, (int)(i & 0xff), length);
+		far_recv(i, 0, 4096);
+		done(work(IBV_WR_SEND, 0, length, 0));
+		struct ibv_wc wc = far_expect(i, IBV_WC_SUCCESS);
+		assert_int_equal(wc.byte_len, length);
+		assert_int_equal(w.far_memory[0], i & 0xff);
+		assert_int_equal(w.far_memory[length - 1], i & 0xff);
+	}
+}
+
 static uint64_t far_word(size_t offset)
 {
 	uint64_t word;
@@ -464,6 +499,8 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(fenced_write__follows_the_read),
 	PAIR_TEST(unsignaled__requests_complete_in_silence),
 	OWN_PAIR_TEST(sq_sig_all__signals_each),
+	PAIR_TEST(reads__of_a_full_queue_come_back_in_order),
+	PAIR_TEST(messages__keep_their_order_for_long),
 	PAIR_TEST(compare_and_swap__swaps_what_is_equal),
 	PAIR_TEST(compare_and_swap__leaves_what_differs),
 	PAIR_TEST(fetch_and_add__adds_and_wraps),

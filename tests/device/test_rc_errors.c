@@ -194,6 +194,28 @@ static void atomic__needs_an_aligned_address(void **unused)
 	assert_memory_equal(w.far_memory, before, sizeof(before));
 }
 
+static void atomic__is_of_eight_bytes(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 4, 0), *bad = NULL;
+	uint64_t before[1];
+
+	memcpy(before, w.far_memory, sizeof(before));
+	wr->wr.atomic.compare_add = 1;
+	FAILS(EINVAL, ibv_post_send(w.near.qp, wr, &bad));
+	assert_ptr_equal(bad, wr);
+	assert_memory_equal(w.far_memory, before, sizeof(before));
+}
+
+/* max_dest_rd_atomic 0: the target takes no reads and no atomics. */
+static void read__needs_a_qp_with_resources(void **unused)
+{
+	struct end_options near = end_defaults(), far = end_defaults();
+
+	far.reads = 0;
+	pair_make(&near, &far);
+	expect_failure(work(IBV_WR_RDMA_READ, 0, 8, 0), IBV_WC_REM_INV_REQ_ERR);
+}
+
 /* Same process only: a key of another PD of the target. */
 static void rkey__of_another_pd_is_refused(void **unused)
 {
@@ -362,6 +384,44 @@ static void error_state__flushes_what_is_posted(void **unused)
 	EXPECT_WC(w.near.cq, 5, IBV_WC_WR_FLUSH_ERR);
 }
 
+static void waiting__send_is_flushed_by_the_error_state(void **unused)
+{
+	post(work(IBV_WR_SEND, 0, 64, 0)); /* the far end has no receive */
+	end_to_error(&w.near);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_WR_FLUSH_ERR);
+	expect_no_wc(w.near.cq);
+}
+
+static void waiting__send_goes_with_its_qp(void **unused)
+{
+	post(work(IBV_WR_SEND, 0, 64, 0));
+	OK(ibv_destroy_qp(w.near.qp));
+	w.near.qp = NULL;
+	far_recv(3, 0, 64);
+	expect_no_wc(w.near.cq);
+	far_to_error();
+	far_expect(3, IBV_WC_WR_FLUSH_ERR);
+}
+
+/* Requests behind one that waits for a receive wait as well. */
+static void waiting__send_holds_what_is_behind_it(void **unused)
+{
+	struct ibv_send_wr *send = work(IBV_WR_SEND, 0, 64, 0);
+	unsigned char before = w.far_memory[8192];
+
+	send->next = work(IBV_WR_RDMA_WRITE, 0, 64, 8192);
+	send->next->wr_id = 2;
+	w.near.memory[0] = (unsigned char)(before + 1);
+	post(send);
+	for (int i = 0; i < 100; i++)
+		expect_no_wc(w.near.cq);
+	assert_int_equal(w.far_memory[8192], before);
+	far_recv(3, 0, 64);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	EXPECT_WC(w.near.cq, 2, IBV_WC_SUCCESS);
+	assert_int_equal(w.far_memory[8192], w.near.memory[0]);
+}
+
 /* A peer that does not answer is found out after the retries. */
 static void pair_of_few_retries(void)
 {
@@ -460,6 +520,8 @@ static const struct CMUnitTest tests[] = {
 	OWN_PAIR_TEST(read__needs_a_qp_that_takes_reads),
 	OWN_PAIR_TEST(atomic__needs_a_qp_that_takes_atomics),
 	PAIR_TEST(atomic__needs_an_aligned_address),
+	PAIR_TEST(atomic__is_of_eight_bytes),
+	OWN_PAIR_TEST(read__needs_a_qp_with_resources),
 	PAIR_TEST(rkey__of_another_pd_is_refused),
 	PAIR_TEST(rkey__dies_with_its_region),
 	PAIR_TEST(write__without_access_touches_no_part),
@@ -474,6 +536,9 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(error_state__flushes_sends_posted_later),
 	PAIR_TEST(error_state__flushes_receives_posted_later),
 	PAIR_TEST(error_state__flushes_what_is_posted),
+	PAIR_TEST(waiting__send_is_flushed_by_the_error_state),
+	PAIR_TEST(waiting__send_goes_with_its_qp),
+	PAIR_TEST(waiting__send_holds_what_is_behind_it),
 	OWN_PAIR_TEST(peer__in_error_does_not_answer),
 	OWN_PAIR_TEST(peer__without_its_qp_does_not_answer),
 	TWO_PROCESSES_TEST(peer__killed_does_not_answer),

@@ -20,8 +20,9 @@ struct worker {
 	unsigned char *source;
 	unsigned number;
 	uint32_t lkey;
-	uint32_t rkey; /* of the target; its ibv_mr may be gone */
-	int error;     /* of a post, or a completion that was not good */
+	uint32_t shared_rkey; /* of the first target's memory */
+	uint32_t rkey;	      /* of the target; its ibv_mr may be gone */
+	int error;	      /* of a post, or a completion that was not good */
 	_Atomic unsigned completed;
 	pthread_t thread;
 };
@@ -141,6 +142,94 @@ static void one_cq__serves_the_qps_of_all_threads(void **unused)
 	expect_no_wc(requester.cq);
 }
 
+/* THREADS requesters add to the same word of one target. */
+static void *add_often(void *argument)
+{
+	struct worker *worker = argument;
+	struct end *target = &workers[0].target;
+	struct ibv_sge sge = {(uintptr_t)worker->source, 8, worker->lkey};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr_id = worker->number,
+		.wr.atomic = {.remote_addr = (uintptr_t)target->memory, .compare_add = 1},
+	};
+	struct ibv_send_wr *bad = NULL;
+	double until = deadline();
+
+	wr.wr.atomic.rkey = worker->shared_rkey;
+	for (unsigned i = 1; i <= REQUESTS && worker->error == 0; i++) {
+		worker->error = ibv_post_send(worker->qp, &wr, &bad);
+		while (atomic_load(&worker->completed) < i && worker->error == 0 &&
+		       deadline() < until + WAIT_S)
+			book_completions(worker);
+	}
+	return NULL;
+}
+
+/* Regions of one PD per target: the word is registered for each of them. */
+static void atomics__of_all_threads_add_up(void **unused)
+{
+	struct ibv_mr *mrs[THREADS];
+	uint64_t *word = (uint64_t *)(void *)workers[0].target.memory;
+
+	*word = 0;
+	for (unsigned i = 0; i < THREADS; i++) {
+		mrs[i] = ibv_reg_mr(workers[i].target.pd, word, sizeof(*word), END_ACCESS);
+		assert_non_null(mrs[i]);
+		workers[i].shared_rkey = mrs[i]->rkey;
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		OK(pthread_create(&workers[i].thread, NULL, add_often, &workers[i]));
+	for (unsigned i = 0; i < THREADS; i++)
+		OK(pthread_join(workers[i].thread, NULL));
+	for (unsigned i = 0; i < THREADS; i++) {
+		assert_int_equal(workers[i].error, 0);
+		assert_int_equal(workers[i].completed, REQUESTS);
+		OK(ibv_dereg_mr(mrs[i]));
+	}
+	assert_int_equal(*word, THREADS * REQUESTS);
+}
+
+/* All threads post on one QP, and each request is done once. */
+static void *post_on_the_first_qp(void *argument)
+{
+	struct worker *worker = argument, *first = &workers[0];
+	struct worker view = {.target = first->target, .qp = first->qp, .lkey = first->lkey};
+	double until = deadline();
+
+	view.source = first->source;
+	view.rkey = first->rkey;
+	for (unsigned posted = 0; posted < 100 && worker->error == 0;) {
+		int error = post_write(&view, worker->number);
+
+		if (error == 0)
+			posted++;
+		else if (error != ENOMEM || deadline() > until + WAIT_S)
+			worker->error = error;
+		book_completions(worker);
+	}
+	while (atomic_load(&worker->completed) < 100 && worker->error == 0 &&
+	       deadline() < until + WAIT_S)
+		book_completions(worker);
+	return NULL;
+}
+
+static void one_qp__takes_the_posts_of_all_threads(void **unused)
+{
+	for (unsigned i = 0; i < THREADS; i++)
+		OK(pthread_create(&workers[i].thread, NULL, post_on_the_first_qp, &workers[i]));
+	for (unsigned i = 0; i < THREADS; i++)
+		OK(pthread_join(workers[i].thread, NULL));
+	for (unsigned i = 0; i < THREADS; i++) {
+		assert_int_equal(workers[i].error, 0);
+		assert_int_equal(workers[i].completed, 100);
+	}
+	expect_no_wc(requester.cq);
+}
+
 static void *write_until_refused(void *argument)
 {
 	struct worker *worker = argument;
@@ -233,6 +322,8 @@ static void objects__come_and_go_in_all_threads(void **unused)
 
 static const struct CMUnitTest tests[] = {
 	WORKERS_TEST(one_cq__serves_the_qps_of_all_threads),
+	WORKERS_TEST(atomics__of_all_threads_add_up),
+	WORKERS_TEST(one_qp__takes_the_posts_of_all_threads),
 	WORKERS_TEST(dereg__ends_the_writes_of_the_peer),
 	cmocka_unit_test(objects__come_and_go_in_all_threads),
 };
