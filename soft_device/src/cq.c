@@ -18,7 +18,6 @@
 #include "objects.h"
 #include "qp.h"
 
-#define BATCH	    16
 #define YIELD_EVERY 1024u      /* empty polls; 5 us or so */
 #define POISON	    0x5a5a5a5a /* in what the manual leaves undefined after an error */
 
@@ -59,7 +58,9 @@ bool cq_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe)
 	shared = &peer->segment->cq[index];
 	shared_lock_take(&shared->lock);
 	overflow = shared->overflowed != 0 || shared->live == 0 ||
-		   shared->head - shared->tail >= shared->cqe;
+		   atomic_load_explicit(&shared->head, memory_order_relaxed) -
+				   atomic_load_explicit(&shared->tail, memory_order_relaxed) >=
+			   shared->cqe;
 	if (!overflow)
 		announce = put(peer->segment, shared, cqe);
 	else
@@ -95,30 +96,23 @@ static void fill_wc(struct ibv_wc *wc, const struct shared_cqe *cqe)
 	}
 }
 
-/* What a batch of completions means for the send queues, once the lock is released. */
-struct release {
-	uint32_t qpn;
-	uint32_t slots_before;
-};
-
-static int take_batch(struct cq *cq, int count, struct ibv_wc *wc, struct release *releases,
-		      int *release_count)
+static int take(struct cq *cq, int count, struct ibv_wc *wc)
 {
 	struct shared_cq *shared = cq->shared;
 	const struct shared_cqe *ring;
-	uint32_t tail;
+	uint32_t tail, head;
 	int taken = 0;
 
 	shared_lock_take(&shared->lock);
 	ring = ring_of(process_current->segment, shared);
-	tail = shared->tail;
-	while (taken < count && tail != shared->head) {
+	head = atomic_load_explicit(&shared->head, memory_order_relaxed);
+	tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
+	while (taken < count && tail != head) {
 		const struct shared_cqe *cqe = &ring[tail++ & (shared->slots - 1)];
 
 		fill_wc(&wc[taken++], cqe);
 		if (cqe->is_send)
-			releases[(*release_count)++] =
-				(struct release){cqe->qp_num, cqe->sq_release};
+			sq_release(cqe->qp_num, cqe->sq_release);
 	}
 	atomic_store_explicit(&shared->tail, tail, memory_order_release);
 	shared_lock_release(&shared->lock);
@@ -156,25 +150,13 @@ static void found_nothing(void)
 int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 {
 	struct cq *cq = cq_of(ibv);
-	struct release releases[BATCH];
-	int polled = 0;
 
 	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
 		sq_progress();
-	while (polled < count && !is_empty(cq->shared)) {
-		int wanted = count - polled < BATCH ? count - polled : BATCH;
-		int release_count = 0;
-		int taken = take_batch(cq, wanted, wc + polled, releases, &release_count);
-
-		for (int i = 0; i < release_count; i++)
-			sq_release(releases[i].qpn, releases[i].slots_before);
-		polled += taken;
-		if (taken < wanted)
-			break;
-	}
-	if (polled == 0)
-		found_nothing();
-	return polled;
+	if (!is_empty(cq->shared))
+		return take(cq, count, wc);
+	found_nothing();
+	return 0;
 }
 
 int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)

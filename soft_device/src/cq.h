@@ -48,7 +48,7 @@ bool cq_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe);
 /* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */
 void cq_purge(struct cq *cq, uint32_t qpn);
 
-/* Called by poll for each completion of a send queue, after the lock is released; sq.c implements. */
+/* Called by poll for each completion of a send queue, under the CQ's lock; sq.c implements. */
 void sq_release(uint32_t qpn, uint32_t slots_before);
 
 /*

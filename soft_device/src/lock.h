@@ -2,41 +2,50 @@
 /*
  * lock.h -- the lock of what processes share.
  *
- * A robust, process-shared mutex: when its holder is killed the next one gets it
- * all the same. Whoever writes shared state therefore writes data first and the
- * one word that makes it count (a head, a tail, a state) last, so that a state
- * left half-way is one in which the last step has not happened.
+ * The word names the thread that holds it; when that was killed the next one gets the lock all the
+ * same. Whoever writes shared state therefore writes data first and the one word that
+ * makes it count (a head, a tail, a state) last, so that a state left half-way is one in
+ * which the last step has not happened. A data path takes four locks for each request:
+ * one compare-and-swap here, half of what a robust mutex of glibc costs.
  */
 #ifndef SOFT_LOCK_H
 #define SOFT_LOCK_H
 
-#include <errno.h>
-#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 struct shared_lock {
-	pthread_mutex_t mutex;
+	_Atomic uint64_t
+		holder; /* 0: free; else what names a thread among all of its pid namespace */
 };
+
+/* This thread; 0 until it has taken a lock. Private to lock.c. */
+extern _Thread_local uint64_t lock_self __attribute__((tls_model("initial-exec")));
+
+/* Waits; true when the lock comes from a thread that died with it. Private to lock.c. */
+bool lock_wait(struct shared_lock *lock);
 
 static inline void shared_lock_init(struct shared_lock *lock)
 {
-	pthread_mutexattr_t attr;
-
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&lock->mutex, &attr);
-	pthread_mutexattr_destroy(&attr);
+	atomic_init(&lock->holder, 0);
 }
 
-static inline void shared_lock_take(struct shared_lock *lock)
+/* True when the holder before us died with it. */
+static inline bool shared_lock_take(struct shared_lock *lock)
 {
-	if (pthread_mutex_lock(&lock->mutex) == EOWNERDEAD)
-		pthread_mutex_consistent(&lock->mutex);
+	uint64_t none = 0;
+
+	if (__builtin_expect(lock_self != 0, 1) &&
+	    atomic_compare_exchange_strong_explicit(&lock->holder, &none, lock_self,
+						    memory_order_acquire, memory_order_relaxed))
+		return false;
+	return lock_wait(lock);
 }
 
 static inline void shared_lock_release(struct shared_lock *lock)
 {
-	pthread_mutex_unlock(&lock->mutex);
+	atomic_store_explicit(&lock->holder, 0, memory_order_release);
 }
 
 #endif /* SOFT_LOCK_H */

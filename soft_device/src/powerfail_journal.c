@@ -53,9 +53,8 @@ static void unlink_line(struct journal *journal, uint32_t index)
 
 void journal_lock(struct journal *journal)
 {
-	if (pthread_mutex_lock(&journal->lock.mutex) != EOWNERDEAD)
+	if (!shared_lock_take(&journal->lock))
 		return;
-	pthread_mutex_consistent(&journal->lock.mutex);
 	memset(journal->bucket, 0, sizeof(journal->bucket));
 	for (uint32_t i = 0; i < journal->count; i++)
 		link_line(journal, i);

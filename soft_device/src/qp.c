@@ -323,12 +323,12 @@ static void linked(void *arg, struct peer *peer, int error)
 {
 	struct qp *qp = arg;
 
-	pthread_mutex_lock(&qp->sq.lock);
+	shared_lock_take(&qp->sq.lock);
 	qp->peer = peer;
 	qp->unreachable = error != 0;
 	qp->target = NULL;
 	sq_run_locked(qp);
-	pthread_mutex_unlock(&qp->sq.lock);
+	shared_lock_release(&qp->sq.lock);
 }
 
 void qp_link(struct qp *qp)
@@ -336,9 +336,9 @@ void qp_link(struct qp *qp)
 	struct peer_wait *wait = peer_link(&qp->context->device->gid, &qp->attr.ah_attr.grh.dgid,
 					   (uint16_t)(qp->attr.dest_qp_num >> 8), linked, qp);
 
-	pthread_mutex_lock(&qp->sq.lock);
+	shared_lock_take(&qp->sq.lock);
 	qp->wait = wait;
-	pthread_mutex_unlock(&qp->sq.lock);
+	shared_lock_release(&qp->sq.lock);
 }
 
 void qp_unlink(struct qp *qp)
@@ -346,18 +346,18 @@ void qp_unlink(struct qp *qp)
 	struct peer_wait *wait;
 	struct peer *peer;
 
-	pthread_mutex_lock(&qp->sq.lock);
+	shared_lock_take(&qp->sq.lock);
 	wait = qp->wait;
 	qp->wait = NULL;
-	pthread_mutex_unlock(&qp->sq.lock);
+	shared_lock_release(&qp->sq.lock);
 	if (wait != NULL)
 		peer_link_cancel(wait);
-	pthread_mutex_lock(&qp->sq.lock);
+	shared_lock_take(&qp->sq.lock);
 	peer = qp->peer;
 	qp->peer = NULL;
 	qp->target = NULL;
 	qp->unreachable = false;
-	pthread_mutex_unlock(&qp->sq.lock);
+	shared_lock_release(&qp->sq.lock);
 	if (peer != NULL)
 		peer_put(peer);
 }
@@ -372,10 +372,10 @@ void qp_each_of_peer(const struct peer *peer, void (*run)(struct qp *qp))
 	for (unsigned i = 0; i < table_end; i++) {
 		if (table[i] == NULL)
 			continue;
-		pthread_mutex_lock(&table[i]->sq.lock);
+		shared_lock_take(&table[i]->sq.lock);
 		if (table[i]->peer == peer)
 			run(table[i]);
-		pthread_mutex_unlock(&table[i]->sq.lock);
+		shared_lock_release(&table[i]->sq.lock);
 	}
 	pthread_mutex_unlock(&process->objects);
 }
@@ -408,10 +408,10 @@ void qp_process_gone(uint64_t identity)
 	for (unsigned i = 0; i < table_end; i++) {
 		if (table[i] == NULL)
 			continue;
-		pthread_mutex_lock(&table[i]->sq.lock);
+		shared_lock_take(&table[i]->sq.lock);
 		if (table[i]->peer != NULL && table[i]->peer->identity == identity)
 			peer_gone(table[i]);
-		pthread_mutex_unlock(&table[i]->sq.lock);
+		shared_lock_release(&table[i]->sq.lock);
 	}
 	pthread_mutex_unlock(&process->objects);
 }

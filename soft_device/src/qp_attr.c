@@ -223,12 +223,21 @@ static int change(struct qp *qp, const struct ibv_qp_attr *attr, int mask, enum 
 	return error;
 }
 
+static void purge(struct qp *qp)
+{
+	cq_purge(qp->send_cq, qp->ibv.qp_num);
+	if (qp->recv_cq != qp->send_cq)
+		cq_purge(qp->recv_cq, qp->ibv.qp_num);
+}
+
 /* What else a change of state brings; sq.lock is held, and the objects lock. */
 static void arrive(struct qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 {
 	qp->ibv.state = to;
-	if (to == IBV_QPS_RESET)
-		sq_reset(qp);
+	if (to == IBV_QPS_RESET) {
+		purge(qp);
+		sq_reset(qp); /* after the completions that release its slots are gone */
+	}
 	if (to == IBV_QPS_ERR) {
 		sq_flush(qp);
 		if (qp->srq != NULL && from != IBV_QPS_ERR)
@@ -254,19 +263,14 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int 
 	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
 		qp_unlink(qp);
 	pthread_mutex_lock(&process_current->objects);
-	pthread_mutex_lock(&qp->sq.lock);
+	shared_lock_take(&qp->sq.lock);
 	error = change(qp, attr, mask, &from, &to);
 	if (error == 0)
 		arrive(qp, from, to);
-	pthread_mutex_unlock(&qp->sq.lock);
+	shared_lock_release(&qp->sq.lock);
 	pthread_mutex_unlock(&process_current->objects);
 	if (error != 0)
 		return error;
-	if (to == IBV_QPS_RESET && from != IBV_QPS_RESET) {
-		cq_purge(qp->send_cq, ibv->qp_num);
-		if (qp->recv_cq != qp->send_cq)
-			cq_purge(qp->recv_cq, ibv->qp_num);
-	}
 	if (to == IBV_QPS_RTR && from == IBV_QPS_INIT)
 		qp_link(qp);
 	if (to == IBV_QPS_RTS && from != IBV_QPS_RTS)
@@ -285,9 +289,9 @@ SOFT_EXPORT int ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int m
 		return error;
 	if (process_is_foreign(qp->generation))
 		return EIO;
-	pthread_mutex_lock(&qp->sq.lock);
+	shared_lock_take(&qp->sq.lock);
 	*attr = qp->attr;
-	pthread_mutex_unlock(&qp->sq.lock);
+	shared_lock_release(&qp->sq.lock);
 	attr->qp_state = qp_state(qp);
 	attr->cur_qp_state = attr->qp_state;
 	attr->path_mig_state = IBV_MIG_MIGRATED;

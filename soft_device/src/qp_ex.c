@@ -257,7 +257,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 	if (error == 0)
 		error = check_lengths(sq);
 	if (error == 0) {
-		pthread_mutex_lock(&sq->lock);
+		shared_lock_take(&sq->lock);
 		if (qp_state(qp) < IBV_QPS_RTS)
 			error = EINVAL;
 		for (uint32_t i = 0; i < sq->building && error == 0; i++) {
@@ -266,7 +266,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 			sq->posted++;
 		}
 		sq_run_locked(qp);
-		pthread_mutex_unlock(&sq->lock);
+		shared_lock_release(&sq->lock);
 	}
 	pthread_mutex_unlock(&sq->build);
 	return error;

@@ -17,17 +17,17 @@
 #include "segment.h"
 
 /* Known to rdma-core since 45; the numbers are the kernel's (include/uapi/rdma/ib_user_verbs.h). */
-#define SOFT_WR_FLUSH		      14
-#define SOFT_WC_FLUSH		      8
-#define SOFT_WC_ATOMIC_WRITE	      9
-#define SOFT_ACCESS_FLUSH_GLOBAL      (1u << 8)
-#define SOFT_ACCESS_FLUSH_PERSISTENT  (1u << 9)
-#define SOFT_QP_EX_WITH_FLUSH	      (UINT64_C(1) << 11)
-#define SOFT_QP_EX_WITH_ATOMIC_WRITE  (UINT64_C(1) << 12)
-#define SOFT_FLUSH_GLOBAL	      1u /* placement types: bit mask */
-#define SOFT_FLUSH_PERSISTENT	      2u
-#define SOFT_FLUSH_RANGE	      0u /* levels */
-#define SOFT_FLUSH_MR		      1u
+#define SOFT_WR_FLUSH		     14
+#define SOFT_WC_FLUSH		     8
+#define SOFT_WC_ATOMIC_WRITE	     9
+#define SOFT_ACCESS_FLUSH_GLOBAL     (1u << 8)
+#define SOFT_ACCESS_FLUSH_PERSISTENT (1u << 9)
+#define SOFT_QP_EX_WITH_FLUSH	     (UINT64_C(1) << 11)
+#define SOFT_QP_EX_WITH_ATOMIC_WRITE (UINT64_C(1) << 12)
+#define SOFT_FLUSH_GLOBAL	     1u /* placement types: bit mask */
+#define SOFT_FLUSH_PERSISTENT	     2u
+#define SOFT_FLUSH_RANGE	     0u /* levels */
+#define SOFT_FLUSH_MR		     1u
 
 enum request_op {
 	REQUEST_WRITE = 1,
@@ -63,19 +63,21 @@ struct request {
 enum outcome_kind {
 	OUTCOME_DONE,	/* see status */
 	OUTCOME_RNR,	/* no receive posted: try again after rnr_timer */
-	OUTCOME_ABSENT, /* no such QP, or not ready to receive, or not linked with the sender: silence */
+	OUTCOME_ABSENT, /* no such QP, or not ready to receive, or not linked with the sender:
+			   silence */
 };
 
+/* Small enough to be returned in registers. */
 struct outcome {
-	enum outcome_kind kind;
-	enum ibv_wc_status status; /* of the requester's completion */
+	enum outcome_kind kind : 8;
 	uint8_t rnr_timer;	   /* encoded as min_rnr_timer */
+	enum ibv_wc_status status; /* of the requester's completion */
 	uint64_t before;	   /* the old value, for the two atomics */
 };
 
 /*
- * Executes a request on the QP `qpn` (of device `gid`) in the peer's segment (peer->segment is not NULL):
- * checks state, destination, rkey, bounds, access and PD; moves the bytes; takes and
+ * Executes a request on the QP `qpn` (of device `gid`) in the peer's segment (peer->segment is not
+ * NULL): checks state, destination, rkey, bounds, access and PD; moves the bytes; takes and
  * completes a receive; on a fault moves that QP to ERR, flushes its receives and raises its event.
  */
 struct outcome responder_execute(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
@@ -86,8 +88,8 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
 				    const struct request *request);
 
 /*
- * Moves a QP of the peer's segment to ERR: state, receives flushed with WR_FLUSH_ERR, `raise` bits and
- * RAISE_QP_FLUSH raised. Takes shared_qp.lock. For the own segment as well.
+ * Moves a QP of the peer's segment to ERR: state, receives flushed with WR_FLUSH_ERR, `raise` bits
+ * and RAISE_QP_FLUSH raised. Takes shared_qp.lock. For the own segment as well.
  */
 void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise);
 

@@ -142,7 +142,7 @@ static bool find_region(const struct execution *x, uint32_t access, struct place
 	return place->mr != NULL;
 }
 
-static struct outcome write_bytes(const struct execution *x)
+static inline __attribute__((always_inline)) struct outcome write_bytes(const struct execution *x)
 {
 	const struct request *request = x->request;
 	struct place place;
@@ -424,7 +424,7 @@ static uint32_t needed_access(const struct request *request)
 	}
 }
 
-static struct outcome execute(const struct execution *x)
+static inline __attribute__((always_inline)) struct outcome execute(const struct execution *x)
 {
 	uint32_t needed = needed_access(x->request);
 

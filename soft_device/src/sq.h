@@ -56,7 +56,7 @@ struct send_slot {
 };
 
 struct send_queue {
-	pthread_mutex_t lock; /* private */
+	struct shared_lock lock; /* of this process only; the cheapest there is */
 	unsigned char *slots;
 	size_t stride;
 	uint32_t sge_room; /* in a slot, at least 1 */

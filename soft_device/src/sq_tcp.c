@@ -110,11 +110,11 @@ void sq_answered(uint32_t own_qpn, const union ibv_gid *own_gid, uint64_t ticket
 	pthread_mutex_lock(&process->objects);
 	qp = qp_find(own_gid, own_qpn);
 	if (qp != NULL) {
-		pthread_mutex_lock(&qp->sq.lock);
+		shared_lock_take(&qp->sq.lock);
 		answered(qp, ticket, outcome, data, bytes);
 		if (qp->sq.drain_notify && qp->sq.completed == qp->sq.next)
 			qp_tell_drained(qp);
-		pthread_mutex_unlock(&qp->sq.lock);
+		shared_lock_release(&qp->sq.lock);
 	}
 	pthread_mutex_unlock(&process->objects);
 }

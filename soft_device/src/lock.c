@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lock.c -- waiting for a lock, and finding out that its holder is dead.
+ *
+ * What is locked is short but for the bytes of a large message, so whoever waits spins, then
+ * sleeps a little at a time. A holder is named by its thread id and by when it started, as ids are
+ * used again; a zombie is dead, too.
+ */
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SPINS	   200u
+#define YIELDS	   20u
+#define PAUSE_NS   50000
+#define LOOK_EVERY 20u /* pauses: a millisecond */
+
+_Thread_local uint64_t lock_self;
+
+/* The child's thread is another one. */
+static void forget(void)
+{
+	lock_self = 0;
+}
+
+__attribute__((constructor)) static void watch_fork(void)
+{
+	pthread_atfork(NULL, NULL, forget);
+}
+
+/*
+ * State and start time (clock ticks since boot) of a thread, fields 3 and 22 of
+ * /proc/TID/stat (proc(5)); the second field may hold any byte, its last is a parenthesis.
+ * False: no such thread, or no /proc.
+ */
+static bool read_stat(uint32_t tid, char *state, uint32_t *started)
+{
+	char path[32], text[1024], *at;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	at = strrchr(text, ')');
+	if (at == NULL || at[1] != ' ')
+		return false;
+	*state = at[2];
+	for (int field = 2; field < 22 && at != NULL; field++)
+		at = strchr(at + 1, ' ');
+	*started = at == NULL ? 0 : (uint32_t)strtoull(at, NULL, 10);
+	return at != NULL;
+}
+
+static uint64_t self(void)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid), started;
+	char state;
+
+	if (!read_stat(tid, &state, &started))
+		started = 0;
+	return (uint64_t)started << 32 | tid;
+}
+
+static bool is_dead(uint64_t holder)
+{
+	uint32_t tid = (uint32_t)holder, started;
+	char state;
+
+	if (syscall(SYS_tkill, tid, 0) != 0 && errno == ESRCH)
+		return true;
+	if (!read_stat(tid, &state, &started))
+		return false;
+	return state == 'Z' || state == 'X' ||
+	       (holder >> 32 != 0 && started != (uint32_t)(holder >> 32));
+}
+
+static bool try_take(struct shared_lock *lock, uint64_t expected)
+{
+	return atomic_compare_exchange_strong_explicit(&lock->holder, &expected, lock_self,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+static void spin(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#else
+	atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+static void pause_for(unsigned tries)
+{
+	if (tries < SPINS)
+		spin();
+	else if (tries < SPINS + YIELDS)
+		sched_yield();
+	else
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+}
+
+bool lock_wait(struct shared_lock *lock)
+{
+	if (lock_self == 0)
+		lock_self = self();
+	for (unsigned tries = 0;; tries++) {
+		uint64_t holder = atomic_load_explicit(&lock->holder, memory_order_relaxed);
+
+		if (holder == 0 && try_take(lock, 0))
+			return false;
+		if (holder != 0 && tries > SPINS + YIELDS && tries % LOOK_EVERY == 0 &&
+		    is_dead(holder) && try_take(lock, holder))
+			return true;
+		pause_for(tries);
+	}
+}
