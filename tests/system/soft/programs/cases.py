@@ -64,7 +64,7 @@ def rows_are(sizes: list[int], iterations: int):
     """perftest's client prints one row for each size, with what it did."""
 
     def check(stdout: str) -> None:
-        found = re.findall(r"(?m)^ *(\d+) +(\d+) +\d+\.\d+", stdout)
+        found = re.findall(r"(?m)^ *(\d+) +(\d+) +[\dinf.-]+", stdout)  # a loaded clock gives inf
         expected = [(str(size), str(iterations)) for size in sizes]
         assert found == expected, f"rows {found}, expected {expected}"
 
@@ -96,7 +96,9 @@ def perftests() -> list[Case]:
     for cm in (False, True):
         cases += [perftest(test, cm=cm) for test in [*moves, "atomic_lat"]]
         for test in moves:
-            cases.append(perftest(test, "-a", cm=cm, long=cm, iterations=50))
+            # of all sizes each takes perftest a quarter of a second to measure its clock
+            quick = test in ("write_lat", "send_bw") and not cm
+            cases.append(perftest(test, "-a", cm=cm, long=not quick, iterations=50))
             cases.append(perftest(test, "-a", cm=cm, long=True))
             if not test.startswith("write"):
                 cases.append(perftest(test, "-e", cm=cm, long=cm))
@@ -146,7 +148,8 @@ def librpma() -> list[Case]:
     takes = {"debian": ("server", "client"), "debian-ours": ("server",), "ours-debian": ("client",)}
     examples = [
         Case(f"example-{name}", f"{BUILD}/examples/{name} server {{address}} 0",
-             f"{BUILD}/examples/{name} client {{address}} {{port}}", listens="line")
+             f"{BUILD}/examples/{name} client {{address}} {{port}}", listens="line",
+             operates=name != "01-connection")
         for name in EXAMPLES
     ]  # fmt: skip
     return examples + [
