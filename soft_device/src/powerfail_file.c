@@ -8,26 +8,28 @@
  */
 #include "powerfail_file.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "powerfail.h"
 
-/* A line of proc_pid_maps(5): false when it is no shared mapping of a file. */
+/*
+ * A line of proc_pid_maps(5): "start-end rights offset device inode  path". False when it
+ * is no shared mapping of a file.
+ */
 static bool parse_mapping(char *text, struct file_mapping *mapping)
 {
-	char rights[5];
-	int path = 0;
+	char *rights;
 
 	text[strcspn(text, "\n")] = '\0';
-	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %*x %*s %*u %n", &mapping->start,
-		   &mapping->end, rights, &path) != 3 ||
-	    path == 0 || text[path] != '/' || rights[3] != 's')
+	mapping->start = strtoull(text, &text, 16);
+	if (*text++ != '-')
 		return false;
-	mapping->path = text + path;
-	return strncmp(mapping->path, "/dev/zero", strlen("/dev/zero")) != 0;
+	mapping->end = strtoull(text, &rights, 16);
+	mapping->path = strchr(rights, '/');
+	return strlen(rights) > 5 && rights[4] == 's' && mapping->path != NULL &&
+	       strncmp(mapping->path, "/dev/zero", strlen("/dev/zero")) != 0;
 }
 
 int file_mappings(bool (*visit)(void *arg, const struct file_mapping *mapping), void *arg)
