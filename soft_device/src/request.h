@@ -87,6 +87,16 @@ struct outcome responder_execute(struct peer *peer, const union ibv_gid *gid, ui
 struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target, uint32_t qpn,
 				    const struct request *request);
 
+/* Whether `target` is this QP, and its partner is that one. Callers hold shared_qp.lock. */
+static inline bool responder_knows(struct shared_qp *target, uint32_t qpn, uint32_t src_qpn,
+				   const union ibv_gid *src_gid)
+{
+	return atomic_load_explicit(&target->qpn, memory_order_relaxed) == qpn &&
+	       target->dest_qpn == src_qpn &&
+	       target->dest_gid.global.subnet_prefix == src_gid->global.subnet_prefix &&
+	       target->dest_gid.global.interface_id == src_gid->global.interface_id;
+}
+
 /*
  * Moves a QP of the peer's segment to ERR: state, receives flushed with WR_FLUSH_ERR, `raise` bits
  * and RAISE_QP_FLUSH raised. Takes shared_qp.lock. For the own segment as well.

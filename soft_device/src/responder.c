@@ -455,13 +455,10 @@ static inline __attribute__((always_inline)) struct outcome execute(const struct
 /* Whether the target takes requests, and of this sender. */
 static bool accepts(const struct execution *x)
 {
-	struct shared_qp *target = x->target;
-	uint32_t state = atomic_load_explicit(&target->state, memory_order_relaxed);
+	uint32_t state = atomic_load_explicit(&x->target->state, memory_order_relaxed);
 
-	return atomic_load_explicit(&target->qpn, memory_order_relaxed) == x->qpn &&
-	       (state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD) &&
-	       target->dest_qpn == x->request->src_qpn &&
-	       memcmp(&target->dest_gid, &x->request->src_gid, sizeof(target->dest_gid)) == 0;
+	return responder_knows(x->target, x->qpn, x->request->src_qpn, &x->request->src_gid) &&
+	       (state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD);
 }
 
 static void tell_established(const struct execution *x)
