@@ -10,6 +10,7 @@
 
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,23 +30,24 @@ static uint64_t inode_of(const char *path)
 static void read_boot_id(unsigned char boot_id[WIRE_BOOT_ID_BYTES])
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	static const char digits[] = "0123456789abcdef";
 	char text[64] = "";
-	size_t digits = 0;
+	size_t count = 0;
 
 	if (file == NULL)
 		return;
-	if (fgets(text, sizeof(text), file) != NULL) {
-		for (const char *at = text; *at != 0 && digits < 2 * WIRE_BOOT_ID_BYTES; at++) {
-			unsigned digit;
-
-			if (sscanf(at, "%1x", &digit) != 1 || *at == '-')
-				continue;
-			boot_id[digits / 2] =
-				(unsigned char)((unsigned)boot_id[digits / 2] << 4 | digit);
-			digits++;
-		}
-	}
+	if (fgets(text, sizeof(text), file) == NULL)
+		text[0] = 0;
 	fclose(file);
+	for (const char *at = text; *at != 0 && count < 2 * WIRE_BOOT_ID_BYTES; at++) {
+		const char *digit = strchr(digits, *at);
+		unsigned char *byte = &boot_id[count / 2];
+
+		if (digit == NULL)
+			continue;
+		*byte = (unsigned char)((unsigned)*byte << 4 | (unsigned)(digit - digits));
+		count++;
+	}
 }
 
 void hello_make(struct wire_hello *hello)
@@ -98,36 +100,39 @@ bool hello_of_other_user(const struct wire_hello *own, const struct wire_hello *
 /* As the kernel prints it: the address in words of the host's byte order, then the port. */
 static void print_address(const struct sockaddr_storage *addr, char text[48])
 {
-	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
 	uint32_t words[4];
 
 	if (addr->ss_family == AF_INET) {
-		snprintf(text, 48, "%08X:%04X", in->sin_addr.s_addr, ntohs(in->sin_port));
+		memcpy(&in, addr, sizeof(in));
+		snprintf(text, 48, "%08X:%04X", in.sin_addr.s_addr, ntohs(in.sin_port));
 		return;
 	}
-	memcpy(words, &in6->sin6_addr, sizeof(words));
+	memcpy(&in6, addr, sizeof(in6));
+	memcpy(words, &in6.sin6_addr, sizeof(words));
 	snprintf(text, 48, "%08X%08X%08X%08X:%04X", words[0], words[1], words[2], words[3],
-		 ntohs(in6->sin6_port));
+		 ntohs(in6.sin6_port));
 }
 
 /* Columns: sl local remote state queues timer retransmits uid …; state 1 is established. */
 bool hello_row_uid(const char *row, const struct sockaddr_storage *from,
 		   const struct sockaddr_storage *to, unsigned long *uid)
 {
-	char local[48], remote[48], want_local[48], want_remote[48];
-	unsigned state;
+	char local[48], remote[48], state[8], user[24], want_local[48], want_remote[48];
 
-	if (sscanf(row, " %*[^:]: %47s %47s %x %*s %*s %*s %lu", local, remote, &state, uid) != 4)
+	if (sscanf(row, " %*[^:]: %47s %47s %7s %*s %*s %*s %23s", local, remote, state, user) != 4)
 		return false;
 	print_address(from, want_local);
 	print_address(to, want_remote);
-	return state == 1 && strcmp(local, want_local) == 0 && strcmp(remote, want_remote) == 0;
+	*uid = strtoul(user, NULL, 10);
+	return strcmp(state, "01") == 0 && strcmp(local, want_local) == 0 &&
+	       strcmp(remote, want_remote) == 0;
 }
 
 bool hello_socket_of_other_user(int fd)
 {
-	struct sockaddr_storage own, other;
+	struct sockaddr_storage own = {0}, other = {0};
 	socklen_t own_bytes = sizeof(own), other_bytes = sizeof(other);
 	char row[ROW_MAX];
 	unsigned long uid = 0;

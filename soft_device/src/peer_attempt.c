@@ -200,33 +200,38 @@ static void choose(struct finding *finding)
 		unix_done(finding, step, -errno);
 }
 
-static void receive_hello(struct finding *finding)
+/* 1 and the hello; 0, it is not whole yet; -EPROTO: not one of ours; or -errno. */
+static int take_hello(struct finding *finding)
 {
 	const unsigned char *body;
-	struct wire_header header;
+	struct wire_header header = {0};
 	int result = stream_receive(&finding->stream);
-	int got = 0;
 
-	if (result == 0) {
-		got = stream_next(&finding->stream, &header, &body);
-		if (got == 0)
-			return;
-	}
-	if (result == -EPIPE || got == -EPROTO) {
-		fail(finding, -EPROTO); /* not one of ours */
-	} else if (result != 0 || got < 0) {
-		fail(finding, result != 0 ? result : got);
-	} else if (header.kind != WIRE_HELLO ||
-		   wire_get_hello(body, header.length, &finding->other) != 0) {
-		fail(finding, -EPROTO);
-	} else {
-		finding->met = true;
-		if (finding->other.welcome == WIRE_OTHER_USER ||
-		    hello_of_other_user(peer_hello(), &finding->other))
-			fail(finding, -EACCES);
-		else
-			choose(finding);
-	}
+	if (result == 0)
+		result = stream_next(&finding->stream, &header, &body);
+	if (result == -EPIPE)
+		return -EPROTO;
+	if (result != 1)
+		return result;
+	if (header.kind != WIRE_HELLO || wire_get_hello(body, header.length, &finding->other) != 0)
+		return -EPROTO;
+	finding->met = true;
+	return 1;
+}
+
+static void receive_hello(struct finding *finding)
+{
+	const int result = take_hello(finding);
+
+	if (result == 0)
+		return;
+	if (result < 0)
+		fail(finding, result);
+	else if (finding->other.welcome == WIRE_OTHER_USER ||
+		 hello_of_other_user(peer_hello(), &finding->other))
+		fail(finding, -EACCES);
+	else
+		choose(finding);
 }
 
 /*

@@ -80,8 +80,8 @@ struct attempt {
 	uint16_t port;
 };
 
-/* Runs on the agent; ends in peer_attempt_done(), which frees the attempt. */
-void attempt_start(void *attempt);
+/* `arg` is the attempt. Runs on the agent; ends in peer_attempt_done(), which frees it. */
+void attempt_start(void *arg);
 
 /* peer_unix.c */
 

@@ -319,6 +319,7 @@ static int connect_to_unix_socket(void)
 
 static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 {
+	const char *const options = getenv("RPMA_SOFT");
 	const struct wire_hello hello = {.identity = 0x5417};
 	unsigned char carry[WIRE_HEADER_BYTES], cut[WIRE_HELLO_MESSAGE];
 	unsigned char large[8192] = {0};
@@ -329,13 +330,13 @@ static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 
 	wire_put_header(carry, WIRE_CARRY, 0);
 	wire_put_hello(cut, &hello);
+	if (options != NULL && strstr(options, "transport:tcp") != NULL) {
+		assert_int_equal(connect_to_unix_socket(), -1);
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		const int fd = connect_to_unix_socket();
 
-		if (strstr(getenv("RPMA_SOFT"), "transport:tcp") != NULL) {
-			assert_int_equal(fd, -1);
-			break;
-		}
 		assert_true(fd >= 0);
 		say(fd, cases[i].bytes, cases[i].length);
 		expect_hang_up(fd);
