@@ -3,6 +3,7 @@
 
 import os
 import random
+import signal
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -34,6 +35,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was set up is undone
     for mark, what in MARKS.items():
         config.addinivalue_line("markers", f"{mark}: {what}")
 

@@ -29,7 +29,7 @@ LOCAL = r"local \(process_vm\)"
 TCP = r"tcp \(.+\)"
 NOT_PERMITTED = r"tcp \(.*Operation not permitted.*\)"
 LISTEN = "0A"  # TCP_LISTEN in /proc/net/tcp
-NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
+NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--pdeathsig=KILL")
 
 
 def call(*command: str) -> str:

@@ -30,6 +30,7 @@ POLL_S = 0.005
 PORTS = range(20000, 32000)  # below those that the kernel hands out by itself
 LINK = re.compile(r"^rpma-soft: \S+ port \d+ \(pid \d+\): (\w+ \(.*\))$", re.MULTILINE)
 SHARED_DIRECTORIES = (Path("/dev/shm"), Path("/tmp"))
+DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 MEASURED: list[tuple[float, str]] = []  # seconds and of what, printed at the end of a run
 
 
@@ -42,7 +43,7 @@ class Side:
         self.stdout = tempfile.TemporaryFile()
         self.stderr = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            command,
+            [*DIES_WITH_US, *command],
             stdin=subprocess.DEVNULL,
             stdout=self.stdout,
             stderr=self.stderr,
