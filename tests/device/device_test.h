@@ -70,7 +70,7 @@ void check_fails(int expected, int got, const char *call, const char *file, int 
 
 /* When a wait that starts now ends. */
 double deadline(void);
-/* Ends the test with this message once the time is up; else yields the processor. */
+/* Ends the test with this message once the time is up; else lets others run. */
 void wait_a_little(double until, const char *awaited);
 /* Wait until FD is readable. */
 void wait_readable(int fd, const char *awaited);
