@@ -15,8 +15,6 @@
 
 #define PARTNER_FD 10 /* in the partner program; the memory is the next */
 
-extern char **environ;
-
 struct pair w;
 
 static bool wants_two_processes(void)

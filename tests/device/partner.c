@@ -6,20 +6,33 @@
 
 #include <unistd.h>
 
+/* What the order is about; without a key when the memory is registered no more. */
+static struct ibv_sge piece_of(const struct end *end, const struct partner_order *order)
+{
+	return (struct ibv_sge){(uintptr_t)(end->memory + order->offset), (uint32_t)order->length,
+				end->mr != NULL ? end->mr->lkey : 0};
+}
+
+static bool has_qp(const struct end *end)
+{
+	if (end->qp == NULL)
+		fail_msg("the partner has no queue pair");
+	return end->qp != NULL;
+}
+
 static void post_recv(struct end *end, const struct partner_order *order)
 {
-	struct ibv_sge sge = {(uintptr_t)(end->memory + order->offset), (uint32_t)order->length,
-			      end->mr->lkey};
+	struct ibv_sge sge = piece_of(end, order);
 	struct ibv_recv_wr wr = {.wr_id = order->wr_id, .sg_list = &sge, .num_sge = 1};
 	struct ibv_recv_wr *bad = NULL;
 
-	OK(ibv_post_recv(end->qp, &wr, &bad));
+	if (has_qp(end))
+		OK(ibv_post_recv(end->qp, &wr, &bad));
 }
 
 static void post_send(struct end *end, const struct partner_order *order)
 {
-	struct ibv_sge sge = {(uintptr_t)(end->memory + order->offset), (uint32_t)order->length,
-			      end->mr->lkey};
+	struct ibv_sge sge = piece_of(end, order);
 	struct ibv_send_wr wr = {.wr_id = order->wr_id,
 				 .sg_list = &sge,
 				 .num_sge = 1,
@@ -29,7 +42,8 @@ static void post_send(struct end *end, const struct partner_order *order)
 
 	if (order->solicited)
 		wr.send_flags |= IBV_SEND_SOLICITED;
-	OK(ibv_post_send(end->qp, &wr, &bad));
+	if (has_qp(end))
+		OK(ibv_post_send(end->qp, &wr, &bad));
 }
 
 static uint32_t register_extra(struct partner *partner, const struct partner_order *order)
@@ -167,9 +181,10 @@ void partner_obey(struct partner *partner, const struct partner_order *order,
 /* The descriptor after FD is the memory, see pair.c. */
 int partner_serve(int fd)
 {
-	struct partner partner = {.memory_fd = fd + 1};
+	static struct partner partner;
 	struct partner_order order;
 
+	partner.memory_fd = fd + 1;
 	while (read(fd, &order, sizeof(order)) == (ssize_t)sizeof(order)) {
 		struct partner_answer answer = {0};
 

@@ -215,7 +215,7 @@ static void states__go_from_reset_to_rts_and_back(void **unused)
 static void states__may_not_be_left_out(void **unused)
 {
 	cannot_go(IBV_QPS_RTS, RTS_MASK);
-	cannot_go(IBV_QPS_RTS, RTS_MASK | RTR_MASK);
+	cannot_go(IBV_QPS_RTS, RTR_MASK);
 	go_to(IBV_QPS_RESET, IBV_QP_STATE);
 	cannot_go(IBV_QPS_RTR, RTR_MASK);
 	cannot_go(IBV_QPS_RTS, RTS_MASK);

@@ -207,7 +207,7 @@ static void zero_length__succeeds(void **unused)
 }
 
 /* Cut memory in three, out of order, with an empty piece. */
-static uint32_t scatter(struct ibv_sge *sge, unsigned char *memory, uint32_t lkey)
+static uint32_t scatter(struct ibv_sge *sge, const unsigned char *memory, uint32_t lkey)
 {
 	sge[0] = (struct ibv_sge){(uintptr_t)(memory + 3000), 1000, lkey};
 	sge[1] = (struct ibv_sge){(uintptr_t)(memory + 10), 1, lkey};
