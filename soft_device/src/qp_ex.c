@@ -252,8 +252,10 @@ static int wr_complete(struct ibv_qp_ex *ex)
 {
 	struct qp *qp = qp_of_ex(ex);
 	struct send_queue *sq = &qp->sq;
-	int error = sq->build_error;
+	int error = FAULT_CALL_AS("ibv_wr_complete");
 
+	if (error == 0)
+		error = sq->build_error;
 	if (error == 0)
 		error = check_lengths(sq);
 	if (error == 0) {
