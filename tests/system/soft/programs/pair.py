@@ -110,7 +110,7 @@ class Case:
     client_says: tuple[str, ...] = ()
     never_says: tuple[str, ...] = ()
     check: Callable[[str], None] | None = None  # of the client's stdout
-    server_ends: bool = True  # else it gets a SIGTERM once the client has ended
+    server_ends: bool = True  # else it is killed once the client has ended
     ipv4_only: bool = False  # the program itself knows no other addresses
     operates: bool = True  # else the connection ends as soon as it is there
     long: bool = False
@@ -254,8 +254,7 @@ def run(case: Case, device: Device) -> None:
             both.require(status == 0, f"the server's status is {status}")
         else:
             both.require(server.wait(0) is None, "the server ended")
-            server.signal_all(signal.SIGTERM)
-            both.require(server.wait(LIMIT_S) is not None, "the server ignores SIGTERM")
+            server.end()
         check_output(both, server, client)
         check_transport(both)
         for side in both.sides:
