@@ -192,8 +192,10 @@ void cm_link_close(struct cm_link *link);	  /* no lock held; not the agent; NULL
 /* Strangers have sent no request yet, or one that is held. */
 void cm_strangers_close(struct cm_id *listener); /* no lock held */
 struct cm_link *cm_stranger_oldest(const struct cm_id *listener, bool held, unsigned *count);
-void cm_links_forget(void);	  /* in a child of fork() */
-int cm_clock_start(void);	  /* before any deadline; -ENOMEM */
+void cm_links_forget(void);		  /* in a child of fork() */
+int cm_start(void);			  /* before all others; -ENOMEM */
+void cm_sign(struct cm_message *request); /* puts in whose process asks */
+bool cm_is_of_other_user(const struct cm_message *request);
 void cm_deadline(uint64_t at_ns); /* cm_id_expired() is called then for ids that are due */
 
 /* cm_address.c */

@@ -34,7 +34,7 @@ struct cm_channel *cm_channel_new(void)
 	if (process == NULL)
 		return NULL;
 	pthread_mutex_lock(&cm_lock);
-	error = cm_clock_start();
+	error = cm_start();
 	pthread_mutex_unlock(&cm_lock);
 	if (error != 0) {
 		errno = -error;

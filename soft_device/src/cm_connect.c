@@ -149,6 +149,7 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn
 	if (error != 0)
 		return cm_error(error);
 	pthread_mutex_lock(&cm_lock);
+	cm_sign(&request);
 	take_param(of, conn_param, &request);
 	request.responder_resources =
 		depth(conn_param != NULL ? conn_param->responder_resources : RDMA_MAX_RESP_RES);

@@ -17,12 +17,15 @@
 #include <unistd.h>
 
 #include "cm.h"
+#include "hello.h"
 #include "process.h"
 
 #define REFUSED_NS UINT64_C(100000000) /* for so long a refused port is tried again */
 #define REDIAL_NS  UINT64_C(5000000)
 
 static struct cm_links links = LIST_HEAD_INITIALIZER(links);
+
+static struct wire_hello own; /* what is said of this process in a request */
 
 static struct timer *clock_timer;
 static uint64_t clock_ns; /* what it is set to; 0: off */
@@ -346,10 +349,27 @@ static void strike(void *arg)
 	pthread_mutex_unlock(&cm_lock);
 }
 
-int cm_clock_start(void)
+void cm_sign(struct cm_message *request)
+{
+	request->uid = own.uid;
+	request->user_namespace = own.user_namespace;
+	memcpy(request->boot_id, own.boot_id, sizeof(request->boot_id));
+}
+
+/* By what it says of itself; the links of the two QPs look closer. */
+bool cm_is_of_other_user(const struct cm_message *request)
+{
+	struct wire_hello other = {.uid = request->uid, .user_namespace = request->user_namespace};
+
+	memcpy(other.boot_id, request->boot_id, sizeof(other.boot_id));
+	return hello_of_other_user(&own, &other);
+}
+
+int cm_start(void)
 {
 	if (clock_timer != NULL && !process_is_foreign(clock_generation))
 		return 0;
+	hello_make(&own);
 	clock_timer = agent_timer_new(strike, NULL);
 	clock_generation = process_current->generation;
 	clock_ns = 0;

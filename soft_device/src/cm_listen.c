@@ -197,6 +197,11 @@ int cm_listen_request(struct cm_link *link)
 		return -EPROTO;
 	if (listener->state != CM_LISTENING)
 		return -EPIPE;
+	if (cm_is_of_other_user(&request)) {
+		process_warn("a connection request of user %u is refused: peers are of one user",
+			     request.uid);
+		return -EACCES; /* hanging up is a rejection */
+	}
 	if (listener->requests >= listener->backlog)
 		return hold(link);
 	error = admit(link, &request);

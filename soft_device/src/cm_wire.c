@@ -2,8 +2,9 @@
 /*
  * cm_wire.c -- CM messages to bytes and back.
  *
- * REQ, REP and REJ have one body: 24 bytes of numbers, big-endian, then the private data.
- * RTU, DREQ and DREP have none. Whatever decodes is in range, and encodes to the same bytes.
+ * REQ, REP and REJ have one body: 24 bytes of numbers, big-endian, in a REQ who asks, then the
+ * private data. RTU, DREQ and DREP have none. Whatever decodes is in range, and encodes to the same
+ * bytes.
  */
 #include "cm_wire.h"
 
@@ -28,9 +29,18 @@ static uint32_t get_32(const unsigned char *at)
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-static bool has_body(enum cm_kind kind)
+/* Bytes of a body before its private data; 0: this kind has no body. */
+static size_t fixed_bytes(enum cm_kind kind)
 {
-	return kind == CM_REQ || kind == CM_REP || kind == CM_REJ;
+	switch (kind) {
+	case CM_REQ:
+		return CM_BODY_BYTES + CM_ORIGIN_BYTES;
+	case CM_REP:
+	case CM_REJ:
+		return CM_BODY_BYTES;
+	default:
+		return 0;
+	}
 }
 
 size_t cm_wire_private_max(enum cm_kind kind)
@@ -61,15 +71,22 @@ static void put_body(const struct cm_message *message, unsigned char *at)
 	*at++ = message->srq;
 	at = put_32(at, message->ece_vendor);
 	at = put_32(at, message->ece_options);
+	if (message->kind == CM_REQ) {
+		at = put_32(at, message->uid);
+		at = put_32(at, (uint32_t)(message->user_namespace >> 32));
+		at = put_32(at, (uint32_t)message->user_namespace);
+		memcpy(at, message->boot_id, WIRE_BOOT_ID_BYTES);
+		at += WIRE_BOOT_ID_BYTES;
+	}
 	memcpy(at, message->private_data, message->private_data_len);
 }
 
 size_t cm_wire_put(const struct cm_message *message, unsigned char bytes[CM_MESSAGE_MAX])
 {
-	size_t length = 0;
+	size_t length = fixed_bytes(message->kind);
 
-	if (has_body(message->kind)) {
-		length = CM_BODY_BYTES + (size_t)message->private_data_len;
+	if (length > 0) {
+		length += message->private_data_len;
 		put_body(message, bytes + WIRE_HEADER_BYTES);
 	}
 	wire_put_header(bytes, (enum wire_kind)message->kind, (uint32_t)length);
@@ -86,9 +103,9 @@ static bool in_range(const struct cm_message *message)
 
 static int get_body(const unsigned char *at, size_t length, struct cm_message *message)
 {
-	const size_t private_bytes = length - CM_BODY_BYTES;
+	const size_t fixed = fixed_bytes(message->kind), private_bytes = length - fixed;
 
-	if (length < CM_BODY_BYTES || private_bytes > cm_wire_private_max(message->kind))
+	if (length < fixed || private_bytes > cm_wire_private_max(message->kind))
 		return -EPROTO;
 	message->qpn = get_32(at);
 	message->psn = get_32(at + 4);
@@ -102,7 +119,12 @@ static int get_body(const unsigned char *at, size_t length, struct cm_message *m
 	message->ece_vendor = get_32(at + 16);
 	message->ece_options = get_32(at + 20);
 	message->private_data_len = (uint8_t)private_bytes;
-	memcpy(message->private_data, at + CM_BODY_BYTES, private_bytes);
+	if (message->kind == CM_REQ) {
+		message->uid = get_32(at + 24);
+		message->user_namespace = (uint64_t)get_32(at + 28) << 32 | get_32(at + 32);
+		memcpy(message->boot_id, at + 36, WIRE_BOOT_ID_BYTES);
+	}
+	memcpy(message->private_data, at + fixed, private_bytes);
 	return in_range(message) ? 0 : -EPROTO;
 }
 
@@ -119,7 +141,7 @@ int cm_wire_get(const unsigned char *bytes, size_t length, struct cm_message *me
 		return 0;
 	memset(message, 0, sizeof(*message));
 	message->kind = (enum cm_kind)header.kind;
-	if (has_body(message->kind)) {
+	if (fixed_bytes(message->kind) > 0) {
 		if (get_body(bytes + WIRE_HEADER_BYTES, header.length, message) != 0)
 			return -EPROTO;
 	} else if (header.length != 0) {
