@@ -1,0 +1,56 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A write on the software device against a bare process_vm_writev of the same bytes.
+
+Usage: soft_write.py PROGRAM RPMA_SOFT
+
+PROGRAM (soft_write) under RPMA_SOFT measures both in turns, in one process, on the same
+memory of another one. Prints per size the median of the ratios of the turns with its
+bootstrap 95 % interval; exit status 1 if a median misses its goal.
+"""
+
+import random
+import statistics
+import subprocess
+import sys
+
+TURNS = 301
+RESAMPLES = 2000
+# bytes, writes a turn, the most that a write may take of what the bare call does;
+# the last one is a bandwidth of 0.9
+GOALS = ((8, 1000, 1.15), (4096, 1000, 1.45), (1 << 20, 20, 1 / 0.9))
+
+
+def measure(command: list[str], size: int, writes: int) -> list[tuple[float, float]]:
+    """Nanoseconds of a write, bare and by RDMA, for each turn."""
+    run = subprocess.run([*command, str(size), str(writes), str(TURNS)],
+                         check=True, stdout=subprocess.PIPE, text=True, timeout=300)  # fmt: skip
+    return [tuple(map(float, line.split())) for line in run.stdout.splitlines()]
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """Of the median, by bootstrap, 95 %."""
+    draw = random.Random(1)
+    medians = sorted(statistics.median(draw.choices(values, k=len(values)))
+                     for _ in range(RESAMPLES))  # fmt: skip
+    return medians[RESAMPLES * 25 // 1000], medians[RESAMPLES * 975 // 1000]
+
+
+def main() -> int:
+    program, rpma_soft = sys.argv[1:]
+    missed = False
+    print(f"{'bytes':>8}{'bare ns':>10}{'RDMA ns':>10}{'ratio':>8}  {'95 %':<16}{'goal':>6}")
+    for size, writes, goal in GOALS:
+        turns = measure([rpma_soft, program], size, writes)
+        ratios = [rdma / bare for bare, rdma in turns]
+        ratio, (low, high) = statistics.median(ratios), interval(ratios)
+        bare, rdma = (statistics.median(column) for column in zip(*turns, strict=True))
+        verdict = "" if ratio <= goal else "  MISSED"
+        missed |= ratio > goal
+        print(f"{size:>8}{bare:>10.0f}{rdma:>10.0f}{ratio:>8.3f}  "
+              f"{f'{low:.3f} .. {high:.3f}':<16}{goal:>6.2f}{verdict}")  # fmt: skip
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
