@@ -21,6 +21,7 @@ static pthread_cond_t returned = PTHREAD_COND_INITIALIZER; /* a linked() that wa
 static struct peer_table {
 	struct peer *peers; /* none of them gone */
 	struct attempt *attempts;
+	struct exchange *exchanges;
 } table;
 static struct peer_table inherited; /* from before a fork(): dead, here for leak checkers */
 
@@ -124,6 +125,44 @@ void peer_lost(struct peer *peer)
 		tcp_close(peer->tcp);
 	qp_peer_gone(peer);
 	peer_put(peer);
+}
+
+struct exchange *exchange_get(uint64_t identity)
+{
+	struct exchange *exchange;
+
+	pthread_mutex_lock(&lock);
+	exchange = table.exchanges;
+	while (exchange != NULL && exchange->identity != identity)
+		exchange = exchange->next;
+	if (exchange == NULL) {
+		exchange = calloc(1, sizeof(*exchange));
+		if (exchange != NULL) {
+			exchange->identity = identity;
+			exchange->next = table.exchanges;
+			table.exchanges = exchange;
+		}
+	}
+	if (exchange != NULL)
+		exchange->users++;
+	pthread_mutex_unlock(&lock);
+	return exchange;
+}
+
+void exchange_put(struct exchange *exchange)
+{
+	struct exchange **at = &table.exchanges;
+
+	if (exchange == NULL)
+		return;
+	pthread_mutex_lock(&lock);
+	if (--exchange->users == 0) {
+		while (*at != exchange)
+			at = &(*at)->next;
+		*at = exchange->next;
+		free(exchange);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 /* Callers hold the lock. */
@@ -276,7 +315,7 @@ static void forked(void)
 {
 	after_fork(); /* this thread has the lock */
 	pthread_cond_init(&returned, NULL);
-	if (table.peers == NULL && table.attempts == NULL)
+	if (table.peers == NULL && table.attempts == NULL && table.exchanges == NULL)
 		return;
 	inherited = table;
 	memset(&table, 0, sizeof(table));

@@ -60,6 +60,22 @@ void peer_lost(struct peer *peer);
 struct attempt;
 void peer_attempt_done(struct attempt *attempt, struct peer *peer, int error);
 
+/*
+ * What the two connections with a process, ours to it and its to us, know of each other: an
+ * answer must not be overtaken by what its reader does next, see wire_request.after.
+ */
+struct service;
+struct exchange {
+	struct exchange *next; /* peers lock */
+	uint64_t identity;
+	unsigned users;		 /* peers lock */
+	_Atomic uint32_t begun;	 /* requests of it that we execute, or have executed */
+	struct tcp *tcp;	 /* our connection, while it lasts; the agent's */
+	struct service *waiting; /* its connection, if it waits for answers on ours; the agent's */
+};
+struct exchange *exchange_get(uint64_t identity); /* NULL: no memory */
+void exchange_put(struct exchange *exchange);	  /* NULL is fine */
+
 /* peer_attempt.c */
 
 struct peer_wait {
@@ -134,6 +150,11 @@ struct stream;
 struct tcp *tcp_open(struct peer *peer, struct stream *stream);
 void tcp_close(struct tcp *tcp); /* agent only; tcp_request() fails from now on */
 void tcp_free(struct tcp *tcp);	 /* NULL is fine */
+/*
+ * True when the answers to our requests up to `after` have come, as far as the socket has them.
+ * Agent only.
+ */
+bool tcp_has_answers(struct tcp *tcp, uint32_t after);
 /* SO_KEEPALIVE and the like: a host that vanishes is noticed within 3 s. */
 void tcp_watch_host(int fd);
 
@@ -141,5 +162,7 @@ void tcp_watch_host(int fd);
 
 /* Executes what comes on it until it ends. The stream is taken over, always. */
 void tcp_serve(struct stream *stream, uint64_t identity);
+/* Answers have come, or none will: goes on with what waited for them. */
+void tcp_serve_resume(struct exchange *exchange);
 
 #endif /* SOFT_PEER_PRIVATE_H */

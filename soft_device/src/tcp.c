@@ -30,6 +30,7 @@ struct pending {
 
 struct tcp {
 	struct peer *peer;
+	struct exchange *exchange;
 	struct watch *watch;
 	pthread_mutex_t lock; /* all below; of the stream the sending half */
 	struct stream stream;
@@ -94,7 +95,7 @@ static int send_request(struct tcp *tcp, const union ibv_gid *gid, uint32_t qpn,
 
 	if (result != 0)
 		return result;
-	wire_put_request(start, tcp->asked, gid, qpn, request);
+	wire_put_request(start, tcp->asked, atomic_load(&tcp->exchange->begun), gid, qpn, request);
 	if (wire_payload(request) > 0) {
 		memcpy(parts + 1, request->local, request->local_count * sizeof(parts[0]));
 		count += request->local_count;
@@ -169,6 +170,22 @@ static int receive_answers(struct tcp *tcp)
 	return result;
 }
 
+bool tcp_has_answers(struct tcp *tcp, uint32_t after)
+{
+	/* answered is written by this thread alone */
+	while ((int32_t)(tcp->answered - after) < 0) {
+		const uint32_t before = tcp->answered;
+
+		if (receive_answers(tcp) != 0) {
+			shutdown(tcp->stream.fd, SHUT_RDWR); /* the watch tells the end */
+			return true;
+		}
+		if (tcp->answered == before)
+			return false;
+	}
+	return true;
+}
+
 static int send_queued(struct tcp *tcp)
 {
 	bool resume = false;
@@ -199,6 +216,8 @@ static void tcp_ready(void *arg, uint32_t events)
 		result = receive_answers(tcp);
 	if (result != 0)
 		peer_lost(tcp->peer);
+	else
+		tcp_serve_resume(tcp->exchange);
 }
 
 struct tcp *tcp_open(struct peer *peer, struct stream *stream)
@@ -208,16 +227,18 @@ struct tcp *tcp_open(struct peer *peer, struct stream *stream)
 	if (tcp == NULL)
 		return NULL;
 	tcp->peer = peer;
+	tcp->exchange = exchange_get(peer->identity);
 	tcp->stream = *stream;
 	tcp->writing = stream_queued(stream) > 0;
 	pthread_mutex_init(&tcp->lock, NULL);
-	tcp->watch = agent_watch(stream->fd, tcp->writing ? EPOLLIN | EPOLLOUT : EPOLLIN, tcp_ready,
-				 tcp);
+	if (tcp->exchange != NULL)
+		tcp->watch = agent_watch(stream->fd, tcp->writing ? EPOLLIN | EPOLLOUT : EPOLLIN,
+					 tcp_ready, tcp);
 	if (tcp->watch == NULL) {
-		pthread_mutex_destroy(&tcp->lock);
-		free(tcp);
+		tcp_free(tcp);
 		return NULL;
 	}
+	tcp->exchange->tcp = tcp;
 	stream_open(stream, -1);
 	return tcp;
 }
@@ -229,12 +250,16 @@ void tcp_close(struct tcp *tcp)
 	tcp->closed = true;
 	stream_close(&tcp->stream);
 	pthread_mutex_unlock(&tcp->lock);
+	if (tcp->exchange->tcp == tcp)
+		tcp->exchange->tcp = NULL;
+	tcp_serve_resume(tcp->exchange);
 }
 
 void tcp_free(struct tcp *tcp)
 {
 	if (tcp == NULL)
 		return;
+	exchange_put(tcp->exchange);
 	free(tcp->pending);
 	pthread_mutex_destroy(&tcp->lock);
 	free(tcp);

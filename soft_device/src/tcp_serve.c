@@ -21,8 +21,12 @@ struct service {
 	struct stream stream;
 	struct watch *watch;
 	uint32_t events;
-	uint64_t identity;     /* of the peer */
-	unsigned char *answer; /* a whole one; a read's data go there */
+	uint64_t identity; /* of the peer */
+	struct exchange *exchange;
+	bool held; /* `request` waits for answers that come to us first */
+	struct wire_request request;
+	const unsigned char *payload; /* in the stream */
+	unsigned char *answer;	      /* a whole one; a read's data go there */
 	size_t answer_size;
 };
 
@@ -40,8 +44,9 @@ static int answer_room(struct service *service, size_t bytes)
 	return 0;
 }
 
-static int execute(struct service *service, struct wire_request *wire, const unsigned char *payload)
+static int execute(struct service *service)
 {
+	struct wire_request *wire = &service->request;
 	struct request *request = &wire->request;
 	struct wire_answer answer = {.number = wire->number};
 	struct iovec part;
@@ -50,9 +55,11 @@ static int execute(struct service *service, struct wire_request *wire, const uns
 		return -ENOMEM;
 	request->local[0].iov_base = wire_answer_data(request) > 0
 					     ? service->answer + WIRE_ANSWER_START
-					     : (unsigned char *)payload;
+					     : (unsigned char *)service->payload;
 	request->local[0].iov_len = wire_answer_data(request) + wire_payload(request);
 	request->local_count = request->local[0].iov_len > 0 ? 1 : 0;
+	/* before its effects show: see wire_request.after */
+	atomic_fetch_add(&service->exchange->begun, 1);
 	answer.outcome = responder_execute(process_current->self, &wire->gid, wire->qpn, request);
 	if (answer.outcome.kind == OUTCOME_DONE && answer.outcome.status == IBV_WC_SUCCESS)
 		answer.bytes = wire_answer_data(request);
@@ -70,22 +77,49 @@ static void trim_answer(struct service *service)
 	service->answer_size = 0;
 }
 
+/* 1: a request is held; 0: none has come; or -errno. */
+static int hold_next(struct service *service)
+{
+	const unsigned char *body;
+	struct wire_header header = {0};
+	int result;
+
+	if (service->held)
+		return 1;
+	result = stream_next(&service->stream, &header, &body);
+	if (result != 1)
+		return result;
+	if (header.kind != WIRE_REQUEST ||
+	    wire_get_request(body, header.length, &service->request) != 0)
+		return -EPROTO;
+	service->payload = body + WIRE_REQUEST_BYTES;
+	service->held = true;
+	return 1;
+}
+
+/* Our requests that its sender had begun to execute are answered. */
+static bool is_its_turn(const struct service *service)
+{
+	struct tcp *tcp = service->exchange->tcp;
+
+	return tcp == NULL || tcp_has_answers(tcp, service->request.after);
+}
+
 /* Executes what has come, as long as the answers find room. */
 static int work(struct service *service)
 {
-	const unsigned char *body;
-	struct wire_header header;
-	struct wire_request request;
 	int result = 0;
 
 	while (result == 0 && stream_queued(&service->stream) <= QUEUED_MAX) {
-		result = stream_next(&service->stream, &header, &body);
+		result = hold_next(service);
 		if (result != 1)
 			break;
-		if (header.kind != WIRE_REQUEST ||
-		    wire_get_request(body, header.length, &request) != 0)
-			return -EPROTO;
-		result = execute(service, &request, body + WIRE_REQUEST_BYTES);
+		if (!is_its_turn(service)) {
+			service->exchange->waiting = service;
+			return 0;
+		}
+		service->held = false;
+		result = execute(service);
 	}
 	trim_answer(service);
 	return result;
@@ -94,8 +128,8 @@ static int work(struct service *service)
 static int expect(struct service *service)
 {
 	const size_t queued = stream_queued(&service->stream);
-	const uint32_t events =
-		(queued <= QUEUED_MAX ? EPOLLIN : 0u) | (queued > 0 ? EPOLLOUT : 0u);
+	const uint32_t events = (queued <= QUEUED_MAX && !service->held ? EPOLLIN : 0u) |
+				(queued > 0 ? EPOLLOUT : 0u);
 
 	if (events == service->events)
 		return 0;
@@ -107,6 +141,9 @@ static void service_end(struct service *service)
 {
 	const uint64_t identity = service->identity;
 
+	if (service->exchange != NULL && service->exchange->waiting == service)
+		service->exchange->waiting = NULL;
+	exchange_put(service->exchange);
 	agent_unwatch(service->watch);
 	stream_close(&service->stream);
 	free(service->answer);
@@ -119,7 +156,10 @@ static void service_ready(void *arg, uint32_t events)
 	struct service *service = arg;
 	int result = stream_flush(&service->stream);
 
-	if (result == 0 && (events & ~(uint32_t)EPOLLOUT) != 0 &&
+	/* nothing is read that would show it */
+	if (service->held && (events & (EPOLLHUP | EPOLLERR)) != 0)
+		result = -EPIPE;
+	if (result == 0 && (events & ~(uint32_t)EPOLLOUT) != 0 && !service->held &&
 	    stream_queued(&service->stream) <= QUEUED_MAX)
 		result = stream_receive(&service->stream);
 	if (result == 0)
@@ -127,6 +167,15 @@ static void service_ready(void *arg, uint32_t events)
 	if (result == 0)
 		result = expect(service);
 	if (result != 0)
+		service_end(service);
+}
+
+void tcp_serve_resume(struct exchange *exchange)
+{
+	struct service *service = exchange->waiting;
+
+	exchange->waiting = NULL;
+	if (service != NULL && (work(service) != 0 || expect(service) != 0))
 		service_end(service);
 }
 
@@ -142,7 +191,11 @@ void tcp_serve(struct stream *stream, uint64_t identity)
 	service->stream = *stream;
 	service->identity = identity;
 	service->events = EPOLLIN;
-	service->watch = agent_watch(stream->fd, EPOLLIN, service_ready, service);
+	service->exchange = exchange_get(identity);
+	if (service->exchange != NULL) {
+		atomic_store(&service->exchange->begun, 0);
+		service->watch = agent_watch(stream->fd, EPOLLIN, service_ready, service);
+	}
 	/* requests may have come together with the carry */
 	if (service->watch == NULL || work(service) != 0 || expect(service) != 0)
 		service_end(service);

@@ -170,13 +170,14 @@ uint32_t wire_answer_data(const struct request *request)
 	return request->op == REQUEST_READ ? request->length : 0;
 }
 
-void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number,
+void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number, uint32_t after,
 		      const union ibv_gid *gid, uint32_t qpn, const struct request *request)
 {
 	unsigned char *at = bytes + WIRE_HEADER_BYTES;
 
 	wire_put_header(bytes, WIRE_REQUEST, WIRE_REQUEST_BYTES + wire_payload(request));
 	at = put_32(at, number);
+	at = put_32(at, after);
 	at = put_32(at, qpn);
 	at = put_bytes(at, gid, sizeof(*gid));
 	at = put_32(at, request->src_qpn);
@@ -215,6 +216,7 @@ int wire_get_request(const unsigned char *body, size_t length, struct wire_reque
 	if (length < WIRE_REQUEST_BYTES)
 		return -EPROTO;
 	request->number = get_32(&at);
+	request->after = get_32(&at);
 	request->qpn = get_32(&at);
 	get_bytes(&at, &request->gid, sizeof(request->gid));
 	one->src_qpn = get_32(&at);

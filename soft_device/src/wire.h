@@ -44,7 +44,7 @@ int wire_get_header(const unsigned char bytes[WIRE_HEADER_BYTES], struct wire_he
 void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind, uint32_t length);
 
 #define WIRE_HELLO_BYTES   88 /* bodies */
-#define WIRE_REQUEST_BYTES 84 /* without payload */
+#define WIRE_REQUEST_BYTES 88 /* without payload */
 #define WIRE_ANSWER_BYTES  16 /* without data */
 #define WIRE_CHANNEL_BYTES 8
 
@@ -72,9 +72,14 @@ struct wire_hello {
 void wire_put_hello(unsigned char bytes[WIRE_HELLO_MESSAGE], const struct wire_hello *hello);
 int wire_get_hello(const unsigned char *body, size_t length, struct wire_hello *hello);
 
-/* A request for QP `qpn` of device `gid`; its number comes back with the answer. */
+/*
+ * A request for QP `qpn` of device `gid`; its number comes back with the answer. When it was made,
+ * its sender had begun to execute requests of the receiver up to `after`, that one not included:
+ * their answers, which take another connection, come first.
+ */
 struct wire_request {
 	uint32_t number;
+	uint32_t after;
 	uint32_t qpn;
 	union ibv_gid gid;
 	struct request request; /* without `local` */
@@ -86,7 +91,7 @@ uint32_t wire_answer_data(const struct request *request);
 
 /* Header and fixed part; wire_payload() bytes are to follow. */
 #define WIRE_REQUEST_START (WIRE_HEADER_BYTES + WIRE_REQUEST_BYTES)
-void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number,
+void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number, uint32_t after,
 		      const union ibv_gid *gid, uint32_t qpn, const struct request *request);
 /* The payload, wire_payload() bytes, is at body + WIRE_REQUEST_BYTES. */
 int wire_get_request(const unsigned char *body, size_t length, struct wire_request *request);

@@ -40,7 +40,7 @@ static void try_request(const uint8_t *body, size_t length)
 	hold(wire.request.op >= REQUEST_WRITE && wire.request.op < REQUEST_OPS);
 	hold(wire_payload(&wire.request) == length - WIRE_REQUEST_BYTES);
 	hold(wire_answer_data(&wire.request) <= SOFT_MAX_MESSAGE);
-	wire_put_request(bytes, wire.number, &wire.gid, wire.qpn, &wire.request);
+	wire_put_request(bytes, wire.number, wire.after, &wire.gid, wire.qpn, &wire.request);
 	hold(memcmp(bytes + WIRE_HEADER_BYTES, body, WIRE_REQUEST_BYTES) == 0);
 }
 
@@ -118,7 +118,7 @@ static size_t request_seed(enum request_op op, uint8_t input[FUZZ_INPUT_MAX])
 		.op = op, .length = op == REQUEST_FLUSH ? 4096 : 8, .flush_type = 3};
 	const union ibv_gid gid = {.raw = {0xfd, [15] = 1}};
 
-	wire_put_request(input, 1, &gid, 0x123400, &request);
+	wire_put_request(input, 1, 2, &gid, 0x123400, &request);
 	memset(input + WIRE_REQUEST_START, 7, wire_payload(&request));
 	return WIRE_REQUEST_START + wire_payload(&request);
 }

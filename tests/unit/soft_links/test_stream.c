@@ -52,7 +52,7 @@ static unsigned char *make_write(uint32_t length, int fill)
 	const union ibv_gid gid = {.raw = {1}};
 
 	assert_non_null(bytes);
-	wire_put_request(bytes, 0, &gid, 1, &request);
+	wire_put_request(bytes, 0, 0, &gid, 1, &request);
 	memset(bytes + WIRE_REQUEST_START, fill, length);
 	return bytes;
 }

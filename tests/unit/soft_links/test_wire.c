@@ -178,12 +178,13 @@ static void test_request_comes_back(void **state)
 
 		assert_int_equal(wire_payload(&request), cases[i].payload);
 		assert_int_equal(wire_answer_data(&request), cases[i].data);
-		wire_put_request(bytes, 77, &there, 0xbeef01, &request);
+		wire_put_request(bytes, 77, 78, &there, 0xbeef01, &request);
 		assert_int_equal(wire_get_header(bytes, &header), 0);
 		assert_int_equal(header.length, WIRE_REQUEST_BYTES + cases[i].payload);
 		assert_int_equal(wire_get_request(bytes + WIRE_HEADER_BYTES, header.length, &back),
 				 0);
 		assert_int_equal(back.number, 77);
+		assert_int_equal(back.after, 78);
 		assert_int_equal(back.qpn, 0xbeef01);
 		assert_memory_equal(&back.gid, &there, sizeof(there));
 		assert_int_equal(back.request.op, cases[i].op);
@@ -224,7 +225,7 @@ static void test_unsound_requests_are_refused(void **state)
 		unsigned char bytes[WIRE_REQUEST_START + 16] = {0};
 		struct wire_request back;
 
-		wire_put_request(bytes, 0, &there, 1, &cases[i].request);
+		wire_put_request(bytes, 0, 0, &there, 1, &cases[i].request);
 		assert_int_equal(
 			wire_get_request(bytes + WIRE_HEADER_BYTES, cases[i].length, &back),
 			-EPROTO);
@@ -234,11 +235,11 @@ static void test_unsound_requests_are_refused(void **state)
 static void test_answer_comes_back(void **state)
 {
 	static const struct wire_answer cases[] = {
-		{1, {OUTCOME_DONE, IBV_WC_SUCCESS, 0, 0}, 4096},
-		{2, {OUTCOME_DONE, IBV_WC_SUCCESS, 0, UINT64_C(0x1112131415161718)}, 0},
-		{3, {OUTCOME_DONE, IBV_WC_REM_ACCESS_ERR, 0, 0}, 0},
-		{4, {OUTCOME_RNR, IBV_WC_SUCCESS, 31, 0}, 0},
-		{0xffffffff, {OUTCOME_ABSENT, IBV_WC_SUCCESS, 0, 0}, 0},
+		{1, {.kind = OUTCOME_DONE, .status = IBV_WC_SUCCESS}, 4096},
+		{2, {.kind = OUTCOME_DONE, .before = UINT64_C(0x1112131415161718)}, 0},
+		{3, {.kind = OUTCOME_DONE, .status = IBV_WC_REM_ACCESS_ERR}, 0},
+		{4, {.kind = OUTCOME_RNR, .rnr_timer = 31}, 0},
+		{0xffffffff, {.kind = OUTCOME_ABSENT}, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

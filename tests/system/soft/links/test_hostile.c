@@ -123,7 +123,7 @@ static size_t put_write(unsigned char bytes[WIRE_REQUEST_START + 8], uint32_t nu
 {
 	const struct request request = write_request();
 
-	wire_put_request(bytes, number, &target.gid, qpn, &request);
+	wire_put_request(bytes, number, 0, &target.gid, qpn, &request);
 	memset(bytes + WIRE_REQUEST_START, 0xee, 8);
 	return WIRE_REQUEST_START + 8;
 }
@@ -199,7 +199,7 @@ static void test_unsound_request_is_hung_up_on(void **state)
 
 	say_hello(fd);
 	say_carry(fd);
-	bytes[WIRE_HEADER_BYTES + 44] = REQUEST_OPS; /* after number, QPNs and GIDs */
+	bytes[WIRE_HEADER_BYTES + 48] = REQUEST_OPS; /* after numbers, QPNs and GIDs */
 	say(fd, bytes, length);
 	expect_hang_up(fd);
 }
@@ -260,7 +260,7 @@ static void test_half_a_message_holds_nobody_up(void **state)
 
 	say_hello(fd);
 	say_carry(fd);
-	wire_put_request(bytes, 0, &target.gid, target.qp->qp_num, &request);
+	wire_put_request(bytes, 0, 0, &target.gid, target.qp->qp_num, &request);
 	say(fd, bytes, sizeof(bytes));
 }
 
