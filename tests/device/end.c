@@ -141,6 +141,14 @@ enum ibv_qp_state end_state(const struct end *end)
 	return attr.qp_state;
 }
 
+void end_expect_error(const struct end *end)
+{
+	double until = deadline();
+
+	while (end_state(end) != IBV_QPS_ERR)
+		wait_a_little(until, "the state ERR");
+}
+
 void end_close(struct end *end)
 {
 	if (end->qp != NULL)

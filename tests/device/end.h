@@ -60,6 +60,8 @@ void end_to_rtr(struct end *end, const struct end_address *peer);
 void end_to_rts(struct end *end);
 void end_to_error(struct end *end);
 enum ibv_qp_state end_state(const struct end *end);
+/* Its QP is in ERR, or soon: rxe tells of an error before it changes the state. */
+void end_expect_error(const struct end *end);
 /* Takes a half-opened end, too; fails the test when an object is not released. */
 void end_close(struct end *end);
 

@@ -264,6 +264,14 @@ enum ibv_qp_state far_state(void)
 	return far_simply(PARTNER_STATE).state;
 }
 
+void far_expect_error(void)
+{
+	double until = deadline();
+
+	while (far_state() != IBV_QPS_ERR)
+		wait_a_little(until, "the far state ERR");
+}
+
 void far_expect_async(enum ibv_event_type type)
 {
 	struct partner_order order = {.verb = PARTNER_ASYNC, .event = type};

@@ -56,6 +56,7 @@ void far_expect_nothing(void);
 uint32_t far_reg(size_t offset, size_t length, int access);
 void far_dereg(void); /* what far_reg() made, or else all its memory */
 enum ibv_qp_state far_state(void);
+void far_expect_error(void); /* now or soon, see end_expect_error() */
 void far_expect_async(enum ibv_event_type type);
 void far_to_error(void);
 void far_destroy_qp(void);

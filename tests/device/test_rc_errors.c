@@ -18,7 +18,7 @@ static void expect_failure(struct ibv_send_wr *wr, enum ibv_wc_status status)
 	memcpy(before, w.far_memory, sizeof(before));
 	post(wr);
 	EXPECT_WC(w.near.cq, wr->wr_id, status);
-	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+	end_expect_error(&w.near);
 	assert_memory_equal(w.far_memory, before, sizeof(before));
 }
 
@@ -32,7 +32,7 @@ static void expect_local_protection_error(struct ibv_send_wr *wr)
 	}
 	post(wr);
 	assert_int_not_equal(next_wc(w.near.cq).status, IBV_WC_SUCCESS);
-	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+	end_expect_error(&w.near);
 }
 
 static void lkey__unknown_is_a_local_protection_error(void **unused)
@@ -86,7 +86,7 @@ static void failed__requester_leaves_the_responder_alone(void **unused)
 static void expect_refused(struct ibv_send_wr *wr)
 {
 	expect_failure(wr, IBV_WC_REM_ACCESS_ERR);
-	assert_int_equal(far_state(), IBV_QPS_ERR);
+	far_expect_error();
 }
 
 static void rkey__unknown_is_refused(void **unused)
@@ -255,8 +255,8 @@ static void recv__too_small_fails_at_both_ends(void **unused)
 	EXPECT_WC(w.near.cq, 1,
 		  DIFFERS(IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR, "rxe blames its own receive"));
 	far_expect(3, DIFFERS(IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR, "as above"));
-	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
-	assert_int_equal(far_state(), IBV_QPS_ERR);
+	end_expect_error(&w.near);
+	far_expect_error();
 }
 
 static void recv__with_an_unknown_lkey_fails_at_both_ends(void **unused)
@@ -281,7 +281,7 @@ static void no_receive__ends_when_the_retries_do(void **unused)
 	pair_make(&options, &options);
 	post(work(IBV_WR_SEND, 0, 64, 0));
 	EXPECT_WC(w.near.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
-	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+	end_expect_error(&w.near);
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 
@@ -438,7 +438,7 @@ static void peer__in_error_does_not_answer(void **unused)
 	far_to_error();
 	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
 	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
-	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+	end_expect_error(&w.near);
 }
 
 static void peer__without_its_qp_does_not_answer(void **unused)
@@ -460,7 +460,7 @@ static void peer__killed_does_not_answer(void **unused)
 	assert_int_equal(wc.wr_id, 1);
 	/* a device may have noticed before the request */
 	assert_true(wc.status == IBV_WC_RETRY_EXC_ERR || wc.status == IBV_WC_WR_FLUSH_ERR);
-	assert_int_equal(end_state(&w.near), IBV_QPS_ERR);
+	end_expect_error(&w.near);
 }
 
 /* Of the two counts of retries only that of RNR has 7 for no end (IBA 9.9.2.1.1). */
