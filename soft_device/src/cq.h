@@ -15,9 +15,9 @@
 struct channel {
 	struct ibv_comp_channel ibv; /* first; ibv.fd is a semaphore eventfd, close-on-exec */
 	uint32_t slot;
-	uint32_t id;		/* shared_cq.channel_id */
-	struct cq *cqs;		/* by cq->next_on_channel; objects lock */
-	struct channel *next;	/* all of the process; objects lock */
+	uint32_t id;	      /* shared_cq.channel_id */
+	struct cq *cqs;	      /* by cq->next_on_channel; objects lock */
+	struct channel *next; /* all of the process; objects lock */
 	uint32_t generation;
 };
 
@@ -27,7 +27,7 @@ struct cq {
 	uint32_t index; /* in segment.cq */
 	struct channel *channel;
 	struct cq *next_on_channel;
-	struct cq *next; /* all of the process; objects lock */
+	struct cq *next;	/* all of the process; objects lock */
 	_Atomic uint32_t users; /* QPs and SRQs: EBUSY while there are any */
 	uint32_t events_got;	/* from the channel; ibv.mutex */
 	uint32_t generation;
@@ -39,9 +39,9 @@ static inline struct cq *cq_of(struct ibv_cq *ibv)
 }
 
 /*
- * Pushes a completion to CQ `index` of the peer's segment (peer_self too) and, when it is armed for it,
- * notifies its channel. False when the CQ overflowed: the completion is lost and RAISE_CQ_OVERFLOW
- * is raised; the caller fails its QP. Takes shared_cq.lock.
+ * Pushes a completion to CQ `index` of the peer's segment (peer_self too) and, when it is armed for
+ * it, notifies its channel. False when the CQ overflowed: the completion is lost and
+ * RAISE_CQ_OVERFLOW is raised; the caller fails its QP. Takes shared_cq.lock.
  */
 bool cq_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe);
 

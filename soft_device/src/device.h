@@ -16,9 +16,9 @@
 
 #include "process.h"
 
-#define SOFT_DEVICES_MAX 64
-#define SOFT_MAX_RD_ATOMIC 16 /* reads and atomics outstanding on a QP, each way */
-#define SOFT_VENDOR_ID	 0x536f66 /* "Sof"; no IEEE OUI of anybody's NIC */
+#define SOFT_DEVICES_MAX   64
+#define SOFT_MAX_RD_ATOMIC 16	    /* reads and atomics outstanding on a QP, each way */
+#define SOFT_VENDOR_ID	   0x536f66 /* "Sof"; no IEEE OUI of anybody's NIC */
 
 struct device {
 	struct ibv_device ibv; /* first: what programs hold */
@@ -26,15 +26,15 @@ struct device {
 	uint32_t scope_id;     /* of an IPv6 address, else 0 */
 	unsigned index;
 	unsigned ifindex; /* of the interface with the address */
-	uint64_t guid; /* network order */
+	uint64_t guid;	  /* network order */
 };
 
 struct context {
 	struct verbs_context verbs; /* verbs.context is what programs hold */
 	struct device *device;
-	uint32_t generation; /* process_is_foreign() */
-	struct context *next; /* all of the process; objects lock */
-	_Atomic uint32_t users; /* PDs, CQs and channels: it stays while there are any */
+	uint32_t generation;	     /* process_is_foreign() */
+	struct context *next;	     /* all of the process; objects lock */
+	_Atomic uint32_t users;	     /* PDs, CQs and channels: it stays while there are any */
 	struct async_events *events; /* private to async.c */
 };
 
@@ -62,7 +62,8 @@ socklen_t gid_to_sockaddr(const union ibv_gid *gid, uint16_t port, uint32_t scop
 
 /* async.c: queues an event on the context; callers hold the objects lock. */
 void async_raise(struct context *context, enum ibv_event_type type, void *element);
-/* Blocks until all events got of this element are acknowledged, drops those not got. No lock held. */
+/* Blocks until all events got of this element are acknowledged, drops those not got. No lock held.
+ */
 void async_settle(struct context *context, void *element);
 
 #endif /* SOFT_DEVICE_H */

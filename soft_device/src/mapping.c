@@ -9,9 +9,9 @@
 #include "mapping.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -84,27 +84,49 @@ static bool is_nameless(const char *path)
 	return path[0] != '/';
 }
 
-/* The lines of /proc/self/maps are in order and do not overlap. */
+/* One line of /proc/self/maps (proc(5)): "from-to rwxs offset device inode   path". */
+struct map_line {
+	uint64_t from;
+	uint64_t to;
+	bool is_shared;
+	const char *path; /* "" or "\n": none */
+};
+
+/* False for the rest of a line that was too long. */
+static bool parse(char *line, struct map_line *map)
+{
+	char *at = line;
+
+	map->from = strtoull(at, &at, 16);
+	if (*at++ != '-')
+		return false;
+	map->to = strtoull(at, &at, 16);
+	if (strlen(at) < 6 || at[0] != ' ' || at[5] != ' ')
+		return false;
+	map->is_shared = at[4] == 's';
+	at += 5;
+	for (int field = 0; field < 3; field++) { /* offset, device, inode */
+		at += strspn(at, " ");
+		at += strcspn(at, " ");
+	}
+	map->path = at + strspn(at, " ");
+	return true;
+}
+
+/* The lines are in order and do not overlap. */
 static bool covered_by_files(FILE *maps, uint64_t addr, uint64_t end)
 {
 	char line[512];
+	struct map_line map;
 
 	while (fgets(line, sizeof(line), maps) != NULL) {
-		uint64_t from;
-		uint64_t to;
-		char flags[5];
-		int path = 0;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &from, &to, flags,
-			   &path) != 3)
-			continue; /* the rest of a line too long */
-		if (to <= addr)
+		if (!parse(line, &map) || map.to <= addr)
 			continue;
-		if (from > addr || flags[3] != 's' || path == 0 || is_nameless(line + path))
+		if (map.from > addr || !map.is_shared || is_nameless(map.path))
 			return false;
-		if (to >= end)
+		if (map.to >= end)
 			return true;
-		addr = to;
+		addr = map.to;
 	}
 	return false;
 }

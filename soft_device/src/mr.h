@@ -11,8 +11,8 @@
 #include "segment.h"
 
 struct pd {
-	struct ibv_pd ibv; /* first */
-	uint32_t number;   /* never 0, never used twice in a process */
+	struct ibv_pd ibv;	/* first */
+	uint32_t number;	/* never 0, never used twice in a process */
 	_Atomic uint32_t users; /* MRs, QPs, SRQs, AHs: EBUSY while there are any */
 	uint32_t generation;
 };
@@ -30,12 +30,11 @@ static inline struct pd *pd_of(struct ibv_pd *ibv)
 
 /*
  * The region of `key` in this segment when it may be used: it is of this PD, has all of
- * `access`, and holds length bytes from addr (in its iova terms; a length of 0 needs a valid key only
- * where the caller asks at all). *memory is where addr is in the owner's memory.
- * NULL otherwise. Safe against any key, address and length.
+ * `access`, and holds length bytes from addr (in its iova terms; a length of 0 needs a valid key
+ * only where the caller asks at all). *memory is where addr is in the owner's memory. NULL
+ * otherwise. Safe against any key, address and length.
  */
 const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, uint32_t pd,
-				 uint64_t addr, uint64_t length, uint32_t access,
-				 uint64_t *memory);
+				 uint64_t addr, uint64_t length, uint32_t access, uint64_t *memory);
 
 #endif /* SOFT_MR_H */

@@ -68,16 +68,16 @@ static void advise(struct segment *segment)
 	VALGRIND_MAKE_MEM_NOACCESS(segment->heap, HEAP_BYTES);
 }
 
-static int map(int fd, struct segment **segment)
+/* NULL with errno. */
+static struct segment *map(int fd)
 {
 	void *mapped = mmap(NULL, SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			    fd, 0);
 
 	if (mapped == MAP_FAILED)
-		return -errno;
-	*segment = mapped;
-	advise(*segment);
-	return 0;
+		return NULL;
+	advise(mapped);
+	return mapped;
 }
 
 static int make_file(void)
@@ -127,12 +127,8 @@ int segment_create(struct segment **segment, int *fd)
 
 	if (file < 0)
 		return file;
-	error = map(file, &made);
-	if (error != 0) {
-		close(file);
-		return error;
-	}
-	error = fill(made);
+	made = map(file);
+	error = made == NULL ? -errno : fill(made);
 	if (error != 0) {
 		segment_unmap(made);
 		close(file);
@@ -155,13 +151,12 @@ static bool is_segment_file(int fd)
 int segment_map(int fd, struct segment **segment)
 {
 	struct segment *mapped;
-	int error;
 
 	if (!is_segment_file(fd))
 		return -EPROTO;
-	error = map(fd, &mapped);
-	if (error != 0)
-		return error;
+	mapped = map(fd);
+	if (mapped == NULL)
+		return -errno;
 	if (mapped->magic != SEGMENT_MAGIC || mapped->layout != SEGMENT_LAYOUT ||
 	    mapped->bytes != SEGMENT_BYTES || mapped->identity == 0) {
 		segment_unmap(mapped);

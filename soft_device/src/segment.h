@@ -25,15 +25,15 @@
 
 #include "lock.h"
 
-#define SEGMENT_BYTES  (UINT64_C(4) << 30) /* of address space; a page counts when used */
-#define SEGMENT_MAGIC  UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT 1 /* raise with any change of these structures */
+#define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* of address space; a page counts when used */
+#define SEGMENT_MAGIC	 UINT64_C(0x31544f53414d5052)
+#define SEGMENT_LAYOUT	 1 /* raise with any change of these structures */
 
-#define SEGMENT_MRS    65536
-#define SEGMENT_QPS    16384
-#define SEGMENT_CQS    16384
-#define SEGMENT_SRQS   1024
-#define SEGMENT_BLOCKS (SEGMENT_QPS / 256) /* QPs share a link listener by 256 */
+#define SEGMENT_MRS	 65536
+#define SEGMENT_QPS	 16384
+#define SEGMENT_CQS	 16384
+#define SEGMENT_SRQS	 1024
+#define SEGMENT_BLOCKS	 (SEGMENT_QPS / 256) /* QPs share a link listener by 256 */
 
 #define SOFT_MAX_SGE	 16
 #define SOFT_MAX_INLINE	 256
@@ -67,21 +67,21 @@ struct shared_ring {
 	uint32_t slots;	 /* power of two */
 	uint32_t max_wr; /* how many of them may be in use */
 	uint32_t max_sge;
-	uint32_t stride;	/* bytes */
-	_Atomic uint32_t head;	/* next to post; written by the owner */
-	_Atomic uint32_t tail;	/* next to take; written under the QP's or SRQ's lock */
+	uint32_t stride;       /* bytes */
+	_Atomic uint32_t head; /* next to post; written by the owner */
+	_Atomic uint32_t tail; /* next to take; written under the QP's or SRQ's lock */
 };
 
 /* What the owner has to raise as async events: bits of shared_qp/srq/cq.raise. */
 enum shared_raise {
-	RAISE_QP_ACCESS = 1 << 0,  /* IBV_EVENT_QP_ACCESS_ERR */
-	RAISE_QP_REQUEST = 1 << 1, /* IBV_EVENT_QP_REQ_ERR */
-	RAISE_QP_FATAL = 1 << 2,   /* IBV_EVENT_QP_FATAL */
-	RAISE_QP_FLUSH = 1 << 3,   /* no event: the send queue is to be flushed */
+	RAISE_QP_ACCESS = 1 << 0,   /* IBV_EVENT_QP_ACCESS_ERR */
+	RAISE_QP_REQUEST = 1 << 1,  /* IBV_EVENT_QP_REQ_ERR */
+	RAISE_QP_FATAL = 1 << 2,    /* IBV_EVENT_QP_FATAL */
+	RAISE_QP_FLUSH = 1 << 3,    /* no event: the send queue is to be flushed */
 	RAISE_QP_COMM_EST = 1 << 4, /* IBV_EVENT_COMM_EST */
-	RAISE_SRQ_LIMIT = 1 << 5,  /* IBV_EVENT_SRQ_LIMIT_REACHED */
+	RAISE_SRQ_LIMIT = 1 << 5,   /* IBV_EVENT_SRQ_LIMIT_REACHED */
 	RAISE_CQ_OVERFLOW = 1 << 6, /* IBV_EVENT_CQ_ERR */
-	RAISE_CQ_NOTIFY = 1 << 7,  /* the channel's fd is not known to the peer: ring it */
+	RAISE_CQ_NOTIFY = 1 << 7,   /* the channel's fd is not known to the peer: ring it */
 };
 
 /* A queue pair as responder. */
@@ -94,8 +94,8 @@ struct shared_qp {
 	uint32_t access;   /* qp_access_flags */
 	uint32_t dest_qpn; /* whose requests it takes */
 	union ibv_gid dest_gid;
-	uint32_t recv_cq; /* table index */
-	uint32_t srq;	  /* table index or SOFT_NONE */
+	uint32_t recv_cq;   /* table index */
+	uint32_t srq;	    /* table index or SOFT_NONE */
 	uint32_t rnr_timer; /* attr.min_rnr_timer */
 	uint32_t max_dest_rd_atomic;
 	uint32_t established; /* a message came in RTR: IBV_EVENT_COMM_EST was raised */
@@ -121,7 +121,7 @@ struct shared_cqe {
 	uint32_t imm_data; /* network order */
 	uint32_t qp_num;
 	uint32_t wc_flags;
-	uint32_t solicited; /* for the arm; not part of ibv_wc */
+	uint32_t solicited;  /* for the arm; not part of ibv_wc */
 	uint32_t sq_release; /* send: the send queue's slots before this one are free */
 	uint32_t is_send;
 };
@@ -136,9 +136,9 @@ struct shared_cq {
 	uint32_t armed;	 /* enum shared_arm */
 	uint64_t offset; /* of the ring of struct shared_cqe */
 	uint32_t channel_slot;
-	uint32_t channel_id; /* 0: no channel; never used twice */
-	_Atomic uint32_t head; /* next to push; under the lock */
-	_Atomic uint32_t tail; /* next to poll; under the lock */
+	uint32_t channel_id;	 /* 0: no channel; never used twice */
+	_Atomic uint32_t head;	 /* next to push; under the lock */
+	_Atomic uint32_t tail;	 /* next to poll; under the lock */
 	_Atomic uint32_t events; /* notified and not read from the channel yet */
 	_Atomic uint32_t raise;
 	_Atomic uint32_t unrung; /* notifications left to the owner with RAISE_CQ_NOTIFY */

@@ -161,7 +161,7 @@ static int open_anew(void)
 	struct end_options options = end_defaults();
 	struct end ends[2] = {{0}, {0}};
 	struct ibv_send_wr *bad;
-	struct ibv_wc wc = {.status = IBV_WC_GENERAL_ERR};
+	struct ibv_wc wc;
 
 	for (int i = 0; i < 2; i++)
 		end_open(&ends[i], &options, -1);
