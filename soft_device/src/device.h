@@ -62,8 +62,7 @@ socklen_t gid_to_sockaddr(const union ibv_gid *gid, uint16_t port, uint32_t scop
 
 /* async.c: queues an event on the context; callers hold the objects lock. */
 void async_raise(struct context *context, enum ibv_event_type type, void *element);
-/* Blocks until all events got of this element are acknowledged, drops those not got. No lock held.
- */
+/* Drops the events of this element, and waits until those got are acknowledged. No lock held. */
 void async_settle(struct context *context, void *element);
 
 #endif /* SOFT_DEVICE_H */
