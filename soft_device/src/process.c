@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,6 +108,19 @@ static int process_begin(struct process *process)
 	return error;
 }
 
+/* The program that fails by it says no more than that there is no device. */
+static void name_limit(int error)
+{
+	const char *limit = error == -EMFILE   ? "open files (ulimit -n)"
+			    : error == -ENOMEM ? "address space (ulimit -v)"
+			    : error == -EFBIG  ? "file sizes (ulimit -f)"
+			    : error == -EAGAIN ? "processes (ulimit -u)"
+					       : NULL;
+
+	if (limit != NULL)
+		process_warn("no device: %s; raise the limit of %s", strerror(-error), limit);
+}
+
 struct process *process_get(void)
 {
 	struct process *process;
@@ -119,6 +133,7 @@ struct process *process_get(void)
 		if (process != NULL)
 			error = process_begin(process);
 		if (error != 0) {
+			name_limit(error);
 			process_delete(process);
 			process = NULL;
 		}

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
@@ -80,11 +81,22 @@ static struct segment *map(int fd)
 	return mapped;
 }
 
+/* What goes beyond the limit of file sizes would not fail, but kill the process with SIGXFSZ. */
+static bool may_be_so_large(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= SEGMENT_BYTES;
+}
+
 static int make_file(void)
 {
-	int fd = memfd_create("rpma-soft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd;
 	int error;
 
+	if (!may_be_so_large())
+		return -EFBIG;
+	fd = memfd_create("rpma-soft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -errno;
 	if (ftruncate(fd, (off_t)SEGMENT_BYTES) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) != 0) {

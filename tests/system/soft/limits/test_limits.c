@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_limits.c -- a process whose limits leave no room for the device gets an errno that
+ * says so, and a line that names the limit to raise; it is not killed.
+ *
+ * Each case is a child that sets one limit and makes an event channel, the first thing
+ * that needs the device.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <rdma/rdma_cma.h>
+
+/* Sanitizers map far more than any limit of address space. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+/* Exits with the errno of the first call. */
+static void child(int resource, rlim_t value, int output)
+{
+	struct rlimit limit;
+	struct rdma_event_channel *channel;
+
+	if (dup2(output, STDERR_FILENO) < 0 || getrlimit((__rlimit_resource_t)resource, &limit))
+		_exit(254);
+	limit.rlim_cur = value;
+	if (setrlimit((__rlimit_resource_t)resource, &limit) != 0)
+		_exit(254);
+	channel = rdma_create_event_channel();
+	_exit(channel == NULL ? errno : 0);
+}
+
+static void expect_refusal(int resource, rlim_t value, int error, const char *name)
+{
+	char text[1024] = "";
+	int output[2];
+	int status;
+	pid_t pid;
+
+	assert_int_equal(pipe(output), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		child(resource, value, output[1]);
+	close(output[1]);
+	for (size_t at = 0; at < sizeof(text) - 1;) {
+		ssize_t got = read(output[0], text + at, sizeof(text) - 1 - at);
+
+		if (got <= 0)
+			break;
+		at += (size_t)got;
+	}
+	close(output[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), error);
+	assert_non_null(strstr(text, name));
+}
+
+static void few_open_files_are_named(void **unused)
+{
+	(void)unused;
+	expect_refusal(RLIMIT_NOFILE, 5, EMFILE, "(ulimit -n)");
+}
+
+static void little_address_space_is_named(void **unused)
+{
+	(void)unused;
+#ifdef SANITIZED
+	skip();
+#endif
+	expect_refusal(RLIMIT_AS, (rlim_t)1 << 30, ENOMEM, "(ulimit -v)");
+}
+
+static void small_files_are_named_and_do_not_kill(void **unused)
+{
+	(void)unused;
+	expect_refusal(RLIMIT_FSIZE, (rlim_t)1 << 20, EFBIG, "(ulimit -f)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(few_open_files_are_named),
+		cmocka_unit_test(little_address_space_is_named),
+		cmocka_unit_test(small_files_are_named_and_do_not_kill),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
