@@ -44,8 +44,8 @@ int agent_call(void (*run)(void *arg), void *arg);
 
 /*
  * The eventfd by which peers (and this process's data path) kick the agent: it then calls
- * objects_raise() (objects.h), which turns the raise bits of the segment into async events, flushes and
- * channel notifications.
+ * objects_raise() (objects.h), which turns the raise bits of the segment into async events, flushes
+ * and channel notifications.
  */
 int agent_kick_fd(void);
 void agent_kick(void); /* of this process */
