@@ -32,17 +32,24 @@ socklen_t cm_address_bytes(const struct sockaddr *addr)
 
 bool cm_address_is_any(const struct sockaddr_storage *addr)
 {
-	const union address *of = (const union address *)addr;
+	const union address of = {.storage = *addr};
 
-	if (of->any.sa_family == AF_INET)
-		return of->in.sin_addr.s_addr == htonl(INADDR_ANY);
-	return IN6_IS_ADDR_UNSPECIFIED(&of->in6.sin6_addr);
+	if (addr->ss_family == AF_INET)
+		return of.in.sin_addr.s_addr == htonl(INADDR_ANY);
+	return IN6_IS_ADDR_UNSPECIFIED(&of.in6.sin6_addr);
 }
 
-/* The port is at the same place in both families. */
+/* Network order; it is at the same place in both families. */
+static in_port_t port_of(const struct sockaddr_storage *addr)
+{
+	const union address of = {.storage = *addr};
+
+	return of.in.sin_port;
+}
+
 uint16_t cm_address_port(const struct sockaddr_storage *addr)
 {
-	return ntohs(((const union address *)addr)->in.sin_port);
+	return ntohs(port_of(addr));
 }
 
 void cm_address_unmap(struct sockaddr_storage *addr)
@@ -59,8 +66,13 @@ void cm_address_unmap(struct sockaddr_storage *addr)
 
 static void copy_address(struct sockaddr_storage *to, const struct sockaddr *from)
 {
-	memset(to, 0, sizeof(*to));
-	memcpy(to, from, cm_address_bytes(from));
+	union address copy = {.storage = {0}};
+
+	if (from->sa_family == AF_INET)
+		memcpy(&copy.in, from, sizeof(copy.in));
+	else
+		memcpy(&copy.in6, from, sizeof(copy.in6));
+	*to = copy.storage;
 }
 
 static struct device *device_of(const struct sockaddr_storage *addr)
@@ -193,7 +205,7 @@ static int find_source(const struct sockaddr_storage *to, struct sockaddr_storag
 	close(fd);
 	if (error != 0)
 		return error;
-	bound.in.sin_port = ((union address *)from)->in.sin_port;
+	bound.in.sin_port = port_of(from);
 	*from = bound.storage;
 	return 0;
 }
@@ -203,7 +215,7 @@ static void take_host(struct sockaddr_storage *to, const struct sockaddr_storage
 {
 	union address host = {.storage = *from};
 
-	host.in.sin_port = ((union address *)to)->in.sin_port;
+	host.in.sin_port = port_of(to);
 	*to = host.storage;
 }
 
