@@ -70,6 +70,9 @@ class Side:
                 found[int(entry.name)] = fields[0]
         return found
 
+    def is_gone(self) -> bool:
+        return not self.members()
+
     def signal_all(self, number: signal.Signals) -> None:
         for pid in self.members():
             try:
@@ -258,4 +261,4 @@ def run(case: Case, device: Device) -> None:
         check_output(both, server, client)
         check_transport(both)
         for side in both.sides:
-            both.require(not side.members(), f"of the {side.name} still run: {side.members()}")
+            both.require(until(side.is_gone), f"of the {side.name} still run: {side.members()}")
