@@ -4,28 +4,29 @@
  * it, whoever does it: another process, or the target itself.
  *
  * The lines are restored in the target's memory, where they are a shared mapping of a
- * file: the file has them, too. A process that does it to itself starts a child that
- * shares its memory but is none of its threads (a vfork that goes on), as a stopped process does
- * nothing more. Such a child must not allocate or take locks: the stopped threads may hold any.
+ * file: the file has them, too. A process that does it to itself has a child do it, as a
+ * stopped process does nothing more; what the child inherits as a shared mapping is the
+ * file as well. Such a child must not allocate or take locks: threads it has no copy of may
+ * hold any. It is made by the bare system call, so that no handler of fork() runs.
  */
 #include "powerfail_kill.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define STOP_NS	    UINT64_C(1000000000) /* beyond this a thread sleeps in the kernel */
-#define STACK_BYTES (256u << 10)
+#define STOP_NS UINT64_C(1000000000) /* beyond this a thread sleeps in the kernel */
 
 /* What getdents64(2) fills. */
 struct entry {
@@ -100,29 +101,31 @@ static void stop_threads(pid_t process)
 		sched_yield();
 }
 
-/* Writes the undurable bytes of a line, each run of neighbours at once. */
-static bool restore(pid_t memory_of, struct journal_line *line)
+/*
+ * Writes the undurable bytes of a line, each run of neighbours at once. A child of the
+ * target that may not write to it does so in what it inherited.
+ */
+static bool restore(pid_t target, bool is_child, const struct journal_line *line)
 {
 	bool restored = true;
 
 	for (unsigned i = 0; i < JOURNAL_LINE; i++) {
-		struct iovec local, remote;
 		unsigned first = i;
 
 		while (i < JOURNAL_LINE && line->mask >> i & 1)
 			i++;
 		if (i == first)
 			continue;
-		local = (struct iovec){&line->old[first], i - first};
-		remote = (struct iovec){(char *)(uintptr_t)line->addr + first,
-					i - first}; /* NOLINT */
-		if (process_vm_writev(memory_of, &local, 1, &remote, 1, 0) == (ssize_t)(i - first))
+		void *there = (void *)(uintptr_t)(line->addr + first); /* NOLINT: the target's */
+		struct iovec local = {(void *)(uintptr_t)&line->old[first], i - first};
+		struct iovec remote = {there, i - first};
+
+		if (process_vm_writev(target, &local, 1, &remote, 1, 0) == (ssize_t)(i - first))
 			continue;
-		restored = false;
-		if (errno != EFAULT && memory_of == (pid_t)syscall(SYS_getpid)) {
-			memcpy(remote.iov_base, local.iov_base, i - first); /* the call is denied */
-			restored = true;
-		}
+		if (is_child && errno != EFAULT)
+			memcpy(there, &line->old[first], i - first);
+		else
+			restored = false;
 	}
 	return restored;
 }
@@ -140,8 +143,7 @@ static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
 		return; /* nobody to tell */
 }
 
-/* The target's memory is also that of `memory_of`. */
-static void fail(struct journal *journal, pid_t target, pid_t memory_of)
+static void fail(const struct journal *journal, pid_t target, bool is_child)
 {
 	uint32_t back = 0, unmapped = 0;
 
@@ -149,7 +151,7 @@ static void fail(struct journal *journal, pid_t target, pid_t memory_of)
 	for (uint32_t i = 0; i < journal->count; i++) {
 		if (!journal_loses(journal, i))
 			continue;
-		if (restore(memory_of, &journal->line[i]))
+		if (restore(target, is_child, &journal->line[i]))
 			back++;
 		else
 			unmapped++;
@@ -164,30 +166,25 @@ static void fail(struct journal *journal, pid_t target, pid_t memory_of)
 	kill(target, SIGKILL);
 }
 
-struct child {
-	struct journal *journal;
-	pid_t target;
-};
-
-static int child_main(void *arg)
-{
-	const struct child *child = arg;
-
-	fail(child->journal, child->target, (pid_t)syscall(SYS_getpid));
-	syscall(SYS_exit, 0);
-	return 0;
-}
-
 static _Noreturn void fail_self(struct journal *journal)
 {
-	static _Alignas(64) unsigned char stack[STACK_BYTES];
-	struct child child = {journal, getpid()};
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = (uintptr_t)journal / page * page;
+	pid_t target = getpid();
 	sigset_t all;
+	long child;
 
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	if (clone(child_main, stack + sizeof(stack), CLONE_VM, &child) < 0)
-		kill(child.target, SIGKILL);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	/* the segment is kept from children otherwise */
+	madvise((void *)start, (uintptr_t)(journal + 1) - start, MADV_DOFORK); /* NOLINT */
+	child = syscall(SYS_clone, 0ul, 0ul, 0ul, 0ul, 0ul);
+	if (child == 0) {
+		fail(journal, target, true);
+		syscall(SYS_exit_group, 0);
+	}
+	if (child < 0)
+		kill(target, SIGKILL);
 	for (;;)
 		pause();
 }
@@ -196,5 +193,5 @@ void powerfail_now(struct journal *journal, pid_t target)
 {
 	if (target == getpid())
 		fail_self(journal);
-	fail(journal, target, target);
+	fail(journal, target, false);
 }

@@ -80,9 +80,9 @@ static void write_lines(void)
 					 UINT64_C(0x5555555555555555), 1, old));
 }
 
-static volatile uint64_t *counter(void)
+static _Atomic uint64_t *counter(void)
 {
-	return (volatile uint64_t *)(void *)(world.bytes + (size_t)LINES * JOURNAL_LINE);
+	return (_Atomic uint64_t *)(void *)(world.bytes + (size_t)LINES * JOURNAL_LINE);
 }
 
 static void *count_for_ever(void *arg)
