@@ -18,6 +18,9 @@ struct timer;
 /* Starts the thread of this process; called by process_get(). 0 or -errno. */
 int agent_start(void);
 
+/* At exit: under valgrind the thread ends, else nothing happens. */
+void agent_leave(void);
+
 /* True on the agent's own thread. */
 bool agent_is_current(void);
 

@@ -23,6 +23,7 @@
 #include "objects.h"
 #include "peer.h"
 #include "powerfail.h"
+#include "segment.h"
 
 struct process *process_current;
 
@@ -235,4 +236,6 @@ __attribute__((destructor)) static void process_unload(void)
 {
 	if (wants_report)
 		fault_report();
+	agent_leave();
+	segment_leave();
 }

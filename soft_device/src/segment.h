@@ -180,6 +180,7 @@ int segment_create(struct segment **segment, int *fd);
  */
 int segment_map(int fd, struct segment **segment);
 void segment_unmap(struct segment *segment);
+void segment_leave(void); /* at exit */
 
 /*
  * Heap for rings, in this process's own segment (process_get()->segment); callers hold
