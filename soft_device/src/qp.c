@@ -327,7 +327,11 @@ static void linked(void *arg, struct peer *peer, int error)
 	qp->peer = peer;
 	qp->unreachable = error != 0;
 	qp->target = NULL;
-	sq_run_locked(qp);
+	/* its listener was there before its QPN: the process has ended while we linked */
+	if (error == -ECONNREFUSED || error == -ECONNRESET || error == -EPROTO)
+		sq_peer_gone(qp);
+	else
+		sq_run_locked(qp);
 	shared_lock_release(&qp->sq.lock);
 }
 
