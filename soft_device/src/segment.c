@@ -19,7 +19,6 @@
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
 #else
-#define RUNNING_ON_VALGRIND					    0
 #define VALGRIND_MAKE_MEM_NOACCESS(addr, bytes)			    ((void)0)
 #define VALGRIND_DISABLE_ADDR_ERROR_REPORTING_IN_RANGE(addr, bytes) ((void)0)
 #define VALGRIND_ENABLE_ADDR_ERROR_REPORTING_IN_RANGE(addr, bytes)  ((void)0)
@@ -58,44 +57,6 @@ static int heap_start(void)
 	return 0;
 }
 
-/* Under memcheck: the heaps that it is told nothing of. It complains of those left at exit. */
-static struct segment *_Atomic hidden[256];
-
-static void hide_heap(struct segment *segment)
-{
-	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
-		struct segment *none = NULL;
-
-		if (!atomic_compare_exchange_strong(&hidden[i], &none, segment))
-			continue;
-		VALGRIND_DISABLE_ADDR_ERROR_REPORTING_IN_RANGE(segment->heap, HEAP_BYTES);
-		VALGRIND_MAKE_MEM_NOACCESS(segment->heap, HEAP_BYTES);
-		return;
-	}
-}
-
-static void unhide_heap(struct segment *segment)
-{
-	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
-		struct segment *found = segment;
-
-		if (!atomic_compare_exchange_strong(&hidden[i], &found, NULL))
-			continue;
-		VALGRIND_ENABLE_ADDR_ERROR_REPORTING_IN_RANGE(segment->heap, HEAP_BYTES);
-		return;
-	}
-}
-
-__attribute__((destructor)) static void unhide_all(void)
-{
-	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
-		struct segment *segment = atomic_load(&hidden[i]);
-
-		if (segment != NULL)
-			unhide_heap(segment);
-	}
-}
-
 /*
  * Neither a core file nor a child may hold what belongs to two processes. Nor may memcheck look
  * at it: it would search 4 GiB for pointers, and make every page of it by that.
@@ -104,8 +65,8 @@ static void advise(struct segment *segment)
 {
 	madvise(segment, SEGMENT_BYTES, MADV_DONTFORK);
 	madvise(segment, SEGMENT_BYTES, MADV_DONTDUMP);
-	if (RUNNING_ON_VALGRIND)
-		hide_heap(segment);
+	VALGRIND_DISABLE_ADDR_ERROR_REPORTING_IN_RANGE(segment->heap, HEAP_BYTES);
+	VALGRIND_MAKE_MEM_NOACCESS(segment->heap, HEAP_BYTES);
 }
 
 /* NULL with errno. */
@@ -221,8 +182,7 @@ void segment_unmap(struct segment *segment)
 {
 	if (segment == NULL)
 		return;
-	if (RUNNING_ON_VALGRIND)
-		unhide_heap(segment);
+	VALGRIND_ENABLE_ADDR_ERROR_REPORTING_IN_RANGE(segment->heap, HEAP_BYTES);
 	munmap(segment, SEGMENT_BYTES);
 }
 
