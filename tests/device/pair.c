@@ -3,6 +3,7 @@
 #include "pair.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -24,11 +25,21 @@ static bool wants_two_processes(void)
 	return processes != NULL && strcmp(processes, "2") == 0;
 }
 
+/* Its path, and not /proc/self/exe: under valgrind that would be valgrind. */
+static void this_program(char path[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	assert_true(length > 0);
+	path[length] = '\0';
+}
+
 /* Start this program again as the partner and share LENGTH bytes with it. */
 static void start_with_memory(size_t length)
 {
 	char *argv[] = {(char *)"partner", (char *)"--partner", (char *)"10", NULL};
 	posix_spawn_file_actions_t actions;
+	char path[PATH_MAX];
 	int sockets[2], memory = memfd_create("far memory", MFD_CLOEXEC);
 
 	assert_true(memory >= 0);
@@ -37,7 +48,8 @@ static void start_with_memory(size_t length)
 	OK(posix_spawn_file_actions_init(&actions));
 	OK(posix_spawn_file_actions_adddup2(&actions, sockets[1], PARTNER_FD));
 	OK(posix_spawn_file_actions_adddup2(&actions, memory, PARTNER_FD + 1));
-	OK(posix_spawn(&w.process, "/proc/self/exe", &actions, NULL, argv, environ));
+	this_program(path);
+	OK(posix_spawn(&w.process, path, &actions, NULL, argv, environ));
 	OK(posix_spawn_file_actions_destroy(&actions));
 	w.socket = sockets[0];
 	close(sockets[1]);
