@@ -234,7 +234,7 @@ struct tcp *tcp_open(struct peer *peer, struct stream *stream)
 	if (tcp->exchange != NULL)
 		tcp->watch = agent_watch(stream->fd, tcp->writing ? EPOLLIN | EPOLLOUT : EPOLLIN,
 					 tcp_ready, tcp);
-	if (tcp->watch == NULL) {
+	if (tcp->exchange == NULL || tcp->watch == NULL) {
 		tcp_free(tcp);
 		return NULL;
 	}

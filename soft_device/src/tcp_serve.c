@@ -197,6 +197,7 @@ void tcp_serve(struct stream *stream, uint64_t identity)
 		service->watch = agent_watch(stream->fd, EPOLLIN, service_ready, service);
 	}
 	/* requests may have come together with the carry */
-	if (service->watch == NULL || work(service) != 0 || expect(service) != 0)
+	if (service->exchange == NULL || service->watch == NULL || work(service) != 0 ||
+	    expect(service) != 0)
 		service_end(service);
 }

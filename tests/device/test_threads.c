@@ -243,6 +243,8 @@ static void *write_until_refused(void *argument)
 			if (deadline() > until + WAIT_S)
 				worker->error = ETIMEDOUT;
 		}
+		if (count < 0)
+			worker->error = count;
 		atomic_fetch_add(&worker->completed, 1);
 	}
 	if (worker->error == 0 && wc.status != IBV_WC_REM_ACCESS_ERR)
