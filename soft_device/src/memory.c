@@ -156,20 +156,23 @@ int memory_write_ordered_slow(memory_of process, const struct iovec *local, unsi
 	return 0;
 }
 
-static int access_8(memory_of process, uint64_t addr, uint64_t *value, bool write)
+static int load_8(pid_t process, uint64_t addr, uint64_t *value)
 {
-	struct iovec local = {value, sizeof(*value)};
 	struct iovec remote = {(void *)(uintptr_t)addr, sizeof(*value)};
+	struct iovec local = {value, sizeof(*value)};
 
-	return memory_result(write ? process_vm_writev(process, &local, 1, &remote, 1, 0)
-				   : process_vm_readv(process, &local, 1, &remote, 1, 0),
-			     sizeof(*value));
+	*value = 0;
+	return memory_result(process_vm_readv(process, &local, 1, &remote, 1, 0), sizeof(*value));
 }
 
 int memory_store_8(memory_of process, uint64_t addr, uint64_t value)
 {
+	struct iovec remote = {(void *)(uintptr_t)addr, sizeof(value)};
+	struct iovec local = {&value, sizeof(value)};
+
 	if (process != 0)
-		return access_8(process, addr, &value, true);
+		return memory_result(process_vm_writev(process, &local, 1, &remote, 1, 0),
+				     sizeof(value));
 	__atomic_store_n((uint64_t *)(uintptr_t)addr, value, __ATOMIC_SEQ_CST);
 	return 0;
 }
@@ -183,11 +186,11 @@ int memory_compare_swap_8(memory_of process, uint64_t addr, uint64_t compare, ui
 					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		return 0;
 	}
-	int error = access_8(process, addr, before, false);
+	int error = load_8(process, addr, before);
 
 	if (error != 0 || *before != compare)
 		return error;
-	return access_8(process, addr, &swap, true);
+	return memory_store_8(process, addr, swap);
 }
 
 int memory_fetch_add_8(memory_of process, uint64_t addr, uint64_t add, uint64_t *before)
@@ -196,10 +199,9 @@ int memory_fetch_add_8(memory_of process, uint64_t addr, uint64_t add, uint64_t 
 		*before = __atomic_fetch_add((uint64_t *)(uintptr_t)addr, add, __ATOMIC_SEQ_CST);
 		return 0;
 	}
-	int error = access_8(process, addr, before, false);
-	uint64_t after = *before + add;
+	int error = load_8(process, addr, before);
 
-	return error != 0 ? error : access_8(process, addr, &after, true);
+	return error != 0 ? error : memory_store_8(process, addr, *before + add);
 }
 
 bool memory_is_readable(const struct iovec *parts, unsigned count)

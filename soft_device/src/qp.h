@@ -45,16 +45,16 @@ struct qp {
 	struct cq *send_cq;
 	struct cq *recv_cq;
 	struct srq *srq;
-	struct ibv_qp_attr attr;	/* as set; state as last set by the owner */
-	struct ibv_qp_init_attr init;	/* with the caps as given */
-	bool has_ex;			/* created with send_ops_flags */
-	pthread_mutex_t post_recv;	/* several threads may post */
+	struct ibv_qp_attr attr;      /* as set; state as last set by the owner */
+	struct ibv_qp_init_attr init; /* with the caps as given */
+	bool has_ex;		      /* created with send_ops_flags */
+	pthread_mutex_t post_recv;    /* several threads may post */
 	struct send_queue sq;
 	/* the link: written by linked() on the agent's thread under sq.lock */
 	struct peer_wait *wait;
-	struct peer *peer;	   /* NULL until linked */
-	bool unreachable;	   /* linking failed: sends end in RETRY_EXC_ERR */
-	struct shared_qp *target;  /* in peer->segment; looked up anew when its qpn changed */
+	struct peer *peer;	  /* NULL until linked */
+	bool unreachable;	  /* linking failed: sends end in RETRY_EXC_ERR */
+	struct shared_qp *target; /* in peer->segment; looked up anew when its qpn changed */
 	uint32_t generation;
 };
 

@@ -41,16 +41,20 @@ def count(size: int) -> str:
 def last_line(command: list[str], place: int, **environment: str) -> list[str]:
     """Runs COMMAND as server and, with the address at PLACE, as client: its last figures.
 
-    Perftest gives up where it cannot calibrate its clock, so there are some tries.
+    Perftest gives up where it cannot calibrate its clock, so there are some tries, each at
+    a port of its own.
     """
-    settings = {"env": os.environ | environment, "stderr": subprocess.STDOUT, "text": True}
-    client = [*command[:place], "127.0.0.1", *command[place:]]
+    settings = os.environ | environment
     for _ in range(TRIES):
-        with subprocess.Popen(["taskset", "-c", "1", *command], stdout=subprocess.DEVNULL,
-                              **settings) as server:  # fmt: skip
+        command = [*command[:-1], free_port()]
+        client = [*command[:place], "127.0.0.1", *command[place:]]
+        with subprocess.Popen(["taskset", "-c", "1", *command], env=settings,
+                              stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as server:  # fmt: skip
             while server.poll() is None:
-                run = subprocess.run(["taskset", "-c", "0", *client], stdout=subprocess.PIPE,
-                                     timeout=SECONDS, **settings)  # fmt: skip
+                run = subprocess.run(["taskset", "-c", "0", *client], env=settings, text=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                     timeout=SECONDS)  # fmt: skip
                 figures = re.findall(r"^\s*\d+\s.*[\d.]+\s*$", run.stdout, re.MULTILINE)
                 if run.returncode == 0 and figures:
                     break
@@ -63,13 +67,13 @@ def last_line(command: list[str], place: int, **environment: str) -> list[str]:
 
 def perftest(soft: str, tool: str, size: int, column: int) -> float:
     command = [soft, tool, "-d", "soft0", "-F", "-s", str(size), "-n", count(size),
-               "-p", free_port()]  # fmt: skip
+               "-p", ""]  # fmt: skip
     return float(last_line(command, len(command))[column])
 
 
 def ucx(test: str, transports: str, size: int, column: int) -> float:
     command = ["ucx_perftest", "-t", test, "-s", str(size), "-n", count(size), "-w", "100", "-f",
-               "-p", free_port()]  # fmt: skip
+               "-p", ""]  # fmt: skip
     return float(last_line(command, 1, UCX_TLS=transports)[column])
 
 

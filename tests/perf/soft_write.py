@@ -25,7 +25,8 @@ def measure(command: list[str], size: int, writes: int) -> list[tuple[float, flo
     """Nanoseconds of a write, bare and by RDMA, for each turn."""
     run = subprocess.run([*command, str(size), str(writes), str(TURNS)],
                          check=True, stdout=subprocess.PIPE, text=True, timeout=300)  # fmt: skip
-    return [tuple(map(float, line.split())) for line in run.stdout.splitlines()]
+    pairs = (line.split() for line in run.stdout.splitlines())
+    return [(float(bare), float(rdma)) for bare, rdma in pairs]
 
 
 def interval(values: list[float]) -> tuple[float, float]:

@@ -49,8 +49,7 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static void send_round(pid_t other, unsigned char *from, unsigned char *to, size_t size,
-		       unsigned round)
+static void send_round(pid_t other, unsigned char *from, void *to, size_t size, unsigned round)
 {
 	struct iovec local = {from, size}, remote = {to, size};
 
@@ -88,13 +87,14 @@ int main(int argc, char **argv)
 {
 	size_t size = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
 	unsigned rounds = argc == 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
-	double *halves = calloc(rounds + 1, sizeof(*halves));
+	double *halves = NULL;
 	pid_t parent = getpid(), child = -1;
 
-	if (size == 0 || rounds == 0 || halves == NULL) {
+	if (size == 0 || rounds == 0) {
 		fprintf(stderr, "Usage: vm_pingpong SIZE ROUNDS\n");
 		return 64;
 	}
+	halves = (double *)(void *)make_memory(rounds * sizeof(*halves));
 	unsigned char *from = make_memory(size), *to = make_memory(size);
 
 	child = fork();
