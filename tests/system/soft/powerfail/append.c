@@ -45,6 +45,7 @@ struct side {
 	struct rpma_cq *cq;
 	struct rpma_mr_local *messages_mr;
 	uint64_t messages[2];
+	unsigned seen[4]; /* completions that came and were not asked for yet; see seen() */
 };
 
 enum { OUT, IN };
@@ -85,13 +86,19 @@ static bool wait_for_completions(struct side *side)
 	return true;
 }
 
+/* IBV_WC_SEND, _RDMA_WRITE and _RDMA_READ are 0, 1 and 2. */
+static unsigned *seen(struct side *side, enum ibv_wc_opcode opcode)
+{
+	return &side->seen[opcode == IBV_WC_RECV ? 3 : opcode];
+}
+
 /* The next completion of this kind; false when the connection has ended. */
 static bool completed(struct side *side, enum ibv_wc_opcode opcode)
 {
 	struct ibv_wc wc;
 	int ret;
 
-	do {
+	while (*seen(side, opcode) == 0) {
 		while ((ret = rpma_cq_get_wc(side->cq, 1, &wc, NULL)) == RPMA_E_NO_COMPLETION) {
 			if (!wait_for_completions(side))
 				return false;
@@ -99,7 +106,9 @@ static bool completed(struct side *side, enum ibv_wc_opcode opcode)
 		check(ret, "rpma_cq_get_wc");
 		if (wc.status != IBV_WC_SUCCESS)
 			return false;
-	} while (wc.opcode != opcode);
+		++*seen(side, wc.opcode);
+	}
+	--*seen(side, opcode);
 	return true;
 }
 
@@ -135,7 +144,7 @@ static void serve(struct side *side, const char *how, int fd, char *log)
 		if (rpma_recv(side->conn, side->messages_mr, IN * 8, 8, NULL))
 			return;
 		persist(how, fd, log + number % RECORDS * RECORD_BYTES);
-		if (!send_number(side, number))
+		if (!send_number(side, number) || !completed(side, IBV_WC_SEND))
 			return;
 	}
 }
@@ -224,8 +233,8 @@ static bool append_after_flush(struct writer *writer, uint64_t number)
 static bool append_by_message(struct writer *writer, uint64_t number)
 {
 	return write_record(writer, number, RPMA_F_COMPLETION_ON_ERROR) == 0 &&
-	       send_number(&writer->side, number) && completed(&writer->side, IBV_WC_RECV) &&
-	       writer->side.messages[IN] == number &&
+	       send_number(&writer->side, number) && completed(&writer->side, IBV_WC_SEND) &&
+	       completed(&writer->side, IBV_WC_RECV) && writer->side.messages[IN] == number &&
 	       rpma_recv(writer->side.conn, writer->side.messages_mr, IN * 8, 8, NULL) == 0;
 }
 
