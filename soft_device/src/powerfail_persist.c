@@ -22,13 +22,6 @@
 #include "powerfail_journal.h"
 #include "process.h"
 
-SOFT_EXPORT int msync(void *addr, size_t length, int flags);
-SOFT_EXPORT int fsync(int fd);
-SOFT_EXPORT int fdatasync(int fd);
-SOFT_EXPORT void pmem_persist(const void *addr, size_t length);
-SOFT_EXPORT void pmem_flush(const void *addr, size_t length);
-SOFT_EXPORT void pmem_drain(void);
-
 /* The next library's functions; NULL where there is none, or before load(). */
 static struct {
 	int (*msync)(void *, size_t, int);
@@ -93,7 +86,7 @@ static int msync_next(void *addr, size_t length, int flags)
 				  : (int)syscall(SYS_msync, addr, length, flags);
 }
 
-int msync(void *addr, size_t length, int flags)
+SOFT_EXPORT int msync(void *addr, size_t length, int flags)
 {
 	int ret = msync_next(addr, length, flags);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -144,7 +137,7 @@ static void file_flushed(int fd)
 	errno = saved;
 }
 
-int fsync(int fd)
+SOFT_EXPORT int fsync(int fd)
 {
 	int ret = next.fsync != NULL ? next.fsync(fd) : (int)syscall(SYS_fsync, fd);
 
@@ -153,7 +146,7 @@ int fsync(int fd)
 	return ret;
 }
 
-int fdatasync(int fd)
+SOFT_EXPORT int fdatasync(int fd)
 {
 	int ret = next.fdatasync != NULL ? next.fdatasync(fd) : (int)syscall(SYS_fdatasync, fd);
 
@@ -162,7 +155,7 @@ int fdatasync(int fd)
 	return ret;
 }
 
-void pmem_flush(const void *addr, size_t length)
+SOFT_EXPORT void pmem_flush(const void *addr, size_t length)
 {
 	if (next.flush != NULL)
 		next.flush(addr, length);
@@ -172,7 +165,7 @@ void pmem_flush(const void *addr, size_t length)
 		flushed(addr, length);
 }
 
-void pmem_drain(void)
+SOFT_EXPORT void pmem_drain(void)
 {
 	if (next.drain != NULL)
 		next.drain();
@@ -180,7 +173,7 @@ void pmem_drain(void)
 		drained();
 }
 
-void pmem_persist(const void *addr, size_t length)
+SOFT_EXPORT void pmem_persist(const void *addr, size_t length)
 {
 	if (next.persist != NULL)
 		next.persist(addr, length);
