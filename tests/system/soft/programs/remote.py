@@ -90,6 +90,8 @@ def frames(address: str, command: list[str]) -> Iterator[tuple[bytes, bytes]]:
         while header := stream.read(HEADER.size):
             kind, length = HEADER.unpack(header)
             yield kind, stream.read(length)
+            if kind == b"x":  # the other end closes when we do
+                return
 
 
 def output_of(address: str, *command: str) -> str:
