@@ -6,11 +6,10 @@ import random
 import signal
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from _pytest.terminal import TerminalReporter
-from device import ENVIRONMENTS, Device, debian_librpma
+from device import ENVIRONMENTS, Device
 from pair import MEASURED
 
 
@@ -63,4 +62,4 @@ def device(request: pytest.FixtureRequest) -> Iterator[Device]:
         os.environ["TMPDIR"] = scratch
         tempfile.tempdir = None
         with ENVIRONMENTS[request.config.getoption("environment")]() as made:
-            yield replace(made, debian_librpma=debian_librpma())
+            yield made

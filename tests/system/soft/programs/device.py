@@ -7,6 +7,7 @@ environment makes one, and undoes what it had to set up for it.
 
 from __future__ import annotations
 
+import functools
 import os
 import pwd
 import re
@@ -64,7 +65,6 @@ class Device:
     client: tuple[str, ...] = ()
     pingpong: str = "-g 0"  # options that choose the device and the GID
     perftest: str = ""
-    debian_librpma: str = ""  # a directory
     elsewhere: str = ""  # the address of the server's machine, if it is not this one
 
     @property
@@ -298,8 +298,9 @@ ENVIRONMENTS: dict[str, Callable] = {
 }
 
 
+@functools.cache
 def debian_librpma() -> str:
-    """A directory that anyone may read, with the librpma.so.0 of Debian 12."""
+    """A directory that anyone may read, with the librpma.so.0 of Debian 12; fetched when needed."""
     library = "usr/lib/x86_64-linux-gnu/librpma.so.0"
     guest = Path(os.environ.get("RPMA_VM_OUT", "/nowhere")) / "reference/1.2.0/librpma.so.0"
     if not guest.exists():

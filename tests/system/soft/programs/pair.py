@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from device import Device
+from device import Device, debian_librpma
 
 LIMIT_S = float(os.environ.get("RPMA_TEST_LIMIT_S", "60"))
 POLL_S = 0.005
@@ -171,8 +171,8 @@ class Pair:
         command = [*prefix, *shlex.split(template.format(**values))]
         environment = {**self.device.environment, **self.case.environment}
         if name in self.case.debian_librpma:
-            environment["LD_LIBRARY_PATH"] = self.device.debian_librpma
-            environment["RPMA_TEST_LIBRARY"] = self.device.debian_librpma  # it looks
+            environment["LD_LIBRARY_PATH"] = debian_librpma()
+            environment["RPMA_TEST_LIBRARY"] = debian_librpma()  # it looks
         side = Side(name, command, environment)
         self.sides.append(side)
         return side
