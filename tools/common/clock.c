@@ -194,5 +194,9 @@ const char *clock_source_name(const struct clock *clock)
 
 uint64_t clock_ticks(const struct clock *clock, uint64_t ns)
 {
-	return clock->counter ? (uint64_t)((double)ns * clock->hz / 1e9) : ns;
+	const unsigned __int128 span = (unsigned __int128)ns << 32;
+
+	if (!clock->counter)
+		return ns;
+	return (uint64_t)((span + clock->ns_per_tick_32 - 1) / clock->ns_per_tick_32);
 }

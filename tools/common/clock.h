@@ -92,7 +92,7 @@ static inline uint64_t clock_ns(const struct clock *clock, uint64_t ticks)
 	return (uint64_t)(((unsigned __int128)ticks * clock->ns_per_tick_32) >> 32);
 }
 
-/* How many ticks make up a time span. */
+/* The fewest ticks that clock_ns() takes for at least this time span. */
 uint64_t clock_ticks(const struct clock *clock, uint64_t ns);
 
 #endif /* CLOCK_H */
