@@ -69,11 +69,11 @@ void peer_ring(struct peer *peer, struct shared_cq *cq);
 void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits);
 
 /*
- * The listener for the links of 256 QPs of one device, on its address: *port, and the
- * segment's block is filled. Callers hold the objects lock. -errno.
+ * The listener for the links of 256 QPs of one device, on its address; the
+ * segment's block is filled. It stays as long as the process. Callers hold the objects lock.
+ * 0 or -errno.
  */
 int peer_listen(const union ibv_gid *gid, uint32_t scope_id, unsigned block);
-void peer_listen_stop(unsigned block);
 
 /* Own channels: their eventfds go to all peers that have our segment mapped. */
 void peer_channel_new(uint32_t channel_slot, uint32_t channel_id, int fd);

@@ -30,7 +30,6 @@ struct listener {
 	struct timer *resume;
 	union ibv_gid gid;
 	uint16_t port;
-	unsigned block; /* SEGMENT_BLOCKS: none */
 };
 
 struct stranger {
@@ -270,36 +269,18 @@ static int introduce(void)
 int peer_listen(const union ibv_gid *gid, uint32_t scope_id, unsigned block)
 {
 	struct shared_block *shared = &process_current->segment->block[block];
-	struct listener *listener = listeners;
+	struct listener *listener;
 	int result = introduce();
 
+	if (result == 0)
+		result = listener_new(gid, scope_id, &listener);
 	if (result != 0)
 		return result;
-	while (listener != NULL && (listener->block != SEGMENT_BLOCKS ||
-				    memcmp(&listener->gid, gid, sizeof(*gid)) != 0))
-		listener = listener->next;
-	if (listener == NULL) {
-		result = listener_new(gid, scope_id, &listener);
-		if (result != 0)
-			return result;
-		listener->next = listeners;
-		listeners = listener;
-	}
-	listener->block = block;
+	listener->next = listeners;
+	listeners = listener;
 	shared->gid = *gid;
 	atomic_store(&shared->port, listener->port);
 	return 0;
-}
-
-void peer_listen_stop(unsigned block)
-{
-	struct listener *listener = listeners;
-
-	atomic_store(&process_current->segment->block[block].port, 0);
-	while (listener != NULL && listener->block != block)
-		listener = listener->next;
-	if (listener != NULL)
-		listener->block = SEGMENT_BLOCKS;
 }
 
 static void forked(void)

@@ -13,28 +13,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 short=(--size 64 --duration 20ms --warmup 0 --repeats 1)
 notice='running on the software device, whose figures say nothing of hardware$'
-failed=0
-
-# check NAME COMMAND...: outside of any condition, where set -e would not reach
-check()
-{
-	local name=$1 status
-	shift
-	set +e
-	(
-		set -e
-		"$@"
-	) > log 2>&1
-	status=$?
-	set -e
-	if [[ $status -eq 0 ]]; then
-		printf 'ok %s\n' "$name"
-	else
-		printf 'not ok %s\n' "$name"
-		cat log
-		failed=1
-	fi
-}
+# shellcheck source=tests/system/bench/check.sh
+. "$here/check.sh"
 
 # measured FILE NOTICES: a result made on the software device, after so many notices
 measured()

@@ -13,29 +13,9 @@ kind=${RPMA_BENCH_KIND:-rxe}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-failed=0
+# shellcheck source=tests/system/bench/check.sh
+. "$here/check.sh"
 short=(--duration 100ms --warmup 20ms)
-
-# check NAME COMMAND...: outside of any condition, where set -e would not reach
-check()
-{
-	local name=$1 status
-	shift
-	set +e
-	(
-		set -e
-		"$@"
-	) > log 2>&1
-	status=$?
-	set -e
-	if [[ $status -eq 0 ]]; then
-		printf 'ok %s\n' "$name"
-	else
-		printf 'not ok %s\n' "$name"
-		cat log
-		failed=1
-	fi
-}
 
 # ends STATUS COMMAND...: within a minute, with this status
 ends()

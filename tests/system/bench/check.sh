@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# How the scripts of this folder run their cases: one line for each, and what a
+# failed one said. Sourced; failed is 1 once one has failed.
+
+# shellcheck disable=SC2034 # it is for the caller
+failed=0
+
+# check NAME COMMAND...: outside of any condition, where set -e would not reach
+check()
+{
+	local name=$1 status
+	shift
+	set +e
+	(
+		set -e
+		"$@"
+	) > log 2>&1
+	status=$?
+	set -e
+	if [[ $status -eq 0 ]]; then
+		printf 'ok %s\n' "$name"
+	else
+		printf 'not ok %s\n' "$name"
+		cat log
+		failed=1
+	fi
+}
