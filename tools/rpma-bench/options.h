@@ -10,17 +10,13 @@
 #include <stdint.h>
 
 #include "../common/cli.h"
-#include "../common/units.h"
+#include "allow.h"
+#include "axes.h"
+#include "params.h"
 
-#define OPTIONS_DEPTH_MAX    4096
-#define OPTIONS_SIZE_MAX     (1ULL << 30)
 #define OPTIONS_DURATION_MAX (24 * 3600 * 1000000000ULL)
 #define OPTIONS_REPEATS_MAX  1000
-
-enum bench_test { BENCH_LAT, BENCH_BW, BENCH_TESTS };
-enum bench_op { BENCH_WRITE, BENCH_READ, BENCH_OPS };
-enum bench_persist { BENCH_NONE, BENCH_APM, BENCH_PERSISTS };
-enum bench_completion { BENCH_POLL, BENCH_COMPLETIONS };
+#define OPTIONS_GATES_MAX    64
 
 struct options {
 	struct cli cli;
@@ -29,35 +25,41 @@ struct options {
 	const char *listen;
 	uint16_t port;
 	const char *device; /* NULL: auto */
-	const char *target;
+	/* server and local: memory to offer; client: words that choose among what is offered */
+	const char *targets[PARAMS_TARGETS_MAX];
+	size_t targets_count;
 	bool force;
 	bool direct_write_to_pmem;
 	bool once;
+	struct allow allow; /* who may connect */
 	/* what */
-	enum bench_test test;
-	enum bench_op op;
-	enum bench_persist persist;
-	enum bench_completion completion;
-	struct units_list sizes;  /* owned; options_free */
-	struct units_list depths; /* owned; options_free */
+	struct series *series; /* owned; one, or those of the plan file */
+	size_t series_count;
+	const char *plan; /* file */
+	/* when it ends */
 	uint64_t duration_ns;
+	uint64_t ops; /* 0: by time */
+	double ci;    /* 0: a fixed number of repeats; 0.05: +- 5 % */
 	uint64_t warmup_ns;
-	uint32_t repeats;
+	uint32_t repeats; /* with ci the most of them */
 	uint64_t seed;
 	bool seed_given;
-	const char *pin;
+	/* how */
+	const char *pin;      /* "auto", "none" or CPUs */
+	const char *mem_node; /* "auto", "none" or a node */
+	bool verify;
 	/* where to */
+	const char *label;
 	const char *output;
+	const char *csv;
 	bool json;
+	bool resume; /* output names the result to continue */
+	bool dry_run;
+	const char *gates[OPTIONS_GATES_MAX]; /* of --slo */
+	size_t gates_count;
 	int argc; /* the whole command line, for the result */
 	char **argv;
 };
-
-/* The words of the options, in the order of their enum; NULL ends. */
-extern const char *const options_tests[];
-extern const char *const options_ops[];
-extern const char *const options_persists[];
-extern const char *const options_completions[];
 
 /*
  * Parses the words after "rpma-bench". A mode takes the rows that concern it.

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * plan.h -- which points a run has, and in which order they are measured.
+ *
+ * A series is a value, or several, of each axis; its points are the product.
+ * A run is the points of all its series, each repeated, in a seeded shuffle.
  */
 #ifndef PLAN_H
 #define PLAN_H
 
+#include <jansson.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "../common/units.h"
+#include "params.h"
 
-struct plan_point {
-	uint64_t size_bytes;
-	uint32_t depth;
-};
+#define PLAN_POINTS_MAX 100000
+
+struct series; /* axes.h */
 
 struct plan_item {
 	size_t point;
@@ -22,14 +24,18 @@ struct plan_item {
 
 struct plan {
 	size_t points_count;
-	struct plan_point *points; /* product of the axes, sizes varying fastest */
+	struct params *points; /* in the order of the series; of one, sizes vary fastest */
 	size_t items_count;
-	struct plan_item *items; /* every repeat of every point, shuffled */
+	struct plan_item *items; /* every repeat of every point, shuffled round by round */
 };
 
-/* The same seed gives the same order on every machine. */
-int plan_make(struct plan *plan, const struct units_list *sizes, const struct units_list *depths,
-	      uint32_t repeats, uint64_t seed);
+/*
+ * The same seed gives the same order on every machine. A point that two series
+ * share is there once. -EINVAL with the sentence stored for values that do not
+ * go together, -ENOMEM.
+ */
+int plan_make(struct plan *plan, const struct series *series, size_t series_count, uint32_t repeats,
+	      uint64_t seed);
 void plan_free(struct plan *plan);
 
 #endif /* PLAN_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lane.h -- one connection as a measuring thread uses it: queues, memory on
+ * both ends, and the operations in flight.
+ *
+ * All completions of a lane, of its sends and of its receives, arrive in one
+ * queue. Operations of one kind finish in the order of their posts.
+ */
+#ifndef LANE_H
+#define LANE_H
+
+#include <librpma.h>
+#include <stdint.h>
+
+#include "../common/link.h"
+#include "access.h"
+#include "params.h"
+
+struct lane {
+	struct link *link;     /* owned; carries no messages */
+	struct rpma_conn *conn; /* of the link */
+	struct rpma_cq *cq;	/* of the link */
+	int cq_fd;
+	uint32_t index; /* of all lanes of the run */
+
+	struct rpma_mr_local *source; /* borrowed: what is written or sent from */
+	struct rpma_mr_local *sink;   /* borrowed: where reads and answers arrive */
+	uint64_t sink_offset;	      /* of this lane's part of the sink */
+	uint64_t sink_stride;	      /* of the slots of that part; 0: all share one place */
+	struct rpma_mr_remote *remote; /* owned */
+	uint64_t source_offset;	       /* of this lane's part of the source */
+	struct access access;
+	uint64_t size_bytes;
+	enum rpma_flush_type flush_type;
+	struct rpma_mr_local *notes; /* borrowed: requests of GPSPM, one a slot; NULL without */
+	uint64_t notes_offset;
+};
+
+#endif /* LANE_H */
