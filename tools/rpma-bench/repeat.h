@@ -42,6 +42,7 @@ struct repeat {
 	size_t order; /* place in the run */
 	bool complete;
 	const char *latency_kind; /* a word of the schema */
+	const char *flush;	  /* "persistent", "visibility"; NULL: nothing is flushed */
 	bool native_flush;
 	uint64_t ops;
 	uint64_t read_ops;
@@ -66,6 +67,13 @@ struct repeat {
 
 /* Frees what it owns, not itself. */
 void repeat_clear(struct repeat *repeat);
+
+/*
+ * What this side measured itself, of a struct repeat with latency, steps and
+ * threads filled: {"ops", "elapsed_ns", "latency", "steps", "threads"}. It is
+ * the "reverse" and the "registration" of a server's report. NULL: no memory.
+ */
+json_t *repeat_own_json(const struct repeat *repeat);
 
 /*
  * The "repeat" object of doc/schema/rpma-bench-1.schema.json. NULL: no memory.
