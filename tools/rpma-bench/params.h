@@ -18,7 +18,8 @@
 #define PARAMS_LANES_MAX       256 /* threads x connections */
 #define PARAMS_TARGETS_MAX     16  /* offered by one server */
 #define PARAMS_RATE_MAX	       100000000
-#define PARAMS_MILLION	       1000000 /* fractions are millionths */
+#define PARAMS_MILLION	       1000000	    /* fractions are millionths */
+#define PARAMS_MESSAGES_MAX    (1ULL << 30) /* of op send: in flight, of all lanes */
 
 enum bench_test {
 	BENCH_LAT,
@@ -29,7 +30,14 @@ enum bench_test {
 	BENCH_REGISTER,
 	BENCH_TESTS
 };
-enum bench_op { BENCH_WRITE, BENCH_READ, BENCH_SEND, BENCH_WRITE_IMM, BENCH_ATOMIC_WRITE, BENCH_OPS };
+enum bench_op {
+	BENCH_WRITE,
+	BENCH_READ,
+	BENCH_SEND,
+	BENCH_WRITE_IMM,
+	BENCH_ATOMIC_WRITE,
+	BENCH_OPS
+};
 enum bench_persist {
 	BENCH_NONE,
 	BENCH_APM,
@@ -54,10 +62,10 @@ struct params {
 	uint32_t threads;
 	uint32_t connections; /* of each thread */
 	uint32_t signal_every;
-	uint64_t rate_per_s;		/* of the whole client; 0: closed loop */
-	uint32_t read_millionths;	/* mix only */
+	uint64_t rate_per_s;		 /* of the whole client; 0: closed loop */
+	uint32_t read_millionths;	 /* mix only */
 	uint32_t server_load_millionths; /* wanted, of each core that is loaded */
-	uint32_t target;		/* which of the server's, from 0 */
+	uint32_t target;		 /* which of the server's, from 0 */
 	bool bidirectional;
 	bool srq; /* the server receives from one shared queue */
 };
