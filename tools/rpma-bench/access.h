@@ -5,9 +5,9 @@
  *
  * Client and server compute it from the same numbers, so the server can check
  * every byte without a list. The target is cut into one slice a lane, a slice
- * into slots; operation n goes to slot_of(n), all slots in turn or in a seeded
- * permutation. The source of a write is a window of the same bytes as its
- * place in the slice, so content follows from place and salt alone.
+ * into slots; each operation takes the next slot, all of them in turn or in a
+ * seeded permutation. The source of a write is a window of the same bytes as
+ * its place in the slice, so content follows from place and salt alone.
  */
 #ifndef ACCESS_H
 #define ACCESS_H
@@ -21,55 +21,102 @@
 #define ACCESS_SOURCE_BYTES (4ULL << 20) /* a source is not larger, unless one operation is */
 
 struct access {
-	uint64_t base;	 /* of the slice in the target */
-	uint64_t stride; /* of slots: the size, rounded up to lines */
-	uint64_t slots;	 /* at least 1 */
-	uint64_t source_slots; /* slots of the source; slot n is written from n % source_slots */
-	uint64_t salt;	 /* of the content; another one each repeat */
-	/* the permutation, and where it stands */
+	uint64_t base;	      /* of the first slot in the target; of append: after its tail */
+	uint64_t stride;      /* of slots: the size, rounded up to lines */
+	uint64_t slots;	      /* at least 1 */
+	uint64_t source_mask; /* slots of the source - 1: slot n is written from n & source_mask */
+	uint64_t salt;	      /* of the content; another one each repeat */
+	uint64_t next;	      /* place in the order of the slots */
+	/* the permutation */
 	bool random;
+	unsigned shift;
 	uint64_t mask; /* power of two - 1, not less than slots - 1 */
-	uint64_t step;
-	uint64_t state;
+	uint64_t keys[2];
 };
 
 /* Room a lane needs of the target; a target smaller than lanes x this is refused. */
 uint64_t access_slice_min(const struct params *params);
 
-/* The slice of one lane of a target; seed is the run's and the repeat's. */
+/*
+ * The slice of one lane of a target that has room for all; seed is the run's
+ * and the repeat's.
+ */
 void access_init(struct access *access, const struct params *params, uint64_t target_bytes,
 		 uint32_t lane, uint64_t seed);
 
-/* Bytes of the source buffer of the lane: source_slots x stride. */
+/* Bytes of the source buffer of the lane: all slots of the source. */
 size_t access_source_bytes(const struct access *access);
-/* Fills it: what slot n % source_slots holds. */
+/* Fills it: what slot n & source_mask holds. */
 void access_fill(const struct access *access, void *source);
+
+/*
+ * A number below mask + 1 for each such number: every step can be undone, so
+ * no two are alike. Multiplying carries low bits up, the shift brings high
+ * ones down.
+ */
+static inline uint64_t access_mix(const struct access *a, uint64_t n)
+{
+	n = (n + a->keys[0]) * 0x5851f42d4c957f2dULL & a->mask;
+	n ^= n >> a->shift;
+	n = (n + a->keys[1]) * 0xd1342543de82ef95ULL & a->mask;
+	n ^= n >> a->shift;
+	return n * 0x9e3779b97f4a7c15ULL & a->mask;
+}
 
 /* The slot of the next operation; every slot once before any twice. */
 static inline uint64_t access_next(struct access *a)
 {
-	if (!a->random) {
-		uint64_t slot = a->state;
+	uint64_t slot;
 
-		a->state = slot + 1 == a->slots ? 0 : slot + 1;
+	if (!a->random) {
+		slot = a->next;
+		a->next = slot + 1 == a->slots ? 0 : slot + 1;
 		return slot;
 	}
-	/* a full-period generator modulo a power of two; what is beyond the slots is skipped */
+	/* what is beyond the slots is skipped: less than half of the numbers */
 	do {
-		a->state = (a->state * 0x5851f42d4c957f2dULL + a->step) & a->mask;
-	} while (a->state >= a->slots);
-	return a->state;
+		slot = access_mix(a, a->next);
+		a->next = (a->next + 1) & a->mask;
+	} while (slot >= a->slots);
+	return slot;
 }
 
-/* What the server found in the first `touched` slots of the order of access. */
+/* In the target. */
+static inline uint64_t access_offset(const struct access *access, uint64_t slot)
+{
+	return access->base + slot * access->stride;
+}
+
+/* In the source of the lane. */
+static inline uint64_t access_source(const struct access *access, uint64_t slot)
+{
+	return (slot & access->source_mask) * access->stride;
+}
+
+/* Of append: the word that says how far the log is written, and where it is. */
+static inline uint64_t access_tail_offset(const struct access *access)
+{
+	return access->base - ACCESS_LINE;
+}
+static inline uint64_t access_tail(const struct access *access, uint64_t slot)
+{
+	return (slot + 1) * access->stride;
+}
+
+/* What the server found. */
 struct access_check {
 	uint64_t checked_bytes;
 	uint64_t mismatches;   /* bytes that are not what was written */
-	uint64_t first_offset; /* in the target; UINT64_MAX: none */
+	uint64_t first_offset; /* of these, in the target; UINT64_MAX: none */
 };
 
-/* -ENOMEM, or 0 with the numbers added to *check. */
-int access_verify(const struct access *access, const struct params *params, const void *target,
-		  uint64_t touched, struct access_check *check);
+#define ACCESS_CHECK_NONE ((struct access_check){0, 0, UINT64_MAX})
+
+/*
+ * Checks what `touched` operations left behind, from the first one of a fresh
+ * access on, and adds to *check.
+ */
+void access_verify(const struct access *access, const struct params *params, const void *target,
+		   uint64_t touched, struct access_check *check);
 
 #endif /* ACCESS_H */

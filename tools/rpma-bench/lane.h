@@ -17,22 +17,24 @@
 #include "params.h"
 
 struct lane {
-	struct link *link;     /* owned; carries no messages */
+	struct link *link;	/* owned; carries no messages */
 	struct rpma_conn *conn; /* of the link */
 	struct rpma_cq *cq;	/* of the link */
 	int cq_fd;
 	uint32_t index; /* of all lanes of the run */
 
-	struct rpma_mr_local *source; /* borrowed: what is written or sent from */
-	struct rpma_mr_local *sink;   /* borrowed: where reads and answers arrive */
-	uint64_t sink_offset;	      /* of this lane's part of the sink */
-	uint64_t sink_stride;	      /* of the slots of that part; 0: all share one place */
+	struct rpma_mr_local *source;  /* borrowed: what is written or sent from */
+	struct rpma_mr_local *sink;    /* borrowed: where reads and echoes arrive */
+	uint64_t sink_offset;	       /* of this lane's part of the sink */
+	uint64_t sink_stride;	       /* of the slots of that part; 0: all share one place */
 	struct rpma_mr_remote *remote; /* owned */
 	uint64_t source_offset;	       /* of this lane's part of the source */
-	struct access access;
+	struct access access;	       /* where writes go */
+	struct access reads;	       /* where reads come from; of an order of its own in a mix */
+	uint64_t touched; /* operations that took a slot of access, of all measurements */
 	uint64_t size_bytes;
 	enum rpma_flush_type flush_type;
-	struct rpma_mr_local *notes; /* borrowed: requests of GPSPM, one a slot; NULL without */
+	struct rpma_mr_local *notes; /* borrowed: OPERATION_NOTE_BYTES a slot; NULL without */
 	uint64_t notes_offset;
 };
 

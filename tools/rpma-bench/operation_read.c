@@ -4,11 +4,11 @@
  */
 #include "operation.h"
 
-static int post(struct lane *lane, uint32_t slot)
+static int post(struct lane *lane, uint32_t slot, bool signal)
 {
-	return rpma_read(lane->conn, lane->local, slot * lane->local_stride, lane->remote,
-			 operation_next_offset(lane), lane->size_bytes, RPMA_F_COMPLETION_ALWAYS,
-			 operation_context(slot));
+	return rpma_read(lane->conn, lane->sink, lane->sink_offset + slot * lane->sink_stride,
+			 lane->remote, access_offset(&lane->reads, access_next(&lane->reads)),
+			 lane->size_bytes, operation_flags(signal), operation_context(slot));
 }
 
 const struct operation operation_read = {
@@ -16,6 +16,6 @@ const struct operation operation_read = {
 	.persist = BENCH_NONE,
 	.latency_kind = "read",
 	.work_requests = 1,
-	.local_usage = RPMA_MR_USAGE_READ_DST,
+	.sink_usage = RPMA_MR_USAGE_READ_DST,
 	.post = post,
 };

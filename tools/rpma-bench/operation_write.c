@@ -5,11 +5,10 @@
  */
 #include "operation.h"
 
-static int post(struct lane *lane, uint32_t slot)
+static int post(struct lane *lane, uint32_t slot, bool signal)
 {
-	return rpma_write(lane->conn, lane->remote, operation_next_offset(lane), lane->local,
-			  slot * lane->local_stride, lane->size_bytes, RPMA_F_COMPLETION_ALWAYS,
-			  operation_context(slot));
+	return operation_write_slot(lane, access_next(&lane->access), operation_flags(signal),
+				    slot);
 }
 
 const struct operation operation_write = {
@@ -17,6 +16,6 @@ const struct operation operation_write = {
 	.persist = BENCH_NONE,
 	.latency_kind = "post_to_cqe",
 	.work_requests = 1,
-	.local_usage = RPMA_MR_USAGE_WRITE_SRC,
+	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
 };

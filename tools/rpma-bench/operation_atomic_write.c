@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * operation_atomic_write.c -- 8 aligned bytes that no reader ever sees half
+ * written. The data go with the work request, not from registered memory.
+ */
+#include "operation.h"
+
+static int post(struct lane *lane, uint32_t slot, bool signal)
+{
+	uint64_t target_slot = access_next(&lane->access);
+	void *source;
+	int ret = rpma_mr_get_ptr(lane->source, &source);
+
+	if (ret)
+		return ret;
+	return rpma_atomic_write(lane->conn, lane->remote,
+				 access_offset(&lane->access, target_slot),
+				 (const char *)source + lane->source_offset +
+					 access_source(&lane->access, target_slot),
+				 operation_flags(signal), operation_context(slot));
+}
+
+const struct operation operation_atomic_write = {
+	.op = BENCH_ATOMIC_WRITE,
+	.persist = BENCH_NONE,
+	.latency_kind = "post_to_cqe",
+	.work_requests = 1,
+	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
+	.post = post,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * operation_write_imm.c -- one RDMA write with immediate data: like a write,
+ * but it takes a receive of the server, whose completion carries the slot.
+ */
+#include "operation.h"
+
+static int post(struct lane *lane, uint32_t slot, bool signal)
+{
+	uint64_t target_slot = access_next(&lane->access);
+
+	return rpma_write_with_imm(
+		lane->conn, lane->remote, access_offset(&lane->access, target_slot), lane->source,
+		lane->source_offset + access_source(&lane->access, target_slot), lane->size_bytes,
+		operation_flags(signal), slot, operation_context(slot));
+}
+
+const struct operation operation_write_imm = {
+	.op = BENCH_WRITE_IMM,
+	.persist = BENCH_NONE,
+	.latency_kind = "post_to_cqe",
+	.work_requests = 1,
+	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
+	.post = post,
+};
