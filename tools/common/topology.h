@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #define TOPOLOGY_CPUS_TEXT 128
+#define TOPOLOGY_NODES_MAX 1024 /* as the kernel can have */
 
 struct topology; /* the machine, or what HWLOC_XMLFILE says of another */
 

@@ -2,89 +2,61 @@
 /*
  * options.c -- the option tables of the three modes.
  *
- * Two groups of rows, where to be found and what to measure, and a mode is a
- * choice of groups. Every value goes through a typed parser and its range.
+ * Rows stand in groups, one subject each, and a mode is a choice of groups.
+ * The rows of axes and settings come from their own tables. Every value goes
+ * through a typed parser and its range.
  */
 #include "options.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../common/failure.h"
 #include "../common/target.h"
 #include "../common/topology.h"
-#include "operation.h"
+#include "gate.h"
+#include "plan.h"
+#include "plan_file.h"
 
 enum key {
 	KEY_LISTEN = CLI_KEY_FIRST,
+	KEY_ONCE,
+	KEY_ALLOW,
+	KEY_DEVICE,
+	KEY_FORCE,
+	KEY_DIRECT_WRITE,
+	KEY_PLAN,
+	KEY_DRY_RUN,
+	KEY_PIN,
+	KEY_MEM_NODE,
+	KEY_VERIFY,
+	KEY_JSON,
+	KEY_CSV,
+	KEY_RESUME,
+	KEY_SLO,
+	KEY_AXIS,
+	KEY_SETTING = KEY_AXIS + AXES,
 	KEY_PORT = 'p',
 	KEY_TARGET = 't',
-	KEY_FORCE = KEY_LISTEN + 1,
-	KEY_DIRECT_WRITE,
-	KEY_ONCE,
-	KEY_TEST,
-	KEY_OP,
-	KEY_PERSIST,
-	KEY_COMPLETION,
-	KEY_DEPTH,
-	KEY_REPEATS,
-	KEY_WARMUP,
-	KEY_SEED,
-	KEY_PIN,
-	KEY_DEVICE,
-	KEY_JSON,
 	KEY_SIZE = 's',
 	KEY_DURATION = 'd',
 	KEY_OUTPUT = 'o',
 };
 
-const char *const options_tests[] = {"lat", "bw", NULL};
-const char *const options_ops[] = {"write", "read", NULL};
-const char *const options_persists[] = {"none", "apm", NULL};
-const char *const options_completions[] = {"poll", NULL};
+enum group { GROUP_WHERE = 1, GROUP_MEMORY, GROUP_WHAT, GROUP_WHEN, GROUP_HOW, GROUP_OUTPUT };
 
 static const struct argp_option port_rows[] = {
 	{"port", KEY_PORT, "N", 0, "Port of the server (7204); a server takes 0 for any free one",
-	 1},
+	 GROUP_WHERE},
 	{0},
 };
 
 static const struct argp_option listen_rows[] = {
-	{"listen", KEY_LISTEN, "ADDR", 0, "Address to listen on (127.0.0.1)", 1},
-	{"once", KEY_ONCE, NULL, 0, "Serve one client, then end", 1},
-	{0},
-};
-
-static const struct argp_option target_rows[] = {
-	{"target", KEY_TARGET, "TARGET", 0,
-	 "Memory to offer: dram:SIZE (dram:64M), PATH:SIZE for a new file, PATH of a file or "
-	 "device "
-	 "DAX node",
-	 2},
-	{"force", KEY_FORCE, NULL, 0, "Let the content of an existing PATH be overwritten", 2},
-	{"direct-write-to-pmem", KEY_DIRECT_WRITE, NULL, 0,
-	 "State that writes of the RDMA device reach the persistence domain", 2},
-	{0},
-};
-
-static const struct argp_option measure_rows[] = {
-	{"test", KEY_TEST, "lat|bw", 0, "Latency, one operation at a time (lat), or bandwidth (bw)",
-	 3},
-	{"op", KEY_OP, "write|read", 0, "The operation (write)", 3},
-	{"persist", KEY_PERSIST, "none|apm", 0, "Make each write persistent: apm flushes it (none)",
-	 3},
-	{"size", KEY_SIZE, "SIZES", 0, "Bytes per operation: 64,4K or 64:1M:*2", 3},
-	{"depth", KEY_DEPTH, "DEPTHS", 0, "Operations in flight (1 for lat, 32 for bw)", 3},
-	{"completion", KEY_COMPLETION, "poll", 0, "How completions are awaited (poll)", 3},
-	{"duration", KEY_DURATION, "TIME", 0, "Time of one repeat (10s)", 4},
-	{"warmup", KEY_WARMUP, "TIME", 0, "Unmeasured time before each repeat (1s)", 4},
-	{"repeats", KEY_REPEATS, "N", 0, "Repeats of each point (5)", 4},
-	{"seed", KEY_SEED, "N", 0, "Seed of the shuffled order (random)", 4},
-	{"pin", KEY_PIN, "auto|none|CPUS", 0, "Core of the measuring thread (auto)", 5},
-	{"output", KEY_OUTPUT, "FILE", 0, "Write the result, as JSON, to FILE", 6},
-	{"json", KEY_JSON, NULL, 0, "Write the result to standard output", 6},
+	{"listen", KEY_LISTEN, "ADDR", 0, "Address to listen on (127.0.0.1)", GROUP_WHERE},
+	{"allow", KEY_ALLOW, "ADDR[/LEN]", 0,
+	 "Take clients from here only; may be repeated (from everywhere)", GROUP_WHERE},
+	{"once", KEY_ONCE, NULL, 0, "Serve one client, then end", GROUP_WHERE},
 	{0},
 };
 
@@ -92,79 +64,98 @@ static const struct argp_option device_rows[] = {
 	{"device", KEY_DEVICE, "auto|soft|NAME", 0,
 	 "RDMA device to use; soft is the software one, which auto takes where there is no other "
 	 "(auto)",
-	 1},
+	 GROUP_WHERE},
 	{0},
 };
 
-static int word(const char *option, const char *value, const char *const *words,
-		const char *expected, int *index)
+static const struct argp_option memory_rows[] = {
+	{"target", KEY_TARGET, "TARGET[,...]", 0,
+	 "Memory to offer: dram:SIZE (dram:64M), hugepages:SIZE, PATH:SIZE for a new file, PATH of "
+	 "a file or device DAX node; may be repeated",
+	 GROUP_MEMORY},
+	{"force", KEY_FORCE, NULL, 0, "Let the content of an existing PATH be overwritten",
+	 GROUP_MEMORY},
+	{"direct-write-to-pmem", KEY_DIRECT_WRITE, NULL, 0,
+	 "State that writes of the RDMA device reach the persistence domain", GROUP_MEMORY},
+	{0},
+};
+
+static const struct argp_option placement_rows[] = {
+	{"pin", KEY_PIN, "auto|none|CPUS", 0,
+	 "Cores of the threads: auto is one each, next to the device (auto)", GROUP_HOW},
+	{"mem-node", KEY_MEM_NODE, "auto|none|N", 0,
+	 "NUMA node of the buffers: auto is next to the device (auto)", GROUP_HOW},
+	{0},
+};
+
+static const struct argp_option run_rows[] = {
+	{"plan", KEY_PLAN, "FILE", 0, "Take what to measure from FILE, in JSON", GROUP_WHAT},
+	{"dry-run", KEY_DRY_RUN, NULL, 0, "Print the plan, its time and placement, and end",
+	 GROUP_WHAT},
+	{"verify", KEY_VERIFY, NULL, 0, "The server checks that it holds what was written",
+	 GROUP_HOW},
+	{"output", KEY_OUTPUT, "FILE", 0, "Write the result, as JSON, to FILE", GROUP_OUTPUT},
+	{"resume", KEY_RESUME, "FILE", 0,
+	 "Continue the interrupted run whose result was to be FILE, with the same options",
+	 GROUP_OUTPUT},
+	{"json", KEY_JSON, NULL, 0, "Write the result to standard output", GROUP_OUTPUT},
+	{"csv", KEY_CSV, "FILE", 0, "Write a table, one line a repeat, to FILE", GROUP_OUTPUT},
+	{"slo", KEY_SLO, "GATE", 0,
+	 "Exit with 1 where a point misses it, as 'lat.p99.9_ns<5000'; may be repeated",
+	 GROUP_OUTPUT},
+	{0},
+};
+
+/* Rows of the tables of axes and settings; the target axis is in those of a client alone. */
+static struct argp_option axis_rows[AXES + 1];
+static struct argp_option target_rows[2];
+static struct argp_option setting_rows[SETTINGS + 1];
+
+static void make_rows(void)
 {
-	for (*index = 0; words[*index] != NULL; ++*index) {
-		if (strcmp(words[*index], value) == 0)
-			return 0;
+	size_t n = 0;
+
+	for (int i = 0; i < AXES; i++) {
+		const struct axis *axis = &axes[i];
+		struct argp_option row = {axis->name,	  i == AXIS_SIZE ? KEY_SIZE : KEY_AXIS + i,
+					  axis->argument, axis->flag ? OPTION_ARG_OPTIONAL : 0,
+					  axis->help,	  GROUP_WHAT};
+
+		if (i == AXIS_TARGET) {
+			row.key = KEY_TARGET;
+			target_rows[0] = row;
+		} else {
+			axis_rows[n++] = row;
+		}
 	}
-	return cli_wrong_value(option, value, expected);
+	for (int i = 0; i < SETTINGS; i++)
+		setting_rows[i] =
+			(struct argp_option){settings[i].name,
+					     i == SETTING_DURATION ? KEY_DURATION : KEY_SETTING + i,
+					     settings[i].argument,
+					     0,
+					     settings[i].help,
+					     i == SETTING_LABEL ? GROUP_OUTPUT : GROUP_WHEN};
 }
 
-static int number(const char *option, const char *value, uint64_t low, uint64_t high,
-		  const char *expected, uint64_t *out)
+static error_t parse_where(int key, char *arg, struct options *o)
 {
-	if (units_parse_number(value, out) || *out < low || *out > high)
-		return cli_wrong_value(option, value, expected);
-	return 0;
-}
-
-static int duration(const char *option, const char *value, uint64_t low, const char *expected,
-		    uint64_t *out)
-{
-	if (units_parse_duration(value, out) || *out < low || *out > OPTIONS_DURATION_MAX)
-		return cli_wrong_value(option, value, expected);
-	return 0;
-}
-
-/* A value twice would be the same point twice. */
-static int list(const char *option, const char *value, uint64_t high, const char *expected,
-		struct units_list *out)
-{
-	struct units_list parsed = {0, NULL};
-	int ret = units_parse_sizes(value, &parsed);
-
-	for (size_t i = 0; ret == 0 && i < parsed.count; i++) {
-		if (parsed.values[i] == 0 || parsed.values[i] > high)
-			ret = -ERANGE;
-		for (size_t k = 0; ret == 0 && k < i; k++)
-			ret = parsed.values[k] == parsed.values[i] ? -EINVAL : 0;
-	}
-	if (ret) {
-		units_list_free(&parsed);
-		return cli_wrong_value(option, value, expected);
-	}
-	units_list_free(out);
-	*out = parsed;
-	return 0;
-}
-
-static error_t parse_place(int key, char *arg, struct options *o)
-{
-	uint64_t value = 0;
-	int ret = 0;
+	uint64_t value;
 
 	switch (key) {
 	case KEY_PORT:
-		ret = number("--port", arg, 0, UINT16_MAX, "a port from 0 to 65535", &value);
+		if (units_parse_number(arg, &value) || value > UINT16_MAX)
+			return cli_wrong_value("--port", arg, "a port from 0 to 65535");
 		o->port = (uint16_t)value;
-		return ret;
+		return 0;
 	case KEY_LISTEN:
 		o->listen = arg;
 		return 0;
-	case KEY_TARGET:
-		o->target = arg;
-		return target_check(arg) == 0 ? 0 : EINVAL;
-	case KEY_FORCE:
-		o->force = true;
-		return 0;
-	case KEY_DIRECT_WRITE:
-		o->direct_write_to_pmem = true;
+	case KEY_ALLOW:
+		if (allow_add(&o->allow, arg) != 0)
+			return cli_wrong_value(
+				"--allow", arg,
+				"an address or network, as 192.0.2.0/24, 32 at most");
 		return 0;
 	case KEY_ONCE:
 		o->once = true;
@@ -177,115 +168,182 @@ static error_t parse_place(int key, char *arg, struct options *o)
 	}
 }
 
-static error_t parse_words(int key, char *arg, struct options *o)
+static error_t out_of_memory(void)
 {
-	int index = 0, ret;
-
-	switch (key) {
-	case KEY_TEST:
-		ret = word("--test", arg, options_tests, "lat or bw", &index);
-		o->test = (enum bench_test)index;
-		return ret;
-	case KEY_OP:
-		ret = word("--op", arg, options_ops, "write or read", &index);
-		o->op = (enum bench_op)index;
-		return ret;
-	case KEY_PERSIST:
-		ret = word("--persist", arg, options_persists, "none or apm", &index);
-		o->persist = (enum bench_persist)index;
-		return ret;
-	case KEY_COMPLETION:
-		ret = word("--completion", arg, options_completions, "poll", &index);
-		o->completion = (enum bench_completion)index;
-		return ret;
-	case KEY_PIN:
-		if (strcmp(arg, "auto") != 0 && strcmp(arg, "none") != 0 &&
-		    !topology_list_valid(arg))
-			return cli_wrong_value("--pin", arg, "auto, none, or CPUs such as 2,4-7");
-		o->pin = arg;
-		return 0;
-	case KEY_OUTPUT:
-		o->output = arg;
-		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	failure_set(EXIT_INTERNAL, "options", "out of memory");
+	return ENOMEM;
 }
 
-static error_t parse_amounts(int key, char *arg, struct options *o)
+static error_t offer_target(struct options *o, const char *spec)
 {
-	uint64_t value = 0;
-	int ret;
-
-	switch (key) {
-	case KEY_SIZE:
-		return list("--size", arg, OPTIONS_SIZE_MAX,
-			    "sizes from 1 to 1G, each once, as 64,4K or 64:1M:*2", &o->sizes);
-	case KEY_DEPTH:
-		return list("--depth", arg, OPTIONS_DEPTH_MAX,
-			    "depths from 1 to 4096, each once, as 1,8 or 1:64:*2", &o->depths);
-	case KEY_DURATION:
-		return duration("--duration", arg, 1000000, "a time from 1ms to 24h, as 10s",
-				&o->duration_ns);
-	case KEY_WARMUP:
-		return duration("--warmup", arg, 0, "a time from 0 to 24h, as 1s", &o->warmup_ns);
-	case KEY_REPEATS:
-		ret = number("--repeats", arg, 1, OPTIONS_REPEATS_MAX, "a number from 1 to 1000",
-			     &value);
-		o->repeats = (uint32_t)value;
-		return ret;
-	case KEY_SEED:
-		o->seed_given = true;
-		return number("--seed", arg, 0, INT64_MAX, "a number from 0 to 2^63-1", &o->seed);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_row(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-	error_t ret = parse_place(key, arg, o);
-
-	if (ret == ARGP_ERR_UNKNOWN)
-		ret = parse_words(key, arg, o);
-	return ret == ARGP_ERR_UNKNOWN ? parse_amounts(key, arg, o) : ret;
-}
-
-/* What no single row can see. */
-static int check(struct options *o)
-{
-	if (o->op != BENCH_WRITE && o->persist != BENCH_NONE) {
-		failure_set(EXIT_WRONG_USAGE, "options",
-			    "--persist %s: only --op write has something to persist",
-			    options_persists[o->persist]);
+	if (o->targets_count == PARAMS_TARGETS_MAX)
+		return cli_wrong_value("--target", spec, "16 targets at most");
+	if (target_check(spec) != 0)
 		return EINVAL;
-	}
-	if (o->sizes.count == 0)
-		units_parse_sizes("64,256,1K,4K,16K,64K,256K,1M", &o->sizes);
-	if (o->depths.count == 0)
-		units_parse_sizes(o->test == BENCH_LAT ? "1" : "32", &o->depths);
-	if (o->sizes.count == 0 || o->depths.count == 0) {
-		failure_set(EXIT_INTERNAL, "options", "out of memory");
-		return ENOMEM;
-	}
+	o->targets[o->targets_count] = strdup(spec);
+	if (o->targets[o->targets_count] == NULL)
+		return out_of_memory();
+	o->targets_count++;
 	return 0;
 }
 
-static const struct argp port_group = {port_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
-static const struct argp listen_group = {listen_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
-static const struct argp target_group = {target_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
-static const struct argp device_group = {device_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
-static const struct argp measure_group = {measure_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
+static error_t offer_targets(struct options *o, const char *list)
+{
+	char *copy = strdup(list), *rest = copy;
+	error_t ret = copy != NULL ? 0 : out_of_memory();
+
+	while (ret == 0 && rest != NULL)
+		ret = offer_target(o, strsep(&rest, ","));
+	free(copy);
+	return ret;
+}
+
+static error_t parse_memory(int key, char *arg, struct options *o)
+{
+	switch (key) {
+	case KEY_TARGET:
+		return offer_targets(o, arg);
+	case KEY_FORCE:
+		o->force = true;
+		return 0;
+	case KEY_DIRECT_WRITE:
+		o->direct_write_to_pmem = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_placement(int key, char *arg, struct options *o)
+{
+	bool word = arg != NULL && (strcmp(arg, "auto") == 0 || strcmp(arg, "none") == 0);
+	uint64_t node;
+
+	switch (key) {
+	case KEY_PIN:
+		if (!word && !topology_list_valid(arg))
+			return cli_wrong_value("--pin", arg, "auto, none, or CPUs such as 2,4-7");
+		o->pin = arg;
+		return 0;
+	case KEY_MEM_NODE:
+		if (!word && (units_parse_number(arg, &node) || node >= TOPOLOGY_NODES_MAX))
+			return cli_wrong_value("--mem-node", arg,
+					       "auto, none, or the number of a NUMA node");
+		o->mem_node = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t add_gate(struct options *o, const char *text)
+{
+	if (o->gates_count == OPTIONS_GATES_MAX)
+		return cli_wrong_value("--slo", text, "64 gates at most");
+	if (gate_check(text) != 0)
+		return EINVAL;
+	o->gates[o->gates_count++] = text;
+	return 0;
+}
+
+/* -o and --resume both name the result; they may agree. */
+static error_t set_output(struct options *o, const char *option, const char *path)
+{
+	if (o->output != NULL && strcmp(o->output, path) != 0)
+		return cli_wrong_value(option, path,
+				       "one file for the result, the same in -o and --resume");
+	o->output = path;
+	return 0;
+}
+
+static error_t parse_run(int key, char *arg, struct options *o)
+{
+	switch (key) {
+	case KEY_PLAN:
+		o->plan = arg;
+		return 0;
+	case KEY_DRY_RUN:
+		o->dry_run = true;
+		return 0;
+	case KEY_VERIFY:
+		o->verify = true;
+		return 0;
+	case KEY_OUTPUT:
+		return set_output(o, "--output", arg);
+	case KEY_RESUME:
+		o->resume = true;
+		return set_output(o, "--resume", arg);
+	case KEY_JSON:
+		o->json = true;
+		return 0;
+	case KEY_CSV:
+		o->csv = arg;
+		return 0;
+	case KEY_SLO:
+		return add_gate(o, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The series of the command line; with --plan there is no place for it. */
+static error_t parse_axis(int key, char *arg, struct options *o)
+{
+	int axis = key == KEY_SIZE ? AXIS_SIZE : key - KEY_AXIS;
+
+	if (axis < 0 || axis >= AXES)
+		return ARGP_ERR_UNKNOWN;
+	return -series_set(o->series, (enum axis_id)axis, arg != NULL ? arg : "yes");
+}
+
+static error_t parse_choice(int key, char *arg, struct options *o)
+{
+	if (key != KEY_TARGET)
+		return ARGP_ERR_UNKNOWN;
+	return -choices_set(&o->choices, o->series, arg);
+}
+
+static error_t parse_setting(int key, char *arg, struct options *o)
+{
+	int setting = key == KEY_DURATION ? SETTING_DURATION : key - KEY_SETTING;
+
+	if (setting < 0 || setting >= SETTINGS)
+		return ARGP_ERR_UNKNOWN;
+	return -settings_set(o, (enum setting_id)setting, arg);
+}
+
+#define PARSER(subject)                                                                            \
+	static error_t argp_##subject(int key, char *arg, struct argp_state *state)                \
+	{                                                                                          \
+		return parse_##subject(key, arg, state->input);                                    \
+	}
+PARSER(where)
+PARSER(memory)
+PARSER(placement)
+PARSER(run)
+PARSER(axis)
+PARSER(choice)
+PARSER(setting)
+
+#define ARGP(rows, subject)                                                                        \
+	{                                                                                          \
+		rows, argp_##subject, NULL, NULL, NULL, NULL, NULL                                 \
+	}
+static const struct argp port_group = ARGP(port_rows, where);
+static const struct argp listen_group = ARGP(listen_rows, where);
+static const struct argp device_group = ARGP(device_rows, where);
+static const struct argp memory_group = ARGP(memory_rows, memory);
+static const struct argp placement_group = ARGP(placement_rows, placement);
+static const struct argp run_group = ARGP(run_rows, run);
+static const struct argp axis_group = ARGP(axis_rows, axis);
+static const struct argp choice_group = ARGP(target_rows, choice);
+static const struct argp setting_group = ARGP(setting_rows, setting);
 
 /* Children of every mode: the rows of all tools first, then groups of ours. */
 static error_t parse_mode(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
 	const struct argp_child *child = state->root_argp->children->argp->children;
+	struct options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -300,8 +358,6 @@ static error_t parse_mode(int key, char *arg, struct argp_state *state)
 		}
 		o->host = arg;
 		return 0;
-	case ARGP_KEY_END:
-		return o->cli.done ? 0 : check(o);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -313,14 +369,19 @@ static int parse(struct options *o, const struct argp *argp, const char *command
 	*o = (struct options){
 		.listen = "127.0.0.1",
 		.port = 7204,
-		.target = "dram:64M",
-		.duration_ns = 10000000000ULL,
 		.warmup_ns = 1000000000ULL,
-		.repeats = 5,
 		.pin = "auto",
+		.mem_node = "auto",
 		.argc = argc,
 		.argv = argv,
 	};
+	make_rows();
+	if (choices_init(&o->choices) != 0)
+		return -EIO;
+	o->series = calloc(1, sizeof(*o->series));
+	if (o->series == NULL)
+		return -out_of_memory();
+	o->series_count = 1;
 	return cli_parse(argp, command, argc, argv, o);
 }
 
@@ -331,12 +392,74 @@ static int no_host_expected(const struct options *o)
 	return failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", o->host);
 }
 
+static int offer_something(struct options *o)
+{
+	return o->targets_count > 0 ? 0 : -offer_target(o, "dram:64M");
+}
+
+static void clear_series(struct options *o)
+{
+	for (size_t i = 0; i < o->series_count; i++)
+		series_clear(&o->series[i]);
+	free(o->series);
+	o->series = NULL;
+	o->series_count = 0;
+}
+
+static int load_plan(struct options *o)
+{
+	for (int axis = 0; axis < AXES; axis++) {
+		if (o->series->values[axis].count > 0)
+			return failure_set(EXIT_WRONG_USAGE, "options",
+					   "--%s and --plan: the plan says what to measure",
+					   axes[axis].name);
+	}
+	clear_series(o);
+	return plan_file_load(o, o->plan);
+}
+
+/* What no single row can see; the plan is tried here so that it fails as wrong usage. */
+static int complete(struct options *o)
+{
+	struct plan plan;
+	int ret;
+
+	if ((o->plan != NULL && (ret = load_plan(o))) || (ret = settings_complete(o)))
+		return ret;
+	if (o->csv != NULL && o->output != NULL && strcmp(o->csv, o->output) == 0)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--csv %s: another file than that of the result was expected",
+				   o->csv);
+	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
+	if (ret == 0)
+		plan_free(&plan);
+	return ret;
+}
+
+/* local measures all that it offers, unless a plan chooses. */
+static int choose_all(struct options *o)
+{
+	char all[PARAMS_TARGETS_MAX * 3 + 1] = "", *end = all;
+
+	for (size_t i = 0; i < o->targets_count; i++)
+		end += sprintf(end, i > 0 ? ",%zu" : "%zu", i);
+	for (size_t i = 0; i < o->series_count; i++) {
+		if (o->series[i].values[AXIS_TARGET].count == 0 &&
+		    choices_set(&o->choices, &o->series[i], all) != 0)
+			return -EIO;
+	}
+	return 0;
+}
+
 int options_parse_server(struct options *options, int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&cli_argp, 0, NULL, 0},     {&port_group, 0, NULL, 0},
-		{&listen_group, 0, NULL, 0}, {&device_group, 0, NULL, 0},
-		{&target_group, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
+						     {&port_group, 0, NULL, 0},
+						     {&listen_group, 0, NULL, 0},
+						     {&device_group, 0, NULL, 0},
+						     {&memory_group, 0, NULL, 0},
+						     {&placement_group, 0, NULL, 0},
+						     {0}};
 	static const struct argp argp = {
 		NULL,	  parse_mode,
 		"",	  "Offer memory to clients. All else is the client's to say.",
@@ -344,7 +467,9 @@ int options_parse_server(struct options *options, int argc, char **argv)
 		NULL};
 	int ret = parse(options, &argp, "rpma-bench server", argc, argv);
 
-	return ret ? ret : no_host_expected(options);
+	if (ret || options->cli.done || (ret = no_host_expected(options)))
+		return ret;
+	return offer_something(options);
 }
 
 int options_parse_client(struct options *options, int argc, char **argv)
@@ -352,7 +477,11 @@ int options_parse_client(struct options *options, int argc, char **argv)
 	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
 						     {&port_group, 0, NULL, 0},
 						     {&device_group, 0, NULL, 0},
-						     {&measure_group, 0, NULL, 0},
+						     {&axis_group, 0, NULL, 0},
+						     {&choice_group, 0, NULL, 0},
+						     {&setting_group, 0, NULL, 0},
+						     {&placement_group, 0, NULL, 0},
+						     {&run_group, 0, NULL, 0},
 						     {0}};
 	static const struct argp argp = {
 		NULL,	  parse_mode, "HOST", "Measure the memory of the server on HOST.",
@@ -367,16 +496,16 @@ int options_parse_client(struct options *options, int argc, char **argv)
 	if (options->port == 0)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--port 0: the port that the server printed was expected");
-	return 0;
+	return complete(options);
 }
 
 int options_parse_local(struct options *options, int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
-						     {&device_group, 0, NULL, 0},
-						     {&target_group, 0, NULL, 0},
-						     {&measure_group, 0, NULL, 0},
-						     {0}};
+	static const struct argp_child children[] = {
+		{&cli_argp, 0, NULL, 0},      {&device_group, 0, NULL, 0},
+		{&memory_group, 0, NULL, 0},  {&axis_group, 0, NULL, 0},
+		{&setting_group, 0, NULL, 0}, {&placement_group, 0, NULL, 0},
+		{&run_group, 0, NULL, 0},     {0}};
 	static const struct argp argp = {
 		NULL,	  parse_mode,
 		"",	  "Measure this machine's RDMA device with a server and a client on it.",
@@ -384,11 +513,19 @@ int options_parse_local(struct options *options, int argc, char **argv)
 		NULL};
 	int ret = parse(options, &argp, "rpma-bench local", argc, argv);
 
-	return ret ? ret : no_host_expected(options);
+	if (ret || options->cli.done)
+		return ret;
+	if ((ret = no_host_expected(options)) || (ret = offer_something(options)) ||
+	    (ret = complete(options)))
+		return ret;
+	return choose_all(options);
 }
 
 void options_free(struct options *options)
 {
-	units_list_free(&options->sizes);
-	units_list_free(&options->depths);
+	clear_series(options);
+	choices_clear(&options->choices);
+	for (size_t i = 0; i < options->targets_count; i++)
+		free(options->targets[i]);
+	free(options->label);
 }

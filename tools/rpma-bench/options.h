@@ -12,7 +12,9 @@
 #include "../common/cli.h"
 #include "allow.h"
 #include "axes.h"
+#include "choices.h"
 #include "params.h"
+#include "settings.h"
 
 #define OPTIONS_DURATION_MAX (24 * 3600 * 1000000000ULL)
 #define OPTIONS_REPEATS_MAX  1000
@@ -24,10 +26,10 @@ struct options {
 	const char *host; /* client: whom to measure */
 	const char *listen;
 	uint16_t port;
-	const char *device; /* NULL: auto */
-	/* server and local: memory to offer; client: words that choose among what is offered */
-	const char *targets[PARAMS_TARGETS_MAX];
+	const char *device;		   /* NULL: auto */
+	char *targets[PARAMS_TARGETS_MAX]; /* server and local: memory to offer; owned */
 	size_t targets_count;
+	struct choices choices; /* client and local: what the target axis counts */
 	bool force;
 	bool direct_write_to_pmem;
 	bool once;
@@ -36,10 +38,11 @@ struct options {
 	struct series *series; /* owned; one, or those of the plan file */
 	size_t series_count;
 	const char *plan; /* file */
+	unsigned given;	  /* bits 1 << enum setting_id: on the command line, or in the plan */
 	/* when it ends */
-	uint64_t duration_ns;
-	uint64_t ops; /* 0: by time */
-	double ci;    /* 0: a fixed number of repeats; 0.05: +- 5 % */
+	uint64_t duration_ns; /* with ops the longest possible */
+	uint64_t ops;	      /* 0: by time */
+	double ci;	      /* 0: a fixed number of repeats; 0.05: +- 5 % */
 	uint64_t warmup_ns;
 	uint32_t repeats; /* with ci the most of them */
 	uint64_t seed;
@@ -49,11 +52,11 @@ struct options {
 	const char *mem_node; /* "auto", "none" or a node */
 	bool verify;
 	/* where to */
-	const char *label;
+	char *label; /* owned */
 	const char *output;
 	const char *csv;
 	bool json;
-	bool resume; /* output names the result to continue */
+	bool resume; /* the run whose result is to be output */
 	bool dry_run;
 	const char *gates[OPTIONS_GATES_MAX]; /* of --slo */
 	size_t gates_count;

@@ -8,12 +8,13 @@
 #ifndef PLAN_H
 #define PLAN_H
 
-#include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "params.h"
 
 #define PLAN_POINTS_MAX 100000
+#define PLAN_ITEMS_MAX	1000000
 
 struct series; /* axes.h */
 
@@ -32,10 +33,13 @@ struct plan {
 /*
  * The same seed gives the same order on every machine. A point that two series
  * share is there once. -EINVAL with the sentence stored for values that do not
- * go together, -ENOMEM.
+ * go together or are too many; -EIO: no memory.
  */
 int plan_make(struct plan *plan, const struct series *series, size_t series_count, uint32_t repeats,
 	      uint64_t seed);
 void plan_free(struct plan *plan);
+
+/* The largest value a point has on an axis (axes.h). */
+uint64_t plan_most(const struct plan *plan, int axis);
 
 #endif /* PLAN_H */
