@@ -165,7 +165,7 @@ static json_t *gather_cpu(const struct sysroot *root, const struct topology *top
 	return group;
 }
 
-static json_t *gather_power(const struct sysroot *root)
+json_t *environment_power(const struct sysroot *root)
 {
 	static const struct fact texts[] = {
 		{"governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
@@ -281,7 +281,7 @@ json_t *environment_gather(const struct sysroot *root, const struct topology *to
 	json_object_set_new(block, "host", gather_host(root, cpuinfo));
 	json_object_set_new(block, "os", gather_os(root));
 	json_object_set_new(block, "cpu", gather_cpu(root, topology, cpuinfo));
-	json_object_set_new(block, "power", gather_power(root));
+	json_object_set_new(block, "power", environment_power(root));
 	json_object_set_new(block, "noise", gather_noise(root));
 	json_object_set_new(block, "mitigations", gather_mitigations(root));
 	json_object_set_new(block, "nic", environment_nic(root, device));

@@ -17,6 +17,8 @@
 json_t *environment_gather(const struct sysroot *root, const struct topology *topology,
 			   const char *device);
 
+json_t *environment_power(const struct sysroot *root);
+
 /* The parts that are about devices; an unknown device is null. */
 json_t *environment_nic(const struct sysroot *root, const char *device);
 json_t *environment_pmem(const struct sysroot *root);
