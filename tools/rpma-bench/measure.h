@@ -42,11 +42,15 @@ struct measure_cfg {
 	uint32_t depth;
 	uint32_t signal_every;
 	enum bench_completion completion;
-	/* the end: duration_ns has passed and min_ops are done, or limit_ns has, or max_ops are */
+	/*
+	 * The end: duration_ns has passed and min_ops are done, or limit_ns has,
+	 * or max_ops are. What the open loop planned within duration_ns is still
+	 * posted until limit_ns.
+	 */
 	uint64_t duration_ns;
 	uint64_t min_ops;
-	uint64_t limit_ns; /* at least duration_ns */
-	uint64_t max_ops;  /* 0: no limit */
+	uint64_t limit_ns;	/* at least duration_ns */
+	uint64_t max_ops;	/* 0: no limit */
 	const atomic_int *stop; /* NULL, or not 0: end now, in good order */
 	/* open loop */
 	double period_ns; /* 0: closed loop */
@@ -65,10 +69,11 @@ struct measured {
 	uint64_t begin_raw_ns; /* CLOCK_MONOTONIC_RAW of the first post */
 	uint64_t ops;	       /* all that finished */
 	uint64_t read_ops;     /* of these, reads of a mix */
-	uint64_t elapsed_ns;   /* from the first post to the last completion */
-	uint64_t late_ops;     /* open loop: begun more than a period after their plan */
+	/* from the first post to the last completion; an open loop's plan, if that took longer */
+	uint64_t elapsed_ns;
+	uint64_t late_ops; /* open loop: begun more than a period after their plan */
 	uint64_t max_lag_ns;
-	bool interrupted;  /* a signal ended it early */
+	bool interrupted;  /* a signal, or stop, ended it early */
 	bool native_flush; /* flushes completed as such, not as reads */
 	uint32_t intervals_used;
 	/* operations in each of the last windows of MEASURE_WINDOW_NS, oldest first */
