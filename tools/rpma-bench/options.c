@@ -421,7 +421,7 @@ static int load_plan(struct options *o)
 /* What no single row can see; the plan is tried here so that it fails as wrong usage. */
 static int complete(struct options *o)
 {
-	struct plan plan;
+	struct plan plan = {0};
 	int ret;
 
 	if ((o->plan != NULL && (ret = load_plan(o))) || (ret = settings_complete(o)))
@@ -431,8 +431,8 @@ static int complete(struct options *o)
 				   "--csv %s: another file than that of the result was expected",
 				   o->csv);
 	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
-	if (ret == 0)
-		plan_free(&plan);
+	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
+	plan_free(&plan);
 	return ret;
 }
 

@@ -50,6 +50,7 @@ struct options {
 	/* how */
 	const char *pin;      /* "auto", "none" or CPUs */
 	const char *mem_node; /* "auto", "none" or a node */
+	uint32_t cores_taken; /* local: by the client; the server leaves them to it */
 	bool verify;
 	/* where to */
 	char *label; /* owned */

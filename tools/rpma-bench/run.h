@@ -18,6 +18,7 @@
 #include "../common/topology.h"
 #include "message.h"
 #include "options.h"
+#include "placement.h"
 #include "plan.h"
 #include "repeat.h"
 
@@ -36,16 +37,6 @@ struct remote {
 	struct message_welcome offer;
 	bool known;
 	json_t *environment; /* owned; NULL: not learned */
-};
-
-/* How threads and memory were placed; told in the result. */
-struct placement {
-	const char *policy;	   /* of --pin */
-	int cpus[PARAMS_THREADS_MAX]; /* chosen; -1: not bound */
-	uint32_t threads;	   /* the most any point has */
-	int node;		   /* of memory; -1: left to the kernel */
-	char pin_warning[256];	   /* empty: bound as chosen */
-	char memory_warning[256];  /* empty: bound, or not asked for */
 };
 
 struct run {
