@@ -151,18 +151,23 @@ static char *dump(const json_t *document, size_t *len)
 	return line;
 }
 
-int result_write(const char *path, const json_t *document)
+int result_write_text(const char *path, const char *text, size_t len)
 {
 	char real[PATH_MAX];
+	int ret = check_regular(path);
+
+	return ret ? ret : write_text(behind_links(path, real), text, len);
+}
+
+int result_write(const char *path, const json_t *document)
+{
 	size_t len = 0;
 	char *text = dump(document, &len);
 	int ret;
 
 	if (text == NULL)
 		return failure_set(EXIT_INTERNAL, STEP, "the result cannot be written as JSON");
-	ret = check_regular(path);
-	if (ret == 0)
-		ret = write_text(behind_links(path, real), text, len);
+	ret = result_write_text(path, text, len);
 	free(text);
 	return ret;
 }

@@ -23,6 +23,7 @@ int result_check_writable(const char *path);
 
 /* Writes to a temporary file beside it, syncs, and renames. */
 int result_write(const char *path, const json_t *document);
+int result_write_text(const char *path, const char *text, size_t len);
 
 /* Writes to standard output. */
 int result_print(const json_t *document);

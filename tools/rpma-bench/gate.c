@@ -7,7 +7,6 @@
  */
 #include "gate.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 
 #include "../common/failure.h"
 #include "../common/result.h"
+#include "path.h"
 
 #define METRIC_MAX 64
 
@@ -33,30 +33,30 @@ struct gate {
 
 struct place {
 	const char *name;
-	const char *path[3]; /* keys from the summary of a point */
+	const char *path; /* in the summary of a point, or in a latency of it */
 };
 
 static const struct place figures[] = {
-	{"ops_per_s", {"ops_per_s", "mean"}},
-	{"bytes_per_s", {"bytes_per_s", "mean"}},
-	{"late_ops", {"late_ops"}},
-	{"max_lag_ns", {"max_lag_ns"}},
-	{"reverse.ops_per_s", {"reverse", "ops_per_s", "mean"}},
-	{"reverse.bytes_per_s", {"reverse", "bytes_per_s", "mean"}},
-	{"verify.mismatches", {"verify", "mismatches"}},
+	{"ops_per_s", "ops_per_s/mean"},
+	{"bytes_per_s", "bytes_per_s/mean"},
+	{"late_ops", "late_ops"},
+	{"max_lag_ns", "max_lag_ns"},
+	{"reverse.ops_per_s", "reverse/ops_per_s/mean"},
+	{"reverse.bytes_per_s", "reverse/bytes_per_s/mean"},
+	{"verify.mismatches", "verify/mismatches"},
 };
 
 static const struct place latencies[] = {
-	{"lat.", {"latency"}},
-	{"read.", {"read_latency"}},
-	{"response.", {"response_latency"}},
-	{"reverse.", {"reverse", "latency"}},
+	{"lat.", "latency"},
+	{"read.", "read_latency"},
+	{"response.", "response_latency"},
+	{"reverse.", "reverse/latency"},
 };
 
 static const struct place of_latency[] = {
-	{"min_ns", {"min_ns"}},
-	{"mean_ns", {"mean_ns", "mean"}},
-	{"max_ns", {"max_ns"}},
+	{"min_ns", "min_ns"},
+	{"mean_ns", "mean_ns/mean"},
+	{"max_ns", "max_ns"},
 };
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
@@ -157,39 +157,21 @@ int gate_check(const char *text)
 	return 0;
 }
 
-static const json_t *follow(const json_t *from, const struct place *place)
-{
-	for (size_t i = 0; i < COUNT(place->path) && place->path[i] != NULL; i++)
-		from = json_object_get(from, place->path[i]);
-	return from;
-}
-
-static const json_t *percentile_of(const json_t *latency, double p)
-{
-	const json_t *list = json_object_get(latency, "percentiles"), *one;
-	size_t index;
-
-	json_array_foreach(list, index, one)
-	{
-		if (fabs(json_number_value(json_object_get(one, "p")) - p) < 1e-9)
-			return json_object_get(one, "ns");
-	}
-	return NULL;
-}
-
 /* Not a number for what the summary does not know. */
 static double figure_of(const json_t *summary, const char *metric)
 {
 	const struct place *place = find(figures, COUNT(figures), metric);
 	const char *rest = "";
 	const json_t *value;
+	char path[METRIC_MAX];
 
 	if (place != NULL) {
-		value = follow(summary, place);
+		value = path_get(summary, place->path);
 	} else {
-		value = follow(summary, find_latency(metric, &rest));
+		value = path_get(summary, find_latency(metric, &rest)->path);
 		place = find(of_latency, COUNT(of_latency), rest);
-		value = place != NULL ? follow(value, place) : percentile_of(value, quantile(rest));
+		snprintf(path, sizeof(path), "percentiles/p=%.15g/ns", quantile(rest));
+		value = path_get(value, place != NULL ? place->path : path);
 	}
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
