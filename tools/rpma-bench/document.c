@@ -187,12 +187,7 @@ static json_t *make_points(const struct run *run)
 /* Of the server each repeat says by itself. */
 static json_t *make_placement(const struct placement *p)
 {
-	json_t *cpus = json_array();
-
-	for (uint32_t i = 0; i < p->threads; i++)
-		json_array_append_new(cpus, result_known(p->cpus[i]));
-	return json_pack("{s:{s:o, s:o, s:o}}", "client", "policy", result_text(p->policy), "cpus",
-			 cpus, "node", result_known(p->node));
+	return json_pack("{s:o}", "client", p->policy != NULL ? placement_json(p) : json_null());
 }
 
 json_t *document_make(const struct run *run)

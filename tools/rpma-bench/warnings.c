@@ -84,7 +84,10 @@ static void warn_placement(const struct run *run, json_t *list)
 	if (p->memory_warning[0] != '\0')
 		warning_add(list, "MEMORY_BIND_FAILED", "warn", "client",
 			    result_text(p->memory_warning));
-	if (run->topology != NULL && topology_cores(run->topology) == 1)
+	if (p->shared_warning[0] != '\0')
+		warning_add(list, "PIN_SHARED_CORE", "warn", "client",
+			    result_text(p->shared_warning));
+	else if (run->topology != NULL && topology_cores(run->topology) == 1)
 		warning_add(list, "PIN_SHARED_CORE", "warn", "client",
 			    json_string("this host has one core: the polling thread shares it with "
 					"the kernel's work"));
