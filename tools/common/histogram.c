@@ -8,10 +8,20 @@
 #include "histogram.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define Z_95	       1.959963984540054
 #define SAMPLES_BEYOND 10
+
+struct histogram *histogram_new(void)
+{
+	struct histogram *h = malloc(sizeof(*h));
+
+	if (h != NULL)
+		histogram_reset(h);
+	return h;
+}
 
 void histogram_reset(struct histogram *h)
 {

@@ -37,6 +37,8 @@ struct percentile {
 	uint64_t hi_ns;
 };
 
+/* An empty one, freed by free(3); NULL: no memory. */
+struct histogram *histogram_new(void);
 void histogram_reset(struct histogram *h);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 

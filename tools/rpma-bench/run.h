@@ -22,10 +22,6 @@
 #include "plan.h"
 #include "repeat.h"
 
-/* A warm-up that lacks operations may take this many times its time. */
-#define RUN_WARMUP_FACTOR 4
-#define RUN_WARMUP_OPS	  10000
-
 enum run_status { RUN_COMPLETE, RUN_INTERRUPTED, RUN_FAILED };
 
 /* A server as a run sees it. Of a plain client there is one. */
@@ -37,6 +33,13 @@ struct remote {
 	struct message_welcome offer;
 	bool known;
 	json_t *environment; /* owned; NULL: not learned */
+};
+
+/* What --persist auto came to on one target. */
+struct persist_choice {
+	bool made;
+	enum bench_persist persist;
+	char reason[160]; /* a part of a sentence: "the target's device flushes natively" */
 };
 
 struct run {
@@ -64,6 +67,8 @@ struct run {
 	struct placement placement;
 	struct rpma_peer *peer;
 	struct remote remote;
+	uint32_t targets[PARAMS_TARGETS_MAX];		  /* of the server, by choice of the user */
+	struct persist_choice chosen[PARAMS_TARGETS_MAX]; /* by target of the server */
 };
 
 /* Sets up what needs no server: plan, topology. */

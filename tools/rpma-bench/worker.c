@@ -46,7 +46,7 @@ struct workers {
 	struct worker each[];
 };
 
-static void usage_since(const struct rusage *before, struct thread_usage *usage)
+void worker_usage_since(const struct rusage *before, struct thread_usage *usage)
 {
 	struct rusage now;
 
@@ -61,25 +61,16 @@ static void usage_since(const struct rusage *before, struct thread_usage *usage)
 	usage->major_faults = (uint64_t)(now.ru_majflt - before->ru_majflt);
 }
 
-static struct histogram *new_histogram(void)
-{
-	struct histogram *h = malloc(sizeof(*h));
-
-	if (h != NULL)
-		histogram_reset(h);
-	return h;
-}
-
 static int allocate(struct worker *w, const struct params *p)
 {
 	w->slots = measure_slots_new(p->connections, p->depth);
-	w->latency = new_histogram();
-	w->scratch = new_histogram();
+	w->latency = histogram_new();
+	w->scratch = histogram_new();
 	w->intervals = calloc(INTERVALS_MAX, sizeof(*w->intervals));
 	if (p->test == BENCH_MIX)
-		w->read_latency = new_histogram();
+		w->read_latency = histogram_new();
 	if (p->test == BENCH_RATE)
-		w->response = new_histogram();
+		w->response = histogram_new();
 	if (w->slots == NULL || w->latency == NULL || w->scratch == NULL || w->intervals == NULL ||
 	    (p->test == BENCH_MIX && w->read_latency == NULL) ||
 	    (p->test == BENCH_RATE && w->response == NULL))
@@ -141,6 +132,11 @@ int workers_do(struct workers *workers, crew_job *job, void *arg)
 {
 	crew_begin(workers->crew, job, arg);
 	return crew_end(workers->crew);
+}
+
+void workers_begin_job(struct workers *workers, crew_job *job, void *arg)
+{
+	crew_begin(workers->crew, job, arg);
 }
 
 /* One thread's part of an amount of all threads. */
@@ -234,7 +230,7 @@ static int measure(void *arg, uint32_t thread)
 	getrusage(RUSAGE_THREAD, &before);
 	if (w->cfg.ops == 0 || cfg.max_ops > 0)
 		ret = measure_run(&cfg, worker->slots, &worker->measured);
-	usage_since(&before, &worker->usage);
+	worker_usage_since(&before, &worker->usage);
 	worker->usage.ops = worker->measured.ops;
 	return ret;
 }
@@ -254,6 +250,11 @@ int workers_done_fd(const struct workers *workers)
 void workers_stop(struct workers *workers)
 {
 	atomic_store(crew_stop(workers->crew), 1);
+}
+
+bool workers_stopping(const struct workers *workers)
+{
+	return atomic_load(crew_stop(workers->crew)) != 0;
 }
 
 int workers_end(struct workers *workers)
@@ -349,9 +350,9 @@ static int merge_histograms(const struct workers *w, struct repeat *r)
 {
 	const struct worker *first = &w->each[0];
 
-	r->latency = new_histogram();
-	r->read_latency = first->read_latency != NULL ? new_histogram() : NULL;
-	r->response = first->response != NULL ? new_histogram() : NULL;
+	r->latency = histogram_new();
+	r->read_latency = first->read_latency != NULL ? histogram_new() : NULL;
+	r->response = first->response != NULL ? histogram_new() : NULL;
 	if (r->latency == NULL || (first->read_latency != NULL && r->read_latency == NULL) ||
 	    (first->response != NULL && r->response == NULL))
 		return -ENOMEM;

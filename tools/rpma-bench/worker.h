@@ -10,6 +10,8 @@
 #ifndef WORKER_H
 #define WORKER_H
 
+#include <sys/resource.h>
+
 #include "../common/topology.h"
 #include "crew.h"
 #include "measure.h"
@@ -37,6 +39,8 @@ void workers_delete(struct workers **workers);
 
 /* Runs a job in each thread and waits for it. */
 int workers_do(struct workers *workers, crew_job *job, void *arg);
+/* Begins a job of another kind of measurement; like a phase, it is to be ended. */
+void workers_begin_job(struct workers *workers, crew_job *job, void *arg);
 
 /* Operations over the lanes, those of thread 0 first; measured is one phase. */
 void workers_begin(struct workers *workers, struct lane *lanes, enum message_phase phase);
@@ -44,6 +48,7 @@ void workers_begin(struct workers *workers, struct lane *lanes, enum message_pha
 int workers_done_fd(const struct workers *workers);
 /* Makes the phase end early, in good order. */
 void workers_stop(struct workers *workers);
+bool workers_stopping(const struct workers *workers);
 /* Waits for the end of the phase. */
 int workers_end(struct workers *workers);
 
@@ -55,5 +60,8 @@ int workers_unbound(const struct workers *workers, int *cpu);
  * what the warm-up said. -ENOMEM.
  */
 int workers_collect(const struct workers *workers, struct repeat *repeat);
+
+/* What the calling thread used since before (RUSAGE_THREAD), and where it runs. */
+void worker_usage_since(const struct rusage *before, struct thread_usage *usage);
 
 #endif /* WORKER_H */
