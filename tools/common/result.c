@@ -42,19 +42,27 @@ static int check_regular(const char *path)
 	return 0;
 }
 
+/* Who may read and write a file stays as it was; a new one is like any other. */
+static mode_t mode_of(const char *path)
+{
+	mode_t mask = umask(0);
+	struct stat st;
+
+	umask(mask);
+	return stat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask;
+}
+
 static int open_beside(const char *path, char temporary[PATH_MAX])
 {
 	int len = snprintf(temporary, PATH_MAX, "%s.XXXXXX", path);
-	mode_t mask = umask(0);
 	int fd;
 
-	umask(mask);
 	if (len < 0 || len >= PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
 	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd >= 0 && fchmod(fd, 0666 & ~mask) != 0) {
+	if (fd >= 0 && fchmod(fd, mode_of(path)) != 0) {
 		close(fd);
 		unlink(temporary);
 		return -1;

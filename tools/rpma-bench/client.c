@@ -15,7 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/result.h"
+#include "csv.h"
 #include "run.h"
+#include "table.h"
 
 #define TOOL "rpma-bench"
 
@@ -35,10 +38,9 @@ static void judge(struct run *run, int ret)
 	}
 }
 
-/* Where the result of this run goes; false if nowhere. */
-static bool choose_file(const struct run *run, char path[PATH_MAX])
+/* Where what is to be in the file output goes; false if nowhere. */
+static bool choose_file(const struct run *run, const char *output, char path[PATH_MAX])
 {
-	const char *output = run->options->output;
 	bool beside = run->status == RUN_FAILED || (run->status == RUN_INTERRUPTED &&
 						    output != NULL && access(output, F_OK) == 0);
 
@@ -50,12 +52,15 @@ static bool choose_file(const struct run *run, char path[PATH_MAX])
 
 static void say_how_it_ended(const struct run *run, const char *path)
 {
+	const char *journal = journal_path(run->journal);
 	const char *reason = run->status == RUN_FAILED ? run->failure.text : "interrupted";
 
 	fprintf(stderr, TOOL ": %s", reason);
 	if (run->repeats_done > 0 || run->status == RUN_INTERRUPTED)
 		fprintf(stderr, " (%zu of %zu repeats were measured%s%s)", run->repeats_done,
 			run->plan.items_count, path ? " and are in " : "", path ? path : "");
+	if (journal != NULL)
+		fprintf(stderr, "; --resume %s goes on with them", run->options->output);
 	fputc('\n', stderr);
 }
 
@@ -70,28 +75,50 @@ static void print_warnings(const json_t *document)
 			json_string_value(json_object_get(warning, "text")));
 }
 
+static int write_files(const struct run *run, const json_t *document, char path[PATH_MAX])
+{
+	const struct options *o = run->options;
+	char csv[PATH_MAX];
+	int ret = 0;
+
+	if (choose_file(run, o->csv, csv))
+		ret = csv_write(csv, document);
+	if (!choose_file(run, o->output, path))
+		path[0] = '\0';
+	else if (ret == 0)
+		ret = result_write(path, document);
+	return ret;
+}
+
 static int publish(struct run *run)
 {
 	const struct options *o = run->options;
 	json_t *document = document_make(run);
-	char path[PATH_MAX];
-	bool has_file = choose_file(run, path);
-	int ret = 0;
+	const json_t *verdict = json_object_get(json_object_get(document, "run"), "exit_code");
+	int code = (int)json_integer_value(verdict), ret;
+	char path[PATH_MAX] = "";
 
 	if (!o->cli.quiet && run->repeats_done > 0) {
-		table_print(run);
+		table_print(document);
 		print_warnings(document);
 	}
-	if (has_file)
-		ret = result_write(path, document);
+	ret = write_files(run, document, path);
 	/* neither output depends on the other */
 	if (o->json && result_print(document) != 0)
 		ret = -EIO;
 	json_decref(document);
 	/* the sentence of a failed run comes before that of its output */
 	if (run->status != RUN_COMPLETE)
-		say_how_it_ended(run, has_file && ret == 0 ? path : NULL);
-	return ret == 0 ? run->exit_code : cli_report_failure(TOOL);
+		say_how_it_ended(run, path[0] != '\0' && ret == 0 ? path : NULL);
+	journal_close(&run->journal, run->status == RUN_COMPLETE && ret == 0);
+	return ret == 0 ? code : cli_report_failure(TOOL);
+}
+
+static int check_outputs(const struct options *o)
+{
+	int ret = o->output != NULL ? result_check_writable(o->output) : 0;
+
+	return ret == 0 && o->csv != NULL ? result_check_writable(o->csv) : ret;
 }
 
 int client_run(const struct options *options)
@@ -99,7 +126,7 @@ int client_run(const struct options *options)
 	struct run run;
 	int ret, code;
 
-	if (options->output != NULL && result_check_writable(options->output) != 0)
+	if (check_outputs(options) != 0)
 		return cli_report_failure(TOOL);
 	ret = run_open(&run, options);
 	if (ret == 0)

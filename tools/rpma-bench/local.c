@@ -3,7 +3,8 @@
  * local.c -- starts a server in a process of its own and measures it.
  *
  * The child is forked before anything touches RDMA, says which port it got,
- * and dies with its parent.
+ * and dies with its parent. Both look up the device: what one of them opened
+ * would not outlive the fork.
  */
 #include "local.h"
 
@@ -28,7 +29,24 @@
 #define START_TIMEOUT_MS 600000 /* it touches every page of its target first */
 #define END_TIMEOUT_MS	 5000
 
+/* The address both sides meet at: one of the device. */
 static int find_device(const struct options *options, struct device *device)
+{
+	struct sysroot root;
+	int ret = 0;
+
+	if (sysroot_open(&root, "/") != 0)
+		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
+	/* without a name any address of the software device will do */
+	if (soft_active() && (options->device == NULL || strcmp(options->device, "soft") == 0))
+		*device = (struct device){.kind = DEVICE_SOFT, .address = "127.0.0.1"};
+	else
+		ret = device_choose(&root, options->device, device);
+	sysroot_close(&root);
+	return ret;
+}
+
+static int enter_device(const struct options *options)
 {
 	struct sysroot root;
 	int ret;
@@ -36,17 +54,27 @@ static int find_device(const struct options *options, struct device *device)
 	if (sysroot_open(&root, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
 	ret = soft_enter(&root, options->device, options->cli.quiet, options->argv);
-	if (ret == 0 && soft_active())
-		/* it is on every address; opening it here would not outlive the fork */
-		*device = (struct device){.kind = DEVICE_SOFT, .address = "127.0.0.1"};
-	else if (ret == 0)
-		ret = device_choose(&root, options->device, device);
 	sysroot_close(&root);
 	return ret;
 }
 
-static __attribute__((noreturn)) void serve(const struct options *options, const char *address,
-					    pid_t parent, int ready_fd)
+static int find_and_serve(struct options *o, int ready_fd)
+{
+	struct server_ready failed = {0};
+	struct device device;
+
+	if (find_device(o, &device) == 0) {
+		o->listen = device.address;
+		return server_run(o, ready_fd);
+	}
+	failed.failure = *failure_get();
+	if (write(ready_fd, &failed, sizeof(failed)) != sizeof(failed))
+		return EXIT_INTERNAL;
+	return (int)failed.failure.code;
+}
+
+static __attribute__((noreturn)) void serve(const struct options *options, pid_t parent,
+					    int ready_fd)
 {
 	struct options o = *options;
 
@@ -56,15 +84,13 @@ static __attribute__((noreturn)) void serve(const struct options *options, const
 		_exit(EXIT_INTERNAL);
 	/* Ctrl-C is for the parent: it ends this process in good order */
 	signal(SIGINT, SIG_IGN);
-	o.listen = address;
 	o.port = 0;
 	o.once = true;
 	o.cli.quiet = true;
-	_exit(server_run(&o, ready_fd));
+	_exit(find_and_serve(&o, ready_fd));
 }
 
-static int start_server(const struct options *options, const char *address, pid_t *child,
-			int *ready_fd)
+static int start_server(const struct options *options, pid_t *child, int *ready_fd)
 {
 	pid_t parent = getpid();
 	int ends[2];
@@ -75,7 +101,7 @@ static int start_server(const struct options *options, const char *address, pid_
 	*child = fork();
 	if (*child == 0) {
 		close(ends[0]);
-		serve(options, address, parent, ends[1]);
+		serve(options, parent, ends[1]);
 	}
 	close(ends[1]);
 	if (*child < 0) {
@@ -126,13 +152,13 @@ static void end_server(pid_t child)
 }
 
 /* All that can fail before there is a client. */
-static int start(const struct options *options, struct device *device, pid_t *child, int *ready_fd)
+static int start(const struct options *options, pid_t *child, int *ready_fd)
 {
 	int ret = options->output != NULL ? result_check_writable(options->output) : 0;
 
 	if (ret == 0)
-		ret = find_device(options, device);
-	return ret ? ret : start_server(options, device->address, child, ready_fd);
+		ret = enter_device(options);
+	return ret ? ret : start_server(options, child, ready_fd);
 }
 
 int local_run(const struct options *options)
@@ -143,10 +169,12 @@ int local_run(const struct options *options)
 	pid_t child = -1;
 	int ready_fd = -1, ret, code;
 
-	if (start(options, &device, &child, &ready_fd) != 0)
+	if (start(options, &child, &ready_fd) != 0)
 		return cli_report_failure(TOOL);
 	ret = wait_ready(ready_fd, &ready);
 	close(ready_fd);
+	if (ret == 0)
+		ret = find_device(options, &device);
 	if (ret == 0) {
 		o.host = device.address;
 		o.port = ready.port;

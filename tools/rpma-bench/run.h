@@ -16,6 +16,7 @@
 #include "../common/failure.h"
 #include "../common/resolve.h"
 #include "../common/topology.h"
+#include "journal.h"
 #include "message.h"
 #include "options.h"
 #include "placement.h"
@@ -47,6 +48,7 @@ struct run {
 	uint8_t id[16];
 	uint64_t seed;
 	struct plan plan;
+	struct journal *journal;
 	json_t **repeats; /* [point]: array of the repeats that are done; owned */
 	size_t repeats_done;
 	size_t repeats_resumed; /* of these, taken from the journal */
