@@ -270,3 +270,16 @@ const char *units_print_duration(double ns, char text[UNITS_TEXT_BYTES])
 	snprintf(text, UNITS_TEXT_BYTES, "%.*f %s", unit == 0 ? 0 : digits, ns, names[unit]);
 	return text;
 }
+
+const char *units_print_span(uint64_t seconds, char text[UNITS_TEXT_BYTES])
+{
+	unsigned long long s = seconds;
+
+	if (s < 60)
+		snprintf(text, UNITS_TEXT_BYTES, "%llu s", s);
+	else if (s < 3600)
+		snprintf(text, UNITS_TEXT_BYTES, "%llu min %02llu s", s / 60, s % 60);
+	else
+		snprintf(text, UNITS_TEXT_BYTES, "%llu h %02llu min", s / 3600, s % 3600 / 60);
+	return text;
+}

@@ -55,4 +55,7 @@ const char *units_print_size(uint64_t bytes, char text[UNITS_TEXT_BYTES]);
 /* "1.89 us": three significant digits. */
 const char *units_print_duration(double ns, char text[UNITS_TEXT_BYTES]);
 
+/* "45 s", "13 min 20 s", "2 h 05 min": how long something will take. */
+const char *units_print_span(uint64_t seconds, char text[UNITS_TEXT_BYTES]);
+
 #endif /* UNITS_H */

@@ -10,11 +10,16 @@
 
 #include <search.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "../common/failure.h"
 #include "axes.h"
+#include "choices.h"
+
+#define SEED_MASK ((1ULL << 53) - 1) /* doubles keep so much */
 
 /* A plan in the making: points are found again in a tree of pointers to them. */
 struct builder {
@@ -175,6 +180,17 @@ static int make_points(struct builder *b, const struct series *series, size_t se
 	return ret;
 }
 
+static void find_varying(struct plan *plan)
+{
+	for (size_t i = 1; i < plan->points_count; i++) {
+		for (int axis = 0; axis < AXES; axis++) {
+			if (axis_get(&plan->points[i], (enum axis_id)axis) !=
+			    axis_get(&plan->points[0], (enum axis_id)axis))
+				plan->varying |= 1U << axis;
+		}
+	}
+}
+
 /* splitmix64, by Sebastiano Vigna; public domain. */
 static uint64_t next_random(uint64_t *state)
 {
@@ -219,6 +235,14 @@ static int make_items(struct plan *plan, uint32_t repeats, uint64_t seed)
 	return 0;
 }
 
+int plan_seed(uint64_t *seed)
+{
+	if (getrandom(seed, sizeof(*seed), 0) != sizeof(*seed))
+		return failure_set(EXIT_INTERNAL, "plan", "the kernel gave no random bytes");
+	*seed &= SEED_MASK;
+	return 0;
+}
+
 int plan_make(struct plan *plan, const struct series *series, size_t series_count, uint32_t repeats,
 	      uint64_t seed)
 {
@@ -231,6 +255,7 @@ int plan_make(struct plan *plan, const struct series *series, size_t series_coun
 		plan_free(&b.plan);
 		return ret;
 	}
+	find_varying(&b.plan);
 	*plan = b.plan;
 	return 0;
 }
@@ -252,4 +277,38 @@ uint64_t plan_most(const struct plan *plan, int axis)
 		most = value > most ? value : most;
 	}
 	return most;
+}
+
+const char *plan_describe(const struct plan *plan, size_t point, const struct choices *choices,
+			  char text[PLAN_DESCRIPTION_MAX])
+{
+	const struct params *params = &plan->points[point];
+	char value[UNITS_TEXT_BYTES];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int axis = 0; axis < AXES && used < PLAN_DESCRIPTION_MAX; axis++) {
+		/* a size is always of interest */
+		if (axis != AXIS_SIZE && (plan->varying & 1U << axis) == 0)
+			continue;
+		used += (size_t)snprintf(text + used, PLAN_DESCRIPTION_MAX - used, "%s%s %s",
+					 used > 0 ? ", " : "", axes[axis].name,
+					 axis == AXIS_TARGET
+						 ? choices->words[params->target]
+						 : axis_print(params, (enum axis_id)axis, value));
+	}
+	return text;
+}
+
+json_t *plan_point_json(const struct plan *plan, size_t point, const struct choices *choices)
+{
+	const struct params *params = &plan->points[point];
+	json_t *object = json_object();
+
+	for (int axis = 0; axis < AXES; axis++)
+		json_object_set_new(object, axes[axis].name,
+				    axis == AXIS_TARGET
+					    ? json_string(choices->words[params->target])
+					    : axis_json(params, (enum axis_id)axis));
+	return object;
 }

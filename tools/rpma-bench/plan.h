@@ -8,6 +8,7 @@
 #ifndef PLAN_H
 #define PLAN_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,8 @@
 #define PLAN_POINTS_MAX 100000
 #define PLAN_ITEMS_MAX	1000000
 
-struct series; /* axes.h */
+struct series;	/* axes.h */
+struct choices; /* choices.h */
 
 struct plan_item {
 	size_t point;
@@ -26,9 +28,13 @@ struct plan_item {
 struct plan {
 	size_t points_count;
 	struct params *points; /* in the order of the series; of one, sizes vary fastest */
+	unsigned varying;      /* bits 1 << axis: not all points have the same value there */
 	size_t items_count;
 	struct plan_item *items; /* every repeat of every point, shuffled round by round */
 };
+
+/* A random one, that every reader of JSON keeps exactly; -EIO with the sentence stored. */
+int plan_seed(uint64_t *seed);
 
 /*
  * The same seed gives the same order on every machine. A point that two series
@@ -41,5 +47,13 @@ void plan_free(struct plan *plan);
 
 /* The largest value a point has on an axis (axes.h). */
 uint64_t plan_most(const struct plan *plan, int axis);
+
+#define PLAN_DESCRIPTION_MAX 256
+/* "size 4 KiB, depth 8": a point by what tells it from the others of the plan. */
+const char *plan_describe(const struct plan *plan, size_t point, const struct choices *choices,
+			  char text[PLAN_DESCRIPTION_MAX]);
+
+/* All axes of a point by their names, for machines; NULL: no memory. */
+json_t *plan_point_json(const struct plan *plan, size_t point, const struct choices *choices);
 
 #endif /* PLAN_H */
