@@ -56,8 +56,9 @@ static int set_warmup(struct options *o, const char *text)
 static int set_repeats(struct options *o, const char *text)
 {
 	uint64_t value = 0;
-	int ret = ranged(units_parse_number(text, &value), value, 1, OPTIONS_REPEATS_MAX);
+	int ret = units_parse_number(text, &value);
 
+	ret = ranged(ret, value, 1, OPTIONS_REPEATS_MAX);
 	if (ret == 0)
 		o->repeats = (uint32_t)value;
 	return ret;
