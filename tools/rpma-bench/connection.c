@@ -190,7 +190,7 @@ int connection_end(const struct remote *remote, const struct lane *lanes, uint32
 	struct message end = {.type = MESSAGE_END, .end = {.lanes_count = lanes_count}};
 	int ret;
 
-	for (uint32_t i = 0; i < lanes_count; i++)
+	for (uint32_t i = 0; lanes != NULL && i < lanes_count; i++)
 		end.end.touched[i] = lanes[i].touched;
 	ret = exchange_send(remote->control, &end);
 	return ret ? ret : receive_object(remote, REPORT_TIMEOUT_MS, report);

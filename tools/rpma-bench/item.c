@@ -397,7 +397,7 @@ static void describe(struct item *it)
 
 static int measure(struct item *it)
 {
-	uint32_t lanes = has_lanes(it) ? params_lanes(&it->params) : 0;
+	uint32_t lanes = it->params.test != BENCH_REGISTER ? params_lanes(&it->params) : 0;
 	int ret;
 
 	if (it->params.test == BENCH_CONNECT)

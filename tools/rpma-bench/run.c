@@ -16,6 +16,7 @@
 #include "connection.h"
 #include "item.h"
 #include "point.h"
+#include "progress.h"
 
 #define RESOLVE_TIMEOUT_MS 10000
 
@@ -208,17 +209,35 @@ static int measure_item(struct run *run, size_t order)
 	return ret ? ret : kept;
 }
 
+static size_t count_left(const struct run *run)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < run->plan.items_count; i++)
+		left += !is_done(run, &run->plan.items[i]);
+	return left;
+}
+
 static int measure_items(struct run *run)
 {
+	struct progress progress = {
+		.left = count_left(run),
+		.begin_ns = clock_raw_ns(),
+		.repeat_ns = progress_repeat_ns(run->options),
+	};
 	int ret = 0;
 
 	for (size_t order = 0; order < run->plan.items_count && ret == 0; order++) {
 		if (is_done(run, &run->plan.items[order]))
 			continue;
+		progress_show(&progress, run->options, &run->plan, order, clock_raw_ns());
 		ret = cli_signal != 0 ? -ECANCELED : measure_item(run, order);
 		if (ret == 0 && !link_alive(run->remote.control, 0))
 			ret = -EIO;
+		progress.left--;
+		progress.measured++;
 	}
+	cli_progress(&run->options->cli, NULL);
 	return ret;
 }
 
