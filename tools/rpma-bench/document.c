@@ -78,8 +78,10 @@ static json_t *make_run(const struct run *run, const json_t *points)
 	return value;
 }
 
-static json_t *make_target(const struct run *run, uint32_t index)
+/* The one the user's choice stands for. */
+static json_t *make_target(const struct run *run, uint32_t choice)
 {
+	uint32_t index = run->targets[choice];
 	const struct message_welcome *offer = &run->remote.offer;
 	const struct message_target *t = &offer->targets[index];
 	bool huge = t->kind == TARGET_HUGEPAGES && t->page_bytes > 0;

@@ -70,21 +70,17 @@ static void warn_persistence(const json_t *point, json_t *list)
 static void warn_chosen(const struct run *run, const json_t *point, json_t *list)
 {
 	size_t index = strtoul(text_of(point, "id") + 1, NULL, 10);
-	const json_t *params = json_object_get(point, "params");
-	const char *reason = "the device completes flushes natively";
+	const struct persist_choice *choice;
+	const struct params *asked;
 
-	if (index >= run->plan.points_count || run->plan.points[index].persist != BENCH_AUTO)
+	if (index >= run->plan.points_count)
 		return;
-	if (is(params, "persist", "apm"))
-		reason = "flushes do not complete natively here, and a read after the write "
-			 "flushes it";
-	else if (is(params, "persist", "gpspm"))
-		reason = "the target is persistent memory, flushes do not complete natively, and "
-			 "its operator did not state --direct-write-to-pmem: only the server can "
-			 "make data persistent";
-	warning_add(
-		list, "PERSIST_CHOSEN", "info", "client",
-		json_sprintf("--persist auto chose %s: %s", text_of(params, "persist"), reason));
+	asked = &run->plan.points[index];
+	choice = &run->chosen[run->targets[asked->target]];
+	if (asked->persist == BENCH_AUTO && choice->made)
+		warning_add(list, "PERSIST_CHOSEN", "info", "client",
+			    json_sprintf("--persist auto chose %s: %s",
+					 params_persists[choice->persist], choice->reason));
 }
 
 static void warn_late(const json_t *point, json_t *list)
