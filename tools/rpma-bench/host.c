@@ -79,6 +79,16 @@ bool host_target_shared(struct host *host, uint32_t target)
 	return shared;
 }
 
+const struct clock *host_clock(struct host *host)
+{
+	pthread_mutex_lock(&host->lock);
+	if (!host->clock_started)
+		clock_start(&host->clock, NULL);
+	host->clock_started = true;
+	pthread_mutex_unlock(&host->lock);
+	return &host->clock;
+}
+
 bool host_allows(const struct host *host, const struct rpma_conn_req *req)
 {
 	struct sockaddr_storage address = {0};

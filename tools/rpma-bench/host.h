@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "../common/clock.h"
 #include "../common/greeting.h"
 #include "../common/resolve.h"
 #include "../common/topology.h"
@@ -31,6 +32,8 @@ struct host {
 	const struct allow *allow; /* borrowed */
 	char *environment;	   /* JSON text */
 	struct topology *topology; /* NULL: unknown */
+	const char *pin;	   /* borrowed; what the operator says of threads */
+	uint32_t cores_taken;	   /* by others of this run */
 	bool quiet;
 	int stop_fd;  /* readable: every session is to end */
 	int ended_fd; /* readable once a client that was welcome has left */
@@ -41,6 +44,8 @@ struct host {
 	uint32_t lanes;
 	uint64_t buffer_bytes;
 	unsigned users[PARAMS_TARGETS_MAX]; /* repeats at work on each target */
+	bool clock_started;
+	struct clock clock; /* once started it is only read */
 };
 
 /* Of one repeat; taken before it begins, given back at its end. */
@@ -59,6 +64,9 @@ bool host_take(struct host *host, const struct host_share *share);
 void host_give(struct host *host, const struct host_share *share);
 /* Is another repeat at work on the same target? */
 bool host_target_shared(struct host *host, uint32_t target);
+
+/* Calibrated when it is first asked for. */
+const struct clock *host_clock(struct host *host);
 
 /* Does it take connections from whom this request came from? */
 bool host_allows(const struct host *host, const struct rpma_conn_req *req);

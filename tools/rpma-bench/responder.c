@@ -55,6 +55,8 @@ struct responder {
 	uint64_t requests;
 	int wake_fd;
 	atomic_int stop;
+	const struct topology *topology; /* borrowed */
+	int cpu;
 	bool running;
 	pthread_t thread;
 };
@@ -202,6 +204,9 @@ static void *serve(void *arg)
 	struct responder *r = arg;
 	unsigned empty = 0;
 
+	/* not being allowed to is told of by the placement of those who measure */
+	if (r->cpu >= 0)
+		topology_bind_thread(r->topology, r->cpu);
 	while (atomic_load_explicit(&r->stop, memory_order_relaxed) == 0) {
 		if (look(r) > 0) {
 			empty = 0;
@@ -350,10 +355,12 @@ int responder_attach(struct responder *responder, uint32_t index, const struct l
 	return 0;
 }
 
-int responder_start(struct responder *responder)
+int responder_start(struct responder *responder, const struct topology *topology, int cpu)
 {
 	int ret;
 
+	responder->topology = topology;
+	responder->cpu = topology != NULL ? cpu : -1;
 	responder->fds[responder->ends_count] = (struct pollfd){responder->wake_fd, POLLIN, 0};
 	ret = thread_start(&responder->thread, serve, responder);
 	if (ret)

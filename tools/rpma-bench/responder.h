@@ -14,6 +14,7 @@
 
 #include "../common/link.h"
 #include "../common/persist.h"
+#include "../common/topology.h"
 #include "params.h"
 
 struct responder;
@@ -30,8 +31,8 @@ int responder_new(struct responder **responder, struct rpma_peer *peer, const st
 const struct link_lane *responder_lane(struct responder *responder, uint32_t index);
 /* The lane is there. */
 int responder_attach(struct responder *responder, uint32_t index, const struct link *link);
-/* All lanes are there: begins to answer. */
-int responder_start(struct responder *responder);
+/* All lanes are there: begins to answer. cpu -1: not bound. */
+int responder_start(struct responder *responder, const struct topology *topology, int cpu);
 /* Ends its thread and gives the requests it served. */
 uint64_t responder_stop(struct responder *responder);
 /* After the lanes were closed; NULL is fine. */

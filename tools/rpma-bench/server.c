@@ -214,6 +214,8 @@ static int set_up(struct server *s)
 
 	s->host.allow = &o->allow;
 	s->host.quiet = o->cli.quiet;
+	s->host.pin = o->pin;
+	s->host.cores_taken = o->cores_taken;
 	if (ret || (ret = find_device(s)))
 		return ret;
 	/* without a description of the machine nothing is bound */

@@ -24,7 +24,10 @@
 #include "../common/units.h"
 #include "access.h"
 #include "load.h"
+#include "placement.h"
+#include "registration.h"
 #include "responder.h"
+#include "reverse.h"
 
 #define WARNINGS_MAX 8
 
@@ -44,7 +47,10 @@ struct stage {
 	uint32_t lanes_there;
 	struct link_lane queues;       /* of a lane without a responder */
 	struct responder **responders; /* one a thread of the client; NULL: none is needed */
+	struct reverse *reverse;       /* owns the lanes then; NULL: one direction */
+	struct registration *registration;
 	struct load *load;
+	struct placement placement; /* of the threads that answer or measure */
 	/* what the report says */
 	bool measuring;
 	uint64_t begin_ns;
@@ -58,6 +64,8 @@ struct stage {
 	bool shared; /* somebody else used the target meanwhile */
 	bool verified;
 	struct access_check check;
+	json_t *reverse_figures;
+	char reverse_failure[sizeof(((struct failure *)0)->text)]; /* empty: none */
 };
 
 static const struct params *params_of(const struct stage *s)
@@ -99,6 +107,8 @@ static int take_share(struct stage *s)
 	s->share = (struct host_share){.lanes = s->lanes_wanted, .target = p->target};
 	if (responder_needed(p))
 		s->share.buffer_bytes = responder_buffer_bytes(p) * params_lanes(p);
+	else if (p->bidirectional)
+		s->share.buffer_bytes = reverse_buffer_bytes(p);
 	s->share_taken = host_take(s->host, &s->share);
 	if (!s->share_taken)
 		return failure_set(EXIT_RUN_FAILED, "begin",
@@ -140,13 +150,43 @@ static int make_responders(struct stage *s)
 	return ret;
 }
 
+static uint32_t threads_of(const struct params *p)
+{
+	return responder_needed(p) || p->bidirectional || p->test == BENCH_REGISTER ? p->threads
+										    : 0;
+}
+
+/* Near the device and the target; too few cores are no reason to refuse a client. */
+static int place(struct stage *s)
+{
+	struct host *host = s->host;
+
+	s->placement.node = s->offer->target.numa_node;
+	s->placement.policy = "none";
+	for (uint32_t i = 0; i < PARAMS_THREADS_MAX; i++)
+		s->placement.cpus[i] = -1;
+	if (host->topology == NULL || !topology_is_this_machine(host->topology))
+		return 0;
+	return placement_choose(
+		&s->placement, host->topology,
+		&(struct placement_wish){.pin = host->pin,
+					 .mem_node = "none",
+					 .near = {host->device, s->offer->target.numa_node},
+					 .threads = threads_of(params_of(s)),
+					 .skip = host->cores_taken,
+					 .lenient = true});
+}
+
 static int set_up(struct stage *s)
 {
 	const struct params *p = params_of(s);
 	int ret = check_target(s);
 
 	s->lanes_wanted = p->test == BENCH_REGISTER ? 0 : params_lanes(p);
-	if (ret || (ret = take_share(s)) || (ret = make_responders(s)))
+	if (ret || (ret = take_share(s)) || (ret = place(s)) || (ret = make_responders(s)))
+		return ret;
+	if (p->bidirectional &&
+	    (ret = reverse_new(&s->reverse, s->host, &s->begin, s->placement.cpus)))
 		return ret;
 	if (getrandom(&s->token, sizeof(s->token), 0) != sizeof(s->token))
 		return failure_set(EXIT_INTERNAL, "begin", "the kernel gave no random bytes");
@@ -204,7 +244,9 @@ void stage_close(struct stage **stage)
 		return;
 	rpma_ep_shutdown(&s->ep);
 	load_stop(&s->load);
+	registration_stop(&s->registration);
 	stop_responders(s);
+	reverse_delete(&s->reverse);
 	for (uint32_t i = 0; s->lanes != NULL && i < s->lanes_wanted; i++)
 		link_close(&s->lanes[i]);
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++)
@@ -212,6 +254,7 @@ void stage_close(struct stage **stage)
 	if (s->share_taken)
 		host_give(s->host, &s->share);
 	json_decref(s->counters);
+	json_decref(s->reverse_figures);
 	free(s->responders);
 	free(s->lanes);
 	free(s);
@@ -230,6 +273,8 @@ void stage_fds(const struct stage *stage, struct pollfd fds[STAGE_FDS])
 		fds[0].fd = -1;
 	if (connects && stage->lanes_there > 0)
 		fds[1].fd = link_event_fd(stage->lanes[0]);
+	else if (stage->registration != NULL)
+		fds[1].fd = registration_done_fd(stage->registration);
 }
 
 /* Is it the lane that comes next? */
@@ -244,13 +289,30 @@ static bool expected(const struct stage *s, const struct rpma_conn_req *req)
 	       request.token == s->token && request.lane == s->lanes_there;
 }
 
-static const struct link_lane *queues_of(struct stage *s, uint32_t lane)
+static const struct link_lane *queues_of(const struct stage *s, uint32_t lane)
 {
 	uint32_t connections = params_of(s)->connections;
 
+	if (s->reverse != NULL)
+		return reverse_lane(s->reverse);
 	return s->responders == NULL
 		       ? &s->queues
 		       : responder_lane(s->responders[lane / connections], lane % connections);
+}
+
+/* Who uses the lane from now on; on failure it is closed. */
+static int hand_over(struct stage *s, uint32_t lane)
+{
+	uint32_t connections = params_of(s)->connections;
+	struct link *link = s->lanes[lane];
+
+	if (s->reverse != NULL) {
+		s->lanes[lane] = NULL;
+		return reverse_attach(s->reverse, lane, link);
+	}
+	if (s->responders == NULL)
+		return 0;
+	return responder_attach(s->responders[lane / connections], lane % connections, link);
 }
 
 static int accept_lane(struct stage *s, const struct link_cfg *cfg, struct rpma_conn_req **req)
@@ -261,7 +323,7 @@ static int accept_lane(struct stage *s, const struct link_cfg *cfg, struct rpma_
 		.mr_desc_bytes = s->offer->mr_desc_bytes,
 		.pcfg_desc_bytes = s->host->pcfg_desc_bytes,
 	};
-	uint32_t lane = s->lanes_there, connections = params_of(s)->connections;
+	uint32_t lane = s->lanes_there;
 	uint8_t bytes[GREETING_REPLY_BYTES];
 	int ret;
 
@@ -269,9 +331,8 @@ static int accept_lane(struct stage *s, const struct link_cfg *cfg, struct rpma_
 	memcpy(reply.pcfg_desc, s->host->pcfg_desc, sizeof(reply.pcfg_desc));
 	greeting_encode_reply(&reply, bytes);
 	ret = link_accept(&s->lanes[lane], s->host->peer, req, cfg, bytes, sizeof(bytes));
-	if (ret == 0 && s->responders != NULL)
-		ret = responder_attach(s->responders[lane / connections], lane % connections,
-				       s->lanes[lane]);
+	if (ret == 0)
+		ret = hand_over(s, lane);
 	if (ret == 0)
 		s->lanes_there++;
 	else
@@ -284,7 +345,7 @@ static int all_there(struct stage *s)
 	int ret = 0;
 
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads && ret == 0; i++)
-		ret = responder_start(s->responders[i]);
+		ret = responder_start(s->responders[i], s->host->topology, s->placement.cpus[i]);
 	return ret;
 }
 
@@ -338,6 +399,17 @@ static json_t *read_counters(const struct stage *s)
 	return counters;
 }
 
+static void start_measuring(struct stage *s)
+{
+	json_decref(s->counters);
+	s->counters = read_counters(s);
+	if (s->load != NULL)
+		load_mark(s->load);
+	getrusage(RUSAGE_SELF, &s->before);
+	s->begin_ns = clock_raw_ns();
+	s->measuring = true;
+}
+
 int stage_start(struct stage *stage, enum message_phase phase)
 {
 	if (params_of(stage)->test != BENCH_CONNECT && stage->lanes_there < stage->lanes_wanted)
@@ -345,15 +417,14 @@ int stage_start(struct stage *stage, enum message_phase phase)
 				   "a client starts to measure with %u of %u lanes",
 				   stage->lanes_there, stage->lanes_wanted);
 	stage->shared = stage->shared || host_target_shared(stage->host, stage->share.target);
-	if (phase != PHASE_MEASURE)
-		return 0;
-	json_decref(stage->counters);
-	stage->counters = read_counters(stage);
-	if (stage->load != NULL)
-		load_mark(stage->load);
-	getrusage(RUSAGE_SELF, &stage->before);
-	stage->begin_ns = clock_raw_ns();
-	stage->measuring = true;
+	if (phase == PHASE_MEASURE)
+		start_measuring(stage);
+	if (stage->reverse != NULL)
+		return reverse_start(stage->reverse, phase);
+	if (phase == PHASE_MEASURE && params_of(stage)->test == BENCH_REGISTER &&
+	    stage->registration == NULL)
+		return registration_start(&stage->registration, stage->host, &stage->begin,
+					  stage->placement.cpus[0]);
 	return 0;
 }
 
@@ -383,28 +454,42 @@ static void verify(struct stage *s, const struct message_end *end)
 	s->verified = true;
 }
 
+static bool checks_content(const struct stage *s)
+{
+	const struct params *p = params_of(s);
+
+	return s->begin.verify != 0 && params_writes(p) && p->test != BENCH_CONNECT &&
+	       p->test != BENCH_REGISTER;
+}
+
 int stage_end(struct stage *stage, const struct message_end *end)
 {
-	bool writes = params_writes(params_of(stage)) && stage->lanes_wanted > 0;
-
-	if (end->lanes_count != stage->lanes_wanted)
+	if (params_of(stage)->test != BENCH_CONNECT && end->lanes_count != stage->lanes_wanted)
 		return failure_set(EXIT_RUN_FAILED, "end",
 				   "a client of %u lanes says what %u of them did",
 				   stage->lanes_wanted, end->lanes_count);
+	/* of registrations the end is theirs to say */
+	if (stage->registration != NULL)
+		return 0;
+	if (stage->reverse != NULL && stage->measuring) {
+		stage->reverse_figures = reverse_end(stage->reverse);
+		if (stage->reverse_figures == NULL)
+			snprintf(stage->reverse_failure, sizeof(stage->reverse_failure), "%s",
+				 failure_get()->text);
+	}
 	if (stage->measuring)
 		stop_measuring(stage);
 	load_stop(&stage->load);
 	stop_responders(stage);
 	stage->shared = stage->shared || host_target_shared(stage->host, stage->share.target);
-	if (stage->begin.verify != 0 && writes && params_of(stage)->test != BENCH_CONNECT)
+	if (checks_content(stage))
 		verify(stage, end);
 	return 0;
 }
 
 bool stage_is_done(const struct stage *stage)
 {
-	(void)stage;
-	return true;
+	return stage->registration == NULL || registration_is_done(stage->registration);
 }
 
 /* --- the report --------------------------------------------------------------- */
@@ -446,7 +531,24 @@ static json_t *warnings_json(const struct stage *s)
 		warn(list, "TARGET_SHARED",
 		     "another client used the same target meanwhile: figures and the check of its "
 		     "content are not of this client alone");
+	if (s->reverse_failure[0] != '\0')
+		warn(list, "REVERSE_FAILED", s->reverse_failure);
+	if (s->placement.shared_warning[0] != '\0')
+		warn(list, "PIN_SHARED_CORE", s->placement.shared_warning);
 	return list;
+}
+
+/* Of registrations without figures there is nothing to report. */
+static int add_registration(struct stage *s, json_t *report)
+{
+	json_t *figures;
+
+	if (s->registration == NULL)
+		return 0;
+	figures = registration_figures(s->registration);
+	if (figures == NULL)
+		return -EIO;
+	return json_object_set_new(report, "registration", figures);
 }
 
 json_t *stage_report(struct stage *stage)
@@ -454,6 +556,15 @@ json_t *stage_report(struct stage *stage)
 	const struct params *p = params_of(stage);
 	json_t *report = json_object();
 
+	if (stage->measuring)
+		stop_measuring(stage);
+	if (add_registration(stage, report) != 0) {
+		json_decref(report);
+		return NULL;
+	}
+	if (stage->reverse_figures != NULL)
+		json_object_set(report, "reverse", stage->reverse_figures);
+	json_object_set_new(report, "placement", placement_json(&stage->placement));
 	json_object_set_new(report, "elapsed_ns", number(stage->elapsed_ns));
 	json_object_set_new(report, "user_ns", number(stage->user_ns));
 	json_object_set_new(report, "sys_ns", number(stage->sys_ns));
