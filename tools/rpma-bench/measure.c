@@ -76,10 +76,10 @@ static int batch(const struct measure_cfg *cfg)
 	return most < MEASURE_BATCH ? (int)most : MEASURE_BATCH;
 }
 
-static uint64_t elapsed_ticks(const struct loop *l)
+static uint64_t elapsed_ns(const struct loop *l)
 {
-	uint64_t elapsed = l->last - l->begin;
-	uint64_t plan = (uint64_t)((double)l->posted * l->period);
+	uint64_t elapsed = clock_ns(l->cfg->clock, l->last - l->begin);
+	uint64_t plan = (uint64_t)((double)l->posted * l->cfg->period_ns + 0.5);
 
 	/* an operation that was planned takes its period, however fast it was done */
 	return plan > elapsed ? plan : elapsed;
@@ -98,7 +98,7 @@ static void finish(struct loop *l)
 		m->read_ops += r->read_ops;
 		r->lane->touched += r->posted - r->read_ops;
 	}
-	m->elapsed_ns = clock_ns(cfg->clock, elapsed_ticks(l));
+	m->elapsed_ns = elapsed_ns(l);
 	m->max_lag_ns = clock_ns(cfg->clock, l->max_lag);
 	m->native_flush =
 		cfg->operation->flushes && m->ops > m->read_ops && l->opcode != IBV_WC_RDMA_READ;
@@ -107,7 +107,6 @@ static void finish(struct loop *l)
 int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 		struct measured *measured)
 {
-	double ticks = ticks_per_ns(cfg->clock);
 	struct loop l = {
 		.cfg = cfg,
 		.out = measured,
@@ -117,8 +116,7 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 		.batch = batch(cfg),
 		.random = cfg->seed,
 		.read_below = ((uint64_t)cfg->read_millionths << 32) / PARAMS_MILLION,
-		.period = cfg->period_ns * ticks,
-		.first = cfg->first_ns * ticks,
+		.ticks_per_ns = ticks_per_ns(cfg->clock),
 		.post_max = cfg->max_ops > 0 ? cfg->max_ops : UINT64_MAX,
 	};
 	int ret;

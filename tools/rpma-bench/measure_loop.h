@@ -68,14 +68,13 @@ struct loop {
 	uint64_t interval_end;
 	uint64_t interval_ticks;
 	uint64_t interval_ops;
-	/* open loop; ticks */
-	double period;
-	double first;
+	/* open loop */
+	double ticks_per_ns;
 	uint64_t plan; /* stamp of the next operation */
 	uint64_t posted;
 	uint64_t post_max;
-	uint32_t turn; /* the ring it is for */
-	uint64_t max_lag;
+	uint32_t turn;	  /* the ring it is for */
+	uint64_t max_lag; /* ticks */
 };
 
 /* measure_closed.c, measure_open.c */

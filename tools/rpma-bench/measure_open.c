@@ -12,10 +12,15 @@
 /* poll(2) may wake up later than asked, by the timer slack and a switch */
 #define WAKE_UP_NS 200000
 
+/* In nanoseconds, so that the ticks of no clock move one beyond the end. */
 static void plan_next(struct loop *l)
 {
-	l->plan = l->begin + (uint64_t)(l->first + (double)l->posted * l->period);
-	if (l->posted == l->post_max || (l->plan >= l->end && l->posted >= l->cfg->min_ops))
+	const struct measure_cfg *cfg = l->cfg;
+	double due_ns = cfg->first_ns + (double)l->posted * cfg->period_ns;
+
+	l->plan = l->begin + (uint64_t)(due_ns * l->ticks_per_ns);
+	if (l->posted == l->post_max ||
+	    (due_ns > (double)cfg->duration_ns - 0.5 && l->posted >= cfg->min_ops))
 		measure_stop(l);
 }
 
@@ -45,7 +50,7 @@ static int post_one(struct loop *l, struct ring *r)
 	if (ret)
 		return ret;
 	lag = r->begun[slot] - l->plan;
-	l->out->late_ops += (double)lag > l->period;
+	l->out->late_ops += (double)lag > l->cfg->period_ns * l->ticks_per_ns;
 	l->max_lag = lag > l->max_lag ? lag : l->max_lag;
 	l->posted++;
 	plan_next(l);

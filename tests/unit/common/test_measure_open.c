@@ -65,6 +65,21 @@ static void operations_begin_as_planned(void **state)
 	assert_in_range(fake_response.max_ns, 10000, 10000 + 3 * STEP_NS);
 }
 
+/* What is due at the very end is not of it. */
+static void as_many_are_planned_as_the_rate_says(void **state)
+{
+	static const double rates[] = {1000, 3000, 7777, 9999, 10000};
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		struct measure_cfg cfg = setup(fake_ten_us, 4, 1000000000);
+		struct measured m;
+
+		cfg.period_ns = 1e9 / rates[i];
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_true((double)m.ops == rates[i]);
+		assert_int_equal(m.elapsed_ns, 1000000000);
+	}
+}
+
 /*
  * One at a time, 10 us each, one of them 100 ms; the plan goes on, one each
  * 100 us. The j-th after the stall was planned j x 100 us after the stalled
@@ -257,6 +272,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operations_begin_as_planned),
+		cmocka_unit_test(as_many_are_planned_as_the_rate_says),
 		cmocka_unit_test(a_stall_makes_all_who_had_to_wait_late),
 		cmocka_unit_test(a_deep_queue_lets_as_many_begin_in_time),
 		cmocka_unit_test(what_was_planned_is_posted_after_the_end),
