@@ -165,7 +165,8 @@ static int open_stage(struct item *it, enum bench_persist persist)
 		return failure_set(EXIT_INTERNAL, "begin", "--op %s has no --persist %s",
 				   params_ops[it->params.op], params_persists[persist]);
 	it->begin.params = it->params;
-	if ((ret = persisting_check(it->remote, &it->params)) || (ret = start_workers(it)))
+	ret = start_workers(it);
+	if (ret)
 		return ret;
 	if (has_lanes(it) && (ret = make_lanes(it)))
 		return ret;

@@ -15,6 +15,7 @@
 #include "../common/soft.h"
 #include "connection.h"
 #include "item.h"
+#include "persisting.h"
 #include "point.h"
 #include "progress.h"
 
@@ -164,6 +165,36 @@ static int find_server(struct run *run)
 	return 0;
 }
 
+/* A point that the server cannot serve is better known before the first one than after. */
+static int check_point(const struct run *run, const struct params *asked)
+{
+	const struct remote *remote = &run->remote;
+	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
+	struct params p = *asked;
+	uint64_t bytes, each;
+
+	p.target = run->targets[asked->target];
+	bytes = remote->offer.targets[p.target].bytes;
+	each = p.test == BENCH_REGISTER ? p.size_bytes : access_slice_min(&p);
+	if (p.test != BENCH_CONNECT && each > bytes / params_lanes(&p))
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "--size %s on %u connection%s does not fit target %u of %s, "
+				   "which has %s",
+				   units_print_size(p.size_bytes, size), params_lanes(&p),
+				   params_lanes(&p) == 1 ? "" : "s", p.target, remote->name,
+				   units_print_size(bytes, room));
+	return p.persist != BENCH_AUTO ? persisting_check(remote, &p) : 0;
+}
+
+static int check_points(const struct run *run)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < run->plan.points_count && ret == 0; i++)
+		ret = check_point(run, &run->plan.points[i]);
+	return ret;
+}
+
 static int prepare(struct run *run)
 {
 	int ret;
@@ -173,10 +204,10 @@ static int prepare(struct run *run)
 	clock_start(&run->clock, NULL);
 	run->clock_started = true;
 	ret = connection_open(&run->remote, run->peer, run->id);
-	if (ret)
-		return ret;
-	return choices_resolve(&run->options->choices, &run->remote.offer, run->remote.name,
-			       run->targets);
+	if (ret == 0)
+		ret = choices_resolve(&run->options->choices, &run->remote.offer, run->remote.name,
+				      run->targets);
+	return ret ? ret : check_points(run);
 }
 
 /* A point that was there before, or whose mean is known well enough, needs no more. */

@@ -70,7 +70,10 @@ def check_points(document: dict[str, Any], asked: argparse.Namespace) -> None:
     for point in document["points"]:
         size = point["params"]["size_bytes"]
         for key, value in asked.param:
-            assert str(point["params"][key]) == value, f"{key} is {point['params'][key]}"
+            found_value = point["params"]
+            for part in key.split("."):
+                found_value = found_value[part]
+            assert str(found_value) == value, f"{key} is {found_value}"
         repeats = point["repeats"]
         assert not complete or [r["index"] for r in repeats] == list(range(asked.repeats))
         for repeat in repeats:
