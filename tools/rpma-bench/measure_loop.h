@@ -152,11 +152,12 @@ static inline bool measure_take_answer(struct loop *l, struct ring *r, const str
 	bool answer = (wc->opcode & IBV_WC_RECV) != 0;
 
 	if (answer) {
-		const char *refusal = operation->refusal(r->lane, r->done_slot, wc->byte_len);
+		uint32_t at = (uint32_t)wc->wr_id;
+		const char *refusal = operation->refusal(r->lane, r->done_slot, at, wc->byte_len);
 
 		if (refusal != NULL)
 			*ret = measure_refused(l, r, refusal);
-		else if ((*ret = operation->arm(r->lane, r->done_slot)) != 0)
+		else if ((*ret = operation->arm(r->lane, at)) != 0)
 			*ret = measure_post_failed(r, operation, *ret);
 		r->answers++;
 	} else {

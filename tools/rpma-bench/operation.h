@@ -33,8 +33,11 @@ struct operation {
 	int (*post)(struct lane *lane, uint32_t slot, bool signal);
 	/* Of answered ones: posts the receive of the slot's answer. */
 	int (*arm)(struct lane *lane, uint32_t slot);
-	/* Of answered ones: NULL, or what is wrong with the answer of so many bytes. */
-	const char *(*refusal)(const struct lane *lane, uint32_t slot, uint32_t bytes);
+	/*
+	 * Of answered ones: NULL, or what is wrong with the answer to slot, of so
+	 * many bytes. Receives are used in their own order: it came in to slot at.
+	 */
+	const char *(*refusal)(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes);
 };
 
 /* NULL: no such combination. */

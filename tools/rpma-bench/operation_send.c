@@ -19,9 +19,10 @@ static int arm(struct lane *lane, uint32_t slot)
 			 lane->size_bytes, operation_context(slot));
 }
 
-static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t bytes)
+static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes)
 {
 	(void)slot;
+	(void)at;
 	return bytes == lane->size_bytes ? NULL : "the server sent back another number of bytes";
 }
 

@@ -47,11 +47,11 @@ static int arm(struct lane *lane, uint32_t slot)
 			 PERSIST_ANSWER_BYTES, operation_context(slot));
 }
 
-static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t bytes)
+static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes)
 {
 	struct persist_answer answer;
 
-	if (persist_decode_answer(note_at(lane, note_offset(lane, slot) + OPERATION_NOTE_ANSWER),
+	if (persist_decode_answer(note_at(lane, note_offset(lane, at) + OPERATION_NOTE_ANSWER),
 				  bytes, &answer) != 0 ||
 	    answer.slot != slot)
 		return "the server answered something else than what it was asked";

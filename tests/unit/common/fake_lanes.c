@@ -139,12 +139,11 @@ static int arm(struct lane *lane, uint32_t slot)
 {
 	struct fake_lane *l = &fake.lanes[lane->index];
 
-	assert_int_equal(slot, l->armed_receives % depth_of_the_test);
-	l->armed_receives++;
+	assert_int_equal(slot, (l->first_receive + l->armed_receives++) % depth_of_the_test);
 	return 0;
 }
 
-static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t bytes)
+static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes)
 {
 	return bytes == 8 ? NULL : "it is not what was asked";
 }
@@ -160,6 +159,8 @@ static void finish(struct fake_lane *l, const struct fake_completion *c, struct 
 	wc->wr_id = c->slot;
 	wc->opcode = c->opcode;
 	wc->byte_len = c->op == fake.refuse_at ? 7 : 8;
+	if (c->opcode == IBV_WC_RECV)
+		wc->wr_id = (l->first_receive + l->received++) % depth_of_the_test;
 	if (c->op == fake.fail_at)
 		wc->status = IBV_WC_REM_ACCESS_ERR;
 	if (c->op == fake.signal_at)

@@ -32,7 +32,9 @@ struct fake_lane {
 	uint64_t posted;
 	uint64_t finished;
 	uint64_t armed_receives;
-	bool last_signal; /* of the last post */
+	uint64_t received;
+	uint64_t first_receive; /* where a measurement before this one left off */
+	bool last_signal;	/* of the last post */
 	/* events */
 	bool armed;
 	bool event;

@@ -309,6 +309,7 @@ static void an_answered_operation_ends_with_its_answer(void **state)
 
 		cfg.operation = &fake_answered;
 		fake.request_ns = request_ns[i];
+		fake.lanes[0].first_receive = 3;
 		assert_int_equal(fake_run(&cfg, &m), 0);
 		assert_int_equal(fake_latency.count, m.ops);
 		assert_int_equal(fake_latency.min_ns, 10000);

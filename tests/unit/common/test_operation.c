@@ -255,11 +255,11 @@ static void an_answer_is_believed_if_it_fits(void **state)
 		uint32_t bytes;
 		const char *refusal;
 	} cases[] = {
-		{1, PERSIST_DONE, PERSIST_ANSWER_BYTES, NULL},
-		{2, PERSIST_DONE, PERSIST_ANSWER_BYTES, "something else"},
-		{1, PERSIST_DONE, PERSIST_ANSWER_BYTES - 1, "something else"},
-		{1, PERSIST_OUTSIDE, PERSIST_ANSWER_BYTES, "not of its target"},
-		{1, PERSIST_FAILED, PERSIST_ANSWER_BYTES, "could not"},
+		{3, PERSIST_DONE, PERSIST_ANSWER_BYTES, NULL},
+		{1, PERSIST_DONE, PERSIST_ANSWER_BYTES, "something else"},
+		{3, PERSIST_DONE, PERSIST_ANSWER_BYTES - 1, "something else"},
+		{3, PERSIST_OUTSIDE, PERSIST_ANSWER_BYTES, "not of its target"},
+		{3, PERSIST_FAILED, PERSIST_ANSWER_BYTES, "could not"},
 	};
 	const struct params p = params_of(BENCH_WRITE, BENCH_GPSPM);
 	struct lane lane = lane_of(&p);
@@ -270,7 +270,7 @@ static void an_answer_is_believed_if_it_fits(void **state)
 
 		persist_encode_answer(&answer,
 				      source + 4096 + OPERATION_NOTE_BYTES + OPERATION_NOTE_ANSWER);
-		refusal = operation_find(p.op, p.persist)->refusal(&lane, 1, cases[i].bytes);
+		refusal = operation_find(p.op, p.persist)->refusal(&lane, 3, 1, cases[i].bytes);
 		if (cases[i].refusal == NULL)
 			assert_null(refusal);
 		else
@@ -283,8 +283,8 @@ static void an_echo_has_the_size_of_its_message(void **state)
 	const struct params p = params_of(BENCH_SEND, BENCH_NONE);
 	struct lane lane = lane_of(&p);
 
-	assert_null(operation_find(p.op, p.persist)->refusal(&lane, 0, 100));
-	assert_non_null(operation_find(p.op, p.persist)->refusal(&lane, 0, 99));
+	assert_null(operation_find(p.op, p.persist)->refusal(&lane, 0, 0, 100));
+	assert_non_null(operation_find(p.op, p.persist)->refusal(&lane, 0, 0, 99));
 }
 
 static void each_slot_is_armed_once(void **state)
