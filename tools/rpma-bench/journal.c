@@ -140,6 +140,9 @@ static int next_line(struct reader *reader, struct journal *j, json_t **value)
 
 	if (n < 0 && !feof(reader->file))
 		return failed(j, "read", errno);
+	/* at the end of the file the buffer is left as it was allocated */
+	if (n < 0 && reader->line != NULL)
+		reader->line[0] = '\0';
 	if (n <= 0 || reader->line[n - 1] != '\n')
 		return 0;
 	j->length += n;
