@@ -5,7 +5,6 @@
 #include "choices.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +73,10 @@ static int add(struct choices *choices, const char *word, struct units_list *lis
 
 	for (size_t i = 0; ret == 0 && i < list->count; i++)
 		ret = list->values[i] == index ? -EINVAL : 0;
-	if (ret == 0)
+	if (ret == 0) {
 		list->values[list->count++] = index; /* each once: they fit */
+		choices->zero |= index == 0;
+	}
 	return ret;
 }
 
@@ -117,7 +118,6 @@ static size_t look_up(const char *word, const struct message_welcome *offer)
 int choices_resolve(const struct choices *choices, const struct message_welcome *offer,
 		    const char *who, uint32_t resolved[PARAMS_TARGETS_MAX])
 {
-	/* the first word may be there though no point uses it: it clashes with none */
 	for (size_t i = 0; i < choices->count; i++) {
 		size_t found = look_up(choices->words[i], offer);
 
@@ -130,7 +130,7 @@ int choices_resolve(const struct choices *choices, const struct message_welcome 
 		resolved[i] = (uint32_t)found;
 	}
 	for (size_t i = 1; i < choices->count; i++) {
-		for (size_t k = 1; k < i; k++) {
+		for (size_t k = choices->zero ? 0 : 1; k < i; k++) {
 			if (resolved[i] == resolved[k])
 				return failure_set(EXIT_WRONG_USAGE, "hello",
 						   "--target %s and %s are the same target of %s",

@@ -9,6 +9,7 @@
 #ifndef CHOICES_H
 #define CHOICES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,8 @@
 
 struct choices {
 	size_t count;			 /* at least 1: */
-	char *words[PARAMS_TARGETS_MAX]; /* owned; the first is always "0" */
+	char *words[PARAMS_TARGETS_MAX]; /* owned; the first is always "0", */
+	bool zero;			 /* which may be there without being chosen */
 };
 
 int choices_init(struct choices *choices); /* -EIO: no memory */

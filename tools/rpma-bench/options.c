@@ -9,6 +9,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -418,13 +419,29 @@ static int load_plan(struct options *o)
 	return plan_file_load(o, o->plan);
 }
 
+/* Where nothing is chosen, local measures all that it offers, a client the first. */
+static int choose_targets(struct options *o)
+{
+	char words[PARAMS_TARGETS_MAX * 3 + 1] = "0", *end = words + 1;
+
+	for (size_t i = 1; i < o->targets_count; i++)
+		end += sprintf(end, ",%zu", i);
+	for (size_t i = 0; i < o->series_count; i++) {
+		if (o->series[i].values[AXIS_TARGET].count == 0 &&
+		    choices_set(&o->choices, &o->series[i], words) != 0)
+			return -EIO;
+	}
+	return 0;
+}
+
 /* What no single row can see; the plan is tried here so that it fails as wrong usage. */
 static int complete(struct options *o)
 {
 	struct plan plan = {0};
 	int ret;
 
-	if ((o->plan != NULL && (ret = load_plan(o))) || (ret = settings_complete(o)))
+	if ((o->plan != NULL && (ret = load_plan(o))) || (ret = choose_targets(o)) ||
+	    (ret = settings_complete(o)))
 		return ret;
 	if (o->csv != NULL && o->output != NULL && strcmp(o->csv, o->output) == 0)
 		return failure_set(EXIT_WRONG_USAGE, "options",
@@ -434,21 +451,6 @@ static int complete(struct options *o)
 	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
 	plan_free(&plan);
 	return ret;
-}
-
-/* local measures all that it offers, unless a plan chooses. */
-static int choose_all(struct options *o)
-{
-	char all[PARAMS_TARGETS_MAX * 3 + 1] = "", *end = all;
-
-	for (size_t i = 0; i < o->targets_count; i++)
-		end += sprintf(end, i > 0 ? ",%zu" : "%zu", i);
-	for (size_t i = 0; i < o->series_count; i++) {
-		if (o->series[i].values[AXIS_TARGET].count == 0 &&
-		    choices_set(&o->choices, &o->series[i], all) != 0)
-			return -EIO;
-	}
-	return 0;
 }
 
 int options_parse_server(struct options *options, int argc, char **argv)
@@ -515,10 +517,9 @@ int options_parse_local(struct options *options, int argc, char **argv)
 
 	if (ret || options->cli.done)
 		return ret;
-	if ((ret = no_host_expected(options)) || (ret = offer_something(options)) ||
-	    (ret = complete(options)))
+	if ((ret = no_host_expected(options)) || (ret = offer_something(options)))
 		return ret;
-	return choose_all(options);
+	return complete(options);
 }
 
 void options_free(struct options *options)
