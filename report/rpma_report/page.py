@@ -105,7 +105,11 @@ def _subjects(runs: Sequence[Run]) -> list[str]:
     for point in sorted((p for run in runs for p in run.points), key=order):
         done.setdefault(point.params["test"], {})[what(point.params)] = None
     names = {"lat": "latency", "bw": "bandwidth"}
-    return [f"{names.get(test, test)} of {', '.join(ops)}" for test, ops in done.items() if ops]
+    return [
+        test if list(ops) == [test] else f"{names.get(test, test)} of {', '.join(ops)}"
+        for test, ops in done.items()
+        if ops
+    ]
 
 
 def _cards(runs: Sequence[Run]) -> list[Card]:

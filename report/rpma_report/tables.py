@@ -90,11 +90,13 @@ def other_table(group: SeriesSet, caption: str) -> Table:
     def row(point: Point) -> Row:
         cells = [cell for _, of in used for cell in _latency_cells(of(point))]
         cells += [_with_interval(point.ops_per_s, lambda v: quantity.rate(v, "op"))]
-        cells += [Cell(quantity.UNKNOWN if point.late_ops is None else quantity.count(point.late_ops))] * late
+        if late:
+            many = point.late_ops
+            cells.append(Cell(quantity.UNKNOWN if many is None else quantity.count(many)))
         return (*cells, Cell(quantity.count(point.ops)), Cell(quantity.count(point.repeats)))
 
     names = [f"{name}{figure}" for name, _ in used for figure in ("p50", "p99", "max")]
-    columns = (*names, "rate", *(["late"] * late), "operations", "repeats")
+    columns = (*names, "rate", *(["late"] if late else []), "operations", "repeats")
     return _table(group, caption, columns, row)
 
 
