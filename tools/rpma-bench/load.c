@@ -3,7 +3,7 @@
  * load.c -- threads that are busy for a part of each 10 ms.
  *
  * What they burn is measured by their own processor time over the time that
- * passed: on a core that is shared it is less than was asked for.
+ * passed: on a core that has not that much left it is less than was asked for.
  */
 #include "load.h"
 
@@ -46,6 +46,13 @@ static uint64_t time_of(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 }
 
+/* By its own processor time: a core that it shares is loaded as much. */
+static void burn_until(uint64_t own_ns, uint64_t end_ns)
+{
+	while (time_of(CLOCK_THREAD_CPUTIME_ID) < own_ns && time_of(CLOCK_MONOTONIC) < end_ns)
+		;
+}
+
 static void *burn(void *arg)
 {
 	const struct burner *b = arg;
@@ -60,11 +67,11 @@ static void *burn(void *arg)
 		const struct timespec until = {(time_t)(next / 1000000000),
 					       (long)(next % 1000000000)};
 
-		while (time_of(CLOCK_MONOTONIC) < begin + busy_ns)
-			;
+		burn_until(time_of(CLOCK_THREAD_CPUTIME_ID) + busy_ns, next);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-		/* what was missed stays missed: nothing is made up for by a longer burst */
-		begin = time_of(CLOCK_MONOTONIC);
+		/* what a busy core did not give stays missed: no longer burst makes up for it */
+		begin = time_of(CLOCK_MONOTONIC) < next + PERIOD_NS ? next
+								    : time_of(CLOCK_MONOTONIC);
 	}
 	return NULL;
 }

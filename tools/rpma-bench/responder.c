@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * responder.c -- receives, answers, and makes receives ready again.
+ * responder.c -- receives, makes the next receive ready, and then answers.
  *
- * A slot is one receive buffer and its place in the memory of the responder. It
- * goes round: posted, received, answered out of the same bytes, and when the
- * answer has left it is posted again. Its number is the context of the receive
- * and of the answer, so a completion tells all there is to know. With a shared
- * receive queue any lane may use any slot; the queue the completion came from
- * says which lane it was.
+ * A slot is one receive buffer and its place in the memory of the responder. An
+ * answer is sent out of the bytes that were received, so its slot is taken until
+ * the answer has left; another, free one is posted instead, before the answer
+ * goes out. A client that keeps to its depth thus always finds a receive. Where
+ * no slot is free the answer is held back until one is. The number of a slot is
+ * the context of its receive and of its answer. With a shared receive queue any
+ * lane may use any slot; the queue a completion came from says which lane it was.
  */
 #include "responder.h"
 
@@ -24,14 +25,34 @@
 #include "../common/thread.h"
 
 #define LINE	    64
-#define ANSWER	    32 /* of GPSPM: where in the slot the answer is made */
+#define ANSWER	    32	 /* of GPSPM: where in the slot the answer is made */
+#define CONSUME	    4096 /* receives for all lanes: a write is acknowledged before it is consumed */
 #define BATCH	    16
-#define CONSUME_MIN 512 /* a write is acknowledged before its receive is posted again */
 #define EMPTY_POLLS 1024
+
+struct end;
+
+/* A message that waits for a free slot. */
+struct held {
+	struct end *end;
+	uint32_t slot;
+	uint32_t bytes;
+};
+
+/* The slots that are neither posted nor being answered; of one lane, or of all. */
+struct pool {
+	uint32_t *free;
+	uint32_t free_count;
+	struct held *held; /* a ring of size entries */
+	uint32_t held_first;
+	uint32_t held_count;
+	uint32_t size;
+};
 
 struct end {
 	struct responder *responder;
 	uint32_t index;
+	struct pool *pool; /* its own, or that of the shared queue */
 	struct link_lane lane;
 	struct rpma_conn *conn; /* borrowed; NULL: not there, or broken */
 	struct rpma_cq *cq;
@@ -40,18 +61,20 @@ struct end {
 struct responder {
 	const struct params *params; /* borrowed */
 	const struct persist *persist;
-	bool event;	/* waits for completions rather than looks for them */
-	uint32_t slots; /* of each lane */
+	bool event;	   /* waits for completions rather than looks for them */
+	uint32_t slots;	   /* of each lane */
+	uint32_t receives; /* of each lane, posted at the beginning */
 	uint64_t slot_bytes;
 	uint64_t receive_bytes;
 	unsigned char *memory;
 	size_t memory_bytes;
 	struct rpma_mr_local *mr;
 	struct rpma_srq *srq;
+	struct pool *pools; /* one a lane; with a shared queue the first alone is used */
 	struct end *ends;
 	uint32_t ends_count;
 	struct pollfd *fds; /* of the ends, and wake_fd */
-	int (*answer)(struct end *end, uint32_t slot, const struct ibv_wc *wc);
+	int (*answer)(struct end *end, uint32_t slot, uint32_t bytes); /* NULL: none is sent */
 	uint64_t requests;
 	int wake_fd;
 	atomic_int stop;
@@ -71,11 +94,16 @@ bool responder_needed(const struct params *params)
 	return params_answered(params) || params->op == BENCH_WRITE_IMM;
 }
 
+static uint32_t receives_of(const struct params *p)
+{
+	uint32_t share = CONSUME / p->connections;
+
+	return params_answered(p) || p->depth > share ? p->depth : share;
+}
+
 static uint32_t slots_of(const struct params *p)
 {
-	uint32_t slots = 2 * p->depth;
-
-	return params_answered(p) || slots >= CONSUME_MIN ? slots : CONSUME_MIN;
+	return params_answered(p) ? 2 * receives_of(p) : receives_of(p);
 }
 
 static uint64_t slot_bytes(const struct params *p)
@@ -108,52 +136,80 @@ static int post(struct end *e, uint32_t slot)
 	return rpma_recv(e->conn, r->mr, place(r, slot), r->receive_bytes, context);
 }
 
-static int echo(struct end *e, uint32_t slot, const struct ibv_wc *wc)
+static int echo(struct end *e, uint32_t slot, uint32_t bytes)
 {
-	return rpma_send(e->conn, e->responder->mr, place(e->responder, slot), wc->byte_len,
+	return rpma_send(e->conn, e->responder->mr, place(e->responder, slot), bytes,
 			 RPMA_F_COMPLETION_ALWAYS, (const void *)(uintptr_t)slot);
 }
 
-static int persist_and_answer(struct end *e, uint32_t slot, const struct ibv_wc *wc)
+static int persist_and_answer(struct end *e, uint32_t slot, uint32_t bytes)
 {
 	struct responder *r = e->responder;
-	unsigned char *bytes = r->memory + place(r, slot);
+	unsigned char *at = r->memory + place(r, slot);
 	struct persist_request request;
 	struct persist_answer answer = {.status = PERSIST_OUTSIDE};
 
-	if (persist_decode_request(bytes, wc->byte_len, &request) == 0) {
+	if (persist_decode_request(at, bytes, &request) == 0) {
 		answer.slot = request.slot;
 		answer.status = persist_range(r->persist, request.offset, request.length);
 	}
-	persist_encode_answer(&answer, bytes + ANSWER);
+	persist_encode_answer(&answer, at + ANSWER);
 	return rpma_send(e->conn, r->mr, place(r, slot) + ANSWER, PERSIST_ANSWER_BYTES,
 			 RPMA_F_COMPLETION_ALWAYS, (const void *)(uintptr_t)slot);
 }
 
-static int consume(struct end *e, uint32_t slot, const struct ibv_wc *wc)
+/*
+ * A lane that fails is left alone: the control connection tells what became of
+ * its client.
+ */
+static void post_and_answer(struct end *e, uint32_t free_slot, uint32_t slot, uint32_t bytes)
 {
-	(void)wc;
-	return post(e, slot);
+	if (e->conn != NULL &&
+	    (post(e, free_slot) != 0 || e->responder->answer(e, slot, bytes) != 0))
+		e->conn = NULL;
 }
 
-/* A lane that fails is left alone: the control connection tells what became of its client. */
-static void take(struct end *e, const struct ibv_wc *wc)
+static void received(struct end *e, uint32_t slot, uint32_t bytes)
 {
-	uint32_t slot = (uint32_t)wc->wr_id;
-	int ret;
+	struct pool *pool = e->pool;
 
-	if (wc->status != IBV_WC_SUCCESS || e->conn == NULL) {
-		e->conn = NULL;
+	e->responder->requests++;
+	if (e->responder->answer == NULL) {
+		if (post(e, slot) != 0)
+			e->conn = NULL;
+	} else if (pool->free_count > 0) {
+		post_and_answer(e, pool->free[--pool->free_count], slot, bytes);
+	} else {
+		uint32_t last = (pool->held_first + pool->held_count++) % pool->size;
+
+		pool->held[last] = (struct held){e, slot, bytes};
+	}
+}
+
+static void answered(struct pool *pool, uint32_t slot)
+{
+	struct held next;
+
+	if (pool->held_count == 0) {
+		pool->free[pool->free_count++] = slot;
 		return;
 	}
-	if ((wc->opcode & IBV_WC_RECV) != 0) {
-		e->responder->requests++;
-		ret = e->responder->answer(e, slot, wc);
-	} else {
-		ret = post(e, slot);
-	}
-	if (ret)
+	next = pool->held[pool->held_first];
+	pool->held_first = (pool->held_first + 1) % pool->size;
+	pool->held_count--;
+	post_and_answer(next.end, slot, next.slot, next.bytes);
+}
+
+static void take(struct end *e, const struct ibv_wc *wc)
+{
+	if (wc->status != IBV_WC_SUCCESS)
 		e->conn = NULL;
+	if (e->conn == NULL)
+		return;
+	if ((wc->opcode & IBV_WC_RECV) != 0)
+		received(e, (uint32_t)wc->wr_id, wc->byte_len);
+	else
+		answered(e->pool, (uint32_t)wc->wr_id);
 }
 
 /* --- the thread ----------------------------------------------------------- */
@@ -225,7 +281,7 @@ static int post_of_request(struct rpma_conn_req *req, void *arg)
 	const struct end *e = arg;
 	const struct responder *r = e->responder;
 
-	for (uint32_t i = 0; i < r->slots; i++) {
+	for (uint32_t i = 0; i < r->receives; i++) {
 		uint32_t slot = e->index * r->slots + i;
 		int ret = rpma_conn_req_recv(req, r->mr, place(r, slot), r->receive_bytes,
 					     (const void *)(uintptr_t)slot);
@@ -262,7 +318,7 @@ static int make_memory(struct responder *r, struct rpma_peer *peer)
 static int make_srq(struct responder *r, struct rpma_peer *peer)
 {
 	struct rpma_srq_cfg *cfg = NULL;
-	uint32_t size = r->slots * r->ends_count;
+	uint32_t size = r->receives * r->ends_count;
 	int ret = rpma_srq_cfg_new(&cfg);
 
 	if (ret == 0 && (ret = rpma_srq_cfg_set_rq_size(cfg, size)) == 0 &&
@@ -278,20 +334,42 @@ static int make_srq(struct responder *r, struct rpma_peer *peer)
 	return 0;
 }
 
+/* Its slots are [first, first + size), of which receives are posted. */
+static int make_pool(struct pool *pool, uint32_t first, uint32_t size, uint32_t receives)
+{
+	pool->size = size;
+	pool->free = calloc(size, sizeof(*pool->free));
+	pool->held = calloc(size, sizeof(*pool->held));
+	if (pool->free == NULL || pool->held == NULL)
+		return -ENOMEM;
+	for (uint32_t slot = receives; slot < size; slot++)
+		pool->free[pool->free_count++] = first + slot;
+	return 0;
+}
+
 static int make_ends(struct responder *r)
 {
-	uint32_t receives = r->params->srq ? r->slots * r->ends_count : r->slots;
+	uint32_t pools = r->params->srq ? 1 : r->ends_count;
+	/* one lane may come to use all of a shared queue */
+	uint32_t slots = r->slots * r->ends_count / pools;
 
 	r->ends = calloc(r->ends_count, sizeof(*r->ends));
 	r->fds = calloc(r->ends_count + 1, sizeof(*r->fds));
-	if (r->ends == NULL || r->fds == NULL)
+	r->pools = calloc(r->ends_count, sizeof(*r->pools));
+	if (r->ends == NULL || r->fds == NULL || r->pools == NULL)
 		return failure_set(EXIT_INTERNAL, "connect", "out of memory");
+	for (uint32_t i = 0; i < pools; i++) {
+		if (make_pool(&r->pools[i], i * r->slots, slots,
+			      r->receives * r->ends_count / pools) != 0)
+			return failure_set(EXIT_INTERNAL, "connect", "out of memory");
+	}
 	for (uint32_t i = 0; i < r->ends_count; i++) {
 		r->ends[i] = (struct end){.responder = r, .index = i};
+		r->ends[i].pool = &r->pools[r->params->srq ? 0 : i];
 		r->ends[i].lane = (struct link_lane){
-			.sq_size = params_answered(r->params) ? r->slots : 1,
-			.rq_size = r->slots,
-			.cq_size = receives + r->slots,
+			.sq_size = params_answered(r->params) ? slots : 1,
+			.rq_size = r->receives,
+			.cq_size = 2 * slots,
 			.post = r->params->srq ? NULL : post_of_request,
 			.arg = &r->ends[i],
 		};
@@ -312,9 +390,9 @@ int responder_new(struct responder **responder, struct rpma_peer *peer, const st
 	r->persist = persist;
 	r->ends_count = params->connections;
 	r->slots = slots_of(params);
+	r->receives = receives_of(params);
 	r->slot_bytes = slot_bytes(params);
 	r->receive_bytes = params->op == BENCH_SEND ? params->size_bytes : PERSIST_REQUEST_BYTES;
-	r->answer = consume;
 	r->event = params->completion == BENCH_EVENT;
 	if (is_gpspm(params)) {
 		r->answer = persist_and_answer;
@@ -395,6 +473,11 @@ void responder_delete(struct responder **responder)
 		munmap(r->memory, r->memory_bytes);
 	if (r->wake_fd >= 0)
 		close(r->wake_fd);
+	for (uint32_t i = 0; r->pools != NULL && i < r->ends_count; i++) {
+		free(r->pools[i].free);
+		free(r->pools[i].held);
+	}
+	free(r->pools);
 	free(r->fds);
 	free(r->ends);
 	free(r);

@@ -3,9 +3,8 @@
  * responder.h -- the thread of the server that takes part in operations of two
  * sides: it persists and answers, echoes, or consumes what a write announced.
  *
- * There is one for each thread of the client, with that thread's lanes. Twice
- * as many receives are posted as a client may have in flight, so one who keeps
- * to its depth is never told that the receiver is not ready.
+ * There is one for each thread of the client, with that thread's lanes. A client
+ * that keeps to its depth is never told that the receiver is not ready.
  */
 #ifndef RESPONDER_H
 #define RESPONDER_H

@@ -377,7 +377,9 @@ static int next_lane(struct stage *s)
 
 int stage_look(struct stage *stage, const struct pollfd fds[STAGE_FDS])
 {
-	if (fds[1].fd >= 0 && fds[1].revents != 0 && !link_alive(stage->lanes[0], 0)) {
+	/* that registrations are done is for stage_is_done to tell */
+	if (stage->registration == NULL && fds[1].fd >= 0 && fds[1].revents != 0 &&
+	    !link_alive(stage->lanes[0], 0)) {
 		link_close(&stage->lanes[0]);
 		stage->lanes_there = 0;
 		return 0;
