@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../common/units.h"
+#include "path.h"
 
 /* An operation of a closed loop that took so long, and so much longer than others. */
 #define STALL_NS     10000000.0
@@ -83,50 +84,81 @@ static void warn_chosen(const struct run *run, const json_t *point, json_t *list
 					 params_persists[choice->persist], choice->reason));
 }
 
-static void warn_late(const json_t *point, json_t *list)
+/* The latest point of all that were late. */
+static void warn_late(const json_t *points, json_t *list)
 {
-	const json_t *summary = json_object_get(point, "summary");
-	json_int_t late = json_integer_value(json_object_get(summary, "late_ops"));
-	const json_t *lag = json_object_get(summary, "max_lag_ns");
+	const json_t *point, *worst = NULL;
+	size_t index, late_points = 0;
+	json_int_t late = 0;
+	double lag = -1;
 	char text[UNITS_TEXT_BYTES];
 
-	if (late > 0)
+	json_array_foreach(points, index, point)
+	{
+		json_int_t one = json_integer_value(path_get(point, "summary/late_ops"));
+		double ns = json_number_value(path_get(point, "summary/max_lag_ns"));
+
+		late += one;
+		late_points += one > 0;
+		if (one > 0 && ns > lag) {
+			lag = ns;
+			worst = point;
+		}
+	}
+	if (worst != NULL)
 		warning_add(list, "LATE_OPS", "warn", "client",
-			    json_sprintf("%s: %" JSON_INTEGER_FORMAT " operations began more than "
-					 "a period after their planned time, by up to %s: the "
-					 "response latency counts that wait, the service latency "
-					 "does not",
-					 text_of(point, "id"), late,
-					 units_print_duration(json_number_value(lag), text)));
+			    json_sprintf("%" JSON_INTEGER_FORMAT
+					 " operations of %zu of %zu points began "
+					 "more than a period after their planned time, in %s by up "
+					 "to %s: the response latency counts that wait, the "
+					 "service latency does not",
+					 late, late_points, json_array_size(points),
+					 text_of(worst, "id"), units_print_duration(lag, text)));
 }
 
-static double median_ns(const json_t *latency)
+/* How many times its median a closed loop stood still; 0: it did not. */
+static double stall(const json_t *point)
 {
-	const json_t *first = json_array_get(json_object_get(latency, "percentiles"), 0);
+	const json_t *params = json_object_get(point, "params");
+	double max = json_number_value(path_get(point, "summary/latency/max_ns"));
+	double median = json_number_value(path_get(point, "summary/latency/percentiles/p=0.5/ns"));
 
-	return json_number_value(json_object_get(first, "ns"));
+	if (!is(params, "test", "lat") || median <= 0 || max < STALL_NS ||
+	    max < STALL_FACTOR * median)
+		return 0;
+	return max / median;
 }
 
 /* A closed loop waits with the target: what it did not ask then is in no percentile. */
-static void warn_stall(const json_t *point, json_t *list)
+static void warn_stall(const json_t *points, json_t *list)
 {
-	const json_t *params = json_object_get(point, "params");
-	const json_t *latency = json_object_get(json_object_get(point, "summary"), "latency");
-	double max = json_number_value(json_object_get(latency, "max_ns"));
-	double median = median_ns(latency);
+	const json_t *point, *worst = NULL;
 	char slow[UNITS_TEXT_BYTES], usual[UNITS_TEXT_BYTES];
+	size_t index, stalled = 0;
+	double most = 0, max;
 
-	if (!is(params, "mode", "closed") || is(params, "test", "connect") ||
-	    is(params, "test", "register") || median <= 0 || max < STALL_NS ||
-	    max < STALL_FACTOR * median)
+	json_array_foreach(points, index, point)
+	{
+		stalled += stall(point) > 0;
+		if (stall(point) > most) {
+			most = stall(point);
+			worst = point;
+		}
+	}
+	if (worst == NULL)
 		return;
-	warning_add(list, "STALL_HIDDEN", "info", "client",
-		    json_sprintf("%s: one operation took %s where the median is %s. A closed loop "
-				 "waits with the target: the about %.0f operations it would have "
-				 "begun meanwhile are missing, so the percentiles hide the stall "
-				 "(--test rate counts from the planned time)",
-				 text_of(point, "id"), units_print_duration(max, slow),
-				 units_print_duration(median, usual), max / median));
+	max = json_number_value(path_get(worst, "summary/latency/max_ns"));
+	warning_add(
+		list, "STALL_HIDDEN", "info", "client",
+		json_sprintf("%zu of %zu points stood still: in %s one operation took %s where the "
+			     "median is %s. A closed loop waits with the target: about %.0f "
+			     "operations that it would have begun meanwhile are missing, so the "
+			     "percentiles hide the stall (--test rate counts from the planned "
+			     "time)",
+			     stalled, json_array_size(points), text_of(worst, "id"),
+			     units_print_duration(max, slow),
+			     units_print_duration(max / most, usual),
+			     most * json_number_value(path_get(worst, "params/depth"))));
 }
 
 static void warn_flagged(const json_t *point, json_t *list)
@@ -173,24 +205,39 @@ static void warn_verify(const struct run *run, const json_t *point, const json_t
 					 text_of(point, "id")));
 }
 
-static void warn_load(const json_t *point, const json_t *repeat, json_t *list)
+/* The load of a point's repeats, mean; negative: not known of each. */
+static double measured_load(const json_t *point)
 {
-	const json_t *server = json_object_get(json_object_get(repeat, "cpu"), "server");
-	const json_t *measured = json_object_get(server, "load_fraction_measured");
-	double wanted = json_number_value(
-		json_object_get(json_object_get(point, "params"), "server_load_fraction"));
+	const json_t *repeats = json_object_get(point, "repeats"), *repeat;
+	double sum = 0;
+	size_t index;
+
+	json_array_foreach(repeats, index, repeat)
+	{
+		const json_t *one = path_get(repeat, "cpu/server/load_fraction_measured");
+
+		if (!json_is_number(one))
+			return -1;
+		sum += json_number_value(one);
+	}
+	return sum / (double)json_array_size(repeats);
+}
+
+static void warn_load(const json_t *point, json_t *list)
+{
+	double wanted = json_number_value(path_get(point, "params/server_load_fraction"));
+	double measured = measured_load(point);
 
 	if (wanted <= 0)
 		return;
-	if (!json_is_number(measured))
+	if (measured < 0)
 		warning_add(list, "SERVER_LOAD_MISSED", "warn", "server",
 			    json_sprintf("%s: the server did not say how much load it made",
 					 text_of(point, "id")));
-	else if (fabs(json_number_value(measured) - wanted) > LOAD_MISSED)
+	else if (fabs(measured - wanted) > LOAD_MISSED)
 		warning_add(list, "SERVER_LOAD_MISSED", "warn", "server",
 			    json_sprintf("%s: the load of the server's cores was %.2f, not %.2f",
-					 text_of(point, "id"), json_number_value(measured),
-					 wanted));
+					 text_of(point, "id"), measured, wanted));
 }
 
 /* Codes of another version of the server must not break the file. */
@@ -251,16 +298,16 @@ void warnings_of_points(const struct run *run, const json_t *points, json_t *lis
 	{
 		warn_persistence(point, list);
 		warn_chosen(run, point, list);
-		warn_late(point, list);
-		warn_stall(point, list);
 		warn_flagged(point, list);
+		warn_load(point, list);
 		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
 		{
 			warn_verify(run, point, repeat, list);
-			warn_load(point, repeat, list);
 			lift_server(repeat, list);
 			count_repeat(repeat, counts);
 		}
 	}
+	warn_late(points, list);
+	warn_stall(points, list);
 	warn_counts(counts, list);
 }
