@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "../common/result.h"
 #include "../common/soft.h"
@@ -31,19 +30,13 @@ static int identify(struct run *run)
 	if (o->resume) {
 		ret = journal_resume(&run->journal, o, &known);
 		memcpy(run->id, known.id, sizeof(run->id));
-		run->seed = known.seed;
+		/* another seed is another order: journal_start refuses it */
+		run->seed = o->seed_given ? o->seed : known.seed;
 		return ret;
 	}
-	if ((ret = result_new_uuid(run->id)))
-		return ret;
-	if (o->seed_given)
-		run->seed = o->seed;
-	else if (getrandom(&run->seed, sizeof(run->seed), 0) != sizeof(run->seed))
-		return failure_set(EXIT_INTERNAL, "start", "the kernel gave no random bytes");
-	/* JSON readers keep 63 bits at most, doubles 53 */
-	if (!o->seed_given)
-		run->seed &= (1ULL << 53) - 1;
-	return 0;
+	run->seed = o->seed;
+	ret = result_new_uuid(run->id);
+	return ret == 0 && !o->seed_given ? plan_seed(&run->seed) : ret;
 }
 
 static int make_plan(struct run *run)

@@ -59,8 +59,10 @@ def check_repeat(repeat: dict[str, Any], size: int, duration_ns: int) -> None:
 
 
 def check_points(document: dict[str, Any], asked: argparse.Namespace) -> None:
-    found = [(p["params"]["size_bytes"], p["params"]["depth"]) for p in document["points"]]
-    wanted = [(size, depth) for depth in asked.depths for size in asked.sizes]
+    found = [(p["params"]["persist"], p["params"]["size_bytes"], p["params"]["depth"])
+             for p in document["points"]]
+    wanted = [(persist, size, depth) for persist in asked.persists or {f[0] for f in found}
+              for depth in asked.depths for size in asked.sizes]
     complete = document["run"]["status"] == "complete"
     if complete:
         assert found == wanted, f"points {found}, asked for {wanted}"
@@ -101,6 +103,8 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--sizes", type=numbers, required=True)
     parser.add_argument("--depths", type=numbers, default=[1])
+    parser.add_argument("--persists", type=lambda text: text.split(","),
+                        help="if not given, whatever it is, and only one")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--status", default="complete")
     parser.add_argument("--kind", default="rxe")
