@@ -58,14 +58,18 @@ static int enter_device(const struct options *options)
 	return ret;
 }
 
-static int find_and_serve(struct options *o, int ready_fd)
+static int find_and_serve(const struct options *options, int ready_fd)
 {
 	struct server_ready failed = {0};
+	struct options o = *options;
 	struct device device;
 
-	if (find_device(o, &device) == 0) {
-		o->listen = device.address;
-		return server_run(o, ready_fd);
+	o.port = 0;
+	o.once = true;
+	o.cli.quiet = true;
+	if (find_device(options, &device) == 0) {
+		o.listen = device.address;
+		return server_run(&o, ready_fd);
 	}
 	failed.failure = *failure_get();
 	if (write(ready_fd, &failed, sizeof(failed)) != sizeof(failed))
@@ -76,18 +80,13 @@ static int find_and_serve(struct options *o, int ready_fd)
 static __attribute__((noreturn)) void serve(const struct options *options, pid_t parent,
 					    int ready_fd)
 {
-	struct options o = *options;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* the parent's eventfd is shared: its signal would end both at once */
 	if (getppid() != parent || cli_catch_signals() != 0)
 		_exit(EXIT_INTERNAL);
 	/* Ctrl-C is for the parent: it ends this process in good order */
 	signal(SIGINT, SIG_IGN);
-	o.port = 0;
-	o.once = true;
-	o.cli.quiet = true;
-	_exit(find_and_serve(&o, ready_fd));
+	_exit(find_and_serve(options, ready_fd));
 }
 
 static int start_server(const struct options *options, pid_t *child, int *ready_fd)
