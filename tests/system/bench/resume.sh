@@ -15,7 +15,7 @@ cd "$work"
 . "$here/check.sh"
 
 # 5 sizes x 4 depths x 2 persistences, two repeats of each
-axes=(--size 64:1K:*2 --depth 1:8:*2 --persist none,apm)
+axes=(--size '64:1K:*2' --depth '1:8:*2' --persist 'none,apm')
 sizes=64,128,256,512,1024
 settings=(--repeats 2 --duration 20ms --warmup 1ms)
 

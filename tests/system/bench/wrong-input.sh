@@ -93,7 +93,7 @@ refused 64 '--ci 51:' client host --ci 51
 refused 64 '--repeats 2 with --ci' client host --ci 5 --repeats 2
 refused 64 '--label :' client host --label ''
 refused 64 '--label .*: expected a text' client host --label "$(printf 'x%.0s' {1..129})"
-refused 64 '--label .*: expected a text' client host --label $'\xff'
+refused 64 'expected a text of 1 to 128 bytes in UTF-8' client host --label $'\xff'
 refused 64 '--slo lat:' client host --slo lat
 refused 64 '--output y: expected one file' client host --resume x -o y
 refused 64 '--csv x: another file' client host -o x --csv x
