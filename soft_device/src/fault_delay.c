@@ -49,9 +49,8 @@ uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns)
 		if (filter->fault->kind == SOFT_RATE) {
 			due_ns = rate_end_ns(filter, bytes, due_ns);
 			fault_count(filter, true);
-		} else if (filter->fault->ops & op) {
+		} else if ((filter->fault->ops & op) && fault_hits(filter)) {
 			due_ns += delay_ns(filter->fault);
-			fault_count(filter, true);
 		}
 	}
 	return due_ns == now_ns ? 0 : due_ns;

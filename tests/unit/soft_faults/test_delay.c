@@ -65,6 +65,19 @@ static void only_the_named_operations_are_delayed(void **state)
 	assert_int_equal(fault_due_ns(SOFT_OP_FLUSH, 8, 1000), 3000);
 }
 
+static void one_in_so_many_is_delayed_of_the_named_operations(void **state)
+{
+	use_faults("delay:time=2us,every=3,op=write");
+	for (int i = 1; i <= 9; i++) {
+		assert_int_equal(fault_due_ns(SOFT_OP_READ, 8, 1000), 0);
+		assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), i % 3 == 0 ? 3000 : 0);
+	}
+	use_faults("delay:time=1us delay:time=100ms,at=2");
+	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), 2000);
+	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), 100002000);
+	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), 2000);
+}
+
 static void delays_add_up(void **state)
 {
 	use_faults("delay:time=2us delay:time=5us,op=read");
@@ -153,6 +166,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_due_at_once),
 		cmocka_unit_test(a_fixed_delay_is_added_to_now),
 		cmocka_unit_test(only_the_named_operations_are_delayed),
+		cmocka_unit_test(one_in_so_many_is_delayed_of_the_named_operations),
 		cmocka_unit_test(delays_add_up),
 		cmocka_unit_test(a_uniform_delay_has_its_mean_and_bounds),
 		cmocka_unit_test(a_lognormal_delay_has_its_median_and_sigma),
