@@ -17,6 +17,7 @@
 #include "fault.h"
 #include "objects.h"
 #include "qp.h"
+#include "trace.h"
 
 #define YIELD_EVERY 1024u      /* empty polls; 5 us or so */
 #define POISON	    0x5a5a5a5a /* in what the manual leaves undefined after an error */
@@ -169,6 +170,7 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 		return -1;
 	}
 	polled = cq_poll(ibv, count, wc);
+	trace_polled(wc, polled);
 	spoil_receives(wc, polled);
 	return polled;
 }

@@ -38,7 +38,7 @@ void fault_init(const struct soft_options *options)
 	}
 	atomic_store(&random_state, current.seed);
 	fault_verbose = current.verbose;
-	fault_any = filters_count > 0;
+	fault_any = filters_count > 0 || current.trace[0] != '\0';
 }
 
 /* What is wrong with the variable, process_get() says. */

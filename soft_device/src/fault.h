@@ -4,7 +4,8 @@
  *
  * Filters stack: a hook asks each filter of its kind, in the order of the user. Each
  * counts the events it is asked about and those it hits, by itself. Without faults
- * fault_any is false and a hook costs one test of it.
+ * fault_any is false and a hook costs one test of it. A trace (trace.h) makes it true as
+ * well, so that it costs nothing where there is none.
  */
 #ifndef SOFT_FAULT_H
 #define SOFT_FAULT_H
@@ -32,8 +33,8 @@ int fault_call_slow(const char *name);
 #define FAULT_CALL()	    FAULT_CALL_AS(__func__)
 
 /*
- * Data path, called by sq.c when fault_any. At post: when the operation may be executed at the
- * earliest, 0: at once; and, if it needs a receive, how many tries of it find none.
+ * Data path, called by sq_fault.c when fault_any. At post: when the operation may be executed at
+ * the earliest, 0: at once; and, if it needs a receive, how many tries of it find none.
  */
 uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns);
 uint32_t fault_rnr(void);

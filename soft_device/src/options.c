@@ -46,9 +46,10 @@ struct filter {
 };
 
 static const struct filter filters[] = {
-	{"delay", SOFT_DELAY, KEY_OP | KEY_TIME | KEY_MEDIAN | KEY_SIGMA, KEY_TIME | KEY_MEDIAN,
+	{"delay", SOFT_DELAY, KEYS_WHEN | KEY_OP | KEY_TIME | KEY_MEDIAN | KEY_SIGMA,
+	 KEY_TIME | KEY_MEDIAN,
 	 "delay:time=2us, delay:time=1us..3us or delay:median=2us,sigma=0.5, each with "
-	 "op=write+read or without"},
+	 "op=write+read or without, and with at=7, every=100 or neither"},
 	{"rate", SOFT_RATE, KEY_BARE, KEY_BARE, "rate:100Gbit or rate:10GB"},
 	{"rnr", SOFT_RNR, KEYS_WHEN | KEY_TIMES, 0, "rnr:every=50,times=2 or rnr:at=7"},
 	{"drop", SOFT_DROP, KEY_AFTER, KEY_AFTER, "drop:after=1000"},
@@ -403,6 +404,21 @@ static int add_fault(struct soft_options *options, const struct filter *filter, 
 	return parse_filter(filter, items, fault, error);
 }
 
+/* The process id is a must: the processes of a program would write over each other's file. */
+static int parse_trace(struct soft_options *options, const char *word, const char *value,
+		       char *error)
+{
+	const char *percent = value == NULL ? NULL : strchr(value, '%');
+
+	if (percent == NULL || percent[1] != 'p' || strchr(percent + 1, '%') != NULL)
+		return wrong(error,
+			     "%s: expected trace:FILE with one %%p, which becomes the process id, "
+			     "as trace:/tmp/operations.%%p",
+			     word);
+	snprintf(options->trace, sizeof(options->trace), "%s", value);
+	return 0;
+}
+
 /* 1: it is no setting. value is NULL for a word without a colon. */
 static int parse_setting(struct soft_options *options, const char *word, const char *name,
 			 const char *value, char *error)
@@ -427,6 +443,8 @@ static int parse_setting(struct soft_options *options, const char *word, const c
 		options->transport = (enum soft_transport)transport;
 		return 0;
 	}
+	if (strcmp(name, "trace") == 0)
+		return parse_trace(options, word, value, error);
 	if (strcmp(name, "seed") != 0)
 		return 1;
 	if (value == NULL || !parse_number(value, 0, UINT64_MAX, &options->seed))
@@ -452,7 +470,7 @@ static int parse_word(struct soft_options *options, const char *word, char *erro
 	return wrong(error,
 		     "%s: no such fault or setting: delay, rate, rnr, drop, refuse, "
 		     "unreachable, register, complete, corrupt, call, powerfail, transport, seed, "
-		     "verbose, forced-remote",
+		     "trace, verbose, forced-remote",
 		     word);
 }
 

@@ -12,6 +12,7 @@
  *	transport:T		auto (default), local or tcp
  *	forced-remote		treat this very process as a stranger
  *	seed:N			of everything random (1)
+ *	trace:FILE		log every operation posted into FILE; %p in it is the process
  *
  *	delay:time=2us		completions of an operation come this much later
  *	delay:time=1us..3us	... uniform
@@ -27,7 +28,7 @@
  *	call:WHEN,name=F,errno=E	a verbs or CM call, any or only F, fails (ENOMEM)
  *	powerfail:at=N,domain=adr|eadr,ddio=on|off	at the Nth incoming operation (adr, on)
  *
- *	WHEN			at=N: the Nth only; every=N: each Nth; neither: each
+ *	WHEN (delay as well)	at=N: the Nth only; every=N: each Nth; neither: each
  *	op=write+read		delay, complete, corrupt: only these of write, read, send,
  *				atomic, flush, recv, all (all)
  */
@@ -79,8 +80,8 @@ struct soft_when {
 struct soft_fault {
 	enum soft_fault_kind kind;
 	char word[SOFT_WORD_MAX]; /* as the user wrote it */
-	struct soft_when when;	  /* rnr, refuse, unreachable, register, complete, corrupt, call,
-				     powerfail (at only) */
+	struct soft_when when;	  /* delay, rnr, refuse, unreachable, register, complete, corrupt,
+				     call, powerfail (at only) */
 	unsigned int ops;	  /* delay, complete, corrupt: SOFT_OP_ bits */
 	uint64_t low_ns;	  /* delay: fixed is low == high, uniform is low < high */
 	uint64_t high_ns;
@@ -101,6 +102,7 @@ struct soft_options {
 	bool forced_remote;
 	enum soft_transport transport;
 	uint64_t seed;
+	char trace[SOFT_WORD_MAX];		   /* name of the file, with one %p; "": no trace */
 	struct soft_fault faults[SOFT_FAULTS_MAX]; /* in the order of the user */
 	size_t faults_count;
 };

@@ -24,6 +24,7 @@
 #include "peer.h"
 #include "powerfail.h"
 #include "segment.h"
+#include "trace.h"
 
 struct process *process_current;
 
@@ -100,6 +101,8 @@ static int process_begin(struct process *process)
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	process_current = process;
 	error = powerfail_init(process->segment, &process->options);
+	if (error == 0)
+		error = trace_init(&process->options);
 	if (error == 0)
 		error = agent_start();
 	if (error != 0)
@@ -237,5 +240,6 @@ __attribute__((destructor)) static void process_unload(void)
 	if (wants_report)
 		fault_report();
 	agent_leave();
+	trace_leave();
 	segment_leave();
 }

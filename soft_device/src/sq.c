@@ -16,6 +16,7 @@
 #include "memory.h"
 #include "process.h"
 #include "qp.h"
+#include "trace.h"
 
 #define ABSENT_FIRST_NS 20000u	 /* between tries at a target that is not there: doubled ... */
 #define ABSENT_LAST_NS	1000000u /* ... up to this */
@@ -26,7 +27,9 @@ static _Atomic uint32_t released[SEGMENT_QPS];
 
 /* --- completing --- */
 
-static void push(struct qp *qp, const struct send_work *work, enum ibv_wc_status status)
+/* Inlined, so that the way without a trace knows nothing of it. */
+static inline __attribute__((always_inline)) void push(struct qp *qp, const struct send_work *work,
+						       uint32_t record, enum ibv_wc_status status)
 {
 	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
 	struct shared_cqe cqe = {
@@ -34,6 +37,7 @@ static void push(struct qp *qp, const struct send_work *work, enum ibv_wc_status
 		.status = status,
 		.opcode = opcode->wc,
 		.byte_len = opcode->eight ? 8 : (uint32_t)sq_length(work),
+		.imm_data = record, /* sends have none: trace_polled() */
 		.qp_num = qp->ibv.qp_num,
 		.solicited = status != IBV_WC_SUCCESS,
 		/* which QP's slots, and how many: sq_release() */
@@ -45,8 +49,10 @@ static void push(struct qp *qp, const struct send_work *work, enum ibv_wc_status
 		responder_fail(process_current->self, qp->shared, RAISE_QP_FATAL);
 }
 
-/* The oldest request is done with. */
-static void complete(struct qp *qp, const struct send_work *work, enum ibv_wc_status status)
+static inline __attribute__((always_inline)) void complete_recorded(struct qp *qp,
+								    const struct send_work *work,
+								    uint32_t record,
+								    enum ibv_wc_status status)
 {
 	struct send_queue *sq = &qp->sq;
 
@@ -54,7 +60,23 @@ static void complete(struct qp *qp, const struct send_work *work, enum ibv_wc_st
 	if ((int32_t)(sq->next - sq->completed) < 0)
 		sq->next = sq->completed;
 	if (status != IBV_WC_SUCCESS || sq->sig_all || (work->flags & IBV_SEND_SIGNALED))
-		push(qp, work, status);
+		push(qp, work, record, status);
+}
+
+/* The oldest request is done with. */
+static void complete(struct qp *qp, const struct send_work *work, enum ibv_wc_status status)
+{
+	complete_recorded(qp, work, 0, status);
+}
+
+/* The same, when it is in a slot. */
+static void complete_slot(struct qp *qp, enum ibv_wc_status status)
+{
+	const struct send_slot *slot = sq_slot(&qp->sq, qp->sq.completed);
+
+	if (slot->record != 0)
+		trace_done(slot->record, status);
+	complete_recorded(qp, &slot->work, slot->record, status);
 }
 
 void sq_flush(struct qp *qp)
@@ -62,7 +84,7 @@ void sq_flush(struct qp *qp)
 	struct send_queue *sq = &qp->sq;
 
 	while (sq->completed != sq->posted)
-		complete(qp, &sq_slot(sq, sq->completed)->work, IBV_WC_WR_FLUSH_ERR);
+		complete_slot(qp, IBV_WC_WR_FLUSH_ERR);
 }
 
 void sq_fail(struct qp *qp, enum ibv_wc_status status)
@@ -70,7 +92,7 @@ void sq_fail(struct qp *qp, enum ibv_wc_status status)
 	struct send_queue *sq = &qp->sq;
 
 	if (sq->completed != sq->posted)
-		complete(qp, &sq_slot(sq, sq->completed)->work, status);
+		complete_slot(qp, status);
 	responder_fail(process_current->self, qp->shared, 0);
 	sq_flush(qp);
 }
@@ -185,7 +207,7 @@ bool sq_settle(struct qp *qp, struct send_slot *slot, const struct outcome *outc
 		return false;
 	}
 	if (outcome->kind == OUTCOME_DONE) {
-		complete(qp, &slot->work, status);
+		complete_slot(qp, status);
 		return true;
 	}
 	qp->sq.next = qp->sq.completed;

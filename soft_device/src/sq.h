@@ -50,7 +50,8 @@ struct send_slot {
 	uint32_t rnr_tries;
 	uint32_t rnr_faults; /* tries left that are to find no receive */
 	uint32_t absent_tries;
-	bool asked; /* the faults, and their answer */
+	uint32_t record; /* its number in the trace; 0: none */
+	bool asked;	 /* the faults, and their answer */
 	enum ibv_wc_status fault;
 	struct ibv_sge sge[]; /* sge_room of them, then bytes of data */
 };

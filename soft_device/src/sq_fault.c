@@ -10,13 +10,15 @@
 #include "process.h"
 #include "qp.h"
 #include "sq.h"
+#include "trace.h"
 
 void sq_fault_posted(struct qp *qp, struct send_slot *slot)
 {
 	const struct send_opcode *opcode = &sq_opcodes[slot->work.opcode];
-	uint64_t due_ns =
-		fault_due_ns(opcode->kind, (uint32_t)sq_length(&slot->work), process_now_ns());
+	const uint64_t now_ns = process_now_ns();
+	uint64_t due_ns = fault_due_ns(opcode->kind, (uint32_t)sq_length(&slot->work), now_ns);
 
+	slot->record = trace_posted(qp, &slot->work, now_ns, due_ns == 0 ? 0 : due_ns - now_ns);
 	if (due_ns != 0 && due_ns < qp->sq.last_due_ns)
 		due_ns = qp->sq.last_due_ns;
 	if (due_ns != 0)

@@ -56,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(text);
 	hold(strnlen(error, SOFT_ERROR_MAX) < SOFT_ERROR_MAX && (ret == 0) == (error[0] == '\0'));
 	hold(options.faults_count <= SOFT_FAULTS_MAX);
+	hold(strnlen(options.trace, SOFT_WORD_MAX) < SOFT_WORD_MAX);
 	for (size_t i = 0; ret == 0 && i < options.faults_count; i++) {
 		check_fault(&options.faults[i]);
 		hold(soft_options_parse(options.faults[i].word, &again, error) == 0);
@@ -73,6 +74,7 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 		"refuse:at=2 unreachable:every=3 register:at=4,errno=EACCES",
 		"complete:op=flush,at=5,status=REM_ACCESS_ERR corrupt:op=all,every=9",
 		"call:name=ibv_reg_mr,at=17,errno=ENOMEM powerfail:at=9,domain=eadr,ddio=off",
+		"trace:/tmp/posted.%p delay:every=100,time=1us",
 	};
 
 	if (index >= sizeof(seeds) / sizeof(seeds[0]))

@@ -74,6 +74,26 @@ static void delays_are_fixed_uniform_or_lognormal(void **state)
 	assert_true(f->sigma > 0.4999 && f->sigma < 0.5001);
 }
 
+static void delays_may_be_of_some_operations(void **state)
+{
+	const struct soft_fault *f = parse_fault("delay:every=100,time=200us");
+
+	assert_int_equal(f->when.every, 100);
+	assert_int_equal(f->low_ns, 200000);
+	f = parse_fault("delay:op=write,at=7,median=1us,sigma=0");
+	assert_int_equal(f->when.at, 7);
+	assert_int_equal(f->when.every, 0);
+}
+
+static void a_trace_is_a_file_for_each_process(void **state)
+{
+	parse("seed:3");
+	assert_string_equal(options.trace, "");
+	parse("trace:/tmp/%p verbose trace:a:b.%p,c=d");
+	assert_string_equal(options.trace, "a:b.%p,c=d");
+	assert_int_equal(options.faults_count, 0);
+}
+
 static void rates_are_bits_or_bytes_in_powers_of_ten(void **state)
 {
 	static const struct {
@@ -213,6 +233,13 @@ static const char *const wrong_words[] = {
 	"transport",
 	"transport:udp",
 	"transport:local,tcp",
+	"trace",
+	"trace:",
+	"trace:/tmp/trace",
+	"trace:/tmp/%d",
+	"trace:/tmp/%",
+	"trace:/tmp/%p.%p",
+	"trace:/tmp/%%p",
 	/* keys */
 	"delay",
 	"delay:",
@@ -221,7 +248,8 @@ static const char *const wrong_words[] = {
 	"delay:time=2us,",
 	"delay:op=write",
 	"delay:time=2us,time=3us",
-	"delay:time=2us,every=2",
+	"delay:time=2us,every=2,at=1",
+	"delay:every=2",
 	"delay:time=2us,median=1us",
 	"delay:median=2us",
 	"delay:sigma=1",
@@ -350,6 +378,8 @@ int main(void)
 		cmocka_unit_test(nothing_asked_is_the_defaults),
 		cmocka_unit_test(the_last_of_a_setting_counts),
 		cmocka_unit_test(delays_are_fixed_uniform_or_lognormal),
+		cmocka_unit_test(delays_may_be_of_some_operations),
+		cmocka_unit_test(a_trace_is_a_file_for_each_process),
 		cmocka_unit_test(rates_are_bits_or_bytes_in_powers_of_ten),
 		cmocka_unit_test(a_full_stop_is_the_point_in_any_locale),
 		cmocka_unit_test(receive_faults),
