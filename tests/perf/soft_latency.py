@@ -11,58 +11,21 @@ Needs perftest and ucx-utils, exit status 77 without; 1 if ib_write_lat takes mo
 times the bare call.
 """
 
-import os
-import re
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
-import time
+
+from sides import SECONDS, last_line
 
 SIZES = (8, 64, 512, 4096, 65536, 1 << 20)
 TRANSPORTS = ("posix", "sysv", "posix,cma")
 GOAL = 1.5
-SECONDS = 60
-TRIES = 5
-
-
-def free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 def count(size: int) -> str:
     """Enough for a run of some tens of milliseconds, so that its start does not matter."""
     return str(max(1000, min(100000, (1 << 30) // size)))
-
-
-def last_line(command: list[str], place: int, **environment: str) -> list[str]:
-    """Runs COMMAND as server and, with the address at PLACE, as client: its last figures.
-
-    Perftest gives up where it cannot calibrate its clock, so there are some tries, each at
-    a port of its own.
-    """
-    settings = os.environ | environment
-    for _ in range(TRIES):
-        command = [*command[:-1], free_port()]
-        client = [*command[:place], "127.0.0.1", *command[place:]]
-        with subprocess.Popen(["taskset", "-c", "1", *command], env=settings,
-                              stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as server:  # fmt: skip
-            while server.poll() is None:
-                run = subprocess.run(["taskset", "-c", "0", *client], env=settings, text=True,
-                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                     timeout=SECONDS)  # fmt: skip
-                figures = re.findall(r"^\s*\d+\s.*[\d.]+\s*$", run.stdout, re.MULTILINE)
-                if run.returncode == 0 and figures:
-                    break
-                time.sleep(0.05)
-            server.kill()
-        if run.returncode == 0 and figures:
-            return figures[-1].split()
-    sys.exit(f"{' '.join(client)} failed: {run.stdout[-500:]}")
 
 
 def perftest(soft: str, tool: str, size: int, column: int) -> float:

@@ -9,13 +9,13 @@ memory of another one. Prints per size the median of the ratios of the turns wit
 bootstrap 95 % interval; exit status 1 if a median misses its goal.
 """
 
-import random
 import statistics
 import subprocess
 import sys
 
+from sides import interval
+
 TURNS = 301
-RESAMPLES = 2000
 # bytes, writes a turn, the most that a write may take of what the bare call does;
 # the last one is a bandwidth of 0.9
 GOALS = ((8, 1000, 1.15), (4096, 1000, 1.45), (1 << 20, 20, 1 / 0.9))
@@ -27,14 +27,6 @@ def measure(command: list[str], size: int, writes: int) -> list[tuple[float, flo
                          check=True, stdout=subprocess.PIPE, text=True, timeout=300)  # fmt: skip
     pairs = (line.split() for line in run.stdout.splitlines())
     return [(float(bare), float(rdma)) for bare, rdma in pairs]
-
-
-def interval(values: list[float]) -> tuple[float, float]:
-    """Of the median, by bootstrap, 95 %."""
-    draw = random.Random(1)
-    medians = sorted(statistics.median(draw.choices(values, k=len(values)))
-                     for _ in range(RESAMPLES))  # fmt: skip
-    return medians[RESAMPLES * 25 // 1000], medians[RESAMPLES * 975 // 1000]
 
 
 def main() -> int:

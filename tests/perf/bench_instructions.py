@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Instructions of a read outside of the device: rpma-bench against ib_read_lat.
+
+Usage: bench_instructions.py RPMA_SOFT RPMA_BENCH
+
+Both run under callgrind, with FEW and with MANY operations: what these cost more, without
+what the device's post_send and poll_cq did, is what a program does for an operation of its
+own: the choice of the address, the call, the stamps, the sample. Exit status 1 if
+rpma-bench does more than ib_read_lat; 77 if a program is missing.
+"""
+
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from sides import bench, last_line
+
+FEW, MANY = 2000, 12000
+SIZE = "8"
+POST = "sq_post_send"
+DEVICE = (POST, "cq_poll")
+LOOP = "measure_closed"
+
+
+def calls_of(path: Path) -> dict[tuple[str, str], tuple[int, int]]:
+    """By caller and callee: how many calls, and the instructions within them."""
+    names: dict[str, str] = {}
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    caller = callee = ""
+    count = 0
+    for line in path.read_text().splitlines():
+        if count:
+            calls, cost = found.get((caller, callee), (0, 0))
+            found[caller, callee] = (calls + count, cost + int(line.split()[-1]))
+            count = 0
+        elif match := re.match(r"(c?)fn=\((\d+)\)(?: (.*))?", line):
+            name = names.setdefault(match[2], match[3] or "")
+            caller, callee = (caller, name) if match[1] else (name, callee)
+        elif match := re.match(r"calls=(\d+)", line):
+            count = int(match[1])
+    return found
+
+
+def outside(path: Path, loop: str | None) -> int:
+    """All instructions of the loop but those of the device and of what it calls once, as
+    perftest does to print. By default the loop is who posts most: perftest has no symbols."""
+    found = calls_of(path)
+    posts = {caller: calls for (caller, callee), (calls, _) in found.items() if callee == POST}
+    if not posts:
+        sys.exit(f"{path}: no call of {POST}: is the device stripped?")
+    loop = loop or max(posts, key=lambda caller: posts[caller])
+    total = sum(cost for (_, callee), (_, cost) in found.items() if callee == loop)
+    within = {loop}
+    reached = {loop}
+    while reached:
+        for (caller, callee), (calls, cost) in found.items():
+            if caller in reached and (callee in DEVICE or (caller == loop and calls == 1)):
+                total -= cost
+        reached = {
+            callee
+            for (caller, callee), (calls, _) in found.items()
+            if caller in reached and calls > 1 and callee not in DEVICE
+        } - within
+        within |= reached
+    return total
+
+
+def callgrind(path: Path) -> list[str]:
+    return ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={path}"]
+
+
+def measure_bench(soft: str, program: str, ops: int, path: Path) -> int:
+    result, _ = bench(soft, program, "dram:4K", "--test", "lat", "--op", "read", "--size", SIZE,
+                      "--ops", str(ops), "--warmup", "0s", wrapper=callgrind(path))  # fmt: skip
+    assert result["points"][0]["repeats"][0]["ops"] == ops
+    return outside(path, LOOP)
+
+
+def measure_perftest(soft: str, ops: int, path: Path) -> int:
+    command = [soft, "ib_read_lat", "-F", "-R", "-s", SIZE, "-n", str(ops), "-p", ""]
+    last_line(command, len(command), callgrind(path))
+    return outside(path, None)
+
+
+def main() -> int:
+    soft, program = sys.argv[1:]
+    if not all(map(shutil.which, ("ib_read_lat", "valgrind", "taskset"))):
+        print("needs perftest, valgrind and util-linux")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "callgrind.out"
+        ours, theirs = (
+            (measure(MANY) - measure(FEW)) / (MANY - FEW)
+            for measure in (
+                lambda ops: measure_bench(soft, program, ops, path),
+                lambda ops: measure_perftest(soft, ops, path),
+            )
+        )
+    print(f"instructions of a read outside of the device: rpma-bench {ours:.1f}, "
+          f"ib_read_lat {theirs:.1f}{'  MISSED' if ours > theirs else ''}")  # fmt: skip
+    return 1 if ours > theirs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-bench against perftest on the software device: latency of a read, rates of writes.
+
+Usage: bench_ratios.py RPMA_SOFT RPMA_BENCH [PAIRS]
+
+PAIRS (15) pairs of runs, who is first in turns, the sides on cores of their own, both with
+the same depth, completions and size of memory. Per size the median of the ratios with its
+bootstrap 95 % interval. Exit status 1 if the latency's interval does not reach 1.00 or
+goes above 1.05, or a rate's does not reach 1.00; 77 if a program is missing.
+"""
+
+import shutil
+import statistics
+import sys
+from collections.abc import Callable
+
+from sides import bench, interval, last_line
+
+LATENCY_SIZES = (8, 4096)
+LATENCY_MOST = 1.05
+# bytes, operations of perftest, depth, operations to a completion
+RATES = ((8, 1000000, 128, 100), (64, 1000000, 128, 100), (4096, 300000, 128, 100),
+         (1 << 20, 4000, 32, 1))  # fmt: skip
+MIB = 1 << 20
+PAGE = 4096
+
+
+def repeat_of(soft: str, program: str, size: int, *options: str) -> tuple[dict, dict]:
+    result, _ = bench(soft, program, f"dram:{max(size, PAGE)}", "--size", str(size), "--duration",
+                      "500ms", "--warmup", "100ms", *options)  # fmt: skip
+    return result, result["points"][0]["repeats"][0]
+
+
+def bench_latency(soft: str, program: str, size: int) -> tuple[float, float]:
+    """Median in ns, and the ticks of a nanosecond."""
+    result, repeat = repeat_of(soft, program, size, "--test", "lat", "--op", "read")
+    median = next(one["ns"] for one in repeat["latency"]["percentiles"] if one["p"] == 0.5)
+    return median, result["clock"]["hz"] / 1e9
+
+
+def perftest_latency(soft: str, size: int) -> float:
+    """t_typical in ticks: its microseconds have two decimals only."""
+    command = [soft, "ib_read_lat", "-F", "-R", "-C", "-s", str(size), "-n", "200000", "-p", ""]
+    return float(last_line(command, len(command))[4])
+
+
+def bench_rate(soft: str, program: str, size: int, depth: int, every: int) -> float:
+    signals = ["--signal-every", str(every)] if every > 1 else []
+    _, repeat = repeat_of(soft, program, size, "--test", "bw", "--op", "write", "--depth",
+                          str(depth), *signals)  # fmt: skip
+    return repeat["ops_per_s"]
+
+
+def perftest_rate(soft: str, size: int, count: int, depth: int, every: int) -> float:
+    command = [soft, "ib_write_bw", "-F", "-R", "-s", str(size), "-n", str(count), "-t",
+               str(depth), "-Q", str(every), "-p", ""]  # fmt: skip
+    return float(last_line(command, len(command))[3]) * MIB / size
+
+
+def in_pairs(
+    ours: Callable[[], float], theirs: Callable[[], float], pairs: int
+) -> tuple[list[float], list[float]]:
+    """Both sides of each pair; now one is first, now the other."""
+    left, right = [], []
+    for pair in range(pairs):
+        if pair % 2:
+            left.append(ours())
+            right.append(theirs())
+        else:
+            right.append(theirs())
+            left.append(ours())
+    return left, right
+
+
+def show(name: str, ours: list[float], theirs: list[float], most: float | None) -> bool:
+    """True when it is missed; most: of the ratio; None: larger is better."""
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    low, high = interval(ratios)
+    missed = (low > 1 or high > most) if most else high < 1
+    print(f"{name:<22}{statistics.median(ours):>12.0f}{statistics.median(theirs):>12.0f}"
+          f"{statistics.median(ratios):>8.3f}  {low:.3f} .. {high:.3f}"
+          f"{'  MISSED' if missed else ''}", flush=True)  # fmt: skip
+    return missed
+
+
+def main() -> int:
+    soft, program, *rest = sys.argv[1:]
+    pairs = int(rest[0]) if rest else 15
+    if not all(map(shutil.which, ("ib_read_lat", "ib_write_bw", "taskset"))):
+        print("needs perftest and util-linux")
+        return 77
+    missed = False
+    print(f"{'':<22}{'rpma-bench':>12}{'perftest':>12}{'ratio':>8}  95 %")
+    for size in LATENCY_SIZES:
+        per_ns = bench_latency(soft, program, size)[1]
+        ours, theirs = in_pairs(lambda: bench_latency(soft, program, size)[0],
+                                lambda: perftest_latency(soft, size) / per_ns, pairs)  # fmt: skip
+        missed |= show(f"read {size} B, ns", ours, theirs, LATENCY_MOST)
+    for size, count, depth, every in RATES:
+        ours, theirs = in_pairs(
+            lambda: bench_rate(soft, program, size, depth, every),
+            lambda: perftest_rate(soft, size, count, depth, every), pairs)  # fmt: skip
+        missed |= show(f"write {size} B, 1/s", ours, theirs, None)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
