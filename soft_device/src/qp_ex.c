@@ -5,7 +5,7 @@
  * Between wr_start and wr_complete requests are built in the free slots of the send
  * queue, which do not count before wr_complete: so it is all of them or none. The `build`
  * lock is held all that time, as the interface is a critical section; what runs the queue
- * does not take it.
+ * does not take it, and ibv_post_send() only when it sees that somebody has it.
  */
 #include <errno.h>
 #include <string.h>
@@ -227,13 +227,21 @@ static void wr_start(struct ibv_qp_ex *ex)
 	struct send_queue *sq = &qp_of_ex(ex)->sq;
 
 	pthread_mutex_lock(&sq->build);
+	shared_lock_take(&sq->lock);
+	sq->in_build = true;
+	shared_lock_release(&sq->lock);
 	sq->building = 0;
 	sq->build_error = process_is_foreign(qp_of_ex(ex)->generation) ? EIO : 0;
 }
 
 static void wr_abort(struct ibv_qp_ex *ex)
 {
-	pthread_mutex_unlock(&qp_of_ex(ex)->sq.build);
+	struct send_queue *sq = &qp_of_ex(ex)->sq;
+
+	shared_lock_take(&sq->lock);
+	sq->in_build = false;
+	shared_lock_release(&sq->lock);
+	pthread_mutex_unlock(&sq->build);
 }
 
 /* What can be said of a request once its data are known. */
@@ -258,18 +266,18 @@ static int wr_complete(struct ibv_qp_ex *ex)
 		error = sq->build_error;
 	if (error == 0)
 		error = check_lengths(sq);
-	if (error == 0) {
-		shared_lock_take(&sq->lock);
-		if (qp_state(qp) < IBV_QPS_RTS)
-			error = EINVAL;
-		for (uint32_t i = 0; i < sq->building && error == 0; i++) {
-			if (__builtin_expect(fault_any, 0))
-				sq_fault_posted(qp, sq_slot(sq, sq->posted));
-			sq->posted++;
-		}
-		sq_run_locked(qp);
-		shared_lock_release(&sq->lock);
+	shared_lock_take(&sq->lock);
+	sq->in_build = false;
+	if (error == 0 && qp_state(qp) < IBV_QPS_RTS)
+		error = EINVAL;
+	for (uint32_t i = 0; i < sq->building && error == 0; i++) {
+		if (__builtin_expect(fault_any, 0))
+			sq_fault_posted(qp, sq_slot(sq, sq->posted));
+		sq->posted++;
 	}
+	if (error == 0)
+		sq_run_locked(qp);
+	shared_lock_release(&sq->lock);
 	pthread_mutex_unlock(&sq->build);
 	return error;
 }

@@ -434,14 +434,23 @@ static inline int post_one(struct qp *qp, const struct ibv_send_wr *wr)
 	return error;
 }
 
+/* Another thread builds requests in the free slots; callers hold sq.lock. */
+static __attribute__((noinline)) void await_build(struct send_queue *sq)
+{
+	shared_lock_release(&sq->lock);
+	pthread_mutex_lock(&sq->build);
+	pthread_mutex_unlock(&sq->build);
+	shared_lock_take(&sq->lock);
+}
+
 int sq_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct qp *qp = qp_of(ibv);
 	int error = 0;
 
-	if (qp->has_ex)
-		pthread_mutex_lock(&qp->sq.build);
 	shared_lock_take(&qp->sq.lock);
+	while (__builtin_expect(qp->sq.in_build, 0))
+		await_build(&qp->sq);
 	if (qp_state(qp) < IBV_QPS_RTS)
 		error = EINVAL;
 	while (wr != NULL && error == 0) {
@@ -452,8 +461,6 @@ int sq_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr 
 	if (qp->sq.next != qp->sq.posted)
 		sq_run_locked(qp);
 	shared_lock_release(&qp->sq.lock);
-	if (qp->has_ex)
-		pthread_mutex_unlock(&qp->sq.build);
 	if (error != 0)
 		*bad_wr = wr;
 	return error;

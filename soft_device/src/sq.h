@@ -83,8 +83,9 @@ struct send_queue {
 	uint64_t wake_ns;
 	struct qp *next_waiting;
 	/* the builder of ibv_wr_*: qp_ex.c */
-	pthread_mutex_t build;
-	uint32_t building; /* slots filled since wr_start */
+	pthread_mutex_t build; /* from wr_start to wr_complete; taken before `lock` */
+	bool in_build;	       /* somebody has it; under `lock` */
+	uint32_t building;     /* slots filled since wr_start */
 	int build_error;
 };
 
