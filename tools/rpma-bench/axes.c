@@ -146,7 +146,7 @@ static int parse_words(const char *text, const char *const *words, struct units_
 
 	for (i = 0; words[i] != NULL; i++)
 		;
-	parsed.values = calloc(i, sizeof(uint64_t));
+	parsed.values = calloc(i + 1, sizeof(uint64_t)); /* each once, and never nothing */
 	if (parsed.values == NULL)
 		return -ENOMEM;
 	for (;; text += length + 1) {

@@ -152,7 +152,7 @@ static void print_order(const struct outlook *o)
 	for (size_t i = 0; i < o->plan.items_count; i++) {
 		const struct plan_item *item = &o->plan.items[i];
 
-		if (i % o->plan.points_count == 0)
+		if (i == 0 || item->repeat != item[-1].repeat)
 			printf("%sround %u:", i > 0 ? "\n" : "", item->repeat + 1);
 		printf(" p%04zu", item->point);
 	}

@@ -76,23 +76,21 @@ static int open_locked(struct journal *j, int flags)
 	}
 }
 
-static int open_new(struct journal **journal, const char *output, int flags)
+/* NULL with the sentence stored. */
+static struct journal *open_new(const char *output, int flags)
 {
 	struct journal *j = calloc(1, sizeof(*j));
-	int ret;
 
 	if (j == NULL || asprintf(&j->path, "%s.jsonl", output) < 0) {
 		free(j);
-		return out_of_memory();
+		out_of_memory();
+		return NULL;
 	}
 	j->fd = -1;
-	ret = open_locked(j, flags);
-	if (ret) {
-		free_journal(j);
-		return ret;
-	}
-	*journal = j;
-	return 0;
+	if (open_locked(j, flags) == 0)
+		return j;
+	free_journal(j);
+	return NULL;
 }
 
 static int damaged(const struct journal *j, size_t line)
@@ -239,9 +237,9 @@ int journal_resume(struct journal **journal, const struct options *options, stru
 				   "nothing to resume: there is no %s, which an interrupted run of "
 				   "-o %s leaves",
 				   path, options->output);
-	ret = open_new(&j, options->output, 0);
-	if (ret)
-		return ret;
+	j = open_new(options->output, 0);
+	if (j == NULL)
+		return -EIO;
 	ret = read_head(j, &more);
 	if (ret == 0 && !journal_head_read(j->head, run))
 		ret = damaged(j, 1);
@@ -337,22 +335,25 @@ int journal_start(struct journal **journal, const struct options *options,
 		  const struct journal_run *run, const struct plan *plan, json_t **repeats,
 		  size_t *resumed)
 {
+	struct journal *j = *journal;
 	json_t *head;
 	int ret;
 
 	*resumed = 0;
 	if (options->output == NULL)
 		return 0;
-	if (*journal == NULL && (ret = open_new(journal, options->output, O_CREAT)))
-		return ret;
+	if (j == NULL)
+		j = open_new(options->output, O_CREAT);
+	if (j == NULL)
+		return -EIO;
+	*journal = j;
 	head = journal_head_make(options, run, plan);
 	if (head == NULL)
 		return out_of_memory();
-	ret = (*journal)->resumed ? go_on(*journal, head, options, plan, repeats)
-				  : begin(*journal, head);
+	ret = j->resumed ? go_on(j, head, options, plan, repeats) : begin(j, head);
 	json_decref(head);
 	if (ret == 0)
-		*resumed = (*journal)->repeats;
+		*resumed = j->repeats;
 	return ret;
 }
 

@@ -54,19 +54,22 @@ json_t *journal_head_make(const struct options *o, const struct journal_run *run
 	return head;
 }
 
+/* Pairs of digits; the dashes between them mean nothing. */
 static bool read_id(const char *text, uint8_t id[16])
 {
 	size_t n = 0;
 
-	for (; text != NULL && *text != '\0' && n < 16; text++) {
-		unsigned byte;
+	while (text != NULL && *text != '\0' && n < 16) {
+		char pair[3] = {text[0], text[1], '\0'}, *end;
 
-		if (*text == '-')
+		if (text[0] == '-') {
+			text++;
 			continue;
-		if (sscanf(text, "%2x", &byte) != 1)
+		}
+		id[n++] = (uint8_t)strtoul(pair, &end, 16);
+		if (*end != '\0' || end != pair + 2)
 			return false;
-		id[n++] = (uint8_t)byte;
-		text++;
+		text += 2;
 	}
 	return n == 16 && *text == '\0';
 }

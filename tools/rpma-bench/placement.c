@@ -5,11 +5,11 @@
 #include "placement.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../common/failure.h"
 #include "../common/result.h"
+#include "../common/units.h"
 
 static int choose_best(struct placement *p, const struct topology *topology,
 		       const struct placement_wish *wish)
@@ -66,17 +66,17 @@ static void choose_none(struct placement *p, const struct topology *topology)
 static int choose_node(struct placement *p, const struct topology *topology,
 		       const struct placement_wish *wish)
 {
-	int node = -1;
+	uint64_t node;
 
 	if (strcmp(wish->mem_node, "none") == 0)
 		return 0;
 	if (strcmp(wish->mem_node, "auto") != 0) {
-		node = atoi(wish->mem_node); /* options.c saw to it that it is a number */
-		if (!topology_has_node(topology, node))
+		if (units_parse_number(wish->mem_node, &node) || node >= TOPOLOGY_NODES_MAX ||
+		    !topology_has_node(topology, (int)node))
 			return failure_set(EXIT_RUN_FAILED, "placement",
 					   "--mem-node %s: the machine has no such NUMA node",
 					   wish->mem_node);
-		p->node = node;
+		p->node = (int)node;
 		return 0;
 	}
 	p->node = topology_node_near(topology, &wish->near);

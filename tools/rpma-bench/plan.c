@@ -158,7 +158,7 @@ static int make_room(struct builder *b, const struct series *series, size_t seri
 					   "values were expected",
 					   PLAN_POINTS_MAX);
 	}
-	b->plan.points = calloc(b->room, sizeof(*b->plan.points));
+	b->plan.points = calloc(b->room + 1, sizeof(*b->plan.points)); /* never nothing */
 	return b->plan.points != NULL ? 0 : out_of_memory();
 }
 
@@ -224,7 +224,7 @@ static int make_items(struct plan *plan, uint32_t repeats, uint64_t seed)
 			"%zu points with %u repeats each: at most %d repeats in all were "
 			"expected",
 			n, repeats, PLAN_ITEMS_MAX);
-	plan->items = calloc(plan->items_count, sizeof(*plan->items));
+	plan->items = calloc(plan->items_count + 1, sizeof(*plan->items)); /* never nothing */
 	if (plan->items == NULL)
 		return out_of_memory();
 	for (uint32_t round = 0; round < repeats; round++) {
