@@ -344,6 +344,11 @@ static int all_there(struct stage *s)
 {
 	int ret = 0;
 
+	/* whoever comes now is refused at once; connects come one after the other */
+	if (params_of(s)->test != BENCH_CONNECT) {
+		rpma_ep_shutdown(&s->ep);
+		s->ep_fd = -1;
+	}
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads && ret == 0; i++)
 		ret = responder_start(s->responders[i], s->host->topology, s->placement.cpus[i]);
 	return ret;
