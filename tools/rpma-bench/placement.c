@@ -88,7 +88,8 @@ static int choose_node(struct placement *p, const struct topology *topology,
 int placement_choose(struct placement *placement, const struct topology *topology,
 		     const struct placement_wish *wish)
 {
-	struct placement p = {.policy = wish->pin, .threads = wish->threads, .node = -1};
+	struct placement p = {
+		.policy = wish->pin, .threads = wish->threads, .node = -1, .memory_node = -1};
 	int ret = 0;
 
 	for (size_t i = 0; i < PARAMS_THREADS_MAX; i++)
@@ -119,12 +120,20 @@ void placement_memory_refused(struct placement *placement, int error)
 		 strerror(-error));
 }
 
+void placement_memory_made(struct placement *placement, const void *memory)
+{
+	placement->memory_node = topology_memory_node(memory);
+}
+
 json_t *placement_json(const struct placement *placement)
 {
 	json_t *cpus = json_array();
+	int node = placement->memory_node;
 
+	if (node < 0 && placement->memory_warning[0] == '\0')
+		node = placement->node;
 	for (uint32_t i = 0; i < placement->threads; i++)
 		json_array_append_new(cpus, result_known(placement->cpus[i]));
 	return json_pack("{s:s, s:o, s:o}", "policy", placement->policy, "cpus", cpus, "node",
-			 result_known(placement->node));
+			 result_known(node));
 }

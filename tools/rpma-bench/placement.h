@@ -19,7 +19,8 @@ struct placement {
 	const char *policy;	      /* of --pin */
 	int cpus[PARAMS_THREADS_MAX]; /* chosen; -1: not bound */
 	uint32_t threads;	      /* the most any point has */
-	int node;		      /* of memory; -1: left to the kernel */
+	int node;		      /* chosen for memory; -1: left to the kernel */
+	int memory_node;	      /* the kernel says the buffers are on; -1: not known */
 	char shared_warning[256];     /* empty: each thread has a core of its own */
 	char pin_warning[256];	      /* empty: bound as chosen */
 	char memory_warning[256];     /* empty: bound, or not asked for */
@@ -45,7 +46,10 @@ int placement_choose(struct placement *placement, const struct topology *topolog
 void placement_pin_refused(struct placement *placement, int cpu, int error);
 void placement_memory_refused(struct placement *placement, int error);
 
-/* {"policy", "cpus": [number or null, ...], "node": number or null} */
+/* Reads back where touched memory is. */
+void placement_memory_made(struct placement *placement, const void *memory);
+
+/* {"policy", "cpus": [number or null, ...], "node": number or null}, as read back if it was */
 json_t *placement_json(const struct placement *placement);
 
 #endif /* PLACEMENT_H */

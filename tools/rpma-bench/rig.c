@@ -66,6 +66,8 @@ static void note_unbound(struct rig *rig)
 	for (uint32_t i = 0; rig->memory != NULL && i < rig->params.threads; i++) {
 		if (rig->memory[i].bind_error != 0)
 			placement_memory_refused(p, rig->memory[i].bind_error);
+		if (rig->memory[i].bytes != NULL)
+			placement_memory_made(p, rig->memory[i].bytes);
 	}
 }
 

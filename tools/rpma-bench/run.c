@@ -135,10 +135,11 @@ static int place(struct run *run)
 		.threads = (uint32_t)plan_most(&run->plan, AXIS_THREADS),
 	};
 
-	if (!topology_is_this_machine(run->topology) && strcmp(o->pin, "none") != 0)
+	if (!topology_is_this_machine(run->topology) &&
+	    (strcmp(o->pin, "none") != 0 || strcmp(o->mem_node, "none") != 0))
 		return failure_set(EXIT_RUN_FAILED, "placement",
-				   "HWLOC_XMLFILE describes another machine: threads cannot be "
-				   "bound by it (--pin none, or unset it)");
+				   "HWLOC_XMLFILE describes another machine: nothing can be bound by "
+				   "it (--pin none --mem-node none, or unset it)");
 	return placement_choose(&run->placement, run->topology, &wish);
 }
 

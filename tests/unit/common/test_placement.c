@@ -125,6 +125,26 @@ static void it_is_told_with_null_for_what_is_not_bound(void **state)
 	json_decref(expected);
 }
 
+/* What the kernel says counts more than what was chosen, and a refused choice for nothing. */
+static void the_node_is_what_the_kernel_says(void **state)
+{
+	static const struct placement_wish wish = {"none", "1", {NULL, -1}, 0, 0, false};
+	struct placement p;
+	json_t *json;
+
+	assert_int_equal(placement_choose(&p, *state, &wish), 0);
+	assert_int_equal(p.node, 1);
+	p.memory_node = 0;
+	json = placement_json(&p);
+	assert_int_equal(json_integer_value(json_object_get(json, "node")), 0);
+	json_decref(json);
+	p.memory_node = -1;
+	placement_memory_refused(&p, -EPERM);
+	json = placement_json(&p);
+	assert_true(json_is_null(json_object_get(json, "node")));
+	json_decref(json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +153,7 @@ int main(void)
 		cmocka_unit_test(more_threads_than_cores_share_them),
 		cmocka_unit_test(what_the_kernel_refuses_is_a_warning),
 		cmocka_unit_test(it_is_told_with_null_for_what_is_not_bound),
+		cmocka_unit_test(the_node_is_what_the_kernel_says),
 	};
 
 	return cmocka_run_group_tests_name("bench.placement", tests, load, unload);
