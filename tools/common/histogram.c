@@ -29,6 +29,24 @@ void histogram_reset(struct histogram *h)
 	h->min_ns = UINT64_MAX;
 }
 
+void histogram_add(struct histogram *h, uint64_t ns, uint64_t times)
+{
+	size_t index = histogram_index(ns);
+
+	if (index >= HISTOGRAM_BUCKETS) {
+		index = HISTOGRAM_BUCKETS - 1;
+		h->saturated += times;
+	}
+	h->buckets[index] += times;
+	h->count += times;
+	h->sum_ns += ns * times;
+	h->sum_square += (unsigned __int128)ns * ns * times;
+	if (ns < h->min_ns)
+		h->min_ns = ns;
+	if (ns > h->max_ns)
+		h->max_ns = ns;
+}
+
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
 	into->count += from->count;

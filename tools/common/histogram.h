@@ -84,4 +84,7 @@ static inline void histogram_record(struct histogram *h, uint64_t ns)
 		h->max_ns = ns;
 }
 
+/* Records a value times times. */
+void histogram_add(struct histogram *h, uint64_t ns, uint64_t times);
+
 #endif /* HISTOGRAM_H */

@@ -60,15 +60,45 @@ void access_init(struct access *access, const struct params *params, uint64_t ta
 		.stride = stride,
 		.slots = (slice - tail) / stride,
 		.salt = hash(of_lane + 1),
-		.random = params->pattern == BENCH_RAND,
 		.keys = {hash(of_lane + 2), hash(of_lane + 3)},
 	};
+	access->turn = params->pattern == BENCH_RAND ? 0 : access->slots;
 	access->mask = mask_of(access->slots);
 	access->shift = (unsigned)(__builtin_popcountll(access->mask) + 1) / 2;
 	access->shift += access->shift == 0;
 	access->source_mask = access->mask;
 	while (access->source_mask > 0 && access_source_bytes(access) > ACCESS_SOURCE_BYTES)
 		access->source_mask >>= 1;
+}
+
+/*
+ * A number below mask + 1 for each such number: every step can be undone, so
+ * no two are alike. Multiplying carries low bits up, the shift brings high
+ * ones down.
+ */
+static uint64_t permute(const struct access *a, uint64_t n)
+{
+	n = (n + a->keys[0]) * 0x5851f42d4c957f2dULL & a->mask;
+	n ^= n >> a->shift;
+	n = (n + a->keys[1]) * 0xd1342543de82ef95ULL & a->mask;
+	n ^= n >> a->shift;
+	return n * 0x9e3779b97f4a7c15ULL & a->mask;
+}
+
+uint64_t access_next(struct access *access)
+{
+	uint64_t slot = access->next;
+
+	if (access->turn > 0) {
+		access->next = access_in_turn(access) ? slot + 1 : 0;
+		return slot;
+	}
+	/* what is beyond the slots is skipped: less than half of the numbers */
+	do {
+		slot = permute(access, access->next);
+		access->next = (access->next + 1) & access->mask;
+	} while (slot >= access->slots);
+	return slot;
 }
 
 size_t access_source_bytes(const struct access *access)

@@ -26,9 +26,9 @@ struct access {
 	uint64_t slots;	      /* at least 1 */
 	uint64_t source_mask; /* slots of the source - 1: slot n is written from n & source_mask */
 	uint64_t salt;	      /* of the content; another one each repeat */
-	uint64_t next;	      /* place in the order of the slots */
+	uint64_t next;	      /* in turn: the slot; else the place in the permutation */
+	uint64_t turn;	      /* slots there are in turn; 0: none, they are permuted */
 	/* the permutation */
-	bool random;
 	unsigned shift;
 	uint64_t mask; /* power of two - 1, not less than slots - 1 */
 	uint64_t keys[2];
@@ -49,37 +49,13 @@ size_t access_source_bytes(const struct access *access);
 /* Fills it: what slot n & source_mask holds. */
 void access_fill(const struct access *access, void *source);
 
-/*
- * A number below mask + 1 for each such number: every step can be undone, so
- * no two are alike. Multiplying carries low bits up, the shift brings high
- * ones down.
- */
-static inline uint64_t access_mix(const struct access *a, uint64_t n)
+/* The next slot if it is simply the one after the last one: with luck, all there is to do. */
+static inline bool access_in_turn(const struct access *access)
 {
-	n = (n + a->keys[0]) * 0x5851f42d4c957f2dULL & a->mask;
-	n ^= n >> a->shift;
-	n = (n + a->keys[1]) * 0xd1342543de82ef95ULL & a->mask;
-	n ^= n >> a->shift;
-	return n * 0x9e3779b97f4a7c15ULL & a->mask;
+	return access->next + 1 < access->turn;
 }
-
 /* The slot of the next operation; every slot once before any twice. */
-static inline uint64_t access_next(struct access *a)
-{
-	uint64_t slot;
-
-	if (!a->random) {
-		slot = a->next;
-		a->next = slot + 1 == a->slots ? 0 : slot + 1;
-		return slot;
-	}
-	/* what is beyond the slots is skipped: less than half of the numbers */
-	do {
-		slot = access_mix(a, a->next);
-		a->next = (a->next + 1) & a->mask;
-	} while (slot >= a->slots);
-	return slot;
-}
+uint64_t access_next(struct access *access);
 
 /* In the target. */
 static inline uint64_t access_offset(const struct access *access, uint64_t slot)

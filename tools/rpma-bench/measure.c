@@ -21,8 +21,9 @@ struct measure_slots *measure_slots_new(uint32_t lanes, uint32_t depth)
 	s->begun = calloc(count, sizeof(*s->begun));
 	s->planned = calloc(count, sizeof(*s->planned));
 	s->reads = calloc(count, sizeof(*s->reads));
+	s->counts = calloc(MEASURE_COUNTS, sizeof(*s->counts));
 	if (s->rings == NULL || s->fds == NULL || s->begun == NULL || s->planned == NULL ||
-	    s->reads == NULL) {
+	    s->reads == NULL || s->counts == NULL) {
 		measure_slots_delete(s);
 		return NULL;
 	}
@@ -33,6 +34,7 @@ void measure_slots_delete(struct measure_slots *slots)
 {
 	if (slots == NULL)
 		return;
+	free(slots->counts);
 	free(slots->reads);
 	free(slots->planned);
 	free(slots->begun);
@@ -104,6 +106,12 @@ static void finish(struct loop *l)
 		cfg->operation->flushes && m->ops > m->read_ops && l->opcode != IBV_WC_RDMA_READ;
 }
 
+static bool is_single(const struct measure_cfg *cfg)
+{
+	return cfg->lanes_count == 1 && cfg->depth == 1 && cfg->completion == BENCH_POLL &&
+	       cfg->period_ns <= 0 && cfg->reads == NULL && !cfg->operation->answered;
+}
+
 int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 		struct measured *measured)
 {
@@ -112,6 +120,7 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 		.out = measured,
 		.rings = slots->rings,
 		.fds = slots->fds,
+		.counts = is_single(cfg) ? slots->counts : NULL,
 		.latency = cfg->scratch != NULL ? cfg->scratch : cfg->latency,
 		.batch = batch(cfg),
 		.random = cfg->seed,
@@ -128,7 +137,10 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 	l.begin = clock_now(cfg->clock);
 	l.last = l.begin;
 	measure_time_start(&l);
-	ret = cfg->period_ns > 0 ? measure_open(&l) : measure_closed(&l);
+	if (cfg->period_ns > 0)
+		ret = measure_open(&l);
+	else
+		ret = l.counts != NULL ? measure_single(&l) : measure_closed(&l);
 	finish(&l);
 	return ret;
 }

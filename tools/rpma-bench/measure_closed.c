@@ -5,26 +5,27 @@
  */
 #include "measure_loop.h"
 
-static inline int fill(struct loop *l, struct ring *r)
+static measure_inline int fill(struct loop *l, struct ring *r, bool plain)
 {
 	uint64_t until = r->done + l->cfg->depth;
 	int ret = 0;
 
-	while (ret == 0 && r->posted < until && r->posted < r->limit)
-		ret = measure_post(l, r);
+	until = until < r->limit ? until : r->limit;
+	while (ret == 0 && r->posted < until)
+		ret = measure_post(l, r, plain);
 	return ret;
 }
 
 /* Polls a lane once, and posts what it has room for. Gives as measure_poll(). */
-static inline int turn(struct loop *l, struct ring *r)
+static measure_inline int turn(struct loop *l, struct ring *r, bool plain)
 {
-	int got = measure_poll(l, r), ret;
+	int got = measure_poll(l, r, plain), ret;
 
 	if (got <= 0)
 		return got;
 	if (__builtin_expect(l->last >= l->next_look, 0))
 		measure_time_look(l, l->last);
-	ret = fill(l, r);
+	ret = fill(l, r, plain);
 	return ret ? ret : got;
 }
 
@@ -35,25 +36,25 @@ static int nothing_came(struct loop *l, unsigned empty)
 	return empty % MEASURE_EMPTY_POLLS == 0 ? measure_look_around(l) : 0;
 }
 
-int measure_closed(struct loop *l)
+static measure_inline int run(struct loop *l, bool plain)
 {
-	uint32_t lanes = l->cfg->lanes_count;
+	struct ring *rings = l->rings, *end = rings + l->cfg->lanes_count, *r;
 	unsigned empty = 0;
 	bool busy = true;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < lanes && ret == 0; i++)
-		ret = fill(l, &l->rings[i]);
+	for (r = rings; r < end && ret == 0; r++)
+		ret = fill(l, r, plain);
 	while (busy && ret == 0) {
 		int got = 0;
 
 		busy = false;
-		for (uint32_t i = 0; i < lanes && ret >= 0; i++) {
-			if (measure_in_flight(&l->rings[i]) == 0)
+		for (r = rings; r < end && ret >= 0; r++) {
+			if (measure_in_flight(r) == 0)
 				continue;
-			ret = turn(l, &l->rings[i]);
+			ret = turn(l, r, plain);
 			got += ret;
-			busy |= measure_in_flight(&l->rings[i]) > 0;
+			busy |= measure_in_flight(r) > 0;
 		}
 		if (ret < 0)
 			break;
@@ -61,4 +62,11 @@ int measure_closed(struct loop *l)
 		ret = got > 0 || !busy ? 0 : nothing_came(l, empty);
 	}
 	return ret;
+}
+
+int measure_closed(struct loop *l)
+{
+	const struct measure_cfg *cfg = l->cfg;
+
+	return cfg->reads == NULL && !cfg->operation->answered ? run(l, true) : run(l, false);
 }

@@ -14,7 +14,8 @@
 
 #include "measure.h"
 
-#define MEASURE_BATCH 16
+#define MEASURE_BATCH  16
+#define MEASURE_COUNTS 16384
 /* polls without a completion before the time is looked at */
 #define MEASURE_EMPTY_POLLS 4096
 
@@ -43,6 +44,7 @@ struct measure_slots {
 	uint64_t *begun;
 	uint64_t *planned;
 	bool *reads;
+	uint32_t *counts; /* MEASURE_COUNTS of them */
 };
 
 struct loop {
@@ -50,6 +52,7 @@ struct loop {
 	struct measured *out;
 	struct ring *rings;
 	struct pollfd *fds;
+	uint32_t *counts;	   /* of samples of so many ticks, not in latency yet */
 	struct histogram *latency; /* the interval's or the whole's; NULL: none */
 	int batch;
 	enum ibv_wc_opcode opcode; /* of the last completion of a write */
@@ -77,9 +80,12 @@ struct loop {
 	uint64_t max_lag; /* ticks */
 };
 
-/* measure_closed.c, measure_open.c */
+/* measure_closed.c, measure_single.c, measure_open.c */
 int measure_closed(struct loop *l);
+int measure_single(struct loop *l);
 int measure_open(struct loop *l);
+/* Takes the samples that measure_single() only counted. */
+void measure_single_flush(struct loop *l);
 
 /* measure_time.c: the look at the time, and what happens then */
 void measure_time_start(struct loop *l);
@@ -118,25 +124,31 @@ static inline bool measure_choose_read(struct loop *l)
 	return (z ^ z >> 31) >> 32 < l->read_below;
 }
 
+/*
+ * The loops take these in, and the constants they call them with: plain is an
+ * operation that is not answered, of a closed loop, and no mix.
+ */
+#define measure_inline inline __attribute__((always_inline))
+
 /* The slot must be free. */
-static inline int measure_post(struct loop *l, struct ring *r)
+static measure_inline int measure_post(struct loop *l, struct ring *r, bool plain)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	const struct operation *operation = cfg->operation;
 	uint32_t slot = r->post_slot;
-	bool signal = ++r->unsignaled == cfg->signal_every || r->posted + 1 == r->limit;
-	int ret;
+	int flags = RPMA_F_COMPLETION_ON_ERROR, ret;
 
-	if (cfg->reads != NULL) {
+	if (!plain && cfg->reads != NULL) {
 		r->reads[slot] = measure_choose_read(l);
 		r->read_ops += r->reads[slot];
 		operation = r->reads[slot] ? cfg->reads : operation;
 	}
-	if (signal) {
+	if (++r->unsignaled == cfg->signal_every || r->posted + 1 == r->limit) {
+		flags = RPMA_F_COMPLETION_ALWAYS;
 		r->unsignaled = 0;
 		r->begun[slot] = clock_now(cfg->clock);
 	}
-	ret = operation->post(r->lane, slot, signal);
+	ret = operation->post(r->lane, slot, flags);
 	if (__builtin_expect(ret != 0, 0))
 		return measure_post_failed(r, operation, ret);
 	r->posted++;
@@ -168,7 +180,8 @@ static inline bool measure_take_answer(struct loop *l, struct ring *r, const str
 }
 
 /* One completion; it stands for itself and the unsignalled ones before it. */
-static inline int measure_take(struct loop *l, struct ring *r, const struct ibv_wc *wc)
+static measure_inline int measure_take(struct loop *l, struct ring *r, const struct ibv_wc *wc,
+				       bool plain)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	uint64_t ops = measure_in_flight(r);
@@ -177,7 +190,7 @@ static inline int measure_take(struct loop *l, struct ring *r, const struct ibv_
 
 	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
 		return measure_completion_failed(l, r, wc);
-	if (cfg->operation->answered) {
+	if (!plain && cfg->operation->answered) {
 		if (!measure_take_answer(l, r, wc, &ret))
 			return 0;
 	} else {
@@ -186,20 +199,20 @@ static inline int measure_take(struct loop *l, struct ring *r, const struct ibv_
 		slot = slot < cfg->depth ? slot : slot - cfg->depth;
 		r->done += ops;
 	}
-	if (cfg->reads != NULL && r->reads[slot]) {
+	if (!plain && cfg->reads != NULL && r->reads[slot]) {
 		measure_record(l, cfg->read_latency, l->last - r->begun[slot]);
 	} else {
 		l->opcode = wc->opcode;
 		measure_record(l, l->latency, l->last - r->begun[slot]);
 	}
-	if (cfg->response != NULL)
+	if (!plain && cfg->response != NULL)
 		measure_record(l, cfg->response, l->last - r->planned[slot]);
 	r->done_slot = slot + 1 == cfg->depth ? 0 : slot + 1;
 	return ret;
 }
 
 /* Gives the number of completions taken, 0 for none, or an error. */
-static inline int measure_poll(struct loop *l, struct ring *r)
+static measure_inline int measure_poll(struct loop *l, struct ring *r, bool plain)
 {
 	struct ibv_wc wc[MEASURE_BATCH];
 	int got = 0, ret = rpma_cq_get_wc(r->lane->cq, l->batch, wc, &got);
@@ -210,7 +223,7 @@ static inline int measure_poll(struct loop *l, struct ring *r)
 		return measure_poll_failed(r, ret);
 	l->last = clock_now(l->cfg->clock);
 	for (int i = 0; i < got; i++) {
-		ret = measure_take(l, r, &wc[i]);
+		ret = measure_take(l, r, &wc[i], plain);
 		if (__builtin_expect(ret != 0, 0))
 			return ret;
 	}

@@ -46,7 +46,7 @@ static int post_one(struct loop *l, struct ring *r)
 	int ret;
 
 	r->planned[slot] = l->plan;
-	ret = measure_post(l, r);
+	ret = measure_post(l, r, false);
 	if (ret)
 		return ret;
 	lag = r->begun[slot] - l->plan;
@@ -73,7 +73,7 @@ static int poll_all(struct loop *l)
 	for (uint32_t i = 0; i < l->cfg->lanes_count && ret >= 0; i++) {
 		if (measure_in_flight(&l->rings[i]) == 0)
 			continue;
-		ret = measure_poll(l, &l->rings[i]);
+		ret = measure_poll(l, &l->rings[i], false);
 		got += ret;
 	}
 	return ret < 0 ? ret : got;

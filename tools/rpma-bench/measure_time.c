@@ -67,10 +67,12 @@ static void close_interval(struct loop *l, uint64_t now)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	struct measure_interval *i = &cfg->intervals[l->out->intervals_used++];
-	const struct percentile p50 = histogram_percentile(cfg->scratch, 0.5);
-	const struct percentile p99 = histogram_percentile(cfg->scratch, 0.99);
 	uint64_t done = measure_done(l);
+	struct percentile p50, p99;
 
+	measure_single_flush(l);
+	p50 = histogram_percentile(cfg->scratch, 0.5);
+	p99 = histogram_percentile(cfg->scratch, 0.99);
 	*i = (struct measure_interval){
 		.t_ns = clock_ns(cfg->clock, now - l->begin),
 		.ops = done - l->interval_ops,
@@ -139,6 +141,7 @@ void measure_time_look(struct loop *l, uint64_t now)
 /* The rest is an interval too if it is not a mere remainder. */
 void measure_time_finish(struct loop *l)
 {
+	measure_single_flush(l);
 	if (l->cfg->scratch == NULL)
 		return;
 	if (has_intervals(l) && l->last + l->interval_ticks / 2 >= l->interval_end)

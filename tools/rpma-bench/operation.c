@@ -33,6 +33,12 @@ const struct operation *operation_find(enum bench_op op, enum bench_persist pers
 	return NULL;
 }
 
+int operation_post_next(struct lane *lane, struct access *access, uint32_t slot, int flags,
+			operation_post_at *post_at)
+{
+	return post_at(lane, access_next(access), slot, flags);
+}
+
 int operation_arm(const struct operation *operation, struct lane *lane, uint32_t depth)
 {
 	int ret = 0;

@@ -15,6 +15,9 @@
 #define OPERATION_NOTE_BYTES  64
 #define OPERATION_NOTE_ANSWER 32
 
+/* Posts to, or from, a slot of the target. */
+typedef int operation_post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags);
+
 struct operation {
 	enum bench_op op;
 	enum bench_persist persist;
@@ -27,10 +30,10 @@ struct operation {
 	int sink_usage;
 	int notes_usage;
 	/*
-	 * Posts it all. With signal the last work request completes, with slot
-	 * as its context; without, nothing of it does unless it fails.
+	 * Posts it all, with slot as its context. The flags, RPMA_F_COMPLETION_*,
+	 * are of its last work request; all before it complete only if they fail.
 	 */
-	int (*post)(struct lane *lane, uint32_t slot, bool signal);
+	int (*post)(struct lane *lane, uint32_t slot, int flags);
 	/* Of answered ones: posts the receive of the slot's answer. */
 	int (*arm)(struct lane *lane, uint32_t slot);
 	/*
@@ -46,19 +49,31 @@ const struct operation *operation_find(enum bench_op op, enum bench_persist pers
 /* Readies a connected lane for its first operations; a librpma error. */
 int operation_arm(const struct operation *operation, struct lane *lane, uint32_t depth);
 
+/*
+ * Posts an operation at the next slot of access. Most often that is known at
+ * once, and post_at, a constant, is taken in here.
+ */
+int operation_post_next(struct lane *lane, struct access *access, uint32_t slot, int flags,
+			operation_post_at *post_at);
+
+static inline __attribute__((always_inline)) int operation_post(struct lane *lane,
+								struct access *access,
+								uint32_t slot, int flags,
+								operation_post_at *post_at)
+{
+	if (__builtin_expect(!access_in_turn(access), 0))
+		return operation_post_next(lane, access, slot, flags, post_at);
+	return post_at(lane, access->next++, slot, flags);
+}
+
 static inline const void *operation_context(uint32_t slot)
 {
 	return (const void *)(uintptr_t)slot;
 }
 
-static inline int operation_flags(bool signal)
-{
-	return signal ? RPMA_F_COMPLETION_ALWAYS : RPMA_F_COMPLETION_ON_ERROR;
-}
-
 /* Writes a slot of the target from its window of the source. */
-static inline int operation_write_slot(struct lane *lane, uint64_t target_slot, int flags,
-				       uint32_t slot)
+static inline int operation_write_slot(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				       int flags)
 {
 	const struct access *a = &lane->access;
 
@@ -67,8 +82,8 @@ static inline int operation_write_slot(struct lane *lane, uint64_t target_slot, 
 			  flags, operation_context(slot));
 }
 
-static inline int operation_flush_slot(struct lane *lane, uint64_t target_slot, int flags,
-				       uint32_t slot)
+static inline int operation_flush_slot(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				       int flags)
 {
 	return rpma_flush(lane->conn, lane->remote, access_offset(&lane->access, target_slot),
 			  lane->size_bytes, lane->flush_type, flags, operation_context(slot));

@@ -5,9 +5,8 @@
  */
 #include "operation.h"
 
-static int post(struct lane *lane, uint32_t slot, bool signal)
+static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
-	uint64_t target_slot = access_next(&lane->access);
 	void *source;
 	int ret = rpma_mr_get_ptr(lane->source, &source);
 
@@ -17,7 +16,12 @@ static int post(struct lane *lane, uint32_t slot, bool signal)
 				 access_offset(&lane->access, target_slot),
 				 (const char *)source + lane->source_offset +
 					 access_source(&lane->access, target_slot),
-				 operation_flags(signal), operation_context(slot));
+				 flags, operation_context(slot));
+}
+
+static int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post(lane, &lane->access, slot, flags, post_at);
 }
 
 const struct operation operation_atomic_write = {

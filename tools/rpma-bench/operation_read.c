@@ -4,11 +4,16 @@
  */
 #include "operation.h"
 
-static int post(struct lane *lane, uint32_t slot, bool signal)
+static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
 	return rpma_read(lane->conn, lane->sink, lane->sink_offset + slot * lane->sink_stride,
-			 lane->remote, access_offset(&lane->reads, access_next(&lane->reads)),
-			 lane->size_bytes, operation_flags(signal), operation_context(slot));
+			 lane->remote, access_offset(&lane->reads, target_slot), lane->size_bytes,
+			 flags, operation_context(slot));
+}
+
+static int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post(lane, &lane->reads, slot, flags, post_at);
 }
 
 const struct operation operation_read = {

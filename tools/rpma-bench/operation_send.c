@@ -5,12 +5,17 @@
  */
 #include "operation.h"
 
-static int post(struct lane *lane, uint32_t slot, bool signal)
+static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
-	uint64_t source = access_source(&lane->access, access_next(&lane->access));
+	uint64_t source = access_source(&lane->access, target_slot);
 
 	return rpma_send(lane->conn, lane->source, lane->source_offset + source, lane->size_bytes,
-			 operation_flags(signal), operation_context(slot));
+			 flags, operation_context(slot));
+}
+
+static int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post(lane, &lane->access, slot, flags, post_at);
 }
 
 static int arm(struct lane *lane, uint32_t slot)

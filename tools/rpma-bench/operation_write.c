@@ -5,10 +5,9 @@
  */
 #include "operation.h"
 
-static int post(struct lane *lane, uint32_t slot, bool signal)
+static int post(struct lane *lane, uint32_t slot, int flags)
 {
-	return operation_write_slot(lane, access_next(&lane->access), operation_flags(signal),
-				    slot);
+	return operation_post(lane, &lane->access, slot, flags, operation_write_slot);
 }
 
 const struct operation operation_write = {

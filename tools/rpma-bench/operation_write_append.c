@@ -19,20 +19,24 @@ static int move_tail(struct lane *lane, uint64_t tail, uint32_t slot)
 				 RPMA_F_COMPLETION_ON_ERROR, operation_context(slot));
 }
 
-static int post(struct lane *lane, uint32_t slot, bool signal)
+static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
-	uint64_t target_slot = access_next(&lane->access);
-	int ret = operation_write_slot(lane, target_slot, RPMA_F_COMPLETION_ON_ERROR, slot);
+	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
 
 	if (ret == 0)
-		ret = operation_flush_slot(lane, target_slot, RPMA_F_COMPLETION_ON_ERROR, slot);
+		ret = operation_flush_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
 	if (ret == 0)
 		ret = move_tail(lane, access_tail(&lane->access, target_slot), slot);
 	if (ret)
 		return ret;
 	return rpma_flush(lane->conn, lane->remote, access_tail_offset(&lane->access),
-			  RPMA_ATOMIC_WRITE_ALIGNMENT, lane->flush_type, operation_flags(signal),
+			  RPMA_ATOMIC_WRITE_ALIGNMENT, lane->flush_type, flags,
 			  operation_context(slot));
+}
+
+static int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post(lane, &lane->access, slot, flags, post_at);
 }
 
 const struct operation operation_write_append = {

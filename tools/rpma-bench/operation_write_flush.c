@@ -9,14 +9,18 @@
  */
 #include "operation.h"
 
-static int post(struct lane *lane, uint32_t slot, bool signal)
+static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
-	uint64_t target_slot = access_next(&lane->access);
-	int ret = operation_write_slot(lane, target_slot, RPMA_F_COMPLETION_ON_ERROR, slot);
+	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
 
 	if (ret)
 		return ret;
-	return operation_flush_slot(lane, target_slot, operation_flags(signal), slot);
+	return operation_flush_slot(lane, target_slot, slot, flags);
+}
+
+static int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post(lane, &lane->access, slot, flags, post_at);
 }
 
 const struct operation operation_write_apm = {

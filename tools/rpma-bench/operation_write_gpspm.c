@@ -24,21 +24,26 @@ static uint64_t note_offset(const struct lane *lane, uint32_t slot)
 	return lane->notes_offset + (uint64_t)slot * OPERATION_NOTE_BYTES;
 }
 
-static int post(struct lane *lane, uint32_t slot, bool signal)
+static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
-	uint64_t target_slot = access_next(&lane->access), note = note_offset(lane, slot);
+	uint64_t note = note_offset(lane, slot);
 	const struct persist_request request = {
 		.slot = slot,
 		.offset = access_offset(&lane->access, target_slot),
 		.length = lane->size_bytes,
 	};
-	int ret = operation_write_slot(lane, target_slot, RPMA_F_COMPLETION_ON_ERROR, slot);
+	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
 
 	if (ret)
 		return ret;
 	persist_encode_request(&request, note_at(lane, note));
-	return rpma_send(lane->conn, lane->notes, note, PERSIST_REQUEST_BYTES,
-			 operation_flags(signal), operation_context(slot));
+	return rpma_send(lane->conn, lane->notes, note, PERSIST_REQUEST_BYTES, flags,
+			 operation_context(slot));
+}
+
+static int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post(lane, &lane->access, slot, flags, post_at);
 }
 
 static int arm(struct lane *lane, uint32_t slot)

@@ -5,14 +5,17 @@
  */
 #include "operation.h"
 
-static int post(struct lane *lane, uint32_t slot, bool signal)
+static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
-	uint64_t target_slot = access_next(&lane->access);
+	return rpma_write_with_imm(lane->conn, lane->remote,
+				   access_offset(&lane->access, target_slot), lane->source,
+				   lane->source_offset + access_source(&lane->access, target_slot),
+				   lane->size_bytes, flags, slot, operation_context(slot));
+}
 
-	return rpma_write_with_imm(
-		lane->conn, lane->remote, access_offset(&lane->access, target_slot), lane->source,
-		lane->source_offset + access_source(&lane->access, target_slot), lane->size_bytes,
-		operation_flags(signal), slot, operation_context(slot));
+static int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post(lane, &lane->access, slot, flags, post_at);
 }
 
 const struct operation operation_write_imm = {

@@ -119,20 +119,20 @@ static int begin(struct lane *lane, uint32_t slot, bool signal, enum ibv_wc_opco
 	return 0;
 }
 
-static int post_write(struct lane *lane, uint32_t slot, bool signal)
+static int post_write(struct lane *lane, uint32_t slot, int flags)
 {
-	return begin(lane, slot, signal, fake.opcode);
+	return begin(lane, slot, flags == RPMA_F_COMPLETION_ALWAYS, fake.opcode);
 }
 
-static int post_read(struct lane *lane, uint32_t slot, bool signal)
+static int post_read(struct lane *lane, uint32_t slot, int flags)
 {
-	return begin(lane, slot, signal, IBV_WC_RDMA_READ);
+	return begin(lane, slot, flags == RPMA_F_COMPLETION_ALWAYS, IBV_WC_RDMA_READ);
 }
 
-static int post_answered(struct lane *lane, uint32_t slot, bool signal)
+static int post_answered(struct lane *lane, uint32_t slot, int flags)
 {
-	assert_true(signal);
-	return begin(lane, slot, signal, IBV_WC_RECV);
+	assert_int_equal(flags, RPMA_F_COMPLETION_ALWAYS);
+	return begin(lane, slot, true, IBV_WC_RECV);
 }
 
 static int arm(struct lane *lane, uint32_t slot)
@@ -193,9 +193,13 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 {
 	struct fake_lane *l = &fake.lanes[(uintptr_t)cq - 1];
 
-	for (*got = 0; *got < num_entries && take(l, &wc[*got]); (*got)++)
-		;
-	if (*got > 0)
+	int found = 0;
+
+	while (found < num_entries && take(l, &wc[found]))
+		found++;
+	if (got != NULL)
+		*got = found;
+	if (found > 0)
 		return 0;
 	pass_until(next_due_ns(), fake.step_ns);
 	return RPMA_E_NO_COMPLETION;

@@ -180,14 +180,16 @@ static const struct {
 
 static void only_the_last_work_completes_and_only_when_asked_to(void **state)
 {
+	static const int flags[] = {RPMA_F_COMPLETION_ON_ERROR, RPMA_F_COMPLETION_ALWAYS};
+
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		for (int signal = 0; signal < 2; signal++) {
+		for (size_t f = 0; f < 2; f++) {
 			const struct params p = params_of(rows[i].op, rows[i].persist);
 			const struct operation *o = operation_find(p.op, p.persist);
 			struct lane lane = lane_of(&p);
 
 			assert_string_equal(o->latency_kind, rows[i].kind);
-			assert_int_equal(o->post(&lane, 3, signal), 0);
+			assert_int_equal(o->post(&lane, 3, flags[f]), 0);
 			assert_int_equal(work_count, o->work_requests);
 			for (uint32_t k = 0; k < work_count; k++) {
 				bool last = k + 1 == work_count;
@@ -195,8 +197,7 @@ static void only_the_last_work_completes_and_only_when_asked_to(void **state)
 				assert_string_equal(work[k].what, rows[i].work[k]);
 				assert_ptr_equal(work[k].context, operation_context(3));
 				assert_int_equal(work[k].flags,
-						 last && signal ? RPMA_F_COMPLETION_ALWAYS
-								: RPMA_F_COMPLETION_ON_ERROR);
+						 last ? flags[f] : RPMA_F_COMPLETION_ON_ERROR);
 			}
 			assert_null(rows[i].work[work_count]);
 		}
@@ -210,7 +211,7 @@ static void what_is_flushed_is_what_was_written(void **state)
 
 	for (uint32_t i = 0; i < 3; i++) {
 		work_count = 0;
-		operation_find(p.op, p.persist)->post(&lane, i, true);
+		operation_find(p.op, p.persist)->post(&lane, i, RPMA_F_COMPLETION_ALWAYS);
 		assert_int_equal(work[0].offset, i * 128);
 		assert_int_equal(work[1].offset, i * 128);
 		assert_int_equal(work[0].len, 100);
@@ -223,7 +224,7 @@ static void a_log_moves_its_tail_after_the_record(void **state)
 	const struct params p = params_of(BENCH_WRITE, BENCH_APPEND);
 	struct lane lane = lane_of(&p);
 
-	operation_find(p.op, p.persist)->post(&lane, 0, true);
+	operation_find(p.op, p.persist)->post(&lane, 0, RPMA_F_COMPLETION_ALWAYS);
 	assert_int_equal(work[0].offset, ACCESS_LINE);
 	assert_int_equal(work[1].offset, ACCESS_LINE);
 	assert_int_equal(work[2].offset, 0);
@@ -237,9 +238,9 @@ static void a_request_names_what_is_to_be_persistent(void **state)
 	struct lane lane = lane_of(&p);
 	struct persist_request request;
 
-	operation_find(p.op, p.persist)->post(&lane, 2, true);
+	operation_find(p.op, p.persist)->post(&lane, 2, RPMA_F_COMPLETION_ALWAYS);
 	work_count = 0;
-	operation_find(p.op, p.persist)->post(&lane, 3, true);
+	operation_find(p.op, p.persist)->post(&lane, 3, RPMA_F_COMPLETION_ALWAYS);
 	assert_int_equal(work[1].offset, 4096 + 3 * OPERATION_NOTE_BYTES);
 	assert_int_equal(persist_decode_request(source + work[1].offset, work[1].len, &request), 0);
 	assert_int_equal(request.slot, 3);
