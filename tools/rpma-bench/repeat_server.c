@@ -262,6 +262,7 @@ bool repeat_take_server(json_t *repeat, const struct params *params, const json_
 	bad |= json_object_set_new(counters, "server",
 				   take_counters(json_object_get(report, "counters")));
 	bad |= json_object_set_new(repeat, "requests", take_integer(report, "requests"));
+	bad |= json_object_set_new(repeat, "persist_method", take_text(report, "persist_method"));
 	bad |= json_object_set_new(repeat, "verify",
 				   take_verify(json_object_get(report, "verify")));
 	bad |= json_object_set_new(repeat, "reverse",

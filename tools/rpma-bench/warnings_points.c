@@ -244,8 +244,9 @@ static void warn_load(const json_t *point, json_t *list)
 static const char *known_code(const char *code)
 {
 	static const char *const known[] = {
-		"PIN_FAILED",	  "MEMORY_BIND_FAILED",	    "PIN_SHARED_CORE", "SERVER_LOAD_MISSED",
-		"CLOCK_FALLBACK", "ENVIRONMENT_INCOMPLETE", "EMULATED_CPU",
+		"PIN_FAILED",	      "MEMORY_BIND_FAILED", "PIN_SHARED_CORE",
+		"SERVER_LOAD_MISSED", "CLOCK_FALLBACK",	    "ENVIRONMENT_INCOMPLETE",
+		"EMULATED_CPU",	      "TARGET_SHARED",	    "REVERSE_FAILED",
 	};
 
 	for (size_t i = 0; i < COUNT(known); i++) {
