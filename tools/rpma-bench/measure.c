@@ -109,7 +109,7 @@ static void finish(struct loop *l)
 static bool is_single(const struct measure_cfg *cfg)
 {
 	return cfg->lanes_count == 1 && cfg->depth == 1 && cfg->completion == BENCH_POLL &&
-	       cfg->period_ns <= 0 && cfg->reads == NULL && !cfg->operation->answered;
+	       cfg->period_ns <= 0 && cfg->reads == NULL && cfg->operation->single != NULL;
 }
 
 int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
@@ -140,7 +140,7 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 	if (cfg->period_ns > 0)
 		ret = measure_open(&l);
 	else
-		ret = l.counts != NULL ? measure_single(&l) : measure_closed(&l);
+		ret = l.counts != NULL ? cfg->operation->single(&l) : measure_closed(&l);
 	finish(&l);
 	return ret;
 }

@@ -80,11 +80,10 @@ struct loop {
 	uint64_t max_lag; /* ticks */
 };
 
-/* measure_closed.c, measure_single.c, measure_open.c */
+/* measure_closed.c, measure_open.c */
 int measure_closed(struct loop *l);
-int measure_single(struct loop *l);
 int measure_open(struct loop *l);
-/* Takes the samples that measure_single() only counted. */
+/* measure_single.c: takes the samples that were only counted */
 void measure_single_flush(struct loop *l);
 
 /* measure_time.c: the look at the time, and what happens then */

@@ -18,6 +18,10 @@
 /* Posts to, or from, a slot of the target. */
 typedef int operation_post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags);
 
+typedef int operation_post(struct lane *lane, uint32_t slot, int flags);
+
+struct loop;
+
 struct operation {
 	enum bench_op op;
 	enum bench_persist persist;
@@ -33,7 +37,9 @@ struct operation {
 	 * Posts it all, with slot as its context. The flags, RPMA_F_COMPLETION_*,
 	 * are of its last work request; all before it complete only if they fail.
 	 */
-	int (*post)(struct lane *lane, uint32_t slot, int flags);
+	operation_post *post;
+	/* NULL, or the measuring loop of depth 1 with the post taken in */
+	int (*single)(struct loop *loop);
 	/* Of answered ones: posts the receive of the slot's answer. */
 	int (*arm)(struct lane *lane, uint32_t slot);
 	/*
@@ -56,10 +62,10 @@ int operation_arm(const struct operation *operation, struct lane *lane, uint32_t
 int operation_post_next(struct lane *lane, struct access *access, uint32_t slot, int flags,
 			operation_post_at *post_at);
 
-static inline __attribute__((always_inline)) int operation_post(struct lane *lane,
-								struct access *access,
-								uint32_t slot, int flags,
-								operation_post_at *post_at)
+static inline __attribute__((always_inline)) int operation_post_in(struct lane *lane,
+								   struct access *access,
+								   uint32_t slot, int flags,
+								   operation_post_at *post_at)
 {
 	if (__builtin_expect(!access_in_turn(access), 0))
 		return operation_post_next(lane, access, slot, flags, post_at);

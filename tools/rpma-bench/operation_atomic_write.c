@@ -3,7 +3,7 @@
  * operation_atomic_write.c -- 8 aligned bytes that no reader ever sees half
  * written. The data go with the work request, not from registered memory.
  */
-#include "operation.h"
+#include "measure_single.h"
 
 static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
@@ -21,7 +21,12 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 
 static int post(struct lane *lane, uint32_t slot, int flags)
 {
-	return operation_post(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
 }
 
 const struct operation operation_atomic_write = {
@@ -31,4 +36,5 @@ const struct operation operation_atomic_write = {
 	.work_requests = 1,
 	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
+	.single = single,
 };

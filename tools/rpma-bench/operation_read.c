@@ -2,7 +2,7 @@
 /*
  * operation_read.c -- one RDMA read: timed until its data have arrived.
  */
-#include "operation.h"
+#include "measure_single.h"
 
 static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
@@ -13,7 +13,12 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 
 static int post(struct lane *lane, uint32_t slot, int flags)
 {
-	return operation_post(lane, &lane->reads, slot, flags, post_at);
+	return operation_post_in(lane, &lane->reads, slot, flags, post_at);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
 }
 
 const struct operation operation_read = {
@@ -23,4 +28,5 @@ const struct operation operation_read = {
 	.work_requests = 1,
 	.sink_usage = RPMA_MR_USAGE_READ_DST,
 	.post = post,
+	.single = single,
 };

@@ -3,11 +3,16 @@
  * operation_write.c -- one RDMA write; it completes when the peer's RDMA
  * device has acknowledged it, which says nothing of its memory.
  */
-#include "operation.h"
+#include "measure_single.h"
 
 static int post(struct lane *lane, uint32_t slot, int flags)
 {
-	return operation_post(lane, &lane->access, slot, flags, operation_write_slot);
+	return operation_post_in(lane, &lane->access, slot, flags, operation_write_slot);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
 }
 
 const struct operation operation_write = {
@@ -17,4 +22,5 @@ const struct operation operation_write = {
 	.work_requests = 1,
 	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
+	.single = single,
 };

@@ -4,7 +4,7 @@
  * then write the log's tail atomically and flush that. After a power failure
  * the tail tells which records are whole.
  */
-#include "operation.h"
+#include "measure_single.h"
 
 #include <endian.h>
 #include <string.h>
@@ -36,7 +36,12 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 
 static int post(struct lane *lane, uint32_t slot, int flags)
 {
-	return operation_post(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
 }
 
 const struct operation operation_write_append = {
@@ -47,4 +52,5 @@ const struct operation operation_write_append = {
 	.flushes = true,
 	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
+	.single = single,
 };

@@ -7,7 +7,7 @@
  * method) or an RDMA FLUSH; the completions tell which it was. What is told
  * apart here is what the user asked for.
  */
-#include "operation.h"
+#include "measure_single.h"
 
 static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
@@ -20,7 +20,12 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 
 static int post(struct lane *lane, uint32_t slot, int flags)
 {
-	return operation_post(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
 }
 
 const struct operation operation_write_apm = {
@@ -31,6 +36,7 @@ const struct operation operation_write_apm = {
 	.flushes = true,
 	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
+	.single = single,
 };
 
 const struct operation operation_write_native = {
@@ -41,4 +47,5 @@ const struct operation operation_write_native = {
 	.flushes = true,
 	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
+	.single = single,
 };

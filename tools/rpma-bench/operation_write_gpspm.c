@@ -43,7 +43,7 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 
 static int post(struct lane *lane, uint32_t slot, int flags)
 {
-	return operation_post(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(lane, &lane->access, slot, flags, post_at);
 }
 
 static int arm(struct lane *lane, uint32_t slot)

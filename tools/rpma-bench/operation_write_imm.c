@@ -3,7 +3,7 @@
  * operation_write_imm.c -- one RDMA write with immediate data: like a write,
  * but it takes a receive of the server, whose completion carries the slot.
  */
-#include "operation.h"
+#include "measure_single.h"
 
 static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
@@ -15,7 +15,12 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 
 static int post(struct lane *lane, uint32_t slot, int flags)
 {
-	return operation_post(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
 }
 
 const struct operation operation_write_imm = {
@@ -25,4 +30,5 @@ const struct operation operation_write_imm = {
 	.work_requests = 1,
 	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
+	.single = single,
 };

@@ -11,6 +11,7 @@
 
 #include "common/cli.h"
 #include "common/failure.h"
+#include "rpma-bench/measure_single.h"
 
 #define BEGIN_NS 5000000000
 
@@ -148,7 +149,12 @@ static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t at, 
 	return bytes == 8 ? NULL : "it is not what was asked";
 }
 
-struct operation fake_operation = {.op = BENCH_WRITE, .post = post_write};
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post_write);
+}
+
+struct operation fake_operation = {.op = BENCH_WRITE, .post = post_write, .single = single};
 struct operation fake_reads = {.op = BENCH_READ, .post = post_read};
 struct operation fake_answered = {
 	.op = BENCH_SEND, .answered = true, .post = post_answered, .arm = arm, .refusal = refusal};
