@@ -42,7 +42,7 @@ void environment_add_pci(const struct sysroot *root, json_t *nic, const char *de
 {
 	uint8_t config[CONFIG_BYTES + 1];
 	char path[256];
-	unsigned control;
+	unsigned control = 0;
 	size_t at = 0;
 	long len;
 
@@ -50,7 +50,9 @@ void environment_add_pci(const struct sysroot *root, json_t *nic, const char *de
 	len = sysroot_read(root, (char *)config, sizeof(config), path);
 	if (len > 0)
 		at = find_express(config, (size_t)len);
-	control = at > 0 ? config[at + DEVICE_CONTROL] | config[at + DEVICE_CONTROL + 1] << 8 : 0;
+	if (at > 0)
+		control = config[at + DEVICE_CONTROL] | (unsigned)config[at + DEVICE_CONTROL + 1]
+								<< 8;
 	json_object_set_new(nic, "max_payload_bytes",
 			    at > 0 ? json_integer(128 << (control >> 5 & 7)) : json_null());
 	json_object_set_new(nic, "max_read_request_bytes",
