@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,39 @@ static json_t *steps_of(struct sides s)
 		snprintf(path, sizeof(path), "steps/name=%s/latency", name);
 		json_array_append_new(list, json_pack("{s:s, s:o}", "name", name, "latency",
 						      latency_of(s, path)));
+	}
+	return list;
+}
+
+/* Those that all have: their clocks differ, so no percentile is of all of them. */
+static json_t *intervals_of(struct sides s)
+{
+	json_t *list = json_array();
+	size_t used = SIZE_MAX;
+
+	for (size_t i = 0; i < s.count; i++) {
+		size_t has = json_array_size(json_object_get(s.all[i], "intervals"));
+
+		used = has < used ? has : used;
+	}
+	for (size_t at = 0; at < used; at++) {
+		json_int_t t_ns = 0, ops = 0, bytes = 0, max_ns = 0;
+
+		for (size_t i = 0; i < s.count; i++) {
+			const json_t *one =
+				json_array_get(json_object_get(s.all[i], "intervals"), at);
+			json_int_t end = json_integer_value(json_object_get(one, "t_ns"));
+			json_int_t slow = json_integer_value(json_object_get(one, "max_ns"));
+
+			t_ns = end > t_ns ? end : t_ns;
+			max_ns = slow > max_ns ? slow : max_ns;
+			ops += json_integer_value(json_object_get(one, "ops"));
+			bytes += json_integer_value(json_object_get(one, "bytes"));
+		}
+		json_array_append_new(
+			list, json_pack("{s:I, s:I, s:I, s:n, s:n, s:o}", "t_ns", t_ns, "ops", ops,
+					"bytes", bytes, "p50_ns", "p99_ns", "max_ns",
+					ops > 0 ? json_integer(max_ns) : json_null()));
 	}
 	return list;
 }
@@ -260,7 +294,7 @@ json_t *merge_repeats(const json_t *const *repeats, size_t count)
 	bad |= json_object_set_new(merged, "complete", json_boolean(all_complete(s)));
 	bad |= put_counts(merged, s);
 	bad |= put_samples(merged, s);
-	bad |= json_object_set_new(merged, "intervals", json_null());
+	bad |= json_object_set_new(merged, "intervals", intervals_of(s));
 	bad |= json_object_set_new(merged, "counters", json_null());
 	bad |= json_object_set_new(merged, "warnings", warnings_of(s));
 	if (bad != 0) {

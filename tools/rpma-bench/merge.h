@@ -11,8 +11,8 @@
 /*
  * A "repeat" of the schema from those of all clients, the first one's first:
  * operations are added up, latencies merged, and the time is the longest.
- * Counters and intervals stay with the single clients: they may share a
- * device, and their clocks differ. NULL: no memory, or no repeat.
+ * Counters stay with the single clients: they may share a device. NULL: no
+ * memory, or no repeat.
  */
 json_t *merge_repeats(const json_t *const *repeats, size_t count);
 

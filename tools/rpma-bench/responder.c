@@ -23,6 +23,7 @@
 
 #include "../common/failure.h"
 #include "../common/thread.h"
+#include "slot_pool.h"
 
 #define LINE	    64
 #define ANSWER	    32	 /* of GPSPM: where in the slot the answer is made */
@@ -30,29 +31,10 @@
 #define BATCH	    16
 #define EMPTY_POLLS 1024
 
-struct end;
-
-/* A message that waits for a free slot. */
-struct held {
-	struct end *end;
-	uint32_t slot;
-	uint32_t bytes;
-};
-
-/* The slots that are neither posted nor being answered; of one lane, or of all. */
-struct pool {
-	uint32_t *free;
-	uint32_t free_count;
-	struct held *held; /* a ring of size entries */
-	uint32_t held_first;
-	uint32_t held_count;
-	uint32_t size;
-};
-
 struct end {
 	struct responder *responder;
 	uint32_t index;
-	struct pool *pool; /* its own, or that of the shared queue */
+	struct slot_pool *pool; /* its own, or that of the shared queue */
 	struct link_lane lane;
 	struct rpma_conn *conn; /* borrowed; NULL: not there, or broken */
 	struct rpma_cq *cq;
@@ -70,7 +52,7 @@ struct responder {
 	size_t memory_bytes;
 	struct rpma_mr_local *mr;
 	struct rpma_srq *srq;
-	struct pool *pools; /* one a lane; with a shared queue the first alone is used */
+	struct slot_pool *pools; /* one a lane; with a shared queue the first alone is used */
 	struct end *ends;
 	uint32_t ends_count;
 	struct pollfd *fds; /* of the ends, and wake_fd */
@@ -80,6 +62,7 @@ struct responder {
 	atomic_int stop;
 	const struct topology *topology; /* borrowed */
 	int cpu;
+	int bind_error; /* -errno; of the thread until it was stopped */
 	bool running;
 	pthread_t thread;
 };
@@ -171,33 +154,24 @@ static void post_and_answer(struct end *e, uint32_t free_slot, uint32_t slot, ui
 
 static void received(struct end *e, uint32_t slot, uint32_t bytes)
 {
-	struct pool *pool = e->pool;
+	const struct slot_message message = {e, slot, bytes};
+	uint32_t free_slot;
 
 	e->responder->requests++;
 	if (e->responder->answer == NULL) {
 		if (post(e, slot) != 0)
 			e->conn = NULL;
-	} else if (pool->free_count > 0) {
-		post_and_answer(e, pool->free[--pool->free_count], slot, bytes);
-	} else {
-		uint32_t last = (pool->held_first + pool->held_count++) % pool->size;
-
-		pool->held[last] = (struct held){e, slot, bytes};
+	} else if (slot_pool_exchange(e->pool, &message, &free_slot)) {
+		post_and_answer(e, free_slot, slot, bytes);
 	}
 }
 
-static void answered(struct pool *pool, uint32_t slot)
+static void answered(struct slot_pool *pool, uint32_t slot)
 {
-	struct held next;
+	struct slot_message next;
 
-	if (pool->held_count == 0) {
-		pool->free[pool->free_count++] = slot;
-		return;
-	}
-	next = pool->held[pool->held_first];
-	pool->held_first = (pool->held_first + 1) % pool->size;
-	pool->held_count--;
-	post_and_answer(next.end, slot, next.slot, next.bytes);
+	if (slot_pool_give(pool, slot, &next))
+		post_and_answer(next.from, slot, next.slot, next.bytes);
 }
 
 static void take(struct end *e, const struct ibv_wc *wc)
@@ -260,9 +234,8 @@ static void *serve(void *arg)
 	struct responder *r = arg;
 	unsigned empty = 0;
 
-	/* not being allowed to is told of by the placement of those who measure */
 	if (r->cpu >= 0)
-		topology_bind_thread(r->topology, r->cpu);
+		r->bind_error = topology_bind_thread(r->topology, r->cpu);
 	while (atomic_load_explicit(&r->stop, memory_order_relaxed) == 0) {
 		if (look(r) > 0) {
 			empty = 0;
@@ -334,19 +307,6 @@ static int make_srq(struct responder *r, struct rpma_peer *peer)
 	return 0;
 }
 
-/* Its slots are [first, first + size), of which receives are posted. */
-static int make_pool(struct pool *pool, uint32_t first, uint32_t size, uint32_t receives)
-{
-	pool->size = size;
-	pool->free = calloc(size, sizeof(*pool->free));
-	pool->held = calloc(size, sizeof(*pool->held));
-	if (pool->free == NULL || pool->held == NULL)
-		return -ENOMEM;
-	for (uint32_t slot = receives; slot < size; slot++)
-		pool->free[pool->free_count++] = first + slot;
-	return 0;
-}
-
 static int make_ends(struct responder *r)
 {
 	uint32_t pools = r->params->srq ? 1 : r->ends_count;
@@ -359,8 +319,8 @@ static int make_ends(struct responder *r)
 	if (r->ends == NULL || r->fds == NULL || r->pools == NULL)
 		return failure_set(EXIT_INTERNAL, "connect", "out of memory");
 	for (uint32_t i = 0; i < pools; i++) {
-		if (make_pool(&r->pools[i], i * r->slots, slots,
-			      r->receives * r->ends_count / pools) != 0)
+		if (slot_pool_init(&r->pools[i], i * r->slots, slots,
+				   r->receives * r->ends_count / pools) != 0)
 			return failure_set(EXIT_INTERNAL, "connect", "out of memory");
 	}
 	for (uint32_t i = 0; i < r->ends_count; i++) {
@@ -375,6 +335,37 @@ static int make_ends(struct responder *r)
 		};
 		r->fds[i] = (struct pollfd){-1, POLLIN, 0};
 	}
+	return 0;
+}
+
+/* Who answers what, and how its messages are awaited. */
+static void choose_answer(struct responder *r)
+{
+	const struct params *p = r->params;
+
+	r->event = p->completion == BENCH_EVENT;
+	if (is_gpspm(p)) {
+		r->answer = persist_and_answer;
+		r->event = p->persist == BENCH_GPSPM;
+	} else if (p->op == BENCH_SEND) {
+		r->answer = echo;
+	}
+}
+
+static int set_up(struct responder *r, struct rpma_peer *peer)
+{
+	int ret;
+
+	r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (r->wake_fd < 0)
+		return failure_set(EXIT_INTERNAL, "connect", "cannot make an eventfd: %s",
+				   strerror(errno));
+	if ((ret = make_ends(r)) || (ret = make_memory(r, peer)))
+		return ret;
+	if (r->params->srq && (ret = make_srq(r, peer)))
+		return ret;
+	for (uint32_t i = 0; i < r->ends_count; i++)
+		r->ends[i].lane.srq = r->srq;
 	return 0;
 }
 
@@ -393,24 +384,12 @@ int responder_new(struct responder **responder, struct rpma_peer *peer, const st
 	r->receives = receives_of(params);
 	r->slot_bytes = slot_bytes(params);
 	r->receive_bytes = params->op == BENCH_SEND ? params->size_bytes : PERSIST_REQUEST_BYTES;
-	r->event = params->completion == BENCH_EVENT;
-	if (is_gpspm(params)) {
-		r->answer = persist_and_answer;
-		r->event = params->persist == BENCH_GPSPM;
-	} else if (params->op == BENCH_SEND) {
-		r->answer = echo;
-	}
-	r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = r->wake_fd >= 0 ? 0
-			      : failure_set(EXIT_INTERNAL, "connect", "cannot make an eventfd: %s",
-					    strerror(errno));
-	if (ret || (ret = make_ends(r)) || (ret = make_memory(r, peer)) ||
-	    (params->srq && (ret = make_srq(r, peer)))) {
+	choose_answer(r);
+	ret = set_up(r, peer);
+	if (ret) {
 		responder_delete(&r);
 		return ret;
 	}
-	for (uint32_t i = 0; i < r->ends_count; i++)
-		r->ends[i].lane.srq = r->srq;
 	*responder = r;
 	return 0;
 }
@@ -459,6 +438,12 @@ uint64_t responder_stop(struct responder *responder)
 	return responder->requests;
 }
 
+int responder_unbound(const struct responder *responder, int *cpu)
+{
+	*cpu = responder->cpu;
+	return responder->bind_error;
+}
+
 void responder_delete(struct responder **responder)
 {
 	struct responder *r = *responder;
@@ -473,10 +458,8 @@ void responder_delete(struct responder **responder)
 		munmap(r->memory, r->memory_bytes);
 	if (r->wake_fd >= 0)
 		close(r->wake_fd);
-	for (uint32_t i = 0; r->pools != NULL && i < r->ends_count; i++) {
-		free(r->pools[i].free);
-		free(r->pools[i].held);
-	}
+	for (uint32_t i = 0; r->pools != NULL && i < r->ends_count; i++)
+		slot_pool_clear(&r->pools[i]);
 	free(r->pools);
 	free(r->fds);
 	free(r->ends);

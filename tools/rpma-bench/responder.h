@@ -34,6 +34,8 @@ int responder_attach(struct responder *responder, uint32_t index, const struct l
 int responder_start(struct responder *responder, const struct topology *topology, int cpu);
 /* Ends its thread and gives the requests it served. */
 uint64_t responder_stop(struct responder *responder);
+/* Once stopped: the core its thread could not be bound to, and why (-errno); 0: it was. */
+int responder_unbound(const struct responder *responder, int *cpu);
 /* After the lanes were closed; NULL is fine. */
 void responder_delete(struct responder **responder);
 

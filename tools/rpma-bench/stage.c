@@ -9,27 +9,18 @@
 #include "stage.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
-#include <sys/resource.h>
 
-#include "../common/clock.h"
-#include "../common/counters.h"
 #include "../common/failure.h"
 #include "../common/persist.h"
-#include "../common/thread.h"
 #include "../common/units.h"
-#include "access.h"
+#include "findings.h"
 #include "load.h"
-#include "placement.h"
+#include "reception.h"
 #include "registration.h"
 #include "responder.h"
 #include "reverse.h"
-
-#define WARNINGS_MAX 8
 
 struct stage {
 	struct host *host;
@@ -38,34 +29,17 @@ struct stage {
 	struct persist persist;
 	struct host_share share;
 	bool share_taken;
-	struct rpma_ep *ep; /* NULL: no lanes are awaited */
-	int ep_fd;
-	uint16_t port;
-	uint64_t token;
+	struct reception reception;
 	struct link **lanes;
 	uint32_t lanes_wanted;
 	uint32_t lanes_there;
-	struct link_lane queues;       /* of a lane without a responder */
+	struct link_lane queues;       /* of a lane that nobody at this end uses */
 	struct responder **responders; /* one a thread of the client; NULL: none is needed */
 	struct reverse *reverse;       /* owns the lanes then; NULL: one direction */
 	struct registration *registration;
 	struct load *load;
 	struct placement placement; /* of the threads that answer or measure */
-	/* what the report says */
-	bool measuring;
-	uint64_t begin_ns;
-	struct rusage before;
-	json_t *counters;
-	uint64_t elapsed_ns;
-	uint64_t user_ns;
-	uint64_t sys_ns;
-	uint64_t requests;
-	double load_fraction;
-	bool shared; /* somebody else used the target meanwhile */
-	bool verified;
-	struct access_check check;
-	json_t *reverse_figures;
-	char reverse_failure[sizeof(((struct failure *)0)->text)]; /* empty: none */
+	struct findings findings;
 };
 
 static const struct params *params_of(const struct stage *s)
@@ -120,20 +94,6 @@ static int take_share(struct stage *s)
 
 /* --- set up ---------------------------------------------------------------- */
 
-static int listen_for_lanes(struct stage *s)
-{
-	int ret = rpma_ep_listen(s->host->peer, s->host->address, "0", &s->ep);
-
-	if ((ret == 0 && (ret = rpma_ep_get_port(s->ep, &s->port))) ||
-	    (ret == 0 && (ret = rpma_ep_get_fd(s->ep, &s->ep_fd))) || ret)
-		return failure_set(EXIT_RUN_FAILED, "begin", "it cannot listen for lanes: %s",
-				   link_cause(ret));
-	/* a client that gives up between the event and the call must not hold the session */
-	if (fcntl(s->ep_fd, F_SETFL, fcntl(s->ep_fd, F_GETFL) | O_NONBLOCK) != 0)
-		return failure_set(EXIT_INTERNAL, "begin", "fcntl: %s", strerror(errno));
-	return 0;
-}
-
 static int make_responders(struct stage *s)
 {
 	const struct params *p = params_of(s);
@@ -159,22 +119,25 @@ static uint32_t threads_of(const struct params *p)
 /* Near the device and the target; too few cores are no reason to refuse a client. */
 static int place(struct stage *s)
 {
-	struct host *host = s->host;
+	const struct placement_wish wish = {
+		.pin = s->host->pin,
+		.mem_node = "none",
+		.near = {s->host->device, s->offer->target.numa_node},
+		.threads = threads_of(params_of(s)),
+		.skip = s->host->cores_taken,
+		.lenient = true,
+	};
+	const struct topology *topology = s->host->topology;
+	int ret = 0;
 
-	s->placement.node = s->offer->target.numa_node;
-	s->placement.policy = "none";
+	s->placement = (struct placement){.policy = "none", .node = -1, .memory_node = -1};
 	for (uint32_t i = 0; i < PARAMS_THREADS_MAX; i++)
 		s->placement.cpus[i] = -1;
-	if (host->topology == NULL || !topology_is_this_machine(host->topology))
-		return 0;
-	return placement_choose(
-		&s->placement, host->topology,
-		&(struct placement_wish){.pin = host->pin,
-					 .mem_node = "none",
-					 .near = {host->device, s->offer->target.numa_node},
-					 .threads = threads_of(params_of(s)),
-					 .skip = host->cores_taken,
-					 .lenient = true});
+	if (topology != NULL && topology_is_this_machine(topology))
+		ret = placement_choose(&s->placement, topology, &wish);
+	if (ret == 0)
+		placement_memory_made(&s->placement, s->offer->target.memory);
+	return ret;
 }
 
 static int set_up(struct stage *s)
@@ -188,15 +151,13 @@ static int set_up(struct stage *s)
 	if (p->bidirectional &&
 	    (ret = reverse_new(&s->reverse, s->host, &s->begin, s->placement.cpus)))
 		return ret;
-	if (getrandom(&s->token, sizeof(s->token), 0) != sizeof(s->token))
-		return failure_set(EXIT_INTERNAL, "begin", "the kernel gave no random bytes");
 	s->lanes = calloc(s->lanes_wanted + 1, sizeof(struct link *));
 	if (s->lanes == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	if (p->server_load_millionths > 0 &&
 	    (ret = load_start(&s->load, s->offer->target.numa_node, p->server_load_millionths)))
 		return ret;
-	return s->lanes_wanted > 0 ? listen_for_lanes(s) : 0;
+	return s->lanes_wanted > 0 ? reception_open(&s->reception, s->host, s->offer) : 0;
 }
 
 int stage_open(struct stage **stage, struct host *host, const struct message_begin *begin)
@@ -208,8 +169,8 @@ int stage_open(struct stage **stage, struct host *host, const struct message_beg
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	s->host = host;
 	s->begin = *begin;
-	s->ep_fd = -1;
-	s->check = ACCESS_CHECK_NONE;
+	s->reception.fd = -1;
+	s->findings.check = ACCESS_CHECK_NONE;
 	ret = set_up(s);
 	if (ret) {
 		stage_close(&s);
@@ -221,16 +182,16 @@ int stage_open(struct stage **stage, struct host *host, const struct message_beg
 
 void stage_describe(const struct stage *stage, struct message_ready *ready)
 {
-	ready->port = stage->port;
-	ready->token = stage->token;
+	ready->port = stage->reception.port;
+	ready->token = stage->reception.token;
 }
 
 static void stop_responders(struct stage *s)
 {
-	s->requests = 0;
+	s->findings.requests = 0;
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++) {
 		if (s->responders[i] != NULL)
-			s->requests += responder_stop(s->responders[i]);
+			s->findings.requests += responder_stop(s->responders[i]);
 	}
 }
 
@@ -242,7 +203,7 @@ void stage_close(struct stage **stage)
 	*stage = NULL;
 	if (s == NULL)
 		return;
-	rpma_ep_shutdown(&s->ep);
+	reception_close(&s->reception);
 	load_stop(&s->load);
 	registration_stop(&s->registration);
 	stop_responders(s);
@@ -253,8 +214,7 @@ void stage_close(struct stage **stage)
 		responder_delete(&s->responders[i]);
 	if (s->share_taken)
 		host_give(s->host, &s->share);
-	json_decref(s->counters);
-	json_decref(s->reverse_figures);
+	findings_clear(&s->findings);
 	free(s->responders);
 	free(s->lanes);
 	free(s);
@@ -267,7 +227,7 @@ void stage_fds(const struct stage *stage, struct pollfd fds[STAGE_FDS])
 {
 	bool connects = params_of(stage)->test == BENCH_CONNECT;
 
-	fds[0] = (struct pollfd){stage->ep_fd, POLLIN, 0};
+	fds[0] = (struct pollfd){stage->reception.fd, POLLIN, 0};
 	fds[1] = (struct pollfd){-1, POLLIN, 0};
 	if (stage->lanes_there == stage->lanes_wanted)
 		fds[0].fd = -1;
@@ -275,18 +235,6 @@ void stage_fds(const struct stage *stage, struct pollfd fds[STAGE_FDS])
 		fds[1].fd = link_event_fd(stage->lanes[0]);
 	else if (stage->registration != NULL)
 		fds[1].fd = registration_done_fd(stage->registration);
-}
-
-/* Is it the lane that comes next? */
-static bool expected(const struct stage *s, const struct rpma_conn_req *req)
-{
-	struct rpma_conn_private_data pdata = {NULL, 0};
-	struct greeting_request request;
-
-	return host_allows(s->host, req) && rpma_conn_req_get_private_data(req, &pdata) == 0 &&
-	       pdata.ptr != NULL && greeting_decode_request(pdata.ptr, pdata.len, &request) == 0 &&
-	       request.version == GREETING_VERSION && request.role == GREETING_MEASURE &&
-	       request.token == s->token && request.lane == s->lanes_there;
 }
 
 static const struct link_lane *queues_of(const struct stage *s, uint32_t lane)
@@ -315,40 +263,13 @@ static int hand_over(struct stage *s, uint32_t lane)
 	return responder_attach(s->responders[lane / connections], lane % connections, link);
 }
 
-static int accept_lane(struct stage *s, const struct link_cfg *cfg, struct rpma_conn_req **req)
-{
-	struct greeting_reply reply = {
-		.version = GREETING_VERSION,
-		.answer = GREETING_WELCOME,
-		.mr_desc_bytes = s->offer->mr_desc_bytes,
-		.pcfg_desc_bytes = s->host->pcfg_desc_bytes,
-	};
-	uint32_t lane = s->lanes_there;
-	uint8_t bytes[GREETING_REPLY_BYTES];
-	int ret;
-
-	memcpy(reply.mr_desc, s->offer->mr_desc, sizeof(reply.mr_desc));
-	memcpy(reply.pcfg_desc, s->host->pcfg_desc, sizeof(reply.pcfg_desc));
-	greeting_encode_reply(&reply, bytes);
-	ret = link_accept(&s->lanes[lane], s->host->peer, req, cfg, bytes, sizeof(bytes));
-	if (ret == 0)
-		ret = hand_over(s, lane);
-	if (ret == 0)
-		s->lanes_there++;
-	else
-		link_close(&s->lanes[lane]);
-	return ret;
-}
-
 static int all_there(struct stage *s)
 {
 	int ret = 0;
 
 	/* whoever comes now is refused at once; connects come one after the other */
-	if (params_of(s)->test != BENCH_CONNECT) {
-		rpma_ep_shutdown(&s->ep);
-		s->ep_fd = -1;
-	}
+	if (params_of(s)->test != BENCH_CONNECT)
+		reception_close(&s->reception);
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads && ret == 0; i++)
 		ret = responder_start(s->responders[i], s->host->topology, s->placement.cpus[i]);
 	return ret;
@@ -356,28 +277,17 @@ static int all_there(struct stage *s)
 
 static int next_lane(struct stage *s)
 {
-	const struct link_cfg cfg = {
-		.peer_name = "a client",
-		.stop_fd = s->host->stop_fd,
-		.lane = queues_of(s, s->lanes_there),
-	};
-	struct rpma_conn_cfg *conn_cfg = NULL;
-	struct rpma_conn_req *req = NULL;
-	int ret = link_conn_cfg(&cfg, &conn_cfg);
+	uint32_t lane = s->lanes_there;
+	int ret = reception_look(&s->reception, lane, queues_of(s, lane), &s->lanes[lane]);
 
-	if (ret)
+	if (ret || s->lanes[lane] == NULL)
 		return ret;
-	/* what comes to nothing leaves the place free: the client will say that it gives up */
-	if (rpma_ep_next_conn_req(s->ep, conn_cfg, &req) == 0) {
-		if (!expected(s, req)) {
-			rpma_conn_req_delete(&req);
-			host_say(s->host, "turned a stranger away from a client's lanes");
-		} else if (accept_lane(s, &cfg, &req) == 0 && s->lanes_there == s->lanes_wanted) {
-			ret = all_there(s);
-		}
+	/* one that cannot be used leaves its place free: the client says that it gives up */
+	if (hand_over(s, lane) != 0) {
+		link_close(&s->lanes[lane]);
+		return 0;
 	}
-	rpma_conn_cfg_delete(&conn_cfg);
-	return ret;
+	return ++s->lanes_there == s->lanes_wanted ? all_there(s) : 0;
 }
 
 int stage_look(struct stage *stage, const struct pollfd fds[STAGE_FDS])
@@ -394,27 +304,17 @@ int stage_look(struct stage *stage, const struct pollfd fds[STAGE_FDS])
 
 /* --- phases ----------------------------------------------------------------- */
 
-static json_t *read_counters(const struct stage *s)
+static void note_sharing(struct stage *s)
 {
-	struct sysroot root;
-	json_t *counters;
-
-	if (sysroot_open(&root, "/") != 0)
-		return NULL;
-	counters = counters_read(&root, s->host->device);
-	sysroot_close(&root);
-	return counters;
+	if (host_target_shared(s->host, s->share.target))
+		s->findings.shared = true;
 }
 
 static void start_measuring(struct stage *s)
 {
-	json_decref(s->counters);
-	s->counters = read_counters(s);
 	if (s->load != NULL)
 		load_mark(s->load);
-	getrusage(RUSAGE_SELF, &s->before);
-	s->begin_ns = clock_raw_ns();
-	s->measuring = true;
+	findings_begin(&s->findings, s->host->device);
 }
 
 int stage_start(struct stage *stage, enum message_phase phase)
@@ -423,7 +323,7 @@ int stage_start(struct stage *stage, enum message_phase phase)
 		return failure_set(EXIT_RUN_FAILED, "start",
 				   "a client starts to measure with %u of %u lanes",
 				   stage->lanes_there, stage->lanes_wanted);
-	stage->shared = stage->shared || host_target_shared(stage->host, stage->share.target);
+	note_sharing(stage);
 	if (phase == PHASE_MEASURE)
 		start_measuring(stage);
 	if (stage->reverse != NULL)
@@ -437,16 +337,10 @@ int stage_start(struct stage *stage, enum message_phase phase)
 
 static void stop_measuring(struct stage *s)
 {
-	struct rusage after;
-
-	s->measuring = false;
-	s->elapsed_ns = clock_raw_ns() - s->begin_ns;
-	getrusage(RUSAGE_SELF, &after);
-	s->user_ns = thread_time_ns(after.ru_utime) - thread_time_ns(s->before.ru_utime);
-	s->sys_ns = thread_time_ns(after.ru_stime) - thread_time_ns(s->before.ru_stime);
+	findings_end(&s->findings, s->host->device);
+	s->findings.loaded = s->load != NULL;
 	if (s->load != NULL)
-		s->load_fraction = load_measured(s->load);
-	s->counters = counters_between(s->counters, read_counters(s));
+		s->findings.load_fraction = load_measured(s->load);
 }
 
 static void verify(struct stage *s, const struct message_end *end)
@@ -456,9 +350,12 @@ static void verify(struct stage *s, const struct message_end *end)
 
 	for (uint32_t lane = 0; lane < end->lanes_count; lane++) {
 		access_init(&access, params_of(s), t->size_bytes, lane, s->begin.seed);
-		access_verify(&access, params_of(s), t->memory, end->touched[lane], &s->check);
+		access_verify(&access, params_of(s), t->memory, end->touched[lane],
+			      &s->findings.check);
 	}
-	s->verified = true;
+	s->findings.verify_method = params_of(s)->persist == BENCH_NONE
+					    ? "server_compare"
+					    : "server_compare_after_flush";
 }
 
 static bool checks_content(const struct stage *s)
@@ -467,6 +364,14 @@ static bool checks_content(const struct stage *s)
 
 	return s->begin.verify != 0 && params_writes(p) && p->test != BENCH_CONNECT &&
 	       p->test != BENCH_REGISTER;
+}
+
+static void end_reverse(struct stage *s)
+{
+	s->findings.reverse = reverse_end(s->reverse);
+	if (s->findings.reverse == NULL)
+		snprintf(s->findings.reverse_failure, sizeof(s->findings.reverse_failure), "%s",
+			 failure_get()->text);
 }
 
 int stage_end(struct stage *stage, const struct message_end *end)
@@ -478,17 +383,13 @@ int stage_end(struct stage *stage, const struct message_end *end)
 	/* of registrations the end is theirs to say */
 	if (stage->registration != NULL)
 		return 0;
-	if (stage->reverse != NULL && stage->measuring) {
-		stage->reverse_figures = reverse_end(stage->reverse);
-		if (stage->reverse_figures == NULL)
-			snprintf(stage->reverse_failure, sizeof(stage->reverse_failure), "%s",
-				 failure_get()->text);
-	}
-	if (stage->measuring)
+	if (stage->reverse != NULL && stage->findings.measuring)
+		end_reverse(stage);
+	if (stage->findings.measuring)
 		stop_measuring(stage);
 	load_stop(&stage->load);
 	stop_responders(stage);
-	stage->shared = stage->shared || host_target_shared(stage->host, stage->share.target);
+	note_sharing(stage);
 	if (checks_content(stage))
 		verify(stage, end);
 	return 0;
@@ -499,97 +400,37 @@ bool stage_is_done(const struct stage *stage)
 	return stage->registration == NULL || registration_is_done(stage->registration);
 }
 
-/* --- the report --------------------------------------------------------------- */
-
-static json_t *number(uint64_t value)
+/* What was bound, and what was not. */
+static void note_placement(struct stage *s)
 {
-	return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
-}
+	int bind_error = s->offer->target.bind_error, cpu = -1;
 
-static json_t *verify_json(const struct stage *s)
-{
-	const struct access_check *c = &s->check;
-	json_t *object;
+	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++) {
+		int error = responder_unbound(s->responders[i], &cpu);
 
-	if (!s->verified)
-		return json_null();
-	object = json_object();
-	json_object_set_new(object, "checked_bytes", number(c->checked_bytes));
-	json_object_set_new(object, "mismatches", number(c->mismatches));
-	json_object_set_new(object, "first_offset",
-			    c->mismatches > 0 ? number(c->first_offset) : json_null());
-	json_object_set_new(object, "method",
-			    json_string(params_of(s)->persist == BENCH_NONE
-						? "server_compare"
-						: "server_compare_after_flush"));
-	return object;
-}
-
-static void warn(json_t *list, const char *code, const char *text)
-{
-	json_array_append_new(list, json_pack("{s:s, s:s}", "code", code, "text", text));
-}
-
-static json_t *warnings_json(const struct stage *s)
-{
-	json_t *list = json_array();
-
-	if (s->shared)
-		warn(list, "TARGET_SHARED",
-		     "another client used the same target meanwhile: figures and the check of its "
-		     "content are not of this client alone");
-	if (s->reverse_failure[0] != '\0')
-		warn(list, "REVERSE_FAILED", s->reverse_failure);
-	if (s->placement.shared_warning[0] != '\0')
-		warn(list, "PIN_SHARED_CORE", s->placement.shared_warning);
-	return list;
+		if (error != 0) {
+			placement_pin_refused(&s->placement, cpu, error);
+			s->placement.cpus[i] = -1;
+		}
+	}
+	if (bind_error != 0)
+		placement_memory_refused(&s->placement, -bind_error);
 }
 
 /* Of registrations without figures there is nothing to report. */
-static int add_registration(struct stage *s, json_t *report)
-{
-	json_t *figures;
-
-	if (s->registration == NULL)
-		return 0;
-	figures = registration_figures(s->registration);
-	if (figures == NULL)
-		return -EIO;
-	return json_object_set_new(report, "registration", figures);
-}
-
 json_t *stage_report(struct stage *stage)
 {
 	const struct params *p = params_of(stage);
-	json_t *report = json_object();
 
-	if (stage->measuring)
+	if (stage->registration != NULL) {
 		stop_measuring(stage);
-	if (add_registration(stage, report) != 0) {
-		json_decref(report);
-		return NULL;
+		stage->findings.registration = registration_figures(stage->registration);
+		if (stage->findings.registration == NULL)
+			return NULL;
 	}
-	if (stage->reverse_figures != NULL)
-		json_object_set(report, "reverse", stage->reverse_figures);
-	json_object_set_new(report, "placement", placement_json(&stage->placement));
-	json_object_set_new(report, "elapsed_ns", number(stage->elapsed_ns));
-	json_object_set_new(report, "user_ns", number(stage->user_ns));
-	json_object_set_new(report, "sys_ns", number(stage->sys_ns));
-	json_object_set_new(report, "load_fraction_measured",
-			    p->server_load_millionths > 0 ? json_real(stage->load_fraction)
-							  : json_null());
-	json_object_set_new(report, "requests",
-			    stage->responders != NULL ? number(stage->requests) : json_null());
-	json_object_set(report, "counters",
-			stage->counters != NULL ? stage->counters : json_null());
-	json_object_set_new(report, "verify", verify_json(stage));
+	stage->findings.answered = stage->responders != NULL;
 	if (p->persist == BENCH_GPSPM || p->persist == BENCH_GPSPM_RT)
-		json_object_set_new(report, "persist_method",
-				    json_string(persist_method_name(stage->persist.method)));
-	if (json_object_set_new(report, "warnings", warnings_json(stage)) != 0) {
-		json_decref(report);
-		failure_set(EXIT_INTERNAL, "report", "out of memory");
-		return NULL;
-	}
-	return report;
+		stage->findings.persist_method = persist_method_name(stage->persist.method);
+	note_placement(stage);
+	return findings_json(&stage->findings, &stage->placement);
 }

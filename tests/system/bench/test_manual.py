@@ -8,6 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 BENCH = os.environ["RPMA_BENCH"]
 DOC = Path(__file__).resolve().parents[3] / "doc"
 PAGE = (DOC / "rpma-bench.1").read_text(encoding="utf-8")
@@ -59,22 +61,30 @@ def test_warnings_are_those_of_the_schema() -> None:
     assert set(re.findall(r"[A-Z_]{6,}", section)) == codes
 
 
-def test_the_example_of_a_plan_is_one() -> None:
+GUIDE = (DOC / "measuring-remote-persistent-memory.md").read_text(encoding="utf-8")
+GUIDE_PLAN = GUIDE.partition("```json\n")[2].partition("```")[0]
+PAGE_PLAN = PAGE.partition(".Sh PLAN FILES")[2].partition(".Bd -literal -offset indent\n")[2].partition(".Ed")[0]
+PAGE_EXAMPLES = PAGE.partition(".Sh EXAMPLES")[2].partition(".Sh ")[0].replace("\\e\n", " ")
+
+
+@pytest.mark.parametrize("plan", [PAGE_PLAN, GUIDE_PLAN], ids=["page", "guide"])
+def test_plans_that_are_shown_are_plans(plan: str) -> None:
     import jsonschema
 
-    section = PAGE.partition(".Sh PLAN FILES")[2]
-    example = section.partition(".Bd -literal -offset indent\n")[2].partition(".Ed")[0]
-    jsonschema.Draft202012Validator(PLAN_SCHEMA).validate(json.loads(example))
+    jsonschema.Draft202012Validator(PLAN_SCHEMA).validate(json.loads(plan))
 
 
-def test_examples_are_taken(tmp_path: Path) -> None:
-    """Every command of a client or local in EXAMPLES, as a dry run."""
-    section = PAGE.partition(".Sh EXAMPLES")[2].partition(".Sh ")[0].replace("\\e\n", " ")
-    plan = PAGE.partition(".Bd -literal -offset indent\n{")[2].partition(".Ed")[0]
-    (tmp_path / "rack.json").write_text("{" + plan, encoding="utf-8")
-    commands = re.findall(r"^(?:\.Dl \$ |client\$ |\$ )(?:HWLOC_XMLFILE=\S+ )?rpma-bench (.*)$", section, re.MULTILINE)
-    assert len(commands) >= 8
-    for command in commands:
-        run = subprocess.run(f"{BENCH} {command} --dry-run --pin none", shell=True, cwd=tmp_path,
-                             capture_output=True, text=True)
-        assert run.returncode == 0, (command, run.stderr)
+def commands(text: str) -> list[str]:
+    """Those of a client or local; servers have no dry run."""
+    found = re.findall(r"^(?:\.Dl )?(?:client)?\$ (?:HWLOC_XMLFILE=\S+ )?rpma-bench ([cl].*?)(?:\s+#.*)?$", text, re.MULTILINE)
+    assert len(found) >= 4
+    return found
+
+
+@pytest.mark.parametrize("command", commands(PAGE_EXAMPLES) + commands(GUIDE))
+def test_commands_that_are_shown_are_taken(command: str, tmp_path: Path) -> None:
+    (tmp_path / "rack.json").write_text(PAGE_PLAN, encoding="utf-8")
+    (tmp_path / "lab.json").write_text(GUIDE_PLAN, encoding="utf-8")
+    run = subprocess.run(f"{BENCH} {command} --dry-run --pin none", shell=True, cwd=tmp_path, capture_output=True,
+                         text=True)
+    assert run.returncode == 0, run.stderr

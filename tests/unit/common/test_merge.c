@@ -36,6 +36,25 @@ static void operations_are_added_and_the_longest_counts(void **state)
 	json_decref(one);
 }
 
+static void intervals_are_added_one_by_one(void **state)
+{
+	struct repeat sides[2] = {made_repeat(100, 2), made_repeat(100, 2)};
+	json_t *one;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		sides[i].intervals_count = 1 + i;
+		sides[i].intervals = calloc(2, sizeof(*sides[i].intervals));
+		sides[i].intervals[0] = (struct measure_interval){
+			.t_ns = 100 + i, .ops = 5, .percentiles_known = true, .max_ns = 7 + i};
+	}
+	one = merged(made_json(&sides[0]), made_json(&sides[1]));
+	assert_int_equal(json_array_size(path_get(one, "intervals")), 1);
+	assert_int_equal(whole_at(one, "intervals/t_ns=101/ops"), 10);
+	assert_int_equal(whole_at(one, "intervals/t_ns=101/max_ns"), 8);
+	null_at(one, "intervals/t_ns=101/p50_ns");
+	json_decref(one);
+}
+
 static void threads_are_of_their_ranks(void **state)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
@@ -131,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operations_are_added_and_the_longest_counts),
+		cmocka_unit_test(intervals_are_added_one_by_one),
 		cmocka_unit_test(threads_are_of_their_ranks),
 		cmocka_unit_test(what_one_does_not_know_none_knows),
 		cmocka_unit_test(all_servers_verified),
