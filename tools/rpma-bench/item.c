@@ -67,13 +67,22 @@ static int await_workers(struct item *it)
 	return ret;
 }
 
+/* All who measure together begin a phase at the same time. */
+static int start(const struct item *it, enum message_phase phase)
+{
+	const struct together *together = it->rig.run->together;
+	int ret = together != NULL ? together->meet(together->arg, phase) : 0;
+
+	return ret ? ret : connection_start(it->rig.remote, phase);
+}
+
 static int warm_up(struct item *it)
 {
 	int ret;
 
 	if (it->rig.begin.warmup_ns == 0)
 		return 0;
-	ret = connection_start(it->rig.remote, PHASE_WARMUP);
+	ret = start(it, PHASE_WARMUP);
 	if (ret)
 		return ret;
 	workers_begin(it->rig.workers, it->rig.lanes, PHASE_WARMUP);
@@ -113,7 +122,7 @@ static int measure_lanes(struct item *it)
 	int ret = warm_up(it);
 
 	if (ret == 0)
-		ret = connection_start(it->rig.remote, PHASE_MEASURE);
+		ret = start(it, PHASE_MEASURE);
 	if (ret)
 		return ret;
 	look_before(it, &around);
@@ -143,7 +152,7 @@ static int measure_connects(struct item *it)
 		.repeat = &it->repeat,
 	};
 	struct around around;
-	int ret = connection_start(it->rig.remote, PHASE_MEASURE);
+	int ret = start(it, PHASE_MEASURE);
 
 	if (ret)
 		return ret;
@@ -160,7 +169,7 @@ static int measure_connects(struct item *it)
 static int measure_registrations(struct item *it)
 {
 	it->repeat.complete = true;
-	return connection_start(it->rig.remote, PHASE_MEASURE);
+	return start(it, PHASE_MEASURE);
 }
 
 static void describe(struct item *it)

@@ -176,7 +176,9 @@ int options_parse_client(struct options *options, int argc, char **argv)
 	return complete(options);
 }
 
-int options_parse_local(struct options *options, int argc, char **argv)
+/* Who serves and measures: local, and the ranks of rpma-bench-mpi. */
+static int parse_both(struct options *options, const char *command, const char *text, int argc,
+		      char **argv)
 {
 	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
 						     {&option_group_device, 0, NULL, 0},
@@ -186,18 +188,34 @@ int options_parse_local(struct options *options, int argc, char **argv)
 						     {&option_group_placement, 0, NULL, 0},
 						     {&option_group_run, 0, NULL, 0},
 						     {0}};
-	static const struct argp argp = {
-		NULL,	  parse_mode,
-		"",	  "Measure this machine's RDMA device with a server and a client on it.",
-		children, NULL,
-		NULL};
-	int ret = parse(options, &argp, "rpma-bench local", argc, argv);
+	const struct argp argp = {NULL, parse_mode, "", text, children, NULL, NULL};
+	int ret = parse(options, &argp, command, argc, argv);
 
 	if (ret || options->cli.done)
 		return ret;
 	if ((ret = no_host_expected(options)) || (ret = offer_something(options)))
 		return ret;
 	return complete(options);
+}
+
+int options_parse_local(struct options *options, int argc, char **argv)
+{
+	return parse_both(options, "rpma-bench local",
+			  "Measure this machine's RDMA device with a server and a client on it.",
+			  argc, argv);
+}
+
+int options_parse_pairs(struct options *options, int argc, char **argv)
+{
+	return parse_both(options, "rpma-bench-mpi pairs",
+			  "Ranks of odd number serve, each to the one before it.", argc, argv);
+}
+
+int options_parse_all_to_all(struct options *options, int argc, char **argv)
+{
+	return parse_both(options, "rpma-bench-mpi all-to-all",
+			  "Every rank serves, and measures all others at the same time.", argc,
+			  argv);
 }
 
 void options_free(struct options *options)

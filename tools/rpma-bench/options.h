@@ -72,6 +72,8 @@ struct options {
 int options_parse_server(struct options *options, int argc, char **argv);
 int options_parse_client(struct options *options, int argc, char **argv);
 int options_parse_local(struct options *options, int argc, char **argv);
+int options_parse_pairs(struct options *options, int argc, char **argv);
+int options_parse_all_to_all(struct options *options, int argc, char **argv);
 void options_free(struct options *options);
 
 #endif /* OPTIONS_H */

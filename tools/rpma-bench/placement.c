@@ -11,12 +11,16 @@
 #include "../common/result.h"
 #include "../common/units.h"
 
+/* The best so many; who comes after them, of many ranks on one host, is left to the kernel. */
+#define CORES_MAX 1024
+
 static int choose_best(struct placement *p, const struct topology *topology,
 		       const struct placement_wish *wish)
 {
-	int best[2 * PARAMS_THREADS_MAX];
+	int best[CORES_MAX];
 	size_t wanted = wish->skip + wish->threads;
-	size_t found = topology_choose(topology, &wish->near, best, wanted);
+	size_t found = topology_choose(topology, &wish->near, best,
+				       wanted < CORES_MAX ? wanted : CORES_MAX);
 
 	for (size_t i = wish->skip; i < found; i++)
 		p->cpus[i - wish->skip] = best[i];

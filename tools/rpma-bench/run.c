@@ -133,13 +133,16 @@ static int place(struct run *run)
 		.mem_node = o->mem_node,
 		.near = {run->device.name, -1},
 		.threads = (uint32_t)plan_most(&run->plan, AXIS_THREADS),
+		.skip = run->together != NULL ? run->together->cores_taken : 0,
+		.lenient = run->together != NULL,
 	};
 
 	if (!topology_is_this_machine(run->topology) &&
 	    (strcmp(o->pin, "none") != 0 || strcmp(o->mem_node, "none") != 0))
-		return failure_set(EXIT_RUN_FAILED, "placement",
-				   "HWLOC_XMLFILE describes another machine: nothing can be bound by "
-				   "it (--pin none --mem-node none, or unset it)");
+		return failure_set(
+			EXIT_RUN_FAILED, "placement",
+			"HWLOC_XMLFILE describes another machine: nothing can be bound by "
+			"it (--pin none --mem-node none, or unset it)");
 	return placement_choose(&run->placement, run->topology, &wish);
 }
 
@@ -277,4 +280,20 @@ int run_measure(struct run *run)
 		run->clock_drifted = !clock_finish(&run->clock);
 	clock_gettime(CLOCK_REALTIME, &run->ended);
 	return ret;
+}
+
+void run_judge(struct run *run, int ret)
+{
+	if (ret == 0) {
+		run->status = RUN_COMPLETE;
+		run->exit_code = EXIT_GOOD;
+	} else if (cli_signal != 0) {
+		/* whatever failed then: a server beside it had the signal too */
+		run->status = RUN_INTERRUPTED;
+		run->exit_code = 128 + cli_signal;
+	} else {
+		run->status = RUN_FAILED;
+		run->failure = *failure_get();
+		run->exit_code = (int)run->failure.code;
+	}
 }

@@ -43,8 +43,17 @@ struct persist_choice {
 	char reason[160]; /* a part of a sentence: "the target's device flushes natively" */
 };
 
+/* Others who measure the same plan at the same time. */
+struct together {
+	/* Waits for all of them right before a phase; 0, or -errno with the sentence stored. */
+	int (*meet)(void *arg, enum message_phase phase);
+	void *arg;
+	uint32_t cores_taken; /* by those of them on this host that come first */
+};
+
 struct run {
 	const struct options *options;
+	const struct together *together; /* NULL: this client measures alone */
 	uint8_t id[16];
 	uint64_t seed;
 	struct plan plan;
@@ -79,6 +88,9 @@ void run_close(struct run *run);
 
 /* Connects, measures every item that is not done, and disconnects. -ECANCELED: a signal. */
 int run_measure(struct run *run);
+
+/* What it came to, from what run_open or run_measure gave. */
+void run_judge(struct run *run, int ret);
 
 /* The result, valid against doc/schema/rpma-bench-1.schema.json. */
 json_t *document_make(const struct run *run);
