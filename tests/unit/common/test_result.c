@@ -122,6 +122,21 @@ static void the_mode_follows_the_umask(void **state)
 	json_decref(document);
 }
 
+static void a_file_that_is_replaced_keeps_its_mode(void **state)
+{
+	json_t *document = json_object();
+	char path[PATH_MAX];
+	struct stat st;
+
+	scratch_path("r.json", path);
+	assert_int_equal(result_write(path, document), 0);
+	assert_int_equal(chmod(path, 0604), 0);
+	assert_int_equal(result_write(path, document), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0604);
+	json_decref(document);
+}
+
 static void counters_beyond_2_to_53_stay_exact(void **state)
 {
 	static struct histogram h;
@@ -351,6 +366,7 @@ int main(void)
 		in_scratch(the_check_leaves_no_trace),
 		in_scratch(what_cannot_be_a_result_is_refused),
 		in_scratch(the_mode_follows_the_umask),
+		in_scratch(a_file_that_is_replaced_keeps_its_mode),
 		cmocka_unit_test(counters_beyond_2_to_53_stay_exact),
 		cmocka_unit_test(null_stays_null),
 		cmocka_unit_test(zero_is_not_null),
