@@ -49,26 +49,33 @@ static int check(const struct options *o)
 
 static int run_shape(enum shape shape, int argc, char **argv)
 {
-	bool first = world_is_first();
 	struct options options;
-	int code = EXIT_GOOD;
+	int ret = parsers[shape](&options, argc, argv), code = EXIT_GOOD;
 
-	if (parsers[shape](&options, argc, argv) != 0 ||
-	    (!options.cli.done && check(&options) != 0)) {
-		code = (int)failure_get()->code;
-		if (first)
-			cli_report_failure(TOOL);
-	} else if (options.cli.done) {
+	if (ret == 0 && !options.cli.done)
+		ret = check(&options);
+	if (ret == 0 && options.cli.done) {
 		code = EXIT_GOOD;
-	} else if (options.dry_run) {
-		code = first ? dry_run(&options) : EXIT_GOOD;
+	} else if (ret == 0 && options.dry_run) {
+		code = world_is_first() ? dry_run(&options) : EXIT_GOOD;
 	} else {
 		link_log_to_failures(options.cli.verbose);
-		code = cli_catch_signals() == 0 ? rank_run(shape, &options)
-						: cli_report_failure(TOOL);
+		if (ret == 0)
+			ret = cli_catch_signals();
+		code = rank_run(shape, &options, ret);
 	}
 	options_free(&options);
 	return code;
+}
+
+static int refuse(const char *word)
+{
+	static const struct options none;
+	int ret = failure_set(EXIT_WRONG_USAGE, "options",
+			      "%s%s: client, pairs or all-to-all was expected (" TOOL " --help)",
+			      *word != '\0' ? "unknown mode " : "no mode given", word);
+
+	return rank_run(SHAPE_CLIENT, &none, ret);
 }
 
 int main(int argc, char **argv)
@@ -86,9 +93,5 @@ int main(int argc, char **argv)
 		return fputs(usage, stdout) < 0;
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		return printf("%s\n", argp_program_version) < 0;
-	if (world_is_first())
-		fprintf(stderr,
-			TOOL ": %s%s: client, pairs or all-to-all was expected (" TOOL " --help)\n",
-			argc > 1 ? "unknown mode " : "no mode given", word);
-	return EXIT_WRONG_USAGE;
+	return refuse(word);
 }

@@ -8,6 +8,7 @@
  */
 #include "mpi_rank.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,14 +82,13 @@ static int agree(struct rank *r)
 		uint64_t seed;
 		uint64_t words;
 	} common = {r->options.seed, hash_words(&r->options)};
-	int ret = 0;
+	int ret = 0, told;
 
 	if (r->world.rank == 0 && !r->options.seed_given)
 		ret = plan_seed(&common.seed);
-	if (ret == 0)
-		ret = world_tell(&r->world, &common, sizeof(common));
-	if (ret)
-		return ret;
+	told = world_tell(&r->world, &common, sizeof(common));
+	if (ret || told)
+		return ret ? ret : told;
 	if (common.words != hash_words(&r->options))
 		return failure_set(EXIT_WRONG_USAGE, "start",
 				   "it was started with other options than rank 0");
@@ -180,18 +180,20 @@ static void meet(struct rank *r, int ret)
 	world_meet(&r->world, &r->word);
 }
 
-/* What each says to each before there are clients. */
-static int set_up(struct rank *r)
+/* What each says to each before there are clients; r->word tells how it went. */
+static int set_up(struct rank *r, int ret)
 {
 	struct address mine = {.port = 0};
 
 	r->addresses = calloc((size_t)r->world.size, sizeof(*r->addresses));
-	meet(r, r->addresses == NULL ? failure_set(EXIT_INTERNAL, "start", "out of memory")
-				     : start(r, &mine));
-	if (r->word.kind == WORLD_OVER)
-		return -EIO;
-	meet(r, world_exchange(&r->world, &mine, r->addresses, sizeof(mine)));
-	return r->word.kind == WORLD_OVER ? -EIO : start_clients(r);
+	if (ret == 0 && r->addresses == NULL)
+		ret = failure_set(EXIT_INTERNAL, "start", "out of memory");
+	meet(r, ret);
+	if (r->word.kind == WORLD_GO)
+		meet(r, start(r, &mine));
+	if (r->word.kind == WORLD_GO)
+		meet(r, world_exchange(&r->world, &mine, r->addresses, sizeof(mine)));
+	return r->word.kind == WORLD_GO ? start_clients(r) : -EIO;
 }
 
 static void measure(struct rank *r, int ret)
@@ -265,12 +267,12 @@ static int conclude(struct rank *r)
 	return code;
 }
 
-static int run(struct rank *r)
+static int run(struct rank *r, int ret)
 {
-	int ret, code;
+	int code;
 
 	r->world.limit_ns = PATIENCE_NS + r->options.duration_ns + 4 * r->options.warmup_ns;
-	ret = set_up(r);
+	ret = set_up(r, ret);
 	if (r->word.kind == WORLD_OVER) {
 		code = r->word.signal != 0 ? 128 + r->word.signal : (int)r->word.failure.code;
 		return r->world.rank == 0 ? report(r) : code;
@@ -281,28 +283,34 @@ static int run(struct rank *r)
 	return code;
 }
 
-/* Before MPI has started, each speaks for itself; one is enough. */
-static int speak(bool first)
+/* All that is to be done before MPI starts. */
+static int enter(struct rank *r, const struct options *options)
 {
-	return first ? cli_report_failure(TOOL) : (int)failure_get()->code;
+	int ret;
+
+	/* one notice of the device is enough */
+	r->options.cli.quiet = options->cli.quiet || !world_is_first();
+	ret = server_child_enter(&r->options);
+	r->options.cli.quiet = options->cli.quiet;
+	return ret == 0 && r->shape != SHAPE_CLIENT ? server_child_fork(&r->child, &r->options)
+						    : ret;
 }
 
-int rank_run(enum shape shape, const struct options *options)
+int rank_run(enum shape shape, const struct options *options, int ret)
 {
 	struct rank r = {.shape = shape, .options = *options};
-	bool first = world_is_first();
+	struct failure why;
 	int code;
 
-	r.options.cli.quiet = options->cli.quiet || !first;
-	if (server_child_enter(&r.options) != 0 ||
-	    (shape != SHAPE_CLIENT && server_child_fork(&r.child, &r.options) != 0))
-		return speak(first);
+	if (ret == 0)
+		ret = enter(&r, options);
+	why = *failure_get();
 	world_choose_transports();
 	if (world_open(&r.world) == 0) {
-		r.options.cli.quiet = options->cli.quiet;
-		code = run(&r);
+		*failure_get() = why;
+		code = run(&r, ret);
 	} else {
-		code = speak(r.world.rank == 0);
+		code = cli_report_failure(TOOL);
 	}
 	server_child_end(&r.child, true);
 	free(r.addresses);

@@ -8,7 +8,10 @@
 #include "options.h"
 #include "shape.h"
 
-/* Gives the exit code, the same on all ranks; what failed has been printed by rank 0. */
-int rank_run(enum shape shape, const struct options *options);
+/*
+ * Gives the exit code, the same on all ranks; what failed has been printed by
+ * rank 0. A rank whose start has failed (ret, the sentence stored) tells the others.
+ */
+int rank_run(enum shape shape, const struct options *options, int ret);
 
 #endif /* MPI_RANK_H */

@@ -210,7 +210,8 @@ static void judge(const struct world *w, const struct meeting *m, struct world_w
 		    (word->kind == WORLD_OVER && word->signal != 0 && one->signal == 0))
 			continue;
 		*word = *one;
-		if (one->signal != 0)
+		/* rank 0 speaks for itself */
+		if (one->signal != 0 || r == 0)
 			continue;
 		memcpy(step, one->failure.step, sizeof(step));
 		memcpy(text, one->failure.text, sizeof(text));
