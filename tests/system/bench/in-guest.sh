@@ -116,6 +116,28 @@ latency_of_flushed_writes()
 		--warning PERSISTENCE_UNPROVEN
 }
 
+an_interval_ends_the_repeats()
+{
+	ends 0 "$bench" local --size 64,4K "${short[@]}" --ci 20 --repeats 12 -q -o ci.json
+	/usr/bin/python3 - <<'PY'
+import json, statistics
+# the 97.5 % quantile of Student's t, by degrees of freedom
+T = {2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228}
+
+def narrow(means):
+    half = T[len(means) - 1] * statistics.stdev(means) / len(means) ** 0.5
+    return half <= 0.2 * statistics.mean(means)
+
+for point in json.load(open("ci.json"))["points"]:
+    repeats = point["repeats"]
+    assert [r["index"] for r in repeats] == list(range(len(repeats)))
+    means = [r["latency"]["mean_ns"] for r in repeats]
+    assert 3 <= len(means) <= 12
+    assert len(means) == 12 or narrow(means), means
+    assert not any(narrow(means[:n]) for n in range(3, len(means))), means
+PY
+}
+
 bandwidth()
 {
 	ends 0 "$bench" local --test bw --size 8,64K --depth 4,32 "${short[@]}" --repeats 2 -o bw.json
@@ -323,6 +345,7 @@ check 'latency of writes' latency_of_writes
 check 'the seed gives the order' the_seed_gives_the_order
 check 'latency of reads' latency_of_reads
 check 'latency of flushed writes' latency_of_flushed_writes
+check 'an interval ends the repeats of a point' an_interval_ends_the_repeats
 check 'bandwidth' bandwidth
 check '--json is alone on stdout' json_alone_on_stdout
 check 'the file is written though stdout is full' the_file_outlives_a_full_stdout
