@@ -22,7 +22,7 @@ FEW, MANY = 2000, 12000
 SIZE = "8"
 POST = "sq_post_send"
 DEVICE = (POST, "cq_poll")
-LOOP = "measure_closed"
+LOOP = "measure_run"
 
 
 def calls_of(path: Path) -> dict[tuple[str, str], tuple[int, int]]:
@@ -44,28 +44,47 @@ def calls_of(path: Path) -> dict[tuple[str, str], tuple[int, int]]:
     return found
 
 
-def outside(path: Path, loop: str | None) -> int:
-    """All instructions of the loop but those of the device and of what it calls once, as
-    perftest does to print. By default the loop is who posts most: perftest has no symbols."""
+def device_part(found: dict[tuple[str, str], tuple[int, int]], loop: str) -> int:
+    """The instructions of the device in what the loop calls, however deep."""
+    within, reached, total = {loop}, {loop}, 0
+    while reached:
+        callees = set()
+        for (caller, callee), (_, cost) in found.items():
+            if caller not in reached:
+                continue
+            if callee in DEVICE:
+                total += cost
+            else:
+                callees.add(callee)
+        reached = callees - within
+        within |= reached
+    return total
+
+
+def inclusive(found: dict[tuple[str, str], tuple[int, int]], function: str) -> int:
+    return sum(cost for (_, callee), (_, cost) in found.items() if callee == function)
+
+
+def outside_bench(path: Path) -> int:
+    """All of a measurement, the recording of its samples included, but for the device."""
+    found = calls_of(path)
+    total = inclusive(found, LOOP) - device_part(found, LOOP)
+    if total <= 0:
+        sys.exit(f"{path}: no {LOOP}(): is rpma-bench stripped?")
+    return total
+
+
+def outside_perftest(path: Path) -> int:
+    """The loop, which is who posts most as perftest has no symbols, but for the device and
+    for what it calls once: to sort and print."""
     found = calls_of(path)
     posts = {caller: calls for (caller, callee), (calls, _) in found.items() if callee == POST}
     if not posts:
         sys.exit(f"{path}: no call of {POST}: is the device stripped?")
-    loop = loop or max(posts, key=lambda caller: posts[caller])
-    total = sum(cost for (_, callee), (_, cost) in found.items() if callee == loop)
-    within = {loop}
-    reached = {loop}
-    while reached:
-        for (caller, callee), (calls, cost) in found.items():
-            if caller in reached and (callee in DEVICE or (caller == loop and calls == 1)):
-                total -= cost
-        reached = {
-            callee
-            for (caller, callee), (calls, _) in found.items()
-            if caller in reached and calls > 1 and callee not in DEVICE
-        } - within
-        within |= reached
-    return total
+    loop = max(posts, key=lambda caller: posts[caller])
+    once = sum(cost for (caller, _), (calls, cost) in found.items()
+               if caller == loop and calls == 1)  # fmt: skip
+    return inclusive(found, loop) - once - device_part(found, loop)
 
 
 def callgrind(path: Path) -> list[str]:
@@ -76,13 +95,13 @@ def measure_bench(soft: str, program: str, ops: int, path: Path) -> int:
     result, _ = bench(soft, program, "dram:4K", "--test", "lat", "--op", "read", "--size", SIZE,
                       "--ops", str(ops), "--warmup", "0s", wrapper=callgrind(path))  # fmt: skip
     assert result["points"][0]["repeats"][0]["ops"] == ops
-    return outside(path, LOOP)
+    return outside_bench(path)
 
 
 def measure_perftest(soft: str, ops: int, path: Path) -> int:
     command = [soft, "ib_read_lat", "-F", "-R", "-s", SIZE, "-n", str(ops), "-p", ""]
     last_line(command, len(command), callgrind(path))
-    return outside(path, None)
+    return outside_perftest(path)
 
 
 def main() -> int:
