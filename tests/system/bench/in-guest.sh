@@ -34,20 +34,6 @@ result()
 	/usr/bin/python3 -B "$here/check_result.py" --kind "$kind" "$@"
 }
 
-# until_true WHAT COMMAND...: waits for it, half a minute at most
-until_true()
-{
-	local what=$1 tries=300
-	shift
-	until "$@"; do
-		((--tries)) || {
-			printf 'in vain: %s\n' "$what"
-			return 1
-		}
-		sleep 0.1
-	done
-}
-
 server='' port=''
 # start_server OPTION...: sets server and port
 start_server()
