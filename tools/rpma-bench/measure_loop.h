@@ -15,7 +15,7 @@
 #include "measure.h"
 
 #define MEASURE_BATCH  16
-#define MEASURE_COUNTS 16384
+#define MEASURE_COUNTS 65536 /* ticks: some 20 us */
 /* polls without a completion before the time is looked at */
 #define MEASURE_EMPTY_POLLS 4096
 
