@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -983,6 +984,24 @@ int rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, siz
  */
 int rpma_conn_req_get_private_data(const struct rpma_conn_req *req,
 				   struct rpma_conn_private_data *pdata);
+
+/**
+ * rpma_conn_req_get_peer_addr - ask for the address of the other side
+ * @req: the request
+ * @addr: where to store the address: a struct sockaddr_in or sockaddr_in6, as
+ *   its ss_family says, with the port
+ *
+ * Of an incoming request it is whom it came from, so that a server can reject
+ * it by that before anything else; of one made by rpma_conn_req_new() it is
+ * the address that the name was resolved to.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @req or @addr is NULL
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_ep_next_conn_req(), rpma_conn_req_delete()
+ */
+int rpma_conn_req_get_peer_addr(const struct rpma_conn_req *req, struct sockaddr_storage *addr);
 
 /**
  * rpma_conn_req_connect - ask for the connection, or accept it

@@ -127,6 +127,15 @@ int rpma_conn_req_get_private_data(const struct rpma_conn_req *req,
 	return rpma_conn_get_private_data(req->conn, pdata);
 }
 
+int rpma_conn_req_get_peer_addr(const struct rpma_conn_req *req, struct sockaddr_storage *addr)
+{
+	if (req == NULL || addr == NULL)
+		return RPMA_E_INVAL;
+
+	*addr = req->conn->id->route.addr.dst_storage;
+	return 0;
+}
+
 static int start(struct rpma_conn *conn, enum rpma_side side,
 		 const struct rpma_conn_private_data *pdata)
 {

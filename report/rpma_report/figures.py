@@ -149,7 +149,7 @@ def _marked(
 
 
 def _bandwidth_mark(x: float, point: Point) -> Mark:
-    return Mark(x, point.bytes_per_s, point.bytes_per_s_by_repeat)
+    return Mark(x, point.bandwidth, point.bytes_per_s_by_repeat)
 
 
 def _latency_mark(p: float) -> Callable[[float, Point], Mark | None]:
@@ -268,7 +268,7 @@ def _bandwidth_alt(group: SeriesSet) -> str:
     kind = "Line" if group.axis else "Bar"
     sentences = []
     for series in group.series[:MAX_LINES]:
-        values = [(_where(p, group.axis), p.bytes_per_s) for p in series.points]
+        values = [(_where(p, group.axis), p.bandwidth) for p in series.points]
         sentences.append(f"{series.label}: {_range(values, lambda v: quantity.rate(v, 'B'))}.")
     return " ".join([f"{kind} chart of bandwidth.", *sentences, "The table below has every value."])
 

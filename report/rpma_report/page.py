@@ -22,8 +22,10 @@ from rpma_report.series import (
     hardware_mark,
     latency_series,
     order,
+    other_series,
     what,
 )
+from rpma_report.tables import Table, other_table
 from rpma_report.text import shown
 
 CHARTED_TESTS = ("lat", "bw")
@@ -87,7 +89,7 @@ def render(runs: Sequence[Run]) -> str:
         cards=_cards(runs),
         subjects=_subjects(runs),
         blocks=(_latency_block(runs), _bandwidth_block(runs)),
-        kinds=_kinds(runs),
+        kinds=_kinds(runs, "lat"),
         others=_others(runs),
         warnings=facts.warnings(runs),
         environment=facts.environment(runs),
@@ -103,14 +105,18 @@ def _subjects(runs: Sequence[Run]) -> list[str]:
     for point in sorted((p for run in runs for p in run.points), key=order):
         done.setdefault(point.params["test"], {})[what(point.params)] = None
     names = {"lat": "latency", "bw": "bandwidth"}
-    return [f"{names.get(test, test)} of {', '.join(ops)}" for test, ops in done.items() if ops]
+    return [
+        test if list(ops) == [test] else f"{names.get(test, test)} of {', '.join(ops)}"
+        for test, ops in done.items()
+        if ops
+    ]
 
 
 def _cards(runs: Sequence[Run]) -> list[Card]:
     latency, bandwidth = latency_series(runs), bandwidth_series(runs)
     cards = [card for s in latency.series if (card := _latency_card(latency, s.label, s.points[0]))]
     for series in bandwidth.series:
-        best = max(series.points, key=lambda p: p.bytes_per_s.value)
+        best = max(series.points, key=lambda p: p.bandwidth.value)
         cards.append(_bandwidth_card(bandwidth, series.label, best))
     return cards[:MAX_CARDS]
 
@@ -138,7 +144,7 @@ def _latency_card(group: SeriesSet, label: str, point: Point) -> Card | None:
 
 
 def _bandwidth_card(group: SeriesSet, label: str, point: Point) -> Card:
-    rate = point.bytes_per_s
+    rate = point.bandwidth
     parts = [quantity.rate(rate.value * 8, "bit")]
     if rate.low is not None and rate.high is not None:
         bounds = (quantity.rate(bound, "B") for bound in (rate.low, rate.high))
@@ -164,23 +170,22 @@ def _block(title: str, figure: Figure | None, missing: str) -> Block:
     return Block(title, figure, drawings, "")
 
 
-def _kinds(runs: Sequence[Run]) -> list[tuple[str, str, str]]:
+def _kinds(runs: Sequence[Run], test: str) -> list[tuple[str, str, str]]:
     """What the latency of each operation spans."""
-    points = [p for run in runs for p in run.points if p.params["test"] == "lat"]
+    points = [p for run in runs for p in run.points if p.params["test"] == test]
     named = ((what(p.params), p.params["latency_kind"]) for p in sorted(points, key=order))
     used = dict.fromkeys(named)
     return [(subject, kind, KINDS[kind]) for subject, kind in used]
 
 
-def _others(runs: Sequence[Run]) -> list[tuple[str, int]]:
-    """Points that no chart of this page takes: said, not dropped silently."""
-    counts: dict[str, int] = {}
-    for run in runs:
-        for point in run.points:
-            test = point.params["test"]
-            if test not in CHARTED_TESTS:
-                counts[test] = counts.get(test, 0) + 1
-    return sorted(counts.items())
+def _others(runs: Sequence[Run]) -> list[tuple[Table, list[tuple[str, str, str]]]]:
+    """Points that no chart of this page takes: a table each test, and what its latency spans."""
+    tests = dict.fromkeys(p.params["test"] for run in runs for p in run.points)
+    return [
+        (other_table(other_series(runs, test), f"Test {test}"), _kinds(runs, test))
+        for test in tests
+        if test not in CHARTED_TESTS
+    ]
 
 
 def _command(argv: Sequence[str]) -> str:

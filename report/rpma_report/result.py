@@ -51,12 +51,21 @@ class Point:
     repeats: int  # complete ones
     ops: int
     errors: int
-    ops_per_s: Estimate
-    bytes_per_s: Estimate
+    ops_per_s: Estimate | None
+    bytes_per_s: Estimate | None  # None: nothing is transferred
     bytes_per_s_by_repeat: tuple[float, ...]
     latency: Latency | None
+    read_latency: Latency | None  # of a mix
+    response_latency: Latency | None  # of an open loop
+    late_ops: int | None
     steady: bool | None
     flagged: tuple[str, ...]
+
+    @property
+    def bandwidth(self) -> Estimate:
+        """Of a point that bandwidth_series has taken."""
+        assert self.bytes_per_s is not None
+        return self.bytes_per_s
 
 
 @dataclass(frozen=True)
@@ -153,6 +162,10 @@ def _estimate(interval: dict[str, Any]) -> Estimate:
     return Estimate(interval["mean"], interval["ci95_low"], interval["ci95_high"])
 
 
+def _known(interval: dict[str, Any] | None) -> Estimate | None:
+    return _estimate(interval) if interval else None
+
+
 def _point(point: dict[str, Any]) -> Point:
     summary, repeats = point["summary"], point["repeats"]
     counted = [r for r in repeats if r["complete"]] or repeats
@@ -162,10 +175,15 @@ def _point(point: dict[str, Any]) -> Point:
         repeats=summary["n"],
         ops=sum(r["ops"] for r in counted),
         errors=sum(r["errors"] for r in repeats),
-        ops_per_s=_estimate(summary["ops_per_s"]),
-        bytes_per_s=_estimate(summary["bytes_per_s"]),
-        bytes_per_s_by_repeat=tuple(r["bytes_per_s"] for r in counted),
-        latency=_latency(summary["latency"], [r["latency"] for r in counted if r["latency"]]),
+        ops_per_s=_known(summary["ops_per_s"]),
+        bytes_per_s=_known(summary["bytes_per_s"]),
+        bytes_per_s_by_repeat=tuple(
+            r["bytes_per_s"] for r in counted if r["bytes_per_s"] is not None
+        ),
+        latency=_latency(summary, counted, "latency"),
+        read_latency=_latency(summary, counted, "read_latency"),
+        response_latency=_latency(summary, counted, "response_latency"),
+        late_ops=summary.get("late_ops"),
         steady=point["warmup"]["steady"],
         flagged=tuple(
             shown(f"repeat {f['index']}: {', '.join([f['reason'], *f.get('hints', [])])}", 400)
@@ -174,7 +192,9 @@ def _point(point: dict[str, Any]) -> Point:
     )
 
 
-def _latency(summary: dict[str, Any] | None, repeats: list[dict[str, Any]]) -> Latency | None:
+def _latency(point: dict[str, Any], counted: list[dict[str, Any]], key: str) -> Latency | None:
+    summary = point.get(key)
+    repeats = [r[key] for r in counted if r.get(key)]
     if not summary or not repeats or not sum(r["count"] for r in repeats):
         return None
     stated = {

@@ -25,6 +25,8 @@ SCHEMA_NAME = "rpma-bench"
 SCHEMA_MAJOR = 1
 SCHEMA_FILE = "rpma-bench-1.schema.json"
 
+LATENCIES = ("latency", "response_latency", "read_latency")
+
 # A run of 1,000 points with full histograms is below 30 MiB.
 MAX_FILE_BYTES = 64 << 20
 # Nanoseconds, bytes and rates beyond a signed 64-bit number are no measurement.
@@ -142,9 +144,10 @@ def _take_buckets(document: Any) -> Iterator[tuple[dict[str, Any], Place, Any]]:
         at: Place = ("points", index)
         repeats = point.get("repeats")
         for number, repeat in enumerate(repeats if isinstance(repeats, list) else ()):
-            for key in ("latency", "response_latency"):
+            for key in LATENCIES:
                 yield from _take(repeat, at + ("repeats", number), key, "histogram")
-        yield from _take(point.get("summary"), at + ("summary",), "latency", "merged_histogram")
+        for key in LATENCIES:
+            yield from _take(point.get("summary"), at + ("summary",), key, "merged_histogram")
 
 
 def _take(
@@ -218,12 +221,18 @@ def _check_point(name: str, place: Place, point: dict[str, Any]) -> None:
     _check_numbers(name, place, point)
     for index, repeat in enumerate(point["repeats"]):
         at = place + ("repeats", index)
-        due = repeat["ops"] * point["params"]["size_bytes"]
+        size = point["params"]["size_bytes"]
+        due = None if size is None or _moves_nothing(point) else repeat["ops"] * size
         if repeat["bytes"] != due:
             text = f"is {repeat['bytes']}, but ops x size_bytes is {due}"
             raise BadResult(name, place_text(at + ("bytes",)), text)
-        if repeat["latency"]:
-            _check_latency(name, at + ("latency",), repeat["latency"])
+        for key in LATENCIES:
+            if repeat.get(key):
+                _check_latency(name, at + (key,), repeat[key])
+
+
+def _moves_nothing(point: dict[str, Any]) -> bool:
+    return point["params"]["test"] in ("connect", "register")
 
 
 def _check_latency(name: str, place: Place, latency: dict[str, Any]) -> None:

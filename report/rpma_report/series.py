@@ -43,6 +43,9 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("signal_every", lambda v: f"signal every {v}"),
     ("mode", lambda v: f"{v} loop"),
     ("target_rate_per_s", lambda v: f"rate {quantity.rate(v, 'op')}"),
+    ("bidirectional", lambda v: "both ways" if v else "one way"),
+    ("srq", lambda v: "shared receive queue" if v else "a receive queue each"),
+    ("read_fraction", lambda v: f"{v:.0%} reads"),
     ("server_load_fraction", lambda v: f"server load {v}"),
     ("target_kind", lambda v: f"to {v}"),
 )
@@ -95,7 +98,12 @@ def latency_series(runs: Sequence[Run]) -> SeriesSet:
 
 
 def bandwidth_series(runs: Sequence[Run]) -> SeriesSet:
-    return collect(runs, lambda p: p.params["test"] == "bw")
+    return collect(runs, lambda p: p.params["test"] == "bw" and p.bytes_per_s is not None)
+
+
+def other_series(runs: Sequence[Run], test: str) -> SeriesSet:
+    """Of a test that no chart takes."""
+    return collect(runs, lambda p: p.params["test"] == test)
 
 
 def styles(runs: Sequence[Run]) -> dict[str, int]:
@@ -130,7 +138,7 @@ def order(point: Point) -> tuple[int, int]:
 
 def _trait(point: Point, key: str) -> object:
     if key == "target_kind":
-        return point.params["target_memory"]["kind"]
+        return (point.params["target_memory"] or {}).get("kind")
     return point.params.get(key)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rpma_report import quantity
-from rpma_report.result import Estimate, Point
+from rpma_report.result import Estimate, Latency, Point
 from rpma_report.series import AXES, SeriesSet
 
 PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
@@ -62,7 +62,7 @@ def latency_table(group: SeriesSet, caption: str) -> Table:
 
 def bandwidth_table(group: SeriesSet, caption: str) -> Table:
     def row(point: Point) -> Row:
-        rate = point.bytes_per_s
+        rate = point.bandwidth
         return (
             _with_interval(rate, lambda v: quantity.rate(v, "B")),
             Cell(quantity.rate(rate.value * 8, "bit")),
@@ -76,6 +76,37 @@ def bandwidth_table(group: SeriesSet, caption: str) -> Table:
     return _table(group, caption, columns, row)
 
 
+def other_table(group: SeriesSet, caption: str) -> Table:
+    """Of a test without a chart: what its points have, in columns that any of them fills."""
+    kinds: tuple[tuple[str, Callable[[Point], Latency | None]], ...] = (
+        ("", lambda p: p.latency),
+        ("response ", lambda p: p.response_latency),
+        ("read ", lambda p: p.read_latency),
+    )
+    points = [p for _, p in group.all_points()]
+    used = [(name, of) for name, of in kinds if any(of(p) for p in points)]
+    late = any(p.late_ops is not None for p in points)
+
+    def row(point: Point) -> Row:
+        cells = [cell for _, of in used for cell in _latency_cells(of(point))]
+        cells += [_with_interval(point.ops_per_s, lambda v: quantity.rate(v, "op"))]
+        if late:
+            many = point.late_ops
+            cells.append(Cell(quantity.UNKNOWN if many is None else quantity.count(many)))
+        return (*cells, Cell(quantity.count(point.ops)), Cell(quantity.count(point.repeats)))
+
+    names = [f"{name}{figure}" for name, _ in used for figure in ("p50", "p99", "max")]
+    columns = (*names, "rate", *(["late"] if late else []), "operations", "repeats")
+    return _table(group, caption, columns, row)
+
+
+def _latency_cells(latency: Latency | None) -> Row:
+    if latency is None:
+        return (Cell(quantity.UNKNOWN),) * 3
+    stated = (_with_interval(latency.percentiles.get(p), quantity.time_ns) for p in (0.5, 0.99))
+    return (*stated, Cell(quantity.time_ns(latency.max)))
+
+
 def _table(
     group: SeriesSet, caption: str, columns: tuple[str, ...], row: Callable[[Point], Row]
 ) -> Table:
@@ -84,7 +115,9 @@ def _table(
     named_by = (size,) if group.axis is None or group.axis == size else (group.axis, size)
 
     def named(point: Point) -> Row:
-        return (*(Cell(axis.text(point.params[axis.key])) for axis in named_by), *row(point))
+        values = ((axis, point.params[axis.key]) for axis in named_by)
+        places = (Cell(quantity.UNKNOWN if v is None else axis.text(v)) for axis, v in values)
+        return (*places, *row(point))
 
     labelled = len(group.series) > 1
     groups = tuple(

@@ -116,10 +116,25 @@ def test_interrupted_run_is_marked(page: Page) -> None:
     assert "the run was interrupted" in outline.text("strong")
 
 
-def test_points_that_no_chart_takes_are_counted(page: Page) -> None:
-    point = sample.bw_point(0, 64)
-    point["params"]["test"] = "mix"
-    assert "1 point of test mix" in Outline(page(sample.result([point]))).text()
+def test_points_that_no_chart_takes_are_in_a_table(page: Page) -> None:
+    point = sample.lat_point(0, 64, count=2000, repeats=1)
+    point["params"].update(test="rate", mode="open", target_rate_per_s=1000)
+    for holder in (point["summary"], point["repeats"][0]):
+        holder.update(late_ops=7, response_latency=holder["latency"], latency=None)
+    text = Outline(page(sample.result([point]))).text()
+    assert "Test rate: this version of rpma-report draws no chart of it." in text
+    for part in ("response p99", "late", " 7 ", "2,000"):
+        assert part in text
+
+
+def test_connections_have_neither_size_nor_bandwidth(page: Page) -> None:
+    point = sample.lat_point(0, 64, repeats=1, op=None, persist="none", latency_kind="connect")
+    point["params"].update(test="connect", size_bytes=None)
+    point["summary"]["bytes_per_s"] = None
+    point["repeats"][0].update(bytes=None, bytes_per_s=None)
+    text = Outline(page(sample.result([point]))).text()
+    assert "Test connect" in text
+    assert "from starting the connection until it is established" in text
 
 
 def test_warnings_environment_and_command_are_shown(page: Page) -> None:

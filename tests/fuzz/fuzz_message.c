@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/greeting.h"
-#include "common/target.h"
 #include "fuzz.h"
 #include "rpma-bench/message.h"
 
@@ -18,23 +17,46 @@ static void hold(int condition)
 		abort();
 }
 
+static void check_params(const struct params *p)
+{
+	hold(p->test < BENCH_TESTS && p->op < BENCH_OPS && p->persist < BENCH_PERSISTS);
+	hold(p->size_bytes > 0 && p->size_bytes <= PARAMS_SIZE_MAX);
+	hold(p->depth > 0 && p->depth <= PARAMS_DEPTH_MAX);
+	hold(params_lanes(p) > 0 && params_lanes(p) <= PARAMS_LANES_MAX);
+	hold(p->target < PARAMS_TARGETS_MAX);
+	hold(params_conflict(p) == NULL);
+}
+
 static void check_message(const struct message *m)
 {
 	switch (m->type) {
-	case MESSAGE_HELLO:
-		hold(m->hello.size_bytes > 0 && m->hello.size_bytes <= OPTIONS_SIZE_MAX);
-		hold(m->hello.depth > 0 && m->hello.depth <= OPTIONS_DEPTH_MAX);
-		hold(m->hello.test < BENCH_TESTS && m->hello.op < BENCH_OPS);
-		break;
 	case MESSAGE_WELCOME:
-		hold(strnlen(m->welcome.refusal, MESSAGE_TEXT_MAX) < MESSAGE_TEXT_MAX);
+		hold(strnlen(m->welcome.refusal, MESSAGE_REFUSAL_MAX) < MESSAGE_REFUSAL_MAX);
+		hold(m->welcome.targets_count <= PARAMS_TARGETS_MAX);
 		break;
-	case MESSAGE_ENVIRONMENT:
-		hold(m->environment.bytes > 0 && m->environment.bytes <= MESSAGE_CHUNK_MAX);
-		hold(m->environment.offset + m->environment.bytes <= MESSAGE_ENVIRONMENT_MAX);
+	case MESSAGE_TEXT:
+		hold(m->text.bytes > 0 && m->text.bytes <= MESSAGE_CHUNK_MAX);
+		hold(m->text.offset + m->text.bytes <= m->text.total);
+		hold(m->text.total <= MESSAGE_TEXT_MAX);
+		break;
+	case MESSAGE_BEGIN:
+		check_params(&m->begin.params);
+		hold(m->begin.duration_ns > 0 && m->begin.duration_ns <= MESSAGE_DURATION_MAX);
+		hold(m->begin.client_mr_desc_bytes <= sizeof(m->begin.client_mr_desc));
+		hold(m->begin.client_pcfg_desc_bytes <= sizeof(m->begin.client_pcfg_desc));
+		break;
+	case MESSAGE_READY:
+		hold(strnlen(m->ready.refusal, MESSAGE_REFUSAL_MAX) < MESSAGE_REFUSAL_MAX);
+		break;
+	case MESSAGE_START:
+		hold(m->start.phase < PHASES);
+		break;
+	case MESSAGE_END:
+		hold(m->end.lanes_count <= PARAMS_LANES_MAX);
 		break;
 	default:
-		hold(m->type == MESSAGE_BYE || m->type == MESSAGE_REPORT);
+		hold(m->type == MESSAGE_HELLO || m->type == MESSAGE_BYE ||
+		     m->type == MESSAGE_ALIVE);
 	}
 }
 
@@ -63,13 +85,11 @@ static void try_greetings(const uint8_t *data, size_t size)
 		hold(request.role == GREETING_CONTROL || request.role == GREETING_MEASURE);
 	if (greeting_decode_reply(data, size, &reply) != 0)
 		return;
-	if (reply.answer == GREETING_WELCOME)
-		hold(reply.target_kind < TARGET_KINDS &&
-		     reply.mr_desc_bytes <= sizeof(reply.mr_desc) &&
-		     reply.pcfg_desc_bytes <= sizeof(reply.pcfg_desc));
+	hold(reply.mr_desc_bytes <= sizeof(reply.mr_desc) &&
+	     reply.pcfg_desc_bytes <= sizeof(reply.pcfg_desc));
 	greeting_encode_reply(&reply, bytes);
 	hold(greeting_decode_reply(bytes, sizeof(bytes), &again) == 0);
-	hold(again.target_numa_node == reply.target_numa_node);
+	hold(again.answer == reply.answer && again.mr_desc_bytes == reply.mr_desc_bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -79,24 +99,38 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
+static struct message_begin good_begin(void)
+{
+	return (struct message_begin){
+		.params = {.size_bytes = 64,
+			   .depth = 2,
+			   .threads = 1,
+			   .connections = 1,
+			   .signal_every = 1},
+		.duration_ns = 1,
+	};
+}
+
 static size_t message_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 {
 	struct message m = {.type = (enum message_type)(MESSAGE_HELLO + index)};
 
 	switch (m.type) {
-	case MESSAGE_HELLO:
-		m.hello = (struct message_hello){.size_bytes = 64,
-						 .depth = 1,
-						 .threads = 1,
-						 .connections = 1,
-						 .duration_ns = 1,
-						 .limit_ns = 1};
-		break;
 	case MESSAGE_WELCOME:
-		strcpy(m.welcome.refusal, "no");
+		m.welcome.targets_count = 1;
+		m.welcome.targets[0].bytes = 1;
 		break;
-	case MESSAGE_ENVIRONMENT:
-		m.environment = (struct message_environment){0, 2, (const uint8_t *)"{}"};
+	case MESSAGE_TEXT:
+		m.text = (struct message_text){2, 0, 2, (const uint8_t *)"{}"};
+		break;
+	case MESSAGE_BEGIN:
+		m.begin = good_begin();
+		break;
+	case MESSAGE_READY:
+		strcpy(m.ready.refusal, "no");
+		break;
+	case MESSAGE_END:
+		m.end.lanes_count = 2;
 		break;
 	default:
 		break;
@@ -106,15 +140,13 @@ static size_t message_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 
 size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL};
-	const struct greeting_reply reply = {.version = GREETING_VERSION,
-					     .target_bytes = 1,
-					     .mr_desc_bytes = 22,
-					     .pcfg_desc_bytes = 1};
+	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, 1, 2};
+	const struct greeting_reply reply = {
+		.version = GREETING_VERSION, .mr_desc_bytes = 22, .pcfg_desc_bytes = 1};
 
-	if (index < MESSAGE_REPORT)
+	if (index < MESSAGE_ALIVE)
 		return message_seed(index, input);
-	switch (index - MESSAGE_REPORT) {
+	switch (index - MESSAGE_ALIVE) {
 	case 0:
 		greeting_encode_request(&request, input);
 		return GREETING_REQUEST_BYTES;

@@ -66,10 +66,10 @@ static inline uint64_t clock_raw_ns(void)
 static inline uint64_t clock_counter(void)
 {
 #if defined(__x86_64__)
-	uint32_t low, high;
+	uint64_t low, high; /* of each, the upper half is cleared */
 
 	__asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return (uint64_t)high << 32 | low;
+	return high << 32 | low;
 #elif defined(__aarch64__)
 	uint64_t ticks;
 

@@ -18,6 +18,8 @@
 #include "fact.h"
 #include "result.h"
 
+#define NODES_MAX 64
+
 /* The value after "key<blanks>:<blanks>" on the first such line of a text. */
 static bool find_field(const char *text, const char *key, char *value, size_t size)
 {
@@ -117,6 +119,16 @@ static json_t *kernel_options(const struct sysroot *root)
 	return list;
 }
 
+/* Containers say what they are in one of these ways, or not at all. */
+static json_t *container(const struct sysroot *root)
+{
+	if (sysroot_exists(root, "run/systemd/container"))
+		return fact_text(root, "run/systemd/container");
+	if (sysroot_exists(root, "run/.containerenv"))
+		return json_string("podman");
+	return sysroot_exists(root, ".dockerenv") ? json_string("docker") : json_null();
+}
+
 static json_t *gather_os(const struct sysroot *root)
 {
 	static const struct fact facts[] = {
@@ -132,6 +144,7 @@ static json_t *gather_os(const struct sysroot *root)
 			    uname(&name) == 0 ? result_text(name.machine) : json_null());
 	json_object_set_new(group, "distro", distro(root));
 	json_object_set_new(group, "cmdline", kernel_options(root));
+	json_object_set_new(group, "container", container(root));
 	fact_add_texts(root, group, facts);
 	return group;
 }
@@ -139,6 +152,17 @@ static json_t *gather_os(const struct sysroot *root)
 static json_t *positive(unsigned long long value)
 {
 	return value > 0 ? json_integer((json_int_t)value) : json_null();
+}
+
+/* Of the highest cache that CPU 0 has. */
+static json_t *llc_ways(const struct sysroot *root)
+{
+	int last = 0;
+
+	while (sysroot_exists(root, "sys/devices/system/cpu/cpu0/cache/index%d", last + 1))
+		last++;
+	return fact_number(root, "sys/devices/system/cpu/cpu0/cache/index%d/ways_of_associativity",
+			   last);
 }
 
 static json_t *gather_cpu(const struct sysroot *root, const struct topology *topology,
@@ -156,35 +180,13 @@ static json_t *gather_cpu(const struct sysroot *root, const struct topology *top
 			    sysroot_number(root, &smt, "sys/devices/system/cpu/smt/active")
 				    ? json_boolean(smt != 0)
 				    : json_null());
+	json_object_set_new(group, "llc_ways", llc_ways(root));
 	if (topology == NULL)
 		return group;
 	json_object_set_new(group, "sockets", positive(topology_sockets(topology)));
 	json_object_set_new(group, "cores", positive(topology_cores(topology)));
 	json_object_set_new(group, "numa_nodes", result_known(topology_numa_nodes(topology)));
 	json_object_set_new(group, "llc_bytes", positive(topology_llc_bytes(topology)));
-	return group;
-}
-
-static json_t *gather_power(const struct sysroot *root)
-{
-	static const struct fact texts[] = {
-		{"governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
-		{"energy_pref",
-		 "sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference"},
-		{"cpuidle_driver", "sys/devices/system/cpu/cpuidle/current_driver"},
-		{NULL, NULL},
-	};
-	static const struct fact numbers[] = {
-		{"min_khz", "sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq"},
-		{"max_khz", "sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq"},
-		{"boost", "sys/devices/system/cpu/cpufreq/boost"},
-		{"no_turbo", "sys/devices/system/cpu/intel_pstate/no_turbo"},
-		{NULL, NULL},
-	};
-	json_t *group = json_object();
-
-	fact_add_texts(root, group, texts);
-	fact_add_numbers(root, group, numbers);
 	return group;
 }
 
@@ -236,6 +238,27 @@ static json_t *limit(rlim_t value)
 	return value == RLIM_INFINITY ? json_string("unlimited") : json_integer((json_int_t)value);
 }
 
+/* "Node 0 MemTotal:  16384 kB" of each node. */
+static json_t *memory_nodes(const struct sysroot *root)
+{
+	char path[64], text[4096];
+	json_t *list = json_array();
+
+	for (int node = 0; node < NODES_MAX; node++) {
+		const char *total;
+
+		snprintf(path, sizeof(path), "sys/devices/system/node/node%d/meminfo", node);
+		if (sysroot_read(root, text, sizeof(text), path) < 0)
+			continue;
+		total = strstr(text, "MemTotal:");
+		json_array_append_new(
+			list, json_pack("{s:i, s:o}", "node", node, "total_bytes",
+					total != NULL ? number_field(total, "MemTotal", 1024)
+						      : json_null()));
+	}
+	return list;
+}
+
 static json_t *gather_memory(const struct sysroot *root)
 {
 	static char meminfo[16384];
@@ -247,6 +270,7 @@ static json_t *gather_memory(const struct sysroot *root)
 	json_object_set_new(group, "total_bytes", number_field(meminfo, "MemTotal", 1024));
 	json_object_set_new(group, "hugepages", number_field(meminfo, "HugePages_Total", 1));
 	json_object_set_new(group, "hugepage_bytes", number_field(meminfo, "Hugepagesize", 1024));
+	json_object_set_new(group, "nodes", memory_nodes(root));
 	if (getrlimit(RLIMIT_MEMLOCK, &memlock) == 0) {
 		json_object_set_new(group, "memlock_soft_bytes", limit(memlock.rlim_cur));
 		json_object_set_new(group, "memlock_hard_bytes", limit(memlock.rlim_max));
@@ -261,6 +285,8 @@ static json_t *gather_software(void)
 	json_object_set_new(group, "librpma", result_text(RPMA_VERSION));
 	json_object_set_new(group, "libibverbs", environment_library("libibverbs.so"));
 	json_object_set_new(group, "librdmacm", environment_library("librdmacm.so"));
+	json_object_set_new(group, "libpmem", environment_library("libpmem.so"));
+	json_object_set_new(group, "provider", environment_provider());
 	json_object_set_new(group, "compiler", result_text(__VERSION__));
 	return group;
 }
@@ -281,7 +307,7 @@ json_t *environment_gather(const struct sysroot *root, const struct topology *to
 	json_object_set_new(block, "host", gather_host(root, cpuinfo));
 	json_object_set_new(block, "os", gather_os(root));
 	json_object_set_new(block, "cpu", gather_cpu(root, topology, cpuinfo));
-	json_object_set_new(block, "power", gather_power(root));
+	json_object_set_new(block, "power", environment_power(root));
 	json_object_set_new(block, "noise", gather_noise(root));
 	json_object_set_new(block, "mitigations", gather_mitigations(root));
 	json_object_set_new(block, "nic", environment_nic(root, device));

@@ -17,8 +17,12 @@
 json_t *environment_gather(const struct sysroot *root, const struct topology *topology,
 			   const char *device);
 
+json_t *environment_power(const struct sysroot *root);
+
 /* The parts that are about devices; an unknown device is null. */
 json_t *environment_nic(const struct sysroot *root, const char *device);
+/* What the PCI configuration space says of an RDMA device; adds to its facts. */
+void environment_add_pci(const struct sysroot *root, json_t *nic, const char *device);
 json_t *environment_pmem(const struct sysroot *root);
 
 /* 1: the processor is emulated in software; 0: not; -1: unknown. */
@@ -26,5 +30,7 @@ int environment_emulated_cpu(const struct sysroot *root);
 
 /* The version in the file name of a loaded library ("libibverbs.so"), or null. */
 json_t *environment_library(const char *soname);
+/* The loaded driver of the device ("mlx5-rdmav34"), or null. */
+json_t *environment_provider(void);
 
 #endif /* ENVIRONMENT_H */

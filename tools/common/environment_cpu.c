@@ -69,3 +69,27 @@ json_t *environment_library(const char *soname)
 		fclose(maps);
 	return version;
 }
+
+/* Drivers are plug-ins of libibverbs: libmlx5-rdmav34.so. */
+json_t *environment_provider(void)
+{
+	char line[4352];
+	json_t *provider = json_null();
+	FILE *maps;
+
+	if (soft_active())
+		return provider;
+	maps = fopen("/proc/self/maps", "re");
+	while (maps != NULL && json_is_null(provider) && fgets(line, sizeof(line), maps) != NULL) {
+		const char *base = strrchr(line, '/');
+		char *end = base != NULL ? strstr(base, ".so") : NULL;
+
+		if (end == NULL || strncmp(base, "/lib", 4) != 0 || strstr(base, "-rdmav") == NULL)
+			continue;
+		*end = '\0';
+		provider = result_text(base + 4);
+	}
+	if (maps != NULL)
+		fclose(maps);
+	return provider;
+}

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * environment_device.c -- the facts of the RDMA device and of persistent
- * memory, for the environment block.
+ * environment_device.c -- the facts of the RDMA device, for the environment
+ * block.
  */
-#include <string.h>
-
 #include "device.h"
 #include "environment.h"
 #include "fact.h"
@@ -63,29 +61,9 @@ json_t *environment_nic(const struct sysroot *root, const char *device)
 			    fact_number(root, "sys/class/net/%s/mtu", d.netdev));
 	json_object_set_new(group, "numa_node",
 			    fact_node(root, "sys/class/infiniband/%s/device/numa_node", device));
+	json_object_set_new(
+		group, "iommu_type",
+		fact_text(root, "sys/class/infiniband/%s/device/iommu_group/type", device));
+	environment_add_pci(root, group, device);
 	return group;
-}
-
-static json_t *pmem_region(const struct sysroot *root, const char *region)
-{
-	return json_pack("{s:s, s:o, s:o, s:o}", "region", region, "persistence_domain",
-			 fact_text(root, "sys/bus/nd/devices/%s/persistence_domain", region),
-			 "size_bytes", fact_number(root, "sys/bus/nd/devices/%s/size", region),
-			 "numa_node", fact_node(root, "sys/bus/nd/devices/%s/numa_node", region));
-}
-
-/* An empty list: the kernel knows of no persistent memory. */
-json_t *environment_pmem(const struct sysroot *root)
-{
-	DIR *directory = sysroot_directory(root, "sys/bus/nd/devices");
-	const struct dirent *entry;
-	json_t *list = json_array();
-
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (strncmp(entry->d_name, "region", 6) == 0)
-			json_array_append_new(list, pmem_region(root, entry->d_name));
-	}
-	if (directory != NULL)
-		closedir(directory);
-	return list;
 }

@@ -3,9 +3,10 @@
  * greeting.h -- what two tools say in the private data of a connection.
  *
  * The request has 56 bytes at most on InfiniBand and RoCE, and arrives padded
- * with zeros; so a greeting says who speaks and which version, the reply
- * brings the descriptors, and everything longer travels in messages.
- * Later versions may append fields: a tail is ignored.
+ * with zeros; so a greeting says who speaks, which version and what for, the
+ * reply of a lane brings the descriptors of the target, and everything longer
+ * travels in messages. Magic, version, role and answer stay where they are in
+ * all versions, so that two of them can tell each other apart.
  */
 #ifndef GREETING_H
 #define GREETING_H
@@ -14,15 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GREETING_VERSION       1
-#define GREETING_REQUEST_BYTES 12
+#define GREETING_VERSION       2
+#define GREETING_REQUEST_BYTES 24
 #define GREETING_REPLY_BYTES   64
 #define GREETING_MR_DESC_MAX   32
 #define GREETING_PCFG_DESC_MAX 8
 
 enum greeting_role {
 	GREETING_CONTROL = 1, /* stays open for the whole run */
-	GREETING_MEASURE = 2, /* one repeat of one point */
+	GREETING_MEASURE = 2, /* a lane: one repeat of one point */
 };
 
 enum greeting_answer {
@@ -34,14 +35,14 @@ enum greeting_answer {
 struct greeting_request {
 	uint16_t version;
 	enum greeting_role role;
+	uint32_t lane;	/* of a lane: which one */
+	uint64_t token; /* of a lane: what the server said for this repeat */
 };
 
 struct greeting_reply {
 	uint16_t version; /* the one the server speaks */
 	enum greeting_answer answer;
-	uint8_t target_kind;  /* enum target_kind */
-	int target_numa_node; /* -1: unknown */
-	uint64_t target_bytes;
+	/* of a lane: the target of this repeat; else both are 0 */
 	uint8_t mr_desc_bytes;
 	uint8_t pcfg_desc_bytes;
 	uint8_t mr_desc[GREETING_MR_DESC_MAX];
@@ -50,10 +51,14 @@ struct greeting_reply {
 
 void greeting_encode_request(const struct greeting_request *request,
 			     uint8_t bytes[GREETING_REQUEST_BYTES]);
-/* -EPROTO for foreign bytes; another version decodes, and is the caller's to refuse. */
+/*
+ * -EPROTO for foreign bytes; another version decodes, without what only this
+ * one knows of, and is the caller's to refuse.
+ */
 int greeting_decode_request(const void *bytes, size_t len, struct greeting_request *request);
 
 void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES]);
+/* -EPROTO for foreign bytes; a refusal decodes whatever its version. */
 int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *reply);
 
 #endif /* GREETING_H */

@@ -8,15 +8,43 @@
 #include "histogram.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define Z_95	       1.959963984540054
 #define SAMPLES_BEYOND 10
 
+struct histogram *histogram_new(void)
+{
+	struct histogram *h = malloc(sizeof(*h));
+
+	if (h != NULL)
+		histogram_reset(h);
+	return h;
+}
+
 void histogram_reset(struct histogram *h)
 {
 	memset(h, 0, sizeof(*h));
 	h->min_ns = UINT64_MAX;
+}
+
+void histogram_add(struct histogram *h, uint64_t ns, uint64_t times)
+{
+	size_t index = histogram_index(ns);
+
+	if (index >= HISTOGRAM_BUCKETS) {
+		index = HISTOGRAM_BUCKETS - 1;
+		h->saturated += times;
+	}
+	h->buckets[index] += times;
+	h->count += times;
+	h->sum_ns += ns * times;
+	h->sum_square += (unsigned __int128)ns * ns * times;
+	if (ns < h->min_ns)
+		h->min_ns = ns;
+	if (ns > h->max_ns)
+		h->max_ns = ns;
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from)

@@ -37,6 +37,8 @@ struct percentile {
 	uint64_t hi_ns;
 };
 
+/* An empty one, freed by free(3); NULL: no memory. */
+struct histogram *histogram_new(void);
 void histogram_reset(struct histogram *h);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
@@ -81,5 +83,8 @@ static inline void histogram_record(struct histogram *h, uint64_t ns)
 	if (ns > h->max_ns)
 		h->max_ns = ns;
 }
+
+/* Records a value times times. */
+void histogram_add(struct histogram *h, uint64_t ns, uint64_t times);
 
 #endif /* HISTOGRAM_H */

@@ -19,14 +19,15 @@
 #include "failure.h"
 
 #define RECEIVE_SLOTS 4
-#define SLOTS	      (RECEIVE_SLOTS + 1) /* the last one is for sending */
+#define SEND_SLOTS    1
+#define SLOTS	      (RECEIVE_SLOTS + SEND_SLOTS) /* the last one is for sending */
 #define CLOSE_WAIT_MS 1000
 
 struct link {
 	struct rpma_conn *conn;
-	struct rpma_cq *cq;  /* borrowed from conn */
-	struct rpma_cq *rcq; /* borrowed from conn */
-	struct rpma_mr_local *mr;
+	struct rpma_cq *cq;	  /* borrowed from conn */
+	struct rpma_cq *rcq;	  /* borrowed from conn; NULL of a lane */
+	struct rpma_mr_local *mr; /* of the slots; both NULL of a lane */
 	uint8_t *slots;
 	int event_fd;
 	int stop_fd;
@@ -49,21 +50,43 @@ static int left_ms(int64_t deadline_ms)
 	return left > 0 ? (int)left : 0;
 }
 
+static int set_message_queues(struct rpma_conn_cfg *c)
+{
+	int ret;
+
+	if ((ret = rpma_conn_cfg_set_sq_size(c, SEND_SLOTS)) ||
+	    (ret = rpma_conn_cfg_set_cq_size(c, SEND_SLOTS)) ||
+	    (ret = rpma_conn_cfg_set_rq_size(c, RECEIVE_SLOTS)))
+		return ret;
+	return rpma_conn_cfg_set_rcq_size(c, RECEIVE_SLOTS);
+}
+
+static int set_lane_queues(struct rpma_conn_cfg *c, const struct link_lane *lane)
+{
+	int ret;
+
+	if ((ret = rpma_conn_cfg_set_sq_size(c, lane->sq_size)) ||
+	    (ret = rpma_conn_cfg_set_cq_size(c, lane->cq_size)) ||
+	    (ret = rpma_conn_cfg_set_rq_size(c, lane->rq_size)) ||
+	    (ret = rpma_conn_cfg_set_rcq_size(c, 0)))
+		return ret;
+	return lane->srq != NULL ? rpma_conn_cfg_set_srq(c, lane->srq) : 0;
+}
+
 int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out)
 {
 	struct rpma_conn_cfg *c = NULL;
 	int ret = rpma_conn_cfg_new(&c);
 
-	if (ret == 0 && ((ret = rpma_conn_cfg_set_timeout(c, LINK_TIMEOUT_MS)) ||
-			 (ret = rpma_conn_cfg_set_sq_size(c, cfg->send_slots)) ||
-			 (ret = rpma_conn_cfg_set_cq_size(c, cfg->send_slots)) ||
-			 (ret = rpma_conn_cfg_set_rq_size(c, RECEIVE_SLOTS)) ||
-			 (ret = rpma_conn_cfg_set_rcq_size(c, RECEIVE_SLOTS)))) {
+	if (ret == 0)
+		ret = rpma_conn_cfg_set_timeout(c, LINK_TIMEOUT_MS);
+	if (ret == 0)
+		ret = cfg->lane != NULL ? set_lane_queues(c, cfg->lane) : set_message_queues(c);
+	if (ret) {
 		rpma_conn_cfg_delete(&c);
-	}
-	if (ret)
 		return failure_set(EXIT_INTERNAL, "connect", "cannot set up a connection: %s",
 				   link_cause(ret));
+	}
 	*out = c;
 	return 0;
 }
@@ -90,31 +113,33 @@ int link_open_device(const char *address, enum rpma_util_ibv_context_type type,
 	return 0;
 }
 
-static struct link *link_new(struct rpma_peer *peer, const struct link_cfg *cfg)
+static int make_slots(struct link *l, struct rpma_peer *peer)
 {
-	struct link *l = calloc(1, sizeof(*l));
+	size_t bytes = (size_t)SLOTS * LINK_MESSAGE_MAX;
 	int ret;
 
-	if (l == NULL)
+	l->slots = aligned_alloc(LINK_MESSAGE_MAX, bytes);
+	if (l->slots == NULL)
+		return failure_set(EXIT_INTERNAL, "register", "out of memory");
+	memset(l->slots, 0, bytes);
+	ret = rpma_mr_reg(peer, l->slots, bytes, RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &l->mr);
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, "register",
+				   "cannot register message buffers: %s", link_cause(ret));
+	return 0;
+}
+
+static struct link *link_new(const struct link_cfg *cfg)
+{
+	struct link *l = calloc(1, sizeof(*l));
+
+	if (l == NULL) {
+		failure_set(EXIT_INTERNAL, "connect", "out of memory");
 		return NULL;
+	}
 	l->event_fd = -1;
 	l->stop_fd = cfg->stop_fd;
 	snprintf(l->peer_name, sizeof(l->peer_name), "%s", cfg->peer_name);
-	l->slots = aligned_alloc(LINK_MESSAGE_MAX, (size_t)SLOTS * LINK_MESSAGE_MAX);
-	if (l->slots == NULL) {
-		free(l);
-		return NULL;
-	}
-	memset(l->slots, 0, (size_t)SLOTS * LINK_MESSAGE_MAX);
-	ret = rpma_mr_reg(peer, l->slots, (size_t)SLOTS * LINK_MESSAGE_MAX,
-			  RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &l->mr);
-	if (ret) {
-		failure_set(EXIT_RUN_FAILED, "register", "cannot register message buffers: %s",
-			    link_cause(ret));
-		free(l->slots);
-		free(l);
-		return NULL;
-	}
 	return l;
 }
 
@@ -130,6 +155,17 @@ static int post_receives(struct link *l, struct rpma_conn_req *req)
 					   link_cause(ret));
 	}
 	return 0;
+}
+
+static int make_ready(struct link *l, struct rpma_peer *peer, const struct link_cfg *cfg,
+		      struct rpma_conn_req *req)
+{
+	int ret;
+
+	if (cfg->lane != NULL)
+		return cfg->lane->post != NULL ? cfg->lane->post(req, cfg->lane->arg) : 0;
+	ret = make_slots(l, peer);
+	return ret ? ret : post_receives(l, req);
 }
 
 static int take_queues(struct link *l)
@@ -185,8 +221,8 @@ static int establish(struct link **link, struct rpma_peer *peer, struct rpma_con
 		     const struct link_cfg *cfg, const void *greeting, size_t len)
 {
 	struct rpma_conn_private_data pdata = {(void *)(uintptr_t)greeting, (uint8_t)len};
-	struct link *l = link_new(peer, cfg);
-	int ret = l == NULL ? -EIO : post_receives(l, *req);
+	struct link *l = link_new(cfg);
+	int ret = l == NULL ? -EIO : make_ready(l, peer, cfg, *req);
 
 	if (ret) {
 		rpma_conn_req_delete(req);
@@ -223,7 +259,8 @@ int link_connect(struct link **link, struct rpma_peer *peer, const char *address
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "connect",
 				   "cannot prepare a connection to %s with %u work requests: %s",
-				   cfg->peer_name, cfg->send_slots, link_cause(ret));
+				   cfg->peer_name, cfg->lane != NULL ? cfg->lane->sq_size : 1,
+				   link_cause(ret));
 	return establish(link, peer, &req, cfg, greeting, greeting_len);
 }
 
@@ -255,8 +292,9 @@ static int gone(struct link *l)
 
 static int timed_out(const struct link *l, const char *what, int timeout_ms)
 {
-	return failure_set(EXIT_RUN_FAILED, "message", "%s: no %s within %d s", l->peer_name, what,
-			   timeout_ms / 1000);
+	failure_set(EXIT_RUN_FAILED, "message", "%s: no %s within %d s", l->peer_name, what,
+		    timeout_ms / 1000);
+	return -ETIMEDOUT;
 }
 
 /*
@@ -368,6 +406,18 @@ void link_close(struct link **link)
 	free(l->slots);
 	free(l);
 	*failure_get() = kept;
+}
+
+int link_event_fd(const struct link *link)
+{
+	return link->event_fd;
+}
+
+int link_receive_fd(const struct link *link)
+{
+	int fd = -1;
+
+	return rpma_cq_get_fd(link->rcq, &fd) == 0 ? fd : -1;
 }
 
 struct rpma_conn *link_conn(const struct link *link)

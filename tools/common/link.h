@@ -2,9 +2,10 @@
 /*
  * link.h -- a connection between two tools, and messages over it.
  *
- * Every wait has a limit, and every failure names its step. Messages are for
- * control: they have a receive queue and a completion queue of their own, so
- * the queue that a measurement polls holds nothing but the measurement.
+ * Every wait has a limit, and every failure names its step. A link either
+ * carries control messages, or it is a lane: then its queues have the sizes
+ * its user asks for, hold nothing but the user's work, and complete it all in
+ * one completion queue.
  */
 #ifndef LINK_H
 #define LINK_H
@@ -20,10 +21,23 @@
 
 struct link; /* one connection */
 
+struct link_lane {
+	uint32_t sq_size;
+	uint32_t cq_size; /* completions of sends and receives */
+	uint32_t rq_size;
+	struct rpma_srq *srq; /* borrowed: receives come from there; NULL: of its own */
+	/*
+	 * Posts what the peer may send right after it is connected. NULL:
+	 * nothing. Stores the sentence when it fails.
+	 */
+	int (*post)(struct rpma_conn_req *req, void *arg);
+	void *arg;
+};
+
 struct link_cfg {
-	const char *peer_name; /* for sentences: "server 10.0.0.1:7204" */
-	uint32_t send_slots;   /* work requests that may be outstanding */
-	int stop_fd;	       /* waiting ends when it is readable; -1: none */
+	const char *peer_name;	      /* for sentences: "server 10.0.0.1:7204" */
+	int stop_fd;		      /* waiting ends when it is readable; -1: none */
+	const struct link_lane *lane; /* NULL: the link carries messages */
 };
 
 /* Sends librpma's own log to the failure sentences, and to stderr if asked. */
@@ -39,7 +53,10 @@ int link_open_device(const char *address, enum rpma_util_ibv_context_type type,
 int link_connect(struct link **link, struct rpma_peer *peer, const char *address, uint16_t port,
 		 const struct link_cfg *cfg, const void *greeting, size_t greeting_len);
 
-/* Takes the request in any case. */
+/*
+ * Takes the request in any case. The request's queues come from its endpoint:
+ * rpma_ep_next_conn_req() with link_conn_cfg() of the same cfg.
+ */
 int link_accept(struct link **link, struct rpma_peer *peer, struct rpma_conn_req **req,
 		const struct link_cfg *cfg, const void *reply, size_t reply_len);
 
@@ -49,17 +66,26 @@ int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out);
 /* What the peer sent as private data; borrowed, and may be padded with zeros. */
 int link_greeting(const struct link *link, const void **bytes, size_t *len);
 
+/* Not of a lane. */
 int link_send(struct link *link, const void *message, size_t len);
-/* *len holds the buffer's size, then the message's. -ECANCELED: stop_fd. */
+/*
+ * Not of a lane. *len holds the buffer's size, then the message's. -ECANCELED:
+ * stop_fd; -ETIMEDOUT, with the sentence stored.
+ */
 int link_receive(struct link *link, void *message, size_t *len, int timeout_ms);
+/* Readable: a message may be there, and link_receive is to be asked. Not of a lane. */
+int link_receive_fd(const struct link *link);
 
 /* False, with the sentence stored, if the peer has gone; waits up to timeout_ms for that. */
 bool link_alive(struct link *link, int timeout_ms);
+/* Readable: link_alive has something to look at. */
+int link_event_fd(const struct link *link);
 
 /* Disconnects and frees; NULL is fine. */
 void link_close(struct link **link);
 
 struct rpma_conn *link_conn(const struct link *link);
+/* Of a lane, all its completions; else those of what was sent. */
 struct rpma_cq *link_cq(const struct link *link);
 const char *link_peer_name(const struct link *link);
 

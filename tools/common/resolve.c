@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include <time.h>
 
 #include "failure.h"
+#include "thread.h"
 
 #define STEP "resolve"
 
@@ -86,24 +86,6 @@ static struct lookup *lookup_new(const char *host)
 	return l;
 }
 
-/* Signals are for the main thread. */
-static int start_thread(struct lookup *l)
-{
-	pthread_attr_t detached;
-	sigset_t all, before;
-	pthread_t thread;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	error = pthread_create(&thread, &detached, look_up_thread, l);
-	pthread_attr_destroy(&detached);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error;
-}
-
 /* Waits, takes the answer, and frees the lookup or leaves it to its thread. */
 static int take_answer(struct lookup *l, const struct timespec *deadline, int *gai_error,
 		       char address[RESOLVE_ADDRESS_MAX])
@@ -135,7 +117,7 @@ int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_
 		return failure_set(EXIT_INTERNAL, STEP, "out of memory");
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += timeout_ms / 1000;
-	if (start_thread(l) != 0) {
+	if (thread_start(NULL, look_up_thread, l) != 0) {
 		lookup_free(l);
 		return failure_set(EXIT_INTERNAL, STEP, "cannot start a thread to look up %s",
 				   host);

@@ -42,19 +42,27 @@ static int check_regular(const char *path)
 	return 0;
 }
 
+/* Who may read and write a file stays as it was; a new one is like any other. */
+static mode_t mode_of(const char *path)
+{
+	mode_t mask = umask(0);
+	struct stat st;
+
+	umask(mask);
+	return stat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask;
+}
+
 static int open_beside(const char *path, char temporary[PATH_MAX])
 {
 	int len = snprintf(temporary, PATH_MAX, "%s.XXXXXX", path);
-	mode_t mask = umask(0);
 	int fd;
 
-	umask(mask);
 	if (len < 0 || len >= PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
 	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd >= 0 && fchmod(fd, 0666 & ~mask) != 0) {
+	if (fd >= 0 && fchmod(fd, mode_of(path)) != 0) {
 		close(fd);
 		unlink(temporary);
 		return -1;
@@ -151,18 +159,23 @@ static char *dump(const json_t *document, size_t *len)
 	return line;
 }
 
-int result_write(const char *path, const json_t *document)
+int result_write_text(const char *path, const char *text, size_t len)
 {
 	char real[PATH_MAX];
+	int ret = check_regular(path);
+
+	return ret ? ret : write_text(behind_links(path, real), text, len);
+}
+
+int result_write(const char *path, const json_t *document)
+{
 	size_t len = 0;
 	char *text = dump(document, &len);
 	int ret;
 
 	if (text == NULL)
 		return failure_set(EXIT_INTERNAL, STEP, "the result cannot be written as JSON");
-	ret = check_regular(path);
-	if (ret == 0)
-		ret = write_text(behind_links(path, real), text, len);
+	ret = result_write_text(path, text, len);
 	free(text);
 	return ret;
 }

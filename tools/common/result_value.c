@@ -30,9 +30,14 @@ json_t *result_known(long long value)
 	return value >= 0 ? json_integer(value) : json_null();
 }
 
-static json_t *rounded(double value)
+json_t *result_integer(uint64_t value)
 {
-	return json_real(round(value * 1000) / 1000);
+	return json_integer((json_int_t)value);
+}
+
+json_t *result_real(double value)
+{
+	return isfinite(value) ? json_real(round(value * 1000) / 1000) : json_null();
 }
 
 json_t *result_histogram(const struct histogram *h)
@@ -77,23 +82,23 @@ json_t *result_latency(const struct histogram *h)
 		return json_null();
 	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "count", (json_int_t)h->count,
 			 "min_ns", (json_int_t)h->min_ns, "max_ns", (json_int_t)h->max_ns,
-			 "mean_ns", rounded(histogram_mean_ns(h)), "stddev_ns",
-			 deviation < 0 ? json_null() : rounded(deviation), "percentiles",
+			 "mean_ns", result_real(histogram_mean_ns(h)), "stddev_ns",
+			 deviation < 0 ? json_null() : result_real(deviation), "percentiles",
 			 result_percentile_list(h), "histogram", result_histogram(h));
 }
 
 json_t *result_clock(const struct clock *clock)
 {
 	json_t *value = json_pack("{s:s, s:o, s:o}", "source", clock_source_name(clock),
-				  "overhead_ns", rounded(clock->overhead_ns), "resolution_ns",
-				  rounded(clock->resolution_ns));
+				  "overhead_ns", result_real(clock->overhead_ns), "resolution_ns",
+				  result_real(clock->resolution_ns));
 
-	json_object_set_new(value, "hz", clock->counter ? rounded(clock->hz) : json_null());
+	json_object_set_new(value, "hz", clock->counter ? result_real(clock->hz) : json_null());
 	json_object_set_new(value, "calibration_ns",
 			    clock->counter ? json_integer((json_int_t)CLOCK_CALIBRATION_NS)
 					   : json_null());
 	json_object_set_new(value, "drift_ppm",
-			    clock->counter ? rounded(clock->drift_ppm) : json_null());
+			    clock->counter ? result_real(clock->drift_ppm) : json_null());
 	json_object_set_new(value, "fallback_reason", result_text(clock->fallback_reason));
 	return value;
 }

@@ -33,6 +33,14 @@ const char *target_kind_name(enum target_kind kind)
 	return names[kind];
 }
 
+static int malformed(const char *spec)
+{
+	return failure_set(EXIT_WRONG_USAGE, "options",
+			   "--target %s: expected dram:SIZE, hugepages:SIZE, PATH:SIZE or PATH, "
+			   "with a size such as 64M",
+			   spec);
+}
+
 /* The size after the last colon; 0 without a colon. */
 static int parse_size(const char *spec, size_t *bytes)
 {
@@ -41,11 +49,7 @@ static int parse_size(const char *spec, size_t *bytes)
 
 	if (colon != NULL && (units_parse_size(colon + 1, &value) || value == 0 ||
 			      value > SSIZE_MAX || colon == spec))
-		return failure_set(
-			EXIT_WRONG_USAGE, "options",
-			"--target %s: expected dram:SIZE, PATH:SIZE or PATH, with a size "
-			"such as 64M",
-			spec);
+		return malformed(spec);
 	*bytes = value;
 	return 0;
 }
@@ -54,10 +58,14 @@ int target_check(const char *spec)
 {
 	size_t bytes;
 
-	if (spec[0] == '\0' || strcmp(spec, "dram") == 0)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--target %s: expected dram:SIZE, PATH:SIZE or PATH", spec);
+	if (spec[0] == '\0' || strcmp(spec, "dram") == 0 || strcmp(spec, "hugepages") == 0)
+		return malformed(spec);
 	return parse_size(spec, &bytes);
+}
+
+static bool stopped(const struct target_cfg *cfg)
+{
+	return cfg->stop != NULL && *cfg->stop != 0;
 }
 
 static int map_failed(const char *what, size_t bytes)
@@ -68,16 +76,66 @@ static int map_failed(const char *what, size_t bytes)
 			   units_print_size(bytes, text), what, strerror(errno));
 }
 
-static int open_dram(struct target *t)
+static int map_anonymous(struct target *t, enum target_kind kind, int flags)
 {
 	void *memory = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			    MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return map_failed("memory", t->size_bytes);
-	t->kind = TARGET_DRAM;
+		return -errno;
+	t->kind = kind;
 	t->memory = memory;
 	return 0;
+}
+
+static int open_dram(struct target *t)
+{
+	t->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	return map_anonymous(t, TARGET_DRAM, 0) == 0 ? 0 : map_failed("memory", t->size_bytes);
+}
+
+/* A number of /proc/meminfo; 0: it does not say. */
+static size_t meminfo(const char *key)
+{
+	char line[128];
+	size_t value = 0, len = strlen(key);
+	FILE *file = fopen("/proc/meminfo", "re");
+
+	while (file != NULL && value == 0 && fgets(line, sizeof(line), file) != NULL) {
+		if (strncmp(line, key, len) == 0)
+			value = strtoul(line + len, NULL, 10);
+	}
+	if (file != NULL)
+		fclose(file);
+	return value;
+}
+
+static int open_hugepages(struct target *t)
+{
+	char size[UNITS_TEXT_BYTES], page[UNITS_TEXT_BYTES];
+	size_t pages;
+	int ret;
+
+	t->page_bytes = meminfo("Hugepagesize:") * 1024;
+	if (t->page_bytes == 0)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "cannot map huge pages: this kernel has none (dram:SIZE does "
+				   "without)");
+	if (t->size_bytes % t->page_bytes != 0)
+		return failure_set(EXIT_WRONG_USAGE, STEP,
+				   "--target hugepages:%zu: expected a multiple of a huge page, "
+				   "%s",
+				   t->size_bytes, units_print_size(t->page_bytes, page));
+	pages = t->size_bytes / t->page_bytes;
+	ret = map_anonymous(t, TARGET_HUGEPAGES, MAP_HUGETLB);
+	if (ret == -ENOMEM)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "cannot map %s of huge pages: %zu pages of %s are needed, %zu "
+				   "are free: sysctl vm.nr_hugepages=%zu reserves them",
+				   units_print_size(t->size_bytes, size), pages,
+				   units_print_size(t->page_bytes, page),
+				   meminfo("HugePages_Free:"), meminfo("HugePages_Total:") + pages);
+	return ret == 0 ? 0 : map_failed("huge pages", t->size_bytes);
 }
 
 /* MAP_SYNC works on DAX file systems alone, so success is what tells fsdax. */
@@ -91,6 +149,7 @@ static int map_file(struct target *t, int fd)
 	} else {
 		memory = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		t->kind = TARGET_FILE;
+		t->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	}
 	if (memory == MAP_FAILED)
 		return map_failed(t->path, t->size_bytes);
@@ -98,10 +157,26 @@ static int map_file(struct target *t, int fd)
 	return 0;
 }
 
-static int make_file(struct target *t)
+/* A hole would fault, and on a full disk kill, in mid-run. */
+static int allocate(const struct target *t, int fd, const struct target_cfg *cfg)
+{
+	int error;
+
+	do {
+		error = posix_fallocate(fd, 0, (off_t)t->size_bytes);
+		if (error == EINTR && stopped(cfg))
+			return -ECANCELED;
+	} while (error == EINTR);
+	if (error != 0)
+		return failure_set(EXIT_RUN_FAILED, STEP, "cannot allocate %zu bytes for %s: %s",
+				   t->size_bytes, t->path, strerror(error));
+	return 0;
+}
+
+static int make_file(struct target *t, const struct target_cfg *cfg)
 {
 	int fd = open(t->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int error, ret;
+	int ret;
 
 	if (fd < 0)
 		return failure_set(EXIT_RUN_FAILED, STEP, "cannot make the target %s: %s", t->path,
@@ -109,49 +184,47 @@ static int make_file(struct target *t)
 						     "PATH overwrites an existing file)"
 						   : strerror(errno));
 	t->made = true;
-	/* a hole would fault, and on a full disk kill, in mid-run */
-	error = posix_fallocate(fd, 0, (off_t)t->size_bytes);
-	if (error != 0)
-		ret = failure_set(EXIT_RUN_FAILED, STEP, "cannot allocate %zu bytes for %s: %s",
-				  t->size_bytes, t->path, strerror(error));
-	else
+	ret = allocate(t, fd, cfg);
+	if (ret == 0)
 		ret = map_file(t, fd);
 	close(fd);
 	return ret;
 }
 
-static int devdax_size(struct target *t, const struct stat *st)
+/* What sysfs says of a character device; 0: nothing. */
+static size_t device_number(const struct stat *st, const char *name)
 {
-	char sysfs[96], line[32] = "";
-	unsigned long long bytes;
+	char path[96], line[32] = "";
 	FILE *file;
 
-	snprintf(sysfs, sizeof(sysfs), "/sys/dev/char/%u:%u/size", major(st->st_rdev),
-		 minor(st->st_rdev));
-	file = fopen(sysfs, "re");
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/%s", major(st->st_rdev),
+		 minor(st->st_rdev), name);
+	file = fopen(path, "re");
 	if (file != NULL && fgets(line, sizeof(line), file) == NULL)
 		line[0] = '\0';
 	if (file != NULL)
 		fclose(file);
-	bytes = strtoull(line, NULL, 10);
-	if (bytes == 0)
+	return strtoul(line, NULL, 10);
+}
+
+static int map_devdax(struct target *t, int fd, const struct stat *st)
+{
+	int ret;
+
+	t->size_bytes = device_number(st, "size");
+	if (t->size_bytes == 0)
 		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s is not a device DAX node (no size in %s)", t->path, sysfs);
-	t->size_bytes = (size_t)bytes;
-	return 0;
+				   "%s is not a device DAX node (no size in sysfs)", t->path);
+	ret = map_file(t, fd);
+	t->kind = TARGET_DEVDAX;
+	t->page_bytes = device_number(st, "align");
+	return ret;
 }
 
 static int map_existing(struct target *t, int fd, const struct stat *st)
 {
-	int ret;
-
-	if (S_ISCHR(st->st_mode)) {
-		ret = devdax_size(t, st);
-		if (ret == 0)
-			ret = map_file(t, fd);
-		t->kind = TARGET_DEVDAX;
-		return ret;
-	}
+	if (S_ISCHR(st->st_mode))
+		return map_devdax(t, fd, st);
 	if (!S_ISREG(st->st_mode) || st->st_size == 0)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s is neither a file with content nor a device DAX node",
@@ -160,28 +233,57 @@ static int map_existing(struct target *t, int fd, const struct stat *st)
 	return map_file(t, fd);
 }
 
-static int open_existing(struct target *t, bool force)
+/* Not even opened without force: some devices do things when they are. */
+static int check_existing(const struct target *t, bool force)
 {
 	struct stat st;
-	int fd = open(t->path, O_RDWR | O_CLOEXEC);
-	int ret;
 
-	if (fd < 0)
+	if (stat(t->path, &st) != 0)
 		return failure_set(EXIT_RUN_FAILED, STEP, "cannot open the target %s: %s%s",
 				   t->path, strerror(errno),
 				   errno == ENOENT ? " (PATH:SIZE makes a new file)" : "");
+	if (!force)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "%s exists and its content would be overwritten: --force allows "
+				   "that",
+				   t->path);
+	return 0;
+}
+
+static int open_existing(struct target *t, bool force)
+{
+	struct stat st;
+	int ret = check_existing(t, force), fd;
+
+	if (ret)
+		return ret;
+	fd = open(t->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return failure_set(EXIT_RUN_FAILED, STEP, "cannot open the target %s: %s", t->path,
+				   strerror(errno));
 	if (fstat(fd, &st) != 0)
 		ret = failure_set(EXIT_RUN_FAILED, STEP, "cannot examine %s: %s", t->path,
 				  strerror(errno));
-	else if (!force)
-		ret = failure_set(EXIT_RUN_FAILED, STEP,
-				  "%s exists and its content would be overwritten: --force allows "
-				  "that",
-				  t->path);
 	else
 		ret = map_existing(t, fd, &st);
 	close(fd);
 	return ret;
+}
+
+/* In a container it may be forbidden: then the memory is where the kernel puts it. */
+static void bind_memory(struct target *t, int node)
+{
+	unsigned long nodes[16] = {0};
+	const unsigned bits = 8 * sizeof(nodes[0]);
+
+	if (node < 0 || (unsigned)node >= bits * 16)
+		return;
+	nodes[(unsigned)node / bits] = 1UL << (unsigned)node % bits;
+	/* strictly bound, a huge page that its node has not left would kill */
+	if (syscall(SYS_mbind, t->memory, t->size_bytes,
+		    t->kind == TARGET_HUGEPAGES ? MPOL_PREFERRED : MPOL_BIND, nodes,
+		    8 * sizeof(nodes), 0U) != 0)
+		t->bind_error = errno;
 }
 
 static void find_node(struct target *t)
@@ -193,36 +295,49 @@ static void find_node(struct target *t)
 }
 
 /* Writing back what is read dirties private pages and keeps a file's content. */
-static void touch(struct target *t)
+static int touch(struct target *t, const struct target_cfg *cfg)
 {
 	volatile char *memory = t->memory;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (size_t at = 0; at < t->size_bytes; at += page)
+	for (size_t at = 0; at < t->size_bytes; at += page) {
+		if (stopped(cfg))
+			return -ECANCELED;
 		memory[at] = memory[at]; /* NOLINT: mmap never gives NULL */
+	}
+	return 0;
 }
 
-int target_open(struct target *target, const char *spec, bool force)
+static int map_spec(struct target *t, const char *spec, const struct target_cfg *cfg)
+{
+	const char *colon = strrchr(spec, ':');
+
+	if (strncmp(spec, "dram:", 5) == 0)
+		return open_dram(t);
+	if (strncmp(spec, "hugepages:", 10) == 0)
+		return open_hugepages(t);
+	t->path = colon != NULL ? strndup(spec, (size_t)(colon - spec)) : strdup(spec);
+	if (t->path == NULL)
+		return failure_set(EXIT_INTERNAL, STEP, "out of memory");
+	return colon != NULL ? make_file(t, cfg) : open_existing(t, cfg->force);
+}
+
+int target_open(struct target *target, const char *spec, const struct target_cfg *cfg)
 {
 	struct target t = {.kind = TARGET_DRAM, .numa_node = -1};
-	const char *colon = strrchr(spec, ':');
 	int ret = parse_size(spec, &t.size_bytes);
 
 	if (ret)
 		return ret;
-	if (strncmp(spec, "dram:", 5) == 0) {
-		ret = open_dram(&t);
-	} else {
-		t.path = colon != NULL ? strndup(spec, (size_t)(colon - spec)) : strdup(spec);
-		if (t.path == NULL)
-			return failure_set(EXIT_INTERNAL, STEP, "out of memory");
-		ret = colon != NULL ? make_file(&t) : open_existing(&t, force);
-	}
+	ret = map_spec(&t, spec, cfg);
+	if (ret == 0 && t.path == NULL)
+		bind_memory(&t, cfg->node);
+	if (ret == 0)
+		ret = touch(&t, cfg);
 	if (ret) {
 		target_close(&t);
 		return ret;
 	}
-	touch(&t);
 	find_node(&t);
 	*target = t;
 	return 0;

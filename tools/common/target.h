@@ -2,13 +2,15 @@
 /*
  * target.h -- the memory a server offers.
  *
- * dram:SIZE is anonymous memory. PATH:SIZE makes a new file of that size,
- * removed when the target is closed. PATH alone is an existing file or a
- * device DAX node, which is overwritten: only with force.
+ * dram:SIZE is anonymous memory, hugepages:SIZE too, of huge pages that were
+ * reserved. PATH:SIZE makes a new file of that size, removed when the target is
+ * closed. PATH alone is an existing file or a device DAX node, which is
+ * overwritten: only with force.
  */
 #ifndef TARGET_H
 #define TARGET_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,20 +24,28 @@ enum target_kind {
 	TARGET_KINDS,
 };
 
+struct target_cfg {
+	bool force;
+	int node;			   /* of anonymous memory; -1: left to the kernel */
+	const volatile sig_atomic_t *stop; /* not 0: give up; NULL: never */
+};
+
 struct target {
 	enum target_kind kind;
 	void *memory;
 	size_t size_bytes;
-	int numa_node; /* -1: unknown */
-	char *path;    /* NULL for dram */
-	bool made;     /* the file is ours to remove */
+	size_t page_bytes; /* 0: unknown */
+	int numa_node;	   /* where its first page is; -1: unknown */
+	int bind_error;	   /* errno of binding it to the node wanted; 0: none */
+	char *path;	   /* NULL for anonymous memory */
+	bool made;	   /* the file is ours to remove */
 };
 
 /* Is the text well formed? It may still name nothing that can be opened. */
 int target_check(const char *spec);
 
-/* Maps and touches every page. */
-int target_open(struct target *target, const char *spec, bool force);
+/* Maps and touches every page. -ECANCELED: *stop became set. */
+int target_open(struct target *target, const char *spec, const struct target_cfg *cfg);
 void target_close(struct target *target);
 
 /* The word of the schema: "dram", "file", "devdax" ... */

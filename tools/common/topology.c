@@ -10,14 +10,36 @@
 
 #include <errno.h>
 #include <hwloc.h>
+#include <linux/mempolicy.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct topology {
 	hwloc_topology_t hwloc;
+	hwloc_bitmap_t usable; /* what cpusets, taskset and the like leave to this process */
 };
+
+/* Here, what this process may use when it starts; of another machine, all of it. */
+static int find_usable(struct topology *t)
+{
+	hwloc_bitmap_t affinity = hwloc_bitmap_alloc();
+
+	t->usable = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(t->hwloc));
+	if (affinity == NULL || t->usable == NULL) {
+		hwloc_bitmap_free(affinity);
+		return -ENOMEM;
+	}
+	if (hwloc_topology_is_thissystem(t->hwloc) &&
+	    hwloc_get_cpubind(t->hwloc, affinity, HWLOC_CPUBIND_THREAD) == 0 &&
+	    hwloc_bitmap_intersects(affinity, t->usable))
+		hwloc_bitmap_and(t->usable, t->usable, affinity);
+	hwloc_bitmap_free(affinity);
+	return 0;
+}
 
 int topology_load(struct topology **topology)
 {
@@ -28,7 +50,7 @@ int topology_load(struct topology **topology)
 		return -ENOMEM;
 	}
 	hwloc_topology_set_io_types_filter(t->hwloc, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-	if (hwloc_topology_load(t->hwloc) != 0) {
+	if (hwloc_topology_load(t->hwloc) != 0 || find_usable(t) != 0) {
 		topology_free(&t);
 		return -EIO;
 	}
@@ -38,8 +60,10 @@ int topology_load(struct topology **topology)
 
 void topology_free(struct topology **topology)
 {
-	if (*topology != NULL)
+	if (*topology != NULL) {
+		hwloc_bitmap_free((*topology)->usable);
 		hwloc_topology_destroy((*topology)->hwloc);
+	}
 	free(*topology);
 	*topology = NULL;
 }
@@ -49,46 +73,100 @@ bool topology_is_this_machine(const struct topology *topology)
 	return hwloc_topology_is_thissystem(topology->hwloc) != 0;
 }
 
-/* The CPUs next to the device; all of them when that is not known. */
-static hwloc_const_cpuset_t cpus_near(const struct topology *t, const char *near)
+static hwloc_obj_t numa_node(const struct topology *t, int node)
 {
-	hwloc_const_cpuset_t all = hwloc_topology_get_allowed_cpuset(t->hwloc);
-	hwloc_obj_t device = NULL, place;
-
-	while (near != NULL && (device = hwloc_get_next_osdev(t->hwloc, device)) != NULL) {
-		if (device->name == NULL || strcmp(device->name, near) != 0)
-			continue;
-		place = hwloc_get_non_io_ancestor_obj(t->hwloc, device);
-		if (place != NULL && hwloc_bitmap_intersects(place->cpuset, all))
-			return place->cpuset;
-	}
-	return all;
+	return node < 0 ? NULL : hwloc_get_numanode_obj_by_os_index(t->hwloc, (unsigned)node);
 }
 
-/*
- * The first CPU of each core: cores of the wanted set first, then the others.
- * The very first core comes last, it has the machine's housekeeping.
- */
-static size_t one_cpu_per_core(const struct topology *t, hwloc_const_cpuset_t wanted, int *cpus,
-			       size_t room)
+/* Where the device is attached; NULL: unknown. */
+static hwloc_obj_t place_of_device(const struct topology *t, const char *name)
 {
-	hwloc_const_cpuset_t allowed = hwloc_topology_get_allowed_cpuset(t->hwloc);
+	hwloc_obj_t device = NULL;
+
+	while (name != NULL && (device = hwloc_get_next_osdev(t->hwloc, device)) != NULL) {
+		if (device->name != NULL && strcmp(device->name, name) == 0)
+			return hwloc_get_non_io_ancestor_obj(t->hwloc, device);
+	}
+	return NULL;
+}
+
+/* Memory without CPUs of its own is near none. */
+static hwloc_const_cpuset_t cpus_near(const struct topology *t, const struct topology_near *near)
+{
+	hwloc_obj_t places[] = {numa_node(t, near->node), place_of_device(t, near->device)};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (places[i] != NULL && hwloc_bitmap_intersects(places[i]->cpuset, t->usable))
+			return places[i]->cpuset;
+	}
+	return t->usable;
+}
+
+int topology_node_near(const struct topology *topology, const struct topology_near *near)
+{
+	hwloc_obj_t place;
+
+	if (numa_node(topology, near->node) != NULL)
+		return near->node;
+	place = place_of_device(topology, near->device);
+	/* a device next to several nodes is next to none of them in particular */
+	if (place == NULL || hwloc_bitmap_weight(place->nodeset) != 1)
+		return -1;
+	return hwloc_bitmap_first(place->nodeset);
+}
+
+int topology_node_of_cpu(const struct topology *topology, int cpu)
+{
+	hwloc_obj_t pu =
+		cpu < 0 ? NULL : hwloc_get_pu_obj_by_os_index(topology->hwloc, (unsigned)cpu);
+
+	return pu != NULL ? hwloc_bitmap_first(pu->nodeset) : -1;
+}
+
+bool topology_has_node(const struct topology *topology, int node)
+{
+	return numa_node(topology, node) != NULL;
+}
+
+const char *topology_first_device(const struct topology *topology)
+{
+	hwloc_obj_t device = NULL;
+
+	while ((device = hwloc_get_next_osdev(topology->hwloc, device)) != NULL) {
+		if (device->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS)
+			return device->name;
+	}
+	return NULL;
+}
+
+/* The first usable CPU of a core; -1: none. */
+static int cpu_of_core(const struct topology *t, hwloc_obj_t core)
+{
+	int cpu = hwloc_bitmap_first(core->cpuset);
+
+	while (cpu >= 0 && !hwloc_bitmap_isset(t->usable, (unsigned)cpu))
+		cpu = hwloc_bitmap_next(core->cpuset, cpu);
+	return cpu;
+}
+
+/* Near cores, then far ones; the very first has the machine's housekeeping and comes last. */
+size_t topology_choose(const struct topology *topology, const struct topology_near *near, int *cpus,
+		       size_t room)
+{
+	hwloc_const_cpuset_t wanted = cpus_near(topology, near);
 	size_t n = 0;
 
 	for (int pass = 0; pass < 3; pass++) {
 		hwloc_obj_t core = NULL;
 
-		while ((core = hwloc_get_next_obj_by_type(t->hwloc, HWLOC_OBJ_CORE, core)) !=
+		while ((core = hwloc_get_next_obj_by_type(topology->hwloc, HWLOC_OBJ_CORE, core)) !=
 		       NULL) {
-			bool first = core->logical_index == 0;
-			bool near = hwloc_bitmap_isincluded(core->cpuset, wanted);
-			hwloc_bitmap_t usable = hwloc_bitmap_alloc();
+			int cpu = cpu_of_core(topology, core);
+			bool close = hwloc_bitmap_intersects(core->cpuset, wanted);
+			int turn = core->logical_index == 0 ? 2 : close ? 0 : 1;
 
-			hwloc_bitmap_and(usable, core->cpuset, allowed);
-			if (n < room && !hwloc_bitmap_iszero(usable) &&
-			    (first ? pass == 2 : pass == (near ? 0 : 1)))
-				cpus[n++] = hwloc_bitmap_first(usable);
-			hwloc_bitmap_free(usable);
+			if (cpu >= 0 && pass == turn && n < room)
+				cpus[n++] = cpu;
 		}
 	}
 	return n;
@@ -118,26 +196,28 @@ bool topology_list_valid(const char *text)
 	return set != NULL;
 }
 
-int topology_choose(const struct topology *topology, const char *policy, const char *near,
-		    int *cpus, size_t count)
+int topology_list_cpus(const struct topology *topology, const char *list, int *cpus, size_t room)
 {
-	hwloc_bitmap_t list;
-	size_t n = 0;
-	int cpu;
+	hwloc_bitmap_t set = parse_list(list);
+	int n = 0;
 
-	if (strcmp(policy, "auto") == 0) {
-		n = one_cpu_per_core(topology, cpus_near(topology, near), cpus, count);
-		return n == count ? 0 : -ERANGE;
-	}
-	list = parse_list(policy);
-	if (list == NULL)
+	if (set == NULL)
 		return -EINVAL;
-	hwloc_bitmap_and(list, list, hwloc_topology_get_allowed_cpuset(topology->hwloc));
-	for (cpu = hwloc_bitmap_first(list); cpu >= 0 && n < count;
-	     cpu = hwloc_bitmap_next(list, cpu))
+	if (!hwloc_bitmap_isincluded(set, topology->usable)) {
+		hwloc_bitmap_free(set);
+		return -ERANGE;
+	}
+	for (int cpu = hwloc_bitmap_first(set); cpu >= 0 && (size_t)n < room;
+	     cpu = hwloc_bitmap_next(set, cpu))
 		cpus[n++] = cpu;
-	hwloc_bitmap_free(list);
-	return n == count ? 0 : -ERANGE;
+	hwloc_bitmap_free(set);
+	return n;
+}
+
+const char *topology_usable(const struct topology *topology, char text[TOPOLOGY_CPUS_TEXT])
+{
+	hwloc_bitmap_list_snprintf(text, TOPOLOGY_CPUS_TEXT, topology->usable);
+	return text;
 }
 
 int topology_bind_thread(const struct topology *topology, int cpu)
@@ -155,6 +235,35 @@ int topology_bind_thread(const struct topology *topology, int cpu)
 	ret = ret == 0 ? 0 : -errno;
 	hwloc_bitmap_free(set);
 	return ret;
+}
+
+int topology_bind_memory(const struct topology *topology, void *memory, size_t bytes, int node)
+{
+	hwloc_bitmap_t set;
+	int ret;
+
+	if (!topology_is_this_machine(topology))
+		return -EXDEV;
+	if (!topology_has_node(topology, node))
+		return -EINVAL;
+	set = hwloc_bitmap_alloc();
+	if (set == NULL)
+		return -ENOMEM;
+	hwloc_bitmap_only(set, (unsigned)node);
+	ret = hwloc_set_area_membind(topology->hwloc, memory, bytes, set, HWLOC_MEMBIND_BIND,
+				     HWLOC_MEMBIND_STRICT | HWLOC_MEMBIND_BYNODESET);
+	ret = ret == 0 ? 0 : -errno;
+	hwloc_bitmap_free(set);
+	return ret;
+}
+
+int topology_memory_node(const void *memory)
+{
+	int node = -1;
+
+	if (syscall(SYS_get_mempolicy, &node, NULL, 0UL, memory, MPOL_F_NODE | MPOL_F_ADDR) != 0)
+		return -1;
+	return node;
 }
 
 const char *topology_read_back(char text[TOPOLOGY_CPUS_TEXT])

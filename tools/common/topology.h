@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * topology.h -- which core a measuring thread runs on.
+ * topology.h -- which cores threads run on, and which node memory is of.
  *
- * auto: one core next to the RDMA device, no SMT sibling of another, not
- * core 0 while there is a choice. The binding is read back from the kernel,
- * and that is what results record.
+ * Chosen are cores next to the RDMA device or the persistent memory, one CPU
+ * of each, so no SMT siblings, and core 0 last. What was bound is read back
+ * from the kernel, and that is what results record.
  */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #define TOPOLOGY_CPUS_TEXT 128
+#define TOPOLOGY_NODES_MAX 1024 /* as the kernel can have */
 
 struct topology; /* the machine, or what HWLOC_XMLFILE says of another */
 
@@ -22,19 +23,42 @@ void topology_free(struct topology **topology);
 /* False when the description is of another machine: plan, but do not bind. */
 bool topology_is_this_machine(const struct topology *topology);
 
+/* What to be next to; the node comes before the device. */
+struct topology_near {
+	const char *device; /* an RDMA device; NULL: unknown */
+	int node;	    /* of memory; -1: unknown */
+};
+
 /*
- * Chooses a logical CPU for each of count threads. policy: "auto", or a list
- * such as "2,4-7", used in order. near names an RDMA device, or is NULL.
- * -ERANGE: too few CPUs.
+ * The CPUs that threads should have, best first, one of each core this process
+ * may use. Gives how many were put into cpus.
  */
-int topology_choose(const struct topology *topology, const char *policy, const char *near,
-		    int *cpus, size_t count);
+size_t topology_choose(const struct topology *topology, const struct topology_near *near, int *cpus,
+		       size_t room);
+
+/* The CPUs of a list such as "2,4-7": how many, or -EINVAL, or -ERANGE if not all may be used. */
+int topology_list_cpus(const struct topology *topology, const char *list, int *cpus, size_t room);
+/* All that may be used, as a list. */
+const char *topology_usable(const struct topology *topology, char text[TOPOLOGY_CPUS_TEXT]);
+
+/* The NUMA node there, or of a CPU; -1: unknown. */
+int topology_node_near(const struct topology *topology, const struct topology_near *near);
+int topology_node_of_cpu(const struct topology *topology, int cpu);
+bool topology_has_node(const struct topology *topology, int node);
+
+/* The first RDMA device of the description; NULL: none. */
+const char *topology_first_device(const struct topology *topology);
 
 /* Is text a list of CPUs, "2,4-7"? */
 bool topology_list_valid(const char *text);
 
 /* Binds the calling thread; 0 or -errno. */
 int topology_bind_thread(const struct topology *topology, int cpu);
+
+/* Binds memory that was not touched yet to a node, strictly; 0 or -errno. */
+int topology_bind_memory(const struct topology *topology, void *memory, size_t bytes, int node);
+/* The node the kernel says the page at this address is on; -1: it does not say. */
+int topology_memory_node(const void *memory);
 
 /* The affinity the kernel reports of the calling thread, as a list. */
 const char *topology_read_back(char text[TOPOLOGY_CPUS_TEXT]);

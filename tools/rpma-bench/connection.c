@@ -1,37 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * connection.c -- the client's connections: one stays open for the whole run
- * and brings the server's facts, one more is made for each repeat.
+ * and carries what both sides say, the lanes are made anew for each repeat.
  */
+#include "connection.h"
+
 #include <errno.h>
-#include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exchange.h"
-#include "run.h"
 
-#define MINUTE_NS 60000000000ULL
+/* A server that is at work says so every ten seconds. */
+#define READY_TIMEOUT_MS  60000
+#define REPORT_TIMEOUT_MS 120000
 
-static uint64_t capped(uint64_t limit_ns)
-{
-	return limit_ns < MESSAGE_LIMIT_MAX_NS ? limit_ns : MESSAGE_LIMIT_MAX_NS;
-}
-
-/* Generous: it only has to end some day when this client vanishes. */
-static uint64_t limit_ns(const struct run *run, enum greeting_role role)
-{
-	const struct options *o = run->options;
-	uint64_t one = 2 * (RUN_WARMUP_FACTOR * o->warmup_ns + o->duration_ns) + MINUTE_NS;
-
-	if (role == GREETING_MEASURE)
-		return capped(one);
-	/* the product must not wrap */
-	return run->plan.items_count > MESSAGE_LIMIT_MAX_NS / one ? MESSAGE_LIMIT_MAX_NS
-								  : one * run->plan.items_count;
-}
-
-static int check_reply(const struct run *run, const struct greeting_reply *reply)
+static int check_reply(const struct remote *remote, const struct greeting_reply *reply)
 {
 	switch (reply->answer) {
 	case GREETING_WELCOME:
@@ -40,15 +25,15 @@ static int check_reply(const struct run *run, const struct greeting_reply *reply
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s speaks version %u of the protocol, this client version %d: "
 				   "use the same release of rpma-bench on both hosts",
-				   run->server_name, reply->version, GREETING_VERSION);
+				   remote->name, reply->version, GREETING_VERSION);
 	default:
 		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s serves too many connections: try again later",
-				   run->server_name);
+				   "%s serves too many connections: try again later", remote->name);
 	}
 }
 
-static int read_reply(const struct run *run, const struct link *link, struct greeting_reply *reply)
+int connection_greet(const struct remote *remote, const struct link *link,
+		     struct greeting_reply *reply)
 {
 	const void *bytes;
 	size_t len;
@@ -60,195 +45,206 @@ static int read_reply(const struct run *run, const struct link *link, struct gre
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s answered with a greeting that makes no sense: it is no "
 				   "server of this tool",
-				   run->server_name);
-	return check_reply(run, reply);
+				   remote->name);
+	return check_reply(remote, reply);
 }
 
-static void fill_hello(const struct run *run, enum greeting_role role,
-		       const struct plan_point *point, uint32_t repeat, struct message_hello *hello)
+/* In full chunks but the last, so a slow server has a limited number of waits. */
+static int receive_chunks(const struct remote *remote, char *text, uint32_t total, uint32_t have)
 {
-	const struct options *o = run->options;
+	struct exchange_buffer buffer;
+	struct message m;
 
-	memcpy(hello->run_id, run->id, sizeof(hello->run_id));
-	hello->test = o->test;
-	hello->op = o->op;
-	hello->persist = o->persist;
-	hello->completion = o->completion;
-	hello->size_bytes = point->size_bytes;
-	hello->depth = point->depth;
-	hello->threads = 1;
-	hello->connections = 1;
-	hello->repeat = repeat;
-	hello->warmup_ns = o->warmup_ns;
-	hello->duration_ns = o->duration_ns;
-	hello->limit_ns = limit_ns(run, role);
+	while (have < total) {
+		uint32_t left = total - have;
+		int ret = exchange_receive(remote->control, MESSAGE_TEXT, LINK_TIMEOUT_MS, &buffer,
+					   &m);
+
+		if (ret)
+			return ret;
+		if (m.text.total != total || m.text.offset != have ||
+		    m.text.bytes != (left < MESSAGE_CHUNK_MAX ? left : MESSAGE_CHUNK_MAX))
+			return failure_set(EXIT_RUN_FAILED, "hello",
+					   "%s sent a text in other pieces than agreed",
+					   remote->name);
+		memcpy(text + have, m.text.data, m.text.bytes);
+		have += m.text.bytes;
+	}
+	return 0;
 }
 
-static int say_hello(const struct run *run, struct link *link, enum greeting_role role,
-		     const struct plan_point *point, uint32_t repeat, uint32_t *environment_bytes)
+/* NULL for what is no JSON object: what a server says of itself is no reason to fail. */
+static json_t *parse_object(const char *text, size_t len)
+{
+	json_t *value = json_loadb(text, len, 0, NULL);
+
+	if (json_is_object(value))
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+/* The first chunk says how long the text is; timeout_ms is for that one. */
+static int receive_object(const struct remote *remote, int timeout_ms, json_t **object)
+{
+	struct exchange_buffer buffer;
+	struct message first;
+	char *text;
+	int ret = exchange_receive(remote->control, MESSAGE_TEXT, timeout_ms, &buffer, &first);
+
+	if (ret)
+		return ret;
+	text = malloc((size_t)first.text.total + 1);
+	if (text == NULL)
+		return failure_set(EXIT_INTERNAL, "hello", "out of memory");
+	memcpy(text, first.text.data, first.text.bytes);
+	ret = first.text.offset == 0
+		      ? receive_chunks(remote, text, first.text.total, first.text.bytes)
+		      : failure_set(EXIT_RUN_FAILED, "hello",
+				    "%s sent the end of a text without its begin", remote->name);
+	if (ret == 0)
+		*object = parse_object(text, first.text.total);
+	free(text);
+	return ret;
+}
+
+static int say_hello(struct remote *remote, const uint8_t run_id[16])
 {
 	struct message hello = {.type = MESSAGE_HELLO}, answer;
 	struct exchange_buffer buffer;
 	int ret;
 
-	fill_hello(run, role, point, repeat, &hello.hello);
-	ret = exchange_send(link, &hello);
+	memcpy(hello.hello.run_id, run_id, sizeof(hello.hello.run_id));
+	ret = exchange_send(remote->control, &hello);
 	if (ret == 0)
-		ret = exchange_receive(link, MESSAGE_WELCOME, LINK_TIMEOUT_MS, &buffer, &answer);
+		ret = exchange_receive(remote->control, MESSAGE_WELCOME, LINK_TIMEOUT_MS, &buffer,
+				       &answer);
 	if (ret)
 		return ret;
 	if (answer.welcome.refusal[0] != '\0')
-		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", run->server_name,
+		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", remote->name,
 				   answer.welcome.refusal);
-	*environment_bytes = answer.welcome.environment_bytes;
-	return 0;
+	remote->offer = answer.welcome;
+	remote->known = true;
+	if (answer.welcome.environment_bytes == 0)
+		return 0;
+	return receive_object(remote, LINK_TIMEOUT_MS, &remote->environment);
 }
 
-static int open_link(struct run *run, enum greeting_role role, const struct plan_point *point,
-		     uint32_t repeat, struct link **link, struct greeting_reply *reply,
-		     uint32_t *environment_bytes)
+int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16])
 {
-	const struct greeting_request request = {GREETING_VERSION, role};
-	/* one more, for a control message */
-	const struct link_cfg cfg = {
-		run->server_name, point->depth * run->operation->work_requests + 1, cli_stop_fd()};
+	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
+	const struct link_cfg cfg = {remote->name, cli_stop_fd(), NULL};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
+	struct greeting_reply reply;
 	int ret;
 
 	greeting_encode_request(&request, greeting);
-	ret = link_connect(link, run->peer, run->address, run->options->port, &cfg, greeting,
+	ret = link_connect(&remote->control, peer, remote->address, remote->port, &cfg, greeting,
 			   sizeof(greeting));
 	if (ret == 0)
-		ret = read_reply(run, *link, reply);
-	if (ret == 0)
-		ret = say_hello(run, *link, role, point, repeat, environment_bytes);
-	if (ret)
-		link_close(link);
-	return ret;
+		ret = connection_greet(remote, remote->control, &reply);
+	return ret ? ret : say_hello(remote, run_id);
 }
 
-int connection_open(struct run *run, enum greeting_role role, const struct plan_point *point,
-		    uint32_t repeat, struct link **link)
+void connection_close(struct remote *remote, bool complete)
 {
-	struct greeting_reply reply;
-	uint32_t ignored;
-	int ret = open_link(run, role, point, repeat, link, &reply, &ignored);
+	const struct message bye = {.type = MESSAGE_BYE};
+	struct failure kept = *failure_get();
 
-	/* a server started anew in mid-run offers other memory */
-	if (ret == 0 && (reply.target_bytes != run->server.target_bytes ||
-			 reply.target_kind != run->server.target_kind)) {
-		link_close(link);
-		ret = failure_set(EXIT_RUN_FAILED, "hello",
-				  "%s offers another target than when the run began",
-				  run->server_name);
-	}
-	if (ret == 0)
-		run->server = reply;
-	return ret;
+	if (remote->control != NULL && complete)
+		exchange_send(remote->control, &bye);
+	link_close(&remote->control);
+	*failure_get() = kept;
 }
 
-/* In full chunks but the last, so a slow server has a limited number of waits. */
-static int receive_environment(struct run *run, char *text, uint32_t total)
+int connection_begin(const struct remote *remote, const struct message_begin *begin,
+		     struct message_ready *ready)
 {
+	struct message ask = {.type = MESSAGE_BEGIN, .begin = *begin}, answer;
 	struct exchange_buffer buffer;
-	struct message m;
+	int ret = exchange_send(remote->control, &ask);
 
-	for (uint32_t have = 0; have < total;) {
-		int ret = exchange_receive(run->control, MESSAGE_ENVIRONMENT, LINK_TIMEOUT_MS,
-					   &buffer, &m);
-
-		if (ret)
-			return ret;
-		uint32_t left = total - have;
-		if (m.environment.offset != have ||
-		    m.environment.bytes != (left < MESSAGE_CHUNK_MAX ? left : MESSAGE_CHUNK_MAX))
-			return failure_set(EXIT_RUN_FAILED, "hello",
-					   "%s sent its environment in other pieces than agreed",
-					   run->server_name);
-		memcpy(text + have, m.environment.data, m.environment.bytes);
-		have += m.environment.bytes;
-	}
+	if (ret == 0)
+		ret = exchange_receive(remote->control, MESSAGE_READY, READY_TIMEOUT_MS, &buffer,
+				       &answer);
+	if (ret)
+		return ret;
+	if (answer.ready.refusal[0] != '\0')
+		return failure_set(EXIT_RUN_FAILED, "begin", "%s refuses: %s", remote->name,
+				   answer.ready.refusal);
+	*ready = answer.ready;
 	return 0;
 }
 
-static int learn_environment(struct run *run, uint32_t bytes)
+int connection_start(const struct remote *remote, enum message_phase phase)
 {
-	char *text = malloc((size_t)bytes + 1);
+	const struct message start = {.type = MESSAGE_START, .start = {phase}};
+
+	return exchange_send(remote->control, &start);
+}
+
+int connection_end(const struct remote *remote, const struct lane *lanes, uint32_t lanes_count,
+		   json_t **report)
+{
+	struct message end = {.type = MESSAGE_END, .end = {.lanes_count = lanes_count}};
 	int ret;
 
-	if (text == NULL)
-		return failure_set(EXIT_INTERNAL, "hello", "out of memory");
-	ret = receive_environment(run, text, bytes);
-	if (ret == 0) {
-		run->server_environment = json_loadb(text, bytes, 0, NULL);
-		if (!json_is_object(run->server_environment)) {
-			json_decref(run->server_environment);
-			run->server_environment = NULL;
+	for (uint32_t i = 0; lanes != NULL && i < lanes_count; i++)
+		end.end.touched[i] = lanes[i].touched;
+	ret = exchange_send(remote->control, &end);
+	return ret ? ret : receive_object(remote, REPORT_TIMEOUT_MS, report);
+}
+
+int connection_lane(const struct remote *remote, struct rpma_peer *peer,
+		    const struct message_ready *ready, const struct params *params,
+		    struct lane *lane)
+{
+	const struct operation *operation = operation_find(params->op, params->persist);
+	const struct operation *reads =
+		params->test == BENCH_MIX ? operation_find(BENCH_READ, BENCH_NONE) : NULL;
+	const struct link_lane queues = lane_queues(operation, reads, params->depth);
+	const struct link_cfg cfg = {remote->name, cli_stop_fd(), &queues};
+	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, lane->index,
+						 ready->token};
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+	struct greeting_reply reply;
+	struct link *link = NULL;
+	int ret;
+
+	greeting_encode_request(&request, greeting);
+	ret = link_connect(&link, peer, remote->address, ready->port, &cfg, greeting,
+			   sizeof(greeting));
+	if (ret == 0)
+		ret = connection_greet(remote, link, &reply);
+	if (ret) {
+		link_close(&link);
+		return ret;
+	}
+	const struct lane_target target = {reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
+					   reply.pcfg_desc_bytes};
+	return lane_attach(lane, link, &target, operation, params->depth);
+}
+
+int connection_wait(const struct remote *remote, int fd)
+{
+	struct pollfd fds[] = {{fd, POLLIN, 0},
+			       {cli_stop_fd(), POLLIN, 0},
+			       {link_receive_fd(remote->control), POLLIN, 0},
+			       {link_event_fd(remote->control), POLLIN, 0}};
+	int ret = 0;
+
+	while (ret == 0 && fds[0].revents == 0) {
+		if (poll(fds, 4, -1) < 0) {
+			ret = errno == EINTR ? 0 : -errno;
+			continue;
 		}
+		if (fds[1].revents != 0)
+			ret = -ECANCELED;
+		else if (fds[2].revents != 0)
+			ret = exchange_drain(remote->control);
+		else if (fds[3].revents != 0 && !link_alive(remote->control, 0))
+			ret = -EIO;
 	}
-	free(text);
 	return ret;
-}
-
-/* The strongest flush that the server's word and its memory allow. */
-static int choose_flush(struct run *run)
-{
-	struct rpma_mr_remote *remote = NULL;
-	struct rpma_peer_cfg *pcfg = NULL;
-	int types = 0, ret;
-
-	if ((ret = rpma_mr_remote_from_descriptor(run->server.mr_desc, run->server.mr_desc_bytes,
-						  &remote)) ||
-	    (ret = rpma_mr_remote_get_flush_type(remote, &types)) ||
-	    (ret = rpma_peer_cfg_from_descriptor(run->server.pcfg_desc, run->server.pcfg_desc_bytes,
-						 &pcfg)) ||
-	    (ret = rpma_peer_cfg_get_direct_write_to_pmem(pcfg, &run->direct_write_to_pmem)))
-		ret = failure_set(EXIT_RUN_FAILED, "hello",
-				  "%s describes its target in a way librpma refuses: %s",
-				  run->server_name, link_cause(ret));
-	rpma_mr_remote_delete(&remote);
-	rpma_peer_cfg_delete(&pcfg);
-	if (ret)
-		return ret;
-	if (run->direct_write_to_pmem && (types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0)
-		run->flush_type = RPMA_FLUSH_TYPE_PERSISTENT;
-	else if ((types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0)
-		run->flush_type = RPMA_FLUSH_TYPE_VISIBILITY;
-	else if (run->operation->flushes)
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "the target of %s accepts no flush: --persist %s needs one",
-				   run->server_name, options_persists[run->options->persist]);
-	return 0;
-}
-
-static int check_sizes(const struct run *run)
-{
-	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
-
-	for (size_t i = 0; i < run->plan.points_count; i++) {
-		uint64_t bytes = run->plan.points[i].size_bytes;
-
-		if (bytes > run->server.target_bytes)
-			return failure_set(EXIT_RUN_FAILED, "hello",
-					   "--size %s does not fit the target of %s on %s",
-					   units_print_size(bytes, size),
-					   units_print_size(run->server.target_bytes, room),
-					   run->server_name);
-	}
-	return 0;
-}
-
-int connection_control(struct run *run)
-{
-	const struct plan_point point = {run->plan.points[0].size_bytes, 1};
-	uint32_t environment_bytes = 0;
-	int ret = open_link(run, GREETING_CONTROL, &point, 0, &run->control, &run->server,
-			    &environment_bytes);
-
-	if (ret)
-		return ret;
-	run->server_known = true;
-	if ((ret = check_sizes(run)) || (ret = choose_flush(run)))
-		return ret;
-	return environment_bytes > 0 ? learn_environment(run, environment_bytes) : 0;
 }

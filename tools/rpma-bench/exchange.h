@@ -14,8 +14,18 @@ struct exchange_buffer {
 
 int exchange_send(struct link *link, const struct message *message);
 
-/* Waits for a message of this type; it may borrow from the buffer. */
+/* Waits for a message of any type; it may borrow from the buffer. */
+int exchange_receive_any(struct link *link, int timeout_ms, struct exchange_buffer *buffer,
+			 struct message *message);
+
+/*
+ * Waits for a message of this type; it may borrow from the buffer. A sign of
+ * life is passed over, and what comes after it has the whole time again.
+ */
 int exchange_receive(struct link *link, enum message_type type, int timeout_ms,
 		     struct exchange_buffer *buffer, struct message *message);
+
+/* Takes the signs of life that are there, and waits for nothing. */
+int exchange_drain(struct link *link);
 
 #endif /* EXCHANGE_H */

@@ -1,142 +1,228 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * item.c -- one repeat of one point: connect, warm up, measure, say goodbye.
+ * item.c -- one repeat of one point: warm-up, measurement, the server's
+ * report.
  */
+#include "item.h"
+
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "exchange.h"
-#include "run.h"
+#include "../common/counters.h"
+#include "../common/thread.h"
+#include "connect_test.h"
+#include "connection.h"
+#include "rig.h"
 
-/* A warm-up ends after its time and this many operations, or several times its time. */
-#define WARMUP_OPS 10000
+struct item {
+	struct rig rig;
+	struct repeat repeat;
+};
 
-static uint64_t timeval_ns(struct timeval t)
+/* Another seed for each repeat of each point, the same ones for the same seed of the run. */
+static uint64_t seed_of(const struct run *run, const struct plan_item *item)
 {
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_usec * 1000;
+	uint64_t x = run->seed +
+		     0x9e3779b97f4a7c15ULL * (item->point * PLAN_ITEMS_MAX + item->repeat + 1);
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
 }
 
-static void usage_since(const struct rusage *before, struct thread_usage *usage)
+static void init(struct item *it, struct run *run, size_t order)
+{
+	const struct plan_item *place = &run->plan.items[order];
+	const struct options *o = run->options;
+
+	*it = (struct item){.rig = {.run = run, .remote = &run->remote}};
+	it->rig.params = run->plan.points[place->point];
+	it->rig.params.target = run->targets[it->rig.params.target];
+	it->rig.begin = (struct message_begin){
+		.repeat = place->repeat,
+		.seed = seed_of(run, place),
+		.warmup_ns = o->warmup_ns,
+		.duration_ns = o->duration_ns,
+		.ops = o->ops,
+		.verify = o->verify && params_writes(&it->rig.params),
+	};
+	it->repeat.index = place->repeat;
+	it->repeat.order = order;
+}
+
+/* Sleeps while the threads are at it; a signal, or a server that left, ends them too. */
+static int await_workers(struct item *it)
+{
+	int ret = connection_wait(it->rig.remote, workers_done_fd(it->rig.workers));
+	struct failure why = *failure_get();
+
+	if (ret == 0)
+		return workers_end(it->rig.workers);
+	workers_stop(it->rig.workers);
+	/* what the threads say of it is no news */
+	workers_end(it->rig.workers);
+	*failure_get() = why;
+	return ret;
+}
+
+/* All who measure together begin a phase at the same time. */
+static int start(const struct item *it, enum message_phase phase)
+{
+	const struct together *together = it->rig.run->together;
+	int ret = together != NULL ? together->meet(together->arg, phase) : 0;
+
+	return ret ? ret : connection_start(it->rig.remote, phase);
+}
+
+static int warm_up(struct item *it)
+{
+	int ret;
+
+	if (it->rig.begin.warmup_ns == 0)
+		return 0;
+	ret = start(it, PHASE_WARMUP);
+	if (ret)
+		return ret;
+	workers_begin(it->rig.workers, it->rig.lanes, PHASE_WARMUP);
+	ret = await_workers(it);
+	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;
+}
+
+/* Processor time of this process, and what its device counted, around the measurement. */
+struct around {
+	struct rusage before;
+	json_t *counters;
+};
+
+static void look_before(const struct item *it, struct around *around)
+{
+	around->counters = counters_read(&it->rig.run->sysroot, it->rig.run->device.name);
+	getrusage(RUSAGE_SELF, &around->before);
+}
+
+static void look_after(struct item *it, const struct around *around)
 {
 	struct rusage now;
 
-	getrusage(RUSAGE_THREAD, &now);
-	usage->cpu = sched_getcpu();
-	topology_read_back(usage->cpus);
-	usage->user_ns = timeval_ns(now.ru_utime) - timeval_ns(before->ru_utime);
-	usage->sys_ns = timeval_ns(now.ru_stime) - timeval_ns(before->ru_stime);
-	usage->vol_switches = (uint64_t)(now.ru_nvcsw - before->ru_nvcsw);
-	usage->invol_switches = (uint64_t)(now.ru_nivcsw - before->ru_nivcsw);
-	usage->minor_faults = (uint64_t)(now.ru_minflt - before->ru_minflt);
-	usage->major_faults = (uint64_t)(now.ru_majflt - before->ru_majflt);
+	getrusage(RUSAGE_SELF, &now);
+	it->repeat.process_user_ns =
+		thread_time_ns(now.ru_utime) - thread_time_ns(around->before.ru_utime);
+	it->repeat.process_sys_ns =
+		thread_time_ns(now.ru_stime) - thread_time_ns(around->before.ru_stime);
+	it->repeat.counters = counters_between(
+		around->counters, counters_read(&it->rig.run->sysroot, it->rig.run->device.name));
 }
 
-static int lane_open(struct lane *lane, struct run *run, struct link *link,
-		     const struct plan_point *point)
+/* -ECANCELED with figures in the repeat: what there was up to the signal. */
+static int measure_lanes(struct item *it)
 {
-	uint64_t stride = run_stride(point->size_bytes), total = run->server.target_bytes;
-	struct rpma_peer_cfg *pcfg = NULL;
-	int ret;
+	struct around around;
+	int ret = warm_up(it);
 
-	*lane = (struct lane){
-		.conn = link_conn(link),
-		.local = run->buffer_mr,
-		.size_bytes = point->size_bytes,
-		/* what does not fit the buffer side by side shares one place */
-		.local_stride = stride * point->depth <= run->buffer_bytes ? stride : 0,
-		.remote_stride = stride,
-		.remote_end = ((total - point->size_bytes) / stride + 1) * stride,
-		.flush_type = run->flush_type,
-	};
-	if ((ret = rpma_mr_remote_from_descriptor(run->server.mr_desc, run->server.mr_desc_bytes,
-						  &lane->remote)) ||
-	    (ret = rpma_peer_cfg_from_descriptor(run->server.pcfg_desc, run->server.pcfg_desc_bytes,
-						 &pcfg)) ||
-	    (ret = rpma_conn_apply_remote_peer_cfg(lane->conn, pcfg)))
-		ret = failure_set(EXIT_RUN_FAILED, "hello",
-				  "%s describes its target in a way librpma refuses: %s",
-				  run->server_name, link_cause(ret));
-	rpma_peer_cfg_delete(&pcfg);
-	return ret;
-}
-
-/* The server's processor time; without an answer it stays unknown. */
-static void take_report(struct link *link, struct repeat *repeat)
-{
-	struct message bye = {.type = MESSAGE_BYE}, report;
-	struct exchange_buffer buffer;
-
-	if (exchange_send(link, &bye) != 0 ||
-	    exchange_receive(link, MESSAGE_REPORT, LINK_TIMEOUT_MS, &buffer, &report) != 0)
-		return;
-	repeat->server_known = report.report.elapsed_ns > 0;
-	repeat->server_elapsed_ns = report.report.elapsed_ns;
-	repeat->server_busy_ns = report.report.user_ns + report.report.sys_ns;
-}
-
-static int warm_up_and_measure(struct run *run, struct link *link, struct lane *lane,
-			       const struct plan_point *point, struct repeat *repeat)
-{
-	const struct options *o = run->options;
-	struct measure_cfg cfg = {
-		.operation = run->operation,
-		.lane = lane,
-		.link = link,
-		.clock = &run->clock,
-		.depth = point->depth,
-		.duration_ns = o->warmup_ns,
-		.min_ops = WARMUP_OPS,
-		.limit_ns = o->warmup_ns * RUN_WARMUP_FACTOR,
-		.posted = run->posted,
-	};
-	struct rusage before;
-	int ret = o->warmup_ns > 0 ? measure_run(&cfg, &repeat->warmup) : 0;
-
-	if (ret || cli_signal != 0)
-		return ret ? ret : -ECANCELED;
-	cfg.duration_ns = o->duration_ns;
-	cfg.limit_ns = o->duration_ns;
-	cfg.min_ops = 0;
-	cfg.latency = repeat->latency;
-	lane->remote_offset = 0;
-	getrusage(RUSAGE_THREAD, &before);
-	ret = measure_run(&cfg, &repeat->measured);
-	usage_since(&before, &repeat->thread);
-	return ret;
-}
-
-int item_measure(struct run *run, size_t order)
-{
-	const struct plan_item *item = &run->plan.items[order];
-	const struct plan_point *point = &run->plan.points[item->point];
-	struct repeat *repeat = run_repeat(run, item->point, item->repeat);
-	struct link *link = NULL;
-	struct lane lane = {0};
-	int ret;
-
-	repeat->order = order;
-	repeat->latency = malloc(sizeof(*repeat->latency));
-	if (repeat->latency == NULL)
-		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
-	histogram_reset(repeat->latency);
-	ret = connection_open(run, GREETING_MEASURE, point, item->repeat, &link);
+	if (ret == 0)
+		ret = start(it, PHASE_MEASURE);
 	if (ret)
 		return ret;
-	ret = lane_open(&lane, run, link, point);
+	look_before(it, &around);
+	workers_begin(it->rig.workers, it->rig.lanes, PHASE_MEASURE);
+	ret = await_workers(it);
+	look_after(it, &around);
+	if (ret != 0 && ret != -ECANCELED)
+		return ret;
+	if (workers_collect(it->rig.workers, &it->repeat) != 0)
+		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
+	if (ret == 0 && !it->repeat.complete)
+		ret = -ECANCELED;
+	return ret;
+}
+
+static int measure_connects(struct item *it)
+{
+	struct connect_test test = {
+		.remote = it->rig.remote,
+		.peer = it->rig.run->peer,
+		.clock = &it->rig.run->clock,
+		.ready = it->rig.ready,
+		.workers = it->rig.workers,
+		.warmup_ns = it->rig.begin.warmup_ns,
+		.duration_ns = it->rig.begin.duration_ns,
+		.ops = it->rig.begin.ops,
+		.repeat = &it->repeat,
+	};
+	struct around around;
+	int ret = start(it, PHASE_MEASURE);
+
+	if (ret)
+		return ret;
+	look_before(it, &around);
+	workers_begin_job(it->rig.workers, connect_test_run, &test);
+	ret = await_workers(it);
+	look_after(it, &around);
+	if (ret == 0 && !it->repeat.complete)
+		ret = -ECANCELED;
+	return ret;
+}
+
+/* The server measures; all figures are in its report. */
+static int measure_registrations(struct item *it)
+{
+	it->repeat.complete = true;
+	return start(it, PHASE_MEASURE);
+}
+
+static void describe(struct item *it)
+{
+	const struct operation *o = it->rig.operation;
+	struct repeat *r = &it->repeat;
+
+	r->params = it->rig.params;
+	r->latency_kind = o->latency_kind;
+	if (it->rig.params.test == BENCH_CONNECT)
+		r->latency_kind = "connect";
+	else if (it->rig.params.test == BENCH_REGISTER)
+		r->latency_kind = "mr_reg";
+	/* only the completions tell how the device flushed */
+	else if (it->rig.params.persist == BENCH_APM && r->native_flush)
+		r->latency_kind = operation_find(it->rig.params.op, BENCH_NATIVE)->latency_kind;
+	if (o->flushes)
+		r->flush = it->rig.lanes[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistent"
+										     : "visibility";
+}
+
+static int measure(struct item *it)
+{
+	uint32_t lanes = it->rig.params.test != BENCH_REGISTER ? params_lanes(&it->rig.params) : 0;
+	int ret;
+
+	if (it->rig.params.test == BENCH_CONNECT)
+		ret = measure_connects(it);
+	else if (it->rig.params.test == BENCH_REGISTER)
+		ret = measure_registrations(it);
+	else
+		ret = measure_lanes(it);
+	describe(it);
 	if (ret == 0)
-		ret = warm_up_and_measure(run, link, &lane, point, repeat);
-	if (ret == 0) {
-		if (!repeat->measured.interrupted)
-			take_report(link, repeat);
-		repeat->done = repeat->measured.ops > 0;
-		run->repeats_done += repeat->done;
-		if (repeat->measured.interrupted)
-			ret = -ECANCELED;
+		ret = connection_end(it->rig.remote, it->rig.lanes, lanes, &it->repeat.server);
+	return ret;
+}
+
+int item_measure(struct run *run, size_t order, json_t **repeat)
+{
+	struct item it;
+	int ret;
+
+	init(&it, run, order);
+	ret = rig_open(&it.rig);
+	if (ret == 0)
+		ret = measure(&it);
+	if (ret == 0 || (ret == -ECANCELED && it.repeat.ops > 0)) {
+		*repeat = repeat_json(&it.repeat);
+		if (*repeat == NULL)
+			ret = failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	}
-	rpma_mr_remote_delete(&lane.remote);
-	link_close(&link);
+	rig_close(&it.rig);
+	repeat_clear(&it.repeat);
 	return ret;
 }

@@ -8,6 +8,7 @@
 #include "../common/failure.h"
 #include "../common/link.h"
 #include "client.h"
+#include "dry_run.h"
 #include "local.h"
 #include "server.h"
 
@@ -40,8 +41,9 @@ static const char usage[] =
 	"  server   offer memory to clients\n"
 	"  client   measure the memory of a server\n"
 	"  local    both on this machine\n\n"
-	"Each has --help. Exit status: 0 good, 2 the run failed, 3 no usable device,\n"
-	"64 wrong usage, 70 internal error, 130 and 143 stopped by a signal.\n";
+	"Each has --help. Exit status: 0 good, 1 a point missed a gate or its content is\n"
+	"wrong, 2 the run failed, 3 no usable device, 64 wrong usage, 70 internal error,\n"
+	"130 and 143 stopped by a signal.\n";
 
 static int run_mode(const struct mode *mode, int argc, char **argv)
 {
@@ -57,7 +59,10 @@ static int run_mode(const struct mode *mode, int argc, char **argv)
 		return EXIT_GOOD;
 	}
 	link_log_to_failures(options.cli.verbose);
-	code = cli_catch_signals() == 0 ? mode->run(&options) : cli_report_failure(TOOL);
+	if (options.dry_run)
+		code = dry_run(&options);
+	else
+		code = cli_catch_signals() == 0 ? mode->run(&options) : cli_report_failure(TOOL);
 	options_free(&options);
 	return code;
 }

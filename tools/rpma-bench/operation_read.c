@@ -2,13 +2,23 @@
 /*
  * operation_read.c -- one RDMA read: timed until its data have arrived.
  */
-#include "operation.h"
+#include "measure_single.h"
 
-static int post(struct lane *lane, uint32_t slot)
+static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
 {
-	return rpma_read(lane->conn, lane->local, slot * lane->local_stride, lane->remote,
-			 operation_next_offset(lane), lane->size_bytes, RPMA_F_COMPLETION_ALWAYS,
-			 operation_context(slot));
+	return rpma_read(lane->conn, lane->sink, lane->sink_offset + slot * lane->sink_stride,
+			 lane->remote, access_offset(&lane->reads, target_slot), lane->size_bytes,
+			 flags, operation_context(slot));
+}
+
+static int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post_in(lane, &lane->reads, slot, flags, post_at);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
 }
 
 const struct operation operation_read = {
@@ -16,6 +26,7 @@ const struct operation operation_read = {
 	.persist = BENCH_NONE,
 	.latency_kind = "read",
 	.work_requests = 1,
-	.local_usage = RPMA_MR_USAGE_READ_DST,
+	.sink_usage = RPMA_MR_USAGE_READ_DST,
 	.post = post,
+	.single = single,
 };

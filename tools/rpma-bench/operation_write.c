@@ -3,13 +3,16 @@
  * operation_write.c -- one RDMA write; it completes when the peer's RDMA
  * device has acknowledged it, which says nothing of its memory.
  */
-#include "operation.h"
+#include "measure_single.h"
 
-static int post(struct lane *lane, uint32_t slot)
+static int post(struct lane *lane, uint32_t slot, int flags)
 {
-	return rpma_write(lane->conn, lane->remote, operation_next_offset(lane), lane->local,
-			  slot * lane->local_stride, lane->size_bytes, RPMA_F_COMPLETION_ALWAYS,
-			  operation_context(slot));
+	return operation_post_in(lane, &lane->access, slot, flags, operation_write_slot);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
 }
 
 const struct operation operation_write = {
@@ -17,6 +20,7 @@ const struct operation operation_write = {
 	.persist = BENCH_NONE,
 	.latency_kind = "post_to_cqe",
 	.work_requests = 1,
-	.local_usage = RPMA_MR_USAGE_WRITE_SRC,
+	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
+	.single = single,
 };

@@ -1,291 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * options.c -- the option tables of the three modes.
- *
- * Two groups of rows, where to be found and what to measure, and a mode is a
- * choice of groups. Every value goes through a typed parser and its range.
+ * options.c -- the three modes: which groups of options each takes, and what
+ * no single option can see.
  */
 #include "options.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../common/failure.h"
-#include "../common/target.h"
-#include "../common/topology.h"
-#include "operation.h"
-
-enum key {
-	KEY_LISTEN = CLI_KEY_FIRST,
-	KEY_PORT = 'p',
-	KEY_TARGET = 't',
-	KEY_FORCE = KEY_LISTEN + 1,
-	KEY_DIRECT_WRITE,
-	KEY_ONCE,
-	KEY_TEST,
-	KEY_OP,
-	KEY_PERSIST,
-	KEY_COMPLETION,
-	KEY_DEPTH,
-	KEY_REPEATS,
-	KEY_WARMUP,
-	KEY_SEED,
-	KEY_PIN,
-	KEY_DEVICE,
-	KEY_JSON,
-	KEY_SIZE = 's',
-	KEY_DURATION = 'd',
-	KEY_OUTPUT = 'o',
-};
-
-const char *const options_tests[] = {"lat", "bw", NULL};
-const char *const options_ops[] = {"write", "read", NULL};
-const char *const options_persists[] = {"none", "apm", NULL};
-const char *const options_completions[] = {"poll", NULL};
-
-static const struct argp_option port_rows[] = {
-	{"port", KEY_PORT, "N", 0, "Port of the server (7204); a server takes 0 for any free one",
-	 1},
-	{0},
-};
-
-static const struct argp_option listen_rows[] = {
-	{"listen", KEY_LISTEN, "ADDR", 0, "Address to listen on (127.0.0.1)", 1},
-	{"once", KEY_ONCE, NULL, 0, "Serve one client, then end", 1},
-	{0},
-};
-
-static const struct argp_option target_rows[] = {
-	{"target", KEY_TARGET, "TARGET", 0,
-	 "Memory to offer: dram:SIZE (dram:64M), PATH:SIZE for a new file, PATH of a file or "
-	 "device "
-	 "DAX node",
-	 2},
-	{"force", KEY_FORCE, NULL, 0, "Let the content of an existing PATH be overwritten", 2},
-	{"direct-write-to-pmem", KEY_DIRECT_WRITE, NULL, 0,
-	 "State that writes of the RDMA device reach the persistence domain", 2},
-	{0},
-};
-
-static const struct argp_option measure_rows[] = {
-	{"test", KEY_TEST, "lat|bw", 0, "Latency, one operation at a time (lat), or bandwidth (bw)",
-	 3},
-	{"op", KEY_OP, "write|read", 0, "The operation (write)", 3},
-	{"persist", KEY_PERSIST, "none|apm", 0, "Make each write persistent: apm flushes it (none)",
-	 3},
-	{"size", KEY_SIZE, "SIZES", 0, "Bytes per operation: 64,4K or 64:1M:*2", 3},
-	{"depth", KEY_DEPTH, "DEPTHS", 0, "Operations in flight (1 for lat, 32 for bw)", 3},
-	{"completion", KEY_COMPLETION, "poll", 0, "How completions are awaited (poll)", 3},
-	{"duration", KEY_DURATION, "TIME", 0, "Time of one repeat (10s)", 4},
-	{"warmup", KEY_WARMUP, "TIME", 0, "Unmeasured time before each repeat (1s)", 4},
-	{"repeats", KEY_REPEATS, "N", 0, "Repeats of each point (5)", 4},
-	{"seed", KEY_SEED, "N", 0, "Seed of the shuffled order (random)", 4},
-	{"pin", KEY_PIN, "auto|none|CPUS", 0, "Core of the measuring thread (auto)", 5},
-	{"output", KEY_OUTPUT, "FILE", 0, "Write the result, as JSON, to FILE", 6},
-	{"json", KEY_JSON, NULL, 0, "Write the result to standard output", 6},
-	{0},
-};
-
-static const struct argp_option device_rows[] = {
-	{"device", KEY_DEVICE, "auto|soft|NAME", 0,
-	 "RDMA device to use; soft is the software one, which auto takes where there is no other "
-	 "(auto)",
-	 1},
-	{0},
-};
-
-static int word(const char *option, const char *value, const char *const *words,
-		const char *expected, int *index)
-{
-	for (*index = 0; words[*index] != NULL; ++*index) {
-		if (strcmp(words[*index], value) == 0)
-			return 0;
-	}
-	return cli_wrong_value(option, value, expected);
-}
-
-static int number(const char *option, const char *value, uint64_t low, uint64_t high,
-		  const char *expected, uint64_t *out)
-{
-	if (units_parse_number(value, out) || *out < low || *out > high)
-		return cli_wrong_value(option, value, expected);
-	return 0;
-}
-
-static int duration(const char *option, const char *value, uint64_t low, const char *expected,
-		    uint64_t *out)
-{
-	if (units_parse_duration(value, out) || *out < low || *out > OPTIONS_DURATION_MAX)
-		return cli_wrong_value(option, value, expected);
-	return 0;
-}
-
-/* A value twice would be the same point twice. */
-static int list(const char *option, const char *value, uint64_t high, const char *expected,
-		struct units_list *out)
-{
-	struct units_list parsed = {0, NULL};
-	int ret = units_parse_sizes(value, &parsed);
-
-	for (size_t i = 0; ret == 0 && i < parsed.count; i++) {
-		if (parsed.values[i] == 0 || parsed.values[i] > high)
-			ret = -ERANGE;
-		for (size_t k = 0; ret == 0 && k < i; k++)
-			ret = parsed.values[k] == parsed.values[i] ? -EINVAL : 0;
-	}
-	if (ret) {
-		units_list_free(&parsed);
-		return cli_wrong_value(option, value, expected);
-	}
-	units_list_free(out);
-	*out = parsed;
-	return 0;
-}
-
-static error_t parse_place(int key, char *arg, struct options *o)
-{
-	uint64_t value = 0;
-	int ret = 0;
-
-	switch (key) {
-	case KEY_PORT:
-		ret = number("--port", arg, 0, UINT16_MAX, "a port from 0 to 65535", &value);
-		o->port = (uint16_t)value;
-		return ret;
-	case KEY_LISTEN:
-		o->listen = arg;
-		return 0;
-	case KEY_TARGET:
-		o->target = arg;
-		return target_check(arg) == 0 ? 0 : EINVAL;
-	case KEY_FORCE:
-		o->force = true;
-		return 0;
-	case KEY_DIRECT_WRITE:
-		o->direct_write_to_pmem = true;
-		return 0;
-	case KEY_ONCE:
-		o->once = true;
-		return 0;
-	case KEY_DEVICE:
-		o->device = strcmp(arg, "auto") == 0 ? NULL : arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_words(int key, char *arg, struct options *o)
-{
-	int index = 0, ret;
-
-	switch (key) {
-	case KEY_TEST:
-		ret = word("--test", arg, options_tests, "lat or bw", &index);
-		o->test = (enum bench_test)index;
-		return ret;
-	case KEY_OP:
-		ret = word("--op", arg, options_ops, "write or read", &index);
-		o->op = (enum bench_op)index;
-		return ret;
-	case KEY_PERSIST:
-		ret = word("--persist", arg, options_persists, "none or apm", &index);
-		o->persist = (enum bench_persist)index;
-		return ret;
-	case KEY_COMPLETION:
-		ret = word("--completion", arg, options_completions, "poll", &index);
-		o->completion = (enum bench_completion)index;
-		return ret;
-	case KEY_PIN:
-		if (strcmp(arg, "auto") != 0 && strcmp(arg, "none") != 0 &&
-		    !topology_list_valid(arg))
-			return cli_wrong_value("--pin", arg, "auto, none, or CPUs such as 2,4-7");
-		o->pin = arg;
-		return 0;
-	case KEY_OUTPUT:
-		o->output = arg;
-		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_amounts(int key, char *arg, struct options *o)
-{
-	uint64_t value = 0;
-	int ret;
-
-	switch (key) {
-	case KEY_SIZE:
-		return list("--size", arg, OPTIONS_SIZE_MAX,
-			    "sizes from 1 to 1G, each once, as 64,4K or 64:1M:*2", &o->sizes);
-	case KEY_DEPTH:
-		return list("--depth", arg, OPTIONS_DEPTH_MAX,
-			    "depths from 1 to 4096, each once, as 1,8 or 1:64:*2", &o->depths);
-	case KEY_DURATION:
-		return duration("--duration", arg, 1000000, "a time from 1ms to 24h, as 10s",
-				&o->duration_ns);
-	case KEY_WARMUP:
-		return duration("--warmup", arg, 0, "a time from 0 to 24h, as 1s", &o->warmup_ns);
-	case KEY_REPEATS:
-		ret = number("--repeats", arg, 1, OPTIONS_REPEATS_MAX, "a number from 1 to 1000",
-			     &value);
-		o->repeats = (uint32_t)value;
-		return ret;
-	case KEY_SEED:
-		o->seed_given = true;
-		return number("--seed", arg, 0, INT64_MAX, "a number from 0 to 2^63-1", &o->seed);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_row(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-	error_t ret = parse_place(key, arg, o);
-
-	if (ret == ARGP_ERR_UNKNOWN)
-		ret = parse_words(key, arg, o);
-	return ret == ARGP_ERR_UNKNOWN ? parse_amounts(key, arg, o) : ret;
-}
-
-/* What no single row can see. */
-static int check(struct options *o)
-{
-	if (o->op != BENCH_WRITE && o->persist != BENCH_NONE) {
-		failure_set(EXIT_WRONG_USAGE, "options",
-			    "--persist %s: only --op write has something to persist",
-			    options_persists[o->persist]);
-		return EINVAL;
-	}
-	if (o->sizes.count == 0)
-		units_parse_sizes("64,256,1K,4K,16K,64K,256K,1M", &o->sizes);
-	if (o->depths.count == 0)
-		units_parse_sizes(o->test == BENCH_LAT ? "1" : "32", &o->depths);
-	if (o->sizes.count == 0 || o->depths.count == 0) {
-		failure_set(EXIT_INTERNAL, "options", "out of memory");
-		return ENOMEM;
-	}
-	return 0;
-}
-
-static const struct argp port_group = {port_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
-static const struct argp listen_group = {listen_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
-static const struct argp target_group = {target_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
-static const struct argp device_group = {device_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
-static const struct argp measure_group = {measure_rows, parse_row, NULL, NULL, NULL, NULL, NULL};
+#include "option_groups.h"
+#include "plan.h"
+#include "plan_file.h"
 
 /* Children of every mode: the rows of all tools first, then groups of ours. */
 static error_t parse_mode(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
 	const struct argp_child *child = state->root_argp->children->argp->children;
+	struct options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -300,8 +34,6 @@ static error_t parse_mode(int key, char *arg, struct argp_state *state)
 		}
 		o->host = arg;
 		return 0;
-	case ARGP_KEY_END:
-		return o->cli.done ? 0 : check(o);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -313,14 +45,19 @@ static int parse(struct options *o, const struct argp *argp, const char *command
 	*o = (struct options){
 		.listen = "127.0.0.1",
 		.port = 7204,
-		.target = "dram:64M",
-		.duration_ns = 10000000000ULL,
 		.warmup_ns = 1000000000ULL,
-		.repeats = 5,
 		.pin = "auto",
+		.mem_node = "auto",
 		.argc = argc,
 		.argv = argv,
 	};
+	option_groups_make();
+	if (choices_init(&o->choices) != 0)
+		return -EIO;
+	o->series = calloc(1, sizeof(*o->series));
+	if (o->series == NULL)
+		return failure_set(EXIT_INTERNAL, "options", "out of memory");
+	o->series_count = 1;
 	return cli_parse(argp, command, argc, argv, o);
 }
 
@@ -331,12 +68,75 @@ static int no_host_expected(const struct options *o)
 	return failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", o->host);
 }
 
+static int offer_something(struct options *o)
+{
+	return o->targets_count > 0 ? 0 : -option_offer_target(o, "dram:64M");
+}
+
+static void clear_series(struct options *o)
+{
+	for (size_t i = 0; i < o->series_count; i++)
+		series_clear(&o->series[i]);
+	free(o->series);
+	o->series = NULL;
+	o->series_count = 0;
+}
+
+static int load_plan(struct options *o)
+{
+	for (int axis = 0; axis < AXES; axis++) {
+		if (o->series->values[axis].count > 0)
+			return failure_set(EXIT_WRONG_USAGE, "options",
+					   "--%s and --plan: the plan says what to measure",
+					   axes[axis].name);
+	}
+	clear_series(o);
+	return plan_file_load(o, o->plan);
+}
+
+/* Where nothing is chosen, local measures all that it offers, a client the first. */
+static int choose_targets(struct options *o)
+{
+	char words[PARAMS_TARGETS_MAX * 3 + 1] = "0", *end = words + 1;
+
+	for (size_t i = 1; i < o->targets_count; i++)
+		end += sprintf(end, ",%zu", i);
+	for (size_t i = 0; i < o->series_count; i++) {
+		if (o->series[i].values[AXIS_TARGET].count == 0 &&
+		    choices_set(&o->choices, &o->series[i], words) != 0)
+			return -EIO;
+	}
+	return 0;
+}
+
+/* What no single row can see; the plan is tried here so that it fails as wrong usage. */
+static int complete(struct options *o)
+{
+	struct plan plan = {0};
+	int ret;
+
+	if ((o->plan != NULL && (ret = load_plan(o))) || (ret = choose_targets(o)) ||
+	    (ret = settings_complete(o)))
+		return ret;
+	if (o->csv != NULL && o->output != NULL && strcmp(o->csv, o->output) == 0)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--csv %s: another file than that of the result was expected",
+				   o->csv);
+	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
+	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
+	plan_free(&plan);
+	return ret;
+}
+
 int options_parse_server(struct options *options, int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&cli_argp, 0, NULL, 0},     {&port_group, 0, NULL, 0},
-		{&listen_group, 0, NULL, 0}, {&device_group, 0, NULL, 0},
-		{&target_group, 0, NULL, 0}, {0}};
+	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
+						     {&option_group_port, 0, NULL, 0},
+						     {&option_group_listen, 0, NULL, 0},
+						     {&option_group_device, 0, NULL, 0},
+						     {&option_group_memory, 0, NULL, 0},
+						     {&option_group_placement, 0, NULL, 0},
+						     {0}};
 	static const struct argp argp = {
 		NULL,	  parse_mode,
 		"",	  "Offer memory to clients. All else is the client's to say.",
@@ -344,15 +144,21 @@ int options_parse_server(struct options *options, int argc, char **argv)
 		NULL};
 	int ret = parse(options, &argp, "rpma-bench server", argc, argv);
 
-	return ret ? ret : no_host_expected(options);
+	if (ret || options->cli.done || (ret = no_host_expected(options)))
+		return ret;
+	return offer_something(options);
 }
 
 int options_parse_client(struct options *options, int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
-						     {&port_group, 0, NULL, 0},
-						     {&device_group, 0, NULL, 0},
-						     {&measure_group, 0, NULL, 0},
+						     {&option_group_port, 0, NULL, 0},
+						     {&option_group_device, 0, NULL, 0},
+						     {&option_group_axis, 0, NULL, 0},
+						     {&option_group_choice, 0, NULL, 0},
+						     {&option_group_setting, 0, NULL, 0},
+						     {&option_group_placement, 0, NULL, 0},
+						     {&option_group_run, 0, NULL, 0},
 						     {0}};
 	static const struct argp argp = {
 		NULL,	  parse_mode, "HOST", "Measure the memory of the server on HOST.",
@@ -367,28 +173,56 @@ int options_parse_client(struct options *options, int argc, char **argv)
 	if (options->port == 0)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--port 0: the port that the server printed was expected");
-	return 0;
+	return complete(options);
+}
+
+/* Who serves and measures: local, and the ranks of rpma-bench-mpi. */
+static int parse_both(struct options *options, const char *command, const char *text, int argc,
+		      char **argv)
+{
+	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
+						     {&option_group_device, 0, NULL, 0},
+						     {&option_group_memory, 0, NULL, 0},
+						     {&option_group_axis, 0, NULL, 0},
+						     {&option_group_setting, 0, NULL, 0},
+						     {&option_group_placement, 0, NULL, 0},
+						     {&option_group_run, 0, NULL, 0},
+						     {0}};
+	const struct argp argp = {NULL, parse_mode, "", text, children, NULL, NULL};
+	int ret = parse(options, &argp, command, argc, argv);
+
+	if (ret || options->cli.done)
+		return ret;
+	if ((ret = no_host_expected(options)) || (ret = offer_something(options)))
+		return ret;
+	return complete(options);
 }
 
 int options_parse_local(struct options *options, int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
-						     {&device_group, 0, NULL, 0},
-						     {&target_group, 0, NULL, 0},
-						     {&measure_group, 0, NULL, 0},
-						     {0}};
-	static const struct argp argp = {
-		NULL,	  parse_mode,
-		"",	  "Measure this machine's RDMA device with a server and a client on it.",
-		children, NULL,
-		NULL};
-	int ret = parse(options, &argp, "rpma-bench local", argc, argv);
+	return parse_both(options, "rpma-bench local",
+			  "Measure this machine's RDMA device with a server and a client on it.",
+			  argc, argv);
+}
 
-	return ret ? ret : no_host_expected(options);
+int options_parse_pairs(struct options *options, int argc, char **argv)
+{
+	return parse_both(options, "rpma-bench-mpi pairs",
+			  "Ranks of odd number serve, each to the one before it.", argc, argv);
+}
+
+int options_parse_all_to_all(struct options *options, int argc, char **argv)
+{
+	return parse_both(options, "rpma-bench-mpi all-to-all",
+			  "Every rank serves, and measures all others at the same time.", argc,
+			  argv);
 }
 
 void options_free(struct options *options)
 {
-	units_list_free(&options->sizes);
-	units_list_free(&options->depths);
+	clear_series(options);
+	choices_clear(&options->choices);
+	for (size_t i = 0; i < options->targets_count; i++)
+		free(options->targets[i]);
+	free(options->label);
 }

@@ -10,17 +10,15 @@
 #include <stdint.h>
 
 #include "../common/cli.h"
-#include "../common/units.h"
+#include "allow.h"
+#include "axes.h"
+#include "choices.h"
+#include "params.h"
+#include "settings.h"
 
-#define OPTIONS_DEPTH_MAX    4096
-#define OPTIONS_SIZE_MAX     (1ULL << 30)
 #define OPTIONS_DURATION_MAX (24 * 3600 * 1000000000ULL)
 #define OPTIONS_REPEATS_MAX  1000
-
-enum bench_test { BENCH_LAT, BENCH_BW, BENCH_TESTS };
-enum bench_op { BENCH_WRITE, BENCH_READ, BENCH_OPS };
-enum bench_persist { BENCH_NONE, BENCH_APM, BENCH_PERSISTS };
-enum bench_completion { BENCH_POLL, BENCH_COMPLETIONS };
+#define OPTIONS_GATES_MAX    64
 
 struct options {
 	struct cli cli;
@@ -28,36 +26,44 @@ struct options {
 	const char *host; /* client: whom to measure */
 	const char *listen;
 	uint16_t port;
-	const char *device; /* NULL: auto */
-	const char *target;
+	const char *device;		   /* NULL: auto */
+	char *targets[PARAMS_TARGETS_MAX]; /* server and local: memory to offer; owned */
+	size_t targets_count;
+	struct choices choices; /* client and local: what the target axis counts */
 	bool force;
 	bool direct_write_to_pmem;
 	bool once;
+	struct allow allow; /* who may connect */
 	/* what */
-	enum bench_test test;
-	enum bench_op op;
-	enum bench_persist persist;
-	enum bench_completion completion;
-	struct units_list sizes;  /* owned; options_free */
-	struct units_list depths; /* owned; options_free */
-	uint64_t duration_ns;
+	struct series *series; /* owned; one, or those of the plan file */
+	size_t series_count;
+	const char *plan; /* file */
+	unsigned given;	  /* bits 1 << enum setting_id: on the command line, or in the plan */
+	/* when it ends */
+	uint64_t duration_ns; /* with ops the longest possible */
+	uint64_t ops;	      /* 0: by time */
+	double ci;	      /* 0: a fixed number of repeats; 0.05: +- 5 % */
 	uint64_t warmup_ns;
-	uint32_t repeats;
+	uint32_t repeats; /* with ci the most of them */
 	uint64_t seed;
 	bool seed_given;
-	const char *pin;
+	/* how */
+	const char *pin;      /* "auto", "none" or CPUs */
+	const char *mem_node; /* "auto", "none" or a node */
+	uint32_t cores_taken; /* local: by the client; the server leaves them to it */
+	bool verify;
 	/* where to */
+	char *label; /* owned */
 	const char *output;
+	const char *csv;
 	bool json;
+	bool resume; /* the run whose result is to be output */
+	bool dry_run;
+	const char *gates[OPTIONS_GATES_MAX]; /* of --slo */
+	size_t gates_count;
 	int argc; /* the whole command line, for the result */
 	char **argv;
 };
-
-/* The words of the options, in the order of their enum; NULL ends. */
-extern const char *const options_tests[];
-extern const char *const options_ops[];
-extern const char *const options_persists[];
-extern const char *const options_completions[];
 
 /*
  * Parses the words after "rpma-bench". A mode takes the rows that concern it.
@@ -66,6 +72,8 @@ extern const char *const options_completions[];
 int options_parse_server(struct options *options, int argc, char **argv);
 int options_parse_client(struct options *options, int argc, char **argv);
 int options_parse_local(struct options *options, int argc, char **argv);
+int options_parse_pairs(struct options *options, int argc, char **argv);
+int options_parse_all_to_all(struct options *options, int argc, char **argv);
 void options_free(struct options *options);
 
 #endif /* OPTIONS_H */

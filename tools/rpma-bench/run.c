@@ -6,98 +6,60 @@
 #include "run.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <unistd.h>
 
+#include "../common/result.h"
 #include "../common/soft.h"
-#include "exchange.h"
+#include "connection.h"
+#include "item.h"
+#include "persisting.h"
+#include "point.h"
+#include "progress.h"
 
-#define BUFFER_MAX	   (64ULL << 20)
-#define CACHE_LINE	   64
 #define RESOLVE_TIMEOUT_MS 10000
 
-struct repeat *run_repeat(const struct run *run, size_t point, uint32_t repeat)
+/* A run that goes on keeps its name and its seed: the seed gives the order. */
+static int identify(struct run *run)
 {
-	return &run->repeats[point * run->options->repeats + repeat];
-}
+	const struct options *o = run->options;
+	struct journal_run known = {0};
+	int ret;
 
-/* Only the completions tell how the device flushed. */
-const char *run_latency_kind(const struct run *run, const struct repeat *repeat)
-{
-	return repeat->measured.native_flush ? "write_flush_native" : run->operation->latency_kind;
-}
-
-uint64_t run_stride(uint64_t size_bytes)
-{
-	return (size_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-}
-
-static uint32_t max_depth(const struct run *run)
-{
-	uint32_t depth = 1;
-
-	for (size_t i = 0; i < run->plan.points_count; i++) {
-		if (run->plan.points[i].depth > depth)
-			depth = run->plan.points[i].depth;
+	if (o->resume) {
+		ret = journal_resume(&run->journal, o, &known);
+		memcpy(run->id, known.id, sizeof(run->id));
+		/* another seed is another order: journal_start refuses it */
+		run->seed = o->seed_given ? o->seed : known.seed;
+		return ret;
 	}
-	return depth;
-}
-
-/* Room for all slots of each point, or for one where that is too much. */
-static size_t buffer_size(const struct run *run)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < run->plan.points_count; i++) {
-		uint64_t one = run_stride(run->plan.points[i].size_bytes);
-		uint64_t all = one * run->plan.points[i].depth;
-		uint64_t wanted = all <= BUFFER_MAX ? all : one;
-
-		if (wanted > bytes)
-			bytes = wanted;
-	}
-	return (size_t)bytes;
-}
-
-static int make_buffer(struct run *run)
-{
-	char size[UNITS_TEXT_BYTES];
-	void *memory;
-
-	run->buffer_bytes = buffer_size(run);
-	memory = mmap(NULL, run->buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		      -1, 0);
-	run->posted = calloc(max_depth(run), sizeof(*run->posted));
-	if (memory == MAP_FAILED || run->posted == NULL)
-		return failure_set(EXIT_RUN_FAILED, "memory", "cannot map a buffer of %s: %s",
-				   units_print_size(run->buffer_bytes, size), strerror(errno));
-	run->buffer = memory;
-	/* touched by the thread that measures, after it was bound; and not all zeros */
-	for (size_t i = 0; i < run->buffer_bytes; i++)
-		((unsigned char *)run->buffer)[i] = (unsigned char)(i * 131 + 7);
-	return 0;
+	run->seed = o->seed;
+	ret = result_new_uuid(run->id);
+	return ret == 0 && !o->seed_given ? plan_seed(&run->seed) : ret;
 }
 
 static int make_plan(struct run *run)
 {
 	const struct options *o = run->options;
+	struct journal_run self = {.seed = run->seed};
+	int ret = plan_make(&run->plan, o->series, o->series_count, o->repeats, run->seed);
 
-	if (o->seed_given)
-		run->seed = o->seed;
-	else if (getrandom(&run->seed, sizeof(run->seed), 0) != sizeof(run->seed))
-		return failure_set(EXIT_INTERNAL, "start", "the kernel gave no random bytes");
-	/* JSON readers keep 63 bits at most, doubles 53 */
-	if (!o->seed_given)
-		run->seed &= (1ULL << 53) - 1;
-	if (plan_make(&run->plan, &o->sizes, &o->depths, o->repeats, run->seed) != 0)
+	if (ret)
+		return ret;
+	run->repeats = calloc(run->plan.points_count, sizeof(*run->repeats));
+	for (size_t i = 0; run->repeats != NULL && i < run->plan.points_count; i++) {
+		run->repeats[i] = json_array();
+		if (run->repeats[i] == NULL)
+			return failure_set(EXIT_INTERNAL, "plan", "out of memory");
+	}
+	if (run->repeats == NULL)
 		return failure_set(EXIT_INTERNAL, "plan", "out of memory");
-	run->repeats = calloc(run->plan.items_count, sizeof(*run->repeats));
-	return run->repeats != NULL ? 0 : failure_set(EXIT_INTERNAL, "plan", "out of memory");
+	memcpy(self.id, run->id, sizeof(self.id));
+	ret = journal_start(&run->journal, o, &self, &run->plan, run->repeats,
+			    &run->repeats_resumed);
+	run->repeats_done = run->repeats_resumed;
+	return ret;
 }
 
 int run_open(struct run *run, const struct options *options)
@@ -106,10 +68,7 @@ int run_open(struct run *run, const struct options *options)
 
 	*run = (struct run){.options = options, .emulated_cpu = -1, .sysroot = {.fd = -1}};
 	clock_gettime(CLOCK_REALTIME, &run->started);
-	run->operation = operation_find(options->op, options->persist);
-	if (run->operation == NULL)
-		return failure_set(EXIT_INTERNAL, "start", "no such operation");
-	if ((ret = result_new_uuid(run->id)) || (ret = make_plan(run)))
+	if ((ret = identify(run)) || (ret = make_plan(run)))
 		return ret;
 	if (sysroot_open(&run->sysroot, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
@@ -124,17 +83,14 @@ void run_close(struct run *run)
 {
 	struct failure kept = *failure_get();
 
-	link_close(&run->control);
-	rpma_mr_dereg(&run->buffer_mr);
+	connection_close(&run->remote, false);
 	rpma_peer_delete(&run->peer);
-	if (run->buffer != NULL)
-		munmap(run->buffer, run->buffer_bytes);
-	free(run->posted);
-	for (size_t i = 0; run->repeats != NULL && i < run->plan.items_count; i++)
-		free(run->repeats[i].latency);
+	for (size_t i = 0; run->repeats != NULL && i < run->plan.points_count; i++)
+		json_decref(run->repeats[i]);
 	free(run->repeats);
 	plan_free(&run->plan);
-	json_decref(run->server_environment);
+	json_decref(run->remote.environment);
+	journal_close(&run->journal, false);
 	topology_free(&run->topology);
 	sysroot_close(&run->sysroot);
 	*failure_get() = kept;
@@ -155,7 +111,7 @@ static int find_device(struct run *run)
 	if (device_list(&run->sysroot, &list, &count) != 0 || count == 0)
 		return device_choose(&run->sysroot, NULL, &any);
 	free(list);
-	ret = link_open_device(run->address, RPMA_UTIL_IBV_CONTEXT_REMOTE, &run->peer, name);
+	ret = link_open_device(run->remote.address, RPMA_UTIL_IBV_CONTEXT_REMOTE, &run->peer, name);
 	if (ret)
 		return ret;
 	if (device_find(&run->sysroot, name, &run->device) != 0)
@@ -165,91 +121,149 @@ static int find_device(struct run *run)
 	if (!device_is(&run->device, o->device))
 		return failure_set(EXIT_NO_DEVICE, "device",
 				   "the route to %s leads over the RDMA device %s, not over %s",
-				   run->address, name, o->device);
+				   run->remote.address, name, o->device);
 	return 0;
 }
 
-/* Not being allowed to bind is worth a warning; a wrong list is worth stopping. */
-static int place_thread(struct run *run)
+static int place(struct run *run)
 {
-	const char *policy = run->options->pin;
-	int cpu, ret;
+	const struct options *o = run->options;
+	const struct placement_wish wish = {
+		.pin = o->pin,
+		.mem_node = o->mem_node,
+		.near = {run->device.name, -1},
+		.threads = (uint32_t)plan_most(&run->plan, AXIS_THREADS),
+		.skip = run->together != NULL ? run->together->cores_taken : 0,
+		.lenient = run->together != NULL,
+	};
 
-	if (strcmp(policy, "none") == 0)
-		return 0;
-	if (!topology_is_this_machine(run->topology))
-		return failure_set(EXIT_RUN_FAILED, "placement",
-				   "HWLOC_XMLFILE describes another machine: threads cannot be "
-				   "bound by it (--pin none, or unset it)");
-	ret = topology_choose(run->topology, policy, run->device.name, &cpu, 1);
+	if (!topology_is_this_machine(run->topology) &&
+	    (strcmp(o->pin, "none") != 0 || strcmp(o->mem_node, "none") != 0))
+		return failure_set(
+			EXIT_RUN_FAILED, "placement",
+			"HWLOC_XMLFILE describes another machine: nothing can be bound by "
+			"it (--pin none --mem-node none, or unset it)");
+	return placement_choose(&run->placement, run->topology, &wish);
+}
+
+static int find_server(struct run *run)
+{
+	const struct options *o = run->options;
+	struct remote *remote = &run->remote;
+	int ret = resolve_host(o->host, RESOLVE_TIMEOUT_MS, remote->address);
+
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "placement",
-				   "--pin %s: none of these CPUs may be used here", policy);
-	ret = topology_bind_thread(run->topology, cpu);
-	if (ret)
-		snprintf(run->pin_warning, sizeof(run->pin_warning),
-			 "the measuring thread could not be bound to CPU %d: %s", cpu,
-			 strerror(-ret));
+		return ret;
+	remote->port = o->port;
+	/* an address of IPv6 needs its brackets before a port */
+	snprintf(remote->name, sizeof(remote->name),
+		 strchr(remote->address, ':') != NULL ? "server [%s]:%u" : "server %s:%u",
+		 remote->address, o->port);
 	return 0;
+}
+
+/* A point that the server cannot serve is better known before the first one than after. */
+static int check_point(const struct run *run, const struct params *asked)
+{
+	const struct remote *remote = &run->remote;
+	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
+	struct params p = *asked;
+	uint64_t bytes, each;
+
+	p.target = run->targets[asked->target];
+	bytes = remote->offer.targets[p.target].bytes;
+	each = p.test == BENCH_REGISTER ? p.size_bytes : access_slice_min(&p);
+	if (p.test != BENCH_CONNECT && each > bytes / params_lanes(&p))
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "--size %s on %u connection%s does not fit target %u of %s, "
+				   "which has %s",
+				   units_print_size(p.size_bytes, size), params_lanes(&p),
+				   params_lanes(&p) == 1 ? "" : "s", p.target, remote->name,
+				   units_print_size(bytes, room));
+	return p.persist != BENCH_AUTO ? persisting_check(remote, &p) : 0;
+}
+
+static int check_points(const struct run *run)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < run->plan.points_count && ret == 0; i++)
+		ret = check_point(run, &run->plan.points[i]);
+	return ret;
 }
 
 static int prepare(struct run *run)
 {
-	const struct options *o = run->options;
-	int ret = resolve_host(o->host, RESOLVE_TIMEOUT_MS, run->address);
+	int ret;
 
-	if (ret)
-		return ret;
-	/* an address of IPv6 needs its brackets before a port */
-	snprintf(run->server_name, sizeof(run->server_name),
-		 strchr(run->address, ':') != NULL ? "server [%s]:%u" : "server %s:%u",
-		 run->address, o->port);
-	if ((ret = find_device(run)) || (ret = place_thread(run)))
+	if ((ret = find_server(run)) || (ret = find_device(run)) || (ret = place(run)))
 		return ret;
 	clock_start(&run->clock, NULL);
 	run->clock_started = true;
-	if ((ret = connection_control(run)) || (ret = make_buffer(run)))
-		return ret;
-	ret = rpma_mr_reg(run->peer, run->buffer, run->buffer_bytes, run->operation->local_usage,
-			  &run->buffer_mr);
-	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "register",
-				   "cannot register a buffer of %zu bytes: %s (ulimit -l limits "
-				   "what may be locked)",
-				   run->buffer_bytes, link_cause(ret));
-	return 0;
+	ret = connection_open(&run->remote, run->peer, run->id);
+	if (ret == 0)
+		ret = choices_resolve(&run->options->choices, &run->remote.offer, run->remote.name,
+				      run->targets);
+	return ret ? ret : check_points(run);
 }
 
-static void show_progress(const struct run *run, size_t order, uint64_t begin_ns)
+/* A point that was there before, or whose mean is known well enough, needs no more. */
+static bool is_done(const struct run *run, const struct plan_item *item)
+{
+	const json_t *repeats = run->repeats[item->point], *repeat;
+	double ci = run->options->ci;
+	size_t i;
+
+	json_array_foreach(repeats, i, repeat)
+	{
+		if (json_integer_value(json_object_get(repeat, "index")) == item->repeat)
+			return true;
+	}
+	return ci > 0 && point_is_narrow(repeats, run->plan.points[item->point].test, ci);
+}
+
+static int measure_item(struct run *run, size_t order)
 {
 	const struct plan_item *item = &run->plan.items[order];
-	const struct plan_point *point = &run->plan.points[item->point];
-	char line[160], size[UNITS_TEXT_BYTES];
-	uint64_t left_s = 0;
+	json_t *repeat = NULL;
+	int ret = item_measure(run, order, &repeat), kept;
 
-	if (order > 0)
-		left_s = (clock_raw_ns() - begin_ns) / order * (run->plan.items_count - order) /
-			 1000000000ULL;
-	else
-		left_s = run->plan.items_count *
-			 ((run->options->warmup_ns + run->options->duration_ns) / 1000000 + 50) /
-			 1000;
-	snprintf(line, sizeof(line), "%zu/%zu: %s, depth %u, repeat %u; %" PRIu64 " s left",
-		 order + 1, run->plan.items_count, units_print_size(point->size_bytes, size),
-		 point->depth, item->repeat + 1, left_s);
-	cli_progress(&run->options->cli, line);
+	if (repeat == NULL)
+		return ret;
+	kept = journal_add(run->journal, item->point, repeat);
+	if (json_array_append_new(run->repeats[item->point], repeat) != 0)
+		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
+	run->repeats_done++;
+	return ret ? ret : kept;
+}
+
+static size_t count_left(const struct run *run)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < run->plan.items_count; i++)
+		left += !is_done(run, &run->plan.items[i]);
+	return left;
 }
 
 static int measure_items(struct run *run)
 {
-	uint64_t begin_ns = clock_raw_ns();
+	struct progress progress = {
+		.left = count_left(run),
+		.begin_ns = clock_raw_ns(),
+		.repeat_ns = progress_repeat_ns(run->options),
+	};
 	int ret = 0;
 
 	for (size_t order = 0; order < run->plan.items_count && ret == 0; order++) {
-		show_progress(run, order, begin_ns);
-		ret = cli_signal != 0 ? -ECANCELED : item_measure(run, order);
-		if (ret == 0 && !link_alive(run->control, 0))
+		if (is_done(run, &run->plan.items[order]))
+			continue;
+		progress_show(&progress, run->options, &run->plan, order, clock_raw_ns());
+		ret = cli_signal != 0 ? -ECANCELED : measure_item(run, order);
+		if (ret == 0 && !link_alive(run->remote.control, 0))
 			ret = -EIO;
+		progress.left--;
+		progress.measured++;
 	}
 	cli_progress(&run->options->cli, NULL);
 	return ret;
@@ -257,16 +271,29 @@ static int measure_items(struct run *run)
 
 int run_measure(struct run *run)
 {
-	struct message bye = {.type = MESSAGE_BYE};
 	int ret = prepare(run);
 
 	if (ret == 0)
 		ret = measure_items(run);
-	if (ret == 0)
-		exchange_send(run->control, &bye);
-	link_close(&run->control);
+	connection_close(&run->remote, ret == 0);
 	if (run->clock_started)
 		run->clock_drifted = !clock_finish(&run->clock);
 	clock_gettime(CLOCK_REALTIME, &run->ended);
 	return ret;
+}
+
+void run_judge(struct run *run, int ret)
+{
+	if (ret == 0) {
+		run->status = RUN_COMPLETE;
+		run->exit_code = EXIT_GOOD;
+	} else if (cli_signal != 0) {
+		/* whatever failed then: a server beside it had the signal too */
+		run->status = RUN_INTERRUPTED;
+		run->exit_code = 128 + cli_signal;
+	} else {
+		run->status = RUN_FAILED;
+		run->failure = *failure_get();
+		run->exit_code = (int)run->failure.code;
+	}
 }

@@ -1,122 +1,139 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * server.c -- offers a region of memory and starts a session per connection.
+ * server.c -- offers pieces of memory and starts a session per client.
  *
- * It takes nothing but where to listen and what to offer; all else arrives in
- * a client's hello.
+ * It takes nothing but where to listen, whom to take and what to offer; all
+ * else arrives in the messages of its clients.
  */
 #include "server.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "../common/environment.h"
-#include "../common/resolve.h"
+#include "../common/link.h"
 #include "../common/result.h"
 #include "../common/soft.h"
-#include "../common/target.h"
-#include "message.h"
+#include "placement.h"
 #include "session.h"
 
 #define RESOLVE_TIMEOUT_MS 10000
 
 struct server {
 	const struct options *options;
-	struct target target;
-	struct rpma_peer *peer;
-	struct rpma_mr_local *mr;
+	struct host host;
 	struct rpma_ep *ep;
-	struct session_host host;
-	char address[RESOLVE_ADDRESS_MAX];
-	char device[64];
-	char *environment; /* malloced */
+	int ep_fd;
 	uint16_t port;
 };
 
-/* Persistent flush is refused for some memory on some devices: then without. */
-static int register_target(struct server *s)
-{
-	const int base = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST |
-			 RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
-	char size[UNITS_TEXT_BYTES];
-	int ret = rpma_mr_reg(s->peer, s->target.memory, s->target.size_bytes,
-			      base | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, &s->mr);
+/* --- what is offered --------------------------------------------------------- */
 
-	if (ret != 0)
-		ret = rpma_mr_reg(s->peer, s->target.memory, s->target.size_bytes, base, &s->mr);
-	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "register",
-				   "cannot register %s of %s at %s: %s (ulimit -l limits what may "
-				   "be locked; files need a device with on-demand paging)",
-				   units_print_size(s->target.size_bytes, size), s->options->target,
-				   s->device, link_cause(ret));
-	return 0;
+static bool odp_capable(const struct server *s)
+{
+	struct ibv_context *context = NULL;
+	int capable = 0;
+
+	return rpma_utils_get_ibv_context(s->host.address, RPMA_UTIL_IBV_CONTEXT_LOCAL, &context) ==
+		       0 &&
+	       rpma_utils_ibv_context_is_odp_capable(context, &capable) == 0 && capable != 0;
 }
 
-static int describe(struct server *s)
+/* Anonymous memory goes near the device, or where the operator says. */
+static int choose_node(const struct server *s, int *node)
 {
-	struct greeting_reply *reply = &s->host.reply;
-	struct rpma_peer_cfg *pcfg = NULL;
-	size_t mr_bytes = 0, pcfg_bytes = 0;
+	const struct options *o = s->options;
+	struct placement placement;
 	int ret;
 
-	*reply = (struct greeting_reply){
-		.version = GREETING_VERSION,
-		.target_kind = (uint8_t)s->target.kind,
-		.target_numa_node = s->target.numa_node,
-		.target_bytes = s->target.size_bytes,
-	};
-	if ((ret = rpma_peer_cfg_new(&pcfg)) ||
-	    (ret = rpma_peer_cfg_set_direct_write_to_pmem(pcfg,
-							  s->options->direct_write_to_pmem)) ||
-	    (ret = rpma_peer_cfg_get_descriptor_size(pcfg, &pcfg_bytes)) ||
-	    (ret = rpma_mr_get_descriptor_size(s->mr, &mr_bytes)))
-		goto out;
-	if (mr_bytes > sizeof(reply->mr_desc) || pcfg_bytes > sizeof(reply->pcfg_desc)) {
-		ret = RPMA_E_INVAL;
-		goto out;
+	*node = -1;
+	if (s->host.topology == NULL || !topology_is_this_machine(s->host.topology))
+		return 0;
+	ret = placement_choose(&placement, s->host.topology,
+			       &(struct placement_wish){.pin = o->pin,
+							.mem_node = o->mem_node,
+							.near = {s->host.device, -1},
+							.lenient = true});
+	if (ret == 0)
+		*node = placement.node;
+	return ret;
+}
+
+static int open_targets(struct server *s)
+{
+	const struct options *o = s->options;
+	struct target_cfg cfg = {.force = o->force, .stop = &cli_signal};
+	bool capable = odp_capable(s);
+	int ret = choose_node(s, &cfg.node);
+
+	for (size_t i = 0; i < o->targets_count && ret == 0; i++) {
+		struct offer *offer = &s->host.offers[i];
+
+		ret = offer_open(offer, s->host.peer, s->host.device, capable, o->targets[i], &cfg);
+		if (ret)
+			break;
+		s->host.offers_count++;
+		if (offer->target.bind_error != 0)
+			fprintf(stderr,
+				"rpma-bench server: target %zu could not be bound to NUMA node "
+				"%d: %s\n",
+				i, cfg.node, strerror(offer->target.bind_error));
 	}
-	reply->mr_desc_bytes = (uint8_t)mr_bytes;
-	reply->pcfg_desc_bytes = (uint8_t)pcfg_bytes;
-	if ((ret = rpma_mr_get_descriptor(s->mr, reply->mr_desc)) == 0)
-		ret = rpma_peer_cfg_get_descriptor(pcfg, reply->pcfg_desc);
-out:
+	return ret;
+}
+
+static int describe_peer(struct server *s)
+{
+	struct host *host = &s->host;
+	struct rpma_peer_cfg *pcfg = NULL;
+	size_t bytes = 0;
+	int ret;
+
+	host->direct_write_to_pmem = s->options->direct_write_to_pmem;
+	if ((ret = rpma_peer_cfg_new(&pcfg)) == 0 &&
+	    (ret = rpma_peer_cfg_set_direct_write_to_pmem(pcfg, host->direct_write_to_pmem)) == 0)
+		ret = rpma_peer_cfg_get_descriptor_size(pcfg, &bytes);
+	if (ret == 0 && bytes > sizeof(host->pcfg_desc))
+		ret = RPMA_E_INVAL;
+	if (ret == 0)
+		ret = rpma_peer_cfg_get_descriptor(pcfg, host->pcfg_desc);
+	host->pcfg_desc_bytes = (uint8_t)bytes;
 	rpma_peer_cfg_delete(&pcfg);
 	if (ret)
-		return failure_set(EXIT_INTERNAL, "register", "cannot describe the target: %s",
+		return failure_set(EXIT_INTERNAL, "register", "cannot describe this host: %s",
 				   link_cause(ret));
 	return 0;
 }
 
 static int gather_environment(struct server *s)
 {
-	struct topology *topology = NULL;
 	struct sysroot root;
 	json_t *block;
 
 	if (sysroot_open(&root, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "environment", "cannot open /: %s",
 				   strerror(errno));
-	topology_load(&topology);
-	block = environment_gather(&root, topology, s->device);
-	s->environment = json_dumps(block, JSON_COMPACT);
+	block = environment_gather(&root, s->host.topology, s->host.device);
+	s->host.environment = json_dumps(block, JSON_COMPACT);
 	json_decref(block);
-	topology_free(&topology);
 	sysroot_close(&root);
-	if (s->environment == NULL || strlen(s->environment) > MESSAGE_ENVIRONMENT_MAX) {
-		free(s->environment);
-		s->environment = strdup("null");
+	if (s->host.environment == NULL || strlen(s->host.environment) > MESSAGE_TEXT_MAX) {
+		free(s->host.environment);
+		s->host.environment = strdup("null");
 	}
-	s->host.environment = s->environment;
-	return s->environment == NULL ? failure_set(EXIT_INTERNAL, "environment", "out of memory")
-				      : 0;
+	return s->host.environment != NULL
+		       ? 0
+		       : failure_set(EXIT_INTERNAL, "environment", "out of memory");
 }
+
+/* --- where it listens -------------------------------------------------------- */
 
 static int listen_there(struct server *s)
 {
@@ -124,12 +141,17 @@ static int listen_there(struct server *s)
 	int ret;
 
 	snprintf(service, sizeof(service), "%u", s->options->port);
-	ret = rpma_ep_listen(s->peer, s->address, service, &s->ep);
+	ret = rpma_ep_listen(s->host.peer, s->host.address, service, &s->ep);
 	if (ret == 0)
 		ret = rpma_ep_get_port(s->ep, &s->port);
+	if (ret == 0)
+		ret = rpma_ep_get_fd(s->ep, &s->ep_fd);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "listen", "cannot listen on %s port %u: %s",
-				   s->address, s->options->port, link_cause(ret));
+				   s->host.address, s->options->port, link_cause(ret));
+	/* a client that gives up between the event and the call must not hold all others */
+	if (fcntl(s->ep_fd, F_SETFL, fcntl(s->ep_fd, F_GETFL) | O_NONBLOCK) != 0)
+		return failure_set(EXIT_INTERNAL, "listen", "fcntl: %s", strerror(errno));
 	return 0;
 }
 
@@ -148,7 +170,7 @@ static void say_addresses(const struct server *s, const struct sysroot *root)
 		failure_set(EXIT_RUN_FAILED, "device",
 			    "no RDMA device of this host owns the address %s: --listen takes one "
 			    "of%s",
-			    s->address, known);
+			    s->host.address, known);
 	}
 	free(list);
 }
@@ -161,14 +183,15 @@ static int open_device(struct server *s, const struct sysroot *root)
 
 	if (ret)
 		return ret;
-	ret = link_open_device(s->address, RPMA_UTIL_IBV_CONTEXT_LOCAL, &s->peer, s->device);
+	ret = link_open_device(s->host.address, RPMA_UTIL_IBV_CONTEXT_LOCAL, &s->host.peer,
+			       s->host.device);
 	if (ret)
 		say_addresses(s, root);
-	else if (o->device != NULL &&
-		 (device_find(root, s->device, &device) != 0 || !device_is(&device, o->device)))
+	else if (o->device != NULL && (device_find(root, s->host.device, &device) != 0 ||
+				       !device_is(&device, o->device)))
 		return failure_set(EXIT_NO_DEVICE, "device",
 				   "the address %s belongs to the RDMA device %s, not to %s",
-				   s->address, s->device, o->device);
+				   s->host.address, s->host.device, o->device);
 	return ret;
 }
 
@@ -187,13 +210,19 @@ static int find_device(struct server *s)
 static int set_up(struct server *s)
 {
 	const struct options *o = s->options;
-	int ret = resolve_host(o->listen, RESOLVE_TIMEOUT_MS, s->address);
+	int ret = resolve_host(o->listen, RESOLVE_TIMEOUT_MS, s->host.address);
 
-	if (ret || (ret = find_device(s)) || (ret = target_open(&s->target, o->target, o->force)) ||
-	    (ret = register_target(s)) || (ret = describe(s)) || (ret = gather_environment(s)))
-		return ret;
-	s->host.peer = s->peer;
+	s->host.allow = &o->allow;
 	s->host.quiet = o->cli.quiet;
+	s->host.pin = o->pin;
+	s->host.cores_taken = o->cores_taken;
+	if (ret || (ret = find_device(s)))
+		return ret;
+	/* without a description of the machine nothing is bound */
+	if (topology_load(&s->host.topology) != 0)
+		s->host.topology = NULL;
+	if ((ret = open_targets(s)) || (ret = describe_peer(s)) || (ret = gather_environment(s)))
+		return ret;
 	return listen_there(s);
 }
 
@@ -201,13 +230,10 @@ static void tear_down(struct server *s)
 {
 	struct failure kept = *failure_get();
 
+	eventfd_write(s->host.stop_fd, 1);
 	session_wait_all(&s->host);
 	rpma_ep_shutdown(&s->ep);
-	rpma_mr_dereg(&s->mr);
-	rpma_peer_delete(&s->peer);
-	target_close(&s->target);
-	free(s->environment);
-	session_host_destroy(&s->host);
+	host_destroy(&s->host);
 	*failure_get() = kept;
 }
 
@@ -221,21 +247,28 @@ static void announce(const struct server *s, int ready_fd)
 			fprintf(stderr, "rpma-bench server: nobody waits for its port\n");
 		return;
 	}
-	printf("rpma-bench server: listening on %s port %u (%s): %s of %s for remote read, write "
-	       "and flush; direct write to PMem: %s\n",
-	       s->address, s->port, s->device, units_print_size(s->target.size_bytes, size),
-	       target_kind_name(s->target.kind),
+	printf("rpma-bench server: listening on %s port %u (%s), for %s; direct write to PMem: "
+	       "%s\n",
+	       s->host.address, s->port, s->host.device,
+	       s->options->allow.count > 0 ? "the addresses of --allow"
+					   : "whoever reaches this address",
 	       s->options->direct_write_to_pmem ? "stated by the operator" : "no");
+	for (size_t i = 0; i < s->host.offers_count; i++) {
+		const struct target *t = &s->host.offers[i].target;
+
+		printf("  target %zu: %s of %s%s%s for remote read, write and flush\n", i,
+		       units_print_size(t->size_bytes, size), target_kind_name(t->kind),
+		       t->path != NULL ? " " : "", t->path != NULL ? t->path : "");
+	}
 	fflush(stdout);
 }
 
 static void next_client(struct server *s)
 {
-	const struct link_cfg cfg = {"a client", SESSION_SEND_SLOTS, -1};
 	struct rpma_conn_cfg *conn_cfg = NULL;
 	struct rpma_conn_req *req = NULL;
 
-	if (link_conn_cfg(&cfg, &conn_cfg) != 0)
+	if (session_conn_cfg(&conn_cfg) != 0)
 		return;
 	/* a client that gave up in the meantime is no reason to end */
 	if (rpma_ep_next_conn_req(s->ep, conn_cfg, &req) == 0)
@@ -245,15 +278,13 @@ static void next_client(struct server *s)
 
 static int accept_clients(struct server *s)
 {
-	struct pollfd fds[] = {{-1, POLLIN, 0},
+	struct pollfd fds[] = {{s->ep_fd, POLLIN, 0},
 			       {cli_stop_fd(), POLLIN, 0},
 			       {s->options->once ? s->host.ended_fd : -1, POLLIN, 0}};
-	int ret = rpma_ep_get_fd(s->ep, &fds[0].fd);
 
-	if (ret)
-		return failure_set(EXIT_INTERNAL, "listen", "%s", link_cause(ret));
 	while (fds[1].revents == 0 && fds[2].revents == 0) {
-		ret = poll(fds, 3, -1);
+		int ret = poll(fds, 3, -1);
+
 		if (ret < 0 && errno != EINTR)
 			return failure_set(EXIT_INTERNAL, "listen", "poll: %s", strerror(errno));
 		if (ret > 0 && fds[0].revents != 0)
@@ -279,7 +310,7 @@ int server_run(const struct options *options, int ready_fd)
 	int ret;
 
 	raise_file_limit();
-	ret = session_host_init(&s.host);
+	ret = host_init(&s.host);
 	if (ret != 0)
 		return cli_report_failure("rpma-bench server");
 	ret = set_up(&s);

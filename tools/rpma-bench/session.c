@@ -1,143 +1,234 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session.c -- greets a client, checks its hello, and waits until it is done.
+ * session.c -- greets a client, then does what its messages say until it
+ * leaves.
  *
- * A client may be wrong, hostile or dead: each session has its own thread,
- * each of its waits a limit, and its end costs the server nothing.
+ * A client may be wrong, hostile or dead. What it says is checked before it has
+ * any effect, a run may last as long as it likes, and now and then a sign of
+ * life is sent: one that nobody acknowledges ends the session.
  */
 #include "session.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include "../common/clock.h"
 #include "../common/failure.h"
+#include "../common/thread.h"
 #include "exchange.h"
+#include "stage.h"
+
+#define ALIVE_MS 10000
 
 struct session {
-	struct session_host *host;
+	struct host *host;
 	struct rpma_conn_req *req; /* until accepted */
 	struct link *link;
-	enum greeting_role role;
 	enum greeting_answer answer;
+	bool welcomed;
+	struct stage *stage; /* the repeat at hand; NULL: between two */
+	struct exchange_buffer buffer;
 };
 
-int session_host_init(struct session_host *host)
+static struct link_cfg link_cfg_of(const struct host *host)
 {
-	memset(host, 0, sizeof(*host));
-	host->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (host->ended_fd < 0)
-		return failure_set(EXIT_INTERNAL, "start", "cannot make an eventfd: %s",
-				   strerror(errno));
-	pthread_mutex_init(&host->lock, NULL);
-	pthread_cond_init(&host->changed, NULL);
-	return 0;
+	return (struct link_cfg){.peer_name = "a client",
+				 .stop_fd = host != NULL ? host->stop_fd : -1};
 }
 
-void session_host_destroy(struct session_host *host)
+int session_conn_cfg(struct rpma_conn_cfg **cfg)
 {
-	pthread_cond_destroy(&host->changed);
-	pthread_mutex_destroy(&host->lock);
-	close(host->ended_fd);
+	const struct link_cfg of_messages = link_cfg_of(NULL);
+
+	return link_conn_cfg(&of_messages, cfg);
 }
+
+/* --- greeting --------------------------------------------------------------- */
 
 static int accept_client(struct session *s)
 {
-	const struct link_cfg cfg = {"a client", SESSION_SEND_SLOTS, cli_stop_fd()};
-	struct greeting_reply reply = s->host->reply;
+	const struct link_cfg cfg = link_cfg_of(s->host);
+	const struct greeting_reply reply = {.version = GREETING_VERSION, .answer = s->answer};
 	uint8_t bytes[GREETING_REPLY_BYTES];
 
-	reply.answer = s->answer;
 	greeting_encode_reply(&reply, bytes);
 	return link_accept(&s->link, s->host->peer, &s->req, &cfg, bytes, sizeof(bytes));
 }
 
-static int check_hello(const struct session *s, const struct message_hello *hello, char *refusal)
+static int send_text(struct session *s, const char *text)
 {
-	uint64_t bytes = s->host->reply.target_bytes;
-
-	if (s->role == GREETING_MEASURE && hello->size_bytes > bytes) {
-		snprintf(refusal, MESSAGE_TEXT_MAX,
-			 "operations of %" PRIu64 " bytes do not fit its target of %" PRIu64
-			 " bytes",
-			 hello->size_bytes, bytes);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int send_environment(struct session *s)
-{
-	const uint8_t *text = (const uint8_t *)s->host->environment;
-	uint32_t len = (uint32_t)strlen(s->host->environment);
+	struct message m = {.type = MESSAGE_TEXT};
+	size_t total = strlen(text);
 	int ret = 0;
 
-	for (uint32_t at = 0; at < len && ret == 0;) {
-		struct message m = {.type = MESSAGE_ENVIRONMENT};
+	if (total > MESSAGE_TEXT_MAX)
+		return failure_set(EXIT_INTERNAL, "message", "a text of %zu bytes is too long",
+				   total);
+	m.text.total = (uint32_t)total;
+	while (m.text.offset < m.text.total && ret == 0) {
+		uint32_t left = m.text.total - m.text.offset;
 
-		m.environment.offset = at;
-		m.environment.bytes = len - at < MESSAGE_CHUNK_MAX ? len - at : MESSAGE_CHUNK_MAX;
-		m.environment.data = text + at;
-		at += m.environment.bytes;
+		m.text.bytes = left < MESSAGE_CHUNK_MAX ? left : MESSAGE_CHUNK_MAX;
+		m.text.data = (const uint8_t *)text + m.text.offset;
 		ret = exchange_send(s->link, &m);
+		m.text.offset += m.text.bytes;
 	}
 	return ret;
 }
 
-static int greet(struct session *s, struct message_hello *hello)
+static int greet(struct session *s)
 {
-	struct exchange_buffer buffer;
+	const struct host *host = s->host;
 	struct message m, welcome = {.type = MESSAGE_WELCOME};
-	int ret = exchange_receive(s->link, MESSAGE_HELLO, LINK_TIMEOUT_MS, &buffer, &m);
+	int ret = exchange_receive(s->link, MESSAGE_HELLO, LINK_TIMEOUT_MS, &s->buffer, &m);
 
 	if (ret)
 		return ret;
-	*hello = m.hello;
-	if (check_hello(s, hello, welcome.welcome.refusal) != 0) {
-		exchange_send(s->link, &welcome);
-		return failure_set(EXIT_RUN_FAILED, "hello", "refused a client: %s",
-				   welcome.welcome.refusal);
-	}
-	if (s->role == GREETING_CONTROL)
-		welcome.welcome.environment_bytes = (uint32_t)strlen(s->host->environment);
+	welcome.welcome.environment_bytes = (uint32_t)strlen(host->environment);
+	welcome.welcome.direct_write_to_pmem = host->direct_write_to_pmem;
+	welcome.welcome.targets_count = (uint8_t)host->offers_count;
+	for (size_t i = 0; i < host->offers_count; i++)
+		welcome.welcome.targets[i] = host->offers[i].description;
 	ret = exchange_send(s->link, &welcome);
-	return ret || s->role != GREETING_CONTROL ? ret : send_environment(s);
+	s->welcomed = ret == 0;
+	return ret == 0 ? send_text(s, host->environment) : ret;
 }
 
-static uint64_t timeval_ns(struct timeval t)
+/* --- the run ---------------------------------------------------------------- */
+
+static int out_of_place(const struct session *s)
 {
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_usec * 1000;
+	return failure_set(EXIT_RUN_FAILED, "message", "%s sent a message that makes no sense here",
+			   link_peer_name(s->link));
 }
 
-static int serve(struct session *s, const struct message_hello *hello)
+static int say_alive(struct session *s)
 {
-	uint64_t begin = clock_raw_ns(), limit_ms = hello->limit_ns / 1000000 + 1;
-	struct message bye, report = {.type = MESSAGE_REPORT};
-	struct exchange_buffer buffer;
-	struct rusage before, after;
+	const struct message alive = {.type = MESSAGE_ALIVE};
+
+	return exchange_send(s->link, &alive);
+}
+
+/*
+ * Waits until a descriptor is readable, and lets the stage look at its own. A
+ * message counts as news only where one is expected.
+ */
+static int wait_for_news(struct session *s, bool messages)
+{
+	struct pollfd fds[3 + STAGE_FDS] = {{messages ? link_receive_fd(s->link) : -1, POLLIN, 0},
+					    {link_event_fd(s->link), POLLIN, 0},
+					    {s->host->stop_fd, POLLIN, 0}};
+	int ready;
+
+	if (s->stage != NULL)
+		stage_fds(s->stage, fds + 3);
+	ready = poll(fds, s->stage != NULL ? 3 + STAGE_FDS : 3, ALIVE_MS);
+	if (ready < 0)
+		return errno == EINTR
+			       ? 0
+			       : failure_set(EXIT_INTERNAL, "message", "poll: %s", strerror(errno));
+	if (ready == 0)
+		return say_alive(s);
+	if (fds[2].revents != 0)
+		return -ECANCELED;
+	/* what came before the end of the connection is still to be received */
+	if (fds[1].revents != 0)
+		link_alive(s->link, 0);
+	return s->stage != NULL ? stage_look(s->stage, fds + 3) : 0;
+}
+
+static int next_message(struct session *s, struct message *m)
+{
 	int ret;
 
-	getrusage(RUSAGE_SELF, &before);
-	ret = exchange_receive(s->link, MESSAGE_BYE, (int)limit_ms, &buffer, &bye);
-	if (ret || s->role != GREETING_MEASURE)
-		return ret;
-	getrusage(RUSAGE_SELF, &after);
-	report.report.elapsed_ns = clock_raw_ns() - begin;
-	report.report.user_ns = timeval_ns(after.ru_utime) - timeval_ns(before.ru_utime);
-	report.report.sys_ns = timeval_ns(after.ru_stime) - timeval_ns(before.ru_stime);
-	return exchange_send(s->link, &report);
+	for (;;) {
+		ret = exchange_receive_any(s->link, 0, &s->buffer, m);
+		if (ret == -EPROTO)
+			return out_of_place(s);
+		if (ret != -ETIMEDOUT)
+			return ret;
+		ret = wait_for_news(s, true);
+		if (ret)
+			return ret;
+	}
+}
+
+/* A refusal ends the repeat, not the run. */
+static int begin(struct session *s, const struct message_begin *begin)
+{
+	struct message ready = {.type = MESSAGE_READY};
+
+	if (stage_open(&s->stage, s->host, begin) == 0) {
+		stage_describe(s->stage, &ready.ready);
+	} else {
+		snprintf(ready.ready.refusal, sizeof(ready.ready.refusal), "%.*s",
+			 MESSAGE_REFUSAL_MAX - 1, failure_get()->text);
+		host_say(s->host, failure_get()->text);
+	}
+	return exchange_send(s->link, &ready);
+}
+
+static int send_report(struct session *s)
+{
+	json_t *report = stage_report(s->stage);
+	char *text = report != NULL ? json_dumps(report, JSON_COMPACT) : NULL;
+	int ret;
+
+	json_decref(report);
+	if (text == NULL)
+		return -EIO;
+	ret = send_text(s, text);
+	free(text);
+	return ret;
+}
+
+/* What the stage still has to do may take long: the client is watched meanwhile. */
+static int end(struct session *s, const struct message_end *end)
+{
+	int ret = stage_end(s->stage, end);
+
+	while (ret == 0 && !stage_is_done(s->stage)) {
+		ret = wait_for_news(s, false);
+		if (ret == 0 && !link_alive(s->link, 0))
+			ret = -EIO;
+	}
+	if (ret == 0)
+		ret = send_report(s);
+	stage_close(&s->stage);
+	return ret;
+}
+
+static int obey(struct session *s, const struct message *m)
+{
+	if (m->type == MESSAGE_BEGIN && s->stage == NULL)
+		return begin(s, &m->begin);
+	if (m->type == MESSAGE_START && s->stage != NULL)
+		return stage_start(s->stage, m->start.phase);
+	if (m->type == MESSAGE_END && s->stage != NULL)
+		return end(s, &m->end);
+	return out_of_place(s);
+}
+
+static int serve(struct session *s)
+{
+	struct message m;
+	int ret = next_message(s, &m);
+
+	while (ret == 0 && m.type != MESSAGE_BYE) {
+		ret = obey(s, &m);
+		if (ret == 0)
+			ret = next_message(s, &m);
+	}
+	/* the client closes: it may still be reading */
+	if (ret == 0)
+		link_alive(s->link, LINK_TIMEOUT_MS);
+	return ret;
 }
 
 static int run(struct session *s)
 {
-	struct message_hello hello;
 	int ret = accept_client(s);
 
 	if (ret)
@@ -149,29 +240,29 @@ static int run(struct session *s)
 				   s->answer == GREETING_BUSY ? "too many at once"
 							      : "it speaks another version");
 	}
-	ret = greet(s, &hello);
-	if (ret == 0)
-		ret = serve(s, &hello);
-	if (ret == 0)
-		link_alive(s->link, LINK_TIMEOUT_MS);
-	return ret;
+	ret = greet(s);
+	return ret == 0 ? serve(s) : ret;
 }
+
+/* --- the thread ------------------------------------------------------------- */
 
 static void *session_thread(void *arg)
 {
 	struct session *s = arg;
-	struct session_host *host = s->host;
-	bool control = s->role == GREETING_CONTROL && s->answer == GREETING_WELCOME;
+	struct host *host = s->host;
+	bool welcomed;
 
-	if (run(s) == -EIO && !host->quiet)
-		cli_report_failure("rpma-bench server");
+	if (run(s) == -EIO)
+		host_say(host, failure_get()->text);
+	stage_close(&s->stage);
 	if (s->req != NULL)
 		rpma_conn_req_delete(&s->req);
 	link_close(&s->link);
+	welcomed = s->welcomed;
 	free(s);
 	pthread_mutex_lock(&host->lock);
-	host->active--;
-	if (control)
+	host->sessions--;
+	if (welcomed)
 		eventfd_write(host->ended_fd, 1);
 	pthread_cond_broadcast(&host->changed);
 	pthread_mutex_unlock(&host->lock);
@@ -180,7 +271,7 @@ static void *session_thread(void *arg)
 
 /*
  * Another version, and one client too many, get an answer; junk does not, nor
- * do so many that the answers themselves would be too much.
+ * does a stranger, nor so many that the answers themselves would be too much.
  */
 static int judge(struct session *s)
 {
@@ -188,39 +279,34 @@ static int judge(struct session *s)
 	struct greeting_request request;
 	bool flooded;
 
+	if (!host_allows(s->host, s->req))
+		return -EACCES;
 	if (rpma_conn_req_get_private_data(s->req, &pdata) != 0 || pdata.ptr == NULL ||
 	    greeting_decode_request(pdata.ptr, pdata.len, &request) != 0)
 		return -EPROTO;
-	s->role = request.role;
 	if (request.version != GREETING_VERSION)
 		s->answer = GREETING_WRONG_VERSION;
+	else if (request.role != GREETING_CONTROL)
+		return -EPROTO;
 	pthread_mutex_lock(&s->host->lock);
-	flooded = s->host->active >= 2 * SESSION_MAX;
-	if (s->host->active >= SESSION_MAX)
+	flooded = s->host->sessions >= 2 * HOST_SESSIONS_MAX;
+	if (s->host->sessions >= HOST_SESSIONS_MAX)
 		s->answer = GREETING_BUSY;
-	s->host->active += !flooded;
+	s->host->sessions += !flooded;
 	pthread_mutex_unlock(&s->host->lock);
 	return flooded ? -EBUSY : 0;
 }
 
-static int start_thread(struct session *s)
+static void turn_away(struct session *s, int error)
 {
-	pthread_attr_t detached;
-	sigset_t all, before;
-	pthread_t thread;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	error = pthread_create(&thread, &detached, session_thread, s);
-	pthread_attr_destroy(&detached);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error;
+	rpma_conn_req_delete(&s->req);
+	if (error == -EPROTO)
+		host_say(s->host, "rejected a connection that is no client of this tool");
+	else if (error == -EACCES)
+		host_say(s->host, "rejected a connection from an address that --allow has not");
 }
 
-void session_start(struct session_host *host, struct rpma_conn_req *req)
+void session_start(struct host *host, struct rpma_conn_req *req)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int ret;
@@ -233,26 +319,21 @@ void session_start(struct session_host *host, struct rpma_conn_req *req)
 	s->req = req;
 	ret = judge(s);
 	if (ret != 0) {
-		rpma_conn_req_delete(&s->req);
+		turn_away(s, ret);
 		free(s);
-		if (ret == -EPROTO && !host->quiet)
-			fprintf(stderr, "rpma-bench server: rejected a connection that is no "
-					"client of this tool\n");
-		return;
-	}
-	if (start_thread(s) != 0) {
+	} else if (thread_start(NULL, session_thread, s) != 0) {
 		rpma_conn_req_delete(&s->req);
 		free(s);
 		pthread_mutex_lock(&host->lock);
-		host->active--;
+		host->sessions--;
 		pthread_mutex_unlock(&host->lock);
 	}
 }
 
-void session_wait_all(struct session_host *host)
+void session_wait_all(struct host *host)
 {
 	pthread_mutex_lock(&host->lock);
-	while (host->active > 0)
+	while (host->sessions > 0)
 		pthread_cond_wait(&host->changed, &host->lock);
 	pthread_mutex_unlock(&host->lock);
 }

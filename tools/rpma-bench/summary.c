@@ -79,8 +79,10 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median_of(double *values, size_t count)
+double summary_median(double *values, size_t count)
 {
+	if (count == 0)
+		return 0;
 	qsort(values, count, sizeof(*values), ascending);
 	return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
@@ -98,10 +100,10 @@ size_t summary_flag(const double *values, size_t count, bool *flags)
 		return 0;
 	}
 	memcpy(scratch, values, count * sizeof(*scratch));
-	median = median_of(scratch, count);
+	median = summary_median(scratch, count);
 	for (size_t i = 0; i < count; i++)
 		scratch[i] = fabs(values[i] - median);
-	limit = 3 * MAD_SCALE * median_of(scratch, count);
+	limit = 3 * MAD_SCALE * summary_median(scratch, count);
 	for (size_t i = 0; i < count; i++) {
 		flags[i] = fabs(values[i] - median) > limit;
 		flagged += flags[i];

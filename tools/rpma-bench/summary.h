@@ -21,6 +21,9 @@ struct summary_interval summary_mean(const double *values, size_t count);
 /* The 97.5 % quantile of Student's t. */
 double summary_t975(size_t degrees_of_freedom);
 
+/* Sorts the values; 0 without any. */
+double summary_median(double *values, size_t count);
+
 /* Farther from the median than 3 scaled median deviations; flags[count] is filled. */
 size_t summary_flag(const double *values, size_t count, bool *flags);
 

@@ -7,7 +7,7 @@
 
 #include "run.h"
 
-/* An array of {code, severity, host, text}; the codes are the schema's. */
-json_t *warnings_make(const struct run *run);
+/* An array of {code, severity, host, text} about the points; the codes are the schema's. */
+json_t *warnings_make(const struct run *run, const json_t *points);
 
 #endif /* WARNINGS_H */

@@ -2,18 +2,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks a result of rpma-bench against what was asked for.
 
-Used by the scripts that run in the guest. It reads nothing but the file and
-the schema, and works out every figure that follows from others.
+It reads nothing but the file and the schema, and works out every figure that
+follows from others: percentiles and their bounds from the buckets, summaries
+from the repeats, rates from counts and times.
 """
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import math
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/rpma-bench-1.schema.json"
+Z95 = 1.959963984540054
+# Student's t, 97.5 %, by degrees of freedom
+T975 = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216]
+LATENCIES = ("latency", "read_latency", "response_latency")
+KINDS = {
+    ("write", "none"): "post_to_cqe",
+    ("write", "apm"): "write_flush",
+    ("write", "native"): "write_flush_native",
+    ("write", "gpspm"): "gpspm_rtt",
+    ("write", "gpspm-rt"): "gpspm_rtt",
+    ("write", "append"): "atomic_write_commit",
+    ("write-imm", "none"): "post_to_cqe",
+    ("atomic-write", "none"): "post_to_cqe",
+    ("read", "none"): "read",
+    ("send", "none"): "send_rtt",
+}
+STEPS = {
+    "connect": ["prepare", "establish", "disconnect", "delete"],
+    "register": ["register", "deregister"],
+}
 
 
 def check_schema(document: Any) -> None:
@@ -25,63 +49,253 @@ def check_schema(document: Any) -> None:
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(document)
 
 
+def near(a: float, b: float, relative: float = 1e-6, absolute: float = 1e-3) -> bool:
+    return abs(a - b) <= relative * abs(b) + absolute
+
+
 def width(low: int, sub_bits: int) -> int:
     return 1 if low < 1 << sub_bits else 1 << (low.bit_length() - 1 - sub_bits)
 
 
-def check_latency(latency: dict[str, Any], ops: int) -> None:
+def bucket_of_rank(buckets: list[list[int]], rank: int) -> int:
+    seen = 0
+    for low, count in buckets:
+        seen += count
+        if seen >= rank:
+            return low
+    return buckets[-1][0]
+
+
+def expected_percentile(histogram: dict[str, Any], low: int, high: int, p: float) -> dict[str, Any]:
+    """By order statistics: rank n p, bounds n p -+ 1.96 sqrt(n p (1 - p))."""
+    buckets, bits = histogram["buckets"], histogram["sub_bits"]
+    n = sum(count for _, count in buckets)
+    if n * (1 - p) < 10 - 1e-6:
+        return {"p": p, "ns": None, "lo_ns": None, "hi_ns": None}
+    spread = Z95 * math.sqrt(n * p * (1 - p))
+    at = bucket_of_rank(buckets, math.ceil(n * p - 1e-6))
+    first = bucket_of_rank(buckets, max(1, math.floor(n * p - spread)))
+    last = bucket_of_rank(buckets, min(n, math.ceil(n * p + spread) + 1))
+    values = at + (width(at, bits) - 1) // 2, first, last + width(last, bits) - 1
+    ns, lo_ns, hi_ns = (min(max(v, low), high) for v in values)
+    return {"p": p, "ns": ns, "lo_ns": lo_ns, "hi_ns": hi_ns}
+
+
+def check_latency(latency: dict[str, Any], samples: int | None) -> None:
     histogram = latency["histogram"]
     buckets = histogram["buckets"]
+    count = latency["count"]
     lows = [low for low, _ in buckets]
     assert lows == sorted(set(lows)), "buckets are not ascending"
-    assert sum(count for _, count in buckets) == latency["count"] == ops, "samples are not ops"
+    assert sum(c for _, c in buckets) == count, "buckets do not add up"
+    assert samples is None or count == samples, f"{count} samples of {samples} operations"
     assert lows[0] <= latency["min_ns"] < lows[0] + width(lows[0], histogram["sub_bits"])
     assert lows[-1] <= latency["max_ns"] < lows[-1] + width(lows[-1], histogram["sub_bits"])
     assert latency["min_ns"] <= latency["mean_ns"] <= latency["max_ns"]
     # the mean of bucket starts is below the true mean by less than a bucket's width
-    start = sum(low * count for low, count in buckets) / ops
-    assert start <= latency["mean_ns"] <= start * (1 + 2 ** -histogram["sub_bits"]) + 1
+    start = sum(low * c for low, c in buckets) / count
+    assert start <= latency["mean_ns"] + 1e-3
+    assert latency["mean_ns"] <= start * (1 + 2 ** -histogram["sub_bits"]) + 1
+    assert (latency["stddev_ns"] is None) == (count < 2)
     for item in latency["percentiles"]:
-        enough = ops * (1 - item["p"]) >= 10 - 1e-6
-        assert (item["ns"] is not None) == enough, f"p{item['p']} of {ops} samples"
-        if enough:
-            assert latency["min_ns"] <= item["lo_ns"] <= item["ns"] <= item["hi_ns"]
-            assert item["hi_ns"] <= latency["max_ns"]
+        expected = expected_percentile(histogram, latency["min_ns"], latency["max_ns"], item["p"])
+        assert item == expected, f"{item}, by its buckets {expected}"
 
 
-def check_repeat(repeat: dict[str, Any], size: int, duration_ns: int) -> None:
-    ops, elapsed = repeat["ops"], repeat["elapsed_ns"]
-    assert ops > 0 and repeat["bytes"] == ops * size, "bytes are not ops x size"
-    assert abs(repeat["ops_per_s"] * elapsed / 1e9 - ops) <= 1e-6 * ops + 1
-    assert elapsed >= duration_ns or not repeat["complete"], "ended early"
-    assert sum(thread["ops"] for thread in repeat["threads"]) == ops
-    check_latency(repeat["latency"], ops)
+def expected_interval(values: list[float]) -> dict[str, Any]:
+    n = len(values)
+    mean = sum(values) / n
+    if n < 2:
+        return {"mean": mean, "ci95_low": None, "ci95_high": None}
+    deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1))
+    half = T975[n - 2] * deviation / math.sqrt(n)
+    return {"mean": mean, "ci95_low": mean - half, "ci95_high": mean + half}
 
 
-def check_points(document: dict[str, Any], asked: argparse.Namespace) -> None:
-    found = [(p["params"]["size_bytes"], p["params"]["depth"]) for p in document["points"]]
-    wanted = [(size, depth) for depth in asked.depths for size in asked.sizes]
-    complete = document["run"]["status"] == "complete"
-    if complete:
+def check_interval(found: dict[str, Any] | None, values: list[float | None]) -> None:
+    known = [v for v in values if v is not None]
+    if not known:
+        assert found is None, found
+        return
+    assert found is not None
+    for key, value in expected_interval(known).items():
+        if value is None:
+            assert found[key] is None
+        else:
+            assert near(found[key], value, 1e-5, 2e-3), f"{key}: {found}, expected {value}"
+
+
+def check_latency_summary(found: dict[str, Any] | None, latencies: list[Any]) -> None:
+    known = [latency for latency in latencies if latency]
+    if not known:
+        assert found is None, found
+        return
+    assert found is not None
+    merged: Counter[int] = Counter()
+    for latency in known:
+        merged.update(dict(latency["histogram"]["buckets"]))
+    histogram = found["merged_histogram"]
+    assert histogram["buckets"] == [list(pair) for pair in sorted(merged.items())]
+    assert found["count"] == sum(latency["count"] for latency in known)
+    assert found["min_ns"] == min(latency["min_ns"] for latency in known)
+    assert found["max_ns"] == max(latency["max_ns"] for latency in known)
+    check_interval(found["mean_ns"], [latency["mean_ns"] for latency in known])
+    for item in found["percentiles"]:
+        assert item == expected_percentile(histogram, found["min_ns"], found["max_ns"], item["p"])
+
+
+def check_rates(side: dict[str, Any], size: int | None) -> None:
+    ops, elapsed = side["ops"], side["elapsed_ns"]
+    assert ops > 0 and elapsed > 0
+    assert side["bytes"] == (None if size is None else ops * size), "bytes are not ops x size"
+    assert near(side["ops_per_s"], ops / elapsed * 1e9)
+    if size is None:
+        assert side["bytes_per_s"] is None
+    else:
+        assert near(side["bytes_per_s"], ops * size / elapsed * 1e9)
+
+
+def signalled(ops: int, params: dict[str, Any]) -> range:
+    """How many completions there may be: each lane begins anew and ends with one."""
+    lanes = params["threads"] * params["connections"]
+    every = params["signal_every"]
+    return range(ops // every, ops // every + lanes + 1) if every > 1 else range(ops, ops + 1)
+
+
+def check_counts(repeat: dict[str, Any], params: dict[str, Any]) -> None:
+    ops = repeat["ops"]
+    if params["test"] == "mix":
+        writes, reads = repeat["latency"], repeat["read_latency"]
+        assert reads["count"] == repeat["read_ops"]
+        assert writes["count"] + reads["count"] == ops
+        deviation = math.sqrt(params["read_fraction"] * (1 - params["read_fraction"]) / ops)
+        assert abs(repeat["read_ops"] / ops - params["read_fraction"]) <= 5 * deviation + 1 / ops
+    else:
+        assert repeat["latency"]["count"] in signalled(ops, params)
+        assert repeat["read_ops"] is None and repeat["read_latency"] is None
+    if params["test"] == "rate":
+        assert repeat["response_latency"]["count"] == ops
+        assert repeat["response_latency"]["mean_ns"] >= repeat["latency"]["mean_ns"]
+        assert 0 <= repeat["late_ops"] <= ops
+    else:
+        assert repeat["response_latency"] is None
+        assert repeat["late_ops"] is None and repeat["max_lag_ns"] is None
+    served = params["persist"] in ("gpspm", "gpspm-rt") or params["op"] in ("send", "write-imm")
+    if served and repeat["complete"]:
+        assert repeat["requests"] == ops + repeat["warmup"]["ops"], "requests are not operations"
+
+
+def check_steps(repeat: dict[str, Any], test: str) -> None:
+    assert [s["name"] for s in repeat["steps"]] == STEPS[test]
+    means = {}
+    for step in repeat["steps"]:
+        check_latency(step["latency"], repeat["ops"])
+        means[step["name"]] = step["latency"]["mean_ns"]
+    whole = means["register"] if test == "register" else means["prepare"] + means["establish"]
+    # each is rounded down to whole nanoseconds, and stamps lie between
+    assert near(repeat["latency"]["mean_ns"], whole, 0.05, 2000), (repeat["latency"], means)
+
+
+def check_repeat(repeat: dict[str, Any], point: dict[str, Any], verify: bool) -> None:
+    params, stop = point["params"], point["stop"]
+    transfers = params["test"] not in STEPS
+    size = params["size_bytes"] if transfers else None
+    check_rates(repeat, size)
+    if stop["duration_ns"] is not None and params["test"] != "rate":
+        assert repeat["elapsed_ns"] >= stop["duration_ns"] or not repeat["complete"], "ended early"
+    if stop["ops"] is not None and transfers and repeat["complete"]:
+        assert repeat["ops"] == stop["ops"]
+    assert sum(thread["ops"] for thread in repeat["threads"]) == repeat["ops"]
+    assert len(repeat["threads"]) == params["threads"]
+    assert all(thread["ops"] > 0 for thread in repeat["threads"])
+    for key in LATENCIES:
+        if repeat[key] is not None:
+            check_latency(repeat[key], None)
+    if transfers:
+        check_counts(repeat, params)
+    else:
+        check_steps(repeat, params["test"])
+    reverse = repeat["reverse"]
+    assert (reverse is not None) == (params["bidirectional"] and repeat["complete"])
+    if reverse is not None:
+        check_rates(reverse, size)
+        check_latency(reverse["latency"], reverse["ops"])
+    if verify and params["op"] in ("write", "write-imm", "atomic-write") and repeat["complete"]:
+        assert repeat["verify"]["checked_bytes"] > 0 and repeat["verify"]["mismatches"] == 0
+
+
+def check_summary(point: dict[str, Any]) -> None:
+    repeats, summary = point["repeats"], point["summary"]
+    counted = [r for r in repeats if r["complete"]] or repeats
+    assert summary["n"] == len(counted)
+    for key in ("ops_per_s", "bytes_per_s"):
+        check_interval(summary[key], [r[key] for r in counted])
+    for key in LATENCIES:
+        check_latency_summary(summary[key], [r[key] for r in counted])
+    late = [r["late_ops"] for r in counted]
+    assert summary["late_ops"] == (None if None in late else sum(late))
+    if summary["reverse"] is not None:
+        sides = [r["reverse"] for r in counted]
+        check_interval(summary["reverse"]["bytes_per_s"], [s["bytes_per_s"] for s in sides])
+        check_latency_summary(summary["reverse"]["latency"], [s["latency"] for s in sides])
+    for index, step in enumerate(summary["steps"] or []):
+        latencies = [r["steps"][index]["latency"] for r in counted]
+        check_latency_summary(step["latency"], latencies)
+
+
+def check_params(params: dict[str, Any]) -> None:
+    kind = {"connect": "connect", "register": "mr_reg"}.get(params["test"])
+    if kind is None:
+        kind = KINDS[params["op"], params["persist"]]
+    assert params["latency_kind"] == kind, params["latency_kind"]
+    assert (params["mode"] == "open") == (params["target_rate_per_s"] is not None)
+    flushes = params["persist"] in ("apm", "native", "append")
+    assert (params["flush"] is not None) == (params["flush_method"] is not None) == flushes
+    assert params["persist"] != "native" or params["flush_method"] == "native"
+    assert (params["read_fraction"] is not None) == (params["test"] == "mix")
+
+
+def check_document(document: dict[str, Any], verify: bool = False) -> None:
+    """All that follows from the file itself."""
+    check_schema(document)
+    orders = []
+    for point in document["points"]:
+        check_params(point["params"])
+        for repeat in point["repeats"]:
+            check_repeat(repeat, point, verify)
+            orders.append(repeat["order"])
+        check_summary(point)
+    assert len(set(orders)) == len(orders)
+
+
+def field(params: dict[str, Any], key: str) -> Any:
+    value: Any = params
+    for part in key.split("."):
+        value = value[part]
+    return value
+
+
+def check_asked(document: dict[str, Any], asked: argparse.Namespace) -> None:
+    found = [
+        (p["params"]["persist"], p["params"]["size_bytes"], p["params"]["depth"])
+        for p in document["points"]
+    ]
+    persists = asked.persists or sorted({persist for persist, _, _ in found})
+    wanted = list(itertools.product(persists, asked.depths, asked.sizes))
+    wanted = [(persist, size, depth) for persist, depth, size in wanted]
+    if asked.status == "complete":
         assert found == wanted, f"points {found}, asked for {wanted}"
     else:
         assert set(found) <= set(wanted) and len(set(found)) == len(found), found
     orders: list[int] = []
     for point in document["points"]:
-        size = point["params"]["size_bytes"]
         for key, value in asked.param:
-            assert str(point["params"][key]) == value, f"{key} is {point['params'][key]}"
-        repeats = point["repeats"]
-        assert not complete or [r["index"] for r in repeats] == list(range(asked.repeats))
-        for repeat in repeats:
-            check_repeat(repeat, size, point["stop"]["duration_ns"])
-        orders += [r["order"] for r in repeats]
-        merged = point["summary"]["latency"]["merged_histogram"]["buckets"]
-        counted = [r for r in repeats if r["complete"]] or repeats
-        assert sum(c for _, c in merged) == sum(r["ops"] for r in counted)
-        assert point["summary"]["n"] == len(counted)
-    assert len(set(orders)) == len(orders)
-    assert not complete or sorted(orders) == list(range(len(wanted) * asked.repeats))
+            assert str(field(point["params"], key)) == value, f"{key}: {point['params']}"
+        indices = [r["index"] for r in point["repeats"]]
+        assert asked.status != "complete" or indices == list(range(asked.repeats))
+        orders += [r["order"] for r in point["repeats"]]
+    if asked.status == "complete":
+        assert sorted(orders) == list(range(len(wanted) * asked.repeats))
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -98,6 +312,8 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--sizes", type=numbers, required=True)
     parser.add_argument("--depths", type=numbers, default=[1])
+    parser.add_argument("--persists", type=lambda text: text.split(","),
+                        help="if not given, whatever it is, and only one")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--status", default="complete")
     parser.add_argument("--kind", default="rxe")
@@ -105,14 +321,14 @@ def main() -> int:
     parser.add_argument("--param", type=pair, action="append", default=[])
     asked = parser.parse_args()
     document = json.loads(asked.file.read_text())
-    check_schema(document)
+    check_document(document)
     assert document["run"]["status"] == asked.status, document["run"]["status"]
     assert document["device"]["kind"] == asked.kind, document["device"]
     for host in ("client", "server"):
         assert document["environment"][host]["os"]["kernel"], f"no environment of the {host}"
     codes = {warning["code"] for warning in document["run"]["warnings"]}
     assert set(asked.warning) <= codes, codes
-    check_points(document, asked)
+    check_asked(document, asked)
     return 0
 
 

@@ -145,9 +145,10 @@ several_clients_one_server()
 {
 	start_server --target dram:1M
 	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 2 -o 1.json
-	result 1.json --sizes 64 --repeats 2 --param "target_memory=$(memory dram 1048576)"
+	result 1.json --sizes 64 --repeats 2 --param target_memory.kind=dram \
+		--param target_memory.bytes=1048576 --param target_memory.direct_write_to_pmem=False
 	ends 2 "$bench" client "$address" --port "$port" --size 2M -q 2> err
-	one_line err '2 MiB does not fit'
+	one_line err '2 MiB .*does not fit target 0'
 	"$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 5 -q -o 2.json &
 	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 5 -o 3.json
 	wait $!
@@ -155,13 +156,6 @@ several_clients_one_server()
 	result 3.json --sizes 64 --repeats 5
 	kill -TERM "$server"
 	ended "$server" 143
-}
-
-memory()
-{
-	printf "{'kind': '%s', 'bytes': %d, 'odp': None, 'hugepage_bytes': None, 'numa_node': 0, " \
-		"$1" "$2"
-	printf "'direct_write_to_pmem': False}"
 }
 
 a_server_for_one_client()

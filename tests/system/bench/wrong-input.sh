@@ -54,8 +54,30 @@ refused 64 '--depth 4097:' client host --depth 4097
 refused 64 '--test latency:' client host --test latency
 refused 64 '--op delete:' client host --op delete
 refused 64 '--persist maybe:' client host --persist maybe
-refused 64 'only --op write' client host --op read --persist apm
+refused 64 'persistence belongs to op write' client host --op read --persist apm
 refused 64 '--completion guess:' client host --completion guess
+refused 64 '--test lat,lat:' client host --test lat,lat
+refused 64 '--threads 65:' client host --threads 65
+refused 64 '--connections 0:' client host --connections 0
+refused 64 'threads x connections is 256 at most' client host --threads 64 --connections 5
+refused 64 '--signal-every 0:' client host --signal-every 0
+refused 64 'signal-every is 1 to the depth' client host --signal-every 2
+refused 64 '--rate 10K:' client host --test rate --rate 10K
+refused 64 '--rate 10k:5k:x1.5:' client host --test rate --rate 10k:5k:x1.5
+refused 64 'test rate needs a rate' client host --test rate
+refused 64 'a rate belongs to test rate' client host --rate 10k
+refused 64 '--read-fraction 1.5:' client host --test mix --read-fraction 1.5
+refused 64 'a read fraction belongs to test mix' client host --read-fraction 0.5
+refused 64 '--server-load 200%:' client host --server-load 200%
+refused 64 '--pattern zigzag:' client host --pattern zigzag
+refused 64 '--bidirectional maybe:' client host --bidirectional=maybe
+refused 64 'unexpected argument yes' client host --srq yes
+refused 64 'srq takes what the server receives' client host --srq
+refused 64 'an atomic-write has a size of 8' client host --op atomic-write --size 64
+refused 64 '--target dram,dram:' client host --target dram,dram
+refused 64 '--target /dev/dax0.0:' client host --target /dev/dax0.0
+refused 64 'more than 100000 points' client host --size 1:4096:+1 --depth 1:4096:+1
+refused 64 'at most 1000000 repeats' client host --size 1:4096:+1 --repeats 1000
 refused 64 '--duration 0:' client host --duration 0
 refused 64 '--duration 10x:' client host --duration 10x
 refused 64 '--duration 25h:' client host --duration 25h
@@ -63,12 +85,44 @@ refused 64 '--warmup -1s:' client host --warmup=-1s
 refused 64 '--repeats 0:' client host --repeats 0
 refused 64 '--repeats 1.5:' client host --repeats 1.5
 refused 64 '--seed x:' client host --seed x
+refused 64 '--ops 0:' client host --ops 0
+refused 64 '--ops 1e6:' client host --ops 1e6
+refused 64 '--ops and --duration' client host --ops 10k --duration 1s
+refused 64 '--ci 0:' client host --ci 0
+refused 64 '--ci 51:' client host --ci 51
+refused 64 '--repeats 2 with --ci' client host --ci 5 --repeats 2
+refused 64 '--label :' client host --label ''
+refused 64 '--label .*: expected a text' client host --label "$(printf 'x%.0s' {1..129})"
+refused 64 'expected a text of 1 to 128 bytes in UTF-8' client host --label $'\xff'
+refused 64 '--slo lat:' client host --slo lat
+refused 64 '--output y: expected one file' client host --resume x -o y
+refused 64 '--csv x: another file' client host -o x --csv x
+refused 64 '--mem-node -1:' client host --mem-node=-1
+refused 64 '--mem-node all:' client host --mem-node all
+refused 64 '--allow 10.0.0.0/33:' server --allow 10.0.0.0/33
+refused 64 '--allow host:' server --allow host
+refused 64 '--pin x:' server --pin x
+refused 64 'unknown option --allow' client host --allow 10.0.0.1
+refused 64 'unknown option --plan' server --plan x
+refused 64 'unknown option --targets' local --targets x
 refused 64 '--pin core:' client host --pin core
 refused 64 '--port 65536:' client host --port 65536
 refused 64 '--port 0:' client host --port 0
 refused 64 '--target dram:' server --target dram:
 refused 64 '--target dram:0:' server --target dram:0
 refused 64 '--target /tmp/x:1X:' server --target /tmp/x:1X
+
+printf '{"series": [{"size": 0}]}' > "$work/zero.json"
+printf '{"series": [{"sise": 64}]}' > "$work/key.json"
+printf '{"series": [{}]' > "$work/torn.json"
+refused 64 'series\[0\]: size 0: expected sizes' client host --plan "$work/zero.json"
+refused 64 'series\[0\]: unknown key "sise"' client host --plan "$work/key.json"
+refused 64 'line 1, column 15: ' local --plan "$work/torn.json"
+refused 64 '--size and --plan' client host --plan "$work/zero.json" --size 64
+refused 2 "cannot read the plan $work/none: No such file" client host --plan "$work/none"
+refused 2 'cannot read the plan /dev/zero: a regular file' client host --plan /dev/zero
+refused 2 'mem-node 1023: the machine has no such' client host --dry-run --mem-node 1023
+refused 2 "nothing to resume: there is no $work/x.json.jsonl" client host --resume "$work/x.json"
 
 refused 2 'resolve the host name nowhere.invalid' client nowhere.invalid
 refused 2 "write the result to $work/none/x.json: No such file" \

@@ -131,6 +131,143 @@ static void persistent_memory_is_listed(void **state)
 	json_decref(block);
 }
 
+static const json_t *whole(const json_t *object, const char *key, json_int_t expected)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!json_is_integer(value) || json_integer_value(value) != expected)
+		fail_msg("%s is not %lld", key, (long long)expected);
+	return value;
+}
+
+static void text(const json_t *object, const char *key, const char *expected)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	if (value == NULL)
+		fail_msg("%s is no text", key);
+	assert_string_equal(value, expected);
+}
+
+static void namespaces_and_mounts_are_listed(void **state)
+{
+	const json_t *region, *namespace;
+	json_t *block;
+
+	scratch_write("sys/devices/ndbus0/provider", "ACPI.NFIT\n");
+	scratch_write("sys/devices/ndbus0/region0/persistence_domain", "memory_controller\n");
+	scratch_write("sys/devices/ndbus0/region0/badblocks", "0 8\n16 8\n");
+	scratch_write("sys/devices/ndbus0/region0/align", "0x1000000\n");
+	scratch_link("../../../devices/ndbus0/region0", "sys/bus/nd/devices/region0");
+	scratch_write("sys/bus/nd/devices/namespace0.0/mode", "memory\n");
+	scratch_write("sys/bus/nd/devices/namespace0.0/block/pmem0/size", "1\n");
+	scratch_write("sys/bus/nd/devices/namespace10.0/mode", "raw\n");
+	scratch_write("proc/self/mountinfo",
+		      "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+		      "36 22 259:0 / /mnt/pmem rw,relatime - xfs /dev/pmem0 rw,dax=always\n");
+	block = gather(NULL);
+	region = json_array_get(json_object_get(block, "pmem"), 0);
+	text(region, "provider", "ACPI.NFIT");
+	whole(region, "badblocks", 2);
+	whole(region, "align_bytes", 0x1000000);
+	assert_true(json_is_null(json_object_get(region, "read_only")));
+	assert_int_equal(json_array_size(json_object_get(region, "namespaces")), 1);
+	namespace = json_array_get(json_object_get(region, "namespaces"), 0);
+	text(namespace, "mode", "memory");
+	text(namespace, "block", "pmem0");
+	text(namespace, "filesystem", "xfs");
+	text(namespace, "mount_options", "rw,dax=always");
+	json_decref(block);
+}
+
+static void power_and_caches_are_read(void **state)
+{
+	const json_t *power;
+	json_t *block;
+
+	scratch_write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+	scratch_write("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
+	scratch_write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cpuidle/state0/latency", "0\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C1E\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "10\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cpuidle/state2/name", "C6\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cpuidle/state2/latency", "133\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "1\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cache/index0/ways_of_associativity", "8\n");
+	scratch_write("sys/devices/system/cpu/cpu0/cache/index1/ways_of_associativity", "11\n");
+	scratch_write("sys/devices/system/node/node1/meminfo", "Node 1 MemTotal:  2048 kB\n");
+	scratch_write("run/systemd/container", "lxc\n");
+	block = gather(NULL);
+	power = json_object_get(block, "power");
+	assert_int_equal(json_array_size(json_object_get(power, "governors")), 2);
+	text(power, "idle_state", "C1E");
+	whole(power, "idle_exit_latency_us", 10);
+	assert_true(json_is_null(json_object_get(power, "cpu_dma_latency_us")));
+	whole(json_object_get(block, "cpu"), "llc_ways", 11);
+	text(json_object_get(block, "os"), "container", "lxc");
+	whole(json_array_get(fact(block, "memory", "nodes"), 0), "total_bytes", 2097152);
+	json_decref(block);
+}
+
+/* Writes so many bytes of a configuration space. */
+static void write_config(const uint8_t config[256], size_t bytes)
+{
+	char path[PATH_MAX];
+	FILE *file = fopen(scratch_path("sys/class/infiniband/mlx5_0/device/config", path), "we");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(config, 1, bytes, file), bytes);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Power management, then Express: relaxed ordering, no-snoop, 256 and 512 bytes. */
+static const uint8_t express_config[256] = {
+	[0x06] = 0x10, [0x34] = 0x40, [0x40] = 0x01,	      [0x41] = 0x60,
+	[0x60] = 0x10, [0x61] = 0x00, [0x68] = 0x10 | 1 << 5, [0x69] = 0x08 | 2 << 4,
+};
+
+static void the_use_of_the_link_is_read(void **state)
+{
+	const json_t *nic;
+	json_t *block;
+
+	scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
+	write_config(express_config, 256);
+	block = gather("mlx5_0");
+	nic = json_object_get(block, "nic");
+	whole(nic, "max_payload_bytes", 256);
+	whole(nic, "max_read_request_bytes", 512);
+	assert_true(json_is_true(json_object_get(nic, "relaxed_ordering")));
+	assert_true(json_is_true(json_object_get(nic, "no_snoop")));
+	json_decref(block);
+}
+
+/* Without privilege 64 bytes are all there is; a loop of capabilities ends. */
+static void what_the_link_hides_is_null(void **state)
+{
+	static const uint8_t loop[256] = {
+		[0x06] = 0x10, [0x34] = 0x40, [0x40] = 0x01, [0x41] = 0x40};
+	static const uint8_t beyond[256] = {
+		[0x06] = 0x10, [0x34] = 0xf8, [0xf8] = 0x10, [0xf9] = 0};
+	static const struct {
+		const uint8_t *config;
+		size_t bytes;
+	} cases[] = {{express_config, 64}, {express_config, 0}, {loop, 256}, {beyond, 256}};
+
+	scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *block;
+
+		write_config(cases[i].config, cases[i].bytes);
+		block = gather("mlx5_0");
+		assert_true(json_is_null(fact(block, "nic", "max_payload_bytes")));
+		assert_true(json_is_null(fact(block, "nic", "no_snoop")));
+		json_decref(block);
+	}
+}
+
 #if defined(__x86_64__)
 static void qemus_processor_is_an_emulated_one(void **state)
 {
@@ -167,6 +304,10 @@ int main(void)
 		in_scratch(what_is_unknown_is_null),
 		in_scratch(the_device_has_its_facts),
 		in_scratch(persistent_memory_is_listed),
+		in_scratch(namespaces_and_mounts_are_listed),
+		in_scratch(power_and_caches_are_read),
+		in_scratch(the_use_of_the_link_is_read),
+		in_scratch(what_the_link_hides_is_null),
 #if defined(__x86_64__)
 		in_scratch(qemus_processor_is_an_emulated_one),
 #endif

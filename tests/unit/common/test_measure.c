@@ -1,307 +1,493 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_measure.c -- the measuring loop with a time and completions of our own.
- *
- * Time stands still but for what the fake device takes: each completion is
- * due a scripted latency after its post, and a poll lets time pass until then
- * or, if nothing is due, by one step.
+ * test_measure.c -- the closed measuring loop with a time and completions of
+ * our own.
  */
-#include <errno.h>
-#include <librpma.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/cli.h"
 #include "common/failure.h"
-#include "rpma-bench/measure.h"
-#include "test.h"
+#include "fake_lanes.h"
 
-#define DEPTH_MAX 64
-#define NEVER	  UINT64_MAX
-
-static struct {
-	uint64_t now_ns;
-	uint64_t (*latency_ns)(uint64_t op); /* of operation number op, from 0 */
-	uint64_t posted;
-	uint64_t completed;
-	uint64_t due_ns[DEPTH_MAX];
-	uint64_t most_in_flight;
-	uint64_t fail_at;	/* the operation whose completion fails */
-	uint64_t post_fails_at; /* the operation whose post fails */
-	uint64_t signal_at;	/* the operation that brings a signal */
-	bool peer_gone;
-	enum ibv_wc_opcode opcode;
-} device;
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
-{
-	now->tv_sec = (time_t)(device.now_ns / 1000000000);
-	now->tv_nsec = (long)(device.now_ns % 1000000000);
-	return 0;
-}
-
-static int post(struct lane *lane, uint32_t slot)
-{
-	uint64_t latency_ns = device.latency_ns(device.posted);
-
-	if (device.posted == device.post_fails_at)
-		return RPMA_E_PROVIDER;
-	assert_int_equal(slot, device.posted % DEPTH_MAX % lane->remote_stride);
-	device.due_ns[device.posted % DEPTH_MAX] =
-		latency_ns == NEVER ? NEVER : device.now_ns + latency_ns;
-	device.posted++;
-	if (device.posted - device.completed > device.most_in_flight)
-		device.most_in_flight = device.posted - device.completed;
-	return 0;
-}
-
-int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got);
-
-int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
-{
-	uint64_t due = device.due_ns[device.completed % DEPTH_MAX];
-
-	assert_true(device.completed < device.posted);
-	if (due == NEVER) {
-		device.now_ns += 1000;
-		return RPMA_E_NO_COMPLETION;
-	}
-	if (due > device.now_ns)
-		device.now_ns = due;
-	memset(wc, 0, sizeof(*wc));
-	wc->opcode = device.opcode;
-	if (device.completed == device.fail_at)
-		wc->status = IBV_WC_REM_ACCESS_ERR;
-	if (device.completed == device.signal_at)
-		cli_signal = SIGINT;
-	device.completed++;
-	*got = 1;
-	return 0;
-}
-
-bool __wrap_link_alive(struct link *link, int timeout_ms);
-struct rpma_cq *__wrap_link_cq(const struct link *link);
-const char *__wrap_link_peer_name(const struct link *link);
-
-bool __wrap_link_alive(struct link *link, int timeout_ms)
-{
-	if (device.peer_gone)
-		failure_set(EXIT_RUN_FAILED, "connection", "gone");
-	return !device.peer_gone;
-}
-
-struct rpma_cq *__wrap_link_cq(const struct link *link)
-{
-	return NULL;
-}
-
-const char *__wrap_link_peer_name(const struct link *link)
-{
-	return "server X";
-}
-
-static uint64_t ten_us(uint64_t op)
-{
-	return 10000;
-}
-
-static uint64_t rising(uint64_t op)
+static uint64_t rising(uint32_t lane, uint64_t op)
 {
 	return 1000 * (op + 1);
 }
 
-static uint64_t never(uint64_t op)
+static uint64_t never(uint32_t lane, uint64_t op)
 {
-	return op < 100 ? 1000 : NEVER;
+	return op < 100 ? 1000 : FAKE_NEVER;
 }
 
-static struct operation operation = {.op = BENCH_WRITE, .latency_kind = "test", .post = post};
-static struct histogram latency;
-static struct clock clock_of_the_test; /* clock_gettime */
-static uint64_t stamps[DEPTH_MAX];
-static struct lane lane;
-
-static struct measure_cfg setup(uint64_t (*latency_ns)(uint64_t), uint32_t depth,
-				uint64_t duration_ns)
+/* 100 ms once, else 10 us. */
+static uint64_t stall(uint32_t lane, uint64_t op)
 {
-	memset(&device, 0, sizeof(device));
-	device.now_ns = 5000000000;
-	device.latency_ns = latency_ns;
-	device.fail_at = device.post_fails_at = device.signal_at = UINT64_MAX;
-	cli_signal = 0;
-	histogram_reset(&latency);
-	/* slots are used in turn: the fake lane keeps their number here */
-	lane.remote_stride = depth;
-	operation.flushes = 0;
-	return (struct measure_cfg){
-		.operation = &operation,
-		.lane = &lane,
-		.clock = &clock_of_the_test,
-		.depth = depth,
-		.duration_ns = duration_ns,
-		.limit_ns = duration_ns,
-		.latency = &latency,
-		.posted = stamps,
-	};
+	return op == 3000 ? 100000000 : 10000;
 }
 
-/* 10 us each, one after the other, for 1 ms: exactly 100. */
+static uint64_t lane_1_is_slow(uint32_t lane, uint64_t op)
+{
+	return lane == 1 ? 100000 : 10000;
+}
+
 static void operations_are_counted_and_timed(void **state)
 {
-	struct measure_cfg cfg = setup(ten_us, 1, 1000000);
+	/* 10 us each, one after the other, for 1 ms: exactly 100 */
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
 	struct measured m;
 
-	assert_int_equal(measure_run(&cfg, &m), 0);
+	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 100);
 	assert_int_equal(m.elapsed_ns, 1000000);
-	assert_int_equal(latency.count, 100);
-	assert_int_equal(latency.min_ns, 10000);
-	assert_int_equal(latency.max_ns, 10000);
+	assert_int_equal(m.begin_raw_ns, fake.begin_ns);
+	assert_int_equal(cfg.lanes[0].touched, 100);
+	assert_int_equal(fake_latency.count, 100);
+	assert_int_equal(fake_latency.min_ns, 10000);
+	assert_int_equal(fake_latency.max_ns, 10000);
 	assert_false(m.interrupted);
 }
 
-/* 1, 2, 3 ... us until 5.05 ms are over: 1 to 100, mean 50.5 us. */
-static void every_sample_is_recorded_exactly(void **state)
+/* The value of this rank is in the bucket that the percentile names. */
+static void assert_percentile(double p, uint64_t exact_ns)
 {
-	struct measure_cfg cfg = setup(rising, 1, 5050000);
+	struct percentile found = histogram_percentile(&fake_latency, p);
+
+	assert_true(found.known);
+	assert_int_equal(histogram_index(found.ns), histogram_index(exact_ns));
+	assert_in_range(exact_ns, found.lo_ns, found.hi_ns);
+}
+
+/* 1, 2, 3 ... 1000 us: all figures of an arithmetic series. */
+static void every_figure_is_exact(void **state)
+{
+	struct measure_cfg cfg = fake_setup(rising, 1, 500500000);
 	struct measured m;
 
-	assert_int_equal(measure_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 100);
-	assert_int_equal(m.elapsed_ns, 5050000);
-	assert_int_equal(latency.min_ns, 1000);
-	assert_int_equal(latency.max_ns, 100000);
-	assert_int_equal(latency.sum_ns, 5050000);
-	for (uint64_t us = 1; us <= 100; us++)
-		assert_true(latency.buckets[histogram_index(us * 1000)] > 0);
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1000);
+	assert_int_equal(m.elapsed_ns, 500500000);
+	assert_int_equal(fake_latency.min_ns, 1000);
+	assert_int_equal(fake_latency.max_ns, 1000000);
+	assert_int_equal(fake_latency.sum_ns, 500500000);
+	assert_true(histogram_mean_ns(&fake_latency) == 500500.0);
+	/* of n consecutive numbers: sqrt(n (n + 1) / 12) */
+	assert_true(fabs(histogram_stddev_ns(&fake_latency) - 1000 * sqrt(1000.0 * 1001.0 / 12.0)) <
+		    1e-3);
+	for (unsigned percent = 1; percent < 100; percent++)
+		assert_percentile(percent / 100.0, percent * 10000);
+	for (uint64_t us = 1; us <= 1000; us++)
+		assert_true(fake_latency.buckets[histogram_index(us * 1000)] > 0);
+}
+
+static void a_stall_is_one_slow_sample(void **state)
+{
+	struct measure_cfg cfg = fake_setup(stall, 1, 1000000000);
+	struct measured m;
+	uint64_t slow = 0;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	for (size_t i = histogram_index(10000) + 1; i < HISTOGRAM_BUCKETS; i++)
+		slow += fake_latency.buckets[i];
+	assert_int_equal(slow, 1);
+	assert_int_equal(fake_latency.max_ns, 100000000);
+	/* nobody was there to wait: 10,000 operations are simply missing */
+	assert_int_equal(m.ops, 90001);
+	assert_int_equal(m.late_ops, 0);
 }
 
 static void the_depth_is_kept_and_drained(void **state)
 {
-	struct measure_cfg cfg = setup(ten_us, 8, 1000000);
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, 1000000);
 	struct measured m;
 
-	assert_int_equal(measure_run(&cfg, &m), 0);
-	assert_int_equal(device.most_in_flight, 8);
-	assert_int_equal(device.completed, device.posted);
-	assert_int_equal(m.ops, device.posted);
-	/* eight in flight, each 10 us: eight times as many, and the last ones drained */
-	assert_in_range(m.ops, 800, 808);
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(fake.most_in_flight, 8);
+	assert_int_equal(fake.finished, fake.posted);
+	assert_int_equal(m.ops, fake.posted);
+	/* eight in flight, each 10 us */
+	assert_int_equal(m.ops, 800);
 }
 
 static void a_warm_up_waits_for_its_operations(void **state)
 {
-	struct measure_cfg cfg = setup(ten_us, 1, 1000000);
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
 	struct measured m;
 
 	cfg.min_ops = 250;
 	cfg.limit_ns = 4000000;
 	cfg.latency = NULL;
-	assert_int_equal(measure_run(&cfg, &m), 0);
+	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 250);
 	/* but not for more than it may take */
-	cfg = setup(ten_us, 1, 1000000);
+	cfg = fake_setup(fake_ten_us, 1, 1000000);
 	cfg.min_ops = 1000;
 	cfg.limit_ns = 4000000;
-	assert_int_equal(measure_run(&cfg, &m), 0);
+	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 400);
+}
+
+static void it_ends_after_so_many_operations(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
+	struct measured m;
+
+	cfg.max_ops = 1001;
+	cfg.signal_every = 4;
+	cfg.lanes_count = 3;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1001);
+	assert_int_equal(fake.posted, 1001);
+	/* 334, 334, 333: each lane sees its last one complete */
+	assert_int_equal(fake_latency.count, 84 + 84 + 84);
+	assert_false(m.interrupted);
+}
+
+static void unsignalled_operations_are_counted_not_timed(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, 1000000);
+	struct measured m;
+
+	cfg.signal_every = 4;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(fake.finished, fake.posted);
+	assert_int_equal(m.ops, fake.posted);
+	assert_true(fake.lanes[0].last_signal);
+	assert_int_equal(fake_latency.count, (m.ops + 3) / 4);
+	assert_int_equal(fake_latency.min_ns, 10000);
+	assert_int_equal(fake_latency.max_ns, 10000);
+}
+
+static void the_last_operation_is_always_signalled(void **state)
+{
+	/* wherever the signal comes, of a depth that is no multiple */
+	for (uint64_t at = 0; at < 40; at++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 7, 1000000000);
+		struct measured m;
+
+		cfg.signal_every = 5;
+		fake.stop_at = at;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_true(fake.lanes[0].last_signal);
+		assert_int_equal(fake.finished, fake.posted);
+		assert_int_equal(m.ops, fake.posted);
+	}
 }
 
 /* 1.05 s of 10 us each: ten whole windows of 100 ms with 10,000 operations. */
 static void windows_are_counted(void **state)
 {
-	struct measure_cfg cfg = setup(ten_us, 1, 1050000000);
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1050000000);
 	struct measured m;
 
-	assert_int_equal(measure_run(&cfg, &m), 0);
+	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.windows_used, 10);
 	for (unsigned i = 0; i < 10; i++)
 		assert_true(m.windows[i] > 9999 && m.windows[i] < 10001);
 }
 
-static void a_signal_ends_it_in_good_order(void **state)
+static void intervals_have_figures_of_their_own(void **state)
 {
-	struct measure_cfg cfg = setup(ten_us, 4, 1000000000);
+	static struct histogram scratch;
+	struct measure_interval intervals[8];
+	struct measure_cfg cfg = fake_setup(stall, 1, 550000000);
 	struct measured m;
 
-	device.signal_at = 42;
-	assert_int_equal(measure_run(&cfg, &m), 0);
+	cfg.scratch = &scratch;
+	cfg.intervals = intervals;
+	cfg.intervals_max = 8;
+	cfg.interval_ns = 100000000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	/* 130 ms instead of 100 for the one that stalls; the last one is half of one */
+	assert_int_equal(m.intervals_used, 5);
+	assert_int_equal(intervals[0].t_ns, 130000000);
+	assert_int_equal(intervals[0].ops, 3001);
+	assert_int_equal(intervals[0].max_ns, 100000000);
+	assert_int_equal(intervals[1].ops, 10000);
+	assert_int_equal(intervals[1].max_ns, 10000);
+	assert_true(intervals[1].percentiles_known);
+	assert_int_equal(intervals[1].p50_ns, 10000);
+	assert_int_equal(intervals[1].p99_ns, 10000);
+	/* nothing is lost to the whole */
+	assert_int_equal(fake_latency.count, m.ops);
+	assert_int_equal(fake_latency.max_ns, 100000000);
+}
+
+static void intervals_beyond_their_room_are_left_out(void **state)
+{
+	static struct histogram scratch;
+	struct measure_interval intervals[2];
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 100000000);
+	struct measured m;
+
+	cfg.scratch = &scratch;
+	cfg.intervals = intervals;
+	cfg.intervals_max = 2;
+	cfg.interval_ns = 1000000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.intervals_used, 2);
+	assert_int_equal(fake_latency.count, m.ops);
+}
+
+static void every_lane_keeps_its_depth(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
+	struct measured m;
+
+	cfg.lanes_count = 3;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(fake.most_in_flight, 4);
+	assert_int_equal(m.ops, 3 * 400);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(fake.lanes[i].posted, 400);
+		assert_int_equal(cfg.lanes[i].touched, 400);
+	}
+}
+
+static void a_slow_lane_holds_no_other_one_up(void **state)
+{
+	struct measure_cfg cfg = fake_setup(lane_1_is_slow, 1, 10000000);
+	struct measured m;
+
+	cfg.lanes_count = 2;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(fake.lanes[0].posted, 1000);
+	assert_int_equal(fake.lanes[1].posted, 100);
+}
+
+static void a_mix_has_its_share_of_reads(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	struct measured m, again;
+
+	cfg.reads = &fake_reads;
+	cfg.read_millionths = 300000;
+	cfg.read_latency = &fake_read_latency;
+	cfg.seed = 42;
+	fake_operation.flushes = true;
+	fake.opcode = IBV_WC_RDMA_WRITE;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 400000);
+	/* five deviations of a binomial distribution: 5 sqrt(n p (1 - p)) */
+	assert_in_range(m.read_ops, 120000 - 1450, 120000 + 1450);
+	assert_int_equal(fake_read_latency.count, m.read_ops);
+	assert_int_equal(fake_latency.count, m.ops - m.read_ops);
+	assert_int_equal(cfg.lanes[0].touched, m.ops - m.read_ops);
+	/* whatever a read completed as last */
+	assert_true(m.native_flush);
+
+	cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	cfg.reads = &fake_reads;
+	cfg.read_millionths = 300000;
+	cfg.seed = 42;
+	assert_int_equal(fake_run(&cfg, &again), 0);
+	assert_int_equal(again.read_ops, m.read_ops);
+}
+
+static void a_mix_may_be_all_of_one_kind(void **state)
+{
+	for (uint32_t fraction = 0; fraction <= 1; fraction++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+		struct measured m;
+
+		cfg.reads = &fake_reads;
+		cfg.read_millionths = fraction * PARAMS_MILLION;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(m.ops, 100);
+		assert_int_equal(m.read_ops, fraction * 100);
+	}
+}
+
+/* The answer is the sample, whether its request completes before or after it. */
+static void an_answered_operation_ends_with_its_answer(void **state)
+{
+	static const uint64_t request_ns[] = {1000, 12000};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
+		struct measured m;
+
+		cfg.operation = &fake_answered;
+		fake.request_ns = request_ns[i];
+		fake.lanes[0].first_receive = 3;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(fake_latency.count, m.ops);
+		assert_int_equal(fake_latency.min_ns, 10000);
+		assert_int_equal(fake_latency.max_ns, 10000);
+		assert_int_equal(m.ops, fake.posted);
+		assert_int_equal(fake.lanes[0].pending_count, 0);
+		/* one receive is ready for each of those to come */
+		assert_int_equal(fake.lanes[0].armed_receives, 4 + m.ops);
+	}
+}
+
+static void a_wrong_answer_is_told(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
+	struct measured m;
+
+	cfg.operation = &fake_answered;
+	fake.refuse_at = 42;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_non_null(strstr(failure_get()->text, "it is not what was asked"));
+}
+
+static void events_give_the_same_figures(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+	struct measured m;
+
+	cfg.completion = BENCH_EVENT;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 100);
+	assert_int_equal(m.elapsed_ns, 1000000);
+	assert_int_equal(fake_latency.min_ns, 10000);
+	assert_int_equal(fake_latency.max_ns, 10000);
+	assert_true(fake.waits > 0);
+}
+
+/* Eight in flight on two lanes, and one arrives while a queue is armed again. */
+static void no_event_is_slept_through(void **state)
+{
+	struct measure_cfg cfg = fake_setup(rising, 8, 20000000);
+	struct measured m;
+
+	cfg.completion = BENCH_EVENT;
+	cfg.lanes_count = 2;
+	fake.wait_ns = 1500;
+	fake.step_ns = 300;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, fake.posted);
+	assert_int_equal(fake.finished, fake.posted);
+}
+
+static void a_signal_ends_it_in_good_order(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	struct measured m;
+
+	fake.signal_at = 42;
+	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_true(m.interrupted);
-	assert_int_equal(device.completed, device.posted);
-	assert_int_equal(m.ops, device.posted);
-	assert_in_range(m.ops, 43, 50);
+	assert_int_equal(fake.finished, fake.posted);
+	assert_int_equal(m.ops, fake.posted);
+	/* within a millisecond: 400 operations */
+	assert_in_range(m.ops, 43, 450);
+}
+
+static void it_stops_when_it_is_told_to(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	struct measured m;
+
+	fake.stop_at = 42;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_true(m.interrupted);
+	assert_int_equal(m.ops, fake.posted);
+	assert_in_range(m.ops, 43, 450);
 }
 
 static void a_failed_completion_names_its_status(void **state)
 {
-	struct measure_cfg cfg = setup(ten_us, 4, 1000000000);
-	struct measured m;
+	/* whether or not it would have had a completion if it were good */
+	for (uint32_t every = 1; every <= 4; every++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+		struct measured m;
 
-	device.fail_at = 42;
-	assert_int_not_equal(measure_run(&cfg, &m), 0);
-	assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
-	assert_non_null(strstr(failure_get()->text, "server X"));
-	assert_non_null(strstr(failure_get()->text, "REM_ACCESS_ERR"));
+		cfg.signal_every = every;
+		fake.fail_at = 42;
+		assert_int_not_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
+		assert_non_null(strstr(failure_get()->text, "server X"));
+		assert_non_null(strstr(failure_get()->text, "REM_ACCESS_ERR"));
+	}
 }
 
 static void a_failed_post_is_told(void **state)
 {
-	struct measure_cfg cfg = setup(ten_us, 4, 1000000000);
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	struct measured m;
 
-	device.post_fails_at = 42;
-	assert_int_not_equal(measure_run(&cfg, &m), 0);
+	fake.post_fails_at = 42;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
 	assert_non_null(strstr(failure_get()->text, "posting a write"));
 }
 
 static void a_peer_that_went_is_noticed(void **state)
 {
-	struct measure_cfg cfg = setup(never, 1, 1000000000);
+	struct measure_cfg cfg = fake_setup(never, 1, 1000000000);
 	struct measured m;
 
-	device.peer_gone = true;
-	assert_int_not_equal(measure_run(&cfg, &m), 0);
+	fake.peer_gone = true;
+	fake.step_ns = 1000;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
 	assert_string_equal(failure_get()->text, "gone");
 	/* looked for after 100 ms without a completion, in steps of 4096 polls */
-	assert_in_range(device.now_ns, 5100000000, 5110000000);
+	assert_in_range(fake.now_ns, fake.begin_ns + 100000000, fake.begin_ns + 110000000);
 }
 
 static void a_silent_device_is_given_up(void **state)
 {
-	struct measure_cfg cfg = setup(never, 1, 1000000000);
-	struct measured m;
+	for (int completion = 0; completion < BENCH_COMPLETIONS; completion++) {
+		struct measure_cfg cfg = fake_setup(never, 1, 1000000000);
+		struct measured m;
 
-	assert_int_not_equal(measure_run(&cfg, &m), 0);
-	assert_non_null(strstr(failure_get()->text, "no completion within 10 s"));
-	assert_in_range(device.now_ns, 15000000000, 15010000000);
+		cfg.completion = (enum bench_completion)completion;
+		fake.step_ns = 1000;
+		assert_int_not_equal(fake_run(&cfg, &m), 0);
+		assert_non_null(strstr(failure_get()->text, "no completion within 10 s"));
+		assert_in_range(fake.now_ns, fake.begin_ns + 10000000000,
+				fake.begin_ns + 10210000000);
+	}
 }
 
 static void the_kind_of_flush_is_seen(void **state)
 {
-	struct measure_cfg cfg = setup(ten_us, 1, 1000000);
-	struct measured m;
+	static const struct {
+		bool flushes;
+		enum ibv_wc_opcode opcode;
+		bool native;
+	} cases[] = {
+		{true, IBV_WC_RDMA_READ, false},
+		{true, IBV_WC_RDMA_WRITE, true}, /* anything but a read */
+		{false, IBV_WC_RDMA_WRITE, false},
+	};
 
-	operation.flushes = 1;
-	device.opcode = IBV_WC_RDMA_READ;
-	assert_int_equal(measure_run(&cfg, &m), 0);
-	assert_false(m.native_flush);
-	cfg = setup(ten_us, 1, 1000000);
-	operation.flushes = 1;
-	device.opcode = IBV_WC_RDMA_WRITE; /* anything but a read */
-	assert_int_equal(measure_run(&cfg, &m), 0);
-	assert_true(m.native_flush);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+		struct measured m;
+
+		fake_operation.flushes = cases[i].flushes;
+		fake.opcode = cases[i].opcode;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(m.native_flush, cases[i].native);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operations_are_counted_and_timed),
-		cmocka_unit_test(every_sample_is_recorded_exactly),
+		cmocka_unit_test(every_figure_is_exact),
+		cmocka_unit_test(a_stall_is_one_slow_sample),
 		cmocka_unit_test(the_depth_is_kept_and_drained),
 		cmocka_unit_test(a_warm_up_waits_for_its_operations),
+		cmocka_unit_test(it_ends_after_so_many_operations),
+		cmocka_unit_test(unsignalled_operations_are_counted_not_timed),
+		cmocka_unit_test(the_last_operation_is_always_signalled),
 		cmocka_unit_test(windows_are_counted),
+		cmocka_unit_test(intervals_have_figures_of_their_own),
+		cmocka_unit_test(intervals_beyond_their_room_are_left_out),
+		cmocka_unit_test(every_lane_keeps_its_depth),
+		cmocka_unit_test(a_slow_lane_holds_no_other_one_up),
+		cmocka_unit_test(a_mix_has_its_share_of_reads),
+		cmocka_unit_test(a_mix_may_be_all_of_one_kind),
+		cmocka_unit_test(an_answered_operation_ends_with_its_answer),
+		cmocka_unit_test(a_wrong_answer_is_told),
+		cmocka_unit_test(events_give_the_same_figures),
+		cmocka_unit_test(no_event_is_slept_through),
 		cmocka_unit_test(a_signal_ends_it_in_good_order),
+		cmocka_unit_test(it_stops_when_it_is_told_to),
 		cmocka_unit_test(a_failed_completion_names_its_status),
 		cmocka_unit_test(a_failed_post_is_told),
 		cmocka_unit_test(a_peer_that_went_is_noticed),

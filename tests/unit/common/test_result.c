@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -121,6 +122,21 @@ static void the_mode_follows_the_umask(void **state)
 	json_decref(document);
 }
 
+static void a_file_that_is_replaced_keeps_its_mode(void **state)
+{
+	json_t *document = json_object();
+	char path[PATH_MAX];
+	struct stat st;
+
+	scratch_path("r.json", path);
+	assert_int_equal(result_write(path, document), 0);
+	assert_int_equal(chmod(path, 0604), 0);
+	assert_int_equal(result_write(path, document), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0604);
+	json_decref(document);
+}
+
 static void counters_beyond_2_to_53_stay_exact(void **state)
 {
 	static struct histogram h;
@@ -185,6 +201,135 @@ static void buckets_are_sparse_and_ascending(void **state)
 	json_decref(histogram);
 }
 
+static void a_histogram_comes_back(void **state)
+{
+	static struct histogram h, back;
+	uint64_t seed = 1;
+	json_t *latency;
+
+	histogram_reset(&h);
+	for (int i = 0; i < 10000; i++)
+		histogram_record(&h, test_random(&seed) >> (28 + seed % 36));
+	latency = result_latency(&h);
+	assert_int_equal(result_read_latency(latency, &back), 0);
+	assert_memory_equal(back.buckets, h.buckets, sizeof(h.buckets));
+	assert_int_equal(back.count, h.count);
+	assert_int_equal(back.saturated, h.saturated);
+	assert_int_equal(back.min_ns, h.min_ns);
+	assert_int_equal(back.max_ns, h.max_ns);
+	/* to the three decimals of the file */
+	assert_true(fabs(histogram_mean_ns(&back) - histogram_mean_ns(&h)) < 1e-3);
+	assert_true(fabs(histogram_stddev_ns(&back) / histogram_stddev_ns(&h) - 1) < 1e-6);
+	json_decref(latency);
+}
+
+static void a_saturated_histogram_comes_back(void **state)
+{
+	static struct histogram h, back;
+	json_t *latency;
+
+	histogram_reset(&h);
+	histogram_record(&h, 3ULL << HISTOGRAM_RANGE_BITS);
+	histogram_record(&h, 5);
+	latency = result_latency(&h);
+	assert_int_equal(result_read_latency(latency, &back), 0);
+	assert_int_equal(back.saturated, 1);
+	assert_int_equal(back.max_ns, 3ULL << HISTOGRAM_RANGE_BITS);
+	json_decref(latency);
+}
+
+static void counts_beyond_2_to_53_come_back(void **state)
+{
+	static struct histogram h, back;
+	json_t *latency;
+
+	histogram_reset(&h);
+	h.count = h.buckets[7] = (1ULL << 53) + 1;
+	h.sum_ns = 7 * h.count;
+	h.sum_square = (unsigned __int128)7 * h.sum_ns;
+	h.min_ns = h.max_ns = 7;
+	latency = result_latency(&h);
+	assert_int_equal(result_read_latency(latency, &back), 0);
+	assert_int_equal(back.count, (1ULL << 53) + 1);
+	assert_int_equal(back.buckets[7], (1ULL << 53) + 1);
+	json_decref(latency);
+}
+
+/* One good latency; each case spoils a word of it. */
+static const char good_latency[] =
+	"{\"count\": 3, \"min_ns\": 5, \"max_ns\": 1030, \"mean_ns\": 687.0, \"stddev_ns\": 590.6,"
+	"\"histogram\": {\"scheme\": \"loglinear\", \"sub_bits\": 7, \"unit\": \"ns\","
+	"\"saturated\": 0, \"buckets\": [[5,1],[1024,2]]}}";
+
+static int read_spoiled(const char *from, const char *to)
+{
+	static struct histogram h;
+	const char *at = strstr(good_latency, from);
+	char text[512];
+	json_t *value;
+	int ret;
+
+	assert_non_null(at);
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - good_latency), good_latency, to,
+		 at + strlen(from));
+	value = json_loads(text, 0, NULL);
+	assert_non_null(value);
+	ret = result_read_latency(value, &h);
+	json_decref(value);
+	return ret;
+}
+
+static void a_foreign_latency_is_checked(void **state)
+{
+	static const char *const cases[][2] = {
+		{"loglinear", "linear"},
+		{"\"sub_bits\": 7", "\"sub_bits\": 8"},
+		{"\"unit\": \"ns\"", "\"unit\": \"us\""},
+		{"\"saturated\": 0", "\"saturated\": 1"},
+		{"\"saturated\": 0", "\"saturated\": -1"},
+		{"\"count\": 3", "\"count\": 4"},
+		{"\"count\": 3", "\"count\": 3.0"},
+		{"\"count\": 3", "\"count\": null"},
+		{"\"min_ns\": 5", "\"min_ns\": 4"},
+		{"\"min_ns\": 5", "\"min_ns\": -5"},
+		{"\"min_ns\": 5", "\"min_ns\": 6"},
+		{"\"max_ns\": 1030", "\"max_ns\": 1032"},
+		{"\"max_ns\": 1030", "\"max_ns\": 1023"},
+		{"687.0", "1031.0"},
+		{"687.0", "4.9"},
+		{"687.0", "\"687\""},
+		{"590.6", "-1"},
+		{"590.6", "1e300"},
+		{"590.6", "\"1\""},
+		{"[1024,2]", "[1025,2]"},
+		{"[1024,2]", "[1024,0]"},
+		{"[1024,2]", "[1024,-2]"},
+		{"[1024,2]", "[1024,2,3]"},
+		{"[1024,2]", "[1024,2.0]"},
+		{"[1024,2]", "[68719476736,2]"},
+		{"[1024,2]", "[1024,9223372036854775807]"},
+		{"[[5,1],[1024,2]]", "[[1024,2],[5,1]]"},
+		{"[[5,1],[1024,2]]", "[[5,1],[5,2]]"},
+		{"[[5,1],[1024,2]]", "[]"},
+		{"[[5,1],[1024,2]]", "{}"},
+	};
+	static struct histogram h;
+
+	assert_int_equal(read_spoiled("590.6", "590.6"), 0);
+	assert_int_equal(read_spoiled("590.6", "null"), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (read_spoiled(cases[i][0], cases[i][1]) != -EINVAL)
+			fail_msg("%s was taken for %s", cases[i][1], cases[i][0]);
+	}
+	assert_int_equal(result_read_latency(NULL, &h), -EINVAL);
+}
+
+static void a_number_that_is_none_is_null(void **state)
+{
+	assert_true(json_is_null(result_real(NAN)));
+	assert_true(json_is_null(result_real(INFINITY)));
+}
+
 static void times_are_utc_with_milliseconds(void **state)
 {
 	const struct timespec time = {1787306400, 123999999};
@@ -221,10 +366,16 @@ int main(void)
 		in_scratch(the_check_leaves_no_trace),
 		in_scratch(what_cannot_be_a_result_is_refused),
 		in_scratch(the_mode_follows_the_umask),
+		in_scratch(a_file_that_is_replaced_keeps_its_mode),
 		cmocka_unit_test(counters_beyond_2_to_53_stay_exact),
 		cmocka_unit_test(null_stays_null),
 		cmocka_unit_test(zero_is_not_null),
 		cmocka_unit_test(buckets_are_sparse_and_ascending),
+		cmocka_unit_test(a_histogram_comes_back),
+		cmocka_unit_test(a_saturated_histogram_comes_back),
+		cmocka_unit_test(counts_beyond_2_to_53_come_back),
+		cmocka_unit_test(a_foreign_latency_is_checked),
+		cmocka_unit_test(a_number_that_is_none_is_null),
 		cmocka_unit_test(times_are_utc_with_milliseconds),
 		cmocka_unit_test(ids_are_random_version_4),
 	};

@@ -3,18 +3,24 @@
  * test_target.c -- the memory a server offers, and the files it leaves alone.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 
 #include "common/failure.h"
 #include "common/target.h"
 #include "scratch.h"
 
+static const struct target_cfg plain = {.node = -1};
+static const struct target_cfg forced = {.node = -1, .force = true};
+
 static void dram_is_there_and_writable(void **state)
 {
 	struct target t;
 
-	assert_int_equal(target_open(&t, "dram:1M", false), 0);
+	assert_int_equal(target_open(&t, "dram:1M", &plain), 0);
 	assert_int_equal(t.kind, TARGET_DRAM);
 	assert_int_equal(t.size_bytes, 1048576);
+	assert_int_equal(t.page_bytes, sysconf(_SC_PAGESIZE));
 	memset(t.memory, 1, t.size_bytes);
 	target_close(&t);
 	assert_null(t.memory);
@@ -23,8 +29,8 @@ static void dram_is_there_and_writable(void **state)
 static void malformed_targets_are_refused(void **state)
 {
 	static const char *const specs[] = {
-		"",	   "dram", "dram:",    "dram:0",	"dram:1X",
-		"dram:-1", ":64M", "/tmp/x:0", "dram:99999999T"};
+		"",	"dram",	    "dram:",	      "dram:0",	   "dram:1X",	 "dram:-1",
+		":64M", "/tmp/x:0", "dram:99999999T", "hugepages", "hugepages:0"};
 
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
 		if (target_check(specs[i]) == 0)
@@ -32,6 +38,7 @@ static void malformed_targets_are_refused(void **state)
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
 	}
 	assert_int_equal(target_check("dram:64M"), 0);
+	assert_int_equal(target_check("hugepages:64M"), 0);
 	assert_int_equal(target_check("/dev/dax0.0"), 0);
 	assert_int_equal(target_check("/tmp/x:1G"), 0);
 }
@@ -43,7 +50,7 @@ static void a_new_file_goes_as_it_came(void **state)
 	struct stat st;
 
 	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("new", path));
-	assert_int_equal(target_open(&t, spec, false), 0);
+	assert_int_equal(target_open(&t, spec, &plain), 0);
 	assert_true(t.kind == TARGET_FILE || t.kind == TARGET_FSDAX);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 65536);
@@ -61,9 +68,9 @@ static void an_existing_file_is_not_replaced(void **state)
 
 	scratch_write("old", "precious");
 	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("old", path));
-	assert_int_not_equal(target_open(&t, spec, false), 0);
-	assert_int_not_equal(target_open(&t, spec, true), 0);
-	assert_int_not_equal(target_open(&t, path, false), 0);
+	assert_int_not_equal(target_open(&t, spec, &plain), 0);
+	assert_int_not_equal(target_open(&t, spec, &forced), 0);
+	assert_int_not_equal(target_open(&t, path, &plain), 0);
 	assert_non_null(strstr(failure_get()->text, "--force"));
 	scratch_read("old", text, sizeof(text));
 	assert_string_equal(text, "precious");
@@ -76,7 +83,7 @@ static void force_uses_an_existing_file(void **state)
 	struct target t;
 
 	scratch_write("old", "precious");
-	assert_int_equal(target_open(&t, scratch_path("old", path), true), 0);
+	assert_int_equal(target_open(&t, scratch_path("old", path), &forced), 0);
 	assert_int_equal(t.size_bytes, 8);
 	assert_memory_equal(t.memory, "precious", 8);
 	memcpy(t.memory, "PRE", 3);
@@ -91,11 +98,82 @@ static void what_is_no_memory_is_refused(void **state)
 	struct target t;
 
 	scratch_write("empty", "");
-	assert_int_not_equal(target_open(&t, scratch_path("empty", path), true), 0);
-	assert_int_not_equal(target_open(&t, scratch_path("none", path), true), 0);
+	assert_int_not_equal(target_open(&t, scratch_path("empty", path), &forced), 0);
+	assert_int_not_equal(target_open(&t, scratch_path("none", path), &forced), 0);
 	assert_non_null(strstr(failure_get()->text, "PATH:SIZE"));
-	assert_int_not_equal(target_open(&t, "/dev/null", true), 0);
-	assert_int_not_equal(target_open(&t, scratch, true), 0);
+	assert_int_not_equal(target_open(&t, "/dev/null", &forced), 0);
+	assert_int_not_equal(target_open(&t, scratch, &forced), 0);
+}
+
+/* Opening would already do something: a writer ends the wait of a FIFO's reader. */
+static void without_force_nothing_is_even_opened(void **state)
+{
+	char path[PATH_MAX];
+	struct target t;
+	int reader;
+
+	assert_int_equal(mkfifo(scratch_path("pipe", path), 0600), 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader >= 0);
+	assert_int_not_equal(target_open(&t, path, &plain), 0);
+	assert_non_null(strstr(failure_get()->text, "--force"));
+	/* poll(2) tells of a writer that came and went */
+	assert_int_equal(poll(&(struct pollfd){reader, POLLIN, 0}, 1, 0), 0);
+	close(reader);
+}
+
+/* The number of free huge pages is the kernel's, whatever it is here. */
+static void huge_pages_are_there_or_the_remedy_is_told(void **state)
+{
+	struct target t;
+
+	if (target_open(&t, "hugepages:1G", &plain) == 0) {
+		assert_int_equal(t.kind, TARGET_HUGEPAGES);
+		assert_int_equal(1073741824 % t.page_bytes, 0);
+		memset(t.memory, 1, t.page_bytes);
+		target_close(&t);
+		return;
+	}
+	if (strstr(failure_get()->text, "this kernel has none") == NULL)
+		assert_non_null(strstr(failure_get()->text, "vm.nr_hugepages="));
+}
+
+static void huge_pages_come_whole(void **state)
+{
+	struct target t;
+
+	assert_int_not_equal(target_open(&t, "hugepages:4097", &plain), 0);
+	if (strstr(failure_get()->text, "this kernel has none") == NULL)
+		assert_non_null(strstr(failure_get()->text, "multiple"));
+}
+
+/* A large target is not filled to its end first, and nothing is left of it. */
+static void a_signal_ends_the_filling(void **state)
+{
+	static const sig_atomic_t stop = 1;
+	const struct target_cfg stopped = {.node = -1, .stop = &stop};
+	char path[PATH_MAX], spec[PATH_MAX + 8];
+	struct target t;
+	struct stat st;
+
+	assert_int_equal(target_open(&t, "dram:1G", &stopped), -ECANCELED);
+	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("new", path));
+	assert_int_equal(target_open(&t, spec, &stopped), -ECANCELED);
+	assert_int_equal(stat(path, &st), -1);
+}
+
+/* Node 0 is there on every machine; a node that is not is told of, and no failure. */
+static void memory_is_bound_where_that_is_possible(void **state)
+{
+	struct target t;
+
+	assert_int_equal(target_open(&t, "dram:64K", &(struct target_cfg){.node = 0}), 0);
+	if (t.bind_error == 0)
+		assert_int_equal(t.numa_node, 0);
+	target_close(&t);
+	assert_int_equal(target_open(&t, "dram:64K", &(struct target_cfg){.node = 1000}), 0);
+	assert_int_not_equal(t.bind_error, 0);
+	target_close(&t);
 }
 
 #define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
@@ -109,6 +187,11 @@ int main(void)
 		in_scratch(an_existing_file_is_not_replaced),
 		in_scratch(force_uses_an_existing_file),
 		in_scratch(what_is_no_memory_is_refused),
+		in_scratch(without_force_nothing_is_even_opened),
+		cmocka_unit_test(huge_pages_are_there_or_the_remedy_is_told),
+		cmocka_unit_test(huge_pages_come_whole),
+		in_scratch(a_signal_ends_the_filling),
+		cmocka_unit_test(memory_is_bound_where_that_is_possible),
 	};
 
 	return cmocka_run_group_tests_name("common.target", tests, NULL, NULL);

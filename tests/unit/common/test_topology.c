@@ -33,45 +33,82 @@ static void the_description_is_of_another_machine(void **state)
 	assert_int_equal(topology_llc_bytes(*state), 33554432);
 }
 
-static void auto_goes_next_to_the_device(void **state)
+static const struct topology_near at_the_device = {"mlx5_0", -1};
+
+static void threads_go_next_to_the_device(void **state)
 {
 	static const int expected[] = {4, 5, 6, 7};
 	int cpus[4];
 
-	assert_int_equal(topology_choose(*state, "auto", "mlx5_0", cpus, 4), 0);
+	assert_int_equal(topology_choose(*state, &at_the_device, cpus, 4), 4);
 	assert_memory_equal(cpus, expected, sizeof(expected));
 }
 
 /* Away from the device when its socket is full; core 0 is the last resort. */
-static void auto_takes_no_sibling_and_core_0_last(void **state)
+static void no_sibling_is_taken_and_core_0_last(void **state)
 {
 	static const int expected[] = {4, 5, 6, 7, 1, 2, 3, 0};
 	int cpus[9];
 
-	assert_int_equal(topology_choose(*state, "auto", "mlx5_0", cpus, 8), 0);
+	assert_int_equal(topology_choose(*state, &at_the_device, cpus, 9), 8);
 	assert_memory_equal(cpus, expected, sizeof(expected));
-	assert_int_equal(topology_choose(*state, "auto", "mlx5_0", cpus, 9), -ERANGE);
 }
 
-static void auto_without_a_known_device_leaves_core_0_alone(void **state)
+static void the_node_comes_before_the_device(void **state)
 {
-	int cpu = -1;
+	static const struct topology_near pmem = {"mlx5_0", 0};
+	static const int expected[] = {1, 2, 3, 4};
+	int cpus[4];
 
-	assert_int_equal(topology_choose(*state, "auto", "rxe0", &cpu, 1), 0);
-	assert_int_equal(cpu, 1);
-	assert_int_equal(topology_choose(*state, "auto", NULL, &cpu, 1), 0);
-	assert_int_equal(cpu, 1);
+	assert_int_equal(topology_choose(*state, &pmem, cpus, 4), 4);
+	assert_memory_equal(cpus, expected, sizeof(expected));
+}
+
+static void an_unknown_place_leaves_core_0_alone(void **state)
+{
+	static const struct topology_near places[] = {{"rxe0", -1}, {NULL, -1}, {NULL, 7}};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		int cpu = -1;
+
+		assert_int_equal(topology_choose(*state, &places[i], &cpu, 1), 1);
+		assert_int_equal(cpu, 1);
+		assert_int_equal(topology_node_near(*state, &places[i]), -1);
+	}
+}
+
+static void nodes_are_known(void **state)
+{
+	static const struct topology_near given = {NULL, 0};
+
+	assert_int_equal(topology_node_near(*state, &at_the_device), 1);
+	assert_int_equal(topology_node_near(*state, &given), 0);
+	assert_int_equal(topology_node_of_cpu(*state, 3), 0);
+	assert_int_equal(topology_node_of_cpu(*state, 12), 1);
+	assert_int_equal(topology_node_of_cpu(*state, 16), -1);
+	assert_int_equal(topology_node_of_cpu(*state, -1), -1);
+	assert_true(topology_has_node(*state, 1));
+	assert_false(topology_has_node(*state, 2));
+	assert_false(topology_has_node(*state, -1));
+}
+
+static void the_rdma_device_is_found(void **state)
+{
+	assert_string_equal(topology_first_device(*state), "mlx5_0");
 }
 
 static void a_list_is_taken_as_it_is(void **state)
 {
 	static const int expected[] = {0, 8, 9};
 	int cpus[4];
+	char text[TOPOLOGY_CPUS_TEXT];
 
-	assert_int_equal(topology_choose(*state, "0,8-9", "mlx5_0", cpus, 3), 0);
+	assert_int_equal(topology_list_cpus(*state, "0,8-9", cpus, 4), 3);
 	assert_memory_equal(cpus, expected, sizeof(expected));
-	assert_int_equal(topology_choose(*state, "0,8-9", "mlx5_0", cpus, 4), -ERANGE);
-	assert_int_equal(topology_choose(*state, "63", NULL, cpus, 1), -ERANGE);
+	assert_int_equal(topology_list_cpus(*state, "0,8-9", cpus, 2), 2);
+	assert_int_equal(topology_list_cpus(*state, "0,63", cpus, 4), -ERANGE);
+	assert_int_equal(topology_list_cpus(*state, "x", cpus, 4), -EINVAL);
+	assert_string_equal(topology_usable(*state, text), "0-15");
 }
 
 static void lists_are_checked(void **state)
@@ -92,6 +129,7 @@ static void a_foreign_description_binds_nothing(void **state)
 	topology_read_back(before);
 	assert_true(before[0] >= '0' && before[0] <= '9');
 	assert_int_equal(topology_bind_thread(*state, 0), -EXDEV);
+	assert_int_equal(topology_bind_memory(*state, before, sizeof(before), 0), -EXDEV);
 	assert_string_equal(topology_read_back(after), before);
 }
 
@@ -99,9 +137,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_description_is_of_another_machine),
-		cmocka_unit_test(auto_goes_next_to_the_device),
-		cmocka_unit_test(auto_takes_no_sibling_and_core_0_last),
-		cmocka_unit_test(auto_without_a_known_device_leaves_core_0_alone),
+		cmocka_unit_test(threads_go_next_to_the_device),
+		cmocka_unit_test(no_sibling_is_taken_and_core_0_last),
+		cmocka_unit_test(the_node_comes_before_the_device),
+		cmocka_unit_test(an_unknown_place_leaves_core_0_alone),
+		cmocka_unit_test(nodes_are_known),
+		cmocka_unit_test(the_rdma_device_is_found),
 		cmocka_unit_test(a_list_is_taken_as_it_is),
 		cmocka_unit_test(lists_are_checked),
 		cmocka_unit_test(a_foreign_description_binds_nothing),

@@ -78,6 +78,51 @@ static void durations_have_units(void **state)
 	check(units_parse_duration, cases);
 }
 
+static void counts_are_powers_of_1000(void **state)
+{
+	static const struct parse_case cases[] = {
+		{"0", 0, 0},	       {"500", 0, 500},
+		{"10k", 0, 10000},     {"2M", 0, 2000000},
+		{"1G", 0, 1000000000}, {"1K", -EINVAL, 0},
+		{"1.5k", -EINVAL, 0},  {"k", -EINVAL, 0},
+		{"", -EINVAL, 0},      {"99999999999999999999", -ERANGE, 0},
+		{NULL, 0, 0},
+	};
+
+	check(units_parse_count, cases);
+}
+
+static void fractions_are_millionths(void **state)
+{
+	static const struct parse_case cases[] = {
+		{"0", 0, 0},
+		{"1", 0, 1000000},
+		{"0.5", 0, 500000},
+		{"0.000001", 0, 1},
+		{"1.000000", 0, 1000000},
+		{"35%", 0, 350000},
+		{"0.5%", 0, 5000},
+		{"100%", 0, 1000000},
+		{"99.9999%", 0, 999999},
+		{"1.1", -ERANGE, 0},
+		{"101%", -ERANGE, 0},
+		{"0.0000001", -EINVAL, 0},
+		{"0.00001%", -EINVAL, 0},
+		{"-0.5", -EINVAL, 0},
+		{".5", -EINVAL, 0},
+		{"0.", -EINVAL, 0},
+		{"0.5.5", -EINVAL, 0},
+		{"%", -EINVAL, 0},
+		{"5%%", -EINVAL, 0},
+		{"nan", -EINVAL, 0},
+		{"1e-3", -EINVAL, 0},
+		{"", -EINVAL, 0},
+		{NULL, 0, 0},
+	};
+
+	check(units_parse_fraction, cases);
+}
+
 struct list_case {
 	const char *text;
 	size_t count;
@@ -94,6 +139,11 @@ static void lists_and_ranges_expand(void **state)
 		{"1:99:*10", 2, {1, 10}},
 		{"1K:4K:+1K", 4, {1024, 2048, 3072, 4096}},
 		{"5:5:*2", 1, {5}},
+		{"64:1K:x4", 3, {64, 256, 1024}},
+		/* 10 x 1.5 x 1.5 ..., rounded at each step */
+		{"10:60:*1.5", 5, {10, 15, 23, 35, 53}},
+		/* rounding alone would stand still */
+		{"1:4:*1.001", 4, {1, 2, 3, 4}},
 		{"8,16:64:*2,1M", 5, {8, 16, 32, 64, 1048576}},
 		/* the step after the last would overflow */
 		{"9223372036854775808:18446744073709551615:*2", 1, {9223372036854775808ULL}},
@@ -102,7 +152,7 @@ static void lists_and_ranges_expand(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct units_list list = {0, NULL};
 
-		assert_int_equal(units_parse_sizes(cases[i].text, &list), 0);
+		assert_int_equal(units_parse_list(cases[i].text, units_parse_size, &list), 0);
 		assert_int_equal(list.count, cases[i].count);
 		assert_memory_equal(list.values, cases[i].values,
 				    cases[i].count * sizeof(list.values[0]));
@@ -114,15 +164,16 @@ static void lists_and_ranges_expand(void **state)
 static void malformed_lists_are_refused(void **state)
 {
 	static const char *const cases[] = {
-		"",	   ",",	       "64,",	     "64,,4K",	  "64:4K",    "64:4K:",
-		"64:4K:2", "64:4K:*1", "64:4K:*0",   "64:4K:+0",  "4K:64:*2", "0:64:*2",
-		":64:*2",  "64::*2",   "64:4K:*2:8", "64:4K:*2K", "64;4K",    "64::4K:*2",
+		"",	      ",",	   "64,",	 "64,,4K",	  "64:4K",     "64:4K:",
+		"64:4K:2",    "64:4K:*1",  "64:4K:*0.5", "64:4K:*1.0001", "64:4K:*1.", "64:4K:y2",
+		"64:4K:*0",   "64:4K:+0",  "4K:64:*2",	 "0:64:*2",	  ":64:*2",    "64::*2",
+		"64:4K:*2:8", "64:4K:*2K", "64;4K",	 "64::4K:*2",
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct units_list list = {3, NULL};
 
-		if (units_parse_sizes(cases[i], &list) == 0)
+		if (units_parse_list(cases[i], units_parse_size, &list) == 0)
 			fail_msg("accepted: %s", cases[i]);
 		assert_int_equal(list.count, 3);
 	}
@@ -132,10 +183,35 @@ static void a_list_has_a_limit(void **state)
 {
 	struct units_list list = {0, NULL};
 
-	assert_int_equal(units_parse_sizes("1:4096:+1", &list), 0);
+	assert_int_equal(units_parse_list("1:4096:+1", units_parse_size, &list), 0);
 	assert_int_equal(list.count, 4096);
 	units_list_free(&list);
-	assert_int_equal(units_parse_sizes("1:4097:+1", &list), -ERANGE);
+	assert_int_equal(units_parse_list("1:4097:+1", units_parse_size, &list), -ERANGE);
+}
+
+static void printed_fractions_are_read_again(void **state)
+{
+	static const uint64_t cases[] = {0, 1, 10, 350000, 999999, 1000000};
+	char text[UNITS_TEXT_BYTES];
+
+	assert_string_equal(units_print_fraction(350000, text), "0.35");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t value = 77;
+
+		units_print_fraction(cases[i], text);
+		assert_int_equal(units_parse_fraction(text, &value), 0);
+		assert_int_equal(value, cases[i]);
+	}
+}
+
+static void printed_spans_have_two_units(void **state)
+{
+	char text[UNITS_TEXT_BYTES];
+
+	assert_string_equal(units_print_span(0, text), "0 s");
+	assert_string_equal(units_print_span(59, text), "59 s");
+	assert_string_equal(units_print_span(605, text), "10 min 05 s");
+	assert_string_equal(units_print_span(3 * 3600 + 125, text), "3 h 02 min");
 }
 
 static void printed_sizes_are_exact(void **state)
@@ -170,9 +246,13 @@ int main(void)
 		cmocka_unit_test(sizes_are_powers_of_1024),
 		cmocka_unit_test(malformed_sizes_are_refused),
 		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(counts_are_powers_of_1000),
+		cmocka_unit_test(fractions_are_millionths),
 		cmocka_unit_test(lists_and_ranges_expand),
 		cmocka_unit_test(malformed_lists_are_refused),
 		cmocka_unit_test(a_list_has_a_limit),
+		cmocka_unit_test(printed_fractions_are_read_again),
+		cmocka_unit_test(printed_spans_have_two_units),
 		cmocka_unit_test(printed_sizes_are_exact),
 		cmocka_unit_test(printed_durations_have_three_digits),
 	};

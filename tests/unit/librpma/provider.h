@@ -75,6 +75,8 @@ struct provider {
 	int poll_cq_answer;	      /* what ibv_poll_cq() returns when not 0 */
 	uint16_t bound_port;	      /* the port that binding to port 0 gives */
 	bool qp_is_extended;	      /* whether ibv_qp_to_qp_ex() gives a handle */
+	/* Whom connect requests come from. */
+	struct sockaddr_storage client_addr;
 
 	/* The objects made last. */
 	struct ibv_pd *pd;

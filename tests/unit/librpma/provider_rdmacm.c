@@ -166,13 +166,21 @@ void rdma_freeaddrinfo(struct rdma_addrinfo *res)
 	provider.live.addrinfo--;
 }
 
+static void copy_address(struct sockaddr_storage *to, const struct sockaddr *addr)
+{
+	memcpy(to, addr,
+	       addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					   : sizeof(struct sockaddr_in));
+}
+
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst,
 		      int timeout_ms)
 {
-	(void)src, (void)dst;
+	(void)src;
 	provider.resolve.addr_timeout_ms = timeout_ms;
 	if (calls_fail(__func__))
 		return -1;
+	copy_address(&id->route.addr.dst_storage, dst);
 	id->verbs = provider.context;
 	return 0;
 }
@@ -201,9 +209,7 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	if (calls_fail(__func__))
 		return -1;
 	/* sin_port and sin6_port are the same bytes */
-	memcpy(&id->route.addr.src_storage, addr,
-	       addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-					   : sizeof(struct sockaddr_in));
+	copy_address(&id->route.addr.src_storage, addr);
 	if (in->sin_port == 0)
 		in->sin_port = htons(provider.bound_port);
 	if (!is_wildcard(addr)) /* which belongs to no device */
@@ -299,6 +305,7 @@ void provider_queue_connect_request(const void *private_data, uint8_t len)
 	struct rdma_cm_id *id = new_id(listener->channel, listener->ps);
 
 	id->verbs = provider.context;
+	id->route.addr.dst_storage = provider.client_addr;
 	queue_event(id, RDMA_CM_EVENT_CONNECT_REQUEST, private_data, len)->base.listen_id =
 		listener;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_conn_req.c -- connection requests of both sides, short of connecting. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "every_call_fails.h"
 
+#include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -245,6 +248,53 @@ static void get_private_data__refuses_null(void **unused)
 	assert_ptr_equal(pdata.ptr, UNTOUCHED);
 }
 
+/* --- rpma_conn_req_get_peer_addr() --------------------------------------- */
+
+/* Bound at run time, so that this file also links with the reference. */
+static int get_peer_addr(const struct rpma_conn_req *req, struct sockaddr_storage *addr)
+{
+	int (*function)(const struct rpma_conn_req *, struct sockaddr_storage *);
+
+	*(void **)&function = dlsym(RTLD_DEFAULT, "rpma_conn_req_get_peer_addr");
+	return function(req, addr);
+}
+
+static void get_peer_addr__gives_whom_a_request_came_from(void **unused)
+{
+	struct sockaddr_in6 *client = (struct sockaddr_in6 *)&provider.client_addr;
+	struct sockaddr_storage addr = {0};
+
+	OURS_ONLY("it has no rpma_conn_req_get_peer_addr()");
+	client->sin6_family = AF_INET6;
+	client->sin6_port = htons(4711);
+	assert_int_equal(inet_pton(AF_INET6, "2001:db8::7", &client->sin6_addr), 1);
+	make_incoming();
+	expect_named(0, "rpma_conn_req_get_peer_addr", get_peer_addr(w.req, &addr));
+	assert_memory_equal(&addr, &provider.client_addr, sizeof(addr));
+}
+
+static void get_peer_addr__gives_what_a_name_was_resolved_to(void **unused)
+{
+	struct sockaddr_storage addr = {0};
+	const struct sockaddr_in *in = (struct sockaddr_in *)&addr;
+	char text[INET_ADDRSTRLEN];
+
+	OURS_ONLY("it has no rpma_conn_req_get_peer_addr()");
+	expect_named(0, "rpma_conn_req_get_peer_addr", get_peer_addr(w.req, &addr));
+	assert_int_equal(in->sin_family, AF_INET);
+	assert_int_equal(ntohs(in->sin_port), 7204);
+	assert_string_equal(inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)), "192.0.2.1");
+}
+
+static void get_peer_addr__refuses_null(void **unused)
+{
+	struct sockaddr_storage addr;
+
+	OURS_ONLY("it has no rpma_conn_req_get_peer_addr()");
+	expect_named(RPMA_E_INVAL, "rpma_conn_req_get_peer_addr", get_peer_addr(NULL, &addr));
+	expect_named(RPMA_E_INVAL, "rpma_conn_req_get_peer_addr", get_peer_addr(w.req, NULL));
+}
+
 /* --- rpma_conn_req_delete() ---------------------------------------------- */
 
 static void delete__sets_null(void **unused)
@@ -312,6 +362,9 @@ int main(int argc, char **argv)
 		TEST(get_private_data__is_empty_on_the_active_side, setup_req),
 		TEST(get_private_data__is_a_copy_of_what_the_client_sent, setup_ep),
 		TEST(get_private_data__refuses_null, setup_req),
+		TEST(get_peer_addr__gives_whom_a_request_came_from, setup_ep),
+		TEST(get_peer_addr__gives_what_a_name_was_resolved_to, setup_req),
+		TEST(get_peer_addr__refuses_null, setup_req),
 		TEST(delete__sets_null, setup_req),
 		TEST(delete__refuses_null, setup_nothing),
 		TEST(delete__rejects_an_incoming_request, setup_incoming),

@@ -6,6 +6,7 @@
  * The errors are those of the manual. With every_call.c, in which the calls beneath
  * fail, all of the library has run on the device.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +33,9 @@ static void connect_ends(struct rpma_conn_cfg *cfg)
 	char offer[56], hello[] = "hello";
 	struct rpma_conn_private_data to_client = {offer, sizeof(offer)}, to_server = {hello, 6};
 	struct rpma_conn_private_data got;
+	struct sockaddr_storage from;
 	enum rpma_conn_event event;
-	char port[6];
+	char port[6], text[INET_ADDRSTRLEN];
 	uint16_t number;
 
 	expect(0, rpma_ep_get_port(server.ep, &number));
@@ -45,6 +47,10 @@ static void connect_ends(struct rpma_conn_cfg *cfg)
 	expect(0, rpma_ep_next_conn_req(server.ep, NULL, &server.req));
 	expect(0, rpma_conn_req_get_private_data(server.req, &got));
 	assert_string_equal(got.ptr, hello);
+	expect(0, rpma_conn_req_get_peer_addr(server.req, &from));
+	assert_string_equal(
+		inet_ntop(AF_INET, &((struct sockaddr_in *)&from)->sin_addr, text, sizeof(text)),
+		ADDR);
 	memset(offer, 0, sizeof(offer));
 	expect(0, rpma_mr_get_descriptor(server.mr, offer));
 	expect(0, rpma_conn_req_connect(&server.req, &to_client, &server.conn));
@@ -233,6 +239,7 @@ static void connection_configuration(void **state)
 static void request(void **state)
 {
 	struct rpma_conn_private_data nothing = {NULL, 0}, pdata;
+	struct sockaddr_storage addr;
 	struct rpma_conn *conn = NULL;
 	struct rpma_conn_req *req = NULL;
 
@@ -249,6 +256,8 @@ static void request(void **state)
 	expect(0, rpma_conn_req_new(client.peer, ADDR, "1", NULL, &req));
 	invalid(rpma_conn_req_get_private_data(NULL, &pdata));
 	invalid(rpma_conn_req_get_private_data(req, NULL));
+	invalid(rpma_conn_req_get_peer_addr(NULL, &addr));
+	invalid(rpma_conn_req_get_peer_addr(req, NULL));
 	invalid(rpma_conn_req_recv(NULL, client.mr, 0, 1, NULL));
 	invalid(rpma_conn_req_recv(req, NULL, 0, 1, NULL));
 	invalid(rpma_conn_req_recv(req, client.mr, 0, TOO_LONG, NULL));

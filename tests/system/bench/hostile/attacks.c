@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * attacks.c -- junk and near misses at each step that a client has with a
+ * server: greeting, hello, begin, lanes, requests, end.
+ */
+#include "attacks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/greeting.h"
+#include "common/persist.h"
+#include "rpma-bench/exchange.h"
+
+#define GREETING_ROOM 56 /* of private data in a request (rdma_connect(3)) */
+#define ANSWER_MS     5000
+
+/* splitmix64 */
+uint64_t attack_random(struct victim *victim, uint64_t below)
+{
+	uint64_t z = victim->random += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (z ^ z >> 31) % below;
+}
+
+static void fill(struct victim *v, uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		bytes[i] = (uint8_t)attack_random(v, 256);
+}
+
+/* A few bytes of a good message become others, or it loses its end. */
+static size_t mutate(struct victim *v, uint8_t *bytes, size_t len)
+{
+	for (uint64_t changes = attack_random(v, 4); changes > 0; changes--)
+		bytes[attack_random(v, len)] = (uint8_t)attack_random(v, 256);
+	return attack_random(v, 4) == 0 ? (size_t)attack_random(v, len) + 1 : len;
+}
+
+struct link *attack_connect(struct victim *victim, uint16_t port, const void *greeting, size_t len)
+{
+	const struct link_cfg cfg = {.peer_name = "the victim", .stop_fd = -1};
+	struct link *link = NULL;
+
+	if (link_connect(&link, victim->peer, victim->address, port, &cfg, greeting, len) != 0)
+		return NULL;
+	return link;
+}
+
+static struct link *greeted(struct victim *v, const struct greeting_request *request, uint16_t port)
+{
+	uint8_t bytes[GREETING_REQUEST_BYTES];
+
+	greeting_encode_request(request, bytes);
+	return attack_connect(v, port, bytes, sizeof(bytes));
+}
+
+static struct link *control(struct victim *v)
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
+
+	return greeted(v, &request, v->port);
+}
+
+static int take_text(struct link *link)
+{
+	struct exchange_buffer buffer;
+	struct message m;
+	int ret;
+
+	do {
+		ret = exchange_receive(link, MESSAGE_TEXT, ANSWER_MS, &buffer, &m);
+	} while (ret == 0 && m.text.offset + m.text.bytes < m.text.total);
+	return ret;
+}
+
+struct link *attack_welcomed(struct victim *victim)
+{
+	const struct message hello = {.type = MESSAGE_HELLO};
+	struct link *link = control(victim);
+	struct exchange_buffer buffer;
+	struct message m;
+
+	if (link == NULL)
+		return NULL;
+	if (exchange_send(link, &hello) != 0 ||
+	    exchange_receive(link, MESSAGE_WELCOME, ANSWER_MS, &buffer, &m) != 0 ||
+	    take_text(link) != 0)
+		link_close(&link);
+	return link;
+}
+
+struct message_begin attack_good_begin(uint32_t lanes)
+{
+	return (struct message_begin){
+		.params = {.test = BENCH_LAT,
+			   .op = BENCH_WRITE,
+			   .size_bytes = 64,
+			   .depth = 1,
+			   .threads = 1,
+			   .connections = lanes,
+			   .signal_every = 1},
+		.duration_ns = 1000000000,
+		.verify = 1,
+	};
+}
+
+int attack_begin(struct link *link, const struct message_begin *begin, struct message_ready *ready)
+{
+	struct message m = {.type = MESSAGE_BEGIN}, got;
+	struct exchange_buffer buffer;
+	int ret;
+
+	m.begin = *begin;
+	ret = exchange_send(link, &m);
+	if (ret == 0)
+		ret = exchange_receive(link, MESSAGE_READY, ANSWER_MS, &buffer, &got);
+	if (ret == 0)
+		*ready = got.ready;
+	return ret;
+}
+
+struct link *attack_lane(struct victim *victim, const struct message_ready *ready, uint32_t lane,
+			 uint64_t token)
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, lane, token};
+
+	return greeted(victim, &request, ready->port);
+}
+
+/* --- the attacks ------------------------------------------------------------ */
+
+static void junk_greeting(struct victim *v)
+{
+	uint8_t bytes[GREETING_ROOM];
+	size_t len = (size_t)attack_random(v, sizeof(bytes)) + 1;
+	struct link *link;
+
+	fill(v, bytes, len);
+	link = attack_connect(v, v->port, bytes, len);
+	link_close(&link);
+}
+
+/* Another version, a lane at the wrong door, or nearly right. */
+static void wrong_greeting(struct victim *v)
+{
+	const struct greeting_request request = {
+		.version = (uint16_t)(GREETING_VERSION + attack_random(v, 2)),
+		.role = attack_random(v, 2) == 0 ? GREETING_MEASURE : GREETING_CONTROL,
+	};
+	uint8_t bytes[GREETING_REQUEST_BYTES];
+	struct link *link;
+	size_t len;
+
+	greeting_encode_request(&request, bytes);
+	len = mutate(v, bytes, sizeof(bytes));
+	link = attack_connect(v, v->port, bytes, len);
+	link_close(&link);
+}
+
+static void send_and_close(struct link *link, const void *bytes, size_t len)
+{
+	/* it may be cut off in the middle of it */
+	if (link_send(link, bytes, len) == 0)
+		link_alive(link, (int)len % 20);
+	link_close(&link);
+}
+
+static void junk_hello(struct victim *v)
+{
+	struct link *link = control(v);
+	uint8_t bytes[LINK_MESSAGE_MAX];
+	size_t len = (size_t)attack_random(v, sizeof(bytes)) + 1;
+
+	if (link == NULL)
+		return;
+	fill(v, bytes, len);
+	send_and_close(link, bytes, len);
+}
+
+static void mutated_hello(struct victim *v)
+{
+	const struct message hello = {.type = MESSAGE_HELLO};
+	struct link *link = control(v);
+	uint8_t bytes[MESSAGE_MAX];
+	size_t len = message_encode(&hello, bytes);
+
+	if (link != NULL)
+		send_and_close(link, bytes, mutate(v, bytes, len));
+}
+
+static void mutated_begin(struct victim *v)
+{
+	struct message m = {.type = MESSAGE_BEGIN};
+	struct link *link = attack_welcomed(v);
+	uint8_t bytes[MESSAGE_MAX];
+	size_t len;
+
+	if (link == NULL)
+		return;
+	m.begin = attack_good_begin(1);
+	len = message_encode(&m, bytes);
+	send_and_close(link, bytes, mutate(v, bytes, len));
+}
+
+/* Any type of message, whatever is due. */
+static void out_of_turn(struct victim *v)
+{
+	struct message m = {.type = (enum message_type)(1 + attack_random(v, MESSAGE_ALIVE))};
+	struct link *link = attack_random(v, 2) == 0 ? control(v) : attack_welcomed(v);
+
+	if (link == NULL)
+		return;
+	if (m.type == MESSAGE_BEGIN)
+		m.begin = attack_good_begin(2);
+	else if (m.type == MESSAGE_END)
+		m.end.lanes_count = (uint32_t)attack_random(v, PARAMS_LANES_MAX);
+	exchange_send(link, &m);
+	if (m.type == MESSAGE_BEGIN)
+		exchange_send(link, &m);
+	link_alive(link, 1);
+	link_close(&link);
+}
+
+/* Whatever the codec lets through, up to the most there is of all. */
+static struct message_begin greedy_begin(struct victim *v)
+{
+	struct message_begin b = attack_good_begin(1);
+	struct params *p = &b.params;
+
+	p->op = (enum bench_op)attack_random(v, BENCH_OPS);
+	if (p->op == BENCH_WRITE)
+		p->persist = (enum bench_persist)attack_random(v, BENCH_PERSISTS);
+	p->size_bytes = p->op == BENCH_ATOMIC_WRITE ? 8 : 1ULL << attack_random(v, 31);
+	p->depth = 1U << attack_random(v, 13);
+	p->threads = 1U << attack_random(v, 4);
+	p->connections = 1U << attack_random(v, 5);
+	p->target = attack_random(v, 4) == 0 ? 9 : 0;
+	p->srq = params_answered(p) && attack_random(v, 2) == 0;
+	return b;
+}
+
+static void greedy(struct victim *v)
+{
+	const struct message end = {.type = MESSAGE_END};
+	const struct message_begin b = greedy_begin(v);
+	struct link *link = attack_welcomed(v), *lane;
+	struct message_ready ready;
+
+	if (link == NULL)
+		return;
+	if (attack_begin(link, &b, &ready) == 0 && ready.refusal[0] == '\0') {
+		lane = attack_lane(v, &ready, 0, ready.token + attack_random(v, 2));
+		link_close(&lane);
+		exchange_send(link, &end);
+	}
+	link_close(&link);
+}
+
+/* Requests to persist that are none, or of ranges that are the server's own affair. */
+static void wrong_requests(struct victim *v)
+{
+	struct message_begin b = attack_good_begin(1);
+	struct link *link = attack_welcomed(v), *lane;
+	struct message_ready ready;
+	uint8_t bytes[PERSIST_REQUEST_BYTES + 8];
+
+	if (link == NULL)
+		return;
+	b.params.persist = attack_random(v, 2) == 0 ? BENCH_GPSPM : BENCH_GPSPM_RT;
+	if (attack_begin(link, &b, &ready) == 0 && ready.refusal[0] == '\0') {
+		lane = attack_lane(v, &ready, 0, ready.token);
+		fill(v, bytes, sizeof(bytes));
+		if (lane != NULL)
+			link_send(lane, bytes, (size_t)attack_random(v, sizeof(bytes)) + 1);
+		link_close(&lane);
+	}
+	link_close(&link);
+}
+
+void attack_any(struct victim *victim)
+{
+	static void (*const attacks[])(struct victim *) = {
+		junk_greeting, wrong_greeting, junk_hello, mutated_hello,
+		mutated_begin, out_of_turn,    greedy,	   wrong_requests,
+	};
+
+	attacks[attack_random(victim, sizeof(attacks) / sizeof(attacks[0]))](victim);
+}

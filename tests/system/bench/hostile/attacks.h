@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * attacks.h -- what a client can do to a server of rpma-bench that no client of
+ * ours does. Each is one connection, or one and its lanes, and ends by itself;
+ * the same random state makes the same attack.
+ */
+#ifndef ATTACKS_H
+#define ATTACKS_H
+
+#include <librpma.h>
+#include <stdint.h>
+
+#include "common/link.h"
+#include "rpma-bench/message.h"
+
+struct victim {
+	struct rpma_peer *peer;
+	const char *address;
+	uint16_t port;
+	uint64_t random;
+};
+
+uint64_t attack_random(struct victim *victim, uint64_t below);
+
+/* Goes as far as the server lets it; what becomes of it is the server's to decide. */
+void attack_any(struct victim *victim);
+
+/* The pieces: a connection with this greeting; a good one that was welcomed. NULL: refused. */
+struct link *attack_connect(struct victim *victim, uint16_t port, const void *greeting, size_t len);
+struct link *attack_welcomed(struct victim *victim);
+/* Waits for the answer to a BEGIN; 0 or negative. */
+int attack_begin(struct link *link, const struct message_begin *begin, struct message_ready *ready);
+struct link *attack_lane(struct victim *victim, const struct message_ready *ready, uint32_t lane,
+			 uint64_t token);
+struct message_begin attack_good_begin(uint32_t lanes);
+
+#endif /* ATTACKS_H */

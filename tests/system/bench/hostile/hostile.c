@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hostile.c -- a client of rpma-bench's server that means no good.
+ * Usage: bench_hostile ADDRESS PORT attack COUNT SEED | strangers | hold
+ *
+ *	attack     attacks, one after the other
+ *	strangers  lanes that are not of the repeat, between those that are; exits
+ *	           with 0 if the server told them apart
+ *	hold       is welcomed, says so on stdout, and stays until it is cut off
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attacks.h"
+#include "common/failure.h"
+#include "rpma-bench/exchange.h"
+
+#define LANES	2
+#define HOLD_MS 60000
+
+static int attack(struct victim *victim, unsigned long count)
+{
+	for (unsigned long i = 0; i < count; i++)
+		attack_any(victim);
+	return 0;
+}
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "bench_hostile: %s (%s)\n", what, failure_get()->text);
+	return 1;
+}
+
+/* Each lane is tried by a stranger, out of order, and by whom it is for. */
+static int connect_lanes(struct victim *v, const struct message_ready *ready,
+			 struct link *lanes[LANES])
+{
+	for (uint32_t i = 0; i < LANES; i++) {
+		if (attack_lane(v, ready, i, ready->token + 1) != NULL)
+			return fail("a lane with another token was taken");
+		if (attack_lane(v, ready, i + 1, ready->token) != NULL)
+			return fail("a lane out of order was taken");
+		lanes[i] = attack_lane(v, ready, i, ready->token);
+		if (lanes[i] == NULL)
+			return fail("a lane of the repeat was rejected");
+	}
+	if (attack_lane(v, ready, LANES - 1, ready->token) != NULL)
+		return fail("one lane too many was taken");
+	return 0;
+}
+
+static int run_repeat(struct link *control)
+{
+	const struct message start = {.type = MESSAGE_START, .start = {PHASE_MEASURE}};
+	struct message end = {.type = MESSAGE_END}, m;
+	struct exchange_buffer buffer;
+
+	end.end.lanes_count = LANES;
+	if (exchange_send(control, &start) != 0 || exchange_send(control, &end) != 0 ||
+	    exchange_receive(control, MESSAGE_TEXT, LINK_TIMEOUT_MS, &buffer, &m) != 0)
+		return fail("the server did not serve the repeat");
+	return 0;
+}
+
+static int strangers(struct victim *v)
+{
+	const struct message_begin begin = attack_good_begin(LANES);
+	struct link *control = attack_welcomed(v), *lanes[LANES] = {NULL};
+	struct message_ready ready;
+	int ret;
+
+	if (control == NULL || attack_begin(control, &begin, &ready) != 0)
+		ret = fail("the server did not begin a repeat");
+	else if ((ret = connect_lanes(v, &ready, lanes)) == 0)
+		ret = run_repeat(control);
+	for (uint32_t i = 0; i < LANES; i++)
+		link_close(&lanes[i]);
+	link_close(&control);
+	return ret;
+}
+
+static int hold(struct victim *v)
+{
+	struct link *control = attack_welcomed(v);
+	bool cut;
+
+	if (control == NULL)
+		return fail("not welcome");
+	puts("held");
+	fflush(stdout);
+	cut = !link_alive(control, HOLD_MS);
+	link_close(&control);
+	return cut ? 0 : fail("never cut off");
+}
+
+static int run(struct victim *v, int argc, char **argv)
+{
+	if (argc == 6 && strcmp(argv[3], "attack") == 0) {
+		v->random = strtoul(argv[5], NULL, 10);
+		return attack(v, strtoul(argv[4], NULL, 10));
+	}
+	if (argc == 4 && strcmp(argv[3], "strangers") == 0)
+		return strangers(v);
+	if (argc == 4 && strcmp(argv[3], "hold") == 0)
+		return hold(v);
+	fprintf(stderr, "usage: %s ADDRESS PORT attack COUNT SEED | strangers | hold\n", argv[0]);
+	return 64;
+}
+
+int main(int argc, char **argv)
+{
+	struct victim victim = {.peer = NULL};
+	char device[64];
+	int ret;
+
+	if (argc < 4)
+		return run(&victim, argc, argv);
+	victim.address = argv[1];
+	victim.port = (uint16_t)strtoul(argv[2], NULL, 10);
+	link_log_to_failures(false);
+	if (link_open_device(victim.address, RPMA_UTIL_IBV_CONTEXT_REMOTE, &victim.peer, device))
+		return fail("no device");
+	ret = run(&victim, argc, argv);
+	rpma_peer_delete(&victim.peer);
+	return ret;
+}

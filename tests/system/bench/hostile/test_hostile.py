@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A server of rpma-bench outlives its clients, whatever these do, and is none the larger for it.
+
+What it holds is counted from outside, in /proc, once every session has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+LAUNCHER, BENCH, HOSTILE = (os.environ[name] for name in ("RPMA_SOFT_LAUNCHER", "RPMA_BENCH", "BENCH_HOSTILE"))
+LONG = os.environ.get("HOSTILE_LENGTH") == "long"
+ATTACKS, KILLS = (1000, 100) if LONG else (150, 12)
+ADDRESS = "127.0.0.1"
+GROWTH_KIB = 4096  # allocators keep some of what sessions gave back
+DEADLINE_S = 60
+
+
+@dataclass
+class Held:
+    descriptors: int
+    threads: int
+    resident_kib: int
+
+
+class Server:
+    def __init__(self, *options: str) -> None:
+        command = [LAUNCHER, "--", BENCH, "server", "--listen", ADDRESS, "--port", "0", *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        line = self.process.stdout.readline()
+        self.port = re.search(r"port (\d+)", line)[1]
+        self.proc = Path(f"/proc/{self.process.pid}")
+
+    def held(self) -> Held:
+        status = (self.proc / "status").read_text()
+        return Held(
+            descriptors=len(list((self.proc / "fd").iterdir())),
+            threads=len(list((self.proc / "task").iterdir())),
+            resident_kib=int(re.search(r"VmRSS:\s+(\d+)", status)[1]),
+        )
+
+    def at_rest(self, threads: int) -> Held:
+        """Once no session is left: a client's end reaches the server after the client's own."""
+        deadline = time.monotonic() + DEADLINE_S
+        while self.held().threads > threads and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return self.held()
+
+    def client(self, *options: str) -> list[str]:
+        return [LAUNCHER, "--", BENCH, "client", ADDRESS, "--port", self.port, *options]
+
+    def hostile(self, *words: str) -> list[str]:
+        return [LAUNCHER, "--", HOSTILE, ADDRESS, self.port, *words]
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(DEADLINE_S)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    one = Server("--target", "dram:8M")
+    yield one
+    assert one.end() == 128 + signal.SIGTERM
+
+
+def serves(server: Server, *options: str) -> dict:
+    quick = ("--warmup", "0s", "--duration", "50ms", "--repeats", "1", "--json", "--quiet")
+    done = subprocess.run(server.client(*quick, *options), capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def serves_every_kind(server: Server) -> None:
+    for options in (["--verify"], ["--persist", "gpspm"], ["--op", "send", "--srq"], ["--bidirectional"]):
+        serves(server, "--size", "64", *options)
+
+
+def assert_no_larger(server: Server, before: Held) -> None:
+    after = server.at_rest(before.threads)
+    assert (after.threads, after.descriptors) == (before.threads, before.descriptors)
+    assert after.resident_kib <= before.resident_kib + GROWTH_KIB
+
+
+def run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10 * DEADLINE_S)
+    assert done.returncode == 0, done.stderr
+
+
+def test_fuzzed_hellos_leave_nothing_behind(server: Server) -> None:
+    idle = server.held()
+    serves_every_kind(server)
+    run(server.hostile("attack", "60", "1"))  # what the allocator takes for good, it has taken
+    before = server.at_rest(idle.threads)
+    run(server.hostile("attack", str(ATTACKS), "2"))
+    assert_no_larger(server, before)
+    serves_every_kind(server)
+
+
+def killed_at_random(server: Server, chance: random.Random) -> None:
+    options = chance.choice(
+        [
+            ["--size", "64"],
+            ["--size", "4K", "--persist", "gpspm", "--depth", "4"],
+            ["--op", "send", "--threads", "2", "--connections", "2", "--test", "bw"],
+            ["--bidirectional", "--connections", "3"],
+            ["--test", "connect"],
+            ["--test", "register"],
+            ["--op", "write-imm", "--verify"],
+            ["--server-load", "0.2", "--persist", "apm", "--verify"],
+        ]
+    )
+    command = server.client("--duration", "20ms", "--warmup", "5ms", "--repeats", "50", "--quiet", *options)
+    client = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        client.wait(chance.uniform(0.05, 0.8))
+    except subprocess.TimeoutExpired:
+        client.kill()
+        client.wait()
+
+
+def test_killed_clients_leave_nothing_behind(server: Server) -> None:
+    chance = random.Random(1)
+    idle = server.held()
+    serves_every_kind(server)
+    for _ in range(8):
+        killed_at_random(server, chance)
+    before = server.at_rest(idle.threads)
+    for _ in range(KILLS):
+        killed_at_random(server, chance)
+    assert_no_larger(server, before)
+    serves_every_kind(server)
+
+
+def test_strangers_get_no_lane_and_keep_none_from_their_place(server: Server) -> None:
+    run(server.hostile("strangers"))
+
+
+def test_clients_at_once_have_a_run_each(server: Server) -> None:
+    options = ("--duration", "100ms", "--warmup", "0s", "--repeats", "3", "--size", "64", "--json", "--quiet")
+    clients = [subprocess.Popen(server.client(*options), stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    runs = [json.loads(client.communicate(timeout=DEADLINE_S)[0]) for client in clients]
+    assert [client.returncode for client in clients] == [0, 0, 0]
+    assert len({run["run"]["id"] for run in runs}) == 3
+    assert all(len(point["repeats"]) == 3 for run in runs for point in run["points"])
+
+
+def test_once_ends_with_the_first_client_and_cuts_off_the_others() -> None:
+    server = Server("--target", "dram:1M", "--once")
+    held = subprocess.Popen(server.hostile("hold"), stdout=subprocess.PIPE, text=True)
+    assert held.stdout.readline() == "held\n"
+    serves(server, "--size", "64")
+    assert server.process.wait(DEADLINE_S) == 0
+    assert held.wait(DEADLINE_S) == 0
+
+
+@pytest.mark.parametrize(("network", "code"), [("127.0.0.0/8", 0), ("192.0.2.0/24", 2), ("::1", 2)])
+def test_only_allowed_addresses_get_in(network: str, code: int) -> None:
+    server = Server("--target", "dram:1M", "--allow", network)
+    options = ("--duration", "20ms", "--warmup", "0s", "--repeats", "1", "--size", "64", "--quiet")
+    client = subprocess.run(server.client(*options), capture_output=True, text=True, timeout=DEADLINE_S)
+    server.end()
+    assert client.returncode == code, client.stderr
+    assert code == 0 or "refused the connection" in client.stderr
+
+
+def test_what_is_not_offered_is_refused_with_a_reason(server: Server) -> None:
+    options = ("--size", "1M", "--connections", "64", "--duration", "20ms", "--repeats", "1", "--quiet")
+    client = subprocess.run(server.client(*options), capture_output=True, text=True, timeout=DEADLINE_S)
+    assert client.returncode == 2
+    assert "8 MiB" in client.stderr
+    serves(server, "--size", "64")

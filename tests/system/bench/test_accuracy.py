@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The latencies of rpma-bench against what the device knows of every operation.
+
+Noise is in both: who is switched out while an operation is on its way waits for it longer.
+What is in one alone lies between a stamp of the tool and the device's next to it; the device
+sees these pauses, as time between two operations, so they are counted, not guessed. So a
+busy machine cannot fail this test, and figures that were not measured cannot pass it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from pathlib import Path
+
+import pytest
+from device_truth import (
+    LAUNCHER,
+    Run,
+    Sample,
+    bucket_width,
+    measure,
+    rank_of,
+    samples_of,
+    sorted_lows,
+    words_of,
+)
+from sides import last_line
+from soft_trace import read_traces
+
+OPTIONS = ["--test", "lat", "--size", "64", "--duration", "4s", "--warmup", "200ms"]
+LOGNORMAL = "delay:op={},median=50us,sigma=0.3"
+BIMODAL = "delay:op={},median=50us,sigma=0.2 delay:op={},every=100,time=500us"
+SLOW_NS = 500_000
+TOLERANCE = 0.01
+CLOCK = 2e-4  # of the two clocks: each may be off by 100 ppm
+CASES = {
+    "lognormal-write": (LOGNORMAL, ("write",), []),
+    "bimodal-read": (BIMODAL, ("read",), ["--op", "read"]),
+    "lognormal-write-flush": (LOGNORMAL, ("write", "read"), ["--persist", "apm"]),
+}
+
+
+@pytest.fixture(params=list(CASES), scope="module")
+def case(request, tmp_path_factory) -> tuple[Run, list[Sample]]:
+    distribution, kinds, options = CASES[request.param]
+    faults = distribution.format(kinds[-1], kinds[-1]).split()
+    run = measure(tmp_path_factory.mktemp(request.param), faults, *OPTIONS, *options)
+    return run, samples_of(run, kinds)
+
+
+def test_every_operation_is_a_sample(case: tuple[Run, list[Sample]]) -> None:
+    run, samples = case
+    latency = run.repeat["latency"]
+    assert latency["count"] == len(samples) == len(sorted_lows(latency))
+    assert min(one.latency_ns for one in samples) <= latency["min_ns"]
+    assert max(one.latency_ns for one in samples) <= latency["max_ns"] * (1 + CLOCK)
+
+
+def test_no_sample_is_outside_of_what_the_device_allows(case: tuple[Run, list[Sample]]) -> None:
+    """Each sample contains the device's and lies within the pauses around it, so the sorted
+    ones do as well, one by one."""
+    run, samples = case
+    least = sorted(one.latency_ns for one in samples)
+    most = sorted(one.latency_ns + one.before_ns + one.after_ns for one in samples[:-1])
+    most.append(run.repeat["latency"]["max_ns"])  # the device is not heard of after the last one
+    most.sort()
+    for low, fewest, largest in zip(sorted_lows(run.repeat["latency"]), least, most, strict=True):
+        assert low + bucket_width(low) > fewest * (1 - CLOCK)
+        assert low <= largest * (1 + CLOCK)
+
+
+def test_the_mean_is_that_of_the_device(case: tuple[Run, list[Sample]]) -> None:
+    run, samples = case
+    least = statistics.fmean(one.latency_ns for one in samples)
+    pauses = statistics.fmean(one.before_ns + one.after_ns for one in samples)
+    assert least * (1 - CLOCK) <= run.repeat["latency"]["mean_ns"] <= (least + pauses) * (1 + CLOCK)
+
+
+def paused(samples: list[Sample]) -> list[Sample]:
+    """Those around which more time passed than the tolerance and what the tool always takes."""
+    usual = 2 * statistics.median(one.before_ns for one in samples)
+    return [
+        one
+        for one in samples
+        if one.before_ns + one.after_ns > usual + TOLERANCE * one.latency_ns
+    ]
+
+
+def test_percentiles_are_those_of_the_device(case: tuple[Run, list[Sample]]) -> None:
+    run, samples = case
+    true = sorted(one.latency_ns for one in samples)
+    lows = sorted_lows(run.repeat["latency"])
+    switched = paused(samples)
+    checked = 0
+    for percentile in run.repeat["latency"]["percentiles"]:
+        if percentile["ns"] is None or percentile["p"] > 0.999:
+            continue
+        ns, rank = percentile["ns"], rank_of(len(true), percentile["p"])
+        wanted = true[rank]
+        print(f"p{100 * percentile['p']:g}: {ns} ns, the device {wanted} ns: "
+              f"{100 * (ns / wanted - 1):+.2f} %")  # fmt: skip
+        checked += 1
+        assert lows[rank] <= ns < lows[rank] + bucket_width(lows[rank])
+        assert ns >= wanted * (1 - TOLERANCE) - bucket_width(wanted)
+        if ns <= wanted * (1 + TOLERANCE) + bucket_width(wanted):
+            continue
+        # more than that only where the device saw the thread pause, one operation a rank
+        wanted = true[min(rank + len(switched), len(true) - 1)]
+        print(f"  {len(switched)} operations with a pause around them, up to "
+              f"{max(one.before_ns + one.after_ns for one in switched)} ns; "
+              f"{run.repeat['threads'][0]['invol_switches']} involuntary switches")  # fmt: skip
+        assert ns <= wanted * (1 + TOLERANCE) + bucket_width(wanted)
+        assert len(switched) <= run.repeat["threads"][0]["invol_switches"]
+    assert checked >= 4  # p50, p90, p99, p99.9 at the least
+
+
+def test_the_slow_mode_is_one_in_a_hundred(case: tuple[Run, list[Sample]]) -> None:
+    run, samples = case
+    delayed = sum(one.delay_ns >= SLOW_NS for one in samples)
+    wanted = len(samples) / 100 if "every=100" in run.faults else 0
+    seen = sum(low + bucket_width(low) > SLOW_NS for low in sorted_lows(run.repeat["latency"]))
+    assert abs(delayed - wanted) <= 1
+    assert seen >= delayed
+
+
+@pytest.mark.skipif(not shutil.which("ib_read_lat"), reason="perftest is not installed")
+def test_perftest_for_contrast(tmp_path: Path) -> None:
+    """Shown, not judged: what it prints of the same device, and what the device says."""
+    count = 20000
+    name = str(tmp_path / "posted.%p")
+    words = words_of([f"trace:{name}", *BIMODAL.format("read", "read").split()])
+    command = [LAUNCHER, *words, "ib_read_lat", "-F", "-R", "-s", "64", "-n", str(count), "-p", ""]
+    printed = last_line(command, len(command))
+    trace = max(read_traces(name), key=lambda one: len(one.operations))
+    assert trace.kinds["read"].operations == count
+    true = sorted(one.polled_ns - one.posted_ns for one in trace.operations if one.kind == "read")
+    mean = statistics.fmean(true)
+    print(f"\n{'us':<14}{'ib_read_lat':>12}{'the device':>12}")
+    for label, value, ns in (
+        ("least", printed[2], true[0]),
+        ("typical, p50", printed[4], true[rank_of(count, 0.5)]),
+        ("mean", printed[5], mean),
+        ("deviation", printed[6], statistics.pstdev(true, mean)),
+        ("p99", printed[7], true[rank_of(count, 0.99)]),
+        ("p99.9", printed[8], true[rank_of(count, 0.999)]),
+        ("most", printed[3], true[-1]),
+    ):
+        print(f"{label:<14}{value:>12}{ns / 1000:>12.2f}")

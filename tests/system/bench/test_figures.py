@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What rpma-bench says it did, against what the software device was asked to do.
+
+The device counts every posted operation by kind and by queue; a figure that was made up
+would not equal its count. Each run ends after so many operations, without a warm-up, so the
+counts are known to the last one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from check_result import check_document
+from soft_trace import Trace, read_traces
+
+LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
+BENCH = os.environ["RPMA_BENCH"]
+OPS = 1500
+SIZE = 1000  # as large as nothing else that is posted
+
+
+class Run:
+    """Two repeats of one point, and the traces of client and server."""
+
+    def __init__(self, directory: Path, *options: str, ops: int = OPS) -> None:
+        name = str(directory / "posted.%p")
+        command = [LAUNCHER, "-f", f"trace:{name}", BENCH, "local", "--json", "--quiet"]
+        command += ["--repeats", "2", "--warmup", "0", *options]
+        command += ["--ops", str(ops)] if ops else []
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        self.document: dict[str, Any] = json.loads(done.stdout)
+        check_document(self.document, "--verify" in options)
+        (point,) = self.document["points"]
+        self.params: dict[str, Any] = point["params"]
+        self.repeats: list[dict[str, Any]] = point["repeats"]
+        self.traces: list[Trace] = read_traces(name)
+        assert not any(trace.overflowed for trace in self.traces)
+
+    def total(self, key: str) -> int:
+        return sum(repeat[key] for repeat in self.repeats)
+
+    def posted(self, kind: str, size: int | None = None) -> int:
+        """By either process, of this size."""
+        return sum(self.posted_by(kind, size))
+
+    def posted_by(self, kind: str, size: int | None = None) -> list[int]:
+        """The same of each process, most first; a process without any is left out."""
+        counts = (
+            sum(one.kind == kind and size in (None, one.bytes) for one in trace.operations)
+            for trace in self.traces
+        )
+        return sorted(filter(None, counts), reverse=True)
+
+    def posted_by_queue(self, kind: str, size: int) -> Counter[int]:
+        """In the process that posted most of them."""
+        queues = (
+            Counter(o.qpn for o in t.operations if (o.kind, o.bytes) == (kind, size))
+            for t in self.traces
+        )
+        return max(queues, key=lambda one: one.total())
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    return lambda *options, **more: Run(tmp_path, *options, **more)
+
+
+@pytest.mark.parametrize("test", ["lat", "bw"])
+@pytest.mark.parametrize(("op", "kind"), [("write", "write"), ("read", "read"),
+                                          ("write-imm", "write-imm")])  # fmt: skip
+def test_operations_and_bytes_are_the_devices(run, test: str, op: str, kind: str) -> None:
+    made = run("--test", test, "--op", op, "--size", str(SIZE))
+    assert made.total("ops") == 2 * OPS == made.posted(kind, SIZE)
+    assert made.total("bytes") == 2 * OPS * SIZE
+    assert made.posted_by(kind, SIZE) == [2 * OPS]  # by the client alone
+
+
+def test_an_atomic_write_has_8_bytes(run) -> None:
+    made = run("--op", "atomic-write")
+    assert made.total("bytes") == 2 * OPS * 8
+    assert made.posted("atomic-write", 8) + made.posted("write", 8) == 2 * OPS
+
+
+def test_a_message_is_answered_by_one_of_its_size(run) -> None:
+    made = run("--op", "send", "--size", str(SIZE))
+    assert made.posted_by("send", SIZE) == [2 * OPS, 2 * OPS]
+    assert made.total("requests") == 2 * OPS
+
+
+def test_a_shared_queue_serves_all_connections(run) -> None:
+    made = run("--op", "send", "--srq", "--size", str(SIZE), "--connections", "3")
+    assert made.params["srq"] is True
+    assert made.posted_by("send", SIZE) == [2 * OPS, 2 * OPS]
+    assert made.total("requests") == 2 * OPS
+
+
+def test_apm_reads_after_each_write(run) -> None:
+    made = run("--persist", "apm", "--size", str(SIZE))
+    assert made.posted("write", SIZE) == 2 * OPS
+    flushes = made.posted("read" if made.params["flush_method"] == "read" else "flush")
+    assert flushes == 2 * OPS
+
+
+@pytest.mark.parametrize("persist", ["gpspm", "gpspm-rt"])
+def test_the_server_persists_each_write_on_request(run, persist: str) -> None:
+    made = run("--persist", persist, "--size", str(SIZE))
+    assert made.posted_by("write", SIZE) == [2 * OPS]
+    assert made.total("requests") == 2 * OPS
+    # a request each, an answer each, and what control messages there are
+    assert all(2 * OPS <= count < 2 * OPS + 100 for count in made.posted_by("send"))
+    assert made.posted("read") == made.posted("flush") == 0
+
+
+def test_an_append_commits_by_an_atomic_write(run) -> None:
+    made = run("--persist", "append", "--size", str(SIZE))
+    assert made.posted("write", SIZE) == 2 * OPS
+    assert made.posted("atomic-write", 8) + made.posted("write", 8) == 2 * OPS
+    assert made.posted("read") + made.posted("flush") == 4 * OPS
+
+
+def test_auto_says_what_it_chose(run) -> None:
+    made = run("--persist", "auto", "--size", str(SIZE))
+    (text,) = (w["text"] for w in made.document["run"]["warnings"] if w["code"] == "PERSIST_CHOSEN")
+    assert f"chose {made.params['persist']}" in text
+    assert made.params["persist"] in ("apm", "native")
+    # one more probes how flushes complete
+    assert made.posted("write", SIZE) in (2 * OPS, 2 * OPS + 1)
+
+
+def test_a_mix_is_of_writes_and_reads(run) -> None:
+    made = run("--test", "mix", "--read-fraction", "0.25", "--size", str(SIZE))
+    assert made.posted("read", SIZE) == made.total("read_ops")
+    assert made.posted("write", SIZE) == made.total("ops") - made.total("read_ops")
+    assert made.total("ops") == 2 * OPS
+
+
+def test_both_directions_are_measured(run) -> None:
+    made = run("--bidirectional", "--test", "bw", "--size", str(SIZE), "--duration", "100ms", ops=0)
+    reverse = sum(repeat["reverse"]["ops"] for repeat in made.repeats)
+    assert made.posted_by("write", SIZE) == sorted([made.total("ops"), reverse], reverse=True)
+
+
+def test_each_thread_has_its_connections(run) -> None:
+    made = run("--threads", "2", "--connections", "2", "--size", str(SIZE), "--test", "bw",
+               "--pin", "none")  # fmt: skip
+    queues = made.posted_by_queue("write", SIZE)
+    assert len(queues) == 2 * 2 * 2  # threads x connections, new ones each repeat
+    assert queues.total() == made.total("ops") == 2 * OPS
+    shares = [sum(pair) for pair in itertools.combinations(queues.values(), 2)]
+    assert all(t["ops"] in shares for repeat in made.repeats for t in repeat["threads"])
+
+
+def test_one_in_so_many_is_signalled(run) -> None:
+    made = run("--test", "bw", "--signal-every", "4", "--size", str(SIZE))
+    posted = [o for t in made.traces for o in t.operations if (o.kind, o.bytes) == ("write", SIZE)]
+    assert len(posted) == 2 * OPS
+    signalled = sum(one.signaled for one in posted)
+    assert signalled == sum(repeat["latency"]["count"] for repeat in made.repeats)
+    assert signalled < 2 * OPS / 3
+
+
+def test_an_open_loop_keeps_to_its_plan(run) -> None:
+    made = run("--test", "rate", "--rate", "5000", "--size", str(SIZE), "--duration", "200ms", ops=0)
+    assert [repeat["ops"] for repeat in made.repeats] == [1000, 1000]
+    assert made.posted("write", SIZE) == 2000
+
+
+def test_what_is_verified_is_what_was_written(run) -> None:
+    made = run("--verify", "--size", str(SIZE))
+    checked = [repeat["verify"]["checked_bytes"] for repeat in made.repeats]
+    assert checked == [OPS * SIZE, OPS * SIZE]  # fewer than the target has slots
+
+
+def test_a_small_target_is_verified_once(run) -> None:
+    made = run("--verify", "--size", "1024", "--target", "dram:64K")
+    checked = [repeat["verify"]["checked_bytes"] for repeat in made.repeats]
+    assert all(0 < count <= 64 * 1024 for count in checked)
+
+
+def test_connections_are_timed_step_by_step(run) -> None:
+    made = run("--test", "connect", ops=20)
+    assert made.total("ops") == 40
+    assert made.params["size_bytes"] is None
+    for repeat in made.repeats:
+        assert [step["latency"]["count"] for step in repeat["steps"]] == [repeat["ops"]] * 4
+
+
+def test_registrations_are_timed_by_the_server(run) -> None:
+    made = run("--test", "register", "--size", "64K", ops=50)
+    assert made.total("ops") == 100
+    assert made.params["size_bytes"] == 65536
+    assert made.posted("write") == made.posted("read") == 0

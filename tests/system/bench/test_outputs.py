@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The same result as JSON, as CSV, as a table, and judged by gates."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from check_result import check_document
+
+LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
+BENCH = os.environ["RPMA_BENCH"]
+SHORT = ("--warmup", "0", "--repeats", "2", "--ops", "2000")
+
+
+def bench(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [LAUNCHER, BENCH, "local", *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def parsed(cell: str) -> Any:
+    return None if cell == "" else json.loads(cell)
+
+
+def percentile(latency: dict[str, Any] | None, p: float) -> int | None:
+    if latency is None:
+        return None
+    return next(item["ns"] for item in latency["percentiles"] if item["p"] == p)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--size", "64,4K", "--op", "write", "--persist", "none,apm"),
+        ("--test", "mix", "--size", "64"),
+        ("--test", "connect", "--ops", "10"),
+        ("--size", "64", "--bidirectional", "--label", 'a "name", of two\nlines'),
+    ],
+    ids=["product", "mix", "connect", "bidirectional"],
+)
+def test_the_csv_is_the_json(tmp_path: Path, options: tuple[str, ...]) -> None:
+    files = [str(tmp_path / "r.json"), "--csv", str(tmp_path / "r.csv")]
+    done = bench(*SHORT, *options, "--quiet", "-o", *files)
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "r.json").read_text())
+    check_document(document)
+    with (tmp_path / "r.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    repeats = [(p, r) for p in document["points"] for r in p["repeats"]]
+    assert len(rows) == len(repeats)
+    for row, (point, repeat) in zip(rows, repeats, strict=True):
+        assert row["run_id"] == document["run"]["id"]
+        assert row["label"] == (document["run"]["label"] or "")
+        assert row["point"] == point["id"]
+        for key in ("test", "op", "persist", "latency_kind", "flush"):
+            assert row[key] == (point["params"][key] or "")
+        for key in ("size_bytes", "depth", "threads", "bidirectional", "read_fraction"):
+            assert parsed(row[key]) == point["params"][key], key
+        for key in ("order", "complete", "elapsed_ns", "ops", "read_ops", "bytes", "ops_per_s",
+                    "bytes_per_s", "late_ops"):  # fmt: skip
+            assert parsed(row[key]) == repeat[key], key
+        for name in ("latency", "read_latency", "response_latency"):
+            latency = repeat[name]
+            for key in ("count", "min_ns", "mean_ns", "max_ns"):
+                assert parsed(row[f"{name}_{key}"]) == (latency and latency[key]), (name, key)
+            for text, p in (("50", 0.5), ("99", 0.99), ("99.9", 0.999), ("99.9999", 0.999999)):
+                assert parsed(row[f"{name}_p{text}_ns"]) == percentile(latency, p), (name, p)
+        reverse = repeat["reverse"]
+        assert parsed(row["reverse_ops"]) == (reverse and reverse["ops"])
+        steps = {step["name"]: step["latency"]["mean_ns"] for step in repeat["steps"] or []}
+        for name in ("prepare", "establish", "disconnect", "delete", "register", "deregister"):
+            assert parsed(row[f"{name}_mean_ns"]) == steps.get(name), name
+
+
+def test_the_columns_are_always_the_same(tmp_path: Path) -> None:
+    heads = set()
+    for options in (("--size", "64"), ("--test", "connect", "--ops", "10")):
+        done = bench(*SHORT, *options, "--quiet", "--csv", str(tmp_path / "r.csv"))
+        assert done.returncode == 0, done.stderr
+        heads.add((tmp_path / "r.csv").read_text().splitlines()[0])
+    assert len(heads) == 1
+
+
+def judged(*gates: str) -> tuple[int, Any]:
+    words = [word for gate in gates for word in ("--slo", gate)]
+    done = bench(*SHORT, "--size", "64,4K", "--json", *words)
+    document = json.loads(done.stdout)
+    check_document(document)
+    assert document["run"]["exit_code"] == done.returncode
+    return done.returncode, document
+
+
+def test_a_gate_that_is_kept() -> None:
+    code, document = judged("lat.max_ns<100e9", "ops_per_s>=1")
+    assert code == 0
+    assert [gate["missed"] for gate in document["run"]["gates"]] == [False, False]
+
+
+def test_a_gate_that_is_missed() -> None:
+    code, document = judged("bytes_per_s<1", "ops_per_s>0")
+    assert code == 1
+    missed, kept = document["run"]["gates"]
+    assert missed["missed"] and not kept["missed"]
+    assert [point["missed"] for point in missed["points"]] == [True, True]
+    values = [point["value"] for point in missed["points"]]
+    assert values == [p["summary"]["bytes_per_s"]["mean"] for p in document["points"]]
+
+
+def test_a_figure_that_is_not_known_misses() -> None:
+    # 4,000 samples say nothing of p99.99
+    code, document = judged("lat.p99.99_ns<100e9")
+    assert code == 1
+    assert [p["value"] for p in document["run"]["gates"][0]["points"]] == [None, None]
+
+
+def test_gates_are_about_the_merged_repeats() -> None:
+    code, document = judged("lat.p99_ns>0", "lat.min_ns>0")
+    assert code == 0
+    for gate, key in zip(document["run"]["gates"], (0.99, None), strict=True):
+        for judged_point, point in zip(gate["points"], document["points"], strict=True):
+            latency = point["summary"]["latency"]
+            expected = latency["min_ns"] if key is None else percentile(latency, key)
+            assert judged_point["value"] == expected
+
+
+@pytest.mark.parametrize("gate", ["lat.p98_ns<5", "speed>5", "lat.p99_ns", "lat.p99_ns<5us"])
+def test_what_is_no_gate_is_refused_before_the_run(gate: str) -> None:
+    done = bench(*SHORT, "--slo", gate)
+    assert done.returncode == 64
+    assert gate in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_the_table_says_what_the_file_says() -> None:
+    done = bench(*SHORT, "--size", "64,4K", "--json", "--slo", "ops_per_s>1e15")
+    document = json.loads(done.stdout)
+    assert done.returncode == 1
+    rows = [line.split() for line in done.stderr.splitlines()]
+    shown = [row for row in rows if row[:2] in (["64", "B"], ["4", "KiB"])]
+    assert [row[5] for row in shown] == ["2", "2"]  # repeats
+    for row, point in zip(shown, document["points"], strict=True):
+        assert f"{point['summary']['ops_per_s']['mean']:.0f}" in row
+    assert "ops_per_s>1e15: missed" in done.stderr
+    for warning in document["run"]["warnings"]:
+        assert warning["text"] in done.stderr

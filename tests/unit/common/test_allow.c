@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_allow.c -- which addresses are of which networks.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "rpma-bench/allow.h"
+#include "test.h"
+
+static struct sockaddr_storage address(const char *text)
+{
+	struct sockaddr_storage storage = {0};
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&storage;
+	struct sockaddr_in *in = (struct sockaddr_in *)&storage;
+
+	if (inet_pton(AF_INET, text, &in->sin_addr) == 1) {
+		in->sin_family = AF_INET;
+		in->sin_port = htons(4711);
+	} else {
+		assert_int_equal(inet_pton(AF_INET6, text, &in6->sin6_addr), 1);
+		in6->sin6_family = AF_INET6;
+	}
+	return storage;
+}
+
+static void a_network_has_its_addresses_and_no_other(void **state)
+{
+	static const struct {
+		const char *network, *inside, *outside;
+	} cases[] = {
+		{"192.0.2.7", "192.0.2.7", "192.0.2.6"},
+		{"192.0.2.0/24", "192.0.2.255", "192.0.3.0"},
+		{"192.0.2.77/24", "192.0.2.1", "192.0.1.255"},
+		{"10.0.0.0/9", "10.127.255.255", "10.128.0.0"},
+		{"10.0.0.0/31", "10.0.0.1", "10.0.0.2"},
+		{"0.0.0.0/0", "255.255.255.255", "2001:db8::1"},
+		{"2001:db8::/33", "2001:db8:7fff::1", "2001:db8:8000::1"},
+		{"2001:db8::1", "2001:db8::1", "2001:db8::2"},
+		{"fe80::/10", "febf::1", "fec0::1"},
+		{"::/0", "10.1.2.3", NULL}, /* all there are */
+		{"127.0.0.1", "::ffff:127.0.0.1", "::1"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct allow allow = {.count = 0};
+		struct sockaddr_storage inside = address(cases[i].inside);
+
+		assert_int_equal(allow_add(&allow, cases[i].network), 0);
+		if (!allow_has(&allow, &inside))
+			fail_msg("%s has not %s", cases[i].network, cases[i].inside);
+		if (cases[i].outside == NULL)
+			continue;
+		inside = address(cases[i].outside);
+		if (allow_has(&allow, &inside))
+			fail_msg("%s has %s", cases[i].network, cases[i].outside);
+	}
+}
+
+static void each_rule_adds_to_those_before(void **state)
+{
+	struct allow allow = {.count = 0};
+	struct sockaddr_storage one = address("192.0.2.1"), two = address("198.51.100.1");
+
+	assert_int_equal(allow_add(&allow, "192.0.2.0/24"), 0);
+	assert_false(allow_has(&allow, &two));
+	assert_int_equal(allow_add(&allow, "198.51.100.0/24"), 0);
+	assert_true(allow_has(&allow, &one));
+	assert_true(allow_has(&allow, &two));
+}
+
+static void without_rules_everybody_may(void **state)
+{
+	const struct allow allow = {.count = 0};
+	struct sockaddr_storage one = address("192.0.2.1");
+
+	assert_true(allow_has(&allow, &one));
+}
+
+/* A device whose addresses are none of the internet's. */
+static void what_is_no_address_is_of_no_network(void **state)
+{
+	struct allow allow = {.count = 0};
+	struct sockaddr_storage unknown = {.ss_family = AF_UNIX};
+
+	assert_int_equal(allow_add(&allow, "::/0"), 0);
+	assert_false(allow_has(&allow, &unknown));
+}
+
+static void malformed_networks_are_refused(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"host",
+		"10.0.0",
+		"10.0.0.0/33",
+		"10.0.0.0/",
+		"10.0.0.0/-1",
+		"10.0.0.0/x",
+		"2001:db8::/129",
+		"/8",
+		"10.0.0.0/8/8",
+		"10.0.0.0 /8",
+		"2001:db8:0000:0000:0000:0000:0000:0001:0000:0000:0000:0000/64"};
+	struct allow allow = {.count = 0};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (allow_add(&allow, texts[i]) != -EINVAL)
+			fail_msg("accepted: %s", texts[i]);
+	}
+	assert_int_equal(allow.count, 0);
+}
+
+static void so_many_and_no_more(void **state)
+{
+	struct allow allow = {.count = 0};
+
+	for (size_t i = 0; i < ALLOW_MAX; i++)
+		assert_int_equal(allow_add(&allow, "10.0.0.0/8"), 0);
+	assert_int_equal(allow_add(&allow, "10.0.0.0/8"), -ENOSPC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_network_has_its_addresses_and_no_other),
+		cmocka_unit_test(each_rule_adds_to_those_before),
+		cmocka_unit_test(without_rules_everybody_may),
+		cmocka_unit_test(what_is_no_address_is_of_no_network),
+		cmocka_unit_test(malformed_networks_are_refused),
+		cmocka_unit_test(so_many_and_no_more),
+	};
+
+	return cmocka_run_group_tests_name("bench.allow", tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_counters.c -- the counters of a device from a tree of files, and what
+ * was counted between two looks at it.
+ */
+#include "common/counters.h"
+#include "scratch.h"
+
+#define PORT "sys/class/infiniband/mlx5_0/ports/1/"
+
+static json_t *look(void)
+{
+	struct sysroot root;
+	json_t *counters;
+
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	counters = counters_read(&root, "mlx5_0");
+	sysroot_close(&root);
+	return counters;
+}
+
+/* Of one counter that went from a text to another; -1: left out. */
+static json_int_t moved(const char *before, const char *after)
+{
+	const json_t *value;
+	json_int_t counted = -1;
+	json_t *first, *between;
+
+	scratch_write(PORT "counters/other", "0\n");
+	scratch_write(PORT "counters/x", before);
+	first = look();
+	scratch_write(PORT "counters/x", after);
+	between = counters_between(first, look());
+	value = json_object_get(between, "1/counters/x");
+	if (value != NULL)
+		counted = json_integer_value(value);
+	json_decref(between);
+	return counted;
+}
+
+static void both_folders_of_each_port_are_read(void **state)
+{
+	json_t *counters;
+
+	scratch_write(PORT "counters/port_xmit_data", "17\n");
+	scratch_write(PORT "hw_counters/rnr_nak_retry_err", "3\n");
+	scratch_write("sys/class/infiniband/mlx5_0/ports/2/counters/port_xmit_data", "5\n");
+	counters = look();
+	assert_int_equal(json_object_size(counters), 3);
+	assert_int_equal(json_integer_value(json_object_get(counters, "1/counters/port_xmit_data")),
+			 17);
+	assert_int_equal(
+		json_integer_value(json_object_get(counters, "1/hw_counters/rnr_nak_retry_err")),
+		3);
+	assert_int_equal(json_integer_value(json_object_get(counters, "2/counters/port_xmit_data")),
+			 5);
+	json_decref(counters);
+}
+
+static void a_device_without_counters_has_none(void **state)
+{
+	assert_null(look());
+	scratch_write(PORT "state", "4: ACTIVE\n");
+	assert_null(look());
+	assert_null(counters_between(NULL, NULL));
+	assert_null(counters_between(json_object(), NULL));
+	assert_null(counters_between(NULL, json_object()));
+}
+
+static void what_is_no_count_is_left_out(void **state)
+{
+	static const char *const texts[] = {
+		"", "\n", "N/A (no PMA)\n", "-5\n", "0x10\n", "12 34\n", "99999999999999999999\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		json_t *counters;
+
+		scratch_write(PORT "counters/bad", texts[i]);
+		scratch_write(PORT "counters/good", "1\n");
+		counters = look();
+		if (json_object_size(counters) != 1)
+			fail_msg("\"%s\" was taken for a number", texts[i]);
+		json_decref(counters);
+	}
+}
+
+/* lifespan says how often the driver renews the others */
+static void a_setting_is_no_counter(void **state)
+{
+	scratch_write(PORT "hw_counters/lifespan", "10\n");
+	assert_null(look());
+}
+
+static void the_difference_is_what_was_counted(void **state)
+{
+	assert_int_equal(moved("10\n", "17\n"), 7);
+	assert_int_equal(moved("10\n", "10\n"), 0);
+	/* 2^53 and what follows it are different numbers */
+	assert_int_equal(moved("9007199254740992\n", "9007199254740993\n"), 1);
+	assert_int_equal(moved("0\n", "4611686018427387903\n"), 4611686018427387903);
+}
+
+static void a_counter_may_go_round(void **state)
+{
+	assert_int_equal(moved("4294967290\n", "4\n"), 10);
+	assert_int_equal(moved("18446744073709551610\n", "4\n"), 10);
+}
+
+static void a_counter_that_was_reset_is_left_out(void **state)
+{
+	assert_int_equal(moved("1000\n", "4\n"), -1);
+	assert_int_equal(moved("5000000000\n", "4\n"), -1);
+}
+
+static void a_counter_that_came_or_went_is_left_out(void **state)
+{
+	char path[PATH_MAX];
+	json_t *before, *between;
+
+	scratch_write(PORT "counters/gone", "1\n");
+	scratch_write(PORT "counters/stays", "1\n");
+	before = look();
+	assert_int_equal(unlink(scratch_path(PORT "counters/gone", path)), 0);
+	scratch_write(PORT "counters/new", "1\n");
+	between = counters_between(before, look());
+	assert_int_equal(json_object_size(between), 1);
+	assert_int_equal(json_integer_value(json_object_get(between, "1/counters/stays")), 0);
+	assert_non_null(json_object_get(between, "1/counters/stays"));
+	json_decref(between);
+}
+
+#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_scratch(both_folders_of_each_port_are_read),
+		in_scratch(a_device_without_counters_has_none),
+		in_scratch(what_is_no_count_is_left_out),
+		in_scratch(a_setting_is_no_counter),
+		in_scratch(the_difference_is_what_was_counted),
+		in_scratch(a_counter_may_go_round),
+		in_scratch(a_counter_that_was_reset_is_left_out),
+		in_scratch(a_counter_that_came_or_went_is_left_out),
+	};
+
+	return cmocka_run_group_tests_name("common.counters", tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * environment_pmem.c -- the persistent memory of a host: regions, what they
+ * are cut into, and how that is mounted.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "environment.h"
+#include "fact.h"
+#include "result.h"
+
+#define DEVICES "sys/bus/nd/devices"
+
+/* The name of the only block device of a namespace; false: none. */
+static bool block_name(const struct sysroot *root, const char *namespace, char name[64])
+{
+	char path[PATH_MAX];
+	const struct dirent *entry;
+	bool found = false;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), DEVICES "/%s/block", namespace);
+	directory = sysroot_directory(root, path);
+	while (directory != NULL && !found && (entry = readdir(directory)) != NULL) {
+		found = entry->d_name[0] != '.';
+		snprintf(name, 64, "%.63s", entry->d_name);
+	}
+	if (directory != NULL)
+		closedir(directory);
+	return found;
+}
+
+/* "36 35 98:0 / /mnt rw - ext4 /dev/pmem0 rw,dax=always": type and options, not where. */
+static void add_mount(const struct sysroot *root, json_t *group, const char *block)
+{
+	static char mounts[1 << 16];
+	char device[80], type[32] = "", options[512] = "";
+	const char *at;
+
+	snprintf(device, sizeof(device), " /dev/%s ", block);
+	if (sysroot_read(root, mounts, sizeof(mounts), "proc/self/mountinfo") > 0 &&
+	    (at = strstr(mounts, device)) != NULL) {
+		const char *begin = at;
+
+		while (begin > mounts && begin[-1] != ' ')
+			begin--;
+		snprintf(type, sizeof(type), "%.*s", (int)(at - begin), begin);
+		at += strlen(device);
+		snprintf(options, sizeof(options), "%.*s", (int)strcspn(at, "\n"), at);
+	}
+	json_object_set_new(group, "filesystem", result_text(type));
+	json_object_set_new(group, "mount_options", result_text(options));
+}
+
+static json_t *namespace_json(const struct sysroot *root, const char *name)
+{
+	json_t *group = json_pack("{s:s, s:o, s:o, s:o}", "namespace", name, "mode",
+				  fact_text(root, DEVICES "/%s/mode", name), "size_bytes",
+				  fact_number(root, DEVICES "/%s/size", name), "numa_node",
+				  fact_node(root, DEVICES "/%s/numa_node", name));
+	char block[64] = "";
+
+	json_object_set_new(group, "block",
+			    block_name(root, name, block) ? result_text(block) : json_null());
+	add_mount(root, group, block);
+	return group;
+}
+
+/* namespace1.0 is of region1 */
+static json_t *namespaces_of(const struct sysroot *root, const char *region)
+{
+	const char *number = region + strlen("region");
+	DIR *directory = sysroot_directory(root, DEVICES);
+	const struct dirent *entry;
+	json_t *list = json_array();
+	char prefix[64];
+
+	snprintf(prefix, sizeof(prefix), "namespace%s.", number);
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+			json_array_append_new(list, namespace_json(root, entry->d_name));
+	}
+	if (directory != NULL)
+		closedir(directory);
+	return list;
+}
+
+/* A line each. */
+static json_t *bad_blocks(const struct sysroot *root, const char *region)
+{
+	char path[PATH_MAX], text[4096];
+	json_int_t lines = 0;
+
+	snprintf(path, sizeof(path), DEVICES "/%s/badblocks", region);
+	if (sysroot_read(root, text, sizeof(text), path) < 0)
+		return json_null();
+	for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+		lines++;
+	return json_integer(lines);
+}
+
+static json_t *region_json(const struct sysroot *root, const char *region)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "region", region,
+			 "provider", fact_text(root, DEVICES "/%s/../provider", region),
+			 "persistence_domain",
+			 fact_text(root, DEVICES "/%s/persistence_domain", region), "size_bytes",
+			 fact_number(root, DEVICES "/%s/size", region), "align_bytes",
+			 fact_number(root, DEVICES "/%s/align", region), "read_only",
+			 fact_number(root, DEVICES "/%s/read_only", region), "numa_node",
+			 fact_node(root, DEVICES "/%s/numa_node", region), "badblocks",
+			 bad_blocks(root, region), "namespaces", namespaces_of(root, region));
+}
+
+/* An empty list: the kernel knows of no persistent memory. */
+json_t *environment_pmem(const struct sysroot *root)
+{
+	DIR *directory = sysroot_directory(root, DEVICES);
+	const struct dirent *entry;
+	json_t *list = json_array();
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (strncmp(entry->d_name, "region", 6) == 0)
+			json_array_append_new(list, region_json(root, entry->d_name));
+	}
+	if (directory != NULL)
+		closedir(directory);
+	return list;
+}

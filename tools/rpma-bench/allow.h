@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * allow.h -- which addresses a server takes connections from.
+ */
+#ifndef ALLOW_H
+#define ALLOW_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#define ALLOW_MAX 32
+
+struct allow_rule {
+	struct in6_addr network; /* IPv4 as mapped */
+	unsigned bits;		 /* of 128 */
+};
+
+struct allow {
+	struct allow_rule rules[ALLOW_MAX];
+	size_t count; /* 0: everybody who reaches the address it listens on */
+};
+
+/* ADDR or ADDR/LEN, of either family; -EINVAL for what is malformed, -ENOSPC. */
+int allow_add(struct allow *allow, const char *text);
+bool allow_has(const struct allow *allow, const struct sockaddr_storage *address);
+
+#endif /* ALLOW_H */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * measure_single.h -- the closed loop of one lane and depth 1: an operation,
+ * and when it is done the next one.
+ *
+ * The latency test lives here, so nothing is done that could be done before or
+ * later: each operation has such a loop with its post taken in. The end of an
+ * operation is the begin of the next one, unless more was done between them
+ * than to count a sample: samples are counted by their ticks, and become
+ * nanoseconds when a histogram is asked for.
+ */
+#ifndef MEASURE_SINGLE_H
+#define MEASURE_SINGLE_H
+
+#include "measure_loop.h"
+
+/* For the rest of the code: how many posts are left, and are in flight. */
+void measure_single_tell(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight);
+
+static measure_inline uint64_t measure_single_now(bool counter)
+{
+	return counter ? clock_counter() : clock_raw_ns();
+}
+
+static measure_inline int measure_single_by(struct loop *l, operation_post *post, bool counter)
+{
+	struct ring *r = l->rings;
+	struct lane *lane = r->lane;
+	struct rpma_cq *cq = lane->cq;
+	uint32_t *counts = l->counts;
+	uint64_t begin = l->begin, end = begin, left = r->limit;
+	unsigned empty = 0;
+	struct ibv_wc wc = {0};
+	int ret;
+
+	for (; left > 0; left--) {
+		uint64_t ticks;
+
+		ret = post(lane, 0, RPMA_F_COMPLETION_ALWAYS);
+		if (__builtin_expect(ret != 0, 0))
+			return measure_post_failed(r, l->cfg->operation, ret);
+		while ((ret = rpma_cq_get_wc(cq, 1, &wc, NULL)) != 0) {
+			if (ret != RPMA_E_NO_COMPLETION)
+				return measure_poll_failed(r, ret);
+			if (++empty % MEASURE_EMPTY_POLLS != 0)
+				continue;
+			measure_single_tell(l, begin, left - 1, 1);
+			if ((ret = measure_look_around(l)) != 0)
+				return ret;
+		}
+		end = measure_single_now(counter);
+		if (__builtin_expect(wc.status != IBV_WC_SUCCESS, 0))
+			return measure_completion_failed(l, r, &wc);
+		ticks = end - begin;
+		begin = end;
+		if (__builtin_expect(ticks < MEASURE_COUNTS, 1)) {
+			counts[ticks]++;
+		} else {
+			measure_record(l, l->latency, ticks);
+			begin = measure_single_now(counter);
+		}
+		if (__builtin_expect(end < l->next_look, 1))
+			continue;
+		measure_single_tell(l, end, left - 1, 0);
+		measure_time_look(l, end);
+		left = r->limit - r->posted + 1;
+		begin = measure_single_now(counter);
+	}
+	measure_single_tell(l, end, 0, 0);
+	l->opcode = wc.opcode;
+	return 0;
+}
+
+/* Of an operation that is not answered; post is a constant. */
+static measure_inline int measure_single(struct loop *l, operation_post *post)
+{
+	return l->cfg->clock->counter ? measure_single_by(l, post, true)
+				      : measure_single_by(l, post, false);
+}
+
+#endif /* MEASURE_SINGLE_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * offer.h -- one piece of memory that a server exposes: mapped, registered and
+ * described, once for all clients.
+ */
+#ifndef OFFER_H
+#define OFFER_H
+
+#include <librpma.h>
+#include <stdbool.h>
+
+#include "../common/target.h"
+#include "message.h"
+
+struct offer {
+	struct target target;
+	struct rpma_mr_local *mr;
+	struct message_target description;
+	uint8_t mr_desc_bytes;
+	uint8_t mr_desc[GREETING_MR_DESC_MAX];
+};
+
+/* odp_capable: of the device, whose name is for the sentence. */
+int offer_open(struct offer *offer, struct rpma_peer *peer, const char *device, bool odp_capable,
+	       const char *spec, const struct target_cfg *cfg);
+/* What was never opened is fine if it is zero. */
+void offer_close(struct offer *offer);
+
+#endif /* OFFER_H */

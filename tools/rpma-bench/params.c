@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * params.c -- the words of the parameters, and which values go together.
+ *
+ * Client and server ask the same rules, so what a client refuses to run is
+ * what a server refuses to serve. A rule sees the values of its fields only
+ * after all of them were found to be within their ranges.
+ */
+#include "params.h"
+
+#include <stddef.h>
+
+const char *const params_tests[] = {"lat", "bw", "rate", "mix", "connect", "register", NULL};
+const char *const params_ops[] = {"write", "read", "send", "write-imm", "atomic-write", NULL};
+const char *const params_persists[] = {"none",	   "apm",    "native", "gpspm",
+				       "gpspm-rt", "append", "auto",   NULL};
+const char *const params_completions[] = {"poll", "event", NULL};
+const char *const params_patterns[] = {"seq", "rand", NULL};
+
+static const char *check_words(const struct params *p)
+{
+	if ((unsigned)p->test >= BENCH_TESTS || (unsigned)p->op >= BENCH_OPS ||
+	    (unsigned)p->persist > BENCH_AUTO || (unsigned)p->completion >= BENCH_COMPLETIONS ||
+	    (unsigned)p->pattern >= BENCH_PATTERNS)
+		return "test, op, persist, completion and pattern are words this release knows";
+	return NULL;
+}
+
+static const char *check_ranges(const struct params *p)
+{
+	if (p->size_bytes < 1 || p->size_bytes > PARAMS_SIZE_MAX)
+		return "a size is 1 B to 1 GiB";
+	if (p->depth < 1 || p->depth > PARAMS_DEPTH_MAX)
+		return "a depth is 1 to 4096";
+	if (p->threads < 1 || p->threads > PARAMS_THREADS_MAX)
+		return "threads are 1 to 64";
+	if (p->connections < 1 || p->connections > PARAMS_CONNECTIONS_MAX)
+		return "the connections of a thread are 1 to 256";
+	if (params_lanes(p) > PARAMS_LANES_MAX)
+		return "threads x connections is 256 at most";
+	if (p->signal_every < 1 || p->signal_every > p->depth)
+		return "signal-every is 1 to the depth: else no operation in flight would complete";
+	if (p->rate_per_s > PARAMS_RATE_MAX)
+		return "a rate is 1 to 100000000 per second";
+	if (p->read_millionths > PARAMS_MILLION)
+		return "a read fraction is 0 to 1";
+	if (p->server_load_millionths > PARAMS_MILLION)
+		return "a server load is 0 to 1";
+	if (p->target >= PARAMS_TARGETS_MAX)
+		return "a server offers 16 targets at most";
+	return NULL;
+}
+
+/* One operation ends at one end alone: the peer's processor takes no part in it. */
+static bool one_sided(const struct params *p)
+{
+	return p->op != BENCH_SEND && p->op != BENCH_WRITE_IMM && !params_answered(p);
+}
+
+static const char *check_operation(const struct params *p)
+{
+	if (p->persist != BENCH_NONE && p->op != BENCH_WRITE)
+		return "persistence belongs to op write: the other operations take persist none";
+	if (p->op == BENCH_ATOMIC_WRITE && p->size_bytes != 8)
+		return "an atomic-write has a size of 8 bytes";
+	if (p->persist == BENCH_APPEND && p->pattern != BENCH_SEQ)
+		return "persist append writes a log: it takes pattern seq";
+	if (p->signal_every > 1 && params_answered(p))
+		return "send, gpspm and gpspm-rt take signal-every 1: each is answered";
+	if (p->op == BENCH_SEND && p->size_bytes * p->depth * params_lanes(p) > PARAMS_MESSAGES_MAX)
+		return "messages in flight (size x depth x threads x connections) are 1 GiB at "
+		       "most";
+	return NULL;
+}
+
+static const char *check_mix(const struct params *p)
+{
+	if (p->test != BENCH_MIX)
+		return p->read_millionths == 0 ? NULL : "a read fraction belongs to test mix";
+	if (p->op != BENCH_WRITE || !one_sided(p) || p->persist == BENCH_APPEND)
+		return "test mix takes op write with persist none, apm or native";
+	if (p->signal_every > 1)
+		return "test mix takes signal-every 1";
+	return NULL;
+}
+
+static const char *check_rate(const struct params *p)
+{
+	if (p->test != BENCH_RATE)
+		return p->rate_per_s == 0 ? NULL : "a rate belongs to test rate";
+	if (p->rate_per_s == 0)
+		return "test rate needs a rate";
+	return p->signal_every == 1 ? NULL : "test rate takes signal-every 1";
+}
+
+/* These two time no operation, so nothing may be asked of one. */
+static const char *check_setup(const struct params *p)
+{
+	if (p->test != BENCH_CONNECT && p->test != BENCH_REGISTER)
+		return NULL;
+	if (p->op != BENCH_WRITE || p->persist != BENCH_NONE)
+		return "tests connect and register have no operation: leave op and persist out";
+	if (p->depth != 1 || params_lanes(p) != 1)
+		return "tests connect and register take depth, threads and connections 1";
+	return NULL;
+}
+
+static const char *check_peer(const struct params *p)
+{
+	if (p->bidirectional && (p->test > BENCH_BW || !one_sided(p) || p->persist == BENCH_APPEND))
+		return "bidirectional takes test lat or bw with op write, read or atomic-write and "
+		       "persist none, apm or native";
+	if (p->srq && (p->test > BENCH_MIX || (!params_answered(p) && p->op != BENCH_WRITE_IMM)))
+		return "srq takes what the server receives: op send or write-imm, persist gpspm or "
+		       "gpspm-rt";
+	return NULL;
+}
+
+const char *params_conflict(const struct params *p)
+{
+	static const char *(*const checks[])(const struct params *) = {
+		check_words, check_ranges, check_operation, check_mix,
+		check_rate,  check_setup,  check_peer,
+	};
+	const char *conflict = NULL;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && conflict == NULL; i++)
+		conflict = checks[i](p);
+	return conflict;
+}
