@@ -6,6 +6,9 @@
 #include "pair.h"
 
 #include <arpa/inet.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define ALL_OPS                                                                                    \
@@ -450,6 +453,86 @@ static void persistent_flush__is_not_for_dram(void **unused)
 #endif
 }
 
+/* --- a thread posts plainly while another builds --- */
+
+#define REQUESTS 1000
+
+static _Atomic unsigned completed[2]; /* by wr_id */
+static _Atomic int wrong;
+
+static void book(void)
+{
+	struct ibv_wc wcs[4];
+	int count = ibv_poll_cq(w.near.cq, 4, wcs);
+
+	for (int i = 0; i < count; i++) {
+		if (wcs[i].status != IBV_WC_SUCCESS || wcs[i].wr_id > 1)
+			wrong = (int)wcs[i].status;
+		else
+			atomic_fetch_add(&completed[wcs[i].wr_id], 1);
+	}
+}
+
+static int build_one(void)
+{
+	begin(1);
+	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory + 64);
+	sched_yield();
+	from_near(64, 64);
+	return ibv_wr_complete(qp);
+}
+
+static int post_one(void)
+{
+	struct ibv_sge sge = {(uintptr_t)w.near.memory, 64, w.near.mr->lkey};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = {.remote_addr = w.far.memory, .rkey = w.far.rkey},
+	};
+	struct ibv_send_wr *bad = NULL;
+
+	return ibv_post_send(w.near.qp, &wr, &bad);
+}
+
+/* Each time there is room. */
+static void *repeat(void *argument)
+{
+	int (*one)(void) = *(int (**)(void))argument;
+	double until = deadline();
+
+	for (unsigned posted = 0; posted < REQUESTS && wrong == 0 && deadline() < until + WAIT_S;) {
+		int error = one();
+
+		posted += error == 0;
+		if (error != 0 && error != ENOMEM)
+			wrong = error;
+		book();
+	}
+	return NULL;
+}
+
+static void plain_posts__go_between_those_of_a_builder(void **unused)
+{
+	int (*plain)(void) = post_one, (*built)(void) = build_one;
+	double until = deadline();
+	pthread_t thread;
+
+	completed[0] = completed[1] = 0;
+	wrong = 0;
+	OK(pthread_create(&thread, NULL, repeat, &plain));
+	repeat(&built);
+	OK(pthread_join(thread, NULL));
+	while (completed[0] + completed[1] < 2 * REQUESTS && deadline() < until + WAIT_S)
+		book();
+	assert_int_equal(wrong, 0);
+	assert_int_equal(completed[0], REQUESTS);
+	assert_int_equal(completed[1], REQUESTS);
+	assert_memory_equal(w.far_memory, w.near.memory, 128);
+}
+
 #define EX_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ex, teardown_pair)
 
 static const struct CMUnitTest tests[] = {
@@ -469,6 +552,7 @@ static const struct CMUnitTest tests[] = {
 	EX_TEST(complete__fails_when_the_queue_is_full),
 	EX_TEST(fence__is_a_flag),
 	EX_TEST(plain_posts__work_on_it_too),
+	EX_TEST(plain_posts__go_between_those_of_a_builder),
 	EX_TEST(error__is_told_as_of_a_plain_post),
 	EX_TEST(create__refuses_operations_it_has_not),
 	OWN_PAIR_TEST(atomic_write__sets_the_word),

@@ -21,15 +21,24 @@
 
 static uint64_t ticks[SAMPLES];
 
-/* Lognormal, by twelve uniform numbers; the seed is fixed. */
+/* splitmix64, by its place; 0 to 1 */
+static double uniform(uint64_t place)
+{
+	uint64_t z = place * 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0; /* 2^53 */
+}
+
+/* Lognormal, by twelve uniform numbers. */
 static void fill(const struct clock *clock)
 {
-	srand(1);
 	for (unsigned i = 0; i < SAMPLES; i++) {
 		double normal = -6;
 
 		for (unsigned j = 0; j < 12; j++)
-			normal += (double)rand() / RAND_MAX;
+			normal += uniform(12 * i + j + 1);
 		ticks[i] = clock_ticks(clock, (uint64_t)(2000 * exp(0.3 * normal)));
 	}
 }

@@ -14,8 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define WRAP_32 (1ULL << 32)
+#define LIFESPAN_MAX_MS 100 /* ten times what the kernel begins with */
+
+#define WRAP_32		(1ULL << 32)
 /* a counter does not move so far in a run: it was reset */
 #define JUMP_MAX (1ULL << 62)
 
@@ -85,6 +88,32 @@ json_t *counters_read(const struct sysroot *root, const char *device)
 		return NULL;
 	}
 	return counters;
+}
+
+void counters_settle(const struct sysroot *root, const char *device)
+{
+	struct timespec wait = {0, 0};
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	json_int_t ms;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "sys/class/infiniband/%s/ports", device);
+	directory = sysroot_directory(root, path);
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		snprintf(path, sizeof(path),
+			 "sys/class/infiniband/%s/ports/%s/hw_counters/lifespan", device,
+			 entry->d_name);
+		if (entry->d_name[0] == '.' || !read_count(root, path, &ms))
+			continue;
+		if (ms > LIFESPAN_MAX_MS)
+			ms = LIFESPAN_MAX_MS;
+		if (ms * 1000000 > wait.tv_nsec)
+			wait.tv_nsec = (long)ms * 1000000;
+	}
+	if (directory != NULL)
+		closedir(directory);
+	nanosleep(&wait, NULL);
 }
 
 static bool difference(json_int_t before, json_int_t after, json_int_t *counted)

@@ -20,6 +20,12 @@
 json_t *counters_read(const struct sysroot *root, const char *device);
 
 /*
+ * Waits until counters_read() tells all that was counted up to now: the kernel
+ * asks a driver once in "lifespan" milliseconds, and else repeats what it knows.
+ */
+void counters_settle(const struct sysroot *root, const char *device);
+
+/*
  * What was counted in between, for what both have; a counter that went round
  * at 32 or 64 bits is put right, one that was reset is left out. Takes both;
  * either may be NULL, and then so is what it gives.

@@ -47,6 +47,21 @@ void histogram_add(struct histogram *h, uint64_t ns, uint64_t times)
 		h->max_ns = ns;
 }
 
+/* The buckets that are not empty lie between these; of an empty histogram, there are none. */
+static size_t first_bucket(const struct histogram *h)
+{
+	size_t index = histogram_index(h->min_ns);
+
+	return index < HISTOGRAM_BUCKETS ? index : HISTOGRAM_BUCKETS - 1;
+}
+
+static size_t last_bucket(const struct histogram *h)
+{
+	size_t index = histogram_index(h->max_ns);
+
+	return index < HISTOGRAM_BUCKETS ? index : HISTOGRAM_BUCKETS - 1;
+}
+
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
 	into->count += from->count;
@@ -57,7 +72,7 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 		into->min_ns = from->min_ns;
 	if (from->max_ns > into->max_ns)
 		into->max_ns = from->max_ns;
-	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+	for (size_t i = first_bucket(from); i <= last_bucket(from); i++)
 		into->buckets[i] += from->buckets[i];
 }
 
@@ -107,7 +122,7 @@ uint64_t histogram_bucket_low(size_t index)
 static size_t bucket_of_rank(const struct histogram *h, uint64_t rank)
 {
 	uint64_t seen = 0;
-	size_t i = 0;
+	size_t i = first_bucket(h);
 
 	while (i < HISTOGRAM_BUCKETS - 1 && (seen += h->buckets[i]) < rank)
 		i++;

@@ -41,6 +41,21 @@ static int find_usable(struct topology *t)
 	return 0;
 }
 
+/*
+ * The kernel's files tell of PCI and RDMA devices. Plugins that look for others
+ * start whole drivers, or leak (libpciaccess keeps its tables).
+ */
+static void leave_plugins_out(hwloc_topology_t hwloc)
+{
+	static const char *const plugins[] = {"pci",  "opencl", "gl",	    "cuda",
+					      "nvml", "rsmi",	"levelzero"};
+
+	/* fails for those that are not installed */
+	for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
+		hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+					      plugins[i]);
+}
+
 int topology_load(struct topology **topology)
 {
 	struct topology *t = calloc(1, sizeof(*t));
@@ -49,6 +64,7 @@ int topology_load(struct topology **topology)
 		free(t);
 		return -ENOMEM;
 	}
+	leave_plugins_out(t->hwloc);
 	hwloc_topology_set_io_types_filter(t->hwloc, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
 	if (hwloc_topology_load(t->hwloc) != 0 || find_usable(t) != 0) {
 		topology_free(&t);

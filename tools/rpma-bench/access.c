@@ -154,7 +154,7 @@ void access_verify(const struct access *access, const struct params *params, con
 
 	for (uint64_t i = 0; i < count; i++)
 		verify_slot(access, params->size_bytes, target, access_next(&at), check);
-	if (params->persist == BENCH_APPEND && touched > 0) {
+	if (params->persist == BENCH_APPEND && count > 0) {
 		uint64_t tail = access_tail_offset(access);
 
 		compare((const uint8_t *)target + tail,

@@ -111,6 +111,7 @@ static void look_after(struct item *it, const struct around *around)
 		thread_time_ns(now.ru_utime) - thread_time_ns(around->before.ru_utime);
 	it->repeat.process_sys_ns =
 		thread_time_ns(now.ru_stime) - thread_time_ns(around->before.ru_stime);
+	counters_settle(&it->rig.run->sysroot, it->rig.run->device.name);
 	it->repeat.counters = counters_between(
 		around->counters, counters_read(&it->rig.run->sysroot, it->rig.run->device.name));
 }

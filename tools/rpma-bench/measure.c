@@ -6,6 +6,7 @@
 #include "measure_loop.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct measure_slots *measure_slots_new(uint32_t lanes, uint32_t depth)
 {
@@ -134,6 +135,9 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 	start_rings(cfg, slots);
 	if (cfg->scratch != NULL)
 		histogram_reset(cfg->scratch);
+	/* page faults now, not later */
+	if (l.counts != NULL)
+		memset(l.counts, 0, MEASURE_COUNTS * sizeof(l.counts[0]));
 	l.begin = clock_now(cfg->clock);
 	l.last = l.begin;
 	measure_time_start(&l);

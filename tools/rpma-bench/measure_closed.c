@@ -5,7 +5,7 @@
  */
 #include "measure_loop.h"
 
-static measure_inline int fill(struct loop *l, struct ring *r, bool plain)
+static __always_inline int fill(struct loop *l, struct ring *r, bool plain)
 {
 	uint64_t until = r->done + l->cfg->depth;
 	int ret = 0;
@@ -17,7 +17,7 @@ static measure_inline int fill(struct loop *l, struct ring *r, bool plain)
 }
 
 /* Polls a lane once, and posts what it has room for. Gives as measure_poll(). */
-static measure_inline int turn(struct loop *l, struct ring *r, bool plain)
+static __always_inline int turn(struct loop *l, struct ring *r, bool plain)
 {
 	int got = measure_poll(l, r, plain), ret;
 
@@ -36,7 +36,7 @@ static int nothing_came(struct loop *l, unsigned empty)
 	return empty % MEASURE_EMPTY_POLLS == 0 ? measure_look_around(l) : 0;
 }
 
-static measure_inline int run(struct loop *l, bool plain)
+static __always_inline int run(struct loop *l, bool plain)
 {
 	struct ring *rings = l->rings, *end = rings + l->cfg->lanes_count, *r;
 	unsigned empty = 0;

@@ -15,7 +15,7 @@
 #include "measure.h"
 
 #define MEASURE_BATCH  16
-#define MEASURE_COUNTS 16384
+#define MEASURE_COUNTS 65536 /* ticks: some 20 us */
 /* polls without a completion before the time is looked at */
 #define MEASURE_EMPTY_POLLS 4096
 
@@ -124,13 +124,12 @@ static inline bool measure_choose_read(struct loop *l)
 }
 
 /*
- * The loops take these in, and the constants they call them with: plain is an
+ * The loops take the rest in, and the constants they call it with: plain is an
  * operation that is not answered, of a closed loop, and no mix.
  */
-#define measure_inline inline __attribute__((always_inline))
 
 /* The slot must be free. */
-static measure_inline int measure_post(struct loop *l, struct ring *r, bool plain)
+static __always_inline int measure_post(struct loop *l, struct ring *r, bool plain)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	const struct operation *operation = cfg->operation;
@@ -179,8 +178,8 @@ static inline bool measure_take_answer(struct loop *l, struct ring *r, const str
 }
 
 /* One completion; it stands for itself and the unsignalled ones before it. */
-static measure_inline int measure_take(struct loop *l, struct ring *r, const struct ibv_wc *wc,
-				       bool plain)
+static __always_inline int measure_take(struct loop *l, struct ring *r, const struct ibv_wc *wc,
+					bool plain)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	uint64_t ops = measure_in_flight(r);
@@ -211,7 +210,7 @@ static measure_inline int measure_take(struct loop *l, struct ring *r, const str
 }
 
 /* Gives the number of completions taken, 0 for none, or an error. */
-static measure_inline int measure_poll(struct loop *l, struct ring *r, bool plain)
+static __always_inline int measure_poll(struct loop *l, struct ring *r, bool plain)
 {
 	struct ibv_wc wc[MEASURE_BATCH];
 	int got = 0, ret = rpma_cq_get_wc(r->lane->cq, l->batch, wc, &got);

@@ -16,41 +16,34 @@
 
 /* For the rest of the code: how many posts are left, and are in flight. */
 void measure_single_tell(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight);
+/* Polls for the completion of what began then. */
+int measure_single_wait(struct loop *l, uint64_t begin, uint64_t left, struct ibv_wc *wc);
 
-static measure_inline uint64_t measure_single_now(bool counter)
+static __always_inline uint64_t measure_single_now(bool counter)
 {
 	return counter ? clock_counter() : clock_raw_ns();
 }
 
-static measure_inline int measure_single_by(struct loop *l, operation_post *post, bool counter)
+static __always_inline int measure_single_by(struct loop *l, operation_post *post, bool counter)
 {
-	struct ring *r = l->rings;
-	struct lane *lane = r->lane;
+	struct lane *lane = l->rings->lane;
 	struct rpma_cq *cq = lane->cq;
 	uint32_t *counts = l->counts;
-	uint64_t begin = l->begin, end = begin, left = r->limit;
-	unsigned empty = 0;
+	uint64_t begin = l->begin, end = begin, left = l->rings->limit;
 	struct ibv_wc wc = {0};
-	int ret;
 
 	for (; left > 0; left--) {
 		uint64_t ticks;
+		int ret = post(lane, 0, RPMA_F_COMPLETION_ALWAYS);
 
-		ret = post(lane, 0, RPMA_F_COMPLETION_ALWAYS);
 		if (__builtin_expect(ret != 0, 0))
-			return measure_post_failed(r, l->cfg->operation, ret);
-		while ((ret = rpma_cq_get_wc(cq, 1, &wc, NULL)) != 0) {
-			if (ret != RPMA_E_NO_COMPLETION)
-				return measure_poll_failed(r, ret);
-			if (++empty % MEASURE_EMPTY_POLLS != 0)
-				continue;
-			measure_single_tell(l, begin, left - 1, 1);
-			if ((ret = measure_look_around(l)) != 0)
-				return ret;
-		}
+			return measure_post_failed(l->rings, l->cfg->operation, ret);
+		ret = rpma_cq_get_wc(cq, 1, &wc, NULL);
+		if (ret != 0 && (ret = measure_single_wait(l, begin, left - 1, &wc)) != 0)
+			return ret;
 		end = measure_single_now(counter);
 		if (__builtin_expect(wc.status != IBV_WC_SUCCESS, 0))
-			return measure_completion_failed(l, r, &wc);
+			return measure_completion_failed(l, l->rings, &wc);
 		ticks = end - begin;
 		begin = end;
 		if (__builtin_expect(ticks < MEASURE_COUNTS, 1)) {
@@ -63,7 +56,7 @@ static measure_inline int measure_single_by(struct loop *l, operation_post *post
 			continue;
 		measure_single_tell(l, end, left - 1, 0);
 		measure_time_look(l, end);
-		left = r->limit - r->posted + 1;
+		left = l->rings->limit - l->rings->posted + 1;
 		begin = measure_single_now(counter);
 	}
 	measure_single_tell(l, end, 0, 0);
@@ -72,7 +65,7 @@ static measure_inline int measure_single_by(struct loop *l, operation_post *post
 }
 
 /* Of an operation that is not answered; post is a constant. */
-static measure_inline int measure_single(struct loop *l, operation_post *post)
+static __always_inline int measure_single(struct loop *l, operation_post *post)
 {
 	return l->cfg->clock->counter ? measure_single_by(l, post, true)
 				      : measure_single_by(l, post, false);

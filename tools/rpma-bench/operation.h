@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/cdefs.h>
 
 #include "lane.h"
 
@@ -62,10 +63,8 @@ int operation_arm(const struct operation *operation, struct lane *lane, uint32_t
 int operation_post_next(struct lane *lane, struct access *access, uint32_t slot, int flags,
 			operation_post_at *post_at);
 
-static inline __attribute__((always_inline)) int operation_post_in(struct lane *lane,
-								   struct access *access,
-								   uint32_t slot, int flags,
-								   operation_post_at *post_at)
+static __always_inline int operation_post_in(struct lane *lane, struct access *access,
+					     uint32_t slot, int flags, operation_post_at *post_at)
 {
 	if (__builtin_expect(!access_in_turn(access), 0))
 		return operation_post_next(lane, access, slot, flags, post_at);
@@ -78,8 +77,8 @@ static inline const void *operation_context(uint32_t slot)
 }
 
 /* Writes a slot of the target from its window of the source. */
-static inline int operation_write_slot(struct lane *lane, uint64_t target_slot, uint32_t slot,
-				       int flags)
+static __always_inline int operation_write_slot(struct lane *lane, uint64_t target_slot,
+						uint32_t slot, int flags)
 {
 	const struct access *a = &lane->access;
 
@@ -88,8 +87,8 @@ static inline int operation_write_slot(struct lane *lane, uint64_t target_slot, 
 			  flags, operation_context(slot));
 }
 
-static inline int operation_flush_slot(struct lane *lane, uint64_t target_slot, uint32_t slot,
-				       int flags)
+static __always_inline int operation_flush_slot(struct lane *lane, uint64_t target_slot,
+						uint32_t slot, int flags)
 {
 	return rpma_flush(lane->conn, lane->remote, access_offset(&lane->access, target_slot),
 			  lane->size_bytes, lane->flush_type, flags, operation_context(slot));

@@ -5,7 +5,8 @@
  */
 #include "measure_single.h"
 
-static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
+static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				   int flags)
 {
 	void *source;
 	int ret = rpma_mr_get_ptr(lane->source, &source);
@@ -19,7 +20,7 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 				 flags, operation_context(slot));
 }
 
-static int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
 {
 	return operation_post_in(lane, &lane->access, slot, flags, post_at);
 }

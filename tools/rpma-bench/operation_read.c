@@ -4,14 +4,15 @@
  */
 #include "measure_single.h"
 
-static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
+static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				   int flags)
 {
 	return rpma_read(lane->conn, lane->sink, lane->sink_offset + slot * lane->sink_stride,
 			 lane->remote, access_offset(&lane->reads, target_slot), lane->size_bytes,
 			 flags, operation_context(slot));
 }
 
-static int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
 {
 	return operation_post_in(lane, &lane->reads, slot, flags, post_at);
 }

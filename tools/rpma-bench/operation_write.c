@@ -5,7 +5,7 @@
  */
 #include "measure_single.h"
 
-static int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
 {
 	return operation_post_in(lane, &lane->access, slot, flags, operation_write_slot);
 }

@@ -19,7 +19,8 @@ static int move_tail(struct lane *lane, uint64_t tail, uint32_t slot)
 				 RPMA_F_COMPLETION_ON_ERROR, operation_context(slot));
 }
 
-static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
+static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				   int flags)
 {
 	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
 
@@ -34,7 +35,7 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 			  operation_context(slot));
 }
 
-static int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
 {
 	return operation_post_in(lane, &lane->access, slot, flags, post_at);
 }

@@ -9,7 +9,8 @@
  */
 #include "measure_single.h"
 
-static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
+static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				   int flags)
 {
 	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
 
@@ -18,7 +19,7 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 	return operation_flush_slot(lane, target_slot, slot, flags);
 }
 
-static int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
 {
 	return operation_post_in(lane, &lane->access, slot, flags, post_at);
 }

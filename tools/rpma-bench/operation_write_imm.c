@@ -5,7 +5,8 @@
  */
 #include "measure_single.h"
 
-static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
+static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				   int flags)
 {
 	return rpma_write_with_imm(lane->conn, lane->remote,
 				   access_offset(&lane->access, target_slot), lane->source,
@@ -13,7 +14,7 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 				   lane->size_bytes, flags, slot, operation_context(slot));
 }
 
-static int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
 {
 	return operation_post_in(lane, &lane->access, slot, flags, post_at);
 }

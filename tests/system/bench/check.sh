@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# How the scripts of this folder run their cases: one line for each, and what a
-# failed one said. Sourced; failed is 1 once one has failed.
+# How the scripts of this folder run their cases, one line for each, and what a
+# failed one said; and how they wait. Sourced; failed is 1 once one has failed.
 
 # shellcheck disable=SC2034 # it is for the caller
 failed=0
@@ -25,4 +25,18 @@ check()
 		cat log
 		failed=1
 	fi
+}
+
+# until_true WHAT COMMAND...: waits for it, half a minute at most
+until_true()
+{
+	local what=$1 tries=600
+	shift
+	until "$@"; do
+		((--tries)) || {
+			printf 'in vain: %s\n' "$what"
+			return 1
+		}
+		sleep 0.05
+	done
 }

@@ -34,20 +34,6 @@ result()
 	/usr/bin/python3 -B "$here/check_result.py" --kind "$kind" "$@"
 }
 
-# until_true WHAT COMMAND...: waits for it, half a minute at most
-until_true()
-{
-	local what=$1 tries=300
-	shift
-	until "$@"; do
-		((--tries)) || {
-			printf 'in vain: %s\n' "$what"
-			return 1
-		}
-		sleep 0.1
-	done
-}
-
 server='' port=''
 # start_server OPTION...: sets server and port
 start_server()
@@ -114,6 +100,28 @@ latency_of_flushed_writes()
 	ends 0 "$bench" local --persist apm --size 64,4K "${short[@]}" --repeats 2 -o apm.json
 	result apm.json --sizes 64,4096 --repeats 2 --param persist=apm --param flush=visibility \
 		--warning PERSISTENCE_UNPROVEN
+}
+
+an_interval_ends_the_repeats()
+{
+	ends 0 "$bench" local --size 64,4K "${short[@]}" --ci 20 --repeats 12 -q -o ci.json
+	/usr/bin/python3 - <<'PY'
+import json, statistics
+# the 97.5 % quantile of Student's t, by degrees of freedom
+T = {2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228}
+
+def narrow(means):
+    half = T[len(means) - 1] * statistics.stdev(means) / len(means) ** 0.5
+    return half <= 0.2 * statistics.mean(means)
+
+for point in json.load(open("ci.json"))["points"]:
+    repeats = point["repeats"]
+    assert [r["index"] for r in repeats] == list(range(len(repeats)))
+    means = [r["latency"]["mean_ns"] for r in repeats]
+    assert 3 <= len(means) <= 12
+    assert len(means) == 12 or narrow(means), means
+    assert not any(narrow(means[:n]) for n in range(3, len(means))), means
+PY
 }
 
 bandwidth()
@@ -323,6 +331,7 @@ check 'latency of writes' latency_of_writes
 check 'the seed gives the order' the_seed_gives_the_order
 check 'latency of reads' latency_of_reads
 check 'latency of flushed writes' latency_of_flushed_writes
+check 'an interval ends the repeats of a point' an_interval_ends_the_repeats
 check 'bandwidth' bandwidth
 check '--json is alone on stdout' json_alone_on_stdout
 check 'the file is written though stdout is full' the_file_outlives_a_full_stdout

@@ -8,6 +8,7 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 bench=$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench
 address=$RPMA_VM_ADDR
+server=''
 work=$(mktemp -d)
 trap 'kill "$server" 2> /dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
@@ -18,19 +19,6 @@ cd "$work"
 axes=(--size '64:1K:*2' --depth '1:8:*2' --persist 'none,apm')
 sizes=64,128,256,512,1024
 settings=(--repeats 2 --duration 20ms --warmup 1ms)
-
-until_true()
-{
-	local what=$1 tries=600
-	shift
-	until "$@"; do
-		((--tries)) || {
-			printf 'in vain: %s\n' "$what"
-			return 1
-		}
-		sleep 0.05
-	done
-}
 
 "$bench" server --listen "$address" --port 0 > server.out 2> server.err &
 server=$!

@@ -139,6 +139,32 @@ static void merging_is_recording_all(void **state)
 	assert_memory_equal(&h, &left, sizeof(h));
 }
 
+static void adding_is_recording_as_often(void **state)
+{
+	static const uint64_t values[] = {0,	 1,	    127,   128,
+					  12345, RANGE - 1, RANGE, UINT64_MAX >> 20};
+
+	histogram_reset(&h);
+	histogram_reset(&other);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		histogram_add(&h, values[i], i + 1);
+		for (size_t times = 0; times <= i; times++)
+			histogram_record(&other, values[i]);
+	}
+	assert_memory_equal(&h, &other, sizeof(h));
+}
+
+static void an_empty_one_merges_to_nothing(void **state)
+{
+	fill(&h, 7, 1000);
+	other = h;
+	histogram_reset(&third);
+	histogram_merge(&h, &third);
+	assert_memory_equal(&h, &other, sizeof(h));
+	histogram_merge(&third, &h);
+	assert_memory_equal(&third, &other, sizeof(h));
+}
+
 static void merging_is_associative(void **state)
 {
 	fill(&h, 5, 1000);
@@ -233,6 +259,8 @@ int main(void)
 		cmocka_unit_test(counts_beyond_2_to_53_stay_exact),
 		cmocka_unit_test(merging_is_recording_all),
 		cmocka_unit_test(merging_is_associative),
+		cmocka_unit_test(adding_is_recording_as_often),
+		cmocka_unit_test(an_empty_one_merges_to_nothing),
 		cmocka_unit_test(percentiles_are_ranks),
 		cmocka_unit_test(a_percentile_needs_ten_samples_beyond_it),
 		cmocka_unit_test(percentiles_stay_between_the_extremes),

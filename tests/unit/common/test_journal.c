@@ -3,7 +3,9 @@
  * test_journal.c -- what a run wrote is found again, whatever ended it.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/failure.h"
@@ -178,6 +180,31 @@ static void a_torn_head_is_begun_anew(void **state)
 		assert_string_equal(text, whole);
 		journal_close(&f.journal, false);
 	}
+}
+
+/* A file that cannot grow: what was written of the line is taken back. */
+static void a_full_disk_leaves_whole_lines(void **state)
+{
+	struct rlimit unlimited, tight;
+	char whole[4096], text[4096];
+	json_t *repeat = json_pack("{s:i, s:b}", "index", 1, "complete", 1);
+
+	assert_int_equal(start(), 0);
+	add(0, 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+	tight = unlimited;
+	tight.rlim_cur = scratch_read("result.json.jsonl", whole, sizeof(whole)) + 10;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	assert_true(journal_add(f.journal, 0, repeat) < 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+	assert_non_null(strstr(failure_get()->text, "cannot write the journal"));
+	scratch_read("result.json.jsonl", text, sizeof(text));
+	assert_string_equal(text, whole);
+	journal_close(&f.journal, false);
+	assert_int_equal(resume(), 0);
+	assert_int_equal(f.resumed, 1);
+	json_decref(repeat);
 }
 
 static void repeats_are_not_overwritten(void **state)
@@ -380,6 +407,7 @@ int main(void)
 		TEST(numbers_stay_exact),
 		TEST(a_torn_line_is_dropped_and_written_over),
 		TEST(a_torn_head_is_begun_anew),
+		TEST(a_full_disk_leaves_whole_lines),
 		TEST(repeats_are_not_overwritten),
 		TEST(without_repeats_nothing_is_left),
 		TEST(a_written_result_ends_it),

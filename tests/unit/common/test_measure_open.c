@@ -10,7 +10,7 @@
 #include "fake_lanes.h"
 
 #define PERIOD_NS 100000
-#define STEP_NS	  100 /* how exact the fake's time is while it waits for a plan */
+#define STEP_NS	  500 /* how exact the fake's time is while it waits for a plan */
 
 /* 100 ms once, else 10 us. */
 static uint64_t stall(uint32_t lane, uint64_t op)

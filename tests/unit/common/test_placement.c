@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_placement.c -- what --pin and --mem-node make of the machine described
- * by data/two-sockets.xml: see test_topology.c.
+ * test_placement.c -- what --pin and --mem-node make of the machine of
+ * two_sockets.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,21 +9,7 @@
 #include "common/failure.h"
 #include "rpma-bench/placement.h"
 #include "test.h"
-
-static int load(void **state)
-{
-	struct topology *topology = NULL;
-	int ret = topology_load(&topology);
-
-	*state = topology;
-	return ret;
-}
-
-static int unload(void **state)
-{
-	topology_free((struct topology **)state);
-	return 0;
-}
+#include "two_sockets.h"
 
 struct wish_case {
 	struct placement_wish wish;
@@ -156,5 +142,6 @@ int main(void)
 		cmocka_unit_test(the_node_is_what_the_kernel_says),
 	};
 
-	return cmocka_run_group_tests_name("bench.placement", tests, load, unload);
+	return cmocka_run_group_tests_name("bench.placement", tests, two_sockets_load,
+					   two_sockets_unload);
 }

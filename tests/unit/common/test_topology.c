@@ -1,28 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_topology.c -- placement on a machine described by data/two-sockets.xml:
- * CPUs 0-3 and siblings 8-11 on the first socket, 4-7 and 12-15 on the second,
- * which has the RDMA device mlx5_0.
+ * test_topology.c -- placement on the machine of two_sockets.h.
  */
 #include <errno.h>
 
-#include "common/topology.h"
 #include "test.h"
-
-static int load(void **state)
-{
-	struct topology *topology = NULL;
-	int ret = topology_load(&topology);
-
-	*state = topology;
-	return ret;
-}
-
-static int unload(void **state)
-{
-	topology_free((struct topology **)state);
-	return 0;
-}
+#include "two_sockets.h"
 
 static void the_description_is_of_another_machine(void **state)
 {
@@ -148,5 +131,6 @@ int main(void)
 		cmocka_unit_test(a_foreign_description_binds_nothing),
 	};
 
-	return cmocka_run_group_tests_name("common.topology", tests, load, unload);
+	return cmocka_run_group_tests_name("common.topology", tests, two_sockets_load,
+					   two_sockets_unload);
 }
