@@ -24,22 +24,36 @@ static uint8_t odp_of(enum target_kind kind, bool odp_capable)
 	return kind == TARGET_FSDAX ? ODP_YES : ODP_UNKNOWN;
 }
 
-/* Persistent flush is refused for some memory on some devices: then without. */
+static int reg(struct offer *offer, struct rpma_peer *peer, int flush_types)
+{
+	int usage = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST;
+
+	if ((flush_types & 1 << RPMA_FLUSH_TYPE_VISIBILITY) != 0)
+		usage |= RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+	if ((flush_types & 1 << RPMA_FLUSH_TYPE_PERSISTENT) != 0)
+		usage |= RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT;
+	return rpma_mr_reg(peer, offer->target.memory, offer->target.size_bytes, usage, &offer->mr);
+}
+
+/*
+ * Persistent flush is refused for some memory on some devices, and what was to
+ * have it then has no native flush at all: it is not asked for in vain.
+ */
 static int register_target(struct offer *offer, struct rpma_peer *peer, const char *device,
 			   const char *spec, int *flush_types)
 {
-	const int base = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST |
-			 RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
 	const struct target *t = &offer->target;
 	char size[UNITS_TEXT_BYTES];
-	int ret = rpma_mr_reg(peer, t->memory, t->size_bytes,
-			      base | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, &offer->mr);
+	int ret;
 
 	*flush_types = 1 << RPMA_FLUSH_TYPE_VISIBILITY;
-	if (ret == 0)
+	if (t->kind != TARGET_DRAM && t->kind != TARGET_HUGEPAGES)
 		*flush_types |= 1 << RPMA_FLUSH_TYPE_PERSISTENT;
-	else
-		ret = rpma_mr_reg(peer, t->memory, t->size_bytes, base, &offer->mr);
+	ret = reg(offer, peer, *flush_types);
+	if (ret != 0 && *flush_types != 1 << RPMA_FLUSH_TYPE_VISIBILITY) {
+		*flush_types = 1 << RPMA_FLUSH_TYPE_VISIBILITY;
+		ret = reg(offer, peer, *flush_types);
+	}
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "register",
 				   "cannot register %s of %s at %s: %s (ulimit -l limits what may "

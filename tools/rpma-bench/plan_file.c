@@ -74,26 +74,6 @@ static int read_file(const char *path, char *bytes, size_t *length)
 	return *length <= FILE_MAX ? 0 : wrong(path, "", "a plan of at most 1 MiB was expected");
 }
 
-static int load(const char *path, json_t **root)
-{
-	char *bytes = malloc(FILE_MAX + 1), what[JSON_ERROR_TEXT_LENGTH + 64];
-	json_error_t error;
-	size_t length = 0;
-	int ret;
-
-	if (bytes == NULL)
-		return failure_set(EXIT_INTERNAL, "plan", "out of memory");
-	ret = read_file(path, bytes, &length);
-	*root = ret == 0 ? json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error) : NULL;
-	free(bytes);
-	if (ret == 0 && *root == NULL) {
-		snprintf(what, sizeof(what), "line %d, column %d: %s", error.line, error.column,
-			 error.text);
-		return wrong(path, "", what);
-	}
-	return ret;
-}
-
 /* Appends what stands for one scalar on a command line; -EINVAL: it cannot. */
 static int append_scalar(char *text, const json_t *value)
 {
@@ -235,13 +215,34 @@ static int take(struct options *o, const char *path, json_t *root)
 	return ret;
 }
 
+int plan_file_parse(struct options *options, const char *name, const char *bytes, size_t length)
+{
+	char what[JSON_ERROR_TEXT_LENGTH + 64];
+	json_error_t error;
+	json_t *root = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
+	int ret;
+
+	if (root == NULL) {
+		snprintf(what, sizeof(what), "line %d, column %d: %s", error.line, error.column,
+			 error.text);
+		return wrong(name, "", what);
+	}
+	ret = take(options, name, root);
+	json_decref(root);
+	return ret;
+}
+
 int plan_file_load(struct options *options, const char *path)
 {
-	json_t *root = NULL;
-	int ret = load(path, &root);
+	char *bytes = malloc(FILE_MAX + 1);
+	size_t length = 0;
+	int ret;
 
+	if (bytes == NULL)
+		return failure_set(EXIT_INTERNAL, "plan", "out of memory");
+	ret = read_file(path, bytes, &length);
 	if (ret == 0)
-		ret = take(options, path, root);
-	json_decref(root);
+		ret = plan_file_parse(options, path, bytes, length);
+	free(bytes);
 	return ret;
 }

@@ -17,4 +17,7 @@
  */
 int plan_file_load(struct options *options, const char *path);
 
+/* The same of bytes; name is the file's in sentences. */
+int plan_file_parse(struct options *options, const char *name, const char *bytes, size_t length);
+
 #endif /* PLAN_FILE_H */

@@ -19,7 +19,7 @@
 #define REPEAT_STEPS_MAX 8
 
 struct thread_usage {
-	int cpu; /* -1: unknown */
+	int cpu;		       /* -1: unknown */
 	char cpus[TOPOLOGY_CPUS_TEXT]; /* the affinity read back from the kernel */
 	uint64_t ops;
 	uint64_t user_ns;
@@ -49,10 +49,10 @@ struct repeat {
 	uint64_t elapsed_ns;
 	uint64_t late_ops;
 	uint64_t max_lag_ns;
-	struct histogram *latency;	/* owned; all threads merged; NULL: none */
-	struct histogram *read_latency; /* owned; of a mix; else NULL */
-	struct histogram *response;	/* owned; open loop; else NULL */
-	struct measured warmup;		/* ops of all threads; windows summed */
+	struct histogram *latency;	    /* owned; all threads merged; NULL: none */
+	struct histogram *read_latency;	    /* owned; of a mix; else NULL */
+	struct histogram *response;	    /* owned; open loop; else NULL */
+	struct measured warmup;		    /* ops of all threads; windows summed */
 	struct measure_interval *intervals; /* owned */
 	uint32_t intervals_count;
 	struct thread_usage *threads; /* owned; params.threads of them */

@@ -14,6 +14,8 @@
 
 #include "../common/result.h"
 
+/* what nobody counts in a repeat; a thousand of them still add up */
+#define COUNT_MAX    (1LL << 52)
 #define TEXT_MAX     512
 #define CODE_MAX     40
 #define COUNTERS_MAX 512
@@ -24,8 +26,9 @@
 static json_t *take_integer(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
+	bool sane = json_is_integer(value) && json_integer_value(value) <= COUNT_MAX;
 
-	return json_is_integer(value) ? result_known(json_integer_value(value)) : json_null();
+	return sane ? result_known(json_integer_value(value)) : json_null();
 }
 
 static json_t *take_text(const json_t *object, const char *key)
@@ -49,15 +52,18 @@ static uint64_t positive(const json_t *object, const char *key)
 {
 	json_int_t value = json_integer_value(json_object_get(object, key));
 
-	return value > 0 ? (uint64_t)value : 0;
+	return value > 0 && value <= COUNT_MAX ? (uint64_t)value : 0;
 }
 
 int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, uint64_t elapsed_ns)
 {
 	bool payload = params->test != BENCH_CONNECT && params->test != BENCH_REGISTER;
 	double per_s = elapsed_ns > 0 ? (double)ops / ((double)elapsed_ns / 1e9) : NAN;
-	uint64_t bytes = ops * params->size_bytes;
+	uint64_t bytes;
 	int bad = 0;
+
+	if (__builtin_mul_overflow(ops, params->size_bytes, &bytes) || bytes > INT64_MAX)
+		payload = false;
 
 	bad |= json_object_set_new(object, "elapsed_ns", result_integer(elapsed_ns));
 	bad |= json_object_set_new(object, "ops", result_integer(ops));

@@ -254,10 +254,11 @@ static void *session_thread(void *arg)
 
 	if (run(s) == -EIO)
 		host_say(host, failure_get()->text);
-	stage_close(&s->stage);
 	if (s->req != NULL)
 		rpma_conn_req_delete(&s->req);
+	/* first: a client waits for the answer to its disconnect, one lane after the other */
 	link_close(&s->link);
+	stage_close(&s->stage);
 	welcomed = s->welcomed;
 	free(s);
 	pthread_mutex_lock(&host->lock);

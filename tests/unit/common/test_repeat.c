@@ -211,6 +211,8 @@ static void a_wrong_report_is_not_believed(void **state)
 		 "cpu/server/load_fraction_measured"},
 		{"{\"requests\": -1}", "requests"},
 		{"{\"requests\": 1.5}", "requests"},
+		{"{\"requests\": 9223372036854775807}", "requests"},
+		{"{\"reverse\": {\"ops\": 4503599627370496, \"elapsed_ns\": 5}}", "reverse/bytes"},
 		{"{\"requests\": {}}", "requests"},
 		{"{\"counters\": [1]}", "counters/server"},
 		{"{\"verify\": {\"mismatches\": 0}}", "verify"},
@@ -247,6 +249,49 @@ static void only_good_counters_and_warnings_are_kept(void **state)
 	assert_int_equal(json_array_size(json_object_get(json, "warnings")), 1);
 	assert_int_equal(json_object_size(path_get(json, "warnings/code=GOOD")), 2);
 	json_decref(json);
+}
+
+/* Whatever becomes of a report, the repeat keeps its own figures and its shape. */
+static void a_damaged_report_does_no_harm(void **state)
+{
+	static const char report[] =
+		"{\"elapsed_ns\": 1000, \"user_ns\": 200, \"requests\": 12, \"counters\": {\"x\": "
+		"4},"
+		"\"load_fraction_measured\": 0.5, \"verify\": {\"checked_bytes\": 8, "
+		"\"mismatches\": 1,"
+		"\"first_offset\": 6, \"method\": \"m\"}, \"warnings\": [{\"code\": \"A\", "
+		"\"text\":"
+		"\"x\"}], \"placement\": {\"policy\": \"auto\", \"cpus\": [3, null], \"node\": 0},"
+		"\"reverse\": {\"ops\": 2, \"elapsed_ns\": 9, \"latency\": {\"count\": 2, "
+		"\"min_ns\": 5,"
+		"\"max_ns\": 7, \"mean_ns\": 6.0, \"stddev_ns\": 1.4, \"histogram\": {\"scheme\":"
+		"\"loglinear\", \"sub_bits\": 7, \"unit\": \"ns\", \"buckets\": [[5,1],[7,1]]}},"
+		"\"threads\": [{\"cpu\": 1, \"ops\": 2}]}}";
+	static const char replacements[] = "0123456789-.eE\"{}[]:,nulltrue x";
+	uint64_t seed = 17;
+	int parsed = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		char text[sizeof(report)];
+		struct repeat r = {.latency_kind = "post_to_cqe", .ops = 5, .elapsed_ns = 10};
+		json_t *json;
+
+		memcpy(text, report, sizeof(text));
+		for (uint64_t n = 1 + test_random(&seed) % 3; n > 0; n--)
+			text[test_random(&seed) % (sizeof(text) - 1)] =
+				replacements[test_random(&seed) % (sizeof(replacements) - 1)];
+		r.server = json_loads(text, JSON_DECODE_ANY, NULL);
+		if (r.server == NULL)
+			continue;
+		parsed++;
+		json = made_json(&r);
+		assert_int_equal(whole_at(json, "ops"), 5);
+		assert_non_null(path_get(json, "verify"));
+		assert_non_null(path_get(json, "reverse"));
+		assert_non_null(path_get(json, "cpu/server"));
+		json_decref(json);
+	}
+	assert_true(parsed > 1000);
 }
 
 /* A side as a server measures it, sent and taken over: percentiles are worked out anew. */
@@ -333,6 +378,7 @@ int main(void)
 		cmocka_unit_test(a_good_report_is_taken_over),
 		cmocka_unit_test(a_wrong_report_is_not_believed),
 		cmocka_unit_test(only_good_counters_and_warnings_are_kept),
+		cmocka_unit_test(a_damaged_report_does_no_harm),
 		cmocka_unit_test(the_other_direction_is_worked_out_here),
 		cmocka_unit_test(a_registration_is_the_repeat),
 		cmocka_unit_test(a_registration_is_not_made_up),

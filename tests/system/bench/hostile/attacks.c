@@ -246,24 +246,24 @@ static void greedy(struct victim *v)
 {
 	const struct message end = {.type = MESSAGE_END};
 	const struct message_begin b = greedy_begin(v);
-	struct link *link = attack_welcomed(v), *lane;
+	struct link *link = attack_welcomed(v), *lane = NULL;
 	struct message_ready ready;
 
 	if (link == NULL)
 		return;
 	if (attack_begin(link, &b, &ready) == 0 && ready.refusal[0] == '\0') {
 		lane = attack_lane(v, &ready, 0, ready.token + attack_random(v, 2));
-		link_close(&lane);
 		exchange_send(link, &end);
 	}
 	link_close(&link);
+	link_close(&lane);
 }
 
 /* Requests to persist that are none, or of ranges that are the server's own affair. */
 static void wrong_requests(struct victim *v)
 {
 	struct message_begin b = attack_good_begin(1);
-	struct link *link = attack_welcomed(v), *lane;
+	struct link *link = attack_welcomed(v), *lane = NULL;
 	struct message_ready ready;
 	uint8_t bytes[PERSIST_REQUEST_BYTES + 8];
 
@@ -275,9 +275,9 @@ static void wrong_requests(struct victim *v)
 		fill(v, bytes, sizeof(bytes));
 		if (lane != NULL)
 			link_send(lane, bytes, (size_t)attack_random(v, sizeof(bytes)) + 1);
-		link_close(&lane);
 	}
 	link_close(&link);
+	link_close(&lane);
 }
 
 void attack_any(struct victim *victim)
