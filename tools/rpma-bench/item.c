@@ -203,6 +203,9 @@ static int measure(struct item *it)
 		ret = measure_registrations(it);
 	else
 		ret = measure_lanes(it);
+	/* a lane that failed as the signal came did not see it */
+	if (ret != 0)
+		it->repeat.complete = false;
 	describe(it);
 	if (ret == 0)
 		ret = connection_end(it->rig.remote, it->rig.lanes, lanes, &it->repeat.server);

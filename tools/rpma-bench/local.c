@@ -4,27 +4,11 @@
  */
 #include "local.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "../common/result.h"
-#include "../common/soft.h"
 #include "client.h"
 #include "server_child.h"
 
 #define TOOL "rpma-bench"
-
-static int enter_device(const struct options *options)
-{
-	struct sysroot root;
-	int ret;
-
-	if (sysroot_open(&root, "/") != 0)
-		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
-	ret = soft_enter(&root, options->device, options->cli.quiet, options->argv);
-	sysroot_close(&root);
-	return ret;
-}
 
 /* All that can fail before there is a client. */
 static int start(const struct options *options, struct server_child *child)
@@ -32,7 +16,7 @@ static int start(const struct options *options, struct server_child *child)
 	int ret = options->output != NULL ? result_check_writable(options->output) : 0;
 
 	if (ret == 0)
-		ret = enter_device(options);
+		ret = server_child_enter(options);
 	return ret ? ret : server_child_fork(child, options);
 }
 

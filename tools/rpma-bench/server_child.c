@@ -19,6 +19,18 @@
 #define START_TIMEOUT_MS 600000 /* it touches every page of its target first */
 #define END_TIMEOUT_MS	 5000
 
+int server_child_enter(const struct options *options)
+{
+	struct sysroot root;
+	int ret;
+
+	if (sysroot_open(&root, "/") != 0)
+		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
+	ret = soft_enter(&root, options->device, options->cli.quiet, options->argv);
+	sysroot_close(&root);
+	return ret;
+}
+
 int server_child_device(const struct options *options, struct device *device)
 {
 	struct sysroot root;

@@ -24,6 +24,9 @@ struct server_order {
 	uint32_t cores_taken; /* by those it shares the host with */
 };
 
+/* Starts this program again where its device is to be preloaded; before the fork. */
+int server_child_enter(const struct options *options);
+
 /* -EIO with the sentence stored; options are borrowed until it was started. */
 int server_child_fork(struct server_child *child, const struct options *options);
 

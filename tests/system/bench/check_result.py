@@ -255,14 +255,58 @@ def check_params(params: dict[str, Any]) -> None:
     assert (params["read_fraction"] is not None) == (params["test"] == "mix")
 
 
+def clients(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of rpma-bench-mpi, what each client measured alone."""
+    return [one for rank in document.get("ranks") or [] for one in rank["measured"]]
+
+
+def of_all(point: dict[str, Any], count: int) -> dict[str, Any]:
+    """A point as so many clients together measured it."""
+    params, stop = dict(point["params"]), dict(point["stop"])
+    params["threads"] *= count
+    if stop["ops"] is not None:
+        stop["ops"] *= count
+    return {"params": params, "stop": stop}
+
+
+def check_merged(merged: dict[str, Any], own: list[dict[str, Any]]) -> None:
+    """A repeat of several clients against what each of them measured alone."""
+    for key in ("ops", "bytes", "errors", "late_ops", "read_ops", "requests"):
+        values = [one[key] for one in own]
+        assert merged[key] == (None if None in values else sum(values)), key
+    assert merged["elapsed_ns"] == max(one["elapsed_ns"] for one in own)
+    assert merged["complete"] == all(one["complete"] for one in own)
+    for key in LATENCIES:
+        counts: dict[int, int] = {}
+        for low, count in (pair for one in own if one[key] for pair in
+                           one[key]["histogram"]["buckets"]):
+            counts[low] = counts.get(low, 0) + count
+        buckets = merged[key]["histogram"]["buckets"] if merged[key] else []
+        assert dict(map(tuple, buckets)) == counts, key
+
+
+def check_clients(point: dict[str, Any], repeat: dict[str, Any],
+                  measured: list[dict[str, Any]]) -> None:
+    own = [r for one in measured for p in one["points"] if p["id"] == point["id"]
+           for r in p["repeats"] if r["index"] == repeat["index"]]
+    assert len(own) == len(measured), "a client has no such repeat"
+    check_merged(repeat, own)
+    for one in own:
+        check_repeat(one, point, False)
+        assert one["order"] == repeat["order"]
+
+
 def check_document(document: dict[str, Any], verify: bool = False) -> None:
     """All that follows from the file itself."""
     check_schema(document)
     orders = []
+    measured = clients(document)
     for point in document["points"]:
         check_params(point["params"])
         for repeat in point["repeats"]:
-            check_repeat(repeat, point, verify)
+            check_repeat(repeat, of_all(point, len(measured) or 1), verify)
+            if measured:
+                check_clients(point, repeat, measured)
             orders.append(repeat["order"])
         check_summary(point)
     assert len(set(orders)) == len(orders)

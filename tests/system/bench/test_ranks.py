@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-bench-mpi: several ranks measure together, and rank 0 writes one result.
+
+All ranks are on this machine and its software device. What the result says of all is held
+against what it says of each, and against what the device and the server counted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from check_result import check_document, clients
+from soft_trace import read_traces
+
+BENCH = os.environ["RPMA_BENCH"]
+BENCH_MPI = os.environ["RPMA_BENCH_MPI"]
+MPIRUN = os.environ["MPIRUN"]
+RANKS = 4
+LIMIT_S = 120
+SHORT = ["--device", "soft", "--size", "64", "--warmup", "20ms", "--repeats", "2"]
+
+pytestmark = pytest.mark.skipif(shutil.which(MPIRUN) is None, reason=f"there is no {MPIRUN}")
+
+
+def command(*words: str, ranks: int = RANKS) -> list[str]:
+    return [MPIRUN, "--oversubscribe", "--allow-run-as-root", "-n", str(ranks), BENCH_MPI, *words]
+
+
+def run(words: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S, check=False,
+                          env={**os.environ, **environment})  # fmt: skip
+
+
+def result_of(file: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(file.read_text())
+    check_document(document)  # the sums, and that histograms add up
+    return document
+
+
+def measured(file: Path, *words: str, **environment: str) -> dict[str, Any]:
+    done = run(command(*words, *SHORT, "-q", "-o", str(file)), **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return result_of(file)
+
+
+def repeats_of(client: dict[str, Any]) -> list[dict[str, Any]]:
+    return [repeat for point in client["points"] for repeat in point["repeats"]]
+
+
+@contextmanager
+def server(directory: Path) -> Iterator[str]:
+    said = directory / "server"
+    with said.open("w") as out:
+        process = subprocess.Popen([BENCH, "server", "--device", "soft", "--port", "0"], stdout=out)
+    try:
+        port = None
+        while port is None:
+            assert process.poll() is None, "the server ended"
+            port = re.search(r" port (\d+) ", said.read_text())
+            time.sleep(0.05)
+        yield port[1]
+    finally:
+        process.terminate()
+        process.wait(LIMIT_S)
+
+
+def who_measured_whom(document: dict[str, Any]) -> set[tuple[int, int | None]]:
+    return {(rank["rank"], one["server_rank"]) for rank in document["ranks"]
+            for one in rank["measured"]}  # fmt: skip
+
+
+def test_all_ranks_measure_one_server(tmp_path: Path) -> None:
+    file, csv = tmp_path / "r.json", tmp_path / "r.csv"
+    with server(tmp_path) as port:
+        # the server counts what it answers: check_document compares
+        document = measured(file, "client", "127.0.0.1", "--port", port, "--op", "send",
+                            "--duration", "200ms", "--csv", str(csv))  # fmt: skip
+    assert who_measured_whom(document) == {(rank, None) for rank in range(RANKS)}
+    assert document["mpi"]["shape"] == "client" and document["mpi"]["ranks"] == RANKS
+    assert all(r["requests"] for r in document["points"][0]["repeats"])
+    assert len(csv.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("shape, pairs", [
+    ("pairs", {(0, 1), (2, 3)}),
+    ("all-to-all", {(a, b) for a in range(RANKS) for b in range(RANKS) if a != b}),
+])  # fmt: skip
+def test_the_device_did_what_the_ranks_say(
+    tmp_path: Path, shape: str, pairs: set[tuple[int, int]]
+) -> None:
+    document = measured(tmp_path / "r.json", shape, "--duration", "200ms",
+                        RPMA_SOFT=f"trace:{tmp_path}/posted.%p")  # fmt: skip
+    assert who_measured_whom(document) == pairs
+    (point,) = document["points"]
+    said = sum(repeat["ops"] + repeat["warmup"]["ops"] for repeat in point["repeats"])
+    written = [trace.kinds["write"] for trace in read_traces(f"{tmp_path}/posted.%p")
+               if "write" in trace.kinds]  # fmt: skip
+    assert sum(kind.operations for kind in written) == said
+    assert sum(kind.bytes for kind in written) == said * 64
+
+
+def test_ranks_measure_the_same_interval(tmp_path: Path) -> None:
+    document = measured(tmp_path / "r.json", "pairs", "--duration", "1s")
+    for repeats in zip(*(repeats_of(one) for one in clients(document)), strict=True):
+        begins = [repeat["begin_unix_ns"] for repeat in repeats]
+        ends = [repeat["begin_unix_ns"] + repeat["elapsed_ns"] for repeat in repeats]
+        assert max(begins) < min(ends)
+        # the bound needs no common clock, but here there is one
+        for repeat in repeats:
+            assert repeat["begin_unix_ns"] - min(begins) <= repeat["start_lag_ns"] + 1_000_000
+
+
+def test_every_rank_has_its_environment(tmp_path: Path) -> None:
+    document = measured(tmp_path / "r.json", "pairs", "--duration", "20ms")
+    assert [rank["rank"] for rank in document["ranks"]] == list(range(RANKS))
+    assert all(rank["environment"]["os"]["kernel"] for rank in document["ranks"])
+    assert {document["mpi"]["pml"], document["mpi"]["btl"]} == {"ob1", "self,tcp,vader"}
+
+
+def test_ranks_of_a_host_share_no_core_that_is_free(tmp_path: Path) -> None:
+    cores = os.sched_getaffinity(0)
+    document = measured(tmp_path / "r.json", "pairs", "--duration", "20ms")
+    taken = [cpu for one in clients(document) for cpu in one["placement"]["cpus"]
+             if cpu is not None]  # fmt: skip
+    assert len(set(taken)) == len(taken) > 0
+    if len(cores) < RANKS:
+        assert "PIN_SHARED_CORE" in {w["code"] for w in document["run"]["warnings"]}
+
+
+def test_a_gate_is_for_all_together(tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    done = run(command("pairs", *SHORT, "--duration", "50ms", "-o", str(file),
+                       "--slo", "lat.p50_ns<1", "--slo", "ops_per_s>1"))  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert [gate["missed"] for gate in result_of(file)["run"]["gates"]] == [True, False]
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (["pears"], "unknown mode pears"),
+    (["pairs", "--size", "3x"], "--size 3x: "),
+    (["pairs", "--resume", "r.json"], "--resume: "),
+    (["pairs", "--ci", "5%"], "--ci: "),
+])  # fmt: skip
+def test_wrong_words_are_refused_once(words: list[str], sentence: str) -> None:
+    done = run(command(*words))
+    assert done.returncode == 64
+    assert len(re.findall(rf"^rpma-bench-mpi: {re.escape(sentence)}", done.stderr, re.M)) == 1
+
+
+def test_an_odd_rank_has_no_pair() -> None:
+    done = run(command("pairs", *SHORT, ranks=3))
+    assert done.returncode == 64 and "an even number of ranks was expected" in done.stderr
+
+
+def test_a_rank_with_other_options_is_named() -> None:
+    one, others = command("pairs", *SHORT, ranks=1), command("pairs", *SHORT, "-q", ranks=3)
+    done = run([*one, ":", *others[1:]])
+    assert done.returncode == 64
+    assert re.search(r"^rpma-bench-mpi: rank [123] on .*other options", done.stderr, re.M)
+
+
+def test_a_server_that_is_not_there_ends_all() -> None:
+    done = run(command("client", "127.0.0.1", "--port", "1", *SHORT))
+    assert done.returncode == 2
+    assert len(re.findall(r"^rpma-bench-mpi: .*refused", done.stderr, re.M)) == 1
+
+
+def test_a_dry_run_needs_no_ranks() -> None:
+    done = run(command("pairs", "--dry-run", *SHORT))
+    assert done.returncode == 0 and done.stdout.count("p0000 ") == 1
+
+
+def cpu_ticks(process: Path) -> int:
+    fields = (process / "stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def is_rank(process: Path, rank: int, mark: str) -> bool:
+    """The rank itself: it has threads that measure, the server that it forked has no client."""
+    try:
+        words = (process / "environ").read_bytes().split(b"\0")
+        return (f"OMPI_COMM_WORLD_RANK={rank}".encode() in words
+                and f"RANKS_TEST={mark}".encode() in words
+                and cpu_ticks(process) > 0.2 * os.sysconf("SC_CLK_TCK"))  # fmt: skip
+    except (OSError, IndexError):
+        return False
+
+
+def at_work(rank: int, mark: str) -> int:
+    """The process of a client rank, once it has measured for a while."""
+    end = time.monotonic() + LIMIT_S
+    while time.monotonic() < end:
+        for process in Path("/proc").glob("[0-9]*"):
+            if is_rank(process, rank, mark):
+                return int(process.name)
+        time.sleep(0.05)
+    raise AssertionError(f"rank {rank} does not measure")
+
+
+@contextmanager
+def long_run(file: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    mark = str(file)
+    process = subprocess.Popen(
+        command("pairs", *SHORT[:4], "--duration", "300ms", "--warmup", "0", "--repeats", "1000",
+                "-q", "-o", str(file)),
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "RANKS_TEST": mark},
+    )  # fmt: skip
+    try:
+        yield process, mark
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_signal_to_rank_0_leaves_a_result(tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    with long_run(file) as (process, mark):
+        os.kill(at_work(0, mark), signal.SIGINT)
+        said = process.communicate(timeout=LIMIT_S)[1]
+    assert process.returncode == 130, said
+    run_of = result_of(file)["run"]
+    assert run_of["status"] == "interrupted" and run_of["exit_code"] == 130
+
+
+def test_a_killed_rank_ends_all(tmp_path: Path) -> None:
+    with long_run(tmp_path / "r.json") as (process, mark):
+        os.kill(at_work(2, mark), signal.SIGKILL)
+        said = process.communicate(timeout=LIMIT_S)[1]
+    assert process.returncode != 0
+    assert "rank 2" in said, said
