@@ -247,6 +247,9 @@ def check_params(params: dict[str, Any]) -> None:
     kind = {"connect": "connect", "register": "mr_reg"}.get(params["test"])
     if kind is None:
         kind = KINDS[params["op"], params["persist"]]
+    # what apm posts is for the device to do: a read, or a flush of its own
+    if (kind, params["flush_method"]) == ("write_flush", "native"):
+        kind = "write_flush_native"
     assert params["latency_kind"] == kind, params["latency_kind"]
     assert (params["mode"] == "open") == (params["target_rate_per_s"] is not None)
     flushes = params["persist"] in ("apm", "native", "append")
