@@ -277,6 +277,17 @@ static void a_wrong_answer_is_told(void **state)
 	assert_non_null(strstr(failure_get()->text, "it is not what was asked"));
 }
 
+static void an_answer_to_nothing_is_told(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+	struct measured m;
+
+	cfg.operation = &fake_answered;
+	fake.twice_at = 42;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_non_null(strstr(failure_get()->text, "what it was not asked"));
+}
+
 /* More arrive at once than one poll gives. */
 static void all_is_polled_before_it_waits(void **state)
 {
@@ -360,6 +371,7 @@ int main(void)
 		cmocka_unit_test(a_mix_may_be_all_of_one_kind),
 		cmocka_unit_test(an_answered_operation_ends_with_its_answer),
 		cmocka_unit_test(a_wrong_answer_is_told),
+		cmocka_unit_test(an_answer_to_nothing_is_told),
 		cmocka_unit_test(all_is_polled_before_it_waits),
 		cmocka_unit_test(events_give_the_same_figures),
 		cmocka_unit_test(no_event_is_slept_through),
