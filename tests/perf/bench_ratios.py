@@ -22,7 +22,6 @@ LATENCY_MOST = 1.05
 # bytes, operations of perftest, depth, operations to a completion
 RATES = ((8, 1000000, 128, 100), (64, 1000000, 128, 100), (4096, 300000, 128, 100),
          (1 << 20, 4000, 32, 1))  # fmt: skip
-MIB = 1 << 20
 PAGE = 4096
 
 
@@ -55,7 +54,10 @@ def bench_rate(soft: str, program: str, size: int, depth: int, every: int) -> fl
 def perftest_rate(soft: str, size: int, count: int, depth: int, every: int) -> float:
     command = [soft, "ib_write_bw", "-F", "-R", "-s", str(size), "-n", str(count), "-t",
                str(depth), "-Q", str(every), "-p", ""]  # fmt: skip
-    return float(last_line(command, len(command))[3]) * MIB / size
+    rate = 0.0
+    while not rate:  # as it says when it could not calibrate its clock
+        rate = float(last_line(command, len(command))[4]) * 1e6
+    return rate
 
 
 def in_pairs(

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "failure.h"
@@ -182,6 +183,16 @@ int cli_report_failure(const char *tool)
 	return (int)failure->code;
 }
 
+/* A line that wraps could not be rewritten. */
+static int columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2)
+		return 79;
+	return size.ws_col - 1;
+}
+
 void cli_progress(const struct cli *cli, const char *line)
 {
 	static bool shown;
@@ -189,7 +200,7 @@ void cli_progress(const struct cli *cli, const char *line)
 	if (cli->quiet || !isatty(STDERR_FILENO) || (line == NULL && !shown))
 		return;
 	/* back to the first column, and clear what was there */
-	fprintf(stderr, "\r\033[K%s", line != NULL ? line : "");
+	fprintf(stderr, "\r\033[K%.*s", columns(), line != NULL ? line : "");
 	fflush(stderr);
 	shown = line != NULL;
 }

@@ -69,7 +69,7 @@ static inline uint64_t clock_counter(void)
 	uint64_t low, high; /* of each, the upper half is cleared */
 
 	__asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return high << 32 | low;
+	return (high << 32) + low;
 #elif defined(__aarch64__)
 	uint64_t ticks;
 

@@ -65,7 +65,6 @@ void access_init(struct access *access, const struct params *params, uint64_t ta
 	access->turn = params->pattern == BENCH_RAND ? 0 : access->slots;
 	access->mask = mask_of(access->slots);
 	access->shift = (unsigned)(__builtin_popcountll(access->mask) + 1) / 2;
-	access->shift += access->shift == 0;
 	access->source_mask = access->mask;
 	while (access->source_mask > 0 && access_source_bytes(access) > ACCESS_SOURCE_BYTES)
 		access->source_mask >>= 1;

@@ -73,6 +73,7 @@ static json_t *verify_json(const struct findings *f)
 	json_object_set_new(object, "mismatches", number(c->mismatches));
 	json_object_set_new(object, "first_offset",
 			    c->mismatches > 0 ? number(c->first_offset) : json_null());
+	json_object_set_new(object, "overwritten_bytes", number(f->overwritten_bytes));
 	json_object_set_new(object, "method", json_string(f->verify_method));
 	return object;
 }

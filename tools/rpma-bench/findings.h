@@ -28,9 +28,10 @@ struct findings {
 	const char *persist_method; /* NULL: nothing was persisted on request */
 	const char *verify_method;  /* NULL: nothing was checked */
 	struct access_check check;
-	json_t *reverse;      /* owned; NULL: one direction */
-	json_t *registration; /* owned; NULL: another test */
-	bool shared;	      /* somebody else used the target meanwhile */
+	uint64_t overwritten_bytes; /* written, but written over before the check */
+	json_t *reverse;	    /* owned; NULL: one direction */
+	json_t *registration;	    /* owned; NULL: another test */
+	bool shared;		    /* somebody else used the target meanwhile */
 	char reverse_failure[sizeof(((struct failure *)0)->text)]; /* empty: none */
 	/* while it is measured */
 	bool measuring;

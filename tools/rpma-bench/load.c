@@ -76,27 +76,36 @@ static void *burn(void *arg)
 	return NULL;
 }
 
+/* "0-3,8": what sysfs says of a node. */
+static void parse_cpus(const char *list, cpu_set_t *cpus)
+{
+	char *end;
+
+	for (const char *at = list; *at >= '0' && *at <= '9'; at = end) {
+		unsigned long first = strtoul(at, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (unsigned long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
+			CPU_SET(cpu, cpus);
+		end += *end == ',';
+	}
+}
+
 /* The CPUs of the node that may be used here; all that may, if that is none. */
 static void choose(int node, cpu_set_t *chosen)
 {
 	cpu_set_t of_node, allowed;
-	char path[64];
+	char path[64], list[4096];
 	FILE *file;
-	unsigned first, last;
 
 	CPU_ZERO(&of_node);
 	CPU_ZERO(&allowed);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
 	file = node >= 0 ? fopen(path, "re") : NULL;
-	while (file != NULL && fscanf(file, "%u", &first) == 1) {
-		if (fscanf(file, "-%u", &last) != 1)
-			last = first;
-		for (unsigned cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
-			CPU_SET(cpu, &of_node);
-		if (fgetc(file) != ',')
-			break;
-	}
+	if (file != NULL && fgets(list, sizeof(list), file) != NULL)
+		parse_cpus(list, &of_node);
 	if (file != NULL)
 		fclose(file);
 	CPU_AND(chosen, &of_node, &allowed);

@@ -154,21 +154,30 @@ static __always_inline int measure_post(struct loop *l, struct ring *r, bool pla
 	return 0;
 }
 
+/* Whether the server may be believed, and the receive is ready for another answer. */
+static inline int measure_check_answer(struct loop *l, struct ring *r, const struct ibv_wc *wc)
+{
+	const struct operation *operation = l->cfg->operation;
+	uint32_t at = (uint32_t)wc->wr_id;
+	const char *refusal = "the server answered what it was not asked";
+	int ret;
+
+	if (r->answers < r->posted)
+		refusal = operation->refusal(r->lane, r->done_slot, at, wc->byte_len);
+	if (refusal != NULL)
+		return measure_refused(l, r, refusal);
+	ret = operation->arm(r->lane, at);
+	return ret == 0 ? 0 : measure_post_failed(r, operation, ret);
+}
+
 /* Of an answered operation: true when it is the answer, and good or *ret tells. */
 static inline bool measure_take_answer(struct loop *l, struct ring *r, const struct ibv_wc *wc,
 				       int *ret)
 {
-	const struct operation *operation = l->cfg->operation;
 	bool answer = (wc->opcode & IBV_WC_RECV) != 0;
 
 	if (answer) {
-		uint32_t at = (uint32_t)wc->wr_id;
-		const char *refusal = operation->refusal(r->lane, r->done_slot, at, wc->byte_len);
-
-		if (refusal != NULL)
-			*ret = measure_refused(l, r, refusal);
-		else if ((*ret = operation->arm(r->lane, at)) != 0)
-			*ret = measure_post_failed(r, operation, *ret);
+		*ret = measure_check_answer(l, r, wc);
 		r->answers++;
 	} else {
 		r->requests++;

@@ -4,10 +4,9 @@
  * and when it is done the next one.
  *
  * The latency test lives here, so nothing is done that could be done before or
- * later: each operation has such a loop with its post taken in. The end of an
- * operation is the begin of the next one, unless more was done between them
- * than to count a sample: samples are counted by their ticks, and become
- * nanoseconds when a histogram is asked for.
+ * later: each operation has such a loop with its post taken in, and samples
+ * are counted by their ticks, to become nanoseconds when a histogram is asked
+ * for.
  */
 #ifndef MEASURE_SINGLE_H
 #define MEASURE_SINGLE_H
@@ -29,11 +28,11 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 	struct lane *lane = l->rings->lane;
 	struct rpma_cq *cq = lane->cq;
 	uint32_t *counts = l->counts;
-	uint64_t begin = l->begin, end = begin, left = l->rings->limit;
+	uint64_t end = l->begin, left = l->rings->limit;
 	struct ibv_wc wc = {0};
 
 	for (; left > 0; left--) {
-		uint64_t ticks;
+		uint64_t begin = measure_single_now(counter), ticks;
 		int ret = post(lane, 0, RPMA_F_COMPLETION_ALWAYS);
 
 		if (__builtin_expect(ret != 0, 0))
@@ -45,19 +44,15 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 		if (__builtin_expect(wc.status != IBV_WC_SUCCESS, 0))
 			return measure_completion_failed(l, l->rings, &wc);
 		ticks = end - begin;
-		begin = end;
-		if (__builtin_expect(ticks < MEASURE_COUNTS, 1)) {
+		if (__builtin_expect(ticks < MEASURE_COUNTS, 1))
 			counts[ticks]++;
-		} else {
+		else
 			measure_record(l, l->latency, ticks);
-			begin = measure_single_now(counter);
-		}
 		if (__builtin_expect(end < l->next_look, 1))
 			continue;
 		measure_single_tell(l, end, left - 1, 0);
 		measure_time_look(l, end);
 		left = l->rings->limit - l->rings->posted + 1;
-		begin = measure_single_now(counter);
 	}
 	measure_single_tell(l, end, 0, 0);
 	l->opcode = wc.opcode;

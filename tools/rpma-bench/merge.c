@@ -206,7 +206,8 @@ static json_t *verify_of(struct sides s)
 		if (!json_is_integer(offset))
 			offset = path_get(s.all[i], "verify/first_offset");
 	}
-	return json_pack("{s:o, s:o, s:O?, s:O?}", "checked_bytes",
+	return json_pack("{s:o, s:o, s:o, s:O?, s:O?}", "overwritten_bytes",
+			 sum_of(s, "verify/overwritten_bytes"), "checked_bytes",
 			 sum_of(s, "verify/checked_bytes"), "mismatches",
 			 sum_of(s, "verify/mismatches"), "first_offset", offset, "method",
 			 path_get(s.all[0], "verify/method"));

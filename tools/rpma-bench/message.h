@@ -54,8 +54,8 @@ struct message_hello {
 
 /* One piece of memory that the server offers. */
 struct message_target {
-	uint8_t kind; /* enum target_kind */
-	uint8_t odp;  /* 0 no, 1 yes, 2 unknown */
+	uint8_t kind;	     /* enum target_kind */
+	uint8_t odp;	     /* 0 no, 1 yes, 2 unknown */
 	uint8_t flush_types; /* bits 1 << RPMA_FLUSH_TYPE_* of its registration */
 	int numa_node;	     /* -1: unknown */
 	uint32_t page_bytes; /* of its pages; 0: unknown */
@@ -63,7 +63,7 @@ struct message_target {
 };
 
 struct message_welcome {
-	uint32_t environment_bytes; /* of the TEXT that follows */
+	uint32_t environment_bytes;   /* of the TEXT that follows */
 	uint8_t direct_write_to_pmem; /* what its operator stated */
 	uint8_t targets_count;
 	struct message_target targets[PARAMS_TARGETS_MAX];

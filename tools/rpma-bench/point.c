@@ -213,8 +213,9 @@ static json_t *verify_json(struct selection *s)
 {
 	if (take_numbers(at(s, "verify"), "mismatches") == 0)
 		return json_null();
-	return json_pack("{s:o, s:o}", "checked_bytes", sum_of(s, "checked_bytes"), "mismatches",
-			 sum_of(s, "mismatches"));
+	return json_pack("{s:o, s:o, s:o}", "checked_bytes", sum_of(s, "checked_bytes"),
+			 "mismatches", sum_of(s, "mismatches"), "overwritten_bytes",
+			 sum_of(s, "overwritten_bytes"));
 }
 
 /* By mean latency; a repeat without any says its rate. */

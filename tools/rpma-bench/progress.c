@@ -36,9 +36,10 @@ void progress_show(const struct progress *progress, const struct options *option
 	uint64_t left_s = progress_left_s(progress, now_ns);
 	char line[LINE_MAX_BYTES], point[PLAN_DESCRIPTION_MAX], span[UNITS_TEXT_BYTES];
 
-	snprintf(line, sizeof(line), "%zu/%zu: %s, repeat %u; %s left", order + 1,
-		 plan->items_count, plan_describe(plan, item->point, &options->choices, point),
-		 item->repeat + 1,
-		 left_s == UINT64_MAX ? "time unknown" : units_print_span(left_s, span));
+	/* the time first: a narrow terminal cuts the end */
+	snprintf(line, sizeof(line), "%zu/%zu, %s left: %s, repeat %u", order + 1,
+		 plan->items_count,
+		 left_s == UINT64_MAX ? "unknown time" : units_print_span(left_s, span),
+		 plan_describe(plan, item->point, &options->choices, point), item->repeat + 1);
 	cli_progress(&options->cli, line);
 }

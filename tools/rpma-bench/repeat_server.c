@@ -175,13 +175,18 @@ static json_t *take_cpu(const json_t *report)
 
 static json_t *take_verify(const json_t *verify)
 {
-	if (!json_is_integer(json_object_get(verify, "checked_bytes")) ||
-	    !json_is_integer(json_object_get(verify, "mismatches")))
+	json_t *checked = take_integer(verify, "checked_bytes");
+	json_t *wrong = take_integer(verify, "mismatches");
+
+	if (!json_is_integer(checked) || !json_is_integer(wrong)) {
+		json_decref(checked);
+		json_decref(wrong);
 		return json_null();
-	return json_pack(
-		"{s:o, s:o, s:o, s:o}", "checked_bytes", take_integer(verify, "checked_bytes"),
-		"mismatches", take_integer(verify, "mismatches"), "first_offset",
-		take_integer(verify, "first_offset"), "method", take_text(verify, "method"));
+	}
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "checked_bytes", checked, "mismatches", wrong,
+			 "overwritten_bytes", take_integer(verify, "overwritten_bytes"),
+			 "first_offset", take_integer(verify, "first_offset"), "method",
+			 take_text(verify, "method"));
 }
 
 static json_t *take_reverse(const json_t *reverse, const struct params *params)

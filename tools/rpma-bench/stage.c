@@ -343,19 +343,35 @@ static void stop_measuring(struct stage *s)
 		s->findings.load_fraction = load_measured(s->load);
 }
 
+/* The check sees the last write to each place; what a client says may be any number. */
+static uint64_t overwritten(const struct access *access, uint64_t size, uint64_t touched)
+{
+	uint64_t bytes = 0;
+
+	if (touched > access->slots &&
+	    __builtin_mul_overflow(touched - access->slots, size, &bytes))
+		return UINT64_MAX;
+	return bytes;
+}
+
 static void verify(struct stage *s, const struct message_end *end)
 {
+	const struct params *p = params_of(s);
 	const struct target *t = &s->offer->target;
+	struct findings *f = &s->findings;
 	struct access access;
 
 	for (uint32_t lane = 0; lane < end->lanes_count; lane++) {
-		access_init(&access, params_of(s), t->size_bytes, lane, s->begin.seed);
-		access_verify(&access, params_of(s), t->memory, end->touched[lane],
-			      &s->findings.check);
+		uint64_t touched = end->touched[lane], over;
+
+		access_init(&access, p, t->size_bytes, lane, s->begin.seed);
+		access_verify(&access, p, t->memory, touched, &f->check);
+		over = overwritten(&access, p->size_bytes, touched);
+		if (__builtin_add_overflow(f->overwritten_bytes, over, &f->overwritten_bytes))
+			f->overwritten_bytes = UINT64_MAX;
 	}
-	s->findings.verify_method = params_of(s)->persist == BENCH_NONE
-					    ? "server_compare"
-					    : "server_compare_after_flush";
+	f->verify_method =
+		p->persist == BENCH_NONE ? "server_compare" : "server_compare_after_flush";
 }
 
 static bool checks_content(const struct stage *s)

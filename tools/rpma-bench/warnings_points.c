@@ -205,6 +205,28 @@ static void warn_verify(const struct run *run, const json_t *point, const json_t
 					 text_of(point, "id")));
 }
 
+/* A check sees the last write to each place alone. */
+static void warn_overwritten(const json_t *points, json_t *list)
+{
+	double checked = 0, overwritten = 0;
+	const json_t *point;
+	size_t index;
+
+	json_array_foreach(points, index, point)
+	{
+		const json_t *verify = path_get(point, "summary/verify");
+
+		checked += json_number_value(json_object_get(verify, "checked_bytes"));
+		overwritten += json_number_value(json_object_get(verify, "overwritten_bytes"));
+	}
+	if (overwritten > 0)
+		warning_add(list, "VERIFY_OVERWRITTEN", "info", "server",
+			    json_sprintf("%.3g %% of what was written was written over before the "
+					 "check: a larger target, or --warmup 0 and fewer --ops "
+					 "than it has places, keeps all of it",
+					 overwritten / (checked + overwritten) * 100));
+}
+
 /* The load of a point's repeats, mean; negative: not known of each. */
 static double measured_load(const json_t *point)
 {
@@ -310,5 +332,6 @@ void warnings_of_points(const struct run *run, const json_t *points, json_t *lis
 	}
 	warn_late(points, list);
 	warn_stall(points, list);
+	warn_overwritten(points, list);
 	warn_counts(counts, list);
 }

@@ -111,6 +111,8 @@ static int begin(struct lane *lane, uint32_t slot, bool signal, enum ibv_wc_opco
 	    l->pending[l->pending_count - 1].due_ns > c.due_ns)
 		c.due_ns = l->pending[l->pending_count - 1].due_ns;
 	add(l, c);
+	if (fake.posted == fake.twice_at)
+		add(l, c);
 	l->last_signal = signal;
 	l->posted++;
 	fake.posted++;
@@ -298,7 +300,7 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32
 	fake.step_ns = 1000000;
 	fake.latency_ns = latency_ns;
 	fake.fail_at = fake.post_fails_at = fake.signal_at = fake.stop_at = UINT64_MAX;
-	fake.refuse_at = UINT64_MAX;
+	fake.refuse_at = fake.twice_at = UINT64_MAX;
 	fake.opcode = IBV_WC_RDMA_WRITE;
 	fake_operation.flushes = false;
 	depth_of_the_test = depth;

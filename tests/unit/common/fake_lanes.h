@@ -59,6 +59,7 @@ struct fake {
 	uint64_t signal_at;	 /* the operation that brings a signal */
 	uint64_t stop_at;	 /* the operation that sets stop */
 	uint64_t refuse_at;	 /* the operation whose answer is wrong */
+	uint64_t twice_at;	 /* the operation that is answered twice */
 	bool peer_gone;
 	enum ibv_wc_opcode opcode;
 	struct fake_lane lanes[FAKE_LANES];

@@ -217,6 +217,19 @@ static void a_verification_that_was_not_done_is_said(void **state)
 	expect_warning("VERIFY_MISSING", "p0000");
 }
 
+static void what_was_written_over_is_said(void **state)
+{
+	options.verify = true;
+	add_repeat(made_repeat(1000, 100),
+		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0,"
+		   " \"overwritten_bytes\": 0}}");
+	expect_warning("VERIFY_OVERWRITTEN", NULL);
+	add_repeat(made_repeat(1000, 100),
+		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0,"
+		   " \"overwritten_bytes\": 8192}}");
+	expect_warning("VERIFY_OVERWRITTEN", "50 %");
+}
+
 static void late_operations_are_explained(void **state)
 {
 	struct repeat r = made_repeat(1000, 100);
@@ -343,6 +356,7 @@ int main(void)
 		of_run(a_missed_gate_is_a_negative_verdict),
 		of_run(a_mismatch_is_a_negative_verdict),
 		of_run(a_verification_that_was_not_done_is_said),
+		of_run(what_was_written_over_is_said),
 		of_run(late_operations_are_explained),
 		of_run(a_stall_of_a_closed_loop_is_explained),
 		of_run(without_a_stall_nothing_is_explained),

@@ -277,6 +277,29 @@ static void a_wrong_answer_is_told(void **state)
 	assert_non_null(strstr(failure_get()->text, "it is not what was asked"));
 }
 
+static void an_answer_to_nothing_is_told(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+	struct measured m;
+
+	cfg.operation = &fake_answered;
+	fake.twice_at = 42;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_non_null(strstr(failure_get()->text, "what it was not asked"));
+}
+
+/* More arrive at once than one poll gives. */
+static void all_is_polled_before_it_waits(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 64, 1000000);
+	struct measured m;
+
+	cfg.completion = BENCH_EVENT;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 6400);
+	assert_int_equal(fake_latency.max_ns, 10000);
+}
+
 static void events_give_the_same_figures(void **state)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
@@ -309,17 +332,19 @@ static void no_event_is_slept_through(void **state)
 static void the_kind_of_flush_is_seen(void **state)
 {
 	static const struct {
+		uint32_t depth;
 		bool flushes;
 		enum ibv_wc_opcode opcode;
 		bool native;
 	} cases[] = {
-		{true, IBV_WC_RDMA_READ, false},
-		{true, IBV_WC_RDMA_WRITE, true}, /* anything but a read */
-		{false, IBV_WC_RDMA_WRITE, false},
+		/* anything but a read */
+		{1, true, IBV_WC_RDMA_READ, false},   {1, true, IBV_WC_RDMA_WRITE, true},
+		{1, false, IBV_WC_RDMA_WRITE, false}, {4, true, IBV_WC_RDMA_READ, false},
+		{4, true, IBV_WC_RDMA_WRITE, true},   {4, false, IBV_WC_RDMA_WRITE, false},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+		struct measure_cfg cfg = fake_setup(fake_ten_us, cases[i].depth, 1000000);
 		struct measured m;
 
 		fake_operation.flushes = cases[i].flushes;
@@ -346,6 +371,8 @@ int main(void)
 		cmocka_unit_test(a_mix_may_be_all_of_one_kind),
 		cmocka_unit_test(an_answered_operation_ends_with_its_answer),
 		cmocka_unit_test(a_wrong_answer_is_told),
+		cmocka_unit_test(an_answer_to_nothing_is_told),
+		cmocka_unit_test(all_is_polled_before_it_waits),
 		cmocka_unit_test(events_give_the_same_figures),
 		cmocka_unit_test(no_event_is_slept_through),
 		cmocka_unit_test(the_kind_of_flush_is_seen),

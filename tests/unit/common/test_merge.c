@@ -117,10 +117,10 @@ static void steps_and_lateness_are_merged(void **state)
 	struct repeat sides[2] = {made_repeat(100, 2), made_repeat(100, 2)};
 	json_t *one;
 
-	for (int i = 0; i < 2; i++) {
+	for (uint64_t i = 0; i < 2; i++) {
 		sides[i].params.rate_per_s = 10;
 		sides[i].late_ops = 3;
-		sides[i].max_lag_ns = (uint64_t)(50 + i);
+		sides[i].max_lag_ns = 50 + i;
 		sides[i].steps_count = 1;
 		sides[i].steps[0] = (struct repeat_step){"prepare", made_histogram(samples, 2)};
 	}
