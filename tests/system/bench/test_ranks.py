@@ -116,7 +116,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str
     """A result, and where the device's traces of it are."""
     folder = tmp_path_factory.mktemp("pairs")
     traces = f"{folder}/posted.%p"
-    return measured(folder / "r.json", "pairs", "--duration", "1s",
+    return measured(folder / "r.json", "pairs", "--duration", "400ms",
                     RPMA_SOFT=f"trace:{traces}"), traces  # fmt: skip
 
 
