@@ -24,16 +24,16 @@ int clients_start(struct clients **clients, const struct options *options,
 		  const struct client_server *servers, int count, uint32_t cores_taken, bool shows);
 
 /* Waits until none is at work: they wait to begin a phase, are done, or over. */
-void clients_await(struct clients *clients, struct world_word *word);
+void clients_await(struct clients *all, struct world_word *word);
 
 /* Lets them go on, or ends them; entered_ns is when the rank came to where all begin. */
-void clients_release(struct clients *clients, const struct world_word *word, uint64_t entered_ns);
+void clients_release(struct clients *all, const struct world_word *word, uint64_t entered_ns);
 
 /* After the last release, of that word: what each measured, as "measured" of ranks.h. */
-json_t *clients_collect(struct clients *clients, const struct world_word *word);
+json_t *clients_collect(struct clients *all, const struct world_word *word);
 
 /* The run that speaks for the rank; NULL: it has no client. */
-struct run *clients_first(struct clients *clients);
+struct run *clients_first(struct clients *all);
 
 void clients_delete(struct clients **clients);
 

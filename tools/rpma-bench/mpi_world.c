@@ -37,6 +37,11 @@ struct transport {
 	const char *key; /* in the result; NULL: not there */
 };
 
+struct meeting {
+	MPI_Request *requests;
+	struct world_word words[]; /* of each rank */
+};
+
 static const struct transport transports[] = {
 	{"OMPI_MCA_pml", "ob1", "pml"},	   {"OMPI_MCA_btl", "self,tcp,vader", "btl"},
 	{"OMPI_MCA_coll", "^hcoll", NULL}, {"UCX_TLS", "self,sm,tcp", "ucx_tls"},
@@ -144,6 +149,21 @@ static int find_below(struct world *w)
 	return ret;
 }
 
+static int make_room(struct world *w)
+{
+	size_t size = (size_t)w->size;
+
+	w->below = calloc(size, sizeof(*w->below));
+	w->hosts = calloc(size, sizeof(*w->hosts));
+	w->meeting = calloc(1, sizeof(*w->meeting) + size * sizeof(w->meeting->words[0]));
+	if (w->meeting != NULL)
+		w->meeting->requests = calloc(size, sizeof(MPI_Request));
+	if (w->below == NULL || w->hosts == NULL || w->meeting == NULL ||
+	    w->meeting->requests == NULL)
+		return failure_set(EXIT_INTERNAL, "together", "out of memory");
+	return 0;
+}
+
 int world_open(struct world *w)
 {
 	char name[MPI_MAX_PROCESSOR_NAME] = "", host[WORLD_HOST_MAX] = "";
@@ -156,10 +176,9 @@ int world_open(struct world *w)
 				   "MPI did not start, or has no MPI_THREAD_FUNNELED");
 	MPI_Comm_rank(MPI_COMM_WORLD, &w->rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &w->size);
-	w->below = calloc((size_t)w->size, sizeof(*w->below));
-	w->hosts = calloc((size_t)w->size, sizeof(*w->hosts));
-	if (w->below == NULL || w->hosts == NULL)
-		return failure_set(EXIT_INTERNAL, "together", "out of memory");
+	ret = make_room(w);
+	if (ret)
+		return ret;
 	MPI_Get_processor_name(name, &length);
 	snprintf(host, sizeof(host), "%.255s", name);
 	ret = world_exchange(w, host, w->hosts, sizeof(host));
@@ -168,21 +187,20 @@ int world_open(struct world *w)
 
 void world_close(struct world *w, int code)
 {
-	free(w->below);
-	free(w->hosts);
+	/* does not return; what MPI may still write to is there until then */
 	if (w->lost)
 		MPI_Abort(MPI_COMM_WORLD, code);
 	MPI_Finalize();
+	if (w->meeting != NULL)
+		free(w->meeting->requests);
+	free(w->meeting);
+	free(w->below);
+	free(w->hosts);
 }
 
-/* Rank 0's view of who came. A rank that is over by itself says more than one that was stopped. */
-struct meeting {
-	struct world_word *words;
-	MPI_Request *requests;
-};
-
-static void name_missing(struct world *w, const struct meeting *m)
+static void name_missing(struct world *w)
 {
+	struct meeting *m = w->meeting;
 	char who[WORLD_HOST_MAX + 32];
 	int there;
 
@@ -199,8 +217,10 @@ static void name_missing(struct world *w, const struct meeting *m)
 }
 
 /* A signal explains what failed elsewhere at the same time. */
-static void judge(const struct world *w, const struct meeting *m, struct world_word *word)
+static void judge(const struct world *w, struct world_word *word)
 {
+	const struct meeting *m = w->meeting;
+
 	*word = w->lost ? lost_word(w) : m->words[0];
 	for (int r = w->size - 1; r >= 0 && !w->lost; r--) {
 		const struct world_word *one = &m->words[r];
@@ -220,21 +240,23 @@ static void judge(const struct world *w, const struct meeting *m, struct world_w
 	}
 }
 
-static void lead(struct world *w, struct meeting *m, struct world_word *word)
+static void lead(struct world *w, struct world_word *word)
 {
+	struct meeting *m = w->meeting;
+
 	m->words[0] = *word;
 	m->requests[0] = MPI_REQUEST_NULL;
 	for (int r = 1; r < w->size; r++)
 		MPI_Irecv(&m->words[r], sizeof(*word), MPI_BYTE, r, TAG_COME, MPI_COMM_WORLD,
 			  &m->requests[r]);
 	if (await(m->requests, w->size, w->limit_ns) != 0)
-		name_missing(w, m);
-	judge(w, m, word);
+		name_missing(w);
+	judge(w, word);
 	for (int r = 1; r < w->size; r++)
 		MPI_Isend(word, sizeof(*word), MPI_BYTE, r, TAG_HEAR, MPI_COMM_WORLD,
 			  &m->requests[r]);
 	if (await(m->requests, w->size, BEGIN_LIMIT_NS) != 0)
-		name_missing(w, m);
+		name_missing(w);
 }
 
 static void follow(struct world *w, struct world_word *word)
@@ -253,29 +275,12 @@ static void follow(struct world *w, struct world_word *word)
 
 void world_meet(struct world *w, struct world_word *word)
 {
-	struct meeting m = {NULL, NULL};
-
-	if (w->lost) {
+	if (w->lost)
 		*word = lost_word(w);
-		return;
-	}
-	if (w->rank != 0) {
+	else if (w->rank == 0)
+		lead(w, word);
+	else
 		follow(w, word);
-		return;
-	}
-	m.words = calloc((size_t)w->size, sizeof(*m.words));
-	m.requests = calloc((size_t)w->size, sizeof(MPI_Request));
-	if (m.words != NULL && m.requests != NULL) {
-		lead(w, &m, word);
-	} else {
-		lose(w, "memory");
-		*word = lost_word(w);
-	}
-	/* what MPI may still write to is not given back */
-	if (!w->lost) {
-		free(m.words);
-		free(m.requests);
-	}
 }
 
 void world_begin(struct world *w)

@@ -23,6 +23,7 @@ struct world {
 	int *below;		       /* ranks of this host that come before it; owned */
 	int below_count;	       /* those that share cores with it */
 	char (*hosts)[WORLD_HOST_MAX]; /* name of each rank's host; owned */
+	struct meeting *meeting;       /* of rank 0: who came; owned */
 	uint64_t limit_ns;	       /* of a wait for all */
 	bool lost;		       /* a rank did not come: no more talk, no good end, */
 	struct failure failure;	       /* and this is who */

@@ -296,7 +296,7 @@ def check_merged(merged: dict[str, Any], own: list[dict[str, Any]]) -> None:
                            one[key]["histogram"]["buckets"]):
             counts[low] = counts.get(low, 0) + count
         buckets = merged[key]["histogram"]["buckets"] if merged[key] else []
-        assert dict(map(tuple, buckets)) == counts, key
+        assert {low: count for low, count in buckets} == counts, key
 
 
 def check_clients(point: dict[str, Any], repeat: dict[str, Any],
