@@ -35,13 +35,23 @@ class Held:
     resident_kib: int
 
 
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def found(pattern: str, text: str) -> str:
+    match = re.search(pattern, text)
+    assert match is not None, text
+    return match[1]
+
+
 class Server:
     def __init__(self, *options: str) -> None:
         command = [LAUNCHER, "--", BENCH, "server", "--listen", ADDRESS, "--port", "0", *options]
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
-        line = self.process.stdout.readline()
-        self.port = re.search(r"port (\d+)", line)[1]
+        self.port = found(r"port (\d+)", first_line(self.process))
         self.proc = Path(f"/proc/{self.process.pid}")
 
     def held(self) -> Held:
@@ -49,7 +59,7 @@ class Server:
         return Held(
             descriptors=len(list((self.proc / "fd").iterdir())),
             threads=len(list((self.proc / "task").iterdir())),
-            resident_kib=int(re.search(r"VmRSS:\s+(\d+)", status)[1]),
+            resident_kib=int(found(r"VmRSS:\s+(\d+)", status)),
         )
 
     def at_rest(self, threads: int, descriptors: int | None = None) -> Held:
@@ -171,7 +181,7 @@ def test_clients_at_once_have_a_run_each(server: Server) -> None:
 def test_once_ends_with_the_first_client_and_cuts_off_the_others() -> None:
     server = Server("--target", "dram:1M", "--once")
     held = subprocess.Popen(server.hostile("hold"), stdout=subprocess.PIPE, text=True)
-    assert held.stdout.readline() == "held\n"
+    assert first_line(held) == "held\n"
     serves(server, "--size", "64")
     assert server.process.wait(DEADLINE_S) == 0
     assert held.wait(DEADLINE_S) == 0
