@@ -88,6 +88,7 @@ static const struct column columns[] = {
 	{"bytes_per_s", REPEAT, "bytes_per_s"},
 	LATENCY("latency", "latency"),
 	{"late_ops", REPEAT, "late_ops"},
+	{"unbegun_ops", REPEAT, "unbegun_ops"},
 	{"max_lag_ns", REPEAT, "max_lag_ns"},
 	LATENCY("response_latency", "response_latency"),
 	LATENCY("read_latency", "read_latency"),

@@ -20,8 +20,9 @@
 #define METRIC_MAX 64
 
 const char gate_metrics[] =
-	"ops_per_s, bytes_per_s, late_ops, max_lag_ns, reverse.ops_per_s, reverse.bytes_per_s, "
-	"verify.mismatches, or lat, read, response or reverse with .min_ns, .mean_ns, .max_ns, "
+	"ops_per_s, bytes_per_s, late_ops, unbegun_ops, max_lag_ns, reverse.ops_per_s, "
+	"reverse.bytes_per_s, verify.mismatches, or lat, read, response or reverse with .min_ns, "
+	".mean_ns, .max_ns, "
 	".p50_ns, .p90_ns, .p95_ns, .p99_ns, .p99.9_ns, .p99.99_ns, .p99.999_ns or .p99.9999_ns";
 
 struct gate {
@@ -40,6 +41,7 @@ static const struct place figures[] = {
 	{"ops_per_s", "ops_per_s/mean"},
 	{"bytes_per_s", "bytes_per_s/mean"},
 	{"late_ops", "late_ops"},
+	{"unbegun_ops", "unbegun_ops"},
 	{"max_lag_ns", "max_lag_ns"},
 	{"reverse.ops_per_s", "reverse/ops_per_s/mean"},
 	{"reverse.bytes_per_s", "reverse/bytes_per_s/mean"},

@@ -72,6 +72,7 @@ struct measured {
 	/* from the first post to the last completion; an open loop's plan, if that took longer */
 	uint64_t elapsed_ns;
 	uint64_t late_ops; /* open loop: begun more than a period after their plan */
+	uint64_t unbegun_ops; /* open loop: planned, and not begun when the limit ended it */
 	uint64_t max_lag_ns;
 	bool interrupted;  /* a signal, or stop, ended it early */
 	bool native_flush; /* flushes completed as such, not as reads */

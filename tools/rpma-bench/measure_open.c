@@ -9,6 +9,8 @@
  */
 #include "measure_loop.h"
 
+#include <math.h>
+
 /* poll(2) may wake up later than asked, by the timer slack and a switch */
 #define WAKE_UP_NS 200000
 
@@ -22,6 +24,17 @@ static void plan_next(struct loop *l)
 	if (l->posted == l->post_max ||
 	    (due_ns > (double)cfg->duration_ns - 0.5 && l->posted >= cfg->min_ops))
 		measure_stop(l);
+}
+
+/* How many operations the plan has, if nothing ends it early. */
+static uint64_t planned(const struct loop *l)
+{
+	const struct measure_cfg *cfg = l->cfg;
+	double last = floor(((double)cfg->duration_ns - 0.5 - cfg->first_ns) / cfg->period_ns);
+	uint64_t ops = last < 0 ? 0 : (uint64_t)last + 1;
+
+	ops = ops > cfg->min_ops ? ops : cfg->min_ops;
+	return ops < l->post_max ? ops : l->post_max;
 }
 
 /* The next lane that has room, in turn; NULL: none. */
@@ -98,6 +111,7 @@ static int idle(struct loop *l, uint64_t now, bool full, unsigned empty)
 
 int measure_open(struct loop *l)
 {
+	uint64_t plan = planned(l);
 	unsigned empty = 0;
 	int ret = 0;
 
@@ -120,5 +134,8 @@ int measure_open(struct loop *l)
 		if (ret == 0 && empty > 0)
 			ret = idle(l, now, due, empty);
 	}
+	/* stopped by a signal it had no time to begin them */
+	if (!l->out->interrupted && plan > l->posted)
+		l->out->unbegun_ops = plan - l->posted;
 	return ret;
 }

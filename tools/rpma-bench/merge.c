@@ -269,7 +269,8 @@ static int put_samples(json_t *repeat, struct sides s)
 
 static int put_counts(json_t *repeat, struct sides s)
 {
-	static const char *const sums[] = {"errors", "read_ops", "late_ops", "requests"};
+	static const char *const sums[] = {"errors", "read_ops", "late_ops", "unbegun_ops",
+					   "requests"};
 	int bad = put_rates(repeat, s);
 
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)

@@ -266,6 +266,7 @@ json_t *point_summary(const json_t *repeats)
 	bad |= json_object_set_new(summary, "ops_per_s", mean_of(&s, "ops_per_s"));
 	bad |= json_object_set_new(summary, "bytes_per_s", mean_of(&s, "bytes_per_s"));
 	bad |= json_object_set_new(summary, "late_ops", sum_of(&s, "late_ops"));
+	bad |= json_object_set_new(summary, "unbegun_ops", sum_of(&s, "unbegun_ops"));
 	bad |= json_object_set_new(summary, "max_lag_ns", most_of(&s, "max_lag_ns"));
 	bad |= json_object_set_new(summary, "latency", merged_json(at(&s, "latency")));
 	bad |= json_object_set_new(summary, "read_latency", merged_json(at(&s, "read_latency")));

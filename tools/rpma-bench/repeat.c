@@ -137,6 +137,8 @@ static bool add_figures(json_t *repeat, const struct repeat *r)
 	bad |= json_object_set_new(repeat, "response_latency", latency_of(r->response));
 	bad |= json_object_set_new(repeat, "late_ops",
 				   open_loop ? result_integer(r->late_ops) : json_null());
+	bad |= json_object_set_new(repeat, "unbegun_ops",
+				   open_loop ? result_integer(r->unbegun_ops) : json_null());
 	bad |= json_object_set_new(repeat, "max_lag_ns",
 				   open_loop ? result_integer(r->max_lag_ns) : json_null());
 	bad |= json_object_set_new(repeat, "steps", steps_json(r));

@@ -48,6 +48,7 @@ struct repeat {
 	uint64_t read_ops;
 	uint64_t elapsed_ns;
 	uint64_t late_ops;
+	uint64_t unbegun_ops;
 	uint64_t max_lag_ns;
 	struct histogram *latency;	    /* owned; all threads merged; NULL: none */
 	struct histogram *read_latency;	    /* owned; of a mix; else NULL */

@@ -85,6 +85,7 @@ static const struct column rate[] = {PLACE,
 				     QUANTILE("resp p99", "0.99", "response_latency"),
 				     {"resp max", 10, DURATION, "summary/response_latency/max_ns"},
 				     {"late", 8, WHOLE, "summary/late_ops"},
+				     {"unbegun", 8, WHOLE, "summary/unbegun_ops"},
 				     RATE,
 				     END};
 static const struct column mix[] = {PLACE,

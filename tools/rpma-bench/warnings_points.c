@@ -116,6 +116,29 @@ static void warn_late(const json_t *points, json_t *list)
 					 text_of(worst, "id"), units_print_duration(lag, text)));
 }
 
+/* In no latency, so they have to be told of. */
+static void warn_unbegun(const json_t *points, json_t *list)
+{
+	const json_t *point;
+	size_t index, poor = 0;
+	json_int_t unbegun = 0;
+
+	json_array_foreach(points, index, point)
+	{
+		json_int_t one = json_integer_value(path_get(point, "summary/unbegun_ops"));
+
+		unbegun += one;
+		poor += one > 0;
+	}
+	if (unbegun > 0)
+		warning_add(list, "RATE_NOT_REACHED", "warn", "client",
+			    json_sprintf("%" JSON_INTEGER_FORMAT
+					 " planned operations of %zu of %zu points had not begun "
+					 "when twice the time had passed: the rate is beyond what "
+					 "this path can do, and no latency counts them",
+					 unbegun, poor, json_array_size(points)));
+}
+
 /* How many times its median a closed loop stood still; 0: it did not. */
 static double stall(const json_t *point)
 {
@@ -331,6 +354,7 @@ void warnings_of_points(const struct run *run, const json_t *points, json_t *lis
 		}
 	}
 	warn_late(points, list);
+	warn_unbegun(points, list);
 	warn_stall(points, list);
 	warn_overwritten(points, list);
 	warn_counts(counts, list);

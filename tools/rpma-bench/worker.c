@@ -384,6 +384,7 @@ int workers_collect(const struct workers *workers, struct repeat *repeat)
 		repeat->ops += m->ops;
 		repeat->read_ops += m->read_ops;
 		repeat->late_ops += m->late_ops;
+		repeat->unbegun_ops += m->unbegun_ops;
 		if (m->max_lag_ns > repeat->max_lag_ns)
 			repeat->max_lag_ns = m->max_lag_ns;
 		repeat->complete = repeat->complete && !m->interrupted;

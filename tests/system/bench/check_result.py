@@ -177,6 +177,7 @@ def check_counts(repeat: dict[str, Any], params: dict[str, Any]) -> None:
         assert repeat["response_latency"]["count"] == ops
         assert repeat["response_latency"]["mean_ns"] >= repeat["latency"]["mean_ns"]
         assert 0 <= repeat["late_ops"] <= ops
+        assert repeat["unbegun_ops"] >= 0
     else:
         assert repeat["response_latency"] is None
         assert repeat["late_ops"] is None and repeat["max_lag_ns"] is None
@@ -243,8 +244,9 @@ def check_summary(point: dict[str, Any]) -> None:
         check_interval(summary[key], [r[key] for r in counted])
     for key in LATENCIES:
         check_latency_summary(summary[key], [r[key] for r in counted])
-    late = [r["late_ops"] for r in counted]
-    assert summary["late_ops"] == (None if None in late else sum(late))
+    for key in ("late_ops", "unbegun_ops"):
+        ops = [r[key] for r in counted]
+        assert summary[key] == (None if None in ops else sum(ops))
     if summary["reverse"] is not None:
         sides = [r["reverse"] for r in counted]
         check_interval(summary["reverse"]["bytes_per_s"], [s["bytes_per_s"] for s in sides])
@@ -285,7 +287,7 @@ def of_all(point: dict[str, Any], count: int) -> dict[str, Any]:
 
 def check_merged(merged: dict[str, Any], own: list[dict[str, Any]]) -> None:
     """A repeat of several clients against what each of them measured alone."""
-    for key in ("ops", "bytes", "errors", "late_ops", "read_ops", "requests"):
+    for key in ("ops", "bytes", "errors", "late_ops", "unbegun_ops", "read_ops", "requests"):
         values = [one[key] for one in own]
         assert merged[key] == (None if None in values else sum(values)), key
     assert merged["elapsed_ns"] == max(one["elapsed_ns"] for one in own)

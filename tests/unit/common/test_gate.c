@@ -11,7 +11,8 @@
 /* One point: 1000.5 operations a second, a p99.9 of 4999, no reads. */
 static const char complete[] =
 	"[{\"id\": \"p0000\", \"repeats\": [{\"complete\": true}], \"summary\": {"
-	"\"ops_per_s\": {\"mean\": 1000.5}, \"bytes_per_s\": null, \"late_ops\": 0,"
+	"\"ops_per_s\": {\"mean\": 1000.5}, \"bytes_per_s\": null, \"late_ops\": 0, "
+	"\"unbegun_ops\": 3,"
 	"\"read_latency\": null, \"reverse\": {\"ops_per_s\": {\"mean\": 7},"
 	"\"latency\": {\"min_ns\": 3, \"max_ns\": 9}},"
 	"\"latency\": {\"min_ns\": 100, \"max_ns\": 90000, \"mean_ns\": {\"mean\": 250.25},"
@@ -47,7 +48,7 @@ static void gates_are_kept_or_missed(void **state)
 		{"lat.mean_ns<250.3", false},  {"ops_per_s>1000", false},
 		{"ops_per_s>1e10", true},      {"late_ops<=0", false},
 		{"late_ops<1", false},	       {"reverse.ops_per_s>=7", false},
-		{"reverse.max_ns<9", true},
+		{"unbegun_ops<3", true},       {"reverse.max_ns<9", true},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -129,6 +129,7 @@ static void what_was_planned_is_posted_after_the_end(void **state)
 
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 3010);
+	assert_int_equal(m.unbegun_ops, 0);
 	assert_int_equal(m.late_ops, 9);
 	assert_in_range(m.elapsed_ns, 400090000, 400090000 + 3 * STEP_NS);
 }
@@ -141,6 +142,7 @@ static void more_than_can_be_done_is_cut_off(void **state)
 
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_in_range(m.ops, 499, 503);
+	assert_int_equal(m.unbegun_ops, 1000 - m.ops);
 	assert_in_range(m.elapsed_ns, 199000000, 201000000);
 	assert_int_equal(fake.finished, fake.posted);
 }
