@@ -26,7 +26,7 @@ int local_run(const struct options *options)
 	struct server_child child = {0};
 	struct options o = *options;
 	struct device device;
-	bool measured = false;
+	bool now = true;
 	int ret, code;
 
 	if (start(options, &child) != 0)
@@ -37,10 +37,11 @@ int local_run(const struct options *options)
 	if (ret == 0) {
 		o.host = device.address;
 		code = client_run(&o);
-		measured = true;
+		/* one that failed may never have come to its server */
+		now = cli_signal != 0 || (code != EXIT_GOOD && code != EXIT_NEGATIVE);
 	} else {
 		code = ret == -ECANCELED ? 128 + cli_signal : cli_report_failure(TOOL);
 	}
-	server_child_end(&child, !measured || cli_signal != 0);
+	server_child_end(&child, now);
 	return code;
 }
