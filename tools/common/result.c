@@ -92,6 +92,32 @@ int result_check_writable(const char *path)
 	return 0;
 }
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static int stat_directory(const char *path, struct stat *st)
+{
+	char copy[PATH_MAX];
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	return stat(dirname(copy), st);
+}
+
+bool result_is_same_file(const char *path, const char *other)
+{
+	char real[2][PATH_MAX];
+	const char *a = behind_links(path, real[0]), *b = behind_links(other, real[1]);
+	struct stat st[2];
+
+	return strcmp(last_part(a), last_part(b)) == 0 && stat_directory(a, &st[0]) == 0 &&
+	       stat_directory(b, &st[1]) == 0 && st[0].st_dev == st[1].st_dev &&
+	       st[0].st_ino == st[1].st_ino;
+}
+
 static int write_all(int fd, const char *text, size_t len)
 {
 	while (len > 0) {

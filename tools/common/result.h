@@ -7,6 +7,7 @@
 #define RESULT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "clock.h"
@@ -20,6 +21,9 @@ extern const double result_percentiles[RESULT_PERCENTILES];
 
 /* Can a result be put at this path? Asked before a run, and leaves no trace. */
 int result_check_writable(const char *path);
+
+/* Would writing one replace the other? Neither needs to be there. */
+bool result_is_same_file(const char *path, const char *other);
 
 /* Writes to a temporary file beside it, syncs, and renames. */
 int result_write(const char *path, const json_t *document);

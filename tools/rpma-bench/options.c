@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../common/failure.h"
+#include "../common/result.h"
 #include "option_groups.h"
 #include "plan.h"
 #include "plan_file.h"
@@ -118,7 +119,7 @@ static int complete(struct options *o)
 	if ((o->plan != NULL && (ret = load_plan(o))) || (ret = choose_targets(o)) ||
 	    (ret = settings_complete(o)))
 		return ret;
-	if (o->csv != NULL && o->output != NULL && strcmp(o->csv, o->output) == 0)
+	if (o->csv != NULL && o->output != NULL && result_is_same_file(o->csv, o->output))
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--csv %s: another file than that of the result was expected",
 				   o->csv);

@@ -97,6 +97,7 @@ refused 64 'expected a text of 1 to 128 bytes in UTF-8' client host --label $'\x
 refused 64 '--slo lat:' client host --slo lat
 refused 64 '--output y: expected one file' client host --resume x -o y
 refused 64 '--csv x: another file' client host -o x --csv x
+refused 64 '--csv ./x: another file' client host -o x --csv ./x
 refused 64 '--mem-node -1:' client host --mem-node=-1
 refused 64 '--mem-node all:' client host --mem-node all
 refused 64 '--allow 10.0.0.0/33:' server --allow 10.0.0.0/33
