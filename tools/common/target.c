@@ -221,8 +221,11 @@ static int map_devdax(struct target *t, int fd, const struct stat *st)
 	return ret;
 }
 
-static int map_existing(struct target *t, int fd, const struct stat *st)
+static int map_existing(struct target *t, int fd, const struct stat *st,
+			const struct target_cfg *cfg)
 {
+	int ret;
+
 	if (S_ISCHR(st->st_mode))
 		return map_devdax(t, fd, st);
 	if (!S_ISREG(st->st_mode) || st->st_size == 0)
@@ -230,7 +233,8 @@ static int map_existing(struct target *t, int fd, const struct stat *st)
 				   "%s is neither a file with content nor a device DAX node",
 				   t->path);
 	t->size_bytes = (size_t)st->st_size;
-	return map_file(t, fd);
+	ret = allocate(t, fd, cfg);
+	return ret ? ret : map_file(t, fd);
 }
 
 /* Not even opened without force: some devices do things when they are. */
@@ -250,10 +254,10 @@ static int check_existing(const struct target *t, bool force)
 	return 0;
 }
 
-static int open_existing(struct target *t, bool force)
+static int open_existing(struct target *t, const struct target_cfg *cfg)
 {
 	struct stat st;
-	int ret = check_existing(t, force), fd;
+	int ret = check_existing(t, cfg->force), fd;
 
 	if (ret)
 		return ret;
@@ -265,7 +269,7 @@ static int open_existing(struct target *t, bool force)
 		ret = failure_set(EXIT_RUN_FAILED, STEP, "cannot examine %s: %s", t->path,
 				  strerror(errno));
 	else
-		ret = map_existing(t, fd, &st);
+		ret = map_existing(t, fd, &st, cfg);
 	close(fd);
 	return ret;
 }
@@ -319,7 +323,7 @@ static int map_spec(struct target *t, const char *spec, const struct target_cfg 
 	t->path = colon != NULL ? strndup(spec, (size_t)(colon - spec)) : strdup(spec);
 	if (t->path == NULL)
 		return failure_set(EXIT_INTERNAL, STEP, "out of memory");
-	return colon != NULL ? make_file(t, cfg) : open_existing(t, cfg->force);
+	return colon != NULL ? make_file(t, cfg) : open_existing(t, cfg);
 }
 
 int target_open(struct target *target, const char *spec, const struct target_cfg *cfg)
