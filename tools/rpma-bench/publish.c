@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../common/result.h"
@@ -45,20 +46,26 @@ static void say_how_it_ended(const struct run *run, const char *path)
 	if (run->repeats_done > 0 || run->status == RUN_INTERRUPTED)
 		fprintf(stderr, " (%zu of %zu repeats were measured%s%s)", run->repeats_done,
 			run->plan.items_count, path ? " and are in " : "", path ? path : "");
-	if (journal != NULL)
+	if (journal != NULL && run->repeats_done > 0)
 		fprintf(stderr, "; --resume %s goes on with them", run->options->output);
 	fputc('\n', stderr);
 }
 
-static void print_warnings(const json_t *document)
+/* All of one code; NULL: of every one. */
+static void print_warnings(const json_t *document, const char *only)
 {
 	const json_t *list = json_object_get(json_object_get(document, "run"), "warnings");
 	const json_t *warning;
 	size_t index;
 
 	json_array_foreach(list, index, warning)
-		fprintf(stderr, "%s: %s\n", json_string_value(json_object_get(warning, "code")),
-			json_string_value(json_object_get(warning, "text")));
+	{
+		const char *code = json_string_value(json_object_get(warning, "code"));
+
+		if (only == NULL || strcmp(code, only) == 0)
+			fprintf(stderr, "%s: %s\n", code,
+				json_string_value(json_object_get(warning, "text")));
+	}
 }
 
 static int write_files(const struct run *run, const json_t *document, char path[PATH_MAX])
@@ -83,9 +90,14 @@ int publish(struct run *run, const json_t *document)
 	int code = (int)json_integer_value(verdict), ret;
 	char path[PATH_MAX] = "";
 
-	if (!o->cli.quiet && run->repeats_done > 0) {
-		table_print(document);
-		print_warnings(document);
+	if (run->repeats_done > 0) {
+		bool quiet = o->cli.quiet;
+
+		if (!quiet)
+			table_print(document);
+		table_print_gates(document, quiet);
+		/* what makes the exit status 1 is said in any case */
+		print_warnings(document, quiet ? "VERIFY_MISMATCH" : NULL);
 	}
 	ret = write_files(run, document, path);
 	/* neither output depends on the other */

@@ -226,7 +226,7 @@ static void print_gate(const json_t *gate)
 
 void table_print(const json_t *document)
 {
-	const json_t *point, *gate;
+	const json_t *point;
 	char title[256], before[256] = "";
 	size_t index;
 
@@ -242,5 +242,16 @@ void table_print(const json_t *document)
 		memcpy(before, title, sizeof(before));
 		print_row(columns_of(point), point);
 	}
-	json_array_foreach(path_get(document, "run/gates"), index, gate) print_gate(gate);
+}
+
+void table_print_gates(const json_t *document, bool missed_only)
+{
+	const json_t *gate;
+	size_t index;
+
+	json_array_foreach(path_get(document, "run/gates"), index, gate)
+	{
+		if (!missed_only || json_is_true(json_object_get(gate, "missed")))
+			print_gate(gate);
+	}
 }

@@ -6,8 +6,12 @@
 #define TABLE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* A table of each test and operation the document has, and what it means. */
 void table_print(const json_t *document);
+
+/* The gates, and which points missed them. */
+void table_print_gates(const json_t *document, bool missed_only);
 
 #endif /* TABLE_H */

@@ -111,6 +111,14 @@ def test_a_gate_that_is_missed() -> None:
     assert values == [p["summary"]["bytes_per_s"]["mean"] for p in document["points"]]
 
 
+def test_a_missed_gate_is_said_though_quiet() -> None:
+    gates = ("--slo", "bytes_per_s<1", "--slo", "ops_per_s>0")
+    done = bench(*SHORT, "--size", "64", "--quiet", *gates)
+    assert done.returncode == 1
+    gate, value = done.stderr.splitlines()
+    assert gate == "bytes_per_s<1: missed" and value.startswith("  p0000: ")
+
+
 def test_a_figure_that_is_not_known_misses() -> None:
     # 4,000 samples say nothing of p99.99
     code, document = judged("lat.p99.99_ns<100e9")
