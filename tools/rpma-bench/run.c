@@ -6,6 +6,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,10 +177,10 @@ static int check_point(const struct run *run, const struct params *asked)
 	if (p.test != BENCH_CONNECT && each > bytes / params_lanes(&p))
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "--size %s on %u connection%s does not fit target %u of %s, "
-				   "which has %s",
+				   "which has %s: each takes %" PRIu64 " bytes",
 				   units_print_size(p.size_bytes, size), params_lanes(&p),
 				   params_lanes(&p) == 1 ? "" : "s", p.target, remote->name,
-				   units_print_size(bytes, room));
+				   units_print_size(bytes, room), each);
 	return p.persist != BENCH_AUTO ? persisting_check(remote, &p) : 0;
 }
 
