@@ -8,6 +8,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,18 @@ static void on_signal(int number)
 		/* the counter is full: readable already */
 		errno = saved;
 	errno = saved;
+}
+
+void cli_keep_standard_places(void)
+{
+	int fd;
+
+	/* open gives the lowest that is free; the wrong way, so that its use fails */
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
 }
 
 int cli_catch_signals(void)

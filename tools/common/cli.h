@@ -40,6 +40,12 @@ int cli_parse(const struct argp *argp, const char *command, int argc, char **arg
 /* For parsers: stores "--option VALUE: expected ..." and gives EINVAL. */
 int cli_wrong_value(const char *option, const char *value, const char *expected);
 
+/*
+ * Where standard input, output or errors are closed, no file that is opened later
+ * must take their place. They still fail. First of all in main.
+ */
+void cli_keep_standard_places(void);
+
 /* SIGINT and SIGTERM: sets cli_signal and makes the descriptor readable. */
 int cli_catch_signals(void);
 extern volatile sig_atomic_t cli_signal;

@@ -47,6 +47,17 @@ already_there()
 	measured r.json 0
 }
 
+# closed outputs: the journal does not become standard output
+nowhere_to_write()
+{
+	local status=0
+	timeout 60 "$bench" local --device soft "${short[@]}" --json -o closed.json \
+		<&- >&- 2>&- || status=$?
+	[[ $status -eq 2 && -s closed.json ]]
+	/usr/bin/python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' \
+		< closed.json.jsonl
+}
+
 words_are_kept()
 {
 	RPMA_SOFT='verbose transport:tcp' timeout 60 "$bench" local --device soft "${short[@]}" \
@@ -91,6 +102,7 @@ fi
 check 'when it is asked for' asked
 check 'not again, when it is there' already_there
 check 'with the words that are set' words_are_kept
+check 'with its outputs closed' nowhere_to_write
 check 'another of its devices is refused' another_device_is_refused
 check 'a server and a client' two_processes 127.0.0.1
 if [[ -e /proc/net/if_inet6 ]] && grep -q ' lo$' /proc/net/if_inet6; then
