@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from soft_trace import Kind, Trace, read_traces
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
@@ -129,7 +128,6 @@ def test_what_has_no_completion_is_done_but_not_polled(tmp_path: Path) -> None:
         assert (one.polled_ns >= one.done_ns) if one.signaled else one.polled_ns == 0
 
 
-@pytest.mark.skipif(TRANSPORT == "tcp", reason="a million operations take half a minute there")
 def test_what_finds_no_room_is_counted(tmp_path: Path) -> None:
     posted = (1 << 20) + 1000
     trace = perftest(tmp_path, "ib_write_bw", "-n", str(posted))
