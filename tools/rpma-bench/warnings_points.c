@@ -13,6 +13,7 @@
 
 #include "../common/units.h"
 #include "path.h"
+#include "point.h"
 
 /* An operation of a closed loop that took so long, and so much longer than others. */
 #define STALL_NS     10000000.0
@@ -137,6 +138,31 @@ static void warn_unbegun(const json_t *points, json_t *list)
 					 "when twice the time had passed: the rate is beyond what "
 					 "this path can do, and no latency counts them",
 					 unbegun, poor, json_array_size(points)));
+}
+
+/* The repeats were used up before: their interval is what it is. */
+static void warn_ci(const struct run *run, const json_t *points, json_t *list)
+{
+	double ci = run->options->ci;
+	const json_t *point, *first = NULL;
+	size_t index, wide = 0;
+
+	if (ci <= 0 || run->status != RUN_COMPLETE)
+		return;
+	json_array_foreach(points, index, point)
+	{
+		if (point_is_narrow(json_object_get(point, "repeats"), run->plan.points[index].test,
+				    ci))
+			continue;
+		wide++;
+		first = first == NULL ? point : first;
+	}
+	if (wide > 0)
+		warning_add(list, "CI_NOT_REACHED", "warn", "client",
+			    json_sprintf(
+				    "the 95 %% interval of %zu of %zu points, %s the first, is "
+				    "wider than the +-%.3g %% of --ci after all their repeats",
+				    wide, json_array_size(points), text_of(first, "id"), ci * 100));
 }
 
 /* How many times its median a closed loop stood still; 0: it did not. */
@@ -355,6 +381,7 @@ void warnings_of_points(const struct run *run, const json_t *points, json_t *lis
 	}
 	warn_late(points, list);
 	warn_unbegun(points, list);
+	warn_ci(run, points, list);
 	warn_stall(points, list);
 	warn_overwritten(points, list);
 	warn_counts(counts, list);

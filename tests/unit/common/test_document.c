@@ -242,6 +242,18 @@ static void late_operations_are_explained(void **state)
 	expect_warning("LATE_OPS", "100 ms");
 }
 
+/* 1, 2 and 3 us: +-124 % (Student's t) */
+static void an_interval_too_wide_is_said(void **state)
+{
+	for (int i = 1; i <= 3; i++)
+		add_repeat(made_repeat((uint64_t)i * 1000, 100), NULL);
+	options.ci = 0.5;
+	expect_warning("CI_NOT_REACHED",
+		       "1 of 1 points, p0000 the first, is wider than the +-50 %");
+	options.ci = 1.25;
+	expect_warning("CI_NOT_REACHED", NULL);
+}
+
 /* 100 operations of 10 us, one of 100 ms: 10,000 times the median */
 static void a_stall_of_a_closed_loop_is_explained(void **state)
 {
@@ -358,6 +370,7 @@ int main(void)
 		of_run(a_verification_that_was_not_done_is_said),
 		of_run(what_was_written_over_is_said),
 		of_run(late_operations_are_explained),
+		of_run(an_interval_too_wide_is_said),
 		of_run(a_stall_of_a_closed_loop_is_explained),
 		of_run(without_a_stall_nothing_is_explained),
 		of_run(a_load_that_was_missed_is_said),
