@@ -102,6 +102,16 @@ def test_a_shared_queue_serves_all_connections(run) -> None:
     assert made.total("requests") == 2 * OPS
 
 
+@pytest.mark.parametrize(("srq", "status"), [([], 0), (["--srq"], 2)])
+def test_only_srq_has_a_shared_queue(srq: list[str], status: int) -> None:
+    """Where none can be made, a run that asks for one cannot be."""
+    command = [LAUNCHER, "-f", "call:name=ibv_create_srq,errno=ENOMEM", BENCH, "local", "--quiet"]
+    command += ["--op", "send", "--size", "64", "--ops", "100", "--warmup", "0", "--repeats", "1"]
+    done = subprocess.run([*command, *srq], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, done.stderr
+    assert ("cannot make a shared receive queue" in done.stderr) == bool(srq)
+
+
 def test_apm_reads_after_each_write(run) -> None:
     made = run("--persist", "apm", "--size", str(SIZE))
     assert made.posted("write", SIZE) == 2 * OPS
