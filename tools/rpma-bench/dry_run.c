@@ -54,7 +54,8 @@ static int look(struct outlook *o, const struct options *options)
 		return ret;
 	if (topology_load(&o->topology) != 0)
 		return failure_set(EXIT_RUN_FAILED, "placement",
-				   "hwloc cannot read the topology of this machine");
+				   "hwloc cannot read the topology of this machine, or of "
+				   "HWLOC_XMLFILE");
 	o->device = find_device(o);
 	wish.near = (struct topology_near){o->device, -1};
 	wish.threads = (uint32_t)plan_most(&o->plan, AXIS_THREADS);

@@ -76,7 +76,8 @@ int run_open(struct run *run, const struct options *options)
 	run->emulated_cpu = environment_emulated_cpu(&run->sysroot);
 	if (topology_load(&run->topology) != 0)
 		return failure_set(EXIT_RUN_FAILED, "placement",
-				   "hwloc cannot read the topology of this machine");
+				   "hwloc cannot read the topology of this machine, or of "
+				   "HWLOC_XMLFILE");
 	return 0;
 }
 

@@ -123,6 +123,7 @@ refused 64 '--size and --plan' client host --plan "$work/zero.json" --size 64
 refused 2 "cannot read the plan $work/none: No such file" client host --plan "$work/none"
 refused 2 'cannot read the plan /dev/zero: a regular file' client host --plan /dev/zero
 refused 2 'mem-node 1023: the machine has no such' client host --dry-run --mem-node 1023
+HWLOC_XMLFILE=$work/none.xml refused 2 'or of HWLOC_XMLFILE' client host --dry-run --size 64
 refused 2 "nothing to resume: there is no $work/x.json.jsonl" client host --resume "$work/x.json"
 
 refused 2 'resolve the host name nowhere.invalid' client nowhere.invalid
