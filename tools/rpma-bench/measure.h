@@ -71,7 +71,7 @@ struct measured {
 	uint64_t read_ops;     /* of these, reads of a mix */
 	/* from the first post to the last completion; an open loop's plan, if that took longer */
 	uint64_t elapsed_ns;
-	uint64_t late_ops; /* open loop: begun more than a period after their plan */
+	uint64_t late_ops;    /* open loop: begun more than a period after their plan */
 	uint64_t unbegun_ops; /* open loop: planned, and not begun when the limit ended it */
 	uint64_t max_lag_ns;
 	bool interrupted;  /* a signal, or stop, ended it early */
