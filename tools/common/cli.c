@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 
 #include "failure.h"
 
-volatile sig_atomic_t cli_signal;
+atomic_int cli_signal;
 
 static int stop_fd = -1;
 static const struct argp *parsing;

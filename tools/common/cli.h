@@ -6,7 +6,7 @@
 #define CLI_H
 
 #include <argp.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ void cli_keep_standard_places(void);
 
 /* SIGINT and SIGTERM: sets cli_signal and makes the descriptor readable. */
 int cli_catch_signals(void);
-extern volatile sig_atomic_t cli_signal;
+extern atomic_int cli_signal; /* lock-free: set by a handler, read by any thread */
 int cli_stop_fd(void);
 
 /* Prints the stored sentence as one line on stderr; gives the exit code. */

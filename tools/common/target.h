@@ -10,7 +10,7 @@
 #ifndef TARGET_H
 #define TARGET_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,8 +26,8 @@ enum target_kind {
 
 struct target_cfg {
 	bool force;
-	int node;			   /* of anonymous memory; -1: left to the kernel */
-	const volatile sig_atomic_t *stop; /* not 0: give up; NULL: never */
+	int node;		/* of anonymous memory; -1: left to the kernel */
+	const atomic_int *stop; /* not 0: give up; NULL: never */
 };
 
 struct target {

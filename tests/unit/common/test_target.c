@@ -150,7 +150,7 @@ static void huge_pages_come_whole(void **state)
 /* A large target is not filled to its end first, and nothing is left of it. */
 static void a_signal_ends_the_filling(void **state)
 {
-	static const sig_atomic_t stop = 1;
+	static const atomic_int stop = 1;
 	const struct target_cfg stopped = {.node = -1, .stop = &stop};
 	char path[PATH_MAX], spec[PATH_MAX + 8];
 	struct target t;

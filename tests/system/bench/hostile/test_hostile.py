@@ -24,7 +24,7 @@ LAUNCHER, BENCH, HOSTILE = (os.environ[name] for name in ("RPMA_SOFT_LAUNCHER", 
 LONG = os.environ.get("HOSTILE_LENGTH") == "long"
 ATTACKS, KILLS = (1000, 100) if LONG else (60, 8)
 ADDRESS = "127.0.0.1"
-GROWTH_KIB = 4096  # allocators keep some of what sessions gave back
+GROWTH_KIB = int(os.environ["GROWTH_KIB"])  # allocators keep some of what sessions gave back
 DEADLINE_S = 60
 # what a sanitizer holds back of freed memory would count as growth
 NO_QUARANTINE = {
