@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ddio.h -- do device writes go into the cache? Decided from the registers of
+ * Intel root ports, and only where these registers are known to exist.
+ */
+#ifndef READINESS_DDIO_H
+#define READINESS_DDIO_H
+
+#include "facts.h"
+
+enum ddio_state { DDIO_UNKNOWN, DDIO_OFF, DDIO_OFF_WARN, DDIO_ON_POSSIBLE, DDIO_ON };
+enum ddio_evidence { DDIO_NO_EVIDENCE, DDIO_REGISTERS, DDIO_STATEMENT, DDIO_PROBE };
+
+struct ddio {
+	enum ddio_state state;
+	enum ddio_evidence evidence;
+	bool low_confidence;
+	char port[16];		 /* the root port that decided */
+	uint32_t perfctrlsts[2]; /* the raw dwords, where they were read */
+	bool read;
+	char why[192]; /* one clause */
+};
+
+/* Of one root port and the NIC below it. */
+void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
+		   struct ddio *ddio);
+/* Of all chains: any that is on wins, then what is unknown. Registers alone. */
+void ddio_of_registers(const struct facts *facts, struct ddio *ddio);
+/* With the statement and the probe: the one the verdict goes by. */
+void ddio_decide(const struct facts *facts, struct ddio *ddio);
+const char *ddio_state_name(enum ddio_state state); /* "ON_POSSIBLE" */
+const char *ddio_evidence_name(enum ddio_evidence evidence);
+
+#endif /* READINESS_DDIO_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather.h -- from files and answers to facts, a file for each struct of facts.h.
+ *
+ * Nothing here judges, and nothing fails: what cannot be read stays unknown.
+ */
+#ifndef READINESS_GATHER_H
+#define READINESS_GATHER_H
+
+#include "facts.h"
+
+struct gather {
+	const struct sysroot *root;
+	const struct answers *answers;
+};
+
+/* device: NULL or "auto" is the first one that is hardware, else the first. */
+void gather_device(const struct gather *g, const char *device, struct facts_device *facts);
+void gather_pci(const struct gather *g, const struct facts_device *device, struct facts_pci *facts);
+void gather_platform(const struct gather *g, const struct facts_device *device,
+		     struct facts_platform *facts);
+/* target: NULL is none: then the regions are all of the host. */
+void gather_target(const struct gather *g, const char *target, struct facts_target *facts);
+void gather_limits(const struct gather *g, struct facts_limits *facts);
+
+#endif /* READINESS_GATHER_H */
