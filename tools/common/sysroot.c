@@ -5,139 +5,251 @@
  * The kernel would follow an absolute link or ".." out of a replaced root
  * (and openat2, which would not, is missing from older kernels, containers
  * and valgrind). Roots are trees that stand still, so a path is resolved
- * first and opened then.
+ * first, looked at then, and opened last: to open a device or a FIFO that
+ * somebody put there would do harm by itself.
  */
 #include "sysroot.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "sysroot_record.h"
 
 /* more than any sane path has; a loop of links ends here */
 #define STEPS_MAX 400
 
 int sysroot_open(struct sysroot *root, const char *path)
 {
+	*root = (struct sysroot){.machine = strcmp(path, "/") == 0};
 	root->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	root->machine = strcmp(path, "/") == 0;
 	return root->fd < 0 ? -errno : 0;
 }
 
 void sysroot_close(struct sysroot *root)
 {
+	sysroot_record_free(root->record);
+	root->record = NULL;
 	if (root->fd >= 0)
 		close(root->fd);
 	root->fd = -1;
 }
 
+static const char *refusal(int error)
+{
+	switch (error) {
+	case EXDEV:
+		return "a link leads out of the root";
+	case ELOOP:
+		return "links lead in a circle";
+	case EACCES:
+	case EPERM:
+		return "may not be read";
+	case ENOTSUP:
+		return "is no regular file";
+	case ENAMETOOLONG:
+		return "the path is too long";
+	default:
+		return strerror(error);
+	}
+}
+
+/* Below a replaced root; that something is not there is no refusal. */
+static void refuse(const struct sysroot *root, const char *path, int error)
+{
+	if (root->machine || root->refused == NULL || error == ENOENT || error == ENOTDIR ||
+	    error == EISDIR)
+		return;
+	if (root->refused->count++ == 0)
+		snprintf(root->refused->first, sizeof(root->refused->first), "%.255s: %s", path,
+			 refusal(error));
+}
+
 /* Takes the first component off rest, without the slashes around it. */
-static void take_component(char *rest, char component[NAME_MAX + 1])
+static bool take_component(char *rest, char component[NAME_MAX + 1])
 {
 	size_t skip = strspn(rest, "/");
 	size_t len = strcspn(rest + skip, "/");
 
+	if (len > NAME_MAX)
+		return false;
 	snprintf(component, NAME_MAX + 1, "%.*s", (int)len, rest + skip);
 	memmove(rest, rest + skip + len, strlen(rest + skip + len) + 1);
+	return true;
 }
 
-/* ".." at the root is the root. */
-static void drop_last(char *path)
+/* To the directory above; only the machine's own root is above itself. */
+static int leave(const struct sysroot *root, char *path)
 {
 	char *slash = strrchr(path, '/');
+	struct stat st;
 
-	if (slash != NULL)
-		*slash = '\0';
-	else
-		path[0] = '\0';
+	if (path[0] == '\0')
+		return root->machine ? 0 : -EXDEV;
+	if (fstatat(root->fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	*(slash != NULL ? slash : path) = '\0';
+	return 0;
 }
 
 /* Appends a component, which may turn out to be a link: then it goes before the rest. */
-static bool enter(const struct sysroot *root, char path[PATH_MAX], const char *component,
-		  char rest[PATH_MAX], bool follow)
+static int enter(const struct sysroot *root, char path[PATH_MAX], const char *component,
+		 char rest[PATH_MAX], bool follow)
 {
 	char next[PATH_MAX], target[PATH_MAX], joined[2 * PATH_MAX];
 	ssize_t len;
 
 	if (snprintf(next, sizeof(next), "%s%s%s", path, path[0] != '\0' ? "/" : "", component) >=
 	    PATH_MAX)
-		return false;
-	len = follow ? readlinkat(root->fd, next, target, sizeof(target) - 1) : -1;
-	if (len < 0) {
-		memcpy(path, next, sizeof(next));
-		return true;
+		return -ENAMETOOLONG;
+	len = readlinkat(root->fd, next, target, sizeof(target) - 1);
+	if (len < 0 && errno != EINVAL)
+		return -errno;
+	if (len >= 0) {
+		target[len] = '\0';
+		sysroot_record_link(root->record, next, target);
 	}
-	target[len] = '\0';
+	if (len < 0 || !follow) {
+		memcpy(path, next, sizeof(next));
+		return 0;
+	}
 	if (target[0] == '/')
 		path[0] = '\0';
 	snprintf(joined, sizeof(joined), "%s/%s", target, rest);
 	if (strlen(joined) >= PATH_MAX)
-		return false;
+		return -ENAMETOOLONG;
 	memcpy(rest, joined, strlen(joined) + 1);
-	return true;
+	return 0;
 }
 
 /* The path without links; the last component may be left a link. */
-static bool resolve(const struct sysroot *root, const char *given, bool follow_last,
-		    char path[PATH_MAX])
+static int resolve(const struct sysroot *root, const char *given, bool follow_last,
+		   char path[PATH_MAX])
 {
 	char rest[PATH_MAX], component[NAME_MAX + 1];
 
 	if (snprintf(rest, sizeof(rest), "%s", given) >= PATH_MAX)
-		return false;
+		return -ENAMETOOLONG;
 	path[0] = '\0';
 	for (int steps = 0; steps < STEPS_MAX; steps++) {
-		take_component(rest, component);
+		int ret = 0;
+
+		if (!take_component(rest, component))
+			return -ENAMETOOLONG;
 		if (component[0] == '\0') {
 			if (path[0] == '\0')
 				memcpy(path, ".", 2);
-			return true;
+			return 0;
 		}
-		if (strcmp(component, ".") == 0)
-			continue;
 		if (strcmp(component, "..") == 0)
-			drop_last(path);
-		else if (!enter(root, path, component, rest,
-				follow_last || rest[strspn(rest, "/")] != '\0'))
-			return false;
+			ret = leave(root, path);
+		else if (strcmp(component, ".") != 0)
+			ret = enter(root, path, component, rest,
+				    follow_last || rest[strspn(rest, "/")] != '\0');
+		if (ret != 0)
+			return ret;
 	}
-	return false;
+	return -ELOOP;
 }
 
-/* The machine's own root needs no care. */
-static int open_below(const struct sysroot *root, const char *path, int flags)
+/* Of a file in a replaced root: 0 for what may be opened. */
+static int examine(const struct sysroot *root, const char *path)
+{
+	struct stat st;
+
+	if (root->machine)
+		return 0;
+	if (fstatat(root->fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return S_ISREG(st.st_mode) ? 0 : -ENOTSUP;
+}
+
+/* The machine's own root needs no care, except to see the links. */
+static bool resolve_here(const struct sysroot *root, const char *path, bool follow,
+			 char resolved[PATH_MAX])
+{
+	int ret;
+
+	if (root->machine && root->record == NULL)
+		ret = snprintf(resolved, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+	else
+		ret = resolve(root, path, follow, resolved);
+	if (ret != 0)
+		refuse(root, path, -ret);
+	return ret == 0;
+}
+
+/* A file to read from; resolved is its path without links, where they are looked at. */
+static int open_file(const struct sysroot *root, const char *path, char resolved[PATH_MAX])
+{
+	int ret, fd = -1;
+
+	if (!resolve_here(root, path, true, resolved))
+		return -1;
+	ret = examine(root, resolved);
+	if (ret == 0) {
+		fd = openat(root->fd, resolved, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		ret = fd < 0 ? -errno : 0;
+	}
+	if (ret != 0)
+		refuse(root, path, -ret);
+	if (ret != 0 && ret != -ENOENT && ret != -ENOTDIR)
+		sysroot_record_place(root->record, resolved);
+	return fd;
+}
+
+long sysroot_pread(const struct sysroot *root, const char *path, int64_t offset, void *buffer,
+		   size_t size)
 {
 	char resolved[PATH_MAX];
-
-	if (!root->machine) {
-		if (!resolve(root, path, (flags & O_NOFOLLOW) == 0, resolved))
-			return -1;
-		path = resolved;
-	}
-	return openat(root->fd, path, flags | O_CLOEXEC);
-}
-
-static long read_text(int fd, char *text, size_t size)
-{
+	int fd = open_file(root, path, resolved);
 	size_t len = 0;
 	ssize_t got = 0;
 
 	if (fd < 0)
 		return -1;
-	while (len < size - 1 && (got = read(fd, text + len, size - 1 - len)) > 0)
+	while (len < size &&
+	       (got = pread(fd, (char *)buffer + len, size - len, offset + (int64_t)len)) > 0)
 		len += (size_t)got;
-	text[len] = '\0';
 	close(fd);
+	if (got < 0)
+		sysroot_record_place(root->record, resolved);
+	else
+		sysroot_record_bytes(root->record, resolved, offset, buffer, len);
 	return got < 0 ? -1 : (long)len;
 }
 
 long sysroot_read(const struct sysroot *root, char *text, size_t size, const char *path)
 {
-	return read_text(open_below(root, path, O_RDONLY), text, size);
+	long len = sysroot_pread(root, path, 0, text, size - 1);
+
+	text[len > 0 ? len : 0] = '\0';
+	return len;
+}
+
+/* For terminals and JSON alike; what sysfs says of itself is ASCII. */
+static void make_printable(char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '\t')
+			*text = ' ';
+		else if (*text < ' ' || *text > '~')
+			*text = '?';
+	}
+}
+
+static bool path_of(char path[PATH_MAX], const char *format, va_list args)
+{
+	return vsnprintf(path, PATH_MAX, format, args) < PATH_MAX;
 }
 
 static bool vline(const struct sysroot *root, char *line, size_t size, const char *format,
@@ -145,10 +257,11 @@ static bool vline(const struct sysroot *root, char *line, size_t size, const cha
 {
 	char path[PATH_MAX];
 
-	vsnprintf(path, sizeof(path), format, args);
-	if (sysroot_read(root, line, size, path) < 0)
+	line[0] = '\0';
+	if (!path_of(path, format, args) || sysroot_read(root, line, size, path) < 0)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
+	make_printable(line);
 	return line[0] != '\0';
 }
 
@@ -181,46 +294,71 @@ bool sysroot_number(const struct sysroot *root, int64_t *value, const char *form
 
 bool sysroot_link_name(const struct sysroot *root, char *name, size_t size, const char *format, ...)
 {
-	char path[PATH_MAX], target[PATH_MAX];
+	char path[PATH_MAX], resolved[PATH_MAX], target[PATH_MAX];
+	const char *base;
 	va_list args;
 	ssize_t len;
-	const char *base;
-	int fd;
+	bool fits;
 
 	va_start(args, format);
-	vsnprintf(path, sizeof(path), format, args);
+	fits = path_of(path, format, args);
 	va_end(args);
-	fd = open_below(root, path, O_PATH | O_NOFOLLOW);
-	if (fd < 0)
+	if (!fits || !resolve_here(root, path, false, resolved))
 		return false;
-	len = readlinkat(fd, "", target, sizeof(target) - 1);
-	close(fd);
+	len = readlinkat(root->fd, resolved, target, sizeof(target) - 1);
 	if (len <= 0)
 		return false;
 	target[len] = '\0';
 	base = strrchr(target, '/');
 	snprintf(name, size, "%s", base != NULL ? base + 1 : target);
+	make_printable(name);
 	return true;
+}
+
+bool sysroot_real_path(const struct sysroot *root, const char *path, char real[PATH_MAX])
+{
+	int ret = resolve(root, path, true, real);
+
+	if (ret != 0)
+		refuse(root, path, -ret);
+	else
+		sysroot_record_place(root->record, real);
+	return ret == 0;
 }
 
 bool sysroot_exists(const struct sysroot *root, const char *format, ...)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], resolved[PATH_MAX];
+	struct stat st;
 	va_list args;
-	int fd;
+	bool fits;
 
 	va_start(args, format);
-	vsnprintf(path, sizeof(path), format, args);
+	fits = path_of(path, format, args);
 	va_end(args);
-	fd = open_below(root, path, O_PATH);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	if (!fits || !resolve_here(root, path, true, resolved) ||
+	    fstatat(root->fd, resolved, &st, 0) != 0)
+		return false;
+	sysroot_record_place(root->record, resolved);
+	return true;
 }
 
 DIR *sysroot_directory(const struct sysroot *root, const char *path)
 {
-	int fd = open_below(root, path, O_RDONLY | O_DIRECTORY);
+	char resolved[PATH_MAX];
+	DIR *directory;
+	int fd;
 
-	return fd < 0 ? NULL : fdopendir(fd);
+	if (!resolve_here(root, path, true, resolved))
+		return NULL;
+	fd = openat(root->fd, resolved, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		refuse(root, path, errno);
+		return NULL;
+	}
+	sysroot_record_listing(root->record, resolved, fd);
+	directory = fdopendir(fd);
+	if (directory == NULL)
+		close(fd);
+	return directory;
 }
