@@ -49,7 +49,7 @@ int greeting_decode_request(const void *bytes, size_t len, struct greeting_reque
 	if (got.version == GREETING_VERSION) {
 		got.lane = (uint32_t)bytes_get_int(&r, 4);
 		got.token = bytes_get_int(&r, 8);
-		if (got.role != GREETING_CONTROL && got.role != GREETING_MEASURE)
+		if (got.role < GREETING_CONTROL || got.role > GREETING_PING)
 			return -EPROTO;
 	}
 	if (r.bad)
@@ -73,6 +73,20 @@ void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GRE
 	bytes_put(&w, reply->pcfg_desc, sizeof(reply->pcfg_desc));
 }
 
+const char *greeting_refusal(enum greeting_answer answer)
+{
+	switch (answer) {
+	case GREETING_WRONG_VERSION:
+		return "it speaks another version";
+	case GREETING_BUSY:
+		return "too many at once";
+	case GREETING_OTHER_TOOL:
+		return "it is of another tool";
+	default:
+		return "none";
+	}
+}
+
 static bool reply_in_range(const struct greeting_reply *reply)
 {
 	return reply->version == GREETING_VERSION && reply->mr_desc_bytes <= GREETING_MR_DESC_MAX &&
@@ -90,7 +104,7 @@ int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *
 		return -EPROTO;
 	got.version = (uint16_t)bytes_get_int(&r, 2);
 	got.answer = (enum greeting_answer)bytes_get_int(&r, 1);
-	if (r.bad || got.answer > GREETING_BUSY)
+	if (r.bad || got.answer > GREETING_OTHER_TOOL)
 		return -EPROTO;
 	if (got.answer == GREETING_WELCOME) {
 		got.mr_desc_bytes = (uint8_t)bytes_get_int(&r, 1);

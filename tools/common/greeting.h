@@ -24,12 +24,14 @@
 enum greeting_role {
 	GREETING_CONTROL = 1, /* stays open for the whole run */
 	GREETING_MEASURE = 2, /* a lane: one repeat of one point */
+	GREETING_PING = 3,    /* a lane of rpma-ping; its token is the bytes of a ping */
 };
 
 enum greeting_answer {
 	GREETING_WELCOME = 0,
 	GREETING_WRONG_VERSION = 1,
 	GREETING_BUSY = 2,
+	GREETING_OTHER_TOOL = 3, /* this server is not for what the request wants */
 };
 
 struct greeting_request {
@@ -58,6 +60,8 @@ void greeting_encode_request(const struct greeting_request *request,
 int greeting_decode_request(const void *bytes, size_t len, struct greeting_request *request);
 
 void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES]);
+/* Why a server refused, for its log. */
+const char *greeting_refusal(enum greeting_answer answer);
 /* -EPROTO for foreign bytes; a refusal decodes whatever its version. */
 int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *reply);
 

@@ -258,10 +258,12 @@ int link_connect(struct link **link, struct rpma_peer *peer, const char *address
 	ret = rpma_conn_req_new(peer, address, service, conn_cfg, &req);
 	rpma_conn_cfg_delete(&conn_cfg);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "connect",
+		return failure_set(EXIT_RUN_FAILED, "request",
 				   "cannot prepare a connection to %s with %u work requests: %s",
 				   cfg->peer_name, cfg->lane != NULL ? cfg->lane->sq_size : 1,
 				   link_cause(ret));
+	if (cfg->requested != NULL)
+		clock_gettime(CLOCK_MONOTONIC, cfg->requested);
 	return establish(link, peer, &req, cfg, greeting, greeting_len);
 }
 

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define LINK_MESSAGE_MAX 4096
 #define LINK_TIMEOUT_MS	 5000
@@ -38,12 +39,16 @@ struct link_cfg {
 	const char *peer_name;	      /* for sentences: "server 10.0.0.1:7204" */
 	int stop_fd;		      /* waiting ends when it is readable; -1: none */
 	const struct link_lane *lane; /* NULL: the link carries messages */
+	struct timespec *requested;   /* gets when address and route were known; NULL: no */
 };
 
 /* Sends librpma's own log to the failure sentences, and to stderr if asked. */
 void link_log_to_failures(bool verbose);
 /* What librpma logged last in this thread, or its name of the code. */
 const char *link_cause(int rpma_code);
+/* The code that link_cause() was last asked for in this thread; 0: none since it was cleared. */
+int link_cause_code(void);
+void link_cause_clear(void);
 
 /* The verbs context that owns the address, or a route to it. */
 int link_open_device(const char *address, enum rpma_util_ibv_context_type type,

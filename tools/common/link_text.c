@@ -12,6 +12,7 @@
 #include "link.h"
 
 static _Thread_local char last_error[256];
+static _Thread_local int last_code;
 static bool echo;
 
 static void keep_log(enum rpma_log_level level, const char *file_name, const int line_no,
@@ -45,11 +46,23 @@ const char *link_cause(int rpma_code)
 {
 	static _Thread_local char cause[sizeof(last_error) + 64];
 
+	last_code = rpma_code;
 	if (last_error[0] == '\0')
 		return rpma_err_2str(rpma_code);
 	snprintf(cause, sizeof(cause), "%s", last_error);
 	last_error[0] = '\0';
 	return cause;
+}
+
+int link_cause_code(void)
+{
+	return last_code;
+}
+
+void link_cause_clear(void)
+{
+	last_code = 0;
+	last_error[0] = '\0';
 }
 
 const char *link_wc_status_name(enum ibv_wc_status status)

@@ -50,7 +50,7 @@ static int await(const struct connect_test *t, struct rpma_conn *conn, enum step
 static int prepare(const struct connect_test *t, struct rpma_conn_req **req)
 {
 	static const struct link_lane queues = {.sq_size = 1, .rq_size = 1, .cq_size = 2};
-	const struct link_cfg cfg = {t->remote->name, -1, &queues};
+	const struct link_cfg cfg = {.peer_name = t->remote->name, .stop_fd = -1, .lane = &queues};
 	struct rpma_conn_cfg *conn_cfg = NULL;
 	char service[8];
 	int ret = link_conn_cfg(&cfg, &conn_cfg);

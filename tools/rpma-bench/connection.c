@@ -26,6 +26,10 @@ static int check_reply(const struct remote *remote, const struct greeting_reply 
 				   "%s speaks version %u of the protocol, this client version %d: "
 				   "use the same release of rpma-bench on both hosts",
 				   remote->name, reply->version, GREETING_VERSION);
+	case GREETING_OTHER_TOOL:
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s is a server of rpma-ping: rpma-bench server was expected",
+				   remote->name);
 	default:
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s serves too many connections: try again later", remote->name);
@@ -134,7 +138,7 @@ static int say_hello(struct remote *remote, const uint8_t run_id[16])
 int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16])
 {
 	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
-	const struct link_cfg cfg = {remote->name, cli_stop_fd(), NULL};
+	const struct link_cfg cfg = {.peer_name = remote->name, .stop_fd = cli_stop_fd()};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
 	struct greeting_reply reply;
 	int ret;
@@ -204,7 +208,8 @@ int connection_lane(const struct remote *remote, struct rpma_peer *peer,
 	const struct operation *reads =
 		params->test == BENCH_MIX ? operation_find(BENCH_READ, BENCH_NONE) : NULL;
 	const struct link_lane queues = lane_queues(operation, reads, params->depth);
-	const struct link_cfg cfg = {remote->name, cli_stop_fd(), &queues};
+	const struct link_cfg cfg = {
+		.peer_name = remote->name, .stop_fd = cli_stop_fd(), .lane = &queues};
 	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, lane->index,
 						 ready->token};
 	uint8_t greeting[GREETING_REQUEST_BYTES];

@@ -91,9 +91,7 @@ const struct clock *host_clock(struct host *host)
 
 bool host_allows(const struct host *host, const struct rpma_conn_req *req)
 {
-	struct sockaddr_storage address = {0};
-
-	return rpma_conn_req_get_peer_addr(req, &address) == 0 && allow_has(host->allow, &address);
+	return allow_request(host->allow, req);
 }
 
 void host_say(const struct host *host, const char *what)

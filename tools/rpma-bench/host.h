@@ -9,11 +9,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "../common/allow.h"
 #include "../common/clock.h"
 #include "../common/greeting.h"
 #include "../common/resolve.h"
 #include "../common/topology.h"
-#include "allow.h"
 #include "offer.h"
 
 #define HOST_SESSIONS_MAX 256

@@ -9,15 +9,14 @@
 #include <librpma.h>
 #include <stdbool.h>
 
+#include "../common/region.h"
 #include "../common/target.h"
 #include "message.h"
 
 struct offer {
 	struct target target;
-	struct rpma_mr_local *mr;
+	struct region region;
 	struct message_target description;
-	uint8_t mr_desc_bytes;
-	uint8_t mr_desc[GREETING_MR_DESC_MAX];
 };
 
 /* odp_capable: of the device, whose name is for the sentence. */

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../common/allow.h"
 #include "../common/cli.h"
-#include "allow.h"
 #include "axes.h"
 #include "choices.h"
 #include "params.h"

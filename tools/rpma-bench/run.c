@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/endpoint.h"
 #include "../common/result.h"
-#include "../common/soft.h"
 #include "connection.h"
 #include "item.h"
 #include "persisting.h"
@@ -101,30 +101,12 @@ void run_close(struct run *run)
 static int find_device(struct run *run)
 {
 	const struct options *o = run->options;
-	struct device *list = NULL, any;
-	char name[64] = "";
-	size_t count = 0;
-	int ret = soft_enter(&run->sysroot, o->device, o->cli.quiet, o->argv);
+	const struct endpoint_wish wish = {o->device, o->cli.quiet, o->argv};
+	int ret =
+		endpoint_route(&run->sysroot, &wish, run->remote.address, &run->peer, &run->device);
 
-	if (ret)
-		return ret;
-
-	/* without any device this stores the sentence that says what to do */
-	if (device_list(&run->sysroot, &list, &count) != 0 || count == 0)
-		return device_choose(&run->sysroot, NULL, &any);
-	free(list);
-	ret = link_open_device(run->remote.address, RPMA_UTIL_IBV_CONTEXT_REMOTE, &run->peer, name);
-	if (ret)
-		return ret;
-	if (device_find(&run->sysroot, name, &run->device) != 0)
-		return failure_set(EXIT_RUN_FAILED, "device", "nothing is known of the device %s",
-				   name);
-	run->device_known = true;
-	if (!device_is(&run->device, o->device))
-		return failure_set(EXIT_NO_DEVICE, "device",
-				   "the route to %s leads over the RDMA device %s, not over %s",
-				   run->remote.address, name, o->device);
-	return 0;
+	run->device_known = run->device.name[0] != '\0';
+	return ret;
 }
 
 static int place(struct run *run)

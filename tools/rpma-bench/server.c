@@ -8,7 +8,6 @@
 #include "server.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +16,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../common/endpoint.h"
 #include "../common/environment.h"
 #include "../common/link.h"
 #include "../common/result.h"
-#include "../common/soft.h"
 #include "placement.h"
 #include "session.h"
 
@@ -92,24 +91,10 @@ static int open_targets(struct server *s)
 static int describe_peer(struct server *s)
 {
 	struct host *host = &s->host;
-	struct rpma_peer_cfg *pcfg = NULL;
-	size_t bytes = 0;
-	int ret;
 
 	host->direct_write_to_pmem = s->options->direct_write_to_pmem;
-	if ((ret = rpma_peer_cfg_new(&pcfg)) == 0 &&
-	    (ret = rpma_peer_cfg_set_direct_write_to_pmem(pcfg, host->direct_write_to_pmem)) == 0)
-		ret = rpma_peer_cfg_get_descriptor_size(pcfg, &bytes);
-	if (ret == 0 && bytes > sizeof(host->pcfg_desc))
-		ret = RPMA_E_INVAL;
-	if (ret == 0)
-		ret = rpma_peer_cfg_get_descriptor(pcfg, host->pcfg_desc);
-	host->pcfg_desc_bytes = (uint8_t)bytes;
-	rpma_peer_cfg_delete(&pcfg);
-	if (ret)
-		return failure_set(EXIT_INTERNAL, "register", "cannot describe this host: %s",
-				   link_cause(ret));
-	return 0;
+	return region_describe_host(host->direct_write_to_pmem, host->pcfg_desc,
+				    &host->pcfg_desc_bytes);
 }
 
 static int gather_environment(struct server *s)
@@ -137,72 +122,20 @@ static int gather_environment(struct server *s)
 
 static int listen_there(struct server *s)
 {
-	char service[8];
-	int ret;
-
-	snprintf(service, sizeof(service), "%u", s->options->port);
-	ret = rpma_ep_listen(s->host.peer, s->host.address, service, &s->ep);
-	if (ret == 0)
-		ret = rpma_ep_get_port(s->ep, &s->port);
-	if (ret == 0)
-		ret = rpma_ep_get_fd(s->ep, &s->ep_fd);
-	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "listen", "cannot listen on %s port %u: %s",
-				   s->host.address, s->options->port, link_cause(ret));
-	/* a client that gives up between the event and the call must not hold all others */
-	if (fcntl(s->ep_fd, F_SETFL, fcntl(s->ep_fd, F_GETFL) | O_NONBLOCK) != 0)
-		return failure_set(EXIT_INTERNAL, "listen", "fcntl: %s", strerror(errno));
-	return 0;
-}
-
-/* Instead of the failure stored: which addresses would do, or how to get a device. */
-static void say_addresses(const struct server *s, const struct sysroot *root)
-{
-	struct device *list = NULL, any;
-	size_t count = 0, at = 0;
-	char known[512] = "";
-
-	/* without any device this stores the sentence that says what to do */
-	if (device_choose(root, NULL, &any) == 0 && device_list(root, &list, &count) == 0) {
-		for (size_t i = 0; i < count && at < sizeof(known); i++)
-			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s (%s)",
-					       list[i].address, list[i].name);
-		failure_set(EXIT_RUN_FAILED, "device",
-			    "no RDMA device of this host owns the address %s: --listen takes one "
-			    "of%s",
-			    s->host.address, known);
-	}
-	free(list);
-}
-
-static int open_device(struct server *s, const struct sysroot *root)
-{
-	const struct options *o = s->options;
-	struct device device;
-	int ret = soft_enter(root, o->device, o->cli.quiet, o->argv);
-
-	if (ret)
-		return ret;
-	ret = link_open_device(s->host.address, RPMA_UTIL_IBV_CONTEXT_LOCAL, &s->host.peer,
-			       s->host.device);
-	if (ret)
-		say_addresses(s, root);
-	else if (o->device != NULL && (device_find(root, s->host.device, &device) != 0 ||
-				       !device_is(&device, o->device)))
-		return failure_set(EXIT_NO_DEVICE, "device",
-				   "the address %s belongs to the RDMA device %s, not to %s",
-				   s->host.address, s->host.device, o->device);
-	return ret;
+	s->port = s->options->port;
+	return endpoint_listen(s->host.peer, s->host.address, &s->port, &s->ep, &s->ep_fd);
 }
 
 static int find_device(struct server *s)
 {
+	const struct endpoint_wish wish = {s->options->device, s->options->cli.quiet,
+					   s->options->argv};
 	struct sysroot root;
 	int ret;
 
 	if (sysroot_open(&root, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
-	ret = open_device(s, &root);
+	ret = endpoint_own(&root, &wish, s->host.address, &s->host.peer, s->host.device);
 	sysroot_close(&root);
 	return ret;
 }

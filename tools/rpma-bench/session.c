@@ -237,8 +237,7 @@ static int run(struct session *s)
 		/* the refusal travels in the private data: leave it the time to arrive */
 		link_alive(s->link, LINK_TIMEOUT_MS);
 		return failure_set(EXIT_RUN_FAILED, "hello", "refused a client: %s",
-				   s->answer == GREETING_BUSY ? "too many at once"
-							      : "it speaks another version");
+				   greeting_refusal(s->answer));
 	}
 	ret = greet(s);
 	return ret == 0 ? serve(s) : ret;
@@ -287,11 +286,13 @@ static int judge(struct session *s)
 		return -EPROTO;
 	if (request.version != GREETING_VERSION)
 		s->answer = GREETING_WRONG_VERSION;
+	else if (request.role == GREETING_PING)
+		s->answer = GREETING_OTHER_TOOL;
 	else if (request.role != GREETING_CONTROL)
 		return -EPROTO;
 	pthread_mutex_lock(&s->host->lock);
 	flooded = s->host->sessions >= 2 * HOST_SESSIONS_MAX;
-	if (s->host->sessions >= HOST_SESSIONS_MAX)
+	if (s->answer == GREETING_WELCOME && s->host->sessions >= HOST_SESSIONS_MAX)
 		s->answer = GREETING_BUSY;
 	s->host->sessions += !flooded;
 	pthread_mutex_unlock(&s->host->lock);

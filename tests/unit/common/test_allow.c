@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rpma-bench/allow.h"
+#include "common/allow.h"
 #include "test.h"
 
 static struct sockaddr_storage address(const char *text)

@@ -45,7 +45,7 @@ static void foreign_requests_are_refused(void **state)
 	bytes[0] ^= 1;
 	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 	bytes[0] ^= 1;
-	bytes[10] = 3;
+	bytes[10] = GREETING_PING + 1;
 	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 	memset(bytes, 0, sizeof(bytes));
 	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
@@ -89,7 +89,7 @@ static void replies_out_of_range_are_refused(void **state)
 
 	for (size_t i = 0; i < 6; i++)
 		bad[i] = sample;
-	bad[0].answer = (enum greeting_answer)3;
+	bad[0].answer = (enum greeting_answer)(GREETING_OTHER_TOOL + 1);
 	bad[1].mr_desc_bytes = GREETING_MR_DESC_MAX + 1;
 	bad[2].pcfg_desc_bytes = GREETING_PCFG_DESC_MAX + 1;
 	bad[3].mr_desc_bytes = 0;

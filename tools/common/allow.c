@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../common/units.h"
+#include "units.h"
+
+/* of librpma 1.4: a tool linked with the shared library runs over an older one too */
+#pragma weak rpma_conn_req_get_peer_addr
 
 #define MAPPED_BITS 96
 
@@ -87,4 +90,19 @@ bool allow_has(const struct allow *allow, const struct sockaddr_storage *address
 			return true;
 	}
 	return false;
+}
+
+bool allow_works(void)
+{
+	return rpma_conn_req_get_peer_addr != NULL;
+}
+
+bool allow_request(const struct allow *allow, const struct rpma_conn_req *req)
+{
+	struct sockaddr_storage address = {0};
+
+	if (allow->count == 0)
+		return true;
+	return allow_works() && rpma_conn_req_get_peer_addr(req, &address) == 0 &&
+	       allow_has(allow, &address);
 }

@@ -5,6 +5,7 @@
 #ifndef ALLOW_H
 #define ALLOW_H
 
+#include <librpma.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +26,9 @@ struct allow {
 /* ADDR or ADDR/LEN, of either family; -EINVAL for what is malformed, -ENOSPC. */
 int allow_add(struct allow *allow, const char *text);
 bool allow_has(const struct allow *allow, const struct sockaddr_storage *address);
+/* Whom the request comes from; false too where librpma, before 1.4, cannot tell. */
+bool allow_request(const struct allow *allow, const struct rpma_conn_req *req);
+/* Whether this librpma can tell. */
+bool allow_works(void);
 
 #endif /* ALLOW_H */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * endpoint.c -- finds the RDMA device of an address, and listens there.
+ *
+ * rpma_ep_get_port() is of librpma 1.4; a tool linked with the shared library
+ * runs over an older one too as long as the reference is weak.
+ */
+#include "endpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "failure.h"
+#include "link.h"
+#include "soft.h"
+
+#pragma weak rpma_ep_get_port
+
+/* Instead of the failure stored: which addresses would do, or how to get a device. */
+static void say_addresses(const struct sysroot *root, const char *address)
+{
+	struct device *list = NULL, any;
+	size_t count = 0, at = 0;
+	char known[512] = "";
+
+	/* without any device this stores the sentence that says what to do */
+	if (device_choose(root, NULL, &any) == 0 && device_list(root, &list, &count) == 0) {
+		for (size_t i = 0; i < count && at < sizeof(known); i++)
+			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s (%s)",
+					       list[i].address, list[i].name);
+		failure_set(EXIT_RUN_FAILED, "device",
+			    "no RDMA device of this host owns the address %s: --listen takes one "
+			    "of%s",
+			    address, known);
+	}
+	free(list);
+}
+
+int endpoint_own(const struct sysroot *root, const struct endpoint_wish *wish, const char *address,
+		 struct rpma_peer **peer, char device[DEVICE_NAME_MAX])
+{
+	struct device own;
+	int ret = soft_enter(root, wish->device, wish->quiet, wish->argv);
+
+	if (ret)
+		return ret;
+	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_LOCAL, peer, device);
+	if (ret)
+		say_addresses(root, address);
+	else if (wish->device != NULL &&
+		 (device_find(root, device, &own) != 0 || !device_is(&own, wish->device)))
+		return failure_set(EXIT_NO_DEVICE, "device",
+				   "the address %s belongs to the RDMA device %s, not to %s",
+				   address, device, wish->device);
+	return ret;
+}
+
+int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
+		   const char *address, struct rpma_peer **peer, struct device *device)
+{
+	struct device *list = NULL, any;
+	char name[DEVICE_NAME_MAX] = "";
+	size_t count = 0;
+	int ret = soft_enter(root, wish->device, wish->quiet, wish->argv);
+
+	if (ret)
+		return ret;
+	/* without any device this stores the sentence that says what to do */
+	if (device_list(root, &list, &count) != 0 || count == 0)
+		return device_choose(root, NULL, &any);
+	free(list);
+	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_REMOTE, peer, name);
+	if (ret)
+		return ret;
+	if (device_find(root, name, device) != 0)
+		return failure_set(EXIT_RUN_FAILED, "device", "nothing is known of the device %s",
+				   name);
+	if (!device_is(device, wish->device))
+		return failure_set(EXIT_NO_DEVICE, "device",
+				   "the route to %s leads over the RDMA device %s, not over %s",
+				   address, name, wish->device);
+	return 0;
+}
+
+int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
+		    struct rpma_ep **ep, int *fd)
+{
+	char service[8];
+	int ret;
+
+	if (*port == 0 && rpma_ep_get_port == NULL)
+		return failure_set(EXIT_RUN_FAILED, "listen",
+				   "--port 0: this librpma is older than 1.4 and cannot tell "
+				   "which port is free: name one");
+	snprintf(service, sizeof(service), "%u", *port);
+	ret = rpma_ep_listen(peer, address, service, ep);
+	if (ret == 0 && *port == 0)
+		ret = rpma_ep_get_port(*ep, port);
+	if (ret == 0)
+		ret = rpma_ep_get_fd(*ep, fd);
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, "listen", "cannot listen on %s port %u: %s",
+				   address, *port, link_cause(ret));
+	/* a client that gives up between the event and the call must not hold all others */
+	if (fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK) != 0)
+		return failure_set(EXIT_INTERNAL, "listen", "fcntl: %s", strerror(errno));
+	return 0;
+}
