@@ -27,7 +27,7 @@ static const char *parsing_command;
 
 static const struct argp_option rows[] = {
 	{"quiet", CLI_KEY_QUIET, NULL, 0, "Print failures only", 100},
-	{"verbose", CLI_KEY_VERBOSE, NULL, 0, "Print what librpma logs", 100},
+	{"verbose", CLI_KEY_VERBOSE, NULL, 0, "Print details, such as what librpma logs", 100},
 	{"help", CLI_KEY_HELP, NULL, 0, "Print this help", 101},
 	{"version", CLI_KEY_VERSION, NULL, 0, "Print the version", 101},
 	{0},

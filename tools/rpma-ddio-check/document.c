@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * document.c -- the block that readiness has of itself, and what was run.
+ */
+#include "document.h"
+
+#include <string.h>
+
+#include "../common/readiness/block.h"
+#include "../common/result.h"
+
+static json_t *make_argv(const struct options *options)
+{
+	json_t *argv = json_array(), *value;
+
+	for (int i = 0; i < options->argc; i++) {
+		value = json_string(i > 0 ? options->argv[i] : "rpma-ddio-check");
+		/* not UTF-8: the position is kept, the bytes cannot be */
+		json_array_append_new(argv, value != NULL ? value : json_string("?"));
+	}
+	return argv;
+}
+
+static json_t *make_run(const struct options *options, const struct readiness *readiness,
+			const struct timespec *started)
+{
+	return json_pack("{s:o, s:o, s:o, s:i}", "started", result_time(started), "argv",
+			 make_argv(options), "sysroot", result_text(options->sysroot), "exit_code",
+			 readiness->row->exit_code);
+}
+
+static json_t *choose_checks(const json_t *all, const char *only)
+{
+	json_t *chosen = json_array(), *check;
+	size_t index;
+
+	json_array_foreach(all, index, check)
+	{
+		if (options_list_has(only, json_string_value(json_object_get(check, "id"))))
+			json_array_append(chosen, check);
+	}
+	return chosen;
+}
+
+json_t *document_make(const struct options *options, const struct readiness *readiness,
+		      const struct timespec *started)
+{
+	json_t *block = readiness_block(readiness);
+	json_t *document =
+		json_pack("{s:O, s:{s:s, s:s}, s:o}", "schema", json_object_get(block, "schema"),
+			  "tool", "name", "rpma-ddio-check", "version", RPMA_VERSION, "run",
+			  make_run(options, readiness, started));
+
+	json_object_update(document, block);
+	json_object_set_new(document, "checks",
+			    choose_checks(json_object_get(block, "checks"), options->only));
+	json_decref(block);
+	return document;
+}

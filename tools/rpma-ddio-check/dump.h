@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dump.h -- a copy of what was looked at, for somebody else to look at.
+ */
+#ifndef DUMP_H
+#define DUMP_H
+
+#include <jansson.h>
+
+#include "../common/sysroot.h"
+
+/* Begins to copy; the directory must be new or empty. */
+int dump_begin(struct sysroot *root, const char *directory);
+/* Adds facts.json, made of the answers that were noted, and ends the copy. */
+int dump_end(struct sysroot *root, const char *directory, json_t *answers);
+
+#endif /* DUMP_H */

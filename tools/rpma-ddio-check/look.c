@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * look.c -- opens the root, probes where asked to, has all looked at, and
+ * prints what was found.
+ */
+#include "look.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../common/failure.h"
+#include "../common/readiness/gather.h"
+#include "../common/result.h"
+#include "document.h"
+#include "dump.h"
+#include "probe.h"
+#include "table.h"
+
+static int print(const struct options *o, const struct readiness *readiness,
+		 const struct timespec *started)
+{
+	json_t *document;
+	int ret;
+
+	if (o->cli.quiet && !o->json)
+		return 0;
+	document = document_make(o, readiness, started);
+	ret = o->json ? result_print(document) : table_print(document, o->cli.verbose);
+	json_decref(document);
+	return ret;
+}
+
+/* Traffic needs the one device that all else is about. */
+static int probe(const struct options *o, const struct sysroot *root, struct answers_probe *probe)
+{
+	struct answers answers = {.root = root};
+	struct facts_device *device = calloc(1, sizeof(*device));
+	int ret = 0;
+
+	if (device == NULL)
+		return failure_set(EXIT_INTERNAL, "probe", "out of memory");
+	gather_device(&(struct gather){root, &answers}, o->device, device);
+	if (!device->found)
+		strcpy(probe->why, "there is no RDMA device to send traffic with");
+	else if (device->kind != DEVICE_HARDWARE)
+		strcpy(probe->why, "the processor does the writes of a software device");
+	else
+		ret = probe_run(root, device, probe);
+	free(device);
+	return ret;
+}
+
+static int look_below(const struct options *o, const struct sysroot *root, json_t *record,
+		      int *exit_code)
+{
+	struct readiness *readiness = calloc(1, sizeof(*readiness));
+	struct facts_claims claims = o->claims;
+	struct timespec started;
+	int ret = 0;
+
+	if (readiness == NULL)
+		return failure_set(EXIT_INTERNAL, "start", "out of memory");
+	clock_gettime(CLOCK_REALTIME, &started);
+	if (o->probe)
+		ret = probe(o, root, &claims.probe);
+	if (ret == 0)
+		ret = readiness_look(readiness, &(struct readiness_cfg){.root = root,
+									.device = o->device,
+									.target = o->target,
+									.claims = &claims,
+									.lenient = o->lenient,
+									.record = record});
+	if (ret == 0) {
+		*exit_code = readiness->row->exit_code;
+		ret = print(o, readiness, &started);
+	}
+	readiness_free(readiness);
+	free(readiness);
+	return ret;
+}
+
+static int look_and_dump(const struct options *o, struct sysroot *root, int *exit_code)
+{
+	json_t *record = json_object();
+	int ret = dump_begin(root, o->dump_facts);
+
+	if (ret == 0)
+		ret = look_below(o, root, record, exit_code);
+	if (ret == 0)
+		ret = dump_end(root, o->dump_facts, record);
+	json_decref(record);
+	return ret;
+}
+
+int look(const struct options *options, int *exit_code)
+{
+	const char *path = options->sysroot != NULL ? options->sysroot : "/";
+	struct sysroot_refusals refusals = {0};
+	struct sysroot root;
+	int ret = sysroot_open(&root, path);
+
+	if (ret != 0)
+		return failure_set(EXIT_WRONG_USAGE, "options", "--sysroot %s: %s", path,
+				   strerror(-ret));
+	root.refused = &refusals;
+	ret = options->dump_facts != NULL ? look_and_dump(options, &root, exit_code)
+					  : look_below(options, &root, NULL, exit_code);
+	sysroot_close(&root);
+	if (refusals.count > 0)
+		fprintf(stderr, "rpma-ddio-check: not taken below %s: %s%s\n", path, refusals.first,
+			refusals.count > 1 ? ", and more" : "");
+	return ret;
+}

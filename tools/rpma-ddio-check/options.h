@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.h -- the command line of rpma-ddio-check.
+ *
+ * Texts point into argv or the environment.
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "../common/cli.h"
+#include "../common/readiness/readiness.h"
+
+struct options {
+	struct cli cli;
+	const char *device;	/* NULL: auto */
+	const char *target;	/* NULL: none */
+	const char *sysroot;	/* NULL: this machine */
+	const char *only;	/* NULL: every check; a valid list of ids otherwise */
+	const char *explain;	/* NULL: look; a valid list of ids, or "all" otherwise */
+	const char *dump_facts; /* NULL: no dump */
+	struct facts_claims claims;
+	bool lenient;
+	bool probe;
+	bool json;
+	int argc;
+	char **argv;
+};
+
+/* 0, or -EINVAL with the sentence stored. */
+int options_parse(struct options *options, int argc, char **argv);
+
+/* Is this id in the list? A list of NULL, and "all", has every id. */
+bool options_list_has(const char *list, const char *id);
+
+#endif /* OPTIONS_H */

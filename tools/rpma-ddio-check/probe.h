@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * probe.h -- do writes of the RDMA device reach memory? Seen, not deduced.
+ *
+ * A window that is smaller than the cache is written again and again. Where
+ * the cache takes these writes, the memory controllers see few of them.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include "../common/readiness/facts.h"
+
+/* Of one run of traffic; bytes per second of the idle machine, before and after. */
+struct probe_figures {
+	double rdma_bytes;
+	double written_bytes;
+	double seconds;
+	double idle_bytes_per_s[2];
+};
+
+/* The device is hardware. 0, also where the probe cannot tell: then it says why; -ECANCELED. */
+int probe_run(const struct sysroot *root, const struct facts_device *device,
+	      struct answers_probe *probe);
+
+/* Whether these figures allow a statement: they are noted; else it says why not. */
+void probe_judge(const struct probe_figures *figures, struct answers_probe *probe);
+
+#endif /* PROBE_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * probe_traffic.h -- RDMA writes into a small window, by rpma-bench.
+ */
+#ifndef PROBE_TRAFFIC_H
+#define PROBE_TRAFFIC_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBE_WINDOW_BYTES (1 << 20)
+
+struct probe_traffic {
+	int64_t bytes; /* all that were written, those of the warm-up too */
+	int numa_node; /* of the window; -1: unknown */
+};
+
+/* Beside this program, in its build tree, or in PATH; false: nowhere. */
+bool probe_find_bench(char path[PATH_MAX]);
+
+/*
+ * Runs it on the device for about three seconds, a minute at most, and waits
+ * for its end. -errno where it gave no result: why says so; -ECANCELED after a
+ * signal.
+ */
+int probe_traffic_run(const char *bench, const char *device, struct probe_traffic *traffic,
+		      char *why, size_t size);
+
+/* The figures of its result, for tests too; -EINVAL for what is none. */
+int probe_traffic_read(const char *text, size_t len, struct probe_traffic *traffic);
+
+#endif /* PROBE_TRAFFIC_H */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * table.c -- what the document says, a paragraph for each check, the verdict
+ * last: there it is read.
+ *
+ * It is made of the document alone, so that the two never differ.
+ */
+#include "table.h"
+
+#include <string.h>
+
+#include "paper.h"
+
+#define COLUMN_LABEL 9
+#define COLUMN_TEXT  18
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+static enum paper_ink ink_of(const char *word)
+{
+	static const struct {
+		const char *word;
+		enum paper_ink ink;
+	} inks[] = {
+		{"PASS", PAPER_GOOD},
+		{"WARN", PAPER_DOUBTFUL},
+		{"ASSUMED", PAPER_DOUBTFUL},
+		{"UNKNOWN", PAPER_DOUBTFUL},
+		{"UNDETERMINED", PAPER_DOUBTFUL},
+		{"GPSPM_ONLY", PAPER_DOUBTFUL},
+		{"FAIL", PAPER_BAD},
+		{"NOT_READY", PAPER_BAD},
+		{"SKIP", PAPER_FAINT},
+		{"INFO", PAPER_PLAIN},
+	};
+
+	for (size_t i = 0; i < sizeof(inks) / sizeof(inks[0]); i++) {
+		if (strcmp(word, inks[i].word) == 0)
+			return inks[i].ink;
+	}
+	return PAPER_GOOD;
+}
+
+static void put_part(struct paper *paper, const char *label, const char *text)
+{
+	char margin[COLUMN_TEXT + 1];
+
+	snprintf(margin, sizeof(margin), "%*s%s", COLUMN_LABEL, "", label);
+	if (text[0] != '\0')
+		paper_line(paper, PAPER_FAINT, COLUMN_TEXT, margin, text);
+}
+
+/* Where a value is as expected, where it comes from is for those who ask. */
+static bool is_quiet(const char *status)
+{
+	return strcmp(status, "PASS") == 0 || strcmp(status, "INFO") == 0 ||
+	       strcmp(status, "SKIP") == 0;
+}
+
+static void put_check(struct paper *paper, const json_t *check, bool verbose)
+{
+	const char *status = text_of(check, "status"), *value = text_of(check, "value");
+	char label[64], head[512];
+
+	snprintf(label, sizeof(label), "%-8s %s", status, text_of(check, "id"));
+	snprintf(head, sizeof(head), "%s%s%s", text_of(check, "title"),
+		 value[0] != '\0' ? ": " : "", value);
+	paper_line(paper, ink_of(status), COLUMN_TEXT, label, head);
+	put_part(paper, "means", text_of(check, "meaning"));
+	put_part(paper, "fix", text_of(check, "fix"));
+	if (verbose || !is_quiet(status))
+		put_part(paper, "seen in", text_of(check, "source"));
+}
+
+/* Is the part of the id before the dash the same? */
+static bool same_family(const char *a, const char *b)
+{
+	size_t len = strcspn(a, "-");
+
+	return strncmp(a, b, len) == 0 && b[len] == '-';
+}
+
+static void put_checks(struct paper *paper, const json_t *checks, bool verbose)
+{
+	const char *before = "";
+	const json_t *check;
+	size_t index;
+
+	json_array_foreach(checks, index, check)
+	{
+		const char *id = text_of(check, "id");
+
+		if (!same_family(id, before))
+			paper_line(paper, PAPER_PLAIN, 0, "", "");
+		put_check(paper, check, verbose);
+		before = id;
+	}
+}
+
+static void put_subject(struct paper *paper, const json_t *document)
+{
+	const json_t *device = json_object_get(document, "device");
+	const json_t *target = json_object_get(document, "target");
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s", text_of(json_object_get(document, "run"), "sysroot"));
+	if (text[0] != '\0')
+		paper_line(paper, PAPER_STRONG, COLUMN_LABEL, "Below", text);
+	if (json_is_object(device))
+		snprintf(text, sizeof(text), "%s (%s)", text_of(device, "name"),
+			 text_of(device, "kind"));
+	else
+		snprintf(text, sizeof(text), "none");
+	paper_line(paper, PAPER_STRONG, COLUMN_LABEL, "Device", text);
+	if (json_is_object(target))
+		snprintf(text, sizeof(text), "%s (%s)", text_of(target, "path"),
+			 text_of(target, "shape"));
+	else
+		snprintf(text, sizeof(text), "none: --target names the memory to be written");
+	paper_line(paper, PAPER_STRONG, COLUMN_LABEL, "Target", text);
+}
+
+static void put_verdict(struct paper *paper, const json_t *document)
+{
+	const json_t *judgement = json_object_get(document, "judgement");
+	const json_t *direct = json_object_get(document, "direct_write_to_pmem");
+	const char *verdict = text_of(document, "verdict");
+	char text[160];
+
+	paper_line(paper, PAPER_PLAIN, 0, "", "");
+	snprintf(text, sizeof(text), "%s (exit status %d)", text_of(judgement, "row"),
+		 (int)json_integer_value(json_object_get(judgement, "exit_code")));
+	paper_line(paper, ink_of(verdict), (int)strlen(verdict) + 1, verdict, text);
+	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", text_of(judgement, "reason"));
+	snprintf(text, sizeof(text), "rpma_peer_cfg_set_direct_write_to_pmem(pcfg, %s)",
+		 json_is_true(json_object_get(direct, "value")) ? "true" : "false");
+	paper_line(paper, PAPER_STRONG, 0, text, "");
+	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", text_of(direct, "why"));
+}
+
+int table_print(const json_t *document, bool verbose)
+{
+	struct paper paper;
+
+	paper_open(&paper, stdout);
+	put_subject(&paper, document);
+	put_checks(&paper, json_object_get(document, "checks"), verbose);
+	put_verdict(&paper, document);
+	return paper_close(&paper);
+}
