@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "ddio.h"
 #include "facts.h"
 
 enum readiness_status {
@@ -38,17 +39,24 @@ struct readiness_check {
 	const char *explain; /* what it is, why it matters, how it is found out, each status */
 };
 
-/* In the order they are shown; a row without an id ends it. */
-extern const struct readiness_check readiness_checks[];
+/* In the order they are shown; NULL: there are no more. */
+const struct readiness_check *readiness_check_at(size_t index);
+/* The place of a check in that order; SIZE_MAX: there is none of that id. */
+size_t readiness_check_index(const char *id);
 #define READINESS_CHECKS_MAX 64
 
-/* For checks; meaning and fix are printf formats of finding_say(), fix NULL: none. */
+/* For checks. finding_say() takes texts as they are, fix NULL: none; the others format. */
 void finding_value(struct readiness_finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void finding_source(struct readiness_finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void finding_say(struct readiness_finding *finding, enum readiness_status status,
 		 const char *meaning, const char *fix);
+/* In place of the text of finding_say(). */
+void finding_meaning(struct readiness_finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void finding_fix(struct readiness_finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 enum readiness_verdict {
 	VERDICT_APM_READY,
@@ -59,18 +67,30 @@ enum readiness_verdict {
 	VERDICT_UNDETERMINED,
 };
 
+struct judged;
+
 /* A row of the table in verdict.c, which rpma-ddio-check(1) prints as it stands. */
 struct verdict_row {
 	const char *name; /* "no-target" */
 	enum readiness_verdict verdict;
 	int exit_code;
-	bool direct_write;  /* for rpma_peer_cfg_set_direct_write_to_pmem() */
 	const char *reason; /* one sentence */
+	bool direct_write;  /* for rpma_peer_cfg_set_direct_write_to_pmem() */
+	const char *direct_write_why;
+	bool (*matches)(const struct judged *judged);
+	/* of the findings that made it match; NULL: what is known of DDIO did, or nothing more */
+	bool (*counts)(const char *id, enum readiness_status status);
 };
+
+/* The first row that matches is the verdict; the last one always does. */
+#define READINESS_ROWS 16
+extern const struct verdict_row readiness_rows[READINESS_ROWS];
 
 struct readiness {
 	struct facts facts;
 	struct readiness_finding findings[READINESS_CHECKS_MAX]; /* one for each check */
+	struct ddio ddio;					 /* the verdict went by it */
+	bool lenient;
 	const struct verdict_row *row;
 };
 
@@ -83,20 +103,31 @@ struct readiness_cfg {
 	json_t *record;			   /* answers for a dump are noted here; NULL: not */
 };
 
-/* Gathers, looks and judges; readiness is large: the caller allocates it. */
+/*
+ * Gathers, looks and judges; readiness is large: the caller allocates it, and
+ * frees it with readiness_free() even where this fails: -EINVAL, with the
+ * sentence, for a facts.json that is broken.
+ */
 int readiness_look(struct readiness *readiness, const struct readiness_cfg *cfg);
 void readiness_free(struct readiness *readiness);
 
-/* The pure part of it. */
+/* The pure parts of it: the checks, and the row for facts and findings. */
+void readiness_check_all(const struct facts *facts, struct readiness_finding *findings);
 const struct verdict_row *readiness_judge(const struct facts *facts,
 					  const struct readiness_finding *findings, bool lenient);
+/* It is ready by what somebody says, not by what was seen. */
+bool readiness_assumed(const struct readiness *readiness);
+/* The findings that made the row match: "PM-06 FAIL: ..."; empty: the row says it all. */
+void readiness_because(const struct readiness *readiness, char *text, size_t size);
 
 const struct readiness_finding *readiness_find(const struct readiness_finding *findings,
 					       const char *id);
 const char *readiness_status_name(enum readiness_status status); /* "PASS" */
 const char *readiness_verdict_name(enum readiness_verdict verdict);
 
-/* "checks", "ddio", "verdict" and "direct_write_to_pmem" as the schema rpma-ddio-check/1 has them.
+/*
+ * "checks", "ddio", "verdict", "judgement" and "direct_write_to_pmem" as the
+ * schema rpma-ddio-check/1 has them.
  */
 json_t *readiness_json(const struct readiness *readiness);
 

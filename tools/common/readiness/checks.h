@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checks.h -- the checks of each file; a row without an id ends a table.
+ */
+#ifndef READINESS_CHECKS_H
+#define READINESS_CHECKS_H
+
+#include "readiness.h"
+
+extern const struct readiness_check checks_device[];
+extern const struct readiness_check checks_pci[];
+extern const struct readiness_check checks_ddio[];
+extern const struct readiness_check checks_pmem[];
+extern const struct readiness_check checks_capability[];
+extern const struct readiness_check checks_limits[];
+extern const struct readiness_check checks_system[];
+extern const struct readiness_check checks_peer[];
+
+/* Why a check of an RDMA device, or of hardware, does not arise; false: it does. */
+bool checks_without_device(const struct facts *facts, struct readiness_finding *finding);
+bool checks_without_hardware(const struct facts *facts, struct readiness_finding *finding);
+
+#endif /* READINESS_CHECKS_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * readiness.c -- one look at a platform: gather, check, judge.
+ *
+ * Called by rpma-ddio-check, and by both ends of rpma-bench. The checks are
+ * shown in the order of the tables here.
+ */
+#include "readiness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "checks.h"
+#include "gather.h"
+
+static const struct readiness_check *const tables[] = {
+	checks_device,	   checks_pci,	  checks_ddio,	 checks_pmem,
+	checks_capability, checks_limits, checks_system, checks_peer,
+};
+
+const struct readiness_check *readiness_check_at(size_t index)
+{
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		for (const struct readiness_check *check = tables[i]; check->id != NULL; check++) {
+			if (index-- == 0)
+				return check;
+		}
+	}
+	return NULL;
+}
+
+size_t readiness_check_index(const char *id)
+{
+	const struct readiness_check *check;
+
+	for (size_t i = 0; (check = readiness_check_at(i)) != NULL; i++) {
+		if (strcmp(check->id, id) == 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+const struct readiness_finding *readiness_find(const struct readiness_finding *findings,
+					       const char *id)
+{
+	size_t index = readiness_check_index(id);
+
+	return index < READINESS_CHECKS_MAX ? &findings[index] : NULL;
+}
+
+const char *readiness_status_name(enum readiness_status status)
+{
+	static const char *const names[READINESS_STATUSES] = {
+		[READINESS_PASS] = "PASS",	 [READINESS_WARN] = "WARN",
+		[READINESS_FAIL] = "FAIL",	 [READINESS_UNKNOWN] = "UNKNOWN",
+		[READINESS_SKIP] = "SKIP",	 [READINESS_INFO] = "INFO",
+		[READINESS_ASSUMED] = "ASSUMED",
+	};
+
+	return names[status];
+}
+
+void readiness_check_all(const struct facts *facts, struct readiness_finding *findings)
+{
+	const struct readiness_check *check;
+
+	memset(findings, 0, READINESS_CHECKS_MAX * sizeof(*findings));
+	for (size_t i = 0; i < READINESS_CHECKS_MAX && (check = readiness_check_at(i)) != NULL;
+	     i++) {
+		/* a check that says nothing must not pass */
+		findings[i].status = READINESS_UNKNOWN;
+		check->look(facts, &findings[i]);
+	}
+}
+
+/* What the caller was told or measured; what a tree brought only where he was not. */
+static void gather_claims(const struct answers *answers, const struct facts_claims *given,
+			  struct facts_claims *claims)
+{
+	memset(claims, 0, sizeof(*claims));
+	claims->ddio_assumed = KNOWN_NOT;
+	if (given != NULL)
+		*claims = *given;
+	if (claims->probe.done)
+		answers_note_probe(answers, &claims->probe);
+	else if (claims->probe.why[0] == '\0' || !answers->root->machine)
+		answers_of_probe(answers, &claims->probe);
+}
+
+static void gather_all(const struct gather *g, const struct readiness_cfg *cfg, struct facts *facts)
+{
+	gather_device(g, cfg->device, &facts->device);
+	gather_pci(g, &facts->device, &facts->pci);
+	gather_platform(g, &facts->device, &facts->platform);
+	gather_target(g, cfg->target, &facts->target);
+	gather_limits(g, &facts->limits);
+	answers_of_device(g->answers, facts->device.name, &facts->verbs);
+	gather_claims(g->answers, cfg->claims, &facts->claims);
+}
+
+int readiness_look(struct readiness *readiness, const struct readiness_cfg *cfg)
+{
+	struct answers answers;
+	const struct gather g = {.root = cfg->root, .answers = &answers};
+	int ret;
+
+	memset(readiness, 0, sizeof(*readiness));
+	ret = answers_open(&answers, cfg->root);
+	if (ret == 0) {
+		answers.record = cfg->record;
+		gather_all(&g, cfg, &readiness->facts);
+		readiness_check_all(&readiness->facts, readiness->findings);
+		ddio_decide(&readiness->facts, &readiness->ddio);
+		readiness->lenient = cfg->lenient;
+		readiness->row =
+			readiness_judge(&readiness->facts, readiness->findings, cfg->lenient);
+	}
+	answers_close(&answers);
+	return ret;
+}
+
+void readiness_free(struct readiness *readiness)
+{
+	free(readiness->facts.pci.chains);
+	readiness->facts.pci.chains = NULL;
+}
