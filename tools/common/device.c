@@ -3,7 +3,8 @@
  * device.c -- finds RDMA devices, their kind and their address.
  *
  * Kind: only rxe has the attribute "parent"; siw is an RNIC without a device
- * behind it; what has a driver bound to a real device is hardware.
+ * behind it, or, before Linux 5.11, with that of its network interface; all
+ * else that has a device behind it is hardware.
  */
 #include "device.h"
 
@@ -21,11 +22,27 @@
 
 #define CLASS "sys/class/infiniband"
 
+static bool is_hardware(const struct sysroot *root, const char *name)
+{
+	char path[PATH_MAX], real[PATH_MAX];
+
+	snprintf(path, sizeof(path), CLASS "/%s/device", name);
+	if (sysroot_real_path(root, path, real))
+		return strstr(real, "devices/virtual/") == NULL;
+	/* what it points to is not in this tree */
+	return sysroot_link_name(root, real, sizeof(real), "%s", path);
+}
+
 static enum device_kind kind_of(const struct sysroot *root, const char *name, bool rnic)
 {
+	char text[128];
+
 	if (sysroot_exists(root, CLASS "/%s/parent", name))
 		return DEVICE_RXE;
-	if (sysroot_exists(root, CLASS "/%s/device/driver", name))
+	if (rnic && sysroot_line(root, text, sizeof(text), CLASS "/%s/node_desc", name) &&
+	    strstr(text, "Software iWARP") != NULL)
+		return DEVICE_SIW;
+	if (is_hardware(root, name))
 		return DEVICE_HARDWARE;
 	return rnic ? DEVICE_SIW : DEVICE_RXE;
 }

@@ -20,43 +20,18 @@
 
 #define NODES_MAX 64
 
-/* The value after "key<blanks>:<blanks>" on the first such line of a text. */
-static bool find_field(const char *text, const char *key, char *value, size_t size)
-{
-	size_t len = strlen(key);
-	const char *line = text;
-
-	while (line != NULL && *line != '\0') {
-		const char *after = line + len;
-
-		if (strncmp(line, key, len) == 0) {
-			after += strspn(after, " \t");
-			if (*after == ':') {
-				after++;
-				after += strspn(after, " \t");
-				snprintf(value, size, "%.*s", (int)strcspn(after, "\n"), after);
-				return value[0] != '\0';
-			}
-		}
-		line = strchr(line, '\n');
-		if (line != NULL)
-			line++;
-	}
-	return false;
-}
-
 static json_t *field(const char *text, const char *key)
 {
 	char value[256];
 
-	return find_field(text, key, value, sizeof(value)) ? result_text(value) : json_null();
+	return fact_field(text, key, value, sizeof(value)) ? result_text(value) : json_null();
 }
 
 static json_t *number_field(const char *text, const char *key, long long factor)
 {
 	char value[256];
 
-	return find_field(text, key, value, sizeof(value))
+	return fact_field(text, key, value, sizeof(value))
 		       ? json_integer(strtoll(value, NULL, 10) * factor)
 		       : json_null();
 }
@@ -77,7 +52,7 @@ static json_t *gather_host(const struct sysroot *root, const char *cpuinfo)
 	json_object_set_new(group, "hostname", result_text(name));
 	fact_add_texts(root, group, facts);
 	json_object_set_new(group, "virtualised",
-			    find_field(cpuinfo, "flags", flags, sizeof(flags))
+			    fact_field(cpuinfo, "flags", flags, sizeof(flags))
 				    ? json_boolean(strstr(flags, " hypervisor") != NULL)
 				    : json_null());
 	return group;

@@ -27,4 +27,7 @@ json_t *fact_node(const struct sysroot *root, const char *format, ...)
 void fact_add_texts(const struct sysroot *root, json_t *group, const struct fact *facts);
 void fact_add_numbers(const struct sysroot *root, json_t *group, const struct fact *facts);
 
+/* The value after "key<blanks>:<blanks>" on the first such line of a text. */
+bool fact_field(const char *text, const char *key, char *value, size_t size);
+
 #endif /* FACT_H */

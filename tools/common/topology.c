@@ -223,6 +223,41 @@ bool topology_list_valid(const char *text)
 	return set != NULL;
 }
 
+bool topology_lists_meet(const char *a, const char *b)
+{
+	hwloc_bitmap_t one = parse_list(a), other = parse_list(b);
+	bool meet = one != NULL && other != NULL && hwloc_bitmap_intersects(one, other);
+
+	hwloc_bitmap_free(one);
+	hwloc_bitmap_free(other);
+	return meet;
+}
+
+bool topology_list_has(const char *list, const char *part)
+{
+	hwloc_bitmap_t all = parse_list(list), some = parse_list(part);
+	bool has = all != NULL && some != NULL && hwloc_bitmap_isincluded(some, all);
+
+	hwloc_bitmap_free(all);
+	hwloc_bitmap_free(some);
+	return has;
+}
+
+int topology_list_add(char *list, size_t size, const char *more)
+{
+	hwloc_bitmap_t all = list[0] != '\0' ? parse_list(list) : hwloc_bitmap_alloc();
+	hwloc_bitmap_t some = parse_list(more);
+	int ret = -EINVAL;
+
+	if (all != NULL && some != NULL) {
+		hwloc_bitmap_or(all, all, some);
+		ret = hwloc_bitmap_list_snprintf(list, size, all) < (int)size ? 0 : -ENOSPC;
+	}
+	hwloc_bitmap_free(all);
+	hwloc_bitmap_free(some);
+	return ret;
+}
+
 int topology_list_cpus(const struct topology *topology, const char *list, int *cpus, size_t room)
 {
 	hwloc_bitmap_t set = parse_list(list);

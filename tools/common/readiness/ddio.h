@@ -26,6 +26,8 @@ void ddio_of_chain(const struct facts_platform *platform, const struct facts_cha
 		   struct ddio *ddio);
 /* Of all chains: any that is on wins, then what is unknown. Registers alone. */
 void ddio_of_registers(const struct facts *facts, struct ddio *ddio);
+/* DDIO_ON or DDIO_OFF, or DDIO_UNKNOWN: not done, or not conclusive. */
+enum ddio_state ddio_of_probe(const struct answers_probe *probe);
 /* With the statement and the probe: the one the verdict goes by. */
 void ddio_decide(const struct facts *facts, struct ddio *ddio);
 const char *ddio_state_name(enum ddio_state state); /* "ON_POSSIBLE" */

@@ -43,14 +43,15 @@ struct facts_device {
 	char asked[DEVICE_NAME_MAX]; /* empty: none by name */
 	char name[DEVICE_NAME_MAX];
 	enum device_kind kind;
+	char transport[8]; /* "roce", "ib", "iwarp" */
 	char firmware[64];
 	char board[64];
 	char hca_type[64];
 	int vendor; /* PCI ids */
 	int model;
 	int numa_node;
-	char local_cpus[256]; /* a list, as of sysfs */
-	char iommu_type[32];  /* "DMA-FQ", "identity", "none": no group */
+	char local_cpus[1024]; /* a list, as of sysfs */
+	char iommu_type[32];   /* "DMA-FQ", "identity", "none": no group */
 	struct facts_port ports[FACTS_PORTS_MAX];
 	size_t ports_count;
 };
@@ -59,6 +60,7 @@ struct facts_device {
 struct facts_function {
 	char address[16];	   /* "0000:17:00.0" */
 	char path[FACTS_PATH_MAX]; /* its directory below the root */
+	int vendor, device;	   /* ids, of sysfs: a virtual function's config has none */
 	char current_speed[32], max_speed[32];
 	int current_width, max_width;
 	struct pci_config config; /* of length 0: could not be read at all */
@@ -66,13 +68,15 @@ struct facts_function {
 
 struct facts_chain {
 	struct facts_function functions[FACTS_CHAIN_MAX]; /* [0]: the root port; last: the NIC */
-	size_t count;					  /* 0: the NIC has no PCI parent */
-	bool cut; /* longer than FACTS_CHAIN_MAX, or its shape is none of PCI's */
+	size_t count;
+	size_t nics; /* at the end, that are the NIC: 1, or 2: a physical function, its virtual */
+	bool cut;    /* longer than FACTS_CHAIN_MAX */
 };
 
 struct facts_pci {
-	struct facts_chain *chains; /* owned */
+	struct facts_chain *chains; /* owned; NULL: the device has no PCI parent */
 	size_t count;
+	bool cut; /* there are more of them */
 };
 
 struct facts_platform {
@@ -90,8 +94,9 @@ struct facts_platform {
 	char clocksource[32];
 	char lockdown[32];
 	int64_t numa_balancing;
-	char irq_cpus[256]; /* where the NIC's interrupts go, a list */
-	char emulated[64];  /* the hypervisor's or emulator's name; empty: none seen */
+	char usable_cpus[1024]; /* that this process may run on, a list */
+	char irq_cpus[1024];	/* where the NIC's interrupts go, a list */
+	char emulated[64];	/* the hypervisor's or emulator's name; empty: none seen */
 };
 
 enum target_shape {

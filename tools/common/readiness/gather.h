@@ -14,7 +14,10 @@ struct gather {
 	const struct answers *answers;
 };
 
-/* device: NULL or "auto" is the first one that is hardware, else the first. */
+/* The PCI function that a link leads to or below; false: to none. */
+bool gather_function_path(const struct sysroot *root, const char *link, char path[FACTS_PATH_MAX]);
+
+/* device: NULL or "auto": hardware before software, an active port before none. */
 void gather_device(const struct gather *g, const char *device, struct facts_device *facts);
 void gather_pci(const struct gather *g, const struct facts_device *device, struct facts_pci *facts);
 void gather_platform(const struct gather *g, const struct facts_device *device,

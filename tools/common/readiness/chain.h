@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chain.h -- questions to the way from a root port to a NIC.
+ */
+#ifndef READINESS_CHAIN_H
+#define READINESS_CHAIN_H
+
+#include "facts.h"
+
+/* The bridge next to the CPU; NULL: nothing is above the NIC. */
+const struct facts_function *chain_top(const struct facts_chain *chain);
+/* The physical function of the NIC. */
+const struct facts_function *chain_nic(const struct facts_chain *chain);
+
+/* Whether the top is a root port: a bridge, whose PCI Express type says so. */
+enum known chain_has_root_port(const struct facts_chain *chain);
+
+/* As of the NIC's physical function; a virtual one has these bits reserved. */
+enum known chain_no_snoop(const struct facts_chain *chain);
+/* Whether any function of the NIC has its TPH requester on, whatever the kernel was told. */
+enum known chain_tph(const struct facts_chain *chain);
+
+#endif /* READINESS_CHAIN_H */

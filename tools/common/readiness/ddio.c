@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ddio.c -- the decision on cache allocation of device writes.
+ *
+ * Skylake-SP, Cascade Lake and Cooper Lake have perfctrlsts_0 and _1 at 0x180
+ * and 0x184 of their root ports; on Haswell and Broadwell they are less well
+ * documented. Elsewhere other things are at this place (on Ice Lake the header
+ * of an extended capability, whose bits look like "off"), so every doubt about
+ * the place ends in "unknown" before a bit is looked at.
+ */
+#include "ddio.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "chain.h"
+
+#define INTEL		   0x8086
+#define PERFCTRLSTS_0	   0x180
+#define PERFCTRLSTS_1	   0x184
+#define ALLOCATING	   (1U << 7) /* use_allocating_flow_wr, of perfctrlsts_0 */
+#define NO_SNOOP_ALLOCATES (1U << 3) /* NoSnoopOpWrEn */
+#define TPH_DISABLED	   (1U << 9) /* TPHDIS, of perfctrlsts_1 */
+
+/* a probe's share of device writes that reached memory, in percent */
+#define SHARE_ON	   20
+#define SHARE_OFF	   80
+#define SHARE_NOISE	   200	     /* more traffic of others than of the probe */
+#define PROBE_WINDOW_BYTES (1 << 20) /* a larger one spills from the DDIO ways */
+
+#define say(ddio, ...)	   snprintf((ddio)->why, sizeof((ddio)->why), __VA_ARGS__)
+
+/* Processors whose root ports have the registers, and the ids of these ports. */
+struct generation {
+	int model;
+	int first_port, last_port;
+	bool low_confidence;
+};
+
+static const struct generation generations[] = {
+	{0x55, 0x2030, 0x2033, false}, /* Skylake-SP, Cascade Lake, Cooper Lake */
+	{0x3f, 0x2f00, 0x2f0f, true},  /* Haswell-EP */
+	{0x4f, 0x6f00, 0x6f0f, true},  /* Broadwell-EP */
+};
+
+static const struct generation *find_generation(const struct facts_platform *platform)
+{
+	if (strcmp(platform->vendor, "GenuineIntel") != 0 || platform->family != 6)
+		return NULL;
+	for (size_t i = 0; i < sizeof(generations) / sizeof(generations[0]); i++) {
+		if (generations[i].model == platform->model)
+			return &generations[i];
+	}
+	return NULL;
+}
+
+/* An unreachable header (the list may be broken) is known by its look. */
+static bool looks_like_header(uint32_t dword)
+{
+	uint32_t next = dword >> 20, version = dword >> 16 & 0xf, id = dword & 0xffff;
+
+	return next >= 0x100 && (next & 3) == 0 && version != 0 && id != 0 && id < 0x40;
+}
+
+static bool header_in_place(const struct pci_config *config)
+{
+	uint32_t dwords[2] = {0, 0};
+	uint16_t id;
+
+	pci_config_dword(config, PERFCTRLSTS_0, &dwords[0]);
+	pci_config_dword(config, PERFCTRLSTS_1, &dwords[1]);
+	return pci_config_extended_at(config, PERFCTRLSTS_0, &id) ||
+	       pci_config_extended_at(config, PERFCTRLSTS_1, &id) || looks_like_header(dwords[0]) ||
+	       looks_like_header(dwords[1]);
+}
+
+/* Is it a processor whose ports are known? */
+static bool platform_is_known(const struct facts_platform *platform,
+			      const struct facts_function *top, struct ddio *ddio)
+{
+	uint32_t dword = 0;
+
+	if (find_generation(platform) != NULL)
+		return true;
+	if (platform->vendor[0] == '\0')
+		say(ddio, "the processor is unknown");
+	else if (top != NULL && header_in_place(&top->config) &&
+		 pci_config_dword(&top->config, PERFCTRLSTS_0, &dword))
+		say(ddio,
+		    "at 0x180 there is the header of an extended capability (0x%08x), not the "
+		    "register; this processor (model 0x%02x) has no public switch",
+		    dword, (unsigned)platform->model);
+	else
+		say(ddio,
+		    "no public register tells on this processor (%s, family %d, model 0x%02x)",
+		    platform->vendor, platform->family, (unsigned)platform->model);
+	return false;
+}
+
+/* Is the first bridge a root port of the processor itself? */
+static bool port_is_known(const struct facts_platform *platform, const struct facts_chain *chain,
+			  struct ddio *ddio)
+{
+	const struct generation *generation = find_generation(platform);
+	const struct facts_function *top = chain_top(chain);
+
+	if (platform->emulated[0] != '\0')
+		say(ddio, "the root port is one of a hypervisor (%s)", platform->emulated);
+	else if (top == NULL)
+		say(ddio, "%s has no root port above it", chain_nic(chain)->address);
+	else if (chain->cut)
+		say(ddio, "the path to the NIC is longer than can be followed");
+	else if (top->config.len == 0)
+		say(ddio, "the configuration space of %s cannot be read", top->address);
+	else if (pci_config_absent(&top->config))
+		say(ddio, "%s reads as all ones: it is absent", top->address);
+	else if (top->vendor != INTEL || top->device < generation->first_port ||
+		 top->device > generation->last_port)
+		say(ddio, "%s (%04x:%04x) is no root port of this processor", top->address,
+		    (unsigned)top->vendor & 0xffff, (unsigned)top->device & 0xffff);
+	else if (top->config.len <= 64)
+		say(ddio, "only %zu bytes of the configuration space of %s can be read: needs root",
+		    top->config.len, top->address);
+	else if (top->config.len < PERFCTRLSTS_1 + 4)
+		say(ddio, "the configuration space of %s ends at byte %zu", top->address,
+		    top->config.len);
+	else if (chain_has_root_port(chain) != KNOWN_YES)
+		say(ddio, "%s says that it is no root port", top->address);
+	else
+		return true;
+	return false;
+}
+
+static bool registers_are_there(const struct facts_function *top, struct ddio *ddio)
+{
+	if (header_in_place(&top->config)) {
+		say(ddio,
+		    "at 0x180 or 0x184 of %s there is the header of an extended capability, not "
+		    "the register",
+		    top->address);
+		return false;
+	}
+	if (!pci_config_dword(&top->config, PERFCTRLSTS_0, &ddio->perfctrlsts[0]) ||
+	    !pci_config_dword(&top->config, PERFCTRLSTS_1, &ddio->perfctrlsts[1]))
+		return false;
+	if (ddio->perfctrlsts[0] == UINT32_MAX || ddio->perfctrlsts[1] == UINT32_MAX) {
+		say(ddio, "the register of %s reads as all ones: it is absent", top->address);
+		return false;
+	}
+	return true;
+}
+
+/* Device writes do not allocate: unless by one of two ways around. */
+static void judge_escapes(const struct facts_platform *platform, const struct facts_chain *chain,
+			  struct ddio *ddio)
+{
+	bool tph_disabled =
+		(ddio->perfctrlsts[1] & TPH_DISABLED) != 0 || platform->tph_disabled == KNOWN_YES;
+	bool no_snoop_allocates = (ddio->perfctrlsts[0] & NO_SNOOP_ALLOCATES) != 0;
+	enum known tph = tph_disabled ? KNOWN_NO : chain_tph(chain);
+	enum known no_snoop = no_snoop_allocates ? chain_no_snoop(chain) : KNOWN_NO;
+
+	ddio->state = DDIO_ON_POSSIBLE;
+	if (tph == KNOWN_YES)
+		say(ddio, "bit 7 is 0, but the NIC sends TPH and the port heeds it");
+	else if (tph == KNOWN_NOT)
+		say(ddio, "bit 7 is 0, but whether the NIC sends TPH cannot be read");
+	else if (no_snoop == KNOWN_YES)
+		say(ddio, "bit 7 is 0, but bit 3 is 1 and the NIC may send No Snoop writes");
+	else if (no_snoop == KNOWN_NOT)
+		say(ddio, "bit 7 is 0, but bit 3 is 1 and whether the NIC sends No Snoop writes "
+			  "cannot be read");
+	else if (no_snoop_allocates) {
+		ddio->state = DDIO_OFF_WARN;
+		say(ddio, "bit 7 is 0; bit 3 is 1, but the NIC's No Snoop is not enabled");
+	} else {
+		ddio->state = DDIO_OFF;
+		say(ddio, "bit 7 and bit 3 are 0, and no TPH can come from the NIC");
+	}
+}
+
+void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
+		   struct ddio *ddio)
+{
+	const struct facts_function *top = chain_top(chain);
+
+	memset(ddio, 0, sizeof(*ddio));
+	if (top != NULL)
+		snprintf(ddio->port, sizeof(ddio->port), "%s", top->address);
+	if (!platform_is_known(platform, top, ddio) || !port_is_known(platform, chain, ddio) ||
+	    !registers_are_there(top, ddio))
+		return;
+	ddio->read = true;
+	ddio->evidence = DDIO_REGISTERS;
+	ddio->low_confidence = find_generation(platform)->low_confidence;
+	if ((ddio->perfctrlsts[0] & ALLOCATING) == 0) {
+		judge_escapes(platform, chain, ddio);
+		return;
+	}
+	ddio->state = DDIO_ON;
+	say(ddio, "bit 7 of perfctrlsts_0 is 1: device writes allocate in the cache");
+}
+
+/* The less a state lets one hope for, the higher. */
+static int gravity(enum ddio_state state)
+{
+	static const int gravities[] = {
+		[DDIO_OFF] = 0,	    [DDIO_OFF_WARN] = 1, [DDIO_ON_POSSIBLE] = 2,
+		[DDIO_UNKNOWN] = 3, [DDIO_ON] = 4,
+	};
+
+	return gravities[state];
+}
+
+void ddio_of_registers(const struct facts *facts, struct ddio *ddio)
+{
+	const struct facts_pci *pci = &facts->pci;
+	struct ddio one;
+
+	memset(ddio, 0, sizeof(*ddio));
+	if (!facts->device.found) {
+		say(ddio, "there is no device");
+		return;
+	}
+	if (facts->device.kind != DEVICE_HARDWARE) {
+		say(ddio, "software transport: the CPU copies the data");
+		return;
+	}
+	say(ddio, "the device has no PCI parent");
+	for (size_t i = 0; i < pci->count; i++) {
+		ddio_of_chain(&facts->platform, &pci->chains[i], &one);
+		if (i == 0 || gravity(one.state) > gravity(ddio->state))
+			*ddio = one;
+	}
+	if (pci->cut && gravity(ddio->state) < gravity(DDIO_UNKNOWN)) {
+		memset(ddio, 0, sizeof(*ddio));
+		say(ddio, "the device has more NICs than the %d that were looked at",
+		    FACTS_CHAINS_MAX);
+	}
+}
+
+enum ddio_state ddio_of_probe(const struct answers_probe *probe)
+{
+	double share;
+
+	if (!probe->done || probe->rdma_bytes <= 0 || probe->memory_write_bytes < 0)
+		return DDIO_UNKNOWN;
+	share = 100.0 * (double)probe->memory_write_bytes / (double)probe->rdma_bytes;
+	if (share < SHARE_ON)
+		return DDIO_ON;
+	if (share > SHARE_OFF && share <= SHARE_NOISE && probe->window_bytes > 0 &&
+	    probe->window_bytes <= PROBE_WINDOW_BYTES)
+		return DDIO_OFF;
+	return DDIO_UNKNOWN;
+}
+
+static void overrule(struct ddio *ddio, enum ddio_state state, enum ddio_evidence evidence,
+		     const char *why)
+{
+	ddio->state = state;
+	ddio->evidence = evidence;
+	ddio->low_confidence = false;
+	say(ddio, "%s", why);
+}
+
+/* It sees what the registers do not say; a way around that is open stays open. */
+static void hear_probe(const struct answers_probe *probe, struct ddio *ddio)
+{
+	enum ddio_state seen = ddio_of_probe(probe);
+
+	if (seen == DDIO_ON && ddio->state != DDIO_ON)
+		overrule(ddio, DDIO_ON, DDIO_PROBE,
+			 "the probe saw device writes stay in the cache");
+	else if (seen == DDIO_OFF && (ddio->state == DDIO_UNKNOWN || ddio->state == DDIO_OFF_WARN ||
+				      (ddio->state == DDIO_OFF && ddio->low_confidence)))
+		overrule(ddio, DDIO_OFF, DDIO_PROBE, "the probe saw device writes reach memory");
+}
+
+/* "Off" where nothing else is known; "on" is believed against everything. */
+static void hear_statement(const struct facts_claims *claims, struct ddio *ddio)
+{
+	bool silent =
+		ddio->state == DDIO_UNKNOWN || (ddio->state == DDIO_OFF && ddio->low_confidence);
+
+	if (claims->ddio_assumed == KNOWN_NO && silent)
+		overrule(ddio, DDIO_OFF, DDIO_STATEMENT, "the operator says that it is off");
+	else if (claims->ddio_assumed == KNOWN_YES && ddio->state != DDIO_ON)
+		overrule(ddio, DDIO_ON, DDIO_STATEMENT, "the operator says that it is on");
+}
+
+void ddio_decide(const struct facts *facts, struct ddio *ddio)
+{
+	ddio_of_registers(facts, ddio);
+	if (!facts->device.found || facts->device.kind != DEVICE_HARDWARE)
+		return;
+	hear_probe(&facts->claims.probe, ddio);
+	hear_statement(&facts->claims, ddio);
+}
+
+const char *ddio_state_name(enum ddio_state state)
+{
+	static const char *const names[] = {
+		[DDIO_UNKNOWN] = "UNKNOWN",
+		[DDIO_OFF] = "OFF",
+		[DDIO_OFF_WARN] = "OFF_WARN",
+		[DDIO_ON_POSSIBLE] = "ON_POSSIBLE",
+		[DDIO_ON] = "ON",
+	};
+
+	return names[state];
+}
+
+const char *ddio_evidence_name(enum ddio_evidence evidence)
+{
+	static const char *const names[] = {
+		[DDIO_NO_EVIDENCE] = "none",
+		[DDIO_REGISTERS] = "registers",
+		[DDIO_STATEMENT] = "statement",
+		[DDIO_PROBE] = "probe",
+	};
+
+	return names[evidence];
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather_device.c -- the RDMA device that is looked at, and its ports.
+ *
+ * Which devices there are, device.c knows: from sysfs, or, in a process on the
+ * software device, from the verbs; then there are no ports in sysfs.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gather.h"
+
+#define CLASS	 "sys/class/infiniband/"
+#define GIDS_MAX 1024
+
+static bool is_active(const struct sysroot *root, const struct device *device)
+{
+	char state[32];
+
+	for (int port = 1; port <= FACTS_PORTS_MAX; port++) {
+		if (sysroot_line(root, state, sizeof(state), CLASS "%s/ports/%d/state",
+				 device->name, port) &&
+		    strcmp(state, "4: ACTIVE") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Hardware comes before what works at all, and of like ones the first is taken. */
+static const struct device *choose(const struct sysroot *root, const struct device *list,
+				   size_t count, const char *asked)
+{
+	const struct device *best = NULL;
+	int best_merit = -1;
+
+	for (size_t i = 0; i < count; i++) {
+		int merit = (list[i].kind == DEVICE_HARDWARE ? 2 : 0) +
+			    (is_active(root, &list[i]) ? 1 : 0);
+
+		if (asked != NULL ? device_is(&list[i], asked) && best == NULL
+				  : merit > best_merit) {
+			best = &list[i];
+			best_merit = merit;
+		}
+	}
+	return best;
+}
+
+/* Of RoCE v2, and one that routers know. */
+static bool gid_is_routable(const struct sysroot *root, const char *port, long index)
+{
+	static const unsigned char none[16];
+	char type[32], text[64];
+	struct in6_addr gid;
+
+	if (!sysroot_line(root, type, sizeof(type), "%s/gid_attrs/types/%ld", port, index) ||
+	    strcmp(type, "RoCE v2") != 0 ||
+	    !sysroot_line(root, text, sizeof(text), "%s/gids/%ld", port, index) ||
+	    inet_pton(AF_INET6, text, &gid) != 1)
+		return false;
+	if (IN6_IS_ADDR_V4MAPPED(&gid))
+		return !(gid.s6_addr[12] == 169 && gid.s6_addr[13] == 254);
+	return !IN6_IS_ADDR_LINKLOCAL(&gid) && memcmp(&gid, none, sizeof(none)) != 0;
+}
+
+static enum known find_gid(const struct sysroot *root, const char *port)
+{
+	char path[FACTS_PATH_MAX + 8];
+	const struct dirent *entry;
+	enum known found = KNOWN_NO;
+	DIR *gids;
+
+	snprintf(path, sizeof(path), "%s/gids", port);
+	gids = sysroot_directory(root, path);
+	if (gids == NULL)
+		return KNOWN_NOT;
+	for (int i = 0; i < GIDS_MAX && found == KNOWN_NO && (entry = readdir(gids)) != NULL; i++) {
+		char *end;
+		long index = strtol(entry->d_name, &end, 10);
+
+		if (end != entry->d_name && *end == '\0' && gid_is_routable(root, port, index))
+			found = KNOWN_YES;
+	}
+	closedir(gids);
+	return found;
+}
+
+static void gather_port(const struct sysroot *root, const struct device *device, int number,
+			struct facts_port *port)
+{
+	char path[FACTS_PATH_MAX];
+
+	snprintf(path, sizeof(path), CLASS "%s/ports/%d", device->name, number);
+	memset(port, 0, sizeof(*port));
+	port->number = number;
+	sysroot_line(root, port->state, sizeof(port->state), "%s/state", path);
+	sysroot_line(root, port->phys_state, sizeof(port->phys_state), "%s/phys_state", path);
+	sysroot_line(root, port->rate, sizeof(port->rate), "%s/rate", path);
+	sysroot_line(root, port->link_layer, sizeof(port->link_layer), "%s/link_layer", path);
+	port->roce_v2 = find_gid(root, path);
+}
+
+static void gather_ports(const struct sysroot *root, const struct device *device,
+			 struct facts_device *facts)
+{
+	for (int port = 1; port <= FACTS_PORTS_MAX; port++) {
+		if (sysroot_exists(root, CLASS "%s/ports/%d", device->name, port))
+			gather_port(root, device, port, &facts->ports[facts->ports_count++]);
+	}
+}
+
+static void gather_iommu(const struct sysroot *root, const char *function,
+			 struct facts_device *facts)
+{
+	char group[32];
+
+	if (!sysroot_link_name(root, group, sizeof(group), "%s/iommu_group", function) &&
+	    !sysroot_exists(root, "%s/iommu_group", function))
+		snprintf(facts->iommu_type, sizeof(facts->iommu_type), "none");
+	else if (!sysroot_line(root, facts->iommu_type, sizeof(facts->iommu_type),
+			       "%s/iommu_group/type", function))
+		facts->iommu_type[0] = '\0';
+}
+
+static int number_of(const struct sysroot *root, const char *function, const char *name)
+{
+	int64_t value;
+
+	if (!sysroot_number(root, &value, "%s/%s", function, name) || value < 0 ||
+	    value > INT32_MAX)
+		return -1;
+	return (int)value;
+}
+
+static void gather_hardware(const struct sysroot *root, struct facts_device *facts)
+{
+	char link[FACTS_PATH_MAX], function[FACTS_PATH_MAX];
+
+	snprintf(link, sizeof(link), CLASS "%s/device", facts->name);
+	if (!gather_function_path(root, link, function))
+		return;
+	facts->vendor = number_of(root, function, "vendor");
+	facts->model = number_of(root, function, "device");
+	facts->numa_node = number_of(root, function, "numa_node");
+	sysroot_line(root, facts->local_cpus, sizeof(facts->local_cpus), "%s/local_cpulist",
+		     function);
+	gather_iommu(root, function, facts);
+}
+
+static void gather_found(const struct sysroot *root, const struct device *device,
+			 struct facts_device *facts)
+{
+	facts->found = true;
+	facts->kind = device->kind;
+	snprintf(facts->name, sizeof(facts->name), "%s", device->name);
+	snprintf(facts->transport, sizeof(facts->transport), "%s",
+		 device->transport != NULL ? device->transport : "");
+	snprintf(facts->firmware, sizeof(facts->firmware), "%s", device->firmware);
+	if (device->kind == DEVICE_SOFT)
+		return;
+	sysroot_line(root, facts->firmware, sizeof(facts->firmware), CLASS "%s/fw_ver",
+		     device->name);
+	sysroot_line(root, facts->board, sizeof(facts->board), CLASS "%s/board_id", device->name);
+	sysroot_line(root, facts->hca_type, sizeof(facts->hca_type), CLASS "%s/hca_type",
+		     device->name);
+	gather_ports(root, device, facts);
+	if (device->kind == DEVICE_HARDWARE)
+		gather_hardware(root, facts);
+}
+
+void gather_device(const struct gather *g, const char *device, struct facts_device *facts)
+{
+	struct device *list = NULL;
+	const struct device *found;
+
+	memset(facts, 0, sizeof(*facts));
+	facts->vendor = facts->model = facts->numa_node = -1;
+	if (device != NULL && strcmp(device, "auto") == 0)
+		device = NULL;
+	if (device != NULL)
+		snprintf(facts->asked, sizeof(facts->asked), "%s", device);
+	if (device_list(g->root, &list, &facts->count) != 0)
+		return;
+	found = choose(g->root, list, facts->count, device);
+	if (found != NULL)
+		gather_found(g->root, found, facts);
+	free(list);
+}
