@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The configuration space of a PCI function, made from a list of capabilities.
+
+Offsets and numbers are those of the PCI Express base specification, chapter 7;
+<linux/pci_regs.h> has the same. What a root port of Intel has at 0x180 is in
+the public scripts that switch its allocating writes.
+"""
+from __future__ import annotations
+
+import struct
+
+BRIDGE = 0x060400
+ETHERNET = 0x020000
+INFINIBAND = 0x020700
+
+ENDPOINT, ROOT_PORT, UPSTREAM, DOWNSTREAM = 0, 4, 5, 6
+INTEGRATED_ENDPOINT = 9
+
+RELAXED_ORDERING = 1 << 4
+NO_SNOOP = 1 << 11
+
+# Where what firmware leaves usually stands.
+EXPRESS_AT = 0x60
+PERFCTRLSTS = 0x180
+USE_ALLOCATING_WRITES = 1 << 7
+NO_SNOOP_WRITES = 1 << 3
+TPH_DISABLED = 1 << 9
+
+
+def device_control(mps: int = 256, mrrs: int = 512, flags: int = 0) -> int:
+    """DEVCTL with the payload and read request sizes in bytes."""
+    return (mps // 128).bit_length() - 1 << 5 | (mrrs // 128).bit_length() - 1 << 12 | flags
+
+
+class ConfigSpace:
+    """4096 bytes; capabilities are chained in the order in which they are added."""
+
+    def __init__(self, vendor: int, device: int, class_code: int) -> None:
+        self.vendor, self.device, self.class_code = vendor, device, class_code
+        self.bytes = bytearray(4096)
+        self._last = 0
+        self._last_extended = 0
+        self.word(0, vendor)
+        self.word(2, device)
+        self.word(4, 0x0546)  # memory, bus master, parity, SERR
+        self.dword(8, class_code << 8)
+        self.bytes[0x0E] = 1 if class_code == BRIDGE else 0
+
+    def word(self, at: int, value: int) -> None:
+        struct.pack_into("<H", self.bytes, at, value)
+
+    def dword(self, at: int, value: int) -> None:
+        struct.pack_into("<I", self.bytes, at, value)
+
+    def as_virtual_function(self) -> ConfigSpace:
+        """Of a virtual function: it has no ids of its own, and no device control."""
+        self.dword(0, 0xFFFFFFFF)
+        self.word(EXPRESS_AT + 8, 0)
+        return self
+
+    def capability(self, at: int, number: int) -> ConfigSpace:
+        if self._last:
+            self.bytes[self._last + 1] = at
+        else:
+            self.bytes[0x34] = at
+            self.word(6, 0x0010)  # status: there is a list
+        self.bytes[at:at + 2] = bytes((number, 0))
+        self._last = at
+        return self
+
+    def express(self, kind: int, control: int, at: int = EXPRESS_AT) -> ConfigSpace:
+        """The PCI Express capability, version 2, of a port or endpoint of this KIND."""
+        self.capability(at, 0x10)
+        self.word(at + 2, kind << 4 | 2)
+        self.word(at + 8, control)
+        return self
+
+    def extended(self, at: int, number: int, version: int = 1) -> ConfigSpace:
+        """An extended capability; the first one has to be at 0x100."""
+        assert (at == 0x100) == (self._last_extended == 0)
+        self.dword(at, version << 16 | number)
+        if self._last_extended:
+            before = struct.unpack_from("<I", self.bytes, self._last_extended)[0]
+            self.dword(self._last_extended, before | at << 20)
+        self._last_extended = at
+        return self
+
+    def tph(self, at: int, control: int) -> ConfigSpace:
+        """TPH requester: CONTROL is bits 9:8, 0 not enabled, 1 TPH, 3 extended TPH."""
+        self.extended(at, 0x17)
+        self.dword(at + 4, 0x00000101)  # no steering tags mode, device specific mode
+        self.dword(at + 8, control << 8)
+        return self
+
+
+def intel_port(device: int, perfctrlsts: tuple[int, int] | None) -> ConfigSpace:
+    """A root port of Skylake-SP and what is like it: vendor capabilities on both
+    sides of 0x180, none at it; PERFCTRLSTS are the dwords at 0x180 and 0x184."""
+    port = ConfigSpace(0x8086, device, BRIDGE)
+    port.capability(0x40, 0x0D).capability(0x60, 0x05)
+    port.express(ROOT_PORT, device_control(), at=0x90).capability(0xE0, 0x01)
+    port.extended(0x100, 0x0B).extended(0x110, 0x0D).extended(0x148, 0x01)
+    port.extended(0x1D0, 0x0B).extended(0x250, 0x19)
+    if perfctrlsts is not None:
+        port.dword(PERFCTRLSTS, perfctrlsts[0])
+        port.dword(PERFCTRLSTS + 4, perfctrlsts[1])
+    return port
+
+
+def ice_lake_port() -> ConfigSpace:
+    """Reads 0x1901000b at 0x180: the header of a capability, bit 7 of which is 0."""
+    port = ConfigSpace(0x8086, 0x347A, BRIDGE)
+    port.capability(0x40, 0x01).express(ROOT_PORT, device_control())
+    port.extended(0x100, 0x01, 2).extended(0x180, 0x0B).extended(0x190, 0x19)
+    assert struct.unpack_from("<I", port.bytes, 0x180)[0] == 0x1901000B
+    return port
+
+
+def other_port(vendor: int, device: int) -> ConfigSpace:
+    """A root port that has nothing at 0x180."""
+    port = ConfigSpace(vendor, device, BRIDGE)
+    port.capability(0x40, 0x01).express(ROOT_PORT, device_control())
+    port.extended(0x100, 0x01, 2).extended(0x148, 0x0D)
+    return port
+
+
+def switch_port(kind: int) -> ConfigSpace:
+    port = ConfigSpace(0x10B5, 0x8747, BRIDGE)
+    port.capability(0x40, 0x01).express(kind, device_control())
+    port.extended(0x100, 0x03).extended(0x180, 0x0D)
+    return port
+
+
+def connectx(device: int = 0x1017, class_code: int = ETHERNET, flags: int = 0, mrrs: int = 512,
+             tph: int | None = None, kind: int = ENDPOINT) -> ConfigSpace:
+    """A NIC; FLAGS are of its DEVCTL, TPH what its TPH control says (None: no such)."""
+    nic = ConfigSpace(0x15B3, device, class_code)
+    nic.express(kind, device_control(mrrs=mrrs, flags=flags)).capability(0x9C, 0x11)
+    nic.extended(0x100, 0x01, 2).extended(0x150, 0x0E)
+    if tph is not None:
+        nic.tph(0x180, tph)
+    nic.extended(0x230, 0x0D)
+    return nic

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machines whose question is whether the NIC's writes stay in the cache: the
+registers of root ports, what stands against them, and processors without any."""
+from __future__ import annotations
+
+from config_space import (NO_SNOOP, RELAXED_ORDERING, ConfigSpace, connectx, ice_lake_port,
+                          intel_port, other_port)
+from golden import (ASSUMED, DEVDAX, FAIL, INFO, SKIP, UNKNOWN, UNKNOWN_DDIO, UNREADABLE, WARN, PASS,
+                    Ddio, Golden, healthy, in_slot)
+from trees import OFF, ON, Function, Nic, Region, card
+
+NO_SNOOP_ALLOCATES = (0x00183019, 0x200)  # bit 3, and TPH is off
+TPH_ALLOWED = (0x00183011, 0)
+
+# Memory traffic against RDMA traffic of a probe: below a fifth on, above four fifths off.
+SEEN_ON = {"rdma_bytes": 20 << 30, "memory_write_bytes": 1 << 30, "window_bytes": 1 << 20,
+           "events": "uncore_imc_0/cas_count_write/"}
+SEEN_OFF = SEEN_ON | {"memory_write_bytes": 20 << 30}
+SEEN_BETWEEN = SEEN_ON | {"memory_write_bytes": 10 << 30}
+PROBE = [*DEVDAX, "--probe"]
+SAID_OFF = [*DEVDAX, "--assume-ddio", "off:switched off in the firmware's menu"]
+
+
+def registers(values: tuple[int, int], nic: ConfigSpace | None = None) -> list[Function]:
+    return card(port=intel_port(0x2030, values), nic=nic)
+
+
+def port(config: ConfigSpace) -> list[Function]:
+    return card(port=config)
+
+
+def vanished() -> ConfigSpace:
+    gone = intel_port(0x2030, OFF)
+    gone.bytes[:] = b"\xff" * len(gone.bytes)
+    return gone
+
+
+def header_at(at: int) -> ConfigSpace:
+    """A port of the right kind that has a capability where the register should be."""
+    config = ConfigSpace(0x8086, 0x2030, 0x060400)
+    config.capability(0x40, 0x01).express(4, 0x2020)
+    config.extended(0x100, 0x01).extended(at, 0x0B)
+    return config
+
+
+def loops() -> ConfigSpace:
+    """Both lists of capabilities end in themselves, before the register."""
+    config = intel_port(0x2030, OFF)
+    config.bytes[0xE1] = 0x90
+    config.dword(0x250, 0x110 << 20 | 1 << 16 | 0x19)
+    return config
+
+
+DDIO_ON = Ddio("ON", registers=ON)
+TREES = [
+    Golden("clx-ddio-on", "bit 7 of perfctrlsts_0 is 1, as firmware leaves it: writes allocate in "
+           "the cache, and a flush by read does not bring them further",
+           in_slot(*registers(ON)), "ddio-on", DDIO_ON, {"DDIO-04": WARN}),
+    Golden("clx-ddio-off", "bits 7 and 3 are 0 and TPH is disabled: all writes go to memory",
+           healthy(), "ddio-off", Ddio("OFF")),
+    Golden("clx-off-no-tph-bit", "TPH is allowed by the port, but the NIC has no such capability",
+           in_slot(*registers(TPH_ALLOWED)), "ddio-off", Ddio("OFF", registers=TPH_ALLOWED)),
+    Golden("skx-ddio-off", "Skylake-SP is stepping 4 of the same model",
+           healthy(cpu="skx"), "ddio-off", Ddio("OFF")),
+
+    # the escapes: no-snoop writes (bit 3) and writes with TPH hints
+    Golden("clx-off-nosnoop", "writes marked no-snoop allocate, but the NIC may not mark any: "
+           "off with a doubt, which is not enough by itself",
+           in_slot(*registers(NO_SNOOP_ALLOCATES)), "ddio-off-warn",
+           Ddio("OFF_WARN", registers=NO_SNOOP_ALLOCATES), {"DDIO-04": WARN}),
+    Golden("clx-off-nosnoop-lenient", "the same where the operator takes it for off",
+           in_slot(*registers(NO_SNOOP_ALLOCATES)), "ddio-off-lenient",
+           Ddio("OFF_WARN", registers=NO_SNOOP_ALLOCATES), {"DDIO-04": WARN},
+           [*DEVDAX, "--lenient"]),
+    Golden("clx-off-nosnoop-used", "the NIC may mark writes no-snoop: lenience is not for this",
+           in_slot(*registers(NO_SNOOP_ALLOCATES, connectx(flags=NO_SNOOP))), "ddio-on-possible",
+           Ddio("ON_POSSIBLE", registers=NO_SNOOP_ALLOCATES), {"DDIO-04": WARN},
+           [*DEVDAX, "--lenient"]),
+    Golden("clx-off-nosnoop-tph", "no-snoop cannot be used, but TPH can: the worse one counts",
+           in_slot(*registers((0x00183019, 0), connectx(tph=1))), "ddio-on-possible",
+           Ddio("ON_POSSIBLE", registers=(0x00183019, 0)), {"DDIO-04": WARN, "PCI-06": WARN},
+           [*DEVDAX, "--lenient"]),
+    Golden("clx-tph", "the NIC's TPH is enabled and the port lets it steer into the cache",
+           in_slot(*registers(TPH_ALLOWED, connectx(tph=1))), "ddio-on-possible",
+           Ddio("ON_POSSIBLE", registers=TPH_ALLOWED), {"DDIO-04": WARN, "PCI-06": WARN}),
+    Golden("clx-tph-extended", "3 in the same field is extended TPH: enabled, too",
+           in_slot(*registers(TPH_ALLOWED, connectx(tph=3))), "ddio-on-possible",
+           Ddio("ON_POSSIBLE", registers=TPH_ALLOWED), {"DDIO-04": WARN, "PCI-06": WARN}),
+    Golden("clx-tph-not-enabled", "the NIC has the capability, and it is switched off",
+           in_slot(*registers(TPH_ALLOWED, connectx(tph=0))), "ddio-off",
+           Ddio("OFF", registers=TPH_ALLOWED)),
+    Golden("clx-tph-notph", "the kernel was told to let no device use TPH",
+           in_slot(*registers(TPH_ALLOWED, connectx(tph=1)), cmdline="ro pci=realloc,notph quiet"),
+           "ddio-off", Ddio("OFF", registers=TPH_ALLOWED)),
+    Golden("clx-tph-disabled", "the NIC sends hints, but the port disregards them (TPHDIS)",
+           in_slot(*registers(OFF, connectx(tph=1))), "ddio-off", Ddio("OFF"), {"PCI-06": WARN}),
+    Golden("clx-nic-unreadable", "64 bytes of the NIC: that it cannot send TPH is not known",
+           in_slot(Function("0000:16:00.0", intel_port(0x2030, TPH_ALLOWED)),
+                   Function("0000:17:00.0", connectx(), readable=64)),
+           "ddio-on-possible", Ddio("ON_POSSIBLE", registers=TPH_ALLOWED),
+           {"DDIO-04": WARN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN, "PCI-05": UNKNOWN,
+            "PCI-06": UNKNOWN}),
+
+    # what looks like the register and is not
+    Golden("icx-trap", "0x1901000b at 0x180 is the header of a capability, its bit 7 says nothing",
+           in_slot(*port(ice_lake_port()), cpu="icx"), "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN}),
+    Golden("clx-header-180", "a capability at 0x180 in a port of Cascade Lake: not this register",
+           in_slot(*port(header_at(0x180))), "ddio-unknown", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN}),
+    Golden("clx-header-184", "the same of the second register",
+           in_slot(*port(header_at(0x184))), "ddio-unknown", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN}),
+    Golden("clx-in-guest", "a virtual machine on Cascade Lake: the ports are the emulator's, and "
+           "0 at 0x180 is nothing; nothing is known of the real port",
+           in_slot(*port(other_port(0x8086, 0x3420)), cpu="clx-guest"), "ddio-unknown",
+           UNKNOWN_DDIO, {"DDIO-04": UNKNOWN}),
+    Golden("clx-other-vendor", "a root port that is not Intel's",
+           in_slot(*port(other_port(0x1B36, 0x000C))), "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN}),
+    Golden("clx-chipset-port", "a port of the chipset (PCH) is no port of the processor",
+           in_slot(*port(other_port(0x8086, 0xA190))), "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN}),
+    Golden("client-cpu", "a processor that is not in the list",
+           in_slot(*registers(OFF), cpu="client"), "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN}),
+    Golden("vanished-port", "all ones are what a function answers that is not there",
+           in_slot(*port(vanished())), "ddio-unknown", UNKNOWN_DDIO,
+           {"PCI-01": UNKNOWN, "PCI-07": UNKNOWN, "DDIO-04": UNKNOWN}),
+    Golden("looping-lists", "lists that loop end; what else would be in them is not known",
+           in_slot(*port(loops())), "ddio-unknown", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN}),
+    Golden("half-config", "256 bytes, as without memory-mapped configuration: no extended space",
+           in_slot(Function("0000:16:00.0", intel_port(0x2030, OFF), readable=256),
+                   Function("0000:17:00.0", connectx(), readable=256)),
+           "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN, "PCI-06": UNKNOWN, "PCI-07": UNKNOWN}),
+
+    # Haswell: the same registers, on less evidence
+    Golden("hsx-ddio-off", "registers say off, with low confidence: as good as off with a doubt",
+           in_slot(*port(intel_port(0x2F04, OFF)), cpu="hsx"), "ddio-off-warn",
+           Ddio("OFF", low_confidence=True), {"DDIO-04": WARN}),
+    Golden("hsx-ddio-off-lenient", "the same where the operator takes it for off",
+           in_slot(*port(intel_port(0x2F04, OFF)), cpu="hsx"), "ddio-off-lenient",
+           Ddio("OFF", low_confidence=True), {"DDIO-04": WARN}, [*DEVDAX, "--lenient"]),
+    Golden("hsx-ddio-on", "that it is on is safe to believe",
+           in_slot(*port(intel_port(0x2F04, ON)), cpu="hsx"), "ddio-on",
+           Ddio("ON", registers=ON, low_confidence=True), {"DDIO-04": WARN}),
+    Golden("hsx-relaxed-ordering", "relaxed ordering through these ports is broken",
+           in_slot(*card(port=intel_port(0x2F02, ON), nic=connectx(flags=RELAXED_ORDERING)),
+                   cpu="hsx"),
+           "failed", Ddio("ON", registers=ON, low_confidence=True),
+           {"DDIO-04": WARN, "PCI-04": FAIL}),
+
+    # processors without a public register
+    Golden("spr-unknown", "Sapphire Rapids: nothing public says where the switch is",
+           in_slot(*port(other_port(0x8086, 0x352A)), cpu="spr"), "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN}),
+    Golden("amd-sdci", "AMD's injection goes by TPH and can be confined by resctrl, but none of "
+           "that proves it off",
+           in_slot(*card(port=other_port(0x1022, 0x14AB), nic=connectx(tph=1)), cpu="epyc",
+                   resctrl={"shareable_bits": "0", "cbm_mask": "ffff", "io_alloc": "disabled",
+                            "io_alloc_cbm": "0=ffff;1=ffff"}),
+           "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN, "PCI-06": WARN, "DDIO-03": INFO}),
+    Golden("arm-dcpop", "no generic register on Arm; no intel_pstate either",
+           in_slot(*port(other_port(0x1CB0, 0xD100)), cpu="neoverse",
+                   clocksource="arch_sys_counter", governor="performance"),
+           "ddio-unknown", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "SYS-02": SKIP}),
+
+    # the ways of the cache prove nothing
+    Golden("clx-ways", "two ways by the MSR, on a machine with DDIO off: information only",
+           healthy(msr=0x600, resctrl={"shareable_bits": "600", "cbm_mask": "7ff"}), "ddio-off",
+           Ddio("OFF"), {"DDIO-02": INFO, "DDIO-03": INFO}),
+    Golden("icx-no-ways", "no way at all for devices is no proof",
+           in_slot(*port(ice_lake_port()), cpu="icx", msr=0,
+                   resctrl={"shareable_bits": "0", "cbm_mask": "fff"}),
+           "ddio-unknown", UNKNOWN_DDIO, {"DDIO-02": INFO, "DDIO-03": INFO, "DDIO-04": UNKNOWN}),
+
+    # within eADR the cache is as good as memory
+    Golden("icx-eadr", "the cache is in the power-fail domain: whatever DDIO does is fine",
+           in_slot(*port(ice_lake_port()), cpu="icx", regions=[Region(domain="cpu_cache")]),
+           "eadr", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN}),
+    Golden("eadr-ddio-on", "even where it is known to be on",
+           in_slot(*registers(ON), regions=[Region(domain="cpu_cache")]), "eadr", DDIO_ON,
+           {"DDIO-04": WARN}),
+
+    # statements
+    Golden("icx-assumed-off", "nothing contradicts the operator, whose word it then is",
+           in_slot(*port(ice_lake_port()), cpu="icx"), "ddio-assumed-off",
+           Ddio("OFF", "statement", "0000:16:00.0", None),
+           {"DDIO-04": UNKNOWN, "DDIO-05": ASSUMED}, SAID_OFF, True),
+    Golden("clx-assumed-off-agrees", "registers are better than words, and say the same",
+           healthy(), "ddio-off", Ddio("OFF"), {"DDIO-05": ASSUMED}, SAID_OFF),
+    Golden("clx-assumed-off-is-on", "the registers show that the operator is wrong",
+           in_slot(*registers(ON)), "conflict", None, {"DDIO-04": WARN, "DDIO-05": FAIL},
+           SAID_OFF),
+    Golden("icx-assumed-off-seen-on", "the traffic shows that the operator is wrong",
+           in_slot(*port(ice_lake_port()), cpu="icx", probe=SEEN_ON), "conflict", None,
+           {"DDIO-04": UNKNOWN, "DDIO-05": FAIL, "DDIO-06": FAIL}, [*SAID_OFF, "--probe"]),
+    Golden("clx-tph-assumed-off", "that DDIO is off does not take the NIC's escape away",
+           in_slot(*registers(TPH_ALLOWED, connectx(tph=1))), "ddio-on-possible",
+           Ddio("ON_POSSIBLE", registers=TPH_ALLOWED),
+           {"DDIO-04": WARN, "DDIO-05": ASSUMED, "PCI-06": WARN}, SAID_OFF),
+
+    # probes
+    Golden("icx-probe-off", "as much goes to memory as the NIC writes: the evidence there is",
+           in_slot(*port(ice_lake_port()), cpu="icx", probe=SEEN_OFF), "ddio-off",
+           Ddio("OFF", "probe", "0000:16:00.0", None), {"DDIO-04": UNKNOWN, "DDIO-06": PASS},
+           PROBE),
+    Golden("icx-probe-on", "next to nothing goes to memory",
+           in_slot(*port(ice_lake_port()), cpu="icx", probe=SEEN_ON), "ddio-on",
+           Ddio("ON", "probe", "0000:16:00.0", None), {"DDIO-04": UNKNOWN, "DDIO-06": WARN},
+           PROBE),
+    Golden("icx-probe-between", "half of it: inconclusive",
+           in_slot(*port(ice_lake_port()), cpu="icx", probe=SEEN_BETWEEN), "ddio-unknown",
+           UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "DDIO-06": UNKNOWN}, PROBE),
+    Golden("icx-probe-impossible", "asked for, and no figures of one: unknown, not skipped",
+           in_slot(*port(ice_lake_port()), cpu="icx"), "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN, "DDIO-06": UNKNOWN}, PROBE),
+    Golden("clx-off-probe-off", "registers and traffic agree",
+           healthy(probe=SEEN_OFF), "ddio-off", Ddio("OFF"), {"DDIO-06": PASS}, PROBE),
+    Golden("clx-on-probe-on", "registers and traffic agree",
+           in_slot(*registers(ON), probe=SEEN_ON), "ddio-on", DDIO_ON,
+           {"DDIO-04": WARN, "DDIO-06": WARN}, PROBE),
+    Golden("clx-off-probe-on", "the traffic stays in the cache although the register says off",
+           healthy(probe=SEEN_ON), "conflict", None, {"DDIO-06": FAIL}, PROBE),
+    Golden("clx-on-probe-off", "the traffic goes to memory although the register says on",
+           in_slot(*registers(ON), probe=SEEN_OFF), "conflict", None,
+           {"DDIO-04": WARN, "DDIO-06": FAIL}, PROBE),
+]

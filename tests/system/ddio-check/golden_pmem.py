@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machines whose question is the memory: what the target lies on, how it is
+made accessible, and whether the process may register it."""
+from __future__ import annotations
+
+from typing import Any
+
+from config_space import other_port
+from golden import (FAIL, FILE, FSDAX, INFO, NO_TARGET, SKIP, UNKNOWN, UNKNOWN_DDIO,
+                    WARN, Ddio, Golden, healthy, on_fsdax)
+from golden_ddio import SAID_OFF
+from trees import MLX5_VERBS, Dimm, Mount, Nic, Region, card
+
+OFF_DDIO = Ddio("OFF")
+NO_ODP = MLX5_VERBS | {"odp_general": 0, "odp_rc": 0}
+# A target that lies on no persistent memory: the regions of the host are not its own.
+ELSEWHERE = {"PM-01": FAIL, "PM-02": SKIP, "PM-05": SKIP, "PM-06": SKIP, "PM-07": SKIP,
+             "PM-08": SKIP, "PM-10": SKIP, "PM-11": SKIP, "NUMA-01": SKIP}
+
+
+def emulated(provider: str, **changes: Any) -> Region:
+    """A region without DIMMs and without a persistence domain."""
+    return Region(mode="memory", provider=provider, domain=None, dimms=[], claimed=False,
+                  **changes)
+
+
+def cxl(**changes: Any) -> Region:
+    return Region(provider="CXL", dimms=[Dimm(flags=None)], **changes)
+
+
+SPR = [Nic(chain=card(port=other_port(0x8086, 0x352A)))]
+DM = Mount("/mnt/pmem", "mapper/striped", "253:0")
+ON_DM = {"/mnt/pmem/log": {"kind": "regular", "size_bytes": 1 << 30, "major": 253, "minor": 0,
+                           "dax": True, "map_sync": "ok"}}
+
+
+def nic_with(verbs: dict[str, Any] | None) -> list[Nic]:
+    return [Nic(chain=card(), verbs=verbs)]
+
+
+TREES = [
+    # file systems
+    Golden("fsdax", "a DAX file system, and a NIC that need not pin its pages",
+           on_fsdax(), "ddio-off", OFF_DDIO, FSDAX, FILE),
+    Golden("fsdax-inode", "DAX by file, and this file has it",
+           on_fsdax(options="rw,dax=inode"), "ddio-off", OFF_DDIO, FSDAX, FILE),
+    Golden("fsdax-directory", "files in a directory of a mount that always has DAX",
+           on_fsdax({"kind": "directory", "dax": False, "size_bytes": 4096}), "ddio-off", OFF_DDIO,
+           FSDAX, FILE),
+    Golden("fsdax-no-odp", "pages of a DAX file cannot be pinned for long, and the NIC cannot fault "
+           "them in",
+           on_fsdax(nics=nic_with(NO_ODP)), "failed", OFF_DDIO,
+           FSDAX | {"ODP-01": FAIL}, FILE),
+    Golden("fsdax-half-odp", "a NIC that faults pages in for reads only",
+           on_fsdax(nics=nic_with(MLX5_VERBS | {"odp_rc": 0x0B})), "failed",
+           OFF_DDIO, FSDAX | {"ODP-01": FAIL}, FILE),
+    Golden("fsdax-no-dax", "mounted without DAX: what is mapped is the page cache",
+           on_fsdax({"dax": False, "map_sync": "EOPNOTSUPP"}, options="rw"), "failed", OFF_DDIO,
+           FSDAX | {"PM-03": FAIL, "PM-04": FAIL}, FILE),
+    Golden("fsdax-never", "the mount forbids DAX, and nobody could ask the file",
+           on_fsdax(options="rw,dax=never", targets={}), "failed", OFF_DDIO,
+           FSDAX | {"PM-03": FAIL, "PM-04": UNKNOWN, "LIM-01": INFO}, FILE),
+    Golden("fsdax-no-answers", "nobody could try the mapping: the mount alone does not prove it",
+           on_fsdax(targets={}), "pmem-doubtful", OFF_DDIO,
+           FSDAX | {"PM-04": UNKNOWN}, FILE),
+    Golden("btt", "a block translation table moves blocks about and has no DAX",
+           on_fsdax({"dax": False, "map_sync": "EOPNOTSUPP"}, "rw", Region(mode="safe")), "failed",
+           OFF_DDIO, FSDAX | {"PM-03": FAIL, "PM-04": FAIL, "PM-05": FAIL}, FILE),
+    Golden("striped", "device mapper over two regions of the same kind",
+           on_fsdax(regions=[Region(0, "memory"), Region(1, "memory")], mounts=[DM],
+                    targets=ON_DM, striped=["pmem0", "pmem1"]), "ddio-off", OFF_DDIO, FSDAX, FILE),
+    Golden("striped-disagree", "one half is outside of the domain of the other",
+           on_fsdax(regions=[Region(0, "memory"), Region(1, "memory", domain="cpu_cache")],
+                    mounts=[DM], targets=ON_DM, striped=["pmem0", "pmem1"]), "failed", OFF_DDIO,
+           FSDAX | {"PM-06": FAIL}, FILE),
+    Golden("raw", "the block device of a raw namespace: what is mapped of it is the page cache",
+           healthy(regions=[Region(mode="raw")], targets={"/dev/pmem0": {
+               "kind": "block", "major": 259, "minor": 0}}), "pmem-doubtful", OFF_DDIO,
+           {"PM-01": WARN, "PM-02": SKIP, "PM-05": WARN}, ["--target", "/dev/pmem0"]),
+
+    # device DAX
+    Golden("devdax-no-answers", "a device DAX is known by its name in sysfs",
+           healthy(targets={}), "ddio-off", OFF_DDIO),
+    Golden("kmem-dax", "the kernel has taken it as system memory",
+           healthy(regions=[Region(dax_driver="kmem")]), "failed", OFF_DDIO, {"PM-02": FAIL}),
+    Golden("unbound-dax", "no driver: it cannot be opened",
+           healthy(regions=[Region(dax_driver=None)]), "failed", OFF_DDIO, {"PM-02": FAIL}),
+    Golden("empty-dax", "nothing to write to",
+           healthy(regions=[Region(dax_size=0)]), "failed", OFF_DDIO, {"PM-02": FAIL}),
+
+    # no persistent memory, or not this
+    Golden("no-pmem", "the kernel knows of none, with or without a target",
+           healthy(regions=[], targets={}), "failed", OFF_DDIO,
+           NO_TARGET | ELSEWHERE, []),
+    Golden("target-on-disk", "a file on a disk beside good persistent memory",
+           healthy(targets={"/var/lib/log": {"kind": "regular", "size_bytes": 1 << 30, "major": 8,
+                                             "minor": 2, "dax": False}}), "failed", OFF_DDIO,
+           ELSEWHERE, ["--target", "/var/lib/log"]),
+    Golden("target-dram", "memory of the process: a baseline for measurements, never persistent",
+           healthy(), "failed", OFF_DDIO, ELSEWHERE, ["--target", "dram:16M"]),
+    Golden("no-target", "all is well, but nobody said what is to be written",
+           healthy(targets={}), "no-target", OFF_DDIO, NO_TARGET, []),
+    Golden("no-target-one-btt", "one of two namespaces is of the wrong kind: that may be meant",
+           healthy(regions=[Region(), Region(1, "safe")], targets={}), "no-target", OFF_DDIO,
+           NO_TARGET | {"PM-05": WARN}, []),
+
+    # providers
+    Golden("e820-emulated", "memmap= makes it from DRAM: nothing of it outlives a power failure",
+           on_fsdax(region=emulated("e820")), "pmem-doubtful", OFF_DDIO,
+           FSDAX | {"PM-06": UNKNOWN, "PM-07": WARN, "PM-08": SKIP}, FILE),
+    Golden("virtio-pmem", "a file of the hypervisor: persistent by its flush only, no MAP_SYNC",
+           on_fsdax({"map_sync": "EOPNOTSUPP"}, region=emulated("virtio-pmem")), "failed", OFF_DDIO,
+           FSDAX | {"PM-04": FAIL, "PM-06": UNKNOWN, "PM-07": WARN, "PM-08": SKIP}, FILE),
+    Golden("nfit-test", "the kernel's own test module",
+           healthy(regions=[Region(provider="nfit_test.0")]), "pmem-doubtful", OFF_DDIO,
+           {"PM-07": WARN}),
+    Golden("cxl-pmem", "that global persistent flush works cannot be seen in sysfs, whatever the "
+           "region's domain says",
+           healthy(cpu="spr", nics=SPR, regions=[cxl()], cxl_pmem_bytes=256 << 30),
+           "pmem-doubtful", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN, "PM-07": UNKNOWN, "PM-08": UNKNOWN, "PM-09": UNKNOWN}),
+    Golden("cxl-pmem-assumed", "nor does a statement about DDIO say anything of it",
+           healthy(cpu="spr", nics=SPR, regions=[cxl()], cxl_pmem_bytes=256 << 30),
+           "pmem-doubtful", Ddio("OFF", "statement", "0000:16:00.0", None),
+           {"DDIO-04": UNKNOWN, "DDIO-05": "ASSUMED", "PM-07": UNKNOWN, "PM-08": UNKNOWN,
+            "PM-09": UNKNOWN}, SAID_OFF),
+
+    # domain
+    Golden("no-domain", "the kernel hides the attribute where firmware does not tell the domain",
+           healthy(regions=[Region(domain=None)]), "domain-unknown", OFF_DDIO, {"PM-06": UNKNOWN}),
+    Golden("odd-domain", "a word that is none of the two",
+           healthy(regions=[Region(domain="wishes")]), "failed", OFF_DDIO, {"PM-06": FAIL}),
+
+    # health
+    Golden("dimm-not-armed", "its supply for the time after a power failure is not ready",
+           healthy(regions=[Region(dimms=[Dimm(flags="not_armed ")])]), "failed", OFF_DDIO,
+           {"PM-08": FAIL}),
+    Golden("dimm-save-failed", "the second of two DIMMs lost what it had",
+           healthy(regions=[Region(dimms=[Dimm(), Dimm("nmem1", "save_fail smart_event ")])]),
+           "failed", OFF_DDIO, {"PM-08": FAIL}),
+    Golden("dimm-dirty", "it was shut down dirty three times",
+           healthy(regions=[Region(dimms=[Dimm(dirty_shutdown=3)])]), "ddio-off", OFF_DDIO,
+           {"PM-08": WARN}),
+    Golden("dimm-unknown", "a DIMM that says nothing of its health",
+           healthy(regions=[Region(dimms=[Dimm(flags=None, dirty_shutdown=None)])]), "ddio-off",
+           OFF_DDIO, {"PM-08": UNKNOWN}),
+    Golden("bad-blocks", "reading these gives errors, and machine checks",
+           healthy(regions=[Region(badblocks="8192 8\n")]), "failed", OFF_DDIO, {"PM-10": FAIL}),
+    Golden("bad-blocks-of-block", "the block device has its own list",
+           on_fsdax(region=Region(mode="memory", block_badblocks="64 1\n")), "failed", OFF_DDIO,
+           FSDAX | {"PM-10": FAIL}, FILE),
+    Golden("read-only", "the region may not be written",
+           healthy(regions=[Region(read_only=1)]), "failed", OFF_DDIO, {"PM-11": FAIL}),
+    Golden("unaligned", "not a multiple of 2 MiB: no huge pages at the end",
+           healthy(regions=[Region(size=(252 << 30) + 4096)]), "ddio-off", OFF_DDIO,
+           {"PM-11": WARN}),
+
+    # what the process may do
+    Golden("memlock", "248 GiB cannot be pinned with 64 KiB, and the NIC has no other way",
+           healthy(nics=nic_with(NO_ODP), memlock="65536", cap_ipc_lock=False), "failed", OFF_DDIO,
+           {"LIM-01": FAIL}),
+    Golden("memlock-odp", "the same with a NIC that may fault pages in",
+           healthy(memlock="65536", cap_ipc_lock=False), "ddio-off", OFF_DDIO, {"LIM-01": WARN}),
+    Golden("memlock-capable", "with CAP_IPC_LOCK there is no limit",
+           healthy(nics=nic_with(NO_ODP), memlock="65536"), "ddio-off", OFF_DDIO),
+    Golden("memlock-enough", "a limit above the size of the target",
+           healthy(nics=nic_with(NO_ODP), memlock=str(300 << 30), cap_ipc_lock=False), "ddio-off",
+           OFF_DDIO),
+    Golden("few-files", "ten descriptors do not hold one connection",
+           healthy(open_files=10), "failed", OFF_DDIO, {"LIM-02": FAIL}),
+    Golden("no-verbs", "nobody could ask the device",
+           healthy(nics=nic_with(None)), "ddio-off", OFF_DDIO,
+           {"CAP-01": UNKNOWN, "CAP-02": UNKNOWN, "CAP-03": UNKNOWN, "LIM-02": UNKNOWN}),
+    Golden("fsdax-no-verbs", "whether its pages can be faulted in is not known",
+           on_fsdax(nics=nic_with(None)), "ddio-off", OFF_DDIO,
+           FSDAX | {"ODP-01": UNKNOWN, "CAP-01": UNKNOWN, "CAP-02": UNKNOWN, "CAP-03": UNKNOWN,
+                    "LIM-02": UNKNOWN}, FILE),
+]

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What /proc/cpuinfo says of the processors that the trees have.
+
+Families, models and steppings are those of <asm/intel-family.h> and
+<asm/cputype.h> of Linux.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Processor:
+    vendor: str
+    model: int
+    stepping: int
+    name: str
+    family: int = 6
+    flags: str = "fpu vme tsc msr clflushopt clwb constant_tsc nonstop_tsc"
+
+
+PROCESSORS = {
+    "skx": Processor("GenuineIntel", 0x55, 4, "Intel(R) Xeon(R) Gold 6154 CPU @ 3.00GHz"),
+    "clx": Processor("GenuineIntel", 0x55, 7, "Intel(R) Xeon(R) Gold 6240 CPU @ 2.60GHz"),
+    "clx-guest": Processor("GenuineIntel", 0x55, 7, "Intel(R) Xeon(R) Gold 6240 CPU @ 2.60GHz",
+                           flags="fpu vme tsc msr clflushopt clwb hypervisor"),
+    "hsx": Processor("GenuineIntel", 0x3F, 2, "Intel(R) Xeon(R) CPU E5-2690 v3 @ 2.60GHz"),
+    "icx": Processor("GenuineIntel", 0x6A, 6, "Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz"),
+    "spr": Processor("GenuineIntel", 0x8F, 8, "Intel(R) Xeon(R) Platinum 8480+"),
+    "client": Processor("GenuineIntel", 0x9E, 10, "Intel(R) Core(TM) i7-8700 CPU @ 3.20GHz"),
+    "epyc": Processor("AuthenticAMD", 17, 1, "AMD EPYC 9654 96-Core Processor", family=25),
+    "neoverse": Processor("ARM", 0xD49, 0, "", family=8),
+}
+CPUS = 4  # two in each of two sockets
+ARM_FEATURES = "fp asimd aes crc32 atomics asimdrdm lrcpc dcpop"
+
+
+def cpuinfo(name: str, cpus: int = CPUS) -> str:
+    processor = PROCESSORS[name]
+    blocks = []
+    for cpu in range(cpus):
+        if processor.vendor == "ARM":
+            blocks.append(f"processor\t: {cpu}\nBogoMIPS\t: 50.00\nFeatures\t: {ARM_FEATURES}\n"
+                          "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\n"
+                          f"CPU part\t: {processor.model:#x}\nCPU revision\t: 0\n")
+        else:
+            blocks.append(f"processor\t: {cpu}\nvendor_id\t: {processor.vendor}\n"
+                          f"cpu family\t: {processor.family}\nmodel\t\t: {processor.model}\n"
+                          f"model name\t: {processor.name}\nstepping\t: {processor.stepping}\n"
+                          f"physical id\t: {cpu // 2}\nflags\t\t: {processor.flags}\n")
+    return "\n".join(blocks)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What rpma-ddio-check says of machines that were thought up, compared with what
+it has to say, status by status; and that it looks at nothing else."""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from checker import NOBODY, TOOL, Document, look, run, said, statuses
+from golden import HEALTHY, ROWS, Ddio, Golden, healthy
+from golden_ddio import TREES as DDIO_TREES
+from golden_device import TREES as DEVICE_TREES
+from golden_pmem import TREES as PMEM_TREES
+from trees import Host, Nic, Region, build, card
+
+TREES = [*DDIO_TREES, *PMEM_TREES, *DEVICE_TREES]
+ALL = pytest.mark.parametrize("golden", TREES, ids=[tree.name for tree in TREES])
+
+
+@pytest.fixture(scope="session")
+def trees() -> Iterator[Path]:
+    """All trees, where every user may read them."""
+    with tempfile.TemporaryDirectory() as directory:
+        top = Path(directory)
+        top.chmod(0o755)
+        for golden in TREES:
+            build(golden.host, top / golden.name)
+        yield top
+
+
+def ddio_block(document: Document) -> Ddio:
+    block = document["ddio"]
+    values = block["registers"]
+    pair = values and (int(values["perfctrlsts_0"], 16), int(values["perfctrlsts_1"], 16))
+    return Ddio(block["state"], block["evidence"], block["root_port"], pair,
+                block["low_confidence"])
+
+
+def differences(golden: Golden, document: Document) -> list[str]:
+    found = statuses(document)
+    lines = [f"{number}: {found.get(number)}, expected {expected}; {said(document, number)}"
+             for number, expected in golden.statuses.items() if found.get(number) != expected]
+    lines += [f"{number}: not expected at all" for number in found if number not in HEALTHY]
+    verdict, exit_code, direct_write = ROWS[golden.row]
+    judgement = document["judgement"]
+    for what, got, expected in (
+            ("row", judgement["row"], golden.row), ("verdict", document["verdict"], verdict),
+            ("exit code", judgement["exit_code"], exit_code),
+            ("assumed", judgement["assumed"], golden.assumed),
+            ("lenient", judgement["lenient"], "--lenient" in golden.options),
+            ("direct write", document["direct_write_to_pmem"]["value"], direct_write)):
+        if got != expected:
+            lines.append(f"{what}: {got}, expected {expected}")
+    if golden.ddio is not None and ddio_block(document) != golden.ddio:
+        lines.append(f"ddio: {document['ddio']}, expected {golden.ddio}")
+    return lines
+
+
+@ALL
+def test_a_tree_gives_what_its_machine_deserves(trees: Path, golden: Golden) -> None:
+    document = look(trees / golden.name, *golden.options)
+    lines = differences(golden, document)
+    assert not lines, "\n".join([golden.why, *lines])
+
+
+@ALL
+def test_a_dump_of_a_tree_gives_the_same(trees: Path, tmp_path: Path, golden: Golden) -> None:
+    first = look(trees / golden.name, *golden.options, "--dump-facts", str(tmp_path / "dump"))
+    again = look(tmp_path / "dump", *golden.options)
+    for part in ("verdict", "judgement", "ddio", "direct_write_to_pmem", "device", "target"):
+        assert again[part] == first[part]
+    assert statuses(again) == statuses(first)
+
+
+@ALL
+def test_every_check_names_what_to_do_where_it_is_bad(trees: Path, golden: Golden) -> None:
+    for check in look(trees / golden.name, *golden.options)["checks"]:
+        assert check["meaning"], check
+        assert check["status"] not in ("WARN", "FAIL") or check["fix"], check
+        assert check["status"] in ("SKIP", "UNKNOWN", "ASSUMED") or check["source"], check
+
+
+@ALL
+def test_unknown_is_never_ready(trees: Path, golden: Golden) -> None:
+    """Whatever is expected: direct write needs a domain and DDIO off, or eADR."""
+    document = look(trees / golden.name, *golden.options)
+    found = statuses(document)
+    if not document["direct_write_to_pmem"]["value"]:
+        return
+    assert "FAIL" not in found.values()
+    assert document["run"]["exit_code"] == 0 and found["PM-06"] == "PASS"
+    state = document["ddio"]["state"]
+    assert (document["verdict"] == "APM_READY_EADR" or state == "OFF" or
+            (state == "OFF_WARN" and "--lenient" in golden.options))
+
+
+def explained() -> dict[str, set[str]]:
+    """The statuses that --explain has for each check."""
+    found: dict[str, set[str]] = {}
+    number = ""
+    for line in run("--explain", "all").stdout.splitlines():
+        if match := re.match(r"([A-Z]+-[0-9]+)\b", line):
+            number = match[1]
+            found[number] = set()
+        elif match := re.match(r"\s*(PASS|WARN|FAIL|UNKNOWN|SKIP|INFO|ASSUMED): ", line):
+            found[number].add(match[1])
+    return found
+
+
+# What no tree can show, because it is of a machine that is running, or of a
+# situation that no sound kernel makes: the unit tests have these.
+UNIT_TESTS_ONLY: dict[str, set[str]] = {}
+
+
+def test_every_status_that_is_explained_is_seen(trees: Path) -> None:
+    seen: dict[str, set[str]] = {number: set() for number in HEALTHY}
+    for golden in TREES:
+        for number, status in statuses(look(trees / golden.name, *golden.options)).items():
+            seen[number].add(status)
+    rows = []
+    for number, texts in explained().items():
+        missing = texts - seen[number] - UNIT_TESTS_ONLY.get(number, set())
+        silent = seen[number] - texts
+        if missing or silent:
+            rows.append(f"{number}: seen {sorted(seen[number])}, not seen {sorted(missing)}, "
+                        f"not explained {sorted(silent)}")
+    assert set(explained()) == set(HEALTHY)
+    assert not rows, "\n".join(rows)
+
+
+def test_every_row_of_the_verdict_is_seen() -> None:
+    assert {golden.row for golden in TREES} == set(ROWS)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")
+@pytest.mark.parametrize("name", ["clx-ddio-off", "fsdax", "rxe", "no-device"])
+def test_nobody_gets_the_same(trees: Path, name: str) -> None:
+    golden = next(tree for tree in TREES if tree.name == name)
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        copy = shutil.copy(TOOL, directory)
+        document = look(trees / name, *golden.options, before=NOBODY, tool=copy)
+    assert not differences(golden, document)
+
+
+def outside(trace: str, top: Path) -> list[str]:
+    """Files that were opened elsewhere, the program's own parts left out."""
+    own = re.compile(r"^(/usr)?/(lib|lib64|local/lib)/|^/etc/ld\.so|^/usr/share/(locale|zoneinfo)|"
+                     r"^/etc/localtime|^/usr/lib/locale|^/dev/null$")
+    opened = re.findall(r"(?:open|openat|openat2)\(.* = \d+<([^>]*)>", trace)
+    tool = str(Path(TOOL).resolve().parents[2])
+    return sorted({path for path in opened
+                   if not path.startswith((f"{top}/", tool)) and path != str(top)
+                   and not own.match(path)})
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.parametrize("name", ["clx-ddio-off", "fsdax", "bond", "non-root"])
+def test_nothing_else_is_opened(trees: Path, tmp_path: Path, name: str) -> None:
+    golden = next(tree for tree in TREES if tree.name == name)
+    trace = tmp_path / "trace"
+    strace = ["strace", "-f", "-y", "-e", "trace=open,openat,openat2", "-o", str(trace)]
+    look(trees / name, *golden.options, before=strace)
+    assert outside(trace.read_text(encoding="utf-8"), trees / name) == []
+
+
+def many() -> Host:
+    """Eight NICs, and 32 root ports."""
+    nics = [Nic(f"mlx5_{n}", card(f"0000:{n * 16 + 1:02x}:00.0", root=f"0000:{n * 16:02x}:00.0"),
+                netdev=f"ens{n}f0np0") for n in range(32)]
+    return healthy(nics=nics, regions=[Region(n) for n in range(16)])
+
+
+def test_a_large_machine_takes_no_time(tmp_path: Path) -> None:
+    build(many(), tmp_path / "many")
+    before = os.times()
+    document = look(tmp_path / "many", "--target", "/dev/dax0.0")
+    after = os.times()
+    assert document["verdict"] == "APM_READY"
+    used = after.children_user - before.children_user + after.children_system \
+        - before.children_system
+    assert used < 1, used

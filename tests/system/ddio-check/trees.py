@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the sysfs, procfs and facts.json of a machine that was thought up.
+
+A Host says what the machine has, each part with the defaults of a healthy one;
+build() writes it below a directory in the shape that Linux gives it: devices in
+sys/devices, relative links to them everywhere else, numbers in the kernel's
+words. The expectations for these machines are in golden.py.
+"""
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from config_space import ConfigSpace, connectx, intel_port
+from processors import CPUS, PROCESSORS, cpuinfo
+
+GIB = 1 << 30
+OFF = (0x00183011, 0x200)  # no allocating writes, none for no-snoop, none for TPH
+ON = (0x00183091, 0)  # as firmware leaves it
+GEN3 = "8.0 GT/s PCIe"
+GEN4 = "16.0 GT/s PCIe"
+ROCE_V2 = ("0000:0000:0000:0000:0000:ffff:c0a8:0a01", "RoCE v2")
+LINK_LOCAL = ("fe80:0000:0000:0000:0e42:a1ff:fe2b:1c40", "IB/RoCE v1")
+LINK_LOCAL_V2 = (LINK_LOCAL[0], "RoCE v2")
+MLX5_VERBS = {"device_cap_flags_ex": 0x05721C36, "odp_general": 3, "odp_rc": 0x1F,
+              "max_qp_wr": 32768, "max_cqe": 4194303, "max_qp_rd_atom": 16, "tph_handle": False}
+RXE_VERBS = {"device_cap_flags_ex": 0x01223C76, "odp_general": 0, "odp_rc": 0,
+             "max_qp_wr": 1048576, "max_cqe": 32767, "max_qp_rd_atom": 128, "tph_handle": False}
+
+
+@dataclass
+class Function:
+    """A PCI function; speeds and widths are (current, best)."""
+    address: str
+    config: ConfigSpace
+    readable: int = 4096  # bytes of it
+    speed: tuple[str, str] = (GEN3, GEN3)
+    width: tuple[int, int] = (16, 16)
+
+
+@dataclass
+class Port:
+    state: str = "4: ACTIVE"
+    phys_state: str = "5: LinkUp"
+    rate: str = "100 Gb/sec (4X EDR)"
+    link_layer: str = "Ethernet"
+    gids: list[tuple[str, str]] = field(default_factory=lambda: [LINK_LOCAL, LINK_LOCAL_V2,
+                                                                 (ROCE_V2[0], "IB/RoCE v1"),
+                                                                 ROCE_V2])
+
+
+@dataclass
+class Nic:
+    """An RDMA device below the first of CHAIN, a root port, or one of software:
+    then there is no chain, unless an old kernel gave it its network card's."""
+    name: str = "mlx5_0"
+    chain: list[Function] = field(default_factory=list)
+    netdev: str = "ens1f0np0"
+    driver: str = "mlx5_core"
+    node_type: str = "1: CA"
+    node_desc: str = "db1 mlx5_0"
+    hca_type: str = "MT4119"
+    ports: list[Port] = field(default_factory=lambda: [Port()])
+    numa_node: int = 0
+    cpus: str = "0-1"
+    irq_cpus: str = "0-1"
+    iommu: str | None = "identity"
+    physfn: Function | None = None
+    parent: bool = False  # has the attribute "parent", which only rxe has
+    bond: dict[str, list[Function]] | None = None  # network devices below bond0
+    verbs: dict[str, Any] | None = field(default_factory=lambda: dict(MLX5_VERBS))
+
+
+@dataclass
+class Dimm:
+    name: str = "nmem0"
+    flags: str | None = ""
+    dirty_shutdown: int | None = 0
+
+
+@dataclass
+class Region:
+    """A region with one namespace: region0, namespace0.0 and dax0.0 or pmem0."""
+    number: int = 0
+    mode: str = "dax"
+    provider: str = "ACPI.NFIT"
+    bus: int = 0
+    domain: str | None = "memory_controller"
+    size: int = 252 * GIB
+    read_only: int = 0
+    badblocks: str = ""
+    block_badblocks: str = ""
+    numa_node: int = 0
+    target_node: int = 2
+    dax_driver: str | None = "device_dax"
+    dax_size: int = 248 * GIB
+    align: int = 2 << 20
+    queue_dax: int = 1
+    dimms: list[Dimm] = field(default_factory=lambda: [Dimm()])
+    claimed: bool = True  # by a pfn device, as ndctl makes it
+
+    @property
+    def block(self) -> str:
+        return f"pmem{self.number}" + ("s" if self.mode == "safe" else "")
+
+
+@dataclass
+class Mount:
+    place: str
+    device: str  # of sys/block
+    number: str
+    filesystem: str = "ext4"
+    options: str = "rw,dax=always"
+
+
+@dataclass
+class Host:
+    cpu: str = "clx"
+    nics: list[Nic] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+    mounts: list[Mount] = field(default_factory=list)
+    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    striped: list[str] = field(default_factory=list)  # block devices below dm-0
+    cxl_pmem_bytes: int = 0
+    cmdline: str = "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro"
+    memlock: str = "unlimited"
+    open_files: int = 1048576
+    cap_ipc_lock: bool = True
+    root: bool = True  # what only root may read is there
+    msr: int | None = None
+    resctrl: dict[str, str] = field(default_factory=dict)
+    governor: str | None = "performance"
+    no_turbo: int | None = 1
+    idle: list[tuple[str, int]] = field(default_factory=lambda: [("POLL", 0), ("C1", 2)])
+    clocksource: str = "tsc"
+    lockdown: str | None = "[none] integrity confidentiality"
+    numa_balancing: int | None = 0
+    usable_cpus: str = "0-3"
+    probe: dict[str, Any] | None = None
+    facts: bool = True
+
+
+def card(slot: str = "0000:17:00.0", port: ConfigSpace | None = None,
+         nic: ConfigSpace | None = None, root: str = "0000:16:00.0") -> list[Function]:
+    """A card in a slot of a root port, DDIO off and healthy unless said otherwise."""
+    return [Function(root, port or intel_port(0x2030, OFF)), Function(slot, nic or connectx())]
+
+
+class _Tree:
+    def __init__(self, top: Path, host: Host) -> None:
+        self.top = top
+        self.host = host
+        self.next_irq = 120
+        self.groups = 0
+
+    def file(self, path: str, content: str | int | bytes) -> None:
+        file = self.top / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            file.write_bytes(content)
+        else:
+            file.write_text(f"{content}\n", encoding="ascii")
+
+    def files(self, directory: str, **contents: str | int) -> None:
+        for name, content in contents.items():
+            self.file(f"{directory}/{name}", content)
+
+    def link(self, path: str, target: str) -> None:
+        """A relative link to TARGET, a path below the top."""
+        link = self.top / path
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(os.path.relpath(self.top / target, link.parent))
+
+    # --- the processor and the kernel
+
+    def platform(self) -> None:
+        host = self.host
+        self.file("proc/cpuinfo", cpuinfo(host.cpu))
+        self.file("proc/cmdline", host.cmdline)
+        cpus = "sys/devices/system/cpu"
+        for cpu in range(CPUS):
+            directory = f"{cpus}/cpu{cpu}"
+            self.files(f"{directory}/topology", physical_package_id=cpu // 2, core_id=cpu % 2)
+            if host.governor:
+                self.file(f"{directory}/cpufreq/scaling_governor", host.governor)
+            for number, (name, latency) in enumerate(host.idle):
+                self.files(f"{directory}/cpuidle/state{number}", name=name, latency=latency,
+                           disable=0)
+        self.files(cpus, online="0-3", possible="0-3", present="0-3")
+        if host.no_turbo is not None and PROCESSORS[host.cpu].vendor == "GenuineIntel":
+            self.file(f"{cpus}/intel_pstate/no_turbo", host.no_turbo)
+        for node, list_ in enumerate(("0-1", "2-3")):
+            self.file(f"sys/devices/system/node/node{node}/cpulist", list_)
+        self.file("sys/devices/system/node/online", "0-1")
+        self.files("sys/devices/system/clocksource/clocksource0",
+                   current_clocksource=host.clocksource,
+                   available_clocksource=f"{host.clocksource} hpet acpi_pm")
+        if host.lockdown:
+            self.file("sys/kernel/security/lockdown", host.lockdown)
+        if host.numa_balancing is not None:
+            self.file("proc/sys/kernel/numa_balancing", host.numa_balancing)
+        for name, value in host.resctrl.items():
+            self.file(f"sys/fs/resctrl/info/L3/{name}", value)
+        if host.msr is not None:
+            for cpu in (0, 2):
+                self._msr(cpu, host.msr)
+
+    def _msr(self, cpu: int, ways: int) -> None:
+        path = self.top / f"dev/cpu/{cpu}/msr"
+        path.parent.mkdir(parents=True)
+        with open(path, "wb") as file:
+            file.seek(0xC8B)
+            file.write(ways.to_bytes(8, "little"))
+
+    def process(self) -> None:
+        host = self.host
+        capabilities = 0x1FFFFFFFFFF if host.root else 0
+        capabilities &= ~(1 << 14)
+        if host.cap_ipc_lock:
+            capabilities |= 1 << 14
+        self.file("proc/self/status", "Name:\trpma-ddio-check\n"
+                  f"CapInh:\t{0:016x}\nCapPrm:\t{capabilities:016x}\nCapEff:\t{capabilities:016x}\n"
+                  "Cpus_allowed:\tf\nCpus_allowed_list:\t{host.usable_cpus}")
+        self.file("proc/self/limits", "\n".join((
+            "Limit                     Soft Limit           Hard Limit           Units     ",
+            f"{'Max open files':<25} {host.open_files:<20} {host.open_files:<20} files     ",
+            f"{'Max locked memory':<25} {host.memlock:<20} {host.memlock:<20} bytes     ")))
+        lines = ["22 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw",
+                 "23 22 0:21 / /sys rw,nosuid shared:2 - sysfs sysfs rw",
+                 "24 22 0:22 / /proc rw,nosuid shared:3 - proc proc rw",
+                 "25 22 0:5 / /dev rw,nosuid shared:4 - devtmpfs udev rw"]
+        lines += [f"{100 + at} 22 {m.number} / {m.place} rw,relatime shared:{50 + at} - "
+                  f"{m.filesystem} /dev/{m.device} {m.options}"
+                  for at, m in enumerate(host.mounts)]
+        self.file("proc/self/mountinfo", "\n".join(lines))
+        disk = "sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda"
+        self.files(f"{disk}/sda2", dev="8:2", size=1 << 30, partition=2)
+        self.files(f"{disk}/queue", dax=0)
+        self.file(f"{disk}/dev", "8:0")
+        self.link("sys/dev/block/8:2", f"{disk}/sda2")
+        self.link("sys/dev/block/8:0", disk)
+        self.link("sys/block/sda", disk)
+
+    # --- PCI and RDMA
+
+    def function(self, directory: str, function: Function, numa_node: int) -> None:
+        config = function.config
+        readable = function.readable if self.host.root else 64
+        self.file(f"{directory}/config", bytes(config.bytes[:readable]))
+        self.files(directory, vendor=f"0x{config.vendor:04x}", device=f"0x{config.device:04x}")
+        self.file(f"{directory}/class", f"0x{config.class_code:06x}")
+        self.files(directory, current_link_speed=function.speed[0],
+                   max_link_speed=function.speed[1], current_link_width=function.width[0],
+                   max_link_width=function.width[1], numa_node=numa_node,
+                   local_cpulist="0-1" if numa_node <= 0 else "2-3")
+        self.link(f"{directory}/subsystem", "sys/bus/pci")
+        self.link(f"sys/bus/pci/devices/{function.address}", directory)
+
+    def chain(self, chain: list[Function], numa_node: int) -> str:
+        """All functions of it; the directory of the last one."""
+        directory = f"sys/devices/pci{chain[0].address[:7]}"
+        for at, function in enumerate(chain):
+            directory += f"/{function.address}"
+            self.function(directory, function, numa_node)
+            if at < len(chain) - 1:
+                self.link(f"{directory}/driver", "sys/bus/pci/drivers/pcieport")
+        return directory
+
+    def netdev(self, device: str, name: str) -> None:
+        directory = f"{device}/net/{name}"
+        self.files(directory, mtu=4200, operstate="up", address="0c:42:a1:2b:1c:40")
+        if "/virtual/" not in f"{directory}/":
+            self.link(f"{directory}/device", device)
+        self.link(f"sys/class/net/{name}", directory)
+
+    def physical(self, nic: Nic) -> str:
+        """The card below an RDMA device; its directory."""
+        device = self.chain(nic.chain, nic.numa_node)
+        self.file(f"{device}/local_cpulist", nic.cpus)
+        self.link(f"{device}/driver", f"sys/bus/pci/drivers/{nic.driver}")
+        if nic.iommu:
+            self.link(f"{device}/iommu_group", f"sys/kernel/iommu_groups/{self.groups}")
+            self.file(f"sys/kernel/iommu_groups/{self.groups}/type", nic.iommu)
+            self.groups += 1
+        if nic.physfn:
+            physical = self.chain(nic.chain[:-1] + [nic.physfn], nic.numa_node)
+            self.link(f"{physical}/driver", f"sys/bus/pci/drivers/{nic.driver}")
+            self.link(f"{physical}/virtfn0", device)
+            self.link(f"{device}/physfn", physical)
+        for _ in range(4):
+            self.file(f"{device}/msi_irqs/{self.next_irq}", "msix")
+            self.files(f"proc/irq/{self.next_irq}", smp_affinity_list=nic.irq_cpus,
+                       effective_affinity_list=nic.irq_cpus)
+            self.next_irq += 1
+        if nic.bond is None:
+            self.netdev(device, nic.netdev)
+        return device
+
+    def bond(self, nic: Nic) -> None:
+        bond = f"sys/devices/virtual/net/{nic.netdev}"
+        self.files(bond, mtu=4200, operstate="up")
+        self.file(f"{bond}/bonding/slaves", " ".join(nic.bond or {}))
+        self.link(f"sys/class/net/{nic.netdev}", bond)
+        for name, chain in (nic.bond or {}).items():
+            device = self.chain(chain, nic.numa_node)
+            self.link(f"{device}/driver", f"sys/bus/pci/drivers/{nic.driver}")
+            self.netdev(device, name)
+            self.link(f"{device}/net/{name}/master", bond)
+            self.link(f"{bond}/lower_{name}", f"{device}/net/{name}")
+
+    def nic(self, nic: Nic) -> None:
+        if nic.chain:
+            device = self.physical(nic)
+            directory = f"{device}/infiniband/{nic.name}"
+            self.link(f"{directory}/device", device)
+        else:
+            directory = f"sys/devices/virtual/infiniband/{nic.name}"
+            self.netdev("sys/devices/virtual", nic.netdev)
+        if nic.bond:
+            self.bond(nic)
+        self.link(f"sys/class/infiniband/{nic.name}", directory)
+        self.link(f"{directory}/subsystem", "sys/class/infiniband")
+        self.files(directory, node_type=nic.node_type, node_desc=nic.node_desc,
+                   node_guid="0c42:a103:002b:1c40", sys_image_guid="0c42:a103:002b:1c40")
+        if nic.parent:
+            self.file(f"{directory}/parent", nic.netdev)
+        if nic.hca_type:
+            self.files(directory, fw_ver="16.35.2000", hw_rev="0", hca_type=nic.hca_type,
+                       board_id="MT_0000000010")
+        for number, port in enumerate(nic.ports, 1):
+            self.port(f"{directory}/ports/{number}", nic, port)
+
+    def port(self, directory: str, nic: Nic, port: Port) -> None:
+        self.files(directory, state=port.state, phys_state=port.phys_state, rate=port.rate,
+                   link_layer=port.link_layer, lid="0x0", sm_lid="0x0")
+        none = ("0000:0000:0000:0000:0000:0000:0000:0000", "")
+        for at, (gid, kind) in enumerate(port.gids + [none] * 4):
+            self.file(f"{directory}/gids/{at}", gid)
+            if kind:  # reading that of an empty entry gives an error
+                self.file(f"{directory}/gid_attrs/types/{at}", kind)
+                self.file(f"{directory}/gid_attrs/ndevs/{at}", nic.netdev)
+
+    # --- persistent memory
+
+    def bus(self, region: Region) -> str:
+        parents = {
+            "ACPI.NFIT": "LNXSYSTM:00/LNXSYBUS:00/ACPI0012:00",
+            "e820": "platform/e820_pmem",
+            "virtio-pmem": "pci0000:00/0000:00:04.0/virtio2",
+            "CXL": "platform/ACPI0017:00/root0/nvdimm-bridge0",
+        }
+        parent = parents.get(region.provider, f"platform/{region.provider}")
+        directory = f"sys/devices/{parent}/ndbus{region.bus}"
+        self.file(f"{directory}/provider", region.provider)
+        self.link(f"sys/bus/nd/devices/ndbus{region.bus}", directory)
+        return directory
+
+    def region(self, region: Region) -> None:
+        n = region.number
+        bus = self.bus(region)
+        directory = f"{bus}/region{n}"
+        self.files(directory, size=region.size, read_only=region.read_only, align="0x1000000",
+                   numa_node=region.numa_node, target_node=region.target_node, nstype=5,
+                   devtype="nd_pmem", mappings=len(region.dimms), available_size=0)
+        if region.domain:
+            self.file(f"{directory}/persistence_domain", region.domain)
+        self.file(f"{directory}/badblocks", region.badblocks.encode())
+        self.link(f"{directory}/subsystem", "sys/bus/nd")
+        self.link(f"sys/bus/nd/devices/region{n}", directory)
+        for at, dimm in enumerate(region.dimms):
+            self.file(f"{directory}/mapping{at}", f"{dimm.name},0,{region.size},0")
+            self.dimm(bus, dimm, "cxl" if region.provider == "CXL" else "nfit")
+        self.namespace(directory, region)
+
+    def dimm(self, bus: str, dimm: Dimm, family: str) -> None:
+        directory = f"{bus}/{dimm.name}"
+        if family == "nfit":
+            if dimm.flags is not None:
+                self.file(f"{directory}/nfit/flags", dimm.flags)
+            self.files(f"{directory}/nfit", serial="0x0000316e", handle="0x1")
+        if dimm.dirty_shutdown is not None:
+            self.file(f"{directory}/{family}/dirty_shutdown", dimm.dirty_shutdown)
+        self.file(f"{directory}/devtype", "nvdimm")
+        self.link(f"sys/bus/nd/devices/{dimm.name}", directory)
+
+    def namespace(self, directory: str, region: Region) -> None:
+        n = region.number
+        name = f"namespace{n}.0"
+        self.files(f"{directory}/{name}", mode=region.mode, size=region.size, nstype=5,
+                   numa_node=region.numa_node, target_node=region.target_node)
+        self.link(f"sys/bus/nd/devices/{name}", f"{directory}/{name}")
+        self.seeds(directory, n)
+        claims = {"dax": f"dax{n}.0", "memory": f"pfn{n}.0", "safe": f"btt{n}.0"}
+        holder = name
+        if region.mode in claims and region.claimed:
+            holder = claims[region.mode]
+            self.files(f"{directory}/{holder}", namespace=name, numa_node=region.numa_node,
+                       size=region.dax_size)
+            self.file(f"{directory}/{name}/holder", holder)
+            self.link(f"sys/bus/nd/devices/{holder}", f"{directory}/{holder}")
+        if region.mode == "dax":
+            self.device_dax(f"{directory}/{holder}", region)
+        else:
+            self.block(f"{directory}/{holder}", region)
+
+    def seeds(self, directory: str, n: int) -> None:
+        """What the kernel keeps ready to be made into the next namespace."""
+        self.files(f"{directory}/namespace{n}.1", mode="raw", size=0, nstype=5, holder="")
+        self.files(directory, namespace_seed=f"namespace{n}.1")
+        self.link(f"sys/bus/nd/devices/namespace{n}.1", f"{directory}/namespace{n}.1")
+        for kind in ("btt", "pfn", "dax"):
+            self.files(f"{directory}/{kind}{n}.1", namespace="", mode="none")
+            self.link(f"sys/bus/nd/devices/{kind}{n}.1", f"{directory}/{kind}{n}.1")
+
+    def device_dax(self, parent: str, region: Region) -> None:
+        name = f"dax{region.number}.0"
+        directory = f"{parent}/{name}"
+        self.files(directory, size=region.dax_size, align=region.align, dev=f"252:{region.number}",
+                   numa_node=region.numa_node, target_node=region.target_node,
+                   resource=hex(0x2080000000 + region.number * region.size))
+        self.files(f"{parent}/dax_region", id=region.number, size=region.dax_size,
+                   align=region.align)
+        self.link(f"{directory}/subsystem", "sys/bus/dax")
+        if region.dax_driver:
+            self.link(f"{directory}/driver", f"sys/bus/dax/drivers/{region.dax_driver}")
+            (self.top / f"sys/bus/dax/drivers/{region.dax_driver}").mkdir(parents=True,
+                                                                          exist_ok=True)
+        self.link(f"sys/bus/dax/devices/{name}", directory)
+        self.link(f"sys/dev/char/252:{region.number}", directory)
+
+    def block(self, parent: str, region: Region) -> None:
+        directory = f"{parent}/block/{region.block}"
+        self.files(directory, dev=f"259:{region.number}", size=region.dax_size // 512, ro=0)
+        self.file(f"{directory}/badblocks", region.block_badblocks.encode())
+        self.files(f"{directory}/queue", dax=region.queue_dax if region.mode != "safe" else 0,
+                   logical_block_size=4096)
+        self.link(f"{directory}/device", parent)
+        self.link(f"{directory}/subsystem", "sys/class/block")
+        for place in ("sys/block/" + region.block, "sys/class/block/" + region.block,
+                      f"sys/dev/block/259:{region.number}"):
+            self.link(place, directory)
+
+    def device_mapper(self) -> None:
+        directory = "sys/devices/virtual/block/dm-0"
+        self.files(directory, dev="253:0", size=1 << 30)
+        self.files(f"{directory}/queue", dax=1)
+        self.files(f"{directory}/dm", name="striped")
+        for name in self.host.striped:
+            self.link(f"{directory}/slaves/{name}",
+                      os.path.relpath((self.top / f"sys/block/{name}").resolve(), self.top))
+        self.link("sys/block/dm-0", directory)
+        self.link("sys/dev/block/253:0", directory)
+
+    def cxl(self) -> None:
+        memory = "sys/devices/pci0000:34/0000:34:00.0/0000:35:00.0/mem0"
+        self.file(f"{memory}/pmem/size", hex(self.host.cxl_pmem_bytes))
+        self.file(f"{memory}/ram/size", "0x0")
+        self.link("sys/bus/cxl/devices/mem0", memory)
+        region = "sys/devices/platform/ACPI0017:00/root0/decoder0.0/region0"
+        self.files(region, mode="pmem", size=hex(self.host.cxl_pmem_bytes))
+        self.link("sys/bus/cxl/devices/region0", region)
+
+    def facts(self) -> None:
+        host = self.host
+        facts: dict[str, Any] = {"schema": "rpma-ddio-check-facts/1"}
+        facts["devices"] = {nic.name: nic.verbs for nic in host.nics if nic.verbs}
+        facts["targets"] = host.targets
+        if host.probe:
+            facts["probe"] = host.probe
+        self.file("facts.json", json.dumps(facts, indent=1))
+
+
+def build(host: Host, top: Path) -> None:
+    """Write HOST below TOP, which does not exist yet."""
+    top.mkdir(parents=True)
+    tree = _Tree(top, host)
+    for directory in ("sys/bus/nd/devices", "sys/bus/dax/devices", "sys/bus/pci/devices"):
+        (top / directory).mkdir(parents=True)
+    if host.nics:
+        (top / "sys/class/infiniband").mkdir(parents=True)
+    tree.platform()
+    tree.process()
+    for nic in host.nics:
+        tree.nic(nic)
+    for region in host.regions:
+        tree.region(region)
+    if host.striped:
+        tree.device_mapper()
+    if host.cxl_pmem_bytes:
+        tree.cxl()
+    if host.facts:
+        tree.facts()
