@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checks_capability.c -- what the verbs say of the device: on-demand paging,
+ * native flush and atomic write, TPH handles.
+ */
+#include <infiniband/verbs.h>
+#include <string.h>
+
+#include "checks.h"
+
+/* Linux include/uapi/rdma/ib_user_verbs.h, enum ib_uverbs_device_cap_flags */
+#define FLUSH_GLOBAL	 (UINT64_C(1) << 38)
+#define FLUSH_PERSISTENT (UINT64_C(1) << 39)
+#define ATOMIC_WRITE	 (UINT64_C(1) << 40)
+/* of rdma-core 58 on */
+#define ODP_FLUSH	 (1U << 6)
+#define ODP_ATOMIC_WRITE (1U << 7)
+
+#define SOURCE		 "ibv_query_device_ex()"
+
+/* False, with the finding made: the device did not answer that. */
+static bool answered(const struct facts *facts, bool known, struct readiness_finding *finding)
+{
+	if (checks_without_device(facts, finding))
+		return false;
+	finding_source(finding, SOURCE);
+	if (known)
+		return true;
+	finding_value(finding, "%s", facts->verbs.why);
+	finding_say(finding, READINESS_UNKNOWN, "The device could not be asked.",
+		    "See that /dev/infiniband/uverbs* exist and may be opened by this user.");
+	return false;
+}
+
+static bool odp_enough(const struct answers_device *verbs)
+{
+	const uint32_t needed = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+
+	return (verbs->odp_general & IBV_ODP_SUPPORT) != 0 && (verbs->odp_rc & needed) == needed;
+}
+
+static void look_odp(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct answers_device *verbs = &facts->verbs;
+	bool fsdax = facts->target.shape == TARGET_ON_FSDAX;
+
+	if (!answered(facts, verbs->odp_known, finding))
+		return;
+	finding_value(finding, "%s%s%s%s%s%s", odp_enough(verbs) ? "yes" : "no",
+		      (verbs->odp_rc & IBV_ODP_SUPPORT_WRITE) != 0 ? ", write" : "",
+		      (verbs->odp_rc & IBV_ODP_SUPPORT_READ) != 0 ? ", read" : "",
+		      (verbs->odp_rc & IBV_ODP_SUPPORT_ATOMIC) != 0 ? ", atomic" : "",
+		      (verbs->odp_rc & ODP_FLUSH) != 0 ? ", flush" : "",
+		      (verbs->odp_rc & ODP_ATOMIC_WRITE) != 0 ? ", atomic write" : "");
+	if (fsdax && !odp_enough(verbs))
+		finding_say(
+			finding, READINESS_FAIL,
+			"A file of a DAX file system cannot be registered: the kernel refuses "
+			"to pin it (EOPNOTSUPP), and the device cannot page on demand.",
+			"Take a device DAX as target (ndctl create-namespace --mode=devdax), or "
+			"a NIC with on-demand paging for RC write and read.");
+	else if (fsdax)
+		finding_say(finding, READINESS_PASS,
+			    "A file of a DAX file system can be registered, by on-demand paging.",
+			    NULL);
+	else
+		finding_say(finding, READINESS_INFO,
+			    "Files of a DAX file system need it; this target does not, or none was "
+			    "named.",
+			    NULL);
+}
+
+static void look_odp_cost(const struct facts *facts, struct readiness_finding *finding)
+{
+	if (checks_without_device(facts, finding))
+		return;
+	if (facts->target.shape != TARGET_ON_FSDAX) {
+		finding_say(finding, READINESS_SKIP,
+			    "The target is no file of a DAX file system, or none was named.", NULL);
+		return;
+	}
+	finding_value(finding, "%s", facts->target.filesystem);
+	finding_say(finding, READINESS_WARN,
+		    "Pages are paged in when they are first touched: the peer then sees RNR NAKs, "
+		    "and pauses of milliseconds.",
+		    "Touch the file before it is used, and call rpma_mr_advise() with "
+		    "IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE on the region.");
+}
+
+static void look_flush(const struct facts *facts, struct readiness_finding *finding)
+{
+	uint64_t flags = facts->verbs.cap_flags_ex;
+	bool global = (flags & FLUSH_GLOBAL) != 0, persistent = (flags & FLUSH_PERSISTENT) != 0;
+
+	if (!answered(facts, facts->verbs.flags_known, finding))
+		return;
+	finding_value(finding, "%s",
+		      global && persistent ? "visibility and persistence"
+		      : global		   ? "visibility alone"
+		      : persistent	   ? "persistence alone"
+					   : "none");
+	if (global && persistent)
+		finding_say(finding, READINESS_PASS,
+			    "The device does the flush of RDMA itself: the target's side makes "
+			    "writes persistent, whatever its cache does.",
+			    NULL);
+	else
+		finding_say(finding, READINESS_INFO,
+			    "No native flush: persistence takes a read that flushes, where device "
+			    "writes do not stay in the cache, or a message to the target.",
+			    NULL);
+}
+
+static void look_atomic_write(const struct facts *facts, struct readiness_finding *finding)
+{
+	bool has = (facts->verbs.cap_flags_ex & ATOMIC_WRITE) != 0;
+
+	if (!answered(facts, facts->verbs.flags_known, finding))
+		return;
+	finding_value(finding, "%s", has ? "yes" : "no");
+	finding_say(finding, READINESS_INFO,
+		    has ? "The device has a native atomic write of eight bytes."
+			: "No native atomic write; librpma sends a fenced write of eight bytes.",
+		    NULL);
+}
+
+static void look_tph_handle(const struct facts *facts, struct readiness_finding *finding)
+{
+	int has = facts->verbs.tph_handle;
+
+	if (checks_without_device(facts, finding))
+		return;
+	finding_source(finding, "ibv_alloc_dmah()");
+	if (has < 0) {
+		finding_say(finding, READINESS_UNKNOWN,
+			    "Whether regions can have TPH handles is not known.", NULL);
+		return;
+	}
+	finding_value(finding, "%s", has > 0 ? "yes" : "no");
+	finding_say(
+		finding, READINESS_INFO,
+		has > 0 ? "A program may give a region a TPH handle, and so steer writes into a "
+			  "cache; librpma never does."
+			: "No region can have a TPH handle.",
+		NULL);
+}
+
+const struct readiness_check checks_capability[] = {
+	{"ODP-01", "on-demand paging", look_odp,
+	 "A file of a DAX file system cannot be pinned for long, so it can be registered only by "
+	 "a\n"
+	 "device that pages on demand, for RDMA writes and reads of RC connections. Device DAX "
+	 "and\n"
+	 "DRAM are pinned and need none of it. Asked with ibv_query_device_ex().\n"
+	 "PASS: the target is such a file, and the device can.\n"
+	 "INFO: the target needs it not, or none was named.\n"
+	 "FAIL: the target is such a file, and the device cannot.\n"
+	 "UNKNOWN: the device could not be asked.\n"
+	 "SKIP: there is no device.\n"},
+	{"ODP-02", "cost of on-demand paging", look_odp_cost,
+	 "The first access to a page stops the NIC until the kernel has mapped it; the peer is "
+	 "told\n"
+	 "to come again later (RNR NAK). Known from the kind of the target.\n"
+	 "WARN: the target is a file of a DAX file system.\n"
+	 "SKIP: it is not, or there is no device.\n"},
+	{"CAP-01", "native flush", look_flush,
+	 "The flush operation of RDMA (memory placement extensions) makes the target's NIC see to\n"
+	 "persistence: no assumption about caches is needed. Asked with ibv_query_device_ex():\n"
+	 "device_cap_flags_ex, bits 38 (visibility) and 39 (persistence). Both ends need it, and\n"
+	 "libibverbs of the writing host must know the verb (rdma-core 45).\n"
+	 "PASS: both.\n"
+	 "INFO: not both.\n"
+	 "UNKNOWN: the device could not be asked.\n"
+	 "SKIP: there is no device.\n"},
+	{"CAP-02", "native atomic write", look_atomic_write,
+	 "An eight byte write that is seen whole or not at all, in order after a flush: what "
+	 "commits\n"
+	 "a log. Without it librpma uses a fenced RDMA write. Asked with ibv_query_device_ex():\n"
+	 "device_cap_flags_ex, bit 40.\n"
+	 "INFO: yes or no.\n"
+	 "UNKNOWN: the device could not be asked.\n"
+	 "SKIP: there is no device.\n"},
+	{"CAP-03", "TPH handles", look_tph_handle,
+	 "With rdma-core 59 a program can ask that writes to a region carry processing hints, "
+	 "which\n"
+	 "steer them into a cache. librpma does not; other programs on the same memory might.\n"
+	 "INFO: the device can, or cannot.\n"
+	 "UNKNOWN: the installed rdma-core does not know of it, or the device was not asked.\n"
+	 "SKIP: there is no device.\n"},
+	{NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checks_ddio.c -- do device writes go into the cache? What the processor
+ * offers, what its registers say, what the operator says, what a probe saw.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+#include "checks.h"
+#include "ddio.h"
+
+#define HOW_TO_KNOW                                                                                \
+	"Set DDIO in the firmware's menu and say so with --assume-ddio off:WHY, or measure it "    \
+	"with --probe; or use the flush by a message (GPSPM), which needs neither."
+
+/* What is publicly known of a processor. */
+struct platform_row {
+	const char *vendor;
+	int model; /* -1: any */
+	const char *name;
+	const char *meaning;
+};
+
+#define BY_PORT	  "Each root port has a switch for device writes, and it can be read."
+#define BY_PORT_L "Each root port has a switch for device writes; it is less well documented."
+#define BY_MENU                                                                                    \
+	"Cache allocation is set in the firmware's menu for the whole machine; no public "         \
+	"register "                                                                                \
+	"tells."
+#define BY_NOTHING "No public switch or register for cache allocation is known."
+
+static const struct platform_row platform_rows[] = {
+	{"GenuineIntel", 0x55, "Skylake-SP, Cascade Lake or Cooper Lake", BY_PORT},
+	{"GenuineIntel", 0x3f, "Haswell-EP", BY_PORT_L},
+	{"GenuineIntel", 0x4f, "Broadwell-EP", BY_PORT_L},
+	{"GenuineIntel", 0x6a, "Ice Lake-SP", BY_MENU},
+	{"GenuineIntel", 0x6c, "Ice Lake-D", BY_MENU},
+	{"GenuineIntel", 0x8f, "Sapphire Rapids", BY_NOTHING},
+	{"GenuineIntel", 0xcf, "Emerald Rapids", BY_NOTHING},
+	{"GenuineIntel", 0xad, "Granite Rapids", BY_NOTHING},
+	{"GenuineIntel", 0xaf, "Sierra Forest", BY_NOTHING},
+	{"GenuineIntel", -1, "Intel", BY_NOTHING},
+	{"AuthenticAMD", -1, "AMD",
+	 "Writes are injected into a cache where TPH tags ask for it; without TPH that is "
+	 "unlikely, "
+	 "and nothing proves it."},
+	{"HygonGenuine", -1, "Hygon", BY_NOTHING},
+	{NULL, -1, NULL, BY_NOTHING},
+};
+
+static const struct platform_row *find_row(const struct facts_platform *platform)
+{
+	const struct platform_row *row = platform_rows;
+
+	while (row->vendor != NULL &&
+	       (strcmp(row->vendor, platform->vendor) != 0 ||
+		(row->model >= 0 && (row->model != platform->model || platform->family != 6))))
+		row++;
+	return row;
+}
+
+static void look_platform(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_platform *p = &facts->platform;
+	const struct platform_row *row = find_row(p);
+
+	if (facts->device.found && checks_without_hardware(facts, finding))
+		return;
+	finding_source(finding, "/proc/cpuinfo");
+	if (p->vendor[0] == '\0') {
+		finding_say(finding, READINESS_UNKNOWN, "The processor is not known.", NULL);
+		return;
+	}
+	if (strncmp(p->vendor, "Arm", 3) == 0) {
+		finding_value(finding, "%s%s%s", p->vendor,
+			      p->arm_dcpop == KNOWN_YES ? ", dcpop" : "",
+			      p->arm_dcpodp == KNOWN_YES ? ", dcpodp" : "");
+		finding_say(
+			finding, READINESS_INFO,
+			p->arm_dcpop == KNOWN_YES
+				? "Stashing of device writes differs by system, no register "
+				  "tells; a flush by the CPU can reach persistence (DC CVAP)."
+				: "Stashing of device writes differs by system, no register "
+				  "tells; without dcpop no flush by the CPU reaches persistence.",
+			NULL);
+		return;
+	}
+	finding_value(finding, "%s, family %d, model 0x%02x, stepping %d",
+		      row->name != NULL ? row->name : p->vendor, p->family,
+		      (unsigned)p->model & 0xffff, p->stepping);
+	finding_say(finding, READINESS_INFO, row->meaning, NULL);
+}
+
+static void look_ways(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_platform *p = &facts->platform;
+
+	if (checks_without_hardware(facts, finding))
+		return;
+	if (p->ddio_ways_source[0] != '\0')
+		finding_source(finding, "/%s, register 0xc8b", p->ddio_ways_source);
+	if (p->ddio_ways_msr < 0) {
+		finding_say(finding, READINESS_SKIP,
+			    "The register of the ways that device writes use cannot be read.",
+			    p->ddio_ways_source[0] != '\0' ? "As root: modprobe msr. It is for "
+							     "information only."
+							   : NULL);
+		return;
+	}
+	finding_value(finding, "0x%llx: %d ways", (unsigned long long)p->ddio_ways_msr,
+		      __builtin_popcountll((unsigned long long)p->ddio_ways_msr));
+	finding_say(finding, READINESS_INFO,
+		    "Ways of the last level cache that device writes may use; never none, so it "
+		    "says nothing about whether they do.",
+		    NULL);
+}
+
+static void look_resctrl(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_platform *p = &facts->platform;
+
+	if (facts->device.found && checks_without_hardware(facts, finding))
+		return;
+	finding_source(finding,
+		       "/sys/fs/resctrl/info/L3/{shareable_bits,cbm_mask,io_alloc,io_alloc_cbm}");
+	if (p->l3_shareable_bits[0] == '\0' && p->l3_io_alloc[0] == '\0') {
+		finding_say(finding, READINESS_SKIP,
+			    "The kernel does not tell which ways of the cache devices share.",
+			    "As root: mount -t resctrl resctrl /sys/fs/resctrl. It is for "
+			    "information only.");
+		return;
+	}
+	finding_value(finding, "shareable %s of %s, io_alloc %s%s%s",
+		      p->l3_shareable_bits[0] != '\0' ? p->l3_shareable_bits : "unknown",
+		      p->l3_cbm_mask[0] != '\0' ? p->l3_cbm_mask : "unknown",
+		      p->l3_io_alloc[0] != '\0' ? p->l3_io_alloc : "unknown",
+		      p->l3_io_alloc_cbm[0] != '\0' ? " " : "", p->l3_io_alloc_cbm);
+	finding_say(finding, READINESS_INFO,
+		    "Ways of the cache that devices share; it confines their writes and does not "
+		    "turn allocation off.",
+		    NULL);
+}
+
+/* What to do about a state; the command for the register of this port, where there is one. */
+static void advise(const struct ddio *ddio, struct readiness_finding *finding)
+{
+	const char *port = ddio->port;
+
+	switch (ddio->state) {
+	case DDIO_ON:
+		finding_fix(finding,
+			    "Turn DDIO off for this port in the firmware's menu, or as root: "
+			    "setpci -s %s 180.b=0:88 184.w=200:200 (until the next boot; all "
+			    "devices below the port get slower); or use GPSPM.",
+			    port);
+		break;
+	case DDIO_ON_POSSIBLE:
+		finding_fix(
+			finding,
+			"Close the way around: as root setpci -s %s 180.b=0:8 184.w=200:200, or "
+			"turn off No Snoop and TPH of the NIC; run as root if its configuration "
+			"space could not be read.",
+			port);
+		break;
+	case DDIO_OFF_WARN:
+		finding_fix(finding,
+			    "As root: setpci -s %s 180.b=0:8, so that No Snoop does not matter.",
+			    port);
+		break;
+	case DDIO_OFF:
+	case DDIO_UNKNOWN:
+		break;
+	}
+}
+
+static enum readiness_status status_of(const struct ddio *ddio)
+{
+	static const enum readiness_status statuses[] = {
+		[DDIO_UNKNOWN] = READINESS_UNKNOWN, [DDIO_OFF] = READINESS_PASS,
+		[DDIO_OFF_WARN] = READINESS_WARN,   [DDIO_ON_POSSIBLE] = READINESS_WARN,
+		[DDIO_ON] = READINESS_WARN,
+	};
+
+	if (ddio->state == DDIO_OFF && ddio->low_confidence)
+		return READINESS_WARN;
+	return statuses[ddio->state];
+}
+
+static void look_registers(const struct facts *facts, struct readiness_finding *finding)
+{
+	static const char *const meanings[] = {
+		[DDIO_UNKNOWN] =
+			"Whether device writes allocate in the cache is not known, which is "
+			"never the same as off.",
+		[DDIO_OFF] = "Device writes do not allocate in the cache: they go to memory.",
+		[DDIO_OFF_WARN] =
+			"Device writes do not allocate, as long as nobody enables No Snoop "
+			"of the NIC.",
+		[DDIO_ON_POSSIBLE] = "Device writes do not allocate in general, but some may.",
+		[DDIO_ON] =
+			"Device writes end in the cache: a read that flushes does not make them "
+			"persistent, unless the cache itself is.",
+	};
+	struct ddio ddio;
+
+	if (checks_without_hardware(facts, finding))
+		return;
+	ddio_of_registers(facts, &ddio);
+	if (ddio.read)
+		finding_value(finding, "%s: perfctrlsts 0x%08x 0x%08x, %s",
+			      ddio_state_name(ddio.state), ddio.perfctrlsts[0], ddio.perfctrlsts[1],
+			      ddio.why);
+	else
+		finding_value(finding, "%s: %s", ddio_state_name(ddio.state), ddio.why);
+	if (ddio.port[0] != '\0')
+		finding_source(finding, "/sys/bus/pci/devices/%s/config, bytes 0x180 to 0x187",
+			       ddio.port);
+	finding_say(finding, status_of(&ddio), meanings[ddio.state],
+		    ddio.state == DDIO_UNKNOWN ? HOW_TO_KNOW : NULL);
+	if (ddio.low_confidence && ddio.state == DDIO_OFF)
+		finding_meaning(finding,
+				"%s The register is not well documented for this processor.",
+				meanings[DDIO_OFF]);
+	advise(&ddio, finding);
+}
+
+/* Does what the operator says go against what is known? */
+static bool contradicted(const struct facts *facts)
+{
+	enum ddio_state seen = ddio_of_probe(&facts->claims.probe);
+	struct ddio ddio;
+
+	ddio_of_registers(facts, &ddio);
+	if (facts->claims.ddio_assumed == KNOWN_NO)
+		return ddio.state == DDIO_ON || seen == DDIO_ON;
+	return ddio.state == DDIO_OFF || seen == DDIO_OFF;
+}
+
+static void look_statement(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_claims *claims = &facts->claims;
+
+	finding_source(finding, "--assume-ddio");
+	if (claims->ddio_assumed == KNOWN_NOT) {
+		finding_say(finding, READINESS_SKIP, "Nobody has said whether DDIO is on.", NULL);
+		return;
+	}
+	finding_value(finding, "%s%s%s", claims->ddio_assumed == KNOWN_NO ? "off" : "on",
+		      claims->why[0] != '\0' ? ": " : "", claims->why);
+	if (facts->device.found && facts->device.kind == DEVICE_HARDWARE && contradicted(facts))
+		finding_say(finding, READINESS_FAIL,
+			    "What the operator says goes against what was read or measured.",
+			    "Find out which is wrong: another setting took effect, or another port "
+			    "is meant; then say it anew, or nothing.");
+	else
+		finding_say(finding, READINESS_ASSUMED,
+			    claims->ddio_assumed == KNOWN_NO
+				    ? "Taken for true where nothing else is known; if it is wrong, "
+				      "data is lost."
+				    : "Taken for true: device writes end in the cache.",
+			    NULL);
+}
+
+static void value_of_probe(const struct answers_probe *probe, struct readiness_finding *finding)
+{
+	finding_source(finding, "%s", probe->events[0] != '\0' ? probe->events : "--probe");
+	if (probe->done)
+		finding_value(finding,
+			      "%lld bytes written to memory for %lld by RDMA, window of %lld bytes",
+			      (long long)probe->memory_write_bytes, (long long)probe->rdma_bytes,
+			      (long long)probe->window_bytes);
+	else
+		finding_value(finding, "%s", probe->why);
+}
+
+/* Of what was seen, against the registers and the statement. */
+static bool probe_conflicts(const struct facts *facts, enum ddio_state seen)
+{
+	struct ddio ddio;
+
+	ddio_of_registers(facts, &ddio);
+	if (seen == DDIO_ON)
+		return ddio.state == DDIO_OFF || facts->claims.ddio_assumed == KNOWN_NO;
+	return ddio.state == DDIO_ON || facts->claims.ddio_assumed == KNOWN_YES;
+}
+
+static void look_probe(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct answers_probe *probe = &facts->claims.probe;
+	enum ddio_state seen = ddio_of_probe(probe);
+
+	if (!probe->done && probe->why[0] == '\0') {
+		finding_source(finding, "--probe");
+		finding_say(finding, READINESS_SKIP, "No probe was asked for.", NULL);
+		return;
+	}
+	if (checks_without_hardware(facts, finding))
+		return;
+	value_of_probe(probe, finding);
+	if (!probe->done)
+		finding_say(finding, READINESS_UNKNOWN, "The probe could not run.", NULL);
+	else if (seen == DDIO_UNKNOWN)
+		finding_say(
+			finding, READINESS_UNKNOWN,
+			"The probe shows neither that writes reach memory nor that they do not.",
+			"Repeat it on an idle machine, with a window of 1 MiB or less and as "
+			"much RDMA traffic as the link carries.");
+	else if (probe_conflicts(facts, seen))
+		finding_say(finding, READINESS_FAIL,
+			    "What the probe saw goes against the registers or the operator.",
+			    "Trust none of them: repeat the probe on an idle machine, and look at "
+			    "the firmware's menu.");
+	else if (seen == DDIO_OFF)
+		finding_say(
+			finding, READINESS_PASS,
+			"As many bytes went to memory as came by RDMA: writes do not stay in the "
+			"cache.",
+			NULL);
+	else
+		finding_say(finding, READINESS_WARN,
+			    "Far fewer bytes went to memory than came by RDMA: writes stay in the "
+			    "cache.",
+			    "Turn DDIO off in the firmware's menu, or use GPSPM.");
+}
+
+const struct readiness_check checks_ddio[] = {
+	{"DDIO-01", "processor", look_platform,
+	 "Where cache allocation of device writes is set, and whether that can be read, depends "
+	 "on\n"
+	 "the processor: on Skylake-SP, Cascade Lake and Cooper Lake (family 6, model 0x55) a\n"
+	 "register of each root port, less surely on Haswell-EP and Broadwell-EP (0x3f, 0x4f); on\n"
+	 "Ice Lake (0x6a, 0x6c) the firmware's menu alone; on newer ones of Intel, on AMD and on\n"
+	 "Arm nothing public. Read from /proc/cpuinfo.\n"
+	 "INFO: the processor, and what is known of it.\n"
+	 "UNKNOWN: it cannot be read.\n"
+	 "SKIP: a software transport.\n"},
+	{"DDIO-02", "cache ways for device writes", look_ways,
+	 "Model specific register 0xc8b (IIO_LLC_WAYS) of Intel's servers: the ways of the last\n"
+	 "level cache that device writes may fill. It is never empty, and it is not the switch:\n"
+	 "it proves neither on nor off. Read from /dev/cpu/N/msr of the first CPU of the NIC's\n"
+	 "node; needs root and the module msr.\n"
+	 "INFO: the mask and how many ways it has.\n"
+	 "SKIP: not Intel, not readable, no device, or a software transport.\n"},
+	{"DDIO-03", "cache ways, as the kernel tells", look_resctrl,
+	 "With resctrl mounted the kernel tells which ways of the L3 cache devices share\n"
+	 "(shareable_bits), and on AMD since Linux 6.19 whether and where injected writes are\n"
+	 "confined (io_alloc, io_alloc_cbm). It proves neither on nor off.\n"
+	 "INFO: what the files say.\n"
+	 "SKIP: they are not there, or a software transport.\n"},
+	{"DDIO-04", "allocation of device writes in the cache", look_registers,
+	 "If device writes allocate in the cache, an RDMA read after them finds them there, and\n"
+	 "power failing then loses them although the flush was reported done. Read, never "
+	 "written,\n"
+	 "from the configuration space of the root port above the NIC: perfctrlsts_0 at 0x180\n"
+	 "(bit 7: writes allocate; bit 3: No Snoop writes may) and perfctrlsts_1 at 0x184 (bit 9:\n"
+	 "TPH is not heeded); against these the NIC's No Snoop and TPH. Only on processors that "
+	 "are\n"
+	 "known to have the registers, and only where no capability header is at their place: on\n"
+	 "Ice Lake one is, and its bits look like \"off\". Needs root.\n"
+	 "PASS (OFF): bit 7 and bit 3 are 0, and no TPH can come or it is not heeded.\n"
+	 "WARN: ON (bit 7 is 1); ON_POSSIBLE (bit 7 is 0, but No Snoop or TPH may get around it, "
+	 "or\n"
+	 "the NIC could not be read); OFF_WARN (bit 3 is 1 but the NIC's No Snoop is off); or OFF\n"
+	 "by registers that are not well documented (models 0x3f and 0x4f).\n"
+	 "UNKNOWN: any doubt about the register. Unknown is never off.\n"
+	 "SKIP: no device, or a software transport.\n"
+	 "Of several NICs the worst counts: on, unknown, possibly on, off with a warning, off.\n"},
+	{"DDIO-05", "what the operator says", look_statement,
+	 "Where no register tells, whoever set the firmware's menu may know. --assume-ddio "
+	 "off:WHY\n"
+	 "is recorded with its reason and believed where neither registers nor probe say "
+	 "anything;\n"
+	 "it opens no doubt that the registers leave (ON_POSSIBLE, OFF_WARN). If it is wrong, "
+	 "data\n"
+	 "is lost. --assume-ddio on is believed always.\n"
+	 "ASSUMED: what was said; never PASS.\n"
+	 "FAIL: registers or a probe say the opposite.\n"
+	 "SKIP: nothing was said.\n"},
+	{"DDIO-06", "what a probe saw", look_probe,
+	 "RDMA writes are streamed into a small window while the memory controllers count what is\n"
+	 "written: with DDIO on the bytes stay in the cache. It works where no register is "
+	 "public.\n"
+	 "Less than 0.2 bytes written to memory for each by RDMA is on, more than 0.8 is off;\n"
+	 "between them, above 2 (other traffic), or off with a window of more than 1 MiB, which\n"
+	 "spills from the cache anyway, nothing is shown. Needs --probe, performance events and\n"
+	 "traffic of rpma-bench.\n"
+	 "PASS: off.\n"
+	 "WARN: on.\n"
+	 "FAIL: it contradicts the registers or the operator.\n"
+	 "UNKNOWN: it could not run, or shows nothing.\n"
+	 "SKIP: not asked for, no device, or a software transport.\n"},
+	{NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checks_device.c -- is there an RDMA device, does its port work, what is it?
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks.h"
+
+#define CLASS	       "/sys/class/infiniband"
+#define STATE_ACTIVE   "4: ACTIVE"
+#define LAYER_ETHERNET "Ethernet"
+
+bool checks_without_device(const struct facts *facts, struct readiness_finding *finding)
+{
+	if (facts->device.found)
+		return false;
+	finding_say(finding, READINESS_SKIP, "There is no RDMA device to look at (DEV-01).", NULL);
+	return true;
+}
+
+bool checks_without_hardware(const struct facts *facts, struct readiness_finding *finding)
+{
+	if (checks_without_device(facts, finding))
+		return true;
+	if (facts->device.kind == DEVICE_HARDWARE)
+		return false;
+	finding_value(finding, "%s", device_kind_name(facts->device.kind));
+	finding_say(
+		finding, READINESS_SKIP,
+		"Software transport: the CPU copies the data, and no RDMA hardware is on a bus.",
+		NULL);
+	return true;
+}
+
+static void look_exists(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_device *device = &facts->device;
+
+	finding_source(finding, CLASS);
+	if (device->found) {
+		finding_value(finding, "%s (%s)", device->name, device_kind_name(device->kind));
+		finding_say(finding, READINESS_PASS, "There is an RDMA device.", NULL);
+		return;
+	}
+	if (device->count == 0) {
+		finding_value(finding, "none");
+		finding_say(finding, READINESS_FAIL,
+			    "This host has no RDMA device, or its driver is not loaded.",
+			    "Load the driver of the NIC (lspci shows it); in a container let it "
+			    "see the device; without hardware: rdma link add rxe0 type rxe netdev "
+			    "INTERFACE.");
+		return;
+	}
+	finding_value(finding, "no %s among %zu", device->asked, device->count);
+	finding_say(finding, READINESS_FAIL, "There is no RDMA device of that name.",
+		    "Name one that rdma link or ibv_devices lists.");
+}
+
+static bool active(const struct facts_port *port)
+{
+	return strcmp(port->state, STATE_ACTIVE) == 0;
+}
+
+/* Gb/s; 0: unknown */
+static double rate_of(const struct facts_port *port)
+{
+	return strtod(port->rate, NULL);
+}
+
+/* "(1X EDR)", "(4X SDR)": links of InfiniBand have four lanes, and are not that slow. */
+static bool trained_badly(const struct facts_port *port)
+{
+	const char *width = strchr(port->rate, '(');
+
+	return strcmp(port->link_layer, "InfiniBand") == 0 && width != NULL &&
+	       (strncmp(width, "(1X", 3) == 0 || strncmp(width, "(2X", 3) == 0 ||
+		strstr(width, " SDR)") != NULL);
+}
+
+struct port_count {
+	size_t known, active;
+	const struct facts_port *shown; /* the first that is active, or the first */
+	double slowest, fastest;
+	bool trained_badly;
+};
+
+static struct port_count count_ports(const struct facts_device *device)
+{
+	struct port_count count = {.shown = &device->ports[0]};
+
+	for (size_t i = 0; i < device->ports_count; i++) {
+		const struct facts_port *port = &device->ports[i];
+		double rate = rate_of(port);
+
+		count.known += port->state[0] != '\0';
+		if (!active(port))
+			continue;
+		if (count.active++ == 0)
+			count.shown = port;
+		if (count.slowest == 0 || rate < count.slowest)
+			count.slowest = rate;
+		if (rate > count.fastest)
+			count.fastest = rate;
+		count.trained_badly = count.trained_badly || trained_badly(port);
+	}
+	return count;
+}
+
+static void look_port(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_device *device = &facts->device;
+	struct port_count count;
+
+	if (checks_without_device(facts, finding))
+		return;
+	if (device->kind == DEVICE_SOFT) {
+		finding_say(finding, READINESS_SKIP,
+			    "The software device has no port that the kernel knows.", NULL);
+		return;
+	}
+	count = count_ports(device);
+	finding_source(finding, CLASS "/%s/ports/*/{state,phys_state,rate,link_layer}",
+		       device->name);
+	if (count.known == 0) {
+		finding_say(finding, READINESS_UNKNOWN, "The state of the port cannot be read.",
+			    NULL);
+		return;
+	}
+	finding_value(finding, "port %d: %s, %s, %s, %s; %zu of %zu active", count.shown->number,
+		      count.shown->state, count.shown->phys_state, count.shown->rate,
+		      count.shown->link_layer, count.active, device->ports_count);
+	if (count.active == 0)
+		finding_say(finding, READINESS_FAIL,
+			    "No port of the device is active: nothing can be sent.",
+			    "Plug in the cable, set the interface up (ip link set INTERFACE up); "
+			    "on InfiniBand see that a subnet manager runs.");
+	else if (count.trained_badly || count.slowest < count.fastest)
+		finding_say(finding, READINESS_WARN,
+			    "The link is slower than it could be: fewer lanes, a lower speed, or "
+			    "slower than the other port.",
+			    "Look at the cable and the switch's port; ibportstate or mlxlink tell "
+			    "why it trained so low.");
+	else if (count.active < device->ports_count)
+		finding_say(finding, READINESS_WARN, "A port is active, but not all are.",
+			    "Nothing, if the other port is not meant to be used.");
+	else
+		finding_say(finding, READINESS_PASS, "The port is active.", NULL);
+}
+
+static void look_gid(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_device *device = &facts->device;
+	size_t ethernet = 0, unknown = 0, with = 0;
+
+	if (checks_without_device(facts, finding))
+		return;
+	for (size_t i = 0; i < device->ports_count; i++) {
+		const struct facts_port *port = &device->ports[i];
+
+		if (strcmp(port->link_layer, LAYER_ETHERNET) != 0)
+			continue;
+		ethernet++;
+		with += port->roce_v2 == KNOWN_YES;
+		unknown += port->roce_v2 == KNOWN_NOT;
+	}
+	if (strcmp(device->transport, "iwarp") == 0 || ethernet == 0) {
+		finding_value(finding, "%s", device->transport);
+		finding_say(finding, READINESS_SKIP, "GIDs of RoCE are for Ethernet ports alone.",
+			    NULL);
+		return;
+	}
+	finding_source(finding, CLASS "/%s/ports/*/{gids,gid_attrs/types}", device->name);
+	finding_value(finding, "%zu of %zu Ethernet ports", with, ethernet);
+	if (with > 0)
+		finding_say(finding, READINESS_PASS,
+			    "There is a GID of RoCE v2 that is not link-local.", NULL);
+	else if (unknown > 0)
+		finding_say(finding, READINESS_UNKNOWN, "The GIDs cannot be read.", NULL);
+	else
+		finding_say(finding, READINESS_WARN,
+			    "There is no GID of RoCE v2 but link-local ones: a peer beyond this "
+			    "network cannot be reached.",
+			    "Give the network interface an IP address (ip addr add ADDRESS dev "
+			    "INTERFACE).");
+}
+
+static void look_model(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_device *device = &facts->device;
+	char ids[32] = "";
+
+	if (checks_without_device(facts, finding))
+		return;
+	if (device->vendor >= 0 && device->model >= 0)
+		snprintf(ids, sizeof(ids), "%04x:%04x", (unsigned)device->vendor & 0xffff,
+			 (unsigned)device->model & 0xffff);
+	finding_source(finding, CLASS "/%s/{fw_ver,board_id,hca_type,device/vendor,device/device}",
+		       device->name);
+	if (device->firmware[0] == '\0' && device->hca_type[0] == '\0' && ids[0] == '\0') {
+		finding_say(finding, READINESS_UNKNOWN, "Neither model nor firmware can be read.",
+			    NULL);
+		return;
+	}
+	finding_value(finding, "%s%s%s%s firmware %s%s%s",
+		      device->hca_type[0] != '\0' ? device->hca_type : device->name,
+		      ids[0] != '\0' ? " (" : "", ids, ids[0] != '\0' ? ")" : "",
+		      device->firmware[0] != '\0' ? device->firmware : "unknown",
+		      device->board[0] != '\0' ? ", board " : "", device->board);
+	finding_say(finding, READINESS_INFO, "What to name when asking the vendor.", NULL);
+}
+
+static void look_transport(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_device *device = &facts->device;
+
+	if (checks_without_device(facts, finding))
+		return;
+	finding_source(finding, CLASS "/%s/{device,parent,node_type,node_desc}", device->name);
+	finding_value(finding, "%s", device_kind_name(device->kind));
+	if (device->kind == DEVICE_HARDWARE)
+		finding_say(finding, READINESS_PASS, "The transport is in hardware.", NULL);
+	else
+		finding_say(finding, READINESS_WARN,
+			    "Software transport: the CPU copies the data, so it is in the cache; "
+			    "it is persistent only after a flush by the CPU.",
+			    "Use an RDMA NIC; a software device is for functional tests.");
+}
+
+const struct readiness_check checks_device[] = {
+	{"DEV-01", "RDMA device", look_exists,
+	 "Without an RDMA device there is nothing to be ready. Without --device one that is\n"
+	 "hardware and has an active port is taken, else the first that is hardware, else one\n"
+	 "in software. Read from /sys/class/infiniband.\n"
+	 "PASS: there is one, or the one that was named.\n"
+	 "FAIL: there is none, or none of that name; the verdict is UNDETERMINED, exit code 3.\n"},
+	{"DEV-02", "port and link", look_port,
+	 "A port that is not active sends nothing; one that trained to fewer lanes or a lower\n"
+	 "speed than it has spoils all figures. Read from state, phys_state, rate and link_layer\n"
+	 "of the ports. The most an Ethernet port could do is not in sysfs; ports of one device\n"
+	 "are compared with each other, and those of InfiniBand should have four lanes.\n"
+	 "PASS: all ports are active (\"4: ACTIVE\").\n"
+	 "WARN: an active port is slower than it could be, or another port is not active.\n"
+	 "FAIL: no port is active.\n"
+	 "UNKNOWN: the state cannot be read.\n"
+	 "SKIP: there is no device, or it is the software device of this package.\n"},
+	{"DEV-03", "GID of RoCE v2", look_gid,
+	 "Over Ethernet, peers find each other by GIDs. RoCE v2 with an address that routers know\n"
+	 "works everywhere; link-local GIDs (fe80::, 169.254.x.x) and RoCE v1 end at the first\n"
+	 "router. Read from gids and gid_attrs/types of the ports.\n"
+	 "PASS: an Ethernet port has such a GID.\n"
+	 "WARN: none has one; most often the interface has no IP address.\n"
+	 "UNKNOWN: the GIDs cannot be read.\n"
+	 "SKIP: no device, no Ethernet port, or iWARP, which has no such GIDs.\n"},
+	{"DEV-04", "model and firmware", look_model,
+	 "What support asks for first, and what results of two hosts should have in common.\n"
+	 "Read from fw_ver, board_id, hca_type and the PCI ids.\n"
+	 "INFO: what was found.\n"
+	 "UNKNOWN: nothing can be read.\n"
+	 "SKIP: there is no device.\n"},
+	{"DEV-05", "hardware or software transport", look_transport,
+	 "rxe, siw and the software device of this package copy data by the CPU: it goes through\n"
+	 "the cache whatever the PCI Express settings are, so Direct Write to PMem is not\n"
+	 "persistent with them. The native flush of rxe does flush by the CPU. A device is\n"
+	 "hardware when something that is not virtual is behind its link \"device\"; rxe alone "
+	 "has\n"
+	 "the attribute \"parent\"; siw is an RNIC without hardware, or says so in node_desc.\n"
+	 "PASS: hardware.\n"
+	 "WARN: software; the checks of PCI Express and of DDIO are SKIP.\n"
+	 "SKIP: there is no device.\n"},
+	{NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checks_pci.c -- the PCI Express path of the NIC: its root port, its links,
+ * and how it may use them.
+ *
+ * A device of several NICs is as good as the worst of them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+#include "checks.h"
+
+#define MRRS_MIN_BYTES 512
+#define NEEDS_ROOT                                                                                 \
+	"Run as root (CAP_SYS_ADMIN): others are shown the first 64 bytes of the configuration "   \
+	"space alone."
+
+/* Hardware without a path is nothing that a check of the path can tell of. */
+static bool without_path(const struct facts *facts, struct readiness_finding *finding)
+{
+	if (checks_without_hardware(facts, finding))
+		return true;
+	if (facts->pci.count > 0)
+		return false;
+	finding_source(finding, "/sys/class/infiniband/%s/device", facts->device.name);
+	finding_say(finding, READINESS_UNKNOWN,
+		    "The device has no PCI function behind it that could be found.", NULL);
+	return true;
+}
+
+static void source_of(const struct facts_function *function, struct readiness_finding *finding)
+{
+	finding_source(finding, "/%s/config", function->path);
+}
+
+static void look_root_port(const struct facts *facts, struct readiness_finding *finding)
+{
+	char text[sizeof(finding->value)] = "";
+	size_t len = 0, unknown = 0, none = 0;
+
+	if (without_path(facts, finding))
+		return;
+	for (size_t i = 0; i < facts->pci.count; i++) {
+		const struct facts_chain *chain = &facts->pci.chains[i];
+		const struct facts_function *top = chain_top(chain);
+		enum known port = chain_has_root_port(chain);
+
+		unknown += port == KNOWN_NOT || chain->cut;
+		none += port == KNOWN_NO;
+		if (len < sizeof(text))
+			len += (size_t)snprintf(
+				text + len, sizeof(text) - len, "%s%s > %s", i > 0 ? ", " : "",
+				top != NULL ? top->address : "nothing", chain_nic(chain)->address);
+		if (i == 0 || port != KNOWN_YES)
+			source_of(top != NULL ? top : chain_nic(chain), finding);
+	}
+	finding_value(finding, "%s", text);
+	if (none > 0)
+		finding_say(finding, READINESS_UNKNOWN,
+			    "What is above the NIC is not a root port of PCI Express: the path is "
+			    "ambiguous, or the NIC is part of the root complex.",
+			    NULL);
+	else if (unknown > 0 || facts->pci.cut)
+		finding_say(finding, READINESS_UNKNOWN,
+			    "The first bridge above the NIC could not be shown to be a root port.",
+			    NEEDS_ROOT);
+	else
+		finding_say(finding, READINESS_PASS, "The root port above the NIC is known.", NULL);
+}
+
+struct link_state {
+	bool known, below;
+	const struct facts_function *shown;
+};
+
+static double speed_of(const char *text)
+{
+	return strtod(text, NULL); /* "16.0 GT/s PCIe"; of "Unknown" 0 */
+}
+
+/*
+ * A link is as good as the lesser of its ends. A NIC should reach all of its
+ * own, whatever is above it; between bridges the lesser end is the measure.
+ */
+static void judge_link(const struct facts_function *upper, const struct facts_function *lower,
+		       bool is_nic, struct link_state *state)
+{
+	double speed = speed_of(lower->current_speed), best = speed_of(lower->max_speed);
+	int width = lower->current_width, widest = lower->max_width;
+
+	if (upper != NULL && !is_nic && speed_of(upper->max_speed) > 0 &&
+	    speed_of(upper->max_speed) < best)
+		best = speed_of(upper->max_speed);
+	if (upper != NULL && !is_nic && upper->max_width > 0 && upper->max_width < widest)
+		widest = upper->max_width;
+	/* both ends of a link are equal, unless one of them is wrong */
+	if (upper != NULL && speed_of(upper->current_speed) > 0 &&
+	    speed_of(upper->current_speed) < speed)
+		speed = speed_of(upper->current_speed);
+	if (upper != NULL && upper->current_width > 0 && upper->current_width < width)
+		width = upper->current_width;
+	if (speed <= 0 || best <= 0 || width <= 0 || widest <= 0) {
+		state->known = false;
+		return;
+	}
+	if (speed >= best && width >= widest)
+		return;
+	if (!state->below)
+		state->shown = lower;
+	state->below = true;
+}
+
+/* Root port to endpoint or switch, and each downstream port to what is below: every second. */
+static void judge_links(const struct facts_chain *chain, struct link_state *state)
+{
+	size_t nic = chain->count - chain->nics;
+
+	if (nic == 0) {
+		judge_link(NULL, &chain->functions[0], true, state);
+		return;
+	}
+	for (size_t i = nic % 2 == 1 ? 1 : 2; i <= nic; i += 2)
+		judge_link(&chain->functions[i - 1], &chain->functions[i], i == nic, state);
+}
+
+static void look_link(const struct facts *facts, struct readiness_finding *finding)
+{
+	struct link_state state = {.known = true};
+
+	if (without_path(facts, finding))
+		return;
+	for (size_t i = 0; i < facts->pci.count; i++)
+		judge_links(&facts->pci.chains[i], &state);
+	if (state.shown == NULL)
+		state.shown = chain_nic(&facts->pci.chains[0]);
+	finding_source(finding, "/%s/{current,max}_link_{speed,width}", state.shown->path);
+	if (state.shown->current_width > 0)
+		finding_value(finding, "%s: %s x%d of %s x%d", state.shown->address,
+			      state.shown->current_speed, state.shown->current_width,
+			      state.shown->max_speed, state.shown->max_width);
+	if (state.below)
+		finding_say(finding, READINESS_WARN,
+			    "A link of the path is slower or narrower than it can be.",
+			    "Put the NIC into a slot of its speed and width; look for a riser or a "
+			    "bifurcation in the way, and at the firmware's settings of the slot.");
+	else if (!state.known)
+		finding_say(finding, READINESS_UNKNOWN, "Speed or width of a link is not known.",
+			    NULL);
+	else
+		finding_say(finding, READINESS_PASS,
+			    "The links are as fast and wide as they can be.", NULL);
+}
+
+/* Of each NIC; false, with the finding made: of one it cannot be read. */
+static bool read_nics(const struct facts *facts, struct pci_express *express,
+		      struct readiness_finding *finding)
+{
+	for (size_t i = 0; i < facts->pci.count; i++) {
+		const struct facts_function *nic = chain_nic(&facts->pci.chains[i]);
+
+		source_of(nic, finding);
+		if (!pci_config_express(&nic->config, &express[i])) {
+			finding_say(finding, READINESS_UNKNOWN,
+				    "The PCI Express capability of the NIC cannot be read.",
+				    pci_config_absent(&nic->config)
+					    ? "The function answers with all ones: it has gone; "
+					      "look at the kernel's log."
+					    : NEEDS_ROOT);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void look_sizes(const struct facts *facts, struct readiness_finding *finding)
+{
+	struct pci_express express[FACTS_CHAINS_MAX];
+	const struct pci_express *least = express;
+
+	if (without_path(facts, finding) || !read_nics(facts, express, finding))
+		return;
+	for (size_t i = 1; i < facts->pci.count; i++) {
+		if (express[i].max_read_request_bytes < least->max_read_request_bytes)
+			least = &express[i];
+	}
+	finding_value(finding, "payload %d, read request %d bytes", least->max_payload_bytes,
+		      least->max_read_request_bytes);
+	if (least->max_read_request_bytes < MRRS_MIN_BYTES)
+		finding_say(finding, READINESS_WARN,
+			    "The NIC reads memory in requests of less than 512 bytes: sending and "
+			    "RDMA reads from this host are slowed down.",
+			    "Set a larger read request in the firmware or with setpci, as the "
+			    "vendor of the NIC says.");
+	else
+		finding_say(finding, READINESS_INFO, "Sizes of what the NIC sends over the bus.",
+			    NULL);
+}
+
+/* Root ports of Haswell and Broadwell: the kernel's quirk_relaxedordering_disable. */
+static bool breaks_ordering(const struct facts_function *port)
+{
+	return port != NULL && port->vendor == 0x8086 &&
+	       ((port->device >= 0x2f01 && port->device <= 0x2f0e) ||
+		(port->device >= 0x6f01 && port->device <= 0x6f0e));
+}
+
+static void look_ordering(const struct facts *facts, struct readiness_finding *finding)
+{
+	struct pci_express express[FACTS_CHAINS_MAX];
+	bool on = false, broken = false;
+
+	if (without_path(facts, finding) || !read_nics(facts, express, finding))
+		return;
+	for (size_t i = 0; i < facts->pci.count; i++) {
+		on = on || express[i].relaxed_ordering;
+		broken = broken || (express[i].relaxed_ordering &&
+				    breaks_ordering(chain_top(&facts->pci.chains[i])));
+	}
+	finding_value(finding, "%s", on ? "on" : "off");
+	if (broken)
+		finding_say(finding, READINESS_FAIL,
+			    "Relaxed ordering is on, and the root port is one that is known to do "
+			    "it wrong: writes are slow, and may be seen out of order.",
+			    "Clear Enable Relaxed Ordering of the NIC: by its firmware, or with "
+			    "setpci CAP_EXP+8.w=0:10.");
+	else if (on)
+		finding_say(finding, READINESS_INFO,
+			    "Writes may overtake each other: polling the last byte of a message "
+			    "proves nothing, a flush by a read does.",
+			    NULL);
+	else
+		finding_say(finding, READINESS_PASS, "Writes keep their order.", NULL);
+}
+
+static void look_no_snoop(const struct facts *facts, struct readiness_finding *finding)
+{
+	struct pci_express express[FACTS_CHAINS_MAX];
+	bool on = false;
+
+	if (without_path(facts, finding) || !read_nics(facts, express, finding))
+		return;
+	for (size_t i = 0; i < facts->pci.count; i++)
+		on = on || express[i].no_snoop;
+	finding_value(finding, "%s", on ? "enabled" : "disabled");
+	finding_say(finding, READINESS_INFO,
+		    on ? "The NIC may mark writes as No Snoop; where the root port has "
+			 "NoSnoopOpWrEn set, these may allocate in the cache (DDIO-04)."
+		       : "The NIC marks no writes as No Snoop.",
+		    NULL);
+}
+
+static void look_tph(const struct facts *facts, struct readiness_finding *finding)
+{
+	enum known worst = KNOWN_NO;
+	bool told = facts->platform.tph_disabled == KNOWN_YES;
+
+	if (without_path(facts, finding))
+		return;
+	for (size_t i = 0; i < facts->pci.count; i++) {
+		enum known tph = chain_tph(&facts->pci.chains[i]);
+
+		if (i == 0 || tph == KNOWN_YES || (tph == KNOWN_NOT && worst == KNOWN_NO)) {
+			worst = tph;
+			source_of(chain_nic(&facts->pci.chains[i]), finding);
+		}
+	}
+	if (told) {
+		finding_source(finding, "/proc/cmdline");
+		finding_value(finding, "pci=notph");
+		finding_say(finding, READINESS_PASS,
+			    "The kernel was told to let no device send TPH.", NULL);
+		return;
+	}
+	finding_value(finding, "%s",
+		      worst == KNOWN_YES  ? "enabled"
+		      : worst == KNOWN_NO ? "off or not there"
+					  : "unknown");
+	if (worst == KNOWN_YES)
+		finding_say(
+			finding, READINESS_WARN,
+			"The NIC may send TPH: hints that steer its writes into a cache.",
+			"Turn TPH off in the NIC's firmware or driver, or start the kernel with "
+			"pci=notph (Linux 6.13 or newer).");
+	else if (worst == KNOWN_NO)
+		finding_say(finding, READINESS_PASS, "The NIC sends no TPH.", NULL);
+	else
+		finding_say(finding, READINESS_UNKNOWN, "Whether the NIC sends TPH cannot be read.",
+			    NEEDS_ROOT);
+}
+
+static void describe_acs(const struct facts_function *bridge, char *text, size_t size)
+{
+	size_t at = pci_config_extended(&bridge->config, PCI_EXT_CAP_ID_ACS);
+	uint16_t control;
+
+	if (at == 0 && !pci_config_extended_seen(&bridge->config))
+		snprintf(text, size, "unknown");
+	else if (at == 0 || !pci_config_word(&bridge->config, at + PCI_ACS_CTRL, &control))
+		snprintf(text, size, "none");
+	else
+		snprintf(text, size, "%s%s%s%s", (control & PCI_ACS_RR) != 0 ? "RR" : "",
+			 (control & PCI_ACS_CR) != 0 ? "CR" : "",
+			 (control & PCI_ACS_UF) != 0 ? "UF" : "",
+			 (control & (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF)) == 0 ? "off" : "");
+}
+
+static void look_acs(const struct facts *facts, struct readiness_finding *finding)
+{
+	char text[sizeof(finding->value)] = "", one[16];
+	size_t len = 0, bridges = 0, unknown = 0;
+
+	if (without_path(facts, finding))
+		return;
+	for (size_t i = 0; i < facts->pci.count; i++) {
+		const struct facts_chain *chain = &facts->pci.chains[i];
+
+		for (size_t j = 0; j + chain->nics < chain->count; j++, bridges++) {
+			describe_acs(&chain->functions[j], one, sizeof(one));
+			unknown += strcmp(one, "unknown") == 0;
+			if (len < sizeof(text))
+				len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %s",
+							bridges > 0 ? ", " : "",
+							chain->functions[j].address, one);
+		}
+	}
+	source_of(&facts->pci.chains[0].functions[0], finding);
+	finding_value(finding, "%s", text);
+	if (unknown > 0 || bridges == 0)
+		finding_say(finding, READINESS_UNKNOWN,
+			    "Access control of the bridges above the NIC cannot be read.",
+			    bridges > 0 ? NEEDS_ROOT : NULL);
+	else
+		finding_say(finding, READINESS_INFO,
+			    "Redirection by access control matters where devices write to each "
+			    "other; writes to memory take the same path with it and without.",
+			    NULL);
+}
+
+static void look_iommu(const struct facts *facts, struct readiness_finding *finding)
+{
+	const char *type = facts->device.iommu_type;
+
+	if (checks_without_hardware(facts, finding))
+		return;
+	finding_source(finding, "/sys/class/infiniband/%s/device/iommu_group/type",
+		       facts->device.name);
+	finding_value(finding, "%s", type);
+	if (strcmp(type, "identity") == 0 || strcmp(type, "none") == 0)
+		finding_say(finding, READINESS_PASS,
+			    "No translation stands between the NIC and memory.", NULL);
+	else if (strcmp(type, "DMA") == 0 || strcmp(type, "DMA-FQ") == 0)
+		finding_say(finding, READINESS_WARN,
+			    "The IOMMU translates each address the NIC uses: latency grows, most "
+			    "of all over large regions.",
+			    "Start the kernel with iommu=pt, or write identity to the group's type "
+			    "while no driver is bound.");
+	else
+		finding_say(finding, READINESS_UNKNOWN, "The type of the IOMMU group is not known.",
+			    NULL);
+}
+
+const struct readiness_check checks_pci[] = {
+	{"PCI-01", "root port of the NIC", look_root_port,
+	 "The root port is where device writes enter the processor, and where it is set whether\n"
+	 "they allocate in the cache. It is the first PCI function of the real path of the NIC,\n"
+	 "below the host bridge; it must be of class 0604 and say in its PCI Express capability\n"
+	 "that it is a root port. Of a virtual function the physical one is looked at, and of a\n"
+	 "bond each NIC. Reading the capability needs root.\n"
+	 "PASS: each NIC has one.\n"
+	 "UNKNOWN: it could not be read, the first bridge is something else, or there is none.\n"
+	 "SKIP: no device, or a software transport.\n"},
+	{"PCI-02", "speed and width of the links", look_link,
+	 "A NIC in a slot that is too narrow or too slow cannot reach its line rate. Read from\n"
+	 "current_link_* and max_link_* of the NIC and of the bridges above it. The NIC should\n"
+	 "reach its own best; a port that could do more than what is below it is no fault.\n"
+	 "PASS: all links do.\n"
+	 "WARN: one is below what its ends can do.\n"
+	 "UNKNOWN: speed or width is not known, as in many virtual machines.\n"
+	 "SKIP: no device, or a software transport.\n"},
+	{"PCI-03", "payload and read request size", look_sizes,
+	 "How much the NIC puts into one write, and asks for in one read, over the bus. Small "
+	 "read\n"
+	 "requests limit sends and RDMA reads. Read from the device control register of the NIC\n"
+	 "(bits 7:5 and 14:12), of a virtual function from that of its physical one. Needs root.\n"
+	 "INFO: the sizes.\n"
+	 "WARN: read requests are smaller than 512 bytes.\n"
+	 "UNKNOWN: cannot be read.\n"
+	 "SKIP: no device, or a software transport.\n"},
+	{"PCI-04", "relaxed ordering", look_ordering,
+	 "With relaxed ordering writes may overtake each other on the bus. Then the last byte of "
+	 "a\n"
+	 "message may come first; the read that librpma flushes with still pushes all writes "
+	 "ahead\n"
+	 "of it. Root ports of Haswell and Broadwell (8086:2f01 to 2f0e, 6f01 to 6f0e) handle it\n"
+	 "wrongly. Read from bit 4 of the NIC's device control. Needs root.\n"
+	 "PASS: off.\n"
+	 "INFO: on.\n"
+	 "FAIL: on below such a root port.\n"
+	 "UNKNOWN: cannot be read.\n"
+	 "SKIP: no device, or a software transport.\n"},
+	{"PCI-05", "No Snoop", look_no_snoop,
+	 "A NIC with Enable No Snoop may mark writes as such. Where the root port lets these\n"
+	 "allocate, they end in the cache although DDIO is off; the decision of DDIO-04 takes "
+	 "both\n"
+	 "into account. Read from bit 11 of the NIC's device control. Needs root.\n"
+	 "INFO: enabled or disabled.\n"
+	 "UNKNOWN: cannot be read.\n"
+	 "SKIP: no device, or a software transport.\n"},
+	{"PCI-06", "TPH of the NIC", look_tph,
+	 "TLP processing hints let a NIC steer its writes into the cache of a core, also where "
+	 "the\n"
+	 "root port does not allocate by itself. Read from the TPH requester capability of the "
+	 "NIC\n"
+	 "(extended capability 0x17, control bits 9:8), and from pci=notph of the kernel's "
+	 "command\n"
+	 "line. Needs root.\n"
+	 "PASS: not there, off, or forbidden to the kernel.\n"
+	 "WARN: enabled.\n"
+	 "UNKNOWN: cannot be read.\n"
+	 "SKIP: no device, or a software transport.\n"},
+	{"PCI-07", "access control of the bridges", look_acs,
+	 "Bridges may redirect what devices send to each other up to the root port (ACS): it "
+	 "costs\n"
+	 "where a GPU or an NVMe drive is the target, and nothing where memory is. Shown of each\n"
+	 "bridge: RR and CR, redirection of requests and completions, UF, upstream forwarding.\n"
+	 "Read from extended capability 0x0d. Needs root.\n"
+	 "INFO: the bits that are set.\n"
+	 "UNKNOWN: cannot be read.\n"
+	 "SKIP: no device, or a software transport.\n"},
+	{"PCI-08", "IOMMU", look_iommu,
+	 "An IOMMU that translates costs a look-up for each page the NIC touches. Read from the\n"
+	 "type of the NIC's IOMMU group.\n"
+	 "PASS: identity, or the NIC is in no group.\n"
+	 "WARN: DMA or DMA-FQ.\n"
+	 "UNKNOWN: any other type, or it cannot be read.\n"
+	 "SKIP: no device, or a software transport.\n"},
+	{NULL, NULL, NULL, NULL},
+};
