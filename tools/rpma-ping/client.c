@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * client.c -- connects step by step, pings, and tells what came of it.
+ */
+#include "client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../common/endpoint.h"
+#include "../common/failure.h"
+#include "../common/units.h"
+#include "document.h"
+#include "screen.h"
+
+#define RESOLVE_TIMEOUT_MS 10000
+#define GONE_WAIT_MS	   1000
+
+/* --- up to the first ping ------------------------------------------------------ */
+
+static int resolve(struct client *c)
+{
+	int ret = resolve_host(c->options->host, RESOLVE_TIMEOUT_MS, c->address);
+
+	snprintf(c->name, sizeof(c->name),
+		 strchr(c->address, ':') ? "server [%s]:%u" : "server %s:%u", c->address,
+		 c->options->port);
+	return ret;
+}
+
+static int find_device(struct client *c)
+{
+	const struct options *o = c->options;
+	const struct endpoint_wish wish = {o->device, o->cli.quiet, o->argv + 1};
+
+	return endpoint_route(&c->root, &wish, c->address, &c->peer, &c->device);
+}
+
+/* Two steps in one call: the stamp between them says which of the two failed. */
+static int connect_server(struct client *c)
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_PING, 0,
+						 c->options->size_bytes};
+	/* a queue of no receives is no queue to some devices */
+	const struct link_lane queues = {
+		.sq_size = PING_WORK_REQUESTS, .cq_size = PING_WORK_REQUESTS + 1, .rq_size = 1};
+	struct timespec requested = {0};
+	const struct link_cfg cfg = {.peer_name = c->name,
+				     .stop_fd = cli_stop_fd(),
+				     .lane = &queues,
+				     .requested = &requested};
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+	uint64_t at;
+	int ret;
+
+	greeting_encode_request(&request, greeting);
+	ret = link_connect(&c->link, c->peer, c->address, c->options->port, &cfg, greeting,
+			   sizeof(greeting));
+	at = (uint64_t)requested.tv_sec * 1000000000ULL + (uint64_t)requested.tv_nsec;
+	if (at != 0) {
+		c->steps.ns[STEP_REQUEST] = (int64_t)(at - c->steps.begun_ns);
+		c->steps.begun_ns = at;
+		c->steps.current = STEP_CONNECT;
+	}
+	return ret;
+}
+
+static int refused(const struct client *c)
+{
+	switch (c->reply.answer) {
+	case GREETING_WRONG_VERSION:
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s speaks version %u of the protocol, this rpma-ping version "
+				   "%d: use the same release on both hosts",
+				   c->name, c->reply.version, GREETING_VERSION);
+	case GREETING_OTHER_TOOL:
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s is a server of another tool, as rpma-bench: start rpma-ping "
+				   "--server there, on a port of its own",
+				   c->name);
+	default:
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s has all its places taken by other clients: try again later",
+				   c->name);
+	}
+}
+
+static int hello(struct client *c)
+{
+	const void *bytes;
+	size_t len;
+	int ret = link_greeting(c->link, &bytes, &len);
+
+	if (ret)
+		return ret;
+	if (greeting_decode_reply(bytes, len, &c->reply) != 0)
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s answered with a greeting that makes no sense: it is no "
+				   "server of this tool",
+				   c->name);
+	if (c->reply.answer != GREETING_WELCOME)
+		return refused(c);
+	if (c->reply.mr_desc_bytes == 0)
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s welcomes without describing its memory: it is no server of "
+				   "rpma-ping",
+				   c->name);
+	return 0;
+}
+
+static int take_descriptors(struct client *c)
+{
+	const struct greeting_reply *r = &c->reply;
+	struct rpma_peer_cfg *pcfg = NULL;
+	size_t bytes = 0;
+	int ret = rpma_mr_remote_from_descriptor(r->mr_desc, r->mr_desc_bytes, &c->remote);
+
+	if (ret == 0)
+		ret = rpma_peer_cfg_from_descriptor(r->pcfg_desc, r->pcfg_desc_bytes, &pcfg);
+	if (ret == 0)
+		ret = rpma_peer_cfg_get_direct_write_to_pmem(pcfg, &c->direct_write_to_pmem);
+	if (ret == 0)
+		ret = rpma_conn_apply_remote_peer_cfg(link_conn(c->link), pcfg);
+	if (ret == 0)
+		ret = rpma_mr_remote_get_flush_type(c->remote, &c->flush_types);
+	if (ret == 0)
+		ret = rpma_mr_remote_get_size(c->remote, &bytes);
+	rpma_peer_cfg_delete(&pcfg);
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, "region",
+				   "%s describes its memory in a way librpma refuses: %s", c->name,
+				   link_cause(ret));
+	c->place_bytes = bytes;
+	return 0;
+}
+
+static int choose_flush(struct client *c)
+{
+	bool persistent = (c->flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
+	bool visibility = (c->flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0;
+	enum flush_wish wish = c->options->flush;
+
+	if (wish == FLUSH_PERSISTENT && !persistent)
+		return failure_set(EXIT_RUN_FAILED, "region",
+				   "--flush persistent: the memory of %s is not registered for it: "
+				   "start it with a --target on persistent memory",
+				   c->name);
+	if (wish == FLUSH_PERSISTENT && !c->direct_write_to_pmem)
+		return failure_set(
+			EXIT_RUN_FAILED, "region",
+			"--flush persistent: %s does not state that writes reach the "
+			"persistence domain: start it with --direct-write-to-pmem, where "
+			"rpma-ddio-check says that this is so",
+			c->name);
+	if (wish == FLUSH_AUTO && persistent && c->direct_write_to_pmem)
+		wish = FLUSH_PERSISTENT;
+	if (wish != FLUSH_PERSISTENT && !visibility)
+		return failure_set(EXIT_RUN_FAILED, "region",
+				   "the memory of %s is not registered for a flush to visibility",
+				   c->name);
+	c->ping.flush =
+		wish == FLUSH_PERSISTENT ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
+	return 0;
+}
+
+static int check_region(struct client *c)
+{
+	char place[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
+	int ret = take_descriptors(c);
+
+	if (ret)
+		return ret;
+	if (c->place_bytes < c->options->size_bytes)
+		return failure_set(EXIT_RUN_FAILED, "region",
+				   "a ping of %s does not fit: %s has %s for each client (a "
+				   "smaller --size, or a larger --target there)",
+				   units_print_size(c->options->size_bytes, size), c->name,
+				   units_print_size(c->place_bytes, place));
+	return choose_flush(c);
+}
+
+static int register_memory(struct client *c)
+{
+	const struct options *o = c->options;
+	struct ping *p = &c->ping;
+	int ret = memory_open(&c->memory, c->peer, c->device.name, o->size_bytes);
+
+	if (ret)
+		return ret;
+	p->link = c->link;
+	p->conn = link_conn(c->link);
+	p->cq = link_cq(c->link);
+	p->remote = c->remote;
+	p->mr = c->memory.mr;
+	p->memory = c->memory.bytes;
+	p->stride_bytes = c->memory.stride_bytes;
+	p->size_bytes = o->size_bytes;
+	p->by_event = o->wait == WAIT_EVENT;
+	p->limit_ns = o->limit_ns;
+	ret = rpma_cq_get_fd(p->cq, &p->cq_fd);
+	return ret == 0
+		       ? 0
+		       : failure_set(EXIT_INTERNAL, "register", "%s: %s", c->name, link_cause(ret));
+}
+
+static int get_ready(struct client *c)
+{
+	static const struct {
+		enum step step;
+		int (*take)(struct client *c);
+	} course[] = {
+		{STEP_RESOLVE, resolve},	{STEP_DEVICE, find_device},
+		{STEP_REQUEST, connect_server}, {STEP_HELLO, hello},
+		{STEP_REGION, check_region},	{STEP_REGISTER, register_memory},
+	};
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(course) / sizeof(course[0]) && ret == 0; i++) {
+		link_cause_clear();
+		steps_begin(&c->steps, course[i].step);
+		ret = course[i].take(c);
+		if (ret == 0)
+			steps_done(&c->steps);
+		if (ret == 0 && cli_signal != 0)
+			ret = -ECANCELED;
+	}
+	return ret;
+}
+
+/* --- the pings ------------------------------------------------------------------ */
+
+static void take_trouble(struct client *c, const char *step, const struct ping_report *r)
+{
+	const struct trouble_facts facts = {
+		.step = step,
+		.code = r != NULL ? r->code : link_cause_code(),
+		.wc_status = r != NULL ? r->wc_status : IBV_WC_SUCCESS,
+		.late = r != NULL && r->end == PING_LATE,
+		.corrupt = r != NULL && r->end == PING_CORRUPT,
+		.gone = r != NULL && r->gone,
+		.any_back = c->tally.received > 0,
+		.size_bytes = r != NULL ? c->options->size_bytes : c->memory.size_bytes,
+		.device = c->device.kind,
+		.target = TARGET_DRAM,
+		.memlock_bytes = trouble_memlock(),
+	};
+
+	trouble_take(&c->trouble, &facts);
+}
+
+/* Of a ping after which there can be no other. */
+static void failed(struct client *c, uint64_t number, struct ping_report *r)
+{
+	const char *step = step_name(r->step);
+
+	/* a connection that broke may still be about to say why */
+	if (r->wc_status == IBV_WC_WR_FLUSH_ERR && !link_alive(c->link, GONE_WAIT_MS))
+		r->gone = true;
+	if (r->gone)
+		failure_set(EXIT_NEGATIVE, step, "%s closed the connection at ping %llu", c->name,
+			    (unsigned long long)number);
+	else if (r->wc_status != IBV_WC_SUCCESS)
+		failure_set(EXIT_NEGATIVE, step, "ping %llu to %s: the %s failed: %s",
+			    (unsigned long long)number, c->name, step,
+			    link_wc_status_name(r->wc_status));
+	else
+		failure_set(EXIT_NEGATIVE, step, "ping %llu to %s: the %s failed: %s",
+			    (unsigned long long)number, c->name, step, link_cause(r->code));
+	take_trouble(c, step, r);
+}
+
+/* Of pings that were lost or corrupt, though the connection is there: of the last such one. */
+static void spoilt(struct client *c, uint64_t number, const struct ping_report *r)
+{
+	const struct image_difference *d = &r->difference;
+	char limit[UNITS_TEXT_BYTES];
+
+	if (r->end == PING_CORRUPT)
+		failure_set(
+			EXIT_NEGATIVE, step_name(r->step),
+			"ping %llu to %s came back corrupt: %llu of %zu bytes differ, the first "
+			"at offset %llu: 0x%02x instead of 0x%02x",
+			(unsigned long long)number, c->name, (unsigned long long)d->bytes,
+			c->ping.size_bytes, (unsigned long long)d->first, d->found, d->expected);
+	else
+		failure_set(EXIT_NEGATIVE, step_name(r->step),
+			    "ping %llu to %s is lost: no completion of the %s within %s",
+			    (unsigned long long)number, c->name, step_name(r->step),
+			    units_print_duration((double)c->options->limit_ns, limit));
+	take_trouble(c, step_name(r->step), r);
+}
+
+static void note_steps(struct client *c, const struct ping_report *r)
+{
+	int64_t *ns = c->steps.ns;
+
+	if (ns[STEP_COMPARE] >= 0 || (r->end != PING_BACK && r->end != PING_CORRUPT))
+		return;
+	ns[STEP_WRITE] = (int64_t)r->write_ns;
+	ns[STEP_FLUSH] = (int64_t)r->flush_ns;
+	ns[STEP_READ] = (int64_t)r->read_ns;
+	ns[STEP_COMPARE] = (int64_t)r->compare_ns;
+}
+
+/* False: the peer left meanwhile. A signal or the deadline end the pause too. */
+static bool pause_until(struct client *c, uint64_t at_ns)
+{
+	struct pollfd fds[] = {{link_event_fd(c->link), POLLIN, 0}, {cli_stop_fd(), POLLIN, 0}};
+	uint64_t now;
+
+	while (cli_signal == 0 && (now = step_now_ns()) < at_ns) {
+		const struct timespec left = {(time_t)((at_ns - now) / 1000000000),
+					      (long)((at_ns - now) % 1000000000)};
+
+		screen_flush();
+		if (ppoll(fds, 2, &left, NULL) > 0 && fds[0].revents != 0 &&
+		    !link_alive(c->link, 0))
+			return false;
+	}
+	return true;
+}
+
+/* One ping and what is to be told of it. Negative: there can be no other. */
+static int ping_number(struct client *c, uint64_t number, bool connected)
+{
+	struct ping_report r = {.end = PING_FAILED, .step = STEP_WRITE, .gone = true};
+
+	screen_before(c);
+	if (connected)
+		ping_once(&c->ping, number, &r);
+	tally_add(&c->tally, &r);
+	if (r.end == PING_STOPPED)
+		return -ECANCELED;
+	note_steps(c, &r);
+	if (r.end == PING_FAILED)
+		failed(c, number, &r);
+	else if (r.end != PING_BACK)
+		spoilt(c, number, &r);
+	screen_ping(c, number, &r);
+	if (screen_broken())
+		return failure_set(EXIT_RUN_FAILED, "output", "cannot write to standard output");
+	return r.end == PING_FAILED ? -EIO : 0;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int ping_all(struct client *c, uint64_t begun_ns)
+{
+	const struct options *o = c->options;
+	uint64_t deadline = o->deadline_ns > 0 ? begun_ns + o->deadline_ns : UINT64_MAX;
+	uint64_t first = step_now_ns(), number = 0, begin;
+	bool connected = true;
+	int ret = 0;
+
+	link_cause_clear();
+	while (ret == 0 && cli_signal == 0 && (begin = step_now_ns()) < deadline) {
+		ret = ping_number(c, ++number, connected);
+		if (ret != 0 || number == o->count)
+			break;
+		connected = pause_until(c, earlier(begin + o->interval_ns, deadline));
+	}
+	c->pings_ns = step_now_ns() - first;
+	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;
+}
+
+/* --- the end -------------------------------------------------------------------- */
+
+static void leave(struct client *c)
+{
+	if (c->link != NULL) {
+		steps_begin(&c->steps, STEP_DISCONNECT);
+		link_close(&c->link);
+		steps_done(&c->steps);
+	}
+	rpma_mr_remote_delete(&c->remote);
+	memory_close(&c->memory);
+	rpma_peer_delete(&c->peer);
+}
+
+static int verdict(const struct client *c)
+{
+	if (cli_signal != 0)
+		return 128 + cli_signal;
+	if (c->trouble.exit_code != EXIT_GOOD)
+		return (int)c->trouble.exit_code;
+	return c->tally.received == 0 ? EXIT_NEGATIVE : EXIT_GOOD;
+}
+
+static void judge(struct client *c, int ret)
+{
+	/* a ping that ended it has said so already */
+	if (ret != 0 && ret != -ECANCELED && c->trouble.exit_code == EXIT_GOOD)
+		take_trouble(c, step_name(c->steps.current), NULL);
+	if (cli_signal != 0 && c->tally.transmitted == 0)
+		c->trouble = (struct trouble){0};
+	if (ret == 0 && c->tally.transmitted == 0) {
+		failure_set(EXIT_NEGATIVE, "write", "--deadline passed before the first ping");
+		take_trouble(c, "write", NULL);
+	}
+	c->exit_code = verdict(c);
+}
+
+static int tell(struct client *c)
+{
+	json_t *document;
+	int ret = 0;
+
+	screen_summary(c);
+	if (c->trouble.exit_code != EXIT_GOOD)
+		trouble_print(&c->trouble);
+	if (!c->options->json)
+		return c->exit_code;
+	document = document_make(c);
+	ret = result_print(document);
+	json_decref(document);
+	return ret == 0 ? c->exit_code : cli_report_failure("rpma-ping");
+}
+
+int client_run(const struct options *options, const struct steps *steps)
+{
+	struct client c = {.options = options, .steps = *steps, .root = {.fd = -1}};
+	int ret = tally_init(&c.tally), code;
+
+	clock_gettime(CLOCK_REALTIME, &c.started);
+	if (ret == 0 && sysroot_open(&c.root, "/") != 0)
+		ret = failure_set(EXIT_INTERNAL, "parse", "cannot open /: %s", strerror(errno));
+	if (ret != 0)
+		return cli_report_failure("rpma-ping");
+	ret = get_ready(&c);
+	if (ret == 0) {
+		screen_begin(&c);
+		ret = ping_all(&c, steps->begun_ns);
+	}
+	judge(&c, ret);
+	leave(&c);
+	code = tell(&c);
+	tally_free(&c.tally);
+	sysroot_close(&c.root);
+	return code;
+}

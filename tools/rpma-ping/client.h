@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * client.h -- the course of a client: the steps up to the first ping, the pings,
+ * and what is known at the end.
+ */
+#ifndef CLIENT_H
+#define CLIENT_H
+
+#include "../common/device.h"
+#include "../common/greeting.h"
+#include "../common/resolve.h"
+#include "memory.h"
+#include "options.h"
+#include "ping.h"
+#include "tally.h"
+#include "trouble.h"
+
+/* All that the screen and the document tell. */
+struct client {
+	const struct options *options;
+	struct timespec started;
+	struct steps steps;
+	char address[RESOLVE_ADDRESS_MAX]; /* empty: not resolved */
+	char name[LINK_PEER_MAX];	   /* "server 192.0.2.1:7205" */
+	struct sysroot root;
+	struct device device; /* its name is empty: not found */
+	struct rpma_peer *peer;
+	struct link *link;
+	struct greeting_reply reply;
+	struct memory memory;
+	/* of the server's place; its size is 0: not known */
+	struct rpma_mr_remote *remote;
+	size_t place_bytes;
+	int flush_types; /* bits of RPMA_MR_USAGE_FLUSH_TYPE_* */
+	bool direct_write_to_pmem;
+	struct ping ping;
+	struct tally tally;
+	uint64_t pings_ns; /* from the first to the last */
+	struct trouble trouble;
+	int exit_code;
+};
+
+/* Gives the exit code. */
+int client_run(const struct options *options, const struct steps *steps);
+
+#endif /* CLIENT_H */

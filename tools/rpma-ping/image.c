@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * image.c -- random bytes, their complement, and where two images differ.
+ */
+#include "image.h"
+
+/* splitmix64 */
+static uint64_t next(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+void image_fill(uint8_t *even, uint8_t *odd, size_t size, uint64_t salt)
+{
+	uint64_t word = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (i % sizeof(word) == 0)
+			word = next(&salt);
+		even[i] = (uint8_t)(word >> (8 * (i % sizeof(word))));
+		odd[i] = (uint8_t)~even[i];
+	}
+}
+
+struct image_difference image_compare(const uint8_t *found, const uint8_t *expected, size_t size)
+{
+	struct image_difference d = {0};
+
+	for (size_t i = 0; i < size; i++) {
+		if (found[i] == expected[i])
+			continue;
+		if (d.bytes++ == 0) {
+			d.first = i;
+			d.expected = expected[i];
+			d.found = found[i];
+		}
+	}
+	return d;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * main.c -- rpma-ping: the options, and one of two calls.
+ */
+#include <sys/resource.h>
+
+#include "../common/failure.h"
+#include "../common/link.h"
+#include "client.h"
+#include "server.h"
+
+#define TOOL "rpma-ping"
+
+const char *argp_program_version = TOOL " " RPMA_VERSION;
+
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct steps steps;
+
+	cli_keep_standard_places();
+	steps_init(&steps);
+	if (options_parse(&options, argc, argv) != 0)
+		return cli_report_failure(TOOL);
+	if (options.cli.done)
+		return EXIT_GOOD;
+	steps_done(&steps);
+	raise_file_limit();
+	link_log_to_failures(options.cli.verbose);
+	if (cli_catch_signals() != 0)
+		return cli_report_failure(TOOL);
+	return options.server ? server_run(&options) : client_run(&options, &steps);
+}

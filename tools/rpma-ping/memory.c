@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * memory.c -- maps, fills and registers what pings are written from and read to.
+ */
+#include "memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include "../common/failure.h"
+#include "../common/link.h"
+#include "../common/units.h"
+#include "image.h"
+
+#define PAGE_BYTES 4096
+
+static int fill(struct memory *m, size_t size)
+{
+	uint64_t salt;
+
+	if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
+		return failure_set(EXIT_INTERNAL, "register", "the kernel gave no random bytes");
+	image_fill(m->bytes, m->bytes + m->stride_bytes, size, salt);
+	memset(m->bytes + 2 * m->stride_bytes, 0, size);
+	return 0;
+}
+
+static int enroll(struct memory *m, struct rpma_peer *peer, const char *device)
+{
+	char text[UNITS_TEXT_BYTES];
+	int ret = rpma_mr_reg(peer, m->bytes, m->size_bytes,
+			      RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST, &m->mr);
+
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, "register",
+				   "cannot register %s of this host's memory at %s: %s",
+				   units_print_size(m->size_bytes, text), device, link_cause(ret));
+	return 0;
+}
+
+int memory_open(struct memory *memory, struct rpma_peer *peer, const char *device, size_t size)
+{
+	struct memory *m = memory;
+	char text[UNITS_TEXT_BYTES];
+	int ret;
+
+	m->stride_bytes = (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	m->size_bytes = 3 * m->stride_bytes;
+	m->bytes = mmap(NULL, m->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+	if (m->bytes == MAP_FAILED) {
+		m->bytes = NULL;
+		return failure_set(EXIT_RUN_FAILED, "register", "cannot map %s of memory: %s",
+				   units_print_size(m->size_bytes, text), strerror(errno));
+	}
+	ret = fill(m, size);
+	return ret ? ret : enroll(m, peer, device);
+}
+
+void memory_close(struct memory *memory)
+{
+	rpma_mr_dereg(&memory->mr);
+	if (memory->bytes != NULL)
+		munmap(memory->bytes, memory->size_bytes);
+	*memory = (struct memory){0};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.h -- what the user asked of rpma-ping, after parsing.
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../common/allow.h"
+#include "../common/cli.h"
+
+#define OPTIONS_PORT	 7205
+#define OPTIONS_SIZE_MAX (1ULL << 30)
+
+enum flush_wish { FLUSH_AUTO, FLUSH_VISIBILITY, FLUSH_PERSISTENT, FLUSH_WISHES };
+enum wait_kind { WAIT_POLL, WAIT_EVENT, WAIT_KINDS };
+
+/* The words of --flush and --wait. */
+extern const char *const options_flush_names[FLUSH_WISHES];
+extern const char *const options_wait_names[WAIT_KINDS];
+
+struct options {
+	struct cli cli;
+	int argc;
+	char **argv; /* from the command's name on */
+	bool server;
+	uint16_t port;
+	const char *device; /* NULL: any */
+
+	/* server */
+	const char *listen;
+	const char *target;
+	struct allow allow;
+	bool force;
+	bool direct_write_to_pmem;
+
+	/* client */
+	const char *host;
+	uint64_t count; /* 0: without end */
+	uint64_t interval_ns;
+	uint64_t size_bytes;
+	uint64_t deadline_ns; /* of the whole; 0: none */
+	uint64_t limit_ns;    /* of one ping */
+	bool flood;
+	enum flush_wish flush;
+	enum wait_kind wait;
+	bool json;
+};
+
+/* -EINVAL with the sentence stored; cli.done: --help or --version was answered. */
+int options_parse(struct options *options, int argc, char **argv);
+
+#endif /* OPTIONS_H */

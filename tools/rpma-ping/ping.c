@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ping.c -- posts, waits and compares; nothing here but what is timed.
+ */
+#include "ping.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "../common/cli.h"
+
+/* How often a busy wait looks at the time, the connection and signals. */
+#define EMPTY_POLLS 1024
+#define MS	    1000000ULL
+
+#define BIT(step)   (1U << (step))
+
+static int end(struct ping_report *r, enum ping_end how, enum step step)
+{
+	r->end = how;
+	r->step = step;
+	return -1;
+}
+
+static int end_with_code(struct ping_report *r, enum step step, int code)
+{
+	r->code = code;
+	return end(r, PING_FAILED, step);
+}
+
+static int end_as_gone(struct ping_report *r, enum step step)
+{
+	r->gone = true;
+	return end(r, PING_FAILED, step);
+}
+
+/* Sleeps until there may be a completion. */
+static int sleep_for_completion(struct ping *p, enum step step, uint64_t left_ns,
+				struct ping_report *r)
+{
+	struct pollfd fds[] = {{p->cq_fd, POLLIN, 0},
+			       {link_event_fd(p->link), POLLIN, 0},
+			       {cli_stop_fd(), POLLIN, 0}};
+	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
+	int ret = ppoll(fds, 3, &left, NULL);
+
+	if (ret < 0 && errno != EINTR)
+		return end_with_code(r, step, RPMA_E_PROVIDER);
+	if (ret <= 0)
+		return 0;
+	if (fds[0].revents != 0) {
+		ret = rpma_cq_wait(p->cq);
+		return ret == 0 || ret == RPMA_E_NO_COMPLETION ? 0 : end_with_code(r, step, ret);
+	}
+	return fds[2].revents != 0 ? end(r, PING_STOPPED, step) : 0;
+}
+
+/* What may end a wait: the time, the peer, a signal. */
+static int look_around(struct ping *p, enum step step, uint64_t deadline_ns, struct ping_report *r)
+{
+	uint64_t now = step_now_ns();
+
+	if (cli_signal != 0)
+		return end(r, PING_STOPPED, step);
+	if (now >= deadline_ns)
+		return end(r, PING_LATE, step);
+	if (!link_alive(p->link, 0))
+		return end_as_gone(r, step);
+	return p->by_event ? sleep_for_completion(p, step, deadline_ns - now, r) : 0;
+}
+
+static int take(struct ping *p, const struct ibv_wc *wc, struct ping_report *r)
+{
+	enum step step = (enum step)wc->wr_id;
+
+	p->under_way &= ~BIT(step);
+	if (wc->status != IBV_WC_SUCCESS) {
+		r->wc_status = wc->status;
+		return end(r, PING_FAILED, step);
+	}
+	if (step == STEP_FLUSH)
+		p->native_flush = wc->opcode != IBV_WC_RDMA_READ;
+	return 0;
+}
+
+/* Takes completions until that of a step has come. */
+static int await(struct ping *p, enum step step, uint64_t deadline_ns, struct ping_report *r)
+{
+	unsigned empty = 0;
+	struct ibv_wc wc;
+
+	while ((p->under_way & BIT(step)) != 0) {
+		int ret = rpma_cq_get_wc(p->cq, 1, &wc, NULL);
+
+		if (ret == 0)
+			ret = take(p, &wc, r);
+		else if (ret != RPMA_E_NO_COMPLETION)
+			ret = end_with_code(r, step, ret);
+		else if (p->by_event || ++empty % EMPTY_POLLS == 0)
+			ret = look_around(p, step, deadline_ns, r);
+		else
+			ret = 0;
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int post_write(struct ping *p, size_t image, struct ping_report *r)
+{
+	int ret = rpma_write(p->conn, p->remote, 0, p->mr, image, p->size_bytes,
+			     RPMA_F_COMPLETION_ALWAYS, (void *)(uintptr_t)STEP_WRITE);
+
+	if (ret)
+		return end_with_code(r, STEP_WRITE, ret);
+	p->under_way |= BIT(STEP_WRITE);
+	ret = rpma_flush(p->conn, p->remote, 0, p->size_bytes, p->flush, RPMA_F_COMPLETION_ALWAYS,
+			 (void *)(uintptr_t)STEP_FLUSH);
+	if (ret)
+		return end_with_code(r, STEP_FLUSH, ret);
+	p->under_way |= BIT(STEP_FLUSH);
+	return 0;
+}
+
+static int post_read(struct ping *p, struct ping_report *r)
+{
+	int ret = rpma_read(p->conn, p->mr, 2 * p->stride_bytes, p->remote, 0, p->size_bytes,
+			    RPMA_F_COMPLETION_ALWAYS, (void *)(uintptr_t)STEP_READ);
+
+	if (ret)
+		return end_with_code(r, STEP_READ, ret);
+	p->under_way |= BIT(STEP_READ);
+	return 0;
+}
+
+/* What a lost ping has left under way. */
+static int drain(struct ping *p, uint64_t deadline_ns, struct ping_report *r)
+{
+	for (enum step step = STEP_WRITE; step <= STEP_READ; step++) {
+		if (await(p, step, deadline_ns, r) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void compare(const struct ping *p, size_t image, struct ping_report *r)
+{
+	const uint8_t *sink = p->memory + 2 * p->stride_bytes;
+
+	if (memcmp(sink, p->memory + image, p->size_bytes) != 0) {
+		end(r, PING_CORRUPT, STEP_COMPARE);
+		r->difference = image_compare(sink, p->memory + image, p->size_bytes);
+	}
+}
+
+void ping_once(struct ping *ping, uint64_t number, struct ping_report *report)
+{
+	size_t image = number % 2 != 0 ? ping->stride_bytes : 0;
+	struct ping_report *r = report;
+	uint64_t begin = step_now_ns(), deadline = begin + ping->limit_ns, written, flushed, back;
+
+	memset(r, 0, sizeof(*r));
+	if (ping->under_way != 0) {
+		if (drain(ping, deadline, r) != 0)
+			return;
+		begin = step_now_ns();
+	}
+	if (post_write(ping, image, r) != 0 || await(ping, STEP_WRITE, deadline, r) != 0)
+		return;
+	written = step_now_ns();
+	if (await(ping, STEP_FLUSH, deadline, r) != 0)
+		return;
+	flushed = step_now_ns();
+	if (post_read(ping, r) != 0 || await(ping, STEP_READ, deadline, r) != 0)
+		return;
+	back = step_now_ns();
+	r->write_ns = written - begin;
+	r->flush_ns = flushed - written;
+	r->read_ns = back - flushed;
+	r->rtt_ns = back - begin;
+	compare(ping, image, r);
+	r->compare_ns = step_now_ns() - back;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ping.h -- one ping: a write with a flush behind it, then a read of what was
+ * written, compared.
+ *
+ * A ping that takes longer than its limit is lost, but its work requests stay
+ * under way: the next ping waits for them first. Nothing is allocated or locked.
+ */
+#ifndef PING_H
+#define PING_H
+
+#include <librpma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../common/link.h"
+#include "image.h"
+#include "step.h"
+
+/* The queues a ping needs. */
+#define PING_WORK_REQUESTS 3
+
+/* All that is borrowed outlives it. */
+struct ping {
+	struct link *link;
+	struct rpma_conn *conn;
+	struct rpma_cq *cq;
+	int cq_fd;
+	struct rpma_mr_remote *remote;
+	struct rpma_mr_local *mr; /* of the two images and the sink, in this order */
+	const uint8_t *memory;
+	size_t size_bytes;
+	size_t stride_bytes; /* from one of the three to the next */
+	enum rpma_flush_type flush;
+	bool by_event;
+	uint64_t limit_ns;
+	unsigned under_way; /* a bit 1 << enum step for each work request */
+	bool native_flush;  /* the last flush was the device's own */
+};
+
+enum ping_end {
+	PING_BACK,    /* what was written was read */
+	PING_CORRUPT, /* it came back, and was something else */
+	PING_LATE,    /* not within its limit */
+	PING_FAILED,  /* a post or a work request failed, or the peer left: no more pings */
+	PING_STOPPED, /* a signal */
+};
+
+struct ping_report {
+	enum ping_end end;
+	enum step step; /* where it ended, unless it is back */
+	int code;	/* of librpma; 0: none */
+	bool gone;	/* the peer closed the connection */
+	enum ibv_wc_status wc_status;
+	uint64_t write_ns; /* from the post of the write to its completion */
+	uint64_t flush_ns; /* from there to the completion of the flush, posted with it */
+	uint64_t read_ns;  /* from the post of the read to its completion */
+	uint64_t compare_ns;
+	uint64_t rtt_ns; /* from the post of the write to the completion of the read */
+	struct image_difference difference;
+};
+
+/* The number tells which image is written. */
+void ping_once(struct ping *ping, uint64_t number, struct ping_report *report);
+
+#endif /* PING_H */

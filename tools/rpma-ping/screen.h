@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * screen.h -- what a client prints for people, as ping(8) does: a head, a line
+ * or a dot for each ping, and a summary. With --json nothing of it.
+ */
+#ifndef SCREEN_H
+#define SCREEN_H
+
+#include "client.h"
+
+void screen_begin(const struct client *client);
+void screen_before(const struct client *client);
+void screen_ping(const struct client *client, uint64_t number, const struct ping_report *report);
+void screen_summary(const struct client *client);
+
+/* What was printed is seen before a pause. */
+void screen_flush(void);
+/* Nobody can see any more of it. */
+bool screen_broken(void);
+
+#endif /* SCREEN_H */

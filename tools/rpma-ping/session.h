@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * session.h -- one client of the server, in a thread of its own: greeted, given
+ * a place, and watched until it leaves.
+ *
+ * The server does nothing for a ping, so all a session waits for is the end.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "../common/allow.h"
+#include "place.h"
+
+/* What all sessions of a server share. */
+struct host {
+	struct rpma_peer *peer;
+	const struct allow *allow; /* borrowed */
+	bool quiet;
+	uint8_t pcfg_desc_bytes;
+	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
+	int stop_fd; /* readable: every session is to end */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* under lock */
+	struct places places;
+	unsigned sessions;
+};
+
+int host_init(struct host *host);
+/* No session may be left. */
+void host_destroy(struct host *host);
+
+/* The configuration for requests of clients; the caller deletes it. */
+int session_conn_cfg(struct rpma_conn_cfg **cfg);
+
+/* Takes the request in any case. */
+void session_start(struct host *host, struct rpma_conn_req *req);
+
+/* Tells all sessions to end, and waits for it. */
+void session_end_all(struct host *host);
+
+#endif /* SESSION_H */

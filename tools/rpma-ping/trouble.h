@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trouble.h -- a failure with all that is known of it: the step, the sentence,
+ * librpma's code, the status of the completion, and what is likely behind it.
+ */
+#ifndef TROUBLE_H
+#define TROUBLE_H
+
+#include <librpma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../common/device.h"
+#include "../common/failure.h"
+#include "../common/target.h"
+
+struct trouble {
+	enum exit_code exit_code; /* EXIT_GOOD: there was none */
+	char step[32];
+	char text[768];
+	const char *librpma;   /* "RPMA_E_PROVIDER"; NULL: no code */
+	const char *wc_status; /* "RETRY_EXC_ERR"; NULL: no completion told */
+	char cause[384];       /* empty: the sentence says all */
+};
+
+/* What a cause is looked for in. */
+struct trouble_facts {
+	const char *step;
+	const char *text;
+	int code;		      /* of librpma; 0: none */
+	enum ibv_wc_status wc_status; /* IBV_WC_SUCCESS: none */
+	bool late;		      /* a ping took longer than its limit */
+	bool corrupt;		      /* what came back was not what was written */
+	bool gone;		      /* the peer closed the connection */
+	bool any_back;		      /* a ping has come back before */
+	uint64_t size_bytes;	      /* of a ping, or of what was registered */
+	enum device_kind device;
+	enum target_kind target; /* of what was registered */
+	uint64_t memlock_bytes;	 /* what may be locked; UINT64_MAX: no limit */
+};
+
+/* "RPMA_E_INVAL"; NULL for 0 and what is no code. */
+const char *trouble_code_name(int code);
+
+/* A sentence without its end, or empty. Pure. */
+void trouble_cause(const struct trouble_facts *facts, char cause[384]);
+
+/* From the failure stored in this thread, and what else is known of it. */
+void trouble_take(struct trouble *trouble, const struct trouble_facts *facts);
+
+/* What this process may lock; UINT64_MAX: no limit. */
+uint64_t trouble_memlock(void);
+
+/* One line on stderr; gives the exit code. */
+int trouble_print(const struct trouble *trouble);
+
+#endif /* TROUBLE_H */
