@@ -10,6 +10,7 @@
 extern const struct readiness_check checks_device[];
 extern const struct readiness_check checks_pci[];
 extern const struct readiness_check checks_ddio[];
+extern const struct readiness_check checks_target[];
 extern const struct readiness_check checks_pmem[];
 extern const struct readiness_check checks_capability[];
 extern const struct readiness_check checks_limits[];

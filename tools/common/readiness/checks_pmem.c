@@ -1,3 +1,479 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checks_pmem.c -- PM-05 to PM-11: the namespaces and regions behind the
+ * target; without a target all of the host, of which a part may be at fault
+ * without any harm.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "checks.h"
-const struct readiness_check checks_pmem[] = {{NULL, NULL, NULL, NULL}};
+
+#define ALIGN_BYTES (2LL << 20)
+
+/* How many are how; the names of the first few that are not good. */
+struct tally {
+	size_t good, doubtful, bad, unknown;
+	char names[128];
+};
+
+enum rating { GOOD, DOUBTFUL, BAD, NOT_KNOWN };
+
+static void count(struct tally *tally, enum rating rating, const char *name, const char *what)
+{
+	size_t *const counts[] = {&tally->good, &tally->doubtful, &tally->bad, &tally->unknown};
+	size_t len = strlen(tally->names);
+
+	++*counts[rating];
+	if (rating != GOOD)
+		snprintf(tally->names + len, sizeof(tally->names) - len, "%s%s %s",
+			 len > 0 ? ", " : "", name, what);
+}
+
+/* Which status the worst one makes. */
+static enum readiness_status status_of(const struct tally *tally, const struct facts_target *target)
+{
+	const bool all_bad = tally->good + tally->doubtful + tally->unknown == 0;
+
+	if (tally->bad > 0 && (all_bad || target->shape != TARGET_NOT_GIVEN))
+		return READINESS_FAIL;
+	if (tally->unknown > 0 || target->cut)
+		return READINESS_UNKNOWN;
+	return tally->bad + tally->doubtful > 0 ? READINESS_WARN : READINESS_PASS;
+}
+
+/* False: there is nothing to look at, which is said. */
+static bool has_pmem(const struct facts_target *target, size_t number, const char *what,
+		     struct readiness_finding *finding)
+{
+	if (target->shape == TARGET_MISSING || target->shape == TARGET_NOT_PMEM)
+		finding_say(finding, READINESS_SKIP, "The target is no persistent memory.", NULL);
+	else if (target->shape == TARGET_NOT_GIVEN && number == 0)
+		finding_say(finding, READINESS_SKIP, "The host shows no persistent memory.", NULL);
+	else if (number == 0)
+		finding_say(finding, READINESS_UNKNOWN, what, NULL);
+	else
+		return true;
+	return false;
+}
+
+static bool has_regions(const struct facts_target *target, struct readiness_finding *finding)
+{
+	return has_pmem(target, target->regions_count,
+			"Which region the target lies on cannot be seen.", finding);
+}
+
+struct texts {
+	const char *good, *doubtful, *bad, *unknown; /* meanings */
+	const char *fix;
+};
+
+static void say(const struct tally *tally, const struct facts_target *target,
+		const struct texts *texts, struct readiness_finding *finding)
+{
+	enum readiness_status status = status_of(tally, target);
+	const char *meaning = texts->good;
+
+	if (tally->bad > 0)
+		meaning = texts->bad;
+	else if (status == READINESS_UNKNOWN)
+		meaning = texts->unknown;
+	else if (status == READINESS_WARN)
+		meaning = texts->doubtful;
+	finding_say(finding, status, meaning, status == READINESS_PASS ? NULL : texts->fix);
+	if (status == READINESS_UNKNOWN && tally->unknown == 0)
+		finding_meaning(finding, "There are more than this looks at.");
+	if (tally->names[0] != '\0')
+		finding_value(finding, "%s", tally->names);
+}
+
+static const struct facts_region *region_at(const struct facts *facts, size_t i)
+{
+	return &facts->target.regions[i];
+}
+
+static void look_mode(const struct facts *facts, struct readiness_finding *finding)
+{
+	static const struct texts texts = {
+		"The namespace is made for direct access.",
+		"A raw namespace cannot be mapped without page cache, and its device cannot be "
+		"written to by RDMA.",
+		"A sector namespace (BTT) is copied on write: it is never mapped directly.",
+		"The mode of the namespace cannot be read.",
+		"Make it anew, which erases it: ndctl create-namespace -f -e NAMESPACE -m devdax "
+		"(or fsdax).",
+	};
+	const struct facts_target *target = &facts->target;
+	struct tally tally = {0};
+
+	if (!has_pmem(target, target->namespaces_count,
+		      "Which namespace the target is made of cannot be seen.", finding))
+		return;
+	for (size_t i = 0; i < target->namespaces_count; i++) {
+		const struct facts_namespace *space = &target->namespaces[i];
+		enum rating rating = NOT_KNOWN;
+
+		if (strcmp(space->mode, "memory") == 0 || strcmp(space->mode, "dax") == 0)
+			rating = GOOD;
+		else if (strcmp(space->mode, "raw") == 0)
+			rating = DOUBTFUL;
+		else if (strcmp(space->mode, "safe") == 0)
+			rating = BAD;
+		count(&tally, rating, space->name,
+		      space->mode[0] != '\0' ? space->mode : "unknown");
+	}
+	finding_value(finding, "%s %s", target->namespaces[0].name, target->namespaces[0].mode);
+	finding_source(finding, "/sys/bus/nd/devices/%s/mode", target->namespaces[0].name);
+	say(&tally, target, &texts, finding);
+}
+
+static bool is_domain(const char *domain)
+{
+	return strcmp(domain, "memory_controller") == 0 || strcmp(domain, "cpu_cache") == 0;
+}
+
+/* Says which two; false: all agree. */
+static bool domains_differ(const struct facts_target *target, struct readiness_finding *finding)
+{
+	const struct facts_region *first = &target->regions[0], *other;
+
+	for (size_t i = 1; i < target->regions_count; i++) {
+		other = &target->regions[i];
+		if (strcmp(other->persistence_domain, first->persistence_domain) == 0)
+			continue;
+		finding_value(finding, "%s %s, %s %s", first->name, first->persistence_domain,
+			      other->name, other->persistence_domain);
+		return true;
+	}
+	return false;
+}
+
+static void look_domain(const struct facts *facts, struct readiness_finding *finding)
+{
+	static const struct texts texts = {
+		"What has arrived there survives a power failure.",
+		"",
+		"The kernel names a domain that nothing is known of.",
+		"The kernel does not say what survives a power failure: the firmware did not tell.",
+		"Update the firmware; the platform's maker knows whether it has ADR or eADR.",
+	};
+	const struct facts_target *target = &facts->target;
+	const char *domain = target->regions[0].persistence_domain;
+	struct tally tally = {0};
+
+	if (!has_regions(target, finding))
+		return;
+	finding_value(finding, "%s%s", domain,
+		      strcmp(domain, "cpu_cache") == 0 ? " (eADR)"
+		      : domain[0] == '\0'	       ? "absent"
+						       : " (ADR)");
+	for (size_t i = 0; i < target->regions_count; i++) {
+		const char *one = region_at(facts, i)->persistence_domain;
+
+		count(&tally,
+		      one[0] == '\0'   ? NOT_KNOWN
+		      : is_domain(one) ? GOOD
+				       : BAD,
+		      region_at(facts, i)->name, one[0] != '\0' ? one : "absent");
+	}
+	finding_source(finding, "/sys/bus/nd/devices/%s/persistence_domain",
+		       region_at(facts, 0)->name);
+	say(&tally, target, &texts, finding);
+	if (finding->status == READINESS_PASS && domains_differ(target, finding))
+		finding_say(finding,
+			    target->shape == TARGET_NOT_GIVEN ? READINESS_UNKNOWN : READINESS_FAIL,
+			    "The regions do not agree on what survives a power failure.",
+			    "Take a target that lies on regions of one kind.");
+}
+
+static enum rating rate_provider(const char *provider)
+{
+	if (strcmp(provider, "ACPI.NFIT") == 0)
+		return GOOD;
+	if (strncmp(provider, "e820", 4) == 0 || strncmp(provider, "nfit_test", 9) == 0 ||
+	    strncmp(provider, "virtio", 6) == 0)
+		return DOUBTFUL;
+	return NOT_KNOWN;
+}
+
+static bool is_cxl(const char *provider)
+{
+	return strncmp(provider, "CXL", 3) == 0 || strncmp(provider, "cxl", 3) == 0;
+}
+
+static void look_provider(const struct facts *facts, struct readiness_finding *finding)
+{
+	static const struct texts texts = {
+		"The firmware describes it as persistent memory (NFIT).",
+		"It is emulated: what is written there does not survive, or not without the host.",
+		"",
+		"Who provides it is not known to make it persistent.",
+		"Trust it only where the platform's maker says that it is persistent.",
+	};
+	const struct facts_target *target = &facts->target;
+	struct tally tally = {0};
+	bool cxl = false;
+
+	if (!has_regions(target, finding))
+		return;
+	finding_value(finding, "%s", region_at(facts, 0)->provider);
+	finding_source(finding, "/sys/bus/nd/devices/ndbus*/provider");
+	for (size_t i = 0; i < target->regions_count; i++) {
+		const char *provider = region_at(facts, i)->provider;
+
+		count(&tally, rate_provider(provider), region_at(facts, i)->name,
+		      provider[0] != '\0' ? provider : "unknown");
+		cxl = cxl || is_cxl(provider);
+	}
+	say(&tally, target, &texts, finding);
+	if (cxl && finding->status == READINESS_UNKNOWN)
+		finding_meaning(finding, "It is CXL memory: see PM-09.");
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = words; (at = strstr(at, word)) != NULL; at += len) {
+		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static enum rating rate_dimm(const struct facts_dimm *dimm)
+{
+	static const char *const faults[] = {"not_armed", "save_fail", "flush_fail", "restore_fail",
+					     "map_fail"};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		if (has_word(dimm->flags, faults[i]))
+			return BAD;
+	}
+	if (dimm->dirty_shutdown > 0 || has_word(dimm->flags, "smart_event"))
+		return DOUBTFUL;
+	return dimm->flags[0] != '\0' ? GOOD : NOT_KNOWN;
+}
+
+static void count_dimms(const struct facts_region *region, struct tally *tally)
+{
+	char what[192];
+
+	for (size_t i = 0; i < region->dimms_count; i++) {
+		const struct facts_dimm *dimm = &region->dimms[i];
+		const char *flags = dimm->flags[0] != '\0' ? dimm->flags : "unknown";
+
+		if (dimm->dirty_shutdown > 0)
+			snprintf(what, sizeof(what), "%s, %" PRId64 " dirty shutdowns", flags,
+				 dimm->dirty_shutdown);
+		else
+			snprintf(what, sizeof(what), "%s", flags);
+		count(tally, rate_dimm(dimm), dimm->name, what);
+	}
+}
+
+static void look_health(const struct facts *facts, struct readiness_finding *finding)
+{
+	static const struct texts texts = {
+		"The memory modules report no fault.",
+		"A module has lost power without saving its data before, or reports an event: if "
+		"the "
+		"count grows, data was lost.",
+		"A module would not, or did not, save or restore its data.",
+		"The health of a module cannot be read.",
+		"ndctl list -DH tells more; a module that is not armed has to be replaced, or its "
+		"energy source.",
+	};
+	struct tally tally = {0};
+
+	if (!has_regions(&facts->target, finding))
+		return;
+	finding_source(finding, "/sys/bus/nd/devices/nmem*/nfit/{flags,dirty_shutdown}");
+	for (size_t i = 0; i < facts->target.regions_count; i++)
+		count_dimms(region_at(facts, i), &tally);
+	if (tally.good + tally.doubtful + tally.bad + tally.unknown == 0) {
+		finding_say(finding, READINESS_SKIP, "The region has no memory modules to ask.",
+			    NULL);
+		return;
+	}
+	finding_value(finding, "%zu without a fault", tally.good);
+	say(&tally, &facts->target, &texts, finding);
+}
+
+static void look_cxl(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_target *target = &facts->target;
+	const bool given = target->shape != TARGET_NOT_GIVEN;
+	bool cxl = false;
+
+	for (size_t i = 0; i < target->regions_count; i++)
+		cxl = cxl || is_cxl(region_at(facts, i)->provider);
+	finding_source(finding, "/sys/bus/cxl/devices/mem*/pmem/size");
+	if (target->cxl_pmem_bytes > 0)
+		finding_value(finding, "%" PRId64 " bytes on the host", target->cxl_pmem_bytes);
+	if (cxl || (!given && target->cxl_pmem_bytes != 0))
+		finding_say(
+			finding, READINESS_UNKNOWN,
+			"Whether caches and device save everything when power fails (GPF) cannot "
+			"be told from the system, whatever the region's domain says.",
+			"Ask the makers of platform and device about global persistent flush; "
+			"state nothing that was not tested.");
+	else if (given)
+		finding_say(finding, READINESS_SKIP, "The target is no CXL memory.", NULL);
+	else
+		finding_say(finding, READINESS_SKIP, "The host shows no persistent CXL memory.",
+			    NULL);
+}
+
+static void look_bad_blocks(const struct facts *facts, struct readiness_finding *finding)
+{
+	static const struct texts texts = {
+		"No part of it is known to be broken.",
+		"",
+		"Parts of it are broken: reading them kills the program, or ends the connection.",
+		"Whether parts of it are broken cannot be read.",
+		"ndctl list --media-errors shows where; ndctl clear-errors NAMESPACE clears them, "
+		"and what was there is lost.",
+	};
+	const struct facts_target *target = &facts->target;
+	struct tally tally = {0};
+	char what[64];
+
+	if (!has_regions(target, finding))
+		return;
+	finding_value(finding, "none");
+	finding_source(finding, "/sys/bus/nd/devices/%s/badblocks", region_at(facts, 0)->name);
+	if (target->badblocks >= 0) {
+		snprintf(what, sizeof(what), "%" PRId64 " ranges", target->badblocks);
+		count(&tally, target->badblocks > 0 ? BAD : GOOD, target->device, what);
+		finding_source(finding, "/sys/block/%s/badblocks", target->device);
+	}
+	for (size_t i = 0; i < target->regions_count && target->badblocks < 0; i++) {
+		const int64_t bad = region_at(facts, i)->badblocks;
+
+		snprintf(what, sizeof(what), "%" PRId64 " ranges", bad);
+		count(&tally,
+		      bad > 0	? BAD
+		      : bad < 0 ? NOT_KNOWN
+				: GOOD,
+		      region_at(facts, i)->name, bad < 0 ? "unknown" : what);
+	}
+	say(&tally, target, &texts, finding);
+}
+
+static void rate_region(const struct facts_region *region, struct tally *tally)
+{
+	if (region->read_only > 0)
+		count(tally, BAD, region->name, "read-only");
+	else if (region->read_only < 0 || region->size_bytes < 0)
+		count(tally, NOT_KNOWN, region->name, "unknown");
+	else if (region->size_bytes % ALIGN_BYTES != 0)
+		count(tally, DOUBTFUL, region->name, "not of 2 MiB pages");
+	else
+		count(tally, GOOD, region->name, "");
+}
+
+static void look_region(const struct facts *facts, struct readiness_finding *finding)
+{
+	static const struct texts texts = {
+		"It can be written to, in pages of 2 MiB.",
+		"It does not come in pages of 2 MiB: the device and the CPU translate more "
+		"addresses.",
+		"It cannot be written to.",
+		"Whether it can be written to cannot be read.",
+		"ndctl enable-region, ndctl create-namespace --align=2M, or mount it writable.",
+	};
+	const struct facts_target *target = &facts->target;
+	struct tally tally = {0};
+
+	if (!has_regions(target, finding))
+		return;
+	finding_value(finding, "%" PRId64 " bytes, writable", region_at(facts, 0)->size_bytes);
+	finding_source(finding, "/sys/bus/nd/devices/%s/{read_only,size}",
+		       region_at(facts, 0)->name);
+	for (size_t i = 0; i < target->regions_count; i++)
+		rate_region(region_at(facts, i), &tally);
+	if (target->read_only_mount)
+		count(&tally, BAD, target->device, "mounted read-only");
+	if (target->shape == TARGET_ON_DEVDAX &&
+	    ((target->align_bytes > 0 && target->align_bytes % ALIGN_BYTES != 0) ||
+	     (target->size_bytes > 0 && target->size_bytes % ALIGN_BYTES != 0)))
+		count(&tally, DOUBTFUL, target->device, "not of 2 MiB pages");
+	say(&tally, target, &texts, finding);
+}
+
+const struct readiness_check checks_pmem[] = {
+	{"PM-05", "namespace mode", look_mode,
+	 "A namespace is made for device DAX (dax), for a DAX file system (memory), as a plain\n"
+	 "disk (raw), or as a disk with atomic sectors (safe), which copies every block. Read "
+	 "from\n"
+	 "/sys/bus/nd/devices/namespaceX.Y/mode.\n"
+	 "PASS: memory or dax.\n"
+	 "WARN: raw; without a target: some are safe, and others are not.\n"
+	 "FAIL: safe.\n"
+	 "UNKNOWN: the namespace or its mode is not known.\n"
+	 "SKIP: the target is no persistent memory, or the host has none.\n"},
+	{"PM-06", "persistence domain", look_domain,
+	 "What the platform saves when power fails: memory_controller (ADR: what has reached the\n"
+	 "memory controller) or cpu_cache (eADR: CPU caches too, so that it does not matter "
+	 "whether\n"
+	 "device writes go there). All regions behind the target must agree. Read from\n"
+	 "/sys/bus/nd/devices/regionN/persistence_domain, which the kernel hides where the\n"
+	 "firmware does not tell.\n"
+	 "PASS: memory_controller or cpu_cache.\n"
+	 "WARN: without a target: some regions name another domain.\n"
+	 "FAIL: another domain, or regions behind the target that differ.\n"
+	 "UNKNOWN: it is not told, or, without a target, the host's regions differ.\n"
+	 "SKIP: the target is no persistent memory, or the host has none.\n"},
+	{"PM-07", "provider", look_provider,
+	 "Who describes the region: ACPI.NFIT is the firmware, and what it describes is taken for\n"
+	 "persistent. e820 is ordinary memory named so at boot (memmap=), virtio-pmem a file of "
+	 "the\n"
+	 "host that only a flush of the guest's kernel makes durable, nfit_test a kernel test. A\n"
+	 "guest cannot see what an emulated NFIT stands on. Read from\n"
+	 "/sys/bus/nd/devices/ndbusN/provider.\n"
+	 "PASS: ACPI.NFIT.\n"
+	 "WARN: e820, virtio-pmem or nfit_test; then the verdict is UNDETERMINED at best.\n"
+	 "UNKNOWN: CXL (see PM-09), another one, or none; then too.\n"
+	 "SKIP: the target is no persistent memory, or the host has none.\n"},
+	{"PM-08", "health of the modules", look_health,
+	 "A module that is not armed, or that failed to save, flush or restore, loses data at the\n"
+	 "next power failure. dirty_shutdown counts power failures in which it could not save "
+	 "all;\n"
+	 "if it grows, data was lost. Read from /sys/bus/nd/devices/nmemN/nfit/flags and\n"
+	 "dirty_shutdown.\n"
+	 "PASS: no fault.\n"
+	 "WARN: dirty shutdowns were counted, or an event is reported; without a target: a fault\n"
+	 "of some regions, but not of all.\n"
+	 "FAIL: not_armed, save_fail, flush_fail, restore_fail or map_fail.\n"
+	 "UNKNOWN: the flags cannot be read.\n"
+	 "SKIP: the region has no modules that the kernel shows, or there is no region.\n"},
+	{"PM-09", "persistent CXL memory", look_cxl,
+	 "On CXL the data is safe only if platform and device do a global persistent flush (GPF)\n"
+	 "when power fails, which nothing in sysfs proves. Read from\n"
+	 "/sys/bus/cxl/devices/mem*/pmem/size and the provider of the region.\n"
+	 "UNKNOWN: the target is on CXL; without a target: the host has some.\n"
+	 "SKIP: it is not, or the host has none.\n"},
+	{"PM-10", "bad blocks", look_bad_blocks,
+	 "Reading a broken place is a machine check: a program dies of it, and a device ends the\n"
+	 "connection. Read from badblocks of the block device, else of the region, of which only\n"
+	 "those within the namespace count where root may see where that lies.\n"
+	 "PASS: none.\n"
+	 "WARN: without a target: some regions have them.\n"
+	 "FAIL: there are some.\n"
+	 "UNKNOWN: the list cannot be read.\n"
+	 "SKIP: the target is no persistent memory, or the host has none.\n"},
+	{"PM-11", "writable, and aligned", look_region,
+	 "A region may be read-only, by its label or because a module is not armed. Pages of 2 "
+	 "MiB\n"
+	 "cost far fewer translations than pages of 4 KiB. Read from regionN/read_only, "
+	 "regionN/size\n"
+	 "and, of a device DAX, size and align.\n"
+	 "PASS: it can be written to, and its size is a multiple of 2 MiB.\n"
+	 "WARN: it is not; without a target: some regions are read-only.\n"
+	 "FAIL: it is read-only, or its file system is mounted so.\n"
+	 "UNKNOWN: that cannot be read.\n"
+	 "SKIP: the target is no persistent memory, or the host has none.\n"},
+	{NULL, NULL, NULL, NULL},
+};

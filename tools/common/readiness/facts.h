@@ -116,8 +116,8 @@ struct facts_namespace {
 };
 
 struct facts_dimm {
-	char name[32]; /* "nmem0" */
-	char flags[128];
+	char name[32];	 /* "nmem0" */
+	char flags[128]; /* "none" where the kernel shows none */
 	int64_t dirty_shutdown;
 };
 
@@ -127,7 +127,7 @@ struct facts_region {
 	char persistence_domain[32];
 	int64_t size_bytes;
 	int64_t read_only;
-	int64_t badblocks; /* lines */
+	int64_t badblocks; /* ranges, of those within the target where that is known */
 	int numa_node;
 	struct facts_dimm dimms[FACTS_DIMMS_MAX];
 	size_t dimms_count;
@@ -136,20 +136,23 @@ struct facts_region {
 struct facts_target {
 	enum target_shape shape;
 	char path[FACTS_PATH_MAX];
-	char device[64];     /* "dax0.0", "pmem0" */
-	char filesystem[32]; /* of fsdax */
+	char device[64];     /* what it lies on: "dax0.0", "pmem0", "dm-0", "sda2" */
+	char filesystem[32]; /* of a file or directory */
 	char mount_options[256];
-	enum known dax_mount; /* dax, dax=always or dax=inode */
+	enum known dax_mount; /* dax or dax=always; KNOWN_NOT: dax=inode, or no mount seen */
 	enum known dax_queue; /* the block device can DAX */
-	char driver[32];      /* of a device DAX: "device_dax", "kmem" */
+	bool read_only_mount;
+	char driver[32];      /* of a device DAX: "device_dax", "kmem"; "none": not bound */
 	int64_t size_bytes, align_bytes;
-	int64_t badblocks;	    /* of the block device */
+	int64_t badblocks;	    /* of the pmem block devices it lies on; -1: none, or unknown */
 	struct answers_path answer; /* statx and the MAP_SYNC mapping */
 	/* what the target lies on; without a target all of the host */
 	struct facts_namespace namespaces[FACTS_NAMESPACES_MAX];
 	size_t namespaces_count;
 	struct facts_region regions[FACTS_REGIONS_MAX];
 	size_t regions_count;
+	bool cut;		/* there are more namespaces, regions or DIMMs than fit here */
+	bool host_seen;		/* sysfs has devices at all, so that none of a kind means none */
 	size_t regions_of_host; /* 0: the kernel knows of no persistent memory */
 	int64_t cxl_pmem_bytes; /* of CXL memory devices; 0: none; -1: unknown */
 };

@@ -15,7 +15,7 @@
 #include "gather.h"
 
 static const struct readiness_check *const tables[] = {
-	checks_device,	   checks_pci,	  checks_ddio,	 checks_pmem,
+	checks_device,	   checks_pci,	  checks_ddio,	 checks_target, checks_pmem,
 	checks_capability, checks_limits, checks_system, checks_peer,
 };
 

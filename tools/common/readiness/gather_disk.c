@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather_disk.c -- block devices of persistent memory, and those that the
+ * device mapper makes of them. For gather_target.c.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gather_pmem.h"
+
+#define DEPTH_MAX 4  /* of device mapper on device mapper */
+#define DISKS_MAX 64 /* that a device may be made of in all */
+
+bool gather_parse_disk(const char *name, unsigned *region, unsigned *space,
+		       char disk[GATHER_NAME_MAX])
+{
+	int at = 0, len = 0;
+
+	*space = 0;
+	if (strncmp(name, "pmem", 4) != 0 || !isdigit((unsigned char)name[4]) ||
+	    sscanf(name, "pmem%9u%n", region, &at) != 1)
+		return false;
+	if (name[at] == '.' && isdigit((unsigned char)name[at + 1])) {
+		if (sscanf(name + at, ".%9u%n", space, &len) != 1)
+			return false;
+		at += len;
+	}
+	at += name[at] == 's';
+	if (name[at] == 'p')
+		len = (int)strspn(name + at + 1, "0123456789") + 1;
+	else
+		len = 0;
+	if (name[at + len] != '\0' || len == 1)
+		return false;
+	snprintf(disk, GATHER_NAME_MAX, "%.*s", at, name);
+	return true;
+}
+
+static enum place add_pmem(const struct gather *g, const char *disk, unsigned region,
+			   unsigned space, struct facts_target *facts)
+{
+	char path[128];
+	enum place place;
+	int64_t bad;
+
+	snprintf(path, sizeof(path), "sys/block/%s", disk);
+	place = gather_place(g->root, path, facts);
+	if (place != PLACE_PMEM) {
+		snprintf(path, sizeof(path), "sys/block/%s/device", disk);
+		place = gather_place(g->root, path, facts);
+	}
+	if (place == PLACE_UNKNOWN)
+		place = gather_numbered(g->root, region, space, facts);
+	snprintf(path, sizeof(path), "sys/block/%s/badblocks", disk);
+	bad = gather_bad_blocks(g->root, path, 0, INT64_MAX);
+	if (bad >= 0)
+		facts->badblocks = (facts->badblocks > 0 ? facts->badblocks : 0) + bad;
+	return place;
+}
+
+static bool add_disk(const struct gather *g, const char *name, int depth, size_t *seen,
+		     struct facts_target *facts);
+
+/* Made of others by the device mapper: PMem where all of them are. */
+static bool add_slaves(const struct gather *g, const char *name, int depth, size_t *seen,
+		       struct facts_target *facts)
+{
+	char path[128];
+	DIR *slaves;
+	const struct dirent *entry;
+	bool all = true;
+	const size_t before = *seen;
+
+	snprintf(path, sizeof(path), "sys/block/%.63s/slaves", name);
+	slaves = sysroot_directory(g->root, path);
+	while (slaves != NULL && all && (entry = readdir(slaves)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		all = ++*seen <= DISKS_MAX && strlen(entry->d_name) < GATHER_NAME_MAX &&
+		      add_disk(g, entry->d_name, depth + 1, seen, facts);
+	}
+	if (slaves != NULL)
+		closedir(slaves);
+	return all && *seen > before;
+}
+
+static bool add_disk(const struct gather *g, const char *name, int depth, size_t *seen,
+		     struct facts_target *facts)
+{
+	char disk[GATHER_NAME_MAX];
+	unsigned region, space;
+
+	if (gather_parse_disk(name, &region, &space, disk))
+		return add_pmem(g, disk, region, space, facts) != PLACE_OTHER;
+	return depth < DEPTH_MAX && add_slaves(g, name, depth, seen, facts);
+}
+
+static enum known known_flag(const struct sysroot *root, const char *disk)
+{
+	int64_t value;
+
+	if (!sysroot_number(root, &value, "sys/block/%s/queue/dax", disk))
+		return KNOWN_NOT;
+	return value != 0 ? KNOWN_YES : KNOWN_NO;
+}
+
+bool gather_disk(const struct gather *g, const char *name, struct facts_target *facts)
+{
+	char disk[GATHER_NAME_MAX];
+	unsigned region, space;
+	size_t seen = 0;
+
+	snprintf(facts->device, sizeof(facts->device), "%s", name);
+	if (!gather_parse_disk(name, &region, &space, disk))
+		snprintf(disk, sizeof(disk), "%s", name);
+	facts->dax_queue = known_flag(g->root, disk);
+	return add_disk(g, name, 0, &seen, facts);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather_pmem.h -- the pieces of gather_target.c: from a device to the regions
+ * and namespaces it is made of, and from a path to the mount it is below.
+ */
+#ifndef READINESS_GATHER_PMEM_H
+#define READINESS_GATHER_PMEM_H
+
+#include "gather.h"
+
+#define ND_DEVICES	"sys/bus/nd/devices"
+#define GATHER_NAME_MAX 64
+
+/*
+ * The names in a directory that are prefix and then numbers ("pmem" takes
+ * "pmem0.1"), in order; how many there are, of which max are given.
+ */
+size_t gather_names(const struct sysroot *root, const char *directory, const char *prefix,
+		    char (*names)[GATHER_NAME_MAX], size_t max);
+
+/* Every region of the host with its DIMMs, and every namespace that is in use. */
+void gather_host(const struct sysroot *root, struct facts_target *facts);
+
+/* How many there are, at most FACTS_REGIONS_MAX. */
+size_t gather_count(const struct sysroot *root);
+
+/* Adds one, once. False for a region that is no persistent memory. */
+bool gather_region(const struct sysroot *root, const char *name, struct facts_target *facts);
+void gather_namespace(const struct sysroot *root, const char *name, struct facts_target *facts);
+
+enum place { PLACE_PMEM, PLACE_OTHER, PLACE_UNKNOWN };
+
+/* Adds what a device of sysfs is made of: its region and its namespace. */
+enum place gather_place(const struct sysroot *root, const char *directory,
+			struct facts_target *facts);
+/* The same by the numbers in a name, for a tree whose devices are no links. */
+enum place gather_numbered(const struct sysroot *root, unsigned region, unsigned space,
+			   struct facts_target *facts);
+/* Leaves of the bad blocks of regions those within the target's namespaces. */
+void gather_bad_ranges(const struct sysroot *root, struct facts_target *facts);
+/* Lines of a badblocks file, from one byte of the device to another; -1: not readable. */
+int64_t gather_bad_blocks(const struct sysroot *root, const char *path, int64_t from, int64_t to);
+
+/* Says whether a block device is persistent memory, and what it is in any case. */
+bool gather_disk(const struct gather *g, const char *name, struct facts_target *facts);
+/* "pmem0.1s" and "pmem0p1": region, namespace in it, and the disk without the partition. */
+bool gather_parse_disk(const char *name, unsigned *region, unsigned *space,
+		       char disk[GATHER_NAME_MAX]);
+
+struct mount {
+	unsigned major, minor;
+	char filesystem[32];
+	char options[256]; /* of the mount and of the file system */
+	char source[64];   /* "pmem0"; empty: it is no device node */
+};
+
+/* The mount that a path without links is below. */
+bool gather_mount(const struct sysroot *root, const char *path, struct mount *mount);
+/* Whether a list of options has one. */
+bool gather_has_option(const char *options, const char *option);
+
+#endif /* READINESS_GATHER_PMEM_H */

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather_regions.c -- regions, their DIMMs and namespaces, as libnvdimm shows
+ * them. For gather_target.c.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gather_pmem.h"
+
+#define SECTOR_BYTES 512
+
+static bool is_numbered(const char *name, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(name, prefix, len) == 0 && name[len] >= '0' && name[len] <= '9' &&
+	       name[len + strspn(name + len, "0123456789.")] == '\0' &&
+	       strlen(name) < GATHER_NAME_MAX;
+}
+
+/* Keeps the first max of them in order. */
+static void insert(char (*names)[GATHER_NAME_MAX], size_t count, size_t max, const char *name)
+{
+	size_t at = count < max ? count : max;
+
+	while (at > 0 && strverscmp(name, names[at - 1]) < 0)
+		at--;
+	if (at == max)
+		return;
+	if (count >= max)
+		count = max - 1;
+	memmove(names[at + 1], names[at], (count - at) * GATHER_NAME_MAX);
+	snprintf(names[at], GATHER_NAME_MAX, "%.63s", name);
+}
+
+size_t gather_names(const struct sysroot *root, const char *directory, const char *prefix,
+		    char (*names)[GATHER_NAME_MAX], size_t max)
+{
+	DIR *entries = sysroot_directory(root, directory);
+	const struct dirent *entry;
+	size_t count = 0;
+
+	while (entries != NULL && (entry = readdir(entries)) != NULL) {
+		if (is_numbered(entry->d_name, prefix))
+			insert(names, count++, max, entry->d_name);
+	}
+	if (entries != NULL)
+		closedir(entries);
+	return count;
+}
+
+static int64_t number(const struct sysroot *root, const char *device, const char *name)
+{
+	int64_t value;
+
+	if (!sysroot_number(root, &value, ND_DEVICES "/%s/%s", device, name) || value < 0)
+		return -1;
+	return value;
+}
+
+/* Of a range of sectors in bytes: does it touch from..to? */
+static bool touches(int64_t sector, int64_t count, int64_t from, int64_t to)
+{
+	const int64_t max = INT64_MAX / SECTOR_BYTES / 2;
+
+	if (sector < 0 || count < 1 || sector > max || count > max)
+		return true;
+	return sector * SECTOR_BYTES < to && (sector + count) * SECTOR_BYTES > from;
+}
+
+int64_t gather_bad_blocks(const struct sysroot *root, const char *path, int64_t from, int64_t to)
+{
+	char text[1 << 14], *rest, *line;
+	int64_t bad = 0, sector, count;
+
+	if (sysroot_read(root, text, sizeof(text), path) < 0)
+		return -1;
+	for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+		/* what cannot be read is no reason to think all is well */
+		if (sscanf(line, "%" SCNd64 " %" SCNd64, &sector, &count) != 2 ||
+		    touches(sector, count, from, to))
+			bad++;
+	}
+	return bad;
+}
+
+/* ".../ndbus0/region0"; a tree may have the buses beside it. */
+static void read_provider(const struct sysroot *root, struct facts_region *region)
+{
+	char buses[2][GATHER_NAME_MAX];
+
+	if (sysroot_line(root, region->provider, sizeof(region->provider),
+			 ND_DEVICES "/%s/../provider", region->name))
+		return;
+	if (gather_names(root, ND_DEVICES, "ndbus", buses, 2) == 1)
+		sysroot_line(root, region->provider, sizeof(region->provider),
+			     ND_DEVICES "/%s/provider", buses[0]);
+}
+
+/* The file is there and empty on a DIMM that has nothing to tell. */
+static void read_flags(const struct sysroot *root, const char *dimm, char *flags, size_t size)
+{
+	static const char *const places[] = {"nfit/flags", "papr/flags"};
+	char path[128], text[128];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), ND_DEVICES "/%.63s/%s", dimm, places[i]);
+		if (sysroot_read(root, text, sizeof(text), path) < 0)
+			continue;
+		if (!sysroot_line(root, flags, size, "%s", path))
+			snprintf(flags, size, "none");
+		return;
+	}
+}
+
+static void add_dimm(const struct sysroot *root, const char *name, struct facts_region *region,
+		     bool *cut)
+{
+	struct facts_dimm *dimm = &region->dimms[region->dimms_count];
+
+	if (region->dimms_count == FACTS_DIMMS_MAX) {
+		*cut = true;
+		return;
+	}
+	region->dimms_count++;
+	snprintf(dimm->name, sizeof(dimm->name), "%.31s", name);
+	read_flags(root, name, dimm->flags, sizeof(dimm->flags));
+	dimm->dirty_shutdown = number(root, name, "nfit/dirty_shutdown");
+	if (dimm->dirty_shutdown < 0)
+		dimm->dirty_shutdown = number(root, name, "cxl/dirty_shutdown");
+}
+
+/* "nmem0,0x0,0x10000000,0" */
+static void read_dimms(const struct sysroot *root, struct facts_region *region, bool *cut)
+{
+	int64_t mappings = number(root, region->name, "mappings");
+	char line[GATHER_NAME_MAX];
+
+	for (int64_t i = 0; i < mappings && i <= FACTS_DIMMS_MAX; i++) {
+		if (!sysroot_line(root, line, sizeof(line), ND_DEVICES "/%s/mapping%" PRId64,
+				  region->name, i))
+			continue;
+		line[strcspn(line, ",")] = '\0';
+		if (is_numbered(line, "nmem"))
+			add_dimm(root, line, region, cut);
+	}
+	if (mappings < 0) {
+		/* which DIMMs it has is not known: it may be any of them */
+		char names[FACTS_DIMMS_MAX][GATHER_NAME_MAX];
+		size_t count = gather_names(root, ND_DEVICES, "nmem", names, FACTS_DIMMS_MAX);
+
+		for (size_t i = 0; i < count && i < FACTS_DIMMS_MAX; i++)
+			add_dimm(root, names[i], region, cut);
+	}
+}
+
+static int node_of(const struct sysroot *root, const char *device)
+{
+	int64_t node = number(root, device, "numa_node");
+
+	return node > INT32_MAX ? -1 : (int)node;
+}
+
+static void read_region(const struct sysroot *root, const char *name, struct facts_region *region,
+			bool *cut)
+{
+	char path[128];
+
+	memset(region, 0, sizeof(*region));
+	snprintf(region->name, sizeof(region->name), "%.31s", name);
+	read_provider(root, region);
+	sysroot_line(root, region->persistence_domain, sizeof(region->persistence_domain),
+		     ND_DEVICES "/%s/persistence_domain", name);
+	region->size_bytes = number(root, name, "size");
+	region->read_only = number(root, name, "read_only");
+	region->numa_node = node_of(root, name);
+	snprintf(path, sizeof(path), ND_DEVICES "/%.63s/badblocks", name);
+	region->badblocks = gather_bad_blocks(root, path, 0, INT64_MAX);
+	read_dimms(root, region, cut);
+}
+
+/* Memory that forgets is on the same bus. */
+static bool is_volatile(const struct sysroot *root, const char *region)
+{
+	char type[32];
+
+	return sysroot_line(root, type, sizeof(type), ND_DEVICES "/%s/devtype", region) &&
+	       strcmp(type, "nd_volatile") == 0;
+}
+
+static bool has_region(const struct facts_target *facts, const char *name)
+{
+	for (size_t i = 0; i < facts->regions_count; i++) {
+		if (strcmp(facts->regions[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool gather_region(const struct sysroot *root, const char *name, struct facts_target *facts)
+{
+	if (is_volatile(root, name))
+		return false;
+	if (has_region(facts, name))
+		return true;
+	if (facts->regions_count == FACTS_REGIONS_MAX)
+		facts->cut = true;
+	else
+		read_region(root, name, &facts->regions[facts->regions_count++], &facts->cut);
+	return true;
+}
+
+void gather_namespace(const struct sysroot *root, const char *name, struct facts_target *facts)
+{
+	struct facts_namespace *space = &facts->namespaces[facts->namespaces_count];
+
+	for (size_t i = 0; i < facts->namespaces_count; i++) {
+		if (strcmp(facts->namespaces[i].name, name) == 0)
+			return;
+	}
+	if (facts->namespaces_count == FACTS_NAMESPACES_MAX) {
+		facts->cut = true;
+		return;
+	}
+	facts->namespaces_count++;
+	memset(space, 0, sizeof(*space));
+	snprintf(space->name, sizeof(space->name), "%s", name);
+	sysroot_line(root, space->mode, sizeof(space->mode), ND_DEVICES "/%s/mode", name);
+	space->size_bytes = number(root, name, "size");
+	space->numa_node = node_of(root, name);
+}
+
+size_t gather_count(const struct sysroot *root)
+{
+	char names[FACTS_REGIONS_MAX][GATHER_NAME_MAX];
+	size_t listed = gather_names(root, ND_DEVICES, "region", names, FACTS_REGIONS_MAX),
+	       count = 0;
+
+	for (size_t i = 0; i < listed && i < FACTS_REGIONS_MAX; i++)
+		count += !is_volatile(root, names[i]);
+	return count;
+}
+
+void gather_host(const struct sysroot *root, struct facts_target *facts)
+{
+	char names[FACTS_REGIONS_MAX][GATHER_NAME_MAX];
+	size_t count = gather_names(root, ND_DEVICES, "region", names, FACTS_REGIONS_MAX);
+
+	facts->cut = facts->cut || count > FACTS_REGIONS_MAX;
+	for (size_t i = 0; i < count && i < FACTS_REGIONS_MAX; i++) {
+		unsigned index = (unsigned)strtoul(names[i] + strlen("region"), NULL, 10);
+
+		if (gather_region(root, names[i], facts))
+			gather_numbered(root, index, UINT_MAX, facts);
+	}
+}
+
+/* Where a namespace lies in its region; false: only root may know. */
+static bool range_of(const struct sysroot *root, const char *region,
+		     const struct facts_namespace *space, int64_t *from, int64_t *to)
+{
+	int64_t base = number(root, region, "resource");
+	int64_t start = number(root, space->name, "resource");
+
+	*from = start - base;
+	*to = *from + space->size_bytes;
+	return base >= 0 && start >= base && space->size_bytes > 0 && *to > *from;
+}
+
+void gather_bad_ranges(const struct sysroot *root, struct facts_target *facts)
+{
+	char path[128], prefix[GATHER_NAME_MAX];
+	int64_t from, to;
+
+	for (size_t i = 0; i < facts->regions_count; i++) {
+		struct facts_region *region = &facts->regions[i];
+		int64_t bad = 0;
+		bool known = region->badblocks > 0;
+
+		snprintf(path, sizeof(path), ND_DEVICES "/%s/badblocks", region->name);
+		snprintf(prefix, sizeof(prefix), "namespace%s.", region->name + strlen("region"));
+		for (size_t n = 0; n < facts->namespaces_count && known; n++) {
+			const struct facts_namespace *space = &facts->namespaces[n];
+
+			if (strncmp(space->name, prefix, strlen(prefix)) != 0)
+				continue;
+			known = range_of(root, region->name, space, &from, &to);
+			if (known)
+				bad += gather_bad_blocks(root, path, from, to);
+		}
+		if (known && facts->namespaces_count > 0)
+			region->badblocks = bad;
+	}
+}
