@@ -174,7 +174,8 @@ def test_what_is_not_hardware_is_marked(kind: str, emulated: bool | None, expect
 )
 def test_persistence_without_a_good_verdict_is_marked(verdict: str | None, marked: bool) -> None:
     document = sample.result([sample.lat_point(0, 64)], kind="hardware")
-    document["readiness"] = {"verdict": verdict} if verdict else None
+    block = {"schema": "rpma-ddio-check/1", "host": "server", "verdict": verdict, "checks": []}
+    document["readiness"] = block if verdict else None
     figure = latency_figure(runs(document))
     assert figure is not None and ("persistence not proven" in figure.marks) == marked
 

@@ -203,7 +203,8 @@ def put_everywhere(document: Any, text: str) -> Any:
         warning["text"] = text
     document["tool"].update(version=text, git=text, librpma=text, **{text[:1000]: text})
     document["device"]["name"] = text
-    document["readiness"] = {"verdict": text}
+    document["readiness"] = {"schema": "rpma-ddio-check/1", "host": "server", "verdict": "NOT_READY",
+                             "checks": [{"id": text, "status": "FAIL", "meaning": text}]}
     for side in ("client", "server"):
         host = document["environment"][side]
         host["host"] = {text[:1000]: text, "list": [text, {"a": text}]}

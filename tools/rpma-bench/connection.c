@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "exchange.h"
+#include "platform.h"
 
 /* A server that is at work says so every ten seconds. */
 #define READY_TIMEOUT_MS  60000
@@ -132,7 +133,9 @@ static int say_hello(struct remote *remote, const uint8_t run_id[16])
 	remote->known = true;
 	if (answer.welcome.environment_bytes == 0)
 		return 0;
-	return receive_object(remote, LINK_TIMEOUT_MS, &remote->environment);
+	ret = receive_object(remote, LINK_TIMEOUT_MS, &remote->environment);
+	remote->readiness = platform_take(remote->environment, remote->offer.targets_count);
+	return ret;
 }
 
 int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16])

@@ -11,6 +11,7 @@
 #include "../common/result.h"
 #include "../common/target.h"
 #include "gate.h"
+#include "platform.h"
 #include "point.h"
 #include "run.h"
 #include "version.h"
@@ -212,6 +213,6 @@ json_t *document_make(const struct run *run)
 				      environment_gather(&run->sysroot, run->topology, device),
 				      "server",
 				      server != NULL ? json_incref(server) : json_null()));
-	json_object_set_new(document, "readiness", json_null());
+	json_object_set_new(document, "readiness", platform_json(run->remote.readiness, points));
 	return document;
 }

@@ -5,7 +5,7 @@
  * All on the control connection, which stays open for the whole run:
  *
  *	client			server
- *	HELLO			WELCOME, TEXT chunks (its environment)
+ *	HELLO			WELCOME, TEXT chunks (its environment and readiness)
  *	BEGIN			READY: a port for the lanes of this repeat, or why not
  *		(the client connects its lanes there, one after the other)
  *	START phase		-	warm-up and measurement begin

@@ -16,6 +16,7 @@
 #include "gate.h"
 #include "merge.h"
 #include "path.h"
+#include "platform.h"
 #include "point.h"
 #include "warnings_points.h"
 
@@ -298,6 +299,17 @@ static json_t *ranks_json(const struct clients *clients, const json_t *handed)
 	return ranks;
 }
 
+/* Each rank may have had a server of its own: the least ready one counts. */
+static json_t *merge_readiness(const struct clients *clients)
+{
+	const json_t *least = NULL;
+
+	for (size_t i = 0; i < clients->count; i++)
+		least = platform_less_ready(least,
+					    json_object_get(clients->all[i].document, "readiness"));
+	return json_is_object(least) ? json_copy((json_t *)(uintptr_t)least) : json_null();
+}
+
 json_t *ranks_merge(const json_t *handed, const char *const *gates, size_t gates_count)
 {
 	struct clients clients = {0};
@@ -312,6 +324,7 @@ json_t *ranks_merge(const json_t *handed, const char *const *gates, size_t gates
 				   merge_run(&clients, points, gates, gates_count));
 	bad |= json_object_set_new(document, "points", points);
 	bad |= json_object_set_new(document, "ranks", ranks_json(&clients, handed));
+	bad |= json_object_set_new(document, "readiness", merge_readiness(&clients));
 	/* each rank has its own */
 	bad |= json_object_set_new(document, "placement", json_pack("{s:n}", "client"));
 	if (bad != 0) {

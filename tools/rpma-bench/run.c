@@ -92,6 +92,7 @@ void run_close(struct run *run)
 	free(run->repeats);
 	plan_free(&run->plan);
 	json_decref(run->remote.environment);
+	json_decref(run->remote.readiness);
 	journal_close(&run->journal, false);
 	topology_free(&run->topology);
 	sysroot_close(&run->sysroot);

@@ -34,6 +34,7 @@ struct remote {
 	struct message_welcome offer;
 	bool known;
 	json_t *environment; /* owned; NULL: not learned */
+	json_t *readiness;   /* owned; a block for each target, see platform.h; NULL: not learned */
 };
 
 /* What --persist auto came to on one target. */

@@ -21,6 +21,7 @@
 #include "../common/link.h"
 #include "../common/result.h"
 #include "placement.h"
+#include "platform.h"
 #include "session.h"
 
 #define RESOLVE_TIMEOUT_MS 10000
@@ -106,6 +107,9 @@ static int gather_environment(struct server *s)
 		return failure_set(EXIT_INTERNAL, "environment", "cannot open /: %s",
 				   strerror(errno));
 	block = environment_gather(&root, s->host.topology, s->host.device);
+	json_object_set_new(
+		block, "readiness",
+		platform_look(&root, s->host.device, s->host.offers, s->host.offers_count));
 	s->host.environment = json_dumps(block, JSON_COMPACT);
 	json_decref(block);
 	sysroot_close(&root);

@@ -13,6 +13,7 @@
 
 #include "../common/units.h"
 #include "path.h"
+#include "platform.h"
 #include "point.h"
 
 /* An operation of a closed loop that took so long, and so much longer than others. */
@@ -40,12 +41,54 @@ static bool is_pmem(const char *kind)
 	return strcmp(kind, "devdax") == 0 || strcmp(kind, "fsdax") == 0;
 }
 
-/* Nothing was checked: the word of the operator is all there is. */
-static void warn_persistence(const json_t *point, json_t *list)
+/* Does the platform keep what this way of persisting leaves behind? */
+static bool keeps(const json_t *block, bool answered, bool native)
+{
+	static const struct {
+		const char *verdict;
+		bool read, native, answered;
+	} rows[] = {
+		{"APM_READY", true, true, true},
+		{"APM_READY_EADR", true, true, true},
+		{"NATIVE_FLUSH_READY", false, true, true},
+		{"GPSPM_ONLY", false, false, true},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (is(block, "verdict", rows[i].verdict))
+			return answered ? rows[i].answered : native ? rows[i].native : rows[i].read;
+	}
+	/* all but DDIO is known to be good, and that is nothing to the processor */
+	return answered &&
+	       strncmp(text_of(json_object_get(block, "judgement"), "row"), "ddio-", 5) == 0;
+}
+
+static void warn_unproven(json_t *list, const json_t *block, const char *claim)
+{
+	const json_t *judgement = json_object_get(block, "judgement");
+	const char *because = text_of(judgement, "because");
+
+	if (block == NULL)
+		warning_add(list, "PERSISTENCE_UNPROVEN", "info", "server",
+			    json_sprintf("%s: the readiness of its platform is not known", claim));
+	else
+		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
+			    json_sprintf("%s: the readiness of its platform is %s. %s%s%s%s", claim,
+					 text_of(block, "verdict"), text_of(judgement, "reason"),
+					 because[0] != '\0' ? " (" : "", because,
+					 because[0] != '\0' ? ")" : ""));
+}
+
+/* What was flushed is persistent where the platform is ready for that way of flushing. */
+static void warn_persistence(const struct run *run, const json_t *point, json_t *list)
 {
 	const json_t *params = json_object_get(point, "params");
-	const char *kind = text_of(json_object_get(params, "target_memory"), "kind");
+	const json_t *target = json_object_get(params, "target_memory");
+	const json_t *index = json_object_get(target, "index");
+	const char *kind = text_of(target, "kind");
 	bool answered = is(params, "persist", "gpspm") || is(params, "persist", "gpspm-rt");
+	bool native = is(params, "persist", "native") || is(params, "flush_method", "native");
+	const json_t *block = platform_of(run->remote.readiness, (size_t)json_integer_value(index));
 
 	if (is(params, "persist", "none"))
 		return;
@@ -53,20 +96,19 @@ static void warn_persistence(const json_t *point, json_t *list)
 		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
 			    json_sprintf("the target is %s: a flush to it makes nothing persistent",
 					 kind));
-	else if (answered)
-		warning_add(list, "PERSISTENCE_UNPROVEN", "info", "server",
-			    json_string("the server's processor wrote the data back before it "
-					"answered: what the platform saves on a power failure was "
-					"not checked"));
-	else if (!is(params, "flush", "persistent"))
+	else if (!answered && !is(params, "flush", "persistent"))
 		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
 			    json_string("the flush made data visible, not persistent: the server "
 					"was not started with --direct-write-to-pmem, or its "
 					"device refuses persistent flushes"));
-	else
-		warning_add(list, "PERSISTENCE_UNPROVEN", "info", "server",
-			    json_string("persistence rests on the statement --direct-write-to-pmem "
-					"of the server's operator: the platform was not checked"));
+	else if (!keeps(block, answered, native))
+		warn_unproven(list, block,
+			      answered ? "the server's processor wrote the data back before it "
+					 "answered, to memory that may not keep it"
+			      : native ? "the server's device flushed the data, to memory that may "
+					 "not keep it"
+				       : "persistence rests on the statement "
+					 "--direct-write-to-pmem of the server's operator");
 }
 
 static void warn_chosen(const struct run *run, const json_t *point, json_t *list)
@@ -368,7 +410,7 @@ void warnings_of_points(const struct run *run, const json_t *points, json_t *lis
 
 	json_array_foreach(points, i, point)
 	{
-		warn_persistence(point, list);
+		warn_persistence(run, point, list);
 		warn_chosen(run, point, list);
 		warn_flagged(point, list);
 		warn_load(point, list);
