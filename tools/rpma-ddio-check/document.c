@@ -21,12 +21,12 @@ static json_t *make_argv(const struct options *options)
 	return argv;
 }
 
-static json_t *make_run(const struct options *options, const struct readiness *readiness,
-			const struct timespec *started)
+static json_t *make_refused(const struct sysroot_refusals *refused)
 {
-	return json_pack("{s:o, s:o, s:o, s:i}", "started", result_time(started), "argv",
-			 make_argv(options), "sysroot", result_text(options->sysroot), "exit_code",
-			 readiness->row->exit_code);
+	if (refused->count == 0)
+		return json_null();
+	return json_pack("{s:o, s:o}", "count", result_integer(refused->count), "first",
+			 result_text(refused->first));
 }
 
 static json_t *choose_checks(const json_t *all, const char *only)
@@ -43,13 +43,16 @@ static json_t *choose_checks(const json_t *all, const char *only)
 }
 
 json_t *document_make(const struct options *options, const struct readiness *readiness,
-		      const struct timespec *started)
+		      const struct sysroot_refusals *refused, const struct timespec *started)
 {
 	json_t *block = readiness_block(readiness);
+	json_t *run =
+		json_pack("{s:o, s:o, s:o, s:o, s:i}", "started", result_time(started), "argv",
+			  make_argv(options), "sysroot", result_text(options->sysroot), "refused",
+			  make_refused(refused), "exit_code", readiness->row->exit_code);
 	json_t *document =
 		json_pack("{s:O, s:{s:s, s:s}, s:o}", "schema", json_object_get(block, "schema"),
-			  "tool", "name", "rpma-ddio-check", "version", RPMA_VERSION, "run",
-			  make_run(options, readiness, started));
+			  "tool", "name", "rpma-ddio-check", "version", RPMA_VERSION, "run", run);
 
 	json_object_update(document, block);
 	json_object_set_new(document, "checks",

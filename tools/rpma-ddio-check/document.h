@@ -11,6 +11,6 @@
 
 /* A new document; only the checks that are to be shown are in it. */
 json_t *document_make(const struct options *options, const struct readiness *readiness,
-		      const struct timespec *started);
+		      const struct sysroot_refusals *refused, const struct timespec *started);
 
 #endif /* DOCUMENT_H */

@@ -19,20 +19,23 @@
 #include "table.h"
 
 static int print(const struct options *o, const struct readiness *readiness,
-		 const struct timespec *started)
+		 const struct sysroot *root, const struct timespec *started)
 {
 	json_t *document;
 	int ret;
 
 	if (o->cli.quiet && !o->json)
 		return 0;
-	document = document_make(o, readiness, started);
+	document = document_make(o, readiness, root->refused, started);
 	ret = o->json ? result_print(document) : table_print(document, o->cli.verbose);
 	json_decref(document);
 	return ret;
 }
 
-/* Traffic needs the one device that all else is about. */
+/*
+ * Traffic needs the one device that all else is about, and this machine: of a
+ * tree that came from elsewhere facts.json has what its probe saw, if anything.
+ */
 static int probe(const struct options *o, const struct sysroot *root, struct answers_probe *probe)
 {
 	struct answers answers = {.root = root};
@@ -41,6 +44,12 @@ static int probe(const struct options *o, const struct sysroot *root, struct ans
 
 	if (device == NULL)
 		return failure_set(EXIT_INTERNAL, "probe", "out of memory");
+	if (!root->machine) {
+		strcpy(probe->why,
+		       "traffic can be sent on this machine only, and facts.json has no "
+		       "probe");
+		goto out;
+	}
 	gather_device(&(struct gather){root, &answers}, o->device, device);
 	if (!device->found)
 		strcpy(probe->why, "there is no RDMA device to send traffic with");
@@ -48,6 +57,7 @@ static int probe(const struct options *o, const struct sysroot *root, struct ans
 		strcpy(probe->why, "the processor does the writes of a software device");
 	else
 		ret = probe_run(root, device, probe);
+out:
 	free(device);
 	return ret;
 }
@@ -74,7 +84,7 @@ static int look_below(const struct options *o, const struct sysroot *root, json_
 									.record = record});
 	if (ret == 0) {
 		*exit_code = readiness->row->exit_code;
-		ret = print(o, readiness, &started);
+		ret = print(o, readiness, root, &started);
 	}
 	readiness_free(readiness);
 	free(readiness);

@@ -210,7 +210,6 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A probe of this machine says nothing of a tree that came from elsewhere. */
 static int complete(struct options *o)
 {
 	const char *root = getenv(SYSROOT_VARIABLE);
@@ -219,11 +218,6 @@ static int complete(struct options *o)
 		o->sysroot = root;
 	if (o->sysroot != NULL && strcmp(o->sysroot, "/") == 0)
 		o->sysroot = NULL;
-	if (o->probe && o->sysroot != NULL)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--probe and --sysroot %s: traffic can be sent on this machine "
-				   "only (facts.json has the probe of another)",
-				   o->sysroot);
 	if (o->explain != NULL && o->json)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--explain and --json: an explanation is text");

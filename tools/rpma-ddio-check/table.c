@@ -62,7 +62,7 @@ static bool is_quiet(const char *status)
 	       strcmp(status, "SKIP") == 0;
 }
 
-static void put_check(struct paper *paper, const json_t *check, bool verbose)
+static void put_check(struct paper *paper, const json_t *check, bool verbose, bool head_only)
 {
 	const char *status = text_of(check, "status"), *value = text_of(check, "value");
 	char label[64], head[512];
@@ -71,6 +71,8 @@ static void put_check(struct paper *paper, const json_t *check, bool verbose)
 	snprintf(head, sizeof(head), "%s%s%s", text_of(check, "title"),
 		 value[0] != '\0' ? ": " : "", value);
 	paper_line(paper, ink_of(status), COLUMN_TEXT, label, head);
+	if (head_only)
+		return;
 	put_part(paper, "means", text_of(check, "meaning"));
 	put_part(paper, "fix", text_of(check, "fix"));
 	if (verbose || !is_quiet(status))
@@ -85,6 +87,19 @@ static bool same_family(const char *a, const char *b)
 	return strncmp(a, b, len) == 0 && b[len] == '-';
 }
 
+/* Does the next one say the same, word for word? Then it is said once, there. */
+static bool says_the_same(const json_t *check, const json_t *next)
+{
+	static const char *const keys[] = {"status", "meaning", "fix", "source"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (strcmp(text_of(check, keys[i]), text_of(next, keys[i])) != 0)
+			return false;
+	}
+	return next != NULL && strcmp(text_of(check, "status"), "SKIP") == 0 &&
+	       same_family(text_of(check, "id"), text_of(next, "id"));
+}
+
 static void put_checks(struct paper *paper, const json_t *checks, bool verbose)
 {
 	const char *before = "";
@@ -97,7 +112,8 @@ static void put_checks(struct paper *paper, const json_t *checks, bool verbose)
 
 		if (!same_family(id, before))
 			paper_line(paper, PAPER_PLAIN, 0, "", "");
-		put_check(paper, check, verbose);
+		put_check(paper, check, verbose,
+			  says_the_same(check, json_array_get(checks, index + 1)));
 		before = id;
 	}
 }
@@ -133,10 +149,12 @@ static void put_verdict(struct paper *paper, const json_t *document)
 	char text[160];
 
 	paper_line(paper, PAPER_PLAIN, 0, "", "");
-	snprintf(text, sizeof(text), "%s (exit status %d)", text_of(judgement, "row"),
+	snprintf(text, sizeof(text), "(%s, exit status %d)", text_of(judgement, "row"),
 		 (int)json_integer_value(json_object_get(judgement, "exit_code")));
 	paper_line(paper, ink_of(verdict), (int)strlen(verdict) + 1, verdict, text);
 	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", text_of(judgement, "reason"));
+	if (text_of(judgement, "because")[0] != '\0')
+		paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", text_of(judgement, "because"));
 	snprintf(text, sizeof(text), "rpma_peer_cfg_set_direct_write_to_pmem(pcfg, %s)",
 		 json_is_true(json_object_get(direct, "value")) ? "true" : "false");
 	paper_line(paper, PAPER_STRONG, 0, text, "");
