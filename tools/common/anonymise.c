@@ -211,22 +211,22 @@ static bool listed(const char *const *list, const char *word, size_t len)
 }
 
 /* Of words with separators only those whose key is listed are kept; the new length. */
-static size_t keep_words(char *words, size_t len, const char *separators, const char *const *list)
+static size_t keep_words(char *words, size_t len, char separator, const char *const *list)
 {
 	size_t kept = 0;
 
 	for (size_t at = 0; at < len;) {
 		size_t end = at, key_end;
 
-		while (end < len && strchr(separators, words[end]) == NULL)
+		while (end < len && words[end] != separator && words[end] != '\n')
 			end++;
 		for (key_end = at; key_end < end && words[key_end] != '=';)
 			key_end++;
 		if (listed(list, words + at, key_end - at)) {
+			if (kept > 0)
+				words[kept++] = separator;
 			memmove(words + kept, words + at, end - at);
 			kept += end - at;
-			if (end < len)
-				words[kept++] = words[end];
 		}
 		at = end + 1;
 	}
@@ -254,7 +254,12 @@ static size_t clean_command_line(char *line, size_t len)
 					   "clocksource",
 					   NULL};
 
-	return keep_words(line, len, " \n", kept);
+	size_t left = keep_words(line, len, ' ', kept);
+
+	/* that nothing is left of it is no reason to be empty: it was read */
+	if (left < len)
+		line[left++] = '\n';
+	return left;
 }
 
 /*
@@ -281,7 +286,7 @@ static size_t clean_mount(char *line, size_t len)
 	type = strsep(&after, " ");
 	source = strsep(&after, " ");
 	options = after != NULL ? after : strchr(type, '\0');
-	options[keep_words(options, strcspn(options, "\n"), ",", kept)] = '\0';
+	options[keep_words(options, strlen(options), ',', kept)] = '\0';
 	if (source == NULL || strncmp(source, "/dev/", 5) != 0)
 		source = "none";
 	count = snprintf(clean, sizeof(clean), "%s %s %s / %s %s - %s %s %s\n", words[0], words[1],

@@ -137,10 +137,19 @@ bool pci_config_extended_at(const struct pci_config *config, size_t at, uint16_t
 	return false;
 }
 
-/* The list may lead anywhere: only all of the space has been enough. */
+/* A list may lead anywhere: all of the space was read, and its last one says that it is the last. */
 bool pci_config_extended_seen(const struct pci_config *config)
 {
-	return config->len == PCI_CONFIG_BYTES && !pci_config_absent(config);
+	struct pci_capability last = {.at = CLASSIC_BYTES};
+	uint32_t header;
+
+	if (config->len < PCI_CONFIG_BYTES || pci_config_absent(config))
+		return false;
+	while (pci_config_next_extended(config, &last))
+		;
+	/* 7.6.1: that there are none is said by a header of 0 */
+	return pci_config_dword(config, last.at, &header) && PCI_EXT_CAP_NEXT(header) == 0 &&
+	       (header == 0) == (last.steps == 0);
 }
 
 int pci_config_express_type(const struct pci_config *config)

@@ -49,7 +49,7 @@ size_t pci_config_capability(const struct pci_config *config, uint8_t id);
 size_t pci_config_extended(const struct pci_config *config, uint16_t id);
 /* Whether the header of an extended capability is at this place; its id. */
 bool pci_config_extended_at(const struct pci_config *config, size_t at, uint16_t *id);
-/* Whether enough was read to say that an extended capability is not there. */
+/* Whether the list was read to a proper end, so that what was not found is not there. */
 bool pci_config_extended_seen(const struct pci_config *config);
 
 /* PCI_EXP_TYPE_ROOT_PORT and the like; -1: no PCI Express capability seen. */

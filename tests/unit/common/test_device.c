@@ -132,33 +132,6 @@ static void no_name_leads_elsewhere(void **state)
 	sysroot_close(&root);
 }
 
-/* A link in the tree that points out of it stays inside. */
-static void links_do_not_leave_the_root(void **state)
-{
-	struct sysroot root;
-	char line[64];
-
-	scratch_write("inside", "yes\n");
-	scratch_link("/inside", "absolute");
-	scratch_link("../../../../../../inside", "climbing");
-	scratch_link("/etc/passwd", "outside");
-	scratch_link("loop", "loop");
-	scratch_link("../climbing", "directory/chained");
-	assert_int_equal(sysroot_open(&root, scratch), 0);
-	assert_true(sysroot_line(&root, line, sizeof(line), "absolute"));
-	assert_string_equal(line, "yes");
-	assert_true(sysroot_line(&root, line, sizeof(line), "climbing"));
-	assert_string_equal(line, "yes");
-	assert_true(sysroot_line(&root, line, sizeof(line), "directory//./../directory/chained"));
-	assert_string_equal(line, "yes");
-	assert_true(sysroot_link_name(&root, line, sizeof(line), "directory/chained"));
-	assert_string_equal(line, "climbing");
-	assert_false(sysroot_line(&root, line, sizeof(line), "outside"));
-	assert_false(sysroot_line(&root, line, sizeof(line), "loop"));
-	assert_false(sysroot_line(&root, line, sizeof(line), "../../../../etc/passwd"));
-	sysroot_close(&root);
-}
-
 #define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
 
 int main(void)
@@ -169,7 +142,6 @@ int main(void)
 		in_scratch(the_choice_needs_an_address),
 		in_scratch(a_host_without_devices_is_told_what_to_do),
 		in_scratch(no_name_leads_elsewhere),
-		in_scratch(links_do_not_leave_the_root),
 	};
 
 	return cmocka_run_group_tests_name("common.device", tests, NULL, NULL);

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_pci_config.c -- capabilities are found where the specification puts
+ * them, and a space that is cut, broken or gone says that it does not know.
+ */
+#include "common/pci_config.h"
+#include "config_space.h"
+#include "scratch.h"
+
+#define ROOT_PORT	4
+#define SWITCH_UP	5
+#define SWITCH_DOWN	6
+#define ID_PM		0x01
+#define ID_MSI		0x05
+#define ID_EXPRESS	0x10
+#define ID_AER		0x0001
+#define ID_SERIAL	0x0003
+#define ID_VENDOR	0x000b
+#define ID_ACS		0x000d
+#define ID_TPH		0x0017
+#define NOT_THERE	0x00
+#define TPH_CONTROL	8
+#define DEVICE_MELLANOX 0x15b3, 0x1017
+
+static struct pci_config config_of(const struct config_space *space, size_t len)
+{
+	struct pci_config config = {.len = len};
+
+	memcpy(config.bytes, space->bytes, len);
+	return config;
+}
+
+static void nic(struct config_space *space)
+{
+	config_space_begin(space, DEVICE_MELLANOX, 0);
+	config_space_add(space, 0x40, ID_PM);
+	config_space_add(space, 0xc0, ID_MSI);
+	/* relaxed ordering, 256 bytes of payload, no-snoop, 512 bytes of a read */
+	config_space_add_express(space, 0x60, 0, 1 << 4 | 1 << 5 | 1 << 11 | 2 << 12);
+	config_space_link(space, 0x60, 4, 16, 3, 8);
+	config_space_add_extended(space, 0x100, ID_AER, 2);
+	config_space_add_extended(space, 0x1c0, ID_ACS, 1);
+	config_space_add_extended(space, 0x150, ID_TPH, 1);
+}
+
+static void capabilities_are_found_in_any_order(void **state)
+{
+	struct config_space space;
+	struct pci_config config;
+	uint16_t id = 0;
+
+	nic(&space);
+	config = config_of(&space, 4096);
+	assert_int_equal(pci_config_capability(&config, ID_PM), 0x40);
+	assert_int_equal(pci_config_capability(&config, ID_MSI), 0xc0);
+	assert_int_equal(pci_config_capability(&config, ID_EXPRESS), 0x60);
+	assert_int_equal(pci_config_capability(&config, 0x11), NOT_THERE);
+	assert_int_equal(pci_config_extended(&config, ID_AER), 0x100);
+	assert_int_equal(pci_config_extended(&config, ID_TPH), 0x150);
+	assert_int_equal(pci_config_extended(&config, ID_VENDOR), NOT_THERE);
+	assert_true(pci_config_extended_at(&config, 0x1c0, &id));
+	assert_int_equal(id, ID_ACS);
+	assert_false(pci_config_extended_at(&config, 0x180, &id));
+}
+
+static void a_walk_gives_the_list_in_its_order(void **state)
+{
+	static const struct pci_capability expected[] = {
+		{0x100, ID_AER, 2, 1}, {0x1c0, ID_ACS, 1, 2}, {0x150, ID_TPH, 1, 3}};
+	struct pci_capability capability = {0};
+	struct config_space space;
+	struct pci_config config;
+
+	nic(&space);
+	config = config_of(&space, 4096);
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(pci_config_next_extended(&config, &capability));
+		assert_int_equal(capability.at, expected[i].at);
+		assert_int_equal(capability.id, expected[i].id);
+		assert_int_equal(capability.version, expected[i].version);
+	}
+	assert_false(pci_config_next_extended(&config, &capability));
+}
+
+static void the_use_of_the_link_is_decoded(void **state)
+{
+	struct pci_express express;
+	struct config_space space;
+	struct pci_config config;
+
+	nic(&space);
+	config = config_of(&space, 256);
+	assert_true(pci_config_express(&config, &express));
+	assert_int_equal(express.at, 0x60);
+	assert_int_equal(express.max_payload_bytes, 256);
+	assert_int_equal(express.max_read_request_bytes, 512);
+	assert_true(express.relaxed_ordering);
+	assert_true(express.no_snoop);
+	assert_int_equal(express.max_speed, 4);
+	assert_int_equal(express.max_width, 16);
+	assert_int_equal(express.speed, 3);
+	assert_int_equal(express.width, 8);
+}
+
+/* All eight codes; two are reserved. */
+static void payload_and_read_sizes_are_powers_of_two(void **state)
+{
+	static const int bytes[] = {128, 256, 512, 1024, 2048, 4096, 0, 0};
+
+	for (unsigned code = 0; code < 8; code++) {
+		struct pci_express express;
+		struct config_space space;
+		struct pci_config config;
+
+		config_space_begin(&space, DEVICE_MELLANOX, 0);
+		config_space_add_express(&space, 0x40, 0, (uint16_t)(code << 5 | code << 12));
+		config = config_of(&space, 4096);
+		assert_true(pci_config_express(&config, &express));
+		assert_int_equal(express.max_payload_bytes, bytes[code]);
+		assert_int_equal(express.max_read_request_bytes, bytes[code]);
+		assert_false(express.relaxed_ordering);
+		assert_false(express.no_snoop);
+	}
+}
+
+static void port_types_are_told(void **state)
+{
+	static const uint8_t types[] = {0, ROOT_PORT, SWITCH_UP, SWITCH_DOWN, 9};
+
+	for (size_t i = 0; i < sizeof(types); i++) {
+		struct config_space space;
+		struct pci_config config;
+
+		config_space_begin(&space, 0x8086, 0x2030, types[i] == 0 ? 0 : 1);
+		config_space_add_express(&space, 0x90, types[i], 0);
+		config = config_of(&space, 4096);
+		assert_int_equal(pci_config_express_type(&config), types[i]);
+	}
+}
+
+/* Steering off, by interrupt vector, by device; and no such capability. */
+static void the_use_of_tph_is_told(void **state)
+{
+	static const int modes[] = {0, 1, 3};
+	struct config_space space;
+	struct pci_config config;
+
+	for (size_t i = 0; i < 3; i++) {
+		nic(&space);
+		config_space_put(&space, 0x150 + TPH_CONTROL, (uint32_t)modes[i] << 8 | 7, 4);
+		config = config_of(&space, 4096);
+		assert_int_equal(pci_config_tph(&config), modes[i]);
+	}
+	config_space_begin(&space, DEVICE_MELLANOX, 0);
+	config = config_of(&space, 4096);
+	assert_int_equal(pci_config_tph(&config), 0);
+}
+
+/* Without privilege, or without access to the extended space. */
+static void what_was_not_read_is_unknown(void **state)
+{
+	static const size_t lengths[] = {0, 1, 63, 64, 256};
+	struct pci_express express;
+	struct config_space space;
+	struct pci_config config;
+	uint32_t dword;
+
+	nic(&space);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		config = config_of(&space, lengths[i]);
+		assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
+		assert_int_equal(pci_config_extended(&config, ID_AER), NOT_THERE);
+		assert_false(pci_config_extended_seen(&config));
+		assert_false(pci_config_dword(&config, lengths[i], &dword));
+		assert_false(pci_config_dword(&config, lengths[i] - 3, &dword));
+		assert_false(pci_config_dword(&config, SIZE_MAX, &dword));
+		assert_false(pci_config_absent(&config));
+		if (lengths[i] < 256) {
+			assert_int_equal(pci_config_express_type(&config), -1);
+			assert_false(pci_config_express(&config, &express));
+		}
+	}
+}
+
+static void a_device_that_has_gone_has_nothing(void **state)
+{
+	static const size_t lengths[] = {4, 64, 256, 4096};
+	struct config_space space;
+	struct pci_config config;
+	uint32_t dword;
+
+	memset(space.bytes, 0xff, sizeof(space.bytes));
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		config = config_of(&space, lengths[i]);
+		assert_true(pci_config_absent(&config));
+		assert_int_equal(pci_config_capability(&config, 0xff), NOT_THERE);
+		assert_int_equal(pci_config_extended(&config, 0xffff), NOT_THERE);
+		assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
+		assert_true(pci_config_dword(&config, 0, &dword));
+		assert_int_equal(dword, UINT32_MAX);
+	}
+}
+
+/* SR-IOV, 9.3.4.1: vendor and device of a virtual function read as ones. */
+static void a_virtual_function_has_not_gone(void **state)
+{
+	struct config_space space;
+	struct pci_config config;
+
+	nic(&space);
+	config_space_put(&space, 0, UINT32_MAX, 4);
+	config = config_of(&space, 4096);
+	assert_false(pci_config_absent(&config));
+	assert_int_equal(pci_config_capability(&config, ID_EXPRESS), 0x60);
+}
+
+/* Ports of Ice Lake read 0x1901000b at 0x180: the head of a vendor's capability. */
+static void a_header_in_the_place_of_a_register_is_seen(void **state)
+{
+	struct config_space space;
+	struct pci_config config;
+	uint32_t dword;
+	uint16_t id = 0;
+
+	config_space_begin(&space, 0x8086, 0x347a, 1);
+	config_space_add_express(&space, 0x40, ROOT_PORT, 0);
+	config_space_add_extended(&space, 0x100, ID_AER, 1);
+	config_space_add_extended(&space, 0x180, ID_VENDOR, 1);
+	config_space_add_extended(&space, 0x190, ID_ACS, 1);
+	config = config_of(&space, 4096);
+	assert_true(pci_config_dword(&config, 0x180, &dword));
+	assert_int_equal(dword, 0x1901000b);
+	assert_true(pci_config_extended_at(&config, 0x180, &id));
+	assert_int_equal(id, ID_VENDOR);
+}
+
+/* Each is a place to go from the last capability: itself, one back, outside, odd, unread. */
+static void a_broken_list_ends(void **state)
+{
+	static const uint8_t next[] = {0x40, 0x44, 0x04, 0x3f, 0xfc, 0xff, 0x01};
+	struct config_space space;
+	struct pci_config config;
+
+	for (size_t i = 0; i < sizeof(next); i++) {
+		config_space_begin(&space, DEVICE_MELLANOX, 0);
+		config_space_add(&space, 0x44, ID_MSI);
+		config_space_add(&space, 0x40, ID_PM);
+		space.bytes[0x41] = next[i];
+		config = config_of(&space, 254);
+		assert_int_equal(pci_config_capability(&config, ID_PM), 0x40);
+		assert_int_equal(pci_config_capability(&config, ID_EXPRESS), NOT_THERE);
+	}
+}
+
+static void a_broken_extended_list_ends(void **state)
+{
+	static const uint16_t next[] = {0x100, 0x140, 0x0fc, 0x004, 0xffc, 0xfff, 0x102, 0x180};
+	struct config_space space;
+	struct pci_config config;
+
+	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
+		config_space_begin(&space, DEVICE_MELLANOX, 0);
+		config_space_add_extended(&space, 0x100, ID_AER, 1);
+		config_space_add_extended(&space, 0x140, ID_SERIAL, 1);
+		config_space_put(&space, 0x142, (uint32_t)next[i] << 4 | 1, 2);
+		config = config_of(&space, 4096);
+		assert_int_equal(pci_config_extended(&config, ID_SERIAL), 0x140);
+		assert_int_equal(pci_config_extended(&config, ID_TPH), NOT_THERE);
+		/* which is not to say that there is none */
+		assert_false(pci_config_extended_seen(&config));
+		assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
+	}
+}
+
+/* As many as fit: one each 8 bytes, the last of them found. */
+static void the_longest_list_is_walked_to_its_end(void **state)
+{
+	struct config_space space;
+	struct pci_config config;
+
+	config_space_begin(&space, DEVICE_MELLANOX, 0);
+	for (size_t at = 0x40; at < 0x100; at += 4)
+		config_space_add(&space, at, at == 0xfc ? ID_EXPRESS : ID_PM);
+	for (size_t at = 0x100; at < 0x1000; at += 8)
+		config_space_add_extended(&space, at, at == 0xff8 ? ID_TPH : ID_AER, 1);
+	config = config_of(&space, 4096);
+	assert_int_equal(pci_config_capability(&config, ID_EXPRESS), 0xfc);
+	assert_int_equal(pci_config_extended(&config, ID_TPH), 0xff8);
+	/* whose control would be beyond the space */
+	assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
+}
+
+/* 7.5.1.1.4: without the bit the pointer means nothing. */
+static void without_the_status_bit_there_is_no_list(void **state)
+{
+	struct config_space space;
+	struct pci_config config;
+
+	nic(&space);
+	space.bytes[0x06] = 0;
+	config = config_of(&space, 4096);
+	assert_int_equal(pci_config_capability(&config, ID_PM), NOT_THERE);
+	assert_int_equal(pci_config_express_type(&config), -1);
+}
+
+static void the_file_is_read_to_the_end_of_the_space(void **state)
+{
+	struct config_space space;
+	struct pci_config config;
+	struct sysroot root;
+	char path[PATH_MAX];
+	FILE *file = fopen(scratch_path("sys/f/config", path), "we");
+
+	nic(&space);
+	assert_non_null(file);
+	assert_int_equal(fwrite(space.bytes, 1, 4096, file), 4096);
+	assert_int_equal(fwrite(space.bytes, 1, 4096, file), 4096);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	pci_config_read(&root, "sys/f", &config);
+	assert_int_equal(config.len, 4096);
+	assert_memory_equal(config.bytes, space.bytes, 4096);
+	pci_config_read(&root, "sys/none", &config);
+	assert_int_equal(config.len, 0);
+	sysroot_close(&root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(capabilities_are_found_in_any_order),
+		cmocka_unit_test(a_walk_gives_the_list_in_its_order),
+		cmocka_unit_test(the_use_of_the_link_is_decoded),
+		cmocka_unit_test(payload_and_read_sizes_are_powers_of_two),
+		cmocka_unit_test(port_types_are_told),
+		cmocka_unit_test(the_use_of_tph_is_told),
+		cmocka_unit_test(what_was_not_read_is_unknown),
+		cmocka_unit_test(a_device_that_has_gone_has_nothing),
+		cmocka_unit_test(a_virtual_function_has_not_gone),
+		cmocka_unit_test(a_header_in_the_place_of_a_register_is_seen),
+		cmocka_unit_test(a_broken_list_ends),
+		cmocka_unit_test(a_broken_extended_list_ends),
+		cmocka_unit_test(the_longest_list_is_walked_to_its_end),
+		cmocka_unit_test(without_the_status_bit_there_is_no_list),
+		cmocka_unit_test_setup_teardown(the_file_is_read_to_the_end_of_the_space,
+						scratch_setup, scratch_teardown),
+	};
+
+	return cmocka_run_group_tests_name("common.pci_config", tests, NULL, NULL);
+}

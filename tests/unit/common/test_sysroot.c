@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_sysroot.c -- a replaced root is not left, whatever is in it, and only
+ * its regular files are read.
+ */
+#include <errno.h>
+#include <sys/sysmacros.h>
+
+#include "common/sysroot.h"
+#include "scratch.h"
+
+static struct sysroot root;
+static struct sysroot_refusals refused;
+
+static int open_scratch(void **state)
+{
+	if (scratch_setup(state) != 0 || sysroot_open(&root, scratch) != 0)
+		return -1;
+	refused = (struct sysroot_refusals){0};
+	root.refused = &refused;
+	return 0;
+}
+
+static int close_scratch(void **state)
+{
+	sysroot_close(&root);
+	return scratch_teardown(state);
+}
+
+static void is_line(const char *path, const char *expected)
+{
+	char line[64];
+
+	assert_true(sysroot_line(&root, line, sizeof(line), "%s", path));
+	assert_string_equal(line, expected);
+}
+
+static void is_no_line(const char *path)
+{
+	char line[64] = "before";
+
+	assert_false(sysroot_line(&root, line, sizeof(line), "%s", path));
+	assert_string_equal(line, "");
+}
+
+static void links_stay_inside(void **state)
+{
+	char name[64];
+
+	scratch_write("inside", "yes\n");
+	scratch_link("/inside", "absolute");
+	scratch_link("../inside", "directory/up");
+	scratch_link("../absolute", "directory/chained");
+	is_line("absolute", "yes");
+	is_line("/inside", "yes");
+	is_line("directory/up", "yes");
+	is_line("directory//./../directory/chained", "yes");
+	assert_true(sysroot_link_name(&root, name, sizeof(name), "directory/chained"));
+	assert_string_equal(name, "absolute");
+	assert_int_equal(refused.count, 0);
+}
+
+/* As sysfs has it: the class names a link to a directory, and there is a file below it. */
+static void a_link_to_a_directory_is_followed(void **state)
+{
+	char real[PATH_MAX];
+	DIR *directory;
+
+	scratch_write("sys/devices/pci0000:16/0000:17:00.0/infiniband/mlx5_0/fw_ver", "1\n");
+	scratch_link("../../devices/pci0000:16/0000:17:00.0/infiniband/mlx5_0",
+		     "sys/class/infiniband/mlx5_0");
+	scratch_link("../../../0000:17:00.0",
+		     "sys/devices/pci0000:16/0000:17:00.0/infiniband/mlx5_0/device");
+	is_line("sys/class/infiniband/mlx5_0/fw_ver", "1");
+	assert_true(sysroot_real_path(&root, "sys/class/infiniband/mlx5_0/device", real));
+	assert_string_equal(real, "sys/devices/pci0000:16/0000:17:00.0");
+	directory = sysroot_directory(&root, "sys/class/infiniband/mlx5_0");
+	assert_non_null(directory);
+	closedir(directory);
+}
+
+static void links_that_leave_the_root_are_errors(void **state)
+{
+	static const char *const paths[] = {"climbing", "deep/climbing", "../etc/passwd",
+					    "deep/../../etc/passwd", ".."};
+	char real[PATH_MAX];
+
+	scratch_write("etc/passwd", "ours\n");
+	scratch_link("../etc/passwd", "climbing");
+	scratch_link("../../../../../../../etc/passwd", "deep/climbing");
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		is_no_line(paths[i]);
+		assert_false(sysroot_exists(&root, "%s", paths[i]));
+		assert_false(sysroot_real_path(&root, paths[i], real));
+		assert_null(sysroot_directory(&root, paths[i]));
+	}
+	assert_int_equal(refused.count, 4 * 5);
+	assert_string_equal(refused.first, "climbing: a link leads out of the root");
+}
+
+/* An absolute one is within the root, where that file is not. */
+static void absolute_links_do_not_reach_the_machine(void **state)
+{
+	scratch_link("/etc/passwd", "outside");
+	scratch_link("/proc/self/root/etc/passwd", "magic");
+	is_no_line("outside");
+	is_no_line("magic");
+	assert_int_equal(refused.count, 0);
+}
+
+static void circles_of_links_end(void **state)
+{
+	static const char *const paths[] = {"self", "a", "directory/within/file", "growing"};
+
+	scratch_link("self", "self");
+	scratch_link("b", "a");
+	scratch_link("a", "b");
+	scratch_link("../directory/within", "directory/within");
+	scratch_link("growing/growing", "growing");
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		is_no_line(paths[i]);
+		assert_false(sysroot_exists(&root, "%s", paths[i]));
+	}
+	assert_string_equal(refused.first, "self: links lead in a circle");
+	assert_int_equal(refused.count, 8);
+}
+
+/* That nobody writes to the FIFO would hang one who reads it. */
+static void only_regular_files_are_opened(void **state)
+{
+	char path[PATH_MAX], bytes[16];
+
+	assert_int_equal(mkfifo(scratch_path("fifo", path), 0644), 0);
+	scratch_link("fifo", "to-fifo");
+	is_no_line("fifo");
+	is_no_line("to-fifo");
+	assert_int_equal(sysroot_pread(&root, "fifo", 0, bytes, sizeof(bytes)), -1);
+	assert_true(sysroot_exists(&root, "fifo"));
+	assert_string_equal(refused.first, "fifo: is no regular file");
+	if (mknod(scratch_path("zero", path), S_IFCHR | 0644, makedev(1, 5)) == 0)
+		is_no_line("zero");
+}
+
+static void a_directory_is_no_file(void **state)
+{
+	char text[8];
+
+	scratch_write("directory/file", "1\n");
+	is_no_line("directory");
+	assert_int_equal(sysroot_read(&root, text, sizeof(text), "directory"), -1);
+	assert_null(sysroot_directory(&root, "directory/file"));
+	is_no_line("directory/file/..");
+	is_no_line("directory/none/../file");
+	assert_int_equal(refused.count, 0);
+}
+
+static void what_may_not_be_read_is_said(void **state)
+{
+	char path[PATH_MAX];
+
+	if (geteuid() == 0)
+		skip(); /* who may read everything; hostile_root runs it as somebody else */
+	scratch_write("secret", "1\n");
+	assert_int_equal(chmod(scratch_path("secret", path), 0), 0);
+	is_no_line("secret");
+	assert_true(sysroot_exists(&root, "secret"));
+	assert_string_equal(refused.first, "secret: may not be read");
+}
+
+static void a_read_ends_with_the_buffer(void **state)
+{
+	char path[PATH_MAX], text[5];
+
+	assert_int_equal(close(open(scratch_path("sparse", path), O_CREAT | O_WRONLY, 0644)), 0);
+	assert_int_equal(truncate(path, 1LL << 30), 0);
+	assert_int_equal(sysroot_read(&root, text, sizeof(text), "sparse"), 4);
+	scratch_write("long", "123456789\n");
+	assert_int_equal(sysroot_read(&root, text, sizeof(text), "long"), 4);
+	assert_string_equal(text, "1234");
+}
+
+static void bytes_are_read_from_an_offset(void **state)
+{
+	unsigned char bytes[8] = {0};
+	char path[PATH_MAX];
+	int fd = open(scratch_path("msr", path), O_CREAT | O_WRONLY, 0644);
+
+	assert_int_equal(pwrite(fd, "\x00\x06\x00\x00\x00\x00\x00\x00", 8, 0xc8b), 8);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(sysroot_pread(&root, "msr", 0xc8b, bytes, 8), 8);
+	assert_int_equal(bytes[1], 6);
+	assert_int_equal(sysroot_pread(&root, "msr", 0xc8d, bytes, 8), 6);
+	assert_int_equal(sysroot_pread(&root, "msr", 1 << 20, bytes, 8), 0);
+	assert_int_equal(sysroot_pread(&root, "none", 0, bytes, 8), -1);
+	assert_int_equal(sysroot_pread(&root, "msr", -1, bytes, 8), -1);
+}
+
+/* What a terminal or JSON could not take does not get that far. */
+static void lines_are_printable(void **state)
+{
+	scratch_write("escape", "a\033[2Jb\tc\177d\303\266\n");
+	is_line("escape", "a?[2Jb c?d??");
+}
+
+static void numbers_are_checked(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good;
+		int64_t value;
+	} cases[] = {
+		{"12\n", true, 12},
+		{"-1\n", true, -1},
+		{"0x1f\n", true, 31},
+		{"\n", false, 0},
+		{"99999999999999999999\n", false, 0},
+		{"none\n", false, 0},
+	};
+	int64_t value;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		scratch_write("number", cases[i].text);
+		assert_int_equal(sysroot_number(&root, &value, "number"), cases[i].good);
+		if (cases[i].good)
+			assert_int_equal(value, cases[i].value);
+	}
+}
+
+static void names_that_are_too_long_are_refused(void **state)
+{
+	char line[64], name[2 * PATH_MAX];
+
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_false(sysroot_line(&root, line, sizeof(line), "%s", name));
+	name[NAME_MAX + 1] = '\0';
+	assert_false(sysroot_line(&root, line, sizeof(line), "%s", name));
+	name[NAME_MAX] = '\0';
+	assert_false(sysroot_line(&root, line, sizeof(line), "%s", name));
+}
+
+static void a_root_that_is_none_is_refused(void **state)
+{
+	struct sysroot none;
+	char path[PATH_MAX];
+
+	scratch_write("file", "");
+	assert_int_equal(sysroot_open(&none, scratch_path("file", path)), -ENOTDIR);
+	assert_int_equal(sysroot_open(&none, scratch_path("none", path)), -ENOENT);
+	sysroot_close(&none);
+}
+
+#define in_root(test) cmocka_unit_test_setup_teardown(test, open_scratch, close_scratch)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_root(links_stay_inside),
+		in_root(a_link_to_a_directory_is_followed),
+		in_root(links_that_leave_the_root_are_errors),
+		in_root(absolute_links_do_not_reach_the_machine),
+		in_root(circles_of_links_end),
+		in_root(only_regular_files_are_opened),
+		in_root(a_directory_is_no_file),
+		in_root(what_may_not_be_read_is_said),
+		in_root(a_read_ends_with_the_buffer),
+		in_root(bytes_are_read_from_an_offset),
+		in_root(lines_are_printable),
+		in_root(numbers_are_checked),
+		in_root(names_that_are_too_long_are_refused),
+		in_root(a_root_that_is_none_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("common.sysroot", tests, NULL, NULL);
+}

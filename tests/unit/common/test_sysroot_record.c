@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_sysroot_record.c -- what was read below one root reads the same below
+ * the copy, and what was not read is not in it.
+ */
+#include "common/failure.h"
+#include "common/sysroot.h"
+#include "scratch.h"
+
+/* Opens SCRATCH/from, which is recorded to SCRATCH/to. */
+static struct sysroot recorded(void)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	struct sysroot root;
+
+	assert_int_equal(sysroot_open(&root, scratch_path("from", from)), 0);
+	assert_int_equal(sysroot_record(&root, scratch_path("to", to)), 0);
+	return root;
+}
+
+static struct sysroot copy(struct sysroot *root)
+{
+	struct sysroot replay;
+	char to[PATH_MAX];
+
+	assert_int_equal(sysroot_record_end(root), 0);
+	sysroot_close(root);
+	assert_int_equal(sysroot_open(&replay, scratch_path("to", to)), 0);
+	return replay;
+}
+
+static bool copied(const char *name)
+{
+	char path[PATH_MAX], below[PATH_MAX];
+
+	snprintf(below, sizeof(below), "to/%.4000s", name);
+	return faccessat(AT_FDCWD, scratch_path(below, path), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void what_was_read_reads_the_same(void **state)
+{
+	char line[64], other[64], real[PATH_MAX];
+	unsigned char bytes[8] = {0};
+	struct sysroot root, replay;
+
+	scratch_write("from/sys/devices/pci0/nic/fw_ver", "1.2\n");
+	scratch_write("from/sys/devices/pci0/nic/untouched", "1\n");
+	scratch_link("../../devices/pci0/nic", "from/sys/class/infiniband/mlx5_0");
+	scratch_write("from/dev/cpu/0/msr", "0123456789");
+	root = recorded();
+	assert_true(sysroot_line(&root, line, sizeof(line), "sys/class/infiniband/mlx5_0/fw_ver"));
+	assert_int_equal(sysroot_pread(&root, "dev/cpu/0/msr", 4, bytes, 2), 2);
+	replay = copy(&root);
+	assert_true(
+		sysroot_line(&replay, other, sizeof(other), "sys/class/infiniband/mlx5_0/fw_ver"));
+	assert_string_equal(other, line);
+	assert_true(sysroot_real_path(&replay, "sys/class/infiniband/mlx5_0", real));
+	assert_string_equal(real, "sys/devices/pci0/nic");
+	assert_int_equal(sysroot_pread(&replay, "dev/cpu/0/msr", 4, bytes, 2), 2);
+	assert_memory_equal(bytes, "45", 2);
+	assert_false(copied("sys/devices/pci0/nic/untouched"));
+	sysroot_close(&replay);
+}
+
+/* The names of a directory are known, their bytes are not: nothing may come of that. */
+static void a_listing_keeps_its_names(void **state)
+{
+	struct sysroot root, replay;
+	int64_t value;
+	DIR *listed;
+	int count = 0;
+
+	scratch_write("from/sys/a/one", "1\n");
+	scratch_write("from/sys/a/two", "2\n");
+	scratch_write("from/sys/a/below/three", "3\n");
+	scratch_link("../nowhere", "from/sys/a/link");
+	root = recorded();
+	closedir(sysroot_directory(&root, "sys/a"));
+	assert_true(sysroot_number(&root, &value, "sys/a/two"));
+	replay = copy(&root);
+	listed = sysroot_directory(&replay, "sys/a");
+	assert_non_null(listed);
+	while (readdir(listed) != NULL)
+		count++;
+	closedir(listed);
+	assert_int_equal(count, 2 + 4);
+	assert_true(sysroot_exists(&replay, "sys/a/one"));
+	assert_false(sysroot_number(&replay, &value, "sys/a/one"));
+	assert_true(sysroot_number(&replay, &value, "sys/a/two"));
+	assert_int_equal(value, 2);
+	assert_false(sysroot_exists(&replay, "sys/a/link"));
+	assert_false(copied("sys/a/below/three"));
+	sysroot_close(&replay);
+}
+
+static void an_empty_file_and_one_that_is_not_there_differ(void **state)
+{
+	struct sysroot root, replay;
+	char text[8], path[PATH_MAX];
+
+	scratch_write("from/badblocks", "");
+	assert_int_equal(mkfifo(scratch_path("from/unread", path), 0600), 0);
+	root = recorded();
+	assert_int_equal(sysroot_read(&root, text, sizeof(text), "badblocks"), 0);
+	assert_int_equal(sysroot_read(&root, text, sizeof(text), "unread"), -1);
+	assert_int_equal(sysroot_read(&root, text, sizeof(text), "missing"), -1);
+	replay = copy(&root);
+	assert_int_equal(sysroot_read(&replay, text, sizeof(text), "badblocks"), 0);
+	assert_int_equal(sysroot_read(&replay, text, sizeof(text), "unread"), -1);
+	assert_true(sysroot_exists(&replay, "unread"));
+	assert_false(sysroot_exists(&replay, "missing"));
+	sysroot_close(&replay);
+}
+
+/* A short look first, a long one later, and a short one again. */
+static void the_longest_reading_is_kept(void **state)
+{
+	char text[16];
+	struct sysroot root, replay;
+
+	scratch_write("from/file", "0123456789\n");
+	root = recorded();
+	assert_int_equal(sysroot_read(&root, text, 4, "file"), 3);
+	assert_int_equal(sysroot_read(&root, text, 8, "file"), 7);
+	assert_int_equal(sysroot_read(&root, text, 4, "file"), 3);
+	replay = copy(&root);
+	assert_int_equal(sysroot_read(&replay, text, sizeof(text), "file"), 7);
+	assert_string_equal(text, "0123456");
+	sysroot_close(&replay);
+}
+
+/* udev names interfaces by their address: the copy has one pseudonym for it everywhere. */
+static void names_with_addresses_are_hidden_everywhere(void **state)
+{
+	char name[32], line[64], argument[] = "enx0a1b2c3d4e5f";
+	struct sysroot root, replay;
+
+	scratch_write("from/sys/class/net/enx0a1b2c3d4e5f/mtu", "1500\n");
+	scratch_write("from/sys/ib/ndev", "enx0a1b2c3d4e5f\n");
+	scratch_link("../class/net/enx0a1b2c3d4e5f", "from/sys/ib/parent");
+	root = recorded();
+	assert_true(sysroot_line(&root, line, sizeof(line), "sys/ib/ndev"));
+	assert_true(sysroot_line(&root, line, sizeof(line), "sys/class/net/enx0a1b2c3d4e5f/mtu"));
+	assert_true(sysroot_link_name(&root, name, sizeof(name), "sys/ib/parent"));
+	sysroot_record_text(&root, argument);
+	replay = copy(&root);
+	assert_false(copied("sys/class/net/enx0a1b2c3d4e5f"));
+	assert_true(sysroot_line(&replay, line, sizeof(line), "sys/ib/ndev"));
+	assert_string_equal(line, argument);
+	assert_string_not_equal(line, "enx0a1b2c3d4e5f");
+	assert_true(sysroot_link_name(&replay, name, sizeof(name), "sys/ib/parent"));
+	assert_string_equal(name, argument);
+	assert_true(sysroot_exists(&replay, "sys/class/net/%s/mtu", argument));
+	sysroot_close(&replay);
+}
+
+static void only_an_empty_directory_is_taken(void **state)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	struct sysroot root;
+
+	scratch_write("from/x", "1\n");
+	scratch_write("to/something", "");
+	assert_int_equal(sysroot_open(&root, scratch_path("from", from)), 0);
+	assert_int_not_equal(sysroot_record(&root, scratch_path("to", to)), 0);
+	assert_non_null(strstr(failure_get()->text, "expected a new or an empty directory"));
+	assert_null(root.record);
+	assert_int_equal(unlink(scratch_path("to/something", to)), 0);
+	assert_int_equal(sysroot_record(&root, scratch_path("to", to)), 0);
+	assert_int_equal(sysroot_record_end(&root), 0);
+	assert_int_equal(sysroot_record_end(&root), 0);
+	sysroot_close(&root);
+}
+
+/* Both are from one machine; a key of its own keeps them from being put side by side. */
+static void two_records_have_different_pseudonyms(void **state)
+{
+	char one[] = "0c42:a103:0068:7a44", other[] = "0c42:a103:0068:7a44", path[PATH_MAX];
+	struct sysroot root;
+
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	assert_int_equal(sysroot_record(&root, scratch_path("one", path)), 0);
+	sysroot_record_text(&root, one);
+	assert_int_equal(sysroot_record_end(&root), 0);
+	assert_int_equal(sysroot_record(&root, scratch_path("other", path)), 0);
+	sysroot_record_text(&root, other);
+	assert_string_not_equal(one, other);
+	sysroot_close(&root);
+}
+
+#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_scratch(what_was_read_reads_the_same),
+		in_scratch(a_listing_keeps_its_names),
+		in_scratch(an_empty_file_and_one_that_is_not_there_differ),
+		in_scratch(the_longest_reading_is_kept),
+		in_scratch(names_with_addresses_are_hidden_everywhere),
+		in_scratch(only_an_empty_directory_is_taken),
+		in_scratch(two_records_have_different_pseudonyms),
+	};
+
+	return cmocka_run_group_tests_name("common.sysroot_record", tests, NULL, NULL);
+}
