@@ -21,7 +21,8 @@ int dump_end(struct sysroot *root, const char *directory, json_t *answers)
 	char path[PATH_MAX];
 	int ret = sysroot_record_end(root);
 
-	if (ret != 0)
+	/* below another root the answers are a file of it, recorded like any other */
+	if (ret != 0 || !root->machine)
 		return ret;
 	if (json_object_set_new(answers, "schema", json_string(ANSWERS_SCHEMA)) != 0)
 		return failure_set(EXIT_INTERNAL, "dump", "out of memory");

@@ -11,7 +11,7 @@
 
 /* Begins to copy; the directory must be new or empty. */
 int dump_begin(struct sysroot *root, const char *directory);
-/* Adds facts.json, made of the answers that were noted, and ends the copy. */
+/* Ends the copy, and adds facts.json, made of the answers that this machine gave. */
 int dump_end(struct sysroot *root, const char *directory, json_t *answers);
 
 #endif /* DUMP_H */

@@ -1,17 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * explain.c -- prints the texts that the checks have of themselves.
+ *
+ * Their lines end where the source has no more room; on paper a new line
+ * begins with each status, and all else flows.
  */
 #include "explain.h"
+
+#include <string.h>
 
 #include "options.h"
 #include "paper.h"
 
-#define COLUMN 9
+#define COLUMN	 9
+#define TEXT_MAX 4096
+
+static bool begins_with_status(const char *line)
+{
+	for (int i = 0; i < READINESS_STATUSES; i++) {
+		const char *name = readiness_status_name((enum readiness_status)i);
+		size_t len = strlen(name);
+
+		if (strncmp(line, name, len) == 0 &&
+		    (line[len] == ':' || strncmp(line + len, " (", 2) == 0))
+			return true;
+	}
+	return false;
+}
+
+static void reflow(const char *text, char flowing[TEXT_MAX])
+{
+	size_t i;
+
+	for (i = 0; text[i] != '\0' && i < TEXT_MAX - 1; i++)
+		flowing[i] = text[i] == '\n' && !begins_with_status(&text[i + 1]) ? ' ' : text[i];
+	/* the last line's end is no space */
+	flowing[i > 0 && text[i - 1] == '\n' ? i - 1 : i] = '\0';
+}
 
 int explain(const char *list)
 {
 	const struct readiness_check *check;
+	char text[TEXT_MAX];
 	struct paper paper;
 	bool first = true;
 
@@ -21,8 +51,9 @@ int explain(const char *list)
 			continue;
 		if (!first)
 			paper_line(&paper, PAPER_PLAIN, 0, "", "");
+		reflow(check->explain, text);
 		paper_line(&paper, PAPER_STRONG, COLUMN, check->id, check->title);
-		paper_line(&paper, PAPER_PLAIN, COLUMN, "", check->explain);
+		paper_line(&paper, PAPER_PLAIN, COLUMN, "", text);
 		first = false;
 	}
 	return paper_close(&paper);
