@@ -12,10 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "newer.h"
 #include "units.h"
-
-/* of librpma 1.4: a tool linked with the shared library runs over an older one too */
-#pragma weak rpma_conn_req_get_peer_addr
 
 #define MAPPED_BITS 96
 
@@ -94,7 +92,7 @@ bool allow_has(const struct allow *allow, const struct sockaddr_storage *address
 
 bool allow_works(void)
 {
-	return rpma_conn_req_get_peer_addr != NULL;
+	return newer_calls().conn_req_get_peer_addr != NULL;
 }
 
 bool allow_request(const struct allow *allow, const struct rpma_conn_req *req)
@@ -103,6 +101,6 @@ bool allow_request(const struct allow *allow, const struct rpma_conn_req *req)
 
 	if (allow->count == 0)
 		return true;
-	return allow_works() && rpma_conn_req_get_peer_addr(req, &address) == 0 &&
+	return allow_works() && newer_calls().conn_req_get_peer_addr(req, &address) == 0 &&
 	       allow_has(allow, &address);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * endpoint.c -- finds the RDMA device of an address, and listens there.
- *
- * rpma_ep_get_port() is of librpma 1.4; a tool linked with the shared library
- * runs over an older one too as long as the reference is weak.
  */
 #include "endpoint.h"
 
@@ -15,9 +12,8 @@
 
 #include "failure.h"
 #include "link.h"
+#include "newer.h"
 #include "soft.h"
-
-#pragma weak rpma_ep_get_port
 
 /* Instead of the failure stored: which addresses would do, or how to get a device. */
 static void say_addresses(const struct sysroot *root, const char *address)
@@ -88,17 +84,18 @@ int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
 int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 		    struct rpma_ep **ep, int *fd)
 {
+	const struct newer newer = newer_calls();
 	char service[8];
 	int ret;
 
-	if (*port == 0 && rpma_ep_get_port == NULL)
+	if (*port == 0 && newer.ep_get_port == NULL)
 		return failure_set(EXIT_RUN_FAILED, "listen",
 				   "--port 0: this librpma is older than 1.4 and cannot tell "
 				   "which port is free: name one");
 	snprintf(service, sizeof(service), "%u", *port);
 	ret = rpma_ep_listen(peer, address, service, ep);
 	if (ret == 0 && *port == 0)
-		ret = rpma_ep_get_port(*ep, port);
+		ret = newer.ep_get_port(*ep, port);
 	if (ret == 0)
 		ret = rpma_ep_get_fd(*ep, fd);
 	if (ret)
