@@ -55,6 +55,7 @@ struct fake {
 	uint64_t most_in_flight; /* of a lane */
 	uint64_t waits;		 /* calls of ppoll */
 	uint64_t fail_at;	 /* the operation whose completion fails */
+	enum ibv_wc_status fail_with;
 	uint64_t post_fails_at;	 /* the operation whose post fails */
 	uint64_t signal_at;	 /* the operation that brings a signal */
 	uint64_t stop_at;	 /* the operation that sets stop */
