@@ -75,7 +75,7 @@ another_device_is_refused()
 	grep -q soft4711 err
 }
 
-# two_processes ADDRESS: a server and a client, each by itself
+# two_processes ADDRESS [HOST]: a server and a client, each by itself
 two_processes()
 {
 	local tries=300 server port
@@ -87,7 +87,7 @@ two_processes()
 		sleep 0.1
 	done
 	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' out)
-	timeout 60 "$bench" client "$1" --port "$port" --device soft "${short[@]}" -o r.json 2> err
+	timeout 60 "$bench" client "${2-$1}" --port "$port" --device soft "${short[@]}" -o r.json 2> err
 	measured r.json 1
 	wait "$server"
 	grep -q "$notice" server.err
@@ -106,7 +106,7 @@ check 'with its outputs closed' nowhere_to_write
 check 'another of its devices is refused' another_device_is_refused
 check 'a server and a client' two_processes 127.0.0.1
 if [[ -e /proc/net/if_inet6 ]] && grep -q ' lo$' /proc/net/if_inet6; then
-	check 'a server and a client over IPv6' two_processes ::1
+	check 'a server and a client over IPv6' two_processes ::1 '[::1]'
 else
 	printf 'skip ipv6: this machine has no ::1\n'
 fi
