@@ -150,7 +150,16 @@ int options_parse_server(struct options *options, int argc, char **argv)
 	return offer_something(options);
 }
 
-int options_parse_client(struct options *options, int argc, char **argv)
+static int check_host(const char *host, const char *command)
+{
+	if (host == NULL)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "the host of the server is missing: %s HOST", command);
+	return 0;
+}
+
+/* A client alone, and the ranks of rpma-bench-mpi that measure one server. */
+static int parse_client(struct options *options, const char *command, int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
 						     {&option_group_port, 0, NULL, 0},
@@ -164,17 +173,24 @@ int options_parse_client(struct options *options, int argc, char **argv)
 	static const struct argp argp = {
 		NULL,	  parse_mode, "HOST", "Measure the memory of the server on HOST.",
 		children, NULL,	      NULL};
-	int ret = parse(options, &argp, "rpma-bench client", argc, argv);
+	int ret = parse(options, &argp, command, argc, argv);
 
-	if (ret || options->cli.done)
+	if (ret || options->cli.done || (ret = check_host(options->host, command)))
 		return ret;
-	if (options->host == NULL)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "the host of the server is missing: rpma-bench client HOST");
 	if (options->port == 0)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--port 0: the port that the server printed was expected");
 	return complete(options);
+}
+
+int options_parse_client(struct options *options, int argc, char **argv)
+{
+	return parse_client(options, "rpma-bench client", argc, argv);
+}
+
+int options_parse_ranks(struct options *options, int argc, char **argv)
+{
+	return parse_client(options, "rpma-bench-mpi client", argc, argv);
 }
 
 /* Who serves and measures: local, and the ranks of rpma-bench-mpi. */

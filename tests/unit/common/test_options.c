@@ -214,6 +214,18 @@ static void words_that_mean_nothing_or_the_same_are_refused(void **state)
 	}
 }
 
+static void a_missing_host_names_the_command(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, ""), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, ": rpma-bench client HOST"));
+	options_free(&o);
+	assert_int_equal(parse(options_parse_ranks, &o, ""), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, ": rpma-bench-mpi client HOST"));
+	options_free(&o);
+}
+
 /* In local the server leaves the client's cores to it. */
 static void a_client_takes_as_many_cores_as_its_largest_point(void **state)
 {
@@ -238,6 +250,7 @@ int main(void)
 		cmocka_unit_test(targets_are_chosen_by_word),
 		cmocka_unit_test(words_are_resolved_by_what_is_offered),
 		cmocka_unit_test(words_that_mean_nothing_or_the_same_are_refused),
+		cmocka_unit_test(a_missing_host_names_the_command),
 		cmocka_unit_test(a_client_takes_as_many_cores_as_its_largest_point),
 	};
 
