@@ -30,6 +30,8 @@ refused()
 refused 64 'no mode'
 refused 64 'unknown mode sever' sever
 refused 64 'host of the server is missing' client
+refused 64 'HOST \[::1\]:7204: expected .* goes into --port' client '[::1]:7204'
+refused 64 'HOST host:7204: expected .* goes into --port' client host:7204
 refused 64 'unexpected argument again' client host again
 refused 64 'unexpected argument host' server host
 refused 64 'unexpected argument host' local host

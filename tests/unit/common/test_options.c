@@ -226,6 +226,22 @@ static void a_missing_host_names_the_command(void **state)
 	options_free(&o);
 }
 
+static void an_address_may_stand_in_brackets(void **state)
+{
+	static const char *const with_port[] = {"[::1]:7204", "192.0.2.1:7204", "host:7204"};
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "[::1]"), 0);
+	options_free(&o);
+	assert_int_equal(parse(options_parse_client, &o, "fd00::1"), 0);
+	options_free(&o);
+	for (size_t i = 0; i < sizeof(with_port) / sizeof(with_port[0]); i++) {
+		assert_int_equal(parse(options_parse_client, &o, with_port[i]), -EINVAL);
+		assert_non_null(strstr(failure_get()->text, "the port goes into --port"));
+		options_free(&o);
+	}
+}
+
 /* In local the server leaves the client's cores to it. */
 static void a_client_takes_as_many_cores_as_its_largest_point(void **state)
 {
@@ -251,6 +267,7 @@ int main(void)
 		cmocka_unit_test(words_are_resolved_by_what_is_offered),
 		cmocka_unit_test(words_that_mean_nothing_or_the_same_are_refused),
 		cmocka_unit_test(a_missing_host_names_the_command),
+		cmocka_unit_test(an_address_may_stand_in_brackets),
 		cmocka_unit_test(a_client_takes_as_many_cores_as_its_largest_point),
 	};
 
