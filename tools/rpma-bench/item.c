@@ -46,7 +46,7 @@ static void init(struct item *it, struct run *run, size_t order)
 		.warmup_ns = o->warmup_ns,
 		.duration_ns = o->duration_ns,
 		.ops = o->ops,
-		.verify = o->verify && params_writes(&it->rig.params),
+		.verify = o->verify && params_verifiable(&it->rig.params),
 	};
 	it->repeat.index = place->repeat;
 	it->repeat.order = order;

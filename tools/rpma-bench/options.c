@@ -110,6 +110,18 @@ static int choose_targets(struct options *o)
 	return 0;
 }
 
+static int check_verify(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->points_count; i++) {
+		if (params_verifiable(&plan->points[i]))
+			return 0;
+	}
+	return failure_set(EXIT_WRONG_USAGE, "options",
+			   "--verify: nothing to compare, as no point writes to the target: op "
+			   "write, write-imm or atomic-write was expected, of another test than "
+			   "connect and register");
+}
+
 /* What no single row can see; the plan is tried here so that it fails as wrong usage. */
 static int complete(struct options *o)
 {
@@ -124,6 +136,8 @@ static int complete(struct options *o)
 				   "--csv %s: another file than that of the result was expected",
 				   o->csv);
 	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
+	if (ret == 0 && o->verify)
+		ret = check_verify(&plan);
 	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
 	plan_free(&plan);
 	return ret;

@@ -214,6 +214,33 @@ static void words_that_mean_nothing_or_the_same_are_refused(void **state)
 	}
 }
 
+static void what_is_verified_must_be_written(void **state)
+{
+	static const char *const nothing[] = {"--op read", "--op read,send", "--test connect",
+					      "--test connect,register",
+					      "--test mix --read-fraction 1"};
+	static const char *const something[] = {"--op read,write", "--test lat,connect",
+						"--test mix --read-fraction 0.5,1",
+						"--op atomic-write"};
+	char words[128];
+	struct options o;
+
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
+		snprintf(words, sizeof(words), "host --verify %s", nothing[i]);
+		if (parse(options_parse_client, &o, words) != -EINVAL)
+			fail_msg("taken: %s", words);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		assert_non_null(strstr(failure_get()->text, "--verify: nothing to compare"));
+		options_free(&o);
+	}
+	for (size_t i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
+		snprintf(words, sizeof(words), "host --verify %s", something[i]);
+		if (parse(options_parse_client, &o, words) != 0)
+			fail_msg("refused: %s", words);
+		options_free(&o);
+	}
+}
+
 static void a_missing_host_names_the_command(void **state)
 {
 	struct options o;
@@ -266,6 +293,7 @@ int main(void)
 		cmocka_unit_test(targets_are_chosen_by_word),
 		cmocka_unit_test(words_are_resolved_by_what_is_offered),
 		cmocka_unit_test(words_that_mean_nothing_or_the_same_are_refused),
+		cmocka_unit_test(what_is_verified_must_be_written),
 		cmocka_unit_test(a_missing_host_names_the_command),
 		cmocka_unit_test(an_address_may_stand_in_brackets),
 		cmocka_unit_test(a_client_takes_as_many_cores_as_its_largest_point),
