@@ -83,7 +83,7 @@ def who_measured_whom(document: dict[str, Any]) -> set[tuple[int, int | None]]:
 @pytest.mark.parametrize("shape", ["client", "pairs", "all-to-all"])
 def test_help_has_the_name_of_the_program(shape: str) -> None:
     said = run([BENCH_MPI, shape, "--help"])
-    assert said.stdout.startswith(f"Usage: rpma-bench-mpi {shape} [OPTION...]"), said.stdout
+    assert said.stdout.startswith(f"Usage: rpma-bench-mpi {shape} ["), said.stdout
 
 
 def test_all_ranks_measure_one_server(tmp_path: Path) -> None:
