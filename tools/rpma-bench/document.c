@@ -192,13 +192,22 @@ static json_t *make_placement(const struct placement *p)
 	return json_pack("{s:o}", "client", p->policy != NULL ? placement_json(p) : json_null());
 }
 
+static json_t *own_environment(const struct run *run)
+{
+	json_t *block = environment_gather(&run->sysroot, run->topology,
+					   run->device_known ? run->device.name : NULL);
+
+	if (run->options->anonymous)
+		environment_anonymise(block);
+	return block;
+}
+
 json_t *document_make(const struct run *run)
 {
 	json_t *points = make_points(run);
 	json_t *document = json_pack("{s:s, s:o, s:o}", "schema", "rpma-bench/1", "tool",
 				     make_tool(), "run", make_run(run, points));
 	json_t *server = run->remote.environment;
-	const char *device = run->device_known ? run->device.name : NULL;
 
 	json_object_set_new(document, "device",
 			    run->device_known ? result_device(&run->device, run->emulated_cpu)
@@ -208,9 +217,7 @@ json_t *document_make(const struct run *run)
 	json_object_set_new(document, "placement", make_placement(&run->placement));
 	json_object_set_new(document, "points", points);
 	json_object_set_new(document, "environment",
-			    json_pack("{s:o, s:o}", "client",
-				      environment_gather(&run->sysroot, run->topology, device),
-				      "server",
+			    json_pack("{s:o, s:o}", "client", own_environment(run), "server",
 				      server != NULL ? json_incref(server) : json_null()));
 	json_object_set_new(document, "readiness", json_null());
 	return document;

@@ -121,6 +121,8 @@ static int gather_environment(struct server *s)
 		return failure_set(EXIT_INTERNAL, "environment", "cannot open /: %s",
 				   strerror(errno));
 	block = environment_gather(&root, s->host.topology, s->host.device);
+	if (s->options->anonymous)
+		environment_anonymise(block);
 	s->host.environment = json_dumps(block, JSON_COMPACT);
 	json_decref(block);
 	sysroot_close(&root);
