@@ -121,7 +121,7 @@ static json_t *make_params(const struct run *run, const struct params *p, const 
 
 	json_object_set_new(v, "test", json_string(params_tests[p->test]));
 	json_object_set_new(v, "op", payload ? json_string(params_ops[p->op]) : json_null());
-	json_object_update((json_t *)v, (json_t *)used);
+	json_object_update_missing((json_t *)v, (json_t *)used);
 	json_object_set_new(v, "size_bytes",
 			    p->test == BENCH_CONNECT ? json_null() : result_integer(p->size_bytes));
 	json_object_set_new(v, "depth", result_integer(p->depth));
