@@ -235,7 +235,7 @@ def at_work(rank: int, mark: str) -> int:
 def long_run(file: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     mark = str(file)
     process = subprocess.Popen(
-        command("pairs", *SHORT[:4], "--duration", "300ms", "--warmup", "0", "--repeats", "1000",
+        command("pairs", *SHORT[:4], "--duration", "2s", "--warmup", "0", "--repeats", "100",
                 "-q", "-o", str(file)),
         stderr=subprocess.PIPE, text=True, env={**os.environ, "RANKS_TEST": mark},
     )  # fmt: skip
