@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/open_files.h"
 #include "../common/result.h"
 #include "../common/soft.h"
 #include "connection.h"
@@ -198,6 +199,7 @@ static int prepare(struct run *run)
 {
 	int ret;
 
+	open_files_raise();
 	if ((ret = find_server(run)) || (ret = find_device(run)) || (ret = place(run)))
 		return ret;
 	clock_start(&run->clock, NULL);

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../common/environment.h"
 #include "../common/link.h"
+#include "../common/open_files.h"
 #include "../common/result.h"
 #include "../common/soft.h"
 #include "placement.h"
@@ -295,23 +295,13 @@ static int accept_clients(struct server *s)
 	return 0;
 }
 
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 int server_run(const struct options *options, int ready_fd)
 {
 	struct server s = {.options = options};
 	struct server_ready failed = {0};
 	int ret;
 
-	raise_file_limit();
+	open_files_raise();
 	ret = host_init(&s.host);
 	if (ret != 0)
 		return cli_report_failure("rpma-bench server");

@@ -94,6 +94,26 @@ two_processes()
 	grep -q '(soft[0-9]*)' out
 }
 
+# limited FILES: 64 connections where so many files may be open
+limited()
+{
+	(
+		ulimit -n "$1"
+		timeout 60 "$bench" local --device soft "${short[@]}" --connections 64 --pin none \
+			-o r.json 2> err
+	)
+}
+
+the_limit_that_would_do()
+{
+	local status=0 needed
+	limited 64 || status=$?
+	cat err
+	needed=$(sed -n 's/^rpma-bench: 64 connections to .* have 64: .*(ulimit -n \([0-9]*\))$/\1/p' err)
+	[[ $status -eq 2 && $needed -gt 128 ]]
+	limited "$needed"
+}
+
 if [[ -n $(ls /sys/class/infiniband 2> /dev/null || true) ]]; then
 	printf 'skip by-itself: this machine has an RDMA device\n'
 else
@@ -103,6 +123,7 @@ check 'when it is asked for' asked
 check 'not again, when it is there' already_there
 check 'with the words that are set' words_are_kept
 check 'with its outputs closed' nowhere_to_write
+check 'too few open files: how many are needed' the_limit_that_would_do
 check 'another of its devices is refused' another_device_is_refused
 check 'a server and a client' two_processes 127.0.0.1
 if [[ -e /proc/net/if_inet6 ]] && grep -q ' lo$' /proc/net/if_inet6; then

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * open_files.h -- how many files this process may open, and has open.
+ *
+ * Every connection takes some, how many is its device's affair: so they are
+ * counted, not known.
+ */
+#ifndef OPEN_FILES_H
+#define OPEN_FILES_H
+
+#include <stddef.h>
+
+/* Raises the soft limit to the hard one. */
+void open_files_raise(void);
+
+/* Of this process, now; 0: unknown. */
+size_t open_files_count(void);
+
+/*
+ * May so many more be opened? -EIO with a sentence stored that begins with
+ * what they are for ("64 connections to server X") and has the limit that
+ * would do.
+ */
+int open_files_check(const char *what, size_t more);
+
+#endif /* OPEN_FILES_H */
