@@ -10,7 +10,9 @@
 #include "failure.h"
 
 /* Opened for a moment: what is read of /proc and /sys, a connection that is being made. */
-#define MOMENTARY 16
+#define MOMENTARY 8
+/* The limit that is told is to do for a server and a client beside each other, whichever asks. */
+#define SPARE 32
 
 void open_files_raise(void)
 {
@@ -35,13 +37,16 @@ size_t open_files_count(void)
 	return count - 1; /* the directory's own */
 }
 
-int open_files_check(const char *what, size_t more)
+int open_files_check(const char *what, size_t before, size_t all)
 {
-	size_t needed = open_files_count() + more + MOMENTARY;
+	/* one may be on its way out */
+	size_t now = open_files_count(), taken = now > before ? now - before + 1 : 0;
+	size_t needed = now + (all - OPEN_FILES_SAMPLE) * (taken / OPEN_FILES_SAMPLE) + MOMENTARY;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || needed <= limit.rlim_cur)
 		return 0;
+	needed += SPARE;
 	return failure_set(EXIT_RUN_FAILED, "connect",
 			   "%s: %zu open files are needed, and this process may have %llu: raise "
 			   "the limit (ulimit -n %zu)",

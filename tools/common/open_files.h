@@ -16,11 +16,15 @@ void open_files_raise(void);
 /* Of this process, now; 0: unknown. */
 size_t open_files_count(void);
 
+/* What many alike take follows from the first ones: one alone may open what is opened once. */
+#define OPEN_FILES_SAMPLE 4
+
 /*
- * May so many more be opened? -EIO with a sentence stored that begins with
- * what they are for ("64 connections to server X") and has the limit that
+ * Asked when OPEN_FILES_SAMPLE of all are there, with the count before the
+ * first one: may the rest be opened? -EIO with a sentence stored that begins
+ * with what they are ("64 connections to server X") and has the limit that
  * would do.
  */
-int open_files_check(const char *what, size_t more);
+int open_files_check(const char *what, size_t before, size_t all);
 
 #endif /* OPEN_FILES_H */

@@ -94,16 +94,14 @@ bool rig_has_lanes(const struct rig *rig)
 	return rig->params.test != BENCH_CONNECT && rig->params.test != BENCH_REGISTER;
 }
 
-/* How many files a connection takes is its device's affair: the first one tells of all. */
-static int check_files(const struct rig *rig, size_t each)
+/* How many files a connection takes is its device's affair: the first ones tell of all. */
+static int check_files(const struct rig *rig, size_t before)
 {
-	uint32_t lanes = params_lanes(&rig->params);
 	char what[LINK_PEER_MAX + 32];
 
-	if (lanes == 1)
-		return 0;
-	snprintf(what, sizeof(what), "%u connections to %s", lanes, rig->remote->name);
-	return open_files_check(what, (lanes - 1) * each);
+	snprintf(what, sizeof(what), "%u connections to %s", params_lanes(&rig->params),
+		 rig->remote->name);
+	return open_files_check(what, before, params_lanes(&rig->params));
 }
 
 static int connect_lanes(struct rig *rig)
@@ -114,8 +112,8 @@ static int connect_lanes(struct rig *rig)
 	for (uint32_t i = 0; i < params_lanes(&rig->params) && ret == 0; i++) {
 		ret = connection_lane(rig->remote, rig->run->peer, &rig->ready, &rig->params,
 				      &rig->lanes[i]);
-		if (ret == 0 && i == 0)
-			ret = check_files(rig, open_files_count() - before);
+		if (ret == 0 && i + 1 == OPEN_FILES_SAMPLE)
+			ret = check_files(rig, before);
 	}
 	return ret;
 }

@@ -114,6 +114,26 @@ the_limit_that_would_do()
 	limited "$needed"
 }
 
+# it says so itself, and goes on for clients that ask for less
+a_server_with_few_files()
+{
+	local server port status=0
+	(
+		ulimit -n 64
+		exec "$bench" server --device soft --port 0 > out 2> server.err
+	) &
+	server=$!
+	trap 'kill "$server"' RETURN
+	until_true 'the server says its port' grep -q ' port ' out
+	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' out)
+	timeout 60 "$bench" client 127.0.0.1 --port "$port" --device soft "${short[@]}" \
+		--connections 64 --pin none 2> err || status=$?
+	cat server.err
+	[[ $status -eq 2 ]]
+	grep -q '^rpma-bench server: 64 connections .* have 64: .*(ulimit -n [0-9]*)$' server.err
+	timeout 60 "$bench" client 127.0.0.1 --port "$port" --device soft "${short[@]}" 2> err
+}
+
 if [[ -n $(ls /sys/class/infiniband 2> /dev/null || true) ]]; then
 	printf 'skip by-itself: this machine has an RDMA device\n'
 else
@@ -124,6 +144,7 @@ check 'not again, when it is there' already_there
 check 'with the words that are set' words_are_kept
 check 'with its outputs closed' nowhere_to_write
 check 'too few open files: how many are needed' the_limit_that_would_do
+check 'too few of them for a server' a_server_with_few_files
 check 'another of its devices is refused' another_device_is_refused
 check 'a server and a client' two_processes 127.0.0.1
 if [[ -e /proc/net/if_inet6 ]] && grep -q ' lo$' /proc/net/if_inet6; then
