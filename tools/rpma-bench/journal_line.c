@@ -230,6 +230,7 @@ static bool check_persist(const json_t *repeat, const struct params *params,
 	return form_wrong(place, "the used.persist of its point");
 }
 
+/* why is written through place. NOLINTNEXTLINE(readability-non-const-parameter) */
 bool journal_line_good(const json_t *line, const struct plan *plan, char why[FORM_WHY_MAX])
 {
 	const json_t *repeat = json_object_get(line, "repeat");
