@@ -237,7 +237,7 @@ typedef void rpma_log_function(enum rpma_log_level level, const char *file_name,
  *   RPMA_E_PROVIDER - no RDMA device serves the address, the name or the
  *     address does not resolve, or rdma_getaddrinfo(3), rdma_create_id(3),
  *     rdma_bind_addr(3) or rdma_resolve_addr(3) failed; the log says which
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe.
  * Since: 0.9
  * See also: rpma_peer_new(), rpma_utils_ibv_context_is_odp_capable()
  */
@@ -459,7 +459,7 @@ int rpma_peer_cfg_from_descriptor(const void *desc, size_t desc_size,
  *   RPMA_E_PROVIDER - ibv_reg_mr(3) failed: the memory is not mapped with the
  *     rights needed, or RLIMIT_MEMLOCK is too low, or the device has no room;
  *     the log has the errno
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe.
  * Since: 0.9
  * See also: rpma_mr_dereg(), rpma_mr_get_descriptor(), rpma_mr_advise(),
  *   rpma_read(), rpma_write(), rpma_flush(), rpma_send(), rpma_recv()
@@ -478,7 +478,7 @@ int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
  * Return: 0, or
  *   RPMA_E_INVAL - @mr_ptr is NULL
  *   RPMA_E_PROVIDER - ibv_dereg_mr(3) failed
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe on different regions.
  * Since: 0.9
  * See also: rpma_mr_reg()
  */
@@ -917,7 +917,7 @@ int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq
  *     rdma_resolve_addr(3), rdma_resolve_route(3), ibv_create_cq(3),
  *     ibv_req_notify_cq(3) or rdma_create_qp(3) failed; also when the route
  *     leaves through another device than that of @peer
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe.
  * Since: 0.9
  * See also: rpma_conn_req_connect(), rpma_conn_req_recv(),
  *   rpma_conn_req_delete(), rpma_conn_cfg_new()
@@ -937,7 +937,7 @@ int rpma_conn_req_new(struct rpma_peer *peer, const char *addr, const char *port
  *   RPMA_E_INVAL - @req_ptr is NULL
  *   RPMA_E_PROVIDER - rdma_reject(3), ibv_destroy_cq(3),
  *     ibv_destroy_comp_channel(3) or rdma_destroy_id(3) failed
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe on different requests.
  * Since: 0.9
  * See also: rpma_conn_req_new(), rpma_ep_next_conn_req()
  */
@@ -1270,7 +1270,7 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr);
  *   RPMA_E_PROVIDER - rdma_create_event_channel(3), rdma_create_id(3),
  *     rdma_getaddrinfo(3), rdma_bind_addr(3) or rdma_listen(3) failed: the
  *     address is not one of an RDMA device here, or the port is taken
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe.
  * Since: 0.9
  * See also: rpma_ep_next_conn_req(), rpma_ep_get_port(), rpma_ep_get_fd(),
  *   rpma_ep_shutdown()
@@ -1332,7 +1332,7 @@ int rpma_ep_get_port(const struct rpma_ep *ep, uint16_t *port);
  *   RPMA_E_PROVIDER - rdma_get_cm_event(3), rdma_ack_cm_event(3),
  *     ibv_create_cq(3), ibv_req_notify_cq(3) or rdma_create_qp(3) failed; also
  *     when the request came in through another device than the peer's
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe.
  * Since: 0.9
  * See also: rpma_conn_req_get_private_data(), rpma_conn_req_recv(),
  *   rpma_conn_req_connect(), rpma_conn_req_delete(), rpma_ep_get_fd()
@@ -1350,7 +1350,7 @@ int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
  * Return: 0, or
  *   RPMA_E_INVAL - @ep_ptr is NULL
  *   RPMA_E_PROVIDER - rdma_destroy_id(3) failed
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe on different endpoints.
  * Since: 0.9
  * See also: rpma_ep_listen()
  */
@@ -1716,7 +1716,7 @@ int rpma_srq_cfg_get_rcq_size(const struct rpma_srq_cfg *cfg, uint32_t *rcq_size
  *   RPMA_E_NOMEM - out of memory
  *   RPMA_E_PROVIDER - ibv_create_srq(3), ibv_create_comp_channel(3),
  *     ibv_create_cq(3) or ibv_req_notify_cq(3) failed
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe.
  * Since: 1.0
  * See also: rpma_srq_delete(), rpma_srq_cfg_new(), rpma_conn_cfg_set_srq(),
  *   rpma_srq_recv(), rpma_srq_get_rcq()
@@ -1734,7 +1734,7 @@ int rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg, struct rpma_s
  *   RPMA_E_INVAL - @srq_ptr is NULL
  *   RPMA_E_PROVIDER - ibv_destroy_cq(3), ibv_destroy_comp_channel(3) or
  *     ibv_destroy_srq(3) failed, usually because a connection still uses it
- * Threads: one at a time in the process, see THREAD SAFETY in librpma(7).
+ * Threads: safe on different queues.
  * Since: 1.0
  * See also: rpma_srq_new()
  */

@@ -89,7 +89,9 @@ def allowed_patterns() -> dict[str, str]:
 
 
 def is_allowed(skip: Skip, run: Run, patterns: dict[str, str]) -> bool:
-    return any(fnmatch.fnmatchcase(f"{run.name}:{skip.test}", pattern) for pattern in patterns)
+    test = f"{run.name}:{skip.test}"
+    names = (test, f"{test}:{'_'.join(skip.why.split())}")
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 def main() -> int:

@@ -5,16 +5,20 @@
  *	kernel_rdma rejects-leave-nothing ADDR
  *	kernel_rdma closed-port ADDR
  *	kernel_rdma dram-takes-persistent ADDR
+ *	kernel_rdma set-up-at-once ADDR
  */
 #include "session.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define REJECTS 200
+#define THREADS 8
+#define ROUNDS	25
 
 /* The kernel's own count of connection identifiers on the device. */
 static int kernel_cm_ids(void)
@@ -139,6 +143,64 @@ static int dram_takes_persistent(const char *addr)
 	return 0;
 }
 
+/* A connection of a thread with itself, from the first call to the last. */
+static void connect_and_delete(struct rpma_peer *peer, const char *addr)
+{
+	struct rpma_ep *ep = NULL;
+	struct rpma_conn_req *out = NULL, *in = NULL;
+	struct rpma_conn *client = NULL, *server = NULL;
+	uint16_t number = 0;
+	char port[8];
+
+	MUST(rpma_ep_listen(peer, addr, "0", &ep));
+	MUST(rpma_ep_get_port(ep, &number));
+	snprintf(port, sizeof(port), "%u", number);
+	MUST(rpma_conn_req_new(peer, addr, port, NULL, &out));
+	MUST(rpma_conn_req_connect(&out, NULL, &client));
+	MUST(rpma_ep_next_conn_req(ep, NULL, &in));
+	MUST(rpma_conn_req_connect(&in, NULL, &server));
+	session_expect_event(client, RPMA_CONN_ESTABLISHED);
+	session_expect_event(server, RPMA_CONN_ESTABLISHED);
+	MUST(rpma_conn_req_new(peer, addr, port, NULL, &out));
+	MUST(rpma_conn_req_delete(&out));
+	MUST(rpma_conn_disconnect(client));
+	session_delete(client);
+	session_delete(server);
+	MUST(rpma_ep_shutdown(&ep));
+}
+
+static void *set_up_often(void *addr)
+{
+	static _Thread_local char memory[4096];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
+		struct rpma_mr_local *mr = NULL;
+		struct rpma_srq *srq = NULL;
+
+		MUST(rpma_mr_reg(peer, memory, sizeof(memory), RPMA_MR_USAGE_READ_SRC, &mr));
+		MUST(rpma_srq_new(peer, NULL, &srq));
+		connect_and_delete(peer, addr);
+		MUST(rpma_srq_delete(&srq));
+		MUST(rpma_mr_dereg(&mr));
+		MUST(rpma_peer_delete(&peer));
+	}
+	return NULL;
+}
+
+/* Also the first calls of the process, in which libraries set themselves up. */
+static int set_up_at_once(const char *addr)
+{
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		MUST_HOLD(pthread_create(&threads[i], NULL, set_up_often,
+					 (void *)(uintptr_t)addr) == 0);
+	for (int i = 0; i < THREADS; i++)
+		MUST_HOLD(pthread_join(threads[i], NULL) == 0);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -148,6 +210,7 @@ int main(int argc, char **argv)
 		{"rejects-leave-nothing", rejects_leave_nothing},
 		{"closed-port", closed_port},
 		{"dram-takes-persistent", dram_takes_persistent},
+		{"set-up-at-once", set_up_at_once},
 	};
 
 	session_start("kernel_rdma", 120);

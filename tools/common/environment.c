@@ -4,7 +4,8 @@
  *
  * Groups are functions, facts are rows {key, path}: adding one is adding a
  * row. Everything is read through a replaceable root. Nothing secret or
- * personal is taken: no serial numbers, no user names, no addresses.
+ * personal is taken: no serial numbers, no user names, no IP addresses. What
+ * names the machine can be left out.
  */
 #include "environment.h"
 
@@ -291,4 +292,13 @@ json_t *environment_gather(const struct sysroot *root, const struct topology *to
 	json_object_set_new(block, "software", gather_software());
 	free(cpuinfo);
 	return block;
+}
+
+void environment_anonymise(json_t *block)
+{
+	json_t *host = json_object_get(block, "host"), *nic = json_object_get(block, "nic");
+
+	json_object_set_new(host, "hostname", json_null());
+	if (json_is_object(nic))
+		json_object_set_new(nic, "node_guid", json_null());
 }

@@ -17,6 +17,9 @@
 json_t *environment_gather(const struct sysroot *root, const struct topology *topology,
 			   const char *device);
 
+/* Takes out of a block what tells which machine it is of: the host's name, the device's GUID. */
+void environment_anonymise(json_t *block);
+
 json_t *environment_power(const struct sysroot *root);
 
 /* The parts that are about devices; an unknown device is null. */

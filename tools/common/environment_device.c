@@ -3,6 +3,9 @@
  * environment_device.c -- the facts of the RDMA device, for the environment
  * block.
  */
+#include <stdint.h>
+#include <string.h>
+
 #include "device.h"
 #include "environment.h"
 #include "fact.h"
@@ -11,6 +14,7 @@
 static void add_nic_facts(const struct sysroot *root, json_t *group, const char *device)
 {
 	static const struct fact facts[] = {
+		{"node_guid", "node_guid"},
 		{"fw_ver", "fw_ver"},
 		{"board_id", "board_id"},
 		{"hca_type", "hca_type"},
@@ -30,6 +34,24 @@ static void add_nic_facts(const struct sysroot *root, json_t *group, const char 
 	for (const struct fact *f = facts; f->key != NULL; f++)
 		json_object_set_new(group, f->key,
 				    fact_text(root, "sys/class/infiniband/%s/%s", device, f->path));
+}
+
+/*
+ * The payload of a packet on RoCE, as the kernel's RDMA CM chooses it: the
+ * greatest power of two that fits the interface behind 96 bytes of headers
+ * (iboe_get_mtu() in Linux include/rdma/ib_addr.h). InfiniBand learns it from
+ * its subnet manager, iWARP has none: null.
+ */
+static json_t *path_mtu(const struct sysroot *root, const struct device *d)
+{
+	int64_t netdev_mtu, mtu = 4096;
+
+	if (d->transport == NULL || strcmp(d->transport, "roce") != 0 || d->netdev[0] == '\0' ||
+	    !sysroot_number(root, &netdev_mtu, "sys/class/net/%s/mtu", d->netdev))
+		return json_null();
+	while (mtu >= 256 && mtu > netdev_mtu - 96)
+		mtu /= 2;
+	return mtu >= 256 ? json_integer(mtu) : json_null();
 }
 
 json_t *environment_nic(const struct sysroot *root, const char *device)
@@ -59,6 +81,7 @@ json_t *environment_nic(const struct sysroot *root, const char *device)
 		json_object_set_new(group, "fw_ver", result_text(d.firmware));
 	json_object_set_new(group, "netdev_mtu_bytes",
 			    fact_number(root, "sys/class/net/%s/mtu", d.netdev));
+	json_object_set_new(group, "path_mtu_bytes", path_mtu(root, &d));
 	json_object_set_new(group, "numa_node",
 			    fact_node(root, "sys/class/infiniband/%s/device/numa_node", device));
 	json_object_set_new(

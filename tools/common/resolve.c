@@ -70,14 +70,26 @@ static void *look_up_thread(void *arg)
 	return NULL;
 }
 
+/* An address of IPv6 may stand in brackets (RFC 3986, 3.2.2), which getaddrinfo does not know. */
+static size_t inside_brackets(const char **host)
+{
+	size_t length = strlen(*host);
+
+	if (**host != '[' || (*host)[length - 1] != ']' || strchr(*host, ':') == NULL)
+		return length;
+	(*host)++;
+	return length - 2;
+}
+
 static struct lookup *lookup_new(const char *host)
 {
-	struct lookup *l = calloc(1, sizeof(*l) + strlen(host) + 1);
+	size_t length = inside_brackets(&host);
+	struct lookup *l = calloc(1, sizeof(*l) + length + 1);
 	pthread_condattr_t monotonic;
 
 	if (l == NULL)
 		return NULL;
-	memcpy(l->host, host, strlen(host) + 1);
+	memcpy(l->host, host, length);
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -122,7 +122,7 @@ static json_t *make_params(const struct run *run, const struct params *p, const 
 
 	json_object_set_new(v, "test", json_string(params_tests[p->test]));
 	json_object_set_new(v, "op", payload ? json_string(params_ops[p->op]) : json_null());
-	json_object_update((json_t *)v, (json_t *)used);
+	json_object_update_missing((json_t *)v, (json_t *)used);
 	json_object_set_new(v, "size_bytes",
 			    p->test == BENCH_CONNECT ? json_null() : result_integer(p->size_bytes));
 	json_object_set_new(v, "depth", result_integer(p->depth));
@@ -193,13 +193,22 @@ static json_t *make_placement(const struct placement *p)
 	return json_pack("{s:o}", "client", p->policy != NULL ? placement_json(p) : json_null());
 }
 
+static json_t *own_environment(const struct run *run)
+{
+	json_t *block = environment_gather(&run->sysroot, run->topology,
+					   run->device_known ? run->device.name : NULL);
+
+	if (run->options->anonymous)
+		environment_anonymise(block);
+	return block;
+}
+
 json_t *document_make(const struct run *run)
 {
 	json_t *points = make_points(run);
 	json_t *document = json_pack("{s:s, s:o, s:o}", "schema", "rpma-bench/1", "tool",
 				     make_tool(), "run", make_run(run, points));
 	json_t *server = run->remote.environment;
-	const char *device = run->device_known ? run->device.name : NULL;
 
 	json_object_set_new(document, "device",
 			    run->device_known ? result_device(&run->device, run->emulated_cpu)
@@ -209,9 +218,7 @@ json_t *document_make(const struct run *run)
 	json_object_set_new(document, "placement", make_placement(&run->placement));
 	json_object_set_new(document, "points", points);
 	json_object_set_new(document, "environment",
-			    json_pack("{s:o, s:o}", "client",
-				      environment_gather(&run->sysroot, run->topology, device),
-				      "server",
+			    json_pack("{s:o, s:o}", "client", own_environment(run), "server",
 				      server != NULL ? json_incref(server) : json_null()));
 	json_object_set_new(document, "readiness", platform_json(run->remote.readiness, points));
 	return document;

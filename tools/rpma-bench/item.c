@@ -46,7 +46,7 @@ static void init(struct item *it, struct run *run, size_t order)
 		.warmup_ns = o->warmup_ns,
 		.duration_ns = o->duration_ns,
 		.ops = o->ops,
-		.verify = o->verify && params_writes(&it->rig.params),
+		.verify = o->verify && params_verifiable(&it->rig.params),
 	};
 	it->repeat.index = place->repeat;
 	it->repeat.order = order;
@@ -92,6 +92,7 @@ static int warm_up(struct item *it)
 
 /* Processor time of this process, and what its device counted, around the measurement. */
 struct around {
+	uint64_t begin_ns;
 	struct rusage before;
 	json_t *counters;
 };
@@ -99,6 +100,7 @@ struct around {
 static void look_before(const struct item *it, struct around *around)
 {
 	around->counters = counters_read(&it->rig.run->sysroot, it->rig.run->device.name);
+	around->begin_ns = clock_raw_ns();
 	getrusage(RUSAGE_SELF, &around->before);
 }
 
@@ -107,6 +109,7 @@ static void look_after(struct item *it, const struct around *around)
 	struct rusage now;
 
 	getrusage(RUSAGE_SELF, &now);
+	it->repeat.process_wall_ns = clock_raw_ns() - around->begin_ns;
 	it->repeat.process_user_ns =
 		thread_time_ns(now.ru_utime) - thread_time_ns(around->before.ru_utime);
 	it->repeat.process_sys_ns =

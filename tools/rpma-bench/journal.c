@@ -20,6 +20,7 @@
 
 #include "../common/failure.h"
 #include "journal_head.h"
+#include "journal_line.h"
 
 struct journal {
 	char *path;
@@ -93,11 +94,16 @@ static struct journal *open_new(const char *output, int flags)
 	return NULL;
 }
 
-static int damaged(const struct journal *j, size_t line)
+static int damaged(const struct journal *j, size_t line, const char *why)
 {
 	return failure_set(EXIT_RUN_FAILED, "journal",
-			   "line %zu of the journal %s is not what a run of this tool wrote", line,
-			   j->path);
+			   "line %zu of the journal %s is not what a run of this tool wrote: %s",
+			   line, j->path, why);
+}
+
+static int damaged_head(const struct journal *j)
+{
+	return damaged(j, 1, "expected " JOURNAL_SCHEMA " with the run_id and the seed of a run");
 }
 
 /* Reads the lines from the first; a stream of its own, so that j->fd stays open. */
@@ -146,21 +152,21 @@ static int next_line(struct reader *reader, struct journal *j, json_t **value)
 	j->length += n;
 	reader->number++;
 	*value = json_loadb(reader->line, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
-	return *value != NULL ? 1 : damaged(j, reader->number);
+	return *value != NULL ? 1 : damaged(j, reader->number, "expected JSON");
 }
 
 /* Puts the repeat of a line where it belongs. */
-static bool take_line(const json_t *line, const struct plan *plan, uint32_t most, json_t **repeats)
+static bool take_line(const json_t *line, const struct plan *plan, json_t **repeats,
+		      char why[FORM_WHY_MAX])
 {
-	const json_t *point = json_object_get(line, "point");
 	json_t *repeat = json_object_get(line, "repeat"), *index = json_object_get(repeat, "index");
-	json_int_t p = json_integer_value(point), r = json_integer_value(index);
 	const json_t *other;
-	size_t i;
+	size_t p, i;
 
-	if (!json_is_integer(point) || !json_is_integer(index) || p < 0 || r < 0 || r >= most ||
-	    (size_t)p >= plan->points_count)
+	if (!journal_line_good(line, plan, why))
 		return false;
+	p = (size_t)json_integer_value(json_object_get(line, "point"));
+	snprintf(why, FORM_WHY_MAX, "expected each repeat once");
 	json_array_foreach(repeats[p], i, other)
 	{
 		if (json_equal(json_object_get(other, "index"), index))
@@ -172,8 +178,9 @@ static bool take_line(const json_t *line, const struct plan *plan, uint32_t most
 }
 
 /* Everything after the head; then nothing torn is left at the end. */
-static int take_repeats(struct journal *j, const struct plan *plan, uint32_t most, json_t **repeats)
+static int take_repeats(struct journal *j, const struct plan *plan, json_t **repeats)
 {
+	char why[FORM_WHY_MAX];
 	struct reader reader;
 	json_t *value = NULL;
 	size_t taken = 0;
@@ -182,11 +189,11 @@ static int take_repeats(struct journal *j, const struct plan *plan, uint32_t mos
 	if (ret)
 		return ret;
 	while ((ret = next_line(&reader, j, &value)) > 0) {
-		bool good = reader.number == 1 || take_line(value, plan, most, repeats);
+		bool good = reader.number == 1 || take_line(value, plan, repeats, why);
 
 		json_decref(value);
 		if (!good) {
-			ret = damaged(j, reader.number);
+			ret = damaged(j, reader.number, why);
 			break;
 		}
 		taken = reader.number - 1;
@@ -216,7 +223,7 @@ static int read_head(struct journal *j, bool *more)
 	torn = reader.line != NULL ? strlen(reader.line) : 0;
 	if (ret == 0 && feof(reader.file) && torn > 0 &&
 	    strncmp(reader.line, begin, torn < strlen(begin) ? torn : strlen(begin)) != 0)
-		ret = damaged(j, 1);
+		ret = damaged_head(j);
 	*more = ret == 1 && next_line(&reader, j, &value) != 0;
 	json_decref(value);
 	reader_close(&reader);
@@ -242,7 +249,7 @@ int journal_resume(struct journal **journal, const struct options *options, stru
 		return -EIO;
 	ret = read_head(j, &more);
 	if (ret == 0 && !journal_head_read(j->head, run))
-		ret = damaged(j, 1);
+		ret = damaged_head(j);
 	if (ret) {
 		free_journal(j);
 		return ret;
@@ -301,7 +308,7 @@ static int begin(struct journal *j, const json_t *head)
 	if (ret)
 		return ret;
 	if (j->head != NULL && !journal_head_read(j->head, &other))
-		return damaged(j, 1);
+		return damaged_head(j);
 	if (more)
 		return failure_set(EXIT_RUN_FAILED, "journal",
 				   "%s holds what an interrupted run measured: --resume continues "
@@ -322,7 +329,7 @@ static int go_on(struct journal *j, const json_t *head, const struct options *o,
 	int ret;
 
 	if (journal_head_same(j->head, head, difference)) {
-		ret = take_repeats(j, plan, o->repeats, repeats);
+		ret = take_repeats(j, plan, repeats);
 		j->started = ret == 0;
 		return ret;
 	}

@@ -7,6 +7,7 @@
  */
 #include "journal_head.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ json_t *journal_head_make(const struct options *o, const struct journal_run *run
 	return head;
 }
 
-/* Pairs of digits; the dashes between them mean nothing. */
+/* Pairs of digits, of a random UUID; the dashes between them mean nothing. */
 static bool read_id(const char *text, uint8_t id[16])
 {
 	size_t n = 0;
@@ -67,11 +68,12 @@ static bool read_id(const char *text, uint8_t id[16])
 			continue;
 		}
 		id[n++] = (uint8_t)strtoul(pair, &end, 16);
-		if (*end != '\0' || end != pair + 2)
+		if (!isxdigit((unsigned char)pair[0]) || end != pair + 2)
 			return false;
 		text += 2;
 	}
-	return n == 16 && *text == '\0';
+	/* version and variant (RFC 9562, 5.4) */
+	return n == 16 && *text == '\0' && id[6] >> 4 == 4 && id[8] >> 6 == 2;
 }
 
 bool journal_head_read(const json_t *head, struct journal_run *run)

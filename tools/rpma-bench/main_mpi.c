@@ -19,7 +19,7 @@
 const char *argp_program_version = TOOL " " RPMA_VERSION;
 
 static int (*const parsers[SHAPES])(struct options *options, int argc, char **argv) = {
-	options_parse_client,
+	options_parse_ranks,
 	options_parse_pairs,
 	options_parse_all_to_all,
 };

@@ -79,15 +79,6 @@ static int batch(const struct measure_cfg *cfg)
 	return most < MEASURE_BATCH ? (int)most : MEASURE_BATCH;
 }
 
-static uint64_t elapsed_ns(const struct loop *l)
-{
-	uint64_t elapsed = clock_ns(l->cfg->clock, l->last - l->begin);
-	uint64_t plan = (uint64_t)((double)l->posted * l->cfg->period_ns + 0.5);
-
-	/* an operation that was planned takes its period, however fast it was done */
-	return plan > elapsed ? plan : elapsed;
-}
-
 static void finish(struct loop *l)
 {
 	const struct measure_cfg *cfg = l->cfg;
@@ -101,7 +92,7 @@ static void finish(struct loop *l)
 		m->read_ops += r->read_ops;
 		r->lane->touched += r->posted - r->read_ops;
 	}
-	m->elapsed_ns = elapsed_ns(l);
+	m->elapsed_ns = clock_ns(cfg->clock, l->last - l->begin);
 	m->max_lag_ns = clock_ns(cfg->clock, l->max_lag);
 	m->native_flush =
 		cfg->operation->flushes && m->ops > m->read_ops && l->opcode != IBV_WC_RDMA_READ;

@@ -69,10 +69,9 @@ struct measured {
 	uint64_t begin_raw_ns; /* CLOCK_MONOTONIC_RAW of the first post */
 	uint64_t ops;	       /* all that finished */
 	uint64_t read_ops;     /* of these, reads of a mix */
-	/* from the first post to the last completion; an open loop's plan, if that took longer */
-	uint64_t elapsed_ns;
-	uint64_t late_ops;    /* open loop: begun more than a period after their plan */
-	uint64_t unbegun_ops; /* open loop: planned, and not begun when the limit ended it */
+	uint64_t elapsed_ns;   /* from the begin to the last completion */
+	uint64_t late_ops;     /* open loop: begun more than a period after their plan */
+	uint64_t unbegun_ops;  /* open loop: planned, and not begun when the limit ended it */
 	uint64_t max_lag_ns;
 	bool interrupted;  /* a signal, or stop, ended it early */
 	bool native_flush; /* flushes completed as such, not as reads */

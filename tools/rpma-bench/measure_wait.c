@@ -41,6 +41,10 @@ int measure_completion_failed(const struct loop *l, const struct ring *r, const 
 {
 	if (!link_alive(r->lane->link, PEER_WAIT_MS))
 		return -EIO;
+	if (wc->status == IBV_WC_LOC_LEN_ERR)
+		return operation_failed(l, r,
+					"LOC_LEN_ERR: that is more than the RDMA device takes in "
+					"one message (the software device takes 8 MiB)");
 	return operation_failed(l, r, link_wc_status_name(wc->status));
 }
 

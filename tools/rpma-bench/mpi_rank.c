@@ -252,9 +252,9 @@ static int publish_all(struct rank *r, const json_t *handed)
 /* What all measured becomes one result, and its verdict that of all. */
 static int conclude(struct rank *r)
 {
-	json_t *mine = json_pack("{s:i, s:s, s:o}", "rank", r->world.rank, "host_name",
-				 r->world.hosts[r->world.rank], "measured",
-				 clients_collect(r->clients, &r->word));
+	const char *host = r->options.anonymous ? NULL : r->world.hosts[r->world.rank];
+	json_t *mine = json_pack("{s:i, s:s?, s:o}", "rank", r->world.rank, "host_name", host,
+				 "measured", clients_collect(r->clients, &r->word));
 	json_t *handed = world_collect(&r->world, mine);
 	int code = EXIT_RUN_FAILED;
 

@@ -22,6 +22,7 @@ enum key {
 	KEY_ONCE,
 	KEY_ALLOW,
 	KEY_DEVICE,
+	KEY_ANONYMOUS,
 	KEY_FORCE,
 	KEY_DIRECT_WRITE,
 	KEY_PLAN,
@@ -63,6 +64,8 @@ static const struct argp_option device_rows[] = {
 	 "RDMA device to use; soft is the software one, which auto takes where there is no other "
 	 "(auto)",
 	 GROUP_WHERE},
+	{"anonymous", KEY_ANONYMOUS, NULL, 0,
+	 "Leave the name of this host and the GUID of its device out of the result", GROUP_OUTPUT},
 	{0},
 };
 
@@ -160,6 +163,9 @@ static error_t parse_where(int key, char *arg, struct options *o)
 		return 0;
 	case KEY_DEVICE:
 		o->device = strcmp(arg, "auto") == 0 ? NULL : arg;
+		return 0;
+	case KEY_ANONYMOUS:
+		o->anonymous = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -110,6 +110,18 @@ static int choose_targets(struct options *o)
 	return 0;
 }
 
+static int check_verify(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->points_count; i++) {
+		if (params_verifiable(&plan->points[i]))
+			return 0;
+	}
+	return failure_set(EXIT_WRONG_USAGE, "options",
+			   "--verify: nothing to compare, as no point writes to the target: op "
+			   "write, write-imm or atomic-write was expected, of another test than "
+			   "connect and register");
+}
+
 /* What no single row can see; the plan is tried here so that it fails as wrong usage. */
 static int complete(struct options *o)
 {
@@ -124,6 +136,8 @@ static int complete(struct options *o)
 				   "--csv %s: another file than that of the result was expected",
 				   o->csv);
 	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
+	if (ret == 0 && o->verify)
+		ret = check_verify(&plan);
 	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
 	plan_free(&plan);
 	return ret;
@@ -150,7 +164,24 @@ int options_parse_server(struct options *options, int argc, char **argv)
 	return offer_something(options);
 }
 
-int options_parse_client(struct options *options, int argc, char **argv)
+static int check_host(const char *host, const char *command)
+{
+	const char *colon = host != NULL ? strchr(host, ':') : NULL;
+
+	if (host == NULL)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "the host of the server is missing: %s HOST", command);
+	/* an address of IPv6 has two colons at least, and none after its brackets */
+	if (strstr(host, "]:") != NULL || (colon != NULL && strchr(colon + 1, ':') == NULL))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "HOST %s: expected a name or an address alone, the port goes "
+				   "into --port",
+				   host);
+	return 0;
+}
+
+/* A client alone, and the ranks of rpma-bench-mpi that measure one server. */
+static int parse_client(struct options *options, const char *command, int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
 						     {&option_group_port, 0, NULL, 0},
@@ -164,17 +195,24 @@ int options_parse_client(struct options *options, int argc, char **argv)
 	static const struct argp argp = {
 		NULL,	  parse_mode, "HOST", "Measure the memory of the server on HOST.",
 		children, NULL,	      NULL};
-	int ret = parse(options, &argp, "rpma-bench client", argc, argv);
+	int ret = parse(options, &argp, command, argc, argv);
 
-	if (ret || options->cli.done)
+	if (ret || options->cli.done || (ret = check_host(options->host, command)))
 		return ret;
-	if (options->host == NULL)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "the host of the server is missing: rpma-bench client HOST");
 	if (options->port == 0)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--port 0: the port that the server printed was expected");
 	return complete(options);
+}
+
+int options_parse_client(struct options *options, int argc, char **argv)
+{
+	return parse_client(options, "rpma-bench client", argc, argv);
+}
+
+int options_parse_ranks(struct options *options, int argc, char **argv)
+{
+	return parse_client(options, "rpma-bench-mpi client", argc, argv);
 }
 
 /* Who serves and measures: local, and the ranks of rpma-bench-mpi. */

@@ -54,6 +54,7 @@ struct options {
 	bool verify;
 	/* where to */
 	char *label; /* owned */
+	bool anonymous; /* what names this host stays out of the result */
 	const char *output;
 	const char *csv;
 	bool json;
@@ -72,6 +73,8 @@ struct options {
 int options_parse_server(struct options *options, int argc, char **argv);
 int options_parse_client(struct options *options, int argc, char **argv);
 int options_parse_local(struct options *options, int argc, char **argv);
+/* Of rpma-bench-mpi: all ranks are clients of one server, or serve each other. */
+int options_parse_ranks(struct options *options, int argc, char **argv);
 int options_parse_pairs(struct options *options, int argc, char **argv);
 int options_parse_all_to_all(struct options *options, int argc, char **argv);
 void options_free(struct options *options);

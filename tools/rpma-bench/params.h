@@ -96,6 +96,13 @@ static inline bool params_writes(const struct params *params)
 	       params->op == BENCH_ATOMIC_WRITE;
 }
 
+/* Does it leave anything in the target that can be compared with what was written? */
+static inline bool params_verifiable(const struct params *params)
+{
+	return params_writes(params) && params->test != BENCH_CONNECT &&
+	       params->test != BENCH_REGISTER && params->read_millionths < PARAMS_MILLION;
+}
+
 /*
  * NULL, or a sentence that says which values do not go together. Both ends ask
  * it: the client before a run, the server of what a client sent.

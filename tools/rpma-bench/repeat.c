@@ -113,9 +113,9 @@ static json_t *client_cpu(const struct repeat *r)
 {
 	double busy = (double)(r->process_user_ns + r->process_sys_ns);
 
-	if (r->elapsed_ns == 0)
+	if (r->process_wall_ns == 0)
 		return json_null();
-	return json_pack("{s:o}", "busy_fraction", result_real(busy / (double)r->elapsed_ns));
+	return json_pack("{s:o}", "busy_fraction", result_real(busy / (double)r->process_wall_ns));
 }
 
 static bool add_figures(json_t *repeat, const struct repeat *r)

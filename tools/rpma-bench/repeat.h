@@ -60,7 +60,8 @@ struct repeat {
 	uint32_t threads_count;
 	struct repeat_step steps[REPEAT_STEPS_MAX];
 	uint32_t steps_count;
-	uint64_t process_user_ns; /* of the measuring process, while it measured */
+	uint64_t process_wall_ns; /* while the measuring process measured; 0: it did not */
+	uint64_t process_user_ns; /* of it, in that time */
 	uint64_t process_sys_ns;
 	json_t *counters; /* owned; deltas of the device's counters; NULL: it has none */
 	json_t *server;	  /* owned; the REPORT of the server; NULL: unknown */

@@ -5,8 +5,10 @@
  */
 #include "rig.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "../common/open_files.h"
 #include "connection.h"
 #include "persisting.h"
 
@@ -92,13 +94,27 @@ bool rig_has_lanes(const struct rig *rig)
 	return rig->params.test != BENCH_CONNECT && rig->params.test != BENCH_REGISTER;
 }
 
+/* How many files a connection takes is its device's affair: the first ones tell of all. */
+static int check_files(const struct rig *rig, size_t before)
+{
+	char what[LINK_PEER_MAX + 32];
+
+	snprintf(what, sizeof(what), "%u connections to %s", params_lanes(&rig->params),
+		 rig->remote->name);
+	return open_files_check(what, before, params_lanes(&rig->params));
+}
+
 static int connect_lanes(struct rig *rig)
 {
+	size_t before = open_files_count();
 	int ret = 0;
 
-	for (uint32_t i = 0; i < params_lanes(&rig->params) && ret == 0; i++)
+	for (uint32_t i = 0; i < params_lanes(&rig->params) && ret == 0; i++) {
 		ret = connection_lane(rig->remote, rig->run->peer, &rig->ready, &rig->params,
 				      &rig->lanes[i]);
+		if (ret == 0 && i + 1 == OPEN_FILES_SAMPLE)
+			ret = check_files(rig, before);
+	}
 	return ret;
 }
 

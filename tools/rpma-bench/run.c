@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../common/endpoint.h"
+#include "../common/open_files.h"
 #include "../common/result.h"
 #include "connection.h"
 #include "item.h"
@@ -181,6 +182,7 @@ static int prepare(struct run *run)
 {
 	int ret;
 
+	open_files_raise();
 	if ((ret = find_server(run)) || (ret = find_device(run)) || (ret = place(run)))
 		return ret;
 	clock_start(&run->clock, NULL);

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../common/endpoint.h"
 #include "../common/environment.h"
 #include "../common/link.h"
+#include "../common/open_files.h"
 #include "../common/result.h"
 #include "placement.h"
 #include "platform.h"
@@ -110,6 +110,8 @@ static int gather_environment(struct server *s)
 	json_object_set_new(
 		block, "readiness",
 		platform_look(&root, s->host.device, s->host.offers, s->host.offers_count));
+	if (s->options->anonymous)
+		environment_anonymise(block);
 	s->host.environment = json_dumps(block, JSON_COMPACT);
 	json_decref(block);
 	sysroot_close(&root);
@@ -230,23 +232,13 @@ static int accept_clients(struct server *s)
 	return 0;
 }
 
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 int server_run(const struct options *options, int ready_fd)
 {
 	struct server s = {.options = options};
 	struct server_ready failed = {0};
 	int ret;
 
-	raise_file_limit();
+	open_files_raise();
 	ret = host_init(&s.host);
 	if (ret != 0)
 		return cli_report_failure("rpma-bench server");

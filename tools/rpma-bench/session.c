@@ -249,9 +249,10 @@ static void *session_thread(void *arg)
 {
 	struct session *s = arg;
 	struct host *host = s->host;
+	int ret = run(s);
 	bool welcomed;
 
-	if (run(s) == -EIO)
+	if (ret == -EIO || ret == -ETIMEDOUT)
 		host_say(host, failure_get()->text);
 	if (s->req != NULL)
 		rpma_conn_req_delete(&s->req);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "../common/failure.h"
+#include "../common/open_files.h"
 #include "../common/persist.h"
 #include "../common/units.h"
 #include "findings.h"
@@ -32,6 +33,7 @@ struct stage {
 	struct reception reception;
 	struct link **lanes;
 	uint32_t lanes_wanted;
+	size_t files; /* open before the first lane */
 	uint32_t lanes_there;
 	struct link_lane queues;       /* of a lane that nobody at this end uses */
 	struct responder **responders; /* one a thread of the client; NULL: none is needed */
@@ -157,7 +159,10 @@ static int set_up(struct stage *s)
 	if (p->server_load_millionths > 0 &&
 	    (ret = load_start(&s->load, s->offer->target.numa_node, p->server_load_millionths)))
 		return ret;
-	return s->lanes_wanted > 0 ? reception_open(&s->reception, s->host, s->offer) : 0;
+	if (s->lanes_wanted > 0 && (ret = reception_open(&s->reception, s->host, s->offer)))
+		return ret;
+	s->files = open_files_count();
+	return 0;
 }
 
 int stage_open(struct stage **stage, struct host *host, const struct message_begin *begin)
@@ -275,12 +280,23 @@ static int all_there(struct stage *s)
 	return ret;
 }
 
+/* Better now than in the middle of all those to come. */
+static int check_files(const struct stage *s)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "%u connections of a client", s->lanes_wanted);
+	return open_files_check(what, s->files, s->lanes_wanted);
+}
+
 static int next_lane(struct stage *s)
 {
 	uint32_t lane = s->lanes_there;
 	int ret = reception_look(&s->reception, lane, queues_of(s, lane), &s->lanes[lane]);
 
 	if (ret || s->lanes[lane] == NULL)
+		return ret;
+	if (lane + 1 == OPEN_FILES_SAMPLE && (ret = check_files(s)))
 		return ret;
 	/* one that cannot be used leaves its place free: the client says that it gives up */
 	if (hand_over(s, lane) != 0) {

@@ -281,8 +281,9 @@ static void warn_verify(const struct run *run, const json_t *point, const json_t
 	json_int_t wrong = json_integer_value(json_object_get(verify, "mismatches"));
 	const json_t *offset = json_object_get(verify, "first_offset");
 	const json_t *params = json_object_get(point, "params");
-	bool writes = is(params, "op", "write") || is(params, "op", "write-imm") ||
-		      is(params, "op", "atomic-write");
+	bool writes = (is(params, "op", "write") || is(params, "op", "write-imm") ||
+		       is(params, "op", "atomic-write")) &&
+		      json_number_value(json_object_get(params, "read_fraction")) < 1;
 
 	if (wrong > 0)
 		warning_add(list, "VERIFY_MISMATCH", "warn", "server",

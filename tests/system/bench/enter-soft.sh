@@ -75,7 +75,7 @@ another_device_is_refused()
 	grep -q soft4711 err
 }
 
-# two_processes ADDRESS: a server and a client, each by itself
+# two_processes ADDRESS [HOST]: a server and a client, each by itself
 two_processes()
 {
 	local tries=300 server port
@@ -87,11 +87,51 @@ two_processes()
 		sleep 0.1
 	done
 	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' out)
-	timeout 60 "$bench" client "$1" --port "$port" --device soft "${short[@]}" -o r.json 2> err
+	timeout 60 "$bench" client "${2-$1}" --port "$port" --device soft "${short[@]}" -o r.json 2> err
 	measured r.json 1
 	wait "$server"
 	grep -q "$notice" server.err
 	grep -q '(soft[0-9]*)' out
+}
+
+# limited FILES: 64 connections where so many files may be open
+limited()
+{
+	(
+		ulimit -n "$1"
+		timeout 60 "$bench" local --device soft "${short[@]}" --connections 64 --pin none \
+			-o r.json 2> err
+	)
+}
+
+the_limit_that_would_do()
+{
+	local status=0 needed
+	limited 64 || status=$?
+	cat err
+	needed=$(sed -n 's/^rpma-bench: 64 connections to .* have 64: .*(ulimit -n \([0-9]*\))$/\1/p' err)
+	[[ $status -eq 2 && $needed -gt 128 ]]
+	limited "$needed"
+}
+
+# it says so itself, and goes on for clients that ask for less
+a_server_with_few_files()
+{
+	local server port status=0
+	(
+		ulimit -n 64
+		exec "$bench" server --device soft --port 0 > out 2> server.err
+	) &
+	server=$!
+	trap 'kill "$server"' RETURN
+	until_true 'the server says its port' grep -q ' port ' out
+	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' out)
+	timeout 60 "$bench" client 127.0.0.1 --port "$port" --device soft "${short[@]}" \
+		--connections 64 --pin none 2> err || status=$?
+	cat server.err
+	[[ $status -eq 2 ]]
+	grep -q '^rpma-bench server: 64 connections .* have 64: .*(ulimit -n [0-9]*)$' server.err
+	timeout 60 "$bench" client 127.0.0.1 --port "$port" --device soft "${short[@]}" 2> err
 }
 
 if [[ -n $(ls /sys/class/infiniband 2> /dev/null || true) ]]; then
@@ -103,10 +143,12 @@ check 'when it is asked for' asked
 check 'not again, when it is there' already_there
 check 'with the words that are set' words_are_kept
 check 'with its outputs closed' nowhere_to_write
+check 'too few open files: how many are needed' the_limit_that_would_do
+check 'too few of them for a server' a_server_with_few_files
 check 'another of its devices is refused' another_device_is_refused
 check 'a server and a client' two_processes 127.0.0.1
 if [[ -e /proc/net/if_inet6 ]] && grep -q ' lo$' /proc/net/if_inet6; then
-	check 'a server and a client over IPv6' two_processes ::1
+	check 'a server and a client over IPv6' two_processes ::1 '[::1]'
 else
 	printf 'skip ipv6: this machine has no ::1\n'
 fi

@@ -123,10 +123,53 @@ nothing_left_to_resume()
 	grep -q 'nothing to resume' err
 }
 
+# every test, with all that a server reports, is read back as it was written
+every_kind()
+{
+	cat > every.json <<'JSON'
+{"series": [{"size": 64, "op": ["write", "read", "send", "write-imm"]},
+ {"size": 64, "persist": ["apm", "gpspm", "append", "auto"]}, {"op": "atomic-write"},
+ {"test": "bw", "size": 64, "signal-every": 4, "bidirectional": true},
+ {"test": "bw", "size": 64, "op": "send", "srq": true, "connections": 2},
+ {"test": "rate", "size": 64, "rate": 1000}, {"test": "mix", "size": 64, "server-load": 0.1},
+ {"test": "connect"}, {"test": "register", "size": 4096}], "repeats": 2, "duration": "20ms",
+ "warmup": "1ms"}
+JSON
+	axes=(--plan every.json --verify)
+	settings=()
+	"$bench" client "$address" --port "$port" "${axes[@]}" -q -o r.json 2> err &
+	local client=$!
+	until_true 'each was measured once' eval '[[ -f r.json.jsonl ]] && lines 17'
+	kill -KILL "$client"
+	wait "$client" || true
+	measure --resume r.json
+	cat err
+	[[ $status -eq 0 ]]
+	/usr/bin/python3 - <<'PY'
+import json
+run = json.load(open("r.json"))
+assert run["run"]["resumed_repeats"] >= 16 and len(run["points"]) == 15, run["run"]
+PY
+}
+
+edited()
+{
+	stop_after 3 KILL 137 -o r.json
+	sed -i '2s/"ops":[0-9]*/"ops":-1/' r.json.jsonl
+	cp r.json.jsonl before
+	measure --resume r.json
+	cat err
+	[[ $status -eq 2 && $(wc -l < err) -eq 1 ]]
+	grep -q 'line 2 of the journal r.json.jsonl .* expected a whole number from 0' err
+	cmp before r.json.jsonl
+}
+
 check 'an interrupted run says how to go on' interrupted
 check 'its journal is not overwritten' not_overwritten
 check 'another plan is refused' another_plan
 check 'killed at several places' killed
 check 'resumed to its end: all points once' resumed
 check 'then there is nothing to resume' nothing_left_to_resume
+check 'repeats of every kind are taken back' every_kind
+check 'an edited figure is refused' edited
 exit "$failed"

@@ -183,6 +183,16 @@ def test_an_open_loop_keeps_to_its_plan(run) -> None:
     assert made.posted("write", SIZE) == 2000
 
 
+@pytest.mark.parametrize(("threads", "duration", "ops"), [("1", "100ms", 1), ("2", "2100ms", 3)])
+def test_a_short_plan_has_the_rate_of_its_plan(run, threads: str, duration: str, ops: int) -> None:
+    """One a second, the first at once: each takes a second of the plan, the last one too."""
+    made = run("--test", "rate", "--rate", "1", "--size", str(SIZE), "--duration", duration,
+               "--threads", threads, "--pin", "none", ops=0)  # fmt: skip
+    for repeat in made.repeats:
+        assert (repeat["ops"], repeat["elapsed_ns"]) == (ops, ops * 1_000_000_000)
+        assert repeat["ops_per_s"] == 1
+
+
 def test_what_is_verified_is_what_was_written(run) -> None:
     made = run("--verify", "--size", str(SIZE))
     checked = [repeat["verify"]["checked_bytes"] for repeat in made.repeats]

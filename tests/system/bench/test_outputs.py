@@ -155,3 +155,17 @@ def test_the_table_says_what_the_file_says() -> None:
     assert "ops_per_s>1e15: missed" in done.stderr
     for warning in document["run"]["warnings"]:
         assert warning["text"] in done.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--anonymous",)], ids=["named", "anonymous"])
+def test_a_result_names_its_hosts_unless_told_not_to(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    file = tmp_path / "r.json"
+    assert bench(*SHORT, "--size", "64", "--quiet", "-o", str(file), *options).returncode == 0
+    document = json.loads(file.read_text())
+    check_document(document)
+    name = None if options else os.uname().nodename
+    for block in document["environment"].values():
+        assert block["host"]["hostname"] == name
+        assert block["nic"]["ibdev"]

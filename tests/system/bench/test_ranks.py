@@ -80,6 +80,12 @@ def who_measured_whom(document: dict[str, Any]) -> set[tuple[int, int | None]]:
             for one in rank["measured"]}  # fmt: skip
 
 
+@pytest.mark.parametrize("shape", ["client", "pairs", "all-to-all"])
+def test_help_has_the_name_of_the_program(shape: str) -> None:
+    said = run([BENCH_MPI, shape, "--help"])
+    assert said.stdout.startswith(f"Usage: rpma-bench-mpi {shape} ["), said.stdout
+
+
 def test_all_ranks_measure_one_server(tmp_path: Path) -> None:
     file, csv = tmp_path / "r.json", tmp_path / "r.csv"
     with server(tmp_path) as port:
@@ -229,7 +235,7 @@ def at_work(rank: int, mark: str) -> int:
 def long_run(file: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     mark = str(file)
     process = subprocess.Popen(
-        command("pairs", *SHORT[:4], "--duration", "300ms", "--warmup", "0", "--repeats", "1000",
+        command("pairs", *SHORT[:4], "--duration", "2s", "--warmup", "0", "--repeats", "100",
                 "-q", "-o", str(file)),
         stderr=subprocess.PIPE, text=True, env={**os.environ, "RANKS_TEST": mark},
     )  # fmt: skip

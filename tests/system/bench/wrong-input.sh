@@ -30,6 +30,9 @@ refused()
 refused 64 'no mode'
 refused 64 'unknown mode sever' sever
 refused 64 'host of the server is missing' client
+refused 64 'HOST \[::1\]:7204: expected .* goes into --port' client '[::1]:7204'
+refused 64 'HOST host:7204: expected .* goes into --port' client host:7204
+refused 64 '--verify: nothing to compare' client host --verify --op read
 refused 64 'unexpected argument again' client host again
 refused 64 'unexpected argument host' server host
 refused 64 'unexpected argument host' local host
@@ -116,6 +119,8 @@ refused 64 '--target /tmp/x:1X:' server --target /tmp/x:1X
 printf '{"series": [{"size": 0}]}' > "$work/zero.json"
 printf '{"series": [{"sise": 64}]}' > "$work/key.json"
 printf '{"series": [{}]' > "$work/torn.json"
+printf '{"series": [{"op": "read"}, {"test": "connect"}]}' > "$work/reads.json"
+refused 64 '--verify: nothing to compare' client host --plan "$work/reads.json" --verify
 refused 64 'series\[0\]: size 0: expected sizes' client host --plan "$work/zero.json"
 refused 64 'series\[0\]: unknown key "sise"' client host --plan "$work/key.json"
 refused 64 'line 1, column 15: ' local --plan "$work/torn.json"

@@ -82,6 +82,22 @@ def test_a_skip_nobody_allowed_is_shown_and_fails_in_ci(
         assert done.returncode == (1 if ci else 0)
 
 
+@pytest.mark.parametrize(
+    ("test", "output", "status"),
+    [
+        ("soft.launcher", "SKIPPED [1] ../test_launcher.py:61: no clang here", 0),
+        ("soft.launcher", "SKIPPED [1] ../test_launcher.py:61: no gcc here", 1),
+        ("librpma-reference.mr", "[  SKIPPED ] advise__refuses_null", 0),
+        ("librpma-reference.mr", "[  SKIPPED ] reg__refuses_null", 1),
+    ],
+)
+def test_only_what_is_named_may_skip_in_ci(
+    tmp_path: Path, test: str, output: str, status: int
+) -> None:
+    write_junit(tmp_path, "release", case(test, "run", output))
+    assert summarise(tmp_path, "release\t0\t1\n", ci=True).returncode == status
+
+
 def test_no_test_at_all_is_a_failure(tmp_path: Path) -> None:
     assert summarise(tmp_path, "").returncode == 1
 

@@ -171,7 +171,7 @@ static void finish(struct fake_lane *l, const struct fake_completion *c, struct 
 	if (c->opcode == IBV_WC_RECV)
 		wc->wr_id = (l->first_receive + l->received++) % depth_of_the_test;
 	if (c->op == fake.fail_at)
-		wc->status = IBV_WC_REM_ACCESS_ERR;
+		wc->status = fake.fail_with;
 	if (c->op == fake.signal_at)
 		cli_signal = SIGINT;
 	if (c->op == fake.stop_at)
@@ -301,6 +301,7 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32
 	fake.step_ns = 1000000;
 	fake.latency_ns = latency_ns;
 	fake.fail_at = fake.post_fails_at = fake.signal_at = fake.stop_at = UINT64_MAX;
+	fake.fail_with = IBV_WC_REM_ACCESS_ERR;
 	fake.refuse_at = fake.twice_at = UINT64_MAX;
 	fake.opcode = IBV_WC_RDMA_WRITE;
 	fake_operation.flushes = false;

@@ -52,14 +52,15 @@ struct fake {
 	unsigned idle_looks; /* at the clock, since nothing is in flight */
 	uint64_t posted;
 	uint64_t finished;
-	uint64_t most_in_flight; /* of a lane */
-	uint64_t waits;		 /* calls of ppoll */
-	uint64_t fail_at;	 /* the operation whose completion fails */
-	uint64_t post_fails_at;	 /* the operation whose post fails */
-	uint64_t signal_at;	 /* the operation that brings a signal */
-	uint64_t stop_at;	 /* the operation that sets stop */
-	uint64_t refuse_at;	 /* the operation whose answer is wrong */
-	uint64_t twice_at;	 /* the operation that is answered twice */
+	uint64_t most_in_flight;      /* of a lane */
+	uint64_t waits;		      /* calls of ppoll */
+	uint64_t fail_at;	      /* the operation whose completion fails */
+	enum ibv_wc_status fail_with; /* the status it has */
+	uint64_t post_fails_at;	      /* the operation whose post fails */
+	uint64_t signal_at;	      /* the operation that brings a signal */
+	uint64_t stop_at;	      /* the operation that sets stop */
+	uint64_t refuse_at;	      /* the operation whose answer is wrong */
+	uint64_t twice_at;	      /* the operation that is answered twice */
 	bool peer_gone;
 	enum ibv_wc_opcode opcode;
 	struct fake_lane lanes[FAKE_LANES];

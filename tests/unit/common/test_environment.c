@@ -113,6 +113,53 @@ static void the_device_has_its_facts(void **state)
 	json_decref(block);
 }
 
+static void a_guid_and_a_name_can_be_left_out(void **state)
+{
+	json_t *block;
+
+	scratch_write("sys/class/infiniband/mlx5_0/node_guid", "e41d:2d03:0050:1234\n");
+	block = gather("mlx5_0");
+	assert_string_equal(json_string_value(fact(block, "nic", "node_guid")),
+			    "e41d:2d03:0050:1234");
+	assert_true(json_is_string(fact(block, "host", "hostname")));
+	environment_anonymise(block);
+	assert_true(json_is_null(fact(block, "nic", "node_guid")));
+	assert_true(json_is_null(fact(block, "host", "hostname")));
+	assert_string_equal(json_string_value(fact(block, "nic", "ibdev")), "mlx5_0");
+	json_decref(block);
+	block = gather(NULL);
+	environment_anonymise(block);
+	assert_true(json_is_null(json_object_get(block, "nic")));
+	json_decref(block);
+}
+
+/* 1500 gives 1024 and 9000 gives 4096: so ibv_devinfo(1) says of RoCE devices. */
+static void the_path_mtu_follows_the_interface(void **state)
+{
+	static const struct {
+		const char *layer, *netdev_mtu;
+		json_int_t expected; /* 0: null */
+	} cases[] = {
+		{"Ethernet", "1500\n", 1024}, {"Ethernet", "9000\n", 4096},
+		{"Ethernet", "4192\n", 4096}, {"Ethernet", "4191\n", 2048},
+		{"Ethernet", "352\n", 256},   {"Ethernet", "351\n", 0},
+		{"Ethernet", "\n", 0},	      {"InfiniBand", "4092\n", 0},
+	};
+
+	scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
+	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth7\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *block;
+
+		scratch_write("sys/class/infiniband/mlx5_0/ports/1/link_layer", cases[i].layer);
+		scratch_write("sys/class/net/eth7/mtu", cases[i].netdev_mtu);
+		block = gather("mlx5_0");
+		assert_int_equal(json_integer_value(fact(block, "nic", "path_mtu_bytes")),
+				 cases[i].expected);
+		json_decref(block);
+	}
+}
+
 static void persistent_memory_is_listed(void **state)
 {
 	const json_t *region;
@@ -303,6 +350,8 @@ int main(void)
 		in_scratch(the_command_line_is_filtered),
 		in_scratch(what_is_unknown_is_null),
 		in_scratch(the_device_has_its_facts),
+		in_scratch(a_guid_and_a_name_can_be_left_out),
+		in_scratch(the_path_mtu_follows_the_interface),
 		in_scratch(persistent_memory_is_listed),
 		in_scratch(namespaces_and_mounts_are_listed),
 		in_scratch(power_and_caches_are_read),

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/failure.h"
+#include "made_repeat.h"
 #include "rpma-bench/journal.h"
 #include "scratch.h"
 
@@ -41,7 +42,8 @@ static int setup(void **state)
 	f.options.repeats = 2;
 	f.options.duration_ns = 1000000;
 	f.run.seed = 42;
-	memcpy(f.run.id, "0123456789abcdef", sizeof(f.run.id));
+	memcpy(f.run.id, "012345@789abcdef", sizeof(f.run.id));
+	f.run.id[8] |= 0x80;
 	return series_set(&f.series, AXIS_SIZE, "64,128,256") ||
 	       plan_make(&f.plan, &f.series, 1, 2, 42);
 }
@@ -84,23 +86,25 @@ static int resume(void)
 	return start();
 }
 
-static void add(size_t point, int index)
+/* Of five operations. */
+static json_t *repeat_of(size_t point, uint32_t index)
 {
-	json_t *repeat = json_pack("{s:i, s:b, s:f, s:I}", "index", index, "complete", 1,
-				   "ops_per_s", 0.1, "ops", (json_int_t)(1LL << 53) + 1);
+	struct repeat r = made_repeat(1000, 5);
+
+	r.params.size_bytes = f.plan.points[point].size_bytes;
+	r.index = index;
+	while (f.plan.items[r.order].point != point || f.plan.items[r.order].repeat != index)
+		r.order++;
+	r.counters = json_pack("{s:I}", "1/counters/x", (json_int_t)(1LL << 53) + 1);
+	return made_json(&r);
+}
+
+static void add(size_t point, uint32_t index)
+{
+	json_t *repeat = repeat_of(point, index);
 
 	assert_int_equal(journal_add(f.journal, point, repeat), 0);
 	json_decref(repeat);
-}
-
-static void append_text(const char *text)
-{
-	char path[PATH_MAX];
-	FILE *file = fopen(scratch_path("result.json.jsonl", path), "ae");
-
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
 }
 
 static bool exists(const char *name)
@@ -136,14 +140,16 @@ static void numbers_stay_exact(void **state)
 	journal_close(&f.journal, false);
 	assert_int_equal(resume(), 0);
 	repeat = json_array_get(f.repeats[0], 0);
-	assert_true(json_real_value(json_object_get(repeat, "ops_per_s")) == 0.1);
-	assert_int_equal(json_integer_value(json_object_get(repeat, "ops")), (1LL << 53) + 1);
+	assert_true(real_at(repeat, "latency/percentiles/p=0.999/p") == 0.999);
+	assert_int_equal(json_integer_value(json_object_get(path_get(repeat, "counters/client"),
+							    "1/counters/x")),
+			 (1LL << 53) + 1);
 }
 
 /* The bytes of a line may end anywhere when a process is killed. */
 static void a_torn_line_is_dropped_and_written_over(void **state)
 {
-	char whole[4096], text[4096], path[PATH_MAX];
+	char whole[8192], text[8192], path[PATH_MAX];
 	size_t head, length;
 
 	assert_int_equal(start(), 0);
@@ -165,7 +171,7 @@ static void a_torn_line_is_dropped_and_written_over(void **state)
 /* Killed while it wrote the very first line: nothing was measured. */
 static void a_torn_head_is_begun_anew(void **state)
 {
-	char whole[4096], text[4096];
+	char whole[8192], text[8192];
 	size_t length;
 
 	assert_int_equal(start(), 0);
@@ -186,8 +192,8 @@ static void a_torn_head_is_begun_anew(void **state)
 static void a_full_disk_leaves_whole_lines(void **state)
 {
 	struct rlimit unlimited, tight;
-	char whole[4096], text[4096];
-	json_t *repeat = json_pack("{s:i, s:b}", "index", 1, "complete", 1);
+	char whole[8192], text[8192];
+	json_t *repeat = repeat_of(0, 1);
 
 	assert_int_equal(start(), 0);
 	add(0, 0);
@@ -341,7 +347,10 @@ static void foreign_files_are_left_alone(void **state)
 {
 	static const char *const texts[] = {
 		"diary", "diary\n", "{}\n", "{\"schema\":\"rpma-bench/1\"}\n",
-		"{\"schema\":\"rpma-bench-journal/1\",\"seed\":-1,\"run_id\":\"x\"}\n"};
+		"{\"schema\":\"rpma-bench-journal/1\",\"seed\":-1,\"run_id\":\"x\"}\n",
+		/* no random UUID */
+		"{\"schema\":\"rpma-bench-journal/1\",\"seed\":1,\"run_id\":"
+		"\"00000000-0000-0000-0000-000000000000\"}\n"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		char text[4096];
@@ -357,35 +366,149 @@ static void foreign_files_are_left_alone(void **state)
 	}
 }
 
+/* A journal of two repeats whose last line is another one; NULL: as it was written. */
+static void journal_with(const char *line)
+{
+	char text[16384], *last;
+
+	f.options.resume = false;
+	forget();
+	assert_int_equal(start(), 0);
+	add(0, 0);
+	add(0, 1);
+	journal_close(&f.journal, false);
+	scratch_read("result.json.jsonl", text, sizeof(text));
+	last = strchr(strchr(text, '\n') + 1, '\n') + 1;
+	if (line != NULL)
+		snprintf(last, sizeof(text) - (size_t)(last - text), "%s\n", line);
+	scratch_write("result.json.jsonl", text);
+}
+
+/* It is line 3 that is refused, and nothing is changed. */
+static void expect_refusal(const char *line, const char *sentence)
+{
+	char before[16384], after[16384], path[PATH_MAX];
+
+	journal_with(line);
+	scratch_read("result.json.jsonl", before, sizeof(before));
+	if (resume() == 0)
+		fail_msg("accepted: %s", line);
+	assert_non_null(strstr(failure_get()->text, "line 3"));
+	if (strstr(failure_get()->text, sentence) == NULL)
+		fail_msg("%s, not: %s", sentence, failure_get()->text);
+	journal_close(&f.journal, false);
+	scratch_read("result.json.jsonl", after, sizeof(after));
+	assert_string_equal(before, after);
+	assert_int_equal(remove(scratch_path("result.json.jsonl", path)), 0);
+}
+
 static void damaged_lines_are_named(void **state)
 {
-	static const char *const lines[] = {
-		"\n",
-		"{}\n",
-		"{\"point\":0}\n",
-		"{\"point\":3,\"repeat\":{\"index\":0}}\n",
-		"{\"point\":-1,\"repeat\":{\"index\":0}}\n",
-		"{\"point\":0,\"repeat\":{\"index\":2}}\n",
-		"{\"point\":0,\"repeat\":{\"index\":0}}\n", /* there already */
-		"{\"point\":0.0,\"repeat\":{\"index\":1}}\n",
+	expect_refusal("", "expected JSON");
+	expect_refusal("[]", "point: expected");
+	expect_refusal("{}", "point: expected");
+	expect_refusal("{\"point\":0}", "repeat: expected an object");
+	expect_refusal("{\"point\":0.0,\"repeat\":{}}", "point: expected a whole number");
+	expect_refusal("{\"point\":0,\"repeat\":{}}", "repeat.index: expected");
+}
+
+/* The line of a repeat, with a value put in place of what is there; NULL: taken away. */
+static char *edited(size_t point, const char *path, const char *value)
+{
+	json_t *line =
+		json_pack("{s:I, s:o}", "point", (json_int_t)point, "repeat", repeat_of(0, 1));
+	char parent[64];
+	const char *key = strrchr(path, '/') + 1;
+	json_t *at;
+	char *text;
+
+	snprintf(parent, sizeof(parent), "%.*s", (int)(key - 1 - path), path);
+	at = (json_t *)(uintptr_t)path_get(line, parent);
+	if (value == NULL)
+		assert_int_equal(json_object_del(at, key), 0);
+	else
+		assert_int_equal(
+			json_object_set_new(at, key, json_loads(value, JSON_DECODE_ANY, NULL)), 0);
+	text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	json_decref(line);
+	return text;
+}
+
+static void edited_figures_are_refused(void **state)
+{
+	static const struct {
+		const char *path, *value, *sentence;
+	} edits[] = {
+		{"repeat/ops", "-1", "repeat.ops: expected a whole number from 0"},
+		{"repeat/ops", "5.0", "repeat.ops: expected a whole number from 0"},
+		{"repeat/ops", "6", "expected the bytes and rates that follow"},
+		{"repeat/ops", NULL, "repeat.ops: expected"},
+		{"repeat/elapsed_ns", "0", "expected an elapsed_ns from 1"},
+		{"repeat/elapsed_ns", "7", "expected the bytes and rates that follow"},
+		{"repeat/bytes", "1", "expected the bytes and rates that follow"},
+		{"repeat/bytes_per_s", "\"fast\"", "expected the bytes and rates that follow"},
+		{"repeat/ops_per_s", "1e9", "expected the bytes and rates that follow"},
+		{"repeat/index", "0", "expected point, index and order of the plan"},
+		{"repeat/index", "2", "expected point, index and order of the plan"},
+		{"repeat/order", "6", "expected point, index and order of the plan"},
+		{"repeat/complete", "false", "repeat.complete: expected true"},
+		{"repeat/errors", "null", "repeat.errors: expected"},
+		{"repeat/read_ops", "5", "expected as many read_ops"},
+		{"repeat/late_ops", "9007199254740993", "repeat.late_ops: expected"},
+		{"repeat/latency", "{}", "repeat.latency: expected a latency"},
+		{"repeat/latency/count", "4", "repeat.latency: expected a latency"},
+		{"repeat/latency/mean_ns", "5", "repeat.latency: expected a latency"},
+		{"repeat/latency/percentiles/p=0.5/ns", "7", "repeat.latency: expected a latency"},
+		{"repeat/used/latency_kind", "\"half\"", "repeat.used.latency_kind: expected"},
+		{"repeat/used/persist", "\"apm\"", "expected the used.persist"},
+		{"repeat/threads", "null", "repeat.threads: expected a list"},
+		{"repeat/threads/index=0/ops", "-1", "repeat.threads[0].ops: expected"},
+		{"repeat/warmup/steady", "1", "repeat.warmup.steady: expected true or false"},
+		{"repeat/intervals", "[{}]", "repeat.intervals[0].t_ns: expected"},
+		{"repeat/cpu/client", "{\"busy_fraction\": -1}",
+		 "repeat.cpu.client.busy_fraction: expected"},
+		{"repeat/counters/client", "{\"a\": \"b\"}", "repeat.counters.client: expected"},
+		{"repeat/verify", "{\"checked_bytes\": 1}", "repeat.verify.mismatches: expected"},
+		{"repeat/reverse", "{}", "repeat.reverse.ops: expected"},
+		{"repeat/placement/server", "{\"policy\": null, \"cpus\": [\"2\"]}",
+		 "repeat.placement.server.cpus[0]: expected"},
+		{"repeat/warnings", "[{\"code\": \"\"}]", "repeat.warnings[0].code: expected"},
 	};
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		char path[PATH_MAX];
+	for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
+		char *line = edited(0, edits[i].path, edits[i].value);
 
-		assert_int_equal(start(), 0);
-		add(0, 0);
-		journal_close(&f.journal, false);
-		append_text(lines[i]);
-		if (resume() == 0)
-			fail_msg("accepted: %s", lines[i]);
-		assert_non_null(strstr(failure_get()->text, "line 3"));
-		journal_close(&f.journal, false);
-		assert_true(exists("result.json.jsonl"));
-		f.options.resume = false;
-		forget();
-		assert_int_equal(remove(scratch_path("result.json.jsonl", path)), 0);
+		expect_refusal(line, edits[i].sentence);
+		free(line);
 	}
+}
+
+static void a_point_beyond_the_plan_is_refused(void **state)
+{
+	for (size_t point = 1; point <= POINTS; point++) {
+		char *line = edited(point, "repeat/errors", "0");
+
+		expect_refusal(line, "expected point, index and order of the plan");
+		free(line);
+	}
+}
+
+static void a_repeat_is_there_once(void **state)
+{
+	char text[16384], *again;
+
+	journal_with(NULL);
+	assert_int_equal(resume(), 0);
+	assert_int_equal(f.resumed, 2);
+	journal_close(&f.journal, false);
+	scratch_read("result.json.jsonl", text, sizeof(text));
+	again = strdup(strchr(strchr(text, '\n') + 1, '\n') + 1);
+	strncat(text, again, sizeof(text) - strlen(text) - 1);
+	scratch_write("result.json.jsonl", text);
+	assert_true(resume() < 0);
+	assert_non_null(strstr(failure_get()->text, "line 4"));
+	assert_non_null(strstr(failure_get()->text, "each repeat once"));
+	free(again);
 }
 
 static void without_an_output_nothing_is_kept(void **state)
@@ -417,6 +540,9 @@ int main(void)
 		TEST(the_first_difference_is_named),
 		TEST(foreign_files_are_left_alone),
 		TEST(damaged_lines_are_named),
+		TEST(edited_figures_are_refused),
+		TEST(a_point_beyond_the_plan_is_refused),
+		TEST(a_repeat_is_there_once),
 		TEST(without_an_output_nothing_is_kept),
 	};
 

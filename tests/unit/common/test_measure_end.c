@@ -106,6 +106,17 @@ static void a_failed_completion_names_its_status(void **state)
 	}
 }
 
+static void a_message_too_long_for_the_device_is_told(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	struct measured m;
+
+	fake.fail_at = 42;
+	fake.fail_with = IBV_WC_LOC_LEN_ERR;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_non_null(strstr(failure_get()->text, "more than the RDMA device takes"));
+}
+
 static void a_failed_post_is_told(void **state)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
@@ -153,6 +164,7 @@ int main(void)
 		cmocka_unit_test(a_signal_ends_it_in_good_order),
 		cmocka_unit_test(it_stops_when_it_is_told_to),
 		cmocka_unit_test(a_failed_completion_names_its_status),
+		cmocka_unit_test(a_message_too_long_for_the_device_is_told),
 		cmocka_unit_test(a_failed_post_is_told),
 		cmocka_unit_test(a_peer_that_went_is_noticed),
 		cmocka_unit_test(a_silent_device_is_given_up),

@@ -214,6 +214,61 @@ static void words_that_mean_nothing_or_the_same_are_refused(void **state)
 	}
 }
 
+static void what_is_verified_must_be_written(void **state)
+{
+	static const char *const nothing[] = {"--op read", "--op read,send", "--test connect",
+					      "--test connect,register",
+					      "--test mix --read-fraction 1"};
+	static const char *const something[] = {"--op read,write", "--test lat,connect",
+						"--test mix --read-fraction 0.5,1",
+						"--op atomic-write"};
+	char words[128];
+	struct options o;
+
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
+		snprintf(words, sizeof(words), "host --verify %s", nothing[i]);
+		if (parse(options_parse_client, &o, words) != -EINVAL)
+			fail_msg("taken: %s", words);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		assert_non_null(strstr(failure_get()->text, "--verify: nothing to compare"));
+		options_free(&o);
+	}
+	for (size_t i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
+		snprintf(words, sizeof(words), "host --verify %s", something[i]);
+		if (parse(options_parse_client, &o, words) != 0)
+			fail_msg("refused: %s", words);
+		options_free(&o);
+	}
+}
+
+static void a_missing_host_names_the_command(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, ""), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, ": rpma-bench client HOST"));
+	options_free(&o);
+	assert_int_equal(parse(options_parse_ranks, &o, ""), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, ": rpma-bench-mpi client HOST"));
+	options_free(&o);
+}
+
+static void an_address_may_stand_in_brackets(void **state)
+{
+	static const char *const with_port[] = {"[::1]:7204", "192.0.2.1:7204", "host:7204"};
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "[::1]"), 0);
+	options_free(&o);
+	assert_int_equal(parse(options_parse_client, &o, "fd00::1"), 0);
+	options_free(&o);
+	for (size_t i = 0; i < sizeof(with_port) / sizeof(with_port[0]); i++) {
+		assert_int_equal(parse(options_parse_client, &o, with_port[i]), -EINVAL);
+		assert_non_null(strstr(failure_get()->text, "the port goes into --port"));
+		options_free(&o);
+	}
+}
+
 /* In local the server leaves the client's cores to it. */
 static void a_client_takes_as_many_cores_as_its_largest_point(void **state)
 {
@@ -238,6 +293,9 @@ int main(void)
 		cmocka_unit_test(targets_are_chosen_by_word),
 		cmocka_unit_test(words_are_resolved_by_what_is_offered),
 		cmocka_unit_test(words_that_mean_nothing_or_the_same_are_refused),
+		cmocka_unit_test(what_is_verified_must_be_written),
+		cmocka_unit_test(a_missing_host_names_the_command),
+		cmocka_unit_test(an_address_may_stand_in_brackets),
 		cmocka_unit_test(a_client_takes_as_many_cores_as_its_largest_point),
 	};
 

@@ -97,6 +97,20 @@ static void an_open_loop_tells_its_lag(void **state)
 	json_decref(json);
 }
 
+/* A plan may be over before its time is. */
+static void a_process_is_busy_by_the_time_it_measured(void **state)
+{
+	struct repeat r = made_repeat(1000, 1);
+	json_t *json;
+
+	r.process_wall_ns = 200000;
+	r.process_user_ns = 120000;
+	r.process_sys_ns = 30000;
+	json = made_json(&r);
+	assert_true(real_at(json, "cpu/client/busy_fraction") == 0.75);
+	json_decref(json);
+}
+
 static void a_mix_has_two_latencies(void **state)
 {
 	static const uint64_t reads[] = {10, 20, 30};
@@ -371,6 +385,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_measured_is_null),
 		cmocka_unit_test(counts_beyond_2_to_53_stay_exact),
 		cmocka_unit_test(an_open_loop_tells_its_lag),
+		cmocka_unit_test(a_process_is_busy_by_the_time_it_measured),
 		cmocka_unit_test(a_mix_has_two_latencies),
 		cmocka_unit_test(a_connection_moves_no_bytes),
 		cmocka_unit_test(the_way_of_the_flush_is_told),

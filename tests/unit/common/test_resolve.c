@@ -37,6 +37,18 @@ static void addresses_stay_what_they_are(void **state)
 	assert_string_equal(address, "fd00::1");
 }
 
+/* As addresses of IPv6 are printed before a port. */
+static void brackets_around_an_address_are_taken(void **state)
+{
+	char address[RESOLVE_ADDRESS_MAX];
+
+	assert_int_equal(resolve_host("[fd00::0001]", 5000, address), 0);
+	assert_string_equal(address, "fd00::1");
+	assert_int_not_equal(resolve_host("[fd00::1", 5000, address), 0);
+	assert_non_null(strstr(failure_get()->text, "[fd00::1"));
+	assert_int_not_equal(resolve_host("[]", 30000, address), 0);
+}
+
 static void an_unknown_name_is_told(void **state)
 {
 	char address[RESOLVE_ADDRESS_MAX];
@@ -60,6 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_stay_what_they_are),
+		cmocka_unit_test(brackets_around_an_address_are_taken),
 		cmocka_unit_test(an_unknown_name_is_told),
 		cmocka_unit_test(waiting_has_a_limit),
 	};
