@@ -8,6 +8,7 @@
 #include "chain.h"
 
 #include <linux/pci_regs.h>
+#include <stdlib.h>
 
 #define CLASS_BRIDGE_PCI 0x0604
 
@@ -62,4 +63,54 @@ enum known chain_tph(const struct facts_chain *chain)
 			answer = KNOWN_NOT;
 	}
 	return answer;
+}
+
+static double speed_of(const char *text)
+{
+	return strtod(text, NULL); /* "16.0 GT/s PCIe"; of "Unknown" 0 */
+}
+
+/*
+ * A link is as good as the lesser of its ends. A NIC should reach all of its
+ * own, whatever is above it; between bridges the lesser end is the measure.
+ */
+static void judge_link(const struct facts_function *upper, const struct facts_function *lower,
+		       bool is_nic, struct chain_links *state)
+{
+	double speed = speed_of(lower->current_speed), best = speed_of(lower->max_speed);
+	int width = lower->current_width, widest = lower->max_width;
+
+	if (upper != NULL && !is_nic && speed_of(upper->max_speed) > 0 &&
+	    speed_of(upper->max_speed) < best)
+		best = speed_of(upper->max_speed);
+	if (upper != NULL && !is_nic && upper->max_width > 0 && upper->max_width < widest)
+		widest = upper->max_width;
+	/* both ends of a link are equal, unless one of them is wrong */
+	if (upper != NULL && speed_of(upper->current_speed) > 0 &&
+	    speed_of(upper->current_speed) < speed)
+		speed = speed_of(upper->current_speed);
+	if (upper != NULL && upper->current_width > 0 && upper->current_width < width)
+		width = upper->current_width;
+	if (speed <= 0 || best <= 0 || width <= 0 || widest <= 0) {
+		state->known = false;
+		return;
+	}
+	if (speed >= best && width >= widest)
+		return;
+	if (!state->below)
+		state->shown = lower;
+	state->below = true;
+}
+
+/* Root port to endpoint or switch, each downstream port to what is below it: every second. */
+void chain_judge_links(const struct facts_chain *chain, struct chain_links *state)
+{
+	size_t nic = chain->count - chain->nics;
+
+	if (nic == 0) {
+		judge_link(NULL, &chain->functions[0], true, state);
+		return;
+	}
+	for (size_t i = nic % 2 == 1 ? 1 : 2; i <= nic; i += 2)
+		judge_link(&chain->functions[i - 1], &chain->functions[i], i == nic, state);
 }

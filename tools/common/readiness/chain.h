@@ -20,4 +20,13 @@ enum known chain_no_snoop(const struct facts_chain *chain);
 /* Whether any function of the NIC has its TPH requester on, whatever the kernel was told. */
 enum known chain_tph(const struct facts_chain *chain);
 
+/* The links of one path after another; .known begins as true. */
+struct chain_links {
+	bool known;			    /* speed and width of all of them */
+	bool below;			    /* one is less than it can be */
+	const struct facts_function *shown; /* the lower end of that; NULL: none */
+};
+
+void chain_judge_links(const struct facts_chain *chain, struct chain_links *links);
+
 #endif /* READINESS_CHAIN_H */

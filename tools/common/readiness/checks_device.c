@@ -8,9 +8,10 @@
 
 #include "checks.h"
 
-#define CLASS	       "/sys/class/infiniband"
-#define STATE_ACTIVE   "4: ACTIVE"
-#define LAYER_ETHERNET "Ethernet"
+#define CLASS		"/sys/class/infiniband"
+#define STATE_ACTIVE	"4: ACTIVE"
+#define LAYER_ETHERNET	"Ethernet"
+#define DESCRIPTION_MAX 160 /* the four texts of a port, and what stands between */
 
 bool checks_without_device(const struct facts *facts, struct readiness_finding *finding)
 {
@@ -108,9 +109,24 @@ static struct port_count count_ports(const struct facts_device *device)
 	return count;
 }
 
+static const char *describe(const struct facts_port *port, char text[DESCRIPTION_MAX])
+{
+	const char *const parts[] = {port->state, port->phys_state, port->rate, port->link_layer};
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i][0] != '\0')
+			len += (size_t)snprintf(text + len, DESCRIPTION_MAX - len, "%s%s",
+						len > 0 ? ", " : "", parts[i]);
+	}
+	return text;
+}
+
 static void look_port(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_device *device = &facts->device;
+	char text[DESCRIPTION_MAX];
 	struct port_count count;
 
 	if (checks_without_device(facts, finding))
@@ -128,9 +144,8 @@ static void look_port(const struct facts *facts, struct readiness_finding *findi
 			    NULL);
 		return;
 	}
-	finding_value(finding, "port %d: %s, %s, %s, %s; %zu of %zu active", count.shown->number,
-		      count.shown->state, count.shown->phys_state, count.shown->rate,
-		      count.shown->link_layer, count.active, device->ports_count);
+	finding_value(finding, "port %d of %zu: %s", count.shown->number, device->ports_count,
+		      describe(count.shown, text));
 	if (count.active == 0)
 		finding_say(finding, READINESS_FAIL,
 			    "No port of the device is active: nothing can be sent.",

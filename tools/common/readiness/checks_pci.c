@@ -70,69 +70,14 @@ static void look_root_port(const struct facts *facts, struct readiness_finding *
 		finding_say(finding, READINESS_PASS, "The root port above the NIC is known.", NULL);
 }
 
-struct link_state {
-	bool known, below;
-	const struct facts_function *shown;
-};
-
-static double speed_of(const char *text)
-{
-	return strtod(text, NULL); /* "16.0 GT/s PCIe"; of "Unknown" 0 */
-}
-
-/*
- * A link is as good as the lesser of its ends. A NIC should reach all of its
- * own, whatever is above it; between bridges the lesser end is the measure.
- */
-static void judge_link(const struct facts_function *upper, const struct facts_function *lower,
-		       bool is_nic, struct link_state *state)
-{
-	double speed = speed_of(lower->current_speed), best = speed_of(lower->max_speed);
-	int width = lower->current_width, widest = lower->max_width;
-
-	if (upper != NULL && !is_nic && speed_of(upper->max_speed) > 0 &&
-	    speed_of(upper->max_speed) < best)
-		best = speed_of(upper->max_speed);
-	if (upper != NULL && !is_nic && upper->max_width > 0 && upper->max_width < widest)
-		widest = upper->max_width;
-	/* both ends of a link are equal, unless one of them is wrong */
-	if (upper != NULL && speed_of(upper->current_speed) > 0 &&
-	    speed_of(upper->current_speed) < speed)
-		speed = speed_of(upper->current_speed);
-	if (upper != NULL && upper->current_width > 0 && upper->current_width < width)
-		width = upper->current_width;
-	if (speed <= 0 || best <= 0 || width <= 0 || widest <= 0) {
-		state->known = false;
-		return;
-	}
-	if (speed >= best && width >= widest)
-		return;
-	if (!state->below)
-		state->shown = lower;
-	state->below = true;
-}
-
-/* Root port to endpoint or switch, and each downstream port to what is below: every second. */
-static void judge_links(const struct facts_chain *chain, struct link_state *state)
-{
-	size_t nic = chain->count - chain->nics;
-
-	if (nic == 0) {
-		judge_link(NULL, &chain->functions[0], true, state);
-		return;
-	}
-	for (size_t i = nic % 2 == 1 ? 1 : 2; i <= nic; i += 2)
-		judge_link(&chain->functions[i - 1], &chain->functions[i], i == nic, state);
-}
-
 static void look_link(const struct facts *facts, struct readiness_finding *finding)
 {
-	struct link_state state = {.known = true};
+	struct chain_links state = {.known = true};
 
 	if (without_path(facts, finding))
 		return;
 	for (size_t i = 0; i < facts->pci.count; i++)
-		judge_links(&facts->pci.chains[i], &state);
+		chain_judge_links(&facts->pci.chains[i], &state);
 	if (state.shown == NULL)
 		state.shown = chain_nic(&facts->pci.chains[0]);
 	finding_source(finding, "/%s/{current,max}_link_{speed,width}", state.shown->path);

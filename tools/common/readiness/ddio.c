@@ -54,7 +54,7 @@ static const struct generation *find_generation(const struct facts_platform *pla
 	return NULL;
 }
 
-/* An unreachable header (the list may be broken) is known by its look. */
+/* A header that the list does not lead to is known by its look. */
 static bool looks_like_header(uint32_t dword)
 {
 	uint32_t next = dword >> 20, version = dword >> 16 & 0xf, id = dword & 0xffff;
@@ -121,7 +121,7 @@ static bool port_is_known(const struct facts_platform *platform, const struct fa
 	else if (top->config.len <= 64)
 		say(ddio, "only %zu bytes of the configuration space of %s can be read: needs root",
 		    top->config.len, top->address);
-	else if (top->config.len < PERFCTRLSTS_1 + 4)
+	else if (top->config.len < PCI_CONFIG_BYTES)
 		say(ddio, "the configuration space of %s ends at byte %zu", top->address,
 		    top->config.len);
 	else if (chain_has_root_port(chain) != KNOWN_YES)
@@ -137,6 +137,13 @@ static bool registers_are_there(const struct facts_function *top, struct ddio *d
 		say(ddio,
 		    "at 0x180 or 0x184 of %s there is the header of an extended capability, not "
 		    "the register",
+		    top->address);
+		return false;
+	}
+	if (!pci_config_extended_seen(&top->config)) {
+		say(ddio,
+		    "the extended capabilities of %s are a broken list: what is at 0x180 cannot be "
+		    "told",
 		    top->address);
 		return false;
 	}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cases.h -- a table of cases for a table of checks: what is changed of a host
+ * where all is well, and what a check then says. Each status that a check
+ * explains must come up, and each that comes up must be explained.
+ */
+#ifndef CASES_H
+#define CASES_H
+
+#include "common/readiness/checks.h"
+#include "made_facts.h"
+
+struct check_case {
+	const char *id;
+	enum readiness_status status;
+	void (*change)(struct facts *facts); /* NULL: nothing */
+};
+
+static inline const struct readiness_check *case_check(const struct readiness_check *checks,
+						       const char *id)
+{
+	while (checks->id != NULL && strcmp(checks->id, id) != 0)
+		checks++;
+	assert_non_null(checks->id);
+	return checks;
+}
+
+/* What the check says of the facts once they are changed. */
+static inline struct readiness_finding case_look(const struct readiness_check *checks,
+						 const char *id, void (*change)(struct facts *))
+{
+	struct readiness_finding finding = {.status = READINESS_STATUSES};
+	struct facts *facts = made_facts();
+
+	if (change != NULL)
+		change(facts);
+	case_check(checks, id)->look(facts, &finding);
+	made_free(facts);
+	return finding;
+}
+
+static inline bool case_explained(const struct readiness_check *check, const char *status)
+{
+	char line[32];
+
+	snprintf(line, sizeof(line), "\n%s: ", status);
+	return strstr(check->explain, line) != NULL;
+}
+
+static inline void cases_run(const struct readiness_check *checks, const struct check_case *cases,
+			     size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct readiness_finding finding = case_look(checks, cases[i].id, cases[i].change);
+
+		if (finding.status != cases[i].status)
+			fail_msg("case %zu, %s: %s (%s) in place of %s", i, cases[i].id,
+				 readiness_status_name(finding.status), finding.value,
+				 readiness_status_name(cases[i].status));
+		assert_string_not_equal(finding.meaning, "");
+		if (finding.status == READINESS_FAIL)
+			assert_string_not_equal(finding.fix, "");
+	}
+}
+
+static inline void cases_cover(const struct readiness_check *checks, const struct check_case *cases,
+			       size_t count)
+{
+	for (; checks->id != NULL; checks++) {
+		for (int status = 0; status < READINESS_STATUSES; status++) {
+			const char *name = readiness_status_name((enum readiness_status)status);
+			bool seen = false;
+
+			for (size_t i = 0; i < count; i++)
+				seen = seen || (strcmp(cases[i].id, checks->id) == 0 &&
+						cases[i].status == (enum readiness_status)status);
+			if (seen != case_explained(checks, name))
+				fail_msg("%s: %s is %s", checks->id, name,
+					 seen ? "seen, but not explained"
+					      : "explained, but in no case");
+		}
+	}
+}
+
+#endif /* CASES_H */

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_checks_device.c -- DEV-01 to DEV-05: each status from the facts that
+ * lead to it.
+ */
+#include "cases.h"
+
+static void no_device(struct facts *f)
+{
+	memset(&f->device, 0, sizeof(f->device));
+}
+
+static void none_of_that_name(struct facts *f)
+{
+	f->device.found = false;
+	snprintf(f->device.asked, sizeof(f->device.asked), "mlx5_9");
+}
+
+static void soft(struct facts *f)
+{
+	f->device.kind = DEVICE_SOFT;
+	f->device.ports_count = 0;
+	f->device.vendor = f->device.model = -1;
+}
+
+static void rxe(struct facts *f)
+{
+	f->device.kind = DEVICE_RXE;
+}
+
+static void siw(struct facts *f)
+{
+	f->device.kind = DEVICE_SIW;
+	snprintf(f->device.transport, sizeof(f->device.transport), "iwarp");
+}
+
+static void state(struct facts *f, const char *text)
+{
+	snprintf(f->device.ports[0].state, sizeof(f->device.ports[0].state), "%s", text);
+}
+
+static void down(struct facts *f)
+{
+	state(f, "1: DOWN");
+}
+
+static void initialising(struct facts *f)
+{
+	state(f, "2: INIT");
+}
+
+static void state_unreadable(struct facts *f)
+{
+	state(f, "");
+}
+
+static void second_port(struct facts *f)
+{
+	f->device.ports[1] = f->device.ports[0];
+	f->device.ports[1].number = 2;
+	f->device.ports_count = 2;
+}
+
+static void first_port_down(struct facts *f)
+{
+	second_port(f);
+	down(f);
+}
+
+static void second_port_slower(struct facts *f)
+{
+	second_port(f);
+	snprintf(f->device.ports[1].rate, sizeof(f->device.ports[1].rate), "25 Gb/sec (1X EDR)");
+}
+
+static void infiniband(struct facts *f)
+{
+	snprintf(f->device.ports[0].link_layer, sizeof(f->device.ports[0].link_layer),
+		 "InfiniBand");
+	snprintf(f->device.transport, sizeof(f->device.transport), "ib");
+	f->device.ports[0].roce_v2 = KNOWN_NO;
+}
+
+static void infiniband_one_lane(struct facts *f)
+{
+	infiniband(f);
+	snprintf(f->device.ports[0].rate, sizeof(f->device.ports[0].rate), "25 Gb/sec (1X EDR)");
+}
+
+static void infiniband_slow(struct facts *f)
+{
+	infiniband(f);
+	snprintf(f->device.ports[0].rate, sizeof(f->device.ports[0].rate), "10 Gb/sec (4X SDR)");
+}
+
+/* 25 Gbit Ethernet has one lane, and that is all it should have */
+static void ethernet_one_lane(struct facts *f)
+{
+	snprintf(f->device.ports[0].rate, sizeof(f->device.ports[0].rate), "25 Gb/sec (1X EDR)");
+}
+
+static void no_gid(struct facts *f)
+{
+	f->device.ports[0].roce_v2 = KNOWN_NO;
+}
+
+static void gids_unreadable(struct facts *f)
+{
+	f->device.ports[0].roce_v2 = KNOWN_NOT;
+}
+
+static void gid_on_second_port(struct facts *f)
+{
+	second_port(f);
+	no_gid(f);
+}
+
+static void nothing_known(struct facts *f)
+{
+	f->device.vendor = f->device.model = -1;
+	f->device.firmware[0] = f->device.hca_type[0] = '\0';
+}
+
+static const struct check_case cases[] = {
+	{"DEV-01", READINESS_PASS, NULL},
+	{"DEV-01", READINESS_PASS, rxe},
+	{"DEV-01", READINESS_FAIL, no_device},
+	{"DEV-01", READINESS_FAIL, none_of_that_name},
+	{"DEV-02", READINESS_PASS, NULL},
+	{"DEV-02", READINESS_PASS, infiniband},
+	{"DEV-02", READINESS_PASS, ethernet_one_lane},
+	{"DEV-02", READINESS_PASS, second_port},
+	{"DEV-02", READINESS_WARN, first_port_down},
+	{"DEV-02", READINESS_WARN, second_port_slower},
+	{"DEV-02", READINESS_WARN, infiniband_one_lane},
+	{"DEV-02", READINESS_WARN, infiniband_slow},
+	{"DEV-02", READINESS_FAIL, down},
+	{"DEV-02", READINESS_FAIL, initialising},
+	{"DEV-02", READINESS_UNKNOWN, state_unreadable},
+	{"DEV-02", READINESS_SKIP, soft},
+	{"DEV-02", READINESS_SKIP, no_device},
+	{"DEV-03", READINESS_PASS, NULL},
+	{"DEV-03", READINESS_PASS, gid_on_second_port},
+	{"DEV-03", READINESS_WARN, no_gid},
+	{"DEV-03", READINESS_UNKNOWN, gids_unreadable},
+	{"DEV-03", READINESS_SKIP, infiniband},
+	{"DEV-03", READINESS_SKIP, siw},
+	{"DEV-03", READINESS_SKIP, soft},
+	{"DEV-03", READINESS_SKIP, no_device},
+	{"DEV-04", READINESS_INFO, NULL},
+	{"DEV-04", READINESS_INFO, soft},
+	{"DEV-04", READINESS_UNKNOWN, nothing_known},
+	{"DEV-04", READINESS_SKIP, no_device},
+	{"DEV-05", READINESS_PASS, NULL},
+	{"DEV-05", READINESS_WARN, rxe},
+	{"DEV-05", READINESS_WARN, siw},
+	{"DEV-05", READINESS_WARN, soft},
+	{"DEV-05", READINESS_SKIP, no_device},
+};
+
+#define COUNT (sizeof(cases) / sizeof(cases[0]))
+
+static void each_case_has_its_status(void **s)
+{
+	cases_run(checks_device, cases, COUNT);
+}
+
+static void statuses_are_those_explained(void **s)
+{
+	cases_cover(checks_device, cases, COUNT);
+}
+
+static void the_port_that_works_is_shown(void **s)
+{
+	struct readiness_finding finding = case_look(checks_device, "DEV-02", first_port_down);
+
+	assert_string_equal(finding.value,
+			    "port 2 of 2: 4: ACTIVE, 5: LinkUp, 100 Gb/sec (4X EDR), Ethernet");
+}
+
+static void the_missing_name_is_said(void **s)
+{
+	struct readiness_finding finding = case_look(checks_device, "DEV-01", none_of_that_name);
+
+	assert_non_null(strstr(finding.value, "mlx5_9"));
+}
+
+static void ids_are_as_lspci_writes_them(void **s)
+{
+	struct readiness_finding finding = case_look(checks_device, "DEV-04", NULL);
+
+	assert_string_equal(finding.value, "MT4119 (15b3:1017) firmware 16.35.2000");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_case_has_its_status),
+		cmocka_unit_test(statuses_are_those_explained),
+		cmocka_unit_test(the_port_that_works_is_shown),
+		cmocka_unit_test(the_missing_name_is_said),
+		cmocka_unit_test(ids_are_as_lspci_writes_them),
+	};
+
+	return cmocka_run_group_tests_name("readiness.checks_device", tests, NULL, NULL);
+}
