@@ -28,6 +28,18 @@ PORTS = ("control", "out", "err")
 HIDDEN = ("/tmp", "/run", "/dev", "/proc", "/sys")
 FSDAX_PLACE = "/mnt/pmem"
 LABEL_BYTES = 128 << 10
+# Root ports of two makers, a switch, and network cards with many capabilities
+# that have no cable.
+PCIE = (
+    "pcie-root-port,id=port1,chassis=1,slot=1",
+    "e1000e,bus=port1,romfile=",
+    "ioh3420,id=port2,chassis=2,slot=2",
+    "x3130-upstream,id=switch,bus=port2",
+    "xio3130-downstream,id=below1,bus=switch,chassis=3,slot=1",
+    "xio3130-downstream,id=below2,bus=switch,chassis=4,slot=2",
+    "e1000e,bus=below1,romfile=",
+    "virtio-rng-pci,bus=below2",
+)
 DOMAINS = {"adr": "mem-ctrl", "eadr": "cpu"}
 
 
@@ -142,7 +154,7 @@ def _pmem_arguments(pmem: Pmem, job: Path) -> list[str]:
 
 def _arguments(options: Options, kernel: Kernel, root: Root, job: Path, out: Path) -> list[str]:
     accelerated = kvm.works(kernel)
-    machine, memory = "pc", "2G"
+    machine, memory = "q35" if options.pcie else "pc", "2G"
     if options.pmem:
         machine += f",nvdimm=on,nvdimm-persistence={DOMAINS[options.pmem.domain]}"
         memory += f",slots=2,maxmem={(4 << 30) + options.pmem.size_bytes}B"
@@ -151,6 +163,8 @@ def _arguments(options: Options, kernel: Kernel, root: Root, job: Path, out: Pat
                  "-kernel", str(kernel.image), "-initrd", str(kernel.initramfs),
                  "-append", kvm.kernel_line(accelerated), "-device", "virtio-serial-pci"]
     arguments += _share("root", root.path) + _share("job", job) + _share("out", out, True)
+    for device in PCIE if options.pcie else ():
+        arguments += ["-device", device]
     for how, path in _trees(root, out):
         if how != "same":
             arguments += _share(how, path)

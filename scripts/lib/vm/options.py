@@ -64,6 +64,7 @@ class Options:
     release: str | None
     pmem: Pmem | None
     peer: str | None
+    pcie: bool
     cpus: int
     timeout_s: int
     out: Path | None
@@ -126,6 +127,9 @@ def _parser() -> Parser:
                         help="what the second guest's shell runs, started before COMMAND and "
                              "ended after it; its output and status are in RPMA_VM_OUT as "
                              "peer.out, peer.err, peer.status, and without --out on stderr")
+    parser.add_argument("--pcie", action="store_true",
+                        help="a machine with PCI Express: two root ports, an endpoint below one, "
+                             "a switch with two endpoints below the other")
     parser.add_argument("--cpus", type=_positive, default=2, metavar="N", help="default: 2")
     parser.add_argument("--timeout", type=_positive, default=600, metavar="SECONDS",
                         help="for boot and COMMAND together, default: 600")
@@ -154,5 +158,5 @@ def parse(arguments: list[str]) -> Options:
         parser.error("expected a COMMAND")
     if (parsed.hosts == 2) != (parsed.peer is not None):
         parser.error("--hosts 2 and --peer 'SERVER COMMAND' need each other")
-    return Options(parsed.release, parsed.pmem, parsed.peer, parsed.cpus, parsed.timeout,
+    return Options(parsed.release, parsed.pmem, parsed.peer, parsed.pcie, parsed.cpus, parsed.timeout,
                    parsed.out, parsed.build, dict(parsed.env), parsed.verbose, command)
