@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_options.c -- the command line, good and wrong.
+ */
+#include <string.h>
+
+#include "common/failure.h"
+#include "rpma-ping/options.h"
+#include "test.h"
+
+#define WORDS_MAX 20
+
+const char *argp_program_version = "test";
+
+/* Blanks separate the words. */
+static int parse(struct options *o, const char *line)
+{
+	static char words[256];
+	char *argv[WORDS_MAX] = {(char *)(uintptr_t) "rpma-ping"}, *rest = words, *word;
+	int argc = 1;
+
+	strcpy(words, line);
+	while ((word = strsep(&rest, " ")) != NULL && argc < WORDS_MAX - 1)
+		argv[argc++] = word;
+	return options_parse(o, argc, argv);
+}
+
+static void a_host_is_enough(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o, "host"), 0);
+	assert_string_equal(o.host, "host");
+	assert_int_equal(o.port, 7205);
+	assert_int_equal(o.count, 0);
+	assert_int_equal(o.interval_ns, 1000000000);
+	assert_int_equal(o.size_bytes, 64);
+	assert_int_equal(o.limit_ns, 5000000000);
+	assert_int_equal(o.flush, FLUSH_AUTO);
+	assert_int_equal(o.wait, WAIT_POLL);
+	assert_null(o.device);
+}
+
+static void letters_are_those_of_ping(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o, "-q -f -c 5 -s 4K -w 10 -W 0.5 h"), 0);
+	assert_true(o.cli.quiet && o.flood);
+	assert_int_equal(o.count, 5);
+	assert_int_equal(o.size_bytes, 4096);
+	assert_int_equal(o.deadline_ns, 10000000000);
+	assert_int_equal(o.limit_ns, 500000000);
+	assert_int_equal(o.interval_ns, 0);
+	assert_int_equal(parse(&o, "-f -i 10ms h"), 0);
+	assert_int_equal(o.interval_ns, 10000000);
+}
+
+static void times_may_have_a_fraction(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} cases[] = {{"0.2", 200000000},     {"1.5s", 1500000000}, {"0", 0},
+		     {"0.000000001", 1},     {"200ms", 200000000}, {"2", 2000000000},
+		     {"24h", 86400000000000}};
+	struct options o;
+	char line[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(line, sizeof(line), "-i %s h", cases[i].text);
+		assert_int_equal(parse(&o, line), 0);
+		assert_int_equal(o.interval_ns, cases[i].ns);
+	}
+}
+
+static void a_server_has_its_own(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o, "--server --listen ::1 -p 0 -t dram:1M --allow 192.0.2.0/24"),
+			 0);
+	assert_true(o.server);
+	assert_string_equal(o.listen, "::1");
+	assert_int_equal(o.port, 0);
+	assert_string_equal(o.target, "dram:1M");
+	assert_int_equal(o.allow.count, 1);
+}
+
+static void wrong_lines_are_told(void **state)
+{
+	static const char *const cases[][2] = {
+		{"-q", "host to ping is missing"},
+		{"a b", "unexpected argument b"},
+		{"--server h", "unexpected argument h"},
+		{"-c 0 h", "--count 0"},
+		{"-c -1 h", "--count -1"},
+		{"-c x h", "--count x"},
+		{"-i 1.5m h", "--interval 1.5m"},
+		{"-i . h", "--interval ."},
+		{"-i 1. h", "--interval 1."},
+		{"-i 25h h", "--interval 25h"},
+		{"-i 99999999999999999999.5 h", "--interval"},
+		{"-W 0 h", "--timeout 0"},
+		{"-w 0 h", "--deadline 0"},
+		{"-s 0 h", "--size 0"},
+		{"-s 2G h", "--size 2G"},
+		{"-p 65536 h", "--port 65536"},
+		{"-p 0 h", "--port 0"},
+		{"--flush both h", "visibility, persistent or auto"},
+		{"--wait sleep h", "poll or event"},
+		{"--server -c 1", "--count is for the client"},
+		{"--server --json", "--json is for the client"},
+		{"--target dram:1M h", "--target is for rpma-ping --server"},
+		{"--server --target dram", "--target dram"},
+		{"--server --allow x", "--allow x"},
+		{"--none h", "unknown option --none"},
+		{"h -c", "-c needs a value"},
+	};
+	struct options o;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(parse(&o, cases[i][0]) < 0);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		if (strstr(failure_get()->text, cases[i][1]) == NULL)
+			fail_msg("%s: \"%s\" has no \"%s\"", cases[i][0], failure_get()->text,
+				 cases[i][1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_host_is_enough),
+		cmocka_unit_test(letters_are_those_of_ping),
+		cmocka_unit_test(times_may_have_a_fraction),
+		cmocka_unit_test(a_server_has_its_own),
+		cmocka_unit_test(wrong_lines_are_told),
+	};
+
+	return cmocka_run_group_tests_name("ping.options", tests, NULL, NULL);
+}
