@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-ddio-check(1) has what the program has, and no other."""
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from checker import SCHEMA, look, run, statuses
+from golden import HEALTHY, ROWS, healthy
+from trees import build
+
+TOP = Path(__file__).resolve().parents[3]
+PAGE = (TOP / "doc/rpma-ddio-check.1").read_text(encoding="utf-8")
+VERDICTS = (TOP / "tools/common/readiness/verdict.c").read_text(encoding="utf-8")
+EXITS = {"GOOD": "0", "NEGATIVE": "1", "NO_DEVICE": "3"}
+
+
+def section(name: str) -> str:
+    return PAGE.partition(f".Sh {name}\n")[2].partition("\n.Sh ")[0]
+
+
+def test_options_are_those_of_the_help() -> None:
+    text = run("--help").stdout
+    known = set(re.findall(r"^  (?:-\w, |    )--([a-z-]+)", text, re.MULTILINE))
+    assert set(re.findall(r"^\.It (?:Fl \w , |Fl )-([a-z-]+)", PAGE, re.MULTILINE)) == known
+
+
+def test_checks_are_those_that_are_explained() -> None:
+    listed = re.findall(r"^\.It Cm ([A-Z]+-\d\d)\n(.+)$", section("CHECKS"), re.MULTILINE)
+    told = re.findall(r"^([A-Z]+-\d\d) +(.+)$", run("--explain", "all").stdout, re.MULTILINE)
+    assert listed == told
+    assert [number for number, _ in listed] == list(HEALTHY)
+
+
+def test_statuses_and_states_are_those_of_the_schema() -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    found = set(re.findall(r"^\.It Dv ([A-Z_]+)$", section("CHECKS"), re.MULTILINE))
+    assert found == set(schema["check"]["properties"]["status"]["enum"])
+    found = set(re.findall(r"^\.It Dv ([A-Z_]+)$", section("DDIO"), re.MULTILINE))
+    assert found == set(schema["ddio"]["properties"]["state"]["enum"])
+
+
+def code_rows() -> list[tuple[str, ...]]:
+    """Name, verdict, exit status, reason, and value of each row of verdict.c."""
+    table = VERDICTS.partition("readiness_rows[")[2].partition("\n};")[0]
+    string = r'"(?:[^"\\]|\\.)*"'
+    rows = re.findall(rf'\{{"([a-z-]+)",\s*VERDICT_(\w+),\s*EXIT_(\w+),\s*((?:{string}\s*)+),'
+                      r"\s*(true|false)", table)
+    assert len(rows) == len(re.findall(r"VERDICT_", table))
+    return [(name, verdict, EXITS[code], "".join(re.findall(r'"(.*?)"', reason)), value)
+            for name, verdict, code, reason, value in rows]
+
+
+def page_rows() -> list[tuple[str, ...]]:
+    rows = re.findall(r"^\.It Cm ([a-z-]+)\n\.Dv (\w+) ,\nexit status (\d), value\n\.Cm (\w+) \.\n\.br\n"
+                      r"((?:[^.\n].*\n)+)", section("VERDICT"), re.MULTILINE)
+    return [(name, verdict, code, " ".join(reason.split()), value)
+            for name, verdict, code, value, reason in rows]
+
+
+def test_the_verdict_table_is_that_of_the_code() -> None:
+    assert page_rows() == code_rows()
+    assert {name: (verdict, int(code), value == "true")
+            for name, verdict, code, _, value in page_rows()} == ROWS
+
+
+def test_rows_and_verdicts_are_those_of_the_schema() -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    assert [row[0] for row in page_rows()] == schema["judgement"]["properties"]["row"]["enum"]
+    assert {row[1] for row in page_rows()} == set(schema["verdict"]["enum"])
+
+
+def test_the_facts_that_are_shown_are_taken(tmp_path: Path) -> None:
+    example = section("TREES").partition(".Bd -literal -offset indent\n")[2].partition(".Ed")[0]
+    facts = json.loads(example)
+    tree = tmp_path / "tree"
+    build(healthy(facts=False), tree)
+    (tree / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    document = look(tree, "--target", next(iter(facts["targets"])))
+    # its probe says that the cache took the writes, against the registers of this machine
+    assert statuses(document)["DDIO-06"] == "FAIL"
+
+
+EXAMPLES = [line.strip() for line in re.sub(r"\\e\n\s*", "", section("EXAMPLES")).splitlines()]
+COMMANDS = [shlex.split(re.sub(r"^(?:\.Dl )?[#$] rpma-ddio-check ", "", line).rstrip("|"))
+            for line in EXAMPLES if re.match(r"(?:\.Dl )?[#$] rpma-ddio-check ", line)]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=[" ".join(words) for words in COMMANDS])
+def test_commands_that_are_shown_are_taken(command: list[str], tmp_path: Path) -> None:
+    build(healthy(), tmp_path / "tree")
+    words = [str(tmp_path / word) if word == "facts" else word for word in command]
+    if "--sysroot" in words:
+        (tmp_path / "tree").rename(tmp_path / "facts")
+    else:
+        words = ["--sysroot", str(tmp_path / "tree"), *words]
+    done = run(*words)
+    assert done.returncode in (0, 1, 3) and not done.stderr, done.stderr
+
+
+def test_there_are_examples() -> None:
+    assert len(COMMANDS) >= 6
