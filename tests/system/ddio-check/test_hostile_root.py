@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees that somebody sent, or made to do harm: links in circles and out of the
+root, FIFOs, devices, a gigabyte of nothing, junk, what may not be read,
+directories without end. A look at one ends in little time and memory (limits of
+the process, so that a slow machine is no failure), says so in clear words, and
+never calls it ready."""
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from checker import NOBODY, TOOL, Document, validate
+from golden import healthy
+from trees import build
+
+SECRET = "7c3f-secret-of-the-host"
+SANITIZED = "RPMA_SANITIZED" in os.environ
+CPU_S = 60 if SANITIZED else 10
+MEMORY_BYTES = 256 << 20
+ENTRIES = 100_000
+TARGET = ["--target", "/dev/dax0.0"]
+
+
+def limits() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    if not SANITIZED:  # whose shadow takes terabytes of addresses
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def run(tree: Path, *options: str, before: list[str] | None = None,
+        json_too: bool = True) -> subprocess.CompletedProcess[bytes]:
+    command = [*(before or []), TOOL, "--sysroot", str(tree), *TARGET, *options]
+    done = subprocess.run(command + (["--json"] if json_too else []), capture_output=True,
+                          timeout=300, check=False, preexec_fn=limits)
+    assert done.returncode in (0, 1, 3, 64), done
+    for text in (done.stdout, done.stderr):
+        assert SECRET.encode() not in text
+        assert not [byte for byte in text if byte < 32 and byte not in b"\n\t" or byte == 127], text
+    return done
+
+
+def look(tree: Path, *options: str, before: list[str] | None = None) -> Document:
+    done = run(tree, *options, before=before)
+    document: Document = json.loads(done.stdout)
+    validate(document)
+    assert document["run"]["exit_code"] == done.returncode
+    return document
+
+
+def is_not_ready(document: Document) -> None:
+    assert document["run"]["exit_code"] in (1, 3), document["judgement"]
+    assert not document["direct_write_to_pmem"]["value"]
+
+
+@pytest.fixture(name="place")
+def readable_place() -> Iterator[Path]:
+    """Where others may look too, unlike in pytest's own; in memory if there is some."""
+    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    place = Path(tempfile.mkdtemp(prefix="rpma-hostile-", dir=base))
+    place.chmod(0o755)
+    (place / "secret").write_text(SECRET + "\n", encoding="ascii")
+    yield place
+    subprocess.run(["rm", "-rf", str(place)], check=True)  # Python's recurses
+
+
+@pytest.fixture(name="tree")
+def healthy_tree(place: Path) -> Path:
+    build(healthy(), place / "tree")
+    assert look(place / "tree")["verdict"] == "APM_READY"
+    return place / "tree"
+
+
+def files(tree: Path) -> list[Path]:
+    """Those of the machine; facts.json is what somebody wrote, see test_broken_facts()."""
+    return sorted(Path(folder, name) for folder, _, names in os.walk(tree) for name in names
+                  if not Path(folder, name).is_symlink() and name != "facts.json")
+
+
+def replaced(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    def spoil(file: Path) -> None:
+        file.unlink()
+        make(file)
+    return spoil
+
+
+def sparse(file: Path) -> None:
+    file.write_bytes(b"")
+    os.truncate(file, 1 << 30)
+
+
+def character_device(file: Path) -> None:
+    try:
+        os.mknod(file, stat.S_IFCHR | 0o666, os.makedev(1, 5))  # /dev/zero
+    except PermissionError:
+        pytest.skip("only root makes devices")
+
+
+JUNK = bytes(range(256)) * 64
+UP = "../" * 40
+KINDS: dict[str, Callable[[Path], None]] = {
+    "empty": replaced(lambda file: file.touch()),
+    "sparse": replaced(sparse),
+    "junk": replaced(lambda file: file.write_bytes(JUNK)),
+    "ones": replaced(lambda file: file.write_bytes(b"\xff" * 8192)),
+    "terminal": replaced(lambda file: file.write_bytes(b"\x1b]0;x\x07\x1b[2J\xc2\x9b31m\n" * 9)),
+    "long-line": replaced(lambda file: file.write_bytes(b"a" * (4 << 20))),
+    "long-number": replaced(lambda file: file.write_bytes(b"9" * (1 << 20))),
+    "negative": replaced(lambda file: file.write_bytes(b"-9223372036854775808\n")),
+    "format": replaced(lambda file: file.write_bytes(b"%s%s%n%1000000d\n")),
+    "fifo": replaced(os.mkfifo),
+    "device": replaced(character_device),
+    "directory": replaced(lambda file: file.mkdir()),
+    "circle": replaced(lambda file: file.symlink_to(file.name)),
+    "growing": replaced(lambda file: file.symlink_to(f"{file.name}/{file.name}")),
+    "escaping": replaced(lambda file: file.symlink_to(UP + "etc/passwd")),
+    "absolute": replaced(lambda file: file.symlink_to("/etc/passwd")),
+    "machine": replaced(lambda file: file.symlink_to("/proc/self/root/etc/passwd")),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tree_of_nothing_else(tree: Path, kind: str) -> None:
+    for file in files(tree):
+        KINDS[kind](file)
+    is_not_ready(look(tree))
+    is_not_ready(look(tree, "--target", "/mnt/pmem/log"))
+    assert run(tree, "--verbose", json_too=False).returncode in (1, 3)
+
+
+@pytest.mark.parametrize("kind", ["junk", "escaping", "directory", "sparse", "negative"])
+def test_one_such_file(tree: Path, kind: str) -> None:
+    """Whichever it is; that the verdict is no better than right is golden.py's."""
+    for file in files(tree):
+        aside = tree.parent / "aside"
+        shutil.copy2(file, aside)
+        KINDS[kind](file)
+        look(tree)
+        if file.is_dir() and not file.is_symlink():
+            file.rmdir()
+        else:
+            file.unlink()
+        aside.rename(file)
+    assert look(tree)["verdict"] == "APM_READY"
+
+
+def links(tree: Path) -> list[Path]:
+    return sorted(Path(folder, name) for folder, folders, names in os.walk(tree)
+                  for name in folders + names if Path(folder, name).is_symlink())
+
+
+@pytest.mark.parametrize("target", ["{name}", "../{name}", UP + "secret", "../../../../../secret",
+                                    "/", "/sys", "..", ".", "/proc/self/fd/0", "a" * 255, "x/" * 2000])
+def test_every_link_leads_astray(tree: Path, target: str) -> None:
+    for link in links(tree):
+        link.unlink()
+        link.symlink_to(target.format(name=link.name)[:4095])
+    is_not_ready(look(tree))
+
+
+def test_directories_are_links_out_of_the_root(tree: Path) -> None:
+    """To a tree beside it, of which a look into the root must not know."""
+    outside = tree.parent / "outside"
+    (tree / "sys").rename(outside)
+    (tree / "sys").symlink_to("../outside")
+    done = run(tree)
+    document = json.loads(done.stdout)
+    is_not_ready(document)
+    assert document["judgement"]["row"] == "no-device"
+    assert b"a link leads out of the root" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another")
+def test_what_may_not_be_read(tree: Path) -> None:
+    for file in files(tree):
+        file.chmod(0)
+    is_not_ready(look(tree, before=NOBODY))
+    assert b"may not be read" in run(tree, before=NOBODY).stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another")
+def test_directories_that_may_not_be_entered(tree: Path) -> None:
+    for folder in sorted((tree / "sys").iterdir()):
+        folder.chmod(0)
+    is_not_ready(look(tree, before=NOBODY))
+
+
+# Where the tool lists, and where a name that is not asked for may stand.
+LISTED = ["sys/class/infiniband", "sys/class/infiniband/mlx5_0/ports",
+          "sys/class/infiniband/mlx5_0/ports/1/gids", "sys/class/infiniband/mlx5_0/device/net",
+          "sys/class/infiniband/mlx5_0/device/msi_irqs", "sys/class/infiniband/mlx5_0/device",
+          "sys/bus/nd/devices", "sys/bus/dax/devices", "sys/bus/cxl/devices",
+          "sys/bus/pci/devices", "sys/devices/system/cpu", "sys/devices/system/cpu/cpu0/cpuidle",
+          "sys/block", "sys/kernel/iommu_groups"]
+
+
+@pytest.mark.parametrize("folder", LISTED)
+def test_a_hundred_thousand_entries(tree: Path, folder: str) -> None:
+    (tree / folder).mkdir(parents=True, exist_ok=True)
+    here = os.open(tree / folder, os.O_RDONLY)
+    for number in range(ENTRIES):
+        os.symlink("nothing", f"region{number + 1000}" if number % 2 else f"mlx5_{number + 1000}",
+                   dir_fd=here)
+    os.close(here)
+    look(tree)
+
+
+def test_a_directory_without_end(tree: Path) -> None:
+    """Deeper than any path is long; links lead to its end, and the end leads on."""
+    start, here = tree / "sys/deep", os.getcwd()
+    start.mkdir()
+    try:
+        os.chdir(start)
+        for _ in range(3000):
+            os.mkdir("d")
+            os.chdir("d")
+    finally:
+        os.chdir(here)
+    (start / "link").symlink_to("d/" * 2000)
+    shortcut = tree / "sys/class/infiniband/mlx5_0"
+    shortcut.unlink()
+    shortcut.symlink_to("../../deep/link/link")
+    is_not_ready(look(tree))
+    shortcut.unlink()
+    shortcut.symlink_to("../../deep/" + "d/" * 300)
+    is_not_ready(look(tree))
+
+
+BROKEN_FACTS = {"deep-list": "[" * 100_000, "deep-object": '{"a":' * 100_000, "long": "x" * (2 << 20),
+                "zeros": "\0" * 9, "no-object": "[]", "twice": '{"schema": 1, "schema": 2}',
+                "other-types": '{"devices": [], "targets": 7}'}
+
+
+@pytest.mark.parametrize("name", BROKEN_FACTS)
+def test_broken_facts(tree: Path, name: str) -> None:
+    """They are what somebody wrote into the tree: a sentence that names them, and no crash."""
+    (tree / "facts.json").write_text(BROKEN_FACTS[name], encoding="ascii")
+    done = run(tree)
+    assert done.returncode == 64
+    assert b"facts.json: " in done.stderr and len(done.stderr) < 300
+
+
+@pytest.mark.parametrize("kind", ["junk", "circle", "escaping", "fifo", "sparse", "long-line"])
+def test_a_dump_of_it_is_small_and_replays(tree: Path, kind: str) -> None:
+    for file in files(tree):
+        KINDS[kind](file)
+    document = look(tree, "--dump-facts", str(tree.parent / "dump"))
+    again = look(tree.parent / "dump")
+    assert [c["status"] for c in again["checks"]] == [c["status"] for c in document["checks"]]
+    assert again["judgement"]["row"] == document["judgement"]["row"]
+    blocks = sum(os.lstat(file).st_blocks for file in files(tree.parent / "dump"))
+    assert blocks * 512 < 4 << 20
