@@ -139,6 +139,37 @@ static inline void made_platform(struct facts_platform *platform)
 	snprintf(platform->irq_cpus, sizeof(platform->irq_cpus), "1-3");
 }
 
+/* A device DAX on one interleaved region, whose one module is well. */
+static inline void made_target(struct facts_target *target)
+{
+	struct facts_region *region = &target->regions[0];
+	struct facts_namespace *space = &target->namespaces[0];
+
+	target->shape = TARGET_ON_DEVDAX;
+	target->host_seen = true;
+	target->regions_of_host = target->regions_count = target->namespaces_count = 1;
+	snprintf(target->path, sizeof(target->path), "/dev/dax0.0");
+	snprintf(target->device, sizeof(target->device), "dax0.0");
+	snprintf(target->driver, sizeof(target->driver), "device_dax");
+	target->size_bytes = 100LL << 30;
+	target->align_bytes = 2LL << 20;
+	target->badblocks = -1;
+	target->answer = (struct answers_path){
+		.kind = ANSWERS_CHARACTER, .size_bytes = -1, .dax = -1, .map_sync = -1};
+	snprintf(region->name, sizeof(region->name), "region0");
+	snprintf(region->provider, sizeof(region->provider), "ACPI.NFIT");
+	snprintf(region->persistence_domain, sizeof(region->persistence_domain),
+		 "memory_controller");
+	region->size_bytes = 126LL << 30;
+	region->dimms_count = 1;
+	snprintf(region->dimms[0].name, sizeof(region->dimms[0].name), "nmem0");
+	snprintf(region->dimms[0].flags, sizeof(region->dimms[0].flags), "none");
+	snprintf(space->name, sizeof(space->name), "namespace0.0");
+	snprintf(space->mode, sizeof(space->mode), "dax");
+	space->size_bytes = 102LL << 30;
+	space->numa_node = -1;
+}
+
 static inline struct facts *made_facts(void)
 {
 	struct facts *facts = calloc(1, sizeof(*facts));
@@ -150,8 +181,12 @@ static inline struct facts *made_facts(void)
 	made_chain(&facts->pci.chains[0], "0000:16:00.0", "0000:17:00.0");
 	made_device(&facts->device);
 	made_platform(&facts->platform);
-	facts->target.shape = TARGET_ON_DEVDAX;
-	facts->target.regions_count = 1;
+	made_target(&facts->target);
+	facts->limits = (struct facts_limits){
+		.memlock_bytes = INT64_MAX, .open_files = 524288, .may_lock = KNOWN_NO};
+	facts->verbs.max_qp_wr = 32768;
+	facts->verbs.max_cqe = 4194303;
+	facts->verbs.max_qp_rd_atom = 16;
 	facts->verbs.known = facts->verbs.flags_known = facts->verbs.odp_known = true;
 	facts->claims.ddio_assumed = KNOWN_NOT;
 	return facts;

@@ -28,6 +28,13 @@ static void rxe(struct facts *f)
 	f->device.kind = DEVICE_RXE;
 }
 
+static void rxe_without_firmware(struct facts *f)
+{
+	rxe(f);
+	f->device.firmware[0] = f->device.hca_type[0] = '\0';
+	f->device.vendor = f->device.model = -1;
+}
+
 static void siw(struct facts *f)
 {
 	f->device.kind = DEVICE_SIW;
@@ -149,6 +156,7 @@ static const struct check_case cases[] = {
 	{"DEV-03", READINESS_SKIP, no_device},
 	{"DEV-04", READINESS_INFO, NULL},
 	{"DEV-04", READINESS_INFO, soft},
+	{"DEV-04", READINESS_INFO, rxe_without_firmware},
 	{"DEV-04", READINESS_UNKNOWN, nothing_known},
 	{"DEV-04", READINESS_SKIP, no_device},
 	{"DEV-05", READINESS_PASS, NULL},

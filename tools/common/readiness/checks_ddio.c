@@ -170,6 +170,15 @@ static void advise(const struct ddio *ddio, struct readiness_finding *finding)
 			    port);
 		break;
 	case DDIO_OFF:
+		if (!ddio->low_confidence)
+			break;
+		finding_meaning(
+			finding,
+			"Device writes do not allocate in the cache, says a register that is "
+			"not well documented for this processor.");
+		finding_fix(finding, "Measure it with --probe, or take the register's word with "
+				     "--lenient.");
+		break;
 	case DDIO_UNKNOWN:
 		break;
 	}
@@ -219,10 +228,6 @@ static void look_registers(const struct facts *facts, struct readiness_finding *
 			       ddio.port);
 	finding_say(finding, status_of(&ddio), meanings[ddio.state],
 		    ddio.state == DDIO_UNKNOWN ? HOW_TO_KNOW : NULL);
-	if (ddio.low_confidence && ddio.state == DDIO_OFF)
-		finding_meaning(finding,
-				"%s The register is not well documented for this processor.",
-				meanings[DDIO_OFF]);
 	advise(&ddio, finding);
 }
 

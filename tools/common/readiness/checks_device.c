@@ -213,6 +213,11 @@ static void look_model(const struct facts *facts, struct readiness_finding *find
 			 (unsigned)device->model & 0xffff);
 	finding_source(finding, CLASS "/%s/{fw_ver,board_id,hca_type,device/vendor,device/device}",
 		       device->name);
+	if (device->firmware[0] == '\0' && device->kind != DEVICE_HARDWARE) {
+		finding_value(finding, "%s", device_kind_name(device->kind));
+		finding_say(finding, READINESS_INFO, "A device in software has no firmware.", NULL);
+		return;
+	}
 	if (device->firmware[0] == '\0' && device->hca_type[0] == '\0' && ids[0] == '\0') {
 		finding_say(finding, READINESS_UNKNOWN, "Neither model nor firmware can be read.",
 			    NULL);

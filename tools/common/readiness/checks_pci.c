@@ -271,11 +271,11 @@ static void look_acs(const struct facts *facts, struct readiness_finding *findin
 		}
 	}
 	source_of(&facts->pci.chains[0].functions[0], finding);
-	finding_value(finding, "%s", text);
-	if (unknown > 0 || bridges == 0)
+	finding_value(finding, "%s", bridges > 0 ? text : "no bridge above the NIC");
+	if (unknown > 0)
 		finding_say(finding, READINESS_UNKNOWN,
 			    "Access control of the bridges above the NIC cannot be read.",
-			    bridges > 0 ? NEEDS_ROOT : NULL);
+			    NEEDS_ROOT);
 	else
 		finding_say(finding, READINESS_INFO,
 			    "Redirection by access control matters where devices write to each "
@@ -371,7 +371,7 @@ const struct readiness_check checks_pci[] = {
 	 "where a GPU or an NVMe drive is the target, and nothing where memory is. Shown of each\n"
 	 "bridge: RR and CR, redirection of requests and completions, UF, upstream forwarding.\n"
 	 "Read from extended capability 0x0d. Needs root.\n"
-	 "INFO: the bits that are set.\n"
+	 "INFO: the bits that are set, or that there is no bridge.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
 	{"PCI-08", "IOMMU", look_iommu,

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_checks_capability.c -- ODP-01, ODP-02 and CAP-01 to CAP-03: each status
+ * from what the verbs say. Bits of device_cap_flags_ex are those of Linux's
+ * ib_user_verbs.h, of paging those of <infiniband/verbs.h>: write 4, read 8.
+ */
+#include "cases.h"
+
+static void no_device(struct facts *f)
+{
+	memset(&f->device, 0, sizeof(f->device));
+}
+
+static void not_answered(struct facts *f)
+{
+	memset(&f->verbs, 0, sizeof(f->verbs));
+	f->verbs.tph_handle = -1;
+	snprintf(f->verbs.why, sizeof(f->verbs.why), "uverbs0: Permission denied");
+}
+
+static void fsdax(struct facts *f)
+{
+	f->target.shape = TARGET_ON_FSDAX;
+}
+
+static void fsdax_not_answered(struct facts *f)
+{
+	fsdax(f);
+	not_answered(f);
+}
+
+static void fsdax_paging(struct facts *f)
+{
+	fsdax(f);
+	f->verbs.odp_general = 1;
+	f->verbs.odp_rc = 0x4 | 0x8;
+}
+
+static void fsdax_write_alone(struct facts *f)
+{
+	fsdax_paging(f);
+	f->verbs.odp_rc = 0x4;
+}
+
+static void fsdax_read_alone(struct facts *f)
+{
+	fsdax_paging(f);
+	f->verbs.odp_rc = 0x8;
+}
+
+static void fsdax_rc_without_general(struct facts *f)
+{
+	fsdax_paging(f);
+	f->verbs.odp_general = 2;
+}
+
+static void no_target(struct facts *f)
+{
+	f->target.shape = TARGET_NOT_GIVEN;
+}
+
+static void dram(struct facts *f)
+{
+	f->target.shape = TARGET_NOT_PMEM;
+}
+
+static void block(struct facts *f)
+{
+	f->target.shape = TARGET_ON_BLOCK;
+}
+
+static void flush_both(struct facts *f)
+{
+	f->verbs.cap_flags_ex = 3ULL << 38;
+}
+
+static void flush_global(struct facts *f)
+{
+	f->verbs.cap_flags_ex = 1ULL << 38;
+}
+
+static void flush_persistent(struct facts *f)
+{
+	f->verbs.cap_flags_ex = 1ULL << 39;
+}
+
+static void atomic_write(struct facts *f)
+{
+	f->verbs.cap_flags_ex = 1ULL << 40;
+}
+
+static void handles(struct facts *f)
+{
+	f->verbs.tph_handle = 1;
+}
+
+static void handles_unknown(struct facts *f)
+{
+	f->verbs.tph_handle = -1;
+}
+
+static const struct check_case cases[] = {
+	{"ODP-01", READINESS_INFO, NULL},
+	{"ODP-01", READINESS_INFO, no_target},
+	{"ODP-01", READINESS_INFO, dram},
+	{"ODP-01", READINESS_INFO, block},
+	{"ODP-01", READINESS_PASS, fsdax_paging},
+	{"ODP-01", READINESS_FAIL, fsdax},
+	{"ODP-01", READINESS_FAIL, fsdax_write_alone},
+	{"ODP-01", READINESS_FAIL, fsdax_read_alone},
+	{"ODP-01", READINESS_FAIL, fsdax_rc_without_general},
+	{"ODP-01", READINESS_UNKNOWN, fsdax_not_answered},
+	{"ODP-01", READINESS_UNKNOWN, not_answered},
+	{"ODP-01", READINESS_SKIP, no_device},
+	{"ODP-02", READINESS_WARN, fsdax},
+	{"ODP-02", READINESS_WARN, fsdax_paging},
+	{"ODP-02", READINESS_SKIP, NULL},
+	{"ODP-02", READINESS_SKIP, no_target},
+	{"ODP-02", READINESS_SKIP, no_device},
+	{"CAP-01", READINESS_PASS, flush_both},
+	{"CAP-01", READINESS_INFO, NULL},
+	{"CAP-01", READINESS_INFO, flush_global},
+	{"CAP-01", READINESS_INFO, flush_persistent},
+	{"CAP-01", READINESS_INFO, atomic_write},
+	{"CAP-01", READINESS_UNKNOWN, not_answered},
+	{"CAP-01", READINESS_SKIP, no_device},
+	{"CAP-02", READINESS_INFO, NULL},
+	{"CAP-02", READINESS_INFO, atomic_write},
+	{"CAP-02", READINESS_UNKNOWN, not_answered},
+	{"CAP-02", READINESS_SKIP, no_device},
+	{"CAP-03", READINESS_INFO, NULL},
+	{"CAP-03", READINESS_INFO, handles},
+	{"CAP-03", READINESS_UNKNOWN, handles_unknown},
+	{"CAP-03", READINESS_SKIP, no_device},
+};
+
+#define COUNT (sizeof(cases) / sizeof(cases[0]))
+
+static void each_case_has_its_status(void **s)
+{
+	cases_run(checks_capability, cases, COUNT);
+}
+
+static void statuses_are_those_explained(void **s)
+{
+	cases_cover(checks_capability, cases, COUNT);
+}
+
+static void assert_value(const char *id, void (*change)(struct facts *), const char *value)
+{
+	struct readiness_finding finding = case_look(checks_capability, id, change);
+
+	assert_string_equal(finding.value, value);
+}
+
+static void values_name_what_there_is(void **s)
+{
+	assert_value("ODP-01", fsdax_paging, "yes, write, read");
+	assert_value("ODP-01", fsdax_write_alone, "no, write");
+	assert_value("ODP-01", not_answered, "uverbs0: Permission denied");
+	assert_value("CAP-01", flush_both, "visibility and persistence");
+	assert_value("CAP-01", flush_global, "visibility alone");
+	assert_value("CAP-02", atomic_write, "yes");
+	assert_value("CAP-02", flush_both, "no");
+	assert_value("CAP-03", handles, "yes");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_case_has_its_status),
+		cmocka_unit_test(statuses_are_those_explained),
+		cmocka_unit_test(values_name_what_there_is),
+	};
+
+	return cmocka_run_group_tests_name("readiness.checks_capability", tests, NULL, NULL);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_checks_ddio.c -- DDIO-01 to DDIO-06: each status from the processor,
+ * the registers, the statement and the probe that lead to it.
+ */
+#include "cases.h"
+
+static void no_device(struct facts *f)
+{
+	memset(&f->device, 0, sizeof(f->device));
+}
+
+static void rxe(struct facts *f)
+{
+	f->device.kind = DEVICE_RXE;
+	f->pci.count = 0;
+}
+
+static void ice_lake(struct facts *f)
+{
+	f->platform.model = 0x6a;
+}
+
+static void amd(struct facts *f)
+{
+	snprintf(f->platform.vendor, sizeof(f->platform.vendor), "AuthenticAMD");
+	f->platform.family = 25;
+	f->platform.model = 17;
+	f->platform.ddio_ways_msr = -1;
+	f->platform.ddio_ways_source[0] = '\0';
+	snprintf(f->platform.l3_io_alloc, sizeof(f->platform.l3_io_alloc), "enabled");
+}
+
+static void arm(struct facts *f)
+{
+	snprintf(f->platform.vendor, sizeof(f->platform.vendor), "Arm 0x41");
+	f->platform.arm_dcpop = KNOWN_YES;
+}
+
+static void processor_unknown(struct facts *f)
+{
+	memset(&f->platform, 0, sizeof(f->platform));
+	f->platform.family = f->platform.model = -1;
+	f->platform.ddio_ways_msr = -1;
+}
+
+static void no_msr(struct facts *f)
+{
+	f->platform.ddio_ways_msr = -1;
+}
+
+static void no_resctrl(struct facts *f)
+{
+	f->platform.l3_shareable_bits[0] = '\0';
+}
+
+static void on(struct facts *f)
+{
+	made_registers(made_port(f), 0x00183091, 0);
+}
+
+static void off_warn(struct facts *f)
+{
+	made_registers(made_port(f), 0x8, 0);
+}
+
+static void on_possible(struct facts *f)
+{
+	made_registers(made_port(f), 0x8, 0);
+	made_control(made_nic(f), 0x0800);
+}
+
+static void little_documented(struct facts *f)
+{
+	f->platform.model = 0x4f;
+	made_port(f)->device = 0x6f02;
+}
+
+static void unreadable(struct facts *f)
+{
+	made_port(f)->config.len = 64;
+}
+
+static void said_off(struct facts *f)
+{
+	f->claims.ddio_assumed = KNOWN_NO;
+	snprintf(f->claims.why, sizeof(f->claims.why), "set in the menu");
+}
+
+static void said_on(struct facts *f)
+{
+	f->claims.ddio_assumed = KNOWN_YES;
+}
+
+static void said_off_of_unreadable(struct facts *f)
+{
+	unreadable(f);
+	said_off(f);
+}
+
+static void said_off_though_on(struct facts *f)
+{
+	on(f);
+	said_off(f);
+}
+
+static void said_on_of_on(struct facts *f)
+{
+	on(f);
+	said_on(f);
+}
+
+static void said_off_of_rxe(struct facts *f)
+{
+	rxe(f);
+	said_off(f);
+}
+
+static void probe(struct facts *f, int64_t memory)
+{
+	f->claims.probe = (struct answers_probe){.done = true,
+						 .rdma_bytes = 1000000,
+						 .memory_write_bytes = memory,
+						 .window_bytes = 1 << 20};
+}
+
+static void saw_off(struct facts *f)
+{
+	probe(f, 1050000);
+}
+
+static void saw_on(struct facts *f)
+{
+	unreadable(f);
+	probe(f, 20000);
+}
+
+static void saw_on_of_on(struct facts *f)
+{
+	on(f);
+	probe(f, 20000);
+}
+
+static void saw_on_of_on_possible(struct facts *f)
+{
+	on_possible(f);
+	probe(f, 20000);
+}
+
+static void saw_off_of_ice_lake(struct facts *f)
+{
+	ice_lake(f);
+	probe(f, 1050000);
+}
+
+static void saw_off_though_on(struct facts *f)
+{
+	on(f);
+	probe(f, 1050000);
+}
+
+static void saw_on_though_off(struct facts *f)
+{
+	probe(f, 20000);
+}
+
+static void saw_on_though_said_off(struct facts *f)
+{
+	unreadable(f);
+	said_off(f);
+	probe(f, 20000);
+}
+
+static void saw_off_though_said_on(struct facts *f)
+{
+	unreadable(f);
+	said_on(f);
+	probe(f, 1050000);
+}
+
+static void saw_off_and_said_off(struct facts *f)
+{
+	unreadable(f);
+	said_off(f);
+	probe(f, 1050000);
+}
+
+static void saw_half(struct facts *f)
+{
+	probe(f, 500000);
+}
+
+static void could_not_probe(struct facts *f)
+{
+	snprintf(f->claims.probe.why, sizeof(f->claims.probe.why),
+		 "perf_event_open(): Operation not permitted");
+}
+
+static void probed_rxe(struct facts *f)
+{
+	rxe(f);
+	probe(f, 20000);
+}
+
+static const struct check_case cases[] = {
+	{"DDIO-01", READINESS_INFO, NULL},
+	{"DDIO-01", READINESS_INFO, ice_lake},
+	{"DDIO-01", READINESS_INFO, amd},
+	{"DDIO-01", READINESS_INFO, arm},
+	{"DDIO-01", READINESS_INFO, no_device},
+	{"DDIO-01", READINESS_UNKNOWN, processor_unknown},
+	{"DDIO-01", READINESS_SKIP, rxe},
+	{"DDIO-02", READINESS_INFO, NULL},
+	{"DDIO-02", READINESS_SKIP, no_msr},
+	{"DDIO-02", READINESS_SKIP, amd},
+	{"DDIO-02", READINESS_SKIP, rxe},
+	{"DDIO-02", READINESS_SKIP, no_device},
+	{"DDIO-03", READINESS_INFO, NULL},
+	{"DDIO-03", READINESS_INFO, amd},
+	{"DDIO-03", READINESS_SKIP, no_resctrl},
+	{"DDIO-03", READINESS_SKIP, rxe},
+	{"DDIO-04", READINESS_PASS, NULL},
+	{"DDIO-04", READINESS_WARN, on},
+	{"DDIO-04", READINESS_WARN, on_possible},
+	{"DDIO-04", READINESS_WARN, off_warn},
+	{"DDIO-04", READINESS_WARN, little_documented},
+	{"DDIO-04", READINESS_UNKNOWN, unreadable},
+	{"DDIO-04", READINESS_UNKNOWN, ice_lake},
+	{"DDIO-04", READINESS_UNKNOWN, amd},
+	{"DDIO-04", READINESS_UNKNOWN, said_off_of_unreadable}, /* a statement is no register */
+	{"DDIO-04", READINESS_SKIP, rxe},
+	{"DDIO-04", READINESS_SKIP, no_device},
+	{"DDIO-05", READINESS_SKIP, NULL},
+	{"DDIO-05", READINESS_ASSUMED, said_off},
+	{"DDIO-05", READINESS_ASSUMED, said_off_of_unreadable},
+	{"DDIO-05", READINESS_ASSUMED, said_on_of_on},
+	{"DDIO-05", READINESS_ASSUMED, said_off_of_rxe},
+	{"DDIO-05", READINESS_ASSUMED, saw_off_and_said_off},
+	{"DDIO-05", READINESS_FAIL, said_off_though_on},
+	{"DDIO-05", READINESS_FAIL, said_on},
+	{"DDIO-05", READINESS_FAIL, saw_on_though_said_off},
+	{"DDIO-05", READINESS_FAIL, saw_off_though_said_on},
+	{"DDIO-06", READINESS_SKIP, NULL},
+	{"DDIO-06", READINESS_SKIP, probed_rxe},
+	{"DDIO-06", READINESS_PASS, saw_off},
+	{"DDIO-06", READINESS_PASS, saw_off_of_ice_lake},
+	{"DDIO-06", READINESS_PASS, saw_off_and_said_off},
+	{"DDIO-06", READINESS_WARN, saw_on},
+	{"DDIO-06", READINESS_WARN, saw_on_of_on},
+	{"DDIO-06", READINESS_WARN, saw_on_of_on_possible},
+	{"DDIO-06", READINESS_FAIL, saw_off_though_on},
+	{"DDIO-06", READINESS_FAIL, saw_on_though_off},
+	{"DDIO-06", READINESS_FAIL, saw_on_though_said_off},
+	{"DDIO-06", READINESS_FAIL, saw_off_though_said_on},
+	{"DDIO-06", READINESS_UNKNOWN, saw_half},
+	{"DDIO-06", READINESS_UNKNOWN, could_not_probe},
+};
+
+#define COUNT (sizeof(cases) / sizeof(cases[0]))
+
+static void each_case_has_its_status(void **s)
+{
+	cases_run(checks_ddio, cases, COUNT);
+}
+
+static void statuses_are_those_explained(void **s)
+{
+	cases_cover(checks_ddio, cases, COUNT);
+}
+
+static void processors_have_their_names(void **s)
+{
+	static const struct {
+		int model;
+		const char *name;
+	} rows[] = {
+		{0x55, "Cascade Lake"},	     {0x3f, "Haswell"},	       {0x4f, "Broadwell"},
+		{0x6a, "Ice Lake-SP"},	     {0x6c, "Ice Lake-D"},     {0x8f, "Sapphire Rapids"},
+		{0xcf, "Emerald Rapids"},    {0xad, "Granite Rapids"}, {0xaf, "Sierra Forest"},
+		{0x9e, "Intel, family 6, "},
+	};
+	struct readiness_finding finding;
+	struct facts *facts = made_facts();
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		facts->platform.model = rows[i].model;
+		case_check(checks_ddio, "DDIO-01")->look(facts, &finding);
+		assert_non_null(strstr(finding.value, rows[i].name));
+	}
+	made_free(facts);
+}
+
+static void ways_are_counted(void **s)
+{
+	assert_string_equal(case_look(checks_ddio, "DDIO-02", NULL).value, "0x600: 2 ways");
+}
+
+static void the_raw_registers_are_shown(void **s)
+{
+	struct readiness_finding finding = case_look(checks_ddio, "DDIO-04", on);
+
+	assert_non_null(strstr(finding.value, "ON: perfctrlsts 0x00183091 0x00000000"));
+	assert_non_null(strstr(finding.source, "0000:16:00.0/config"));
+	assert_non_null(strstr(finding.fix, "setpci -s 0000:16:00.0"));
+}
+
+/* What is not known to be a register must not be written to. */
+static void no_command_is_given_for_an_unknown_port(void **s)
+{
+	assert_null(strstr(case_look(checks_ddio, "DDIO-04", ice_lake).fix, "setpci"));
+	assert_null(strstr(case_look(checks_ddio, "DDIO-04", unreadable).fix, "setpci"));
+}
+
+static void the_statement_is_recorded_with_its_reason(void **s)
+{
+	assert_string_equal(case_look(checks_ddio, "DDIO-05", said_off).value,
+			    "off: set in the menu");
+}
+
+static void what_stopped_the_probe_is_said(void **s)
+{
+	assert_non_null(strstr(case_look(checks_ddio, "DDIO-06", could_not_probe).value,
+			       "Operation not permitted"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_case_has_its_status),
+		cmocka_unit_test(statuses_are_those_explained),
+		cmocka_unit_test(processors_have_their_names),
+		cmocka_unit_test(ways_are_counted),
+		cmocka_unit_test(the_raw_registers_are_shown),
+		cmocka_unit_test(no_command_is_given_for_an_unknown_port),
+		cmocka_unit_test(the_statement_is_recorded_with_its_reason),
+		cmocka_unit_test(what_stopped_the_probe_is_said),
+	};
+
+	return cmocka_run_group_tests_name("readiness.checks_ddio", tests, NULL, NULL);
+}

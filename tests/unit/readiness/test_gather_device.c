@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_gather_device.c -- which RDMA device is looked at, and what sysfs says
+ * of it and of its ports.
+ */
+#include "tree.h"
+
+#define PORT_1 "sys/class/infiniband/mlx5_0/ports/1/"
+
+static void facts_of_a_nic(void **s)
+{
+	struct facts_device device;
+
+	tree_host();
+	tree_file(NIC, "numa_node", "1\n");
+	tree_file(NIC, "local_cpulist", "16-31\n");
+	tree_gather_device(NULL, &device);
+	assert_true(device.found);
+	assert_int_equal(device.count, 1);
+	assert_string_equal(device.name, "mlx5_0");
+	assert_string_equal(device.asked, "");
+	assert_int_equal(device.kind, DEVICE_HARDWARE);
+	assert_string_equal(device.transport, "roce");
+	assert_string_equal(device.firmware, "16.35.2000");
+	assert_string_equal(device.board, "MT_0000000012");
+	assert_string_equal(device.hca_type, "MT4119");
+	assert_int_equal(device.vendor, 0x15b3);
+	assert_int_equal(device.model, 0x1017);
+	assert_int_equal(device.numa_node, 1);
+	assert_string_equal(device.local_cpus, "16-31");
+	assert_int_equal(device.ports_count, 1);
+	assert_string_equal(device.ports[0].state, "4: ACTIVE");
+	assert_string_equal(device.ports[0].phys_state, "5: LinkUp");
+	assert_string_equal(device.ports[0].rate, "100 Gb/sec (4X EDR)");
+	assert_string_equal(device.ports[0].link_layer, "Ethernet");
+}
+
+static void a_host_without_devices(void **s)
+{
+	struct facts_device device;
+
+	tree_gather_device(NULL, &device);
+	assert_false(device.found);
+	assert_int_equal(device.count, 0);
+}
+
+static void a_name_that_is_not_there(void **s)
+{
+	struct facts_device device;
+
+	tree_host();
+	tree_gather_device("mlx5_9", &device);
+	assert_false(device.found);
+	assert_int_equal(device.count, 1);
+	assert_string_equal(device.asked, "mlx5_9");
+}
+
+static void choose(const char *asked, const char *expected)
+{
+	struct facts_device device;
+
+	tree_gather_device(asked, &device);
+	assert_string_equal(device.name, expected);
+}
+
+static void hardware_comes_before_software(void **s)
+{
+	tree_device("a_rxe", "");
+	scratch_write("sys/class/infiniband/a_rxe/parent", "eth0\n");
+	tree_host();
+	choose(NULL, "mlx5_0");
+	choose("auto", "mlx5_0");
+	choose("a_rxe", "a_rxe");
+}
+
+static void an_active_port_comes_before_none(void **s)
+{
+	tree_host();
+	tree_device("mlx5_1", NIC);
+	choose(NULL, "mlx5_0");
+	scratch_write(PORT_1 "state", "1: DOWN\n");
+	choose(NULL, "mlx5_1");
+	choose("mlx5_0", "mlx5_0");
+	scratch_write("sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN\n");
+	choose(NULL, "mlx5_0");
+}
+
+static enum device_kind kind_of(void)
+{
+	struct facts_device device;
+
+	tree_gather_device(NULL, &device);
+	assert_true(device.found);
+	return device.kind;
+}
+
+static void rxe_is_known_by_its_parent(void **s)
+{
+	tree_device("rxe0", NIC);
+	tree_function(NIC, 0x8086, 0x1572, 0);
+	scratch_write("sys/class/infiniband/rxe0/parent", "eth0\n");
+	assert_int_equal(kind_of(), DEVICE_RXE);
+}
+
+static void siw_is_known_without_a_device_behind_it(void **s)
+{
+	tree_device("siw0", "");
+	scratch_write("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
+	assert_int_equal(kind_of(), DEVICE_SIW);
+}
+
+/* Linux 5.3 to 5.10 */
+static void old_siw_is_known_by_what_it_says(void **s)
+{
+	tree_device("siw0", NIC);
+	tree_function(NIC, 0x8086, 0x1572, 0);
+	scratch_write("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
+	scratch_write("sys/class/infiniband/siw0/node_desc", "Software iWARP stack\n");
+	assert_int_equal(kind_of(), DEVICE_SIW);
+}
+
+static void siw_of_the_loopback_is_virtual(void **s)
+{
+	scratch_write("sys/devices/virtual/net/lo/mtu", "65536\n");
+	tree_device("siw0", "sys/devices/virtual/net/lo");
+	scratch_write("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
+	assert_int_equal(kind_of(), DEVICE_SIW);
+}
+
+static void an_rnic_with_a_function_is_hardware(void **s)
+{
+	tree_host();
+	scratch_write("sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
+	assert_int_equal(kind_of(), DEVICE_HARDWARE);
+}
+
+static void gid(int index, const char *text, const char *type)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), PORT_1 "gids/%d", index);
+	scratch_write(path, text);
+	snprintf(path, sizeof(path), PORT_1 "gid_attrs/types/%d", index);
+	scratch_write(path, type);
+}
+
+static void assert_gid(enum known expected)
+{
+	struct facts_device device;
+
+	tree_gather_device(NULL, &device);
+	assert_int_equal(device.ports[0].roce_v2, expected);
+}
+
+#define V4_MAPPED "0000:0000:0000:0000:0000:ffff:c0a8:0105\n"
+
+static void gids_that_routers_know(void **s)
+{
+	tree_host();
+	assert_gid(KNOWN_NOT);
+	gid(0, "fe80:0000:0000:0000:ba59:9fff:fe00:0001\n", "RoCE v2\n");
+	assert_gid(KNOWN_NO);
+	gid(1, "0000:0000:0000:0000:0000:0000:0000:0000\n", "RoCE v2\n");
+	assert_gid(KNOWN_NO);
+	gid(2, V4_MAPPED, "IB/RoCE v1\n");
+	assert_gid(KNOWN_NO);
+	gid(3, "0000:0000:0000:0000:0000:ffff:a9fe:0105\n", "RoCE v2\n"); /* 169.254.1.5 */
+	assert_gid(KNOWN_NO);
+	gid(4, "no GID\n", "RoCE v2\n");
+	assert_gid(KNOWN_NO);
+	gid(5, V4_MAPPED, "RoCE v2\n");
+	assert_gid(KNOWN_YES);
+}
+
+static void an_address_of_version_6_is_one(void **s)
+{
+	tree_host();
+	gid(0, "2001:0db8:0000:0000:0000:0000:0000:0001\n", "RoCE v2\n");
+	assert_gid(KNOWN_YES);
+}
+
+static void assert_iommu(const char *expected)
+{
+	struct facts_device device;
+
+	tree_gather_device(NULL, &device);
+	assert_string_equal(device.iommu_type, expected);
+}
+
+static void iommu_groups(void **s)
+{
+	tree_host();
+	assert_iommu("none");
+	tree_link("sys/kernel/iommu_groups/7", NIC "iommu_group");
+	assert_iommu("");
+	scratch_write("sys/kernel/iommu_groups/7/type", "DMA-FQ\n");
+	assert_iommu("DMA-FQ");
+}
+
+static void an_unknown_node_is_unknown(void **s)
+{
+	struct facts_device device;
+
+	tree_host();
+	tree_file(NIC, "numa_node", "-1\n");
+	tree_gather_device(NULL, &device);
+	assert_int_equal(device.numa_node, -1);
+}
+
+static void both_ports_are_read(void **s)
+{
+	struct facts_device device;
+
+	tree_host();
+	scratch_write("sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN\n");
+	tree_gather_device(NULL, &device);
+	assert_int_equal(device.ports_count, 2);
+	assert_int_equal(device.ports[1].number, 2);
+	assert_string_equal(device.ports[1].state, "1: DOWN");
+	assert_string_equal(device.ports[1].rate, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_scratch(facts_of_a_nic),
+		in_scratch(a_host_without_devices),
+		in_scratch(a_name_that_is_not_there),
+		in_scratch(hardware_comes_before_software),
+		in_scratch(an_active_port_comes_before_none),
+		in_scratch(rxe_is_known_by_its_parent),
+		in_scratch(siw_is_known_without_a_device_behind_it),
+		in_scratch(old_siw_is_known_by_what_it_says),
+		in_scratch(siw_of_the_loopback_is_virtual),
+		in_scratch(an_rnic_with_a_function_is_hardware),
+		in_scratch(gids_that_routers_know),
+		in_scratch(an_address_of_version_6_is_one),
+		in_scratch(iommu_groups),
+		in_scratch(an_unknown_node_is_unknown),
+		in_scratch(both_ports_are_read),
+	};
+
+	return cmocka_run_group_tests_name("readiness.gather_device", tests, NULL, NULL);
+}

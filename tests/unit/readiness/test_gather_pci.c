@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_gather_pci.c -- the way from a root port to a NIC, in trees as the
+ * kernel lays them out: switches, virtual functions, bonds and VLANs.
+ */
+#include "tree.h"
+
+static void assert_chain(const struct facts_chain *chain, const char *const *addresses)
+{
+	size_t n = 0;
+
+	for (; addresses[n] != NULL; n++) {
+		assert_true(n < chain->count);
+		assert_string_equal(chain->functions[n].address, addresses[n]);
+	}
+	assert_int_equal(chain->count, n);
+	assert_false(chain->cut);
+}
+
+static void a_nic_below_its_port(void **s)
+{
+	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", NULL};
+	const struct facts_function *nic;
+	struct facts_pci pci;
+
+	tree_host();
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	assert_chain(&pci.chains[0], addresses);
+	assert_int_equal(pci.chains[0].nics, 1);
+	nic = &pci.chains[0].functions[1];
+	assert_string_equal(nic->path, "sys/devices/pci0000:16/0000:16:00.0/0000:17:00.0");
+	assert_int_equal(nic->vendor, 0x15b3);
+	assert_int_equal(nic->device, 0x1017);
+	assert_int_equal(nic->config.len, 4096);
+	assert_string_equal(nic->current_speed, "8.0 GT/s PCIe");
+	assert_int_equal(nic->current_width, 8);
+	assert_int_equal(nic->max_width, 16);
+	free(pci.chains);
+}
+
+static void ports_of_a_switch_are_between(void **s)
+{
+	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", "0000:18:08.0",
+						"0000:19:00.0", NULL};
+	struct facts_pci pci;
+
+	tree_function(PORT, 0x8086, 0x2030, 4);
+	tree_function(NIC, 0x10b5, 0x8747, 5);
+	tree_function(NIC "0000:18:08.0/", 0x10b5, 0x8747, 6);
+	tree_function(NIC "0000:18:08.0/0000:19:00.0/", 0x15b3, 0x1017, 0);
+	tree_device("mlx5_0", NIC "0000:18:08.0/0000:19:00.0");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	assert_chain(&pci.chains[0], addresses);
+	free(pci.chains);
+}
+
+/* Bridges of a volume management device are host bridges of their own. */
+static void the_last_host_bridge_counts(void **s)
+{
+	static const char *const addresses[] = {"10000:00:02.0", "10000:01:00.0", NULL};
+	const char *port = HOST_BRIDGE "0000:16:05.5/pci10000:00/10000:00:02.0/";
+	const char *nic = HOST_BRIDGE "0000:16:05.5/pci10000:00/10000:00:02.0/10000:01:00.0/";
+	struct facts_pci pci;
+
+	tree_function(port, 0x8086, 0x2030, 4);
+	tree_function(nic, 0x15b3, 0x1017, 0);
+	tree_device("mlx5_0", nic);
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	assert_chain(&pci.chains[0], addresses);
+	free(pci.chains);
+}
+
+/* What is below a NIC's function (a subfunction, an RDMA device) is of that function. */
+static void what_is_below_a_function_is_of_it(void **s)
+{
+	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", NULL};
+	struct facts_pci pci;
+
+	tree_host();
+	tree_file(NIC "mlx5_core.sf.4/", "sfnum", "88\n");
+	tree_device("mlx5_0a", NIC "mlx5_core.sf.4");
+	tree_gather_pci(&pci);
+	assert_chain(&pci.chains[0], addresses);
+	free(pci.chains);
+}
+
+static void make_virtual(const char *virtual)
+{
+	char link[PATH_MAX];
+
+	tree_function(PORT, 0x8086, 0x2030, 4);
+	tree_function(NIC, 0x15b3, 0x1017, 0);
+	tree_device("mlx5_2", virtual);
+	tree_join(link, virtual, "/physfn");
+	tree_link(NIC, link);
+}
+
+static void a_virtual_function_comes_with_its_physical_one(void **s)
+{
+	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", "0000:17:00.2",
+						NULL};
+	struct config_space space;
+	struct facts_pci pci;
+
+	make_virtual(PORT "0000:17:00.2");
+	config_space_begin(&space, 0xffff, 0xffff, 0);
+	tree_config(PORT "0000:17:00.2/", &space, sizeof(space.bytes));
+	tree_file(PORT "0000:17:00.2/", "vendor", "0x15b3\n");
+	tree_file(PORT "0000:17:00.2/", "device", "0x1018\n");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	assert_chain(&pci.chains[0], addresses);
+	assert_int_equal(pci.chains[0].nics, 2);
+	assert_int_equal(pci.chains[0].functions[2].vendor, 0x15b3);
+	assert_int_equal(pci.chains[0].functions[2].device, 0x1018);
+	free(pci.chains);
+}
+
+static void a_virtual_function_without_config_is_its_physical_one(void **s)
+{
+	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", NULL};
+	struct facts_pci pci;
+
+	make_virtual(PORT "0000:17:00.2");
+	tree_gather_pci(&pci);
+	assert_chain(&pci.chains[0], addresses);
+	assert_int_equal(pci.chains[0].nics, 1);
+	free(pci.chains);
+}
+
+#define OTHER_PORT "sys/devices/pci0000:64/0000:64:00.0/"
+#define OTHER_NIC  OTHER_PORT "0000:65:00.0/"
+
+static void make_other_nic(void)
+{
+	tree_function(OTHER_PORT, 0x8086, 0x2030, 4);
+	tree_function(OTHER_NIC, 0x15b3, 0x1017, 0);
+}
+
+static void assert_two_nics(void)
+{
+	struct facts_pci pci;
+
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 2);
+	assert_false(pci.cut);
+	assert_string_equal(pci.chains[0].functions[0].address, "0000:16:00.0");
+	assert_string_equal(pci.chains[1].functions[0].address, "0000:64:00.0");
+	free(pci.chains);
+}
+
+static void interfaces_of_the_gids_are_followed(void **s)
+{
+	tree_host();
+	make_other_nic();
+	tree_netdev("mlx5_0", 0, "eth0", NIC);
+	tree_netdev("mlx5_0", 1, "eth1", OTHER_NIC);
+	assert_two_nics();
+}
+
+static void a_bond_is_followed_by_its_links(void **s)
+{
+	tree_host();
+	make_other_nic();
+	tree_netdev("mlx5_0", 0, "bond0", "");
+	tree_link("sys/class/net/eth0", "sys/class/net/bond0/lower_eth0");
+	tree_link("sys/class/net/eth1", "sys/class/net/bond0/lower_eth1");
+	tree_link(NIC, "sys/class/net/eth0/device");
+	tree_link(OTHER_NIC, "sys/class/net/eth1/device");
+	assert_two_nics();
+}
+
+static void a_bond_is_followed_by_its_list(void **s)
+{
+	tree_host();
+	make_other_nic();
+	tree_netdev("mlx5_0", 0, "bond0", "");
+	scratch_write("sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
+	tree_link(NIC, "sys/class/net/eth0/device");
+	tree_link(OTHER_NIC, "sys/class/net/eth1/device");
+	assert_two_nics();
+}
+
+static void a_vlan_of_a_bond_is_followed(void **s)
+{
+	tree_host();
+	make_other_nic();
+	tree_netdev("mlx5_0", 3, "bond0.100", "");
+	tree_link("sys/class/net/bond0", "sys/class/net/bond0.100/lower_bond0");
+	tree_link("sys/class/net/eth1", "sys/class/net/bond0/lower_eth1");
+	tree_link(OTHER_NIC, "sys/class/net/eth1/device");
+	assert_two_nics();
+}
+
+/* A NIC of which a bridge is made too is no NIC of this device. */
+static void what_else_is_in_a_bridge_is_not_followed(void **s)
+{
+	struct facts_pci pci;
+
+	tree_host();
+	make_other_nic();
+	tree_netdev("mlx5_0", 0, "br0", "");
+	scratch_write("sys/class/net/br0/bridge/bridge_id", "8000.000000000000\n");
+	tree_link("sys/class/net/eth1", "sys/class/net/br0/lower_eth1");
+	tree_link(OTHER_NIC, "sys/class/net/eth1/device");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	free(pci.chains);
+}
+
+static void interfaces_on_top_of_each_other_in_a_circle_end(void **s)
+{
+	struct facts_pci pci;
+
+	tree_host();
+	tree_netdev("mlx5_0", 0, "a", "");
+	tree_link("sys/class/net/b", "sys/class/net/a/lower_b");
+	tree_link("sys/class/net/a", "sys/class/net/b/lower_a");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	assert_false(pci.cut);
+	free(pci.chains);
+}
+
+static void names_that_lead_elsewhere_are_left_out(void **s)
+{
+	struct facts_pci pci;
+
+	tree_host();
+	make_other_nic();
+	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "..\n");
+	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/1",
+		      "../../devices/pci0000:64/0000:64:00.0\n");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	free(pci.chains);
+}
+
+/* There is no room for all: that must not go unseen. */
+static void more_nics_than_room_are_said(void **s)
+{
+	char netdev[16], nic[64];
+	struct facts_pci pci;
+
+	tree_host();
+	for (int i = 0; i < FACTS_CHAINS_MAX; i++) {
+		snprintf(netdev, sizeof(netdev), "eth%d", i);
+		snprintf(nic, sizeof(nic), OTHER_PORT "0000:65:00.%d/", i);
+		tree_function(nic, 0x15b3, 0x1017, 0);
+		tree_netdev("mlx5_0", i, netdev, nic);
+	}
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, FACTS_CHAINS_MAX);
+	assert_true(pci.cut);
+	free(pci.chains);
+}
+
+static void a_path_that_is_too_long_is_cut(void **s)
+{
+	char path[PATH_MAX] = "sys/devices/pci0000:00";
+	struct facts_pci pci;
+
+	for (int bus = 0; bus <= FACTS_CHAIN_MAX; bus++) {
+		size_t len = strlen(path);
+
+		snprintf(path + len, sizeof(path) - len, "/0000:%02x:00.0", bus);
+	}
+	strcat(path, "/");
+	tree_function(path, 0x15b3, 0x1017, 0);
+	tree_device("mlx5_0", path);
+	tree_gather_pci(&pci);
+	assert_true(pci.count == 0 || pci.chains[0].cut);
+	free(pci.chains);
+}
+
+static void an_integrated_nic_has_no_port(void **s)
+{
+	static const char *const addresses[] = {"0000:16:00.0", NULL};
+	struct facts_pci pci;
+
+	tree_function(PORT, 0x8086, 0x37d2, 9);
+	tree_device("irdma0", PORT);
+	tree_gather_pci(&pci);
+	assert_chain(&pci.chains[0], addresses);
+	assert_int_equal(pci.chains[0].nics, 1);
+	free(pci.chains);
+}
+
+static void only_64_bytes_are_not_more(void **s)
+{
+	struct config_space space;
+	struct facts_pci pci;
+
+	tree_host();
+	config_space_begin(&space, 0x8086, 0x2030, 1);
+	tree_config(PORT, &space, 64);
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.chains[0].functions[0].config.len, 64);
+	free(pci.chains);
+}
+
+static void a_device_without_pci_has_no_chain(void **s)
+{
+	struct facts_pci pci;
+
+	tree_file("sys/devices/platform/roce/", "modalias", "platform:roce\n");
+	tree_device("hns_0", "sys/devices/platform/roce");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 0);
+	free(pci.chains);
+}
+
+static void a_device_in_software_has_no_chain(void **s)
+{
+	struct facts_pci pci;
+
+	tree_function(PORT, 0x8086, 0x2030, 4);
+	tree_function(NIC, 0x8086, 0x1572, 0);
+	tree_device("rxe0", "");
+	scratch_write("sys/class/infiniband/rxe0/parent", "eth0\n");
+	tree_netdev("rxe0", 0, "eth0", NIC);
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 0);
+	assert_null(pci.chains);
+}
+
+static void sizes_of_a_link_are_bounded(void **s)
+{
+	struct facts_pci pci;
+
+	tree_host();
+	tree_file(NIC, "current_link_width", "-7\n");
+	tree_file(NIC, "max_link_width", "99999999999999999999\n");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.chains[0].functions[1].current_width, -1);
+	assert_int_equal(pci.chains[0].functions[1].max_width, -1);
+	free(pci.chains);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_scratch(a_nic_below_its_port),
+		in_scratch(ports_of_a_switch_are_between),
+		in_scratch(the_last_host_bridge_counts),
+		in_scratch(what_is_below_a_function_is_of_it),
+		in_scratch(a_virtual_function_comes_with_its_physical_one),
+		in_scratch(a_virtual_function_without_config_is_its_physical_one),
+		in_scratch(interfaces_of_the_gids_are_followed),
+		in_scratch(a_bond_is_followed_by_its_links),
+		in_scratch(a_bond_is_followed_by_its_list),
+		in_scratch(a_vlan_of_a_bond_is_followed),
+		in_scratch(what_else_is_in_a_bridge_is_not_followed),
+		in_scratch(interfaces_on_top_of_each_other_in_a_circle_end),
+		in_scratch(names_that_lead_elsewhere_are_left_out),
+		in_scratch(more_nics_than_room_are_said),
+		in_scratch(a_path_that_is_too_long_is_cut),
+		in_scratch(an_integrated_nic_has_no_port),
+		in_scratch(only_64_bytes_are_not_more),
+		in_scratch(a_device_without_pci_has_no_chain),
+		in_scratch(a_device_in_software_has_no_chain),
+		in_scratch(sizes_of_a_link_are_bounded),
+	};
+
+	return cmocka_run_group_tests_name("readiness.gather_pci", tests, NULL, NULL);
+}
