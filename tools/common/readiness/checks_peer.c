@@ -7,11 +7,11 @@
 static void look_peer(const struct facts *facts, struct readiness_finding *finding)
 {
 	(void)facts;
+	finding_value(finding, "this host alone");
 	finding_say(finding, READINESS_INFO,
-		    "The verdict of the host that has the target is the one that counts; on the "
-		    "other host these checks are advice.",
-		    "Run the check on the host whose persistent memory is written to; rpma-bench "
-		    "puts that host's verdict into its results.");
+		    "The verdict of the host that has the target counts: run the check there; on "
+		    "the host that writes, these checks are advice.",
+		    NULL);
 }
 
 const struct readiness_check checks_peer[] = {

@@ -61,18 +61,21 @@ static void look_no_target(const struct facts_target *target, struct readiness_f
 
 static void look_missing(const struct facts_target *target, struct readiness_finding *finding)
 {
-	if (target->answer.kind == ANSWERS_NONE)
+	const int error = target->answer.error;
+
+	if (target->answer.kind == ANSWERS_NONE &&
+	    (error == 0 || error == ENOENT || error == ENOTDIR))
 		finding_say(finding, READINESS_FAIL, "There is nothing at that path.",
 			    "Name a device DAX node, or a file or directory on a DAX file system.");
-	else if (target->answer.error != 0)
+	else if (error != 0)
 		finding_say(finding, READINESS_UNKNOWN, "It cannot be looked at.",
 			    "Run this as a user who may, such as root.");
 	else
 		finding_say(finding, READINESS_UNKNOWN,
 			    "Neither facts.json nor the files below the root tell what it is.",
 			    "Name a target that the tree was made with.");
-	if (target->answer.error != 0)
-		finding_value(finding, "%s", strerror(target->answer.error));
+	if (error != 0)
+		finding_value(finding, "%s", strerror(error));
 }
 
 static void look_other(const struct facts_target *target, struct readiness_finding *finding)
@@ -135,8 +138,9 @@ static bool is_shape(const struct facts_target *target, enum target_shape shape,
 	if (target->shape == shape)
 		return true;
 	finding_say(finding, READINESS_SKIP,
-		    shape == TARGET_ON_DEVDAX ? "The target is no device DAX."
-					      : "The target is no file on persistent memory.",
+		    target->shape == TARGET_NOT_GIVEN ? "No target was given."
+		    : shape == TARGET_ON_DEVDAX	      ? "The target is no device DAX."
+						: "The target is no file on persistent memory.",
 		    NULL);
 	return false;
 }
@@ -188,6 +192,12 @@ static const char *known_text(enum known known, const char *yes, const char *no)
 	return known == KNOWN_YES ? yes : known == KNOWN_NO ? no : "unknown";
 }
 
+/* A directory is never in DAX state itself. */
+static bool is_not_dax(const struct answers_path *answer)
+{
+	return answer->dax == 0 && (answer->kind != ANSWERS_DIRECTORY || answer->map_sync >= 0);
+}
+
 static void judge_dax(const struct facts_target *target, struct readiness_finding *finding)
 {
 	const char *fix =
@@ -202,7 +212,7 @@ static void judge_dax(const struct facts_target *target, struct readiness_findin
 			"fsdax.");
 	else if (target->answer.dax == 1 || target->answer.map_sync == 0)
 		finding_say(finding, READINESS_PASS, "It is mapped without page cache.", NULL);
-	else if (target->answer.dax == 0)
+	else if (is_not_dax(&target->answer))
 		finding_say(
 			finding, READINESS_FAIL,
 			"It is mapped through the page cache: what a device writes there is not "

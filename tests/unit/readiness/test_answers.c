@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_answers.c -- what this machine answers about paths, without a trace
+ * left on them; what a facts.json answers in its place; and the way from one to
+ * the other.
+ */
+#include <errno.h>
+#include <sys/time.h>
+
+#include "common/failure.h"
+#include "common/readiness/answers.h"
+#include "scratch.h"
+
+#define SCHEMA "{\"schema\":\"rpma-ddio-check-facts/1\""
+
+static struct sysroot tree, machine;
+static struct answers answers;
+
+static int open_roots(void **state)
+{
+	if (scratch_setup(state) != 0)
+		return -1;
+	return sysroot_open(&tree, scratch) != 0 || sysroot_open(&machine, "/") != 0;
+}
+
+static int close_roots(void **state)
+{
+	answers_close(&answers);
+	sysroot_close(&tree);
+	sysroot_close(&machine);
+	return scratch_teardown(state);
+}
+
+static void open_tree(const char *facts)
+{
+	scratch_write("facts.json", facts);
+	assert_int_equal(answers_open(&answers, &tree), 0);
+}
+
+struct wrong {
+	const char *text;
+	const char *said; /* a part of the sentence */
+};
+
+static const struct wrong wrong[] = {
+	{"", "line 1"},
+	{"{", "line 1"},
+	{"[]", "schema"},
+	{"null", "JSON"},
+	{"{}", "schema: expected \"rpma-ddio-check-facts/1\""},
+	{"{\"schema\":\"rpma-ddio-check-facts/2\"}", "schema"},
+	{"{\"schema\":1}", "schema"},
+	{SCHEMA ",\"schema\":\"rpma-ddio-check-facts/1\"}", "no key twice"},
+	{SCHEMA ",\"devices\":[]}", "devices: expected an object"},
+	{SCHEMA ",\"targets\":1}", "targets: expected an object"},
+	{SCHEMA ",\"probe\":[]}", "probe: expected an object"},
+	{SCHEMA ",\"devices\":{\"mlx5_0\":1}}", "mlx5_0: expected an object"},
+	{SCHEMA ",\"devices\":{\"a\":{\"odp_rc\":4294967296}}}",
+	 "a: odp_rc: expected a whole number from 0 to 4294967295"},
+	{SCHEMA ",\"devices\":{\"a\":{\"odp_rc\":-1}}}", "a: odp_rc"},
+	{SCHEMA ",\"devices\":{\"a\":{\"odp_rc\":1.5}}}", "a: odp_rc"},
+	{SCHEMA ",\"devices\":{\"a\":{\"odp_rc\":\"12\"}}}", "a: odp_rc"},
+	{SCHEMA ",\"devices\":{\"a\":{\"odp_rc\":true}}}", "a: odp_rc"},
+	{SCHEMA ",\"devices\":{\"a\":{\"max_cqe\":9223372036854775808}}}", "line 1"},
+	{SCHEMA ",\"devices\":{\"a\":{\"tph_handle\":1}}}",
+	 "a: tph_handle: expected true or false"},
+	{SCHEMA ",\"devices\":{\"a\":{},\"a\":{}}}", "no key twice"},
+	{SCHEMA ",\"targets\":{\"/a\":{\"kind\":\"char\"}}}", "/a: kind: expected \"character\""},
+	{SCHEMA ",\"targets\":{\"/a\":{\"kind\":3}}}", "/a: kind"},
+	{SCHEMA ",\"targets\":{\"/a\":{\"map_sync\":true}}}", "/a: map_sync: expected \"ok\""},
+	{SCHEMA ",\"targets\":{\"/a\":{\"map_sync\":\"yes\"}}}", "/a: map_sync"},
+	{SCHEMA ",\"targets\":{\"/a\":{\"error\":\"ok\"}}}", "/a: error"},
+	{SCHEMA ",\"targets\":{\"/a\":{\"error\":13}}}", "/a: error"},
+	{SCHEMA ",\"targets\":{\"/a\":{\"dax\":\"yes\"}}}", "/a: dax"},
+	{SCHEMA ",\"targets\":{\"/a\":{\"size_bytes\":-1}}}", "/a: size_bytes"},
+	{SCHEMA ",\"targets\":{\"\\u001b[2J\":{\"dax\":1}}}", "?[2J: dax"},
+	{SCHEMA ",\"probe\":{\"rdma_bytes\":\"many\"}}", "probe: rdma_bytes"},
+	{SCHEMA ",\"probe\":{\"events\":[]}}", "probe: events: expected a text"},
+	{SCHEMA "}{", "line 1"},
+	{SCHEMA ",\"x\":\"\xff\"}", "line 1"},
+	{SCHEMA ",\"x\":\"\xed\xa0\x80\"}", "line 1"},
+};
+
+static void what_is_wrong_is_named(void **s)
+{
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		json_t *facts = answers_parse(wrong[i].text, strlen(wrong[i].text));
+
+		if (facts != NULL || strstr(failure_get()->text, wrong[i].said) == NULL)
+			fail_msg("%s: %s", wrong[i].text,
+				 facts != NULL ? "taken" : failure_get()->text);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+	}
+}
+
+static void nul_is_no_json(void **s)
+{
+	static const char text[] = SCHEMA "\0}";
+
+	assert_null(answers_parse(text, sizeof(text) - 1));
+}
+
+static void deep_nesting_ends(void **s)
+{
+	char *text = malloc(ANSWERS_BYTES_MAX);
+
+	assert_non_null(text);
+	memset(text, '[', ANSWERS_BYTES_MAX);
+	assert_null(answers_parse(text, ANSWERS_BYTES_MAX));
+	free(text);
+}
+
+/* Missing, null and what nobody knows are no errors. */
+static void all_may_be_missing(void **s)
+{
+	static const char *const texts[] = {
+		SCHEMA "}",
+		SCHEMA ",\"devices\":null,\"targets\":null,\"probe\":null}",
+		SCHEMA ",\"devices\":{},\"targets\":{},\"probe\":{}}",
+		SCHEMA ",\"devices\":{\"a\":{\"odp_rc\":null,\"colour\":\"red\"}},\"more\":[1]}",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		json_t *facts = answers_parse(texts[i], strlen(texts[i]));
+
+		assert_non_null(facts);
+		json_decref(facts);
+	}
+}
+
+static void too_large_a_file_is_refused(void **s)
+{
+	char *text = malloc(ANSWERS_BYTES_MAX + 2);
+
+	assert_non_null(text);
+	memset(text, ' ', ANSWERS_BYTES_MAX + 1);
+	text[ANSWERS_BYTES_MAX + 1] = '\0';
+	scratch_write("facts.json", text);
+	free(text);
+	assert_int_equal(answers_open(&answers, &tree), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "at most 1048576 bytes"));
+}
+
+static void what_is_no_file_is_refused(void **s)
+{
+	scratch_write("facts.json/in", "");
+	assert_int_equal(answers_open(&answers, &tree), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "cannot be read"));
+}
+
+/* The machine that looks at a tree must not answer in its place. */
+static void without_a_file_nothing_is_known(void **s)
+{
+	struct answers_device device;
+	struct answers_path path;
+	struct answers_probe probe = {.done = false};
+
+	assert_int_equal(answers_open(&answers, &tree), 0);
+	answers_of_device(&answers, "mlx5_0", &device);
+	assert_false(device.known || device.flags_known || device.odp_known);
+	assert_int_equal(device.max_qp_wr, -1);
+	assert_int_equal(device.tph_handle, -1);
+	assert_string_not_equal(device.why, "");
+	answers_of_path(&answers, "/", &path);
+	assert_int_equal(path.kind, ANSWERS_UNKNOWN);
+	assert_int_equal(path.dax, -1);
+	assert_int_equal(path.map_sync, -1);
+	assert_false(path.numbers);
+	answers_of_probe(&answers, &probe);
+	assert_false(probe.done);
+}
+
+static void a_device_is_read(void **s)
+{
+	struct answers_device device;
+
+	open_tree(SCHEMA ",\"devices\":{\"mlx5_0\":{\"device_cap_flags_ex\":824633720832,"
+			 "\"odp_general\":3,\"odp_rc\":31,\"max_qp_wr\":32768,\"max_cqe\":4194303,"
+			 "\"max_qp_rd_atom\":16,\"tph_handle\":false}}}");
+	answers_of_device(&answers, "mlx5_0", &device);
+	assert_true(device.known && device.flags_known && device.odp_known);
+	assert_int_equal(device.cap_flags_ex, 3ULL << 38);
+	assert_int_equal(device.odp_general, 3);
+	assert_int_equal(device.odp_rc, 31);
+	assert_int_equal(device.max_qp_wr, 32768);
+	assert_int_equal(device.max_cqe, 4194303);
+	assert_int_equal(device.max_qp_rd_atom, 16);
+	assert_int_equal(device.tph_handle, 0);
+}
+
+/* Flags of 0 that nobody gave are not flags. */
+static void a_part_of_a_device_is_a_part(void **s)
+{
+	struct answers_device device;
+
+	open_tree(SCHEMA ",\"devices\":{\"a\":{\"odp_general\":1},\"b\":{\"device_cap_flags_ex\":"
+			 "0},\"c\":{\"why\":\"busy\"}}}");
+	answers_of_device(&answers, "a", &device);
+	assert_false(device.known || device.flags_known || device.odp_known);
+	answers_of_device(&answers, "b", &device);
+	assert_true(device.known && device.flags_known);
+	assert_false(device.odp_known);
+	answers_of_device(&answers, "c", &device);
+	assert_false(device.known);
+	assert_string_equal(device.why, "busy");
+}
+
+static void a_target_is_read(void **s)
+{
+	struct answers_path path;
+
+	open_tree(SCHEMA ",\"targets\":{\"/mnt/a\":{\"kind\":\"regular\",\"size_bytes\":4096,"
+			 "\"major\":259,\"minor\":1,\"dax\":true,\"map_sync\":\"ok\"},\"/b\":{"
+			 "\"kind\":\"directory\",\"major\":1,\"map_sync\":\"EOPNOTSUPP\",\"error\":"
+			 "\"EACCES\",\"dax\":false}}}");
+	answers_of_path(&answers, "/mnt/a", &path);
+	assert_int_equal(path.kind, ANSWERS_REGULAR);
+	assert_int_equal(path.size_bytes, 4096);
+	assert_true(path.numbers);
+	assert_int_equal(path.major, 259);
+	assert_int_equal(path.minor, 1);
+	assert_int_equal(path.dax, 1);
+	assert_int_equal(path.map_sync, 0);
+	assert_int_equal(path.error, 0);
+	answers_of_path(&answers, "/b", &path);
+	assert_int_equal(path.kind, ANSWERS_DIRECTORY);
+	assert_int_equal(path.size_bytes, -1);
+	assert_false(path.numbers);
+	assert_int_equal(path.dax, 0);
+	assert_int_equal(path.map_sync, EOPNOTSUPP);
+	assert_int_equal(path.error, EACCES);
+}
+
+static void a_probe_needs_both_counts(void **s)
+{
+	struct answers_probe probe = {.done = false};
+
+	open_tree(SCHEMA ",\"probe\":{\"rdma_bytes\":100,\"window_bytes\":4096}}");
+	snprintf(probe.why, sizeof(probe.why), "not run");
+	answers_of_probe(&answers, &probe);
+	assert_false(probe.done);
+	assert_string_equal(probe.why, "not run");
+	answers_close(&answers);
+	open_tree(SCHEMA ",\"probe\":{\"rdma_bytes\":100,\"memory_write_bytes\":0,\"events\":"
+			 "\"imc\"}}");
+	answers_of_probe(&answers, &probe);
+	assert_true(probe.done);
+	assert_int_equal(probe.rdma_bytes, 100);
+	assert_int_equal(probe.memory_write_bytes, 0);
+	assert_int_equal(probe.window_bytes, -1);
+	assert_string_equal(probe.events, "imc");
+	assert_string_equal(probe.why, "");
+}
+
+/* What only this machine has: its paths. */
+
+static void ask(const char *name, struct answers_path *out)
+{
+	char path[PATH_MAX];
+
+	assert_int_equal(answers_open(&answers, &machine), 0);
+	answers_of_path(&answers, scratch_path(name, path), out);
+}
+
+static void a_file_is_asked_without_a_trace(void **s)
+{
+	const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
+	char file[PATH_MAX], text[16];
+	struct answers_path path;
+	struct stat before, after;
+
+	scratch_write("file", "content");
+	assert_int_equal(utimensat(AT_FDCWD, scratch_path("file", file), times, 0), 0);
+	assert_int_equal(stat(file, &before), 0);
+	ask("file", &path);
+	assert_int_equal(path.kind, ANSWERS_REGULAR);
+	assert_int_equal(path.size_bytes, 7);
+	assert_true(path.numbers);
+	assert_true(path.map_sync >= 0);
+	assert_int_equal(stat(file, &after), 0);
+	assert_int_equal(after.st_atime, 1000);
+	assert_int_equal(after.st_mtime, 2000);
+	assert_int_equal(after.st_ctime, before.st_ctime);
+	scratch_read("file", text, sizeof(text));
+	assert_string_equal(text, "content");
+}
+
+static void an_empty_file_can_be_asked(void **s)
+{
+	struct answers_path path;
+
+	scratch_write("empty", "");
+	ask("empty", &path);
+	assert_int_equal(path.kind, ANSWERS_REGULAR);
+	assert_int_equal(path.size_bytes, 0);
+	assert_true(path.map_sync >= 0);
+}
+
+static void a_directory_stays_as_it_is(void **s)
+{
+	char directory[PATH_MAX];
+	struct answers_path path;
+	struct stat before, after;
+
+	scratch_write("directory/only", "");
+	assert_int_equal(stat(scratch_path("directory", directory), &before), 0);
+	ask("directory", &path);
+	assert_int_equal(path.kind, ANSWERS_DIRECTORY);
+	assert_int_equal(path.size_bytes, -1);
+	assert_int_equal(stat(directory, &after), 0);
+	assert_int_equal(after.st_mtime, before.st_mtime);
+	assert_int_equal(after.st_nlink, before.st_nlink);
+}
+
+/* Opening it would wait for a writer. */
+static void a_fifo_is_not_opened(void **s)
+{
+	char fifo[PATH_MAX];
+	struct answers_path path;
+
+	assert_int_equal(mkfifo(scratch_path("fifo", fifo), 0600), 0);
+	ask("fifo", &path);
+	assert_int_equal(path.kind, ANSWERS_OTHER);
+	assert_int_equal(path.map_sync, -1);
+}
+
+static void a_link_is_followed(void **s)
+{
+	struct answers_path path;
+
+	scratch_write("file", "1");
+	scratch_link("file", "link");
+	ask("link", &path);
+	assert_int_equal(path.kind, ANSWERS_REGULAR);
+}
+
+static void what_is_missing_is_nothing(void **s)
+{
+	struct answers_path path;
+
+	ask("nothing", &path);
+	assert_int_equal(path.kind, ANSWERS_NONE);
+	assert_int_equal(path.error, ENOENT);
+	scratch_write("file", "");
+	ask("file", &path);
+	answers_of_path(&answers, "/dev/null/below", &path);
+	assert_int_equal(path.kind, ANSWERS_NONE);
+}
+
+/* Linux Documentation/admin-guide/devices.txt: /dev/null is 1:3. */
+static void a_device_node_has_its_own_numbers(void **s)
+{
+	struct answers_path path;
+
+	assert_int_equal(answers_open(&answers, &machine), 0);
+	answers_of_path(&answers, "/dev/null", &path);
+	assert_int_equal(path.kind, ANSWERS_CHARACTER);
+	assert_true(path.numbers);
+	assert_int_equal(path.major, 1);
+	assert_int_equal(path.minor, 3);
+	assert_int_equal(path.map_sync, -1);
+}
+
+static void a_locked_directory_is_said_to_be(void **s)
+{
+	char directory[PATH_MAX], file[PATH_MAX];
+	struct answers_path path;
+
+	if (geteuid() == 0)
+		skip();
+	scratch_write("locked/file", "");
+	scratch_path("locked/file", file);
+	assert_int_equal(chmod(scratch_path("locked", directory), 0), 0);
+	ask("locked/file", &path);
+	assert_int_equal(chmod(directory, 0700), 0);
+	assert_int_equal(path.kind, ANSWERS_UNKNOWN);
+	assert_int_equal(path.error, EACCES);
+}
+
+static void no_device_of_that_name_answers(void **s)
+{
+	struct answers_device device;
+
+	assert_int_equal(answers_open(&answers, &machine), 0);
+	answers_of_device(&answers, "no_such_device", &device);
+	assert_false(device.known);
+	assert_string_not_equal(device.why, "");
+}
+
+/* From the machine to a facts.json and back. */
+
+static void note_all(const char *const *names, struct answers_path *paths, size_t count)
+{
+	char text[PATH_MAX];
+
+	assert_int_equal(answers_open(&answers, &machine), 0);
+	answers.record = json_pack("{s:s}", "schema", ANSWERS_SCHEMA);
+	assert_non_null(answers.record);
+	for (size_t i = 0; i < count; i++)
+		answers_of_path(&answers, names[i], &paths[i]);
+	answers_note_probe(&answers, &(struct answers_probe){.done = true,
+							     .rdma_bytes = 5,
+							     .memory_write_bytes = 4,
+							     .window_bytes = 3,
+							     .events = "imc"});
+	assert_int_equal(json_dump_file(answers.record, scratch_path("facts.json", text), 0), 0);
+	json_decref(answers.record);
+	answers_close(&answers);
+}
+
+static void noted_answers_come_back(void **s)
+{
+	char file[PATH_MAX], directory[PATH_MAX];
+	const char *const names[] = {scratch_path("file", file), scratch_path("dir", directory),
+				     "/dev/null", "/no/such/thing"};
+	const size_t count = sizeof(names) / sizeof(names[0]);
+	struct answers_path paths[4], path;
+	struct answers_probe probe = {.done = false};
+
+	scratch_write("file", "content");
+	assert_int_equal(mkdir(directory, 0700), 0);
+	note_all(names, paths, count);
+	assert_int_equal(answers_open(&answers, &tree), 0);
+	for (size_t i = 0; i < count; i++) {
+		answers_of_path(&answers, names[i], &path);
+		assert_int_equal(path.kind, paths[i].kind);
+		assert_int_equal(path.size_bytes, paths[i].size_bytes);
+		assert_int_equal(path.numbers, paths[i].numbers);
+		assert_int_equal(path.major, paths[i].major);
+		assert_int_equal(path.minor, paths[i].minor);
+		assert_int_equal(path.dax, paths[i].dax);
+		assert_int_equal(path.map_sync, paths[i].map_sync);
+		assert_int_equal(path.error, paths[i].error);
+	}
+	answers_of_probe(&answers, &probe);
+	assert_true(probe.done);
+	assert_int_equal(probe.memory_write_bytes, 4);
+	assert_int_equal(probe.window_bytes, 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_roots, close_roots)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(nul_is_no_json),
+		cmocka_unit_test(deep_nesting_ends),
+		cmocka_unit_test(all_may_be_missing),
+		TEST(too_large_a_file_is_refused),
+		TEST(what_is_no_file_is_refused),
+		TEST(without_a_file_nothing_is_known),
+		TEST(a_device_is_read),
+		TEST(a_part_of_a_device_is_a_part),
+		TEST(a_target_is_read),
+		TEST(a_probe_needs_both_counts),
+		TEST(a_file_is_asked_without_a_trace),
+		TEST(an_empty_file_can_be_asked),
+		TEST(a_directory_stays_as_it_is),
+		TEST(a_fifo_is_not_opened),
+		TEST(a_link_is_followed),
+		TEST(what_is_missing_is_nothing),
+		TEST(a_device_node_has_its_own_numbers),
+		TEST(a_locked_directory_is_said_to_be),
+		TEST(no_device_of_that_name_answers),
+		TEST(noted_answers_come_back),
+	};
+
+	return cmocka_run_group_tests_name("readiness.answers", tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_checks_limits.c -- LIM-01, LIM-02 and PEER-01: each status from the
+ * facts that lead to it.
+ */
+#include "cases.h"
+
+static void limit(struct facts *f, int64_t bytes)
+{
+	f->limits.memlock_bytes = bytes;
+	f->target.size_bytes = 1LL << 30;
+}
+
+static void enough(struct facts *f)
+{
+	limit(f, 1LL << 30);
+}
+
+static void a_byte_short(struct facts *f)
+{
+	limit(f, (1LL << 30) - 1);
+}
+
+static void short_but_capable(struct facts *f)
+{
+	a_byte_short(f);
+	f->limits.may_lock = KNOWN_YES;
+}
+
+static void odp(struct facts *f, uint64_t general, uint32_t rc)
+{
+	a_byte_short(f);
+	f->verbs.odp_known = true;
+	f->verbs.odp_general = general;
+	f->verbs.odp_rc = rc;
+}
+
+/* Bits of <infiniband/verbs.h>: IBV_ODP_SUPPORT, and of RC write 1 << 2, read 1 << 3. */
+static void short_but_odp(struct facts *f)
+{
+	odp(f, 1, 0x0c);
+}
+
+static void odp_of_writes_alone(struct facts *f)
+{
+	odp(f, 1, 0x04);
+}
+
+static void odp_of_no_transport(struct facts *f)
+{
+	odp(f, 0, 0x0c);
+}
+
+static void odp_unknown(struct facts *f)
+{
+	short_but_odp(f);
+	f->verbs.odp_known = false;
+}
+
+static void no_target(struct facts *f)
+{
+	limit(f, 1 << 16);
+	f->target.size_bytes = -1;
+}
+
+static void unread(struct facts *f)
+{
+	limit(f, -1);
+	f->limits.open_files = -1;
+}
+
+static void unread_but_capable(struct facts *f)
+{
+	unread(f);
+	f->limits.may_lock = KNOWN_YES;
+}
+
+static void few_files(struct facts *f)
+{
+	f->limits.open_files = 63;
+}
+
+static void files_for_one(struct facts *f)
+{
+	f->limits.open_files = 64;
+}
+
+static void short_queue(struct facts *f)
+{
+	f->verbs.max_qp_wr = 63;
+}
+
+static void few_entries(struct facts *f)
+{
+	f->verbs.max_cqe = 127;
+}
+
+static void no_reads(struct facts *f)
+{
+	f->verbs.max_qp_rd_atom = 0;
+}
+
+static void silent_device(struct facts *f)
+{
+	f->verbs = (struct answers_device){
+		.max_qp_wr = -1, .max_cqe = -1, .max_qp_rd_atom = -1, .why = "busy"};
+}
+
+static void few_files_and_silent(struct facts *f)
+{
+	silent_device(f);
+	few_files(f);
+}
+
+static const struct check_case cases[] = {
+	{"LIM-01", READINESS_PASS, NULL},
+	{"LIM-01", READINESS_PASS, enough},
+	{"LIM-01", READINESS_PASS, short_but_capable},
+	{"LIM-01", READINESS_PASS, unread_but_capable},
+	{"LIM-01", READINESS_WARN, short_but_odp},
+	{"LIM-01", READINESS_FAIL, a_byte_short},
+	{"LIM-01", READINESS_FAIL, odp_of_writes_alone},
+	{"LIM-01", READINESS_FAIL, odp_of_no_transport},
+	{"LIM-01", READINESS_FAIL, odp_unknown},
+	{"LIM-01", READINESS_INFO, no_target},
+	{"LIM-01", READINESS_UNKNOWN, unread},
+	{"LIM-02", READINESS_PASS, NULL},
+	{"LIM-02", READINESS_PASS, files_for_one},
+	{"LIM-02", READINESS_FAIL, few_files},
+	{"LIM-02", READINESS_FAIL, short_queue},
+	{"LIM-02", READINESS_FAIL, few_entries},
+	{"LIM-02", READINESS_FAIL, no_reads},
+	{"LIM-02", READINESS_FAIL, few_files_and_silent},
+	{"LIM-02", READINESS_UNKNOWN, silent_device},
+	{"LIM-02", READINESS_UNKNOWN, unread},
+};
+
+#define COUNT (sizeof(cases) / sizeof(cases[0]))
+
+static void each_case_has_its_status(void **s)
+{
+	cases_run(checks_limits, cases, COUNT);
+}
+
+static void statuses_are_those_explained(void **s)
+{
+	cases_cover(checks_limits, cases, COUNT);
+}
+
+static void the_limit_that_is_needed_is_told(void **s)
+{
+	struct readiness_finding finding = case_look(checks_limits, "LIM-01", a_byte_short);
+
+	assert_non_null(strstr(finding.fix, "1048576 KiB"));
+}
+
+static void what_is_too_little_is_told(void **s)
+{
+	struct readiness_finding finding = case_look(checks_limits, "LIM-02", no_reads);
+
+	assert_string_equal(finding.meaning, "max_qp_rd_atom is 0, and one connection needs 1.");
+}
+
+static void one_host_cannot_see_the_other(void **s)
+{
+	static const struct check_case peer[] = {{"PEER-01", READINESS_INFO, NULL}};
+
+	cases_run(checks_peer, peer, 1);
+	cases_cover(checks_peer, peer, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_case_has_its_status),
+		cmocka_unit_test(statuses_are_those_explained),
+		cmocka_unit_test(the_limit_that_is_needed_is_told),
+		cmocka_unit_test(what_is_too_little_is_told),
+		cmocka_unit_test(one_host_cannot_see_the_other),
+	};
+
+	return cmocka_run_group_tests_name("readiness.checks_limits", tests, NULL, NULL);
+}

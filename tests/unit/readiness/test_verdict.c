@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_verdict.c -- each row of the verdict, and which of two goes first.
+ *
+ * The situations are those of a host where all is well, with one or two things
+ * changed; findings are set by hand, so that rows are told apart.
+ */
+#include "common/readiness/ddio.h"
+#include "common/readiness/readiness.h"
+#include "made_facts.h"
+
+/* What is changed; several together make a situation. */
+enum change {
+	NONE = 0,
+	NO_DEVICE = 1 << 0,
+	STATEMENT_CONFLICT = 1 << 1,
+	PROBE_CONFLICT = 1 << 2,
+	OTHER_FAIL = 1 << 3,
+	NO_TARGET = 1 << 4,
+	PM_UNKNOWN = 1 << 5,
+	PM_WARN = 1 << 6,
+	EMULATED = 1 << 7,
+	CXL = 1 << 8,
+	CPU_CACHE = 1 << 9,
+	NO_DOMAIN = 1 << 10,
+	TWO_DOMAINS = 1 << 11,
+	SOFTWARE = 1 << 12,
+	NATIVE = 1 << 13,
+	DDIO_IS_ON = 1 << 14,
+	DDIO_MAY_BE_ON = 1 << 15,
+	DDIO_ALMOST_OFF = 1 << 16,
+	DDIO_NOT_KNOWN = 1 << 17,
+	ASSUMED_OFF = 1 << 18,
+	PROBED_OFF = 1 << 19,
+	LENIENT = 1 << 20,
+	PM_SKIP = 1 << 21,
+	OLD_PLATFORM = 1 << 22,
+};
+
+struct situation {
+	unsigned changes;
+	const char *row;
+};
+
+static const struct situation situations[] = {
+	/* each row */
+	{NO_DEVICE, "no-device"},
+	{STATEMENT_CONFLICT, "conflict"},
+	{PROBE_CONFLICT, "conflict"},
+	{OTHER_FAIL, "failed"},
+	{NO_TARGET, "no-target"},
+	{PM_UNKNOWN, "pmem-doubtful"},
+	{PM_WARN, "pmem-doubtful"},
+	{EMULATED, "pmem-doubtful"},
+	{CXL, "pmem-doubtful"},
+	{CPU_CACHE, "eadr"},
+	{NO_DOMAIN, "domain-unknown"},
+	{TWO_DOMAINS, "domain-unknown"},
+	{SOFTWARE, "software"},
+	{NONE, "ddio-off"},
+	{PM_SKIP, "ddio-off"},
+	{DDIO_NOT_KNOWN | PROBED_OFF, "ddio-off"},
+	{DDIO_ALMOST_OFF | LENIENT, "ddio-off-lenient"},
+	{OLD_PLATFORM | LENIENT, "ddio-off-lenient"},
+	{DDIO_NOT_KNOWN | ASSUMED_OFF, "ddio-assumed-off"},
+	{DDIO_NOT_KNOWN | NATIVE, "native"},
+	{DDIO_IS_ON, "ddio-on"},
+	{DDIO_MAY_BE_ON, "ddio-on-possible"},
+	{DDIO_ALMOST_OFF, "ddio-off-warn"},
+	{OLD_PLATFORM, "ddio-off-warn"},
+	{DDIO_NOT_KNOWN, "ddio-unknown"},
+
+	/* unknown is never off: what does not lift a doubt */
+	{DDIO_NOT_KNOWN | LENIENT, "ddio-unknown"},
+	{DDIO_MAY_BE_ON | LENIENT, "ddio-on-possible"},
+	{DDIO_IS_ON | LENIENT, "ddio-on"},
+	{SOFTWARE | ASSUMED_OFF, "software"},
+	{SOFTWARE | PROBED_OFF, "software"},
+	{SOFTWARE | LENIENT, "software"},
+	{NO_DOMAIN | ASSUMED_OFF | DDIO_NOT_KNOWN, "domain-unknown"},
+	{NO_DOMAIN | NATIVE, "domain-unknown"},
+
+	/* which of two goes first */
+	{NO_DEVICE | STATEMENT_CONFLICT | OTHER_FAIL | NO_TARGET, "no-device"},
+	{STATEMENT_CONFLICT | OTHER_FAIL, "conflict"},
+	{PROBE_CONFLICT | NO_TARGET, "conflict"},
+	{OTHER_FAIL | NO_TARGET, "failed"},
+	{OTHER_FAIL | CPU_CACHE, "failed"},
+	{OTHER_FAIL | NATIVE, "failed"},
+	{NO_TARGET | PM_UNKNOWN, "no-target"},
+	{NO_TARGET | CPU_CACHE, "no-target"},
+	{NO_TARGET | NATIVE, "no-target"},
+	{PM_UNKNOWN | CPU_CACHE, "pmem-doubtful"},
+	{EMULATED | CPU_CACHE, "pmem-doubtful"},
+	{CXL | NATIVE, "pmem-doubtful"},
+	{PM_WARN | NO_DOMAIN, "pmem-doubtful"},
+	{CPU_CACHE | DDIO_IS_ON, "eadr"},
+	{CPU_CACHE | SOFTWARE, "eadr"},
+	{CPU_CACHE | NATIVE, "eadr"},
+	{CPU_CACHE | DDIO_NOT_KNOWN | ASSUMED_OFF, "eadr"},
+	{NO_DOMAIN | SOFTWARE, "domain-unknown"},
+	{NO_DOMAIN | DDIO_IS_ON, "domain-unknown"},
+	{SOFTWARE | DDIO_IS_ON, "software"},
+	{SOFTWARE | NATIVE, "native"},
+	{NATIVE, "ddio-off"},
+	{NATIVE | DDIO_ALMOST_OFF | LENIENT, "ddio-off-lenient"},
+	{NATIVE | DDIO_NOT_KNOWN | ASSUMED_OFF, "ddio-assumed-off"},
+	{NATIVE | DDIO_IS_ON, "native"},
+	{NATIVE | DDIO_MAY_BE_ON, "native"},
+	{NATIVE | DDIO_ALMOST_OFF, "native"},
+};
+
+#define SITUATIONS (sizeof(situations) / sizeof(situations[0]))
+
+static struct readiness_finding findings[READINESS_CHECKS_MAX];
+
+static void set(const char *id, enum readiness_status status)
+{
+	size_t index = readiness_check_index(id);
+
+	assert_in_range(index, 0, READINESS_CHECKS_MAX - 1);
+	findings[index].status = status;
+	snprintf(findings[index].meaning, sizeof(findings[index].meaning), "%s is so.", id);
+}
+
+static void change_findings(unsigned changes)
+{
+	for (size_t i = 0; i < READINESS_CHECKS_MAX; i++)
+		findings[i] = (struct readiness_finding){.status = READINESS_PASS};
+	set("CAP-01", changes & NATIVE ? READINESS_PASS : READINESS_INFO);
+	if (changes & NO_DEVICE)
+		set("DEV-01", READINESS_FAIL);
+	if (changes & STATEMENT_CONFLICT)
+		set("DDIO-05", READINESS_FAIL);
+	if (changes & PROBE_CONFLICT)
+		set("DDIO-06", READINESS_FAIL);
+	if (changes & OTHER_FAIL)
+		set("LIM-02", READINESS_FAIL);
+	if (changes & PM_UNKNOWN)
+		set("PM-04", READINESS_UNKNOWN);
+	if (changes & PM_WARN)
+		set("PM-05", READINESS_WARN);
+	if (changes & PM_SKIP)
+		set("PM-03", READINESS_SKIP);
+	if (changes & EMULATED)
+		set("PM-07", READINESS_WARN);
+	if (changes & CXL)
+		set("PM-09", READINESS_UNKNOWN);
+	if (changes & (NO_DOMAIN | TWO_DOMAINS))
+		set("PM-06", READINESS_UNKNOWN);
+}
+
+static void domain(struct facts_region *region, const char *text)
+{
+	snprintf(region->persistence_domain, sizeof(region->persistence_domain), "%s", text);
+}
+
+static void change_target(struct facts_target *target, unsigned changes)
+{
+	if (changes & NO_TARGET)
+		target->shape = TARGET_NOT_GIVEN;
+	if (changes & CPU_CACHE)
+		domain(&target->regions[0], "cpu_cache");
+	if (changes & NO_DOMAIN)
+		domain(&target->regions[0], "");
+	if (changes & TWO_DOMAINS) {
+		target->regions[1] = target->regions[0];
+		domain(&target->regions[1], "cpu_cache");
+		target->regions_count = 2;
+	}
+}
+
+static void change_ddio(struct facts *facts, unsigned changes)
+{
+	if (changes & DDIO_IS_ON)
+		made_registers(made_port(facts), 0x00183091, 0);
+	if (changes & (DDIO_ALMOST_OFF | DDIO_MAY_BE_ON))
+		made_registers(made_port(facts), 0x00183019, 0);
+	if (changes & DDIO_MAY_BE_ON)
+		made_control(made_nic(facts), 0x2930);
+	if (changes & DDIO_NOT_KNOWN)
+		facts->platform.model = 0x6a;
+	if (changes & OLD_PLATFORM) {
+		facts->platform.model = 0x4f;
+		made_put(made_port(facts), 2, 0x6f02, 2);
+		made_port(facts)->device = 0x6f02;
+	}
+	if (changes & ASSUMED_OFF)
+		facts->claims.ddio_assumed = KNOWN_NO;
+	if (changes & PROBED_OFF)
+		facts->claims.probe = (struct answers_probe){.done = true,
+							     .rdma_bytes = 1000000,
+							     .memory_write_bytes = 990000,
+							     .window_bytes = 65536};
+}
+
+static struct facts *change(unsigned changes)
+{
+	struct facts *facts = made_facts();
+
+	if (changes & NO_DEVICE)
+		memset(&facts->device, 0, sizeof(facts->device));
+	if (changes & SOFTWARE) {
+		facts->device.kind = DEVICE_RXE;
+		facts->pci.count = 0;
+	}
+	change_target(&facts->target, changes);
+	change_ddio(facts, changes);
+	change_findings(changes);
+	return facts;
+}
+
+static void each_situation_has_its_row(void **s)
+{
+	for (size_t i = 0; i < SITUATIONS; i++) {
+		struct facts *facts = change(situations[i].changes);
+		const struct verdict_row *row =
+			readiness_judge(facts, findings, (situations[i].changes & LENIENT) != 0);
+
+		if (strcmp(row->name, situations[i].row) != 0)
+			fail_msg("situation %zu: %s in place of %s", i, row->name,
+				 situations[i].row);
+		made_free(facts);
+	}
+}
+
+static void each_row_has_a_situation(void **s)
+{
+	for (size_t row = 0; row < READINESS_ROWS; row++) {
+		size_t i = 0;
+
+		while (i < SITUATIONS && strcmp(situations[i].row, readiness_rows[row].name) != 0)
+			i++;
+		if (i == SITUATIONS)
+			fail_msg("%s has none", readiness_rows[row].name);
+	}
+}
+
+/* The contract of exit codes: 0 ready, 1 a negative verdict, 3 undetermined. */
+static void codes_follow_the_verdict(void **s)
+{
+	for (size_t i = 0; i < READINESS_ROWS; i++) {
+		const struct verdict_row *row = &readiness_rows[i];
+		int code = 0;
+
+		if (row->verdict == VERDICT_GPSPM_ONLY || row->verdict == VERDICT_NOT_READY)
+			code = 1;
+		else if (row->verdict == VERDICT_UNDETERMINED)
+			code = 3;
+		assert_int_equal(row->exit_code, code);
+		assert_non_null(row->reason);
+		assert_non_null(row->direct_write_why);
+	}
+}
+
+/* A wrong true loses data: only where writes are known, or said, to reach the domain. */
+static void true_is_recommended_where_ready(void **s)
+{
+	for (size_t i = 0; i < READINESS_ROWS; i++) {
+		const struct verdict_row *row = &readiness_rows[i];
+
+		assert_int_equal(row->direct_write, row->verdict == VERDICT_APM_READY ||
+							    row->verdict == VERDICT_APM_READY_EADR);
+	}
+}
+
+/* Every status of PM-01 to PM-05 that is not good keeps the verdict from being good. */
+static void no_doubt_about_the_memory_is_ready(void **s)
+{
+	static const char *const ids[] = {"PM-01", "PM-02", "PM-03", "PM-04", "PM-05"};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		for (int status = 0; status < READINESS_STATUSES; status++) {
+			struct facts *facts = change(NONE);
+			bool ready = status == READINESS_PASS || status == READINESS_SKIP;
+
+			set(ids[i], (enum readiness_status)status);
+			assert_int_equal(readiness_judge(facts, findings, true)->exit_code == 0,
+					 ready);
+			made_free(facts);
+		}
+	}
+}
+
+static struct readiness *judged(unsigned changes)
+{
+	struct readiness *readiness = calloc(1, sizeof(*readiness));
+	struct facts *facts = change(changes);
+
+	assert_non_null(readiness);
+	readiness->facts = *facts;
+	free(facts);
+	memcpy(readiness->findings, findings, sizeof(findings));
+	ddio_decide(&readiness->facts, &readiness->ddio);
+	readiness->row = readiness_judge(&readiness->facts, findings, false);
+	return readiness;
+}
+
+static void judged_free(struct readiness *readiness)
+{
+	readiness_free(readiness);
+	free(readiness);
+}
+
+static void is_because(unsigned changes, const char *expected)
+{
+	struct readiness *readiness = judged(changes);
+	char text[256];
+
+	readiness_because(readiness, text, sizeof(text));
+	assert_string_equal(text, expected);
+	judged_free(readiness);
+}
+
+static void what_counted_is_named(void **s)
+{
+	is_because(NONE, "");
+	is_because(OTHER_FAIL, "LIM-02 FAIL: LIM-02 is so.");
+	is_because(STATEMENT_CONFLICT | PROBE_CONFLICT,
+		   "DDIO-05 FAIL, DDIO-06 FAIL: DDIO-05 is so.");
+	is_because(PM_UNKNOWN | EMULATED, "PM-04 UNKNOWN, PM-07 WARN: PM-04 is so.");
+	is_because(NO_DOMAIN, "PM-06 UNKNOWN: PM-06 is so.");
+}
+
+static void a_long_reason_is_cut(void **s)
+{
+	struct readiness *readiness = judged(STATEMENT_CONFLICT | PROBE_CONFLICT);
+	char text[20];
+
+	readiness_because(readiness, text, sizeof(text));
+	assert_string_equal(text, "DDIO-05 FAIL, DDIO-");
+	judged_free(readiness);
+}
+
+static void a_statement_is_marked(void **s)
+{
+	struct readiness *said = judged(DDIO_NOT_KNOWN | ASSUMED_OFF), *seen = judged(ASSUMED_OFF);
+
+	assert_true(readiness_assumed(said));
+	assert_false(readiness_assumed(seen));
+	judged_free(said);
+	judged_free(seen);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_situation_has_its_row),
+		cmocka_unit_test(each_row_has_a_situation),
+		cmocka_unit_test(codes_follow_the_verdict),
+		cmocka_unit_test(true_is_recommended_where_ready),
+		cmocka_unit_test(no_doubt_about_the_memory_is_ready),
+		cmocka_unit_test(what_counted_is_named),
+		cmocka_unit_test(a_long_reason_is_cut),
+		cmocka_unit_test(a_statement_is_marked),
+	};
+
+	return cmocka_run_group_tests_name("readiness.verdict", tests, NULL, NULL);
+}
