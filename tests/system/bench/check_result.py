@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/rpma-bench-1.schema.json"
+CHECK_SCHEMA = SCHEMA.with_name("rpma-ddio-check-1.schema.json")
+READINESS = ["NOT_READY", "UNDETERMINED", "GPSPM_ONLY", "NATIVE_FLUSH_READY", "APM_READY", "APM_READY_EADR"]
 Z95 = 1.959963984540054
 # Student's t, 97.5 %, by degrees of freedom
 T975 = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216]
@@ -271,6 +273,55 @@ def check_params(params: dict[str, Any]) -> None:
     assert (params["read_fraction"] is not None) == (params["test"] == "mix")
 
 
+def check_readiness(document: dict[str, Any]) -> None:
+    """The server's block: its own schema, of the targets measured, the least ready first."""
+    block = document["readiness"]
+    if block is None:
+        assert not document["points"], "points, and no readiness of their target"
+        return
+    try:
+        import jsonschema
+    except ImportError:
+        jsonschema = None  # type: ignore[assignment]
+    if jsonschema is not None:
+        schema = json.loads(CHECK_SCHEMA.read_text())
+        schema = {"$ref": "#/$defs/block", "$defs": schema["$defs"]}
+        jsonschema.Draft202012Validator(schema).validate(block)
+    targets = {target["index"]: target for target in block["targets"]}
+    assert len(targets) == len(block["targets"])
+    used = {point["params"]["target_memory"]["index"] for point in document["points"]}
+    assert used == set(targets) or not used, (used, set(targets))
+    least = min((target["verdict"] for target in targets.values()), key=READINESS.index)
+    assert block["verdict"] == least, block["verdict"]
+
+
+def persists(params: dict[str, Any], block: dict[str, Any]) -> bool:
+    """Has what was flushed in this way survived, by the verdict on its target?"""
+    if params["target_memory"]["kind"] not in ("devdax", "fsdax"):
+        return False
+    if params["persist"] in ("gpspm", "gpspm-rt"):
+        # the processor wrote it back: of DDIO alone this does not depend
+        return block["verdict"] not in ("NOT_READY", "UNDETERMINED") or block["judgement"][
+            "row"].startswith("ddio-")
+    ready = {"APM_READY", "APM_READY_EADR"}
+    if params["flush_method"] == "native":
+        ready.add("NATIVE_FLUSH_READY")
+    return params["flush"] == "persistent" and block["verdict"] in ready
+
+
+def check_persistence(document: dict[str, Any]) -> None:
+    """Who believes a figure with persistence is told where it is not proven."""
+    if document.get("ranks"):
+        return
+    blocks = {target["index"]: target for target in (document["readiness"] or {}).get("targets", [])}
+    claims = [params for params in (point["params"] for point in document["points"])
+              if params["persist"] != "none"]
+    unproven = [params for params in claims
+                if not persists(params, blocks[params["target_memory"]["index"]])]
+    codes = {warning["code"] for warning in document["run"]["warnings"]}
+    assert ("PERSISTENCE_UNPROVEN" in codes) == bool(unproven), (codes, unproven)
+
+
 def clients(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Of rpma-bench-mpi, what each client measured alone."""
     return [one for rank in document.get("ranks") or [] for one in rank["measured"]]
@@ -315,6 +366,8 @@ def check_clients(point: dict[str, Any], repeat: dict[str, Any],
 def check_document(document: dict[str, Any], verify: bool = False) -> None:
     """All that follows from the file itself."""
     check_schema(document)
+    check_readiness(document)
+    check_persistence(document)
     orders = []
     measured = clients(document)
     for point in document["points"]:

@@ -169,3 +169,5 @@ def test_a_result_names_its_hosts_unless_told_not_to(
     for block in document["environment"].values():
         assert block["host"]["hostname"] == name
         assert block["nic"]["ibdev"]
+    assert document["readiness"]["verdict"] == "NOT_READY"  # its target is no persistent memory
+    assert os.uname().nodename not in json.dumps(document["readiness"]) or not options

@@ -52,6 +52,7 @@ static int teardown(void **state)
 {
 	sysroot_close(&run.sysroot);
 	json_decref(run.remote.environment);
+	json_decref(run.remote.readiness);
 	json_decref(repeats[0]);
 	return scratch_teardown(state);
 }
@@ -320,6 +321,55 @@ static void persistence_is_not_believed(void **state)
 	r.flush = "persistent";
 	add_repeat(r, NULL);
 	expect_warning("PERSISTENCE_UNPROVEN", "rests on the statement");
+	expect_warning("PERSISTENCE_UNPROVEN", "is not known");
+}
+
+/* What the server's platform came to, for its one target. */
+static void set_verdict(const char *verdict, const char *row)
+{
+	json_decref(run.remote.readiness);
+	run.remote.readiness = json_pack(
+		"[{s:s, s:{}, s:{s:s, s:s, s:s}, s:{}}]", "verdict", verdict, "target", "judgement",
+		"row", row, "reason", "So it is.", "because", "PM-06 FAIL", "direct_write_to_pmem");
+}
+
+static void persistence_is_believed_by_the_verdict(void **state)
+{
+	static const struct {
+		const char *verdict, *row;
+		enum bench_persist persist;
+		bool native, proven;
+	} cases[] = {
+		{"APM_READY", "ddio-off", BENCH_APM, false, true},
+		{"APM_READY_EADR", "eadr", BENCH_APM, false, true},
+		{"NATIVE_FLUSH_READY", "native", BENCH_APM, false, false},
+		{"NATIVE_FLUSH_READY", "native", BENCH_APM, true, true},
+		{"APM_READY", "ddio-off", BENCH_NATIVE, true, true},
+		{"GPSPM_ONLY", "ddio-on", BENCH_APM, false, false},
+		{"GPSPM_ONLY", "ddio-on", BENCH_GPSPM, false, true},
+		{"GPSPM_ONLY", "software", BENCH_GPSPM, false, true},
+		{"UNDETERMINED", "ddio-unknown", BENCH_APM, false, false},
+		{"UNDETERMINED", "ddio-unknown", BENCH_GPSPM, false, true},
+		{"UNDETERMINED", "domain-unknown", BENCH_GPSPM, false, false},
+		{"NOT_READY", "failed", BENCH_APM, false, false},
+		{"NOT_READY", "failed", BENCH_GPSPM, false, false},
+		{"FROM_THE_FUTURE", "x", BENCH_APM, true, false},
+	};
+
+	run.remote.offer.targets[0].kind = TARGET_DEVDAX;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct repeat r = made_repeat(1000, 100);
+
+		point.persist = cases[i].persist;
+		r.flush = cases[i].persist == BENCH_GPSPM ? NULL : "persistent";
+		r.native_flush = cases[i].native;
+		json_decref(repeats[0]);
+		repeats[0] = NULL;
+		add_repeat(r, NULL);
+		set_verdict(cases[i].verdict, cases[i].row);
+		expect_warning("PERSISTENCE_UNPROVEN", cases[i].proven ? NULL : "So it is.");
+		expect_warning("PERSISTENCE_UNPROVEN", cases[i].proven ? NULL : cases[i].verdict);
+	}
 }
 
 static void without_a_claim_of_persistence_nothing_is_said(void **state)
@@ -376,6 +426,7 @@ int main(void)
 		of_run(a_load_that_was_missed_is_said),
 		of_run(warnings_of_the_server_are_the_runs),
 		of_run(persistence_is_not_believed),
+		of_run(persistence_is_believed_by_the_verdict),
 		of_run(without_a_claim_of_persistence_nothing_is_said),
 		of_run(what_auto_became_is_said),
 		of_run(an_interrupted_run_says_how_far_it_got),
