@@ -24,9 +24,9 @@
 
 #define SECRET "secret"
 
-static const char *const words[] = {"a",   "b",	   "c",	       "d",    "..",	"..",
-				    ".",   "/",	   "//a",      "/b/c", "../..", "../" SECRET,
-				    "./a", SECRET, "/" SECRET, "a/b"};
+static const char *const words[] = {"a",   "b",	   "c",	      "d",    "..",    "..",
+				    ".",   "/",	   "//a",     "/b/c", "../..", "../secret",
+				    "./a", SECRET, "/secret", "a/b"};
 
 static char top[] = "/tmp/rpma-fuzz-XXXXXX";
 static int top_fd = -1;
