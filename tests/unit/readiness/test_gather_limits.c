@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_gather_limits.c -- limits and capabilities, as proc shows them.
+ */
+#include "common/readiness/gather.h"
+#include "scratch.h"
+
+#define LINE "Limit                     Soft Limit           Hard Limit           Units     \n"
+
+static struct sysroot root;
+static struct facts_limits limits;
+
+static int open_tree(void **state)
+{
+	return scratch_setup(state) != 0 || sysroot_open(&root, scratch) != 0;
+}
+
+static int close_tree(void **state)
+{
+	sysroot_close(&root);
+	return scratch_teardown(state);
+}
+
+static void gather(void)
+{
+	struct answers answers = {.root = &root};
+	const struct gather g = {.root = &root, .answers = &answers};
+
+	gather_limits(&g, &limits);
+}
+
+static void limits_are_read(void **s)
+{
+	scratch_write("proc/self/limits",
+		      LINE "Max open files            1024                 524288               "
+			   "files     \n"
+			   "Max locked memory         8388608              16777216             "
+			   "bytes     \n");
+	gather();
+	assert_int_equal(limits.memlock_bytes, 8388608);
+	assert_int_equal(limits.open_files, 524288);
+	assert_int_equal(limits.may_lock, KNOWN_NOT);
+}
+
+static void unlimited_is_more_than_any(void **s)
+{
+	scratch_write("proc/self/limits",
+		      LINE "Max locked memory         unlimited            unlimited            "
+			   "bytes     \n"
+			   "Max open files            unlimited            unlimited            "
+			   "files     \n");
+	gather();
+	assert_int_equal(limits.memlock_bytes, INT64_MAX);
+	assert_int_equal(limits.open_files, INT64_MAX);
+}
+
+static void what_is_no_limit_is_unknown(void **s)
+{
+	static const char *const texts[] = {
+		"",
+		LINE,
+		"Max locked memory",
+		"Max locked memory         some\n",
+		"Max locked memory         -1                   -1\n",
+		"XMax locked memory        1                    1\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		scratch_write("proc/self/limits", texts[i]);
+		gather();
+		assert_int_equal(limits.memlock_bytes, -1);
+		assert_int_equal(limits.open_files, -1);
+	}
+}
+
+/* CAP_IPC_LOCK is number 14 of <linux/capability.h>. */
+static void the_capability_is_read(void **s)
+{
+	scratch_write("proc/self/status", "Name:\tx\nCapPrm:\t0\nCapEff:\t0000000000004000\n");
+	gather();
+	assert_int_equal(limits.may_lock, KNOWN_YES);
+	scratch_write("proc/self/status", "Name:\tx\nCapEff:\t000001ffffffbfff\n");
+	gather();
+	assert_int_equal(limits.may_lock, KNOWN_NO);
+	scratch_write("proc/self/status", "Name:\tCapEff:\t0000000000004000\n");
+	gather();
+	assert_int_equal(limits.may_lock, KNOWN_NOT);
+}
+
+/* ib_umem_get() asks capable(), which is of the first user namespace. */
+static void root_of_a_container_may_not(void **s)
+{
+	scratch_write("proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n");
+	scratch_write("proc/self/uid_map", "         0     100000      65536\n");
+	gather();
+	assert_int_equal(limits.may_lock, KNOWN_NO);
+	scratch_write("proc/self/uid_map", "         0          0 4294967295\n");
+	gather();
+	assert_int_equal(limits.may_lock, KNOWN_YES);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tree, close_tree)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(limits_are_read),
+		TEST(unlimited_is_more_than_any),
+		TEST(what_is_no_limit_is_unknown),
+		TEST(the_capability_is_read),
+		TEST(root_of_a_container_may_not),
+	};
+
+	return cmocka_run_group_tests_name("readiness.gather_limits", tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_readiness.c -- one look as a whole: the order of the checks, what a tree
+ * with nothing in it gives, and how findings become JSON.
+ */
+#include <errno.h>
+
+#include "common/failure.h"
+#include "common/readiness/readiness.h"
+#include "scratch.h"
+
+/* What is shown, and in which order, is a promise to scripts. */
+static const char *const ids[] = {
+	"DEV-01",  "DEV-02",  "DEV-03",	 "DEV-04", "DEV-05", "PCI-01",	"PCI-02",  "PCI-03",
+	"PCI-04",  "PCI-05",  "PCI-06",	 "PCI-07", "PCI-08", "DDIO-01", "DDIO-02", "DDIO-03",
+	"DDIO-04", "DDIO-05", "DDIO-06", "PM-01",  "PM-02",  "PM-03",	"PM-04",   "PM-05",
+	"PM-06",   "PM-07",   "PM-08",	 "PM-09",  "PM-10",  "PM-11",	"ODP-01",  "ODP-02",
+	"CAP-01",  "CAP-02",  "CAP-03",	 "LIM-01", "LIM-02", "NUMA-01", "NUMA-02", "NUMA-03",
+	"SYS-01",  "SYS-02",  "SYS-03",	 "SYS-04", "SYS-05", "SYS-06",	"PEER-01",
+};
+
+#define COUNT (sizeof(ids) / sizeof(ids[0]))
+
+static struct sysroot root;
+static struct readiness *readiness;
+
+static int open_tree(void **state)
+{
+	readiness = calloc(1, sizeof(*readiness));
+	return readiness == NULL || scratch_setup(state) != 0 || sysroot_open(&root, scratch) != 0;
+}
+
+static int close_tree(void **state)
+{
+	readiness_free(readiness);
+	free(readiness);
+	sysroot_close(&root);
+	return scratch_teardown(state);
+}
+
+static void checks_are_in_order(void **s)
+{
+	for (size_t i = 0; i < COUNT; i++) {
+		assert_non_null(readiness_check_at(i));
+		assert_string_equal(readiness_check_at(i)->id, ids[i]);
+		assert_int_equal(readiness_check_index(ids[i]), i);
+	}
+	assert_null(readiness_check_at(COUNT));
+	assert_true(COUNT <= READINESS_CHECKS_MAX);
+	assert_true(readiness_check_index("PM-99") == SIZE_MAX);
+	assert_true(readiness_check_index("") == SIZE_MAX);
+}
+
+static void each_check_is_titled_and_explained(void **s)
+{
+	for (size_t i = 0; i < COUNT; i++) {
+		const struct readiness_check *check = readiness_check_at(i);
+
+		assert_in_range(strlen(check->title), 3, 48);
+		assert_true(strlen(check->explain) > 80);
+		assert_int_equal(check->explain[strlen(check->explain) - 1], '\n');
+	}
+}
+
+static void an_empty_tree_has_no_device(void **s)
+{
+	const struct readiness_cfg cfg = {.root = &root};
+
+	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_string_equal(readiness->row->name, "no-device");
+	assert_int_equal(readiness_find(readiness->findings, "DEV-01")->status, READINESS_FAIL);
+	for (size_t i = 0; i < COUNT; i++) {
+		enum readiness_status status = readiness->findings[i].status;
+
+		if (status == READINESS_PASS)
+			fail_msg("%s passes in an empty tree", ids[i]);
+		assert_string_not_equal(readiness->findings[i].meaning, "");
+	}
+}
+
+static void a_broken_facts_file_fails(void **s)
+{
+	const struct readiness_cfg cfg = {.root = &root, .target = "/dev/dax0.0"};
+
+	scratch_write("facts.json", "{\"schema\":2}");
+	assert_int_equal(readiness_look(readiness, &cfg), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "facts.json"));
+}
+
+static void a_probe_of_the_tree_counts(void **s)
+{
+	const struct facts_claims failed = {.ddio_assumed = KNOWN_NOT,
+					    .probe = {.why = "no events"}};
+	struct readiness_cfg cfg = {.root = &root};
+
+	scratch_write("facts.json", "{\"schema\":\"rpma-ddio-check-facts/1\",\"probe\":{"
+				    "\"rdma_bytes\":100,\"memory_write_bytes\":100}}");
+	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_true(readiness->facts.claims.probe.done);
+	cfg.claims = &failed;
+	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_true(readiness->facts.claims.probe.done);
+	assert_string_equal(readiness->facts.claims.probe.why, "");
+}
+
+static void a_probe_that_failed_is_kept(void **s)
+{
+	const struct facts_claims failed = {.ddio_assumed = KNOWN_NOT,
+					    .probe = {.why = "no events"}};
+	const struct readiness_cfg cfg = {.root = &root, .claims = &failed};
+
+	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_false(readiness->facts.claims.probe.done);
+	assert_string_equal(readiness->facts.claims.probe.why, "no events");
+}
+
+static const json_t *check_json(const json_t *block, const char *id)
+{
+	return json_array_get(json_object_get(block, "checks"), readiness_check_index(id));
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static void findings_become_json(void **s)
+{
+	const struct readiness_cfg cfg = {.root = &root, .target = "dram:1M"};
+	const json_t *check, *judgement;
+	json_t *block;
+
+	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	block = readiness_json(readiness);
+	assert_int_equal(json_array_size(json_object_get(block, "checks")), COUNT);
+	check = check_json(block, "PM-01");
+	assert_string_equal(text_of(check, "id"), "PM-01");
+	assert_string_equal(text_of(check, "status"), "FAIL");
+	assert_string_equal(text_of(check, "value"), "dram");
+	assert_string_not_equal(text_of(check, "fix"), "");
+	assert_true(json_is_null(json_object_get(check_json(block, "PM-02"), "fix")));
+	assert_string_equal(text_of(block, "verdict"), "UNDETERMINED");
+	judgement = json_object_get(block, "judgement");
+	assert_string_equal(text_of(judgement, "row"), "no-device");
+	assert_int_equal(json_integer_value(json_object_get(judgement, "exit_code")), 3);
+	assert_true(json_is_false(
+		json_object_get(json_object_get(block, "direct_write_to_pmem"), "value")));
+	assert_string_equal(text_of(json_object_get(block, "ddio"), "state"), "UNKNOWN");
+	json_decref(block);
+}
+
+/* A path of bytes that are no UTF-8 must not take the document along. */
+static void a_value_that_is_no_text_becomes_null(void **s)
+{
+	const struct readiness_cfg cfg = {.root = &root, .target = "/\xff\xfe"};
+	json_t *block;
+	char *text;
+
+	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	block = readiness_json(readiness);
+	assert_non_null(block);
+	assert_true(json_is_null(json_object_get(check_json(block, "PM-01"), "source")));
+	text = json_dumps(block, 0);
+	assert_non_null(text);
+	free(text);
+	json_decref(block);
+}
+
+static void texts_are_cut_and_made_printable(void **s)
+{
+	struct readiness_finding finding = {.status = READINESS_PASS};
+	char longer[1000];
+
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	finding_value(&finding, "%s", longer);
+	finding_source(&finding, "%s", longer);
+	finding_meaning(&finding, "%s", longer);
+	finding_fix(&finding, "%s", longer);
+	assert_int_equal(strlen(finding.value), sizeof(finding.value) - 1);
+	assert_int_equal(strlen(finding.fix), sizeof(finding.fix) - 1);
+	finding_value(&finding, "\033]0;%s\a\n\x7f", "title");
+	assert_string_equal(finding.value, "?]0;title???");
+	finding_say(&finding, READINESS_SKIP, "100%s", NULL);
+	assert_string_equal(finding.meaning, "100%s");
+	assert_string_equal(finding.fix, "");
+}
+
+static void names_are_upper_case(void **s)
+{
+	for (int i = 0; i < READINESS_STATUSES; i++) {
+		const char *name = readiness_status_name((enum readiness_status)i);
+
+		assert_in_range(strlen(name), 4, 7);
+		assert_int_equal(strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), strlen(name));
+	}
+	assert_string_equal(readiness_verdict_name(VERDICT_APM_READY_EADR), "APM_READY_EADR");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tree, close_tree)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(checks_are_in_order),
+		cmocka_unit_test(each_check_is_titled_and_explained),
+		TEST(an_empty_tree_has_no_device),
+		TEST(a_broken_facts_file_fails),
+		TEST(a_probe_of_the_tree_counts),
+		TEST(a_probe_that_failed_is_kept),
+		TEST(findings_become_json),
+		TEST(a_value_that_is_no_text_becomes_null),
+		cmocka_unit_test(texts_are_cut_and_made_printable),
+		cmocka_unit_test(names_are_upper_case),
+	};
+
+	return cmocka_run_group_tests_name("readiness.readiness", tests, NULL, NULL);
+}
