@@ -186,10 +186,12 @@ static void read_link(const struct pci_config *config, struct pci_express *expre
 bool pci_config_express(const struct pci_config *config, struct pci_express *express)
 {
 	size_t at = pci_config_capability(config, PCI_CAP_ID_EXP);
-	uint16_t control;
+	unsigned control;
+	uint16_t word;
 
-	if (at == 0 || !pci_config_word(config, at + PCI_EXP_DEVCTL, &control))
+	if (at == 0 || !pci_config_word(config, at + PCI_EXP_DEVCTL, &word))
 		return false;
+	control = word;
 	*express = (struct pci_express){
 		.at = at,
 		.type = pci_config_express_type(config),
