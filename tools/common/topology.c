@@ -252,6 +252,9 @@ int topology_list_add(char *list, size_t size, const char *more)
 	if (all != NULL && some != NULL) {
 		hwloc_bitmap_or(all, all, some);
 		ret = hwloc_bitmap_list_snprintf(list, size, all) < (int)size ? 0 : -ENOSPC;
+		/* a part of it would be another list */
+		if (ret)
+			list[0] = '\0';
 	}
 	hwloc_bitmap_free(all);
 	hwloc_bitmap_free(some);

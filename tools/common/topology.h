@@ -54,7 +54,7 @@ bool topology_list_valid(const char *text);
 /* Of two such lists: is a CPU in both; is all of part in list? False where one is none. */
 bool topology_lists_meet(const char *a, const char *b);
 bool topology_list_has(const char *list, const char *part);
-/* Makes a list, which may be empty, the union with another: 0, -EINVAL or -ENOSPC. */
+/* Makes a list, which may be empty, the union with another: 0, -EINVAL, or -ENOSPC: empty. */
 int topology_list_add(char *list, size_t size, const char *more);
 
 /* Binds the calling thread; 0 or -errno. */

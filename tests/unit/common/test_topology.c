@@ -105,6 +105,31 @@ static void lists_are_checked(void **state)
 }
 
 /* hwloc itself would report success, and bind nothing. */
+static void lists_are_compared(void **state)
+{
+	assert_true(topology_lists_meet("0-15", "15-31"));
+	assert_false(topology_lists_meet("0-15", "16-31"));
+	assert_false(topology_lists_meet("", "0"));
+	assert_false(topology_lists_meet("0", "all"));
+	assert_true(topology_list_has("0-15", "1,3-4"));
+	assert_true(topology_list_has("0-15", "0-15"));
+	assert_false(topology_list_has("0-15", "15-16"));
+	assert_false(topology_list_has("0-15", ""));
+}
+
+static void lists_are_put_together(void **state)
+{
+	char list[16] = "";
+
+	assert_int_equal(topology_list_add(list, sizeof(list), "3"), 0);
+	assert_int_equal(topology_list_add(list, sizeof(list), "17,4"), 0);
+	assert_string_equal(list, "3-4,17");
+	assert_int_equal(topology_list_add(list, sizeof(list), "x"), -EINVAL);
+	assert_string_equal(list, "3-4,17");
+	assert_int_equal(topology_list_add(list, sizeof(list), "20,22,24,26,28"), -ENOSPC);
+	assert_string_equal(list, "");
+}
+
 static void a_foreign_description_binds_nothing(void **state)
 {
 	char before[TOPOLOGY_CPUS_TEXT], after[TOPOLOGY_CPUS_TEXT];
@@ -128,6 +153,8 @@ int main(void)
 		cmocka_unit_test(the_rdma_device_is_found),
 		cmocka_unit_test(a_list_is_taken_as_it_is),
 		cmocka_unit_test(lists_are_checked),
+		cmocka_unit_test(lists_are_compared),
+		cmocka_unit_test(lists_are_put_together),
 		cmocka_unit_test(a_foreign_description_binds_nothing),
 	};
 

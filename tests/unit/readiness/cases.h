@@ -82,4 +82,43 @@ static inline void cases_cover(const struct readiness_check *checks, const struc
 	}
 }
 
+/* The two tests of a table named cases. */
+#define CASES_OF(checks)                                                                           \
+	static void each_case_has_its_status(void **s)                                             \
+	{                                                                                          \
+		cases_run(checks, cases, sizeof(cases) / sizeof(cases[0]));                        \
+	}                                                                                          \
+                                                                                                   \
+	static void statuses_are_those_explained(void **s)                                         \
+	{                                                                                          \
+		cases_cover(checks, cases, sizeof(cases) / sizeof(cases[0]));                      \
+	}
+
+/* Changes that are of concern to most checks. */
+
+static inline void no_device(struct facts *f)
+{
+	memset(&f->device, 0, sizeof(f->device));
+	f->device.vendor = f->device.model = f->device.numa_node = -1;
+}
+
+static inline void in_software(struct facts *f, enum device_kind kind)
+{
+	f->device.kind = kind;
+	f->device.vendor = f->device.model = f->device.numa_node = -1;
+	f->pci.count = 0;
+}
+
+static inline void rxe(struct facts *f)
+{
+	in_software(f, DEVICE_RXE);
+}
+
+/* This package's: there are no files of it. */
+static inline void soft(struct facts *f)
+{
+	in_software(f, DEVICE_SOFT);
+	f->device.ports_count = 0;
+}
+
 #endif /* CASES_H */

@@ -6,11 +6,6 @@
  */
 #include "cases.h"
 
-static void no_device(struct facts *f)
-{
-	memset(&f->device, 0, sizeof(f->device));
-}
-
 static void not_answered(struct facts *f)
 {
 	memset(&f->verbs, 0, sizeof(f->verbs));
@@ -134,17 +129,7 @@ static const struct check_case cases[] = {
 	{"CAP-03", READINESS_SKIP, no_device},
 };
 
-#define COUNT (sizeof(cases) / sizeof(cases[0]))
-
-static void each_case_has_its_status(void **s)
-{
-	cases_run(checks_capability, cases, COUNT);
-}
-
-static void statuses_are_those_explained(void **s)
-{
-	cases_cover(checks_capability, cases, COUNT);
-}
+CASES_OF(checks_capability)
 
 static void assert_value(const char *id, void (*change)(struct facts *), const char *value)
 {

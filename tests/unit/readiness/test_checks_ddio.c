@@ -5,17 +5,6 @@
  */
 #include "cases.h"
 
-static void no_device(struct facts *f)
-{
-	memset(&f->device, 0, sizeof(f->device));
-}
-
-static void rxe(struct facts *f)
-{
-	f->device.kind = DEVICE_RXE;
-	f->pci.count = 0;
-}
-
 static void ice_lake(struct facts *f)
 {
 	f->platform.model = 0x6a;
@@ -256,17 +245,7 @@ static const struct check_case cases[] = {
 	{"DDIO-06", READINESS_UNKNOWN, could_not_probe},
 };
 
-#define COUNT (sizeof(cases) / sizeof(cases[0]))
-
-static void each_case_has_its_status(void **s)
-{
-	cases_run(checks_ddio, cases, COUNT);
-}
-
-static void statuses_are_those_explained(void **s)
-{
-	cases_cover(checks_ddio, cases, COUNT);
-}
+CASES_OF(checks_ddio)
 
 static void processors_have_their_names(void **s)
 {

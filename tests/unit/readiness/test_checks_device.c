@@ -5,27 +5,10 @@
  */
 #include "cases.h"
 
-static void no_device(struct facts *f)
-{
-	memset(&f->device, 0, sizeof(f->device));
-}
-
 static void none_of_that_name(struct facts *f)
 {
 	f->device.found = false;
 	snprintf(f->device.asked, sizeof(f->device.asked), "mlx5_9");
-}
-
-static void soft(struct facts *f)
-{
-	f->device.kind = DEVICE_SOFT;
-	f->device.ports_count = 0;
-	f->device.vendor = f->device.model = -1;
-}
-
-static void rxe(struct facts *f)
-{
-	f->device.kind = DEVICE_RXE;
 }
 
 static void rxe_without_firmware(struct facts *f)
@@ -166,17 +149,7 @@ static const struct check_case cases[] = {
 	{"DEV-05", READINESS_SKIP, no_device},
 };
 
-#define COUNT (sizeof(cases) / sizeof(cases[0]))
-
-static void each_case_has_its_status(void **s)
-{
-	cases_run(checks_device, cases, COUNT);
-}
-
-static void statuses_are_those_explained(void **s)
-{
-	cases_cover(checks_device, cases, COUNT);
-}
+CASES_OF(checks_device)
 
 static void the_port_that_works_is_shown(void **s)
 {

@@ -11,23 +11,6 @@
 #define READS_256  0x1000
 #define PAYLOAD256 0x0020
 
-static void no_device(struct facts *f)
-{
-	memset(&f->device, 0, sizeof(f->device));
-}
-
-static void rxe(struct facts *f)
-{
-	f->device.kind = DEVICE_RXE;
-	f->pci.count = 0;
-}
-
-static void soft(struct facts *f)
-{
-	f->device.kind = DEVICE_SOFT;
-	f->pci.count = 0;
-}
-
 static void no_path(struct facts *f)
 {
 	f->pci.count = 0;
@@ -395,17 +378,7 @@ static const struct check_case cases[] = {
 	{"PCI-08", READINESS_SKIP, no_device},
 };
 
-#define COUNT (sizeof(cases) / sizeof(cases[0]))
-
-static void each_case_has_its_status(void **s)
-{
-	cases_run(checks_pci, cases, COUNT);
-}
-
-static void statuses_are_those_explained(void **s)
-{
-	cases_cover(checks_pci, cases, COUNT);
-}
+CASES_OF(checks_pci)
 
 static void assert_value(const char *id, void (*change)(struct facts *), const char *value)
 {

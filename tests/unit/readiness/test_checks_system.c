@@ -5,17 +5,6 @@
  */
 #include "cases.h"
 
-static void no_device(struct facts *f)
-{
-	memset(&f->device, 0, sizeof(f->device));
-	f->device.numa_node = -1;
-}
-
-static void rxe(struct facts *f)
-{
-	f->device.kind = DEVICE_RXE;
-}
-
 static void no_target(struct facts *f)
 {
 	f->target.shape = TARGET_NOT_GIVEN;
@@ -238,17 +227,7 @@ static const struct check_case cases[] = {
 	{"SYS-06", READINESS_SKIP, no_device},
 };
 
-#define COUNT (sizeof(cases) / sizeof(cases[0]))
-
-static void each_case_has_its_status(void **s)
-{
-	cases_run(checks_system, cases, COUNT);
-}
-
-static void statuses_are_those_explained(void **s)
-{
-	cases_cover(checks_system, cases, COUNT);
-}
+CASES_OF(checks_system)
 
 int main(void)
 {

@@ -75,7 +75,7 @@ static double speed_of(const char *text)
  * own, whatever is above it; between bridges the lesser end is the measure.
  */
 static void judge_link(const struct facts_function *upper, const struct facts_function *lower,
-		       bool is_nic, struct chain_links *state)
+		       bool is_nic, struct chain_links *links)
 {
 	double speed = speed_of(lower->current_speed), best = speed_of(lower->max_speed);
 	int width = lower->current_width, widest = lower->max_width;
@@ -92,25 +92,25 @@ static void judge_link(const struct facts_function *upper, const struct facts_fu
 	if (upper != NULL && upper->current_width > 0 && upper->current_width < width)
 		width = upper->current_width;
 	if (speed <= 0 || best <= 0 || width <= 0 || widest <= 0) {
-		state->known = false;
+		links->known = false;
 		return;
 	}
 	if (speed >= best && width >= widest)
 		return;
-	if (!state->below)
-		state->shown = lower;
-	state->below = true;
+	if (!links->below)
+		links->shown = lower;
+	links->below = true;
 }
 
 /* Root port to endpoint or switch, each downstream port to what is below it: every second. */
-void chain_judge_links(const struct facts_chain *chain, struct chain_links *state)
+void chain_judge_links(const struct facts_chain *chain, struct chain_links *links)
 {
 	size_t nic = chain->count - chain->nics;
 
 	if (nic == 0) {
-		judge_link(NULL, &chain->functions[0], true, state);
+		judge_link(NULL, &chain->functions[0], true, links);
 		return;
 	}
 	for (size_t i = nic % 2 == 1 ? 1 : 2; i <= nic; i += 2)
-		judge_link(&chain->functions[i - 1], &chain->functions[i], i == nic, state);
+		judge_link(&chain->functions[i - 1], &chain->functions[i], i == nic, links);
 }

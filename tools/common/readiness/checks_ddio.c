@@ -132,10 +132,9 @@ static void look_resctrl(const struct facts *facts, struct readiness_finding *fi
 			    "information only.");
 		return;
 	}
-	finding_value(finding, "shareable %s of %s, io_alloc %s%s%s",
-		      p->l3_shareable_bits[0] != '\0' ? p->l3_shareable_bits : "unknown",
-		      p->l3_cbm_mask[0] != '\0' ? p->l3_cbm_mask : "unknown",
-		      p->l3_io_alloc[0] != '\0' ? p->l3_io_alloc : "unknown",
+	finding_value(finding, "%s%s%s%s%s%s%s%s", p->l3_shareable_bits[0] != '\0' ? "shared " : "",
+		      p->l3_shareable_bits, p->l3_cbm_mask[0] != '\0' ? " of " : "", p->l3_cbm_mask,
+		      p->l3_io_alloc[0] != '\0' ? " io_alloc " : "", p->l3_io_alloc,
 		      p->l3_io_alloc_cbm[0] != '\0' ? " " : "", p->l3_io_alloc_cbm);
 	finding_say(finding, READINESS_INFO,
 		    "Ways of the cache that devices share; it confines their writes and does not "

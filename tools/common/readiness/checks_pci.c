@@ -72,25 +72,25 @@ static void look_root_port(const struct facts *facts, struct readiness_finding *
 
 static void look_link(const struct facts *facts, struct readiness_finding *finding)
 {
-	struct chain_links state = {.known = true};
+	struct chain_links links = {.known = true};
 
 	if (without_path(facts, finding))
 		return;
 	for (size_t i = 0; i < facts->pci.count; i++)
-		chain_judge_links(&facts->pci.chains[i], &state);
-	if (state.shown == NULL)
-		state.shown = chain_nic(&facts->pci.chains[0]);
-	finding_source(finding, "/%s/{current,max}_link_{speed,width}", state.shown->path);
-	if (state.shown->current_width > 0)
-		finding_value(finding, "%s: %s x%d of %s x%d", state.shown->address,
-			      state.shown->current_speed, state.shown->current_width,
-			      state.shown->max_speed, state.shown->max_width);
-	if (state.below)
+		chain_judge_links(&facts->pci.chains[i], &links);
+	if (links.shown == NULL)
+		links.shown = chain_nic(&facts->pci.chains[0]);
+	finding_source(finding, "/%s/{current,max}_link_{speed,width}", links.shown->path);
+	if (links.shown->current_width > 0)
+		finding_value(finding, "%s: %s x%d of %s x%d", links.shown->address,
+			      links.shown->current_speed, links.shown->current_width,
+			      links.shown->max_speed, links.shown->max_width);
+	if (links.below)
 		finding_say(finding, READINESS_WARN,
 			    "A link of the path is slower or narrower than it can be.",
 			    "Put the NIC into a slot of its speed and width; look for a riser or a "
 			    "bifurcation in the way, and at the firmware's settings of the slot.");
-	else if (!state.known)
+	else if (!links.known)
 		finding_say(finding, READINESS_UNKNOWN, "Speed or width of a link is not known.",
 			    NULL);
 	else

@@ -3,6 +3,7 @@
  * gather_platform.c -- the processor and what the kernel does with it.
  */
 #include <endian.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static int field_number(const char *text, const char *key)
 
 static void gather_cpu(const struct sysroot *root, struct facts_platform *facts)
 {
-	static __thread char cpuinfo[1 << 14], flags[1 << 12];
+	char cpuinfo[1 << 14], flags[1 << 12];
 
 	facts->family = facts->model = facts->stepping = -1;
 	facts->arm_dcpop = facts->arm_dcpodp = KNOWN_NO;
@@ -166,27 +167,33 @@ static void gather_lockdown(const struct sysroot *root, struct facts_platform *f
 			 (int)strcspn(chosen + 1, "]"), chosen + 1);
 }
 
+/* Where an interrupt goes. */
+static bool interrupt_cpus(const struct sysroot *root, long irq, char *list, size_t size)
+{
+	return sysroot_line(root, list, size, "proc/irq/%ld/effective_affinity_list", irq) ||
+	       sysroot_line(root, list, size, "proc/irq/%ld/smp_affinity_list", irq);
+}
+
 static void gather_interrupts(const struct sysroot *root, const char *device,
 			      struct facts_platform *facts)
 {
 	char path[FACTS_PATH_MAX], irqs[FACTS_PATH_MAX + 16], list[1024];
 	const struct dirent *entry;
 	DIR *directory;
+	int ret = 0;
 
 	snprintf(path, sizeof(path), "sys/class/infiniband/%s/device", device);
 	if (!gather_function_path(root, path, path))
 		return;
 	snprintf(irqs, sizeof(irqs), "%s/msi_irqs", path);
 	directory = sysroot_directory(root, irqs);
-	for (int i = 0; directory != NULL && i < IRQS_MAX && (entry = readdir(directory)) != NULL;
+	for (int i = 0; directory != NULL && ret != -ENOSPC && i < IRQS_MAX &&
+			(entry = readdir(directory)) != NULL;
 	     i++) {
-		int irq = atoi(entry->d_name);
+		long irq = strtol(entry->d_name, NULL, 10);
 
-		if (irq > 0 &&
-		    (sysroot_line(root, list, sizeof(list), "proc/irq/%d/effective_affinity_list",
-				  irq) ||
-		     sysroot_line(root, list, sizeof(list), "proc/irq/%d/smp_affinity_list", irq)))
-			topology_list_add(facts->irq_cpus, sizeof(facts->irq_cpus), list);
+		if (irq > 0 && interrupt_cpus(root, irq, list, sizeof(list)))
+			ret = topology_list_add(facts->irq_cpus, sizeof(facts->irq_cpus), list);
 	}
 	if (directory != NULL)
 		closedir(directory);
