@@ -35,7 +35,8 @@ def validate(document: Document) -> None:
     import jsonschema
 
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(document)
+    error = next(jsonschema.Draft202012Validator(schema).iter_errors(document), None)
+    assert error is None, f"{error.json_path}: {error.message}"
 
 
 def statuses(document: Document) -> dict[str, str]:
@@ -44,5 +45,7 @@ def statuses(document: Document) -> dict[str, str]:
 
 def said(document: Document, number: str) -> str:
     """What the document says of one check, for the reader of a failure."""
-    check = next(c for c in document["checks"] if c["id"] == number)
-    return f"{check['value']}: {check['meaning']} [{check['source']}]"
+    for check in document["checks"]:
+        if check["id"] == number:
+            return f"{check['value']}: {check['meaning']} [{check['source']}]"
+    return "not there"

@@ -66,12 +66,11 @@ NO_DEVICE = {
     "DEV-01": FAIL, "DEV-02": SKIP, "DEV-03": SKIP, "DEV-04": SKIP, "DEV-05": SKIP,
     "PCI-01": SKIP, "PCI-02": SKIP, "PCI-03": SKIP, "PCI-04": SKIP, "PCI-05": SKIP,
     "PCI-06": SKIP, "PCI-07": SKIP, "PCI-08": SKIP, "DDIO-04": SKIP, "ODP-01": SKIP,
-    "ODP-02": SKIP, "CAP-01": SKIP, "CAP-02": SKIP, "CAP-03": SKIP, "LIM-02": SKIP,
+    "ODP-02": SKIP, "CAP-01": SKIP, "CAP-02": SKIP, "CAP-03": SKIP, "LIM-02": UNKNOWN,
     "NUMA-01": SKIP, "NUMA-02": SKIP, "SYS-06": SKIP,
 }
 # Where no --target says which of the host's namespaces is meant.
-NO_TARGET = {"PM-01": SKIP, "PM-02": SKIP, "PM-03": SKIP, "PM-04": SKIP, "LIM-01": INFO,
-             "NUMA-01": SKIP}
+NO_TARGET = {"PM-01": SKIP, "PM-02": SKIP, "PM-03": SKIP, "PM-04": SKIP, "NUMA-01": SKIP}
 # On a file system of a block device.
 FSDAX = {"PM-02": SKIP, "PM-03": PASS, "PM-04": PASS, "ODP-01": PASS, "ODP-02": WARN}
 # Where firmware did not give the processor's page tables of the NIC's registers: 64 bytes.

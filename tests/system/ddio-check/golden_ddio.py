@@ -159,7 +159,7 @@ TREES = [
                    resctrl={"shareable_bits": "0", "cbm_mask": "ffff", "io_alloc": "disabled",
                             "io_alloc_cbm": "0=ffff;1=ffff"}),
            "ddio-unknown", UNKNOWN_DDIO,
-           {"DDIO-04": UNKNOWN, "PCI-06": WARN, "DDIO-03": INFO}),
+           {"DDIO-04": UNKNOWN, "PCI-06": WARN, "DDIO-03": INFO, "SYS-02": SKIP}),
     Golden("arm-dcpop", "no generic register on Arm; no intel_pstate either",
            in_slot(*port(other_port(0x1CB0, 0xD100)), cpu="neoverse",
                    clocksource="arch_sys_counter", governor="performance"),

@@ -78,6 +78,14 @@ def widths(port: tuple[int, int], nic: tuple[int, int], speeds: tuple[str, str] 
 def with_ports(*ports: Port, **changes: Any) -> Nic:
     return Nic(chain=card(), ports=list(ports), **changes)
 
+SILENT = ["sys/devices/**/ports/1/*state", "sys/devices/**/ports/1/gid*",
+          "sys/devices/**/*_link_speed", "sys/devices/**/*_link_width",
+          "sys/kernel/iommu_groups/0/type", "proc/cpuinfo", "proc/self/*",
+          "sys/devices/**/dax0.0/dax0.0/size", "sys/devices/**/namespace0.0/mode",
+          "sys/devices/**/region0/badblocks", "sys/devices/**/region0/read_only",
+          "sys/devices/system/clocksource", "sys/devices/**/local_cpulist",
+          "sys/devices/**/msi_irqs"]
+
 
 TREES = [
     # which device
@@ -202,6 +210,12 @@ TREES = [
            healthy(governor=None, no_turbo=None, idle=[], numa_balancing=None, lockdown=None),
            "ddio-off", OFF_DDIO,
            {"NUMA-03": SKIP, "SYS-01": SKIP, "SYS-02": SKIP, "SYS-03": SKIP, "SYS-05": SKIP}),
+    Golden("silent", "a machine that does not tell much: unknown is not off, not good, not bad",
+           healthy(without=SILENT), "pmem-doubtful", UNKNOWN_DDIO,
+           {"DEV-02": UNKNOWN, "DEV-03": UNKNOWN, "PCI-02": UNKNOWN, "PCI-08": UNKNOWN,
+            "DDIO-01": UNKNOWN, "DDIO-04": UNKNOWN, "PM-02": UNKNOWN, "PM-05": UNKNOWN,
+            "PM-10": UNKNOWN, "PM-11": UNKNOWN, "LIM-01": UNKNOWN, "LIM-02": UNKNOWN,
+            "NUMA-02": UNKNOWN, "SYS-04": UNKNOWN, "SYS-06": UNKNOWN}),
     Golden("locked-down", "integrity: no MSR, no register can be changed from here",
            healthy(lockdown="none [integrity] confidentiality"), "ddio-off", OFF_DDIO,
            {"SYS-05": WARN}),

@@ -59,7 +59,7 @@ TREES = [
            FSDAX | {"PM-03": FAIL, "PM-04": FAIL}, FILE),
     Golden("fsdax-never", "the mount forbids DAX, and nobody could ask the file",
            on_fsdax(options="rw,dax=never", targets={}), "failed", OFF_DDIO,
-           FSDAX | {"PM-03": FAIL, "PM-04": UNKNOWN, "LIM-01": INFO}, FILE),
+           FSDAX | {"PM-03": FAIL, "PM-04": UNKNOWN}, FILE),
     Golden("fsdax-no-answers", "nobody could try the mapping: the mount alone does not prove it",
            on_fsdax(targets={}), "pmem-doubtful", OFF_DDIO,
            FSDAX | {"PM-04": UNKNOWN}, FILE),
@@ -77,6 +77,15 @@ TREES = [
            healthy(regions=[Region(mode="raw")], targets={"/dev/pmem0": {
                "kind": "block", "major": 259, "minor": 0}}), "pmem-doubtful", OFF_DDIO,
            {"PM-01": WARN, "PM-02": SKIP, "PM-05": WARN}, ["--target", "/dev/pmem0"]),
+
+    Golden("fsdax-inode-no-answers", "DAX by file, and nobody could ask this one",
+           on_fsdax(options="rw,dax=inode", targets={}), "pmem-doubtful", OFF_DDIO,
+           FSDAX | {"PM-03": UNKNOWN, "PM-04": UNKNOWN}, FILE),
+    Golden("may-not-look", "who may not look at the target knows nothing of it",
+           on_fsdax({"kind": "none", "error": "EACCES"}), "pmem-doubtful", None,
+           ELSEWHERE | {"PM-01": UNKNOWN}, FILE),
+    Golden("missing-target", "nothing of that name is there",
+           on_fsdax({"kind": "none", "error": "ENOENT"}), "failed", None, ELSEWHERE, FILE),
 
     # device DAX
     Golden("devdax-no-answers", "a device DAX is known by its name in sysfs",
@@ -103,6 +112,17 @@ TREES = [
     Golden("no-target-one-btt", "one of two namespaces is of the wrong kind: that may be meant",
            healthy(regions=[Region(), Region(1, "safe")], targets={}), "no-target", OFF_DDIO,
            NO_TARGET | {"PM-05": WARN}, []),
+
+    Golden("no-target-disagree", "two regions of two kinds: it depends on which one is meant",
+           healthy(regions=[Region(), Region(1, domain="cpu_cache", badblocks="16 8\n")],
+                   targets={}), "no-target", OFF_DDIO,
+           NO_TARGET | {"PM-06": UNKNOWN, "PM-10": WARN}, []),
+    Golden("no-target-odd-domain", "one region of a domain that is none",
+           healthy(regions=[Region(), Region(1, domain="wishes")], targets={}), "no-target",
+           OFF_DDIO, NO_TARGET | {"PM-06": WARN}, []),
+    Golden("no-target-memlock", "how much has to be locked is not known yet",
+           healthy(targets={}, memlock="65536", cap_ipc_lock=False), "no-target", OFF_DDIO,
+           NO_TARGET | {"LIM-01": INFO}, []),
 
     # providers
     Golden("e820-emulated", "memmap= makes it from DRAM: nothing of it outlives a power failure",
@@ -170,7 +190,8 @@ TREES = [
            healthy(open_files=10), "failed", OFF_DDIO, {"LIM-02": FAIL}),
     Golden("no-verbs", "nobody could ask the device",
            healthy(nics=nic_with(None)), "ddio-off", OFF_DDIO,
-           {"CAP-01": UNKNOWN, "CAP-02": UNKNOWN, "CAP-03": UNKNOWN, "LIM-02": UNKNOWN}),
+           {"ODP-01": UNKNOWN, "CAP-01": UNKNOWN, "CAP-02": UNKNOWN, "CAP-03": UNKNOWN,
+            "LIM-02": UNKNOWN}),
     Golden("fsdax-no-verbs", "whether its pages can be faulted in is not known",
            on_fsdax(nics=nic_with(None)), "ddio-off", OFF_DDIO,
            FSDAX | {"ODP-01": UNKNOWN, "CAP-01": UNKNOWN, "CAP-02": UNKNOWN, "CAP-03": UNKNOWN,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,7 @@ class Host:
     usable_cpus: str = "0-3"
     probe: dict[str, Any] | None = None
     facts: bool = True
+    without: list[str] = field(default_factory=list)  # patterns of files that are not there
 
 
 def card(slot: str = "0000:17:00.0", port: ConfigSpace | None = None,
@@ -224,7 +226,7 @@ class _Tree:
             capabilities |= 1 << 14
         self.file("proc/self/status", "Name:\trpma-ddio-check\n"
                   f"CapInh:\t{0:016x}\nCapPrm:\t{capabilities:016x}\nCapEff:\t{capabilities:016x}\n"
-                  "Cpus_allowed:\tf\nCpus_allowed_list:\t{host.usable_cpus}")
+                  f"Cpus_allowed:\tf\nCpus_allowed_list:\t{host.usable_cpus}")
         self.file("proc/self/limits", "\n".join((
             "Limit                     Soft Limit           Hard Limit           Units     ",
             f"{'Max open files':<25} {host.open_files:<20} {host.open_files:<20} files     ",
@@ -494,3 +496,8 @@ def build(host: Host, top: Path) -> None:
         tree.cxl()
     if host.facts:
         tree.facts()
+    for pattern in host.without:
+        found = list(top.glob(pattern))
+        assert found, f"nothing is called {pattern}"
+        for path in found:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
