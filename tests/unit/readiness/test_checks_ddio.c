@@ -290,6 +290,12 @@ static void no_command_is_given_for_an_unknown_port(void **s)
 	assert_null(strstr(case_look(checks_ddio, "DDIO-04", unreadable).fix, "setpci"));
 }
 
+static void who_may_not_read_is_told_who_may(void **s)
+{
+	assert_non_null(strstr(case_look(checks_ddio, "DDIO-04", unreadable).fix, "root"));
+	assert_null(strstr(case_look(checks_ddio, "DDIO-04", ice_lake).fix, "root"));
+}
+
 static void the_statement_is_recorded_with_its_reason(void **s)
 {
 	assert_string_equal(case_look(checks_ddio, "DDIO-05", said_off).value,
@@ -311,6 +317,7 @@ int main(void)
 		cmocka_unit_test(ways_are_counted),
 		cmocka_unit_test(the_raw_registers_are_shown),
 		cmocka_unit_test(no_command_is_given_for_an_unknown_port),
+		cmocka_unit_test(who_may_not_read_is_told_who_may),
 		cmocka_unit_test(the_statement_is_recorded_with_its_reason),
 		cmocka_unit_test(what_stopped_the_probe_is_said),
 	};

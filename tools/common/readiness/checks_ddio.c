@@ -11,6 +11,7 @@
 #include "checks.h"
 #include "ddio.h"
 
+#define NEEDS_ROOT "Run as root (CAP_SYS_ADMIN): others are not shown the register."
 #define HOW_TO_KNOW                                                                                \
 	"Set DDIO in the firmware's menu and say so with --assume-ddio off:WHY, or measure it "    \
 	"with --probe; or use the flush by a message (GPSPM), which needs neither."
@@ -142,45 +143,32 @@ static void look_resctrl(const struct facts *facts, struct readiness_finding *fi
 		    NULL);
 }
 
-/* What to do about a state; the command for the register of this port, where there is one. */
+/* What to do about a state: commands for this port, where its registers were read. */
 static void advise(const struct ddio *ddio, struct readiness_finding *finding)
 {
 	const char *port = ddio->port;
 
-	switch (ddio->state) {
-	case DDIO_ON:
+	if (ddio->state == DDIO_ON)
 		finding_fix(finding,
 			    "Turn DDIO off for this port in the firmware's menu, or as root: "
-			    "setpci -s %s 180.b=0:88 184.w=200:200 (until the next boot; all "
-			    "devices below the port get slower); or use GPSPM.",
+			    "setpci -s %s 180.b=0:88 (until the next boot; all devices below the "
+			    "port get slower); or use GPSPM.",
 			    port);
-		break;
-	case DDIO_ON_POSSIBLE:
-		finding_fix(
-			finding,
-			"Close the way around: as root setpci -s %s 180.b=0:8 184.w=200:200, or "
-			"turn off No Snoop and TPH of the NIC; run as root if its configuration "
-			"space could not be read.",
-			port);
-		break;
-	case DDIO_OFF_WARN:
+	else if (ddio->state == DDIO_ON_POSSIBLE)
+		finding_fix(finding,
+			    "Close the way around: as root setpci -s %s 180.b=0:8, and turn TPH of "
+			    "the NIC off (pci=notph); where its configuration space could not be "
+			    "read, run as root.",
+			    port);
+	else if (ddio->state == DDIO_OFF_WARN)
 		finding_fix(finding,
 			    "As root: setpci -s %s 180.b=0:8, so that No Snoop does not matter.",
 			    port);
-		break;
-	case DDIO_OFF:
-		if (!ddio->low_confidence)
-			break;
-		finding_meaning(
-			finding,
-			"Device writes do not allocate in the cache, says a register that is "
-			"not well documented for this processor.");
+	else if (ddio->state == DDIO_OFF && ddio->low_confidence)
 		finding_fix(finding, "Measure it with --probe, or take the register's word with "
 				     "--lenient.");
-		break;
-	case DDIO_UNKNOWN:
-		break;
-	}
+	else if (ddio->state == DDIO_UNKNOWN)
+		finding_fix(finding, "%s", ddio->needs_root ? NEEDS_ROOT : HOW_TO_KNOW);
 }
 
 static enum readiness_status status_of(const struct ddio *ddio)
@@ -225,8 +213,12 @@ static void look_registers(const struct facts *facts, struct readiness_finding *
 	if (ddio.port[0] != '\0')
 		finding_source(finding, "/sys/bus/pci/devices/%s/config, bytes 0x180 to 0x187",
 			       ddio.port);
-	finding_say(finding, status_of(&ddio), meanings[ddio.state],
-		    ddio.state == DDIO_UNKNOWN ? HOW_TO_KNOW : NULL);
+	finding_say(finding, status_of(&ddio), meanings[ddio.state], NULL);
+	if (ddio.state == DDIO_OFF && ddio.low_confidence)
+		finding_meaning(
+			finding,
+			"Device writes do not allocate in the cache, says a register that is "
+			"not well documented for this processor.");
 	advise(&ddio, finding);
 }
 
@@ -369,7 +361,9 @@ const struct readiness_check checks_ddio[] = {
 	 "or\n"
 	 "the NIC could not be read); OFF_WARN (bit 3 is 1 but the NIC's No Snoop is off); or OFF\n"
 	 "by registers that are not well documented (models 0x3f and 0x4f).\n"
-	 "UNKNOWN: any doubt about the register. Unknown is never off.\n"
+	 "UNKNOWN: any doubt about the register: another processor, a virtual machine, a port of "
+	 "the\n"
+	 "chipset, a header in its place, no privilege. Unknown is never off.\n"
 	 "SKIP: no device, or a software transport.\n"
 	 "Of several NICs the worst counts: on, unknown, possibly on, off with a warning, off.\n"},
 	{"DDIO-05", "what the operator says", look_statement,

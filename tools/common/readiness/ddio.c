@@ -118,10 +118,11 @@ static bool port_is_known(const struct facts_platform *platform, const struct fa
 		 top->device > generation->last_port)
 		say(ddio, "%s (%04x:%04x) is no root port of this processor", top->address,
 		    (unsigned)top->vendor & 0xffff, (unsigned)top->device & 0xffff);
-	else if (top->config.len <= 64)
+	else if (top->config.len <= PCI_STD_HEADER_SIZEOF) {
+		ddio->needs_root = true;
 		say(ddio, "only %zu bytes of the configuration space of %s can be read: needs root",
 		    top->config.len, top->address);
-	else if (top->config.len < PCI_CONFIG_BYTES)
+	} else if (top->config.len < PCI_CONFIG_BYTES)
 		say(ddio, "the configuration space of %s ends at byte %zu", top->address,
 		    top->config.len);
 	else if (chain_has_root_port(chain) != KNOWN_YES)

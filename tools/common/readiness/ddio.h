@@ -15,6 +15,7 @@ struct ddio {
 	enum ddio_state state;
 	enum ddio_evidence evidence;
 	bool low_confidence;
+	bool needs_root;	 /* unknown, but root might know */
 	char port[16];		 /* the root port that decided */
 	uint32_t perfctrlsts[2]; /* the raw dwords, where they were read */
 	bool read;
