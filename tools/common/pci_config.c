@@ -143,7 +143,8 @@ bool pci_config_extended_seen(const struct pci_config *config)
 	struct pci_capability last = {.at = CLASSIC_BYTES};
 	uint32_t header;
 
-	if (config->len < PCI_CONFIG_BYTES || pci_config_absent(config))
+	/* without PCI Express there is no extended space, only bytes that look like an empty one */
+	if (config->len < PCI_CONFIG_BYTES || pci_config_express_type(config) < 0)
 		return false;
 	while (pci_config_next_extended(config, &last))
 		;

@@ -152,8 +152,21 @@ static void the_use_of_tph_is_told(void **state)
 		assert_int_equal(pci_config_tph(&config), modes[i]);
 	}
 	config_space_begin(&space, DEVICE_MELLANOX, 0);
+	config_space_add_express(&space, 0x60, 0, 0);
 	config = config_of(&space, 4096);
 	assert_int_equal(pci_config_tph(&config), 0);
+}
+
+/* As a file of zeros has it: that there is no list is no answer there. */
+static void a_space_without_express_says_nothing_of_tph(void **state)
+{
+	struct config_space space;
+	struct pci_config config;
+
+	config_space_begin(&space, DEVICE_MELLANOX, 0);
+	config = config_of(&space, 4096);
+	assert_false(pci_config_extended_seen(&config));
+	assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
 }
 
 /* Without privilege, or without access to the extended space. */
@@ -260,8 +273,11 @@ static void a_broken_extended_list_ends(void **state)
 
 	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
 		config_space_begin(&space, DEVICE_MELLANOX, 0);
+		config_space_add_express(&space, 0x60, 0, 0);
 		config_space_add_extended(&space, 0x100, ID_AER, 1);
 		config_space_add_extended(&space, 0x140, ID_SERIAL, 1);
+		config = config_of(&space, 4096);
+		assert_true(pci_config_extended_seen(&config));
 		config_space_put(&space, 0x142, (uint32_t)next[i] << 4 | 1, 2);
 		config = config_of(&space, 4096);
 		assert_int_equal(pci_config_extended(&config, ID_SERIAL), 0x140);
@@ -334,6 +350,7 @@ int main(void)
 		cmocka_unit_test(payload_and_read_sizes_are_powers_of_two),
 		cmocka_unit_test(port_types_are_told),
 		cmocka_unit_test(the_use_of_tph_is_told),
+		cmocka_unit_test(a_space_without_express_says_nothing_of_tph),
 		cmocka_unit_test(what_was_not_read_is_unknown),
 		cmocka_unit_test(a_device_that_has_gone_has_nothing),
 		cmocka_unit_test(a_virtual_function_has_not_gone),
