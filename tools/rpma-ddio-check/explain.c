@@ -32,8 +32,11 @@ static void reflow(const char *text, char flowing[TEXT_MAX])
 {
 	size_t i;
 
-	for (i = 0; text[i] != '\0' && i < TEXT_MAX - 1; i++)
-		flowing[i] = text[i] == '\n' && !begins_with_status(&text[i + 1]) ? ' ' : text[i];
+	for (i = 0; text[i] != '\0' && i < TEXT_MAX - 1; i++) {
+		flowing[i] = text[i];
+		if (text[i] == '\n' && !begins_with_status(&text[i + 1]))
+			flowing[i] = ' ';
+	}
 	/* the last line's end is no space */
 	flowing[i > 0 && text[i - 1] == '\n' ? i - 1 : i] = '\0';
 }

@@ -32,6 +32,11 @@ static int print(const struct options *o, const struct readiness *readiness,
 	return ret;
 }
 
+static void say_why(struct answers_probe *probe, const char *why)
+{
+	snprintf(probe->why, sizeof(probe->why), "%s", why);
+}
+
 /*
  * Traffic needs the one device that all else is about, and this machine: of a
  * tree that came from elsewhere facts.json has what its probe saw, if anything.
@@ -45,16 +50,15 @@ static int probe(const struct options *o, const struct sysroot *root, struct ans
 	if (device == NULL)
 		return failure_set(EXIT_INTERNAL, "probe", "out of memory");
 	if (!root->machine) {
-		strcpy(probe->why,
-		       "traffic can be sent on this machine only, and facts.json has no "
-		       "probe");
+		say_why(probe,
+			"traffic can be sent on this machine only, and facts.json has no probe");
 		goto out;
 	}
 	gather_device(&(struct gather){root, &answers}, o->device, device);
 	if (!device->found)
-		strcpy(probe->why, "there is no RDMA device to send traffic with");
+		say_why(probe, "there is no RDMA device to send traffic with");
 	else if (device->kind != DEVICE_HARDWARE)
-		strcpy(probe->why, "the processor does the writes of a software device");
+		say_why(probe, "the processor does the writes of a software device");
 	else
 		ret = probe_run(root, device, probe);
 out:

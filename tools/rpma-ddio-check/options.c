@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,7 +147,7 @@ static error_t assume(struct options *o, const char *arg)
 		return cli_wrong_value("--assume-ddio", arg,
 				       "a reason of 127 bytes of text at most");
 	o->claims.ddio_assumed = off ? KNOWN_NO : KNOWN_YES;
-	strcpy(o->claims.why, why);
+	snprintf(o->claims.why, sizeof(o->claims.why), "%s", why);
 	return 0;
 }
 

@@ -96,7 +96,7 @@ int probe_config_parse(const struct sysroot *root, const char *unit, const char 
 	if (!sysroot_number(root, &type, UNITS "/%s/type", unit) || type < 0 || type > UINT32_MAX)
 		return -ENOENT;
 	config->type = (uint32_t)type;
-	strcpy(copy, terms);
+	snprintf(copy, sizeof(copy), "%s", terms);
 	while (ret == 0 && (term = strsep(&rest, ",")) != NULL)
 		ret = lay_term(root, unit, term, config->config);
 	return ret;

@@ -26,9 +26,10 @@
 #define OUTPUT_MAX     (4 << 20)
 #define ERRORS_MAX     512
 
-/* A pipe of the child, and what came out of it; more than fits is dropped. */
+/* A pipe of the child, and what came out of it. Of more than fits the begin or the end is kept. */
 struct stream {
 	int fd;
+	bool keep_end;
 	char *text;
 	size_t len, room;
 };
@@ -131,10 +132,16 @@ static int start(struct child *child, const char *bench, const char *device)
 static void take(struct stream *stream)
 {
 	char spare[4096];
-	size_t room = stream->room - stream->len;
-	ssize_t got = read(stream->fd, room > 0 ? stream->text + stream->len : spare,
-			   room > 0 ? room : sizeof(spare));
+	size_t room;
+	ssize_t got;
 
+	if (stream->keep_end && stream->len == stream->room) {
+		stream->len /= 2;
+		memmove(stream->text, stream->text + stream->room - stream->len, stream->len);
+	}
+	room = stream->room - stream->len;
+	got = read(stream->fd, room > 0 ? stream->text + stream->len : spare,
+		   room > 0 ? room : sizeof(spare));
 	if (got < 0 && errno == EINTR)
 		return;
 	if (got > 0) {
@@ -216,10 +223,11 @@ static int end(struct child *child, bool now)
 static void say_why(const struct child *child, int ret, int status, char *why, size_t size)
 {
 	char *text = child->errors.text, *line;
+	size_t len = child->errors.len;
 
-	text[child->errors.len] = '\0';
-	while (child->errors.len > 0 && text[strlen(text) - 1] == '\n')
-		text[strlen(text) - 1] = '\0';
+	while (len > 0 && text[len - 1] == '\n')
+		len--;
+	text[len] = '\0';
 	line = strrchr(text, '\n');
 	line = line != NULL ? line + 1 : text;
 	if (strncmp(line, BENCH ": ", strlen(BENCH ": ")) == 0)
@@ -237,10 +245,10 @@ static void say_why(const struct child *child, int ret, int status, char *why, s
 int probe_traffic_run(const char *bench, const char *device, struct probe_traffic *traffic,
 		      char *why, size_t size)
 {
-	char errors[ERRORS_MAX + 1];
+	char errors[ERRORS_MAX + 1] = "";
 	struct child child = {
-		.output = {-1, malloc(OUTPUT_MAX), 0, OUTPUT_MAX},
-		.errors = {-1, errors, 0, ERRORS_MAX},
+		.output = {-1, false, malloc(OUTPUT_MAX), 0, OUTPUT_MAX},
+		.errors = {-1, true, errors, 0, ERRORS_MAX},
 	};
 	int status = -1;
 	int ret = child.output.text != NULL ? start(&child, bench, device) : -ENOMEM;

@@ -279,6 +279,9 @@ static void a_child_that_fails_says_why(void **state)
 	expect_why("echo 'one line' >&2; echo 'rpma-bench: no RDMA device has an address' >&2\n"
 		   "exit 3",
 		   "rpma-bench failed: no RDMA device has an address");
+	expect_why("seq 20000 >&2; echo 'the last line' >&2; exit 1",
+		   "rpma-bench failed: the last line");
+	expect_why("printf '\\n\\n\\n' >&2; exit 4", "ended with 4 and without a result");
 	expect_why("exit 7", "ended with 7 and without a result");
 	expect_why("exit 0", "without a result");
 	expect_why("kill -9 $$", "without a result");
