@@ -593,6 +593,48 @@ static void software_is_not_decided(void **s)
 	made_free(facts);
 }
 
+/* A port and a NIC of which all but what makes them one is noise. */
+static void make_noise(struct facts *facts, uint64_t *seed)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct facts_function *f = &facts->pci.chains[0].functions[i];
+
+		/* seldom, so that most lists still lead somewhere */
+		for (size_t at = 0x50; at < PCI_CONFIG_BYTES; at++) {
+			if (test_random(seed) % 64 == 0)
+				f->config.bytes[at] = (uint8_t)test_random(seed);
+		}
+	}
+	made_registers(made_port(facts), (uint32_t)test_random(seed) & 0x000fffff,
+		       (uint32_t)test_random(seed) & 0x3ff);
+}
+
+/* Whatever else there is: off never with bit 7 or 3, on never without bit 7. */
+static void noise_is_never_taken_for_off(void **s)
+{
+	size_t seen[5] = {0};
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 4000; i++) {
+		struct facts *facts = made_facts();
+		struct ddio ddio;
+		uint32_t zero;
+
+		make_noise(facts, &seed);
+		ddio = registers_of(facts);
+		zero = made_port(facts)->config.bytes[0x180];
+		seen[ddio.state]++;
+		if (ddio.state == DDIO_OFF)
+			assert_int_equal(zero & (BIT_7 | BIT_3), 0);
+		if (ddio.state == DDIO_OFF_WARN || ddio.state == DDIO_ON_POSSIBLE)
+			assert_int_equal(zero & BIT_7, 0);
+		if (ddio.state == DDIO_ON)
+			assert_int_equal(zero & BIT_7, BIT_7);
+		made_free(facts);
+	}
+	assert_true(seen[DDIO_UNKNOWN] > 0 && seen[DDIO_ON] > 0 && seen[DDIO_OFF] > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -610,6 +652,7 @@ int main(void)
 		cmocka_unit_test(evidence_is_weighed),
 		cmocka_unit_test(a_doubt_about_the_register_can_be_lifted),
 		cmocka_unit_test(software_is_not_decided),
+		cmocka_unit_test(noise_is_never_taken_for_off),
 	};
 
 	return cmocka_run_group_tests_name("readiness.ddio", tests, NULL, NULL);

@@ -207,6 +207,18 @@ static void an_unknown_node_is_unknown(void **s)
 	assert_int_equal(device.numa_node, -1);
 }
 
+static void a_device_on_no_bus_has_a_node(void **s)
+{
+	struct facts_device device;
+
+	tree_file("sys/devices/platform/roce/", "numa_node", "1\n");
+	tree_device("hns_0", "sys/devices/platform/roce");
+	tree_gather_device(NULL, &device);
+	assert_int_equal(device.kind, DEVICE_HARDWARE);
+	assert_int_equal(device.numa_node, 1);
+	assert_int_equal(device.vendor, -1);
+}
+
 static void both_ports_are_read(void **s)
 {
 	struct facts_device device;
@@ -237,6 +249,7 @@ int main(void)
 		in_scratch(an_address_of_version_6_is_one),
 		in_scratch(iommu_groups),
 		in_scratch(an_unknown_node_is_unknown),
+		in_scratch(a_device_on_no_bus_has_a_node),
 		in_scratch(both_ports_are_read),
 	};
 

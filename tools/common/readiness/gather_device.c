@@ -134,13 +134,14 @@ static int number_of(const struct sysroot *root, const char *function, const cha
 	return (int)value;
 }
 
+/* What is not on a PCI bus may have a node and a group all the same. */
 static void gather_hardware(const struct sysroot *root, struct facts_device *facts)
 {
 	char link[FACTS_PATH_MAX], function[FACTS_PATH_MAX];
 
 	snprintf(link, sizeof(link), CLASS "%s/device", facts->name);
 	if (!gather_function_path(root, link, function))
-		return;
+		snprintf(function, sizeof(function), "%s", link);
 	facts->vendor = number_of(root, function, "vendor");
 	facts->model = number_of(root, function, "device");
 	facts->numa_node = number_of(root, function, "numa_node");
