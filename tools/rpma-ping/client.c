@@ -17,6 +17,7 @@
 
 #define RESOLVE_TIMEOUT_MS 10000
 #define GONE_WAIT_MS	   1000
+#define OUTPUT		   "output" /* a step of no path */
 
 /* --- up to the first ping ------------------------------------------------------ */
 
@@ -340,7 +341,7 @@ static int ping_number(struct client *c, uint64_t number, bool connected)
 		spoilt(c, number, &r);
 	screen_ping(c, number, &r);
 	if (screen_broken())
-		return failure_set(EXIT_RUN_FAILED, "output", "cannot write to standard output");
+		return -EPIPE;
 	return r.end == PING_FAILED ? -EIO : 0;
 }
 
@@ -394,7 +395,7 @@ static int verdict(const struct client *c)
 static void judge(struct client *c, int ret)
 {
 	/* a ping that ended it has said so already */
-	if (ret != 0 && ret != -ECANCELED && c->trouble.exit_code == EXIT_GOOD)
+	if (ret != 0 && ret != -ECANCELED && ret != -EPIPE && c->trouble.exit_code == EXIT_GOOD)
 		take_trouble(c, step_name(c->steps.current), NULL);
 	if (cli_signal != 0 && c->tally.transmitted == 0)
 		c->trouble = (struct trouble){0};
@@ -411,6 +412,11 @@ static int tell(struct client *c)
 	int ret = 0;
 
 	screen_summary(c);
+	if (screen_broken() && c->trouble.exit_code == EXIT_GOOD) {
+		failure_set(EXIT_RUN_FAILED, OUTPUT, "cannot write to standard output");
+		take_trouble(c, OUTPUT, NULL);
+		c->exit_code = verdict(c);
+	}
 	if (c->trouble.exit_code != EXIT_GOOD)
 		trouble_print(&c->trouble);
 	if (!c->options->json)

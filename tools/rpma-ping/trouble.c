@@ -100,21 +100,22 @@ static const char *of_connecting(const struct trouble_facts *f)
 	       "another connection";
 }
 
-static const char *of_registering(const struct trouble_facts *f, char cause[384])
+/* Queues of a connection are locked on many devices, as what is registered is. */
+static const char *of_no_memory(const struct trouble_facts *f, char cause[384])
 {
-	char size[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES];
+	char limit[UNITS_TEXT_BYTES];
 
-	if (f->memlock_bytes < f->size_bytes ||
-	    (says(f, strerror(ENOMEM)) && f->memlock_bytes != UINT64_MAX)) {
-		snprintf(cause, 384,
-			 "ulimit -l lets %s be locked and %s are to be registered: raise memlock "
-			 "in limits.conf, or LimitMEMLOCK= of a service",
-			 units_print_size(f->memlock_bytes, limit),
-			 units_print_size(f->size_bytes, size));
-		return cause;
-	}
-	if (says(f, strerror(ENOMEM)))
+	if (f->memlock_bytes == UINT64_MAX)
 		return "the host or the device has no memory left for it";
+	snprintf(cause, 384,
+		 "ulimit -l lets no more than %s be locked: raise memlock in limits.conf, or "
+		 "LimitMEMLOCK= of a service",
+		 units_print_size(f->memlock_bytes, limit));
+	return cause;
+}
+
+static const char *of_registering(const struct trouble_facts *f)
+{
 	if (f->target == TARGET_FSDAX || f->target == TARGET_FILE)
 		return "pages of a file cannot be pinned for long: on a DAX file system the device "
 		       "has to have on-demand paging (ODP; ibv_devinfo -v), device DAX does "
@@ -124,8 +125,10 @@ static const char *of_registering(const struct trouble_facts *f, char cause[384]
 
 static const char *of_step(const struct trouble_facts *f, char cause[384])
 {
+	if (says(f, strerror(ENOMEM)))
+		return of_no_memory(f, cause);
 	if (strcmp(f->step, "register") == 0)
-		return of_registering(f, cause);
+		return of_registering(f);
 	if (strcmp(f->step, "resolve") == 0)
 		return "a typing error, or the name server does not know or not answer";
 	if (strcmp(f->step, "request") == 0)

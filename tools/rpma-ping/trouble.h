@@ -33,7 +33,7 @@ struct trouble_facts {
 	bool corrupt;		      /* what came back was not what was written */
 	bool gone;		      /* the peer closed the connection */
 	bool any_back;		      /* a ping has come back before */
-	uint64_t size_bytes;	      /* of a ping, or of what was registered */
+	uint64_t size_bytes;	      /* of a ping */
 	enum device_kind device;
 	enum target_kind target; /* of what was registered */
 	uint64_t memlock_bytes;	 /* what may be locked; UINT64_MAX: no limit */

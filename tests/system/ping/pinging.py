@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of this folder share: servers, clients, and a result checked against the schema
+and against itself."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+PING = os.environ["RPMA_PING"]
+SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/rpma-ping-1.schema.json"
+LIMIT_S = 60  # a hang is a failure
+STEPS = ["parse", "resolve", "device", "request", "connect", "hello", "region", "register",
+         "write", "flush", "read", "compare", "disconnect"]  # fmt: skip
+
+
+def soft(words: str = "") -> dict[str, str]:
+    return {**os.environ, "RPMA_SOFT": words}
+
+
+class Process:
+    """A program whose first line says its port; its errors are kept."""
+
+    def __init__(self, command: list[str], env: dict[str, str] | None = None) -> None:
+        self.log = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=self.log, text=True, env=env or soft()
+        )
+        assert self.process.stdout is not None
+        self.first = self.process.stdout.readline()
+        port = re.search(r"port (\d+)", self.first)
+        if port is None:
+            self.process.kill()
+            raise AssertionError(f"{command}: {self.first}{self.said()}")
+        self.port = port[1]
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def end(self, number: int) -> int:
+        self.signal(number)
+        return self.process.wait(LIMIT_S)
+
+    def said(self) -> str:
+        self.log.seek(0)
+        return self.log.read()
+
+
+@contextmanager
+def server(*options: str, env: dict[str, str] | None = None) -> Iterator[Process]:
+    one = Process([PING, "--server", "--device", "soft", "-p", "0", *options], env)
+    try:
+        yield one
+    finally:
+        one.process.kill()
+        one.process.wait()
+
+
+def command(port: str, *options: str, host: str = "127.0.0.1") -> list[str]:
+    return [PING, "--device", "soft", "-p", port, *options, host]
+
+
+def ping(
+    port: str, *options: str, host: str = "127.0.0.1", env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(port, *options, host=host), capture_output=True, text=True, timeout=LIMIT_S, env=env or soft()
+    )
+
+
+def told(stderr: str) -> str:
+    """The line that says what failed: there is one, and the notice of the software device."""
+    lines = [line for line in stderr.splitlines() if "running on the software device" not in line]
+    assert len(lines) == 1, stderr
+    assert lines[0].startswith("rpma-ping: ")
+    return lines[0]
+
+
+def lowest_of(rank: int, buckets: list[list[int]]) -> int:
+    for low, count in buckets:
+        rank -= count
+        if rank <= 0:
+            return int(low)
+    raise AssertionError("fewer samples than counted")
+
+
+def check_figures(figures: dict[str, Any] | None, received: int) -> None:
+    if received == 0:
+        assert figures is None
+        return
+    assert figures is not None
+    buckets = figures["histogram"]["buckets"]
+    assert figures["count"] == received == sum(count for _, count in buckets)
+    assert figures["min_ns"] <= figures["p50_ns"] <= figures["p99_ns"] <= figures["max_ns"]
+    assert figures["min_ns"] <= figures["mean_ns"] <= figures["max_ns"]
+    for name, share in (("p50_ns", 0.5), ("p99_ns", 0.99)):
+        low = lowest_of(math.ceil(share * received), buckets)
+        assert low <= figures[name] <= low * (1 + 1 / 128) + 1, name
+
+
+def check(text: str, code: int) -> dict[str, Any]:
+    """The result, which is as the schema says, and whose figures follow from each other."""
+    document: dict[str, Any] = json.loads(text)
+    try:
+        import jsonschema
+    except ImportError:
+        pass
+    else:
+        jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(document)
+    assert document["run"]["exit_code"] == code
+    assert [step["name"] for step in document["steps"]] == STEPS
+    pings = document["pings"]
+    assert pings["transmitted"] == pings["received"] + pings["lost"]
+    assert len(pings["first"]) == min(pings["transmitted"], 1000)
+    ends = [one["end"] for one in pings["first"]]
+    if pings["transmitted"] <= 1000:
+        assert pings["corrupt"] == ends.count("corrupt")
+        assert pings["lost"] == ends.count("late") + ends.count("failed")
+    for one in pings["first"]:
+        if one["end"] in ("back", "corrupt"):
+            assert one["rtt_ns"] == one["write_ns"] + one["flush_ns"] + one["read_ns"]
+    for figures in document["latency"].values():
+        check_figures(figures, pings["received"])
+    assert (document["failure"] is None) == (code in (0, 130, 143))
+    return document
+
+
+def pinged(
+    port: str, *options: str, code: int = 0, host: str = "127.0.0.1", env: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """The result of a client that ends with this status, within a minute."""
+    done = ping(port, *options, "--json", host=host, env=env)
+    assert done.returncode == code, done.stdout + done.stderr
+    document = check(done.stdout, code)
+    if document["failure"] is not None:
+        line = told(done.stderr)
+        assert document["failure"]["text"] in line
+        assert line.startswith(f"rpma-ping: {document['failure']['step']}: ")
+        for key in ("librpma", "wc_status", "likely_cause"):
+            assert (document["failure"][key] or "") in line
+    return document
+
+
+def failed_at(document: dict[str, Any]) -> str:
+    return str(document["failure"]["step"])
+
+
+def not_done(document: dict[str, Any]) -> list[str]:
+    return [step["name"] for step in document["steps"] if step["ns"] is None]

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the path is broken: the step is named, the end is bounded, the status as documented."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+
+import pytest
+from pinging import LIMIT_S, PING, STEPS, Process, check, command, failed_at, not_done, ping, pinged, server, soft, told
+
+BENCH = os.environ["RPMA_BENCH"]
+
+
+@pytest.fixture
+def one() -> Iterator[Process]:
+    with server() as it:
+        yield it
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def stops_at(result: dict, step: str) -> None:
+    """The step failed, and what comes after it was not done."""
+    assert failed_at(result) == step
+    later = STEPS[STEPS.index(step) :]
+    assert [name for name in not_done(result) if name != "disconnect"] == later[: len(later) - 1]
+    assert result["run"]["status"] == "failed"
+    assert result["pings"]["transmitted"] == 0
+
+
+def test_nobody_listens() -> None:
+    result = pinged(free_port(), code=2)
+    stops_at(result, "connect")
+    assert "rpma-ping --server" in result["failure"]["likely_cause"]
+
+
+def test_a_listener_that_knows_no_rdma() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        stops_at(pinged(str(listener.getsockname()[1]), code=2), "connect")
+
+
+def test_an_address_that_nobody_has() -> None:
+    result = pinged("7205", code=2, host="192.0.2.77")
+    assert failed_at(result) in ("request", "connect")
+    assert "192.0.2.77" in result["failure"]["text"]
+
+
+def test_a_name_that_nobody_has() -> None:
+    result = pinged("7205", code=2, host="no-such-host.invalid")
+    stops_at(result, "resolve")
+    assert result["device"] is None and result["server"]["address"] is None
+
+
+def test_a_device_that_is_not_there() -> None:
+    done = subprocess.run([PING, "--device", "soft4711", "--json", "127.0.0.1"], capture_output=True, text=True,
+                          timeout=LIMIT_S, env=soft())  # fmt: skip
+    assert done.returncode == 3
+    stops_at(check(done.stdout, 3), "device")
+
+
+def test_an_address_to_listen_on_that_is_not_ours() -> None:
+    done = subprocess.run([PING, "--server", "--device", "soft", "--listen", "192.0.2.77"], capture_output=True,
+                          text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
+    assert done.returncode == 2
+    assert "192.0.2.77: --listen takes one of" in told(done.stderr)
+
+
+def test_a_port_that_is_taken(one: Process) -> None:
+    done = subprocess.run([PING, "--server", "--device", "soft", "-p", one.port], capture_output=True, text=True,
+                          timeout=LIMIT_S, env=soft())  # fmt: skip
+    assert done.returncode == 2
+    assert "likely cause: another server" in told(done.stderr)
+
+
+@pytest.mark.parametrize(("network", "code"), [("127.0.0.0/8", 0), ("192.0.2.0/24", 2), ("::1", 2)])
+def test_only_allowed_addresses_get_in(network: str, code: int) -> None:
+    with server("--allow", network) as it:
+        result = pinged(it.port, "-c", "1", code=code)
+        assert code == 0 or failed_at(result) == "connect"
+        assert ("--allow" in it.said()) == (code != 0)
+
+
+def test_a_ping_larger_than_a_place(one: Process) -> None:
+    result = pinged(one.port, "-s", "1M", code=2)
+    stops_at(result, "region")
+    assert "1 MiB" in result["failure"]["text"] and "256 KiB" in result["failure"]["text"]
+    assert result["server"]["place_bytes"] == 262144
+
+
+def test_persistent_on_memory_that_is_not(one: Process) -> None:
+    stops_at(pinged(one.port, "--flush", "persistent", code=2), "region")
+
+
+def test_a_server_of_rpma_bench() -> None:
+    bench = Process([BENCH, "server", "--device", "soft", "--port", "0"])
+    try:
+        result = pinged(bench.port, code=2)
+    finally:
+        assert bench.end(signal.SIGTERM) == 143
+    stops_at(result, "hello")
+    assert "rpma-bench" in result["failure"]["text"]
+
+
+def test_a_client_of_rpma_bench(one: Process) -> None:
+    done = subprocess.run([BENCH, "client", "127.0.0.1", "--device", "soft", "--port", one.port, "-q"],
+                          capture_output=True, text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
+    assert done.returncode == 2
+    assert "is a server of rpma-ping" in done.stderr
+    assert pinged(one.port, "-c", "1")["pings"]["received"] == 1
+
+
+def counts(text: str) -> tuple[int, int]:
+    line = next(line for line in text.splitlines() if "pings transmitted" in line)
+    words = line.split()
+    return int(words[0]), int(words[3])
+
+
+def ending_server(words: str, number: int, *options: str) -> tuple[subprocess.CompletedProcess[str], Process]:
+    """A client whose server gets a signal after the first ping."""
+    with server(env=soft(words)) as it:
+        client = subprocess.Popen(command(it.port, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, env=soft(words))  # fmt: skip
+        assert client.stdout is not None
+        seen = ""
+        while "seq=1 " not in seen:
+            seen = client.stdout.readline()
+        it.signal(number)
+        out, err = client.communicate(timeout=LIMIT_S)
+        return subprocess.CompletedProcess([], client.returncode, out, err), it
+
+
+@pytest.mark.parametrize("interval", ["1ms", "1h"])
+@pytest.mark.parametrize("wait", ["poll", "event"])
+@pytest.mark.parametrize("transport", ["local", "tcp"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_server_that_ends_is_a_lost_ping(transport: str, number: int, wait: str, interval: str) -> None:
+    done, _ = ending_server(f"transport:{transport}", number, "-i", interval, "--wait", wait, "-W", "5")
+    assert done.returncode == 1
+    assert "closed the connection at ping" in told(done.stderr)
+    assert "likely cause: the server was stopped or killed" in done.stderr
+    transmitted, received = counts(done.stdout)
+    assert transmitted == received + 1
+
+
+def test_a_server_that_is_stopped_loses_pings_and_no_more() -> None:
+    # over tcp the server's process executes what its device would
+    done, it = ending_server("transport:tcp", signal.SIGSTOP, "-i", "1ms", "-W", "50ms", "-w", "1s")
+    assert done.returncode == 1
+    line = told(done.stderr)
+    assert "is lost: no completion of the" in line
+    assert "likely cause: the server is stopped" in line
+    transmitted, received = counts(done.stdout)
+    assert transmitted > received >= 1
+
+
+def test_pings_come_back_once_the_server_goes_on() -> None:
+    words = soft("transport:tcp")
+    with server(env=words) as it:
+        client = subprocess.Popen(command(it.port, "-i", "1ms", "-W", "20ms"), stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, env=words)  # fmt: skip
+        assert client.stdout is not None
+
+        def until(word: str) -> None:
+            assert client.stdout is not None
+            while word not in client.stdout.readline():
+                assert client.poll() is None
+
+        until("seq=1 ")
+        it.signal(signal.SIGSTOP)
+        until("lost at ")
+        it.signal(signal.SIGCONT)
+        until("bytes from")
+        client.send_signal(signal.SIGINT)
+        out, _ = client.communicate(timeout=LIMIT_S)
+    assert client.returncode == 130
+    transmitted, received = counts(out)
+    assert transmitted > received
+
+
+def few_descriptors() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))
+
+
+def test_too_few_descriptors_are_no_crash(one: Process) -> None:
+    done = subprocess.run(command(one.port, "-c", "1", "--json"), capture_output=True, text=True, timeout=LIMIT_S,
+                          env=soft(), preexec_fn=few_descriptors)  # fmt: skip
+    assert done.returncode in (2, 3, 70, 125)
+
+
+def test_a_server_is_none_the_worse_for_all_that(one: Process) -> None:
+    attempts: list[Callable[[], object]] = [
+        lambda: ping(one.port, "-s", "1M"),
+        lambda: ping(one.port, "--flush", "persistent"),
+        lambda: ping(one.port, "-c", "1"),
+    ]
+    for attempt in attempts * 8:
+        attempt()
+    assert pinged(one.port, "-c", "2", "-i", "0")["pings"]["received"] == 2

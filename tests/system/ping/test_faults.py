@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the software device can let go wrong, by rpma-soft(1): each is told for what it is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from pinging import LIMIT_S, PING, Process, check, command, failed_at, pinged, server, soft, told
+
+
+@pytest.fixture(scope="module")
+def one() -> Iterator[Process]:
+    with server() as it:
+        yield it
+
+
+@pytest.mark.parametrize("operation", ["write", "read"])
+@pytest.mark.parametrize("size", ["1", "64", "100K"])
+def test_one_corrupt_byte_is_seen(one: Process, operation: str, size: str) -> None:
+    # of reads, the flush is every other one: its byte is nobody's
+    when = 3 if operation == "write" else 6
+    words = soft(f"corrupt:op={operation},at={when}")
+    result = pinged(one.port, "-c", "5", "-i", "0", "-s", size, code=1, env=words)
+    assert [p["end"] for p in result["pings"]["first"]] == ["back"] * 2 + ["corrupt"] + ["back"] * 2
+    assert result["pings"]["corrupt"] == 1 and result["pings"]["lost"] == 0
+    assert failed_at(result) == "compare"
+    assert "1 of " in result["failure"]["text"]
+
+
+def test_one_corrupt_byte_that_the_server_takes_in() -> None:
+    words = "transport:tcp"
+    with server(env=soft(f"{words} corrupt:op=write,at=2")) as it:
+        result = pinged(it.port, "-c", "3", "-i", "0", code=1, env=soft(f"{words} corrupt:op=write,at=2"))
+    assert failed_at(result) == "compare"
+    assert result["pings"]["corrupt"] == 1
+
+
+def test_a_corrupt_ping_has_its_line(one: Process) -> None:
+    done = subprocess.run(command(one.port, "-c", "2", "-i", "0"), capture_output=True, text=True, timeout=LIMIT_S,
+                          env=soft("corrupt:op=write,at=1"))  # fmt: skip
+    assert done.returncode == 1
+    assert " CORRUPT\n" in done.stdout and " of 64 bytes differ" in done.stdout
+    assert "2 received, 1 corrupt, 0% loss" in done.stdout
+
+
+# a flush is a read behind the write on this device, unless it has its own
+@pytest.mark.parametrize(("operation", "at", "steps"), [("write", 2, ["write"]), ("read+flush", 3, ["flush"]),
+                                                       ("read+flush", 4, ["read"])])  # fmt: skip
+@pytest.mark.parametrize(("status", "cause"), [("REM_ACCESS_ERR", "registered"), ("RETRY_EXC_ERR", "server"),
+                                               ("REM_OP_ERR", "ODP")])  # fmt: skip
+def test_a_status_is_told_with_its_step(
+    one: Process, operation: str, at: int, steps: list[str], status: str, cause: str
+) -> None:
+    words = soft(f"complete:op={operation},at={at},status={status}")
+    result = pinged(one.port, "-c", "5", "-i", "0", code=1, env=words)
+    assert failed_at(result) in steps
+    assert result["failure"]["wc_status"] == status
+    assert cause in result["failure"]["likely_cause"]
+    assert result["pings"]["received"] == 1 and result["pings"]["lost"] == 1
+
+
+@pytest.mark.parametrize(("fault", "step"), [("refuse", "connect"), ("unreachable", "connect")])
+def test_a_connection_that_comes_to_nothing(one: Process, fault: str, step: str) -> None:
+    assert failed_at(pinged(one.port, "-c", "1", code=2, env=soft(fault))) == step
+
+
+def test_memory_that_cannot_be_registered(one: Process) -> None:
+    """Connecting registers some too; the last registration is that of the pings."""
+    steps = []
+    for at in range(1, 6):
+        done = subprocess.run(command(one.port, "-c", "1", "--json"), capture_output=True, text=True, timeout=LIMIT_S,
+                              env=soft(f"register:at={at}"))  # fmt: skip
+        result = check(done.stdout, done.returncode)
+        if done.returncode == 0:
+            break
+        assert done.returncode == 2
+        assert "Cannot allocate memory" in result["failure"]["text"]
+        assert re.search("ulimit -l|no memory left", result["failure"]["likely_cause"])
+        assert result["failure"]["librpma"] == "RPMA_E_PROVIDER"
+        steps.append(failed_at(result))
+    assert done.returncode == 0
+    assert steps[-1] == "register"
+
+
+def test_memory_that_a_server_cannot_register() -> None:
+    done = subprocess.run([PING, "--server", "--device", "soft", "-p", "0"], capture_output=True, text=True,
+                          timeout=LIMIT_S, env=soft("register"))  # fmt: skip
+    assert done.returncode == 2
+    line = told(done.stderr)
+    assert line.startswith("rpma-ping: register: ") and "[RPMA_E_PROVIDER]" in line and "likely cause: " in line
+
+
+def test_a_connection_that_breaks(one: Process) -> None:
+    result = pinged(one.port, "-c", "50", "-i", "0", "-W", "2", code=1, env=soft("drop:after=7"))
+    assert result["pings"]["received"] == 2
+    assert result["pings"]["lost"] == 1
+    assert failed_at(result) in ("write", "flush", "read")
+
+
+@pytest.mark.parametrize("wait", ["poll", "event"])
+def test_late_pings_are_lost_and_the_next_one_is_not(one: Process, wait: str) -> None:
+    # the third write takes its time: what is behind it waits too
+    words = soft("delay:op=write,at=3,time=300ms")
+    result = pinged(one.port, "-c", "8", "-i", "0", "-W", "100ms", "--wait", wait, code=1, env=words)
+    ends = [p["end"] for p in result["pings"]["first"]]
+    assert ends[:3] == ["back", "back", "late"] and ends[-1] == "back"
+    assert failed_at(result) == "write"
+    assert "within 100 ms" in result["failure"]["text"]
+
+
+def test_each_call_that_fails_ends_in_words(one: Process) -> None:
+    good = 0
+    for at in range(1, 80):
+        done = subprocess.run(command(one.port, "-c", "1", "--json"), capture_output=True, text=True, timeout=LIMIT_S,
+                              env=soft(f"call:at={at}"))  # fmt: skip
+        assert done.returncode in (0, 1, 2, 3, 70), (at, done.stderr)
+        result = check(done.stdout, done.returncode)
+        if done.returncode == 0:
+            good += 1
+            continue
+        assert result["failure"]["step"] in told(done.stderr), at
+    assert good > 0
+
+
+def test_each_call_of_a_server_that_fails_ends_in_words() -> None:
+    for at in range(1, 60):
+        it = subprocess.Popen([PING, "--server", "--device", "soft", "-p", "0"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, env=soft(f"call:at={at}"))  # fmt: skip
+        assert it.stdout is not None
+        serves = " port " in it.stdout.readline()
+        if serves:
+            it.terminate()
+        _, said = it.communicate(timeout=LIMIT_S)
+        assert it.returncode == 143 if serves else it.returncode in (2, 3, 70), (at, said)
+        assert serves or told(said)

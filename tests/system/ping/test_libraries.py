@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-ping built with the shared librpma, each end over the library of its own: ours, and
+Debian's of both releases."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from pinging import LIMIT_S, Process, check
+
+SHARED, LAUNCHER = os.environ["RPMA_PING_SHARED"], os.environ["RPMA_SOFT_LAUNCHER"]
+FETCH = Path(__file__).resolve().parents[3] / "tests/fetch-reference"
+
+
+def folder(library: str) -> str:
+    if library == "ours":
+        return os.environ["RPMA_LIBRARY"]
+    release = {"1.2.0": "bookworm", "1.3.0": "trixie"}[library]
+    reference = subprocess.run([FETCH, release], capture_output=True, text=True, check=True).stdout.strip()
+    return str(next(Path(reference).glob("usr/lib/*/librpma.so.0")).parent)
+
+
+def over(library: str) -> dict[str, str]:
+    return {**os.environ, "LD_LIBRARY_PATH": folder(library), "RPMA_SOFT": ""}
+
+
+def run(library: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([LAUNCHER, "--", SHARED, *words], capture_output=True, text=True, timeout=LIMIT_S,
+                          env=over(library))  # fmt: skip
+
+
+def loaded(process: Process) -> str:
+    maps = Path(f"/proc/{process.process.pid}/maps").read_text()
+    return next(line.split()[-1] for line in maps.splitlines() if "/librpma.so" in line)
+
+
+def free_port() -> str:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+# of 1.3.0 the C library is younger than this release's: tests/vm runs that
+PAIRS = [("ours", "ours"), ("1.2.0", "ours"), ("ours", "1.2.0"), ("1.2.0", "1.2.0")]
+
+
+@pytest.mark.parametrize(("serves", "pings"), PAIRS)
+@pytest.mark.parametrize("flush", ["visibility", "persistent"])
+def test_both_ends(serves: str, pings: str, flush: str, tmp_path: Path) -> None:
+    port = free_port()
+    command = [LAUNCHER, "--", SHARED, "--server", "-p", port, "-t", f"{tmp_path}/target:64K",
+               "--direct-write-to-pmem"]  # fmt: skip
+    it = Process(command, over(serves))
+    try:
+        assert loaded(it).startswith(str(Path(folder(serves)).resolve()))
+        for wait in ("poll", "event"):
+            done = run(pings, "-p", port, "-c", "5", "-i", "0", "--flush", flush, "--wait", wait, "--json", "127.0.0.1")
+            assert done.returncode == 0, done.stderr
+            result = check(done.stdout, 0)
+            assert result["pings"]["received"] == 5
+            assert result["pings"]["flush"] == flush
+        done = run(pings, "-p", port, "-c", "1", "-s", "1M", "--json", "127.0.0.1")
+        assert check(done.stdout, 2)["failure"]["step"] == "region"
+    finally:
+        it.process.kill()
+        it.process.wait()
+
+
+@pytest.mark.parametrize("option", [("-p", "0"), ("--allow", "127.0.0.1")])
+def test_what_an_older_library_cannot_do_is_told(option: tuple[str, str]) -> None:
+    done = run("1.2.0", "--server", *option)
+    assert done.returncode == 2
+    assert f"{'--port 0' if option[0] == '-p' else '--allow'}: this librpma is older than 1.4" in done.stderr
+
+
+def test_a_refused_port_is_told_over_an_older_library_too() -> None:
+    done = run("1.2.0", "-p", free_port(), "-c", "1", "--json", "127.0.0.1")
+    assert check(done.stdout, 2)["failure"]["step"] == "connect"

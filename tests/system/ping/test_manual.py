@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-ping(1) has every option and step that the program has, and no other; wrong usage."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PING = os.environ["RPMA_PING"]
+DOC = Path(__file__).resolve().parents[3] / "doc"
+PAGE = (DOC / "rpma-ping.1").read_text(encoding="utf-8")
+SCHEMA = json.loads((DOC / "schema/rpma-ping-1.schema.json").read_text(encoding="utf-8"))
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([PING, *words], capture_output=True, text=True, timeout=60)
+
+
+def test_options_are_those_of_the_help() -> None:
+    text = run("--help").stdout.partition("\n\n")[2]
+    in_help = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.MULTILINE))
+    in_page = set(re.findall(r"^\.It Fl (?:\w , )?-([a-z-]+)", PAGE, re.MULTILINE))
+    assert in_help == in_page
+
+
+def test_steps_are_those_of_the_schema() -> None:
+    section = PAGE.partition(".Sh STEPS")[2].partition(".Sh ")[0]
+    assert re.findall(r"^\.It Cm (\w+)", section, re.MULTILINE) == SCHEMA["$defs"]["step"]["enum"]
+
+
+def test_examples_have_no_wrong_option() -> None:
+    examples = PAGE.partition(".Sh EXAMPLES")[2].partition(".Sh ")[0].replace("\\e\n", " ")
+    lines = re.findall(r"\$ rpma-ping ([^&>\n]*)", examples)
+    assert len(lines) >= 6
+    for line in lines:
+        assert run(*line.split(), "--help").returncode == 0, line
+
+
+def test_version() -> None:
+    done = run("--version")
+    assert (done.returncode, done.stdout) == (0, f"rpma-ping {done.stdout.split()[1]}\n")
+
+
+@pytest.mark.parametrize("words", [[], ["-c", "0", "h"], ["--server", "h"], ["--nonsense"], ["h", "-p"],
+                                   ["--json", "-s", "0", "h"], ["a", "b"]])  # fmt: skip
+def test_wrong_usage_is_one_line_and_64(words: list[str]) -> None:
+    done = run(*words)
+    assert done.returncode == 64
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("rpma-ping: ")

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pings that come back: over both transports, both families, with every option."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pinging import LIMIT_S, Process, check, command, ping, pinged, server, soft
+
+
+@pytest.fixture(params=["local", "tcp"])
+def transport(request: pytest.FixtureRequest) -> dict[str, str]:
+    return soft(f"transport:{request.param}")
+
+
+@pytest.fixture
+def one() -> Iterator[Process]:
+    with server() as it:
+        yield it
+        assert it.end(signal.SIGTERM) == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize("wait", ["poll", "event"])
+@pytest.mark.parametrize("flush", ["visibility", "auto"])
+def test_all_come_back(transport: dict[str, str], wait: str, flush: str) -> None:
+    with server(env=transport) as it:
+        result = pinged(it.port, "-c", "20", "-i", "0", "--wait", wait, "--flush", flush, env=transport)
+    assert result["pings"]["transmitted"] == result["pings"]["received"] == 20
+    assert result["pings"]["flush"] == "visibility"
+    assert result["settings"]["wait"] == wait
+    assert result["run"]["status"] == "complete"
+    assert all(step["ns"] is not None for step in result["steps"])
+
+
+@pytest.mark.parametrize("size", ["1", "7", "63", "4097", "64K", "256K"])
+def test_any_size_that_fits(one: Process, size: str) -> None:
+    assert pinged(one.port, "-c", "4", "-i", "0", "-s", size)["pings"]["received"] == 4
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no ::1")
+def test_ipv6(transport: dict[str, str]) -> None:
+    with server("--listen", "::1", env=transport) as it:
+        result = pinged(it.port, "-c", "3", "-i", "0", host="::1", env=transport)
+        refused = pinged("1", "-c", "3", host="::1", code=2, env=transport)
+    assert result["server"]["address"] == "::1"
+    assert "[::1]:1 " in refused["failure"]["text"]
+
+
+def test_the_lines_are_like_those_of_ping(one: Process) -> None:
+    done = ping(one.port, "-c", "3", "-i", "1ms", "-s", "100")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(f"PING 127.0.0.1 (127.0.0.1) port {one.port} over soft")
+    time = r"[\d.]+ (?:ns|us|ms|s)"
+    for i in range(3):
+        assert re.fullmatch(
+            rf"100 bytes from 127\.0\.0\.1: seq={i + 1} flush=visibility time={time} "
+            rf"\(write {time}, flush {time}, read {time}\)", lines[2 + i])  # fmt: skip
+    assert lines[5] == "--- 127.0.0.1 rpma-ping statistics ---"
+    assert lines[6].startswith("3 pings transmitted, 3 received, 0 corrupt, 0% loss, time ")
+    assert re.fullmatch(r"rtt .* min/avg/p50/p99/max/mdev = (?:[\d.]+/){5}[\d.]+ us", lines[7])
+
+
+def test_quiet_leaves_the_summary(one: Process) -> None:
+    done = ping(one.port, "-c", "3", "-i", "0", "-q")
+    assert done.stdout.startswith("--- 127.0.0.1 rpma-ping statistics ---\n3 pings transmitted")
+    assert done.stderr == "" or "running on the software device" in done.stderr
+
+
+def test_a_flood_takes_its_dots_back(one: Process) -> None:
+    done = ping(one.port, "-c", "5000", "-f")
+    assert done.returncode == 0
+    dots = done.stdout.partition("\n\n--- ")[0].splitlines()[2]
+    assert dots == ".\b" * 5000
+
+
+def test_the_first_thousand_are_told_one_by_one(one: Process) -> None:
+    result = pinged(one.port, "-c", "1500", "-f")
+    assert result["pings"]["received"] == 1500
+    assert [p["seq"] for p in result["pings"]["first"]] == list(range(1, 1001))
+
+
+def test_without_a_count_the_deadline_ends_it(one: Process) -> None:
+    result = pinged(one.port, "-i", "1ms", "-w", "0.3")
+    assert result["pings"]["transmitted"] > 0
+    assert result["settings"]["count"] is None
+
+
+def test_a_deadline_that_passed_before_is_told(one: Process) -> None:
+    result = pinged(one.port, "-w", "1ns", code=1)
+    assert result["pings"]["transmitted"] == 0
+    assert "--deadline" in result["failure"]["text"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("wait", ["poll", "event"])
+def test_a_signal_ends_it_with_its_summary(one: Process, number: int, wait: str) -> None:
+    client = subprocess.Popen(command(one.port, "-i", "10ms", "--wait", wait), stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, env=soft())  # fmt: skip
+    assert client.stdout is not None
+    while "seq=2" not in client.stdout.readline():
+        pass
+    client.send_signal(number)
+    rest = client.communicate(timeout=LIMIT_S)[0]
+    assert client.returncode == 128 + number
+    assert " 0% loss" in rest
+
+
+def test_a_signal_in_a_long_pause_leaves_a_result(one: Process, tmp_path: Path) -> None:
+    words = soft(f"trace:{tmp_path}/posted.%p")
+    client = subprocess.Popen(command(one.port, "-i", "1h", "--json"), stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, env=words)  # fmt: skip
+    trace = tmp_path / f"posted.{client.pid}"
+    # a write, a flush and a read have been posted: offset 24 of the trace counts
+    while not trace.exists() or int.from_bytes(trace.read_bytes()[24:32], "little") < 3:
+        assert client.poll() is None
+    client.send_signal(signal.SIGINT)
+    text = client.communicate(timeout=LIMIT_S)[0]
+    assert client.returncode == 130
+    result = check(text, 130)
+    assert result["run"]["status"] == "interrupted"
+    assert result["pings"]["lost"] == 0
+
+
+def test_sixteen_clients_at_once_and_one_too_many(one: Process) -> None:
+    clients = [
+        subprocess.Popen(command(one.port, "-i", "5ms"), stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True, env=soft())  # fmt: skip
+        for _ in range(16)
+    ]
+    for client in clients:
+        assert client.stdout is not None
+        while "seq=1" not in client.stdout.readline():
+            pass
+    busy = pinged(one.port, "-c", "1", code=2)
+    assert busy["failure"]["step"] == "hello"
+    assert "all its places" in busy["failure"]["text"]
+    for client in clients:
+        client.send_signal(signal.SIGINT)
+    for client in clients:
+        assert " 0 corrupt, 0% loss" in client.communicate(timeout=LIMIT_S)[0]
+        assert client.returncode == 130
+
+
+def test_a_place_is_free_again_when_its_client_was_killed() -> None:
+    with server("--target", "dram:4K") as it:
+        for _ in range(3):
+            client = subprocess.Popen(command(it.port, "-i", "5ms"), stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, text=True, env=soft())  # fmt: skip
+            assert client.stdout is not None
+            while "seq=1" not in client.stdout.readline():
+                pass
+            client.kill()
+            client.communicate()
+            # its end reaches the server after its own
+            while (done := ping(it.port, "-c", "1")).returncode == 2:
+                assert "all its places" in done.stderr
+            assert done.returncode == 0
+
+
+def test_persistent_on_the_word_of_the_server(tmp_path: Path) -> None:
+    target = f"{tmp_path}/target:64K"
+    with server("--target", target, "--direct-write-to-pmem") as it:
+        for flush in ("persistent", "auto"):
+            result = pinged(it.port, "-c", "2", "-i", "0", "--flush", flush)
+            assert result["pings"]["flush"] == "persistent"
+            assert result["server"]["direct_write_to_pmem"] is True
+        assert it.end(signal.SIGTERM) == 143
+    assert not (tmp_path / "target").exists()
+
+
+def test_auto_is_visibility_without_that_word(tmp_path: Path) -> None:
+    with server("--target", f"{tmp_path}/target:64K") as it:
+        assert pinged(it.port, "-c", "2", "-i", "0")["pings"]["flush"] == "visibility"
+        refused = pinged(it.port, "--flush", "persistent", code=2)
+    assert refused["failure"]["step"] == "region"
+    assert "--direct-write-to-pmem" in refused["failure"]["text"]
+
+
+def test_what_was_in_a_file_is_kept_without_force(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("precious")
+    done = ping("0")  # only for its refusal of port 0
+    assert done.returncode == 64
+    refused = subprocess.run(
+        [*command("0")[:3], "--server", "-t", f"{tmp_path}/precious"], capture_output=True, text=True, timeout=LIMIT_S
+    )
+    assert refused.returncode == 2
+    assert "--force" in refused.stderr
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_json_is_alone_on_stdout(one: Process) -> None:
+    done = ping(one.port, "-c", "2", "-i", "0", "--json", "-v")
+    assert json.loads(done.stdout)["schema"] == "rpma-ping/1"
+
+
+@pytest.mark.parametrize("options", [["-c", "3", "-i", "0"], ["--json", "-c", "1"], ["-i", "1ms"]])
+def test_a_full_disk_is_told(one: Process, options: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command(one.port, *options), stdout=full, stderr=subprocess.PIPE, text=True,
+                              timeout=LIMIT_S, env=soft())  # fmt: skip
+    assert done.returncode == 2
+    assert "standard output" in done.stderr
