@@ -4,6 +4,7 @@
  * there is taken, what is not is null.
  */
 #include "common/environment.h"
+#include "config_space.h"
 #include "scratch.h"
 
 static json_t *gather(const char *device)
@@ -291,6 +292,31 @@ static void the_use_of_the_link_is_read(void **state)
 	json_decref(block);
 }
 
+/* 0x17 is the capability of TPH; 1 in bits 9:8 of its control is to send them by vector. */
+static void whether_writes_are_steered_is_read(void **state)
+{
+	for (uint32_t mode = 0; mode < 2; mode++) {
+		struct config_space space;
+		char path[PATH_MAX];
+		json_t *block;
+		FILE *file;
+
+		config_space_begin(&space, 0x15b3, 0x1017, 0);
+		config_space_add_express(&space, 0x60, 0, 0);
+		config_space_add_extended(&space, 0x100, 0x17, 1);
+		config_space_put(&space, 0x108, mode << 8, 4);
+		scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
+		file = fopen(scratch_path("sys/class/infiniband/mlx5_0/device/config", path), "we");
+		assert_non_null(file);
+		assert_int_equal(fwrite(space.bytes, 1, sizeof(space.bytes), file),
+				 sizeof(space.bytes));
+		assert_int_equal(fclose(file), 0);
+		block = gather("mlx5_0");
+		assert_int_equal(json_is_true(fact(block, "nic", "tph")), mode != 0);
+		json_decref(block);
+	}
+}
+
 /* Without privilege 64 bytes are all there is; a loop of capabilities ends. */
 static void what_the_link_hides_is_null(void **state)
 {
@@ -311,6 +337,7 @@ static void what_the_link_hides_is_null(void **state)
 		block = gather("mlx5_0");
 		assert_true(json_is_null(fact(block, "nic", "max_payload_bytes")));
 		assert_true(json_is_null(fact(block, "nic", "no_snoop")));
+		assert_true(json_is_null(fact(block, "nic", "tph")));
 		json_decref(block);
 	}
 }
@@ -356,6 +383,7 @@ int main(void)
 		in_scratch(namespaces_and_mounts_are_listed),
 		in_scratch(power_and_caches_are_read),
 		in_scratch(the_use_of_the_link_is_read),
+		in_scratch(whether_writes_are_steered_is_read),
 		in_scratch(what_the_link_hides_is_null),
 #if defined(__x86_64__)
 		in_scratch(qemus_processor_is_an_emulated_one),
