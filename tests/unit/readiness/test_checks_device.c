@@ -159,6 +159,18 @@ static void the_port_that_works_is_shown(void **s)
 			    "port 2 of 2: 4: ACTIVE, 5: LinkUp, 100 Gb/sec (4X EDR), Ethernet");
 }
 
+static void no_sysfs(struct facts *f)
+{
+	no_device(f);
+	f->device.no_sysfs = true;
+}
+
+static void a_host_that_cannot_be_seen_is_not_one_without(void **s)
+{
+	assert_non_null(strstr(case_look(checks_device, "DEV-01", no_sysfs).meaning, "sysfs"));
+	assert_null(strstr(case_look(checks_device, "DEV-01", no_device).meaning, "sysfs"));
+}
+
 static void the_missing_name_is_said(void **s)
 {
 	struct readiness_finding finding = case_look(checks_device, "DEV-01", none_of_that_name);
@@ -179,6 +191,7 @@ int main(void)
 		cmocka_unit_test(each_case_has_its_status),
 		cmocka_unit_test(statuses_are_those_explained),
 		cmocka_unit_test(the_port_that_works_is_shown),
+		cmocka_unit_test(a_host_that_cannot_be_seen_is_not_one_without),
 		cmocka_unit_test(the_missing_name_is_said),
 		cmocka_unit_test(ids_are_as_lspci_writes_them),
 	};

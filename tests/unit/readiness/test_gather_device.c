@@ -42,6 +42,10 @@ static void a_host_without_devices(void **s)
 	tree_gather_device(NULL, &device);
 	assert_false(device.found);
 	assert_int_equal(device.count, 0);
+	assert_true(device.no_sysfs);
+	scratch_write("sys/class/net/lo/mtu", "65536\n");
+	tree_gather_device(NULL, &device);
+	assert_false(device.no_sysfs);
 }
 
 static void a_name_that_is_not_there(void **s)

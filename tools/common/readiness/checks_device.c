@@ -45,6 +45,14 @@ static void look_exists(const struct facts *facts, struct readiness_finding *fin
 		finding_say(finding, READINESS_PASS, "There is an RDMA device.", NULL);
 		return;
 	}
+	if (device->no_sysfs) {
+		finding_value(finding, "no /sys/class");
+		finding_say(
+			finding, READINESS_FAIL, "No RDMA device can be seen: sysfs is not there.",
+			"Mount it (mount -t sysfs sysfs /sys), or name a directory with --sysroot "
+			"that has sys below it.");
+		return;
+	}
 	if (device->count == 0) {
 		finding_value(finding, "none");
 		finding_say(finding, READINESS_FAIL,
@@ -254,7 +262,8 @@ const struct readiness_check checks_device[] = {
 	 "hardware and has an active port is taken, else the first that is hardware, else one\n"
 	 "in software. Read from /sys/class/infiniband.\n"
 	 "PASS: there is one, or the one that was named.\n"
-	 "FAIL: there is none, or none of that name; the verdict is UNDETERMINED, exit code 3.\n"},
+	 "FAIL: there is none, none of that name, or no sysfs to tell; the verdict is "
+	 "UNDETERMINED, exit code 3.\n"},
 	{"DEV-02", "port and link", look_port,
 	 "A port that is not active sends nothing; one that trained to fewer lanes or a lower\n"
 	 "speed than it has spoils all figures. Read from state, phys_state, rate and link_layer\n"

@@ -39,6 +39,7 @@ struct facts_port {
 
 struct facts_device {
 	size_t count;		     /* of RDMA devices; 0: there is none */
+	bool no_sysfs;		     /* and nothing that could tell of any */
 	bool found;		     /* the one asked for, or the first */
 	char asked[DEVICE_NAME_MAX]; /* empty: none by name */
 	char name[DEVICE_NAME_MAX];
@@ -142,7 +143,7 @@ struct facts_target {
 	enum known dax_mount; /* dax or dax=always; KNOWN_NOT: dax=inode, or no mount seen */
 	enum known dax_queue; /* the block device can DAX */
 	bool read_only_mount;
-	char driver[32];      /* of a device DAX: "device_dax", "kmem"; "none": not bound */
+	char driver[32]; /* of a device DAX: "device_dax", "kmem"; "none": not bound */
 	int64_t size_bytes, align_bytes;
 	int64_t badblocks;	    /* of the pmem block devices it lies on; -1: none, or unknown */
 	struct answers_path answer; /* statx and the MAP_SYNC mapping */

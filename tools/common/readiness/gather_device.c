@@ -184,6 +184,7 @@ void gather_device(const struct gather *g, const char *device, struct facts_devi
 		snprintf(facts->asked, sizeof(facts->asked), "%s", device);
 	if (device_list(g->root, &list, &facts->count) != 0)
 		return;
+	facts->no_sysfs = facts->count == 0 && !sysroot_exists(g->root, "sys/class");
 	found = choose(g->root, list, facts->count, device);
 	if (found != NULL)
 		gather_found(g->root, found, facts);
