@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_ddio_evidence.c -- what a probe and an operator add to the registers.
+ */
+#include "made_ddio.h"
+
+/* bytes to memory, of 1000 by RDMA */
+static void the_probe_goes_by_the_share(void **s)
+{
+	static const struct {
+		int64_t rdma, memory, window;
+		enum ddio_state state;
+	} cases[] = {
+		{1000, 0, 1 << 20, DDIO_ON},
+		{1000, 199, 1 << 20, DDIO_ON},
+		{1000, 200, 1 << 20, DDIO_UNKNOWN},
+		{1000, 800, 1 << 20, DDIO_UNKNOWN},
+		{1000, 801, 1 << 20, DDIO_OFF},
+		{1000, 1070, 1 << 20, DDIO_OFF},
+		{1000, 2001, 1 << 20, DDIO_UNKNOWN},
+		{1000, 1000, (1 << 20) + 1, DDIO_UNKNOWN}, /* spills anyway */
+		{1000, 1000, -1, DDIO_UNKNOWN},
+		{1000, 100, 1 << 30, DDIO_ON}, /* it does not even spill */
+		{0, 0, 1 << 20, DDIO_UNKNOWN},
+		{-1, 1000, 1 << 20, DDIO_UNKNOWN},
+		{1000, -1, 1 << 20, DDIO_UNKNOWN},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct answers_probe probe = {.done = true,
+					      .rdma_bytes = cases[i].rdma,
+					      .memory_write_bytes = cases[i].memory,
+					      .window_bytes = cases[i].window};
+
+		if (ddio_of_probe(&probe) != cases[i].state)
+			fail_msg("case %zu", i);
+		probe.done = false;
+		assert_int_equal(ddio_of_probe(&probe), DDIO_UNKNOWN);
+	}
+}
+
+enum seen { NOT_PROBED, SAW_ON, SAW_OFF };
+
+/* Registers, statement and probe: what is decided, and by what. */
+static void evidence_is_weighed(void **s)
+{
+	static const struct {
+		enum ddio_state registers;
+		enum known said; /* KNOWN_NO: off */
+		enum seen seen;
+		enum ddio_state state;
+		enum ddio_evidence evidence;
+	} cases[] = {
+		{DDIO_OFF, KNOWN_NOT, NOT_PROBED, DDIO_OFF, DDIO_REGISTERS},
+		{DDIO_OFF, KNOWN_NO, SAW_OFF, DDIO_OFF, DDIO_REGISTERS},
+		{DDIO_OFF, KNOWN_NOT, SAW_ON, DDIO_ON, DDIO_PROBE},
+		{DDIO_OFF, KNOWN_YES, NOT_PROBED, DDIO_ON, DDIO_STATEMENT},
+		{DDIO_ON, KNOWN_NOT, NOT_PROBED, DDIO_ON, DDIO_REGISTERS},
+		{DDIO_ON, KNOWN_NO, SAW_OFF, DDIO_ON, DDIO_REGISTERS},
+		{DDIO_UNKNOWN, KNOWN_NOT, NOT_PROBED, DDIO_UNKNOWN, DDIO_NO_EVIDENCE},
+		{DDIO_UNKNOWN, KNOWN_NO, NOT_PROBED, DDIO_OFF, DDIO_STATEMENT},
+		{DDIO_UNKNOWN, KNOWN_YES, NOT_PROBED, DDIO_ON, DDIO_STATEMENT},
+		{DDIO_UNKNOWN, KNOWN_NOT, SAW_ON, DDIO_ON, DDIO_PROBE},
+		{DDIO_UNKNOWN, KNOWN_NOT, SAW_OFF, DDIO_OFF, DDIO_PROBE},
+		{DDIO_UNKNOWN, KNOWN_NO, SAW_OFF, DDIO_OFF, DDIO_PROBE},
+		{DDIO_UNKNOWN, KNOWN_NO, SAW_ON, DDIO_ON, DDIO_PROBE},
+		{DDIO_UNKNOWN, KNOWN_YES, SAW_OFF, DDIO_ON, DDIO_STATEMENT},
+		{DDIO_ON_POSSIBLE, KNOWN_NO, NOT_PROBED, DDIO_ON_POSSIBLE, DDIO_REGISTERS},
+		{DDIO_ON_POSSIBLE, KNOWN_NOT, SAW_OFF, DDIO_ON_POSSIBLE, DDIO_REGISTERS},
+		{DDIO_ON_POSSIBLE, KNOWN_NOT, SAW_ON, DDIO_ON, DDIO_PROBE},
+		{DDIO_OFF_WARN, KNOWN_NO, NOT_PROBED, DDIO_OFF_WARN, DDIO_REGISTERS},
+		{DDIO_OFF_WARN, KNOWN_NOT, SAW_OFF, DDIO_OFF, DDIO_PROBE},
+		{DDIO_OFF_WARN, KNOWN_NOT, SAW_ON, DDIO_ON, DDIO_PROBE},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct facts *facts = made_facts();
+		struct ddio ddio;
+
+		made_state(&facts->pci.chains[0], cases[i].registers);
+		facts->claims.ddio_assumed = cases[i].said;
+		facts->claims.probe.done = cases[i].seen != NOT_PROBED;
+		facts->claims.probe.rdma_bytes = 1000;
+		facts->claims.probe.window_bytes = 1 << 20;
+		facts->claims.probe.memory_write_bytes = cases[i].seen == SAW_OFF ? 1000 : 10;
+		ddio_decide(facts, &ddio);
+		if (ddio.state != cases[i].state || ddio.evidence != cases[i].evidence)
+			fail_msg("case %zu: %s by %s", i, ddio_state_name(ddio.state),
+				 ddio_evidence_name(ddio.evidence));
+		made_free(facts);
+	}
+}
+
+/* What is little documented, others may make sure of. */
+static void a_doubt_about_the_register_can_be_lifted(void **s)
+{
+	struct facts *facts = made_facts();
+	struct ddio ddio;
+
+	facts->platform.model = 0x4f;
+	made_port(facts)->device = 0x6f02;
+	ddio_decide(facts, &ddio);
+	assert_true(ddio.low_confidence);
+	facts->claims.ddio_assumed = KNOWN_NO;
+	ddio_decide(facts, &ddio);
+	assert_int_equal(ddio.state, DDIO_OFF);
+	assert_int_equal(ddio.evidence, DDIO_STATEMENT);
+	facts->claims.probe = (struct answers_probe){
+		.done = true, .rdma_bytes = 10, .memory_write_bytes = 10, .window_bytes = 4096};
+	ddio_decide(facts, &ddio);
+	assert_int_equal(ddio.evidence, DDIO_PROBE);
+	assert_false(ddio.low_confidence);
+	made_free(facts);
+}
+
+/* Neither statement nor probe make a copy by the CPU anything else. */
+static void software_is_not_decided(void **s)
+{
+	struct facts *facts = made_facts();
+	struct ddio ddio;
+
+	rxe(facts);
+	facts->claims.ddio_assumed = KNOWN_NO;
+	facts->claims.probe = (struct answers_probe){
+		.done = true, .rdma_bytes = 10, .memory_write_bytes = 10, .window_bytes = 4096};
+	ddio_decide(facts, &ddio);
+	assert_int_equal(ddio.state, DDIO_UNKNOWN);
+	assert_int_equal(ddio.evidence, DDIO_NO_EVIDENCE);
+	made_free(facts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_probe_goes_by_the_share),
+		cmocka_unit_test(evidence_is_weighed),
+		cmocka_unit_test(a_doubt_about_the_register_can_be_lifted),
+		cmocka_unit_test(software_is_not_decided),
+	};
+
+	return cmocka_run_group_tests_name("readiness.ddio_evidence", tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_ddio_unknown.c -- what makes the register unreadable, or something
+ * else: never off, whatever the bits at its place are.
+ */
+#include "made_ddio.h"
+
+static void without_privilege(struct facts *f)
+{
+	made_port(f)->config.len = 64;
+}
+
+static void without_extended_space(struct facts *f)
+{
+	made_port(f)->config.len = 256;
+}
+
+static void without_a_file(struct facts *f)
+{
+	made_port(f)->config.len = 0;
+}
+
+static void vanished(struct facts *f)
+{
+	memset(made_port(f)->config.bytes, 0xff, PCI_CONFIG_BYTES);
+}
+
+static void register_of_ones(struct facts *f)
+{
+	made_registers(made_port(f), UINT32_MAX, 0);
+}
+
+static void second_register_of_ones(struct facts *f)
+{
+	made_registers(made_port(f), 0, UINT32_MAX);
+}
+
+static void header_at_180(struct facts *f)
+{
+	made_extended(made_port(f), 0x180, 0x000b);
+}
+
+static void header_at_184(struct facts *f)
+{
+	made_extended(made_port(f), 0x184, 0x000d);
+}
+
+/* the header is there, but no list leads to it */
+static void header_not_in_the_list(struct facts *f)
+{
+	made_registers(made_port(f), 0x1901000b, 0);
+}
+
+static void list_is_a_circle(struct facts *f)
+{
+	made_extended(made_port(f), 0x140, 0x000d);
+	made_put(made_port(f), 0x140, 0x1001000d, 4);
+}
+
+static void ice_lake(struct facts *f)
+{
+	f->platform.model = 0x6a;
+	f->platform.stepping = 6;
+	made_port(f)->device = 0x347a;
+	made_extended(made_port(f), 0x180, 0x000b);
+	made_put(made_port(f), 0x180, 0x1901000b, 4);
+	made_put(made_port(f), 0x190, 0x00010001, 4);
+}
+
+/* a port whose bits would say "off" on a processor that is not known to have them */
+static void sapphire_rapids(struct facts *f)
+{
+	f->platform.model = 0x8f;
+}
+
+static void model_of_another_family(struct facts *f)
+{
+	f->platform.family = 15;
+}
+
+static void amd(struct facts *f)
+{
+	snprintf(f->platform.vendor, sizeof(f->platform.vendor), "AuthenticAMD");
+}
+
+static void arm(struct facts *f)
+{
+	snprintf(f->platform.vendor, sizeof(f->platform.vendor), "Arm 0x41");
+	f->platform.family = f->platform.model = -1;
+}
+
+static void processor_unknown(struct facts *f)
+{
+	f->platform.vendor[0] = '\0';
+	f->platform.family = f->platform.model = -1;
+}
+
+static void port_of_the_chipset(struct facts *f)
+{
+	made_port(f)->device = 0xa190;
+}
+
+static void port_of_qemu(struct facts *f)
+{
+	made_port(f)->vendor = 0x1b36;
+	made_port(f)->device = 0x000c;
+}
+
+static void in_a_guest(struct facts *f)
+{
+	snprintf(f->platform.emulated, sizeof(f->platform.emulated), "QEMU");
+}
+
+static void no_root_port(struct facts *f)
+{
+	struct facts_chain *chain = &f->pci.chains[0];
+
+	chain->functions[0] = chain->functions[1];
+	chain->count = 1;
+}
+
+static void top_is_a_switch(struct facts *f)
+{
+	made_function(made_port(f), "0000:16:00.0", 0x8086, 0x2030, MADE_UPSTREAM);
+}
+
+static void top_is_no_bridge(struct facts *f)
+{
+	made_put(made_port(f), 0x0a, 0x0600, 2);
+}
+
+static void path_too_long(struct facts *f)
+{
+	f->pci.chains[0].cut = true;
+}
+
+static void no_path(struct facts *f)
+{
+	f->pci.count = 0;
+}
+
+static void more_nics_than_room(struct facts *f)
+{
+	f->pci.cut = true;
+}
+
+static void siw(struct facts *f)
+{
+	in_software(f, DEVICE_SIW);
+}
+
+static void every_doubt_is_unknown(void **s)
+{
+	static const struct {
+		void (*change)(struct facts *facts);
+		const char *why;
+	} cases[] = {
+		{without_privilege, "needs root"},
+		{without_extended_space, "ends at byte 256"},
+		{without_a_file, "cannot be read"},
+		{vanished, "all ones"},
+		{register_of_ones, "all ones"},
+		{second_register_of_ones, "all ones"},
+		{header_at_180, "header of an extended capability"},
+		{header_at_184, "header of an extended capability"},
+		{header_not_in_the_list, "header of an extended capability"},
+		{list_is_a_circle, "broken list"},
+		{ice_lake, "0x1901000b"},
+		{sapphire_rapids, "model 0x8f"},
+		{model_of_another_family, "family 15"},
+		{amd, "AuthenticAMD"},
+		{arm, "Arm 0x41"},
+		{processor_unknown, "processor is unknown"},
+		{port_of_the_chipset, "8086:a190"},
+		{port_of_qemu, "1b36:000c"},
+		{in_a_guest, "hypervisor (QEMU)"},
+		{no_root_port, "no root port above it"},
+		{top_is_a_switch, "says that it is no root port"},
+		{top_is_no_bridge, "says that it is no root port"},
+		{path_too_long, "longer than can be followed"},
+		{no_path, "no PCI parent"},
+		{more_nics_than_room, "more NICs"},
+		{rxe, "software transport"},
+		{siw, "software transport"},
+		{soft, "software transport"},
+		{no_device, "no device"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct facts *facts = made_facts();
+
+		cases[i].change(facts);
+		assert_state(facts, DDIO_UNKNOWN, cases[i].why);
+		made_free(facts);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_doubt_is_unknown),
+	};
+
+	return cmocka_run_group_tests_name("readiness.ddio_unknown", tests, NULL, NULL);
+}
