@@ -84,7 +84,9 @@ SILENT = ["sys/devices/**/ports/1/*state", "sys/devices/**/ports/1/gid*",
           "sys/devices/**/dax0.0/dax0.0/size", "sys/devices/**/namespace0.0/mode",
           "sys/devices/**/region0/badblocks", "sys/devices/**/region0/read_only",
           "sys/devices/system/clocksource", "sys/devices/**/local_cpulist",
-          "sys/devices/**/msi_irqs"]
+          "sys/devices/**/msi_irqs", "sys/devices/**/fw_ver", "sys/devices/**/board_id",
+          "sys/devices/**/hca_type", "sys/devices/**/0000:17:00.0/vendor",
+          "sys/devices/**/0000:17:00.0/device"]
 
 
 TREES = [
@@ -149,6 +151,15 @@ TREES = [
            healthy(root=False, cap_ipc_lock=False, memlock="8388608"), "ddio-unknown",
            UNKNOWN_DDIO, UNREADABLE | {"LIM-01": WARN}),
 
+    Golden("subfunction", "the PCI function is above the auxiliary device that has it",
+           healthy(nics=[Nic(chain=card(), auxiliary="mlx5_core.sf.4")]), "ddio-off", OFF_DDIO),
+    Golden("platform-device", "a NIC of an SoC, on no PCI bus: hardware, and nothing else known",
+           healthy(cpu="neoverse", nics=[Nic("hns_0", platform="HISI00D1:00", driver="hns_roce")],
+                   no_turbo=None), "ddio-unknown", Ddio("UNKNOWN", "none", None, None),
+           {"PCI-01": UNKNOWN, "PCI-02": UNKNOWN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN,
+            "PCI-05": UNKNOWN, "PCI-06": UNKNOWN, "PCI-07": UNKNOWN, "PCI-08": UNKNOWN,
+            "DDIO-04": UNKNOWN, "NUMA-01": UNKNOWN, "NUMA-02": UNKNOWN, "SYS-02": SKIP, "SYS-06": UNKNOWN}),
+
     # links
     Golden("downtrained", "the link came up slower than both ends can",
            in_slot(*widths((16, 16), (16, 16), ("2.5 GT/s PCIe", GEN3), ("2.5 GT/s PCIe", GEN3))),
@@ -212,7 +223,7 @@ TREES = [
            {"NUMA-03": SKIP, "SYS-01": SKIP, "SYS-02": SKIP, "SYS-03": SKIP, "SYS-05": SKIP}),
     Golden("silent", "a machine that does not tell much: unknown is not off, not good, not bad",
            healthy(without=SILENT), "pmem-doubtful", UNKNOWN_DDIO,
-           {"DEV-02": UNKNOWN, "DEV-03": UNKNOWN, "PCI-02": UNKNOWN, "PCI-08": UNKNOWN,
+           {"DEV-02": UNKNOWN, "DEV-03": UNKNOWN, "DEV-04": UNKNOWN, "PCI-02": UNKNOWN, "PCI-08": UNKNOWN,
             "DDIO-01": UNKNOWN, "DDIO-04": UNKNOWN, "PM-02": UNKNOWN, "PM-05": UNKNOWN,
             "PM-10": UNKNOWN, "PM-11": UNKNOWN, "LIM-01": UNKNOWN, "LIM-02": UNKNOWN,
             "NUMA-02": UNKNOWN, "SYS-04": UNKNOWN, "SYS-06": UNKNOWN}),

@@ -72,6 +72,8 @@ class Nic:
     physfn: Function | None = None
     parent: bool = False  # has the attribute "parent", which only rxe has
     bond: dict[str, list[Function]] | None = None  # network devices below bond0
+    auxiliary: str = ""  # the device below the PCI function that has it, as of a subfunction
+    platform: str = ""  # the device that has it instead of a PCI function
     verbs: dict[str, Any] | None = field(default_factory=lambda: dict(MLX5_VERBS))
 
 
@@ -102,6 +104,9 @@ class Region:
     queue_dax: int = 1
     dimms: list[Dimm] = field(default_factory=lambda: [Dimm()])
     claimed: bool = True  # by a pfn device, as ndctl makes it
+    partition: bool = False  # the block device has one, with number 259:16
+    other_modes: list[str] = field(default_factory=list)  # of further namespaces
+    other_dimms: list[Dimm] = field(default_factory=list)  # on the bus, not of this region
 
     @property
     def block(self) -> str:
@@ -126,6 +131,7 @@ class Host:
     targets: dict[str, dict[str, Any]] = field(default_factory=dict)
     striped: list[str] = field(default_factory=list)  # block devices below dm-0
     cxl_pmem_bytes: int = 0
+    soft_reserved: bool = False  # a device DAX of ordinary memory
     cmdline: str = "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro"
     memlock: str = "unlimited"
     open_files: int = 1048576
@@ -317,6 +323,17 @@ class _Tree:
     def nic(self, nic: Nic) -> None:
         if nic.chain:
             device = self.physical(nic)
+            if nic.auxiliary:
+                device += f"/{nic.auxiliary}"
+                self.link(f"{device}/driver", f"sys/bus/auxiliary/drivers/{nic.driver}.sf")
+                self.link(f"{device}/subsystem", "sys/bus/auxiliary")
+            directory = f"{device}/infiniband/{nic.name}"
+            self.link(f"{directory}/device", device)
+        elif nic.platform:
+            device = f"sys/devices/platform/{nic.platform}"
+            self.link(f"{device}/driver", f"sys/bus/platform/drivers/{nic.driver}")
+            self.file(f"{device}/numa_node", nic.numa_node)
+            self.netdev(device, nic.netdev)
             directory = f"{device}/infiniband/{nic.name}"
             self.link(f"{directory}/device", device)
         else:
@@ -376,6 +393,11 @@ class _Tree:
         for at, dimm in enumerate(region.dimms):
             self.file(f"{directory}/mapping{at}", f"{dimm.name},0,{region.size},0")
             self.dimm(bus, dimm, "cxl" if region.provider == "CXL" else "nfit")
+        for dimm in region.other_dimms:
+            self.dimm(bus, dimm, "nfit")
+        for at, mode in enumerate(region.other_modes, 2):
+            self.files(f"{directory}/namespace{n}.{at}", mode=mode, size=region.size)
+            self.link(f"sys/bus/nd/devices/namespace{n}.{at}", f"{directory}/namespace{n}.{at}")
         self.namespace(directory, region)
 
     def dimm(self, bus: str, dimm: Dimm, family: str) -> None:
@@ -445,6 +467,18 @@ class _Tree:
         for place in ("sys/block/" + region.block, "sys/class/block/" + region.block,
                       f"sys/dev/block/259:{region.number}"):
             self.link(place, directory)
+        if region.partition:
+            self.files(f"{directory}/{region.block}p1", dev="259:16", partition=1, size=2048)
+            self.link("sys/dev/block/259:16", f"{directory}/{region.block}p1")
+            self.link(f"sys/class/block/{region.block}p1", f"{directory}/{region.block}p1")
+
+    def ordinary_dax(self) -> None:
+        directory = "sys/devices/platform/hmem.0/dax0.0"
+        self.files(directory, size=GIB, align=2 << 20, dev="252:0", numa_node=0, target_node=2)
+        self.link(f"{directory}/subsystem", "sys/bus/dax")
+        self.link(f"{directory}/driver", "sys/bus/dax/drivers/device_dax")
+        self.link("sys/bus/dax/devices/dax0.0", directory)
+        self.link("sys/dev/char/252:0", directory)
 
     def device_mapper(self) -> None:
         directory = "sys/devices/virtual/block/dm-0"
@@ -492,6 +526,8 @@ def build(host: Host, top: Path) -> None:
         tree.region(region)
     if host.striped:
         tree.device_mapper()
+    if host.soft_reserved:
+        tree.ordinary_dax()
     if host.cxl_pmem_bytes:
         tree.cxl()
     if host.facts:
