@@ -154,10 +154,11 @@ def test_a_recorded_tree_is_walked_alike(compared: dict[str, Function], tmp_path
 
 
 def test_others_see_no_capability() -> None:
-    if os.geteuid() != 0 or not DEVICES.is_dir() or not any(DEVICES.iterdir()):
-        pytest.skip("needs root, to become another, and PCI devices")
-    text = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", WALK, "/"],
-                          check=True, text=True, stdout=subprocess.PIPE, timeout=60).stdout
+    if not DEVICES.is_dir() or not any(DEVICES.iterdir()):
+        pytest.skip("this machine has no PCI devices")
+    other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    text = subprocess.run([*(other if os.geteuid() == 0 else []), WALK, "/"], check=True,
+                          text=True, stdout=subprocess.PIPE, timeout=60).stdout
     assert all(line.endswith(" bytes 64") for line in text.splitlines()
                if line.startswith("function "))
     assert "capability" not in text and "express" not in text
