@@ -459,7 +459,7 @@ static void mapped_devices_in_a_loop(void **s)
 
 static void mapped_devices_without_end(void **s)
 {
-	char names[100][16];
+	char names[100][24];
 	const char *slaves[100];
 
 	put_fsdax();

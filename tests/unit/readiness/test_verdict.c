@@ -35,6 +35,7 @@ enum change {
 	LENIENT = 1 << 20,
 	PM_SKIP = 1 << 21,
 	OLD_PLATFORM = 1 << 22,
+	NO_SYSFS = 1 << 23,
 };
 
 struct situation {
@@ -45,6 +46,7 @@ struct situation {
 static const struct situation situations[] = {
 	/* each row */
 	{NO_DEVICE, "no-device"},
+	{NO_SYSFS, "no-device"},
 	{STATEMENT_CONFLICT, "conflict"},
 	{PROBE_CONFLICT, "conflict"},
 	{OTHER_FAIL, "failed"},
@@ -130,6 +132,8 @@ static void change_findings(unsigned changes)
 	set("CAP-01", changes & NATIVE ? READINESS_PASS : READINESS_INFO);
 	if (changes & NO_DEVICE)
 		set("DEV-01", READINESS_FAIL);
+	if (changes & NO_SYSFS)
+		set("DEV-01", READINESS_UNKNOWN);
 	if (changes & STATEMENT_CONFLICT)
 		set("DDIO-05", READINESS_FAIL);
 	if (changes & PROBE_CONFLICT)

@@ -112,13 +112,14 @@ static bool holds(const struct key *key, const json_t *value)
 
 static void expected(const struct key *key, char *text, size_t size)
 {
+	static const char a_kind[] = "\"character\", \"block\", \"regular\", \"directory\", "
+				     "\"other\", \"none\" or \"unknown\"";
 	static const char *const forms[] = {
 		[TRUTH] = "true or false",
 		[TEXT] = "a text",
 		[ERROR] = "the name of an error, such as \"EACCES\"",
 		[SYNC] = "\"ok\" or the name of an error, such as \"EOPNOTSUPP\"",
-		[KIND] = "\"character\", \"block\", \"regular\", \"directory\", \"other\", "
-			 "\"none\" or \"unknown\"",
+		[KIND] = a_kind,
 	};
 
 	if (key->form == WHOLE)

@@ -53,6 +53,12 @@ static void look_no_target(const struct facts_target *target, struct readiness_f
 			"the kernel's driver (modprobe nfit).");
 		return;
 	}
+	if (!target->host_seen) {
+		finding_say(finding, READINESS_UNKNOWN,
+			    "No target was given, and what the host has cannot be seen.",
+			    "Run this where /sys is mounted, with --target.");
+		return;
+	}
 	finding_say(
 		finding, READINESS_SKIP, "No target was given.",
 		"Name the memory that peers are to write to: --target /dev/dax0.0, or a file or "
@@ -286,7 +292,7 @@ const struct readiness_check checks_target[] = {
 	 "WARN: a block device of persistent memory, which is mapped through the page cache.\n"
 	 "FAIL: nothing is there, or it is other memory; without a target: the host has no\n"
 	 "persistent memory.\n"
-	 "UNKNOWN: it cannot be looked at, or its device cannot be seen.\n"
+	 "UNKNOWN: it, or its device, cannot be seen; without a target: nor can the host.\n"
 	 "SKIP: no target was given.\n"},
 	{"PM-02", "device DAX", look_devdax,
 	 "A device DAX can be mapped only while the driver device_dax has it; kmem makes system\n"

@@ -3,7 +3,7 @@
  * gather_disk.c -- block devices of persistent memory, and those that the
  * device mapper makes of them. For gather_target.c.
  */
-#include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,29 +12,34 @@
 #define DEPTH_MAX 4  /* of device mapper on device mapper */
 #define DISKS_MAX 64 /* that a device may be made of in all */
 
+static bool take_number(const char **at, unsigned *value)
+{
+	uint64_t number;
+
+	if (!gather_number(at, &number) || number >= UINT_MAX)
+		return false;
+	*value = (unsigned)number;
+	return true;
+}
+
 bool gather_parse_disk(const char *name, unsigned *region, unsigned *space,
 		       char disk[GATHER_NAME_MAX])
 {
-	int at = 0, len = 0;
+	const char *at = name + strlen("pmem");
 
 	*space = 0;
-	if (strncmp(name, "pmem", 4) != 0 || !isdigit((unsigned char)name[4]) ||
-	    sscanf(name, "pmem%9u%n", region, &at) != 1)
+	if (strncmp(name, "pmem", 4) != 0 || !take_number(&at, region))
 		return false;
-	if (name[at] == '.' && isdigit((unsigned char)name[at + 1])) {
-		if (sscanf(name + at, ".%9u%n", space, &len) != 1)
+	if (*at == '.') {
+		at++;
+		if (!take_number(&at, space))
 			return false;
-		at += len;
 	}
-	at += name[at] == 's';
-	if (name[at] == 'p')
-		len = (int)strspn(name + at + 1, "0123456789") + 1;
-	else
-		len = 0;
-	if (name[at + len] != '\0' || len == 1)
-		return false;
-	snprintf(disk, GATHER_NAME_MAX, "%.*s", at, name);
-	return true;
+	at += *at == 's';
+	snprintf(disk, GATHER_NAME_MAX, "%.*s", (int)(at - name), name);
+	if (*at == 'p' && at[1] != '\0')
+		at += 1 + strspn(at + 1, "0123456789");
+	return *at == '\0';
 }
 
 static enum place add_pmem(const struct gather *g, const char *disk, unsigned region,

@@ -2,12 +2,11 @@
 /*
  * gather_limits.c -- what this process may lock and open.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gather.h"
+#include "gather_pmem.h"
 
 #define CAP_IPC_LOCK_BIT 14
 
@@ -43,23 +42,33 @@ static void find_limit(const char *limits, const char *name, int64_t *soft, int6
 static bool in_own_namespace(const struct sysroot *root)
 {
 	char line[128];
-	unsigned long inside, outside, count;
+	const char *at = line;
+	uint64_t values[3];
 
 	if (!sysroot_line(root, line, sizeof(line), "proc/self/uid_map"))
 		return false;
-	return sscanf(line, "%lu %lu %lu", &inside, &outside, &count) == 3 &&
-	       (inside != 0 || outside != 0 || count != UINT32_MAX);
+	for (size_t i = 0; i < 3; i++) {
+		at += strspn(at, " ");
+		if (!gather_number(&at, &values[i]))
+			return false;
+	}
+	return values[0] != 0 || values[1] != 0 || values[2] != UINT32_MAX;
 }
 
 static enum known may_lock(const struct sysroot *root)
 {
 	static char status[1 << 14];
+	static const char key[] = "\nCapEff:\t";
 	const char *at;
+	char *end;
 	uint64_t effective;
 
 	if (sysroot_read(root, status, sizeof(status), "proc/self/status") <= 0 ||
-	    (at = strstr(status, "\nCapEff:\t")) == NULL ||
-	    sscanf(at, "\nCapEff:\t%" SCNx64, &effective) != 1)
+	    (at = strstr(status, key)) == NULL)
+		return KNOWN_NOT;
+	at += strlen(key);
+	effective = strtoull(at, &end, 16);
+	if (end == at)
 		return KNOWN_NOT;
 	if ((effective >> CAP_IPC_LOCK_BIT & 1) == 0 || in_own_namespace(root))
 		return KNOWN_NO;

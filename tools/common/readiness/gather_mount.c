@@ -78,6 +78,19 @@ static bool read_filesystem(char *tail, struct mount *mount)
 	return true;
 }
 
+/* "259:0" */
+static bool read_numbers(const char *text, struct mount *mount)
+{
+	uint64_t major, minor;
+
+	if (!gather_number(&text, &major) || *text++ != ':' || !gather_number(&text, &minor) ||
+	    major > UINT_MAX || minor > UINT_MAX)
+		return false;
+	mount->major = (unsigned)major;
+	mount->minor = (unsigned)minor;
+	return true;
+}
+
 /* Cuts the line up; the point is in it. */
 static const char *read_line(char *line, struct mount *mount)
 {
@@ -91,7 +104,7 @@ static const char *read_line(char *line, struct mount *mount)
 		if (fields[i] == NULL)
 			return NULL;
 	}
-	if (sscanf(fields[2], "%u:%u", &mount->major, &mount->minor) != 2)
+	if (!read_numbers(fields[2], mount))
 		return NULL;
 	unescape(fields[4]);
 	snprintf(mount->options, sizeof(mount->options), "%.120s", fields[5]);

@@ -11,6 +11,9 @@
 #define ND_DEVICES	"sys/bus/nd/devices"
 #define GATHER_NAME_MAX 64
 
+/* Takes a decimal number off a text; false: there is none, or none that fits. */
+bool gather_number(const char **at, uint64_t *value);
+
 /*
  * The names in a directory that are prefix and then numbers ("pmem" takes
  * "pmem0.1"), in order; how many there are, of which max are given.

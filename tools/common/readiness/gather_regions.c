@@ -3,6 +3,8 @@
  * gather_regions.c -- regions, their DIMMs and namespaces, as libnvdimm shows
  * them. For gather_target.c.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,18 @@ static bool is_numbered(const char *name, const char *prefix)
 	return strncmp(name, prefix, len) == 0 && name[len] >= '0' && name[len] <= '9' &&
 	       name[len + strspn(name + len, "0123456789.")] == '\0' &&
 	       strlen(name) < GATHER_NAME_MAX;
+}
+
+bool gather_number(const char **at, uint64_t *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**at))
+		return false;
+	errno = 0;
+	*value = strtoull(*at, &end, 10);
+	*at = end;
+	return errno == 0;
 }
 
 /* Keeps the first max of them in order. */
@@ -61,28 +75,28 @@ static int64_t number(const struct sysroot *root, const char *device, const char
 	return value;
 }
 
-/* Of a range of sectors in bytes: does it touch from..to? */
-static bool touches(int64_t sector, int64_t count, int64_t from, int64_t to)
+/* "8 1": sectors. What cannot be read is no reason to think that all is well. */
+static bool touches(const char *line, int64_t from, int64_t to)
 {
-	const int64_t max = INT64_MAX / SECTOR_BYTES / 2;
+	const uint64_t max = INT64_MAX / SECTOR_BYTES / 2;
+	uint64_t sector, count;
 
-	if (sector < 0 || count < 1 || sector > max || count > max)
+	if (!gather_number(&line, &sector) || *line++ != ' ' || !gather_number(&line, &count) ||
+	    count == 0 || sector > max || count > max)
 		return true;
-	return sector * SECTOR_BYTES < to && (sector + count) * SECTOR_BYTES > from;
+	return (int64_t)(sector * SECTOR_BYTES) < to &&
+	       (int64_t)((sector + count) * SECTOR_BYTES) > from;
 }
 
 int64_t gather_bad_blocks(const struct sysroot *root, const char *path, int64_t from, int64_t to)
 {
 	char text[1 << 14], *rest, *line;
-	int64_t bad = 0, sector, count;
+	int64_t bad = 0;
 
 	if (sysroot_read(root, text, sizeof(text), path) < 0)
 		return -1;
 	for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
-		/* what cannot be read is no reason to think all is well */
-		if (sscanf(line, "%" SCNd64 " %" SCNd64, &sector, &count) != 2 ||
-		    touches(sector, count, from, to))
-			bad++;
+		bad += touches(line, from, to);
 	}
 	return bad;
 }

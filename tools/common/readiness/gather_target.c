@@ -44,7 +44,8 @@ static int64_t dax_number(const struct gather *g, const char *name, const char *
 static void take_devdax(const struct gather *g, const char *name, struct facts_target *facts)
 {
 	char path[128];
-	unsigned region, index;
+	const char *number = name + strlen("dax");
+	uint64_t region;
 	enum place place;
 
 	snprintf(facts->device, sizeof(facts->device), "%s", name);
@@ -55,8 +56,8 @@ static void take_devdax(const struct gather *g, const char *name, struct facts_t
 	    sysroot_exists(g->root, "%s", path))
 		snprintf(facts->driver, sizeof(facts->driver), "none");
 	place = gather_place(g->root, path, facts);
-	if (place == PLACE_UNKNOWN && sscanf(name, "dax%9u.%9u", &region, &index) == 2)
-		gather_numbered(g->root, region, UINT_MAX, facts);
+	if (place == PLACE_UNKNOWN && gather_number(&number, &region) && region < UINT_MAX)
+		gather_numbered(g->root, (unsigned)region, UINT_MAX, facts);
 	facts->shape = place == PLACE_OTHER ? TARGET_NOT_PMEM : TARGET_ON_DEVDAX;
 }
 

@@ -34,7 +34,8 @@ static bool is_any(const char *id, const char *const *ids)
 
 static bool counts_device(const char *id, enum readiness_status status)
 {
-	return strcmp(id, "DEV-01") == 0 && status == READINESS_FAIL;
+	return strcmp(id, "DEV-01") == 0 &&
+	       (status == READINESS_FAIL || status == READINESS_UNKNOWN);
 }
 
 static bool counts_conflict(const char *id, enum readiness_status status)
