@@ -37,8 +37,11 @@ static enum device_kind kind_of(const struct sysroot *root, const char *name, bo
 {
 	char text[128];
 
-	if (sysroot_exists(root, CLASS "/%s/parent", name))
+	/* by the names they are given, too: taken for hardware they would be trusted */
+	if (sysroot_exists(root, CLASS "/%s/parent", name) || strncmp(name, "rxe", 3) == 0)
 		return DEVICE_RXE;
+	if (strncmp(name, "siw", 3) == 0)
+		return DEVICE_SIW;
 	if (rnic && sysroot_line(root, text, sizeof(text), CLASS "/%s/node_desc", name) &&
 	    strstr(text, "Software iWARP") != NULL)
 		return DEVICE_SIW;

@@ -177,7 +177,7 @@ static void every_doubt_is_unknown(void **s)
 		{no_root_port, "no root port above it"},
 		{top_is_a_switch, "says that it is no root port"},
 		{top_is_no_bridge, "says that it is no root port"},
-		{path_too_long, "longer than can be followed"},
+		{path_too_long, "cannot be followed"},
 		{no_path, "no PCI parent"},
 		{more_nics_than_room, "more NICs"},
 		{rxe, "software transport"},

@@ -100,9 +100,9 @@ static enum device_kind kind_of(void)
 
 static void rxe_is_known_by_its_parent(void **s)
 {
-	tree_device("rxe0", NIC);
+	tree_device("roce0", NIC);
 	tree_function(NIC, 0x8086, 0x1572, 0);
-	scratch_write("sys/class/infiniband/rxe0/parent", "eth0\n");
+	scratch_write("sys/class/infiniband/roce0/parent", "eth0\n");
 	assert_int_equal(kind_of(), DEVICE_RXE);
 }
 
@@ -116,11 +116,24 @@ static void siw_is_known_without_a_device_behind_it(void **s)
 /* Linux 5.3 to 5.10 */
 static void old_siw_is_known_by_what_it_says(void **s)
 {
-	tree_device("siw0", NIC);
+	tree_device("iwp0", NIC);
 	tree_function(NIC, 0x8086, 0x1572, 0);
-	scratch_write("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
-	scratch_write("sys/class/infiniband/siw0/node_desc", "Software iWARP stack\n");
+	scratch_write("sys/class/infiniband/iwp0/node_type", "4: RNIC\n");
+	scratch_write("sys/class/infiniband/iwp0/node_desc", "Software iWARP stack\n");
 	assert_int_equal(kind_of(), DEVICE_SIW);
+}
+
+static void names_of_software_are_not_trusted_as_hardware(void **s)
+{
+	struct facts_device device;
+
+	tree_function(NIC, 0x8086, 0x1572, 0);
+	tree_device("rxe0", NIC);
+	tree_device("siw0", NIC);
+	tree_gather_device("rxe0", &device);
+	assert_int_equal(device.kind, DEVICE_RXE);
+	tree_gather_device("siw0", &device);
+	assert_int_equal(device.kind, DEVICE_SIW);
 }
 
 static void siw_of_the_loopback_is_virtual(void **s)
@@ -247,6 +260,7 @@ int main(void)
 		in_scratch(rxe_is_known_by_its_parent),
 		in_scratch(siw_is_known_without_a_device_behind_it),
 		in_scratch(old_siw_is_known_by_what_it_says),
+		in_scratch(names_of_software_are_not_trusted_as_hardware),
 		in_scratch(siw_of_the_loopback_is_virtual),
 		in_scratch(an_rnic_with_a_function_is_hardware),
 		in_scratch(gids_that_routers_know),

@@ -131,6 +131,20 @@ static void a_virtual_function_without_config_is_its_physical_one(void **s)
 	free(pci.chains);
 }
 
+static void a_virtual_function_whose_physical_one_is_hidden(void **s)
+{
+	struct facts_pci pci;
+
+	tree_function(PORT, 0x8086, 0x2030, 4);
+	tree_function(NIC, 0x15b3, 0x1018, 0);
+	tree_device("mlx5_2", NIC);
+	scratch_link("../0000:99:00.0", NIC "physfn");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	assert_true(pci.chains[0].cut);
+	free(pci.chains);
+}
+
 #define OTHER_PORT "sys/devices/pci0000:64/0000:64:00.0/"
 #define OTHER_NIC  OTHER_PORT "0000:65:00.0/"
 
@@ -208,6 +222,33 @@ static void what_else_is_in_a_bridge_is_not_followed(void **s)
 	tree_link(OTHER_NIC, "sys/class/net/eth1/device");
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
+	free(pci.chains);
+}
+
+static void a_part_of_a_bond_that_leads_nowhere_is_said(void **s)
+{
+	struct facts_pci pci;
+
+	tree_host();
+	tree_netdev("mlx5_0", 0, "bond0", "");
+	scratch_write("sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
+	tree_link(NIC, "sys/class/net/eth0/device");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	assert_true(pci.cut);
+	free(pci.chains);
+}
+
+/* In a network namespace of its own a process does not see the interfaces of GIDs. */
+static void an_interface_that_is_not_there_is_no_part(void **s)
+{
+	struct facts_pci pci;
+
+	tree_host();
+	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
+	assert_false(pci.cut);
 	free(pci.chains);
 }
 
@@ -354,6 +395,9 @@ int main(void)
 		in_scratch(a_bond_is_followed_by_its_list),
 		in_scratch(a_vlan_of_a_bond_is_followed),
 		in_scratch(what_else_is_in_a_bridge_is_not_followed),
+		in_scratch(a_virtual_function_whose_physical_one_is_hidden),
+		in_scratch(a_part_of_a_bond_that_leads_nowhere_is_said),
+		in_scratch(an_interface_that_is_not_there_is_no_part),
 		in_scratch(interfaces_on_top_of_each_other_in_a_circle_end),
 		in_scratch(names_that_lead_elsewhere_are_left_out),
 		in_scratch(more_nics_than_room_are_said),

@@ -109,7 +109,7 @@ static bool port_is_known(const struct facts_platform *platform, const struct fa
 	else if (top == NULL)
 		say(ddio, "%s has no root port above it", chain_nic(chain)->address);
 	else if (chain->cut)
-		say(ddio, "the path to the NIC is longer than can be followed");
+		say(ddio, "the path to the NIC cannot be followed as a whole");
 	else if (top->config.len == 0)
 		say(ddio, "the configuration space of %s cannot be read", top->address);
 	else if (pci_config_absent(&top->config))
@@ -242,8 +242,7 @@ void ddio_of_registers(const struct facts *facts, struct ddio *ddio)
 	}
 	if (pci->cut && gravity(ddio->state) < gravity(DDIO_UNKNOWN)) {
 		memset(ddio, 0, sizeof(*ddio));
-		say(ddio, "the device has more NICs than the %d that were looked at",
-		    FACTS_CHAINS_MAX);
+		say(ddio, "the device has, or may have, more NICs than could be looked at");
 	}
 }
 

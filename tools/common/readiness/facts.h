@@ -71,13 +71,13 @@ struct facts_chain {
 	struct facts_function functions[FACTS_CHAIN_MAX]; /* [0]: the root port; last: the NIC */
 	size_t count;
 	size_t nics; /* at the end, that are the NIC: 1, or 2: a physical function, its virtual */
-	bool cut;    /* longer than FACTS_CHAIN_MAX */
+	bool cut;    /* a part is not here: beyond FACTS_CHAIN_MAX, or not to be seen */
 };
 
 struct facts_pci {
 	struct facts_chain *chains; /* owned; NULL: the device has no PCI parent */
 	size_t count;
-	bool cut; /* there are more of them */
+	bool cut; /* there are more of them, or may be */
 };
 
 struct facts_platform {

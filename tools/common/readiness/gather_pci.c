@@ -153,39 +153,54 @@ static bool is_known(const struct facts_pci *pci, const char *path)
 	return false;
 }
 
-/* A NIC by any link to its directory. */
-static void add_nic(const struct sysroot *root, const char *link, struct facts_pci *pci)
+/* A virtual function's way is that of its physical one, and then itself. */
+static void gather_virtual(const struct sysroot *root, const char *nic, struct facts_chain *chain)
 {
-	char nic[FACTS_PATH_MAX], physfn[FACTS_PATH_MAX + 16], real[FACTS_PATH_MAX];
-	struct facts_chain *chain = &pci->chains[pci->count];
+	char physfn[FACTS_PATH_MAX + 16], real[FACTS_PATH_MAX], name[32];
+	size_t count;
 
-	if (!gather_function_path(root, link, nic) || is_known(pci, nic))
-		return;
-	if (pci->count == FACTS_CHAINS_MAX) {
-		pci->cut = true;
-		return;
-	}
 	snprintf(physfn, sizeof(physfn), "%s/physfn", nic);
 	if (!gather_function_path(root, physfn, real)) {
 		gather_chain(root, nic, chain);
-	} else {
-		gather_chain(root, real, chain);
-		if (sysroot_exists(root, "%s/config", nic)) {
-			add_function(root, chain, nic, strlen(nic));
-			chain->nics++;
-		}
+		/* it has one that cannot be seen */
+		chain->cut =
+			chain->cut || sysroot_link_name(root, name, sizeof(name), "%s", physfn);
+		return;
 	}
-	if (chain->count > 0)
+	gather_chain(root, real, chain);
+	count = chain->count;
+	if (sysroot_exists(root, "%s/config", nic))
+		add_function(root, chain, nic, strlen(nic));
+	chain->nics += chain->count - count;
+}
+
+/* A NIC by any link to its directory; false: it leads to none. */
+static bool add_nic(const struct sysroot *root, const char *link, struct facts_pci *pci)
+{
+	char nic[FACTS_PATH_MAX];
+
+	if (!gather_function_path(root, link, nic))
+		return false;
+	if (is_known(pci, nic))
+		return true;
+	if (pci->count == FACTS_CHAINS_MAX) {
+		pci->cut = true;
+		return true;
+	}
+	gather_virtual(root, nic, &pci->chains[pci->count]);
+	if (pci->chains[pci->count].count > 0)
 		pci->count++;
+	return true;
 }
 
 struct netdevs {
 	char names[NETDEVS_MAX][32];
+	bool lower[NETDEVS_MAX]; /* another of them is on top of it */
 	size_t count;
 	bool cut;
 };
 
-static void add_name(struct netdevs *netdevs, const char *name)
+static void add_name(struct netdevs *netdevs, const char *name, bool lower)
 {
 	if (name[0] == '\0' || strchr(name, '/') != NULL || strcmp(name, "..") == 0 ||
 	    strcmp(name, ".") == 0 || strlen(name) >= sizeof(netdevs->names[0]))
@@ -194,10 +209,12 @@ static void add_name(struct netdevs *netdevs, const char *name)
 		if (strcmp(netdevs->names[i], name) == 0)
 			return;
 	}
-	if (netdevs->count < NETDEVS_MAX)
-		snprintf(netdevs->names[netdevs->count++], sizeof(netdevs->names[0]), "%s", name);
-	else
+	if (netdevs->count == NETDEVS_MAX) {
 		netdevs->cut = true;
+		return;
+	}
+	netdevs->lower[netdevs->count] = lower;
+	snprintf(netdevs->names[netdevs->count++], sizeof(netdevs->names[0]), "%s", name);
 }
 
 /* The interfaces that a port's GIDs are of. */
@@ -215,35 +232,37 @@ static void find_netdevs(const struct sysroot *root, const char *device, int por
 	for (int i = 0; i < ENTRIES_MAX && (entry = readdir(directory)) != NULL; i++) {
 		if (entry->d_name[0] != '.' &&
 		    sysroot_line(root, name, sizeof(name), "%s/%.63s", path, entry->d_name))
-			add_name(netdevs, name);
+			add_name(netdevs, name, false);
 	}
 	closedir(directory);
 }
 
-/* What a bond, team or VLAN is on top of; what else is in a bridge is none of ours. */
-static void find_lower(const struct sysroot *root, const char *name, struct netdevs *netdevs)
+/* What a bond, team or VLAN is on top of: how many. What else is in a bridge is none of ours. */
+static size_t find_lower(const struct sysroot *root, const char *name, struct netdevs *netdevs)
 {
 	char path[FACTS_PATH_MAX], slaves[1024];
 	const struct dirent *entry;
 	char *save = NULL;
 	DIR *directory;
+	size_t n = 0;
 
-	if (sysroot_exists(root, NET "%s/bridge", name))
-		return;
 	snprintf(path, sizeof(path), NET "%s", name);
 	directory = sysroot_directory(root, path);
 	for (int i = 0;
 	     directory != NULL && i < ENTRIES_MAX && (entry = readdir(directory)) != NULL; i++) {
-		if (strncmp(entry->d_name, "lower_", 6) == 0)
-			add_name(netdevs, entry->d_name + 6);
+		if (strncmp(entry->d_name, "lower_", 6) == 0) {
+			add_name(netdevs, entry->d_name + 6, true);
+			n++;
+		}
 	}
 	if (directory != NULL)
 		closedir(directory);
 	if (sysroot_line(root, slaves, sizeof(slaves), NET "%s/bonding/slaves", name)) {
 		for (char *slave = strtok_r(slaves, " ", &save); slave != NULL;
-		     slave = strtok_r(NULL, " ", &save))
-			add_name(netdevs, slave);
+		     slave = strtok_r(NULL, " ", &save), n++)
+			add_name(netdevs, slave, true);
 	}
+	return n;
 }
 
 /* The list grows while it is gone through: names are in it once, so it ends. */
@@ -252,11 +271,19 @@ static void add_netdevs(const struct sysroot *root, struct netdevs *netdevs, str
 	char link[FACTS_PATH_MAX];
 
 	for (size_t i = 0; i < netdevs->count; i++) {
-		snprintf(link, sizeof(link), NET "%s/device", netdevs->names[i]);
+		const char *name = netdevs->names[i];
+		bool found = false;
+
+		snprintf(link, sizeof(link), NET "%s/device", name);
+		if (sysroot_exists(root, NET "%s/bridge", name))
+			continue;
 		if (sysroot_exists(root, "%s", link))
-			add_nic(root, link, pci);
+			found = add_nic(root, link, pci);
 		else
-			find_lower(root, netdevs->names[i], netdevs);
+			found = find_lower(root, name, netdevs) > 0;
+		/* a part of a bond that leads nowhere may be of any NIC */
+		if (!found && netdevs->lower[i])
+			pci->cut = true;
 	}
 	pci->cut = pci->cut || netdevs->cut;
 }
