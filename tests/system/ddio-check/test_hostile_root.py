@@ -20,6 +20,8 @@ import pytest
 
 from checker import NOBODY, TOOL, Document, validate
 from golden import healthy
+from golden_ddio import TREES as DDIO_TREES
+from golden_pmem import TREES as PMEM_TREES
 from trees import build
 
 SECRET = "7c3f-secret-of-the-host"
@@ -155,13 +157,36 @@ def test_one_such_file(tree: Path, kind: str) -> None:
     assert look(tree)["verdict"] == "APM_READY"
 
 
+# Each is not ready for another reason, and has no second evidence that would be left.
+NOT_READY = ["clx-ddio-on", "clx-tph", "clx-nic-unreadable", "clx-in-guest", "icx-trap", "amd-sdci",
+             "btt", "raw"]
+
+
+@pytest.mark.parametrize("name", NOT_READY)
+def test_what_is_not_known_makes_nothing_ready(place: Path, name: str) -> None:
+    golden = next(tree for tree in [*DDIO_TREES, *PMEM_TREES] if tree.name == name)
+    tree = place / "tree"
+    build(golden.host, tree)
+    for file in files(tree):
+        for kind in ("missing", "zeros"):
+            aside = place / "aside"
+            file.rename(aside)
+            if kind == "zeros":
+                file.write_bytes(bytes(4096))
+            document = json.loads(run(tree, *golden.options).stdout)
+            assert document["run"]["exit_code"] in (1, 3), (kind, file, document["judgement"])
+            assert not document["direct_write_to_pmem"]["value"]
+            aside.rename(file)
+
+
 def links(tree: Path) -> list[Path]:
     return sorted(Path(folder, name) for folder, folders, names in os.walk(tree)
                   for name in folders + names if Path(folder, name).is_symlink())
 
 
 @pytest.mark.parametrize("target", ["{name}", "../{name}", UP + "secret", "../../../../../secret",
-                                    "/", "/sys", "..", ".", "/proc/self/fd/0", "a" * 255, "x/" * 2000])
+                                    "/", "/sys", "..", ".", "/proc/self/fd/0", "a" * 255,
+                                    "x/" * 2000])
 def test_every_link_leads_astray(tree: Path, target: str) -> None:
     for link in links(tree):
         link.unlink()
@@ -235,8 +260,8 @@ def test_a_directory_without_end(tree: Path) -> None:
     is_not_ready(look(tree))
 
 
-BROKEN_FACTS = {"deep-list": "[" * 100_000, "deep-object": '{"a":' * 100_000, "long": "x" * (2 << 20),
-                "zeros": "\0" * 9, "no-object": "[]", "twice": '{"schema": 1, "schema": 2}',
+BROKEN_FACTS = {"deep-list": "[" * 100_000, "deep-object": '{"a":' * 100_000,
+                "long": "x" * (2 << 20), "zeros": "\0" * 9, "no-object": "[]", "twice": '{"schema": 1, "schema": 2}',
                 "other-types": '{"devices": [], "targets": 7}'}
 
 
