@@ -3,8 +3,8 @@
 registers of root ports, what stands against them, and processors without any."""
 from __future__ import annotations
 
-from config_space import (NO_SNOOP, RELAXED_ORDERING, ConfigSpace, connectx, ice_lake_port,
-                          intel_port, other_port)
+from config_space import (NO_SNOOP, RELAXED_ORDERING, UPSTREAM, ConfigSpace, connectx,
+                          ice_lake_port, intel_port, other_port, switch_port)
 from golden import (ASSUMED, DEVDAX, FAIL, INFO, SKIP, UNKNOWN, UNKNOWN_DDIO, UNREADABLE, WARN, PASS,
                     Ddio, Golden, healthy, in_slot)
 from trees import OFF, ON, Function, Nic, Region, card
@@ -137,6 +137,16 @@ TREES = [
                    Function("0000:17:00.0", connectx(), readable=256)),
            "ddio-unknown", UNKNOWN_DDIO,
            {"DDIO-04": UNKNOWN, "PCI-06": UNKNOWN, "PCI-07": UNKNOWN}),
+
+    Golden("all-ones-register", "the register alone reads as all ones: nobody answered",
+           in_slot(*registers((0xFFFFFFFF, 0xFFFFFFFF))), "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN}),
+    Golden("all-ones-second", "the second of the two reads as all ones: its TPH bit is no bit",
+           in_slot(*registers((0x00183011, 0xFFFFFFFF))), "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN}),
+    Golden("no-root-port", "the first bridge is a port of a switch, as some emulators have it",
+           in_slot(*port(switch_port(UPSTREAM))), "ddio-unknown", UNKNOWN_DDIO,
+           {"PCI-01": UNKNOWN, "DDIO-04": UNKNOWN}),
 
     # Haswell: the same registers, on less evidence
     Golden("hsx-ddio-off", "registers say off, with low confidence: as good as off with a doubt",

@@ -9,7 +9,7 @@ from config_space import (DOWNSTREAM, INFINIBAND, INTEGRATED_ENDPOINT, NO_SNOOP,
                           UPSTREAM, connectx, intel_port, switch_port)
 from golden import (ASSUMED, DEVDAX, FAIL, INFO, NO_DEVICE, PASS, SKIP, SOFTWARE, SOFTWARE_DDIO,
                     UNKNOWN, UNKNOWN_DDIO, UNREADABLE, WARN, Ddio, Golden, healthy, in_slot)
-from golden_ddio import NO_SNOOP_ALLOCATES, SAID_OFF, header_at
+from golden_ddio import NO_SNOOP_ALLOCATES, SAID_OFF, TPH_ALLOWED, header_at
 from trees import (GEN3, GEN4, LINK_LOCAL, LINK_LOCAL_V2, MLX5_VERBS, OFF, ON, ROCE_V2, RXE_VERBS,
                    Function, Nic, Port, Region, card)
 
@@ -36,18 +36,14 @@ def siw(**changes: Any) -> Nic:
     return Nic(**(parts | changes))
 
 
-def virtual_function(flags: int = 0) -> Nic:
+def virtual_function(flags: int = 0, tph: int | None = None, physical_tph: int | None = None,
+                     values: tuple[int, int] = OFF) -> Nic:
     """What a VF has of its own are neither ids nor device control nor link status."""
-    vf = Function("0000:17:00.2", connectx(0x1018).as_virtual_function(),
+    vf = Function("0000:17:00.2", connectx(0x1018, tph=tph).as_virtual_function(),
                   speed=("Unknown", GEN3), width=(0, 16))
-    physical = Function("0000:17:00.0", connectx(flags=flags))
-    return Nic("mlx5_2", [Function("0000:16:00.0", intel_port(0x2030, OFF)), vf], physfn=physical)
-
-
-def virtual_function_nosnoop() -> Nic:
-    nic = virtual_function(NO_SNOOP)
-    nic.chain[0] = Function("0000:16:00.0", intel_port(0x2030, NO_SNOOP_ALLOCATES))
-    return nic
+    physical = Function("0000:17:00.0", connectx(flags=flags, tph=physical_tph))
+    return Nic("mlx5_2", [Function("0000:16:00.0", intel_port(0x2030, values)), vf],
+               physfn=physical)
 
 
 def bond(second: Function) -> Nic:
@@ -129,12 +125,15 @@ TREES = [
     Golden("vf-physfn", "of a virtual function the physical one has control and link",
            healthy(nics=[virtual_function()]), "ddio-off", OFF_DDIO),
     Golden("vf-nosnoop", "its own No Snoop Enable reads 0 and means nothing",
-           healthy(nics=[virtual_function_nosnoop()]), "ddio-on-possible",
+           healthy(nics=[virtual_function(NO_SNOOP, values=NO_SNOOP_ALLOCATES)]), "ddio-on-possible",
            Ddio("ON_POSSIBLE", registers=NO_SNOOP_ALLOCATES), {"DDIO-04": WARN},
            [*DEVDAX, "--lenient"]),
     Golden("vf-relaxed-ordering", "nor does its own relaxed ordering",
            healthy(nics=[virtual_function(RELAXED_ORDERING)]), "ddio-off", OFF_DDIO,
            {"PCI-04": INFO}),
+    Golden("vf-tph", "a virtual function has TPH of its own",
+           healthy(nics=[virtual_function(tph=1, values=TPH_ALLOWED)]), "ddio-on-possible",
+           Ddio("ON_POSSIBLE", registers=TPH_ALLOWED), {"DDIO-04": WARN, "PCI-06": WARN}),
     Golden("bond", "two root ports, both off",
            healthy(nics=[bond(Function(OTHER_ROOT, intel_port(0x2030, OFF)))]), "ddio-off",
            OFF_DDIO),

@@ -73,6 +73,11 @@ TREES = [
            on_fsdax(regions=[Region(0, "memory"), Region(1, "memory", domain="cpu_cache")],
                     mounts=[DM], targets=ON_DM, striped=["pmem0", "pmem1"]), "failed", OFF_DDIO,
            FSDAX | {"PM-06": FAIL}, FILE),
+    Golden("striped-with-disk", "half of it is on a disk: whatever else is claimed, not this",
+           on_fsdax(regions=[Region(0, "memory")], mounts=[DM], targets=ON_DM,
+                    striped=["pmem0", "sda"]), "failed", None,
+           FSDAX | ELSEWHERE | {"PM-03": SKIP, "PM-04": SKIP, "ODP-01": INFO, "ODP-02": SKIP},
+           FILE),
     Golden("raw", "the block device of a raw namespace: what is mapped of it is the page cache",
            healthy(regions=[Region(mode="raw")], targets={"/dev/pmem0": {
                "kind": "block", "major": 259, "minor": 0}}), "pmem-doubtful", OFF_DDIO,
