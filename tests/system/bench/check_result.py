@@ -42,13 +42,13 @@ STEPS = {
 }
 
 
-def check_schema(document: Any) -> None:
+def check_schema(value: Any, schema: Any) -> None:
     try:
         import jsonschema
     except ImportError:
         print("check_result: no jsonschema here: the schema was not checked", file=sys.stderr)
         return
-    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(document)
+    jsonschema.Draft202012Validator(schema).validate(value)
 
 
 def near(a: float, b: float, relative: float = 1e-6, absolute: float = 1e-3) -> bool:
@@ -279,14 +279,8 @@ def check_readiness(document: dict[str, Any]) -> None:
     if block is None:
         assert not document["points"], "points, and no readiness of their target"
         return
-    try:
-        import jsonschema
-    except ImportError:
-        jsonschema = None  # type: ignore[assignment]
-    if jsonschema is not None:
-        schema = json.loads(CHECK_SCHEMA.read_text())
-        schema = {"$ref": "#/$defs/block", "$defs": schema["$defs"]}
-        jsonschema.Draft202012Validator(schema).validate(block)
+    parts = json.loads(CHECK_SCHEMA.read_text())["$defs"]
+    check_schema(block, {"$ref": "#/$defs/block", "$defs": parts})
     targets = {target["index"]: target for target in block["targets"]}
     assert len(targets) == len(block["targets"])
     used = {point["params"]["target_memory"]["index"] for point in document["points"]}
@@ -365,7 +359,7 @@ def check_clients(point: dict[str, Any], repeat: dict[str, Any],
 
 def check_document(document: dict[str, Any], verify: bool = False) -> None:
     """All that follows from the file itself."""
-    check_schema(document)
+    check_schema(document, json.loads(SCHEMA.read_text()))
     check_readiness(document)
     check_persistence(document)
     orders = []

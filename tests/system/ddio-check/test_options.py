@@ -150,7 +150,7 @@ def test_several_are_explained_in_the_order_of_the_checks() -> None:
 
 
 def test_output_that_is_lost_is_a_failure(tree: Path) -> None:
-    for options in ([], ["--json"]):
+    for options in ((), ("--json",)):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([TOOL, "--sysroot", tree, *DEVDAX, *options], stdout=full,
                                   stderr=subprocess.PIPE, text=True)

@@ -167,7 +167,7 @@ def test_no_byte_of_a_tree_commands_the_terminal(tmp_path: Path) -> None:
     for name in ("fw_ver", "board_id", "hca_type", "state", "persistence_domain", "provider"):
         for path in tree.rglob(name):
             path.write_bytes(EVIL)
-    for options in ([], ["--json"]):
+    for options in ((), ("--json",)):
         done = subprocess.run([TOOL, "--sysroot", tree, *options], capture_output=True)
         assert done.returncode in (1, 3)
         assert not re.search(rb"[^\n -~]", done.stdout)
