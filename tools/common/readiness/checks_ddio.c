@@ -354,7 +354,8 @@ const struct readiness_check checks_ddio[] = {
 	 "TPH is not heeded); against these the NIC's No Snoop and TPH. Only on processors that "
 	 "are\n"
 	 "known to have the registers, and only where no capability header is at their place: on\n"
-	 "Ice Lake one is, and its bits look like \"off\". Needs root.\n"
+	 "Ice Lake one is, and its bits look like \"off\". Of several NICs the worst counts: on,\n"
+	 "unknown, possibly on, off with a warning, off. Needs root.\n"
 	 "PASS: OFF, that is, bit 7 and bit 3 are 0, and no TPH can come or it is\n"
 	 "not heeded.\n"
 	 "WARN: ON (bit 7 is 1); ON_POSSIBLE (bit 7 is 0, but No Snoop or TPH may get around it, "
@@ -364,8 +365,7 @@ const struct readiness_check checks_ddio[] = {
 	 "UNKNOWN: any doubt about the register: another processor, a virtual machine, a port of "
 	 "the\n"
 	 "chipset, a header in its place, no privilege. Unknown is never off.\n"
-	 "SKIP: no device, or a software transport.\n"
-	 "Of several NICs the worst counts: on, unknown, possibly on, off with a warning, off.\n"},
+	 "SKIP: no device, or a software transport.\n"},
 	{"DDIO-05", "what the operator says", look_statement,
 	 "Where no register tells, whoever set the firmware's menu may know. --assume-ddio "
 	 "off:WHY\n"

@@ -41,8 +41,14 @@ static void look_exists(const struct facts *facts, struct readiness_finding *fin
 
 	finding_source(finding, CLASS);
 	if (device->found) {
-		finding_value(finding, "%s (%s)", device->name, device_kind_name(device->kind));
-		finding_say(finding, READINESS_PASS, "There is an RDMA device.", NULL);
+		finding_value(finding, "%s (%s), one of %zu", device->name,
+			      device_kind_name(device->kind), device->count);
+		finding_say(finding, READINESS_PASS,
+			    device->count > 1
+				    ? "There is an RDMA device; all that follows is of this "
+				      "one (--device names another)."
+				    : "There is an RDMA device.",
+			    NULL);
 		return;
 	}
 	if (device->no_sysfs) {
