@@ -17,7 +17,8 @@ from checker import NOBODY, TOOL, Document, look, statuses, validate
 from golden import HEALTHY, healthy
 from trees import build
 
-# a sanitizer of leaks needs /proc, and no tracer beside it
+# a sanitizer needs /proc, and looks for leaks where there is no tracer
+SANITIZED = b"__asan_init" in Path(TOOL).read_bytes()
 NO_LEAKS = ["env", "ASAN_OPTIONS=detect_leaks=0"]
 HAS_RDMA = Path("/sys/class/infiniband").is_dir() and any(Path("/sys/class/infiniband").iterdir())
 ROOT = os.geteuid() == 0
@@ -74,10 +75,12 @@ CONTAINERS = {
 @AS_ROOT
 @pytest.mark.parametrize("name", list(CONTAINERS))
 def test_in_a_container(name: str) -> None:
+    if SANITIZED and "/proc" in CONTAINERS[name]:
+        pytest.skip("the sanitizer of this build needs /proc")
     made = subprocess.run(["unshare", "-mpf", "--mount-proc", "true"], capture_output=True, text=True)
     if made.returncode != 0:
         pytest.skip(f"no namespaces can be made here: {made.stderr}")
-    document = here(before=[*NO_LEAKS, "unshare", "-mpfn", "--mount-proc", "sh", "-ec", CONTAINERS[name], "sh"])
+    document = here(before=["unshare", "-mpfn", "--mount-proc", "sh", "-ec", CONTAINERS[name], "sh"])
     if name != "namespaces":
         assert document["verdict"] in ("UNDETERMINED", "NOT_READY")
 
