@@ -330,8 +330,6 @@ static void without_mounts_nothing_is_known(void **s)
 	gather("/mnt/a");
 	is_on(TARGET_NOT_PMEM, "", 0);
 	assert_string_equal(target.filesystem, "");
-	gather("relative/a");
-	is_on(TARGET_NOT_PMEM, "", 0);
 }
 
 static void block_devices(void **s)
@@ -389,10 +387,25 @@ static void missing_and_odd_paths(void **s)
 	assert_int_equal(target.answer.error, ENOENT);
 	gather("/b");
 	is_on(TARGET_NOT_PMEM, "", 0);
-	gather("");
-	is_on(TARGET_NOT_PMEM, "", 0);
 	gather("/dev/dax0.0/../dax0.0");
 	is_on(TARGET_ON_DEVDAX, "dax0.0", 1);
+}
+
+/* Relative to what? But what facts.json knows by that name it knows. */
+static void relative_paths(void **s)
+{
+	put_fsdax();
+	scratch_write("proc/self/mountinfo", "20 1 8:2 / / ro - ext4 /dev/sda2 ro\n");
+	scratch_write("facts.json", SCHEMA "{\"known\":{\"kind\":\"regular\",\"major\":259,"
+					   "\"minor\":0}}}");
+	gather("pmem0");
+	is_on(TARGET_MISSING, "", 0);
+	gather("");
+	is_on(TARGET_MISSING, "", 0);
+	gather("known");
+	is_on(TARGET_ON_FSDAX, "pmem0", 1);
+	assert_false(target.read_only_mount);
+	assert_int_equal(target.dax_mount, KNOWN_NOT);
 }
 
 static void memory_of_the_process(void **s)
@@ -582,6 +595,26 @@ static void bad_blocks_where_the_place_is_secret(void **s)
 	assert_int_equal(target.regions[0].badblocks, -1);
 }
 
+/* Places that contradict each other say nothing. */
+static void bad_blocks_where_the_place_is_wrong(void **s)
+{
+	put_devdax();
+	put("0 8\n", BUS "/region0/badblocks");
+	put("0\n", BUS "/region0/resource");
+	gather("/dev/dax0.0");
+	assert_int_equal(target.regions[0].badblocks, 1);
+}
+
+static void a_module_that_is_not_named_is_there(void **s)
+{
+	put_devdax();
+	put("2\n", BUS "/region0/mappings");
+	gather("/dev/dax0.0");
+	assert_int_equal(target.regions[0].dimms_count, 2);
+	assert_string_equal(target.regions[0].dimms[1].name, "nmem");
+	assert_string_equal(target.regions[0].dimms[1].flags, "");
+}
+
 /* Trees by hand, whose devices are no links: only their names are left. */
 
 static void a_flat_tree(void **s)
@@ -601,7 +634,7 @@ static void a_flat_tree(void **s)
 	gather("/dev/pmem0");
 	is_on(TARGET_ON_BLOCK, "pmem0", 1);
 	gather("/dev/pmem7");
-	is_on(TARGET_ON_BLOCK, "pmem7", 0);
+	is_on(TARGET_MISSING, "", 0);
 }
 
 static void names_of_disks(void **s)
@@ -613,6 +646,8 @@ static void names_of_disks(void **s)
 	char path[64];
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		/* the disk is there, and with it its partitions */
+		put("", "sys/block/%.*s/dev", (int)strcspn(good[i] + 1, "p") + 1, good[i]);
 		snprintf(path, sizeof(path), "/dev/%s", good[i]);
 		gather(path);
 		assert_int_equal(target.shape, TARGET_ON_BLOCK);
@@ -647,6 +682,7 @@ int main(void)
 		TEST(sectors_are_seen_below_their_claim),
 		TEST(raw_has_no_claim),
 		TEST(missing_and_odd_paths),
+		TEST(relative_paths),
 		TEST(memory_of_the_process),
 		TEST(mapped_devices_are_all_counted),
 		TEST(one_disk_among_mapped_devices),
@@ -660,6 +696,8 @@ int main(void)
 		TEST(cxl_memory_is_added_up),
 		TEST(bad_blocks_within_the_target),
 		TEST(bad_blocks_where_the_place_is_secret),
+		TEST(bad_blocks_where_the_place_is_wrong),
+		TEST(a_module_that_is_not_named_is_there),
 		TEST(a_flat_tree),
 		TEST(names_of_disks),
 	};

@@ -154,12 +154,11 @@ static void read_dimms(const struct sysroot *root, struct facts_region *region, 
 	char line[GATHER_NAME_MAX];
 
 	for (int64_t i = 0; i < mappings && i <= FACTS_DIMMS_MAX; i++) {
-		if (!sysroot_line(root, line, sizeof(line), ND_DEVICES "/%s/mapping%" PRId64,
-				  region->name, i))
-			continue;
+		sysroot_line(root, line, sizeof(line), ND_DEVICES "/%s/mapping%" PRId64,
+			     region->name, i);
 		line[strcspn(line, ",")] = '\0';
-		if (is_numbered(line, "nmem"))
-			add_dimm(root, line, region, cut);
+		/* one that is not told is there all the same */
+		add_dimm(root, is_numbered(line, "nmem") ? line : "nmem", region, cut);
 	}
 	if (mappings < 0) {
 		/* which DIMMs it has is not known: it may be any of them */
@@ -273,15 +272,16 @@ void gather_host(const struct sysroot *root, struct facts_target *facts)
 }
 
 /* Where a namespace lies in its region; false: only root may know. */
-static bool range_of(const struct sysroot *root, const char *region,
+static bool range_of(const struct sysroot *root, const struct facts_region *region,
 		     const struct facts_namespace *space, int64_t *from, int64_t *to)
 {
-	int64_t base = number(root, region, "resource");
+	int64_t base = number(root, region->name, "resource");
 	int64_t start = number(root, space->name, "resource");
 
 	*from = start - base;
 	*to = *from + space->size_bytes;
-	return base >= 0 && start >= base && space->size_bytes > 0 && *to > *from;
+	return base > 0 && start >= base && space->size_bytes > 0 && *to > *from &&
+	       *to <= region->size_bytes;
 }
 
 void gather_bad_ranges(const struct sysroot *root, struct facts_target *facts)
@@ -301,7 +301,7 @@ void gather_bad_ranges(const struct sysroot *root, struct facts_target *facts)
 
 			if (strncmp(space->name, prefix, strlen(prefix)) != 0)
 				continue;
-			known = range_of(root, region->name, space, &from, &to);
+			known = range_of(root, region, space, &from, &to);
 			if (known)
 				bad += gather_bad_blocks(root, path, from, to);
 		}

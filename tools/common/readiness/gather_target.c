@@ -136,21 +136,32 @@ static void take_file(const struct gather *g, const char *path, struct facts_tar
 		facts->size_bytes = answer->size_bytes;
 }
 
-/* Nobody could look at it: by name, as a tree of files knows it. */
-static void take_by_name(const struct gather *g, const char *path, struct facts_target *facts)
+/* A disk, or a partition of one. */
+static bool is_block(const struct gather *g, const char *name)
 {
-	const char *name = path + 5;
 	char disk[GATHER_NAME_MAX];
 	unsigned region, space;
 
-	if (strncmp(path, "/dev/", 5) != 0) {
+	if (strchr(name, '/') != NULL || strlen(name) >= GATHER_NAME_MAX)
+		return false;
+	return sysroot_exists(g->root, "sys/class/block/%s", name) ||
+	       sysroot_exists(g->root, "sys/block/%s", name) ||
+	       (gather_parse_disk(name, &region, &space, disk) &&
+		sysroot_exists(g->root, "sys/block/%s", disk));
+}
+
+/* Nobody could look at it: by name, as a tree of files knows it. */
+static void take_by_name(const struct gather *g, const char *path, struct facts_target *facts)
+{
+	const char *name = path + strlen("/dev/");
+
+	if (path[0] != '/') {
+		facts->shape = TARGET_MISSING; /* nobody knows relative to what */
+	} else if (strncmp(path, "/dev/", strlen("/dev/")) != 0) {
 		take_file(g, path, facts);
 	} else if (is_devdax(g, name)) {
 		take_devdax(g, name, facts);
-	} else if (strchr(name, '/') == NULL && strlen(name) < GATHER_NAME_MAX &&
-		   (gather_parse_disk(name, &region, &space, disk) ||
-		    sysroot_exists(g->root, "sys/class/block/%s", name) ||
-		    sysroot_exists(g->root, "sys/block/%s", name))) {
+	} else if (is_block(g, name)) {
 		take_block(g, name, facts);
 	} else {
 		facts->shape = TARGET_MISSING;
@@ -158,27 +169,27 @@ static void take_by_name(const struct gather *g, const char *path, struct facts_
 }
 
 /* Without "//", "." and ".."; what is above the root is the root. */
-static void tidy(const char *path, char out[PATH_MAX])
+static void tidy(char path[PATH_MAX])
 {
 	char copy[PATH_MAX], *rest, *name;
 	size_t len = 0;
 
 	snprintf(copy, sizeof(copy), "%s", path);
-	out[0] = '\0';
+	path[0] = '\0';
 	for (name = strtok_r(copy, "/", &rest); name != NULL; name = strtok_r(NULL, "/", &rest)) {
 		if (strcmp(name, ".") == 0)
 			continue;
 		if (strcmp(name, "..") == 0) {
-			char *slash = strrchr(out, '/');
+			char *slash = strrchr(path, '/');
 
-			len = slash != NULL ? (size_t)(slash - out) : 0;
-			out[len] = '\0';
+			len = slash != NULL ? (size_t)(slash - path) : 0;
+			path[len] = '\0';
 			continue;
 		}
-		len += (size_t)snprintf(out + len, PATH_MAX - len, "/%s", name);
+		len += (size_t)snprintf(path + len, PATH_MAX - len, "/%s", name);
 	}
 	if (len == 0)
-		snprintf(out, PATH_MAX, "/");
+		snprintf(path, PATH_MAX, "/");
 }
 
 static void take_path(const struct gather *g, const char *target, struct facts_target *facts)
@@ -188,8 +199,11 @@ static void take_path(const struct gather *g, const char *target, struct facts_t
 
 	answers_of_path(g->answers, target, &facts->answer);
 	if (!g->root->machine || realpath(target, path) == NULL)
-		tidy(target, path);
-	base = strrchr(path, '/') + 1;
+		snprintf(path, sizeof(path), "%s", target);
+	if (path[0] == '/')
+		tidy(path);
+	base = strrchr(path, '/');
+	base = base != NULL ? base + 1 : path;
 	facts->shape = TARGET_NOT_PMEM;
 	switch (facts->answer.kind) {
 	case ANSWERS_CHARACTER:
