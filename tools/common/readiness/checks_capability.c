@@ -147,43 +147,41 @@ static void look_tph_handle(const struct facts *facts, struct readiness_finding 
 
 const struct readiness_check checks_capability[] = {
 	{"ODP-01", "on-demand paging", look_odp,
-	 "A file of a DAX file system cannot be pinned for long, so it can be registered only by "
-	 "a\n"
-	 "device that pages on demand, for RDMA writes and reads of RC connections. Device DAX "
-	 "and\n"
-	 "DRAM are pinned and need none of it. Asked with ibv_query_device_ex().\n"
+	 "A file of a DAX file system cannot be pinned for long, so it can be registered only\n"
+	 "by a device that pages on demand, for RDMA writes and reads of RC connections.\n"
+	 "Device DAX and DRAM are pinned and need none of it. Asked with\n"
+	 "ibv_query_device_ex().\n"
 	 "PASS: the target is such a file, and the device can.\n"
 	 "INFO: the target needs it not, or none was named.\n"
 	 "FAIL: the target is such a file, and the device cannot.\n"
 	 "UNKNOWN: the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
 	{"ODP-02", "cost of on-demand paging", look_odp_cost,
-	 "The first access to a page stops the NIC until the kernel has mapped it; the peer is "
-	 "told\n"
-	 "to come again later (RNR NAK). Known from the kind of the target.\n"
+	 "The first access to a page stops the NIC until the kernel has mapped it; the peer is\n"
+	 "told to come again later (RNR NAK). Known from the kind of the target.\n"
 	 "WARN: the target is a file of a DAX file system.\n"
 	 "SKIP: it is not, or there is no device.\n"},
 	{"CAP-01", "native flush", look_flush,
-	 "The flush operation of RDMA (memory placement extensions) makes the target's NIC see to\n"
-	 "persistence: no assumption about caches is needed. Asked with ibv_query_device_ex():\n"
-	 "device_cap_flags_ex, bits 38 (visibility) and 39 (persistence). Both ends need it, and\n"
-	 "libibverbs of the writing host must know the verb (rdma-core 45).\n"
+	 "The flush operation of RDMA (memory placement extensions) makes the target's NIC see\n"
+	 "to persistence: no assumption about caches is needed. Asked with\n"
+	 "ibv_query_device_ex(): device_cap_flags_ex, bits 38 (visibility) and 39\n"
+	 "(persistence). Both ends need it, and libibverbs of the writing host must know the\n"
+	 "verb (rdma-core 45).\n"
 	 "PASS: both.\n"
 	 "INFO: not both.\n"
 	 "UNKNOWN: the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
 	{"CAP-02", "native atomic write", look_atomic_write,
-	 "An eight byte write that is seen whole or not at all, in order after a flush: what "
-	 "commits\n"
-	 "a log. Without it librpma uses a fenced RDMA write. Asked with ibv_query_device_ex():\n"
-	 "device_cap_flags_ex, bit 40.\n"
+	 "An eight byte write that is seen whole or not at all, in order after a flush: what\n"
+	 "commits a log. Without it librpma uses a fenced RDMA write. Asked with\n"
+	 "ibv_query_device_ex(): device_cap_flags_ex, bit 40.\n"
 	 "INFO: yes or no.\n"
 	 "UNKNOWN: the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
 	{"CAP-03", "TPH handles", look_tph_handle,
-	 "With rdma-core 59 a program can ask that writes to a region carry processing hints, "
-	 "which\n"
-	 "steer them into a cache. librpma does not; other programs on the same memory might.\n"
+	 "With rdma-core 59 a program can ask that writes to a region carry processing hints,\n"
+	 "which steer them into a cache. librpma does not; other programs on the same memory\n"
+	 "might.\n"
 	 "INFO: the device can, or cannot.\n"
 	 "UNKNOWN: the installed rdma-core does not know of it, or the device was not asked.\n"
 	 "SKIP: there is no device.\n"},

@@ -308,11 +308,11 @@ static void look_iommu(const struct facts *facts, struct readiness_finding *find
 
 const struct readiness_check checks_pci[] = {
 	{"PCI-01", "root port of the NIC", look_root_port,
-	 "The root port is where device writes enter the processor, and where it is set whether\n"
-	 "they allocate in the cache. It is the first PCI function of the real path of the NIC,\n"
-	 "below the host bridge; it must be of class 0604 and say in its PCI Express capability\n"
-	 "that it is a root port. Of a virtual function the physical one is looked at, and of a\n"
-	 "bond each NIC. Reading the capability needs root.\n"
+	 "The root port is where device writes enter the processor, and where it is set\n"
+	 "whether they allocate in the cache. It is the first PCI function of the real path of\n"
+	 "the NIC, below the host bridge; it must be of class 0604 and say in its PCI Express\n"
+	 "capability that it is a root port. Of a virtual function the physical one is looked\n"
+	 "at, and of a bond each NIC. Reading the capability needs root.\n"
 	 "PASS: each NIC has one.\n"
 	 "UNKNOWN: it could not be read, the first bridge is something else, or there is none.\n"
 	 "SKIP: no device, or a software transport.\n"},
@@ -325,21 +325,19 @@ const struct readiness_check checks_pci[] = {
 	 "UNKNOWN: speed or width is not known, as in many virtual machines.\n"
 	 "SKIP: no device, or a software transport.\n"},
 	{"PCI-03", "payload and read request size", look_sizes,
-	 "How much the NIC puts into one write, and asks for in one read, over the bus. Small "
-	 "read\n"
-	 "requests limit sends and RDMA reads. Read from the device control register of the NIC\n"
-	 "(bits 7:5 and 14:12), of a virtual function from that of its physical one. Needs root.\n"
+	 "How much the NIC puts into one write, and asks for in one read, over the bus. Small\n"
+	 "read requests limit sends and RDMA reads. Read from the device control register of\n"
+	 "the NIC (bits 7:5 and 14:12), of a virtual function from that of its physical one.\n"
+	 "Needs root.\n"
 	 "INFO: the sizes.\n"
 	 "WARN: read requests are smaller than 512 bytes.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
 	{"PCI-04", "relaxed ordering", look_ordering,
-	 "With relaxed ordering writes may overtake each other on the bus. Then the last byte of "
-	 "a\n"
-	 "message may come first; the read that librpma flushes with still pushes all writes "
-	 "ahead\n"
-	 "of it. Root ports of Haswell and Broadwell (8086:2f01 to 2f0e, 6f01 to 6f0e) handle it\n"
-	 "wrongly. Read from bit 4 of the NIC's device control. Needs root.\n"
+	 "With relaxed ordering writes may overtake each other on the bus. Then the last byte\n"
+	 "of a message may come first; the read that librpma flushes with still pushes all\n"
+	 "writes ahead of it. Root ports of Haswell and Broadwell (8086:2f01 to 2f0e, 6f01 to\n"
+	 "6f0e) handle it wrongly. Read from bit 4 of the NIC's device control. Needs root.\n"
 	 "PASS: off.\n"
 	 "INFO: on.\n"
 	 "FAIL: on below such a root port.\n"
@@ -347,36 +345,31 @@ const struct readiness_check checks_pci[] = {
 	 "SKIP: no device, or a software transport.\n"},
 	{"PCI-05", "No Snoop", look_no_snoop,
 	 "A NIC with Enable No Snoop may mark writes as such. Where the root port lets these\n"
-	 "allocate, they end in the cache although DDIO is off; the decision of DDIO-04 takes "
-	 "both\n"
-	 "into account. Read from bit 11 of the NIC's device control. Needs root.\n"
+	 "allocate, they end in the cache although DDIO is off; the decision of DDIO-04 takes\n"
+	 "both into account. Read from bit 11 of the NIC's device control. Needs root.\n"
 	 "INFO: enabled or disabled.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
 	{"PCI-06", "TPH of the NIC", look_tph,
-	 "TLP processing hints let a NIC steer its writes into the cache of a core, also where "
-	 "the\n"
-	 "root port does not allocate by itself. Read from the TPH requester capability of the "
-	 "NIC\n"
-	 "(extended capability 0x17, control bits 9:8), and from pci=notph of the kernel's "
-	 "command\n"
-	 "line. Needs root.\n"
+	 "TLP processing hints let a NIC steer its writes into the cache of a core, also where\n"
+	 "the root port does not allocate by itself. Read from the TPH requester capability of\n"
+	 "the NIC (extended capability 0x17, control bits 9:8), and from pci=notph of the\n"
+	 "kernel's command line. Needs root.\n"
 	 "PASS: not there, off, or forbidden to the kernel.\n"
 	 "WARN: enabled.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
 	{"PCI-07", "access control of the bridges", look_acs,
-	 "Bridges may redirect what devices send to each other up to the root port (ACS): it "
-	 "costs\n"
-	 "where a GPU or an NVMe drive is the target, and nothing where memory is. Shown of each\n"
-	 "bridge: RR and CR, redirection of requests and completions, UF, upstream forwarding.\n"
-	 "Read from extended capability 0x0d. Needs root.\n"
+	 "Bridges may redirect what devices send to each other up to the root port (ACS): it\n"
+	 "costs where a GPU or an NVMe drive is the target, and nothing where memory is. Shown\n"
+	 "of each bridge: RR and CR, redirection of requests and completions, UF, upstream\n"
+	 "forwarding. Read from extended capability 0x0d. Needs root.\n"
 	 "INFO: the bits that are set, or that there is no bridge.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
 	{"PCI-08", "IOMMU", look_iommu,
-	 "An IOMMU that translates costs a look-up for each page the NIC touches. Read from the\n"
-	 "type of the NIC's IOMMU group.\n"
+	 "An IOMMU that translates costs a look-up for each page the NIC touches. Read from\n"
+	 "the type of the NIC's IOMMU group.\n"
 	 "PASS: identity, or the NIC is in no group.\n"
 	 "WARN: DMA or DMA-FQ.\n"
 	 "UNKNOWN: any other type, or it cannot be read.\n"
