@@ -20,7 +20,8 @@
 #include "failure.h"
 #include "soft.h"
 
-#define CLASS "sys/class/infiniband"
+#define CLASS	    "sys/class/infiniband"
+#define DEVICES_MAX 4096 /* more than any host has with all its virtual functions */
 
 static bool is_hardware(const struct sysroot *root, const char *name)
 {
@@ -132,7 +133,7 @@ static int list_class(const struct sysroot *root, struct device **devices, size_
 	struct device *list = NULL;
 	size_t n = 0;
 
-	while (class != NULL && (entry = readdir(class)) != NULL) {
+	while (class != NULL && n < DEVICES_MAX && (entry = readdir(class)) != NULL) {
 		struct device *longer;
 
 		if (entry->d_name[0] == '.')

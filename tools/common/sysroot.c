@@ -289,7 +289,7 @@ bool sysroot_number(const struct sysroot *root, int64_t *value, const char *form
 		return false;
 	errno = 0;
 	*value = strtoll(line, &end, 0);
-	return errno == 0 && end != line;
+	return errno == 0 && end != line && end[strspn(end, " ")] == '\0';
 }
 
 bool sysroot_link_name(const struct sysroot *root, char *name, size_t size, const char *format, ...)

@@ -36,6 +36,7 @@ void sysroot_close(struct sysroot *root);
  */
 bool sysroot_line(const struct sysroot *root, char *line, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* A line that is a number and nothing else. */
 bool sysroot_number(const struct sysroot *root, int64_t *value, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* At most size - 1 bytes of a file, terminated; the length, or -1. */

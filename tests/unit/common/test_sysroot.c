@@ -218,6 +218,9 @@ static void numbers_are_checked(void **state)
 		{"\n", false, 0},
 		{"99999999999999999999\n", false, 0},
 		{"none\n", false, 0},
+		{"12junk\n", false, 0},
+		{"7 \n", true, 7},
+		{"8.0 GT/s\n", false, 0},
 	};
 	int64_t value;
 
