@@ -21,7 +21,7 @@ STALL_NS = 100_000_000
 STALL_OPS = STALL_NS // PERIOD_NS
 # a warm-up has fewer operations than that, and a measurement goes beyond it
 STALLED = "delay:op=write,at=12000,time=100ms"
-OPTIONS = ["--op", "write", "--size", "64", "--duration", "3s", "--warmup", "200ms"]
+OPTIONS = ["--op", "write", "--size", "64", "--warmup", "200ms"]
 TOLERANCE = 0.01
 NEAR_NS = 5_000  # from the planned time to the device, and the begin of the plan
 UNSEEN = 10  # operations for which that took longer
@@ -36,7 +36,7 @@ def stalled(samples: list[Sample]) -> int:
 def rate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, list[Sample], list[int]]:
     """The run, its operations, and when each was planned by the device's clock."""
     run = measure(tmp_path_factory.mktemp("rate"), [STALLED], "--test", "rate", "--rate",
-                  str(RATE), "--depth", "1", *OPTIONS)  # fmt: skip
+                  str(RATE), "--depth", "1", "--duration", "3s", *OPTIONS)  # fmt: skip
     samples = samples_of(run, ("write",))
     begin = min(one.posted_ns - at * PERIOD_NS for at, one in enumerate(samples))
     return run, samples, [begin + at * PERIOD_NS for at in range(len(samples))]
@@ -103,7 +103,8 @@ def test_late_operations_are_explained(rate) -> None:
 @pytest.fixture(scope="module")
 def lat(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, list[Sample]]:
     faults = ["delay:op=write,time=80us", STALLED]
-    run = measure(tmp_path_factory.mktemp("lat"), faults, "--test", "lat", *OPTIONS)
+    run = measure(tmp_path_factory.mktemp("lat"), faults, "--test", "lat", "--ops", "30000",
+                  *OPTIONS)  # fmt: skip
     return run, samples_of(run, ("write",))
 
 

@@ -345,12 +345,16 @@ static void the_first_difference_is_named(void **state)
 
 static void foreign_files_are_left_alone(void **state)
 {
-	static const char *const texts[] = {
-		"diary", "diary\n", "{}\n", "{\"schema\":\"rpma-bench/1\"}\n",
-		"{\"schema\":\"rpma-bench-journal/1\",\"seed\":-1,\"run_id\":\"x\"}\n",
-		/* no random UUID */
+	static const char no_random_uuid[] =
 		"{\"schema\":\"rpma-bench-journal/1\",\"seed\":1,\"run_id\":"
-		"\"00000000-0000-0000-0000-000000000000\"}\n"};
+		"\"00000000-0000-0000-0000-000000000000\"}\n";
+	static const char *const texts[] = {
+		"diary",
+		"diary\n",
+		"{}\n",
+		"{\"schema\":\"rpma-bench/1\"}\n",
+		"{\"schema\":\"rpma-bench-journal/1\",\"seed\":-1,\"run_id\":\"x\"}\n",
+		no_random_uuid};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		char text[4096];
