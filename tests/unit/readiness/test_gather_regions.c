@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_gather_regions.c -- from a device to the regions behind it: of the
+ * device mapper, of the whole host, in trees that are not as sysfs; and where
+ * their bad blocks are.
+ */
+#include "made_pmem.h"
+
+/* What the device mapper joins. */
+
+static void put_mapper(const char *const *slaves, size_t count)
+{
+	char name[128];
+
+	put("1\n", "sys/devices/virtual/block/dm-0/queue/dax");
+	scratch_link("../devices/virtual/block/dm-0", "sys/block/dm-0");
+	scratch_link("../../devices/virtual/block/dm-0", "sys/dev/block/253:0");
+	for (size_t i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "sys/devices/virtual/block/dm-0/slaves/%s", slaves[i]);
+		scratch_link("nowhere", name);
+	}
+	scratch_write("proc/self/mountinfo",
+		      "30 20 253:0 / /mnt rw - ext4 /dev/mapper/both rw,dax=always\n");
+}
+
+static void mapped_devices_are_all_counted(void **s)
+{
+	static const char *const slaves[] = {"pmem0", "pmem1"};
+
+	put_fsdax();
+	put_disk(1, "pfn1.0", "pmem1", "memory\n");
+	put("8 8\n", BUS "/region1/pfn1.0/block/pmem1/badblocks");
+	put_mapper(slaves, 2);
+	gather("/mnt/a");
+	is_on(TARGET_ON_FSDAX, "dm-0", 2);
+	assert_int_equal(target.namespaces_count, 2);
+	assert_int_equal(target.dax_queue, KNOWN_YES);
+	assert_int_equal(target.badblocks, 1);
+}
+
+static void one_disk_among_mapped_devices(void **s)
+{
+	static const char *const slaves[] = {"pmem0", "sda1"};
+
+	put_fsdax();
+	put_mapper(slaves, 2);
+	gather("/mnt/a");
+	assert_int_equal(target.shape, TARGET_NOT_PMEM);
+}
+
+static void mapped_devices_in_a_loop(void **s)
+{
+	static const char *const slaves[] = {"dm-0"};
+
+	put_mapper(slaves, 1);
+	gather("/mnt/a");
+	assert_int_equal(target.shape, TARGET_NOT_PMEM);
+}
+
+static void mapped_devices_without_end(void **s)
+{
+	char names[100][24];
+	const char *slaves[100];
+
+	put_fsdax();
+	for (int i = 0; i < 100; i++) {
+		snprintf(names[i], sizeof(names[i]), "pmem0p%d", i);
+		slaves[i] = names[i];
+	}
+	put_mapper(slaves, 100);
+	gather("/mnt/a");
+	assert_int_equal(target.shape, TARGET_NOT_PMEM);
+}
+
+/* Without a target: the host. */
+
+static void without_a_target_the_host(void **s)
+{
+	put_devdax();
+	put_disk(1, "pfn1.0", "pmem1", "memory\n");
+	put_namespace(1, 1, "raw\n");
+	put("0\n", BUS "/region1/namespace1.1/size"); /* the one kept ready */
+	gather(NULL);
+	is_on(TARGET_NOT_GIVEN, "", 2);
+	assert_int_equal(target.regions_of_host, 2);
+	assert_int_equal(target.namespaces_count, 2);
+	assert_string_equal(target.namespaces[1].name, "namespace1.0");
+	assert_string_equal(target.regions[1].dimms[0].name, "nmem1");
+	assert_true(target.host_seen);
+	assert_false(target.cut);
+}
+
+static void an_empty_host(void **s)
+{
+	gather(NULL);
+	is_on(TARGET_NOT_GIVEN, "", 0);
+	assert_false(target.host_seen);
+	assert_int_equal(target.regions_of_host, 0);
+	assert_int_equal(target.cxl_pmem_bytes, 0);
+}
+
+static void volatile_regions_do_not_count(void **s)
+{
+	put_devdax();
+	put("nd_volatile\n", BUS "/region0/devtype");
+	gather(NULL);
+	is_on(TARGET_NOT_GIVEN, "", 0);
+	gather("/dev/dax0.0");
+	is_on(TARGET_NOT_PMEM, "dax0.0", 0);
+}
+
+static void more_than_fits_is_said(void **s)
+{
+	for (int i = 0; i <= FACTS_REGIONS_MAX; i++)
+		put("1\n", ND "/region%d/size", i);
+	gather(NULL);
+	is_on(TARGET_NOT_GIVEN, "", FACTS_REGIONS_MAX);
+	assert_string_equal(target.regions[FACTS_REGIONS_MAX - 1].name, "region15");
+	assert_true(target.cut);
+}
+
+static void names_that_are_none_are_left_out(void **s)
+{
+	put("1\n", ND "/region0/size");
+	put("1\n", ND "/region/size");
+	put("1\n", ND "/region0x/size");
+	put("1\n", ND "/region1\033[2J/size");
+	put("1\n", ND "/regional/size");
+	gather(NULL);
+	is_on(TARGET_NOT_GIVEN, "", 1);
+}
+
+static void cxl_memory_is_added_up(void **s)
+{
+	put("0x10000000\n", "sys/bus/cxl/devices/mem0/pmem/size");
+	put("0x10000000\n", "sys/bus/cxl/devices/mem1/pmem/size");
+	gather(NULL);
+	assert_int_equal(target.cxl_pmem_bytes, 1 << 29);
+	put("", "sys/bus/cxl/devices/mem2/serial");
+	gather(NULL);
+	assert_int_equal(target.cxl_pmem_bytes, -1);
+}
+
+/* Bad blocks, by the sector of 512 bytes from the region's start. */
+
+static void bad_blocks_within_the_target(void **s)
+{
+	static const struct {
+		const char *text;
+		int64_t count;
+	} lists[] = {
+		{"", 0},
+		{"4095 1\n", 0},    /* the last before the namespace at 2 MiB */
+		{"4095 2\n", 1},    /* runs into it */
+		{"4096 1\n", 1},    /* its first */
+		{"2101247 1\n", 1}, /* its last: 2 MiB + 1 GiB */
+		{"2101248 8\n", 0}, /* the first behind it */
+		{"0 8\n4096 8\n5000 8\n", 2},
+		{"junk\n", 1},
+		{"9223372036854775807 9223372036854775807\n", 1},
+	};
+
+	put_devdax();
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		put(lists[i].text, BUS "/region0/badblocks");
+		gather("/dev/dax0.0");
+		assert_int_equal(target.regions[0].badblocks, lists[i].count);
+	}
+}
+
+static void bad_blocks_where_the_place_is_secret(void **s)
+{
+	char path[PATH_MAX];
+
+	put_devdax();
+	put("0 8\n", BUS "/region0/badblocks");
+	assert_int_equal(unlink(scratch_path(BUS "/region0/resource", path)), 0);
+	gather("/dev/dax0.0");
+	assert_int_equal(target.regions[0].badblocks, 1);
+	assert_int_equal(unlink(scratch_path(BUS "/region0/badblocks", path)), 0);
+	gather("/dev/dax0.0");
+	assert_int_equal(target.regions[0].badblocks, -1);
+}
+
+/* Places that contradict each other say nothing. */
+static void bad_blocks_where_the_place_is_wrong(void **s)
+{
+	put_devdax();
+	put("0 8\n", BUS "/region0/badblocks");
+	put("0\n", BUS "/region0/resource");
+	gather("/dev/dax0.0");
+	assert_int_equal(target.regions[0].badblocks, 1);
+}
+
+static void a_module_that_is_not_named_is_there(void **s)
+{
+	put_devdax();
+	put("2\n", BUS "/region0/mappings");
+	gather("/dev/dax0.0");
+	assert_int_equal(target.regions[0].dimms_count, 2);
+	assert_string_equal(target.regions[0].dimms[1].name, "nmem");
+	assert_string_equal(target.regions[0].dimms[1].flags, "");
+}
+
+/* Trees by hand, whose devices are no links: only their names are left. */
+
+static void a_flat_tree(void **s)
+{
+	put("cpu_cache\n", ND "/region0/persistence_domain");
+	put("ACPI.NFIT\n", ND "/ndbus0/provider");
+	put("dax\n", ND "/namespace0.0/mode");
+	put("not_armed \n", ND "/nmem0/nfit/flags");
+	put("2097152\n", "sys/bus/dax/devices/dax0.0/size");
+	put("1\n", "sys/block/pmem0/queue/dax");
+	gather("/dev/dax0.0");
+	is_on(TARGET_ON_DEVDAX, "dax0.0", 1);
+	is_made_of("namespace0.0", "dax");
+	assert_string_equal(target.regions[0].persistence_domain, "cpu_cache");
+	assert_string_equal(target.regions[0].provider, "ACPI.NFIT");
+	assert_string_equal(target.regions[0].dimms[0].flags, "not_armed ");
+	gather("/dev/pmem0");
+	is_on(TARGET_ON_BLOCK, "pmem0", 1);
+	gather("/dev/pmem7");
+	is_on(TARGET_MISSING, "", 0);
+}
+
+static void names_of_disks(void **s)
+{
+	static const char *const good[] = {"pmem0",    "pmem12",  "pmem0.1",	"pmem0s",
+					   "pmem0.1s", "pmem0p1", "pmem0.1p12", "pmem0sp2"};
+	static const char *const bad[] = {"pmem",   "pmemx",   "pmem-1", "pmem 1", "pmem0.",
+					  "pmem0p", "pmem0px", "pmem0x", "xpmem0"};
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		/* the disk is there, and with it its partitions */
+		put("", "sys/block/%.*s/dev", (int)strcspn(good[i] + 1, "p") + 1, good[i]);
+		snprintf(path, sizeof(path), "/dev/%s", good[i]);
+		gather(path);
+		assert_int_equal(target.shape, TARGET_ON_BLOCK);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(path, sizeof(path), "/dev/%s", bad[i]);
+		gather(path);
+		assert_int_equal(target.shape, TARGET_MISSING);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(mapped_devices_are_all_counted),
+		TEST(one_disk_among_mapped_devices),
+		TEST(mapped_devices_in_a_loop),
+		TEST(mapped_devices_without_end),
+		TEST(without_a_target_the_host),
+		TEST(an_empty_host),
+		TEST(volatile_regions_do_not_count),
+		TEST(more_than_fits_is_said),
+		TEST(names_that_are_none_are_left_out),
+		TEST(cxl_memory_is_added_up),
+		TEST(bad_blocks_within_the_target),
+		TEST(bad_blocks_where_the_place_is_secret),
+		TEST(bad_blocks_where_the_place_is_wrong),
+		TEST(a_module_that_is_not_named_is_there),
+		TEST(a_flat_tree),
+		TEST(names_of_disks),
+	};
+
+	return cmocka_run_group_tests_name("readiness.gather_regions", tests, NULL, NULL);
+}
