@@ -14,6 +14,8 @@ from rpma_report.text import shown
 
 PERSISTENT = frozenset({"apm", "native", "gpspm", "gpspm-rt", "append"})
 PROVEN = frozenset({"APM_READY", "APM_READY_EADR", "NATIVE_FLUSH_READY"})
+# where the target's processor writes the data back, it does not matter that devices cannot
+BY_PROCESSOR = {"gpspm": {"GPSPM_ONLY"}, "gpspm-rt": {"GPSPM_ONLY"}}
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,8 @@ class Run:
     @property
     def persistence_unproven(self) -> bool:
         """It claims persistence and no positive verdict of the target backs it."""
-        claims = any(p.params["persist"] in PERSISTENT for p in self.points)
-        return claims and self.verdict not in PROVEN
+        claims = {p.params["persist"] for p in self.points} & PERSISTENT
+        return any(self.verdict not in PROVEN | BY_PROCESSOR.get(claim, set()) for claim in claims)
 
 
 def run_from(file: str, document: dict[str, Any], sha256: str) -> Run:

@@ -169,11 +169,22 @@ def test_what_is_not_hardware_is_marked(kind: str, emulated: bool | None, expect
 
 
 @pytest.mark.parametrize(
-    "verdict, marked",
-    [(None, True), ("UNDETERMINED", True), ("GPSPM_ONLY", True), ("APM_READY", False)],
+    "verdict, persist, marked",
+    [
+        (None, "apm", True),
+        ("UNDETERMINED", "apm", True),
+        ("GPSPM_ONLY", "apm", True),
+        ("GPSPM_ONLY", "gpspm", False),
+        ("NOT_READY", "gpspm", True),
+        ("APM_READY", "apm", False),
+        ("APM_READY", "gpspm", False),
+    ],
 )
-def test_persistence_without_a_good_verdict_is_marked(verdict: str | None, marked: bool) -> None:
+def test_persistence_without_a_good_verdict_is_marked(
+    verdict: str | None, persist: str, marked: bool
+) -> None:
     document = sample.result([sample.lat_point(0, 64)], kind="hardware")
+    document["points"][0]["params"]["persist"] = persist
     block = {"schema": "rpma-ddio-check/1", "host": "server", "verdict": verdict, "checks": []}
     document["readiness"] = block if verdict else None
     figure = latency_figure(runs(document))

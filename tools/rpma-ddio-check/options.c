@@ -219,6 +219,12 @@ static int complete(struct options *o)
 		o->sysroot = root;
 	if (o->sysroot != NULL && strcmp(o->sysroot, "/") == 0)
 		o->sysroot = NULL;
+	if (o->sysroot != NULL && o->target != NULL && o->target[0] != '/' &&
+	    strncmp(o->target, "dram:", 5) != 0 && strncmp(o->target, "hugepages:", 10) != 0)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--target %s: a path from the root of --sysroot was expected, "
+				   "as /dev/dax0.0",
+				   o->target);
 	if (o->explain != NULL && o->json)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--explain and --json: an explanation is text");

@@ -56,6 +56,7 @@ WRONG = [
     (["--sysroot", ""], "--sysroot : expected a path"),
     (["--sysroot", "/nowhere/at/all"], "--sysroot /nowhere/at/all: No such file or directory"),
     (["--sysroot", "/etc/passwd"], "--sysroot /etc/passwd: Not a directory"),
+    (["--sysroot", "/tmp", "--target", "dax0.0"], "as /dev/dax0.0"),
     (["--explain", "all", "--json"], "an explanation is text"),
     (["--probe=yes"], "--probe"),
 ]

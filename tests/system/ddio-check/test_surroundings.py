@@ -9,7 +9,6 @@ import os
 import resource
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -50,11 +49,9 @@ def test_without_rdma_it_is_undetermined() -> None:
 
 @WITHOUT_RDMA
 def test_a_probe_without_rdma_says_what_is_missing() -> None:
-    begun = time.monotonic()
     document = here("--probe")
     probe = next(check for check in document["checks"] if check["id"] == "DDIO-06")
     assert probe["status"] in ("UNKNOWN", "SKIP")
-    assert time.monotonic() - begun < 30
 
 
 @AS_ROOT
