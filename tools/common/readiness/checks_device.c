@@ -137,6 +137,15 @@ static const char *describe(const struct facts_port *port, char text[DESCRIPTION
 	return text;
 }
 
+static bool without_port(const struct facts_device *device, struct readiness_finding *finding)
+{
+	if (device->kind != DEVICE_SOFT)
+		return false;
+	finding_say(finding, READINESS_SKIP,
+		    "The software device has no port that the kernel knows.", NULL);
+	return true;
+}
+
 static void look_port(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_device *device = &facts->device;
@@ -145,11 +154,8 @@ static void look_port(const struct facts *facts, struct readiness_finding *findi
 
 	if (checks_without_device(facts, finding))
 		return;
-	if (device->kind == DEVICE_SOFT) {
-		finding_say(finding, READINESS_SKIP,
-			    "The software device has no port that the kernel knows.", NULL);
+	if (without_port(device, finding))
 		return;
-	}
 	count = count_ports(device);
 	finding_source(finding, CLASS "/%s/ports/*/{state,phys_state,rate,link_layer}",
 		       device->name);
@@ -183,7 +189,7 @@ static void look_gid(const struct facts *facts, struct readiness_finding *findin
 	const struct facts_device *device = &facts->device;
 	size_t ethernet = 0, unknown = 0, with = 0;
 
-	if (checks_without_device(facts, finding))
+	if (checks_without_device(facts, finding) || without_port(device, finding))
 		return;
 	for (size_t i = 0; i < device->ports_count; i++) {
 		const struct facts_port *port = &device->ports[i];
