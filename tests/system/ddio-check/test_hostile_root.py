@@ -90,6 +90,11 @@ def files(tree: Path) -> list[Path]:
                   if not Path(folder, name).is_symlink() and name != "facts.json")
 
 
+def some_of(all_files: list[Path]) -> list[Path]:
+    """All of them, where a look does not take a sanitizer's time."""
+    return all_files[::5] if SANITIZED else all_files
+
+
 def replaced(make: Callable[[Path], object]) -> Callable[[Path], None]:
     def spoil(file: Path) -> None:
         file.unlink()
@@ -144,7 +149,7 @@ def test_a_tree_of_nothing_else(tree: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["junk", "escaping", "directory", "sparse", "negative"])
 def test_one_such_file(tree: Path, kind: str) -> None:
     """Whichever it is; that the verdict is no better than right is golden.py's."""
-    for file in files(tree):
+    for file in some_of(files(tree)):
         aside = tree.parent / "aside"
         shutil.copy2(file, aside)
         KINDS[kind](file)
@@ -167,7 +172,7 @@ def test_what_is_not_known_makes_nothing_ready(place: Path, name: str) -> None:
     golden = next(tree for tree in [*DDIO_TREES, *PMEM_TREES] if tree.name == name)
     tree = place / "tree"
     build(golden.host, tree)
-    for file in files(tree):
+    for file in some_of(files(tree)):
         for kind in ("missing", "zeros"):
             aside = place / "aside"
             file.rename(aside)
