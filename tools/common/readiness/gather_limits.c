@@ -57,7 +57,7 @@ static bool in_own_namespace(const struct sysroot *root)
 
 static enum known may_lock(const struct sysroot *root)
 {
-	static char status[1 << 14];
+	char status[1 << 14];
 	static const char key[] = "\nCapEff:\t";
 	const char *at;
 	char *end;
