@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from trees import OFF, Host, Mount, Nic, Region, card
+from machine import OFF, Host, Mount, Nic, Region, card
 
 PASS, WARN, FAIL, UNKNOWN = "PASS", "WARN", "FAIL", "UNKNOWN"
 SKIP, INFO, ASSUMED = "SKIP", "INFO", "ASSUMED"
@@ -73,7 +73,7 @@ NO_DEVICE = {
 NO_TARGET = {"PM-01": SKIP, "PM-02": SKIP, "PM-03": SKIP, "PM-04": SKIP, "NUMA-01": SKIP}
 # On a file system of a block device.
 FSDAX = {"PM-02": SKIP, "PM-03": PASS, "PM-04": PASS, "ODP-01": PASS, "ODP-02": WARN}
-# Where firmware did not give the processor's page tables of the NIC's registers: 64 bytes.
+# To an ordinary user, who sees the first 64 bytes of a configuration space.
 UNREADABLE = {"PCI-01": UNKNOWN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN, "PCI-05": UNKNOWN,
               "PCI-06": UNKNOWN, "PCI-07": UNKNOWN, "DDIO-04": UNKNOWN}
 

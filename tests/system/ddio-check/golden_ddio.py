@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from config_space import (NO_SNOOP, RELAXED_ORDERING, UPSTREAM, ConfigSpace, connectx,
                           ice_lake_port, intel_port, other_port, switch_port)
-from golden import (ASSUMED, DEVDAX, FAIL, INFO, SKIP, UNKNOWN, UNKNOWN_DDIO, UNREADABLE, WARN, PASS,
-                    Ddio, Golden, healthy, in_slot)
-from trees import OFF, ON, Function, Nic, Region, card
+from golden import (ASSUMED, DEVDAX, FAIL, INFO, PASS, SKIP, UNKNOWN, UNKNOWN_DDIO, WARN, Ddio,
+                    Golden, healthy, in_slot)
+from machine import OFF, ON, Function, Region, card
 
 NO_SNOOP_ALLOCATES = (0x00183019, 0x200)  # bit 3, and TPH is off
 TPH_ALLOWED = (0x00183011, 0)

@@ -10,8 +10,8 @@ from config_space import (DOWNSTREAM, INFINIBAND, INTEGRATED_ENDPOINT, NO_SNOOP,
 from golden import (ASSUMED, DEVDAX, FAIL, INFO, NO_DEVICE, PASS, SKIP, SOFTWARE, SOFTWARE_DDIO,
                     UNKNOWN, UNKNOWN_DDIO, UNREADABLE, WARN, Ddio, Golden, healthy, in_slot)
 from golden_ddio import NO_SNOOP_ALLOCATES, SAID_OFF, TPH_ALLOWED, header_at
-from trees import (GEN3, GEN4, LINK_LOCAL, LINK_LOCAL_V2, MLX5_VERBS, OFF, ON, ROCE_V2, RXE_VERBS,
-                   Function, Nic, Port, Region, card)
+from machine import (GEN3, GEN4, LINK_LOCAL, LINK_LOCAL_V2, MLX5_VERBS, OFF, ON, ROCE_V2, RXE_VERBS,
+                     Function, Nic, Port, Region, card)
 
 OFF_DDIO = Ddio("OFF")
 DOWN = Port(state="1: DOWN", phys_state="3: Disabled")
@@ -156,8 +156,8 @@ TREES = [
            healthy(cpu="neoverse", nics=[Nic("hns_0", platform="HISI00D1:00", driver="hns_roce")],
                    no_turbo=None), "ddio-unknown", Ddio("UNKNOWN", "none", None, None),
            {"PCI-01": UNKNOWN, "PCI-02": UNKNOWN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN,
-            "PCI-05": UNKNOWN, "PCI-06": UNKNOWN, "PCI-07": UNKNOWN, "PCI-08": UNKNOWN,
-            "DDIO-04": UNKNOWN, "NUMA-01": UNKNOWN, "NUMA-02": UNKNOWN, "SYS-02": SKIP, "SYS-06": UNKNOWN}),
+            "PCI-05": UNKNOWN, "PCI-06": UNKNOWN, "PCI-07": UNKNOWN, "DDIO-04": UNKNOWN,
+            "NUMA-02": UNKNOWN, "SYS-02": SKIP, "SYS-06": UNKNOWN}),
 
     # links
     Golden("downtrained", "the link came up slower than both ends can",

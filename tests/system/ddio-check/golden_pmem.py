@@ -9,7 +9,7 @@ from config_space import other_port
 from golden import (FAIL, FILE, FSDAX, INFO, NO_TARGET, SKIP, UNKNOWN, UNKNOWN_DDIO,
                     WARN, Ddio, Golden, healthy, on_fsdax)
 from golden_ddio import SAID_OFF
-from trees import MLX5_VERBS, Dimm, Mount, Nic, Region, card
+from machine import MLX5_VERBS, Dimm, Mount, Nic, Region, card
 
 OFF_DDIO = Ddio("OFF")
 NO_ODP = MLX5_VERBS | {"odp_general": 0, "odp_rc": 0}

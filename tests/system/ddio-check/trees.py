@@ -1,160 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes the sysfs, procfs and facts.json of a machine that was thought up.
 
-A Host says what the machine has, each part with the defaults of a healthy one;
-build() writes it below a directory in the shape that Linux gives it: devices in
-sys/devices, relative links to them everywhere else, numbers in the kernel's
-words. The expectations for these machines are in golden.py.
+build() writes a Host below a directory in the shape that Linux gives it: devices
+in sys/devices, relative links to them everywhere else, numbers in the kernel's
+words. The expectations for these machines are in the golden_*.py files.
 """
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from config_space import ConfigSpace, connectx, intel_port
+from machine import GIB, Dimm, Function, Host, Nic, Port, Region, card
 from processors import CPUS, PROCESSORS, cpuinfo
 
-GIB = 1 << 30
-OFF = (0x00183011, 0x200)  # no allocating writes, none for no-snoop, none for TPH
-ON = (0x00183091, 0)  # as firmware leaves it
-GEN3 = "8.0 GT/s PCIe"
-GEN4 = "16.0 GT/s PCIe"
-ROCE_V2 = ("0000:0000:0000:0000:0000:ffff:c0a8:0a01", "RoCE v2")
-LINK_LOCAL = ("fe80:0000:0000:0000:0e42:a1ff:fe2b:1c40", "IB/RoCE v1")
-LINK_LOCAL_V2 = (LINK_LOCAL[0], "RoCE v2")
-MLX5_VERBS = {"device_cap_flags_ex": 0x05721C36, "odp_general": 3, "odp_rc": 0x1F,
-              "max_qp_wr": 32768, "max_cqe": 4194303, "max_qp_rd_atom": 16, "tph_handle": False}
-RXE_VERBS = {"device_cap_flags_ex": 0x01223C76, "odp_general": 0, "odp_rc": 0,
-             "max_qp_wr": 1048576, "max_cqe": 32767, "max_qp_rd_atom": 128, "tph_handle": False}
-
-
-@dataclass
-class Function:
-    """A PCI function; speeds and widths are (current, best)."""
-    address: str
-    config: ConfigSpace
-    readable: int = 4096  # bytes of it
-    speed: tuple[str, str] = (GEN3, GEN3)
-    width: tuple[int, int] = (16, 16)
-
-
-@dataclass
-class Port:
-    state: str = "4: ACTIVE"
-    phys_state: str = "5: LinkUp"
-    rate: str = "100 Gb/sec (4X EDR)"
-    link_layer: str = "Ethernet"
-    gids: list[tuple[str, str]] = field(default_factory=lambda: [LINK_LOCAL, LINK_LOCAL_V2,
-                                                                 (ROCE_V2[0], "IB/RoCE v1"),
-                                                                 ROCE_V2])
-
-
-@dataclass
-class Nic:
-    """An RDMA device below the first of CHAIN, a root port, or one of software:
-    then there is no chain, unless an old kernel gave it its network card's."""
-    name: str = "mlx5_0"
-    chain: list[Function] = field(default_factory=list)
-    netdev: str = "ens1f0np0"
-    driver: str = "mlx5_core"
-    node_type: str = "1: CA"
-    node_desc: str = "db1 mlx5_0"
-    hca_type: str = "MT4119"
-    ports: list[Port] = field(default_factory=lambda: [Port()])
-    numa_node: int = 0
-    cpus: str = "0-1"
-    irq_cpus: str = "0-1"
-    iommu: str | None = "identity"
-    physfn: Function | None = None
-    parent: bool = False  # has the attribute "parent", which only rxe has
-    bond: dict[str, list[Function]] | None = None  # network devices below bond0
-    auxiliary: str = ""  # the device below the PCI function that has it, as of a subfunction
-    platform: str = ""  # the device that has it instead of a PCI function
-    verbs: dict[str, Any] | None = field(default_factory=lambda: dict(MLX5_VERBS))
-
-
-@dataclass
-class Dimm:
-    name: str = "nmem0"
-    flags: str | None = ""
-    dirty_shutdown: int | None = 0
-
-
-@dataclass
-class Region:
-    """A region with one namespace: region0, namespace0.0 and dax0.0 or pmem0."""
-    number: int = 0
-    mode: str = "dax"
-    provider: str = "ACPI.NFIT"
-    bus: int = 0
-    domain: str | None = "memory_controller"
-    size: int = 252 * GIB
-    read_only: int = 0
-    badblocks: str = ""
-    block_badblocks: str = ""
-    numa_node: int = 0
-    target_node: int = 2
-    dax_driver: str | None = "device_dax"
-    dax_size: int = 248 * GIB
-    align: int = 2 << 20
-    queue_dax: int = 1
-    dimms: list[Dimm] = field(default_factory=lambda: [Dimm()])
-    claimed: bool = True  # by a pfn device, as ndctl makes it
-    partition: bool = False  # the block device has one, with number 259:16
-    other_modes: list[str] = field(default_factory=list)  # of further namespaces
-    other_dimms: list[Dimm] = field(default_factory=list)  # on the bus, not of this region
-
-    @property
-    def block(self) -> str:
-        return f"pmem{self.number}" + ("s" if self.mode == "safe" else "")
-
-
-@dataclass
-class Mount:
-    place: str
-    device: str  # of sys/block
-    number: str
-    filesystem: str = "ext4"
-    options: str = "rw,dax=always"
-
-
-@dataclass
-class Host:
-    cpu: str = "clx"
-    nics: list[Nic] = field(default_factory=list)
-    regions: list[Region] = field(default_factory=list)
-    mounts: list[Mount] = field(default_factory=list)
-    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
-    striped: list[str] = field(default_factory=list)  # block devices below dm-0
-    cxl_pmem_bytes: int = 0
-    soft_reserved: bool = False  # a device DAX of ordinary memory
-    cmdline: str = "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro"
-    memlock: str = "unlimited"
-    open_files: int = 1048576
-    cap_ipc_lock: bool = True
-    root: bool = True  # what only root may read is there
-    msr: int | None = None
-    resctrl: dict[str, str] = field(default_factory=dict)
-    governor: str | None = "performance"
-    no_turbo: int | None = 1
-    idle: list[tuple[str, int]] = field(default_factory=lambda: [("POLL", 0), ("C1", 2)])
-    clocksource: str = "tsc"
-    lockdown: str | None = "[none] integrity confidentiality"
-    numa_balancing: int | None = 0
-    usable_cpus: str = "0-3"
-    probe: dict[str, Any] | None = None
-    facts: bool = True
-    without: list[str] = field(default_factory=list)  # patterns of files that are not there
-
-
-def card(slot: str = "0000:17:00.0", port: ConfigSpace | None = None,
-         nic: ConfigSpace | None = None, root: str = "0000:16:00.0") -> list[Function]:
-    """A card in a slot of a root port, DDIO off and healthy unless said otherwise."""
-    return [Function(root, port or intel_port(0x2030, OFF)), Function(slot, nic or connectx())]
+__all__ = ["Host", "Nic", "Region", "build", "card"]
 
 
 class _Tree:
