@@ -82,3 +82,20 @@ def interval(values: list[float]) -> tuple[float, float]:
     medians = sorted(statistics.median(draw.choices(values, k=len(values)))
                      for _ in range(RESAMPLES))  # fmt: skip
     return medians[RESAMPLES * 25 // 1000], medians[RESAMPLES * 975 // 1000]
+
+
+def ping(soft: str, program: str, *options: str, wrapper: list[str] | None = None) -> dict:
+    """The result of one rpma-ping, which was good."""
+    serve = [*ON_SERVER, soft, program, "--server", "--port", "0"]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as server:
+        said = server.stdout.readline() if server.stdout else ""
+        port = re.search(r"port (\d+)", said)
+        if not port:
+            sys.exit(f"{' '.join(serve)}: {said}")
+        client = [*ON_CLIENT, soft, *(wrapper or []), program, "--port", port[1], "--json", "-q",
+                  *options, "127.0.0.1"]  # fmt: skip
+        done = subprocess.run(client, stdout=subprocess.PIPE, text=True, timeout=SECONDS)
+        server.kill()
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(client)} failed")
+    return json.loads(done.stdout)

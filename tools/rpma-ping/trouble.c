@@ -94,8 +94,9 @@ static const char *of_connecting(const struct trouble_facts *f)
 	if (f->device == DEVICE_SOFT)
 		return "no server on the software device is at that address";
 	if (says(f, "unreachable") || says(f, "did not answer") || says(f, "timed out"))
-		return "a firewall drops RoCE v2, UDP port 4791, or the GIDs of the two ports are "
-		       "of different networks, VLANs or RoCE versions (rdma link, ibv_devinfo -v)";
+		return "no host is at that address, or a firewall drops RoCE v2, UDP port 4791, or "
+		       "the GIDs of the two ports are of different networks, VLANs or RoCE "
+		       "versions (rdma link, ibv_devinfo -v)";
 	return "the server ended while it was being connected to, or its device has no room for "
 	       "another connection";
 }
@@ -132,7 +133,7 @@ static const char *of_step(const struct trouble_facts *f, char cause[384])
 	if (strcmp(f->step, "resolve") == 0)
 		return "a typing error, or the name server does not know or not answer";
 	if (strcmp(f->step, "request") == 0)
-		return "no host answers at that address, or no interface with an RDMA device has "
+		return "no host is at that address, or no interface with an RDMA device has "
 		       "the route to it, or its port has no GID for its address (rdma link, ip "
 		       "neigh)";
 	if (strcmp(f->step, "connect") == 0)

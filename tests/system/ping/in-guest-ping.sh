@@ -1,0 +1,226 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# rpma-ping over the kernel's RDMA device, in the guest of scripts/vm.
+# Usage: in-guest-ping.sh read|flush LIBRARY: what a flush of persistent memory is
+# by there, and which librpma of Debian's runs there. One line for each case.
+# shellcheck disable=SC2317 # functions are called through check
+set -euo pipefail
+
+flush_by=$1
+debians=$2
+here=$(dirname "$(readlink -f "$0")")
+export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping PYTHONPATH=$here
+shared=$RPMA_BUILD_DIR/tests/system/ping/rpma-ping-shared
+address=$RPMA_VM_ADDR
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+# shellcheck source=tests/system/bench/check.sh
+. "$here/../bench/check.sh"
+
+# result STATUS TRUTH COMMAND...: ends so within a minute, and this holds of its result r
+result()
+{
+	local expected=$1 truth=$2 status=0
+	shift 2
+	timeout 60 "$@" --json > json 2> err || status=$?
+	cat err
+	/usr/bin/python3 -B - "$expected" "$truth" "$status" <<'PY'
+import sys, pinging
+assert int(sys.argv[3]) == int(sys.argv[1]), f"status {sys.argv[3]}, expected {sys.argv[1]}"
+r = pinging.check(open("json").read(), int(sys.argv[1]))
+assert eval(sys.argv[2]), (sys.argv[2], r)
+PY
+}
+
+server='' port=''
+# start PROGRAM OPTION...: sets server and port
+start()
+{
+	: > server.out
+	"$@" > server.out 2> server.err &
+	server=$!
+	until_true 'the server says its port' grep -q ' port ' server.out
+	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)
+}
+
+stop()
+{
+	local status=0
+	kill -TERM "$server"
+	wait "$server" || status=$?
+	[[ $status -eq 143 ]]
+}
+
+serve()
+{
+	start "$RPMA_PING" --server --listen "$address" --port 0 "$@"
+}
+
+they_come_back()
+{
+	serve
+	for wait in poll event; do
+		for size in 1 64 5000 256K; do
+			result 0 "r['pings']['received'] == 20 and r['device']['kind'] == 'rxe'" \
+				"$RPMA_PING" "$address" -p "$port" -c 20 -i 1ms -s "$size" --wait "$wait"
+		done
+	done
+	stop
+}
+
+over_ipv6()
+{
+	start "$RPMA_PING" --server --listen "$RPMA_VM_ADDR6" --port 0
+	result 0 "r['pings']['received'] == 5" "$RPMA_PING" "$RPMA_VM_ADDR6" -p "$port" -c 5 -i 0
+	stop
+}
+
+a_flood_of_several()
+{
+	local clients=() i
+	serve
+	for i in 1 2 3 4; do
+		timeout 60 "$RPMA_PING" "$address" -p "$port" -f -c 500 -q > "flood.$i" &
+		clients+=($!)
+	done
+	for i in "${clients[@]}"; do
+		wait "$i"
+	done
+	cat flood.*
+	[[ $(grep -c '500 received, 0 corrupt, 0% loss' flood.? | grep -c ':1$') -eq 4 ]]
+	stop
+}
+
+persistent_memory()
+{
+	serve --target "$RPMA_VM_PMEM" --force --direct-write-to-pmem
+	result 0 "(r['pings']['flush'], r['pings']['flush_by']) == ('persistent', '$flush_by')" \
+		"$RPMA_PING" "$address" -p "$port" -c 5 -i 0
+	stop
+	serve --target "$RPMA_VM_PMEM" --force
+	result 2 "r['failure']['step'] == 'region'" \
+		"$RPMA_PING" "$address" -p "$port" -c 5 --flush persistent
+	stop
+}
+
+nobody_listens()
+{
+	serve
+	stop
+	result 2 "r['failure']['step'] == 'connect'" "$RPMA_PING" "$address" -p "$port" -c 1
+}
+
+nobody_there()
+{
+	result 2 "r['failure']['step'] in ('device', 'request', 'connect') and \
+		'no host' in r['failure']['likely_cause']" \
+		"$RPMA_PING" "${address%.*}.77" -c 1
+}
+
+no_such_device()
+{
+	result 3 "r['failure']['step'] == 'device'" "$RPMA_PING" "$address" -c 1 --device rxe7
+}
+
+killed_server()
+{
+	local client status=0
+	serve
+	timeout 60 "$RPMA_PING" "$address" -p "$port" -i 5ms > client.out 2> client.err &
+	client=$!
+	until_true 'pings come back' grep -q 'seq=3 ' client.out
+	kill -KILL "$server"
+	wait "$client" || status=$?
+	tail -n 3 client.out
+	cat client.err
+	[[ $status -eq 1 ]]
+	grep -q 'likely cause: the server was stopped or killed' client.err
+	wait "$server" || true
+}
+
+# its device answers for it
+stopped_server()
+{
+	serve
+	kill -STOP "$server"
+	result 2 "r['failure']['step'] == 'connect' and 'did not answer' in r['failure']['text']" \
+		"$RPMA_PING" "$address" -p "$port" -c 5 -i 0
+	kill -CONT "$server"
+	result 0 "r['pings']['received'] == 5" "$RPMA_PING" "$address" -p "$port" -c 5 -i 0
+	stop
+}
+
+signals()
+{
+	local client status signal
+	serve
+	for signal in INT TERM; do
+		"$RPMA_PING" "$address" -p "$port" -i 5ms > client.out 2> client.err &
+		client=$!
+		until_true 'pings come back' grep -q 'seq=3 ' client.out
+		# a shell starts what is in the background without SIGINT
+		kill -s "$signal" "$client"
+		status=0
+		wait "$client" || status=$?
+		[[ $status -eq $((128 + $(kill -l "$signal"))) ]]
+		grep -q ' 0% loss' client.out
+	done
+	stop
+}
+
+# root is exempt from the limit as long as it has the capability
+# shellcheck disable=SC2016 # it is for the inner shell
+little=(setpriv --bounding-set -ipc_lock bash -c 'ulimit -l 64; exec "$@"' little)
+
+little_memlock()
+{
+	local status=0
+	serve
+	result 2 "r['failure']['step'] == 'register' and 'ulimit -l lets no more than 64 KiB' in \
+		r['failure']['likely_cause']" "${little[@]}" "$RPMA_PING" "$address" -p "$port" -c 1 -s 200K
+	stop
+	timeout 60 "${little[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
+	cat err
+	[[ $status -eq 2 ]]
+	grep -q 'rpma-ping: register: .*likely cause: ulimit -l' err
+}
+
+# library NAME: the directory of that librpma
+library()
+{
+	if [[ $1 == ours ]]; then
+		printf '%s' "$RPMA_BUILD_DIR/librpma"
+	else
+		printf '%s' "$RPMA_VM_OUT/reference/$1"
+	fi
+}
+
+# two_libraries SERVER CLIENT: of dram, and of persistent memory
+two_libraries()
+{
+	local target
+	for target in dram:1M "$RPMA_VM_PMEM"; do
+		# an older library cannot tell a port of its own choice
+		start env "LD_LIBRARY_PATH=$(library "$1")" "$shared" --server --listen "$address" \
+			--port 7299 --target "$target" --force --direct-write-to-pmem
+		result 0 "r['pings']['received'] == 5" env "LD_LIBRARY_PATH=$(library "$2")" \
+			"$shared" "$address" -p 7299 -c 5 -i 0
+		stop
+	done
+}
+
+check 'pings come back' they_come_back
+check 'over IPv6' over_ipv6
+check 'a flood of several clients' a_flood_of_several
+check 'persistent memory' persistent_memory
+check 'a port that nobody listens on' nobody_listens
+check 'an address that nobody has' nobody_there
+check 'a device of another name' no_such_device
+check 'a server killed in mid-ping' killed_server
+check 'a server that is stopped' stopped_server
+check 'signals' signals
+check 'little memory may be locked' little_memlock
+check "librpma $debians pings ours" two_libraries ours "$debians"
+check "ours pings librpma $debians" two_libraries "$debians" ours
+exit "$failed"
