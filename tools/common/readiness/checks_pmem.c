@@ -27,7 +27,7 @@ static void count(struct tally *tally, enum rating rating, const char *name, con
 
 	++*counts[rating];
 	if (rating != GOOD)
-		snprintf(tally->names + len, sizeof(tally->names) - len, "%s%s %s",
+		snprintf(tally->names + len, sizeof(tally->names) - len, "%s%.32s %.64s",
 			 len > 0 ? ", " : "", name, what);
 }
 
