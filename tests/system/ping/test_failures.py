@@ -132,9 +132,8 @@ def ending_server(words: str, number: int, *options: str) -> tuple[subprocess.Co
         client = subprocess.Popen(command(it.port, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True, env=soft(words))  # fmt: skip
         assert client.stdout is not None
-        seen = ""
-        while "seq=1 " not in seen:
-            seen = client.stdout.readline()
+        while "bytes from" not in (seen := client.stdout.readline()):
+            assert seen, it.said()
         it.signal(number)
         out, err = client.communicate(timeout=LIMIT_S)
         return subprocess.CompletedProcess([], client.returncode, out, err), it
@@ -155,7 +154,7 @@ def test_a_server_that_ends_is_a_lost_ping(transport: str, number: int, wait: st
 
 def test_a_server_that_is_stopped_loses_pings_and_no_more() -> None:
     # over tcp the server's process executes what its device would
-    done, it = ending_server("transport:tcp", signal.SIGSTOP, "-i", "1ms", "-W", "50ms", "-w", "1s")
+    done, it = ending_server("transport:tcp", signal.SIGSTOP, "-i", "100ms", "-W", "1", "-c", "4")
     assert done.returncode == 1
     line = told(done.stderr)
     assert "is lost: no completion of the" in line
@@ -167,16 +166,16 @@ def test_a_server_that_is_stopped_loses_pings_and_no_more() -> None:
 def test_pings_come_back_once_the_server_goes_on() -> None:
     words = soft("transport:tcp")
     with server(env=words) as it:
-        client = subprocess.Popen(command(it.port, "-i", "1ms", "-W", "20ms"), stdout=subprocess.PIPE,
+        client = subprocess.Popen(command(it.port, "-i", "1ms", "-W", "200ms"), stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True, env=words)  # fmt: skip
         assert client.stdout is not None
 
         def until(word: str) -> None:
             assert client.stdout is not None
-            while word not in client.stdout.readline():
-                assert client.poll() is None
+            while word not in (seen := client.stdout.readline()):
+                assert seen
 
-        until("seq=1 ")
+        until("bytes from")
         it.signal(signal.SIGSTOP)
         until("lost at ")
         it.signal(signal.SIGCONT)

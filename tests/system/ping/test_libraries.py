@@ -19,8 +19,10 @@ def folder(library: str) -> str:
     if library == "ours":
         return os.environ["RPMA_LIBRARY"]
     release = {"1.2.0": "bookworm", "1.3.0": "trixie"}[library]
-    reference = subprocess.run([FETCH, release], capture_output=True, text=True, check=True).stdout.strip()
-    return str(next(Path(reference).glob("usr/lib/*/librpma.so.0")).parent)
+    reference = subprocess.run([FETCH, release], stdout=subprocess.PIPE, text=True)
+    if reference.returncode != 0:
+        pytest.skip("Debian's librpma could not be fetched")
+    return str(next(Path(reference.stdout.strip()).glob("usr/lib/*/librpma.so.0")).parent)
 
 
 def over(library: str) -> dict[str, str]:

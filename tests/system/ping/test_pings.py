@@ -15,6 +15,12 @@ import pytest
 from pinging import LIMIT_S, Process, check, command, ping, pinged, server, soft
 
 
+def until(client: subprocess.Popen[str], word: str) -> None:
+    assert client.stdout is not None
+    while word not in (seen := client.stdout.readline()):
+        assert seen, "it ended"
+
+
 @pytest.fixture(params=["local", "tcp"])
 def transport(request: pytest.FixtureRequest) -> dict[str, str]:
     return soft(f"transport:{request.param}")
@@ -97,7 +103,7 @@ def test_the_first_thousand_are_told_one_by_one(one: Process) -> None:
 
 
 def test_without_a_count_the_deadline_ends_it(one: Process) -> None:
-    result = pinged(one.port, "-i", "1ms", "-w", "0.3")
+    result = pinged(one.port, "-i", "1ms", "-w", "3")
     assert result["pings"]["transmitted"] > 0
     assert result["settings"]["count"] is None
 
@@ -113,9 +119,7 @@ def test_a_deadline_that_passed_before_is_told(one: Process) -> None:
 def test_a_signal_ends_it_with_its_summary(one: Process, number: int, wait: str) -> None:
     client = subprocess.Popen(command(one.port, "-i", "10ms", "--wait", wait), stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=soft())  # fmt: skip
-    assert client.stdout is not None
-    while "seq=2" not in client.stdout.readline():
-        pass
+    until(client, "seq=2")
     client.send_signal(number)
     rest = client.communicate(timeout=LIMIT_S)[0]
     assert client.returncode == 128 + number
@@ -145,9 +149,7 @@ def test_sixteen_clients_at_once_and_one_too_many(one: Process) -> None:
         for _ in range(16)
     ]
     for client in clients:
-        assert client.stdout is not None
-        while "seq=1" not in client.stdout.readline():
-            pass
+        until(client, "seq=1 ")
     busy = pinged(one.port, "-c", "1", code=2)
     assert busy["failure"]["step"] == "hello"
     assert "all its places" in busy["failure"]["text"]
@@ -163,9 +165,7 @@ def test_a_place_is_free_again_when_its_client_was_killed() -> None:
         for _ in range(3):
             client = subprocess.Popen(command(it.port, "-i", "5ms"), stdout=subprocess.PIPE,
                                       stderr=subprocess.DEVNULL, text=True, env=soft())  # fmt: skip
-            assert client.stdout is not None
-            while "seq=1" not in client.stdout.readline():
-                pass
+            until(client, "seq=1 ")
             client.kill()
             client.communicate()
             # its end reaches the server after its own
