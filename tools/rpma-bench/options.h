@@ -53,7 +53,7 @@ struct options {
 	uint32_t cores_taken; /* local: by the client; the server leaves them to it */
 	bool verify;
 	/* where to */
-	char *label; /* owned */
+	char *label;	/* owned */
 	bool anonymous; /* what names this host stays out of the result */
 	const char *output;
 	const char *csv;
