@@ -64,10 +64,11 @@ int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
 
 	if (ret)
 		return ret;
-	/* without any device this stores the sentence that says what to do */
-	if (device_list(root, &list, &count) != 0 || count == 0)
-		return device_choose(root, NULL, &any);
+	ret = device_list(root, &list, &count);
 	free(list);
+	/* without any device this stores the sentence that says what to do */
+	if (ret != 0 || count == 0)
+		return device_choose(root, NULL, &any);
 	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_REMOTE, peer, name);
 	if (ret)
 		return ret;

@@ -256,8 +256,9 @@ static void failed(struct client *c, uint64_t number, struct ping_report *r)
 {
 	const char *step = step_name(r->step);
 
-	/* a connection that broke may still be about to say why */
-	if (r->wc_status == IBV_WC_WR_FLUSH_ERR && !link_alive(c->link, GONE_WAIT_MS))
+	/* a peer that leaves may be told of only after what it no longer answered */
+	if ((r->wc_status == IBV_WC_WR_FLUSH_ERR || r->wc_status == IBV_WC_RETRY_EXC_ERR) &&
+	    !link_alive(c->link, GONE_WAIT_MS))
 		r->gone = true;
 	if (r->gone)
 		failure_set(EXIT_NEGATIVE, step, "%s closed the connection at ping %llu", c->name,
