@@ -119,15 +119,19 @@ static void a_virtual_function_comes_with_its_physical_one(void **s)
 	free(pci.chains);
 }
 
-static void a_virtual_function_without_config_is_its_physical_one(void **s)
+/* Whether it sends TPH is not known then, which is not the same as no. */
+static void a_virtual_function_without_config_is_there_all_the_same(void **s)
 {
-	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", NULL};
+	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", "0000:17:00.2",
+						NULL};
 	struct facts_pci pci;
 
 	make_virtual(PORT "0000:17:00.2");
 	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, 1);
 	assert_chain(&pci.chains[0], addresses);
-	assert_int_equal(pci.chains[0].nics, 1);
+	assert_int_equal(pci.chains[0].nics, 2);
+	assert_int_equal(pci.chains[0].functions[2].config.len, 0);
 	free(pci.chains);
 }
 
@@ -389,7 +393,7 @@ int main(void)
 		in_scratch(the_last_host_bridge_counts),
 		in_scratch(what_is_below_a_function_is_of_it),
 		in_scratch(a_virtual_function_comes_with_its_physical_one),
-		in_scratch(a_virtual_function_without_config_is_its_physical_one),
+		in_scratch(a_virtual_function_without_config_is_there_all_the_same),
 		in_scratch(interfaces_of_the_gids_are_followed),
 		in_scratch(a_bond_is_followed_by_its_links),
 		in_scratch(a_bond_is_followed_by_its_list),

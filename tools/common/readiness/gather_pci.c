@@ -169,8 +169,7 @@ static void gather_virtual(const struct sysroot *root, const char *nic, struct f
 	}
 	gather_chain(root, real, chain);
 	count = chain->count;
-	if (sysroot_exists(root, "%s/config", nic))
-		add_function(root, chain, nic, strlen(nic));
+	add_function(root, chain, nic, strlen(nic));
 	chain->nics += chain->count - count;
 }
 
