@@ -89,9 +89,11 @@ TREES = [
     Golden("clx-tph-not-enabled", "the NIC has the capability, and it is switched off",
            in_slot(*registers(TPH_ALLOWED, connectx(tph=0))), "ddio-off",
            Ddio("OFF", registers=TPH_ALLOWED)),
-    Golden("clx-tph-notph", "the kernel was told to let no device use TPH",
+    Golden("clx-tph-notph", "the kernel was told to let no device use TPH, but it is on: kernels "
+           "before 6.13 do not know the word, and newer ones leave on what the firmware turned on",
            in_slot(*registers(TPH_ALLOWED, connectx(tph=1)), cmdline="ro pci=realloc,notph quiet"),
-           "ddio-off", Ddio("OFF", registers=TPH_ALLOWED)),
+           "ddio-on-possible", Ddio("ON_POSSIBLE", registers=TPH_ALLOWED),
+           {"DDIO-04": WARN, "PCI-06": WARN}),
     Golden("clx-tph-words-like-it", "words of the kernel command line that are not pci=notph",
            in_slot(*registers(TPH_ALLOWED, connectx(tph=1)),
                    cmdline="xpci=notph pci=notphx,realloc pci.notph notph pci=nomsi notph"),

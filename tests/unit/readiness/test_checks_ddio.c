@@ -142,6 +142,12 @@ static void saw_off_of_ice_lake(struct facts *f)
 	probe(f, 1050000);
 }
 
+static void saw_off_of_one_of_two(struct facts *f)
+{
+	made_another(f);
+	probe(f, 1050000);
+}
+
 static void saw_off_though_on(struct facts *f)
 {
 	on(f);
@@ -243,6 +249,7 @@ static const struct check_case cases[] = {
 	{"DDIO-06", READINESS_FAIL, saw_off_though_said_on},
 	{"DDIO-06", READINESS_UNKNOWN, saw_half},
 	{"DDIO-06", READINESS_UNKNOWN, could_not_probe},
+	{"DDIO-06", READINESS_UNKNOWN, saw_off_of_one_of_two},
 };
 
 CASES_OF(checks_ddio)

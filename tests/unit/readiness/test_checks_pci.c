@@ -236,7 +236,7 @@ static void tph_extended(struct facts *f)
 	tph(f, 3);
 }
 
-static void tph_forbidden(struct facts *f)
+static void tph_on_though_forbidden(struct facts *f)
 {
 	tph(f, 1);
 	f->platform.tph_disabled = KNOWN_YES;
@@ -351,7 +351,7 @@ static const struct check_case cases[] = {
 	{"PCI-05", READINESS_SKIP, no_device},
 	{"PCI-06", READINESS_PASS, NULL},
 	{"PCI-06", READINESS_PASS, tph_off},
-	{"PCI-06", READINESS_PASS, tph_forbidden},
+	{"PCI-06", READINESS_WARN, tph_on_though_forbidden},
 	{"PCI-06", READINESS_WARN, tph_on},
 	{"PCI-06", READINESS_WARN, tph_extended},
 	{"PCI-06", READINESS_WARN, tph_on_second},
@@ -398,7 +398,7 @@ static void values_are_those_of_the_registers(void **s)
 	assert_value("PCI-03", virtual_function, "payload 256, read request 512 bytes");
 	assert_value("PCI-04", relaxed, "on");
 	assert_value("PCI-05", no_snoop, "enabled");
-	assert_value("PCI-06", tph_forbidden, "pci=notph");
+	assert_value("PCI-06", tph_on_though_forbidden, "enabled, pci=notph");
 	assert_value("PCI-07", NULL, "0000:16:00.0 none");
 	assert_value("PCI-07", acs_on, "0000:16:00.0 RRCRUF");
 	assert_value("PCI-08", iommu_lazy, "DMA-FQ");

@@ -25,7 +25,8 @@ static void each_combination_of_bits(void **s)
 		{0, 0, 0, 0, false, DDIO_OFF},	       /* TPH is there, but off */
 		{0, 0, 0, 1, false, DDIO_ON_POSSIBLE},
 		{0, 0, 0, 3, false, DDIO_ON_POSSIBLE},
-		{0, 0, 0, 1, true, DDIO_OFF},
+		{0, 0, 0, 0, true, DDIO_OFF},
+		{0, 0, 0, 1, true, DDIO_ON_POSSIBLE}, /* on is on, whoever was told otherwise */
 		{0, BIT_9, 0, 1, false, DDIO_OFF},
 		{0, 0x100, 0, 1, false, DDIO_ON_POSSIBLE}, /* bit 8 is another bit */
 		{BIT_3, 0, 0, -1, false, DDIO_OFF_WARN},
@@ -33,7 +34,7 @@ static void each_combination_of_bits(void **s)
 		{BIT_3, 0, NO_SNOOP, -1, false, DDIO_ON_POSSIBLE},
 		{BIT_3, BIT_9, NO_SNOOP, -1, false, DDIO_ON_POSSIBLE},
 		{BIT_3, 0, 0, 1, false, DDIO_ON_POSSIBLE}, /* TPH: no lenience */
-		{BIT_3, 0, 0, 1, true, DDIO_OFF_WARN},
+		{BIT_3, 0, 0, 1, true, DDIO_ON_POSSIBLE},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

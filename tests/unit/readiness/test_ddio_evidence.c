@@ -41,6 +41,16 @@ static void the_probe_goes_by_the_share(void **s)
 
 enum seen { NOT_PROBED, SAW_ON, SAW_OFF };
 
+static void claim(struct facts *facts, enum known said, enum seen seen)
+{
+	facts->claims.ddio_assumed = said;
+	facts->claims.probe =
+		(struct answers_probe){.done = seen != NOT_PROBED,
+				       .rdma_bytes = 1000,
+				       .window_bytes = 1 << 20,
+				       .memory_write_bytes = seen == SAW_OFF ? 1000 : 10};
+}
+
 /* Registers, statement and probe: what is decided, and by what. */
 static void evidence_is_weighed(void **s)
 {
@@ -78,17 +88,77 @@ static void evidence_is_weighed(void **s)
 		struct ddio ddio;
 
 		made_state(&facts->pci.chains[0], cases[i].registers);
-		facts->claims.ddio_assumed = cases[i].said;
-		facts->claims.probe.done = cases[i].seen != NOT_PROBED;
-		facts->claims.probe.rdma_bytes = 1000;
-		facts->claims.probe.window_bytes = 1 << 20;
-		facts->claims.probe.memory_write_bytes = cases[i].seen == SAW_OFF ? 1000 : 10;
+		claim(facts, cases[i].said, cases[i].seen);
 		ddio_decide(facts, &ddio);
 		if (ddio.state != cases[i].state || ddio.evidence != cases[i].evidence)
 			fail_msg("case %zu: %s by %s", i, ddio_state_name(ddio.state),
 				 ddio_evidence_name(ddio.evidence));
 		made_free(facts);
 	}
+}
+
+/* Said of both NICs, and seen below one root port: the doubt of either stays. */
+static void what_is_open_of_one_nic_no_other_closes(void **s)
+{
+	static const struct {
+		enum ddio_state first, second;
+		enum known said;
+		enum seen seen;
+		enum ddio_state state;
+		enum ddio_evidence evidence;
+	} cases[] = {
+		{DDIO_ON_POSSIBLE, DDIO_UNKNOWN, KNOWN_NO, NOT_PROBED, DDIO_ON_POSSIBLE,
+		 DDIO_REGISTERS},
+		{DDIO_OFF_WARN, DDIO_UNKNOWN, KNOWN_NO, NOT_PROBED, DDIO_OFF_WARN, DDIO_REGISTERS},
+		{DDIO_OFF, DDIO_UNKNOWN, KNOWN_NO, NOT_PROBED, DDIO_OFF, DDIO_STATEMENT},
+		{DDIO_UNKNOWN, DDIO_UNKNOWN, KNOWN_NO, NOT_PROBED, DDIO_OFF, DDIO_STATEMENT},
+		{DDIO_OFF, DDIO_UNKNOWN, KNOWN_NOT, SAW_OFF, DDIO_UNKNOWN, DDIO_NO_EVIDENCE},
+		{DDIO_UNKNOWN, DDIO_UNKNOWN, KNOWN_NOT, SAW_OFF, DDIO_UNKNOWN, DDIO_NO_EVIDENCE},
+		{DDIO_UNKNOWN, DDIO_UNKNOWN, KNOWN_NO, SAW_OFF, DDIO_OFF, DDIO_STATEMENT},
+		{DDIO_OFF_WARN, DDIO_OFF, KNOWN_NOT, SAW_OFF, DDIO_OFF_WARN, DDIO_REGISTERS},
+		{DDIO_OFF, DDIO_UNKNOWN, KNOWN_NOT, SAW_ON, DDIO_ON, DDIO_PROBE},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct facts *facts = made_facts();
+		struct ddio ddio;
+
+		made_state(&facts->pci.chains[0], cases[i].first);
+		made_state(made_another(facts), cases[i].second);
+		claim(facts, cases[i].said, cases[i].seen);
+		ddio_decide(facts, &ddio);
+		if (ddio.state != cases[i].state || ddio.evidence != cases[i].evidence)
+			fail_msg("case %zu: %s by %s", i, ddio_state_name(ddio.state),
+				 ddio_evidence_name(ddio.evidence));
+		made_free(facts);
+	}
+}
+
+static void a_probe_shows_nothing_of_nics_that_were_not_looked_at(void **s)
+{
+	struct facts *facts = made_facts();
+	struct ddio ddio;
+
+	facts->pci.cut = true;
+	claim(facts, KNOWN_NOT, SAW_OFF);
+	ddio_decide(facts, &ddio);
+	assert_int_equal(ddio.state, DDIO_UNKNOWN);
+	made_free(facts);
+}
+
+/* As the two functions of one card have. */
+static void a_probe_shows_all_of_one_root_port(void **s)
+{
+	struct facts *facts = made_facts();
+	struct ddio ddio;
+
+	made_state(&facts->pci.chains[0], DDIO_UNKNOWN);
+	made_another(facts)->functions[0] = facts->pci.chains[0].functions[0];
+	claim(facts, KNOWN_NOT, SAW_OFF);
+	ddio_decide(facts, &ddio);
+	assert_int_equal(ddio.state, DDIO_OFF);
+	assert_int_equal(ddio.evidence, DDIO_PROBE);
+	made_free(facts);
 }
 
 /* What is little documented, others may make sure of. */
@@ -134,6 +204,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_probe_goes_by_the_share),
 		cmocka_unit_test(evidence_is_weighed),
+		cmocka_unit_test(what_is_open_of_one_nic_no_other_closes),
+		cmocka_unit_test(a_probe_shows_nothing_of_nics_that_were_not_looked_at),
+		cmocka_unit_test(a_probe_shows_all_of_one_root_port),
 		cmocka_unit_test(a_doubt_about_the_register_can_be_lifted),
 		cmocka_unit_test(software_is_not_decided),
 	};

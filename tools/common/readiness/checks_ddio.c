@@ -225,7 +225,7 @@ static void look_registers(const struct facts *facts, struct readiness_finding *
 /* Does what the operator says go against what is known? */
 static bool contradicted(const struct facts *facts)
 {
-	enum ddio_state seen = ddio_of_probe(&facts->claims.probe);
+	enum ddio_state seen = ddio_seen(facts);
 	struct ddio ddio;
 
 	ddio_of_registers(facts, &ddio);
@@ -285,7 +285,7 @@ static bool probe_conflicts(const struct facts *facts, enum ddio_state seen)
 static void look_probe(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct answers_probe *probe = &facts->claims.probe;
-	enum ddio_state seen = ddio_of_probe(probe);
+	enum ddio_state seen = ddio_seen(facts);
 
 	if (!probe->done && probe->why[0] == '\0') {
 		finding_source(finding, "--probe");
@@ -297,6 +297,12 @@ static void look_probe(const struct facts *facts, struct readiness_finding *find
 	value_of_probe(probe, finding);
 	if (!probe->done)
 		finding_say(finding, READINESS_UNKNOWN, "The probe could not run.", NULL);
+	else if (seen != ddio_of_probe(probe))
+		finding_say(finding, READINESS_UNKNOWN,
+			    "Writes reach memory below one root port, and the device has several, "
+			    "or may have: nothing is shown of the others.",
+			    "Probe each NIC of the bond by itself, with --device, before they are "
+			    "bonded.");
 	else if (seen == DDIO_UNKNOWN)
 		finding_say(
 			finding, READINESS_UNKNOWN,
@@ -373,7 +379,8 @@ const struct readiness_check checks_ddio[] = {
 	 "is written: with DDIO on the bytes stay in the cache. It works where no register is\n"
 	 "public. Less than 0.2 bytes written to memory for each by RDMA is on, more than 0.8\n"
 	 "is off; between them, above 2 (other traffic), or off with a window of more than 1\n"
-	 "MiB, which spills from the cache anyway, nothing is shown. Needs --probe,\n"
+	 "MiB, which spills from the cache anyway, nothing is shown; nor by off where the device\n"
+	 "has several root ports, of which the traffic takes one. Needs --probe,\n"
 	 "performance events and traffic of rpma-bench.\n"
 	 "PASS: off.\n"
 	 "WARN: on.\n"

@@ -159,11 +159,9 @@ static bool registers_are_there(const struct facts_function *top, struct ddio *d
 }
 
 /* Device writes do not allocate: unless by one of two ways around. */
-static void judge_escapes(const struct facts_platform *platform, const struct facts_chain *chain,
-			  struct ddio *ddio)
+static void judge_escapes(const struct facts_chain *chain, struct ddio *ddio)
 {
-	bool tph_disabled =
-		(ddio->perfctrlsts[1] & TPH_DISABLED) != 0 || platform->tph_disabled == KNOWN_YES;
+	bool tph_disabled = (ddio->perfctrlsts[1] & TPH_DISABLED) != 0;
 	bool no_snoop_allocates = (ddio->perfctrlsts[0] & NO_SNOOP_ALLOCATES) != 0;
 	enum known tph = tph_disabled ? KNOWN_NO : chain_tph(chain);
 	enum known no_snoop = no_snoop_allocates ? chain_no_snoop(chain) : KNOWN_NO;
@@ -202,48 +200,11 @@ void ddio_of_chain(const struct facts_platform *platform, const struct facts_cha
 	ddio->evidence = DDIO_REGISTERS;
 	ddio->low_confidence = find_generation(platform)->low_confidence;
 	if ((ddio->perfctrlsts[0] & ALLOCATING) == 0) {
-		judge_escapes(platform, chain, ddio);
+		judge_escapes(chain, ddio);
 		return;
 	}
 	ddio->state = DDIO_ON;
 	say(ddio, "bit 7 of perfctrlsts_0 is 1: device writes allocate in the cache");
-}
-
-/* The less a state lets one hope for, the higher. */
-static int gravity(enum ddio_state state)
-{
-	static const int gravities[] = {
-		[DDIO_OFF] = 0,	    [DDIO_OFF_WARN] = 1, [DDIO_ON_POSSIBLE] = 2,
-		[DDIO_UNKNOWN] = 3, [DDIO_ON] = 4,
-	};
-
-	return gravities[state];
-}
-
-void ddio_of_registers(const struct facts *facts, struct ddio *ddio)
-{
-	const struct facts_pci *pci = &facts->pci;
-	struct ddio one;
-
-	memset(ddio, 0, sizeof(*ddio));
-	if (!facts->device.found) {
-		say(ddio, "there is no device");
-		return;
-	}
-	if (facts->device.kind != DEVICE_HARDWARE) {
-		say(ddio, "software transport: the CPU copies the data");
-		return;
-	}
-	say(ddio, "the device has no PCI parent");
-	for (size_t i = 0; i < pci->count; i++) {
-		ddio_of_chain(&facts->platform, &pci->chains[i], &one);
-		if (i == 0 || gravity(one.state) > gravity(ddio->state))
-			*ddio = one;
-	}
-	if (pci->cut && gravity(ddio->state) < gravity(DDIO_UNKNOWN)) {
-		memset(ddio, 0, sizeof(*ddio));
-		say(ddio, "the device has, or may have, more NICs than could be looked at");
-	}
 }
 
 enum ddio_state ddio_of_probe(const struct answers_probe *probe)
@@ -261,6 +222,22 @@ enum ddio_state ddio_of_probe(const struct answers_probe *probe)
 	return DDIO_UNKNOWN;
 }
 
+static bool has_one_root_port(const struct facts_pci *pci)
+{
+	for (size_t i = 1; i < pci->count; i++) {
+		if (strcmp(pci->chains[i].functions[0].path, pci->chains[0].functions[0].path) != 0)
+			return false;
+	}
+	return !pci->cut;
+}
+
+enum ddio_state ddio_seen(const struct facts *facts)
+{
+	enum ddio_state seen = ddio_of_probe(&facts->claims.probe);
+
+	return seen == DDIO_OFF && !has_one_root_port(&facts->pci) ? DDIO_UNKNOWN : seen;
+}
+
 static void overrule(struct ddio *ddio, enum ddio_state state, enum ddio_evidence evidence,
 		     const char *why)
 {
@@ -271,10 +248,8 @@ static void overrule(struct ddio *ddio, enum ddio_state state, enum ddio_evidenc
 }
 
 /* It sees what the registers do not say; a way around that is open stays open. */
-static void hear_probe(const struct answers_probe *probe, struct ddio *ddio)
+static void hear_probe(enum ddio_state seen, struct ddio *ddio)
 {
-	enum ddio_state seen = ddio_of_probe(probe);
-
 	if (seen == DDIO_ON && ddio->state != DDIO_ON)
 		overrule(ddio, DDIO_ON, DDIO_PROBE,
 			 "the probe saw device writes stay in the cache");
@@ -295,13 +270,72 @@ static void hear_statement(const struct facts_claims *claims, struct ddio *ddio)
 		overrule(ddio, DDIO_ON, DDIO_STATEMENT, "the operator says that it is on");
 }
 
+/* The less it lets one hope for, the higher; of "off", the less it was seen. */
+static int gravity(const struct ddio *ddio)
+{
+	static const int gravities[] = {
+		[DDIO_OFF] = 0,	    [DDIO_OFF_WARN] = 3, [DDIO_ON_POSSIBLE] = 4,
+		[DDIO_UNKNOWN] = 5, [DDIO_ON] = 6,
+	};
+
+	if (ddio->state != DDIO_OFF)
+		return gravities[ddio->state];
+	return ddio->evidence == DDIO_STATEMENT ? 2 : ddio->evidence == DDIO_PROBE ? 1 : 0;
+}
+
+/* With what others say of it, if they are heard; the worst so far wins, of like ones the first. */
+static void add(const struct facts *facts, bool hear, struct ddio *one, struct ddio *worst)
+{
+	if (hear) {
+		hear_probe(ddio_seen(facts), one);
+		hear_statement(&facts->claims, one);
+	}
+	if (worst->why[0] == '\0' || gravity(one) > gravity(worst))
+		*worst = *one;
+}
+
+/* Others are heard on each NIC by itself: what they say of one closes no way around of another. */
+static void weigh(const struct facts *facts, bool hear, struct ddio *ddio)
+{
+	const struct facts_pci *pci = &facts->pci;
+	struct ddio one;
+
+	memset(ddio, 0, sizeof(*ddio));
+	for (size_t i = 0; i < pci->count; i++) {
+		ddio_of_chain(&facts->platform, &pci->chains[i], &one);
+		add(facts, hear, &one, ddio);
+	}
+	memset(&one, 0, sizeof(one));
+	say(&one, "%s",
+	    pci->cut ? "the device has, or may have, more NICs than could be looked at"
+		     : "the device has no PCI parent");
+	if (pci->cut || pci->count == 0)
+		add(facts, hear, &one, ddio);
+}
+
+/* False, with the reason: nothing of it is in registers. */
+static bool is_hardware(const struct facts *facts, struct ddio *ddio)
+{
+	memset(ddio, 0, sizeof(*ddio));
+	if (!facts->device.found)
+		say(ddio, "there is no device");
+	else if (facts->device.kind != DEVICE_HARDWARE)
+		say(ddio, "software transport: the CPU copies the data");
+	else
+		return true;
+	return false;
+}
+
+void ddio_of_registers(const struct facts *facts, struct ddio *ddio)
+{
+	if (is_hardware(facts, ddio))
+		weigh(facts, false, ddio);
+}
+
 void ddio_decide(const struct facts *facts, struct ddio *ddio)
 {
-	ddio_of_registers(facts, ddio);
-	if (!facts->device.found || facts->device.kind != DEVICE_HARDWARE)
-		return;
-	hear_probe(&facts->claims.probe, ddio);
-	hear_statement(&facts->claims, ddio);
+	if (is_hardware(facts, ddio))
+		weigh(facts, true, ddio);
 }
 
 const char *ddio_state_name(enum ddio_state state)

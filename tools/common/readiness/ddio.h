@@ -29,6 +29,11 @@ void ddio_of_chain(const struct facts_platform *platform, const struct facts_cha
 void ddio_of_registers(const struct facts *facts, struct ddio *ddio);
 /* DDIO_ON or DDIO_OFF, or DDIO_UNKNOWN: not done, or not conclusive. */
 enum ddio_state ddio_of_probe(const struct answers_probe *probe);
+/*
+ * The same of the device as a whole: its traffic takes one way, so what goes to
+ * memory there says nothing of other root ports.
+ */
+enum ddio_state ddio_seen(const struct facts *facts);
 /* With the statement and the probe: the one the verdict goes by. */
 void ddio_decide(const struct facts *facts, struct ddio *ddio);
 const char *ddio_state_name(enum ddio_state state); /* "ON_POSSIBLE" */
