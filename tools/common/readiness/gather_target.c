@@ -153,19 +153,17 @@ static bool is_block(const struct gather *g, const char *name)
 /* Nobody could look at it: by name, as a tree of files knows it. */
 static void take_by_name(const struct gather *g, const char *path, struct facts_target *facts)
 {
-	const char *name = path + strlen("/dev/");
+	const bool in_dev = strncmp(path, "/dev/", strlen("/dev/")) == 0;
+	const char *name = in_dev ? path + strlen("/dev/") : "";
 
-	if (path[0] != '/') {
-		facts->shape = TARGET_MISSING; /* nobody knows relative to what */
-	} else if (strncmp(path, "/dev/", strlen("/dev/")) != 0) {
-		take_file(g, path, facts);
-	} else if (is_devdax(g, name)) {
+	if (in_dev && is_devdax(g, name))
 		take_devdax(g, name, facts);
-	} else if (is_block(g, name)) {
+	else if (in_dev && is_block(g, name))
 		take_block(g, name, facts);
-	} else {
+	else if (path[0] == '/' && !in_dev)
+		take_file(g, path, facts);
+	else /* not in sysfs, or nobody knows relative to what */
 		facts->shape = TARGET_MISSING;
-	}
 }
 
 /* Without "//", "." and ".."; what is above the root is the root. */
