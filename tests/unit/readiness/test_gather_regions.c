@@ -36,6 +36,31 @@ static void mapped_devices_are_all_counted(void **s)
 	assert_int_equal(target.namespaces_count, 2);
 	assert_int_equal(target.dax_queue, KNOWN_YES);
 	assert_int_equal(target.badblocks, 1);
+	assert_false(target.cut);
+}
+
+static void a_mapped_device_of_which_nothing_is_known(void **s)
+{
+	static const char *const slaves[] = {"pmem0", "pmem1"};
+
+	put_fsdax();
+	put_mapper(slaves, 2);
+	gather("/mnt/a");
+	is_on(TARGET_ON_FSDAX, "dm-0", 1);
+	assert_true(target.cut);
+}
+
+static void a_mapped_device_whose_namespace_is_not_told(void **s)
+{
+	static const char *const slaves[] = {"pmem0", "pmem1"};
+
+	put_fsdax();
+	put_disk(1, "pfn1.0", "pmem1", "memory\n");
+	scratch_write(BUS "/region1/pfn1.0/namespace", "\n");
+	put_mapper(slaves, 2);
+	gather("/mnt/a");
+	is_on(TARGET_ON_FSDAX, "dm-0", 2);
+	assert_true(target.cut);
 }
 
 static void one_disk_among_mapped_devices(void **s)
@@ -250,6 +275,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(mapped_devices_are_all_counted),
+		TEST(a_mapped_device_of_which_nothing_is_known),
+		TEST(a_mapped_device_whose_namespace_is_not_told),
 		TEST(one_disk_among_mapped_devices),
 		TEST(mapped_devices_in_a_loop),
 		TEST(mapped_devices_without_end),

@@ -83,7 +83,7 @@ static void say(const struct tally *tally, const struct facts_target *target,
 		meaning = texts->doubtful;
 	finding_say(finding, status, meaning, status == READINESS_PASS ? NULL : texts->fix);
 	if (status == READINESS_UNKNOWN && tally->unknown == 0)
-		finding_meaning(finding, "There are more than this looks at.");
+		finding_meaning(finding, "There are more than can be seen, or than this looks at.");
 	if (tally->names[0] != '\0')
 		finding_value(finding, "%s", tally->names);
 }

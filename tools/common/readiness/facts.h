@@ -152,7 +152,7 @@ struct facts_target {
 	size_t namespaces_count;
 	struct facts_region regions[FACTS_REGIONS_MAX];
 	size_t regions_count;
-	bool cut;		/* there are more namespaces, regions or DIMMs than fit here */
+	bool cut;		/* there are more namespaces, regions or DIMMs, or may be */
 	bool host_seen;		/* sysfs has devices at all, so that none of a kind means none */
 	size_t regions_of_host; /* 0: the kernel knows of no persistent memory */
 	int64_t cxl_pmem_bytes; /* of CXL memory devices; 0: none; -1: unknown */

@@ -57,6 +57,8 @@ static enum place add_pmem(const struct gather *g, const char *disk, unsigned re
 	}
 	if (place == PLACE_UNKNOWN)
 		place = gather_numbered(g->root, region, space, facts);
+	/* others that it is joined with must not speak for it */
+	facts->cut = facts->cut || place == PLACE_UNKNOWN;
 	snprintf(path, sizeof(path), "sys/block/%s/badblocks", disk);
 	bad = gather_bad_blocks(g->root, path, 0, INT64_MAX);
 	if (bad >= 0)

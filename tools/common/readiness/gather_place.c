@@ -43,6 +43,8 @@ static void add_namespace(const struct sysroot *root, const char *path, const ch
 	else if (sysroot_line(root, space, sizeof(space), "%s/namespace", path) &&
 		 read_numbers(space, "namespace"))
 		gather_namespace(root, space, facts);
+	else
+		facts->cut = true;
 }
 
 enum place gather_place(const struct sysroot *root, const char *directory,
