@@ -331,7 +331,7 @@ static int ping_number(struct client *c, uint64_t number, bool connected)
 
 	screen_before(c);
 	if (connected)
-		ping_once(&c->ping, number, &r);
+		ping_once(&c->ping, &r);
 	tally_add(&c->tally, &r);
 	if (r.end == PING_STOPPED)
 		return -ECANCELED;

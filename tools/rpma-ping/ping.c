@@ -107,11 +107,19 @@ static int await(struct ping *p, enum step step, uint64_t deadline_ns, struct pi
 	return 0;
 }
 
-static int post_write(struct ping *p, size_t image, struct ping_report *r)
+static size_t image_at(const struct ping *p)
 {
-	int ret = rpma_write(p->conn, p->remote, 0, p->mr, image, p->size_bytes,
-			     RPMA_F_COMPLETION_ALWAYS, (void *)(uintptr_t)STEP_WRITE);
+	return p->odd ? p->stride_bytes : 0;
+}
 
+/* The other image than the last one, whichever pings came to nothing between. */
+static int post_write(struct ping *p, struct ping_report *r)
+{
+	int ret;
+
+	p->odd = !p->odd;
+	ret = rpma_write(p->conn, p->remote, 0, p->mr, image_at(p), p->size_bytes,
+			 RPMA_F_COMPLETION_ALWAYS, (void *)(uintptr_t)STEP_WRITE);
 	if (ret)
 		return end_with_code(r, STEP_WRITE, ret);
 	p->under_way |= BIT(STEP_WRITE);
@@ -144,19 +152,18 @@ static int drain(struct ping *p, uint64_t deadline_ns, struct ping_report *r)
 	return 0;
 }
 
-static void compare(const struct ping *p, size_t image, struct ping_report *r)
+static void compare(const struct ping *p, struct ping_report *r)
 {
-	const uint8_t *sink = p->memory + 2 * p->stride_bytes;
+	const uint8_t *sink = p->memory + 2 * p->stride_bytes, *image = p->memory + image_at(p);
 
-	if (memcmp(sink, p->memory + image, p->size_bytes) != 0) {
+	if (memcmp(sink, image, p->size_bytes) != 0) {
 		end(r, PING_CORRUPT, STEP_COMPARE);
-		r->difference = image_compare(sink, p->memory + image, p->size_bytes);
+		r->difference = image_compare(sink, image, p->size_bytes);
 	}
 }
 
-void ping_once(struct ping *ping, uint64_t number, struct ping_report *report)
+void ping_once(struct ping *ping, struct ping_report *report)
 {
-	size_t image = number % 2 != 0 ? ping->stride_bytes : 0;
 	struct ping_report *r = report;
 	uint64_t begin = step_now_ns(), deadline = begin + ping->limit_ns, written, flushed, back;
 
@@ -166,7 +173,7 @@ void ping_once(struct ping *ping, uint64_t number, struct ping_report *report)
 			return;
 		begin = step_now_ns();
 	}
-	if (post_write(ping, image, r) != 0 || await(ping, STEP_WRITE, deadline, r) != 0)
+	if (post_write(ping, r) != 0 || await(ping, STEP_WRITE, deadline, r) != 0)
 		return;
 	written = step_now_ns();
 	if (await(ping, STEP_FLUSH, deadline, r) != 0)
@@ -179,6 +186,6 @@ void ping_once(struct ping *ping, uint64_t number, struct ping_report *report)
 	r->flush_ns = flushed - written;
 	r->read_ns = back - flushed;
 	r->rtt_ns = back - begin;
-	compare(ping, image, r);
+	compare(ping, r);
 	r->compare_ns = step_now_ns() - back;
 }

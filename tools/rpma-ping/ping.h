@@ -34,6 +34,7 @@ struct ping {
 	enum rpma_flush_type flush;
 	bool by_event;
 	uint64_t limit_ns;
+	bool odd;	    /* which image was written last */
 	unsigned under_way; /* a bit 1 << enum step for each work request */
 	bool native_flush;  /* the last flush was the device's own */
 };
@@ -60,7 +61,6 @@ struct ping_report {
 	struct image_difference difference;
 };
 
-/* The number tells which image is written. */
-void ping_once(struct ping *ping, uint64_t number, struct ping_report *report);
+void ping_once(struct ping *ping, struct ping_report *report);
 
 #endif /* PING_H */
