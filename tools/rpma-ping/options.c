@@ -187,11 +187,7 @@ static error_t parse_server(int key, char *arg, struct options *o)
 		o->listen = arg;
 		return 0;
 	case KEY_ALLOW:
-		if (allow_add(&o->allow, arg) != 0)
-			return cli_wrong_value(
-				"--allow", arg,
-				"an address or network, as 192.0.2.0/24, 32 at most");
-		return 0;
+		return allow_option(&o->allow, arg);
 	case KEY_TARGET:
 		o->target = arg;
 		return target_check(arg) != 0 ? EINVAL : 0;
@@ -208,17 +204,12 @@ static error_t parse_server(int key, char *arg, struct options *o)
 
 static error_t parse_both(int key, char *arg, struct options *o)
 {
-	uint64_t value;
-
 	switch (key) {
 	case KEY_SERVER:
 		o->server = true;
 		return 0;
 	case KEY_PORT:
-		if (units_parse_number(arg, &value) || value > UINT16_MAX)
-			return cli_wrong_value("--port", arg, "a port from 0 to 65535");
-		o->port = (uint16_t)value;
-		return 0;
+		return cli_port("--port", arg, &o->port);
 	case KEY_DEVICE:
 		o->device = strcmp(arg, "auto") == 0 ? NULL : arg;
 		return 0;

@@ -34,20 +34,12 @@ struct session {
 };
 
 /* A queue of no receives is no queue to some devices. */
-static const struct link_lane queues = {.sq_size = 1, .cq_size = 2, .rq_size = 1};
+const struct link_lane session_queues = {.sq_size = 1, .cq_size = 2, .rq_size = 1};
 
 static struct link_cfg link_cfg_of(const struct host *host)
 {
-	return (struct link_cfg){.peer_name = "a client",
-				 .stop_fd = host != NULL ? host->stop_fd : -1,
-				 .lane = &queues};
-}
-
-int session_conn_cfg(struct rpma_conn_cfg **cfg)
-{
-	const struct link_cfg of_lanes = link_cfg_of(NULL);
-
-	return link_conn_cfg(&of_lanes, cfg);
+	return (struct link_cfg){
+		.peer_name = "a client", .stop_fd = host->stop_fd, .lane = &session_queues};
 }
 
 static void say(const struct host *host, const char *what)
@@ -180,6 +172,8 @@ static void turn_away(struct session *s, int error)
 		say(s->host, "rejected a connection that is no client of this tool");
 	else if (error == -EACCES)
 		say(s->host, "rejected a connection from an address that --allow has not");
+	else if (error == -EBUSY)
+		say(s->host, "rejected a connection: too many at once");
 }
 
 void session_start(struct host *host, struct rpma_conn_req *req)

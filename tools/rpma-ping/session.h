@@ -33,8 +33,8 @@ int host_init(struct host *host);
 /* No session may be left. */
 void host_destroy(struct host *host);
 
-/* The configuration for requests of clients; the caller deletes it. */
-int session_conn_cfg(struct rpma_conn_cfg **cfg);
+/* What a connection of a client is made with. */
+extern const struct link_lane session_queues;
 
 /* Takes the request in any case. */
 void session_start(struct host *host, struct rpma_conn_req *req);

@@ -90,7 +90,8 @@ static bool says(const struct trouble_facts *f, const char *words)
 static const char *of_connecting(const struct trouble_facts *f)
 {
 	if (says(f, "refused"))
-		return "no rpma-ping --server listens on that address and port";
+		return "no rpma-ping --server listens on that address and port, or its --allow "
+		       "leaves this host out, or many clients come at once (its stderr says)";
 	if (f->device == DEVICE_SOFT)
 		return "no server on the software device is at that address";
 	if (says(f, "unreachable") || says(f, "did not answer") || says(f, "timed out"))

@@ -32,6 +32,8 @@ static const struct row rows[] = {
 	{FACTS(.step = "device", .text = "--"), ""},
 	{FACTS(.step = "request"), "GID"},
 	{FACTS(.step = "connect", .text = "server x refused the connection"), "rpma-ping --server"},
+	{FACTS(.step = "connect", .text = "server x refused the connection"), "--allow"},
+	{FACTS(.step = "connect", .text = "server x refused the connection"), "many clients"},
 	{FACTS(.step = "connect", .text = "Connection unreachable"), "firewall"},
 	{FACTS(.step = "connect", .text = "did not answer within 5 s"), "4791"},
 	{FACTS(.step = "hello"), ""},
