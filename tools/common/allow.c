@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli.h"
 #include "newer.h"
 #include "units.h"
 
@@ -69,6 +70,14 @@ int allow_add(struct allow *allow, const char *text)
 		return -ENOSPC;
 	allow->rules[allow->count++] = rule;
 	return 0;
+}
+
+int allow_option(struct allow *allow, const char *text)
+{
+	if (allow_add(allow, text) == 0)
+		return 0;
+	return cli_wrong_value("--allow", text,
+			       "an address or network, as 192.0.2.0/24, 32 at most");
 }
 
 bool allow_has(const struct allow *allow, const struct sockaddr_storage *address)

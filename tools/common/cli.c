@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "failure.h"
+#include "units.h"
 
 atomic_int cli_signal;
 
@@ -142,6 +143,16 @@ int cli_wrong_value(const char *option, const char *value, const char *expected)
 {
 	failure_set(EXIT_WRONG_USAGE, "options", "%s %s: expected %s", option, value, expected);
 	return EINVAL;
+}
+
+int cli_port(const char *option, const char *value, uint16_t *port)
+{
+	uint64_t number;
+
+	if (units_parse_number(value, &number) || number > UINT16_MAX)
+		return cli_wrong_value(option, value, "a port from 0 to 65535");
+	*port = (uint16_t)number;
+	return 0;
 }
 
 static void on_signal(int number)

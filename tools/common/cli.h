@@ -40,6 +40,9 @@ int cli_parse(const struct argp *argp, const char *command, int argc, char **arg
 /* For parsers: stores "--option VALUE: expected ..." and gives EINVAL. */
 int cli_wrong_value(const char *option, const char *value, const char *expected);
 
+/* A port; a wrong one gives EINVAL, as above. */
+int cli_port(const char *option, const char *value, uint16_t *port);
+
 /*
  * Where standard input, output or errors are closed, no file that is opened later
  * must take their place. They still fail. First of all in main.

@@ -6,12 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "failure.h"
-#include "link.h"
 #include "newer.h"
 #include "soft.h"
 
@@ -105,5 +106,39 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 	/* a client that gives up between the event and the call must not hold all others */
 	if (fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK) != 0)
 		return failure_set(EXIT_INTERNAL, "listen", "fcntl: %s", strerror(errno));
+	return 0;
+}
+
+int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, struct rpma_conn_req **req)
+{
+	const struct link_cfg link = {.stop_fd = -1, .lane = lane};
+	struct rpma_conn_cfg *cfg = NULL;
+	int ret = link_conn_cfg(&link, &cfg);
+
+	*req = NULL;
+	if (ret)
+		return ret;
+	if (rpma_ep_next_conn_req(ep, cfg, req) != 0)
+		*req = NULL;
+	rpma_conn_cfg_delete(&cfg);
+	return 0;
+}
+
+int endpoint_serve(const struct endpoint_service *service)
+{
+	struct pollfd fds[] = {{service->fd, POLLIN, 0},
+			       {cli_stop_fd(), POLLIN, 0},
+			       {service->enough_fd, POLLIN, 0}};
+	struct rpma_conn_req *req;
+
+	while (fds[1].revents == 0 && fds[2].revents == 0) {
+		int ret = poll(fds, 3, -1);
+
+		if (ret < 0 && errno != EINTR)
+			return failure_set(EXIT_INTERNAL, "listen", "poll: %s", strerror(errno));
+		if (ret > 0 && fds[0].revents != 0 &&
+		    endpoint_next(service->ep, service->lane, &req) == 0 && req != NULL)
+			service->take(service->host, req);
+	}
 	return 0;
 }

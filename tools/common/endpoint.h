@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "device.h"
+#include "link.h"
 #include "sysroot.h"
 
 /* What the user said of the device, and how to start the tool again on the software one. */
@@ -37,5 +38,23 @@ int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
  */
 int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 		    struct rpma_ep **ep, int *fd);
+
+/*
+ * One request, with the queues of a lane or, NULL, of messages. *req is NULL
+ * where there is none, or its client has given up meanwhile.
+ */
+int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, struct rpma_conn_req **req);
+
+struct endpoint_service {
+	struct rpma_ep *ep;
+	int fd;			      /* of the endpoint */
+	int enough_fd;		      /* readable: it has served enough; -1: never */
+	const struct link_lane *lane; /* as endpoint_next() takes it */
+	void (*take)(void *host, struct rpma_conn_req *req); /* owns the request */
+	void *host;
+};
+
+/* Passes requests on until a signal comes, or it has served enough. */
+int endpoint_serve(const struct endpoint_service *service);
 
 #endif /* ENDPOINT_H */

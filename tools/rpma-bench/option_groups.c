@@ -141,23 +141,14 @@ void option_groups_make(void)
 
 static error_t parse_where(int key, char *arg, struct options *o)
 {
-	uint64_t value;
-
 	switch (key) {
 	case KEY_PORT:
-		if (units_parse_number(arg, &value) || value > UINT16_MAX)
-			return cli_wrong_value("--port", arg, "a port from 0 to 65535");
-		o->port = (uint16_t)value;
-		return 0;
+		return cli_port("--port", arg, &o->port);
 	case KEY_LISTEN:
 		o->listen = arg;
 		return 0;
 	case KEY_ALLOW:
-		if (allow_add(&o->allow, arg) != 0)
-			return cli_wrong_value(
-				"--allow", arg,
-				"an address or network, as 192.0.2.0/24, 32 at most");
-		return 0;
+		return allow_option(&o->allow, arg);
 	case KEY_ONCE:
 		o->once = true;
 		return 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "../common/endpoint.h"
 #include "../common/failure.h"
 
 int reception_open(struct reception *reception, struct host *host, const struct offer *offer)
@@ -76,21 +77,17 @@ int reception_look(struct reception *reception, uint32_t index, const struct lin
 		.stop_fd = reception->host->stop_fd,
 		.lane = queues,
 	};
-	struct rpma_conn_cfg *conn_cfg = NULL;
-	struct rpma_conn_req *req = NULL;
-	int ret = link_conn_cfg(&cfg, &conn_cfg);
+	struct rpma_conn_req *req;
+	int ret = endpoint_next(reception->ep, queues, &req);
 
-	if (ret)
+	if (ret || req == NULL)
 		return ret;
-	if (rpma_ep_next_conn_req(reception->ep, conn_cfg, &req) == 0) {
-		if (expected(reception, req, index)) {
-			/* one that comes to nothing is its client's to complain of */
-			accept_lane(reception, &req, &cfg, link);
-		} else {
-			rpma_conn_req_delete(&req);
-			host_say(reception->host, "turned a stranger away from a client's lanes");
-		}
+	if (expected(reception, req, index)) {
+		/* one that comes to nothing is its client's to complain of */
+		accept_lane(reception, &req, &cfg, link);
+	} else {
+		rpma_conn_req_delete(&req);
+		host_say(reception->host, "turned a stranger away from a client's lanes");
 	}
-	rpma_conn_cfg_delete(&conn_cfg);
 	return 0;
 }

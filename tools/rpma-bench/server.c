@@ -8,7 +8,6 @@
 #include "server.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,34 +201,22 @@ static void announce(const struct server *s, int ready_fd)
 	fflush(stdout);
 }
 
-static void next_client(struct server *s)
+static void take_client(void *host, struct rpma_conn_req *req)
 {
-	struct rpma_conn_cfg *conn_cfg = NULL;
-	struct rpma_conn_req *req = NULL;
-
-	if (session_conn_cfg(&conn_cfg) != 0)
-		return;
-	/* a client that gave up in the meantime is no reason to end */
-	if (rpma_ep_next_conn_req(s->ep, conn_cfg, &req) == 0)
-		session_start(&s->host, req);
-	rpma_conn_cfg_delete(&conn_cfg);
+	session_start(host, req);
 }
 
 static int accept_clients(struct server *s)
 {
-	struct pollfd fds[] = {{s->ep_fd, POLLIN, 0},
-			       {cli_stop_fd(), POLLIN, 0},
-			       {s->options->once ? s->host.ended_fd : -1, POLLIN, 0}};
+	const struct endpoint_service service = {
+		.ep = s->ep,
+		.fd = s->ep_fd,
+		.enough_fd = s->options->once ? s->host.ended_fd : -1,
+		.take = take_client,
+		.host = &s->host,
+	};
 
-	while (fds[1].revents == 0 && fds[2].revents == 0) {
-		int ret = poll(fds, 3, -1);
-
-		if (ret < 0 && errno != EINTR)
-			return failure_set(EXIT_INTERNAL, "listen", "poll: %s", strerror(errno));
-		if (ret > 0 && fds[0].revents != 0)
-			next_client(s);
-	}
-	return 0;
+	return endpoint_serve(&service);
 }
 
 int server_run(const struct options *options, int ready_fd)

@@ -34,15 +34,7 @@ struct session {
 
 static struct link_cfg link_cfg_of(const struct host *host)
 {
-	return (struct link_cfg){.peer_name = "a client",
-				 .stop_fd = host != NULL ? host->stop_fd : -1};
-}
-
-int session_conn_cfg(struct rpma_conn_cfg **cfg)
-{
-	const struct link_cfg of_messages = link_cfg_of(NULL);
-
-	return link_conn_cfg(&of_messages, cfg);
+	return (struct link_cfg){.peer_name = "a client", .stop_fd = host->stop_fd};
 }
 
 /* --- greeting --------------------------------------------------------------- */

@@ -8,9 +8,6 @@
 
 #include "host.h"
 
-/* What a listener of sessions accepts with; the caller deletes it. */
-int session_conn_cfg(struct rpma_conn_cfg **cfg);
-
 /* Takes the request: answers it in a new thread, or refuses it. */
 void session_start(struct host *host, struct rpma_conn_req *req);
 
