@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from config_space import other_port
-from golden import (FAIL, FILE, FSDAX, INFO, NO_TARGET, SKIP, UNKNOWN, UNKNOWN_DDIO,
+from config_space import intel_port, other_port
+from golden import (FAIL, FILE, FSDAX, INFO, NO_TARGET, PASS, SKIP, UNKNOWN, UNKNOWN_DDIO,
                     WARN, Ddio, Golden, healthy, on_fsdax)
 from golden_ddio import SAID_OFF
-from machine import MLX5_VERBS, Dimm, Mount, Nic, Region, card
+from machine import MLX5_VERBS, ON, Dimm, Mount, Nic, Region, card
 
 OFF_DDIO = Ddio("OFF")
+FLUSH = {"device_cap_flags_ex": 1 << 38 | 1 << 39}
 NO_ODP = MLX5_VERBS | {"odp_general": 0, "odp_rc": 0}
 # A target that lies on no persistent memory: the regions of the host are not its own.
 ELSEWHERE = {"PM-01": FAIL, "PM-02": SKIP, "PM-05": SKIP, "PM-06": SKIP, "PM-07": SKIP,
@@ -54,6 +55,13 @@ TREES = [
     Golden("fsdax-half-odp", "a NIC that faults pages in for reads only",
            on_fsdax(nics=nic_with(MLX5_VERBS | {"odp_rc": 0x0B})), "failed",
            OFF_DDIO, FSDAX | {"ODP-01": FAIL}, FILE),
+    Golden("fsdax-native-not-paged", "native flush, but not of what is paged on demand",
+           on_fsdax(nics=[Nic(chain=card(port=intel_port(0x2030, ON)), verbs=MLX5_VERBS | FLUSH)]),
+           "ddio-on", Ddio("ON", registers=ON), FSDAX | {"DDIO-04": WARN, "CAP-01": INFO}, FILE),
+    Golden("fsdax-native", "native flush, and on-demand paging that knows it",
+           on_fsdax(nics=[Nic(chain=card(port=intel_port(0x2030, ON)),
+                              verbs=MLX5_VERBS | FLUSH | {"odp_rc": 0x5F})]),
+           "native", Ddio("ON", registers=ON), FSDAX | {"DDIO-04": WARN, "CAP-01": PASS}, FILE),
     Golden("fsdax-no-dax", "mounted without DAX: what is mapped is the page cache",
            on_fsdax({"dax": False, "map_sync": "EOPNOTSUPP"}, options="rw"), "failed", OFF_DDIO,
            FSDAX | {"PM-03": FAIL, "PM-04": FAIL}, FILE),

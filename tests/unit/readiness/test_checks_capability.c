@@ -69,6 +69,36 @@ static void flush_both(struct facts *f)
 	f->verbs.cap_flags_ex = 3ULL << 38;
 }
 
+static void flush_both_of_rxe(struct facts *f)
+{
+	rxe(f);
+	flush_both(f);
+}
+
+static void flush_both_of_the_soft_device(struct facts *f)
+{
+	flush_both_of_rxe(f);
+	f->device.kind = DEVICE_SOFT;
+}
+
+static void flush_both_but_not_of_fsdax(struct facts *f)
+{
+	fsdax_paging(f);
+	flush_both(f);
+}
+
+static void flush_both_of_fsdax(struct facts *f)
+{
+	flush_both_but_not_of_fsdax(f);
+	f->verbs.odp_rc |= 1U << 6; /* IBV_ODP_SUPPORT_FLUSH */
+}
+
+static void flush_both_of_fsdax_not_answered(struct facts *f)
+{
+	flush_both_of_fsdax(f);
+	f->verbs.odp_known = false;
+}
+
 static void flush_global(struct facts *f)
 {
 	f->verbs.cap_flags_ex = 1ULL << 38;
@@ -114,6 +144,11 @@ static const struct check_case cases[] = {
 	{"ODP-02", READINESS_SKIP, no_device},
 	{"CAP-01", READINESS_PASS, flush_both},
 	{"CAP-01", READINESS_INFO, NULL},
+	{"CAP-01", READINESS_PASS, flush_both_of_rxe},
+	{"CAP-01", READINESS_INFO, flush_both_of_the_soft_device},
+	{"CAP-01", READINESS_INFO, flush_both_but_not_of_fsdax},
+	{"CAP-01", READINESS_INFO, flush_both_of_fsdax_not_answered},
+	{"CAP-01", READINESS_PASS, flush_both_of_fsdax},
 	{"CAP-01", READINESS_INFO, flush_global},
 	{"CAP-01", READINESS_INFO, flush_persistent},
 	{"CAP-01", READINESS_INFO, atomic_write},

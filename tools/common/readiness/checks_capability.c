@@ -87,6 +87,13 @@ static void look_odp_cost(const struct facts *facts, struct readiness_finding *f
 		    "IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE on the region.");
 }
 
+/* What is paged on demand takes more than the flush itself. */
+static bool flushes_target(const struct facts *facts)
+{
+	return facts->target.shape != TARGET_ON_FSDAX ||
+	       (facts->verbs.odp_known && (facts->verbs.odp_rc & ODP_FLUSH) != 0);
+}
+
 static void look_flush(const struct facts *facts, struct readiness_finding *finding)
 {
 	uint64_t flags = facts->verbs.cap_flags_ex;
@@ -99,7 +106,17 @@ static void look_flush(const struct facts *facts, struct readiness_finding *find
 		      : global		   ? "visibility alone"
 		      : persistent	   ? "persistence alone"
 					   : "none");
-	if (global && persistent)
+	if (global && persistent && facts->device.kind == DEVICE_SOFT)
+		finding_say(finding, READINESS_INFO,
+			    "The software device answers a flush, and takes nothing out of the "
+			    "CPU's cache: it is a model of one.",
+			    NULL);
+	else if (global && persistent && !flushes_target(facts))
+		finding_say(finding, READINESS_INFO,
+			    "The device does the flush of RDMA itself, but not of what it pages on "
+			    "demand, as files of a DAX file system are.",
+			    "Take a device DAX as target (ndctl create-namespace --mode=devdax).");
+	else if (global && persistent)
 		finding_say(finding, READINESS_PASS,
 			    "The device does the flush of RDMA itself: the target's side makes "
 			    "writes persistent, whatever its cache does.",
@@ -166,9 +183,11 @@ const struct readiness_check checks_capability[] = {
 	 "to persistence: no assumption about caches is needed. Asked with\n"
 	 "ibv_query_device_ex(): device_cap_flags_ex, bits 38 (visibility) and 39\n"
 	 "(persistence). Both ends need it, and libibverbs of the writing host must know the\n"
-	 "verb (rdma-core 45).\n"
-	 "PASS: both.\n"
-	 "INFO: not both.\n"
+	 "verb (rdma-core 45). Of a file of a DAX file system, which is paged on demand, it is\n"
+	 "refused where the device's paging has no flush (rc_odp_caps, bit 6).\n"
+	 "PASS: both, and of this target.\n"
+	 "INFO: not both, or not of what is paged on demand; or the software device's, which\n"
+	 "writes no cache back.\n"
 	 "UNKNOWN: the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
 	{"CAP-02", "native atomic write", look_atomic_write,
