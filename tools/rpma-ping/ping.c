@@ -152,6 +152,16 @@ static int drain(struct ping *p, uint64_t deadline_ns, struct ping_report *r)
 	return 0;
 }
 
+/* Awaits, and tells when. What comes after its time is late, however it was waited for. */
+static int await_in_time(struct ping *p, enum step step, uint64_t deadline_ns, uint64_t *at_ns,
+			 struct ping_report *r)
+{
+	if (await(p, step, deadline_ns, r) != 0)
+		return -1;
+	*at_ns = step_now_ns();
+	return *at_ns > deadline_ns ? end(r, PING_LATE, step) : 0;
+}
+
 static void compare(const struct ping *p, struct ping_report *r)
 {
 	const uint8_t *sink = p->memory + 2 * p->stride_bytes, *image = p->memory + image_at(p);
@@ -173,15 +183,11 @@ void ping_once(struct ping *ping, struct ping_report *report)
 			return;
 		begin = step_now_ns();
 	}
-	if (post_write(ping, r) != 0 || await(ping, STEP_WRITE, deadline, r) != 0)
+	if (post_write(ping, r) != 0 ||
+	    await_in_time(ping, STEP_WRITE, deadline, &written, r) != 0 ||
+	    await_in_time(ping, STEP_FLUSH, deadline, &flushed, r) != 0 ||
+	    post_read(ping, r) != 0 || await_in_time(ping, STEP_READ, deadline, &back, r) != 0)
 		return;
-	written = step_now_ns();
-	if (await(ping, STEP_FLUSH, deadline, r) != 0)
-		return;
-	flushed = step_now_ns();
-	if (post_read(ping, r) != 0 || await(ping, STEP_READ, deadline, r) != 0)
-		return;
-	back = step_now_ns();
 	r->write_ns = written - begin;
 	r->flush_ns = flushed - written;
 	r->read_ns = back - flushed;

@@ -217,6 +217,21 @@ static void a_late_ping_is_drained_by_the_next(void **state)
 	assert_string_equal(fake.posts, "wfwfr");
 }
 
+/* A busy wait looks at the time now and then only. */
+static void what_is_back_after_its_time_is_late(void **state)
+{
+	struct ping ping = made(0);
+	struct ping_report r;
+
+	ping_once(&ping, &r);
+	assert_int_equal(r.end, PING_LATE);
+	assert_int_equal(r.step, STEP_WRITE);
+	ping.limit_ns = LONG;
+	ping_once(&ping, &r);
+	assert_int_equal(r.end, PING_BACK);
+	assert_string_equal(fake.posts, "wfwfr");
+}
+
 /* Else a write that never arrives would not show: what is read was there before. */
 static void a_ping_that_was_not_posted_takes_no_turn(void **state)
 {
@@ -270,6 +285,7 @@ int main(void)
 		cmocka_unit_test(a_status_names_its_step),
 		cmocka_unit_test(a_refused_post_names_its_step),
 		cmocka_unit_test(a_late_ping_is_drained_by_the_next),
+		cmocka_unit_test(what_is_back_after_its_time_is_late),
 		cmocka_unit_test(a_ping_that_was_not_posted_takes_no_turn),
 		cmocka_unit_test(a_peer_that_leaves_ends_it),
 		cmocka_unit_test(a_signal_ends_it),
