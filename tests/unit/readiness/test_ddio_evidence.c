@@ -51,6 +51,17 @@ static void claim(struct facts *facts, enum known said, enum seen seen)
 				       .memory_write_bytes = seen == SAW_OFF ? 1000 : 10};
 }
 
+static void assert_decided(size_t number, const struct facts *facts, enum ddio_state state,
+			   enum ddio_evidence evidence)
+{
+	struct ddio ddio;
+
+	ddio_decide(facts, &ddio);
+	if (ddio.state != state || ddio.evidence != evidence)
+		fail_msg("case %zu: %s by %s", number, ddio_state_name(ddio.state),
+			 ddio_evidence_name(ddio.evidence));
+}
+
 /* Registers, statement and probe: what is decided, and by what. */
 static void evidence_is_weighed(void **s)
 {
@@ -85,14 +96,10 @@ static void evidence_is_weighed(void **s)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct facts *facts = made_facts();
-		struct ddio ddio;
 
 		made_state(&facts->pci.chains[0], cases[i].registers);
 		claim(facts, cases[i].said, cases[i].seen);
-		ddio_decide(facts, &ddio);
-		if (ddio.state != cases[i].state || ddio.evidence != cases[i].evidence)
-			fail_msg("case %zu: %s by %s", i, ddio_state_name(ddio.state),
-				 ddio_evidence_name(ddio.evidence));
+		assert_decided(i, facts, cases[i].state, cases[i].evidence);
 		made_free(facts);
 	}
 }
@@ -121,15 +128,11 @@ static void what_is_open_of_one_nic_no_other_closes(void **s)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct facts *facts = made_facts();
-		struct ddio ddio;
 
 		made_state(&facts->pci.chains[0], cases[i].first);
 		made_state(made_another(facts), cases[i].second);
 		claim(facts, cases[i].said, cases[i].seen);
-		ddio_decide(facts, &ddio);
-		if (ddio.state != cases[i].state || ddio.evidence != cases[i].evidence)
-			fail_msg("case %zu: %s by %s", i, ddio_state_name(ddio.state),
-				 ddio_evidence_name(ddio.evidence));
+		assert_decided(i, facts, cases[i].state, cases[i].evidence);
 		made_free(facts);
 	}
 }
