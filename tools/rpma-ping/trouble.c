@@ -6,14 +6,11 @@
 #include "trouble.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "../common/link.h"
+#include "../common/readiness/gather.h"
 #include "../common/units.h"
 
 /* The smallest MTU of an RDMA port that is in use; packets below go through anywhere. */
@@ -184,23 +181,19 @@ void trouble_take(struct trouble *trouble, const struct trouble_facts *facts)
 	*trouble = t;
 }
 
-static bool may_lock_all(void)
-{
-	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-	struct __user_cap_data_struct data[2] = {{0}};
-
-	return syscall(SYS_capget, &header, data) == 0 &&
-	       (data[0].effective & 1U << CAP_IPC_LOCK) != 0;
-}
-
 uint64_t trouble_memlock(void)
 {
-	struct rlimit limit;
+	struct facts_limits limits = {.memlock_bytes = -1, .may_lock = KNOWN_NOT};
+	struct sysroot root;
 
-	if (may_lock_all() || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
-	    limit.rlim_cur == RLIM_INFINITY)
+	if (sysroot_open(&root, "/") != 0)
 		return UINT64_MAX;
-	return limit.rlim_cur;
+	gather_limits(&(struct gather){.root = &root}, &limits);
+	sysroot_close(&root);
+	return limits.may_lock == KNOWN_NO && limits.memlock_bytes >= 0 &&
+			       limits.memlock_bytes != INT64_MAX
+		       ? (uint64_t)limits.memlock_bytes
+		       : UINT64_MAX;
 }
 
 int trouble_print(const struct trouble *trouble)
