@@ -171,3 +171,20 @@ def test_a_result_names_its_hosts_unless_told_not_to(
         assert block["nic"]["ibdev"]
     assert document["readiness"]["verdict"] == "NOT_READY"  # its target is no persistent memory
     assert os.uname().nodename not in json.dumps(document["readiness"]) or not options
+
+
+@pytest.mark.parametrize("faults", ["", "corrupt:at=5,op=write"], ids=["intact", "corrupted"])
+def test_verify_finds_the_byte_that_went_wrong(
+    monkeypatch: pytest.MonkeyPatch, faults: str
+) -> None:
+    monkeypatch.setenv("RPMA_SOFT", faults)
+    wrong = 1 if faults else 0
+    done = bench("--warmup", "0", "--repeats", "1", "--ops", "100", "--size", "4K",
+                 "--target", "dram:1M", "--verify", "--json")  # fmt: skip
+    document = json.loads(done.stdout)
+    (point,) = document["points"]
+    assert done.returncode == wrong
+    assert point["repeats"][0]["verify"]["checked_bytes"] == 100 * 4096
+    assert point["repeats"][0]["verify"]["mismatches"] == wrong
+    codes = [warning["code"] for warning in document["run"]["warnings"]]
+    assert ("VERIFY_MISMATCH" in codes) == bool(wrong)
