@@ -88,6 +88,7 @@ def test_only_allowed_addresses_get_in(network: str, code: int) -> None:
     with server("--allow", network) as it:
         result = pinged(it.port, "-c", "1", code=code)
         assert code == 0 or failed_at(result) == "connect"
+        assert it.end(signal.SIGTERM) == 143  # what it had to say is said
         assert ("--allow" in it.said()) == (code != 0)
 
 
