@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flight.h -- the operations of one client between being handed over and being
+ * done: posting them, the flushes that follow them, and what completions mean.
+ *
+ * It knows nothing of fio: an operation carries its owner as a pointer. All
+ * that it needs is allocated when it is opened; there is one operation for
+ * each unit of the depth, and everything else is an index of one.
+ *
+ * Operations of one connection complete in their order, so one completion
+ * stands for all writes of its flush. With gpspm an operation is done when its
+ * request has left and its answer has come.
+ */
+#ifndef FLIGHT_H
+#define FLIGHT_H
+
+#include <librpma.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dirty.h"
+#include "flush_policy.h"
+#include "options.h"
+#include "path.h"
+
+enum operation_kind { OPERATION_READ, OPERATION_WRITE, OPERATION_TRIM };
+
+struct operation {
+	void *owner;
+	enum operation_kind kind;
+	size_t local_offset; /* in the registered buffers; of a trim: none */
+	uint64_t begin;	     /* in the region */
+	uint32_t bytes;
+	/* of one that is done */
+	int error;		   /* errno; 0: it was done */
+	enum ibv_wc_status status; /* that it failed with */
+	uint32_t vendor_error;
+	/* flight's own */
+	uint32_t next; /* of its group */
+	uint32_t head; /* of its group: stands for it */
+	uint32_t pending; /* of a head: completions and answers still to come */
+};
+
+struct flight_cfg {
+	struct path *path;
+	enum flush_policy policy;
+	enum write_op write_op;
+	uint32_t depth;
+	uint32_t batch; /* most that are committed at once */
+	uint64_t grain; /* of dirty extents */
+};
+
+struct flight;
+
+int flight_open(struct flight **flight, const struct flight_cfg *cfg);
+void flight_close(struct flight **flight);
+
+/* The operation with this number, below the depth; the owner's to fill while it is not in flight. */
+struct operation *flight_operation(struct flight *flight, uint32_t number);
+
+/* Takes the operation to be posted by the next commit; false: depth operations are there already. */
+bool flight_add(struct flight *flight, struct operation *operation);
+/* Operations added and not committed; operations committed and not handed back. */
+uint32_t flight_added(const struct flight *flight);
+uint32_t flight_out(const struct flight *flight);
+
+/*
+ * Posts all that was added and the flushes that the policy wants. `posting` is
+ * called right before each operation is posted, NULL: not. An operation that
+ * cannot be posted comes back as done, with its error.
+ */
+void flight_commit(struct flight *flight, void (*posting)(void *arg, struct operation *operation),
+		   void *arg);
+
+/*
+ * Takes completions that are there, without waiting; gives the number of
+ * operations that are done and not yet handed back.
+ */
+uint32_t flight_poll(struct flight *flight);
+/* Hands back one that is done, in order; NULL: none is. */
+struct operation *flight_done(struct flight *flight);
+
+/*
+ * Flushes what is dirty and returns when that is durable (or visible), what
+ * else completes meanwhile is kept for flight_done(). 0 or an errno with the
+ * sentence stored. Nothing is to be added and not committed.
+ */
+int flight_sync(struct flight *flight);
+/* Something written was not flushed. */
+bool flight_dirty(const struct flight *flight);
+
+/* The connection is gone: all that is out is done, with this error. */
+void flight_abandon(struct flight *flight, int error);
+
+#endif /* FLIGHT_H */

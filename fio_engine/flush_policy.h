@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flush_policy.h -- which writes a flush follows.
+ *
+ * auto:  each run of writes of a batch whose places adjoin, in the order they
+ *        were given, is flushed as one
+ * each:  each write
+ * batch: all writes of a batch complete with the last flush of it; where a
+ *        flush has a range (native, gpspm) there is one for each extent that
+ *        remains when their places are sorted and joined
+ * fsync: nothing but what fsync and its like ask for
+ * none:  nothing, fsync included
+ */
+#ifndef FLUSH_POLICY_H
+#define FLUSH_POLICY_H
+
+enum flush_policy { FLUSH_AUTO = 1, FLUSH_EACH, FLUSH_BATCH, FLUSH_FSYNC, FLUSH_NONE };
+
+#endif /* FLUSH_POLICY_H */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hello.h -- what a client of the engine asks of a server, and what it is told,
+ * within the greeting that all tools begin with.
+ *
+ * The request's lane and token hold the hello, the reply's word holds the
+ * offer. A client that ends as it should sends an empty message last; one that
+ * goes without it is missed.
+ */
+#ifndef HELLO_H
+#define HELLO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../tools/common/greeting.h"
+#include "../tools/common/persist.h"
+#include "../tools/common/target.h"
+
+#define HELLO_DEPTH_MAX 4096 /* messages of one client at once that a server has room for */
+
+enum method { METHOD_ANY, METHOD_APM, METHOD_GPSPM, METHOD_NATIVE };
+
+struct hello {
+	enum method method;
+	uint16_t job;	   /* which connection of the client's run this is */
+	uint16_t jobs;	   /* how many that run makes */
+	uint16_t depth;	   /* messages, or writes with immediate data, at once */
+	uint32_t imm_bytes; /* of gpspm with immediate data: the data is the number of a block of
+			       so many bytes, which is to be made durable; 0: no such writes are
+			       to be answered */
+};
+
+enum refusal {
+	REFUSAL_NONE,
+	REFUSAL_METHOD, /* the server is for another method: offer.method */
+	REFUSAL_DEPTH,	/* offer.depth is what it has room for */
+	REFUSAL_FULL,	/* it has as many clients as it was to have */
+	REFUSALS,
+};
+
+struct offer {
+	enum refusal refusal;
+	enum method method;	    /* the server's own; METHOD_ANY */
+	enum target_kind kind;	    /* of the region */
+	enum persist_method persist; /* what gpspm does there */
+	bool direct_write_to_pmem;
+	uint16_t depth;
+};
+
+/* "apm", "gpspm", "native"; "any". */
+const char *method_name(enum method method);
+
+void hello_encode(const struct hello *hello, uint8_t bytes[GREETING_REQUEST_BYTES]);
+/* -EPROTO: no greeting of this engine; *version is what it speaks where it is of another one. */
+int hello_decode(const void *bytes, size_t len, struct hello *hello, uint16_t *version);
+
+uint64_t offer_encode(const struct offer *offer);
+/* -EPROTO for what no server of this engine says. */
+int offer_decode(uint64_t word, struct offer *offer);
+
+#endif /* HELLO_H */

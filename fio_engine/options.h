@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.h -- what a job file says to this engine, and what the name that the
+ * engine was loaded by says already.
+ *
+ * fio fills the struct from the table in options.c; what is in it is read only
+ * by options_settle(), which gives the rest of the engine values to rely on.
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../tools/common/allow.h"
+#include "flush_policy.h"
+#include "hello.h"
+
+struct thread_data;
+struct fio_option;
+
+enum role { ROLE_CLIENT = 1, ROLE_SERVER };
+enum port_mode { PORT_SINGLE = 1, PORT_SUBJOB, PORT_THREAD };
+enum write_op { WRITE_PLAIN = 1, WRITE_IMM, WRITE_ATOMIC };
+enum region_use { REGION_AUTO = 1, REGION_SHARED, REGION_SPLIT };
+enum flush_wish { FLUSH_WISH_AUTO = 1, FLUSH_WISH_PERSISTENT, FLUSH_WISH_VISIBILITY };
+
+/* As fio writes it: the first member is fio's own. 0 and NULL: not given. */
+struct rpma_options {
+	void *td;
+	unsigned int role;
+	unsigned int mode; /* enum method */
+	char *serverip;
+	unsigned int port;
+	unsigned int port_mode;
+	unsigned int busy_wait_polling;
+	/* of a client */
+	unsigned int flush; /* enum flush_policy */
+	unsigned int flush_type;
+	unsigned int write_op;
+	unsigned int region;
+	unsigned int connect_timeout; /* seconds */
+	/* of a server */
+	unsigned int direct_write_to_pmem;
+	unsigned int clients;
+	char *allow;
+};
+
+extern struct fio_option rpma_option_table[];
+
+/* One job's, with what follows from the engine's name and fio's own options. */
+struct settings {
+	enum role role;
+	enum method method; /* METHOD_ANY: of a server that takes whatever its clients want */
+	const char *address; /* numeric or a name; borrowed */
+	uint16_t port;	     /* of this job; of a server 0 is any */
+	bool poll;
+	enum flush_policy flush;
+	enum flush_wish flush_type;
+	enum write_op write_op;
+	enum region_use region;
+	unsigned connect_timeout_s;
+	bool direct_write_to_pmem;
+	unsigned clients; /* 0: as many as the first one says it comes with */
+	struct allow allow;
+};
+
+/* The role alone, for hooks that come before anything is checked. */
+enum role options_role(const struct thread_data *td);
+
+/* -EINVAL with the sentence stored: an option, its value, and what was expected. */
+int options_settle(const struct thread_data *td, struct settings *settings);
+
+#endif /* OPTIONS_H */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * path.h -- the connection of one client job: from an address to a region that
+ * can be read, written and flushed.
+ *
+ * It finds the device, connects, says hello, checks what is offered, and
+ * registers memory. Every failure stores one sentence; every wait has a limit
+ * and ends when the job is told to.
+ */
+#ifndef PATH_H
+#define PATH_H
+
+#include <librpma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../tools/common/link.h"
+#include "hello.h"
+#include "options.h"
+
+struct path_cfg {
+	const struct settings *settings;
+	struct hello hello;
+	uint32_t sq_size;
+	uint32_t cq_size;
+	bool (*stopped)(void *arg); /* asked while waiting */
+	void *arg;
+};
+
+struct path {
+	struct path_cfg cfg;
+	struct rpma_peer *peer;
+	char server[LINK_PEER_MAX]; /* "server 10.0.0.1:7204" */
+	/* of the connection: made anew by path_reconnect() */
+	struct link *link;
+	struct rpma_conn *conn;
+	struct rpma_cq *cq;
+	struct rpma_mr_remote *remote;
+	/* until path_close() */
+	size_t remote_bytes;
+	enum rpma_flush_type flush_type;
+	struct offer offer;
+	struct rpma_mr_local *buffers;	/* of the job */
+	struct rpma_mr_local *messages; /* of gpspm: depth requests, depth answers */
+	uint8_t *message_memory;
+	struct rpma_mr_local *zeros; /* what a trim writes; NULL: the job has none */
+};
+
+/* Tries again while the server refuses or is not there, up to connect_timeout. */
+int path_open(struct path *path, const struct path_cfg *cfg);
+/* After the connection broke; messages are posted anew. */
+int path_reconnect(struct path *path);
+/* Says that it is done, if it still can, and frees all. */
+void path_close(struct path *path);
+
+int path_register_buffers(struct path *path, void *memory, size_t bytes);
+int path_make_zeros(struct path *path, size_t bytes);
+
+#endif /* PATH_H */
