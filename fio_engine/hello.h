@@ -4,28 +4,31 @@
  * within the greeting that all tools begin with.
  *
  * The request's lane and token hold the hello, the reply's word holds the
- * offer. A client that ends as it should sends an empty message last; one that
- * goes without it is missed.
+ * offer: a refusal of the engine's own is a welcome whose offer has it, and no
+ * descriptors. A client that ends as it should sends an empty message last; one
+ * that goes without it is missed.
  */
 #ifndef HELLO_H
 #define HELLO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../tools/common/greeting.h"
 #include "../tools/common/persist.h"
 #include "../tools/common/target.h"
 
-#define HELLO_DEPTH_MAX 4096 /* messages of one client at once that a server has room for */
+#define HELLO_DEPTH_MIN 512  /* messages of one client at once that any server has room for */
+#define HELLO_DEPTH_MAX 4096 /* and the most that one can be told to have room for */
 
-enum method { METHOD_ANY, METHOD_APM, METHOD_GPSPM, METHOD_NATIVE };
+enum method { METHOD_ANY, METHOD_APM, METHOD_GPSPM, METHOD_NATIVE, METHODS };
 
 struct hello {
-	enum method method;
-	uint16_t job;	   /* which connection of the client's run this is */
-	uint16_t jobs;	   /* how many that run makes */
-	uint16_t depth;	   /* messages, or writes with immediate data, at once */
+	enum method method; /* never METHOD_ANY */
+	uint16_t job;	    /* which connection of the client's run this is; below jobs */
+	uint16_t jobs;	    /* how many that run makes */
+	uint16_t depth;	    /* messages, or writes with immediate data, at once; 0: none come */
 	uint32_t imm_bytes; /* of gpspm with immediate data: the data is the number of a block of
 			       so many bytes, which is to be made durable; 0: no such writes are
 			       to be answered */
@@ -41,8 +44,8 @@ enum refusal {
 
 struct offer {
 	enum refusal refusal;
-	enum method method;	    /* the server's own; METHOD_ANY */
-	enum target_kind kind;	    /* of the region */
+	enum method method;	     /* the server's own; METHOD_ANY */
+	enum target_kind kind;	     /* of the region */
 	enum persist_method persist; /* what gpspm does there */
 	bool direct_write_to_pmem;
 	uint16_t depth;
@@ -52,8 +55,11 @@ struct offer {
 const char *method_name(enum method method);
 
 void hello_encode(const struct hello *hello, uint8_t bytes[GREETING_REQUEST_BYTES]);
-/* -EPROTO: no greeting of this engine; *version is what it speaks where it is of another one. */
-int hello_decode(const void *bytes, size_t len, struct hello *hello, uint16_t *version);
+/*
+ * *answer is what a greeting deserves: GREETING_WELCOME with *hello, or why it
+ * is refused. -EPROTO for what is no greeting, or no client can mean.
+ */
+int hello_decode(const void *bytes, size_t len, struct hello *hello, enum greeting_answer *answer);
 
 uint64_t offer_encode(const struct offer *offer);
 /* -EPROTO for what no server of this engine says. */

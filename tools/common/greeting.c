@@ -3,8 +3,8 @@
  * greeting.c -- the codec of the private data; bytes in, values out, no I/O.
  *
  * request: magic 8 | version 2 | role 1 | zero 1 | lane 4 | token 8
- * reply:   magic 8 | version 2 | answer 1 | mr desc length 1 | pcfg desc length 1 | zero 11 |
- *          mr desc 32 | pcfg desc 8
+ * reply:   magic 8 | version 2 | answer 1 | mr desc length 1 | pcfg desc length 1 | zero 3 |
+ *          word 8 | mr desc 32 | pcfg desc 8
  */
 #include "greeting.h"
 
@@ -49,7 +49,7 @@ int greeting_decode_request(const void *bytes, size_t len, struct greeting_reque
 	if (got.version == GREETING_VERSION) {
 		got.lane = (uint32_t)bytes_get_int(&r, 4);
 		got.token = bytes_get_int(&r, 8);
-		if (got.role < GREETING_CONTROL || got.role > GREETING_PING)
+		if (got.role < GREETING_CONTROL || got.role > GREETING_FIO)
 			return -EPROTO;
 	}
 	if (r.bad)
@@ -60,7 +60,6 @@ int greeting_decode_request(const void *bytes, size_t len, struct greeting_reque
 
 void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES])
 {
-	static const uint8_t zero[11];
 	struct bytes_writer w = bytes_write_to(bytes, GREETING_REPLY_BYTES);
 
 	bytes_put(&w, magic, sizeof(magic));
@@ -68,7 +67,8 @@ void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GRE
 	bytes_put_int(&w, reply->answer, 1);
 	bytes_put_int(&w, reply->mr_desc_bytes, 1);
 	bytes_put_int(&w, reply->pcfg_desc_bytes, 1);
-	bytes_put(&w, zero, sizeof(zero));
+	bytes_put_int(&w, 0, 3);
+	bytes_put_int(&w, reply->word, 8);
 	bytes_put(&w, reply->mr_desc, sizeof(reply->mr_desc));
 	bytes_put(&w, reply->pcfg_desc, sizeof(reply->pcfg_desc));
 }
@@ -98,7 +98,6 @@ int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *
 {
 	struct bytes_reader r = {bytes, len, false};
 	struct greeting_reply got = {0};
-	uint8_t zero[11];
 
 	if (!get_magic(&r))
 		return -EPROTO;
@@ -109,7 +108,8 @@ int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *
 	if (got.answer == GREETING_WELCOME) {
 		got.mr_desc_bytes = (uint8_t)bytes_get_int(&r, 1);
 		got.pcfg_desc_bytes = (uint8_t)bytes_get_int(&r, 1);
-		bytes_get(&r, zero, sizeof(zero));
+		bytes_get_int(&r, 3);
+		got.word = bytes_get_int(&r, 8);
 		bytes_get(&r, got.mr_desc, sizeof(got.mr_desc));
 		bytes_get(&r, got.pcfg_desc, sizeof(got.pcfg_desc));
 		if (r.bad || !reply_in_range(&got))

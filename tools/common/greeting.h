@@ -25,6 +25,7 @@ enum greeting_role {
 	GREETING_CONTROL = 1, /* stays open for the whole run */
 	GREETING_MEASURE = 2, /* a lane: one repeat of one point */
 	GREETING_PING = 3,    /* a lane of rpma-ping; its token is the bytes of a ping */
+	GREETING_FIO = 4,     /* a job of the fio engine: lane and token are its hello */
 };
 
 enum greeting_answer {
@@ -47,6 +48,7 @@ struct greeting_reply {
 	/* of a lane: the target of this repeat; else both are 0 */
 	uint8_t mr_desc_bytes;
 	uint8_t pcfg_desc_bytes;
+	uint64_t word; /* of a job of the fio engine: the offer; else 0 */
 	uint8_t mr_desc[GREETING_MR_DESC_MAX];
 	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
 };

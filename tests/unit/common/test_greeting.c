@@ -13,6 +13,7 @@ static const struct greeting_reply sample = {
 	.answer = GREETING_WELCOME,
 	.mr_desc_bytes = 22,
 	.pcfg_desc_bytes = 1,
+	.word = 0xfedcba9876543210ULL,
 	.mr_desc = {1, 2, 3},
 	.pcfg_desc = {1},
 };
@@ -45,7 +46,7 @@ static void foreign_requests_are_refused(void **state)
 	bytes[0] ^= 1;
 	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 	bytes[0] ^= 1;
-	bytes[10] = GREETING_PING + 1;
+	bytes[10] = GREETING_FIO + 1;
 	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 	memset(bytes, 0, sizeof(bytes));
 	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
@@ -78,6 +79,7 @@ static void a_reply_comes_back(void **state)
 	assert_int_equal(got.answer, sample.answer);
 	assert_int_equal(got.mr_desc_bytes, 22);
 	assert_int_equal(got.pcfg_desc_bytes, 1);
+	assert_int_equal(got.word, sample.word);
 	assert_memory_equal(got.mr_desc, sample.mr_desc, sizeof(got.mr_desc));
 	assert_memory_equal(got.pcfg_desc, sample.pcfg_desc, sizeof(got.pcfg_desc));
 }
