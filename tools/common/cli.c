@@ -200,6 +200,12 @@ int cli_stop_fd(void)
 	return stop_fd;
 }
 
+bool cli_stopped(void *unused)
+{
+	(void)unused;
+	return cli_signal != 0;
+}
+
 int cli_report_failure(const char *tool)
 {
 	const struct failure *failure = failure_get();

@@ -53,6 +53,7 @@ void cli_keep_standard_places(void);
 int cli_catch_signals(void);
 extern atomic_int cli_signal; /* lock-free: set by a handler, read by any thread */
 int cli_stop_fd(void);
+bool cli_stopped(void *unused); /* whether one came */
 
 /* Prints the stored sentence as one line on stderr; gives the exit code. */
 int cli_report_failure(const char *tool);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target.c -- maps the memory that rpma-bench server exposes.
+ * target.c -- maps the memory that a server exposes.
  *
  * Nothing is overwritten that was not made here, unless forced; every page is
  * touched before the first client comes, so that no measured operation pays
@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/mempolicy.h>
 #include <stdio.h>
@@ -65,7 +66,7 @@ int target_check(const char *spec)
 
 static bool stopped(const struct target_cfg *cfg)
 {
-	return cfg->stop != NULL && *cfg->stop != 0;
+	return cfg->stopped != NULL && cfg->stopped(cfg->arg);
 }
 
 static int map_failed(const char *what, size_t bytes)
@@ -123,8 +124,7 @@ static int open_hugepages(struct target *t)
 				   "without)");
 	if (t->size_bytes % t->page_bytes != 0)
 		return failure_set(EXIT_WRONG_USAGE, STEP,
-				   "--target hugepages:%zu: expected a multiple of a huge page, "
-				   "%s",
+				   "hugepages:%zu: expected a multiple of a huge page, %s",
 				   t->size_bytes, units_print_size(t->page_bytes, page));
 	pages = t->size_bytes / t->page_bytes;
 	ret = map_anonymous(t, TARGET_HUGEPAGES, MAP_HUGETLB);
@@ -139,15 +139,15 @@ static int open_hugepages(struct target *t)
 }
 
 /* MAP_SYNC works on DAX file systems alone, so success is what tells fsdax. */
-static int map_file(struct target *t, int fd)
+static int map_file(struct target *t, int fd, off_t offset)
 {
 	void *memory = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE,
-			    MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+			    MAP_SHARED_VALIDATE | MAP_SYNC, fd, offset);
 
 	if (memory != MAP_FAILED) {
 		t->kind = TARGET_FSDAX;
 	} else {
-		memory = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		memory = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 		t->kind = TARGET_FILE;
 		t->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	}
@@ -158,12 +158,12 @@ static int map_file(struct target *t, int fd)
 }
 
 /* A hole would fault, and on a full disk kill, in mid-run. */
-static int allocate(const struct target *t, int fd, const struct target_cfg *cfg)
+static int allocate(const struct target *t, int fd, off_t offset, const struct target_cfg *cfg)
 {
 	int error;
 
 	do {
-		error = posix_fallocate(fd, 0, (off_t)t->size_bytes);
+		error = posix_fallocate(fd, offset, (off_t)t->size_bytes);
 		if (error == EINTR && stopped(cfg))
 			return -ECANCELED;
 	} while (error == EINTR);
@@ -184,9 +184,9 @@ static int make_file(struct target *t, const struct target_cfg *cfg)
 						     "PATH overwrites an existing file)"
 						   : strerror(errno));
 	t->made = true;
-	ret = allocate(t, fd, cfg);
+	ret = allocate(t, fd, 0, cfg);
 	if (ret == 0)
-		ret = map_file(t, fd);
+		ret = map_file(t, fd, 0);
 	close(fd);
 	return ret;
 }
@@ -207,17 +207,43 @@ static size_t device_number(const struct stat *st, const char *name)
 	return strtoul(line, NULL, 10);
 }
 
-static int map_devdax(struct target *t, int fd, const struct stat *st)
+/* What is to be mapped of so many bytes: it begins at a page, and on device DAX ends at one. */
+static int set_window(struct target *t, const struct target_cfg *cfg, uint64_t all, size_t page)
 {
+	const uint64_t rest = cfg->offset < all ? all - cfg->offset : 0;
+
+	if (rest == 0 || cfg->bytes > rest)
+		return failure_set(
+			EXIT_RUN_FAILED, STEP,
+			"%s has %" PRIu64 " bytes, %" PRIu64 " of them from offset %" PRIu64
+			" on: expected %" PRIu64 " or more there",
+			t->path, all, rest, cfg->offset, cfg->bytes > 0 ? cfg->bytes : 1);
+	t->size_bytes = cfg->bytes != 0 ? cfg->bytes : rest;
+	if (cfg->offset % page != 0)
+		return failure_set(EXIT_WRONG_USAGE, STEP,
+				   "%s: expected an offset that is a multiple of %zu, not %" PRIu64,
+				   t->path, page, cfg->offset);
+	if (t->kind == TARGET_DEVDAX && t->size_bytes % page != 0)
+		return failure_set(EXIT_WRONG_USAGE, STEP,
+				   "%s: expected a size that is a multiple of %zu, not %zu",
+				   t->path, page, t->size_bytes);
+	return 0;
+}
+
+static int map_devdax(struct target *t, int fd, const struct stat *st, const struct target_cfg *cfg)
+{
+	const size_t all = device_number(st, "size"), align = device_number(st, "align");
 	int ret;
 
-	t->size_bytes = device_number(st, "size");
-	if (t->size_bytes == 0)
+	if (all == 0)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s is not a device DAX node (no size in sysfs)", t->path);
-	ret = map_file(t, fd);
 	t->kind = TARGET_DEVDAX;
-	t->page_bytes = device_number(st, "align");
+	ret = set_window(t, cfg, all, align > 0 ? align : 1);
+	if (ret == 0)
+		ret = map_file(t, fd, (off_t)cfg->offset);
+	t->kind = TARGET_DEVDAX;
+	t->page_bytes = align;
 	return ret;
 }
 
@@ -227,14 +253,15 @@ static int map_existing(struct target *t, int fd, const struct stat *st,
 	int ret;
 
 	if (S_ISCHR(st->st_mode))
-		return map_devdax(t, fd, st);
+		return map_devdax(t, fd, st, cfg);
 	if (!S_ISREG(st->st_mode) || st->st_size == 0)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s is neither a file with content nor a device DAX node",
 				   t->path);
-	t->size_bytes = (size_t)st->st_size;
-	ret = allocate(t, fd, cfg);
-	return ret ? ret : map_file(t, fd);
+	ret = set_window(t, cfg, (uint64_t)st->st_size, (size_t)sysconf(_SC_PAGESIZE));
+	if (ret == 0)
+		ret = allocate(t, fd, (off_t)cfg->offset, cfg);
+	return ret ? ret : map_file(t, fd, (off_t)cfg->offset);
 }
 
 /* Not even opened without force: some devices do things when they are. */
@@ -316,6 +343,10 @@ static int map_spec(struct target *t, const char *spec, const struct target_cfg 
 {
 	const char *colon = strrchr(spec, ':');
 
+	if (colon != NULL && cfg->offset != 0)
+		return failure_set(EXIT_WRONG_USAGE, STEP,
+				   "%s: expected an offset of an existing file or device DAX alone",
+				   spec);
 	if (strncmp(spec, "dram:", 5) == 0)
 		return open_dram(t);
 	if (strncmp(spec, "hugepages:", 10) == 0)

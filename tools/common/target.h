@@ -10,7 +10,6 @@
 #ifndef TARGET_H
 #define TARGET_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,8 +25,12 @@ enum target_kind {
 
 struct target_cfg {
 	bool force;
-	int node;		/* of anonymous memory; -1: left to the kernel */
-	const atomic_int *stop; /* not 0: give up; NULL: never */
+	int node; /* of anonymous memory; -1: left to the kernel */
+	/* of an existing file or device DAX: nothing else of it is mapped, or touched */
+	uint64_t offset;
+	uint64_t bytes;		    /* 0: all from the offset on */
+	bool (*stopped)(void *arg); /* give up; NULL: never */
+	void *arg;
 };
 
 struct target {
@@ -44,7 +47,7 @@ struct target {
 /* Is the text well formed? It may still name nothing that can be opened. */
 int target_check(const char *spec);
 
-/* Maps and touches every page. -ECANCELED: *stop became set. */
+/* Maps and touches every page. -ECANCELED: it was stopped. */
 int target_open(struct target *target, const char *spec, const struct target_cfg *cfg);
 void target_close(struct target *target);
 

@@ -68,7 +68,7 @@ static int choose_node(const struct server *s, int *node)
 static int open_targets(struct server *s)
 {
 	const struct options *o = s->options;
-	struct target_cfg cfg = {.force = o->force, .stop = &cli_signal};
+	struct target_cfg cfg = {.force = o->force, .stopped = cli_stopped};
 	bool capable = odp_capable(s);
 	int ret = choose_node(s, &cfg.node);
 

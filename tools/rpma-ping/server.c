@@ -41,7 +41,7 @@ static int check_allow(const struct options *o)
 static int open_target(struct server *s)
 {
 	const struct options *o = s->options;
-	const struct target_cfg cfg = {.force = o->force, .node = -1, .stop = &cli_signal};
+	const struct target_cfg cfg = {.force = o->force, .node = -1, .stopped = cli_stopped};
 	int ret = places_open(&s->host.places, s->host.peer, s->device, o->target, &cfg);
 
 	if (ret)

@@ -92,6 +92,95 @@ static void force_uses_an_existing_file(void **state)
 	assert_string_equal(text, "PREcious");
 }
 
+static int open_window(struct target *t, uint64_t offset, uint64_t bytes)
+{
+	const struct target_cfg cfg = {.node = -1, .force = true, .offset = offset, .bytes = bytes};
+	char path[PATH_MAX];
+
+	return target_open(t, scratch_path("old", path), &cfg);
+}
+
+/* A file of four pages, each full of its own letter. */
+static size_t make_pages(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char path[PATH_MAX];
+	FILE *file = fopen(scratch_path("old", path), "we");
+
+	assert_non_null(file);
+	for (size_t i = 0; i < 4 * page; i++)
+		assert_int_not_equal(fputc("abcd"[i / page], file), EOF);
+	assert_int_equal(fclose(file), 0);
+	return page;
+}
+
+static void a_window_is_just_that_part(void **state)
+{
+	size_t page = make_pages();
+	char path[PATH_MAX];
+	struct target t;
+	struct stat st;
+
+	assert_int_equal(open_window(&t, page, 2 * page), 0);
+	assert_int_equal(t.size_bytes, 2 * page);
+	assert_int_equal(((char *)t.memory)[0], 'b');
+	assert_int_equal(((char *)t.memory)[2 * page - 1], 'c');
+	target_close(&t);
+	assert_int_equal(open_window(&t, 3 * page, 0), 0);
+	assert_int_equal(t.size_bytes, page);
+	target_close(&t);
+	assert_int_equal(open_window(&t, 0, 100), 0);
+	assert_int_equal(t.size_bytes, 100);
+	target_close(&t);
+	assert_int_equal(stat(scratch_path("old", path), &st), 0);
+	assert_int_equal(st.st_size, 4 * page);
+}
+
+/* A hole elsewhere stays one. */
+static void no_more_than_the_window_is_touched(void **state)
+{
+	const off_t half = 1 << 20;
+	char path[PATH_MAX];
+	struct target t;
+	struct stat st;
+
+	scratch_write("old", "");
+	assert_int_equal(truncate(scratch_path("old", path), 2 * half), 0);
+	assert_int_equal(open_window(&t, half, 65536), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 2 * half);
+	assert_in_range(st.st_blocks * 512, 65536, half - 1);
+	target_close(&t);
+}
+
+static void a_window_is_within_its_file(void **state)
+{
+	size_t page = make_pages();
+	struct target t;
+
+	assert_int_not_equal(open_window(&t, 4 * page, 0), 0);
+	assert_non_null(strstr(failure_get()->text, "expected 1 or more there"));
+	assert_int_not_equal(open_window(&t, 3 * page, page + 1), 0);
+	assert_int_not_equal(open_window(&t, 0, UINT64_MAX), 0);
+	assert_int_not_equal(open_window(&t, UINT64_MAX, 1), 0);
+	assert_int_not_equal(open_window(&t, 512, page), 0);
+	assert_non_null(strstr(failure_get()->text, "an offset that is a multiple of"));
+}
+
+static void what_is_made_has_no_window(void **state)
+{
+	const struct target_cfg cfg = {.node = -1, .force = true, .offset = 4096};
+	char path[PATH_MAX], spec[PATH_MAX + 8];
+	struct target t;
+	struct stat st;
+
+	assert_int_not_equal(target_open(&t, "dram:64K", &cfg), 0);
+	assert_non_null(strstr(failure_get()->text, "an existing file"));
+	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("new", path));
+	assert_int_not_equal(target_open(&t, spec, &cfg), 0);
+	assert_int_equal(stat(path, &st), -1);
+}
+
 static void what_is_no_memory_is_refused(void **state)
 {
 	char path[PATH_MAX];
@@ -147,11 +236,15 @@ static void huge_pages_come_whole(void **state)
 		assert_non_null(strstr(failure_get()->text, "multiple"));
 }
 
+static bool always(void *arg)
+{
+	return true;
+}
+
 /* A large target is not filled to its end first, and nothing is left of it. */
 static void a_signal_ends_the_filling(void **state)
 {
-	static const atomic_int stop = 1;
-	const struct target_cfg stopped = {.node = -1, .stop = &stop};
+	const struct target_cfg stopped = {.node = -1, .stopped = always};
 	char path[PATH_MAX], spec[PATH_MAX + 8];
 	struct target t;
 	struct stat st;
@@ -186,6 +279,10 @@ int main(void)
 		in_scratch(a_new_file_goes_as_it_came),
 		in_scratch(an_existing_file_is_not_replaced),
 		in_scratch(force_uses_an_existing_file),
+		in_scratch(a_window_is_just_that_part),
+		in_scratch(no_more_than_the_window_is_touched),
+		in_scratch(a_window_is_within_its_file),
+		in_scratch(what_is_made_has_no_window),
 		in_scratch(what_is_no_memory_is_refused),
 		in_scratch(without_force_nothing_is_even_opened),
 		cmocka_unit_test(huge_pages_are_there_or_the_remedy_is_told),
