@@ -29,8 +29,7 @@ static void say_addresses(const struct sysroot *root, const char *address)
 			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s (%s)",
 					       list[i].address, list[i].name);
 		failure_set(EXIT_RUN_FAILED, "device",
-			    "no RDMA device of this host owns the address %s: --listen takes one "
-			    "of%s",
+			    "no RDMA device of this host owns the address %s: expected one of%s",
 			    address, known);
 	}
 	free(list);

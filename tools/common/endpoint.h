@@ -18,7 +18,7 @@
 struct endpoint_wish {
 	const char *device; /* NULL: any */
 	bool quiet;
-	char *const *argv; /* as soft_enter() takes them */
+	char *const *argv; /* as soft_enter() takes them; NULL: it is not to start again */
 };
 
 /* The device of this host that owns the address; may start the tool again. */

@@ -148,5 +148,9 @@ int soft_enter(const struct sysroot *root, const char *device, bool quiet, char 
 		return failure_set(EXIT_NO_DEVICE, "device",
 				   "%s: the software one in LD_PRELOAD (%s) was not loaded", reason,
 				   preload);
+	if (argv == NULL)
+		return failure_set(EXIT_NO_DEVICE, "device",
+				   "%s: " LAUNCHER " %s ... runs it on the software device", reason,
+				   program_invocation_short_name);
 	return restart(reason, quiet, argv);
 }

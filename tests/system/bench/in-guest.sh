@@ -207,7 +207,7 @@ nobody_there()
 an_address_without_device()
 {
 	ends 2 "$bench" server --listen 192.0.2.77 2> err
-	one_line err "192.0.2.77: --listen takes one of.* $address"
+	one_line err "192.0.2.77: expected one of.* $address"
 }
 
 a_device_of_another_name()

@@ -73,7 +73,7 @@ def test_an_address_to_listen_on_that_is_not_ours() -> None:
     done = subprocess.run([PING, "--server", "--device", "soft", "--listen", "192.0.2.77"], capture_output=True,
                           text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
     assert done.returncode == 2
-    assert "192.0.2.77: --listen takes one of" in told(done.stderr)
+    assert "192.0.2.77: expected one of" in told(done.stderr)
 
 
 def test_a_port_that_is_taken(one: Process) -> None:

@@ -45,6 +45,20 @@ static void a_test_is_not_on_it(void **state)
 	assert_false(soft_active());
 }
 
+/* A program that loads the tool, rather than being it, is its user's to start. */
+static void who_has_no_words_is_told_how(void **state)
+{
+	struct sysroot root;
+
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	assert_int_not_equal(soft_enter(&root, NULL, true, NULL), 0);
+	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
+	assert_non_null(strstr(failure_get()->text, "this host has no RDMA device: rpma-soft "));
+	make_device("rxe0", "lo\n");
+	assert_int_equal(soft_enter(&root, NULL, true, NULL), 0);
+	sysroot_close(&root);
+}
+
 static void a_device_with_an_address_is_taken(void **state)
 {
 	make_device("rxe0", "none\n");
@@ -104,6 +118,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_device_with_an_address_is_taken, scratch_setup,
 						scratch_teardown),
 		cmocka_unit_test_setup_teardown(auto_starts_anew_without_a_device, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test_setup_teardown(who_has_no_words_is_told_how, scratch_setup,
 						scratch_teardown),
 		cmocka_unit_test_setup_teardown(soft_starts_anew_in_any_case, scratch_setup,
 						scratch_teardown),
