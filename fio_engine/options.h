@@ -3,7 +3,7 @@
  * options.h -- what a job file says to this engine, and what the name that the
  * engine was loaded by says already.
  *
- * fio fills the struct from the table in options.c; what is in it is read only
+ * fio fills the struct by the table in options.c; what is in it is read only
  * by options_settle(), which gives the rest of the engine values to rely on.
  */
 #ifndef OPTIONS_H
@@ -17,7 +17,6 @@
 #include "hello.h"
 
 struct thread_data;
-struct fio_option;
 
 enum role { ROLE_CLIENT = 1, ROLE_SERVER };
 enum port_mode { PORT_SINGLE = 1, PORT_SUBJOB, PORT_THREAD };
@@ -46,12 +45,10 @@ struct rpma_options {
 	char *allow;
 };
 
-extern struct fio_option rpma_option_table[];
-
 /* One job's, with what follows from the engine's name and fio's own options. */
 struct settings {
 	enum role role;
-	enum method method; /* METHOD_ANY: of a server that takes whatever its clients want */
+	enum method method;  /* METHOD_ANY: of a server that takes whatever its clients want */
 	const char *address; /* numeric or a name; borrowed */
 	uint16_t port;	     /* of this job; of a server 0 is any */
 	bool poll;
@@ -67,6 +64,8 @@ struct settings {
 
 /* The role alone, for hooks that come before anything is checked. */
 enum role options_role(const struct thread_data *td);
+/* numjobs= of the job's section, of which the job is number td->subjob_number. */
+unsigned options_jobs(const struct thread_data *td);
 
 /* -EINVAL with the sentence stored: an option, its value, and what was expected. */
 int options_settle(const struct thread_data *td, struct settings *settings);

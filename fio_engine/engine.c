@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * engine.c -- what fio finds when it loads the engine: one table of hooks for
+ * each name that it may ask for.
+ *
+ * The tables differ in nothing but the name, from which options.c learns what
+ * it says of the job. They are not constant: fio keeps its own things in them.
+ */
+#include <errno.h>
+
+#include "../tools/common/failure.h"
+#include "guard.h"
+#include "job.h"
+#include "options.h"
+
+/* Flags that fio looks at before it calls any hook; a server adds its own to the job's. */
+#define FLAGS                                                                                      \
+	(FIO_DISKLESSIO | FIO_NODISKUTIL | FIO_NO_OFFLOAD | FIO_BARRIER | FIO_MEMALIGN |           \
+	 FIO_ASYNCIO_SETS_ISSUE_TIME)
+
+int job_failed(struct thread_data *td)
+{
+	const struct failure *failure = failure_get();
+	int error = failure->code == EXIT_WRONG_USAGE ? EINVAL : EIO;
+
+	if (!td->terminate)
+		log_err("librpma: %s: %s\n", td->o.name, failure->text);
+	if (!td->error) {
+		td->error = error;
+		snprintf(td->verror, sizeof(td->verror), "librpma: %s", strerror(error));
+	}
+	return error;
+}
+
+bool job_stopped(void *td)
+{
+	return ((const struct thread_data *)td)->terminate;
+}
+
+static bool serves(const struct thread_data *td)
+{
+	return options_role(td) == ROLE_SERVER;
+}
+
+static int engine_setup(struct thread_data *td)
+{
+	return serves(td) ? server_setup(td) : client_setup(td);
+}
+
+static int engine_init(struct thread_data *td)
+{
+	return serves(td) ? server_init(td) : client_init(td);
+}
+
+static int engine_post_init(struct thread_data *td)
+{
+	return serves(td) ? 0 : client_post_init(td);
+}
+
+static int engine_io_u_init(struct thread_data *td, struct io_u *io_u)
+{
+	return serves(td) ? 0 : client_io_u_init(td, io_u);
+}
+
+static enum fio_q_status engine_queue(struct thread_data *td, struct io_u *io_u)
+{
+	return serves(td) ? server_queue(td, io_u) : client_queue(td, io_u);
+}
+
+static int engine_commit(struct thread_data *td)
+{
+	return serves(td) ? 0 : client_commit(td);
+}
+
+static int engine_getevents(struct thread_data *td, unsigned min, unsigned max,
+			    const struct timespec *timeout)
+{
+	return serves(td) ? 0 : client_getevents(td, min, max, timeout);
+}
+
+#if FIO_IOOPS_VERSION >= 36
+static char *engine_errdetails(struct thread_data *td, struct io_u *io_u)
+{
+	(void)td;
+	return client_errdetails(io_u);
+}
+#else
+static char *engine_errdetails(struct io_u *io_u)
+{
+	return client_errdetails(io_u);
+}
+#endif
+
+static void engine_cleanup(struct thread_data *td)
+{
+	if (serves(td))
+		server_cleanup(td);
+	else
+		client_cleanup(td);
+}
+
+/* There is nothing to open: a file is a place in the region. */
+static int engine_file(struct thread_data *td, struct fio_file *file)
+{
+	(void)td;
+	(void)file;
+	return 0;
+}
+
+#define ENGINE(engine_name)                                                                        \
+	{                                                                                          \
+		.name = engine_name, .version = FIO_IOOPS_VERSION, .flags = FLAGS,                 \
+		.setup = engine_setup, .init = engine_init, .post_init = engine_post_init,         \
+		.io_u_init = engine_io_u_init, .queue = engine_queue, .commit = engine_commit,     \
+		.getevents = engine_getevents, .event = client_event,                              \
+		.errdetails = engine_errdetails, .open_file = engine_file,                         \
+		.close_file = engine_file, .invalidate = engine_file, .cleanup = engine_cleanup,   \
+		.option_struct_size = sizeof(struct rpma_options), .options = rpma_option_table,   \
+	}
+
+#define EXPORTED __attribute__((visibility("default")))
+EXPORTED struct ioengine_ops ioengine = ENGINE("librpma");
+EXPORTED struct ioengine_ops librpma_apm_client = ENGINE("librpma_apm_client");
+EXPORTED struct ioengine_ops librpma_apm_server = ENGINE("librpma_apm_server");
+EXPORTED struct ioengine_ops librpma_gpspm_client = ENGINE("librpma_gpspm_client");
+EXPORTED struct ioengine_ops librpma_gpspm_server = ENGINE("librpma_gpspm_server");
+
+/* A fio of another release is given tables that it refuses, whatever it is. */
+__attribute__((constructor)) static void check_release(void)
+{
+	struct ioengine_ops *all[] = {&ioengine, &librpma_apm_client, &librpma_apm_server,
+				      &librpma_gpspm_client, &librpma_gpspm_server};
+
+	if (guard_check(FIO_HEADERS_VERSION))
+		return;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		all[i]->version = -1;
+}

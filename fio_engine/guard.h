@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * guard.h -- is the fio that loads the engine the one that it was built for?
+ *
+ * The number by which fio and its engines tell each other's version stays the
+ * same while the structs that they share change; so the names of the releases
+ * are compared, before any of these structs is touched.
+ */
+#ifndef GUARD_H
+#define GUARD_H
+
+#include <stdbool.h>
+
+/* "fio-3.33" and "fio-3.33-12-gabcdef" are the same release, "fio-3.33.1" is another. */
+bool guard_same_release(const char *one, const char *other);
+
+/* As guard_same_release() with the program that we are in; false: said on stderr. */
+bool guard_check(const char *headers);
+
+#endif /* GUARD_H */

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.c -- the table of the engine's options, and what a job's options
+ * come to; see options.h.
+ *
+ * The names of the engines that fio had fix role and method, and give each job
+ * a port of its own, as they did.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "../tools/common/failure.h"
+#include "job.h"
+#include "options.h"
+
+#define AT(field) .off1 = offsetof(struct rpma_options, field)
+#define COMMON	  .category = FIO_OPT_C_ENGINE, .group = FIO_OPT_G_INVALID
+
+struct fio_option rpma_option_table[] = {
+	{
+		.name = "role",
+		.lname = "Role of the job",
+		.type = FIO_OPT_STR,
+		AT(role),
+		.help = "What the job is: a client that does I/O, or the server that it does it to",
+		.def = "client",
+		.posval = {{.ival = "client", .oval = ROLE_CLIENT, .help = "Does the I/O"},
+			   {.ival = "server",
+			    .oval = ROLE_SERVER,
+			    .help = "Offers its memory until its clients have left"}},
+		COMMON,
+	},
+	{
+		.name = "mode",
+		.lname = "Method of persistence",
+		.type = FIO_OPT_STR,
+		AT(mode),
+		.help = "How writes are made durable (client: apm unless given; "
+			"server: what its clients want unless given)",
+		.posval = {{.ival = "apm",
+			    .oval = METHOD_APM,
+			    .help = "Appliance method: a read after the writes"},
+			   {.ival = "gpspm",
+			    .oval = METHOD_GPSPM,
+			    .help = "General purpose method: a message, the server persists"},
+			   {.ival = "native",
+			    .oval = METHOD_NATIVE,
+			    .help = "The flush operation of the network"}},
+		COMMON,
+	},
+	{
+		.name = "serverip",
+		.lname = "Address of the server",
+		.type = FIO_OPT_STR_STORE,
+		AT(serverip),
+		.help = "Address that the server listens at and the client connects to",
+		.def = "127.0.0.1",
+		COMMON,
+	},
+	{
+		.name = "port",
+		.lname = "Port of the server",
+		.type = FIO_OPT_INT,
+		AT(port),
+		.maxval = 65535,
+		.help = "Port that the server listens at; 0: it picks a free one and says which",
+		.def = "7204",
+		COMMON,
+	},
+	{
+		.name = "port_mode",
+		.lname = "Ports of several jobs",
+		.type = FIO_OPT_STR,
+		AT(port_mode),
+		.help = "Which port each job uses (single unless given; under the names of the old "
+			"engines: thread)",
+		.posval = {{.ival = "single", .oval = PORT_SINGLE, .help = "port= for all"},
+			   {.ival = "subjob",
+			    .oval = PORT_SUBJOB,
+			    .help = "port= plus the number of the job among numjobs"},
+			   {.ival = "thread",
+			    .oval = PORT_THREAD,
+			    .help = "port= plus the number of the job in the run"}},
+		COMMON,
+	},
+	{
+		.name = "busy_wait_polling",
+		.lname = "Poll for completions",
+		.type = FIO_OPT_BOOL,
+		AT(busy_wait_polling),
+		.help = "Spin while waiting (1), or sleep until there is something (0)",
+		.def = "1",
+		COMMON,
+	},
+	{
+		.name = "flush",
+		.lname = "Flush policy",
+		.type = FIO_OPT_STR,
+		AT(flush),
+		.help = "Which writes of a client a flush follows",
+		.def = "auto",
+		.posval = {{.ival = "auto",
+			    .oval = FLUSH_AUTO,
+			    .help = "Each run of adjoining writes of a batch"},
+			   {.ival = "each", .oval = FLUSH_EACH, .help = "Each write"},
+			   {.ival = "batch",
+			    .oval = FLUSH_BATCH,
+			    .help = "All writes that are submitted together"},
+			   {.ival = "fsync",
+			    .oval = FLUSH_FSYNC,
+			    .help = "None but what fsync and its like ask for"},
+			   {.ival = "none",
+			    .oval = FLUSH_NONE,
+			    .help = "None at all, even with fsync"}},
+		COMMON,
+	},
+	{
+		.name = "flush_type",
+		.lname = "What a flush is to reach",
+		.type = FIO_OPT_STR,
+		AT(flush_type),
+		.help = "Flush to persistence or to visibility",
+		.def = "auto",
+		.posval = {{.ival = "auto",
+			    .oval = FLUSH_WISH_AUTO,
+			    .help = "persistent where the server's memory is, else visibility"},
+			   {.ival = "persistent",
+			    .oval = FLUSH_WISH_PERSISTENT,
+			    .help = "Survives a power failure"},
+			   {.ival = "visibility",
+			    .oval = FLUSH_WISH_VISIBILITY,
+			    .help = "Seen by the server's processors"}},
+		COMMON,
+	},
+	{
+		.name = "write_op",
+		.lname = "Operation of a write",
+		.type = FIO_OPT_STR,
+		AT(write_op),
+		.help = "Which RDMA operation a write of a client is",
+		.def = "write",
+		.posval = {{.ival = "write", .oval = WRITE_PLAIN, .help = "A write"},
+			   {.ival = "imm",
+			    .oval = WRITE_IMM,
+			    .help = "A write with immediate data"},
+			   {.ival = "atomic",
+			    .oval = WRITE_ATOMIC,
+			    .help = "An atomic write of 8 bytes (bs=8)"}},
+		COMMON,
+	},
+	{
+		.name = "region",
+		.lname = "Use of the region",
+		.type = FIO_OPT_STR,
+		AT(region),
+		.help = "How the jobs of numjobs use the server's memory",
+		.def = "auto",
+		.posval = {{.ival = "auto",
+			    .oval = REGION_AUTO,
+			    .help = "split if they fit and have no offset_increment, else shared"},
+			   {.ival = "shared",
+			    .oval = REGION_SHARED,
+			    .help = "All use the same memory"},
+			   {.ival = "split",
+			    .oval = REGION_SPLIT,
+			    .help = "Each has an equal part of its own"}},
+		COMMON,
+	},
+	{
+		.name = "connect_timeout",
+		.lname = "Seconds to connect",
+		.type = FIO_OPT_INT,
+		AT(connect_timeout),
+		.minval = 1,
+		.maxval = 86400,
+		.help = "Seconds that a client tries to reach its server",
+		.def = "10",
+		COMMON,
+	},
+	{
+		.name = "direct_write_to_pmem",
+		.lname = "Direct Write to PMem",
+		.type = FIO_OPT_BOOL,
+		AT(direct_write_to_pmem),
+		.help = "The server's word that what a remote read flushes reaches its persistent "
+			"memory (rpma-ddio-check tells)",
+		.def = "0",
+		COMMON,
+	},
+	{
+		.name = "clients",
+		.lname = "Clients of a server",
+		.type = FIO_OPT_INT,
+		AT(clients),
+		.maxval = 65535,
+		.help = "How many clients the server waits for (0: as many as the numjobs of the "
+			"first one)",
+		.def = "0",
+		COMMON,
+	},
+	{
+		.name = "allow",
+		.lname = "Clients allowed",
+		.type = FIO_OPT_STR_STORE,
+		AT(allow),
+		.help = "Addresses that the server takes clients from: ADDR[/LEN][,...]",
+		COMMON,
+	},
+	{.name = NULL},
+};
+
+/* What the name of an engine says of a job. */
+struct name {
+	const char *text;
+	enum role role;
+	enum method method;
+};
+
+static const struct name old_names[] = {
+	{"librpma_apm_client", ROLE_CLIENT, METHOD_APM},
+	{"librpma_apm_server", ROLE_SERVER, METHOD_APM},
+	{"librpma_gpspm_client", ROLE_CLIENT, METHOD_GPSPM},
+	{"librpma_gpspm_server", ROLE_SERVER, METHOD_GPSPM},
+};
+
+/* NULL: it is not an old one. */
+static const struct name *old_name(const struct thread_data *td)
+{
+	for (size_t i = 0; i < sizeof(old_names) / sizeof(old_names[0]); i++)
+		if (!strcmp(td->io_ops->name, old_names[i].text))
+			return &old_names[i];
+	return NULL;
+}
+
+static const struct rpma_options *given(const struct thread_data *td)
+{
+	return td->eo;
+}
+
+enum role options_role(const struct thread_data *td)
+{
+	const struct name *name = old_name(td);
+
+	if (name)
+		return name->role;
+	return given(td)->role == ROLE_SERVER ? ROLE_SERVER : ROLE_CLIENT;
+}
+
+static int wrong(const char *format, const char *name)
+{
+	return failure_set(EXIT_WRONG_USAGE, "options", format, name);
+}
+
+static int settle_identity(const struct thread_data *td, struct settings *settings)
+{
+	const struct name *name = old_name(td);
+	enum method method = (enum method)given(td)->mode;
+
+	settings->role = options_role(td);
+	if (name && name->role == ROLE_CLIENT && given(td)->role == ROLE_SERVER)
+		return wrong("role=server: %s is always a client; use ioengine=librpma",
+			     name->text);
+	if (name && method && method != name->method)
+		return wrong("mode= is fixed by the name %s; use ioengine=librpma", name->text);
+	if (name)
+		method = name->method;
+	else if (!method && settings->role == ROLE_CLIENT)
+		method = METHOD_APM;
+	settings->method = method;
+	return 0;
+}
+
+static int settle_port(const struct thread_data *td, struct settings *settings)
+{
+	enum port_mode mode = (enum port_mode)given(td)->port_mode;
+	unsigned base = given(td)->port;
+	unsigned more = 0;
+
+	if (!mode)
+		mode = old_name(td) ? PORT_THREAD : PORT_SINGLE;
+	if (mode == PORT_SUBJOB)
+		more = td->subjob_number;
+	else if (mode == PORT_THREAD)
+		more = td->thread_number - 1;
+	settings->port = 0;
+	if (!base && settings->role == ROLE_SERVER)
+		return 0;
+	if (!base)
+		return wrong("port=0: a client needs the port that its server %s", "listens at");
+	if (base + more > UINT16_MAX)
+		return failure_set(
+			EXIT_WRONG_USAGE, "options",
+			"port=%u: with port_mode= this job's port is %u, expected at most %d", base,
+			base + more, UINT16_MAX);
+	if (settings->role == ROLE_SERVER && mode == PORT_SINGLE && options_jobs(td) > 1)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "numjobs=%u: %u servers cannot listen at one port; give "
+				   "numjobs=1, which serves any number of clients, or "
+				   "port_mode=subjob",
+				   options_jobs(td), options_jobs(td));
+	settings->port = (uint16_t)(base + more);
+	return 0;
+}
+
+/* ADDR[/LEN][,ADDR[/LEN]...] */
+static int settle_allow(const char *text, struct allow *allow)
+{
+	char item[128];
+
+	while (text && *text) {
+		size_t length = strcspn(text, ",");
+
+		if (length >= sizeof(item))
+			return wrong("allow=%s: expected ADDR or ADDR/LEN", text);
+		memcpy(item, text, length);
+		item[length] = '\0';
+		if (allow_add(allow, item))
+			return wrong("allow=%s: expected ADDR or ADDR/LEN, and at most 32 of them",
+				     item);
+		text += length + (text[length] == ',');
+	}
+	return 0;
+}
+
+/* The operations of a client that not every job can have. */
+static int check_write_op(const struct thread_data *td, const struct settings *settings)
+{
+	const struct thread_options *o = &td->o;
+
+	if (settings->write_op == WRITE_ATOMIC &&
+	    (o->min_bs[DDIR_WRITE] != 8 || o->max_bs[DDIR_WRITE] != 8))
+		return wrong("write_op=atomic: an atomic write has 8 bytes, give %s", "bs=8");
+	if (settings->write_op == WRITE_IMM && settings->method == METHOD_GPSPM &&
+	    o->min_bs[DDIR_WRITE] != o->max_bs[DDIR_WRITE])
+		return wrong("write_op=imm with mode=gpspm: the immediate data is a number of a "
+			     "block, give one size of blocks (%s)",
+			     "bs=");
+	return 0;
+}
+
+static int settle_client(const struct thread_data *td, struct settings *settings)
+{
+	const struct rpma_options *options = given(td);
+
+	settings->flush = (enum flush_policy)options->flush;
+	settings->flush_type = (enum flush_wish)options->flush_type;
+	settings->write_op = (enum write_op)options->write_op;
+	settings->region = (enum region_use)options->region;
+	settings->connect_timeout_s = options->connect_timeout;
+	return check_write_op(td, settings);
+}
+
+static int settle_server(const struct thread_data *td, struct settings *settings)
+{
+	settings->direct_write_to_pmem = given(td)->direct_write_to_pmem;
+	settings->clients = given(td)->clients;
+	return settle_allow(given(td)->allow, &settings->allow);
+}
+
+int options_settle(const struct thread_data *td, struct settings *settings)
+{
+	int ret;
+
+	memset(settings, 0, sizeof(*settings));
+	settings->address = given(td)->serverip;
+	settings->poll = given(td)->busy_wait_polling;
+	ret = settle_identity(td, settings);
+	if (!ret)
+		ret = settle_port(td, settings);
+	if (!ret)
+		ret = settings->role == ROLE_SERVER ? settle_server(td, settings)
+						    : settle_client(td, settings);
+	return ret;
+}
+
+/* fio says it to the first of them only; the others follow it in their order. */
+unsigned options_jobs(const struct thread_data *td)
+{
+	const struct thread_data *first = td;
+
+	while (first->subjob_number && first->thread_number > 1)
+		first = tnumber_to_td(first->thread_number - 2);
+	return first->o.numjobs;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_guard.c -- which names of fio's releases are the same release, as fio's
+ * tags and its builds between tags are named.
+ */
+#include "fio_engine/guard.h"
+#include "test.h"
+
+static void release_is_the_same_whatever_is_appended(void **state)
+{
+	(void)state;
+	assert_true(guard_same_release("fio-3.33", "fio-3.33"));
+	assert_true(guard_same_release("fio-3.33", "fio-3.33-dirty"));
+	assert_true(guard_same_release("fio-3.33-12-gabcdef", "fio-3.33-3"));
+	assert_true(guard_same_release("fio-3.33.1", "fio-3.33.1-3"));
+}
+
+static void other_release_is_told_apart(void **state)
+{
+	(void)state;
+	assert_false(guard_same_release("fio-3.33", "fio-3.39"));
+	assert_false(guard_same_release("fio-3.3", "fio-3.33"));
+	assert_false(guard_same_release("fio-3.33", "fio-3.3"));
+	assert_false(guard_same_release("fio-3.33", "fio-3.33.1"));
+	assert_false(guard_same_release("fio-3.33", "fio-4.33"));
+}
+
+static void what_names_no_release_matches_nothing(void **state)
+{
+	(void)state;
+	assert_false(guard_same_release("", ""));
+	assert_false(guard_same_release("fio", "fio"));
+	assert_false(guard_same_release("fio-3.33", ""));
+}
+
+/* This program is no fio: it exports no version. */
+static void program_without_a_version_is_refused(void **state)
+{
+	(void)state;
+	assert_false(guard_check("fio-3.33"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(release_is_the_same_whatever_is_appended),
+		cmocka_unit_test(other_release_is_told_apart),
+		cmocka_unit_test(what_names_no_release_matches_nothing),
+		cmocka_unit_test(program_without_a_version_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
