@@ -15,10 +15,10 @@
 
 struct host_cfg {
 	const struct settings *settings;
-	const char *target;   /* a spec as target_open() takes it */
-	uint64_t offset;      /* of the region in it */
-	uint64_t bytes;	      /* of the region; 0: all from offset on */
-	uint16_t depth;	      /* messages of a client at once, at least */
+	const char *target; /* a spec as target_open() takes it */
+	uint64_t offset;    /* of the region in it */
+	uint64_t bytes;	    /* of the region; 0: all from offset on */
+	uint16_t depth;	    /* messages of a client at once, at least */
 	bool (*stopped)(void *arg);
 	void *arg;
 };
@@ -29,11 +29,14 @@ struct host;
 int host_open(struct host **host, const struct host_cfg *cfg);
 uint64_t host_bytes(const struct host *host);
 uint16_t host_port(const struct host *host);
+/* Clients that are connected now. */
+unsigned host_clients(const struct host *host);
 
 /*
  * Serves until the clients it was to have have come and gone, or it is
- * stopped. 0, or -EIO with the sentence when one of them went without saying
- * so and did not come back.
+ * stopped; then those that are connected have a second to leave. 0, or -EIO
+ * with the sentence when one of them went without saying so and did not come
+ * back.
  */
 int host_serve(struct host *host);
 void host_close(struct host **host);

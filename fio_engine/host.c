@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host.c -- finds the device, maps and registers the memory, and listens.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tools/common/endpoint.h"
+#include "../tools/common/failure.h"
+#include "../tools/common/open_files.h"
+#include "../tools/common/units.h"
+#include "host_private.h"
+
+#define RESOLVE_MS 10000
+
+static int find_device(struct host *h)
+{
+	const struct endpoint_wish wish = {.device = NULL, .quiet = true, .argv = NULL};
+	struct sysroot root;
+	int ret;
+
+	if (h->cfg.settings->allow.count > 0 && !allow_works())
+		return failure_set(EXIT_RUN_FAILED, "listen",
+				   "allow=: this librpma is older than 1.4 and cannot tell who a "
+				   "client is: use a firewall");
+	ret = resolve_host(h->cfg.settings->address, RESOLVE_MS, h->address);
+	if (ret)
+		return ret;
+	if (sysroot_open(&root, "/") != 0)
+		return failure_set(EXIT_INTERNAL, "device", "cannot open /: %s", strerror(errno));
+	ret = endpoint_own(&root, &wish, h->address, &h->peer, h->device);
+	sysroot_close(&root);
+	return ret;
+}
+
+/* Clients of the other methods need nothing that this host would do to make it durable. */
+static int choose_persist(struct host *h)
+{
+	const enum method method = h->cfg.settings->method;
+	int ret = persist_open(&h->persist, &h->target);
+	const struct failure kept = *failure_get();
+
+	if (ret == 0 || method == METHOD_APM || method == METHOD_NATIVE)
+		return 0;
+	return failure_set(EXIT_RUN_FAILED, "persist", "%s: mode=apm and mode=native do without it",
+			   kept.text);
+}
+
+static int open_region(struct host *h)
+{
+	const struct target_cfg cfg = {
+		.force = true, /* who names a file in a job file means it */
+		.node = -1,
+		.offset = h->cfg.offset,
+		.bytes = h->cfg.bytes,
+		.stopped = h->cfg.stopped,
+		.arg = h->cfg.arg,
+	};
+	int ret = target_open(&h->target, h->cfg.target, &cfg);
+	struct region_memory memory;
+
+	if (ret == -ECANCELED)
+		return failure_set(EXIT_RUN_FAILED, "target", "stopped before %s was mapped",
+				   h->cfg.target);
+	if (ret || (ret = choose_persist(h)))
+		return ret;
+	memory = (struct region_memory){.bytes = h->target.memory,
+					.size = h->target.size_bytes,
+					.kind = h->target.kind,
+					.of = h->cfg.target};
+	ret = region_open(&h->region, h->peer, h->device, &memory);
+	if (ret)
+		return ret;
+	return region_describe_host(h->cfg.settings->direct_write_to_pmem, h->pcfg_desc,
+				    &h->pcfg_desc_bytes);
+}
+
+/* The queues are made before it is known what a client wants of them. */
+static int set_queues(struct host *h)
+{
+	uint32_t size;
+	int ret = rpma_conn_cfg_new(&h->queues);
+
+	h->depth = h->cfg.depth;
+	if (h->depth < HELLO_DEPTH_MIN)
+		h->depth = HELLO_DEPTH_MIN;
+	else if (h->depth > HELLO_DEPTH_MAX)
+		h->depth = HELLO_DEPTH_MAX;
+	size = h->depth + 1U; /* answers and a question; requests and a goodbye */
+	if (ret == 0 && (ret = rpma_conn_cfg_set_sq_size(h->queues, size)) == 0 &&
+	    (ret = rpma_conn_cfg_set_cq_size(h->queues, size)) == 0 &&
+	    (ret = rpma_conn_cfg_set_rq_size(h->queues, size)) == 0 &&
+	    (ret = rpma_conn_cfg_set_rcq_size(h->queues, size)) == 0)
+		ret = rpma_conn_cfg_set_compl_channel(h->queues, true);
+	if (ret)
+		return failure_set(EXIT_INTERNAL, "connect", "cannot set up connections: %s",
+				   link_cause(ret));
+	return 0;
+}
+
+static void announce(const struct host *h)
+{
+	const struct settings *s = h->cfg.settings;
+	char size[UNITS_TEXT_BYTES];
+
+	session_say("listening on %s port %u (%s), %s: %s of %s%s%s, mode %s, direct write to "
+		    "PMem: %s",
+		    h->address, h->port, h->device,
+		    s->allow.count > 0 ? "for the addresses of allow="
+				       : "for whoever reaches this address",
+		    units_print_size(h->target.size_bytes, size), target_kind_name(h->target.kind),
+		    h->target.path != NULL ? " " : "", h->target.path != NULL ? h->target.path : "",
+		    method_name(s->method),
+		    s->direct_write_to_pmem ? "stated by the operator" : "no");
+}
+
+static int set_up(struct host *h)
+{
+	int ret;
+
+	if ((ret = find_device(h)) || (ret = open_region(h)) || (ret = set_queues(h)))
+		return ret;
+	h->service = (struct service){h->peer, &h->persist};
+	return endpoint_listen(h->peer, h->address, &h->port, &h->ep, &h->ep_fd);
+}
+
+int host_open(struct host **host, const struct host_cfg *cfg)
+{
+	struct host *h = calloc(1, sizeof(*h));
+	int ret;
+
+	if (h == NULL)
+		return failure_set(EXIT_INTERNAL, "start", "out of memory");
+	h->cfg = *cfg;
+	h->port = cfg->settings->port;
+	h->expected = cfg->settings->clients;
+	link_log_to_failures(false);
+	open_files_raise();
+	ret = set_up(h);
+	if (ret) {
+		host_close(&h);
+		return ret;
+	}
+	announce(h);
+	*host = h;
+	return 0;
+}
+
+uint64_t host_bytes(const struct host *host)
+{
+	return host->target.size_bytes;
+}
+
+uint16_t host_port(const struct host *host)
+{
+	return host->port;
+}
+
+void host_close(struct host **host)
+{
+	struct host *h = *host;
+
+	*host = NULL;
+	if (h == NULL)
+		return;
+	for (unsigned i = 0; i < h->count; i++)
+		session_close(&h->sessions[i]);
+	rpma_ep_shutdown(&h->ep);
+	rpma_conn_cfg_delete(&h->queues);
+	region_close(&h->region);
+	target_close(&h->target);
+	rpma_peer_delete(&h->peer);
+	free(h);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_admit.c -- who wants to come in, and what it is told.
+ *
+ * Whoever speaks our language gets an answer, if only why it is refused; junk
+ * gets none, nor does a stranger.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../tools/common/failure.h"
+#include "../tools/common/link.h"
+#include "../tools/common/newer.h"
+#include "host_private.h"
+
+struct applicant {
+	struct rpma_conn_req *req;
+	char from[INET6_ADDRSTRLEN + 8]; /* "client 10.0.0.2" */
+	char name[SESSION_NAME_MAX];
+	enum greeting_answer answer;
+	enum refusal refusal;
+	bool welcome;
+	struct hello hello;
+	struct session **before; /* of this client, which left without saying so */
+};
+
+static void look_up(struct applicant *a)
+{
+	const struct newer newer = newer_calls();
+	struct sockaddr_storage address = {0};
+	char text[INET6_ADDRSTRLEN];
+	socklen_t len;
+
+	snprintf(a->from, sizeof(a->from), "a client");
+	if (newer.conn_req_get_peer_addr == NULL ||
+	    newer.conn_req_get_peer_addr(a->req, &address) != 0)
+		return;
+	len = address.ss_family == AF_INET ? sizeof(struct sockaddr_in)
+					   : sizeof(struct sockaddr_in6);
+	if (getnameinfo((struct sockaddr *)(void *)&address, len, text, sizeof(text), NULL, 0,
+			NI_NUMERICHOST) == 0)
+		snprintf(a->from, sizeof(a->from), "client %s", text);
+}
+
+static int read_greeting(struct applicant *a)
+{
+	struct rpma_conn_private_data pdata = {NULL, 0};
+
+	if (rpma_conn_req_get_private_data(a->req, &pdata) != 0 || pdata.ptr == NULL)
+		return -EPROTO;
+	return hello_decode(pdata.ptr, pdata.len, &a->hello, &a->answer);
+}
+
+static bool is_again(const struct session *s, const struct applicant *a)
+{
+	return s->state == SESSION_AWAITED && s->hello.job == a->hello.job &&
+	       s->hello.jobs == a->hello.jobs && s->hello.method == a->hello.method &&
+	       strcmp(s->name, a->name) == 0;
+}
+
+static enum refusal judge(struct host *h, struct applicant *a)
+{
+	const enum method method = h->cfg.settings->method;
+
+	if (method != METHOD_ANY && a->hello.method != method)
+		return REFUSAL_METHOD;
+	if (a->hello.depth > h->depth)
+		return REFUSAL_DEPTH;
+	for (unsigned i = 0; i < h->count && a->before == NULL; i++) {
+		if (is_again(h->sessions[i], a))
+			a->before = &h->sessions[i];
+	}
+	if (a->before != NULL)
+		return REFUSAL_NONE;
+	if ((h->expected > 0 && h->come >= h->expected) || h->count >= HOST_CLIENTS_MAX)
+		return REFUSAL_FULL;
+	return REFUSAL_NONE;
+}
+
+static void say_refusal(const struct host *h, const struct applicant *a)
+{
+	if (a->answer != GREETING_WELCOME)
+		session_say("refused %s: %s", a->from, greeting_refusal(a->answer));
+	else if (a->refusal == REFUSAL_METHOD)
+		session_say("refused %s: it has mode=%s, this server mode=%s", a->name,
+			    method_name(a->hello.method), method_name(h->cfg.settings->method));
+	else if (a->refusal == REFUSAL_DEPTH)
+		session_say("refused %s: it sends %u messages at once, there is room for %u "
+			    "(iodepth= of the server, %u at most)",
+			    a->name, a->hello.depth, h->depth, HELLO_DEPTH_MAX);
+	else
+		session_say("refused %s: all %u clients that were to come have come (clients= "
+			    "says how many)",
+			    a->name, h->come);
+}
+
+static void make_reply(const struct host *h, const struct applicant *a,
+		       uint8_t bytes[GREETING_REPLY_BYTES])
+{
+	const struct offer offer = {
+		.refusal = a->refusal,
+		.method = h->cfg.settings->method,
+		.kind = h->target.kind,
+		.persist = h->persist.method,
+		.direct_write_to_pmem = h->cfg.settings->direct_write_to_pmem,
+		.depth = h->depth,
+	};
+	struct greeting_reply reply = {
+		.version = GREETING_VERSION, .answer = a->answer, .word = offer_encode(&offer)};
+
+	if (a->welcome) {
+		reply.mr_desc_bytes = h->region.desc_bytes;
+		memcpy(reply.mr_desc, h->region.desc, sizeof(reply.mr_desc));
+		reply.pcfg_desc_bytes = h->pcfg_desc_bytes;
+		memcpy(reply.pcfg_desc, h->pcfg_desc, sizeof(reply.pcfg_desc));
+	}
+	greeting_encode_reply(&reply, bytes);
+}
+
+/* A client of a run that was to have several tells how many will come. */
+static void count(struct host *h, const struct applicant *a)
+{
+	if (a->before != NULL)
+		return;
+	if (h->expected == 0)
+		h->expected = a->hello.jobs;
+	h->come++;
+}
+
+static void answer(struct host *h, struct applicant *a, int64_t now_ms)
+{
+	struct session *none = NULL, **place = a->before;
+	uint8_t reply[GREETING_REPLY_BYTES];
+	struct session *s = NULL;
+
+	a->welcome = a->answer == GREETING_WELCOME && a->refusal == REFUSAL_NONE;
+	make_reply(h, a, reply);
+	if (!a->welcome)
+		say_refusal(h, a);
+	if (session_open(&s, &h->service, &a->req, a->welcome ? &a->hello : NULL,
+			 a->answer == GREETING_WELCOME ? a->name : a->from, reply,
+			 place != NULL ? place : &none, now_ms) != 0) {
+		session_say("rejected %s: %s", a->from, failure_get()->text);
+		return;
+	}
+	if (a->welcome)
+		count(h, a);
+	if (place == NULL)
+		place = &h->sessions[h->count++];
+	*place = s;
+}
+
+static void reject(struct applicant *a, const char *why)
+{
+	session_say("rejected %s: %s", a->from, why);
+	rpma_conn_req_delete(&a->req);
+}
+
+void host_admit(struct host *h, int64_t now_ms)
+{
+	struct applicant a = {.req = NULL};
+	int ret = rpma_ep_next_conn_req(h->ep, h->queues, &a.req);
+
+	if (ret == RPMA_E_NO_EVENT)
+		return;
+	if (ret != 0) {
+		session_say("rejected a client: %s", link_cause(ret));
+		return;
+	}
+	look_up(&a);
+	if (!allow_request(&h->cfg.settings->allow, a.req)) {
+		reject(&a, "allow= has not its address");
+	} else if (h->count >= HOST_SESSIONS_MAX) {
+		reject(&a, "too many at once");
+	} else if (read_greeting(&a) != 0) {
+		reject(&a, "it is no client of this engine");
+	} else {
+		snprintf(a.name, sizeof(a.name), "%s, job %u of %u", a.from, a.hello.job + 1U,
+			 a.hello.jobs);
+		if (a.answer == GREETING_WELCOME)
+			a.refusal = judge(h, &a);
+		answer(h, &a, now_ms);
+	}
+}

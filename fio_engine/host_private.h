@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_private.h -- what the files of the host share: host.c sets it up,
+ * host_admit.c judges who wants to come in, host_serve.c is the loop.
+ */
+#ifndef HOST_PRIVATE_H
+#define HOST_PRIVATE_H
+
+#include "../tools/common/device.h"
+#include "../tools/common/region.h"
+#include "../tools/common/resolve.h"
+#include "host.h"
+#include "session.h"
+
+#define HOST_CLIENTS_MAX  1024
+#define HOST_SESSIONS_MAX (HOST_CLIENTS_MAX + 64) /* who is refused takes one for a moment too */
+
+struct host {
+	struct host_cfg cfg;
+	char address[RESOLVE_ADDRESS_MAX];
+	char device[DEVICE_NAME_MAX];
+	struct rpma_peer *peer;
+	struct target target;
+	struct persist persist;
+	struct region region;
+	uint8_t pcfg_desc_bytes;
+	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
+	uint16_t depth;		      /* messages of a client at once */
+	struct rpma_conn_cfg *queues; /* of every connection */
+	struct rpma_ep *ep;
+	int ep_fd;
+	uint16_t port;
+	struct service service;
+	struct session *sessions[HOST_SESSIONS_MAX];
+	unsigned count;	   /* of sessions */
+	unsigned expected; /* clients; 0: not known yet */
+	unsigned come;	   /* of them */
+	unsigned missed;
+	char missed_name[SESSION_NAME_MAX]; /* the first one */
+};
+
+/* Takes one request of the endpoint, if there is one. */
+void host_admit(struct host *host, int64_t now_ms);
+
+#endif /* HOST_PRIVATE_H */

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_serve.c -- the loop of the server.
+ *
+ * It waits for all descriptors at once. While it is to poll and a client sends
+ * messages it looks for them instead, and at the descriptors only now and then.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "../tools/common/failure.h"
+#include "host_private.h"
+
+#define WAIT_MS	    100 /* at most until it is asked whether it is to stop */
+#define SPIN_NS	    1000000
+#define LEAVE_MS    1000 /* of those that are there when it is stopped */
+#define ROUNDS	    16	 /* of looking between two looks at the clock */
+#define SESSION_FDS 2
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t now_ms(void)
+{
+	return now_ns() / 1000000;
+}
+
+unsigned host_clients(const struct host *h)
+{
+	unsigned here = 0;
+
+	for (unsigned i = 0; i < h->count; i++)
+		here += h->sessions[i]->welcome && h->sessions[i]->conn != NULL;
+	return here;
+}
+
+/* --- looking -------------------------------------------------------------- */
+
+static bool look_at_all(struct host *h, int64_t at_ms, bool *any_active)
+{
+	bool found = false;
+
+	*any_active = false;
+	for (unsigned i = 0; i < h->count; i++) {
+		struct session *s = h->sessions[i];
+
+		if (!session_active(s))
+			continue;
+		*any_active = true;
+		found |= session_look(s, at_ms);
+	}
+	return found;
+}
+
+/* Looks for messages without waiting, for a millisecond; false: nobody sends any. */
+static bool spin(struct host *h)
+{
+	const int64_t begin = now_ns();
+	bool active;
+
+	do {
+		for (int i = 0; i < ROUNDS; i++) {
+			look_at_all(h, begin / 1000000, &active);
+			if (!active)
+				return false;
+		}
+	} while (now_ns() - begin < SPIN_NS);
+	return true;
+}
+
+/* --- waiting -------------------------------------------------------------- */
+
+static nfds_t list_fds(const struct host *h, struct pollfd *fds)
+{
+	nfds_t n = 0;
+
+	fds[n++] = (struct pollfd){h->ep_fd, POLLIN, 0};
+	for (unsigned i = 0; i < h->count; i++) {
+		const struct session *s = h->sessions[i];
+
+		fds[n++] = (struct pollfd){s->event_fd, POLLIN, 0};
+		fds[n++] = (struct pollfd){session_active(s) ? s->messages_fd : -1, POLLIN, 0};
+	}
+	return n;
+}
+
+static int wait_and_take(struct host *h, int timeout_ms, bool admit)
+{
+	struct pollfd fds[1 + SESSION_FDS * HOST_SESSIONS_MAX];
+	const nfds_t n = list_fds(h, fds);
+	const int ready = poll(fds, n, timeout_ms);
+	const int64_t at_ms = now_ms();
+
+	if (ready < 0 && errno != EINTR)
+		return failure_set(EXIT_INTERNAL, "serve", "poll: %s", strerror(errno));
+	if (ready <= 0)
+		return 0;
+	for (unsigned i = 0; i < h->count; i++) {
+		struct session *s = h->sessions[i];
+
+		if (fds[1 + SESSION_FDS * i + 1].revents != 0)
+			session_wake(s);
+		if (fds[1 + SESSION_FDS * i].revents != 0)
+			session_event(s, at_ms);
+	}
+	if (admit && fds[0].revents != 0)
+		host_admit(h, at_ms);
+	return 0;
+}
+
+/* --- coming and going ----------------------------------------------------- */
+
+static void forget(struct host *h, unsigned index)
+{
+	struct session *s = h->sessions[index];
+
+	if (s->welcome && !s->came)
+		h->come--;
+	if (s->missed && h->missed++ == 0)
+		memcpy(h->missed_name, s->name, sizeof(h->missed_name));
+	session_close(&h->sessions[index]);
+	h->sessions[index] = h->sessions[--h->count];
+}
+
+static void tick_all(struct host *h)
+{
+	const int64_t at_ms = now_ms();
+
+	for (unsigned i = h->count; i-- > 0;) {
+		session_tick(h->sessions[i], at_ms);
+		if (h->sessions[i]->state == SESSION_OVER)
+			forget(h, i);
+	}
+	/* who came first was never there: it told nothing */
+	if (h->come == 0)
+		h->expected = h->cfg.settings->clients;
+}
+
+/* Nobody is here or awaited, and all that were to come have; after a loss, who is left is enough.
+ */
+static bool done(const struct host *h)
+{
+	for (unsigned i = 0; i < h->count; i++) {
+		if (h->sessions[i]->welcome)
+			return false;
+	}
+	return h->missed > 0 || (h->come > 0 && h->come >= h->expected);
+}
+
+static int serve(struct host *h, bool admit)
+{
+	bool polling = h->cfg.settings->poll, active, busy;
+	int ret;
+
+	busy = polling ? spin(h) : look_at_all(h, now_ms(), &active);
+	ret = wait_and_take(h, busy ? 0 : WAIT_MS, admit);
+	tick_all(h);
+	return ret;
+}
+
+/* It was stopped: who is connected may end what it is doing, and is then left. */
+static void wind_up(struct host *h)
+{
+	const int64_t until = now_ms() + LEAVE_MS;
+
+	while (host_clients(h) > 0 && now_ms() < until) {
+		if (serve(h, false) != 0)
+			return;
+	}
+	for (unsigned i = 0; i < h->count; i++)
+		session_leave(h->sessions[i], now_ms());
+}
+
+int host_serve(struct host *h)
+{
+	int ret = 0;
+
+	while (ret == 0 && !done(h)) {
+		if (h->cfg.stopped != NULL && h->cfg.stopped(h->cfg.arg)) {
+			wind_up(h);
+			return 0;
+		}
+		ret = serve(h, true);
+	}
+	if (ret == 0 && h->missed == 1)
+		return failure_set(EXIT_RUN_FAILED, "serve",
+				   "%s went without saying that it was done, and did not come back",
+				   h->missed_name);
+	if (ret == 0 && h->missed > 1)
+		return failure_set(EXIT_RUN_FAILED, "serve",
+				   "%u of %u clients went without saying that they were done, and "
+				   "did not come back, first %s",
+				   h->missed, h->come, h->missed_name);
+	return ret;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * session.h -- one client of the server, from its request until it has left.
+ *
+ * No call waits: the host polls the descriptors of all sessions, and tells
+ * each what is ready and what time it is. A client that leaves without saying
+ * so may come again, for a while, and takes the place of its session then.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <librpma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hello.h"
+
+#define SESSION_AGAIN_MS 5000 /* how long a client is waited for */
+#define SESSION_NAME_MAX 128
+
+/* What all sessions share; borrowed. */
+struct service {
+	struct rpma_peer *peer;
+	const struct persist *persist;
+};
+
+enum session_state {
+	SESSION_OPENING, /* accepted, and not yet connected */
+	SESSION_SERVED,
+	SESSION_REFUSED, /* was told why, and is to leave */
+	SESSION_LEAVING, /* disconnected from here, the other side has not said so yet */
+	SESSION_AWAITED, /* left without saying so */
+	SESSION_OVER,	 /* the host's to close */
+};
+
+struct session {
+	const struct service *service;
+	enum session_state state;
+	struct hello hello;	     /* of one that is welcome */
+	char name[SESSION_NAME_MAX]; /* "client 10.0.0.2, job 1 of 4" */
+	bool welcome;
+	bool came;	     /* it was connected, now or the last time */
+	bool goodbye;	     /* it has said that it is done */
+	bool dropped;	     /* it broke the rules: it is not waited for */
+	bool missed;	     /* of one that is over: it should have said goodbye */
+	int64_t deadline_ms; /* of its state; of one that is served, when to ask whether it lives */
+	/* of the connection; NULL and -1 without one */
+	struct rpma_conn *conn;
+	struct rpma_cq *cq;  /* of answers */
+	struct rpma_cq *rcq; /* of what was received */
+	int event_fd;
+	int messages_fd; /* of both queues */
+	bool asked;	 /* whether it lives, and the answer has not come */
+	/* messages: requests, then answers */
+	uint8_t *memory;
+	struct rpma_mr_local *mr;
+	uint32_t receives;
+	uint32_t answers;
+	uint32_t answer_next;
+	uint32_t answers_out; /* that have not left yet */
+};
+
+/*
+ * Takes the request in any case, and accepts it with the reply. hello NULL: the
+ * reply refuses. before: the session of this client whose place it takes, or
+ * NULL; closed.
+ */
+int session_open(struct session **session, const struct service *service,
+		 struct rpma_conn_req **req, const struct hello *hello, const char *name,
+		 const uint8_t reply[GREETING_REPLY_BYTES], struct session **before,
+		 int64_t now_ms);
+void session_close(struct session **session);
+
+/* Whether messages of it are to be looked for. */
+bool session_active(const struct session *session);
+/* Takes some of what has arrived, and answers; false: there was nothing. */
+bool session_look(struct session *session, int64_t now_ms);
+/* messages_fd is readable. */
+void session_wake(struct session *session);
+/* event_fd is readable. */
+void session_event(struct session *session, int64_t now_ms);
+/* Now and then: deadlines. */
+void session_tick(struct session *session, int64_t now_ms);
+/* Disconnects. */
+void session_leave(struct session *session, int64_t now_ms);
+
+/* One line on stderr. */
+void session_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* SESSION_H */
