@@ -22,15 +22,16 @@ struct dirty {
 	unsigned grain_shift;
 	uint64_t *bits;
 	uint64_t *summary;
-	uint64_t words;		/* of bits */
+	uint64_t words; /* of bits */
 	uint64_t summary_words;
 	uint64_t first; /* no summary word below it has a bit */
 };
 
 /*
- * grain: what all offsets and lengths are multiples of, a power of two. Where
- * the bits would take more than DIRTY_BITS_MAX, it is made larger and extents
- * are rounded to it, outwards. -ENOMEM.
+ * grain: what all offsets and lengths are multiples of; of one that is no power
+ * of two the largest that divides it is taken, and 0 stands for 1. Where the
+ * bits would be more than DIRTY_BITS_MAX it is made larger, and extents are
+ * rounded to it, outwards. The region is not empty. -ENOMEM.
  */
 #define DIRTY_BITS_MAX (1ULL << 28)
 int dirty_open(struct dirty *dirty, uint64_t region_bytes, uint64_t grain);

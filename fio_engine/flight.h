@@ -34,11 +34,11 @@ struct operation {
 	uint32_t bytes;
 	/* of one that is done */
 	int error;		   /* errno; 0: it was done */
-	enum ibv_wc_status status; /* that it failed with */
+	enum ibv_wc_status status; /* that it failed with; SUCCESS: it failed otherwise */
 	uint32_t vendor_error;
 	/* flight's own */
-	uint32_t next; /* of its group */
-	uint32_t head; /* of its group: stands for it */
+	uint32_t next;	  /* of its group */
+	uint32_t head;	  /* of its group: stands for it */
 	uint32_t pending; /* of a head: completions and answers still to come */
 };
 
@@ -47,19 +47,26 @@ struct flight_cfg {
 	enum flush_policy policy;
 	enum write_op write_op;
 	uint32_t depth;
-	uint32_t batch; /* most that are committed at once */
 	uint64_t grain; /* of dirty extents */
 };
 
 struct flight;
 
+/*
+ * The send queue of the path has room for two work requests of each operation,
+ * one of a sync and the goodbye; its completion queue for all those and for the
+ * answers. With gpspm, and with immediate data, hello.depth is not below depth.
+ */
+#define FLIGHT_SQ_SIZE(depth) (2 * (depth) + 2)
 int flight_open(struct flight **flight, const struct flight_cfg *cfg);
 void flight_close(struct flight **flight);
 
-/* The operation with this number, below the depth; the owner's to fill while it is not in flight. */
+/* The operation with this number, below the depth; the owner's to fill while it is not in flight.
+ */
 struct operation *flight_operation(struct flight *flight, uint32_t number);
 
-/* Takes the operation to be posted by the next commit; false: depth operations are there already. */
+/* Takes the operation to be posted by the next commit; false: depth operations are there already.
+ */
 bool flight_add(struct flight *flight, struct operation *operation);
 /* Operations added and not committed; operations committed and not handed back. */
 uint32_t flight_added(const struct flight *flight);
@@ -82,15 +89,32 @@ uint32_t flight_poll(struct flight *flight);
 struct operation *flight_done(struct flight *flight);
 
 /*
+ * Polls or sleeps, as the settings say, until so many operations are done, or
+ * timeout_ns has passed (UINT64_MAX: never), or no more are out; gives as
+ * flight_poll() does. Where the connection ends, nothing completes for a
+ * minute, or the job has been told to stop for a second, all that is out is
+ * done, with an error.
+ */
+uint32_t flight_wait(struct flight *flight, uint32_t count, uint64_t timeout_ns);
+
+/*
  * Flushes what is dirty and returns when that is durable (or visible), what
- * else completes meanwhile is kept for flight_done(). 0 or an errno with the
+ * else completes meanwhile is kept for flight_done(). 0, or -errno with the
  * sentence stored. Nothing is to be added and not committed.
  */
 int flight_sync(struct flight *flight);
 /* Something written was not flushed. */
 bool flight_dirty(const struct flight *flight);
 
-/* The connection is gone: all that is out is done, with this error. */
+/*
+ * 0, or the errno that the connection cannot be used for any more, with the
+ * sentence stored when that was found; then what was out is done, with an error.
+ */
+int flight_broken(const struct flight *flight);
+/*
+ * All that is out is done, with this error; when path_reconnect() has
+ * succeeded, before or after, operations can be committed again.
+ */
 void flight_abandon(struct flight *flight, int error);
 
 #endif /* FLIGHT_H */

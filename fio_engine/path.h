@@ -12,9 +12,11 @@
 
 #include <librpma.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../tools/common/link.h"
+#include "../tools/common/resolve.h"
 #include "hello.h"
 #include "options.h"
 
@@ -30,6 +32,8 @@ struct path_cfg {
 struct path {
 	struct path_cfg cfg;
 	struct rpma_peer *peer;
+	char device[64];
+	char address[RESOLVE_ADDRESS_MAX];
 	char server[LINK_PEER_MAX]; /* "server 10.0.0.1:7204" */
 	/* of the connection: made anew by path_reconnect() */
 	struct link *link;
@@ -41,10 +45,15 @@ struct path {
 	enum rpma_flush_type flush_type;
 	struct offer offer;
 	struct rpma_mr_local *buffers;	/* of the job */
-	struct rpma_mr_local *messages; /* of gpspm: depth requests, depth answers */
+	const char *buffer_memory;	/* borrowed */
+	struct rpma_mr_local *messages; /* of gpspm: hello.depth requests, and so many answers */
 	uint8_t *message_memory;
 	struct rpma_mr_local *zeros; /* what a trim writes; NULL: the job has none */
+	void *zero_memory;
 };
+
+/* The context of a receive is the number of its answer and this. */
+#define PATH_ANSWER (1ULL << 30)
 
 /* Tries again while the server refuses or is not there, up to connect_timeout. */
 int path_open(struct path *path, const struct path_cfg *cfg);
@@ -55,5 +64,17 @@ void path_close(struct path *path);
 
 int path_register_buffers(struct path *path, void *memory, size_t bytes);
 int path_make_zeros(struct path *path, size_t bytes);
+
+/* Where in the messages a request, and an answer, has its place. */
+static inline size_t path_request_offset(uint32_t number)
+{
+	return (size_t)number * PERSIST_REQUEST_BYTES;
+}
+
+static inline size_t path_answer_offset(const struct path *path, uint32_t number)
+{
+	return (size_t)path->cfg.hello.depth * PERSIST_REQUEST_BYTES +
+	       (size_t)number * PERSIST_ANSWER_BYTES;
+}
 
 #endif /* PATH_H */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flight.c -- what flight is made of, and what is asked of it between a commit
+ * and a poll.
+ */
+#include "flight.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "../tools/common/failure.h"
+#include "flight_private.h"
+
+/* So that a multiplication divides by the size of a block: exact for multiples of it. */
+static uint64_t reciprocal(uint32_t block_bytes)
+{
+	return block_bytes < 2 ? 0 : UINT64_MAX / block_bytes + 1;
+}
+
+static int check(const struct flight_cfg *cfg)
+{
+	const struct path_cfg *p = &cfg->path->cfg;
+	bool messages = p->hello.method == METHOD_GPSPM || cfg->write_op == WRITE_IMM;
+
+	if (cfg->depth == 0 || cfg->depth >= CONTEXT_NUMBER)
+		return failure_set(EXIT_WRONG_USAGE, "memory", "iodepth=%u: 1 to %llu are possible",
+				   cfg->depth, CONTEXT_NUMBER - 1);
+	if (p->sq_size < FLIGHT_SQ_SIZE(cfg->depth) || p->cq_size < p->sq_size ||
+	    p->cq_size - p->sq_size < (p->hello.method == METHOD_GPSPM ? p->hello.depth : 0) ||
+	    (messages && p->hello.depth < cfg->depth))
+		return failure_set(EXIT_INTERNAL, "memory",
+				   "queues of %u and %u and %u messages are too small for a depth "
+				   "of %u",
+				   p->sq_size, p->cq_size, p->hello.depth, cfg->depth);
+	return 0;
+}
+
+static int make(struct flight *f, const struct flight_cfg *cfg)
+{
+	f->operations = calloc((size_t)f->depth + 1, sizeof(*f->operations));
+	f->added = calloc(f->depth, sizeof(*f->added));
+	f->done = calloc(f->depth, sizeof(*f->done));
+	f->extents = calloc(f->extents_size, sizeof(*f->extents));
+	f->messages = calloc((size_t)f->messages_size + 1, sizeof(*f->messages));
+	if (f->operations == NULL || f->added == NULL || f->done == NULL || f->extents == NULL ||
+	    f->messages == NULL)
+		return -ENOMEM;
+	if (f->policy == FLUSH_FSYNC)
+		return dirty_open(&f->dirty, cfg->path->remote_bytes, cfg->grain);
+	return 0;
+}
+
+int flight_open(struct flight **flight, const struct flight_cfg *cfg)
+{
+	const struct hello *hello = &cfg->path->cfg.hello;
+	struct flight *f;
+	int ret = check(cfg);
+
+	if (ret)
+		return ret;
+	f = calloc(1, sizeof(*f));
+	if (f != NULL) {
+		*f = (struct flight){
+			.path = cfg->path,
+			.method = hello->method,
+			.policy = cfg->policy,
+			.write_op = cfg->write_op,
+			.answered_imm = cfg->write_op == WRITE_IMM && hello->imm_bytes != 0,
+			.imm_reciprocal = reciprocal(hello->imm_bytes),
+			.flush_context = hello->method == METHOD_NATIVE
+						 ? CONTEXT_FLUSH | CONTEXT_UNPROVEN
+						 : CONTEXT_FLUSH,
+			.depth = cfg->depth,
+			.extents_size = cfg->path->cfg.sq_size,
+			.messages_size = hello->depth,
+		};
+		ret = make(f, cfg);
+	}
+	if (f == NULL || ret != 0) {
+		flight_close(&f);
+		return failure_set(EXIT_RUN_FAILED, "memory", "out of memory for an iodepth of %u",
+				   cfg->depth);
+	}
+	*flight = f;
+	return 0;
+}
+
+void flight_close(struct flight **flight)
+{
+	struct flight *f = *flight;
+
+	*flight = NULL;
+	if (f == NULL)
+		return;
+	dirty_close(&f->dirty);
+	free(f->messages);
+	free(f->extents);
+	free(f->done);
+	free(f->added);
+	free(f->operations);
+	free(f);
+}
+
+struct operation *flight_operation(struct flight *flight, uint32_t number)
+{
+	return &flight->operations[number];
+}
+
+bool flight_add(struct flight *flight, struct operation *operation)
+{
+	struct flight *f = flight;
+
+	if (f->added_count + f->under_way + f->done_count >= f->depth)
+		return false;
+	operation->error = 0;
+	operation->status = IBV_WC_SUCCESS;
+	operation->vendor_error = 0;
+	f->added[f->added_count++] = flight_number(f, operation);
+	return true;
+}
+
+uint32_t flight_added(const struct flight *flight)
+{
+	return flight->added_count;
+}
+
+uint32_t flight_out(const struct flight *flight)
+{
+	return flight->under_way + flight->done_count;
+}
+
+struct operation *flight_done(struct flight *flight)
+{
+	struct flight *f = flight;
+	uint32_t number;
+
+	if (f->done_count == 0)
+		return NULL;
+	number = f->done[f->done_first];
+	f->done_first = flight_after(f->done_first, f->depth);
+	f->done_count--;
+	return &f->operations[number];
+}
+
+bool flight_dirty(const struct flight *flight)
+{
+	return flight->policy == FLUSH_FSYNC && dirty_any(&flight->dirty);
+}
+
+int flight_broken(const struct flight *flight)
+{
+	return flight->broken;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flight_commit.c -- which flushes follow which writes: the policies.
+ *
+ * A group is what one end stands for: writes, and the flush behind them. What
+ * needs no flush is posted alone and ends itself.
+ */
+#include "flight_private.h"
+
+#define SILENT RPMA_F_COMPLETION_ON_ERROR
+#define ENDS   RPMA_F_COMPLETION_ALWAYS
+
+struct group {
+	struct operation *head; /* NULL: there is none */
+	struct operation *last;
+	struct extent range;
+	uint32_t extents; /* of a batch whose flushes have ranges */
+};
+
+static int post_alone(struct flight *f, struct operation *o)
+{
+	int ret;
+
+	flight_begin(f, o);
+	ret = flight_post(f, o, ENDS);
+	if (ret) {
+		o->pending = 0;
+		return ret;
+	}
+	f->under_way++;
+	if (f->policy == FLUSH_FSYNC && o->kind != OPERATION_READ)
+		dirty_mark(&f->dirty, o->begin, o->begin + o->bytes);
+	return 0;
+}
+
+/* The operation is of the group only once it is posted. */
+static int post_into(struct flight *f, struct group *g, struct operation *o)
+{
+	const struct extent range = {o->begin, o->begin + o->bytes};
+	int ret = flight_post(f, o, SILENT);
+
+	if (ret)
+		return ret;
+	if (g->head == NULL) {
+		*g = (struct group){.head = o, .range = range};
+		flight_begin(f, o);
+	} else {
+		o->next = NONE;
+		o->head = g->last->head;
+		g->last->next = flight_number(f, o);
+		g->range.end = range.end;
+	}
+	g->last = o;
+	f->under_way++;
+	if (f->policy == FLUSH_BATCH && f->method != METHOD_APM)
+		f->extents[g->extents++] = range;
+	return 0;
+}
+
+/* Sorts what is sorted already in one pass, as the places of most jobs are. */
+static void sort(struct extent *extents, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		struct extent e = extents[i];
+		uint32_t at = i;
+
+		for (; at > 0 && extents[at - 1].begin > e.begin; at--)
+			extents[at] = extents[at - 1];
+		extents[at] = e;
+	}
+}
+
+/* Joins what touches or overlaps; gives how many are left. */
+static uint32_t join(struct extent *extents, uint32_t count)
+{
+	uint32_t last = 0;
+
+	sort(extents, count);
+	for (uint32_t i = 1; i < count; i++) {
+		if (extents[i].begin > extents[last].end)
+			extents[++last] = extents[i];
+		else if (extents[i].end > extents[last].end)
+			extents[last].end = extents[i].end;
+	}
+	return last + 1;
+}
+
+static int flush_extents(struct flight *f, struct group *g)
+{
+	uint32_t count = join(f->extents, g->extents);
+	int ret = 0;
+
+	for (uint32_t i = 0; i < count && ret == 0; i++)
+		ret = flight_flush(f, g->head, f->extents[i], i + 1 < count ? SILENT : ENDS);
+	return ret;
+}
+
+static void end_group(struct flight *f, struct group *g)
+{
+	struct operation *head = g->head;
+	int ret;
+
+	if (head == NULL)
+		return;
+	ret = g->extents > 1 ? flush_extents(f, g) : flight_flush(f, head, g->range, ENDS);
+	g->head = NULL;
+	g->extents = 0;
+	if (ret)
+		flight_post_failed(f, head, "flush", ret);
+}
+
+static bool joins(const struct flight *f, const struct group *g, const struct operation *o)
+{
+	return f->policy == FLUSH_BATCH || (f->policy == FLUSH_AUTO && o->begin == g->range.end);
+}
+
+/* No flush follows it in the same commit. */
+static bool ends_itself(const struct flight *f, const struct operation *o)
+{
+	return o->kind == OPERATION_READ || f->policy >= FLUSH_FSYNC ||
+	       (f->answered_imm && o->kind == OPERATION_WRITE);
+}
+
+static void post(struct flight *f, struct group *g, struct operation *o)
+{
+	static const char *const names[] = {"read", "write", "trim"};
+	bool alone = ends_itself(f, o);
+	int ret;
+
+	if (!alone && g->head != NULL && !joins(f, g, o))
+		end_group(f, g);
+	if (f->broken != 0)
+		return;
+	if (f->posting != NULL)
+		f->posting(f->posting_arg, o);
+	ret = alone ? post_alone(f, o) : post_into(f, g, o);
+	if (ret)
+		flight_post_failed(f, o, names[o->kind], ret);
+}
+
+void flight_commit(struct flight *flight, void (*posting)(void *arg, struct operation *operation),
+		   void *arg)
+{
+	struct flight *f = flight;
+	struct group group = {.head = NULL};
+	uint32_t i = 0;
+
+	f->posting = posting;
+	f->posting_arg = arg;
+	while (i < f->added_count && f->broken == 0) {
+		post(f, &group, &f->operations[f->added[i]]);
+		if (f->broken == 0)
+			i++;
+	}
+	if (f->broken == 0)
+		end_group(f, &group);
+	for (; i < f->added_count; i++)
+		flight_refuse(f, &f->operations[f->added[i]]);
+	f->added_count = 0;
+}

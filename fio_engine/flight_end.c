@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flight_end.c -- how operations come to be done: by completions, by answers,
+ * and all at once when the connection is of no more use.
+ *
+ * The first thing that goes wrong with a connection is the last one looked at:
+ * what else was out fails with it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../tools/common/failure.h"
+#include "flight_private.h"
+
+#define BATCH	     32
+#define GONE_WAIT_MS 1000
+#define STEP	     "data"
+
+/* --- an end that is none ---------------------------------------------------------- */
+
+static void end_with_error(struct flight *f, struct operation *o, int error)
+{
+	if (o->error == 0) {
+		o->error = error;
+		o->status = error == EIO ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS;
+	}
+	flight_put_done(f, flight_number(f, o));
+}
+
+static void lose_group(struct flight *f, struct operation *head, int error)
+{
+	uint32_t next;
+
+	head->pending = 0;
+	for (struct operation *o = head;; o = &f->operations[next]) {
+		next = o->next;
+		end_with_error(f, o, error);
+		f->under_way--;
+		if (next == NONE)
+			return;
+	}
+}
+
+static void lose_all(struct flight *f, int error)
+{
+	for (uint32_t i = 0; i < f->depth; i++) {
+		if (f->operations[i].pending > 0)
+			lose_group(f, &f->operations[i], error);
+	}
+	f->operations[f->depth].pending = 0;
+}
+
+void flight_break(struct flight *f, int error)
+{
+	if (f->broken != 0)
+		return;
+	f->broken = error;
+	/* nothing may reach the job's buffers when they are its own again */
+	rpma_conn_disconnect(f->path->conn);
+	lose_all(f, error);
+}
+
+void flight_refuse(struct flight *f, struct operation *o)
+{
+	o->pending = 0;
+	o->next = NONE;
+	end_with_error(f, o, f->broken);
+}
+
+void flight_abandon(struct flight *flight, int error)
+{
+	struct flight *f = flight;
+
+	for (uint32_t i = 0; i < f->added_count; i++)
+		end_with_error(f, &f->operations[f->added[i]], error);
+	f->added_count = 0;
+	lose_all(f, error);
+	f->message_first = 0;
+	f->message_next = 0;
+	f->messages_due = 0;
+	f->broken = 0;
+}
+
+void flight_post_failed(struct flight *f, const struct operation *o, const char *what, int code)
+{
+	failure_set(EXIT_RUN_FAILED, STEP,
+		    "cannot post the %s of %u bytes at offset %llu of the region of %s: %s", what,
+		    o->bytes, (unsigned long long)o->begin, f->path->server, link_cause(code));
+	flight_break(f, EIO);
+}
+
+/* --- completions that failed ------------------------------------------------------- */
+
+static const char *work_name(const struct flight *f, uint64_t context)
+{
+	static const char *const names[] = {"read", "write", "trim"};
+
+	if ((context & PATH_ANSWER) != 0)
+		return "answer";
+	if ((context & CONTEXT_FLUSH) != 0)
+		return "flush";
+	return names[f->operations[context & CONTEXT_NUMBER].kind];
+}
+
+/* A flush stands for its group, all else for itself. */
+static void blame(struct flight *f, const struct ibv_wc *wc)
+{
+	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
+	bool group = (wc->wr_id & CONTEXT_FLUSH) != 0;
+
+	do {
+		struct operation *o = &f->operations[number];
+
+		o->error = EIO;
+		o->status = wc->status;
+		o->vendor_error = wc->vendor_err;
+		number = o->next;
+	} while (group && number != NONE);
+}
+
+/* A server that has left is told of only after what it no longer answered. */
+static void completion_failed(struct flight *f, const struct ibv_wc *wc)
+{
+	struct path *p = f->path;
+	bool gone = wc->status == IBV_WC_WR_FLUSH_ERR || wc->status == IBV_WC_RETRY_EXC_ERR;
+
+	if (!gone || link_alive(p->link, GONE_WAIT_MS))
+		failure_set(EXIT_RUN_FAILED, STEP, "%s: a %s failed: %s (vendor error 0x%x)",
+			    p->server, work_name(f, wc->wr_id), link_wc_status_name(wc->status),
+			    wc->vendor_err);
+	if ((wc->wr_id & PATH_ANSWER) == 0)
+		blame(f, wc);
+	flight_break(f, EIO);
+}
+
+/* --- completions -------------------------------------------------------------------- */
+
+/* The head failed without a completion that says so: it speaks for its group. */
+static void spread_error(struct flight *f, const struct operation *head)
+{
+	for (uint32_t next = head->next; next != NONE; next = f->operations[next].next)
+		f->operations[next].error = head->error;
+}
+
+static void count_down(struct flight *f, uint32_t number)
+{
+	struct operation *head = &f->operations[number];
+
+	if (--head->pending > 0 || number == f->depth)
+		return;
+	if (__builtin_expect(head->error != 0, 0))
+		spread_error(f, head);
+	for (; number != NONE; number = f->operations[number].next) {
+		flight_put_done(f, number);
+		f->under_way--;
+	}
+}
+
+/* Of a flush: false, with the sentence, if the device has read instead. */
+static bool prove_native(struct flight *f, const struct ibv_wc *wc)
+{
+	if (wc->opcode == IBV_WC_RDMA_READ) {
+		failure_set(EXIT_RUN_FAILED, STEP,
+			    "mode=native: flushes to %s complete as reads, not as flushes: both "
+			    "devices and their drivers need the RDMA FLUSH operation; mode=apm "
+			    "works without",
+			    f->path->server);
+		flight_break(f, EOPNOTSUPP);
+		return false;
+	}
+	f->flush_context &= ~CONTEXT_UNPROVEN;
+	return true;
+}
+
+static const char *check_answer(struct flight *f, const struct ibv_wc *wc,
+				struct persist_answer *answer)
+{
+	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
+	const uint8_t *at = f->path->message_memory + path_answer_offset(f->path, number);
+
+	if (f->messages_due == 0)
+		return "without being asked";
+	if (wc->opcode != IBV_WC_RECV || persist_decode_answer(at, wc->byte_len, answer) != 0)
+		return "with bytes that make no sense";
+	if (answer->slot != f->messages[f->message_first].slot)
+		return "to something else than it was asked";
+	return NULL;
+}
+
+static void take_answer(struct flight *f, const struct ibv_wc *wc)
+{
+	struct path *p = f->path;
+	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER), head;
+	struct persist_answer answer;
+	const char *wrong = check_answer(f, wc, &answer);
+	int ret;
+
+	if (wrong != NULL) {
+		failure_set(EXIT_RUN_FAILED, STEP, "%s answered %s: it is no server of this engine",
+			    p->server, wrong);
+		flight_break(f, EIO);
+		return;
+	}
+	head = f->messages[f->message_first].head;
+	f->message_first = flight_after(f->message_first, f->messages_size);
+	f->messages_due--;
+	ret = rpma_recv(p->conn, p->messages, path_answer_offset(p, number), PERSIST_ANSWER_BYTES,
+			(const void *)(uintptr_t)wc->wr_id);
+	if (ret) {
+		failure_set(EXIT_RUN_FAILED, STEP, "cannot post a receive for %s: %s", p->server,
+			    link_cause(ret));
+		flight_break(f, EIO);
+		return;
+	}
+	if (answer.status != PERSIST_DONE)
+		f->operations[head].error = EIO;
+	count_down(f, head);
+}
+
+static void take(struct flight *f, const struct ibv_wc *wc)
+{
+	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
+		completion_failed(f, wc);
+	else if ((wc->wr_id & PATH_ANSWER) != 0)
+		take_answer(f, wc);
+	else if ((wc->wr_id & CONTEXT_UNPROVEN) == 0 || prove_native(f, wc))
+		count_down(f, (uint32_t)(wc->wr_id & CONTEXT_NUMBER));
+}
+
+uint32_t flight_poll(struct flight *flight)
+{
+	struct flight *f = flight;
+	struct ibv_wc wc[BATCH];
+	int got = BATCH, ret = 0;
+
+	while (got == BATCH && f->broken == 0) {
+		got = 0;
+		ret = rpma_cq_get_wc(f->path->cq, BATCH, wc, &got);
+		for (int i = 0; i < got && f->broken == 0; i++)
+			take(f, &wc[i]);
+		f->taken += (uint64_t)got;
+	}
+	if (__builtin_expect(ret != 0 && ret != RPMA_E_NO_COMPLETION, 0)) {
+		failure_set(EXIT_RUN_FAILED, STEP, "%s: cannot poll for completions: %s",
+			    f->path->server, link_cause(ret));
+		flight_break(f, EIO);
+	}
+	return f->done_count;
+}

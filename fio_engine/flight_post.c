@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flight_post.c -- the work requests: of an operation, and of the flush of a
+ * range, which each method makes in its own way.
+ */
+#include "flight_private.h"
+
+#define APM_BYTES 8
+
+static const void *context(uint64_t value)
+{
+	return (const void *)(uintptr_t)value;
+}
+
+/* Takes the next place; the accounts of flight.h see to it that it is free. */
+static uint32_t expect_answer(struct flight *f, struct operation *head, uint32_t slot, bool own)
+{
+	uint32_t place = f->message_next;
+
+	f->messages[place] = (struct message){own ? place : slot, flight_number(f, head)};
+	f->message_next = flight_after(place, f->messages_size);
+	f->messages_due++;
+	head->pending++;
+	return place;
+}
+
+static int write_imm(struct flight *f, struct operation *o, int flags)
+{
+	struct path *p = f->path;
+	uint32_t number = flight_number(f, o);
+	uint32_t imm = (uint32_t)((unsigned __int128)o->begin * f->imm_reciprocal >> 64);
+	int ret = rpma_write_with_imm(p->conn, p->remote, o->begin, p->buffers, o->local_offset,
+				      o->bytes, flags, imm, context(number));
+
+	if (ret == 0 && f->answered_imm)
+		expect_answer(f, o, imm, false);
+	return ret;
+}
+
+int flight_post(struct flight *f, struct operation *o, int flags)
+{
+	struct path *p = f->path;
+	const void *number = context(flight_number(f, o));
+
+	if (o->kind == OPERATION_READ)
+		return rpma_read(p->conn, p->buffers, o->local_offset, p->remote, o->begin,
+				 o->bytes, flags, number);
+	if (o->kind == OPERATION_TRIM)
+		return rpma_write(p->conn, p->remote, o->begin, p->zeros, 0, o->bytes, flags,
+				  number);
+	if (f->write_op == WRITE_PLAIN)
+		return rpma_write(p->conn, p->remote, o->begin, p->buffers, o->local_offset,
+				  o->bytes, flags, number);
+	if (f->write_op == WRITE_IMM)
+		return write_imm(f, o, flags);
+	return rpma_atomic_write(p->conn, p->remote, o->begin, p->buffer_memory + o->local_offset,
+				 flags, number);
+}
+
+static int request(struct flight *f, struct operation *head, struct extent range, int flags,
+		   const void *at)
+{
+	struct path *p = f->path;
+	uint32_t place = expect_answer(f, head, 0, true);
+	const struct persist_request r = {place, range.begin, range.end - range.begin};
+	size_t offset = path_request_offset(place);
+
+	persist_encode_request(&r, p->message_memory + offset);
+	return rpma_send(p->conn, p->messages, offset, PERSIST_REQUEST_BYTES, flags, at);
+}
+
+int flight_flush(struct flight *f, struct operation *head, struct extent range, int flags)
+{
+	struct path *p = f->path;
+	const void *at = context(flight_number(f, head) | f->flush_context);
+	uint64_t last = p->remote_bytes - APM_BYTES;
+
+	if (f->method == METHOD_APM)
+		return rpma_flush(p->conn, p->remote, range.begin < last ? range.begin : last,
+				  APM_BYTES, p->flush_type, flags, at);
+	if (f->method == METHOD_NATIVE)
+		return rpma_flush(p->conn, p->remote, range.begin, range.end - range.begin,
+				  p->flush_type, flags, at);
+	return request(f, head, range, flags, at);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flight_private.h -- what the files of flight share.
+ *
+ * Every work request has as its context the number of an operation: of the one
+ * it was posted for, or, if it ends a group, of the head of the group. The
+ * operations of a group hang at their head by their numbers; a head counts
+ * what it still waits for. Behind the operations is one more, which stands for
+ * a sync.
+ */
+#ifndef FLIGHT_PRIVATE_H
+#define FLIGHT_PRIVATE_H
+
+#include "flight.h"
+
+#define NONE		 UINT32_MAX
+
+#define CONTEXT_NUMBER	 ((1ULL << 28) - 1)
+#define CONTEXT_FLUSH	 (1ULL << 28) /* it stands for the group */
+#define CONTEXT_UNPROVEN (1ULL << 29) /* whether the flush is a native one is to be seen */
+
+/* One that an answer is due for. */
+struct message {
+	uint32_t slot; /* that the answer has to bring */
+	uint32_t head;
+};
+
+struct flight {
+	struct path *path;
+	enum method method;
+	enum flush_policy policy;
+	enum write_op write_op;
+	bool answered_imm; /* a write with immediate data is answered, and no flush follows it */
+	uint64_t imm_reciprocal;
+	uint64_t flush_context;
+
+	struct operation *operations;
+	uint32_t depth;
+	uint32_t under_way; /* committed and not done */
+	uint32_t *added;
+	uint32_t added_count;
+	uint32_t *done; /* a ring of depth */
+	uint32_t done_first;
+	uint32_t done_next;
+	uint32_t done_count;
+
+	/* of gpspm: a ring; the number of a request is its place in it */
+	struct message *messages;
+	uint32_t messages_size;
+	uint32_t message_first; /* the next one to be answered */
+	uint32_t message_next;
+	uint32_t messages_due; /* answers */
+
+	struct extent *extents; /* of a batch or a sync, extents_size */
+	uint32_t extents_size;
+	struct dirty dirty; /* with the policy fsync only */
+	uint64_t taken;	    /* completions so far */
+	int broken;	    /* errno; 0: it works */
+
+	/* of the commit that is being made */
+	void (*posting)(void *arg, struct operation *operation);
+	void *posting_arg;
+};
+
+static inline uint32_t flight_after(uint32_t place, uint32_t size)
+{
+	return place + 1 == size ? 0 : place + 1;
+}
+
+static inline uint32_t flight_number(const struct flight *f, const struct operation *operation)
+{
+	return (uint32_t)(operation - f->operations);
+}
+
+/* What a group, or an operation that is none's, waits for: its last work request. */
+static inline void flight_begin(struct flight *f, struct operation *head)
+{
+	head->next = NONE;
+	head->head = flight_number(f, head);
+	head->pending = 1;
+}
+
+/* flight_post.c: work requests; 0, or what librpma gave */
+int flight_post(struct flight *f, struct operation *o, int flags);
+int flight_flush(struct flight *f, struct operation *head, struct extent range, int flags);
+
+/* flight_end.c: how operations come to be done */
+static inline void flight_put_done(struct flight *f, uint32_t number)
+{
+	f->done[f->done_next] = number;
+	f->done_next = flight_after(f->done_next, f->depth);
+	f->done_count++;
+}
+
+/* A post gave this code: stores the sentence and breaks. */
+void flight_post_failed(struct flight *f, const struct operation *o, const char *what, int code);
+/* The connection is of no more use, the sentence is stored: all that is out is done. */
+void flight_break(struct flight *f, int error);
+/* One that was not posted is done, as the connection is broken. */
+void flight_refuse(struct flight *f, struct operation *o);
+
+/* flight_wait.c */
+struct wait {
+	uint64_t limit_ns; /* the caller's */
+	uint64_t progress_ns;
+	uint64_t stop_ns; /* when the wish to stop was seen; 0: it was not */
+	uint64_t look_ns;
+	uint64_t taken;
+	uint32_t empty;
+};
+
+struct wait flight_wait_begin(const struct flight *f, uint64_t timeout_ns);
+/* After a poll that did not bring what is waited for: false when the time has passed. */
+bool flight_wait_more(struct flight *f, struct wait *wait);
+
+#endif /* FLIGHT_PRIVATE_H */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flight_sync.c -- flushes what the policy fsync has left dirty, and waits.
+ *
+ * A flush by read covers all writes before it. Where flushes have ranges there
+ * is one for each dirty extent, as many at a time as the queues have room for
+ * beside the operations that are out.
+ */
+#include <errno.h>
+
+#include "../tools/common/failure.h"
+#include "flight_private.h"
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* An operation that is out has two places in the send queue, and one message. The goodbye has one.
+ */
+static uint32_t room(const struct flight *f)
+{
+	uint32_t room = f->path->cfg.sq_size - 2 * f->under_way - 1;
+
+	if (f->method == METHOD_GPSPM)
+		room = smaller(room, f->messages_size - f->under_way);
+	return smaller(room, f->extents_size);
+}
+
+static int broken(const struct flight *f)
+{
+	return f->broken != 0 ? -f->broken : 0;
+}
+
+/* Polls until the sync has ended, or, before it begins, until there is room for it. */
+static int await(struct flight *f, bool ended)
+{
+	const struct operation *sync = &f->operations[f->depth];
+	struct wait wait = flight_wait_begin(f, UINT64_MAX);
+
+	flight_poll(f);
+	while (f->broken == 0 && (ended ? sync->pending > 0 : room(f) == 0)) {
+		flight_wait_more(f, &wait);
+		flight_poll(f);
+	}
+	return broken(f);
+}
+
+static int flush(struct flight *f, const struct extent *extents, uint32_t count)
+{
+	struct operation *sync = &f->operations[f->depth];
+	int ret = 0;
+
+	sync->error = 0;
+	flight_begin(f, sync);
+	for (uint32_t i = 0; i < count && ret == 0; i++)
+		ret = flight_flush(f, sync, extents[i],
+				   i + 1 < count ? RPMA_F_COMPLETION_ON_ERROR
+						 : RPMA_F_COMPLETION_ALWAYS);
+	if (ret)
+		flight_post_failed(f, sync, "flush", ret);
+	ret = await(f, true);
+	if (ret == 0 && sync->error != 0)
+		return failure_set(EXIT_RUN_FAILED, "data", "%s could not make the data durable",
+				   f->path->server);
+	return ret;
+}
+
+/* What could not be flushed stays dirty. */
+static int flush_some(struct flight *f)
+{
+	uint32_t count = 0, most;
+	int ret = await(f, false);
+
+	if (ret)
+		return ret;
+	most = room(f);
+	while (count < most && dirty_take(&f->dirty, &f->extents[count]))
+		count++;
+	ret = flush(f, f->extents, count);
+	for (uint32_t i = 0; ret != 0 && i < count; i++)
+		dirty_mark(&f->dirty, f->extents[i].begin, f->extents[i].end);
+	return ret;
+}
+
+static int flush_all(struct flight *f)
+{
+	const struct extent any = {0, 0};
+	int ret = await(f, false);
+
+	if (ret == 0)
+		ret = flush(f, &any, 1);
+	if (ret == 0)
+		dirty_clear(&f->dirty);
+	return ret;
+}
+
+int flight_sync(struct flight *flight)
+{
+	struct flight *f = flight;
+	int ret = broken(f);
+
+	while (ret == 0 && flight_dirty(f))
+		ret = f->method == METHOD_APM ? flush_all(f) : flush_some(f);
+	return ret;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flight_wait.c -- waits for completions, busily or asleep, and looks up now
+ * and then: at the time, at the connection, and at the job's wish to stop.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <time.h>
+
+#include "../tools/common/failure.h"
+#include "flight_private.h"
+
+#define EMPTY_POLLS   256 /* of a busy wait, between two looks at the time */
+#define MS	      1000000ULL
+#define LOOK_NS	      MS
+#define SLEEP_NS      (100 * MS)
+#define STANDSTILL_NS (60000 * MS)
+#define STOP_NS	      (2000 * MS)
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The time is looked at only where there is something to wait for. */
+struct wait flight_wait_begin(const struct flight *f, uint64_t timeout_ns)
+{
+	struct wait w = {.limit_ns = UINT64_MAX, .taken = f->taken};
+
+	w.progress_ns = now_ns();
+	if (timeout_ns < UINT64_MAX - w.progress_ns)
+		w.limit_ns = w.progress_ns + timeout_ns;
+	return w;
+}
+
+static void give_up(struct flight *f, int error, const char *why)
+{
+	failure_set(EXIT_RUN_FAILED, "data", "%s: %u operations are not done %s", f->path->server,
+		    f->under_way, why);
+	flight_break(f, error);
+}
+
+/* What may end a wait before its time. */
+static void look_around(struct flight *f, struct wait *w, uint64_t now)
+{
+	const struct path_cfg *cfg = &f->path->cfg;
+
+	if (f->taken != w->taken) {
+		w->taken = f->taken;
+		w->progress_ns = now;
+	}
+	if (w->stop_ns == 0 && cfg->stopped != NULL && cfg->stopped(cfg->arg))
+		w->stop_ns = now;
+	if (!link_alive(f->path->link, 0)) {
+		/* what arrived before it still counts */
+		flight_poll(f);
+		flight_break(f, EIO);
+	} else if (now - w->progress_ns >= STANDSTILL_NS) {
+		give_up(f, ETIMEDOUT, "for 60 s");
+	} else if (w->stop_ns != 0 && now - w->stop_ns >= STOP_NS) {
+		give_up(f, ECANCELED, "2 s after the job was stopped");
+	}
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Until there may be a completion or an event of the connection. */
+static void sleep_until(struct flight *f, uint64_t left_ns)
+{
+	struct path *p = f->path;
+	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
+	struct pollfd fds[] = {{-1, POLLIN, 0}, {link_event_fd(p->link), POLLIN, 0}};
+	int ret = rpma_cq_get_fd(p->cq, &fds[0].fd);
+
+	if (ret == 0 && ppoll(fds, 2, &left, NULL) > 0 && fds[0].revents != 0)
+		ret = rpma_cq_wait(p->cq);
+	if (ret != 0 && ret != RPMA_E_NO_COMPLETION) {
+		failure_set(EXIT_RUN_FAILED, "data", "%s: cannot wait for completions: %s",
+			    p->server, link_cause(ret));
+		flight_break(f, EIO);
+	}
+}
+
+bool flight_wait_more(struct flight *f, struct wait *wait)
+{
+	bool poll = f->path->cfg.settings->poll;
+	uint64_t now;
+
+	if (poll && ++wait->empty % EMPTY_POLLS != 0)
+		return true;
+	now = now_ns();
+	if (now >= wait->look_ns) {
+		look_around(f, wait, now);
+		wait->look_ns = now + LOOK_NS;
+	}
+	if (f->broken != 0 || now >= wait->limit_ns)
+		return false;
+	if (!poll)
+		sleep_until(f, smaller(SLEEP_NS, wait->limit_ns - now));
+	return true;
+}
+
+uint32_t flight_wait(struct flight *flight, uint32_t count, uint64_t timeout_ns)
+{
+	struct flight *f = flight;
+	struct wait wait;
+	uint32_t done = flight_poll(f);
+
+	if (done >= count || f->under_way == 0)
+		return done;
+	wait = flight_wait_begin(f, timeout_ns);
+	while ((done = flight_poll(f)) < count && f->under_way > 0) {
+		if (!flight_wait_more(f, &wait))
+			break;
+	}
+	return flight_poll(f);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * path.c -- finds the device, connects as often as it takes, and says goodbye.
+ * What the server says when the connection stands is judged in path_offer.c.
+ */
+#include "path.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../tools/common/failure.h"
+#include "../tools/common/units.h"
+#include "path_offer.h"
+
+#define RESOLVE_TIMEOUT_MS 10000
+#define RETRY_MS	   100
+#define SILENT_MS	   1000 /* of waiting for a server, before it is said */
+#define GOODBYE_WAIT_MS	   1000
+#define GOODBYE		   (PATH_ANSWER - 1)
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool stopped(const struct path *p)
+{
+	return p->cfg.stopped != NULL && p->cfg.stopped(p->cfg.arg);
+}
+
+/* --- memory --------------------------------------------------------------------- */
+
+static int enroll(struct path *p, void *memory, size_t bytes, int usage, const char *what,
+		  struct rpma_mr_local **mr)
+{
+	char size[UNITS_TEXT_BYTES];
+	int ret = rpma_mr_reg(p->peer, memory, bytes, usage, mr);
+
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, "register",
+				   "cannot register %s of %s with %s: %s (ulimit -l limits what "
+				   "may be locked)",
+				   what, units_print_size(bytes, size), p->device, link_cause(ret));
+	return 0;
+}
+
+int path_register_buffers(struct path *path, void *memory, size_t bytes)
+{
+	path->buffer_memory = memory;
+	return enroll(path, memory, bytes, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC,
+		      "the job's buffers", &path->buffers);
+}
+
+int path_make_zeros(struct path *path, size_t bytes)
+{
+	path->zero_memory = calloc(1, bytes);
+	if (path->zero_memory == NULL)
+		return failure_set(EXIT_RUN_FAILED, "register",
+				   "out of memory for zeros to trim "
+				   "with");
+	return enroll(path, path->zero_memory, bytes, RPMA_MR_USAGE_WRITE_SRC, "zeros",
+		      &path->zeros);
+}
+
+static int make_messages(struct path *p)
+{
+	uint32_t depth = p->cfg.hello.depth;
+	size_t bytes = path_answer_offset(p, depth);
+
+	if (p->cfg.hello.method != METHOD_GPSPM)
+		return 0;
+	p->message_memory = calloc(1, bytes);
+	if (p->message_memory == NULL)
+		return failure_set(EXIT_RUN_FAILED, "register", "out of memory for %u messages",
+				   depth);
+	return enroll(p, p->message_memory, bytes, RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV,
+		      "messages", &p->messages);
+}
+
+/* --- connecting ----------------------------------------------------------------- */
+
+/* A server may answer as soon as it is asked: there is a receive for each message. */
+static int post_receives(struct rpma_conn_req *req, void *arg)
+{
+	struct path *p = arg;
+
+	for (uint32_t i = 0; p->messages != NULL && i < p->cfg.hello.depth; i++) {
+		int ret = rpma_conn_req_recv(req, p->messages, path_answer_offset(p, i),
+					     PERSIST_ANSWER_BYTES,
+					     (void *)(uintptr_t)(PATH_ANSWER | i));
+
+		if (ret)
+			return failure_set(EXIT_RUN_FAILED, "connect", "cannot post a receive: %s",
+					   link_cause(ret));
+	}
+	return 0;
+}
+
+static int connect_once(struct path *p)
+{
+	/* a queue of no receives is no queue to some devices */
+	const struct link_lane lane = {
+		.sq_size = p->cfg.sq_size,
+		.cq_size = p->cfg.cq_size,
+		.rq_size = p->messages != NULL ? p->cfg.hello.depth : 1,
+		.post = post_receives,
+		.arg = p,
+	};
+	const struct link_cfg cfg = {.peer_name = p->server, .stop_fd = -1, .lane = &lane};
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+
+	hello_encode(&p->cfg.hello, greeting);
+	return link_connect(&p->link, p->peer, p->address, p->cfg.settings->port, &cfg, greeting,
+			    sizeof(greeting));
+}
+
+static void take_breath(void)
+{
+	const struct timespec pause = {0, RETRY_MS * 1000000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* Whatever keeps it from connecting may be over in a moment, but for what is wrong here. */
+static int connect_patiently(struct path *p)
+{
+	int64_t begun = now_ms(),
+		limit = begun + (int64_t)p->cfg.settings->connect_timeout_s * 1000;
+	bool told = false;
+	int ret;
+
+	while ((ret = connect_once(p)) != 0 && failure_get()->code == EXIT_RUN_FAILED) {
+		if (stopped(p))
+			return -ECANCELED;
+		if (now_ms() >= limit)
+			break;
+		if (!told && now_ms() >= begun + SILENT_MS) {
+			fprintf(stderr, "librpma: waiting for %s: %s\n", p->server,
+				failure_get()->text);
+			told = true;
+		}
+		take_breath();
+	}
+	return ret;
+}
+
+static void disconnect(struct path *p)
+{
+	p->conn = NULL;
+	p->cq = NULL;
+	link_close(&p->link);
+	rpma_mr_remote_delete(&p->remote);
+}
+
+static int attach(struct path *p)
+{
+	int ret = connect_patiently(p);
+
+	if (ret)
+		return ret;
+	p->conn = link_conn(p->link);
+	p->cq = link_cq(p->link);
+	ret = path_offer_take(p);
+	if (ret)
+		disconnect(p);
+	return ret;
+}
+
+static int find_server(struct path *p)
+{
+	const struct settings *s = p->cfg.settings;
+	int ret = resolve_host(s->address, RESOLVE_TIMEOUT_MS, p->address);
+
+	if (ret)
+		return ret;
+	snprintf(p->server, sizeof(p->server),
+		 strchr(p->address, ':') ? "server [%s]:%u" : "server %s:%u", p->address, s->port);
+	return link_open_device(p->address, RPMA_UTIL_IBV_CONTEXT_REMOTE, &p->peer, p->device);
+}
+
+int path_open(struct path *path, const struct path_cfg *cfg)
+{
+	int ret;
+
+	*path = (struct path){.cfg = *cfg};
+	link_log_to_failures(false);
+	ret = find_server(path);
+	if (ret == 0)
+		ret = make_messages(path);
+	if (ret == 0)
+		ret = attach(path);
+	if (ret)
+		path_close(path);
+	return ret;
+}
+
+int path_reconnect(struct path *path)
+{
+	size_t bytes = path->remote_bytes;
+	int ret;
+
+	disconnect(path);
+	ret = attach(path);
+	if (ret == 0 && path->remote_bytes != bytes) {
+		disconnect(path);
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s came back with a region of another size: %zu bytes, and %zu "
+				   "before",
+				   path->server, path->remote_bytes, bytes);
+	}
+	return ret;
+}
+
+/* --- the end -------------------------------------------------------------------- */
+
+/* A server that gets it knows that the client is done; what else completes is of no interest. */
+static void say_goodbye(struct path *p)
+{
+	int64_t limit = now_ms() + GOODBYE_WAIT_MS;
+	struct ibv_wc wc = {.wr_id = 0};
+	int ret = rpma_send(p->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
+			    (void *)(uintptr_t)GOODBYE);
+
+	while ((ret == 0 || ret == RPMA_E_NO_COMPLETION) && wc.wr_id != GOODBYE &&
+	       now_ms() < limit) {
+		ret = rpma_cq_get_wc(p->cq, 1, &wc, NULL);
+		if (ret == RPMA_E_NO_COMPLETION && !link_alive(p->link, 1))
+			return;
+	}
+}
+
+void path_close(struct path *path)
+{
+	struct failure kept = *failure_get();
+
+	if (path->conn != NULL)
+		say_goodbye(path);
+	disconnect(path);
+	rpma_mr_dereg(&path->zeros);
+	free(path->zero_memory);
+	rpma_mr_dereg(&path->messages);
+	free(path->message_memory);
+	rpma_mr_dereg(&path->buffers);
+	rpma_peer_delete(&path->peer);
+	*path = (struct path){.peer = NULL};
+	*failure_get() = kept;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * path_offer.c -- takes what the server says of itself and of its region, and
+ * chooses the flush. All of it is hostile until it is checked here.
+ */
+#include "path_offer.h"
+
+#include <errno.h>
+
+#include "../tools/common/failure.h"
+
+#define STEP "hello"
+/* Of a descriptor: so many are enough to read, write and flush by read. */
+#define APM_BYTES  21
+#define REGION_MIN 8
+
+/* --- the answer ------------------------------------------------------------------ */
+
+static int not_welcome(const struct path *p, const struct greeting_reply *reply)
+{
+	switch (reply->answer) {
+	case GREETING_WRONG_VERSION:
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "%s speaks version %u of the protocol, this engine version %d: "
+				   "use the same release on both hosts",
+				   p->server, reply->version, GREETING_VERSION);
+	case GREETING_OTHER_TOOL:
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "%s is a server of another tool: start a job with role=server "
+				   "there, on a port of its own",
+				   p->server);
+	default:
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "%s has all its places taken by other clients: try again later",
+				   p->server);
+	}
+}
+
+static int refused(const struct path *p)
+{
+	switch (p->offer.refusal) {
+	case REFUSAL_METHOD:
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "%s is for mode=%s, and this job is for mode=%s: give both the "
+				   "same mode, or the server none",
+				   p->server, method_name(p->offer.method),
+				   method_name(p->cfg.hello.method));
+	case REFUSAL_DEPTH:
+		return failure_set(
+			EXIT_RUN_FAILED, STEP,
+			"%s has room for %u messages of a client at once, and iodepth=%u "
+			"needs as many: give the server an iodepth of this too",
+			p->server, p->offer.depth, p->cfg.hello.depth);
+	default:
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "%s has had as many clients as it was to have: clients= there, "
+				   "or numjobs= of its first client, says how many",
+				   p->server);
+	}
+}
+
+static int nonsense(const struct path *p)
+{
+	return failure_set(EXIT_RUN_FAILED, STEP,
+			   "%s answered with a greeting that makes no sense: it is no server of "
+			   "this engine",
+			   p->server);
+}
+
+static int check_offer(struct path *p, const struct greeting_reply *reply)
+{
+	const struct hello *hello = &p->cfg.hello;
+
+	if (offer_decode(reply->word, &p->offer) != 0)
+		return nonsense(p);
+	if (p->offer.refusal != REFUSAL_NONE)
+		return refused(p);
+	if (reply->mr_desc_bytes == 0 || p->offer.depth < hello->depth ||
+	    (p->offer.method != METHOD_ANY && p->offer.method != hello->method))
+		return nonsense(p);
+	return 0;
+}
+
+/* --- the region ------------------------------------------------------------------ */
+
+/* So that apm reads even where both devices know a flush, native is told of all. */
+static size_t descriptor_bytes(const struct path *p, const struct greeting_reply *reply)
+{
+	if (p->cfg.hello.method == METHOD_NATIVE || reply->mr_desc_bytes < APM_BYTES)
+		return reply->mr_desc_bytes;
+	return APM_BYTES;
+}
+
+static int take_region(struct path *p, const struct greeting_reply *reply, int *types, bool *direct)
+{
+	struct rpma_peer_cfg *pcfg = NULL;
+	int ret = rpma_mr_remote_from_descriptor(reply->mr_desc, descriptor_bytes(p, reply),
+						 &p->remote);
+
+	if (ret == 0)
+		ret = rpma_peer_cfg_from_descriptor(reply->pcfg_desc, reply->pcfg_desc_bytes,
+						    &pcfg);
+	if (ret == 0)
+		ret = rpma_peer_cfg_get_direct_write_to_pmem(pcfg, direct);
+	if (ret == 0)
+		ret = rpma_conn_apply_remote_peer_cfg(p->conn, pcfg);
+	if (ret == 0)
+		ret = rpma_mr_remote_get_flush_type(p->remote, types);
+	if (ret == 0)
+		ret = rpma_mr_remote_get_size(p->remote, &p->remote_bytes);
+	rpma_peer_cfg_delete(&pcfg);
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "%s describes its region in a way librpma refuses: %s",
+				   p->server, link_cause(ret));
+	if (p->remote_bytes < REGION_MIN)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "%s offers a region of %zu bytes, and %d are the least",
+				   p->server, p->remote_bytes, REGION_MIN);
+	return 0;
+}
+
+/* --- the flush ------------------------------------------------------------------- */
+
+static int no_survival(const struct path *p)
+{
+	return failure_set(EXIT_RUN_FAILED, STEP,
+			   "flush_type=persistent: the region of %s is %s, which no power failure "
+			   "survives: give the server persistent memory, or this job "
+			   "flush_type=visibility",
+			   p->server, target_kind_name(p->offer.kind));
+}
+
+/* The server itself makes it durable, as far as its memory can be. */
+static int settle_messages(struct path *p)
+{
+	bool durable = p->offer.persist != PERSIST_NOTHING;
+
+	p->flush_type = durable ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
+	return !durable && p->cfg.settings->flush_type == FLUSH_WISH_PERSISTENT ? no_survival(p)
+										: 0;
+}
+
+static int settle_flush(struct path *p, int types, bool direct)
+{
+	const struct settings *s = p->cfg.settings;
+	bool persistent = (types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
+
+	p->flush_type = RPMA_FLUSH_TYPE_VISIBILITY;
+	if (s->flush == FLUSH_NONE)
+		return 0;
+	if (s->flush_type == FLUSH_WISH_PERSISTENT && !persistent)
+		return no_survival(p);
+	if (s->flush_type == FLUSH_WISH_VISIBILITY)
+		persistent = false;
+	if (persistent && !direct)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "%s has persistent memory and does not say that direct writes "
+				   "reach it: give it direct_write_to_pmem=1 where rpma-ddio-check "
+				   "says that this is so, or this job mode=gpspm or "
+				   "flush_type=visibility",
+				   p->server);
+	if (!persistent && (types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) == 0)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "the region of %s takes no flush to visibility", p->server);
+	if (persistent)
+		p->flush_type = RPMA_FLUSH_TYPE_PERSISTENT;
+	return 0;
+}
+
+int path_offer_take(struct path *path)
+{
+	struct greeting_reply reply;
+	const void *bytes;
+	bool direct = false;
+	int types = 0;
+	size_t len;
+	int ret = link_greeting(path->link, &bytes, &len);
+
+	if (ret)
+		return ret;
+	if (greeting_decode_reply(bytes, len, &reply) != 0)
+		return nonsense(path);
+	if (reply.answer != GREETING_WELCOME)
+		return not_welcome(path, &reply);
+	ret = check_offer(path, &reply);
+	if (ret == 0)
+		ret = take_region(path, &reply, &types, &direct);
+	if (ret)
+		return ret;
+	return path->cfg.hello.method == METHOD_GPSPM ? settle_messages(path)
+						      : settle_flush(path, types, direct);
+}
