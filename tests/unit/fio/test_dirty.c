@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_dirty.c -- extents out of what was marked, compared with a byte for
+ * each byte of the region.
+ */
+#include <string.h>
+
+#include "fio_engine/dirty.h"
+#include "test.h"
+
+static struct dirty opened(uint64_t bytes, uint64_t grain)
+{
+	struct dirty dirty;
+
+	assert_int_equal(dirty_open(&dirty, bytes, grain), 0);
+	return dirty;
+}
+
+static void takes(struct dirty *dirty, uint64_t begin, uint64_t end)
+{
+	struct extent extent = {0, 0};
+
+	assert_true(dirty_take(dirty, &extent));
+	assert_int_equal(extent.begin, begin);
+	assert_int_equal(extent.end, end);
+}
+
+static void takes_no_more(struct dirty *dirty)
+{
+	struct extent extent;
+
+	assert_false(dirty_any(dirty));
+	assert_false(dirty_take(dirty, &extent));
+	dirty_close(dirty);
+}
+
+static void a_new_region_is_clean(void **state)
+{
+	struct dirty dirty = opened(4096, 512);
+
+	takes_no_more(&dirty);
+}
+
+static void extents_come_out_in_ascending_order(void **state)
+{
+	struct dirty dirty = opened(1 << 20, 4096);
+
+	dirty_mark(&dirty, 81920, 86016);
+	dirty_mark(&dirty, 0, 4096);
+	dirty_mark(&dirty, 8192, 16384);
+	assert_true(dirty_any(&dirty));
+	takes(&dirty, 0, 4096);
+	takes(&dirty, 8192, 16384);
+	takes(&dirty, 81920, 86016);
+	takes_no_more(&dirty);
+}
+
+static void what_touches_or_overlaps_is_one_extent(void **state)
+{
+	struct dirty dirty = opened(4096, 8);
+
+	dirty_mark(&dirty, 1016, 1032);
+	dirty_mark(&dirty, 1000, 1016);
+	dirty_mark(&dirty, 1024, 2048);
+	takes(&dirty, 1000, 2048);
+	takes_no_more(&dirty);
+}
+
+/* Words have 64 grains, and a word of the summary 4096. */
+static void runs_go_on_beyond_words(void **state)
+{
+	struct dirty dirty = opened(3 * 4096, 1);
+
+	dirty_mark(&dirty, 63, 65);
+	dirty_mark(&dirty, 128, 192);
+	dirty_mark(&dirty, 4000, 8200);
+	dirty_mark(&dirty, 12224, 12288);
+	takes(&dirty, 63, 65);
+	takes(&dirty, 128, 192);
+	takes(&dirty, 4000, 8200);
+	takes(&dirty, 12224, 12288);
+	takes_no_more(&dirty);
+}
+
+static void what_is_marked_below_the_last_extent_comes_next(void **state)
+{
+	struct dirty dirty = opened(1 << 20, 8);
+
+	dirty_mark(&dirty, 1 << 19, (1 << 19) + 8);
+	takes(&dirty, 1 << 19, (1 << 19) + 8);
+	dirty_mark(&dirty, 8, 16);
+	takes(&dirty, 8, 16);
+	takes_no_more(&dirty);
+}
+
+static void an_extent_ends_with_the_region(void **state)
+{
+	struct dirty dirty = opened(4100, 4096);
+
+	dirty_mark(&dirty, 4096, 4100);
+	takes(&dirty, 4096, 4100);
+	takes_no_more(&dirty);
+}
+
+static void an_empty_range_marks_nothing(void **state)
+{
+	struct dirty dirty = opened(4096, 8);
+
+	dirty_mark(&dirty, 8, 8);
+	takes_no_more(&dirty);
+}
+
+static void clearing_leaves_nothing(void **state)
+{
+	struct dirty dirty = opened(1 << 20, 8);
+
+	dirty_mark(&dirty, 0, 4096);
+	dirty_mark(&dirty, 1 << 19, (1 << 19) + 4096);
+	dirty_clear(&dirty);
+	assert_false(dirty_any(&dirty));
+	dirty_mark(&dirty, 8192, 8200);
+	takes(&dirty, 8192, 8200);
+	takes_no_more(&dirty);
+}
+
+/* 3000 is 8 times 375. */
+static void a_grain_need_not_be_a_power_of_two(void **state)
+{
+	struct dirty dirty = opened(1 << 20, 3000);
+
+	dirty_mark(&dirty, 3000, 6000);
+	takes(&dirty, 3000, 6000);
+	takes_no_more(&dirty);
+	dirty = opened(64, 0);
+	dirty_mark(&dirty, 3, 4);
+	takes(&dirty, 3, 4);
+	takes_no_more(&dirty);
+}
+
+/* A pebibyte would have 2^47 grains of 8 bytes: extents are rounded outwards. */
+static void a_vast_region_has_larger_grains(void **state)
+{
+	const uint64_t bytes = 1ULL << 50, grain = bytes / DIRTY_BITS_MAX;
+	struct dirty dirty = opened(bytes, 8);
+
+	dirty_mark(&dirty, bytes - 8, bytes);
+	dirty_mark(&dirty, grain + 8, grain + 16);
+	takes(&dirty, grain, 2 * grain);
+	takes(&dirty, bytes - grain, bytes);
+	takes_no_more(&dirty);
+}
+
+/* --- against an array of bytes -------------------------------------------------- */
+
+#define MODEL_BYTES 20000
+
+static void model_takes(struct dirty *dirty, uint8_t *model)
+{
+	uint64_t begin = 0, end;
+
+	while (begin < MODEL_BYTES && model[begin] == 0)
+		begin++;
+	if (begin == MODEL_BYTES) {
+		struct extent extent;
+
+		assert_false(dirty_take(dirty, &extent));
+		return;
+	}
+	for (end = begin; end < MODEL_BYTES && model[end] != 0; end++)
+		model[end] = 0;
+	takes(dirty, begin, end);
+}
+
+static void model_step(struct dirty *dirty, uint8_t *model, uint64_t grain, uint64_t *seed)
+{
+	uint64_t begin = test_random(seed) % (MODEL_BYTES / grain) * grain;
+	uint64_t most = test_random(seed) % 8 == 0 ? 6000 : 200;
+	uint64_t end = begin + (test_random(seed) % (most / grain + 1) + 1) * grain;
+
+	if (test_random(seed) % 3 == 0) {
+		model_takes(dirty, model);
+		return;
+	}
+	end = end < MODEL_BYTES ? end : MODEL_BYTES;
+	dirty_mark(dirty, begin, end);
+	memset(model + begin, 1, end - begin);
+}
+
+static void any_sequence_gives_what_a_byte_array_gives(void **state)
+{
+	static const uint64_t grains[] = {1, 4, 8, 32, 160};
+	static uint8_t model[MODEL_BYTES];
+
+	for (uint64_t run = 0; run < 50; run++) {
+		uint64_t grain = grains[run % 5], seed = run;
+		struct dirty dirty = opened(MODEL_BYTES, grain);
+
+		memset(model, 0, sizeof(model));
+		for (int step = 0; step < 400; step++) {
+			model_step(&dirty, model, grain, &seed);
+			assert_int_equal(dirty_any(&dirty), memchr(model, 1, MODEL_BYTES) != NULL);
+		}
+		while (dirty_any(&dirty))
+			model_takes(&dirty, model);
+		assert_null(memchr(model, 1, MODEL_BYTES));
+		dirty_close(&dirty);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_region_is_clean),
+		cmocka_unit_test(extents_come_out_in_ascending_order),
+		cmocka_unit_test(what_touches_or_overlaps_is_one_extent),
+		cmocka_unit_test(runs_go_on_beyond_words),
+		cmocka_unit_test(what_is_marked_below_the_last_extent_comes_next),
+		cmocka_unit_test(an_extent_ends_with_the_region),
+		cmocka_unit_test(an_empty_range_marks_nothing),
+		cmocka_unit_test(clearing_leaves_nothing),
+		cmocka_unit_test(a_grain_need_not_be_a_power_of_two),
+		cmocka_unit_test(a_vast_region_has_larger_grains),
+		cmocka_unit_test(any_sequence_gives_what_a_byte_array_gives),
+	};
+
+	return cmocka_run_group_tests_name("fio.dirty", tests, NULL, NULL);
+}
