@@ -22,6 +22,8 @@
 #define CONFIG_SYNC_FILE_RANGE
 
 #include <fio.h>
+#include <lib/pow2.h>
 #include <optgroup.h>
+#include <verify.h>
 
 #endif /* FIO_HEADERS_H */

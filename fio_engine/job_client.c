@@ -1,74 +1,314 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_client.c -- a job that does I/O to the region of a server.
+ * job_client.c -- begin and end of a client: its sizes, its connection, its
+ * place in the region, its buffers. What it does between is in job_io.c.
+ *
+ * fio asks for the sizes of files before a job begins, unless it is told not to
+ * (create_serialize=0); they come from the job's options then, and are held
+ * against the region when that is known.
  */
+#include "job_client.h"
+
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 
 #include "../tools/common/failure.h"
-#include "job.h"
+
+#define BLOCK_MAX (1ULL << 30) /* an RDMA message has 2^31 bytes at most */
+
+/* --- sizes ----------------------------------------------------------------------- */
+
+/* What a file reaches to by the options of the job; 0: they do not say. */
+static uint64_t reach(struct thread_data *td, struct fio_file *file, unsigned number)
+{
+	const struct thread_options *o = &td->o;
+	uint64_t share = o->nr_files ? o->size / o->nr_files : o->size;
+	uint64_t block = td_min_bs(td);
+
+	if (o->file_size_low)
+		return o->file_size_high;
+	if (!share)
+		return 0;
+	/* what cannot be divided goes to the first files, as fio does */
+	if (block && number < (o->size - share * o->nr_files) / block)
+		share += block;
+	return get_start_offset(td, file) + share;
+}
+
+static int size_files(struct thread_data *td, bool must_be_known)
+{
+	struct fio_file *file;
+	unsigned i;
+
+	if (td->o.size && !td->o.file_size_low && td->o.start_offset_percent)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "offset=%u%%: of what is not known; give filesize= in place of "
+				   "size=",
+				   td->o.start_offset_percent);
+	for_each_file(td, file, i)
+	{
+		uint64_t bytes = reach(td, file, i);
+
+		if (!bytes && must_be_known)
+			return failure_set(EXIT_WRONG_USAGE, "options",
+					   "no size: give size=, how much of the server's memory "
+					   "the job uses, or create_serialize=0 to use all of it");
+		file->real_file_size = bytes;
+		fio_file_set_size_known(file);
+	}
+	return 0;
+}
 
 int client_setup(struct thread_data *td)
 {
-	failure_set(EXIT_INTERNAL, "client", "not there yet");
-	return job_failed(td);
+	if (td->io_ops_data) /* create_serialize=0: init has done it */
+		return 0;
+	return size_files(td, !td->o.read_iolog_file) ? job_failed(td) : 0;
+}
+
+/* --- place ----------------------------------------------------------------------- */
+
+/* Where writes are of blocks: all that decides on their offsets must be so many bytes. */
+static int check_blocks(struct client *client, uint64_t block)
+{
+	struct thread_data *td = client->td;
+	uint64_t all = td->o.ba[DDIR_WRITE] | (uint64_t)td->o.ddir_seq_add;
+	struct fio_file *file;
+	unsigned i;
+	bool fit = all % block == 0 && client->path.remote_bytes / block <= UINT32_MAX;
+
+	for_each_file(td, file, i) fit =
+		fit && (client->layout.files[i] + get_start_offset(td, file)) % block == 0;
+	if (fit)
+		return 0;
+	return failure_set(EXIT_WRONG_USAGE, "options",
+			   "write_op=%s: all writes must be at multiples of %" PRIu64
+			   " bytes of the server's memory, by offset=, blockalign= and the sizes "
+			   "of files and parts",
+			   client->settings.write_op == WRITE_ATOMIC ? "atomic" : "imm", block);
+}
+
+static int place_files(struct client *client)
+{
+	struct thread_data *td = client->td;
+	struct layout_wish wish = {
+		.use = client->settings.region,
+		.job = td->subjob_number,
+		.jobs = options_jobs(td),
+		.placed = td->o.offset_increment || td->o.offset_increment_percent,
+		.files = td->o.nr_files,
+	};
+	uint64_t *bytes = calloc(wish.files, sizeof(*bytes));
+	struct fio_file *file;
+	unsigned i;
+	int ret;
+
+	if (!bytes)
+		return failure_set(EXIT_RUN_FAILED, "layout", "out of memory for %zu files",
+				   wish.files);
+	for_each_file(td, file, i) bytes[i] = file->real_file_size;
+	wish.file_bytes = bytes;
+	ret = layout_open(&client->layout, &wish, client->path.remote_bytes);
+	free(bytes);
+	if (ret)
+		return ret;
+	for_each_file(td, file, i) file->real_file_size = client->layout.sizes[i];
+	if (client->settings.write_op == WRITE_ATOMIC)
+		return check_blocks(client, 8);
+	if (client->path.cfg.hello.imm_bytes)
+		return check_blocks(client, client->path.cfg.hello.imm_bytes);
+	return 0;
+}
+
+/* The largest power of two that all offsets and lengths of writes are multiples of. */
+static uint64_t write_grain(struct client *client)
+{
+	struct thread_data *td = client->td;
+	const struct thread_options *o = &td->o;
+	uint64_t all = (uint64_t)o->ddir_seq_add;
+	struct fio_file *file;
+	unsigned i;
+
+	if (o->bs_unaligned || o->read_iolog_file)
+		return 1;
+	for_each_rw_ddir(ddir)
+	{
+		all |= o->min_bs[ddir] | o->ba[ddir];
+		if (o->min_bs[ddir] != o->max_bs[ddir] && !is_power_of_2(o->min_bs[ddir]))
+			return 1;
+	}
+	for_each_file(td, file, i) all |= client->layout.files[i] | get_start_offset(td, file);
+	return all & -all;
+}
+
+/* --- begin ----------------------------------------------------------------------- */
+
+static int check_limits(const struct client *client)
+{
+	struct thread_data *td = client->td;
+	bool messages =
+		client->settings.method == METHOD_GPSPM || client->settings.write_op == WRITE_IMM;
+
+	if (td_max_bs(td) > BLOCK_MAX)
+		return failure_set(EXIT_WRONG_USAGE, "options", "bs=%llu: expected at most %llu",
+				   (unsigned long long)td_max_bs(td),
+				   (unsigned long long)BLOCK_MAX);
+	if (messages && td->o.iodepth > HELLO_DEPTH_MAX)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "iodepth=%u: expected at most %d with mode=gpspm or "
+				   "write_op=imm",
+				   td->o.iodepth, HELLO_DEPTH_MAX);
+	return 0;
+}
+
+static struct hello what_to_say(const struct client *client)
+{
+	const struct settings *settings = &client->settings;
+	const struct thread_data *td = client->td;
+	bool gpspm = settings->method == METHOD_GPSPM;
+	bool imm = settings->write_op == WRITE_IMM;
+	struct hello hello = {
+		.method = settings->method,
+		.job = (uint16_t)td->subjob_number,
+		.jobs = (uint16_t)options_jobs(td),
+		.depth = gpspm || imm ? (uint16_t)td->o.iodepth : 0,
+	};
+
+	if (gpspm && imm && settings->flush != FLUSH_FSYNC && settings->flush != FLUSH_NONE)
+		hello.imm_bytes = (uint32_t)td->o.max_bs[DDIR_WRITE];
+	return hello;
+}
+
+static int connect_client(struct client *client)
+{
+	struct path_cfg cfg = {
+		.settings = &client->settings,
+		.hello = what_to_say(client),
+		.sq_size = FLIGHT_SQ_SIZE(client->td->o.iodepth),
+		.stopped = job_stopped,
+		.arg = client->td,
+	};
+
+	cfg.cq_size = cfg.sq_size + cfg.hello.depth;
+	return path_open(&client->path, &cfg);
+}
+
+/* In one line: what the figures of the job stand for. */
+static void say_what_it_is(const struct client *client)
+{
+	const struct path *path = &client->path;
+	const struct settings *settings = &client->settings;
+	const char *kind = target_kind_name(path->offer.kind);
+
+	if (client->td->subjob_number)
+		return;
+	if (settings->flush == FLUSH_NONE)
+		log_err("librpma: %s: %s with %s: writes to %s are not flushed\n",
+			client->td->o.name, path->server, path->device, kind);
+	else
+		log_err("librpma: %s: %s with %s: writes to %s are flushed to %s, mode=%s\n",
+			client->td->o.name, path->server, path->device, kind,
+			path->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistence"
+								       : "visibility only",
+			method_name(settings->method));
+}
+
+static int open_client(struct client *client)
+{
+	struct thread_data *td = client->td;
+	struct flight_cfg cfg = {.path = &client->path, .depth = td->o.iodepth};
+	int ret = options_settle(td, &client->settings);
+
+	if (!ret)
+		ret = check_limits(client);
+	if (!ret && !td->o.create_serialize)
+		ret = size_files(td, false);
+	if (!ret)
+		ret = connect_client(client);
+	if (!ret)
+		ret = place_files(client);
+	if (ret)
+		return ret;
+	cfg.policy = client->settings.flush;
+	cfg.write_op = client->settings.write_op;
+	cfg.grain = write_grain(client);
+	client->events = calloc(td->o.iodepth, sizeof(struct io_u *));
+	if (!client->events)
+		return failure_set(EXIT_RUN_FAILED, "open", "out of memory for iodepth=%u",
+				   td->o.iodepth);
+	return flight_open(&client->flight, &cfg);
 }
 
 int client_init(struct thread_data *td)
 {
-	failure_set(EXIT_INTERNAL, "client", "not there yet");
-	return job_failed(td);
-}
+	struct client *client = calloc(1, sizeof(*client));
 
-int client_post_init(struct thread_data *td)
-{
-	(void)td;
+	if (!client) {
+		failure_set(EXIT_RUN_FAILED, "open", "out of memory");
+		return job_failed(td);
+	}
+	td->io_ops_data = client; /* client_cleanup() frees it, also half built */
+	client->td = td;
+	if (open_client(client))
+		return job_failed(td);
+	say_what_it_is(client);
+	failure_get()->text[0] = '\0';
 	return 0;
 }
 
 int client_io_u_init(struct thread_data *td, struct io_u *io_u)
 {
-	(void)td;
-	(void)io_u;
+	struct client *client = td->io_ops_data;
+	struct operation *operation = flight_operation(client->flight, io_u->index);
+
+	operation->owner = io_u;
+	io_u->engine_data = operation; /* it shares its place with the index */
 	return 0;
 }
 
-enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
+/* Wherever fio has taken the buffers from, they are in one piece. */
+int client_post_init(struct thread_data *td)
 {
-	(void)td;
-	io_u->error = EIO;
-	return FIO_Q_COMPLETED;
+	struct client *client = td->io_ops_data;
+	char *begin = NULL, *end = NULL;
+	struct io_u *io_u;
+	int ret = 0;
+	int i;
+
+	io_u_qiter(&td->io_u_all, io_u, i)
+	{
+		char *buffer = io_u->buf;
+
+		if (!buffer)
+			continue;
+		if (!begin || buffer < begin)
+			begin = buffer;
+		if (!end || buffer + td_max_bs(td) > end)
+			end = buffer + td_max_bs(td);
+	}
+	if (begin)
+		ret = path_register_buffers(&client->path, begin, (size_t)(end - begin));
+	if (!ret && (td_trim(td) || td->o.trim_backlog))
+		ret = path_make_zeros(&client->path, td_max_bs(td));
+	return ret ? job_failed(td) : 0;
 }
 
-int client_commit(struct thread_data *td)
-{
-	(void)td;
-	return 0;
-}
-
-int client_getevents(struct thread_data *td, unsigned min, unsigned max,
-		     const struct timespec *timeout)
-{
-	(void)td;
-	(void)min;
-	(void)max;
-	(void)timeout;
-	return -EIO;
-}
-
-struct io_u *client_event(struct thread_data *td, int number)
-{
-	(void)td;
-	(void)number;
-	return NULL;
-}
-
-char *client_errdetails(const struct io_u *io_u)
-{
-	(void)io_u;
-	return NULL;
-}
+/* --- end ------------------------------------------------------------------------- */
 
 void client_cleanup(struct thread_data *td)
 {
-	(void)td;
+	struct client *client = td->io_ops_data;
+
+	if (!client)
+		return;
+	/* fio forgets an error that it is told to go on after */
+	if (client->error && !td->error)
+		td->error = client->error;
+	flight_close(&client->flight);
+	layout_close(&client->layout);
+	path_close(&client->path);
+	free(client->events);
+	free(client);
+	td->io_ops_data = NULL;
 }

@@ -8,33 +8,229 @@
  * so it is taken from this one.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "../tools/common/failure.h"
 #include "host.h"
 #include "job.h"
 #include "options.h"
 
+#define FLAGS	 (FIO_SYNCIO | FIO_NOIO | FIO_NOSTATS)
+#define TASKS	 (TD_F_DO_VERIFY | TD_F_VER_BACKLOG | TD_F_TRIM_BACKLOG | TD_F_CHECK_RATE)
+#define GRACE_US 30000000ULL /* for clients whose runtime= began later than the server's */
+
+struct server {
+	struct thread_data *td;
+	struct settings settings;
+	struct host *host;
+};
+
+/* --- what fio is to know of the job ---------------------------------------------- */
+
+static void take_tasks_away(struct thread_data *td)
+{
+	struct thread_options *o = &td->o;
+
+	td->flags |= (uint64_t)FLAGS << TD_ENG_FLAG_SHIFT;
+	td->flags &= ~(uint64_t)TASKS;
+	o->td_ddir = TD_DDIR_READ;
+	for_each_rw_ddir(ddir) o->min_bs[ddir] = o->max_bs[ddir] = 1;
+	o->verify = VERIFY_NONE;
+	o->verify_async = 0;
+	o->fsync_blocks = o->fdatasync_blocks = o->sync_file_range = 0;
+	o->end_fsync = o->fsync_on_close = 0;
+	o->barrier_blocks = 0;
+	o->thinktime = 0;
+	o->number_ios = 0;
+	o->latency_target = 0;
+	o->continue_on_error = ERROR_TYPE_NONE;
+	o->read_iolog_file = NULL;
+}
+
 int server_setup(struct thread_data *td)
 {
-	(void)td;
+	take_tasks_away(td);
 	return 0;
+}
+
+/* --- memory ---------------------------------------------------------------------- */
+
+/* NULL: memory that has no file. */
+static const char *file_name(struct thread_data *td)
+{
+	if (td->o.filename &&
+	    (!strcmp(td->o.filename, "malloc") || !strcmp(td->o.filename, "hugepages")))
+		return NULL;
+	if (td->o.filename || fio_option_is_set(&td->o, filename_format))
+		return td->files[0]->file_name;
+	return NULL;
+}
+
+/* 0: it was not given; fio itself puts -1 then. */
+static uint64_t bytes_given(const struct thread_data *td)
+{
+	return td->o.size == -1ULL ? 0 : td->o.size;
+}
+
+static int check_memory(struct thread_data *td, const char *file)
+{
+	if (td->o.size_percent)
+		return failure_set(
+			EXIT_WRONG_USAGE, "options",
+			"size=%u%%: expected bytes; a server without size= offers all of "
+			"its file",
+			td->o.size_percent);
+	if (file && td->files_index > 1)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "filename=%s: a server has one file, not %u", td->o.filename,
+				   td->files_index);
+	if (!file && get_start_offset(td, td->files[0]))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "offset=: a server without filename= has no memory before its "
+				   "own; give it offset=0");
+	if ((!file || access(file, F_OK)) && !bytes_given(td))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "no size: give size=, how much memory the server is to offer");
+	return 0;
+}
+
+/* The memory as target.h has it spelled; the caller frees it. NULL, with the sentence. */
+static char *memory(struct thread_data *td)
+{
+	const char *file = file_name(td);
+	const char *here = file && !strchr(file, '/') ? "./" : "";
+	const char *kind =
+		td->o.filename && !strcmp(td->o.filename, "hugepages") ? "hugepages" : "dram";
+	char *text = NULL;
+	int ret;
+
+	if (check_memory(td, file))
+		return NULL;
+	if (!file)
+		ret = asprintf(&text, "%s:%" PRIu64, kind, bytes_given(td));
+	else if (!access(file, F_OK))
+		ret = asprintf(&text, "%s%s", here, file);
+	else
+		ret = asprintf(&text, "%s%s:%" PRIu64, here, file, bytes_given(td));
+	if (ret >= 0)
+		return text;
+	failure_set(EXIT_RUN_FAILED, "open", "out of memory");
+	return NULL;
+}
+
+/* Where several servers have one file, each has a part of its own. */
+static uint64_t offset(struct thread_data *td)
+{
+	uint64_t bytes = get_start_offset(td, td->files[0]);
+
+	if (file_name(td) && !td->o.offset_increment && !td->o.offset_increment_percent)
+		bytes += td->subjob_number * bytes_given(td);
+	return bytes;
+}
+
+/* --- when it is over ------------------------------------------------------------- */
+
+/* The clients are jobs of the same run, and all of them have ended. */
+static bool nobody_comes(const struct thread_data *td)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < thread_number; i++) {
+		const struct thread_data *other = tnumber_to_td(i);
+
+		if (other == td || td_ioengine_flagged((struct thread_data *)other, FIO_NOIO) ||
+		    !other->o.ioengine || strncmp(other->o.ioengine, "librpma", 7) != 0)
+			continue;
+		if (other->runstate < TD_EXITED)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static bool stopped(void *arg)
+{
+	const struct server *server = arg;
+	struct thread_data *td = server->td;
+	uint64_t limit_us = td->o.timeout + td->o.ramp_time;
+	uint64_t passed_us;
+	bool alone;
+
+	if (td->terminate || !server->host) /* without it, the run has not begun */
+		return td->terminate;
+	alone = !host_clients(server->host);
+	if (alone && nobody_comes(td))
+		return true;
+	if (!td->o.timeout)
+		return false;
+	passed_us = utime_since_now(&td->epoch);
+	return passed_us >= limit_us && (alone || passed_us >= limit_us + GRACE_US);
+}
+
+/* --- the hooks ------------------------------------------------------------------- */
+
+static int open_server(struct server *server)
+{
+	struct thread_data *td = server->td;
+	struct host_cfg cfg = {
+		.settings = &server->settings,
+		.offset = offset(td),
+		.bytes = bytes_given(td),
+		.depth = (uint16_t)min(td->o.iodepth, (unsigned)HELLO_DEPTH_MAX),
+		.stopped = stopped,
+		.arg = server,
+	};
+	char *target;
+	int ret = options_settle(td, &server->settings);
+
+	if (ret)
+		return ret;
+	target = memory(td);
+	if (!target)
+		return -EINVAL;
+	cfg.target = target;
+	ret = host_open(&server->host, &cfg);
+	free(target);
+	return ret;
 }
 
 int server_init(struct thread_data *td)
 {
-	failure_set(EXIT_INTERNAL, "server", "not there yet");
-	return job_failed(td);
+	struct server *server = calloc(1, sizeof(*server));
+
+	if (!server) {
+		failure_set(EXIT_RUN_FAILED, "open", "out of memory");
+		return job_failed(td);
+	}
+	td->io_ops_data = server; /* server_cleanup() frees it, also half built */
+	server->td = td;
+	if (open_server(server))
+		return job_failed(td);
+	take_tasks_away(td);
+	td->o.iodepth = 1; /* fio would say so itself, on stdout */
+	return 0;
 }
 
 enum fio_q_status server_queue(struct thread_data *td, struct io_u *io_u)
 {
+	struct server *server = td->io_ops_data;
+
 	(void)io_u;
+	if (host_serve(server->host))
+		job_failed(td);
 	td->done = 1;
 	return FIO_Q_COMPLETED;
 }
 
 void server_cleanup(struct thread_data *td)
 {
-	(void)td;
+	struct server *server = td->io_ops_data;
+
+	if (!server)
+		return;
+	host_close(&server->host);
+	free(server);
+	td->io_ops_data = NULL;
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job_client.h -- a job that does I/O to the region of a server: what it has
+ * between its begin, in job_client.c, and its end, and moves in job_io.c.
+ */
+#ifndef JOB_CLIENT_H
+#define JOB_CLIENT_H
+
+#include "flight.h"
+#include "job.h"
+#include "layout.h"
+#include "options.h"
+#include "path.h"
+
+struct client {
+	struct thread_data *td;
+	struct settings settings;
+	struct path path;
+	struct flight *flight;
+	struct layout layout;
+	struct io_u **events; /* what the last getevents found, iodepth of them */
+	int error;	      /* errno that the job ends with: no more is done; 0: it goes on */
+};
+
+#endif /* JOB_CLIENT_H */

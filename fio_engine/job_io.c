@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job_io.c -- what a client does for fio between its begin and its end: takes
+ * io_us, posts them, hands them back.
+ *
+ * An error that fio is to go on after is handed back with its io_u, and the
+ * connection made anew. After any other one the job ends: the first io_u that
+ * failed has the error, and fio says it once; the others go back with nothing
+ * done.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tools/common/failure.h"
+#include "job_client.h"
+
+static bool goes_on_after(struct thread_data *td, enum fio_ddir ddir, int error)
+{
+	return td_non_fatal_error(td, td_error_type(ddir, error), error);
+}
+
+/* Says why; nothing more is done, whatever fio would go on after. */
+static void give_up(struct client *client)
+{
+	client->error = job_failed(client->td);
+	fio_mark_td_terminate(client->td);
+}
+
+/* --- one io_u -------------------------------------------------------------------- */
+
+/* fio's stamps: an io_u is under way from here on. */
+static void stamp(struct thread_data *td, struct io_u *io_u)
+{
+	if (!fio_fill_issue_time(td))
+		return;
+	fio_gettime(&io_u->issue_time, NULL);
+	if (td->o.read_iolog_file)
+		td->last_issue = io_u->issue_time;
+}
+
+static void posting(void *arg, struct operation *operation)
+{
+	struct client *client = arg;
+
+	stamp(client->td, operation->owner);
+	io_u_queued(client->td, operation->owner);
+}
+
+static enum operation_kind kind_of(enum fio_ddir ddir)
+{
+	if (ddir == DDIR_READ)
+		return OPERATION_READ;
+	return ddir == DDIR_WRITE ? OPERATION_WRITE : OPERATION_TRIM;
+}
+
+/* fio keeps to the sizes of files by itself, but where a log says what to do. */
+static bool within_its_file(const struct client *client, const struct io_u *io_u)
+{
+	uint64_t size = client->layout.sizes[io_u->file->fileno];
+
+	return io_u->offset <= size && io_u->xfer_buflen <= size - io_u->offset;
+}
+
+static void fill(struct client *client, const struct io_u *io_u, struct operation *operation)
+{
+	operation->kind = kind_of(io_u->ddir);
+	operation->begin = client->layout.files[io_u->file->fileno] + io_u->offset;
+	operation->bytes = (uint32_t)io_u->xfer_buflen;
+	operation->local_offset = 0;
+	if (operation->kind != OPERATION_TRIM)
+		operation->local_offset =
+			(size_t)((const char *)io_u->xfer_buf - client->path.buffer_memory);
+	operation->error = 0;
+	operation->status = IBV_WC_SUCCESS;
+}
+
+/* Gives the io_u what has become of it; false: its error ends the job. */
+static bool finish(struct client *client, struct io_u *io_u, int error)
+{
+	if (client->error) { /* fio has been told: this one was not done, and that is all */
+		io_u->error = 0;
+		io_u->resid = io_u->xfer_buflen;
+		io_u->end_io = NULL;
+		return true;
+	}
+	io_u->error = (unsigned)error;
+	if (!error || goes_on_after(client->td, io_u->ddir, error))
+		return true;
+	client->error = error;
+	return false;
+}
+
+/* For what completes in queue: of those fio says no details. */
+static enum fio_q_status complete(struct client *client, struct io_u *io_u, int error)
+{
+	if (!finish(client, io_u, error)) {
+		char *details = client_errdetails(io_u);
+
+		log_err("librpma: %s: %s: %s\n", client->td->o.name, io_ddir_name(io_u->ddir),
+			details ? details : strerror(error));
+		free(details);
+	}
+	return FIO_Q_COMPLETED;
+}
+
+/* --- queue ----------------------------------------------------------------------- */
+
+/* Where the connection is gone, and the job is to go on: makes it anew. */
+static bool usable(struct client *client)
+{
+	if (client->error)
+		return false;
+	if (!flight_broken(client->flight) || !client->td->o.continue_on_error)
+		return true;
+	flight_abandon(client->flight, EIO);
+	if (!path_reconnect(&client->path))
+		return true;
+	give_up(client);
+	return false;
+}
+
+/* fsync and its like complete in here, or fio would ask for each of them twice. */
+static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
+{
+	int ret = 0;
+
+	if (flight_added(client->flight))
+		return FIO_Q_BUSY;
+	stamp(client->td, io_u);
+	if (client->settings.flush != FLUSH_NONE)
+		ret = flight_sync(client->flight);
+	return complete(client, io_u, ret ? EIO : 0);
+}
+
+/* With sync=1 a write, or a read, is over when queue returns. */
+static enum fio_q_status do_now(struct client *client, struct io_u *io_u)
+{
+	struct operation *operation = io_u->engine_data;
+
+	flight_commit(client->flight, posting, client);
+	while (flight_done(client->flight) != operation)
+		flight_wait(client->flight, 1, UINT64_MAX);
+	return complete(client, io_u, operation->error);
+}
+
+/* All before a barrier is done, and durable where the policy makes it so. */
+static bool barrier_passed(struct client *client, int *error)
+{
+	if (flight_added(client->flight) || flight_out(client->flight))
+		return false;
+	if (client->settings.flush != FLUSH_NONE && flight_dirty(client->flight))
+		*error = flight_sync(client->flight) ? EIO : 0;
+	return true;
+}
+
+enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
+{
+	struct client *client = td->io_ops_data;
+	int error = 0;
+
+	if (!usable(client)) {
+		io_u->error = (unsigned)client->error;
+		return FIO_Q_COMPLETED;
+	}
+	if (ddir_sync(io_u->ddir))
+		return sync_now(client, io_u);
+	if ((io_u->flags & IO_U_F_BARRIER) && !barrier_passed(client, &error))
+		return FIO_Q_BUSY;
+	if (!error && !within_its_file(client, io_u)) {
+		failure_set(EXIT_RUN_FAILED, "queue", "%llu bytes at %llu are beyond the file",
+			    io_u->xfer_buflen, io_u->offset);
+		error = EINVAL;
+	}
+	if (error)
+		return complete(client, io_u, error);
+	fill(client, io_u, io_u->engine_data);
+	if (!flight_add(client->flight, io_u->engine_data))
+		return FIO_Q_BUSY;
+	return td->o.sync_io ? do_now(client, io_u) : FIO_Q_QUEUED;
+}
+
+int client_commit(struct thread_data *td)
+{
+	struct client *client = td->io_ops_data;
+	uint32_t added = flight_added(client->flight);
+
+	if (!added)
+		return 0;
+	flight_commit(client->flight, posting, client);
+	io_u_mark_submit(td, added);
+	return 0;
+}
+
+/* --- completions ----------------------------------------------------------------- */
+
+int client_getevents(struct thread_data *td, unsigned min, unsigned max,
+		     const struct timespec *timeout)
+{
+	struct client *client = td->io_ops_data;
+	uint64_t timeout_ns = UINT64_MAX;
+	unsigned count = 0;
+
+	if (timeout)
+		timeout_ns = (uint64_t)timeout->tv_sec * 1000000000 + (uint64_t)timeout->tv_nsec;
+	if (min)
+		flight_wait(client->flight, min, timeout_ns);
+	else
+		flight_poll(client->flight);
+	while (count < max) {
+		struct operation *operation = flight_done(client->flight);
+
+		if (!operation)
+			break;
+		client->events[count] = operation->owner;
+		finish(client, client->events[count++], operation->error);
+	}
+	return (int)count;
+}
+
+struct io_u *client_event(struct thread_data *td, int number)
+{
+	struct client *client = td->io_ops_data;
+
+	return client->events[number];
+}
+
+/* What fio prints behind "fio: " and frees. */
+char *client_errdetails(const struct io_u *io_u)
+{
+	const struct operation *operation = io_u->engine_data;
+	const char *sentence = failure_get()->text;
+	char *text = NULL;
+	int ret;
+
+	if (ddir_rw(io_u->ddir) && operation->status != IBV_WC_SUCCESS)
+		ret = asprintf(&text, "librpma: completion with %s (vendor error 0x%x)%s%s",
+			       link_wc_status_name(operation->status), operation->vendor_error,
+			       *sentence ? ": " : "", sentence);
+	else
+		ret = asprintf(&text, "librpma: %s",
+			       *sentence ? sentence : strerror((int)io_u->error));
+	return ret < 0 ? NULL : text;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * layout.c -- arithmetic on sizes; see layout.h.
+ */
+#include "layout.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tools/common/failure.h"
+#include "../tools/common/units.h"
+
+#define ALIGNMENT 8 /* of an atomic write */
+
+static uint64_t aligned_down(uint64_t bytes)
+{
+	return bytes / ALIGNMENT * ALIGNMENT;
+}
+
+/* From the begin of the first file to the end of the last; UINT64_MAX: more than there can be. */
+static uint64_t bytes_wanted(const struct layout_wish *wish)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < wish->files; i++) {
+		uint64_t begin = aligned_down(end + ALIGNMENT - 1);
+
+		if (begin < end || wish->file_bytes[i] > UINT64_MAX - ALIGNMENT - begin)
+			return UINT64_MAX;
+		end = begin + wish->file_bytes[i];
+	}
+	return end;
+}
+
+static bool splits(const struct layout_wish *wish, uint64_t part_bytes)
+{
+	if (wish->use != REGION_AUTO || wish->jobs < 2)
+		return wish->use == REGION_SPLIT;
+	return !wish->placed && bytes_wanted(wish) <= part_bytes;
+}
+
+static int too_small(const struct layout *layout, const struct layout_wish *wish,
+		     uint64_t region_bytes)
+{
+	char wanted[UNITS_TEXT_BYTES], has[UNITS_TEXT_BYTES];
+
+	units_print_size(bytes_wanted(wish), wanted);
+	units_print_size(region_bytes, has);
+	if (layout->split)
+		failure_set(EXIT_RUN_FAILED, "layout",
+			    "each of %u jobs uses %s, but the server's region has %s for all: "
+			    "give less size=, the server more, or region=shared",
+			    wish->jobs, wanted, has);
+	else
+		failure_set(EXIT_RUN_FAILED, "layout",
+			    "the job uses %s, but the server's region has %s: give less size=, "
+			    "or the server more",
+			    wanted, has);
+	return -ENOSPC;
+}
+
+/* Where no size is given, each file has an equal share of the part. */
+static void place_files(struct layout *layout, const struct layout_wish *wish, bool given)
+{
+	uint64_t share = layout->bytes;
+	uint64_t next = 0;
+
+	if (layout->count > 1)
+		share = aligned_down(share / layout->count);
+	for (size_t i = 0; i < layout->count; i++) {
+		layout->files[i] = layout->base + next;
+		layout->sizes[i] = given ? wish->file_bytes[i] : share;
+		next = aligned_down(next + layout->sizes[i] + ALIGNMENT - 1);
+	}
+}
+
+int layout_open(struct layout *layout, const struct layout_wish *wish, uint64_t region_bytes)
+{
+	uint64_t part_bytes = aligned_down(region_bytes / (wish->jobs ? wish->jobs : 1));
+	struct layout made = {.split = splits(wish, part_bytes), .count = wish->files};
+	uint64_t wanted = bytes_wanted(wish);
+
+	made.bytes = made.split ? part_bytes : region_bytes;
+	made.base = made.split ? wish->job * part_bytes : 0;
+	if (wanted > made.bytes || made.bytes < wish->files * ALIGNMENT)
+		return too_small(&made, wish, region_bytes);
+	made.files = calloc(wish->files, sizeof(*made.files));
+	made.sizes = calloc(wish->files, sizeof(*made.sizes));
+	if (!made.files || !made.sizes) {
+		layout_close(&made);
+		failure_set(EXIT_RUN_FAILED, "layout", "out of memory for %zu files", wish->files);
+		return -ENOMEM;
+	}
+	place_files(&made, wish, wanted > 0);
+	*layout = made;
+	return 0;
+}
+
+void layout_close(struct layout *layout)
+{
+	free(layout->files);
+	free(layout->sizes);
+	memset(layout, 0, sizeof(*layout));
+}

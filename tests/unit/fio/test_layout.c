@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_layout.c -- where files lie in a region, by the arithmetic of layout.h.
+ */
+#include <errno.h>
+
+#include "common/failure.h"
+#include "fio_engine/layout.h"
+#include "test.h"
+
+#define MIB (1ULL << 20)
+
+static void files_follow_each_other(void **state)
+{
+	const uint64_t bytes[] = {100, 16, 8};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 3};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 4096), 0);
+	assert_false(layout.split);
+	assert_int_equal(layout.files[0], 0);
+	assert_int_equal(layout.files[1], 104);
+	assert_int_equal(layout.files[2], 120);
+	assert_int_equal(layout.sizes[0], 100);
+	assert_int_equal(layout.sizes[2], 8);
+	layout_close(&layout);
+}
+
+static void files_without_a_size_share_what_there_is(void **state)
+{
+	const uint64_t bytes[] = {0, 0, 0};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 3};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 100), 0);
+	assert_int_equal(layout.sizes[0], 32);
+	assert_int_equal(layout.files[2], 64);
+	assert_int_equal(layout.sizes[2], 32);
+	layout_close(&layout);
+}
+
+static void one_file_without_a_size_is_the_region(void **state)
+{
+	const uint64_t bytes[] = {0};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 1};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 1001), 0);
+	assert_int_equal(layout.files[0], 0);
+	assert_int_equal(layout.sizes[0], 1001);
+	layout_close(&layout);
+}
+
+static void jobs_have_parts_of_their_own_where_they_fit(void **state)
+{
+	const uint64_t bytes[] = {MIB};
+	const struct layout_wish wish = {REGION_AUTO, 3, 4, false, bytes, 1};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 4 * MIB), 0);
+	assert_true(layout.split);
+	assert_int_equal(layout.base, 3 * MIB);
+	assert_int_equal(layout.files[0], 3 * MIB);
+	assert_int_equal(layout.bytes, MIB);
+	layout_close(&layout);
+}
+
+static void part_begins_where_an_atomic_write_can(void **state)
+{
+	const uint64_t bytes[] = {0};
+	const struct layout_wish wish = {REGION_SPLIT, 1, 3, false, bytes, 1};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 100), 0);
+	assert_int_equal(layout.files[0], 32);
+	assert_int_equal(layout.sizes[0], 32);
+	layout_close(&layout);
+}
+
+static void jobs_share_the_region_where_parts_are_too_small(void **state)
+{
+	const uint64_t bytes[] = {4 * MIB};
+	const struct layout_wish wish = {REGION_AUTO, 3, 4, false, bytes, 1};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 4 * MIB), 0);
+	assert_false(layout.split);
+	assert_int_equal(layout.files[0], 0);
+	layout_close(&layout);
+}
+
+static void jobs_that_are_placed_share_the_region(void **state)
+{
+	const uint64_t bytes[] = {MIB};
+	const struct layout_wish wish = {REGION_AUTO, 1, 4, true, bytes, 1};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 4 * MIB), 0);
+	assert_false(layout.split);
+	assert_int_equal(layout.base, 0);
+	layout_close(&layout);
+}
+
+static void wish_for_shared_is_followed(void **state)
+{
+	const uint64_t bytes[] = {MIB};
+	const struct layout_wish wish = {REGION_SHARED, 1, 4, false, bytes, 1};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 4 * MIB), 0);
+	assert_int_equal(layout.files[0], 0);
+	layout_close(&layout);
+}
+
+static void what_does_not_fit_is_refused_with_both_sizes(void **state)
+{
+	const uint64_t bytes[] = {MIB, MIB + 1};
+	const struct layout_wish whole = {REGION_SHARED, 0, 1, false, bytes, 2};
+	const struct layout_wish part = {REGION_SPLIT, 0, 2, false, bytes, 2};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &whole, 2 * MIB), -ENOSPC);
+	assert_non_null(strstr(failure_get()->text, "2097153 B"));
+	assert_non_null(strstr(failure_get()->text, "2 MiB"));
+	assert_int_equal(layout_open(&layout, &part, 4 * MIB), -ENOSPC);
+	assert_non_null(strstr(failure_get()->text, "region=shared"));
+}
+
+static void sizes_beyond_all_numbers_are_refused(void **state)
+{
+	const uint64_t bytes[] = {UINT64_MAX - 4, UINT64_MAX - 4};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 2};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, MIB), -ENOSPC);
+}
+
+static void more_files_than_the_region_has_room_for_are_refused(void **state)
+{
+	const uint64_t bytes[3] = {0};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 3};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 16), -ENOSPC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_follow_each_other),
+		cmocka_unit_test(files_without_a_size_share_what_there_is),
+		cmocka_unit_test(one_file_without_a_size_is_the_region),
+		cmocka_unit_test(jobs_have_parts_of_their_own_where_they_fit),
+		cmocka_unit_test(part_begins_where_an_atomic_write_can),
+		cmocka_unit_test(jobs_share_the_region_where_parts_are_too_small),
+		cmocka_unit_test(jobs_that_are_placed_share_the_region),
+		cmocka_unit_test(wish_for_shared_is_followed),
+		cmocka_unit_test(what_does_not_fit_is_refused_with_both_sizes),
+		cmocka_unit_test(sizes_beyond_all_numbers_are_refused),
+		cmocka_unit_test(more_files_than_the_region_has_room_for_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
