@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_world.c -- the server's thread, its clock and its words; the guests.
+ */
+#include "host_world.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/common/failure.h"
+
+#define LIMIT_MS 20000 /* for what has to happen */
+
+static struct {
+	struct settings settings;
+	struct host *host;
+	pthread_t thread;
+	bool running;
+	atomic_bool stop;
+	int ret;
+	struct failure failure;
+	int words; /* stderr of the test */
+	int stderr_fd;
+	struct rpma_peer *peer; /* of the guests */
+} world;
+static atomic_llong shift_ns;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int ret = __real_clock_gettime(clock, now);
+	long long ns = now->tv_nsec + atomic_load(&shift_ns);
+
+	now->tv_sec += (time_t)(ns / 1000000000);
+	now->tv_nsec = (long)(ns % 1000000000);
+	return ret;
+}
+
+void world_pass_ms(int64_t ms)
+{
+	atomic_fetch_add(&shift_ns, ms * 1000000);
+}
+
+/* --- the server ----------------------------------------------------------- */
+
+static void hear(void)
+{
+	world.words = memfd_create("stderr", MFD_CLOEXEC);
+	world.stderr_fd = dup(2);
+	assert_true(world.words >= 0 && world.stderr_fd >= 0);
+	assert_int_equal(dup2(world.words, 2), 2);
+}
+
+static void hear_no_more(void)
+{
+	if (world.words <= 0)
+		return;
+	dup2(world.stderr_fd, 2);
+	close(world.stderr_fd);
+	close(world.words);
+	world.words = 0;
+}
+
+unsigned world_count(const char *part)
+{
+	char text[65536];
+	ssize_t len = pread(world.words, text, sizeof(text) - 1, 0);
+	unsigned count = 0;
+
+	text[len > 0 ? len : 0] = '\0';
+	for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+		count++;
+	return count;
+}
+
+static void moment(int *left_ms)
+{
+	assert_true(*left_ms > 0);
+	*left_ms -= 5;
+	poll(NULL, 0, 5);
+}
+
+void world_said(const char *part)
+{
+	int left_ms = LIMIT_MS;
+
+	while (world_count(part) == 0)
+		moment(&left_ms);
+}
+
+void world_wait_clients(unsigned count)
+{
+	int left_ms = LIMIT_MS;
+
+	while (host_clients(world.host) != count)
+		moment(&left_ms);
+}
+
+static bool is_stopped(void *arg)
+{
+	(void)arg;
+	return atomic_load(&world.stop);
+}
+
+static void *serve(void *arg)
+{
+	(void)arg;
+	failure_get()->text[0] = '\0';
+	world.ret = host_serve(world.host);
+	world.failure = *failure_get();
+	return NULL;
+}
+
+void world_begin(const struct world_cfg *cfg)
+{
+	char dram[32];
+	const struct host_cfg host_cfg = {
+		.settings = &world.settings,
+		.target = cfg->target != NULL ? cfg->target : dram,
+		.offset = cfg->offset,
+		.bytes = cfg->bytes,
+		.stopped = is_stopped,
+	};
+
+	snprintf(dram, sizeof(dram), "dram:%u", WORLD_BYTES);
+	world.settings = (struct settings){.role = ROLE_SERVER,
+					   .method = cfg->method,
+					   .address = "127.0.0.1",
+					   .poll = cfg->poll,
+					   .clients = cfg->clients};
+	if (cfg->allow != NULL)
+		assert_int_equal(allow_add(&world.settings.allow, cfg->allow), 0);
+	atomic_store(&world.stop, false);
+	hear();
+	if (host_open(&world.host, &host_cfg) != 0)
+		fail_msg("%s", failure_get()->text);
+	assert_int_equal(pthread_create(&world.thread, NULL, serve, NULL), 0);
+	world.running = true;
+}
+
+int world_end(void)
+{
+	assert_int_equal(pthread_join(world.thread, NULL), 0);
+	world.running = false;
+	host_close(&world.host);
+	return world.ret;
+}
+
+void world_stop(void)
+{
+	atomic_store(&world.stop, true);
+}
+
+const char *world_failure(void)
+{
+	return world.failure.text;
+}
+
+int world_clear(void **state)
+{
+	(void)state;
+	world_stop();
+	if (world.running)
+		world_end();
+	hear_no_more();
+	rpma_peer_delete(&world.peer);
+	return 0;
+}
+
+/* --- guests --------------------------------------------------------------- */
+
+static int post_answers(struct rpma_conn_req *req, void *arg)
+{
+	struct guest *g = arg;
+	int ret = 0;
+
+	for (uintptr_t i = 0; ret == 0 && i < GUEST_DEPTH; i++)
+		ret = rpma_conn_req_recv(req, g->mr, i * PERSIST_ANSWER_BYTES, PERSIST_ANSWER_BYTES,
+					 (const void *)i);
+	return ret;
+}
+
+static void take_reply(struct guest *g)
+{
+	const void *bytes;
+	size_t len;
+
+	assert_int_equal(link_greeting(g->link, &bytes, &len), 0);
+	assert_int_equal(greeting_decode_reply(bytes, len, &g->reply), 0);
+	if (g->reply.answer != GREETING_WELCOME)
+		return;
+	assert_int_equal(offer_decode(g->reply.word, &g->offer), 0);
+	if (g->reply.mr_desc_bytes > 0)
+		assert_int_equal(rpma_mr_remote_from_descriptor(g->reply.mr_desc,
+								g->reply.mr_desc_bytes, &g->remote),
+				 0);
+}
+
+struct guest *guest_knock(const void *bytes, size_t len)
+{
+	struct guest *g = calloc(1, sizeof(*g));
+	const struct link_lane lane = {.sq_size = 2 * GUEST_DEPTH,
+				       .cq_size = 3 * GUEST_DEPTH,
+				       .rq_size = GUEST_DEPTH,
+				       .post = post_answers,
+				       .arg = g};
+	const struct link_cfg cfg = {.peer_name = "the server", .stop_fd = -1, .lane = &lane};
+	char device[64];
+
+	assert_non_null(g);
+	if (world.peer == NULL)
+		assert_int_equal(link_open_device("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_REMOTE,
+						  &world.peer, device),
+				 0);
+	assert_int_equal(
+		rpma_mr_reg(world.peer, g->memory, sizeof(g->memory),
+			    RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_WRITE_SRC,
+			    &g->mr),
+		0);
+	if (link_connect(&g->link, world.peer, "127.0.0.1", host_port(world.host), &cfg, bytes,
+			 len) == 0)
+		take_reply(g);
+	return g;
+}
+
+struct guest *guest_open(const struct hello *hello)
+{
+	uint8_t bytes[GREETING_REQUEST_BYTES];
+
+	hello_encode(hello, bytes);
+	return guest_knock(bytes, sizeof(bytes));
+}
+
+void guest_close(struct guest *g)
+{
+	rpma_mr_remote_delete(&g->remote);
+	link_close(&g->link);
+	rpma_mr_dereg(&g->mr);
+	free(g);
+}
+
+/* The next completion; it has to come. */
+static struct ibv_wc completion(struct guest *g)
+{
+	struct ibv_wc wc;
+	int left_ms = LIMIT_MS;
+
+	while (rpma_cq_get_wc(link_cq(g->link), 1, &wc, NULL) != 0)
+		moment(&left_ms);
+	return wc;
+}
+
+#define GOODBYE 1000
+
+void guest_leave(struct guest *g)
+{
+	struct ibv_wc wc;
+	int ret = rpma_send(link_conn(g->link), NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
+			    (const void *)(uintptr_t)GOODBYE);
+
+	assert_int_equal(ret, 0);
+	do {
+		wc = completion(g);
+	} while (wc.status == IBV_WC_SUCCESS && wc.wr_id != GOODBYE);
+	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	guest_close(g);
+}
+
+#define OUT (GUEST_DEPTH * PERSIST_ANSWER_BYTES)
+
+void guest_send(struct guest *g, const void *bytes, size_t len)
+{
+	memcpy(g->memory + OUT, bytes, len);
+	assert_int_equal(
+		rpma_send(link_conn(g->link), g->mr, OUT, len, RPMA_F_COMPLETION_ALWAYS, NULL), 0);
+	completion(g);
+}
+
+void guest_ask(struct guest *g, uint32_t slot, uint64_t offset, uint64_t length)
+{
+	const struct persist_request request = {slot, offset, length};
+	uint8_t *at = g->memory + OUT + (size_t)(slot % GUEST_DEPTH) * PERSIST_REQUEST_BYTES;
+
+	persist_encode_request(&request, at);
+	assert_int_equal(rpma_send(link_conn(g->link), g->mr, (size_t)(at - g->memory),
+				   PERSIST_REQUEST_BYTES, RPMA_F_COMPLETION_ALWAYS, NULL),
+			 0);
+}
+
+void guest_number(struct guest *g, uint32_t number)
+{
+	assert_int_equal(rpma_write_with_imm(link_conn(g->link), NULL, 0, NULL, 0, 0,
+					     RPMA_F_COMPLETION_ALWAYS, number, NULL),
+			 0);
+}
+
+struct persist_answer guest_answer(struct guest *g)
+{
+	struct persist_answer answer = {0};
+	struct ibv_wc wc;
+	size_t at;
+
+	do { /* what it sent itself completes too */
+		wc = completion(g);
+	} while (wc.status == IBV_WC_SUCCESS && wc.opcode != IBV_WC_RECV);
+	at = (size_t)wc.wr_id * PERSIST_ANSWER_BYTES;
+
+	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	assert_int_equal(wc.opcode, IBV_WC_RECV);
+	assert_int_equal(persist_decode_answer(g->memory + at, wc.byte_len, &answer), 0);
+	assert_int_equal(rpma_recv(link_conn(g->link), g->mr, at, PERSIST_ANSWER_BYTES,
+				   (const void *)(uintptr_t)wc.wr_id),
+			 0);
+	return answer;
+}
+
+void guest_is_dropped(struct guest *g)
+{
+	int left_ms = LIMIT_MS;
+
+	while (link_alive(g->link, 0))
+		moment(&left_ms);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_hello.c -- hello and offer within the greeting, against good and foreign
+ * numbers. Where the bytes lie is the greeting's layout, which other versions of
+ * the engine read too: they are written down here.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fio_engine/hello.h"
+#include "test.h"
+
+static const struct hello sample = {.method = METHOD_GPSPM,
+				    .job = 0x102,
+				    .jobs = 0x304,
+				    .depth = 0x506,
+				    .imm_bytes = 0x708090a};
+static const uint8_t sample_bytes[GREETING_REQUEST_BYTES] = {
+	'r', 'p', 'm', 'a', 't', 'o', 'o', 'l', 2, 0, 4, 0, /* magic, version, role */
+	2,   1,	  4,   3,				    /* lane */
+	0xa, 9,	  8,   7,   6,	 5,   2,   0,		    /* token */
+};
+static const struct offer sample_offer = {
+	.refusal = REFUSAL_NONE,
+	.method = METHOD_APM,
+	.kind = TARGET_DEVDAX,
+	.persist = PERSIST_LIBPMEM,
+	.direct_write_to_pmem = true,
+	.depth = 512,
+};
+#define SAMPLE_WORD 0xf101020401000200ULL
+
+static void a_hello_comes_back(void **state)
+{
+	uint8_t bytes[56] = {0};
+	enum greeting_answer answer;
+	struct hello got;
+
+	hello_encode(&sample, bytes);
+	assert_memory_equal(bytes, sample_bytes, sizeof(sample_bytes));
+	/* InfiniBand pads with zeros */
+	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), 0);
+	assert_int_equal(answer, GREETING_WELCOME);
+	assert_int_equal(got.method, sample.method);
+	assert_int_equal(got.job, sample.job);
+	assert_int_equal(got.jobs, sample.jobs);
+	assert_int_equal(got.depth, sample.depth);
+	assert_int_equal(got.imm_bytes, sample.imm_bytes);
+}
+
+static void bytes_of_another_are_told_apart(void **state)
+{
+	uint8_t bytes[GREETING_REQUEST_BYTES];
+	enum greeting_answer answer;
+	struct hello got;
+
+	memcpy(bytes, sample_bytes, sizeof(bytes));
+	bytes[8] = GREETING_VERSION + 1;
+	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), 0);
+	assert_int_equal(answer, GREETING_WRONG_VERSION);
+	bytes[8] = GREETING_VERSION;
+	bytes[10] = GREETING_PING;
+	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), 0);
+	assert_int_equal(answer, GREETING_OTHER_TOOL);
+	bytes[0] = 'R';
+	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), -EPROTO);
+	for (size_t len = 0; len < sizeof(sample_bytes); len++)
+		assert_int_equal(hello_decode(sample_bytes, len, &got, &answer), -EPROTO);
+}
+
+static void what_no_client_means_is_no_hello(void **state)
+{
+	static const struct hello bad[] = {
+		{.method = METHOD_ANY, .jobs = 1, .depth = 1},
+		{.method = METHODS, .jobs = 1, .depth = 1},
+		{.method = METHOD_APM, .job = 0, .jobs = 0},
+		{.method = METHOD_APM, .job = 4, .jobs = 4},
+		{.method = METHOD_GPSPM, .jobs = 1, .depth = 0},
+		{.method = METHOD_APM, .jobs = 1, .depth = 8, .imm_bytes = 4096},
+	};
+	uint8_t bytes[GREETING_REQUEST_BYTES];
+	enum greeting_answer answer;
+	struct hello got;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		hello_encode(&bad[i], bytes);
+		assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), -EPROTO);
+	}
+	/* what is kept for later is 0 now */
+	memcpy(bytes, sample_bytes, sizeof(bytes));
+	bytes[23] = 1;
+	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), -EPROTO);
+}
+
+static void an_offer_comes_back(void **state)
+{
+	struct offer got;
+
+	assert_true(offer_encode(&sample_offer) == SAMPLE_WORD);
+	assert_int_equal(offer_decode(SAMPLE_WORD, &got), 0);
+	assert_int_equal(got.refusal, REFUSAL_NONE);
+	assert_int_equal(got.method, METHOD_APM);
+	assert_int_equal(got.kind, TARGET_DEVDAX);
+	assert_int_equal(got.persist, PERSIST_LIBPMEM);
+	assert_true(got.direct_write_to_pmem);
+	assert_int_equal(got.depth, 512);
+}
+
+static void no_server_makes_other_offers(void **state)
+{
+	static const uint64_t bad[] = {
+		0, /* of another tool */
+		SAMPLE_WORD & ~(1ULL << 56),
+		(SAMPLE_WORD & ~(0xffULL << 48)) | 2ULL << 48,
+		(SAMPLE_WORD & ~(0xffULL << 40)) | (uint64_t)PERSIST_METHODS << 40,
+		(SAMPLE_WORD & ~(0xffULL << 32)) | (uint64_t)TARGET_KINDS << 32,
+		(SAMPLE_WORD & ~(0xffULL << 24)) | (uint64_t)METHODS << 24,
+		(SAMPLE_WORD & ~(0xffULL << 16)) | (uint64_t)REFUSALS << 16,
+	};
+	struct offer got;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(offer_decode(bad[i], &got), -EPROTO);
+}
+
+static void methods_have_the_names_of_the_option(void **state)
+{
+	assert_string_equal(method_name(METHOD_ANY), "any");
+	assert_string_equal(method_name(METHOD_APM), "apm");
+	assert_string_equal(method_name(METHOD_GPSPM), "gpspm");
+	assert_string_equal(method_name(METHOD_NATIVE), "native");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hello_comes_back),
+		cmocka_unit_test(bytes_of_another_are_told_apart),
+		cmocka_unit_test(what_no_client_means_is_no_hello),
+		cmocka_unit_test(an_offer_comes_back),
+		cmocka_unit_test(no_server_makes_other_offers),
+		cmocka_unit_test(methods_have_the_names_of_the_option),
+	};
+
+	return cmocka_run_group_tests_name("fio.hello", tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_host.c -- the server as clients that keep to the rules see it: what it
+ * offers, what it answers, and when it ends.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "host_world.h"
+
+static const struct world_cfg any_method = {.poll = true};
+static const struct world_cfg by_events = {.poll = false};
+static const struct hello apm = {.method = METHOD_APM, .jobs = 1};
+static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = GUEST_DEPTH};
+static const struct hello numbers = {
+	.method = METHOD_GPSPM, .jobs = 1, .depth = GUEST_DEPTH, .imm_bytes = 8192};
+
+/* What was made durable with msync, as an offset in the mapping it is of. */
+static struct {
+	char *begin;
+	size_t bytes;
+	unsigned calls;
+	int error;
+} synced;
+
+int __wrap_msync(void *at, size_t bytes, int flags);
+int __wrap_msync(void *at, size_t bytes, int flags)
+{
+	assert_int_equal(flags, MS_SYNC);
+	synced.begin = at;
+	synced.bytes = bytes;
+	synced.calls++;
+	errno = synced.error;
+	return synced.error != 0 ? -1 : 0;
+}
+
+/* A read is how the server asks whether a client lives. */
+static atomic_uint questions;
+
+int __real_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
+		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
+		     const void *op_context);
+int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
+		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
+		     const void *op_context);
+int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
+		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
+		     const void *op_context)
+{
+	atomic_fetch_add(&questions, 1);
+	return __real_rpma_read(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
+}
+
+static void the_region_is_told_of(void **state)
+{
+	struct guest *g;
+	size_t bytes;
+
+	world_begin(&any_method);
+	g = guest_open(&apm);
+	assert_int_equal(g->reply.answer, GREETING_WELCOME);
+	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	assert_int_equal(g->offer.method, METHOD_ANY);
+	assert_int_equal(g->offer.kind, TARGET_DRAM);
+	assert_int_equal(g->offer.persist, PERSIST_NOTHING);
+	assert_false(g->offer.direct_write_to_pmem);
+	assert_int_equal(g->offer.depth, HELLO_DEPTH_MIN);
+	assert_int_equal(rpma_mr_remote_get_size(g->remote, &bytes), 0);
+	assert_int_equal(bytes, WORLD_BYTES);
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+	assert_int_equal(world_count("\n"), 1); /* it listens: no more to be said */
+}
+
+static void requests_are_answered_in_their_order(void **state)
+{
+	struct persist_answer answer;
+	struct guest *g = guest_open(&gpspm);
+
+	for (uint32_t round = 0; round < 100; round++) {
+		for (uint32_t i = 0; i < GUEST_DEPTH; i++)
+			guest_ask(g, round + i, i * 4096ULL, 4096);
+		for (uint32_t i = 0; i < GUEST_DEPTH; i++) {
+			answer = guest_answer(g);
+			assert_int_equal(answer.slot, round + i);
+			assert_int_equal(answer.status, PERSIST_DONE);
+		}
+	}
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+static void polling_answers(void **state)
+{
+	world_begin(&any_method);
+	requests_are_answered_in_their_order(state);
+}
+
+static void waiting_for_events_answers(void **state)
+{
+	world_begin(&by_events);
+	requests_are_answered_in_their_order(state);
+}
+
+/* The very range, and nothing that is not of the region. */
+static void what_is_asked_for_is_made_durable(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char path[] = "/tmp/rpma-test-XXXXXX";
+	int fd = mkstemp(path);
+	struct guest *g;
+	char *begin;
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)(8 * page)), 0);
+	close(fd);
+	synced.error = 0;
+	world_begin(&(struct world_cfg){.target = path, .offset = 2 * page, .bytes = 4 * page});
+	assert_int_equal(unlink(path), 0);
+	g = guest_open(&gpspm);
+	assert_int_equal(g->offer.kind, TARGET_FILE);
+	assert_int_equal(g->offer.persist, PERSIST_MSYNC);
+	guest_ask(g, 0, 0, 4 * page);
+	assert_int_equal(guest_answer(g).status, PERSIST_DONE);
+	assert_int_equal(synced.bytes, 4 * page);
+	begin = synced.begin;
+	guest_ask(g, 0, page + 10, 20);
+	assert_int_equal(guest_answer(g).status, PERSIST_DONE);
+	assert_ptr_equal(synced.begin, begin + page);
+	assert_int_equal(synced.bytes, 30);
+	synced.calls = 0;
+	guest_ask(g, 0, 4 * page - 8, 16);
+	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
+	guest_ask(g, 0, UINT64_MAX - 4, 8);
+	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
+	guest_ask(g, 0, 0, 0);
+	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
+	assert_int_equal(synced.calls, 0);
+	synced.error = EIO;
+	guest_ask(g, 0, 0, 8);
+	assert_int_equal(guest_answer(g).status, PERSIST_FAILED);
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+	assert_int_equal(world_count(strerror(EIO)), 1);
+}
+
+static void a_number_stands_for_its_block(void **state)
+{
+	struct persist_answer answer;
+	struct guest *g;
+
+	world_begin(&by_events);
+	g = guest_open(&numbers);
+	for (uint32_t i = 0; i < GUEST_DEPTH; i++)
+		guest_number(g, WORLD_BYTES / 8192 - 1 - i);
+	for (uint32_t i = 0; i < GUEST_DEPTH; i++) {
+		answer = guest_answer(g);
+		assert_int_equal(answer.slot, WORLD_BYTES / 8192 - 1 - i);
+		assert_int_equal(answer.status, PERSIST_DONE);
+	}
+	guest_number(g, WORLD_BYTES / 8192);
+	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
+	guest_number(g, UINT32_MAX);
+	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+/* They are taken, so that more of them can come than there are receives. */
+static void numbers_of_other_methods_are_not_answered(void **state)
+{
+	const struct hello hello = {.method = METHOD_APM, .jobs = 1, .depth = 2};
+	struct guest *g;
+
+	world_begin(&any_method);
+	g = guest_open(&hello);
+	for (uint32_t i = 0; i < GUEST_DEPTH / 2; i++)
+		guest_number(g, i);
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+static void it_ends_when_all_announced_have_left(void **state)
+{
+	const struct hello first = {.method = METHOD_APM, .job = 0, .jobs = 2};
+	const struct hello second = {.method = METHOD_APM, .job = 1, .jobs = 2};
+	struct guest *g;
+
+	world_begin(&any_method);
+	guest_leave(guest_open(&first));
+	world_wait_clients(0);
+	g = guest_open(&second);
+	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+static void it_ends_when_as_many_as_it_was_told_have_left(void **state)
+{
+	const struct world_cfg cfg = {.poll = true, .clients = 3};
+
+	world_begin(&cfg);
+	for (int i = 0; i < 3; i++)
+		guest_leave(guest_open(&gpspm));
+	assert_int_equal(world_end(), 0);
+}
+
+static void several_are_served_at_once(void **state)
+{
+	const struct world_cfg cfg = {.poll = true, .clients = 4};
+	struct guest *g[4];
+
+	world_begin(&cfg);
+	for (int i = 0; i < 4; i++)
+		g[i] = guest_open(i == 0 ? &apm : &gpspm);
+	for (uint32_t i = 1; i < 4; i++)
+		guest_ask(g[i], i, 0, 8);
+	for (uint32_t i = 3; i >= 1; i--)
+		assert_int_equal(guest_answer(g[i]).slot, i);
+	for (int i = 0; i < 4; i++)
+		guest_leave(g[i]);
+	assert_int_equal(world_end(), 0);
+}
+
+static void who_leaves_without_a_word_is_missed(void **state)
+{
+	world_begin(&any_method);
+	guest_close(guest_open(&apm));
+	world_wait_clients(0);
+	world_pass_ms(6000);
+	assert_int_equal(world_end(), -EIO);
+	assert_non_null(strstr(world_failure(), "client 127.0.0.1, job 1 of 1 went without"));
+}
+
+static void who_comes_again_is_not_missed(void **state)
+{
+	struct guest *g;
+
+	world_begin(&any_method);
+	guest_close(guest_open(&gpspm));
+	world_wait_clients(0);
+	g = guest_open(&gpspm);
+	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	world_pass_ms(6000);
+	guest_ask(g, 5, 0, 8);
+	assert_int_equal(guest_answer(g).slot, 5);
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+/* Its device answers for it, however little it says. */
+static void a_silent_client_stays(void **state)
+{
+	struct guest *g;
+
+	world_begin(&by_events);
+	g = guest_open(&apm);
+	world_wait_clients(1);
+	for (unsigned i = 1; i < 4; i++) {
+		world_pass_ms(11000);
+		while (atomic_load(&questions) < i)
+			sched_yield();
+	}
+	assert_true(link_alive(g->link, 0));
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+static void stopped_it_lets_clients_end(void **state)
+{
+	struct guest *g;
+
+	world_begin(&by_events);
+	g = guest_open(&gpspm);
+	world_stop();
+	guest_ask(g, 1, 0, 8);
+	assert_int_equal(guest_answer(g).slot, 1);
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+static void stopped_it_does_not_wait_for_ever(void **state)
+{
+	struct guest *g;
+
+	world_begin(&any_method);
+	g = guest_open(&gpspm);
+	world_stop();
+	assert_int_equal(world_end(), 0);
+	guest_is_dropped(g);
+	guest_close(g);
+}
+
+#define test(name) cmocka_unit_test_teardown(name, world_clear)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(the_region_is_told_of),
+		test(polling_answers),
+		test(waiting_for_events_answers),
+		test(what_is_asked_for_is_made_durable),
+		test(a_number_stands_for_its_block),
+		test(numbers_of_other_methods_are_not_answered),
+		test(it_ends_when_all_announced_have_left),
+		test(it_ends_when_as_many_as_it_was_told_have_left),
+		test(several_are_served_at_once),
+		test(who_leaves_without_a_word_is_missed),
+		test(who_comes_again_is_not_missed),
+		test(a_silent_client_stays),
+		test(stopped_it_lets_clients_end),
+		test(stopped_it_does_not_wait_for_ever),
+	};
+
+	return cmocka_run_group_tests_name("fio.host", tests, NULL, NULL);
+}
