@@ -14,7 +14,7 @@
 /* So that a multiplication divides by the size of a block: exact for multiples of it. */
 static uint64_t reciprocal(uint32_t block_bytes)
 {
-	return block_bytes < 2 ? 0 : UINT64_MAX / block_bytes + 1;
+	return block_bytes == 0 ? 0 : UINT64_MAX / block_bytes + 1;
 }
 
 static int check(const struct flight_cfg *cfg)
@@ -32,6 +32,13 @@ static int check(const struct flight_cfg *cfg)
 				   "queues of %u and %u and %u messages are too small for a depth "
 				   "of %u",
 				   p->sq_size, p->cq_size, p->hello.depth, cfg->depth);
+	if (p->hello.imm_bytes == 1 ||
+	    (p->hello.imm_bytes != 0 && cfg->path->remote_bytes / p->hello.imm_bytes > UINT32_MAX))
+		return failure_set(
+			EXIT_WRONG_USAGE, "memory",
+			"write_op=imm numbers blocks with 32 bits: bs=%u is too small for "
+			"a region of %zu bytes",
+			p->hello.imm_bytes, cfg->path->remote_bytes);
 	return 0;
 }
 

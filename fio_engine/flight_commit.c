@@ -136,6 +136,8 @@ static void post(struct flight *f, struct group *g, struct operation *o)
 	ret = alone ? post_alone(f, o) : post_into(f, g, o);
 	if (ret)
 		flight_post_failed(f, o, names[o->kind], ret);
+	else if (f->policy == FLUSH_EACH)
+		end_group(f, g);
 }
 
 void flight_commit(struct flight *flight, void (*posting)(void *arg, struct operation *operation),

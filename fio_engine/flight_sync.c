@@ -11,6 +11,9 @@
 #include "../tools/common/failure.h"
 #include "flight_private.h"
 
+/* What a server makes durable for one request: some ms, and a sign of progress. */
+#define RANGE_MAX (64ULL << 20)
+
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
@@ -66,6 +69,17 @@ static int flush(struct flight *f, const struct extent *extents, uint32_t count)
 	return ret;
 }
 
+static bool take_extent(struct flight *f, struct extent *e)
+{
+	if (!dirty_take(&f->dirty, e))
+		return false;
+	if (e->end - e->begin > RANGE_MAX) {
+		dirty_mark(&f->dirty, e->begin + RANGE_MAX, e->end);
+		e->end = e->begin + RANGE_MAX;
+	}
+	return true;
+}
+
 /* What could not be flushed stays dirty. */
 static int flush_some(struct flight *f)
 {
@@ -75,7 +89,7 @@ static int flush_some(struct flight *f)
 	if (ret)
 		return ret;
 	most = room(f);
-	while (count < most && dirty_take(&f->dirty, &f->extents[count]))
+	while (count < most && take_extent(f, &f->extents[count]))
 		count++;
 	ret = flush(f, f->extents, count);
 	for (uint32_t i = 0; ret != 0 && i < count; i++)

@@ -127,15 +127,48 @@ static void take_breath(void)
 	nanosleep(&pause, NULL);
 }
 
-/* Whatever keeps it from connecting may be over in a moment, but for what is wrong here. */
-static int connect_patiently(struct path *p)
+static void disconnect(struct path *p)
+{
+	p->conn = NULL;
+	p->cq = NULL;
+	link_close(&p->link);
+	rpma_mr_remote_delete(&p->remote);
+}
+
+/*
+ * Whatever keeps it from connecting may be over in a moment, but for what is
+ * wrong here; and a server that is full may not have seen yet that we left.
+ */
+static bool may_pass(const struct path *p, bool again)
+{
+	if (p->link == NULL)
+		return failure_get()->code == EXIT_RUN_FAILED;
+	return again && p->offer.refusal == REFUSAL_FULL;
+}
+
+static int attach_once(struct path *p, bool again, bool *pass)
+{
+	int ret = connect_once(p);
+
+	if (ret == 0) {
+		p->conn = link_conn(p->link);
+		p->cq = link_cq(p->link);
+		ret = path_offer_take(p);
+	}
+	*pass = ret != 0 && may_pass(p, again);
+	if (ret)
+		disconnect(p);
+	return ret;
+}
+
+static int attach(struct path *p, bool again)
 {
 	int64_t begun = now_ms(),
 		limit = begun + (int64_t)p->cfg.settings->connect_timeout_s * 1000;
-	bool told = false;
+	bool told = false, pass;
 	int ret;
 
-	while ((ret = connect_once(p)) != 0 && failure_get()->code == EXIT_RUN_FAILED) {
+	while ((ret = attach_once(p, again, &pass)) != 0 && pass) {
 		if (stopped(p))
 			return -ECANCELED;
 		if (now_ms() >= limit)
@@ -147,28 +180,6 @@ static int connect_patiently(struct path *p)
 		}
 		take_breath();
 	}
-	return ret;
-}
-
-static void disconnect(struct path *p)
-{
-	p->conn = NULL;
-	p->cq = NULL;
-	link_close(&p->link);
-	rpma_mr_remote_delete(&p->remote);
-}
-
-static int attach(struct path *p)
-{
-	int ret = connect_patiently(p);
-
-	if (ret)
-		return ret;
-	p->conn = link_conn(p->link);
-	p->cq = link_cq(p->link);
-	ret = path_offer_take(p);
-	if (ret)
-		disconnect(p);
 	return ret;
 }
 
@@ -194,7 +205,7 @@ int path_open(struct path *path, const struct path_cfg *cfg)
 	if (ret == 0)
 		ret = make_messages(path);
 	if (ret == 0)
-		ret = attach(path);
+		ret = attach(path, false);
 	if (ret)
 		path_close(path);
 	return ret;
@@ -206,7 +217,7 @@ int path_reconnect(struct path *path)
 	int ret;
 
 	disconnect(path);
-	ret = attach(path);
+	ret = attach(path, true);
 	if (ret == 0 && path->remote_bytes != bytes) {
 		disconnect(path);
 		return failure_set(EXIT_RUN_FAILED, "hello",

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fake_device.c -- see fake_device.h.
+ */
+#include "fake_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BUFFERS	 ((struct rpma_mr_local *)0x10)
+#define MESSAGES ((struct rpma_mr_local *)0x20)
+#define ZEROS	 ((struct rpma_mr_local *)0x30)
+#define REMOTE	 ((struct rpma_mr_remote *)0x40)
+
+struct fake fake;
+
+/* --- posting --------------------------------------------------------------------- */
+
+static bool scripted(char letter, char which, unsigned *after)
+{
+	return letter == which && (*after)-- == 0;
+}
+
+static int post(struct fake_work work, int flags, const void *context)
+{
+	size_t length = strlen(fake.log);
+
+	if (scripted(work.letter, fake.refuse, &fake.refuse_after))
+		return RPMA_E_PROVIDER;
+	work.context = (uintptr_t)context;
+	work.signalled = flags == RPMA_F_COMPLETION_ALWAYS;
+	assert_false(fake.disconnected);
+	assert_true(fake.posted - fake.reclaimed < fake.path.cfg.sq_size);
+	assert_true(fake.posted - fake.reclaimed < FAKE_WORKS);
+	fake.works[fake.posted++ % FAKE_WORKS] = work;
+	if (length < sizeof(fake.log) - 64)
+		sprintf(fake.log + length, "%c%llu+%llu%s ", work.letter,
+			(unsigned long long)work.begin, (unsigned long long)(work.end - work.begin),
+			work.signalled ? "!" : "");
+	return 0;
+}
+
+static struct fake_work access_to(char letter, size_t begin, size_t bytes, size_t local)
+{
+	assert_true(fake.vast || begin + bytes <= FAKE_REGION);
+	assert_true(fake.vast || local + bytes <= FAKE_MEMORY);
+	return (struct fake_work){
+		.letter = letter, .begin = begin, .end = begin + bytes, .local = local};
+}
+
+int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
+		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
+		     const void *op_context);
+int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
+		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
+		     const void *op_context)
+{
+	assert_ptr_equal(dst, BUFFERS);
+	assert_ptr_equal(src, REMOTE);
+	return post(access_to('r', src_offset, len, dst_offset), flags, op_context);
+}
+
+int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
+		      const void *op_context);
+int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
+		      const void *op_context)
+{
+	char letter = src == ZEROS ? 'z' : 'w';
+
+	assert_ptr_equal(dst, REMOTE);
+	assert_true(src == ZEROS || src == BUFFERS);
+	return post(access_to(letter, dst_offset, len, src_offset), flags, op_context);
+}
+
+int __wrap_rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+			       size_t dst_offset, const struct rpma_mr_local *src,
+			       size_t src_offset, size_t len, int flags, uint32_t imm,
+			       const void *op_context);
+int __wrap_rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+			       size_t dst_offset, const struct rpma_mr_local *src,
+			       size_t src_offset, size_t len, int flags, uint32_t imm,
+			       const void *op_context)
+{
+	struct fake_work work = access_to('i', dst_offset, len, src_offset);
+
+	assert_ptr_equal(src, BUFFERS);
+	work.imm = imm;
+	return post(work, flags, op_context);
+}
+
+int __wrap_rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+			     const char src[8], int flags, const void *op_context);
+int __wrap_rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+			     const char src[8], int flags, const void *op_context)
+{
+	struct fake_work work = access_to('a', dst_offset, 8, 0);
+
+	assert_int_equal(dst_offset % 8, 0);
+	memcpy(work.data, src, 8);
+	return post(work, flags, op_context);
+}
+
+int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		      size_t len, enum rpma_flush_type type, int flags, const void *op_context);
+int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		      size_t len, enum rpma_flush_type type, int flags, const void *op_context)
+{
+	assert_int_equal(type, fake.path.flush_type);
+	assert_int_not_equal(fake.path.cfg.hello.method, METHOD_GPSPM);
+	return post(access_to('f', dst_offset, len, 0), flags, op_context);
+}
+
+int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
+		     size_t len, int flags, const void *op_context);
+int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
+		     size_t len, int flags, const void *op_context)
+{
+	struct persist_request request;
+	struct fake_work work;
+
+	assert_ptr_equal(src, MESSAGES);
+	assert_true(offset + len <= path_answer_offset(&fake.path, 0));
+	assert_int_equal(persist_decode_request(fake.messages + offset, len, &request), 0);
+	work = access_to('s', request.offset, request.length, 0);
+	work.local = offset;
+	return post(work, flags, op_context);
+}
+
+int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
+		     const void *op_context);
+int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
+		     const void *op_context)
+{
+	uint32_t number = (uint32_t)((uintptr_t)op_context & CONTEXT_NUMBER);
+
+	if (fake.receive_fails)
+		return RPMA_E_PROVIDER;
+	assert_ptr_equal(dst, MESSAGES);
+	assert_int_equal(offset, path_answer_offset(&fake.path, number));
+	assert_int_equal(len, PERSIST_ANSWER_BYTES);
+	assert_true((uintptr_t)op_context & PATH_ANSWER);
+	fake.receives[fake.receives_posted++ % (FAKE_DEPTH * 2)] = (uintptr_t)op_context;
+	assert_true(fake.receives_posted - fake.received <= fake.path.cfg.hello.depth);
+	return 0;
+}
+
+/* --- carrying out ----------------------------------------------------------------- */
+
+static void complete(const struct ibv_wc *wc, uint64_t works)
+{
+	assert_true(fake.completed - fake.polled < fake.path.cfg.cq_size);
+	assert_true(fake.completed - fake.polled < FAKE_WORKS);
+	fake.wc_works[fake.completed % FAKE_WORKS] = works;
+	fake.wcs[fake.completed++ % FAKE_WORKS] = *wc;
+}
+
+static void flush_range(uint64_t begin, uint64_t end)
+{
+	assert_true(begin < end);
+	for (uint64_t i = begin; i < end; i++) {
+		assert_true(fake.unflushed[i]);
+		fake.unflushed[i] = false;
+	}
+	fake.flushes++;
+}
+
+static void ask(uint32_t slot)
+{
+	assert_true(fake.asked - fake.answered < fake.path.cfg.hello.depth);
+	fake.answers[fake.asked++ % FAKE_DEPTH] = (struct persist_answer){slot, PERSIST_DONE};
+}
+
+static void request(const struct fake_work *work)
+{
+	struct persist_request r;
+
+	/* what is in the memory now, not what was when it was posted */
+	assert_int_equal(
+		persist_decode_request(fake.messages + work->local, PERSIST_REQUEST_BYTES, &r), 0);
+	assert_true(r.slot < fake.path.cfg.hello.depth);
+	if (!fake.vast)
+		flush_range(r.offset, r.offset + r.length);
+	ask(r.slot);
+}
+
+static void written(const struct fake_work *work, const void *from)
+{
+	memcpy(fake.region + work->begin, from, work->end - work->begin);
+	for (uint64_t i = work->begin; i < work->end; i++)
+		fake.unflushed[i] = true;
+}
+
+static enum ibv_wc_opcode carry_out(const struct fake_work *work)
+{
+	static const uint8_t zeros[FAKE_REGION];
+	uint32_t block = fake.path.cfg.hello.imm_bytes;
+
+	switch (work->letter) {
+	case 'r':
+		memcpy(fake.memory + work->local, fake.region + work->begin,
+		       work->end - work->begin);
+		return IBV_WC_RDMA_READ;
+	case 'f':
+		if (fake.path.cfg.hello.method == METHOD_NATIVE) {
+			flush_range(work->begin, work->end);
+		} else {
+			memset(fake.unflushed, 0, sizeof(fake.unflushed));
+			fake.flushes++;
+		}
+		return fake.flush_opcode;
+	case 's':
+		request(work);
+		return IBV_WC_SEND;
+	case 'i':
+		written(work, fake.memory + work->local);
+		if (block == 0)
+			return IBV_WC_RDMA_WRITE;
+		flush_range((uint64_t)work->imm * block, ((uint64_t)work->imm + 1) * block);
+		ask(work->imm);
+		return IBV_WC_RDMA_WRITE;
+	default:
+		written(work, work->letter == 'z'   ? zeros
+			      : work->letter == 'a' ? work->data
+						    : fake.memory + work->local);
+		return IBV_WC_RDMA_WRITE;
+	}
+}
+
+static void answer(void)
+{
+	struct persist_answer a = fake.answers[fake.answered % FAKE_DEPTH];
+	struct ibv_wc wc = {.opcode = IBV_WC_RECV, .byte_len = PERSIST_ANSWER_BYTES};
+	uint64_t context = fake.receives[fake.received % (FAKE_DEPTH * 2)];
+	uint8_t *at = fake.messages +
+		      path_answer_offset(&fake.path, (uint32_t)(context & CONTEXT_NUMBER));
+
+	assert_true(fake.received < fake.receives_posted);
+	if (fake.forge != NULL)
+		fake.forge(&a, &wc.byte_len, &wc.opcode);
+	persist_encode_answer(&a, at);
+	fake.answered++;
+	fake.received++;
+	wc.wr_id = context;
+	complete(&wc, 0);
+}
+
+/* A work that fails takes all behind it along, and the receives. */
+static void go_wrong(const struct fake_work *work)
+{
+	struct ibv_wc wc = {.wr_id = work->context, .status = fake.status, .vendor_err = 0x77};
+
+	complete(&wc, 1);
+	wc.status = IBV_WC_WR_FLUSH_ERR;
+	for (; fake.executed < fake.posted; fake.executed++) {
+		wc.wr_id = fake.works[fake.executed % FAKE_WORKS].context;
+		complete(&wc, 1);
+	}
+	while (fake.received < fake.receives_posted) {
+		wc.wr_id = fake.receives[fake.received++ % (FAKE_DEPTH * 2)];
+		complete(&wc, 0);
+	}
+	fake.silent = true;
+}
+
+static void run_one(void)
+{
+	static uint64_t unsignalled;
+	const struct fake_work *work = &fake.works[fake.executed++ % FAKE_WORKS];
+	struct ibv_wc wc = {.wr_id = work->context};
+
+	if (scripted(work->letter, fake.fail, &fake.fail_after)) {
+		go_wrong(work);
+		return;
+	}
+	wc.opcode = carry_out(work);
+	unsignalled++;
+	if (work->signalled) {
+		complete(&wc, unsignalled);
+		unsignalled = 0;
+	}
+}
+
+void fake_run(unsigned works)
+{
+	while (works-- > 0 && !fake.silent && fake.executed < fake.posted)
+		run_one();
+	while (!fake.silent && !fake.deaf && fake.answered < fake.asked)
+		answer();
+}
+
+int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got);
+int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
+{
+	assert_true(num_entries > 1);
+	if (fake.poll_fails)
+		return RPMA_E_PROVIDER;
+	fake_run(fake.pace != 0 ? fake.pace : FAKE_WORKS);
+	*got = 0;
+	while (*got < num_entries && fake.polled < fake.completed) {
+		fake.reclaimed += fake.wc_works[fake.polled % FAKE_WORKS];
+		wc[(*got)++] = fake.wcs[fake.polled++ % FAKE_WORKS];
+	}
+	return *got > 0 ? 0 : RPMA_E_NO_COMPLETION;
+}
+
+/* --- the connection ---------------------------------------------------------------- */
+
+int __wrap_rpma_conn_disconnect(struct rpma_conn *conn);
+int __wrap_rpma_conn_disconnect(struct rpma_conn *conn)
+{
+	fake.disconnected = true;
+	return 0;
+}
+
+bool __wrap_link_alive(struct link *link, int timeout_ms);
+bool __wrap_link_alive(struct link *link, int timeout_ms)
+{
+	return !fake.gone;
+}
+
+/* --- what the tests say -------------------------------------------------------------- */
+
+void fake_begin(enum method method, uint32_t depth)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.settings.poll = true;
+	fake.flush_opcode = method == METHOD_NATIVE ? (enum ibv_wc_opcode)8 : IBV_WC_RDMA_READ;
+	fake.path = (struct path){
+		.cfg = {.settings = &fake.settings,
+			.hello = {.method = method, .depth = (uint16_t)depth},
+			.sq_size = FLIGHT_SQ_SIZE(depth),
+			.cq_size = FLIGHT_SQ_SIZE(depth) + depth},
+		.server = "server 10.0.0.1:7204",
+		.remote = REMOTE,
+		.remote_bytes = FAKE_REGION,
+		.flush_type = RPMA_FLUSH_TYPE_VISIBILITY,
+		.buffers = BUFFERS,
+		.buffer_memory = (const char *)fake.memory,
+		.messages = MESSAGES,
+		.message_memory = fake.messages,
+		.zeros = ZEROS,
+	};
+	for (uint64_t i = 0; method == METHOD_GPSPM && i < depth; i++)
+		fake.receives[fake.receives_posted++] = PATH_ANSWER | i;
+	for (uint32_t i = 0; i < FAKE_MEMORY; i++)
+		fake.memory[i] = (uint8_t)(i * 7 + i / 251);
+}
+
+struct flight *fake_flight(enum flush_policy policy, enum write_op write_op, uint32_t depth)
+{
+	const struct flight_cfg cfg = {.path = &fake.path,
+				       .policy = policy,
+				       .write_op = write_op,
+				       .depth = depth,
+				       .grain = 8};
+	struct flight *flight = NULL;
+
+	assert_int_equal(flight_open(&flight, &cfg), 0);
+	return flight;
+}
+
+void fake_forget(void)
+{
+	fake.log[0] = '\0';
+}
+
+void fake_all_flushed(void)
+{
+	for (unsigned i = 0; i < FAKE_REGION; i++)
+		assert_false(fake.unflushed[i]);
+}
+
+struct operation *fake_add(struct flight *flight, uint32_t number, enum operation_kind kind,
+			   uint64_t begin, uint32_t bytes)
+{
+	struct operation *o = flight_operation(flight, number);
+
+	o->kind = kind;
+	o->local_offset = kind == OPERATION_TRIM ? 0 : begin;
+	o->begin = begin;
+	o->bytes = bytes;
+	assert_true(flight_add(flight, o));
+	return o;
+}
+
+const char *fake_done(struct flight *flight)
+{
+	static char text[1024];
+	struct operation *o;
+	size_t length = 0;
+
+	text[0] = '\0';
+	while ((o = flight_done(flight)) != NULL)
+		length += (size_t)sprintf(text + length, "%u%s ", flight_number(flight, o),
+					  o->error != 0 ? "x" : "");
+	return text;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fake_device.h -- a connection without a device, for the tests of flight: it
+ * takes work requests, keeps the rules of their queues, and carries them out in
+ * their order when it is let.
+ *
+ * The server behind it answers what gpspm asks. Every byte of the region knows
+ * whether it was written and not flushed since, and a flush of a range that is
+ * not wholly so fails the test. Linked with --wrap for what it replaces.
+ */
+#ifndef FAKE_DEVICE_H
+#define FAKE_DEVICE_H
+
+#include "fio_engine/flight.h"
+#include "fio_engine/flight_private.h"
+#include "test.h"
+
+#define FAKE_REGION 4096
+#define FAKE_MEMORY 65536 /* of the job */
+#define FAKE_WORKS  256
+#define FAKE_DEPTH  16
+
+struct fake_work {
+	char letter;	/* r w i a z f s: read, write, imm, atomic, zeros, flush, send */
+	uint64_t begin; /* in the region */
+	uint64_t end;
+	size_t local;
+	uint8_t data[8]; /* of an atomic write; a request's bytes are taken when it is sent */
+	uint32_t imm;
+	uint64_t context;
+	bool signalled;
+};
+
+struct fake {
+	struct path path;
+	struct settings settings;
+	uint8_t memory[FAKE_MEMORY];
+	uint8_t messages[FAKE_DEPTH * 32];
+	uint8_t region[FAKE_REGION];
+	bool unflushed[FAKE_REGION];
+	/* the queues */
+	struct fake_work works[FAKE_WORKS]; /* a ring: posted */
+	uint64_t posted, executed, reclaimed;
+	struct ibv_wc wcs[FAKE_WORKS]; /* a ring */
+	uint64_t completed, polled;
+	uint64_t wc_works[FAKE_WORKS];	   /* how many works the completion stands for */
+	uint64_t receives[FAKE_DEPTH * 2]; /* a ring of contexts */
+	uint64_t received, receives_posted;
+	struct persist_answer answers[FAKE_DEPTH]; /* to be sent, a ring */
+	uint64_t asked, answered;
+	/* what is to happen */
+	unsigned pace;	       /* works that a poll carries out; 0: all */
+	bool silent;	       /* nothing is carried out */
+	bool deaf;	       /* the server does not answer */
+	char refuse;	       /* the letter that cannot be posted, */
+	unsigned refuse_after; /* when so many of it were */
+	char fail;	       /* the letter whose work fails, */
+	unsigned fail_after;
+	enum ibv_wc_status status; /* with this */
+	enum ibv_wc_opcode flush_opcode;
+	void (*forge)(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode);
+	bool poll_fails, receive_fails, gone;
+	bool vast; /* the region is larger than what is here of it */
+	/* what did happen */
+	char log[4096]; /* "w0+8 f0+8! ": of each post the letter, the range, ! if signalled */
+	unsigned flushes;
+	bool disconnected;
+};
+
+extern struct fake fake;
+
+/* A connection by this method with queues for this depth; the server answers so many. */
+void fake_begin(enum method method, uint32_t depth);
+struct flight *fake_flight(enum flush_policy policy, enum write_op write_op, uint32_t depth);
+/* Forgets what was logged. */
+void fake_forget(void);
+/* Carries works out, as many as there are. */
+void fake_run(unsigned works);
+/* Nothing of the region is dirty. */
+void fake_all_flushed(void);
+
+/* Adds one, at the same place in the memory of the job. */
+struct operation *fake_add(struct flight *flight, uint32_t number, enum operation_kind kind,
+			   uint64_t begin, uint32_t bytes);
+/* Hands back all that is done: "0 2 1x ", the numbers, x: with an error. */
+const char *fake_done(struct flight *flight);
+
+#endif /* FAKE_DEVICE_H */

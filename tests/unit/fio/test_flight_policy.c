@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_flight_policy.c -- what is posted for which operations, with which
+ * flags, and in which order operations are done.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_device.h"
+
+#define DEPTH 8
+
+struct access {
+	enum operation_kind kind;
+	uint64_t begin;
+	uint32_t bytes;
+};
+
+#define W(begin, bytes)                                                                            \
+	{                                                                                          \
+		OPERATION_WRITE, begin, bytes                                                      \
+	}
+#define R(begin, bytes)                                                                            \
+	{                                                                                          \
+		OPERATION_READ, begin, bytes                                                       \
+	}
+#define T(begin, bytes)                                                                            \
+	{                                                                                          \
+		OPERATION_TRIM, begin, bytes                                                       \
+	}
+
+struct batch {
+	enum method method;
+	enum flush_policy policy;
+	enum write_op write_op;
+	struct access accesses[DEPTH]; /* to the first of no bytes */
+	const char *posted;
+	const char *done;
+};
+
+static void commit_batch(const struct batch *b)
+{
+	struct flight *flight;
+
+	fake_begin(b->method, DEPTH);
+	flight = fake_flight(b->policy, b->write_op, DEPTH);
+	for (uint32_t i = 0; i < DEPTH && b->accesses[i].bytes != 0; i++)
+		fake_add(flight, i, b->accesses[i].kind, b->accesses[i].begin,
+			 b->accesses[i].bytes);
+	flight_commit(flight, NULL, NULL);
+	assert_string_equal(fake.log, b->posted);
+	assert_int_equal(flight_added(flight), 0);
+	flight_wait(flight, DEPTH, UINT64_MAX);
+	assert_string_equal(fake_done(flight), b->done);
+	assert_int_equal(flight_out(flight), 0);
+	assert_int_equal(fake.posted, fake.reclaimed);
+	flight_close(&flight);
+}
+
+static void commit_batches(const struct batch *batches, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		commit_batch(&batches[i]);
+}
+
+#define COUNT(batches) (sizeof(batches) / sizeof((batches)[0]))
+
+static void auto_flushes_runs_that_adjoin(void **state)
+{
+	static const struct batch batches[] = {
+		/* one, adjacent ones, and two runs */
+		{METHOD_NATIVE, FLUSH_AUTO, WRITE_PLAIN, {W(8, 8)}, "w8+8 f8+8! ", "0 "},
+		{METHOD_NATIVE,
+		 FLUSH_AUTO,
+		 WRITE_PLAIN,
+		 {W(0, 8), W(8, 8), W(16, 16)},
+		 "w0+8 w8+8 w16+16 f0+32! ",
+		 "0 1 2 "},
+		{METHOD_NATIVE,
+		 FLUSH_AUTO,
+		 WRITE_PLAIN,
+		 {W(0, 8), W(8, 8), W(32, 8), W(40, 8)},
+		 "w0+8 w8+8 f0+16! w32+8 w40+8 f32+16! ",
+		 "0 1 2 3 "},
+		/* from the end of the region to its beginning */
+		{METHOD_NATIVE,
+		 FLUSH_AUTO,
+		 WRITE_PLAIN,
+		 {W(4080, 8), W(4088, 8), W(0, 8)},
+		 "w4080+8 w4088+8 f4080+16! w0+8 f0+8! ",
+		 "0 1 2 "},
+		/* descending, and overlapping */
+		{METHOD_NATIVE,
+		 FLUSH_AUTO,
+		 WRITE_PLAIN,
+		 {W(16, 8), W(8, 8)},
+		 "w16+8 f16+8! w8+8 f8+8! ",
+		 "0 1 "},
+		{METHOD_NATIVE,
+		 FLUSH_AUTO,
+		 WRITE_PLAIN,
+		 {W(0, 16), W(8, 16)},
+		 "w0+16 f0+16! w8+16 f8+16! ",
+		 "0 1 "},
+		/* reads do not part writes, and end themselves */
+		{METHOD_NATIVE,
+		 FLUSH_AUTO,
+		 WRITE_PLAIN,
+		 {W(0, 8), R(64, 8), W(8, 8)},
+		 "w0+8 r64+8! w8+8 f0+16! ",
+		 "1 0 2 "},
+		{METHOD_NATIVE,
+		 FLUSH_AUTO,
+		 WRITE_PLAIN,
+		 {T(0, 8), W(8, 8)},
+		 "z0+8 w8+8 f0+16! ",
+		 "0 1 "},
+	};
+
+	commit_batches(batches, COUNT(batches));
+}
+
+static void each_flushes_every_write(void **state)
+{
+	static const struct batch batches[] = {
+		{METHOD_NATIVE,
+		 FLUSH_EACH,
+		 WRITE_PLAIN,
+		 {W(0, 8), W(8, 8), R(0, 8), T(16, 8)},
+		 "w0+8 f0+8! w8+8 f8+8! r0+8! z16+8 f16+8! ",
+		 "0 1 2 3 "},
+	};
+
+	commit_batches(batches, COUNT(batches));
+}
+
+static void batch_flushes_what_remains_when_sorted_and_joined(void **state)
+{
+	static const struct batch batches[] = {
+		{METHOD_NATIVE,
+		 FLUSH_BATCH,
+		 WRITE_PLAIN,
+		 {W(32, 8), W(0, 8), W(40, 8), W(8, 8)},
+		 "w32+8 w0+8 w40+8 w8+8 f0+16 f32+16! ",
+		 "0 1 2 3 "},
+		{METHOD_NATIVE,
+		 FLUSH_BATCH,
+		 WRITE_PLAIN,
+		 {W(0, 64), W(8, 8), W(56, 16), W(0, 8)},
+		 "w0+64 w8+8 w56+16 w0+8 f0+72! ",
+		 "0 1 2 3 "},
+		{METHOD_NATIVE,
+		 FLUSH_BATCH,
+		 WRITE_PLAIN,
+		 {W(64, 8), R(8, 8), T(0, 8)},
+		 "w64+8 r8+8! z0+8 f0+8 f64+8! ",
+		 "1 0 2 "},
+		{METHOD_NATIVE, FLUSH_BATCH, WRITE_PLAIN, {R(8, 8)}, "r8+8! ", "0 "},
+		/* a read flushes whatever was written before it */
+		{METHOD_APM,
+		 FLUSH_BATCH,
+		 WRITE_PLAIN,
+		 {W(32, 8), W(0, 8), W(40, 8)},
+		 "w32+8 w0+8 w40+8 f32+8! ",
+		 "0 1 2 "},
+	};
+
+	commit_batches(batches, COUNT(batches));
+}
+
+static void fsync_and_none_flush_nothing(void **state)
+{
+	static const enum flush_policy policies[] = {FLUSH_FSYNC, FLUSH_NONE};
+	static const enum method methods[] = {METHOD_APM, METHOD_GPSPM, METHOD_NATIVE};
+
+	for (size_t i = 0; i < 6; i++) {
+		const struct batch b = {methods[i % 3],
+					policies[i / 3],
+					WRITE_PLAIN,
+					{W(8, 8), W(0, 8), T(0, 8), R(8, 8)},
+					"w8+8! w0+8! z0+8! r8+8! ",
+					"0 1 2 3 "};
+
+		commit_batch(&b);
+		assert_int_equal(fake.flushes, 0);
+	}
+}
+
+/* Eight bytes are read, even behind the last that there are. */
+static void apm_reads_within_the_region(void **state)
+{
+	static const struct batch batches[] = {
+		{METHOD_APM, FLUSH_AUTO, WRITE_PLAIN, {W(4092, 4)}, "w4092+4 f4088+8! ", "0 "},
+		{METHOD_APM, FLUSH_AUTO, WRITE_PLAIN, {W(16, 64)}, "w16+64 f16+8! ", "0 "},
+	};
+
+	commit_batches(batches, COUNT(batches));
+}
+
+static void gpspm_asks_for_each_range(void **state)
+{
+	static const struct batch batches[] = {
+		{METHOD_GPSPM,
+		 FLUSH_AUTO,
+		 WRITE_PLAIN,
+		 {W(0, 8), W(8, 8), R(0, 8), W(32, 8)},
+		 "w0+8 w8+8 r0+8! s0+16! w32+8 s32+8! ",
+		 "2 0 1 3 "},
+		{METHOD_GPSPM,
+		 FLUSH_BATCH,
+		 WRITE_PLAIN,
+		 {W(64, 8), W(0, 8), W(32, 8)},
+		 "w64+8 w0+8 w32+8 s0+8 s32+8 s64+8! ",
+		 "0 1 2 "},
+	};
+
+	commit_batches(batches, COUNT(batches));
+}
+
+static void writes_with_immediate_data_are_flushed_like_others(void **state)
+{
+	static const struct batch batches[] = {
+		{METHOD_APM,
+		 FLUSH_AUTO,
+		 WRITE_IMM,
+		 {W(0, 8), W(8, 8), R(0, 8), T(64, 8)},
+		 "i0+8 i8+8 r0+8! f0+8! z64+8 f64+8! ",
+		 "2 0 1 3 "},
+		{METHOD_GPSPM, FLUSH_FSYNC, WRITE_IMM, {W(0, 8)}, "i0+8! ", "0 "},
+	};
+
+	commit_batches(batches, COUNT(batches));
+}
+
+static void atomic_writes_take_the_bytes_themselves(void **state)
+{
+	static const struct batch batches[] = {
+		{METHOD_APM,
+		 FLUSH_EACH,
+		 WRITE_ATOMIC,
+		 {W(8, 8), T(64, 8)},
+		 "a8+8 f8+8! z64+8 f64+8! ",
+		 "0 1 "},
+	};
+
+	commit_batches(batches, COUNT(batches));
+	assert_memory_equal(fake.region + 8, fake.memory + 8, 8);
+}
+
+/* Whatever the size of a block: the number is exact. */
+static void gpspm_with_immediate_data_numbers_blocks(void **state)
+{
+	static const uint32_t blocks[] = {2, 3, 24, 160, 512, 4096, 1000, 4095};
+
+	for (size_t i = 0; i < COUNT(blocks); i++) {
+		uint32_t bytes = blocks[i], last = FAKE_REGION / bytes - 1;
+		struct flight *flight;
+
+		fake_begin(METHOD_GPSPM, DEPTH);
+		fake.path.cfg.hello.imm_bytes = bytes;
+		flight = fake_flight(FLUSH_AUTO, WRITE_IMM, DEPTH);
+		fake_add(flight, 0, OPERATION_WRITE, (uint64_t)last * bytes, bytes);
+		fake_add(flight, 1, OPERATION_WRITE, 0, bytes);
+		flight_commit(flight, NULL, NULL);
+		assert_int_equal(fake.works[0].imm, last);
+		assert_true(fake.works[0].signalled);
+		assert_int_equal(fake.works[1].imm, 0);
+		flight_wait(flight, 2, UINT64_MAX);
+		assert_string_equal(fake_done(flight), "0 1 ");
+		fake_all_flushed();
+		flight_close(&flight);
+	}
+}
+
+/* Its zeros are no block that a number could name. */
+static void a_trim_among_answered_writes_is_asked_for(void **state)
+{
+	struct flight *flight;
+
+	fake_begin(METHOD_GPSPM, DEPTH);
+	fake.path.cfg.hello.imm_bytes = 8;
+	flight = fake_flight(FLUSH_AUTO, WRITE_IMM, DEPTH);
+	fake_add(flight, 0, OPERATION_TRIM, 64, 64);
+	fake_add(flight, 1, OPERATION_WRITE, 8, 8);
+	flight_commit(flight, NULL, NULL);
+	assert_string_equal(fake.log, "z64+64 i8+8! s64+64! ");
+	flight_wait(flight, 2, UINT64_MAX);
+	assert_string_equal(fake_done(flight), "1 0 ");
+	flight_close(&flight);
+}
+
+static void gpspm_is_done_when_both_have_come(void **state)
+{
+	struct flight *flight;
+
+	fake_begin(METHOD_GPSPM, DEPTH);
+	flight = fake_flight(FLUSH_AUTO, WRITE_PLAIN, DEPTH);
+	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+	flight_commit(flight, NULL, NULL);
+	fake.deaf = true;
+	assert_int_equal(flight_poll(flight), 0);
+	assert_int_equal(fake.polled, 1);
+	fake.deaf = false;
+	assert_int_equal(flight_poll(flight), 1);
+	assert_string_equal(fake_done(flight), "0 ");
+	flight_close(&flight);
+}
+
+/* --- who is told ------------------------------------------------------------------- */
+
+static void note(void *arg, struct operation *operation)
+{
+	sprintf((char *)arg + strlen(arg), "%zu:%s", operation->local_offset, fake.log);
+	fake_forget();
+}
+
+static void posting_is_told_right_before_each_post(void **state)
+{
+	char notes[256] = "";
+	struct flight *flight;
+
+	fake_begin(METHOD_NATIVE, DEPTH);
+	flight = fake_flight(FLUSH_EACH, WRITE_PLAIN, DEPTH);
+	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+	fake_add(flight, 1, OPERATION_READ, 8, 8);
+	fake_add(flight, 2, OPERATION_WRITE, 16, 8);
+	flight_commit(flight, note, notes);
+	assert_string_equal(notes, "0:8:w0+8 f0+8! 16:r8+8! ");
+	assert_string_equal(fake.log, "w16+8 f16+8! ");
+	flight_close(&flight);
+}
+
+static void no_more_are_taken_than_the_depth(void **state)
+{
+	struct flight *flight;
+	struct operation *third;
+
+	fake_begin(METHOD_APM, 2);
+	flight = fake_flight(FLUSH_AUTO, WRITE_PLAIN, 2);
+	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+	fake_add(flight, 1, OPERATION_WRITE, 8, 8);
+	third = flight_operation(flight, 0);
+	assert_int_equal(flight_added(flight), 2);
+	assert_false(flight_add(flight, third));
+	flight_commit(flight, NULL, NULL);
+	assert_int_equal(flight_out(flight), 2);
+	assert_false(flight_add(flight, third));
+	assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 2);
+	assert_false(flight_add(flight, third));
+	assert_string_equal(fake_done(flight), "0 1 ");
+	assert_true(flight_add(flight, third));
+	flight_close(&flight);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(auto_flushes_runs_that_adjoin),
+		cmocka_unit_test(each_flushes_every_write),
+		cmocka_unit_test(batch_flushes_what_remains_when_sorted_and_joined),
+		cmocka_unit_test(fsync_and_none_flush_nothing),
+		cmocka_unit_test(apm_reads_within_the_region),
+		cmocka_unit_test(gpspm_asks_for_each_range),
+		cmocka_unit_test(writes_with_immediate_data_are_flushed_like_others),
+		cmocka_unit_test(atomic_writes_take_the_bytes_themselves),
+		cmocka_unit_test(gpspm_with_immediate_data_numbers_blocks),
+		cmocka_unit_test(a_trim_among_answered_writes_is_asked_for),
+		cmocka_unit_test(gpspm_is_done_when_both_have_come),
+		cmocka_unit_test(posting_is_told_right_before_each_post),
+		cmocka_unit_test(no_more_are_taken_than_the_depth),
+	};
+
+	return cmocka_run_group_tests_name("fio.flight_policy", tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_flight_sync.c -- what a sync flushes, beside which operations, and what
+ * stays dirty.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "fake_device.h"
+
+static void write_at(struct flight *flight, uint64_t begin, uint32_t bytes)
+{
+	fake_add(flight, 0, OPERATION_WRITE, begin, bytes);
+	flight_commit(flight, NULL, NULL);
+	flight_wait(flight, 1, UINT64_MAX);
+	assert_string_equal(fake_done(flight), "0 ");
+}
+
+/* Three writes that leave two extents. */
+static struct flight *with_two_extents(enum method method, uint32_t depth)
+{
+	struct flight *flight;
+
+	fake_begin(method, depth);
+	flight = fake_flight(FLUSH_FSYNC, WRITE_PLAIN, depth);
+	write_at(flight, 64, 8);
+	write_at(flight, 0, 8);
+	write_at(flight, 72, 16);
+	fake_forget();
+	return flight;
+}
+
+static void a_sync_flushes_each_extent(void **state)
+{
+	static const struct {
+		enum method method;
+		const char *posted;
+	} cases[] = {{METHOD_APM, "f0+8! "},
+		     {METHOD_NATIVE, "f0+8 f64+24! "},
+		     {METHOD_GPSPM, "s0+8 s64+24! "}};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct flight *flight = with_two_extents(cases[i].method, 4);
+
+		assert_true(flight_dirty(flight));
+		assert_int_equal(flight_sync(flight), 0);
+		assert_string_equal(fake.log, cases[i].posted);
+		assert_false(flight_dirty(flight));
+		fake_all_flushed();
+		/* and the next one has nothing to do */
+		fake_forget();
+		assert_int_equal(flight_sync(flight), 0);
+		assert_string_equal(fake.log, "");
+		flight_close(&flight);
+	}
+}
+
+static void other_policies_leave_nothing_to_sync(void **state)
+{
+	static const enum flush_policy policies[] = {FLUSH_AUTO, FLUSH_EACH, FLUSH_BATCH,
+						     FLUSH_NONE};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct flight *flight;
+
+		fake_begin(METHOD_NATIVE, 4);
+		flight = fake_flight(policies[i], WRITE_PLAIN, 4);
+		write_at(flight, 0, 8);
+		fake_forget();
+		assert_false(flight_dirty(flight));
+		assert_int_equal(flight_sync(flight), 0);
+		assert_string_equal(fake.log, "");
+		flight_close(&flight);
+	}
+}
+
+static void more_extents_than_there_is_room_for_take_turns(void **state)
+{
+	static const enum method methods[] = {METHOD_NATIVE, METHOD_GPSPM};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct flight *flight;
+
+		fake_begin(methods[i], 2);
+		flight = fake_flight(FLUSH_FSYNC, WRITE_PLAIN, 2);
+		for (uint32_t k = 0; k < 100; k++)
+			write_at(flight, k * 40, 8);
+		assert_int_equal(flight_sync(flight), 0);
+		assert_int_equal(fake.flushes, 100);
+		fake_all_flushed();
+		flight_close(&flight);
+	}
+}
+
+static void what_completes_meanwhile_is_kept(void **state)
+{
+	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct flight *flight = with_two_extents(methods[i], 4);
+
+		fake.pace = 1;
+		for (uint32_t k = 0; k < 4; k++)
+			fake_add(flight, k, OPERATION_WRITE, 128 + k * 8, 8);
+		flight_commit(flight, NULL, NULL);
+		assert_int_equal(flight_sync(flight), 0);
+		assert_int_equal(flight_added(flight), 0);
+		assert_int_equal(flight_out(flight), 4);
+		assert_string_equal(fake_done(flight), "0 1 2 3 ");
+		fake_all_flushed();
+		flight_close(&flight);
+	}
+}
+
+static void a_large_extent_is_asked_for_in_parts(void **state)
+{
+	struct flight *flight;
+
+	fake_begin(METHOD_GPSPM, 4);
+	fake.path.remote_bytes = 1ULL << 30;
+	flight = fake_flight(FLUSH_FSYNC, WRITE_PLAIN, 4);
+	dirty_mark(&flight->dirty, 0, 150ULL << 20);
+	fake.vast = true;
+	assert_int_equal(flight_sync(flight), 0);
+	assert_string_equal(fake.log, "s0+67108864 s67108864+67108864 s134217728+23068672! ");
+	flight_close(&flight);
+}
+
+/* --- failures -------------------------------------------------------------------- */
+
+static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
+{
+	answer->status = PERSIST_FAILED;
+}
+
+static void what_was_not_made_durable_stays_dirty(void **state)
+{
+	struct flight *flight = with_two_extents(METHOD_GPSPM, 4);
+
+	fake.forge = refuses;
+	assert_int_equal(flight_sync(flight), -EIO);
+	assert_non_null(strstr(failure_get()->text, "could not make the data durable"));
+	assert_int_equal(flight_broken(flight), 0);
+	fake.forge = NULL;
+	memset(fake.unflushed, 1, sizeof(fake.unflushed));
+	fake_forget();
+	assert_int_equal(flight_sync(flight), 0);
+	assert_string_equal(fake.log, "s0+8 s64+24! ");
+	flight_close(&flight);
+}
+
+static void a_sync_that_breaks_leaves_all_dirty(void **state)
+{
+	static const struct {
+		enum method method;
+		char letter;
+	} cases[] = {{METHOD_APM, 'f'}, {METHOD_NATIVE, 'f'}, {METHOD_GPSPM, 's'}};
+
+	for (size_t i = 0; i < 6; i++) {
+		struct flight *flight = with_two_extents(cases[i % 3].method, 4);
+
+		fake.status = IBV_WC_REM_ACCESS_ERR;
+		if (i < 3)
+			fake.fail = cases[i % 3].letter;
+		else
+			fake.refuse = cases[i % 3].letter;
+		assert_int_equal(flight_sync(flight), -EIO);
+		assert_int_equal(flight_broken(flight), EIO);
+		assert_non_null(strstr(failure_get()->text, "flush"));
+		assert_true(flight_dirty(flight));
+		assert_true(fake.disconnected);
+		/* until there is another connection it fails at once */
+		assert_int_equal(flight_sync(flight), -EIO);
+		flight_close(&flight);
+	}
+}
+
+static void operations_that_are_out_fail_with_the_sync(void **state)
+{
+	struct flight *flight = with_two_extents(METHOD_NATIVE, 4);
+
+	fake_add(flight, 1, OPERATION_WRITE, 128, 8);
+	fake_add(flight, 3, OPERATION_READ, 128, 8);
+	flight_commit(flight, NULL, NULL);
+	fake.fail = 'w';
+	fake.status = IBV_WC_RETRY_EXC_ERR;
+	assert_int_equal(flight_sync(flight), -EIO);
+	assert_int_equal(flight_operation(flight, 1)->status, IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(flight_operation(flight, 3)->status, IBV_WC_WR_FLUSH_ERR);
+	assert_string_equal(fake_done(flight), "1x 3x ");
+	flight_close(&flight);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sync_flushes_each_extent),
+		cmocka_unit_test(other_policies_leave_nothing_to_sync),
+		cmocka_unit_test(more_extents_than_there_is_room_for_take_turns),
+		cmocka_unit_test(what_completes_meanwhile_is_kept),
+		cmocka_unit_test(a_large_extent_is_asked_for_in_parts),
+		cmocka_unit_test(what_was_not_made_durable_stays_dirty),
+		cmocka_unit_test(a_sync_that_breaks_leaves_all_dirty),
+		cmocka_unit_test(operations_that_are_out_fail_with_the_sync),
+	};
+
+	return cmocka_run_group_tests_name("fio.flight_sync", tests, NULL, NULL);
+}
