@@ -3,7 +3,7 @@
  * hello.c -- the codec of hello and offer; numbers in, values out, no I/O.
  *
  * lane:  job 16 | jobs 16
- * token: imm bytes 32 | depth 16 | method 8 | zero 8
+ * token: imm bytes 32 | depth 16 | method 7 | again 1 | tag 8
  * word:  depth 16 | refusal 8 | method 8 | kind 8 | persist 8 | direct write 8 | mark 8
  * each from its lowest bit on. The mark tells an offer from the 0 that other
  * tools reply.
@@ -27,16 +27,17 @@ void hello_encode(const struct hello *hello, uint8_t bytes[GREETING_REQUEST_BYTE
 		.version = GREETING_VERSION,
 		.role = GREETING_FIO,
 		.lane = (uint32_t)hello->jobs << 16 | hello->job,
-		.token = (uint64_t)hello->method << 48 | (uint64_t)hello->depth << 32 |
+		.token = (uint64_t)hello->tag << 56 | (uint64_t)hello->again << 55 |
+			 (uint64_t)hello->method << 48 | (uint64_t)hello->depth << 32 |
 			 hello->imm_bytes,
 	};
 
 	greeting_encode_request(&request, bytes);
 }
 
-static int check_hello(const struct hello *h, uint64_t method)
+static int check_hello(const struct hello *h)
 {
-	if (method <= METHOD_ANY || method >= METHODS || h->job >= h->jobs)
+	if (h->method <= METHOD_ANY || h->method >= METHODS || h->job >= h->jobs)
 		return -EPROTO;
 	if (h->depth == 0 && (h->method == METHOD_GPSPM || h->imm_bytes != 0))
 		return -EPROTO;
@@ -58,13 +59,15 @@ int hello_decode(const void *bytes, size_t len, struct hello *hello, enum greeti
 	if (*answer != GREETING_WELCOME)
 		return 0;
 	got = (struct hello){
-		.method = (enum method)(request.token >> 48 & 0xff),
+		.method = (enum method)(request.token >> 48 & 0x7f),
 		.job = (uint16_t)request.lane,
 		.jobs = (uint16_t)(request.lane >> 16),
+		.tag = (uint8_t)(request.token >> 56),
+		.again = (request.token >> 55 & 1) != 0,
 		.depth = (uint16_t)(request.token >> 32),
 		.imm_bytes = (uint32_t)request.token,
 	};
-	if (check_hello(&got, request.token >> 48) != 0)
+	if (check_hello(&got) != 0)
 		return -EPROTO;
 	*hello = got;
 	return 0;

@@ -28,6 +28,8 @@ struct hello {
 	enum method method; /* never METHOD_ANY */
 	uint16_t job;	    /* which connection of the client's run this is; below jobs */
 	uint16_t jobs;	    /* how many that run makes */
+	uint8_t tag;	    /* any number: jobs of one host that are alike differ in it, mostly */
+	bool again;	    /* a connection of this job broke: it takes the place of that one */
 	uint16_t depth;	    /* messages, or writes with immediate data, at once; 0: none come */
 	uint32_t imm_bytes; /* of gpspm with immediate data: the data is the number of a block of
 			       so many bytes, which is to be made durable; 0: no such writes are

@@ -24,7 +24,7 @@ struct applicant {
 	enum refusal refusal;
 	bool welcome;
 	struct hello hello;
-	struct session **before; /* of this client, which left without saying so */
+	struct session **before; /* of this client, whose place it takes */
 };
 
 static void look_up(struct applicant *a)
@@ -54,10 +54,11 @@ static int read_greeting(struct applicant *a)
 	return hello_decode(pdata.ptr, pdata.len, &a->hello, &a->answer);
 }
 
+/* That its connection is broken may not have been seen here yet. */
 static bool is_again(const struct session *s, const struct applicant *a)
 {
-	return s->state == SESSION_AWAITED && s->hello.job == a->hello.job &&
-	       s->hello.jobs == a->hello.jobs && s->hello.method == a->hello.method &&
+	return a->hello.again && s->welcome && s->hello.tag == a->hello.tag &&
+	       s->hello.job == a->hello.job && s->hello.jobs == a->hello.jobs &&
 	       strcmp(s->name, a->name) == 0;
 }
 

@@ -38,7 +38,7 @@ unsigned host_clients(const struct host *h)
 	unsigned here = 0;
 
 	for (unsigned i = 0; i < h->count; i++)
-		here += h->sessions[i]->welcome && h->sessions[i]->conn != NULL;
+		here += h->sessions[i]->state == SESSION_SERVED;
 	return here;
 }
 

@@ -3,8 +3,8 @@
  * session.h -- one client of the server, from its request until it has left.
  *
  * No call waits: the host polls the descriptors of all sessions, and tells
- * each what is ready and what time it is. A client that leaves without saying
- * so may come again, for a while, and takes the place of its session then.
+ * each what is ready and what time it is. A client whose connection broke may
+ * come again, for a while, and takes the place of its session then.
  */
 #ifndef SESSION_H
 #define SESSION_H

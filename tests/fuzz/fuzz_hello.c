@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 {
-	const struct hello hello = {METHOD_GPSPM, 1, 4, 32, 4096};
+	const struct hello hello = {METHOD_GPSPM, 1, 4, 77, false, 32, 4096};
 	const struct offer offer = {.method = METHOD_APM, .kind = TARGET_FSDAX, .depth = 512};
 	const uint64_t word = offer_encode(&offer);
 

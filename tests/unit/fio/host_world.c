@@ -24,6 +24,7 @@ static struct {
 	pthread_t thread;
 	bool running;
 	atomic_bool stop;
+	atomic_uint clients; /* that are connected */
 	int ret;
 	struct failure failure;
 	int words; /* stderr of the test */
@@ -101,13 +102,15 @@ void world_wait_clients(unsigned count)
 {
 	int left_ms = LIMIT_MS;
 
-	while (host_clients(world.host) != count)
+	while (atomic_load(&world.clients) != count)
 		moment(&left_ms);
 }
 
 static bool is_stopped(void *arg)
 {
 	(void)arg;
+	if (world.host != NULL)
+		atomic_store(&world.clients, host_clients(world.host));
 	return atomic_load(&world.stop);
 }
 
@@ -140,6 +143,7 @@ void world_begin(const struct world_cfg *cfg)
 	if (cfg->allow != NULL)
 		assert_int_equal(allow_add(&world.settings.allow, cfg->allow), 0);
 	atomic_store(&world.stop, false);
+	atomic_store(&world.clients, 0);
 	hear();
 	if (host_open(&world.host, &host_cfg) != 0)
 		fail_msg("%s", failure_get()->text);

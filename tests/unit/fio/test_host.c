@@ -17,6 +17,8 @@ static const struct world_cfg any_method = {.poll = true};
 static const struct world_cfg by_events = {.poll = false};
 static const struct hello apm = {.method = METHOD_APM, .jobs = 1};
 static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = GUEST_DEPTH};
+static const struct hello gpspm_again = {
+	.method = METHOD_GPSPM, .jobs = 1, .again = true, .depth = GUEST_DEPTH};
 static const struct hello numbers = {
 	.method = METHOD_GPSPM, .jobs = 1, .depth = GUEST_DEPTH, .imm_bytes = 8192};
 
@@ -227,11 +229,19 @@ static void several_are_served_at_once(void **state)
 	assert_int_equal(world_end(), 0);
 }
 
+static void come_and_vanish(const struct hello *hello)
+{
+	struct guest *g = guest_open(hello);
+
+	world_wait_clients(1);
+	guest_close(g);
+	world_wait_clients(0);
+}
+
 static void who_leaves_without_a_word_is_missed(void **state)
 {
 	world_begin(&any_method);
-	guest_close(guest_open(&apm));
-	world_wait_clients(0);
+	come_and_vanish(&apm);
 	world_pass_ms(6000);
 	assert_int_equal(world_end(), -EIO);
 	assert_non_null(strstr(world_failure(), "client 127.0.0.1, job 1 of 1 went without"));
@@ -242,15 +252,47 @@ static void who_comes_again_is_not_missed(void **state)
 	struct guest *g;
 
 	world_begin(&any_method);
-	guest_close(guest_open(&gpspm));
-	world_wait_clients(0);
-	g = guest_open(&gpspm);
+	come_and_vanish(&gpspm);
+	g = guest_open(&gpspm_again);
 	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	world_wait_clients(1);
 	world_pass_ms(6000);
 	guest_ask(g, 5, 0, 8);
 	assert_int_equal(guest_answer(g).slot, 5);
 	guest_leave(g);
 	assert_int_equal(world_end(), 0);
+}
+
+/* Which of both ends of a connection sees first that it broke is chance. */
+static void who_comes_again_takes_its_own_place(void **state)
+{
+	struct guest *before, *g;
+
+	world_begin(&any_method);
+	before = guest_open(&gpspm);
+	g = guest_open(&gpspm_again);
+	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	guest_is_dropped(before);
+	guest_close(before);
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+static void nobody_takes_the_place_of_another(void **state)
+{
+	const struct world_cfg cfg = {.poll = true, .clients = 2};
+	struct hello other = gpspm_again;
+	struct guest *g;
+
+	world_begin(&cfg);
+	come_and_vanish(&gpspm);
+	guest_leave(guest_open(&gpspm)); /* one more that is like it */
+	other.tag++;
+	g = guest_open(&other);
+	assert_int_equal(g->offer.refusal, REFUSAL_FULL);
+	guest_close(g);
+	world_pass_ms(6000);
+	assert_int_equal(world_end(), -EIO);
 }
 
 /* Its device answers for it, however little it says. */
@@ -312,6 +354,8 @@ int main(void)
 		test(several_are_served_at_once),
 		test(who_leaves_without_a_word_is_missed),
 		test(who_comes_again_is_not_missed),
+		test(who_comes_again_takes_its_own_place),
+		test(nobody_takes_the_place_of_another),
 		test(a_silent_client_stays),
 		test(stopped_it_lets_clients_end),
 		test(stopped_it_does_not_wait_for_ever),
