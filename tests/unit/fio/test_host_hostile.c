@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_host_hostile.c -- the server and guests that it should not have let in,
+ * or should have thrown out: each is told or dropped in one line, and who keeps
+ * to the rules notices nothing.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "host_world.h"
+
+static const struct world_cfg any_method = {.poll = true};
+static const struct world_cfg of_two = {.poll = false, .clients = 2};
+static const struct hello apm = {.method = METHOD_APM, .jobs = 1};
+static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = GUEST_DEPTH};
+
+/* Somebody who keeps to the rules is served, and the server ends as it should. */
+static void all_is_well(void)
+{
+	struct guest *g = guest_open(&gpspm);
+
+	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	guest_ask(g, 3, 0, 8);
+	assert_int_equal(guest_answer(g).slot, 3);
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+static void is_refused(const struct hello *hello, enum refusal refusal)
+{
+	struct guest *g = guest_open(hello);
+
+	assert_int_equal(g->reply.answer, GREETING_WELCOME);
+	assert_int_equal(g->offer.refusal, refusal);
+	assert_int_equal(g->reply.mr_desc_bytes, 0);
+	guest_close(g);
+}
+
+static void another_method_is_refused(void **state)
+{
+	const struct world_cfg cfg = {.method = METHOD_GPSPM, .poll = true};
+
+	world_begin(&cfg);
+	is_refused(&apm, REFUSAL_METHOD);
+	world_said("refused client 127.0.0.1, job 1 of 1: it has mode=apm, this server mode=gpspm");
+	all_is_well();
+}
+
+static void more_messages_than_there_is_room_for_are_refused(void **state)
+{
+	struct hello hello = gpspm;
+
+	hello.depth = HELLO_DEPTH_MIN + 1;
+	world_begin(&any_method);
+	is_refused(&hello, REFUSAL_DEPTH);
+	world_said("it sends 513 messages at once, there is room for 512");
+	all_is_well();
+}
+
+static void more_clients_than_were_to_come_are_refused(void **state)
+{
+	struct guest *g;
+
+	world_begin(&any_method);
+	g = guest_open(&apm);
+	is_refused(&apm, REFUSAL_FULL);
+	world_said("all 1 clients");
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+static void is_answered(const struct greeting_request *request, enum greeting_answer answer)
+{
+	uint8_t bytes[GREETING_REQUEST_BYTES];
+	struct guest *g;
+
+	greeting_encode_request(request, bytes);
+	g = guest_knock(bytes, sizeof(bytes));
+	assert_non_null(g->link);
+	assert_int_equal(g->reply.answer, answer);
+	guest_close(g);
+}
+
+static void another_version_and_another_tool_are_told(void **state)
+{
+	const struct greeting_request later = {GREETING_VERSION + 1, GREETING_FIO, 0, 0};
+	const struct greeting_request ping = {GREETING_VERSION, GREETING_PING, 0, 64};
+
+	world_begin(&any_method);
+	is_answered(&later, GREETING_WRONG_VERSION);
+	world_said("refused client 127.0.0.1: it speaks another version");
+	is_answered(&ping, GREETING_OTHER_TOOL);
+	world_said("refused client 127.0.0.1: it is of another tool");
+	all_is_well();
+}
+
+static void junk_is_rejected(void **state)
+{
+	static const struct hello nonsense = {.method = METHOD_GPSPM, .jobs = 1, .depth = 0};
+	uint8_t bytes[56] = {0}; /* as many as a request has on InfiniBand */
+	struct guest *g;
+
+	world_begin(&any_method);
+	g = guest_knock(bytes, sizeof(bytes));
+	assert_null(g->link);
+	guest_close(g);
+	g = guest_knock("rpmatoo", 7);
+	assert_null(g->link);
+	guest_close(g);
+	g = guest_open(&nonsense);
+	assert_null(g->link);
+	guest_close(g);
+	assert_int_equal(world_count("rejected client 127.0.0.1: it is no client of this engine"),
+			 3);
+	all_is_well();
+}
+
+static void a_flood_of_junk_holds_nobody_up(void **state)
+{
+	struct guest *flood;
+	struct guest *g;
+
+	world_begin(&any_method);
+	g = guest_open(&gpspm);
+	for (uint32_t i = 0; i < 200; i++) {
+		flood = guest_knock("junk", 4);
+		assert_null(flood->link);
+		guest_close(flood);
+		guest_ask(g, i, 0, 8);
+		assert_int_equal(guest_answer(g).slot, i);
+	}
+	guest_leave(g);
+	assert_int_equal(world_end(), 0);
+}
+
+static void a_stranger_is_rejected(void **state)
+{
+	const struct world_cfg cfg = {.poll = true, .allow = "192.0.2.0/24"};
+	struct guest *g;
+
+	world_begin(&cfg);
+	g = guest_open(&apm);
+	assert_null(g->link);
+	guest_close(g);
+	assert_int_equal(world_count("rejected client 127.0.0.1: allow= has not its address"), 1);
+}
+
+/* One who sends this is dropped at once, the other one is served on. */
+static void is_dropped(const struct hello *hello, const void *bytes, size_t len)
+{
+	struct guest *bad, *good;
+
+	world_begin(&of_two);
+	good = guest_open(&gpspm);
+	bad = guest_open(hello);
+	guest_send(bad, bytes, len);
+	guest_is_dropped(bad);
+	guest_close(bad);
+	guest_ask(good, 9, 0, 8);
+	assert_int_equal(guest_answer(good).slot, 9);
+	guest_leave(good);
+	assert_int_equal(world_end(), -EIO);
+	assert_int_equal(
+		world_count("dropped client 127.0.0.1, job 1 of 1: it sent what no client"), 1);
+}
+
+static void what_is_no_request_is_not_taken_for_one(void **state)
+{
+	is_dropped(&gpspm, "request", 7);
+}
+
+static void what_is_too_long_for_a_request_is_not_taken(void **state)
+{
+	static const char junk[1024] = "";
+
+	is_dropped(&gpspm, junk, sizeof(junk));
+}
+
+/* Its method has none. */
+static void a_request_of_another_method_is_not_served(void **state)
+{
+	static const struct hello announcing = {.method = METHOD_APM, .jobs = 1, .depth = 4};
+	static const char request[PERSIST_REQUEST_BYTES] = "";
+
+	is_dropped(&announcing, request, sizeof(request));
+}
+
+/* Requests that nobody has a receive for wait at their sender. */
+static void who_floods_is_answered_as_fast_as_it_listens(void **state)
+{
+	struct hello hello = gpspm;
+	struct guest *g, *other;
+
+	world_begin(&of_two);
+	other = guest_open(&gpspm);
+	hello.depth = 1;
+	g = guest_open(&hello);
+	for (uint32_t i = 0; i < GUEST_DEPTH; i++)
+		guest_ask(g, i, 0, 8);
+	guest_ask(other, 7, 0, 8);
+	assert_int_equal(guest_answer(other).slot, 7);
+	for (uint32_t i = 0; i < GUEST_DEPTH; i++)
+		assert_int_equal(guest_answer(g).slot, i);
+	guest_leave(g);
+	guest_leave(other);
+	assert_int_equal(world_end(), 0);
+}
+
+static void who_says_goodbye_is_to_leave(void **state)
+{
+	struct guest *g;
+
+	world_begin(&of_two);
+	g = guest_open(&gpspm);
+	world_wait_clients(1);
+	guest_send(g, "", 0);
+	world_pass_ms(11000);
+	guest_is_dropped(g);
+	guest_close(g);
+	guest_leave(guest_open(&apm));
+	assert_int_equal(world_end(), 0);
+}
+
+#define test(name) cmocka_unit_test_teardown(name, world_clear)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(another_method_is_refused),
+		test(more_messages_than_there_is_room_for_are_refused),
+		test(more_clients_than_were_to_come_are_refused),
+		test(another_version_and_another_tool_are_told),
+		test(junk_is_rejected),
+		test(a_flood_of_junk_holds_nobody_up),
+		test(a_stranger_is_rejected),
+		test(what_is_no_request_is_not_taken_for_one),
+		test(what_is_too_long_for_a_request_is_not_taken),
+		test(a_request_of_another_method_is_not_served),
+		test(who_floods_is_answered_as_fast_as_it_listens),
+		test(who_says_goodbye_is_to_leave),
+	};
+
+	return cmocka_run_group_tests_name("fio.host_hostile", tests, NULL, NULL);
+}
