@@ -34,8 +34,9 @@ def host_release() -> str:
     return release
 
 
-def sources(release: str) -> list[str]:
-    """The host's own apt sources of Debian's archive, turned to RELEASE."""
+def sources(release: str, kind: str = "deb") -> list[str]:
+    """The host's own apt sources of Debian's archive, turned to RELEASE; KIND
+    is deb for packages, deb-src for their sources."""
     host = host_release()
     suites = {host + tail: release + tail for tail in ("", "-updates", "-security")}
     stanzas = checked("cannot read the host's apt sources",
@@ -49,7 +50,7 @@ def sources(release: str) -> list[str]:
                 or field.get("Origin", "Debian") != "Debian" or (keys and KEYS not in keys)):
             continue
         options = f"[signed-by={keys}] " if keys.startswith("/") else ""
-        line = f"deb {options}{field['Repo-URI']} {suite} main"
+        line = f"{kind} {options}{field['Repo-URI']} {suite} main"
         if line not in lines:
             lines.append(line)
     if not lines:
@@ -58,10 +59,11 @@ def sources(release: str) -> list[str]:
     return lines
 
 
-def _write_private_directory(base: Path, release: str) -> None:
+def _write_private_directory(base: Path, release: str, kind: str) -> None:
     for folder in ("etc/parts", "etc/none", "lists/partial", "archives/partial"):
         (base / folder).mkdir(parents=True, exist_ok=True)
-    (base / "etc/sources.list").write_text("\n".join(sources(release)) + "\n", encoding="utf-8")
+    (base / "etc/sources.list").write_text("\n".join(sources(release, kind)) + "\n",
+                                           encoding="utf-8")
     (base / "status").touch()
     host_options = checked("cannot read the host's apt configuration", ["apt-config", "dump"])
     kept = [line for line in host_options.splitlines() if line.startswith("Acquire::")]
@@ -88,11 +90,14 @@ def _write_private_directory(base: Path, release: str) -> None:
 
 
 class Archive:
-    """Debian's archive of one release as seen from this host."""
+    """Debian's archive of one release as seen from this host: its packages
+    (deb), or their sources (deb-src)."""
 
-    def __init__(self, release: str) -> None:
+    def __init__(self, release: str, kind: str = "deb") -> None:
         self.release = release
-        self.base = cache_dir() / "apt" / release
+        self.kind = kind
+        self.name = release if kind == "deb" else f"{release}-src"
+        self.base = cache_dir() / "apt" / self.name
         self.environment = {**os.environ, "APT_CONFIG": str(self.base / "apt.conf"),
                             "LC_ALL": "C.UTF-8"}
 
@@ -101,7 +106,7 @@ class Archive:
 
     def update(self) -> None:
         """Fetch the package lists anew."""
-        _write_private_directory(self.base, self.release)
+        _write_private_directory(self.base, self.release, self.kind)
         self._apt("cannot fetch the package lists", ["apt-get", "update", "-q"])
 
     def dependency(self, package: str, pattern: str) -> str:
@@ -126,11 +131,22 @@ class Archive:
             deb.unlink()
         debs.rmdir()
 
+    def fetch_source(self, package: str, target: Path) -> Path:
+        """Download the source of PACKAGE into TARGET; return its upstream archive."""
+        note(f"fetching the source of {package} of Debian {self.release}")
+        self._apt(f"cannot download the source of {package}",
+                  ["apt-get", "source", "-q", "--download-only", package], cwd=str(target))
+        found = sorted(target.glob(f"{package}_*.orig.tar.*"))
+        tarballs = [name for name in found if name.suffix != ".asc"]
+        if not tarballs:
+            raise Failure(f"the source of {package} of Debian {self.release} has no .orig.tar")
+        return tarballs[0]
 
-def fresh_archive(release: str) -> Archive:
+
+def fresh_archive(release: str, kind: str = "deb") -> Archive:
     """The archive with up-to-date lists; the caller holds no lock of the cache
     named apt."""
-    archive = Archive(release)
-    with locked(f"apt/{release}"):
+    archive = Archive(release, kind)
+    with locked(f"apt/{archive.name}"):
         archive.update()
     return archive

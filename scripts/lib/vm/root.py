@@ -18,6 +18,7 @@ from pathlib import Path
 from apt import host_release, sources
 from cache import cache_dir, locked, made_once
 from failure import USAGE, Failure
+from fio_source import fio_source
 from processes import checked, last_words, note, run
 
 PACKAGES = (
@@ -26,29 +27,34 @@ PACKAGES = (
     "libibverbs-dev", "librdmacm-dev", "libhwloc-dev", "libjansson-dev", "libcmocka-dev",
     "libpmem-dev",
     # to run it, and what it is compared with
-    "rdma-core", "ibverbs-providers", "ibverbs-utils", "rdmacm-utils", "perftest",
+    "rdma-core", "ibverbs-providers", "ibverbs-utils", "rdmacm-utils", "perftest", "fio",
     # for the guest itself
     "iproute2", "ndctl", "e2fsprogs", "procps",
 )
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SOURCE = Path(__file__).resolve().parents[3]
 
-# In a mount namespace: the sources read-only and the build tree at their own
-# paths inside the root, then cmake in it.
+# In a mount namespace: the sources and fio's headers read-only and the build
+# tree at their own paths inside the root, then cmake in it.
 BUILD_SCRIPT = """\
 set -e
-root=$1 source=$2 build=$3
+root=$1 source=$2 build=$3 fio=$4
 mkdir -p "$root$source" "$root$build"
 mount --bind "$source" "$root$source"
 mount -o remount,bind,ro "$root$source"
+if [ "$fio" ]; then
+	mkdir -p "$root$fio"
+	mount --bind "$fio" "$root$fio"
+	mount -o remount,bind,ro "$root$fio"
+fi
 mount --bind "$build" "$root$build"
 mount --rbind /dev "$root/dev"
 mount --rbind /proc "$root/proc"
 exec env -i PATH="$PATH" HOME=/root LANG=C.UTF-8 chroot "$root" sh -c '
 	set -e
 	[ -e "$2/build.ninja" ] || cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \\
-		-DRPMA_BUILD_REPORT=OFF -DRPMA_BUILD_DOC=OFF
-	cmake --build "$2"' sh "$source" "$build"
+		-DRPMA_BUILD_REPORT=OFF -DRPMA_BUILD_DOC=OFF -DFIO_SOURCE_DIR="$3"
+	cmake --build "$2"' sh "$source" "$build" "$fio"
 """
 
 
@@ -100,8 +106,22 @@ def _apt_options() -> list[str]:
             and not line.endswith('"";')]
 
 
+def _digest(*words: str) -> str:
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:12]
+
+
+def _fio_headers(release: str) -> str:
+    """Where they are; empty: nowhere, and the build is without the fio engine."""
+    try:
+        return str(fio_source(release))
+    except Failure as failure:
+        note(f"building without the fio engine: {failure}")
+        return ""
+
+
 def _built_in(release: str, root: Path) -> Path:
-    digest = hashlib.sha256(str(SOURCE).encode()).hexdigest()[:12]
+    fio = _fio_headers(release)
+    digest = _digest(str(SOURCE), str(root), fio)
     name = f"build/{release}-{digest}"
     build = cache_dir() / name
     with locked(name):
@@ -109,7 +129,7 @@ def _built_in(release: str, root: Path) -> Path:
         if not any(build.iterdir()):
             note(f"building the project in the root of Debian {release}")
         status, output = run([*_namespace(), "sh", "-c", BUILD_SCRIPT, "sh", str(root),
-                              str(SOURCE), str(build)],
+                              str(SOURCE), str(build), fio],
                              env={"PATH": PATH})
         if status and "cannot change root filesystem propagation" in output:
             raise Failure("this is a chroot whose / is no mount point, in which nothing can be "
@@ -136,5 +156,5 @@ def root_for(release: str | None, build: Path | None) -> Root:
         raise Failure("--build is for a guest of the host's own release; the other has a build of "
                       "its own", USAGE)
     name: str = release
-    path = made_once(f"root/{name}", lambda target: _make_root(name, target))
+    path = made_once(f"root/{name}-{_digest(*PACKAGES)}", lambda target: _make_root(name, target))
     return Root(name, path, _built_in(name, path), False)
