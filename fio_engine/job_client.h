@@ -18,8 +18,9 @@ struct client {
 	struct path path;
 	struct flight *flight;
 	struct layout layout;
-	struct io_u **events; /* what the last getevents found, iodepth of them */
-	int error;	      /* errno that the job ends with: no more is done; 0: it goes on */
+	const struct io_u *barrier; /* that waits for all before it; NULL: none does */
+	struct io_u **events;	    /* what the last getevents found, iodepth of them */
+	int error; /* errno that the job ends with: no more is done; 0: it goes on */
 };
 
 #endif /* JOB_CLIENT_H */

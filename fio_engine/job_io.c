@@ -92,15 +92,43 @@ static bool finish(struct client *client, struct io_u *io_u, int error)
 	return false;
 }
 
-/* For what completes in queue: of those fio says no details. */
+/* What has become of an io_u that failed; the caller frees it. */
+static char *details(const struct io_u *io_u)
+{
+	const struct operation *operation = io_u->engine_data;
+	const char *sentence = failure_get()->text;
+	char *text = NULL;
+	int ret;
+
+	if (ddir_rw(io_u->ddir) && operation->status != IBV_WC_SUCCESS)
+		ret = asprintf(&text, "completion with %s (vendor error 0x%x)%s%s",
+			       link_wc_status_name(operation->status), operation->vendor_error,
+			       *sentence ? ": " : "", sentence);
+	else
+		ret = asprintf(&text, "%s", *sentence ? sentence : strerror((int)io_u->error));
+	return ret < 0 ? NULL : text;
+}
+
+/* What fio prints behind "fio: " and frees. */
+char *client_errdetails(const struct io_u *io_u)
+{
+	char *plain = details(io_u), *text = NULL;
+
+	if (asprintf(&text, "librpma: %s", plain ? plain : "out of memory") < 0)
+		text = NULL;
+	free(plain);
+	return text;
+}
+
+/* For what completes in queue: fio asks for no details of those. */
 static enum fio_q_status complete(struct client *client, struct io_u *io_u, int error)
 {
 	if (!finish(client, io_u, error)) {
-		char *details = client_errdetails(io_u);
+		char *text = details(io_u);
 
 		log_err("librpma: %s: %s: %s\n", client->td->o.name, io_ddir_name(io_u->ddir),
-			details ? details : strerror(error));
-		free(details);
+			text ? text : strerror(error));
+		free(text);
 	}
 	return FIO_Q_COMPLETED;
 }
@@ -145,10 +173,19 @@ static enum fio_q_status do_now(struct client *client, struct io_u *io_u)
 	return complete(client, io_u, operation->error);
 }
 
-/* All before a barrier is done, and durable where the policy makes it so. */
-static bool barrier_passed(struct client *client, int *error)
+/* fio forgets that an io_u is a barrier when that has to wait. */
+static bool is_barrier(const struct client *client, const struct io_u *io_u)
 {
-	if (flight_added(client->flight) || flight_out(client->flight))
+	return (io_u->flags & IO_U_F_BARRIER) || io_u == client->barrier;
+}
+
+/* All before a barrier is done, and durable where the policy makes it so. */
+static bool barrier_passed(struct client *client, const struct io_u *io_u, int *error)
+{
+	bool busy = flight_added(client->flight) || flight_out(client->flight);
+
+	client->barrier = busy ? io_u : NULL;
+	if (busy)
 		return false;
 	if (client->settings.flush != FLUSH_NONE && flight_dirty(client->flight))
 		*error = flight_sync(client->flight) ? EIO : 0;
@@ -166,7 +203,7 @@ enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
 	}
 	if (ddir_sync(io_u->ddir))
 		return sync_now(client, io_u);
-	if ((io_u->flags & IO_U_F_BARRIER) && !barrier_passed(client, &error))
+	if (is_barrier(client, io_u) && !barrier_passed(client, io_u, &error))
 		return FIO_Q_BUSY;
 	if (!error && !within_its_file(client, io_u)) {
 		failure_set(EXIT_RUN_FAILED, "queue", "%llu bytes at %llu are beyond the file",
@@ -224,22 +261,4 @@ struct io_u *client_event(struct thread_data *td, int number)
 	struct client *client = td->io_ops_data;
 
 	return client->events[number];
-}
-
-/* What fio prints behind "fio: " and frees. */
-char *client_errdetails(const struct io_u *io_u)
-{
-	const struct operation *operation = io_u->engine_data;
-	const char *sentence = failure_get()->text;
-	char *text = NULL;
-	int ret;
-
-	if (ddir_rw(io_u->ddir) && operation->status != IBV_WC_SUCCESS)
-		ret = asprintf(&text, "librpma: completion with %s (vendor error 0x%x)%s%s",
-			       link_wc_status_name(operation->status), operation->vendor_error,
-			       *sentence ? ": " : "", sentence);
-	else
-		ret = asprintf(&text, "librpma: %s",
-			       *sentence ? sentence : strerror((int)io_u->error));
-	return ret < 0 ? NULL : text;
 }

@@ -221,7 +221,7 @@ enum fio_q_status server_queue(struct thread_data *td, struct io_u *io_u)
 	if (host_serve(server->host))
 		job_failed(td);
 	td->done = 1;
-	return FIO_Q_COMPLETED;
+	return FIO_Q_BUSY; /* or fio would count it as a read */
 }
 
 void server_cleanup(struct thread_data *td)
