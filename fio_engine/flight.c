@@ -151,7 +151,7 @@ struct operation *flight_done(struct flight *flight)
 
 bool flight_dirty(const struct flight *flight)
 {
-	return flight->policy == FLUSH_FSYNC && dirty_any(&flight->dirty);
+	return flight->policy == FLUSH_FSYNC && (flight->lost || dirty_any(&flight->dirty));
 }
 
 int flight_broken(const struct flight *flight)

@@ -113,7 +113,8 @@ bool flight_dirty(const struct flight *flight);
 int flight_broken(const struct flight *flight);
 /*
  * All that is out is done, with this error; when path_reconnect() has
- * succeeded, before or after, operations can be committed again.
+ * succeeded, before or after, operations can be committed again. Where something
+ * was dirty, the next sync fails.
  */
 void flight_abandon(struct flight *flight, int error);
 

@@ -121,7 +121,8 @@ static bool ends_itself(const struct flight *f, const struct operation *o)
 	       (f->answered_imm && o->kind == OPERATION_WRITE);
 }
 
-static void post(struct flight *f, struct group *g, struct operation *o)
+/* False: it is not out, as the connection broke before or with it. */
+static bool post(struct flight *f, struct group *g, struct operation *o)
 {
 	static const char *const names[] = {"read", "write", "trim"};
 	bool alone = ends_itself(f, o);
@@ -130,14 +131,17 @@ static void post(struct flight *f, struct group *g, struct operation *o)
 	if (!alone && g->head != NULL && !joins(f, g, o))
 		end_group(f, g);
 	if (f->broken != 0)
-		return;
+		return false;
 	if (f->posting != NULL)
 		f->posting(f->posting_arg, o);
 	ret = alone ? post_alone(f, o) : post_into(f, g, o);
-	if (ret)
+	if (ret) {
 		flight_post_failed(f, o, names[o->kind], ret);
-	else if (f->policy == FLUSH_EACH)
+		return false;
+	}
+	if (f->policy == FLUSH_EACH)
 		end_group(f, g);
+	return true;
 }
 
 void flight_commit(struct flight *flight, void (*posting)(void *arg, struct operation *operation),
@@ -149,11 +153,8 @@ void flight_commit(struct flight *flight, void (*posting)(void *arg, struct oper
 
 	f->posting = posting;
 	f->posting_arg = arg;
-	while (i < f->added_count && f->broken == 0) {
-		post(f, &group, &f->operations[f->added[i]]);
-		if (f->broken == 0)
-			i++;
-	}
+	while (i < f->added_count && post(f, &group, &f->operations[f->added[i]]))
+		i++;
 	if (f->broken == 0)
 		end_group(f, &group);
 	for (; i < f->added_count; i++)

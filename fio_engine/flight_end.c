@@ -78,6 +78,7 @@ void flight_abandon(struct flight *flight, int error)
 	f->message_first = 0;
 	f->message_next = 0;
 	f->messages_due = 0;
+	f->lost = flight_dirty(f);
 	f->broken = 0;
 }
 

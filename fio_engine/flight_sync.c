@@ -109,11 +109,24 @@ static int flush_all(struct flight *f)
 	return ret;
 }
 
+/* The server may be another one by now, and what was written may be gone: said once. */
+static int say_lost(struct flight *f)
+{
+	f->lost = false;
+	dirty_clear(&f->dirty);
+	return failure_set(EXIT_RUN_FAILED, "data",
+			   "the connection to %s broke when not all that was written was flushed: "
+			   "it may be lost",
+			   f->path->server);
+}
+
 int flight_sync(struct flight *flight)
 {
 	struct flight *f = flight;
 	int ret = broken(f);
 
+	if (ret == 0 && f->lost)
+		return say_lost(f);
 	while (ret == 0 && flight_dirty(f))
 		ret = f->method == METHOD_APM ? flush_all(f) : flush_some(f);
 	return ret;

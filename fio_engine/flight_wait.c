@@ -110,14 +110,13 @@ uint32_t flight_wait(struct flight *flight, uint32_t count, uint64_t timeout_ns)
 {
 	struct flight *f = flight;
 	struct wait wait;
-	uint32_t done = flight_poll(f);
 
-	if (done >= count || f->under_way == 0)
-		return done;
+	if (flight_poll(f) >= count || f->under_way == 0)
+		return f->done_count;
 	wait = flight_wait_begin(f, timeout_ns);
-	while ((done = flight_poll(f)) < count && f->under_way > 0) {
+	while (flight_poll(f) < count && f->under_way > 0) {
 		if (!flight_wait_more(f, &wait))
 			break;
 	}
-	return flight_poll(f);
+	return f->done_count;
 }

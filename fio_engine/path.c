@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "../tools/common/failure.h"
@@ -200,6 +201,9 @@ int path_open(struct path *path, const struct path_cfg *cfg)
 	int ret;
 
 	*path = (struct path){.cfg = *cfg};
+	/* which of several runs on this host it is; without it all are 0 */
+	if (getrandom(&path->cfg.hello.tag, sizeof(path->cfg.hello.tag), GRND_NONBLOCK) < 0)
+		path->cfg.hello.tag = 0;
 	link_log_to_failures(false);
 	ret = find_server(path);
 	if (ret == 0)
@@ -217,6 +221,7 @@ int path_reconnect(struct path *path)
 	int ret;
 
 	disconnect(path);
+	path->cfg.hello.again = true;
 	ret = attach(path, true);
 	if (ret == 0 && path->remote_bytes != bytes) {
 		disconnect(path);

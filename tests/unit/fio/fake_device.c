@@ -4,8 +4,11 @@
  */
 #include "fake_device.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define BUFFERS	 ((struct rpma_mr_local *)0x10)
 #define MESSAGES ((struct rpma_mr_local *)0x20)
@@ -266,7 +269,6 @@ static void go_wrong(const struct fake_work *work)
 
 static void run_one(void)
 {
-	static uint64_t unsignalled;
 	const struct fake_work *work = &fake.works[fake.executed++ % FAKE_WORKS];
 	struct ibv_wc wc = {.wr_id = work->context};
 
@@ -275,10 +277,10 @@ static void run_one(void)
 		return;
 	}
 	wc.opcode = carry_out(work);
-	unsignalled++;
+	fake.unsignalled++;
 	if (work->signalled) {
-		complete(&wc, unsignalled);
-		unsignalled = 0;
+		complete(&wc, fake.unsignalled);
+		fake.unsignalled = 0;
 	}
 }
 
@@ -318,6 +320,52 @@ bool __wrap_link_alive(struct link *link, int timeout_ms);
 bool __wrap_link_alive(struct link *link, int timeout_ms)
 {
 	return !fake.gone;
+}
+
+int __wrap_link_event_fd(const struct link *link);
+int __wrap_link_event_fd(const struct link *link)
+{
+	return 1000;
+}
+
+int __wrap_rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
+int __wrap_rpma_cq_get_fd(const struct rpma_cq *cq, int *fd)
+{
+	*fd = 1001;
+	return 0;
+}
+
+int __wrap_rpma_cq_wait(struct rpma_cq *cq);
+int __wrap_rpma_cq_wait(struct rpma_cq *cq)
+{
+	fake.waits++;
+	return 0;
+}
+
+/* Completions are told of as long as any can come. */
+int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		 const sigset_t *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	assert_int_equal(count, 2);
+	assert_int_equal(fds[0].fd, 1001);
+	assert_int_equal(fds[1].fd, 1000);
+	fds[0].revents = fake.silent ? 0 : POLLIN;
+	fds[1].revents = fake.gone ? POLLIN : 0;
+	if (fake.silent && !fake.gone)
+		fake.now_ns += (uint64_t)timeout->tv_sec * 1000000000 + (uint64_t)timeout->tv_nsec;
+	return !fake.silent + fake.gone;
+}
+
+/* Time passes when it is looked at. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	fake.now_ns += 100000;
+	now->tv_sec = (time_t)(fake.now_ns / 1000000000);
+	now->tv_nsec = (long)(fake.now_ns % 1000000000);
+	return 0;
 }
 
 /* --- what the tests say -------------------------------------------------------------- */

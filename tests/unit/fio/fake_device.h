@@ -40,7 +40,7 @@ struct fake {
 	bool unflushed[FAKE_REGION];
 	/* the queues */
 	struct fake_work works[FAKE_WORKS]; /* a ring: posted */
-	uint64_t posted, executed, reclaimed;
+	uint64_t posted, executed, reclaimed, unsignalled;
 	struct ibv_wc wcs[FAKE_WORKS]; /* a ring */
 	uint64_t completed, polled;
 	uint64_t wc_works[FAKE_WORKS];	   /* how many works the completion stands for */
@@ -63,7 +63,8 @@ struct fake {
 	bool vast; /* the region is larger than what is here of it */
 	/* what did happen */
 	char log[4096]; /* "w0+8 f0+8! ": of each post the letter, the range, ! if signalled */
-	unsigned flushes;
+	unsigned flushes, waits;
+	uint64_t now_ns;
 	bool disconnected;
 };
 

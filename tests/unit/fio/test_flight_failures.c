@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_flight_failures.c -- what operations are told when something fails, and
+ * a server that answers what it should not.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "fake_device.h"
+
+#define DEPTH 4
+
+static void expect_sentence(const char *part)
+{
+	if (strstr(failure_get()->text, part) == NULL)
+		fail_msg("\"%s\" is not in \"%s\"", part, failure_get()->text);
+}
+
+static struct flight *with_writes(enum method method, enum flush_policy policy)
+{
+	struct flight *flight;
+
+	fake_begin(method, DEPTH);
+	flight = fake_flight(policy, WRITE_PLAIN, DEPTH);
+	for (uint32_t i = 0; i < 3; i++)
+		fake_add(flight, i, OPERATION_WRITE, i * 8, 8);
+	return flight;
+}
+
+static enum ibv_wc_status status_of(struct flight *flight, uint32_t number)
+{
+	assert_int_equal(flight_operation(flight, number)->error, EIO);
+	return flight_operation(flight, number)->status;
+}
+
+static void a_write_that_fails_is_told_from_the_others(void **state)
+{
+	struct flight *flight = with_writes(METHOD_APM, FLUSH_AUTO);
+
+	fake.fail = 'w';
+	fake.fail_after = 1;
+	fake.status = IBV_WC_REM_ACCESS_ERR;
+	flight_commit(flight, NULL, NULL);
+	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+	assert_int_equal(status_of(flight, 0), IBV_WC_WR_FLUSH_ERR);
+	assert_int_equal(status_of(flight, 1), IBV_WC_REM_ACCESS_ERR);
+	assert_int_equal(flight_operation(flight, 1)->vendor_error, 0x77);
+	assert_int_equal(status_of(flight, 2), IBV_WC_WR_FLUSH_ERR);
+	assert_string_equal(fake_done(flight), "0x 1x 2x ");
+	assert_int_equal(flight_broken(flight), EIO);
+	expect_sentence("a write failed: REM_ACCESS_ERR");
+	flight_close(&flight);
+}
+
+static void a_flush_that_fails_fails_its_group(void **state)
+{
+	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct flight *flight = with_writes(methods[i], FLUSH_AUTO);
+
+		fake_add(flight, 3, OPERATION_WRITE, 800, 8);
+		fake.fail = methods[i] == METHOD_GPSPM ? 's' : 'f';
+		fake.status = IBV_WC_REM_ACCESS_ERR;
+		flight_commit(flight, NULL, NULL);
+		assert_int_equal(flight_wait(flight, 4, UINT64_MAX), 4);
+		for (uint32_t k = 0; k < 3; k++)
+			assert_int_equal(status_of(flight, k), IBV_WC_REM_ACCESS_ERR);
+		assert_int_equal(status_of(flight, 3), IBV_WC_WR_FLUSH_ERR);
+		expect_sentence("a flush failed");
+		flight_close(&flight);
+	}
+}
+
+/* Every post of a batch, in turn. */
+static void what_cannot_be_posted_comes_back(void **state)
+{
+	static const char letters[] = "wrzf";
+	static const enum operation_kind kinds[] = {OPERATION_WRITE, OPERATION_READ, OPERATION_TRIM,
+						    OPERATION_WRITE};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct flight *flight;
+
+		fake_begin(METHOD_NATIVE, DEPTH);
+		flight = fake_flight(FLUSH_EACH, WRITE_PLAIN, DEPTH);
+		fake.refuse = letters[i];
+		fake.refuse_after = 1;
+		for (uint32_t k = 0; k < 4; k++)
+			fake_add(flight, k, kinds[i], k * 8, 8);
+		flight_commit(flight, NULL, NULL);
+		assert_int_equal(flight_poll(flight), 4);
+		assert_string_equal(fake_done(flight), "0x 1x 2x 3x ");
+		assert_true(fake.disconnected);
+		expect_sentence("cannot post the");
+		flight_close(&flight);
+	}
+}
+
+static void nothing_is_posted_on_a_broken_connection(void **state)
+{
+	struct flight *flight = with_writes(METHOD_APM, FLUSH_BATCH);
+
+	fake.refuse = 'f';
+	flight_commit(flight, NULL, NULL);
+	assert_string_equal(fake_done(flight), "0x 1x 2x ");
+	fake_forget();
+	fake_add(flight, 1, OPERATION_READ, 0, 8);
+	flight_commit(flight, NULL, NULL);
+	assert_string_equal(fake.log, "");
+	assert_string_equal(fake_done(flight), "1x ");
+	flight_close(&flight);
+}
+
+static void a_queue_that_cannot_be_polled_ends_it(void **state)
+{
+	struct flight *flight = with_writes(METHOD_APM, FLUSH_AUTO);
+
+	flight_commit(flight, NULL, NULL);
+	fake.poll_fails = true;
+	assert_int_equal(flight_poll(flight), 3);
+	assert_string_equal(fake_done(flight), "0x 1x 2x ");
+	expect_sentence("cannot poll");
+	flight_close(&flight);
+}
+
+static void a_server_that_has_left_is_named(void **state)
+{
+	struct flight *flight = with_writes(METHOD_APM, FLUSH_AUTO);
+
+	flight_commit(flight, NULL, NULL);
+	failure_set(EXIT_RUN_FAILED, "connection", "what link says");
+	fake.gone = true;
+	fake.fail = 'w';
+	fake.status = IBV_WC_WR_FLUSH_ERR;
+	assert_int_equal(flight_poll(flight), 3);
+	expect_sentence("what link says");
+	flight_close(&flight);
+}
+
+/* --- native ------------------------------------------------------------------------- */
+
+static void a_flush_that_reads_is_not_native(void **state)
+{
+	struct flight *flight = with_writes(METHOD_NATIVE, FLUSH_AUTO);
+
+	fake.flush_opcode = IBV_WC_RDMA_READ;
+	flight_commit(flight, NULL, NULL);
+	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+	assert_int_equal(flight_operation(flight, 0)->error, EOPNOTSUPP);
+	assert_int_equal(flight_broken(flight), EOPNOTSUPP);
+	expect_sentence("mode=native");
+	flight_close(&flight);
+}
+
+static void a_sync_that_reads_is_not_native(void **state)
+{
+	struct flight *flight = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
+
+	fake.flush_opcode = IBV_WC_RDMA_READ;
+	flight_commit(flight, NULL, NULL);
+	assert_int_equal(flight_sync(flight), -EOPNOTSUPP);
+	expect_sentence("mode=native");
+	flight_close(&flight);
+}
+
+/* --- answers ------------------------------------------------------------------------- */
+
+static void another_slot(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
+{
+	answer->slot++;
+}
+
+static void no_such_slot(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
+{
+	answer->slot = UINT32_MAX;
+}
+
+static void no_such_status(struct persist_answer *answer, uint32_t *bytes,
+			   enum ibv_wc_opcode *opcode)
+{
+	answer->status = PERSIST_STATUSES;
+}
+
+static void too_short(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
+{
+	*bytes = 7;
+}
+
+static void too_long(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
+{
+	*bytes = UINT32_MAX;
+}
+
+static void no_message(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
+{
+	*opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+}
+
+static void a_hostile_answer_ends_the_connection(void **state)
+{
+	static const struct {
+		void (*forge)(struct persist_answer *, uint32_t *, enum ibv_wc_opcode *);
+		const char *sentence;
+	} cases[] = {{another_slot, "something else than it was asked"},
+		     {no_such_slot, "something else than it was asked"},
+		     {no_such_status, "make no sense"},
+		     {too_short, "make no sense"},
+		     {too_long, "make no sense"},
+		     {no_message, "make no sense"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct flight *flight = with_writes(METHOD_GPSPM, FLUSH_EACH);
+
+		fake.forge = cases[i].forge;
+		flight_commit(flight, NULL, NULL);
+		assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+		assert_string_equal(fake_done(flight), "0x 1x 2x ");
+		assert_int_equal(flight_broken(flight), EIO);
+		assert_true(fake.disconnected);
+		expect_sentence(cases[i].sentence);
+		flight_close(&flight);
+	}
+}
+
+static void an_answer_nobody_waits_for_ends_the_connection(void **state)
+{
+	struct flight *flight = with_writes(METHOD_GPSPM, FLUSH_EACH);
+
+	flight_commit(flight, NULL, NULL);
+	fake_run(6);
+	fake.asked++;
+	assert_int_equal(flight_poll(flight), 3);
+	assert_string_equal(fake_done(flight), "0 1 2 ");
+	assert_int_equal(flight_broken(flight), EIO);
+	expect_sentence("without being asked");
+	flight_close(&flight);
+}
+
+static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
+{
+	answer->status = PERSIST_FAILED;
+}
+
+static void what_the_server_could_not_make_durable_fails_alone(void **state)
+{
+	struct flight *flight = with_writes(METHOD_GPSPM, FLUSH_AUTO);
+
+	fake.forge = refuses;
+	flight_commit(flight, NULL, NULL);
+	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(status_of(flight, i), IBV_WC_SUCCESS);
+	assert_string_equal(fake_done(flight), "0x 1x 2x ");
+	assert_int_equal(flight_broken(flight), 0);
+	fake.forge = NULL;
+	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+	flight_commit(flight, NULL, NULL);
+	flight_wait(flight, 1, UINT64_MAX);
+	assert_string_equal(fake_done(flight), "0 ");
+	flight_close(&flight);
+}
+
+static void a_receive_that_cannot_be_posted_ends_it(void **state)
+{
+	struct flight *flight = with_writes(METHOD_GPSPM, FLUSH_AUTO);
+
+	fake.receive_fails = true;
+	flight_commit(flight, NULL, NULL);
+	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+	assert_int_equal(flight_broken(flight), EIO);
+	expect_sentence("cannot post a receive");
+	flight_close(&flight);
+}
+
+/* --- another connection ---------------------------------------------------------------- */
+
+/* As path_reconnect() does it. */
+static void reconnect(enum method method)
+{
+	bool unflushed[FAKE_REGION];
+
+	memcpy(unflushed, fake.unflushed, sizeof(unflushed));
+	fake_begin(method, DEPTH);
+	memcpy(fake.unflushed, unflushed, sizeof(unflushed));
+}
+
+static void after_a_reconnect_all_works_again(void **state)
+{
+	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct flight *flight = with_writes(methods[i], FLUSH_EACH);
+
+		fake.fail = 'w';
+		fake.fail_after = 2;
+		fake.status = IBV_WC_RETRY_EXC_ERR;
+		flight_commit(flight, NULL, NULL);
+		flight_wait(flight, 3, UINT64_MAX);
+		assert_int_equal(flight_broken(flight), EIO);
+		fake_done(flight);
+		reconnect(methods[i]);
+		flight_abandon(flight, EIO);
+		assert_int_equal(flight_broken(flight), 0);
+		assert_int_equal(flight_out(flight), 0);
+		for (uint32_t k = 0; k < DEPTH; k++)
+			fake_add(flight, k, OPERATION_WRITE, k * 8, 8);
+		flight_commit(flight, NULL, NULL);
+		assert_int_equal(flight_wait(flight, DEPTH, UINT64_MAX), DEPTH);
+		assert_string_equal(fake_done(flight), "0 1 2 3 ");
+		flight_close(&flight);
+	}
+}
+
+static void abandoning_ends_what_is_out_and_what_was_added(void **state)
+{
+	struct flight *flight = with_writes(METHOD_APM, FLUSH_AUTO);
+
+	flight_commit(flight, NULL, NULL);
+	fake_add(flight, 3, OPERATION_READ, 0, 8);
+	flight_abandon(flight, ECANCELED);
+	assert_int_equal(flight_operation(flight, 2)->error, ECANCELED);
+	assert_int_equal(flight_operation(flight, 2)->status, IBV_WC_SUCCESS);
+	assert_string_equal(fake_done(flight), "3x 0x 1x 2x ");
+	assert_int_equal(flight_added(flight), 0);
+	flight_close(&flight);
+}
+
+static void what_was_dirty_at_a_break_is_told_once(void **state)
+{
+	struct flight *flight = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
+
+	flight_commit(flight, NULL, NULL);
+	flight_wait(flight, 3, UINT64_MAX);
+	assert_string_equal(fake_done(flight), "0 1 2 ");
+	reconnect(METHOD_NATIVE);
+	flight_abandon(flight, EIO);
+	assert_true(flight_dirty(flight));
+	assert_int_equal(flight_sync(flight), -EIO);
+	expect_sentence("may be lost");
+	assert_string_equal(fake.log, "");
+	assert_false(flight_dirty(flight));
+	assert_int_equal(flight_sync(flight), 0);
+	flight_close(&flight);
+}
+
+/* --- opening ----------------------------------------------------------------------------- */
+
+static void queues_that_are_too_small_are_refused(void **state)
+{
+	for (int i = 0; i < 5; i++) {
+		const struct flight_cfg cfg = {.path = &fake.path,
+					       .policy = FLUSH_AUTO,
+					       .write_op = i < 3 ? WRITE_PLAIN : WRITE_IMM,
+					       .depth = i == 4 ? 0 : DEPTH};
+		struct flight *flight = NULL;
+
+		fake_begin(i < 3 ? METHOD_GPSPM : METHOD_APM, DEPTH);
+		fake.path.cfg.sq_size -= i == 0;
+		fake.path.cfg.cq_size -= i == 1;
+		fake.path.cfg.hello.depth = i == 2 || i == 3 ? DEPTH - 1 : DEPTH;
+		assert_int_not_equal(flight_open(&flight, &cfg), 0);
+		assert_null(flight);
+	}
+}
+
+static void blocks_beyond_32_bits_are_refused(void **state)
+{
+	static const uint32_t blocks[] = {1, 2};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct flight_cfg cfg = {.path = &fake.path,
+					       .policy = FLUSH_AUTO,
+					       .write_op = WRITE_IMM,
+					       .depth = DEPTH};
+		struct flight *flight = NULL;
+
+		fake_begin(METHOD_GPSPM, DEPTH);
+		fake.path.cfg.hello.imm_bytes = blocks[i];
+		fake.path.remote_bytes = 1ULL << 34;
+		assert_int_equal(flight_open(&flight, &cfg), -EINVAL);
+		expect_sentence("write_op=imm");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_write_that_fails_is_told_from_the_others),
+		cmocka_unit_test(a_flush_that_fails_fails_its_group),
+		cmocka_unit_test(what_cannot_be_posted_comes_back),
+		cmocka_unit_test(nothing_is_posted_on_a_broken_connection),
+		cmocka_unit_test(a_queue_that_cannot_be_polled_ends_it),
+		cmocka_unit_test(a_server_that_has_left_is_named),
+		cmocka_unit_test(a_flush_that_reads_is_not_native),
+		cmocka_unit_test(a_sync_that_reads_is_not_native),
+		cmocka_unit_test(a_hostile_answer_ends_the_connection),
+		cmocka_unit_test(an_answer_nobody_waits_for_ends_the_connection),
+		cmocka_unit_test(what_the_server_could_not_make_durable_fails_alone),
+		cmocka_unit_test(a_receive_that_cannot_be_posted_ends_it),
+		cmocka_unit_test(after_a_reconnect_all_works_again),
+		cmocka_unit_test(abandoning_ends_what_is_out_and_what_was_added),
+		cmocka_unit_test(what_was_dirty_at_a_break_is_told_once),
+		cmocka_unit_test(queues_that_are_too_small_are_refused),
+		cmocka_unit_test(blocks_beyond_32_bits_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("fio.flight_failures", tests, NULL, NULL);
+}

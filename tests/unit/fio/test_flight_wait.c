@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_flight_wait.c -- how long is waited, how, and what ends it. The time is
+ * that of the fake device.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "fake_device.h"
+
+#define MS    1000000ULL
+#define DEPTH 4
+
+static struct flight *with_reads(bool poll)
+{
+	struct flight *flight;
+
+	fake_begin(METHOD_APM, DEPTH);
+	fake.settings.poll = poll;
+	flight = fake_flight(FLUSH_AUTO, WRITE_PLAIN, DEPTH);
+	for (uint32_t i = 0; i < 3; i++)
+		fake_add(flight, i, OPERATION_READ, i * 8, 8);
+	flight_commit(flight, NULL, NULL);
+	return flight;
+}
+
+static void it_waits_for_as_many_as_are_wanted(void **state)
+{
+	for (int poll = 0; poll < 2; poll++) {
+		struct flight *flight = with_reads(poll);
+
+		fake.pace = 1;
+		assert_int_equal(flight_wait(flight, 2, UINT64_MAX), 2);
+		assert_string_equal(fake_done(flight), "0 1 ");
+		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 1);
+		flight_close(&flight);
+	}
+}
+
+static void it_waits_for_no_more_than_are_out(void **state)
+{
+	for (int poll = 0; poll < 2; poll++) {
+		struct flight *flight = with_reads(poll);
+
+		assert_int_equal(flight_wait(flight, DEPTH, UINT64_MAX), 3);
+		fake_done(flight);
+		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 0);
+		flight_close(&flight);
+	}
+}
+
+static void it_sleeps_only_when_told_to(void **state)
+{
+	for (int poll = 0; poll < 2; poll++) {
+		struct flight *flight = with_reads(poll);
+
+		fake.pace = 1;
+		flight_wait(flight, 3, UINT64_MAX);
+		assert_int_equal(fake.waits > 0, !poll);
+		flight_close(&flight);
+	}
+}
+
+static void it_ends_with_its_time(void **state)
+{
+	for (int poll = 0; poll < 2; poll++) {
+		struct flight *flight = with_reads(poll);
+
+		fake.silent = true;
+		assert_int_equal(flight_wait(flight, 1, 500 * MS), 0);
+		assert_in_range(fake.now_ns, 500 * MS, 600 * MS);
+		assert_int_equal(flight_broken(flight), 0);
+		assert_int_equal(flight_out(flight), 3);
+		flight_close(&flight);
+	}
+}
+
+static void no_time_at_all_is_a_poll(void **state)
+{
+	struct flight *flight = with_reads(false);
+
+	fake.silent = true;
+	assert_int_equal(flight_wait(flight, 1, 0), 0);
+	assert_int_equal(fake.waits, 0);
+	fake.silent = false;
+	assert_int_equal(flight_wait(flight, 1, 0), 3);
+	flight_close(&flight);
+}
+
+static void a_minute_without_progress_ends_the_connection(void **state)
+{
+	for (int poll = 0; poll < 2; poll++) {
+		struct flight *flight = with_reads(poll);
+
+		fake.silent = true;
+		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 3);
+		assert_in_range(fake.now_ns, 60000 * MS, 61000 * MS);
+		assert_int_equal(flight_broken(flight), ETIMEDOUT);
+		assert_int_equal(flight_operation(flight, 0)->error, ETIMEDOUT);
+		assert_string_equal(fake_done(flight), "0x 1x 2x ");
+		assert_non_null(strstr(failure_get()->text, "for 60 s"));
+		assert_true(fake.disconnected);
+		flight_close(&flight);
+	}
+}
+
+static void a_server_that_leaves_ends_the_wait(void **state)
+{
+	for (int poll = 0; poll < 2; poll++) {
+		struct flight *flight = with_reads(poll);
+
+		fake.silent = true;
+		fake.gone = true;
+		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 3);
+		assert_in_range(fake.now_ns, 0, 10 * MS);
+		assert_int_equal(flight_broken(flight), EIO);
+		assert_string_equal(fake_done(flight), "0x 1x 2x ");
+		flight_close(&flight);
+	}
+}
+
+static bool stopped(void *arg)
+{
+	return *(const bool *)arg;
+}
+
+static void a_job_that_stops_gets_back_what_still_completes(void **state)
+{
+	struct flight *flight = with_reads(true);
+	bool stop = true;
+
+	fake.path.cfg.stopped = stopped;
+	fake.path.cfg.arg = &stop;
+	fake.pace = 1;
+	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+	assert_string_equal(fake_done(flight), "0 1 2 ");
+	flight_close(&flight);
+}
+
+static void a_job_that_stops_waits_two_seconds(void **state)
+{
+	for (int poll = 0; poll < 2; poll++) {
+		struct flight *flight = with_reads(poll);
+		bool stop = true;
+
+		fake.path.cfg.stopped = stopped;
+		fake.path.cfg.arg = &stop;
+		fake.silent = true;
+		assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+		assert_in_range(fake.now_ns, 2000 * MS, 2300 * MS);
+		assert_int_equal(flight_broken(flight), ECANCELED);
+		assert_string_equal(fake_done(flight), "0x 1x 2x ");
+		flight_close(&flight);
+	}
+}
+
+static void a_sync_waits_within_the_same_limits(void **state)
+{
+	struct flight *flight;
+
+	fake_begin(METHOD_APM, DEPTH);
+	flight = fake_flight(FLUSH_FSYNC, WRITE_PLAIN, DEPTH);
+	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+	flight_commit(flight, NULL, NULL);
+	fake.silent = true;
+	assert_int_equal(flight_sync(flight), -ETIMEDOUT);
+	assert_in_range(fake.now_ns, 60000 * MS, 61000 * MS);
+	assert_string_equal(fake_done(flight), "0x ");
+	flight_close(&flight);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_waits_for_as_many_as_are_wanted),
+		cmocka_unit_test(it_waits_for_no_more_than_are_out),
+		cmocka_unit_test(it_sleeps_only_when_told_to),
+		cmocka_unit_test(it_ends_with_its_time),
+		cmocka_unit_test(no_time_at_all_is_a_poll),
+		cmocka_unit_test(a_minute_without_progress_ends_the_connection),
+		cmocka_unit_test(a_server_that_leaves_ends_the_wait),
+		cmocka_unit_test(a_job_that_stops_gets_back_what_still_completes),
+		cmocka_unit_test(a_job_that_stops_waits_two_seconds),
+		cmocka_unit_test(a_sync_waits_within_the_same_limits),
+	};
+
+	return cmocka_run_group_tests_name("fio.flight_wait", tests, NULL, NULL);
+}
