@@ -106,10 +106,10 @@ int session_open(struct session **session, const struct service *service,
 		return failure_set(EXIT_INTERNAL, "connect", "out of memory");
 	}
 	*s = (struct session){.service = service, .event_fd = -1, .messages_fd = -1};
-	s->welcome = hello != NULL;
 	s->deadline_ms = now_ms + OPENING_MS;
 	snprintf(s->name, sizeof(s->name), "%s", name);
-	if (s->welcome) {
+	if (hello != NULL) {
+		s->welcome = true;
 		s->hello = *hello;
 		ret = make_messages(s, *req);
 	}
