@@ -209,6 +209,30 @@ static void take_reply(struct guest *g)
 				 0);
 }
 
+static struct rpma_peer *guests_peer(void)
+{
+	char device[64];
+
+	if (world.peer == NULL)
+		assert_int_equal(link_open_device("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_REMOTE,
+						  &world.peer, device),
+				 0);
+	return world.peer;
+}
+
+void guest_knock_only(const struct hello *hello, struct rpma_conn **conn)
+{
+	uint8_t bytes[GREETING_REQUEST_BYTES];
+	const struct rpma_conn_private_data pdata = {bytes, sizeof(bytes)};
+	struct rpma_conn_req *req = NULL;
+	char service[8];
+
+	hello_encode(hello, bytes);
+	snprintf(service, sizeof(service), "%u", host_port(world.host));
+	assert_int_equal(rpma_conn_req_new(guests_peer(), "127.0.0.1", service, NULL, &req), 0);
+	assert_int_equal(rpma_conn_req_connect(&req, &pdata, conn), 0);
+}
+
 struct guest *guest_knock(const void *bytes, size_t len)
 {
 	struct guest *g = calloc(1, sizeof(*g));
@@ -218,15 +242,10 @@ struct guest *guest_knock(const void *bytes, size_t len)
 				       .post = post_answers,
 				       .arg = g};
 	const struct link_cfg cfg = {.peer_name = "the server", .stop_fd = -1, .lane = &lane};
-	char device[64];
 
 	assert_non_null(g);
-	if (world.peer == NULL)
-		assert_int_equal(link_open_device("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_REMOTE,
-						  &world.peer, device),
-				 0);
 	assert_int_equal(
-		rpma_mr_reg(world.peer, g->memory, sizeof(g->memory),
+		rpma_mr_reg(guests_peer(), g->memory, sizeof(g->memory),
 			    RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_WRITE_SRC,
 			    &g->mr),
 		0);

@@ -58,6 +58,8 @@ struct guest {
 /* Connects with these bytes; NULL if it was rejected. guest_close() in any case. */
 struct guest *guest_knock(const void *bytes, size_t len);
 struct guest *guest_open(const struct hello *hello);
+/* Knocks, and does not go in when the door is opened. */
+void guest_knock_only(const struct hello *hello, struct rpma_conn **conn);
 /* With the goodbye, or without. */
 void guest_leave(struct guest *guest);
 void guest_close(struct guest *guest);

@@ -206,6 +206,20 @@ static void who_floods_is_answered_as_fast_as_it_listens(void **state)
 	assert_int_equal(world_end(), 0);
 }
 
+/* The place it was given is free again. */
+static void who_does_not_come_in_is_not_waited_for(void **state)
+{
+	struct rpma_conn *conn = NULL;
+
+	world_begin(&any_method);
+	guest_knock_only(&apm, &conn);
+	is_refused(&apm, REFUSAL_FULL);
+	world_pass_ms(6000);
+	world_said("client 127.0.0.1, job 1 of 1 did not finish connecting within 5 s");
+	all_is_well();
+	rpma_conn_delete(&conn);
+}
+
 static void who_says_goodbye_is_to_leave(void **state)
 {
 	struct guest *g;
@@ -237,6 +251,7 @@ int main(void)
 		test(what_is_too_long_for_a_request_is_not_taken),
 		test(a_request_of_another_method_is_not_served),
 		test(who_floods_is_answered_as_fast_as_it_listens),
+		test(who_does_not_come_in_is_not_waited_for),
 		test(who_says_goodbye_is_to_leave),
 	};
 
