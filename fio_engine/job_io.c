@@ -79,10 +79,8 @@ static void fill(struct client *client, const struct io_u *io_u, struct operatio
 /* Gives the io_u what has become of it; false: its error ends the job. */
 static bool finish(struct client *client, struct io_u *io_u, int error)
 {
-	if (client->error) { /* fio has been told: this one was not done, and that is all */
-		io_u->error = 0;
-		io_u->resid = io_u->xfer_buflen;
-		io_u->end_io = NULL;
+	if (client->error) { /* fio has been told; of this one it is to count and say nothing */
+		io_u->ddir = DDIR_INVAL;
 		return true;
 	}
 	io_u->error = (unsigned)error;
