@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fake_link.c -- see fake_link.h.
+ */
+#include "fake_link.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/bytes.h"
+
+#define PEER ((struct rpma_peer *)0x30)
+#define LINK ((struct link *)0x40)
+#define MR   ((struct rpma_mr_local *)0x50)
+
+struct fake fake;
+
+int __wrap_resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX]);
+int __wrap_resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX])
+{
+	assert_string_equal(host, "a-server");
+	strcpy(address, "127.0.0.1");
+	return 0;
+}
+
+int __wrap_link_open_device(const char *address, enum rpma_util_ibv_context_type type,
+			    struct rpma_peer **peer, char device[64]);
+int __wrap_link_open_device(const char *address, enum rpma_util_ibv_context_type type,
+			    struct rpma_peer **peer, char device[64])
+{
+	assert_string_equal(address, "127.0.0.1");
+	assert_int_equal(type, RPMA_UTIL_IBV_CONTEXT_REMOTE);
+	if (fake.no_device)
+		return failure_set(EXIT_RUN_FAILED, "device", "no such device");
+	strcpy(device, "fake0");
+	*peer = PEER;
+	fake.peers++;
+	return 0;
+}
+
+int __wrap_rpma_peer_delete(struct rpma_peer **peer);
+int __wrap_rpma_peer_delete(struct rpma_peer **peer)
+{
+	/* regions and connections are to go before */
+	if (*peer != NULL) {
+		assert_int_equal(fake.links, 0);
+		assert_int_equal(fake.regions, 0);
+		fake.peers--;
+	}
+	*peer = NULL;
+	return 0;
+}
+
+int __wrap_rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
+		       struct rpma_mr_local **mr);
+int __wrap_rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
+		       struct rpma_mr_local **mr)
+{
+	assert_ptr_equal(peer, PEER);
+	if (fake.register_fails)
+		return RPMA_E_PROVIDER;
+	fake.usage = usage;
+	fake.regions++;
+	*mr = MR;
+	return 0;
+}
+
+int __wrap_rpma_mr_dereg(struct rpma_mr_local **mr);
+int __wrap_rpma_mr_dereg(struct rpma_mr_local **mr)
+{
+	/* nothing may reach the memory any more */
+	assert_int_equal(fake.links, 0);
+	fake.regions -= *mr != NULL;
+	*mr = NULL;
+	return 0;
+}
+
+/* --- connecting -------------------------------------------------------------------- */
+
+static void make_reply(void)
+{
+	struct greeting_reply *r = &fake.reply;
+	struct bytes_writer w = bytes_write_to(r->mr_desc, sizeof(r->mr_desc));
+
+	bytes_put_int(&w, 0x10000, 8);
+	bytes_put_int(&w, fake.region_bytes, 8);
+	bytes_put_int(&w, 7, 4);
+	bytes_put_int(&w, fake.usage_bits, 1);
+	bytes_put_int(&w, 1, 1);
+	r->pcfg_desc[0] = fake.direct;
+	if (fake.tries >= fake.full_until && fake.full_until != 0)
+		fake.offer.refusal = REFUSAL_NONE;
+	r->word = offer_encode(&fake.offer);
+	greeting_encode_reply(r, fake.sent);
+	if (fake.forge != NULL)
+		fake.forge(fake.sent);
+}
+
+int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
+			uint16_t port, const struct link_cfg *cfg, const void *greeting,
+			size_t greeting_len);
+int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
+			uint16_t port, const struct link_cfg *cfg, const void *greeting,
+			size_t greeting_len)
+{
+	int ret = 0;
+
+	fake.tries++;
+	assert_int_equal(port, 7204);
+	assert_int_equal(greeting_len, GREETING_REQUEST_BYTES);
+	assert_string_equal(cfg->peer_name, "server 127.0.0.1:7204");
+	memcpy(fake.greeting, greeting, greeting_len);
+	fake.lane = *cfg->lane;
+	if (fake.failures >= fake.tries)
+		return failure_set(fake.failure, "connect", "nobody listens");
+	if (cfg->lane->post != NULL)
+		ret = cfg->lane->post((struct rpma_conn_req *)0x60, cfg->lane->arg);
+	if (ret)
+		return ret;
+	make_reply();
+	fake.links++;
+	*link = LINK;
+	return 0;
+}
+
+int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, size_t offset,
+			      size_t len, const void *op_context);
+int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, size_t offset,
+			      size_t len, const void *op_context)
+{
+	if (fake.receive_fails)
+		return RPMA_E_PROVIDER;
+	assert_int_equal(len, PERSIST_ANSWER_BYTES);
+	assert_int_equal((uintptr_t)op_context, PATH_ANSWER | fake.receives % 4);
+	assert_int_equal(offset,
+			 4 * PERSIST_REQUEST_BYTES + fake.receives % 4 * PERSIST_ANSWER_BYTES);
+	fake.receives++;
+	return 0;
+}
+
+int __wrap_link_greeting(const struct link *link, const void **bytes, size_t *len);
+int __wrap_link_greeting(const struct link *link, const void **bytes, size_t *len)
+{
+	if (fake.no_reply)
+		return failure_set(EXIT_RUN_FAILED, "hello", "answered without a greeting");
+	*bytes = fake.sent;
+	*len = sizeof(fake.sent);
+	return 0;
+}
+
+struct rpma_conn *__wrap_link_conn(const struct link *link);
+struct rpma_conn *__wrap_link_conn(const struct link *link)
+{
+	return LINK_CONN;
+}
+
+struct rpma_cq *__wrap_link_cq(const struct link *link);
+struct rpma_cq *__wrap_link_cq(const struct link *link)
+{
+	return LINK_CQ;
+}
+
+int __wrap_rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn,
+					   const struct rpma_peer_cfg *pcfg);
+int __wrap_rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_peer_cfg *pcfg)
+{
+	assert_ptr_equal(conn, LINK_CONN);
+	return 0;
+}
+
+int __real_rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
+					  struct rpma_mr_remote **mr);
+int __wrap_rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
+					  struct rpma_mr_remote **mr);
+int __wrap_rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
+					  struct rpma_mr_remote **mr)
+{
+	fake.descriptor_bytes = desc_size;
+	return __real_rpma_mr_remote_from_descriptor(desc, desc_size, mr);
+}
+
+/* --- leaving ------------------------------------------------------------------------ */
+
+void __wrap_link_close(struct link **link);
+void __wrap_link_close(struct link **link)
+{
+	fake.links -= *link != NULL;
+	*link = NULL;
+}
+
+bool __wrap_link_alive(struct link *link, int timeout_ms);
+bool __wrap_link_alive(struct link *link, int timeout_ms)
+{
+	if (!fake.gone)
+		fake.now_ns += (uint64_t)timeout_ms * 1000000;
+	return !fake.gone;
+}
+
+int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
+		     size_t len, int flags, const void *op_context);
+int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
+		     size_t len, int flags, const void *op_context)
+{
+	assert_null(src);
+	assert_int_equal(len, 0);
+	assert_int_equal(flags, RPMA_F_COMPLETION_ALWAYS);
+	fake.goodbyes++;
+	fake.goodbye = (uintptr_t)op_context;
+	return 0;
+}
+
+int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got);
+int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
+{
+	assert_int_equal(num_entries, 1);
+	assert_int_equal(fake.links, 1);
+	if (fake.deaf)
+		return RPMA_E_NO_COMPLETION;
+	wc->wr_id = fake.others > 0 ? fake.others : fake.goodbye;
+	fake.goodbye_seen = fake.others == 0;
+	fake.others -= fake.others > 0;
+	return 0;
+}
+
+/* --- time ---------------------------------------------------------------------------- */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	now->tv_sec = (time_t)(fake.now_ns / 1000000000);
+	now->tv_nsec = (long)(fake.now_ns % 1000000000);
+	return 0;
+}
+
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
+{
+	fake.now_ns += (uint64_t)pause->tv_sec * 1000000000 + (uint64_t)pause->tv_nsec;
+	return 0;
+}
+
+/* --- what the tests say ---------------------------------------------------------------- */
+
+void link_begin(enum method method)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.settings = (struct settings){.method = method,
+					  .address = "a-server",
+					  .port = 7204,
+					  .poll = true,
+					  .flush = FLUSH_AUTO,
+					  .flush_type = FLUSH_WISH_AUTO,
+					  .write_op = WRITE_PLAIN,
+					  .connect_timeout_s = 10};
+	fake.cfg = (struct path_cfg){
+		.settings = &fake.settings,
+		.hello = {.method = method, .jobs = 1, .depth = method == METHOD_GPSPM ? 4 : 0},
+		.sq_size = 10,
+		.cq_size = 14};
+	fake.offer = (struct offer){.kind = TARGET_DRAM, .depth = 512};
+	fake.region_bytes = LINK_REGION;
+	fake.usage_bits = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST |
+			  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+	fake.reply = (struct greeting_reply){
+		.version = GREETING_VERSION, .mr_desc_bytes = 22, .pcfg_desc_bytes = 1};
+	fake.failure = EXIT_RUN_FAILED;
+}
+
+void link_end(void)
+{
+	assert_int_equal(fake.links, 0);
+	assert_int_equal(fake.regions, 0);
+	assert_int_equal(fake.peers, 0);
+}
+
+void link_expect(const char *part)
+{
+	if (strstr(failure_get()->text, part) == NULL)
+		fail_msg("\"%s\" is not in \"%s\"", part, failure_get()->text);
+}

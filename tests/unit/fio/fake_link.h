@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fake_link.h -- a link that is made up, for the tests of path: it connects
+ * when it is told to, with the reply that a server would have sent, and counts
+ * what is alive. Linked with --wrap for what it replaces.
+ */
+#ifndef FAKE_LINK_H
+#define FAKE_LINK_H
+
+#include "common/failure.h"
+#include "fio_engine/path.h"
+#include "test.h"
+
+#define LINK_REGION 65536
+#define LINK_CONN   ((struct rpma_conn *)0x10)
+#define LINK_CQ	    ((struct rpma_cq *)0x20)
+
+struct fake {
+	struct settings settings;
+	struct path_cfg cfg;
+	/* what the server says */
+	struct offer offer;
+	uint64_t region_bytes;
+	uint8_t usage_bits; /* of the descriptor */
+	bool direct;	    /* of the configuration of the peer */
+	struct greeting_reply reply;
+	void (*forge)(uint8_t *reply); /* the bytes it sends */
+	bool no_reply;
+	/* what is to happen */
+	unsigned failures; /* of so many tries to connect */
+	enum exit_code failure;
+	unsigned full_until; /* that try */
+	unsigned others;     /* completions before that of the goodbye */
+	bool no_device, receive_fails, register_fails, deaf, gone;
+	/* what did happen */
+	unsigned tries, receives, goodbyes;
+	struct link_lane lane;
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+	uint8_t sent[GREETING_REPLY_BYTES];
+	size_t descriptor_bytes;
+	int usage;
+	bool goodbye_seen;
+	uint64_t goodbye;
+	int links, regions, peers; /* alive */
+	uint64_t now_ns;
+};
+
+extern struct fake fake;
+
+/* A server of this method on DRAM, and a job of a depth of 4 that polls. */
+void link_begin(enum method method);
+/* Nothing is left. */
+void link_end(void);
+/* The sentence has this in it. */
+void link_expect(const char *part);
+
+#endif /* FAKE_LINK_H */

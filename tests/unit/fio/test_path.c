@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_path.c -- connecting, leaving and coming back, over a link that is made
+ * up: what is asked for, how often, and that nothing is left behind. What a
+ * server may say is in test_path_offer.c.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fake_link.h"
+
+#define MS 1000000ULL
+
+static void a_client_says_hello_and_takes_the_region(void **state)
+{
+	struct hello hello;
+	enum greeting_answer answer;
+	struct path path;
+
+	link_begin(METHOD_APM);
+	fake.cfg.hello.job = 1;
+	fake.cfg.hello.jobs = 3;
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(hello_decode(fake.greeting, sizeof(fake.greeting), &hello, &answer), 0);
+	assert_int_equal(answer, GREETING_WELCOME);
+	assert_int_equal(hello.method, METHOD_APM);
+	assert_int_equal(hello.job, 1);
+	assert_int_equal(hello.jobs, 3);
+	assert_false(hello.again);
+	assert_string_equal(path.server, "server 127.0.0.1:7204");
+	assert_string_equal(path.device, "fake0");
+	assert_int_equal(path.remote_bytes, LINK_REGION);
+	assert_non_null(path.remote);
+	assert_ptr_equal(path.conn, LINK_CONN);
+	assert_ptr_equal(path.cq, LINK_CQ);
+	assert_int_equal(fake.lane.sq_size, 10);
+	assert_int_equal(fake.lane.cq_size, 14);
+	assert_int_equal(fake.lane.rq_size, 1);
+	assert_int_equal(fake.receives, 0);
+	path_close(&path);
+	link_end();
+}
+
+static void gpspm_has_a_receive_for_each_message(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_GPSPM);
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(fake.lane.rq_size, 4);
+	assert_int_equal(fake.receives, 4);
+	path_close(&path);
+	link_end();
+}
+
+static void a_receive_that_cannot_be_posted_is_told(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_GPSPM);
+	fake.settings.connect_timeout_s = 0;
+	fake.receive_fails = true;
+	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	link_expect("cannot post a receive");
+	link_end();
+}
+
+static void memory_is_registered_for_what_it_does(void **state)
+{
+	static char buffers[4096];
+	struct path path;
+
+	link_begin(METHOD_APM);
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(path_register_buffers(&path, buffers, sizeof(buffers)), 0);
+	assert_int_equal(fake.usage, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC);
+	assert_ptr_equal(path.buffer_memory, buffers);
+	assert_int_equal(path_make_zeros(&path, 4096), 0);
+	assert_int_equal(fake.usage, RPMA_MR_USAGE_WRITE_SRC);
+	path_close(&path);
+	link_end();
+}
+
+static void memory_that_cannot_be_registered_is_told(void **state)
+{
+	static char buffers[4096];
+	struct path path;
+
+	link_begin(METHOD_APM);
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	fake.register_fails = true;
+	assert_int_equal(path_register_buffers(&path, buffers, sizeof(buffers)), -EIO);
+	link_expect("cannot register the job's buffers of 4 KiB with fake0");
+	assert_int_equal(path_make_zeros(&path, 4096), -EIO);
+	path_close(&path);
+	link_begin(METHOD_GPSPM);
+	fake.register_fails = true;
+	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	link_expect("cannot register messages");
+	link_end();
+}
+
+static void a_device_that_is_not_there_is_told(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	fake.no_device = true;
+	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	link_expect("no such device");
+	assert_int_equal(fake.tries, 0);
+	link_end();
+}
+
+/* --- patience ---------------------------------------------------------------------- */
+
+static void a_server_that_comes_late_is_waited_for(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	fake.failures = 15;
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(fake.tries, 16);
+	assert_int_equal(fake.now_ns, 1500 * MS);
+	path_close(&path);
+	link_end();
+}
+
+static void a_server_that_never_comes_is_waited_for_so_long(void **state)
+{
+	static const struct {
+		unsigned timeout_s, tries;
+	} cases[] = {{0, 1}, {2, 21}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct path path;
+
+		link_begin(METHOD_APM);
+		fake.failures = 1000;
+		fake.settings.connect_timeout_s = cases[i].timeout_s;
+		assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+		assert_int_equal(fake.tries, cases[i].tries);
+		link_expect("nobody listens");
+		link_end();
+	}
+}
+
+static bool stopped(void *arg)
+{
+	return fake.tries == 3;
+}
+
+static void waiting_ends_when_the_job_does(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	fake.failures = 1000;
+	fake.cfg.stopped = stopped;
+	assert_int_equal(path_open(&path, &fake.cfg), -ECANCELED);
+	assert_int_equal(fake.tries, 3);
+	link_end();
+}
+
+static void what_is_wrong_here_is_not_tried_again(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	fake.failures = 1;
+	fake.failure = EXIT_INTERNAL;
+	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	assert_int_equal(fake.tries, 1);
+	link_end();
+}
+
+static void a_refusal_is_not_tried_again(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	fake.offer.refusal = REFUSAL_FULL;
+	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	assert_int_equal(fake.tries, 1);
+	link_end();
+}
+
+/* --- coming back --------------------------------------------------------------------- */
+
+static void a_client_that_comes_again_says_so(void **state)
+{
+	enum greeting_answer answer;
+	struct hello hello;
+	struct path path;
+
+	link_begin(METHOD_GPSPM);
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(path_reconnect(&path), 0);
+	assert_int_equal(hello_decode(fake.greeting, sizeof(fake.greeting), &hello, &answer), 0);
+	assert_true(hello.again);
+	assert_int_equal(fake.receives, 8);
+	assert_int_equal(fake.goodbyes, 0);
+	path_close(&path);
+	link_end();
+}
+
+/* It may not have seen yet that the connection broke. */
+static void a_server_that_is_full_is_asked_again_then(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	fake.offer.refusal = REFUSAL_FULL;
+	fake.full_until = 5;
+	assert_int_equal(path_reconnect(&path), 0);
+	assert_int_equal(fake.tries, 5);
+	path_close(&path);
+	link_end();
+}
+
+static void a_server_that_does_not_come_back_is_given_up(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	fake.failures = 1000;
+	assert_int_equal(path_reconnect(&path), -EIO);
+	assert_int_equal(fake.now_ns, 10000 * MS);
+	assert_null(path.conn);
+	assert_null(path.remote);
+	path_close(&path);
+	assert_int_equal(fake.goodbyes, 0);
+	link_end();
+}
+
+static void a_region_of_another_size_is_another_one(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	fake.region_bytes = LINK_REGION / 2;
+	assert_int_equal(path_reconnect(&path), -EIO);
+	link_expect("region of another size");
+	path_close(&path);
+	link_end();
+}
+
+/* --- leaving -------------------------------------------------------------------------- */
+
+static void a_client_that_is_done_says_goodbye(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	/* of operations that nobody waits for any more */
+	fake.others = 3;
+	path_close(&path);
+	assert_int_equal(fake.goodbyes, 1);
+	assert_true(fake.goodbye_seen);
+	link_end();
+}
+
+static void a_goodbye_nobody_takes_is_not_waited_for(void **state)
+{
+	for (int gone = 0; gone < 2; gone++) {
+		struct path path;
+
+		link_begin(METHOD_APM);
+		assert_int_equal(path_open(&path, &fake.cfg), 0);
+		fake.deaf = true;
+		fake.gone = gone;
+		path_close(&path);
+		assert_int_equal(fake.goodbyes, 1);
+		assert_in_range(fake.now_ns, gone ? 0 : 1000 * MS, gone ? MS : 1002 * MS);
+		link_end();
+	}
+}
+
+static void closing_keeps_the_sentence(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	failure_set(EXIT_RUN_FAILED, "data", "what went wrong");
+	path_close(&path);
+	link_expect("what went wrong");
+	path_close(&path);
+	link_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_client_says_hello_and_takes_the_region),
+		cmocka_unit_test(gpspm_has_a_receive_for_each_message),
+		cmocka_unit_test(a_receive_that_cannot_be_posted_is_told),
+		cmocka_unit_test(memory_is_registered_for_what_it_does),
+		cmocka_unit_test(memory_that_cannot_be_registered_is_told),
+		cmocka_unit_test(a_device_that_is_not_there_is_told),
+		cmocka_unit_test(a_server_that_comes_late_is_waited_for),
+		cmocka_unit_test(a_server_that_never_comes_is_waited_for_so_long),
+		cmocka_unit_test(waiting_ends_when_the_job_does),
+		cmocka_unit_test(what_is_wrong_here_is_not_tried_again),
+		cmocka_unit_test(a_refusal_is_not_tried_again),
+		cmocka_unit_test(a_client_that_comes_again_says_so),
+		cmocka_unit_test(a_server_that_is_full_is_asked_again_then),
+		cmocka_unit_test(a_server_that_does_not_come_back_is_given_up),
+		cmocka_unit_test(a_region_of_another_size_is_another_one),
+		cmocka_unit_test(a_client_that_is_done_says_goodbye),
+		cmocka_unit_test(a_goodbye_nobody_takes_is_not_waited_for),
+		cmocka_unit_test(closing_keeps_the_sentence),
+	};
+
+	return cmocka_run_group_tests_name("fio.path", tests, NULL, NULL);
+}

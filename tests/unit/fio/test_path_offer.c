@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_path_offer.c -- what a server may say when it is connected to: which
+ * flush follows from it, what is refused, and that nonsense is not believed.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fake_link.h"
+
+#define VISIBLE	   RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY
+#define PERSISTENT RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
+#define ACCESS	   (RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST)
+
+static void refused_with(const char *sentence)
+{
+	struct path path;
+
+	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	link_expect(sentence);
+	assert_int_equal(fake.tries, 1);
+	link_end();
+}
+
+/* --- the flush ------------------------------------------------------------------- */
+
+static void apm_never_flushes_natively(void **state)
+{
+	static const struct {
+		enum method method;
+		size_t bytes;
+	} cases[] = {{METHOD_APM, 21}, {METHOD_GPSPM, 21}, {METHOD_NATIVE, 22}};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct path path;
+
+		link_begin(cases[i].method);
+		assert_int_equal(path_open(&path, &fake.cfg), 0);
+		assert_int_equal(fake.descriptor_bytes, cases[i].bytes);
+		path_close(&path);
+		link_end();
+	}
+}
+
+static void the_flush_is_the_best_there_is(void **state)
+{
+	static const struct {
+		enum method method;
+		int types;
+		bool direct;
+		enum flush_wish wish;
+		enum flush_policy policy;
+		enum persist_method persist;
+		enum rpma_flush_type flush;
+		const char *sentence; /* NULL: it is taken */
+	} cases[] = {
+		{METHOD_APM, VISIBLE, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_NOTHING,
+		 RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		{METHOD_APM, VISIBLE | PERSISTENT, true, FLUSH_WISH_AUTO, FLUSH_AUTO,
+		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_PERSISTENT, NULL},
+		{METHOD_NATIVE, PERSISTENT, true, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
+		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_PERSISTENT, NULL},
+		{METHOD_APM, VISIBLE | PERSISTENT, true, FLUSH_WISH_VISIBILITY, FLUSH_AUTO,
+		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_VISIBILITY, FLUSH_AUTO,
+		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		/* one that is never made */
+		{METHOD_APM, PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_NONE, PERSIST_LIBPMEM,
+		 RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		/* the server makes it durable, whatever the region is registered for */
+		{METHOD_GPSPM, VISIBLE, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_NOTHING,
+		 RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		{METHOD_GPSPM, VISIBLE | PERSISTENT, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
+		 PERSIST_MSYNC, RPMA_FLUSH_TYPE_PERSISTENT, NULL},
+		/* what is not to be had */
+		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO,
+		 PERSIST_LIBPMEM, 0, "direct_write_to_pmem=1"},
+		{METHOD_NATIVE, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO,
+		 PERSIST_LIBPMEM, 0, "mode=gpspm or flush_type=visibility"},
+		{METHOD_APM, VISIBLE, true, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_NOTHING, 0,
+		 "flush_type=persistent"},
+		{METHOD_GPSPM, VISIBLE, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_NOTHING,
+		 0, "flush_type=persistent"},
+		{METHOD_APM, PERSISTENT, true, FLUSH_WISH_VISIBILITY, FLUSH_AUTO, PERSIST_LIBPMEM,
+		 0, "no flush to visibility"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct path path;
+
+		link_begin(cases[i].method);
+		fake.settings.flush_type = cases[i].wish;
+		fake.settings.flush = cases[i].policy;
+		fake.offer.persist = cases[i].persist;
+		fake.usage_bits = (uint8_t)(ACCESS | cases[i].types);
+		fake.direct = cases[i].direct;
+		if (cases[i].sentence != NULL) {
+			refused_with(cases[i].sentence);
+			continue;
+		}
+		assert_int_equal(path_open(&path, &fake.cfg), 0);
+		assert_int_equal(path.flush_type, cases[i].flush);
+		path_close(&path);
+		link_end();
+	}
+}
+
+/* --- refusals -------------------------------------------------------------------- */
+
+static void a_refusal_says_what_to_do(void **state)
+{
+	static const struct {
+		struct offer offer;
+		const char *sentence;
+	} cases[] = {
+		{{.refusal = REFUSAL_METHOD, .method = METHOD_NATIVE}, "is for mode=native"},
+		{{.refusal = REFUSAL_DEPTH, .depth = 2}, "has room for 2 messages"},
+		{{.refusal = REFUSAL_FULL}, "as many clients as it was to have"},
+	};
+
+	for (size_t i = 0; i < 3; i++) {
+		link_begin(METHOD_GPSPM);
+		fake.offer = cases[i].offer;
+		fake.reply.mr_desc_bytes = 0;
+		fake.reply.pcfg_desc_bytes = 0;
+		refused_with(cases[i].sentence);
+	}
+}
+
+static void other_servers_are_told_apart(void **state)
+{
+	static const struct {
+		enum greeting_answer answer;
+		uint16_t version;
+		const char *sentence;
+	} cases[] = {{GREETING_WRONG_VERSION, 9, "speaks version 9 of the protocol"},
+		     {GREETING_OTHER_TOOL, GREETING_VERSION, "a server of another tool"},
+		     {GREETING_BUSY, GREETING_VERSION, "all its places taken"}};
+
+	for (size_t i = 0; i < 3; i++) {
+		link_begin(METHOD_APM);
+		fake.reply.answer = cases[i].answer;
+		fake.reply.version = cases[i].version;
+		refused_with(cases[i].sentence);
+	}
+	link_begin(METHOD_APM);
+	fake.no_reply = true;
+	refused_with("without a greeting");
+}
+
+/* --- nonsense --------------------------------------------------------------------- */
+
+static void no_magic(uint8_t *reply)
+{
+	reply[0] ^= 1;
+}
+
+static void no_such_answer(uint8_t *reply)
+{
+	reply[10] = 77;
+}
+
+static void long_descriptor(uint8_t *reply)
+{
+	reply[11] = 200;
+}
+
+static void no_offer(uint8_t *reply)
+{
+	memset(reply + 16, 0, 8);
+}
+
+static void nonsense_is_not_believed(void **state)
+{
+	static void (*const forgeries[])(uint8_t *) = {no_magic, no_such_answer, long_descriptor,
+						       no_offer};
+
+	for (size_t i = 0; i < 4; i++) {
+		link_begin(METHOD_APM);
+		fake.forge = forgeries[i];
+		refused_with("makes no sense");
+	}
+}
+
+static void an_offer_that_does_not_fit_is_not_believed(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		link_begin(METHOD_GPSPM);
+		if (i == 0)
+			fake.offer.depth = 3;
+		else if (i == 1)
+			fake.offer.method = METHOD_APM;
+		else
+			fake.reply.mr_desc_bytes = fake.reply.pcfg_desc_bytes = 0;
+		refused_with("makes no sense");
+	}
+}
+
+static void a_region_that_is_none_is_refused(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		uint8_t usage, descriptor_bytes;
+		const char *sentence;
+	} cases[] = {{0, ACCESS | VISIBLE, 22, "in a way librpma refuses"},
+		     {UINT64_MAX, ACCESS | VISIBLE, 22, "in a way librpma refuses"},
+		     {4096, 0, 22, "in a way librpma refuses"},
+		     {4096, ACCESS | VISIBLE, 20, "in a way librpma refuses"},
+		     {7, ACCESS | VISIBLE, 22, "a region of 7 bytes"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		link_begin(METHOD_APM);
+		fake.region_bytes = cases[i].bytes;
+		fake.usage_bits = cases[i].usage;
+		fake.reply.mr_desc_bytes = cases[i].descriptor_bytes;
+		refused_with(cases[i].sentence);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(apm_never_flushes_natively),
+		cmocka_unit_test(the_flush_is_the_best_there_is),
+		cmocka_unit_test(a_refusal_says_what_to_do),
+		cmocka_unit_test(other_servers_are_told_apart),
+		cmocka_unit_test(nonsense_is_not_believed),
+		cmocka_unit_test(an_offer_that_does_not_fit_is_not_believed),
+		cmocka_unit_test(a_region_that_is_none_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("fio.path_offer", tests, NULL, NULL);
+}
