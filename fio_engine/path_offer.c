@@ -151,7 +151,9 @@ static int settle_flush(struct path *p, int types, bool direct)
 		return 0;
 	if (s->flush_type == FLUSH_WISH_PERSISTENT && !persistent)
 		return no_survival(p);
-	if (s->flush_type == FLUSH_WISH_VISIBILITY)
+	/* writes into a page cache are never durable, and nobody expects them to be */
+	if (s->flush_type == FLUSH_WISH_VISIBILITY ||
+	    (s->flush_type == FLUSH_WISH_AUTO && p->offer.kind == TARGET_FILE && !direct))
 		persistent = false;
 	if (persistent && !direct)
 		return failure_set(EXIT_RUN_FAILED, STEP,

@@ -52,43 +52,50 @@ static void the_flush_is_the_best_there_is(void **state)
 		enum flush_policy policy;
 		enum persist_method persist;
 		enum rpma_flush_type flush;
+		enum target_kind kind;
 		const char *sentence; /* NULL: it is taken */
 	} cases[] = {
 		{METHOD_APM, VISIBLE, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_NOTHING,
-		 RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
 		{METHOD_APM, VISIBLE | PERSISTENT, true, FLUSH_WISH_AUTO, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_PERSISTENT, NULL},
+		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_PERSISTENT, TARGET_DEVDAX, NULL},
 		{METHOD_NATIVE, PERSISTENT, true, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_PERSISTENT, NULL},
+		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_PERSISTENT, TARGET_DEVDAX, NULL},
 		{METHOD_APM, VISIBLE | PERSISTENT, true, FLUSH_WISH_VISIBILITY, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
 		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_VISIBILITY, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
+		/* a page cache */
+		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO,
+		 PERSIST_MSYNC, RPMA_FLUSH_TYPE_VISIBILITY, TARGET_FILE, NULL},
+		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
+		 PERSIST_MSYNC, 0, TARGET_FILE, "direct_write_to_pmem=1"},
 		/* one that is never made */
 		{METHOD_APM, PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_NONE, PERSIST_LIBPMEM,
-		 RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
 		/* the server makes it durable, whatever the region is registered for */
 		{METHOD_GPSPM, VISIBLE, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_NOTHING,
-		 RPMA_FLUSH_TYPE_VISIBILITY, NULL},
+		 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
 		{METHOD_GPSPM, VISIBLE | PERSISTENT, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
-		 PERSIST_MSYNC, RPMA_FLUSH_TYPE_PERSISTENT, NULL},
+		 PERSIST_MSYNC, RPMA_FLUSH_TYPE_PERSISTENT, TARGET_DEVDAX, NULL},
 		/* what is not to be had */
 		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, 0, "direct_write_to_pmem=1"},
+		 PERSIST_LIBPMEM, 0, TARGET_DEVDAX, "direct_write_to_pmem=1"},
 		{METHOD_NATIVE, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, 0, "mode=gpspm or flush_type=visibility"},
+		 PERSIST_LIBPMEM, 0, TARGET_DEVDAX, "mode=gpspm or flush_type=visibility"},
 		{METHOD_APM, VISIBLE, true, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_NOTHING, 0,
-		 "flush_type=persistent"},
+		 TARGET_DEVDAX, "flush_type=persistent"},
 		{METHOD_GPSPM, VISIBLE, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_NOTHING,
-		 0, "flush_type=persistent"},
+		 0, TARGET_DEVDAX, "flush_type=persistent"},
 		{METHOD_APM, PERSISTENT, true, FLUSH_WISH_VISIBILITY, FLUSH_AUTO, PERSIST_LIBPMEM,
-		 0, "no flush to visibility"},
+		 0, TARGET_DEVDAX, "no flush to visibility"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct path path;
 
 		link_begin(cases[i].method);
+		fake.offer.kind = cases[i].kind;
 		fake.settings.flush_type = cases[i].wish;
 		fake.settings.flush = cases[i].policy;
 		fake.offer.persist = cases[i].persist;
