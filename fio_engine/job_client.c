@@ -94,8 +94,8 @@ static int place_files(struct client *client)
 	struct thread_data *td = client->td;
 	struct layout_wish wish = {
 		.use = client->settings.region,
-		.job = td->subjob_number,
-		.jobs = options_jobs(td),
+		.job = client->settings.job,
+		.jobs = client->settings.jobs,
 		.placed = td->o.offset_increment || td->o.offset_increment_percent,
 		.files = td->o.nr_files,
 	};
@@ -170,8 +170,8 @@ static struct hello what_to_say(const struct client *client)
 	bool imm = settings->write_op == WRITE_IMM;
 	struct hello hello = {
 		.method = settings->method,
-		.job = (uint16_t)td->subjob_number,
-		.jobs = (uint16_t)options_jobs(td),
+		.job = (uint16_t)settings->job,
+		.jobs = (uint16_t)settings->jobs,
 		.depth = gpspm || imm ? (uint16_t)td->o.iodepth : 0,
 	};
 

@@ -271,6 +271,16 @@ static int settle_identity(const struct thread_data *td, struct settings *settin
 	return 0;
 }
 
+/* fio tells it to the first of them only; the others follow it in their order. */
+static unsigned numjobs(const struct thread_data *td)
+{
+	const struct thread_data *first = td;
+
+	while (first->subjob_number && first->thread_number > 1)
+		first = tnumber_to_td(first->thread_number - 2);
+	return first->o.numjobs;
+}
+
 static int settle_port(const struct thread_data *td, struct settings *settings)
 {
 	enum port_mode mode = (enum port_mode)given(td)->port_mode;
@@ -284,6 +294,8 @@ static int settle_port(const struct thread_data *td, struct settings *settings)
 	else if (mode == PORT_THREAD)
 		more = td->thread_number - 1;
 	settings->port = 0;
+	settings->job = mode == PORT_SINGLE ? td->subjob_number : 0;
+	settings->jobs = mode == PORT_SINGLE ? numjobs(td) : 1;
 	if (!base && settings->role == ROLE_SERVER)
 		return 0;
 	if (!base)
@@ -293,12 +305,12 @@ static int settle_port(const struct thread_data *td, struct settings *settings)
 			EXIT_WRONG_USAGE, "options",
 			"port=%u: with port_mode= this job's port is %u, expected at most %d", base,
 			base + more, UINT16_MAX);
-	if (settings->role == ROLE_SERVER && mode == PORT_SINGLE && options_jobs(td) > 1)
+	if (settings->role == ROLE_SERVER && settings->jobs > 1)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "numjobs=%u: %u servers cannot listen at one port; give "
 				   "numjobs=1, which serves any number of clients, or "
 				   "port_mode=subjob",
-				   options_jobs(td), options_jobs(td));
+				   settings->jobs, settings->jobs);
 	settings->port = (uint16_t)(base + more);
 	return 0;
 }
@@ -372,14 +384,4 @@ int options_settle(const struct thread_data *td, struct settings *settings)
 		ret = settings->role == ROLE_SERVER ? settle_server(td, settings)
 						    : settle_client(td, settings);
 	return ret;
-}
-
-/* fio says it to the first of them only; the others follow it in their order. */
-unsigned options_jobs(const struct thread_data *td)
-{
-	const struct thread_data *first = td;
-
-	while (first->subjob_number && first->thread_number > 1)
-		first = tnumber_to_td(first->thread_number - 2);
-	return first->o.numjobs;
 }

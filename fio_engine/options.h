@@ -51,6 +51,8 @@ struct settings {
 	enum method method;  /* METHOD_ANY: of a server that takes whatever its clients want */
 	const char *address; /* numeric or a name; borrowed */
 	uint16_t port;	     /* of this job; of a server 0 is any */
+	unsigned job;	     /* of the jobs of its section that use the same port */
+	unsigned jobs;
 	bool poll;
 	enum flush_policy flush;
 	enum flush_wish flush_type;
@@ -64,8 +66,6 @@ struct settings {
 
 /* The role alone, for hooks that come before anything is checked. */
 enum role options_role(const struct thread_data *td);
-/* numjobs= of the job's section, of which the job is number td->subjob_number. */
-unsigned options_jobs(const struct thread_data *td);
 
 /* -EINVAL with the sentence stored: an option, its value, and what was expected. */
 int options_settle(const struct thread_data *td, struct settings *settings);
