@@ -14,7 +14,6 @@ DOES = {
     "one-file": {"write"},
     "write-apm": {"write"},
     "gpspm": {"write"},
-    "native": {"write"},
     "verify": {"read", "write"},
     "log-fsync": {"write", "sync"},
     "mixed-random": {"read", "write"},
