@@ -109,7 +109,7 @@ static int engine_file(struct thread_data *td, struct fio_file *file)
 
 #define ENGINE(engine_name)                                                                        \
 	{                                                                                          \
-		.name = engine_name, .version = FIO_IOOPS_VERSION, .flags = FLAGS,                 \
+		.name = (engine_name), .version = FIO_IOOPS_VERSION, .flags = FLAGS,               \
 		.setup = engine_setup, .init = engine_init, .post_init = engine_post_init,         \
 		.io_u_init = engine_io_u_init, .queue = engine_queue, .commit = engine_commit,     \
 		.getevents = engine_getevents, .event = client_event,                              \

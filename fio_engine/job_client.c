@@ -273,8 +273,8 @@ int client_post_init(struct thread_data *td)
 	struct client *client = td->io_ops_data;
 	char *begin = NULL, *end = NULL;
 	struct io_u *io_u;
+	unsigned i;
 	int ret = 0;
-	int i;
 
 	io_u_qiter(&td->io_u_all, io_u, i)
 	{
