@@ -38,8 +38,7 @@ struct operation {
 	uint32_t vendor_error;
 	/* flight's own */
 	uint32_t next;	  /* of its group */
-	uint32_t head;	  /* of its group: stands for it */
-	uint32_t pending; /* of a head: completions and answers still to come */
+	uint32_t pending; /* of the head of a group: completions and answers still to come */
 };
 
 struct flight_cfg {

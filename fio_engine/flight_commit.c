@@ -21,7 +21,7 @@ static int post_alone(struct flight *f, struct operation *o)
 {
 	int ret;
 
-	flight_begin(f, o);
+	flight_begin(o);
 	ret = flight_post(f, o, ENDS);
 	if (ret) {
 		o->pending = 0;
@@ -43,10 +43,9 @@ static int post_into(struct flight *f, struct group *g, struct operation *o)
 		return ret;
 	if (g->head == NULL) {
 		*g = (struct group){.head = o, .range = range};
-		flight_begin(f, o);
+		flight_begin(o);
 	} else {
 		o->next = NONE;
-		o->head = g->last->head;
 		g->last->next = flight_number(f, o);
 		g->range.end = range.end;
 	}
@@ -98,11 +97,8 @@ static int flush_extents(struct flight *f, struct group *g)
 static void end_group(struct flight *f, struct group *g)
 {
 	struct operation *head = g->head;
-	int ret;
+	int ret = g->extents > 1 ? flush_extents(f, g) : flight_flush(f, head, g->range, ENDS);
 
-	if (head == NULL)
-		return;
-	ret = g->extents > 1 ? flush_extents(f, g) : flight_flush(f, head, g->range, ENDS);
 	g->head = NULL;
 	g->extents = 0;
 	if (ret)
@@ -139,7 +135,7 @@ static bool post(struct flight *f, struct group *g, struct operation *o)
 		flight_post_failed(f, o, names[o->kind], ret);
 		return false;
 	}
-	if (f->policy == FLUSH_EACH)
+	if (f->policy == FLUSH_EACH && !alone)
 		end_group(f, g);
 	return true;
 }
@@ -155,7 +151,7 @@ void flight_commit(struct flight *flight, void (*posting)(void *arg, struct oper
 	f->posting_arg = arg;
 	while (i < f->added_count && post(f, &group, &f->operations[f->added[i]]))
 		i++;
-	if (f->broken == 0)
+	if (group.head != NULL && f->broken == 0)
 		end_group(f, &group);
 	for (; i < f->added_count; i++)
 		flight_refuse(f, &f->operations[f->added[i]]);

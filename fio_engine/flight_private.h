@@ -74,10 +74,9 @@ static inline uint32_t flight_number(const struct flight *f, const struct operat
 }
 
 /* What a group, or an operation that is none's, waits for: its last work request. */
-static inline void flight_begin(struct flight *f, struct operation *head)
+static inline void flight_begin(struct operation *head)
 {
 	head->next = NONE;
-	head->head = flight_number(f, head);
 	head->pending = 1;
 }
 

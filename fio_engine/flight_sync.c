@@ -55,7 +55,7 @@ static int flush(struct flight *f, const struct extent *extents, uint32_t count)
 	int ret = 0;
 
 	sync->error = 0;
-	flight_begin(f, sync);
+	flight_begin(sync);
 	for (uint32_t i = 0; i < count && ret == 0; i++)
 		ret = flight_flush(f, sync, extents[i],
 				   i + 1 < count ? RPMA_F_COMPLETION_ON_ERROR
