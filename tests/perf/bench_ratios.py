@@ -14,8 +14,11 @@ import shutil
 import statistics
 import sys
 from collections.abc import Callable
+from typing import TypeVar
 
 from sides import bench, interval, last_line
+
+Side = TypeVar("Side")
 
 LATENCY_SIZES = (8, 4096)
 LATENCY_MOST = 1.05
@@ -61,10 +64,11 @@ def perftest_rate(soft: str, size: int, depth: int, every: int) -> float:
 
 
 def in_pairs(
-    ours: Callable[[], float], theirs: Callable[[], float], pairs: int
-) -> tuple[list[float], list[float]]:
+    ours: Callable[[], Side], theirs: Callable[[], Side], pairs: int
+) -> tuple[list[Side], list[Side]]:
     """Both sides of each pair; now one is first, now the other."""
-    left, right = [], []
+    left: list[Side] = []
+    right: list[Side] = []
     for pair in range(pairs):
         if pair % 2:
             left.append(ours())

@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fio engine against fio's own rdma engine and against rpma-bench, on the software device.
+
+Usage: fio_ratios.py RPMA_SOFT ENGINE_DIR RPMA_BENCH [PAIRS]
+
+4 KiB writes that nothing flushes, depth 1 and 32, into as many blocks as the depth: all the memory
+that the rdma engine writes to. PAIRS (15) pairs of runs of a second, who is first in turns, the
+sides on cores of their own. Per row the median of the ratios with its bootstrap 95 % interval:
+I/Os per second against the rdma engine's client_write (not below 1.00), CPU per I/O of the client
+(not above 1.00), the same with flush=batch (told, not judged), and I/Os per second against
+rpma-bench (not below 0.90: what is between is fio's own). Exit status 1 if an interval is wholly
+on the wrong side; 77 if a program is missing.
+"""
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from typing import NamedTuple
+
+from bench_ratios import in_pairs
+from sides import ON_CLIENT, ON_SERVER, SECONDS, bench, free_port, interval
+
+BLOCK = 4096
+DEPTHS = (1, 32)
+RUN_S = 1
+
+
+class Figures(NamedTuple):
+    per_s: float
+    cpu_ns: float  # of the client, an I/O
+
+
+def start_server(command: list[str], pattern: str) -> tuple[subprocess.Popen, str]:
+    """It has said that clients may come, on standard error or output."""
+    process = subprocess.Popen([*ON_SERVER, *command], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, start_new_session=True)  # fmt: skip
+    said = ""
+    for line in process.stdout or []:
+        said += line
+        if found := re.search(pattern, line):
+            return process, found[0]
+    sys.exit(f"{' '.join(command)}: {said}")
+
+
+def run_client(command: list[str]) -> Figures:
+    done = subprocess.run([*ON_CLIENT, *command], capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed: {done.stderr[-500:]}")
+    job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
+    busy_ns = (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] * 1e6
+    return Figures(job["write"]["iops"], busy_ns / job["write"]["total_ios"])
+
+
+def fio(soft: str, **options: object) -> list[str]:
+    return [soft, "fio", *(f"--{key}={value}" for key, value in options.items())]
+
+
+def pair(server: list[str], client: list[str], pattern: str) -> Figures:
+    process, said = start_server(server, pattern)
+    try:
+        port = re.search(r"port (\d+)", said)
+        return run_client([*client, *([f"--port={port[1]}"] if port else [])])
+    finally:
+        os.killpg(process.pid, 9)
+        process.wait()
+
+
+def shape(depth: int) -> dict[str, object]:
+    return {"bs": BLOCK, "size": BLOCK * depth, "iodepth": depth}
+
+
+def timed() -> dict[str, object]:
+    return {"rw": "write", "time_based": 1, "runtime": RUN_S, "output-format": "json"}
+
+
+def ours(soft: str, depth: int, flush: str) -> Figures:
+    engine = {"name": "job", "ioengine": "librpma"}
+    return pair(fio(soft, **engine, role="server", port=0, size=BLOCK * depth),
+                fio(soft, **engine, flush=flush, **shape(depth), **timed()),
+                r"listening on \S+ port \d+")  # fmt: skip
+
+
+def theirs(soft: str, depth: int) -> Figures:
+    engine = {"name": "job", "ioengine": "rdma", "port": free_port()}
+    return pair(fio(soft, **engine, rw="read", **shape(depth)),
+                fio(soft, **engine, hostname="127.0.0.1", verb="write", **shape(depth), **timed()),
+                "waiting for connection")  # fmt: skip
+
+
+def bench_rate(soft: str, program: str, depth: int) -> float:
+    result, _ = bench(soft, program, f"dram:{BLOCK * depth}", "--size", str(BLOCK), "--op", "write",
+                      "--test", "bw", "--depth", str(depth), "--duration", f"{RUN_S}s", "--warmup",
+                      "200ms")  # fmt: skip
+    return result["points"][0]["repeats"][0]["ops_per_s"]
+
+
+def show(name: str, one: list[float], other: list[float], least: float | None = None,
+         most: float | None = None) -> bool:  # fmt: skip
+    """True when it is missed."""
+    ratios = [a / b for a, b in zip(one, other, strict=True)]
+    low, high = interval(ratios)
+    missed = (least is not None and high < least) or (most is not None and low > most)
+    print(f"{name:<36}{statistics.median(one):>12.0f}{statistics.median(other):>12.0f}"
+          f"{statistics.median(ratios):>8.3f}  {low:.3f} .. {high:.3f}"
+          f"{'  MISSED' if missed else ''}", flush=True)  # fmt: skip
+    return missed
+
+
+def against_rdma(soft: str, depth: int, flush: str, pairs: int) -> bool:
+    left, right = in_pairs(lambda: ours(soft, depth, flush), lambda: theirs(soft, depth), pairs)
+    judged = flush == "none"
+    name = f"depth {depth}, flush={flush}"
+    missed = show(f"{name}, 1/s, rdma", [one.per_s for one in left], [one.per_s for one in right],
+                  least=1.0 if judged else None)  # fmt: skip
+    missed |= show(f"{name}, CPU ns, rdma", [one.cpu_ns for one in left],
+                   [one.cpu_ns for one in right], most=1.0 if judged else None)  # fmt: skip
+    return missed
+
+
+def main() -> int:
+    soft, engine, program, *rest = sys.argv[1:]
+    pairs = int(rest[0]) if rest else 15
+    if not all(map(shutil.which, ("fio", "taskset"))):
+        print("needs fio and util-linux")
+        return 77
+    os.environ["LD_LIBRARY_PATH"] = engine
+    missed = False
+    print(f"{'':<36}{'librpma':>12}{'other':>12}{'ratio':>8}  95 %")
+    for depth in DEPTHS:
+        for flush in ("none", "batch"):
+            missed |= against_rdma(soft, depth, flush, pairs)
+        left, right = in_pairs(lambda: ours(soft, depth, "none").per_s,
+                               lambda: bench_rate(soft, program, depth), pairs)  # fmt: skip
+        missed |= show(f"depth {depth}, flush=none, 1/s, rpma-bench", left, right, least=0.9)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of this folder share: Debian's fio with the engine of this build, run as server
+and as client on the software device, each with a mark and a folder of its own, so that what it
+leaves can be seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
+ENGINE_DIR = Path(os.environ["FIO_ENGINE_DIR"])
+FIO = os.environ.get("FIO", "/usr/bin/fio")
+NATIVE = os.environ.get("FIO_NATIVE") == "1"
+LIMIT_S = 120  # a hang is a failure
+KIB = 1024
+SERVER_END_S = 5  # how long a server waits for one who went without a word
+OPTIONS = ["role", "mode", "serverip", "port", "port_mode", "busy_wait_polling", "flush", "flush_type",
+           "write_op", "region", "connect_timeout", "direct_write_to_pmem", "clients", "allow"]  # fmt: skip
+ALIASES = [f"librpma_{method}_{role}" for method in ("apm", "gpspm") for role in ("client", "server")]
+
+
+def environment(soft: str = "", **more: str) -> dict[str, str]:
+    return {**os.environ, "LD_LIBRARY_PATH": str(ENGINE_DIR), "RPMA_SOFT": soft, **more}
+
+
+def words(**options: object) -> list[str]:
+    return [f"--{key}={value}" for key, value in options.items()]
+
+
+class Lines:
+    """What comes from a pipe, kept as it comes."""
+
+    def __init__(self, pipe: IO[str]) -> None:
+        self.pipe = pipe
+        self.text = ""
+        self.ended = False
+        self.changed = threading.Condition()
+        self.thread = threading.Thread(target=self.keep, daemon=True)
+        self.thread.start()
+
+    def keep(self) -> None:
+        for line in self.pipe:
+            with self.changed:
+                self.text += line
+                self.changed.notify_all()
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+    def wait_for(self, pattern: str) -> re.Match[str]:
+        with self.changed:
+            self.changed.wait_for(lambda: re.search(pattern, self.text) or self.ended, LIMIT_S)
+            match = re.search(pattern, self.text)
+            assert match is not None, f"no {pattern} in: {self.text}"
+            return match
+
+    def end(self) -> str:
+        """All of it, once whoever can write to it has gone."""
+        self.thread.join(LIMIT_S)
+        assert self.ended, f"somebody still holds the pipe: {self.text}"
+        return self.text
+
+
+def processes_with(word: str) -> list[int]:
+    """Those that have it in their environment; a job of fio's is in a session of its own."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and word.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:  # somebody else's, or it has gone meanwhile
+            pass
+    return found
+
+
+def segments_of(pid: int) -> list[str]:
+    """System V shared memory that this process made and nobody removed."""
+    rows = Path("/proc/sysvipc/shm").read_text().splitlines()
+    column = rows[0].split().index("cpid")
+    return [row for row in rows[1:] if row.split()[column] == str(pid)]
+
+
+class Run:
+    """One fio, started; `kill` and `end` are for all its processes."""
+
+    def __init__(self, folder: Path, *options: str, soft: str = "", fio: str = FIO, **env: str) -> None:
+        self.folder = folder
+        mark = uuid.uuid4().hex
+        self.mark = f"FIO_RUN={mark}"
+        self.process = subprocess.Popen(
+            [LAUNCHER, fio, *options], cwd=folder, env=environment(soft, FIO_RUN=mark, **env), text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert self.process.stdout is not None and self.process.stderr is not None
+        self.out = Lines(self.process.stdout)
+        self.errors = Lines(self.process.stderr)
+        self.port = ""
+
+    def listening(self) -> str:
+        self.port = self.errors.wait_for(r"librpma server: listening on \S+ port (\d+)")[1]
+        return self.port
+
+    def signal(self, number: int) -> None:
+        """To fio alone, as kill(1) does."""
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        """All its processes at once, as if its host had gone."""
+        while left := self.left():
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            self.process.poll()
+        self.process.wait(LIMIT_S)
+
+    def end(self) -> int:
+        """Its exit status; nothing of it is left."""
+        code = self.process.wait(LIMIT_S)
+        assert self.left() == []
+        assert segments_of(self.process.pid) == []
+        self.errors.end()
+        self.out.end()
+        return code
+
+    def left(self) -> list[int]:
+        return processes_with(self.mark)
+
+    def said(self) -> str:
+        return self.errors.end()
+
+    def told(self) -> list[str]:
+        """What the engine said; fio's own lines, and the device's, are left out."""
+        return [line for line in self.said().splitlines() if "librpma" in line]
+
+    def document(self) -> dict[str, Any]:
+        """All that is on its standard output is one JSON object."""
+        found = json.loads(self.out.end())
+        assert isinstance(found, dict)
+        return found
+
+
+def start_server(folder: Path, soft: str = "", **options: object) -> Run:
+    """A server of 1 MiB of DRAM for whoever comes, unless the options say otherwise."""
+    defaults = {"size": "1m", "port": 0, "busy_wait_polling": 0}
+    run = Run(folder, *words(name="server", ioengine="librpma", role="server", **{**defaults, **options}), soft=soft)
+    try:
+        run.listening()
+    except BaseException:
+        run.kill()
+        raise
+    return run
+
+
+@contextmanager
+def server(folder: Path, soft: str = "", **options: object) -> Iterator[Run]:
+    run = start_server(folder, soft, **options)
+    try:
+        yield run
+    finally:
+        run.kill()
+
+
+def start_client(folder: Path, port: str, soft: str = "", **options: object) -> Run:
+    defaults = {"port": port, "output-format": "json", "verify_state_save": 0}
+    given = {key: value for key, value in options.items() if value is not None}
+    return Run(folder, *words(name="client", ioengine="librpma", **{**defaults, **given}), soft=soft)
+
+
+@contextmanager
+def client(folder: Path, port: str, soft: str = "", **options: object) -> Iterator[Run]:
+    run = start_client(folder, port, soft, **options)
+    try:
+        yield run
+    finally:
+        run.kill()
+
+
+class Done:
+    """A client that has ended, with nothing left."""
+
+    def __init__(self, run: Run) -> None:
+        self.code = run.end()
+        self.said = run.said()
+        self.told = run.told()
+        self.run = run
+        self.out = run.out.text  # of a job that failed fio prints a line before the JSON
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return self.run.document()
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """The results of its first job."""
+        return dict(self.document["jobs"][0])
+
+    def jobs(self) -> list[dict[str, Any]]:
+        return list(self.document["jobs"])
+
+    def ios(self, direction: str) -> int:
+        return sum(int(job[direction]["total_ios"]) for job in self.jobs())
+
+
+def run_client(folder: Path, port: str, soft: str = "", code: int = 0, **options: object) -> Done:
+    """To its end, which has this status."""
+    with client(folder, port, soft, **options) as run:
+        done = Done(run)
+    assert done.code == code, done.said + done.out
+    if code == 0 and "continue_on_error" not in options:
+        assert all(job["error"] == 0 for job in done.jobs()), done.said
+    return done
+
+
+def run_fio(folder: Path, *options: str, soft: str = "", fio: str = FIO, **env: str) -> tuple[int, str, str]:
+    """Anything else: its status, what it printed, and its errors."""
+    run = Run(folder, *options, soft=soft, fio=fio, **env)
+    try:
+        code = run.end()
+    finally:
+        run.kill()
+    return code, run.out.text, run.errors.text
+
+
+def refused(run: Run, *parts: str) -> str:
+    """It fails, with one line of the engine that has these parts in it."""
+    code = run.end()
+    assert code == 1, run.said()
+    lines = [line for line in run.told() if re.match("librpma( server)?: ", line)]
+    found = [line for line in lines if all(part in line for part in parts)]
+    assert len(found) == 1, f"one line with {parts} expected: {run.said()}"
+    return found[0]
+
+
+def patterned(begin: int, size: int) -> bytes:
+    """A block as verify_pattern="rpma"%o makes it: a word and the block's offset in its file."""
+    piece = b"rpma" + begin.to_bytes(8, "little")
+    return (piece * (size // len(piece) + 1))[:size]
+
+
+PATTERN = {"verify": "pattern", "verify_pattern": '"rpma"%o'}
+
+
+def free_ports(count: int) -> int:
+    """The first of so many ports in a row that nobody listens on, outside the range of those that
+    the kernel gives away."""
+    import random
+    import socket
+
+    for _ in range(100):
+        first = random.randrange(20000, 30000)
+        probes = []
+        try:
+            for port in range(first, first + count):
+                probes.append(socket.socket())
+                probes[-1].bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+        finally:
+            for probe in probes:
+                probe.close()
+    raise AssertionError("no free ports")

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is in the server's file afterwards, against what arithmetic says fio writes where.
+
+The server's file is there before with a byte everywhere that nobody writes, so that what was
+written, what was trimmed and what was left alone can be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from fio_runs import KIB, NATIVE, PATTERN, Run, patterned, run_client, server
+
+BEFORE = b"\xa5"
+REGION = 256 * KIB
+BLOCK = 4 * KIB
+MODES = [
+    "apm",
+    "gpspm",
+    pytest.param("native", marks=pytest.mark.skipif(not NATIVE, reason="these headers have no native flush")),
+]
+
+
+class Target:
+    """A file with its image as it is to be."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "region"
+        self.image = bytearray(BEFORE * REGION)
+        self.path.write_bytes(self.image)
+
+    def blocks(self, begins: Iterable[int], size: int = BLOCK, base: int = 0) -> None:
+        """Blocks at these offsets of a file that begins at the base."""
+        for begin in begins:
+            self.image[base + begin : base + begin + size] = patterned(begin, size)
+
+    def zeros(self, begin: int, end: int) -> None:
+        self.image[begin:end] = bytes(end - begin)
+
+    def check(self) -> None:
+        found = self.path.read_bytes()
+        assert len(found) == len(self.image)
+        wrong = [at for at in range(0, REGION, 8) if found[at : at + 8] != self.image[at : at + 8]]
+        assert wrong == []
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Target:
+    return Target(tmp_path)
+
+
+def write(target: Target, mode: str = "apm", serve: dict[str, object] | None = None, **options: object) -> None:
+    """One client's work, and the server's end."""
+    folder = target.path.parent
+    placed = {"filename": target.path, "size": REGION, "direct_write_to_pmem": 1, **(serve or {})}
+    with server(folder, **placed) as it:
+        run_client(folder, it.port, **{"bs": BLOCK, "mode": mode, **PATTERN, "do_verify": 0, **options})
+        assert it.end() == 0, it.said()
+    assert [entry.name for entry in folder.iterdir()] == [target.path.name]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("rw", ["write", "randwrite"])
+def test_all_of_it(target: Target, rw: str, mode: str) -> None:
+    write(target, mode, rw=rw, size=REGION, iodepth=16)
+    target.blocks(range(0, REGION, BLOCK))
+    target.check()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_strides(target: Target, mode: str) -> None:
+    write(target, mode, rw="write:12k", size=REGION, io_size=64 * KIB, iodepth=8)
+    target.blocks(range(0, REGION, 16 * KIB))
+    target.check()
+
+
+def test_an_offset(target: Target) -> None:
+    write(target, rw="write", offset=20 * KIB, size=40 * KIB)
+    target.blocks(range(20 * KIB, 60 * KIB, BLOCK))
+    target.check()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_files_follow_each_other(target: Target, mode: str) -> None:
+    write(target, mode, rw="randwrite", nrfiles=4, size=128 * KIB, iodepth=8)
+    for number in range(4):
+        target.blocks(range(0, 32 * KIB, BLOCK), base=number * 32 * KIB)
+    target.check()
+
+
+@pytest.mark.parametrize("thread", [0, 1])
+def test_jobs_have_a_part_each(target: Target, thread: int) -> None:
+    write(target, rw="randwrite", numjobs=4, size=32 * KIB, thread=thread)
+    for number in range(4):
+        target.blocks(range(0, 32 * KIB, BLOCK), base=number * REGION // 4)
+    target.check()
+
+
+def test_jobs_that_are_placed_share_the_region(target: Target) -> None:
+    write(target, rw="write", numjobs=4, size=16 * KIB, offset_increment="40k")
+    for number in range(4):
+        target.blocks(range(number * 40 * KIB, number * 40 * KIB + 16 * KIB, BLOCK))
+    target.check()
+
+
+def test_jobs_share_the_region_if_told(target: Target) -> None:
+    write(target, rw="write", numjobs=2, size=64 * KIB, region="shared")
+    target.blocks(range(0, 64 * KIB, BLOCK))
+    target.check()
+
+
+def test_one_job_has_a_part_if_told(target: Target) -> None:
+    """Of one part."""
+    write(target, rw="write", size=REGION, region="split")
+    target.blocks(range(0, REGION, BLOCK))
+    target.check()
+
+
+def test_words(target: Target) -> None:
+    write(target, rw="write:8", bs=8, size=4 * KIB, io_size=2 * KIB, write_op="atomic", iodepth=4)
+    target.blocks(range(0, 4 * KIB, 16), size=8)
+    target.check()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_immediate_data(target: Target, mode: str) -> None:
+    write(target, mode, rw="randwrite", offset=16 * KIB, size=128 * KIB, write_op="imm", iodepth=16)
+    target.blocks(range(16 * KIB, 144 * KIB, BLOCK))
+    target.check()
+
+
+def test_without_a_size_all_is_written(target: Target) -> None:
+    write(target, rw="write", create_serialize=0, iodepth=16)
+    target.blocks(range(0, REGION, BLOCK))
+    target.check()
+
+
+def test_a_share_of_the_size(target: Target) -> None:
+    write(target, rw="write", create_serialize=0, size="25%", iodepth=16)
+    target.blocks(range(0, REGION // 4, BLOCK))
+    target.check()
+
+
+def test_a_server_has_the_part_it_was_told(target: Target) -> None:
+    write(target, rw="write", serve={"offset": 64 * KIB, "size": 32 * KIB}, size=32 * KIB)
+    target.blocks(range(0, 32 * KIB, BLOCK), base=64 * KIB)
+    target.check()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("rw", ["trim", "randtrim"])
+def test_what_is_trimmed_is_zero(target: Target, rw: str, mode: str) -> None:
+    write(target, mode, rw=rw, size=128 * KIB, offset=32 * KIB, iodepth=8, verify=None, verify_pattern=None,
+          do_verify=None)  # fmt: skip
+    target.zeros(32 * KIB, 160 * KIB)
+    target.check()
+
+
+@pytest.mark.parametrize("rw", ["trimwrite", "randtrimwrite"])
+def test_what_is_trimmed_and_then_written_is_there(target: Target, rw: str) -> None:
+    write(target, rw=rw, size=128 * KIB, verify=None, verify_pattern=None, do_verify=None, iodepth=4,
+          buffer_pattern='"abcd"')  # fmt: skip
+    target.image[: 128 * KIB] = b"abcd" * (32 * KIB)
+    target.check()
+
+
+def test_a_file_that_was_not_there_is_made_and_removed(tmp_path: Path) -> None:
+    path = tmp_path / "new"
+    with server(tmp_path, filename=path, size=64 * KIB, direct_write_to_pmem=1) as it:
+        assert path.stat().st_size == 64 * KIB
+        run_client(tmp_path, it.port, rw="write", bs=BLOCK, size=64 * KIB, verify="crc32c")
+        assert it.end() == 0, it.said()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("filename", [None, "malloc"])
+def test_memory_leaves_no_file(tmp_path: Path, filename: str | None) -> None:
+    named = {} if filename is None else {"filename": filename}
+    with server(tmp_path, **named) as it:
+        run_client(tmp_path, it.port, rw="write", bs=BLOCK, size=64 * KIB)
+        assert list(tmp_path.iterdir()) == []
+        assert it.end() == 0, it.said()
+    assert list(tmp_path.iterdir()) == []
+
+
+def end_of(it: Run) -> str:
+    assert it.end() == 0, it.said()
+    return it.said()
+
+
+def test_the_client_says_what_its_figures_stand_for(target: Target) -> None:
+    folder = target.path.parent
+    with server(folder, filename=target.path, size=REGION, direct_write_to_pmem=1) as it:
+        durable = run_client(folder, it.port, rw="write", bs=BLOCK, size=BLOCK)
+        end_of(it)
+    with server(folder) as it:
+        visible = run_client(folder, it.port, rw="write", bs=BLOCK, size=BLOCK)
+        end_of(it)
+    assert "persistence" in durable.told[0] and "file" in durable.told[0]
+    assert "visibility only" in visible.told[0] and "dram" in visible.told[0]

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is wrong before any operation: one line that says what, status 1, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fio_runs import KIB, NATIVE, Run, client, free_ports, refused, run_client, run_fio, server, start_client, words
+
+SMALL: dict[str, object] = {"rw": "write", "bs": "4k", "size": "64k"}
+
+
+@pytest.fixture(scope="module")
+def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """What is refused is refused by its clients; it serves on."""
+    folder = tmp_path_factory.mktemp("server")
+    with server(folder, clients=1000) as it:
+        yield it
+        assert it.process.poll() is None, it.said()
+        run_client(folder, it.port, **SMALL)
+
+
+def client_refused(folder: Path, port: str, *parts: str, **options: object) -> str:
+    with client(folder, port, **{**SMALL, **options}) as run:
+        line = refused(run, *parts)
+    assert list(folder.iterdir()) == []
+    return line
+
+
+WRONG: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
+    "words of another size": ({"write_op": "atomic"}, ("write_op=atomic", "bs", "8")),
+    "words at odd offsets": ({"write_op": "atomic", "bs": 8, "offset": 4}, ("write_op=atomic", "8")),
+    "blocks that differ": ({"write_op": "imm", "mode": "gpspm", "bs": None, "bsrange": "4k-8k"}, ("imm", "bs")),
+    "blocks out of line": ({"write_op": "imm", "mode": "gpspm", "offset": "2k"}, ("imm", "multiples")),
+    "more than the server has": ({"size": "2m"}, ("region",)),
+    "more than a part has": ({"size": "512k", "numjobs": 4, "region": "split"}, ("region",)),
+    "an offset beyond": ({"offset": "1m", "size": "4k"}, ("region",)),
+    "persistence of DRAM": ({"flush_type": "persistent"}, ("persistent",)),
+    "no size": ({"size": None}, ("size",)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_is_refused(anybody: Run, tmp_path: Path, name: str) -> None:
+    options, parts = WRONG[name]
+    jobs = options.get("numjobs", 1)
+    with client(tmp_path, anybody.port, **{**SMALL, **options}) as run:
+        assert run.end() != 0
+        lines = [line for line in run.told() if all(part in line for part in parts)]
+        assert 1 <= len(lines) <= int(str(jobs)), run.said()
+        assert all(line.startswith("librpma: ") for line in lines)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [("nonsense=1", "nonsense"), ("mode=fast", "fast"), ("role=peer", "peer"), ("flush=often", "often"),
+     ("port=70000", "port"), ("port=-1", "port"), ("write_op=swap", "swap"), ("busy_wait_polling=maybe", "maybe"),
+     ("region=half", "half"), ("port_mode=random", "random"), ("flush_type=eternal", "eternal"),
+     ("connect_timeout=soon", "soon"), ("clients=-1", "clients")],
+)  # fmt: skip
+def test_a_wrong_option_is_named(tmp_path: Path, option: str, named: str) -> None:
+    role = "server" if named == "clients" else "client"
+    code, out, errors = run_fio(
+        tmp_path, *words(name="x", ioengine="librpma", size="4k", rw="write", role=role, connect_timeout=1), f"--{option}"
+    )
+    assert code == 1
+    assert named in errors + out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_network_is_named(tmp_path: Path) -> None:
+    run = Run(tmp_path, *words(name="x", ioengine="librpma", role="server", size="1m", port=0, allow="10.0.0.0/40"))
+    try:
+        assert "10.0.0.0/40" in refused(run, "allow")
+    finally:
+        run.kill()
+
+
+def test_who_is_not_allowed_is_refused(tmp_path: Path) -> None:
+    with server(tmp_path, allow="192.0.2.0/24") as it:
+        client_refused(tmp_path, it.port, "refused", connect_timeout=1)
+
+
+def test_who_is_allowed_is_served(tmp_path: Path) -> None:
+    with server(tmp_path, allow="192.0.2.0/24,127.0.0.0/8") as it:
+        run_client(tmp_path, it.port, **SMALL)
+        assert it.end() == 0
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    port = str(free_ports(1))
+    line = client_refused(tmp_path, port, "127.0.0.1", port, connect_timeout=1)
+    assert "1 s" in line or "connect_timeout" in line
+
+
+def test_an_address_that_is_none(tmp_path: Path) -> None:
+    client_refused(tmp_path, "7204", "no.such.host.invalid", serverip="no.such.host.invalid", connect_timeout=1)
+
+
+def test_a_server_that_comes_later_is_waited_for(tmp_path: Path) -> None:
+    port = free_ports(1)
+    with client(tmp_path, str(port), connect_timeout=60, **SMALL) as waiting:
+        waiting.errors.wait_for("librpma: .*wait")
+        with server(tmp_path, port=port) as it:
+            assert waiting.end() == 0, waiting.said()
+            assert it.end() == 0
+
+
+@pytest.mark.parametrize(("own", "other"), [("apm", "gpspm"), ("gpspm", "apm")])
+def test_the_wrong_mode_on_one_side(tmp_path: Path, own: str, other: str) -> None:
+    with server(tmp_path, mode=own) as it:
+        client_refused(tmp_path, it.port, f"mode={own}", mode=other)
+
+
+@pytest.mark.skipif(NATIVE, reason="these headers have native flush")
+def test_native_where_there_is_none(anybody: Run, tmp_path: Path) -> None:
+    client_refused(tmp_path, anybody.port, "native", mode="native")
+
+
+def test_apm_to_a_file_of_a_platform_without_direct_write(tmp_path: Path) -> None:
+    """The three ways out are named."""
+    with server(tmp_path, filename="region", size="1m") as it:
+        with client(tmp_path, it.port, **SMALL) as run:
+            refused(run, "direct_write_to_pmem=1", "mode=gpspm", "flush_type=visibility")
+
+
+@pytest.mark.parametrize("out", [{"mode": "gpspm"}, {"flush_type": "visibility"}, {"flush": "none"}], ids=str)
+def test_the_ways_out_of_that(tmp_path: Path, out: dict[str, object]) -> None:
+    with server(tmp_path, filename="region", size="1m") as it:
+        if out == {"flush": "none"}:
+            pytest.skip("not decided: nothing is flushed, so nothing is promised")
+        run_client(tmp_path, it.port, verify="crc32c", **{**SMALL, **out})
+        assert it.end() == 0
+
+
+def server_refused(folder: Path, *parts: str, soft: str = "", **options: object) -> str:
+    given = {"size": "1m", "port": 0, **options}
+    run = Run(folder, *words(name="server", ioengine="librpma", role="server",
+                             **{key: value for key, value in given.items() if value is not None}), soft=soft)  # fmt: skip
+    try:
+        return refused(run, *parts)
+    finally:
+        run.kill()
+
+
+def test_a_server_without_a_size(tmp_path: Path) -> None:
+    server_refused(tmp_path, "size", size=None)
+
+
+def test_two_servers_on_one_port(tmp_path: Path) -> None:
+    with server(tmp_path) as it:
+        server_refused(tmp_path, it.port, port=it.port)
+
+
+def test_two_server_jobs_on_one_port(tmp_path: Path) -> None:
+    """Each of them says so."""
+    options = {"role": "server", "size": "1m", "numjobs": 2, "port": free_ports(1)}
+    code, _, errors = run_fio(tmp_path, *words(name="server", ioengine="librpma", **options))
+    assert code != 0
+    lines = [line for line in errors.splitlines() if "numjobs=2" in line and "port_mode=subjob" in line]
+    assert len(lines) == 2 and all(line.startswith("librpma: ") for line in lines), errors
+
+
+def test_two_files_for_a_server(tmp_path: Path) -> None:
+    server_refused(tmp_path, "one file", filename="a:b")
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/file", "."])
+def test_a_file_that_cannot_be(tmp_path: Path, name: str) -> None:
+    server_refused(tmp_path, name, filename=name)
+
+
+def test_a_file_that_is_too_small(tmp_path: Path) -> None:
+    (tmp_path / "region").write_bytes(bytes(64 * KIB))
+    server_refused(tmp_path, "region", filename="region", size="128k")
+    assert (tmp_path / "region").read_bytes() == bytes(64 * KIB)
+
+
+def test_a_device_that_is_no_memory(tmp_path: Path) -> None:
+    server_refused(tmp_path, "/dev/null", filename="/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_no_memory_to_register(tmp_path: Path) -> None:
+    server_refused(tmp_path, "register", soft="register:at=1,errno=ENOMEM")
+
+
+def test_a_client_that_cannot_register(anybody: Run, tmp_path: Path) -> None:
+    with client(tmp_path, anybody.port, soft="register:errno=ENOMEM", **SMALL) as run:
+        refused(run, "ibv_reg_mr")
+
+
+def test_no_device(tmp_path: Path) -> None:
+    """Without rpma-soft, on a machine that has none or one without a route."""
+    import subprocess
+
+    from fio_runs import FIO, LIMIT_S, environment
+
+    env = {key: value for key, value in environment().items() if key != "RPMA_SOFT"}
+    if Path("/sys/class/infiniband").is_dir() and any(Path("/sys/class/infiniband").iterdir()):
+        pytest.skip("there is one")
+    done = subprocess.run(
+        [FIO, *words(name="x", ioengine="librpma", connect_timeout=1, **SMALL)],
+        capture_output=True, text=True, env=env, cwd=tmp_path, timeout=LIMIT_S,
+    )  # fmt: skip
+    assert done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if line.startswith("librpma: ")]
+    assert len(lines) == 1 and "rpma-soft" in lines[0], done.stderr
+
+
+def test_verify_and_fsync_in_global_do_not_reach_the_server(tmp_path: Path) -> None:
+    with server(tmp_path, verify="crc32c", fsync=4, end_fsync=1, rw="randwrite", iodepth=8, bs="4k", loops=3,
+                runtime=100, time_based=1, write_barrier=2) as it:  # fmt: skip
+        run_client(tmp_path, it.port, verify="crc32c", **SMALL)
+        assert it.end() == 0, it.said()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_several_clients_of_one_run(tmp_path: Path) -> None:
+    """The server ends when all that the first one spoke of have gone."""
+    with server(tmp_path) as it:
+        done = run_client(tmp_path, it.port, numjobs=3, verify="crc32c", **SMALL)
+        assert len(done.jobs()) == 3
+        assert it.end() == 0, it.said()
+
+
+def test_a_server_waits_for_so_many_clients(tmp_path: Path) -> None:
+    with server(tmp_path, clients=2) as it:
+        run_client(tmp_path, it.port, **SMALL)
+        run_client(tmp_path, it.port, **SMALL)
+        assert it.end() == 0, it.said()
+
+
+def test_a_server_that_nobody_comes_to_ends_with_its_time(tmp_path: Path) -> None:
+    with server(tmp_path, runtime=1) as it:
+        assert it.process.wait(120) in (0, 1)
+        assert it.left() == []
+
+
+def test_one_client_too_many(tmp_path: Path) -> None:
+    with server(tmp_path, clients=1) as it:
+        with client(tmp_path, it.port, rw="write", bs="4k", size="64k", time_based=1, runtime=60) as first:
+            first.errors.wait_for("librpma: .*visib")
+            late = start_client(tmp_path, it.port, connect_timeout=1, **SMALL)
+            try:
+                assert late.end() == 1
+                assert len([line for line in late.told() if line.startswith("librpma: ")]) >= 1
+            finally:
+                late.kill()
+            first.kill()

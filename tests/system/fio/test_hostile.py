@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ends of a connection that are not ours: greetings, messages and answers that no engine sends. They are
+refused in a sentence or dropped, nothing crashes, and others are served as before."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fio_runs import LAUNCHER, LIMIT_S, Run, client, environment, refused, run_client, server
+
+HOSTILE, PING_HOSTILE = os.environ["FIO_HOSTILE"], os.environ["PING_HOSTILE"]
+PING, BENCH = os.environ["RPMA_PING"], os.environ["RPMA_BENCH"]
+ADDRESS = "127.0.0.1"
+SMALL = {"rw": "write", "bs": "4k", "size": "64k"}
+MUTANTS = 15
+ATTACKS = 12
+ANY, APM, GPSPM, NATIVE = range(4)  # enum method
+FIO_ROLE = "4"  # enum greeting_role
+KIND_DRAM, PERSIST_MSYNC = 0, 1
+
+
+def made(*words: str) -> bytes:
+    return bytes.fromhex(subprocess.run([PING_HOSTILE, *words], capture_output=True, text=True, check=True).stdout)
+
+
+REPLY, BLANK = made("reply"), made("request", FIO_ROLE)
+VERSION, ANSWER, ROLE = 8, 10, 10  # tools/common/greeting.c: where things are
+
+
+def hello(method: int, job: int = 0, jobs: int = 1, depth: int = 16, imm: int = 0) -> bytes:
+    """fio_engine/hello.c: what lane and token hold."""
+    lane, token = jobs << 16 | job, method << 48 | depth << 32 | imm
+    return BLANK[:12] + lane.to_bytes(4, "little") + token.to_bytes(8, "little")
+
+
+def offer(method: int = ANY, depth: int = 512, refusal: int = 0, kind: int = KIND_DRAM, persist: int = 0,
+          direct: int = 0, mark: int = 0xF1) -> int:  # fmt: skip
+    return mark << 56 | direct << 48 | persist << 40 | kind << 32 | method << 24 | refusal << 16 | depth
+
+
+def changed(data: bytes, **at: int) -> bytes:
+    out = bytearray(data)
+    for name, value in at.items():
+        out[globals()[name.upper()]] = value
+    return bytes(out)
+
+
+def soft(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [LAUNCHER, "--", *command], capture_output=True, text=True, timeout=LIMIT_S, env=environment()
+    )
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    folder = tmp_path_factory.mktemp("victim")
+    with server(folder, clients=10000, busy_wait_polling=1) as it:
+        yield it
+        assert it.process.poll() is None, it.said()
+
+
+def still_serves(victim: Run, folder: Path) -> None:
+    for mode in ("apm", "gpspm"):
+        run_client(folder, victim.port, mode=mode, verify="crc32c", **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("data", "answer"),
+    [
+        (hello(APM), "answer 0"),
+        (hello(GPSPM), "answer 0"),
+        (hello(GPSPM, imm=4096), "answer 0"),
+        (changed(hello(APM), version=1), "answer 1"),
+        (changed(hello(APM), version=9), "answer 1"),
+        (changed(hello(APM), role=1), "answer 3"),
+        (changed(hello(APM), role=2), "answer 3"),
+        (changed(hello(APM), role=3), "answer 3"),
+        (changed(hello(APM), role=0), "refused"),
+        (changed(hello(APM), role=200), "refused"),
+        (hello(ANY), "refused"),
+        (hello(4), "refused"),
+        (hello(200), "refused"),
+        (hello(APM, job=1, jobs=1), "refused"),
+        (hello(APM, jobs=0), "refused"),
+        (hello(GPSPM, depth=0), "refused"),
+        (hello(APM, imm=4096), "refused"),
+        (hello(APM)[:10], "refused"),
+        (b"x" + hello(APM)[1:], "refused"),
+        (b"\xff" * 56, "refused"),
+        (b"\0", "refused"),
+    ],
+)
+def test_a_greeting_gets_what_it_deserves(victim: Run, data: bytes, answer: str) -> None:
+    done = soft(PING_HOSTILE, "client", ADDRESS, victim.port, data.hex())
+    assert (done.returncode, done.stdout.strip()) == (0, answer), done.stderr
+
+
+def test_mutants_leave_the_server_as_it_was(victim: Run, tmp_path: Path) -> None:
+    chance = random.Random(1)
+    for _ in range(MUTANTS):
+        data = bytearray(hello(chance.randrange(5), chance.randrange(3), chance.randrange(4), chance.randrange(600)))
+        for _ in range(chance.randint(0, 3)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        done = soft(PING_HOSTILE, "client", ADDRESS, victim.port, bytes(data).hex())
+        assert done.returncode == 0, done.stderr
+    still_serves(victim, tmp_path)
+
+
+def test_messages_that_no_client_sends(victim: Run, tmp_path: Path) -> None:
+    greetings = [hello(APM, depth=16), hello(GPSPM, depth=16), hello(GPSPM, depth=2), hello(GPSPM, depth=8, imm=4096)]
+    for number in range(ATTACKS):
+        data = greetings[number % len(greetings)]
+        done = soft(HOSTILE, "attack", ADDRESS, victim.port, data.hex(), str(number), "40")
+        assert done.returncode == 0, done.stderr
+    still_serves(victim, tmp_path)
+
+
+def test_other_tools_are_told_what_this_is(victim: Run, tmp_path: Path) -> None:
+    ping = soft(PING, "--device", "soft", "-p", victim.port, "-c", "1", ADDRESS)
+    bench = soft(BENCH, "client", ADDRESS, "--port", victim.port, "--ops", "10", "--repeats", "1")
+    for done in (ping, bench):
+        assert done.returncode == 2 and "other tool" in done.stderr.replace("another", "other"), done.stderr
+    still_serves(victim, tmp_path)
+
+
+@pytest.mark.parametrize("command", [[PING, "--server", "-p", "0"], [BENCH, "server", "--port", "0"]], ids=["ping", "bench"])
+def test_a_client_of_another_tools_server(tmp_path: Path, command: list[str]) -> None:
+    with subprocess.Popen([LAUNCHER, "--", *command], stdout=subprocess.PIPE, text=True, env=environment()) as other:
+        try:
+            assert other.stdout is not None
+            port = re.search(r"port (\d+)", other.stdout.readline())
+            assert port is not None
+            with client(tmp_path, port[1], connect_timeout=1, **SMALL) as run:
+                refused(run, ADDRESS)
+        finally:
+            other.kill()
+
+
+def answered(folder: Path, data: bytes, **options: object) -> str:
+    """What a client says that got this reply."""
+    command = [LAUNCHER, "--", PING_HOSTILE, "server", ADDRESS, data.hex()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as other:
+        try:
+            assert other.stdout is not None
+            port = re.search(r"port (\d+)", other.stdout.readline())
+            assert port is not None
+            with client(folder, port[1], connect_timeout=1, **{**SMALL, **options}) as run:
+                return refused(run, ADDRESS)
+        finally:
+            other.kill()
+
+
+def welcome(word: int, length: int = 0, fill: int = 0, pcfg_length: int = 0) -> bytes:
+    out = bytearray(REPLY)
+    out[11], out[12] = length, pcfg_length
+    out[16:24] = word.to_bytes(8, "little")
+    out[24:56] = bytes([fill] * 32)
+    return bytes(out)
+
+
+REPLIES = {
+    "one byte": b"r",
+    "junk": b"\xa5" * 64,
+    "another magic": b"x" + REPLY[1:],
+    "half a reply": REPLY[:32],
+    "a refusal of an unknown kind": changed(REPLY, answer=9),
+    "version 1": changed(REPLY, version=1, answer=1),
+    "busy": changed(REPLY, answer=2),
+    "another tool": changed(REPLY, answer=3),
+    "no offer": REPLY,
+    "an offer without memory": welcome(offer()),
+    "a method that does not exist": welcome(offer(method=7), 29, 1, 1),
+    "a refusal that does not exist": welcome(offer(refusal=77)),
+    "a kind that does not exist": welcome(offer(kind=99), 29, 1, 1),
+    "another mark": welcome(offer(mark=0), 29, 1, 1),
+    "no depth": welcome(offer(depth=0), 29, 1, 1),
+    "a descriptor of zeros": welcome(offer(), 29, 0, 1),
+    "a descriptor of one byte": welcome(offer(), 1, 1, 1),
+    "a descriptor longer than its room": welcome(offer(), 33, 1, 1),
+    "a peer configuration of 255 bytes": welcome(offer(), 29, 1, 255),
+    "a region of 1 byte": welcome(offer(), 29, 0, 1),
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_a_reply_that_is_none_ends_the_client(tmp_path: Path, name: str) -> None:
+    answered(tmp_path, REPLIES[name], mode="gpspm")
+
+
+def test_mutants_of_a_reply_end_the_client(tmp_path: Path) -> None:
+    chance = random.Random(2)
+    for _ in range(MUTANTS // 3):
+        data = bytearray(welcome(offer(), chance.choice([21, 22, 29]), chance.randrange(256), 1))
+        for _ in range(chance.randint(1, 6)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        command = [LAUNCHER, "--", PING_HOSTILE, "server", ADDRESS, bytes(data).hex()]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as other:
+            try:
+                assert other.stdout is not None
+                port = re.search(r"port (\d+)", other.stdout.readline())
+                assert port is not None
+                with client(tmp_path, port[1], connect_timeout=1, **SMALL) as run:
+                    assert run.end() == 1
+                    assert any(line.startswith("librpma: ") for line in run.told()), run.said()
+            finally:
+                other.kill()
+
+
+@pytest.mark.parametrize("depth", [1, 8])
+@pytest.mark.parametrize("lie", ["slot", "twice", "short", "status", "long", "unasked", "leave"])
+def test_an_answer_that_is_none_ends_the_client(tmp_path: Path, lie: str, depth: int) -> None:
+    command = [LAUNCHER, "--", HOSTILE, "liar", ADDRESS, str(offer(persist=PERSIST_MSYNC)), lie]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as other:
+        try:
+            assert other.stdout is not None
+            port = re.search(r"port (\d+)", other.stdout.readline())
+            assert port is not None
+            with client(tmp_path, port[1], mode="gpspm", iodepth=depth, connect_timeout=1, rw="write", bs="4k",
+                        size="256k") as run:  # fmt: skip
+                assert run.end() == 1, run.said()
+                assert any(line.startswith("librpma: ") for line in run.told()[1:]), run.said()
+        finally:
+            other.kill()

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fio says an operation took, where the device takes a time that is known.
+
+A delay is a bound from below. From above there is one by arithmetic alone: with one operation at
+a time all latencies together are not longer than the job was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fio_runs import KIB, Run, run_client, server
+
+BLOCK = 4 * KIB
+BLOCKS = 16
+DELAY_NS = 3_000_000
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    with server(tmp_path_factory.mktemp("server"), clients=1000) as it:
+        yield it
+
+
+def delayed(op: str) -> str:
+    return f"delay:op={op},time={DELAY_NS}ns"
+
+
+def job(anybody: Run, folder: Path, soft: str, **options: object) -> dict[str, Any]:
+    done = run_client(folder, anybody.port, soft=soft, **{"rw": "write", "bs": BLOCK, "size": BLOCKS * BLOCK, **options})
+    return done.job
+
+
+def check_sums(figures: dict[str, Any], count: int) -> None:
+    """lat is slat and clat, of each and so in the mean; JSON has six digits after the point."""
+    slat, clat, lat = (figures[name] for name in ("slat_ns", "clat_ns", "lat_ns"))
+    assert clat["N"] == lat["N"] == count
+    if slat["N"]:
+        assert slat["N"] == count
+        assert lat["mean"] == pytest.approx(slat["mean"] + clat["mean"], rel=1e-6, abs=1)
+    assert lat["min"] >= clat["min"]
+
+
+def check_total(document: dict[str, Any], *figures: dict[str, Any]) -> None:
+    """One after the other, they all fit in the time the job ran; it is told in whole milliseconds."""
+    assert sum(one["N"] * one["mean"] for one in figures) <= (document["job_runtime"] + 2) * MS
+
+
+@pytest.mark.parametrize("sync", [0, 1])
+@pytest.mark.parametrize("mode", ["apm", "gpspm"])
+def test_a_write_takes_its_delay(anybody: Run, tmp_path: Path, mode: str, sync: int) -> None:
+    found = job(anybody, tmp_path, delayed("write"), mode=mode, sync=sync)
+    assert found["write"]["clat_ns"]["min"] >= DELAY_NS
+    check_sums(found["write"], BLOCKS)
+    check_total(found, found["write"]["lat_ns"])
+
+
+@pytest.mark.parametrize("sync", [0, 1])
+def test_a_read_takes_its_delay(anybody: Run, tmp_path: Path, sync: int) -> None:
+    found = job(anybody, tmp_path, delayed("read"), rw="read", sync=sync)
+    assert found["read"]["clat_ns"]["min"] >= DELAY_NS
+    check_sums(found["read"], BLOCKS)
+    check_total(found, found["read"]["lat_ns"])
+
+
+@pytest.mark.parametrize("sync", [0, 1])
+def test_a_trim_takes_its_delay(anybody: Run, tmp_path: Path, sync: int) -> None:
+    found = job(anybody, tmp_path, delayed("write"), rw="trim", sync=sync)
+    assert found["trim"]["clat_ns"]["min"] >= DELAY_NS
+    check_sums(found["trim"], BLOCKS)
+
+
+@pytest.mark.parametrize("sync", [0, 1])
+@pytest.mark.parametrize(("mode", "op"), [("apm", "read"), ("gpspm", "send")])
+def test_a_write_is_done_when_its_flush_is(anybody: Run, tmp_path: Path, mode: str, op: str, sync: int) -> None:
+    found = job(anybody, tmp_path, delayed(op), mode=mode, sync=sync)
+    assert found["write"]["clat_ns"]["min"] >= DELAY_NS
+    check_total(found, found["write"]["lat_ns"])
+
+
+@pytest.mark.parametrize("sync", [0, 1])
+@pytest.mark.parametrize(("mode", "op"), [("apm", "read"), ("gpspm", "send")])
+def test_the_flush_of_fsync_is_in_its_own_latency(anybody: Run, tmp_path: Path, mode: str, op: str, sync: int) -> None:
+    found = job(anybody, tmp_path, delayed(op), mode=mode, sync=sync, flush="fsync", fsync=4)
+    figures = found["sync"]["lat_ns"]
+    assert found["sync"]["total_ios"] == figures["N"] == BLOCKS // 4 - 1  # none after the last write
+    assert figures["min"] >= DELAY_NS
+    check_total(found, figures, found["write"]["lat_ns"])
+
+
+def test_writes_do_not_wait_for_what_nobody_asked_for(anybody: Run, tmp_path: Path) -> None:
+    """All 16 together: were each flushed, the job would be 16 delays long, and it is told how long it was."""
+    found = job(anybody, tmp_path, "delay:op=read,time=20s", flush="fsync")
+    assert found["write"]["lat_ns"]["N"] == BLOCKS
+    assert found["write"]["lat_ns"]["max"] < 20_000 * MS
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_each_of_many_in_flight_takes_its_delay(anybody: Run, tmp_path: Path, batch: int) -> None:
+    found = job(anybody, tmp_path, delayed("write"), iodepth=8, iodepth_batch=batch, size=64 * BLOCK)
+    assert found["write"]["clat_ns"]["min"] >= DELAY_NS
+    check_sums(found["write"], 64)
+    # eight at a time
+    assert found["write"]["lat_ns"]["mean"] * 64 <= 8 * (found["job_runtime"] + 2) * MS
+
+
+def test_the_first_fsync_is_no_longer_than_the_job(anybody: Run, tmp_path: Path) -> None:
+    """An engine that does not say when it began has one of 100 ms and more here."""
+    found = job(anybody, tmp_path, "", fsync=1, flush="fsync")
+    check_total(found, found["sync"]["lat_ns"], found["write"]["lat_ns"])
+
+
+@pytest.mark.parametrize("method", ["apm", "gpspm"])
+def test_a_rate_is_kept(anybody: Run, tmp_path: Path, method: str) -> None:
+    """100 operations of 1,000 a second are not over before 99 ms."""
+    found = job(anybody, tmp_path, "", mode=method, rate_iops=1000, number_ios=100, size=1024 * KIB)
+    assert found["write"]["total_ios"] == 100
+    assert found["job_runtime"] >= 99 - 1

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fio prints with the engine in it: the same as of any engine, and nothing else on its output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fio_runs import KIB, Run, run_client, run_fio, server, words
+
+ALL = {"rw": "randrw", "bs": 4 * KIB, "size": 1024 * KIB, "iodepth": 8, "fsync": 16}
+
+
+@pytest.fixture(scope="module")
+def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    with server(tmp_path_factory.mktemp("server"), clients=1000) as it:
+        yield it
+
+
+@pytest.mark.parametrize("mode", ["apm", "gpspm"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_json_plus_is_json(anybody: Run, tmp_path: Path, mode: str, jobs: int) -> None:
+    done = run_client(tmp_path, anybody.port, mode=mode, numjobs=jobs, **{**ALL, "output-format": "json+", "size": "256k"})
+    assert len(done.jobs()) == jobs
+    for job in done.jobs():
+        assert job["job options"]["ioengine"] == "librpma" or done.document["global options"]["ioengine"] == "librpma"
+        for direction in ("read", "write"):
+            bins = job[direction]["clat_ns"]["bins"]
+            assert sum(bins.values()) == job[direction]["total_ios"] > 0
+
+
+def test_a_server_and_its_client_in_one_json(tmp_path: Path) -> None:
+    from fio_runs import free_ports
+
+    (tmp_path / "both.fio").write_text(
+        f"[global]\nioengine=librpma\nport={free_ports(1)}\nrw=write\nbs=4k\n"
+        "[server]\nrole=server\nsize=1m\n[client]\nsize=256k\nverify=md5\nverify_state_save=0\n"
+    )
+    code, out, errors = run_fio(tmp_path, "--output-format=json+", "both.fio")
+    assert code == 0, errors
+    jobs = {job["jobname"]: job for job in json.loads(out)["jobs"]}
+    assert jobs["client"]["write"]["total_ios"] == 64
+    # a server has no figures of its own
+    assert [jobs["server"][one]["total_ios"] for one in ("read", "write", "trim")] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("shape", ["normal", "terse", "normal,json"])
+def test_the_other_outputs_are_there(anybody: Run, tmp_path: Path, shape: str) -> None:
+    code, out, errors = run_fio(
+        tmp_path, *words(name="x", ioengine="librpma", port=anybody.port, **{**ALL, "output-format": shape})
+    )
+    assert code == 0, errors
+    assert "librpma server" not in out and "librpma: " not in out
+    if shape == "terse":
+        assert out.startswith("3;fio-")
+    else:
+        assert "ioengine=librpma" in out
+
+
+def test_a_servers_output_is_json_too(tmp_path: Path) -> None:
+    with server(tmp_path, **{"output-format": "json"}) as it:
+        run_client(tmp_path, it.port, **ALL)
+        assert it.end() == 0
+        assert len(it.document()["jobs"]) == 1
+
+
+def test_fio_parses_a_file_without_running_it(tmp_path: Path) -> None:
+    code, _, errors = run_fio(tmp_path, "--parse-only", *words(name="x", ioengine="librpma", mode="gpspm", **ALL))
+    assert code == 0, errors
+
+
+def test_showcmd_knows_the_options(tmp_path: Path) -> None:
+    (tmp_path / "one.fio").write_text("[x]\nioengine=librpma\nmode=gpspm\nflush=batch\nsize=4k\n")
+    code, out, _ = run_fio(tmp_path, "--showcmd", "one.fio")
+    assert code == 0
+    assert "--flush=batch" in out

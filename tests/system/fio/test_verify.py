@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fio itself finds when it reads back what it wrote, for each way to make it durable."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fio_runs import KIB, NATIVE, PATTERN, Run, run_client, server
+
+MODES = [
+    "apm",
+    "gpspm",
+    pytest.param("native", marks=pytest.mark.skipif(not NATIVE, reason="these headers have no native flush")),
+]
+CRC = {"verify": "crc32c", "size": "256k", "bs": "4k", "rw": "write"}
+# what is asked of fio, and how many KiB it reads back and writes: by its manual
+CASES: dict[str, tuple[dict[str, object], int]] = {
+    "sequential": (CRC, 256),
+    "random": ({**CRC, "rw": "randwrite"}, 256),
+    "md5": ({**CRC, "verify": "md5", "rw": "randwrite"}, 256),
+    "pattern": ({**CRC, **PATTERN}, 256),
+    "depth": ({**CRC, "rw": "randwrite", "iodepth": 32, "iodepth_batch": 8}, 256),
+    "batches": ({**CRC, "rw": "randwrite", "iodepth": 32, "iodepth_batch": 32, "flush": "batch"}, 256),
+    "each flushed": ({**CRC, "rw": "randwrite", "iodepth": 8, "flush": "each"}, 256),
+    "never flushed": ({**CRC, "rw": "randwrite", "iodepth": 8, "flush": "none"}, 256),
+    "fsync alone": ({**CRC, "rw": "randwrite", "iodepth": 8, "flush": "fsync", "fsync": 5}, 256),
+    "strides": ({**CRC, "rw": "write:64k", "size": "1m", "io_size": "60k", "iodepth": 4}, 60),
+    "block sizes": ({**CRC, "rw": "randwrite", "bs": None, "bsrange": "512-16k", "iodepth": 8}, 256),
+    "four files": ({**CRC, "nrfiles": 4, "rw": "randwrite", "iodepth": 8}, 256),
+    "an offset": ({**CRC, "offset": "96k", "size": "64k"}, 64),
+    "placed jobs": ({**CRC, "size": "64k", "offset_increment": "128k", "numjobs": 4, "thread": 1}, 256),
+    "threads": ({**CRC, "size": "64k", "numjobs": 4, "thread": 1, "iodepth": 4}, 256),
+    "processes": ({**CRC, "size": "64k", "numjobs": 4, "iodepth": 4}, 256),
+    "one at a time": ({**CRC, "sync": 1, "size": "64k"}, 64),
+    "backlog": ({**CRC, "verify_backlog": 16, "iodepth": 8}, 256),
+    "laps": ({**CRC, "size": "64k", "loops": 3}, 192),
+    "immediate data": ({**CRC, "write_op": "imm", "rw": "randwrite", "iodepth": 16}, 256),
+    "words": ({**PATTERN, "bs": 8, "size": "4k", "rw": "randwrite", "write_op": "atomic", "iodepth": 8}, 4),
+    "no polling": ({**CRC, "rw": "randwrite", "iodepth": 8, "busy_wait_polling": 0}, 256),
+    "barriers": ({**CRC, "rw": "randwrite", "iodepth": 8, "write_barrier": 4}, 256),
+    "huge memory": ({**CRC, "mem": "mmap", "iodepth": 8, "bs": "16k"}, 256),
+}
+
+
+@pytest.fixture(scope="module")
+def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """One server for all, whose memory has what those before left there."""
+    with server(tmp_path_factory.mktemp("server"), clients=1000, size="2m") as it:
+        yield it
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", CASES)
+def test_what_was_written_is_read(anybody: Run, tmp_path: Path, case: str, mode: str) -> None:
+    options, kib = CASES[case]
+    seed = zlib.crc32(f"{case} {mode}".encode())  # as no other client's: what is left does not match
+    done = run_client(tmp_path, anybody.port, mode=mode, randseed=seed, **options)
+    for direction in ("write", "read"):
+        assert sum(job[direction]["io_bytes"] for job in done.jobs()) == kib * KIB, direction
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("rw", ["rw", "randrw"])
+def test_a_mix_is_of_both(anybody: Run, tmp_path: Path, rw: str, mode: str) -> None:
+    done = run_client(tmp_path, anybody.port, mode=mode, rw=rw, rwmixread=70, bs="4k", size="1m", iodepth=8)
+    assert done.ios("read") + done.ios("write") == 256
+    assert done.ios("write") > 0 < done.ios("read")
+
+
+@pytest.mark.parametrize("rw", ["read", "randread"])
+def test_reads_alone(anybody: Run, tmp_path: Path, rw: str) -> None:
+    done = run_client(tmp_path, anybody.port, rw=rw, bs="4k", size="1m", iodepth=16)
+    assert (done.ios("read"), done.ios("write")) == (256, 0)
+
+
+def test_a_later_run_finds_what_an_earlier_one_wrote(anybody: Run, tmp_path: Path) -> None:
+    options = {**CRC, "rw": "randwrite", "randseed": 7}
+    run_client(tmp_path, anybody.port, do_verify=0, **options)
+    done = run_client(tmp_path, anybody.port, verify_only=1, **options)
+    assert done.ios("read") == 64
+    run_client(tmp_path, anybody.port, rw="write", bs="4k", size="4k")  # one block of 64
+    done = run_client(tmp_path, anybody.port, code=1, verify_only=1, **options)
+    assert "verify: bad" in done.said
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_byte_that_changes_on_its_way_is_found(anybody: Run, tmp_path: Path, mode: str) -> None:
+    fault = "corrupt:op=write,at=30"
+    done = run_client(tmp_path, anybody.port, soft=fault, code=1, mode=mode, **CRC)
+    # the 30th write, counted from 1
+    assert "crc32c: verify failed at file" in done.said and f"offset {29 * 4096}, length 4096" in done.said
+
+
+def test_a_byte_that_changes_on_its_way_back_is_found(anybody: Run, tmp_path: Path) -> None:
+    fault = "corrupt:op=read,at=30"
+    done = run_client(tmp_path, anybody.port, soft=fault, code=1, flush="none", **CRC)
+    assert f"offset {29 * 4096}, length 4096" in done.said
+
+
+def test_a_server_that_corrupts_is_caught(tmp_path: Path) -> None:
+    """Over TCP it is the server's device that answers reads."""
+    fault = "transport:tcp corrupt:op=read,every=10"
+    with server(tmp_path, soft="transport:tcp") as it:
+        done = run_client(tmp_path, it.port, soft=fault, code=1, flush="none", **CRC)
+    assert "verify failed" in done.said
