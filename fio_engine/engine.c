@@ -37,19 +37,20 @@ bool job_stopped(void *td)
 	return ((const struct thread_data *)td)->terminate;
 }
 
-static bool serves(const struct thread_data *td)
-{
-	return options_role(td) == ROLE_SERVER;
-}
-
 static int engine_setup(struct thread_data *td)
 {
-	return serves(td) ? server_setup(td) : client_setup(td);
+	return options_role(td) == ROLE_SERVER ? server_setup(td) : client_setup(td);
 }
 
 static int engine_init(struct thread_data *td)
 {
-	return serves(td) ? server_init(td) : client_init(td);
+	return options_role(td) == ROLE_SERVER ? server_init(td) : client_init(td);
+}
+
+/* From its init on a server has this flag, which costs less than its options do. */
+static bool serves(const struct thread_data *td)
+{
+	return (td->flags >> TD_ENG_FLAG_SHIFT) & FIO_NOIO;
 }
 
 static int engine_post_init(struct thread_data *td)

@@ -200,6 +200,7 @@ int server_init(struct thread_data *td)
 {
 	struct server *server = calloc(1, sizeof(*server));
 
+	take_tasks_away(td);
 	if (!server) {
 		failure_set(EXIT_RUN_FAILED, "open", "out of memory");
 		return job_failed(td);
@@ -208,7 +209,6 @@ int server_init(struct thread_data *td)
 	server->td = td;
 	if (open_server(server))
 		return job_failed(td);
-	take_tasks_away(td);
 	td->o.iodepth = 1; /* fio would say so itself, on stdout */
 	return 0;
 }

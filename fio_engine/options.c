@@ -7,6 +7,7 @@
  * a port of its own, as they did.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -284,8 +285,8 @@ static unsigned numjobs(const struct thread_data *td)
 static int settle_port(const struct thread_data *td, struct settings *settings)
 {
 	enum port_mode mode = (enum port_mode)given(td)->port_mode;
-	unsigned base = given(td)->port;
-	unsigned more = 0;
+	uint64_t base = given(td)->port;
+	uint64_t more = 0;
 
 	if (!mode)
 		mode = old_name(td) ? PORT_THREAD : PORT_SINGLE;
@@ -301,10 +302,10 @@ static int settle_port(const struct thread_data *td, struct settings *settings)
 	if (!base)
 		return wrong("port=0: a client needs the port that its server %s", "listens at");
 	if (base + more > UINT16_MAX)
-		return failure_set(
-			EXIT_WRONG_USAGE, "options",
-			"port=%u: with port_mode= this job's port is %u, expected at most %d", base,
-			base + more, UINT16_MAX);
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "port=%d: this job's port would be %" PRIi64
+				   ", expected at most %d",
+				   (int)base, (int)base + (int64_t)more, UINT16_MAX);
 	if (settings->role == ROLE_SERVER && settings->jobs > 1)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "numjobs=%u: %u servers cannot listen at one port; give "
@@ -365,6 +366,10 @@ static int settle_client(const struct thread_data *td, struct settings *settings
 
 static int settle_server(const struct thread_data *td, struct settings *settings)
 {
+	if (given(td)->clients > UINT16_MAX) /* negative: fio takes it for a large one */
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "clients=%d: expected a number up to %d",
+				   (int)given(td)->clients, UINT16_MAX);
 	settings->direct_write_to_pmem = given(td)->direct_write_to_pmem;
 	settings->clients = given(td)->clients;
 	return settle_allow(given(td)->allow, &settings->allow);

@@ -4,6 +4,7 @@
  * structs, side by side as fio has them, with the values that it would put in.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +170,19 @@ static void port_ends_where_ports_end(void **state)
 	assert_refused(2, "65536");
 }
 
+/* fio stores what is negative as it is. */
+static void negative_numbers_are_refused(void **state)
+{
+	(void)state;
+	job(0)->o.numjobs = 1;
+	options.role = ROLE_SERVER;
+	options.port = UINT_MAX;
+	assert_refused(0, "port=-1");
+	options.port = 7204;
+	options.clients = UINT_MAX;
+	assert_refused(0, "clients=-1");
+}
+
 static void servers_cannot_share_a_port(void **state)
 {
 	(void)state;
@@ -248,6 +262,7 @@ int main(void)
 		OLD_CLIENT(old_name_has_no_other_method),
 		NEW_NAME(client_needs_a_port),
 		NEW_NAME(port_ends_where_ports_end),
+		NEW_NAME(negative_numbers_are_refused),
 		NEW_NAME(servers_cannot_share_a_port),
 		NEW_NAME(atomic_write_has_8_bytes),
 		NEW_NAME(immediate_data_of_gpspm_wants_blocks),
