@@ -18,6 +18,7 @@ from failure import NO_DEVICE, Failure
 from processes import checked, note
 
 RELEASES = ("bookworm", "trixie")
+UNSTABLE = "sid"  # what later releases come from; it has no updates
 KEYS = "debian-archive"
 
 
@@ -38,7 +39,8 @@ def sources(release: str, kind: str = "deb") -> list[str]:
     """The host's own apt sources of Debian's archive, turned to RELEASE; KIND
     is deb for packages, deb-src for their sources."""
     host = host_release()
-    suites = {host + tail: release + tail for tail in ("", "-updates", "-security")}
+    tails = ("",) if release == UNSTABLE else ("", "-updates", "-security")
+    suites = {host + tail: release + tail for tail in tails}
     stanzas = checked("cannot read the host's apt sources",
                       ["apt-get", "indextargets", "Created-By: Packages"])
     lines: list[str] = []
@@ -135,7 +137,7 @@ class Archive:
         """Download the source of PACKAGE into TARGET; return its upstream archive."""
         note(f"fetching the source of {package} of Debian {self.release}")
         self._apt(f"cannot download the source of {package}",
-                  ["apt-get", "source", "-q", "--download-only", package], cwd=str(target))
+                  ["apt-get", "source", "-q", "--download-only", "--tar-only", package], cwd=str(target))
         found = sorted(target.glob(f"{package}_*.orig.tar.*"))
         tarballs = [name for name in found if name.suffix != ".asc"]
         if not tarballs:

@@ -8,27 +8,47 @@ names the release.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
-from apt import RELEASES, fresh_archive, host_release
+from apt import RELEASES, UNSTABLE, fresh_archive, host_release
 from cache import made_once
 from failure import Failure, Parser, Stopped
-from processes import checked, stop_on_signals
+from processes import checked, note, stop_on_signals
+
+
+def _fetch_headers(release: str, target: Path) -> None:
+    tarball = fresh_archive(release, "deb-src").fetch_source("fio", target)
+    checked("cannot unpack fio's headers", [
+        "tar", "-C", str(target), "-xf", str(tarball), "--strip-components=1", "--wildcards",
+        "--exclude=*/engines", "*.h", "*/FIO-VERSION-GEN"])
+    for name in target.glob("fio_[0-9]*"):
+        name.unlink()
+
+
+def _fetch_stand_in(target: Path) -> None:
+    _fetch_headers(UNSTABLE, target)
+    package = target / "package"
+    package.mkdir()
+    fresh_archive(UNSTABLE).unpack(["fio"], package)
+    (package / "usr/bin/fio").rename(target / "fio")
+    shutil.rmtree(package)
 
 
 def fio_source(release: str) -> Path:
     """The directory with fio.h of RELEASE's fio; fetched if it is not there."""
+    return made_once(f"fio/{release}", lambda target: _fetch_headers(release, target))
 
-    def fetch(target: Path) -> None:
-        tarball = fresh_archive(release, "deb-src").fetch_source("fio", target)
-        checked("cannot unpack fio's headers", [
-            "tar", "-C", str(target), "-xf", str(tarball), "--strip-components=1", "--wildcards",
-            "--exclude=*/engines", "*.h", "*/FIO-VERSION-GEN"])
-        for name in target.glob("fio_[0-9]*"):
-            name.unlink()
 
-    return made_once(f"fio/{release}", fetch)
+def fio_for_guest(release: str) -> Path:
+    """As fio_source(); where the archive has no source of that fio, the
+    headers of a later one, which is the program fio beside them."""
+    try:
+        return fio_source(release)
+    except Failure as failure:
+        note(f"{failure}; a later fio stands in for it")
+    return made_once(f"fio/{UNSTABLE}", _fetch_stand_in)
 
 
 def main() -> int:

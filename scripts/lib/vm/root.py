@@ -18,7 +18,7 @@ from pathlib import Path
 from apt import host_release, sources
 from cache import cache_dir, locked, made_once
 from failure import USAGE, Failure
-from fio_source import fio_source
+from fio_source import fio_for_guest
 from processes import checked, last_words, note, run
 
 PACKAGES = (
@@ -38,7 +38,7 @@ SOURCE = Path(__file__).resolve().parents[3]
 # tree at their own paths inside the root, then cmake in it.
 BUILD_SCRIPT = """\
 set -e
-root=$1 source=$2 build=$3 fio=$4
+root=$1 source=$2 build=$3 fio=$4 program=/usr/bin/fio
 mkdir -p "$root$source" "$root$build"
 mount --bind "$source" "$root$source"
 mount -o remount,bind,ro "$root$source"
@@ -47,14 +47,18 @@ if [ "$fio" ]; then
 	mount --bind "$fio" "$root$fio"
 	mount -o remount,bind,ro "$root$fio"
 fi
+if [ -e "$fio/fio" ]; then
+	program=$build/fio
+	cp "$fio/fio" "$program"
+fi
 mount --bind "$build" "$root$build"
 mount --rbind /dev "$root/dev"
 mount --rbind /proc "$root/proc"
 exec env -i PATH="$PATH" HOME=/root LANG=C.UTF-8 chroot "$root" sh -c '
 	set -e
 	[ -e "$2/build.ninja" ] || cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \\
-		-DRPMA_BUILD_REPORT=OFF -DRPMA_BUILD_DOC=OFF -DFIO_SOURCE_DIR="$3"
-	cmake --build "$2"' sh "$source" "$build" "$fio"
+		-DRPMA_BUILD_REPORT=OFF -DRPMA_BUILD_DOC=OFF -DFIO_SOURCE_DIR="$3" -DFIO_PROGRAM="$4"
+	cmake --build "$2"' sh "$source" "$build" "$fio" "$program"
 """
 
 
@@ -113,7 +117,7 @@ def _digest(*words: str) -> str:
 def _fio_headers(release: str) -> str:
     """Where they are; empty: nowhere, and the build is without the fio engine."""
     try:
-        return str(fio_source(release))
+        return str(fio_for_guest(release))
     except Failure as failure:
         note(f"building without the fio engine: {failure}")
         return ""
