@@ -29,7 +29,8 @@ static int check_reply(const struct remote *remote, const struct greeting_reply 
 				   remote->name, reply->version, GREETING_VERSION);
 	case GREETING_OTHER_TOOL:
 		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s is a server of rpma-ping: rpma-bench server was expected",
+				   "%s is a server of another tool, as rpma-ping: rpma-bench "
+				   "server was expected",
 				   remote->name);
 	default:
 		return failure_set(EXIT_RUN_FAILED, "hello",

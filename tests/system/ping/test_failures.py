@@ -117,7 +117,7 @@ def test_a_client_of_rpma_bench(one: Process) -> None:
     done = subprocess.run([BENCH, "client", "127.0.0.1", "--device", "soft", "--port", one.port, "-q"],
                           capture_output=True, text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
     assert done.returncode == 2
-    assert "is a server of rpma-ping" in done.stderr
+    assert "is a server of another tool, as rpma-ping" in done.stderr
     assert pinged(one.port, "-c", "1")["pings"]["received"] == 1
 
 
