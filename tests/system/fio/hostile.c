@@ -28,7 +28,8 @@
 
 enum lie { LIE_SLOT, LIE_TWICE, LIE_SHORT, LIE_STATUS, LIE_LONG, LIE_UNASKED, LIE_LEAVE, LIES };
 
-static const char *const lies[LIES] = {"slot", "twice", "short", "status", "long", "unasked", "leave"};
+static const char *const lies[LIES] = {"slot", "twice",	  "short", "status",
+				       "long", "unasked", "leave"};
 
 struct end {
 	struct rpma_peer *peer;
@@ -78,7 +79,8 @@ static void close_end(struct end *e)
 /* A request, near enough to a good one. */
 static size_t bad_request(struct end *e, uint8_t *bytes)
 {
-	static const uint64_t wild[] = {0, 1, REGION_BYTES - 1, REGION_BYTES, UINT64_MAX, 1ULL << 63};
+	static const uint64_t wild[] = {0,	    1,	       REGION_BYTES - 1, REGION_BYTES,
+					UINT64_MAX, 1ULL << 63};
 	const size_t count = sizeof(wild) / sizeof(wild[0]);
 	const struct persist_request request = {(uint32_t)chance(e, UINT32_MAX),
 						wild[chance(e, count)], wild[chance(e, count)]};
@@ -121,21 +123,26 @@ static void post_receives(struct end *e)
 		rpma_recv(e->conn, e->mr, (i - 1) * SLOT_BYTES, SLOT_BYTES, NULL);
 }
 
-static void wait_for_completion(struct end *e)
+/* Waits for one completion, a little; false: the connection is broken. */
+static bool unbroken(struct end *e)
 {
+	struct rpma_cq *cq = link_cq(e->link);
 	struct pollfd ready = {.events = POLLIN};
-	struct ibv_wc wc;
+	struct ibv_wc wc = {.status = IBV_WC_SUCCESS};
 
-	if (rpma_cq_get_fd(link_cq(e->link), &ready.fd) == 0 &&
-	    rpma_cq_get_wc(link_cq(e->link), 1, &wc, NULL) == RPMA_E_NO_COMPLETION &&
-	    poll(&ready, 1, 100) > 0)
-		rpma_cq_wait(link_cq(e->link));
+	if (rpma_cq_get_wc(cq, 1, &wc, NULL) == RPMA_E_NO_COMPLETION &&
+	    rpma_cq_get_fd(cq, &ready.fd) == 0 && poll(&ready, 1, 20) > 0) {
+		rpma_cq_wait(cq);
+		rpma_cq_get_wc(cq, 1, &wc, NULL);
+	}
+	return wc.status == IBV_WC_SUCCESS;
 }
 
 static int attack(char **words)
 {
 	static const struct link_lane lane = {DEPTH, 2 * DEPTH, DEPTH, NULL, NULL, NULL};
-	static const struct link_cfg cfg = {.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
+	static const struct link_cfg cfg = {
+		.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
 	static struct end e;
 	struct rpma_mr_remote *region = NULL;
 	struct greeting_reply reply;
@@ -145,7 +152,8 @@ static int attack(char **words)
 	const void *got;
 	size_t got_len;
 
-	for (size_t i = 0; i < sizeof(greeting) && sscanf(words[2] + 2 * i, "%2x", &value) == 1; i++)
+	for (size_t i = 0; i < sizeof(greeting) && sscanf(words[2] + 2 * i, "%2x", &value) == 1;
+	     i++)
 		greeting[i] = (uint8_t)value;
 	e.random = strtoul(words[3], NULL, 10);
 	if (!open_end(&e, words[0], RPMA_UTIL_IBV_CONTEXT_REMOTE))
@@ -158,8 +166,8 @@ static int attack(char **words)
 		return fail("not welcome");
 	e.conn = link_conn(e.link);
 	post_receives(&e);
-	for (; posted < count && post_one(&e, region, posted % DEPTH) == 0; posted++)
-		wait_for_completion(&e);
+	while (posted < count && unbroken(&e) && post_one(&e, region, posted % DEPTH) == 0)
+		posted++;
 	printf("%lu\n", posted);
 	rpma_mr_remote_delete(&region);
 	close_end(&e);
@@ -225,8 +233,8 @@ static void serve(struct end *e, enum lie lie)
 	struct ibv_wc wc;
 
 	while (e->link != NULL && link_alive(e->link, 1)) {
-		if (rpma_cq_get_wc(link_cq(e->link), 1, &wc, NULL) != 0 || wc.status != IBV_WC_SUCCESS ||
-		    wc.opcode != IBV_WC_RECV ||
+		if (rpma_cq_get_wc(link_cq(e->link), 1, &wc, NULL) != 0 ||
+		    wc.status != IBV_WC_SUCCESS || wc.opcode != IBV_WC_RECV ||
 		    persist_decode_request(e->memory[wc.wr_id], wc.byte_len, &request) != 0)
 			continue;
 		rpma_recv(e->conn, e->mr, wc.wr_id * SLOT_BYTES, SLOT_BYTES,
@@ -268,7 +276,8 @@ static int lie_to(struct end *e, const char *address, enum lie lie, const uint8_
 	fflush(stdout);
 	for (struct pollfd ready = {fd, POLLIN, 0}; req == NULL && poll(&ready, 1, HOLD_MS) > 0;)
 		endpoint_next(ep, &lane, &req);
-	if (req != NULL && link_accept(&e->link, e->peer, &req, &cfg, reply, GREETING_REPLY_BYTES) == 0) {
+	if (req != NULL &&
+	    link_accept(&e->link, e->peer, &req, &cfg, reply, GREETING_REPLY_BYTES) == 0) {
 		e->conn = link_conn(e->link);
 		serve(e, lie);
 	}
