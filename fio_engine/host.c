@@ -121,7 +121,7 @@ static int set_up(struct host *h)
 
 	if ((ret = find_device(h)) || (ret = open_region(h)) || (ret = set_queues(h)))
 		return ret;
-	h->service = (struct service){h->peer, &h->persist};
+	h->service = (struct service){h->peer, &h->persist, h->depth};
 	return endpoint_listen(h->peer, h->address, &h->port, &h->ep, &h->ep_fd);
 }
 

@@ -48,12 +48,22 @@ static size_t answer_at(const struct session *s, uint32_t index)
 	return (size_t)s->receives * RECEIVE_BYTES + (size_t)index * PERSIST_ANSWER_BYTES;
 }
 
+/* Who is not answered does not wait until its message was taken, so it gets all the room. */
+static void set_counts(struct session *s)
+{
+	s->receives = s->hello.depth;
+	if (s->hello.method == METHOD_GPSPM)
+		s->answers = s->hello.depth;
+	else if (s->hello.depth > 0)
+		s->receives = s->service->depth;
+	s->receives++;
+}
+
 static int make_messages(struct session *s, struct rpma_conn_req *req)
 {
 	int ret;
 
-	s->receives = s->hello.depth + 1U;
-	s->answers = s->hello.method == METHOD_GPSPM ? s->hello.depth : 0;
+	set_counts(s);
 	s->memory = calloc(1, answer_at(s, s->answers));
 	if (s->memory == NULL)
 		return failure_set(EXIT_INTERNAL, "connect", "out of memory");

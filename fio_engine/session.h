@@ -22,6 +22,7 @@
 struct service {
 	struct rpma_peer *peer;
 	const struct persist *persist;
+	uint16_t depth; /* messages of one client that its queues have room for */
 };
 
 enum session_state {
