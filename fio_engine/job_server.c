@@ -36,7 +36,8 @@ static void take_tasks_away(struct thread_data *td)
 	td->flags |= (uint64_t)FLAGS << TD_ENG_FLAG_SHIFT;
 	td->flags &= ~(uint64_t)TASKS;
 	o->td_ddir = TD_DDIR_READ;
-	for_each_rw_ddir(ddir) o->min_bs[ddir] = o->max_bs[ddir] = 1;
+	for_each_rw_ddir (ddir)
+		o->min_bs[ddir] = o->max_bs[ddir] = 1;
 	o->verify = VERIFY_NONE;
 	o->verify_async = 0;
 	o->fsync_blocks = o->fdatasync_blocks = o->sync_file_range = 0;
