@@ -15,9 +15,9 @@
 
 struct layout_wish {
 	enum region_use use;
-	unsigned job;		  /* of jobs */
+	unsigned job; /* of jobs */
 	unsigned jobs;
-	bool placed;		  /* the job file says where each job begins (offset_increment) */
+	bool placed;		    /* the job file says where each job begins (offset_increment) */
 	const uint64_t *file_bytes; /* what each file reaches to; 0 of all: not given */
 	size_t files;
 };
