@@ -186,7 +186,7 @@ int host_serve(struct host *h)
 	while (ret == 0 && !done(h)) {
 		if (h->cfg.stopped != NULL && h->cfg.stopped(h->cfg.arg)) {
 			wind_up(h);
-			return 0;
+			break;
 		}
 		ret = serve(h, true);
 	}

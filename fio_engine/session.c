@@ -326,7 +326,8 @@ void session_event(struct session *s, int64_t now_ms)
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	int ret = rpma_conn_next_event(s->conn, &event);
 
-	if (ret == RPMA_E_NO_EVENT)
+	/* none, or one that says nothing of the connection */
+	if (ret == RPMA_E_NO_EVENT || ret == RPMA_E_UNKNOWN)
 		return;
 	if (ret != 0 || event != RPMA_CONN_ESTABLISHED) {
 		closed(s, now_ms);

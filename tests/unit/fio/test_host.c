@@ -326,6 +326,21 @@ static void stopped_it_lets_clients_end(void **state)
 	assert_int_equal(world_end(), 0);
 }
 
+static void stopped_it_tells_who_was_missed_before(void **state)
+{
+	const struct world_cfg cfg = {.poll = true, .clients = 2};
+	struct guest *g;
+
+	world_begin(&cfg);
+	come_and_vanish(&gpspm);
+	g = guest_open(&apm);
+	world_wait_clients(1);
+	world_pass_ms(6000);
+	world_stop();
+	guest_leave(g);
+	assert_int_equal(world_end(), -EIO);
+}
+
 static void stopped_it_does_not_wait_for_ever(void **state)
 {
 	struct guest *g;
@@ -358,6 +373,7 @@ int main(void)
 		test(nobody_takes_the_place_of_another),
 		test(a_silent_client_stays),
 		test(stopped_it_lets_clients_end),
+		test(stopped_it_tells_who_was_missed_before),
 		test(stopped_it_does_not_wait_for_ever),
 	};
 
