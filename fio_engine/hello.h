@@ -7,6 +7,11 @@
  * offer: a refusal of the engine's own is a welcome whose offer has it, and no
  * descriptors. A client that ends as it should sends an empty message last; one
  * that goes without it is missed.
+ *
+ * With apm and native, writes with immediate data are only consumed. Not more
+ * than depth of them may be on their way, for a receiver that is not ready costs
+ * most of a second; so after each half of the depth the server sends an empty
+ * message, which says that so many were consumed.
  */
 #ifndef HELLO_H
 #define HELLO_H

@@ -5,7 +5,8 @@
  * A request is decoded and its receive posted again before it is served, so
  * that a client which keeps to its depth always finds a receive. There is room
  * for as many answers; nothing more is taken while none of it is free. One
- * receive more is for the goodbye.
+ * receive more is for the goodbye. A client that is not answered hears after
+ * each half of its depth that it may send as many again.
  *
  * A host that vanished does not say so: now and then a read of no bytes asks
  * its device, whose silence ends the connection.
@@ -48,22 +49,12 @@ static size_t answer_at(const struct session *s, uint32_t index)
 	return (size_t)s->receives * RECEIVE_BYTES + (size_t)index * PERSIST_ANSWER_BYTES;
 }
 
-/* Who is not answered does not wait until its message was taken, so it gets all the room. */
-static void set_counts(struct session *s)
-{
-	s->receives = s->hello.depth;
-	if (s->hello.method == METHOD_GPSPM)
-		s->answers = s->hello.depth;
-	else if (s->hello.depth > 0)
-		s->receives = s->service->depth;
-	s->receives++;
-}
-
 static int make_messages(struct session *s, struct rpma_conn_req *req)
 {
 	int ret;
 
-	set_counts(s);
+	s->receives = s->hello.depth > 0 ? s->service->depth + 1U : 1;
+	s->answers = s->hello.method == METHOD_GPSPM ? s->hello.depth : 0;
 	s->memory = calloc(1, answer_at(s, s->answers));
 	if (s->memory == NULL)
 		return failure_set(EXIT_INTERNAL, "connect", "out of memory");
@@ -207,14 +198,28 @@ static int post_again(struct session *s, uintptr_t index)
 	return rpma_recv(s->conn, s->mr, index * RECEIVE_BYTES, RECEIVE_BYTES, (const void *)index);
 }
 
-/* The number of a block, of a client whose immediate data is that; else there is nothing to do. */
+/* An empty message: half of the depth was consumed. */
+static int give_back(struct session *s)
+{
+	if (++s->consumed * 2 < s->hello.depth || s->state != SESSION_SERVED)
+		return 0;
+	s->consumed = 0;
+	s->answers_out++;
+	return rpma_send(s->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL);
+}
+
+/* The number of a block, of a client whose immediate data is that. */
 static int take_number(struct session *s, const struct ibv_wc *wc)
 {
 	const uint32_t number = ntohl(wc->imm_data);
 	int ret = post_again(s, wc->wr_id);
 
-	if (ret != 0 || s->hello.imm_bytes == 0)
+	if (ret != 0)
 		return ret;
+	if (s->answers == 0)
+		return give_back(s);
+	if (s->hello.imm_bytes == 0)
+		return 0;
 	return persist_and_answer(s, number, (uint64_t)number * s->hello.imm_bytes,
 				  s->hello.imm_bytes);
 }

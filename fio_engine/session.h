@@ -59,6 +59,7 @@ struct session {
 	uint32_t answers;
 	uint32_t answer_next;
 	uint32_t answers_out; /* that have not left yet */
+	uint32_t consumed;    /* numbers, since it was last told; where there are no answers */
 };
 
 /*

@@ -70,6 +70,8 @@ void guest_ask(struct guest *guest, uint32_t slot, uint64_t offset, uint64_t len
 void guest_number(struct guest *guest, uint32_t number);
 /* The next answer; it has to come. */
 struct persist_answer guest_answer(struct guest *guest);
+/* The next empty message. */
+void guest_hears(struct guest *guest);
 /* Until the server has closed the connection; it has to. */
 void guest_is_dropped(struct guest *guest);
 

@@ -173,16 +173,23 @@ static void a_number_stands_for_its_block(void **state)
 	assert_int_equal(world_end(), 0);
 }
 
-/* They are taken, so that more of them can come than there are receives. */
-static void numbers_of_other_methods_are_not_answered(void **state)
+/* They are taken, and after each half of the depth it says so. */
+static void numbers_of_other_methods_are_counted(void **state)
 {
-	const struct hello hello = {.method = METHOD_APM, .jobs = 1, .depth = 2};
+	const struct hello hello = {.method = METHOD_APM, .jobs = 1, .depth = 4};
 	struct guest *g;
 
 	world_begin(&any_method);
 	g = guest_open(&hello);
-	for (uint32_t i = 0; i < GUEST_DEPTH / 2; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		guest_number(g, i);
+	for (uint32_t i = 0; i < 8; i += 2) {
+		guest_hears(g);
+		guest_number(g, i);
+		guest_number(g, i + 1);
+	}
+	guest_hears(g);
+	guest_hears(g);
 	guest_leave(g);
 	assert_int_equal(world_end(), 0);
 }
@@ -363,7 +370,7 @@ int main(void)
 		test(waiting_for_events_answers),
 		test(what_is_asked_for_is_made_durable),
 		test(a_number_stands_for_its_block),
-		test(numbers_of_other_methods_are_not_answered),
+		test(numbers_of_other_methods_are_counted),
 		test(it_ends_when_all_announced_have_left),
 		test(it_ends_when_as_many_as_it_was_told_have_left),
 		test(several_are_served_at_once),
