@@ -27,7 +27,8 @@ static int check(const struct flight_cfg *cfg)
 				   cfg->depth, CONTEXT_NUMBER - 1);
 	if (p->sq_size < FLIGHT_SQ_SIZE(cfg->depth) || p->cq_size < p->sq_size ||
 	    p->cq_size - p->sq_size < (p->hello.method == METHOD_GPSPM ? p->hello.depth : 0) ||
-	    (messages && p->hello.depth < cfg->depth))
+	    (messages && p->hello.depth < cfg->depth) ||
+	    (messages && p->hello.method != METHOD_GPSPM && p->hello.depth / 2 < cfg->depth))
 		return failure_set(EXIT_INTERNAL, "memory",
 				   "queues of %u and %u and %u messages are too small for a depth "
 				   "of %u",
@@ -73,6 +74,8 @@ int flight_open(struct flight **flight, const struct flight_cfg *cfg)
 			.policy = cfg->policy,
 			.write_op = cfg->write_op,
 			.answered_imm = cfg->write_op == WRITE_IMM && hello->imm_bytes != 0,
+			.credited = cfg->write_op == WRITE_IMM && hello->method != METHOD_GPSPM,
+			.credits = hello->depth,
 			.imm_reciprocal = reciprocal(hello->imm_bytes),
 			.flush_context = hello->method == METHOD_NATIVE
 						 ? CONTEXT_FLUSH | CONTEXT_UNPROVEN
@@ -119,6 +122,8 @@ bool flight_add(struct flight *flight, struct operation *operation)
 
 	if (f->added_count + f->under_way + f->done_count >= f->depth)
 		return false;
+	if (f->credited && operation->kind == OPERATION_WRITE && flight_await_credit(f))
+		f->credits--;
 	operation->error = 0;
 	operation->status = IBV_WC_SUCCESS;
 	operation->vendor_error = 0;

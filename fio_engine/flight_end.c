@@ -78,6 +78,7 @@ void flight_abandon(struct flight *flight, int error)
 	f->message_first = 0;
 	f->message_next = 0;
 	f->messages_due = 0;
+	f->credits = f->path->cfg.hello.depth;
 	f->lost = flight_dirty(f);
 	f->broken = 0;
 }
@@ -94,12 +95,12 @@ void flight_post_failed(struct flight *f, const struct operation *o, const char 
 
 static const char *work_name(const struct flight *f, uint64_t context)
 {
-	static const char *const names[] = {"read", "write", "trim"};
+	static const char *const names[] = {"a read", "a write", "a trim"};
 
 	if ((context & PATH_ANSWER) != 0)
-		return "answer";
+		return "an answer";
 	if ((context & CONTEXT_FLUSH) != 0)
-		return "flush";
+		return "a flush";
 	return names[f->operations[context & CONTEXT_NUMBER].kind];
 }
 
@@ -126,7 +127,7 @@ static void completion_failed(struct flight *f, const struct ibv_wc *wc)
 	bool gone = wc->status == IBV_WC_WR_FLUSH_ERR || wc->status == IBV_WC_RETRY_EXC_ERR;
 
 	if (!gone || link_alive(p->link, GONE_WAIT_MS))
-		failure_set(EXIT_RUN_FAILED, STEP, "%s: a %s failed: %s (vendor error 0x%x)",
+		failure_set(EXIT_RUN_FAILED, STEP, "%s: %s failed: %s (vendor error 0x%x)",
 			    p->server, work_name(f, wc->wr_id), link_wc_status_name(wc->status),
 			    wc->vendor_err);
 	if ((wc->wr_id & PATH_ANSWER) == 0)
@@ -166,6 +167,7 @@ static bool prove_native(struct flight *f, const struct ibv_wc *wc)
 			    "devices and their drivers need the RDMA FLUSH operation; mode=apm "
 			    "works without",
 			    f->path->server);
+		path_goodbye(f->path);
 		flight_break(f, EOPNOTSUPP);
 		return false;
 	}
@@ -188,31 +190,60 @@ static const char *check_answer(struct flight *f, const struct ibv_wc *wc,
 	return NULL;
 }
 
-static void take_answer(struct flight *f, const struct ibv_wc *wc)
+static void hostile(struct flight *f, const char *how)
+{
+	failure_set(EXIT_RUN_FAILED, STEP, "%s answered %s: it is no server of this engine",
+		    f->path->server, how);
+	flight_break(f, EIO);
+}
+
+static bool receive_again(struct flight *f, const struct ibv_wc *wc)
 {
 	struct path *p = f->path;
-	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER), head;
-	struct persist_answer answer;
-	const char *wrong = check_answer(f, wc, &answer);
-	int ret;
+	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
+	int ret = rpma_recv(p->conn, p->messages, path_answer_offset(p, number),
+			    PERSIST_ANSWER_BYTES, (const void *)(uintptr_t)wc->wr_id);
 
+	if (ret == 0)
+		return true;
+	failure_set(EXIT_RUN_FAILED, STEP, "cannot post a receive for %s: %s", p->server,
+		    link_cause(ret));
+	flight_break(f, EIO);
+	return false;
+}
+
+static void take_credit(struct flight *f, const struct ibv_wc *wc)
+{
+	uint32_t depth = f->path->cfg.hello.depth, more = depth / 2;
+
+	if (wc->opcode != IBV_WC_RECV || wc->byte_len != 0)
+		hostile(f, "with bytes that make no sense");
+	else if (f->credits + more > depth)
+		hostile(f, "without being asked");
+	else if (receive_again(f, wc))
+		f->credits += more;
+}
+
+static void take_answer(struct flight *f, const struct ibv_wc *wc)
+{
+	struct persist_answer answer;
+	const char *wrong;
+	uint32_t head;
+
+	if (f->method != METHOD_GPSPM) {
+		take_credit(f, wc);
+		return;
+	}
+	wrong = check_answer(f, wc, &answer);
 	if (wrong != NULL) {
-		failure_set(EXIT_RUN_FAILED, STEP, "%s answered %s: it is no server of this engine",
-			    p->server, wrong);
-		flight_break(f, EIO);
+		hostile(f, wrong);
 		return;
 	}
 	head = f->messages[f->message_first].head;
 	f->message_first = flight_after(f->message_first, f->messages_size);
 	f->messages_due--;
-	ret = rpma_recv(p->conn, p->messages, path_answer_offset(p, number), PERSIST_ANSWER_BYTES,
-			(const void *)(uintptr_t)wc->wr_id);
-	if (ret) {
-		failure_set(EXIT_RUN_FAILED, STEP, "cannot post a receive for %s: %s", p->server,
-			    link_cause(ret));
-		flight_break(f, EIO);
+	if (!receive_again(f, wc))
 		return;
-	}
 	if (answer.status != PERSIST_DONE)
 		f->operations[head].error = EIO;
 	count_down(f, head);

@@ -33,6 +33,8 @@ struct flight {
 	bool answered_imm; /* a write with immediate data is answered, and no flush follows it */
 	uint64_t imm_reciprocal;
 	uint64_t flush_context;
+	uint32_t credits; /* of writes with immediate data that are not answered */
+	bool credited;	  /* they take one each */
 
 	struct operation *operations;
 	uint32_t depth;
@@ -100,6 +102,8 @@ void flight_break(struct flight *f, int error);
 void flight_refuse(struct flight *f, struct operation *o);
 
 /* flight_wait.c */
+/* False: the connection broke. */
+bool flight_await_credit(struct flight *f);
 struct wait {
 	uint64_t limit_ns; /* the caller's */
 	uint64_t progress_ns;

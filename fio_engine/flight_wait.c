@@ -106,6 +106,20 @@ bool flight_wait_more(struct flight *f, struct wait *wait)
 	return true;
 }
 
+bool flight_await_credit(struct flight *f)
+{
+	struct wait wait;
+
+	if (f->credits > 0)
+		return true;
+	wait = flight_wait_begin(f, UINT64_MAX);
+	while (f->broken == 0 && f->credits == 0) {
+		flight_wait_more(f, &wait);
+		flight_poll(f);
+	}
+	return f->broken == 0;
+}
+
 uint32_t flight_wait(struct flight *flight, uint32_t count, uint64_t timeout_ns)
 {
 	struct flight *f = flight;

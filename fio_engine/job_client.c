@@ -145,21 +145,32 @@ static uint64_t write_grain(struct client *client)
 
 /* --- begin ----------------------------------------------------------------------- */
 
+/* With gpspm there is a message for each operation; else numbers are given credit for in halves. */
+static uint32_t message_depth(const struct client *client)
+{
+	uint32_t depth = client->td->o.iodepth;
+
+	if (client->settings.method == METHOD_GPSPM)
+		return depth;
+	if (client->settings.write_op != WRITE_IMM)
+		return 0;
+	return 2 * depth > HELLO_DEPTH_MIN / 2 ? 2 * depth : HELLO_DEPTH_MIN / 2;
+}
+
 static int check_limits(const struct client *client)
 {
 	struct thread_data *td = client->td;
-	bool messages =
-		client->settings.method == METHOD_GPSPM || client->settings.write_op == WRITE_IMM;
+	bool gpspm = client->settings.method == METHOD_GPSPM;
+	uint32_t most = gpspm ? HELLO_DEPTH_MAX : HELLO_DEPTH_MAX / 2;
 
 	if (td_max_bs(td) > BLOCK_MAX)
 		return failure_set(EXIT_WRONG_USAGE, "options", "bs=%llu: expected at most %llu",
 				   (unsigned long long)td_max_bs(td),
 				   (unsigned long long)BLOCK_MAX);
-	if (messages && td->o.iodepth > HELLO_DEPTH_MAX)
+	if (message_depth(client) > 0 && td->o.iodepth > most)
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "iodepth=%u: expected at most %d with mode=gpspm or "
-				   "write_op=imm",
-				   td->o.iodepth, HELLO_DEPTH_MAX);
+				   "iodepth=%u: expected at most %u with %s", td->o.iodepth, most,
+				   gpspm ? "mode=gpspm" : "write_op=imm");
 	return 0;
 }
 
@@ -167,16 +178,15 @@ static struct hello what_to_say(const struct client *client)
 {
 	const struct settings *settings = &client->settings;
 	const struct thread_data *td = client->td;
-	bool gpspm = settings->method == METHOD_GPSPM;
-	bool imm = settings->write_op == WRITE_IMM;
 	struct hello hello = {
 		.method = settings->method,
 		.job = (uint16_t)settings->job,
 		.jobs = (uint16_t)settings->jobs,
-		.depth = gpspm || imm ? (uint16_t)td->o.iodepth : 0,
+		.depth = (uint16_t)message_depth(client),
 	};
 
-	if (gpspm && imm && settings->flush != FLUSH_FSYNC && settings->flush != FLUSH_NONE)
+	if (settings->method == METHOD_GPSPM && settings->write_op == WRITE_IMM &&
+	    settings->flush != FLUSH_FSYNC && settings->flush != FLUSH_NONE)
 		hello.imm_bytes = (uint32_t)td->o.max_bs[DDIR_WRITE];
 	return hello;
 }

@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "../tools/common/endpoint.h"
 #include "../tools/common/failure.h"
 #include "../tools/common/units.h"
 #include "path_offer.h"
@@ -74,7 +75,7 @@ static int make_messages(struct path *p)
 	uint32_t depth = p->cfg.hello.depth;
 	size_t bytes = path_answer_offset(p, depth);
 
-	if (p->cfg.hello.method != METHOD_GPSPM)
+	if (path_receives(p) == 0)
 		return 0;
 	p->message_memory = calloc(1, bytes);
 	if (p->message_memory == NULL)
@@ -84,6 +85,34 @@ static int make_messages(struct path *p)
 		      "messages", &p->messages);
 }
 
+/* --- leaving ----------------------------------------------------------------------- */
+
+/* What else completes is of no interest any more. */
+void path_goodbye(struct path *path)
+{
+	struct failure kept = *failure_get();
+	int64_t limit = now_ms() + GOODBYE_WAIT_MS;
+	struct ibv_wc wc = {.wr_id = 0};
+	bool alive = true;
+	int ret = rpma_send(path->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
+			    (void *)(uintptr_t)GOODBYE);
+
+	while ((ret == 0 || ret == RPMA_E_NO_COMPLETION) && wc.wr_id != GOODBYE && alive &&
+	       now_ms() < limit) {
+		ret = rpma_cq_get_wc(path->cq, 1, &wc, NULL);
+		alive = ret != RPMA_E_NO_COMPLETION || link_alive(path->link, 1);
+	}
+	*failure_get() = kept;
+}
+
+static void disconnect(struct path *p)
+{
+	p->conn = NULL;
+	p->cq = NULL;
+	link_close(&p->link);
+	rpma_mr_remote_delete(&p->remote);
+}
+
 /* --- connecting ----------------------------------------------------------------- */
 
 /* A server may answer as soon as it is asked: there is a receive for each message. */
@@ -91,7 +120,7 @@ static int post_receives(struct rpma_conn_req *req, void *arg)
 {
 	struct path *p = arg;
 
-	for (uint32_t i = 0; p->messages != NULL && i < p->cfg.hello.depth; i++) {
+	for (uint32_t i = 0; i < path_receives(p); i++) {
 		int ret = rpma_conn_req_recv(req, p->messages, path_answer_offset(p, i),
 					     PERSIST_ANSWER_BYTES,
 					     (void *)(uintptr_t)(PATH_ANSWER | i));
@@ -109,7 +138,7 @@ static int connect_once(struct path *p)
 	const struct link_lane lane = {
 		.sq_size = p->cfg.sq_size,
 		.cq_size = p->cfg.cq_size,
-		.rq_size = p->messages != NULL ? p->cfg.hello.depth : 1,
+		.rq_size = path_receives(p) > 0 ? path_receives(p) : 1,
 		.post = post_receives,
 		.arg = p,
 	};
@@ -117,6 +146,7 @@ static int connect_once(struct path *p)
 	uint8_t greeting[GREETING_REQUEST_BYTES];
 
 	hello_encode(&p->cfg.hello, greeting);
+	link_cause_clear();
 	return link_connect(&p->link, p->peer, p->address, p->cfg.settings->port, &cfg, greeting,
 			    sizeof(greeting));
 }
@@ -128,23 +158,20 @@ static void take_breath(void)
 	nanosleep(&pause, NULL);
 }
 
-static void disconnect(struct path *p)
-{
-	p->conn = NULL;
-	p->cq = NULL;
-	link_close(&p->link);
-	rpma_mr_remote_delete(&p->remote);
-}
-
 /*
- * Whatever keeps it from connecting may be over in a moment, but for what is
- * wrong here; and a server that is full may not have seen yet that we left.
+ * A server that refuses, or is not to be reached, may be there in a moment; what
+ * a call of librpma fails with is wrong here, but for the route that a network
+ * which broke has to find again. One that is full may not have seen yet that we
+ * left.
  */
 static bool may_pass(const struct path *p, bool again)
 {
-	if (p->link == NULL)
-		return failure_get()->code == EXIT_RUN_FAILED;
-	return again && p->offer.refusal == REFUSAL_FULL;
+	const struct failure *failure = failure_get();
+
+	if (p->link != NULL)
+		return again && p->offer.refusal == REFUSAL_FULL;
+	return failure->code == EXIT_RUN_FAILED &&
+	       (link_cause_code() == 0 || (again && strcmp(failure->step, "request") == 0));
 }
 
 static int attach_once(struct path *p, bool again, bool *pass)
@@ -157,9 +184,19 @@ static int attach_once(struct path *p, bool again, bool *pass)
 		ret = path_offer_take(p);
 	}
 	*pass = ret != 0 && may_pass(p, again);
+	if (ret && p->remote != NULL) /* the server has taken us in, and waits */
+		path_goodbye(p);
 	if (ret)
 		disconnect(p);
 	return ret;
+}
+
+static int too_late(const struct path *p)
+{
+	const struct failure last = *failure_get();
+
+	return failure_set(last.code, last.step, "%.600s (connect_timeout=%u is over)", last.text,
+			   p->cfg.settings->connect_timeout_s);
 }
 
 static int attach(struct path *p, bool again)
@@ -173,7 +210,7 @@ static int attach(struct path *p, bool again)
 		if (stopped(p))
 			return -ECANCELED;
 		if (now_ms() >= limit)
-			break;
+			return too_late(p);
 		if (!told && now_ms() >= begun + SILENT_MS) {
 			fprintf(stderr, "librpma: waiting for %s: %s\n", p->server,
 				failure_get()->text);
@@ -181,6 +218,22 @@ static int attach(struct path *p, bool again)
 		}
 		take_breath();
 	}
+	return ret;
+}
+
+static int find_device(struct path *p)
+{
+	const struct endpoint_wish wish = {.device = NULL, .quiet = true, .argv = NULL};
+	struct device device;
+	struct sysroot root;
+	int ret;
+
+	if (sysroot_open(&root, "/") != 0)
+		return failure_set(EXIT_INTERNAL, "device", "cannot open /: %s", strerror(errno));
+	ret = endpoint_route(&root, &wish, p->address, &p->peer, &device);
+	if (ret == 0)
+		snprintf(p->device, sizeof(p->device), "%s", device.name);
+	sysroot_close(&root);
 	return ret;
 }
 
@@ -193,7 +246,7 @@ static int find_server(struct path *p)
 		return ret;
 	snprintf(p->server, sizeof(p->server),
 		 strchr(p->address, ':') ? "server [%s]:%u" : "server %s:%u", p->address, s->port);
-	return link_open_device(p->address, RPMA_UTIL_IBV_CONTEXT_REMOTE, &p->peer, p->device);
+	return find_device(p);
 }
 
 int path_open(struct path *path, const struct path_cfg *cfg)
@@ -224,6 +277,7 @@ int path_reconnect(struct path *path)
 	path->cfg.hello.again = true;
 	ret = attach(path, true);
 	if (ret == 0 && path->remote_bytes != bytes) {
+		path_goodbye(path);
 		disconnect(path);
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s came back with a region of another size: %zu bytes, and %zu "
@@ -235,28 +289,12 @@ int path_reconnect(struct path *path)
 
 /* --- the end -------------------------------------------------------------------- */
 
-/* A server that gets it knows that the client is done; what else completes is of no interest. */
-static void say_goodbye(struct path *p)
-{
-	int64_t limit = now_ms() + GOODBYE_WAIT_MS;
-	struct ibv_wc wc = {.wr_id = 0};
-	int ret = rpma_send(p->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
-			    (void *)(uintptr_t)GOODBYE);
-
-	while ((ret == 0 || ret == RPMA_E_NO_COMPLETION) && wc.wr_id != GOODBYE &&
-	       now_ms() < limit) {
-		ret = rpma_cq_get_wc(p->cq, 1, &wc, NULL);
-		if (ret == RPMA_E_NO_COMPLETION && !link_alive(p->link, 1))
-			return;
-	}
-}
-
 void path_close(struct path *path)
 {
 	struct failure kept = *failure_get();
 
 	if (path->conn != NULL)
-		say_goodbye(path);
+		path_goodbye(path);
 	disconnect(path);
 	rpma_mr_dereg(&path->zeros);
 	free(path->zero_memory);

@@ -46,11 +46,18 @@ struct path {
 	struct offer offer;
 	struct rpma_mr_local *buffers;	/* of the job */
 	const char *buffer_memory;	/* borrowed */
-	struct rpma_mr_local *messages; /* of gpspm: hello.depth requests, and so many answers */
+	struct rpma_mr_local *messages; /* hello.depth requests, and so many answers */
 	uint8_t *message_memory;
 	struct rpma_mr_local *zeros; /* what a trim writes; NULL: the job has none */
 	void *zero_memory;
 };
+
+/*
+ * Of writes with immediate data that are not answered: the server says when it
+ * has received half of hello.depth again, so that no more are sent than it has
+ * receives for. The device would try again, but only after a long time.
+ */
+#define PATH_CREDITS 4 /* receives of such messages */
 
 /* The context of a receive is the number of its answer and this. */
 #define PATH_ANSWER (1ULL << 30)
@@ -64,6 +71,20 @@ void path_close(struct path *path);
 
 int path_register_buffers(struct path *path, void *memory, size_t bytes);
 int path_make_zeros(struct path *path, size_t bytes);
+
+/*
+ * Tells the server that the client is done, when all that was posted has
+ * completed; what that was is not told.
+ */
+void path_goodbye(struct path *path);
+
+/* Receives that are posted as long as the connection stands. */
+static inline uint32_t path_receives(const struct path *path)
+{
+	if (path->cfg.hello.method == METHOD_GPSPM)
+		return path->cfg.hello.depth;
+	return path->cfg.hello.depth > 0 ? PATH_CREDITS : 0;
+}
 
 /* Where in the messages a request, and an answer, has its place. */
 static inline size_t path_request_offset(uint32_t number)

@@ -145,7 +145,7 @@ int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t o
 	assert_int_equal(len, PERSIST_ANSWER_BYTES);
 	assert_true((uintptr_t)op_context & PATH_ANSWER);
 	fake.receives[fake.receives_posted++ % (FAKE_DEPTH * 2)] = (uintptr_t)op_context;
-	assert_true(fake.receives_posted - fake.received <= fake.path.cfg.hello.depth);
+	assert_true(fake.receives_posted - fake.received <= path_receives(&fake.path));
 	return 0;
 }
 
@@ -195,6 +195,20 @@ static void written(const struct fake_work *work, const void *from)
 		fake.unflushed[i] = true;
 }
 
+static uint64_t half(void)
+{
+	return fake.path.cfg.hello.depth / 2;
+}
+
+/* There has to be a receive for it. */
+static void take_number(void)
+{
+	if (fake.path.cfg.hello.method == METHOD_GPSPM)
+		return;
+	assert_true(fake.numbers - fake.credits * half() < fake.path.cfg.hello.depth);
+	fake.numbers++;
+}
+
 static enum ibv_wc_opcode carry_out(const struct fake_work *work)
 {
 	static const uint8_t zeros[FAKE_REGION];
@@ -218,8 +232,10 @@ static enum ibv_wc_opcode carry_out(const struct fake_work *work)
 		return IBV_WC_SEND;
 	case 'i':
 		written(work, fake.memory + work->local);
-		if (block == 0)
+		if (block == 0) {
+			take_number();
 			return IBV_WC_RDMA_WRITE;
+		}
 		flush_range((uint64_t)work->imm * block, ((uint64_t)work->imm + 1) * block);
 		ask(work->imm);
 		return IBV_WC_RDMA_WRITE;
@@ -246,6 +262,20 @@ static void answer(void)
 	fake.answered++;
 	fake.received++;
 	wc.wr_id = context;
+	complete(&wc, 0);
+}
+
+static void give_credit(void)
+{
+	struct ibv_wc wc = {.wr_id = fake.receives[fake.received % (FAKE_DEPTH * 2)],
+			    .opcode = IBV_WC_RECV};
+	struct persist_answer none = {0};
+
+	assert_true(fake.received < fake.receives_posted);
+	if (fake.forge != NULL)
+		fake.forge(&none, &wc.byte_len, &wc.opcode);
+	fake.credits++;
+	fake.received++;
 	complete(&wc, 0);
 }
 
@@ -290,6 +320,8 @@ void fake_run(unsigned works)
 		run_one();
 	while (!fake.silent && !fake.deaf && fake.answered < fake.asked)
 		answer();
+	while (!fake.silent && !fake.deaf && half() > 0 && fake.credits < fake.numbers / half())
+		give_credit();
 }
 
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got);
@@ -314,6 +346,13 @@ int __wrap_rpma_conn_disconnect(struct rpma_conn *conn)
 {
 	fake.disconnected = true;
 	return 0;
+}
+
+void __wrap_path_goodbye(struct path *path);
+void __wrap_path_goodbye(struct path *path)
+{
+	assert_false(fake.disconnected);
+	fake.goodbyes++;
 }
 
 bool __wrap_link_alive(struct link *link, int timeout_ms);
@@ -372,14 +411,16 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 
 void fake_begin(enum method method, uint32_t depth)
 {
+	uint32_t messages = method == METHOD_GPSPM ? depth : 2 * depth;
+
 	memset(&fake, 0, sizeof(fake));
 	fake.settings.poll = true;
 	fake.flush_opcode = method == METHOD_NATIVE ? (enum ibv_wc_opcode)8 : IBV_WC_RDMA_READ;
 	fake.path = (struct path){
 		.cfg = {.settings = &fake.settings,
-			.hello = {.method = method, .depth = (uint16_t)depth},
+			.hello = {.method = method, .depth = (uint16_t)messages},
 			.sq_size = FLIGHT_SQ_SIZE(depth),
-			.cq_size = FLIGHT_SQ_SIZE(depth) + depth},
+			.cq_size = FLIGHT_SQ_SIZE(depth) + messages},
 		.server = "server 10.0.0.1:7204",
 		.remote = REMOTE,
 		.remote_bytes = FAKE_REGION,
@@ -390,7 +431,7 @@ void fake_begin(enum method method, uint32_t depth)
 		.message_memory = fake.messages,
 		.zeros = ZEROS,
 	};
-	for (uint64_t i = 0; method == METHOD_GPSPM && i < depth; i++)
+	for (uint64_t i = 0; i < path_receives(&fake.path); i++)
 		fake.receives[fake.receives_posted++] = PATH_ANSWER | i;
 	for (uint32_t i = 0; i < FAKE_MEMORY; i++)
 		fake.memory[i] = (uint8_t)(i * 7 + i / 251);

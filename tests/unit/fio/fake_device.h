@@ -4,7 +4,8 @@
  * takes work requests, keeps the rules of their queues, and carries them out in
  * their order when it is let.
  *
- * The server behind it answers what gpspm asks. Every byte of the region knows
+ * The server behind it answers what gpspm asks, and gives credit for immediate
+ * data that it does not answer. Every byte of the region knows
  * whether it was written and not flushed since, and a flush of a range that is
  * not wholly so fails the test. Linked with --wrap for what it replaces.
  */
@@ -35,7 +36,7 @@ struct fake {
 	struct path path;
 	struct settings settings;
 	uint8_t memory[FAKE_MEMORY];
-	uint8_t messages[FAKE_DEPTH * 32];
+	uint8_t messages[2 * FAKE_DEPTH * 32];
 	uint8_t region[FAKE_REGION];
 	bool unflushed[FAKE_REGION];
 	/* the queues */
@@ -48,6 +49,7 @@ struct fake {
 	uint64_t received, receives_posted;
 	struct persist_answer answers[FAKE_DEPTH]; /* to be sent, a ring */
 	uint64_t asked, answered;
+	uint64_t numbers, credits; /* received; given back, in halves of the depth */
 	/* what is to happen */
 	unsigned pace;	       /* works that a poll carries out; 0: all */
 	bool silent;	       /* nothing is carried out */
@@ -63,7 +65,7 @@ struct fake {
 	bool vast; /* the region is larger than what is here of it */
 	/* what did happen */
 	char log[4096]; /* "w0+8 f0+8! ": of each post the letter, the range, ! if signalled */
-	unsigned flushes, waits;
+	unsigned flushes, waits, goodbyes;
 	uint64_t now_ns;
 	bool disconnected;
 };

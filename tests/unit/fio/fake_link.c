@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "common/bytes.h"
+#include "common/endpoint.h"
 
 #define PEER ((struct rpma_peer *)0x30)
 #define LINK ((struct link *)0x40)
@@ -24,16 +25,17 @@ int __wrap_resolve_host(const char *host, int timeout_ms, char address[RESOLVE_A
 	return 0;
 }
 
-int __wrap_link_open_device(const char *address, enum rpma_util_ibv_context_type type,
-			    struct rpma_peer **peer, char device[64]);
-int __wrap_link_open_device(const char *address, enum rpma_util_ibv_context_type type,
-			    struct rpma_peer **peer, char device[64])
+int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
+			  const char *address, struct rpma_peer **peer, struct device *device);
+int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
+			  const char *address, struct rpma_peer **peer, struct device *device)
 {
 	assert_string_equal(address, "127.0.0.1");
-	assert_int_equal(type, RPMA_UTIL_IBV_CONTEXT_REMOTE);
+	assert_null(wish->device);
+	assert_null(wish->argv);
 	if (fake.no_device)
 		return failure_set(EXIT_RUN_FAILED, "device", "no such device");
-	strcpy(device, "fake0");
+	strcpy(device->name, "fake0");
 	*peer = PEER;
 	fake.peers++;
 	return 0;
@@ -113,7 +115,8 @@ int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *
 	memcpy(fake.greeting, greeting, greeting_len);
 	fake.lane = *cfg->lane;
 	if (fake.failures >= fake.tries)
-		return failure_set(fake.failure, "connect", "nobody listens");
+		return failure_set(fake.failure, fake.here ? "request" : "connect",
+				   "nobody listens%s", fake.here ? link_cause(-1) : "");
 	if (cfg->lane->post != NULL)
 		ret = cfg->lane->post((struct rpma_conn_req *)0x60, cfg->lane->arg);
 	if (ret)
@@ -133,8 +136,8 @@ int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *d
 		return RPMA_E_PROVIDER;
 	assert_int_equal(len, PERSIST_ANSWER_BYTES);
 	assert_int_equal((uintptr_t)op_context, PATH_ANSWER | fake.receives % 4);
-	assert_int_equal(offset,
-			 4 * PERSIST_REQUEST_BYTES + fake.receives % 4 * PERSIST_ANSWER_BYTES);
+	assert_int_equal(offset, fake.cfg.hello.depth * PERSIST_REQUEST_BYTES +
+					 fake.receives % 4 * PERSIST_ANSWER_BYTES);
 	fake.receives++;
 	return 0;
 }

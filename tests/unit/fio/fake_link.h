@@ -29,6 +29,7 @@ struct fake {
 	/* what is to happen */
 	unsigned failures; /* of so many tries to connect */
 	enum exit_code failure;
+	bool here;	     /* it is a call on this host that fails */
 	unsigned full_until; /* that try */
 	unsigned others;     /* completions before that of the goodbye */
 	bool no_device, receive_fails, register_fails, deaf, gone;

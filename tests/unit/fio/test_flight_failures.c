@@ -49,7 +49,7 @@ static void a_write_that_fails_is_told_from_the_others(void **state)
 	assert_int_equal(status_of(flight, 2), IBV_WC_WR_FLUSH_ERR);
 	assert_string_equal(fake_done(flight), "0x 1x 2x ");
 	assert_int_equal(flight_broken(flight), EIO);
-	expect_sentence("a write failed: REM_ACCESS_ERR");
+	expect_sentence(": a write failed: REM_ACCESS_ERR");
 	flight_close(&flight);
 }
 
@@ -151,6 +151,7 @@ static void a_flush_that_reads_is_not_native(void **state)
 	assert_int_equal(flight_operation(flight, 0)->error, EOPNOTSUPP);
 	assert_int_equal(flight_broken(flight), EOPNOTSUPP);
 	expect_sentence("mode=native");
+	assert_int_equal(fake.goodbyes, 1);
 	flight_close(&flight);
 }
 
@@ -236,6 +237,30 @@ static void an_answer_nobody_waits_for_ends_the_connection(void **state)
 	assert_int_equal(flight_broken(flight), EIO);
 	expect_sentence("without being asked");
 	flight_close(&flight);
+}
+
+/* Of immediate data that is not answered, an empty message gives credit. */
+static void a_hostile_credit_ends_the_connection(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		struct flight *flight;
+
+		fake_begin(METHOD_APM, 1);
+		flight = fake_flight(FLUSH_NONE, WRITE_IMM, 1);
+		fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+		flight_commit(flight, NULL, NULL);
+		if (i == 0)
+			fake.forge = too_short;
+		else if (i == 1)
+			fake.forge = no_message;
+		flight_wait(flight, 1, UINT64_MAX);
+		if (i == 2)
+			fake.numbers++;
+		flight_poll(flight);
+		assert_int_equal(flight_broken(flight), EIO);
+		expect_sentence(i < 2 ? "make no sense" : "without being asked");
+		flight_close(&flight);
+	}
 }
 
 static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
@@ -359,7 +384,8 @@ static void queues_that_are_too_small_are_refused(void **state)
 		fake_begin(i < 3 ? METHOD_GPSPM : METHOD_APM, DEPTH);
 		fake.path.cfg.sq_size -= i == 0;
 		fake.path.cfg.cq_size -= i == 1;
-		fake.path.cfg.hello.depth = i == 2 || i == 3 ? DEPTH - 1 : DEPTH;
+		if (i == 2 || i == 3)
+			fake.path.cfg.hello.depth = i == 2 ? DEPTH - 1 : 2 * DEPTH - 2;
 		assert_int_not_equal(flight_open(&flight, &cfg), 0);
 		assert_null(flight);
 	}
@@ -397,6 +423,7 @@ int main(void)
 		cmocka_unit_test(a_sync_that_reads_is_not_native),
 		cmocka_unit_test(a_hostile_answer_ends_the_connection),
 		cmocka_unit_test(an_answer_nobody_waits_for_ends_the_connection),
+		cmocka_unit_test(a_hostile_credit_ends_the_connection),
 		cmocka_unit_test(what_the_server_could_not_make_durable_fails_alone),
 		cmocka_unit_test(a_receive_that_cannot_be_posted_ends_it),
 		cmocka_unit_test(after_a_reconnect_all_works_again),

@@ -170,6 +170,50 @@ static void a_sync_waits_within_the_same_limits(void **state)
 	flight_close(&flight);
 }
 
+/* It is asked each time that the wait looks up. */
+static bool hears_again(void *arg)
+{
+	fake.deaf = false;
+	return false;
+}
+
+/* A write with immediate data that finds no receive would be tried again after 655 ms. */
+static void a_write_waits_for_a_receive_of_the_server(void **state)
+{
+	struct flight *flight;
+
+	fake_begin(METHOD_APM, 1);
+	flight = fake_flight(FLUSH_NONE, WRITE_IMM, 1);
+	fake.deaf = true;
+	for (int i = 0; i < 2; i++) {
+		fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+		flight_commit(flight, NULL, NULL);
+		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 1);
+		fake_done(flight);
+	}
+	fake.path.cfg.stopped = hears_again;
+	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+	assert_false(fake.deaf);
+	flight_close(&flight);
+}
+
+static void a_write_that_never_gets_one_comes_back(void **state)
+{
+	struct flight *flight;
+
+	fake_begin(METHOD_APM, 1);
+	flight = fake_flight(FLUSH_NONE, WRITE_IMM, 1);
+	fake.deaf = true;
+	for (int i = 0; i < 3; i++) {
+		fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+		flight_commit(flight, NULL, NULL);
+		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 1);
+		assert_string_equal(fake_done(flight), i < 2 ? "0 " : "0x ");
+	}
+	assert_int_equal(flight_broken(flight), ETIMEDOUT);
+	flight_close(&flight);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +227,8 @@ int main(void)
 		cmocka_unit_test(a_job_that_stops_gets_back_what_still_completes),
 		cmocka_unit_test(a_job_that_stops_waits_two_seconds),
 		cmocka_unit_test(a_sync_waits_within_the_same_limits),
+		cmocka_unit_test(a_write_waits_for_a_receive_of_the_server),
+		cmocka_unit_test(a_write_that_never_gets_one_comes_back),
 	};
 
 	return cmocka_run_group_tests_name("fio.flight_wait", tests, NULL, NULL);

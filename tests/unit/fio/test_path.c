@@ -53,14 +53,28 @@ static void gpspm_has_a_receive_for_each_message(void **state)
 	link_end();
 }
 
+/* Where they are not answered, the server says how many more it can take. */
+static void immediate_data_has_a_few(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	fake.cfg.hello.depth = 256;
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(fake.lane.rq_size, PATH_CREDITS);
+	assert_int_equal(fake.receives, PATH_CREDITS);
+	path_close(&path);
+	link_end();
+}
+
 static void a_receive_that_cannot_be_posted_is_told(void **state)
 {
 	struct path path;
 
 	link_begin(METHOD_GPSPM);
-	fake.settings.connect_timeout_s = 0;
 	fake.receive_fails = true;
 	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	assert_int_equal(fake.tries, 1);
 	link_expect("cannot post a receive");
 	link_end();
 }
@@ -141,7 +155,7 @@ static void a_server_that_never_comes_is_waited_for_so_long(void **state)
 		fake.settings.connect_timeout_s = cases[i].timeout_s;
 		assert_int_equal(path_open(&path, &fake.cfg), -EIO);
 		assert_int_equal(fake.tries, cases[i].tries);
-		link_expect("nobody listens");
+		link_expect("nobody listens (connect_timeout=");
 		link_end();
 	}
 }
@@ -165,13 +179,42 @@ static void waiting_ends_when_the_job_does(void **state)
 
 static void what_is_wrong_here_is_not_tried_again(void **state)
 {
+	for (int here = 0; here < 2; here++) {
+		struct path path;
+
+		link_begin(METHOD_APM);
+		fake.failures = 1;
+		fake.failure = here ? EXIT_RUN_FAILED : EXIT_INTERNAL;
+		fake.here = here;
+		assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+		assert_int_equal(fake.tries, 1);
+		link_end();
+	}
+}
+
+/* The network may need a moment to find the server again. */
+static void what_fails_here_on_coming_back_is_tried_again(void **state)
+{
 	struct path path;
 
 	link_begin(METHOD_APM);
-	fake.failures = 1;
-	fake.failure = EXIT_INTERNAL;
+	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	fake.failures = 5;
+	fake.here = true;
+	assert_int_equal(path_reconnect(&path), 0);
+	path_close(&path);
+	link_end();
+}
+
+static void a_client_that_refuses_the_server_says_goodbye(void **state)
+{
+	struct path path;
+
+	link_begin(METHOD_APM);
+	fake.settings.flush_type = FLUSH_WISH_PERSISTENT;
 	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
-	assert_int_equal(fake.tries, 1);
+	link_expect("flush_type=persistent");
+	assert_int_equal(fake.goodbyes, 1);
 	link_end();
 }
 
@@ -245,6 +288,7 @@ static void a_region_of_another_size_is_another_one(void **state)
 	fake.region_bytes = LINK_REGION / 2;
 	assert_int_equal(path_reconnect(&path), -EIO);
 	link_expect("region of another size");
+	assert_int_equal(fake.goodbyes, 1);
 	path_close(&path);
 	link_end();
 }
@@ -299,6 +343,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_client_says_hello_and_takes_the_region),
 		cmocka_unit_test(gpspm_has_a_receive_for_each_message),
+		cmocka_unit_test(immediate_data_has_a_few),
 		cmocka_unit_test(a_receive_that_cannot_be_posted_is_told),
 		cmocka_unit_test(memory_is_registered_for_what_it_does),
 		cmocka_unit_test(memory_that_cannot_be_registered_is_told),
@@ -307,6 +352,8 @@ int main(void)
 		cmocka_unit_test(a_server_that_never_comes_is_waited_for_so_long),
 		cmocka_unit_test(waiting_ends_when_the_job_does),
 		cmocka_unit_test(what_is_wrong_here_is_not_tried_again),
+		cmocka_unit_test(what_fails_here_on_coming_back_is_tried_again),
+		cmocka_unit_test(a_client_that_refuses_the_server_says_goodbye),
 		cmocka_unit_test(a_refusal_is_not_tried_again),
 		cmocka_unit_test(a_client_that_comes_again_says_so),
 		cmocka_unit_test(a_server_that_is_full_is_asked_again_then),
