@@ -45,10 +45,12 @@ static int check(const struct flight_cfg *cfg)
 
 static int make(struct flight *f, const struct flight_cfg *cfg)
 {
-	f->operations = calloc((size_t)f->depth + 1, sizeof(*f->operations));
-	f->added = calloc(f->depth, sizeof(*f->added));
-	f->done = calloc(f->depth, sizeof(*f->done));
-	f->extents = calloc(f->extents_size, sizeof(*f->extents));
+	const size_t places = (size_t)f->depth + 1; /* the last one is a sync's */
+
+	f->operations = calloc(places, sizeof(*f->operations));
+	f->added = calloc(places, sizeof(*f->added));
+	f->done = calloc(places, sizeof(*f->done));
+	f->extents = calloc((size_t)f->extents_size + 1, sizeof(*f->extents));
 	f->messages = calloc((size_t)f->messages_size + 1, sizeof(*f->messages));
 	if (f->operations == NULL || f->added == NULL || f->done == NULL || f->extents == NULL ||
 	    f->messages == NULL)
