@@ -7,6 +7,8 @@
  * it says of the job. They are not constant: fio keeps its own things in them.
  */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "../tools/common/failure.h"
 #include "guard.h"
@@ -18,13 +20,18 @@
 	(FIO_DISKLESSIO | FIO_NODISKUTIL | FIO_NO_OFFLOAD | FIO_BARRIER | FIO_MEMALIGN |           \
 	 FIO_ASYNCIO_SETS_ISSUE_TIME)
 
+void job_say(const struct thread_data *td, const char *sentence)
+{
+	fprintf(stderr, "librpma: %s: %s\n", td->o.name, sentence);
+}
+
 int job_failed(struct thread_data *td)
 {
 	const struct failure *failure = failure_get();
 	int error = failure->code == EXIT_WRONG_USAGE ? EINVAL : EIO;
 
 	if (!td->terminate)
-		log_err("librpma: %s: %s\n", td->o.name, failure->text);
+		job_say(td, failure->text);
 	if (!td->error) {
 		td->error = error;
 		snprintf(td->verror, sizeof(td->verror), "librpma: %s", strerror(error));

@@ -24,6 +24,5 @@
 #include <fio.h>
 #include <lib/pow2.h>
 #include <optgroup.h>
-#include <verify.h>
 
 #endif /* FIO_HEADERS_H */

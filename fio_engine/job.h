@@ -29,6 +29,8 @@ int server_init(struct thread_data *td);
 enum fio_q_status server_queue(struct thread_data *td, struct io_u *io_u);
 void server_cleanup(struct thread_data *td);
 
+/* On stderr: fio's own log is in the file of the results too, where it is no JSON. */
+void job_say(const struct thread_data *td, const char *sentence);
 /* Says the sentence stored, and gives what a hook returns for a job that cannot go on. */
 int job_failed(struct thread_data *td);
 /* Whether fio has told the job to end; for those who wait on its behalf. */

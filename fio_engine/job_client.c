@@ -185,8 +185,7 @@ static struct hello what_to_say(const struct client *client)
 		.depth = (uint16_t)message_depth(client),
 	};
 
-	if (settings->method == METHOD_GPSPM && settings->write_op == WRITE_IMM &&
-	    settings->flush != FLUSH_FSYNC && settings->flush != FLUSH_NONE)
+	if (settings->method == METHOD_GPSPM && settings->write_op == WRITE_IMM)
 		hello.imm_bytes = (uint32_t)td->o.max_bs[DDIR_WRITE];
 	return hello;
 }
@@ -211,18 +210,20 @@ static void say_what_it_is(const struct client *client)
 	const struct path *path = &client->path;
 	const struct settings *settings = &client->settings;
 	const char *kind = target_kind_name(path->offer.kind);
+	char text[256];
 
 	if (client->td->subjob_number)
 		return;
 	if (settings->flush == FLUSH_NONE)
-		log_err("librpma: %s: %s with %s: writes to %s are not flushed\n",
-			client->td->o.name, path->server, path->device, kind);
+		snprintf(text, sizeof(text), "%s with %s: writes to %s are not flushed",
+			 path->server, path->device, kind);
 	else
-		log_err("librpma: %s: %s with %s: writes to %s are flushed to %s, mode=%s\n",
-			client->td->o.name, path->server, path->device, kind,
-			path->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistence"
-								       : "visibility only",
-			method_name(settings->method));
+		snprintf(text, sizeof(text), "%s with %s: writes to %s are flushed to %s, mode=%s",
+			 path->server, path->device, kind,
+			 path->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistence"
+									: "visibility only",
+			 method_name(settings->method));
+	job_say(client->td, text);
 }
 
 static int open_client(struct client *client)
@@ -261,6 +262,9 @@ int client_init(struct thread_data *td)
 	}
 	td->io_ops_data = client; /* client_cleanup() frees it, also half built */
 	client->td = td;
+	/* at its close fio would sync a file by its descriptor, and there is none */
+	td->o.end_fsync |= td->o.fsync_on_close;
+	td->o.fsync_on_close = 0;
 	if (open_client(client))
 		return job_failed(td);
 	say_what_it_is(client);
@@ -312,6 +316,10 @@ void client_cleanup(struct thread_data *td)
 
 	if (!client)
 		return;
+	/* or the server would miss a client whose last operation broke the connection */
+	if (client->flight && flight_broken(client->flight) && td->o.continue_on_error &&
+	    !client->error)
+		path_reconnect(&client->path);
 	/* fio forgets an error that it is told to go on after */
 	if (client->error && !td->error)
 		td->error = client->error;

@@ -124,8 +124,7 @@ static enum fio_q_status complete(struct client *client, struct io_u *io_u, int 
 	if (!finish(client, io_u, error)) {
 		char *text = details(io_u);
 
-		log_err("librpma: %s: %s: %s\n", client->td->o.name, io_ddir_name(io_u->ddir),
-			text ? text : strerror(error));
+		job_say(client->td, text ? text : strerror(error));
 		free(text);
 	}
 	return FIO_Q_COMPLETED;

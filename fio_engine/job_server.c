@@ -38,7 +38,7 @@ static void take_tasks_away(struct thread_data *td)
 	o->td_ddir = TD_DDIR_READ;
 	for_each_rw_ddir (ddir)
 		o->min_bs[ddir] = o->max_bs[ddir] = 1;
-	o->verify = VERIFY_NONE;
+	o->verify = 0; /* VERIFY_NONE, of a header that cannot be had alone */
 	o->verify_async = 0;
 	o->fsync_blocks = o->fdatasync_blocks = o->sync_file_range = 0;
 	o->end_fsync = o->fsync_on_close = 0;

@@ -344,8 +344,14 @@ static int check_write_op(const struct thread_data *td, const struct settings *s
 	if (settings->write_op == WRITE_ATOMIC &&
 	    (o->min_bs[DDIR_WRITE] != 8 || o->max_bs[DDIR_WRITE] != 8))
 		return wrong("write_op=atomic: an atomic write has 8 bytes, give %s", "bs=8");
-	if (settings->write_op == WRITE_IMM && settings->method == METHOD_GPSPM &&
-	    o->min_bs[DDIR_WRITE] != o->max_bs[DDIR_WRITE])
+	if (settings->write_op != WRITE_IMM || settings->method != METHOD_GPSPM)
+		return 0;
+	if (settings->flush == FLUSH_NONE || settings->flush == FLUSH_FSYNC)
+		return wrong("write_op=imm with mode=gpspm: the immediate data asks the server to "
+			     "make the block durable, flush=%s asks for the contrary; give "
+			     "flush=auto, or mode=apm",
+			     settings->flush == FLUSH_NONE ? "none" : "fsync");
+	if (o->min_bs[DDIR_WRITE] != o->max_bs[DDIR_WRITE])
 		return wrong("write_op=imm with mode=gpspm: the immediate data is a number of a "
 			     "block, give one size of blocks (%s)",
 			     "bs=");

@@ -212,6 +212,19 @@ static void immediate_data_of_gpspm_wants_blocks(void **state)
 	assert_int_equal(options_settle(job(0), &settings), 0);
 }
 
+static void immediate_data_of_gpspm_wants_flushes(void **state)
+{
+	(void)state;
+	options.write_op = WRITE_IMM;
+	options.mode = METHOD_GPSPM;
+	options.flush = FLUSH_NONE;
+	assert_refused(0, "flush=none");
+	options.flush = FLUSH_FSYNC;
+	assert_refused(0, "flush=fsync");
+	options.mode = METHOD_APM;
+	assert_int_equal(options_settle(job(0), &settings), 0);
+}
+
 static void server_allows_a_list(void **state)
 {
 	char list[] = "10.0.0.1,10.1.0.0/16,fe80::/64";
@@ -266,6 +279,7 @@ int main(void)
 		NEW_NAME(servers_cannot_share_a_port),
 		NEW_NAME(atomic_write_has_8_bytes),
 		NEW_NAME(immediate_data_of_gpspm_wants_blocks),
+		NEW_NAME(immediate_data_of_gpspm_wants_flushes),
 		NEW_NAME(server_allows_a_list),
 		NEW_NAME(malformed_item_of_a_list_is_named),
 		NEW_NAME(every_option_says_what_it_is),
