@@ -32,6 +32,7 @@ static struct {
 	struct rpma_peer *peer; /* of the guests */
 } world;
 static atomic_llong shift_ns;
+static atomic_llong held_ns; /* where the clock stands still; 0: it does not */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
@@ -39,11 +40,21 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	int ret = __real_clock_gettime(clock, now);
-	long long ns = now->tv_nsec + atomic_load(&shift_ns);
+	long long ns = atomic_load(&held_ns);
 
-	now->tv_sec += (time_t)(ns / 1000000000);
+	if (ns == 0)
+		ns = now->tv_sec * 1000000000LL + now->tv_nsec + atomic_load(&shift_ns);
+	now->tv_sec = (time_t)(ns / 1000000000);
 	now->tv_nsec = (long)(ns % 1000000000);
 	return ret;
+}
+
+void world_hold_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	atomic_store(&held_ns, now.tv_sec * 1000000000LL + now.tv_nsec);
 }
 
 void world_pass_ms(int64_t ms)
@@ -172,6 +183,7 @@ const char *world_failure(void)
 int world_clear(void **state)
 {
 	(void)state;
+	atomic_store(&held_ns, 0);
 	world_stop();
 	if (world.running)
 		world_end();

@@ -38,6 +38,8 @@ void world_said(const char *part);
 unsigned world_count(const char *part);
 /* The clock of everybody jumps. */
 void world_pass_ms(int64_t ms);
+/* It stands still until the end of the test; not while the server polls. */
+void world_hold_clock(void);
 /* Until so many are connected. */
 void world_wait_clients(unsigned count);
 

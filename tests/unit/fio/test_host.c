@@ -326,6 +326,8 @@ static void stopped_it_lets_clients_end(void **state)
 
 	world_begin(&by_events);
 	g = guest_open(&gpspm);
+	world_wait_clients(1);
+	world_hold_clock();
 	world_stop();
 	guest_ask(g, 1, 0, 8);
 	assert_int_equal(guest_answer(g).slot, 1);
