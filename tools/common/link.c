@@ -185,7 +185,7 @@ static int not_established(const struct link *l, enum rpma_conn_event event)
 	if (event == RPMA_CONN_REJECTED)
 		return failure_set(EXIT_RUN_FAILED, "connect",
 				   "%s refused the connection: nothing listens on that port, or "
-				   "what listens is no server of this tool or does not --allow "
+				   "what listens is no server of this tool or does not allow "
 				   "this host",
 				   l->peer_name);
 	return failure_set(EXIT_RUN_FAILED, "connect", "cannot connect to %s: %s", l->peer_name,
