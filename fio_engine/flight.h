@@ -54,7 +54,8 @@ struct flight;
 /*
  * The send queue of the path has room for two work requests of each operation,
  * one of a sync and the goodbye; its completion queue for all those and for the
- * answers. With gpspm, and with immediate data, hello.depth is not below depth.
+ * answers. With gpspm hello.depth is not below depth; with immediate data and another
+ * method not below twice of it.
  */
 #define FLIGHT_SQ_SIZE(depth) (2 * (depth) + 2)
 int flight_open(struct flight **flight, const struct flight_cfg *cfg);
@@ -64,7 +65,9 @@ void flight_close(struct flight **flight);
  */
 struct operation *flight_operation(struct flight *flight, uint32_t number);
 
-/* Takes the operation to be posted by the next commit; false: depth operations are there already.
+/*
+ * Takes the operation to be posted by the next commit; false: depth operations
+ * are there already. One with immediate data waits until the server can take it.
  */
 bool flight_add(struct flight *flight, struct operation *operation);
 /* Operations added and not committed; operations committed and not handed back. */
