@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from fio_runs import KIB, NATIVE, PATTERN, Run, patterned, run_client, server
+from fio_runs import KIB, NATIVE, PATTERN, patterned, run_client, server
 
 BEFORE = b"\xa5"
 REGION = 256 * KIB
@@ -166,6 +166,18 @@ def test_what_is_trimmed_and_then_written_is_there(target: Target, rw: str) -> N
     target.check()
 
 
+def test_a_log_is_played_again(target: Target) -> None:
+    folder, log = target.path.parent, target.path.parent / "log"
+    with server(folder) as it:
+        run_client(folder, it.port, rw="write:4k", bs=BLOCK, size=64 * KIB, io_size=32 * KIB, write_iolog=log)
+    with server(folder, filename=target.path, size=REGION) as it:
+        run_client(folder, it.port, read_iolog=log, size=64 * KIB, buffer_pattern='"abcd"')
+        assert it.end() == 0, it.said()
+    for begin in range(0, 64 * KIB, 2 * BLOCK):
+        target.image[begin : begin + BLOCK] = b"abcd" * (BLOCK // 4)
+    target.check()
+
+
 def test_a_file_that_was_not_there_is_made_and_removed(tmp_path: Path) -> None:
     path = tmp_path / "new"
     with server(tmp_path, filename=path, size=64 * KIB, direct_write_to_pmem=1) as it:
@@ -185,18 +197,13 @@ def test_memory_leaves_no_file(tmp_path: Path, filename: str | None) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def end_of(it: Run) -> str:
-    assert it.end() == 0, it.said()
-    return it.said()
-
-
 def test_the_client_says_what_its_figures_stand_for(target: Target) -> None:
     folder = target.path.parent
     with server(folder, filename=target.path, size=REGION, direct_write_to_pmem=1) as it:
         durable = run_client(folder, it.port, rw="write", bs=BLOCK, size=BLOCK)
-        end_of(it)
+        assert it.end() == 0, it.said()
     with server(folder) as it:
         visible = run_client(folder, it.port, rw="write", bs=BLOCK, size=BLOCK)
-        end_of(it)
+        assert it.end() == 0, it.said()
     assert "persistence" in durable.told[0] and "file" in durable.told[0]
     assert "visibility only" in visible.told[0] and "dram" in visible.told[0]

@@ -128,7 +128,7 @@ def test_a_stopped_server_does_not_hold_its_client_from_an_interrupt(tmp_path: P
             for pid in it.left():
                 os.kill(pid, signal.SIGSTOP)
             run.signal(signal.SIGINT)
-            assert run.end() in (1, INTERRUPTED)
+            assert run.end() in (INTERRUPTED, INTERRUPTED + 1), run.said()
 
 
 # --- death -------------------------------------------------------------------
@@ -218,7 +218,8 @@ def test_a_failed_operation_is_one_error_of_a_job_that_goes_on(
     done = run_client(tmp_path, one.port, soft=fault, mode=mode, **{**ALL, **GOES_ON, **options})
     assert done.job["total_err"] == 1
     assert done.job["first_error"] != 0
-    assert sum("REM_ACCESS_ERR" in line for line in done.told) == 1, done.said
+    # fio asks an engine for the text of what completes later alone
+    assert sum("REM_ACCESS_ERR" in line for line in done.told) == int("sync" not in options), done.said
     assert done.ios("write") == BLOCKS
 
 

@@ -31,6 +31,13 @@ def test_json_plus_is_json(anybody: Run, tmp_path: Path, mode: str, jobs: int) -
             assert sum(bins.values()) == job[direction]["total_ios"] > 0
 
 
+def test_json_in_a_file_is_nothing_but_json(anybody: Run, tmp_path: Path) -> None:
+    """What fio says of errors goes there as well as to standard error; a good run has none."""
+    file = tmp_path / "client.json"
+    run_client(tmp_path, anybody.port, **{**ALL, "output-format": "json+", "output": file})
+    assert json.loads(file.read_text())["jobs"][0]["error"] == 0
+
+
 def test_a_server_and_its_client_in_one_json(tmp_path: Path) -> None:
     from fio_runs import free_ports
 

@@ -38,6 +38,7 @@ CASES: dict[str, tuple[dict[str, object], int]] = {
     "backlog": ({**CRC, "verify_backlog": 16, "iodepth": 8}, 256),
     "laps": ({**CRC, "size": "64k", "loops": 3}, 192),
     "immediate data": ({**CRC, "write_op": "imm", "rw": "randwrite", "iodepth": 16}, 256),
+    "many numbers": ({**CRC, "write_op": "imm", "bs": 512, "size": "1m", "iodepth": 4}, 1024),
     "words": ({**PATTERN, "bs": 8, "size": "4k", "rw": "randwrite", "write_op": "atomic", "iodepth": 8}, 4),
     "no polling": ({**CRC, "rw": "randwrite", "iodepth": 8, "busy_wait_polling": 0}, 256),
     "barriers": ({**CRC, "rw": "randwrite", "iodepth": 8, "write_barrier": 4}, 256),
