@@ -68,14 +68,15 @@ int client_setup(struct thread_data *td)
 
 /* --- place ----------------------------------------------------------------------- */
 
-/* Where writes are of blocks: all that decides on their offsets must be so many bytes. */
-static int check_blocks(struct client *client, uint64_t block)
+/* Where writes are of blocks, what decides on their offsets is so many bytes. */
+static int check_blocks(struct client *client)
 {
 	struct thread_data *td = client->td;
-	uint64_t all = td->o.ba[DDIR_WRITE] | (uint64_t)td->o.ddir_seq_add;
+	uint64_t block = client->block;
 	struct fio_file *file;
 	unsigned i;
-	bool fit = all % block == 0 && client->path.remote_bytes / block <= UINT32_MAX;
+	bool fit = td->o.ba[DDIR_WRITE] % block == 0 &&
+		   llabs(td->o.ddir_seq_add) % (long long)block == 0;
 
 	for_each_file (td, file, i)
 		fit = fit && (client->layout.files[i] + get_start_offset(td, file)) % block == 0;
@@ -115,11 +116,10 @@ static int place_files(struct client *client)
 		return ret;
 	for_each_file (td, file, i)
 		file->real_file_size = client->layout.sizes[i];
+	client->block = client->path.cfg.hello.imm_bytes;
 	if (client->settings.write_op == WRITE_ATOMIC)
-		return check_blocks(client, 8);
-	if (client->path.cfg.hello.imm_bytes)
-		return check_blocks(client, client->path.cfg.hello.imm_bytes);
-	return 0;
+		client->block = 8;
+	return client->block ? check_blocks(client) : 0;
 }
 
 /* The largest power of two that all offsets and lengths of writes are multiples of. */
@@ -127,7 +127,7 @@ static uint64_t write_grain(struct client *client)
 {
 	struct thread_data *td = client->td;
 	const struct thread_options *o = &td->o;
-	uint64_t all = (uint64_t)o->ddir_seq_add;
+	uint64_t all = (uint64_t)o->ddir_seq_add | o->zone_range | o->zone_skip;
 	struct fio_file *file;
 	unsigned i;
 

@@ -9,6 +9,7 @@
  * done.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,29 @@ static bool within_its_file(const struct client *client, const struct io_u *io_u
 	return io_u->offset <= size && io_u->xfer_buflen <= size - io_u->offset;
 }
 
+/* Where writes are blocks: what is none could be written, but not be named. */
+static bool is_block(const struct client *client, const struct operation *operation)
+{
+	return !client->block || operation->kind != OPERATION_WRITE ||
+	       (operation->bytes == client->block && operation->begin % client->block == 0);
+}
+
+/* Whether the server is to be asked for it; else the sentence is stored. */
+static bool possible(const struct client *client, const struct io_u *io_u)
+{
+	if (!within_its_file(client, io_u))
+		failure_set(EXIT_RUN_FAILED, "queue", "%llu bytes at %llu are beyond the file",
+			    io_u->xfer_buflen, io_u->offset);
+	else if (!is_block(client, io_u->engine_data))
+		failure_set(EXIT_RUN_FAILED, "queue",
+			    "%llu bytes at %llu are no block of %" PRIu64 " bytes of the server's "
+			    "memory, and write_op= needs them to be",
+			    io_u->xfer_buflen, io_u->offset, client->block);
+	else
+		return true;
+	return false;
+}
+
 static void fill(struct client *client, const struct io_u *io_u, struct operation *operation)
 {
 	operation->kind = kind_of(io_u->ddir);
@@ -72,8 +96,7 @@ static void fill(struct client *client, const struct io_u *io_u, struct operatio
 	if (operation->kind != OPERATION_TRIM)
 		operation->local_offset =
 			(size_t)((const char *)io_u->xfer_buf - client->path.buffer_memory);
-	operation->error = 0;
-	operation->status = IBV_WC_SUCCESS;
+	operation->status = IBV_WC_SUCCESS; /* as far as client_errdetails() is to know */
 }
 
 /* Gives the io_u what has become of it; false: its error ends the job. */
@@ -202,14 +225,11 @@ enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
 		return sync_now(client, io_u);
 	if (is_barrier(client, io_u) && !barrier_passed(client, io_u, &error))
 		return FIO_Q_BUSY;
-	if (!error && !within_its_file(client, io_u)) {
-		failure_set(EXIT_RUN_FAILED, "queue", "%llu bytes at %llu are beyond the file",
-			    io_u->xfer_buflen, io_u->offset);
+	fill(client, io_u, io_u->engine_data);
+	if (!error && !possible(client, io_u))
 		error = EINVAL;
-	}
 	if (error)
 		return complete(client, io_u, error);
-	fill(client, io_u, io_u->engine_data);
 	if (!flight_add(client->flight, io_u->engine_data))
 		return FIO_Q_BUSY;
 	return td->o.sync_io ? do_now(client, io_u) : FIO_Q_QUEUED;

@@ -83,6 +83,9 @@ static int check_memory(struct thread_data *td, const char *file)
 			"size=%u%%: expected bytes; a server without size= offers all of "
 			"its file",
 			td->o.size_percent);
+	if (td->o.start_offset_percent)
+		return failure_set(EXIT_WRONG_USAGE, "options", "offset=%u%%: expected bytes",
+				   td->o.start_offset_percent);
 	if (file && td->files_index > 1)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "filename=%s: a server has one file, not %u", td->o.filename,
@@ -133,6 +136,13 @@ static uint64_t offset(struct thread_data *td)
 
 /* --- when it is over ------------------------------------------------------------- */
 
+/* Of this engine, by the name that the job file has for it. */
+static bool is_ours(const struct thread_data *td, const struct thread_data *other)
+{
+	return other->o.ioengine && (!strncmp(other->o.ioengine, "librpma", 7) ||
+				     !strcmp(other->o.ioengine, td->o.ioengine));
+}
+
 /* The clients are jobs of the same run, and all of them have ended. */
 static bool nobody_comes(const struct thread_data *td)
 {
@@ -141,8 +151,7 @@ static bool nobody_comes(const struct thread_data *td)
 	for (unsigned i = 0; i < thread_number; i++) {
 		const struct thread_data *other = tnumber_to_td(i);
 
-		if (other == td || td_ioengine_flagged((struct thread_data *)other, FIO_NOIO) ||
-		    !other->o.ioengine || strncmp(other->o.ioengine, "librpma", 7) != 0)
+		if (!is_ours(td, other) || (other->flags >> TD_ENG_FLAG_SHIFT) & FIO_NOIO)
 			continue;
 		if (other->runstate < TD_EXITED)
 			return false;
