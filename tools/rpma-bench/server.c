@@ -175,7 +175,8 @@ static void tear_down(struct server *s)
 	*failure_get() = kept;
 }
 
-static void announce(const struct server *s, int ready_fd)
+/* A port that nobody was told of is of no use to anybody. */
+static int announce(const struct server *s, int ready_fd)
 {
 	const struct server_ready ready = {.port = s->port};
 	char size[UNITS_TEXT_BYTES];
@@ -183,7 +184,7 @@ static void announce(const struct server *s, int ready_fd)
 	if (ready_fd >= 0) {
 		if (write(ready_fd, &ready, sizeof(ready)) != sizeof(ready))
 			fprintf(stderr, "rpma-bench server: nobody waits for its port\n");
-		return;
+		return 0;
 	}
 	printf("rpma-bench server: listening on %s port %u (%s), for %s; direct write to PMem: "
 	       "%s\n",
@@ -198,7 +199,10 @@ static void announce(const struct server *s, int ready_fd)
 		       units_print_size(t->size_bytes, size), target_kind_name(t->kind),
 		       t->path != NULL ? " " : "", t->path != NULL ? t->path : "");
 	}
-	fflush(stdout);
+	if (fflush(stdout) != 0 && s->options->port == 0)
+		return failure_set(EXIT_RUN_FAILED, "listen",
+				   "--port 0: cannot write which port it is: %s", strerror(errno));
+	return 0;
 }
 
 static void take_client(void *host, struct rpma_conn_req *req)
@@ -230,10 +234,10 @@ int server_run(const struct options *options, int ready_fd)
 	if (ret != 0)
 		return cli_report_failure("rpma-bench server");
 	ret = set_up(&s);
-	if (ret == 0) {
-		announce(&s, ready_fd);
+	if (ret == 0)
+		ret = announce(&s, ready_fd);
+	if (ret == 0)
 		ret = accept_clients(&s);
-	}
 	tear_down(&s);
 	/* a signal may also have made the set-up fail */
 	if (cli_signal != 0)

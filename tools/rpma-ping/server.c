@@ -69,7 +69,8 @@ static int set_up(struct server *s)
 	return endpoint_listen(s->host.peer, s->address, &s->port, &s->ep, &s->ep_fd);
 }
 
-static void announce(const struct server *s)
+/* A port that nobody was told of is of no use to anybody. */
+static int announce(const struct server *s)
 {
 	const struct places *p = &s->host.places;
 	const struct target *t = &p->target;
@@ -85,7 +86,10 @@ static void announce(const struct server *s)
 	       p->count, units_print_size(p->size_bytes, each),
 	       units_print_size(t->size_bytes, all), target_kind_name(t->kind),
 	       t->path != NULL ? " " : "", t->path != NULL ? t->path : "");
-	fflush(stdout);
+	if (fflush(stdout) != 0 && s->options->port == 0)
+		return failure_set(EXIT_RUN_FAILED, "listen",
+				   "--port 0: cannot write which port it is: %s", strerror(errno));
+	return 0;
 }
 
 static void take_client(void *host, struct rpma_conn_req *req)
@@ -130,10 +134,10 @@ int server_run(const struct options *options)
 	link_cause_clear();
 	if (ret == 0)
 		ret = set_up(&s);
-	if (ret == 0) {
-		announce(&s);
+	if (ret == 0)
+		ret = announce(&s);
+	if (ret == 0)
 		ret = accept_clients(&s);
-	}
 	/* a signal may also have made the set-up fail */
 	if (cli_signal != 0)
 		code = 128 + cli_signal;

@@ -83,6 +83,15 @@ def test_a_port_that_is_taken(one: Process) -> None:
     assert "likely cause: another server" in told(done.stderr)
 
 
+@pytest.mark.parametrize("tool", [[PING, "--server", "--device", "soft"], [BENCH, "server", "--device", "soft"]])
+def test_a_port_that_nobody_is_told(tool: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*tool, "-p", "0"], stdout=full, stderr=subprocess.PIPE, text=True,
+                              timeout=LIMIT_S, env=soft())  # fmt: skip
+    assert done.returncode == 2
+    assert "--port 0: cannot write which port it is: No space left on device" in done.stderr
+
+
 @pytest.mark.parametrize(("network", "code"), [("127.0.0.0/8", 0), ("192.0.2.0/24", 2), ("::1", 2)])
 def test_only_allowed_addresses_get_in(network: str, code: int) -> None:
     with server("--allow", network) as it:

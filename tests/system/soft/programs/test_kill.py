@@ -5,6 +5,7 @@ The promise is a second. The limit here is --end-limit-ms, more on machines
 that have other things to do; what was measured is printed at the end.
 """
 
+import contextlib
 import random
 import re
 import signal
@@ -116,10 +117,14 @@ def test_kill(number: int, device: Device, request: pytest.FixtureRequest) -> No
 
 
 def holdings(side: Side) -> tuple[int, int]:
-    """How many descriptors a process has, and how many pieces of shared memory."""
-    maps = Path(f"/proc/{side.process.pid}/maps").read_text()
-    descriptors = list(Path(f"/proc/{side.process.pid}/fd").iterdir())
-    return len(descriptors), len(re.findall(r"/memfd:", maps))
+    """How many descriptors a program and what started it have, and how many pieces of shared memory."""
+    descriptors, pieces = 0, 0
+    for pid in side.members():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it may end meanwhile
+            maps = Path(f"/proc/{pid}/maps").read_text()
+            descriptors += len(list(Path(f"/proc/{pid}/fd").iterdir()))
+            pieces += len(re.findall(r"/memfd:", maps))
+    return descriptors, pieces
 
 
 @pytest.mark.soft_only
