@@ -12,15 +12,23 @@ import signal
 import subprocess
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+import pytest
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 ENGINE_DIR = Path(os.environ["FIO_ENGINE_DIR"])
 FIO = os.environ.get("FIO", "/usr/bin/fio")
 NATIVE = os.environ.get("FIO_NATIVE") == "1"
+LONG = os.environ.get("FIO_LENGTH") == "long"
+MODES = [
+    "apm",
+    "gpspm",
+    pytest.param("native", marks=pytest.mark.skipif(not NATIVE, reason="these headers have no native flush")),
+]
 LIMIT_S = 120  # a hang is a failure
 KIB = 1024
 SERVER_END_S = 5  # how long a server waits for one who went without a word
@@ -29,11 +37,16 @@ OPTIONS = ["role", "mode", "serverip", "port", "port_mode", "busy_wait_polling",
 ALIASES = [f"librpma_{method}_{role}" for method in ("apm", "gpspm") for role in ("client", "server")]
 
 
+def mostly_long(values: Iterable[Any], *short: Any) -> list[Any]:
+    """Parameters of which only these are for every day."""
+    return [value if value in short else pytest.param(value, marks=pytest.mark.long) for value in values]
+
+
 def environment(soft: str = "", **more: str) -> dict[str, str]:
     return {**os.environ, "LD_LIBRARY_PATH": str(ENGINE_DIR), "RPMA_SOFT": soft, **more}
 
 
-def words(**options: object) -> list[str]:
+def words(**options: Any) -> list[str]:
     return [f"--{key}={value}" for key, value in options.items()]
 
 
@@ -151,7 +164,7 @@ class Run:
         return found
 
 
-def start_server(folder: Path, soft: str = "", **options: object) -> Run:
+def start_server(folder: Path, soft: str = "", **options: Any) -> Run:
     """A server of 1 MiB of DRAM for whoever comes, unless the options say otherwise."""
     defaults = {"size": "1m", "port": 0, "busy_wait_polling": 0}
     run = Run(folder, *words(name="server", ioengine="librpma", role="server", **{**defaults, **options}), soft=soft)
@@ -164,7 +177,7 @@ def start_server(folder: Path, soft: str = "", **options: object) -> Run:
 
 
 @contextmanager
-def server(folder: Path, soft: str = "", **options: object) -> Iterator[Run]:
+def server(folder: Path, soft: str = "", **options: Any) -> Iterator[Run]:
     run = start_server(folder, soft, **options)
     try:
         yield run
@@ -172,14 +185,14 @@ def server(folder: Path, soft: str = "", **options: object) -> Iterator[Run]:
         run.kill()
 
 
-def start_client(folder: Path, port: str, soft: str = "", **options: object) -> Run:
+def start_client(folder: Path, port: str, soft: str = "", **options: Any) -> Run:
     defaults = {"port": port, "output-format": "json", "verify_state_save": 0}
     given = {key: value for key, value in options.items() if value is not None}
     return Run(folder, *words(name="client", ioengine="librpma", **{**defaults, **given}), soft=soft)
 
 
 @contextmanager
-def client(folder: Path, port: str, soft: str = "", **options: object) -> Iterator[Run]:
+def client(folder: Path, port: str, soft: str = "", **options: Any) -> Iterator[Run]:
     run = start_client(folder, port, soft, **options)
     try:
         yield run
@@ -213,7 +226,7 @@ class Done:
         return sum(int(job[direction]["total_ios"]) for job in self.jobs())
 
 
-def run_client(folder: Path, port: str, soft: str = "", code: int = 0, **options: object) -> Done:
+def run_client(folder: Path, port: str, soft: str = "", code: int = 0, **options: Any) -> Done:
     """To its end, which has this status."""
     with client(folder, port, soft, **options) as run:
         done = Done(run)
@@ -249,7 +262,7 @@ def patterned(begin: int, size: int) -> bytes:
     return (piece * (size // len(piece) + 1))[:size]
 
 
-PATTERN = {"verify": "pattern", "verify_pattern": '"rpma"%o'}
+PATTERN: dict[str, Any] = {"verify": "pattern", "verify_pattern": '"rpma"%o'}
 
 
 def free_ports(count: int) -> int:

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fio_runs import KIB, NATIVE, PATTERN, patterned, run_client, server
+from fio_runs import KIB, MODES, PATTERN, mostly_long, patterned, run_client, server
 
 BEFORE = b"\xa5"
 REGION = 256 * KIB
 BLOCK = 4 * KIB
-MODES = [
-    "apm",
-    "gpspm",
-    pytest.param("native", marks=pytest.mark.skipif(not NATIVE, reason="these headers have no native flush")),
-]
 
 
 class Target:
@@ -51,7 +47,7 @@ def target(tmp_path: Path) -> Target:
     return Target(tmp_path)
 
 
-def write(target: Target, mode: str = "apm", serve: dict[str, object] | None = None, **options: object) -> None:
+def write(target: Target, mode: str = "apm", serve: dict[str, Any] | None = None, **options: Any) -> None:
     """One client's work, and the server's end."""
     folder = target.path.parent
     placed = {"filename": target.path, "size": REGION, "direct_write_to_pmem": 1, **(serve or {})}
@@ -62,7 +58,7 @@ def write(target: Target, mode: str = "apm", serve: dict[str, object] | None = N
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("rw", ["write", "randwrite"])
+@pytest.mark.parametrize("rw", mostly_long(["write", "randwrite"], "randwrite"))
 def test_all_of_it(target: Target, rw: str, mode: str) -> None:
     write(target, mode, rw=rw, size=REGION, iodepth=16)
     target.blocks(range(0, REGION, BLOCK))
@@ -90,7 +86,7 @@ def test_files_follow_each_other(target: Target, mode: str) -> None:
     target.check()
 
 
-@pytest.mark.parametrize("thread", [0, 1])
+@pytest.mark.parametrize("thread", mostly_long([0, 1], 0))
 def test_jobs_have_a_part_each(target: Target, thread: int) -> None:
     write(target, rw="randwrite", numjobs=4, size=32 * KIB, thread=thread)
     for number in range(4):
@@ -105,12 +101,14 @@ def test_jobs_that_are_placed_share_the_region(target: Target) -> None:
     target.check()
 
 
+@pytest.mark.long
 def test_jobs_share_the_region_if_told(target: Target) -> None:
     write(target, rw="write", numjobs=2, size=64 * KIB, region="shared")
     target.blocks(range(0, 64 * KIB, BLOCK))
     target.check()
 
 
+@pytest.mark.long
 def test_one_job_has_a_part_if_told(target: Target) -> None:
     """Of one part."""
     write(target, rw="write", size=REGION, region="split")
@@ -137,6 +135,7 @@ def test_without_a_size_all_is_written(target: Target) -> None:
     target.check()
 
 
+@pytest.mark.long
 def test_a_share_of_the_size(target: Target) -> None:
     write(target, rw="write", create_serialize=0, size="25%", iodepth=16)
     target.blocks(range(0, REGION // 4, BLOCK))
@@ -150,7 +149,7 @@ def test_a_server_has_the_part_it_was_told(target: Target) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("rw", ["trim", "randtrim"])
+@pytest.mark.parametrize("rw", mostly_long(["trim", "randtrim"], "randtrim"))
 def test_what_is_trimmed_is_zero(target: Target, rw: str, mode: str) -> None:
     write(target, mode, rw=rw, size=128 * KIB, offset=32 * KIB, iodepth=8, verify=None, verify_pattern=None,
           do_verify=None)  # fmt: skip
@@ -158,7 +157,7 @@ def test_what_is_trimmed_is_zero(target: Target, rw: str, mode: str) -> None:
     target.check()
 
 
-@pytest.mark.parametrize("rw", ["trimwrite", "randtrimwrite"])
+@pytest.mark.parametrize("rw", mostly_long(["trimwrite", "randtrimwrite"], "trimwrite"))
 def test_what_is_trimmed_and_then_written_is_there(target: Target, rw: str) -> None:
     write(target, rw=rw, size=128 * KIB, verify=None, verify_pattern=None, do_verify=None, iodepth=4,
           buffer_pattern='"abcd"')  # fmt: skip

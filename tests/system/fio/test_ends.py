@@ -13,15 +13,16 @@ import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fio_runs import KIB, PATTERN, Done, Run, client, patterned, refused, run_client, server
+from fio_runs import KIB, PATTERN, Done, Run, client, mostly_long, patterned, run_client, server
 
 BLOCK = 4 * KIB
 BLOCKS = 64
-ALL = {"rw": "write", "bs": BLOCK, "size": BLOCKS * BLOCK}
-ENDLESS = {"rw": "randrw", "bs": BLOCK, "size": BLOCKS * BLOCK, "time_based": 1, "runtime": 600}
-GOES_ON = {"continue_on_error": "all", "error_dump": 1}
+ALL: dict[str, Any] = {"rw": "write", "bs": BLOCK, "size": BLOCKS * BLOCK}
+ENDLESS: dict[str, Any] = {"rw": "randrw", "bs": BLOCK, "size": BLOCKS * BLOCK, "time_based": 1, "runtime": 600}
+GOES_ON: dict[str, Any] = {"continue_on_error": "all", "error_dump": 1}
 # 128 + the signal is for the shell's children; fio has one status for all signals
 INTERRUPTED = 128
 
@@ -54,9 +55,9 @@ def one_line(it: Run, *parts: str) -> str:
 # --- signals -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("thread", [0, 1])
+@pytest.mark.parametrize("thread", mostly_long([0, 1], 0))
 @pytest.mark.parametrize("mode", ["apm", "gpspm"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", mostly_long([signal.SIGINT, signal.SIGTERM], signal.SIGINT))
 def test_an_interrupted_client_says_goodbye(tmp_path: Path, number: int, mode: str, thread: int) -> None:
     with server(tmp_path) as it:
         with client(tmp_path, it.port, mode=mode, thread=thread, iodepth=8, **ENDLESS) as run:
@@ -68,6 +69,7 @@ def test_an_interrupted_client_says_goodbye(tmp_path: Path, number: int, mode: s
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_an_interrupted_client_without_polling(tmp_path: Path) -> None:
     with server(tmp_path) as it:
         with client(tmp_path, it.port, busy_wait_polling=0, iodepth=8, **ENDLESS) as run:
@@ -84,7 +86,7 @@ def test_a_client_is_interrupted_while_it_waits_for_its_server(tmp_path: Path) -
         assert run.end() == INTERRUPTED + 1  # and a job that did not run
 
 
-@pytest.mark.parametrize("polling", [0, 1])
+@pytest.mark.parametrize("polling", mostly_long([0, 1], 1))
 @pytest.mark.parametrize("thread", [0, 1])
 def test_a_server_that_nobody_came_to_is_interrupted(tmp_path: Path, thread: int, polling: int) -> None:
     with server(tmp_path, thread=thread, busy_wait_polling=polling, filename="region") as it:
@@ -134,9 +136,11 @@ def test_a_stopped_server_does_not_hold_its_client_from_an_interrupt(tmp_path: P
 # --- death -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"iodepth": 16}, {"sync": 1}, {"busy_wait_polling": 0}, GOES_ON], ids=str)
+@pytest.mark.parametrize(
+    "options", mostly_long([{}, {"iodepth": 16}, {"sync": 1}, {"busy_wait_polling": 0}, GOES_ON], {"iodepth": 16}, GOES_ON), ids=str
+)
 @pytest.mark.parametrize("mode", ["apm", "gpspm"])
-def test_a_server_dies_half_way(tmp_path: Path, mode: str, options: dict[str, object]) -> None:
+def test_a_server_dies_half_way(tmp_path: Path, mode: str, options: dict[str, Any]) -> None:
     """Each of 64 writes is two operations at the server."""
     with server(tmp_path, soft=f"powerfail:at={BLOCKS}") as it:
         with client(tmp_path, it.port, mode=mode, flush="each", connect_timeout=1, **{**ALL, **options}) as run:
@@ -156,6 +160,7 @@ def test_a_server_that_dies_in_an_fsync(tmp_path: Path) -> None:
             one_line(run, "127.0.0.1", it.port)
 
 
+@pytest.mark.long
 def test_a_client_that_dies_is_missed(tmp_path: Path) -> None:
     with server(tmp_path) as it:
         with client(tmp_path, it.port, **ENDLESS) as run:
@@ -178,17 +183,17 @@ def test_a_client_that_dies_leaves_the_others_alone(tmp_path: Path) -> None:
 # --- an operation that fails ---------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"iodepth": 16}, {"sync": 1}], ids=str)
+@pytest.mark.parametrize("options", mostly_long([{}, {"iodepth": 16}, {"sync": 1}], {"iodepth": 16}), ids=str)
 @pytest.mark.parametrize(("mode", "op"), [("apm", "write"), ("apm", "read"), ("gpspm", "write"), ("gpspm", "send")])
 def test_a_failed_operation_ends_the_job(
-    one: Run, tmp_path: Path, mode: str, op: str, options: dict[str, object]
+    one: Run, tmp_path: Path, mode: str, op: str, options: dict[str, Any]
 ) -> None:
     fault = f"complete:op={op},at=20,status=REM_ACCESS_ERR"
     done = run_client(tmp_path, one.port, soft=fault, code=1, mode=mode, **{**ALL, **options})
     assert "REM_ACCESS_ERR" in done.said, done.said
 
 
-@pytest.mark.parametrize("status", ["REM_ACCESS_ERR", "RETRY_EXC_ERR", "REM_INV_REQ_ERR", "REM_OP_ERR"])
+@pytest.mark.parametrize("status", mostly_long(["REM_ACCESS_ERR", "RETRY_EXC_ERR", "REM_INV_REQ_ERR", "REM_OP_ERR"], "REM_INV_REQ_ERR"))
 def test_the_status_is_told_in_words(one: Run, tmp_path: Path, status: str) -> None:
     fault = f"complete:op=write,at=20,status={status}"
     done = run_client(tmp_path, one.port, soft=fault, code=1, **ALL)
@@ -209,10 +214,10 @@ def test_a_flush_that_fails_in_fsync_ends_the_job(one: Run, tmp_path: Path) -> N
     assert "REM_ACCESS_ERR" in done.said
 
 
-@pytest.mark.parametrize("options", [{}, {"sync": 1}], ids=str)
+@pytest.mark.parametrize("options", mostly_long([{}, {"sync": 1}], {}), ids=str)
 @pytest.mark.parametrize(("mode", "op"), [("apm", "write"), ("apm", "read"), ("gpspm", "write"), ("gpspm", "send")])
 def test_a_failed_operation_is_one_error_of_a_job_that_goes_on(
-    one: Run, tmp_path: Path, mode: str, op: str, options: dict[str, object]
+    one: Run, tmp_path: Path, mode: str, op: str, options: dict[str, Any]
 ) -> None:
     fault = f"complete:op={op},at=20,status=REM_ACCESS_ERR"
     done = run_client(tmp_path, one.port, soft=fault, mode=mode, **{**ALL, **GOES_ON, **options})
@@ -239,6 +244,7 @@ def test_a_connection_that_breaks_now_and_then_is_made_anew(one: Run, tmp_path: 
     assert done.ios("write") == BLOCKS
 
 
+@pytest.mark.long
 def test_a_connection_that_breaks_ends_a_job_that_does_not_go_on(one: Run, tmp_path: Path) -> None:
     done = run_client(tmp_path, one.port, soft="drop:after=30", code=1, **ALL)
     assert len(done.told) >= 1

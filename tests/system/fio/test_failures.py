@@ -7,13 +7,14 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fio_runs import (
     KIB, NATIVE, Run, client, free_ports, refused, run_client, run_fio, server, start_client, words,
 )  # fmt: skip
 
-SMALL: dict[str, object] = {"rw": "write", "bs": "4k", "size": "64k"}
+SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k"}
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +27,14 @@ def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         run_client(folder, it.port, **SMALL)
 
 
-def client_refused(folder: Path, port: str, *parts: str, **options: object) -> str:
+def client_refused(folder: Path, port: str, *parts: str, **options: Any) -> str:
     with client(folder, port, **{**SMALL, **options}) as run:
         line = refused(run, *parts)
     assert list(folder.iterdir()) == []
     return line
 
 
-WRONG: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
+WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "words of another size": ({"write_op": "atomic"}, ("write_op=atomic", "bs", "8")),
     "words at odd offsets": ({"write_op": "atomic", "bs": 8, "offset": 4}, ("write_op=atomic", "8")),
     "blocks that differ": ({"write_op": "imm", "mode": "gpspm", "bs": None, "bsrange": "4k-8k"}, ("imm", "bs")),
@@ -137,14 +138,14 @@ def test_persistence_by_apm_on_a_platform_without_direct_write(tmp_path: Path) -
     [({}, "visibility only"), ({"flush_type": "visibility"}, "visibility only"), ({"mode": "gpspm"}, "persistence")],
     ids=str,
 )
-def test_what_is_promised_of_a_page_cache(tmp_path: Path, options: dict[str, object], promise: str) -> None:
+def test_what_is_promised_of_a_page_cache(tmp_path: Path, options: dict[str, Any], promise: str) -> None:
     with server(tmp_path, filename="region", size="1m") as it:
         done = run_client(tmp_path, it.port, verify="crc32c", **{**SMALL, **options})
         assert promise in done.told[0]
         assert it.end() == 0
 
 
-def server_refused(folder: Path, *parts: str, soft: str = "", **options: object) -> str:
+def server_refused(folder: Path, *parts: str, soft: str = "", **options: Any) -> str:
     given = {"size": "1m", "port": 0, **options}
     run = Run(folder, *words(name="server", ioengine="librpma", role="server",
                              **{key: value for key, value in given.items() if value is not None}), soft=soft)  # fmt: skip

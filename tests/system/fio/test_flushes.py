@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
-from fio_runs import KIB, Run, run_client, server
+from fio_runs import KIB, Run, mostly_long, run_client, server
 from soft_trace import read_traces
 
 BLOCK = 4 * KIB
 BLOCKS = 64
-WRITES = {"bs": BLOCK, "size": BLOCKS * BLOCK}
-TOGETHER = {"iodepth": 16, "iodepth_batch": 16, "iodepth_batch_complete_min": 16, "iodepth_batch_complete_max": 16}
+WRITES: dict[str, Any] = {"bs": BLOCK, "size": BLOCKS * BLOCK}
+TOGETHER: dict[str, Any] = {"iodepth": 16, "iodepth_batch": 16, "iodepth_batch_complete_min": 16, "iodepth_batch_complete_max": 16}
 FLUSH_BYTES = 8
 REQUEST_BYTES = 24
 GOODBYES = 1
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 class Work:
     """What one client posted, and what fio says it asked the engine for."""
 
-    def __init__(self, folder: Path, port: str, **options: object) -> None:
+    def __init__(self, folder: Path, port: str, **options: Any) -> None:
         name, log = str(folder / "posted.%p"), folder / "log"
         self.done = run_client(folder, port, soft=f"trace:{name}", write_iolog=log, **{"rw": "write", **WRITES, **options})
         self.operations = [one for trace in read_traces(name) for one in trace.operations]
@@ -105,23 +105,23 @@ def work(anybody: Run, tmp_path: Path):
         ({"fsync": 4}, 15),
         ({"fsync": 4, "end_fsync": 1}, 16),
         ({"fdatasync": 4}, 15),
-        ({"sync_file_range": "write:4"}, 15),
+        pytest.param({"sync_file_range": "write:4"}, 15, marks=pytest.mark.long),
         ({"fsync_on_close": 1}, 1),
         ({"end_fsync": 1, "rw": "randwrite", "iodepth": 8}, 1),
         ({"write_barrier": 8}, 7),  # the 9th, 17th ... 57th write is one
         ({"write_barrier": 8, "iodepth": 4}, 7),
-        ({"sync": 1, "fsync": 4}, 15),
-        ({}, 0),
+        pytest.param({"sync": 1, "fsync": 4}, 15, marks=pytest.mark.long),
+        pytest.param({}, 0, marks=pytest.mark.long),
     ],
     ids=str,
 )
-def test_fsync_flushes_when_it_is_called(work, options: dict[str, object], flushes: int) -> None:
+def test_fsync_flushes_when_it_is_called(work, options: dict[str, Any], flushes: int) -> None:
     made = work(flush="fsync", **options)
     assert made.posted("write", BLOCK) == BLOCKS
     assert made.flushes() == flushes
 
 
-@pytest.mark.parametrize("batch", [1, 8])
+@pytest.mark.parametrize("batch", mostly_long([1, 8], 8))
 @pytest.mark.parametrize("mode", ["apm", "gpspm"])
 def test_fsync_among_many_in_flight(work, mode: str, batch: int) -> None:
     """fio asks for fewer then, of any engine; what it asks for is done."""
@@ -130,8 +130,8 @@ def test_fsync_among_many_in_flight(work, mode: str, batch: int) -> None:
     assert (made.flushes() if mode == "apm" else made.requests()) == len(made.between_syncs())
 
 
-@pytest.mark.parametrize("options", [{}, {"fsync": 4}, {"end_fsync": 1}, {"write_barrier": 8}], ids=str)
-def test_none_never_flushes(work, options: dict[str, object]) -> None:
+@pytest.mark.parametrize("options", mostly_long([{}, {"fsync": 4}, {"end_fsync": 1}, {"write_barrier": 8}], {}, {"fsync": 4}), ids=str)
+def test_none_never_flushes(work, options: dict[str, Any]) -> None:
     made = work(flush="none", **options)
     assert made.posted("write", BLOCK) == BLOCKS
     assert made.flushes() == 0
@@ -139,11 +139,11 @@ def test_none_never_flushes(work, options: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"iodepth": 16}, TOGETHER, {"sync": 1}, {"rw": "randwrite", "iodepth": 8}, {"fsync": 4, "end_fsync": 1},
-     {"write_barrier": 8}],
+    mostly_long([{}, {"iodepth": 16}, TOGETHER, {"sync": 1}, {"rw": "randwrite", "iodepth": 8},
+                 {"fsync": 4, "end_fsync": 1}, {"write_barrier": 8}], {}, TOGETHER, {"fsync": 4, "end_fsync": 1}),
     ids=str,
 )  # fmt: skip
-def test_each_flushes_each(work, options: dict[str, object]) -> None:
+def test_each_flushes_each(work, options: dict[str, Any]) -> None:
     """And nothing is left to flush for what asks for it."""
     assert work(flush="each", **options).flushes() == BLOCKS
 
@@ -154,7 +154,7 @@ def test_each_flushes_each(work, options: dict[str, object]) -> None:
       "io_size": BLOCKS * BLOCK}, BLOCKS), ({"sync": 1}, BLOCKS)],
     ids=str,
 )  # fmt: skip
-def test_auto_flushes_each_run_that_adjoins(work, options: dict[str, object], flushes: int) -> None:
+def test_auto_flushes_each_run_that_adjoins(work, options: dict[str, Any], flushes: int) -> None:
     assert work(**options).flushes() == flushes
 
 
@@ -163,13 +163,13 @@ def test_auto_joins_by_chance_what_is_random(work) -> None:
     assert made.flushes() == sum(runs(batch) for batch in batches(made.writes(), 16))
 
 
-@pytest.mark.parametrize("rw", ["write", "randwrite", "write:4k"])
+@pytest.mark.parametrize("rw", mostly_long(["write", "randwrite", "write:4k"], "randwrite"))
 def test_batch_flushes_a_batch_by_one_read(work, rw: str) -> None:
     options = {"size": 2 * BLOCKS * BLOCK, "io_size": BLOCKS * BLOCK} if rw == "write:4k" else {}
     assert work(flush="batch", rw=rw, **TOGETHER, **options).flushes() == BLOCKS // 16
 
 
-@pytest.mark.parametrize("kind", ["write", "randwrite"])
+@pytest.mark.parametrize("kind", mostly_long(["write", "randwrite"], "randwrite"))
 def test_batch_asks_for_each_extent(work, kind: str) -> None:
     made = work(flush="batch", mode="gpspm", rw=kind, **TOGETHER)
     assert made.requests() == sum(extents(batch) for batch in batches(made.writes(), 16))
@@ -188,7 +188,7 @@ def test_batch_asks_for_each_extent(work, kind: str) -> None:
     ],
     ids=str,
 )
-def test_fsync_asks_for_exactly_what_was_written(work, options: dict[str, object]) -> None:
+def test_fsync_asks_for_exactly_what_was_written(work, options: dict[str, Any]) -> None:
     made = work(flush="fsync", mode="gpspm", fsync=4, end_fsync=1, iodepth=4, **options)
     expected = [extents(group) for group in made.between_syncs()]
     assert len(expected) >= 8
@@ -198,13 +198,13 @@ def test_fsync_asks_for_exactly_what_was_written(work, options: dict[str, object
 @pytest.mark.parametrize(("options", "requests"), [({"flush": "each"}, BLOCKS), ({"flush": "none", "fsync": 4}, 0),
                                                    ({"flush": "fsync", "fsync": 4, "end_fsync": 1}, 16),
                                                    (TOGETHER, BLOCKS // 16)], ids=str)  # fmt: skip
-def test_messages_are_counted_alike(work, options: dict[str, object], requests: int) -> None:
+def test_messages_are_counted_alike(work, options: dict[str, Any], requests: int) -> None:
     made = work(mode="gpspm", **options)
     assert made.requests() == requests
     assert made.flushes() == 0
 
 
-@pytest.mark.parametrize("depth", [1, 16])
+@pytest.mark.parametrize("depth", mostly_long([1, 16], 16))
 def test_immediate_data_needs_no_message(work, depth: int) -> None:
     made = work(mode="gpspm", write_op="imm", iodepth=depth)
     assert made.posted("write-imm", BLOCK) == BLOCKS

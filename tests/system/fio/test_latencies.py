@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import KIB, Run, run_client, server
+from fio_runs import KIB, Run, mostly_long, run_client, server
 
 BLOCK = 4 * KIB
 BLOCKS = 16
@@ -30,7 +30,7 @@ def delayed(op: str) -> str:
     return f"delay:op={op},time={DELAY_NS}ns"
 
 
-def job(anybody: Run, folder: Path, soft: str, **options: object) -> dict[str, Any]:
+def job(anybody: Run, folder: Path, soft: str, **options: Any) -> dict[str, Any]:
     done = run_client(folder, anybody.port, soft=soft, **{"rw": "write", "bs": BLOCK, "size": BLOCKS * BLOCK, **options})
     return done.job
 
@@ -50,7 +50,7 @@ def check_total(document: dict[str, Any], *figures: dict[str, Any]) -> None:
     assert sum(one["N"] * one["mean"] for one in figures) <= (document["job_runtime"] + 2) * MS
 
 
-@pytest.mark.parametrize("sync", [0, 1])
+@pytest.mark.parametrize("sync", mostly_long([0, 1], 0))
 @pytest.mark.parametrize("mode", ["apm", "gpspm"])
 def test_a_write_takes_its_delay(anybody: Run, tmp_path: Path, mode: str, sync: int) -> None:
     found = job(anybody, tmp_path, delayed("write"), mode=mode, sync=sync)
@@ -59,7 +59,7 @@ def test_a_write_takes_its_delay(anybody: Run, tmp_path: Path, mode: str, sync: 
     check_total(found, found["write"]["lat_ns"])
 
 
-@pytest.mark.parametrize("sync", [0, 1])
+@pytest.mark.parametrize("sync", mostly_long([0, 1], 0))
 def test_a_read_takes_its_delay(anybody: Run, tmp_path: Path, sync: int) -> None:
     found = job(anybody, tmp_path, delayed("read"), rw="read", sync=sync)
     assert found["read"]["clat_ns"]["min"] >= DELAY_NS
@@ -67,14 +67,14 @@ def test_a_read_takes_its_delay(anybody: Run, tmp_path: Path, sync: int) -> None
     check_total(found, found["read"]["lat_ns"])
 
 
-@pytest.mark.parametrize("sync", [0, 1])
+@pytest.mark.parametrize("sync", mostly_long([0, 1], 0))
 def test_a_trim_takes_its_delay(anybody: Run, tmp_path: Path, sync: int) -> None:
     found = job(anybody, tmp_path, delayed("write"), rw="trim", sync=sync)
     assert found["trim"]["clat_ns"]["min"] >= DELAY_NS
     check_sums(found["trim"], BLOCKS)
 
 
-@pytest.mark.parametrize("sync", [0, 1])
+@pytest.mark.parametrize("sync", mostly_long([0, 1], 0))
 @pytest.mark.parametrize(("mode", "op"), [("apm", "read"), ("gpspm", "send")])
 def test_a_write_is_done_when_its_flush_is(anybody: Run, tmp_path: Path, mode: str, op: str, sync: int) -> None:
     found = job(anybody, tmp_path, delayed(op), mode=mode, sync=sync)
@@ -82,7 +82,7 @@ def test_a_write_is_done_when_its_flush_is(anybody: Run, tmp_path: Path, mode: s
     check_total(found, found["write"]["lat_ns"])
 
 
-@pytest.mark.parametrize("sync", [0, 1])
+@pytest.mark.parametrize("sync", mostly_long([0, 1], 0))
 @pytest.mark.parametrize(("mode", "op"), [("apm", "read"), ("gpspm", "send")])
 def test_the_flush_of_fsync_is_in_its_own_latency(anybody: Run, tmp_path: Path, mode: str, op: str, sync: int) -> None:
     found = job(anybody, tmp_path, delayed(op), mode=mode, sync=sync, flush="fsync", fsync=4)

@@ -7,12 +7,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fio_runs import ALIASES, ENGINE_DIR, FIO, OPTIONS, Run, run_client, run_fio, server, words
 
 MODULE = ENGINE_DIR / "librpma"
-SMALL = {"rw": "write", "bs": "4k", "size": "64k", "verify": "crc32c"}
+SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k", "verify": "crc32c"}
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fio_runs import KIB, Run, run_client, run_fio, server, words
 
-ALL = {"rw": "randrw", "bs": 4 * KIB, "size": 1024 * KIB, "iodepth": 8, "fsync": 16}
+ALL: dict[str, Any] = {"rw": "randrw", "bs": 4 * KIB, "size": 1024 * KIB, "iodepth": 8, "fsync": 16}
 
 
 @pytest.fixture(scope="module")

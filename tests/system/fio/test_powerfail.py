@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fio_runs import KIB, PATTERN, Done, client, patterned, start_server
+from fio_runs import KIB, LONG, PATTERN, Done, client, patterned, start_server
 
 BLOCK = 4 * KIB
 REGION = 256 * KIB
 FILES = 4
 EVERY = 4  # writes to an fsync
-SEEDS = range(1, 4)
+SEEDS = range(1, 11 if LONG else 2)
 # how the client flushes, and the platform on which that is enough
 WAYS = {"apm": "domain=adr,ddio=off", "gpspm": "domain=adr,ddio=on"}
 # with the ranges that four writes leave: each is a message of gpspm; apm reads once
-SHAPES: dict[str, tuple[dict[str, object], int]] = {
+SHAPES: dict[str, tuple[dict[str, Any], int]] = {
     "sequential": ({"rw": "write"}, 1),
     "strides": ({"rw": "write:12k", "io_size": REGION // 4}, 4),
     "files": ({"rw": "write", "nrfiles": FILES}, 4),  # in turns
@@ -40,7 +41,7 @@ def written(log: Path) -> list[tuple[int, int]]:
     ]  # fmt: skip
 
 
-def lost(folder: Path, platform: str, at: int, covered: int, seed: int, **options: object) -> int:
+def lost(folder: Path, platform: str, at: int, covered: int, seed: int, **options: Any) -> int:
     """How many of the first so many blocks are not in the file after the failure."""
     region, log = folder / "region", folder / "log"
     region.write_bytes(bytes(REGION))

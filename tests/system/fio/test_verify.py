@@ -6,18 +6,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fio_runs import KIB, NATIVE, PATTERN, Run, run_client, server
+from fio_runs import KIB, MODES, PATTERN, Run, mostly_long, run_client, server
 
-MODES = [
-    "apm",
-    "gpspm",
-    pytest.param("native", marks=pytest.mark.skipif(not NATIVE, reason="these headers have no native flush")),
-]
-CRC = {"verify": "crc32c", "size": "256k", "bs": "4k", "rw": "write"}
+CRC: dict[str, Any] = {"verify": "crc32c", "size": "256k", "bs": "4k", "rw": "write"}
 # what is asked of fio, and how many KiB it reads back and writes: by its manual
-CASES: dict[str, tuple[dict[str, object], int]] = {
+CASES: dict[str, tuple[dict[str, Any], int]] = {
     "sequential": (CRC, 256),
     "random": ({**CRC, "rw": "randwrite"}, 256),
     "md5": ({**CRC, "verify": "md5", "rw": "randwrite"}, 256),
@@ -44,6 +40,8 @@ CASES: dict[str, tuple[dict[str, object], int]] = {
     "barriers": ({**CRC, "rw": "randwrite", "iodepth": 8, "write_barrier": 4}, 256),
     "huge memory": ({**CRC, "mem": "mmap", "iodepth": 8, "bs": "16k"}, 256),
 }
+DAILY = ["sequential", "random", "pattern", "batches", "fsync alone", "strides", "block sizes", "four files",
+         "threads", "processes", "immediate data", "words"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +52,7 @@ def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", mostly_long(CASES, *DAILY))
 def test_what_was_written_is_read(anybody: Run, tmp_path: Path, case: str, mode: str) -> None:
     options, kib = CASES[case]
     seed = zlib.crc32(f"{case} {mode}".encode())  # as no other client's: what is left does not match
@@ -65,7 +63,7 @@ def test_what_was_written_is_read(anybody: Run, tmp_path: Path, case: str, mode:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("rw", ["rw", "randrw"])
+@pytest.mark.parametrize("rw", mostly_long(["rw", "randrw"], "randrw"))
 def test_a_mix_is_of_both(anybody: Run, tmp_path: Path, rw: str, mode: str) -> None:
     done = run_client(tmp_path, anybody.port, mode=mode, rw=rw, rwmixread=70, bs="4k", size="1m", iodepth=8)
     assert done.ios("read") + done.ios("write") == 256
@@ -79,7 +77,7 @@ def test_reads_alone(anybody: Run, tmp_path: Path, rw: str) -> None:
 
 
 def test_a_later_run_finds_what_an_earlier_one_wrote(anybody: Run, tmp_path: Path) -> None:
-    options = {**CRC, "rw": "randwrite", "randseed": 7}
+    options: dict[str, Any] = {**CRC, "rw": "randwrite", "randseed": 7}
     run_client(tmp_path, anybody.port, do_verify=0, **options)
     done = run_client(tmp_path, anybody.port, verify_only=1, **options)
     assert done.ios("read") == 64
