@@ -178,8 +178,10 @@ static int persist_and_answer(struct session *s, uint32_t slot, uint64_t offset,
 					      persist_range(s->service->persist, offset, length)};
 	size_t place;
 
-	if (answer.status == PERSIST_FAILED)
-		session_say("cannot make %s's write durable: %s", s->name, strerror(errno));
+	if (answer.status == PERSIST_FAILED && !s->failed) {
+		session_say("cannot make what %s wrote durable: %s", s->name, strerror(errno));
+		s->failed = true;
+	}
 	/* whoever has disconnected hears no answer */
 	if (s->state != SESSION_SERVED)
 		return 0;
