@@ -43,6 +43,7 @@ struct session {
 	bool came;	     /* it was connected, now or the last time */
 	bool goodbye;	     /* it has said that it is done */
 	bool dropped;	     /* it broke the rules: it is not waited for */
+	bool failed;	     /* the system refused to make something durable: it was said */
 	bool missed;	     /* of one that is over: it should have said goodbye */
 	int64_t deadline_ms; /* of its state; of one that is served, when to ask whether it lives */
 	/* of the connection; NULL and -1 without one */

@@ -146,6 +146,8 @@ static void what_is_asked_for_is_made_durable(void **state)
 	synced.error = EIO;
 	guest_ask(g, 0, 0, 8);
 	assert_int_equal(guest_answer(g).status, PERSIST_FAILED);
+	guest_ask(g, 0, 0, 8);
+	assert_int_equal(guest_answer(g).status, PERSIST_FAILED);
 	guest_leave(g);
 	assert_int_equal(world_end(), 0);
 	assert_int_equal(world_count(strerror(EIO)), 1);
