@@ -154,8 +154,8 @@ class Run:
         return self.errors.end()
 
     def told(self) -> list[str]:
-        """What the engine said; fio's own lines, and the device's, are left out."""
-        return [line for line in self.said().splitlines() if "librpma" in line]
+        """What the engine said, but that it waits; fio's own lines, and the device's, are left out."""
+        return [line for line in self.said().splitlines() if "librpma" in line and "waiting for" not in line]
 
     def document(self) -> dict[str, Any]:
         """All that is on its standard output is one JSON object."""
