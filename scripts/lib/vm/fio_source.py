@@ -14,8 +14,9 @@ from pathlib import Path
 
 from apt import RELEASES, UNSTABLE, fresh_archive, host_release
 from cache import made_once
-from failure import Failure, Parser, Stopped
-from processes import checked, note, stop_on_signals
+from failure import Failure, Parser
+from fetched import print_directory
+from processes import checked, note
 
 
 def _fetch_headers(release: str, target: Path) -> None:
@@ -57,16 +58,7 @@ def main() -> int:
         description="Print a directory with the headers of the fio of a Debian release, as CMake "
                     "wants it in FIO_SOURCE_DIR; fetch them first if they are not in the cache.")
     parser.add_argument("release", nargs="?", choices=RELEASES, help="default: this host's")
-    release = parser.parse_args().release
-    stop_on_signals()
-    try:
-        print(fio_source(release or host_release()))
-    except Failure as failure:
-        print(f"fio-source: {failure}", file=sys.stderr)
-        return failure.status
-    except Stopped as stopped:
-        return stopped.status
-    return 0
+    return print_directory(parser, lambda release: fio_source(release or host_release()))
 
 
 if __name__ == "__main__":

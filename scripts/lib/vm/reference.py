@@ -9,8 +9,8 @@ from pathlib import Path
 
 from apt import RELEASES, fresh_archive
 from cache import made_once
-from failure import Failure, Parser, Stopped
-from processes import stop_on_signals
+from failure import Parser
+from fetched import print_directory
 
 PACKAGES = ("librpma0", "librpma-dev")
 
@@ -28,16 +28,7 @@ def main() -> int:
         description="Print the directory with the unpacked librpma0 and librpma-dev of a Debian "
                     "release; fetch them first if they are not in the cache.")
     parser.add_argument("release", choices=RELEASES)
-    release = parser.parse_args().release
-    stop_on_signals()
-    try:
-        print(reference(release))
-    except Failure as failure:
-        print(f"fetch-reference: {failure}", file=sys.stderr)
-        return failure.status
-    except Stopped as stopped:
-        return stopped.status
-    return 0
+    return print_directory(parser, reference)
 
 
 if __name__ == "__main__":
