@@ -25,6 +25,7 @@ struct server {
 	struct thread_data *td;
 	struct settings settings;
 	struct host *host;
+	bool walled; /* a client of this run has a stonewall between */
 };
 
 /* --- what fio is to know of the job ---------------------------------------------- */
@@ -143,16 +144,19 @@ static bool is_ours(const struct thread_data *td, const struct thread_data *othe
 				     !strcmp(other->o.ioengine, td->o.ioengine));
 }
 
-/* The clients are jobs of the same run, and all of them have ended. */
-static bool nobody_comes(const struct thread_data *td)
+/* The clients are jobs of the same run, and all of them have ended or wait for this one to. */
+static bool nobody_comes(struct server *server)
 {
 	bool any = false;
 
 	for (unsigned i = 0; i < thread_number; i++) {
 		const struct thread_data *other = tnumber_to_td(i);
 
-		if (!is_ours(td, other) || (other->flags >> TD_ENG_FLAG_SHIFT) & FIO_NOIO)
+		if (!is_ours(server->td, other) || (other->flags >> TD_ENG_FLAG_SHIFT) & FIO_NOIO)
 			continue;
+		server->walled = other->runstate == TD_NOT_CREATED && other->o.stonewall;
+		if (server->walled)
+			return true;
 		if (other->runstate < TD_EXITED)
 			return false;
 		any = true;
@@ -162,7 +166,7 @@ static bool nobody_comes(const struct thread_data *td)
 
 static bool stopped(void *arg)
 {
-	const struct server *server = arg;
+	struct server *server = arg;
 	struct thread_data *td = server->td;
 	uint64_t limit_us = td->o.timeout + td->o.ramp_time;
 	uint64_t passed_us;
@@ -171,7 +175,7 @@ static bool stopped(void *arg)
 	if (td->terminate || !server->host) /* without it, the run has not begun */
 		return td->terminate;
 	alone = !host_clients(server->host);
-	if (alone && nobody_comes(td))
+	if (alone && nobody_comes(server))
 		return true;
 	if (!td->o.timeout)
 		return false;
@@ -230,6 +234,9 @@ enum fio_q_status server_queue(struct thread_data *td, struct io_u *io_u)
 	(void)io_u;
 	if (host_serve(server->host))
 		job_failed(td);
+	else if (server->walled)
+		job_say(td, "ends before a client with stonewall, which waits for it to end: give "
+			    "that client wait_for= in place of stonewall");
 	td->done = 1;
 	return FIO_Q_BUSY; /* or fio would count it as a read */
 }
