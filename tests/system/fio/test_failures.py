@@ -193,6 +193,17 @@ def test_a_device_that_is_no_memory(tmp_path: Path) -> None:
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
+def test_a_server_that_its_client_waits_for(tmp_path: Path) -> None:
+    """fio does not start the client before the server has ended, and that waits for the client."""
+    (tmp_path / "both.fio").write_text(
+        f"[global]\nioengine=librpma\nport={free_ports(1)}\n[server]\nrole=server\nsize=1m\n"
+        "[client]\nstonewall\nrw=write\nbs=4k\nsize=64k\nconnect_timeout=1\n"
+    )
+    code, _, errors = run_fio(tmp_path, "both.fio")
+    assert code != 0
+    assert len([line for line in errors.splitlines() if "stonewall" in line and "librpma" in line]) == 1, errors
+
+
 def test_no_memory_to_register(tmp_path: Path) -> None:
     server_refused(tmp_path, "register", soft="register:at=1,errno=ENOMEM")
 
