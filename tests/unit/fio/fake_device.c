@@ -401,7 +401,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
-	fake.now_ns += 100000;
+	fake.now_ns += fake.tick_ns != 0 ? fake.tick_ns : 100000;
 	now->tv_sec = (time_t)(fake.now_ns / 1000000000);
 	now->tv_nsec = (long)(fake.now_ns % 1000000000);
 	return 0;

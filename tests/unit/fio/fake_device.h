@@ -67,6 +67,7 @@ struct fake {
 	char log[4096]; /* "w0+8 f0+8! ": of each post the letter, the range, ! if signalled */
 	unsigned flushes, waits, goodbyes;
 	uint64_t now_ns;
+	uint64_t tick_ns; /* that looking at the clock takes; 0: little */
 	bool disconnected;
 };
 

@@ -94,6 +94,7 @@ static void a_minute_without_progress_ends_the_connection(void **state)
 		struct flight *flight = with_reads(poll);
 
 		fake.silent = true;
+		fake.tick_ns = 10 * MS;
 		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 60000 * MS, 61000 * MS);
 		assert_int_equal(flight_broken(flight), ETIMEDOUT);
@@ -164,6 +165,7 @@ static void a_sync_waits_within_the_same_limits(void **state)
 	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
 	flight_commit(flight, NULL, NULL);
 	fake.silent = true;
+	fake.tick_ns = 10 * MS;
 	assert_int_equal(flight_sync(flight), -ETIMEDOUT);
 	assert_in_range(fake.now_ns, 60000 * MS, 61000 * MS);
 	assert_string_equal(fake_done(flight), "0x ");
@@ -204,6 +206,7 @@ static void a_write_that_never_gets_one_comes_back(void **state)
 	fake_begin(METHOD_APM, 1);
 	flight = fake_flight(FLUSH_NONE, WRITE_IMM, 1);
 	fake.deaf = true;
+	fake.tick_ns = 10 * MS;
 	for (int i = 0; i < 3; i++) {
 		fake_add(flight, 0, OPERATION_WRITE, 0, 8);
 		flight_commit(flight, NULL, NULL);
