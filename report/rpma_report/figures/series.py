@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sorts the points of all runs into series: lines of a chart.
 
-Points of one run that differ only in the quantity on the x axis make a series.
+Points of one run that differ only in the quantity on the x axis make a series; so
+do those of runs with one label, unless they were measured at the same place.
 Different latency kinds, operations or ways to persist never share one. A label
 says as little as is needed to tell the series of one chart apart.
 """
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rpma_report import quantity
-from rpma_report.result import PERSISTENT, Point, Run
+from rpma_report.figures.marks import hardware_mark
+from rpma_report.model import PERSISTENT, Point, Run
 from rpma_report.text import shown
 
 
@@ -21,20 +23,32 @@ class Axis:
 
     key: str
     title: str
-    text: Callable[[int], str]
+    text: Callable[[Any], str]
+
+    def place(self, point: Point) -> float | None:
+        value = point.params.get(self.key)
+        return None if value is None else float(value)
+
+    def shown(self, point: Point) -> str:
+        value = point.params.get(self.key)
+        return quantity.UNKNOWN if value is None else self.text(value)
 
 
+SIZE = Axis("size_bytes", "size", quantity.size)
 AXES = (
-    Axis("size_bytes", "size", quantity.size),
+    SIZE,
     Axis("depth", "depth", str),
     Axis("threads", "threads", str),
     Axis("connections", "connections", str),
 )
+RATE = Axis("target_rate_per_s", "offered rate", lambda v: quantity.rate(v, "op"))
+LOAD = Axis("server_load_fraction", "server load asked for", quantity.fraction)
+READS = Axis("read_fraction", "share of reads", quantity.fraction)
 
 # What tells series apart besides operation and persistence: key, and its words.
 # inline_bytes and alignment are left out: they follow the size within one sweep.
 _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
-    ("latency_kind", lambda v: str(v)),
+    ("latency_kind", str),
     ("flush_method", lambda v: f"flush by {v}" if v else "no flush"),
     *((axis.key, lambda v, a=axis: f"{a.title} {a.text(v)}") for axis in AXES),
     ("completion", lambda v: {"poll": "polling", "event": "waiting for events"}[v]),
@@ -45,20 +59,22 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("target_rate_per_s", lambda v: f"rate {quantity.rate(v, 'op')}"),
     ("bidirectional", lambda v: "both ways" if v else "one way"),
     ("srq", lambda v: "shared receive queue" if v else "a receive queue each"),
-    ("read_fraction", lambda v: f"{v:.0%} reads"),
-    ("server_load_fraction", lambda v: f"server load {v}"),
+    ("read_fraction", lambda v: f"{quantity.fraction(v)} reads"),
+    ("server_load_fraction", lambda v: f"server load {quantity.fraction(v)}"),
     ("target_kind", lambda v: f"to {v}"),
+    ("ioengine", lambda v: f"ioengine {v}"),
+    ("rest", lambda v: " ".join(f"{key}={value}" for key, value in v) or "no other option"),
+    ("job", lambda v: f"job {v}"),
 )
 
-
 # The order in which a reader expects them, whatever the order of the files.
-_OPS = ("write", "write-imm", "atomic-write", "send", "read")
+_OPS = ("write", "write-imm", "atomic-write", "send", "read", "trim", "sync")
 _PERSIST = ("none", "apm", "native", "gpspm", "gpspm-rt", "append")
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line: a run, its points in the order of the axis, and a name."""
+    """One line: its points in the order of the axis, a name, and the run of the first."""
 
     run: Run
     label: str
@@ -71,39 +87,47 @@ class SeriesSet:
 
     axis: Axis | None
     series: tuple[Series, ...]
+    runs: tuple[Run, ...]  # those that have a point in it
 
-    def all_points(self) -> list[tuple[Series, Point]]:
-        return [(s, p) for s in self.series for p in s.points]
+    def points(self) -> list[Point]:
+        return [p for s in self.series for p in s.points]
+
+    def named_by(self) -> tuple[Axis, ...]:
+        """What names a row of a table: the place on the axis, and the size."""
+        return (SIZE,) if self.axis is None or self.axis is SIZE else (self.axis, SIZE)
+
+    def where(self, point: Point) -> str:
+        """4 KiB; depth 4."""
+        axis = self.axis or SIZE
+        text = axis.shown(point)
+        return text if axis is SIZE else f"{axis.title} {text}"
 
 
-def collect(runs: Sequence[Run], wanted: Callable[[Point], bool]) -> SeriesSet:
+def collect(
+    runs: Sequence[Run], wanted: Callable[[Point], object], axes: Sequence[Axis] = AXES
+) -> SeriesSet:
+    """The axis is the first of `axes` of which the points have several values."""
     found = [(run, point) for run in runs for point in run.points if wanted(point)]
     found.sort(key=lambda item: order(item[1]))
-    axis = next((a for a in AXES if len({p.params[a.key] for _, p in found}) > 1), None)
+    axis = next((a for a in axes if len({a.place(p) for _, p in found} - {None}) > 1), None)
     groups: dict[tuple[object, ...], list[tuple[Run, Point]]] = {}
     for run, point in found:
-        groups.setdefault((id(run), *_identity(point, axis)), []).append((run, point))
-    labels = _labels([group[0] for group in groups.values()], axis)
-    return SeriesSet(
-        axis,
-        tuple(
-            Series(group[0][0], label, _sorted((p for _, p in group), axis))
-            for group, label in zip(groups.values(), labels, strict=True)
-        ),
+        groups.setdefault((_owner(run), *_traits(point, axis)), []).append((run, point))
+    parted = [part for group in groups.values() for part in _apart(group, axis)]
+    labels = _labels([part[0] for part in parted], axis)
+    series = (
+        Series(part[0][0], label, _sorted((p for _, p in part), axis))
+        for part, label in zip(parted, labels, strict=True)
     )
+    return SeriesSet(axis, tuple(series), tuple({id(run): run for run, _ in found}.values()))
 
 
 def latency_series(runs: Sequence[Run]) -> SeriesSet:
-    return collect(runs, lambda p: p.params["test"] == "lat" and p.latency is not None)
+    return collect(runs, lambda p: p.test in ("lat", "fio") and p.latency)
 
 
 def bandwidth_series(runs: Sequence[Run]) -> SeriesSet:
-    return collect(runs, lambda p: p.params["test"] == "bw" and p.bytes_per_s is not None)
-
-
-def other_series(runs: Sequence[Run], test: str) -> SeriesSet:
-    """Of a test that no chart takes."""
-    return collect(runs, lambda p: p.params["test"] == test)
+    return collect(runs, lambda p: p.test in ("bw", "fio") and p.bytes_per_s)
 
 
 def styles(runs: Sequence[Run]) -> dict[str, int]:
@@ -114,26 +138,40 @@ def styles(runs: Sequence[Run]) -> dict[str, int]:
 
 
 def what(params: dict[str, Any]) -> str:
-    """write, write + apm flush, read…"""
+    """write, write + apm flush, read, fio write + gpspm…"""
     op, persist = params["op"] or params["test"], params["persist"]
+    name = f"fio {op}" if params["test"] == "fio" else str(op)
     if persist in PERSISTENT:
-        return f"{op} + {persist} flush" if persist in ("apm", "native") else f"{op} + {persist}"
-    return str(op)
+        return f"{name} + {persist} flush" if persist in ("apm", "native") else f"{name} + {persist}"
+    return name
 
 
-def hardware_mark(run: Run) -> str:
-    """Empty for hardware; else why its figures say nothing of hardware."""
-    if run.is_hardware:
-        return ""
-    if run.device_kind is None:
-        return "no device"
-    kind = "" if run.device_kind == "hardware" else f"software device {run.device_kind}"
-    return ", ".join(filter(None, (kind, "emulated CPU" if run.emulated_cpu else "")))
+def identity(point: Point) -> tuple[object, ...]:
+    """What a point measured, whichever run it is of: equal for equal parameters."""
+    return (point.test, *_traits(point, None))
 
 
 def order(point: Point) -> tuple[int, int]:
     op, persist = point.params["op"], point.params["persist"]
     return _OPS.index(op) if op in _OPS else len(_OPS), _PERSIST.index(persist)
+
+
+def _owner(run: Run) -> object:
+    """Files of one label are parts of one measurement."""
+    return (run.program, run.label) if run.label else id(run)
+
+
+def _apart(group: list[tuple[Run, Point]], axis: Axis | None) -> list[list[tuple[Run, Point]]]:
+    """By run, if two of them measured at the same place."""
+    places: dict[object, int] = {}
+    for run, point in group:
+        place = axis.place(point) if axis else None
+        if places.setdefault(place, id(run)) != id(run):
+            by_run: dict[int, list[tuple[Run, Point]]] = {}
+            for item in group:
+                by_run.setdefault(id(item[0]), []).append(item)
+            return list(by_run.values())
+    return [group]
 
 
 def _trait(point: Point, key: str) -> object:
@@ -142,7 +180,7 @@ def _trait(point: Point, key: str) -> object:
     return point.params.get(key)
 
 
-def _identity(point: Point, axis: Axis | None) -> tuple[object, ...]:
+def _traits(point: Point, axis: Axis | None) -> tuple[object, ...]:
     traits = (_trait(point, key) for key, _ in _TRAITS if axis is None or key != axis.key)
     return (point.params["op"], point.params["persist"], *traits)
 
@@ -176,5 +214,10 @@ def _words(firsts: Sequence[Point], point: Point, axis: Axis | None) -> Iterator
 def _sorted(points: Iterable[Point], axis: Axis | None) -> tuple[Point, ...]:
     if axis is None:
         return tuple(points)
-    key = axis.key
-    return tuple(sorted(points, key=lambda p: p.params[key]))
+    there = axis
+
+    def place(point: Point) -> float:
+        x = there.place(point)
+        return -1.0 if x is None else x
+
+    return tuple(sorted(points, key=place))

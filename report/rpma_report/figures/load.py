@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Latency against the load of the server's cores: does a way to persist need its processor?
+
+The axis is the load as it was measured, not as it was asked for.
+"""
+
+from collections.abc import Sequence
+
+from rpma_report import quantity
+from rpma_report.figures import tables
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
+from rpma_report.figures.latency import alt_of, caption, line_notes, marked
+from rpma_report.figures.marks import marks
+from rpma_report.figures.series import LOAD, Series, collect
+from rpma_report.model import Point, Run
+
+PERCENTILES = (0.5, 0.99, 0.999)
+
+
+def figure(runs: Sequence[Run]) -> Figure | None:
+    group = collect(
+        runs, lambda p: p.latency and p.test != "fio" and LOAD.place(p) is not None, (LOAD,)
+    )
+    if group.axis is None:
+        return None
+    panels = []
+    for p in PERCENTILES:
+        lines = tuple(Line(s.label, n, _marks(s, p)) for n, s in enumerate(group.series[:MAX_LINES]))
+        if any(line.marks for line in lines):
+            panels.append(Panel(quantity.percentile(p), lines))
+    if not panels:
+        return None
+    columns = [
+        tables.Column("measured", lambda p: tables.Cell(quantity.fraction(p.cpu.server_load))),
+        *tables.latency_columns(group.points(), percentiles=PERCENTILES)[1:-1],
+        tables.RATE,
+        *tables.cpu_columns(group.points()),
+        tables.REPEATS,
+    ]
+    return Figure(
+        id="load",
+        title="Latency against load of the server",
+        marks=marks(group.runs, group.points()),
+        x_title="measured load of the server's cores",
+        x_scale="fraction",
+        y_title="latency",
+        y_scale="time",
+        panels=tuple(panels),
+        alt=" ".join(["Line chart of latency against load.", *alt_of(group, PERCENTILES)]),
+        table=tables.of_points(group, caption(group, "Latency under load"), columns),
+        notes=line_notes(group),
+    )
+
+
+def measured(point: Point) -> float | None:
+    """No load asked for is none, measured or not."""
+    if point.cpu.server_load is None and LOAD.place(point) == 0:
+        return 0.0
+    return point.cpu.server_load
+
+
+def _marks(series: Series, p: float) -> tuple[Mark, ...]:
+    def mark(point: Point) -> Mark | None:
+        x, latency = measured(point), point.latency
+        if x is None or latency is None or p not in latency.percentiles:
+            return None
+        return Mark(x, latency.percentiles[p], latency.by_repeat[p])
+
+    return marked(series, mark)
