@@ -7,6 +7,7 @@ that many files fit in memory. Unknown is None, never 0. Times are nanoseconds.
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -231,11 +232,12 @@ class Run:
 
 
 def name_apart(runs: Sequence[Run]) -> list[Run]:
-    """Runs of the same name get a number."""
-    taken: dict[str, int] = {}
-    named = []
+    """Runs of the same label get the name of their file, and if that is the same, a number."""
+    labels = Counter(run.name for run in runs)
+    named, taken = [], Counter[str]()
     for run in runs:
-        taken[run.name] = taken.get(run.name, 0) + 1
-        number = taken[run.name]
-        named.append(run if number == 1 else replace(run, name=f"{run.name} ({number})"))
+        labelled = run.label is not None and labels[run.name] > 1
+        name = f"{run.name} ({run.file[:60]})" if labelled else run.name
+        taken[name] += 1
+        named.append(replace(run, name=name if taken[name] == 1 else f"{name} ({taken[name]})"))
     return named

@@ -6,9 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rpma_report.chart import NARROW, SHAPES, WIDE, Shape, draw
-from rpma_report.figures import Figure, Line, Mark, Panel, Table, XScale
-from rpma_report.result import Estimate
+from rpma_report.draw.chart import draw
+from rpma_report.draw.shape import NARROW, SHAPES, WIDE, Shape
+from rpma_report.figures.figure import Figure, Line, Mark, Panel, XScale
+from rpma_report.figures.tables import Table
+from rpma_report.model import Estimate
 
 SIZES = (64, 4096, 1 << 20)
 WHOLE = Estimate(2000.0, 1500.0, 2600.0)

@@ -51,50 +51,51 @@ class Outline(HTMLParser):
         return " ".join(text for name, text in self.texts if not tag or name == tag)
 
 
-def test_both_charts_with_alternative_text_and_table(page: Page) -> None:
-    outline = Outline(page(sample.result(LAT + BW)))
+CHARTS = ["latency", "ladder", "distribution", "bandwidth"]
+
+
+def test_every_chart_has_an_alternative_text_and_a_table(page: Page) -> None:
+    made = page(sample.result(LAT + BW))
+    outline = Outline(made)
     drawings = outline.all("svg")
-    assert [d["class"] for d in drawings] == ["wide", "narrow"] * 2
+    assert [f["id"] for f in outline.all("figure")] == CHARTS
+    assert [d["class"] for d in drawings] == ["wide", "narrow"] * len(CHARTS)
     for drawing in drawings:
         assert drawing["role"] == "img" and len(drawing["aria-label"] or "") > 60
-    assert len(outline.all("figure")) == 2
+    for after in made.split("</figure>")[1:]:
+        assert re.match(r'\s*<div class="scroll" role="region" tabindex="0" aria-label=', after)
     captions = [text for name, text in outline.texts if name == "span" and "NOT HARDWARE" in text]
-    assert len(captions) == 2
+    assert len(captions) == len(CHARTS)
 
 
 def test_tables_have_captions_and_scopes(page: Page) -> None:
     text = page(sample.result(LAT + BW))
     outline = Outline(text)
     tables = len(outline.all("table"))
-    assert tables == 4  # latency, bandwidth, warnings, environment
+    assert tables == len(CHARTS) + 2  # warnings, environment
     assert len(outline.all("caption")) == tables
     assert all(h.get("scope") in ("col", "row", "rowgroup") for h in outline.all("th"))
 
 
-@pytest.mark.parametrize(
-    "points, present, missing",
-    [(LAT, "Latency against size", "rpma-bench --test bw"),
-     (BW, "Bandwidth against size", "rpma-bench --test lat")],
-    ids=["lat", "bw"],
-)  # fmt: skip
-def test_one_test_alone_says_which_gives_the_other(
-    points: list[Any], present: str, missing: str, page: Page
-) -> None:
-    outline = Outline(page(sample.result(points)))
-    assert len(outline.all("figure")) == 1
-    assert present in outline.text("h2") and missing in outline.text("p")
+def test_only_what_was_measured_has_a_chart(page: Page) -> None:
+    assert [f["id"] for f in Outline(page(sample.result(BW))).all("figure")] == ["bandwidth"]
+
+
+def test_nothing_measured_says_how_to(page: Page) -> None:
+    outline = Outline(page(sample.result([])))
+    assert not outline.all("figure") and "rpma-bench client --test lat" in outline.text("p")
 
 
 def test_results_of_both_tests_make_one_page(page: Page) -> None:
     outline = Outline(page(sample.result(LAT, label="l"), sample.result(BW, label="b")))
-    assert len(outline.all("figure")) == 2 and len(outline.all("pre")) == 2
+    assert [f["id"] for f in outline.all("figure")] == CHARTS and len(outline.all("pre")) == 2
 
 
 def test_software_device_is_marked_loudly(page: Page) -> None:
     outline = Outline(page(sample.result(LAT)))
     assert "Not hardware." in outline.text("strong")
     marks = [text for name, text in outline.texts if name == "text" and "NOT HARDWARE" in text]
-    assert len(marks) == 2  # inside both drawings of the chart
+    assert len(marks) == len(outline.all("svg"))  # inside every drawing
 
 
 def test_hardware_is_not_marked(page: Page) -> None:
@@ -116,25 +117,12 @@ def test_interrupted_run_is_marked(page: Page) -> None:
     assert "the run was interrupted" in outline.text("strong")
 
 
-def test_points_that_no_chart_takes_are_in_a_table(page: Page) -> None:
-    point = sample.lat_point(0, 64, count=2000, repeats=1)
-    point["params"].update(test="rate", mode="open", target_rate_per_s=1000)
-    for holder in (point["summary"], point["repeats"][0]):
-        holder.update(late_ops=7, response_latency=holder["latency"], latency=None)
-    text = Outline(page(sample.result([point]))).text()
-    assert "Test rate: this version of rpma-report draws no chart of it." in text
-    for part in ("response p99", "late", " 7 ", "2,000"):
-        assert part in text
-
-
-def test_connections_have_neither_size_nor_bandwidth(page: Page) -> None:
-    point = sample.lat_point(0, 64, repeats=1, op=None, persist="none", latency_kind="connect")
-    point["params"].update(test="connect", size_bytes=None)
-    point["summary"]["bytes_per_s"] = None
-    point["repeats"][0].update(bytes=None, bytes_per_s=None)
-    text = Outline(page(sample.result([point]))).text()
-    assert "Test connect" in text
-    assert "from starting the connection until it is established" in text
+def test_summary_has_three_figures_and_the_verdict(page: Page) -> None:
+    outline = Outline(page(sample.result(LAT + BW)))
+    values = [t for name, t in outline.texts if name == "span"][1:]
+    assert len([a for n, a in outline.elements if a.get("class") == "value"]) == 3
+    assert any("\u00b5s" in v for v in values) and any("GB/s" in v for v in values)
+    assert "Persistence: not proven, no file has a readiness verdict" in outline.text("p")
 
 
 def test_warnings_environment_and_command_are_shown(page: Page) -> None:
@@ -150,7 +138,7 @@ def test_warnings_environment_and_command_are_shown(page: Page) -> None:
 
 def test_unknown_is_a_dash_not_zero(page: Page) -> None:
     text = page(sample.result(LAT))
-    assert re.search(r'<th scope="row">os.lockdown</th><td colspan="2">–</td>', text)
+    assert '<th scope="row">os.lockdown</th><td>–</td><td>the same</td>' in text
 
 
 def test_page_fetches_nothing(page: Page) -> None:

@@ -48,7 +48,7 @@ def scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
             ticks, text = _places(axes, figure, shape)
         case "seconds" | "fraction":
             end = max([*ends, 1e-9]) * 1.02
-            axes.set_xlim(-end * 0.02 if xs else 0, end)
+            axes.set_xlim(-end * 0.02 if xs else 0, end * 1.03)
             values = MaxNLocator(shape.ticks // 2, steps=[1, 2, 5, 10]).tick_values(0, end)
             ticks = [float(t) for t in values if 0 <= t <= end]
             text = quantity.fraction if figure.x_scale == "fraction" else _second_tick

@@ -130,7 +130,7 @@ class _Layout:
                 self.handles, [h.get_label() for h in self.handles], loc="upper left",
                 ncols=self.legend_columns, bbox_to_anchor=(0, 1 - row * len(self.mark_lines) / height),
                 frameon=False, borderpad=0.1, borderaxespad=0.1, handlelength=2.4, columnspacing=1.2,
-                labelspacing=0.3,
+                labelspacing=0.5,
             )  # fmt: skip
         left, right = _LEFT / shape.width, 1 - _RIGHT / shape.width
         y, x_room = height - self.top, self.x_room()

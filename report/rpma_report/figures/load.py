@@ -11,18 +11,18 @@ from rpma_report.figures import tables
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
 from rpma_report.figures.latency import alt_of, caption, line_notes, marked
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import LOAD, Series, collect
+from rpma_report.figures.series import LOAD, Series, SeriesSet, collect
 from rpma_report.model import Point, Run
 
 PERCENTILES = (0.5, 0.99, 0.999)
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:
-    group = collect(
-        runs, lambda p: p.latency and p.test != "fio" and LOAD.place(p) is not None, (LOAD,)
-    )
-    if group.axis is None:
+    every = collect(runs, lambda p: p.latency and p.test != "fio" and LOAD.place(p) is not None, (LOAD,))
+    swept = tuple(s for s in every.series if len({LOAD.place(p) for p in s.points}) > 1)
+    if not swept:
         return None
+    group = SeriesSet(LOAD, swept, every.runs)
     panels = []
     for p in PERCENTILES:
         lines = tuple(Line(s.label, n, _marks(s, p)) for n, s in enumerate(group.series[:MAX_LINES]))

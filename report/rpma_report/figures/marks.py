@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from rpma_report.model import PERSISTENT, Point, Run
 
-_UNRECORDED = "fio does not record the device"
+_UNRECORDED = "device not recorded by fio"
 
 
 def hardware_mark(run: Run) -> str:
@@ -25,7 +25,7 @@ def marks(runs: Iterable[Run], points: Iterable[Point]) -> str:
     unrecorded = reasons.keys() & {_UNRECORDED}
     known = "; ".join(r for r in reasons if r != _UNRECORDED)
     parts = [f"NOT HARDWARE: {known}"] if known else []
-    parts += [f"DEVICE NOT RECORDED: {_UNRECORDED}"] if unrecorded else []
+    parts += ["DEVICE NOT RECORDED by fio"] if unrecorded else []
     persists = any(p.params["persist"] in PERSISTENT for p in points)
     unproven = persists and any(run.persistence_unproven for run in every)
     parts += ["persistence not proven"] if unproven else []

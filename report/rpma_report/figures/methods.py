@@ -22,8 +22,8 @@ _WRITES = ("write", "write-imm", "atomic-write")
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:
-    group = _writes(latency_series(runs))
-    if len({p.params["persist"] for p in group.points()}) < 2:
+    group = _writes(runs)
+    if group is None:
         return None
     size = usual_size(group.points())
     here = [(s.label, p) for s in group.series for p in s.points if SIZE.place(p) == size][:MAX_LINES]
@@ -55,9 +55,19 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     )
 
 
-def _writes(group: SeriesSet) -> SeriesSet:
-    kept = tuple(s for s in group.series if s.points[0].params["op"] in _WRITES)
-    return SeriesSet(group.axis, kept, group.runs)
+def _writes(runs: Sequence[Run]) -> SeriesSet | None:
+    """Of one tool, since what a latency spans is another in the other; fio's over RDMA alone."""
+    every = latency_series(runs)
+    for test in ("lat", "fio"):
+        kept = tuple(s for s in every.series if s.points[0].test == test and _remote_write(s.points[0]))
+        if len({s.points[0].params["persist"] for s in kept}) > 1:
+            return SeriesSet(every.axis, kept, every.runs)
+    return None
+
+
+def _remote_write(point: Point) -> bool:
+    engine = point.params.get("ioengine", "librpma")
+    return point.params["op"] in _WRITES and engine.startswith("librpma")
 
 
 def usual_size(points: Sequence[Point]) -> int:

@@ -123,7 +123,13 @@ def collect(
 
 
 def latency_series(runs: Sequence[Run]) -> SeriesSet:
-    return collect(runs, lambda p: p.test in ("lat", "fio") and p.latency)
+    """Without those of a loaded server, when there are others: they have a chart of their own."""
+
+    def wanted(point: Point) -> bool:
+        return point.test in ("lat", "fio") and point.latency is not None
+
+    idle = any(wanted(p) and not LOAD.place(p) for run in runs for p in run.points)
+    return collect(runs, lambda p: wanted(p) and not (idle and LOAD.place(p)))
 
 
 def bandwidth_series(runs: Sequence[Run]) -> SeriesSet:
@@ -193,7 +199,7 @@ def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]
         parts = [label]
         if plain.count(label) > 1:
             parts.append(run.name)
-        if len(marks) > 1 and hardware_mark(run):
+        if len(marks) > 1 and hardware_mark(run) and run.program != "fio":
             parts.append(hardware_mark(run))
         labels.append(shown(", ".join(parts), 120))
     return labels

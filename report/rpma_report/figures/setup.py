@@ -12,16 +12,21 @@ from rpma_report.figures.series import AXES, SIZE, Series, SeriesSet, collect
 from rpma_report.model import Latency, Point, Run
 
 PERCENTILES = (0.5, 0.99)
-WHOLE = "whole"
+# what a latency of the point itself spans: of connect two steps, of register one
+CONNECTED = "prepare + establish"
+REGISTERED = "register"
 
 
 def step(name: str, point: Point) -> Latency | None:
-    """A step that is timed by itself, or the whole operation."""
-    return point.latency if name == WHOLE else point.steps.get(name)
+    """A step that is timed by itself, or the operation."""
+    return point.latency if name in (CONNECTED, REGISTERED) else point.steps.get(name)
 
 
-def steps_of(points: Sequence[Point]) -> list[str]:
-    return [WHOLE, *dict.fromkeys(name for p in points for name in p.steps)]
+def steps_of(points: Sequence[Point], whole: str, after: str) -> list[str]:
+    """In the order in which they happen."""
+    names = list(dict.fromkeys(name for p in points for name in p.steps if name != whole))
+    at = names.index(after) + 1 if after in names else 0
+    return [*names[:at], whole, *names[at:]]
 
 
 def connect(runs: Sequence[Run]) -> Figure | None:
@@ -29,7 +34,7 @@ def connect(runs: Sequence[Run]) -> Figure | None:
     group = collect(runs, lambda p: p.test == "connect" and p.latency, AXES[1:])
     if not group.series:
         return None
-    names = steps_of(group.points())
+    names = steps_of(group.points(), CONNECTED, "establish")
     panels = []
     for q in PERCENTILES:
         lines = []
@@ -66,7 +71,7 @@ def register(runs: Sequence[Run]) -> Figure | None:
     group = collect(runs, lambda p: p.test == "register" and p.latency)
     if not group.series:
         return None
-    names = steps_of(group.points())
+    names = steps_of(group.points(), REGISTERED, "")
     panels = tuple(_register_panel(group, names, q) for q in PERCENTILES)
     panels = tuple(p for p in panels if any(line.marks for line in p.lines))
     if not panels:

@@ -12,11 +12,11 @@ from statistics import median
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.distribution import evenly
-from rpma_report.figures.figure import Figure, Line, Panel
+from rpma_report.figures.figure import Figure, Line, Mark, Panel
 from rpma_report.figures.latency import caption
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import SeriesSet, collect
-from rpma_report.model import Point, Reals, Run
+from rpma_report.model import Estimate, Point, Reals, Run
 
 MAX_POINTS = 4
 _VERTICES = 500
@@ -30,8 +30,8 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     if not named:
         return None
     shown = evenly(named, MAX_POINTS)
-    rates = tuple(Line(n, i, (), _path(p, "ops_per_s"), False) for i, (n, p) in enumerate(shown))
-    tails = tuple(Line(n, i, (), _path(p, "p99_ns"), False) for i, (n, p) in enumerate(shown))
+    rates = tuple(_line(n, i, _path(p, "ops_per_s")) for i, (n, p) in enumerate(shown))
+    tails = tuple(_line(n, i, _path(p, "p99_ns")) for i, (n, p) in enumerate(shown))
     panels = [Panel("operations per second", rates, "rate", "ops")]
     if any(line.path for line in tails):
         panels.append(Panel("p99 of each span", tails, "latency", "time"))
@@ -49,6 +49,13 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         table=_table(group),
         notes=(f"The chart shows {len(shown)} of {len(named)} points; the table has all.",) if left else (),
     )
+
+
+def _line(label: str, style: int, path: tuple[tuple[float, float], ...]) -> Line:
+    """A marker where each repeat begins."""
+    before = [(0.0, NAN), *path]
+    begins = [at for was, at in zip(before, path, strict=False) if math.isnan(was[1]) and not math.isnan(at[1])]
+    return Line(label, style, tuple(Mark(x, Estimate(y)) for x, y in begins), path, False)
 
 
 def _name(group: SeriesSet, label: str, point: Point) -> str:

@@ -113,7 +113,8 @@ def environment_section(runs: Sequence[Run]) -> Section:
     if told.same:
         equal = ", equal in all runs" if len(measured) > 1 else ""
         columns = ["fact", "client", "server"]
-        blocks.append(tables.plain(f"Facts of the hosts{equal}", columns, told.same, "text"))
+        rows = [[key, client, "the same" if server == client else server] for key, client, server in told.same]
+        blocks.append(tables.plain(f"Facts of the hosts{equal}", columns, rows, "text"))
     if told.differing:
         columns = ["fact", "host", "value", "runs"]
         blocks.append(tables.plain("Facts that differ between runs", columns, told.differing, "text"))

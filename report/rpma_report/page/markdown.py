@@ -32,7 +32,8 @@ def render(document: Document, pictures: str | None) -> str:
 def text(plain: str) -> str:
     """A text that no reader of Markdown takes for anything else."""
     escaped = _MARKUP.sub(r"\\\1", plain)
-    return re.sub(r"^(\s*)([-+=]|[0-9]+[.)])", r"\1\\\2", escaped)
+    escaped = re.sub(r"^([-+])(?=\s)|^([-=])(?=[-=]*\s*$)", r"\\\g<0>", escaped)
+    return re.sub(r"^([0-9]+)([.)])(?=\s|$)", r"\1\\\2", escaped)
 
 
 def _block(block: Block, pictures: str | None) -> Iterator[str]:

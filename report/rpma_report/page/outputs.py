@@ -36,8 +36,8 @@ class Wanted:
         return [p for p in (self.page, self.pdf, self.markdown, self.csv) if p]
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, type=Path, help="the page")
+def add_options(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    parser.add_argument("-o", "--output", metavar="FILE", required=required, type=Path, help="the page")
     parser.add_argument("--png", metavar="DIR", type=Path, help="each chart as a picture as well")
     parser.add_argument("--pdf", metavar="FILE", type=Path, help="summary, charts and tables as PDF")
     parser.add_argument("--md", metavar="FILE", type=Path, help="the same as Markdown")

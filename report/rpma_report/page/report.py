@@ -55,6 +55,8 @@ _CHARTS: tuple[tuple[str, str, tuple[_One, ...]], ...] = (
     ("setup", "Set-up", (setup.connect, setup.register)),
     ("ping", "Ping", (ping.spread, ping.steps)),
 )
+# Sections that say what a latency spans, with the tests it is of.
+_LATENCIES = {"latency": ("lat", "fio"), "rate": ("rate",), "mix": ("mix",), "setup": ("connect", "register")}
 
 
 def document(runs: Sequence[Run]) -> Document:
@@ -82,7 +84,7 @@ def chart_sections(runs: Sequence[Run]) -> Iterator[Section]:
         if not found:
             continue
         blocks: list[Block] = list(found)
-        if id == "latency" and (spans := _kinds(runs, ("lat", "fio"))):
+        if spans := _kinds(runs, _LATENCIES.get(id, ())):
             blocks.insert(1, spans)
         title = found[0].title if len(found) == 1 else short
         yield Section(f"section-{id}", title, tuple(blocks), short)

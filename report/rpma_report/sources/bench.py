@@ -6,13 +6,12 @@ mean of CPU loads over the repeats.
 """
 
 import shlex
-from array import array
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
-from rpma_report.model import Cpu, Estimate, Latency, Point, Remark, Reverse, Run, Windows
-from rpma_report.sources import histogram, readiness
+from rpma_report.model import Cpu, Estimate, Latency, Point, Remark, Reverse, Run
+from rpma_report.sources import histogram, readiness, windows
 from rpma_report.sources.document import BadResult, Place, Source, check_numbers, place_text
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
@@ -23,10 +22,12 @@ LATENCIES = ("latency", "response_latency", "read_latency")
 
 
 def check(source: Source) -> None:
-    taken = histogram.take(source.document)
+    spans = windows.take(source.document)
+    buckets = histogram.take(source.document)
     check_schema(source, _SCHEMA)
     check_numbers(source, source.document)
-    histogram.give_back(source, taken)
+    histogram.give_back(source, buckets)
+    windows.give_back(source, spans)
     for index, point in enumerate(source.document["points"]):
         _check_point(source, ("points", index), point)
 
@@ -131,7 +132,7 @@ def _point(point: dict[str, Any]) -> Point:
         late_ops=summary.get("late_ops"),
         unbegun_ops=summary.get("unbegun_ops"),
         steps=_steps(summary.get("steps") or [], counted),
-        windows=tuple(w for r in counted if (w := _windows(r.get("intervals") or []))),
+        windows=tuple(w for r in counted if (w := windows.from_document(r.get("intervals") or []))),
         cpu=_cpu(counted),
         reverse=_reverse(summary.get("reverse"), counted),
         mismatches=verify["mismatches"] if verify else None,
@@ -186,23 +187,6 @@ def _reverse(summary: dict[str, Any] | None, repeats: list[dict[str, Any]]) -> R
     of_repeats = [(r.get("reverse") or {}).get("latency") for r in repeats]
     latency = _latency(summary["latency"], of_repeats)
     return Reverse(_estimate(summary["ops_per_s"]), _estimate(summary["bytes_per_s"]), latency)
-
-
-def _windows(spans: list[dict[str, Any]]) -> Windows | None:
-    if not spans:
-        return None
-    begins = [0, *(s["t_ns"] for s in spans)]
-    rates = (s["ops"] * 1e9 / max(s["t_ns"] - begin, 1) for s, begin in zip(spans, begins, strict=False))
-    return Windows(
-        array("q", (s["t_ns"] for s in spans)),
-        array("d", rates),
-        array("d", (_or_nan(s.get("p50_ns")) for s in spans)),
-        array("d", (_or_nan(s.get("p99_ns")) for s in spans)),
-    )
-
-
-def _or_nan(value: int | None) -> float:
-    return float("nan") if value is None else value
 
 
 def _cpu(repeats: list[dict[str, Any]]) -> Cpu:

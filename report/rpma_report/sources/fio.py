@@ -48,7 +48,7 @@ def _check_latency(source: Source, place: Place, latency: dict[str, Any]) -> Non
         raise BadResult(source.name, place_text(place + ("N",)), text)
     for key, value in latency.get("percentile", {}).items():
         p = float(key) / 100
-        if histogram and 0 < p < 1 and fio_bins.percentile(histogram, p).value != value:
+        if histogram and 0 < p < 1 and not fio_bins.agrees(histogram, p, value):
             text = f"is {value}, but its bins say {fio_bins.percentile(histogram, p).value:.0f}"
             raise BadResult(source.name, place_text(place + ("percentile", key)), text)
 

@@ -59,6 +59,12 @@ def _middle_at(histogram: Histogram, rank: float) -> int:
     return histogram.middle(histogram.lows[-1])
 
 
+def agrees(histogram: Histogram, p: float, value: int) -> bool:
+    """With fio's arithmetic, which at the very edge of a bin may take either side."""
+    rank = sum(histogram.counts) * p
+    return value in (_middle_at(histogram, rank), _middle_at(histogram, rank + 2e-6))
+
+
 def supported(count: int, p: float) -> bool:
     return count * (1 - p) >= MIN_BEYOND - 1e-6
 
