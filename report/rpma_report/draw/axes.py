@@ -16,6 +16,8 @@ from rpma_report.text import shown
 Tick = Callable[[float], str]
 _LOG_FROM = 20  # times the smallest value the largest is: a linear axis would hide the small ones
 
+_NINES_ROOM = 75  # points that 99.9999 % needs
+
 Y_TICKS: dict[YScale, Tick] = {
     "time": quantity.time_tick,
     "bytes": lambda v: quantity.rate_tick(v, "B"),
@@ -41,7 +43,7 @@ def scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
             axes.set_xscale("log")
             last = max([*ends, 10])
             nines = range(1, int(math.log10(last) + 1e-9) + 1)
-            ticks = every([2.0, *(10.0**nine for nine in nines)], shape.ticks)
+            ticks = every([2.0, *(10.0**nine for nine in nines)], int(shape.width / _NINES_ROOM))
             text = lambda v: f"{100 - 100 / v:.10g} %"  # noqa: E731
             axes.set_xlim(1, last * 1.3)
         case "category":

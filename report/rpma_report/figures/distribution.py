@@ -195,7 +195,7 @@ def cdf_path(latency: Latency) -> tuple[tuple[float, float], ...]:
 
 def _cdf_marks(latency: Latency) -> tuple[Mark, ...]:
     """At the stated percentiles, to tell the lines apart."""
-    return tuple(Mark(value.value, Estimate(p)) for p, value in latency.percentiles.items())
+    return tuple(Mark(max(value.value, 1), Estimate(p)) for p, value in latency.percentiles.items())
 
 
 def _outline(spread: Spread) -> Line:

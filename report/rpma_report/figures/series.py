@@ -7,6 +7,7 @@ Different latency kinds, operations or ways to persist never share one. A label
 says as little as is needed to tell the series of one chart apart.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,10 +25,11 @@ class Axis:
     key: str
     title: str
     text: Callable[[Any], str]
+    least: float = 0  # what is less has no place: a logarithmic axis has no 0
 
     def place(self, point: Point) -> float | None:
         value = point.params.get(self.key)
-        return None if value is None else float(value)
+        return None if value is None or value < self.least else float(value)
 
     def shown(self, point: Point) -> str:
         value = point.params.get(self.key)
@@ -41,7 +43,7 @@ AXES = (
     Axis("threads", "threads", str),
     Axis("connections", "connections", str),
 )
-RATE = Axis("target_rate_per_s", "offered rate", lambda v: quantity.rate(v, "op"))
+RATE = Axis("target_rate_per_s", "offered rate", lambda v: quantity.rate(v, "op"), least=1e-9)
 LOAD = Axis("server_load_fraction", "server load asked for", quantity.fraction)
 READS = Axis("read_fraction", "share of reads", quantity.fraction)
 
@@ -192,12 +194,13 @@ def _traits(point: Point, axis: Axis | None) -> tuple[object, ...]:
 
 
 def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]:
-    plain = [", ".join(_words([p for _, p in firsts], point, axis)) for _, point in firsts]
-    marks = {hardware_mark(run) for run, _ in firsts}
+    telling = _telling([point for _, point in firsts], axis)
+    plain = [", ".join(_words(point, telling[what(point.params)])) for _, point in firsts]
+    taken, marks = Counter(plain), {hardware_mark(run) for run, _ in firsts}
     labels = []
     for (run, _), label in zip(firsts, plain, strict=True):
         parts = [label]
-        if plain.count(label) > 1:
+        if taken[label] > 1:
             parts.append(run.name)
         if len(marks) > 1 and hardware_mark(run) and run.program != "fio":
             parts.append(hardware_mark(run))
@@ -205,15 +208,26 @@ def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]
     return labels
 
 
-def _words(firsts: Sequence[Point], point: Point, axis: Axis | None) -> Iterator[str]:
+def _telling(firsts: Sequence[Point], axis: Axis | None) -> dict[str, set[str]]:
+    """Of each operation, the traits in which its series differ."""
+    seen: dict[str, dict[str, set[object]]] = {}
+    for point in firsts:
+        of_it = seen.setdefault(what(point.params), {})
+        for key, _ in _TRAITS:
+            of_it.setdefault(key, set()).add(_trait(point, key))
+    without = {axis.key} if axis else set()
+    return {
+        name: {key for key, values in traits.items() if len(values) > 1} - without
+        for name, traits in seen.items()
+    }
+
+
+def _words(point: Point, telling: set[str]) -> Iterator[str]:
     """The operation, and the traits that tell it from others of the same operation."""
     yield what(point.params)
-    alike = [other for other in firsts if what(other.params) == what(point.params)]
     for key, words in _TRAITS:
         value = _trait(point, key)
-        if value is None or (axis is not None and key == axis.key):
-            continue
-        if len({_trait(other, key) for other in alike}) > 1:
+        if value is not None and key in telling:
             yield words(value)
 
 

@@ -51,7 +51,7 @@ HEADING = Style(10, weight="bold", before=8)
 BODY = Style(9, before=3)
 ALARM = Style(9, "--alarm", "bold", before=6)
 SMALL = Style(8, "--muted", before=2)
-CODE = Style(7, mono=True)
+CODE = Style(7.5, mono=True)
 
 Item = tuple[str, Style] | Figure
 
@@ -103,7 +103,8 @@ def _items(document: Document) -> Iterator[Item]:
         yield from _note(alarm)
     left = _MAX_LINES
     for section in document.sections:
-        yield from _wrapped(section.title, SECTION)
+        if not section.blocks or not isinstance(section.blocks[0], Figure):  # which has a title of its own
+            yield from _wrapped(section.title, SECTION)
         for block in section.blocks:
             for item in _block(block):
                 left -= 1
