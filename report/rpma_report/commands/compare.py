@@ -1,16 +1,115 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""rpma-report compare: better, worse or the same: two runs or more."""
+"""rpma-report compare: better, worse or the same: two measurements or more.
+
+Each is a result or a directory of results. The words go to standard output, the page
+with the charts where -o says; --fail-if makes the exit code a verdict.
+"""
 
 import argparse
+import logging
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rpma_report.commands import Commands
-from rpma_report.failure import Failure
+from rpma_report.page import outputs
+
+if TYPE_CHECKING:
+    from rpma_report.comparison.changes import Comparison, Failed
+    from rpma_report.comparison.gate import Condition
+    from rpma_report.measurement import Measurement
+
+EXIT_FAIL_IF = 1
+_MAX_LINES = 400
 
 
 def add_to(commands: Commands) -> None:
-    parser = commands.add_parser("compare", help="better, worse or the same: two runs or more")
+    parser = commands.add_parser(
+        "compare", help="better, worse or the same: two results or more",
+        description="Compares results with a base, point by point.",
+    )  # fmt: skip
+    parser.add_argument("base", metavar="BASE", type=Path, help="a result, or a directory of results")
+    parser.add_argument("new", metavar="NEW", nargs="+", type=Path, help="what is compared with it, each alone")
+    parser.add_argument("--fail-if", metavar="EXPR", action="append", default=[],
+                        help="exit with 1 where this holds at any point, such as 'p99.9 > 5%%'")  # fmt: skip
+    outputs.add_options(parser, required=False)
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    raise Failure("compare is not there yet")
+    conditions = _conditions(options)
+    _check_outputs(options)
+    from rpma_report.comparison import changes, words
+    from rpma_report.measurement import read
+
+    base, *others = _named_apart([options.base, *options.new], [read(p) for p in (options.base, *options.new)])
+    asked = [condition.measure for condition in conditions]
+    comparisons = [changes.compare(base, new, asked) for new in others]
+    found = changes.failed(conditions, comparisons)
+    if options.output:
+        _write(options, base, comparisons, conditions, found)
+    _print(base, comparisons, every=not options.output)
+    for failed in found:
+        print(f"limit passed: {words.failure(failed)}")
+    return EXIT_FAIL_IF if found else 0
+
+
+def _conditions(options: argparse.Namespace) -> "list[Condition]":
+    from rpma_report.comparison import gate
+
+    try:
+        return [condition for text in options.fail_if for condition in gate.parse(text)]
+    except gate.Malformed as error:
+        options.parser.error(f"--fail-if: {error}")
+        raise  # not reached: error() ends the program
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    if options.output:
+        inputs = [options.base, *options.new]
+        outputs.check_options(options, [file for path in inputs for file in (path, *sorted(path.glob("*.json")))])
+    elif any((options.png, options.pdf, options.md, options.csv)):
+        options.parser.error("--png, --pdf, --md and --csv go with a page: give -o as well")
+
+
+def _named_apart(paths: Sequence[Path], read: "Sequence[Measurement]") -> "list[Measurement]":
+    """By label or file; by path where that is not enough."""
+    from rpma_report.measurement import called
+    from rpma_report.text import shown
+
+    taken = Counter(m.name for m in read)
+    names = [m.name if taken[m.name] == 1 else shown(os.path.normpath(p), 120)
+             for m, p in zip(read, paths, strict=True)]  # fmt: skip
+    seen: Counter[str] = Counter()
+    named = []
+    for measurement, name in zip(read, names, strict=True):
+        seen[name] += 1
+        named.append(called(measurement, name if seen[name] == 1 else f"{name} ({seen[name]})"))
+    return named
+
+
+def _write(options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
+           conditions: "Sequence[Condition]", found: "Sequence[Failed]") -> None:  # fmt: skip
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    from rpma_report.comparison import report, words
+    from rpma_report.model import name_apart
+
+    runs = name_apart([*base.runs, *(run for c in comparisons for run in c.new.runs)])
+    document = report.document(base, comparisons, conditions, found, runs)
+    outputs.write(document, outputs.Wanted.of(options), lambda: words.table(comparisons))
+
+
+def _print(base: "Measurement", comparisons: "Sequence[Comparison]", every: bool) -> None:
+    from rpma_report.comparison import words
+
+    for comparison in comparisons:
+        print(f"{comparison.new.name} against {base.name}: {words.tally(comparison)}")
+        lines = list(words.lines(comparison)) if every else []
+        for line in lines[:_MAX_LINES]:
+            print(line)
+        if len(lines) > _MAX_LINES:
+            print(f"  and {len(lines) - _MAX_LINES} lines more: -o writes a page with all of them")
+        for text in words.skipped(comparison):
+            print(f"  {text}")
