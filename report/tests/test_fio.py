@@ -144,11 +144,18 @@ def test_sweep_of_files_makes_a_line_each_unless_labelled() -> None:
 
 
 def test_sweep_of_jobs_in_one_file_is_a_line() -> None:
-    document = tools.fio(*(tools.fio_job("w", SAMPLES, rw="write", bs=bs) for bs in ("4k", "8k")))
+    document = tools.fio(*(tools.fio_job(f"w{bs}", SAMPLES, rw="write", bs=bs) for bs in ("4k", "8k")))
     figure = latency.figure(runs(document))
     assert figure is not None and figure.x_scale == "size"
     assert [(m.x, m.value.value) for m in figure.panels[0].lines[0].marks] == [
         (4096, tools.fio_middle(14_999)), (8192, tools.fio_middle(14_999))]  # fmt: skip
+
+
+def test_jobs_at_the_same_place_are_told_apart_by_name() -> None:
+    jobs = (tools.fio_job(name, SAMPLES, rw="write", bs=bs) for name in ("a", "b") for bs in ("4k", "8k"))
+    figure = latency.figure(runs(tools.fio(*jobs)))
+    assert figure is not None
+    assert [line.label for line in figure.panels[0].lines] == ["fio write, job a", "fio write, job b"]
 
 
 def test_job_file_reproduces_it() -> None:
@@ -161,10 +168,14 @@ def test_failed_job_fails_the_run() -> None:
     assert (run.status, run.failure) == ("failed", "job w: error 5")
 
 
-def test_remarks_before_the_json_are_passed_over(tmp_path: Path) -> None:
+def test_remarks_around_the_json_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "out.json"
-    path.write_text("fio: this is a remark\nfio: and another\n" + json.dumps(job()), encoding="utf-8")
+    text = json.dumps(job(), indent=2)
+    path.write_text(f"fio: a remark\nlibrpma: {{another\n{text}\nfio: the last\n", encoding="utf-8")
     assert sources.load(path).points
+    path.write_text(f"fio: a remark\n{text[:-40]}", encoding="utf-8")
+    with pytest.raises(Exception, match=r"line \d+ column \d+: the file ends in mid-value"):
+        sources.load(path)
     path.write_text("fio: no JSON follows\n", encoding="utf-8")
     with pytest.raises(Exception, match="line 1 column 1: not JSON"):
         sources.load(path)

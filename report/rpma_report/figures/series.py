@@ -66,7 +66,6 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("target_kind", lambda v: f"to {v}"),
     ("ioengine", lambda v: f"ioengine {v}"),
     ("rest", lambda v: " ".join(f"{key}={value}" for key, value in v) or "no other option"),
-    ("job", lambda v: f"job {v}"),
 )
 
 # The order in which a reader expects them, whatever the order of the files.
@@ -156,7 +155,7 @@ def what(params: dict[str, Any]) -> str:
 
 def identity(point: Point) -> tuple[object, ...]:
     """What a point measured, whichever run it is of: equal for equal parameters."""
-    return (point.test, *_traits(point, None))
+    return (point.test, *_traits(point, None), point.params.get("job"))
 
 
 def order(point: Point) -> tuple[int, int]:
@@ -170,15 +169,24 @@ def _owner(run: Run) -> object:
 
 
 def _apart(group: list[tuple[Run, Point]], axis: Axis | None) -> list[list[tuple[Run, Point]]]:
-    """By run, if two of them measured at the same place."""
-    places: dict[object, int] = {}
-    for run, point in group:
-        place = axis.place(point) if axis else None
-        if places.setdefault(place, id(run)) != id(run):
-            by_run: dict[int, list[tuple[Run, Point]]] = {}
-            for item in group:
-                by_run.setdefault(id(item[0]), []).append(item)
-            return list(by_run.values())
+    """By file, if two of them measured at the same place; by job, if two of a file did."""
+    parts = [group]
+    for key in (lambda item: id(item[0]), lambda item: item[1].params.get("job")):
+        parts = [part for whole in parts for part in _split(whole, axis, key)]
+    return parts
+
+
+def _split(
+    group: list[tuple[Run, Point]], axis: Axis | None, key: Callable[[tuple[Run, Point]], object]
+) -> list[list[tuple[Run, Point]]]:
+    places: dict[object, object] = {}
+    for item in group:
+        place = axis.place(item[1]) if axis else None
+        if places.setdefault(place, key(item)) != key(item):
+            parts: dict[object, list[tuple[Run, Point]]] = {}
+            for one in group:
+                parts.setdefault(key(one), []).append(one)
+            return list(parts.values())
     return [group]
 
 
@@ -197,10 +205,13 @@ def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]
     telling = _telling([point for _, point in firsts], axis)
     plain = [", ".join(_words(point, telling[what(point.params)])) for _, point in firsts]
     taken, marks = Counter(plain), {hardware_mark(run) for run, _ in firsts}
+    in_run = Counter((label, id(run)) for (run, _), label in zip(firsts, plain, strict=True))
     labels = []
-    for (run, _), label in zip(firsts, plain, strict=True):
+    for (run, point), label in zip(firsts, plain, strict=True):
         parts = [label]
-        if taken[label] > 1:
+        if in_run[label, id(run)] > 1 and "job" in point.params:
+            parts.append(f"job {point.params['job']}")
+        if taken[label] > in_run[label, id(run)]:
             parts.append(run.name)
         if len(marks) > 1 and hardware_mark(run) and run.program != "fio":
             parts.append(hardware_mark(run))

@@ -17,7 +17,7 @@ FIGURES = 3
 _KINDS = {"hardware": "hardware", "rxe": "kernel soft-RoCE", "siw": "kernel soft-iWARP",
           "soft": "software device"}  # fmt: skip
 _TESTS = {"lat": "latency", "bw": "bandwidth", "rate": "response under load", "mix": "mix",
-          "connect": "connections", "register": "registration of memory", "fio": "fio jobs"}  # fmt: skip
+          "connect": "connections", "register": "registration of memory", "fio": "latency and bandwidth"}  # fmt: skip
 # The order in which a reader wants to know of them: the strongest promise first.
 _PERSIST = ("native", "apm", "gpspm-rt", "gpspm", "append", "none")
 _SAID = {
@@ -62,7 +62,9 @@ def _subjects(runs: Sequence[Run]) -> list[str]:
 
 def device(run: Run) -> str:
     if run.device_name is None:
-        return hardware_mark(run) if run.is_measured else "none looked at"
+        if not run.is_measured:
+            return "none looked at"
+        return "not recorded by fio" if run.program == "fio" else "none"
     parts = [_KINDS.get(run.device_kind or "", "kind unknown"), run.device_transport]
     if run.emulated_cpu:
         parts.append("emulated CPU")

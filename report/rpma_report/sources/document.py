@@ -9,6 +9,7 @@ place in it. What must hold of each kind is the business of the other modules he
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,11 +112,13 @@ def _parse(name: str, data: bytes) -> Any:
 
 
 def _without_remarks(text: str) -> str:
-    """fio writes remarks of its jobs before its JSON: they become empty lines."""
-    if not text.startswith("fio:"):
+    """What jobs of fio log goes before and after its JSON: those lines are passed over."""
+    begin = re.search(r'^\{\s*"fio version"', text, re.MULTILINE)
+    if begin is None:
         return text
-    remarks, brace, rest = text.partition("\n{")
-    return "\n" * (remarks.count("\n") + 1) + "{" + rest if brace else text
+    end = text.rfind("\n}\n")
+    whole = text[: end + 2] if end > begin.start() else text
+    return "\n" * text.count("\n", 0, begin.start()) + whole[begin.start() :]
 
 
 def nested(value: Any, place: Place = ()) -> Iterator[tuple[Any, Place]]:
