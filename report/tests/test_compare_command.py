@@ -25,27 +25,27 @@ def measured(factor: float = 1.0, sizes: tuple[int, ...] = (64, 4096), repeats: 
     return sample.result(points, **run)
 
 
-def test_words_of_a_run_that_is_worse(command: Command, write: Write) -> None:
-    done = command("compare", write(measured(), "base.json"), write(measured(1.1), "new.json"))
+def test_words_of_a_run_that_is_worse(quick: Command, write: Write) -> None:
+    done = quick("compare", write(measured(), "base.json"), write(measured(1.1), "new.json"))
     assert (done.returncode, done.stderr) == (0, "")
     assert "new.json against base.json: 4 worse, 0 better, 0 unclear, 0 the same" in done.stdout
     assert done.stdout.count("+10.0 %") >= 4  # p50 and p99 at 64 B and 4 KiB
 
 
-def test_run_compared_with_itself_is_the_same(command: Command, write: Write) -> None:
+def test_run_compared_with_itself_is_the_same(quick: Command, write: Write) -> None:
     path = write(measured(), "base.json")
-    done = command("compare", path, path)
+    done = quick("compare", path, path)
     assert done.returncode == 0 and "0 worse, 0 better, 0 unclear, 4 the same" in done.stdout
 
 
-def test_two_repeats_are_unclear(command: Command, write: Write) -> None:
-    done = command("compare", write(measured(repeats=2), "a.json"), write(measured(2.0, repeats=2), "b.json"))
+def test_two_repeats_are_unclear(quick: Command, write: Write) -> None:
+    done = quick("compare", write(measured(repeats=2), "a.json"), write(measured(2.0, repeats=2), "b.json"))
     assert "0 worse, 0 better, 4 unclear, 0 the same" in done.stdout and "+100 %" in done.stdout
 
 
-def test_each_of_many_runs_is_compared_with_the_base(command: Command, write: Write) -> None:
+def test_each_of_many_runs_is_compared_with_the_base(quick: Command, write: Write) -> None:
     paths = [write(measured(factor), f"n{number}.json") for number, factor in enumerate((1, 1.5, 0.5, 1, 1.2, 3))]
-    done = command("compare", *paths)
+    done = quick("compare", *paths)
     lines = [line for line in done.stdout.splitlines() if " against n0.json: " in line]
     words = [line.split(": ")[1] for line in lines]
     assert [w[:9] for w in words] == ["4 worse, ", "0 worse, ", "0 worse, ", "4 worse, ", "4 worse, "]
@@ -58,16 +58,16 @@ def test_each_of_many_runs_is_compared_with_the_base(command: Command, write: Wr
      (("ops_per_s < -8%",), 1), (("ops_per_s < -10%",), 0), (("mean < 0%",), 0), ((), 0)],
 )  # fmt: skip
 def test_fail_if_exits_with_1_exactly_then(
-    expressions: tuple[str, ...], code: int, command: Command, write: Write
+    expressions: tuple[str, ...], code: int, quick: Command, write: Write
 ) -> None:
     options = [part for text in expressions for part in ("--fail-if", text)]
-    done = command("compare", write(measured(), "base.json"), write(measured(1.1), "new.json"), *options)
+    done = quick("compare", write(measured(), "base.json"), write(measured(1.1), "new.json"), *options)
     assert (done.returncode, done.stderr) == (code, "")
     assert ("limit passed: " in done.stdout) is (code == 1)
 
 
-def test_fail_if_of_a_figure_that_nobody_has_is_no_pass(command: Command, write: Write) -> None:
-    done = command("compare", write(measured(), "a.json"), write(measured(), "b.json"), "--fail-if", "p99.99 > 5%")
+def test_fail_if_of_a_figure_that_nobody_has_is_no_pass(quick: Command, write: Write) -> None:
+    done = quick("compare", write(measured(), "a.json"), write(measured(), "b.json"), "--fail-if", "p99.99 > 5%")
     refused(done, "--fail-if 'p99.99 > 5%'", "no point has p99.99 on both sides")
 
 
@@ -78,22 +78,22 @@ def test_malformed_fail_if_is_wrong_usage(command: Command, write: Write) -> Non
     assert "'p99.9 > fast' is no condition, expected one such as 'p99.9 > 5%'" in done.stderr
 
 
-def test_runs_without_a_common_point_are_refused(command: Command, write: Write) -> None:
-    done = command("compare", write(measured(sizes=(64,)), "a.json"), write(measured(sizes=(128,)), "b.json"))
+def test_runs_without_a_common_point_are_refused(quick: Command, write: Write) -> None:
+    done = quick("compare", write(measured(sizes=(64,)), "a.json"), write(measured(sizes=(128,)), "b.json"))
     refused(done, "b.json has no point of a.json", "equal parameters")
 
 
-def test_points_of_one_side_only_are_named(command: Command, write: Write) -> None:
-    done = command("compare", write(measured(sizes=(64, 256)), "a.json"), write(measured(sizes=(64, 1024)), "b.json"))
+def test_points_of_one_side_only_are_named(quick: Command, write: Write) -> None:
+    done = quick("compare", write(measured(sizes=(64, 256)), "a.json"), write(measured(sizes=(64, 1024)), "b.json"))
     assert "only in the base: " in done.stdout and "256 B" in done.stdout
     assert "only in b.json: " in done.stdout and "1 KiB" in done.stdout
 
 
-def test_page_has_rule_words_charts_and_the_facts_that_differ(command: Command, write: Write, tmp_path: Path) -> None:
+def test_page_has_rule_words_charts_and_the_facts_that_differ(quick: Command, write: Write, tmp_path: Path) -> None:
     new = measured(1.1)
     new["environment"]["server"]["os"]["kernel"] = "6.12.0"
     page = tmp_path / "out.html"
-    done = command("compare", write(measured(), "base.json"), write(new, "new.json"), "-o", page)
+    done = quick("compare", write(measured(), "base.json"), write(new, "new.json"), "-o", page)
     assert (done.returncode, done.stderr) == (0, "")
     text = page.read_text(encoding="utf-8")
     assert "Worse or better: the whole interval lies beyond 2 % to that side." in text
@@ -102,25 +102,25 @@ def test_page_has_rule_words_charts_and_the_facts_that_differ(command: Command, 
     assert "base.json" in text and "new.json" in text
 
 
-def test_page_is_the_same_every_time(command: Command, write: Write, tmp_path: Path) -> None:
+def test_page_is_the_same_every_time(quick: Command, write: Write, tmp_path: Path) -> None:
     paths = write(measured(), "base.json"), write(measured(1.03), "new.json")
     pages = [tmp_path / "1.html", tmp_path / "2.html"]
     for page in pages:
-        assert command("compare", *paths, "-o", page).returncode == 0
+        assert quick("compare", *paths, "-o", page).returncode == 0
     assert pages[0].read_bytes() == pages[1].read_bytes()
 
 
-def test_devices_that_differ_are_an_alarm(command: Command, write: Write, tmp_path: Path) -> None:
+def test_devices_that_differ_are_an_alarm(quick: Command, write: Write, tmp_path: Path) -> None:
     page = tmp_path / "out.html"
     base, new = measured(), {**measured(), "device": {"name": "mlx5_0", "kind": "hardware", "transport": "roce",
                                                       "emulated_cpu": False}}  # fmt: skip
-    command("compare", write(base, "a.json"), write(new, "b.json"), "-o", page)
+    quick("compare", write(base, "a.json"), write(new, "b.json"), "-o", page)
     assert "The devices differ." in page.read_text(encoding="utf-8")
 
 
-def test_csv_has_every_change_with_its_interval(command: Command, write: Write, tmp_path: Path) -> None:
+def test_csv_has_every_change_with_its_interval(quick: Command, write: Write, tmp_path: Path) -> None:
     paths = write(measured(), "base.json"), write(measured(1.1), "new.json")
-    assert command("compare", *paths, "-o", tmp_path / "o.html", "--csv", tmp_path / "o.csv").returncode == 0
+    assert quick("compare", *paths, "-o", tmp_path / "o.html", "--csv", tmp_path / "o.csv").returncode == 0
     rows = list(csv.DictReader(io.StringIO((tmp_path / "o.csv").read_text(encoding="utf-8"))))
     assert [(r["place"], r["figure"], r["word"]) for r in rows] == [
         (size, figure, "worse") for size in ("64 B", "4 KiB") for figure in ("p50", "p99")
@@ -152,6 +152,6 @@ def test_same_file_names_are_told_apart_by_their_folders(command: Command, tmp_p
     assert "new/lat.json against old/lat.json: 4 worse" in done.stdout
 
 
-def test_directory_without_results_is_refused(command: Command, write: Write, tmp_path: Path) -> None:
+def test_directory_without_results_is_refused(quick: Command, write: Write, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    refused(command("compare", tmp_path / "empty", write(measured())), "empty", "without results")
+    refused(quick("compare", tmp_path / "empty", write(measured())), "empty", "without results")

@@ -35,5 +35,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _kind(path: Path) -> str:
     from rpma_report.sources import check
+    from rpma_report.sources.document import read
+    from rpma_report.studies import plan
 
+    if str(read(path).document.get("schema")).startswith(f"{plan.FORMAT}/"):
+        plan.load(path)
+        return plan.KIND
     return check(path)

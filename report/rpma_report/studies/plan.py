@@ -20,7 +20,8 @@ from rpma_report.sources.schema import check_schema
 from rpma_report.studies import command
 from rpma_report.text import shown
 
-KIND = "rpma-report-study/1"
+FORMAT = "rpma-report-study"
+KIND = f"{FORMAT}/1"
 _SCHEMA = "rpma-report-study.schema.json"
 REPEATS = 5  # of fio; rpma-bench has the same default
 MAX_JOBS = 20_000
