@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from conftest import SOURCE
 from rpma_report.comparison import bootstrap, rule
 
 # Five repeats of a latency, spread by 1 %, and the words for what may have become of them.
@@ -29,6 +30,11 @@ def scaled(factor: float, by: tuple[float, ...] = (99.6, 100.8, 100.1, 98.8, 101
 )  # fmt: skip
 def test_word(new: tuple[float, ...], higher_is_better: bool, word: str) -> None:
     assert rule.judge(BASE, new, higher_is_better).word == word
+
+
+def test_rule_stands_in_the_manual() -> None:
+    page = (SOURCE.parent / "doc/rpma-report.1").read_text(encoding="utf-8")
+    assert f".Bd -filled -offset indent {rule.RULE} .Ed" in " ".join(page.split())
 
 
 def test_noisy_run_compared_with_itself_is_the_same() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Write
+from conftest import SOURCE, Write
 from rpma_report.sources.document import BadResult
 from rpma_report.studies import command, plan
 
@@ -145,6 +145,13 @@ def test_what_is_no_plan_is_refused_with_its_place(
     text = str(caught.value)
     assert "plan.json: " in text and "\n" not in text and len(text) < 400
     assert all(part in text for part in parts), text
+
+
+def test_plan_of_the_manual_is_one(write: Write) -> None:
+    page = (SOURCE.parent / "doc/rpma-report.1").read_text(encoding="utf-8")
+    start = page.index('{\n  "schema": "rpma-report-study/1"')
+    found = plan.load(write(page[start : page.index("\n}\n", start) + 3].encode()))
+    assert len(found.jobs) == 6 + 2 * 3
 
 
 def test_truncated_plan_is_refused(write: Write) -> None:

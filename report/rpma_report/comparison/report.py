@@ -16,7 +16,11 @@ from rpma_report.model import Run
 from rpma_report.page import facts, report, summary
 from rpma_report.page.document import Block, Document, Heading, Note, Paragraph, Section
 
-_COLUMNS = ("place", "figure", "base", "new", "change", "word", "repeats")
+_COLUMNS = ("place", "figure", "word", "change", "base", "new", "repeats")
+_NO_REPEATS = (
+    "Where it says 0 repeats, none has operations enough for that percentile by itself: the change is that "
+    "of all repeats together, and no word can be said of it."
+)
 
 
 def document(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
@@ -46,8 +50,8 @@ def _sides(base: Measurement, comparisons: Sequence[Comparison]) -> str:
 
 def _devices(runs: Sequence[Run]) -> Iterator[Note]:
     """A change that the device makes is none of what was meant to be compared."""
-    said = facts.by_key(((f"{run.device_name or 'not recorded'} {hardware_mark(run)}".rstrip(), run) for run in runs
-                         if run.is_measured), runs)  # fmt: skip
+    named = ((f"{run.device_name or 'not recorded'} {hardware_mark(run)}".rstrip(), run) for run in runs)
+    said = facts.by_key(((device, run) for device, run in named if run.is_measured), runs)
     if len(said) > 1:
         lines = tuple(f"{device}: {which}." for device, which in said)
         yield Note("The devices differ.", lines, alarm=True)
@@ -76,8 +80,10 @@ def _gate(conditions: Sequence[Condition], found: Sequence[Failed]) -> Note:
 
 
 def _changes(base: Measurement, comparisons: Sequence[Comparison]) -> Section:
-    blocks = tuple(_table(base, comparison) for comparison in comparisons)
-    return Section("changes", "Changes", blocks)
+    blocks: list[Block] = [_table(base, comparison) for comparison in comparisons]
+    if any(0 in row.repeats for comparison in comparisons for row in comparison.rows):
+        blocks.append(Paragraph(_NO_REPEATS))
+    return Section("changes", "Changes", tuple(blocks))
 
 
 def _table(base: Measurement, comparison: Comparison) -> Table:
@@ -94,5 +100,5 @@ def _row(row: Row) -> tuple[Cell, ...]:
     of_base, of_new = row.repeats
     repeats = str(of_base) if of_base == of_new else f"{of_base}, {of_new}"
     change = Cell(words.signed(row.verdict.change), words.interval(row.verdict))
-    texts = (row.pair.where, row.measure.name, base, new)
-    return (*map(Cell, texts), change, Cell(row.verdict.word), Cell(repeats))
+    named = (Cell(row.pair.where), Cell(row.measure.name))
+    return (*named, Cell(row.verdict.word), change, Cell(base), Cell(new), Cell(repeats))
