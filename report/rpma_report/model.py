@@ -237,7 +237,7 @@ def name_apart(runs: Sequence[Run]) -> list[Run]:
     named, taken = [], Counter[str]()
     for run in runs:
         labelled = run.label is not None and labels[run.name] > 1
-        name = f"{run.name} ({run.file[:60]})" if labelled else run.name
+        name = f"{run.name} \u00b7 {run.file[:60]}" if labelled else run.name
         taken[name] += 1
         named.append(replace(run, name=name if taken[name] == 1 else f"{name} ({taken[name]})"))
     return named

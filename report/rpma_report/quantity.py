@@ -91,4 +91,4 @@ def percentile(p: float) -> str:
 
 def fraction(value: float | None) -> str:
     """0.125 is 12.5 %."""
-    return UNKNOWN if value is None else f"{short(value * 100)} %"
+    return UNKNOWN if value is None else f"{value * 100:.3g} %"

@@ -144,7 +144,7 @@ def test_runs_are_told_apart_by_label() -> None:
     documents = [sample.result([sample.bw_point(0, 64), sample.bw_point(1, 256)], label=label)
                  for label in ("old", "new", "new")]  # fmt: skip
     assert list(lines(bandwidth.figure(runs(*documents)))) == [
-        "write + apm flush, old", "write + apm flush, new (r1.json)", "write + apm flush, new (r2.json)"]  # fmt: skip
+        "write + apm flush, old", "write + apm flush, new · r1.json", "write + apm flush, new · r2.json"]  # fmt: skip
 
 
 def test_alternative_text_says_what_the_chart_shows() -> None:

@@ -103,7 +103,8 @@ def test_warnings_environment_and_command_are_shown(page: Page) -> None:
 
 def test_unknown_is_a_dash_not_zero(page: Page) -> None:
     text = page(sample.result(LAT))
-    assert '<th scope="row">os.lockdown</th><td>–</td><td>the same</td>' in text
+    assert "Not known of any: os.lockdown." in text
+    assert '<th scope="row"><span>cpu.sockets</span></th><td>1</td><td>the same</td>' in text
 
 
 def test_page_fetches_nothing(page: Page) -> None:

@@ -17,7 +17,7 @@ def test_connection_has_a_bar_for_each_step() -> None:
     point = made.stepped_point(0, "connect", steps, range(30_000, 31_000))
     figure = setup.connect(runs(sample.result([point])))
     assert figure is not None and figure.x_scale == "category"
-    assert figure.categories == ("prepare", "establish", "prepare + establish", "disconnect")
+    assert figure.categories == ("prepare", "establish", "connect", "disconnect")
     (line,) = figure.panels[0].lines
     assert [(m.x, m.value.value) for m in line.marks] == [(0, 10_499), (1, 20_499), (2, 30_499), (3, 30_499)]
     assert "prepare: connect: p50 10.5 µs" in figure.alt

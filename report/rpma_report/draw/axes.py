@@ -79,7 +79,7 @@ def _count_tick(figure: Figure, shape: Shape) -> Tick:
 def upright(figure: Figure, shape: Shape) -> bool:
     """The names of the places stand on end where they have no room side by side."""
     longest = max((len(name) for name in named(figure)), default=0)
-    return longest * shape.font * 0.62 * len(named(figure)) > shape.width - 110
+    return longest * shape.font * 0.6 * len(named(figure)) > shape.width - 110
 
 
 def named(figure: Figure) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ that svg turns into the page's CSS variables: one drawing serves light and dark.
 import io
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -147,7 +147,7 @@ class _Layout:
         lines = self.shape.tick_lines + (1.4 if self.figure.x_title else 0)
         names = scales.named(self.figure)
         if scales.upright(self.figure, self.shape):
-            lines += max(map(len, names)) * 0.58
+            lines += max(map(len, names)) * 0.5
         return font * (lines * 1.2 + 0.7)
 
     def legend(self) -> tuple[list[Line2D], int]:
@@ -228,16 +228,19 @@ class _Layout:
         axes.annotate(label, (1, self.figure.reference.y), xycoords=("axes fraction", "data"),
                       xytext=(0, -3), textcoords="offset points", ha="right", va="top")  # fmt: skip
 
-    def intervals(self, axes: Axes, marks: Any, colour: str) -> None:
+    def intervals(self, axes: Axes, marks: Sequence[Mark], colour: str) -> None:
         """A mark without an interval gets none: one of no width would claim certainty."""
-        for mark in marks:
-            value, low, high = mark.value.value, mark.value.low, mark.value.high
-            if low is not None and high is not None:
-                reach = [[max(value - low, 0)], [max(high - value, 0)]]
-                axes.errorbar([mark.x], [value], yerr=reach, fmt="none", ecolor=colour,
-                              elinewidth=1.3, capsize=4, capthick=1.3)  # fmt: skip
+        known = [
+            (m.x, m.value.value, max(m.value.value - m.value.low, 0), max(m.value.high - m.value.value, 0))
+            for m in marks
+            if m.value.low is not None and m.value.high is not None
+        ]
+        if known:
+            xs, ys, below, above = zip(*known, strict=True)
+            axes.errorbar(xs, ys, yerr=[below, above], fmt="none", ecolor=colour, elinewidth=1.3,
+                          capsize=4, capthick=1.3)  # fmt: skip
 
-    def repeats(self, axes: Axes, marks: Any, colour: str) -> None:
+    def repeats(self, axes: Axes, marks: Sequence[Mark], colour: str) -> None:
         """Every repeat as a small dot beside the marker: an interval hides what they differ by."""
         dots = [(m.x, y) for m in marks if len(m.repeats) > 1 for y in m.repeats]
         if dots:

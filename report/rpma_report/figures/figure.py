@@ -77,3 +77,14 @@ class Figure:
     notes: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()  # names of the places of a category scale
     reference: Reference | None = None
+
+    @property
+    def caption(self) -> str:
+        """How to read it, and what is to be said of it."""
+        marks = [m for panel in self.panels for line in panel.lines for m in line.marks]
+        parts = []
+        if any(m.value.low is not None for m in marks):
+            parts.append("Bars with caps: 95 % interval.")
+        if any(len(m.repeats) > 1 for m in marks):
+            parts.append("Small dots beside a marker: the single repeats.")
+        return " ".join([*parts, *self.notes])

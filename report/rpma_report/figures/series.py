@@ -204,7 +204,8 @@ def _traits(point: Point, axis: Axis | None) -> tuple[object, ...]:
 def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]:
     telling = _telling([point for _, point in firsts], axis)
     plain = [", ".join(_words(point, telling[what(point.params)])) for _, point in firsts]
-    taken, marks = Counter(plain), {hardware_mark(run) for run, _ in firsts}
+    taken = Counter(plain)
+    marks = {hardware_mark(run) for run, _ in firsts if run.program != "fio"}  # its lines say fio
     in_run = Counter((label, id(run)) for (run, _), label in zip(firsts, plain, strict=True))
     labels = []
     for (run, point), label in zip(firsts, plain, strict=True):

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
-from rpma_report.figures.latency import alt_of, caption, marked, single
+from rpma_report.figures.latency import alt_of, marked, single
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import AXES, SIZE, Series, SeriesSet, collect
 from rpma_report.model import Latency, Point, Run
 
 PERCENTILES = (0.5, 0.99)
 # what a latency of the point itself spans: of connect two steps, of register one
-CONNECTED = "prepare + establish"
+CONNECTED = "connect"
 REGISTERED = "register"
 
 
@@ -123,4 +123,5 @@ def _table(group: SeriesSet, names: Sequence[str], subject: str) -> tables.Table
         )[1:-1]
     ]
     columns += [tables.OPERATIONS, tables.REPEATS]
-    return tables.of_points(group, caption(group, subject), columns)
+    said = marks(group.runs, ())
+    return tables.of_points(group, f"{subject} ({said})" if said else subject, columns)

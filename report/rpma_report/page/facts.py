@@ -113,8 +113,15 @@ def environment_section(runs: Sequence[Run]) -> Section:
     if told.same:
         equal = ", equal in all runs" if len(measured) > 1 else ""
         columns = ["fact", "client", "server"]
-        rows = [[key, client, "the same" if server == client else server] for key, client, server in told.same]
+        rows = [
+            [key, client, "the same" if server == client else server]
+            for key, client, server in told.same
+            if (client, server) != (quantity.UNKNOWN, quantity.UNKNOWN)
+        ]
         blocks.append(tables.plain(f"Facts of the hosts{equal}", columns, rows, "text"))
+        unknown = [key for key, *values in told.same if set(values) == {quantity.UNKNOWN}]
+        if unknown:
+            blocks.append(Paragraph(f"Not known of any: {', '.join(unknown)}."))
     if told.differing:
         columns = ["fact", "host", "value", "runs"]
         blocks.append(tables.plain("Facts that differ between runs", columns, told.differing, "text"))

@@ -75,8 +75,8 @@ def _figure(figure: Figure, pictures: str | None) -> Iterator[str]:
         yield text(figure.alt)
     else:
         yield f"![{text(figure.alt)}](<{_path(pictures)}/{figure.id}.png>)"
-    for note in figure.notes:
-        yield from ("", text(note))
+    if figure.caption:
+        yield from ("", text(figure.caption))
     yield ""
     yield from _table(figure.table)
 

@@ -151,8 +151,8 @@ def _block(block: Block) -> Iterator[Item]:
         case Figure():
             yield block
             yield from _wrapped(block.title, HEADING)
-            for note in (block.alt, *block.notes):
-                yield from _wrapped(note, SMALL)
+            for text in filter(None, (block.alt, block.caption)):
+                yield from _wrapped(text, SMALL)
             yield from _table(block.table)
 
 

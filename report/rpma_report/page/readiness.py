@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.model import Readiness, Run
-from rpma_report.page.document import Block, Facts, Heading, Section
+from rpma_report.page.document import Block, Facts, Heading, Paragraph, Section
 
-_ORDER = ("FAIL", "WARN", "UNKNOWN", "ASSUMED", "PASS", "INFO", "SKIP")
+_ORDER = ("FAIL", "WARN", "UNKNOWN", "ASSUMED", "PASS", "INFO")
 
 
 def section(runs: Sequence[Run]) -> Section | None:
@@ -21,6 +21,9 @@ def section(runs: Sequence[Run]) -> Section | None:
     for readiness, names in told.items():
         shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
         blocks += [Heading(shown), _facts(readiness), _table(readiness, shown)]
+        skipped = ", ".join(c.id for c in readiness.checks if c.status == "SKIP")
+        if skipped:
+            blocks.append(Paragraph(f"Skipped, since the question does not arise: {skipped}."))
     if not blocks:
         return None
     return Section("readiness", "Readiness of the target", tuple(blocks), "Readiness")
@@ -41,7 +44,8 @@ def _facts(readiness: Readiness) -> Facts:
 
 
 def _table(readiness: Readiness, which: str) -> tables.Table:
-    checks = sorted(readiness.checks, key=lambda c: _ORDER.index(c.status))
+    asked = [c for c in readiness.checks if c.status in _ORDER]
+    checks = sorted(asked, key=lambda c: _ORDER.index(c.status))
     rows = [
         [c.id, c.status, *(text or quantity.UNKNOWN for text in (c.title, c.value, c.meaning, c.fix))]
         for c in checks

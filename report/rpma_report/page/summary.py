@@ -37,8 +37,9 @@ def subject(runs: Sequence[Run]) -> str:
 def lead(runs: Sequence[Run]) -> tuple[str, ...]:
     subjects = _subjects(runs)
     first = f"Measured: {'; '.join(subjects)}." if subjects else "Nothing was measured."
-    keyed = (((device(run), (run.started or "")[:10]), run) for run in runs)
-    devices = facts.by_key(keyed, runs)
+    measured = [run for run in runs if run.is_measured]
+    keyed = (((device(run), (run.started or "")[:10]), run) for run in measured)
+    devices = facts.by_key(keyed, measured)
     lines = []
     for (name, day), which in devices:
         text = f"Device: {', '.join(filter(None, (name, day)))}"
