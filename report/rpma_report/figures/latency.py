@@ -45,12 +45,14 @@ def x_scale(axis: Axis) -> XScale:
 
 
 def percentile_mark(
-    axis: Axis, p: float, of: Callable[[Point], Latency | None] = lambda point: point.latency
+    place: Callable[[Point], float | None],
+    p: float,
+    of: Callable[[Point], Latency | None] = lambda point: point.latency,
 ) -> Callable[[Point], Mark | None]:
     """Of points that have that percentile and a place on the axis."""
 
     def mark(point: Point) -> Mark | None:
-        latency, x = of(point), axis.place(point)
+        latency, x = of(point), place(point)
         if latency is None or x is None or p not in latency.percentiles:
             return None
         return Mark(x, latency.percentiles[p], latency.by_repeat[p])
@@ -67,7 +69,7 @@ def _panels(group: SeriesSet, axis: Axis, look: Mapping[str, int]) -> tuple[Pane
     if len(group.series) == 1:
         only = group.series[0]
         lines = (
-            Line(quantity.percentile(p), number, marked(only, percentile_mark(axis, p)))
+            Line(quantity.percentile(p), number, marked(only, percentile_mark(axis.place, p)))
             for number, p in enumerate(SWEEP_PERCENTILES)
         )
         found = tuple(line for line in lines if line.marks)
@@ -75,7 +77,7 @@ def _panels(group: SeriesSet, axis: Axis, look: Mapping[str, int]) -> tuple[Pane
     panels = []
     for p in PANEL_PERCENTILES:
         lines_of_p = tuple(
-            Line(s.label, look[s.label], marked(s, percentile_mark(axis, p)))
+            Line(s.label, look[s.label], marked(s, percentile_mark(axis.place, p)))
             for s in group.series[:MAX_LINES]
         )
         if any(line.marks for line in lines_of_p):

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import tables
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
-from rpma_report.figures.latency import alt_of, caption, line_notes, marked
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
+from rpma_report.figures.latency import alt_of, caption, line_notes, marked, percentile_mark
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import LOAD, Series, SeriesSet, collect
+from rpma_report.figures.series import LOAD, SeriesSet, collect
 from rpma_report.model import Point, Run
 
 PERCENTILES = (0.5, 0.99, 0.999)
@@ -25,7 +25,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     group = SeriesSet(LOAD, swept, every.runs)
     panels = []
     for p in PERCENTILES:
-        lines = tuple(Line(s.label, n, _marks(s, p)) for n, s in enumerate(group.series[:MAX_LINES]))
+        lines = tuple(Line(s.label, n, marked(s, percentile_mark(measured, p))) for n, s in enumerate(group.series[:MAX_LINES]))
         if any(line.marks for line in lines):
             panels.append(Panel(quantity.percentile(p), lines))
     if not panels:
@@ -57,13 +57,3 @@ def measured(point: Point) -> float | None:
     if point.cpu.server_load is None and LOAD.place(point) == 0:
         return 0.0
     return point.cpu.server_load
-
-
-def _marks(series: Series, p: float) -> tuple[Mark, ...]:
-    def mark(point: Point) -> Mark | None:
-        x, latency = measured(point), point.latency
-        if x is None or latency is None or p not in latency.percentiles:
-            return None
-        return Mark(x, latency.percentiles[p], latency.by_repeat[p])
-
-    return marked(series, mark)

@@ -49,7 +49,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
 
 def _lines(series: Series, number: int, axis: Axis, p: float) -> list[Line]:
     return [
-        Line(f"{series.label}, {name}", 2 * number + half, marked(series, percentile_mark(axis, p, of)))
+        Line(f"{series.label}, {name}", 2 * number + half, marked(series, percentile_mark(axis.place, p, of)))
         for half, (name, of) in enumerate(_HALVES)
     ]
 

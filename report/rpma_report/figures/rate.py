@@ -62,8 +62,8 @@ def _on_axis(group: SeriesSet) -> SeriesSet:
 
 
 def _lines(series: Series, number: int, p: float) -> list[Line]:
-    response = marked(series, percentile_mark(RATE, p, _response))
-    service = marked(series, percentile_mark(RATE, p))
+    response = marked(series, percentile_mark(RATE.place, p, _response))
+    service = marked(series, percentile_mark(RATE.place, p))
     return [
         Line(f"{series.label}, response", 2 * number, response),
         Line(f"{series.label}, service", 2 * number + 1, service),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
-from rpma_report.figures.latency import alt_of, marked, single
+from rpma_report.figures.latency import alt_of, marked, percentile_mark, single
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import AXES, SIZE, Series, SeriesSet, collect
 from rpma_report.model import Latency, Point, Run
@@ -100,13 +100,7 @@ def _register_panel(group: SeriesSet, names: Sequence[str], q: float) -> Panel:
 
 
 def _at_sizes(series: Series, name: str, q: float) -> tuple[Mark, ...]:
-    def mark(point: Point) -> Mark | None:
-        latency, x = step(name, point), SIZE.place(point)
-        if latency is None or x is None or q not in latency.percentiles:
-            return None
-        return Mark(x, latency.percentiles[q], latency.by_repeat[q])
-
-    return marked(series, mark)
+    return marked(series, percentile_mark(SIZE.place, q, lambda point: step(name, point)))
 
 
 def _alt(group: SeriesSet, name: str) -> str:
