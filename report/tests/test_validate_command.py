@@ -2,6 +2,8 @@
 """rpma-report validate: what each file is, or one line with its place."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 
 import sample
 import sample_tools
-from conftest import Command, Write
+from conftest import SOURCE, START, Command, Write
 
 PLAN = {"schema": "rpma-report-study/1", "name": "s", "series": [{"name": "a", "tool": "fio"}]}
 SOUND = [
@@ -85,6 +87,23 @@ def test_every_file_is_looked_at(quick: Command, write: Write) -> None:
     paths = [write(b"{", "a.json"), write(sample.result([]), "b.json"), write({}, "c.json")]
     done = quick("validate", *paths)
     assert done.returncode == 2 and done.stderr.count("\n") == 2 and done.stdout == f"{paths[1]}: rpma-bench/1, sound\n"
+
+
+def test_full_disk_under_standard_output_is_a_failure(write: Write) -> None:
+    """In a process of its own: what is left in the buffer must not fail again at exit."""
+    line = [*START, "validate", str(write(sample.result([])))]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, timeout=60)
+    assert (done.returncode, done.stderr) == (
+        2, "rpma-report: standard output cannot be written to: No space left on device\n"
+    )  # fmt: skip
+
+
+def test_terminal_without_unicode_gets_question_marks(command: Command, write: Write) -> None:
+    path = write(sample.result([]), "\u2028\u03bc.json")
+    done = command("validate", path, env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+    assert done.returncode == 0 and done.stdout.endswith("??.json: rpma-bench/1, sound\n")
 
 
 def test_what_create_refuses_validate_refuses_alike(quick: Command, write: Write, tmp_path: Path) -> None:

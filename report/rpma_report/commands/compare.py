@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 
 from rpma_report.commands import Commands
 from rpma_report.page import outputs
+from rpma_report.terminal import say
 
 if TYPE_CHECKING:
     from rpma_report.comparison.changes import Comparison, Failed
     from rpma_report.comparison.gate import Condition
     from rpma_report.measurement import Measurement
+    from rpma_report.model import Run
 
 EXIT_FAIL_IF = 1
 _MAX_LINES = 400
@@ -43,16 +45,18 @@ def run(options: argparse.Namespace) -> int:
     _check_outputs(options)
     from rpma_report.comparison import changes, words
     from rpma_report.measurement import read
+    from rpma_report.model import name_apart
 
     base, *others = _named_apart([options.base, *options.new], [read(p) for p in (options.base, *options.new)])
     asked = [condition.measure for condition in conditions]
     comparisons = [changes.compare(base, new, asked) for new in others]
     found = changes.failed(conditions, comparisons)
+    runs = name_apart([*base.runs, *(run for other in others for run in other.runs)])
     if options.output:
-        _write(options, base, comparisons, conditions, found)
-    _print(base, comparisons, every=not options.output)
+        _write(options, base, comparisons, conditions, found, runs)
+    _tell(base, comparisons, runs, every=not options.output)
     for failed in found:
-        print(f"limit passed: {words.failure(failed)}")
+        say(f"limit passed: {words.failure(failed)}")
     return EXIT_FAIL_IF if found else 0
 
 
@@ -91,25 +95,26 @@ def _named_apart(paths: Sequence[Path], read: "Sequence[Measurement]") -> "list[
 
 
 def _write(options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
-           conditions: "Sequence[Condition]", found: "Sequence[Failed]") -> None:  # fmt: skip
+           conditions: "Sequence[Condition]", found: "Sequence[Failed]", runs: "Sequence[Run]") -> None:  # fmt: skip
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from rpma_report.comparison import report, words
-    from rpma_report.model import name_apart
 
-    runs = name_apart([*base.runs, *(run for c in comparisons for run in c.new.runs)])
     document = report.document(base, comparisons, conditions, found, runs)
     outputs.write(document, outputs.Wanted.of(options), lambda: words.table(comparisons))
 
 
-def _print(base: "Measurement", comparisons: "Sequence[Comparison]", every: bool) -> None:
-    from rpma_report.comparison import words
+def _tell(base: "Measurement", comparisons: "Sequence[Comparison]", runs: "Sequence[Run]", every: bool) -> None:
+    from rpma_report.comparison import report, words
 
+    for note in report.alarms(runs):
+        say(" ".join((note.heading, *note.lines)))
     for comparison in comparisons:
-        print(f"{comparison.new.name} against {base.name}: {words.tally(comparison)}")
+        say(f"{comparison.new.name} against {base.name}: {words.tally(comparison)}")
         lines = list(words.lines(comparison)) if every else []
-        for line in lines[:_MAX_LINES]:
-            print(line)
+        for line in (*lines[:_MAX_LINES], *words.skipped(comparison)):
+            say(line)
         if len(lines) > _MAX_LINES:
-            print(f"  and {len(lines) - _MAX_LINES} lines more: -o writes a page with all of them")
-        for text in words.skipped(comparison):
-            print(f"  {text}")
+            say(f"  and {len(lines) - _MAX_LINES} lines more: -o writes a page with all of them")
+    if every and (differing := list(words.differing(runs))):
+        for line in ("Facts of the hosts that differ:", *differing):
+            say(line)

@@ -11,8 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rpma_report.atomic_file import NotWritten
 from rpma_report.commands import Commands
 from rpma_report.failure import Failure
+from rpma_report.terminal import say
 from rpma_report.text import shown
 
 if TYPE_CHECKING:
@@ -50,6 +52,12 @@ def run(options: argparse.Namespace) -> int:
             directory.save()
         outcome = study.Study(found, directory, progress.Progress(len(found.jobs))).carry_out()
         return _end(options, found, directory, outcome)
+    except (KeyboardInterrupt, SystemExit):
+        done = len(found.jobs) - len(directory.left())
+        sys.stderr.write(f"{done} of {len(found.jobs)} measurements are done; the same command goes on\n")
+        raise
+    except OSError as error:
+        raise NotWritten(f"{shown(error.filename or directory.path)}: {error.strerror}") from error
     finally:
         directory.close()
 
@@ -71,7 +79,7 @@ def _end(options: argparse.Namespace, plan: "Plan", directory: "Directory", outc
                       f"see {shown(directory.log(job))}; the same command tries them again")  # fmt: skip
     if waits:
         return EXIT_WAITS
-    print(f"{of} measurements are done: {_report(plan, directory)}")
+    say(f"{of} measurements are done: {_report(plan, directory)}")
     return 0
 
 

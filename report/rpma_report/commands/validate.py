@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rpma_report.commands import Commands
 from rpma_report.failure import Failure
+from rpma_report.terminal import say
 from rpma_report.text import shown
 
 EXIT_BAD = 2
@@ -26,10 +27,12 @@ def run(options: argparse.Namespace) -> int:
     bad = 0
     for path in options.files:
         try:
-            print(f"{shown(path)}: {_kind(path)}, sound", flush=True)
+            kind = _kind(path)
         except Failure as failure:
             bad += 1
             sys.stderr.write(f"rpma-report: {failure}\n")
+        else:
+            say(f"{shown(path)}: {kind}, sound")
     return EXIT_BAD if bad else 0
 
 

@@ -30,7 +30,7 @@ def document(base: Measurement, comparisons: Sequence[Comparison], conditions: S
     return Document(
         title="Comparison of remote persistent memory benchmarks",
         lead=(against, *summary.lead(runs)[1:]),
-        alarms=(*_devices(runs), *summary.alarms(runs)),
+        alarms=alarms(runs),
         sections=(
             _summary(base, comparisons, conditions, found),
             _changes(base, comparisons),
@@ -46,6 +46,10 @@ def document(base: Measurement, comparisons: Sequence[Comparison], conditions: S
 
 def _sides(base: Measurement, comparisons: Sequence[Comparison]) -> str:
     return f"Base: {base.name}. Compared with it: {', '.join(c.new.name for c in comparisons)}."
+
+
+def alarms(runs: Sequence[Run]) -> tuple[Note, ...]:
+    return (*_devices(runs), *summary.alarms(runs))
 
 
 def _devices(runs: Sequence[Run]) -> Iterator[Note]:
@@ -65,7 +69,7 @@ def _summary(base: Measurement, comparisons: Sequence[Comparison], conditions: S
     blocks: list[Block] = [tables.plain(f"Changes against {base.name}, by word", columns, rows)]
     if conditions:
         blocks.append(_gate(conditions, found))
-    blocks += [Paragraph(text) for c in comparisons for text in words.skipped(c)]
+    blocks += [Paragraph(text.strip()) for c in comparisons for text in words.skipped(c)]
     blocks += [Heading("The rule"), Paragraph(rule.RULE)]
     return Section("summary", "Summary", tuple(blocks))
 

@@ -5,10 +5,13 @@ import csv
 import io
 import math
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from rpma_report import quantity
 from rpma_report.comparison import rule
 from rpma_report.comparison.changes import Comparison, Failed, Row
+from rpma_report.model import Run
+from rpma_report.page import facts
 from rpma_report.text import shown
 
 _COLUMNS = ("new", "series", "place", "figure", "base", "value", "base_repeats", "repeats", "change_fraction",
@@ -85,11 +88,20 @@ def _inert(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
+def differing(runs: Sequence[Run], limit: int = 40) -> Iterator[str]:
+    """Facts of the environments that are not the same in all runs."""
+    found = facts.environment(runs).differing
+    for (fact, host), values in groupby(found[:limit], lambda row: row[:2]):
+        yield f"  {host} {fact}: {', '.join(f'{shown(value, 60)} ({which})' for _, _, value, which in values)}"
+    if len(found) > limit:
+        yield f"  and {len(found) - limit} more: the page has them"
+
+
 def skipped(comparison: Comparison) -> tuple[str, ...]:
     """Of the points that only one side has."""
     only = ((comparison.matched.only_base, "only in the base"),
             (comparison.matched.only_new, f"only in {comparison.new.name}"))  # fmt: skip
-    return tuple(f"{where}: {_some(names)}" for names, where in only if names)
+    return tuple(f"  {where}: {_some(names)}" for names, where in only if names)
 
 
 def _some(names: Sequence[str], limit: int = 20) -> str:

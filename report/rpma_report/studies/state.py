@@ -10,6 +10,7 @@ long measurements took. Nothing of programs, hosts or the environment is in it.
 import fcntl
 import json
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +22,8 @@ from rpma_report.text import shown
 
 KIND = "rpma-report-study-state/1"
 _FILE, _LOCK = "study.json", "lock"
+_LEFT_BEHIND_S = 60.0  # a program that was told to end has so long
+_POLL_S = 0.2
 
 
 @dataclass
@@ -93,16 +96,21 @@ class Directory:
         self.lock.close()
 
     def _locked(self) -> IO[bytes]:
-        """Its measurements hold it as well: one that outlived a killed study keeps others out."""
+        """Its measurements hold it as well: the last of a killed study keeps others out until it has ended."""
         try:
-            lock = (self.path / _LOCK).open("ab")
+            lock = (self.path / _LOCK).open("a+b")
         except OSError as error:
             raise NotWritten(f"{shown(self.path)}: cannot be written to: {error.strerror}") from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            lock.close()
-            raise Failure(f"{shown(self.path)}: another study, or a measurement that one left, is at work in it") from error
+        end = time.monotonic() + _LEFT_BEHIND_S
+        while not _taken(lock):
+            if _holder_lives(lock) or time.monotonic() > end:
+                lock.close()
+                text = "another study, or a measurement that one left behind, is at work in it"
+                raise Failure(f"{shown(self.path)}: {text}")
+            time.sleep(_POLL_S)
+        lock.truncate(0)
+        lock.write(str(os.getpid()).encode())
+        lock.flush()
         return lock
 
     def _state(self) -> State:
@@ -113,6 +121,27 @@ class Directory:
         if told["plan_sha256"] != self._plan.digest:
             raise Failure(f"{shown(self.path)}: is the directory of another plan; give another one with --dir")
         return State(told["plan_sha256"], told["setting"], told["seconds"])
+
+
+def _taken(lock: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder_lives(lock: IO[bytes]) -> bool:
+    """The study, that is; what it measured may outlive it for a moment."""
+    lock.seek(0)
+    text = lock.read(20)
+    try:
+        os.kill(int(text), 0)
+    except (ValueError, ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -63,8 +63,6 @@ def killed_after(plan: Path, measured: int) -> None:
                 process.kill()
                 break
         assert process.wait(LIMIT_S) == -9
-    with (plan.parent / "plan.study" / "lock").open() as lock:  # held until the measurement has ended
-        subprocess.run(["flock", "0"], stdin=lock, check=True, timeout=LIMIT_S)
 
 
 def results(plan: Path) -> dict[Path, int]:
