@@ -184,20 +184,20 @@ class Run:
 
     program: str  # rpma-bench, fio, rpma-ping, rpma-ddio-check
     name: str  # unique among the runs of a page
-    label: str | None
     file: str
     sha256: str
-    run_id: str | None
-    started: str | None
-    ended: str | None
-    status: str  # complete, interrupted, failed
-    failure: str | None
-    commands: tuple[str, ...]  # what reproduces it: command lines, or a job file
     tool: dict[str, Any]
-    device_name: str | None
-    device_kind: str | None  # None: there was none, or the file does not say
-    device_transport: str | None
-    emulated_cpu: bool | None
+    commands: tuple[str, ...]  # what reproduces it: command lines, or a job file
+    label: str | None = None
+    run_id: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    status: str = "complete"  # or interrupted, failed
+    failure: str | None = None
+    device_name: str | None = None
+    device_kind: str | None = None  # None: there was none, or the file does not say
+    device_transport: str | None = None
+    emulated_cpu: bool | None = None
     points: tuple[Point, ...] = ()
     warnings: tuple[Remark, ...] = ()
     environment: dict[str, Any] = field(default_factory=lambda: {"client": None, "server": None})

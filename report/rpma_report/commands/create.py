@@ -14,8 +14,8 @@ def add_to(commands: Commands) -> None:
         "create", help="one self-contained HTML page from results",
         description="Writes one self-contained HTML page with charts and tables.",
     )  # fmt: skip
-    parser.add_argument("results", metavar="RESULT", nargs="+", type=Path,
-                        help="JSON of rpma-bench, rpma-ping, rpma-ddio-check, or fio's json or json+")  # fmt: skip
+    kinds = "JSON of rpma-bench, rpma-ping, rpma-ddio-check, or fio's json or json+"
+    parser.add_argument("results", metavar="RESULT", nargs="+", type=Path, help=kinds)
     outputs.add_options(parser)
     parser.set_defaults(run=run, parser=parser)
 

@@ -199,10 +199,11 @@ class _Layout:
         if line.path:
             drawstyle = "steps-pre" if line.steps else "default"
             dashes = style.get("linestyle", "-")
-            axes.plot(*zip(*line.path, strict=True), color=style["color"], drawstyle=drawstyle, linestyle=dashes)
+            xs, ys = zip(*line.path, strict=True)
+            axes.plot(xs, ys, color=style["color"], drawstyle=drawstyle, linestyle=dashes)
         if line.marks:
-            xs, ys = [m.x for m in line.marks], [m.value.value for m in line.marks]
-            axes.plot(xs, ys, **style, linestyle="none" if line.path else "-")
+            places = ([m.x for m in line.marks], [m.value.value for m in line.marks])
+            axes.plot(*places, **style, linestyle="none" if line.path else "-")
         self.intervals(axes, line.marks, style["color"])
         self.repeats(axes, line.marks, style["color"])
 
@@ -231,12 +232,14 @@ class _Layout:
     def intervals(self, axes: Axes, marks: Sequence[Mark], colour: str) -> None:
         """A mark without an interval gets none: one of no width would claim certainty."""
         known = [
-            (m.x, m.value.value, max(m.value.value - m.value.low, 0), max(m.value.high - m.value.value, 0))
+            (m.x, m.value.value, m.value.low, m.value.high)
             for m in marks
             if m.value.low is not None and m.value.high is not None
         ]
         if known:
-            xs, ys, below, above = zip(*known, strict=True)
+            xs, ys, lows, highs = zip(*known, strict=True)
+            below = [max(y - low, 0) for y, low in zip(ys, lows, strict=True)]
+            above = [max(high - y, 0) for y, high in zip(ys, highs, strict=True)]
             axes.errorbar(xs, ys, yerr=[below, above], fmt="none", ecolor=colour, elinewidth=1.3,
                           capsize=4, capthick=1.3)  # fmt: skip
 

@@ -226,7 +226,8 @@ def _distribution_alt(spreads: Sequence[Spread]) -> str:
     for spread in spreads:
         low, half, high = (quantile(_histogram(spread), p) for p in (0.05, 0.5, 0.95))
         times = " to ".join(quantity.time_ns(v) for v in (low, high))
-        sentences.append(f"{spread.label}: nine of ten between {times}, half within {quantity.time_ns(half)}.")
+        within = f"half within {quantity.time_ns(half)}"
+        sentences.append(f"{spread.label}: nine of ten between {times}, {within}.")
     return " ".join(["Cumulative distribution and histogram of latency.", *sentences])
 
 

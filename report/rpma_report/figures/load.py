@@ -18,14 +18,20 @@ PERCENTILES = (0.5, 0.99, 0.999)
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:
-    every = collect(runs, lambda p: p.latency and p.test != "fio" and LOAD.place(p) is not None, (LOAD,))
+    def wanted(point: Point) -> bool:
+        return bool(point.latency) and point.test != "fio" and LOAD.place(point) is not None
+
+    every = collect(runs, wanted, (LOAD,))
     swept = tuple(s for s in every.series if len({LOAD.place(p) for p in s.points}) > 1)
     if not swept:
         return None
     group = SeriesSet(LOAD, swept, every.runs)
     panels = []
     for p in PERCENTILES:
-        lines = tuple(Line(s.label, n, marked(s, percentile_mark(measured, p))) for n, s in enumerate(group.series[:MAX_LINES]))
+        lines = tuple(
+            Line(s.label, n, marked(s, percentile_mark(measured, p)))
+            for n, s in enumerate(group.series[:MAX_LINES])
+        )
         if any(line.marks for line in lines):
             panels.append(Panel(quantity.percentile(p), lines))
     if not panels:

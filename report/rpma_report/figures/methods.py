@@ -90,7 +90,8 @@ def _alt(here: Sequence[tuple[str, Point]]) -> str:
     sentences = []
     for label, point in here:
         stated = point.latency.percentiles if point.latency else {}
-        parts = [f"{quantity.percentile(q)} {quantity.time_ns(stated[q].value)}" for q in PERCENTILES if q in stated]
+        known = [q for q in PERCENTILES if q in stated]
+        parts = [f"{quantity.percentile(q)} {quantity.time_ns(stated[q].value)}" for q in known]
         sentences.append(f"{label}: {', '.join(parts) or 'too few samples'}.")
     return " ".join(["Bar chart of latency by way to persist.", *sentences])
 

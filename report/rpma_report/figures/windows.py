@@ -54,7 +54,8 @@ def figure(runs: Sequence[Run]) -> Figure | None:
 def _line(label: str, style: int, path: tuple[tuple[float, float], ...]) -> Line:
     """A marker where each repeat begins."""
     before = [(0.0, NAN), *path]
-    begins = [at for was, at in zip(before, path, strict=False) if math.isnan(was[1]) and not math.isnan(at[1])]
+    pairs = zip(before, path, strict=False)
+    begins = [at for was, at in pairs if math.isnan(was[1]) and not math.isnan(at[1])]
     return Line(label, style, tuple(Mark(x, Estimate(y)) for x, y in begins), path, False)
 
 
@@ -66,7 +67,7 @@ def _path(point: Point, key: str) -> tuple[tuple[float, float], ...]:
     """(s, value), a NaN between repeats; where they are too many, the worst of each few."""
     path: list[tuple[float, float]] = []
     begin = 0.0
-    few = math.ceil(sum(len(w.ends_ns) for w in point.windows) / _VERTICES)
+    few = math.ceil(_spans(point) / _VERTICES)
     for windows in point.windows:
         values: Reals = getattr(windows, key)
         if path:
@@ -99,18 +100,23 @@ def _alt(shown: Sequence[tuple[str, Point]]) -> str:
 
 def _table(group: SeriesSet) -> tables.Table:
     def of_rate(pick: str) -> tables.Column:
-        return tables.Column(f"{pick} rate", lambda p: _rate_cell(_PICKS[pick](list(_values(p, "ops_per_s")))))
+        worth = _PICKS[pick]
+        return tables.Column(f"{pick} rate", lambda p: _rate_cell(worth(list(_values(p, "ops_per_s")))))
 
     def of_tail(pick: str) -> tables.Column:
         return tables.Column(f"{pick} p99", lambda p: _time_cell(pick, list(_values(p, "p99_ns"))))
 
     columns = [
-        tables.Column("spans", lambda p: tables.Cell(quantity.count(sum(len(w.ends_ns) for w in p.windows)))),
+        tables.Column("spans", lambda p: tables.Cell(quantity.count(_spans(p)))),
         *map(of_rate, _PICKS),
         *map(of_tail, _PICKS),
         tables.REPEATS,
     ]
     return tables.of_points(group, caption(group, "Spans of the repeats"), columns)
+
+
+def _spans(point: Point) -> int:
+    return sum(len(w.ends_ns) for w in point.windows)
 
 
 def _rate_cell(per_s: float) -> tables.Cell:

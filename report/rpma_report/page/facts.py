@@ -75,7 +75,8 @@ def _warnings_of(run: Run) -> Iterator[tuple[str, str, str, str]]:
         if point.steady is False and "NOT_STEADY" not in codes:
             yield "NOT_STEADY", "warn", point.id, "the warm-up ended before the rate was steady"
         if point.unbegun_ops:
-            text = f"{quantity.count(point.unbegun_ops)} planned operations were never begun: no latency has them"
+            many = quantity.count(point.unbegun_ops)
+            text = f"{many} planned operations were never begun: no latency has them"
             yield "UNBEGUN_OPS", "warn", point.id, text
         if point.errors:
             text = f"{quantity.count(point.errors)} operations failed"

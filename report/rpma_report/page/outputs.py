@@ -46,7 +46,8 @@ def add_options(parser: argparse.ArgumentParser, required: bool = True) -> None:
 
 def check_options(options: argparse.Namespace, results: Sequence[Path]) -> None:
     """No output takes the place of a result or of another output."""
-    taken = {os.path.realpath(path): f"{path} is a result, an output cannot take its place" for path in results}
+    result = "{} is a result, an output cannot take its place"
+    taken = {os.path.realpath(path): result.format(path) for path in results}
     for path in Wanted.of(options).files():
         real = os.path.realpath(path)
         if real in taken:

@@ -42,7 +42,8 @@ def _safe(value: Any) -> Any:
 
 
 def _columns() -> Iterator[str]:
-    yield from ("run", "file", "program", "device_kind", "point", *_PARAMS, "target_kind", "repeat", "repeats")
+    yield from ("run", "file", "program", "device_kind", "point")
+    yield from (*_PARAMS, "target_kind", "repeat", "repeats")
     for name in ("ops_per_s", "bytes_per_s"):
         yield from (name, f"{name}_ci95_low", f"{name}_ci95_high")
     for name in _LATENCIES:

@@ -56,7 +56,12 @@ _CHARTS: tuple[tuple[str, str, tuple[_One, ...]], ...] = (
     ("ping", "Ping", (ping.spread, ping.steps)),
 )
 # Sections that say what a latency spans, with the tests it is of.
-_LATENCIES = {"latency": ("lat", "fio"), "rate": ("rate",), "mix": ("mix",), "setup": ("connect", "register")}
+_LATENCIES = {
+    "latency": ("lat", "fio"),
+    "rate": ("rate",),
+    "mix": ("mix",),
+    "setup": ("connect", "register"),
+}
 
 
 def document(runs: Sequence[Run]) -> Document:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What comes first: what was measured, on which device, is it persistent, the three figures that matter."""
+"""What comes first: what was measured, on which device, the verdict, the figures that matter."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,8 @@ FIGURES = 3
 _KINDS = {"hardware": "hardware", "rxe": "kernel soft-RoCE", "siw": "kernel soft-iWARP",
           "soft": "software device"}  # fmt: skip
 _TESTS = {"lat": "latency", "bw": "bandwidth", "rate": "response under load", "mix": "mix",
-          "connect": "connections", "register": "registration of memory", "fio": "latency and bandwidth"}  # fmt: skip
+          "fio": "latency and bandwidth"}  # fmt: skip
+_WHOLE = {"connect": "connections", "register": "registration of memory"}  # have no operation
 # The order in which a reader wants to know of them: the strongest promise first.
 _PERSIST = ("native", "apm", "gpspm-rt", "gpspm", "append", "none")
 _SAID = {
@@ -53,7 +54,7 @@ def _subjects(runs: Sequence[Run]) -> list[str]:
     for point in sorted((p for run in runs for p in run.points), key=order):
         done.setdefault(point.test, {})[what(point.params)] = None
     said = [
-        _TESTS.get(test, test) if test in ("connect", "register") else f"{_TESTS.get(test, test)} of {', '.join(ops)}"
+        _WHOLE.get(test) or f"{_TESTS.get(test, test)} of {', '.join(ops)}"
         for test, ops in done.items()
         if ops
     ]
@@ -94,10 +95,12 @@ def _unfinished(runs: Sequence[Run]) -> Iterator[Note]:
     for run in runs:
         if run.status != "complete":
             ended = "was interrupted" if run.status == "interrupted" else "failed"
-            yield Note(f"{run.name}: the run {ended}.", (run.failure or "Points may be missing.",), alarm=True)
+            why = run.failure or "Points may be missing."
+            yield Note(f"{run.name}: the run {ended}.", (why,), alarm=True)
         for point in run.points:
             if point.mismatches:
-                text = f"{quantity.count(point.mismatches)} bytes at the target are not what was written ({point.id})."
+                many = quantity.count(point.mismatches)
+                text = f"{many} bytes at the target are not what was written ({point.id})."
                 yield Note(f"{run.name}: wrong data.", (text,), alarm=True)
 
 
@@ -106,8 +109,8 @@ def _unproven(runs: Sequence[Run]) -> Iterator[Note]:
     if said:
         lines = ["Whether the flushed data would survive a power failure of the target is not known."]
         for verdict, which in said:
-            told = f"The readiness verdict of the target is {verdict}" if verdict else "No readiness verdict of the target"
-            lines.append(f"{told}: {which}.")
+            told = "The readiness verdict of the target is" if verdict else "No readiness verdict of the target"
+            lines.append(f"{told} {verdict}: {which}." if verdict else f"{told}: {which}.")
         yield Note("Persistence is not proven.", tuple(lines))
 
 
@@ -131,7 +134,8 @@ def verdicts(runs: Sequence[Run]) -> Iterator[str]:
         yield text + (" This rests on what somebody states, not on what was seen." if assumed else "")
     claims = {claim for run in runs for claim in run.claims}
     if claims and not any(run.readiness for run in runs):
-        yield "Persistence: not proven, no file has a readiness verdict of the target. rpma-ddio-check gives one."
+        yield ("Persistence: not proven, no file has a readiness verdict of the target. "
+               "rpma-ddio-check gives one.")  # fmt: skip
     elif any(run.points for run in runs) and not claims:
         yield "Persistence: nothing here was made persistent, and nothing claims it."
 
@@ -207,31 +211,33 @@ def _ping_cards(runs: Sequence[Run]) -> Iterator[Card]:
         if rtt:
             value = rtt.percentiles.get(0.5, rtt.mean)
             name = "median" if 0.5 in rtt.percentiles else "mean"
-            yield Card("ping", quantity.time_ns(value.value), f"{name} round trip, {quantity.size(run.ping.size_bytes)}",
-                       f"slowest {quantity.time_ns(rtt.max)}")  # fmt: skip
+            text = f"{name} round trip, {quantity.size(run.ping.size_bytes)}"
+            slowest = f"slowest {quantity.time_ns(rtt.max)}"
+            yield Card("ping", quantity.time_ns(value.value), text, slowest)
         yield Card("ping", f"{quantity.count(run.ping.received)} of {sent}", "pings came back",
                    f"{run.ping.lost} lost, {run.ping.corrupt} corrupt")  # fmt: skip
 
 
 def _other_cards(runs: Sequence[Run]) -> Iterator[Card]:
     """Of the tests that have neither of both: their median."""
-    kinds = (("rate", "response time"), ("mix", "of a write in a mix"), ("connect", "to connect"), ("register", "to register"))
-    for test, text in kinds:
+    kinds = {"rate": "to respond", "mix": "of a write in a mix", "connect": "to connect", "register": "to register"}
+    for test, text in kinds.items():
         points = [p for run in runs for p in run.points if p.test == test]
         for point in points[:1]:
             latency = point.response_latency or point.latency
             if latency and 0.5 in latency.percentiles:
                 value = quantity.time_ns(latency.percentiles[0.5].value)
-                yield Card(what(point.params), value, f"median time {text}", f"slowest {quantity.time_ns(latency.max)}")
+                slowest = f"slowest {quantity.time_ns(latency.max)}"
+                yield Card(what(point.params), value, f"median time {text}", slowest)
 
 
 def _glance(runs: Sequence[Run]) -> Table | None:
-    """A row for each operation: what it costs at the size nearest to 4 KiB, and its highest bandwidth."""
+    """Of each operation what it costs at the size nearest to 4 KiB, and its highest bandwidth."""
     rows: dict[str, list[Cell]] = {}
     latency, bandwidth = latency_series(runs), bandwidth_series(runs)
     for series in latency.series:
         point = min(series.points, key=lambda p: _rank("", p))
-        rows[series.label] = [*_latency_cells(latency, point), Cell(quantity.UNKNOWN), Cell(quantity.UNKNOWN)]
+        rows[series.label] = [*_latency_cells(latency, point), *[Cell(quantity.UNKNOWN)] * 2]
     for series in bandwidth.series:
         best = max(series.points, key=lambda p: p.bandwidth.value)
         row = rows.setdefault(series.label, [Cell(quantity.UNKNOWN)] * 6)

@@ -174,7 +174,8 @@ def _of_repeats(repeats: list[dict[str, Any]], p: float) -> tuple[int, ...]:
 def _steps(summary: list[dict[str, Any]], repeats: list[dict[str, Any]]) -> dict[str, Latency]:
     steps = {}
     for step in summary:
-        of_repeats = [s["latency"] for r in repeats for s in r.get("steps") or [] if s["name"] == step["name"]]
+        told = (s for r in repeats for s in r.get("steps") or [])
+        of_repeats = [s["latency"] for s in told if s["name"] == step["name"]]
         latency = _latency(step["latency"], of_repeats)
         if latency:
             steps[shown(step["name"], 40)] = latency

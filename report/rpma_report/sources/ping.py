@@ -33,10 +33,8 @@ def run(source: Source) -> Run:
     return Run(
         program="rpma-ping",
         name=shown(source.file, 60),
-        label=None,
         file=shown(source.file),
         sha256=source.sha256,
-        run_id=None,
         started=told["started"],
         ended=told["ended"],
         status=told["status"],
@@ -46,7 +44,6 @@ def run(source: Source) -> Run:
         device_name=shown(device["name"], 60) if device else None,
         device_kind=device.get("kind"),
         device_transport=device.get("transport"),
-        emulated_cpu=None,
         ping=_ping(document),
     )
 
