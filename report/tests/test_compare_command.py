@@ -15,14 +15,15 @@ from conftest import Command, Write, refused
 SPREAD = (1.0, 1.004, 0.997, 1.002, 0.996)  # of five repeats, by less than 1 %
 
 
-def measured(factor: float = 1.0, sizes: tuple[int, ...] = (64, 4096), repeats: int = 5, **run: Any) -> dict[str, Any]:
+def measured(factor: float = 1.0, sizes: tuple[int, ...] = (64, 4096), repeats: int = 5) -> dict[str, Any]:
     """A result whose latencies are exactly `factor` times those of measured()."""
     points = []
     for number, size in enumerate(sizes):
         samples = [[round((2000 + size + i) * factor * s) for i in range(1000)] for s in SPREAD[:repeats]]
-        made = [sample.repeat(i, size, 1e9 / (2500 + size) / factor / SPREAD[i], 1000, s) for i, s in enumerate(samples)]
+        per_s = [1e9 / (2500 + size) / factor / spread for spread in SPREAD]
+        made = [sample.repeat(i, size, per_s[i], 1000, s) for i, s in enumerate(samples)]
         points.append(sample.point(number, sample.params("lat", size), made, sorted(sum(samples, []))))
-    return sample.result(points, **run)
+    return sample.result(points)
 
 
 def test_words_of_a_run_that_is_worse(quick: Command, write: Write) -> None:
@@ -44,7 +45,8 @@ def test_two_repeats_are_unclear(quick: Command, write: Write) -> None:
 
 
 def test_each_of_many_runs_is_compared_with_the_base(quick: Command, write: Write) -> None:
-    paths = [write(measured(factor), f"n{number}.json") for number, factor in enumerate((1, 1.5, 0.5, 1, 1.2, 3))]
+    factors = (1, 1.5, 0.5, 1, 1.2, 3)
+    paths = [write(measured(factor), f"n{number}.json") for number, factor in enumerate(factors)]
     done = quick("compare", *paths)
     lines = [line for line in done.stdout.splitlines() if " against n0.json: " in line]
     words = [line.split(": ")[1] for line in lines]
@@ -84,12 +86,13 @@ def test_runs_without_a_common_point_are_refused(quick: Command, write: Write) -
 
 
 def test_points_of_one_side_only_are_named(quick: Command, write: Write) -> None:
-    done = quick("compare", write(measured(sizes=(64, 256)), "a.json"), write(measured(sizes=(64, 1024)), "b.json"))
+    base, new = write(measured(sizes=(64, 256)), "a.json"), write(measured(sizes=(64, 1024)), "b.json")
+    done = quick("compare", base, new)
     assert "only in the base: " in done.stdout and "256 B" in done.stdout
     assert "only in b.json: " in done.stdout and "1 KiB" in done.stdout
 
 
-def test_page_has_rule_words_charts_and_the_facts_that_differ(quick: Command, write: Write, tmp_path: Path) -> None:
+def test_page_has_rule_words_charts_and_what_differs(quick: Command, write: Write, tmp_path: Path) -> None:
     new = measured(1.1)
     new["environment"]["server"]["os"]["kernel"] = "6.12.0"
     page = tmp_path / "out.html"
@@ -110,12 +113,19 @@ def test_page_is_the_same_every_time(quick: Command, write: Write, tmp_path: Pat
     assert pages[0].read_bytes() == pages[1].read_bytes()
 
 
-def test_devices_that_differ_are_an_alarm(quick: Command, write: Write, tmp_path: Path) -> None:
-    page = tmp_path / "out.html"
-    base, new = measured(), {**measured(), "device": {"name": "mlx5_0", "kind": "hardware", "transport": "roce",
-                                                      "emulated_cpu": False}}  # fmt: skip
-    quick("compare", write(base, "a.json"), write(new, "b.json"), "-o", page)
-    assert "The devices differ." in page.read_text(encoding="utf-8")
+def test_devices_that_differ_are_an_alarm(quick: Command, write: Write) -> None:
+    new = measured()
+    new["device"] = {"name": "mlx5_0", "kind": "hardware", "transport": "roce", "emulated_cpu": False}
+    done = quick("compare", write(measured(), "a.json"), write(new, "b.json"))
+    assert done.stdout.startswith("The devices differ. rxe0 software device rxe, emulated CPU: a.json.")
+
+
+def test_terminal_has_the_alarms_and_the_facts_that_differ(quick: Command, write: Write) -> None:
+    new = measured()
+    new["environment"]["server"]["os"]["kernel"] = "6.12.0"
+    done = quick("compare", write(measured(), "a.json"), write(new, "b.json"))
+    assert "Not hardware." in done.stdout and "The devices differ" not in done.stdout
+    assert "  server os.kernel: 6.1.0-40-amd64 (a.json), 6.12.0 (b.json)\n" in done.stdout
 
 
 def test_csv_has_every_change_with_its_interval(quick: Command, write: Write, tmp_path: Path) -> None:
@@ -126,7 +136,8 @@ def test_csv_has_every_change_with_its_interval(quick: Command, write: Write, tm
         (size, figure, "worse") for size in ("64 B", "4 KiB") for figure in ("p50", "p99")
     ]
     for row in rows:
-        low, change, high = (float(row[k]) for k in ("ci95_low_fraction", "change_fraction", "ci95_high_fraction"))
+        columns = ("ci95_low_fraction", "change_fraction", "ci95_high_fraction")
+        low, change, high = (float(row[column]) for column in columns)
         assert low <= change <= high and change == pytest.approx(0.1, abs=1e-3)
 
 

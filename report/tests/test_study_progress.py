@@ -14,7 +14,8 @@ def job(tool: str = "fio", subject: str = "s") -> Job:
 
 
 @pytest.mark.parametrize(
-    "seconds, text", [(None, "?"), (0, "0:00"), (59.6, "1:00"), (125, "2:05"), (3600, "1:00:00"), (100_000, "27:46:40")]
+    "seconds, text",
+    [(None, "?"), (0, "0:00"), (59.6, "1:00"), (125, "2:05"), (3600, "1:00:00"), (100_000, "27:46:40")],
 )
 def test_duration(seconds: float | None, text: str) -> None:
     assert duration(seconds) == text

@@ -34,7 +34,8 @@ class Lab:
     def plan(self, *series: dict[str, Any], **more: Any) -> None:
         tool = [sys.executable, str(TOOL), str(self.folder)]
         programs = {"rpma-bench": tool, "fio": tool, **more.pop("programs", {})}
-        document = {"schema": "rpma-report-study/1", "name": "lab", "programs": programs, "series": series, **more}
+        document = {"schema": "rpma-report-study/1", "name": "lab", "programs": programs, "series": series}
+        document.update(more)
         (self.folder / "plan.json").write_text(json.dumps(document))
 
     def study(self, *options: object) -> subprocess.CompletedProcess[str]:

@@ -86,7 +86,8 @@ def test_file_that_cannot_be_read(name: str, why: str, quick: Command, tmp_path:
 def test_every_file_is_looked_at(quick: Command, write: Write) -> None:
     paths = [write(b"{", "a.json"), write(sample.result([]), "b.json"), write({}, "c.json")]
     done = quick("validate", *paths)
-    assert done.returncode == 2 and done.stderr.count("\n") == 2 and done.stdout == f"{paths[1]}: rpma-bench/1, sound\n"
+    assert done.returncode == 2 and done.stderr.count("\n") == 2
+    assert done.stdout == f"{paths[1]}: rpma-bench/1, sound\n"
 
 
 def test_full_disk_under_standard_output_is_a_failure(write: Write) -> None:

@@ -33,7 +33,8 @@ def add_to(commands: Commands) -> None:
         description="Compares results with a base, point by point.",
     )  # fmt: skip
     parser.add_argument("base", metavar="BASE", type=Path, help="a result, or a directory of results")
-    parser.add_argument("new", metavar="NEW", nargs="+", type=Path, help="what is compared with it, each alone")
+    parser.add_argument("new", metavar="NEW", nargs="+", type=Path,
+                        help="what is compared with it, each alone")  # fmt: skip
     parser.add_argument("--fail-if", metavar="EXPR", action="append", default=[],
                         help="exit with 1 where this holds at any point, such as 'p99.9 > 5%%'")  # fmt: skip
     outputs.add_options(parser, required=False)
@@ -47,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
     from rpma_report.measurement import read
     from rpma_report.model import name_apart
 
-    base, *others = _named_apart([options.base, *options.new], [read(p) for p in (options.base, *options.new)])
+    paths = [options.base, *options.new]
+    base, *others = _named_apart(paths, [read(path) for path in paths])
     asked = [condition.measure for condition in conditions]
     comparisons = [changes.compare(base, new, asked) for new in others]
     found = changes.failed(conditions, comparisons)
@@ -73,7 +75,8 @@ def _conditions(options: argparse.Namespace) -> "list[Condition]":
 def _check_outputs(options: argparse.Namespace) -> None:
     if options.output:
         inputs = [options.base, *options.new]
-        outputs.check_options(options, [file for path in inputs for file in (path, *sorted(path.glob("*.json")))])
+        files = [file for path in inputs for file in (path, *sorted(path.glob("*.json")))]
+        outputs.check_options(options, files)
     elif any((options.png, options.pdf, options.md, options.csv)):
         options.parser.error("--png, --pdf, --md and --csv go with a page: give -o as well")
 
@@ -95,7 +98,8 @@ def _named_apart(paths: Sequence[Path], read: "Sequence[Measurement]") -> "list[
 
 
 def _write(options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
-           conditions: "Sequence[Condition]", found: "Sequence[Failed]", runs: "Sequence[Run]") -> None:  # fmt: skip
+           conditions: "Sequence[Condition]", found: "Sequence[Failed]",
+           runs: "Sequence[Run]") -> None:  # fmt: skip
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from rpma_report.comparison import report, words
 
@@ -103,7 +107,8 @@ def _write(options: argparse.Namespace, base: "Measurement", comparisons: "Seque
     outputs.write(document, outputs.Wanted.of(options), lambda: words.table(comparisons))
 
 
-def _tell(base: "Measurement", comparisons: "Sequence[Comparison]", runs: "Sequence[Run]", every: bool) -> None:
+def _tell(base: "Measurement", comparisons: "Sequence[Comparison]", runs: "Sequence[Run]",
+          every: bool) -> None:  # fmt: skip
     from rpma_report.comparison import report, words
 
     for note in report.alarms(runs):

@@ -44,7 +44,8 @@ def run(options: argparse.Namespace) -> int:
     names = [requirement.name for requirement in found.requirements]
     if options.met is not None and options.met not in names:
         known = f"one of {', '.join(names)}" if names else "none: the plan has no requirements"
-        options.parser.error(f"--met: '{shown(options.met, 60)}' is no requirement of the plan, expected {known}")
+        text = f"'{shown(options.met, 60)}' is no requirement of the plan, expected {known}"
+        options.parser.error(f"--met: {text}")
     directory = state.Directory(options.dir or Path(f"{options.plan.stem}.study"), found)
     try:
         if options.met:
@@ -70,7 +71,8 @@ def _end(options: argparse.Namespace, plan: "Plan", directory: "Directory", outc
         told = "" if waits.check else f" --met {waits.name}"
         text = "".join(f"  {shown(line, 2000)}\n" for line in waits.text.splitlines())
         sys.stderr.write(
-            f"{of - left} of {of} measurements are done. The next {outcome.waiting} need {waits.name}:\n{text}"
+            f"{of - left} of {of} measurements are done. "
+            f"The next {outcome.waiting} need {waits.name}:\n{text}"
             f"Then go on with: rpma-report study {shown(options.plan)}{place}{told}\n"
         )
     if outcome.failed:

@@ -45,7 +45,8 @@ def change(base: Sequence[float], new: Sequence[float]) -> Change:
         return Change(0.0, 0.0, 0.0)  # a file compared with itself: nothing is left to chance
     first, second = numpy.log(base), numpy.log(new)
     difference = second.mean() - first.mean()
-    half = _quantile_of_t(first, second) * float(_error(_variance(first), len(first), _variance(second), len(second)))
+    error = _error(_variance(first), len(first), _variance(second), len(second))
+    half = _quantile_of_t(first, second) * float(error)
     low, high = numpy.expm1([difference - half, difference + half])
     return Change(float(numpy.expm1(difference)), float(low), float(high))
 

@@ -90,6 +90,8 @@ def failed(conditions: Sequence[Condition], comparisons: Sequence[Comparison]) -
         rows = [(c.new, row) for c in comparisons for row in c.rows
                 if row.measure.name == condition.measure.name and row.verdict.change is not None]  # fmt: skip
         if not rows:
-            raise Failure(f"--fail-if '{condition.text}': no point has {condition.measure.name} on both sides")
-        found += [Failed(condition, new, row) for new, row in rows if condition.holds(row.verdict.change or 0.0)]
+            text = f"no point has {condition.measure.name} on both sides"
+            raise Failure(f"--fail-if '{condition.text}': {text}")
+        holding = ((new, row) for new, row in rows if condition.holds(row.verdict.change or 0.0))
+        found += [Failed(condition, new, row) for new, row in holding]
     return found

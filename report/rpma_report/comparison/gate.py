@@ -16,7 +16,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
 }
-_FORM = re.compile(r"\s*([a-z][a-z0-9_.]*)\s*(>=|<=|>|<)\s*([+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%\s*", re.ASCII)
+_PERCENT = r"([+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%"
+_FORM = re.compile(rf"\s*([a-z][a-z0-9_.]*)\s*(>=|<=|>|<)\s*{_PERCENT}\s*", re.ASCII)
 
 
 class Malformed(ValueError):

@@ -92,7 +92,8 @@ def differing(runs: Sequence[Run], limit: int = 40) -> Iterator[str]:
     """Facts of the environments that are not the same in all runs."""
     found = facts.environment(runs).differing
     for (fact, host), values in groupby(found[:limit], lambda row: row[:2]):
-        yield f"  {host} {fact}: {', '.join(f'{shown(value, 60)} ({which})' for _, _, value, which in values)}"
+        told = (f"{shown(value, 60)} ({which})" for _, _, value, which in values)
+        yield f"  {host} {fact}: {', '.join(told)}"
     if len(found) > limit:
         yield f"  and {len(found) - limit} more: the page has them"
 

@@ -13,12 +13,17 @@ Options = Mapping[str, Any]
 
 # What the study itself decides.
 OWN = {
-    "rpma-bench": frozenset({"o", "output", "json", "csv", "resume", "plan", "dry-run", "repeats", "label", "quiet",
-                             "verbose", "help", "version"}),
-    "fio": frozenset({"output", "output-format", "name", "section", "status-interval", "client", "server",
-                      "daemonize", "remote-config", "eta", "help", "version", "cmdhelp", "enghelp", "showcmd"}),
+    "rpma-bench": ("output", "json", "csv", "resume", "plan", "dry-run", "repeats", "label", "quiet",
+                   "verbose", "help", "version"),
+    "fio": ("output", "output-format", "name", "section", "status-interval", "client", "server",
+            "daemonize", "remote-config", "eta", "help", "version", "cmdhelp", "enghelp", "showcmd"),
 }  # fmt: skip
 FIO_JOB = "job"  # what fio calls the job of a series that names none
+
+
+def is_own(tool: str, option: str) -> bool:
+    """Also where it is cut short, which getopt takes."""
+    return any(own.startswith(option.lower()) for own in OWN[tool])
 
 
 def rpma_bench(server: str | None, options: Options, repeats: int | None) -> list[str]:
@@ -45,7 +50,8 @@ _FIO = ("--output-format=json+", "--eta=never")
 
 def with_variables(words: Sequence[str], variables: Options) -> list[str]:
     """${NAME} in a job file is a variable of the environment."""
-    return ["env", *(f"{key}={_text(value)}" for key, value in variables.items()), *words] if variables else list(words)
+    settings = [f"{key}={_text(value)}" for key, value in variables.items()]
+    return ["env", *settings, *words] if settings else list(words)
 
 
 def over_ssh(ssh: Sequence[str], host: str, words: Sequence[str]) -> list[str]:

@@ -114,11 +114,12 @@ def _check_own(source: Source, number: int, series: dict[str, Any]) -> None:
     """No option that the study sets itself, and none that is fixed and swept at once."""
     tool, options, axes = series["tool"], series.get("options", {}), series.get("axes", {})
     given_at: list[tuple[Place, dict[str, Any]]] = [(("options",), options), (("axes",), axes)]
-    given_at += [(("jobs", i, "options"), job.get("options", {})) for i, job in enumerate(series.get("jobs", []))]
+    jobs = enumerate(series.get("jobs", []))
+    given_at += [(("jobs", i, "options"), job.get("options", {})) for i, job in jobs]
     for place, given in given_at:
         for key in given:
             at = place_text(("series", number, *place, key))
-            if key.lower() in command.OWN[tool] and "job_file" not in series:
+            if command.is_own(tool, key) and "job_file" not in series:
                 raise BadResult(source.name, at, f"is an option of {tool} that the study sets itself")
     for key in axes:
         if key in options:

@@ -48,7 +48,8 @@ class Directory:
         except OSError as error:
             raise NotWritten(f"{shown(path)}: cannot be a study's directory: {error.strerror}") from error
         if there and _FILE not in there:
-            raise Failure(f"{shown(path)}: is no study's directory: it holds {shown(there[0], 60)} and no {_FILE}")
+            text = f"is no study's directory: it holds {shown(there[0], 60)} and no {_FILE}"
+            raise Failure(f"{shown(path)}: {text}")
         self.lock = self._locked()
         self.state = self._state()
         for name in ("results", "logs", "work"):
@@ -96,7 +97,7 @@ class Directory:
         self.lock.close()
 
     def _locked(self) -> IO[bytes]:
-        """Its measurements hold it as well: the last of a killed study keeps others out until it has ended."""
+        """Its measurements hold it as well: that of a killed study keeps others out until it ends."""
         try:
             lock = (self.path / _LOCK).open("a+b")
         except OSError as error:
@@ -119,7 +120,8 @@ class Directory:
             return State(self._plan.digest)
         told = _read(file)
         if told["plan_sha256"] != self._plan.digest:
-            raise Failure(f"{shown(self.path)}: is the directory of another plan; give another one with --dir")
+            text = "is the directory of another plan; give another one with --dir"
+            raise Failure(f"{shown(self.path)}: {text}")
         return State(told["plan_sha256"], told["setting"], told["seconds"])
 
 

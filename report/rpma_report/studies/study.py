@@ -90,7 +90,8 @@ class Study:
         part, log = self._directory.part(job), self._directory.log(job)
         held = [] if job.ssh else [self._directory.lock.fileno()]
         with part.open("wb") as out:
-            code = process.run(self._words(job), job.stdin, out, log, self._work, self._plan.timeout_s, held, tick)
+            limit_s = self._plan.timeout_s
+            code = process.run(self._words(job), job.stdin, out, log, self._work, limit_s, held, tick)
         told = process.last_words(log)
         if code not in _MEASURED[job.tool]:
             ended = f"was ended by signal {-code}" if code < 0 else f"exit code {code}"

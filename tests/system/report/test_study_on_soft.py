@@ -29,7 +29,8 @@ def bench_series(sizes: list[int], persists: list[str]) -> dict[str, Any]:
 
 
 def fio_series(sizes: list[str], depths: list[int]) -> dict[str, Any]:
-    series: dict[str, Any] = {"name": "fio", "tool": "fio", "axes": {"bs": sizes, "iodepth": depths}, "repeats": 3}
+    series: dict[str, Any] = {"name": "fio", "tool": "fio", "repeats": 3}
+    series["axes"] = {"bs": sizes, "iodepth": depths}
     if ENGINE:
         server = {"name": "server", "options": {"role": "server", "size": "1M"}}
         client = {"name": "client", "options": {"rw": "write", "size": "1M"}}
@@ -47,7 +48,8 @@ def planned(folder: Path, *series: dict[str, Any]) -> Path:
 
 
 def finish(plan: Path) -> str:
-    done = subprocess.run([REPORT, "study", plan.name], cwd=plan.parent, capture_output=True, text=True, timeout=LIMIT_S)
+    line = [REPORT, "study", plan.name]
+    done = subprocess.run(line, cwd=plan.parent, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     return done.stderr
 
@@ -73,8 +75,8 @@ def points(plan: Path) -> Counter[tuple[str, str, str, str]]:
     """Of the table beside the report: each with its number of repeats."""
     with (plan.parent / "plan.study" / "points.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["repeat"] == "all"]
-    return Counter((r["program"], r["size_bytes"], r["depth"] if r["program"] == "fio" else r["persist"], r["repeats"])
-                   for r in rows)  # fmt: skip
+    swept = {"fio": "depth", "rpma-bench": "persist"}
+    return Counter((r["program"], r["size_bytes"], r[swept[r["program"]]], r["repeats"]) for r in rows)
 
 
 def kill_twice_and_finish(plan: Path, first: int, second: int, jobs: int) -> None:
