@@ -131,6 +131,11 @@ def test_huge_file_is_not_read_to_its_end(quick: Command, tmp_path: Path) -> Non
     refused(quick("create", huge, "-o", tmp_path / "out.html"), "huge.json: is larger than 64 MiB")
 
 
+def test_file_that_would_fill_the_memory(quick: Command, write: Write, tmp_path: Path) -> None:
+    path = write(b'{"schema": "rpma-bench/1", "x": [' + b"[]," * 6_000_000 + b"[]]}")
+    refused(quick("create", path, "-o", tmp_path / "out.html"), "more than 6,000,000 lists and objects")
+
+
 @pytest.mark.parametrize(
     "make, part",
     [(lambda p: p / "absent.json", "cannot be read: No such file or directory"),

@@ -4,7 +4,7 @@
 
 Usage: report_large.py RPMA-REPORT [FOLDER]. Writes results with five repeats of full
 histograms and time series to FOLDER (one that is removed again), makes a page from them and prints
-seconds, peak memory and sizes. It fails when the page is not there; what is too slow is the reader's to say.
+seconds, those of a processor, peak memory and sizes. It fails when the page is not there; what is too slow is the reader's to say.
 """
 
 import json
@@ -88,9 +88,11 @@ def main() -> int:
         began = time.monotonic()
         subprocess.run([command, "create", *paths, "-o", page], check=True)
         took = time.monotonic() - began
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        peak, cpu = used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
         read = sum(path.stat().st_size for path in paths) / 1e6
-        print(f"{FILES * SERIES} points in {FILES} files, {read:.0f} MB: {took:.1f} s, {peak:.0f} MiB, "
+        print(f"{FILES * SERIES} points in {FILES} files, {read:.0f} MB: {took:.1f} s "
+              f"({cpu:.1f} s of a processor), {peak:.0f} MiB, "
               f"page {page.stat().st_size / 1e6:.2f} MB")  # fmt: skip
     return 0
 

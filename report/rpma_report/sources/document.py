@@ -20,6 +20,8 @@ from rpma_report.text import shown
 
 # A run of 1,000 points with full histograms is below 30 MiB.
 MAX_FILE_BYTES = 64 << 20
+# Each takes some 100 bytes of memory; a file of that size full of buckets has 4 million.
+MAX_CONTAINERS = 6_000_000
 # Nanoseconds, bytes and rates beyond a signed 64-bit number are no measurement.
 MAX_NUMBER = 2.0**63
 
@@ -78,6 +80,8 @@ def _read_bytes(path: Path, name: str) -> bytes:
         raise BadResult(name, "", f"is larger than {limit}, no result is")
     if not data.strip():
         raise BadResult(name, "", "is empty")
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
+        raise BadResult(name, "", f"has more than {MAX_CONTAINERS:,} lists and objects, no result has")
     return data
 
 
@@ -123,14 +127,24 @@ def _without_remarks(text: str) -> str:
 
 def nested(value: Any, place: Place = ()) -> Iterator[tuple[Any, Place]]:
     """The value and all in it, each before what it holds; as deep as JSON may be."""
-    waiting = [(value, place)]
-    while waiting:
-        value, place = waiting.pop()
-        yield value, place
-        if isinstance(value, dict):
-            waiting += [(item, place + (key,)) for key, item in reversed(value.items())]
-        elif isinstance(value, list):
-            waiting += [(value[i], place + (i,)) for i in range(len(value) - 1, -1, -1)]
+    yield value, place
+    open_ = [(_items(value), place)]
+    while open_:
+        items, at = open_[-1]
+        found = next(items, None)
+        if found is None:
+            open_.pop()
+            continue
+        key, item = found
+        yield item, at + (key,)
+        if isinstance(item, (dict, list)):
+            open_.append((_items(item), at + (key,)))
+
+
+def _items(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return iter(value.items())
+    return iter(enumerate(value) if isinstance(value, list) else ())
 
 
 def check_numbers(source: Source, value: Any, place: Place = ()) -> None:
