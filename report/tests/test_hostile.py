@@ -55,12 +55,11 @@ def put_everywhere(document: Any, text: str) -> Any:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda t: ascii(t[:24]))
 def test_hostile_text_stays_text(text: str, page: Page) -> None:
-    documents = [put_everywhere(sample.result(copy.deepcopy(LAT + BW)), text) for _ in range(2)]
+    documents = [put_everywhere(sample.result(copy.deepcopy(LAT[:1] + BW[:1])), text) for _ in range(2)]
     made = page(*documents)
     outline = Outline(made)
-    plain = Outline(page(*(sample.result(copy.deepcopy(LAT + BW)) for _ in range(2))))
     assert not outline.all("script") and not outline.all("img")
-    assert len(outline.all("style")) == 1 and len(outline.all("svg")) == len(plain.all("svg"))
+    assert len(outline.all("style")) == 1 and len(outline.all("svg")) == 2 * len(outline.all("figure")) == 6
     assert not any(a.startswith("on") for _, attributes in outline.elements for a in attributes)
     assert len(made) < 400_000
     assert not re.search("[\u0000-\u0008\u000b-\u001f\u202e]", made)
