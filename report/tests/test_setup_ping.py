@@ -21,6 +21,7 @@ def test_connection_has_a_bar_for_each_step() -> None:
     (line,) = figure.panels[0].lines
     assert [(m.x, m.value.value) for m in line.marks] == [(0, 10_499), (1, 20_499), (2, 30_499), (3, 30_499)]
     assert "prepare: connect: p50 10.5 µs" in figure.alt
+    assert figure.table.columns[:2] == ("step", "p50") and len(figure.table.groups[0].rows) == 4
 
 
 def test_registration_has_a_line_for_each_step_against_size() -> None:
@@ -32,8 +33,10 @@ def test_registration_has_a_line_for_each_step_against_size() -> None:
     assert (register.label, deregister.label) == ("register", "deregister")
     assert [(m.x, m.value.value) for m in register.marks] == [(4096, 10_499), (1 << 20, 20_499)]
     assert [(m.x, m.value.value) for m in deregister.marks] == [(4096, 10_499), (1 << 20, 10_499)]
-    names = [c for c in figure.table.columns if c.startswith(("register", "deregister"))]
-    assert names == ["register p50", "register p99", "register max", "deregister p50", "deregister p99", "deregister max"]
+    assert figure.table.columns == ("size", "step", "p50", "p99", "max", "samples", "repeats")
+    rows = [[cell.text for cell in row] for row in figure.table.groups[0].rows]
+    assert rows[0] == ["4 KiB", "register", "10.5 µs", "11.0 µs", "11.0 µs", "1,000", "1"]
+    assert [row[:3] for row in rows[1:3]] == [["4 KiB", "deregister", "10.5 µs"], ["1 MiB", "register", "20.5 µs"]]
 
 
 WAYS = {

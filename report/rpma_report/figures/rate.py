@@ -87,18 +87,14 @@ def _table(group: SeriesSet) -> tables.Table:
     shown = (0.5, 0.99, 0.999)
     columns = [
         tables.Column("achieved", tables.RATE.cell),
-        *_but_min(tables.latency_columns(points, _response, "response ", shown)),
-        *_but_min(tables.latency_columns(points, prefix="service ", percentiles=shown)),
+        *tables.latency_columns(points, _response, "response ", shown)[1:-1],
+        *tables.latency_columns(points, prefix="service ", percentiles=shown)[1:-1],
         tables.Column("late", _count_of(lambda p: p.late_ops)),
         tables.Column("not begun", _count_of(lambda p: p.unbegun_ops)),
         tables.OPERATIONS,
         tables.REPEATS,
     ]
     return tables.of_points(_on_axis(group), caption(group, "Response and service time"), columns)
-
-
-def _but_min(columns: list[tables.Column]) -> list[tables.Column]:
-    return columns[1:]
 
 
 def _count_of(of: Callable[[Point], int | None]) -> Callable[[Point], tables.Cell]:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What comes before the first operation: costs of connecting, and of registering memory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
 from rpma_report.figures.latency import alt_of, marked, percentile_mark, single
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import AXES, SIZE, Series, SeriesSet, collect
+from rpma_report.figures.series import AXES, SIZE, Axis, Series, SeriesSet, collect
 from rpma_report.model import Latency, Point, Run
 
 PERCENTILES = (0.5, 0.99)
@@ -108,14 +108,30 @@ def _alt(group: SeriesSet, name: str) -> str:
 
 
 def _table(group: SeriesSet, names: Sequence[str], subject: str) -> tables.Table:
-    points = group.points()
-    columns = [
-        column
-        for name in names
-        for column in tables.latency_columns(
-            points, lambda p, name=name: step(name, p), f"{name} ", PERCENTILES  # type: ignore[misc]
-        )[1:-1]
-    ]
-    columns += [tables.OPERATIONS, tables.REPEATS]
+    """A row each step, below the place where it was measured."""
+    places = group.named_by() if any(SIZE.place(p) for p in group.points()) else ()
+    groups = tuple(
+        tables.RowGroup(
+            series.label if len(group.series) > 1 else "",
+            tuple(row for p in series.points for row in _rows(p, names, places)),
+        )
+        for series in group.series
+    )
+    titles = (*(axis.title for axis in places), "step", *map(quantity.percentile, PERCENTILES))
+    columns = (*titles, "max", "samples", "repeats")
     said = marks(group.runs, ())
-    return tables.of_points(group, f"{subject} ({said})" if said else subject, columns)
+    caption = f"{subject} ({said})" if said else subject
+    return tables.Table(caption, columns, groups, len(places) + 1)
+
+
+def _rows(point: Point, names: Sequence[str], places: Sequence[Axis]) -> Iterator[tables.Row]:
+    for name in names:
+        if latency := step(name, point):
+            yield (
+                *(tables.Cell(axis.shown(point)) for axis in places),
+                tables.Cell(name),
+                *(tables.time(latency.percentiles.get(p)) for p in PERCENTILES),
+                tables.Cell(quantity.time_ns(latency.max)),
+                tables.Cell(quantity.count(latency.count)),
+                tables.Cell(quantity.count(point.repeats)),
+            )
