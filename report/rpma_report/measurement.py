@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several files that are one measurement: those of a directory, or of a study.
 
-Its runs get one label, so that their points join into lines. fio repeats nothing by
-itself: where several of its files hold the same point, each is a repeat, and they
-become one point here, with the statistics that rpma-bench makes of its repeats.
+Files of one program on one device become one run. fio repeats nothing by itself:
+where several of its files hold the same point, each is a repeat, and they become one
+point here, with the statistics that rpma-bench makes of its repeats.
 """
 
 import math
@@ -38,7 +38,7 @@ def read(path: Path) -> Measurement:
         run = load(path)
         return Measurement(run.name, (run,))
     name = shown(path.name or str(path.resolve().name) or "/", 60)
-    return Measurement(name, tuple(joined([load(p) for p in paths])))
+    return Measurement(name, tuple(united([replace(load(p), label=name) for p in paths])))
 
 
 def files(path: Path) -> list[Path]:
@@ -52,8 +52,39 @@ def files(path: Path) -> list[Path]:
 
 def called(measurement: Measurement, name: str) -> Measurement:
     """Its runs bear that name and label, which makes their points lines of one measurement."""
-    runs = tuple(replace(run, name=name, label=name) for run in measurement.runs)
+    several = len(measurement.runs) > 1
+    runs = tuple(
+        replace(run, name=f"{name}, {run.program}" if several else name, label=name)
+        for run in measurement.runs
+    )
     return Measurement(name, runs)
+
+
+def united(runs: Sequence[Run]) -> list[Run]:
+    """Runs of one label, program and device are one: their environment is that of the first."""
+    groups: dict[tuple[object, ...], list[Run]] = {}
+    for run in joined(runs):
+        device = (run.device_name, run.device_kind, run.device_transport, run.emulated_cpu)
+        key = (run.label, run.program, run.tool.get("version"), run.verdict, run.status, *device)
+        groups.setdefault(key, []).append(run)
+    return [_united(group) for group in groups.values()]
+
+
+def _united(group: Sequence[Run]) -> Run:
+    if len(group) == 1:
+        return group[0]
+    return replace(
+        group[0],
+        file=f"{len(group)} files",
+        sha256="of each file: sha256sum",
+        run_id=None,
+        started=min((run.started for run in group if run.started), default=None),
+        ended=max((run.ended for run in group if run.ended), default=None),
+        commands=tuple(dict.fromkeys(command for run in group for command in run.commands)),
+        points=tuple(point for run in group for point in run.points),
+        warnings=tuple(dict.fromkeys(remark for run in group for remark in run.warnings)),
+        gates=tuple(dict.fromkeys(gate for run in group for gate in run.gates)),
+    )
 
 
 def joined(runs: Sequence[Run]) -> list[Run]:

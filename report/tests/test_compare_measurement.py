@@ -52,6 +52,16 @@ def test_other_options_are_another_point(tmp_path: Path) -> None:
     assert [(p.params["depth"], p.repeats) for p in second.points] == [(2, 1)]
 
 
+def test_results_of_one_program_and_device_become_one_run(tmp_path: Path) -> None:
+    for number, kind in enumerate(("rxe", "hardware", "rxe")):
+        document = sample.result([sample.lat_point(number, 64 << number, count=100)], kind=kind)
+        (tmp_path / f"{number}.json").write_text(json.dumps(document))
+    first, second = read(tmp_path).runs
+    assert (first.device_kind, len(first.points), first.file) == ("rxe", 2, "2 files")
+    assert (second.device_kind, len(second.points), second.file) == ("hardware", 1, "1.json")
+    assert len(first.commands) == len(first.warnings) == 1  # both have the same
+
+
 def test_directory_is_read_in_the_order_of_names_without_hidden_files(tmp_path: Path) -> None:
     for name in ("b.json", ".a.json", "a.json", "notes.txt"):
         (tmp_path / name).touch()

@@ -83,12 +83,11 @@ def test_interval_is_the_same_every_time_and_for_many_repeats() -> None:
 
 # Repeats of each side, and their spread.
 SIMULATED = [
-    (3, 3, 0.01, 0.01), (3, 3, 0.01, 0.05), (3, 3, 0.15, 0.15), (3, 10, 0.05, 0.01),
-    (5, 5, 0.003, 0.003), (5, 5, 0.01, 0.01), (5, 5, 0.15, 0.15), (10, 10, 0.02, 0.02),
+    (3, 3, 0.01, 0.01), (3, 3, 0.01, 0.05), (3, 10, 0.05, 0.01),
+    (5, 5, 0.01, 0.01), (5, 5, 0.15, 0.15), (10, 10, 0.02, 0.02),
 ]  # fmt: skip
 # A rule that says nothing is never wrong: the least share of right words.
-RIGHT = {(5, 0.003, 0.0): 0.95, (5, 0.003, 0.05): 1.0, (5, 0.01, 0.05): 0.95, (5, 0.01, 0.0): 0.4,
-         (10, 0.02, 0.05): 0.5}  # fmt: skip
+RIGHT = {(5, 0.01, 0.0): 0.4, (5, 0.01, 0.05): 0.9, (10, 0.02, 0.05): 0.8}
 
 
 @pytest.mark.parametrize("true", [0.0, -0.019, 0.05])

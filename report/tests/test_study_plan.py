@@ -59,14 +59,14 @@ def test_rounds_follow_each_other_within_a_setting(write: Write) -> None:
     needs = [{"name": "a", "text": "t"}, {"name": "z", "text": "t"}]
     series = ({**FIO, "requires": "z"}, {**FIO, "requires": "a"}, FIO)
     found = plan.load(write(planned(*series, requirements=needs)))
-    order = [(job.requires, job.round) for job in found.jobs]
+    order = [(job.requires, job.round) for job in found.queue]
     assert order == [(need, number) for need in (None, "a", "z") for number in (0, 0, 1, 1)]
 
 
 def test_order_and_ids_are_the_same_each_time_and_whatever_the_names(write: Write) -> None:
     first = plan.load(write(planned(BENCH, FIO)))
     again = plan.load(write(planned({**FIO, "name": "x"}, {**BENCH, "name": "y"}, timeout_s=5), "b.json"))
-    assert [job.id for job in first.jobs] == [job.id for job in again.jobs]
+    assert [job.id for job in first.queue] == [job.id for job in again.queue]
     assert first.digest == again.digest
 
 

@@ -18,7 +18,8 @@ from rpma_report.terminal import say
 from rpma_report.text import shown
 
 if TYPE_CHECKING:
-    from rpma_report.studies.plan import Plan
+    from rpma_report.model import Run
+    from rpma_report.studies.plan import Job, Plan
     from rpma_report.studies.state import Directory
     from rpma_report.studies.study import Outcome
 
@@ -87,13 +88,21 @@ def _end(options: argparse.Namespace, plan: "Plan", directory: "Directory", outc
 
 def _report(plan: "Plan", directory: "Directory") -> Path:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    from rpma_report.measurement import joined
+    from rpma_report.measurement import united
     from rpma_report.model import name_apart
     from rpma_report.page import outputs, points_csv, report
-    from rpma_report.sources import load
 
-    loaded = [replace(load(directory.result(job)), name=job.subject, label=plan.name) for job in plan.jobs]
-    runs = name_apart(joined(loaded))
+    runs = name_apart(united([_loaded(plan, directory, job) for job in plan.jobs]))
     wanted = outputs.Wanted(directory.path / "report.html", csv=directory.path / "points.csv")
     outputs.write(report.document(runs), wanted, lambda: points_csv.render(runs))
     return wanted.page
+
+
+def _loaded(plan: "Plan", directory: "Directory", job: "Job") -> "Run":
+    """What was measured under another setting is another measurement."""
+    from rpma_report.sources import load
+
+    run = load(directory.result(job))
+    points = tuple(replace(point, id=f"{job.subject}, {point.id}") for point in run.points)
+    label, name = (", ".join(filter(None, (first, job.requires))) for first in (plan.name, job.tool))
+    return replace(run, label=label, name=name, points=points)

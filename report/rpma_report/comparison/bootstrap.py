@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The change from one run's repeats to another's, with its bootstrap interval.
 
-The change is the ratio of the geometric means. Its interval is a bootstrap-t: what
-would chance alone make of Welch's t, were the deviations of both runs' repeats,
-pooled, all there is to draw from? Pooling is what three repeats need: resampled by
-themselves they miss the truth in one case of ten. The seed is fixed: equal repeats
-give equal intervals.
+The change is the ratio of the geometric means. Its interval is a smoothed bootstrap-t:
+how large would Welch's t get by chance alone? The deviations of both sides' repeats,
+each in units of its side's spread, are pooled, for three repeats by themselves say too
+little of what chance can do; a draw of them is blurred (by Silverman's bandwidth), for
+ties among a few repeats would make a spread of 0; and each side keeps its spread and
+its number of repeats. The seed is fixed: equal repeats give equal intervals.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +19,13 @@ from numpy.typing import NDArray
 RESAMPLES = 10_000
 LEVEL = 0.95
 _SEED = 1
-_CACHED_CELLS = 64 * RESAMPLES  # larger resamples are drawn anew each time
+_CACHED_REPEATS = 64  # draws for more are made anew each time
 _BATCH_CELLS = 1 << 20
+_NO_SPREAD = 1e-12  # of logarithms: the last bits of a double
 
 Reals = NDArray[numpy.float64]
 Indices = NDArray[numpy.int64]
+Draws = tuple[Indices, Reals]  # columns of places in the pool, and what blurs them
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,12 @@ class Change:
     high: float
 
 
+@dataclass(frozen=True)
+class _Side:
+    size: int
+    spread: float  # standard deviation
+
+
 def ratio(base: Sequence[float], new: Sequence[float]) -> float:
     """Of positive values."""
     return float(numpy.expm1(numpy.log(new).mean() - numpy.log(base).mean()))
@@ -43,53 +52,51 @@ def change(base: Sequence[float], new: Sequence[float]) -> Change:
     """Of at least two positive values on each side."""
     if sorted(base) == sorted(new):
         return Change(0.0, 0.0, 0.0)  # a file compared with itself: nothing is left to chance
-    first, second = numpy.log(base), numpy.log(new)
-    difference = second.mean() - first.mean()
-    error = _error(_variance(first), len(first), _variance(second), len(second))
-    half = _quantile_of_t(first, second) * float(error)
+    logs = [numpy.log(values) for values in (base, new)]
+    first, second = (_Side(len(values), float(values.std(ddof=1))) for values in logs)
+    difference = float(logs[1].mean() - logs[0].mean())
+    error = numpy.sqrt(first.spread**2 / first.size + second.spread**2 / second.size)
+    scaled = [
+        (values - values.mean()) / side.spread
+        for values, side in zip(logs, (first, second), strict=True)
+        if side.spread > _NO_SPREAD
+    ]
+    half = _quantile_of_t(numpy.concatenate(scaled), first, second) * float(error) if scaled else 0.0
     low, high = numpy.expm1([difference - half, difference + half])
     return Change(float(numpy.expm1(difference)), float(low), float(high))
 
 
-def _quantile_of_t(first: Reals, second: Reals) -> float:
-    """What chance alone keeps below in so many cases; of sides unequally long, that of the shorter."""
-    pool = numpy.concatenate([first - first.mean(), second - second.mean()])
-    size = min(len(first), len(second))
-    drawn = [_t(pool[index], size) for index in _resamples(len(pool), 2 * size)]
+def _quantile_of_t(pool: Reals, first: _Side, second: _Side) -> float:
+    """What chance alone stays below in so many cases."""
+    draws = _draws(len(pool), first.size + second.size)
+    found = numpy.concatenate([_t(pool[index] + blur, first, second) for index, blur in draws])
     rank = int(LEVEL * RESAMPLES)
-    return float(numpy.partition(numpy.concatenate(drawn), rank)[rank])
+    return float(numpy.partition(found, rank)[rank])
 
 
-def _t(drawn: Reals, size: int) -> Reals:
+def _t(drawn: Reals, first: _Side, second: _Side) -> Reals:
     """Of columns that begin with one side and end with the other."""
-    first, second = drawn[:size], drawn[size:]
-    difference = numpy.abs(second.mean(axis=0) - first.mean(axis=0))
-    error = _error(_variance(first), size, _variance(second), size)
-    with numpy.errstate(divide="ignore", invalid="ignore"):
-        t: Reals = numpy.divide(difference, error)
-    t[numpy.isnan(t)] = 0.0
-    return t
+    x, y = drawn[: first.size] * first.spread, drawn[first.size :] * second.spread
+    error = numpy.sqrt(x.var(axis=0, ddof=1) / first.size + y.var(axis=0, ddof=1) / second.size)
+    return numpy.asarray(numpy.abs(y.mean(axis=0) - x.mean(axis=0)) / error)
 
 
-def _variance(values: Reals) -> Reals:
-    return numpy.asarray(values.var(axis=0, ddof=1))
-
-
-def _error(first: Reals, first_size: int, second: Reals, second_size: int) -> Reals:
-    """Welch's standard error of a difference of means, from variances."""
-    return numpy.asarray(numpy.sqrt(first / first_size + second / second_size))
-
-
-def _resamples(pool: int, size: int) -> Iterator[Indices]:
-    """Batches of columns of `size` indices into the pool."""
-    if RESAMPLES * size <= _CACHED_CELLS:
+def _draws(pool: int, size: int) -> Iterator[Draws]:
+    """Batches of columns of `size` repeats."""
+    if size <= _CACHED_REPEATS:
         yield _cached(pool, size)
         return
     generator, columns = numpy.random.default_rng(_SEED), max(_BATCH_CELLS // size, 1)
     for begin in range(0, RESAMPLES, columns):
-        yield generator.integers(0, pool, (size, min(columns, RESAMPLES - begin)))
+        yield _drawn(generator, pool, size, min(columns, RESAMPLES - begin))
 
 
 @lru_cache(maxsize=8)
-def _cached(pool: int, size: int) -> Indices:
-    return numpy.random.default_rng(_SEED).integers(0, pool, (size, RESAMPLES))
+def _cached(pool: int, size: int) -> Draws:
+    return _drawn(numpy.random.default_rng(_SEED), pool, size, RESAMPLES)
+
+
+def _drawn(generator: numpy.random.Generator, pool: int, size: int, columns: int) -> Draws:
+    bandwidth = 1.06 * size**-0.2
+    index = generator.integers(0, pool, (size, columns))
+    return index, bandwidth * generator.standard_normal((size, columns))

@@ -2,9 +2,9 @@
 """A plan becomes jobs: what to run, once each, whatever the number of series that ask for it.
 
 A job's id is made of what it runs and of nothing else, so that a name in a plan never
-becomes a name of a file, and a point of two series is one job. Jobs are in the order
-in which they run: the settings of the plan, then the rounds of repeats, and in a
-round the order of ids, which is as good as shuffled and the same at each start.
+becomes a name of a file, and a point of two series is one job. They run in the order
+of the plan's settings, then of the rounds of repeats, and in a round of their ids,
+which is as good as shuffled and the same at each start.
 """
 
 import hashlib
@@ -56,12 +56,18 @@ class Plan:
     programs: dict[str, list[str]]
     timeout_s: int
     requirements: tuple[Requirement, ...]
-    jobs: tuple[Job, ...]
+    jobs: tuple[Job, ...]  # in the order of the plan
+
+    @property
+    def queue(self) -> list[Job]:
+        """In the order in which they run."""
+        settings = [None, *(requirement.name for requirement in self.requirements)]
+        return sorted(self.jobs, key=lambda job: (settings.index(job.requires), job.round, job.id))
 
     @property
     def digest(self) -> str:
         """Of what is measured: a plan of other jobs is another plan."""
-        return hashlib.sha256("\n".join(job.id for job in self.jobs).encode()).hexdigest()
+        return hashlib.sha256("\n".join(job.id for job in self.queue).encode()).hexdigest()
 
     def program(self, name: str) -> list[str]:
         return located(self.programs.get(name, [name]), self.folder)
@@ -78,21 +84,19 @@ def load(path: Path) -> Plan:
     check(source)
     document = source.document
     folder = path.resolve().parent
-    order = [None, *(r["name"] for r in document.get("requirements", []))]
     found: dict[str, Job] = {}
     for index, series in enumerate(document["series"]):
         for job in _jobs(source, index, series, folder):
             found.setdefault(job.id, job)
             if len(found) > MAX_JOBS:
                 raise BadResult(source.name, "series", f"come to more than {MAX_JOBS:,} measurements")
-    jobs = sorted(found.values(), key=lambda job: (order.index(job.requires), job.round, job.id))
     return Plan(
         name=document["name"],
         folder=folder,
         programs=document.get("programs", {}),
         timeout_s=document.get("timeout_s", 3600),
         requirements=tuple(_requirement(r) for r in document.get("requirements", [])),
-        jobs=tuple(jobs),
+        jobs=tuple(found.values()),
     )
 
 

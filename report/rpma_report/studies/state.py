@@ -67,7 +67,7 @@ class Directory:
         return self.path / "logs" / f"{job.id}.log"
 
     def left(self) -> list[Job]:
-        return [job for job in self._plan.jobs if not self.result(job).exists()]
+        return [job for job in self._plan.queue if not self.result(job).exists()]
 
     def keep(self, job: Job, seconds: float) -> None:
         """The part is checked: it becomes a result."""
