@@ -39,6 +39,22 @@ def test_run_compared_with_itself_is_the_same(quick: Command, write: Write) -> N
     assert done.returncode == 0 and "0 worse, 0 better, 0 unclear, 4 the same" in done.stdout
 
 
+@pytest.mark.parametrize("still", [1, 5])
+def test_limit_sees_a_point_that_stood_still(still: int, quick: Command, write: Write) -> None:
+    """No ratio of geometric means, and yet a change: that of the rates of all repeats."""
+    new = measured()
+    point = new["points"][1]
+    for repeat in point["repeats"][:still]:
+        repeat.update(ops=0, bytes=0, ops_per_s=0.0, bytes_per_s=0.0, latency=None)
+    for name in ("ops_per_s", "bytes_per_s"):
+        point["summary"][name] = sample.interval([r[name] for r in point["repeats"]])
+    if still == 5:
+        point["summary"]["latency"] = None
+    paths = write(measured(), "base.json"), write(new, "new.json")
+    assert quick("compare", *paths, "--fail-if", "ops_per_s < -15%").returncode == 1
+    assert quick("compare", *paths, "--fail-if", "bytes_per_s > 0%").returncode == 0
+
+
 def test_two_repeats_are_unclear(quick: Command, write: Write) -> None:
     done = quick("compare", write(measured(repeats=2), "a.json"), write(measured(2.0, repeats=2), "b.json"))
     assert "0 worse, 0 better, 4 unclear, 0 the same" in done.stdout and "+100 %" in done.stdout

@@ -69,9 +69,10 @@ def _row(pair: Pair, measure: Measure) -> Row:
     base, new = pair.values(measure)
     verdict = rule.judge(base, new, measure.higher_is_better)
     values = [_middle(base, pair.base, measure), _middle(new, pair.new, measure)]
-    if not base or not new:  # no repeat has samples enough, but all of them together
+    if not base or not new or min(*base, *new) <= 0:
+        # No repeat has samples enough, but all of them together; or one stood still.
         values = [measure.whole(pair.base[0]), measure.whole(pair.new[0])]
-        if values[0] and values[1]:
+        if values[0] and values[1] is not None:
             verdict = rule.Verdict("unclear", values[1] / values[0] - 1)
     return Row(pair, measure, values[0], values[1], (len(base), len(new)), verdict)
 
