@@ -229,6 +229,39 @@ def test_broken_state_is_refused(text: str, lab: Lab) -> None:
     refused(lab.study(), "study.json: ")
 
 
+@pytest.mark.parametrize("took", ["[1, 1e308]", f"[1, 1{400 * '0'}]", "[-1, 5]", "[1, -5]"])
+def test_times_that_nothing_took_are_refused(took: str, lab: Lab) -> None:
+    lab.plan(BENCH)
+    lab.study()
+    file = lab.dir / "study.json"
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps({**told, "seconds": {"fio": "HERE"}}).replace('"HERE"', took))
+    refused(lab.study(), "study.json: top level: is no state of a study of this version")
+
+
+def test_file_in_place_of_a_folder_is_named(lab: Lab) -> None:
+    lab.plan(BENCH)
+    lab.study()
+    (lab.dir / "work").rmdir()
+    (lab.dir / "work").touch()
+    refused(lab.study(), "plan.study/work: no folder can be made there: File exists")
+
+
+def test_link_in_the_directory_leads_no_result_out_of_it(lab: Lab) -> None:
+    lab.plan(BENCH)
+    lab.study()
+    precious = lab.folder / "precious"
+    precious.write_text("as it was")
+    for result in lab.results():
+        result.unlink()
+        result.with_name(f".{result.stem}.part").symlink_to(precious)
+        log = lab.dir / "logs" / f"{result.stem}.log"
+        log.unlink()
+        log.symlink_to(precious)
+    assert lab.study().returncode == 0
+    assert precious.read_text() == "as it was" and not any(r.is_symlink() for r in lab.results())
+
+
 NEEDS = [{"name": "ddio-off", "text": "BIOS, IIO, port 2: DDIO to Disabled.\nThen boot."},
          {"name": "ddio-on", "text": "DDIO back to Enabled."}]  # fmt: skip
 GROUPS = (BENCH, {**BENCH, "requires": "ddio-off"}, {**BENCH, "requires": "ddio-on"})

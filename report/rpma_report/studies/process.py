@@ -35,7 +35,8 @@ class NotRun(Exception):
 def run(words: Sequence[str], stdin: bytes, out: IO[bytes], log: Path, folder: Path, timeout_s: float,
         held: Sequence[int] = (), tick: Tick = lambda: None) -> int:  # fmt: skip
     """The exit code; `held` are descriptors that it keeps open as long as it lives."""
-    with log.open("wb") as errors, tempfile.TemporaryFile() as given:
+    log.unlink(missing_ok=True)
+    with log.open("xb") as errors, tempfile.TemporaryFile() as given:
         given.write(stdin)
         given.seek(0)
         try:

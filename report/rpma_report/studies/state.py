@@ -24,6 +24,7 @@ KIND = "rpma-report-study-state/1"
 _FILE, _LOCK = "study.json", "lock"
 _LEFT_BEHIND_S = 60.0  # a program that was told to end has so long
 _POLL_S = 0.2
+_MOST = 1e12  # measurements, or seconds of them
 
 
 @dataclass
@@ -52,8 +53,12 @@ class Directory:
             raise Failure(f"{shown(path)}: {text}")
         self.lock = self._locked()
         self.state = self._state()
-        for name in ("results", "logs", "work"):
-            (path / name).mkdir(exist_ok=True)
+        try:
+            for name in ("results", "logs", "work"):
+                (path / name).mkdir(exist_ok=True)
+        except OSError as error:
+            text = f"no folder can be made there: {error.strerror}"
+            raise NotWritten(f"{shown(error.filename)}: {text}") from error
         self.save()
 
     def result(self, job: Job) -> Path:
@@ -146,6 +151,10 @@ def _holder_lives(lock: IO[bytes]) -> bool:
     return True
 
 
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= _MOST
+
+
 def _read(file: Path) -> dict[str, Any]:
     from rpma_report.sources.document import BadResult, read
 
@@ -155,8 +164,7 @@ def _read(file: Path) -> dict[str, Any]:
         and isinstance(told.get("plan_sha256"), str)
         and isinstance(told.get("setting"), str | None)
         and isinstance(told.get("seconds"), dict)
-        and all(isinstance(v, list) and len(v) == 2 and all(type(n) in (int, float) for n in v)
-                for v in told["seconds"].values())  # fmt: skip
+        and all(isinstance(v, list) and len(v) == 2 and all(map(_is_amount, v)) for v in told["seconds"].values())
     )
     if not sound:
         raise BadResult(str(file), "top level", "is no state of a study of this version")

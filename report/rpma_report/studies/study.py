@@ -89,7 +89,8 @@ class Study:
         """Its part is sound afterwards."""
         part, log = self._directory.part(job), self._directory.log(job)
         held = [] if job.ssh else [self._directory.lock.fileno()]
-        with part.open("wb") as out:
+        part.unlink(missing_ok=True)  # whatever has that name, and wherever it leads to
+        with part.open("xb") as out:
             limit_s = self._plan.timeout_s
             code = process.run(self._words(job), job.stdin, out, log, self._work, limit_s, held, tick)
         told = process.last_words(log)
