@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports from the results of rpma-bench: JSON in, one self-contained page out.
+"""Reports from results of rpma-bench, rpma-ping, rpma-ddio-check and fio.
 
-What stands where: result_file reads and checks a file, result holds what it
-said, figures works out the numbers behind each chart, chart and svg draw them,
-page puts everything together, atomic_file writes it.
+What stands where: sources reads and checks a file, model holds what it said,
+figures works out the numbers behind each chart, draw draws them, page puts
+everything together, commands are what a user calls.
 """
 
 __version__ = "1.4.0"

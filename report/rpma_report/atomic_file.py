@@ -26,6 +26,13 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise NotWritten(f"{path}: cannot be written: {error.strerror}") from error
 
 
+def make_folder(path: Path) -> None:
+    try:
+        path.mkdir(exist_ok=True)
+    except OSError as error:
+        raise NotWritten(f"{path}: no folder can be made there: {error.strerror}") from error
+
+
 def _check_target(path: Path, target: Path) -> None:
     """A device or a pipe must not be renamed over, nor a read-only file replaced."""
     if not target.exists():

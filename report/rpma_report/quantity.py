@@ -87,3 +87,8 @@ def count(number: int | None) -> str:
 def percentile(p: float) -> str:
     """0.999 is p99.9, 0.5 is p50."""
     return f"p{p * 100:.10g}"
+
+
+def fraction(value: float | None) -> str:
+    """0.125 is 12.5 %."""
+    return UNKNOWN if value is None else f"{value * 100:.3g} %"

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page in headless Chromium without network: on a phone, a desk, and paper."""
 
+import json
 import os
+import subprocess
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 import sample
-from conftest import Command
+import sample_tests as made
+import sample_tools as tools
+from conftest import SOURCE, START
 from devtools import CHROMIUM, Browser
 
 pytestmark = [
@@ -22,21 +26,48 @@ PLAIN = [sample.lat_point(20 + i, size, count=2000, base_ns=4000, persist="none"
                           flush_method=None, latency_kind="post_to_cqe")
          for i, size in enumerate(sample.SIZES)]  # fmt: skip
 BW = [sample.bw_point(40 + i, size) for i, size in enumerate(sample.SIZES)]
-PAGES = {
-    "one series": sample.result(SWEEP + BW),
-    "two series": sample.result(SWEEP + PLAIN + BW),
-    "one size": sample.result([SWEEP[3], PLAIN[3], BW[3]]),
-    "long label": sample.result(SWEEP + BW, label="a rather long label of a run " * 5),
-}
+TEN_US = range(10_000, 12_000)
+CONNECT_STEPS = ("prepare", "establish", "disconnect", "delete")
+EVERYTHING = [
+    *(made.rate_point(60 + i, 1000.0 * 2**i, 900.0 * 2**i, TEN_US, TEN_US) for i in range(6)),
+    *(made.mix_point(70 + i, share, TEN_US, TEN_US) for i, share in enumerate((0.1, 0.5, 0.9))),
+    *(made.load_point(80 + i, load, load, TEN_US) for i, load in enumerate((0.0, 0.5))),
+    made.stepped_point(90, "connect", dict.fromkeys(CONNECT_STEPS, TEN_US), TEN_US),
+    *(made.stepped_point(91 + i, "register", {"register": TEN_US}, TEN_US, 4096 << i) for i in range(3)),
+    made.with_windows(made.with_latency(95, "latency", [TEN_US]),
+                      [[(i * 10**8, 1000 + i, 9000 + i) for i in range(1, 40)]]),
+]  # fmt: skip
+LONG = "a rather long label of a run " * 5
+# The documents of each page, and the figures on it.
+PAGES: dict[str, tuple[list[Any], list[str]]] = {
+    "one series": ([sample.result(SWEEP + BW)] * 2, ["latency", "ladder", "distribution", "bandwidth"]),
+    "two series": ([sample.result(SWEEP + PLAIN + BW)] * 2,
+                   ["latency", "ladder", "distribution", "bandwidth", "methods"]),
+    "one size": ([sample.result([SWEEP[3], PLAIN[3], BW[3]])], ["ladder", "distribution", "bandwidth", "methods"]),
+    "long label": ([sample.result(SWEEP + BW, label=LONG)] * 2, ["latency", "ladder", "distribution", "bandwidth"]),
+    "other tests": ([sample.result(EVERYTHING)],
+                    ["ladder", "distribution", "rate", "mix", "load", "time", "connect", "register"]),
+    "other tools": ([tools.ping(TEN_US), tools.ddio_check(),
+                     tools.fio(tools.fio_job("w", TEN_US, TEN_US, rw="randrw", bs="4k"))],
+                    ["ladder", "distribution", "bandwidth", "ping", "ping-steps"]),
+}  # fmt: skip
 
 # Of each drawing that is shown: its box, and the boxes of its labels.
 DRAWINGS = """
 [...document.querySelectorAll('svg')].filter(s => getComputedStyle(s).display != 'none').map(s => {
   const box = e => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
-  return { box: box(s), name: s.getAttribute('aria-label').split('.')[0],
+  return { box: box(s), figure: s.closest('figure').id,
            texts: [...s.querySelectorAll('text')].map(t => [t.textContent, ...box(t)]) };
 })"""
 SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A page in the browser, and the figures that it must have."""
+
+    browser: Browser
+    figures: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +77,19 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     started.close()
 
 
-@pytest.fixture(params=PAGES, ids=lambda name: name.replace(" ", "-"))
-def opened(
-    request: pytest.FixtureRequest, browser: Browser, command: Command, write: Any, tmp_path: Path
-) -> Browser:
-    page = tmp_path / "report.html"
-    document = PAGES[request.param]
-    assert command("create", write(document), write(document, "b.json"), "-o", page).returncode == 0
-    browser.open(page)
-    return browser
+@pytest.fixture(scope="module", params=PAGES, ids=lambda name: name.replace(" ", "-"))
+def opened(request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Opened:
+    """A page made once, in the browser."""
+    documents, figures = PAGES[request.param]
+    folder = tmp_path_factory.mktemp("page")
+    results = []
+    for number, document in enumerate(documents):
+        results.append(folder / f"r{number}.json")
+        results[-1].write_text(json.dumps(document), encoding="utf-8")
+    line = [*START, "create", *map(str, results), "-o", str(folder / "report.html")]
+    subprocess.run(line, check=True, timeout=300, env={**os.environ, "PYTHONPATH": str(SOURCE)})
+    browser.open(folder / "report.html")
+    return Opened(browser, figures)
 
 
 def overlap(one: list[Any], other: list[Any]) -> bool:
@@ -64,10 +99,9 @@ def overlap(one: list[Any], other: list[Any]) -> bool:
     return across > 1 and down > 1
 
 
-def check_drawings(browser: Browser, width: int) -> None:
-    drawings = browser.value(DRAWINGS)
-    assert len(drawings) == 2
-    assert [d["name"].split()[0].rstrip(":") for d in drawings] == ["Latency", "Bandwidth"]
+def check_drawings(opened: Opened, width: int) -> None:
+    drawings = opened.browser.value(DRAWINGS)
+    assert [d["figure"] for d in drawings] == opened.figures
     for drawing in drawings:
         left, top, right, bottom = drawing["box"]
         assert 0 <= left and right <= width and right - left > 0.7 * min(width, 1000)
@@ -83,37 +117,37 @@ def check_drawings(browser: Browser, width: int) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 768, 1400])
-def test_charts_are_whole_and_labels_apart(width: int, scheme: str, opened: Browser) -> None:
-    opened.window(width, scheme=scheme)
+def test_charts_are_whole_and_labels_apart(width: int, scheme: str, opened: Opened) -> None:
+    opened.browser.window(width, scheme=scheme)
     check_drawings(opened, width)
-    assert opened.value(SIDEWAYS) <= 0, "the page scrolls sideways"
+    assert opened.browser.value(SIDEWAYS) <= 0, "the page scrolls sideways"
 
 
-def test_no_error_and_no_request(opened: Browser) -> None:
-    opened.pdf()
-    requests = [r["request"]["url"] for r in opened.saw("Network.requestWillBeSent")]
+def test_no_error_and_no_request(opened: Opened) -> None:
+    opened.browser.pdf()
+    requests = [r["request"]["url"] for r in opened.browser.saw("Network.requestWillBeSent")]
     assert len(requests) == 1 and requests[0].startswith("file://")
     for kind in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"):
-        assert opened.saw(kind) == []
+        assert opened.browser.saw(kind) == []
 
 
-def test_paper_cuts_no_chart(opened: Browser) -> None:
+def test_paper_cuts_no_chart(opened: Opened) -> None:
     """A4 less 15 mm of margin: 180 x 267 mm at 96 dots an inch."""
     width, height = round(180 / 25.4 * 96), 267 / 25.4 * 96
-    opened.window(width, medium="print", scheme="dark")
+    opened.browser.window(width, medium="print", scheme="dark")
     check_drawings(opened, width)
     figures = "[...document.querySelectorAll('figure')]"
-    heights = opened.value(f"{figures}.map(f => f.getBoundingClientRect().height)")
-    assert len(heights) == 2 and max(heights) < height
-    assert opened.value(f"{figures}.map(f => getComputedStyle(f).breakInside)") == ["avoid"] * 2
-    assert opened.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert opened.value(SIDEWAYS) <= 0, "a table is cut at the edge of the paper"
+    heights = opened.browser.value(f"{figures}.map(f => f.getBoundingClientRect().height)")
+    assert len(heights) == len(opened.figures) and max(heights) < height
+    assert opened.browser.value(f"{figures}.map(f => getComputedStyle(f).breakInside)") == ["avoid"] * len(heights)
+    assert opened.browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert opened.browser.value(SIDEWAYS) <= 0, "a table is cut at the edge of the paper"
 
 
-def test_dark_and_light_differ(opened: Browser) -> None:
+def test_dark_and_light_differ(opened: Opened) -> None:
     seen = set()
     for scheme in ("light", "dark"):
-        opened.window(1400, scheme=scheme)
+        opened.browser.window(1400, scheme=scheme)
         colours = "[document.body, document.querySelector('svg text')].map(e => getComputedStyle(e)"
-        seen.add(tuple(opened.value(f"{colours}).flatMap(s => [s.backgroundColor, s.fill])")))
+        seen.add(tuple(opened.browser.value(f"{colours}).flatMap(s => [s.backgroundColor, s.fill])")))
     assert len(seen) == 2

@@ -2,17 +2,12 @@
 """What several runs have in common is said once, what differs by its values."""
 
 import copy
-from typing import Any
 
 import sample
-from rpma_report import facts
-from rpma_report.result import Run, name_apart, run_from
+from loaded import runs
+from rpma_report.page import facts
 
 LAT = sample.lat_point(0, 64, count=1000)
-
-
-def runs(*documents: dict[str, Any]) -> list[Run]:
-    return name_apart([run_from(f"r{i}", copy.deepcopy(d), "0" * 64) for i, d in enumerate(documents)])
 
 
 def test_equal_facts_stand_once_and_others_by_value() -> None:
@@ -23,8 +18,8 @@ def test_equal_facts_stand_once_and_others_by_value() -> None:
     assert ("host.hostname", "client", "server") in told.same
     assert told.differing == (
         ("os.kernel", "client", "6.1.0-40-amd64", "all runs"),
-        ("os.kernel", "server", "6.1.0-40-amd64", "r0, r2"),
-        ("os.kernel", "server", "6.12", "r1"),
+        ("os.kernel", "server", "6.1.0-40-amd64", "r0.json, r2.json"),
+        ("os.kernel", "server", "6.12", "r1.json"),
     )
 
 
@@ -55,4 +50,4 @@ def test_points_warn_for_themselves_unless_the_tool_did() -> None:
 
 
 def test_many_names_are_cut() -> None:
-    assert facts.names(runs(*[sample.result([])] * 11)) == "r0, r1, r2, r3, r4, r5, r6, r7 and 3 more"
+    assert facts.names(runs(*[sample.result([])] * 11)) == ", ".join(f"r{i}.json" for i in range(8)) + " and 3 more"

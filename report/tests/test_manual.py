@@ -14,8 +14,8 @@ PAGE = SOURCE.parent / "doc/rpma-report.1"
 
 def test_every_option_is_in_the_manual(command: Command) -> None:
     text = PAGE.read_text(encoding="utf-8")
-    for arguments in (("--help",), ("create", "--help")):
-        for option in re.findall(r"--([a-z-]+)", command(*arguments).stdout):
+    for arguments in ((), ("create",), ("compare",), ("validate",), ("study",)):
+        for option in re.findall(r"--([a-z-]+)", command(*arguments, "--help").stdout):
             assert f"Fl -{option}" in text
 
 

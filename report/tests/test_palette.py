@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rpma_report
-from rpma_report.chart import MARKERS, SERIES_COLOURS
+from rpma_report.draw.chart import MARKERS, SERIES_COLOURS
 
 CSS = (Path(rpma_report.__file__).parent / "templates/page.css").read_text(encoding="utf-8")
 SCHEMES = {

@@ -34,6 +34,8 @@ def without(*path: str | int) -> dict[str, Any]:
 
 
 TEXT = json.dumps(GOOD).encode()
+REPEAT = ("points", 0, "repeats", 1)
+SPAN = {"t_ns": 5, "ops": 1, "bytes": 64}
 LATENCY = ("points", 0, "repeats", 1, "latency")
 
 NOT_JSON: dict[str, tuple[bytes, str]] = {
@@ -54,14 +56,20 @@ NOT_JSON: dict[str, tuple[bytes, str]] = {
 }
 
 NOT_A_RESULT: dict[str, tuple[Any, str]] = {
-    "array": ([], 'top level: not an rpma-bench result: no "schema" key'),
-    "number": (7, 'no "schema" key'),
-    "foreign JSON": ({"test_info": {}, "results": []}, 'no "schema" key'),
-    "other tool": ({"schema": "rpma-ping/1"}, 'schema: is "rpma-ping/1", not rpma-bench/1'),
+    "array": ([], "top level: is [], a result is an object"),
+    "number": (7, "top level: is 7, a result is an object"),
+    "perftest": ({"test_info": {"test": "RDMA_Write_Latency_Test"}, "results": {"t_avg": 1.7}},
+                 "top level: is of perftest"),
+    "foreign JSON": ({"latency": 5}, 'top level: is no result: no "schema" key, and not fio\'s either'),
+    "other tool": ({"schema": "rpma-pong/1"}, 'schema: is "rpma-pong/1", not one of rpma-bench/1'),
+    "ping without a tool": ({"schema": "rpma-ping/1"}, 'top level: key "tool" is missing'),
+    "newer ping": ({"schema": "rpma-ping/7"}, "of a newer rpma-ping"),
+    "fio without jobs": ({"fio version": "fio-3.33"}, 'top level: key "jobs" is missing'),
+    "fio jobs no list": ({"fio version": "fio-3.33", "jobs": 3}, "jobs: is 3, should be of type array"),
     "newer major": ({"schema": "rpma-bench/2"}, "of a newer rpma-bench"),
     "older major": ({"schema": "rpma-bench/0"}, "of an older rpma-bench"),
-    "schema no text": ({"schema": {"a": ["b"]}}, 'schema: is {"a": ["b"]}, not rpma-bench/1'),
-    "schema hostile": ({"schema": "\x1b[31m\n" * 1000}, "not rpma-bench/1"),
+    "schema no text": ({"schema": {"a": ["b"]}}, 'schema: is {"a": ["b"]}, not one of rpma-bench/1'),
+    "schema hostile": ({"schema": "\x1b[31m\n" * 1000}, "not one of rpma-bench/1"),
     "only schema": ({"schema": "rpma-bench/1"}, 'top level: key "tool" is missing'),
     "no points": (without("points"), 'top level: key "points" is missing'),
     "points no list": (changed(("points",), {}), "points: is {}, should be of type array"),
@@ -91,31 +99,41 @@ NOT_A_RESULT: dict[str, tuple[Any, str]] = {
                        "latency.histogram.buckets[0]: is not an ascending"),
     "buckets null": (changed((*LATENCY, "histogram", "buckets"), None),
                      "histogram.buckets: is null, should be of type array"),
+    "span without a time": (changed((*REPEAT, "intervals"), [{"ops": 1, "bytes": 1}]),
+                            "points[0].repeats[1].intervals[0]: is not a span"),
+    "spans unordered": (changed((*REPEAT, "intervals"), [SPAN, SPAN]), "intervals[1]: is not a span"),
+    "span negative": (changed((*REPEAT, "intervals"), [{**SPAN, "p99_ns": -1}]), "intervals[0]: is not a span"),
+    "spans no list": (changed((*REPEAT, "intervals"), "x"), 'intervals: is "x", should be of type'),
     "long text for number": (changed(("run", "seed"), "x" * 1_000_000), "run.seed: is"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("data, part", NOT_JSON.values(), ids=NOT_JSON.keys())
-def test_not_json(data: bytes, part: str, command: Command, write: Write, tmp_path: Path) -> None:
-    refused(command("create", write(data), "-o", tmp_path / "out.html"), "result.json", part)
+def test_not_json(data: bytes, part: str, quick: Command, write: Write, tmp_path: Path) -> None:
+    refused(quick("create", write(data), "-o", tmp_path / "out.html"), "result.json", part)
     assert not (tmp_path / "out.html").exists()
 
 
 @pytest.mark.parametrize("document, part", NOT_A_RESULT.values(), ids=NOT_A_RESULT.keys())
 def test_not_a_result(
-    document: Any, part: str, command: Command, write: Write, tmp_path: Path
+    document: Any, part: str, quick: Command, write: Write, tmp_path: Path
 ) -> None:
-    done = command("create", write(document), "-o", tmp_path / "out.html")
+    done = quick("create", write(document), "-o", tmp_path / "out.html")
     refused(done, "result.json: ", part)
     assert "\x1b" not in done.stderr
     assert not (tmp_path / "out.html").exists()
 
 
-def test_huge_file_is_not_read_to_its_end(command: Command, tmp_path: Path) -> None:
+def test_huge_file_is_not_read_to_its_end(quick: Command, tmp_path: Path) -> None:
     huge = tmp_path / "huge.json"
     with huge.open("wb") as file:
         file.truncate(1 << 40)  # sparse: no room is taken
-    refused(command("create", huge, "-o", tmp_path / "out.html"), "huge.json: is larger than 64 MiB")
+    refused(quick("create", huge, "-o", tmp_path / "out.html"), "huge.json: is larger than 64 MiB")
+
+
+def test_file_that_would_fill_the_memory(quick: Command, write: Write, tmp_path: Path) -> None:
+    path = write(b'{"schema": "rpma-bench/1", "x": [' + b"[]," * 6_000_000 + b"[]]}")
+    refused(quick("create", path, "-o", tmp_path / "out.html"), "more than 6,000,000 lists and objects")
 
 
 @pytest.mark.parametrize(
@@ -125,22 +143,22 @@ def test_huge_file_is_not_read_to_its_end(command: Command, tmp_path: Path) -> N
     ids=["absent", "directory"],
 )  # fmt: skip
 def test_unreadable(
-    make: Callable[[Path], Path], part: str, command: Command, tmp_path: Path
+    make: Callable[[Path], Path], part: str, quick: Command, tmp_path: Path
 ) -> None:
-    refused(command("create", make(tmp_path), "-o", tmp_path / "out.html"), part)
+    refused(quick("create", make(tmp_path), "-o", tmp_path / "out.html"), part)
 
 
-def test_the_bad_one_of_several_is_named(command: Command, write: Write, tmp_path: Path) -> None:
+def test_the_bad_one_of_several_is_named(quick: Command, write: Write, tmp_path: Path) -> None:
     good, bad = write(GOOD, "good.json"), write(TEXT[:100], "bad.json")
-    done = command("create", good, bad, "-o", tmp_path / "out.html")
+    done = quick("create", good, bad, "-o", tmp_path / "out.html")
     refused(done, "bad.json")
     assert "good.json" not in done.stderr
 
 
 def test_keys_of_a_later_minor_version_are_ignored(
-    command: Command, write: Write, tmp_path: Path
+    quick: Command, write: Write, tmp_path: Path
 ) -> None:
     document = changed(("run", "mood"), {"deep": [1, {"er": None}]})
     document["points"][0]["novelty"] = "yes"
-    done = command("create", write(document), "-o", tmp_path / "out.html")
+    done = quick("create", write(document), "-o", tmp_path / "out.html")
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several runs have in common, said once: devices, warnings, environments.
+"""What several runs have in common, said once: warnings, environments, commands.
 
 A page is often made of several files measured on the same two hosts; what they
 agree on stands once, with the names of the runs, and the rest by its values.
@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from rpma_report import quantity
-from rpma_report.result import Run
+from rpma_report.figures import tables
+from rpma_report.model import Run
+from rpma_report.page.document import Block, Code, Facts, Heading, Paragraph, Section
 from rpma_report.text import shown
 
 MAX_ROWS = 400
+MAX_COMMANDS = 100
 _MAX_NAMES = 8
 _MAX_DEPTH = 6
+_COLUMNS = ["code", "severity", "where", "text", "runs"]
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -53,6 +57,12 @@ def warnings(runs: Sequence[Run]) -> list[tuple[tuple[str, str, str, str], str]]
     return by_key(((w, run) for run in runs for w in _warnings_of(run)), runs)
 
 
+def warnings_section(runs: Sequence[Run]) -> Section:
+    rows = [[*said, which] for said, which in warnings(runs)]
+    table = tables.plain("Warnings of the measurement", _COLUMNS, rows, "text")
+    return Section("warnings", "Warnings", (table if rows else Paragraph("None."),))
+
+
 def _warnings_of(run: Run) -> Iterator[tuple[str, str, str, str]]:
     """The tool's own, and what it noted at a point but did not warn of."""
     for said in run.warnings:
@@ -64,9 +74,16 @@ def _warnings_of(run: Run) -> Iterator[tuple[str, str, str, str]]:
                 yield "REPEAT_FLAGGED", "warn", point.id, text
         if point.steady is False and "NOT_STEADY" not in codes:
             yield "NOT_STEADY", "warn", point.id, "the warm-up ended before the rate was steady"
+        if point.unbegun_ops:
+            many = quantity.count(point.unbegun_ops)
+            text = f"{many} planned operations were never begun: no latency has them"
+            yield "UNBEGUN_OPS", "warn", point.id, text
         if point.errors:
             text = f"{quantity.count(point.errors)} operations failed"
             yield "ERRORS", "warn", point.id, text
+    for gate, missed in run.gates:
+        if missed:
+            yield "GATE_MISSED", "warn", "client", gate
 
 
 def environment(runs: Sequence[Run]) -> Environment:
@@ -88,6 +105,62 @@ def environment(runs: Sequence[Run]) -> Environment:
             ]
     hidden = max(len(same) - MAX_ROWS, 0) + max(len(differing) - MAX_ROWS, 0)
     return Environment(tuple(same[:MAX_ROWS]), tuple(differing[:MAX_ROWS]), hidden)
+
+
+def environment_section(runs: Sequence[Run]) -> Section:
+    measured = [run for run in runs if any(run.environment.values())]
+    told = environment(measured) if measured else Environment((), (), 0)
+    blocks: list[Block] = []
+    if told.same:
+        equal = ", equal in all runs" if len(measured) > 1 else ""
+        columns = ["fact", "client", "server"]
+        rows = [
+            [key, client, "the same" if server == client else server]
+            for key, client, server in told.same
+            if (client, server) != (quantity.UNKNOWN, quantity.UNKNOWN)
+        ]
+        blocks.append(tables.plain(f"Facts of the hosts{equal}", columns, rows, "text"))
+        unknown = [key for key, *values in told.same if set(values) == {quantity.UNKNOWN}]
+        if unknown:
+            blocks.append(Paragraph(f"Not known of any: {', '.join(unknown)}."))
+    if told.differing:
+        columns = ["fact", "host", "value", "runs"]
+        blocks.append(tables.plain("Facts that differ between runs", columns, told.differing, "text"))
+    if told.hidden:
+        blocks.append(Paragraph(f"And {told.hidden} more facts in the result files."))
+    silent = [run for run in runs if not any(run.environment.values())]
+    if silent:
+        blocks.append(Paragraph(f"Nothing is said of the hosts by: {names(silent)}."))
+    return Section("environment", "Environment", tuple(blocks))
+
+
+def reproduce_section(runs: Sequence[Run]) -> Section:
+    blocks: list[Block] = []
+    for run in runs[:MAX_COMMANDS]:
+        blocks.append(Heading(run.name))
+        blocks += [Code(command) for command in run.commands]
+        blocks.append(Facts(tuple(_about(run))))
+    if len(runs) > MAX_COMMANDS:
+        blocks.append(Paragraph(f"And {len(runs) - MAX_COMMANDS} more files; each holds its command line."))
+    return Section("reproduce", "How to reproduce", tuple(blocks), "Reproduce")
+
+
+def _about(run: Run) -> Iterator[tuple[str, str]]:
+    yield "result", f"{run.file}, run {run.run_id}" if run.run_id else run.file
+    yield "SHA-256", run.sha256
+    if run.started:
+        yield "time", f"{run.started} to {run.ended}" if run.ended else run.started
+    yield "status", run.status
+    if run.clock:
+        yield "clock", _clock(run.clock)
+    software = (f"{shown(k, 40)} {shown(v)}" for k, v in run.tool.items() if isinstance(v, str))
+    yield "software", "; ".join(software)
+
+
+def _clock(clock: dict[str, Any]) -> str:
+    text = f"{clock['source']}, {clock['overhead_ns']:.4g} ns per reading"
+    drift = clock["drift_ppm"]
+    return text if drift is None else f"{text}, drift {drift:.3g} ppm"
 
 
 def _flat(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:

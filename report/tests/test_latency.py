@@ -7,12 +7,10 @@ import statistics
 import pytest
 
 import sample
-from rpma_report.figures import Figure, Line, bandwidth_figure, ladder_path, latency_figure
-from rpma_report.result import Run, name_apart, run_from
-
-
-def runs(*documents: dict) -> list[Run]:
-    return name_apart([run_from(f"r{i}.json", d, "0" * 64) for i, d in enumerate(documents)])
+from loaded import runs
+from rpma_report.figures import bandwidth, distribution, latency
+from rpma_report.figures.distribution import ladder_path
+from rpma_report.figures.figure import Figure, Line
 
 
 def lines(figure: Figure | None) -> dict[str, Line]:
@@ -30,7 +28,7 @@ def ten_thousand(size: int, first_ns: int) -> dict:
 def test_latency_marks_are_the_percentiles_of_all_repeats() -> None:
     first, second = 20_000, 90_000
     document = sample.result([ten_thousand(64, first), ten_thousand(4096, second)])
-    drawn = lines(latency_figure(runs(document)))
+    drawn = lines(latency.figure(runs(document)))
     assert list(drawn) == ["p50", "p99", "p99.9"]  # 20,000 samples do not support p99.99
     median = drawn["p50"].marks
     # Values first+10 … first+9999 occur twice, the 10 at each end once: the sample
@@ -47,10 +45,10 @@ def test_percentile_without_samples_is_left_out_not_zero() -> None:
     made = [sample.repeat(0, 64, 1e5, 500, few)]
     document = sample.result([sample.point(1, sample.params("lat", 64), made, few),
                               ten_thousand(4096, 20_000)])  # fmt: skip
-    drawn = lines(latency_figure(runs(document)))
+    drawn = lines(latency.figure(runs(document)))
     assert [m.x for m in drawn["p50"].marks] == [64, 4096]
     assert [m.x for m in drawn["p99"].marks] == [4096]
-    figure = latency_figure(runs(document))
+    figure = latency.figure(runs(document))
     assert figure is not None
     column = figure.table.columns.index("p99")
     assert figure.table.groups[0].rows[0][column].text == "–"
@@ -62,7 +60,7 @@ def test_bandwidth_marks_are_mean_and_t_interval_of_the_repeats() -> None:
     other = [sample.repeat(0, 64, 5000.0, 5000, ())]
     document = sample.result([sample.point(2, sample.params("bw", 4096), made),
                               sample.point(1, sample.params("bw", 64), other)])  # fmt: skip
-    (line,) = lines(bandwidth_figure(runs(document))).values()
+    (line,) = lines(bandwidth.figure(runs(document))).values()
     assert [m.x for m in line.marks] == [64, 4096]
     single, mark = line.marks
     assert (single.value.value, single.value.low) == (5000 * 64, None)
@@ -74,11 +72,11 @@ def test_bandwidth_marks_are_mean_and_t_interval_of_the_repeats() -> None:
 
 
 def test_table_has_the_numbers_of_the_chart() -> None:
-    figure = latency_figure(runs(sample.result([ten_thousand(64, 20_000), ten_thousand(256, 20_000)])))
+    figure = latency.figure(runs(sample.result([ten_thousand(64, 20_000), ten_thousand(256, 20_000)])))
     assert figure is not None
     row = dict(zip(figure.table.columns, figure.table.groups[0].rows[0], strict=True))
     assert row["size"].text == "64 B"
-    assert row["operations"].text == "20,000"
+    assert row["samples"].text == "20,000"
     assert row["min"].text == "20.0 µs" and row["max"].text == "30.0 µs"
     assert row["p50"].text == "25.0 µs" and row["p50"].interval == "24.9 – 25.1 µs"
     assert row["mean"].text == "25.0 µs"
@@ -86,7 +84,7 @@ def test_table_has_the_numbers_of_the_chart() -> None:
 
 def test_bandwidth_table_has_bits_and_operations() -> None:
     made = [sample.repeat(0, 1 << 20, 1000.0, 1000, ())]
-    figure = bandwidth_figure(runs(sample.result([sample.point(1, sample.params("bw", 1 << 20), made)])))
+    figure = bandwidth.figure(runs(sample.result([sample.point(1, sample.params("bw", 1 << 20), made)])))
     assert figure is not None
     row = dict(zip(figure.table.columns, figure.table.groups[0].rows[0], strict=True))
     assert row["bandwidth"].text == "1.05 GB/s"  # 1,048,576,000 B/s
@@ -95,7 +93,9 @@ def test_bandwidth_table_has_bits_and_operations() -> None:
 
 
 def test_single_size_makes_the_percentile_ladder() -> None:
-    figure = latency_figure(runs(sample.result([ten_thousand(64, 20_000)])))
+    run = runs(sample.result([ten_thousand(64, 20_000)]))
+    assert latency.figure(run) is None
+    figure = distribution.ladder(run)
     (line,) = lines(figure).values()
     assert figure is not None and figure.x_scale == "tail"
     assert [round(m.x) for m in line.marks] == [2, 10, 100, 1000]  # 1 / (1 - p)
@@ -117,7 +117,7 @@ def test_ladder_passes_through_the_middle_of_every_bucket() -> None:
 def test_series_differ_in_anything_but_the_axis() -> None:
     points = [sample.lat_point(0, 64), sample.lat_point(1, 256), sample.lat_point(2, 64, depth=4),
               sample.lat_point(3, 256, depth=4)]  # fmt: skip
-    figure = latency_figure(runs(sample.result(points)))
+    figure = latency.figure(runs(sample.result(points)))
     assert figure is not None
     assert [p.title for p in figure.panels] == ["p50", "p99", "p99.9"]
     for panel in figure.panels:
@@ -128,12 +128,12 @@ def test_series_differ_in_anything_but_the_axis() -> None:
 
 def test_inline_that_follows_the_size_does_not_split_a_series() -> None:
     points = [sample.lat_point(0, 64, inline_bytes=64), sample.lat_point(1, 256, inline_bytes=0)]
-    assert list(lines(latency_figure(runs(sample.result(points))))) == ["p50", "p99", "p99.9"]
+    assert list(lines(latency.figure(runs(sample.result(points))))) == ["p50", "p99", "p99.9"]
 
 
 def test_axis_is_what_was_swept() -> None:
     points = [sample.bw_point(i, 4096, depth=depth) for i, depth in enumerate((16, 1, 4))]
-    figure = bandwidth_figure(runs(sample.result(points)))
+    figure = bandwidth.figure(runs(sample.result(points)))
     (line,) = lines(figure).values()
     assert figure is not None and (figure.x_title, figure.x_scale) == ("depth", "count")
     assert [m.x for m in line.marks] == [1, 4, 16]
@@ -143,12 +143,12 @@ def test_axis_is_what_was_swept() -> None:
 def test_runs_are_told_apart_by_label() -> None:
     documents = [sample.result([sample.bw_point(0, 64), sample.bw_point(1, 256)], label=label)
                  for label in ("old", "new", "new")]  # fmt: skip
-    assert list(lines(bandwidth_figure(runs(*documents)))) == [
-        "write + apm flush, old", "write + apm flush, new", "write + apm flush, new (2)"]  # fmt: skip
+    assert list(lines(bandwidth.figure(runs(*documents)))) == [
+        "write + apm flush, old", "write + apm flush, new · r1.json", "write + apm flush, new · r2.json"]  # fmt: skip
 
 
 def test_alternative_text_says_what_the_chart_shows() -> None:
-    figure = latency_figure(runs(sample.result([ten_thousand(64, 20_000), ten_thousand(4096, 90_000)])))
+    figure = latency.figure(runs(sample.result([ten_thousand(64, 20_000), ten_thousand(4096, 90_000)])))
     assert figure is not None
     assert "p50 25.0 µs at 64 B to 95.0 µs at 4 KiB" in figure.alt
 
@@ -164,7 +164,7 @@ def test_alternative_text_says_what_the_chart_shows() -> None:
 def test_what_is_not_hardware_is_marked(kind: str, emulated: bool | None, expected: str) -> None:
     document = sample.result([sample.bw_point(0, 64, persist="none")])
     document["device"].update(kind=kind, emulated_cpu=emulated)
-    figure = bandwidth_figure(runs(document))
+    figure = bandwidth.figure(runs(document))
     assert figure is not None and figure.marks == expected
 
 
@@ -187,14 +187,14 @@ def test_persistence_without_a_good_verdict_is_marked(
     document["points"][0]["params"]["persist"] = persist
     block = {"schema": "rpma-ddio-check/1", "host": "server", "verdict": verdict, "checks": []}
     document["readiness"] = block if verdict else None
-    figure = latency_figure(runs(document))
+    figure = distribution.ladder(runs(document))
     assert figure is not None and ("persistence not proven" in figure.marks) == marked
 
 
 def test_more_series_than_colours_are_cut_and_said() -> None:
     points = [sample.bw_point(i, 64, depth=1 + i, threads=1 + i % 2) for i in range(30)]
     points += [sample.bw_point(50, 128)]
-    figure = bandwidth_figure(runs(sample.result(points)))
+    figure = bandwidth.figure(runs(sample.result(points)))
     assert figure is not None
     assert len(figure.panels[0].lines) == 12
     assert figure.notes == ("The chart shows the first 12 series; the table has all 31.",)
@@ -210,7 +210,7 @@ def test_a_series_looks_alike_in_both_charts_whatever_the_order_of_files() -> No
         (size, kind) for kind in (read, plain) for size in (64, 256))]  # fmt: skip
     given = runs(sample.result(bw), sample.result(lat))
     looks = []
-    for figure in (latency_figure(given), bandwidth_figure(given)):
+    for figure in (latency.figure(given), bandwidth.figure(given)):
         assert figure is not None
         looks.append({line.label: line.style for line in figure.panels[0].lines})
     assert looks == [{"write": 0, "write + apm flush": 1, "read": 2}, {"write": 0, "read": 2}]

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-report compare: better, worse or the same: two measurements or more.
+
+Each is a result or a directory of results. The words go to standard output, the page
+with the charts where -o says; --fail-if makes the exit code a verdict.
+"""
+
+import argparse
+import logging
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rpma_report.commands import Commands
+from rpma_report.page import outputs
+from rpma_report.terminal import say
+
+if TYPE_CHECKING:
+    from rpma_report.comparison.changes import Comparison, Failed
+    from rpma_report.comparison.gate import Condition
+    from rpma_report.measurement import Measurement
+    from rpma_report.model import Run
+
+EXIT_FAIL_IF = 1
+_MAX_LINES = 400
+
+
+def add_to(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "compare", help="better, worse or the same: two results or more",
+        description="Compares results with a base, point by point.",
+    )  # fmt: skip
+    parser.add_argument("base", metavar="BASE", type=Path, help="a result, or a directory of results")
+    parser.add_argument("new", metavar="NEW", nargs="+", type=Path,
+                        help="what is compared with it, each alone")  # fmt: skip
+    parser.add_argument("--fail-if", metavar="EXPR", action="append", default=[],
+                        help="exit with 1 where this holds at any point, such as 'p99.9 > 5%%'")  # fmt: skip
+    outputs.add_options(parser, required=False)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    conditions = _conditions(options)
+    _check_outputs(options)
+    from rpma_report.comparison import changes, words
+    from rpma_report.measurement import read
+    from rpma_report.model import name_apart
+
+    paths = [options.base, *options.new]
+    base, *others = _named_apart(paths, [read(path) for path in paths])
+    asked = [condition.measure for condition in conditions]
+    comparisons = [changes.compare(base, new, asked) for new in others]
+    found = changes.failed(conditions, comparisons)
+    runs = name_apart([*base.runs, *(run for other in others for run in other.runs)])
+    if options.output:
+        _write(options, base, comparisons, conditions, found, runs)
+    _tell(base, comparisons, runs, every=not options.output)
+    for failed in found:
+        say(f"limit passed: {words.failure(failed)}")
+    return EXIT_FAIL_IF if found else 0
+
+
+def _conditions(options: argparse.Namespace) -> "list[Condition]":
+    from rpma_report.comparison import gate
+
+    try:
+        return [condition for text in options.fail_if for condition in gate.parse(text)]
+    except gate.Malformed as error:
+        options.parser.error(f"--fail-if: {error}")
+        raise  # not reached: error() ends the program
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    if options.output:
+        inputs = [options.base, *options.new]
+        files = [file for path in inputs for file in (path, *sorted(path.glob("*.json")))]
+        outputs.check_options(options, files)
+    elif any((options.png, options.pdf, options.md, options.csv)):
+        options.parser.error("--png, --pdf, --md and --csv go with a page: give -o as well")
+
+
+def _named_apart(paths: Sequence[Path], read: "Sequence[Measurement]") -> "list[Measurement]":
+    """By label or file; by path where that is not enough."""
+    from rpma_report.measurement import called
+    from rpma_report.text import shown
+
+    taken = Counter(m.name for m in read)
+    names = [m.name if taken[m.name] == 1 else shown(os.path.normpath(p), 120)
+             for m, p in zip(read, paths, strict=True)]  # fmt: skip
+    seen: Counter[str] = Counter()
+    named = []
+    for measurement, name in zip(read, names, strict=True):
+        seen[name] += 1
+        named.append(called(measurement, name if seen[name] == 1 else f"{name} ({seen[name]})"))
+    return named
+
+
+def _write(options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
+           conditions: "Sequence[Condition]", found: "Sequence[Failed]",
+           runs: "Sequence[Run]") -> None:  # fmt: skip
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    from rpma_report.comparison import report, words
+
+    document = report.document(base, comparisons, conditions, found, runs)
+    outputs.write(document, outputs.Wanted.of(options), lambda: words.table(comparisons))
+
+
+def _tell(base: "Measurement", comparisons: "Sequence[Comparison]", runs: "Sequence[Run]",
+          every: bool) -> None:  # fmt: skip
+    from rpma_report.comparison import report, words
+
+    for note in report.alarms(runs):
+        say(" ".join((note.heading, *note.lines)))
+    for comparison in comparisons:
+        say(f"{comparison.new.name} against {base.name}: {words.tally(comparison)}")
+        lines = list(words.lines(comparison)) if every else []
+        for line in (*lines[:_MAX_LINES], *words.skipped(comparison)):
+            say(line)
+        if len(lines) > _MAX_LINES:
+            say(f"  and {len(lines) - _MAX_LINES} lines more: -o writes a page with all of them")
+    if every and (differing := list(words.differing(runs))):
+        for line in ("Facts of the hosts that differ:", *differing):
+            say(line)

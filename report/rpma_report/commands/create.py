@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-report create: one self-contained page, and what else is asked for, from results."""
+
+import argparse
+import logging
+from pathlib import Path
+
+from rpma_report.commands import Commands
+from rpma_report.page import outputs
+
+
+def add_to(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "create", help="one self-contained HTML page from results",
+        description="Writes one self-contained HTML page with charts and tables.",
+    )  # fmt: skip
+    kinds = "JSON of rpma-bench, rpma-ping, rpma-ddio-check, or fio's json or json+"
+    parser.add_argument("results", metavar="RESULT", nargs="+", type=Path, help=kinds)
+    outputs.add_options(parser)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    outputs.check_options(options, options.results)
+    create(options.results, outputs.Wanted.of(options))
+    return 0
+
+
+def create(results: list[Path], wanted: outputs.Wanted) -> None:
+    """What study ends with, too."""
+    from rpma_report.model import name_apart
+    from rpma_report.sources import load
+
+    # One document at a time: load keeps the summaries, the rest is let go.
+    runs = name_apart([load(path) for path in results])
+    # matplotlib remarks on its font cache and on a home it cannot write to.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    from rpma_report.page import points_csv, report  # late: slow to load, and a bad file needs it not
+
+    outputs.write(report.document(runs), wanted, lambda: points_csv.render(runs))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-report study: carry out a plan of measurements, and report on them.
+
+The same command goes on where an earlier one ended, however that ended.
+"""
+
+import argparse
+import logging
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rpma_report.atomic_file import NotWritten
+from rpma_report.commands import Commands
+from rpma_report.failure import Failure
+from rpma_report.terminal import say
+from rpma_report.text import shown
+
+if TYPE_CHECKING:
+    from rpma_report.model import Run
+    from rpma_report.studies.plan import Job, Plan
+    from rpma_report.studies.state import Directory
+    from rpma_report.studies.study import Outcome
+
+EXIT_WAITS = 3  # for a setting that somebody has to make
+
+
+def add_to(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "study", help="carry out a plan of measurements, and report on them",
+        description="Measures what a plan has left, keeps each result, and ends with the report.",
+    )  # fmt: skip
+    parser.add_argument("plan", metavar="PLAN", type=Path, help="what to measure: JSON")
+    parser.add_argument("-d", "--dir", metavar="DIR", type=Path,
+                        help="directory of the study; PLAN.study if not given")  # fmt: skip
+    parser.add_argument("--met", metavar="NAME", help="this requirement of the plan is met now")
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from rpma_report.studies import plan, progress, state, study
+
+    found = plan.load(options.plan)
+    names = [requirement.name for requirement in found.requirements]
+    if options.met is not None and options.met not in names:
+        known = f"one of {', '.join(names)}" if names else "none: the plan has no requirements"
+        text = f"'{shown(options.met, 60)}' is no requirement of the plan, expected {known}"
+        options.parser.error(f"--met: {text}")
+    directory = state.Directory(options.dir or Path(f"{options.plan.stem}.study"), found)
+    try:
+        if options.met:
+            directory.state.setting = options.met
+            directory.save()
+        outcome = study.Study(found, directory, progress.Progress(len(found.jobs))).carry_out()
+        return _end(options, found, directory, outcome)
+    except (KeyboardInterrupt, SystemExit):
+        done = len(found.jobs) - len(directory.left())
+        sys.stderr.write(f"{done} of {len(found.jobs)} measurements are done; the same command goes on\n")
+        raise
+    except OSError as error:
+        raise NotWritten(f"{shown(error.filename or directory.path)}: {error.strerror}") from error
+    finally:
+        directory.close()
+
+
+def _end(options: argparse.Namespace, plan: "Plan", directory: "Directory", outcome: "Outcome") -> int:
+    left, of = len(directory.left()), len(plan.jobs)
+    waits = outcome.waits_for
+    if waits:
+        place = f" --dir {shown(options.dir)}" if options.dir else ""
+        told = "" if waits.check else f" --met {waits.name}"
+        text = "".join(f"  {shown(line, 2000)}\n" for line in waits.text.splitlines())
+        sys.stderr.write(
+            f"{of - left} of {of} measurements are done. "
+            f"The next {outcome.waiting} need {waits.name}:\n{text}"
+            f"Then go on with: rpma-report study {shown(options.plan)}{place}{told}\n"
+        )
+    if outcome.failed:
+        job, why = outcome.failed[0]
+        raise Failure(f"{len(outcome.failed)} of {of} measurements failed, the first ({job.subject}): {why}; "
+                      f"see {shown(directory.log(job))}; the same command tries them again")  # fmt: skip
+    if waits:
+        return EXIT_WAITS
+    say(f"{of} measurements are done: {_report(plan, directory)}")
+    return 0
+
+
+def _report(plan: "Plan", directory: "Directory") -> Path:
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    from rpma_report.measurement import united
+    from rpma_report.model import name_apart
+    from rpma_report.page import outputs, points_csv, report
+
+    runs = name_apart(united([_loaded(plan, directory, job) for job in plan.jobs]))
+    wanted = outputs.Wanted(directory.path / "report.html", csv=directory.path / "points.csv")
+    outputs.write(report.document(runs), wanted, lambda: points_csv.render(runs))
+    return wanted.page
+
+
+def _loaded(plan: "Plan", directory: "Directory", job: "Job") -> "Run":
+    """What was measured under another setting is another measurement."""
+    from rpma_report.sources import load
+
+    run = load(directory.result(job))
+    points = tuple(replace(point, id=f"{job.subject}, {point.id}") for point in run.points)
+    label, name = (", ".join(filter(None, (first, job.requires))) for first in (plan.name, job.tool))
+    return replace(run, label=label, name=name, points=points)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-report validate: are these files what they say, by their schemas and their sums?"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from rpma_report.commands import Commands
+from rpma_report.failure import Failure
+from rpma_report.terminal import say
+from rpma_report.text import shown
+
+EXIT_BAD = 2
+
+
+def add_to(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "validate", help="check files against the schemas",
+        description="Says of each file what it is, or in one line what is wrong with it and where.",
+    )  # fmt: skip
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a result, or a plan of a study")
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Looks at all of them, whatever becomes of the first."""
+    bad = 0
+    for path in options.files:
+        try:
+            kind = _kind(path)
+        except Failure as failure:
+            bad += 1
+            sys.stderr.write(f"rpma-report: {failure}\n")
+        else:
+            say(f"{shown(path)}: {kind}, sound")
+    return EXIT_BAD if bad else 0
+
+
+def _kind(path: Path) -> str:
+    from rpma_report.sources import check
+    from rpma_report.sources.document import read
+    from rpma_report.studies import plan
+
+    if str(read(path).document.get("schema")).startswith(f"{plan.FORMAT}/"):
+        plan.load(path)
+        return plan.KIND
+    return check(path)

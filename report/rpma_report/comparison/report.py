@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The document that `compare` makes: the words, the charts of all runs over each other, what differs."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rpma_report import __version__
+from rpma_report.comparison import rule, words
+from rpma_report.comparison.changes import Comparison, Failed, Row
+from rpma_report.comparison.gate import Condition
+from rpma_report.figures import tables
+from rpma_report.figures.marks import hardware_mark
+from rpma_report.figures.tables import Cell, RowGroup, Table
+from rpma_report.measurement import Measurement
+from rpma_report.model import Run
+from rpma_report.page import facts, report, summary
+from rpma_report.page.document import Block, Document, Heading, Note, Paragraph, Section
+
+_COLUMNS = ("place", "figure", "word", "change", "base", "new", "repeats")
+_NO_REPEATS = (
+    "Where it says 0 repeats, none has operations enough for that percentile by itself: the change is that "
+    "of all repeats together, and no word can be said of it."
+)
+
+
+def document(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
+             found: Sequence[Failed], runs: Sequence[Run]) -> Document:  # fmt: skip
+    """`runs` are those of all sides, with names that are unique on the page."""
+    against = _sides(base, comparisons)
+    return Document(
+        title="Comparison of remote persistent memory benchmarks",
+        lead=(against, *summary.lead(runs)[1:]),
+        alarms=alarms(runs),
+        sections=(
+            _summary(base, comparisons, conditions, found),
+            _changes(base, comparisons),
+            *report.chart_sections(runs),
+            facts.environment_section(runs),
+            facts.warnings_section(runs),
+            facts.reproduce_section(runs),
+        ),
+        subject=f"{base.name} against {', '.join(c.new.name for c in comparisons[:3])}",
+        footer=f"Made by rpma-report {__version__} from {len(runs)} files.",
+    )
+
+
+def _sides(base: Measurement, comparisons: Sequence[Comparison]) -> str:
+    return f"Base: {base.name}. Compared with it: {', '.join(c.new.name for c in comparisons)}."
+
+
+def alarms(runs: Sequence[Run]) -> tuple[Note, ...]:
+    return (*_devices(runs), *summary.alarms(runs))
+
+
+def _devices(runs: Sequence[Run]) -> Iterator[Note]:
+    """A change that the device makes is none of what was meant to be compared."""
+    named = ((f"{run.device_name or 'not recorded'} {hardware_mark(run)}".rstrip(), run) for run in runs)
+    said = facts.by_key(((device, run) for device, run in named if run.is_measured), runs)
+    if len(said) > 1:
+        lines = tuple(f"{device}: {which}." for device, which in said)
+        yield Note("The devices differ.", lines, alarm=True)
+
+
+def _summary(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
+             found: Sequence[Failed]) -> Section:  # fmt: skip
+    rows = [[c.new.name, *(str(c.words()[word]) for word in rule.WORDS), str(len(c.matched.pairs))]
+            for c in comparisons]  # fmt: skip
+    columns = ["compared", *rule.WORDS, "points"]
+    blocks: list[Block] = [tables.plain(f"Changes against {base.name}, by word", columns, rows)]
+    if conditions:
+        blocks.append(_gate(conditions, found))
+    blocks += [Paragraph(text.strip()) for c in comparisons for text in words.skipped(c)]
+    blocks += [Heading("The rule"), Paragraph(rule.RULE)]
+    return Section("summary", "Summary", tuple(blocks))
+
+
+def _gate(conditions: Sequence[Condition], found: Sequence[Failed]) -> Note:
+    if not found:
+        told = ", ".join(condition.text for condition in conditions)
+        return Note("No limit is passed.", (f"None of these holds anywhere: {told}.",))
+    lines = [words.failure(failed) for failed in found[:50]]
+    more = len(found) - len(lines)
+    return Note("A limit is passed.", (*lines, *([f"And {more} more."] if more else [])), alarm=True)
+
+
+def _changes(base: Measurement, comparisons: Sequence[Comparison]) -> Section:
+    blocks: list[Block] = [_table(base, comparison) for comparison in comparisons]
+    if any(0 in row.repeats for comparison in comparisons for row in comparison.rows):
+        blocks.append(Paragraph(_NO_REPEATS))
+    return Section("changes", "Changes", tuple(blocks))
+
+
+def _table(base: Measurement, comparison: Comparison) -> Table:
+    groups = tuple(
+        RowGroup(series, tuple(map(_row, rows)))
+        for series, rows in groupby(comparison.rows, lambda row: row.pair.series)
+    )
+    caption = f"{comparison.new.name} against {base.name}: {words.tally(comparison)}"
+    return Table(caption, _COLUMNS, groups, 2)
+
+
+def _row(row: Row) -> tuple[Cell, ...]:
+    base, new = words.values(row)
+    of_base, of_new = row.repeats
+    repeats = str(of_base) if of_base == of_new else f"{of_base}, {of_new}"
+    change = Cell(words.signed(row.verdict.change), words.interval(row.verdict))
+    named = (Cell(row.pair.where), Cell(row.measure.name))
+    return (*named, Cell(row.verdict.word), change, Cell(base), Cell(new), Cell(repeats))

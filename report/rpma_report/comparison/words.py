@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Changes in words: cells of tables, lines for a terminal, and CSV."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rpma_report import quantity
+from rpma_report.comparison import rule
+from rpma_report.comparison.changes import Comparison, Failed, Row
+from rpma_report.model import Run
+from rpma_report.page import facts
+from rpma_report.text import shown
+
+_COLUMNS = ("new", "series", "place", "figure", "base", "value", "base_repeats", "repeats", "change_fraction",
+            "ci95_low_fraction", "ci95_high_fraction", "word")  # fmt: skip
+
+
+def signed(change: float | None) -> str:
+    """+5.2 %; without a sign where it rounds to nothing."""
+    if change is None:
+        return quantity.UNKNOWN
+    if not math.isfinite(change):
+        return "\u221e"
+    percent = change * 100
+    text = f"{percent:+,.0f}" if abs(percent) >= 100 else f"{percent:+.1f}"
+    return f"{'0.0' if text in ('+0.0', '-0.0') else text} %".replace("-", "\u2212")
+
+
+def interval(verdict: rule.Verdict) -> str:
+    if verdict.low is None or verdict.high is None:
+        return ""
+    return f"{signed(verdict.low)} to {signed(verdict.high)}"
+
+
+def values(row: Row) -> tuple[str, str]:
+    base, new = (quantity.UNKNOWN if v is None else row.measure.text(v) for v in (row.base, row.new))
+    return base, new
+
+
+def tally(comparison: Comparison) -> str:
+    """2 worse, 1 better, 0 unclear, 9 the same"""
+    counted = comparison.words()
+    return ", ".join(f"{counted[word]} {'the same' if word == 'same' else word}" for word in rule.WORDS)
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    """For a terminal: a line each series, point and figure; those that matter first have a mark."""
+    series = None
+    for row in comparison.rows:
+        if row.pair.series != series:
+            series = row.pair.series
+            yield f"  {series}"
+        base, new = values(row)
+        where = f"{row.pair.where} {row.measure.name}"
+        span = interval(row.verdict)
+        text = f"    {where:<26} {base:>10} \u2192 {new:<10} {signed(row.verdict.change):>8}"
+        yield f"{text} {f'({span})' if span else '':<24} {row.verdict.word}".rstrip()
+
+
+def failure(failed: Failed) -> str:
+    """What --fail-if found, in a line."""
+    row = failed.row
+    span = interval(row.verdict)
+    told = f"{span}, {row.verdict.word}" if span else row.verdict.word
+    return shown(f"{failed.condition.text}: {failed.new.name}, {row.pair.series}, {row.pair.where}: "
+                 f"{signed(row.verdict.change)} ({told})", 400)  # fmt: skip
+
+
+def table(comparisons: Sequence[Comparison]) -> str:
+    """All changes as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for comparison in comparisons:
+        for row in comparison.rows:
+            v = row.verdict
+            numbers = (row.base, row.new, *row.repeats, v.change, v.low, v.high)
+            names = (comparison.new.name, row.pair.series, row.pair.where, row.measure.name)
+            writer.writerow([*map(_inert, names), *("" if n is None else n for n in numbers), v.word])
+    return text.getvalue()
+
+
+def _inert(text: str) -> str:
+    """A spreadsheet takes none of these for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
+def differing(runs: Sequence[Run], limit: int = 40) -> Iterator[str]:
+    """Facts of the environments that are not the same in all runs."""
+    found = facts.environment(runs).differing
+    for (fact, host), values in groupby(found[:limit], lambda row: row[:2]):
+        told = (f"{shown(value, 60)} ({which})" for _, _, value, which in values)
+        yield f"  {host} {fact}: {', '.join(told)}"
+    if len(found) > limit:
+        yield f"  and {len(found) - limit} more: the page has them"
+
+
+def skipped(comparison: Comparison) -> tuple[str, ...]:
+    """Of the points that only one side has."""
+    only = ((comparison.matched.only_base, "only in the base"),
+            (comparison.matched.only_new, f"only in {comparison.new.name}"))  # fmt: skip
+    return tuple(f"  {where}: {_some(names)}" for names, where in only if names)
+
+
+def _some(names: Sequence[str], limit: int = 20) -> str:
+    more = len(names) - limit
+    return "; ".join(names[:limit]) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scales and ticks of a panel: where they stand, and what they say with their units."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+
+from rpma_report import quantity
+from rpma_report.draw.shape import Shape
+from rpma_report.figures.figure import Figure, Panel, YScale
+from rpma_report.text import shown
+
+Tick = Callable[[float], str]
+_LOG_FROM = 20  # times the smallest value the largest is: a linear axis would hide the small ones
+
+_NINES_ROOM = 75  # points that 99.9999 % needs
+
+Y_TICKS: dict[YScale, Tick] = {
+    "time": quantity.time_tick,
+    "bytes": lambda v: quantity.rate_tick(v, "B"),
+    "ops": lambda v: quantity.rate_tick(v, "op"),
+    "fraction": lambda v: quantity.fraction(v),
+}
+
+
+def scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
+    """All panels of a figure have the same axis, so that they can be compared."""
+    lines = [line for panel in figure.panels for line in panel.lines]
+    xs = sorted({m.x for line in lines for m in line.marks})
+    ends = xs + [x for line in lines for x, _ in line.path]
+    text: Tick
+    match figure.x_scale:
+        case "size" | "count" | "per_s":
+            axes.set_xscale("log", base=2)
+            ticks, text = every(xs, shape.ticks), _count_tick(figure, shape)
+        case "latency":
+            axes.set_xscale("log")
+            ticks, text = _few(decades(min(ends), max(ends)), shape.ticks // 2), quantity.time_tick
+        case "tail":
+            axes.set_xscale("log")
+            last = max([*ends, 10])
+            nines = range(1, int(math.log10(last) + 1e-9) + 1)
+            ticks = every([2.0, *(10.0**nine for nine in nines)], int(shape.width / _NINES_ROOM))
+            text = lambda v: f"{100 - 100 / v:.10g} %"  # noqa: E731
+            axes.set_xlim(1, last * 1.3)
+        case "category":
+            ticks, text = _places(axes, figure, shape)
+        case "seconds" | "fraction":
+            end = max([*ends, 1e-9]) * 1.02
+            axes.set_xlim(-end * 0.02 if xs else 0, end * 1.03)
+            values = MaxNLocator(shape.ticks // 2, steps=[1, 2, 5, 10]).tick_values(0, end)
+            ticks = [float(t) for t in values if 0 <= t <= end]
+            text = quantity.fraction if figure.x_scale == "fraction" else _second_tick
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: text(v)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    if figure.x_scale in ("size", "count", "per_s", "latency"):
+        first, last = min(ends), max(ends)
+        pad = (last / first) ** 0.04 if last > first else 2
+        axes.set_xlim(first / pad, last * pad)
+
+
+def _second_tick(seconds: float) -> str:
+    return quantity.time_tick(seconds * 1e9)
+
+
+def _count_tick(figure: Figure, shape: Shape) -> Tick:
+    between = "\n" if shape.tick_lines > 1 else " "
+    if figure.x_scale == "size":
+        return lambda v: quantity.size(int(v)).replace(" ", between)
+    if figure.x_scale == "per_s":
+        return lambda v: quantity.rate_tick(v, "op").replace(" ", between)
+    return lambda v: f"{v:g}"
+
+
+def upright(figure: Figure, shape: Shape) -> bool:
+    """The names of the places stand on end where they have no room side by side."""
+    longest = max((len(name) for name in named(figure)), default=0)
+    return longest * shape.font * 0.6 * len(named(figure)) > shape.width - 110
+
+
+def named(figure: Figure) -> tuple[str, ...]:
+    """Places that the legend does not name: there are several marks to a line."""
+    several = any(len(line.marks) > 1 for panel in figure.panels for line in panel.lines)
+    return tuple(shown(name, 24) for name in figure.categories) if several else ()
+
+
+def _places(axes: Axes, figure: Figure, shape: Shape) -> tuple[list[float], Tick]:
+    names = named(figure)
+    every_x = [m.x for panel in figure.panels for line in panel.lines for m in line.marks]
+    number = max([len(names), len(figure.categories), *(int(x) + 1 for x in every_x)])
+    middle, half = (number - 1) / 2, max(number / 2 + 0.1, 1.1)
+    axes.set_xlim(middle - half, middle + half)
+    if upright(figure, shape):
+        axes.tick_params(axis="x", labelrotation=90)
+    return [float(i) for i in range(len(names))], lambda v: names[int(v)] if 0 <= v < len(names) else ""
+
+
+def scale_y(axes: Axes, figure: Figure, panel: Panel) -> None:
+    ys = [*heights(panel), *([figure.reference.y] if figure.reference else [])]
+    positive = [y for y in ys if y > 0]
+    scale = panel.y_scale or figure.y_scale
+    if is_logarithmic(figure, panel):
+        axes.set_yscale("log", nonpositive="clip")
+        low, high = min(positive) / 1.25, max(positive) * 1.25
+        axes.set_ylim(low, high)
+        axes.yaxis.set_major_locator(FixedLocator(decades(low, high)))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(0, max(positive, default=1) * 1.08)
+        axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: Y_TICKS[scale](v)))
+
+
+def is_logarithmic(figure: Figure, panel: Panel) -> bool:
+    scale = panel.y_scale or figure.y_scale
+    positive = [y for y in heights(panel) if y > 0]
+    return scale != "fraction" and bool(positive) and max(positive) / min(positive) > _LOG_FROM
+
+
+def heights(panel: Panel) -> Iterator[float]:
+    marks = [m for line in panel.lines for m in line.marks]
+    ends = (e for m in marks for e in (m.value.value, m.value.low, m.value.high) if e is not None)
+    return itertools.chain(
+        ends,
+        (y for m in marks for y in m.repeats),
+        (y for line in panel.lines for _, y in line.path if not math.isnan(y)),
+    )
+
+
+def every(values: Sequence[float], limit: int) -> list[float]:
+    """Evenly thinned, keeping the first."""
+    step = math.ceil(len(values) / limit)
+    return list(values[:: max(step, 1)])
+
+
+def _few(values: list[float], limit: int) -> list[float]:
+    """Whole powers of ten, when more would not have room."""
+    if len(values) <= limit:
+        return values
+    return every([v for v in values if math.isclose(v, 10 ** round(math.log10(v)))] or values, limit)
+
+
+def decades(low: float, high: float) -> list[float]:
+    """1, 2, 5 of every power of ten, or fewer over many of them."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1, 2, 5) if high / low <= 2000 else (1,) if last - first <= 7 else ()
+    if steps:
+        ticks = [m * 10.0**e for e in range(first, last + 1) for m in steps]
+    else:
+        ticks = [10.0**e for e in range(first, last + 1, math.ceil((last - first) / 7))]
+    return [t for t in ticks if low <= t <= high]

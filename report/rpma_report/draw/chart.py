@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lays a figure out and draws it with matplotlib, as SVG for the page or as a picture.
+
+Two shapes of each chart are drawn, one for wide windows and paper, one for
+phones, so that the text keeps a readable size in both. Colours are stand-ins
+that svg turns into the page's CSS variables: one drawing serves light and dark.
+"""
+
+import io
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure as Drawing
+from matplotlib.lines import Line2D
+from matplotlib.transforms import ScaledTranslation
+
+from rpma_report.draw import axes as scales
+from rpma_report.draw.shape import Shape
+from rpma_report.draw.svg import COLOURS, for_page
+from rpma_report.figures.figure import Figure, Line, Mark, Panel
+from rpma_report.text import shown
+
+# Colour never stands alone: 7 colours and 8 shapes give 56 different pairs.
+SERIES_COLOURS = tuple(f"--s{i}" for i in range(1, 8))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)))
+
+Colours = Mapping[str, str]
+
+
+def settings_of(colours: Colours, shape: Shape) -> dict[str, Any]:
+    ink, muted = colours["--ink"], colours["--muted"]
+    return {
+        "font.size": shape.font,
+        "text.parse_math": False,  # a "$" in a label is a dollar sign
+        "font.family": ["DejaVu Sans"],
+        "axes.edgecolor": muted,
+        "axes.labelcolor": ink,
+        "axes.titlecolor": ink,
+        "text.color": ink,
+        "xtick.color": muted,
+        "ytick.color": muted,
+        "xtick.labelcolor": ink,
+        "ytick.labelcolor": ink,
+        "grid.color": colours["--grid"],
+        "grid.linewidth": 0.7,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.linewidth": 0.8,
+        "lines.linewidth": 1.7,
+        "lines.markersize": 5.5,
+        "figure.facecolor": "none",
+        "axes.facecolor": "none",
+        "savefig.facecolor": "none",
+    }
+
+
+_LEFT, _RIGHT = 78, 14  # margins: the title of the y axis and its tick labels; half a tick label
+
+
+@contextmanager
+def laid_out(
+    figure: Figure, shape: Shape, colours: Colours, settings: Mapping[str, Any]
+) -> Iterator[Drawing]:
+    """The drawing, while matplotlib has our settings and no one else's."""
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({**settings_of(colours, shape), **settings})
+        warnings.simplefilter("ignore")  # glyphs that the font lacks: the browser has them
+        yield _Layout(figure, shape, colours).drawing()
+
+
+def draw(figure: Figure, shape: Shape) -> str:
+    """The figure as an SVG element, the same bytes for the same figure."""
+    salt = f"{figure.id}-{shape.name}"
+    out = io.StringIO()
+    settings = {"svg.fonttype": "none", "svg.hashsalt": salt}
+    with laid_out(figure, shape, COLOURS, settings) as drawing:
+        FigureCanvasSVG(drawing).print_svg(out, metadata={"Date": None, "Creator": None})
+    return for_page(out.getvalue(), salt, f"{figure.title}. {figure.alt}")
+
+
+def draw_onto(
+    sheet: Drawing, figure: Figure, shape: Shape, colours: Colours, margin: float
+) -> float:
+    """Below the upper margin of a sheet; the height it takes, in points."""
+    layout = _Layout(figure, shape, colours)
+    width, height = (inches * 72 for inches in sheet.get_size_inches())
+    grid = sheet.add_gridspec(
+        3, 3, wspace=0, hspace=0, width_ratios=[margin, shape.width, width - margin - shape.width],
+        height_ratios=[margin, layout.height, height - margin - layout.height],
+    )  # fmt: skip
+    layout.draw_in(sheet.add_subfigure(grid[1, 1]))
+    return layout.height
+
+
+class _Layout:
+    """Fixed margins in points: what stands where does not depend on the numbers."""
+
+    def __init__(self, figure: Figure, shape: Shape, colours: Colours) -> None:
+        self.figure, self.shape, self.colours = figure, shape, colours
+        self.row = shape.font * 1.5
+        self.handles, self.legend_columns = self.legend()
+        self.mark_lines = wrap(figure.marks, int(shape.width / (shape.font * 0.66)))
+        legend_rows = math.ceil(len(self.handles) / self.legend_columns) if self.handles else 0
+        self.top = self.row * (len(self.mark_lines) + legend_rows) + 6
+        room = shape.panel_height if len(figure.panels) == 1 else shape.stacked_height
+        below = self.x_room()
+        self.panel_heights = [room + (self.row if p.title else 0) + below for p in figure.panels]
+        self.height = self.top + sum(self.panel_heights)
+
+    def drawing(self) -> Drawing:
+        drawing = Drawing(figsize=(self.shape.width / 72, self.height / 72), dpi=72)
+        self.draw_in(drawing)
+        return drawing
+
+    def draw_in(self, drawing: Drawing) -> None:
+        shape, row, height = self.shape, self.row, self.height
+        for index, text in enumerate(self.mark_lines):
+            y = 1 - (index + 0.5) * row / height
+            drawing.text(0, y, text, color=self.colours["--alarm"], fontweight="bold", va="center")
+        if self.handles:
+            drawing.legend(
+                self.handles, [h.get_label() for h in self.handles], loc="upper left",
+                ncols=self.legend_columns, bbox_to_anchor=(0, 1 - row * len(self.mark_lines) / height),
+                frameon=False, borderpad=0.1, borderaxespad=0.1, handlelength=2.4, columnspacing=1.2,
+                labelspacing=0.5,
+            )  # fmt: skip
+        left, right = _LEFT / shape.width, 1 - _RIGHT / shape.width
+        y, x_room = height - self.top, self.x_room()
+        for panel, panel_height in zip(self.figure.panels, self.panel_heights, strict=True):
+            y -= panel_height
+            title_room = row if panel.title else 0
+            box = (left, (y + x_room) / height, right - left,
+                   (panel_height - x_room - title_room - 4) / height)  # fmt: skip
+            self.panel(drawing.add_axes(box), panel)
+
+    def x_room(self) -> float:
+        """Height below the axis: tick labels and the axis title."""
+        font = self.shape.font
+        lines = self.shape.tick_lines + (1.4 if self.figure.x_title else 0)
+        names = scales.named(self.figure)
+        if scales.upright(self.figure, self.shape):
+            lines += max(map(len, names)) * 0.5
+        return font * (lines * 1.2 + 0.7)
+
+    def legend(self) -> tuple[list[Line2D], int]:
+        """Every line of any panel once; one alone needs no name."""
+        lines = list({line.label: line for p in self.figure.panels for line in p.lines}.values())
+        if len(lines) < 2:
+            return [], 1
+        shape, handles = self.shape, []
+        for line in lines:
+            # matplotlib hides a label that starts with "_".
+            text = shown(line.label, shape.label_limit)
+            text = f"\u200a{text}" if text.startswith("_") else text
+            handles.append(Line2D([], [], label=text, **self.style(line)))
+        widest = max(len(h.get_label()) for h in handles) * shape.font * 0.62 + shape.font * 4.5
+        return handles, max(1, min(len(handles), int(shape.width / widest)))
+
+    def style(self, line: Line) -> dict[str, Any]:
+        """Colour and marker; a line without marks is known by its dashes."""
+        colour = self.colours[SERIES_COLOURS[line.style % len(SERIES_COLOURS)]]
+        if line.marks or not line.path:
+            return {"color": colour, "marker": MARKERS[line.style % len(MARKERS)]}
+        return {"color": colour, "linestyle": DASHES[line.style % len(DASHES)]}
+
+    def panel(self, axes: Axes, panel: Panel) -> None:
+        figure, shape = self.figure, self.shape
+        if panel.title:
+            title = shown(panel.title, shape.label_limit)
+            axes.set_title(title, loc="left", fontsize=shape.font, fontweight="bold", pad=5)
+        bars = figure.x_scale == "category"
+        for number, line in enumerate(panel.lines):
+            if bars:
+                self.bars(axes, panel, line, number)
+            else:
+                self.line(axes, line)
+        if figure.reference:
+            self.reference(axes)
+        axes.grid(True, axis="y")
+        axes.set_axisbelow(True)
+        axes.set_xlabel(figure.x_title, labelpad=4)
+        axes.set_ylabel(panel.y_title or figure.y_title)
+        # The label stands left of that place: a line high, at the edge of the drawing.
+        aside = _LEFT - 2 - shape.font * 1.25
+        axes.yaxis.set_label_coords(-aside / shape.width / axes.get_position().width, 0.5)
+        scales.scale_x(axes, figure, shape)
+        scales.scale_y(axes, figure, panel)
+
+    def line(self, axes: Axes, line: Line) -> None:
+        style = self.style(line)
+        if line.path:
+            drawstyle = "steps-pre" if line.steps else "default"
+            dashes = style.get("linestyle", "-")
+            xs, ys = zip(*line.path, strict=True)
+            axes.plot(xs, ys, color=style["color"], drawstyle=drawstyle, linestyle=dashes)
+        if line.marks:
+            places = ([m.x for m in line.marks], [m.value.value for m in line.marks])
+            axes.plot(*places, **style, linestyle="none" if line.path else "-")
+        self.intervals(axes, line.marks, style["color"])
+        self.repeats(axes, line.marks, style["color"])
+
+    def bars(self, axes: Axes, panel: Panel, line: Line, number: int) -> None:
+        """Side by side where lines share a place; of a logarithmic axis the markers alone."""
+        style = self.style(line)
+        places = [m.x for other in panel.lines for m in other.marks]
+        shared = len(places) > len(set(places))
+        width = 0.8 / len(panel.lines) if shared else 0.5
+        aside = (number - (len(panel.lines) - 1) / 2) * width if shared else 0
+        marks = [Mark(m.x + aside, m.value, m.repeats) for m in line.marks]
+        xs, ys = [m.x for m in marks], [m.value.value for m in marks]
+        if not scales.is_logarithmic(self.figure, panel):
+            axes.bar(xs, ys, width=width, color=style["color"], alpha=0.35)
+        axes.plot(xs, ys, **style, linestyle="none")
+        self.intervals(axes, marks, style["color"])
+        self.repeats(axes, marks, style["color"])
+
+    def reference(self, axes: Axes) -> None:
+        assert self.figure.reference is not None
+        muted, label = self.colours["--muted"], self.figure.reference.label
+        axes.axhline(self.figure.reference.y, color=muted, linestyle="--", linewidth=1.2)
+        axes.annotate(label, (1, self.figure.reference.y), xycoords=("axes fraction", "data"),
+                      xytext=(0, -3), textcoords="offset points", ha="right", va="top")  # fmt: skip
+
+    def intervals(self, axes: Axes, marks: Sequence[Mark], colour: str) -> None:
+        """A mark without an interval gets none: one of no width would claim certainty."""
+        known = [
+            (m.x, m.value.value, m.value.low, m.value.high)
+            for m in marks
+            if m.value.low is not None and m.value.high is not None
+        ]
+        if known:
+            xs, ys, lows, highs = zip(*known, strict=True)
+            below = [max(y - low, 0) for y, low in zip(ys, lows, strict=True)]
+            above = [max(high - y, 0) for y, high in zip(ys, highs, strict=True)]
+            axes.errorbar(xs, ys, yerr=[below, above], fmt="none", ecolor=colour, elinewidth=1.3,
+                          capsize=4, capthick=1.3)  # fmt: skip
+
+    def repeats(self, axes: Axes, marks: Sequence[Mark], colour: str) -> None:
+        """Every repeat as a small dot beside the marker: an interval hides what they differ by."""
+        dots = [(m.x, y) for m in marks if len(m.repeats) > 1 for y in m.repeats]
+        if dots:
+            xs, ys = zip(*dots, strict=True)
+            drawing = axes.get_figure()
+            aside = axes.transData + ScaledTranslation(8 / 72, 0, drawing.dpi_scale_trans)
+            axes.plot(xs, ys, ".", color=colour, markersize=3.4, alpha=0.8, transform=aside)
+
+
+def wrap(text: str, columns: int) -> list[str]:
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= columns:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bandwidth against what was swept, below the rate of the link; bars when nothing was."""
+
+import re
+from collections.abc import Sequence
+
+from rpma_report import quantity
+from rpma_report.figures import tables
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel, Reference
+from rpma_report.figures.latency import caption, line_notes, marked, single, span_text, x_scale
+from rpma_report.figures.marks import marks
+from rpma_report.figures.series import Axis, Series, SeriesSet, bandwidth_series, styles
+from rpma_report.model import Point, Run
+
+_TOWARDS_CLIENT = ", towards the client"
+
+
+def figure(runs: Sequence[Run]) -> Figure | None:
+    group = bandwidth_series(runs)
+    if not group.series:
+        return None
+    axis = group.axis
+    look, shown = styles(runs), group.series[:MAX_LINES]
+    if axis:
+        lines = [line for s in shown for line in _lines(s, axis, look[s.label], len(look))]
+    else:
+        lines = [Line(s.label, look[s.label], (_mark(i, s.points[0]),)) for i, s in enumerate(shown)]
+    points = group.points()
+    columns = [tables.BANDWIDTH, tables.BITS, tables.RATE]
+    if any(p.reverse for p in points):
+        columns.append(tables.Column("towards the client", _reverse_cell))
+    columns += tables.latency_columns([p for p in points if p.latency], percentiles=(0.5, 0.99))[1:3]
+    columns += [*tables.cpu_columns(points), tables.OPERATIONS, tables.REPEATS, tables.ERRORS]
+    return Figure(
+        id="bandwidth",
+        title=f"Bandwidth against {axis.title}" if axis else "Bandwidth",
+        marks=marks(group.runs, points),
+        x_title=axis.title if axis else "",
+        x_scale=x_scale(axis) if axis else "category",
+        y_title="bandwidth",
+        y_scale="bytes",
+        panels=(Panel(single(group), tuple(lines)),),
+        alt=_alt(group),
+        table=tables.of_points(group, caption(group, "Bandwidth"), columns),
+        notes=line_notes(group),
+        reference=link(group.runs),
+    )
+
+
+def _lines(series: Series, axis: Axis, style: int, others: int) -> list[Line]:
+    def there(point: Point) -> Mark | None:
+        x = axis.place(point)
+        return None if x is None else _mark(x, point)
+
+    def back(point: Point) -> Mark | None:
+        x = axis.place(point)
+        rate = point.reverse.bytes_per_s if point.reverse else None
+        return None if x is None or rate is None else Mark(x, rate)
+
+    lines = [Line(series.label, style, marked(series, there))]
+    if reverse := marked(series, back):
+        lines.append(Line(series.label + _TOWARDS_CLIENT, style + others, reverse))
+    return lines
+
+
+def _mark(x: float, point: Point) -> Mark:
+    return Mark(x, point.bandwidth, point.bytes_per_s_by_repeat)
+
+
+def _reverse_cell(point: Point) -> tables.Cell:
+    rate = point.reverse.bytes_per_s if point.reverse else None
+    return tables.with_interval(rate, lambda v: quantity.rate(v, "B"))
+
+
+def link(runs: Sequence[Run]) -> Reference | None:
+    """The slowest link of the hosts, as the kernel states it: 100 Gb/sec (4X EDR)."""
+    rates = []
+    for run in runs:
+        for side in ("client", "server"):
+            nic = (run.environment.get(side) or {}).get("nic")
+            text = nic.get("rate") if isinstance(nic, dict) else None
+            match = re.match(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) Gb/sec", text) if isinstance(text, str) else None
+            if match and run.is_hardware:
+                rates.append(float(match[1]) * 1e9 / 8)
+    slowest = min(rates, default=0)
+    return Reference(f"link {quantity.rate(slowest * 8, 'bit')}", slowest) if slowest > 0 else None
+
+
+def _alt(group: SeriesSet) -> str:
+    kind = "Line" if group.axis else "Bar"
+    sentences = []
+    for series in group.series[:MAX_LINES]:
+        values = [(group.where(p), p.bandwidth) for p in series.points]
+        sentences.append(f"{series.label}: {span_text(values, lambda v: quantity.rate(v, 'B'))}.")
+    return " ".join([f"{kind} chart of bandwidth.", *sentences, "The table below has every value."])

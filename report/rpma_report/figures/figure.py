@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a chart is: panels of lines of marks, with their table and alternative text.
+
+figures makes them, draw draws them and adds nothing, page puts table and text
+beside them: a test of these numbers is a test of the chart.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rpma_report.figures.tables import Table
+from rpma_report.model import Estimate
+
+# size: bytes, powers of 2. count: small numbers, powers of 2. tail: 1/(1-p), a width each 9.
+# category: places 0, 1, 2 with names. latency: ns, logarithmic. per_s: operations, logarithmic.
+# seconds and fraction: linear.
+XScale = Literal["size", "count", "tail", "category", "latency", "per_s", "seconds", "fraction"]
+# time: ns. bytes: a second. ops: a second. fraction: of 1.
+YScale = Literal["time", "bytes", "ops", "fraction"]
+
+MAX_LINES = 12
+MAX_PANELS = 6
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One marker: its place, its interval, and the same figure of each repeat."""
+
+    x: float
+    value: Estimate
+    repeats: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A series in a panel; `path` replaces the straight lines between the marks."""
+
+    label: str
+    style: int  # colour and marker, by number
+    marks: tuple[Mark, ...]
+    path: tuple[tuple[float, float], ...] = ()
+    steps: bool = True  # the path goes in steps; a NaN in it is a gap
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A pair of axes; None takes what the figure says of the y axis."""
+
+    title: str
+    lines: tuple[Line, ...]
+    y_title: str | None = None
+    y_scale: YScale | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A horizontal line that the lines are seen against, as the rate of the link."""
+
+    label: str
+    y: float
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart: what draw.chart gets, and what stands around it."""
+
+    id: str  # unique on a page; letters, digits and "-"
+    title: str
+    marks: str  # what everyone who sees the chart must know; empty: nothing
+    x_title: str
+    x_scale: XScale
+    y_title: str
+    y_scale: YScale
+    panels: tuple[Panel, ...]
+    alt: str
+    table: Table
+    notes: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()  # names of the places of a category scale
+    reference: Reference | None = None
+
+    @property
+    def caption(self) -> str:
+        """How to read it, and what is to be said of it."""
+        marks = [m for panel in self.panels for line in panel.lines for m in line.marks]
+        parts = []
+        if any(m.value.low is not None for m in marks):
+            parts.append("Bars with caps: 95 % interval.")
+        if any(len(m.repeats) > 1 for m in marks):
+            parts.append("Small dots beside a marker: the single repeats.")
+        return " ".join([*parts, *self.notes])

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Latency against what was swept: p50, p99, p99.9 and p99.99 with their intervals."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rpma_report import quantity
+from rpma_report.figures import tables
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel, XScale
+from rpma_report.figures.marks import marks
+from rpma_report.figures.series import AXES, SIZE, Axis, Series, SeriesSet, latency_series, styles
+from rpma_report.model import Estimate, Latency, Point, Run
+
+SWEEP_PERCENTILES = (0.5, 0.99, 0.999, 0.9999)
+PANEL_PERCENTILES = (0.5, 0.99, 0.999)
+
+
+def figure(runs: Sequence[Run]) -> Figure | None:
+    group = latency_series(runs)
+    axis = group.axis
+    if axis is None:
+        return None  # the percentile ladder says it
+    panels = _panels(group, axis, styles(runs))
+    if not panels:
+        return None
+    columns = [*tables.latency_columns(group.points()), tables.samples(), tables.REPEATS]
+    return Figure(
+        id="latency",
+        title=f"Latency against {axis.title}",
+        marks=marks(group.runs, group.points()),
+        x_title=axis.title,
+        x_scale=x_scale(axis),
+        y_title="latency",
+        y_scale="time",
+        panels=panels,
+        alt=_alt(group),
+        table=tables.of_points(group, caption(group, "Latency"), columns),
+        notes=line_notes(group),
+    )
+
+
+def x_scale(axis: Axis) -> XScale:
+    if axis in AXES:
+        return "size" if axis is SIZE else "count"
+    return "per_s" if axis.key == "target_rate_per_s" else "fraction"
+
+
+def percentile_mark(
+    place: Callable[[Point], float | None],
+    p: float,
+    of: Callable[[Point], Latency | None] = lambda point: point.latency,
+) -> Callable[[Point], Mark | None]:
+    """Of points that have that percentile and a place on the axis."""
+
+    def mark(point: Point) -> Mark | None:
+        latency, x = of(point), place(point)
+        if latency is None or x is None or p not in latency.percentiles:
+            return None
+        return Mark(x, latency.percentiles[p], latency.by_repeat[p])
+
+    return mark
+
+
+def marked(series: Series, mark: Callable[[Point], Mark | None]) -> tuple[Mark, ...]:
+    return tuple(m for m in map(mark, series.points) if m is not None)
+
+
+def _panels(group: SeriesSet, axis: Axis, look: Mapping[str, int]) -> tuple[Panel, ...]:
+    """One series: a line for each percentile. Several: a panel for each percentile."""
+    if len(group.series) == 1:
+        only = group.series[0]
+        lines = (
+            Line(quantity.percentile(p), number, marked(only, percentile_mark(axis.place, p)))
+            for number, p in enumerate(SWEEP_PERCENTILES)
+        )
+        found = tuple(line for line in lines if line.marks)
+        return (Panel(only.label, found),) if found else ()
+    panels = []
+    for p in PANEL_PERCENTILES:
+        lines_of_p = tuple(
+            Line(s.label, look[s.label], marked(s, percentile_mark(axis.place, p)))
+            for s in group.series[:MAX_LINES]
+        )
+        if any(line.marks for line in lines_of_p):
+            panels.append(Panel(quantity.percentile(p), lines_of_p))
+    return tuple(panels)
+
+
+def line_notes(group: SeriesSet) -> tuple[str, ...]:
+    every = len(group.series)
+    if every <= MAX_LINES:
+        return ()
+    return (f"The chart shows the first {MAX_LINES} series; the table has all {every}.",)
+
+
+def single(group: SeriesSet) -> str:
+    return group.series[0].label if len(group.series) == 1 else ""
+
+
+def caption(group: SeriesSet, subject: str) -> str:
+    said = marks(group.runs, group.points())
+    label = single(group)
+    return f"{subject}{f' of {label}' if label else ''}{f' ({said})' if said else ''}"
+
+
+def span_text(values: Sequence[tuple[str, Estimate]], text: Callable[[float], str]) -> str:
+    """9 µs at 64 B to 95 µs at 4 KiB"""
+    (first_at, first), (last_at, last) = values[0], values[-1]
+    if len(values) == 1:
+        return f"{text(first.value)} at {first_at}"
+    return f"{text(first.value)} at {first_at} to {text(last.value)} at {last_at}"
+
+
+def alt_of(
+    group: SeriesSet, percentiles: Sequence[float],
+    of: Callable[[Point], Latency | None] = lambda point: point.latency,
+) -> list[str]:  # fmt: skip
+    """A sentence each series."""
+    sentences = []
+    for series in group.series[:MAX_LINES]:
+        parts = []
+        for p in percentiles:
+            values = [
+                (group.where(point), latency.percentiles[p])
+                for point in series.points
+                if (latency := of(point)) and p in latency.percentiles
+            ]
+            if values:
+                parts.append(f"{quantity.percentile(p)} {span_text(values, quantity.time_ns)}")
+        sentences.append(f"{series.label}: {', '.join(parts) or 'too few samples'}.")
+    return sentences
+
+
+def _alt(group: SeriesSet) -> str:
+    sentences = alt_of(group, PANEL_PERCENTILES)
+    return " ".join(["Line chart of latency.", *sentences, "The table below has every value."])

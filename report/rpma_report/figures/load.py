@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Latency against the load of the server's cores: does a way to persist need its processor?
+
+The axis is the load as it was measured, not as it was asked for.
+"""
+
+from collections.abc import Sequence
+
+from rpma_report import quantity
+from rpma_report.figures import tables
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
+from rpma_report.figures.latency import alt_of, caption, line_notes, marked, percentile_mark
+from rpma_report.figures.marks import marks
+from rpma_report.figures.series import LOAD, SeriesSet, collect
+from rpma_report.model import Point, Run
+
+PERCENTILES = (0.5, 0.99, 0.999)
+
+
+def figure(runs: Sequence[Run]) -> Figure | None:
+    def wanted(point: Point) -> bool:
+        return bool(point.latency) and point.test != "fio" and LOAD.place(point) is not None
+
+    every = collect(runs, wanted, (LOAD,))
+    swept = tuple(s for s in every.series if len({LOAD.place(p) for p in s.points}) > 1)
+    if not swept:
+        return None
+    group = SeriesSet(LOAD, swept, every.runs)
+    panels = []
+    for p in PERCENTILES:
+        lines = tuple(
+            Line(s.label, n, marked(s, percentile_mark(measured, p)))
+            for n, s in enumerate(group.series[:MAX_LINES])
+        )
+        if any(line.marks for line in lines):
+            panels.append(Panel(quantity.percentile(p), lines))
+    if not panels:
+        return None
+    columns = [
+        tables.Column("measured", lambda p: tables.Cell(quantity.fraction(p.cpu.server_load))),
+        *tables.latency_columns(group.points(), percentiles=PERCENTILES)[1:-1],
+        tables.RATE,
+        *tables.cpu_columns(group.points()),
+        tables.REPEATS,
+    ]
+    return Figure(
+        id="load",
+        title="Latency against load of the server",
+        marks=marks(group.runs, group.points()),
+        x_title="measured load of the server's cores",
+        x_scale="fraction",
+        y_title="latency",
+        y_scale="time",
+        panels=tuple(panels),
+        alt=" ".join(["Line chart of latency against load.", *alt_of(group, PERCENTILES)]),
+        table=tables.of_points(group, caption(group, "Latency under load"), columns),
+        notes=line_notes(group),
+    )
+
+
+def measured(point: Point) -> float | None:
+    """No load asked for is none, measured or not."""
+    if point.cpu.server_load is None and LOAD.place(point) == 0:
+        return 0.0
+    return point.cpu.server_load

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads and writes at once: latency of either against the share of reads, or what else was swept."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from rpma_report import quantity
+from rpma_report.figures import tables
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
+from rpma_report.figures.latency import alt_of, caption, marked, percentile_mark, x_scale
+from rpma_report.figures.marks import marks
+from rpma_report.figures.series import AXES, READS, SIZE, Axis, Series, SeriesSet, collect
+from rpma_report.model import Latency, Point, Run
+
+PERCENTILES = (0.5, 0.99)
+_HALVES: tuple[tuple[str, Callable[[Point], Latency | None]], ...] = (
+    ("writes", lambda p: p.latency),
+    ("reads", lambda p: p.read_latency),
+)
+
+
+def figure(runs: Sequence[Run]) -> Figure | None:
+    group = collect(runs, lambda p: p.test == "mix" and (p.latency or p.read_latency), (READS, *AXES))
+    if not group.series:
+        return None
+    axis = group.axis or SIZE
+    panels = []
+    for p in PERCENTILES:
+        lines = tuple(line for n, s in enumerate(group.series) for line in _lines(s, n, axis, p))
+        if any(line.marks for line in lines):
+            panels.append(Panel(quantity.percentile(p), lines[:MAX_LINES]))
+    if not panels:
+        return None
+    hidden = len(group.series) - MAX_LINES // 2
+    return Figure(
+        id="mix",
+        title=f"Reads and writes at once, against {axis.title}",
+        marks=marks(group.runs, group.points()),
+        x_title=axis.title,
+        x_scale=x_scale(axis),
+        y_title="latency",
+        y_scale="time",
+        panels=tuple(panels),
+        alt=" ".join(["Line chart of latency in a mix.", *map(partial(_alt, group), _HALVES)]),
+        table=_table(group),
+        notes=(f"The chart leaves out {hidden} series; the table has all.",) if hidden > 0 else (),
+    )
+
+
+def _lines(series: Series, number: int, axis: Axis, p: float) -> list[Line]:
+    return [
+        Line(f"{series.label}, {name}", 2 * number + half, marked(series, percentile_mark(axis.place, p, of)))
+        for half, (name, of) in enumerate(_HALVES)
+    ]
+
+
+def _alt(group: SeriesSet, half: tuple[str, Callable[[Point], Latency | None]]) -> str:
+    name, of = half
+    return f"Of {name}: {' '.join(alt_of(group, PERCENTILES, of))}"
+
+
+def _table(group: SeriesSet) -> tables.Table:
+    points, shown = group.points(), (0.5, 0.99, 0.999)
+    columns = [
+        tables.BANDWIDTH,
+        tables.RATE,
+        *tables.latency_columns(points, prefix="write ", percentiles=shown)[1:-1],
+        *tables.latency_columns(points, lambda p: p.read_latency, "read ", shown)[1:-1],
+        tables.OPERATIONS,
+        tables.REPEATS,
+    ]
+    return tables.of_points(group, caption(group, "Reads and writes at once"), columns)

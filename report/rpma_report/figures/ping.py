@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of rpma-ping: how long each step took, and how the pings were spread."""
+
+from collections.abc import Sequence
+
+from rpma_report import quantity
+from rpma_report.figures import tables
+from rpma_report.figures.distribution import Spread, ladder_of
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
+from rpma_report.figures.marks import marks
+from rpma_report.model import Estimate, Ping, Run
+
+_NAMES = {"rtt": "whole ping", "write_flush": "write and flush", "read": "read back"}
+
+
+def _pings(runs: Sequence[Run]) -> list[tuple[Run, Ping]]:
+    return [(run, run.ping) for run in runs if run.ping]
+
+
+def spread(runs: Sequence[Run]) -> Figure | None:
+    pings = _pings(runs)
+    several = len(pings) > 1
+    spreads: list[Spread] = []
+    for run, ping in pings:
+        for name, latency in ping.latencies.items():
+            label = f"{_NAMES[name]}, {run.name}" if several else _NAMES[name]
+            spreads.append(Spread(label, len(spreads), latency))
+    said = marks([run for run, _ in pings], ())
+    return ladder_of(spreads[:MAX_LINES], "ping", "Pings: percentile ladder", said)
+
+
+def steps(runs: Sequence[Run]) -> Figure | None:
+    """Bars, a place for each step; a step that was not done has none."""
+    pings = _pings(runs)
+    if not pings:
+        return None
+    names = [name for name, _ in pings[0][1].steps]
+    lines = []
+    for n, (run, ping) in enumerate(pings[:MAX_LINES]):
+        places = tuple(Mark(i, Estimate(ns)) for i, (_, ns) in enumerate(ping.steps) if ns is not None)
+        lines.append(Line(run.name, n, places))
+    if not any(line.marks for line in lines):
+        return None
+    said = marks([run for run, _ in pings], ())
+    rows = [
+        [name, *(quantity.time_ns(dict(ping.steps).get(name)) for _, ping in pings)] for name in names
+    ]
+    columns = ["step", *(run.name for run, _ in pings)] if len(pings) > 1 else ["step", "time"]
+    sentences = []
+    for run, ping in pings[:MAX_LINES]:
+        done = [(name, ns) for name, ns in ping.steps if ns is not None]
+        longest = max(done, key=lambda item: item[1], default=None)
+        if longest:
+            sentences.append(f"{run.name}: the longest is {longest[0]}, {quantity.time_ns(longest[1])}.")
+    return Figure(
+        id="ping-steps",
+        title="Pings: steps up to the first one",
+        marks=said,
+        x_title="",
+        x_scale="category",
+        y_title="time",
+        y_scale="time",
+        panels=(Panel("", tuple(lines)),),
+        alt=" ".join(["Bar chart of the time of each step.", *sentences]),
+        table=tables.plain(f"Steps{f' ({said})' if said else ''}", columns, rows),
+        categories=tuple(names),
+    )

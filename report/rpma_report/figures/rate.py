@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Open loops: response time against the offered rate, where the knee shows.
+
+Response counts from the planned time of an operation, service from its post; they
+part where operations begin to wait.
+"""
+
+from collections.abc import Callable, Sequence
+
+from rpma_report import quantity
+from rpma_report.figures import tables
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
+from rpma_report.figures.latency import alt_of, caption, marked, percentile_mark
+from rpma_report.figures.marks import marks
+from rpma_report.figures.series import RATE, Series, SeriesSet, collect
+from rpma_report.model import Latency, Point, Run
+
+KEPT = 0.99  # of the offered rate was achieved: the plan was kept
+PERCENTILES = (0.5, 0.99)
+
+
+def series(runs: Sequence[Run]) -> SeriesSet:
+    return collect(runs, lambda p: p.test == "rate" and (p.response_latency or p.latency), (RATE,))
+
+
+def figure(runs: Sequence[Run]) -> Figure | None:
+    group = series(runs)
+    if not group.series:
+        return None
+    panels = []
+    for p in PERCENTILES:
+        lines = tuple(line for n, s in enumerate(group.series) for line in _lines(s, n, p))[:MAX_LINES]
+        if any(line.marks for line in lines):
+            panels.append(Panel(quantity.percentile(p), lines))
+    if not panels:
+        return None
+    notes = [f"{s.label}: {_knee(s)}." for s in group.series[: MAX_LINES // 2]]
+    hidden = len(group.series) - MAX_LINES // 2
+    notes += [f"The chart leaves out {hidden} series; the table has all."] if hidden > 0 else []
+    return Figure(
+        id="rate",
+        title="Response time against offered rate",
+        marks=marks(group.runs, group.points()),
+        x_title="offered rate",
+        x_scale="per_s",
+        y_title="time",
+        y_scale="time",
+        panels=tuple(panels),
+        alt=" ".join(["Line chart of response time.", *alt_of(_on_axis(group), PERCENTILES, _response)]),
+        table=_table(group),
+        notes=tuple(notes),
+    )
+
+
+def _response(point: Point) -> Latency | None:
+    return point.response_latency
+
+
+def _on_axis(group: SeriesSet) -> SeriesSet:
+    """With one rate nothing was swept, and still it is the axis."""
+    return SeriesSet(RATE, group.series, group.runs)
+
+
+def _lines(series: Series, number: int, p: float) -> list[Line]:
+    response = marked(series, percentile_mark(RATE.place, p, _response))
+    service = marked(series, percentile_mark(RATE.place, p))
+    return [
+        Line(f"{series.label}, response", 2 * number, response),
+        Line(f"{series.label}, service", 2 * number + 1, service),
+    ]
+
+
+def kept(point: Point) -> bool:
+    offered = RATE.place(point)
+    return bool(offered and point.ops_per_s and point.ops_per_s.value >= KEPT * offered)
+
+
+def _knee(series: Series) -> str:
+    met = [rate for p in series.points if kept(p) and (rate := RATE.place(p))]
+    if not met:
+        return f"less than {quantity.fraction(KEPT)} of every offered rate was achieved"
+    return f"the plan was kept up to {quantity.rate(max(met), 'op')}"
+
+
+def _table(group: SeriesSet) -> tables.Table:
+    points = group.points()
+    shown = (0.5, 0.99, 0.999)
+    columns = [
+        tables.Column("achieved", tables.RATE.cell),
+        *tables.latency_columns(points, _response, "response ", shown)[1:-1],
+        *tables.latency_columns(points, prefix="service ", percentiles=shown)[1:-1],
+        tables.Column("late", _count_of(lambda p: p.late_ops)),
+        tables.Column("not begun", _count_of(lambda p: p.unbegun_ops)),
+        tables.OPERATIONS,
+        tables.REPEATS,
+    ]
+    return tables.of_points(_on_axis(group), caption(group, "Response and service time"), columns)
+
+
+def _count_of(of: Callable[[Point], int | None]) -> Callable[[Point], tables.Cell]:
+    return lambda point: tables.Cell(quantity.count(of(point)))

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sorts the points of all runs into series: lines of a chart.
+
+Points of one run that differ only in the quantity on the x axis make a series; so
+do those of runs with one label, unless they were measured at the same place.
+Different latency kinds, operations or ways to persist never share one. A label
+says as little as is needed to tell the series of one chart apart.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rpma_report import quantity
+from rpma_report.figures.marks import hardware_mark
+from rpma_report.model import PERSISTENT, Point, Run
+from rpma_report.text import shown
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A parameter that can be swept."""
+
+    key: str
+    title: str
+    text: Callable[[Any], str]
+    least: float = 0  # what is less has no place: a logarithmic axis has no 0
+
+    def place(self, point: Point) -> float | None:
+        value = point.params.get(self.key)
+        return None if value is None or value < self.least else float(value)
+
+    def shown(self, point: Point) -> str:
+        value = point.params.get(self.key)
+        return quantity.UNKNOWN if value is None else self.text(value)
+
+
+SIZE = Axis("size_bytes", "size", quantity.size)
+AXES = (
+    SIZE,
+    Axis("depth", "depth", str),
+    Axis("threads", "threads", str),
+    Axis("connections", "connections", str),
+)
+RATE = Axis("target_rate_per_s", "offered rate", lambda v: quantity.rate(v, "op"), least=1e-9)
+LOAD = Axis("server_load_fraction", "server load asked for", quantity.fraction)
+READS = Axis("read_fraction", "share of reads", quantity.fraction)
+
+# What tells series apart besides operation and persistence: key, and its words.
+# inline_bytes and alignment are left out: they follow the size within one sweep.
+_TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
+    ("latency_kind", str),
+    ("flush_method", lambda v: f"flush by {v}" if v else "no flush"),
+    *((axis.key, lambda v, a=axis: f"{a.title} {a.text(v)}") for axis in AXES),
+    ("completion", lambda v: {"poll": "polling", "event": "waiting for events"}[v]),
+    ("pattern", lambda v: {"seq": "sequential", "rand": "random"}[v]),
+    ("batch", lambda v: f"batch {v}"),
+    ("signal_every", lambda v: f"signal every {v}"),
+    ("mode", lambda v: f"{v} loop"),
+    ("target_rate_per_s", lambda v: f"rate {quantity.rate(v, 'op')}"),
+    ("bidirectional", lambda v: "both ways" if v else "one way"),
+    ("srq", lambda v: "shared receive queue" if v else "a receive queue each"),
+    ("read_fraction", lambda v: f"{quantity.fraction(v)} reads"),
+    ("server_load_fraction", lambda v: f"server load {quantity.fraction(v)}"),
+    ("target_kind", lambda v: f"to {v}"),
+    ("ioengine", lambda v: f"ioengine {v}"),
+    ("rest", lambda v: " ".join(f"{key}={value}" for key, value in v) or "no other option"),
+)
+
+# The order in which a reader expects them, whatever the order of the files.
+_OPS = ("write", "write-imm", "atomic-write", "send", "read", "trim", "sync")
+_PERSIST = ("none", "apm", "native", "gpspm", "gpspm-rt", "append")
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line: its points in the order of the axis, a name, and the run of the first."""
+
+    run: Run
+    label: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class SeriesSet:
+    """All series of one chart and the axis they are drawn against."""
+
+    axis: Axis | None
+    series: tuple[Series, ...]
+    runs: tuple[Run, ...]  # those that have a point in it
+
+    def points(self) -> list[Point]:
+        return [p for s in self.series for p in s.points]
+
+    def named_by(self) -> tuple[Axis, ...]:
+        """What names a row of a table: the place on the axis, and the size."""
+        return (SIZE,) if self.axis is None or self.axis is SIZE else (self.axis, SIZE)
+
+    def where(self, point: Point) -> str:
+        """4 KiB; depth 4."""
+        axis = self.axis or SIZE
+        text = axis.shown(point)
+        return text if axis is SIZE else f"{axis.title} {text}"
+
+
+def collect(
+    runs: Sequence[Run], wanted: Callable[[Point], object], axes: Sequence[Axis] = AXES
+) -> SeriesSet:
+    """The axis is the first of `axes` of which the points have several values."""
+    found = [(run, point) for run in runs for point in run.points if wanted(point)]
+    found.sort(key=lambda item: order(item[1]))
+    axis = next((a for a in axes if len({a.place(p) for _, p in found} - {None}) > 1), None)
+    groups: dict[tuple[object, ...], list[tuple[Run, Point]]] = {}
+    for run, point in found:
+        groups.setdefault((_owner(run), *_traits(point, axis)), []).append((run, point))
+    parted = [part for group in groups.values() for part in _apart(group, axis)]
+    labels = _labels([part[0] for part in parted], axis)
+    series = (
+        Series(part[0][0], label, _sorted((p for _, p in part), axis))
+        for part, label in zip(parted, labels, strict=True)
+    )
+    return SeriesSet(axis, tuple(series), tuple({id(run): run for run, _ in found}.values()))
+
+
+def latency_series(runs: Sequence[Run]) -> SeriesSet:
+    """Without those of a loaded server, when there are others: they have a chart of their own."""
+
+    def wanted(point: Point) -> bool:
+        return point.test in ("lat", "fio") and point.latency is not None
+
+    idle = any(wanted(p) and not LOAD.place(p) for run in runs for p in run.points)
+    return collect(runs, lambda p: wanted(p) and not (idle and LOAD.place(p)))
+
+
+def bandwidth_series(runs: Sequence[Run]) -> SeriesSet:
+    return collect(runs, lambda p: p.test in ("bw", "fio") and p.bytes_per_s)
+
+
+def styles(runs: Sequence[Run]) -> dict[str, int]:
+    """A series looks alike in every chart of a page: its number by its label."""
+    groups = (latency_series(runs), bandwidth_series(runs))
+    labels = dict.fromkeys(s.label for group in groups for s in group.series)
+    return {label: number for number, label in enumerate(labels)}
+
+
+def what(params: dict[str, Any]) -> str:
+    """write, write + apm flush, read, fio write + gpspm…"""
+    op, persist = params["op"] or params["test"], params["persist"]
+    name = f"fio {op}" if params["test"] == "fio" else str(op)
+    if persist in PERSISTENT:
+        return f"{name} + {persist} flush" if persist in ("apm", "native") else f"{name} + {persist}"
+    return name
+
+
+def identity(point: Point) -> tuple[object, ...]:
+    """What a point measured, whichever run it is of: equal for equal parameters."""
+    return (point.test, *_traits(point, None), point.params.get("job"))
+
+
+def order(point: Point) -> tuple[int, int]:
+    op, persist = point.params["op"], point.params["persist"]
+    return _OPS.index(op) if op in _OPS else len(_OPS), _PERSIST.index(persist)
+
+
+def _owner(run: Run) -> object:
+    """Files of one label are parts of one measurement."""
+    return (run.program, run.label) if run.label else id(run)
+
+
+def _apart(group: list[tuple[Run, Point]], axis: Axis | None) -> list[list[tuple[Run, Point]]]:
+    """By file, if two of them measured at the same place; by job, if two of a file did."""
+    parts = [group]
+    for key in (lambda item: id(item[0]), lambda item: item[1].params.get("job")):
+        parts = [part for whole in parts for part in _split(whole, axis, key)]
+    return parts
+
+
+def _split(
+    group: list[tuple[Run, Point]], axis: Axis | None, key: Callable[[tuple[Run, Point]], object]
+) -> list[list[tuple[Run, Point]]]:
+    places: dict[object, object] = {}
+    for item in group:
+        place = axis.place(item[1]) if axis else None
+        if places.setdefault(place, key(item)) != key(item):
+            parts: dict[object, list[tuple[Run, Point]]] = {}
+            for one in group:
+                parts.setdefault(key(one), []).append(one)
+            return list(parts.values())
+    return [group]
+
+
+def _trait(point: Point, key: str) -> object:
+    if key == "target_kind":
+        return (point.params["target_memory"] or {}).get("kind")
+    return point.params.get(key)
+
+
+def _traits(point: Point, axis: Axis | None) -> tuple[object, ...]:
+    traits = (_trait(point, key) for key, _ in _TRAITS if axis is None or key != axis.key)
+    return (point.params["op"], point.params["persist"], *traits)
+
+
+def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]:
+    telling = _telling([point for _, point in firsts], axis)
+    plain = [", ".join(_words(point, telling[what(point.params)])) for _, point in firsts]
+    taken = Counter(plain)
+    marks = {hardware_mark(run) for run, _ in firsts if run.program != "fio"}  # its lines say fio
+    in_run = Counter((label, id(run)) for (run, _), label in zip(firsts, plain, strict=True))
+    labels = []
+    for (run, point), label in zip(firsts, plain, strict=True):
+        parts = [label]
+        if in_run[label, id(run)] > 1 and "job" in point.params:
+            parts.append(f"job {point.params['job']}")
+        if taken[label] > in_run[label, id(run)]:
+            parts.append(run.name)
+        if len(marks) > 1 and hardware_mark(run) and run.program != "fio":
+            parts.append(hardware_mark(run))
+        labels.append(shown(", ".join(parts), 120))
+    return labels
+
+
+def _telling(firsts: Sequence[Point], axis: Axis | None) -> dict[str, set[str]]:
+    """Of each operation, the traits in which its series differ."""
+    seen: dict[str, dict[str, set[object]]] = {}
+    for point in firsts:
+        of_it = seen.setdefault(what(point.params), {})
+        for key, _ in _TRAITS:
+            of_it.setdefault(key, set()).add(_trait(point, key))
+    without = {axis.key} if axis else set()
+    return {
+        name: {key for key, values in traits.items() if len(values) > 1} - without
+        for name, traits in seen.items()
+    }
+
+
+def _words(point: Point, telling: set[str]) -> Iterator[str]:
+    """The operation, and the traits that tell it from others of the same operation."""
+    yield what(point.params)
+    for key, words in _TRAITS:
+        value = _trait(point, key)
+        if value is not None and key in telling:
+            yield words(value)
+
+
+def _sorted(points: Iterable[Point], axis: Axis | None) -> tuple[Point, ...]:
+    if axis is None:
+        return tuple(points)
+    there = axis
+
+    def place(point: Point) -> float:
+        x = there.place(point)
+        return -1.0 if x is None else x
+
+    return tuple(sorted(points, key=place))

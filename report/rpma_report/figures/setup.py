@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What comes before the first operation: costs of connecting, and of registering memory."""
+
+from collections.abc import Iterator, Sequence
+
+from rpma_report import quantity
+from rpma_report.figures import tables
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
+from rpma_report.figures.latency import alt_of, marked, percentile_mark, single
+from rpma_report.figures.marks import marks
+from rpma_report.figures.series import AXES, SIZE, Axis, Series, SeriesSet, collect
+from rpma_report.model import Latency, Point, Run
+
+PERCENTILES = (0.5, 0.99)
+# what a latency of the point itself spans: of connect two steps, of register one
+CONNECTED = "connect"
+REGISTERED = "register"
+
+
+def step(name: str, point: Point) -> Latency | None:
+    """A step that is timed by itself, or the operation."""
+    return point.latency if name in (CONNECTED, REGISTERED) else point.steps.get(name)
+
+
+def steps_of(points: Sequence[Point], whole: str, after: str) -> list[str]:
+    """In the order in which they happen."""
+    names = list(dict.fromkeys(name for p in points for name in p.steps if name != whole))
+    at = names.index(after) + 1 if after in names else 0
+    return [*names[:at], whole, *names[at:]]
+
+
+def connect(runs: Sequence[Run]) -> Figure | None:
+    """Bars, a place for each step."""
+    group = collect(runs, lambda p: p.test == "connect" and p.latency, AXES[1:])
+    if not group.series:
+        return None
+    names = steps_of(group.points(), CONNECTED, "establish")
+    panels = []
+    for q in PERCENTILES:
+        lines = []
+        for n, series in enumerate(group.series[:MAX_LINES]):
+            point = series.points[0]
+            found = ((i, step(name, point)) for i, name in enumerate(names))
+            places = tuple(
+                Mark(i, latency.percentiles[q], latency.by_repeat[q])
+                for i, latency in found
+                if latency and q in latency.percentiles
+            )
+            lines.append(Line(series.label, n, places))
+        if any(line.marks for line in lines):
+            panels.append(Panel(quantity.percentile(q), tuple(lines)))
+    if not panels:
+        return None
+    return Figure(
+        id="connect",
+        title="Cost of a connection",
+        marks=marks(group.runs, ()),
+        x_title="",
+        x_scale="category",
+        y_title="time",
+        y_scale="time",
+        panels=tuple(panels),
+        alt=" ".join(["Bar chart of the time of each step.", *(_alt(group, name) for name in names)]),
+        table=_table(group, names, "Steps of a connection"),
+        categories=tuple(names),
+    )
+
+
+def register(runs: Sequence[Run]) -> Figure | None:
+    """Lines against the size of the region; one series has a line for each step."""
+    group = collect(runs, lambda p: p.test == "register" and p.latency)
+    if not group.series:
+        return None
+    names = steps_of(group.points(), REGISTERED, "")
+    panels = tuple(_register_panel(group, names, q) for q in PERCENTILES)
+    panels = tuple(p for p in panels if any(line.marks for line in p.lines))
+    if not panels:
+        return None
+    return Figure(
+        id="register",
+        title="Cost of registering memory",
+        marks=marks(group.runs, ()),
+        x_title="size of the region",
+        x_scale="size",
+        y_title="time",
+        y_scale="time",
+        panels=panels,
+        alt=" ".join(["Line chart of the time of each step.", *(_alt(group, name) for name in names)]),
+        table=_table(group, names, "Registration of memory"),
+    )
+
+
+def _register_panel(group: SeriesSet, names: Sequence[str], q: float) -> Panel:
+    pairs = [(series, name) for series in group.series for name in names]
+    lines = []
+    for n, (series, name) in enumerate(pairs[:MAX_LINES]):
+        label = ", ".join(filter(None, ("" if single(group) else series.label, name)))
+        lines.append(Line(label, n, _at_sizes(series, name, q)))
+    return Panel(quantity.percentile(q), tuple(line for line in lines if line.marks))
+
+
+def _at_sizes(series: Series, name: str, q: float) -> tuple[Mark, ...]:
+    return marked(series, percentile_mark(SIZE.place, q, lambda point: step(name, point)))
+
+
+def _alt(group: SeriesSet, name: str) -> str:
+    return f"{name}: {' '.join(alt_of(group, PERCENTILES, lambda p: step(name, p)))}"
+
+
+def _table(group: SeriesSet, names: Sequence[str], subject: str) -> tables.Table:
+    """A row each step, below the place where it was measured."""
+    places = group.named_by() if any(SIZE.place(p) for p in group.points()) else ()
+    groups = tuple(
+        tables.RowGroup(
+            series.label if len(group.series) > 1 else "",
+            tuple(row for p in series.points for row in _rows(p, names, places)),
+        )
+        for series in group.series
+    )
+    titles = (*(axis.title for axis in places), "step", *map(quantity.percentile, PERCENTILES))
+    columns = (*titles, "max", "samples", "repeats")
+    said = marks(group.runs, ())
+    caption = f"{subject} ({said})" if said else subject
+    return tables.Table(caption, columns, groups, len(places) + 1)
+
+
+def _rows(point: Point, names: Sequence[str], places: Sequence[Axis]) -> Iterator[tables.Row]:
+    for name in names:
+        if latency := step(name, point):
+            yield (
+                *(tables.Cell(axis.shown(point)) for axis in places),
+                tables.Cell(name),
+                *(tables.time(latency.percentiles.get(p)) for p in PERCENTILES),
+                tables.Cell(quantity.time_ns(latency.max)),
+                tables.Cell(quantity.count(latency.count)),
+                tables.Cell(quantity.count(point.repeats)),
+            )

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables: what they are, and the columns that those under the charts are made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rpma_report import quantity
+from rpma_report.model import Estimate, Latency, Point
+
+if TYPE_CHECKING:
+    from rpma_report.figures.series import SeriesSet
+
+PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Text of a table cell, and its interval in small print."""
+
+    text: str
+    interval: str = ""
+
+
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """The rows of a series; the label is empty when there is only one."""
+
+    label: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Groups of rows; so many leading cells name a row."""
+
+    caption: str
+    columns: tuple[str, ...]
+    groups: tuple[RowGroup, ...]
+    row_headers: int = 1
+    style: Literal["numbers", "text"] = "numbers"
+
+    @property
+    def length(self) -> int:
+        return sum(len(group.rows) for group in self.groups)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table of points."""
+
+    title: str
+    cell: Callable[[Point], Cell]
+
+
+def plain(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]],
+          style: Literal["numbers", "text"] = "numbers", row_headers: int = 1) -> Table:  # fmt: skip
+    """Of texts, in one group."""
+    cells = tuple(tuple(Cell(text) for text in row) for row in rows)
+    return Table(caption, tuple(columns), (RowGroup("", cells),), row_headers, style)
+
+
+def of_points(group: "SeriesSet", caption: str, columns: Sequence[Column]) -> Table:
+    """Puts the place on the axis, and the size where that is another, before each row."""
+    named_by = group.named_by()
+
+    def row(point: Point) -> Row:
+        places = (Cell(axis.shown(point)) for axis in named_by)
+        return (*places, *(column.cell(point) for column in columns))
+
+    labelled = len(group.series) > 1
+    groups = tuple(
+        RowGroup(s.label if labelled else "", tuple(map(row, s.points))) for s in group.series
+    )
+    titles = (*(axis.title for axis in named_by), *(column.title for column in columns))
+    return Table(caption, titles, groups, len(named_by))
+
+
+def with_interval(value: Estimate | None, text: Callable[[float], str]) -> Cell:
+    if value is None:
+        return Cell(quantity.UNKNOWN)
+    if value.low is None or value.high is None:
+        return Cell(text(value.value))
+    return Cell(text(value.value), quantity.span(text(value.low), text(value.high)))
+
+
+def time(value: Estimate | None) -> Cell:
+    return with_interval(value, quantity.time_ns)
+
+
+def latency_columns(
+    points: Sequence[Point],
+    of: Callable[[Point], Latency | None] = lambda p: p.latency,
+    prefix: str = "",
+    percentiles: Sequence[float] = PERCENTILES,
+) -> list[Column]:
+    """min, the percentiles that any of the points has, max, mean."""
+    known = {p for point in points if (latency := of(point)) for p in latency.percentiles}
+
+    def at(p: float) -> Callable[[Point], Cell]:
+        return lambda point: time(latency.percentiles.get(p) if (latency := of(point)) else None)
+
+    def plain_time(key: Callable[[Latency], float]) -> Callable[[Point], Cell]:
+        return lambda point: Cell(quantity.time_ns(key(found) if (found := of(point)) else None))
+
+    return [
+        Column(f"{prefix}min", plain_time(lambda v: v.min)),
+        *(Column(f"{prefix}{quantity.percentile(p)}", at(p)) for p in percentiles if p in known),
+        Column(f"{prefix}max", plain_time(lambda v: v.max)),
+        Column(f"{prefix}mean", lambda point: time(v.mean if (v := of(point)) else None)),
+    ]
+
+
+def samples(of: Callable[[Point], Latency | None] = lambda p: p.latency) -> Column:
+    return Column("samples", lambda p: Cell(quantity.count(v.count if (v := of(p)) else None)))
+
+
+REPEATS = Column("repeats", lambda p: Cell(quantity.count(p.repeats)))
+OPERATIONS = Column("operations", lambda p: Cell(quantity.count(p.ops)))
+ERRORS = Column("errors", lambda p: Cell(quantity.count(p.errors)))
+RATE = Column("rate", lambda p: with_interval(p.ops_per_s, lambda v: quantity.rate(v, "op")))
+BANDWIDTH = Column("bandwidth", lambda p: with_interval(p.bytes_per_s, lambda v: quantity.rate(v, "B")))
+BITS = Column(
+    "in bits",
+    lambda p: Cell(quantity.rate(p.bytes_per_s.value * 8 if p.bytes_per_s else None, "bit")),
+)
+
+
+def cpu_columns(points: Sequence[Point]) -> list[Column]:
+    """Of the sides whose load any of the points knows."""
+    sides: tuple[tuple[str, Callable[[Point], float | None]], ...] = (
+        ("client CPU", lambda p: p.cpu.client_busy),
+        ("server CPU", lambda p: p.cpu.server_busy),
+    )
+    return [
+        Column(title, lambda p, of=of: Cell(quantity.fraction(of(p))))  # type: ignore[misc]
+        for title, of in sides
+        if any(of(p) is not None for p in points)
+    ]

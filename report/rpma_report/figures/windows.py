@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time series: operations per second and p99 of each span of the repeats.
+
+The repeats of a point stand one after the other, with a gap between, whatever the
+order in which they were run.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+
+from rpma_report import quantity
+from rpma_report.figures import tables
+from rpma_report.figures.distribution import evenly
+from rpma_report.figures.figure import Figure, Line, Mark, Panel
+from rpma_report.figures.latency import caption
+from rpma_report.figures.marks import marks
+from rpma_report.figures.series import SeriesSet, collect
+from rpma_report.model import Estimate, Point, Reals, Run
+
+MAX_POINTS = 4
+_VERTICES = 500
+NAN = math.nan
+_PICKS: dict[str, Callable[[list[float]], float]] = {"lowest": min, "median": median, "highest": max}
+
+
+def figure(runs: Sequence[Run]) -> Figure | None:
+    group = collect(runs, lambda p: p.windows)
+    named = [(_name(group, s.label, p), p) for s in group.series for p in s.points]
+    if not named:
+        return None
+    shown = evenly(named, MAX_POINTS)
+    rates = tuple(_line(n, i, _path(p, "ops_per_s")) for i, (n, p) in enumerate(shown))
+    tails = tuple(_line(n, i, _path(p, "p99_ns")) for i, (n, p) in enumerate(shown))
+    panels = [Panel("operations per second", rates, "rate", "ops")]
+    if any(line.path for line in tails):
+        panels.append(Panel("p99 of each span", tails, "latency", "time"))
+    left = len(named) - len(shown)
+    return Figure(
+        id="time",
+        title="Time series",
+        marks=marks(group.runs, group.points()),
+        x_title="time, the repeats one after the other",
+        x_scale="seconds",
+        y_title="rate",
+        y_scale="ops",
+        panels=tuple(panels),
+        alt=_alt(shown),
+        table=_table(group),
+        notes=(f"The chart shows {len(shown)} of {len(named)} points; the table has all.",) if left else (),
+    )
+
+
+def _line(label: str, style: int, path: tuple[tuple[float, float], ...]) -> Line:
+    """A marker where each repeat begins."""
+    before = [(0.0, NAN), *path]
+    pairs = zip(before, path, strict=False)
+    begins = [at for was, at in pairs if math.isnan(was[1]) and not math.isnan(at[1])]
+    return Line(label, style, tuple(Mark(x, Estimate(y)) for x, y in begins), path, False)
+
+
+def _name(group: SeriesSet, label: str, point: Point) -> str:
+    return ", ".join(filter(None, (label, group.where(point) if group.axis else "")))
+
+
+def _path(point: Point, key: str) -> tuple[tuple[float, float], ...]:
+    """(s, value), a NaN between repeats; where they are too many, the worst of each few."""
+    path: list[tuple[float, float]] = []
+    begin = 0.0
+    few = math.ceil(_spans(point) / _VERTICES)
+    for windows in point.windows:
+        values: Reals = getattr(windows, key)
+        if path:
+            path.append((begin, NAN))
+        for at in range(0, len(values), few):
+            part = [v for v in values[at : at + few] if not math.isnan(v)]
+            worst = min(part, default=NAN) if key == "ops_per_s" else max(part, default=NAN)
+            path.append((begin + windows.ends_ns[at] / 1e9, worst))
+        begin += windows.ends_ns[-1] / 1e9
+    return tuple(path) if any(not math.isnan(y) for _, y in path) else ()
+
+
+def _values(point: Point, key: str) -> Iterator[float]:
+    for windows in point.windows:
+        yield from (v for v in getattr(windows, key) if not math.isnan(v))
+
+
+def _alt(shown: Sequence[tuple[str, Point]]) -> str:
+    sentences = []
+    for name, point in shown:
+        rates = list(_values(point, "ops_per_s"))
+        slow, fast = (quantity.rate(v, "op") for v in (min(rates), max(rates)))
+        text = f"{name}: {quantity.span(slow, fast)} in spans"
+        if tails := list(_values(point, "p99_ns")):
+            low, high = (quantity.time_ns(v) for v in (min(tails), max(tails)))
+            text += f", p99 {quantity.span(low, high)}"
+        sentences.append(text + ".")
+    return " ".join(["Line chart of the rate and of p99 over time.", *sentences])
+
+
+def _table(group: SeriesSet) -> tables.Table:
+    def of_rate(pick: str) -> tables.Column:
+        worth = _PICKS[pick]
+        return tables.Column(f"{pick} rate", lambda p: _rate_cell(worth(list(_values(p, "ops_per_s")))))
+
+    def of_tail(pick: str) -> tables.Column:
+        return tables.Column(f"{pick} p99", lambda p: _time_cell(pick, list(_values(p, "p99_ns"))))
+
+    columns = [
+        tables.Column("spans", lambda p: tables.Cell(quantity.count(_spans(p)))),
+        *map(of_rate, _PICKS),
+        *map(of_tail, _PICKS),
+        tables.REPEATS,
+    ]
+    return tables.of_points(group, caption(group, "Spans of the repeats"), columns)
+
+
+def _spans(point: Point) -> int:
+    return sum(len(w.ends_ns) for w in point.windows)
+
+
+def _rate_cell(per_s: float) -> tables.Cell:
+    return tables.Cell(quantity.rate(per_s, "op"))
+
+
+def _time_cell(pick: str, values: list[float]) -> tables.Cell:
+    return tables.Cell(quantity.time_ns(_PICKS[pick](values) if values else None))

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several files that are one measurement: those of a directory, or of a study.
+
+Files of one program on one device become one run. fio repeats nothing by itself:
+where several of its files hold the same point, each is a repeat, and they become one
+point here, with the statistics that rpma-bench makes of its repeats.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean, stdev
+
+from rpma_report.failure import Failure
+from rpma_report.figures.series import identity
+from rpma_report.model import Cpu, Estimate, Latency, Point, Run
+from rpma_report.sources import fio_bins, load
+from rpma_report.text import shown
+
+# Student's t for a 95 % interval, by degrees of freedom from 1.
+_T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+        2.045)  # fmt: skip
+_Z95 = 1.96
+
+
+@dataclass(frozen=True)
+class Measurement:
+    name: str
+    runs: tuple[Run, ...]
+
+
+def read(path: Path) -> Measurement:
+    """A result, or a directory of results."""
+    paths = files(path)
+    if paths == [path]:
+        run = load(path)
+        return Measurement(run.name, (run,))
+    name = shown(path.name or str(path.resolve().name) or "/", 60)
+    return Measurement(name, tuple(united([replace(load(p), label=name) for p in paths])))
+
+
+def files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(p for p in path.glob("*.json") if not p.name.startswith("."))
+    if not found:
+        raise Failure(f"{shown(path)}: is a directory without results (*.json)")
+    return found
+
+
+def called(measurement: Measurement, name: str) -> Measurement:
+    """Its runs bear that name and label, which makes their points lines of one measurement."""
+    several = len(measurement.runs) > 1
+    runs = tuple(
+        replace(run, name=f"{name}, {run.program}" if several else name, label=name)
+        for run in measurement.runs
+    )
+    return Measurement(name, runs)
+
+
+def united(runs: Sequence[Run]) -> list[Run]:
+    """Runs of one label, program and device are one: their environment is that of the first."""
+    groups: dict[tuple[object, ...], list[Run]] = {}
+    for run in joined(runs):
+        device = (run.device_name, run.device_kind, run.device_transport, run.emulated_cpu)
+        key = (run.label, run.program, run.tool.get("version"), run.verdict, run.status, *device)
+        groups.setdefault(key, []).append(run)
+    return [_united(group) for group in groups.values()]
+
+
+def _united(group: Sequence[Run]) -> Run:
+    if len(group) == 1:
+        return group[0]
+    return replace(
+        group[0],
+        file=f"{len(group)} files",
+        sha256="of each file: sha256sum",
+        run_id=None,
+        started=min((run.started for run in group if run.started), default=None),
+        ended=max((run.ended for run in group if run.ended), default=None),
+        commands=tuple(dict.fromkeys(command for run in group for command in run.commands)),
+        points=tuple(point for run in group for point in run.points),
+        warnings=tuple(dict.fromkeys(remark for run in group for remark in run.warnings)),
+        gates=tuple(dict.fromkeys(gate for run in group for gate in run.gates)),
+    )
+
+
+def joined(runs: Sequence[Run]) -> list[Run]:
+    """Points that several files of fio have become one, in the first of them."""
+    found: dict[object, list[Point]] = {}
+    for run in runs:
+        for point in run.points if run.program == "fio" else ():
+            found.setdefault(identity(point), []).append(point)
+    left = []
+    for run in runs:
+        if run.program == "fio":
+            firsts = (point for point in run.points if found[identity(point)][0] is point)
+            points = tuple(_point(found[identity(point)]) for point in firsts)
+            if run.points and not points:
+                continue
+            run = replace(run, points=points)
+        left.append(run)
+    return left
+
+
+def _point(parts: Sequence[Point]) -> Point:
+    if len(parts) == 1:
+        return parts[0]
+    ops = [rate for p in parts for rate in p.ops_per_s_by_repeat]
+    rates = [rate for p in parts for rate in p.bytes_per_s_by_repeat]
+    busy = [p.cpu.client_busy for p in parts if p.cpu.client_busy is not None]
+    return replace(
+        parts[0],
+        repeats=sum(p.repeats for p in parts),
+        ops=sum(p.ops for p in parts),
+        errors=sum(p.errors for p in parts),
+        ops_per_s=_estimate(ops),
+        bytes_per_s=_estimate(rates),
+        ops_per_s_by_repeat=tuple(ops),
+        bytes_per_s_by_repeat=tuple(rates),
+        latency=_latency([p.latency for p in parts if p.latency]),
+        cpu=Cpu(client_busy=fmean(busy) if busy else None),
+    )
+
+
+def _latency(parts: Sequence[Latency]) -> Latency | None:
+    if not parts:
+        return None
+    count = sum(p.count for p in parts)
+    means = [mean for p in parts for mean in p.means_by_repeat]
+    bins = [p.histogram for p in parts if p.histogram]
+    whole = fio_bins.merged(bins) if len(bins) == len(parts) else None
+    wanted = dict.fromkeys(share for p in parts for share in p.percentiles)
+    return Latency(
+        count=count,
+        min=min(p.min for p in parts),
+        max=max(p.max for p in parts),
+        mean=_estimate(means) or parts[0].mean,
+        percentiles={p: fio_bins.percentile(whole, p) for p in sorted(wanted)} if whole else {},
+        by_repeat={share: _repeats(parts, share) for share in sorted(wanted)},
+        means_by_repeat=tuple(means),
+        histogram=whole,
+    )
+
+
+def _repeats(parts: Iterable[Latency], share: float) -> tuple[int, ...]:
+    return tuple(ns for p in parts for ns in p.by_repeat.get(share, ()))
+
+
+def _estimate(values: Sequence[float]) -> Estimate | None:
+    """The mean of repeats and Student's interval of it."""
+    if not values:
+        return None
+    mean = fmean(values)
+    if len(values) == 1:
+        return Estimate(mean)
+    t = _T95[len(values) - 2] if len(values) <= len(_T95) + 1 else _Z95
+    half = t * stdev(values) / math.sqrt(len(values))
+    return Estimate(mean, mean - half, mean + half)

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the report knows of a file, whatever tool wrote it.
+
+sources makes these from checked documents, figures and page read them. Summaries
+are kept, and of the single repeats a number each; their histograms are let go, so
+that many files fit in memory. Unknown is None, never 0. Times are nanoseconds.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # an array has a type of its items for the checker only
+    Integers = array[int]
+    Reals = array[float]
+else:
+    Integers = Reals = array
+
+PERSISTENT = frozenset({"apm", "native", "gpspm", "gpspm-rt", "append"})
+PROVEN = frozenset({"APM_READY", "APM_READY_EADR", "NATIVE_FLUSH_READY"})
+# where the target's processor writes the data back, it does not matter that devices cannot
+BY_PROCESSOR = {"gpspm": {"GPSPM_ONLY"}, "gpspm-rt": {"GPSPM_ONLY"}}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and its 95 % interval; None where the file has none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts of samples in log-linear buckets: ascending lower ends and counts beside them."""
+
+    lows: Integers
+    counts: Integers
+    sub_bits: int
+
+    def width(self, low: int) -> int:
+        return 1 if low < 1 << self.sub_bits else 1 << (low.bit_length() - 1 - self.sub_bits)
+
+    def middle(self, low: int) -> int:
+        return low + self.width(low) // 2
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Latency over all complete repeats of a point."""
+
+    count: int
+    min: int
+    max: int
+    mean: Estimate
+    percentiles: dict[float, Estimate]  # ascending, only those the samples support
+    by_repeat: dict[float, tuple[int, ...]]  # the same of each repeat that supports it
+    means_by_repeat: tuple[float, ...]
+    histogram: Histogram | None  # None: the file has none
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Time series of one repeat: ends of its spans, what was done in them per second, and p99."""
+
+    ends_ns: Integers
+    ops_per_s: Reals
+    p50_ns: Reals  # NaN where unknown
+    p99_ns: Reals
+
+
+@dataclass(frozen=True)
+class Reverse:
+    """Both ways: what the server measured towards the client."""
+
+    ops_per_s: Estimate | None
+    bytes_per_s: Estimate | None
+    latency: Latency | None
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """CPU seconds per second of the measuring processes, and the load made on purpose."""
+
+    client_busy: float | None = None
+    server_busy: float | None = None
+    server_load: float | None = None  # as measured
+
+
+@dataclass(frozen=True)
+class Point:
+    """One set of parameters with what was measured for it."""
+
+    id: str
+    params: dict[str, Any]  # as in rpma-bench's schema; of fio also job, ioengine, rw
+    repeats: int  # complete ones
+    ops: int
+    errors: int
+    ops_per_s: Estimate | None = None
+    bytes_per_s: Estimate | None = None  # None: nothing is transferred
+    ops_per_s_by_repeat: tuple[float, ...] = ()
+    bytes_per_s_by_repeat: tuple[float, ...] = ()
+    latency: Latency | None = None
+    read_latency: Latency | None = None  # of a mix
+    response_latency: Latency | None = None  # of an open loop
+    late_ops: int | None = None
+    unbegun_ops: int | None = None
+    steps: dict[str, Latency] = field(default_factory=dict)  # of connect and register
+    windows: tuple[Windows, ...] = ()  # of each repeat
+    cpu: Cpu = Cpu()
+    reverse: Reverse | None = None
+    mismatches: int | None = None  # bytes that verification found wrong; None: not asked for
+    steady: bool | None = None
+    flagged: tuple[str, ...] = ()
+
+    @property
+    def test(self) -> str:
+        return str(self.params["test"])
+
+    @property
+    def bandwidth(self) -> Estimate:
+        """Of a point that is known to transfer something."""
+        assert self.bytes_per_s is not None
+        return self.bytes_per_s
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A warning of the tool, or of the report about a file."""
+
+    code: str
+    severity: str
+    host: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """A line of a readiness check; a result of rpma-bench may have only id and status."""
+
+    id: str
+    status: str
+    title: str | None = None
+    value: str | None = None
+    meaning: str | None = None
+    fix: str | None = None
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """Is the target's platform ready for remote persistent memory?"""
+
+    verdict: str
+    checks: tuple[Check, ...]
+    reason: str | None = None
+    because: str | None = None
+    assumed: bool = False  # by what somebody says, not by what was seen
+    target: str | None = None
+    ddio: str | None = None
+    direct_write_to_pmem: bool | None = None
+
+
+@dataclass(frozen=True)
+class Ping:
+    """What rpma-ping found: times of the steps, pings sent and come back, latencies by name."""
+
+    steps: tuple[tuple[str, int | None], ...]
+    transmitted: int
+    received: int
+    lost: int
+    corrupt: int
+    server: str
+    size_bytes: int
+    flush: str | None
+    latencies: dict[str, Latency]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One file: what a run of a tool has written."""
+
+    program: str  # rpma-bench, fio, rpma-ping, rpma-ddio-check
+    name: str  # unique among the runs of a page
+    file: str
+    sha256: str
+    tool: dict[str, Any]
+    commands: tuple[str, ...]  # what reproduces it: command lines, or a job file
+    label: str | None = None
+    run_id: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    status: str = "complete"  # or interrupted, failed
+    failure: str | None = None
+    device_name: str | None = None
+    device_kind: str | None = None  # None: there was none, or the file does not say
+    device_transport: str | None = None
+    emulated_cpu: bool | None = None
+    points: tuple[Point, ...] = ()
+    warnings: tuple[Remark, ...] = ()
+    environment: dict[str, Any] = field(default_factory=lambda: {"client": None, "server": None})
+    clock: dict[str, Any] = field(default_factory=dict)
+    readiness: Readiness | None = None
+    ping: Ping | None = None
+    gates: tuple[tuple[str, bool], ...] = ()  # limits and whether they were missed
+
+    @property
+    def is_hardware(self) -> bool:
+        """Only such figures say something of hardware."""
+        return self.device_kind == "hardware" and self.emulated_cpu is not True
+
+    @property
+    def is_measured(self) -> bool:
+        """A readiness check measures nothing: its device marks no figure."""
+        return self.program != "rpma-ddio-check"
+
+    @property
+    def verdict(self) -> str | None:
+        return self.readiness.verdict if self.readiness else None
+
+    @property
+    def claims(self) -> set[str]:
+        """The ways to persist that its points say they used."""
+        return {p.params["persist"] for p in self.points} & PERSISTENT
+
+    @property
+    def persistence_unproven(self) -> bool:
+        """It claims persistence and no positive verdict of the target backs it."""
+        return any(self.verdict not in PROVEN | BY_PROCESSOR.get(c, set()) for c in self.claims)
+
+
+def name_apart(runs: Sequence[Run]) -> list[Run]:
+    """Runs of the same label get the name of their file, and if that is the same, a number."""
+    labels = Counter(run.name for run in runs)
+    named, taken = [], Counter[str]()
+    for run in runs:
+        labelled = run.label is not None and labels[run.name] > 1
+        name = f"{run.name} \u00b7 {run.file[:60]}" if labelled else run.name
+        taken[name] += 1
+        named.append(replace(run, name=name if taken[name] == 1 else f"{name} ({taken[name]})"))
+    return named

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A page before it has a form: sections of blocks, which html, markdown and pdf walk.
+
+The commands create and compare make one each. All text is plain: escaping is
+the business of the form.
+"""
+
+from dataclasses import dataclass
+
+from rpma_report.figures.figure import Figure
+from rpma_report.figures.tables import Table
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A sentence or a few."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """What must not be missed; an alarm even less than a note."""
+
+    heading: str
+    lines: tuple[str, ...] = ()
+    alarm: bool = False
+
+
+@dataclass(frozen=True)
+class Card:
+    """One of the figures that matter."""
+
+    subject: str
+    value: str
+    what: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Cards:
+    cards: tuple[Card, ...]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Of a part of a section."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and what is to be said of each."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A command line or a job file, as it is to be typed."""
+
+    text: str
+
+
+Block = Paragraph | Note | Cards | Heading | Facts | Code | Table | Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    id: str  # unique on the page; letters, digits and "-"
+    title: str  # of its heading
+    blocks: tuple[Block, ...]
+    short: str = ""  # in the list of sections; empty: the title
+
+
+@dataclass(frozen=True)
+class Document:
+    title: str
+    lead: tuple[str, ...]  # the first sentences: what, on which device
+    alarms: tuple[Note, ...]
+    sections: tuple[Section, ...]
+    subject: str  # of the window and of bookmarks
+    footer: str
+
+    def figures(self) -> list[Figure]:
+        return [b for s in self.sections for b in s.blocks if isinstance(b, Figure)]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The document that `create` makes of runs: summary, charts, warnings, environment, commands."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rpma_report import __version__, quantity
+from rpma_report.figures import (
+    bandwidth,
+    distribution,
+    latency,
+    load,
+    methods,
+    mix,
+    ping,
+    rate,
+    setup,
+    windows,
+)
+from rpma_report.figures.figure import Figure
+from rpma_report.figures.series import order, what
+from rpma_report.model import Run
+from rpma_report.page import facts, readiness, summary
+from rpma_report.page.document import Block, Document, Facts, Paragraph, Section
+
+# What a latency spans, by its kind.
+KINDS = {
+    "post_to_cqe": "from posting the operation until its completion: the peer's RDMA device has the "
+    "data, its memory perhaps not yet",
+    "write_flush": "from posting the write until the completion of the flush after it",
+    "write_flush_native": "from posting the write until the completion of the native flush after "
+    "it",
+    "gpspm_rtt": "from posting the write until the target's answer that the data is persistent",
+    "read": "from posting the read until its completion",
+    "atomic_write_commit": "from posting the write until the completion of the atomic write that "
+    "commits it",
+    "send_rtt": "from posting the message until the answer has arrived",
+    "connect": "from starting the connection until it is established",
+    "mr_reg": "registering the memory region",
+    "fio_clat": "fio's completion latency: from when the engine has the operation until it is done",
+    "fio_lat": "fio's total latency: from when fio makes the operation until it is done",
+    "fio_sync": "fio's latency of fsync and the like",
+}
+_MISSING = "No latency and no bandwidth was measured. rpma-bench client --test lat and --test bw do."
+
+_One = Callable[[Sequence[Run]], Figure | None]
+# Sections with the figures they may have, in the order of the page.
+_CHARTS: tuple[tuple[str, str, tuple[_One, ...]], ...] = (
+    ("latency", "Latency", (latency.figure, distribution.ladder, distribution.distribution)),
+    ("bandwidth", "Bandwidth", (bandwidth.figure,)),
+    ("persistence", "Ways to persist", (methods.figure,)),
+    ("rate", "Response", (rate.figure,)),
+    ("mix", "Mix", (mix.figure,)),
+    ("load", "Load", (load.figure,)),
+    ("time", "Time series", (windows.figure,)),
+    ("setup", "Set-up", (setup.connect, setup.register)),
+    ("ping", "Ping", (ping.spread, ping.steps)),
+)
+# Sections that say what a latency spans, with the tests it is of.
+_LATENCIES = {
+    "latency": ("lat", "fio"),
+    "rate": ("rate",),
+    "mix": ("mix",),
+    "setup": ("connect", "register"),
+}
+
+
+def document(runs: Sequence[Run]) -> Document:
+    charts = list(chart_sections(runs))
+    sections = [summary.section(runs), *charts]
+    if not charts and any(run.is_measured for run in runs):
+        sections.append(Section("charts", "Charts", (Paragraph(_MISSING),)))
+    sections += [s for s in (readiness.section(runs),) if s]
+    sections += [facts.warnings_section(runs), facts.environment_section(runs)]
+    sections.append(facts.reproduce_section(runs))
+    return Document(
+        title="Remote persistent memory benchmark",
+        lead=summary.lead(runs),
+        alarms=summary.alarms(runs),
+        sections=tuple(sections),
+        subject=summary.subject(runs),
+        footer=f"Made by rpma-report {__version__} from {len(runs)} file{'s' if len(runs) != 1 else ''}.",
+    )
+
+
+def chart_sections(runs: Sequence[Run]) -> Iterator[Section]:
+    """Those that have something to draw; compare has them too."""
+    for id, short, makers in _CHARTS:
+        found = [figure for make in makers if (figure := make(runs))]
+        if not found:
+            continue
+        blocks: list[Block] = list(found)
+        if spans := _kinds(runs, _LATENCIES.get(id, ())):
+            blocks.insert(1, spans)
+        title = found[0].title if len(found) == 1 else short
+        yield Section(f"section-{id}", title, tuple(blocks), short)
+
+
+def _kinds(runs: Sequence[Run], tests: Sequence[str]) -> Facts | None:
+    """What the latency of each operation spans."""
+    points = [p for run in runs for p in run.points if p.test in tests and p.latency]
+    named = ((what(p.params), p.params["latency_kind"]) for p in sorted(points, key=order))
+    pairs = tuple(
+        (f"Latency of {subject}", f"{kind}: {KINDS.get(kind, quantity.UNKNOWN)}.")
+        for subject, kind in dict.fromkeys(named)
+    )
+    return Facts(pairs) if pairs else None

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A file in, a Run out: load() for the report, check() for whoever only asks whether it is sound.
+
+Which of the kinds it is follows from what stands in it, never from its name. Files
+of others that are known to look alike are refused by name. One file is in memory
+at a time.
+"""
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rpma_report.model import Run
+from rpma_report.sources import bench, ddio_check, fio, ping
+from rpma_report.sources.document import BadResult, Source, quoted, read
+
+_OURS: dict[str, ModuleType] = {
+    "rpma-bench": bench,
+    "rpma-ping": ping,
+    "rpma-ddio-check": ddio_check,
+}
+MAJOR = 1
+_KNOWN = "rpma-bench/1, rpma-ping/1, rpma-ddio-check/1 or fio's json"
+
+
+def load(path: Path) -> Run:
+    source = read(path)
+    reader = _reader(source)
+    reader.check(source)
+    run: Run = reader.run(source)
+    return run
+
+
+def check(path: Path) -> str:
+    """Raises BadResult; gives what the file is."""
+    source = read(path)
+    reader = _reader(source)
+    reader.check(source)
+    kind: str = reader.KIND
+    return kind
+
+
+def _reader(source: Source) -> ModuleType:
+    document = source.document
+    if "schema" in document:
+        return _ours(source, document["schema"])
+    if "fio version" in document:
+        return fio
+    raise BadResult(source.name, "top level", _foreign(document))
+
+
+def _ours(source: Source, schema: Any) -> ModuleType:
+    match = re.fullmatch(r"([a-z0-9-]+)/([0-9]{1,6})", schema) if isinstance(schema, str) else None
+    if not match or match[1] not in _OURS:
+        raise BadResult(source.name, "schema", f"is {quoted(schema)}, not one of {_KNOWN}")
+    if int(match[2]) != MAJOR:
+        age = "a newer" if int(match[2]) > MAJOR else "an older"
+        raise BadResult(
+            source.name, "schema", f"is {schema}, of {age} {match[1]}; this program reads "
+            f"{match[1]}/{MAJOR}: use the rpma-report of that version"
+        )  # fmt: skip
+    return _OURS[match[1]]
+
+
+def _foreign(document: dict[str, Any]) -> str:
+    if {"test_info", "results"} <= document.keys():
+        return ("is of perftest, whose JSON names no units, repeats or percentiles to draw; "
+                "measure with rpma-bench or fio")  # fmt: skip
+    return f'is no result: no "schema" key, and not fio\'s either; expected {_KNOWN}'

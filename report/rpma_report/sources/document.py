@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the bytes of a file and refuses what is no sound JSON.
+
+A file is untrusted: it may be truncated, huge, of another program, or written to
+do harm. Every refusal is a BadResult whose text is one line naming the file and the
+place in it. What must hold of each kind is the business of the other modules here.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rpma_report.failure import Failure
+from rpma_report.text import shown
+
+# A run of 1,000 points with full histograms is below 30 MiB.
+MAX_FILE_BYTES = 64 << 20
+# Each takes some 100 bytes of memory; a file of that size full of buckets has 4 million.
+MAX_CONTAINERS = 6_000_000
+# Nanoseconds, bytes and rates beyond a signed 64-bit number are no measurement.
+MAX_NUMBER = 2.0**63
+
+Place = tuple[str | int, ...]
+
+
+class BadResult(Failure):
+    """A file that cannot be used, in one line."""
+
+    def __init__(self, name: str, place: str, text: str) -> None:
+        super().__init__(f"{shown(name)}: {place}: {text}" if place else f"{shown(name)}: {text}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that is JSON with an object on top."""
+
+    name: str  # as it was given, for messages
+    file: str  # without its folder, for the page
+    sha256: str
+    document: dict[str, Any]
+
+
+def place_text(place: Place) -> str:
+    """('points', 3, 'id') is points[3].id."""
+    parts = (f"[{p}]" if isinstance(p, int) else f".{shown(p, 60)}" for p in place)
+    return "".join(parts).lstrip(".") or "top level"
+
+
+def quoted(value: object) -> str:
+    try:
+        return shown(json.dumps(value, ensure_ascii=False), 60)
+    except RecursionError:
+        return "a deeply nested value"
+
+
+def read(path: Path) -> Source:
+    name = str(path)
+    data = _read_bytes(path, name)
+    document = _parse(name, data)
+    if not isinstance(document, dict):
+        raise BadResult(name, "top level", f"is {quoted(document)}, a result is an object")
+    return Source(name, path.name, hashlib.sha256(data).hexdigest(), document)
+
+
+def _read_bytes(path: Path, name: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise BadResult(name, "", f"cannot be read: {error.strerror}") from error
+    except ValueError as error:  # a name with a NUL
+        raise BadResult(name, "", "is no name of a file") from error
+    if len(data) > MAX_FILE_BYTES:
+        limit = f"{MAX_FILE_BYTES >> 20} MiB"
+        raise BadResult(name, "", f"is larger than {limit}, no result is")
+    if not data.strip():
+        raise BadResult(name, "", "is empty")
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
+        raise BadResult(name, "", f"has more than {MAX_CONTAINERS:,} lists and objects, no result has")
+    return data
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"number {shown(text, 40)} is too large")
+    return value
+
+
+def _parse(name: str, data: bytes) -> Any:
+    try:
+        text = _without_remarks(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BadResult(name, f"byte {error.start}", "is not UTF-8 text") from error
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        why = "the file ends in mid-value (truncated?)" if cut else f"not JSON: {error.msg}"
+        raise BadResult(name, place, why) from error
+    except RecursionError as error:
+        raise BadResult(name, "", "not a result: values are nested too deeply") from error
+    except ValueError as error:
+        text = "a number has too many digits" if "digits" in str(error) else shown(error)
+        raise BadResult(name, "", f"not JSON: {text}") from error
+
+
+def _without_remarks(text: str) -> str:
+    """What jobs of fio log goes before and after its JSON: those lines are passed over."""
+    begin = re.search(r'^\{\s*"fio version"', text, re.MULTILINE)
+    if begin is None:
+        return text
+    end = text.rfind("\n}\n")
+    whole = text[: end + 2] if end > begin.start() else text
+    return "\n" * text.count("\n", 0, begin.start()) + whole[begin.start() :]
+
+
+def nested(value: Any, place: Place = ()) -> Iterator[tuple[Any, Place]]:
+    """The value and all in it, each before what it holds; as deep as JSON may be."""
+    yield value, place
+    open_ = [(_items(value), place)]
+    while open_:
+        items, at = open_[-1]
+        found = next(items, None)
+        if found is None:
+            open_.pop()
+            continue
+        key, item = found
+        yield item, at + (key,)
+        if isinstance(item, (dict, list)):
+            open_.append((_items(item), at + (key,)))
+
+
+def _items(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return iter(value.items())
+    return iter(enumerate(value) if isinstance(value, list) else ())
+
+
+def check_numbers(source: Source, value: Any, place: Place = ()) -> None:
+    """What a schema does not say: a number is one that something could have measured."""
+    for number, at in nested(value, place):
+        if isinstance(number, (int, float)) and abs(number) > MAX_NUMBER:
+            text = f"is {quoted(number)}: no such measurement exists"
+            raise BadResult(source.name, place_text(at), text)

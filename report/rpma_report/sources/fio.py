@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Output of fio --output-format=json or json+: a point for each job and direction.
+
+Clones of a job that fio reports one by one are added up, as its group_reporting does.
+With the bins of json+ percentiles get intervals, and must be those that fio prints;
+json has fio's own, without. fio says nothing of the device it ran on.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from rpma_report.model import Cpu, Estimate, Histogram, Latency, Point, Remark, Run
+from rpma_report.sources import fio_bins, fio_options
+from rpma_report.sources.document import BadResult, Place, Source, check_numbers, place_text
+from rpma_report.sources.schema import check_schema
+from rpma_report.text import shown
+
+KIND = "fio's json"
+_SCHEMA = "fio-output.schema.json"
+PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+DIRECTIONS = ("read", "write", "trim")
+
+Job = dict[str, Any]
+
+
+def check(source: Source) -> None:
+    check_schema(source, _SCHEMA)
+    check_numbers(source, source.document)
+    for index, job in enumerate(source.document["jobs"]):
+        for name in (*DIRECTIONS, "sync"):
+            for key in ("lat_ns", "clat_ns"):
+                latency = job.get(name, {}).get(key)
+                if latency:
+                    _check_latency(source, ("jobs", index, name, key), latency)
+
+
+def _check_latency(source: Source, place: Place, latency: dict[str, Any]) -> None:
+    if latency["min"] > latency["max"]:
+        raise BadResult(source.name, place_text(place + ("min",)), "is above max")
+    if not latency.get("bins"):
+        return
+    histogram = fio_bins.from_document(source, place + ("bins",), latency["bins"])
+    latency["bins"] = histogram
+    counted = sum(histogram.counts) if histogram else 0
+    if "N" in latency and counted != latency["N"]:
+        text = f"is {latency['N']}, but its bins hold {counted}"
+        raise BadResult(source.name, place_text(place + ("N",)), text)
+    for key, value in latency.get("percentile", {}).items():
+        p = float(key) / 100
+        if histogram and 0 < p < 1 and not fio_bins.agrees(histogram, p, value):
+            text = f"is {value}, but its bins say {fio_bins.percentile(histogram, p).value:.0f}"
+            raise BadResult(source.name, place_text(place + ("percentile", key)), text)
+
+
+def run(source: Source) -> Run:
+    document = source.document
+    version = shown(document["fio version"], 40)
+    shared = document.get("global options", {})
+    jobs = list(_groups(document["jobs"], shared))
+    failed = [j for j in document["jobs"] if j["error"]]
+    points = [p for number, group in enumerate(jobs) for p in _points(number, shared, group)]
+    return Run(
+        program="fio",
+        name=shown(source.file, 60),
+        file=shown(source.file),
+        sha256=source.sha256,
+        started=_time(document.get("timestamp_ms")),
+        status="failed" if failed else "complete",
+        failure=_failure(failed[0]) if failed else None,
+        commands=(_job_file(shared, jobs),),
+        tool={"name": "fio", "version": version},
+        points=tuple(points),
+        warnings=tuple(_remarks(points)),
+    )
+
+
+def _time(ms: int | None) -> str | None:
+    if ms is None:
+        return None
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _failure(job: Job) -> str:
+    return shown(f"job {shown(job['jobname'], 60)}: error {job['error']}")
+
+
+def _groups(jobs: list[Job], shared: dict[str, str]) -> Iterator[list[Job]]:
+    """Jobs of one name, group and options are clones by numjobs=."""
+    groups: dict[tuple[object, ...], list[Job]] = {}
+    for job in jobs:
+        own = job.get("job options", {})
+        groups.setdefault((job["jobname"], job.get("groupid"), *sorted(own.items())), []).append(job)
+    yield from groups.values()
+
+
+def _job_file(shared: dict[str, str], groups: list[list[Job]]) -> str:
+    sections = [("global", shared)] if shared else []
+    sections += [(g[0]["jobname"], g[0].get("job options", {})) for g in groups]
+    text = fio_options.job_file(sections[:200])
+    return "\n".join(shown(line, 500) for line in text.split("\n")[:2000])
+
+
+def _points(number: int, shared: dict[str, str], clones: list[Job]) -> Iterator[Point]:
+    options = {**shared, **clones[0].get("job options", {})}
+    job = shown(clones[0]["jobname"], 60)
+    for direction in DIRECTIONS:
+        parts = [c[direction] for c in clones if c[direction]["total_ios"]]
+        if parts:
+            yield _point(f"job {number} {direction}", job, options, direction, parts, clones)
+    syncs = [c["sync"] for c in clones if c.get("sync", {}).get("total_ios")]
+    syncs = [s for s in syncs if "lat_ns" in s]
+    if syncs:
+        yield _sync_point(f"job {number} sync", job, options, syncs)
+
+
+def _point(id: str, job: str, options: dict[str, str], direction: str, parts: list[dict[str, Any]],
+           clones: list[Job]) -> Point:  # fmt: skip
+    key = "lat_ns" if any(p["lat_ns"].get("percentile") for p in parts) else "clat_ns"
+    params = fio_options.params(options, direction, "fio_lat" if key == "lat_ns" else "fio_clat")
+    rate, bandwidth = sum(p["iops"] for p in parts), sum(p["bw_bytes"] for p in parts)
+    busy = sum(c.get("usr_cpu", 0) + c.get("sys_cpu", 0) for c in clones) / 100
+    return Point(
+        id=id,
+        params={**params, "job": job},
+        repeats=1,
+        ops=sum(p["total_ios"] for p in parts),
+        errors=sum(1 for c in clones if c["error"]),
+        ops_per_s=Estimate(rate),
+        bytes_per_s=Estimate(float(bandwidth)),
+        ops_per_s_by_repeat=(rate,),
+        bytes_per_s_by_repeat=(float(bandwidth),),
+        latency=_latency([p[key] for p in parts]),
+        cpu=Cpu(client_busy=busy),
+    )
+
+
+def _sync_point(id: str, job: str, options: dict[str, str], parts: list[dict[str, Any]]) -> Point:
+    params = fio_options.params(options, "sync", "fio_sync")
+    return Point(
+        id=id,
+        params={**params, "job": job},
+        repeats=1,
+        ops=sum(p["total_ios"] for p in parts),
+        errors=0,
+        latency=_latency([p["lat_ns"] for p in parts]),
+    )
+
+
+def _latency(parts: list[dict[str, Any]]) -> Latency | None:
+    parts = [p for p in parts if p.get("N")]
+    if not parts:
+        return None
+    count = sum(p["N"] for p in parts)
+    mean = sum(p["mean"] * p["N"] for p in parts) / count
+    found = [p["bins"] for p in parts if p.get("bins")]
+    whole = fio_bins.merged(found) if len(found) == len(parts) else None
+    stated = _percentiles(count, whole, parts)
+    return Latency(
+        count=count,
+        min=min(p["min"] for p in parts),
+        max=max(p["max"] for p in parts),
+        mean=Estimate(mean),
+        percentiles=stated,
+        by_repeat={p: (int(value.value),) for p, value in stated.items()},
+        means_by_repeat=(mean,),
+        histogram=whole,
+    )
+
+
+def _percentiles(count: int, whole: Histogram | None, parts: list[dict[str, Any]]) -> dict[float, Estimate]:
+    wanted = [p for p in PERCENTILES if fio_bins.supported(count, p)]
+    if whole:
+        return {p: fio_bins.percentile(whole, p) for p in wanted}
+    if len(parts) > 1:
+        return {}  # percentiles cannot be added up
+    told = {round(float(k) / 100, 10): v for k, v in parts[0].get("percentile", {}).items()}
+    return {p: Estimate(told[p]) for p in wanted if p in told}
+
+
+def _remarks(points: list[Point]) -> Iterator[Remark]:
+    for point in points:
+        latency = point.latency
+        if latency and not latency.percentiles and fio_bins.supported(latency.count, 0.5):
+            text = "no percentiles: several clones without group_reporting need --output-format=json+"
+            yield Remark("FIO_NO_PERCENTILES", "info", "client", f"{point.params['job']}: {text}")

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bins of fio's json+: which they are, and percentiles as fio defines them.
+
+fio has 64 bins each power of two, and writes a bin by its middle (plat_idx_to_val in
+its stat.c). A percentile is the middle of the first bin up to which at least that
+share of the samples lies (calc_clat_percentiles).
+"""
+
+import math
+from array import array
+from typing import Any
+
+from rpma_report.model import Estimate, Histogram
+from rpma_report.sources.document import MAX_NUMBER, BadResult, Place, Source, place_text, quoted
+
+SUB_BITS = 6
+Z95 = 1.96  # of the normal distribution: the ranks n p -+ z sqrt(n p (1 - p))
+MIN_BEYOND = 10  # samples beyond a percentile that is stated
+
+
+def low_of(middle: int) -> int:
+    """The lower end of the bin with that middle."""
+    shift = max(middle.bit_length() - 1 - SUB_BITS, 0)
+    return middle >> shift << shift
+
+
+def from_document(source: Source, place: Place, bins: dict[str, Any]) -> Histogram | None:
+    counts: dict[int, int] = {}
+    for key, count in bins.items():
+        sound = key.isascii() and key.isdigit() and len(key) < 20 and int(key) < MAX_NUMBER
+        if not sound or type(count) is not int or not 0 <= count < MAX_NUMBER:
+            text = f"is {quoted(count)}: not a bin, a time in ns with a count"
+            raise BadResult(source.name, place_text(place + (key,)), text)
+        low = low_of(int(key))
+        counts[low] = counts.get(low, 0) + count
+    ordered = sorted((low, count) for low, count in counts.items() if count)
+    if not ordered:
+        return None
+    lows, numbers = zip(*ordered, strict=True)
+    return Histogram(array("q", lows), array("q", numbers), SUB_BITS)
+
+
+def percentile(histogram: Histogram, p: float) -> Estimate:
+    """With its distribution-free 95 % interval."""
+    n = sum(histogram.counts)
+    spread = Z95 * math.sqrt(n * p * (1 - p))
+    low, high = math.floor(n * p - spread), math.ceil(n * p + spread) + 1
+    ranks = (n * p, max(low, 1), min(high, n))
+    value, lower, upper = (_middle_at(histogram, rank) for rank in ranks)
+    return Estimate(value, lower, upper)
+
+
+def _middle_at(histogram: Histogram, rank: float) -> int:
+    below = 0
+    for low, count in zip(histogram.lows, histogram.counts, strict=True):
+        below += count
+        if below >= rank - 1e-6:
+            return histogram.middle(low)
+    return histogram.middle(histogram.lows[-1])
+
+
+def agrees(histogram: Histogram, p: float, value: int) -> bool:
+    """With fio's arithmetic, which at the very edge of a bin may take either side."""
+    rank = sum(histogram.counts) * p
+    return value in (_middle_at(histogram, rank), _middle_at(histogram, rank + 2e-6))
+
+
+def supported(count: int, p: float) -> bool:
+    return count * (1 - p) >= MIN_BEYOND - 1e-6
+
+
+def merged(parts: list[Histogram]) -> Histogram:
+    counts: dict[int, int] = {}
+    for part in parts:
+        for low, count in zip(part.lows, part.counts, strict=True):
+            counts[low] = counts.get(low, 0) + count
+    lows = sorted(counts)
+    return Histogram(array("q", lows), array("q", (counts[low] for low in lows)), SUB_BITS)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A fio job in the words of rpma-bench: what its options say of an operation.
+
+fio writes only the options that were given, so the defaults of fio(1) and of its
+engine librpma stand here. What is not known stays None.
+"""
+
+import re
+from typing import Any
+
+_SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
+# What names, places or stops a job, and makes it no other measurement.
+_ASIDE = frozenset({
+    "name", "description", "filename", "directory", "output", "output-format", "group_reporting",
+    "serverip", "port", "port_mode", "connect_timeout", "runtime", "time_based", "ramp_time", "loops",
+    "bs", "blocksize", "bsrange", "iodepth", "numjobs", "rw", "readwrite", "ioengine", "mode", "flush",
+    "busy_wait_polling", "rwmixread", "lat_percentiles", "clat_percentiles", "percentile_list", "role",
+    "stonewall", "thread", "unlink", "log_avg_msec", "write_lat_log", "write_bw_log", "write_iops_log",
+    "status-interval", "eta", "size", "filesize", "create_serialize",
+})  # fmt: skip
+_PERSISTING = frozenset({"auto", "each", "batch"})  # flush=: a write ends persistent
+
+
+def size_bytes(text: str, direction: str) -> int | None:
+    """Of bs=: 4k, 4096, 4k,8k,16k by direction; None for a range or what is no size."""
+    parts = text.split(",")
+    number = {"read": 0, "write": 1, "trim": 2}.get(direction, 1)
+    part = parts[min(number, len(parts) - 1)].strip().lower() or parts[0].strip().lower()
+    match = re.fullmatch(r"([0-9]{1,15})([kmgtp]?)b?", part)
+    if not match:
+        return None
+    size = int(match[1]) * _SUFFIXES[match[2]]
+    return size if 0 < size < 1 << 62 else None
+
+
+def params(options: dict[str, str], direction: str, latency_kind: str) -> dict[str, Any]:
+    """Keys of rpma-bench's params, and those that only fio has."""
+    engine, rw = options.get("ioengine", "psync"), options.get("rw") or options.get("readwrite") or "read"
+    ours = engine.startswith("librpma")
+    mixed = rw.startswith(("rw", "randrw", "readwrite"))
+    return {
+        "test": "fio",
+        "op": direction,
+        "persist": _persist(options, engine, direction),
+        "flush": None,
+        "latency_kind": latency_kind,
+        "size_bytes": None if direction == "sync" else _block(options, direction),
+        "depth": _number(options.get("iodepth")),
+        "threads": _number(options.get("numjobs")),
+        "connections": 1,
+        "completion": (None if not ours else "event" if options.get("busy_wait_polling") == "0" else "poll"),
+        "pattern": "rand" if "rand" in rw else "seq",
+        "mode": "closed",
+        "read_fraction": _fraction(options.get("rwmixread", "50")) if mixed else None,
+        "target_memory": None,
+        "ioengine": engine,
+        "rest": tuple(sorted((k, v) for k, v in options.items() if k not in _ASIDE)),
+    }
+
+
+def _persist(options: dict[str, str], engine: str, direction: str) -> str:
+    if not engine.startswith("librpma") or direction not in ("write", "trim"):
+        return "none"
+    if options.get("flush", "auto") not in _PERSISTING:
+        return "none"
+    alias = re.fullmatch(r"librpma_(apm|gpspm)_client", engine)
+    mode = alias[1] if alias else options.get("mode", "apm")
+    return mode if mode in ("apm", "native", "gpspm") else "none"
+
+
+def _block(options: dict[str, str], direction: str) -> int | None:
+    if "bsrange" in options:
+        return None
+    return size_bytes(options.get("bs") or options.get("blocksize") or "4k", direction)
+
+
+def _number(text: str | None) -> int:
+    """1 is the default of what has a number."""
+    return int(text) if text and text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text) else 1
+
+
+def _fraction(text: str) -> float | None:
+    return int(text) / 100 if text.isascii() and text.isdigit() and len(text) < 4 else None
+
+
+def job_file(sections: list[tuple[str, dict[str, str]]]) -> str:
+    """As fio takes it back."""
+    lines = []
+    for name, options in sections:
+        lines.append(f"[{name}]")
+        lines += [f"{k}={v}" if v else k for k, v in options.items() if k != "name"]
+    return "\n".join(lines)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Histograms as the tools write them: sparse [low_ns, count] pairs, a log-linear scheme.
+
+They are most of a file, so they are taken out of it before the general check, which
+is too slow for them, and checked here.
+"""
+
+from array import array
+from itertools import chain
+from typing import Any
+
+from rpma_report.model import Histogram, Integers
+from rpma_report.sources.document import MAX_NUMBER, BadResult, Place, Source, nested, place_text
+
+Taken = list[tuple[dict[str, Any], Place, list[Any]]]
+
+
+def take(document: Any) -> Taken:
+    """The buckets of all histograms, which have none afterwards."""
+    taken: Taken = []
+    for value, place in nested(document):
+        if isinstance(value, dict) and "sub_bits" in value and isinstance(value.get("buckets"), list):
+            taken.append((value, place + ("buckets",), value["buckets"]))
+            value["buckets"] = []
+    return taken
+
+
+def give_back(source: Source, taken: Taken) -> None:
+    """Puts them where they were, as two arrays: lows and counts."""
+    for histogram, place, buckets in taken:
+        histogram["buckets"] = _checked(source, place, buckets)
+
+
+def _checked(source: Source, place: Place, buckets: list[Any]) -> tuple[Integers, Integers]:
+    try:
+        if set(map(type, buckets)) <= {list} and set(map(len, buckets)) <= {2}:
+            flat = list(chain.from_iterable(buckets))
+            if set(map(type, flat)) <= {int}:
+                lows, counts = array("q", flat[::2]), array("q", flat[1::2])
+                if _ascending(lows) and min(counts, default=1) > 0:
+                    return lows, counts
+    except OverflowError:
+        pass
+    index = next(i for i in range(len(buckets)) if not _sound(buckets, i))
+    text = "is not an ascending [low_ns, count] pair of integers"
+    raise BadResult(source.name, place_text(place + (index,)), text)
+
+
+def _ascending(lows: Integers) -> bool:
+    ordered = lows.tolist()
+    return (not ordered or ordered[0] >= 0) and all(map(int.__lt__, ordered, ordered[1:]))
+
+
+def _sound(buckets: list[Any], index: int) -> bool:
+    """Bucket `index`, after one that is sound."""
+    last = buckets[index - 1][0] if index else -1
+    bucket = buckets[index]
+    if not isinstance(bucket, list) or [type(v) for v in bucket] != [int, int]:
+        return False
+    return bool(last < bucket[0] < MAX_NUMBER and 0 < bucket[1] < MAX_NUMBER)
+
+
+def total(histogram: dict[str, Any]) -> int:
+    return sum(histogram["buckets"][1])
+
+
+def from_document(histogram: dict[str, Any]) -> Histogram | None:
+    lows, counts = histogram["buckets"]
+    return Histogram(lows, counts, histogram["sub_bits"]) if lows else None

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results of rpma-ping: the time of each step, and the latencies of the pings that came back."""
+
+from typing import Any
+
+from rpma_report.model import Estimate, Latency, Ping, Run
+from rpma_report.sources import histogram
+from rpma_report.sources.bench import command_line
+from rpma_report.sources.document import BadResult, Source, check_numbers, place_text
+from rpma_report.sources.schema import check_schema
+from rpma_report.text import shown
+
+KIND = "rpma-ping/1"
+_SCHEMA = "rpma-ping-1.schema.json"
+
+
+def check(source: Source) -> None:
+    taken = histogram.take(source.document)
+    check_schema(source, _SCHEMA)
+    check_numbers(source, source.document)
+    histogram.give_back(source, taken)
+    for name, figures in source.document["latency"].items():
+        if isinstance(figures, dict) and "histogram" in figures:
+            counted = histogram.total(figures["histogram"])
+            if counted != figures["count"]:
+                text = f"is {figures['count']}, but its histogram holds {counted}"
+                raise BadResult(source.name, place_text(("latency", name, "count")), text)
+
+
+def run(source: Source) -> Run:
+    document = source.document
+    told, device = document["run"], document["device"] or {}
+    return Run(
+        program="rpma-ping",
+        name=shown(source.file, 60),
+        file=shown(source.file),
+        sha256=source.sha256,
+        started=told["started"],
+        ended=told["ended"],
+        status=told["status"],
+        failure=_failure(document["failure"]),
+        commands=(command_line(told["argv"]),),
+        tool=document["tool"],
+        device_name=shown(device["name"], 60) if device else None,
+        device_kind=device.get("kind"),
+        device_transport=device.get("transport"),
+        ping=_ping(document),
+    )
+
+
+def _failure(failure: dict[str, Any] | None) -> str | None:
+    if not failure:
+        return None
+    parts = [failure["text"], failure["likely_cause"]]
+    said = "; ".join(shown(p, 500) for p in parts if p)
+    return f"{failure['step']}: {said}" if said else str(failure["step"])
+
+
+def _ping(document: dict[str, Any]) -> Ping:
+    pings, server = document["pings"], document["server"]
+    latencies = {}
+    for name in ("rtt", "write_flush", "read"):
+        figures = document["latency"][name]
+        if figures:
+            latencies[name] = _latency(figures)
+    return Ping(
+        steps=tuple((s["name"], s["ns"]) for s in document["steps"]),
+        transmitted=pings["transmitted"],
+        received=pings["received"],
+        lost=pings["lost"],
+        corrupt=pings["corrupt"],
+        server=shown(f"{server['host'] or server['address'] or '?'}:{server['port']}", 100),
+        size_bytes=document["settings"]["size_bytes"],
+        flush=pings["flush"],
+        latencies=latencies,
+    )
+
+
+def _latency(figures: dict[str, Any]) -> Latency:
+    """p50 and p99 as rpma-ping states them; a percentile has ten samples beyond it."""
+    count = figures["count"]
+    stated = {
+        p: Estimate(figures[key])
+        for p, key in ((0.5, "p50_ns"), (0.99, "p99_ns"))
+        if count * (1 - p) >= 10 - 1e-6
+    }
+    return Latency(
+        count=count,
+        min=figures["min_ns"],
+        max=figures["max_ns"],
+        mean=Estimate(figures["mean_ns"]),
+        percentiles=stated,
+        by_repeat={p: () for p in stated},
+        means_by_repeat=(),
+        histogram=histogram.from_document(figures["histogram"]),
+    )

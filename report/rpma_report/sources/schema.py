@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks a document against one of the JSON Schemas, and says in a sentence what breaks it."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from jsonschema.exceptions import ValidationError
+
+from rpma_report.failure import Failure
+from rpma_report.sources.document import BadResult, Place, Source, place_text, quoted
+
+
+class SchemaMissing(Failure):
+    """The installation lacks the JSON Schema."""
+
+
+@cache
+def schema(file: str) -> dict[str, Any]:
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "schema", package.parent / "schema"):
+        if (folder / file).is_file():
+            found: dict[str, Any] = json.loads((folder / file).read_text(encoding="utf-8"))
+            return found
+    raise SchemaMissing(f"{file} is not installed beside {package}")
+
+
+@cache
+def _validator(file: str) -> Any:
+    return jsonschema.Draft202012Validator(schema(file))
+
+
+def check_schema(source: Source, file: str, at: Place = (), value: Any = None) -> None:
+    """Of the whole document, or of a value in it against a schema of its own."""
+    document = source.document if value is None else value
+    try:
+        error = next(_validator(file).iter_errors(document), None)
+    except RecursionError as deep:
+        raise BadResult(source.name, "", "not a result: values are nested too deeply") from deep
+    while error is not None and error.context:
+        # Of alternatives, the one that got furthest says what is meant.
+        error = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
+    if error is not None:
+        raise BadResult(source.name, place_text(at + tuple(error.absolute_path)), why(error))
+
+
+def why(error: ValidationError) -> str:
+    value, wanted = quoted(error.instance), error.validator_value
+    match error.validator:
+        case "required":
+            missing = next(key for key in wanted if key not in error.instance)
+            return f'key "{missing}" is missing'
+        case "type":
+            names = wanted if isinstance(wanted, str) else " or ".join(wanted)
+            return f"is {value}, should be of type {names}"
+        case "enum":
+            return f"is {value}, should be one of {quoted(wanted)}"
+        case "const":
+            return f"is {value}, should be {quoted(wanted)}"
+        case "minimum":
+            return f"is {value}, should be at least {wanted}"
+        case "maximum":
+            return f"is {value}, should be at most {wanted}"
+        case _:
+            return f"is {value}, which breaks the schema's rule {error.validator} {quoted(wanted)}"

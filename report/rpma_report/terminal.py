@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a command says on standard output: lines that arrive, or a failure."""
+
+import os
+import sys
+
+from rpma_report.atomic_file import NotWritten
+
+
+def say(line: str) -> None:
+    """Characters that the terminal has not become question marks."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(line.encode(encoding, "replace").decode(encoding) + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        with open(os.devnull, "wb") as nowhere:  # what is left in the buffer must not fail again at exit
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise NotWritten(f"standard output cannot be written to: {error.strerror}") from error

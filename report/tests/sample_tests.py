@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points of rpma-bench's other tests: open loops, mixes, loads, connections, time series."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sample
+
+
+def with_latency(number: int, key: str, samples: Sequence[Sequence[int]], **params: Any) -> dict[str, Any]:
+    """A point whose repeats have these samples as `key` (latency, response_latency…)."""
+    size = params.pop("size_bytes", 4096)
+    repeats = [sample.repeat(i, size or 1, 1e5, len(ns), ns) for i, ns in enumerate(samples)]
+    settings = sample.params(params.pop("test", "lat"), size, **params)
+    made = sample.point(number, settings, repeats, [n for s in samples for n in s])
+    if key != "latency":
+        for holder in (made["summary"], *repeats):
+            holder[key], holder["latency"] = holder["latency"], None
+    return made
+
+
+def add_latency(point: dict[str, Any], key: str, other: dict[str, Any], of: str = "latency") -> dict[str, Any]:
+    """Takes over what another point has of a latency."""
+    point["summary"][key] = other["summary"][of]
+    for repeat, source in zip(point["repeats"], other["repeats"], strict=True):
+        repeat[key] = source[of]
+    return point
+
+
+def rate_point(number: int, offered: float, achieved: float, response: Sequence[int],
+               service: Sequence[int], late: int = 0) -> dict[str, Any]:  # fmt: skip
+    point = with_latency(number, "latency", [service], test="rate", mode="open", target_rate_per_s=offered)
+    add_latency(point, "response_latency", with_latency(0, "latency", [response]))
+    point["repeats"][0].update(ops_per_s=achieved, late_ops=late)
+    point["summary"].update(ops_per_s=sample.interval([achieved]), late_ops=late, unbegun_ops=0)
+    return point
+
+
+def mix_point(number: int, reads: float, write_ns: Sequence[int], read_ns: Sequence[int]) -> dict[str, Any]:
+    point = with_latency(number, "latency", [write_ns], test="mix", read_fraction=reads)
+    return add_latency(point, "read_latency", with_latency(0, "latency", [read_ns]))
+
+
+def load_point(number: int, asked: float, measured: float | None, samples: Sequence[int], **params: Any) -> dict[str, Any]:
+    point = with_latency(number, "latency", [samples], server_load_fraction=asked, **params)
+    point["repeats"][0]["cpu"] = {
+        "client": {"busy_fraction": 1.0}, "server": {"busy_fraction": 0.25, "load_fraction_measured": measured}
+    }  # fmt: skip
+    return point
+
+
+def stepped_point(number: int, test: str, steps: dict[str, Sequence[int]], whole: Sequence[int],
+                  size: int | None = None) -> dict[str, Any]:  # fmt: skip
+    kind = {"connect": "connect", "register": "mr_reg"}[test]
+    point = with_latency(number, "latency", [whole], test=test, op=None, persist="none", flush=None,
+                         flush_method=None, latency_kind=kind, size_bytes=size)  # fmt: skip
+    made = {name: with_latency(0, "latency", [ns]) for name, ns in steps.items()}
+    for holder, of in ((point["summary"], "summary"), (point["repeats"][0], "repeats")):
+        holder["steps"] = [
+            {"name": name, "latency": (p[of] if of == "summary" else p[of][0])["latency"]} for name, p in made.items()
+        ]
+        holder["bytes_per_s"] = None
+    point["repeats"][0]["bytes"] = None
+    return point
+
+
+def with_windows(point: dict[str, Any], repeats: Sequence[Sequence[tuple[int, int, int | None]]]) -> dict[str, Any]:
+    """(end in ns, operations, p99) of each span of each repeat."""
+    for repeat, spans in zip(point["repeats"], repeats, strict=True):
+        repeat["intervals"] = [
+            {"t_ns": end, "ops": ops, "bytes": ops * 4096, "p50_ns": None, "p99_ns": p99, "max_ns": p99} for end, ops, p99 in spans
+        ]
+    return point

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""fio's json and json+: the same numbers as fio's own, and refusals of what fio never wrote."""
+
+import copy
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sample_tools as tools
+from conftest import Command, Write, refused
+from loaded import load, runs
+from rpma_report import sources
+from rpma_report.figures import bandwidth, distribution, latency
+from rpma_report.sources import fio_bins, fio_options
+
+FIO = shutil.which("fio")
+SAMPLES = list(range(10_000, 20_000))
+
+
+def job(**options: str) -> dict[str, Any]:
+    return tools.fio(tools.fio_job("w", SAMPLES, ioengine="librpma", rw="write", **options))
+
+
+@pytest.mark.skipif(FIO is None, reason="no fio")
+@pytest.mark.parametrize("more", [(), ("--lat_percentiles=1", "--fsync=16"), ("--numjobs=2",),
+                                  ("--numjobs=2", "--group_reporting")])  # fmt: skip
+def test_percentiles_of_debians_fio_are_those_of_its_bins(more: tuple[str, ...], tmp_path: Path) -> None:
+    """The loader refuses a file whose bins say other than its percentiles."""
+    out = tmp_path / "fio.json"
+    line = [str(FIO), "--output-format=json+", f"--output={out}", "--name=t", "--ioengine=null",
+            "--size=8M", "--bs=4k", "--rw=randrw", "--iodepth=4", *more]  # fmt: skip
+    subprocess.run(line, check=True, capture_output=True, timeout=120)
+    told = json.loads(out.read_text(encoding="utf-8"))["jobs"]
+    run = sources.load(out)
+    by_op = {p.params["op"]: p for p in run.points}
+    assert {"read", "write"} <= set(by_op) <= {"read", "write", "sync"}
+    point = by_op["write"]
+    assert point.ops == sum(j["write"]["total_ios"] for j in told)
+    assert (point.params["size_bytes"], point.params["depth"]) == (4096, 4)
+    assert point.params["threads"] == (2 if more[:1] == ("--numjobs=2",) else 1)
+    found = point.latency
+    assert found is not None and found.histogram is not None
+    if len(told) == 1:
+        key = "lat_ns" if "--lat_percentiles=1" in more else "clat_ns"
+        stated = told[0]["write"][key]["percentile"]
+        assert found.percentiles[0.5].value == stated["50.000000"]
+        assert found.percentiles[0.99].value == stated["99.000000"]
+        assert 0.9999 not in found.percentiles  # 1,024 samples do not support it, whatever fio prints
+    assert sum(found.histogram.counts) == found.count
+
+
+@pytest.mark.parametrize("ns", [0, 1, 127, 128, 129, 1000, 3522560, 2**40 + 12345])
+def test_bin_is_found_by_its_middle(ns: int) -> None:
+    middle = tools.fio_middle(ns)
+    low = fio_bins.low_of(middle)
+    width = 1 if ns < 128 else 1 << (ns.bit_length() - 7)
+    assert low <= ns < low + width and (low + width // 2 == middle or width == 1)
+
+
+def test_percentile_and_its_interval() -> None:
+    point = load(job()).points[0]
+    assert point.latency is not None
+    half = point.latency.percentiles[0.5]
+    # rank 5,000 is 14,999; ranks 5,000 -+ 98 are 14,901 and 15,098; bins there are 128 wide.
+    assert (half.value, half.low, half.high) == tuple(map(tools.fio_middle, (14_999, 14_901, 15_098)))
+    assert half.value == 14_999 // 128 * 128 + 64
+    assert max(point.latency.percentiles) == 0.999  # ten of 10,000 samples lie beyond it
+
+
+def test_json_without_bins_has_fios_percentiles_and_no_interval() -> None:
+    run = load(tools.fio(tools.fio_job("w", SAMPLES, plus=False, rw="write")))
+    found = run.points[0].latency
+    assert found is not None and found.histogram is None
+    assert found.percentiles[0.99].value == tools.fio_middle(19_899)
+    assert (found.percentiles[0.99].low, found.percentiles[0.99].high) == (None, None)
+    assert distribution.distribution([run]) is None
+    ladder = distribution.ladder([run])
+    assert ladder is not None and len(ladder.panels[0].lines[0].marks) == 4 and not ladder.panels[0].lines[0].path
+
+
+def test_clones_are_added_up() -> None:
+    clones = [tools.fio_job("w", range(first, first + 5000), rw="write", numjobs="2") for first in (10_000, 15_000)]
+    (point,) = load(tools.fio(*clones)).points
+    whole = load(job()).points[0]
+    assert point.latency is not None and whole.latency is not None
+    assert point.latency.percentiles == whole.latency.percentiles
+    assert point.bytes_per_s is not None and point.bytes_per_s.value == 2 * 5000 * 4096 * 10
+    assert point.params["threads"] == 2 and point.ops == 10_000
+
+
+def test_clones_without_bins_have_no_percentiles_and_it_is_said() -> None:
+    clones = [tools.fio_job("w", range(first, first + 5000), plus=False, numjobs="2") for first in (10_000, 15_000)]
+    run = load(tools.fio(*clones))
+    assert run.points[0].latency is not None and run.points[0].latency.percentiles == {}
+    assert [w.code for w in run.warnings] == ["FIO_NO_PERCENTILES"]
+
+
+@pytest.mark.parametrize(
+    "options, persist",
+    [({}, "apm"), ({"mode": "gpspm"}, "gpspm"), ({"mode": "native"}, "native"), ({"flush": "none"}, "none"),
+     ({"flush": "fsync"}, "none"), ({"flush": "batch"}, "apm")],
+)  # fmt: skip
+def test_engine_of_ours_says_how_writes_persist(options: dict[str, str], persist: str) -> None:
+    run = load(job(**options))
+    assert run.points[0].params["persist"] == persist
+    assert run.persistence_unproven == (persist != "none")
+
+
+def test_old_names_of_the_engine_say_the_method() -> None:
+    run = load(tools.fio(tools.fio_job("w", SAMPLES, ioengine="librpma_gpspm_client", rw="write")))
+    assert run.points[0].params["persist"] == "gpspm"
+
+
+def test_other_engines_persist_nothing() -> None:
+    assert load(tools.fio(tools.fio_job("w", SAMPLES, ioengine="psync"))).points[0].params["persist"] == "none"
+
+
+@pytest.mark.parametrize(
+    "text, direction, size",
+    [("4k", "write", 4096), ("4096", "read", 4096), ("1M", "write", 1 << 20), ("4k,8k", "write", 8192),
+     ("4k,8k", "trim", 8192), ("4k,8k,16k", "read", 4096), ("64kb", "read", 65536), (",8k", "write", 8192),
+     ("4k-16k", "write", None), ("", "write", None), ("9" * 40, "write", None)],
+)  # fmt: skip
+def test_block_size(text: str, direction: str, size: int | None) -> None:
+    assert fio_options.size_bytes(text, direction) == size
+
+
+def test_device_is_not_known_and_said_as_loudly() -> None:
+    run = load(job())
+    figure = bandwidth.figure([run])
+    assert figure is not None and figure.marks == "DEVICE NOT RECORDED by fio \u00b7 persistence not proven"
+
+
+def test_sweep_of_files_makes_a_line_each_unless_labelled() -> None:
+    """fio has no label: two files are two lines, their names in the legend."""
+    files = [tools.fio(tools.fio_job("w", SAMPLES, rw="write", bs=bs)) for bs in ("4k", "8k")]
+    figure = latency.figure(runs(*files))
+    assert figure is not None
+    assert [line.label for line in figure.panels[0].lines] == ["fio write, r0.json", "fio write, r1.json"]
+
+
+def test_sweep_of_jobs_in_one_file_is_a_line() -> None:
+    document = tools.fio(*(tools.fio_job(f"w{bs}", SAMPLES, rw="write", bs=bs) for bs in ("4k", "8k")))
+    figure = latency.figure(runs(document))
+    assert figure is not None and figure.x_scale == "size"
+    assert [(m.x, m.value.value) for m in figure.panels[0].lines[0].marks] == [
+        (4096, tools.fio_middle(14_999)), (8192, tools.fio_middle(14_999))]  # fmt: skip
+
+
+def test_jobs_at_the_same_place_are_told_apart_by_name() -> None:
+    jobs = (tools.fio_job(name, SAMPLES, rw="write", bs=bs) for name in ("a", "b") for bs in ("4k", "8k"))
+    figure = latency.figure(runs(tools.fio(*jobs)))
+    assert figure is not None
+    assert [line.label for line in figure.panels[0].lines] == ["fio write, job a", "fio write, job b"]
+
+
+def test_job_file_reproduces_it() -> None:
+    run = load(tools.fio(tools.fio_job("w", SAMPLES, rw="write", bs="4k", group_reporting=""), ioengine="librpma"))
+    assert run.commands == ("[global]\nioengine=librpma\n[w]\nrw=write\nbs=4k\ngroup_reporting",)
+
+
+def test_failed_job_fails_the_run() -> None:
+    run = load(tools.fio(tools.fio_job("w", SAMPLES, error=5)))
+    assert (run.status, run.failure) == ("failed", "job w: error 5")
+
+
+def test_remarks_around_the_json_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    text = json.dumps(job(), indent=2)
+    path.write_text(f"fio: a remark\nlibrpma: {{another\n{text}\nfio: the last\n", encoding="utf-8")
+    assert sources.load(path).points
+    path.write_text(f"fio: a remark\n{text[:-40]}", encoding="utf-8")
+    with pytest.raises(Exception, match=r"line \d+ column \d+: the file ends in mid-value"):
+        sources.load(path)
+    path.write_text("fio: no JSON follows\n", encoding="utf-8")
+    with pytest.raises(Exception, match="line 1 column 1: not JSON"):
+        sources.load(path)
+
+
+def changed(key: str, value: Any, part: str = "clat_ns") -> dict[str, Any]:
+    document = copy.deepcopy(job())
+    document["jobs"][0]["write"][part][key] = value
+    return document
+
+
+BINS = tools.fio_latency(SAMPLES)["bins"]
+BROKEN: dict[str, tuple[dict[str, Any], str]] = {
+    "other percentile": (changed("percentile", {"50.000000": 9}), 'jobs[0].write.clat_ns.percentile.50.000000: is 9'),
+    "bins and N": (changed("N", 5), "jobs[0].write.clat_ns.N: is 5, but its bins hold 10000"),
+    "bin no time": (changed("bins", {**BINS, "<b>": 1}), "clat_ns.bins.<b>: is 1: not a bin"),
+    "bin negative": (changed("bins", {**BINS, "5": -1}), "clat_ns.bins.5: is -1: not a bin"),
+    "bin huge": (changed("bins", {**BINS, "9" * 25: 1}), "not a bin"),
+    "bin true": (changed("bins", {**BINS, "5": True}), "clat_ns.bins.5: is true: not a bin"),
+    "negative time": (changed("min", -5), "jobs[0].write.clat_ns.min: is -5, should be at least 0"),
+    "min above max": (changed("min", 10**9), "jobs[0].write.clat_ns.min: is above max"),
+    "percentile's name": (changed("percentile", {"<script>": 5}), "clat_ns.percentile: "),
+    "huge mean": (changed("mean", 1e308), "jobs[0].write.clat_ns.mean: is 1e+308: no such measurement"),
+    "bins no object": (changed("bins", [1]), "jobs[0].write.clat_ns.bins: is [1], should be of type object"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("document, part", BROKEN.values(), ids=BROKEN.keys())
+def test_what_fio_never_writes_is_refused(
+    document: dict[str, Any], part: str, quick: Command, write: Write, tmp_path: Path
+) -> None:
+    refused(quick("create", write(document), "-o", tmp_path / "out.html"), "result.json: ", part)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files written to do harm: nothing from one gets out of its place in the page."""
+
+import copy
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import sample
+import sample_tools as tools
+from outline import Outline
+
+Page = Callable[..., str]
+LAT = [sample.lat_point(i, size, count=2000) for i, size in enumerate((64, 4096))]
+BW = [sample.bw_point(10 + i, size) for i, size in enumerate((64, 4096))]
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "</style><style>*{display:none}</style>",
+    "{{ 7 * 7 }}{% include '/etc/passwd' %}",
+    "$\\frac{1}{0}$ 5 $ and 6 $",
+    "_hidden",
+    "]]></text></svg><script>x</script>",
+    "\u202egnp.exe\u0000\u001b[31m\n\r\t",
+    "\ud800 lone surrogate",
+    "L" * 1_000_000,
+    "\U0001f600 \u4e2d\u6587",
+]
+
+
+def put_everywhere(document: Any, text: str) -> Any:
+    """Replaces every text that the schema leaves free."""
+    run = document["run"]
+    run["label"] = text
+    run["argv"] = [text, text]
+    run["failure"] = {"step": text, "text": text}
+    run["status"], run["exit_code"] = "failed", 2
+    for warning in run["warnings"]:
+        warning["text"] = text
+    document["tool"].update(version=text, git=text, librpma=text, **{text[:1000]: text})
+    document["device"]["name"] = text
+    document["readiness"] = {"schema": "rpma-ddio-check/1", "host": "server", "verdict": "NOT_READY",
+                             "checks": [{"id": text, "status": "FAIL", "meaning": text}]}
+    for side in ("client", "server"):
+        host = document["environment"][side]
+        host["host"] = {text[:1000]: text, "list": [text, {"a": text}]}
+        host["os"]["kernel"] = text
+    for point in document["points"]:
+        point["summary"]["flagged_repeats"] = [{"index": 0, "reason": text, "hints": [text]}]
+    return document
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda t: ascii(t[:24]))
+def test_hostile_text_stays_text(text: str, page: Page) -> None:
+    documents = [put_everywhere(sample.result(copy.deepcopy(LAT[:1] + BW[:1])), text) for _ in range(2)]
+    made = page(*documents)
+    outline = Outline(made)
+    assert not outline.all("script") and not outline.all("img")
+    assert len(outline.all("style")) == 1 and len(outline.all("svg")) == 2 * len(outline.all("figure")) == 6
+    assert not any(a.startswith("on") for _, attributes in outline.elements for a in attributes)
+    assert len(made) < 400_000
+    assert not re.search("[\u0000-\u0008\u000b-\u001f\u202e]", made)
+    if text.startswith(("<script>", "$", "_", "{{")):
+        in_charts = [t for name, t in outline.texts if name == "text"]
+        assert any(text[:20] in t for t in in_charts)  # drawn as it stands
+
+
+def test_label_of_ten_megabytes_is_cut(page: Page) -> None:
+    assert len(page(sample.result(LAT, label="x" * 10_000_000))) < 200_000
+
+
+def test_environment_bomb_is_cut(page: Page) -> None:
+    document = sample.result(LAT)
+    deep: Any = "end"
+    for _ in range(300):
+        deep = {"d": deep}
+    document["environment"]["client"]["host"] = {"deep": deep, **{f"k{i}": i for i in range(5000)}}
+    text = page(document)
+    assert "more facts in the result files" in text and len(text) < 400_000
+
+
+def other_tools(text: str) -> list[Any]:
+    """Documents of ping, ddio-check and fio with it in every text that their schemas leave free."""
+    ping, check = tools.ping(range(1000, 3000)), tools.ddio_check()
+    ping["run"]["argv"] = check["run"]["argv"] = [text, text]
+    ping["device"]["name"] = ping["server"]["host"] = ping["tool"]["version"] = text
+    ping["failure"] = {"step": "read", "text": text, "librpma": None, "wc_status": text, "likely_cause": text}
+    check["device"].update(name=text, asked=text)
+    check["target"]["path"] = check["ddio"]["why"] = check["judgement"]["reason"] = text
+    check["judgement"]["because"] = check["direct_write_to_pmem"]["why"] = text
+    for line in check["checks"]:
+        line.update(title=text, value=text, source=text, meaning=text, fix=text)
+    fio = tools.fio(tools.fio_job(text, range(1000, 3000), **{text[:1000]: text, "ioengine": text, "bs": text}))
+    fio["fio version"], fio["global options"] = text, {"rw": text}
+    return [ping, check, fio]
+
+
+@pytest.mark.parametrize("text", [HOSTILE[0], HOSTILE[3], HOSTILE[-1], "\u202e\x00\x1b[31m]]>", "L" * 2_000_000],
+                         ids=lambda t: ascii(t[:24]))  # fmt: skip
+def test_hostile_text_of_the_other_tools_stays_text(text: str, page: Page) -> None:
+    made = page(*other_tools(text))
+    outline = Outline(made)
+    plain = Outline(page(*other_tools("x")))
+    assert len(outline.elements) == len(plain.elements)
+    assert not outline.all("script") and not outline.all("img")
+    assert len(made) < 600_000
+    assert not re.search("[\u0000-\u0008\u000b-\u001f\u202e]", made)
+
+
+EXTREMES = [0, 1, 2**62, 2**63 - 1, 10**15]
+
+
+@pytest.mark.parametrize("ns", EXTREMES)
+def test_extreme_times_are_drawn_or_said(ns: int, page: Page) -> None:
+    """What the schema lets pass does not bring the drawing down."""
+    point = sample.lat_point(0, 64, count=2000, repeats=1)
+    other = sample.lat_point(1, 4096, count=2000, repeats=1)
+    for latency in (point["repeats"][0]["latency"], point["summary"]["latency"]):
+        for stated in latency["percentiles"]:
+            stated.update(ns=ns, lo_ns=0, hi_ns=2**63 - 1)
+        key = "histogram" if "histogram" in latency else "merged_histogram"
+        latency[key]["buckets"] = [[ns // 2, 1999], [ns, 1]] if ns > 1 else [[ns, 2000]]
+    point["repeats"][0]["latency"].update(min_ns=ns // 2, max_ns=ns, mean_ns=float(ns))
+    assert "<figure" in page(sample.result([point, other]))
+
+
+@pytest.mark.parametrize("per_s", [0.0, 1e-300, 9.2e18])
+def test_extreme_rates_are_drawn_or_said(per_s: float, page: Page) -> None:
+    points = [sample.bw_point(i, size) for i, size in enumerate((1, 2**62))]
+    for repeat in points[1]["repeats"]:
+        repeat["bytes"] = repeat["ops"] * 2**62 if repeat["ops"] else 0
+        repeat.update(ops=1, bytes=2**62, ops_per_s=per_s, bytes_per_s=per_s)
+    points[1]["summary"].update(bytes_per_s={"mean": per_s, "ci95_low": -per_s, "ci95_high": per_s})
+    assert "<figure" in page(sample.result(points))
+
+
+@pytest.mark.parametrize("rate", [0.0, -5.0, 1e-300, 9e18])
+def test_extreme_offered_rates_are_drawn_or_said(rate: float, page: Page) -> None:
+    import sample_tests
+
+    points = [sample_tests.rate_point(i, r, 1.0, range(1000), range(1000)) for i, r in enumerate((rate, 1000.0))]
+    page(sample.result(points))

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-report validate: what each file is, or one line with its place."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sample
+import sample_tools
+from conftest import SOURCE, START, Command, Write
+from rpma_report import terminal
+
+PLAN = {"schema": "rpma-report-study/1", "name": "s", "series": [{"name": "a", "tool": "fio"}]}
+SOUND = [
+    (sample.result([sample.lat_point(0, 64, count=100)]), "rpma-bench/1"),
+    (sample_tools.ping([1000, 1100, 1200]), "rpma-ping/1"),
+    (sample_tools.ddio_check(), "rpma-ddio-check/1"),
+    (sample_tools.fio(sample_tools.fio_job("a", range(1000, 1100))), "fio's json"),
+    (PLAN, "rpma-report-study/1"),
+]
+
+
+@pytest.mark.parametrize("document, kind", SOUND)
+def test_sound_file_is_named(document: dict[str, Any], kind: str, quick: Command, write: Write) -> None:
+    path = write(document)
+    done = quick("validate", path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{path}: {kind}, sound\n", "")
+
+
+@pytest.mark.parametrize("document, _kind", SOUND[:-1])  # but in a plan one is a slip of the pen
+def test_unknown_keys_are_ignored(document: dict[str, Any], _kind: str, quick: Command, write: Write) -> None:
+    assert quick("validate", write({**document, "x-new": {"deep": [1, None]}})).returncode == 0
+
+
+def plan(**changes: Any) -> dict[str, Any]:
+    return {**PLAN, **changes}
+
+
+HOSTILE = "\x1b[2J</script>\u202e"
+BROKEN: list[tuple[Any, tuple[str, ...]]] = [
+    (b"", ("is empty",)),
+    (b"\xff\xfe", ("byte 0", "UTF-8")),
+    (b'{"schema": "rpma-bench/1", "poi', ("line 1 column", "truncated")),
+    (b"[" * 100_000, ("nested too deeply",)),
+    (b'{"a": NaN}', ("NaN",)),
+    ({}, ("top level", "no result")),
+    ({"schema": "rpma-bench/2"}, ("schema", "newer rpma-bench")),
+    ({"schema": "rpma-ping/7"}, ("schema", "newer rpma-ping")),
+    ({"schema": HOSTILE * 100}, ("schema",)),
+    ({"test_info": {}, "results": {}}, ("perftest",)),
+    ({**sample.result([]), "points": [{"id": HOSTILE}]}, ("points[0]",)),
+    ({**sample.result([]), "device": {"name": "x", "kind": HOSTILE, "transport": None}}, ("device.kind",)),
+    (plan(schema="rpma-report-study/2"), ("schema", "rpma-report-study/1")),
+    (plan(series=[{"name": "../x", "tool": "fio"}]), ("series[0].name",)),
+    (plan(colour="red"), ("top level", "additionalProperties")),
+]
+
+
+@pytest.mark.parametrize("content, parts", BROKEN)
+def test_broken_file_is_one_line_with_its_place(
+    content: Any, parts: tuple[str, ...], quick: Command, write: Write
+) -> None:
+    done = quick("validate", write(content, "broken.json"))
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and len(done.stderr) < 600 and done.stderr.rstrip("\n").isprintable()
+    assert all(part in done.stderr for part in ("broken.json: ", *parts)), done.stderr
+
+
+def test_huge_file_is_refused_unread(quick: Command, tmp_path: Path) -> None:
+    path = tmp_path / "huge.json"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    done = quick("validate", path)
+    assert done.returncode == 2 and "huge.json: is larger than 64 MiB" in done.stderr
+
+
+@pytest.mark.parametrize("name, why", [("nowhere.json", "No such file"), (".", "directory")])
+def test_file_that_cannot_be_read(name: str, why: str, quick: Command, tmp_path: Path) -> None:
+    done = quick("validate", tmp_path / name)
+    assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_every_file_is_looked_at(quick: Command, write: Write) -> None:
+    paths = [write(b"{", "a.json"), write(sample.result([]), "b.json"), write({}, "c.json")]
+    done = quick("validate", *paths)
+    assert done.returncode == 2 and done.stderr.count("\n") == 2
+    assert done.stdout == f"{paths[1]}: rpma-bench/1, sound\n"
+
+
+def test_full_disk_under_standard_output_is_a_failure(write: Write) -> None:
+    """In a process of its own: what is left in the buffer must not fail again at exit."""
+    line = [*START, "validate", str(write(sample.result([])))]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, timeout=60)
+    assert (done.returncode, done.stderr) == (
+        2, "rpma-report: standard output cannot be written to: No space left on device\n"
+    )  # fmt: skip
+
+
+def test_terminal_without_unicode_gets_question_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="latin-1"))
+    terminal.say("5 \u00b5s \u2192 6 \u00b5s")
+    assert written.getvalue() == b"5 \xb5s ? 6 \xb5s\n"
+
+
+def test_what_create_refuses_validate_refuses_alike(quick: Command, write: Write, tmp_path: Path) -> None:
+    document = sample.result([sample.lat_point(0, 64, count=100)])
+    document["points"][0]["repeats"][0]["bytes"] = 5
+    path = write(document)
+    checked, made = quick("validate", path), quick("create", path, "-o", tmp_path / "o.html")
+    assert checked.stderr == made.stderr and "points[0].repeats[0].bytes: is 5" in checked.stderr
+
+
+def test_schemas_are_schemas() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    folder = Path(__file__).parents[2] / "doc" / "schema"
+    for path in folder.glob("*.json"):
+        jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
