@@ -9,6 +9,8 @@ from rpma_report.atomic_file import NotWritten
 
 def say(line: str) -> None:
     """Characters that the terminal has not become question marks."""
+    if sys.stdout is None:
+        raise NotWritten("standard output cannot be written to: it is closed")
     encoding = sys.stdout.encoding or "utf-8"
     try:
         sys.stdout.write(line.encode(encoding, "replace").decode(encoding) + "\n")

@@ -104,6 +104,12 @@ def test_full_disk_under_standard_output_is_a_failure(write: Write) -> None:
     )  # fmt: skip
 
 
+def test_closed_standard_output_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(terminal.NotWritten, match="standard output cannot be written to: it is closed"):
+        terminal.say("words")
+
+
 def test_terminal_without_unicode_gets_question_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="latin-1"))

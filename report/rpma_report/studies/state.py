@@ -151,8 +151,10 @@ def _holder_lives(lock: IO[bytes]) -> bool:
     return True
 
 
-def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= _MOST
+def _is_taken_time(value: Any) -> bool:
+    """How many, how long."""
+    sound = isinstance(value, list) and len(value) == 2
+    return sound and all(type(n) in (int, float) and 0 <= n <= _MOST for n in value)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -164,7 +166,7 @@ def _read(file: Path) -> dict[str, Any]:
         and isinstance(told.get("plan_sha256"), str)
         and isinstance(told.get("setting"), str | None)
         and isinstance(told.get("seconds"), dict)
-        and all(isinstance(v, list) and len(v) == 2 and all(map(_is_amount, v)) for v in told["seconds"].values())
+        and all(map(_is_taken_time, told["seconds"].values()))
     )
     if not sound:
         raise BadResult(str(file), "top level", "is no state of a study of this version")
