@@ -42,71 +42,72 @@ static void apm_never_flushes_natively(void **state)
 	}
 }
 
+static const struct flush_case {
+	enum method method;
+	int types;
+	bool direct;
+	enum flush_wish wish;
+	enum flush_policy policy;
+	enum persist_method persist;
+	enum rpma_flush_type flush;
+	enum target_kind kind;
+	const char *sentence; /* NULL: it is taken */
+} flush_cases[] = {
+	{METHOD_APM, VISIBLE, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_NOTHING,
+	 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
+	{METHOD_APM, VISIBLE | PERSISTENT, true, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_LIBPMEM,
+	 RPMA_FLUSH_TYPE_PERSISTENT, TARGET_DEVDAX, NULL},
+	{METHOD_NATIVE, PERSISTENT, true, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_LIBPMEM,
+	 RPMA_FLUSH_TYPE_PERSISTENT, TARGET_DEVDAX, NULL},
+	{METHOD_APM, VISIBLE | PERSISTENT, true, FLUSH_WISH_VISIBILITY, FLUSH_AUTO, PERSIST_LIBPMEM,
+	 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
+	{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_VISIBILITY, FLUSH_AUTO,
+	 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
+	/* a page cache */
+	{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_MSYNC,
+	 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_FILE, NULL},
+	{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_MSYNC,
+	 0, TARGET_FILE, "direct_write_to_pmem=1"},
+	/* one that is never made */
+	{METHOD_APM, PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_NONE, PERSIST_LIBPMEM,
+	 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
+	/* the server makes it durable, whatever the region is registered for */
+	{METHOD_GPSPM, VISIBLE, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_NOTHING,
+	 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
+	{METHOD_GPSPM, VISIBLE | PERSISTENT, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
+	 PERSIST_MSYNC, RPMA_FLUSH_TYPE_PERSISTENT, TARGET_DEVDAX, NULL},
+	/* what is not to be had */
+	{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_LIBPMEM, 0,
+	 TARGET_DEVDAX, "direct_write_to_pmem=1"},
+	{METHOD_NATIVE, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_LIBPMEM,
+	 0, TARGET_DEVDAX, "mode=gpspm or flush_type=visibility"},
+	{METHOD_APM, VISIBLE, true, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_NOTHING, 0,
+	 TARGET_DEVDAX, "flush_type=persistent"},
+	{METHOD_GPSPM, VISIBLE, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_NOTHING, 0,
+	 TARGET_DEVDAX, "flush_type=persistent"},
+	{METHOD_APM, PERSISTENT, true, FLUSH_WISH_VISIBILITY, FLUSH_AUTO, PERSIST_LIBPMEM, 0,
+	 TARGET_DEVDAX, "no flush to visibility"},
+};
+
 static void the_flush_is_the_best_there_is(void **state)
 {
-	static const struct {
-		enum method method;
-		int types;
-		bool direct;
-		enum flush_wish wish;
-		enum flush_policy policy;
-		enum persist_method persist;
-		enum rpma_flush_type flush;
-		enum target_kind kind;
-		const char *sentence; /* NULL: it is taken */
-	} cases[] = {
-		{METHOD_APM, VISIBLE, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_NOTHING,
-		 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
-		{METHOD_APM, VISIBLE | PERSISTENT, true, FLUSH_WISH_AUTO, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_PERSISTENT, TARGET_DEVDAX, NULL},
-		{METHOD_NATIVE, PERSISTENT, true, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_PERSISTENT, TARGET_DEVDAX, NULL},
-		{METHOD_APM, VISIBLE | PERSISTENT, true, FLUSH_WISH_VISIBILITY, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
-		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_VISIBILITY, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
-		/* a page cache */
-		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO,
-		 PERSIST_MSYNC, RPMA_FLUSH_TYPE_VISIBILITY, TARGET_FILE, NULL},
-		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
-		 PERSIST_MSYNC, 0, TARGET_FILE, "direct_write_to_pmem=1"},
-		/* one that is never made */
-		{METHOD_APM, PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_NONE, PERSIST_LIBPMEM,
-		 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
-		/* the server makes it durable, whatever the region is registered for */
-		{METHOD_GPSPM, VISIBLE, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_NOTHING,
-		 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_DEVDAX, NULL},
-		{METHOD_GPSPM, VISIBLE | PERSISTENT, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
-		 PERSIST_MSYNC, RPMA_FLUSH_TYPE_PERSISTENT, TARGET_DEVDAX, NULL},
-		/* what is not to be had */
-		{METHOD_APM, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, 0, TARGET_DEVDAX, "direct_write_to_pmem=1"},
-		{METHOD_NATIVE, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO,
-		 PERSIST_LIBPMEM, 0, TARGET_DEVDAX, "mode=gpspm or flush_type=visibility"},
-		{METHOD_APM, VISIBLE, true, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_NOTHING, 0,
-		 TARGET_DEVDAX, "flush_type=persistent"},
-		{METHOD_GPSPM, VISIBLE, false, FLUSH_WISH_PERSISTENT, FLUSH_AUTO, PERSIST_NOTHING,
-		 0, TARGET_DEVDAX, "flush_type=persistent"},
-		{METHOD_APM, PERSISTENT, true, FLUSH_WISH_VISIBILITY, FLUSH_AUTO, PERSIST_LIBPMEM,
-		 0, TARGET_DEVDAX, "no flush to visibility"},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(flush_cases) / sizeof(flush_cases[0]); i++) {
+		const struct flush_case *c = &flush_cases[i];
 		struct path path;
 
-		link_begin(cases[i].method);
-		fake.offer.kind = cases[i].kind;
-		fake.settings.flush_type = cases[i].wish;
-		fake.settings.flush = cases[i].policy;
-		fake.offer.persist = cases[i].persist;
-		fake.usage_bits = (uint8_t)(ACCESS | cases[i].types);
-		fake.direct = cases[i].direct;
-		if (cases[i].sentence != NULL) {
-			refused_with(cases[i].sentence);
+		link_begin(c->method);
+		fake.offer.kind = c->kind;
+		fake.settings.flush_type = c->wish;
+		fake.settings.flush = c->policy;
+		fake.offer.persist = c->persist;
+		fake.usage_bits = (uint8_t)(ACCESS | c->types);
+		fake.direct = c->direct;
+		if (c->sentence != NULL) {
+			refused_with(c->sentence);
 			continue;
 		}
 		assert_int_equal(path_open(&path, &fake.cfg), 0);
-		assert_int_equal(path.flush_type, cases[i].flush);
+		assert_int_equal(path.flush_type, c->flush);
 		path_close(&path);
 		link_end();
 	}
