@@ -147,11 +147,6 @@ int host_open(struct host **host, const struct host_cfg *cfg)
 	return 0;
 }
 
-uint64_t host_bytes(const struct host *host)
-{
-	return host->target.size_bytes;
-}
-
 uint16_t host_port(const struct host *host)
 {
 	return host->port;
