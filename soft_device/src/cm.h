@@ -71,6 +71,7 @@ struct cm_channel {
 	struct cm_event *first;
 	struct cm_event **last;
 	uint32_t taken; /* tokens that readers took for events withdrawn since */
+	uint32_t users; /* its owner and those that wait in cm_event_get() */
 	uint32_t generation;
 };
 

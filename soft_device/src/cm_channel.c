@@ -7,6 +7,10 @@
  * lock, an event; where an event is withdrawn whose token a reader has already
  * taken, `taken` tells that reader to try again.
  *
+ * A program may destroy a channel below a thread that waits for its next event: rping does.
+ * librdmacm leaves that thread asleep in the kernel, so here a channel lasts until the last
+ * of its users, who are its owner and the readers, has left.
+ *
  * An event is made ready by the thread that gets it, as librdmacm does: only then are
  * public fields of its id written and its QP driven.
  */
@@ -45,6 +49,7 @@ struct cm_channel *cm_channel_new(void)
 		return NULL;
 	channel->last = &channel->first;
 	channel->generation = process->generation;
+	channel->users = 1;
 	channel->pub.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	if (channel->pub.fd < 0) {
 		error = errno;
@@ -54,6 +59,30 @@ struct cm_channel *cm_channel_new(void)
 		return NULL;
 	}
 	return channel;
+}
+
+static void enter(struct cm_channel *channel)
+{
+	pthread_mutex_lock(&cm_lock);
+	channel->users++;
+	pthread_mutex_unlock(&cm_lock);
+}
+
+/* In a child nobody else has stayed. */
+static void leave(void *arg)
+{
+	struct cm_channel *channel = arg;
+	bool last = true;
+
+	if (!process_is_foreign(channel->generation)) {
+		pthread_mutex_lock(&cm_lock);
+		last = --channel->users == 0;
+		pthread_mutex_unlock(&cm_lock);
+	}
+	if (last) {
+		close(channel->pub.fd);
+		free(channel);
+	}
 }
 
 /* Ids that are still on it get no more events. */
@@ -70,8 +99,7 @@ void cm_channel_delete(struct cm_channel *channel)
 		}
 		pthread_mutex_unlock(&cm_lock);
 	}
-	close(channel->pub.fd);
-	free(channel);
+	leave(channel);
 }
 
 struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status)
@@ -275,19 +303,23 @@ static int ready(struct cm_event *event)
 	}
 }
 
+/* The next event that the program gets to see, NULL with errno. */
+static struct cm_event *dequeue_ready(struct cm_channel *channel)
+{
+	struct cm_event *event;
+
+	while ((event = dequeue(channel)) != NULL && ready(event) != 0)
+		cm_event_ack(event);
+	return event;
+}
+
 int cm_event_get(struct cm_channel *channel, struct cm_event **event)
 {
-	for (;;) {
-		struct cm_event *next = dequeue(channel);
-
-		if (next == NULL)
-			return -1;
-		if (ready(next) == 0) {
-			*event = next;
-			return 0;
-		}
-		cm_event_ack(next);
-	}
+	enter(channel);
+	pthread_cleanup_push(leave, channel); /* the wait is a cancellation point */
+	*event = dequeue_ready(channel);
+	pthread_cleanup_pop(1);
+	return *event == NULL ? -1 : 0;
 }
 
 void cm_event_ack(struct cm_event *event)

@@ -8,7 +8,11 @@
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <rdma/rdma_verbs.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void create_id__fills_in_what_is_known(void **unused)
 {
@@ -351,6 +355,65 @@ static void destroy_id__drops_its_waiting_events(void **unused)
 	cm_expect_nothing(cm.client.channel);
 }
 
+struct reader {
+	struct rdma_event_channel *channel;
+	atomic_int tid; /* 0: not there yet */
+	int result;
+};
+
+static void *read_event(void *argument)
+{
+	struct reader *reader = argument;
+	struct rdma_cm_event *event;
+
+	atomic_store(&reader->tid, gettid());
+	reader->result = rdma_get_cm_event(reader->channel, &event);
+	if (reader->result == 0)
+		rdma_ack_cm_event(event);
+	return NULL;
+}
+
+static bool sleeps_or_has_ended(int tid)
+{
+	char name[64], text[256] = "", *state;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/stat", tid);
+	file = fopen(name, "r");
+	if (file == NULL)
+		return true;
+	state = strrchr(fgets(text, sizeof(text), file) == NULL ? "" : text, ')');
+	fclose(file);
+	return state == NULL || state[2] == 'S'; /* proc_pid_stat(5) */
+}
+
+/* rping does so: the thread sleeps on, as one in the kernel does, until it is cancelled. */
+static void destroy_channel__leaves_its_reader_asleep(void **unused)
+{
+	struct sockaddr_storage room;
+	struct sockaddr *addr = test_sockaddr(test_addr(), cm.port, &room);
+
+	for (int round = 0; round < 100; round++) {
+		struct reader reader = {.channel = rdma_create_event_channel(), .result = -2};
+		struct rdma_cm_id *id;
+		pthread_t thread;
+
+		assert_non_null(reader.channel);
+		id = cm_id(reader.channel);
+		OK(pthread_create(&thread, NULL, read_event, &reader));
+		while (atomic_load(&reader.tid) == 0 || !sleeps_or_has_ended(reader.tid))
+			sched_yield();
+		OK(rdma_resolve_addr(id, NULL, addr, 5000)); /* raises an event or is too late to */
+		OK(rdma_destroy_id(id));
+		rdma_destroy_event_channel(reader.channel);
+		while (!sleeps_or_has_ended(reader.tid))
+			sched_yield();
+		OK(pthread_cancel(thread));
+		OK(pthread_join(thread, NULL));
+		assert_int_not_equal(reader.result, -1);
+	}
+}
+
 static void event_strings__are_those_of_the_manual(void **unused)
 {
 	assert_string_equal(rdma_event_str(RDMA_CM_EVENT_ADDR_RESOLVED),
@@ -393,6 +456,7 @@ static const struct CMUnitTest tests[] = {
 	CM_PAIR_TEST(migrated__connection_is_told_of_its_end),
 	CM_TEST(destroy_id__waits_for_the_ack),
 	CM_TEST(destroy_id__drops_its_waiting_events),
+	CM_TEST(destroy_channel__leaves_its_reader_asleep),
 	CM_TEST(create_qp__takes_queues_of_the_program),
 	CM_TEST(create_qp__refuses_a_pd_of_another_context),
 	CM_TEST(create_qp_ex__makes_an_extended_one),
