@@ -24,7 +24,7 @@ import sys
 from typing import NamedTuple
 
 from bench_ratios import in_pairs
-from sides import ON_CLIENT, ON_SERVER, SECONDS, bench, free_port, interval
+from sides import ADDRESS, ON_CLIENT, ON_SERVER, SECONDS, bench, free_port, interval
 
 BLOCK = 4096
 DEPTHS = (1, 32)
@@ -80,7 +80,7 @@ def timed() -> dict[str, object]:
 
 
 def ours(soft: str, depth: int, flush: str) -> Figures:
-    engine = {"name": "job", "ioengine": "librpma"}
+    engine = {"name": "job", "ioengine": "librpma", "serverip": ADDRESS}
     return pair(fio(soft, **engine, role="server", port=0, size=BLOCK * depth),
                 fio(soft, **engine, flush=flush, **shape(depth), **timed()),
                 r"listening on \S+ port \d+")  # fmt: skip
@@ -89,7 +89,7 @@ def ours(soft: str, depth: int, flush: str) -> Figures:
 def theirs(soft: str, depth: int) -> Figures:
     engine = {"name": "job", "ioengine": "rdma", "port": free_port()}
     return pair(fio(soft, **engine, rw="read", **shape(depth)),
-                fio(soft, **engine, hostname="127.0.0.1", verb="write", **shape(depth), **timed()),
+                fio(soft, **engine, hostname=ADDRESS, verb="write", **shape(depth), **timed()),
                 "waiting for connection")  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the measurements of this folder share: two programs against each other under the software
-device, a server on core 1 and a client on core 0, and medians with their intervals."""
+device, a server on core 1 and a client on core 0, and medians with their intervals. In a guest of
+scripts/vm the device is the kernel's, and `env` takes the place of RPMA_SOFT."""
 
 import json
 import os
@@ -15,6 +16,7 @@ import time
 SECONDS = 120
 TRIES = 5
 RESAMPLES = 2000
+ADDRESS = os.environ.get("RPMA_VM_ADDR", "127.0.0.1")
 ON_CLIENT = ["taskset", "-c", "0"]
 ON_SERVER = ["taskset", "-c", "1"]
 
@@ -36,7 +38,7 @@ def last_line(
     settings = os.environ | environment
     for _ in range(TRIES):
         command = [*command[:-1], free_port()]
-        client = [*ON_CLIENT, *command[:place], "127.0.0.1", *command[place:]]
+        client = [*ON_CLIENT, *command[:place], ADDRESS, *command[place:]]
         client[len(ON_CLIENT) + 1 : len(ON_CLIENT) + 1] = wrapper or []
         with subprocess.Popen([*ON_SERVER, *command], env=settings,
                               stdout=subprocess.DEVNULL,
@@ -64,7 +66,7 @@ def bench(
         port = re.search(r"port (\d+)", said)
         if not port:
             sys.exit(f"{' '.join(serve)}: {said}")
-        client = [*ON_CLIENT, soft, *(wrapper or []), program, "client", "127.0.0.1", "--port",
+        client = [*ON_CLIENT, soft, *(wrapper or []), program, "client", ADDRESS, "--port",
                   port[1], "--repeats", "1", "--json", *options]  # fmt: skip
         with subprocess.Popen(client, stdout=subprocess.PIPE, text=True) as process:
             text = process.stdout.read() if process.stdout else ""
@@ -93,7 +95,7 @@ def ping(soft: str, program: str, *options: str, wrapper: list[str] | None = Non
         if not port:
             sys.exit(f"{' '.join(serve)}: {said}")
         client = [*ON_CLIENT, soft, *(wrapper or []), program, "--port", port[1], "--json", "-q",
-                  *options, "127.0.0.1"]  # fmt: skip
+                  *options, ADDRESS]  # fmt: skip
         done = subprocess.run(client, stdout=subprocess.PIPE, text=True, timeout=SECONDS)
         server.kill()
     if done.returncode != 0:
