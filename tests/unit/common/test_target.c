@@ -146,7 +146,7 @@ static void no_more_than_the_window_is_touched(void **state)
 
 	scratch_write("old", "");
 	assert_int_equal(truncate(scratch_path("old", path), 2 * half), 0);
-	assert_int_equal(open_window(&t, half, 65536), 0);
+	assert_int_equal(open_window(&t, (uint64_t)half, 65536), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 2 * half);
 	assert_in_range(st.st_blocks * 512, 65536, half - 1);
