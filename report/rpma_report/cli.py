@@ -2,7 +2,8 @@
 """The program rpma-report: its commands, messages, exit codes.
 
 Exit codes: 0 done; 1 compare: a limit of --fail-if is passed; 2 an input or an output
-is no good; 64 wrong usage; 70 a defect of this program; 130 or 143 on SIGINT or SIGTERM.
+is no good; 3 compare: whether one is passed is not known, study: a setting has to be made;
+64 wrong usage; 70 a defect of this program; 130 or 143 on SIGINT or SIGTERM.
 """
 
 import argparse

@@ -18,12 +18,13 @@ from rpma_report.page import outputs
 from rpma_report.terminal import say
 
 if TYPE_CHECKING:
-    from rpma_report.comparison.changes import Comparison, Failed
+    from rpma_report.comparison.changes import Comparison
     from rpma_report.comparison.gate import Condition
+    from rpma_report.comparison.limits import Findings
     from rpma_report.measurement import Measurement
     from rpma_report.model import Run
 
-EXIT_FAIL_IF = 1
+EXIT_FAIL_IF, EXIT_UNDETERMINED = 1, 3
 _MAX_LINES = 400
 
 
@@ -36,7 +37,8 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("new", metavar="NEW", nargs="+", type=Path,
                         help="what is compared with it, each alone")  # fmt: skip
     parser.add_argument("--fail-if", metavar="EXPR", action="append", default=[],
-                        help="exit with 1 where this holds at any point, such as 'p99.9 > 5%%'")  # fmt: skip
+                        help="exit with 1 where this holds at any point, such as 'p99.9 > 5%%'; with 3 "
+                        "where BASE has the figure and NEW has not")  # fmt: skip
     outputs.add_options(parser, required=False)
     parser.set_defaults(run=run, parser=parser)
 
@@ -44,7 +46,7 @@ def add_to(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     conditions = _conditions(options)
     _check_outputs(options)
-    from rpma_report.comparison import changes, words
+    from rpma_report.comparison import changes, limits, words
     from rpma_report.measurement import read
     from rpma_report.model import name_apart
 
@@ -52,14 +54,18 @@ def run(options: argparse.Namespace) -> int:
     base, *others = _named_apart(paths, [read(path) for path in paths])
     asked = [condition.measure for condition in conditions]
     comparisons = [changes.compare(base, new, asked) for new in others]
-    found = changes.failed(conditions, comparisons)
+    found = limits.findings(conditions, base, comparisons)
     runs = name_apart([*base.runs, *(run for other in others for run in other.runs)])
     if options.output:
         _write(options, base, comparisons, conditions, found, runs)
     _tell(base, comparisons, runs, every=not options.output)
-    for failed in found:
-        say(f"limit passed: {words.failure(failed)}")
-    return EXIT_FAIL_IF if found else 0
+    for line in words.passed(found, _MAX_LINES):
+        say(f"limit passed: {line}")
+    for line in words.undetermined(found, _MAX_LINES):
+        say(f"undetermined: {line}")
+    if found.passed:
+        return EXIT_FAIL_IF
+    return EXIT_UNDETERMINED if found.undetermined else 0
 
 
 def _conditions(options: argparse.Namespace) -> "list[Condition]":
@@ -98,8 +104,7 @@ def _named_apart(paths: Sequence[Path], read: "Sequence[Measurement]") -> "list[
 
 
 def _write(options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
-           conditions: "Sequence[Condition]", found: "Sequence[Failed]",
-           runs: "Sequence[Run]") -> None:  # fmt: skip
+           conditions: "Sequence[Condition]", found: "Findings", runs: "Sequence[Run]") -> None:  # fmt: skip
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from rpma_report.comparison import report, words
 

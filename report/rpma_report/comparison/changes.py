@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from rpma_report.comparison import rule
-from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.match import Matched, Pair, match
 from rpma_report.comparison.measures import Measure, shown_of
 from rpma_report.failure import Failure
@@ -37,15 +36,6 @@ class Comparison:
 
     def words(self) -> Counter[str]:
         return Counter(row.verdict.word for row in self.rows)
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A condition that holds at a point."""
-
-    condition: Condition
-    new: Measurement
-    row: Row
 
 
 def compare(base: Measurement, new: Measurement, asked: Sequence[Measure] = ()) -> Comparison:
@@ -82,17 +72,3 @@ def _middle(values: Sequence[float], points: Sequence[Point], measure: Measure) 
     if values and min(values) > 0:
         return geometric_mean(values)
     return measure.whole(points[0])
-
-
-def failed(conditions: Sequence[Condition], comparisons: Sequence[Comparison]) -> list[Failed]:
-    """Every point at which a condition holds; a condition that no point can answer is a failure."""
-    found = []
-    for condition in conditions:
-        rows = [(c.new, row) for c in comparisons for row in c.rows
-                if row.measure.name == condition.measure.name and row.verdict.change is not None]  # fmt: skip
-        if not rows:
-            text = f"no point has {condition.measure.name} on both sides"
-            raise Failure(f"--fail-if '{condition.text}': {text}")
-        holding = ((new, row) for new, row in rows if condition.holds(row.verdict.change or 0.0))
-        found += [Failed(condition, new, row) for new, row in holding]
-    return found

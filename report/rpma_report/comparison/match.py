@@ -12,11 +12,21 @@ _SWEPT = {"rate": (RATE, *AXES), "mix": (READS, *AXES)}
 
 
 @dataclass(frozen=True)
+class Place:
+    """Names a point."""
+
+    series: str  # the line it belongs to
+    where: str  # its place on that line
+
+    def __str__(self) -> str:
+        return f"{self.series}, {self.where}"
+
+
+@dataclass(frozen=True)
 class Pair:
     """A point as both have it; several points of one side are more repeats."""
 
-    series: str  # names the line it belongs to
-    where: str  # its place on that line
+    place: Place
     base: tuple[Point, ...]
     new: tuple[Point, ...]
 
@@ -25,10 +35,22 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """A point that only one side has."""
+
+    place: Place
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
 class Matched:
     pairs: tuple[Pair, ...]
-    only_base: tuple[str, ...]
-    only_new: tuple[str, ...]
+    only_base: tuple[Alone, ...]
+    only_new: tuple[Alone, ...]
+
+
+def has(point: Point, measure: Measure) -> bool:
+    return bool(measure.by_repeat(point)) or measure.whole(point) is not None
 
 
 def repeats(points: Sequence[Point], measure: Measure) -> tuple[float, ...]:
@@ -38,11 +60,9 @@ def repeats(points: Sequence[Point], measure: Measure) -> tuple[float, ...]:
 def match(base: Sequence[Run], new: Sequence[Run]) -> Matched:
     left, right = _by_identity(base), _by_identity(new)
     pairs = tuple(
-        Pair(series, where, tuple(left[key]), tuple(right[key]))
-        for series, where, key in _named(base)
-        if key in right
+        Pair(place, tuple(left[key]), tuple(right[key])) for place, key in _named(base) if key in right
     )
-    return Matched(pairs, _missing(base, right), _missing(new, left))
+    return Matched(pairs, _alone(base, left, right), _alone(new, right, left))
 
 
 def _by_identity(runs: Sequence[Run]) -> dict[object, list[Point]]:
@@ -53,12 +73,13 @@ def _by_identity(runs: Sequence[Run]) -> dict[object, list[Point]]:
     return found
 
 
-def _missing(runs: Sequence[Run], other: dict[object, list[Point]]) -> tuple[str, ...]:
-    return tuple(f"{series}, {where}" for series, where, key in _named(runs) if key not in other)
+def _alone(runs: Sequence[Run], own: dict[object, list[Point]],
+           other: dict[object, list[Point]]) -> tuple[Alone, ...]:  # fmt: skip
+    return tuple(Alone(place, tuple(own[key])) for place, key in _named(runs) if key not in other)
 
 
-def _named(runs: Sequence[Run]) -> Iterator[tuple[str, str, object]]:
-    """Every point once: its series, its place there, its identity."""
+def _named(runs: Sequence[Run]) -> Iterator[tuple[Place, object]]:
+    """Every point once, with its identity."""
     tests = dict.fromkeys(point.test for run in runs for point in run.points)
     taken = set()
     for test in tests:
@@ -69,7 +90,7 @@ def _named(runs: Sequence[Run]) -> Iterator[tuple[str, str, object]]:
                 key = identity(point)
                 if key not in taken:
                     taken.add(key)
-                    yield label, group.where(point), key
+                    yield Place(label, group.where(point)), key
 
 
 def _collected(runs: Sequence[Run], test: str) -> SeriesSet:

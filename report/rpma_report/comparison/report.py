@@ -6,8 +6,9 @@ from itertools import groupby
 
 from rpma_report import __version__
 from rpma_report.comparison import rule, words
-from rpma_report.comparison.changes import Comparison, Failed, Row
+from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.gate import Condition
+from rpma_report.comparison.limits import Findings
 from rpma_report.figures import tables
 from rpma_report.figures.marks import hardware_mark
 from rpma_report.figures.tables import Cell, RowGroup, Table
@@ -16,6 +17,7 @@ from rpma_report.model import Run
 from rpma_report.page import facts, report, summary
 from rpma_report.page.document import Block, Document, Heading, Note, Paragraph, Section
 
+_MAX_LINES = 50  # of limits
 _COLUMNS = ("place", "figure", "word", "change", "base", "new", "repeats")
 _NO_REPEATS = (
     "Where it says 0 repeats, none has operations enough for that percentile by itself: the change is that "
@@ -24,7 +26,7 @@ _NO_REPEATS = (
 
 
 def document(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
-             found: Sequence[Failed], runs: Sequence[Run]) -> Document:  # fmt: skip
+             found: Findings, runs: Sequence[Run]) -> Document:  # fmt: skip
     """`runs` are those of all sides, with names that are unique on the page."""
     against = _sides(base, comparisons)
     return Document(
@@ -62,25 +64,29 @@ def _devices(runs: Sequence[Run]) -> Iterator[Note]:
 
 
 def _summary(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
-             found: Sequence[Failed]) -> Section:  # fmt: skip
+             found: Findings) -> Section:  # fmt: skip
     rows = [[c.new.name, *(str(c.words()[word]) for word in rule.WORDS), str(len(c.matched.pairs))]
             for c in comparisons]  # fmt: skip
     columns = ["compared", *rule.WORDS, "points"]
     blocks: list[Block] = [tables.plain(f"Changes against {base.name}, by word", columns, rows)]
     if conditions:
-        blocks.append(_gate(conditions, found))
+        blocks += _gate(conditions, found)
     blocks += [Paragraph(text.strip()) for c in comparisons for text in words.skipped(c)]
     blocks += [Heading("The rule"), Paragraph(rule.RULE)]
     return Section("summary", "Summary", tuple(blocks))
 
 
-def _gate(conditions: Sequence[Condition], found: Sequence[Failed]) -> Note:
-    if not found:
-        told = ", ".join(condition.text for condition in conditions)
-        return Note("No limit is passed.", (f"None of these holds anywhere: {told}.",))
-    lines = [words.failure(failed) for failed in found[:50]]
-    more = len(found) - len(lines)
-    return Note("A limit is passed.", (*lines, *([f"And {more} more."] if more else [])), alarm=True)
+def _gate(conditions: Sequence[Condition], found: Findings) -> Iterator[Note]:
+    told = ", ".join(condition.text for condition in conditions)
+    if found.passed:
+        yield Note("A limit is passed.", tuple(words.passed(found, _MAX_LINES)), alarm=True)
+    elif not found.undetermined:
+        yield Note("No limit is passed.", (f"None of these holds anywhere: {told}.",))
+    if found.undetermined:
+        heading = "Whether a limit is passed is not known everywhere."
+        if not found.passed:
+            heading = f"{heading} Where it is, none of these holds: {told}."
+        yield Note(heading, tuple(words.undetermined(found, _MAX_LINES)), alarm=True)
 
 
 def _changes(base: Measurement, comparisons: Sequence[Comparison]) -> Section:
@@ -93,7 +99,7 @@ def _changes(base: Measurement, comparisons: Sequence[Comparison]) -> Section:
 def _table(base: Measurement, comparison: Comparison) -> Table:
     groups = tuple(
         RowGroup(series, tuple(map(_row, rows)))
-        for series, rows in groupby(comparison.rows, lambda row: row.pair.series)
+        for series, rows in groupby(comparison.rows, lambda row: row.pair.place.series)
     )
     caption = f"{comparison.new.name} against {base.name}: {words.tally(comparison)}"
     return Table(caption, _COLUMNS, groups, 2)
@@ -104,5 +110,5 @@ def _row(row: Row) -> tuple[Cell, ...]:
     of_base, of_new = row.repeats
     repeats = str(of_base) if of_base == of_new else f"{of_base}, {of_new}"
     change = Cell(words.signed(row.verdict.change), words.interval(row.verdict))
-    named = (Cell(row.pair.where), Cell(row.measure.name))
+    named = (Cell(row.pair.place.where), Cell(row.measure.name))
     return (*named, Cell(row.verdict.word), change, Cell(base), Cell(new), Cell(repeats))

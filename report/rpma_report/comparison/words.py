@@ -5,11 +5,13 @@ import csv
 import io
 import math
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 from rpma_report import quantity
 from rpma_report.comparison import rule
-from rpma_report.comparison.changes import Comparison, Failed, Row
+from rpma_report.comparison.changes import Comparison, Row
+from rpma_report.comparison.limits import Findings, Passed, Undetermined
+from rpma_report.comparison.match import Alone
 from rpma_report.model import Run
 from rpma_report.page import facts
 from rpma_report.text import shown
@@ -50,23 +52,41 @@ def lines(comparison: Comparison) -> Iterator[str]:
     """For a terminal: a line each series, point and figure; those that matter first have a mark."""
     series = None
     for row in comparison.rows:
-        if row.pair.series != series:
-            series = row.pair.series
+        if row.pair.place.series != series:
+            series = row.pair.place.series
             yield f"  {series}"
         base, new = values(row)
-        where = f"{row.pair.where} {row.measure.name}"
+        where = f"{row.pair.place.where} {row.measure.name}"
         span = interval(row.verdict)
         text = f"    {where:<26} {base:>10} \u2192 {new:<10} {signed(row.verdict.change):>8}"
         yield f"{text} {f'({span})' if span else '':<24} {row.verdict.word}".rstrip()
 
 
-def failure(failed: Failed) -> str:
-    """What --fail-if found, in a line."""
-    row = failed.row
+def passed(found: Findings, limit: int) -> list[str]:
+    """Where a condition of --fail-if holds, a line each."""
+    return _cut(map(_passed, found.passed), len(found.passed), limit)
+
+
+def undetermined(found: Findings, limit: int) -> list[str]:
+    """Where none can say whether it holds."""
+    return _cut(map(_undetermined, found.undetermined), len(found.undetermined), limit)
+
+
+def _cut(lines: Iterator[str], number: int, limit: int) -> list[str]:
+    return [*islice(lines, limit), *([f"and {number - limit:,} more"] if number > limit else [])]
+
+
+def _passed(found: Passed) -> str:
+    row = found.row
     span = interval(row.verdict)
     told = f"{span}, {row.verdict.word}" if span else row.verdict.word
-    return shown(f"{failed.condition.text}: {failed.new.name}, {row.pair.series}, {row.pair.where}: "
+    return shown(f"{found.condition.text}: {found.new.name}, {row.pair.place}: "
                  f"{signed(row.verdict.change)} ({told})", 400)  # fmt: skip
+
+
+def _undetermined(found: Undetermined) -> str:
+    where = "" if found.new is None else f"{found.new.name}, {found.place}: "
+    return shown(f"{found.condition.text}: {where}{found.why}", 400)
 
 
 def table(comparisons: Sequence[Comparison]) -> str:
@@ -78,7 +98,7 @@ def table(comparisons: Sequence[Comparison]) -> str:
         for row in comparison.rows:
             v = row.verdict
             numbers = (row.base, row.new, *row.repeats, v.change, v.low, v.high)
-            names = (comparison.new.name, row.pair.series, row.pair.where, row.measure.name)
+            names = (comparison.new.name, row.pair.place.series, row.pair.place.where, row.measure.name)
             writer.writerow([*map(_inert, names), *("" if n is None else n for n in numbers), v.word])
     return text.getvalue()
 
@@ -102,9 +122,9 @@ def skipped(comparison: Comparison) -> tuple[str, ...]:
     """Of the points that only one side has."""
     only = ((comparison.matched.only_base, "only in the base"),
             (comparison.matched.only_new, f"only in {comparison.new.name}"))  # fmt: skip
-    return tuple(f"  {where}: {_some(names)}" for names, where in only if names)
+    return tuple(f"  {where}: {_some(alone)}" for alone, where in only if alone)
 
 
-def _some(names: Sequence[str], limit: int = 20) -> str:
-    more = len(names) - limit
-    return "; ".join(names[:limit]) + (f"; and {more} more" if more > 0 else "")
+def _some(points: Sequence[Alone], limit: int = 20) -> str:
+    more = len(points) - limit
+    return "; ".join(str(p.place) for p in points[:limit]) + (f"; and {more} more" if more > 0 else "")
