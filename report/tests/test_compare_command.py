@@ -99,8 +99,17 @@ def test_runs_without_a_common_point_are_refused(quick: Command, write: Write) -
 def test_points_of_one_side_only_are_named(quick: Command, write: Write) -> None:
     base, new = write(measured(sizes=(64, 256)), "a.json"), write(measured(sizes=(64, 1024)), "b.json")
     done = quick("compare", base, new)
-    assert "only in the base: " in done.stdout and "256 B" in done.stdout
+    assert "only in the base, not in b.json: " in done.stdout and "256 B" in done.stdout
     assert "only in b.json: " in done.stdout and "1 KiB" in done.stdout
+
+
+def test_points_of_the_base_are_missed_by_name(quick: Command, write: Write, tmp_path: Path) -> None:
+    sizes = (("base", (64, 256)), ("whole", (64, 256)), ("short", (64,)))
+    paths = [write(measured(sizes=of), f"{name}.json") for name, of in sizes]
+    done = quick("compare", *paths, "-o", tmp_path / "o.html")
+    missed = "only in the base, not in short.json: write + apm flush, 256 B"
+    assert done.stdout.count("only in") == 1 and f"  {missed}\n" in done.stdout
+    assert f"<p>{missed}</p>" in (tmp_path / "o.html").read_text(encoding="utf-8")
 
 
 def test_page_has_rule_words_charts_and_what_differs(quick: Command, write: Write, tmp_path: Path) -> None:

@@ -120,8 +120,9 @@ def differing(runs: Sequence[Run], limit: int = 40) -> Iterator[str]:
 
 def skipped(comparison: Comparison) -> tuple[str, ...]:
     """Of the points that only one side has."""
-    only = ((comparison.matched.only_base, "only in the base"),
-            (comparison.matched.only_new, f"only in {comparison.new.name}"))  # fmt: skip
+    new = comparison.new.name
+    only = ((comparison.matched.only_base, f"only in the base, not in {new}"),
+            (comparison.matched.only_new, f"only in {new}"))  # fmt: skip
     return tuple(f"  {where}: {_some(alone)}" for alone, where in only if alone)
 
 
