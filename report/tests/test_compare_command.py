@@ -39,6 +39,37 @@ def test_run_compared_with_itself_is_the_same(quick: Command, write: Write) -> N
     assert done.returncode == 0 and "0 worse, 0 better, 0 unclear, 4 the same" in done.stdout
 
 
+def tail_of_all_repeats(seed: int) -> dict[str, Any]:
+    """4,000 operations a repeat: only all three together have a p99.9."""
+    return sample.result([sample.lat_point(0, 64, seed=seed, count=4000)])
+
+
+def test_itself_is_the_same_where_no_repeat_has_the_figure(quick: Command, write: Write, tmp_path: Path) -> None:
+    result = tail_of_all_repeats(1)
+    nan = [{"t_ns": 1000, "ops": 5, "bytes": 320, "p99_ns": None}]
+    result["points"][0]["repeats"][0]["intervals"] = nan  # an unknown value equals nothing
+    path = write(result)
+    done = quick("compare", path, path, "--fail-if", "p99.9 > 0%")
+    assert done.returncode == 0 and "0 worse, 0 better, 0 unclear, 3 the same" in done.stdout
+    assert quick("compare", path, path, "-o", tmp_path / "o.html").returncode == 0
+    assert "no word can be said of it" not in (tmp_path / "o.html").read_text(encoding="utf-8")
+
+
+def test_fewer_than_three_repeats_are_the_same_as_themselves(quick: Command, write: Write) -> None:
+    path = write(measured(repeats=2))
+    assert "0 unclear, 4 the same" in quick("compare", path, path).stdout
+
+
+def test_equal_tails_of_different_runs_without_repeats_are_unclear(quick: Command, write: Write) -> None:
+    """Equal by chance, or because a histogram is coarse: who knows what repeats would have said?"""
+    base, new = tail_of_all_repeats(1), tail_of_all_repeats(2)
+    told = [r["points"][0]["summary"]["latency"]["percentiles"] for r in (base, new)]
+    told[1][3] = told[0][3]
+    done = quick("compare", write(base, "a.json"), write(new, "b.json"))
+    (line,) = (line for line in done.stdout.splitlines() if " p99.9 " in line)
+    assert line.endswith("0.0 %                          unclear")
+
+
 @pytest.mark.parametrize("still", [1, 5])
 def test_limit_sees_a_point_that_stood_still(still: int, quick: Command, write: Write) -> None:
     """No ratio of geometric means, and yet a change: that of the rates of all repeats."""

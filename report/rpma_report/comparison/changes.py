@@ -3,7 +3,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
 from rpma_report.comparison import rule
@@ -49,8 +49,11 @@ def compare(base: Measurement, new: Measurement, asked: Sequence[Measure] = ()) 
 def _rows(matched: Matched, asked: Sequence[Measure]) -> Iterator[Row]:
     for pair in matched.pairs:
         measures = {m.name: m for m in [*shown_of(pair.base[0]), *asked]}
+        itself = pair.is_one_measurement()
         for measure in measures.values():
             row = _row(pair, measure)
+            if itself:
+                row = replace(row, verdict=rule.ITSELF)
             if row.base is not None and row.new is not None:
                 yield row
 

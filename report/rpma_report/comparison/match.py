@@ -2,7 +2,7 @@
 """Which points of two measurements are the same: those of equal parameters."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rpma_report.comparison.measures import Measure
 from rpma_report.figures.series import AXES, LOAD, RATE, READS, SeriesSet, collect, identity
@@ -32,6 +32,11 @@ class Pair:
 
     def values(self, measure: Measure) -> tuple[tuple[float, ...], tuple[float, ...]]:
         return repeats(self.base, measure), repeats(self.new, measure)
+
+    def is_one_measurement(self) -> bool:
+        """All that was measured is equal, by the nanosecond; the windows have NaN, which never is."""
+        sides = ([replace(point, windows=()) for point in points] for points in (self.base, self.new))
+        return next(sides) == next(sides)
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,8 @@ def _gate(conditions: Sequence[Condition], found: Findings) -> Iterator[Note]:
 
 def _changes(base: Measurement, comparisons: Sequence[Comparison]) -> Section:
     blocks: list[Block] = [_table(base, comparison) for comparison in comparisons]
-    if any(0 in row.repeats for comparison in comparisons for row in comparison.rows):
+    rows = (row for comparison in comparisons for row in comparison.rows)
+    if any(0 in row.repeats and row.verdict is not rule.ITSELF for row in rows):
         blocks.append(Paragraph(_NO_REPEATS))
     return Section("changes", "Changes", tuple(blocks))
 

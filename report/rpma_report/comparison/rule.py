@@ -2,7 +2,8 @@
 """The rule by which a change is called better, worse, the same, or is left unclear.
 
 The words rest on the interval alone: whoever says a wrong one has an interval that
-misses the true change, which happens to one in twenty at most.
+misses the true change, which happens to one in twenty at most. Only of a measurement
+that is compared with itself no interval has to be known.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,8 @@ _LIMIT = f"{RELEVANT * 100:g} %"
 RULE = (
     "The change is the ratio of the geometric means of the repeats, and its 95 % interval is "
     f"bootstrapped from them ({bootstrap.RESAMPLES:,} resamples). Worse or better: the whole interval lies "
-    f"beyond {_LIMIT} to that side. Same: all of it lies within {_LIMIT} to both sides. "
+    f"beyond {_LIMIT} to that side. Same: all of it lies within {_LIMIT} to both sides, or all that was "
+    "measured of the point is equal to the last digit, as it is where a measurement is compared with itself. "
     f"Unclear: anything else, and fewer than {MIN_REPEATS} repeats on either side. "
     "So at most one word in twenty is wrong by chance."
 )
@@ -34,6 +36,9 @@ class Verdict:
     change: float | None
     low: float | None = None
     high: float | None = None
+
+
+ITSELF = Verdict("same", 0.0, 0.0, 0.0)
 
 
 def judge(base: Sequence[float], new: Sequence[float], higher_is_better: bool) -> Verdict:
