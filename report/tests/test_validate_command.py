@@ -4,6 +4,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -130,3 +131,11 @@ def test_schemas_are_schemas() -> None:
     folder = Path(__file__).parents[2] / "doc" / "schema"
     for path in folder.glob("*.json"):
         jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("file", sorted((SOURCE.parent / "doc/schema").glob("*.json")), ids=lambda f: f.name)
+def test_patterns_are_anchored_where_the_reader_expects_it(file: Path) -> None:
+    """It reads a $ at the end as ECMA does, and no other."""
+    for pattern in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', file.read_text(encoding="utf-8")):
+        told = json.loads(pattern)
+        assert told.startswith("^") and told.endswith("$") and "$" not in told[:-1], told
