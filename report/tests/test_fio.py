@@ -181,6 +181,23 @@ def test_remarks_around_the_json_are_passed_over(tmp_path: Path) -> None:
         sources.load(path)
 
 
+@pytest.mark.skipif(FIO is None, reason="no fio")
+def test_option_that_was_given_twice_is_written_twice_and_the_last_counts(tmp_path: Path) -> None:
+    out = tmp_path / "fio.json"
+    line = [str(FIO), "--output-format=json", f"--output={out}", "--name=t", "--ioengine=null", "--size=1M",
+            "--rw=read", "--rw=write", "--percentile_list=50:50"]  # fmt: skip
+    subprocess.run(line, check=True, capture_output=True, timeout=120)
+    assert out.read_text(encoding="utf-8").count('"rw" : ') == 2
+    assert [p.params["op"] for p in sources.load(out).points] == ["write"]
+
+
+def test_anything_else_of_fio_with_two_values_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "fio.json"
+    path.write_text(json.dumps(job()).replace('"error": 0', '"error": 5, "error": 0'), encoding="utf-8")
+    with pytest.raises(Exception, match=r'fio.json: key "error" is there twice in one object'):
+        sources.load(path)
+
+
 def changed(key: str, value: Any, part: str = "clat_ns") -> dict[str, Any]:
     document = copy.deepcopy(job())
     document["jobs"][0]["write"][part][key] = value

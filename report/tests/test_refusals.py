@@ -51,6 +51,9 @@ NOT_JSON: dict[str, tuple[bytes, str]] = {
     "infinity": (TEXT.replace(b'"seed": 42', b'"seed": -Infinity'), "-Infinity is not"),
     "1e999": (TEXT.replace(b'"seed": 42', b'"seed": 1e999'), "number 1e999 is too large"),
     "endless number": (b'{"schema": ' + b"1" * 100_000 + b"}", "too many digits"),
+    "key with two values": (TEXT.replace(b'"seed": 42', b'"seed": 42, "seed": 43'),
+                            'key "seed" is there twice in one object, with two values'),
+    "hostile key": (b'{"\\u001b<b>": 1, "\\u001b<b>": 2}', 'key "\\u001b<b>" is there twice'),
     "deep array": (b"[" * 200_000, "nested too deeply"),
     "deep object": (b'{"a":' * 200_000, "nested too deeply"),
 }
@@ -125,6 +128,10 @@ def test_not_a_result(
     refused(done, "result.json: ", part)
     assert "\x1b" not in done.stderr
     assert not (tmp_path / "out.html").exists()
+
+
+def test_key_with_the_same_value_twice_loses_nothing(quick: Command, write: Write) -> None:
+    assert quick("validate", write(TEXT.replace(b'"seed": 42', b'"seed": 42, "seed": 42'))).returncode == 0
 
 
 def test_huge_file_is_not_read_to_its_end(quick: Command, tmp_path: Path) -> None:

@@ -96,13 +96,48 @@ def _finite(text: str) -> float:
     return value
 
 
+class _Objects:
+    """Makes the objects, and keeps the first key that has two values in one."""
+
+    def __init__(self) -> None:
+        self.twice: str | None = None
+        self.twice_but_options: str | None = None
+
+    def make(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs) and (key := _twice(pairs)) is not None:
+            self.twice = self.twice or key
+            if not all(isinstance(value, str) for value in made.values()):
+                self.twice_but_options = self.twice_but_options or key
+        return made
+
+    def offending(self, document: Any) -> str | None:
+        """fio writes every option as it was given: that one is given twice, the last counts there too."""
+        is_fio = isinstance(document, dict) and "fio version" in document
+        return self.twice_but_options if is_fio else self.twice
+
+
+def _twice(pairs: list[tuple[str, Any]]) -> str | None:
+    first: dict[str, Any] = {}
+    return next((key for key, value in pairs if first.setdefault(key, value) != value), None)
+
+
 def _parse(name: str, data: bytes) -> Any:
+    objects = _Objects()
+    document = _loaded(name, data, objects)
+    if (key := objects.offending(document)) is not None:
+        raise BadResult(name, "", f"key {quoted(key)} is there twice in one object, with two values")
+    return document
+
+
+def _loaded(name: str, data: bytes, objects: _Objects) -> Any:
     try:
         text = _without_remarks(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise BadResult(name, f"byte {error.start}", "is not UTF-8 text") from error
     try:
-        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        return json.loads(text, object_pairs_hook=objects.make, parse_constant=_refuse_constant,
+                          parse_float=_finite)  # fmt: skip
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
