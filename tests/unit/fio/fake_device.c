@@ -155,6 +155,8 @@ static void complete(const struct ibv_wc *wc, uint64_t works)
 {
 	assert_true(fake.completed - fake.polled < fake.path.cfg.cq_size);
 	assert_true(fake.completed - fake.polled < FAKE_WORKS);
+	fake.told |= fake.armed;
+	fake.armed = false;
 	fake.wc_works[fake.completed % FAKE_WORKS] = works;
 	fake.wcs[fake.completed++ % FAKE_WORKS] = *wc;
 }
@@ -324,13 +326,18 @@ void fake_run(unsigned works)
 		give_credit();
 }
 
+static void go_on(void)
+{
+	fake_run(fake.pace != 0 ? fake.pace : FAKE_WORKS);
+}
+
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got);
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
 {
 	assert_true(num_entries > 1);
 	if (fake.poll_fails)
 		return RPMA_E_PROVIDER;
-	fake_run(fake.pace != 0 ? fake.pace : FAKE_WORKS);
+	go_on();
 	*got = 0;
 	while (*got < num_entries && fake.polled < fake.completed) {
 		fake.reclaimed += fake.wc_works[fake.polled % FAKE_WORKS];
@@ -374,14 +381,19 @@ int __wrap_rpma_cq_get_fd(const struct rpma_cq *cq, int *fd)
 	return 0;
 }
 
+/* What completes before it is armed again is not told of: whoever waits has to look then. */
 int __wrap_rpma_cq_wait(struct rpma_cq *cq);
 int __wrap_rpma_cq_wait(struct rpma_cq *cq)
 {
+	assert_true(fake.told);
+	fake.told = false;
 	fake.waits++;
+	go_on();
+	fake.armed = true;
 	return 0;
 }
 
-/* Completions are told of as long as any can come. */
+/* Nobody may sleep on a completion that nothing tells of. */
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		 const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
@@ -390,11 +402,13 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 	assert_int_equal(count, 2);
 	assert_int_equal(fds[0].fd, 1001);
 	assert_int_equal(fds[1].fd, 1000);
-	fds[0].revents = fake.silent ? 0 : POLLIN;
+	assert_true(fake.told || fake.polled == fake.completed);
+	go_on();
+	fds[0].revents = fake.told ? POLLIN : 0;
 	fds[1].revents = fake.gone ? POLLIN : 0;
-	if (fake.silent && !fake.gone)
+	if (!fake.told && !fake.gone)
 		fake.now_ns += (uint64_t)timeout->tv_sec * 1000000000 + (uint64_t)timeout->tv_nsec;
-	return !fake.silent + fake.gone;
+	return fake.told + fake.gone;
 }
 
 /* Time passes when it is looked at. */
@@ -415,6 +429,7 @@ void fake_begin(enum method method, uint32_t depth)
 
 	memset(&fake, 0, sizeof(fake));
 	fake.settings.poll = true;
+	fake.armed = true;
 	fake.flush_opcode = method == METHOD_NATIVE ? (enum ibv_wc_opcode)8 : IBV_WC_RDMA_READ;
 	fake.path = (struct path){
 		.cfg = {.settings = &fake.settings,

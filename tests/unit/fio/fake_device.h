@@ -44,6 +44,7 @@ struct fake {
 	uint64_t posted, executed, reclaimed, unsignalled;
 	struct ibv_wc wcs[FAKE_WORKS]; /* a ring */
 	uint64_t completed, polled;
+	bool armed, told;		   /* the next completion makes an event; there is one */
 	uint64_t wc_works[FAKE_WORKS];	   /* how many works the completion stands for */
 	uint64_t receives[FAKE_DEPTH * 2]; /* a ring of contexts */
 	uint64_t received, receives_posted;
