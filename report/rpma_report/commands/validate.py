@@ -41,7 +41,8 @@ def _kind(path: Path) -> str:
     from rpma_report.sources.document import read
     from rpma_report.studies import plan
 
-    if str(read(path).document.get("schema")).startswith(f"{plan.FORMAT}/"):
-        plan.load(path)
+    source = read(path)  # once: it may be a pipe
+    if str(source.document.get("schema")).startswith(f"{plan.FORMAT}/"):
+        plan.of(source, path.resolve().parent)
         return plan.KIND
-    return check(path)
+    return check(source)

@@ -32,9 +32,8 @@ def load(path: Path) -> Run:
     return run
 
 
-def check(path: Path) -> str:
+def check(source: Source) -> str:
     """Raises BadResult; gives what the file is."""
-    source = read(path)
     reader = _reader(source)
     reader.check(source)
     kind: str = reader.KIND

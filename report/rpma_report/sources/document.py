@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rpma_report.failure import Failure
+from rpma_report.sources.input_file import read_at_most
 from rpma_report.text import shown
 
 # A run of 1,000 points with full histograms is below 30 MiB.
@@ -69,8 +70,7 @@ def read(path: Path) -> Source:
 
 def _read_bytes(path: Path, name: str) -> bytes:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        data = read_at_most(path, MAX_FILE_BYTES + 1)
     except OSError as error:
         raise BadResult(name, "", f"cannot be read: {error.strerror}") from error
     except ValueError as error:  # a name with a NUL

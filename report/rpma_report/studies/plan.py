@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rpma_report.sources.document import MAX_FILE_BYTES, BadResult, Place, Source, place_text, read
+from rpma_report.sources.input_file import read_at_most
 from rpma_report.sources.schema import check_schema
 from rpma_report.studies import command
 from rpma_report.text import shown
@@ -80,10 +81,13 @@ def located(words: list[str], folder: Path) -> list[str]:
 
 
 def load(path: Path) -> Plan:
-    source = read(path)
+    return of(read(path), path.resolve().parent)
+
+
+def of(source: Source, folder: Path) -> Plan:
+    """`folder` is that of the plan."""
     check(source)
     document = source.document
-    folder = path.resolve().parent
     found: dict[str, Job] = {}
     for index, series in enumerate(document["series"]):
         for job in _jobs(source, index, series, folder):
@@ -156,8 +160,7 @@ def _scalar(value: Any) -> tuple[str, Any]:
 def _job_file(source: Source, number: int, path: Path) -> bytes:
     at = f"series[{number}].job_file"
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        data = read_at_most(path, MAX_FILE_BYTES + 1)
     except OSError as error:
         raise BadResult(source.name, at, f"{shown(path)} cannot be read: {error.strerror}") from error
     if len(data) > MAX_FILE_BYTES:

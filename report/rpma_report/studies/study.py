@@ -101,8 +101,9 @@ class Study:
 
     def _check(self, job: Job, part: Path) -> None:
         try:
-            check(part)
-            status = read(part).document.get("run", {}).get("status", "complete")
+            source = read(part)
+            check(source)
+            status = source.document.get("run", {}).get("status", "complete")
         except Failure as failure:
             raise NotRun(f"no result: {str(failure).removeprefix(f'{part}: ')}") from failure
         if status != "complete":

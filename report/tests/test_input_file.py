@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What stands in place of a regular file: pipes, with somebody who writes to them and without."""
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+import sample
+from conftest import Command, Write, refused
+from rpma_report.sources import input_file
+from test_study_plan import FIO, planned
+
+RESULT = json.dumps(sample.result([sample.lat_point(0, 64, count=2000)])).encode()
+
+
+@pytest.fixture
+def pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(input_file, "_WRITER_S", 0.0)
+    path = tmp_path / "pipe.json"
+    os.mkfifo(path)
+    return path
+
+
+def test_pipe_that_nobody_writes_to_is_refused(pipe: Path, quick: Command) -> None:
+    for command in (("create", "-o", pipe.with_name("o.html")), ("compare", pipe), ("validate",)):
+        done = quick(*command, pipe)
+        refused(done, "pipe.json: cannot be read: it is a pipe that nobody writes to")
+
+
+def test_job_file_that_nobody_writes_to_is_refused(pipe: Path, quick: Command, write: Write) -> None:
+    series = {key: FIO[key] for key in ("name", "tool", "axes")}
+    plan = write(planned({**series, "job_file": str(pipe)}), "plan.json")
+    refused(quick("validate", plan), "series[0].job_file: ", "a pipe that nobody writes to")
+
+
+def test_pipe_with_a_writer_is_waited_for(
+    pipe: Path, quick: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However late it writes: here only once the reader has found nothing yet."""
+    writer = os.fdopen(os.open(pipe, os.O_RDWR), "wb")  # of both ends, so that it waits for no reader
+    set_blocking = os.set_blocking
+
+    def write_all() -> None:
+        with writer:
+            writer.write(RESULT)
+
+    def found_nothing(descriptor: int, blocking: bool) -> None:
+        set_blocking(descriptor, blocking)
+        threading.Thread(target=write_all, daemon=True).start()
+
+    monkeypatch.setattr(os, "set_blocking", found_nothing)
+    assert quick("validate", pipe).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["result", "plan"])
+def test_pipe_is_read_once(kind: str, command: Command) -> None:
+    text = RESULT.decode() if kind == "result" else json.dumps(planned(FIO))
+    done = command("validate", "/dev/stdin", input=text)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.endswith(", sound\n")
+
+
+def test_output_of_a_command_is_a_result(command: Command, tmp_path: Path) -> None:
+    """As a shell passes <(cat result.json)."""
+    reader, writer = os.pipe()
+    threading.Thread(target=lambda: open(writer, "wb").write(RESULT), daemon=True).start()
+    page = tmp_path / "o.html"
+    done = command("create", f"/dev/fd/{reader}", "-o", page, pass_fds=(reader,))
+    os.close(reader)
+    assert (done.returncode, done.stderr) == (0, "") and page.exists()
