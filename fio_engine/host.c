@@ -147,11 +147,6 @@ int host_open(struct host **host, const struct host_cfg *cfg)
 	return 0;
 }
 
-uint16_t host_port(const struct host *host)
-{
-	return host->port;
-}
-
 void host_close(struct host **host)
 {
 	struct host *h = *host;

@@ -27,7 +27,6 @@ struct host;
 
 /* Maps the memory and listens; then clients may come. */
 int host_open(struct host **host, const struct host_cfg *cfg);
-uint16_t host_port(const struct host *host);
 /* Clients that are connected now. */
 unsigned host_clients(const struct host *host);
 

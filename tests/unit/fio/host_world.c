@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fio_engine/host_private.h"
 #include "tools/common/failure.h"
 
 #define LIMIT_MS 20000 /* for what has to happen */
@@ -33,6 +34,8 @@ static struct {
 } world;
 static atomic_llong shift_ns;
 static atomic_llong held_ns; /* where the clock stands still; 0: it does not */
+static atomic_bool patient;
+static _Thread_local bool is_server;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
@@ -60,6 +63,32 @@ void world_hold_clock(void)
 void world_pass_ms(int64_t ms)
 {
 	atomic_fetch_add(&shift_ns, ms * 1000000);
+}
+
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	if (timeout_ms > 0 && is_server && atomic_load(&patient))
+		timeout_ms = 2 * LIMIT_MS;
+	return __real_poll(fds, count, timeout_ms);
+}
+
+/* What comes meanwhile, no event tells of. */
+int __real_rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq);
+int __wrap_rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq);
+
+int __wrap_rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq)
+{
+	if (atomic_load(&patient))
+		__real_poll(NULL, 0, 1);
+	return __real_rpma_conn_wait(conn, flags, cq, is_rcq);
+}
+
+void world_only_events(void)
+{
+	atomic_store(&patient, true);
 }
 
 /* --- the server ----------------------------------------------------------- */
@@ -128,6 +157,7 @@ static bool is_stopped(void *arg)
 static void *serve(void *arg)
 {
 	(void)arg;
+	is_server = true;
 	failure_get()->text[0] = '\0';
 	world.ret = host_serve(world.host);
 	world.failure = *failure_get();
@@ -184,6 +214,7 @@ int world_clear(void **state)
 {
 	(void)state;
 	atomic_store(&held_ns, 0);
+	atomic_store(&patient, false);
 	world_stop();
 	if (world.running)
 		world_end();
@@ -240,7 +271,7 @@ void guest_knock_only(const struct hello *hello, struct rpma_conn **conn)
 	char service[8];
 
 	hello_encode(hello, bytes);
-	snprintf(service, sizeof(service), "%u", host_port(world.host));
+	snprintf(service, sizeof(service), "%u", world.host->port);
 	assert_int_equal(rpma_conn_req_new(guests_peer(), "127.0.0.1", service, NULL, &req), 0);
 	assert_int_equal(rpma_conn_req_connect(&req, &pdata, conn), 0);
 }
@@ -261,8 +292,8 @@ struct guest *guest_knock(const void *bytes, size_t len)
 			    RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_WRITE_SRC,
 			    &g->mr),
 		0);
-	if (link_connect(&g->link, world.peer, "127.0.0.1", host_port(world.host), &cfg, bytes,
-			 len) == 0)
+	if (link_connect(&g->link, world.peer, "127.0.0.1", world.host->port, &cfg, bytes, len) ==
+	    0)
 		take_reply(g);
 	return g;
 }

@@ -40,6 +40,8 @@ unsigned world_count(const char *part);
 void world_pass_ms(int64_t ms);
 /* It stands still until the end of the test; not while the server polls. */
 void world_hold_clock(void);
+/* From now on nothing but an event wakes the server, soon enough for a test to pass. */
+void world_only_events(void);
 /* Until so many are connected. */
 void world_wait_clients(unsigned count);
 

@@ -109,6 +109,29 @@ static void waiting_for_events_answers(void **state)
 	requests_are_answered_in_their_order(state);
 }
 
+/* However the requests and the answers that have left fall together. */
+static void no_event_is_missed(void **state)
+{
+	struct guest *guests[2];
+	const struct world_cfg two = {.poll = false, .clients = 2};
+
+	world_begin(&two);
+	world_only_events();
+	for (int i = 0; i < 2; i++)
+		guests[i] = guest_open(&gpspm);
+	for (uint32_t round = 0; round < 200; round++) {
+		const uint32_t count = 1 + round / 2 % GUEST_DEPTH;
+
+		for (uint32_t i = 0; i < count; i++)
+			guest_ask(guests[round % 2], i, i * 4096ULL, 4096);
+		for (uint32_t i = 0; i < count; i++)
+			assert_int_equal(guest_answer(guests[round % 2]).slot, i);
+	}
+	for (int i = 0; i < 2; i++)
+		guest_leave(guests[i]);
+	assert_int_equal(world_end(), 0);
+}
+
 /* The very range, and nothing that is not of the region. */
 static void what_is_asked_for_is_made_durable(void **state)
 {
@@ -372,6 +395,7 @@ int main(void)
 		test(the_region_is_told_of),
 		test(polling_answers),
 		test(waiting_for_events_answers),
+		test(no_event_is_missed),
 		test(what_is_asked_for_is_made_durable),
 		test(a_number_stands_for_its_block),
 		test(numbers_of_other_methods_are_counted),
