@@ -82,6 +82,12 @@ def test_environment_bomb_is_cut(page: Page) -> None:
     assert "more facts in the result files" in text and len(text) < 400_000
 
 
+def test_list_of_software_is_cut(page: Page) -> None:
+    document = sample.result(LAT)
+    document["tool"].update({f"k{i}": "v" * 200 for i in range(10_000)})
+    assert len(page(document)) < 200_000
+
+
 def other_tools(text: str) -> list[Any]:
     """Documents of ping, ddio-check and fio with it in every text that their schemas leave free."""
     ping, check = tools.ping(range(1000, 3000)), tools.ddio_check()

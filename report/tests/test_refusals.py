@@ -110,6 +110,9 @@ NOT_A_RESULT: dict[str, tuple[Any, str]] = {
     "spans unordered": (changed((*REPEAT, "intervals"), [SPAN, SPAN]), "intervals[1]: is not a span"),
     "span negative": (changed((*REPEAT, "intervals"), [{**SPAN, "p99_ns": -1}]), "intervals[0]: is not a span"),
     "spans no list": (changed((*REPEAT, "intervals"), "x"), 'intervals: is "x", should be of type'),
+    "endless environment": (changed(("environment", "client"), {str(i): [i] for i in range(6000)}),
+                            "environment: has more than 10,000 values, no result has"),
+    "endless list of facts": (changed(("environment", "server", "nic"), [{}] * 10_000), "environment: has more"),
     "long text for number": (changed(("run", "seed"), "x" * 1_000_000), "run.seed: is"),
 }  # fmt: skip
 

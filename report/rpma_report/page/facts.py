@@ -7,6 +7,7 @@ agree on stands once, with the names of the runs, and the rest by its values.
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 from rpma_report import quantity
@@ -19,6 +20,7 @@ MAX_ROWS = 400
 MAX_COMMANDS = 100
 _MAX_NAMES = 8
 _MAX_DEPTH = 6
+_MAX_SOFTWARE = 20
 _COLUMNS = ["code", "severity", "where", "text", "runs"]
 
 Key = TypeVar("Key", bound=Hashable)
@@ -153,7 +155,7 @@ def _about(run: Run) -> Iterator[tuple[str, str]]:
     yield "status", run.status
     if run.clock:
         yield "clock", _clock(run.clock)
-    software = (f"{shown(k, 40)} {shown(v)}" for k, v in run.tool.items() if isinstance(v, str))
+    software = (f"{shown(k, 40)} {shown(v)}" for k, v in islice(run.tool.items(), _MAX_SOFTWARE) if isinstance(v, str))
     yield "software", "; ".join(software)
 
 

@@ -7,21 +7,24 @@ mean of CPU loads over the repeats.
 
 import shlex
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from statistics import fmean
 from typing import Any
 
 from rpma_report.model import Cpu, Estimate, Latency, Point, Remark, Reverse, Run
 from rpma_report.sources import histogram, readiness, windows
-from rpma_report.sources.document import BadResult, Place, Source, check_numbers, place_text
+from rpma_report.sources.document import BadResult, Place, Source, check_numbers, nested, place_text
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
 
 KIND = "rpma-bench/1"
 _SCHEMA = "rpma-bench-1.schema.json"
+MAX_FACTS = 10_000  # of both hosts, which have some hundred
 LATENCIES = ("latency", "response_latency", "read_latency")
 
 
 def check(source: Source) -> None:
+    _check_environment(source)
     spans = windows.take(source.document)
     buckets = histogram.take(source.document)
     check_schema(source, _SCHEMA)
@@ -30,6 +33,13 @@ def check(source: Source) -> None:
     windows.give_back(source, spans)
     for index, point in enumerate(source.document["points"]):
         _check_point(source, ("points", index), point)
+
+
+def _check_environment(source: Source) -> None:
+    """Its keys may have any name; millions of them would take minutes to compare."""
+    values = islice(nested(source.document.get("environment")), MAX_FACTS + 1)
+    if sum(1 for _ in values) > MAX_FACTS:
+        raise BadResult(source.name, "environment", f"has more than {MAX_FACTS:,} values, no result has")
 
 
 def _check_point(source: Source, place: Place, point: dict[str, Any]) -> None:
