@@ -59,6 +59,13 @@ DRAWINGS = """
   return { box: box(s), figure: s.closest('figure').id,
            texts: [...s.querySelectorAll('text')].map(t => [t.textContent, ...box(t)]) };
 })"""
+# Texts of cells that are aligned otherwise than the head of their column.
+MISALIGNED = """
+[...document.querySelectorAll('table')].flatMap(table => {
+  const align = cell => getComputedStyle(cell).textAlign, heads = [...table.tHead.rows[0].cells].map(align);
+  return [...table.querySelectorAll('tbody tr')].filter(row => row.cells.length == heads.length)
+    .flatMap(row => [...row.cells].filter((cell, i) => align(cell) != heads[i]).map(cell => cell.textContent));
+})"""
 SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
 
 
@@ -121,6 +128,12 @@ def test_charts_are_whole_and_labels_apart(width: int, scheme: str, opened: Open
     opened.browser.window(width, scheme=scheme)
     check_drawings(opened, width)
     assert opened.browser.value(SIDEWAYS) <= 0, "the page scrolls sideways"
+
+
+def test_cells_stand_below_the_heads_of_their_columns(opened: Opened) -> None:
+    for medium in ("screen", "print"):
+        opened.browser.window(1400, medium=medium)
+        assert opened.browser.value(MISALIGNED) == []
 
 
 def test_no_error_and_no_request(opened: Opened) -> None:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -72,6 +73,15 @@ def test_study_measures_all_points_and_ends_with_the_report(lab: Lab) -> None:
     assert done.stderr.count(": measured\n") == 5 and len(lab.results()) == 5
     assert "<svg" in (lab.dir / "report.html").read_text(encoding="utf-8")
     assert (lab.dir / "points.csv").stat().st_size > 0
+
+
+def test_manual_names_all_that_a_study_leaves(lab: Lab) -> None:
+    lab.plan(BENCH)
+    lab.study()
+    page = (SOURCE.parent / "doc/rpma-report.1").read_text(encoding="utf-8")
+    told = page.partition("directory of the study:")[2].partition(".El")[0]
+    names = {name for line in re.findall(r"^\.It Pa (.*)$", told, re.MULTILINE) for name in line.split(" , ")}
+    assert {entry.name for entry in lab.dir.iterdir()} == names
 
 
 def test_study_that_is_done_measures_nothing_anew(lab: Lab) -> None:

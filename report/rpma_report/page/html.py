@@ -13,6 +13,9 @@ from rpma_report.draw import chart
 from rpma_report.draw.shape import SHAPES
 from rpma_report.figures.figure import Figure
 from rpma_report.page.document import Block, Document
+from rpma_report.text import shown
+
+MAX_TITLE = 80  # of the subject; the page has all of it in its first sentence
 
 
 def render(document: Document) -> str:
@@ -28,6 +31,7 @@ def render(document: Document) -> str:
     return environment.get_template("page.html").render(
         version=__version__,
         style=Markup(style),
+        title=f"{shown(document.subject, MAX_TITLE)}: {document.title}",
         page=document,
         kind=_kind,
         drawings=_drawings,
