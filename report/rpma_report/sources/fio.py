@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Output of fio --output-format=json or json+: a point for each job and direction.
 
-Clones of a job that fio reports one by one are added up, as its group_reporting does.
+Clones of a job that fio reports one by one are added up, as its group_reporting does;
+jobs that fio --client had several hosts run are not.
 With the bins of json+ percentiles get intervals, and must be those that fio prints;
 json has fio's own, without. fio says nothing of the device it ran on.
 """
@@ -19,6 +20,7 @@ from rpma_report.text import shown
 KIND = "fio's json"
 _SCHEMA = "fio-output.schema.json"
 PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+_SUM = "All clients"
 DIRECTIONS = ("read", "write", "trim")
 
 Job = dict[str, Any]
@@ -27,12 +29,25 @@ Job = dict[str, Any]
 def check(source: Source) -> None:
     check_schema(source, _SCHEMA)
     check_numbers(source, source.document)
-    for index, job in enumerate(source.document["jobs"]):
+    key = _key(source.document)
+    for index, job in enumerate(source.document[key]):
         for name in (*DIRECTIONS, "sync"):
-            for key in ("lat_ns", "clat_ns"):
-                latency = job.get(name, {}).get(key)
+            for kind in ("lat_ns", "clat_ns"):
+                latency = job.get(name, {}).get(kind)
                 if latency:
-                    _check_latency(source, ("jobs", index, name, key), latency)
+                    _check_latency(source, (key, index, name, kind), latency)
+
+
+def _key(document: dict[str, Any]) -> str:
+    return "jobs" if "jobs" in document else "client_stats"
+
+
+def _jobs(document: dict[str, Any]) -> list[Job]:
+    """Without the sum that a client of several jobs adds, which has no percentiles."""
+    jobs: list[Job] = document[_key(document)]
+    if len(jobs) > 1 and "jobs" not in document and jobs[-1]["jobname"] == _SUM:
+        return jobs[:-1]
+    return jobs
 
 
 def _check_latency(source: Source, place: Place, latency: dict[str, Any]) -> None:
@@ -57,53 +72,65 @@ def run(source: Source) -> Run:
     document = source.document
     version = shown(document["fio version"], 40)
     shared = document.get("global options", {})
-    jobs = list(_groups(document["jobs"], shared))
-    failed = [j for j in document["jobs"] if j["error"]]
-    points = [p for number, group in enumerate(jobs) for p in _points(number, shared, group)]
+    told = _jobs(document)
+    hosts = list(dict.fromkeys(shown(job["hostname"], 60) for job in told if "hostname" in job))
+    jobs = list(_groups(told))
+    failed = [j for j in told if j["error"]]
+    points = [p for i, group in enumerate(jobs) for p in _points(i, shared, group, len(hosts) > 1)]
     return Run(
         program="fio",
         name=shown(source.file, 60),
         file=shown(source.file),
         sha256=source.sha256,
-        started=_time(document.get("timestamp_ms")),
+        started=_time(document),
         status="failed" if failed else "complete",
         failure=_failure(failed[0]) if failed else None,
-        commands=(_job_file(shared, jobs),),
+        commands=(_job_file(shared, jobs, hosts),),
         tool={"name": "fio", "version": version},
         points=tuple(points),
         warnings=tuple(_remarks(points)),
     )
 
 
-def _time(ms: int | None) -> str | None:
-    if ms is None:
+def _time(document: dict[str, Any]) -> str | None:
+    """A client of fio's servers has no milliseconds."""
+    if "timestamp_ms" not in document and "timestamp" not in document:
         return None
-    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    seconds = document["timestamp_ms"] / 1000 if "timestamp_ms" in document else document["timestamp"]
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _failure(job: Job) -> str:
     return shown(f"job {shown(job['jobname'], 60)}: error {job['error']}")
 
 
-def _groups(jobs: list[Job], shared: dict[str, str]) -> Iterator[list[Job]]:
-    """Jobs of one name, group and options are clones by numjobs=."""
+def _groups(jobs: list[Job]) -> Iterator[list[Job]]:
+    """Jobs of one name, group, host and options are clones by numjobs=."""
     groups: dict[tuple[object, ...], list[Job]] = {}
     for job in jobs:
         own = job.get("job options", {})
-        groups.setdefault((job["jobname"], job.get("groupid"), *sorted(own.items())), []).append(job)
+        key = (job["jobname"], job.get("groupid"), job.get("hostname"), *sorted(own.items()))
+        groups.setdefault(key, []).append(job)
     yield from groups.values()
 
 
-def _job_file(shared: dict[str, str], groups: list[list[Job]]) -> str:
+def _job_file(shared: dict[str, str], groups: list[list[Job]], hosts: list[str]) -> str:
     sections = [("global", shared)] if shared else []
-    sections += [(g[0]["jobname"], g[0].get("job options", {})) for g in groups]
+    for first, *_ in groups:
+        section = (first["jobname"], first.get("job options", {}))
+        if len(hosts) < 2 or section not in sections:
+            sections.append(section)
     text = fio_options.job_file(sections[:200])
+    if hosts:
+        text = f"# run by fio --client on {', '.join(hosts[:20])}\n{text}"
     return "\n".join(shown(line, 500) for line in text.split("\n")[:2000])
 
 
-def _points(number: int, shared: dict[str, str], clones: list[Job]) -> Iterator[Point]:
+def _points(number: int, shared: dict[str, str], clones: list[Job], several_hosts: bool) -> Iterator[Point]:
     options = {**shared, **clones[0].get("job options", {})}
     job = shown(clones[0]["jobname"], 60)
+    if several_hosts:
+        job = f"{job} on {shown(clones[0].get('hostname'), 60)}"
     for direction in DIRECTIONS:
         parts = [c[direction] for c in clones if c[direction]["total_ios"]]
         if parts:
