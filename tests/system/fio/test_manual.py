@@ -43,7 +43,7 @@ def test_options_are_those_of_the_engine_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("name", options_of_the_page())
-def test_default_and_choices_are_those_of_the_engine(name: str) -> None:
+def test_default_choices_and_limits_are_those_of_the_engine(name: str) -> None:
     argument, text = options_of_the_page()[name]
     told = fio(f"--enghelp=librpma,{name}")
     default = re.search(r"The default is\n\.Cm (\S+) \.", text)
@@ -51,6 +51,9 @@ def test_default_and_choices_are_those_of_the_engine(name: str) -> None:
     choices = re.findall(r"^ *(?:valid values)?: (\S+)", told.partition("valid values")[2], re.MULTILINE)
     assert choices == (argument.split("|") if "|" in argument else [])
     assert (argument == "BOOL") == ("boolean" in told)
+    limits = re.search(r"range: min=(\d+), max=(\d+)", told)
+    if limits:
+        assert re.search(rf"{limits[1]} to {limits[2]}" if limits[1] != "0" else rf"up to {limits[2]}", text)
 
 
 def test_options_of_fio_that_it_names_are_there() -> None:
