@@ -25,7 +25,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         lines = [line for s in shown for line in _lines(s, axis, look[s.label], len(look))]
     else:
         lines = [Line(s.label, look[s.label], (_mark(i, s.points[0]),)) for i, s in enumerate(shown)]
-    points = group.points()
+    points, link = group.points(), slowest_link(group.runs)
     columns = [tables.BANDWIDTH, tables.BITS, tables.RATE]
     if any(p.reverse for p in points):
         columns.append(tables.Column("towards the client", _reverse_cell))
@@ -40,10 +40,10 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         y_title="bandwidth",
         y_scale="bytes",
         panels=(Panel(single(group), tuple(lines)),),
-        alt=_alt(group),
+        alt=_alt(group, link),
         table=tables.of_points(group, caption(group, "Bandwidth"), columns),
         notes=line_notes(group),
-        reference=link(group.runs),
+        reference=link,
     )
 
 
@@ -72,7 +72,7 @@ def _reverse_cell(point: Point) -> tables.Cell:
     return tables.with_interval(rate, lambda v: quantity.rate(v, "B"))
 
 
-def link(runs: Sequence[Run]) -> Reference | None:
+def slowest_link(runs: Sequence[Run]) -> Reference | None:
     """The slowest link of the hosts, as the kernel states it: 100 Gb/sec (4X EDR)."""
     rates = []
     for run in runs:
@@ -86,10 +86,12 @@ def link(runs: Sequence[Run]) -> Reference | None:
     return Reference(f"link {quantity.rate(slowest * 8, 'bit')}", slowest) if slowest > 0 else None
 
 
-def _alt(group: SeriesSet) -> str:
+def _alt(group: SeriesSet, link: Reference | None) -> str:
     kind = "Line" if group.axis else "Bar"
     sentences = []
     for series in group.series[:MAX_LINES]:
         values = [(group.where(p), p.bandwidth) for p in series.points]
         sentences.append(f"{series.label}: {span_text(values, lambda v: quantity.rate(v, 'B'))}.")
+    if link:
+        sentences.append(f"A dashed line at {quantity.rate(link.y, 'B')}: {link.label}.")
     return " ".join([f"{kind} chart of bandwidth.", *sentences, "The table below has every value."])
