@@ -275,6 +275,8 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_ad
 	pthread_mutex_lock(&cm_lock);
 	error = -resolve_address(of, src_addr, dst_addr, &status);
 	if (error == 0) {
+		/* before the event: who takes it writes here, too */
+		memcpy(&id->route.addr.dst_addr, dst_addr, cm_address_bytes(dst_addr));
 		error = -cm_event_raise(
 			of, status == 0 ? RDMA_CM_EVENT_ADDR_RESOLVED : RDMA_CM_EVENT_ADDR_ERROR,
 			status);
@@ -282,10 +284,7 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_ad
 			of->state = CM_ADDR_RESOLVED;
 	}
 	pthread_mutex_unlock(&cm_lock);
-	if (error != 0)
-		return cm_error(error);
-	memcpy(&id->route.addr.dst_addr, dst_addr, cm_address_bytes(dst_addr));
-	return cm_id_complete(of);
+	return error == 0 ? cm_id_complete(of) : cm_error(error);
 }
 
 SOFT_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
