@@ -60,7 +60,8 @@ def bench(
     soft: str, program: str, target: str, *options: str, wrapper: list[str] | None = None
 ) -> tuple[dict, int]:
     """One repeat of rpma-bench: its result, and the most memory of the client in bytes."""
-    serve = [*ON_SERVER, soft, program, "server", "--port", "0", "--once", "--target", target]
+    serve = [*ON_SERVER, soft, program, "server", "--listen", ADDRESS, "--port", "0", "--once",
+             "--target", target]  # fmt: skip
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as server:
         said = server.stdout.readline() if server.stdout else ""
         port = re.search(r"port (\d+)", said)
@@ -88,7 +89,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 def ping(soft: str, program: str, *options: str, wrapper: list[str] | None = None) -> dict:
     """The result of one rpma-ping, which was good."""
-    serve = [*ON_SERVER, soft, program, "--server", "--port", "0"]
+    serve = [*ON_SERVER, soft, program, "--server", "--listen", ADDRESS, "--port", "0"]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as server:
         said = server.stdout.readline() if server.stdout else ""
         port = re.search(r"port (\d+)", said)
