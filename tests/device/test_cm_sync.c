@@ -144,10 +144,15 @@ static void connect__tells_of_a_rejection(void **unused)
 static void connect__tells_of_a_port_without_listener(void **unused)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
+	struct sockaddr_storage room;
+	struct rdma_cm_id *bound = NULL; /* so that nobody else comes to listen there */
 
-	close_id(&listener);
+	OK(rdma_create_id(NULL, &bound, NULL, RDMA_PS_TCP));
+	OK(rdma_bind_addr(bound, test_sockaddr(test_addr(), 0, &room)));
+	port = ntohs(rdma_get_src_port(bound));
 	resolve_client();
 	FAILS(ECONNREFUSED, rdma_connect(cm.client.id, &param));
+	OK(rdma_destroy_id(bound));
 }
 
 static void *disconnect_server(void *unused)
