@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The fio engine against fio's own rdma engine and against rpma-bench, on the software device.
 
-Usage: fio_ratios.py RPMA_SOFT ENGINE_DIR RPMA_BENCH [PAIRS]
+Usage: fio_ratios.py RPMA_SOFT ENGINE_DIR RPMA_BENCH FIO_FLIGHT [PAIRS]
 
 4 KiB writes that nothing flushes, depth 1 and 32, into as many blocks as the depth, which is all the
 memory that the rdma engine writes to; beside rpma-bench into 4 MiB, as fio begins anew at the end of
@@ -10,9 +10,9 @@ a file, at some cost. PAIRS (15) pairs of runs of a second, who is first in turn
 sides on cores of their own. Per row the median of the ratios with its bootstrap 95 % interval:
 I/Os per second against the rdma engine's client_write (not below 1.00), CPU per I/O of the client
 (not above 1.00), the same with flush=batch (told, not judged), and I/Os per second against
-rpma-bench: as they are (told), and without what fio itself takes for an I/O, which is what one
-of its engine null takes that does nothing (not below 0.90). Exit status 1 if an interval is
-wholly on the wrong side; 77 if a program is missing.
+rpma-bench: those of fio (told), and those of the engine without fio, which FIO_FLIGHT makes
+(not below 0.90). What fio itself takes for an I/O, in nanoseconds, is between these two. Exit
+status 1 if an interval is wholly on the wrong side; 77 if a program is missing.
 """
 
 import json
@@ -96,15 +96,19 @@ def theirs(soft: str, depth: int) -> Figures:
                 "waiting for connection")  # fmt: skip
 
 
-def of_fio(soft: str, depth: int) -> Figures:
-    """With less than two at a time the engine null completes at once, which ours cannot."""
-    least = shape(max(depth, 2), BESIDE_BENCH)
-    return run_client(fio(soft, name="job", ioengine="null", **least, **timed()))
-
-
-def without_fio(soft: str, depth: int) -> float:
-    own_ns = 1e9 / of_fio(soft, depth).per_s
-    return 1e9 / (1e9 / ours(soft, depth, "none", BESIDE_BENCH).per_s - own_ns)
+def without_fio(soft: str, flight: str, depth: int) -> float:
+    """I/Os per second of the engine in a loop that does nothing else."""
+    engine = {"name": "job", "ioengine": "librpma", "serverip": ADDRESS}
+    process, said = start_server(fio(soft, **engine, role="server", port=0, size=BESIDE_BENCH),
+                                 r"listening on \S+ port \d+")  # fmt: skip
+    try:
+        command = [*ON_CLIENT, soft, flight, ADDRESS, said.split()[-1], str(BESIDE_BENCH),
+                   str(depth), str(RUN_S)]  # fmt: skip
+        return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=SECONDS,
+                                    check=True).stdout)  # fmt: skip
+    finally:
+        os.killpg(process.pid, 9)
+        process.wait()
 
 
 def bench_rate(soft: str, program: str, depth: int) -> float:
@@ -120,7 +124,7 @@ def show(name: str, one: list[float], other: list[float], least: float | None = 
     ratios = [a / b for a, b in zip(one, other, strict=True)]
     low, high = interval(ratios)
     missed = (least is not None and high < least) or (most is not None and low > most)
-    print(f"{name:<36}{statistics.median(one):>12.0f}{statistics.median(other):>12.0f}"
+    print(f"{name:<40}{statistics.median(one):>12.0f}{statistics.median(other):>12.0f}"
           f"{statistics.median(ratios):>8.3f}  {low:.3f} .. {high:.3f}"
           f"{'  MISSED' if missed else ''}", flush=True)  # fmt: skip
     return missed
@@ -137,31 +141,34 @@ def against_rdma(soft: str, depth: int, flush: str, pairs: int) -> bool:
     return missed
 
 
-def against_bench(soft: str, program: str, depth: int, pairs: int) -> bool:
-    def theirs_of_bench() -> float:
-        return bench_rate(soft, program, depth)
+def against_bench(soft: str, program: str, flight: str, depth: int, pairs: int) -> bool:
+    def ours_both() -> tuple[float, float]:
+        return (ours(soft, depth, "none", BESIDE_BENCH).per_s, without_fio(soft, flight, depth))
 
-    left, right = in_pairs(lambda: ours(soft, depth, "none", BESIDE_BENCH).per_s, theirs_of_bench, pairs)
-    show(f"depth {depth}, 1/s, rpma-bench", left, right)
-    left, right = in_pairs(lambda: of_fio(soft, depth).per_s, theirs_of_bench, pairs)
-    show(f"depth {depth}, 1/s of null, rpma-bench", left, right)
-    left, right = in_pairs(lambda: without_fio(soft, depth), theirs_of_bench, pairs)
-    return show(f"depth {depth}, 1/s less fio's, rpma-bench", left, right, least=0.9)
+    left, right = in_pairs(ours_both, lambda: bench_rate(soft, program, depth), pairs)
+    whole, bare = map(list, zip(*left, strict=True))
+    show(f"depth {depth}, 1/s, rpma-bench", whole, right)
+    missed = show(f"depth {depth}, 1/s without fio, rpma-bench", bare, right, least=0.9)
+    own_ns = [1e9 / with_fio - 1e9 / without for with_fio, without in left]
+    low, high = interval(own_ns)
+    print(f"depth {depth}, ns of fio itself {statistics.median(own_ns):.0f}  "
+          f"{low:.0f} .. {high:.0f}", flush=True)  # fmt: skip
+    return missed
 
 
 def main() -> int:
-    soft, engine, program, *rest = sys.argv[1:]
+    soft, engine, program, flight, *rest = sys.argv[1:]
     pairs = int(rest[0]) if rest else 15
     if not all(map(shutil.which, ("fio", "taskset"))):
         print("needs fio and util-linux")
         return 77
     os.environ["LD_LIBRARY_PATH"] = engine
     missed = False
-    print(f"{'':<36}{'librpma':>12}{'other':>12}{'ratio':>8}  95 %")
+    print(f"{'':<40}{'librpma':>12}{'other':>12}{'ratio':>8}  95 %")
     for depth in DEPTHS:
         for flush in ("none", "batch"):
             missed |= against_rdma(soft, depth, flush, pairs)
-        missed |= against_bench(soft, program, depth, pairs)
+        missed |= against_bench(soft, program, flight, depth, pairs)
     return 1 if missed else 0
 
 
