@@ -9,7 +9,7 @@ failed=0
 # check NAME COMMAND...: outside of any condition, where set -e would not reach
 check()
 {
-	local name=$1 status
+	local name=$1 status begin=$SECONDS
 	shift
 	set +e
 	(
@@ -19,7 +19,7 @@ check()
 	status=$?
 	set -e
 	if [[ $status -eq 0 ]]; then
-		printf 'ok %s\n' "$name"
+		printf 'ok %s (%d s)\n' "$name" $((SECONDS - begin))
 	else
 		printf 'not ok %s\n' "$name"
 		cat log
