@@ -79,8 +79,8 @@ def main() -> int:
         ours = own.engine + own.librpma
         bad = ours > MOST or ours > own.fio / 2
         missed |= bad
-        print(f"depth {depth}: instructions of a write: fio {own.fio:.0f}, engine {own.engine:.0f},"
-              f" librpma {own.librpma:.0f}, device {own.device:.0f}{'  MISSED' if bad else ''}")  # fmt: skip
+        print(f"depth {depth}: instructions of a write: fio {own.fio:.0f}, engine {own.engine:.0f}, "
+              f"librpma {own.librpma:.0f}, device {own.device:.0f}{'  MISSED' if bad else ''}")  # fmt: skip
     return 1 if missed else 0
 
 

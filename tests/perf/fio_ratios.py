@@ -15,6 +15,7 @@ rpma-bench: those of fio (told), and those of the engine without fio, which FIO_
 status 1 if an interval is wholly on the wrong side; 77 if a program is missing.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -22,6 +23,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from bench_ratios import in_pairs
@@ -38,16 +40,25 @@ class Figures(NamedTuple):
     cpu_ns: float  # of the client, an I/O
 
 
-def start_server(command: list[str], pattern: str) -> tuple[subprocess.Popen, str]:
-    """It has said that clients may come, on standard error or output."""
+@contextlib.contextmanager
+def serving(command: list[str], pattern: str) -> Iterator[str]:
+    """The server, from when it has said that clients may come: what it said."""
     process = subprocess.Popen([*ON_SERVER, *command], stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, start_new_session=True)  # fmt: skip
+    try:
+        yield said_by(process, pattern)
+    finally:
+        os.killpg(process.pid, 9)
+        process.wait()
+
+
+def said_by(process: subprocess.Popen[str], pattern: str) -> str:
     said = ""
     for line in process.stdout or []:
         said += line
         if found := re.search(pattern, line):
-            return process, found[0]
-    sys.exit(f"{' '.join(command)}: {said}")
+            return found[0]
+    sys.exit(f"{process.args!r}: {said}")
 
 
 def run_client(command: list[str]) -> Figures:
@@ -64,13 +75,9 @@ def fio(soft: str, **options: object) -> list[str]:
 
 
 def pair(server: list[str], client: list[str], pattern: str) -> Figures:
-    process, said = start_server(server, pattern)
-    try:
+    with serving(server, pattern) as said:
         port = re.search(r"port (\d+)", said)
         return run_client([*client, *([f"--port={port[1]}"] if port else [])])
-    finally:
-        os.killpg(process.pid, 9)
-        process.wait()
 
 
 def shape(depth: int, size: int) -> dict[str, object]:
@@ -99,16 +106,12 @@ def theirs(soft: str, depth: int) -> Figures:
 def without_fio(soft: str, flight: str, depth: int) -> float:
     """I/Os per second of the engine in a loop that does nothing else."""
     engine = {"name": "job", "ioengine": "librpma", "serverip": ADDRESS}
-    process, said = start_server(fio(soft, **engine, role="server", port=0, size=BESIDE_BENCH),
-                                 r"listening on \S+ port \d+")  # fmt: skip
-    try:
-        command = [*ON_CLIENT, soft, flight, ADDRESS, said.split()[-1], str(BESIDE_BENCH),
-                   str(depth), str(RUN_S)]  # fmt: skip
-        return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=SECONDS,
-                                    check=True).stdout)  # fmt: skip
-    finally:
-        os.killpg(process.pid, 9)
-        process.wait()
+    server = fio(soft, **engine, role="server", port=0, size=BESIDE_BENCH)
+    with serving(server, r"listening on \S+ port \d+") as said:
+        client = [*ON_CLIENT, soft, flight, ADDRESS, said.split()[-1], str(BESIDE_BENCH),
+                  str(depth), str(RUN_S)]  # fmt: skip
+        done = subprocess.run(client, stdout=subprocess.PIPE, text=True, timeout=SECONDS, check=True)
+    return float(done.stdout)
 
 
 def bench_rate(soft: str, program: str, depth: int) -> float:
@@ -142,14 +145,16 @@ def against_rdma(soft: str, depth: int, flush: str, pairs: int) -> bool:
 
 
 def against_bench(soft: str, program: str, flight: str, depth: int, pairs: int) -> bool:
-    def ours_both() -> tuple[float, float]:
-        return (ours(soft, depth, "none", BESIDE_BENCH).per_s, without_fio(soft, flight, depth))
-
-    left, right = in_pairs(ours_both, lambda: bench_rate(soft, program, depth), pairs)
-    whole, bare = map(list, zip(*left, strict=True))
-    show(f"depth {depth}, 1/s, rpma-bench", whole, right)
-    missed = show(f"depth {depth}, 1/s without fio, rpma-bench", bare, right, least=0.9)
-    own_ns = [1e9 / with_fio - 1e9 / without for with_fio, without in left]
+    left, right = in_pairs(
+        lambda: [ours(soft, depth, "none", BESIDE_BENCH).per_s, without_fio(soft, flight, depth)],
+        lambda: [bench_rate(soft, program, depth)],
+        pairs,
+    )
+    whole, bare = [one[0] for one in left], [one[1] for one in left]
+    theirs_of_bench = [one[0] for one in right]
+    show(f"depth {depth}, 1/s, rpma-bench", whole, theirs_of_bench)
+    missed = show(f"depth {depth}, 1/s without fio, rpma-bench", bare, theirs_of_bench, least=0.9)
+    own_ns = [1e9 / with_fio - 1e9 / without for with_fio, without in zip(whole, bare, strict=True)]
     low, high = interval(own_ns)
     print(f"depth {depth}, ns of fio itself {statistics.median(own_ns):.0f}  "
           f"{low:.0f} .. {high:.0f}", flush=True)  # fmt: skip
