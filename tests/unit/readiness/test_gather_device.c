@@ -189,6 +189,33 @@ static void gids_that_routers_know(void **s)
 	assert_gid(KNOWN_YES);
 }
 
+/* That are in no use: no type can be read. */
+static void unused_gids(int from, int to)
+{
+	char path[PATH_MAX];
+
+	for (int i = from; i < to; i++) {
+		snprintf(path, sizeof(path), PORT_1 "gids/%d", i);
+		scratch_write(path, "0000:0000:0000:0000:0000:0000:0000:0000\n");
+	}
+}
+
+/* Outside of sysfs they stand in any order. */
+static void a_gid_of_many_is_found(void **s)
+{
+	tree_host();
+	gid(0, V4_MAPPED, "RoCE v2\n"); /* which comes last where what was made last comes first */
+	unused_gids(1, 1024);
+	assert_gid(KNOWN_YES);
+}
+
+static void more_gids_than_are_looked_at_are_unknown(void **s)
+{
+	tree_host();
+	unused_gids(0, 4100);
+	assert_gid(KNOWN_NOT);
+}
+
 static void an_address_of_version_6_is_one(void **s)
 {
 	tree_host();
@@ -264,6 +291,8 @@ int main(void)
 		in_scratch(siw_of_the_loopback_is_virtual),
 		in_scratch(an_rnic_with_a_function_is_hardware),
 		in_scratch(gids_that_routers_know),
+		in_scratch(a_gid_of_many_is_found),
+		in_scratch(more_gids_than_are_looked_at_are_unknown),
 		in_scratch(an_address_of_version_6_is_one),
 		in_scratch(iommu_groups),
 		in_scratch(an_unknown_node_is_unknown),

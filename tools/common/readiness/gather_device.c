@@ -13,7 +13,7 @@
 #include "gather.h"
 
 #define CLASS	 "sys/class/infiniband/"
-#define GIDS_MAX 1024
+#define GIDS_MAX 4096 /* rxe has 1,024, other devices some hundred */
 
 static bool is_active(const struct sysroot *root, const struct device *device)
 {
@@ -65,6 +65,7 @@ static bool gid_is_routable(const struct sysroot *root, const char *port, long i
 	return !IN6_IS_ADDR_LINKLOCAL(&gid) && memcmp(&gid, none, sizeof(none)) != 0;
 }
 
+/* Outside of sysfs the entries come in any order: all of them are looked at, or it is not known. */
 static enum known find_gid(const struct sysroot *root, const char *port)
 {
 	char path[FACTS_PATH_MAX + 8];
@@ -76,11 +77,13 @@ static enum known find_gid(const struct sysroot *root, const char *port)
 	gids = sysroot_directory(root, path);
 	if (gids == NULL)
 		return KNOWN_NOT;
-	for (int i = 0; i < GIDS_MAX && found == KNOWN_NO && (entry = readdir(gids)) != NULL; i++) {
+	for (int left = GIDS_MAX; found == KNOWN_NO && (entry = readdir(gids)) != NULL; left--) {
 		char *end;
 		long index = strtol(entry->d_name, &end, 10);
 
-		if (end != entry->d_name && *end == '\0' && gid_is_routable(root, port, index))
+		if (left == 0)
+			found = KNOWN_NOT;
+		else if (end != entry->d_name && *end == '\0' && gid_is_routable(root, port, index))
 			found = KNOWN_YES;
 	}
 	closedir(gids);
