@@ -5,9 +5,11 @@
 Usage: fio_instructions.py RPMA_SOFT ENGINE_DIR
 
 fio runs under callgrind with FEW and with MANY writes that nothing flushes, at depth 1 and 32;
-what these cost more is told for a write. Exit status 1 if the engine and librpma together do
-more than MOST, which a processor of 1 GHz does in a microsecond at one instruction a cycle, or
-more than half of what fio itself does; 77 if a program is missing.
+what these cost more is told for a write. Both are the least of RUNS runs, as a thread that polls
+does more of it the more else the machine does: so this is run by hand, as what reads a clock.
+Exit status 1 if the engine and librpma together do more than MOST, which a processor of 1 GHz
+does in a microsecond at one instruction a cycle, or more than half of what fio itself does; 77
+if a program is missing.
 """
 
 import os
@@ -23,6 +25,7 @@ from fio_ratios import BESIDE_BENCH, BLOCK, DEPTHS, fio, pair
 from sides import ADDRESS
 
 FEW, MANY = 2000, 12000
+RUNS = 3
 MOST = 1000
 HOOKS = ("engine_queue", "engine_commit", "engine_getevents", "client_event")
 LIBRPMA = ("rpma_write", "rpma_cq_get_wc")
@@ -65,6 +68,12 @@ def measure(soft: str, depth: int, count: int, path: Path) -> Cost:
     return cost(path)
 
 
+def least(soft: str, depth: int, count: int) -> Cost:
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [measure(soft, depth, count, Path(folder) / "callgrind.out") for _ in range(RUNS)]
+    return Cost._make(min(figures) for figures in zip(*runs, strict=True))
+
+
 def main() -> int:
     soft, os.environ["LD_LIBRARY_PATH"] = sys.argv[1:]
     if not all(map(shutil.which, ("fio", "valgrind", "taskset"))):
@@ -72,9 +81,7 @@ def main() -> int:
         return 77
     missed = False
     for depth in DEPTHS:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "callgrind.out"
-            few, many = (measure(soft, depth, count, path) for count in (FEW, MANY))
+        few, many = (least(soft, depth, count) for count in (FEW, MANY))
         own = Cost(*((more - less) / (MANY - FEW) for less, more in zip(few, many, strict=True)))
         ours = own.engine + own.librpma
         bad = ours > MOST or ours > own.fio / 2
