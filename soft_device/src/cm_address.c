@@ -14,6 +14,8 @@
 #include "fault.h"
 #include "process.h"
 
+#define PORT_TRIES 16 /* somebody else may bind a free port first, but rarely twice */
+
 union address {
 	struct sockaddr any;
 	struct sockaddr_in in;
@@ -107,12 +109,12 @@ static int bind_socket(int fd, const struct sockaddr_storage *addr, bool reuse)
 	return 0;
 }
 
-/* A socket of the id's, bound to its local address, whose port it learns. */
-int cm_reserve(struct cm_id *id)
+/* A socket of the id's kind, bound to *local, which learns its port; -errno. */
+static int open_bound(const struct cm_id *id, struct sockaddr_storage *local)
 {
 	const int only = id->family_only;
-	socklen_t bytes = sizeof(id->local);
-	int fd = socket(id->local.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	socklen_t bytes = sizeof(*local);
+	int fd = socket(local->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int error = 0;
 
 	if (fd < 0) {
@@ -120,17 +122,48 @@ int cm_reserve(struct cm_id *id)
 		cm_warn_files(error);
 		return -error;
 	}
-	if (id->local.ss_family == AF_INET6 &&
+	if (local->ss_family == AF_INET6 &&
 	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only)) != 0)
 		error = -errno;
 	if (error == 0)
-		error = bind_socket(fd, &id->local, id->reuse_address);
-	if (error == 0 && getsockname(fd, (struct sockaddr *)&id->local, &bytes) != 0)
+		error = bind_socket(fd, local, id->reuse_address);
+	if (error == 0 && getsockname(fd, (struct sockaddr *)local, &bytes) != 0)
 		error = -errno;
 	if (error != 0) {
 		close(fd);
 		return error;
 	}
+	return fd;
+}
+
+/*
+ * Linux takes a port it chose itself from a socket whose connection is refused, but never one
+ * that bind() named (SOCK_BINDPORT_LOCK in net/ipv4). So it is asked for a free port, which
+ * is then bound by name.
+ */
+static int open_free(const struct cm_id *id, struct sockaddr_storage *local)
+{
+	const int fd = open_bound(id, local);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return open_bound(id, local);
+}
+
+int cm_reserve(struct cm_id *id)
+{
+	const bool any_port = cm_address_port(&id->local) == 0;
+	struct sockaddr_storage local;
+	int fd, tries = any_port ? PORT_TRIES : 1;
+
+	do {
+		local = id->local;
+		fd = any_port ? open_free(id, &local) : open_bound(id, &local);
+	} while (fd == -EADDRINUSE && --tries > 0);
+	if (fd < 0)
+		return fd;
+	id->local = local;
 	id->fd = fd;
 	return 0;
 }

@@ -168,10 +168,11 @@ int cm_link_connect(struct cm_link *link)
 
 /*
  * Some programs (qperf) tell their port before they listen: on a network the request takes longer
- * than the rest of their way. A refused socket has lost its port, so it is bound anew.
+ * than the rest of their way. The socket keeps its port until it is tried again.
  */
 static int refused(struct cm_link *link)
 {
+	const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
 	const uint64_t now_ns = process_now_ns();
 
 	if (link->give_up_ns == 0)
@@ -180,22 +181,11 @@ static int refused(struct cm_link *link)
 		return -ECONNREFUSED;
 	agent_unwatch(link->watch);
 	link->watch = NULL;
-	close(link->fd);
-	link->fd = -1;
+	if (connect(link->fd, &nobody, sizeof(nobody)) != 0)
+		return -errno;
 	link->deadline_ns = now_ns + REDIAL_NS;
 	cm_deadline(link->deadline_ns);
 	return 0;
-}
-
-static int redial(struct cm_link *link)
-{
-	int error = cm_reserve(link->id);
-
-	if (error != 0)
-		return error;
-	link->fd = link->id->fd;
-	link->id->fd = -1;
-	return cm_link_connect(link);
 }
 
 /* The request goes out as soon as there is a connection. */
@@ -320,8 +310,8 @@ static void strike_link(struct cm_link *link)
 	link->deadline_ns = 0;
 	if (link->listener != NULL && !link->held) {
 		cm_link_end(link);
-	} else if (link->fd < 0) {
-		error = link->id != NULL ? redial(link) : -ECANCELED;
+	} else if (link->watch == NULL) {
+		error = link->id != NULL ? cm_link_connect(link) : -ECANCELED;
 		if (error != 0)
 			broken(link, error);
 	}

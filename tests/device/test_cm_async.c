@@ -187,6 +187,26 @@ static void port__only_bound_rejects(void **unused)
 	OK(rdma_destroy_id(bound));
 }
 
+/* While a listener is waited for, nobody else gets the port of the id that connects. */
+static void port__of_a_refused_id_is_not_lost(void **unused)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+	struct rdma_cm_id *thief = cm_id(cm.server.channel);
+	struct sockaddr_storage room;
+	struct sockaddr *own;
+	int ret;
+
+	OK(rdma_destroy_id(cm.listener));
+	cm.listener = NULL;
+	cm_connect(cm.client.id, &param);
+	own = test_sockaddr(test_addr(), ntohs(rdma_get_src_port(cm.client.id)), &room);
+	do
+		ret = rdma_bind_addr(thief, own);
+	while (ret != 0 && errno == EADDRINUSE && !is_readable(cm.client.channel->fd));
+	cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
+	OK(rdma_destroy_id(thief));
+}
+
 static void parameters__arrive_from_the_other_view(void **unused)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
@@ -411,6 +431,7 @@ static const struct CMUnitTest tests[] = {
 	CM_TEST(destroyed__request_is_rejected),
 	CM_TEST(port__without_listener_rejects),
 	CM_TEST(port__only_bound_rejects),
+	CM_TEST(port__of_a_refused_id_is_not_lost),
 	CM_TEST(parameters__arrive_from_the_other_view),
 	CM_PAIR_TEST(disconnect__by_the_client_tells_both),
 	CM_PAIR_TEST(disconnect__by_the_server_tells_both),
