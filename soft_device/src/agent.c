@@ -62,7 +62,8 @@ static struct agent {
 	pthread_mutex_t lock;
 	pthread_cond_t returned; /* a callback has, and somebody waits for it */
 	unsigned waiting;
-	void *running; /* the watch or timer whose callback runs */
+	void *running;	  /* the watch or timer whose callback runs */
+	uint64_t returns; /* callbacks that have returned */
 	pthread_t thread;
 	_Atomic bool leaving;
 	struct watch *watches;
@@ -131,6 +132,26 @@ static void wait_returned(const void *what)
 	agent.waiting--;
 }
 
+void agent_settle(void)
+{
+	struct timespec until;
+	uint64_t returns;
+	int error = 0;
+
+	if (agent_is_current())
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += 2;
+	take();
+	returns = agent.returns;
+	agent.waiting++;
+	while (agent.running != NULL && agent.returns == returns && error == 0)
+		error = pthread_cond_clockwait(&agent.returned, &agent.lock, CLOCK_MONOTONIC,
+					       &until);
+	agent.waiting--;
+	release();
+}
+
 /* Callers hold the lock, before and after a callback without it. */
 static void begin(void *what)
 {
@@ -142,6 +163,7 @@ static void end(void)
 {
 	take();
 	agent.running = NULL;
+	agent.returns++;
 	if (agent.waiting > 0)
 		pthread_cond_broadcast(&agent.returned);
 }
@@ -384,18 +406,34 @@ static void free_dead(void)
 	agent.has_dead = agent.waiting > 0;
 }
 
+/* Callers hold the lock. */
+static void serve_one(const struct epoll_event *event)
+{
+	struct watch *watch = event->data.ptr;
+
+	if (watch->dead)
+		return;
+	begin(watch);
+	watch->ready(watch->arg, event->events);
+	end();
+}
+
+/* The clock comes last: what has come while this thread could not run is not late. */
 static void serve(const struct epoll_event *events, int count)
 {
+	const struct epoll_event *clock = NULL;
+
 	take();
 	for (int i = 0; i < count; i++) {
-		struct watch *watch = events[i].data.ptr;
+		const struct watch *watch = events[i].data.ptr;
 
-		if (watch->dead)
-			continue;
-		begin(watch);
-		watch->ready(watch->arg, events[i].events);
-		end();
+		if (watch->fd == agent.clock && !watch->dead)
+			clock = &events[i];
+		else
+			serve_one(&events[i]);
 	}
+	if (clock != NULL)
+		serve_one(clock);
 	if (agent.has_dead)
 		free_dead();
 	release();

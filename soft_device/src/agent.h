@@ -46,6 +46,12 @@ void agent_timer_delete(struct timer *timer);
 int agent_call(void (*run)(void *arg), void *arg);
 
 /*
+ * Waits until the callback that runs now, if any, has returned; callers hold no lock that it takes.
+ * For 2 s at most: who calls exit() in a signal handler may hold one.
+ */
+void agent_settle(void);
+
+/*
  * The eventfd by which peers (and this process's data path) kick the agent: it then calls
  * objects_raise() (objects.h), which turns the raise bits of the segment into async events, flushes
  * and channel notifications.

@@ -86,7 +86,7 @@ struct cm_link {
 	bool connecting;	/* send `bytes` when the socket is connected */
 	bool held;		/* its request waits for room in the backlog */
 	uint64_t deadline_ns;	/* of the request to come, or when to dial again; 0: none */
-	uint64_t give_up_ns;	/* a refused port is refused then; 0: was not refused yet */
+	unsigned redials;	/* of a refused port */
 	size_t length;		/* of what is in bytes */
 	unsigned char bytes[CM_MESSAGE_MAX]; /* received, not decoded; or see `connecting` */
 };

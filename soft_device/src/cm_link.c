@@ -20,8 +20,8 @@
 #include "hello.h"
 #include "process.h"
 
-#define REFUSED_NS UINT64_C(100000000) /* for so long a refused port is tried again */
-#define REDIAL_NS  UINT64_C(5000000)
+#define REDIALS	  20 /* of a refused port, each after: */
+#define REDIAL_NS UINT64_C(5000000)
 
 static struct cm_links links = LIST_HEAD_INITIALIZER(links);
 
@@ -173,17 +173,14 @@ int cm_link_connect(struct cm_link *link)
 static int refused(struct cm_link *link)
 {
 	const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
-	const uint64_t now_ns = process_now_ns();
 
-	if (link->give_up_ns == 0)
-		link->give_up_ns = now_ns + REFUSED_NS;
-	if (now_ns >= link->give_up_ns)
+	if (link->redials++ == REDIALS)
 		return -ECONNREFUSED;
 	agent_unwatch(link->watch);
 	link->watch = NULL;
 	if (connect(link->fd, &nobody, sizeof(nobody)) != 0)
 		return -errno;
-	link->deadline_ns = now_ns + REDIAL_NS;
+	link->deadline_ns = process_now_ns() + REDIAL_NS;
 	cm_deadline(link->deadline_ns);
 	return 0;
 }

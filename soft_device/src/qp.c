@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent.h"
 #include "fault.h"
 #include "process.h"
 
@@ -307,6 +308,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 		return EIO;
 	qp_unlink(qp);
 	leave_tables(qp);
+	agent_settle(); /* the answer to what was just executed on it goes out, as from a NIC */
 	sq_wait_end(qp);
 	cq_purge(qp->send_cq, ibv->qp_num);
 	if (qp->recv_cq != qp->send_cq)
@@ -319,6 +321,21 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 
 /* --- the link --- */
 
+/*
+ * The process at the other end is gone. When it destroyed its QP before, this one goes on,
+ * as with a NIC, and only what it sends will fail.
+ */
+static void peer_gone(struct qp *qp)
+{
+	struct segment *segment = qp->peer->segment;
+
+	if (segment == NULL ||
+	    segment_qp(segment, &qp->attr.ah_attr.grh.dgid, qp->attr.dest_qp_num) != NULL)
+		sq_peer_gone(qp);
+	else
+		sq_run_locked(qp);
+}
+
 static void linked(void *arg, struct peer *peer, int error)
 {
 	struct qp *qp = arg;
@@ -330,6 +347,8 @@ static void linked(void *arg, struct peer *peer, int error)
 	/* its listener was there before its QPN: the process has ended while we linked */
 	if (error == -ECONNREFUSED || error == -ECONNRESET || error == -EPROTO)
 		sq_peer_gone(qp);
+	else if (peer != NULL && atomic_load(&peer->gone))
+		peer_gone(qp); /* while we linked, when qp_peer_gone() did not see this QP yet */
 	else
 		sq_run_locked(qp);
 	shared_lock_release(&qp->sq.lock);
@@ -382,21 +401,6 @@ void qp_each_of_peer(const struct peer *peer, void (*run)(struct qp *qp))
 		shared_lock_release(&table[i]->sq.lock);
 	}
 	pthread_mutex_unlock(&process->objects);
-}
-
-/*
- * The process at the other end is gone. When it destroyed its QP before, this one goes on,
- * as with a NIC, and only what it sends will fail.
- */
-static void peer_gone(struct qp *qp)
-{
-	struct segment *segment = qp->peer->segment;
-
-	if (segment == NULL ||
-	    segment_qp(segment, &qp->attr.ah_attr.grh.dgid, qp->attr.dest_qp_num) != NULL)
-		sq_peer_gone(qp);
-	else
-		sq_run_locked(qp);
 }
 
 void qp_peer_gone(const struct peer *peer)

@@ -236,18 +236,22 @@ static bool run_next(struct qp *qp)
 	return sq_settle(qp, slot, &outcome);
 }
 
-/* When there is nobody to send to any more the QP fails; an idle one only after a while. */
+/*
+ * When there is nobody to send to any more the QP fails; an idle one only after a while, and one
+ * whose peer's own connection has ended, but not ours: what it answered before may still come.
+ */
 static void fail_if_lost(struct qp *qp)
 {
 	struct send_queue *sq = &qp->sq;
 	enum ibv_qp_state state = qp_state(qp);
+	bool nobody =
+		qp->unreachable ||
+		(qp->peer != NULL && atomic_load_explicit(&qp->peer->gone, memory_order_relaxed));
 
-	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE)
+	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE || (!nobody && sq->lost_ns == 0))
 		return;
-	if (!qp->unreachable && sq->lost_ns == 0 &&
-	    (qp->peer == NULL || !atomic_load_explicit(&qp->peer->gone, memory_order_relaxed)))
-		return;
-	if (sq->completed != sq->posted || (sq->lost_ns != 0 && process_now_ns() >= sq->lost_ns))
+	if ((nobody && sq->completed != sq->posted) ||
+	    (sq->lost_ns != 0 && process_now_ns() >= sq->lost_ns))
 		sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	else if (sq->lost_ns != 0)
 		sq_wait_until(qp, sq->lost_ns);

@@ -108,8 +108,8 @@ void sq_flush(struct qp *qp);
  * are flushed. Callers hold sq.lock.
  */
 void sq_fail(struct qp *qp, enum ibv_wc_status status);
-/* The process at the other end is gone: fails the QP now or, if it is idle, after a while. Callers
- * hold sq.lock. */
+/* The process at the other end is gone: fails the QP now or, if it is idle or may still be
+ * answered, after a while. Callers hold sq.lock. */
 void sq_peer_gone(struct qp *qp);
 /* Runs the queue; sq_run() takes sq.lock, callers of the other hold it. */
 void sq_run(struct qp *qp);

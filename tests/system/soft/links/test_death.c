@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_death.c -- a partner that is killed, whatever else holds what it held, and one
- * that is not let in: the receives of the other end are flushed, or its sends fail.
+ * test_death.c -- a partner that is killed, whatever else holds what it held, one that
+ * answers and leaves, and one that is not let in: what is done of the other end's work is done, and
+ * the rest is flushed or fails.
  *
- * The partner is a child of this program with a device of its own.
+ * The partner is a child of this program with a device of its own, or this program itself.
  */
 #include <signal.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "end.h"
+#include "stranger.h"
 
 #define NOBODY 65534
 
@@ -20,18 +21,6 @@ struct partner_process {
 	pid_t pid;
 	int socket;
 };
-
-static void swap_addresses(int fd, struct end *end)
-{
-	const struct end_address own = end_address(end);
-	struct end_address other;
-
-	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
-	wait_readable(fd, "the partner's address");
-	assert_int_equal(recv(fd, &other, sizeof(other), 0), sizeof(other));
-	end_to_rtr(end, &other);
-	end_to_rts(end);
-}
 
 static void say_ready(int fd)
 {
@@ -44,6 +33,20 @@ static void wait_ready(int fd)
 
 	wait_readable(fd, "the partner");
 	assert_int_equal(recv(fd, &byte, 1, 0), 1);
+}
+
+static void swap_addresses(int fd, struct end *end)
+{
+	const struct end_address own = end_address(end);
+	struct end_address other;
+
+	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
+	wait_readable(fd, "the partner's address");
+	assert_int_equal(recv(fd, &other, sizeof(other), 0), sizeof(other));
+	end_to_rtr(end, &other);
+	end_to_rts(end);
+	say_ready(fd); /* a send to an end that is no further than INIT is lost at last */
+	wait_ready(fd);
 }
 
 static void post_recv(struct end *end)
@@ -129,6 +132,99 @@ static void test_child_of_the_partner_does_not_hide_its_death(void **state)
 	close(partner.socket);
 }
 
+/* Sends to whoever has the address when told to, and tells how that ended. */
+static void live_and_send(int fd)
+{
+	const struct end_options options = end_defaults();
+	struct end end = {0};
+	uint32_t status;
+
+	end_open(&end, &options, -1);
+	swap_addresses(fd, &end);
+	post_send(&end);
+	status = next_wc(end.cq).status;
+	assert_int_equal(send(fd, &status, sizeof(status), 0), sizeof(status));
+	pause();
+}
+
+static int listen_at(uint16_t *port)
+{
+	struct sockaddr_storage at;
+	socklen_t length = sizeof(at);
+	int fd = socket(test_sockaddr(test_addr(), 0, &at)->sa_family, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	OK(bind(fd, (struct sockaddr *)&at, sizeof(struct sockaddr_in)));
+	OK(listen(fd, 1));
+	OK(getsockname(fd, (struct sockaddr *)&at, &length));
+	*port = ntohs(((struct sockaddr_in *)&at)->sin_port);
+	return fd;
+}
+
+/* This program as a process at the other end: both connections with the partner, whose address
+ * comes on `fd`. */
+struct stranger {
+	int to;	  /* our requests, their answers */
+	int from; /* the partner's */
+};
+
+static struct stranger be_stranger(int fd)
+{
+	struct request nothing = {.op = REQUEST_WRITE};
+	struct end_address own = {0}, other;
+	unsigned char bytes[WIRE_REQUEST_START];
+	struct stranger stranger;
+	uint16_t port;
+	int listener = listen_at(&port);
+
+	wait_readable(fd, "the partner's address");
+	assert_int_equal(recv(fd, &other, sizeof(other), 0), sizeof(other));
+	stranger.to = stranger_connect(other.qp_num);
+	stranger_meet(stranger.to);
+	stranger_say_carry(stranger.to);
+	wire_put_request(bytes, 0, 0, &other.gid, 0, &nothing);
+	stranger_say(stranger.to, bytes, sizeof(bytes));
+	stranger_hear_answer(stranger.to); /* so the partner serves this connection */
+	own.gid = other.gid;
+	own.qp_num = (uint32_t)port << 8 | 1;
+	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
+	wait_readable(listener, "the partner's connection");
+	stranger.from = accept(listener, NULL, NULL);
+	assert_true(stranger.from >= 0);
+	stranger_meet(stranger.from);
+	assert_true(stranger_hear(stranger.from, bytes, WIRE_HEADER_BYTES)); /* its carry */
+	close(listener);
+	return stranger;
+}
+
+/* The partner does not run while we answer and end, and then sees the end first. */
+static void test_answer_of_one_who_leaves_counts(void **state)
+{
+	const struct wire_answer answer = {.outcome.kind = OUTCOME_DONE};
+	const struct partner_process partner = start_partner(live_and_send);
+	struct stranger stranger = be_stranger(partner.socket);
+	unsigned char bytes[WIRE_REQUEST_START];
+	uint32_t status;
+	int stopped;
+
+	wait_ready(partner.socket);
+	say_ready(partner.socket);
+	assert_true(stranger_hear(stranger.from, bytes, sizeof(bytes)));
+	OK(kill(partner.pid, SIGSTOP));
+	assert_int_equal(waitpid(partner.pid, &stopped, WUNTRACED), partner.pid);
+	assert_true(WIFSTOPPED(stopped));
+	close(stranger.to);
+	wire_put_answer(bytes, &answer);
+	stranger_say(stranger.from, bytes, WIRE_ANSWER_START);
+	close(stranger.from);
+	OK(kill(partner.pid, SIGCONT));
+	wait_readable(partner.socket, "how the send ended");
+	assert_int_equal(recv(partner.socket, &status, sizeof(status), 0), sizeof(status));
+	assert_int_equal(status, IBV_WC_SUCCESS);
+	bury(&partner);
+	close(partner.socket);
+}
+
 static void live_as_nobody(int fd)
 {
 	const struct end_options options = end_defaults();
@@ -166,6 +262,7 @@ static void test_other_user_is_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_child_of_the_partner_does_not_hide_its_death),
+	cmocka_unit_test(test_answer_of_one_who_leaves_counts),
 	cmocka_unit_test(test_other_user_is_refused),
 };
 

@@ -6,8 +6,6 @@
  *
  * The port is in the number of every queue pair.
  */
-#include <arpa/inet.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,7 @@
 #include <unistd.h>
 
 #include "pair.h"
-#include "wire.h"
+#include "stranger.h"
 
 #define CROWD 300 /* more than the device listens to at a time */
 
@@ -41,72 +39,13 @@ static int teardown(void **state)
 	return teardown_pair(state);
 }
 
-static int connect_to_target(void)
-{
-	struct sockaddr_storage room;
-	struct sockaddr *addr =
-		test_sockaddr(test_addr(), (uint16_t)(target.qp->qp_num >> 8), &room);
-	int fd = socket(addr->sa_family, SOCK_STREAM, 0);
-
-	assert_true(fd >= 0);
-	OK(connect(fd, addr,
-		   addr->sa_family == AF_INET ? sizeof(struct sockaddr_in)
-					      : sizeof(struct sockaddr_in6)));
-	return fd;
-}
-
-static void say(int fd, const void *bytes, size_t length)
-{
-	assert_int_equal(send(fd, bytes, length, MSG_NOSIGNAL), length);
-}
-
-/* Reads exactly so much; false at the end. */
-static bool hear(int fd, void *bytes, size_t length)
-{
-	unsigned char *at = bytes;
-
-	while (length > 0) {
-		ssize_t got;
-
-		wait_readable(fd, "an answer");
-		got = recv(fd, at, length, 0);
-		if (got <= 0)
-			return false;
-		at += got;
-		length -= (size_t)got;
-	}
-	return true;
-}
-
 static void expect_hang_up(int fd)
 {
 	unsigned char byte;
 
-	while (hear(fd, &byte, 1))
+	while (stranger_hear(fd, &byte, 1))
 		;
 	close(fd);
-}
-
-static struct wire_hello say_hello(int fd)
-{
-	const struct wire_hello hello = {.identity = 0x5417};
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct wire_hello reply;
-
-	wire_put_hello(bytes, &hello);
-	say(fd, bytes, sizeof(bytes));
-	assert_true(hear(fd, bytes, sizeof(bytes)));
-	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &reply));
-	assert_int_equal(reply.welcome, WIRE_WELCOME);
-	return reply;
-}
-
-static void say_carry(int fd)
-{
-	unsigned char bytes[WIRE_HEADER_BYTES];
-
-	wire_put_header(bytes, WIRE_CARRY, 0);
-	say(fd, bytes, sizeof(bytes));
 }
 
 static struct request write_request(void)
@@ -128,107 +67,94 @@ static size_t put_write(unsigned char bytes[WIRE_REQUEST_START + 8], uint32_t nu
 	return WIRE_REQUEST_START + 8;
 }
 
-static struct wire_answer hear_answer(int fd)
-{
-	unsigned char bytes[WIRE_ANSWER_START];
-	struct wire_header header;
-	struct wire_answer answer;
-
-	assert_true(hear(fd, bytes, sizeof(bytes)));
-	OK(wire_get_header(bytes, &header));
-	assert_int_equal(header.kind, WIRE_ANSWER);
-	OK(wire_get_answer(bytes + WIRE_HEADER_BYTES, header.length, &answer));
-	return answer;
-}
-
 static void test_foreign_protocol_is_hung_up_on(void **state)
 {
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 
-	say(fd, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35);
+	stranger_say(fd, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35);
 	expect_hang_up(fd);
 }
 
 static void test_other_version_is_hung_up_on(void **state)
 {
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_HEADER_BYTES];
 
 	wire_put_header(bytes, WIRE_HELLO, WIRE_HELLO_BYTES);
 	bytes[5]++;
-	say(fd, bytes, sizeof(bytes));
+	stranger_say(fd, bytes, sizeof(bytes));
 	expect_hang_up(fd);
 }
 
 static void test_request_before_hello_is_hung_up_on(void **state)
 {
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 
-	say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
+	stranger_say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
 	expect_hang_up(fd);
 }
 
 static void test_request_before_carry_is_hung_up_on(void **state)
 {
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 
-	say_hello(fd);
-	say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
+	stranger_meet(fd);
+	stranger_say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
 	expect_hang_up(fd);
 }
 
 static void test_second_hello_is_hung_up_on(void **state)
 {
 	const struct wire_hello hello = {.identity = 1};
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 
-	say_hello(fd);
+	stranger_meet(fd);
 	wire_put_hello(bytes, &hello);
-	say(fd, bytes, sizeof(bytes));
+	stranger_say(fd, bytes, sizeof(bytes));
 	expect_hang_up(fd);
 }
 
 static void test_unsound_request_is_hung_up_on(void **state)
 {
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 	const size_t length = put_write(bytes, 0, target.qp->qp_num);
 
-	say_hello(fd);
-	say_carry(fd);
+	stranger_meet(fd);
+	stranger_say_carry(fd);
 	bytes[WIRE_HEADER_BYTES + 48] = REQUEST_OPS; /* after numbers, QPNs and GIDs */
-	say(fd, bytes, length);
+	stranger_say(fd, bytes, length);
 	expect_hang_up(fd);
 }
 
 static void test_answer_to_nothing_is_hung_up_on(void **state)
 {
 	const struct wire_answer answer = {.number = 0};
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_ANSWER_START];
 
-	say_hello(fd);
-	say_carry(fd);
+	stranger_meet(fd);
+	stranger_say_carry(fd);
 	wire_put_answer(bytes, &answer);
-	say(fd, bytes, sizeof(bytes));
+	stranger_say(fd, bytes, sizeof(bytes));
 	expect_hang_up(fd);
 }
 
 static void test_request_for_nobody_is_absent(void **state)
 {
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 
-	say_hello(fd);
-	say_carry(fd);
+	stranger_meet(fd);
+	stranger_say_carry(fd);
 	for (uint32_t number = 0; number < 3; number++) {
 		struct wire_answer answer;
 
-		say(fd, bytes, put_write(bytes, number, number == 0 ? 0 : 0xffffff));
-		answer = hear_answer(fd);
+		stranger_say(fd, bytes, put_write(bytes, number, number == 0 ? 0 : 0xffffff));
+		answer = stranger_hear_answer(fd);
 		assert_int_equal(answer.number, number);
 		assert_int_equal(answer.outcome.kind, OUTCOME_ABSENT);
 	}
@@ -238,15 +164,15 @@ static void test_request_for_nobody_is_absent(void **state)
 /* The region and the key are right; only the QP has no such partner. */
 static void test_request_of_a_stranger_changes_nothing(void **state)
 {
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 	unsigned char before[8];
 
 	memcpy(before, target.memory, sizeof(before));
-	say_hello(fd);
-	say_carry(fd);
-	say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
-	assert_int_equal(hear_answer(fd).outcome.kind, OUTCOME_ABSENT);
+	stranger_meet(fd);
+	stranger_say_carry(fd);
+	stranger_say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
+	assert_int_equal(stranger_hear_answer(fd).outcome.kind, OUTCOME_ABSENT);
 	assert_memory_equal(target.memory, before, sizeof(before));
 	close(fd);
 }
@@ -255,19 +181,19 @@ static void test_request_of_a_stranger_changes_nothing(void **state)
 static void test_half_a_message_holds_nobody_up(void **state)
 {
 	const struct request request = {.op = REQUEST_WRITE, .length = SOFT_MAX_MESSAGE};
-	const int fd = connect_to_target();
+	const int fd = stranger_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START];
 
-	say_hello(fd);
-	say_carry(fd);
+	stranger_meet(fd);
+	stranger_say_carry(fd);
 	wire_put_request(bytes, 0, 0, &target.gid, target.qp->qp_num, &request);
-	say(fd, bytes, sizeof(bytes));
+	stranger_say(fd, bytes, sizeof(bytes));
 }
 
 static void test_crowd_that_says_nothing_keeps_nobody_out(void **state)
 {
 	for (int i = 0; i < CROWD; i++)
-		connect_to_target(); /* and left open */
+		stranger_connect(target.qp->qp_num); /* and left open */
 }
 
 /* Good requests with a few bytes changed, the same on every run. */
@@ -285,9 +211,9 @@ static void test_mutated_requests_are_survived(void **state)
 			bytes[(random >> 33) % length] ^= (unsigned char)(random >> 25);
 		}
 		if (fd < 0) {
-			fd = connect_to_target();
-			say_hello(fd);
-			say_carry(fd);
+			fd = stranger_connect(target.qp->qp_num);
+			stranger_meet(fd);
+			stranger_say_carry(fd);
 		}
 		if (send(fd, bytes, length, MSG_NOSIGNAL) != (ssize_t)length || i % 16 == 15) {
 			close(fd);
@@ -301,8 +227,8 @@ static int connect_to_unix_socket(void)
 {
 	static const unsigned char none[WIRE_NAME_BYTES];
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = connect_to_target();
-	const struct wire_hello hello = say_hello(fd);
+	int fd = stranger_connect(target.qp->qp_num);
+	const struct wire_hello hello = stranger_meet(fd);
 	int length = sprintf(addr.sun_path + 1, "rpma-soft-");
 
 	close(fd);
@@ -338,7 +264,7 @@ static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 		const int fd = connect_to_unix_socket();
 
 		assert_true(fd >= 0);
-		say(fd, cases[i].bytes, cases[i].length);
+		stranger_say(fd, cases[i].bytes, cases[i].length);
 		expect_hang_up(fd);
 	}
 }
