@@ -39,9 +39,16 @@ int job_failed(struct thread_data *td)
 	return error;
 }
 
-bool job_stopped(void *td)
+bool job_stopped(void *arg)
 {
-	return ((const struct thread_data *)td)->terminate;
+	struct thread_data *td = arg;
+
+	if (td->update_rusage) {
+		td->update_rusage = 0;
+		update_rusage_stat(td);
+		fio_sem_up(td->rusage_sem);
+	}
+	return td->terminate;
 }
 
 static int engine_setup(struct thread_data *td)

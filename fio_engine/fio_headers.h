@@ -22,6 +22,7 @@
 #define CONFIG_SYNC_FILE_RANGE
 
 #include <fio.h>
+#include <fio_sem.h>
 #include <lib/pow2.h>
 #include <optgroup.h>
 

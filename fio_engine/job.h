@@ -33,7 +33,11 @@ void server_cleanup(struct thread_data *td);
 void job_say(const struct thread_data *td, const char *sentence);
 /* Says the sentence stored, and gives what a hook returns for a job that cannot go on. */
 int job_failed(struct thread_data *td);
-/* Whether fio has told the job to end; for those who wait on its behalf. */
+/*
+ * Whether fio has told the job to end; for those who wait on its behalf, several times a second:
+ * fio's report of a run (--status-interval, SIGUSR1) waits until each job has answered it, too, and
+ * ends jobs that wait behind it.
+ */
 bool job_stopped(void *td);
 
 #endif /* JOB_H */

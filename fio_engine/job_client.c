@@ -26,8 +26,10 @@ static uint64_t reach(struct thread_data *td, struct fio_file *file, unsigned nu
 	uint64_t share = o->nr_files ? o->size / o->nr_files : o->size;
 	uint64_t block = td_min_bs(td);
 
+	if (o->file_size_low < o->file_size_high)
+		return max(get_rand_file_size(td), o->file_size_low); /* as fio, but never below */
 	if (o->file_size_low)
-		return o->file_size_high;
+		return o->file_size_low;
 	if (!share)
 		return 0;
 	/* what cannot be divided goes to the first files, as fio does */
@@ -98,6 +100,7 @@ static int place_files(struct client *client)
 		.jobs = client->settings.jobs,
 		.placed = td->o.offset_increment || td->o.offset_increment_percent,
 		.files = td->o.nr_files,
+		.alignment = client->settings.write_op == WRITE_ATOMIC ? 8 : 1,
 	};
 	uint64_t *bytes = calloc(wish.files, sizeof(*bytes));
 	struct fio_file *file;

@@ -172,7 +172,7 @@ static bool stopped(void *arg)
 	uint64_t passed_us;
 	bool alone;
 
-	if (td->terminate || !server->host) /* without it, the run has not begun */
+	if (job_stopped(td) || !server->host) /* without it, the run has not begun */
 		return td->terminate;
 	alone = !host_clients(server->host);
 	if (alone && nobody_comes(server))

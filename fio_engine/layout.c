@@ -12,11 +12,9 @@
 #include "../tools/common/failure.h"
 #include "../tools/common/units.h"
 
-#define ALIGNMENT 8 /* of an atomic write */
-
-static uint64_t aligned_down(uint64_t bytes)
+static uint64_t aligned_down(const struct layout_wish *wish, uint64_t bytes)
 {
-	return bytes / ALIGNMENT * ALIGNMENT;
+	return bytes / wish->alignment * wish->alignment;
 }
 
 /* From the begin of the first file to the end of the last; UINT64_MAX: more than there can be. */
@@ -25,9 +23,9 @@ static uint64_t bytes_wanted(const struct layout_wish *wish)
 	uint64_t end = 0;
 
 	for (size_t i = 0; i < wish->files; i++) {
-		uint64_t begin = aligned_down(end + ALIGNMENT - 1);
+		uint64_t begin = aligned_down(wish, end + wish->alignment - 1);
 
-		if (begin < end || wish->file_bytes[i] > UINT64_MAX - ALIGNMENT - begin)
+		if (begin < end || wish->file_bytes[i] > UINT64_MAX - wish->alignment - begin)
 			return UINT64_MAX;
 		end = begin + wish->file_bytes[i];
 	}
@@ -68,23 +66,23 @@ static void place_files(struct layout *layout, const struct layout_wish *wish, b
 	uint64_t next = 0;
 
 	if (layout->count > 1)
-		share = aligned_down(share / layout->count);
+		share = aligned_down(wish, share / layout->count);
 	for (size_t i = 0; i < layout->count; i++) {
 		layout->files[i] = layout->base + next;
 		layout->sizes[i] = given ? wish->file_bytes[i] : share;
-		next = aligned_down(next + layout->sizes[i] + ALIGNMENT - 1);
+		next = aligned_down(wish, next + layout->sizes[i] + wish->alignment - 1);
 	}
 }
 
 int layout_open(struct layout *layout, const struct layout_wish *wish, uint64_t region_bytes)
 {
-	uint64_t part_bytes = aligned_down(region_bytes / (wish->jobs ? wish->jobs : 1));
+	uint64_t part_bytes = aligned_down(wish, region_bytes / (wish->jobs ? wish->jobs : 1));
 	struct layout made = {.split = splits(wish, part_bytes), .count = wish->files};
 	uint64_t wanted = bytes_wanted(wish);
 
 	made.bytes = made.split ? part_bytes : region_bytes;
 	made.base = made.split ? wish->job * part_bytes : 0;
-	if (wanted > made.bytes || made.bytes < wish->files * ALIGNMENT)
+	if (wanted > made.bytes || made.bytes < wish->files * wish->alignment)
 		return too_small(&made, wish, region_bytes);
 	made.files = calloc(wish->files, sizeof(*made.files));
 	made.sizes = calloc(wish->files, sizeof(*made.sizes));

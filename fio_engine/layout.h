@@ -3,7 +3,7 @@
  * layout.h -- where the files of a job lie in the region of its server.
  *
  * A job has the region or, split, its part of it; its files follow each other
- * there in the order of their numbers, each beginning at a multiple of 8.
+ * there in the order of their numbers.
  */
 #ifndef LAYOUT_H
 #define LAYOUT_H
@@ -17,6 +17,7 @@ struct layout_wish {
 	enum region_use use;
 	unsigned job; /* of jobs */
 	unsigned jobs;
+	uint64_t alignment;	    /* of where parts and files begin, at least 1 */
 	bool placed;		    /* the job file says where each job begins (offset_increment) */
 	const uint64_t *file_bytes; /* what each file reaches to; 0 of all: not given */
 	size_t files;

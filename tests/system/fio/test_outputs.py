@@ -54,6 +54,20 @@ def test_a_server_and_its_client_in_one_json(tmp_path: Path) -> None:
     assert [jobs["server"][one]["total_ios"] for one in ("read", "write", "trim")] == [0, 0, 0]
 
 
+def test_a_report_of_the_run_ends_nobody(tmp_path: Path) -> None:
+    """fio asks each job what it has used, and waits for the answer: the server's, too."""
+    from fio_runs import free_ports
+
+    (tmp_path / "both.fio").write_text(
+        f"[global]\nioengine=librpma\nport={free_ports(1)}\nrw=write\nbs=4k\n[server]\nrole=server\nsize=1m\n"
+        "[client]\nsize=256k\ntime_based\nruntime=3\nrate_iops=100\n"
+    )
+    code, out, errors = run_fio(tmp_path, "--status-interval=1", "--output-format=json", "both.fio")
+    assert (code, "stuck" in errors + out) == (0, False)
+    reports = out.count('"jobs" : [')
+    assert reports >= 2, errors  # the last one is of the end
+
+
 @pytest.mark.parametrize("shape", ["normal", "terse", "normal,json"])
 def test_the_other_outputs_are_there(anybody: Run, tmp_path: Path, shape: str) -> None:
     code, out, errors = run_fio(

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import KIB, MODES, PATTERN, Run, mostly_long, run_client, server
+from fio_runs import KIB, MODES, PATTERN, Run, mostly_long, run_client, run_fio, server, words
 
 CRC: dict[str, Any] = {"verify": "crc32c", "size": "256k", "bs": "4k", "rw": "write"}
 # what is asked of fio, and how many KiB it reads back and writes: by its manual
@@ -60,6 +61,18 @@ def test_what_was_written_is_read(anybody: Run, tmp_path: Path, case: str, mode:
     for direction in ("write", "read"):
         assert sum(job[direction]["io_bytes"] for job in done.jobs()) == kib * KIB, direction
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("files", [{"size": 1000003, "nrfiles": 3}, {"size": "900k", "nrfiles": 3, "filesize": "100k-300k"}])
+def test_files_are_as_long_as_on_a_disk(tmp_path: Path, files: dict[str, Any]) -> None:
+    """A server of the size that fio takes for a disk has room for all of them."""
+    shape = {**CRC, "rw": "randwrite", "verify_state_save": 0, "output-format": "json", **files}
+    code, out, errors = run_fio(tmp_path, *words(name="disk", ioengine="psync", directory=tmp_path, **shape))
+    assert code == 0, errors
+    with server(tmp_path, size=files["size"]) as one:
+        done = run_client(tmp_path, one.port, **shape)
+    for direction in ("write", "read"):
+        assert done.job[direction]["io_bytes"] == json.loads(out)["jobs"][0][direction]["io_bytes"] > 0
 
 
 @pytest.mark.parametrize("mode", MODES)

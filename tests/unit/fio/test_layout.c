@@ -13,7 +13,7 @@
 static void files_follow_each_other(void **state)
 {
 	const uint64_t bytes[] = {100, 16, 8};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 3};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 	struct layout layout;
 
 	(void)state;
@@ -27,10 +27,24 @@ static void files_follow_each_other(void **state)
 	layout_close(&layout);
 }
 
+static void files_follow_without_a_gap_where_none_is_asked_for(void **state)
+{
+	const uint64_t bytes[] = {3, 2, 5};
+	const struct layout_wish wish = {REGION_SPLIT, 1, 2, 1, false, bytes, 3};
+	struct layout layout;
+
+	(void)state;
+	assert_int_equal(layout_open(&layout, &wish, 20), 0);
+	assert_int_equal(layout.files[0], 10);
+	assert_int_equal(layout.files[1], 13);
+	assert_int_equal(layout.files[2], 15);
+	layout_close(&layout);
+}
+
 static void files_without_a_size_share_what_there_is(void **state)
 {
 	const uint64_t bytes[] = {0, 0, 0};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 3};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 	struct layout layout;
 
 	(void)state;
@@ -44,7 +58,7 @@ static void files_without_a_size_share_what_there_is(void **state)
 static void one_file_without_a_size_is_the_region(void **state)
 {
 	const uint64_t bytes[] = {0};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 1};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
@@ -57,7 +71,7 @@ static void one_file_without_a_size_is_the_region(void **state)
 static void jobs_have_parts_of_their_own_where_they_fit(void **state)
 {
 	const uint64_t bytes[] = {MIB};
-	const struct layout_wish wish = {REGION_AUTO, 3, 4, false, bytes, 1};
+	const struct layout_wish wish = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
@@ -72,7 +86,7 @@ static void jobs_have_parts_of_their_own_where_they_fit(void **state)
 static void part_begins_where_an_atomic_write_can(void **state)
 {
 	const uint64_t bytes[] = {0};
-	const struct layout_wish wish = {REGION_SPLIT, 1, 3, false, bytes, 1};
+	const struct layout_wish wish = {REGION_SPLIT, 1, 3, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
@@ -85,7 +99,7 @@ static void part_begins_where_an_atomic_write_can(void **state)
 static void jobs_share_the_region_where_parts_are_too_small(void **state)
 {
 	const uint64_t bytes[] = {4 * MIB};
-	const struct layout_wish wish = {REGION_AUTO, 3, 4, false, bytes, 1};
+	const struct layout_wish wish = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
@@ -98,7 +112,7 @@ static void jobs_share_the_region_where_parts_are_too_small(void **state)
 static void jobs_that_are_placed_share_the_region(void **state)
 {
 	const uint64_t bytes[] = {MIB};
-	const struct layout_wish wish = {REGION_AUTO, 1, 4, true, bytes, 1};
+	const struct layout_wish wish = {REGION_AUTO, 1, 4, 8, true, bytes, 1};
 	struct layout layout;
 
 	(void)state;
@@ -111,7 +125,7 @@ static void jobs_that_are_placed_share_the_region(void **state)
 static void wish_for_shared_is_followed(void **state)
 {
 	const uint64_t bytes[] = {MIB};
-	const struct layout_wish wish = {REGION_SHARED, 1, 4, false, bytes, 1};
+	const struct layout_wish wish = {REGION_SHARED, 1, 4, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
@@ -123,8 +137,8 @@ static void wish_for_shared_is_followed(void **state)
 static void what_does_not_fit_is_refused_with_both_sizes(void **state)
 {
 	const uint64_t bytes[] = {MIB, MIB + 1};
-	const struct layout_wish whole = {REGION_SHARED, 0, 1, false, bytes, 2};
-	const struct layout_wish part = {REGION_SPLIT, 0, 2, false, bytes, 2};
+	const struct layout_wish whole = {REGION_SHARED, 0, 1, 8, false, bytes, 2};
+	const struct layout_wish part = {REGION_SPLIT, 0, 2, 8, false, bytes, 2};
 	struct layout layout;
 
 	(void)state;
@@ -138,7 +152,7 @@ static void what_does_not_fit_is_refused_with_both_sizes(void **state)
 static void sizes_beyond_all_numbers_are_refused(void **state)
 {
 	const uint64_t bytes[] = {UINT64_MAX - 4, UINT64_MAX - 4};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 2};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 2};
 	struct layout layout;
 
 	(void)state;
@@ -148,7 +162,7 @@ static void sizes_beyond_all_numbers_are_refused(void **state)
 static void more_files_than_the_region_has_room_for_are_refused(void **state)
 {
 	const uint64_t bytes[3] = {0};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, false, bytes, 3};
+	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 	struct layout layout;
 
 	(void)state;
@@ -159,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_follow_each_other),
+		cmocka_unit_test(files_follow_without_a_gap_where_none_is_asked_for),
 		cmocka_unit_test(files_without_a_size_share_what_there_is),
 		cmocka_unit_test(one_file_without_a_size_is_the_region),
 		cmocka_unit_test(jobs_have_parts_of_their_own_where_they_fit),
