@@ -304,7 +304,7 @@ static int settle_port(const struct thread_data *td, struct settings *settings)
 	if (base + more > UINT16_MAX)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "port=%d: this job's port would be %" PRIi64
-				   ", expected at most %d",
+				   ", expected 1 to %d",
 				   (int)base, (int)base + (int64_t)more, UINT16_MAX);
 	if (settings->role == ROLE_SERVER && settings->jobs > 1)
 		return failure_set(EXIT_WRONG_USAGE, "options",

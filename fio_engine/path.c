@@ -20,6 +20,7 @@
 #define RESOLVE_TIMEOUT_MS 10000
 #define RETRY_MS	   100
 #define SILENT_MS	   1000 /* of waiting for a server, before it is said */
+#define TRY_MS		   3000 /* the shortest try; LINK_TIMEOUT_MS is the longest */
 #define GOODBYE_WAIT_MS	   1000
 #define GOODBYE		   (PATH_ANSWER - 1)
 
@@ -132,7 +133,15 @@ static int post_receives(struct rpma_conn_req *req, void *arg)
 	return 0;
 }
 
-static int connect_once(struct path *p)
+/* A try has what is left, but time enough for a server that is there. */
+static int try_ms(int64_t limit)
+{
+	int64_t left = limit - now_ms();
+
+	return left < TRY_MS ? TRY_MS : left > LINK_TIMEOUT_MS ? LINK_TIMEOUT_MS : (int)left;
+}
+
+static int connect_once(struct path *p, int64_t limit)
 {
 	/* a queue of no receives is no queue to some devices */
 	const struct link_lane lane = {
@@ -142,7 +151,12 @@ static int connect_once(struct path *p)
 		.post = post_receives,
 		.arg = p,
 	};
-	const struct link_cfg cfg = {.peer_name = p->server, .stop_fd = -1, .lane = &lane};
+	const struct link_cfg cfg = {
+		.peer_name = p->server,
+		.stop_fd = -1,
+		.timeout_ms = try_ms(limit),
+		.lane = &lane,
+	};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
 
 	hello_encode(&p->cfg.hello, greeting);
@@ -174,9 +188,9 @@ static bool may_pass(const struct path *p, bool again)
 	       (link_cause_code() == 0 || (again && strcmp(failure->step, "request") == 0));
 }
 
-static int attach_once(struct path *p, bool again, bool *pass)
+static int attach_once(struct path *p, bool again, int64_t limit, bool *pass)
 {
-	int ret = connect_once(p);
+	int ret = connect_once(p, limit);
 
 	if (ret == 0) {
 		p->conn = link_conn(p->link);
@@ -206,7 +220,7 @@ static int attach(struct path *p, bool again)
 	bool told = false, pass;
 	int ret;
 
-	while ((ret = attach_once(p, again, &pass)) != 0 && pass) {
+	while ((ret = attach_once(p, again, limit, &pass)) != 0 && pass) {
 		if (stopped(p))
 			return -ECANCELED;
 		if (now_ms() >= limit)

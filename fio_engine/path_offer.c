@@ -48,9 +48,9 @@ static int refused(const struct path *p)
 	case REFUSAL_DEPTH:
 		return failure_set(
 			EXIT_RUN_FAILED, STEP,
-			"%s has room for %u messages of a client at once, and iodepth=%u "
-			"needs as many: give the server an iodepth of this too",
-			p->server, p->offer.depth, p->cfg.hello.depth);
+			"%s has room for %u messages of a client at once, and this job needs "
+			"%u: give the server iodepth=%u",
+			p->server, p->offer.depth, p->cfg.hello.depth, p->cfg.hello.depth);
 	default:
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s has had as many clients as it was to have: clients= there, "

@@ -31,7 +31,8 @@ struct link {
 	uint8_t *slots;
 	int event_fd;
 	int stop_fd;
-	bool closed; /* the end of the connection was seen */
+	int timeout_ms; /* of connecting */
+	bool closed;	/* the end of the connection was seen */
 	char peer_name[LINK_PEER_MAX];
 };
 
@@ -73,13 +74,18 @@ static int set_lane_queues(struct rpma_conn_cfg *c, const struct link_lane *lane
 	return lane->srq != NULL ? rpma_conn_cfg_set_srq(c, lane->srq) : 0;
 }
 
+static int timeout_ms(const struct link_cfg *cfg)
+{
+	return cfg->timeout_ms > 0 ? cfg->timeout_ms : LINK_TIMEOUT_MS;
+}
+
 int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out)
 {
 	struct rpma_conn_cfg *c = NULL;
 	int ret = rpma_conn_cfg_new(&c);
 
 	if (ret == 0)
-		ret = rpma_conn_cfg_set_timeout(c, LINK_TIMEOUT_MS);
+		ret = rpma_conn_cfg_set_timeout(c, timeout_ms(cfg));
 	if (ret == 0)
 		ret = cfg->lane != NULL ? set_lane_queues(c, cfg->lane) : set_message_queues(c);
 	if (ret) {
@@ -139,6 +145,7 @@ static struct link *link_new(const struct link_cfg *cfg)
 	}
 	l->event_fd = -1;
 	l->stop_fd = cfg->stop_fd;
+	l->timeout_ms = timeout_ms(cfg);
 	snprintf(l->peer_name, sizeof(l->peer_name), "%s", cfg->peer_name);
 	return l;
 }
@@ -196,7 +203,7 @@ static int wait_established(struct link *l)
 {
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	struct pollfd fds[] = {{l->event_fd, POLLIN, 0}, {l->stop_fd, POLLIN, 0}};
-	int64_t deadline = now_ms() + LINK_TIMEOUT_MS;
+	int64_t deadline = now_ms() + l->timeout_ms;
 	int ret;
 
 	do {
@@ -205,8 +212,8 @@ static int wait_established(struct link *l)
 	if (ret > 0 && fds[1].revents != 0)
 		return -ECANCELED;
 	if (ret <= 0)
-		return failure_set(EXIT_RUN_FAILED, "connect", "%s did not answer within %d s",
-				   l->peer_name, LINK_TIMEOUT_MS / 1000);
+		return failure_set(EXIT_RUN_FAILED, "connect", "%s did not answer within %g s",
+				   l->peer_name, l->timeout_ms / 1000.0);
 	ret = rpma_conn_next_event(l->conn, &event);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "connect", "cannot connect to %s: %s",

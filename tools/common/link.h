@@ -38,6 +38,7 @@ struct link_lane {
 struct link_cfg {
 	const char *peer_name;	      /* for sentences: "server 10.0.0.1:7204" */
 	int stop_fd;		      /* waiting ends when it is readable; -1: none */
+	int timeout_ms;		      /* of each step of connecting; 0: LINK_TIMEOUT_MS */
 	const struct link_lane *lane; /* NULL: the link carries messages */
 	struct timespec *requested;   /* gets when address and route were known; NULL: no */
 };
