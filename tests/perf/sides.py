@@ -7,11 +7,15 @@ import json
 import os
 import random
 import re
-import socket
 import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from free_port import free_port  # noqa: E402  the path is made above
 
 SECONDS = 120
 TRIES = 5
@@ -19,12 +23,6 @@ RESAMPLES = 2000
 ADDRESS = os.environ.get("RPMA_VM_ADDR", "127.0.0.1")
 ON_CLIENT = ["taskset", "-c", "0"]
 ON_SERVER = ["taskset", "-c", "1"]
-
-
-def free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 def last_line(
@@ -37,7 +35,7 @@ def last_line(
     """
     settings = os.environ | environment
     for _ in range(TRIES):
-        command = [*command[:-1], free_port()]
+        command = [*command[:-1], str(free_port())]
         client = [*ON_CLIENT, *command[:place], ADDRESS, *command[place:]]
         client[len(ON_CLIENT) + 1 : len(ON_CLIENT) + 1] = wrapper or []
         with subprocess.Popen([*ON_SERVER, *command], env=settings,

@@ -263,25 +263,3 @@ def patterned(begin: int, size: int) -> bytes:
 
 
 PATTERN: dict[str, Any] = {"verify": "pattern", "verify_pattern": '"rpma"%o'}
-
-
-def free_ports(count: int) -> int:
-    """The first of so many ports in a row that nobody listens on, outside the range of those that
-    the kernel gives away."""
-    import random
-    import socket
-
-    for _ in range(100):
-        first = random.randrange(20000, 30000)
-        probes = []
-        try:
-            for port in range(first, first + count):
-                probes.append(socket.socket())
-                probes[-1].bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            continue
-        finally:
-            for probe in probes:
-                probe.close()
-    raise AssertionError("no free ports")

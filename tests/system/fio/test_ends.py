@@ -4,6 +4,7 @@ one line, and leaves nothing.
 
 Where something dies at a certain operation it is the device that counts: no test waits for a
 time to come. The faults `drop` and `complete` hit the client's own operations, from 1 on.
+A server that dies while its client tries again has a port that the kernel gives to nobody else.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 from fio_runs import KIB, PATTERN, Done, Run, client, mostly_long, patterned, run_client, server
+from free_port import free_port
 
 BLOCK = 4 * KIB
 BLOCKS = 64
@@ -97,7 +99,7 @@ def test_a_server_that_nobody_came_to_is_interrupted(tmp_path: Path, thread: int
 
 @pytest.mark.parametrize("mode", ["apm", "gpspm"])
 def test_an_interrupted_server_ends_its_client(tmp_path: Path, mode: str) -> None:
-    with server(tmp_path) as it:
+    with server(tmp_path, port=free_port()) as it:
         with client(tmp_path, it.port, mode=mode, iodepth=8, connect_timeout=1, **ENDLESS) as run:
             running(run)
             it.signal(signal.SIGINT)
@@ -107,10 +109,8 @@ def test_an_interrupted_server_ends_its_client(tmp_path: Path, mode: str) -> Non
 
 
 def test_both_are_interrupted_in_one_job_file(tmp_path: Path) -> None:
-    from fio_runs import free_ports
-
     (tmp_path / "both.fio").write_text(
-        f"[global]\nioengine=librpma\nport={free_ports(1)}\n[server]\nrole=server\nsize=1m\n"
+        f"[global]\nioengine=librpma\nport={free_port()}\n[server]\nrole=server\nsize=1m\n"
         "[client]\nrw=randwrite\nbs=4k\nsize=256k\niodepth=4\ntime_based\nruntime=600\n"
     )
     run = Run(tmp_path, "both.fio")
@@ -142,7 +142,7 @@ def test_a_stopped_server_does_not_hold_its_client_from_an_interrupt(tmp_path: P
 @pytest.mark.parametrize("mode", ["apm", "gpspm"])
 def test_a_server_dies_half_way(tmp_path: Path, mode: str, options: dict[str, Any]) -> None:
     """Each of 64 writes is two operations at the server."""
-    with server(tmp_path, soft=f"powerfail:at={BLOCKS}") as it:
+    with server(tmp_path, soft=f"powerfail:at={BLOCKS}", port=free_port()) as it:
         with client(tmp_path, it.port, mode=mode, flush="each", connect_timeout=1, **{**ALL, **options}) as run:
             done = Done(run)
             assert done.code == 1, done.said
@@ -154,7 +154,7 @@ def test_a_server_dies_half_way(tmp_path: Path, mode: str, options: dict[str, An
 
 
 def test_a_server_that_dies_in_an_fsync(tmp_path: Path) -> None:
-    with server(tmp_path, soft=f"powerfail:at={BLOCKS + 1}") as it:
+    with server(tmp_path, soft=f"powerfail:at={BLOCKS + 1}", port=free_port()) as it:
         with client(tmp_path, it.port, flush="fsync", fsync=BLOCKS // 2, end_fsync=1, connect_timeout=1, **ALL) as run:
             assert run.end() == 1, run.said()
             one_line(run, "127.0.0.1", it.port)

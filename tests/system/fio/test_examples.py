@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fio_runs import Done, Run, free_ports, words
+from fio_runs import Done, Run, words
+from free_port import free_port
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples/fio"
 # what the jobs of a file do, all together
@@ -40,11 +41,11 @@ def done(run: Run) -> set[str]:
 
 @pytest.mark.parametrize("name", DOES)
 def test_runs_as_it_stands(name: str, tmp_path: Path) -> None:
-    assert done(start(name, free_ports(1), tmp_path)) == DOES[name]
+    assert done(start(name, free_port(), tmp_path)) == DOES[name]
 
 
 def test_the_pair_for_two_hosts_runs_as_it_stands(tmp_path: Path) -> None:
-    port = free_ports(1)
+    port = free_port()
     server = start("two-hosts-server", port, tmp_path)
     assert done(start("two-hosts-client", port, tmp_path)) == {"write"}
     assert done(server) == set()

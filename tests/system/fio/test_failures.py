@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 
 import pytest
 from fio_runs import (
-    KIB, NATIVE, Run, client, free_ports, refused, run_client, run_fio, server, start_client, words,
+    KIB, NATIVE, Run, client, refused, run_client, run_fio, server, start_client, words,
 )  # fmt: skip
+from free_port import free_port
 
 SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k"}
 
@@ -97,9 +99,15 @@ def test_who_is_allowed_is_served(tmp_path: Path) -> None:
 
 
 def test_nobody_there(tmp_path: Path) -> None:
-    port = str(free_ports(1))
+    port = str(free_port())
     line = client_refused(tmp_path, port, "127.0.0.1", port, connect_timeout=1)
     assert "1 s" in line or "connect_timeout" in line
+
+
+def test_one_who_listens_and_is_silent(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = str(silent.getsockname()[1])
+        client_refused(tmp_path, port, "did not answer within 3 s (connect_timeout=1 is over)", connect_timeout=1)
 
 
 def test_an_address_that_is_none(tmp_path: Path) -> None:
@@ -107,7 +115,7 @@ def test_an_address_that_is_none(tmp_path: Path) -> None:
 
 
 def test_a_server_that_comes_later_is_waited_for(tmp_path: Path) -> None:
-    port = free_ports(1)
+    port = free_port()
     with client(tmp_path, str(port), connect_timeout=60, **SMALL) as waiting:
         waiting.errors.wait_for("librpma: .*wait")
         with server(tmp_path, port=port) as it:
@@ -166,7 +174,7 @@ def test_two_servers_on_one_port(tmp_path: Path) -> None:
 
 def test_two_server_jobs_on_one_port(tmp_path: Path) -> None:
     """Each of them says so."""
-    options = {"role": "server", "size": "1m", "numjobs": 2, "port": free_ports(1)}
+    options = {"role": "server", "size": "1m", "numjobs": 2, "port": free_port()}
     code, _, errors = run_fio(tmp_path, *words(name="server", ioengine="librpma", **options))
     assert code != 0
     lines = [line for line in errors.splitlines() if "numjobs=2" in line and "port_mode=subjob" in line]
@@ -196,7 +204,7 @@ def test_a_device_that_is_no_memory(tmp_path: Path) -> None:
 def test_a_server_that_its_client_waits_for(tmp_path: Path) -> None:
     """fio does not start the client before the server has ended, and that waits for the client."""
     (tmp_path / "both.fio").write_text(
-        f"[global]\nioengine=librpma\nport={free_ports(1)}\n[server]\nrole=server\nsize=1m\n"
+        f"[global]\nioengine=librpma\nport={free_port()}\n[server]\nrole=server\nsize=1m\n"
         "[client]\nstonewall\nrw=write\nbs=4k\nsize=64k\nconnect_timeout=1\n"
     )
     code, _, errors = run_fio(tmp_path, "both.fio")

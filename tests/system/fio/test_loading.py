@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fio_runs import ALIASES, ENGINE_DIR, FIO, OPTIONS, Run, run_client, run_fio, server, words
+from free_port import free_port
 
 MODULE = ENGINE_DIR / "librpma"
 SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k", "verify": "crc32c"}
@@ -53,11 +54,9 @@ def test_by_an_old_name(anybody: Run, tmp_path: Path, alias: str) -> None:
 
 def test_both_sides_in_one_job_file(tmp_path: Path) -> None:
     """The client's port is known before the server listens, so one is given away here."""
-    from fio_runs import free_ports
-
     for thread in ("thread=1", "thread=0"):
         (tmp_path / "both.fio").write_text(
-            f"[global]\nioengine=librpma\nport={free_ports(1)}\n{thread}\nverify_state_save=0\n"
+            f"[global]\nioengine=librpma\nport={free_port()}\n{thread}\nverify_state_save=0\n"
             "[server]\nrole=server\nsize=1m\n[client]\nrw=randwrite\nbs=4k\nsize=256k\nverify=crc32c\niodepth=4\n"
         )
         code, _, errors = run_fio(tmp_path, "both.fio")

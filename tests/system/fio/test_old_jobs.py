@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fio_runs import Run, free_ports, run_fio
+from fio_runs import Run, run_fio
+from free_port import free_port
 
 CLIENT = """
 [global]
@@ -59,7 +60,7 @@ runtime=365d
 def pair(folder: Path, method: str, *command: str, jobs: int = 1, rw: str = "write", filename: str = "malloc",
          direct: int = 0, poll: int = 1) -> tuple[Run, Run]:  # fmt: skip
     """Both have ended; the server listens before the client is started."""
-    values = {"method": method, "port": free_ports(jobs), "jobs": jobs, "rw": rw, "filename": filename,
+    values = {"method": method, "port": free_port(jobs), "jobs": jobs, "rw": rw, "filename": filename,
               "direct": direct, "poll": poll}  # fmt: skip
     (folder / "server.fio").write_text((SERVER + (GPSPM if method == "gpspm" else "")).format(**values))
     (folder / "client.fio").write_text(CLIENT.format(**values))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fio_runs import KIB, Run, run_client, run_fio, server, words
+from free_port import free_port
 
 ALL: dict[str, Any] = {"rw": "randrw", "bs": 4 * KIB, "size": 1024 * KIB, "iodepth": 8, "fsync": 16}
 
@@ -40,10 +41,8 @@ def test_json_in_a_file_is_nothing_but_json(anybody: Run, tmp_path: Path) -> Non
 
 
 def test_a_server_and_its_client_in_one_json(tmp_path: Path) -> None:
-    from fio_runs import free_ports
-
     (tmp_path / "both.fio").write_text(
-        f"[global]\nioengine=librpma\nport={free_ports(1)}\nrw=write\nbs=4k\n"
+        f"[global]\nioengine=librpma\nport={free_port()}\nrw=write\nbs=4k\n"
         "[server]\nrole=server\nsize=1m\n[client]\nsize=256k\nverify=md5\nverify_state_save=0\n"
     )
     code, out, errors = run_fio(tmp_path, "--output-format=json+", "both.fio")
@@ -56,10 +55,8 @@ def test_a_server_and_its_client_in_one_json(tmp_path: Path) -> None:
 
 def test_a_report_of_the_run_ends_nobody(tmp_path: Path) -> None:
     """fio asks each job what it has used, and waits for the answer: the server's, too."""
-    from fio_runs import free_ports
-
     (tmp_path / "both.fio").write_text(
-        f"[global]\nioengine=librpma\nport={free_ports(1)}\nrw=write\nbs=4k\n[server]\nrole=server\nsize=1m\n"
+        f"[global]\nioengine=librpma\nport={free_port()}\nrw=write\nbs=4k\n[server]\nrole=server\nsize=1m\n"
         "[client]\nsize=256k\ntime_based\nruntime=3\nrate_iops=100\n"
     )
     code, out, errors = run_fio(tmp_path, "--status-interval=1", "--output-format=json", "both.fio")

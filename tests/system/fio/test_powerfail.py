@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from fio_runs import KIB, LONG, PATTERN, Done, client, patterned, start_server
+from free_port import free_port
 
 BLOCK = 4 * KIB
 REGION = 256 * KIB
@@ -47,7 +48,7 @@ def lost(folder: Path, platform: str, at: int, covered: int, seed: int, **option
     region.write_bytes(bytes(REGION))
     log.unlink(missing_ok=True)
     serving = start_server(folder, f"seed:{seed} powerfail:at={at},{platform}", filename=region, size=REGION,
-                           direct_write_to_pmem=int(platform == WAYS["apm"]))  # fmt: skip
+                           port=free_port(), direct_write_to_pmem=int(platform == WAYS["apm"]))  # fmt: skip
     try:
         with client(folder, serving.port, bs=BLOCK, size=REGION, write_iolog=log, connect_timeout=1, do_verify=0,
                     **{**PATTERN, **options}) as run:  # fmt: skip

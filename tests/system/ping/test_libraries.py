@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from free_port import free_port
 from pinging import LIMIT_S, Process, check
 
 SHARED, LAUNCHER = os.environ["RPMA_PING_SHARED"], os.environ["RPMA_SOFT_LAUNCHER"]
@@ -39,14 +40,6 @@ def loaded(process: Process) -> str:
     return next(line.split()[-1] for line in maps.splitlines() if "/librpma.so" in line)
 
 
-def free_port() -> str:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
-
-
 # of 1.3.0 the C library is younger than this release's: tests/vm runs that
 PAIRS = [("ours", "ours"), ("1.2.0", "ours"), ("ours", "1.2.0"), ("1.2.0", "1.2.0")]
 
@@ -54,7 +47,7 @@ PAIRS = [("ours", "ours"), ("1.2.0", "ours"), ("ours", "1.2.0"), ("1.2.0", "1.2.
 @pytest.mark.parametrize(("serves", "pings"), PAIRS)
 @pytest.mark.parametrize("flush", ["visibility", "persistent"])
 def test_both_ends(serves: str, pings: str, flush: str, tmp_path: Path) -> None:
-    port = free_port()
+    port = str(free_port())
     command = [LAUNCHER, "--", SHARED, "--server", "-p", port, "-t", f"{tmp_path}/target:64K",
                "--direct-write-to-pmem"]  # fmt: skip
     it = Process(command, over(serves))
@@ -81,5 +74,5 @@ def test_what_an_older_library_cannot_do_is_told(option: tuple[str, str]) -> Non
 
 
 def test_a_refused_port_is_told_over_an_older_library_too() -> None:
-    done = run("1.2.0", "-p", free_port(), "-c", "1", "--json", "127.0.0.1")
+    done = run("1.2.0", "-p", "1", "-c", "1", "--json", "127.0.0.1")
     assert check(done.stdout, 2)["failure"]["step"] == "connect"

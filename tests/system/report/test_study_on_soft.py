@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from free_port import free_port
 
 REPORT, BENCH, SOFT = (os.environ[name] for name in ("RPMA_REPORT", "RPMA_BENCH", "RPMA_SOFT_LAUNCHER"))
 FIO, ENGINE = os.environ.get("FIO"), os.environ.get("FIO_ENGINE_DIR")
@@ -34,7 +35,7 @@ def fio_series(sizes: list[str], depths: list[int]) -> dict[str, Any]:
     if ENGINE:
         server = {"name": "server", "options": {"role": "server", "size": "1M"}}
         client = {"name": "client", "options": {"rw": "write", "size": "1M"}}
-        return {**series, "options": {"ioengine": "librpma"}, "jobs": [server, client]}
+        return {**series, "options": {"ioengine": "librpma", "port": free_port()}, "jobs": [server, client]}
     return {**series, "options": {"ioengine": "psync", "rw": "write", "size": "1M", "filename": "data"}}
 
 

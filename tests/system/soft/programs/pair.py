@@ -10,11 +10,9 @@ fails is shown with the output of both. What they leave behind is a failure.
 from __future__ import annotations
 
 import os
-import random
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -24,10 +22,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from device import Device, debian_librpma
+from free_port import free_port
 
 LIMIT_S = float(os.environ.get("RPMA_TEST_LIMIT_S", "60"))
 POLL_S = 0.005
-PORTS = range(20000, 32000)  # below those that the kernel hands out by itself
 LINK = re.compile(r"^rpma-soft: \S+ port \d+ \(pid \d+\): (\w+ \(.*\))$", re.MULTILINE)
 SHARED_DIRECTORIES = (Path("/dev/shm"), Path("/tmp"))
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
@@ -119,18 +117,6 @@ class Case:
     long: bool = False
     debian_librpma: tuple[str, ...] = ()  # the sides that take Debian's
     environment: dict[str, str] = field(default_factory=dict)
-
-
-def free_port() -> int:
-    """A port that nobody has on any address."""
-    for port in random.SystemRandom().sample(PORTS, 100):
-        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as probe:
-            try:
-                probe.bind(("::", port))
-            except OSError:
-                continue
-            return port
-    raise AssertionError("no free port among 100 tried")
 
 
 def until(happens: Callable[[], bool], limit_s: float = LIMIT_S) -> bool:

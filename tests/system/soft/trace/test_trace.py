@@ -7,13 +7,13 @@ Debian's programs post as many as their option -n says, so they know better than
 import os
 import re
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from free_port import free_port
 from soft_trace import Kind, Trace, read_traces
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
@@ -21,12 +21,6 @@ TRANSPORT = os.environ["TRANSPORT"]
 ADDRESS = "127.0.0.1"
 LIMIT_S = 60
 SUCCESS = 0
-
-
-def free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind((ADDRESS, 0))
-        return str(probe.getsockname()[1])
 
 
 @contextmanager
@@ -53,7 +47,7 @@ def wait_listening(port: str, process: subprocess.Popen) -> None:
 
 def run(words: list[str], *command: str) -> None:
     """The command as server, and as client with the words for the device."""
-    port = free_port()
+    port = str(free_port())
     with start([], *command, "-p", port) as server:
         wait_listening(port, server)
         with start(words, *command, "-p", port, ADDRESS) as client:
@@ -139,7 +133,7 @@ def test_what_finds_no_room_is_counted(tmp_path: Path) -> None:
 
 def test_a_killed_process_leaves_its_operations(tmp_path: Path) -> None:
     name = str(tmp_path / "posted.%p")
-    port = free_port()
+    port = str(free_port())
     rping = ["rping", "-a", ADDRESS, "-p", port]
     with start([], *rping, "-s") as server:
         wait_listening(port, server)
@@ -158,7 +152,7 @@ def test_a_killed_process_leaves_its_operations(tmp_path: Path) -> None:
 
 def test_each_process_has_a_file_of_its_own(tmp_path: Path) -> None:
     name = str(tmp_path / "posted.%p")
-    port = free_port()
+    port = str(free_port())
     ping = ["ibv_rc_pingpong", "-d", "soft0", "-g", "0", "-n", "200", "-p", port]
     with start([f"trace:{name}"], *ping) as server:
         wait_listening(port, server)

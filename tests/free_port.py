@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A port for a program that has to be told one. Between here and its bind(2) nobody else gets it, as
+it is none of those that the kernel gives away by itself (ip_local_port_range, from 32768 on)."""
+
+from __future__ import annotations
+
+import random
+import socket
+
+PORTS = range(20000, 32000)
+TRIES = 100
+
+
+def is_free(port: int) -> bool:
+    """Nobody has it on any address."""
+    family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
+    with socket.socket(family) as probe:
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port(in_a_row: int = 1) -> int:
+    """The first of so many."""
+    for first in random.SystemRandom().sample(PORTS, TRIES):
+        if all(is_free(port) for port in range(first, first + in_a_row)):
+            return first
+    raise AssertionError(f"no free port among {TRIES} tried")
