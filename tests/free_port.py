@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A port for a program that has to be told one. Between here and its bind(2) nobody else gets it, as
-it is none of those that the kernel gives away by itself (ip_local_port_range, from 32768 on)."""
+"""A port for a program that has to be told one. Until it binds it, the kernel gives it to nobody
+else: it is none of those that are handed out by themselves (ip_local_port_range, from 32768)."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from pair import Case
 ITERATIONS = 5000
 ALL_SIZES = [2**power for power in range(1, 24)]  # perftest -a: "sizes from 2 till 2^23"
 DEFAULT_SIZE = {"lat": 2, "bw": 65536, "atomic_lat": 8}
-# All is done, and main() destroys the event channel while a thread may be about to wait there again,
-# which then ends the process with exit(-1) before main() does.
+# All is done, and main() destroys the event channel while a thread may be about to wait there
+# again, which then ends the process with exit(-1) before main() does.
 RPING_MAY_END = (
     r"(?m)^(client|server) DISCONNECT EVENT\.\.\.\n"
     r"rdma_get_cm_event: Bad file descriptor\n\Z"
@@ -43,8 +43,11 @@ def utilities() -> list[Case]:
     rping = "-a {address} -p {port}"
     fields: dict[str, Any] = {"listens": "tcp", "says": (r"(?m)^1000 iters in ",)}
     # the client may be gone before it hears of its own disconnect
-    disconnected: dict[str, Any] = {"server_says": ("DISCONNECT EVENT",), "never_says": ("mismatch", "error"),
-                                    "may_end": RPING_MAY_END}  # fmt: skip
+    disconnected: dict[str, Any] = {
+        "server_says": ("DISCONNECT EVENT",),
+        "never_says": ("mismatch", "error"),
+        "may_end": RPING_MAY_END,
+    }
     matose: dict[str, Any] = {"says": ("data transfers complete", "return status 0")}
     return [
         both("ibv_rc_pingpong", pingpong, "{exchange}", **fields),
