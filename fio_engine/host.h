@@ -27,7 +27,7 @@ struct host;
 
 /* Maps the memory and listens; then clients may come. */
 int host_open(struct host **host, const struct host_cfg *cfg);
-/* Clients that are connected now. */
+/* Clients that are connected now, or about to be. */
 unsigned host_clients(const struct host *host);
 
 /*

@@ -37,8 +37,12 @@ unsigned host_clients(const struct host *h)
 {
 	unsigned here = 0;
 
-	for (unsigned i = 0; i < h->count; i++)
-		here += h->sessions[i]->state == SESSION_SERVED;
+	for (unsigned i = 0; i < h->count; i++) {
+		const struct session *s = h->sessions[i];
+
+		/* a client hears that it is connected before we do, and may be at work */
+		here += s->state == SESSION_SERVED || (s->state == SESSION_OPENING && s->welcome);
+	}
 	return here;
 }
 

@@ -25,7 +25,8 @@ static struct {
 	pthread_t thread;
 	bool running;
 	atomic_bool stop;
-	atomic_uint clients; /* that are connected */
+	atomic_uint served; /* whose connection it knows to stand */
+	atomic_uint clients;
 	int ret;
 	struct failure failure;
 	int words; /* stderr of the test */
@@ -138,6 +139,14 @@ void world_said(const char *part)
 		moment(&left_ms);
 }
 
+void world_wait_served(unsigned count)
+{
+	int left_ms = LIMIT_MS;
+
+	while (atomic_load(&world.served) != count)
+		moment(&left_ms);
+}
+
 void world_wait_clients(unsigned count)
 {
 	int left_ms = LIMIT_MS;
@@ -149,8 +158,14 @@ void world_wait_clients(unsigned count)
 static bool is_stopped(void *arg)
 {
 	(void)arg;
-	if (world.host != NULL)
+	if (world.host != NULL) {
+		unsigned served = 0;
+
+		for (unsigned i = 0; i < world.host->count; i++)
+			served += world.host->sessions[i]->state == SESSION_SERVED;
+		atomic_store(&world.served, served);
 		atomic_store(&world.clients, host_clients(world.host));
+	}
 	return atomic_load(&world.stop);
 }
 
@@ -184,6 +199,7 @@ void world_begin(const struct world_cfg *cfg)
 	if (cfg->allow != NULL)
 		assert_int_equal(allow_add(&world.settings.allow, cfg->allow), 0);
 	atomic_store(&world.stop, false);
+	atomic_store(&world.served, 0);
 	atomic_store(&world.clients, 0);
 	hear();
 	if (host_open(&world.host, &host_cfg) != 0)

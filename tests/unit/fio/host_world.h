@@ -42,7 +42,9 @@ void world_pass_ms(int64_t ms);
 void world_hold_clock(void);
 /* From now on nothing but an event wakes the server, soon enough for a test to pass. */
 void world_only_events(void);
-/* Until so many are connected. */
+/* Until the server knows that so many are connected. */
+void world_wait_served(unsigned count);
+/* Until it takes so many for its clients: host_clients(). */
 void world_wait_clients(unsigned count);
 
 /* The teardown of a test: stops what it left running. */

@@ -265,7 +265,7 @@ static void come_and_vanish(const struct hello *hello)
 {
 	struct guest *g = guest_open(hello);
 
-	world_wait_clients(1);
+	world_wait_served(1);
 	guest_close(g);
 	world_wait_clients(0);
 }
@@ -287,7 +287,7 @@ static void who_comes_again_is_not_missed(void **state)
 	come_and_vanish(&gpspm);
 	g = guest_open(&gpspm_again);
 	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
-	world_wait_clients(1);
+	world_wait_served(1);
 	world_pass_ms(6000);
 	guest_ask(g, 5, 0, 8);
 	assert_int_equal(guest_answer(g).slot, 5);
@@ -334,7 +334,7 @@ static void a_silent_client_stays(void **state)
 
 	world_begin(&by_events);
 	g = guest_open(&apm);
-	world_wait_clients(1);
+	world_wait_served(1);
 	for (unsigned i = 1; i < 4; i++) {
 		world_pass_ms(11000);
 		while (atomic_load(&questions) < i)
@@ -360,6 +360,16 @@ static void stopped_it_lets_clients_end(void **state)
 	assert_int_equal(world_end(), 0);
 }
 
+static void who_is_about_to_be_connected_is_a_client(void **state)
+{
+	struct rpma_conn *conn = NULL;
+
+	world_begin(&any_method);
+	guest_knock_only(&apm, &conn);
+	world_wait_clients(1);
+	rpma_conn_delete(&conn);
+}
+
 static void stopped_it_tells_who_was_missed_before(void **state)
 {
 	const struct world_cfg cfg = {.poll = true, .clients = 2};
@@ -368,7 +378,7 @@ static void stopped_it_tells_who_was_missed_before(void **state)
 	world_begin(&cfg);
 	come_and_vanish(&gpspm);
 	g = guest_open(&apm);
-	world_wait_clients(1);
+	world_wait_served(1);
 	world_pass_ms(6000);
 	world_stop();
 	guest_leave(g);
@@ -408,6 +418,7 @@ int main(void)
 		test(nobody_takes_the_place_of_another),
 		test(a_silent_client_stays),
 		test(stopped_it_lets_clients_end),
+		test(who_is_about_to_be_connected_is_a_client),
 		test(stopped_it_tells_who_was_missed_before),
 		test(stopped_it_does_not_wait_for_ever),
 	};

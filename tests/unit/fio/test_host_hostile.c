@@ -226,7 +226,7 @@ static void who_says_goodbye_is_to_leave(void **state)
 
 	world_begin(&of_two);
 	g = guest_open(&gpspm);
-	world_wait_clients(1);
+	world_wait_served(1);
 	guest_send(g, "", 0);
 	world_pass_ms(11000);
 	guest_is_dropped(g);
