@@ -26,7 +26,7 @@ static uint64_t reach(struct thread_data *td, struct fio_file *file, unsigned nu
 	uint64_t share = o->nr_files ? o->size / o->nr_files : o->size;
 	uint64_t block = td_min_bs(td);
 
-	if (o->file_size_low < o->file_size_high)
+	if (o->file_size_low && o->file_size_low < o->file_size_high)
 		return max(get_rand_file_size(td), o->file_size_low); /* as fio, but never below */
 	if (o->file_size_low)
 		return o->file_size_low;

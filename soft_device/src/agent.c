@@ -134,20 +134,15 @@ static void wait_returned(const void *what)
 
 void agent_settle(void)
 {
-	struct timespec until;
 	uint64_t returns;
-	int error = 0;
 
 	if (agent_is_current())
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += 2;
 	take();
 	returns = agent.returns;
 	agent.waiting++;
-	while (agent.running != NULL && agent.returns == returns && error == 0)
-		error = pthread_cond_clockwait(&agent.returned, &agent.lock, CLOCK_MONOTONIC,
-					       &until);
+	while (agent.running != NULL && agent.returns == returns)
+		pthread_cond_wait(&agent.returned, &agent.lock);
 	agent.waiting--;
 	release();
 }

@@ -45,10 +45,7 @@ void agent_timer_delete(struct timer *timer);
 /* Calls `run(arg)` once, soon, on the agent's thread; -ENOMEM. */
 int agent_call(void (*run)(void *arg), void *arg);
 
-/*
- * Waits until the callback that runs now, if any, has returned; callers hold no lock that it takes.
- * For 2 s at most: who calls exit() in a signal handler may hold one.
- */
+/* Waits until the callback that runs now, if any, has returned; callers hold no lock it takes. */
 void agent_settle(void);
 
 /*

@@ -239,7 +239,6 @@ __attribute__((destructor)) static void process_unload(void)
 {
 	if (wants_report)
 		fault_report();
-	agent_settle();
 	agent_leave();
 	trace_leave();
 	segment_leave();

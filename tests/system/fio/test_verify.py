@@ -63,7 +63,8 @@ def test_what_was_written_is_read(anybody: Run, tmp_path: Path, case: str, mode:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("files", [{"size": 1000003, "nrfiles": 3}, {"size": "900k", "nrfiles": 3, "filesize": "100k-300k"}])
+@pytest.mark.parametrize("files", [{"size": 1000003, "nrfiles": 3}, {"size": "900k", "nrfiles": 3, "filesize": "100k-300k"},
+                                   {"size": "900k", "nrfiles": 3, "filesize": "0-300k"}])  # fmt: skip
 def test_files_are_as_long_as_on_a_disk(tmp_path: Path, files: dict[str, Any]) -> None:
     """A server of the size that fio takes for a disk has room for all of them."""
     shape = {**CRC, "rw": "randwrite", "verify_state_save": 0, "output-format": "json", **files}

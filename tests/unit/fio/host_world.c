@@ -139,20 +139,22 @@ void world_said(const char *part)
 		moment(&left_ms);
 }
 
-void world_wait_served(unsigned count)
+static void wait_until(const atomic_uint *number, unsigned count)
 {
 	int left_ms = LIMIT_MS;
 
-	while (atomic_load(&world.served) != count)
+	while (atomic_load(number) != count)
 		moment(&left_ms);
+}
+
+void world_wait_served(unsigned count)
+{
+	wait_until(&world.served, count);
 }
 
 void world_wait_clients(unsigned count)
 {
-	int left_ms = LIMIT_MS;
-
-	while (atomic_load(&world.clients) != count)
-		moment(&left_ms);
+	wait_until(&world.clients, count);
 }
 
 static bool is_stopped(void *arg)
