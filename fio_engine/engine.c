@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../tools/common/failure.h"
 #include "guard.h"
 #include "job.h"
 #include "options.h"
+#include "tools/common/base/error.h"
 
 /* Flags that fio looks at before it calls any hook; a server adds its own to the job's. */
 #define FLAGS                                                                                      \

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../tools/common/failure.h"
 #include "flight_private.h"
+#include "tools/common/base/error.h"
 
 /* So that a multiplication divides by the size of a block: exact for multiples of it. */
 static uint64_t reciprocal(uint32_t block_bytes)

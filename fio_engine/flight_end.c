@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../tools/common/failure.h"
 #include "flight_private.h"
+#include "tools/common/base/error.h"
 
 #define BATCH	     32
 #define GONE_WAIT_MS 1000

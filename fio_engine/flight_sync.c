@@ -8,8 +8,8 @@
  */
 #include <errno.h>
 
-#include "../tools/common/failure.h"
 #include "flight_private.h"
+#include "tools/common/base/error.h"
 
 /* What a server makes durable for one request: some ms, and a sign of progress. */
 #define RANGE_MAX (64ULL << 20)

@@ -7,8 +7,8 @@
 #include <poll.h>
 #include <time.h>
 
-#include "../tools/common/failure.h"
 #include "flight_private.h"
+#include "tools/common/base/error.h"
 
 #define EMPTY_POLLS   256 /* of a busy wait, between two looks at the time */
 #define MS	      1000000ULL

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tools/common/endpoint.h"
-#include "../tools/common/failure.h"
-#include "../tools/common/open_files.h"
-#include "../tools/common/units.h"
 #include "host_private.h"
+#include "tools/common/base/error.h"
+#include "tools/common/base/units.h"
+#include "tools/common/host/open_files.h"
+#include "tools/common/rdma/listen.h"
 
 #define RESOLVE_MS 10000
 

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../tools/common/failure.h"
-#include "../tools/common/link.h"
-#include "../tools/common/newer.h"
 #include "host_private.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/common/rdma/librpma_1_4.h"
 
 struct applicant {
 	struct rpma_conn_req *req;

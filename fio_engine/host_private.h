@@ -6,11 +6,11 @@
 #ifndef HOST_PRIVATE_H
 #define HOST_PRIVATE_H
 
-#include "../tools/common/device.h"
-#include "../tools/common/region.h"
-#include "../tools/common/resolve.h"
 #include "host.h"
 #include "session.h"
+#include "tools/common/rdma/device.h"
+#include "tools/common/rdma/region.h"
+#include "tools/common/rdma/resolve.h"
 
 #define HOST_CLIENTS_MAX  1024
 #define HOST_SESSIONS_MAX (HOST_CLIENTS_MAX + 64) /* who is refused takes one for a moment too */

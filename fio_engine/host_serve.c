@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../tools/common/failure.h"
 #include "host_private.h"
+#include "tools/common/base/error.h"
 
 #define WAIT_MS	    100 /* at most until it is asked whether it is to stop */
 #define SPIN_NS	    1000000

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "../tools/common/failure.h"
+#include "tools/common/base/error.h"
 
 #define BLOCK_MAX (1ULL << 30) /* an RDMA message has 2^31 bytes at most */
 

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tools/common/failure.h"
 #include "job_client.h"
+#include "tools/common/base/error.h"
 
 static bool goes_on_after(struct thread_data *td, enum fio_ddir ddir, int error)
 {

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../tools/common/failure.h"
 #include "host.h"
 #include "job.h"
 #include "options.h"
+#include "tools/common/base/error.h"
 
 #define FLAGS	 (FIO_SYNCIO | FIO_NOIO | FIO_NOSTATS)
 #define TASKS	 (TD_F_DO_VERIFY | TD_F_VER_BACKLOG | TD_F_TRIM_BACKLOG | TD_F_CHECK_RATE)

@@ -12,10 +12,10 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "../tools/common/endpoint.h"
-#include "../tools/common/failure.h"
-#include "../tools/common/units.h"
 #include "path_offer.h"
+#include "tools/common/base/error.h"
+#include "tools/common/base/units.h"
+#include "tools/common/rdma/listen.h"
 
 #define RESOLVE_TIMEOUT_MS 10000
 #define RETRY_MS	   100

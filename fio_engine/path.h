@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../tools/common/link.h"
-#include "../tools/common/resolve.h"
 #include "hello.h"
 #include "options.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/common/rdma/resolve.h"
 
 struct path_cfg {
 	const struct settings *settings;

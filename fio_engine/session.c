@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tools/common/failure.h"
-#include "../tools/common/link.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/connection.h"
 
 #define BATCH	      16
 #define RECEIVE_BYTES 32 /* of a request, and some room */

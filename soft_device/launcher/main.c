@@ -18,8 +18,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "../src/options.h"
 #include "program.h"
+#include "soft_device/process/options.h"
 
 #define TOOL		  "rpma-soft"
 #define LIBRARY		  "librpma-soft.so"

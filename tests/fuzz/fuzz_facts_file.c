@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "common/readiness/answers.h"
 #include "fuzz.h"
+#include "tools/common/base/error.h"
+#include "tools/readiness/answers.h"
 
 static void hold(int condition)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fio_engine/hello.h"
+#include "fio_engine/hello.h"
 #include "fuzz.h"
 
 static void hold(int condition)

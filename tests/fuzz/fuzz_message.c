@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/greeting.h"
 #include "fuzz.h"
-#include "rpma-bench/message.h"
+#include "tools/common/rdma/handshake.h"
+#include "tools/rpma-bench/protocol/message.h"
 
 static void hold(int condition)
 {

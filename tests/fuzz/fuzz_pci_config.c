@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/anonymise.h"
-#include "common/pci_config.h"
-#include "config_space.h"
 #include "fuzz.h"
+#include "tests/lib/config_space.h"
+#include "tools/common/host/anonymise.h"
+#include "tools/common/host/pci_config.h"
 
 static void hold(int condition)
 {

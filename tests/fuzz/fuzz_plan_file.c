@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "fuzz.h"
-#include "rpma-bench/plan.h"
-#include "rpma-bench/plan_file.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/options/plan.h"
+#include "tools/rpma-bench/options/plan_file.h"
 
 /* cli.c wants to tell it. */
 const char *argp_program_version = "fuzz";

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cm_wire.h"
 #include "fuzz.h"
+#include "soft_device/cm/wire.h"
 
 static void hold(int condition)
 {

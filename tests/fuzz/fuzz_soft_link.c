@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "wire.h"
+#include "soft_device/transport/wire.h"
 
 static void hold(int condition)
 {

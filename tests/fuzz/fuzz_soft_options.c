@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "options.h"
+#include "soft_device/process/options.h"
 
 static void hold(int condition)
 {

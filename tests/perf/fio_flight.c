@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
-#include "common/failure.h"
 #include "fio_engine/flight.h"
 #include "fio_engine/path.h"
+#include "tools/common/base/clock.h"
+#include "tools/common/base/error.h"
 
 #define BLOCK	  4096
 #define LOOK	  256 /* operations between two looks at the clock */

@@ -4,7 +4,7 @@
  * over a provider whose operations do next to nothing; instructions.py runs it
  * and counts. With no valgrind around, the marks are no-ops.
  */
-#include "world.h"
+#include "tests/unit/librpma/world.h"
 
 #include <errno.h>
 #include <stdio.h>

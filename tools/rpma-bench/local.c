@@ -4,9 +4,9 @@
  */
 #include "local.h"
 
-#include "../common/result.h"
-#include "client.h"
-#include "server_child.h"
+#include "local_server.h"
+#include "tools/common/json/result.h"
+#include "tools/rpma-bench/client/client.h"
 
 #define TOOL "rpma-bench"
 

@@ -5,7 +5,7 @@
 #ifndef LOCAL_H
 #define LOCAL_H
 
-#include "options.h"
+#include "tools/rpma-bench/options/options.h"
 
 /* Gives the exit code; what failed has been printed. */
 int local_run(const struct options *options);

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../common/failure.h"
-#include "../common/link.h"
-#include "client.h"
-#include "dry_run.h"
 #include "local.h"
-#include "server.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/rpma-bench/client/client.h"
+#include "tools/rpma-bench/client/dry_run.h"
+#include "tools/rpma-bench/server/server.h"
 
 #define TOOL "rpma-bench"
 

@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-#include "../common/failure.h"
-#include "../common/readiness/answers.h"
-#include "../common/result.h"
+#include "tools/common/base/error.h"
+#include "tools/common/json/result.h"
+#include "tools/readiness/answers.h"
 
 int dump_begin(struct sysroot *root, const char *directory)
 {

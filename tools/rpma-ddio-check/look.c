@@ -10,13 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "../common/failure.h"
-#include "../common/readiness/gather.h"
-#include "../common/result.h"
 #include "document.h"
 #include "dump.h"
 #include "probe.h"
 #include "table.h"
+#include "tools/common/base/error.h"
+#include "tools/common/json/result.h"
+#include "tools/readiness/gather.h"
 
 static int print(const struct options *o, const struct readiness *readiness,
 		 const struct sysroot *root, const struct timespec *started)

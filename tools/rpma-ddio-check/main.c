@@ -4,9 +4,9 @@
  */
 #include <stdio.h>
 
-#include "../common/failure.h"
 #include "explain.h"
 #include "look.h"
+#include "tools/common/base/error.h"
 
 #define TOOL "rpma-ddio-check"
 

@@ -7,8 +7,8 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "../common/cli.h"
-#include "../common/readiness/readiness.h"
+#include "tools/common/base/cli.h"
+#include "tools/readiness/readiness.h"
 
 struct options {
 	struct cli cli;

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "../common/cli.h"
 #include "probe_events.h"
 #include "probe_traffic.h"
+#include "tools/common/base/cli.h"
 
 #define IDLE_MS	   500
 #define LEAST_RDMA (256e6) /* bytes; below that the start of the programs counts */

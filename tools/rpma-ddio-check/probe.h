@@ -8,7 +8,7 @@
 #ifndef PROBE_H
 #define PROBE_H
 
-#include "../common/readiness/facts.h"
+#include "tools/readiness/facts.h"
 
 /* Of one run of traffic; bytes per second of the idle machine, before and after. */
 struct probe_figures {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../common/sysroot.h"
+#include "tools/common/host/sysroot.h"
 
 enum probe_kind {
 	PROBE_WRITE,	  /* bytes that memory controllers wrote */

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../common/cli.h"
+#include "tools/common/base/cli.h"
 
 #define BENCH	       "rpma-bench"
 #define RUN_TIMEOUT_MS 60000

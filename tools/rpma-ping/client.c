@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../common/endpoint.h"
-#include "../common/failure.h"
-#include "../common/units.h"
 #include "document.h"
 #include "screen.h"
+#include "tools/common/base/error.h"
+#include "tools/common/base/units.h"
+#include "tools/common/rdma/listen.h"
 
 #define RESOLVE_TIMEOUT_MS 10000
 #define GONE_WAIT_MS	   1000

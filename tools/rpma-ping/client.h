@@ -6,13 +6,13 @@
 #ifndef CLIENT_H
 #define CLIENT_H
 
-#include "../common/device.h"
-#include "../common/greeting.h"
-#include "../common/resolve.h"
 #include "memory.h"
 #include "options.h"
 #include "ping.h"
 #include "tally.h"
+#include "tools/common/rdma/device.h"
+#include "tools/common/rdma/handshake.h"
+#include "tools/common/rdma/resolve.h"
 #include "trouble.h"
 
 /* All that the screen and the document tell. */

@@ -5,7 +5,7 @@
  */
 #include "document.h"
 
-#include "../common/cli.h"
+#include "tools/common/base/cli.h"
 
 static const char *const end_names[] = {
 	[PING_BACK] = "back",	  [PING_CORRUPT] = "corrupt", [PING_LATE] = "late",

@@ -5,8 +5,8 @@
 #ifndef DOCUMENT_H
 #define DOCUMENT_H
 
-#include "../common/result.h"
 #include "client.h"
+#include "tools/common/json/result.h"
 
 json_t *document_make(const struct client *client);
 

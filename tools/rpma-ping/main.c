@@ -4,10 +4,10 @@
  */
 #include <sys/resource.h>
 
-#include "../common/failure.h"
-#include "../common/link.h"
 #include "client.h"
 #include "server.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/connection.h"
 
 #define TOOL "rpma-ping"
 

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#include "../common/failure.h"
-#include "../common/link.h"
-#include "../common/units.h"
 #include "image.h"
+#include "tools/common/base/error.h"
+#include "tools/common/base/units.h"
+#include "tools/common/rdma/connection.h"
 
 #define PAGE_BYTES 4096
 

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../common/failure.h"
-#include "../common/target.h"
-#include "../common/units.h"
+#include "tools/common/base/error.h"
+#include "tools/common/base/units.h"
+#include "tools/common/rdma/target.h"
 
 #define SECOND 1000000000ULL
 #define HOUR   (3600 * SECOND)

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "../common/cli.h"
+#include "tools/common/base/cli.h"
 
 /* How often a busy wait looks at the time, the connection and signals. */
 #define EMPTY_POLLS 1024

@@ -7,8 +7,8 @@
 #ifndef PLACE_H
 #define PLACE_H
 
-#include "../common/region.h"
-#include "../common/target.h"
+#include "tools/common/rdma/region.h"
+#include "tools/common/rdma/target.h"
 
 #define PLACES_MAX 16
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "../common/units.h"
+#include "tools/common/base/units.h"
 
 #define FLUSH_EVERY_NS 20000000ULL
 

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../common/endpoint.h"
-#include "../common/failure.h"
-#include "../common/link.h"
-#include "../common/resolve.h"
-#include "../common/units.h"
 #include "session.h"
+#include "tools/common/base/error.h"
+#include "tools/common/base/units.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/common/rdma/listen.h"
+#include "tools/common/rdma/resolve.h"
 #include "trouble.h"
 
 #define RESOLVE_TIMEOUT_MS 10000

@@ -16,10 +16,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "../common/failure.h"
-#include "../common/greeting.h"
-#include "../common/link.h"
-#include "../common/thread.h"
+#include "tools/common/base/error.h"
+#include "tools/common/base/thread.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/common/rdma/handshake.h"
 
 /* Those who are refused with a reason take a moment of a session too. */
 #define SESSIONS_MAX (2 * PLACES_MAX)

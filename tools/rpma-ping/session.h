@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "../common/allow.h"
 #include "place.h"
+#include "tools/common/rdma/allow.h"
 
 /* What all sessions of a server share. */
 struct host {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../common/failure.h"
+#include "tools/common/base/error.h"
 
 int tally_init(struct tally *tally)
 {

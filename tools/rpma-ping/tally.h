@@ -6,8 +6,8 @@
 #ifndef TALLY_H
 #define TALLY_H
 
-#include "../common/histogram.h"
 #include "ping.h"
+#include "tools/common/base/histogram.h"
 
 #define TALLY_RECORDS 1000
 

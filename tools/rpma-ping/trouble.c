@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../common/link.h"
-#include "../common/readiness/gather.h"
-#include "../common/units.h"
+#include "tools/common/base/units.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/readiness/gather.h"
 
 /* The smallest MTU of an RDMA port that is in use; packets below go through anywhere. */
 #define SMALL_PACKET 1024

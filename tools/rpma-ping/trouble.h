@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../common/device.h"
-#include "../common/failure.h"
-#include "../common/target.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/device.h"
+#include "tools/common/rdma/target.h"
 
 struct trouble {
 	enum exit_code exit_code; /* EXIT_GOOD: there was none */

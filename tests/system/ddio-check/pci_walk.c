@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "common/pci_config.h"
+#include "tools/common/base/error.h"
+#include "tools/common/host/pci_config.h"
 
 #define DEVICES "sys/bus/pci/devices"
 

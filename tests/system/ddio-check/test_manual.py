@@ -14,7 +14,7 @@ from trees import build
 
 TOP = Path(__file__).resolve().parents[3]
 PAGE = (TOP / "doc/rpma-ddio-check.1").read_text(encoding="utf-8")
-VERDICTS = (TOP / "tools/common/readiness/verdict.c").read_text(encoding="utf-8")
+VERDICTS = (TOP / "tools/readiness/verdict.c").read_text(encoding="utf-8")
 EXITS = {"GOOD": "0", "NEGATIVE": "1", "NO_DEVICE": "3"}
 
 

@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/endpoint.h"
-#include "common/failure.h"
-#include "common/greeting.h"
-#include "common/link.h"
-#include "common/persist.h"
-#include "common/region.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/common/rdma/gpspm.h"
+#include "tools/common/rdma/handshake.h"
+#include "tools/common/rdma/listen.h"
+#include "tools/common/rdma/region.h"
 
 #define DEPTH	     64
 #define SLOT_BYTES   4096

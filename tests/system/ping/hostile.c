@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/endpoint.h"
-#include "common/failure.h"
-#include "common/greeting.h"
-#include "common/link.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/common/rdma/handshake.h"
+#include "tools/common/rdma/listen.h"
 
 #define DATA_MAX 255
 #define HOLD_MS	 60000

@@ -5,9 +5,9 @@
  */
 #include <errno.h>
 
-#include "common/device.h"
-#include "common/failure.h"
-#include "scratch.h"
+#include "tests/lib/scratch.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/device.h"
 
 #define IB "sys/class/infiniband/"
 

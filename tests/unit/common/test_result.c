@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "common/failure.h"
-#include "common/result.h"
-#include "scratch.h"
+#include "tests/lib/scratch.h"
+#include "tools/common/base/error.h"
+#include "tools/common/json/result.h"
 
 static size_t files(void)
 {

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "common/failure.h"
-#include "common/soft.h"
-#include "scratch.h"
+#include "tests/lib/scratch.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/soft.h"
 
 #define IB "sys/class/infiniband/"
 

@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <poll.h>
 
-#include "common/failure.h"
-#include "common/target.h"
-#include "scratch.h"
+#include "tests/lib/scratch.h"
+#include "tools/common/base/error.h"
+#include "tools/common/rdma/target.h"
 
 static const struct target_cfg plain = {.node = -1};
 static const struct target_cfg forced = {.node = -1, .force = true};

@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
-#include "test.h"
-#include "two_sockets.h"
+#include "tests/lib/test.h"
+#include "tests/lib/two_sockets.h"
 
 static void the_description_is_of_another_machine(void **state)
 {

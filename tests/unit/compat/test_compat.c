@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "world.h"
+#include "tests/unit/librpma/world.h"
 
 #define CONTEXT ((void *)(uintptr_t)0xc0ffee)
 

@@ -14,7 +14,7 @@
 
 #include "fio_engine/flight.h"
 #include "fio_engine/flight_private.h"
-#include "test.h"
+#include "tests/lib/test.h"
 
 #define FAKE_REGION 4096
 #define FAKE_MEMORY 65536 /* of the job */

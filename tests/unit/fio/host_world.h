@@ -10,8 +10,8 @@
 #define HOST_WORLD_H
 
 #include "fio_engine/host.h"
-#include "test.h"
-#include "tools/common/link.h"
+#include "tests/lib/test.h"
+#include "tools/common/rdma/connection.h"
 
 #define WORLD_BYTES (1u << 20) /* of the region */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fio_engine/dirty.h"
-#include "test.h"
+#include "tests/lib/test.h"
 
 static struct dirty opened(uint64_t bytes, uint64_t grain)
 {

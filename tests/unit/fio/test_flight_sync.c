@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "fake_device.h"
+#include "tools/common/base/error.h"
 
 static void write_at(struct flight *flight, uint64_t begin, uint32_t bytes)
 {

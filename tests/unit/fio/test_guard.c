@@ -4,7 +4,7 @@
  * tags and its builds between tags are named.
  */
 #include "fio_engine/guard.h"
-#include "test.h"
+#include "tests/lib/test.h"
 
 static void release_is_the_same_whatever_is_appended(void **state)
 {

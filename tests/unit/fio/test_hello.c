@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fio_engine/hello.h"
-#include "test.h"
+#include "tests/lib/test.h"
 
 static const struct hello sample = {.method = METHOD_GPSPM,
 				    .job = 0x102,

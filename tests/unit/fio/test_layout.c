@@ -4,9 +4,9 @@
  */
 #include <errno.h>
 
-#include "common/failure.h"
 #include "fio_engine/layout.h"
-#include "test.h"
+#include "tests/lib/test.h"
+#include "tools/common/base/error.h"
 
 #define MIB (1ULL << 20)
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "fio_engine/job.h"
 #include "fio_engine/options.h"
-#include "test.h"
+#include "tests/lib/test.h"
+#include "tools/common/base/error.h"
 
 #define JOBS 3 /* of one section */
 

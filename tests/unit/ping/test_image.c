@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "rpma-ping/image.h"
-#include "test.h"
+#include "tests/lib/test.h"
+#include "tools/rpma-ping/image.h"
 
 static void every_byte_differs_from_the_other_image(void **state)
 {

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "common/failure.h"
-#include "rpma-ping/options.h"
-#include "test.h"
+#include "tests/lib/test.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-ping/options.h"
 
 #define WORDS_MAX 20
 

@@ -6,9 +6,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "common/cli.h"
-#include "rpma-ping/ping.h"
-#include "test.h"
+#include "tests/lib/test.h"
+#include "tools/common/base/cli.h"
+#include "tools/rpma-ping/ping.h"
 
 #define SIZE   16
 #define STRIDE 64

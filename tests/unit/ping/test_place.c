@@ -2,8 +2,8 @@
 /*
  * test_place.c -- how a target is divided, and who gets which place.
  */
-#include "rpma-ping/place.h"
-#include "test.h"
+#include "tests/lib/test.h"
+#include "tools/rpma-ping/place.h"
 
 static void places_are_whole_pages_within_the_target(void **state)
 {

@@ -4,8 +4,8 @@
  */
 #include <math.h>
 
-#include "rpma-ping/tally.h"
-#include "test.h"
+#include "tests/lib/test.h"
+#include "tools/rpma-ping/tally.h"
 
 static int make(void **state)
 {

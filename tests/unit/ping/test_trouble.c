@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "rpma-ping/trouble.h"
-#include "test.h"
+#include "tests/lib/test.h"
+#include "tools/rpma-ping/trouble.h"
 
 struct row {
 	struct trouble_facts facts;

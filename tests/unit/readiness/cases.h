@@ -7,8 +7,8 @@
 #ifndef CASES_H
 #define CASES_H
 
-#include "common/readiness/checks.h"
 #include "made_facts.h"
+#include "tools/readiness/checks.h"
 
 struct check_case {
 	const char *id;

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <sys/time.h>
 
-#include "common/failure.h"
-#include "common/readiness/answers.h"
-#include "scratch.h"
+#include "tests/lib/scratch.h"
+#include "tools/common/base/error.h"
+#include "tools/readiness/answers.h"
 
 #define SCHEMA "{\"schema\":\"rpma-ddio-check-facts/1\""
 

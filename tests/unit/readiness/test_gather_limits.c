@@ -2,8 +2,8 @@
 /*
  * test_gather_limits.c -- limits and capabilities, as proc shows them.
  */
-#include "common/readiness/gather.h"
-#include "scratch.h"
+#include "tests/lib/scratch.h"
+#include "tools/readiness/gather.h"
 
 #define LINE "Limit                     Soft Limit           Hard Limit           Units     \n"
 

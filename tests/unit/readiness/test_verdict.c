@@ -5,9 +5,9 @@
  * The situations are those of a host where all is well, with one or two things
  * changed; findings are set by hand, so that rows are told apart.
  */
-#include "common/readiness/ddio.h"
-#include "common/readiness/readiness.h"
 #include "made_facts.h"
+#include "tools/readiness/ddio.h"
+#include "tools/readiness/readiness.h"
 
 /* What is changed; several together make a situation. */
 enum change {

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "../launcher/elf_file.h"
+#include "soft_device/launcher/elf_file.h"
 
 #define SELF "/proc/self/exe"
 

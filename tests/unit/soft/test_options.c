@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <infiniband/verbs.h>
 
-#include "options.h"
+#include "soft_device/process/options.h"
 
 static struct soft_options options;
 static char error[SOFT_ERROR_MAX];

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/greeting.h"
-#include "common/persist.h"
-#include "rpma-bench/exchange.h"
+#include "tools/common/rdma/gpspm.h"
+#include "tools/common/rdma/handshake.h"
+#include "tools/rpma-bench/protocol/exchange.h"
 
 #define GREETING_ROOM 56 /* of private data in a request (rdma_connect(3)) */
 #define ANSWER_MS     5000

@@ -10,8 +10,8 @@
 #include <librpma.h>
 #include <stdint.h>
 
-#include "common/link.h"
-#include "rpma-bench/message.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/rpma-bench/protocol/message.h"
 
 struct victim {
 	struct rpma_peer *peer;

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "attacks.h"
-#include "common/failure.h"
-#include "rpma-bench/exchange.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/protocol/exchange.h"
 
 #define LANES	2
 #define HOLD_MS 60000

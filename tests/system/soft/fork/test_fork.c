@@ -6,7 +6,7 @@
  * A child tells by its status which line of it was wrong: a failed assertion of cmocka would
  * go on with the tests in two processes.
  */
-#include "pair.h"
+#include "tests/device/pair.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -6,8 +6,8 @@
 #ifndef STRANGER_H
 #define STRANGER_H
 
-#include "end.h"
-#include "wire.h"
+#include "soft_device/transport/wire.h"
+#include "tests/device/end.h"
 
 /* A connection to the process that has this queue pair. */
 int stranger_connect(uint32_t qp_num);

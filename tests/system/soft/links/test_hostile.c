@@ -13,8 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "pair.h"
 #include "stranger.h"
+#include "tests/device/pair.h"
 
 #define CROWD 300 /* more than the device listens to at a time */
 

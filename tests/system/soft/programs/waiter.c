@@ -9,7 +9,7 @@
  * comes in the end is printed, and it is an error: the exit status is 1. The
  * public API alone, so that LD_LIBRARY_PATH chooses the library.
  */
-#include "session.h"
+#include "tests/vm/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>

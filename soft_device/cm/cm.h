@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cm.h -- the RDMA CM: ids, their event channels and the TCP connections between them.
+ *
+ * A listening id is a TCP listener on its very address and port; a connection of two ids is a
+ * TCP connection, on which the messages of wire.h go both ways and whose end says that the
+ * peer is gone. States and answers are those of the kernel's IB CM, whose user this
+ * stands in for; what librdmacm does around it (QPs, synchronous ids) is done here too.
+ *
+ * One lock guards it all. The public fields of an id are written by the program's own threads
+ * only, when it calls or gets an event; so it may read them without a lock. The agent's
+ * thread reads sockets and deadlines and never touches a QP. Nobody calls ibv_* or
+ * agent_unwatch() from a program's thread with the lock held: both may wait for the agent.
+ */
+#ifndef SOFT_CM_CM_H
+#define SOFT_CM_CM_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "soft_device/process/agent.h"
+#include "soft_device/verbs/device.h"
+#include "wire.h"
+
+/* 4.096 us << CMA_CM_RESPONSE_TIMEOUT (20), CMA_MAX_CM_RETRIES + 1: drivers/infiniband/core/cma.c
+ */
+#define CM_ANSWER_NS (UINT64_C(4096) * (1 << 20) * 16)
+/* cm_convert_to_ms(17) of the kernel's cm.c: what an ack timeout of 17 makes of the time wait */
+#define CM_TIMEWAIT_NS UINT64_C(512000000)
+#define CM_ACK_TIMEOUT 17 /* CMA_IBOE_PACKET_LIFETIME + 1 */
+
+#define CM_RETRIES     7 /* when the program gives no parameters */
+
+enum cm_state {
+	CM_IDLE,
+	CM_BOUND,
+	CM_ADDR_RESOLVED,
+	CM_ROUTE_RESOLVED,
+	CM_LISTENING,
+	/* from here on it is one end of a connection */
+	CM_REQ_SENT,
+	CM_REP_RECEIVED,
+	CM_REQ_RECEIVED, /* no events before it is accepted */
+	CM_REP_SENT,
+	CM_ESTABLISHED,
+	CM_DREQ_SENT,
+	CM_DREQ_RECEIVED,
+	CM_TIMEWAIT,
+	CM_ENDED, /* rejected, unreachable, or the time wait is over */
+};
+
+struct cm_id;
+
+struct cm_event {
+	struct rdma_cm_event pub; /* first: what programs hold */
+	struct cm_event *next;	  /* in its channel */
+	struct cm_id *owner;	  /* it counts there as unacked once it was got */
+	uint32_t generation;
+	bool lost; /* a DISCONNECTED that no peer sent */
+	unsigned char private_data[CM_PRIVATE_MAX];
+};
+
+/* pub.fd is a semaphore eventfd: it has a token for each event. */
+struct cm_channel {
+	struct rdma_event_channel pub; /* first */
+	struct cm_event *first;
+	struct cm_event **last;
+	uint32_t taken; /* tokens that readers took for events withdrawn since */
+	uint32_t users; /* its owner and those that wait in cm_event_get() */
+	uint32_t generation;
+};
+
+/* One TCP connection. CM lock. */
+struct cm_link {
+	LIST_ENTRY(cm_link) entry;
+	int fd;
+	struct watch *watch;
+	struct cm_id *id;	/* NULL: no request has come yet; with no listener: ended */
+	struct cm_id *listener; /* while no request has come */
+	bool closing;		/* a program's thread closes it: the agent keeps off */
+	bool connecting;	/* send `bytes` when the socket is connected */
+	bool held;		/* its request waits for room in the backlog */
+	uint64_t deadline_ns;	/* of the request to come, or when to dial again; 0: none */
+	unsigned redials;	/* of a refused port */
+	size_t length;		/* of what is in bytes */
+	unsigned char bytes[CM_MESSAGE_MAX]; /* received, not decoded; or see `connecting` */
+};
+
+struct cm_id {
+	struct rdma_cm_id pub; /* first */
+	LIST_ENTRY(cm_id) entry;
+	uint32_t generation;
+	enum cm_state state;
+	struct cm_channel *channel; /* where its events go; NULL: it was destroyed */
+	bool sync;		    /* the channel is its own */
+	uint32_t unacked;
+	uint64_t deadline_ns; /* of an answer, or of the time wait; 0: none */
+	struct device *device;
+	struct sockaddr_storage local;
+	struct sockaddr_storage remote;
+	int fd; /* the bound socket until it connects, the listening one; -1 */
+	/* listening */
+	struct watch *watch;
+	uint32_t backlog;
+	uint32_t requests; /* CONNECT_REQUESTs that nobody has got */
+	/* connected */
+	struct cm_link *link;
+	bool connect_error; /* said so already: no REJECTED or DISCONNECTED to come */
+	uint32_t psn;	    /* what the peer's sends begin with */
+	uint32_t peer_qpn;
+	uint32_t peer_psn;
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
+	uint8_t retry_count;
+	uint8_t rnr_retry_count;
+	/* options */
+	bool reuse_address;
+	bool family_only;
+	uint8_t tos;
+	uint8_t ack_timeout; /* 0: not set */
+	struct ibv_ece local_ece;
+	struct ibv_ece remote_ece;
+	/* rdma_create_ep(): for the QPs of rdma_get_request(), and of rdma_connect() */
+	struct ibv_pd *ep_pd;
+	struct ibv_qp_init_attr *ep_qp;
+	uint8_t ep_private_len;
+	unsigned char ep_private[CM_REQ_PRIVATE];
+};
+
+LIST_HEAD(cm_ids, cm_id);
+LIST_HEAD(cm_links, cm_link);
+
+extern pthread_mutex_t cm_lock;
+extern pthread_cond_t cm_acked; /* an event was acknowledged */
+extern struct cm_ids cm_ids;
+
+static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
+{
+	return (struct cm_id *)id;
+}
+
+/* For functions that fail with -1 and errno. */
+static inline int cm_error(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* What a call of the program may do with this id: 0, or the errno to fail with. */
+int cm_id_usable(const struct rdma_cm_id *id);
+
+/* id.c */
+struct cm_id *cm_id_new(struct cm_channel *channel, void *context); /* lock held; NULL: no memory */
+void cm_id_delete(struct cm_id *id); /* no lock; ends its connection, waits for acks; NULL too */
+int cm_id_migrate(struct cm_id *id,
+		  struct cm_channel *channel); /* no lock; NULL: its own; -errno */
+/* Shows the program the device that the id is bound to; no lock; -errno. */
+int cm_id_show_device(struct cm_id *id);
+/* Out of descriptors? Then the program's user is told so, once.. */
+void cm_warn_files(int error);
+/* On a synchronous id: waits for its next event, kept in pub.event; 0, or -1 with errno. */
+int cm_id_complete(struct cm_id *id);
+
+/* channel.c */
+struct cm_channel *cm_channel_new(void); /* NULL with errno */
+void cm_channel_delete(struct cm_channel *channel);
+struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
+void cm_event_carry(struct cm_event *event, const struct cm_message *message);
+/* Lock held from here. */
+void cm_event_push(struct cm_event *event);
+int cm_event_raise(struct cm_id *id, enum rdma_cm_event_type type, int status); /* -ENOMEM */
+void cm_events_withdraw(struct cm_id *id, struct cm_event **withdrawn);
+void cm_events_move(struct cm_id *id, struct cm_channel *channel);
+/* No lock held. */
+int cm_event_get(struct cm_channel *channel, struct cm_event **event); /* -1 with errno */
+void cm_event_ack(struct cm_event *event);
+
+/* link.c; lock held, if not said otherwise */
+struct cm_link *cm_link_new(int fd, struct cm_id *id, struct cm_id *listener); /* takes the fd */
+int cm_link_connect(struct cm_link *link);		  /* to its id's remote address; -errno */
+int cm_link_watch(struct cm_link *link, uint32_t events); /* -errno */
+void cm_link_send(struct cm_link *link, const struct cm_message *message);
+void cm_link_say(struct cm_link *link, enum cm_kind kind); /* one without a body */
+void cm_link_end(struct cm_link *link);	   /* forgets its id; the agent closes it; NULL too */
+void cm_link_delete(struct cm_link *link); /* the agent, or never watched */
+struct cm_link *cm_link_detach(struct cm_id *id); /* for cm_link_close(); NULL */
+void cm_link_close(struct cm_link *link);	  /* no lock held; not the agent; NULL too */
+/* Strangers have sent no request yet, or one that is held. */
+void cm_strangers_close(struct cm_id *listener); /* no lock held */
+struct cm_link *cm_stranger_oldest(const struct cm_id *listener, bool held, unsigned *count);
+void cm_links_forget(void);		  /* in a child of fork() */
+int cm_start(void);			  /* before all others; -ENOMEM */
+void cm_sign(struct cm_message *request); /* puts in whose process asks */
+bool cm_is_of_other_user(const struct cm_message *request);
+void cm_deadline(uint64_t at_ns); /* cm_id_expired() is called then for ids that are due */
+
+/* address.c */
+socklen_t cm_address_bytes(const struct sockaddr *addr); /* 0: no address, or of another family */
+bool cm_address_is_any(const struct sockaddr_storage *addr);
+uint16_t cm_address_port(const struct sockaddr_storage *addr); /* host order */
+void cm_address_unmap(struct sockaddr_storage *addr);	       /* ::ffff:a.b.c.d becomes AF_INET */
+int cm_bind(struct cm_id *id, const struct sockaddr *addr);    /* lock held; -errno */
+int cm_reserve(struct cm_id *id); /* lock held: its fd, bound to `local`; -errno */
+void cm_show_local(struct cm_id *id);
+
+/* listen.c; lock held */
+int cm_listen_request(struct cm_link *link); /* has it whole? takes or holds it; -EPROTO, -ENOMEM */
+void cm_listen_admit(struct cm_id *listener); /* there is room in the backlog again */
+void cm_listen_resume(struct cm_id *listener);
+
+/* state.c: what comes from the peer or with time; agent's thread, lock held */
+void cm_connecting_failed(struct cm_id *id, int error); /* the TCP connection is not there */
+int cm_arrived(struct cm_id *id, const struct cm_message *message); /* -EPROTO */
+void cm_hung_up(struct cm_id *id);				    /* its link is gone */
+void cm_id_expired(struct cm_id *id);
+
+/* connect.c: RTR, RTS and RTU when an event brings the response; no lock held; -errno */
+int cm_respond(struct cm_id *id);
+
+/* qp.c; no lock held; 0 or -errno */
+int cm_qp_connect(struct cm_id *id); /* RTR, RTS */
+void cm_qp_fail(struct cm_id *id);   /* ERR; without a QP nothing */
+
+#endif /* SOFT_CM_CM_H */

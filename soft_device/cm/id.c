@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * id.c -- CM ids: made, moved between event channels, destroyed.
+ *
+ * An id without a channel of the program's is synchronous: it gets a channel of its own,
+ * and each call on it waits there for what becomes of it. All ids of the process are in one list,
+ * for the deadlines, and so that the child of a fork() lets go of its parent's.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "cm.h"
+#include "soft_device/faults/fault.h"
+#include "soft_device/process/process.h"
+
+pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;
+struct cm_ids cm_ids = LIST_HEAD_INITIALIZER(cm_ids);
+
+int cm_id_usable(const struct rdma_cm_id *id)
+{
+	if (id == NULL)
+		return EINVAL;
+	return process_is_foreign(((const struct cm_id *)id)->generation) ? EIO : 0;
+}
+
+struct cm_id *cm_id_new(struct cm_channel *channel, void *context)
+{
+	struct cm_id *id = calloc(1, sizeof(*id));
+
+	if (id == NULL)
+		return NULL;
+	id->pub.channel = &channel->pub;
+	id->pub.context = context;
+	id->pub.ps = RDMA_PS_TCP;
+	id->pub.qp_type = IBV_QPT_RC;
+	id->generation = channel->generation;
+	id->channel = channel;
+	id->fd = -1;
+	if (getrandom(&id->psn, sizeof(id->psn), GRND_NONBLOCK) != sizeof(id->psn))
+		id->psn = (uint32_t)process_now_ns();
+	id->psn &= 0xffffff;
+	LIST_INSERT_HEAD(&cm_ids, id, entry);
+	return id;
+}
+
+void cm_warn_files(int error)
+{
+	static _Atomic bool warned;
+
+	if ((error == EMFILE || error == ENFILE) && !atomic_exchange(&warned, true))
+		process_warn("connecting: %s; raise the limit of open files (ulimit -n)",
+			     strerror(error));
+}
+
+static void delete_withdrawn(struct cm_event *event)
+{
+	while (event != NULL) {
+		struct cm_event *next = event->next;
+
+		if (event->pub.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+			cm_id_delete(cm_id_of(event->pub.id)); /* nobody knows of it */
+		free(event);
+		event = next;
+	}
+}
+
+/* Waits until the program has acknowledged what it got of this id; drops what it did not get. */
+static void settle_events(struct cm_id *id)
+{
+	struct cm_event *withdrawn;
+
+	pthread_mutex_lock(&cm_lock);
+	cm_events_withdraw(id, &withdrawn);
+	LIST_REMOVE(id, entry);
+	pthread_mutex_unlock(&cm_lock);
+	delete_withdrawn(withdrawn);
+	if (id->pub.event != NULL)
+		cm_event_ack((struct cm_event *)id->pub.event);
+	pthread_mutex_lock(&cm_lock);
+	while (id->unacked > 0)
+		pthread_cond_wait(&cm_acked, &cm_lock);
+	pthread_mutex_unlock(&cm_lock);
+}
+
+/* The peer is told what the end of a connection does not say by itself. Lock held. */
+static void say_goodbye(struct cm_id *id)
+{
+	if (id->link == NULL)
+		return;
+	if (id->state == CM_ESTABLISHED)
+		cm_link_say(id->link, CM_DREQ);
+	else if (id->state == CM_DREQ_RECEIVED)
+		cm_link_say(id->link, CM_DREP);
+}
+
+void cm_id_delete(struct cm_id *id)
+{
+	struct cm_link *link;
+	struct watch *watch;
+
+	if (id == NULL)
+		return;
+	pthread_mutex_lock(&cm_lock);
+	say_goodbye(id);
+	id->state = CM_ENDED;
+	id->deadline_ns = 0;
+	link = cm_link_detach(id);
+	watch = id->watch;
+	id->watch = NULL;
+	pthread_mutex_unlock(&cm_lock);
+	cm_link_close(link);
+	agent_unwatch(watch);
+	cm_strangers_close(id);
+	if (id->fd >= 0)
+		close(id->fd);
+	settle_events(id);
+	if (id->sync)
+		cm_channel_delete(id->channel);
+	free(id->ep_qp);
+	free(id);
+}
+
+int cm_id_migrate(struct cm_id *id, struct cm_channel *channel)
+{
+	const bool sync = channel == NULL;
+	struct cm_channel *own = id->sync ? id->channel : NULL;
+
+	if (sync && id->sync)
+		return -EINVAL;
+	if (sync)
+		channel = cm_channel_new();
+	if (channel == NULL)
+		return -errno;
+	pthread_mutex_lock(&cm_lock);
+	cm_events_move(id, channel);
+	id->sync = sync;
+	pthread_mutex_unlock(&cm_lock);
+	id->pub.channel = &channel->pub;
+	if (own == NULL)
+		return 0;
+	if (id->pub.event != NULL) {
+		cm_event_ack((struct cm_event *)id->pub.event);
+		id->pub.event = NULL;
+	}
+	cm_channel_delete(own);
+	return 0;
+}
+
+int cm_id_complete(struct cm_id *id)
+{
+	struct cm_event *event;
+
+	if (!id->sync)
+		return 0;
+	if (id->pub.event != NULL) {
+		cm_event_ack((struct cm_event *)id->pub.event);
+		id->pub.event = NULL;
+	}
+	if (cm_event_get(id->channel, &event) != 0)
+		return -1;
+	id->pub.event = &event->pub;
+	if (event->pub.event == RDMA_CM_EVENT_REJECTED)
+		return cm_error(ECONNREFUSED);
+	return event->pub.status == 0 ? 0 : cm_error(abs(event->pub.status));
+}
+
+int cm_id_show_device(struct cm_id *id)
+{
+	struct rdma_addr *addr = &id->pub.route.addr;
+	struct ibv_context *context = device_cm_context(id->device);
+	struct ibv_pd *pd = context == NULL ? NULL : device_cm_pd(id->device);
+
+	if (pd == NULL)
+		return -errno;
+	cm_show_local(id);
+	if (id->remote.ss_family != AF_UNSPEC)
+		addr->dst_storage = id->remote;
+	addr->addr.ibaddr.sgid = id->device->gid;
+	if (id->remote.ss_family != AF_UNSPEC)
+		gid_from_sockaddr(&addr->addr.ibaddr.dgid, (struct sockaddr *)&id->remote);
+	addr->addr.ibaddr.pkey = 0xffff;
+	id->pub.verbs = context;
+	id->pub.pd = pd;
+	id->pub.port_num = 1;
+	return 0;
+}
+
+/* Datagrams and multicast are not modelled; the errors are those of socket(2). */
+static int check_port_space(enum rdma_port_space ps)
+{
+	switch (ps) {
+	case RDMA_PS_TCP:
+		return 0;
+	case RDMA_PS_UDP:
+	case RDMA_PS_IPOIB:
+	case RDMA_PS_IB:
+		return EOPNOTSUPP;
+	default:
+		return EINVAL;
+	}
+}
+
+SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id,
+			       void *context, enum rdma_port_space ps)
+{
+	struct cm_channel *of = (struct cm_channel *)channel;
+	struct cm_id *new_id;
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = id == NULL ? EINVAL : check_port_space(ps);
+	if (error == 0 && of != NULL && process_is_foreign(of->generation))
+		error = EIO;
+	if (error != 0)
+		return cm_error(error);
+	if (of == NULL)
+		of = cm_channel_new();
+	if (of == NULL)
+		return -1;
+	pthread_mutex_lock(&cm_lock);
+	new_id = cm_id_new(of, context);
+	if (new_id != NULL)
+		new_id->sync = channel == NULL;
+	pthread_mutex_unlock(&cm_lock);
+	if (new_id == NULL) {
+		if (channel == NULL)
+			cm_channel_delete(of);
+		return cm_error(ENOMEM);
+	}
+	*id = &new_id->pub;
+	return 0;
+}
+
+SOFT_EXPORT int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = cm_id_usable(id);
+	if (error != 0)
+		return cm_error(error);
+	cm_id_delete(cm_id_of(id));
+	return 0;
+}
+
+static void wait_acked(struct cm_id *id)
+{
+	pthread_mutex_lock(&cm_lock);
+	while (id->unacked > 0)
+		pthread_cond_wait(&cm_acked, &cm_lock);
+	pthread_mutex_unlock(&cm_lock);
+}
+
+SOFT_EXPORT int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = cm_id_usable(id);
+	if (error == 0)
+		error = -cm_id_migrate(cm_id_of(id), (struct cm_channel *)channel);
+	if (error != 0)
+		return cm_error(error);
+	wait_acked(cm_id_of(id));
+	return 0;
+}
+
+SOFT_EXPORT struct ibv_context **rdma_get_devices(int *num_devices)
+{
+	const unsigned count = device_count();
+	struct ibv_context **list;
+	int error = FAULT_CALL();
+
+	if (error != 0) {
+		errno = error;
+		return NULL;
+	}
+	list = calloc(count + 1, sizeof(struct ibv_context *));
+	if (list == NULL)
+		return NULL;
+	for (unsigned i = 0; i < count; i++) {
+		list[i] = device_cm_context(device_at(i));
+		if (list[i] == NULL) {
+			free(list);
+			return NULL;
+		}
+	}
+	if (num_devices != NULL)
+		*num_devices = (int)count;
+	return list;
+}
+
+SOFT_EXPORT void rdma_free_devices(struct ibv_context **list)
+{
+	free(list);
+}
+
+static void fork_prepare(void)
+{
+	pthread_mutex_lock(&cm_lock);
+}
+
+static void fork_parent(void)
+{
+	pthread_mutex_unlock(&cm_lock);
+}
+
+/* The agent has closed what it watched; what is bound only would keep a port of the parent's. */
+static void fork_child(void)
+{
+	struct cm_id *id;
+
+	LIST_FOREACH(id, &cm_ids, entry)
+	{
+		if (id->fd >= 0 && id->watch == NULL)
+			close(id->fd);
+	}
+	LIST_INIT(&cm_ids);
+	cm_links_forget();
+	pthread_cond_init(&cm_acked, NULL);
+	pthread_mutex_unlock(&cm_lock);
+}
+
+__attribute__((constructor)) static void cm_prepare_forks(void)
+{
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
+}

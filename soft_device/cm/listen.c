@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * listen.c -- listening ids: from a TCP connection of anybody to a new id.
+ *
+ * Who connects is a stranger until its whole request has come, for which it has five
+ * seconds; of strangers there are so many and no more. A request that finds the backlog full is
+ * held, as the repeats of an IB REQ would be, until the program gets an event or the peer gives up.
+ */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cm.h"
+#include "soft_device/faults/fault.h"
+#include "soft_device/process/process.h"
+
+#define REQUEST_NS	UINT64_C(5000000000)
+#define PAUSE_NS	UINT64_C(100000000)
+#define STRANGERS_MAX	1024 /* and as many whose request is held */
+#define BACKLOG_MAX	1024 /* default of net.rdma_ucm.max_backlog */
+#define ACCEPTS_AT_ONCE 64
+
+static bool out_of_room(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+/* Level-triggered, a listener that cannot accept would keep the agent busy. */
+static void pause_listening(struct cm_id *listener)
+{
+	agent_watch_change(listener->watch, 0);
+	listener->deadline_ns = process_now_ns() + PAUSE_NS;
+	cm_deadline(listener->deadline_ns);
+}
+
+void cm_listen_resume(struct cm_id *listener)
+{
+	agent_watch_change(listener->watch, EPOLLIN);
+}
+
+static void welcome(struct cm_id *listener, int fd)
+{
+	const int yes = 1;
+	unsigned count;
+	struct cm_link *oldest = cm_stranger_oldest(NULL, false, &count);
+	struct cm_link *link = cm_link_new(fd, NULL, listener);
+
+	if (link == NULL) {
+		close(fd);
+		return;
+	}
+	if (count >= STRANGERS_MAX)
+		cm_link_end(oldest);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	link->deadline_ns = process_now_ns() + REQUEST_NS;
+	cm_deadline(link->deadline_ns);
+	if (cm_link_watch(link, EPOLLIN) != 0)
+		cm_link_delete(link);
+}
+
+/* False: there is nobody more for now. */
+static bool accept_one(struct cm_id *listener)
+{
+	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int error = errno;
+
+	if (fd >= 0) {
+		welcome(listener, fd);
+		return true;
+	}
+	cm_warn_files(error);
+	if (out_of_room(error))
+		pause_listening(listener);
+	return false;
+}
+
+static void ready(void *arg, uint32_t events)
+{
+	struct cm_id *listener = arg;
+	unsigned left = ACCEPTS_AT_ONCE;
+
+	(void)events;
+	pthread_mutex_lock(&cm_lock);
+	if (listener->watch != NULL) {
+		while (left > 0 && accept_one(listener))
+			left--;
+	}
+	pthread_mutex_unlock(&cm_lock);
+}
+
+/* Both ends of the connection; the device of ours. */
+static int find_ends(struct cm_id *id, int fd, bool family_only)
+{
+	socklen_t local_bytes = sizeof(id->local), remote_bytes = sizeof(id->remote);
+	union ibv_gid gid;
+
+	if (getsockname(fd, (struct sockaddr *)&id->local, &local_bytes) != 0 ||
+	    getpeername(fd, (struct sockaddr *)&id->remote, &remote_bytes) != 0)
+		return -errno;
+	gid_from_sockaddr(&gid, (struct sockaddr *)&id->local);
+	id->device = device_with_gid(&gid);
+	if (id->device == NULL)
+		return -ENODEV;
+	if (family_only && id->local.ss_family == AF_INET6 &&
+	    IN6_IS_ADDR_V4MAPPED(&((struct sockaddr_in6 *)&id->local)->sin6_addr))
+		return -EAFNOSUPPORT;
+	cm_address_unmap(&id->local);
+	cm_address_unmap(&id->remote);
+	return 0;
+}
+
+static struct cm_event *request_event(struct cm_id *listener, struct cm_id *id,
+				      const struct cm_message *request)
+{
+	struct cm_event *event = cm_event_new(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+
+	if (event == NULL)
+		return NULL;
+	event->pub.id = &id->pub;
+	event->pub.listen_id = &listener->pub;
+	cm_event_carry(event, request);
+	return event;
+}
+
+/* The peer's wishes are ours turned round, until the program accepts with its own. */
+static void take_request(struct cm_id *id, const struct cm_message *request)
+{
+	id->state = CM_REQ_RECEIVED;
+	id->peer_qpn = request->qpn;
+	id->peer_psn = request->psn;
+	id->responder_resources = request->initiator_depth;
+	id->initiator_depth = request->responder_resources;
+	id->retry_count = request->retry_count;
+	id->rnr_retry_count = request->rnr_retry_count;
+	id->remote_ece.vendor_id = request->ece_vendor;
+	id->remote_ece.options = request->ece_options;
+}
+
+static int admit(struct cm_link *link, const struct cm_message *request)
+{
+	struct cm_id *listener = link->listener;
+	struct cm_event *event = NULL;
+	struct cm_id *id;
+	int error;
+
+	if (listener->channel == NULL)
+		return -EPIPE;
+	id = cm_id_new(listener->channel, listener->pub.context);
+	if (id == NULL)
+		return -ENOMEM;
+	id->tos = listener->tos;
+	error = find_ends(id, link->fd, listener->family_only);
+	if (error == 0) {
+		event = request_event(listener, id, request);
+		error = event == NULL ? -ENOMEM : 0;
+	}
+	if (error != 0) {
+		LIST_REMOVE(id, entry);
+		free(id);
+		return error;
+	}
+	take_request(id, request);
+	link->listener = NULL;
+	link->deadline_ns = 0;
+	link->id = id;
+	id->link = link;
+	listener->requests++;
+	cm_event_push(event);
+	return 0;
+}
+
+static int hold(struct cm_link *link)
+{
+	unsigned count;
+
+	cm_stranger_oldest(NULL, true, &count);
+	if (count >= STRANGERS_MAX)
+		return -ENOMEM;
+	link->held = true;
+	return agent_watch_change(link->watch, EPOLLRDHUP);
+}
+
+int cm_listen_request(struct cm_link *link)
+{
+	struct cm_id *listener = link->listener;
+	struct cm_message request;
+	int bytes = cm_wire_get(link->bytes, link->length, &request);
+	int error;
+
+	if (bytes <= 0)
+		return bytes;
+	if (request.kind != CM_REQ)
+		return -EPROTO;
+	if (listener->state != CM_LISTENING)
+		return -EPIPE;
+	if (cm_is_of_other_user(&request)) {
+		process_warn("a connection request of user %u is refused: peers are of one user",
+			     request.uid);
+		return -EACCES; /* hanging up is a rejection */
+	}
+	if (listener->requests >= listener->backlog)
+		return hold(link);
+	error = admit(link, &request);
+	if (error != 0)
+		return error;
+	link->length -= (size_t)bytes;
+	memmove(link->bytes, link->bytes + bytes, link->length);
+	return bytes;
+}
+
+/* Called by the thread that got an event: a link that goes wrong here is left to the agent. */
+void cm_listen_admit(struct cm_id *listener)
+{
+	unsigned count;
+	struct cm_link *link = cm_stranger_oldest(listener, true, &count);
+
+	if (link == NULL || listener->state != CM_LISTENING)
+		return;
+	link->held = false;
+	if (cm_listen_request(link) <= 0 || agent_watch_change(link->watch, EPOLLIN) != 0)
+		cm_link_end(link);
+}
+
+/* Lock held. -errno; the id is as it was. */
+static int start_listening(struct cm_id *id, int backlog)
+{
+	const struct sockaddr_in any = {.sin_family = AF_INET};
+	const int yes = 1;
+	int error = 0;
+
+	if (id->state == CM_IDLE)
+		error = cm_bind(id, (const struct sockaddr *)&any);
+	if (error == 0 && id->state != CM_BOUND)
+		error = -EINVAL;
+	if (error != 0)
+		return error;
+	/* so that the next server gets the port while connections of this one are in time wait */
+	if (setsockopt(id->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) != 0 ||
+	    listen(id->fd, SOMAXCONN) != 0)
+		return -errno;
+	id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? (uint32_t)backlog : BACKLOG_MAX;
+	id->watch = agent_watch(id->fd, EPOLLIN, ready, id);
+	if (id->watch == NULL)
+		return -errno;
+	id->state = CM_LISTENING;
+	return 0;
+}
+
+SOFT_EXPORT int rdma_listen(struct rdma_cm_id *id, int backlog)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = cm_id_usable(id);
+	if (error != 0)
+		return cm_error(error);
+	pthread_mutex_lock(&cm_lock);
+	error = -start_listening(cm_id_of(id), backlog);
+	pthread_mutex_unlock(&cm_lock);
+	if (error != 0)
+		return cm_error(error);
+	cm_show_local(cm_id_of(id));
+	return 0;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * option.c -- options of an id, and its vendor options (ECE).
+ */
+#include <string.h>
+
+#include "cm.h"
+#include "soft_device/faults/fault.h"
+#include "soft_device/process/process.h"
+
+/* The kernel takes an int or a byte of exactly that size. */
+static int get_int(const void *value, size_t length, int *to)
+{
+	if (value == NULL || length != sizeof(*to))
+		return -EINVAL;
+	memcpy(to, value, sizeof(*to));
+	return 0;
+}
+
+static int get_byte(const void *value, size_t length, uint8_t *to)
+{
+	if (value == NULL || length != sizeof(*to))
+		return -EINVAL;
+	memcpy(to, value, sizeof(*to));
+	return 0;
+}
+
+/* Lock held. */
+static int set_id_option(struct cm_id *id, int name, const void *value, size_t length)
+{
+	int number, error;
+
+	switch (name) {
+	case RDMA_OPTION_ID_TOS:
+		return get_byte(value, length, &id->tos);
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		return get_byte(value, length, &id->ack_timeout);
+	case RDMA_OPTION_ID_REUSEADDR:
+		error = get_int(value, length, &number);
+		if (error == 0 && id->state != CM_IDLE &&
+		    (number == 0 || id->state == CM_LISTENING))
+			error = -EINVAL;
+		if (error == 0)
+			id->reuse_address = number != 0;
+		return error;
+	case RDMA_OPTION_ID_AFONLY:
+		error = get_int(value, length, &number);
+		if (error == 0 && id->state > CM_BOUND)
+			error = -EINVAL;
+		if (error == 0)
+			id->family_only = number != 0;
+		return error;
+	default:
+		return -ENOSYS;
+	}
+}
+
+SOFT_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
+				size_t optlen)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = cm_id_usable(id);
+	if (error == 0 && level != RDMA_OPTION_ID)
+		error = ENOSYS; /* there are no path records to be set */
+	if (error != 0)
+		return cm_error(error);
+	pthread_mutex_lock(&cm_lock);
+	error = -set_id_option(cm_id_of(id), optname, optval, optlen);
+	pthread_mutex_unlock(&cm_lock);
+	return error == 0 ? 0 : cm_error(error);
+}
+
+/* For ids whose QP the program makes itself. */
+SOFT_EXPORT int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = cm_id_usable(id);
+	if (error == 0 &&
+	    (id->qp != NULL || ece == NULL || ece->vendor_id == 0 || ece->comp_mask != 0))
+		error = EINVAL;
+	if (error != 0)
+		return cm_error(error);
+	pthread_mutex_lock(&cm_lock);
+	cm_id_of(id)->local_ece = *ece;
+	pthread_mutex_unlock(&cm_lock);
+	return 0;
+}
+
+SOFT_EXPORT int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = cm_id_usable(id);
+	if (error == 0 && (id->qp != NULL || ece == NULL))
+		error = EINVAL;
+	if (error != 0)
+		return cm_error(error);
+	pthread_mutex_lock(&cm_lock);
+	*ece = cm_id_of(id)->remote_ece;
+	pthread_mutex_unlock(&cm_lock);
+	return 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * state.c -- what the peer and time make of a connection: messages, hang-ups and
+ * deadlines, on the agent's thread.
+ *
+ * The answers are those of drivers/infiniband/core/cm.c. A hang-up is what the kernel says for
+ * a process that ends: a rejection before the connection is established, a disconnection after.
+ */
+#include "cm.h"
+#include "soft_device/process/process.h"
+
+static void raise_event(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+	if (cm_event_raise(id, type, status) != 0)
+		process_warn("no memory for %s", rdma_event_str(type));
+}
+
+static void raise_with(struct cm_id *id, enum rdma_cm_event_type type, int status,
+		       const struct cm_message *message)
+{
+	struct cm_event *event = cm_event_new(id, type, status);
+
+	if (event == NULL) {
+		process_warn("no memory for %s", rdma_event_str(type));
+		return;
+	}
+	cm_event_carry(event, message);
+	cm_event_push(event);
+}
+
+static void end(struct cm_id *id)
+{
+	id->state = CM_ENDED;
+	id->deadline_ns = 0;
+	cm_link_end(id->link);
+}
+
+static void rejected(struct cm_id *id, uint16_t reason)
+{
+	const struct cm_message message = {.kind = CM_REJ};
+
+	end(id);
+	raise_with(id, RDMA_CM_EVENT_REJECTED, reason, &message);
+}
+
+static void unreachable(struct cm_id *id)
+{
+	end(id);
+	raise_event(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+}
+
+/* Nobody listens there, or no CM; else the network has not brought us there. */
+void cm_connecting_failed(struct cm_id *id, int error)
+{
+	if (error == -ECONNREFUSED)
+		rejected(id, CM_REASON_INVALID_SERVICE);
+	else if (error == -ECONNRESET || error == -EPIPE)
+		rejected(id, CM_REASON_CONSUMER);
+	else
+		unreachable(id);
+}
+
+static void disconnected(struct cm_id *id, enum cm_state state, bool lost)
+{
+	struct cm_event *event = cm_event_new(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+
+	id->state = state;
+	id->deadline_ns = 0;
+	if (state == CM_TIMEWAIT) {
+		id->deadline_ns = process_now_ns() + CM_TIMEWAIT_NS;
+		cm_deadline(id->deadline_ns);
+		cm_link_end(id->link);
+	}
+	if (event == NULL) {
+		process_warn("no memory for RDMA_CM_EVENT_DISCONNECTED");
+		return;
+	}
+	event->lost = lost;
+	cm_event_push(event);
+}
+
+static int got_response(struct cm_id *id, const struct cm_message *message)
+{
+	if (message->kind == CM_REJ) {
+		end(id);
+		raise_with(id, RDMA_CM_EVENT_REJECTED, message->reason, message);
+		return 0;
+	}
+	if (message->kind != CM_REP)
+		return -EPROTO;
+	id->state = CM_REP_RECEIVED;
+	id->deadline_ns = 0;
+	id->peer_qpn = message->qpn;
+	id->peer_psn = message->psn;
+	id->initiator_depth = message->responder_resources;
+	id->responder_resources = message->initiator_depth;
+	id->rnr_retry_count = message->rnr_retry_count;
+	id->remote_ece.vendor_id = message->ece_vendor;
+	id->remote_ece.options = message->ece_options;
+	raise_with(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, message);
+	return 0;
+}
+
+static int got_confirmation(struct cm_id *id, const struct cm_message *message)
+{
+	switch (message->kind) {
+	case CM_RTU:
+		id->state = CM_ESTABLISHED;
+		id->deadline_ns = 0;
+		raise_event(id, RDMA_CM_EVENT_ESTABLISHED, 0);
+		return 0;
+	case CM_REJ:
+		end(id);
+		raise_with(id, RDMA_CM_EVENT_REJECTED, message->reason, message);
+		return 0;
+	default:
+		return -EPROTO;
+	}
+}
+
+int cm_arrived(struct cm_id *id, const struct cm_message *message)
+{
+	switch (id->state) {
+	case CM_REQ_SENT:
+		return got_response(id, message);
+	case CM_REP_SENT:
+		return got_confirmation(id, message);
+	case CM_ESTABLISHED:
+		if (message->kind == CM_DREQ)
+			disconnected(id, CM_DREQ_RECEIVED, false);
+		else if (message->kind != CM_RTU) /* it comes after rdma_notify(), too */
+			return -EPROTO;
+		return 0;
+	case CM_DREQ_SENT:
+		if (message->kind == CM_DREQ)
+			disconnected(id, CM_DREQ_RECEIVED, false);
+		else if (message->kind == CM_DREP)
+			disconnected(id, CM_TIMEWAIT, false);
+		else
+			return -EPROTO;
+		return 0;
+	case CM_DREQ_RECEIVED:
+		return message->kind == CM_DREP ? 0 : -EPROTO;
+	default:
+		return -EPROTO;
+	}
+}
+
+void cm_hung_up(struct cm_id *id)
+{
+	switch (id->state) {
+	case CM_REQ_SENT:
+	case CM_REP_RECEIVED:
+	case CM_REP_SENT:
+		rejected(id, CM_REASON_CONSUMER);
+		break;
+	case CM_ESTABLISHED:
+		disconnected(id, CM_TIMEWAIT, true);
+		break;
+	case CM_DREQ_SENT:
+		disconnected(id, CM_TIMEWAIT, false);
+		break;
+	case CM_REQ_RECEIVED:
+		end(id); /* rdma_accept() will say so */
+		break;
+	default:
+		break;
+	}
+}
+
+void cm_id_expired(struct cm_id *id)
+{
+	switch (id->state) {
+	case CM_LISTENING:
+		cm_listen_resume(id);
+		break;
+	case CM_REQ_SENT:
+	case CM_REP_SENT:
+		unreachable(id);
+		break;
+	case CM_DREQ_SENT:
+		disconnected(id, CM_TIMEWAIT, false);
+		break;
+	case CM_TIMEWAIT:
+		id->state = CM_ENDED;
+		raise_event(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+		break;
+	default:
+		break;
+	}
+}

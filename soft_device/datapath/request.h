@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * request.h -- one operation on its way to a target, and what became of it.
+ *
+ * Made from a work request by sq.c, executed by responder.c against a segment: on the
+ * initiator's thread when the target's segment is mapped, on the target's agent when
+ * it came over TCP (wire.h has its encoding).
+ */
+#ifndef SOFT_DATAPATH_REQUEST_H
+#define SOFT_DATAPATH_REQUEST_H
+
+#include <infiniband/verbs.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "soft_device/process/segment.h"
+#include "soft_device/transport/peer.h"
+
+/* Known to rdma-core since 45; the numbers are the kernel's (include/uapi/rdma/ib_user_verbs.h). */
+#define SOFT_WR_FLUSH		     14
+#define SOFT_WC_FLUSH		     8
+#define SOFT_WC_ATOMIC_WRITE	     9
+#define SOFT_ACCESS_FLUSH_GLOBAL     (1u << 8)
+#define SOFT_ACCESS_FLUSH_PERSISTENT (1u << 9)
+#define SOFT_QP_EX_WITH_FLUSH	     (UINT64_C(1) << 11)
+#define SOFT_QP_EX_WITH_ATOMIC_WRITE (UINT64_C(1) << 12)
+#define SOFT_FLUSH_GLOBAL	     1u /* placement types: bit mask */
+#define SOFT_FLUSH_PERSISTENT	     2u
+#define SOFT_FLUSH_RANGE	     0u /* levels */
+#define SOFT_FLUSH_MR		     1u
+
+enum request_op {
+	REQUEST_WRITE = 1,
+	REQUEST_WRITE_IMM,
+	REQUEST_READ,
+	REQUEST_SEND,
+	REQUEST_SEND_IMM,
+	REQUEST_COMPARE_SWAP,
+	REQUEST_FETCH_ADD,
+	REQUEST_ATOMIC_WRITE,
+	REQUEST_FLUSH,
+	REQUEST_OPS
+};
+
+struct request {
+	enum request_op op;
+	bool solicited;
+	uint8_t flush_type;  /* SOFT_FLUSH_GLOBAL | SOFT_FLUSH_PERSISTENT */
+	uint8_t flush_level; /* SOFT_FLUSH_RANGE, SOFT_FLUSH_MR */
+	uint32_t imm_data;   /* network order */
+	uint32_t rkey;
+	uint32_t length; /* bytes moved; of the flushed range for REQUEST_FLUSH */
+	uint64_t remote_addr;
+	uint64_t compare_add;
+	uint64_t swap; /* also the value of an atomic write */
+	uint32_t src_qpn;
+	union ibv_gid src_gid;
+	/* payload (write, send) or where a read's bytes go, in the executing process */
+	struct iovec local[SOFT_MAX_SGE];
+	unsigned local_count;
+};
+
+enum outcome_kind {
+	OUTCOME_DONE,	/* see status */
+	OUTCOME_RNR,	/* no receive posted: try again after rnr_timer */
+	OUTCOME_ABSENT, /* no such QP, or not ready to receive, or not linked with the sender:
+			   silence */
+};
+
+/* Small enough to be returned in registers. */
+struct outcome {
+	enum outcome_kind kind : 8;
+	uint8_t rnr_timer;	   /* encoded as min_rnr_timer */
+	enum ibv_wc_status status; /* of the requester's completion */
+	uint64_t before;	   /* the old value, for the two atomics */
+};
+
+/*
+ * Executes a request on the QP `qpn` (of device `gid`) in the peer's segment (peer->segment is not
+ * NULL): checks state, destination, rkey, bounds, access and PD; moves the bytes; takes and
+ * completes a receive; on a fault moves that QP to ERR, flushes its receives and raises its event.
+ */
+struct outcome responder_execute(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
+				 const struct request *request);
+
+/* As responder_execute() when the QP is known; `target` was found by segment_qp() before. */
+struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target, uint32_t qpn,
+				    const struct request *request);
+
+/* Whether `target` is this QP, and its partner is that one. Callers hold shared_qp.lock. */
+static inline bool responder_knows(struct shared_qp *target, uint32_t qpn, uint32_t src_qpn,
+				   const union ibv_gid *src_gid)
+{
+	return atomic_load_explicit(&target->qpn, memory_order_relaxed) == qpn &&
+	       target->dest_qpn == src_qpn &&
+	       target->dest_gid.global.subnet_prefix == src_gid->global.subnet_prefix &&
+	       target->dest_gid.global.interface_id == src_gid->global.interface_id;
+}
+
+/*
+ * Moves a QP of the peer's segment to ERR: state, receives flushed with WR_FLUSH_ERR, `raise` bits
+ * and RAISE_QP_FLUSH raised. Takes shared_qp.lock. For the own segment as well.
+ */
+void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise);
+
+/*
+ * Takes all receives of a QP that has no SRQ and completes them with WR_FLUSH_ERR. Callers hold
+ * shared_qp.lock.
+ */
+void responder_flush(struct peer *peer, struct shared_qp *qp);
+
+#endif /* SOFT_DATAPATH_REQUEST_H */

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * responder.c -- executing one request on the queue pair it targets.
+ *
+ * What a NIC does on the far side, done by whoever has the target's segment mapped: the
+ * initiator itself, or the target's agent for what came over TCP. The target's
+ * shared_qp.lock is held from the first check to the last byte, so that its owner can
+ * wait for all executors by taking it. Checks come in the order of IBA 9.7.4 and of rxe_resp.c.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "request.h"
+#include "soft_device/powerfail/powerfail.h"
+#include "soft_device/process/memory.h"
+#include "soft_device/verbs/cq.h"
+#include "soft_device/verbs/mr.h"
+#include "soft_device/verbs/qp.h"
+
+/* What the functions below share: the target, its owner, and what is asked of it. */
+struct execution {
+	struct peer *peer;
+	struct shared_qp *target;
+	uint32_t qpn;
+	const struct request *request;
+};
+
+/* A receive as taken out of its ring. */
+struct received {
+	uint64_t wr_id;
+	uint32_t num_sge;
+	uint32_t pd;
+	struct ibv_sge sge[SOFT_MAX_SGE];
+};
+
+/* Memory of the target, and the region that holds it. */
+struct place {
+	const struct shared_mr *mr;
+	uint64_t memory;
+};
+
+static const struct outcome absent = {.kind = OUTCOME_ABSENT};
+
+static struct outcome done(enum ibv_wc_status status)
+{
+	return (struct outcome){.kind = OUTCOME_DONE, .status = status};
+}
+
+void responder_flush(struct peer *peer, struct shared_qp *qp)
+{
+	const struct shared_recv *recv;
+	struct shared_cqe cqe = {
+		.status = IBV_WC_WR_FLUSH_ERR,
+		.opcode = IBV_WC_RECV,
+		.qp_num = atomic_load(&qp->qpn),
+		.solicited = 1,
+	};
+
+	if (qp->srq != SOFT_NONE)
+		return;
+	while ((recv = recv_ring_peek(peer->segment, &qp->rq)) != NULL) {
+		cqe.wr_id = recv->wr_id;
+		recv_ring_take(&qp->rq);
+		cq_push(peer, qp->recv_cq, &cqe);
+	}
+}
+
+/* The target to ERR; its lock is held. */
+static void target_to_error(struct peer *peer, struct shared_qp *target, uint32_t raise)
+{
+	uint32_t state = atomic_load(&target->state);
+
+	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE)
+		return;
+	atomic_store(&target->state, IBV_QPS_ERR);
+	responder_flush(peer, target);
+	peer_raise(peer, &target->raise, raise | RAISE_QP_FLUSH);
+}
+
+void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise)
+{
+	shared_lock_take(&qp->lock);
+	target_to_error(peer, qp, raise);
+	shared_lock_release(&qp->lock);
+}
+
+/* The request cannot be done: NAK, and the target goes to ERR. */
+static struct outcome refuse(const struct execution *x, enum ibv_wc_status status, uint32_t raise)
+{
+	target_to_error(x->peer, x->target, raise);
+	return done(status);
+}
+
+static struct shared_srq *srq_of(const struct execution *x)
+{
+	return x->target->srq < SEGMENT_SRQS ? &x->peer->segment->srq[x->target->srq] : NULL;
+}
+
+static struct outcome not_ready(const struct execution *x)
+{
+	return (struct outcome){.kind = OUTCOME_RNR, .rnr_timer = (uint8_t)x->target->rnr_timer};
+}
+
+/*
+ * What moving the bytes came to. When a part was not mapped, whose? -EFAULT with all of ours
+ * readable is theirs.
+ */
+static struct outcome moved(const struct execution *x, int error)
+{
+	const struct request *request = x->request;
+
+	if (error == 0)
+		return done(IBV_WC_SUCCESS);
+	if (error != -EFAULT)
+		return done(IBV_WC_RETRY_EXC_ERR); /* it is gone, or lets nobody in any more */
+	if (!memory_is_readable(request->local, request->local_count))
+		return done(IBV_WC_LOC_PROT_ERR);
+	return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+}
+
+/* The place that the request names, if its key allows `access` there. */
+static bool find_place(const struct execution *x, uint64_t length, uint32_t access,
+		       struct place *place)
+{
+	const struct request *request = x->request;
+
+	place->mr = mr_check(x->peer->segment, request->rkey, x->target->pd, request->remote_addr,
+			     length, access, &place->memory);
+	return place->mr != NULL;
+}
+
+/* The whole region of the key. */
+static bool find_region(const struct execution *x, uint32_t access, struct place *place)
+{
+	const struct segment *segment = x->peer->segment;
+	uint32_t key = x->request->rkey, index = key >> 8;
+
+	if (index >= SEGMENT_MRS)
+		return false;
+	place->mr = mr_check(segment, key, x->target->pd, segment->mr[index].iova, 0, access,
+			     &place->memory);
+	return place->mr != NULL;
+}
+
+static inline __attribute__((always_inline)) struct outcome write_bytes(const struct execution *x)
+{
+	const struct request *request = x->request;
+	struct place place;
+
+	if (request->length == 0)
+		return done(IBV_WC_SUCCESS); /* no key is looked at: IBA 9.7.4.1.5 */
+	if (!find_place(x, request->length, IBV_ACCESS_REMOTE_WRITE, &place))
+		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+	powerfail_before_write(x->peer, place.mr, place.memory, request->length, x->qpn);
+	return moved(x, memory_write_ordered(x->peer->memory, request->local, request->local_count,
+					     place.memory, request->length));
+}
+
+static struct outcome execute_read(const struct execution *x)
+{
+	const struct request *request = x->request;
+	struct place place = {NULL, 0};
+
+	if (x->target->max_dest_rd_atomic == 0)
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+	if (request->length != 0 && !find_place(x, request->length, IBV_ACCESS_REMOTE_READ, &place))
+		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+	powerfail_pushed(x->peer, x->qpn);
+	if (request->length == 0)
+		return done(IBV_WC_SUCCESS);
+	struct iovec remote = {(void *)(uintptr_t)place.memory, request->length};
+
+	return moved(
+		x, memory_read(x->peer->memory, request->local, request->local_count, &remote, 1));
+}
+
+static struct outcome execute_atomic(const struct execution *x)
+{
+	const struct request *request = x->request;
+	struct outcome outcome = done(IBV_WC_SUCCESS);
+	struct place place;
+	int error;
+
+	if (x->target->max_dest_rd_atomic == 0)
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+	if (!find_place(x, 8, IBV_ACCESS_REMOTE_ATOMIC, &place))
+		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+	if (request->remote_addr % 8 != 0 || place.memory % 8 != 0)
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+	powerfail_pushed(x->peer, x->qpn);
+	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
+	shared_lock_take(&x->peer->segment->atomics);
+	if (request->op == REQUEST_COMPARE_SWAP)
+		error = memory_compare_swap_8(x->peer->memory, place.memory, request->compare_add,
+					      request->swap, &outcome.before);
+	else
+		error = memory_fetch_add_8(x->peer->memory, place.memory, request->compare_add,
+					   &outcome.before);
+	shared_lock_release(&x->peer->segment->atomics);
+	return error == 0 ? outcome : moved(x, error);
+}
+
+static struct outcome execute_atomic_write(const struct execution *x)
+{
+	const struct request *request = x->request;
+	struct place place;
+	int error;
+
+	if (x->target->max_dest_rd_atomic == 0)
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+	if (!find_place(x, 8, IBV_ACCESS_REMOTE_WRITE, &place))
+		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+	if (request->remote_addr % 8 != 0 || place.memory % 8 != 0)
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
+	shared_lock_take(&x->peer->segment->atomics);
+	error = memory_store_8(x->peer->memory, place.memory, request->swap);
+	shared_lock_release(&x->peer->segment->atomics);
+	return moved(x, error);
+}
+
+static uint32_t flush_access(const struct request *request)
+{
+	uint32_t access = 0;
+
+	if (request->flush_type & SOFT_FLUSH_GLOBAL)
+		access |= SOFT_ACCESS_FLUSH_GLOBAL;
+	if (request->flush_type & SOFT_FLUSH_PERSISTENT)
+		access |= SOFT_ACCESS_FLUSH_PERSISTENT;
+	return access;
+}
+
+static struct outcome execute_flush(const struct execution *x)
+{
+	const struct request *request = x->request;
+	bool whole = request->flush_level == SOFT_FLUSH_MR;
+	uint32_t access = flush_access(request);
+	struct place place;
+
+	if (x->target->max_dest_rd_atomic == 0)
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+	if (!(whole ? find_region(x, access, &place)
+		    : find_place(x, request->length, access, &place)))
+		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+	powerfail_flush(x->peer, place.memory, whole ? place.mr->length : request->length, x->qpn,
+			request->flush_type & SOFT_FLUSH_PERSISTENT);
+	return done(IBV_WC_SUCCESS);
+}
+
+static void copy_out(struct received *received, const struct shared_recv *recv, uint32_t pd)
+{
+	received->wr_id = recv->wr_id;
+	received->pd = pd;
+	received->num_sge = recv->num_sge < SOFT_MAX_SGE ? recv->num_sge : SOFT_MAX_SGE;
+	for (uint32_t i = 0; i < received->num_sge; i++)
+		received->sge[i] = recv->sge[i];
+}
+
+/* Takes a receive of the SRQ at once, as others may come for the next one. */
+static bool take_of_srq(const struct execution *x, struct shared_srq *srq,
+			struct received *received)
+{
+	const struct shared_recv *recv;
+	bool limit = false;
+
+	shared_lock_take(&srq->lock);
+	recv = srq->live ? recv_ring_peek(x->peer->segment, &srq->rq) : NULL;
+	if (recv != NULL) {
+		copy_out(received, recv, srq->pd);
+		recv_ring_take(&srq->rq);
+		limit = atomic_load(&srq->rq.head) - atomic_load(&srq->rq.tail) < srq->limit;
+		if (limit)
+			srq->limit = 0;
+	}
+	shared_lock_release(&srq->lock);
+	if (limit)
+		peer_raise(x->peer, &srq->raise, RAISE_SRQ_LIMIT);
+	return recv != NULL;
+}
+
+/*
+ * The next receive; false when there is none. That of a QP stays in its ring until
+ * complete(), so that none is lost when we are killed meanwhile.
+ */
+static bool next_receive(const struct execution *x, struct received *received)
+{
+	struct shared_srq *srq = srq_of(x);
+
+	if (srq != NULL)
+		return take_of_srq(x, srq, received);
+	const struct shared_recv *recv = recv_ring_peek(x->peer->segment, &x->target->rq);
+
+	if (recv != NULL)
+		copy_out(received, recv, x->target->pd);
+	return recv != NULL;
+}
+
+/* The receive's completion; false when the CQ overflowed. */
+static bool complete(const struct execution *x, const struct received *received,
+		     enum ibv_wc_status status)
+{
+	const struct request *request = x->request;
+	bool written = request->op == REQUEST_WRITE_IMM;
+	bool imm = written || request->op == REQUEST_SEND_IMM;
+	struct shared_cqe cqe = {
+		.wr_id = received->wr_id,
+		.status = status,
+		.opcode = written ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+		.byte_len = request->length,
+		.imm_data = imm ? request->imm_data : 0,
+		.qp_num = x->qpn,
+		.wc_flags = imm ? IBV_WC_WITH_IMM : 0,
+		.solicited = request->solicited || status != IBV_WC_SUCCESS,
+	};
+
+	if (srq_of(x) == NULL)
+		recv_ring_take(&x->target->rq);
+	return cq_push(x->peer, x->target->recv_cq, &cqe);
+}
+
+/* Completes a receive that the request has spoilt, and refuses the request. */
+static struct outcome spoil(const struct execution *x, const struct received *received,
+			    enum ibv_wc_status receiver, enum ibv_wc_status requester)
+{
+	complete(x, received, receiver);
+	return refuse(x, requester, 0);
+}
+
+static struct outcome deliver(const struct execution *x, const struct received *received)
+{
+	powerfail_pushed(x->peer, x->qpn);
+	if (!complete(x, received, IBV_WC_SUCCESS))
+		return refuse(x, IBV_WC_REM_OP_ERR, RAISE_QP_FATAL);
+	return done(IBV_WC_SUCCESS);
+}
+
+/* The parts of the receive that the message reaches; SUCCESS or what is wrong with it. */
+static enum ibv_wc_status scatter(const struct execution *x, const struct received *received,
+				  struct iovec *parts, unsigned *count)
+{
+	uint64_t left = x->request->length;
+
+	*count = 0;
+	for (uint32_t i = 0; i < received->num_sge && left != 0; i++) {
+		const struct ibv_sge *sge = &received->sge[i];
+		uint64_t bytes = sge->length < left ? sge->length : left, memory;
+		const struct shared_mr *mr;
+
+		if (bytes == 0)
+			continue;
+		mr = mr_check(x->peer->segment, sge->lkey, received->pd, sge->addr, bytes,
+			      IBV_ACCESS_LOCAL_WRITE, &memory);
+		if (mr == NULL)
+			return IBV_WC_LOC_PROT_ERR;
+		powerfail_before_write(x->peer, mr, memory, bytes, x->qpn);
+		parts[(*count)++] = (struct iovec){(void *)(uintptr_t)memory, bytes};
+		left -= bytes;
+	}
+	return left == 0 ? IBV_WC_SUCCESS : IBV_WC_LOC_LEN_ERR;
+}
+
+static bool too_long(const struct execution *x, const struct received *received)
+{
+	uint64_t room = 0;
+
+	for (uint32_t i = 0; i < received->num_sge; i++)
+		room += received->sge[i].length;
+	return x->request->length > room;
+}
+
+static struct outcome execute_send(const struct execution *x)
+{
+	const struct request *request = x->request;
+	struct iovec parts[SOFT_MAX_SGE];
+	struct received received;
+	unsigned count;
+	int error = 0;
+
+	if (!next_receive(x, &received))
+		return not_ready(x);
+	if (too_long(x, &received))
+		return spoil(x, &received, IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR);
+	if (scatter(x, &received, parts, &count) != IBV_WC_SUCCESS)
+		return spoil(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	if (count != 0)
+		error = memory_write(x->peer->memory, request->local, request->local_count, parts,
+				     count);
+	if (error == -EFAULT && !memory_is_readable(request->local, request->local_count))
+		return done(IBV_WC_LOC_PROT_ERR);
+	if (error == -EFAULT)
+		return spoil(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	return error != 0 ? moved(x, error) : deliver(x, &received);
+}
+
+/* The receive is looked for before anything moves; its memory is not touched. */
+static struct outcome execute_write_imm(const struct execution *x)
+{
+	struct received received;
+
+	if (!next_receive(x, &received))
+		return not_ready(x);
+	struct outcome outcome = write_bytes(x);
+
+	return outcome.status == IBV_WC_SUCCESS ? deliver(x, &received) : outcome;
+}
+
+/* What qp_access_flags have to allow for each operation. */
+static uint32_t needed_access(const struct request *request)
+{
+	switch (request->op) {
+	case REQUEST_WRITE:
+	case REQUEST_WRITE_IMM:
+	case REQUEST_ATOMIC_WRITE:
+		return IBV_ACCESS_REMOTE_WRITE;
+	case REQUEST_READ:
+		return IBV_ACCESS_REMOTE_READ;
+	case REQUEST_COMPARE_SWAP:
+	case REQUEST_FETCH_ADD:
+		return IBV_ACCESS_REMOTE_ATOMIC;
+	case REQUEST_FLUSH:
+		return flush_access(request);
+	default:
+		return 0;
+	}
+}
+
+static inline __attribute__((always_inline)) struct outcome execute(const struct execution *x)
+{
+	uint32_t needed = needed_access(x->request);
+
+	if ((x->target->access & needed) != needed)
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+	switch (x->request->op) {
+	case REQUEST_WRITE:
+		return write_bytes(x);
+	case REQUEST_READ:
+		return execute_read(x);
+	case REQUEST_SEND:
+	case REQUEST_SEND_IMM:
+		return execute_send(x);
+	case REQUEST_WRITE_IMM:
+		return execute_write_imm(x);
+	case REQUEST_COMPARE_SWAP:
+	case REQUEST_FETCH_ADD:
+		return execute_atomic(x);
+	case REQUEST_ATOMIC_WRITE:
+		return execute_atomic_write(x);
+	case REQUEST_FLUSH:
+		return execute_flush(x);
+	default:
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+	}
+}
+
+/* Whether the target takes requests, and of this sender. */
+static bool accepts(const struct execution *x)
+{
+	uint32_t state = atomic_load_explicit(&x->target->state, memory_order_relaxed);
+
+	return responder_knows(x->target, x->qpn, x->request->src_qpn, &x->request->src_gid) &&
+	       (state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD);
+}
+
+static void tell_established(const struct execution *x)
+{
+	if (x->target->established ||
+	    atomic_load_explicit(&x->target->state, memory_order_relaxed) != IBV_QPS_RTR)
+		return;
+	x->target->established = 1;
+	peer_raise(x->peer, &x->target->raise, RAISE_QP_COMM_EST);
+}
+
+struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target, uint32_t qpn,
+				    const struct request *request)
+{
+	const struct execution x = {peer, target, qpn, request};
+	struct outcome outcome = absent;
+
+	shared_lock_take(&target->lock);
+	if (accepts(&x) && !powerfail_strikes(peer)) {
+		tell_established(&x);
+		outcome = execute(&x);
+	}
+	shared_lock_release(&target->lock);
+	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS)
+		powerfail_executed(peer);
+	return outcome;
+}
+
+struct outcome responder_execute(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
+				 const struct request *request)
+{
+	struct shared_qp *target = segment_qp(peer->segment, gid, qpn);
+
+	return target == NULL ? absent : responder_execute_on(peer, target, qpn, request);
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq.c -- posting, executing and completing send work requests; see sq.h.
+ *
+ * Everything here runs under sq.lock, which is private to the process. It is taken before the
+ * lock of any shared QP and never while one is held, so two queues that send to each
+ * other cannot block each other.
+ */
+#include "sq.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft_device/faults/fault.h"
+#include "soft_device/process/memory.h"
+#include "soft_device/process/process.h"
+#include "soft_device/process/trace.h"
+#include "soft_device/verbs/qp.h"
+
+#define ABSENT_FIRST_NS 20000u	 /* between tries at a target that is not there: doubled ... */
+#define ABSENT_LAST_NS	1000000u /* ... up to this */
+#define PEER_GRACE_NS	300000000u
+
+/* Slots of each QP that are free again; see send_queue.released. */
+static _Atomic uint32_t released[SEGMENT_QPS];
+
+/* --- completing --- */
+
+/* Inlined, so that the way without a trace knows nothing of it. */
+static inline __attribute__((always_inline)) void push(struct qp *qp, const struct send_work *work,
+						       uint32_t record, enum ibv_wc_status status)
+{
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	struct shared_cqe cqe = {
+		.wr_id = work->wr_id,
+		.status = status,
+		.opcode = opcode->wc,
+		.byte_len = opcode->eight ? 8 : (uint32_t)sq_length(work),
+		.imm_data = record, /* sends have none: trace_polled() */
+		.qp_num = qp->ibv.qp_num,
+		.solicited = status != IBV_WC_SUCCESS,
+		/* which QP's slots, and how many: sq_release() */
+		.sq_release = qp->index << 16 | (qp->sq.completed & 0xffff),
+		.is_send = 1,
+	};
+
+	if (!cq_push(process_current->self, qp->send_cq->index, &cqe))
+		responder_fail(process_current->self, qp->shared, RAISE_QP_FATAL);
+}
+
+static inline __attribute__((always_inline)) void complete_recorded(struct qp *qp,
+								    const struct send_work *work,
+								    uint32_t record,
+								    enum ibv_wc_status status)
+{
+	struct send_queue *sq = &qp->sq;
+
+	sq->completed++;
+	if ((int32_t)(sq->next - sq->completed) < 0)
+		sq->next = sq->completed;
+	if (status != IBV_WC_SUCCESS || sq->sig_all || (work->flags & IBV_SEND_SIGNALED))
+		push(qp, work, record, status);
+}
+
+/* The oldest request is done with. */
+static void complete(struct qp *qp, const struct send_work *work, enum ibv_wc_status status)
+{
+	complete_recorded(qp, work, 0, status);
+}
+
+/* The same, when it is in a slot. */
+static void complete_slot(struct qp *qp, enum ibv_wc_status status)
+{
+	const struct send_slot *slot = sq_slot(&qp->sq, qp->sq.completed);
+
+	if (slot->record != 0)
+		trace_done(slot->record, status);
+	complete_recorded(qp, &slot->work, slot->record, status);
+}
+
+void sq_flush(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+
+	while (sq->completed != sq->posted)
+		complete_slot(qp, IBV_WC_WR_FLUSH_ERR);
+}
+
+void sq_fail(struct qp *qp, enum ibv_wc_status status)
+{
+	struct send_queue *sq = &qp->sq;
+
+	if (sq->completed != sq->posted)
+		complete_slot(qp, status);
+	responder_fail(process_current->self, qp->shared, 0);
+	sq_flush(qp);
+}
+
+/*
+ * What poll hands back of each completion of a send queue, under the CQ's lock: a QP has one
+ * CQ for its sends, so nobody else counts here.
+ */
+void sq_release(uint32_t qpn, uint32_t slots_before)
+{
+	_Atomic uint32_t *count = &released[slots_before >> 16];
+	uint32_t before = atomic_load_explicit(count, memory_order_relaxed);
+
+	(void)qpn;
+	atomic_store_explicit(count, before + (uint16_t)(slots_before - before),
+			      memory_order_release);
+}
+
+/* --- executing --- */
+
+/* Where the requests go; NULL when there is no such QP. */
+static struct shared_qp *target_of(struct qp *qp)
+{
+	uint32_t qpn = qp->attr.dest_qp_num;
+
+	if (qp->target == NULL ||
+	    atomic_load_explicit(&qp->target->qpn, memory_order_relaxed) != qpn)
+		qp->target = segment_qp(qp->peer->segment, &qp->attr.ah_attr.grh.dgid, qpn);
+	return qp->target;
+}
+
+/*
+ * Inlined, as is what it calls as far as that goes: a system call at the bottom overwrites the
+ * processor's stack of return addresses, so each level above it costs a misprediction.
+ */
+static inline __attribute__((always_inline)) struct outcome execute(struct qp *qp,
+								    const struct send_work *work)
+{
+	struct shared_qp *target = target_of(qp);
+	struct outcome outcome = {.kind = OUTCOME_DONE};
+	struct request request;
+	void *copy = NULL;
+
+	outcome.status = sq_make_request(qp, work, &request);
+	if (outcome.status != IBV_WC_SUCCESS)
+		return outcome;
+	if (target == NULL)
+		return (struct outcome){.kind = OUTCOME_ABSENT};
+	if (__builtin_expect(fault_any, 0))
+		copy = sq_fault_corrupt_out(work, &request);
+	outcome = responder_execute_on(qp->peer, target, qp->attr.dest_qp_num, &request);
+	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS &&
+	    sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC)
+		sq_place_before(&request, outcome.before);
+	if (__builtin_expect(fault_any, 0)) {
+		free(copy);
+		if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS)
+			sq_fault_corrupt_in(work, &request);
+	}
+	return outcome;
+}
+
+/* IBA table 45 (9.7.5.2.8): what min_rnr_timer means, in units of 10 microseconds. */
+static uint64_t rnr_ns(uint8_t timer)
+{
+	static const uint32_t tens[32] = {
+		65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
+		48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return tens[timer & 31] * UINT64_C(10000);
+}
+
+/* Another try when the RNR timer has run, if there may be one. */
+static enum ibv_wc_status retry_rnr(struct qp *qp, struct send_slot *slot, uint8_t timer)
+{
+	if (qp->attr.rnr_retry != 7 && slot->rnr_tries >= qp->attr.rnr_retry)
+		return IBV_WC_RNR_RETRY_EXC_ERR;
+	slot->rnr_tries++;
+	slot->due_ns = process_now_ns() + rnr_ns(timer);
+	return IBV_WC_SUCCESS;
+}
+
+/* A target that is silent: tried again until the transport's timeout has run out. */
+static enum ibv_wc_status retry_absent(struct qp *qp, struct send_slot *slot)
+{
+	uint64_t now_ns = process_now_ns(), pause_ns = ABSENT_LAST_NS;
+
+	if (slot->give_up_ns == 0 && qp->attr.timeout != 0)
+		slot->give_up_ns =
+			now_ns + (UINT64_C(4096) << qp->attr.timeout) * (qp->attr.retry_cnt + 1u);
+	if (slot->give_up_ns != 0 && now_ns >= slot->give_up_ns)
+		return IBV_WC_RETRY_EXC_ERR;
+	if (slot->absent_tries < 6)
+		pause_ns = (uint64_t)ABSENT_FIRST_NS << slot->absent_tries;
+	slot->absent_tries++;
+	slot->due_ns = now_ns + (pause_ns < ABSENT_LAST_NS ? pause_ns : ABSENT_LAST_NS);
+	return IBV_WC_SUCCESS;
+}
+
+bool sq_settle(struct qp *qp, struct send_slot *slot, const struct outcome *outcome)
+{
+	enum ibv_wc_status status = outcome->status;
+
+	if (outcome->kind == OUTCOME_RNR)
+		status = retry_rnr(qp, slot, outcome->rnr_timer);
+	else if (outcome->kind == OUTCOME_ABSENT)
+		status = retry_absent(qp, slot);
+	if (status != IBV_WC_SUCCESS) {
+		sq_fail(qp, status);
+		return false;
+	}
+	if (outcome->kind == OUTCOME_DONE) {
+		complete_slot(qp, status);
+		return true;
+	}
+	qp->sq.next = qp->sq.completed;
+	sq_wait_until(qp, slot->due_ns);
+	return false;
+}
+
+/* --- running --- */
+
+/* False: it has to wait, or the QP has failed. */
+static bool run_next(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+	struct send_slot *slot = sq_slot(sq, sq->next);
+	struct outcome outcome;
+
+	if (slot->due_ns != 0 && process_now_ns() < slot->due_ns) {
+		sq_wait_until(qp, slot->due_ns);
+		return false;
+	}
+	if (__builtin_expect(fault_any, 0) && !sq_fault_passes(qp, slot))
+		return false;
+	if (qp->peer->transport == PEER_TCP)
+		return sq_tcp_send(qp, slot);
+	outcome = execute(qp, &slot->work);
+	return sq_settle(qp, slot, &outcome);
+}
+
+/*
+ * When there is nobody to send to any more the QP fails; an idle one only after a while, and one
+ * whose peer's own connection has ended, but not ours: what it answered before may still come.
+ */
+static void fail_if_lost(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+	enum ibv_qp_state state = qp_state(qp);
+	bool nobody =
+		qp->unreachable ||
+		(qp->peer != NULL && atomic_load_explicit(&qp->peer->gone, memory_order_relaxed));
+
+	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE || (!nobody && sq->lost_ns == 0))
+		return;
+	if ((nobody && sq->completed != sq->posted) ||
+	    (sq->lost_ns != 0 && process_now_ns() >= sq->lost_ns))
+		sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	else if (sq->lost_ns != 0)
+		sq_wait_until(qp, sq->lost_ns);
+}
+
+void sq_run_locked(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+
+	fail_if_lost(qp);
+	while (qp->peer != NULL && sq->next != sq->posted && qp_state(qp) == IBV_QPS_RTS &&
+	       run_next(qp))
+		;
+	if (qp_state(qp) == IBV_QPS_ERR)
+		sq_flush(qp);
+}
+
+void sq_run(struct qp *qp)
+{
+	shared_lock_take(&qp->sq.lock);
+	sq_run_locked(qp);
+	shared_lock_release(&qp->sq.lock);
+}
+
+/* --- posting --- */
+
+void sq_slot_begin(struct send_slot *slot, const struct send_work *work)
+{
+	*slot = (struct send_slot){.work = *work};
+	slot->work.sge = slot->sge;
+}
+
+/* Keeps the request in the next slot. */
+static struct send_slot *keep(struct qp *qp, const struct send_work *work)
+{
+	struct send_queue *sq = &qp->sq;
+	struct send_slot *slot = sq_slot(sq, sq->posted);
+	unsigned char *data = sq_slot_data(sq, slot);
+	uint32_t bytes = 0;
+
+	sq_slot_begin(slot, work);
+	if (work->flags & IBV_SEND_INLINE) {
+		for (uint32_t i = 0; i < work->num_sge; i++) {
+			memcpy(data + bytes, (void *)(uintptr_t)work->sge[i].addr,
+			       work->sge[i].length);
+			bytes += work->sge[i].length;
+		}
+		slot->sge[0] = (struct ibv_sge){(uintptr_t)data, bytes, 0};
+		slot->work.num_sge = 1;
+	} else if (work->num_sge != 0) {
+		memcpy(slot->sge, work->sge, work->num_sge * sizeof(slot->sge[0]));
+	}
+	if (__builtin_expect(fault_any, 0))
+		sq_fault_posted(qp, slot);
+	sq->posted++;
+	return slot;
+}
+
+/* Whether a request posted now may be executed now. */
+static bool may_execute(const struct qp *qp)
+{
+	return qp->sq.next == qp->sq.posted && qp->peer != NULL &&
+	       qp->peer->transport != PEER_TCP && !fault_any && qp_state(qp) == IBV_QPS_RTS &&
+	       !atomic_load_explicit(&qp->peer->gone, memory_order_relaxed);
+}
+
+static void submit(struct qp *qp, const struct send_work *work)
+{
+	if (!may_execute(qp)) {
+		keep(qp, work);
+		return;
+	}
+	struct outcome outcome = execute(qp, work);
+
+	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS) {
+		qp->sq.posted++;
+		complete(qp, work, IBV_WC_SUCCESS);
+		return;
+	}
+	sq_settle(qp, keep(qp, work), &outcome);
+}
+
+/* 0 and the request, or EINVAL. */
+static int work_of(const struct qp *qp, const struct ibv_send_wr *wr, struct send_work *work)
+{
+	const struct send_opcode *opcode =
+		&sq_opcodes[(unsigned)wr->opcode < SQ_OPCODES ? wr->opcode : 0];
+	const unsigned flags =
+		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+
+	if ((unsigned)wr->opcode >= SQ_OPCODES || opcode->op == 0 || opcode->op == REQUEST_FLUSH ||
+	    wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->sq.max_sge ||
+	    (wr->send_flags & ~flags) != 0)
+		return EINVAL;
+	work->wr_id = wr->wr_id;
+	work->opcode = wr->opcode;
+	work->flags = wr->send_flags;
+	work->imm_data = wr->imm_data;
+	work->num_sge = (uint32_t)wr->num_sge;
+	work->sge = wr->sg_list;
+	if (opcode->kind == SOFT_OP_ATOMIC) {
+		work->remote_addr = wr->wr.atomic.remote_addr;
+		work->rkey = wr->wr.atomic.rkey;
+		work->compare_add = wr->wr.atomic.compare_add;
+		work->swap = wr->wr.atomic.swap;
+	} else {
+		work->remote_addr = wr->wr.rdma.remote_addr;
+		work->rkey = wr->wr.rdma.rkey;
+		work->compare_add = 0;
+		work->swap = 0;
+	}
+	work->flush_length = 0;
+	work->flush_type = 0;
+	work->flush_level = 0;
+	if (opcode->eight && sq_length(work) < 8)
+		return EINVAL;
+	if ((work->flags & IBV_SEND_INLINE) &&
+	    (!opcode->takes_inline || sq_length(work) > qp->sq.max_inline))
+		return EINVAL;
+	return 0;
+}
+
+/* The bytes of a plain write, if all is well; see write_at_once(). */
+static inline bool move_write(struct qp *qp, const struct ibv_send_wr *wr, uint64_t from)
+{
+	struct segment *segment = qp->peer->segment;
+	struct shared_qp *target = qp->target;
+	struct iovec local = {(void *)(uintptr_t)from, wr->sg_list->length};
+	bool done = false;
+	uint64_t to;
+
+	shared_lock_take(&target->lock);
+	if (responder_knows(target, qp->attr.dest_qp_num, qp->ibv.qp_num,
+			    &qp->context->device->gid) &&
+	    atomic_load_explicit(&target->state, memory_order_relaxed) == IBV_QPS_RTS &&
+	    (target->access & IBV_ACCESS_REMOTE_WRITE) &&
+	    mr_check(segment, wr->wr.rdma.rkey, target->pd, wr->wr.rdma.remote_addr, local.iov_len,
+		     IBV_ACCESS_REMOTE_WRITE, &to) != NULL)
+		done = memory_write_ordered(qp->peer->memory, &local, 1, to, local.iov_len) == 0;
+	shared_lock_release(&target->lock);
+	return done;
+}
+
+/*
+ * The short way of what the device is mostly asked for: a write of one piece to a connected
+ * target. It knows no errors: with anything unusual it says false, and the long way finds
+ * out what to do. It may have written by then; the same bytes go there again.
+ */
+static inline bool write_at_once(struct qp *qp, const struct ibv_send_wr *wr)
+{
+	const unsigned flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
+	const struct ibv_sge *sge = wr->sg_list;
+	struct send_work work = {.sge = sge};
+	uint64_t from;
+
+	if (wr->opcode != IBV_WR_RDMA_WRITE || wr->num_sge != 1 || (wr->send_flags & ~flags) != 0 ||
+	    sge->length == 0 || sge->length > SOFT_MAX_MESSAGE || qp->sq.max_sge == 0 ||
+	    !may_execute(qp) || qp->target == NULL || qp->peer->segment->powerfail != 0 ||
+	    mr_check(process_current->segment, sge->lkey, qp->pd->number, sge->addr, sge->length, 0,
+		     &from) == NULL ||
+	    !move_write(qp, wr, from))
+		return false;
+	work.wr_id = wr->wr_id;
+	work.opcode = IBV_WR_RDMA_WRITE;
+	work.flags = wr->send_flags;
+	work.num_sge = 1;
+	qp->sq.posted++;
+	complete(qp, &work, IBV_WC_SUCCESS);
+	return true;
+}
+
+static inline int post_one(struct qp *qp, const struct ibv_send_wr *wr)
+{
+	struct send_work work;
+	int error;
+
+	if (!sq_has_room(&qp->sq, 1))
+		return ENOMEM;
+	if (write_at_once(qp, wr))
+		return 0;
+	error = work_of(qp, wr, &work);
+	if (error == 0)
+		submit(qp, &work);
+	return error;
+}
+
+/* Another thread builds requests in the free slots; callers hold sq.lock. */
+static __attribute__((noinline)) void await_build(struct send_queue *sq)
+{
+	shared_lock_release(&sq->lock);
+	pthread_mutex_lock(&sq->build);
+	pthread_mutex_unlock(&sq->build);
+	shared_lock_take(&sq->lock);
+}
+
+int sq_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	struct qp *qp = qp_of(ibv);
+	int error = 0;
+
+	shared_lock_take(&qp->sq.lock);
+	while (__builtin_expect(qp->sq.in_build, 0))
+		await_build(&qp->sq);
+	if (qp_state(qp) < IBV_QPS_RTS)
+		error = EINVAL;
+	while (wr != NULL && error == 0) {
+		error = post_one(qp, wr);
+		if (error == 0)
+			wr = wr->next;
+	}
+	if (qp->sq.next != qp->sq.posted)
+		sq_run_locked(qp);
+	shared_lock_release(&qp->sq.lock);
+	if (error != 0)
+		*bad_wr = wr;
+	return error;
+}
+
+/* --- making --- */
+
+int sq_init(struct qp *qp, const struct ibv_qp_cap *cap, bool sig_all)
+{
+	struct send_queue *sq = &qp->sq;
+	size_t data = cap->max_inline_data < 8 ? 8 : cap->max_inline_data;
+
+	sq->max_wr = cap->max_send_wr;
+	sq->max_sge = cap->max_send_sge;
+	sq->max_inline = cap->max_inline_data;
+	sq->sge_room = sq->max_sge == 0 ? 1 : sq->max_sge;
+	sq->sig_all = sig_all;
+	sq->stride = sizeof(struct send_slot) + sq->sge_room * sizeof(struct ibv_sge) + data;
+	sq->stride = (sq->stride + 63) / 64 * 64;
+	for (sq->count = 1; sq->count < sq->max_wr; sq->count *= 2)
+		;
+	sq->slots = calloc(sq->count, sq->stride);
+	if (sq->slots == NULL)
+		return -ENOMEM;
+	shared_lock_init(&sq->lock);
+	pthread_mutex_init(&sq->build, NULL);
+	return 0;
+}
+
+void sq_begin(struct qp *qp)
+{
+	qp->sq.released = &released[qp->index];
+	sq_reset(qp);
+}
+
+void sq_reset(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+
+	sq->posted = sq->next = sq->completed = 0;
+	atomic_store(sq->released, 0);
+	sq->life++;
+	sq->established = false;
+	sq->drain_notify = false;
+	sq->lost_ns = 0;
+	sq->operations = 0;
+	sq->last_due_ns = 0;
+}
+
+void sq_destroy(struct qp *qp)
+{
+	struct send_queue *sq = &qp->sq;
+
+	if (sq->slots == NULL)
+		return;
+	pthread_mutex_destroy(&sq->build);
+	free(sq->slots);
+}
+
+/* Its peer is gone: see qp_peer_gone(). Callers hold sq.lock. */
+void sq_peer_gone(struct qp *qp)
+{
+	qp->sq.lost_ns = process_now_ns() + PEER_GRACE_NS;
+	sq_run_locked(qp);
+}

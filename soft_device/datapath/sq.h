@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq.h -- the send queue: from work request to completion, in order.
+ *
+ * A request is executed where it is posted, on the caller's thread, straight from what
+ * the caller wrote. Only when it has to wait (not linked yet, receiver not ready, answer
+ * outstanding, an injected delay), or something before it waits, is it kept in a slot; waiting
+ * queues are run again by poll_cq and by the agent's timer (sq_wait.c).
+ *
+ *	released <= completed <= next <= posted		(free-running counters)
+ *
+ * Slots before `released` are free: it moves when a later signaled completion is polled, as on a
+ * NIC. `next` is the first not executed (or, TCP, not sent), `completed` the first not completed.
+ */
+#ifndef SOFT_DATAPATH_SQ_H
+#define SOFT_DATAPATH_SQ_H
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "request.h"
+#include "soft_device/process/options.h"
+
+struct qp;
+
+/* A send work request, from whatever interface. */
+struct send_work {
+	uint64_t wr_id;
+	uint32_t opcode;   /* enum ibv_wr_opcode, or SOFT_WR_FLUSH */
+	uint32_t flags;	   /* enum ibv_send_flags; inline: no lkeys */
+	uint32_t imm_data; /* network order */
+	uint32_t rkey;
+	uint64_t remote_addr;
+	uint64_t compare_add;
+	uint64_t swap;
+	uint32_t flush_length;
+	uint8_t flush_type;
+	uint8_t flush_level;
+	uint32_t num_sge;
+	const struct ibv_sge *sge; /* borrowed of the caller, or the slot's own */
+};
+
+struct send_slot {
+	struct send_work work;
+	uint64_t due_ns;     /* not executed before; 0: at once */
+	uint64_t give_up_ns; /* absent target: RETRY_EXC_ERR then; 0: not tried yet */
+	uint32_t rnr_tries;
+	uint32_t rnr_faults; /* tries left that are to find no receive */
+	uint32_t absent_tries;
+	uint32_t record; /* its number in the trace; 0: none */
+	bool asked;	 /* the faults, and their answer */
+	enum ibv_wc_status fault;
+	struct ibv_sge sge[]; /* sge_room of them, then bytes of data */
+};
+
+struct send_queue {
+	struct shared_lock lock; /* of this process only; the cheapest there is */
+	unsigned char *slots;
+	size_t stride;
+	uint32_t sge_room; /* in a slot, at least 1 */
+	uint32_t count;	   /* of slots, power of two */
+	uint32_t max_wr;   /* of them may be in use */
+	uint32_t max_sge;
+	uint32_t max_inline;
+	bool sig_all;
+	uint32_t posted;
+	uint32_t next;
+	uint32_t completed;
+	_Atomic uint32_t *released; /* outlives the QP: a late poll may still move it */
+	uint64_t operations;	    /* executed; for the faults */
+	uint64_t last_due_ns;	    /* of an injected delay */
+	/* TCP: tickets of an earlier life of the queue are stale; one answered, or one at a time */
+	uint32_t life;
+	bool established;
+	bool drain_notify; /* SQ_DRAINED is wanted once nothing is in flight */
+	uint64_t lost_ns;  /* not 0: the peer is gone, and at this time the QP goes to ERR */
+	/* sq_wait.c: under its lock */
+	bool waiting;
+	unsigned runners; /* threads between taking it from the list and having run it */
+	uint64_t wake_ns;
+	struct qp *next_waiting;
+	/* the builder of ibv_wr_*: qp_ex.c */
+	pthread_mutex_t build; /* from wr_start to wr_complete; taken before `lock` */
+	bool in_build;	       /* somebody has it; under `lock` */
+	uint32_t building;     /* slots filled since wr_start */
+	int build_error;
+};
+
+/* How many queues wait; poll_cq looks at it and nothing else. */
+extern _Atomic uint32_t sq_waiting;
+
+/* Runs all waiting queues that are due; any thread, no lock held. */
+void sq_progress(void);
+
+/* 0 or -ENOMEM; sq_begin() once qp->index is known. */
+int sq_init(struct qp *qp, const struct ibv_qp_cap *cap, bool sig_all);
+void sq_begin(struct qp *qp);
+void sq_destroy(struct qp *qp);
+/* Drops everything; the QP goes to RESET. Callers hold sq.lock. */
+void sq_reset(struct qp *qp);
+/* Flushes everything not completed with WR_FLUSH_ERR. Callers hold sq.lock. */
+void sq_flush(struct qp *qp);
+/*
+ * The QP goes to ERR: the first request not completed, if any, gets this status, the others
+ * are flushed. Callers hold sq.lock.
+ */
+void sq_fail(struct qp *qp, enum ibv_wc_status status);
+/* The process at the other end is gone: fails the QP now or, if it is idle or may still be
+ * answered, after a while. Callers hold sq.lock. */
+void sq_peer_gone(struct qp *qp);
+/* Runs the queue; sq_run() takes sq.lock, callers of the other hold it. */
+void sq_run(struct qp *qp);
+void sq_run_locked(struct qp *qp);
+
+int sq_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+
+/* qp_ex.c: sets the wr_* pointers that send_ops_flags ask for; EOPNOTSUPP for one unknown. */
+int qp_ex_init(struct qp *qp, uint64_t send_ops_flags);
+
+/* What sq.c, sq_tcp.c and qp_ex.c share. */
+static inline struct send_slot *sq_slot(const struct send_queue *sq, uint32_t number)
+{
+	return (struct send_slot *)(void *)(sq->slots + (number & (sq->count - 1)) * sq->stride);
+}
+
+static inline unsigned char *sq_slot_data(const struct send_queue *sq, struct send_slot *slot)
+{
+	return (unsigned char *)(slot->sge + sq->sge_room);
+}
+
+/* Whether `more` slots are free after those posted. */
+static inline bool sq_has_room(const struct send_queue *sq, uint32_t more)
+{
+	uint32_t released = atomic_load_explicit(sq->released, memory_order_relaxed);
+
+	return sq->posted + more - released <= sq->max_wr;
+}
+
+/* Empties a slot for a request. */
+void sq_slot_begin(struct send_slot *slot, const struct send_work *work);
+
+/* The sum of the bytes it moves. */
+uint64_t sq_length(const struct send_work *work);
+/* What there is to know of each opcode, by its number; one without op is not ours. */
+struct send_opcode {
+	enum request_op op;
+	enum ibv_wc_opcode wc;
+	enum soft_op kind;
+	uint32_t local_access; /* that its lkeys need */
+	bool takes_receive;
+	bool takes_inline;
+	bool eight; /* works on 8 bytes */
+};
+
+#define SQ_OPCODES (IBV_WR_ATOMIC_WRITE + 1)
+extern const struct send_opcode sq_opcodes[SQ_OPCODES];
+
+/*
+ * The request that goes to the target; a status that is not SUCCESS says what is wrong with
+ * the local memory.
+ */
+enum ibv_wc_status sq_make_request(const struct qp *qp, const struct send_work *work,
+				   struct request *request);
+/* Places the old value of an atomic. */
+void sq_place_before(const struct request *request, uint64_t before);
+
+/*
+ * The outcome of slot number `completed`: completes it, fails the QP or, false, has it wait
+ * for another try.
+ */
+bool sq_settle(struct qp *qp, struct send_slot *slot, const struct outcome *outcome);
+
+/* sq_wait.c: has the queue run again at this time; callers hold sq.lock. */
+void sq_wait_until(struct qp *qp, uint64_t at_ns);
+/* Takes it out of the list for good; no lock held. */
+void sq_wait_end(struct qp *qp);
+
+/*
+ * sq_tcp.c: hands the next slot to the peer. False: the queue has to wait for an answer or for
+ * room. Callers hold sq.lock.
+ */
+bool sq_tcp_send(struct qp *qp, struct send_slot *slot);
+
+/*
+ * sq_fault.c, with faults only. At post: when a request may be executed. Before it is: false when a
+ * fault has decided what becomes of it. Of its bytes: flips one on the way out (a copy to
+ * be freed, or NULL), or of what came in.
+ */
+void sq_fault_posted(struct qp *qp, struct send_slot *slot);
+bool sq_fault_passes(struct qp *qp, struct send_slot *slot);
+void *sq_fault_corrupt_out(const struct send_work *work, struct request *request);
+void sq_fault_corrupt_in(const struct send_work *work, const struct request *request);
+
+#endif /* SOFT_DATAPATH_SQ_H */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq_fault.c -- what RPMA_SOFT asks to happen to send work requests; called by sq.c only when
+ * there are faults at all. All requests are kept in slots then.
+ */
+#include <stdlib.h>
+
+#include "soft_device/faults/fault.h"
+#include "soft_device/process/memory.h"
+#include "soft_device/process/process.h"
+#include "soft_device/process/trace.h"
+#include "soft_device/verbs/qp.h"
+#include "sq.h"
+
+void sq_fault_posted(struct qp *qp, struct send_slot *slot)
+{
+	const struct send_opcode *opcode = &sq_opcodes[slot->work.opcode];
+	const uint64_t now_ns = process_now_ns();
+	uint64_t due_ns = fault_due_ns(opcode->kind, (uint32_t)sq_length(&slot->work), now_ns);
+
+	slot->record = trace_posted(qp, &slot->work, now_ns, due_ns == 0 ? 0 : due_ns - now_ns);
+	if (due_ns != 0 && due_ns < qp->sq.last_due_ns)
+		due_ns = qp->sq.last_due_ns;
+	if (due_ns != 0)
+		qp->sq.last_due_ns = due_ns;
+	slot->due_ns = due_ns;
+	if (opcode->takes_receive)
+		slot->rnr_faults = fault_rnr();
+}
+
+/* The connection breaks: for the target as well, where it can be reached. */
+static enum ibv_wc_status broken(struct qp *qp)
+{
+	if (qp->target != NULL && qp->peer->segment != NULL)
+		responder_fail(qp->peer, qp->target, 0);
+	return IBV_WC_RETRY_EXC_ERR;
+}
+
+bool sq_fault_passes(struct qp *qp, struct send_slot *slot)
+{
+	struct outcome outcome = {.kind = OUTCOME_DONE};
+
+	if (!slot->asked)
+		slot->fault = fault_drop(qp->sq.operations++)
+				      ? broken(qp)
+				      : fault_complete(sq_opcodes[slot->work.opcode].kind);
+	slot->asked = true;
+	if (slot->fault == IBV_WC_SUCCESS && slot->rnr_faults == 0)
+		return true;
+	if (qp->sq.completed != qp->sq.next)
+		return false; /* the answers to those before it come first */
+	outcome.status = slot->fault;
+	if (slot->fault == IBV_WC_SUCCESS) {
+		slot->rnr_faults--;
+		outcome.kind = OUTCOME_RNR;
+		outcome.rnr_timer = 1; /* the shortest */
+	}
+	sq_settle(qp, slot, &outcome);
+	return false;
+}
+
+/* The bytes in one piece; NULL: there are none, or no memory. */
+static void *gather(const struct request *request)
+{
+	struct iovec whole = {NULL, request->length};
+
+	if (request->local_count == 0 || (whole.iov_base = malloc(whole.iov_len)) == NULL)
+		return NULL;
+	memory_read(0, &whole, 1, request->local, request->local_count);
+	return whole.iov_base;
+}
+
+void *sq_fault_corrupt_out(const struct send_work *work, struct request *request)
+{
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	void *copy = NULL;
+
+	if (!fault_corrupt_wanted() || opcode->local_access != 0)
+		return NULL;
+	if (opcode->op == REQUEST_ATOMIC_WRITE)
+		fault_corrupt(opcode->kind, &request->swap, sizeof(request->swap));
+	else
+		copy = gather(request);
+	if (copy == NULL)
+		return NULL;
+	fault_corrupt(opcode->kind, copy, request->length);
+	request->local[0] = (struct iovec){copy, request->length};
+	request->local_count = 1;
+	return copy;
+}
+
+void sq_fault_corrupt_in(const struct send_work *work, const struct request *request)
+{
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	void *copy = NULL;
+
+	if (!fault_corrupt_wanted() || opcode->local_access == 0)
+		return;
+	copy = gather(request);
+	if (copy == NULL)
+		return;
+	struct iovec whole = {copy, request->length};
+
+	fault_corrupt(opcode->kind, copy, request->length);
+	memory_write(0, &whole, 1, request->local, request->local_count);
+	free(copy);
+}

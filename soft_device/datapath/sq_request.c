@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq_request.c -- from a send work request to what is asked of the target: a table of
+ * opcodes, and the check of the local memory.
+ */
+#include "soft_device/process/memory.h"
+#include "soft_device/process/process.h"
+#include "soft_device/verbs/qp.h"
+#include "sq.h"
+
+const struct send_opcode sq_opcodes[SQ_OPCODES] = {
+	[IBV_WR_RDMA_WRITE] = {REQUEST_WRITE, IBV_WC_RDMA_WRITE, SOFT_OP_WRITE,
+			       .takes_inline = true},
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = {REQUEST_WRITE_IMM, IBV_WC_RDMA_WRITE, SOFT_OP_WRITE,
+					.takes_receive = true, .takes_inline = true},
+	[IBV_WR_SEND] = {REQUEST_SEND, IBV_WC_SEND, SOFT_OP_SEND, .takes_receive = true,
+			 .takes_inline = true},
+	[IBV_WR_SEND_WITH_IMM] = {REQUEST_SEND_IMM, IBV_WC_SEND, SOFT_OP_SEND,
+				  .takes_receive = true, .takes_inline = true},
+	[IBV_WR_RDMA_READ] = {REQUEST_READ, IBV_WC_RDMA_READ, SOFT_OP_READ,
+			      .local_access = IBV_ACCESS_LOCAL_WRITE},
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = {REQUEST_COMPARE_SWAP, IBV_WC_COMP_SWAP, SOFT_OP_ATOMIC,
+				       .local_access = IBV_ACCESS_LOCAL_WRITE, .eight = true},
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {REQUEST_FETCH_ADD, IBV_WC_FETCH_ADD, SOFT_OP_ATOMIC,
+					 .local_access = IBV_ACCESS_LOCAL_WRITE, .eight = true},
+	[SOFT_WR_FLUSH] = {REQUEST_FLUSH, (enum ibv_wc_opcode)SOFT_WC_FLUSH, SOFT_OP_FLUSH,
+			   .local_access = 0},
+	[IBV_WR_ATOMIC_WRITE] = {REQUEST_ATOMIC_WRITE, (enum ibv_wc_opcode)SOFT_WC_ATOMIC_WRITE,
+				 SOFT_OP_WRITE, .takes_inline = true, .eight = true},
+};
+
+uint64_t sq_length(const struct send_work *work)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < work->num_sge; i++)
+		bytes += work->sge[i].length;
+	return bytes;
+}
+
+/* The value that an atomic write carries in its request. */
+static uint64_t gather_8(const struct request *request)
+{
+	uint64_t value = 0;
+	struct iovec to = {&value, sizeof(value)};
+
+	memory_read(0, &to, 1, request->local, request->local_count);
+	return value;
+}
+
+void sq_place_before(const struct request *request, uint64_t before)
+{
+	struct iovec from = {&before, sizeof(before)};
+
+	memory_write(0, &from, 1, request->local, request->local_count);
+}
+
+/* The local parts of the request, their keys checked. */
+static enum ibv_wc_status gather(const struct qp *qp, const struct send_work *work, uint32_t access,
+				 uint64_t most, struct request *request)
+{
+	uint64_t bytes = 0, memory = 0;
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < work->num_sge && bytes < most; i++) {
+		const struct ibv_sge *sge = &work->sge[i];
+		uint64_t part = sge->length < most - bytes ? sge->length : most - bytes;
+
+		if (part == 0)
+			continue;
+		memory = sge->addr;
+		if (!(work->flags & IBV_SEND_INLINE) &&
+		    mr_check(process_current->segment, sge->lkey, qp->pd->number, sge->addr, part,
+			     access, &memory) == NULL)
+			return IBV_WC_LOC_PROT_ERR;
+		request->local[count++] = (struct iovec){(void *)(uintptr_t)memory, part};
+		bytes += part;
+	}
+	request->local_count = count;
+	request->length = (uint32_t)bytes;
+	return bytes > SOFT_MAX_MESSAGE ? IBV_WC_LOC_LEN_ERR : IBV_WC_SUCCESS;
+}
+
+enum ibv_wc_status sq_make_request(const struct qp *qp, const struct send_work *work,
+				   struct request *request)
+{
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	enum ibv_wc_status status =
+		gather(qp, work, opcode->local_access,
+		       opcode->eight ? 8 : (uint64_t)SOFT_MAX_MESSAGE + 1, request);
+
+	if (status != IBV_WC_SUCCESS)
+		return status;
+	if ((opcode->kind == SOFT_OP_READ || opcode->kind == SOFT_OP_ATOMIC) &&
+	    qp->attr.max_rd_atomic == 0)
+		return IBV_WC_LOC_QP_OP_ERR;
+	request->op = opcode->op;
+	request->solicited = (work->flags & IBV_SEND_SOLICITED) != 0;
+	request->imm_data = work->imm_data;
+	request->rkey = work->rkey;
+	request->remote_addr = work->remote_addr;
+	request->compare_add = work->compare_add;
+	request->swap = opcode->op == REQUEST_ATOMIC_WRITE ? gather_8(request) : work->swap;
+	request->flush_type = work->flush_type;
+	request->flush_level = work->flush_level;
+	if (opcode->op == REQUEST_FLUSH)
+		request->length = work->flush_length;
+	request->src_qpn = qp->ibv.qp_num;
+	request->src_gid = qp->context->device->gid;
+	return IBV_WC_SUCCESS;
+}

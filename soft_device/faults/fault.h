@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fault.h -- the faults that RPMA_SOFT asks for, where the device meets them.
+ *
+ * Filters stack: a hook asks each filter of its kind, in the order of the user. Each
+ * counts the events it is asked about and those it hits, by itself. Without faults
+ * fault_any is false and a hook costs one test of it. A trace (trace.h) makes it true as
+ * well, so that it costs nothing where there is none.
+ */
+#ifndef SOFT_FAULTS_FAULT_H
+#define SOFT_FAULTS_FAULT_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "soft_device/process/options.h"
+
+/* Written once, when the object is loaded: before any program can call the device. */
+extern bool fault_any;
+
+/* Starts anew with the faults of these options; a constructor calls it, and unit tests do. */
+void fault_init(const struct soft_options *options);
+
+/*
+ * At the top of every exported function: 0, or the errno this call has to fail with.
+ * Nothing is done then but to return the function's failure. FAULT_CALL_AS is for
+ * those that verbs.h reaches by a pointer.
+ */
+int fault_call_slow(const char *name);
+#define FAULT_CALL_AS(name) (__builtin_expect(fault_any, 0) ? fault_call_slow(name) : 0)
+#define FAULT_CALL()	    FAULT_CALL_AS(__func__)
+
+/*
+ * Data path, called by sq_fault.c when fault_any. At post: when the operation may be executed at
+ * the earliest, 0: at once; and, if it needs a receive, how many tries of it find none.
+ */
+uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns);
+uint32_t fault_rnr(void);
+
+/* Before an operation is executed: whether its connection, that had so many, breaks instead. */
+bool fault_drop(uint64_t operations);
+/* IBV_WC_SUCCESS, or what it completes with instead of being executed. */
+enum ibv_wc_status fault_complete(enum soft_op op);
+/* Flips a byte of the payload (a copy is handed in) when it is this one's turn. */
+void fault_corrupt(enum soft_op op, void *bytes, size_t length);
+bool fault_corrupt_wanted(void);
+
+/* Control path: 0 or an errno. */
+int fault_register(void);
+enum fault_connect { CONNECT_ALLOWED, CONNECT_REFUSED, CONNECT_UNREACHABLE };
+enum fault_connect fault_connect(void);
+
+/* One line a filter on stderr: what it hit. Called at exit, with the option verbose. */
+void fault_report(void);
+
+#endif /* SOFT_FAULTS_FAULT_H */

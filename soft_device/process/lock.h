@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lock.h -- the lock of what processes share.
+ *
+ * The word names the thread that holds it; when that was killed the next one gets the lock all the
+ * same. Whoever writes shared state therefore writes data first and the one word that
+ * makes it count (a head, a tail, a state) last, so that a state left half-way is one in
+ * which the last step has not happened. A data path takes four locks for each request:
+ * one compare-and-swap here, half of what a robust mutex of glibc costs.
+ */
+#ifndef SOFT_PROCESS_LOCK_H
+#define SOFT_PROCESS_LOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shared_lock {
+	_Atomic uint64_t
+		holder; /* 0: free; else what names a thread among all of its pid namespace */
+};
+
+/* This thread; 0 until it has taken a lock. Private to lock.c. */
+extern _Thread_local uint64_t lock_self __attribute__((tls_model("initial-exec")));
+
+/* Waits; true when the lock comes from a thread that died with it. Private to lock.c. */
+bool lock_wait(struct shared_lock *lock);
+
+static inline void shared_lock_init(struct shared_lock *lock)
+{
+	atomic_init(&lock->holder, 0);
+}
+
+/* True when the holder before us died with it. */
+static inline bool shared_lock_take(struct shared_lock *lock)
+{
+	uint64_t none = 0;
+
+	if (__builtin_expect(lock_self != 0, 1) &&
+	    atomic_compare_exchange_strong_explicit(&lock->holder, &none, lock_self,
+						    memory_order_acquire, memory_order_relaxed))
+		return false;
+	return lock_wait(lock);
+}
+
+static inline void shared_lock_release(struct shared_lock *lock)
+{
+	atomic_store_explicit(&lock->holder, 0, memory_order_release);
+}
+
+#endif /* SOFT_PROCESS_LOCK_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * process.h -- what there is once in a process that uses the device.
+ *
+ * Made by the first ibv_open_device() or rdma_create_*() and kept until the process
+ * ends. A child of fork() starts with none: what it inherited of its parent is
+ * dead in it (process_is_foreign), its own begins with its own first open.
+ */
+#ifndef SOFT_PROCESS_PROCESS_H
+#define SOFT_PROCESS_PROCESS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "segment.h"
+
+struct peer;
+
+struct process {
+	struct soft_options options;
+	struct segment *segment;
+	int segment_fd;
+	struct peer *self; /* how this process sees itself: peer.h */
+	/*
+	 * Guards the private lists (contexts, QPs, CQs, SRQs, channels), the table entries
+	 * of the segment and async events. Creating and destroying objects and the agent's
+	 * walks over them take it; the data path does not.
+	 */
+	pthread_mutex_t objects;
+	uint32_t generation; /* raised by each fork(); objects carry the one they were made in */
+	struct process *inherited; /* private: of the parent, dead */
+};
+
+/* The process, made at the first call; NULL with errno when that is impossible. */
+struct process *process_get(void);
+
+/* The process as made before; never NULL on the data path. */
+extern struct process *process_current;
+
+/* True when the object was made before a fork() by the parent: refuse with EIO. */
+bool process_is_foreign(uint32_t generation);
+
+/* One line on stderr, "rpma-soft: …", when the option `verbose` is set; and always. */
+void process_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void process_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t process_now_ns(void);
+
+/* Everything that programs may call. */
+#define SOFT_EXPORT __attribute__((visibility("default")))
+
+#endif /* SOFT_PROCESS_PROCESS_H */

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * segment.h -- what a process shows its peers: one memfd, mapped by each of them.
+ *
+ * It holds the tables a NIC would hold: memory regions, queue pairs, receive and
+ * completion queues. The owner creates and destroys entries; a peer on this host
+ * that executes an operation looks its target up here, takes a receive entry and
+ * pushes the completion, all on its own thread. Pointers into user memory and
+ * offsets into the segment are opaque numbers to everybody but their owner.
+ *
+ * Locks, in the order in which they are taken (a later one never before an earlier):
+ *   process objects lock (process.h) < send queue lock (sq.h, private)
+ *   < shared_qp.lock < shared_srq.lock < shared_cq.lock
+ * A thread holds at most one of each kind.
+ */
+#ifndef SOFT_PROCESS_SEGMENT_H
+#define SOFT_PROCESS_SEGMENT_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lock.h"
+
+#define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* of address space; a page counts when used */
+#define SEGMENT_MAGIC	 UINT64_C(0x31544f53414d5052)
+#define SEGMENT_LAYOUT	 1 /* raise with any change of these structures */
+
+#define SEGMENT_MRS	 65536
+#define SEGMENT_QPS	 16384
+#define SEGMENT_CQS	 16384
+#define SEGMENT_SRQS	 1024
+#define SEGMENT_BLOCKS	 (SEGMENT_QPS / 256) /* QPs share a link listener by 256 */
+
+#define SOFT_MAX_SGE	 16
+#define SOFT_MAX_INLINE	 256
+#define SOFT_MAX_WR	 16384
+#define SOFT_MAX_CQE	 32767
+#define SOFT_MAX_MESSAGE 0x800000u /* bytes; as rxe: drivers/infiniband/sw/rxe/rxe_param.h */
+#define SOFT_NONE	 UINT32_MAX
+
+/* A memory region. key = table index << 8 | generation, both lkey and rkey. */
+struct shared_mr {
+	_Atomic uint32_t key; /* 0: free; written last */
+	uint32_t pd;
+	uint32_t access; /* enum ibv_access_flags */
+	uint32_t file;	 /* not 0: a shared mapping of a file, for the power failure */
+	uint64_t addr;	 /* in the owner's memory */
+	uint64_t length;
+	uint64_t iova; /* what addr is called in work requests */
+};
+
+/* A receive work request; the ring has a fixed stride of 16 + 16 * max_sge bytes. */
+struct shared_recv {
+	uint64_t wr_id;
+	uint32_t num_sge;
+	uint32_t unused;
+	struct ibv_sge sge[];
+};
+
+/* Receives of one QP or SRQ, in a ring of the segment. head - tail are posted. */
+struct shared_ring {
+	uint64_t offset; /* of the first entry in the segment */
+	uint32_t slots;	 /* power of two */
+	uint32_t max_wr; /* how many of them may be in use */
+	uint32_t max_sge;
+	uint32_t stride;       /* bytes */
+	_Atomic uint32_t head; /* next to post; written by the owner */
+	_Atomic uint32_t tail; /* next to take; written under the QP's or SRQ's lock */
+};
+
+/* What the owner has to raise as async events: bits of shared_qp/srq/cq.raise. */
+enum shared_raise {
+	RAISE_QP_ACCESS = 1 << 0,   /* IBV_EVENT_QP_ACCESS_ERR */
+	RAISE_QP_REQUEST = 1 << 1,  /* IBV_EVENT_QP_REQ_ERR */
+	RAISE_QP_FATAL = 1 << 2,    /* IBV_EVENT_QP_FATAL */
+	RAISE_QP_FLUSH = 1 << 3,    /* no event: the send queue is to be flushed */
+	RAISE_QP_COMM_EST = 1 << 4, /* IBV_EVENT_COMM_EST */
+	RAISE_SRQ_LIMIT = 1 << 5,   /* IBV_EVENT_SRQ_LIMIT_REACHED */
+	RAISE_CQ_OVERFLOW = 1 << 6, /* IBV_EVENT_CQ_ERR */
+	RAISE_CQ_NOTIFY = 1 << 7,   /* the channel's fd is not known to the peer: ring it */
+};
+
+/* A queue pair as responder. */
+struct shared_qp {
+	struct shared_lock lock;
+	_Atomic uint32_t qpn;	/* 0: free */
+	_Atomic uint32_t state; /* enum ibv_qp_state; becomes ERR under the lock only */
+	_Atomic uint32_t raise; /* enum shared_raise */
+	uint32_t pd;
+	uint32_t access;   /* qp_access_flags */
+	uint32_t dest_qpn; /* whose requests it takes */
+	union ibv_gid dest_gid;
+	uint32_t recv_cq;   /* table index */
+	uint32_t srq;	    /* table index or SOFT_NONE */
+	uint32_t rnr_timer; /* attr.min_rnr_timer */
+	uint32_t max_dest_rd_atomic;
+	uint32_t established; /* a message came in RTR: IBV_EVENT_COMM_EST was raised */
+	struct shared_ring rq;
+};
+
+struct shared_srq {
+	struct shared_lock lock;
+	uint32_t live;
+	uint32_t pd;
+	uint32_t limit; /* 0: not armed */
+	_Atomic uint32_t raise;
+	struct shared_ring rq;
+};
+
+/* A completion. `send` completions are pushed by the owner of the CQ alone. */
+struct shared_cqe {
+	uint64_t wr_id;
+	uint32_t status; /* enum ibv_wc_status */
+	uint32_t opcode; /* enum ibv_wc_opcode */
+	uint32_t vendor_err;
+	uint32_t byte_len;
+	uint32_t imm_data; /* network order */
+	uint32_t qp_num;
+	uint32_t wc_flags;
+	uint32_t solicited;  /* for the arm; not part of ibv_wc */
+	uint32_t sq_release; /* send: the send queue's slots before this one are free */
+	uint32_t is_send;
+};
+
+enum shared_arm { ARM_NONE, ARM_SOLICITED, ARM_ANY };
+
+struct shared_cq {
+	struct shared_lock lock;
+	uint32_t live;
+	uint32_t slots;	 /* power of two */
+	uint32_t cqe;	 /* how many of them may be in use */
+	uint32_t armed;	 /* enum shared_arm */
+	uint64_t offset; /* of the ring of struct shared_cqe */
+	uint32_t channel_slot;
+	uint32_t channel_id;	 /* 0: no channel; never used twice */
+	_Atomic uint32_t head;	 /* next to push; under the lock */
+	_Atomic uint32_t tail;	 /* next to poll; under the lock */
+	_Atomic uint32_t events; /* notified and not read from the channel yet */
+	_Atomic uint32_t raise;
+	_Atomic uint32_t unrung; /* notifications left to the owner with RAISE_CQ_NOTIFY */
+	uint32_t overflowed;
+};
+
+/* 256 QPs of one device: QPN = port << 8 | index in the block. */
+struct shared_block {
+	_Atomic uint32_t port; /* of the link listener, host order; 0: unused */
+	union ibv_gid gid;     /* of the device */
+};
+
+struct segment {
+	uint64_t magic;
+	uint64_t layout;
+	uint64_t bytes;
+	uint64_t identity; /* random; names the process on every host */
+	uint64_t probe;	   /* = identity; read across by process_vm_readv to see whether one may */
+	pid_t pid;	   /* as its owner sees it */
+	struct shared_lock atomics; /* held around every remote atomic on this process */
+	uint64_t powerfail;	    /* offset of the journal (powerfail.c); 0: no such option */
+	struct shared_block block[SEGMENT_BLOCKS];
+	struct shared_mr mr[SEGMENT_MRS];
+	struct shared_qp qp[SEGMENT_QPS];
+	struct shared_cq cq[SEGMENT_CQS];
+	struct shared_srq srq[SEGMENT_SRQS];
+	_Alignas(4096) unsigned char heap[]; /* rings; allocated by the owner */
+};
+
+/*
+ * Makes this process's segment: *segment mapped, *fd its memfd (close-on-exec).
+ * 0 or -errno.
+ */
+int segment_create(struct segment **segment, int *fd);
+
+/*
+ * Maps a peer's segment; the fd came from another process, so its size, magic and
+ * layout are checked. 0, -EPROTO (not a segment, or of another version) or -errno.
+ */
+int segment_map(int fd, struct segment **segment);
+void segment_unmap(struct segment *segment);
+void segment_leave(void); /* at exit */
+
+/*
+ * Heap for rings, in this process's own segment (process_get()->segment); callers hold
+ * the objects lock. The memory is zeroed. 0 when it is used up.
+ */
+uint64_t segment_alloc(size_t bytes);
+void segment_free(uint64_t offset, size_t bytes);
+
+static inline void *segment_at(struct segment *segment, uint64_t offset)
+{
+	return (unsigned char *)segment + offset;
+}
+
+/* The first free entry of a table is found by the owner under the objects lock. */
+
+/*
+ * The QP of this number; NULL when the segment has none. The block is found by the GID
+ * and the port in the number; the numbers may come from anywhere.
+ */
+struct shared_qp *segment_qp(struct segment *segment, const union ibv_gid *gid, uint32_t qpn);
+
+#endif /* SOFT_PROCESS_SEGMENT_H */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace.h -- what this process posted and when, in a file: the truth that a test of a
+ * measuring program compares with.
+ *
+ * The file is mapped and all its blocks are there before the first operation, so that a record
+ * costs its stores and two reads of the clock, and what a killed process leaves is whole.
+ * Stamps are taken inside the calls of the program: the time a program measures around
+ * its calls contains the time from `posted_ns` to `polled_ns`, and is longer by what the
+ * calls cost. tests/soft_trace.py reads the file.
+ *
+ *	struct trace_header, then `room` times struct trace_record in the order of the posts
+ */
+#ifndef SOFT_PROCESS_TRACE_H
+#define SOFT_PROCESS_TRACE_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "options.h"
+
+#define TRACE_MAGIC UINT64_C(0x3165636172746d70) /* "pmtrace1" */
+#define TRACE_ROOM  (1u << 20)
+#define TRACE_KINDS 16 /* the numbers of enum ibv_wr_opcode; 14 is a flush */
+
+struct trace_kind {
+	_Atomic uint64_t operations; /* posted, those without a record as well */
+	_Atomic uint64_t bytes;	     /* of their payload */
+};
+
+struct trace_header {
+	uint64_t magic;
+	uint32_t header_bytes; /* where the first record is */
+	uint32_t record_bytes;
+	uint64_t room;		 /* how many records there may be */
+	_Atomic uint64_t posted; /* more than room: the rest has no records */
+	uint64_t unused[4];
+	struct trace_kind kinds[TRACE_KINDS];
+};
+
+/* Times are of CLOCK_MONOTONIC. */
+struct trace_record {
+	uint64_t posted_ns; /* in the call that posted it */
+	uint64_t delay_ns;  /* injected */
+	uint64_t done_ns;   /* its completion was there to be polled; 0: never */
+	uint64_t polled_ns; /* in the call that took the completion; 0: never, or it had none */
+	uint32_t qpn;
+	uint32_t bytes;	  /* of the payload; of a flush: none */
+	uint8_t opcode;	  /* enum ibv_wr_opcode, or SOFT_WR_FLUSH */
+	uint8_t status;	  /* enum ibv_wc_status; says nothing before done_ns */
+	uint8_t signaled; /* it was to have a completion even when all is well */
+	uint8_t unused[5];
+};
+
+/* Makes the file, if the options ask for one. 0 or -errno, said on stderr. */
+int trace_init(const struct soft_options *options);
+
+/* At exit: gives the blocks back that are not needed. */
+void trace_leave(void);
+
+struct qp;
+struct send_work;
+
+/* The number of the operation's record, from 1; 0: there is none. */
+uint32_t trace_posted(const struct qp *qp, const struct send_work *work, uint64_t now_ns,
+		      uint64_t delay_ns);
+void trace_done(uint32_t record, enum ibv_wc_status status);
+
+/* Of completions that a program is about to get; imm_data of a send's is its record. */
+void trace_polled(struct ibv_wc *wc, int count);
+
+#endif /* SOFT_PROCESS_TRACE_H */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * peer.h -- the processes this one exchanges operations with, and how each is reached.
+ *
+ * A peer is found by an address, the GID and the port in a QPN. The agent connects, both say
+ * who they are (wire.h), and then either the peer's segment is mapped and its memory is reached by
+ * process_vm_* (local), or a TCP connection carries the operations. One peer object serves all QPs
+ * towards that process, in this direction; operations of the peer towards us come on
+ * a connection of its own. Peers are never freed before the process ends or the peer is gone and no
+ * QP holds it (counted references).
+ */
+#ifndef SOFT_TRANSPORT_PEER_H
+#define SOFT_TRANSPORT_PEER_H
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft_device/process/memory.h"
+#include "soft_device/process/segment.h"
+
+enum peer_transport {
+	PEER_SELF,  /* this process: its own segment, plain copies */
+	PEER_LOCAL, /* another process (or this one, forced): mapped segment, process_vm_* */
+	PEER_TCP,   /* no segment here; tcp.h carries operations */
+};
+
+struct tcp;
+
+struct peer {
+	enum peer_transport transport;
+	struct segment *segment; /* NULL for PEER_TCP */
+	memory_of memory;	 /* 0 for PEER_SELF */
+	uint64_t identity;	 /* segment.identity of the peer */
+	struct tcp *tcp;	 /* PEER_TCP */
+	_Atomic bool gone;	 /* its process has ended or cannot be reached any more */
+	/* private to peer.c from here: kick fd, channel fds, sockets, references */
+	struct peer_private *private;
+};
+
+/*
+ * How a QP gets its peer. The QP side calls peer_link() when it goes to RTR; the result comes on
+ * the agent's thread as linked(arg, peer, error): a peer with a reference for the caller and 0, or
+ * NULL and -errno (ECONNREFUSED: no such process, EHOSTUNREACH, ETIMEDOUT, EACCES: another user,
+ * EPROTO: no soft device or another version, ENOTSUP: it takes TCP and transport:local was asked
+ * for). When the peer is known, or there is no memory, the call comes before peer_link() returns
+ * NULL. Else the wait is the caller's until peer_link_cancel(), which comes once, after the call as
+ * well.
+ */
+struct peer_wait;
+struct peer_wait *peer_link(const union ibv_gid *from, const union ibv_gid *to, uint16_t port,
+			    void (*linked)(void *arg, struct peer *peer, int error), void *arg);
+/*
+ * No call of linked() comes after it has returned: it waits for one that runs, unless it is called
+ * by the agent, so callers hold no lock that linked() takes. NULL is fine.
+ */
+void peer_link_cancel(struct peer_wait *wait);
+void peer_put(struct peer *peer);
+
+/*
+ * Waits for no one: rings the comp channel of a CQ in the peer's segment by the peer's
+ * eventfd if it is known here, else leaves RAISE_CQ_NOTIFY in the CQ and kicks the peer's
+ * agent. For PEER_SELF as well.
+ */
+void peer_ring(struct peer *peer, struct shared_cq *cq);
+
+/* Raises bits in an object of the peer's segment and kicks its agent. */
+void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits);
+
+/*
+ * The listener for the links of 256 QPs of one device, on its address; the
+ * segment's block is filled. It stays as long as the process. Callers hold the objects lock.
+ * 0 or -errno.
+ */
+int peer_listen(const union ibv_gid *gid, uint32_t scope_id, unsigned block);
+
+/* Own channels: their eventfds go to all peers that have our segment mapped. */
+void peer_channel_new(uint32_t channel_slot, uint32_t channel_id, int fd);
+void peer_channel_delete(uint32_t channel_slot, uint32_t channel_id);
+
+/* What peer.c tells the QPs (qp.c implements; called on the agent's thread, no lock held). */
+void qp_peer_gone(const struct peer *peer); /* every QP with this peer: error and flush */
+void qp_process_gone(uint64_t identity); /* a process that reached us is gone: the same for QPs it
+					    was the destination of, by identity of their peer */
+
+#endif /* SOFT_TRANSPORT_PEER_H */

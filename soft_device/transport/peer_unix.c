@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * peer_unix.c -- the unix socket by which a process comes to map another's segment.
+ *
+ * It has an abstract name that nobody can guess, and carries whole messages (SOCK_SEQPACKET).
+ * Whoever connects says hello and gets ours with the segment and the kick; when he
+ * says that he uses it, he is a guest: he gets our comp channels, and his end of the
+ * socket is the sign of his life, as ours is for him. The kernel vouches for the user and
+ * the pid of both ends (SO_PEERCRED).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "peer_private.h"
+#include "soft_device/process/process.h"
+
+#define MESSAGE_MAX (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
+#define FDS_MAX	    2
+#define PAUSE_NS    UINT64_C(100000000) /* of the listener when there is no room for more */
+
+/* One message as it came; fds not taken are closed by message_drop(). */
+struct message {
+	unsigned char bytes[MESSAGE_MAX];
+	struct wire_header header;
+	int fds[FDS_MAX];
+	unsigned fds_count;
+};
+
+/* Somebody who connected to us. */
+struct guest {
+	int fd;
+	struct watch *watch;
+	struct timer *limit; /* until he uses our segment */
+	uint64_t identity;   /* 0: has not said hello */
+	struct subscriber *subscriber;
+};
+
+/* Our connection to somebody. */
+struct unix_link {
+	int fd;
+	struct watch *watch;
+	struct wire_hello other; /* as it said over TCP */
+	pid_t pid;
+	struct segment *segment; /* until adopted */
+	int kick_fd;		 /* until adopted */
+	struct peer *peer;	 /* once adopted */
+	void (*done)(void *arg, const char *step, int error);
+	void *arg;
+};
+
+static struct {
+	int fd;
+	struct watch *watch;
+	struct timer *resume;
+} listener = {.fd = -1};
+
+static void message_drop(struct message *message)
+{
+	for (unsigned i = 0; i < message->fds_count; i++)
+		close(message->fds[i]);
+	message->fds_count = 0;
+}
+
+static void take_fds(struct message *message, struct msghdr *header)
+{
+	struct cmsghdr *control = CMSG_FIRSTHDR(header);
+
+	for (; control != NULL; control = CMSG_NXTHDR(header, control)) {
+		if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS)
+			continue;
+		message->fds_count = (unsigned)((control->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(message->fds, CMSG_DATA(control), message->fds_count * sizeof(int));
+	}
+}
+
+/* 1 and a message of ours; 0, there is none yet; -EPIPE at the end, -EPROTO, or -errno. */
+static int message_get(int fd, struct message *message)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(FDS_MAX * sizeof(int))];
+	} control;
+	struct iovec part = {message->bytes, sizeof(message->bytes)};
+	struct msghdr header = {.msg_iov = &part,
+				.msg_iovlen = 1,
+				.msg_control = control.room,
+				.msg_controllen = sizeof(control.room)};
+	ssize_t got;
+
+	message->fds_count = 0;
+	do
+		got = recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	if (got == 0)
+		return -EPIPE;
+	take_fds(message, &header);
+	if ((header.msg_flags & MSG_TRUNC) == 0 && got >= WIRE_HEADER_BYTES &&
+	    wire_get_header(message->bytes, &message->header) == 0 &&
+	    (size_t)got == WIRE_HEADER_BYTES + (size_t)message->header.length)
+		return 1;
+	message_drop(message);
+	return -EPROTO;
+}
+
+/* With FDS_MAX fds, or NULL. The socket is fresh: there is room for it. 0 or -errno. */
+static int message_put(int fd, const void *bytes, size_t length, const int *fds)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(FDS_MAX * sizeof(int))];
+	} control = {0};
+	struct iovec part = {(void *)bytes, length};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (fds != NULL) {
+		message.msg_control = control.room;
+		message.msg_controllen = sizeof(control.room);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(FDS_MAX * sizeof(int));
+		memcpy(CMSG_DATA(&control.header), fds, FDS_MAX * sizeof(int));
+	}
+	return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* 0; -EACCES: the other end is another user's; or -errno. *pid may be 0: not in our namespace. */
+static int check_user(int fd, pid_t *pid)
+{
+	struct ucred credentials;
+	socklen_t bytes = sizeof(credentials);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0)
+		return -errno;
+	*pid = credentials.pid;
+	return credentials.uid == geteuid() ? 0 : -EACCES;
+}
+
+static socklen_t make_name(const unsigned char name[WIRE_NAME_BYTES], struct sockaddr_un *addr)
+{
+	int length = snprintf(addr->sun_path + 1, sizeof(addr->sun_path) - 1, "rpma-soft-");
+
+	addr->sun_family = AF_UNIX;
+	addr->sun_path[0] = 0; /* abstract */
+	for (unsigned i = 0; i < WIRE_NAME_BYTES; i++)
+		length += snprintf(addr->sun_path + 1 + length, 3, "%02x", name[i]);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+static void guest_free(struct guest *guest)
+{
+	channels_unsubscribe(guest->subscriber);
+	agent_unwatch(guest->watch);
+	agent_timer_delete(guest->limit);
+	close(guest->fd);
+	free(guest);
+}
+
+static void guest_late(void *arg)
+{
+	guest_free(arg);
+}
+
+static int guest_hello(struct guest *guest, const struct message *message)
+{
+	const int fds[FDS_MAX] = {process_current->segment_fd, agent_kick_fd()};
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct wire_hello hello;
+
+	if (wire_get_hello(message->bytes + WIRE_HEADER_BYTES, message->header.length, &hello) != 0)
+		return -EPROTO;
+	guest->identity = hello.identity;
+	wire_put_hello(bytes, peer_hello());
+	return message_put(guest->fd, bytes, sizeof(bytes), fds);
+}
+
+static int guest_says(struct guest *guest, const struct message *message)
+{
+	if (guest->identity == 0 && message->header.kind == WIRE_HELLO)
+		return guest_hello(guest, message);
+	if (guest->identity == 0 || guest->subscriber != NULL || message->header.kind != WIRE_CARRY)
+		return -EPROTO;
+	agent_timer_delete(guest->limit);
+	guest->limit = NULL;
+	guest->subscriber = channels_subscribe(guest->fd, guest->watch);
+	return guest->subscriber != NULL ? 0 : -ENOMEM;
+}
+
+static void guest_ready(void *arg, uint32_t events)
+{
+	struct guest *guest = arg;
+	struct message message;
+	uint64_t identity = 0;
+	int result = 1;
+
+	if ((events & EPOLLOUT) != 0 && guest->subscriber != NULL)
+		channels_flush(guest->subscriber);
+	while (result > 0) {
+		result = message_get(guest->fd, &message);
+		if (result > 0) {
+			const int error = guest_says(guest, &message);
+
+			message_drop(&message);
+			result = error != 0 ? error : 1;
+		}
+	}
+	if (result == 0)
+		return;
+	if (guest->subscriber != NULL)
+		identity = guest->identity;
+	guest_free(guest);
+	if (identity != 0)
+		qp_process_gone(identity);
+}
+
+static void guest_new(int fd)
+{
+	struct guest *guest = calloc(1, sizeof(*guest));
+	pid_t pid;
+
+	if (guest == NULL || check_user(fd, &pid) != 0) {
+		free(guest);
+		close(fd);
+		return;
+	}
+	guest->fd = fd;
+	guest->limit = agent_timer_new(guest_late, guest);
+	guest->watch = agent_watch(fd, EPOLLIN, guest_ready, guest);
+	if (guest->limit == NULL || guest->watch == NULL) {
+		guest_free(guest);
+		return;
+	}
+	agent_timer_set(guest->limit, process_now_ns() + HELLO_LIMIT_NS);
+}
+
+static void listener_resume(void *arg)
+{
+	(void)arg;
+	agent_watch_change(listener.watch, EPOLLIN);
+}
+
+static void listener_ready(void *arg, uint32_t events)
+{
+	const int fd = accept4(listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)arg;
+	(void)events;
+	if (fd >= 0) {
+		guest_new(fd);
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+		agent_watch_change(listener.watch, 0);
+		agent_timer_set(listener.resume, process_now_ns() + PAUSE_NS);
+	}
+}
+
+static int listener_open(const struct sockaddr_un *addr, socklen_t bytes)
+{
+	listener.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (listener.fd < 0)
+		return -errno;
+	if (bind(listener.fd, (const struct sockaddr *)addr, bytes) != 0 ||
+	    listen(listener.fd, SOMAXCONN) != 0)
+		return -errno;
+	listener.resume = agent_timer_new(listener_resume, NULL);
+	if (listener.resume == NULL)
+		return -ENOMEM;
+	listener.watch = agent_watch(listener.fd, EPOLLIN, listener_ready, NULL);
+	return listener.watch != NULL ? 0 : -errno;
+}
+
+int unix_listen(struct wire_hello *hello)
+{
+	struct sockaddr_un addr;
+	int result;
+
+	if (getrandom(hello->name, sizeof(hello->name), 0) != sizeof(hello->name))
+		return -errno;
+	result = listener_open(&addr, make_name(hello->name, &addr));
+	if (result == 0)
+		return 0;
+	agent_timer_delete(listener.resume);
+	if (listener.fd >= 0)
+		close(listener.fd);
+	listener.resume = NULL;
+	listener.fd = -1;
+	return result;
+}
+
+void unix_forked(void)
+{
+	listener.fd = -1; /* was watched, so it is closed */
+	listener.watch = NULL;
+	listener.resume = NULL;
+}
+
+void unix_close(struct unix_link *link)
+{
+	if (link == NULL)
+		return;
+	agent_unwatch(link->watch);
+	close(link->fd);
+	if (link->segment != NULL)
+		segment_unmap(link->segment);
+	if (link->kick_fd >= 0)
+		close(link->kick_fd);
+	free(link);
+}
+
+/* May we read and write its memory? Its identity is read, and written as it is. */
+static int try_memory(const struct unix_link *link, const char **step)
+{
+	uint64_t value = 0;
+	const struct iovec here = {&value, sizeof(value)};
+	const struct iovec there = {(void *)(uintptr_t)link->other.probe, sizeof(value)};
+	ssize_t moved;
+
+	*step = "process_vm_readv";
+	moved = process_vm_readv(link->pid, &here, 1, &there, 1, 0);
+	if (moved < 0)
+		return -errno;
+	if (moved != sizeof(value) || value != link->other.identity)
+		return -ESRCH;
+	*step = "process_vm_writev";
+	moved = process_vm_writev(link->pid, &here, 1, &there, 1, 0);
+	if (moved < 0)
+		return -errno;
+	return moved == sizeof(value) ? 0 : -ESRCH;
+}
+
+/* What it showed over the unix socket must be the process that we met over TCP. */
+static int check_hello(struct unix_link *link, struct message *message, const char **step)
+{
+	struct wire_hello hello;
+	int result;
+
+	*step = "its hello";
+	if (message->header.kind != WIRE_HELLO || message->fds_count != FDS_MAX ||
+	    wire_get_hello(message->bytes + WIRE_HEADER_BYTES, message->header.length, &hello) !=
+		    0 ||
+	    hello.identity != link->other.identity)
+		return -EPROTO;
+	*step = "its segment";
+	result = segment_map(message->fds[0], &link->segment);
+	if (result != 0)
+		return result;
+	if (link->segment->identity != hello.identity)
+		return -EPROTO;
+	link->kick_fd = message->fds[1];
+	close(message->fds[0]);
+	message->fds_count = 0;
+	return try_memory(link, step);
+}
+
+/* Before the link is adopted: the one message is the hello. */
+static void link_hello(struct unix_link *link)
+{
+	const char *step = "its unix socket";
+	struct message message;
+	int result = message_get(link->fd, &message);
+
+	if (result == 0)
+		return;
+	if (result > 0) {
+		result = check_hello(link, &message, &step);
+		message_drop(&message);
+	}
+	link->done(link->arg, step, result);
+}
+
+static int link_says(struct unix_link *link, struct message *message)
+{
+	struct channel_table *table = link->peer->private->channels;
+	struct wire_channel channel;
+	int fd = -1;
+
+	if ((message->header.kind != WIRE_CHANNEL_NEW &&
+	     message->header.kind != WIRE_CHANNEL_GONE) ||
+	    wire_get_channel(message->bytes + WIRE_HEADER_BYTES, message->header.length,
+			     &channel) != 0)
+		return -EPROTO;
+	if (message->header.kind == WIRE_CHANNEL_GONE) {
+		channel_table_remove(table, &channel);
+		return 0;
+	}
+	if (message->fds_count == 1) {
+		fd = message->fds[0];
+		message->fds_count = 0;
+	}
+	channel_table_add(table, &channel, fd);
+	return 0;
+}
+
+static void link_ready(void *arg, uint32_t events)
+{
+	struct unix_link *link = arg;
+	struct message message;
+	int result = 1;
+
+	(void)events;
+	if (link->peer == NULL) {
+		link_hello(link);
+		return;
+	}
+	while (result > 0) {
+		result = message_get(link->fd, &message);
+		if (result > 0) {
+			const int error = link_says(link, &message);
+
+			message_drop(&message);
+			result = error != 0 ? error : 1;
+		}
+	}
+	if (result != 0)
+		peer_lost(link->peer);
+}
+
+static int link_connect(struct unix_link *link, const char **step)
+{
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct sockaddr_un addr;
+	const socklen_t addr_bytes = make_name(link->other.name, &addr);
+	int result;
+
+	*step = "its unix socket";
+	link->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (link->fd < 0 || connect(link->fd, (struct sockaddr *)&addr, addr_bytes) != 0)
+		return -errno;
+	result = check_user(link->fd, &link->pid);
+	if (result != 0)
+		return result;
+	wire_put_hello(bytes, peer_hello());
+	result = message_put(link->fd, bytes, sizeof(bytes), NULL);
+	if (result != 0)
+		return result;
+	link->watch = agent_watch(link->fd, EPOLLIN, link_ready, link);
+	return link->watch != NULL ? 0 : -errno;
+}
+
+struct unix_link *unix_connect(const struct wire_hello *hello,
+			       void (*done)(void *arg, const char *step, int error), void *arg,
+			       const char **step)
+{
+	struct unix_link *link = calloc(1, sizeof(*link));
+	int result;
+
+	if (link == NULL) {
+		*step = "memory";
+		return NULL;
+	}
+	link->other = *hello;
+	link->kick_fd = -1;
+	link->done = done;
+	link->arg = arg;
+	result = link_connect(link, step);
+	if (result == 0)
+		return link;
+	if (link->fd >= 0)
+		close(link->fd);
+	free(link);
+	errno = -result;
+	return NULL;
+}
+
+int unix_adopt(struct unix_link *link, struct peer *peer)
+{
+	unsigned char bytes[WIRE_HEADER_BYTES];
+
+	link->peer = peer;
+	peer->private->link = link;
+	peer->private->channels = channel_table_new();
+	if (peer->private->channels == NULL)
+		return -ENOMEM;
+	peer->segment = link->segment;
+	peer->memory = link->pid;
+	peer->private->kick_fd = link->kick_fd;
+	link->segment = NULL;
+	link->kick_fd = -1;
+	wire_put_header(bytes, WIRE_CARRY, 0);
+	return message_put(link->fd, bytes, sizeof(bytes), NULL);
+}

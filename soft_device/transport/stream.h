@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stream.h -- whole messages over a nonblocking stream socket.
+ *
+ * What the socket does not take waits in `out`; what is not a whole message yet waits in
+ * `in`. The two halves are independent: reading is the agent's, sending is whose lock says so.
+ */
+#ifndef SOFT_TRANSPORT_STREAM_H
+#define SOFT_TRANSPORT_STREAM_H
+
+#include <stddef.h>
+#include <sys/uio.h>
+
+#include "wire.h"
+
+struct stream {
+	int fd;
+	unsigned char *in;
+	size_t in_size;
+	size_t in_start; /* of the first message not taken */
+	size_t in_end;
+	unsigned char *out;
+	size_t out_size;
+	size_t out_start;
+	size_t out_end;
+};
+
+#define STREAM_PARTS_MAX (SOFT_MAX_SGE + 1)
+
+/* Takes the fd over. */
+void stream_open(struct stream *stream, int fd);
+/* Closes the fd; fine when closed. */
+void stream_close(struct stream *stream);
+
+/* Sends all parts, at once or later by stream_flush(); 0, -ENOMEM, or what send() says. */
+int stream_send(struct stream *stream, const struct iovec *parts, unsigned count);
+int stream_flush(struct stream *stream);
+
+static inline size_t stream_queued(const struct stream *stream)
+{
+	return stream->out_end - stream->out_start;
+}
+
+/* Reads once what is there; 0, also for nothing; -EPIPE at the end, or -errno. */
+int stream_receive(struct stream *stream);
+
+/*
+ * Takes the next message: 1, with its body, which is valid until the next stream_receive(); 0, it
+ * is not whole yet; -EPROTO, it is none; -ENOMEM.
+ */
+int stream_next(struct stream *stream, struct wire_header *header, const unsigned char **body);
+
+#endif /* SOFT_TRANSPORT_STREAM_H */

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tcp_serve.c -- operations of a process that reached us over TCP: the agent executes
+ * them on our own segment, in order, and answers each.
+ *
+ * While the answers that the socket does not take are many, nothing more is read: then he has to
+ * wait, and not we.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "peer_private.h"
+#include "soft_device/process/process.h"
+#include "stream.h"
+
+#define QUEUED_MAX (256 * 1024)	 /* bytes of answers; above no request is read */
+#define KEPT_BYTES (1024 * 1024) /* of the answer's memory */
+
+struct service {
+	struct stream stream;
+	struct watch *watch;
+	uint32_t events;
+	uint64_t identity; /* of the peer */
+	struct exchange *exchange;
+	bool held; /* `request` waits for answers that come to us first */
+	struct wire_request request;
+	const unsigned char *payload; /* in the stream */
+	unsigned char *answer;	      /* a whole one; a read's data go there */
+	size_t answer_size;
+};
+
+static int answer_room(struct service *service, size_t bytes)
+{
+	unsigned char *larger;
+
+	if (bytes <= service->answer_size)
+		return 0;
+	larger = realloc(service->answer, bytes);
+	if (larger == NULL)
+		return -ENOMEM;
+	service->answer = larger;
+	service->answer_size = bytes;
+	return 0;
+}
+
+static int execute(struct service *service)
+{
+	struct wire_request *wire = &service->request;
+	struct request *request = &wire->request;
+	struct wire_answer answer = {.number = wire->number};
+	struct iovec part;
+
+	if (answer_room(service, WIRE_ANSWER_START + wire_answer_data(request)) != 0)
+		return -ENOMEM;
+	request->local[0].iov_base = wire_answer_data(request) > 0
+					     ? service->answer + WIRE_ANSWER_START
+					     : (unsigned char *)service->payload;
+	request->local[0].iov_len = wire_answer_data(request) + wire_payload(request);
+	request->local_count = request->local[0].iov_len > 0 ? 1 : 0;
+	/* before its effects show: see wire_request.after */
+	atomic_fetch_add(&service->exchange->begun, 1);
+	answer.outcome = responder_execute(process_current->self, &wire->gid, wire->qpn, request);
+	if (answer.outcome.kind == OUTCOME_DONE && answer.outcome.status == IBV_WC_SUCCESS)
+		answer.bytes = wire_answer_data(request);
+	wire_put_answer(service->answer, &answer);
+	part = (struct iovec){service->answer, WIRE_ANSWER_START + answer.bytes};
+	return stream_send(&service->stream, &part, 1);
+}
+
+static void trim_answer(struct service *service)
+{
+	if (service->answer_size <= KEPT_BYTES)
+		return;
+	free(service->answer);
+	service->answer = NULL;
+	service->answer_size = 0;
+}
+
+/* 1: a request is held; 0: none has come; or -errno. */
+static int hold_next(struct service *service)
+{
+	const unsigned char *body;
+	struct wire_header header = {0};
+	int result;
+
+	if (service->held)
+		return 1;
+	result = stream_next(&service->stream, &header, &body);
+	if (result != 1)
+		return result;
+	if (header.kind != WIRE_REQUEST ||
+	    wire_get_request(body, header.length, &service->request) != 0)
+		return -EPROTO;
+	service->payload = body + WIRE_REQUEST_BYTES;
+	service->held = true;
+	return 1;
+}
+
+/* Our requests that its sender had begun to execute are answered. */
+static bool is_its_turn(const struct service *service)
+{
+	struct tcp *tcp = service->exchange->tcp;
+
+	return tcp == NULL || tcp_has_answers(tcp, service->request.after);
+}
+
+/* Executes what has come, as long as the answers find room. */
+static int work(struct service *service)
+{
+	int result = 0;
+
+	while (result == 0 && stream_queued(&service->stream) <= QUEUED_MAX) {
+		result = hold_next(service);
+		if (result != 1)
+			break;
+		if (!is_its_turn(service)) {
+			service->exchange->waiting = service;
+			return 0;
+		}
+		service->held = false;
+		result = execute(service);
+	}
+	trim_answer(service);
+	return result;
+}
+
+static int expect(struct service *service)
+{
+	const size_t queued = stream_queued(&service->stream);
+	const uint32_t events = (queued <= QUEUED_MAX && !service->held ? EPOLLIN : 0u) |
+				(queued > 0 ? EPOLLOUT : 0u);
+
+	if (events == service->events)
+		return 0;
+	service->events = events;
+	return agent_watch_change(service->watch, events);
+}
+
+static void service_end(struct service *service)
+{
+	const uint64_t identity = service->identity;
+
+	if (service->exchange != NULL && service->exchange->waiting == service)
+		service->exchange->waiting = NULL;
+	exchange_put(service->exchange);
+	agent_unwatch(service->watch);
+	stream_close(&service->stream);
+	free(service->answer);
+	free(service);
+	qp_process_gone(identity);
+}
+
+static void service_ready(void *arg, uint32_t events)
+{
+	struct service *service = arg;
+	int result = stream_flush(&service->stream);
+
+	/* nothing is read that would show it */
+	if (service->held && (events & (EPOLLHUP | EPOLLERR)) != 0)
+		result = -EPIPE;
+	if (result == 0 && (events & ~(uint32_t)EPOLLOUT) != 0 && !service->held &&
+	    stream_queued(&service->stream) <= QUEUED_MAX)
+		result = stream_receive(&service->stream);
+	if (result == 0)
+		result = work(service);
+	if (result == 0)
+		result = expect(service);
+	if (result != 0)
+		service_end(service);
+}
+
+void tcp_serve_resume(struct exchange *exchange)
+{
+	struct service *service = exchange->waiting;
+
+	exchange->waiting = NULL;
+	if (service != NULL && (work(service) != 0 || expect(service) != 0))
+		service_end(service);
+}
+
+void tcp_serve(struct stream *stream, uint64_t identity)
+{
+	struct service *service = calloc(1, sizeof(*service));
+
+	if (service == NULL) {
+		stream_close(stream);
+		qp_process_gone(identity);
+		return;
+	}
+	service->stream = *stream;
+	service->identity = identity;
+	service->events = EPOLLIN;
+	service->exchange = exchange_get(identity);
+	if (service->exchange != NULL) {
+		atomic_store(&service->exchange->begun, 0);
+		service->watch = agent_watch(stream->fd, EPOLLIN, service_ready, service);
+	}
+	/* requests may have come together with the carry */
+	if (service->exchange == NULL || service->watch == NULL || work(service) != 0 ||
+	    expect(service) != 0)
+		service_end(service);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wire.h -- the bytes that two processes exchange over sockets: pure encoding and
+ * checked decoding, no I/O.
+ *
+ * Every message: magic (4), version (2), kind (2), length of what follows (4), all big-endian, then
+ * the body. The put functions write a whole message, the get functions take a body of the length
+ * that its header said, and refuse what no encoder makes: lengths, ranges, codes.
+ */
+#ifndef SOFT_TRANSPORT_WIRE_H
+#define SOFT_TRANSPORT_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "soft_device/datapath/request.h"
+
+#define WIRE_MAGIC	  0x52505346u /* "RPSF" */
+#define WIRE_VERSION	  1
+#define WIRE_HEADER_BYTES 12
+#define WIRE_BODY_MAX	  (SOFT_MAX_MESSAGE + 256)
+
+enum wire_kind {
+	WIRE_HELLO = 1,	    /* both ways, first */
+	WIRE_CARRY,	    /* from who connected: this connection carries the operations */
+	WIRE_REQUEST,	    /* an operation */
+	WIRE_ANSWER,	    /* what became of it */
+	WIRE_CHANNEL_NEW,   /* unix socket: a comp channel; its eventfd comes along */
+	WIRE_CHANNEL_GONE,  /* unix socket */
+	WIRE_CM_FIRST = 32, /* from here on cm/wire.h */
+	WIRE_CM_LAST = 47,
+};
+
+#define WIRE_CM_MAX 1024 /* bytes of a body */
+
+struct wire_header {
+	enum wire_kind kind;
+	uint32_t length;
+};
+
+/* 0 and *header, or -EPROTO: not ours, of another version, or of no length its kind may have. */
+int wire_get_header(const unsigned char bytes[WIRE_HEADER_BYTES], struct wire_header *header);
+void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind, uint32_t length);
+
+#define WIRE_HELLO_BYTES   88 /* bodies */
+#define WIRE_REQUEST_BYTES 88 /* without payload */
+#define WIRE_ANSWER_BYTES  16 /* without data */
+#define WIRE_CHANNEL_BYTES 8
+
+#define WIRE_BOOT_ID_BYTES 16
+#define WIRE_NAME_BYTES	   16
+
+enum wire_welcome { WIRE_WELCOME, WIRE_OTHER_USER };
+
+/* Who a process is, and where it is: what decides how two reach each other. */
+struct wire_hello {
+	enum wire_welcome welcome; /* of the one who was connected to; else WIRE_WELCOME */
+	uint32_t layout;	   /* SEGMENT_LAYOUT */
+	uint64_t identity;	   /* segment.identity */
+	uint64_t probe;		   /* where segment.probe is in its memory */
+	uint32_t pid;		   /* in its own namespace */
+	uint32_t uid;		   /* effective */
+	unsigned char boot_id[WIRE_BOOT_ID_BYTES];
+	uint64_t pid_namespace; /* inodes; 0: unknown */
+	uint64_t net_namespace;
+	uint64_t user_namespace;
+	unsigned char name[WIRE_NAME_BYTES]; /* of its unix socket; all 0: none */
+};
+
+#define WIRE_HELLO_MESSAGE (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
+void wire_put_hello(unsigned char bytes[WIRE_HELLO_MESSAGE], const struct wire_hello *hello);
+int wire_get_hello(const unsigned char *body, size_t length, struct wire_hello *hello);
+
+/*
+ * A request for QP `qpn` of device `gid`; its number comes back with the answer. When it was made,
+ * its sender had begun to execute requests of the receiver up to `after`, that one not included:
+ * their answers, which take another connection, come first.
+ */
+struct wire_request {
+	uint32_t number;
+	uint32_t after;
+	uint32_t qpn;
+	union ibv_gid gid;
+	struct request request; /* without `local` */
+};
+
+/* Bytes that follow a request of this kind; and that follow its answer when it succeeded. */
+uint32_t wire_payload(const struct request *request);
+uint32_t wire_answer_data(const struct request *request);
+
+/* Header and fixed part; wire_payload() bytes are to follow. */
+#define WIRE_REQUEST_START (WIRE_HEADER_BYTES + WIRE_REQUEST_BYTES)
+void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number, uint32_t after,
+		      const union ibv_gid *gid, uint32_t qpn, const struct request *request);
+/* The payload, wire_payload() bytes, is at body + WIRE_REQUEST_BYTES. */
+int wire_get_request(const unsigned char *body, size_t length, struct wire_request *request);
+
+struct wire_answer {
+	uint32_t number;
+	struct outcome outcome;
+	uint32_t bytes; /* of data, which follow */
+};
+
+#define WIRE_ANSWER_START (WIRE_HEADER_BYTES + WIRE_ANSWER_BYTES)
+void wire_put_answer(unsigned char bytes[WIRE_ANSWER_START], const struct wire_answer *answer);
+/* The data are at body + WIRE_ANSWER_BYTES. */
+int wire_get_answer(const unsigned char *body, size_t length, struct wire_answer *answer);
+
+struct wire_channel {
+	uint32_t slot;
+	uint32_t id; /* never 0 */
+};
+
+#define WIRE_CHANNEL_MESSAGE (WIRE_HEADER_BYTES + WIRE_CHANNEL_BYTES)
+void wire_put_channel(unsigned char bytes[WIRE_CHANNEL_MESSAGE], enum wire_kind kind,
+		      const struct wire_channel *channel);
+int wire_get_channel(const unsigned char *body, size_t length, struct wire_channel *channel);
+
+#endif /* SOFT_TRANSPORT_WIRE_H */

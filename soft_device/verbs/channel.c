@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * channel.c -- completion channels: the fd that says that an armed CQ has something new.
+ *
+ * The fd is a semaphore eventfd. Whoever pushes to an armed CQ counts an event in it and then
+ * adds a token to the fd, so behind every token there is an event. Reading takes a token, honouring
+ * O_NONBLOCK, and then the event of the CQ that has waited longest.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "cq.h"
+#include "objects.h"
+#include "soft_device/faults/fault.h"
+
+/* Both under the objects lock. */
+static struct channel *channels;
+static uint32_t last_id;
+
+static bool slot_is_taken(uint32_t slot)
+{
+	for (const struct channel *at = channels; at != NULL; at = at->next) {
+		if (at->slot == slot && !process_is_foreign(at->generation))
+			return true;
+	}
+	return false;
+}
+
+static void join(struct channel *channel)
+{
+	pthread_mutex_lock(&process_current->objects);
+	while (slot_is_taken(channel->slot))
+		channel->slot++;
+	channel->id = ++last_id;
+	channel->next = channels;
+	channels = channel;
+	pthread_mutex_unlock(&process_current->objects);
+	peer_channel_new(channel->slot, channel->id, channel->ibv.fd);
+}
+
+static void leave(struct channel *channel)
+{
+	struct channel **at = &channels;
+
+	peer_channel_delete(channel->slot, channel->id);
+	pthread_mutex_lock(&process_current->objects);
+	while (*at != channel)
+		at = &(*at)->next;
+	*at = channel->next;
+	pthread_mutex_unlock(&process_current->objects);
+}
+
+static struct channel *channel_new(struct context *context)
+{
+	struct channel *channel = calloc(1, sizeof(*channel));
+
+	if (channel == NULL)
+		return NULL;
+	channel->generation = context->generation;
+	channel->ibv.context = &context->verbs.context;
+	channel->ibv.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+	if (channel->ibv.fd < 0) {
+		free(channel);
+		return NULL;
+	}
+	join(channel);
+	atomic_fetch_add(&context->users, 1);
+	return channel;
+}
+
+SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ibv)
+{
+	struct context *context = context_of(ibv);
+	int fault = FAULT_CALL();
+	struct channel *channel;
+
+	if (fault == 0 && process_is_foreign(context->generation))
+		fault = EIO;
+	if (fault != 0) {
+		errno = fault;
+		return NULL;
+	}
+	channel = channel_new(context);
+	return channel == NULL ? NULL : &channel->ibv;
+}
+
+SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
+{
+	struct channel *channel = (struct channel *)ibv;
+	int error = FAULT_CALL();
+
+	if (error != 0)
+		return error;
+	if (process_is_foreign(channel->generation))
+		return EIO;
+	pthread_mutex_lock(&process_current->objects);
+	error = ibv->refcnt > 0 ? EBUSY : 0;
+	pthread_mutex_unlock(&process_current->objects);
+	if (error != 0)
+		return error;
+	leave(channel);
+	close(ibv->fd);
+	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
+	free(channel);
+	return 0;
+}
+
+void channel_add(struct channel *channel, struct cq *cq)
+{
+	struct cq **last = &channel->cqs;
+
+	while (*last != NULL)
+		last = &(*last)->next_on_channel;
+	cq->next_on_channel = NULL;
+	*last = cq;
+	channel->ibv.refcnt++;
+}
+
+static void unlink_cq(struct channel *channel, struct cq *cq)
+{
+	struct cq **at = &channel->cqs;
+
+	while (*at != cq)
+		at = &(*at)->next_on_channel;
+	*at = cq->next_on_channel;
+	channel->ibv.refcnt--;
+}
+
+/* One token less, if there is one; whatever the flags of the fd, this never sleeps. */
+static void drop_token(int fd)
+{
+	uint64_t token;
+	struct iovec into = {.iov_base = &token, .iov_len = sizeof(token)};
+	ssize_t got = preadv2(fd, &into, 1, -1, RWF_NOWAIT);
+
+	(void)got;
+}
+
+/* The tokens of events that nobody will get any more go with the CQ. */
+void channel_remove(struct channel *channel, struct cq *cq)
+{
+	uint32_t tokens = atomic_exchange(&cq->shared->events, 0);
+
+	tokens -= atomic_exchange(&cq->shared->unrung, 0);
+	for (uint32_t i = 0; i < tokens; i++)
+		drop_token(channel->ibv.fd);
+	unlink_cq(channel, cq);
+}
+
+/* The event of the first CQ that has one, which then goes to the end of the row. */
+static struct cq *take_event(struct channel *channel)
+{
+	struct cq *cq = channel->cqs;
+
+	while (cq != NULL && atomic_load(&cq->shared->events) == 0)
+		cq = cq->next_on_channel;
+	if (cq == NULL)
+		return NULL;
+	atomic_fetch_sub(&cq->shared->events, 1);
+	unlink_cq(channel, cq);
+	channel_add(channel, cq);
+	return cq;
+}
+
+static int get_event(struct channel *channel, struct ibv_cq **cq, void **cq_context)
+{
+	struct cq *found = NULL;
+
+	while (found == NULL) {
+		eventfd_t token;
+
+		if (eventfd_read(channel->ibv.fd, &token) != 0)
+			return errno;
+		pthread_mutex_lock(&process_current->objects);
+		found = take_event(channel);
+		if (found != NULL) {
+			pthread_mutex_lock(&found->ibv.mutex);
+			found->events_got++;
+			pthread_mutex_unlock(&found->ibv.mutex);
+		}
+		pthread_mutex_unlock(&process_current->objects);
+	}
+	*cq = &found->ibv;
+	*cq_context = found->ibv.cq_context;
+	return 0;
+}
+
+SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq,
+				 void **cq_context)
+{
+	struct channel *channel = (struct channel *)ibv;
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = process_is_foreign(channel->generation)
+				? EIO
+				: get_event(channel, cq, cq_context);
+	if (error == 0)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+SOFT_EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
+{
+	pthread_mutex_lock(&cq->mutex);
+	cq->comp_events_completed += nevents;
+	pthread_cond_broadcast(&cq->cond);
+	pthread_mutex_unlock(&cq->mutex);
+}

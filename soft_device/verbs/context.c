@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * context.c -- opening and closing devices, and the operations of a context.
+ *
+ * verbs.h calls post, poll and arm straight through the pointers in ibv_context, and a few more
+ * through the verbs_context before it: this file fills both. After a fork() the same pointers
+ * lead the child to functions that fail with EIO.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "objects.h"
+#include "qp.h"
+#include "soft_device/faults/fault.h"
+
+static struct context *contexts; /* objects lock */
+
+/* What the CM ids of a device share. cm_lock comes before the objects lock. */
+static pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	struct context *context;
+	struct pd *pd;
+} cm[SOFT_DEVICES_MAX];
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	int fault = FAULT_CALL_AS("ibv_post_send");
+
+	if (fault == 0)
+		return sq_post_send(qp, wr, bad_wr);
+	*bad_wr = wr;
+	return fault;
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	int fault = FAULT_CALL_AS("ibv_post_recv");
+
+	if (fault == 0)
+		return qp_post_recv(qp, wr, bad_wr);
+	*bad_wr = wr;
+	return fault;
+}
+
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	int fault = FAULT_CALL_AS("ibv_post_srq_recv");
+
+	if (fault == 0)
+		return srq_post_recv(srq, wr, bad_wr);
+	*bad_wr = wr;
+	return fault;
+}
+
+static int refuse_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	(void)qp;
+	*bad_wr = wr;
+	return EIO;
+}
+
+static int refuse_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	(void)qp;
+	*bad_wr = wr;
+	return EIO;
+}
+
+static int refuse_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+				struct ibv_recv_wr **bad_wr)
+{
+	(void)srq;
+	*bad_wr = wr;
+	return EIO;
+}
+
+static int refuse_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
+{
+	(void)cq;
+	(void)count;
+	(void)wc;
+	errno = EIO;
+	return -1;
+}
+
+static int refuse_arm(struct ibv_cq *cq, int solicited_only)
+{
+	(void)cq;
+	(void)solicited_only;
+	return EIO;
+}
+
+static void fill(struct context *context, struct device *device)
+{
+	struct verbs_context *verbs = &context->verbs;
+	struct ibv_context *ibv = &verbs->context;
+
+	context->device = device;
+	context->generation = process_current->generation;
+	verbs->sz = sizeof(*verbs);
+	verbs->query_port = query_port;
+	verbs->query_device_ex = query_device_ex;
+	verbs->create_qp_ex = qp_create_ex;
+	ibv->device = &device->ibv;
+	ibv->cmd_fd = -1;
+	ibv->num_comp_vectors = 1;
+	ibv->abi_compat = __VERBS_ABI_IS_EXTENDED;
+	pthread_mutex_init(&ibv->mutex, NULL);
+	ibv->ops.poll_cq = fault_any ? cq_poll_faulty : cq_poll;
+	ibv->ops.req_notify_cq = cq_arm;
+	ibv->ops.post_send = fault_any ? post_send : sq_post_send;
+	ibv->ops.post_recv = fault_any ? post_recv : qp_post_recv;
+	ibv->ops.post_srq_recv = fault_any ? post_srq_recv : srq_post_recv;
+}
+
+void context_refuse_all(void)
+{
+	pthread_mutex_init(&cm_lock, NULL); /* who held it may not be in this process */
+	for (struct context *context = contexts; context != NULL; context = context->next) {
+		struct ibv_context_ops *ops = &context->verbs.context.ops;
+
+		ops->poll_cq = refuse_poll_cq;
+		ops->req_notify_cq = refuse_arm;
+		ops->post_send = refuse_post_send;
+		ops->post_recv = refuse_post_recv;
+		ops->post_srq_recv = refuse_post_srq_recv;
+	}
+}
+
+struct context *context_open(struct device *device)
+{
+	struct process *process = process_get();
+	struct context *context;
+	int error;
+
+	if (process == NULL)
+		return NULL;
+	context = calloc(1, sizeof(*context));
+	error = context == NULL ? -ENOMEM : async_open(context);
+	if (error != 0) {
+		free(context);
+		errno = -error;
+		return NULL;
+	}
+	fill(context, device);
+	pthread_mutex_lock(&process->objects);
+	context->next = contexts;
+	contexts = context;
+	pthread_mutex_unlock(&process->objects);
+	return context;
+}
+
+/* As the kernel does, one that has objects left goes on to serve them. */
+static void context_close(struct context *context)
+{
+	struct context **at = &contexts;
+
+	if (atomic_load(&context->users) != 0)
+		return;
+	pthread_mutex_lock(&process_current->objects);
+	while (*at != context)
+		at = &(*at)->next;
+	*at = context->next;
+	pthread_mutex_unlock(&process_current->objects);
+	async_close(context);
+	pthread_mutex_destroy(&context->verbs.context.mutex);
+	free(context);
+}
+
+SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	int fault = FAULT_CALL();
+	struct context *context;
+
+	if (fault != 0) {
+		errno = fault;
+		return NULL;
+	}
+	context = context_open((struct device *)device);
+	return context == NULL ? NULL : &context->verbs.context;
+}
+
+SOFT_EXPORT int ibv_close_device(struct ibv_context *ibv)
+{
+	struct context *context = context_of(ibv);
+	int fault = FAULT_CALL();
+
+	if (fault == 0 && process_is_foreign(context->generation))
+		fault = EIO;
+	if (fault != 0) {
+		errno = fault;
+		return -1;
+	}
+	context_close(context);
+	return 0;
+}
+
+/* Callers hold cm_lock. What a fork() made foreign is forgotten. */
+static struct context *cm_context(const struct device *device)
+{
+	struct context *context = cm[device->index].context;
+
+	if (context != NULL && !process_is_foreign(context->generation))
+		return context;
+	cm[device->index].pd = NULL;
+	cm[device->index].context = context_open(device_at(device->index));
+	return cm[device->index].context;
+}
+
+struct ibv_context *device_cm_context(struct device *device)
+{
+	struct context *context;
+
+	pthread_mutex_lock(&cm_lock);
+	context = cm_context(device);
+	pthread_mutex_unlock(&cm_lock);
+	return context == NULL ? NULL : &context->verbs.context;
+}
+
+struct ibv_pd *device_cm_pd(struct device *device)
+{
+	struct context *context;
+	struct pd *pd = NULL;
+
+	pthread_mutex_lock(&cm_lock);
+	context = cm_context(device);
+	if (context != NULL) {
+		if (cm[device->index].pd == NULL)
+			cm[device->index].pd = pd_make(context);
+		pd = cm[device->index].pd;
+	}
+	pthread_mutex_unlock(&cm_lock);
+	return pd == NULL ? NULL : &pd->ibv;
+}

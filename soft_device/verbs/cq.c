@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cq.c -- completion queues: pushing, polling, arming, and their lives.
+ *
+ * The ring is in the segment, for whoever completes a receive pushes it: the owner, a thread of
+ * it, or a peer. head and tail run freely and are written under the lock, so a poll of an
+ * empty queue has to look at the two of them only.
+ */
+#include "cq.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "objects.h"
+#include "qp.h"
+#include "soft_device/faults/fault.h"
+#include "soft_device/process/trace.h"
+
+#define YIELD_EVERY 1024u      /* empty polls; 5 us or so */
+#define POISON	    0x5a5a5a5a /* in what the manual leaves undefined after an error */
+
+/* All under the objects lock. */
+static struct cq *cqs;
+static uint32_t next_slot;
+
+static struct shared_cqe *ring_of(struct segment *segment, const struct shared_cq *shared)
+{
+	return segment_at(segment, shared->offset);
+}
+
+/* Puts the entry into the ring; true when that is to be announced. The lock is held. */
+static bool put(struct segment *segment, struct shared_cq *shared, const struct shared_cqe *cqe)
+{
+	const uint32_t head = atomic_load_explicit(&shared->head, memory_order_relaxed);
+	bool urgent = cqe->solicited != 0 || cqe->status != IBV_WC_SUCCESS;
+
+	ring_of(segment, shared)[head & (shared->slots - 1)] = *cqe;
+	atomic_store_explicit(&shared->head, head + 1, memory_order_release);
+	if (shared->armed == ARM_NONE || (shared->armed == ARM_SOLICITED && !urgent))
+		return false;
+	shared->armed = ARM_NONE;
+	if (shared->channel_id == 0)
+		return false;
+	atomic_fetch_add(&shared->events, 1);
+	return true;
+}
+
+bool cq_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe)
+{
+	struct shared_cq *shared;
+	bool announce = false;
+	bool overflow;
+
+	if (index >= SEGMENT_CQS)
+		return false;
+	shared = &peer->segment->cq[index];
+	shared_lock_take(&shared->lock);
+	overflow = shared->overflowed != 0 || shared->live == 0 ||
+		   atomic_load_explicit(&shared->head, memory_order_relaxed) -
+				   atomic_load_explicit(&shared->tail, memory_order_relaxed) >=
+			   shared->cqe;
+	if (!overflow)
+		announce = put(peer->segment, shared, cqe);
+	else
+		shared->overflowed = 1;
+	shared_lock_release(&shared->lock);
+	if (announce)
+		peer_ring(peer, shared);
+	if (overflow)
+		peer_raise(peer, &shared->raise, RAISE_CQ_OVERFLOW);
+	return !overflow;
+}
+
+static void fill_wc(struct ibv_wc *wc, const struct shared_cqe *cqe)
+{
+	wc->wr_id = cqe->wr_id;
+	wc->status = (enum ibv_wc_status)cqe->status;
+	wc->opcode = (enum ibv_wc_opcode)cqe->opcode;
+	wc->vendor_err = cqe->vendor_err;
+	wc->byte_len = cqe->byte_len;
+	wc->imm_data = cqe->imm_data;
+	wc->qp_num = cqe->qp_num;
+	wc->src_qp = 0;
+	wc->wc_flags = cqe->wc_flags;
+	wc->pkey_index = 0;
+	wc->slid = 0;
+	wc->sl = 0;
+	wc->dlid_path_bits = 0;
+	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0)) {
+		wc->opcode = (enum ibv_wc_opcode)POISON;
+		wc->byte_len = POISON;
+		wc->imm_data = POISON;
+		wc->wc_flags = 0;
+	}
+}
+
+static int take(struct cq *cq, int count, struct ibv_wc *wc)
+{
+	struct shared_cq *shared = cq->shared;
+	const struct shared_cqe *ring;
+	uint32_t tail, head;
+	int taken = 0;
+
+	shared_lock_take(&shared->lock);
+	ring = ring_of(process_current->segment, shared);
+	head = atomic_load_explicit(&shared->head, memory_order_relaxed);
+	tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
+	while (taken < count && tail != head) {
+		const struct shared_cqe *cqe = &ring[tail++ & (shared->slots - 1)];
+
+		fill_wc(&wc[taken++], cqe);
+		if (cqe->is_send)
+			sq_release(cqe->qp_num, cqe->sq_release);
+	}
+	atomic_store_explicit(&shared->tail, tail, memory_order_release);
+	shared_lock_release(&shared->lock);
+	return taken;
+}
+
+/* Whether a poll may find something; the lock settles it. */
+static bool is_empty(const struct shared_cq *shared)
+{
+	return atomic_load_explicit(&shared->head, memory_order_acquire) ==
+	       atomic_load_explicit(&shared->tail, memory_order_relaxed);
+}
+
+/* The option complete:op=recv: a receive that succeeded is told otherwise. */
+static void spoil_receives(struct ibv_wc *wc, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (wc[i].status == IBV_WC_SUCCESS && (wc[i].opcode & IBV_WC_RECV) != 0)
+			wc[i].status = fault_complete(SOFT_OP_RECV);
+	}
+}
+
+/*
+ * On a NIC a program that spins keeps nobody from working; here what it waits for may need the
+ * very core. Some microseconds are spun for nothing, then others are let in now and then.
+ */
+static void found_nothing(void)
+{
+	static _Thread_local unsigned int times __attribute__((tls_model("initial-exec")));
+
+	if (++times % YIELD_EVERY == 0)
+		sched_yield();
+}
+
+int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
+{
+	struct cq *cq = cq_of(ibv);
+
+	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
+		sq_progress();
+	if (!is_empty(cq->shared))
+		return take(cq, count, wc);
+	found_nothing();
+	return 0;
+}
+
+int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
+{
+	int fault = FAULT_CALL_AS("ibv_poll_cq");
+	int polled;
+
+	if (fault != 0) {
+		errno = fault;
+		return -1;
+	}
+	polled = cq_poll(ibv, count, wc);
+	trace_polled(wc, polled);
+	spoil_receives(wc, polled);
+	return polled;
+}
+
+int cq_arm(struct ibv_cq *ibv, int solicited_only)
+{
+	struct shared_cq *shared = cq_of(ibv)->shared;
+	const uint32_t wanted = solicited_only ? ARM_SOLICITED : ARM_ANY;
+	int fault = FAULT_CALL_AS("ibv_req_notify_cq");
+
+	if (fault != 0)
+		return fault;
+	shared_lock_take(&shared->lock);
+	if (shared->armed < wanted) /* armed for any stays so */
+		shared->armed = wanted;
+	shared_lock_release(&shared->lock);
+	return 0;
+}
+
+void cq_purge(struct cq *cq, uint32_t qpn)
+{
+	struct shared_cq *shared = cq->shared;
+	struct shared_cqe *ring;
+	uint32_t kept;
+
+	shared_lock_take(&shared->lock);
+	ring = ring_of(process_current->segment, shared);
+	kept = shared->tail;
+	for (uint32_t at = shared->tail; at != shared->head; at++) {
+		const struct shared_cqe *cqe = &ring[at & (shared->slots - 1)];
+
+		if (cqe->qp_num != qpn)
+			ring[kept++ & (shared->slots - 1)] = *cqe;
+	}
+	atomic_store_explicit(&shared->head, kept, memory_order_release);
+	shared_lock_release(&shared->lock);
+}
+
+void cq_raise_all(void)
+{
+	for (struct cq *cq = cqs; cq != NULL; cq = cq->next) {
+		struct shared_cq *shared = cq->shared;
+		uint32_t bits;
+
+		if (atomic_load(&shared->raise) == 0)
+			continue;
+		bits = atomic_exchange(&shared->raise, 0);
+		if ((bits & RAISE_CQ_OVERFLOW) != 0)
+			async_raise(context_of(cq->ibv.context), IBV_EVENT_CQ_ERR, cq);
+		if ((bits & RAISE_CQ_NOTIFY) != 0 && cq->channel != NULL)
+			eventfd_write(cq->channel->ibv.fd, atomic_exchange(&shared->unrung, 0));
+	}
+}
+
+static uint32_t power_of_two(uint32_t at_least)
+{
+	uint32_t slots = 1;
+
+	while (slots < at_least)
+		slots *= 2;
+	return slots;
+}
+
+static struct shared_cq *claim_slot(struct segment *segment, uint32_t *index)
+{
+	for (uint32_t tried = 0; tried < SEGMENT_CQS; tried++) {
+		*index = next_slot;
+		next_slot = (next_slot + 1) % SEGMENT_CQS;
+		if (segment->cq[*index].live == 0)
+			return &segment->cq[*index];
+	}
+	return NULL;
+}
+
+/* Objects lock held. The CQ's own fields of the table entry, but for its lock, start anew. */
+static int join_segment(struct cq *cq, uint32_t cqe)
+{
+	struct segment *segment = process_current->segment;
+	const uint32_t slots = power_of_two(cqe);
+	struct shared_cq *shared = claim_slot(segment, &cq->index);
+	uint64_t offset;
+
+	if (shared == NULL)
+		return ENOMEM;
+	offset = segment_alloc(slots * sizeof(struct shared_cqe));
+	if (offset == 0)
+		return ENOMEM;
+	memset(shared, 0, sizeof(*shared));
+	shared_lock_init(&shared->lock);
+	shared->slots = slots;
+	shared->cqe = cqe;
+	shared->offset = offset;
+	if (cq->channel != NULL) {
+		shared->channel_slot = cq->channel->slot;
+		shared->channel_id = cq->channel->id;
+	}
+	shared->live = 1;
+	cq->shared = shared;
+	return 0;
+}
+
+static void leave_segment(struct cq *cq)
+{
+	struct shared_cq *shared = cq->shared;
+
+	shared_lock_take(&shared->lock);
+	shared->live = 0;
+	shared_lock_release(&shared->lock);
+	segment_free(shared->offset, shared->slots * sizeof(struct shared_cqe));
+}
+
+static int cq_begin(struct cq *cq, uint32_t cqe)
+{
+	pthread_mutex_t *objects = &process_current->objects;
+	int error;
+
+	pthread_mutex_lock(objects);
+	error = join_segment(cq, cqe);
+	if (error == 0) {
+		cq->next = cqs;
+		cqs = cq;
+		if (cq->channel != NULL)
+			channel_add(cq->channel, cq);
+	}
+	pthread_mutex_unlock(objects);
+	return error;
+}
+
+static void cq_delete(struct cq *cq)
+{
+	pthread_mutex_destroy(&cq->ibv.mutex);
+	pthread_cond_destroy(&cq->ibv.cond);
+	free(cq);
+}
+
+static struct cq *cq_new(struct context *context, uint32_t cqe, void *cq_context,
+			 struct ibv_comp_channel *channel)
+{
+	struct cq *cq = calloc(1, sizeof(*cq));
+	int error;
+
+	if (cq == NULL)
+		return NULL;
+	cq->generation = context->generation;
+	cq->channel = (struct channel *)channel;
+	cq->ibv.context = &context->verbs.context;
+	cq->ibv.channel = channel;
+	cq->ibv.cq_context = cq_context;
+	cq->ibv.cqe = (int)cqe;
+	pthread_mutex_init(&cq->ibv.mutex, NULL);
+	pthread_cond_init(&cq->ibv.cond, NULL);
+	error = cq_begin(cq, cqe);
+	if (error != 0) {
+		cq_delete(cq);
+		errno = error;
+		return NULL;
+	}
+	cq->ibv.handle = cq->index;
+	atomic_fetch_add(&context->users, 1);
+	return cq;
+}
+
+SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int cqe, void *cq_context,
+					 struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct context *context = context_of(ibv);
+	int error = FAULT_CALL();
+	struct cq *cq;
+
+	if (error == 0 && process_is_foreign(context->generation))
+		error = EIO;
+	if (error == 0 &&
+	    (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
+	     comp_vector >= ibv->num_comp_vectors || (channel != NULL && channel->context != ibv)))
+		error = EINVAL;
+	if (error != 0) {
+		errno = error;
+		return NULL;
+	}
+	cq = cq_new(context, (uint32_t)cqe, cq_context, channel);
+	return cq == NULL ? NULL : &cq->ibv;
+}
+
+/* Moves what is in the ring to another one; the objects lock is held. */
+static int resize(struct cq *cq, uint32_t cqe)
+{
+	struct segment *segment = process_current->segment;
+	struct shared_cq *shared = cq->shared;
+	const uint32_t slots = power_of_two(cqe);
+	const uint64_t made = segment_alloc(slots * sizeof(struct shared_cqe));
+	const uint64_t old = shared->offset;
+	const uint32_t old_slots = shared->slots;
+	struct shared_cqe *to = segment_at(segment, made);
+	bool fits;
+
+	if (made == 0)
+		return ENOMEM;
+	shared_lock_take(&shared->lock);
+	fits = shared->head - shared->tail <= cqe;
+	if (fits) {
+		const struct shared_cqe *from = ring_of(segment, shared);
+
+		for (uint32_t at = shared->tail; at != shared->head; at++)
+			to[at & (slots - 1)] = from[at & (old_slots - 1)];
+		shared->offset = made;
+		shared->slots = slots;
+		shared->cqe = cqe;
+	}
+	shared_lock_release(&shared->lock);
+	segment_free(fits ? old : made, (fits ? old_slots : slots) * sizeof(struct shared_cqe));
+	return fits ? 0 : EINVAL;
+}
+
+SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
+{
+	struct cq *cq = cq_of(ibv);
+	int error = FAULT_CALL();
+
+	if (error != 0)
+		return error;
+	if (process_is_foreign(cq->generation))
+		return EIO;
+	if (cqe < 1 || cqe > SOFT_MAX_CQE)
+		return EINVAL;
+	pthread_mutex_lock(&process_current->objects);
+	error = resize(cq, (uint32_t)cqe);
+	pthread_mutex_unlock(&process_current->objects);
+	if (error == 0)
+		ibv->cqe = cqe;
+	return error;
+}
+
+static void leave_lists(struct cq *cq)
+{
+	struct cq **at = &cqs;
+
+	while (*at != cq)
+		at = &(*at)->next;
+	*at = cq->next;
+	if (cq->channel != NULL)
+		channel_remove(cq->channel, cq);
+}
+
+/* Every event that the program took from the channel is to be acknowledged. */
+static void wait_acknowledged(struct cq *cq)
+{
+	pthread_mutex_lock(&cq->ibv.mutex);
+	while (cq->ibv.comp_events_completed != cq->events_got)
+		pthread_cond_wait(&cq->ibv.cond, &cq->ibv.mutex);
+	pthread_mutex_unlock(&cq->ibv.mutex);
+}
+
+SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv)
+{
+	struct cq *cq = cq_of(ibv);
+	int fault = FAULT_CALL();
+
+	if (fault != 0)
+		return fault;
+	if (process_is_foreign(cq->generation))
+		return EIO;
+	if (atomic_load(&cq->users) != 0)
+		return EBUSY;
+	pthread_mutex_lock(&process_current->objects);
+	leave_lists(cq);
+	leave_segment(cq);
+	pthread_mutex_unlock(&process_current->objects);
+	async_settle(context_of(ibv->context), cq);
+	wait_acknowledged(cq);
+	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
+	cq_delete(cq);
+	return 0;
+}

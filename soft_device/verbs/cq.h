@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cq.h -- completion queues and the channels that announce them.
+ */
+#ifndef SOFT_VERBS_CQ_H
+#define SOFT_VERBS_CQ_H
+
+#include <infiniband/verbs.h>
+#include <stdint.h>
+
+#include "device.h"
+#include "soft_device/process/segment.h"
+#include "soft_device/transport/peer.h"
+
+struct channel {
+	struct ibv_comp_channel ibv; /* first; ibv.fd is a semaphore eventfd, close-on-exec */
+	uint32_t slot;
+	uint32_t id;	      /* shared_cq.channel_id */
+	struct cq *cqs;	      /* by cq->next_on_channel; objects lock */
+	struct channel *next; /* all of the process; objects lock */
+	uint32_t generation;
+};
+
+struct cq {
+	struct ibv_cq ibv; /* first */
+	struct shared_cq *shared;
+	uint32_t index; /* in segment.cq */
+	struct channel *channel;
+	struct cq *next_on_channel;
+	struct cq *next;	/* all of the process; objects lock */
+	_Atomic uint32_t users; /* QPs and SRQs: EBUSY while there are any */
+	uint32_t events_got;	/* from the channel; ibv.mutex */
+	uint32_t generation;
+};
+
+static inline struct cq *cq_of(struct ibv_cq *ibv)
+{
+	return (struct cq *)ibv;
+}
+
+/*
+ * Pushes a completion to CQ `index` of the peer's segment (peer_self too) and, when it is armed for
+ * it, notifies its channel. False when the CQ overflowed: the completion is lost and
+ * RAISE_CQ_OVERFLOW is raised; the caller fails its QP. Takes shared_cq.lock.
+ */
+bool cq_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe);
+
+/* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */
+void cq_purge(struct cq *cq, uint32_t qpn);
+
+/* Called by poll for each completion of a send queue, under the CQ's lock; sq.c implements. */
+void sq_release(uint32_t qpn, uint32_t slots_before);
+
+/*
+ * poll_cq: first, when sq_waiting (sq.h) is not 0, runs sq_progress(); then takes up to `count`
+ * entries. No allocation; one lock.
+ */
+int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc);
+
+/*
+ * The agent was kicked: walk over the raise bits of CQs, QPs and SRQs, one function each,
+ * in cq.c, qp.c and srq.c; objects lock held. objects_raise() calls the three under the lock.
+ */
+void cq_raise_all(void);
+void qp_raise_all(void);
+void srq_raise_all(void);
+void objects_raise(void);
+
+/* channel.c: a CQ joins and leaves its channel; objects lock held. */
+void channel_add(struct channel *channel, struct cq *cq);
+void channel_remove(struct channel *channel, struct cq *cq);
+
+#endif /* SOFT_VERBS_CQ_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mapping.h -- what is behind a range of this process's memory: asked when it is registered.
+ */
+#ifndef SOFT_VERBS_MAPPING_H
+#define SOFT_VERBS_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Touches every page as pinning would, for writing or for reading. 0; -EFAULT: a part is not
+ * mapped, or not so that it may be read or written.
+ */
+int mapping_populate(uint64_t addr, size_t length, bool write);
+
+/* Whether all of the range is a shared mapping of files; memory without a name is none. */
+bool mapping_is_file(uint64_t addr, size_t length);
+
+#endif /* SOFT_VERBS_MAPPING_H */

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mr.c -- memory regions: registering, changing and taking back.
+ *
+ * What may be registered is what the kernel's core and rxe accept. A region is in force while
+ * its key is in the table; whoever takes the key out then waits for everybody who may have seen it:
+ * operations on memory hold the lock of the queue pair they came to.
+ */
+#include "mr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#else
+#define VALGRIND_MAKE_MEM_DEFINED(addr, length) ((void)0)
+#endif
+
+#include "mapping.h"
+#include "objects.h"
+#include "soft_device/datapath/request.h"
+#include "soft_device/faults/fault.h"
+#include "soft_device/powerfail/powerfail.h"
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+#define ACCESS_OPTIONAL 0x3ff00000u /* IB_UVERBS_ACCESS_OPTIONAL_RANGE: ignored if unknown */
+/* include/rdma/ib_verbs.h: IB_ACCESS_SUPPORTED */
+#define ACCESS_KNOWN ((SOFT_ACCESS_FLUSH_PERSISTENT << 1) - 1)
+/* the rest is what drivers/infiniband/sw/rxe takes: RXE_ACCESS_SUPPORTED_MR */
+#define ACCESS_REFUSED ((uint32_t)(IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB))
+/* include/rdma/ib_verbs.h: ib_access_writable() */
+#define ACCESS_WRITABLE                                                                            \
+	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC |  \
+		    IBV_ACCESS_MW_BIND))
+
+/* Both under the objects lock. */
+static uint8_t key_generation[SEGMENT_MRS];
+static uint32_t next_slot;
+
+/* include/rdma/ib_verbs.h: ib_check_mr_access(), then rxe_reg_user_mr() */
+static int check_access(uint32_t access)
+{
+	const uint32_t needs_local = (uint32_t)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+
+	if ((access & needs_local) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
+		return -EINVAL;
+	if ((access & ~(ACCESS_KNOWN | ACCESS_OPTIONAL)) != 0)
+		return -EINVAL;
+	return (access & ACCESS_REFUSED) != 0 ? -EOPNOTSUPP : 0;
+}
+
+/* ib_uverbs_reg_mr() and ib_umem_get() */
+static int check_range(uint64_t addr, uint64_t length, uint64_t iova)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t end;
+
+	if (length == 0 || addr % page != iova % page)
+		return -EINVAL;
+	if (__builtin_add_overflow(addr, length, &end) ||
+	    __builtin_add_overflow(iova, length, &end))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_memory(uint64_t addr, uint64_t length, uint32_t access)
+{
+	int error = 0;
+
+	if ((access & IBV_ACCESS_ON_DEMAND) == 0)
+		error = mapping_populate(addr, length, (access & ACCESS_WRITABLE) != 0);
+	/* rxe: "unable to register persistent access to non-pmem" */
+	if (error == 0 && (access & SOFT_ACCESS_FLUSH_PERSISTENT) != 0 &&
+	    !mapping_is_file(addr, length))
+		error = -EINVAL;
+	return error;
+}
+
+/* A free slot of the table; the last one freed is used again as late as possible. */
+static struct shared_mr *claim_slot(struct segment *segment, uint32_t *key)
+{
+	for (uint32_t tried = 0; tried < SEGMENT_MRS; tried++) {
+		uint32_t index = next_slot;
+
+		next_slot = (next_slot + 1) % SEGMENT_MRS;
+		if (atomic_load(&segment->mr[index].key) != 0)
+			continue;
+		key_generation[index] = (uint8_t)(key_generation[index] % UINT8_MAX + 1);
+		*key = index << 8 | key_generation[index];
+		return &segment->mr[index];
+	}
+	return NULL;
+}
+
+/* Fills an entry of the table and puts it in force. */
+static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wanted, uint32_t *key)
+{
+	struct process *process = process_current;
+	struct shared_mr *shared;
+
+	pthread_mutex_lock(&process->objects);
+	shared = claim_slot(process->segment, key);
+	if (shared != NULL) {
+		shared->pd = pd->number;
+		shared->access = wanted->access;
+		shared->file = wanted->file;
+		shared->addr = wanted->addr;
+		shared->length = wanted->length;
+		shared->iova = wanted->iova;
+		atomic_store_explicit(&shared->key, *key, memory_order_release);
+	}
+	pthread_mutex_unlock(&process->objects);
+	return shared;
+}
+
+/*
+ * Takes the key out and waits until nobody works with it: objects lock held, so that nobody takes
+ * the slot meanwhile. Only blocks with a listener have queue pairs.
+ */
+static void withdraw(struct shared_mr *shared)
+{
+	struct segment *segment = process_current->segment;
+
+	atomic_store(&shared->key, 0);
+	for (uint32_t block = 0; block < SEGMENT_BLOCKS; block++) {
+		if (atomic_load(&segment->block[block].port) == 0)
+			continue;
+		for (uint32_t i = block * 256; i < (block + 1) * 256; i++) {
+			struct shared_qp *qp = &segment->qp[i];
+
+			if (atomic_load(&qp->qpn) == 0)
+				continue;
+			shared_lock_take(&qp->lock);
+			shared_lock_release(&qp->lock);
+		}
+	}
+}
+
+static struct mr *mr_new(struct pd *pd, const struct shared_mr *wanted)
+{
+	struct mr *mr = calloc(1, sizeof(*mr));
+	uint32_t key;
+
+	if (mr == NULL)
+		return NULL;
+	mr->shared = publish(pd, wanted, &key);
+	if (mr->shared == NULL) {
+		free(mr);
+		errno = ENOMEM;
+		return NULL;
+	}
+	mr->generation = pd->generation;
+	mr->ibv.context = pd->ibv.context;
+	mr->ibv.pd = &pd->ibv;
+	mr->ibv.addr = (void *)(uintptr_t)wanted->addr;
+	mr->ibv.length = wanted->length;
+	mr->ibv.handle = key >> 8;
+	mr->ibv.lkey = key;
+	mr->ibv.rkey = key;
+	atomic_fetch_add(&pd->users, 1);
+	return mr;
+}
+
+static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64_t iova,
+			  uint32_t access)
+{
+	struct pd *pd = pd_of(ibv);
+	struct shared_mr wanted = {.access = access & ~ACCESS_OPTIONAL,
+				   .addr = (uint64_t)(uintptr_t)start,
+				   .length = length,
+				   .iova = iova};
+	struct mr *mr = NULL;
+	int error = process_is_foreign(pd->generation) ? -EIO : 0;
+
+	if (error == 0 && fault_any)
+		error = -fault_register();
+	if (error == 0)
+		error = check_access(access);
+	if (error == 0)
+		error = check_range(wanted.addr, length, iova);
+	if (error == 0)
+		error = check_memory(wanted.addr, length, access);
+	if (error != 0) {
+		errno = -error;
+		return NULL;
+	}
+	if (powerfail_any)
+		wanted.file = powerfail_file(start, length);
+	mr = mr_new(pd, &wanted);
+	if (mr == NULL)
+		return NULL;
+	if ((access & IBV_ACCESS_LOCAL_WRITE) != 0) /* peers write here: memcheck cannot see it */
+		VALGRIND_MAKE_MEM_DEFINED(start, length);
+	return &mr->ibv;
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	int fault = FAULT_CALL();
+
+	if (fault == 0)
+		return reg(pd, addr, length, (uint64_t)(uintptr_t)addr, (uint32_t)access);
+	errno = fault;
+	return NULL;
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length,
+					   uint64_t iova, int access)
+{
+	int fault = FAULT_CALL();
+
+	if (fault == 0)
+		return reg(pd, addr, length, iova, (uint32_t)access);
+	errno = fault;
+	return NULL;
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
+					    uint64_t iova, unsigned int access)
+{
+	int fault = FAULT_CALL_AS("ibv_reg_mr"); /* verbs.h calls it by that name */
+
+	if (fault == 0)
+		return reg(pd, addr, length, iova, access);
+	errno = fault;
+	return NULL;
+}
+
+SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+					     uint64_t iova, int fd, int access)
+{
+	(void)pd;
+	(void)offset;
+	(void)length;
+	(void)iova;
+	(void)fd;
+	(void)access;
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+/* Domain and access, as rxe does; errors before anything was changed. */
+static int rereg(struct mr *mr, int flags, struct pd *pd, uint32_t access)
+{
+	struct shared_mr *shared = mr->shared;
+	pthread_mutex_t *objects = &process_current->objects;
+	int error = 0;
+
+	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0)
+		return -EOPNOTSUPP;
+	if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0) {
+		error = check_access(access);
+		if (error == 0)
+			error = check_memory(shared->addr, shared->length, access);
+	} else {
+		access = shared->access;
+	}
+	if (error != 0)
+		return error;
+	pthread_mutex_lock(objects);
+	withdraw(shared);
+	shared->access = access & ~ACCESS_OPTIONAL;
+	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
+		shared->pd = pd->number;
+		atomic_fetch_sub(&pd_of(mr->ibv.pd)->users, 1);
+		atomic_fetch_add(&pd->users, 1);
+		mr->ibv.pd = &pd->ibv;
+	}
+	atomic_store_explicit(&shared->key, mr->ibv.lkey, memory_order_release);
+	pthread_mutex_unlock(objects);
+	return 0;
+}
+
+SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *ibv, int flags, struct ibv_pd *pd, void *addr,
+			     size_t length, int access)
+{
+	struct mr *mr = (struct mr *)ibv;
+	int error = FAULT_CALL();
+
+	if (error != 0) {
+		errno = error;
+		return IBV_REREG_MR_ERR_INPUT;
+	}
+	if (flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 ||
+	    ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 && (addr == NULL || length == 0)) ||
+	    ((flags & IBV_REREG_MR_CHANGE_PD) != 0 && pd == NULL) ||
+	    (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0)) {
+		errno = EINVAL;
+		return IBV_REREG_MR_ERR_INPUT;
+	}
+	error = process_is_foreign(mr->generation) ? -EIO
+						   : rereg(mr, flags, pd_of(pd), (uint32_t)access);
+	if (error == 0)
+		return 0;
+	errno = -error;
+	return IBV_REREG_MR_ERR_CMD;
+}
+
+SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *ibv)
+{
+	struct mr *mr = (struct mr *)ibv;
+	int fault = FAULT_CALL();
+
+	if (fault != 0)
+		return fault;
+	if (process_is_foreign(mr->generation))
+		return EIO;
+	pthread_mutex_lock(&process_current->objects);
+	withdraw(mr->shared);
+	pthread_mutex_unlock(&process_current->objects);
+	atomic_fetch_sub(&pd_of(ibv->pd)->users, 1);
+	free(mr);
+	return 0;
+}

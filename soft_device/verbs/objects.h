@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * objects.h -- what the files of devices, contexts, PDs, MRs, CQs and channels say to
+ * each other and to process.c; nobody else needs it.
+ */
+#ifndef SOFT_VERBS_OBJECTS_H
+#define SOFT_VERBS_OBJECTS_H
+
+#include <stdint.h>
+
+#include "device.h"
+#include "mr.h"
+
+/* ibv_open_device() and ibv_alloc_pd() for the device's own use; NULL with errno. */
+struct context *context_open(struct device *device);
+struct pd *pd_make(struct context *context);
+
+/* In the child of a fork(): every context becomes one that refuses. Objects lock held. */
+void context_refuse_all(void);
+
+/* async.c: makes context->events and async_fd, 0 or -errno; and closes them, NULL too. */
+int async_open(struct context *context);
+void async_close(struct context *context);
+
+/* query.c, reached through the verbs_context */
+int query_port(struct ibv_context *ibv, uint8_t port, struct ibv_port_attr *attr, size_t bytes);
+int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_input *input,
+		    struct ibv_device_attr_ex *attr, size_t bytes);
+
+/* cq.c, reached through the ibv_context */
+int cq_arm(struct ibv_cq *ibv, int solicited_only);
+int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc); /* with fault_any */
+
+#endif /* SOFT_VERBS_OBJECTS_H */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pd.c -- protection domains: a number that regions and queue pairs have to share.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "objects.h"
+#include "soft_device/faults/fault.h"
+
+/* Numbers are not used again, so that a stale one matches nothing. */
+static _Atomic uint32_t last_number;
+
+struct pd *pd_make(struct context *context)
+{
+	struct pd *pd = calloc(1, sizeof(*pd));
+
+	if (pd == NULL)
+		return NULL;
+	pd->number = atomic_fetch_add(&last_number, 1) + 1;
+	pd->generation = context->generation;
+	pd->ibv.context = &context->verbs.context;
+	pd->ibv.handle = pd->number;
+	atomic_fetch_add(&context->users, 1);
+	return pd;
+}
+
+SOFT_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *ibv)
+{
+	struct context *context = context_of(ibv);
+	int fault = FAULT_CALL();
+	struct pd *pd;
+
+	if (fault == 0 && process_is_foreign(context->generation))
+		fault = EIO;
+	if (fault != 0) {
+		errno = fault;
+		return NULL;
+	}
+	pd = pd_make(context);
+	return pd == NULL ? NULL : &pd->ibv;
+}
+
+SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *ibv)
+{
+	struct pd *pd = pd_of(ibv);
+	int fault = FAULT_CALL();
+
+	if (fault != 0)
+		return fault;
+	if (process_is_foreign(pd->generation))
+		return EIO;
+	if (atomic_load(&pd->users) != 0)
+		return EBUSY;
+	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
+	free(pd);
+	return 0;
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * qp.c -- queue pairs: making, finding and destroying them, their link to a peer, and what
+ * peers have them raise.
+ *
+ * A QP's place in the segment's table gives its number: 256 places share a link listener,
+ * whose port the number begins with. Places are used in turn, so that a number comes back
+ * late. Whoever finds a QP by its place or its peer holds the objects lock all the while,
+ * as destroying takes it out of the tables first.
+ */
+#include "qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft_device/faults/fault.h"
+#include "soft_device/process/agent.h"
+#include "soft_device/process/process.h"
+
+#define BLOCK 256u
+
+static struct qp *table[SEGMENT_QPS];	/* objects lock */
+static unsigned table_end;		/* no QP has a place from here on */
+static bool has_lock[SEGMENT_QPS];	/* the place's lock is initialised: for good */
+static unsigned cursor[SEGMENT_BLOCKS]; /* where to look for a free place */
+
+/* The tables belong to the parent's segment. */
+static void forget(void)
+{
+	memset(table, 0, sizeof(table));
+	table_end = 0;
+	memset(has_lock, 0, sizeof(has_lock));
+	memset(cursor, 0, sizeof(cursor));
+}
+
+__attribute__((constructor)) static void watch_fork(void)
+{
+	pthread_atfork(NULL, NULL, forget);
+}
+
+struct qp *qp_find(const union ibv_gid *gid, uint32_t qpn)
+{
+	struct segment *segment = process_current->segment;
+	struct shared_qp *shared = segment_qp(segment, gid, qpn);
+
+	return shared == NULL ? NULL : table[shared - segment->qp];
+}
+
+/* --- places --- */
+
+/* A free place of the block, or -1. */
+static int place_in_block(unsigned block)
+{
+	for (unsigned i = 0; i < BLOCK; i++) {
+		unsigned at = (cursor[block] + i) % BLOCK;
+
+		if (table[block * BLOCK + at] == NULL) {
+			cursor[block] = at + 1;
+			return (int)(block * BLOCK + at);
+		}
+	}
+	return -1;
+}
+
+/* A free place for a QP of this device, or -errno. */
+static int place_find(const struct device *device)
+{
+	struct segment *segment = process_current->segment;
+	int place, error;
+
+	for (unsigned block = 0; block < SEGMENT_BLOCKS; block++) {
+		if (atomic_load(&segment->block[block].port) == 0 ||
+		    memcmp(&segment->block[block].gid, &device->gid, sizeof(device->gid)) != 0)
+			continue;
+		place = place_in_block(block);
+		if (place >= 0)
+			return place;
+	}
+	for (unsigned block = 0; block < SEGMENT_BLOCKS; block++) {
+		if (atomic_load(&segment->block[block].port) != 0)
+			continue;
+		error = peer_listen(&device->gid, device->scope_id, block);
+		return error != 0 ? error : place_in_block(block);
+	}
+	return -ENOMEM;
+}
+
+static void place_fill(struct qp *qp)
+{
+	struct segment *segment = process_current->segment;
+	struct shared_qp *shared = &segment->qp[qp->index];
+	uint32_t port = atomic_load(&segment->block[qp->index / BLOCK].port);
+
+	if (!has_lock[qp->index])
+		shared_lock_init(&shared->lock);
+	has_lock[qp->index] = true;
+	qp->shared = shared;
+	qp->ibv.handle = qp->index;
+	qp->ibv.qp_num = port << 8 | qp->index % BLOCK;
+	shared_lock_take(&shared->lock);
+	atomic_store(&shared->state, IBV_QPS_RESET);
+	atomic_store(&shared->raise, 0);
+	shared->pd = qp->pd->number;
+	shared->access = 0;
+	shared->dest_qpn = 0;
+	shared->recv_cq = qp->recv_cq->index;
+	shared->srq = qp->srq == NULL ? SOFT_NONE : qp->srq->index;
+	shared->established = 0;
+	atomic_store(&shared->qpn, qp->ibv.qp_num);
+	shared_lock_release(&shared->lock);
+}
+
+/* --- making --- */
+
+static int check_init(const struct context *context, const struct ibv_qp_init_attr *init)
+{
+	const struct ibv_qp_cap *cap = &init->cap;
+
+	if (init->qp_type != IBV_QPT_RC)
+		return -EOPNOTSUPP;
+	if (init->send_cq == NULL || init->recv_cq == NULL ||
+	    init->send_cq->context != &context->verbs.context ||
+	    init->recv_cq->context != &context->verbs.context)
+		return -EINVAL;
+	if (cap->max_send_wr > SOFT_MAX_WR || cap->max_send_sge > SOFT_MAX_SGE ||
+	    cap->max_inline_data > SOFT_MAX_INLINE)
+		return -EINVAL;
+	if (init->srq == NULL &&
+	    (cap->max_recv_wr > SOFT_MAX_WR || cap->max_recv_sge > SOFT_MAX_SGE))
+		return -EINVAL;
+	return 0;
+}
+
+static void fill(struct qp *qp, struct pd *pd, const struct ibv_qp_init_attr *init)
+{
+	uint32_t inline_room;
+
+	qp->pd = pd;
+	qp->context = context_of(pd->ibv.context);
+	qp->generation = pd->generation;
+	qp->send_cq = cq_of(init->send_cq);
+	qp->recv_cq = cq_of(init->recv_cq);
+	qp->srq = (struct srq *)init->srq;
+	qp->init = *init;
+	if (init->srq != NULL) {
+		qp->init.cap.max_recv_wr = 0;
+		qp->init.cap.max_recv_sge = 0;
+	}
+	/* room for that many parts is room for their bytes, as in rxe_qp_init_req() */
+	inline_room = init->cap.max_send_sge * (uint32_t)sizeof(struct ibv_sge);
+	if (qp->init.cap.max_inline_data < inline_room)
+		qp->init.cap.max_inline_data = inline_room;
+	qp->attr.cap = qp->init.cap;
+	qp->ibv.context = pd->ibv.context;
+	qp->ibv.qp_context = init->qp_context;
+	qp->ibv.pd = &pd->ibv;
+	qp->ibv.send_cq = init->send_cq;
+	qp->ibv.recv_cq = init->recv_cq;
+	qp->ibv.srq = init->srq;
+	qp->ibv.state = IBV_QPS_RESET;
+	qp->ibv.qp_type = IBV_QPT_RC;
+	pthread_mutex_init(&qp->ibv.mutex, NULL);
+	pthread_cond_init(&qp->ibv.cond, NULL);
+	pthread_mutex_init(&qp->post_recv, NULL);
+}
+
+/* Into the tables, with a number; 0 or -errno. */
+static int enter(struct qp *qp)
+{
+	struct process *process = process_current;
+	struct shared_ring ring;
+	int place, error;
+
+	pthread_mutex_lock(&process->objects);
+	error = recv_ring_make(&ring, qp->init.cap.max_recv_wr, qp->init.cap.max_recv_sge);
+	place = error != 0 ? error : place_find(qp->context->device);
+	if (place >= 0) {
+		qp->index = (uint32_t)place;
+		process->segment->qp[place].rq = ring;
+		sq_begin(qp);
+		place_fill(qp);
+		table[place] = qp;
+		if (qp->index >= table_end)
+			table_end = qp->index + 1;
+		atomic_fetch_add(&qp->pd->users, 1);
+		atomic_fetch_add(&qp->send_cq->users, 1);
+		atomic_fetch_add(&qp->recv_cq->users, 1);
+		if (qp->srq != NULL)
+			atomic_fetch_add(&qp->srq->users, 1);
+	} else if (error == 0) {
+		recv_ring_free(&ring);
+	}
+	pthread_mutex_unlock(&process->objects);
+	return place < 0 ? place : 0;
+}
+
+static void qp_delete(struct qp *qp)
+{
+	sq_destroy(qp);
+	pthread_mutex_destroy(&qp->post_recv);
+	pthread_mutex_destroy(&qp->ibv.mutex);
+	pthread_cond_destroy(&qp->ibv.cond);
+	free(qp);
+}
+
+static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, uint64_t send_ops)
+{
+	struct pd *pd = pd_of(ibv);
+	struct qp *qp;
+	int error = process_is_foreign(pd->generation) ? -EIO
+						       : check_init(context_of(ibv->context), init);
+
+	if (error != 0) {
+		errno = -error;
+		return NULL;
+	}
+	qp = calloc(1, sizeof(*qp));
+	if (qp == NULL)
+		return NULL;
+	fill(qp, pd, init);
+	error = sq_init(qp, &qp->init.cap, init->sq_sig_all != 0);
+	if (error == 0 && send_ops != 0)
+		error = -qp_ex_init(qp, send_ops);
+	if (error == 0)
+		error = enter(qp);
+	if (error != 0) {
+		qp_delete(qp);
+		errno = -error;
+		return NULL;
+	}
+	init->cap = qp->init.cap;
+	return &qp->ibv;
+}
+
+SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	int error = FAULT_CALL();
+
+	if (error != 0) {
+		errno = error;
+		return NULL;
+	}
+	return create(pd, init, 0);
+}
+
+struct ibv_qp *qp_create_ex(struct ibv_context *ibv, struct ibv_qp_init_attr_ex *attr)
+{
+	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
+			       IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	uint32_t mask = attr->comp_mask;
+	int error = FAULT_CALL_AS("ibv_create_qp_ex");
+
+	if (error == 0 && ((mask & ~known) != 0 ||
+			   ((mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags != 0)))
+		error = EOPNOTSUPP;
+	if (error == 0 &&
+	    (!(mask & IBV_QP_INIT_ATTR_PD) || attr->pd == NULL || attr->pd->context != ibv))
+		error = EINVAL;
+	if (error != 0) {
+		errno = error;
+		return NULL;
+	}
+	/* the first members are those of ibv_qp_init_attr: verbs.h */
+	return create(attr->pd, (struct ibv_qp_init_attr *)(void *)attr,
+		      mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS ? attr->send_ops_flags : 0);
+}
+
+SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *ibv)
+{
+	return qp_of(ibv)->has_ex ? &qp_of(ibv)->ex : NULL;
+}
+
+/* --- destroying --- */
+
+static void leave_tables(struct qp *qp)
+{
+	struct process *process = process_current;
+
+	pthread_mutex_lock(&process->objects);
+	table[qp->index] = NULL;
+	/* executors hold the lock: once we have had it none is inside any more */
+	shared_lock_take(&qp->shared->lock);
+	atomic_store(&qp->shared->state, IBV_QPS_RESET);
+	atomic_store(&qp->shared->qpn, 0);
+	recv_ring_free(&qp->shared->rq);
+	shared_lock_release(&qp->shared->lock);
+	pthread_mutex_unlock(&process->objects);
+}
+
+static void release_users(struct qp *qp)
+{
+	atomic_fetch_sub(&qp->pd->users, 1);
+	atomic_fetch_sub(&qp->send_cq->users, 1);
+	atomic_fetch_sub(&qp->recv_cq->users, 1);
+	if (qp->srq != NULL)
+		atomic_fetch_sub(&qp->srq->users, 1);
+}
+
+SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
+{
+	struct qp *qp = qp_of(ibv);
+	int error = FAULT_CALL();
+
+	if (error != 0)
+		return error;
+	if (process_is_foreign(qp->generation))
+		return EIO;
+	qp_unlink(qp);
+	leave_tables(qp);
+	agent_settle(); /* the answer to what was just executed on it goes out, as from a NIC */
+	sq_wait_end(qp);
+	cq_purge(qp->send_cq, ibv->qp_num);
+	if (qp->recv_cq != qp->send_cq)
+		cq_purge(qp->recv_cq, ibv->qp_num);
+	async_settle(qp->context, ibv);
+	release_users(qp);
+	qp_delete(qp);
+	return 0;
+}
+
+/* --- the link --- */
+
+/*
+ * The process at the other end is gone. When it destroyed its QP before, this one goes on,
+ * as with a NIC, and only what it sends will fail.
+ */
+static void peer_gone(struct qp *qp)
+{
+	struct segment *segment = qp->peer->segment;
+
+	if (segment == NULL ||
+	    segment_qp(segment, &qp->attr.ah_attr.grh.dgid, qp->attr.dest_qp_num) != NULL)
+		sq_peer_gone(qp);
+	else
+		sq_run_locked(qp);
+}
+
+static void linked(void *arg, struct peer *peer, int error)
+{
+	struct qp *qp = arg;
+
+	shared_lock_take(&qp->sq.lock);
+	qp->peer = peer;
+	qp->unreachable = error != 0;
+	qp->target = NULL;
+	/* its listener was there before its QPN: the process has ended while we linked */
+	if (error == -ECONNREFUSED || error == -ECONNRESET || error == -EPROTO)
+		sq_peer_gone(qp);
+	else if (peer != NULL && atomic_load(&peer->gone))
+		peer_gone(qp); /* while we linked, when qp_peer_gone() did not see this QP yet */
+	else
+		sq_run_locked(qp);
+	shared_lock_release(&qp->sq.lock);
+}
+
+void qp_link(struct qp *qp)
+{
+	struct peer_wait *wait = peer_link(&qp->context->device->gid, &qp->attr.ah_attr.grh.dgid,
+					   (uint16_t)(qp->attr.dest_qp_num >> 8), linked, qp);
+
+	shared_lock_take(&qp->sq.lock);
+	qp->wait = wait;
+	shared_lock_release(&qp->sq.lock);
+}
+
+void qp_unlink(struct qp *qp)
+{
+	struct peer_wait *wait;
+	struct peer *peer;
+
+	shared_lock_take(&qp->sq.lock);
+	wait = qp->wait;
+	qp->wait = NULL;
+	shared_lock_release(&qp->sq.lock);
+	if (wait != NULL)
+		peer_link_cancel(wait);
+	shared_lock_take(&qp->sq.lock);
+	peer = qp->peer;
+	qp->peer = NULL;
+	qp->target = NULL;
+	qp->unreachable = false;
+	shared_lock_release(&qp->sq.lock);
+	if (peer != NULL)
+		peer_put(peer);
+}
+
+/* --- what peers and the agent have them do --- */
+
+void qp_each_of_peer(const struct peer *peer, void (*run)(struct qp *qp))
+{
+	struct process *process = process_current;
+
+	pthread_mutex_lock(&process->objects);
+	for (unsigned i = 0; i < table_end; i++) {
+		if (table[i] == NULL)
+			continue;
+		shared_lock_take(&table[i]->sq.lock);
+		if (table[i]->peer == peer)
+			run(table[i]);
+		shared_lock_release(&table[i]->sq.lock);
+	}
+	pthread_mutex_unlock(&process->objects);
+}
+
+void qp_peer_gone(const struct peer *peer)
+{
+	qp_each_of_peer(peer, peer_gone);
+}
+
+void qp_process_gone(uint64_t identity)
+{
+	struct process *process = process_current;
+
+	pthread_mutex_lock(&process->objects);
+	for (unsigned i = 0; i < table_end; i++) {
+		if (table[i] == NULL)
+			continue;
+		shared_lock_take(&table[i]->sq.lock);
+		if (table[i]->peer != NULL && table[i]->peer->identity == identity)
+			peer_gone(table[i]);
+		shared_lock_release(&table[i]->sq.lock);
+	}
+	pthread_mutex_unlock(&process->objects);
+}
+
+void qp_tell_drained(struct qp *qp)
+{
+	qp->sq.drain_notify = false;
+	async_raise(qp->context, IBV_EVENT_SQ_DRAINED, &qp->ibv);
+}
+
+static void raise_events(struct qp *qp, uint32_t bits)
+{
+	static const struct {
+		uint32_t bit;
+		enum ibv_event_type event;
+	} events[] = {
+		{RAISE_QP_COMM_EST, IBV_EVENT_COMM_EST},
+		{RAISE_QP_ACCESS, IBV_EVENT_QP_ACCESS_ERR},
+		{RAISE_QP_REQUEST, IBV_EVENT_QP_REQ_ERR},
+		{RAISE_QP_FATAL, IBV_EVENT_QP_FATAL},
+	};
+
+	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (bits & events[i].bit)
+			async_raise(qp->context, events[i].event, &qp->ibv);
+	if ((bits & RAISE_QP_FLUSH) && qp->srq != NULL)
+		async_raise(qp->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->ibv);
+}
+
+void qp_raise_all(void)
+{
+	for (unsigned i = 0; i < table_end; i++) {
+		struct qp *qp = table[i];
+		uint32_t bits;
+
+		if (qp == NULL ||
+		    atomic_load_explicit(&qp->shared->raise, memory_order_relaxed) == 0)
+			continue;
+		bits = atomic_exchange(&qp->shared->raise, 0);
+		raise_events(qp, bits);
+		if (bits & RAISE_QP_FLUSH)
+			sq_run(qp);
+	}
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * qp.h -- queue pairs and shared receive queues, as their owner holds them.
+ *
+ * What a peer needs of a QP is in the segment (shared_qp); the rest, the send queue above
+ * all, is private: only the owner executes its send work requests.
+ */
+#ifndef SOFT_VERBS_QP_H
+#define SOFT_VERBS_QP_H
+
+#include <infiniband/verbs.h>
+#include <stdint.h>
+
+#include "cq.h"
+#include "device.h"
+#include "mr.h"
+#include "soft_device/datapath/sq.h"
+#include "soft_device/process/segment.h"
+#include "soft_device/transport/peer.h"
+
+struct srq {
+	struct ibv_srq ibv; /* first */
+	struct shared_srq *shared;
+	uint32_t index;
+	struct pd *pd;
+	pthread_mutex_t post; /* several threads may post */
+	_Atomic uint32_t users;
+	uint32_t generation;
+};
+
+/* ibv_qp_ex grew by wr_flush in rdma-core 45: room for it whatever we are compiled with. */
+#define QP_EX_BYTES	   384
+#define QP_EX_FLUSH_OFFSET 352 /* of the wr_flush pointer; x86-64 and arm64 */
+
+struct qp {
+	union {
+		struct ibv_qp ibv; /* first */
+		struct ibv_qp_ex ex;
+		unsigned char room[QP_EX_BYTES];
+	};
+	struct context *context;
+	struct pd *pd;
+	struct shared_qp *shared;
+	uint32_t index; /* in segment.qp */
+	struct cq *send_cq;
+	struct cq *recv_cq;
+	struct srq *srq;
+	struct ibv_qp_attr attr;      /* as set; state as last set by the owner */
+	struct ibv_qp_init_attr init; /* with the caps as given */
+	bool has_ex;		      /* created with send_ops_flags */
+	pthread_mutex_t post_recv;    /* several threads may post */
+	struct send_queue sq;
+	/* the link: written by linked() on the agent's thread under sq.lock */
+	struct peer_wait *wait;
+	struct peer *peer;	  /* NULL until linked */
+	bool unreachable;	  /* linking failed: sends end in RETRY_EXC_ERR */
+	struct shared_qp *target; /* in peer->segment; looked up anew when its qpn changed */
+	uint32_t generation;
+};
+
+static inline struct qp *qp_of(struct ibv_qp *ibv)
+{
+	return (struct qp *)ibv;
+}
+
+/* The state, as a peer or the owner last made it. */
+static inline enum ibv_qp_state qp_state(const struct qp *qp)
+{
+	return (enum ibv_qp_state)atomic_load(&qp->shared->state);
+}
+
+/* What context.c puts into the ops of a context; the data path, without FAULT_CALL(). */
+int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+struct ibv_qp *qp_create_ex(struct ibv_context *ibv, struct ibv_qp_init_attr_ex *attr);
+
+/* The QP of this number, in this process; callers hold the objects lock. */
+struct qp *qp_find(const union ibv_gid *gid, uint32_t qpn);
+/* For each QP with this peer; run() has its sq.lock. No lock held. */
+void qp_each_of_peer(const struct peer *peer, void (*run)(struct qp *qp));
+/* Finds the peer that qp->attr names, and lets it go. No lock held. */
+void qp_link(struct qp *qp);
+void qp_unlink(struct qp *qp);
+/* IBV_EVENT_SQ_DRAINED; callers hold the objects lock and sq.lock. */
+void qp_tell_drained(struct qp *qp);
+
+/* For CM: the exported ibv_modify_qp, ibv_create_qp… are called as a user calls them. */
+
+/* recv.c: the ring both QPs and SRQs have. */
+int recv_ring_make(struct shared_ring *ring, uint32_t max_wr, uint32_t max_sge);
+void recv_ring_free(struct shared_ring *ring);
+void recv_ring_reset(struct shared_ring *ring);
+/* 0, ENOMEM (full), EINVAL (too many sge): a positive errno, as ibv_post_recv returns */
+int recv_ring_post(struct shared_ring *ring, const struct ibv_recv_wr *wr);
+/* The oldest entry, not taken yet; NULL when empty. Callers hold the lock of QP or SRQ. */
+const struct shared_recv *recv_ring_peek(struct segment *segment, const struct shared_ring *ring);
+void recv_ring_take(struct shared_ring *ring);
+
+#endif /* SOFT_VERBS_QP_H */

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * qp_attr.c -- ibv_modify_qp() and ibv_query_qp(): which attributes each change of state
+ * needs and takes, what values they may have, and what the change does.
+ *
+ * The table is that of the kernel for RC (qp_state_table in drivers/infiniband/core/verbs.c).
+ * Address handles need a GRH, as on every RoCE port.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "qp.h"
+#include "soft_device/faults/fault.h"
+#include "soft_device/process/process.h"
+
+#define STATES	 (IBV_QPS_ERR + 1)
+#define PSN_MASK 0xffffffu
+
+struct transition {
+	bool allowed;
+	int needed; /* besides IBV_QP_STATE */
+	int optional;
+};
+
+#define RETRIES (IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY)
+#define RUNNING                                                                                    \
+	(IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER |         \
+	 IBV_QP_PATH_MIG_STATE)
+#define ALLOWED                                                                                    \
+	{                                                                                          \
+		.allowed = true                                                                    \
+	}
+
+static const struct transition transitions[STATES][STATES] = {
+	[IBV_QPS_RESET] =
+		{
+			[IBV_QPS_RESET] = ALLOWED,
+			[IBV_QPS_INIT] = {true,
+					  IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0},
+		},
+	[IBV_QPS_INIT] =
+		{
+			[IBV_QPS_RESET] = ALLOWED,
+			[IBV_QPS_ERR] = ALLOWED,
+			[IBV_QPS_INIT] = {true, 0,
+					  IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
+			[IBV_QPS_RTR] = {true,
+					 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+						 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+						 IBV_QP_MIN_RNR_TIMER,
+					 IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+		},
+	[IBV_QPS_RTR] =
+		{
+			[IBV_QPS_RESET] = ALLOWED,
+			[IBV_QPS_ERR] = ALLOWED,
+			[IBV_QPS_RTS] = {true, RETRIES | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC,
+					 RUNNING},
+		},
+	[IBV_QPS_RTS] =
+		{
+			[IBV_QPS_RESET] = ALLOWED,
+			[IBV_QPS_ERR] = ALLOWED,
+			[IBV_QPS_RTS] = {true, 0, RUNNING},
+			[IBV_QPS_SQD] = {true, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+		},
+	[IBV_QPS_SQD] =
+		{
+			[IBV_QPS_RESET] = ALLOWED,
+			[IBV_QPS_ERR] = ALLOWED,
+			[IBV_QPS_RTS] = {true, 0, RUNNING},
+			[IBV_QPS_SQD] = {true, 0,
+					 IBV_QP_PORT | IBV_QP_AV | RETRIES |
+						 IBV_QP_MAX_QP_RD_ATOMIC |
+						 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ALT_PATH |
+						 IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX |
+						 IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE},
+		},
+	[IBV_QPS_SQE] =
+		{
+			[IBV_QPS_RESET] = ALLOWED,
+			[IBV_QPS_ERR] = ALLOWED,
+		},
+	[IBV_QPS_ERR] =
+		{
+			[IBV_QPS_RESET] = ALLOWED,
+			[IBV_QPS_ERR] = ALLOWED,
+		},
+};
+
+/* --- checks --- */
+
+static bool mask_is_ok(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+{
+	const struct transition *transition;
+
+	if ((unsigned)from >= STATES || (unsigned)to >= STATES)
+		return false;
+	transition = &transitions[from][to];
+	return transition->allowed && (mask & transition->needed) == transition->needed &&
+	       (mask & ~(transition->needed | transition->optional | IBV_QP_STATE)) == 0;
+}
+
+static bool path_is_ok(const struct ibv_ah_attr *path)
+{
+	return path->is_global && path->port_num == 1 && path->grh.sgid_index == 0;
+}
+
+/* What rxe_qp_chk_attr() and the kernel's modify_qp() refuse, and what no field of a packet holds.
+ */
+static bool values_are_ok(const struct ibv_qp_attr *attr, int mask)
+{
+	const struct {
+		int bit;
+		bool ok;
+	} checks[] = {
+		{IBV_QP_PORT, attr->port_num == 1},
+		{IBV_QP_PKEY_INDEX, attr->pkey_index == 0},
+		{IBV_QP_AV, path_is_ok(&attr->ah_attr)},
+		{IBV_QP_PATH_MTU, attr->path_mtu >= IBV_MTU_256 && attr->path_mtu <= IBV_MTU_4096},
+		{IBV_QP_DEST_QPN, attr->dest_qp_num <= 0xffffff},
+		{IBV_QP_MAX_QP_RD_ATOMIC, attr->max_rd_atomic <= SOFT_MAX_RD_ATOMIC},
+		{IBV_QP_MAX_DEST_RD_ATOMIC, attr->max_dest_rd_atomic <= SOFT_MAX_RD_ATOMIC},
+		{IBV_QP_MIN_RNR_TIMER, attr->min_rnr_timer <= 31},
+		{IBV_QP_TIMEOUT, attr->timeout <= 31},
+		{IBV_QP_RETRY_CNT, attr->retry_cnt <= 7},
+		{IBV_QP_RNR_RETRY, attr->rnr_retry <= 7},
+		{IBV_QP_ALT_PATH, false}, /* no path migration */
+		{IBV_QP_PATH_MIG_STATE, attr->path_mig_state == IBV_MIG_MIGRATED},
+	};
+
+	for (unsigned i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		if ((mask & checks[i].bit) && !checks[i].ok)
+			return false;
+	return true;
+}
+
+static bool may_change(const struct qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	enum ibv_qp_state from = qp_state(qp);
+	enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;
+
+	if ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != from)
+		return false;
+	return mask_is_ok(from, to, mask) && values_are_ok(attr, mask);
+}
+
+/* --- the change --- */
+
+static void store(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
+{
+#define STORE(bit, member)                                                                         \
+	do {                                                                                       \
+		if (mask & (bit))                                                                  \
+			own->member = attr->member;                                                \
+	} while (0)
+	STORE(IBV_QP_PORT, port_num);
+	STORE(IBV_QP_PKEY_INDEX, pkey_index);
+	STORE(IBV_QP_ACCESS_FLAGS, qp_access_flags);
+	STORE(IBV_QP_AV, ah_attr);
+	STORE(IBV_QP_PATH_MTU, path_mtu);
+	STORE(IBV_QP_DEST_QPN, dest_qp_num);
+	STORE(IBV_QP_RQ_PSN, rq_psn);
+	STORE(IBV_QP_SQ_PSN, sq_psn);
+	STORE(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	STORE(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	STORE(IBV_QP_MIN_RNR_TIMER, min_rnr_timer);
+	STORE(IBV_QP_TIMEOUT, timeout);
+	STORE(IBV_QP_RETRY_CNT, retry_cnt);
+	STORE(IBV_QP_RNR_RETRY, rnr_retry);
+	STORE(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+#undef STORE
+	own->rq_psn &= PSN_MASK;
+	own->sq_psn &= PSN_MASK;
+}
+
+/* What peers see of it; shared_qp.lock is held. */
+static void publish(struct qp *qp, enum ibv_qp_state to)
+{
+	struct shared_qp *shared = qp->shared;
+
+	shared->access = qp->attr.qp_access_flags;
+	shared->dest_qpn = qp->attr.dest_qp_num;
+	shared->dest_gid = qp->attr.ah_attr.grh.dgid;
+	shared->rnr_timer = qp->attr.min_rnr_timer;
+	shared->max_dest_rd_atomic = qp->attr.max_dest_rd_atomic;
+	atomic_store(&shared->state, to);
+	if (to == IBV_QPS_ERR)
+		responder_flush(process_current->self, shared);
+	if (to == IBV_QPS_RESET) {
+		shared->established = 0;
+		recv_ring_reset(&shared->rq);
+	}
+}
+
+/* Back to how it was made, but for what RESET keeps: nothing. */
+static void forget(struct qp *qp)
+{
+	struct ibv_qp_cap cap = qp->attr.cap;
+
+	qp->attr = (struct ibv_qp_attr){.cap = cap};
+}
+
+/* 0 or EINVAL; callers hold sq.lock. A peer may take the QP to ERR until the shared lock is ours.
+ */
+static int change(struct qp *qp, const struct ibv_qp_attr *attr, int mask, enum ibv_qp_state *from,
+		  enum ibv_qp_state *to)
+{
+	int error = 0;
+
+	shared_lock_take(&qp->shared->lock);
+	*from = qp_state(qp);
+	*to = mask & IBV_QP_STATE ? attr->qp_state : *from;
+	if (may_change(qp, attr, mask)) {
+		store(&qp->attr, attr, mask);
+		if (*to == IBV_QPS_RESET)
+			forget(qp);
+		publish(qp, *to);
+	} else {
+		error = EINVAL;
+	}
+	shared_lock_release(&qp->shared->lock);
+	return error;
+}
+
+static void purge(struct qp *qp)
+{
+	cq_purge(qp->send_cq, qp->ibv.qp_num);
+	if (qp->recv_cq != qp->send_cq)
+		cq_purge(qp->recv_cq, qp->ibv.qp_num);
+}
+
+/* What else a change of state brings; sq.lock is held, and the objects lock. */
+static void arrive(struct qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
+{
+	qp->ibv.state = to;
+	if (to == IBV_QPS_RESET) {
+		purge(qp);
+		sq_reset(qp); /* after the completions that release its slots are gone */
+	}
+	if (to == IBV_QPS_ERR) {
+		sq_flush(qp);
+		if (qp->srq != NULL && from != IBV_QPS_ERR)
+			async_raise(qp->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->ibv);
+	}
+	if (to == IBV_QPS_SQD && from == IBV_QPS_RTS) {
+		qp->sq.drain_notify = qp->attr.en_sqd_async_notify;
+		if (qp->sq.drain_notify && qp->sq.completed == qp->sq.next)
+			qp_tell_drained(qp);
+	}
+}
+
+SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
+{
+	struct qp *qp = qp_of(ibv);
+	enum ibv_qp_state from, to;
+	int error = FAULT_CALL();
+
+	if (error != 0)
+		return error;
+	if (process_is_foreign(qp->generation))
+		return EIO;
+	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
+		qp_unlink(qp);
+	pthread_mutex_lock(&process_current->objects);
+	shared_lock_take(&qp->sq.lock);
+	error = change(qp, attr, mask, &from, &to);
+	if (error == 0)
+		arrive(qp, from, to);
+	shared_lock_release(&qp->sq.lock);
+	pthread_mutex_unlock(&process_current->objects);
+	if (error != 0)
+		return error;
+	if (to == IBV_QPS_RTR && from == IBV_QPS_INIT)
+		qp_link(qp);
+	if (to == IBV_QPS_RTS && from != IBV_QPS_RTS)
+		sq_run(qp);
+	return 0;
+}
+
+SOFT_EXPORT int ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
+			     struct ibv_qp_init_attr *init)
+{
+	struct qp *qp = qp_of(ibv);
+	int error = FAULT_CALL();
+
+	(void)mask; /* all are told, as the manual allows */
+	if (error != 0)
+		return error;
+	if (process_is_foreign(qp->generation))
+		return EIO;
+	shared_lock_take(&qp->sq.lock);
+	*attr = qp->attr;
+	shared_lock_release(&qp->sq.lock);
+	attr->qp_state = qp_state(qp);
+	attr->cur_qp_state = attr->qp_state;
+	attr->path_mig_state = IBV_MIG_MIGRATED;
+	*init = qp->init;
+	return 0;
+}

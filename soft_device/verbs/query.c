@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * query.c -- what the device says of itself: attributes, port, GID, P_Key, sysfs files.
+ *
+ * Limits are those of segment.h, so a program that keeps to what it was told is never
+ * refused; where hardware differs, what is said is at the strict end of it.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "objects.h"
+#include "soft_device/faults/fault.h"
+
+#undef ibv_query_port
+
+#define PORT	     1
+#define PKEY_DEFAULT 0xffff
+#define FAR_MANY     0x7ffffffc /* of what only memory limits; as rxe_param.h */
+
+/* include/uapi/rdma/ib_user_verbs.h: enum ib_uverbs_device_cap_flags */
+#define CAP_FLUSH_GLOBAL     (UINT64_C(1) << 38)
+#define CAP_FLUSH_PERSISTENT (UINT64_C(1) << 39)
+#define CAP_ATOMIC_WRITE     (UINT64_C(1) << 40)
+/* include/uapi/rdma/ib_user_verbs.h and rdma-core's verbs.h since 45 */
+#define ODP_FLUSH	 (1u << 6)
+#define ODP_ATOMIC_WRITE (1u << 7)
+/* include/rdma/ib_mad.h: IB_PORT_CM_SUP */
+#define PORT_CAP_CM	   (1u << 16)
+#define PORT_PHYS_LINK_UP  5
+#define PORT_WIDTH_1X	   1
+#define PORT_SPEED_2_5GBPS 1
+
+static void fill_limits(struct ibv_device_attr *attr)
+{
+	attr->max_mr_size = UINT64_MAX;
+	attr->page_size_cap = 0xfffff000;
+	attr->max_qp = SEGMENT_QPS;
+	attr->max_qp_wr = SOFT_MAX_WR;
+	attr->max_sge = SOFT_MAX_SGE;
+	attr->max_sge_rd = SOFT_MAX_SGE;
+	attr->max_cq = SEGMENT_CQS;
+	attr->max_cqe = SOFT_MAX_CQE;
+	attr->max_mr = SEGMENT_MRS;
+	attr->max_pd = FAR_MANY;
+	attr->max_qp_rd_atom = SOFT_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SEGMENT_QPS;
+	attr->max_qp_init_rd_atom = SOFT_MAX_RD_ATOMIC;
+	attr->max_srq = SEGMENT_SRQS;
+	attr->max_srq_wr = SOFT_MAX_WR;
+	attr->max_srq_sge = SOFT_MAX_SGE;
+	attr->max_pkeys = 1;
+}
+
+static void fill_attr(const struct device *device, struct ibv_device_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	fill_limits(attr);
+	snprintf(attr->fw_ver, sizeof(attr->fw_ver), "soft-%s", SOFT_VERSION);
+	attr->node_guid = device->guid;
+	attr->sys_image_guid = device->guid;
+	attr->vendor_id = SOFT_VENDOR_ID;
+	attr->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
+				 IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_RC_RNR_NAK_GEN;
+	attr->atomic_cap = IBV_ATOMIC_HCA;
+	attr->local_ca_ack_delay = 15; /* as rxe */
+	attr->phys_port_cnt = 1;
+}
+
+SOFT_EXPORT int ibv_query_device(struct ibv_context *ibv, struct ibv_device_attr *attr)
+{
+	const struct context *context = context_of(ibv);
+	int fault = FAULT_CALL();
+
+	if (fault != 0)
+		return fault;
+	if (process_is_foreign(context->generation))
+		return EIO;
+	fill_attr(context->device, attr);
+	return 0;
+}
+
+int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_input *input,
+		    struct ibv_device_attr_ex *attr, size_t bytes)
+{
+	const struct context *context = context_of(ibv);
+	struct ibv_device_attr_ex full = {.phys_port_cnt_ex = 1};
+	int fault = FAULT_CALL_AS("ibv_query_device_ex");
+
+	if (fault != 0)
+		return fault;
+	if (process_is_foreign(context->generation))
+		return EIO;
+	if ((input != NULL && input->comp_mask != 0) || bytes < sizeof(full.orig_attr))
+		return EINVAL;
+	fill_attr(context->device, &full.orig_attr);
+	full.device_cap_flags_ex = full.orig_attr.device_cap_flags | CAP_FLUSH_GLOBAL |
+				   CAP_FLUSH_PERSISTENT | CAP_ATOMIC_WRITE;
+	full.odp_caps.general_caps = IBV_ODP_SUPPORT;
+	full.odp_caps.per_transport_caps.rc_odp_caps =
+		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+		IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV |
+		ODP_FLUSH | ODP_ATOMIC_WRITE;
+	memset(attr, 0, bytes); /* of a newer struct than ours, too */
+	memcpy(attr, &full, bytes < sizeof(full) ? bytes : sizeof(full));
+	return 0;
+}
+
+static const struct ibv_port_attr the_port = {
+	.state = IBV_PORT_ACTIVE,
+	.max_mtu = IBV_MTU_4096,
+	.active_mtu = IBV_MTU_4096,
+	.gid_tbl_len = 1,
+	.port_cap_flags = PORT_CAP_CM,
+	.max_msg_sz = SOFT_MAX_MESSAGE,
+	.pkey_tbl_len = 1,
+	.max_vl_num = 1,
+	.active_width = PORT_WIDTH_1X,
+	.active_speed = PORT_SPEED_2_5GBPS,
+	.phys_state = PORT_PHYS_LINK_UP,
+	.link_layer = IBV_LINK_LAYER_ETHERNET,
+	.flags = IBV_QPF_GRH_REQUIRED,
+};
+
+static int port_query(struct ibv_context *ibv, uint8_t port, void *attr, size_t bytes)
+{
+	if (process_is_foreign(context_of(ibv)->generation))
+		return EIO;
+	if (port != PORT)
+		return EINVAL;
+	memset(attr, 0, bytes);
+	memcpy(attr, &the_port, bytes < sizeof(the_port) ? bytes : sizeof(the_port));
+	return 0;
+}
+
+int query_port(struct ibv_context *ibv, uint8_t port, struct ibv_port_attr *attr, size_t bytes)
+{
+	int fault = FAULT_CALL_AS("ibv_query_port");
+
+	return fault != 0 ? fault : port_query(ibv, port, attr, bytes);
+}
+
+/* For programs that were compiled when the struct ended before port_cap_flags2. */
+SOFT_EXPORT int ibv_query_port(struct ibv_context *ibv, uint8_t port,
+			       struct _compat_ibv_port_attr *attr)
+{
+	int fault = FAULT_CALL();
+
+	if (fault != 0)
+		return fault;
+	return port_query(ibv, port, attr, offsetof(struct ibv_port_attr, port_cap_flags2));
+}
+
+/* The one entry of the GID and P_Key tables: 0 or an errno. */
+static int check_index(struct ibv_context *ibv, uint32_t port, uint32_t index)
+{
+	if (process_is_foreign(context_of(ibv)->generation))
+		return EIO;
+	return port == PORT && index == 0 ? 0 : EINVAL;
+}
+
+/* How functions end that say -1 and errno. */
+static int ended(int error)
+{
+	if (error == 0)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+SOFT_EXPORT int ibv_query_gid(struct ibv_context *ibv, uint8_t port, int index, union ibv_gid *gid)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = check_index(ibv, port, (uint32_t)index);
+	if (error == 0)
+		*gid = context_of(ibv)->device->gid;
+	return ended(error);
+}
+
+static void fill_entry(const struct device *device, void *entry, size_t bytes)
+{
+	const struct ibv_gid_entry ours = {.gid = device->gid,
+					   .port_num = PORT,
+					   .gid_type = IBV_GID_TYPE_ROCE_V2,
+					   .ndev_ifindex = device->ifindex};
+
+	memset(entry, 0, bytes);
+	memcpy(entry, &ours, bytes < sizeof(ours) ? bytes : sizeof(ours));
+}
+
+SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *ibv, uint32_t port, uint32_t index,
+				  struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
+{
+	int error = FAULT_CALL_AS("ibv_query_gid_ex");
+
+	if (error == 0 && flags != 0)
+		error = EOPNOTSUPP;
+	if (error == 0)
+		error = check_index(ibv, port, index);
+	if (error == 0)
+		fill_entry(context_of(ibv)->device, entry, entry_size);
+	return error;
+}
+
+SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *ibv, struct ibv_gid_entry *entries,
+					 size_t max_entries, uint32_t flags, size_t entry_size)
+{
+	int error = FAULT_CALL_AS("ibv_query_gid_table");
+
+	if (error == 0 && flags != 0)
+		error = EOPNOTSUPP;
+	if (error == 0)
+		error = check_index(ibv, PORT, 0);
+	if (error == 0 && max_entries < 1)
+		error = EINVAL;
+	if (error != 0)
+		return -error;
+	fill_entry(context_of(ibv)->device, entries, entry_size);
+	return 1;
+}
+
+/* Private to rdma-core, but perftest and others import it: 0 is RoCE v1, 1 is RoCE v2. */
+SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *ibv, uint8_t port, unsigned int index,
+				   int *type);
+int ibv_query_gid_type(struct ibv_context *ibv, uint8_t port, unsigned int index, int *type)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = check_index(ibv, port, index);
+	if (error == 0)
+		*type = 1;
+	return ended(error);
+}
+
+SOFT_EXPORT int ibv_query_pkey(struct ibv_context *ibv, uint8_t port, int index, __be16 *pkey)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = check_index(ibv, port, (uint32_t)index);
+	if (error == 0)
+		*pkey = htobe16(PKEY_DEFAULT);
+	return ended(error);
+}
+
+SOFT_EXPORT int ibv_get_pkey_index(struct ibv_context *ibv, uint8_t port, __be16 pkey)
+{
+	int error = FAULT_CALL();
+
+	if (error == 0)
+		error = check_index(ibv, port, pkey == htobe16(PKEY_DEFAULT) ? 0 : 1);
+	return ended(error);
+}
+
+SOFT_EXPORT const char *ibv_get_sysfs_path(void)
+{
+	return "/sys";
+}
+
+/* Our devices have no directory there, so what is read is what any program would read. */
+SOFT_EXPORT int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s/%s", dir, file);
+	ssize_t got;
+	int fd;
+
+	if (length < 0 || (size_t)length >= sizeof(path))
+		return ended(ENAMETOOLONG);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	got = read(fd, buf, size);
+	close(fd);
+	if (got > 0 && buf[got - 1] == '\n')
+		buf[--got] = '\0';
+	else if (got >= 0 && (size_t)got < size)
+		buf[got] = '\0';
+	return (int)got;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * recv.c -- receive work requests: the ring in the segment that both QPs and SRQs have,
+ * and posting to a QP.
+ *
+ * The owner posts without the QP's lock: an entry counts once `head` has moved. Whoever
+ * takes entries, a peer or the owner flushing, holds the lock.
+ */
+#include <errno.h>
+
+#include "qp.h"
+#include "soft_device/datapath/request.h"
+#include "soft_device/process/process.h"
+
+static uint32_t power_of_two(uint32_t at_least)
+{
+	uint32_t power = 1;
+
+	while (power < at_least)
+		power <<= 1;
+	return power;
+}
+
+static size_t ring_bytes(const struct shared_ring *ring)
+{
+	return (size_t)ring->slots * ring->stride;
+}
+
+int recv_ring_make(struct shared_ring *ring, uint32_t max_wr, uint32_t max_sge)
+{
+	ring->max_wr = max_wr;
+	ring->max_sge = max_sge;
+	ring->slots = power_of_two(max_wr);
+	ring->stride = (uint32_t)(sizeof(struct shared_recv) + max_sge * sizeof(struct ibv_sge));
+	atomic_store(&ring->head, 0);
+	atomic_store(&ring->tail, 0);
+	ring->offset = segment_alloc(ring_bytes(ring));
+	return ring->offset == 0 ? -ENOMEM : 0;
+}
+
+void recv_ring_free(struct shared_ring *ring)
+{
+	if (ring->offset != 0)
+		segment_free(ring->offset, ring_bytes(ring));
+	ring->offset = 0;
+}
+
+void recv_ring_reset(struct shared_ring *ring)
+{
+	atomic_store(&ring->tail, atomic_load(&ring->head));
+}
+
+static struct shared_recv *entry(struct segment *segment, const struct shared_ring *ring,
+				 uint32_t number)
+{
+	uint64_t at = (uint64_t)(number & (ring->slots - 1)) * ring->stride;
+
+	return segment_at(segment, ring->offset + at);
+}
+
+int recv_ring_post(struct shared_ring *ring, const struct ibv_recv_wr *wr)
+{
+	uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > ring->max_sge)
+		return EINVAL;
+	if (head - atomic_load(&ring->tail) >= ring->max_wr)
+		return ENOMEM;
+	struct shared_recv *recv = entry(process_current->segment, ring, head);
+
+	recv->wr_id = wr->wr_id;
+	recv->num_sge = (uint32_t)wr->num_sge;
+	for (int i = 0; i < wr->num_sge; i++)
+		recv->sge[i] = wr->sg_list[i];
+	atomic_store(&ring->head, head + 1);
+	return 0;
+}
+
+const struct shared_recv *recv_ring_peek(struct segment *segment, const struct shared_ring *ring)
+{
+	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+
+	if (atomic_load(&ring->head) == tail)
+		return NULL;
+	return entry(segment, ring, tail);
+}
+
+void recv_ring_take(struct shared_ring *ring)
+{
+	atomic_fetch_add(&ring->tail, 1);
+}
+
+/*
+ * The QP may go to ERR, by a peer, at any moment. It flushes after the state is written, we look at
+ * the state after the entry is posted: one of us sees the other.
+ */
+static void flush_if_in_error(struct qp *qp)
+{
+	if (qp_state(qp) != IBV_QPS_ERR)
+		return;
+	shared_lock_take(&qp->shared->lock);
+	responder_flush(process_current->self, qp->shared);
+	shared_lock_release(&qp->shared->lock);
+}
+
+int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct qp *qp = qp_of(ibv);
+	int error = 0;
+
+	if (qp->srq != NULL || qp_state(qp) == IBV_QPS_RESET)
+		error = EINVAL;
+	pthread_mutex_lock(&qp->post_recv);
+	while (wr != NULL && error == 0) {
+		error = recv_ring_post(&qp->shared->rq, wr);
+		if (error == 0)
+			wr = wr->next;
+	}
+	pthread_mutex_unlock(&qp->post_recv);
+	if (error != 0)
+		*bad_wr = wr;
+	flush_if_in_error(qp);
+	return error;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * srq.c -- shared receive queues: a ring of receives that several QPs take from, and the
+ * event when it runs low.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "objects.h"
+#include "qp.h"
+#include "soft_device/faults/fault.h"
+#include "soft_device/process/process.h"
+
+static struct srq *table[SEGMENT_SRQS]; /* objects lock */
+static bool has_lock[SEGMENT_SRQS];	/* the place's lock is initialised: for good */
+
+static void forget(void)
+{
+	for (unsigned i = 0; i < SEGMENT_SRQS; i++) {
+		table[i] = NULL;
+		has_lock[i] = false;
+	}
+}
+
+__attribute__((constructor)) static void watch_fork(void)
+{
+	pthread_atfork(NULL, NULL, forget);
+}
+
+static struct srq *srq_of(struct ibv_srq *ibv)
+{
+	return (struct srq *)ibv;
+}
+
+static int place_find(void)
+{
+	for (int i = 0; i < SEGMENT_SRQS; i++)
+		if (table[i] == NULL)
+			return i;
+	return -ENOMEM;
+}
+
+static void place_fill(struct srq *srq)
+{
+	struct shared_srq *shared = srq->shared;
+
+	if (!has_lock[srq->index])
+		shared_lock_init(&shared->lock);
+	has_lock[srq->index] = true;
+	shared->pd = srq->pd->number;
+	shared->limit = 0;
+	atomic_store(&shared->raise, 0);
+	shared->live = 1;
+}
+
+static int enter(struct srq *srq, const struct ibv_srq_attr *attr)
+{
+	struct process *process = process_current;
+	int error, place;
+
+	pthread_mutex_lock(&process->objects);
+	place = place_find();
+	error = place < 0 ? place : 0;
+	if (error == 0) {
+		srq->index = (uint32_t)place;
+		srq->shared = &process->segment->srq[place];
+		error = recv_ring_make(&srq->shared->rq, attr->max_wr, attr->max_sge);
+	}
+	if (error == 0) {
+		place_fill(srq);
+		table[place] = srq;
+		srq->ibv.handle = srq->index;
+		atomic_fetch_add(&srq->pd->users, 1);
+	}
+	pthread_mutex_unlock(&process->objects);
+	return error;
+}
+
+static void fill(struct srq *srq, struct pd *pd, void *context)
+{
+	srq->pd = pd;
+	srq->generation = pd->generation;
+	srq->ibv.context = pd->ibv.context;
+	srq->ibv.srq_context = context;
+	srq->ibv.pd = &pd->ibv;
+	pthread_mutex_init(&srq->ibv.mutex, NULL);
+	pthread_cond_init(&srq->ibv.cond, NULL);
+	pthread_mutex_init(&srq->post, NULL);
+}
+
+static void srq_delete(struct srq *srq)
+{
+	pthread_mutex_destroy(&srq->post);
+	pthread_mutex_destroy(&srq->ibv.mutex);
+	pthread_cond_destroy(&srq->ibv.cond);
+	free(srq);
+}
+
+static int create(struct pd *pd, const struct ibv_srq_init_attr *init, struct srq **out)
+{
+	const struct ibv_srq_attr *attr = &init->attr;
+	struct srq *srq;
+	int error;
+
+	if (process_is_foreign(pd->generation))
+		return -EIO;
+	if (attr->max_wr == 0 || attr->max_wr > SOFT_MAX_WR || attr->max_sge > SOFT_MAX_SGE)
+		return -EINVAL;
+	srq = calloc(1, sizeof(*srq));
+	if (srq == NULL)
+		return -ENOMEM;
+	fill(srq, pd, init->srq_context);
+	error = enter(srq, attr);
+	if (error != 0) {
+		srq_delete(srq);
+		return error;
+	}
+	*out = srq;
+	return 0;
+}
+
+SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	struct srq *srq = NULL;
+	int error = -FAULT_CALL();
+
+	if (error == 0)
+		error = create(pd_of(pd), init, &srq);
+	if (error != 0) {
+		errno = -error;
+		return NULL;
+	}
+	return &srq->ibv;
+}
+
+/* verbs.h comes here for what ibv_create_srq() cannot make: nor can we. */
+struct ibv_srq *srq_create_ex(struct ibv_context *ibv, struct ibv_srq_init_attr_ex *init)
+{
+	(void)ibv;
+	(void)init;
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+int srq_get_num(struct ibv_srq *ibv, uint32_t *number)
+{
+	(void)ibv;
+	*number = 0;
+	return EOPNOTSUPP; /* XRC only */
+}
+
+SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
+{
+	struct shared_srq *shared = srq_of(ibv)->shared;
+	int error = FAULT_CALL();
+
+	if (error != 0)
+		return error;
+	if (process_is_foreign(srq_of(ibv)->generation))
+		return EIO;
+	if (mask & IBV_SRQ_MAX_WR)
+		return EOPNOTSUPP; /* IBV_DEVICE_SRQ_RESIZE is not claimed */
+	if ((mask & ~IBV_SRQ_LIMIT) != 0 ||
+	    ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > shared->rq.max_wr))
+		return EINVAL;
+	if (mask & IBV_SRQ_LIMIT) {
+		shared_lock_take(&shared->lock);
+		shared->limit = attr->srq_limit;
+		shared_lock_release(&shared->lock);
+	}
+	return 0;
+}
+
+SOFT_EXPORT int ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
+{
+	struct shared_srq *shared = srq_of(ibv)->shared;
+	int error = FAULT_CALL();
+
+	if (error != 0)
+		return error;
+	if (process_is_foreign(srq_of(ibv)->generation))
+		return EIO;
+	shared_lock_take(&shared->lock);
+	attr->max_wr = shared->rq.max_wr;
+	attr->max_sge = shared->rq.max_sge;
+	attr->srq_limit = shared->limit;
+	shared_lock_release(&shared->lock);
+	return 0;
+}
+
+SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv)
+{
+	struct srq *srq = srq_of(ibv);
+	int error = FAULT_CALL();
+
+	if (error != 0)
+		return error;
+	if (process_is_foreign(srq->generation))
+		return EIO;
+	if (atomic_load(&srq->users) != 0)
+		return EBUSY;
+	pthread_mutex_lock(&process_current->objects);
+	table[srq->index] = NULL;
+	shared_lock_take(&srq->shared->lock);
+	srq->shared->live = 0;
+	recv_ring_free(&srq->shared->rq);
+	shared_lock_release(&srq->shared->lock);
+	pthread_mutex_unlock(&process_current->objects);
+	async_settle(context_of(ibv->context), ibv);
+	atomic_fetch_sub(&srq->pd->users, 1);
+	srq_delete(srq);
+	return 0;
+}
+
+int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct srq *srq = srq_of(ibv);
+	int error = 0;
+
+	pthread_mutex_lock(&srq->post);
+	while (wr != NULL && error == 0) {
+		error = recv_ring_post(&srq->shared->rq, wr);
+		if (error == 0)
+			wr = wr->next;
+	}
+	pthread_mutex_unlock(&srq->post);
+	if (error != 0)
+		*bad_wr = wr;
+	return error;
+}
+
+void srq_raise_all(void)
+{
+	for (unsigned i = 0; i < SEGMENT_SRQS; i++) {
+		struct srq *srq = table[i];
+
+		if (srq != NULL && (atomic_exchange(&srq->shared->raise, 0) & RAISE_SRQ_LIMIT))
+			async_raise(context_of(srq->ibv.context), IBV_EVENT_SRQ_LIMIT_REACHED,
+				    &srq->ibv);
+	}
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_axes.c -- texts into values of axes, and values into words.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/options/axes.h"
+
+struct axis_case {
+	enum axis_id axis;
+	const char *text;
+	size_t count;
+	uint64_t values[8];
+};
+
+static void texts_become_values(void **state)
+{
+	static const struct axis_case cases[] = {
+		{AXIS_TEST, "lat,bw,rate,mix,connect,register", 6, {0, 1, 2, 3, 4, 5}},
+		{AXIS_OP, "atomic-write", 1, {BENCH_ATOMIC_WRITE}},
+		{AXIS_PERSIST, "none,auto,gpspm-rt", 3, {BENCH_NONE, BENCH_AUTO, BENCH_GPSPM_RT}},
+		{AXIS_SIZE, "64,4K", 2, {64, 4096}},
+		{AXIS_SIZE, "1G", 1, {1073741824}},
+		{AXIS_DEPTH, "1:64:*4", 4, {1, 4, 16, 64}},
+		{AXIS_THREADS, "1,2", 2, {1, 2}},
+		{AXIS_CONNECTIONS, "256", 1, {256}},
+		{AXIS_SIGNAL_EVERY, "16", 1, {16}},
+		{AXIS_RATE, "10k:50k:x1.5", 4, {10000, 15000, 22500, 33750}},
+		{AXIS_RATE, "1,100M", 2, {1, 100000000}},
+		{AXIS_READ_FRACTION, "0,0.5,90%,1", 4, {0, 500000, 900000, 1000000}},
+		{AXIS_COMPLETION, "poll,event", 2, {BENCH_POLL, BENCH_EVENT}},
+		{AXIS_PATTERN, "rand,seq", 2, {BENCH_RAND, BENCH_SEQ}},
+		{AXIS_SERVER_LOAD, "0:1:+0.25", 5, {0, 250000, 500000, 750000, 1000000}},
+		{AXIS_BIDIRECTIONAL, "no,yes", 2, {0, 1}},
+		{AXIS_SRQ, "yes", 1, {1}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct axis_case *c = &cases[i];
+		struct series series = {0};
+
+		assert_int_equal(series_set(&series, c->axis, c->text), 0);
+		assert_int_equal(series.values[c->axis].count, c->count);
+		assert_memory_equal(series.values[c->axis].values, c->values,
+				    c->count * sizeof(uint64_t));
+		series_clear(&series);
+	}
+}
+
+static void wrong_texts_are_named_and_change_nothing(void **state)
+{
+	static const struct axis_case cases[] = {
+		{AXIS_TEST, "", 0, {0}},
+		{AXIS_TEST, "lat,", 0, {0}},
+		{AXIS_TEST, "latency", 0, {0}},
+		{AXIS_TEST, "la", 0, {0}},
+		{AXIS_TEST, "lat,lat", 0, {0}},
+		{AXIS_TEST, "lat;bw", 0, {0}},
+		{AXIS_OP, "WRITE", 0, {0}},
+		{AXIS_PERSIST, "none,none", 0, {0}},
+		{AXIS_SIZE, "0", 0, {0}},
+		{AXIS_SIZE, "2G", 0, {0}},
+		{AXIS_SIZE, "64,4K,64", 0, {0}},
+		{AXIS_SIZE, "1.5", 0, {0}},
+		{AXIS_DEPTH, "4097", 0, {0}},
+		{AXIS_THREADS, "65", 0, {0}},
+		{AXIS_THREADS, "0", 0, {0}},
+		{AXIS_CONNECTIONS, "257", 0, {0}},
+		{AXIS_SIGNAL_EVERY, "0", 0, {0}},
+		{AXIS_RATE, "0", 0, {0}},
+		{AXIS_RATE, "101M", 0, {0}},
+		{AXIS_RATE, "10K", 0, {0}},
+		{AXIS_RATE, "-1", 0, {0}},
+		{AXIS_READ_FRACTION, "1.1", 0, {0}},
+		{AXIS_READ_FRACTION, "101%", 0, {0}},
+		{AXIS_READ_FRACTION, "0.5,50%", 0, {0}},
+		{AXIS_SERVER_LOAD, "nan", 0, {0}},
+		{AXIS_COMPLETION, "poll,poll,event", 0, {0}},
+		{AXIS_SRQ, "maybe", 0, {0}},
+		{AXIS_BIDIRECTIONAL, "yes,no,yes", 0, {0}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct axis_case *c = &cases[i];
+		struct series series = {0};
+		char begin[64];
+
+		if (series_set(&series, c->axis, c->text) != -EINVAL)
+			fail_msg("accepted: --%s %s", axes[c->axis].name, c->text);
+		assert_int_equal(series.values[c->axis].count, 0);
+		snprintf(begin, sizeof(begin), "--%s %s: expected ", axes[c->axis].name, c->text);
+		assert_memory_equal(failure_get()->text, begin, strlen(begin));
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+	}
+}
+
+/* No axis writes where another one reads. */
+static void each_axis_has_a_field_of_its_own(void **state)
+{
+	struct params params;
+
+	memset(&params, 0, sizeof(params));
+	for (int axis = 0; axis < AXES; axis++)
+		axis_put(&params, (enum axis_id)axis, 1);
+	for (int axis = 0; axis < AXES; axis++) {
+		axis_put(&params, (enum axis_id)axis, 0);
+		for (int other = 0; other < AXES; other++)
+			assert_int_equal(axis_get(&params, (enum axis_id)other), other > axis);
+	}
+	axis_put(&params, AXIS_SIZE, 1ULL << 30);
+	assert_int_equal(params.size_bytes, 1ULL << 30);
+	axis_put(&params, AXIS_SRQ, 1);
+	assert_true(params.srq);
+	assert_false(params.bidirectional);
+}
+
+struct words_case {
+	enum axis_id axis;
+	uint64_t value;
+	const char *printed;
+	const char *json;
+};
+
+static void values_are_printed_for_people_and_machines(void **state)
+{
+	static const struct words_case cases[] = {
+		{AXIS_TEST, BENCH_REGISTER, "register", "\"register\""},
+		{AXIS_PERSIST, BENCH_AUTO, "auto", "\"auto\""},
+		{AXIS_SIZE, 4096, "4 KiB", "4096"},
+		{AXIS_DEPTH, 4096, "4096", "4096"},
+		{AXIS_RATE, 15000, "15000", "15000"},
+		{AXIS_READ_FRACTION, 700000, "0.7", "0.7"},
+		{AXIS_SERVER_LOAD, 1000000, "1", "1.0"},
+		{AXIS_SERVER_LOAD, 1, "0.000001", "9.9999999999999995e-07"},
+		{AXIS_SRQ, 1, "yes", "true"},
+		{AXIS_BIDIRECTIONAL, 0, "no", "false"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct words_case *c = &cases[i];
+		char text[UNITS_TEXT_BYTES];
+		struct params params;
+		json_t *value, *expected = json_loads(c->json, JSON_DECODE_ANY, NULL);
+
+		memset(&params, 0, sizeof(params));
+		axis_put(&params, c->axis, c->value);
+		assert_string_equal(axis_print(&params, c->axis, text), c->printed);
+		value = axis_json(&params, c->axis);
+		assert_true(json_equal(value, expected));
+		json_decref(value);
+		json_decref(expected);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_become_values),
+		cmocka_unit_test(wrong_texts_are_named_and_change_nothing),
+		cmocka_unit_test(each_axis_has_a_field_of_its_own),
+		cmocka_unit_test(values_are_printed_for_people_and_machines),
+	};
+
+	return cmocka_run_group_tests_name("bench.axes", tests, NULL, NULL);
+}

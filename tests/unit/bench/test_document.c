@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_document.c -- the document of a run: what its repeats are told to be
+ * of, what it warns of, and how it ends.
+ */
+#include <string.h>
+
+#include "made_repeat.h"
+#include "tests/lib/scratch.h"
+#include "tools/common/rdma/target.h"
+#include "tools/rpma-bench/client/run.h"
+
+static struct options options;
+static struct params point;
+static struct run run;
+static json_t *repeats[1];
+
+/* One point of one complete repeat, to 1 MiB of memory of a server. */
+static int setup(void **state)
+{
+	if (scratch_setup(state) != 0)
+		return -1;
+	options = (struct options){.duration_ns = 1000000000, .repeats = 1};
+	point = (struct params){.test = BENCH_LAT,
+				.op = BENCH_WRITE,
+				.size_bytes = 4096,
+				.depth = 1,
+				.threads = 1,
+				.connections = 1,
+				.signal_every = 1};
+	repeats[0] = NULL;
+	run = (struct run){
+		.options = &options,
+		.plan = {.points_count = 1, .points = &point, .items_count = 1},
+		.repeats = repeats,
+		.repeats_done = 1,
+		.emulated_cpu = -1,
+		.placement = {.policy = "auto", .threads = 1, .cpus = {3}, .node = -1},
+		.remote = {.known = true,
+			   .environment = json_object(),
+			   .offer = {.targets_count = 1,
+				     .targets = {{.kind = TARGET_DRAM,
+						  .bytes = 1 << 20,
+						  .odp = 2,
+						  .numa_node = -1,
+						  .page_bytes = 4096}}}},
+	};
+	return sysroot_open(&run.sysroot, scratch);
+}
+
+static int teardown(void **state)
+{
+	sysroot_close(&run.sysroot);
+	json_decref(run.remote.environment);
+	json_decref(run.remote.readiness);
+	json_decref(repeats[0]);
+	return scratch_teardown(state);
+}
+
+/* A repeat of the point; what a server says of it may be NULL. */
+static void add_repeat(struct repeat r, const char *report)
+{
+	r.params = point;
+	if (report != NULL)
+		r.server = json_loads(report, 0, NULL);
+	if (repeats[0] == NULL)
+		repeats[0] = json_array();
+	json_array_append_new(repeats[0], made_json(&r));
+}
+
+static bool warned(const json_t *document, const char *code, const char *words)
+{
+	const json_t *list = path_get(document, "run/warnings"), *one;
+	size_t index;
+
+	json_array_foreach(list, index, one)
+	{
+		if (strcmp(json_string_value(json_object_get(one, "code")), code) == 0 &&
+		    strstr(json_string_value(json_object_get(one, "text")), words) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* What the run warns of; the words are NULL when the code must not be there. */
+static void expect_warning(const char *code, const char *words)
+{
+	json_t *document = document_make(&run);
+
+	assert_non_null(document);
+	if (warned(document, code, words != NULL ? words : "") != (words != NULL))
+		fail_msg("%s: %s", code, words != NULL ? words : "should not be there");
+	json_decref(document);
+}
+
+static json_int_t exit_code(void)
+{
+	json_t *document = document_make(&run);
+	json_int_t code = whole_at(document, "run/exit_code");
+
+	json_decref(document);
+	return code;
+}
+
+static void points_have_their_parameters(void **state)
+{
+	json_t *document;
+
+	point.test = BENCH_RATE;
+	point.rate_per_s = 5000;
+	point.pattern = BENCH_RAND;
+	point.server_load_millionths = 250000;
+	add_repeat(made_repeat(1000, 10), NULL);
+	document = document_make(&run);
+	text_at(document, "points/id=p0000/params/test", "rate");
+	text_at(document, "points/id=p0000/params/mode", "open");
+	text_at(document, "points/id=p0000/params/pattern", "rand");
+	text_at(document, "points/id=p0000/params/latency_kind", "post_to_cqe");
+	assert_int_equal(whole_at(document, "points/id=p0000/params/target_rate_per_s"), 5000);
+	assert_true(real_at(document, "points/id=p0000/params/server_load_fraction") == 0.25);
+	null_at(document, "points/id=p0000/params/read_fraction");
+	text_at(document, "points/id=p0000/params/target_memory/kind", "dram");
+	null_at(document, "points/id=p0000/params/target_memory/odp");
+	null_at(document, "points/id=p0000/params/target_memory/numa_node");
+	null_at(document, "points/id=p0000/params/target_memory/hugepage_bytes");
+	text_at(document, "placement/client/policy", "auto");
+	json_decref(document);
+}
+
+static void a_connection_has_no_size(void **state)
+{
+	json_t *document;
+
+	point.test = BENCH_CONNECT;
+	add_repeat(made_repeat(1000, 10), NULL);
+	document = document_make(&run);
+	null_at(document, "points/id=p0000/params/op");
+	null_at(document, "points/id=p0000/params/size_bytes");
+	null_at(document, "points/id=p0000/params/align_bytes");
+	json_decref(document);
+}
+
+/* Resumed repeats whose server could not be asked again. */
+static void an_unknown_target_is_null(void **state)
+{
+	json_t *document;
+
+	run.remote.known = false;
+	add_repeat(made_repeat(1000, 10), NULL);
+	document = document_make(&run);
+	null_at(document, "points/id=p0000/params/target_memory");
+	json_decref(document);
+}
+
+static void what_ends_a_repeat_is_told(void **state)
+{
+	json_t *document;
+
+	add_repeat(made_repeat(1000, 10), NULL);
+	options.ops = 500;
+	document = document_make(&run);
+	text_at(document, "points/id=p0000/stop/kind", "ops");
+	assert_int_equal(whole_at(document, "points/id=p0000/stop/ops"), 500);
+	null_at(document, "points/id=p0000/stop/duration_ns");
+	json_decref(document);
+	options.ops = 0;
+	options.ci = 0.05;
+	document = document_make(&run);
+	text_at(document, "points/id=p0000/stop/kind", "ci");
+	assert_int_equal(whole_at(document, "points/id=p0000/stop/duration_ns"), 1000000000);
+	assert_true(real_at(document, "points/id=p0000/stop/ci/half_width_fraction") == 0.05);
+	json_decref(document);
+}
+
+static void points_without_repeats_are_not_there(void **state)
+{
+	json_t *document = document_make(&run);
+
+	assert_int_equal(json_array_size(path_get(document, "points")), 0);
+	json_decref(document);
+}
+
+static void a_missed_gate_is_a_negative_verdict(void **state)
+{
+	add_repeat(made_repeat(1000, 100), NULL);
+	options.gates_count = 1;
+	options.gates[0] = "lat.max_ns<1001";
+	assert_int_equal(exit_code(), 0);
+	options.gates[0] = "lat.max_ns<1000";
+	assert_int_equal(exit_code(), 1);
+	options.gates[0] = "lat.p99.9999_ns<1000000";
+	assert_int_equal(exit_code(), 1);
+	/* that it was stopped, or failed, says more */
+	run.status = RUN_INTERRUPTED;
+	run.exit_code = 130;
+	assert_int_equal(exit_code(), 130);
+}
+
+static void a_mismatch_is_a_negative_verdict(void **state)
+{
+	options.verify = true;
+	add_repeat(made_repeat(1000, 100),
+		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0}}");
+	assert_int_equal(exit_code(), 0);
+	expect_warning("VERIFY_MISMATCH", NULL);
+	expect_warning("VERIFY_MISSING", NULL);
+	add_repeat(made_repeat(1000, 100),
+		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 1,"
+		   " \"first_offset\": 77}}");
+	assert_int_equal(exit_code(), 1);
+	expect_warning("VERIFY_MISMATCH", "offset 77");
+}
+
+static void a_verification_that_was_not_done_is_said(void **state)
+{
+	options.verify = true;
+	add_repeat(made_repeat(1000, 100), "{}");
+	expect_warning("VERIFY_MISSING", "p0000");
+}
+
+static void what_was_written_over_is_said(void **state)
+{
+	options.verify = true;
+	add_repeat(made_repeat(1000, 100),
+		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0,"
+		   " \"overwritten_bytes\": 0}}");
+	expect_warning("VERIFY_OVERWRITTEN", NULL);
+	add_repeat(made_repeat(1000, 100),
+		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0,"
+		   " \"overwritten_bytes\": 8192}}");
+	expect_warning("VERIFY_OVERWRITTEN", "50 %");
+}
+
+static void late_operations_are_explained(void **state)
+{
+	struct repeat r = made_repeat(1000, 100);
+
+	point.rate_per_s = 10;
+	r.late_ops = 17;
+	r.max_lag_ns = 100000000;
+	add_repeat(r, NULL);
+	expect_warning("LATE_OPS", "17 operations");
+	expect_warning("LATE_OPS", "100 ms");
+}
+
+/* 1, 2 and 3 us: +-124 % (Student's t) */
+static void an_interval_too_wide_is_said(void **state)
+{
+	for (int i = 1; i <= 3; i++)
+		add_repeat(made_repeat((uint64_t)i * 1000, 100), NULL);
+	options.ci = 0.5;
+	expect_warning("CI_NOT_REACHED",
+		       "1 of 1 points, p0000 the first, is wider than the +-50 %");
+	options.ci = 1.25;
+	expect_warning("CI_NOT_REACHED", NULL);
+}
+
+/* 100 operations of 10 us, one of 100 ms: 10,000 times the median */
+static void a_stall_of_a_closed_loop_is_explained(void **state)
+{
+	struct repeat r = made_repeat(10000, 100);
+
+	histogram_record(r.latency, 100000000);
+	add_repeat(r, NULL);
+	expect_warning("STALL_HIDDEN", "100 ms");
+	expect_warning("STALL_HIDDEN", "1 of 1 points stood still: in p0000");
+}
+
+static void without_a_stall_nothing_is_explained(void **state)
+{
+	struct repeat r = made_repeat(10000, 100);
+
+	histogram_record(r.latency, 900000);
+	add_repeat(r, NULL);
+	expect_warning("STALL_HIDDEN", NULL);
+	expect_warning("LATE_OPS", NULL);
+}
+
+static void a_load_that_was_missed_is_said(void **state)
+{
+	point.server_load_millionths = 500000;
+	add_repeat(made_repeat(1000, 100), "{\"elapsed_ns\": 5, \"load_fraction_measured\": 0.48}");
+	expect_warning("SERVER_LOAD_MISSED", NULL);
+	add_repeat(made_repeat(1000, 100), "{\"elapsed_ns\": 5, \"load_fraction_measured\": 0.2}");
+	expect_warning("SERVER_LOAD_MISSED", "0.34, not 0.50");
+	add_repeat(made_repeat(1000, 100), "{}");
+	expect_warning("SERVER_LOAD_MISSED", "did not say");
+}
+
+static void warnings_of_the_server_are_the_runs(void **state)
+{
+	static const char report[] =
+		"{\"warnings\": [{\"code\": \"PIN_FAILED\", \"text\": \"no core\"},"
+		"{\"code\": \"FROM_THE_FUTURE\", \"text\": \"new words\"}]}";
+	json_t *document;
+
+	add_repeat(made_repeat(1000, 100), report);
+	add_repeat(made_repeat(1000, 100), report);
+	expect_warning("PIN_FAILED", "no core");
+	expect_warning("SERVER_WARNING", "new words");
+	document = document_make(&run);
+	/* each once, and that of the software processor or clock is not there */
+	assert_int_equal(json_array_size(path_get(document, "run/warnings")), 2);
+	json_decref(document);
+}
+
+static void persistence_is_not_believed(void **state)
+{
+	struct message_target *target = &run.remote.offer.targets[0];
+	struct repeat r = made_repeat(1000, 100);
+
+	point.persist = BENCH_APM;
+	r.flush = "visibility";
+	add_repeat(r, NULL);
+	expect_warning("PERSISTENCE_UNPROVEN", "the target is dram");
+	target->kind = TARGET_DEVDAX;
+	expect_warning("PERSISTENCE_UNPROVEN", "visible, not persistent");
+	json_decref(repeats[0]);
+	repeats[0] = NULL;
+	r = made_repeat(1000, 100);
+	r.flush = "persistent";
+	add_repeat(r, NULL);
+	expect_warning("PERSISTENCE_UNPROVEN", "rests on the statement");
+	expect_warning("PERSISTENCE_UNPROVEN", "is not known");
+}
+
+/* What the server's platform came to, for its one target. */
+static void set_verdict(const char *verdict, const char *row)
+{
+	json_decref(run.remote.readiness);
+	run.remote.readiness = json_pack(
+		"[{s:s, s:{}, s:{s:s, s:s, s:s}, s:{}}]", "verdict", verdict, "target", "judgement",
+		"row", row, "reason", "So it is.", "because", "PM-06 FAIL", "direct_write_to_pmem");
+}
+
+static void persistence_is_believed_by_the_verdict(void **state)
+{
+	static const struct {
+		const char *verdict, *row;
+		enum bench_persist persist;
+		bool native, proven;
+	} cases[] = {
+		{"APM_READY", "ddio-off", BENCH_APM, false, true},
+		{"APM_READY_EADR", "eadr", BENCH_APM, false, true},
+		{"NATIVE_FLUSH_READY", "native", BENCH_APM, false, false},
+		{"NATIVE_FLUSH_READY", "native", BENCH_APM, true, true},
+		{"APM_READY", "ddio-off", BENCH_NATIVE, true, true},
+		{"GPSPM_ONLY", "ddio-on", BENCH_APM, false, false},
+		{"GPSPM_ONLY", "ddio-on", BENCH_GPSPM, false, true},
+		{"GPSPM_ONLY", "software", BENCH_GPSPM, false, true},
+		{"UNDETERMINED", "ddio-unknown", BENCH_APM, false, false},
+		{"UNDETERMINED", "ddio-unknown", BENCH_GPSPM, false, true},
+		{"UNDETERMINED", "domain-unknown", BENCH_GPSPM, false, false},
+		{"NOT_READY", "failed", BENCH_APM, false, false},
+		{"NOT_READY", "failed", BENCH_GPSPM, false, false},
+		{"FROM_THE_FUTURE", "x", BENCH_APM, true, false},
+	};
+
+	run.remote.offer.targets[0].kind = TARGET_DEVDAX;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct repeat r = made_repeat(1000, 100);
+
+		point.persist = cases[i].persist;
+		r.flush = cases[i].persist == BENCH_GPSPM ? NULL : "persistent";
+		r.native_flush = cases[i].native;
+		json_decref(repeats[0]);
+		repeats[0] = NULL;
+		add_repeat(r, NULL);
+		set_verdict(cases[i].verdict, cases[i].row);
+		expect_warning("PERSISTENCE_UNPROVEN", cases[i].proven ? NULL : "So it is.");
+		expect_warning("PERSISTENCE_UNPROVEN", cases[i].proven ? NULL : cases[i].verdict);
+	}
+}
+
+static void without_a_claim_of_persistence_nothing_is_said(void **state)
+{
+	add_repeat(made_repeat(1000, 100), NULL);
+	expect_warning("PERSISTENCE_UNPROVEN", NULL);
+	expect_warning("PERSIST_CHOSEN", NULL);
+}
+
+static void what_auto_became_is_said(void **state)
+{
+	struct repeat r = made_repeat(1000, 100);
+
+	point.persist = BENCH_GPSPM;
+	add_repeat(r, NULL);
+	point.persist = BENCH_AUTO;
+	run.chosen[0] = (struct persist_choice){true, BENCH_GPSPM, "it is so"};
+	expect_warning("PERSIST_CHOSEN", "chose gpspm: it is so");
+}
+
+static void an_interrupted_run_says_how_far_it_got(void **state)
+{
+	add_repeat(made_repeat(1000, 100), NULL);
+	run.status = RUN_INTERRUPTED;
+	run.plan.items_count = 40;
+	expect_warning("INTERRUPTED", "1 of 40 repeats");
+}
+
+static void memory_that_could_not_be_bound_is_said(void **state)
+{
+	add_repeat(made_repeat(1000, 100), NULL);
+	snprintf(run.placement.memory_warning, sizeof(run.placement.memory_warning), "not allowed");
+	expect_warning("MEMORY_BIND_FAILED", "not allowed");
+}
+
+#define of_run(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		of_run(points_have_their_parameters),
+		of_run(a_connection_has_no_size),
+		of_run(an_unknown_target_is_null),
+		of_run(what_ends_a_repeat_is_told),
+		of_run(points_without_repeats_are_not_there),
+		of_run(a_missed_gate_is_a_negative_verdict),
+		of_run(a_mismatch_is_a_negative_verdict),
+		of_run(a_verification_that_was_not_done_is_said),
+		of_run(what_was_written_over_is_said),
+		of_run(late_operations_are_explained),
+		of_run(an_interval_too_wide_is_said),
+		of_run(a_stall_of_a_closed_loop_is_explained),
+		of_run(without_a_stall_nothing_is_explained),
+		of_run(a_load_that_was_missed_is_said),
+		of_run(warnings_of_the_server_are_the_runs),
+		of_run(persistence_is_not_believed),
+		of_run(persistence_is_believed_by_the_verdict),
+		of_run(without_a_claim_of_persistence_nothing_is_said),
+		of_run(what_auto_became_is_said),
+		of_run(an_interrupted_run_says_how_far_it_got),
+		of_run(memory_that_could_not_be_bound_is_said),
+	};
+
+	return cmocka_run_group_tests_name("bench.document", tests, NULL, NULL);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_loop.c -- the closed measuring loop with a time and completions of
+ * our own.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "fake_lanes.h"
+#include "tools/common/base/cli.h"
+#include "tools/common/base/error.h"
+
+static uint64_t rising(uint32_t lane, uint64_t op)
+{
+	return 1000 * (op + 1);
+}
+
+/* 100 ms once, else 10 us. */
+static uint64_t stall(uint32_t lane, uint64_t op)
+{
+	return op == 3000 ? 100000000 : 10000;
+}
+
+static uint64_t lane_1_is_slow(uint32_t lane, uint64_t op)
+{
+	return lane == 1 ? 100000 : 10000;
+}
+
+static void operations_are_counted_and_timed(void **state)
+{
+	/* 10 us each, one after the other, for 1 ms: exactly 100 */
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 100);
+	assert_int_equal(m.elapsed_ns, 1000000);
+	assert_int_equal(m.begin_raw_ns, fake.begin_ns);
+	assert_int_equal(cfg.lanes[0].touched, 100);
+	assert_int_equal(fake_latency.count, 100);
+	assert_int_equal(fake_latency.min_ns, 10000);
+	assert_int_equal(fake_latency.max_ns, 10000);
+	assert_false(m.interrupted);
+}
+
+/* The value of this rank is in the bucket that the percentile names. */
+static void assert_percentile(double p, uint64_t exact_ns)
+{
+	struct percentile found = histogram_percentile(&fake_latency, p);
+
+	assert_true(found.known);
+	assert_int_equal(histogram_index(found.ns), histogram_index(exact_ns));
+	assert_in_range(exact_ns, found.lo_ns, found.hi_ns);
+}
+
+/* 1, 2, 3 ... 1000 us: all figures of an arithmetic series. */
+static void every_figure_is_exact(void **state)
+{
+	struct measure_cfg cfg = fake_setup(rising, 1, 500500000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1000);
+	assert_int_equal(m.elapsed_ns, 500500000);
+	assert_int_equal(fake_latency.min_ns, 1000);
+	assert_int_equal(fake_latency.max_ns, 1000000);
+	assert_int_equal(fake_latency.sum_ns, 500500000);
+	assert_true(histogram_mean_ns(&fake_latency) == 500500.0);
+	/* of n consecutive numbers: sqrt(n (n + 1) / 12) */
+	assert_true(fabs(histogram_stddev_ns(&fake_latency) - 1000 * sqrt(1000.0 * 1001.0 / 12.0)) <
+		    1e-3);
+	for (unsigned percent = 1; percent < 100; percent++)
+		assert_percentile(percent / 100.0, percent * 10000);
+	for (uint64_t us = 1; us <= 1000; us++)
+		assert_true(fake_latency.buckets[histogram_index(us * 1000)] > 0);
+}
+
+static void a_stall_is_one_slow_sample(void **state)
+{
+	struct measure_cfg cfg = fake_setup(stall, 1, 1000000000);
+	struct measured m;
+	uint64_t slow = 0;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	for (size_t i = histogram_index(10000) + 1; i < HISTOGRAM_BUCKETS; i++)
+		slow += fake_latency.buckets[i];
+	assert_int_equal(slow, 1);
+	assert_int_equal(fake_latency.max_ns, 100000000);
+	/* nobody was there to wait: 10,000 operations are simply missing */
+	assert_int_equal(m.ops, 90001);
+	assert_int_equal(m.late_ops, 0);
+}
+
+static void the_depth_is_kept_and_drained(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, 1000000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(fake.most_in_flight, 8);
+	assert_int_equal(fake.finished, fake.posted);
+	assert_int_equal(m.ops, fake.posted);
+	/* eight in flight, each 10 us */
+	assert_int_equal(m.ops, 800);
+}
+
+static void unsignalled_operations_are_counted_not_timed(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, 1000000);
+	struct measured m;
+
+	cfg.signal_every = 4;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(fake.finished, fake.posted);
+	assert_int_equal(m.ops, fake.posted);
+	assert_true(fake.lanes[0].last_signal);
+	assert_int_equal(fake_latency.count, (m.ops + 3) / 4);
+	assert_int_equal(fake_latency.min_ns, 10000);
+	assert_int_equal(fake_latency.max_ns, 10000);
+}
+
+/* 1.05 s of 10 us each: ten whole windows of 100 ms with 10,000 operations. */
+static void windows_are_counted(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1050000000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.windows_used, 10);
+	for (unsigned i = 0; i < 10; i++)
+		assert_true(m.windows[i] > 9999 && m.windows[i] < 10001);
+}
+
+static void intervals_have_figures_of_their_own(void **state)
+{
+	static struct histogram scratch;
+	struct measure_interval intervals[8];
+	struct measure_cfg cfg = fake_setup(stall, 1, 550000000);
+	struct measured m;
+
+	cfg.scratch = &scratch;
+	cfg.intervals = intervals;
+	cfg.intervals_max = 8;
+	cfg.interval_ns = 100000000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	/* 130 ms instead of 100 for the one that stalls; the last one is half of one */
+	assert_int_equal(m.intervals_used, 5);
+	assert_int_equal(intervals[0].t_ns, 130000000);
+	assert_int_equal(intervals[0].ops, 3001);
+	assert_int_equal(intervals[0].max_ns, 100000000);
+	assert_int_equal(intervals[1].ops, 10000);
+	assert_int_equal(intervals[1].max_ns, 10000);
+	assert_true(intervals[1].percentiles_known);
+	assert_int_equal(intervals[1].p50_ns, 10000);
+	assert_int_equal(intervals[1].p99_ns, 10000);
+	/* nothing is lost to the whole */
+	assert_int_equal(fake_latency.count, m.ops);
+	assert_int_equal(fake_latency.max_ns, 100000000);
+}
+
+static void intervals_beyond_their_room_are_left_out(void **state)
+{
+	static struct histogram scratch;
+	struct measure_interval intervals[2];
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 100000000);
+	struct measured m;
+
+	cfg.scratch = &scratch;
+	cfg.intervals = intervals;
+	cfg.intervals_max = 2;
+	cfg.interval_ns = 1000000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.intervals_used, 2);
+	assert_int_equal(fake_latency.count, m.ops);
+}
+
+static void every_lane_keeps_its_depth(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
+	struct measured m;
+
+	cfg.lanes_count = 3;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(fake.most_in_flight, 4);
+	assert_int_equal(m.ops, 3 * 400);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(fake.lanes[i].posted, 400);
+		assert_int_equal(cfg.lanes[i].touched, 400);
+	}
+}
+
+static void a_slow_lane_holds_no_other_one_up(void **state)
+{
+	struct measure_cfg cfg = fake_setup(lane_1_is_slow, 1, 10000000);
+	struct measured m;
+
+	cfg.lanes_count = 2;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(fake.lanes[0].posted, 1000);
+	assert_int_equal(fake.lanes[1].posted, 100);
+}
+
+static void a_mix_has_its_share_of_reads(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	struct measured m, again;
+
+	cfg.reads = &fake_reads;
+	cfg.read_millionths = 300000;
+	cfg.read_latency = &fake_read_latency;
+	cfg.seed = 42;
+	fake_operation.flushes = true;
+	fake.opcode = IBV_WC_RDMA_WRITE;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 400000);
+	/* five deviations of a binomial distribution: 5 sqrt(n p (1 - p)) */
+	assert_in_range(m.read_ops, 120000 - 1450, 120000 + 1450);
+	assert_int_equal(fake_read_latency.count, m.read_ops);
+	assert_int_equal(fake_latency.count, m.ops - m.read_ops);
+	assert_int_equal(cfg.lanes[0].touched, m.ops - m.read_ops);
+	/* whatever a read completed as last */
+	assert_true(m.native_flush);
+
+	cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	cfg.reads = &fake_reads;
+	cfg.read_millionths = 300000;
+	cfg.seed = 42;
+	assert_int_equal(fake_run(&cfg, &again), 0);
+	assert_int_equal(again.read_ops, m.read_ops);
+}
+
+static void a_mix_may_be_all_of_one_kind(void **state)
+{
+	for (uint32_t fraction = 0; fraction <= 1; fraction++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+		struct measured m;
+
+		cfg.reads = &fake_reads;
+		cfg.read_millionths = fraction * PARAMS_MILLION;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(m.ops, 100);
+		assert_int_equal(m.read_ops, fraction * 100);
+	}
+}
+
+/* The answer is the sample, whether its request completes before or after it. */
+static void an_answered_operation_ends_with_its_answer(void **state)
+{
+	static const uint64_t request_ns[] = {1000, 12000};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
+		struct measured m;
+
+		cfg.operation = &fake_answered;
+		fake.request_ns = request_ns[i];
+		fake.lanes[0].first_receive = 3;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(fake_latency.count, m.ops);
+		assert_int_equal(fake_latency.min_ns, 10000);
+		assert_int_equal(fake_latency.max_ns, 10000);
+		assert_int_equal(m.ops, fake.posted);
+		assert_int_equal(fake.lanes[0].pending_count, 0);
+		/* one receive is ready for each of those to come */
+		assert_int_equal(fake.lanes[0].armed_receives, 4 + m.ops);
+	}
+}
+
+static void a_wrong_answer_is_told(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
+	struct measured m;
+
+	cfg.operation = &fake_answered;
+	fake.refuse_at = 42;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_non_null(strstr(failure_get()->text, "it is not what was asked"));
+}
+
+static void an_answer_to_nothing_is_told(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+	struct measured m;
+
+	cfg.operation = &fake_answered;
+	fake.twice_at = 42;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_non_null(strstr(failure_get()->text, "what it was not asked"));
+}
+
+/* More arrive at once than one poll gives. */
+static void all_is_polled_before_it_waits(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 64, 1000000);
+	struct measured m;
+
+	cfg.completion = BENCH_EVENT;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 6400);
+	assert_int_equal(fake_latency.max_ns, 10000);
+}
+
+static void events_give_the_same_figures(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+	struct measured m;
+
+	cfg.completion = BENCH_EVENT;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 100);
+	assert_int_equal(m.elapsed_ns, 1000000);
+	assert_int_equal(fake_latency.min_ns, 10000);
+	assert_int_equal(fake_latency.max_ns, 10000);
+	assert_true(fake.waits > 0);
+}
+
+/* Eight in flight on two lanes, and one arrives while a queue is armed again. */
+static void no_event_is_slept_through(void **state)
+{
+	struct measure_cfg cfg = fake_setup(rising, 8, 20000000);
+	struct measured m;
+
+	cfg.completion = BENCH_EVENT;
+	cfg.lanes_count = 2;
+	fake.wait_ns = 1500;
+	fake.step_ns = 300;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, fake.posted);
+	assert_int_equal(fake.finished, fake.posted);
+}
+
+static void the_kind_of_flush_is_seen(void **state)
+{
+	static const struct {
+		uint32_t depth;
+		bool flushes;
+		enum ibv_wc_opcode opcode;
+		bool native;
+	} cases[] = {
+		/* anything but a read */
+		{1, true, IBV_WC_RDMA_READ, false},   {1, true, IBV_WC_RDMA_WRITE, true},
+		{1, false, IBV_WC_RDMA_WRITE, false}, {4, true, IBV_WC_RDMA_READ, false},
+		{4, true, IBV_WC_RDMA_WRITE, true},   {4, false, IBV_WC_RDMA_WRITE, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, cases[i].depth, 1000000);
+		struct measured m;
+
+		fake_operation.flushes = cases[i].flushes;
+		fake.opcode = cases[i].opcode;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(m.native_flush, cases[i].native);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operations_are_counted_and_timed),
+		cmocka_unit_test(every_figure_is_exact),
+		cmocka_unit_test(a_stall_is_one_slow_sample),
+		cmocka_unit_test(the_depth_is_kept_and_drained),
+		cmocka_unit_test(unsignalled_operations_are_counted_not_timed),
+		cmocka_unit_test(windows_are_counted),
+		cmocka_unit_test(intervals_have_figures_of_their_own),
+		cmocka_unit_test(intervals_beyond_their_room_are_left_out),
+		cmocka_unit_test(every_lane_keeps_its_depth),
+		cmocka_unit_test(a_slow_lane_holds_no_other_one_up),
+		cmocka_unit_test(a_mix_has_its_share_of_reads),
+		cmocka_unit_test(a_mix_may_be_all_of_one_kind),
+		cmocka_unit_test(an_answered_operation_ends_with_its_answer),
+		cmocka_unit_test(a_wrong_answer_is_told),
+		cmocka_unit_test(an_answer_to_nothing_is_told),
+		cmocka_unit_test(all_is_polled_before_it_waits),
+		cmocka_unit_test(events_give_the_same_figures),
+		cmocka_unit_test(no_event_is_slept_through),
+		cmocka_unit_test(the_kind_of_flush_is_seen),
+	};
+
+	return cmocka_run_group_tests_name("bench.measure", tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_loop_end.c -- how a closed loop ends: in time, after its operations,
+ * when it is told to, and when something fails.
+ */
+#include <string.h>
+
+#include "fake_lanes.h"
+#include "tools/common/base/cli.h"
+#include "tools/common/base/error.h"
+
+static uint64_t never(uint32_t lane, uint64_t op)
+{
+	return op < 100 ? 1000 : FAKE_NEVER;
+}
+
+static void a_warm_up_waits_for_its_operations(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
+	struct measured m;
+
+	cfg.min_ops = 250;
+	cfg.limit_ns = 4000000;
+	cfg.latency = NULL;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 250);
+	/* but not for more than it may take */
+	cfg = fake_setup(fake_ten_us, 1, 1000000);
+	cfg.min_ops = 1000;
+	cfg.limit_ns = 4000000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 400);
+}
+
+static void it_ends_after_so_many_operations(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
+	struct measured m;
+
+	cfg.max_ops = 1001;
+	cfg.signal_every = 4;
+	cfg.lanes_count = 3;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1001);
+	assert_int_equal(fake.posted, 1001);
+	/* 334, 334, 333: each lane sees its last one complete */
+	assert_int_equal(fake_latency.count, 84 + 84 + 84);
+	assert_false(m.interrupted);
+}
+
+static void the_last_operation_is_always_signalled(void **state)
+{
+	/* wherever the signal comes, of a depth that is no multiple */
+	for (uint64_t at = 0; at < 40; at++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 7, 1000000000);
+		struct measured m;
+
+		cfg.signal_every = 5;
+		fake.stop_at = at;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_true(fake.lanes[0].last_signal);
+		assert_int_equal(fake.finished, fake.posted);
+		assert_int_equal(m.ops, fake.posted);
+	}
+}
+
+static void a_signal_ends_it_in_good_order(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	struct measured m;
+
+	fake.signal_at = 42;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_true(m.interrupted);
+	assert_int_equal(fake.finished, fake.posted);
+	assert_int_equal(m.ops, fake.posted);
+	/* within a millisecond: 400 operations */
+	assert_in_range(m.ops, 43, 450);
+}
+
+static void it_stops_when_it_is_told_to(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	struct measured m;
+
+	fake.stop_at = 42;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_true(m.interrupted);
+	assert_int_equal(m.ops, fake.posted);
+	assert_in_range(m.ops, 43, 450);
+}
+
+static void a_failed_completion_names_its_status(void **state)
+{
+	/* whether or not it would have had a completion if it were good */
+	for (uint32_t every = 1; every <= 4; every++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+		struct measured m;
+
+		cfg.signal_every = every;
+		fake.fail_at = 42;
+		assert_int_not_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
+		assert_non_null(strstr(failure_get()->text, "server X"));
+		assert_non_null(strstr(failure_get()->text, "REM_ACCESS_ERR"));
+	}
+}
+
+static void a_message_too_long_for_the_device_is_told(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	struct measured m;
+
+	fake.fail_at = 42;
+	fake.fail_with = IBV_WC_LOC_LEN_ERR;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_non_null(strstr(failure_get()->text, "more than the RDMA device takes"));
+}
+
+static void a_failed_post_is_told(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
+	struct measured m;
+
+	fake.post_fails_at = 42;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_non_null(strstr(failure_get()->text, "posting a write"));
+}
+
+static void a_peer_that_went_is_noticed(void **state)
+{
+	struct measure_cfg cfg = fake_setup(never, 1, 1000000000);
+	struct measured m;
+
+	fake.peer_gone = true;
+	fake.step_ns = 1000;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_string_equal(failure_get()->text, "gone");
+	/* looked for after 100 ms without a completion, in steps of 4096 polls */
+	assert_in_range(fake.now_ns, fake.begin_ns + 100000000, fake.begin_ns + 110000000);
+}
+
+static void a_silent_device_is_given_up(void **state)
+{
+	for (int completion = 0; completion < BENCH_COMPLETIONS; completion++) {
+		struct measure_cfg cfg = fake_setup(never, 1, 1000000000);
+		struct measured m;
+
+		cfg.completion = (enum bench_completion)completion;
+		fake.step_ns = 1000;
+		assert_int_not_equal(fake_run(&cfg, &m), 0);
+		assert_non_null(strstr(failure_get()->text, "no completion within 10 s"));
+		assert_in_range(fake.now_ns, fake.begin_ns + 10000000000,
+				fake.begin_ns + 10210000000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_warm_up_waits_for_its_operations),
+		cmocka_unit_test(it_ends_after_so_many_operations),
+		cmocka_unit_test(the_last_operation_is_always_signalled),
+		cmocka_unit_test(a_signal_ends_it_in_good_order),
+		cmocka_unit_test(it_stops_when_it_is_told_to),
+		cmocka_unit_test(a_failed_completion_names_its_status),
+		cmocka_unit_test(a_message_too_long_for_the_device_is_told),
+		cmocka_unit_test(a_failed_post_is_told),
+		cmocka_unit_test(a_peer_that_went_is_noticed),
+		cmocka_unit_test(a_silent_device_is_given_up),
+	};
+
+	return cmocka_run_group_tests_name("bench.measure_end", tests, NULL, NULL);
+}

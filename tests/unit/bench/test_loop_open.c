@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_loop_open.c -- the open measuring loop with a time and completions
+ * of our own: the plan never moves, whatever the lanes do.
+ */
+#include <string.h>
+
+#include "fake_lanes.h"
+#include "tools/common/base/cli.h"
+#include "tools/common/base/error.h"
+
+#define PERIOD_NS 100000
+#define STEP_NS	  500 /* how exact the fake's time is while it waits for a plan */
+
+/* 100 ms once, else 10 us. */
+static uint64_t stall(uint32_t lane, uint64_t op)
+{
+	return op == 3000 ? 100000000 : 10000;
+}
+
+static uint64_t longer_than_the_period(uint32_t lane, uint64_t op)
+{
+	return 4 * PERIOD_NS;
+}
+
+static uint64_t never(uint32_t lane, uint64_t op)
+{
+	return op < 100 ? 1000 : FAKE_NEVER;
+}
+
+/* 10,000 per second. */
+static struct measure_cfg setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32_t depth,
+				uint64_t duration_ns)
+{
+	struct measure_cfg cfg = fake_setup(latency_ns, depth, duration_ns);
+
+	cfg.limit_ns = 2 * duration_ns;
+	cfg.period_ns = PERIOD_NS;
+	cfg.response = &fake_response;
+	fake.step_ns = fake.idle_ns = STEP_NS;
+	return cfg;
+}
+
+static uint64_t beyond(const struct histogram *h, uint64_t ns)
+{
+	uint64_t count = 0;
+
+	for (size_t i = histogram_index(ns) + 1; i < HISTOGRAM_BUCKETS; i++)
+		count += h->buckets[i];
+	return count;
+}
+
+static void operations_begin_as_planned(void **state)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 4, 1000000000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 10000);
+	/* until the last one is done, which is due a period before the end */
+	assert_in_range(m.elapsed_ns, 999910000, 999910000 + 3 * STEP_NS);
+	assert_int_equal(m.late_ops, 0);
+	assert_in_range(m.max_lag_ns, 0, 2 * STEP_NS);
+	assert_int_equal(fake_latency.count, 10000);
+	assert_in_range(fake_latency.max_ns, 10000, 10000 + 2 * STEP_NS);
+	assert_in_range(fake_response.max_ns, 10000, 10000 + 3 * STEP_NS);
+}
+
+/* What is due at the very end is not of it. */
+static void as_many_are_planned_as_the_rate_says(void **state)
+{
+	static const double rates[] = {1000, 3000, 7777, 9999, 10000};
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		struct measure_cfg cfg = setup(fake_ten_us, 4, 1000000000);
+		struct measured m;
+
+		cfg.period_ns = 1e9 / rates[i];
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_true((double)m.ops == rates[i]);
+	}
+}
+
+/*
+ * One at a time, 10 us each, one of them 100 ms; the plan goes on, one each
+ * 100 us. The j-th after the stall was planned j x 100 us after the stalled
+ * one and begins after the stall and the j - 1 before it: it lags by
+ * 100 ms - j x 100 us + (j - 1) x 10 us, which is more than a period until
+ * j = 1109, and is caught up with at j = 1111.
+ */
+static void a_stall_makes_all_who_had_to_wait_late(void **state)
+{
+	struct measure_cfg cfg = setup(stall, 1, 1000000000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 10000);
+	assert_int_equal(m.late_ops, 1109);
+	assert_in_range(m.max_lag_ns, 99900000, 99900000 + 3 * STEP_NS);
+	/* response from the plan: the stalled one waits longest, as long as it took */
+	assert_in_range(fake_response.max_ns, 100000000, 100000000 + 3 * STEP_NS);
+	/* the lag and 10 us are more than 1 ms: until j = 1100; and the stalled one */
+	assert_in_range(beyond(&fake_response, 1000000), 1100 - 10, 1100 + 1);
+	/* while service, from the post, shows one slow sample */
+	assert_int_equal(beyond(&fake_latency, 20000), 1);
+}
+
+/*
+ * 31 more are posted as planned, then the queue is full until the stall ends.
+ * From then on 32 begin each 10 us, the j-th 100 ms + (j - 32) / 32 x 10 us
+ * after the stalled one: more than a period after its plan until j = 1001.
+ */
+static void a_deep_queue_lets_as_many_begin_in_time(void **state)
+{
+	struct measure_cfg cfg = setup(stall, 32, 1000000000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 10000);
+	/* the next one lags by a period, and by a step of the fake's time */
+	assert_in_range(m.late_ops, 1001 - 31, 1002 - 31);
+	assert_in_range(fake_response.max_ns, 100000000, 100000000 + 3 * STEP_NS);
+}
+
+static void what_was_planned_is_posted_after_the_end(void **state)
+{
+	/* the stall is in the last 100 ms of the plan */
+	struct measure_cfg cfg = setup(stall, 1, 301000000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 3010);
+	assert_int_equal(m.unbegun_ops, 0);
+	assert_int_equal(m.late_ops, 9);
+	assert_in_range(m.elapsed_ns, 400090000, 400090000 + 3 * STEP_NS);
+}
+
+static void more_than_can_be_done_is_cut_off(void **state)
+{
+	/* a quarter of the rate: 1000 planned in 100 ms, 500 done within 200 ms */
+	struct measure_cfg cfg = setup(longer_than_the_period, 1, 100000000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_in_range(m.ops, 499, 503);
+	assert_int_equal(m.unbegun_ops, 1000 - m.ops);
+	assert_in_range(m.elapsed_ns, 199000000, 201000000);
+	assert_int_equal(fake.finished, fake.posted);
+}
+
+static void lanes_take_turns(void **state)
+{
+	struct measure_cfg cfg = setup(longer_than_the_period, 4, 100000000);
+	struct measured m;
+
+	cfg.lanes_count = 2;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1000);
+	assert_int_equal(m.late_ops, 0);
+	assert_int_equal(fake.lanes[0].posted, 500);
+	assert_int_equal(fake.lanes[1].posted, 500);
+	assert_int_equal(cfg.lanes[0].touched, 500);
+}
+
+static void the_plan_may_begin_later(void **state)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 1, 10000000);
+	struct measured m;
+
+	cfg.first_ns = PERIOD_NS / 2.0;
+	cfg.max_ops = 1;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1);
+	assert_in_range(m.max_lag_ns, 0, 2 * STEP_NS);
+	assert_in_range(fake.now_ns, fake.begin_ns + 60000, fake.begin_ns + 60000 + 4 * STEP_NS);
+}
+
+static void nothing_is_planned_after_the_end(void **state)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 1, PERIOD_NS / 2);
+	struct measured m;
+
+	cfg.first_ns = PERIOD_NS;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 0);
+}
+
+static void it_ends_after_so_many_operations(void **state)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 4, UINT64_MAX);
+	struct measured m;
+
+	cfg.max_ops = 101;
+	cfg.lanes_count = 2;
+	cfg.limit_ns = UINT64_MAX;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 101);
+	assert_int_equal(fake.lanes[0].posted, 51);
+}
+
+static void a_warm_up_waits_for_its_operations(void **state)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 1, 10000000);
+	struct measured m;
+
+	cfg.min_ops = 150;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 150);
+}
+
+static void events_keep_the_plan(void **state)
+{
+	struct measure_cfg cfg = setup(stall, 1, 1000000000);
+	struct measured m;
+
+	cfg.completion = BENCH_EVENT;
+	cfg.period_ns = 10 * PERIOD_NS;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1000);
+	assert_int_equal(m.late_ops, 0);
+	assert_in_range(m.max_lag_ns, 0, 2 * STEP_NS);
+	assert_in_range(fake_latency.max_ns, 10000, 10000 + 2 * STEP_NS);
+	assert_true(fake.waits > 1000);
+}
+
+static void answers_are_timed_from_the_plan_too(void **state)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 2, 100000000);
+	struct measured m;
+
+	cfg.operation = &fake_answered;
+	fake.request_ns = 1000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1000);
+	assert_int_equal(fake_response.count, 1000);
+	assert_int_equal(m.late_ops, 0);
+}
+
+static void a_signal_ends_it_in_good_order(void **state)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 4, 1000000000);
+	struct measured m;
+
+	fake.signal_at = 42;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_true(m.interrupted);
+	assert_int_equal(m.ops, fake.posted);
+	/* within a millisecond: ten operations */
+	assert_in_range(m.ops, 43, 54);
+}
+
+/* At one operation a minute nothing completes for long, and nothing is wrong. */
+static void a_slow_plan_is_no_silent_device(void **state)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 1, 90000000000);
+	struct measured m;
+
+	cfg.period_ns = 60e9;
+	fake.idle_ns = 100000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 2);
+}
+
+static void a_silent_device_is_given_up(void **state)
+{
+	struct measure_cfg cfg = setup(never, 4, 100000000000);
+	struct measured m;
+
+	fake.step_ns = 10000;
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	assert_non_null(strstr(failure_get()->text, "no completion within 10 s"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operations_begin_as_planned),
+		cmocka_unit_test(as_many_are_planned_as_the_rate_says),
+		cmocka_unit_test(a_stall_makes_all_who_had_to_wait_late),
+		cmocka_unit_test(a_deep_queue_lets_as_many_begin_in_time),
+		cmocka_unit_test(what_was_planned_is_posted_after_the_end),
+		cmocka_unit_test(more_than_can_be_done_is_cut_off),
+		cmocka_unit_test(lanes_take_turns),
+		cmocka_unit_test(the_plan_may_begin_later),
+		cmocka_unit_test(nothing_is_planned_after_the_end),
+		cmocka_unit_test(it_ends_after_so_many_operations),
+		cmocka_unit_test(a_warm_up_waits_for_its_operations),
+		cmocka_unit_test(events_keep_the_plan),
+		cmocka_unit_test(answers_are_timed_from_the_plan_too),
+		cmocka_unit_test(a_signal_ends_it_in_good_order),
+		cmocka_unit_test(a_slow_plan_is_no_silent_device),
+		cmocka_unit_test(a_silent_device_is_given_up),
+	};
+
+	return cmocka_run_group_tests_name("bench.measure_open", tests, NULL, NULL);
+}

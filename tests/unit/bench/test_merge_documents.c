@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_merge_documents.c -- who measures whom, and one document from those of many ranks,
+ * made by hand so that every sum is known.
+ */
+#include <string.h>
+
+#include "made_repeat.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/mpi/merge_documents.h"
+#include "tools/rpma-bench/mpi/shape.h"
+
+/* One point with repeats of so many operations of one latency each. */
+static json_t *document_of(uint64_t ns, const size_t *ops, size_t count)
+{
+	json_t *repeats = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		struct repeat r = made_repeat(ns, ops[i]);
+
+		r.index = (uint32_t)i;
+		r.order = i;
+		json_array_append_new(repeats, made_json(&r));
+	}
+	return json_pack("{s:s, s:{s:[s,s], s:i, s:[]}, s:[{s:s, s:o}], s:{s:{s:s},s:{s:s}}}",
+			 "schema", "rpma-bench/1", "run", "argv", "rpma-bench", "pairs",
+			 "exit_code", 0, "warnings", "points", "id", "p0000", "repeats", repeats,
+			 "environment", "client", "host", "client's", "server", "host", "server's");
+}
+
+/* Two clients, of rank 0 and rank 2; rank 1 serves rank 0, and rank 3 rank 2. */
+static json_t *handed_in(json_t *first, json_t *second)
+{
+	json_t *documents[] = {first, second}, *handed = json_array();
+
+	for (int rank = 0; rank < 4; rank++) {
+		json_t *measured = json_array();
+
+		if (rank % 2 == 0)
+			json_array_append_new(
+				measured,
+				json_pack("{s:s, s:i, s:o, s:[{s:i, s:i}, {s:i, s:i}]}", "server",
+					  "a server", "server_rank", rank + 1, "document",
+					  documents[rank / 2], "starts", "begin_unix_ns",
+					  100 + rank, "start_lag_ns", rank, "begin_unix_ns",
+					  200 + rank, "start_lag_ns", 10 + rank));
+		json_array_append_new(handed,
+				      json_pack("{s:i, s:s, s:o}", "rank", rank, "host_name",
+						"a host", "measured", measured));
+	}
+	return handed;
+}
+
+static json_t *merged_with(json_t *handed, const char *gate)
+{
+	json_t *document = ranks_merge(handed, &gate, gate != NULL);
+
+	assert_non_null(document);
+	json_decref(handed);
+	return document;
+}
+
+static json_t *merged_two(void)
+{
+	static const size_t first[] = {1000, 3000}, second[] = {500, 700};
+
+	return merged_with(handed_in(document_of(100, first, 2), document_of(300, second, 2)),
+			   NULL);
+}
+
+static void repeats_are_added(void **state)
+{
+	json_t *document = merged_two();
+	const json_t *point = path_get(document, "points/id=p0000");
+
+	assert_int_equal(ranks_count_repeats(document), 2);
+	assert_int_equal(whole_at(point, "repeats/index=0/ops"), 1500);
+	assert_int_equal(whole_at(point, "repeats/index=1/ops"), 3700);
+	assert_int_equal(whole_at(point, "repeats/index=1/bytes"), 3700 * 4096);
+	assert_int_equal(whole_at(point, "repeats/index=1/latency/count"), 3700);
+	json_decref(document);
+}
+
+static void the_summary_is_of_all(void **state)
+{
+	json_t *document = merged_two();
+	const json_t *summary = path_get(document, "points/id=p0000/summary");
+
+	assert_int_equal(whole_at(summary, "n"), 2);
+	/* one second each */
+	assert_true(real_at(summary, "ops_per_s/mean") == 2600);
+	assert_int_equal(whole_at(summary, "latency/count"), 5200);
+	assert_int_equal(whole_at(summary, "latency/min_ns"), 100);
+	assert_int_equal(whole_at(summary, "latency/max_ns"), 300);
+	json_decref(document);
+}
+
+static void threads_are_of_their_ranks(void **state)
+{
+	json_t *document = merged_two();
+
+	assert_int_equal(whole_at(document, "points/id=p0000/repeats/index=0/threads/rank=0/ops"),
+			 1000);
+	assert_int_equal(whole_at(document, "points/id=p0000/repeats/index=0/threads/rank=2/ops"),
+			 500);
+	json_decref(document);
+}
+
+static void every_rank_keeps_its_own(void **state)
+{
+	json_t *document = merged_two();
+	const json_t *own = path_get(
+		document, "ranks/rank=2/measured/server_rank=3/points/id=p0000/repeats/index=1");
+
+	assert_int_equal(json_array_size(path_get(document, "ranks")), 4);
+	assert_int_equal(whole_at(own, "ops"), 700);
+	assert_int_equal(whole_at(own, "begin_unix_ns"), 202);
+	assert_int_equal(whole_at(own, "start_lag_ns"), 12);
+	assert_null(path_get(own, "intervals"));
+	json_decref(document);
+}
+
+static void a_rank_that_serves_has_its_environment_from_its_client(void **state)
+{
+	json_t *document = merged_two();
+
+	assert_string_equal(json_string_value(path_get(document, "ranks/rank=3/environment/host")),
+			    "server's");
+	assert_string_equal(json_string_value(path_get(document, "ranks/rank=2/environment/host")),
+			    "client's");
+	json_decref(document);
+}
+
+static void a_repeat_that_one_lacks_is_left_out(void **state)
+{
+	static const size_t first[] = {1000, 3000}, second[] = {500};
+	json_t *document = merged_with(
+		handed_in(document_of(100, first, 2), document_of(300, second, 1)), NULL);
+
+	assert_int_equal(ranks_count_repeats(document), 1);
+	json_decref(document);
+}
+
+static void a_point_without_common_repeats_is_left_out(void **state)
+{
+	static const size_t first[] = {1000};
+	json_t *document =
+		merged_with(handed_in(document_of(100, first, 1), document_of(300, NULL, 0)), NULL);
+
+	assert_int_equal(json_array_size(path_get(document, "points")), 0);
+	json_decref(document);
+}
+
+static void gates_are_for_the_sum(void **state)
+{
+	static const size_t ops[] = {1000};
+	json_t *handed = handed_in(document_of(100, ops, 1), document_of(300, ops, 1)), *document;
+
+	json_incref(handed);
+	document = merged_with(handed, "ops_per_s>1500");
+	assert_int_equal(whole_at(document, "run/exit_code"), 0);
+	json_decref(document);
+	document = merged_with(handed, "lat.max_ns<200");
+	assert_int_equal(whole_at(document, "run/exit_code"), 1);
+	json_decref(document);
+}
+
+static void warn(json_t *document, const char *text)
+{
+	json_array_append_new((json_t *)path_get(document, "run/warnings"),
+			      json_pack("{s:s, s:s, s:s, s:s}", "code", "PIN_FAILED", "severity",
+					"warn", "host", "client", "text", text));
+}
+
+static void what_all_warn_of_is_said_once(void **state)
+{
+	static const size_t ops[] = {1000};
+	json_t *first = document_of(100, ops, 1), *second = document_of(300, ops, 1), *document;
+	const json_t *list;
+
+	warn(first, "of all");
+	warn(second, "of all");
+	warn(second, "of one");
+	document = merged_with(handed_in(first, second), NULL);
+	list = path_get(document, "run/warnings");
+	assert_int_equal(json_array_size(list), 2);
+	assert_non_null(path_get(list, "text=of all"));
+	assert_non_null(path_get(list, "text=rank 2: of one"));
+	json_decref(document);
+}
+
+static void without_a_client_there_is_no_document(void **state)
+{
+	json_t *handed = json_pack("[{s:i, s:s, s:[]}]", "rank", 0, "host_name", "a", "measured");
+
+	assert_null(ranks_merge(handed, NULL, 0));
+	json_decref(handed);
+}
+
+static void pairs_are_even_and_odd(void **state)
+{
+	assert_true(shape_measures(SHAPE_PAIRS, 2, 3));
+	assert_false(shape_measures(SHAPE_PAIRS, 1, 2));
+	assert_false(shape_measures(SHAPE_PAIRS, 0, 3));
+	assert_true(shape_serves(SHAPE_PAIRS, 3));
+	assert_false(shape_serves(SHAPE_PAIRS, 2));
+	assert_int_equal(shape_clients(SHAPE_PAIRS, 2, 4), 1);
+	assert_int_equal(shape_clients(SHAPE_PAIRS, 3, 4), 0);
+	assert_int_equal(shape_check(SHAPE_PAIRS, 4), 0);
+	assert_int_not_equal(shape_check(SHAPE_PAIRS, 5), 0);
+	assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+}
+
+static void all_measure_all_others(void **state)
+{
+	for (int rank = 0; rank < 4; rank++) {
+		assert_true(shape_serves(SHAPE_ALL_TO_ALL, rank));
+		assert_int_equal(shape_clients(SHAPE_ALL_TO_ALL, rank, 4), 3);
+		assert_false(shape_measures(SHAPE_ALL_TO_ALL, rank, rank));
+	}
+	assert_int_not_equal(shape_check(SHAPE_ALL_TO_ALL, 1), 0);
+}
+
+static void clients_of_one_server_serve_nobody(void **state)
+{
+	assert_false(shape_serves(SHAPE_CLIENT, 1));
+	assert_int_equal(shape_clients(SHAPE_CLIENT, 1, 4), 1);
+	assert_int_equal(shape_check(SHAPE_CLIENT, 1), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(repeats_are_added),
+		cmocka_unit_test(the_summary_is_of_all),
+		cmocka_unit_test(threads_are_of_their_ranks),
+		cmocka_unit_test(every_rank_keeps_its_own),
+		cmocka_unit_test(a_rank_that_serves_has_its_environment_from_its_client),
+		cmocka_unit_test(a_repeat_that_one_lacks_is_left_out),
+		cmocka_unit_test(a_point_without_common_repeats_is_left_out),
+		cmocka_unit_test(gates_are_for_the_sum),
+		cmocka_unit_test(what_all_warn_of_is_said_once),
+		cmocka_unit_test(without_a_client_there_is_no_document),
+		cmocka_unit_test(pairs_are_even_and_odd),
+		cmocka_unit_test(all_measure_all_others),
+		cmocka_unit_test(clients_of_one_server_serve_nobody),
+	};
+
+	return cmocka_run_group_tests_name("bench.ranks", tests, NULL, NULL);
+}

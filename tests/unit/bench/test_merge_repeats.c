@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_merge_repeats.c -- one repeat from those of several clients.
+ */
+#include "made_repeat.h"
+#include "tools/rpma-bench/mpi/merge_repeats.h"
+
+/* Takes the two. */
+static json_t *merged(json_t *first, json_t *second)
+{
+	const json_t *both[] = {first, second};
+	json_t *one = merge_repeats(both, 2);
+
+	assert_non_null(one);
+	json_decref(first);
+	json_decref(second);
+	return one;
+}
+
+static void operations_are_added_and_the_longest_counts(void **state)
+{
+	struct repeat a = made_repeat(100, 1000), b = made_repeat(200, 3000);
+	json_t *one;
+
+	b.elapsed_ns = 2000000000;
+	one = merged(made_json(&a), made_json(&b));
+	assert_int_equal(whole_at(one, "ops"), 4000);
+	assert_int_equal(whole_at(one, "bytes"), 4000 * 4096);
+	assert_int_equal(whole_at(one, "elapsed_ns"), 2000000000);
+	assert_true(real_at(one, "ops_per_s") == 2000);
+	assert_true(real_at(one, "bytes_per_s") == 2000.0 * 4096);
+	assert_int_equal(whole_at(one, "latency/count"), 4000);
+	assert_int_equal(whole_at(one, "latency/min_ns"), 100);
+	assert_int_equal(whole_at(one, "latency/max_ns"), 200);
+	assert_true(real_at(one, "latency/mean_ns") == 175);
+	json_decref(one);
+}
+
+static void intervals_are_added_one_by_one(void **state)
+{
+	struct repeat sides[2] = {made_repeat(100, 2), made_repeat(100, 2)};
+	json_t *one;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		sides[i].intervals_count = 1 + i;
+		sides[i].intervals = calloc(2, sizeof(*sides[i].intervals));
+		sides[i].intervals[0] = (struct measure_interval){
+			.t_ns = 100 + i, .ops = 5, .percentiles_known = true, .max_ns = 7 + i};
+	}
+	one = merged(made_json(&sides[0]), made_json(&sides[1]));
+	assert_int_equal(json_array_size(path_get(one, "intervals")), 1);
+	assert_int_equal(whole_at(one, "intervals/t_ns=101/ops"), 10);
+	assert_int_equal(whole_at(one, "intervals/t_ns=101/max_ns"), 8);
+	null_at(one, "intervals/t_ns=101/p50_ns");
+	json_decref(one);
+}
+
+static void threads_are_of_their_ranks(void **state)
+{
+	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
+	json_t *one = merged(made_json(&a), made_json(&b));
+
+	assert_int_equal(json_array_size(path_get(one, "threads")), 2);
+	assert_int_equal(whole_at(one, "threads/rank=1/ops"), 20);
+	assert_int_equal(whole_at(one, "threads/rank=1/index"), 1);
+	json_decref(one);
+}
+
+static void what_one_does_not_know_none_knows(void **state)
+{
+	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
+	json_t *one;
+
+	a.server = json_pack("{s:i, s:{s:i, s:i}}", "requests", 10, "verify", "checked_bytes", 5,
+			     "mismatches", 0);
+	one = merged(made_json(&a), made_json(&b));
+	null_at(one, "requests");
+	null_at(one, "verify");
+	null_at(one, "late_ops");
+	null_at(one, "read_latency");
+	null_at(one, "reverse");
+	null_at(one, "cpu/server/busy_fraction");
+	json_decref(one);
+}
+
+static void all_servers_verified(void **state)
+{
+	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
+	json_t *one;
+
+	a.server = json_pack("{s:i, s:{s:i, s:i}}", "requests", 10, "verify", "checked_bytes", 5,
+			     "mismatches", 0);
+	b.server = json_pack("{s:i, s:{s:i, s:i, s:i}}", "requests", 20, "verify", "checked_bytes",
+			     7, "mismatches", 2, "first_offset", 64);
+	one = merged(made_json(&a), made_json(&b));
+	assert_int_equal(whole_at(one, "requests"), 30);
+	assert_int_equal(whole_at(one, "verify/checked_bytes"), 12);
+	assert_int_equal(whole_at(one, "verify/mismatches"), 2);
+	assert_int_equal(whole_at(one, "verify/first_offset"), 64);
+	json_decref(one);
+}
+
+static void one_that_was_stopped_leaves_it_incomplete(void **state)
+{
+	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
+	json_t *one;
+
+	b.complete = false;
+	one = merged(made_json(&a), made_json(&b));
+	assert_true(json_is_false(json_object_get(one, "complete")));
+	json_decref(one);
+}
+
+static void steps_and_lateness_are_merged(void **state)
+{
+	static const uint64_t samples[] = {10, 20};
+	struct repeat sides[2] = {made_repeat(100, 2), made_repeat(100, 2)};
+	json_t *one;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		sides[i].params.rate_per_s = 10;
+		sides[i].late_ops = 3;
+		sides[i].max_lag_ns = 50 + i;
+		sides[i].steps_count = 1;
+		sides[i].steps[0] = (struct repeat_step){"prepare", made_histogram(samples, 2)};
+	}
+	one = merged(made_json(&sides[0]), made_json(&sides[1]));
+	assert_int_equal(whole_at(one, "steps/name=prepare/latency/count"), 4);
+	assert_int_equal(whole_at(one, "late_ops"), 6);
+	assert_int_equal(whole_at(one, "max_lag_ns"), 51);
+	json_decref(one);
+}
+
+static void of_one_client_it_is_that_one(void **state)
+{
+	struct repeat a = made_repeat(100, 10);
+	json_t *alone = made_json(&a), *one;
+	const json_t *const list[] = {alone};
+
+	one = merge_repeats(list, 1);
+	assert_true(json_equal(json_object_get(one, "latency"), json_object_get(alone, "latency")));
+	assert_true(
+		json_equal(json_object_get(one, "ops_per_s"), json_object_get(alone, "ops_per_s")));
+	assert_null(merge_repeats(list, 0));
+	json_decref(one);
+	json_decref(alone);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operations_are_added_and_the_longest_counts),
+		cmocka_unit_test(intervals_are_added_one_by_one),
+		cmocka_unit_test(threads_are_of_their_ranks),
+		cmocka_unit_test(what_one_does_not_know_none_knows),
+		cmocka_unit_test(all_servers_verified),
+		cmocka_unit_test(one_that_was_stopped_leaves_it_incomplete),
+		cmocka_unit_test(steps_and_lateness_are_merged),
+		cmocka_unit_test(of_one_client_it_is_that_one),
+	};
+
+	return cmocka_run_group_tests_name("bench.merge", tests, NULL, NULL);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_message.c -- the control messages against good and hostile bytes.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/rdma/target.h"
+#include "tools/rpma-bench/protocol/message.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct message begin(void)
+{
+	struct message m = {.type = MESSAGE_BEGIN};
+
+	m.begin = (struct message_begin){
+		.params = {.test = BENCH_BW,
+			   .op = BENCH_WRITE,
+			   .persist = BENCH_APM,
+			   .completion = BENCH_EVENT,
+			   .pattern = BENCH_RAND,
+			   .size_bytes = 4096,
+			   .depth = 32,
+			   .threads = 2,
+			   .connections = 3,
+			   .signal_every = 1,
+			   .server_load_millionths = 500000,
+			   .target = 15},
+		.repeat = 4,
+		.seed = 1ULL << 60,
+		.warmup_ns = 1000000000,
+		.duration_ns = 10000000000,
+		.ops = 77,
+		.verify = 1,
+	};
+	return m;
+}
+
+static struct message bidirectional(void)
+{
+	struct message m = begin();
+
+	m.begin.params.bidirectional = true;
+	m.begin.client_bytes = 1 << 20;
+	m.begin.client_mr_desc_bytes = 22;
+	memset(m.begin.client_mr_desc, 7, 22);
+	m.begin.client_pcfg_desc_bytes = 1;
+	return m;
+}
+
+static struct message welcome(void)
+{
+	struct message m = {.type = MESSAGE_WELCOME};
+
+	m.welcome.environment_bytes = 77;
+	m.welcome.direct_write_to_pmem = 1;
+	m.welcome.targets_count = 2;
+	m.welcome.targets[0] = (struct message_target){TARGET_DEVDAX, 2, 3, 1, 2097152, 1 << 30};
+	m.welcome.targets[1] = (struct message_target){TARGET_DRAM, 0, 2, -1, 0, INT64_MAX};
+	return m;
+}
+
+/* What was decoded; the bytes outlive it, as a text borrows from them. */
+static uint8_t wire[MESSAGE_MAX];
+
+static struct message through(const struct message *m)
+{
+	struct message got;
+
+	assert_int_equal(message_decode(wire, message_encode(m, wire), &got), 0);
+	assert_int_equal(got.type, m->type);
+	return got;
+}
+
+static void refused(const struct message *m)
+{
+	struct message got;
+
+	assert_int_equal(message_decode(wire, message_encode(m, wire), &got), -EPROTO);
+}
+
+static void a_hello_comes_back(void **state)
+{
+	struct message m = {.type = MESSAGE_HELLO}, got;
+
+	memset(m.hello.run_id, 3, sizeof(m.hello.run_id));
+	got = through(&m);
+	assert_memory_equal(got.hello.run_id, m.hello.run_id, sizeof(m.hello.run_id));
+}
+
+static void a_begin_comes_back(void **state)
+{
+	struct message m = begin(), got = through(&m);
+
+	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
+	m = bidirectional();
+	got = through(&m);
+	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
+}
+
+static void parameters_out_of_range_are_refused(void **state)
+{
+	struct message bad[21];
+	size_t i = 0;
+
+	for (size_t k = 0; k < COUNT(bad); k++)
+		bad[k] = begin();
+	bad[i++].begin.params.test = BENCH_TESTS;
+	bad[i++].begin.params.op = BENCH_OPS;
+	bad[i++].begin.params.persist = BENCH_AUTO;
+	bad[i++].begin.params.completion = BENCH_COMPLETIONS;
+	bad[i++].begin.params.pattern = BENCH_PATTERNS;
+	bad[i++].begin.params.size_bytes = 0;
+	bad[i++].begin.params.size_bytes = PARAMS_SIZE_MAX + 1;
+	bad[i++].begin.params.depth = 0;
+	bad[i++].begin.params.depth = PARAMS_DEPTH_MAX + 1;
+	bad[i++].begin.params.threads = 0;
+	bad[i++].begin.params.threads = PARAMS_THREADS_MAX + 1;
+	bad[i++].begin.params.connections = 0;
+	bad[i++].begin.params.connections = PARAMS_CONNECTIONS_MAX + 1;
+	/* each in its range, but not their product */
+	bad[i].begin.params.threads = PARAMS_THREADS_MAX;
+	bad[i++].begin.params.connections = PARAMS_CONNECTIONS_MAX;
+	bad[i++].begin.params.signal_every = 0;
+	bad[i++].begin.params.signal_every = 33;
+	bad[i++].begin.params.rate_per_s = PARAMS_RATE_MAX + 1;
+	bad[i++].begin.params.read_millionths = PARAMS_MILLION + 1;
+	bad[i++].begin.params.server_load_millionths = PARAMS_MILLION + 1;
+	bad[i++].begin.params.target = PARAMS_TARGETS_MAX;
+	/* what does not go together */
+	bad[i++].begin.params.op = BENCH_READ;
+	assert_int_equal(i, COUNT(bad));
+	for (i = 0; i < COUNT(bad); i++)
+		refused(&bad[i]);
+}
+
+static void limits_out_of_range_are_refused(void **state)
+{
+	struct message bad[5];
+
+	for (size_t i = 0; i < COUNT(bad); i++)
+		bad[i] = begin();
+	bad[0].begin.repeat = MESSAGE_REPEAT_MAX;
+	bad[1].begin.warmup_ns = MESSAGE_DURATION_MAX + 1;
+	bad[2].begin.duration_ns = 0;
+	bad[3].begin.duration_ns = MESSAGE_DURATION_MAX + 1;
+	bad[4].begin.ops = UINT64_MAX;
+	for (size_t i = 0; i < COUNT(bad); i++)
+		refused(&bad[i]);
+}
+
+static void client_memory_is_described_exactly_where_it_is_used(void **state)
+{
+	struct message bad[6] = {begin(),	  bidirectional(), bidirectional(),
+				 bidirectional(), bidirectional(), bidirectional()};
+
+	bad[0].begin.client_bytes = 1;
+	bad[1].begin.client_bytes = 0;
+	bad[2].begin.client_mr_desc_bytes = 0;
+	bad[3].begin.client_mr_desc_bytes = GREETING_MR_DESC_MAX + 1;
+	bad[4].begin.client_pcfg_desc_bytes = GREETING_PCFG_DESC_MAX + 1;
+	bad[5].begin.params.bidirectional = false;
+	for (size_t i = 0; i < COUNT(bad); i++)
+		refused(&bad[i]);
+}
+
+static void a_message_is_as_long_as_it_says(void **state)
+{
+	struct message m = begin(), got;
+	uint8_t bytes[MESSAGE_MAX + 8] = {0};
+	size_t len = message_encode(&m, bytes);
+
+	for (size_t cut = 0; cut < len; cut++)
+		assert_int_equal(message_decode(bytes, cut, &got), -EPROTO);
+	assert_int_equal(message_decode(bytes, len + 1, &got), -EPROTO);
+	/* consistent, but without its last field */
+	bytes[0] = (uint8_t)(len - 1);
+	assert_int_equal(message_decode(bytes, len - 1, &got), -EPROTO);
+}
+
+/* A later release may append fields. */
+static void a_tail_is_ignored(void **state)
+{
+	struct message m = begin(), got;
+	size_t len = message_encode(&m, wire) + 4;
+
+	wire[0] = (uint8_t)len;
+	assert_int_equal(message_decode(wire, len, &got), 0);
+	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
+}
+
+static void another_version_and_type_are_told_apart(void **state)
+{
+	struct message m = begin(), got;
+	size_t len = message_encode(&m, wire);
+
+	wire[6]++;
+	assert_int_equal(message_decode(wire, len, &got), -EPROTONOSUPPORT);
+	wire[6]--;
+	wire[4] = 99;
+	assert_int_equal(message_decode(wire, len, &got), -EPROTO);
+}
+
+static void a_welcome_comes_back(void **state)
+{
+	struct message m = welcome(), got = through(&m);
+
+	assert_int_equal(got.welcome.environment_bytes, 77);
+	assert_int_equal(got.welcome.direct_write_to_pmem, 1);
+	assert_int_equal(got.welcome.targets_count, 2);
+	assert_memory_equal(got.welcome.targets, m.welcome.targets,
+			    2 * sizeof(m.welcome.targets[0]));
+}
+
+static void offers_out_of_range_are_refused(void **state)
+{
+	struct message bad[8];
+
+	for (size_t i = 0; i < COUNT(bad); i++)
+		bad[i] = welcome();
+	bad[0].welcome.environment_bytes = MESSAGE_TEXT_MAX + 1;
+	bad[1].welcome.targets_count = 0;
+	bad[2].welcome.targets[1].kind = TARGET_KINDS;
+	bad[3].welcome.targets[1].odp = 3;
+	bad[4].welcome.targets[1].flush_types = 4;
+	bad[5].welcome.targets[1].bytes = 0;
+	bad[6].welcome.targets[1].bytes = UINT64_MAX;
+	strcpy(bad[7].welcome.refusal, "no, and yet it offers");
+	for (size_t i = 0; i < COUNT(bad); i++)
+		refused(&bad[i]);
+}
+
+static void a_refusal_comes_back_disarmed(void **state)
+{
+	struct message m = {.type = MESSAGE_READY}, got;
+
+	strcpy(m.ready.refusal, "no \033[2J\n room");
+	m.ready.port = 65535;
+	m.ready.token = UINT64_MAX;
+	got = through(&m);
+	assert_string_equal(got.ready.refusal, "no ?[2J? room");
+	assert_int_equal(got.ready.port, 65535);
+	assert_true(got.ready.token == UINT64_MAX);
+}
+
+static void a_chunk_of_text_comes_back(void **state)
+{
+	struct message m = {.type = MESSAGE_TEXT}, got;
+	uint8_t data[MESSAGE_CHUNK_MAX];
+
+	memset(data, 7, sizeof(data));
+	m.text = (struct message_text){MESSAGE_TEXT_MAX, 1000, sizeof(data), data};
+	got = through(&m);
+	assert_int_equal(got.text.total, MESSAGE_TEXT_MAX);
+	assert_int_equal(got.text.offset, 1000);
+	assert_int_equal(got.text.bytes, sizeof(data));
+	assert_memory_equal(got.text.data, data, sizeof(data));
+}
+
+static void a_chunk_stays_within_its_text(void **state)
+{
+	const uint8_t data[MESSAGE_CHUNK_MAX + 1] = {0};
+	const struct message_text bad[] = {
+		{MESSAGE_TEXT_MAX + 1, 0, 1, data},
+		{0, 0, 1, data},
+		{10, 10, 1, data},
+		{10, 8, 3, data},
+		{10, 0, 0, data},
+		{MESSAGE_TEXT_MAX, 0, MESSAGE_CHUNK_MAX + 1, data},
+	};
+
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct message m = {.type = MESSAGE_TEXT};
+
+		m.text = bad[i];
+		refused(&m);
+	}
+}
+
+/* A length that is more than there is. */
+static void a_chunk_cannot_reach_past_its_message(void **state)
+{
+	const uint8_t byte = 1;
+	struct message m = {.type = MESSAGE_TEXT}, got;
+	size_t len;
+
+	m.text = (struct message_text){9, 0, 1, &byte};
+	len = message_encode(&m, wire);
+	wire[16] = 2;
+	assert_int_equal(message_decode(wire, len, &got), -EPROTO);
+}
+
+static void a_start_names_its_phase(void **state)
+{
+	struct message m = {.type = MESSAGE_START};
+
+	m.start.phase = PHASE_MEASURE;
+	assert_int_equal(through(&m).start.phase, PHASE_MEASURE);
+	m.start.phase = PHASES;
+	refused(&m);
+}
+
+static void an_end_says_what_each_lane_did(void **state)
+{
+	struct message m = {.type = MESSAGE_END}, got;
+
+	m.end.lanes_count = PARAMS_LANES_MAX;
+	for (size_t i = 0; i < PARAMS_LANES_MAX; i++)
+		m.end.touched[i] = UINT64_MAX - i;
+	got = through(&m);
+	assert_memory_equal(got.end.touched, m.end.touched, sizeof(m.end.touched));
+	message_encode(&m, wire);
+	wire[8 + 1] = 2; /* 512 lanes */
+	assert_int_equal(message_decode(wire, 8 + 4 + 8 * PARAMS_LANES_MAX, &got), -EPROTO);
+}
+
+static void signs_of_life_and_byes_are_empty(void **state)
+{
+	const struct message alive = {.type = MESSAGE_ALIVE}, bye = {.type = MESSAGE_BYE};
+
+	through(&alive);
+	through(&bye);
+	assert_int_equal(message_encode(&bye, wire), 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hello_comes_back),
+		cmocka_unit_test(a_begin_comes_back),
+		cmocka_unit_test(parameters_out_of_range_are_refused),
+		cmocka_unit_test(limits_out_of_range_are_refused),
+		cmocka_unit_test(client_memory_is_described_exactly_where_it_is_used),
+		cmocka_unit_test(a_message_is_as_long_as_it_says),
+		cmocka_unit_test(a_tail_is_ignored),
+		cmocka_unit_test(another_version_and_type_are_told_apart),
+		cmocka_unit_test(a_welcome_comes_back),
+		cmocka_unit_test(offers_out_of_range_are_refused),
+		cmocka_unit_test(a_refusal_comes_back_disarmed),
+		cmocka_unit_test(a_chunk_of_text_comes_back),
+		cmocka_unit_test(a_chunk_stays_within_its_text),
+		cmocka_unit_test(a_chunk_cannot_reach_past_its_message),
+		cmocka_unit_test(a_start_names_its_phase),
+		cmocka_unit_test(an_end_says_what_each_lane_did),
+		cmocka_unit_test(signs_of_life_and_byes_are_empty),
+	};
+
+	return cmocka_run_group_tests_name("bench.message", tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_offsets.c -- where operations go, and what the server finds there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/rpma-bench/measure/offsets.h"
+
+static struct params one_lane(uint64_t size_bytes, enum bench_pattern pattern)
+{
+	return (struct params){
+		.size_bytes = size_bytes,
+		.depth = 1,
+		.threads = 1,
+		.connections = 1,
+		.pattern = pattern,
+	};
+}
+
+/* A target after `ops` operations of each lane, as the client's device would leave it. */
+static uint8_t *written(const struct params *params, uint64_t target_bytes, uint64_t ops,
+			uint64_t seed)
+{
+	uint8_t *target = calloc(1, target_bytes);
+
+	assert_non_null(target);
+	for (uint32_t lane = 0; lane < params_lanes(params); lane++) {
+		struct access a;
+		uint8_t *source;
+
+		access_init(&a, params, target_bytes, lane, seed);
+		source = malloc(access_source_bytes(&a));
+		assert_non_null(source);
+		access_fill(&a, source);
+		for (uint64_t i = 0; i < ops; i++) {
+			uint64_t slot = access_next(&a);
+
+			memcpy(target + access_offset(&a, slot), source + access_source(&a, slot),
+			       params->size_bytes);
+			for (int byte = 0; params->persist == BENCH_APPEND && byte < 8; byte++)
+				target[access_tail_offset(&a) + (uint64_t)byte] =
+					(uint8_t)(access_tail(&a, slot) >> (8 * byte));
+		}
+		free(source);
+	}
+	return target;
+}
+
+static struct access_check check(const struct params *params, uint64_t target_bytes,
+				 const uint8_t *target, uint64_t touched, uint64_t seed)
+{
+	struct access_check c = ACCESS_CHECK_NONE;
+
+	for (uint32_t lane = 0; lane < params_lanes(params); lane++) {
+		struct access a;
+
+		access_init(&a, params, target_bytes, lane, seed);
+		access_verify(&a, params, target, touched, &c);
+	}
+	return c;
+}
+
+static void every_slot_comes_once_before_any_comes_twice(void **state)
+{
+	static const uint64_t slots[] = {1, 2, 3, 4, 5, 63, 64, 65, 1000, 65536, 100003};
+
+	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+		for (int pattern = 0; pattern < BENCH_PATTERNS; pattern++) {
+			struct params p = one_lane(64, (enum bench_pattern)pattern);
+			uint8_t *seen = calloc(slots[i], 1);
+			struct access a;
+
+			assert_non_null(seen);
+			access_init(&a, &p, slots[i] * 64, 0, i);
+			assert_int_equal(a.slots, slots[i]);
+			for (uint64_t n = 0; n < 3 * slots[i]; n++) {
+				uint64_t slot = access_next(&a);
+
+				assert_true(slot < slots[i]);
+				assert_int_equal(seen[slot]++, n / slots[i]);
+			}
+			free(seen);
+		}
+	}
+}
+
+static void a_sequence_is_in_order(void **state)
+{
+	struct params p = one_lane(100, BENCH_SEQ);
+	struct access a;
+
+	access_init(&a, &p, 1024, 0, 1);
+	for (uint64_t i = 0; i < 20; i++)
+		assert_int_equal(access_offset(&a, access_next(&a)), i % 8 * 128);
+}
+
+/* No distance between two neighbours in time is frequent, so no prefetcher learns one. */
+static void a_random_order_has_no_stride(void **state)
+{
+	enum { SLOTS = 4096 };
+	static unsigned distances[2 * SLOTS];
+	struct params p = one_lane(64, BENCH_RAND);
+	uint64_t last = 0;
+	struct access a;
+
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		memset(distances, 0, sizeof(distances));
+		access_init(&a, &p, (uint64_t)SLOTS * 64, 0, seed);
+		for (int i = 0; i < SLOTS; i++) {
+			uint64_t slot = access_next(&a);
+
+			distances[SLOTS + slot - last]++;
+			last = slot;
+		}
+		/* a fair shuffle has each about once; 1 % of all would be 41 */
+		for (int i = 0; i < 2 * SLOTS; i++)
+			assert_true(distances[i] < 41);
+	}
+}
+
+static void each_seed_has_an_order_and_a_content_of_its_own(void **state)
+{
+	struct params p = one_lane(64, BENCH_RAND);
+	struct access a, b;
+	unsigned equal = 0;
+
+	access_init(&a, &p, 64000, 0, 1);
+	access_init(&b, &p, 64000, 0, 2);
+	assert_int_not_equal(a.salt, b.salt);
+	for (int i = 0; i < 1000; i++)
+		equal += access_next(&a) == access_next(&b);
+	assert_true(equal < 20);
+}
+
+static void lanes_do_not_overlap(void **state)
+{
+	struct params p = one_lane(100, BENCH_SEQ);
+	uint64_t end = 0;
+
+	p.threads = 2;
+	p.connections = 3;
+	for (uint32_t lane = 0; lane < 6; lane++) {
+		struct access a;
+
+		access_init(&a, &p, 10000, lane, 1);
+		assert_in_range(access_offset(&a, 0), end, 10000);
+		end = access_offset(&a, a.slots - 1) + 100;
+		assert_true(end <= 10000);
+	}
+}
+
+static void the_least_room_of_a_lane_is_enough(void **state)
+{
+	static const uint64_t sizes[] = {1, 8, 63, 64, 65, 4096, 1048576};
+	static const enum bench_persist persists[] = {BENCH_NONE, BENCH_APPEND};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (size_t k = 0; k < 2; k++) {
+			struct params p = one_lane(sizes[i], BENCH_SEQ);
+			struct access a;
+			uint64_t room;
+
+			p.persist = persists[k];
+			p.threads = 3;
+			room = 3 * access_slice_min(&p);
+			access_init(&a, &p, room, 2, 1);
+			assert_int_equal(a.slots, 1);
+			assert_true(access_offset(&a, 0) + sizes[i] <= room);
+			access_init(&a, &p, room, 0, 1);
+			if (persists[k] == BENCH_APPEND)
+				assert_int_equal(access_tail_offset(&a), 0);
+		}
+	}
+}
+
+static void the_source_stays_small(void **state)
+{
+	struct params p = one_lane(64, BENCH_SEQ);
+	struct access a;
+
+	access_init(&a, &p, 1ULL << 34, 0, 1);
+	assert_int_equal(access_source_bytes(&a), ACCESS_SOURCE_BYTES);
+	p.size_bytes = 3 << 20;
+	access_init(&a, &p, 1ULL << 34, 0, 1);
+	assert_int_equal(access_source_bytes(&a), 3 << 20);
+	p.size_bytes = 64 << 20;
+	access_init(&a, &p, 1ULL << 34, 0, 1);
+	assert_int_equal(access_source_bytes(&a), 64 << 20);
+}
+
+static const struct {
+	uint64_t size;
+	uint64_t target_bytes;
+	uint64_t ops;
+} targets[] = {
+	{8, 4096, 10}, {8, 4096, 64}, {8, 4096, 1000},	    {100, 10000, 7},
+	{1, 640, 3},   {7, 640, 5},   {4096, 1 << 20, 200}, {65536, 16 << 20, 256},
+};
+
+static void what_was_written_is_found(void **state)
+{
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		for (int pattern = 0; pattern < BENCH_PATTERNS; pattern++) {
+			struct params p = one_lane(targets[i].size, (enum bench_pattern)pattern);
+			uint8_t *target = written(&p, targets[i].target_bytes, targets[i].ops, 9);
+			struct access_check c =
+				check(&p, targets[i].target_bytes, target, targets[i].ops, 9);
+			uint64_t slots =
+				targets[i].target_bytes / ((targets[i].size + 63) & ~63ULL);
+			uint64_t touched = targets[i].ops < slots ? targets[i].ops : slots;
+
+			assert_int_equal(c.mismatches, 0);
+			assert_int_equal(c.first_offset, UINT64_MAX);
+			assert_int_equal(c.checked_bytes, touched * targets[i].size);
+			free(target);
+		}
+	}
+}
+
+/* Each byte of the target, one after the other. */
+static void exactly_the_flipped_byte_is_found(void **state)
+{
+	const uint64_t bytes = 1024, ops = 5;
+	struct params p = one_lane(100, BENCH_RAND);
+	uint8_t *target = written(&p, bytes, ops, 3);
+	uint64_t found = 0;
+
+	for (uint64_t at = 0; at < bytes; at++) {
+		struct access_check c;
+
+		target[at] ^= 0x40;
+		c = check(&p, bytes, target, ops, 3);
+		target[at] ^= 0x40;
+		if (c.mismatches == 0)
+			continue;
+		assert_int_equal(c.mismatches, 1);
+		assert_int_equal(c.first_offset, at);
+		found++;
+	}
+	/* untouched bytes are nobody's business */
+	assert_int_equal(found, ops * 100);
+	free(target);
+}
+
+static void what_was_not_written_is_found(void **state)
+{
+	struct params p = one_lane(256, BENCH_SEQ);
+	uint8_t *target = written(&p, 65536, 99, 3);
+	struct access_check c = check(&p, 65536, target, 100, 3);
+
+	assert_int_equal(c.checked_bytes, 25600);
+	/* a byte in 256 is zero by chance */
+	assert_in_range(c.mismatches, 240, 256);
+	assert_in_range(c.first_offset, 99 * 256, 99 * 256 + 8);
+	free(target);
+}
+
+static void what_an_earlier_repeat_left_is_no_match(void **state)
+{
+	struct params p = one_lane(4096, BENCH_SEQ);
+	uint8_t *target = written(&p, 65536, 16, 3);
+	struct access_check c = check(&p, 65536, target, 16, 4);
+
+	assert_true(c.mismatches > 65536 * 9 / 10);
+	free(target);
+}
+
+static void a_log_is_checked_with_its_tail(void **state)
+{
+	struct params p = one_lane(100, BENCH_SEQ);
+	struct access_check c;
+	uint8_t *target;
+
+	p.persist = BENCH_APPEND;
+	for (uint64_t ops = 1; ops < 20; ops++) {
+		target = written(&p, 64 + 128 * 7, ops, 3);
+		c = check(&p, 64 + 128 * 7, target, ops, 3);
+		assert_int_equal(c.mismatches, 0);
+		assert_int_equal(c.checked_bytes, (ops < 7 ? ops : 7) * 100 + 8);
+		/* it points behind the last record */
+		assert_int_equal(target[0] | target[1] << 8, ((ops - 1) % 7 + 1) * 128);
+		target[0] ^= 1;
+		c = check(&p, 64 + 128 * 7, target, ops, 3);
+		assert_int_equal(c.mismatches, 1);
+		assert_int_equal(c.first_offset, 0);
+		free(target);
+	}
+}
+
+static void all_lanes_are_checked(void **state)
+{
+	struct params p = one_lane(64, BENCH_RAND);
+	struct access_check c;
+	uint8_t *target;
+
+	p.threads = 2;
+	p.connections = 2;
+	target = written(&p, 65536, 100, 3);
+	target[65535 - 63] ^= 1;
+	c = check(&p, 65536, target, 1000, 3);
+	assert_int_equal(c.checked_bytes, 65536);
+	assert_true(c.mismatches > 0);
+	free(target);
+	target = written(&p, 65536, 1000, 3);
+	c = check(&p, 65536, target, 1000, 3);
+	assert_int_equal(c.mismatches, 0);
+	free(target);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_slot_comes_once_before_any_comes_twice),
+		cmocka_unit_test(a_sequence_is_in_order),
+		cmocka_unit_test(a_random_order_has_no_stride),
+		cmocka_unit_test(each_seed_has_an_order_and_a_content_of_its_own),
+		cmocka_unit_test(lanes_do_not_overlap),
+		cmocka_unit_test(the_least_room_of_a_lane_is_enough),
+		cmocka_unit_test(the_source_stays_small),
+		cmocka_unit_test(what_was_written_is_found),
+		cmocka_unit_test(exactly_the_flipped_byte_is_found),
+		cmocka_unit_test(what_was_not_written_is_found),
+		cmocka_unit_test(what_an_earlier_repeat_left_is_no_match),
+		cmocka_unit_test(a_log_is_checked_with_its_tail),
+		cmocka_unit_test(all_lanes_are_checked),
+	};
+
+	return cmocka_run_group_tests_name("bench.access", tests, NULL, NULL);
+}

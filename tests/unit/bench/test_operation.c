@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_operation.c -- which work each operation posts: how much of it, where
+ * to, and what of it completes. librpma's calls only take notes here.
+ */
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/rdma/gpspm.h"
+#include "tools/rpma-bench/measure/operation.h"
+
+#define WORK_MAX 8
+#define DEPTH	 4
+#define TARGET	 65536
+
+struct work {
+	const char *what;
+	size_t offset; /* at the target; of messages in their memory */
+	size_t len;
+	int flags;
+	const void *context;
+};
+
+static struct work work[WORK_MAX];
+static uint32_t work_count;
+static uint8_t source[TARGET]; /* stands for all local memory */
+static struct rpma_mr_local *const memory = (struct rpma_mr_local *)source;
+
+static int note(const char *what, size_t offset, size_t len, int flags, const void *context)
+{
+	assert_true(work_count < WORK_MAX);
+	work[work_count++] = (struct work){what, offset, len, flags, context};
+	return 0;
+}
+
+int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
+		      const void *op_context);
+int __wrap_rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+			       size_t dst_offset, const struct rpma_mr_local *src,
+			       size_t src_offset, size_t len, int flags, uint32_t imm,
+			       const void *op_context);
+int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
+		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
+		     const void *op_context);
+int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		      size_t len, enum rpma_flush_type type, int flags, const void *op_context);
+int __wrap_rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+			     const char src[8], int flags, const void *op_context);
+int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
+		     size_t len, int flags, const void *op_context);
+int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
+		     const void *op_context);
+int __wrap_rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
+
+int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
+		      const void *op_context)
+{
+	assert_true(src_offset + len <= TARGET);
+	return note("write", dst_offset, len, flags, op_context);
+}
+
+int __wrap_rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+			       size_t dst_offset, const struct rpma_mr_local *src,
+			       size_t src_offset, size_t len, int flags, uint32_t imm,
+			       const void *op_context)
+{
+	return note("write-imm", dst_offset, len, flags, op_context);
+}
+
+int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
+		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
+		     const void *op_context)
+{
+	return note("read", src_offset, len, flags, op_context);
+}
+
+int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		      size_t len, enum rpma_flush_type type, int flags, const void *op_context)
+{
+	assert_int_equal(type, RPMA_FLUSH_TYPE_VISIBILITY);
+	return note("flush", dst_offset, len, flags, op_context);
+}
+
+int __wrap_rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+			     const char src[8], int flags, const void *op_context)
+{
+	return note("atomic-write", dst_offset, 8, flags, op_context);
+}
+
+int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
+		     size_t len, int flags, const void *op_context)
+{
+	return note("send", offset, len, flags, op_context);
+}
+
+int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
+		     const void *op_context)
+{
+	return note("recv", offset, len, RPMA_F_COMPLETION_ALWAYS, op_context);
+}
+
+int __wrap_rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr)
+{
+	*ptr = source;
+	return 0;
+}
+
+static struct params params_of(enum bench_op op, enum bench_persist persist)
+{
+	return (struct params){
+		.test = BENCH_BW,
+		.op = op,
+		.persist = persist,
+		.size_bytes = op == BENCH_ATOMIC_WRITE ? 8 : 100,
+		.depth = DEPTH,
+		.threads = 1,
+		.connections = 1,
+		.signal_every = 1,
+	};
+}
+
+static struct lane lane_of(const struct params *params)
+{
+	struct lane lane = {
+		.source = memory,
+		.sink = memory,
+		.sink_stride = 128,
+		.size_bytes = params->size_bytes,
+		.flush_type = RPMA_FLUSH_TYPE_VISIBILITY,
+		.notes = memory,
+		.notes_offset = 4096,
+	};
+
+	access_init(&lane.access, params, TARGET, 0, 1);
+	lane.reads = lane.access;
+	work_count = 0;
+	return lane;
+}
+
+static void each_combination_that_may_be_asked_for_is_there(void **state)
+{
+	for (int op = 0; op < BENCH_OPS; op++) {
+		for (int persist = 0; persist < BENCH_PERSISTS; persist++) {
+			const struct params p =
+				params_of((enum bench_op)op, (enum bench_persist)persist);
+			const struct operation *o = operation_find(p.op, p.persist);
+
+			assert_int_equal(o != NULL, params_conflict(&p) == NULL);
+			if (o != NULL) {
+				assert_int_equal(o->op, op);
+				assert_int_equal(o->persist, persist);
+				assert_int_equal(o->answered, params_answered(&p));
+			}
+		}
+	}
+}
+
+static const struct {
+	enum bench_op op;
+	enum bench_persist persist;
+	const char *kind;
+	const char *work[5];
+} rows[] = {
+	{BENCH_WRITE, BENCH_NONE, "post_to_cqe", {"write"}},
+	{BENCH_WRITE, BENCH_APM, "write_flush", {"write", "flush"}},
+	{BENCH_WRITE, BENCH_NATIVE, "write_flush_native", {"write", "flush"}},
+	{BENCH_WRITE, BENCH_GPSPM, "gpspm_rtt", {"write", "send"}},
+	{BENCH_WRITE, BENCH_GPSPM_RT, "gpspm_rtt", {"write", "send"}},
+	{BENCH_WRITE,
+	 BENCH_APPEND,
+	 "atomic_write_commit",
+	 {"write", "flush", "atomic-write", "flush"}},
+	{BENCH_READ, BENCH_NONE, "read", {"read"}},
+	{BENCH_SEND, BENCH_NONE, "send_rtt", {"send"}},
+	{BENCH_WRITE_IMM, BENCH_NONE, "post_to_cqe", {"write-imm"}},
+	{BENCH_ATOMIC_WRITE, BENCH_NONE, "post_to_cqe", {"atomic-write"}},
+};
+
+static void only_the_last_work_completes_and_only_when_asked_to(void **state)
+{
+	static const int flags[] = {RPMA_F_COMPLETION_ON_ERROR, RPMA_F_COMPLETION_ALWAYS};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (size_t f = 0; f < 2; f++) {
+			const struct params p = params_of(rows[i].op, rows[i].persist);
+			const struct operation *o = operation_find(p.op, p.persist);
+			struct lane lane = lane_of(&p);
+
+			assert_string_equal(o->latency_kind, rows[i].kind);
+			assert_int_equal(o->post(&lane, 3, flags[f]), 0);
+			assert_int_equal(work_count, o->work_requests);
+			for (uint32_t k = 0; k < work_count; k++) {
+				bool last = k + 1 == work_count;
+
+				assert_string_equal(work[k].what, rows[i].work[k]);
+				assert_ptr_equal(work[k].context, operation_context(3));
+				assert_int_equal(work[k].flags,
+						 last ? flags[f] : RPMA_F_COMPLETION_ON_ERROR);
+			}
+			assert_null(rows[i].work[work_count]);
+		}
+	}
+}
+
+static void what_is_flushed_is_what_was_written(void **state)
+{
+	const struct params p = params_of(BENCH_WRITE, BENCH_APM);
+	struct lane lane = lane_of(&p);
+
+	for (uint32_t i = 0; i < 3; i++) {
+		work_count = 0;
+		operation_find(p.op, p.persist)->post(&lane, i, RPMA_F_COMPLETION_ALWAYS);
+		assert_int_equal(work[0].offset, i * 128);
+		assert_int_equal(work[1].offset, i * 128);
+		assert_int_equal(work[0].len, 100);
+		assert_int_equal(work[1].len, 100);
+	}
+}
+
+static void a_log_moves_its_tail_after_the_record(void **state)
+{
+	const struct params p = params_of(BENCH_WRITE, BENCH_APPEND);
+	struct lane lane = lane_of(&p);
+
+	operation_find(p.op, p.persist)->post(&lane, 0, RPMA_F_COMPLETION_ALWAYS);
+	assert_int_equal(work[0].offset, ACCESS_LINE);
+	assert_int_equal(work[1].offset, ACCESS_LINE);
+	assert_int_equal(work[2].offset, 0);
+	assert_int_equal(work[3].offset, 0);
+	assert_int_equal(work[3].len, 8);
+}
+
+static void a_request_names_what_is_to_be_persistent(void **state)
+{
+	const struct params p = params_of(BENCH_WRITE, BENCH_GPSPM);
+	struct lane lane = lane_of(&p);
+	struct persist_request request;
+
+	operation_find(p.op, p.persist)->post(&lane, 2, RPMA_F_COMPLETION_ALWAYS);
+	work_count = 0;
+	operation_find(p.op, p.persist)->post(&lane, 3, RPMA_F_COMPLETION_ALWAYS);
+	assert_int_equal(work[1].offset, 4096 + 3 * OPERATION_NOTE_BYTES);
+	assert_int_equal(persist_decode_request(source + work[1].offset, work[1].len, &request), 0);
+	assert_int_equal(request.slot, 3);
+	assert_int_equal(request.offset, work[0].offset);
+	assert_int_equal(request.length, 100);
+}
+
+static void an_answer_is_believed_if_it_fits(void **state)
+{
+	static const struct {
+		uint32_t slot;
+		enum persist_status status;
+		uint32_t bytes;
+		const char *refusal;
+	} cases[] = {
+		{3, PERSIST_DONE, PERSIST_ANSWER_BYTES, NULL},
+		{1, PERSIST_DONE, PERSIST_ANSWER_BYTES, "something else"},
+		{3, PERSIST_DONE, PERSIST_ANSWER_BYTES - 1, "something else"},
+		{3, PERSIST_OUTSIDE, PERSIST_ANSWER_BYTES, "not of its target"},
+		{3, PERSIST_FAILED, PERSIST_ANSWER_BYTES, "could not"},
+	};
+	const struct params p = params_of(BENCH_WRITE, BENCH_GPSPM);
+	struct lane lane = lane_of(&p);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct persist_answer answer = {cases[i].slot, cases[i].status};
+		const char *refusal;
+
+		persist_encode_answer(&answer,
+				      source + 4096 + OPERATION_NOTE_BYTES + OPERATION_NOTE_ANSWER);
+		refusal = operation_find(p.op, p.persist)->refusal(&lane, 3, 1, cases[i].bytes);
+		if (cases[i].refusal == NULL)
+			assert_null(refusal);
+		else
+			assert_non_null(strstr(refusal, cases[i].refusal));
+	}
+}
+
+static void an_echo_has_the_size_of_its_message(void **state)
+{
+	const struct params p = params_of(BENCH_SEND, BENCH_NONE);
+	struct lane lane = lane_of(&p);
+
+	assert_null(operation_find(p.op, p.persist)->refusal(&lane, 0, 0, 100));
+	assert_non_null(operation_find(p.op, p.persist)->refusal(&lane, 0, 0, 99));
+}
+
+static void each_slot_is_armed_once(void **state)
+{
+	static const struct {
+		enum bench_op op;
+		enum bench_persist persist;
+		uint32_t receives;
+		size_t first;
+		size_t stride;
+		size_t len;
+	} cases[] = {
+		{BENCH_WRITE, BENCH_APM, 0, 0, 0, 0},
+		{BENCH_SEND, BENCH_NONE, DEPTH, 0, 128, 100},
+		{BENCH_WRITE, BENCH_GPSPM_RT, DEPTH, 4096 + OPERATION_NOTE_ANSWER,
+		 OPERATION_NOTE_BYTES, PERSIST_ANSWER_BYTES},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct params p = params_of(cases[i].op, cases[i].persist);
+		struct lane lane = lane_of(&p);
+
+		operation_arm(operation_find(p.op, p.persist), &lane, DEPTH);
+		assert_int_equal(work_count, cases[i].receives);
+		for (uint32_t k = 0; k < work_count; k++) {
+			assert_int_equal(work[k].offset, cases[i].first + k * cases[i].stride);
+			assert_int_equal(work[k].len, cases[i].len);
+			assert_ptr_equal(work[k].context, operation_context(k));
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_combination_that_may_be_asked_for_is_there),
+		cmocka_unit_test(only_the_last_work_completes_and_only_when_asked_to),
+		cmocka_unit_test(what_is_flushed_is_what_was_written),
+		cmocka_unit_test(a_log_moves_its_tail_after_the_record),
+		cmocka_unit_test(a_request_names_what_is_to_be_persistent),
+		cmocka_unit_test(an_answer_is_believed_if_it_fits),
+		cmocka_unit_test(an_echo_has_the_size_of_its_message),
+		cmocka_unit_test(each_slot_is_armed_once),
+	};
+
+	return cmocka_run_group_tests_name("bench.operation", tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_options.c -- command lines into options. Malformed values are the
+ * system test wrong-input's.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/options/options.h"
+
+const char *argp_program_version = "test";
+
+#define WORDS_MAX 24
+
+/* Words separated by single spaces, after the mode's name. */
+static int parse(int (*mode)(struct options *, int, char **), struct options *options,
+		 const char *words)
+{
+	static char line[512];
+	static char *argv[WORDS_MAX + 2];
+	char *rest = line;
+	int argc = 1;
+
+	assert_true(strlen(words) < sizeof(line));
+	memcpy(line, words, strlen(words) + 1);
+	argv[0] = (char *)(uintptr_t) "mode";
+	while (rest != NULL && *rest != '\0' && argc < WORDS_MAX)
+		argv[argc++] = strsep(&rest, " ");
+	argv[argc] = NULL;
+	return mode(options, argc, argv);
+}
+
+static void a_client_has_defaults(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "host"), 0);
+	assert_string_equal(o.host, "host");
+	assert_int_equal(o.port, 7204);
+	assert_null(o.device);
+	assert_int_equal(o.duration_ns, 10000000000);
+	assert_int_equal(o.warmup_ns, 1000000000);
+	assert_int_equal(o.repeats, 5);
+	assert_int_equal(o.ops, 0);
+	assert_true(o.ci == 0);
+	assert_false(o.seed_given);
+	assert_string_equal(o.pin, "auto");
+	assert_string_equal(o.mem_node, "auto");
+	assert_null(o.output);
+	assert_int_equal(o.series_count, 1);
+	assert_int_equal(o.choices.count, 1);
+	options_free(&o);
+}
+
+static void settings_are_taken(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o,
+			       "host --duration 2s --warmup 5ms --repeats 2 --seed 7 --label tab "
+			       "--pin 2,4 --mem-node 1 --verify --csv t.csv -o r.json"),
+			 0);
+	assert_int_equal(o.duration_ns, 2000000000);
+	assert_int_equal(o.warmup_ns, 5000000);
+	assert_int_equal(o.repeats, 2);
+	assert_int_equal(o.seed, 7);
+	assert_true(o.seed_given);
+	assert_string_equal(o.label, "tab");
+	assert_string_equal(o.pin, "2,4");
+	assert_string_equal(o.mem_node, "1");
+	assert_true(o.verify);
+	assert_string_equal(o.csv, "t.csv");
+	assert_string_equal(o.output, "r.json");
+	options_free(&o);
+}
+
+static void an_interval_is_in_percent_and_repeats_are_its_most(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "host --ci 5"), 0);
+	assert_true(o.ci == 0.05);
+	assert_int_equal(o.repeats, 30);
+	options_free(&o);
+	assert_int_equal(parse(options_parse_client, &o, "host --ci 2.5% --repeats 10"), 0);
+	assert_true(o.ci == 0.025);
+	assert_int_equal(o.repeats, 10);
+	options_free(&o);
+}
+
+static void operations_end_a_repeat_instead_of_time(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "host --ops 100k"), 0);
+	assert_int_equal(o.ops, 100000);
+	assert_int_equal(o.duration_ns, OPTIONS_DURATION_MAX);
+	options_free(&o);
+}
+
+static void resume_names_the_result(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "host --resume r.json"), 0);
+	assert_true(o.resume);
+	assert_string_equal(o.output, "r.json");
+	options_free(&o);
+	assert_int_equal(parse(options_parse_client, &o, "host --resume r.json -o r.json"), 0);
+	options_free(&o);
+	assert_int_equal(parse(options_parse_client, &o, "host --resume r.json -o x.json"),
+			 -EINVAL);
+	options_free(&o);
+}
+
+static void a_flag_axis_is_yes_or_a_list(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "host --bidirectional --srq=no"), 0);
+	assert_int_equal(o.series->values[AXIS_BIDIRECTIONAL].count, 1);
+	assert_int_equal(o.series->values[AXIS_BIDIRECTIONAL].values[0], 1);
+	assert_int_equal(o.series->values[AXIS_SRQ].values[0], 0);
+	options_free(&o);
+	assert_int_equal(parse(options_parse_client, &o, "host --bidirectional=no,yes"), 0);
+	assert_int_equal(o.series->values[AXIS_BIDIRECTIONAL].count, 2);
+	options_free(&o);
+}
+
+static void a_server_offers_what_it_is_told(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_server, &o, ""), 0);
+	assert_int_equal(o.targets_count, 1);
+	assert_string_equal(o.targets[0], "dram:64M");
+	assert_false(o.force);
+	options_free(&o);
+	assert_int_equal(parse(options_parse_server, &o,
+			       "--target dram:1M,dram:2M --target /dev/dax0.0 --force --once"),
+			 0);
+	assert_int_equal(o.targets_count, 3);
+	assert_string_equal(o.targets[1], "dram:2M");
+	assert_string_equal(o.targets[2], "/dev/dax0.0");
+	assert_true(o.force && o.once);
+	options_free(&o);
+}
+
+static void a_server_has_a_limit_of_targets(void **state)
+{
+	struct options o;
+	char words[512] = "--target dram:1M";
+
+	for (int i = 1; i < PARAMS_TARGETS_MAX; i++)
+		strncat(words, ",dram:1M", sizeof(words) - strlen(words) - 1);
+	assert_int_equal(parse(options_parse_server, &o, words), 0);
+	options_free(&o);
+	strncat(words, ",dram:1M", sizeof(words) - strlen(words) - 1);
+	assert_int_equal(parse(options_parse_server, &o, words), -EINVAL);
+	options_free(&o);
+}
+
+/* The client's target axis counts words; local's counts what it offers. */
+static void targets_are_chosen_by_word(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "host --target devdax,0,dram"), 0);
+	assert_int_equal(o.choices.count, 3);
+	assert_string_equal(o.choices.words[1], "devdax");
+	assert_string_equal(o.choices.words[2], "dram");
+	assert_int_equal(o.series->values[AXIS_TARGET].count, 3);
+	assert_int_equal(o.series->values[AXIS_TARGET].values[0], 1);
+	assert_int_equal(o.series->values[AXIS_TARGET].values[1], 0);
+	assert_int_equal(o.series->values[AXIS_TARGET].values[2], 2);
+	options_free(&o);
+	assert_int_equal(parse(options_parse_local, &o, "--target dram:1M,dram:2M"), 0);
+	assert_int_equal(o.series->values[AXIS_TARGET].count, 2);
+	assert_string_equal(o.choices.words[1], "1");
+	options_free(&o);
+}
+
+static struct message_welcome offer = {.targets_count = 3,
+				       .targets = {{.kind = 0}, {.kind = 4}, {.kind = 0}}};
+
+static void words_are_resolved_by_what_is_offered(void **state)
+{
+	uint32_t resolved[PARAMS_TARGETS_MAX];
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "host --target devdax,dram,2"), 0);
+	assert_int_equal(choices_resolve(&o.choices, &offer, "server", resolved), 0);
+	assert_int_equal(resolved[1], 1);
+	assert_int_equal(resolved[2], 0);
+	assert_int_equal(resolved[3], 2);
+	options_free(&o);
+}
+
+static void words_that_mean_nothing_or_the_same_are_refused(void **state)
+{
+	static const char *const cases[] = {"host --target 3", "host --target fsdax",
+					    "host --target devdax,1", "host --target 0,dram"};
+	uint32_t resolved[PARAMS_TARGETS_MAX];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct options o;
+
+		assert_int_equal(parse(options_parse_client, &o, cases[i]), 0);
+		if (choices_resolve(&o.choices, &offer, "server", resolved) != -EINVAL)
+			fail_msg("resolved: %s", cases[i]);
+		options_free(&o);
+	}
+}
+
+static void what_is_verified_must_be_written(void **state)
+{
+	static const char *const nothing[] = {"--op read", "--op read,send", "--test connect",
+					      "--test connect,register",
+					      "--test mix --read-fraction 1"};
+	static const char *const something[] = {"--op read,write", "--test lat,connect",
+						"--test mix --read-fraction 0.5,1",
+						"--op atomic-write"};
+	char words[128];
+	struct options o;
+
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
+		snprintf(words, sizeof(words), "host --verify %s", nothing[i]);
+		if (parse(options_parse_client, &o, words) != -EINVAL)
+			fail_msg("taken: %s", words);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		assert_non_null(strstr(failure_get()->text, "--verify: nothing to compare"));
+		options_free(&o);
+	}
+	for (size_t i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
+		snprintf(words, sizeof(words), "host --verify %s", something[i]);
+		if (parse(options_parse_client, &o, words) != 0)
+			fail_msg("refused: %s", words);
+		options_free(&o);
+	}
+}
+
+static void a_missing_host_names_the_command(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, ""), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, ": rpma-bench client HOST"));
+	options_free(&o);
+	assert_int_equal(parse(options_parse_ranks, &o, ""), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, ": rpma-bench-mpi client HOST"));
+	options_free(&o);
+}
+
+static void an_address_may_stand_in_brackets(void **state)
+{
+	static const char *const with_port[] = {"[::1]:7204", "192.0.2.1:7204", "host:7204"};
+	struct options o;
+
+	assert_int_equal(parse(options_parse_client, &o, "[::1]"), 0);
+	options_free(&o);
+	assert_int_equal(parse(options_parse_client, &o, "fd00::1"), 0);
+	options_free(&o);
+	for (size_t i = 0; i < sizeof(with_port) / sizeof(with_port[0]); i++) {
+		assert_int_equal(parse(options_parse_client, &o, with_port[i]), -EINVAL);
+		assert_non_null(strstr(failure_get()->text, "the port goes into --port"));
+		options_free(&o);
+	}
+}
+
+/* In local the server leaves the client's cores to it. */
+static void a_client_takes_as_many_cores_as_its_largest_point(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(options_parse_local, &o, "--threads 1,4,2"), 0);
+	assert_int_equal(o.cores_taken, 4);
+	options_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_client_has_defaults),
+		cmocka_unit_test(settings_are_taken),
+		cmocka_unit_test(an_interval_is_in_percent_and_repeats_are_its_most),
+		cmocka_unit_test(operations_end_a_repeat_instead_of_time),
+		cmocka_unit_test(resume_names_the_result),
+		cmocka_unit_test(a_flag_axis_is_yes_or_a_list),
+		cmocka_unit_test(a_server_offers_what_it_is_told),
+		cmocka_unit_test(a_server_has_a_limit_of_targets),
+		cmocka_unit_test(targets_are_chosen_by_word),
+		cmocka_unit_test(words_are_resolved_by_what_is_offered),
+		cmocka_unit_test(words_that_mean_nothing_or_the_same_are_refused),
+		cmocka_unit_test(what_is_verified_must_be_written),
+		cmocka_unit_test(a_missing_host_names_the_command),
+		cmocka_unit_test(an_address_may_stand_in_brackets),
+		cmocka_unit_test(a_client_takes_as_many_cores_as_its_largest_point),
+	};
+
+	return cmocka_run_group_tests_name("bench.options", tests, NULL, NULL);
+}

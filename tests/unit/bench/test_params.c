@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_params.c -- which parameters go together.
+ */
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/rpma-bench/protocol/params.h"
+
+static struct params usual(void)
+{
+	return (struct params){
+		.test = BENCH_BW,
+		.op = BENCH_WRITE,
+		.persist = BENCH_NONE,
+		.size_bytes = 64,
+		.depth = 8,
+		.threads = 1,
+		.connections = 1,
+		.signal_every = 1,
+	};
+}
+
+/* A word of the sentence that refuses it; NULL: it is fine. */
+static void expect(const struct params *params, const char *word)
+{
+	const char *conflict = params_conflict(params);
+
+	if (word == NULL)
+		assert_null(conflict);
+	else if (conflict == NULL || strstr(conflict, word) == NULL)
+		fail_msg("expected \"%s\", got \"%s\"", word, conflict ? conflict : "no conflict");
+}
+
+static void words_are_in_the_order_of_their_enums(void **state)
+{
+	assert_string_equal(params_tests[BENCH_REGISTER], "register");
+	assert_null(params_tests[BENCH_TESTS]);
+	assert_string_equal(params_ops[BENCH_ATOMIC_WRITE], "atomic-write");
+	assert_null(params_ops[BENCH_OPS]);
+	assert_string_equal(params_persists[BENCH_APPEND], "append");
+	assert_string_equal(params_persists[BENCH_AUTO], "auto");
+	assert_null(params_persists[BENCH_AUTO + 1]);
+	assert_string_equal(params_completions[BENCH_EVENT], "event");
+	assert_string_equal(params_patterns[BENCH_RAND], "rand");
+}
+
+#define TRY(word, ...)                                                                             \
+	do {                                                                                       \
+		struct params p = usual();                                                         \
+		__VA_ARGS__;                                                                       \
+		expect(&p, word);                                                                  \
+	} while (0)
+
+static void every_field_has_its_range(void **state)
+{
+	TRY(NULL, p.size_bytes = 1);
+	TRY(NULL, p.size_bytes = PARAMS_SIZE_MAX);
+	TRY("size", p.size_bytes = 0);
+	TRY("size", p.size_bytes = PARAMS_SIZE_MAX + 1);
+	TRY(NULL, p.depth = 4096);
+	TRY("depth", p.depth = 0);
+	TRY("depth", p.depth = 4097);
+	TRY(NULL, p.threads = 64);
+	TRY("threads", p.threads = 0);
+	TRY("threads", p.threads = 65);
+	TRY(NULL, p.connections = 256);
+	TRY("connections", p.connections = 0);
+	TRY("connections", p.connections = 257);
+	TRY(NULL, p.threads = p.connections = 16);
+	TRY("threads x connections", p.threads = 2, p.connections = 129);
+	TRY(NULL, p.server_load_millionths = PARAMS_MILLION);
+	TRY("load", p.server_load_millionths = PARAMS_MILLION + 1);
+	TRY(NULL, p.target = 15);
+	TRY("targets", p.target = 16);
+}
+
+static void foreign_words_are_refused(void **state)
+{
+	TRY("words", p.test = BENCH_TESTS);
+	TRY("words", p.op = BENCH_OPS);
+	TRY("words", p.persist = (enum bench_persist)(BENCH_AUTO + 1));
+	TRY("words", p.completion = BENCH_COMPLETIONS);
+	TRY("words", p.pattern = BENCH_PATTERNS);
+	TRY("words", p.test = (enum bench_test) - 1);
+}
+
+static void a_signal_comes_within_the_depth(void **state)
+{
+	TRY(NULL, p.signal_every = 8);
+	TRY("signal-every", p.signal_every = 9);
+	TRY("signal-every", p.signal_every = 0);
+	TRY("signal-every", p.signal_every = 2, p.op = BENCH_SEND);
+	TRY("signal-every", p.signal_every = 2, p.persist = BENCH_GPSPM);
+	TRY("signal-every", p.signal_every = 2, p.persist = BENCH_GPSPM_RT);
+	TRY(NULL, p.signal_every = 2, p.op = BENCH_WRITE_IMM);
+}
+
+static void persistence_belongs_to_writes(void **state)
+{
+	for (int persist = 0; persist <= BENCH_AUTO; persist++) {
+		TRY(NULL, p.persist = (enum bench_persist)persist);
+		TRY(persist == BENCH_NONE ? NULL : "persist",
+		    p.persist = (enum bench_persist)persist, p.op = BENCH_READ);
+	}
+	TRY(NULL, p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 8);
+	TRY("8 bytes", p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 16);
+	TRY("append", p.persist = BENCH_APPEND, p.pattern = BENCH_RAND);
+}
+
+static void a_mix_is_of_writes_and_reads(void **state)
+{
+	TRY(NULL, p.test = BENCH_MIX, p.read_millionths = 700000);
+	TRY(NULL, p.test = BENCH_MIX, p.persist = BENCH_APM);
+	TRY(NULL, p.test = BENCH_MIX, p.persist = BENCH_AUTO);
+	TRY("mix", p.test = BENCH_MIX, p.op = BENCH_READ);
+	TRY("mix", p.test = BENCH_MIX, p.persist = BENCH_GPSPM);
+	TRY("mix", p.test = BENCH_MIX, p.persist = BENCH_APPEND);
+	TRY("signal-every", p.test = BENCH_MIX, p.signal_every = 2);
+	TRY("fraction", p.test = BENCH_MIX, p.read_millionths = PARAMS_MILLION + 1);
+	TRY("fraction", p.read_millionths = 1);
+}
+
+static void a_rate_belongs_to_its_test(void **state)
+{
+	TRY(NULL, p.test = BENCH_RATE, p.rate_per_s = 1);
+	TRY(NULL, p.test = BENCH_RATE, p.rate_per_s = 1000, p.op = BENCH_SEND);
+	TRY("rate", p.test = BENCH_RATE);
+	TRY("rate", p.test = BENCH_RATE, p.rate_per_s = PARAMS_RATE_MAX + 1);
+	TRY("rate", p.rate_per_s = 1000);
+	TRY("signal-every", p.test = BENCH_RATE, p.rate_per_s = 1000, p.signal_every = 2);
+}
+
+static void setting_up_takes_one_of_all(void **state)
+{
+	for (int test = BENCH_CONNECT; test <= BENCH_REGISTER; test++) {
+		TRY(NULL, p.test = (enum bench_test)test, p.depth = 1);
+		TRY("depth", p.test = (enum bench_test)test);
+		TRY("threads", p.test = (enum bench_test)test, p.depth = 1, p.threads = 2);
+		TRY("connections", p.test = (enum bench_test)test, p.depth = 1, p.connections = 2);
+		TRY("operation", p.test = (enum bench_test)test, p.depth = 1, p.op = BENCH_READ);
+		TRY("operation", p.test = (enum bench_test)test, p.depth = 1,
+		    p.persist = BENCH_APM);
+		TRY("srq", p.test = (enum bench_test)test, p.depth = 1, p.srq = true);
+		TRY("bidirectional", p.test = (enum bench_test)test, p.depth = 1,
+		    p.bidirectional = true);
+	}
+}
+
+static void both_ways_go_one_sided_operations(void **state)
+{
+	TRY(NULL, p.bidirectional = true);
+	TRY(NULL, p.bidirectional = true, p.op = BENCH_READ);
+	TRY(NULL, p.bidirectional = true, p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 8);
+	TRY(NULL, p.bidirectional = true, p.persist = BENCH_NATIVE);
+	TRY("bidirectional", p.bidirectional = true, p.op = BENCH_SEND);
+	TRY("bidirectional", p.bidirectional = true, p.op = BENCH_WRITE_IMM);
+	TRY("bidirectional", p.bidirectional = true, p.persist = BENCH_GPSPM);
+	TRY("bidirectional", p.bidirectional = true, p.persist = BENCH_APPEND);
+	TRY("bidirectional", p.bidirectional = true, p.test = BENCH_RATE, p.rate_per_s = 1);
+}
+
+static void a_shared_queue_needs_something_to_receive(void **state)
+{
+	TRY(NULL, p.srq = true, p.op = BENCH_SEND);
+	TRY(NULL, p.srq = true, p.op = BENCH_WRITE_IMM);
+	TRY(NULL, p.srq = true, p.persist = BENCH_GPSPM_RT);
+	TRY("srq", p.srq = true);
+	TRY("srq", p.srq = true, p.op = BENCH_READ);
+}
+
+static void messages_fit_the_memory_of_a_server(void **state)
+{
+	TRY(NULL, p.op = BENCH_SEND, p.size_bytes = PARAMS_MESSAGES_MAX / 8);
+	TRY("1 GiB", p.op = BENCH_SEND, p.size_bytes = PARAMS_MESSAGES_MAX / 8 + 1);
+	/* the largest of all does not wrap */
+	TRY("1 GiB", p.op = BENCH_SEND, p.size_bytes = PARAMS_SIZE_MAX, p.depth = 4096,
+	    p.connections = 256);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_are_in_the_order_of_their_enums),
+		cmocka_unit_test(every_field_has_its_range),
+		cmocka_unit_test(foreign_words_are_refused),
+		cmocka_unit_test(a_signal_comes_within_the_depth),
+		cmocka_unit_test(persistence_belongs_to_writes),
+		cmocka_unit_test(a_mix_is_of_writes_and_reads),
+		cmocka_unit_test(a_rate_belongs_to_its_test),
+		cmocka_unit_test(setting_up_takes_one_of_all),
+		cmocka_unit_test(both_ways_go_one_sided_operations),
+		cmocka_unit_test(a_shared_queue_needs_something_to_receive),
+		cmocka_unit_test(messages_fit_the_memory_of_a_server),
+	};
+
+	return cmocka_run_group_tests_name("bench.params", tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_persist_choice.c -- which flush a target takes, and what auto comes to.
+ */
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/rdma/target.h"
+#include "tools/rpma-bench/client/persist_choice.h"
+
+#define VISIBILITY (1 << RPMA_FLUSH_TYPE_VISIBILITY)
+#define PERSISTENT (1 << RPMA_FLUSH_TYPE_PERSISTENT)
+
+static struct message_welcome offer(enum target_kind kind, int flush_types, bool direct_write)
+{
+	return (struct message_welcome){
+		.direct_write_to_pmem = direct_write,
+		.targets_count = 1,
+		.targets = {{.kind = (uint8_t)kind,
+			     .flush_types = (uint8_t)flush_types,
+			     .bytes = 4096}},
+	};
+}
+
+/* A persistent flush takes both: memory that allows it, and the operator's word. */
+static void the_strongest_flush_is_taken(void **state)
+{
+	const struct {
+		int types;
+		bool direct_write;
+		enum rpma_flush_type expected;
+	} cases[] = {
+		{VISIBILITY | PERSISTENT, true, RPMA_FLUSH_TYPE_PERSISTENT},
+		{VISIBILITY | PERSISTENT, false, RPMA_FLUSH_TYPE_VISIBILITY},
+		{VISIBILITY, true, RPMA_FLUSH_TYPE_VISIBILITY},
+		{VISIBILITY, false, RPMA_FLUSH_TYPE_VISIBILITY},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct message_welcome o =
+			offer(TARGET_DEVDAX, cases[i].types, cases[i].direct_write);
+
+		assert_int_equal(persisting_flush(&o, 0), cases[i].expected);
+	}
+}
+
+static void auto_asks_the_server_where_only_that_persists(void **state)
+{
+	const enum target_kind pmem[] = {TARGET_FSDAX, TARGET_DEVDAX};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct message_welcome o = offer(pmem[i], VISIBILITY | PERSISTENT, false);
+		struct persist_choice choice = {0};
+
+		assert_int_equal(persisting_first(&o, 0, &choice), BENCH_GPSPM);
+		assert_true(choice.made);
+		assert_non_null(strstr(choice.reason, "did not state"));
+	}
+}
+
+static void auto_tries_native_first(void **state)
+{
+	const struct message_welcome tries[] = {
+		offer(TARGET_DRAM, VISIBILITY, false),
+		offer(TARGET_DEVDAX, VISIBILITY | PERSISTENT, true),
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct persist_choice choice = {0};
+
+		assert_int_equal(persisting_first(&tries[i], 0, &choice), BENCH_NATIVE);
+		assert_false(choice.made);
+	}
+}
+
+static void auto_flushes_nothing_that_takes_no_flush(void **state)
+{
+	struct message_welcome o = offer(TARGET_DRAM, 0, false);
+	struct persist_choice choice = {0};
+
+	assert_int_equal(persisting_first(&o, 0, &choice), BENCH_GPSPM);
+}
+
+/* One probe decides for all repeats of a target. */
+static void a_choice_stays(void **state)
+{
+	struct message_welcome o = offer(TARGET_DRAM, VISIBILITY, false);
+	struct persist_choice native = {0}, read = {0};
+
+	persisting_settle(&native, true);
+	persisting_settle(&read, false);
+	assert_int_equal(persisting_first(&o, 0, &native), BENCH_NATIVE);
+	assert_int_equal(persisting_first(&o, 0, &read), BENCH_APM);
+	assert_true(native.made && read.made);
+	assert_string_not_equal(native.reason, read.reason);
+}
+
+static void a_flush_that_is_not_taken_is_refused(void **state)
+{
+	struct remote remote = {.name = "server 10.0.0.1:7204",
+				.offer = offer(TARGET_DRAM, 0, false)};
+	struct params apm = {.op = BENCH_WRITE, .persist = BENCH_APM, .size_bytes = 64};
+	struct params none = {.op = BENCH_WRITE, .persist = BENCH_NONE, .size_bytes = 64};
+
+	assert_int_equal(persisting_check(&remote, &none), 0);
+	assert_int_not_equal(persisting_check(&remote, &apm), 0);
+	assert_non_null(strstr(failure_get()->text, remote.name));
+	assert_non_null(strstr(failure_get()->text, "apm"));
+	remote.offer.targets[0].flush_types = VISIBILITY;
+	assert_int_equal(persisting_check(&remote, &apm), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_strongest_flush_is_taken),
+		cmocka_unit_test(auto_asks_the_server_where_only_that_persists),
+		cmocka_unit_test(auto_tries_native_first),
+		cmocka_unit_test(auto_flushes_nothing_that_takes_no_flush),
+		cmocka_unit_test(a_choice_stays),
+		cmocka_unit_test(a_flush_that_is_not_taken_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("bench.persisting", tests, NULL, NULL);
+}

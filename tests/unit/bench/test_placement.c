@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_placement.c -- what --pin and --mem-node make of the machine of
+ * two_sockets.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tests/lib/two_sockets.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/measure/placement.h"
+
+struct wish_case {
+	struct placement_wish wish;
+	int cpus[4]; /* as many as threads */
+	int node;
+	bool shared;
+};
+
+static void wishes_are_met(void **state)
+{
+	static const struct wish_case cases[] = {
+		{{"auto", "auto", {"mlx5_0", -1}, 2, 0, false}, {4, 5}, 1, false},
+		/* memory of no known place goes to the first thread */
+		{{"auto", "auto", {NULL, -1}, 1, 0, false}, {1}, 0, false},
+		{{"auto", "none", {"mlx5_0", -1}, 1, 0, false}, {4}, -1, false},
+		{{"auto", "0", {"mlx5_0", -1}, 1, 0, false}, {4}, 0, false},
+		/* next to the persistent memory, wherever the device is */
+		{{"auto", "auto", {"mlx5_0", 0}, 2, 0, false}, {1, 2}, 0, false},
+		/* cores that others take are left to them */
+		{{"auto", "auto", {"mlx5_0", -1}, 2, 3, false}, {7, 1}, 1, false},
+		/* no more cores: the last ones are left to the kernel */
+		{{"auto", "auto", {"mlx5_0", -1}, 3, 6, true}, {3, 0, -1}, 1, true},
+		{{"none", "auto", {"mlx5_0", -1}, 2, 0, false}, {-1, -1}, 1, false},
+		{{"none", "auto", {NULL, -1}, 1, 0, false}, {-1}, -1, false},
+		{{"2,12", "auto", {NULL, -1}, 2, 0, false}, {2, 12}, 0, false},
+		/* a list goes round */
+		{{"2,12", "auto", {NULL, -1}, 3, 0, false}, {2, 12, 2}, 0, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct wish_case *c = &cases[i];
+		struct placement p;
+
+		assert_int_equal(placement_choose(&p, *state, &c->wish), 0);
+		assert_string_equal(p.policy, c->wish.pin);
+		assert_int_equal(p.threads, c->wish.threads);
+		assert_memory_equal(p.cpus, c->cpus, p.threads * sizeof(int));
+		assert_int_equal(p.cpus[p.threads], -1);
+		assert_int_equal(p.node, c->node);
+		assert_int_equal(p.shared_warning[0] != '\0', c->shared);
+		assert_int_equal(p.pin_warning[0], '\0');
+		assert_int_equal(p.memory_warning[0], '\0');
+	}
+}
+
+static void wishes_that_cannot_be_met_are_refused(void **state)
+{
+	static const struct placement_wish cases[] = {
+		{"auto", "auto", {NULL, -1}, 9, 0, false},
+		{"0,63", "auto", {NULL, -1}, 1, 0, false},
+		{"auto", "2", {NULL, -1}, 1, 0, false},
+	};
+	static const char *const sentences[] = {"9 threads, but 8 cores", "--pin 0,63",
+						"--mem-node 2"};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct placement p;
+
+		assert_true(placement_choose(&p, *state, &cases[i]) < 0);
+		assert_memory_equal(failure_get()->text, sentences[i], strlen(sentences[i]));
+	}
+}
+
+static void more_threads_than_cores_share_them(void **state)
+{
+	static const struct placement_wish wish = {"none", "auto", {NULL, -1}, 9, 0, false};
+	struct placement p;
+
+	assert_int_equal(placement_choose(&p, *state, &wish), 0);
+	assert_string_equal(p.shared_warning, "9 threads share 8 cores");
+}
+
+static void what_the_kernel_refuses_is_a_warning(void **state)
+{
+	static const struct placement_wish wish = {"auto", "1", {NULL, -1}, 1, 0, false};
+	struct placement p;
+
+	assert_int_equal(placement_choose(&p, *state, &wish), 0);
+	placement_pin_refused(&p, 4, -EPERM);
+	assert_string_equal(p.pin_warning,
+			    "a thread could not be bound to CPU 4: Operation not permitted");
+	placement_memory_refused(&p, -ENOSYS);
+	assert_string_equal(p.memory_warning, "buffers could not be bound to NUMA node 1: "
+					      "Function not implemented");
+}
+
+static void it_is_told_with_null_for_what_is_not_bound(void **state)
+{
+	static const struct placement_wish wish = {"auto", "none", {"mlx5_0", -1}, 3, 6, true};
+	json_t *json, *expected = json_loads("{\"policy\": \"auto\", \"cpus\": [3, 0, null], "
+					     "\"node\": null}",
+					     0, NULL);
+	struct placement p;
+
+	assert_int_equal(placement_choose(&p, *state, &wish), 0);
+	json = placement_json(&p);
+	assert_true(json_equal(json, expected));
+	json_decref(json);
+	json_decref(expected);
+}
+
+/* What the kernel says counts more than what was chosen, and a refused choice for nothing. */
+static void the_node_is_what_the_kernel_says(void **state)
+{
+	static const struct placement_wish wish = {"none", "1", {NULL, -1}, 0, 0, false};
+	struct placement p;
+	json_t *json;
+
+	assert_int_equal(placement_choose(&p, *state, &wish), 0);
+	assert_int_equal(p.node, 1);
+	p.memory_node = 0;
+	json = placement_json(&p);
+	assert_int_equal(json_integer_value(json_object_get(json, "node")), 0);
+	json_decref(json);
+	p.memory_node = -1;
+	placement_memory_refused(&p, -EPERM);
+	json = placement_json(&p);
+	assert_true(json_is_null(json_object_get(json, "node")));
+	json_decref(json);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wishes_are_met),
+		cmocka_unit_test(wishes_that_cannot_be_met_are_refused),
+		cmocka_unit_test(more_threads_than_cores_share_them),
+		cmocka_unit_test(what_the_kernel_refuses_is_a_warning),
+		cmocka_unit_test(it_is_told_with_null_for_what_is_not_bound),
+		cmocka_unit_test(the_node_is_what_the_kernel_says),
+	};
+
+	return cmocka_run_group_tests_name("bench.placement", tests, two_sockets_load,
+					   two_sockets_unload);
+}

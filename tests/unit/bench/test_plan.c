@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_plan.c -- every repeat of every point, once, in a seeded order.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/options/axes.h"
+#include "tools/rpma-bench/options/plan.h"
+#include "tools/rpma-bench/options/target_choice.h"
+
+/* Pairs of an axis and its text; NULL ends. */
+struct wish {
+	enum axis_id axis;
+	const char *text;
+};
+
+static struct series make_series(const struct wish *wishes)
+{
+	struct series series = {0};
+
+	for (; wishes->text != NULL; wishes++)
+		assert_int_equal(series_set(&series, wishes->axis, wishes->text), 0);
+	return series;
+}
+
+static void make_plan(struct plan *plan, const struct wish *wishes, uint32_t repeats, uint64_t seed)
+{
+	struct series series = make_series(wishes);
+
+	assert_int_equal(plan_make(plan, &series, 1, repeats, seed), 0);
+	series_clear(&series);
+}
+
+static const struct wish six[] = {{AXIS_SIZE, "64,4K,64K"}, {AXIS_DEPTH, "1,8"}, {0, NULL}};
+
+static void points_are_the_product(void **state)
+{
+	static const uint64_t sizes[] = {64, 4096, 65536};
+	struct plan plan;
+
+	make_plan(&plan, six, 5, 1);
+	assert_int_equal(plan.points_count, 6);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(plan.points[i].size_bytes, sizes[i % 3]);
+		assert_int_equal(plan.points[i].depth, i < 3 ? 1 : 8);
+	}
+	assert_int_equal(plan.varying, 1U << AXIS_SIZE | 1U << AXIS_DEPTH);
+	assert_int_equal(plan_most(&plan, AXIS_SIZE), 65536);
+	plan_free(&plan);
+}
+
+/* What was not asked for depends on the test and the operation of each point. */
+static void defaults_follow_the_test(void **state)
+{
+	static const struct wish wishes[] = {
+		{AXIS_TEST, "lat,bw,mix,connect,register"}, {AXIS_SIZE, "64"}, {0, NULL}};
+	static const uint32_t depths[] = {1, 32, 32, 1, 1};
+	struct plan plan;
+
+	make_plan(&plan, wishes, 1, 1);
+	assert_int_equal(plan.points_count, 5);
+	for (size_t i = 0; i < 5; i++) {
+		const struct params *p = &plan.points[i];
+
+		assert_int_equal(p->depth, depths[i]);
+		assert_int_equal(p->read_millionths, p->test == BENCH_MIX ? 700000 : 0);
+		assert_int_equal(p->threads, 1);
+		assert_int_equal(p->connections, 1);
+		assert_int_equal(p->signal_every, 1);
+	}
+	plan_free(&plan);
+}
+
+static void default_sizes_follow_the_operation(void **state)
+{
+	static const struct wish wishes[] = {{AXIS_OP, "write,atomic-write"}, {0, NULL}};
+	struct plan plan;
+
+	make_plan(&plan, wishes, 1, 1);
+	assert_int_equal(plan.points_count, 9);
+	assert_int_equal(plan.points[0].size_bytes, 64);
+	assert_int_equal(plan.points[7].size_bytes, 1048576);
+	assert_int_equal(plan.points[8].op, BENCH_ATOMIC_WRITE);
+	assert_int_equal(plan.points[8].size_bytes, 8);
+	plan_free(&plan);
+}
+
+static void a_rate_is_of_the_rate_test_alone(void **state)
+{
+	static const struct wish wishes[] = {
+		{AXIS_TEST, "lat,rate"}, {AXIS_RATE, "10k,20k"}, {AXIS_SIZE, "64"}, {0, NULL}};
+	struct plan plan;
+
+	make_plan(&plan, wishes, 1, 1);
+	assert_int_equal(plan.points_count, 3);
+	assert_int_equal(plan.points[0].rate_per_s, 0);
+	assert_int_equal(plan.points[1].rate_per_s, 10000);
+	assert_int_equal(plan.points[2].rate_per_s, 20000);
+	plan_free(&plan);
+}
+
+static void values_that_do_not_go_together_are_refused(void **state)
+{
+	static const struct wish cases[][4] = {
+		{{AXIS_OP, "read"}, {AXIS_PERSIST, "apm"}, {0, NULL}},
+		{{AXIS_RATE, "10k"}, {0, NULL}},
+		{{AXIS_TEST, "rate"}, {0, NULL}},
+		{{AXIS_SIGNAL_EVERY, "2"}, {0, NULL}},
+		{{AXIS_THREADS, "64"}, {AXIS_CONNECTIONS, "5"}, {0, NULL}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct series series = make_series(cases[i]);
+		struct plan plan;
+
+		assert_int_equal(plan_make(&plan, &series, 1, 1, 1), -EINVAL);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		series_clear(&series);
+	}
+}
+
+static void a_point_of_two_series_is_there_once(void **state)
+{
+	static const struct wish a[] = {{AXIS_SIZE, "64,4K"}, {0, NULL}};
+	static const struct wish b[] = {
+		{AXIS_SIZE, "4K,8K"}, {AXIS_PERSIST, "none,apm"}, {0, NULL}};
+	struct series series[] = {make_series(a), make_series(b)};
+	struct plan plan;
+
+	assert_int_equal(plan_make(&plan, series, 2, 3, 1), 0);
+	assert_int_equal(plan.points_count, 5);
+	assert_int_equal(plan.items_count, 15);
+	/* where the first series has it */
+	assert_int_equal(plan.points[1].size_bytes, 4096);
+	assert_int_equal(plan.points[2].size_bytes, 8192);
+	assert_int_equal(plan.points[3].persist, BENCH_APM);
+	plan_free(&plan);
+	series_clear(&series[0]);
+	series_clear(&series[1]);
+}
+
+static void a_run_has_a_limit(void **state)
+{
+	static const struct wish points[] = {
+		{AXIS_SIZE, "1:4096:+1"}, {AXIS_DEPTH, "1:25:+1"}, {0, NULL}};
+	static const struct wish items[] = {{AXIS_SIZE, "1:1001:+1"}, {0, NULL}};
+	static const struct wish huge[] = {{AXIS_SIZE, "1:4096:+1"},
+					   {AXIS_DEPTH, "1:4096:+1"},
+					   {AXIS_SIGNAL_EVERY, "1:4096:+1"},
+					   {AXIS_RATE, "1:4096:+1"},
+					   {AXIS_READ_FRACTION, "0:0.004095:+0.000001"},
+					   {AXIS_SERVER_LOAD, "0:0.004095:+0.000001"},
+					   {0, NULL}};
+	struct series series[] = {make_series(points), make_series(items), make_series(huge)};
+	struct plan plan;
+
+	assert_int_equal(plan_make(&plan, &series[0], 1, 1, 1), -EINVAL);
+	assert_int_equal(plan_make(&plan, &series[1], 1, 1000, 1), -EINVAL);
+	assert_int_equal(plan_make(&plan, &series[2], 1, 1, 1), -EINVAL);
+	for (size_t i = 0; i < 3; i++)
+		series_clear(&series[i]);
+}
+
+static void each_repeat_comes_once(void **state)
+{
+	int seen[6][5] = {{0}};
+	struct plan plan;
+
+	make_plan(&plan, six, 5, 42);
+	assert_int_equal(plan.items_count, 30);
+	for (size_t i = 0; i < 30; i++)
+		seen[plan.items[i].point][plan.items[i].repeat]++;
+	for (size_t point = 0; point < 6; point++) {
+		for (size_t repeat = 0; repeat < 5; repeat++)
+			assert_int_equal(seen[point][repeat], 1);
+	}
+	plan_free(&plan);
+}
+
+/* So that a point whose figures agree can be left out of later rounds. */
+static void a_round_has_every_point_once(void **state)
+{
+	struct plan plan;
+
+	make_plan(&plan, six, 5, 42);
+	for (size_t i = 0; i < 30; i++)
+		assert_int_equal(plan.items[i].repeat, i / 6);
+	plan_free(&plan);
+}
+
+static void the_seed_decides_the_order(void **state)
+{
+	struct plan a, b, c;
+
+	make_plan(&a, six, 5, 42);
+	make_plan(&b, six, 5, 42);
+	make_plan(&c, six, 5, 43);
+	assert_memory_equal(a.items, b.items, a.items_count * sizeof(*a.items));
+	/* 6!^5 orders: the same one twice would be a wonder */
+	assert_memory_not_equal(a.items, c.items, a.items_count * sizeof(*a.items));
+	plan_free(&a);
+	plan_free(&b);
+	plan_free(&c);
+}
+
+/*
+ * On every machine: Fisher-Yates by the numbers of splitmix64, worked out in
+ * Python from the published generator, for 6 points, 2 rounds, seed 42.
+ */
+static void the_order_is_the_same_everywhere(void **state)
+{
+	static const size_t expected[] = {4, 3, 0, 2, 5, 1, 2, 3, 1, 4, 5, 0};
+	struct plan plan;
+
+	make_plan(&plan, six, 2, 42);
+	for (size_t i = 0; i < 12; i++)
+		assert_int_equal(plan.items[i].point, expected[i]);
+	plan_free(&plan);
+}
+
+/* Each point at each place about equally often: 6000 runs, 1000 expected. */
+static void the_shuffle_is_even(void **state)
+{
+	int seen[6][6] = {{0}};
+
+	for (uint64_t seed = 0; seed < 6000; seed++) {
+		struct plan plan;
+
+		make_plan(&plan, six, 1, seed);
+		for (size_t place = 0; place < 6; place++)
+			seen[plan.items[place].point][place]++;
+		plan_free(&plan);
+	}
+	for (int point = 0; point < 6; point++) {
+		for (int place = 0; place < 6; place++)
+			/* five sigma of a binomial with n = 6000, p = 1/6 */
+			assert_in_range(seen[point][place], 855, 1145);
+	}
+}
+
+static void points_are_described_by_what_differs(void **state)
+{
+	struct choices choices;
+	char text[PLAN_DESCRIPTION_MAX];
+	struct plan plan;
+
+	assert_int_equal(choices_init(&choices), 0);
+	make_plan(&plan, six, 1, 1);
+	assert_string_equal(plan_describe(&plan, 4, &choices, text), "size 4 KiB, depth 8");
+	plan_free(&plan);
+	choices_clear(&choices);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(points_are_the_product),
+		cmocka_unit_test(defaults_follow_the_test),
+		cmocka_unit_test(default_sizes_follow_the_operation),
+		cmocka_unit_test(a_rate_is_of_the_rate_test_alone),
+		cmocka_unit_test(values_that_do_not_go_together_are_refused),
+		cmocka_unit_test(a_point_of_two_series_is_there_once),
+		cmocka_unit_test(a_run_has_a_limit),
+		cmocka_unit_test(each_repeat_comes_once),
+		cmocka_unit_test(a_round_has_every_point_once),
+		cmocka_unit_test(the_seed_decides_the_order),
+		cmocka_unit_test(the_order_is_the_same_everywhere),
+		cmocka_unit_test(the_shuffle_is_even),
+		cmocka_unit_test(points_are_described_by_what_differs),
+	};
+
+	return cmocka_run_group_tests_name("bench.plan", tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_plan_file.c -- plans from files, good, wrong and hostile.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/lib/scratch.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/options/options.h"
+
+const char *argp_program_version = "test";
+
+/* rpma-bench client host --plan FILE, and two more words. */
+static int parse(struct options *options, const char *text, const char *option, const char *value)
+{
+	static char path[PATH_MAX];
+	char *argv[] = {(char *)(uintptr_t) "client",
+			(char *)(uintptr_t) "host",
+			(char *)(uintptr_t) "--plan",
+			path,
+			(char *)(uintptr_t)option,
+			(char *)(uintptr_t)value,
+			NULL};
+
+	scratch_write("plan.json", text);
+	scratch_path("plan.json", path);
+	return options_parse_client(options, option != NULL ? 6 : 4, argv);
+}
+
+static void a_plan_has_series_and_settings(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o,
+			       "{\"series\": [{\"test\": \"lat\", \"size\": [64, \"4K\"],"
+			       " \"persist\": [\"none\", \"apm\"]},"
+			       " {\"test\": \"mix\", \"read-fraction\": [0.5, \"90%\"],"
+			       " \"depth\": \"1:8:*2\", \"target\": [\"dram\", 1]}],"
+			       " \"duration\": \"2s\", \"repeats\": 3, \"warmup\": 1, \"seed\": 9,"
+			       " \"label\": \"lab\"}",
+			       NULL, NULL),
+			 0);
+	assert_int_equal(o.series_count, 2);
+	assert_int_equal(o.series[0].values[AXIS_SIZE].count, 2);
+	assert_int_equal(o.series[0].values[AXIS_SIZE].values[1], 4096);
+	assert_int_equal(o.series[0].values[AXIS_PERSIST].values[1], BENCH_APM);
+	assert_int_equal(o.series[1].values[AXIS_READ_FRACTION].values[0], 500000);
+	assert_int_equal(o.series[1].values[AXIS_READ_FRACTION].values[1], 900000);
+	assert_int_equal(o.series[1].values[AXIS_DEPTH].count, 4);
+	assert_string_equal(o.choices.words[1], "dram");
+	assert_string_equal(o.choices.words[2], "1");
+	assert_int_equal(o.duration_ns, 2000000000);
+	assert_int_equal(o.warmup_ns, 1000000000);
+	assert_int_equal(o.repeats, 3);
+	assert_int_equal(o.seed, 9);
+	assert_true(o.seed_given);
+	assert_string_equal(o.label, "lab");
+	options_free(&o);
+}
+
+static void true_and_false_are_values_of_flags(void **state)
+{
+	struct options o;
+
+	assert_int_equal(
+		parse(&o, "{\"series\": [{\"bidirectional\": [true, false]}]}", NULL, NULL), 0);
+	assert_int_equal(o.series[0].values[AXIS_BIDIRECTIONAL].count, 2);
+	assert_int_equal(o.series[0].values[AXIS_BIDIRECTIONAL].values[0], 1);
+	options_free(&o);
+}
+
+static void the_command_line_has_the_last_word(void **state)
+{
+	static const char plan[] = "{\"series\": [{}], \"repeats\": 3, \"duration\": 2}";
+	struct options o;
+
+	assert_int_equal(parse(&o, plan, "--repeats", "7"), 0);
+	assert_int_equal(o.repeats, 7);
+	assert_int_equal(o.duration_ns, 2000000000);
+	options_free(&o);
+	/* operations in place of the plan's time */
+	assert_int_equal(parse(&o, plan, "--ops", "10k"), 0);
+	assert_int_equal(o.ops, 10000);
+	options_free(&o);
+	assert_int_equal(parse(&o, plan, "--size", "64"), -EINVAL);
+	assert_string_equal(failure_get()->text,
+			    "--size and --plan: the plan says what to measure");
+	options_free(&o);
+}
+
+struct refusal {
+	const char *plan;
+	const char *sentence; /* what it has somewhere after the path */
+};
+
+static void wrong_plans_are_refused_by_place(void **state)
+{
+	static const struct refusal cases[] = {
+		{"", "line 1, column 0"},
+		{"{\"series\": [{]}", "line 1, column"},
+		{"{\"series\": [{}], \"series\": [{}]}", "duplicate object key"},
+		{"[]", "an object with the key \"series\""},
+		{"{}", "an object with the key \"series\""},
+		{"{\"series\": []}", "series: a list of 1 to 256"},
+		{"{\"series\": {}}", "series: a list of 1 to 256"},
+		{"{\"series\": [1]}", "series[0]: an object"},
+		{"{\"series\": [{}, {\"sise\": 64}]}", "series[1]: unknown key \"sise\""},
+		{"{\"series\": [{}], \"size\": 64}", "unknown key \"size\": \"series\" or"},
+		{"{\"series\": [{\"size\": 0}]}", "series[0]: size 0: expected sizes"},
+		{"{\"series\": [{\"size\": []}]}", "series[0]: size: a string"},
+		{"{\"series\": [{\"size\": null}]}", "series[0]: size: a string"},
+		{"{\"series\": [{\"size\": [[64]]}]}", "series[0]: size: a string"},
+		{"{\"series\": [{\"size\": {\"from\": 1}}]}", "series[0]: size: a string"},
+		{"{\"series\": [{\"size\": [64, 64]}]}", "size 64,64: expected"},
+		{"{\"series\": [{\"size\": 64.5}]}", "size 64.5: expected"},
+		{"{\"series\": [{\"size\": -1}]}", "size -1: expected"},
+		{"{\"series\": [{\"size\": true}]}", "size yes: expected"},
+		{"{\"series\": [{\"size\": 1e30}]}", "size 1e+30: expected"},
+		{"{\"series\": [{\"target\": \"disk\"}]}", "series[0]: target disk: expected"},
+		{"{\"series\": [{\"persist\": \"a\\u001b[31m\\nb\"}]}", "persist a?[31m?b"},
+		{"{\"series\": [{}], \"repeats\": [1, 2]}", "repeats: a string or a number"},
+		{"{\"series\": [{}], \"repeats\": 0}", "repeats 0: expected"},
+		{"{\"series\": [{}], \"label\": \"\"}", "label : expected"},
+		{"{\"series\": [{\"size\": \"\\u0000\"}]}", "line 1"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct options o;
+
+		if (parse(&o, cases[i].plan, NULL, NULL) != -EINVAL)
+			fail_msg("accepted: %s", cases[i].plan);
+		if (strstr(failure_get()->text, cases[i].sentence) == NULL)
+			fail_msg("%s: %s", cases[i].plan, failure_get()->text);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		options_free(&o);
+	}
+}
+
+static void a_plan_has_limits(void **state)
+{
+	static char text[2 << 20];
+	struct options o;
+	char *end = text + sprintf(text, "{\"series\": [{}");
+
+	for (int i = 1; i < 257; i++)
+		end += sprintf(end, ", {\"size\": %d}", i);
+	sprintf(end, "]}");
+	assert_int_equal(parse(&o, text, NULL, NULL), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "a list of 1 to 256"));
+	options_free(&o);
+
+	memset(text, ' ', (1 << 20) + 1);
+	text[(1 << 20) + 1] = '\0';
+	assert_int_equal(parse(&o, text, NULL, NULL), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "at most 1 MiB"));
+	options_free(&o);
+
+	/* jansson bounds how deep it goes */
+	memset(text, '[', 100000);
+	text[100000] = '\0';
+	assert_int_equal(parse(&o, text, NULL, NULL), -EINVAL);
+	options_free(&o);
+
+	/* a value as long as a list may become */
+	end = text + sprintf(text, "{\"series\": [{\"size\": \"");
+	memset(end, '1', 100000);
+	sprintf(end + 100000, "\"}]}");
+	assert_int_equal(parse(&o, text, NULL, NULL), -EINVAL);
+	options_free(&o);
+}
+
+static void what_is_no_regular_file_is_not_waited_for(void **state)
+{
+	char path[PATH_MAX];
+	char *argv[] = {(char *)(uintptr_t) "client", (char *)(uintptr_t) "host",
+			(char *)(uintptr_t) "--plan", path, NULL};
+	struct options o;
+
+	assert_int_equal(mkfifo(scratch_path("fifo", path), 0600), 0);
+	assert_true(options_parse_client(&o, 4, argv) < 0);
+	assert_non_null(strstr(failure_get()->text, "a regular file was expected"));
+	options_free(&o);
+	scratch_path("none", path);
+	assert_true(options_parse_client(&o, 4, argv) < 0);
+	assert_non_null(strstr(failure_get()->text, "No such file"));
+	options_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_plan_has_series_and_settings, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test_setup_teardown(true_and_false_are_values_of_flags, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test_setup_teardown(the_command_line_has_the_last_word, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test_setup_teardown(wrong_plans_are_refused_by_place, scratch_setup,
+						scratch_teardown),
+		cmocka_unit_test_setup_teardown(a_plan_has_limits, scratch_setup, scratch_teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_waited_for,
+						scratch_setup, scratch_teardown),
+	};
+
+	return cmocka_run_group_tests_name("bench.plan_file", tests, NULL, NULL);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_point.c -- what repeats say together, from their JSON.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "made_repeat.h"
+#include "tools/common/json/result.h"
+#include "tools/rpma-bench/result/point.h"
+
+/* Repeats of these mean latencies, a thousand operations each. */
+static json_t *repeats_of(const uint64_t *means, size_t count)
+{
+	json_t *repeats = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		struct repeat r = made_repeat(means[i], 1000);
+
+		r.index = (uint32_t)i;
+		json_array_append_new(repeats, made_json(&r));
+	}
+	return repeats;
+}
+
+static void histograms_are_merged(void **state)
+{
+	static const uint64_t means[] = {100, 101, 102};
+	json_t *repeats = repeats_of(means, 3), *summary = point_summary(repeats);
+
+	assert_int_equal(whole_at(summary, "n"), 3);
+	assert_int_equal(whole_at(summary, "latency/count"), 3000);
+	assert_int_equal(whole_at(summary, "latency/min_ns"), 100);
+	assert_int_equal(whole_at(summary, "latency/max_ns"), 102);
+	assert_int_equal(whole_at(summary, "latency/percentiles/p=0.5/ns"), 101);
+	assert_true(json_array_size(path_get(summary, "latency/merged_histogram/buckets")) == 3);
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+/* 100, 101, 102: deviation 1, half width 4.30265 / sqrt(3) */
+static void the_interval_is_over_repeats(void **state)
+{
+	static const uint64_t means[] = {100, 101, 102};
+	json_t *repeats = repeats_of(means, 3), *summary = point_summary(repeats);
+
+	assert_true(real_at(summary, "latency/mean_ns/mean") == 101);
+	assert_true(fabs(real_at(summary, "latency/mean_ns/ci95_high") - 101 - 4.30265 / sqrt(3)) <
+		    1e-3);
+	assert_true(fabs(real_at(summary, "latency/mean_ns/cv") - 1.0 / 101) < 1e-9);
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+static void a_stopped_repeat_counts_only_alone(void **state)
+{
+	static const uint64_t means[] = {100, 500};
+	json_t *repeats = repeats_of(means, 2), *summary;
+
+	json_object_set_new(json_array_get(repeats, 1), "complete", json_false());
+	summary = point_summary(repeats);
+	assert_int_equal(whole_at(summary, "n"), 1);
+	assert_int_equal(whole_at(summary, "latency/max_ns"), 100);
+	null_at(summary, "ops_per_s/ci95_low");
+	json_decref(summary);
+	json_object_set_new(json_array_get(repeats, 0), "complete", json_false());
+	summary = point_summary(repeats);
+	assert_int_equal(whole_at(summary, "n"), 2);
+	assert_int_equal(whole_at(summary, "latency/max_ns"), 500);
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+static void what_no_repeat_has_is_null(void **state)
+{
+	static const char *const paths[] = {
+		"read_latency", "response_latency", "late_ops", "max_lag_ns",
+		"steps",	"reverse",	    "verify"};
+	static const uint64_t mean = 100;
+	json_t *repeats = repeats_of(&mean, 1), *summary = point_summary(repeats);
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		null_at(summary, paths[i]);
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+static void late_operations_are_added_up(void **state)
+{
+	json_t *repeats = json_array(), *summary;
+
+	for (uint64_t i = 1; i <= 2; i++) {
+		struct repeat r = made_repeat(100, 10);
+
+		r.params.rate_per_s = 10;
+		r.late_ops = 5 * i;
+		r.max_lag_ns = 7 * i;
+		json_array_append_new(repeats, made_json(&r));
+	}
+	summary = point_summary(repeats);
+	assert_int_equal(whole_at(summary, "late_ops"), 15);
+	assert_int_equal(whole_at(summary, "max_lag_ns"), 14);
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+static void verification_adds_up_too(void **state)
+{
+	json_t *repeats = json_array(), *summary;
+
+	for (int i = 0; i < 2; i++) {
+		struct repeat r = made_repeat(100, 10);
+
+		r.server = json_pack("{s:{s:i, s:i}}", "verify", "checked_bytes", 100, "mismatches",
+				     i);
+		json_array_append_new(repeats, made_json(&r));
+	}
+	summary = point_summary(repeats);
+	assert_int_equal(whole_at(summary, "verify/checked_bytes"), 200);
+	assert_int_equal(whole_at(summary, "verify/mismatches"), 1);
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+static void both_directions_are_summarised(void **state)
+{
+	json_t *repeats = json_array(), *summary;
+
+	for (uint64_t i = 1; i <= 2; i++) {
+		struct repeat own = made_repeat(300 * i, 50), r = made_repeat(100, 10);
+
+		r.server = json_pack("{s:o}", "reverse", repeat_own_json(&own));
+		repeat_clear(&own);
+		json_array_append_new(repeats, made_json(&r));
+	}
+	summary = point_summary(repeats);
+	assert_true(real_at(summary, "ops_per_s/mean") == 10);
+	assert_true(real_at(summary, "reverse/ops_per_s/mean") == 50);
+	assert_true(real_at(summary, "reverse/bytes_per_s/mean") == 50 * 4096);
+	assert_int_equal(whole_at(summary, "reverse/latency/count"), 100);
+	assert_int_equal(whole_at(summary, "reverse/latency/max_ns"), 600);
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+static void steps_are_summarised_by_name(void **state)
+{
+	static const uint64_t samples[] = {10, 20};
+	json_t *repeats = json_array(), *summary;
+
+	for (int i = 0; i < 2; i++) {
+		struct repeat r = made_repeat(100, 2);
+
+		r.params.test = BENCH_CONNECT;
+		r.steps_count = 2;
+		/* in either order */
+		r.steps[i] = (struct repeat_step){"prepare", made_histogram(samples, 2)};
+		r.steps[1 - i] = (struct repeat_step){"establish", made_histogram(samples, 1)};
+		json_array_append_new(repeats, made_json(&r));
+	}
+	summary = point_summary(repeats);
+	assert_int_equal(whole_at(summary, "steps/name=prepare/latency/count"), 4);
+	assert_int_equal(whole_at(summary, "steps/name=establish/latency/count"), 2);
+	null_at(summary, "bytes_per_s");
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+/* What a flagged repeat had more of than the others is named, and nothing else. */
+static void a_flagged_repeat_has_hints(void **state)
+{
+	static const uint64_t means[] = {100, 101, 102, 101, 400};
+	json_t *repeats = json_array(), *summary;
+	const json_t *flagged;
+
+	for (size_t i = 0; i < 5; i++) {
+		struct repeat r = made_repeat(means[i], 1000);
+
+		r.index = (uint32_t)i;
+		r.threads[0].invol_switches = i == 4 ? 40 : 3;
+		r.threads[0].minor_faults = 9;
+		r.server = json_pack("{s:{s:i}}", "counters", "1/hw_counters/rnr_nak_retry_err",
+				     i == 4 ? 7 : 0);
+		json_array_append_new(repeats, made_json(&r));
+	}
+	summary = point_summary(repeats);
+	flagged = path_get(summary, "flagged_repeats");
+	assert_int_equal(json_array_size(flagged), 1);
+	flagged = json_array_get(flagged, 0);
+	assert_int_equal(whole_at(flagged, "index"), 4);
+	assert_int_equal(json_array_size(path_get(flagged, "hints")), 2);
+	assert_string_equal(json_string_value(json_array_get(path_get(flagged, "hints"), 0)),
+			    "client.invol_switches=40");
+	assert_string_equal(json_string_value(json_array_get(path_get(flagged, "hints"), 1)),
+			    "server.1/hw_counters/rnr_nak_retry_err=7");
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+static void warm_ups_are_added_up(void **state)
+{
+	static const struct {
+		int first, second; /* 1 steady, 0 not, -1 unknown */
+		int both;
+	} cases[] = {{1, 1, 1}, {1, 0, 0}, {0, -1, 0}, {-1, 1, -1}, {-1, -1, -1}};
+	static const double steady[] = {9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+	static const double ramp[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *repeats = json_array(), *warmup;
+
+		for (int k = 0; k < 2; k++) {
+			int kind = k == 0 ? cases[i].first : cases[i].second;
+			struct repeat r = made_repeat(100, 1);
+
+			r.warmup.ops = 50;
+			r.warmup.elapsed_ns = 1000;
+			r.warmup.windows_used = kind < 0 ? 3 : MEASURE_WINDOWS;
+			memcpy(r.warmup.windows, kind == 0 ? ramp : steady, sizeof(steady));
+			json_array_append_new(repeats, made_json(&r));
+		}
+		warmup = point_warmup(repeats);
+		assert_int_equal(whole_at(warmup, "ops"), 100);
+		assert_int_equal(whole_at(warmup, "ns"), 2000);
+		if (cases[i].both < 0)
+			null_at(warmup, "steady");
+		else
+			assert_int_equal(json_is_true(path_get(warmup, "steady")), cases[i].both);
+		json_decref(warmup);
+		json_decref(repeats);
+	}
+}
+
+/* 990, 1000, 1010: half width 4.30265 * 10 / sqrt(3) = 24.8, 2.48 % */
+static void an_interval_may_be_narrow_enough(void **state)
+{
+	static const uint64_t means[] = {990, 1000, 1010};
+	json_t *repeats = repeats_of(means, 3), *two = repeats_of(means, 2);
+
+	assert_true(point_is_narrow(repeats, BENCH_LAT, 0.025));
+	assert_false(point_is_narrow(repeats, BENCH_LAT, 0.0248));
+	/* the rates are all the same */
+	assert_true(point_is_narrow(repeats, BENCH_BW, 0.0001));
+	assert_false(point_is_narrow(two, BENCH_BW, 0.5));
+	assert_false(point_is_narrow(NULL, BENCH_BW, 0.5));
+	json_decref(repeats);
+	json_decref(two);
+}
+
+static void repeats_without_samples_are_summarised(void **state)
+{
+	struct repeat r = made_repeat(0, 0);
+	json_t *repeats = json_pack("[o]", made_json(&r)), *summary = point_summary(repeats);
+
+	null_at(summary, "latency");
+	assert_int_equal(whole_at(summary, "n"), 1);
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(histograms_are_merged),
+		cmocka_unit_test(the_interval_is_over_repeats),
+		cmocka_unit_test(a_stopped_repeat_counts_only_alone),
+		cmocka_unit_test(what_no_repeat_has_is_null),
+		cmocka_unit_test(late_operations_are_added_up),
+		cmocka_unit_test(verification_adds_up_too),
+		cmocka_unit_test(both_directions_are_summarised),
+		cmocka_unit_test(steps_are_summarised_by_name),
+		cmocka_unit_test(a_flagged_repeat_has_hints),
+		cmocka_unit_test(warm_ups_are_added_up),
+		cmocka_unit_test(an_interval_may_be_narrow_enough),
+		cmocka_unit_test(repeats_without_samples_are_summarised),
+	};
+
+	return cmocka_run_group_tests_name("bench.point", tests, NULL, NULL);
+}

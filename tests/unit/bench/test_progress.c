@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_progress.c -- how long a run still takes: by what was asked, then by
+ * what repeats took.
+ */
+#include "tests/lib/test.h"
+#include "tools/rpma-bench/client/progress.h"
+
+#define SECOND 1000000000ULL
+
+static void a_repeat_is_its_times_and_what_is_between(void **state)
+{
+	struct options o = {.duration_ns = 10 * SECOND, .warmup_ns = SECOND};
+
+	assert_int_equal(progress_repeat_ns(&o), 11 * SECOND + PROGRESS_OVERHEAD_NS);
+	o.ops = 100;
+	assert_int_equal(progress_repeat_ns(&o), 0);
+}
+
+static void before_the_first_it_is_what_was_asked(void **state)
+{
+	const struct progress p = {.left = 120, .begin_ns = 5, .repeat_ns = 11 * SECOND};
+
+	assert_int_equal(progress_left_s(&p, 5), 120 * 11);
+}
+
+static void then_it_is_what_repeats_took(void **state)
+{
+	const struct progress p = {
+		.left = 30, .measured = 10, .begin_ns = SECOND, .repeat_ns = 11 * SECOND};
+
+	assert_int_equal(progress_left_s(&p, 21 * SECOND), 60);
+}
+
+/* A run that ends by operations says nothing before one repeat is done. */
+static void what_is_unknown_is_not_guessed(void **state)
+{
+	struct progress p = {.left = 30, .begin_ns = SECOND};
+
+	assert_true(progress_left_s(&p, SECOND) == UINT64_MAX);
+	p.measured = 1;
+	assert_int_equal(progress_left_s(&p, 3 * SECOND), 60);
+}
+
+static void the_longest_run_fits(void **state)
+{
+	const struct progress p = {.left = PLAN_ITEMS_MAX, .repeat_ns = 2 * OPTIONS_DURATION_MAX};
+
+	assert_int_equal(progress_left_s(&p, 0), PLAN_ITEMS_MAX * 2ULL * 24 * 3600);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_repeat_is_its_times_and_what_is_between),
+		cmocka_unit_test(before_the_first_it_is_what_was_asked),
+		cmocka_unit_test(then_it_is_what_repeats_took),
+		cmocka_unit_test(what_is_unknown_is_not_guessed),
+		cmocka_unit_test(the_longest_run_fits),
+	};
+
+	return cmocka_run_group_tests_name("bench.progress", tests, NULL, NULL);
+}

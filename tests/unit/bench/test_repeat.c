@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_repeat.c -- a repeat as JSON: exact where measured, null where not, and
+ * nothing of a server's report that is not what it should be.
+ */
+#include <string.h>
+
+#include "made_repeat.h"
+#include "tools/common/json/result.h"
+
+static json_t *with_report(struct repeat *r, const char *report)
+{
+	r->server = json_loads(report, 0, NULL);
+	assert_non_null(r->server);
+	return made_json(r);
+}
+
+static void figures_are_exact(void **state)
+{
+	struct repeat r = made_repeat(2500, 4000);
+	json_t *json;
+
+	r.index = 3;
+	r.order = 17;
+	r.elapsed_ns = 500000000;
+	json = made_json(&r);
+	assert_int_equal(whole_at(json, "index"), 3);
+	assert_int_equal(whole_at(json, "order"), 17);
+	assert_int_equal(whole_at(json, "ops"), 4000);
+	assert_int_equal(whole_at(json, "bytes"), 4000 * 4096);
+	assert_int_equal(whole_at(json, "latency/count"), 4000);
+	assert_int_equal(whole_at(json, "latency/max_ns"), 2500);
+	assert_int_equal(whole_at(json, "threads/index=0/cpu"), 2);
+	assert_true(real_at(json, "ops_per_s") == 8000);
+	assert_true(real_at(json, "bytes_per_s") == 8000.0 * 4096);
+	json_decref(json);
+}
+
+static void what_was_not_measured_is_null(void **state)
+{
+	static const char *const paths[] = {
+		"read_ops",	    "read_latency",    "response_latency", "late_ops",
+		"max_lag_ns",	    "steps",	       "intervals",	   "warmup/steady",
+		"cpu/server",	    "verify",	       "requests",	   "reverse",
+		"counters/client",  "counters/server", "used/flush",	   "used/flush_method",
+		"placement/server",
+	};
+	struct repeat r = made_repeat(1000, 5);
+	json_t *json = made_json(&r);
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		null_at(json, paths[i]);
+	json_decref(json);
+}
+
+static void counts_beyond_2_to_53_stay_exact(void **state)
+{
+	const uint64_t large = (1ULL << 53) + 1;
+	struct repeat r = made_repeat(7, 1);
+	json_t *json, *back;
+	char *text;
+
+	r.params.size_bytes = 1;
+	r.ops = large;
+	r.threads[0].minor_faults = large;
+	r.counters = json_pack("{s:I}", "1/counters/x", (json_int_t)large);
+	json = made_json(&r);
+	text = json_dumps(json, JSON_REAL_PRECISION(15));
+	back = json_loads(text, 0, NULL);
+	assert_int_equal(whole_at(back, "ops"), large);
+	assert_int_equal(whole_at(back, "bytes"), large);
+	assert_int_equal(whole_at(back, "threads/index=0/minor_faults"), large);
+	assert_int_equal(json_integer_value(json_object_get(path_get(back, "counters/client"),
+							    "1/counters/x")),
+			 large);
+	free(text);
+	json_decref(back);
+	json_decref(json);
+}
+
+static void an_open_loop_tells_its_lag(void **state)
+{
+	static const uint64_t waits[] = {5000, 9000};
+	struct repeat r = made_repeat(1000, 2);
+	json_t *json;
+
+	r.params.test = BENCH_RATE;
+	r.params.rate_per_s = 1000;
+	r.response = made_histogram(waits, 2);
+	r.late_ops = 2;
+	r.max_lag_ns = 8000;
+	json = made_json(&r);
+	assert_int_equal(whole_at(json, "response_latency/max_ns"), 9000);
+	assert_int_equal(whole_at(json, "latency/max_ns"), 1000);
+	assert_int_equal(whole_at(json, "late_ops"), 2);
+	assert_int_equal(whole_at(json, "max_lag_ns"), 8000);
+	json_decref(json);
+}
+
+/* A plan may be over before its time is. */
+static void a_process_is_busy_by_the_time_it_measured(void **state)
+{
+	struct repeat r = made_repeat(1000, 1);
+	json_t *json;
+
+	r.process_wall_ns = 200000;
+	r.process_user_ns = 120000;
+	r.process_sys_ns = 30000;
+	json = made_json(&r);
+	assert_true(real_at(json, "cpu/client/busy_fraction") == 0.75);
+	json_decref(json);
+}
+
+static void a_mix_has_two_latencies(void **state)
+{
+	static const uint64_t reads[] = {10, 20, 30};
+	struct repeat r = made_repeat(1000, 2);
+	json_t *json;
+
+	r.params.test = BENCH_MIX;
+	r.read_latency = made_histogram(reads, 3);
+	r.read_ops = 3;
+	r.ops = 5;
+	json = made_json(&r);
+	assert_int_equal(whole_at(json, "read_ops"), 3);
+	assert_int_equal(whole_at(json, "read_latency/count"), 3);
+	assert_int_equal(whole_at(json, "latency/count"), 2);
+	assert_int_equal(whole_at(json, "bytes"), 5 * 4096);
+	json_decref(json);
+}
+
+static void a_connection_moves_no_bytes(void **state)
+{
+	static const uint64_t steps[] = {100, 200};
+	struct repeat r = made_repeat(1000, 2);
+	json_t *json;
+
+	r.params.test = BENCH_CONNECT;
+	r.latency_kind = "connect";
+	r.steps_count = 1;
+	r.steps[0] = (struct repeat_step){"prepare", made_histogram(steps, 2)};
+	json = made_json(&r);
+	null_at(json, "bytes");
+	null_at(json, "bytes_per_s");
+	assert_int_equal(whole_at(json, "steps/name=prepare/latency/max_ns"), 200);
+	json_decref(json);
+}
+
+static void the_way_of_the_flush_is_told(void **state)
+{
+	struct repeat r = made_repeat(1000, 2);
+	json_t *json;
+
+	r.params.persist = BENCH_NATIVE;
+	r.flush = "persistent";
+	r.native_flush = true;
+	r.latency_kind = "write_flush_native";
+	json = made_json(&r);
+	text_at(json, "used/persist", "native");
+	text_at(json, "used/flush", "persistent");
+	text_at(json, "used/flush_method", "native");
+	text_at(json, "used/latency_kind", "write_flush_native");
+	json_decref(json);
+}
+
+static void intervals_without_samples_know_nothing(void **state)
+{
+	struct repeat r = made_repeat(1000, 2);
+	json_t *json;
+
+	r.intervals_count = 2;
+	r.intervals = calloc(2, sizeof(*r.intervals));
+	r.intervals[0] = (struct measure_interval){.t_ns = 100, .ops = 30, .max_ns = 7};
+	r.intervals[1] = (struct measure_interval){
+		.t_ns = 200, .ops = 0, .percentiles_known = false, .max_ns = 0};
+	json = made_json(&r);
+	assert_int_equal(whole_at(json, "intervals/t_ns=100/bytes"), 30 * 4096);
+	assert_int_equal(whole_at(json, "intervals/t_ns=100/max_ns"), 7);
+	null_at(json, "intervals/t_ns=100/p99_ns");
+	null_at(json, "intervals/t_ns=200/max_ns");
+	json_decref(json);
+}
+
+static void a_good_report_is_taken_over(void **state)
+{
+	struct repeat r = made_repeat(1000, 2);
+	json_t *json = with_report(
+		&r, "{\"elapsed_ns\": 1000, \"user_ns\": 200, \"sys_ns\": 300,"
+		    "\"load_fraction_measured\": 0.5, \"requests\": 12,"
+		    "\"counters\": {\"1/hw_counters/x\": 4},"
+		    "\"verify\": {\"checked_bytes\": 8192, \"mismatches\": 1, \"first_offset\": 64,"
+		    "\"method\": \"server_compare\"},"
+		    "\"placement\": {\"policy\": \"auto\", \"cpus\": [3, null], \"node\": 0},"
+		    "\"warnings\": [{\"code\": \"PIN_FAILED\", \"text\": \"a word\"}]}");
+
+	assert_true(real_at(json, "cpu/server/busy_fraction") == 0.5);
+	assert_true(real_at(json, "cpu/server/load_fraction_measured") == 0.5);
+	assert_int_equal(whole_at(json, "requests"), 12);
+	assert_int_equal(json_integer_value(json_object_get(path_get(json, "counters/server"),
+							    "1/hw_counters/x")),
+			 4);
+	assert_int_equal(whole_at(json, "verify/mismatches"), 1);
+	assert_int_equal(whole_at(json, "verify/first_offset"), 64);
+	assert_int_equal(whole_at(json, "placement/server/node"), 0);
+	text_at(json, "warnings/code=PIN_FAILED/text", "a word");
+	json_decref(json);
+}
+
+/* Each report says one thing in a way it must not be said; the path is null then. */
+static void a_wrong_report_is_not_believed(void **state)
+{
+	static const struct {
+		const char *report;
+		const char *path;
+	} cases[] = {
+		{"[]", "cpu/server"},
+		{"{\"elapsed_ns\": 0, \"user_ns\": 5}", "cpu/server"},
+		{"{\"elapsed_ns\": -5, \"user_ns\": 5}", "cpu/server"},
+		{"{\"elapsed_ns\": \"5\"}", "cpu/server"},
+		{"{\"elapsed_ns\": 5, \"load_fraction_measured\": 1.5}",
+		 "cpu/server/load_fraction_measured"},
+		{"{\"elapsed_ns\": 5, \"load_fraction_measured\": -0.1}",
+		 "cpu/server/load_fraction_measured"},
+		{"{\"elapsed_ns\": 5, \"load_fraction_measured\": \"0.1\"}",
+		 "cpu/server/load_fraction_measured"},
+		{"{\"requests\": -1}", "requests"},
+		{"{\"requests\": 1.5}", "requests"},
+		{"{\"requests\": 9223372036854775807}", "requests"},
+		{"{\"reverse\": {\"ops\": 4503599627370496, \"elapsed_ns\": 5}}", "reverse/bytes"},
+		{"{\"requests\": {}}", "requests"},
+		{"{\"counters\": [1]}", "counters/server"},
+		{"{\"verify\": {\"mismatches\": 0}}", "verify"},
+		{"{\"verify\": {\"checked_bytes\": 1, \"mismatches\": false}}", "verify"},
+		{"{\"verify\": []}", "verify"},
+		{"{\"reverse\": {\"ops\": 5}}", "reverse"},
+		{"{\"reverse\": {\"ops\": 0, \"elapsed_ns\": 5}}", "reverse"},
+		{"{\"reverse\": {\"ops\": 5, \"elapsed_ns\": 5, \"latency\": 7}}",
+		 "reverse/latency"},
+		{"{\"placement\": 5}", "placement/server"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct repeat r = made_repeat(1000, 2);
+		json_t *json = with_report(&r, cases[i].report);
+
+		if (!json_is_null(path_get(json, cases[i].path)))
+			fail_msg("%s: %s", cases[i].report, cases[i].path);
+		json_decref(json);
+	}
+}
+
+static void only_good_counters_and_warnings_are_kept(void **state)
+{
+	struct repeat r = made_repeat(1000, 2);
+	json_t *json = with_report(
+		&r, "{\"counters\": {\"good\": 4, \"bad\": -4, \"text\": \"4\", \"half\": 0.5,"
+		    "\"a b\": 4, \"\": 4},"
+		    "\"warnings\": [5, {\"code\": \"A\"}, {\"code\": \"B C\", \"text\": \"x\"},"
+		    "{\"code\": \"GOOD\", \"text\": \"x\", \"more\": 1}, {\"code\": \"D\", "
+		    "\"text\": 5}]}");
+
+	assert_int_equal(json_object_size(path_get(json, "counters/server")), 1);
+	assert_int_equal(json_array_size(json_object_get(json, "warnings")), 1);
+	assert_int_equal(json_object_size(path_get(json, "warnings/code=GOOD")), 2);
+	json_decref(json);
+}
+
+/* Whatever becomes of a report, the repeat keeps its own figures and its shape. */
+static void a_damaged_report_does_no_harm(void **state)
+{
+	static const char report[] =
+		"{\"elapsed_ns\": 1000, \"user_ns\": 200, \"requests\": 12, \"counters\": {\"x\": "
+		"4},"
+		"\"load_fraction_measured\": 0.5, \"verify\": {\"checked_bytes\": 8, "
+		"\"mismatches\": 1,"
+		"\"first_offset\": 6, \"method\": \"m\"}, \"warnings\": [{\"code\": \"A\", "
+		"\"text\":"
+		"\"x\"}], \"placement\": {\"policy\": \"auto\", \"cpus\": [3, null], \"node\": 0},"
+		"\"reverse\": {\"ops\": 2, \"elapsed_ns\": 9, \"latency\": {\"count\": 2, "
+		"\"min_ns\": 5,"
+		"\"max_ns\": 7, \"mean_ns\": 6.0, \"stddev_ns\": 1.4, \"histogram\": {\"scheme\":"
+		"\"loglinear\", \"sub_bits\": 7, \"unit\": \"ns\", \"buckets\": [[5,1],[7,1]]}},"
+		"\"threads\": [{\"cpu\": 1, \"ops\": 2}]}}";
+	static const char replacements[] = "0123456789-.eE\"{}[]:,nulltrue x";
+	uint64_t seed = 17;
+	int parsed = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		char text[sizeof(report)];
+		struct repeat r = {.latency_kind = "post_to_cqe", .ops = 5, .elapsed_ns = 10};
+		json_t *json;
+
+		memcpy(text, report, sizeof(text));
+		for (uint64_t n = 1 + test_random(&seed) % 3; n > 0; n--)
+			text[test_random(&seed) % (sizeof(text) - 1)] =
+				replacements[test_random(&seed) % (sizeof(replacements) - 1)];
+		r.server = json_loads(text, JSON_DECODE_ANY, NULL);
+		if (r.server == NULL)
+			continue;
+		parsed++;
+		json = made_json(&r);
+		assert_int_equal(whole_at(json, "ops"), 5);
+		assert_non_null(path_get(json, "verify"));
+		assert_non_null(path_get(json, "reverse"));
+		assert_non_null(path_get(json, "cpu/server"));
+		json_decref(json);
+	}
+	assert_true(parsed > 1000);
+}
+
+/* A side as a server measures it, sent and taken over: percentiles are worked out anew. */
+static json_t *sides(const char *key, const char *step)
+{
+	static const uint64_t samples[] = {100, 200, 300};
+	struct repeat own = made_repeat(0, 0);
+	json_t *report;
+
+	own.ops = 3;
+	own.elapsed_ns = 2000;
+	free(own.latency);
+	own.latency = made_histogram(samples, 3);
+	own.steps_count = 1;
+	own.steps[0] = (struct repeat_step){step, made_histogram(samples, 3)};
+	report = repeat_own_json(&own);
+	repeat_clear(&own);
+	json_array_clear(json_object_get(json_object_get(report, "latency"), "percentiles"));
+	return json_pack("{s:o}", key, report);
+}
+
+static void the_other_direction_is_worked_out_here(void **state)
+{
+	struct repeat r = made_repeat(1000, 2);
+	json_t *json;
+
+	r.params.bidirectional = true;
+	r.server = sides("reverse", "register");
+	json = made_json(&r);
+	assert_int_equal(whole_at(json, "reverse/ops"), 3);
+	assert_int_equal(whole_at(json, "reverse/bytes"), 3 * 4096);
+	assert_true(real_at(json, "reverse/ops_per_s") == 1.5e6);
+	assert_int_equal(whole_at(json, "reverse/latency/max_ns"), 300);
+	assert_int_equal(json_array_size(path_get(json, "reverse/latency/percentiles")),
+			 RESULT_PERCENTILES);
+	assert_int_equal(whole_at(json, "ops"), 2);
+	json_decref(json);
+}
+
+static void a_registration_is_the_repeat(void **state)
+{
+	struct repeat r = made_repeat(0, 0);
+	json_t *json;
+
+	r.params.test = BENCH_REGISTER;
+	r.latency_kind = "mr_reg";
+	r.elapsed_ns = 0;
+	r.server = sides("registration", "register");
+	json = made_json(&r);
+	assert_int_equal(whole_at(json, "ops"), 3);
+	assert_int_equal(whole_at(json, "elapsed_ns"), 2000);
+	assert_int_equal(whole_at(json, "latency/min_ns"), 100);
+	assert_int_equal(whole_at(json, "steps/name=register/latency/count"), 3);
+	null_at(json, "bytes");
+	json_decref(json);
+}
+
+/* Without the server's word nothing was registered. */
+static void a_registration_is_not_made_up(void **state)
+{
+	struct repeat r = made_repeat(0, 0);
+	json_t *json;
+
+	r.params.test = BENCH_REGISTER;
+	r.latency_kind = "mr_reg";
+	json = made_json(&r);
+	assert_int_equal(whole_at(json, "ops"), 0);
+	null_at(json, "ops_per_s");
+	null_at(json, "latency");
+	json_decref(json);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figures_are_exact),
+		cmocka_unit_test(what_was_not_measured_is_null),
+		cmocka_unit_test(counts_beyond_2_to_53_stay_exact),
+		cmocka_unit_test(an_open_loop_tells_its_lag),
+		cmocka_unit_test(a_process_is_busy_by_the_time_it_measured),
+		cmocka_unit_test(a_mix_has_two_latencies),
+		cmocka_unit_test(a_connection_moves_no_bytes),
+		cmocka_unit_test(the_way_of_the_flush_is_told),
+		cmocka_unit_test(intervals_without_samples_know_nothing),
+		cmocka_unit_test(a_good_report_is_taken_over),
+		cmocka_unit_test(a_wrong_report_is_not_believed),
+		cmocka_unit_test(only_good_counters_and_warnings_are_kept),
+		cmocka_unit_test(a_damaged_report_does_no_harm),
+		cmocka_unit_test(the_other_direction_is_worked_out_here),
+		cmocka_unit_test(a_registration_is_the_repeat),
+		cmocka_unit_test(a_registration_is_not_made_up),
+	};
+
+	return cmocka_run_group_tests_name("bench.repeat", tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_slo.c -- what is a gate, and which points keep it.
+ */
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/options/slo.h"
+
+/* One point: 1000.5 operations a second, a p99.9 of 4999, no reads. */
+static const char complete[] =
+	"[{\"id\": \"p0000\", \"repeats\": [{\"complete\": true}], \"summary\": {"
+	"\"ops_per_s\": {\"mean\": 1000.5}, \"bytes_per_s\": null, \"late_ops\": 0, "
+	"\"unbegun_ops\": 3,"
+	"\"read_latency\": null, \"reverse\": {\"ops_per_s\": {\"mean\": 7},"
+	"\"latency\": {\"min_ns\": 3, \"max_ns\": 9}},"
+	"\"latency\": {\"min_ns\": 100, \"max_ns\": 90000, \"mean_ns\": {\"mean\": 250.25},"
+	"\"percentiles\": [{\"p\": 0.5, \"ns\": 200}, {\"p\": 0.999, \"ns\": 4999},"
+	"{\"p\": 0.9999, \"ns\": null}]}}}]";
+
+static bool missed_by(const char *points_text, const char *gate)
+{
+	json_t *points = json_loads(points_text, 0, NULL), *list;
+	bool missed;
+
+	assert_non_null(points);
+	if (gate_check(gate) != 0)
+		fail_msg("%s", failure_get()->text);
+	list = gates_judge(&gate, 1, points, &missed);
+	assert_int_equal(json_array_size(list), 1);
+	assert_int_equal(json_is_true(json_object_get(json_array_get(list, 0), "missed")), missed);
+	json_decref(list);
+	json_decref(points);
+	return missed;
+}
+
+static void gates_are_kept_or_missed(void **state)
+{
+	static const struct {
+		const char *gate;
+		bool missed;
+	} cases[] = {
+		{"lat.p99.9_ns<5000", false},  {"lat.p99.9_ns<4999", true},
+		{"lat.p99.9_ns<=4999", false}, {"lat.p99.9_ns>=4999", false},
+		{"lat.p99.9_ns>4999", true},   {" lat.p50_ns  <  2.001e2 ", false},
+		{"lat.min_ns>99", false},      {"lat.max_ns<90000", true},
+		{"lat.mean_ns<250.3", false},  {"ops_per_s>1000", false},
+		{"ops_per_s>1e10", true},      {"late_ops<=0", false},
+		{"late_ops<1", false},	       {"reverse.ops_per_s>=7", false},
+		{"unbegun_ops<3", true},       {"reverse.max_ns<9", true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (missed_by(complete, cases[i].gate) != cases[i].missed)
+			fail_msg("%s", cases[i].gate);
+	}
+}
+
+static void what_is_not_known_misses(void **state)
+{
+	assert_true(missed_by(complete, "lat.p99.99_ns<1e9"));
+	assert_true(missed_by(complete, "lat.p99.99_ns>0"));
+	assert_true(missed_by(complete, "lat.p99.999_ns<1e9"));
+	assert_true(missed_by(complete, "bytes_per_s>=0"));
+	assert_true(missed_by(complete, "read.p50_ns<1e9"));
+	assert_true(missed_by(complete, "response.p50_ns<1e9"));
+	assert_true(missed_by(complete, "verify.mismatches<=0"));
+}
+
+/* Repeats that were stopped early prove nothing; neither does a run without points. */
+static void only_complete_repeats_keep_a_gate(void **state)
+{
+	const char *at = strstr(complete, "true");
+	char text[2 * sizeof(complete)];
+
+	snprintf(text, sizeof(text), "%.*snull%s", (int)(at - complete), complete,
+		 at + strlen("true"));
+	assert_true(missed_by(text, "ops_per_s>0"));
+	assert_true(missed_by("[]", "ops_per_s>0"));
+}
+
+static void each_point_is_judged(void **state)
+{
+	const char *gate = "ops_per_s>5";
+	json_t *points = json_loads("[{\"id\": \"p0000\", \"repeats\": [{\"complete\": true}],"
+				    "\"summary\": {\"ops_per_s\": {\"mean\": 10}}},"
+				    "{\"id\": \"p0001\", \"repeats\": [{\"complete\": true}],"
+				    "\"summary\": {\"ops_per_s\": {\"mean\": 3}}}]",
+				    0, NULL);
+	json_t *list, *expected;
+	bool missed;
+
+	list = gates_judge(&gate, 1, points, &missed);
+	expected = json_pack("[{s:s, s:b, s:[{s:s, s:f, s:b}, {s:s, s:f, s:b}]}]", "gate", gate,
+			     "missed", 1, "points", "id", "p0000", "value", 10.0, "missed", 0, "id",
+			     "p0001", "value", 3.0, "missed", 1);
+	assert_true(missed);
+	assert_true(json_equal(list, expected));
+	json_decref(list);
+	json_decref(expected);
+	json_decref(points);
+}
+
+static void without_gates_none_is_missed(void **state)
+{
+	json_t *points = json_array(), *list;
+	bool missed = true;
+
+	list = gates_judge(NULL, 0, points, &missed);
+	assert_false(missed);
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	json_decref(points);
+}
+
+static void what_is_no_gate_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"<",
+		"lat.p50_ns",
+		"lat.p50_ns<",
+		"<5",
+		"lat.p50_ns=5",
+		"lat.p50_ns==5",
+		"lat.p50_ns<5us",
+		"lat.p50_ns<nan",
+		"lat.p50_ns<inf",
+		"lat.p50_ns<0x10",
+		"lat.p50_ns<1e999",
+		"lat.p50_ns<5 6",
+		"lat.p50_ns<<5",
+		"lat.p50_ns<>5",
+		"lat.p51_ns<5",
+		"lat.p50<5",
+		"lat.<5",
+		"lat<5",
+		"latency.p50_ns<5",
+		"p50_ns<5",
+		"reads.p50_ns<5",
+		"lat.min_ns.max_ns<5",
+		"ops<5",
+		"lat.p99.9_nslat.p99.9_nslat.p99.9_nslat.p99.9_nslat.p99.9_nslat.p99.9_ns<5",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (gate_check(texts[i]) == 0)
+			fail_msg("\"%s\" was taken for a gate", texts[i]);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		assert_non_null(strstr(failure_get()->text, texts[i]));
+	}
+}
+
+/* What --help says is what can be asked. */
+static void every_metric_that_is_named_is_known(void **state)
+{
+	static const char *const names[] = {
+		"ops_per_s",	     "bytes_per_s",	    "late_ops",		"max_lag_ns",
+		"reverse.ops_per_s", "reverse.bytes_per_s", "verify.mismatches"};
+	static const char *const latencies[] = {"lat", "read", "response", "reverse"};
+	static const char *const figures[] = {
+		".min_ns", ".mean_ns",	".max_ns",    ".p50_ns",     ".p90_ns",	    ".p95_ns",
+		".p99_ns", ".p99.9_ns", ".p99.99_ns", ".p99.999_ns", ".p99.9999_ns"};
+	char gate[80];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_non_null(strstr(gate_metrics, names[i]));
+		snprintf(gate, sizeof(gate), "%s<1", names[i]);
+		assert_int_equal(gate_check(gate), 0);
+	}
+	for (size_t i = 0; i < 4 * 11; i++) {
+		assert_non_null(strstr(gate_metrics, figures[i % 11]));
+		snprintf(gate, sizeof(gate), "%s%s<1", latencies[i / 11], figures[i % 11]);
+		assert_int_equal(gate_check(gate), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gates_are_kept_or_missed),
+		cmocka_unit_test(what_is_not_known_misses),
+		cmocka_unit_test(only_complete_repeats_keep_a_gate),
+		cmocka_unit_test(each_point_is_judged),
+		cmocka_unit_test(without_gates_none_is_missed),
+		cmocka_unit_test(what_is_no_gate_is_refused),
+		cmocka_unit_test(every_metric_that_is_named_is_known),
+	};
+
+	return cmocka_run_group_tests_name("bench.gate", tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_thread_pool.c -- threads that do a job together: all of them, at once, and
+ * with one sentence when it fails.
+ */
+#include <poll.h>
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/measure/thread_pool.h"
+
+#define THREADS 4
+
+struct job {
+	struct crew *crew;
+	atomic_int done[THREADS];
+	atomic_int here;
+	atomic_int early; /* threads that went on before all were there */
+	uint32_t failing;
+};
+
+static int setup(void **state)
+{
+	static struct job job;
+
+	memset(&job, 0, sizeof(job));
+	job.failing = THREADS;
+	*state = &job;
+	return crew_new(&job.crew, THREADS);
+}
+
+static int teardown(void **state)
+{
+	struct job *job = *state;
+
+	crew_delete(&job->crew);
+	return 0;
+}
+
+static int count(void *arg, uint32_t thread)
+{
+	struct job *job = arg;
+
+	atomic_fetch_add(&job->done[thread], 1);
+	return 0;
+}
+
+static void every_thread_does_every_job_once(void **state)
+{
+	struct job *job = *state;
+
+	for (int round = 1; round <= 3; round++) {
+		crew_begin(job->crew, count, job);
+		assert_int_equal(crew_end(job->crew), 0);
+		for (int i = 0; i < THREADS; i++)
+			assert_int_equal(atomic_load(&job->done[i]), round);
+	}
+}
+
+static int meet(void *arg, uint32_t thread)
+{
+	struct job *job = arg;
+
+	atomic_fetch_add(&job->here, 1);
+	crew_meet(job->crew);
+	if (atomic_load(&job->here) != THREADS)
+		atomic_fetch_add(&job->early, 1);
+	return 0;
+}
+
+static void nobody_begins_before_all_are_there(void **state)
+{
+	struct job *job = *state;
+
+	crew_begin(job->crew, meet, job);
+	assert_int_equal(crew_end(job->crew), 0);
+	assert_int_equal(atomic_load(&job->early), 0);
+}
+
+/* What the others do until one of them fails: work, and look at the flag. */
+static int fail_one(void *arg, uint32_t thread)
+{
+	struct job *job = arg;
+
+	if (thread == job->failing)
+		return failure_set(EXIT_RUN_FAILED, "measure", "thread %u failed", thread);
+	while (atomic_load(crew_stop(job->crew)) == 0)
+		poll(NULL, 0, 1);
+	return 0;
+}
+
+static void one_that_fails_stops_the_others(void **state)
+{
+	struct job *job = *state;
+
+	job->failing = 2;
+	crew_begin(job->crew, fail_one, job);
+	assert_int_not_equal(crew_end(job->crew), 0);
+	assert_string_equal(failure_get()->text, "thread 2 failed");
+	assert_string_equal(failure_get()->step, "measure");
+}
+
+static void the_end_can_be_polled_for(void **state)
+{
+	struct job *job = *state;
+	struct pollfd fd = {crew_done_fd(job->crew), POLLIN, 0};
+
+	assert_int_equal(poll(&fd, 1, 0), 0);
+	crew_begin(job->crew, count, job);
+	assert_int_equal(poll(&fd, 1, -1), 1);
+	assert_int_equal(crew_end(job->crew), 0);
+	assert_int_equal(poll(&fd, 1, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_thread_does_every_job_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_begins_before_all_are_there, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(one_that_fails_stops_the_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_end_can_be_polled_for, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("bench.crew", tests, NULL, NULL);
+}

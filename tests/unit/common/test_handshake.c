@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_handshake.c -- the private data codec against good and foreign bytes.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/rdma/handshake.h"
+
+static const struct greeting_reply sample = {
+	.version = GREETING_VERSION,
+	.answer = GREETING_WELCOME,
+	.mr_desc_bytes = 22,
+	.pcfg_desc_bytes = 1,
+	.word = 0xfedcba9876543210ULL,
+	.mr_desc = {1, 2, 3},
+	.pcfg_desc = {1},
+};
+
+static void a_request_comes_back(void **state)
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, 255,
+						 0xfedcba9876543210ULL};
+	struct greeting_request got = {0};
+	uint8_t bytes[56] = {0};
+
+	/* InfiniBand pads with zeros */
+	greeting_encode_request(&request, bytes);
+	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), 0);
+	assert_int_equal(got.version, request.version);
+	assert_int_equal(got.role, request.role);
+	assert_int_equal(got.lane, request.lane);
+	assert_int_equal(got.token, request.token);
+}
+
+static void foreign_requests_are_refused(void **state)
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
+	struct greeting_request got;
+	uint8_t bytes[GREETING_REQUEST_BYTES];
+
+	greeting_encode_request(&request, bytes);
+	for (size_t len = 0; len < sizeof(bytes); len++)
+		assert_int_equal(greeting_decode_request(bytes, len, &got), -EPROTO);
+	bytes[0] ^= 1;
+	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
+	bytes[0] ^= 1;
+	bytes[10] = GREETING_FIO + 1;
+	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
+	memset(bytes, 0, sizeof(bytes));
+	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
+}
+
+/* All that versions share is their beginning: the first one had 12 bytes. */
+static void another_version_is_for_the_caller_to_refuse(void **state)
+{
+	const uint8_t first[12] = {'r', 'p', 'm', 'a', 't', 'o', 'o', 'l', 1, 0, 2, 0};
+	const struct greeting_request later = {GREETING_VERSION + 1, (enum greeting_role)9, 7, 8};
+	struct greeting_request got = {0};
+	uint8_t bytes[GREETING_REQUEST_BYTES];
+
+	assert_int_equal(greeting_decode_request(first, sizeof(first), &got), 0);
+	assert_int_equal(got.version, 1);
+	assert_int_equal(got.token, 0);
+	greeting_encode_request(&later, bytes);
+	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), 0);
+	assert_int_equal(got.version, GREETING_VERSION + 1);
+}
+
+static void a_reply_comes_back(void **state)
+{
+	struct greeting_reply got;
+	uint8_t bytes[196] = {0};
+
+	greeting_encode_reply(&sample, bytes);
+	assert_int_equal(greeting_decode_reply(bytes, sizeof(bytes), &got), 0);
+	assert_int_equal(got.version, sample.version);
+	assert_int_equal(got.answer, sample.answer);
+	assert_int_equal(got.mr_desc_bytes, 22);
+	assert_int_equal(got.pcfg_desc_bytes, 1);
+	assert_int_equal(got.word, sample.word);
+	assert_memory_equal(got.mr_desc, sample.mr_desc, sizeof(got.mr_desc));
+	assert_memory_equal(got.pcfg_desc, sample.pcfg_desc, sizeof(got.pcfg_desc));
+}
+
+static void replies_out_of_range_are_refused(void **state)
+{
+	struct greeting_reply bad[6], got;
+	uint8_t bytes[GREETING_REPLY_BYTES];
+
+	for (size_t i = 0; i < 6; i++)
+		bad[i] = sample;
+	bad[0].answer = (enum greeting_answer)(GREETING_OTHER_TOOL + 1);
+	bad[1].mr_desc_bytes = GREETING_MR_DESC_MAX + 1;
+	bad[2].pcfg_desc_bytes = GREETING_PCFG_DESC_MAX + 1;
+	bad[3].mr_desc_bytes = 0;
+	bad[4].pcfg_desc_bytes = 0;
+	/* who welcomes speaks this version */
+	bad[5].version = GREETING_VERSION + 1;
+	for (size_t i = 0; i < 6; i++) {
+		greeting_encode_reply(&bad[i], bytes);
+		assert_int_equal(greeting_decode_reply(bytes, sizeof(bytes), &got), -EPROTO);
+	}
+	greeting_encode_reply(&sample, bytes);
+	for (size_t len = 0; len < sizeof(bytes); len++)
+		assert_int_equal(greeting_decode_reply(bytes, len, &got), -EPROTO);
+}
+
+static void a_control_connection_describes_no_target(void **state)
+{
+	const struct greeting_reply welcome = {.version = GREETING_VERSION};
+	struct greeting_reply got = {.mr_desc_bytes = 1};
+	uint8_t bytes[GREETING_REPLY_BYTES];
+
+	greeting_encode_reply(&welcome, bytes);
+	assert_int_equal(greeting_decode_reply(bytes, sizeof(bytes), &got), 0);
+	assert_int_equal(got.mr_desc_bytes, 0);
+	assert_int_equal(got.pcfg_desc_bytes, 0);
+}
+
+/* Who refuses describes nothing, and may speak any version. */
+static void a_refusal_needs_no_target(void **state)
+{
+	const struct greeting_reply refusal = {.version = 9, .answer = GREETING_WRONG_VERSION};
+	struct greeting_reply got;
+	uint8_t bytes[GREETING_REPLY_BYTES];
+
+	greeting_encode_reply(&refusal, bytes);
+	for (size_t len = 11; len <= sizeof(bytes); len++) {
+		assert_int_equal(greeting_decode_reply(bytes, len, &got), 0);
+		assert_int_equal(got.answer, GREETING_WRONG_VERSION);
+		assert_int_equal(got.version, 9);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_comes_back),
+		cmocka_unit_test(foreign_requests_are_refused),
+		cmocka_unit_test(another_version_is_for_the_caller_to_refuse),
+		cmocka_unit_test(a_reply_comes_back),
+		cmocka_unit_test(replies_out_of_range_are_refused),
+		cmocka_unit_test(a_control_connection_describes_no_target),
+		cmocka_unit_test(a_refusal_needs_no_target),
+	};
+
+	return cmocka_run_group_tests_name("common.greeting", tests, NULL, NULL);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_probe.c -- the probe of rpma-ddio-check without the hardware it needs:
+ * how events are programmed, what its figures may say, and rpma-bench as a
+ * child that does all that a child can do.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "tests/lib/scratch.h"
+#include "tools/common/base/cli.h"
+#include "tools/rpma-ddio-check/probe.h"
+#include "tools/rpma-ddio-check/probe_events.h"
+#include "tools/rpma-ddio-check/probe_traffic.h"
+
+#define DEVICES "sys/bus/event_source/devices/"
+
+/* --- what perf_event_open is told ------------------------------------------- */
+
+static struct sysroot root;
+
+static int setup(void **state)
+{
+	if (scratch_setup(state) != 0)
+		return -1;
+	return sysroot_open(&root, scratch);
+}
+
+static int teardown(void **state)
+{
+	sysroot_close(&root);
+	return scratch_teardown(state);
+}
+
+/* The formats of a Cascade Lake memory controller and of an Ice Lake cache unit. */
+static void make_units(void)
+{
+	scratch_write(DEVICES "uncore_imc_0/type", "13\n");
+	scratch_write(DEVICES "uncore_imc_0/cpumask", "0\n");
+	scratch_write(DEVICES "uncore_imc_0/format/event", "config:0-7\n");
+	scratch_write(DEVICES "uncore_imc_0/format/umask", "config:8-15\n");
+	scratch_write(DEVICES "uncore_imc_0/format/inv", "config:23\n");
+	scratch_write(DEVICES "uncore_cha_0/type", "40\n");
+	scratch_write(DEVICES "uncore_cha_0/format/event", "config:0-7\n");
+	scratch_write(DEVICES "uncore_cha_0/format/umask", "config:8-15,32-55\n");
+	scratch_write(DEVICES "uncore_cha_0/format/filter", "config1:0-26\n");
+}
+
+static void terms_are_laid_into_the_bits_of_their_formats(void **state)
+{
+	struct probe_config config;
+
+	make_units();
+	assert_int_equal(
+		probe_config_parse(&root, "uncore_imc_0", "event=0x04,umask=0x0c", &config), 0);
+	assert_int_equal(config.type, 13);
+	assert_int_equal(config.config[0], 0x0c04);
+	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "event=4,inv", &config), 0);
+	assert_int_equal(config.config[0], 0x800004);
+	/* UNC_CHA_TOR_INSERTS.IO_MISS_ITOM: umask 0x04, and 0xcc43fe above bit 32 */
+	assert_int_equal(
+		probe_config_parse(&root, "uncore_cha_0", "event=0x35,umask=0xcc43fe04", &config),
+		0);
+	assert_true(config.config[0] == 0x00cc43fe00000435);
+	assert_int_equal(
+		probe_config_parse(&root, "uncore_cha_0", "event=0x35,filter=0x10049", &config), 0);
+	assert_int_equal(config.config[1], 0x10049);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+	struct probe_config config;
+
+	make_units();
+	scratch_write(DEVICES "odd/type", "9\n");
+	scratch_write(DEVICES "odd/format/far", "config:60-70\n");
+	scratch_write(DEVICES "odd/format/back", "config:7-0\n");
+	scratch_write(DEVICES "odd/format/other", "attr:0-7\n");
+	scratch_write(DEVICES "odd/format/junk", "config:x\n");
+	assert_int_equal(
+		probe_config_parse(&root, "uncore_imc_0", "event=0x35,umask=0xcc43fe04", &config),
+		-ERANGE);
+	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "edge=1", &config), -ENOENT);
+	assert_int_equal(probe_config_parse(&root, "nowhere", "event=1", &config), -ENOENT);
+	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "event=", &config), -EINVAL);
+	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "event=1x", &config), -EINVAL);
+	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "", &config), -EINVAL);
+	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "../type=1", &config), -EINVAL);
+	assert_int_equal(probe_config_parse(&root, "odd", "far=1", &config), -EINVAL);
+	assert_int_equal(probe_config_parse(&root, "odd", "back=1", &config), -EINVAL);
+	assert_int_equal(probe_config_parse(&root, "odd", "other=1", &config), -EINVAL);
+	assert_int_equal(probe_config_parse(&root, "odd", "junk=1", &config), -EINVAL);
+}
+
+static void a_machine_without_such_counters_is_told_of(void **state)
+{
+	struct probe_events events;
+	char why[160] = "";
+
+	assert_int_equal(probe_events_open(&events, &root, why, sizeof(why)), -ENOENT);
+	assert_non_null(strstr(why, "uncore_imc*/events/cas_count_write"));
+	/* units without the event are no memory controllers */
+	make_units();
+	assert_int_equal(probe_events_open(&events, &root, why, sizeof(why)), -ENOENT);
+	/* a type that the kernel does not have */
+	scratch_write(DEVICES "uncore_imc_0/events/cas_count_write", "event=0x04,umask=0x0c\n");
+	scratch_write(DEVICES "uncore_imc_0/type", "2000000000\n");
+	assert_true(probe_events_open(&events, &root, why, sizeof(why)) < 0);
+	assert_int_equal(events.count, 0);
+	assert_true(why[0] != '\0');
+}
+
+/* The clock of CPU 0 in place of a memory controller: a counter that any machine has. */
+static void counters_are_added_up_with_their_weight(void **state)
+{
+	struct probe_events events;
+	struct probe_sample first, second;
+	char why[160] = "";
+
+	make_units();
+	scratch_write(DEVICES "uncore_imc_0/type", "1\n");
+	scratch_write(DEVICES "uncore_imc_0/events/cas_count_write", "event=0x00\n");
+	scratch_write(DEVICES "uncore_imc_0/events/cas_count_write.scale", "6.103515625e-5\n");
+	scratch_write(DEVICES "uncore_imc_0/events/cas_count_write.unit", "MiB\n");
+	if (probe_events_open(&events, &root, why, sizeof(why)) != 0)
+		skip(); /* as in a container, where why has the reason */
+	assert_int_equal(events.of_kind[PROBE_WRITE], 1);
+	assert_true(events.counters[0].weight == 64);
+	assert_int_equal(probe_events_read(&events, &first), 0);
+	assert_int_equal(probe_events_read(&events, &second), 0);
+	assert_true(second.sums[PROBE_WRITE] > first.sums[PROBE_WRITE]);
+	probe_events_close(&events);
+}
+
+/* --- what its figures may say ------------------------------------------------ */
+
+static struct answers_probe judged(double rdma, double written, double idle_before,
+				   double idle_after)
+{
+	struct answers_probe probe = {0};
+
+	probe_judge(&(struct probe_figures){rdma, written, 3, {idle_before, idle_after}}, &probe);
+	assert_true(probe.done == (probe.why[0] == '\0'));
+	return probe;
+}
+
+static void idle_traffic_is_taken_off(void **state)
+{
+	struct answers_probe probe = judged(20e9, 20.3e9, 0.1e9, 0.05e9);
+
+	assert_true(probe.done);
+	assert_int_equal(probe.rdma_bytes, 20000000000);
+	assert_int_equal(probe.memory_write_bytes, 20000000000);
+	assert_int_equal(probe.window_bytes, 1 << 20);
+	assert_int_equal(judged(20e9, 0.1e9, 0.1e9, 0.1e9).memory_write_bytes, 0);
+}
+
+static void a_busy_machine_proves_nothing(void **state)
+{
+	/* what others write could pass for device writes that reach memory */
+	assert_false(judged(20e9, 18e9, 6e9, 6e9).done);
+	assert_false(judged(20e9, 18e9, 0, 6e9).done);
+	assert_false(judged(20e9, 18e9, 6e9, 0).done);
+	assert_non_null(strstr(judged(20e9, 18e9, 6e9, 0).why, "6000 MB/s"));
+	assert_false(judged(20e9, 40e9, 0, 0).done);
+	assert_non_null(strstr(judged(20e9, 40e9, 0, 0).why, "2.0 times"));
+}
+
+static void little_traffic_proves_nothing(void **state)
+{
+	assert_false(judged(100e6, 100e6, 0, 0).done);
+	assert_false(judged(0, 0, 0, 0).done);
+}
+
+/* --- rpma-bench as a child --------------------------------------------------- */
+
+#define RESULT                                                                                     \
+	"{\"schema\": \"rpma-bench/1\", \"run\": {\"status\": \"complete\"}, \"points\": ["        \
+	"{\"params\": {\"size_bytes\": 65536, \"target_memory\": {\"numa_node\": 1}},"             \
+	"\"warmup\": {\"ops\": 10}, \"repeats\": [{\"bytes\": 1000000}]}]}"
+
+static int read_text(const char *text, struct probe_traffic *traffic)
+{
+	return probe_traffic_read(text, strlen(text), traffic);
+}
+
+static void writes_of_the_warm_up_are_traffic_too(void **state)
+{
+	struct probe_traffic traffic;
+
+	assert_int_equal(read_text(RESULT, &traffic), 0);
+	assert_int_equal(traffic.bytes, 1000000 + 10 * 65536);
+	assert_int_equal(traffic.numa_node, 1);
+}
+
+/* RESULT with one part of it replaced. */
+static void expect_no_result(const char *part, const char *other)
+{
+	char text[1024];
+	const char *at = strstr(RESULT, part);
+	struct probe_traffic traffic;
+
+	assert_non_null(at);
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - RESULT), RESULT, other,
+		 at + strlen(part));
+	if (read_text(text, &traffic) != -EINVAL)
+		fail_msg("taken: %s", text);
+}
+
+static void what_is_no_complete_result_is_refused(void **state)
+{
+	struct probe_traffic traffic;
+
+	expect_no_result("rpma-bench/1", "rpma-bench/2");
+	expect_no_result("complete", "interrupted");
+	expect_no_result("65536", "0");
+	expect_no_result("65536", "-1");
+	expect_no_result("10}", "9223372036854775807}");
+	expect_no_result("10}", "null}");
+	expect_no_result("1000000", "-1");
+	expect_no_result("1000000", "1e6");
+	expect_no_result("{\"bytes\": 1000000}", "");
+	expect_no_result("[{\"params\"", "[{}, {\"params\"");
+	assert_int_equal(read_text("", &traffic), -EINVAL);
+	assert_int_equal(read_text("[]", &traffic), -EINVAL);
+}
+
+static void an_unknown_node_is_unknown(void **state)
+{
+	struct probe_traffic traffic;
+	char text[] = RESULT;
+
+	*strstr(text, "numa_node") = 'N';
+	assert_int_equal(read_text(text, &traffic), 0);
+	assert_int_equal(traffic.numa_node, -1);
+}
+
+/* A program that does this in place of rpma-bench. */
+static const char *bench_of(const char *script)
+{
+	static char path[512];
+	char text[2048];
+
+	snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", script);
+	scratch_write("bench", text);
+	snprintf(path, sizeof(path), "%s/bench", scratch);
+	assert_int_equal(chmod(path, 0755), 0);
+	return path;
+}
+
+static void expect_why(const char *script, const char *words)
+{
+	struct probe_traffic traffic;
+	char why[160] = "";
+
+	assert_true(probe_traffic_run(bench_of(script), "mlx5_0", &traffic, why, sizeof(why)) < 0);
+	if (strstr(why, words) == NULL)
+		fail_msg("%s: %s", script, why);
+	/* it was reaped */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void a_child_gets_the_device_and_gives_a_result(void **state)
+{
+	struct probe_traffic traffic;
+	char why[160] = "";
+	const char *bench = bench_of("[ \"$1 $2 $3\" = 'local --device mlx5_0' ] || exit 9\n"
+				     "echo noise >&2\ncat << E\n" RESULT "\nE");
+
+	if (probe_traffic_run(bench, "mlx5_0", &traffic, why, sizeof(why)) != 0)
+		fail_msg("%s", why);
+	assert_int_equal(traffic.bytes, 1655360);
+}
+
+static void a_child_that_fails_says_why(void **state)
+{
+	expect_why("echo 'one line' >&2; echo 'rpma-bench: no RDMA device has an address' >&2\n"
+		   "exit 3",
+		   "rpma-bench failed: no RDMA device has an address");
+	expect_why("seq 20000 >&2; echo 'the last line' >&2; exit 1",
+		   "rpma-bench failed: the last line");
+	expect_why("printf '\\n\\n\\n' >&2; exit 4", "ended with 4 and without a result");
+	expect_why("exit 7", "ended with 7 and without a result");
+	expect_why("exit 0", "without a result");
+	expect_why("kill -9 $$", "without a result");
+	expect_why("head -c 6000000 /dev/zero", "without a result");
+	expect_why("head -c 6000000 /dev/zero | tr '\\0' x >&2; exit 1", "rpma-bench failed: xxx");
+}
+
+static void a_program_that_is_not_there_is_told_of(void **state)
+{
+	struct probe_traffic traffic;
+	char why[160] = "";
+
+	assert_true(probe_traffic_run("/nowhere/rpma-bench", "mlx5_0", &traffic, why, sizeof(why)) <
+		    0);
+	assert_true(why[0] != '\0');
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* Ends the test's own run with a signal once the child is at work. */
+static void a_signal_ends_the_child(void **state)
+{
+	struct probe_traffic traffic;
+	char why[160] = "";
+
+	assert_int_equal(cli_catch_signals(), 0);
+	assert_int_equal(probe_traffic_run(bench_of("kill -TERM $PPID; exec sleep 1000"), "mlx5_0",
+					   &traffic, why, sizeof(why)),
+			 -ECANCELED);
+	assert_int_equal(cli_signal, SIGTERM);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+#define in_scratch(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_scratch(terms_are_laid_into_the_bits_of_their_formats),
+		in_scratch(what_does_not_fit_is_refused),
+		in_scratch(a_machine_without_such_counters_is_told_of),
+		in_scratch(counters_are_added_up_with_their_weight),
+		cmocka_unit_test(idle_traffic_is_taken_off),
+		cmocka_unit_test(a_busy_machine_proves_nothing),
+		cmocka_unit_test(little_traffic_proves_nothing),
+		cmocka_unit_test(writes_of_the_warm_up_are_traffic_too),
+		cmocka_unit_test(what_is_no_complete_result_is_refused),
+		cmocka_unit_test(an_unknown_node_is_unknown),
+		in_scratch(a_child_gets_the_device_and_gives_a_result),
+		in_scratch(a_child_that_fails_says_why),
+		in_scratch(a_program_that_is_not_there_is_told_of),
+		in_scratch(a_signal_ends_the_child),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_mapping.c -- what is found out of a range of memory: holes, rights, files.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "soft_device/verbs/mapping.h"
+
+static size_t page;
+
+static void *map(size_t pages, int protection, int flags, int fd)
+{
+	void *mapped = mmap(NULL, pages * page, protection, flags, fd, 0);
+
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	return mapped;
+}
+
+static uint64_t number(const void *memory)
+{
+	return (uint64_t)(uintptr_t)memory;
+}
+
+static void populate__finds_a_hole(void **unused)
+{
+	unsigned char *memory = map(3, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	assert_int_equal(mapping_populate(number(memory), 3 * page, true), 0);
+	assert_int_equal(munmap(memory + page, page), 0);
+	assert_int_equal(mapping_populate(number(memory), 3 * page, true), -EFAULT);
+	assert_int_equal(mapping_populate(number(memory) + page, 1, false), -EFAULT);
+	assert_int_equal(mapping_populate(number(memory) + page - 1, 2, false), -EFAULT);
+	assert_int_equal(mapping_populate(number(memory) + page - 1, 1, true), 0);
+	munmap(memory, page);
+	munmap(memory + 2 * page, page);
+}
+
+static void populate__minds_what_may_be_written(void **unused)
+{
+	void *memory = map(1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	assert_int_equal(mapping_populate(number(memory), page, false), 0);
+	assert_int_equal(mapping_populate(number(memory), page, true), -EFAULT);
+	munmap(memory, page);
+}
+
+static void populate__refuses_a_range_around_the_end(void **unused)
+{
+	assert_int_equal(mapping_populate(page, SIZE_MAX, true), -EINVAL);
+	assert_int_equal(mapping_populate(UINT64_MAX, 1, true), -EINVAL);
+}
+
+static int file(void)
+{
+	char path[] = "/tmp/rpma-mapping-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ftruncate(fd, (off_t)(4 * page)), 0);
+	return fd;
+}
+
+static void file__is_one_when_it_is_shared(void **unused)
+{
+	int fd = file();
+	void *shared = map(4, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+	void *private = map(4, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd);
+
+	assert_true(mapping_is_file(number(shared), 4 * page));
+	assert_true(mapping_is_file(number(shared) + page + 1, 17));
+	assert_false(mapping_is_file(number(private), 4 * page));
+	munmap(shared, 4 * page);
+	munmap(private, 4 * page);
+	close(fd);
+}
+
+static void file__of_two_mappings_is_one(void **unused)
+{
+	int fd = file();
+	unsigned char *shared = map(4, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+
+	assert_int_equal(mprotect(shared + page, page, PROT_READ), 0);
+	assert_true(mapping_is_file(number(shared), 4 * page));
+	assert_int_equal(munmap(shared + 2 * page, page), 0);
+	assert_false(mapping_is_file(number(shared), 4 * page));
+	munmap(shared, 4 * page);
+	close(fd);
+}
+
+static void file__without_a_name_is_none(void **unused)
+{
+	int fd = memfd_create("nameless", MFD_CLOEXEC);
+	void *anonymous = map(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
+	void *memfd;
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)page), 0);
+	memfd = map(1, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+	assert_false(mapping_is_file(number(anonymous), page));
+	assert_false(mapping_is_file(number(memfd), page));
+	munmap(anonymous, page);
+	munmap(memfd, page);
+	close(fd);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(populate__finds_a_hole),
+		cmocka_unit_test(populate__minds_what_may_be_written),
+		cmocka_unit_test(populate__refuses_a_range_around_the_end),
+		cmocka_unit_test(file__is_one_when_it_is_shared),
+		cmocka_unit_test(file__of_two_mappings_is_one),
+		cmocka_unit_test(file__without_a_name_is_none),
+	};
+
+	page = (size_t)sysconf(_SC_PAGESIZE);
+	return cmocka_run_group_tests_name("mapping", tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_mr_check.c -- whether a key opens a range: tables of what is in a region and what is not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "soft_device/verbs/mr.h"
+
+#define INDEX  500u
+#define KEY    (INDEX << 8 | 9)
+#define PD     3u
+#define MEMORY UINT64_C(0x7f0000001000)
+#define IOVA   UINT64_C(0x10000)
+#define BYTES  UINT64_C(8192)
+#define ACCESS ((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE))
+
+static struct segment *segment;
+
+/* One region in an otherwise empty table. */
+static int setup(void **unused)
+{
+	segment = mmap(NULL, sizeof(*segment), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (segment == MAP_FAILED)
+		return -1;
+	struct shared_mr *mr = &segment->mr[INDEX];
+
+	mr->pd = PD;
+	mr->access = ACCESS;
+	mr->addr = MEMORY;
+	mr->iova = IOVA;
+	mr->length = BYTES;
+	atomic_store(&mr->key, KEY);
+	return 0;
+}
+
+static int teardown(void **unused)
+{
+	return munmap(segment, sizeof(*segment));
+}
+
+static void range__in_the_region_is_translated(void **unused)
+{
+	static const struct {
+		uint64_t offset;
+		uint64_t length;
+	} ranges[] = {{0, BYTES}, {0, 1}, {BYTES - 1, 1}, {4096, 4096}, {0, 0}, {BYTES, 0}};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		uint64_t memory = 0;
+
+		assert_ptr_equal(mr_check(segment, KEY, PD, IOVA + ranges[i].offset,
+					  ranges[i].length, ACCESS, &memory),
+				 &segment->mr[INDEX]);
+		assert_int_equal(memory, MEMORY + ranges[i].offset);
+	}
+}
+
+static void range__not_in_the_region_is_refused(void **unused)
+{
+	static const struct {
+		uint64_t addr;
+		uint64_t length;
+	} ranges[] = {
+		{IOVA, BYTES + 1},	{IOVA + 1, BYTES},	    {IOVA - 1, 1},
+		{IOVA - 1, BYTES},	{IOVA + BYTES, 1},	    {0, 1},
+		{UINT64_MAX, 1},	{UINT64_MAX, UINT64_MAX},   {IOVA, UINT64_MAX},
+		{IOVA + 1, UINT64_MAX}, {IOVA + 1, UINT64_MAX - 1}, {MEMORY, 1},
+		{0, UINT64_MAX},
+	};
+	uint64_t memory = 0;
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		assert_null(mr_check(segment, KEY, PD, ranges[i].addr, ranges[i].length, ACCESS,
+				     &memory));
+	assert_int_equal(memory, 0);
+}
+
+static void key__of_no_region_is_refused(void **unused)
+{
+	static const uint32_t keys[] = {
+		0,	  1,	      KEY + 1, KEY - 1, KEY + 256, KEY & ~255u, SEGMENT_MRS << 8,
+		1u << 31, UINT32_MAX,
+	};
+	uint64_t memory;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		assert_null(mr_check(segment, keys[i], PD, IOVA, 1, 0, &memory));
+		assert_null(mr_check(segment, keys[i], 0, 0, 0, 0, &memory));
+	}
+}
+
+static void domain__has_to_be_that_of_the_region(void **unused)
+{
+	uint64_t memory;
+
+	assert_null(mr_check(segment, KEY, PD + 1, IOVA, 1, 0, &memory));
+	assert_null(mr_check(segment, KEY, 0, IOVA, 1, 0, &memory));
+}
+
+static void access__has_to_be_granted_whole(void **unused)
+{
+	uint64_t memory;
+
+	assert_non_null(mr_check(segment, KEY, PD, IOVA, 1, 0, &memory));
+	assert_non_null(mr_check(segment, KEY, PD, IOVA, 1, IBV_ACCESS_REMOTE_WRITE, &memory));
+	assert_null(mr_check(segment, KEY, PD, IOVA, 1, IBV_ACCESS_REMOTE_READ, &memory));
+	assert_null(mr_check(segment, KEY, PD, IOVA, 1, ACCESS | IBV_ACCESS_REMOTE_READ, &memory));
+}
+
+static void region__that_is_withdrawn_is_refused(void **unused)
+{
+	uint64_t memory;
+
+	atomic_store(&segment->mr[INDEX].key, 0);
+	assert_null(mr_check(segment, KEY, PD, IOVA, 1, 0, &memory));
+}
+
+#define REGION_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		REGION_TEST(range__in_the_region_is_translated),
+		REGION_TEST(range__not_in_the_region_is_refused),
+		REGION_TEST(key__of_no_region_is_refused),
+		REGION_TEST(domain__has_to_be_that_of_the_region),
+		REGION_TEST(access__has_to_be_granted_whole),
+		REGION_TEST(region__that_is_withdrawn_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("mr_check", tests, NULL, NULL);
+}

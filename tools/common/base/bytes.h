@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bytes.h -- little-endian fields in and out of a byte buffer.
+ *
+ * A writer or reader that runs past its end turns bad and stays bad, so a
+ * codec checks once, at its end. No I/O: codecs are fuzzed as they are.
+ */
+#ifndef COMMON_BASE_BYTES_H
+#define COMMON_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct bytes_writer {
+	uint8_t *at;
+	size_t left;
+	bool bad;
+};
+
+struct bytes_reader {
+	const uint8_t *at;
+	size_t left;
+	bool bad;
+};
+
+static inline struct bytes_writer bytes_write_to(uint8_t *bytes, size_t len)
+{
+	return (struct bytes_writer){bytes, len, false};
+}
+
+static inline void bytes_put(struct bytes_writer *w, const void *data, size_t len)
+{
+	if (w->bad || len > w->left) {
+		w->bad = true;
+		return;
+	}
+	if (len > 0)
+		memcpy(w->at, data, len);
+	w->at += len;
+	w->left -= len;
+}
+
+static inline void bytes_put_int(struct bytes_writer *w, uint64_t value, size_t width)
+{
+	uint8_t le[8];
+
+	for (size_t i = 0; i < width; i++)
+		le[i] = (uint8_t)(value >> (8 * i));
+	bytes_put(w, le, width);
+}
+
+static inline void bytes_get(struct bytes_reader *r, void *data, size_t len)
+{
+	if (r->bad || len > r->left) {
+		r->bad = true;
+		memset(data, 0, len);
+		return;
+	}
+	if (len > 0)
+		memcpy(data, r->at, len);
+	r->at += len;
+	r->left -= len;
+}
+
+static inline uint64_t bytes_get_int(struct bytes_reader *r, size_t width)
+{
+	uint8_t le[8];
+	uint64_t value = 0;
+
+	bytes_get(r, le, width);
+	for (size_t i = 0; i < width; i++)
+		value |= (uint64_t)le[i] << (8 * i);
+	return value;
+}
+
+#endif /* COMMON_BASE_BYTES_H */

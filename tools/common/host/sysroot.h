@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sysroot.h -- read sysfs and proc below a root that tests can replace.
+ *
+ * Paths are relative to the root ("sys/class/infiniband"). Below a replaced
+ * root links are resolved inside it, one that leads out of it is an error, and
+ * only regular files are opened. Reading never fails loudly: what is not
+ * there, or was refused, is unknown.
+ */
+#ifndef COMMON_HOST_SYSROOT_H
+#define COMMON_HOST_SYSROOT_H
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is there below a replaced root and was not taken. */
+struct sysroot_refusals {
+	size_t count;
+	char first[320]; /* "sys/x: a link leads out of the root" */
+};
+
+struct sysroot {
+	int fd;
+	bool machine;			  /* the root is "/" */
+	struct sysroot_record *record;	  /* owned; NULL: nothing is recorded */
+	struct sysroot_refusals *refused; /* borrowed; NULL: nobody asks */
+};
+
+int sysroot_open(struct sysroot *root, const char *path);
+void sysroot_close(struct sysroot *root);
+
+/* The first line, without its end and in printable ASCII; false when there is none or it is empty.
+ */
+bool sysroot_line(const struct sysroot *root, char *line, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* A line that is a number and nothing else. */
+bool sysroot_number(const struct sysroot *root, int64_t *value, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* At most size - 1 bytes of a file, terminated; the length, or -1. */
+long sysroot_read(const struct sysroot *root, char *text, size_t size, const char *path);
+/* At most size bytes from an offset on; how many there were, or -1. */
+long sysroot_pread(const struct sysroot *root, const char *path, int64_t offset, void *buffer,
+		   size_t size);
+/* The last component of what a link points to, in printable ASCII. */
+bool sysroot_link_name(const struct sysroot *root, char *name, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The path below the root without links; false when nothing is there. */
+bool sysroot_real_path(const struct sysroot *root, const char *path, char real[PATH_MAX]);
+bool sysroot_exists(const struct sysroot *root, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Names in it are as they are: any bytes. */
+DIR *sysroot_directory(const struct sysroot *root, const char *path);
+
+/*
+ * From now on all that is looked at is copied below a new or empty directory,
+ * as far as it was read, without what names the host or a part of it: that
+ * directory as a root gives the same readings. Both leave a sentence in
+ * failure_get() where they fail; the second says what could not be copied.
+ */
+int sysroot_record(struct sysroot *root, const char *directory);
+int sysroot_record_end(struct sysroot *root);
+/* Puts into a text of the caller's the pseudonyms that the copy has; none without a record. */
+void sysroot_record_text(const struct sysroot *root, char *text);
+
+#endif /* COMMON_HOST_SYSROOT_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * json_path.h -- one figure of a result, by where it stands.
+ *
+ * "latency/percentiles/p=0.99/ns": keys of objects, and KEY=VALUE for the
+ * element of an array that has it. Table, CSV and gates are lists of these.
+ */
+#ifndef COMMON_JSON_JSON_PATH_H
+#define COMMON_JSON_JSON_PATH_H
+
+#include <jansson.h>
+
+/* NULL: there is no such thing. */
+const json_t *path_get(const json_t *from, const char *path);
+
+#endif /* COMMON_JSON_JSON_PATH_H */

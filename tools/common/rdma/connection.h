@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * connection.h -- a connection between two tools, and messages over it.
+ *
+ * Every wait has a limit, and every failure names its step. A link either
+ * carries control messages, or it is a lane: then its queues have the sizes
+ * its user asks for, hold nothing but the user's work, and complete it all in
+ * one completion queue.
+ */
+#ifndef COMMON_RDMA_CONNECTION_H
+#define COMMON_RDMA_CONNECTION_H
+
+#include <librpma.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define LINK_MESSAGE_MAX 4096
+#define LINK_TIMEOUT_MS	 5000
+#define LINK_PEER_MAX	 96
+
+struct link; /* one connection */
+
+struct link_lane {
+	uint32_t sq_size;
+	uint32_t cq_size; /* completions of sends and receives */
+	uint32_t rq_size;
+	struct rpma_srq *srq; /* borrowed: receives come from there; NULL: of its own */
+	/*
+	 * Posts what the peer may send right after it is connected. NULL:
+	 * nothing. Stores the sentence when it fails.
+	 */
+	int (*post)(struct rpma_conn_req *req, void *arg);
+	void *arg;
+};
+
+struct link_cfg {
+	const char *peer_name;	      /* for sentences: "server 10.0.0.1:7204" */
+	int stop_fd;		      /* waiting ends when it is readable; -1: none */
+	int timeout_ms;		      /* of each step of connecting; 0: LINK_TIMEOUT_MS */
+	const struct link_lane *lane; /* NULL: the link carries messages */
+	struct timespec *requested;   /* gets when address and route were known; NULL: no */
+};
+
+/* Sends librpma's own log to the failure sentences, and to stderr if asked. */
+void link_log_to_failures(bool verbose);
+/* What librpma logged last in this thread, or its name of the code. */
+const char *link_cause(int rpma_code);
+/* The code that link_cause() was last asked for in this thread; 0: none since it was cleared. */
+int link_cause_code(void);
+void link_cause_clear(void);
+
+/* The verbs context that owns the address, or a route to it. */
+int link_open_device(const char *address, enum rpma_util_ibv_context_type type,
+		     struct rpma_peer **peer, char device[64]);
+
+/* Connects, with a greeting as private data. */
+int link_connect(struct link **link, struct rpma_peer *peer, const char *address, uint16_t port,
+		 const struct link_cfg *cfg, const void *greeting, size_t greeting_len);
+
+/*
+ * Takes the request in any case. The request's queues come from its endpoint:
+ * rpma_ep_next_conn_req() with link_conn_cfg() of the same cfg.
+ */
+int link_accept(struct link **link, struct rpma_peer *peer, struct rpma_conn_req **req,
+		const struct link_cfg *cfg, const void *reply, size_t reply_len);
+
+/* The configuration both ends use; the caller deletes it. */
+int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out);
+
+/* What the peer sent as private data; borrowed, and may be padded with zeros. */
+int link_greeting(const struct link *link, const void **bytes, size_t *len);
+
+/* Not of a lane. */
+int link_send(struct link *link, const void *message, size_t len);
+/*
+ * Not of a lane. *len holds the buffer's size, then the message's. -ECANCELED:
+ * stop_fd; -ETIMEDOUT, with the sentence stored.
+ */
+int link_receive(struct link *link, void *message, size_t *len, int timeout_ms);
+/* Readable: a message may be there, and link_receive is to be asked. Not of a lane. */
+int link_receive_fd(const struct link *link);
+
+/* False, with the sentence stored, if the peer has gone; waits up to timeout_ms for that. */
+bool link_alive(struct link *link, int timeout_ms);
+/* Readable: link_alive has something to look at. */
+int link_event_fd(const struct link *link);
+
+/* Disconnects and frees; NULL is fine. */
+void link_close(struct link **link);
+
+struct rpma_conn *link_conn(const struct link *link);
+/* Of a lane, all its completions; else those of what was sent. */
+struct rpma_cq *link_cq(const struct link *link);
+const char *link_peer_name(const struct link *link);
+
+/* "RETRY_EXC_ERR" and the like. */
+const char *link_wc_status_name(enum ibv_wc_status status);
+
+#endif /* COMMON_RDMA_CONNECTION_H */

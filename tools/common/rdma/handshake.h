@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * handshake.h -- what two tools say in the private data of a connection.
+ *
+ * The request has 56 bytes at most on InfiniBand and RoCE, and arrives padded
+ * with zeros; so a greeting says who speaks, which version and what for, the
+ * reply of a lane brings the descriptors of the target, and everything longer
+ * travels in messages. Magic, version, role and answer stay where they are in
+ * all versions, so that two of them can tell each other apart.
+ */
+#ifndef COMMON_RDMA_HANDSHAKE_H
+#define COMMON_RDMA_HANDSHAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GREETING_VERSION       2
+#define GREETING_REQUEST_BYTES 24
+#define GREETING_REPLY_BYTES   64
+#define GREETING_MR_DESC_MAX   32
+#define GREETING_PCFG_DESC_MAX 8
+
+enum greeting_role {
+	GREETING_CONTROL = 1, /* stays open for the whole run */
+	GREETING_MEASURE = 2, /* a lane: one repeat of one point */
+	GREETING_PING = 3,    /* a lane of rpma-ping; its token is the bytes of a ping */
+	GREETING_FIO = 4,     /* a job of the fio engine: lane and token are its hello */
+};
+
+enum greeting_answer {
+	GREETING_WELCOME = 0,
+	GREETING_WRONG_VERSION = 1,
+	GREETING_BUSY = 2,
+	GREETING_OTHER_TOOL = 3, /* this server is not for what the request wants */
+};
+
+struct greeting_request {
+	uint16_t version;
+	enum greeting_role role;
+	uint32_t lane;	/* of a lane: which one */
+	uint64_t token; /* of a lane: what the server said for this repeat */
+};
+
+struct greeting_reply {
+	uint16_t version; /* the one the server speaks */
+	enum greeting_answer answer;
+	/* of a lane: the target of this repeat; else both are 0 */
+	uint8_t mr_desc_bytes;
+	uint8_t pcfg_desc_bytes;
+	uint64_t word; /* of a job of the fio engine: the offer; else 0 */
+	uint8_t mr_desc[GREETING_MR_DESC_MAX];
+	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
+};
+
+void greeting_encode_request(const struct greeting_request *request,
+			     uint8_t bytes[GREETING_REQUEST_BYTES]);
+/*
+ * -EPROTO for foreign bytes; another version decodes, without what only this
+ * one knows of, and is the caller's to refuse.
+ */
+int greeting_decode_request(const void *bytes, size_t len, struct greeting_request *request);
+
+void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES]);
+/* Why a server refused, for its log. */
+const char *greeting_refusal(enum greeting_answer answer);
+/* -EPROTO for foreign bytes; a refusal decodes whatever its version. */
+int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *reply);
+
+#endif /* COMMON_RDMA_HANDSHAKE_H */

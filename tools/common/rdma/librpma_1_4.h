@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * librpma_1_4.h -- calls of librpma that are younger than 1.0. A tool linked with
+ * librpma.so.0 finds them when it runs, so that it does without them over an
+ * older library, as Debian's 1.2.0.
+ */
+#ifndef COMMON_RDMA_LIBRPMA_1_4_H
+#define COMMON_RDMA_LIBRPMA_1_4_H
+
+#include <librpma.h>
+#include <stdint.h>
+
+/* Both are there, or both are NULL. */
+struct newer {
+	int (*ep_get_port)(const struct rpma_ep *ep, uint16_t *port);
+	int (*conn_req_get_peer_addr)(const struct rpma_conn_req *req,
+				      struct sockaddr_storage *addr);
+};
+
+struct newer newer_calls(void);
+
+#endif /* COMMON_RDMA_LIBRPMA_1_4_H */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * listen.c -- finds the RDMA device of an address, and listens there.
+ */
+#include "listen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "librpma_1_4.h"
+#include "soft.h"
+#include "tools/common/base/cli.h"
+#include "tools/common/base/error.h"
+
+/* Instead of the failure stored: which addresses would do, or how to get a device. */
+static void say_addresses(const struct sysroot *root, const char *address)
+{
+	struct device *list = NULL, any;
+	size_t count = 0, at = 0;
+	char known[512] = "";
+
+	/* without any device this stores the sentence that says what to do */
+	if (device_choose(root, NULL, &any) == 0 && device_list(root, &list, &count) == 0) {
+		for (size_t i = 0; i < count && at < sizeof(known); i++)
+			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s (%s)",
+					       list[i].address, list[i].name);
+		failure_set(EXIT_RUN_FAILED, "device",
+			    "no RDMA device of this host owns the address %s: expected one of%s",
+			    address, known);
+	}
+	free(list);
+}
+
+int endpoint_own(const struct sysroot *root, const struct endpoint_wish *wish, const char *address,
+		 struct rpma_peer **peer, char device[DEVICE_NAME_MAX])
+{
+	struct device own;
+	int ret = soft_enter(root, wish->device, wish->quiet, wish->argv);
+
+	if (ret)
+		return ret;
+	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_LOCAL, peer, device);
+	if (ret)
+		say_addresses(root, address);
+	else if (wish->device != NULL &&
+		 (device_find(root, device, &own) != 0 || !device_is(&own, wish->device)))
+		return failure_set(EXIT_NO_DEVICE, "device",
+				   "the address %s belongs to the RDMA device %s, not to %s",
+				   address, device, wish->device);
+	return ret;
+}
+
+int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
+		   const char *address, struct rpma_peer **peer, struct device *device)
+{
+	struct device *list = NULL, any;
+	char name[DEVICE_NAME_MAX] = "";
+	size_t count = 0;
+	int ret = soft_enter(root, wish->device, wish->quiet, wish->argv);
+
+	if (ret)
+		return ret;
+	ret = device_list(root, &list, &count);
+	free(list);
+	/* without any device this stores the sentence that says what to do */
+	if (ret != 0 || count == 0)
+		return device_choose(root, NULL, &any);
+	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_REMOTE, peer, name);
+	if (ret)
+		return ret;
+	if (device_find(root, name, device) != 0)
+		return failure_set(EXIT_RUN_FAILED, "device", "nothing is known of the device %s",
+				   name);
+	if (!device_is(device, wish->device))
+		return failure_set(EXIT_NO_DEVICE, "device",
+				   "the route to %s leads over the RDMA device %s, not over %s",
+				   address, name, wish->device);
+	return 0;
+}
+
+int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
+		    struct rpma_ep **ep, int *fd)
+{
+	const struct newer newer = newer_calls();
+	char service[8];
+	int ret;
+
+	if (*port == 0 && newer.ep_get_port == NULL)
+		return failure_set(EXIT_RUN_FAILED, "listen",
+				   "--port 0: this librpma is older than 1.4 and cannot tell "
+				   "which port is free: name one");
+	snprintf(service, sizeof(service), "%u", *port);
+	ret = rpma_ep_listen(peer, address, service, ep);
+	if (ret == 0 && *port == 0)
+		ret = newer.ep_get_port(*ep, port);
+	if (ret == 0)
+		ret = rpma_ep_get_fd(*ep, fd);
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, "listen", "cannot listen on %s port %u: %s",
+				   address, *port, link_cause(ret));
+	/* a client that gives up between the event and the call must not hold all others */
+	if (fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK) != 0)
+		return failure_set(EXIT_INTERNAL, "listen", "fcntl: %s", strerror(errno));
+	return 0;
+}
+
+int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, struct rpma_conn_req **req)
+{
+	const struct link_cfg link = {.stop_fd = -1, .lane = lane};
+	struct rpma_conn_cfg *cfg = NULL;
+	int ret = link_conn_cfg(&link, &cfg);
+
+	*req = NULL;
+	if (ret)
+		return ret;
+	if (rpma_ep_next_conn_req(ep, cfg, req) != 0)
+		*req = NULL;
+	rpma_conn_cfg_delete(&cfg);
+	return 0;
+}
+
+int endpoint_serve(const struct endpoint_service *service)
+{
+	struct pollfd fds[] = {{service->fd, POLLIN, 0},
+			       {cli_stop_fd(), POLLIN, 0},
+			       {service->enough_fd, POLLIN, 0}};
+	struct rpma_conn_req *req;
+
+	while (fds[1].revents == 0 && fds[2].revents == 0) {
+		int ret = poll(fds, 3, -1);
+
+		if (ret < 0 && errno != EINTR)
+			return failure_set(EXIT_INTERNAL, "listen", "poll: %s", strerror(errno));
+		if (ret > 0 && fds[0].revents != 0 &&
+		    endpoint_next(service->ep, service->lane, &req) == 0 && req != NULL)
+			service->take(service->host, req);
+	}
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * listen.h -- where a tool is on the RDMA network: the device that owns its
+ * address or has the route to its peer, and the port it listens on.
+ */
+#ifndef COMMON_RDMA_LISTEN_H
+#define COMMON_RDMA_LISTEN_H
+
+#include <librpma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "connection.h"
+#include "device.h"
+#include "tools/common/host/sysroot.h"
+
+/* What the user said of the device, and how to start the tool again on the software one. */
+struct endpoint_wish {
+	const char *device; /* NULL: any */
+	bool quiet;
+	char *const *argv; /* as soft_enter() takes them; NULL: it is not to start again */
+};
+
+/* The device of this host that owns the address; may start the tool again. */
+int endpoint_own(const struct sysroot *root, const struct endpoint_wish *wish, const char *address,
+		 struct rpma_peer **peer, char device[DEVICE_NAME_MAX]);
+
+/*
+ * The device that has the route to the address; may start the tool again. A
+ * device that is not the one wished for is still told, with the failure.
+ */
+int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
+		   const char *address, struct rpma_peer **peer, struct device *device);
+
+/*
+ * *port is the one asked for, 0 for any, and then the one it is. Asking for
+ * requests never blocks. A librpma before 1.4 cannot tell which port it is.
+ */
+int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
+		    struct rpma_ep **ep, int *fd);
+
+/*
+ * One request, with the queues of a lane or, NULL, of messages. *req is NULL
+ * where there is none, or its client has given up meanwhile.
+ */
+int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, struct rpma_conn_req **req);
+
+struct endpoint_service {
+	struct rpma_ep *ep;
+	int fd;			      /* of the endpoint */
+	int enough_fd;		      /* readable: it has served enough; -1: never */
+	const struct link_lane *lane; /* as endpoint_next() takes it */
+	void (*take)(void *host, struct rpma_conn_req *req); /* owns the request */
+	void *host;
+};
+
+/* Passes requests on until a signal comes, or it has served enough. */
+int endpoint_serve(const struct endpoint_service *service);
+
+#endif /* COMMON_RDMA_LISTEN_H */

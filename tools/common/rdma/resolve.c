@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * resolve.c -- getaddrinfo with a limit.
+ *
+ * getaddrinfo cannot be bounded, so it runs in a thread of its own; on
+ * timeout the caller leaves, and whoever is last frees what they share.
+ */
+#include "resolve.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "tools/common/base/error.h"
+#include "tools/common/base/thread.h"
+
+#define STEP "resolve"
+
+struct lookup {
+	pthread_mutex_t lock;
+	pthread_cond_t done_signal;
+	bool done;	/* under lock, like all below */
+	bool abandoned; /* the asker has left: the thread frees */
+	int gai_error;
+	char address[RESOLVE_ADDRESS_MAX];
+	char host[];
+};
+
+static void lookup_free(struct lookup *l)
+{
+	pthread_cond_destroy(&l->done_signal);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+static int look_up(const char *host, char address[RESOLVE_ADDRESS_MAX])
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+	int error = getaddrinfo(host, NULL, &hints, &found);
+
+	if (error == 0)
+		error = getnameinfo(found->ai_addr, found->ai_addrlen, address, RESOLVE_ADDRESS_MAX,
+				    NULL, 0, NI_NUMERICHOST);
+	if (found != NULL)
+		freeaddrinfo(found);
+	return error;
+}
+
+static void *look_up_thread(void *arg)
+{
+	struct lookup *l = arg;
+	char address[RESOLVE_ADDRESS_MAX] = "";
+	int error = look_up(l->host, address);
+	bool abandoned;
+
+	pthread_mutex_lock(&l->lock);
+	l->gai_error = error;
+	memcpy(l->address, address, sizeof(address));
+	l->done = true;
+	abandoned = l->abandoned;
+	pthread_cond_signal(&l->done_signal);
+	pthread_mutex_unlock(&l->lock);
+	if (abandoned)
+		lookup_free(l);
+	return NULL;
+}
+
+/* An address of IPv6 may stand in brackets (RFC 3986, 3.2.2), which getaddrinfo does not know. */
+static size_t inside_brackets(const char **host)
+{
+	size_t length = strlen(*host);
+
+	if (**host != '[' || (*host)[length - 1] != ']' || strchr(*host, ':') == NULL)
+		return length;
+	(*host)++;
+	return length - 2;
+}
+
+static struct lookup *lookup_new(const char *host)
+{
+	size_t length = inside_brackets(&host);
+	struct lookup *l = calloc(1, sizeof(*l) + length + 1);
+	pthread_condattr_t monotonic;
+
+	if (l == NULL)
+		return NULL;
+	memcpy(l->host, host, length);
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&l->done_signal, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	return l;
+}
+
+/* Waits, takes the answer, and frees the lookup or leaves it to its thread. */
+static int take_answer(struct lookup *l, const struct timespec *deadline, int *gai_error,
+		       char address[RESOLVE_ADDRESS_MAX])
+{
+	int error = 0;
+	bool done;
+
+	pthread_mutex_lock(&l->lock);
+	while (!l->done && error == 0)
+		error = pthread_cond_timedwait(&l->done_signal, &l->lock, deadline);
+	done = l->done;
+	l->abandoned = !done;
+	*gai_error = l->gai_error;
+	if (done)
+		memcpy(address, l->address, RESOLVE_ADDRESS_MAX);
+	pthread_mutex_unlock(&l->lock);
+	if (done)
+		lookup_free(l);
+	return done ? 0 : -ETIMEDOUT;
+}
+
+int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX])
+{
+	struct lookup *l = lookup_new(host);
+	struct timespec deadline;
+	int gai_error = 0;
+
+	if (l == NULL)
+		return failure_set(EXIT_INTERNAL, STEP, "out of memory");
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += timeout_ms / 1000;
+	if (thread_start(NULL, look_up_thread, l) != 0) {
+		lookup_free(l);
+		return failure_set(EXIT_INTERNAL, STEP, "cannot start a thread to look up %s",
+				   host);
+	}
+	if (take_answer(l, &deadline, &gai_error, address) != 0)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "cannot resolve the host name %s: no answer within %d s", host,
+				   timeout_ms / 1000);
+	if (gai_error != 0)
+		return failure_set(EXIT_RUN_FAILED, STEP, "cannot resolve the host name %s: %s",
+				   host, gai_strerror(gai_error));
+	return 0;
+}

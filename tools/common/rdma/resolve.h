@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * resolve.h -- a host name into a numeric address, in bounded time.
+ */
+#ifndef COMMON_RDMA_RESOLVE_H
+#define COMMON_RDMA_RESOLVE_H
+
+#define RESOLVE_ADDRESS_MAX 64
+
+/* The first address of the host, IPv4 or IPv6, as librpma takes it. */
+int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX]);
+
+#endif /* COMMON_RDMA_RESOLVE_H */

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * answers_file.c -- facts.json: answers that came with a tree of files.
+ *
+ * Anybody may have written it, so every value is checked before the first is
+ * used, and a wrong one is an error: taken for unknown it would go unnoticed.
+ * Every key may be missing or null, which is unknown; other keys are ignored.
+ */
+#include "answers_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/base/error.h"
+
+#define FILE_NAME  "facts.json"
+#define ERRNO_MAX  133
+#define NAME_BYTES 72
+
+enum form { WHOLE, TRUTH, TEXT, ERROR, SYNC, KIND };
+
+struct key {
+	const char *name;
+	enum form form;
+	int64_t max; /* of WHOLE */
+};
+
+static const struct key device_keys[] = {
+	{"device_cap_flags_ex", WHOLE, INT64_MAX},
+	{"odp_general", WHOLE, INT64_MAX},
+	{"odp_rc", WHOLE, UINT32_MAX},
+	{"max_qp_wr", WHOLE, INT64_MAX},
+	{"max_cqe", WHOLE, INT64_MAX},
+	{"max_qp_rd_atom", WHOLE, INT64_MAX},
+	{"tph_handle", TRUTH, 0},
+	{"why", TEXT, 0},
+	{NULL, WHOLE, 0},
+};
+
+static const struct key target_keys[] = {
+	{"kind", KIND, 0},
+	{"size_bytes", WHOLE, INT64_MAX},
+	{"major", WHOLE, UINT32_MAX},
+	{"minor", WHOLE, UINT32_MAX},
+	{"dax", TRUTH, 0},
+	{"map_sync", SYNC, 0},
+	{"error", ERROR, 0},
+	{NULL, WHOLE, 0},
+};
+
+static const struct key probe_keys[] = {
+	{"rdma_bytes", WHOLE, INT64_MAX},
+	{"memory_write_bytes", WHOLE, INT64_MAX},
+	{"window_bytes", WHOLE, INT64_MAX},
+	{"events", TEXT, 0},
+	{NULL, WHOLE, 0},
+};
+
+const char *const answers_kinds[] = {
+	[ANSWERS_UNKNOWN] = "unknown",	   [ANSWERS_NONE] = "none",
+	[ANSWERS_REGULAR] = "regular",	   [ANSWERS_DIRECTORY] = "directory",
+	[ANSWERS_CHARACTER] = "character", [ANSWERS_BLOCK] = "block",
+	[ANSWERS_OTHER] = "other",
+};
+
+/* -1: no such kind. */
+static int kind_number(const char *name)
+{
+	for (int i = 0; i < (int)(sizeof(answers_kinds) / sizeof(answers_kinds[0])); i++) {
+		if (name != NULL && strcmp(answers_kinds[i], name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* "EOPNOTSUPP"; 0: no errno has that name. */
+static int error_number(const char *name)
+{
+	for (int i = 1; i <= ERRNO_MAX; i++) {
+		const char *known = strerrorname_np(i);
+
+		if (name != NULL && known != NULL && strcmp(known, name) == 0)
+			return i;
+	}
+	return 0;
+}
+
+static bool holds(const struct key *key, const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	switch (key->form) {
+	case WHOLE:
+		return json_is_integer(value) && json_integer_value(value) >= 0 &&
+		       json_integer_value(value) <= key->max;
+	case TRUTH:
+		return json_is_boolean(value);
+	case TEXT:
+		return text != NULL;
+	case ERROR:
+		return error_number(text) != 0;
+	case SYNC:
+		return text != NULL && (strcmp(text, "ok") == 0 || error_number(text) != 0);
+	case KIND:
+		return kind_number(text) >= 0;
+	}
+	return false;
+}
+
+static void expected(const struct key *key, char *text, size_t size)
+{
+	static const char a_kind[] = "\"character\", \"block\", \"regular\", \"directory\", "
+				     "\"other\", \"none\" or \"unknown\"";
+	static const char *const forms[] = {
+		[TRUTH] = "true or false",
+		[TEXT] = "a text",
+		[ERROR] = "the name of an error, such as \"EACCES\"",
+		[SYNC] = "\"ok\" or the name of an error, such as \"EOPNOTSUPP\"",
+		[KIND] = a_kind,
+	};
+
+	if (key->form == WHOLE)
+		snprintf(text, size, "a whole number from 0 to %" PRId64, key->max);
+	else
+		snprintf(text, size, "%s", forms[key->form]);
+}
+
+static int refuse(const char *where, const char *what)
+{
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%s", where);
+	for (char *at = name; *at != '\0'; at++) {
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	}
+	return failure_set(EXIT_WRONG_USAGE, "options", FILE_NAME ": %s: expected %s", name, what);
+}
+
+static int check_entry(const struct key *keys, const char *name, const json_t *entry)
+{
+	char where[NAME_BYTES], what[128];
+
+	if (!json_is_object(entry))
+		return refuse(name, "an object");
+	for (; keys->name != NULL; keys++) {
+		const json_t *value = json_object_get(entry, keys->name);
+
+		if (value == NULL || json_is_null(value) || holds(keys, value))
+			continue;
+		snprintf(where, sizeof(where), "%.40s: %s", name, keys->name);
+		expected(keys, what, sizeof(what));
+		return refuse(where, what);
+	}
+	return 0;
+}
+
+static int check_group(const json_t *facts, const char *group, const struct key *keys)
+{
+	json_t *entries = json_object_get(facts, group), *entry;
+	const char *name;
+	int ret = 0;
+
+	if (entries == NULL || json_is_null(entries))
+		return 0;
+	if (!json_is_object(entries))
+		return refuse(group, "an object");
+	json_object_foreach(entries, name, entry)
+	{
+		if (ret == 0)
+			ret = check_entry(keys, name, entry);
+	}
+	return ret;
+}
+
+static int check_all(const json_t *facts)
+{
+	const char *schema = json_string_value(json_object_get(facts, "schema"));
+	const json_t *probe = json_object_get(facts, "probe");
+	int ret;
+
+	if (schema == NULL || strcmp(schema, ANSWERS_SCHEMA) != 0)
+		return refuse("schema", "\"" ANSWERS_SCHEMA "\"");
+	ret = check_group(facts, "devices", device_keys);
+	if (ret == 0)
+		ret = check_group(facts, "targets", target_keys);
+	if (ret == 0 && probe != NULL && !json_is_null(probe))
+		ret = check_entry(probe_keys, "probe", probe);
+	return ret;
+}
+
+json_t *answers_parse(const char *text, size_t size)
+{
+	json_error_t error;
+	json_t *facts = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+	char where[NAME_BYTES];
+
+	if (facts == NULL) {
+		snprintf(where, sizeof(where), "line %d, column %d", error.line, error.column);
+		(void)refuse(where, "JSON, with no key twice");
+	} else if (check_all(facts) != 0) {
+		json_decref(facts);
+		facts = NULL;
+	}
+	return facts;
+}
+
+static int read_file(struct answers *answers)
+{
+	const size_t size = ANSWERS_BYTES_MAX + 2;
+	char *text = malloc(size);
+	long len;
+	int ret = 0;
+
+	if (text == NULL)
+		return failure_set(EXIT_INTERNAL, "start", "out of memory");
+	len = sysroot_read(answers->root, text, size, FILE_NAME);
+	if (len < 0)
+		ret = failure_set(EXIT_WRONG_USAGE, "options",
+				  FILE_NAME " is there, but cannot be read");
+	else if (len > ANSWERS_BYTES_MAX)
+		ret = failure_set(EXIT_WRONG_USAGE, "options",
+				  FILE_NAME ": expected at most %d bytes", ANSWERS_BYTES_MAX);
+	else if ((answers->facts = answers_parse(text, (size_t)len)) == NULL)
+		ret = -EINVAL;
+	free(text);
+	return ret;
+}
+
+int answers_open(struct answers *answers, const struct sysroot *root)
+{
+	*answers = (struct answers){.root = root};
+	if (root->machine || !sysroot_exists(root, FILE_NAME))
+		return 0;
+	return read_file(answers);
+}
+
+void answers_close(struct answers *answers)
+{
+	json_decref(answers->facts);
+	answers->facts = NULL;
+}
+
+static const json_t *entry_of(const struct answers *answers, const char *group, const char *name)
+{
+	return json_object_get(json_object_get(answers->facts, group), name);
+}
+
+static int64_t number_of(const json_t *entry, const char *key, int64_t unknown)
+{
+	const json_t *value = json_object_get(entry, key);
+
+	return json_is_integer(value) ? json_integer_value(value) : unknown;
+}
+
+static int truth_of(const json_t *entry, const char *key)
+{
+	const json_t *value = json_object_get(entry, key);
+
+	return json_is_boolean(value) ? json_is_true(value) : -1;
+}
+
+static const char *text_of(const json_t *entry, const char *key)
+{
+	const char *text = json_string_value(json_object_get(entry, key));
+
+	return text != NULL ? text : "";
+}
+
+void answers_read_device(const struct answers *answers, const char *name,
+			 struct answers_device *out)
+{
+	const json_t *entry = entry_of(answers, "devices", name);
+
+	out->flags_known = number_of(entry, "device_cap_flags_ex", -1) >= 0;
+	out->odp_known =
+		number_of(entry, "odp_general", -1) >= 0 && number_of(entry, "odp_rc", -1) >= 0;
+	out->cap_flags_ex = (uint64_t)number_of(entry, "device_cap_flags_ex", 0);
+	out->odp_general = (uint64_t)number_of(entry, "odp_general", 0);
+	out->odp_rc = (uint32_t)number_of(entry, "odp_rc", 0);
+	out->max_qp_wr = number_of(entry, "max_qp_wr", -1);
+	out->max_cqe = number_of(entry, "max_cqe", -1);
+	out->max_qp_rd_atom = number_of(entry, "max_qp_rd_atom", -1);
+	out->tph_handle = truth_of(entry, "tph_handle");
+	out->known = out->flags_known || out->odp_known || out->max_qp_wr >= 0 ||
+		     out->max_cqe >= 0 || out->max_qp_rd_atom >= 0 || out->tph_handle >= 0;
+	if (!out->known)
+		snprintf(out->why, sizeof(out->why), "%.90s",
+			 text_of(entry, "why")[0] != '\0' ? text_of(entry, "why")
+							  : FILE_NAME " says nothing of it");
+}
+
+void answers_read_path(const struct answers *answers, const char *path, struct answers_path *out)
+{
+	const json_t *entry = entry_of(answers, "targets", path);
+	const char *sync = text_of(entry, "map_sync");
+	int kind = kind_number(text_of(entry, "kind"));
+
+	out->kind = kind < 0 ? ANSWERS_UNKNOWN : (enum answers_file)kind;
+	out->size_bytes = number_of(entry, "size_bytes", -1);
+	out->numbers = number_of(entry, "major", -1) >= 0 && number_of(entry, "minor", -1) >= 0;
+	out->major = (unsigned)number_of(entry, "major", 0);
+	out->minor = (unsigned)number_of(entry, "minor", 0);
+	out->dax = truth_of(entry, "dax");
+	out->error = error_number(text_of(entry, "error"));
+	if (sync[0] != '\0')
+		out->map_sync = error_number(sync); /* "ok" is none */
+}
+
+void answers_read_probe(const struct answers *answers, struct answers_probe *out)
+{
+	const json_t *entry = json_object_get(answers->facts, "probe");
+
+	out->rdma_bytes = number_of(entry, "rdma_bytes", -1);
+	out->memory_write_bytes = number_of(entry, "memory_write_bytes", -1);
+	out->window_bytes = number_of(entry, "window_bytes", -1);
+	out->done = out->rdma_bytes > 0 && out->memory_write_bytes >= 0;
+	snprintf(out->events, sizeof(out->events), "%.90s", text_of(entry, "events"));
+	if (out->done)
+		out->why[0] = '\0';
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * verdict.c -- one verdict over all findings: an ordered table.
+ *
+ * A wrong "ready" loses data, so whatever is unknown is met by a row that says
+ * so before any row that says ready. rpma-ddio-check(1) has the same table.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "readiness.h"
+#include "tools/common/base/error.h"
+
+struct judged {
+	const struct facts *facts;
+	const struct readiness_finding *findings;
+	struct ddio ddio;
+	bool lenient;
+};
+
+#define MEMORY_CONTROLLER "memory_controller"
+#define CPU_CACHE	  "cpu_cache"
+
+static bool is_any(const char *id, const char *const *ids)
+{
+	for (; *ids != NULL; ids++) {
+		if (strcmp(id, *ids) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What counts for a row: the same question for matching and for telling why. */
+
+static bool counts_device(const char *id, enum readiness_status status)
+{
+	return strcmp(id, "DEV-01") == 0 &&
+	       (status == READINESS_FAIL || status == READINESS_UNKNOWN);
+}
+
+static bool counts_conflict(const char *id, enum readiness_status status)
+{
+	return status == READINESS_FAIL &&
+	       (strcmp(id, "DDIO-05") == 0 || strcmp(id, "DDIO-06") == 0);
+}
+
+static bool counts_failed(const char *id, enum readiness_status status)
+{
+	(void)id;
+	return status == READINESS_FAIL;
+}
+
+static bool counts_doubtful(const char *id, enum readiness_status status)
+{
+	static const char *const must_pass[] = {"PM-01", "PM-02", "PM-03", "PM-04", "PM-05", NULL};
+	static const char *const must_not_doubt[] = {"PM-07", "PM-09", NULL};
+
+	if (is_any(id, must_pass))
+		return status != READINESS_PASS && status != READINESS_SKIP;
+	return is_any(id, must_not_doubt) &&
+	       (status == READINESS_WARN || status == READINESS_UNKNOWN);
+}
+
+static bool counts_domain(const char *id, enum readiness_status status)
+{
+	return strcmp(id, "PM-06") == 0 && status != READINESS_PASS;
+}
+
+static bool any(const struct judged *judged,
+		bool (*counts)(const char *id, enum readiness_status status))
+{
+	const struct readiness_check *check;
+
+	for (size_t i = 0; (check = readiness_check_at(i)) != NULL; i++) {
+		if (counts(check->id, judged->findings[i].status))
+			return true;
+	}
+	return false;
+}
+
+/* Of all regions behind the target; empty where they differ, or none is known. */
+static const char *domain_of(const struct facts_target *target)
+{
+	const char *domain = target->regions_count > 0 ? target->regions[0].persistence_domain : "";
+
+	for (size_t i = 1; i < target->regions_count; i++) {
+		if (strcmp(target->regions[i].persistence_domain, domain) != 0)
+			return "";
+	}
+	return domain;
+}
+
+static bool is_software(const struct judged *judged)
+{
+	return judged->facts->device.found && judged->facts->device.kind != DEVICE_HARDWARE;
+}
+
+static bool flushes_natively(const struct judged *judged)
+{
+	return readiness_find(judged->findings, "CAP-01")->status == READINESS_PASS;
+}
+
+static bool is_lenient_off(const struct judged *judged)
+{
+	const struct ddio *ddio = &judged->ddio;
+
+	return ddio->state == DDIO_OFF_WARN || (ddio->state == DDIO_OFF && ddio->low_confidence);
+}
+
+static bool no_device(const struct judged *judged)
+{
+	return any(judged, counts_device);
+}
+
+static bool conflict(const struct judged *judged)
+{
+	return any(judged, counts_conflict);
+}
+
+static bool failed(const struct judged *judged)
+{
+	return any(judged, counts_failed);
+}
+
+static bool no_target(const struct judged *judged)
+{
+	return judged->facts->target.shape == TARGET_NOT_GIVEN;
+}
+
+static bool pmem_doubtful(const struct judged *judged)
+{
+	return any(judged, counts_doubtful);
+}
+
+static bool eadr(const struct judged *judged)
+{
+	return strcmp(domain_of(&judged->facts->target), CPU_CACHE) == 0;
+}
+
+static bool domain_unknown(const struct judged *judged)
+{
+	return strcmp(domain_of(&judged->facts->target), MEMORY_CONTROLLER) != 0;
+}
+
+/* The CPU copies the data into its cache, whatever a register, a probe or anybody says. */
+static bool software(const struct judged *judged)
+{
+	return is_software(judged) && !flushes_natively(judged);
+}
+
+static bool ddio_off(const struct judged *judged)
+{
+	const struct ddio *ddio = &judged->ddio;
+
+	return !is_software(judged) && ddio->state == DDIO_OFF && !ddio->low_confidence &&
+	       (ddio->evidence == DDIO_REGISTERS || ddio->evidence == DDIO_PROBE);
+}
+
+static bool ddio_off_lenient(const struct judged *judged)
+{
+	return !is_software(judged) && judged->lenient && is_lenient_off(judged) &&
+	       judged->ddio.evidence == DDIO_REGISTERS;
+}
+
+static bool ddio_assumed_off(const struct judged *judged)
+{
+	return !is_software(judged) && judged->ddio.state == DDIO_OFF &&
+	       judged->ddio.evidence == DDIO_STATEMENT;
+}
+
+static bool native(const struct judged *judged)
+{
+	return flushes_natively(judged);
+}
+
+static bool ddio_on(const struct judged *judged)
+{
+	return judged->ddio.state == DDIO_ON;
+}
+
+static bool ddio_on_possible(const struct judged *judged)
+{
+	return judged->ddio.state == DDIO_ON_POSSIBLE;
+}
+
+static bool ddio_off_warn(const struct judged *judged)
+{
+	return is_lenient_off(judged);
+}
+
+static bool always(const struct judged *judged)
+{
+	(void)judged;
+	return true;
+}
+
+#define NOT_PROVEN                                                                                 \
+	"It is not shown that what the device writes is persistent after a flush, and a wrong "    \
+	"true loses data."
+#define PROVEN "What the device writes is in the power-fail protected domain once it is flushed."
+
+/* One row a line block: name, verdict, exit code, reason, direct write, why. */
+const struct verdict_row readiness_rows[READINESS_ROWS] = {
+	{"no-device", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
+	 "There is no RDMA device here, or not the one that was asked for.", false, NOT_PROVEN,
+	 no_device, counts_device},
+	{"conflict", VERDICT_NOT_READY, EXIT_NEGATIVE,
+	 "What is said, measured and read of DDIO contradicts itself.", false, NOT_PROVEN, conflict,
+	 counts_conflict},
+	{"failed", VERDICT_NOT_READY, EXIT_NEGATIVE, "A check failed.", false, NOT_PROVEN, failed,
+	 counts_failed},
+	{"no-target", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
+	 "No target was given, so nobody knows which memory is meant.", false, NOT_PROVEN,
+	 no_target, NULL},
+	{"pmem-doubtful", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
+	 "It is not shown that the target is persistent memory a device can write to directly.",
+	 false, NOT_PROVEN, pmem_doubtful, counts_doubtful},
+	{"eadr", VERDICT_APM_READY_EADR, EXIT_GOOD,
+	 "The platform saves the CPU caches when power fails, so it does not matter whether device "
+	 "writes go there.",
+	 true, PROVEN, eadr, NULL},
+	{"domain-unknown", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
+	 "The platform does not say what survives when power fails.", false, NOT_PROVEN,
+	 domain_unknown, counts_domain},
+	{"software", VERDICT_GPSPM_ONLY, EXIT_NEGATIVE,
+	 "The transport is software: the CPU copies the data into its cache, and no flush of a "
+	 "peer takes it out of there.",
+	 false, NOT_PROVEN, software, NULL},
+	{"ddio-off", VERDICT_APM_READY, EXIT_GOOD, "Device writes go past the CPU cache to memory.",
+	 true, PROVEN, ddio_off, NULL},
+	{"ddio-off-lenient", VERDICT_APM_READY, EXIT_GOOD,
+	 "Device writes go past the CPU cache as far as the registers show, which --lenient "
+	 "accepts.",
+	 true, PROVEN, ddio_off_lenient, NULL},
+	{"ddio-assumed-off", VERDICT_APM_READY, EXIT_GOOD,
+	 "Somebody states that device writes go past the CPU cache; nothing here shows it, and "
+	 "nothing contradicts it.",
+	 true, "It rests on the statement: if that is wrong, data is lost.", ddio_assumed_off,
+	 NULL},
+	{"native", VERDICT_NATIVE_FLUSH_READY, EXIT_GOOD,
+	 "The device has native flush to persistence, which does not depend on DDIO.", false,
+	 "Give true only where every peer flushes natively too: a peer that flushes by a read "
+	 "would take data in the CPU cache for persistent.",
+	 native, NULL},
+	{"ddio-on", VERDICT_GPSPM_ONLY, EXIT_NEGATIVE,
+	 "Device writes go to the CPU cache, which is lost when power fails: this host has to "
+	 "make the data persistent (GPSPM).",
+	 false, NOT_PROVEN, ddio_on, NULL},
+	{"ddio-on-possible", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
+	 "The device can send writes that go to the CPU cache although the root port is set "
+	 "otherwise.",
+	 false, NOT_PROVEN, ddio_on_possible, NULL},
+	{"ddio-off-warn", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
+	 "The registers show DDIO off, but not beyond doubt (--lenient accepts it).", false,
+	 NOT_PROVEN, ddio_off_warn, NULL},
+	{"ddio-unknown", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
+	 "Nobody can tell whether device writes go to the CPU cache; unknown is not off.", false,
+	 NOT_PROVEN, always, NULL},
+};
+
+const char *readiness_verdict_name(enum readiness_verdict verdict)
+{
+	static const char *const names[] = {
+		[VERDICT_APM_READY] = "APM_READY",
+		[VERDICT_APM_READY_EADR] = "APM_READY_EADR",
+		[VERDICT_NATIVE_FLUSH_READY] = "NATIVE_FLUSH_READY",
+		[VERDICT_GPSPM_ONLY] = "GPSPM_ONLY",
+		[VERDICT_NOT_READY] = "NOT_READY",
+		[VERDICT_UNDETERMINED] = "UNDETERMINED",
+	};
+
+	return names[verdict];
+}
+
+const struct verdict_row *readiness_judge(const struct facts *facts,
+					  const struct readiness_finding *findings, bool lenient)
+{
+	struct judged judged = {.facts = facts, .findings = findings, .lenient = lenient};
+	const struct verdict_row *row = readiness_rows;
+
+	ddio_decide(facts, &judged.ddio);
+	while (!row->matches(&judged))
+		row++;
+	return row;
+}
+
+bool readiness_assumed(const struct readiness *readiness)
+{
+	return readiness->row->matches == ddio_assumed_off;
+}
+
+void readiness_because(const struct readiness *readiness, char *text, size_t size)
+{
+	const struct verdict_row *row = readiness->row;
+	const struct readiness_check *check;
+	const char *meaning = NULL;
+	size_t len = 0;
+
+	snprintf(text, size, "%s", row->matches == always ? readiness->ddio.why : "");
+	for (size_t i = 0; row->counts != NULL && (check = readiness_check_at(i)) != NULL; i++) {
+		const struct readiness_finding *f = &readiness->findings[i];
+
+		if (!row->counts(check->id, f->status) || len >= size)
+			continue;
+		len += (size_t)snprintf(text + len, size - len, "%s%s %s", len > 0 ? ", " : "",
+					check->id, readiness_status_name(f->status));
+		meaning = meaning != NULL ? meaning : f->meaning;
+	}
+	if (meaning != NULL && meaning[0] != '\0' && len < size)
+		snprintf(text + len, size - len, ": %s", meaning);
+}

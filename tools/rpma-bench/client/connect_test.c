@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * connect_test.c -- connects and disconnects, one connection at a time.
+ *
+ * Steps are those of librpma's calls: a request is prepared (address, route,
+ * queue pair), established, ended in order, and deleted. The latency is what
+ * comes before a connection can be used: the first two.
+ */
+#include "connect_test.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "control.h"
+
+enum step { STEP_PREPARE, STEP_ESTABLISH, STEP_DISCONNECT, STEP_DELETE, STEPS };
+
+static const char *const step_names[STEPS] = {"prepare", "establish", "disconnect", "delete"};
+
+static int failed(const struct connect_test *t, enum step step, const char *cause)
+{
+	return failure_set(EXIT_RUN_FAILED, "connect", "%s: the step %s of a connection failed: %s",
+			   t->remote->name, step_names[step], cause);
+}
+
+static int await(const struct connect_test *t, struct rpma_conn *conn, enum step step,
+		 enum rpma_conn_event wanted)
+{
+	struct pollfd fds[] = {{-1, POLLIN, 0}, {cli_stop_fd(), POLLIN, 0}};
+	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
+	int ret = rpma_conn_get_event_fd(conn, &fds[0].fd);
+
+	if (ret)
+		return failed(t, step, link_cause(ret));
+	do {
+		ret = poll(fds, 2, LINK_TIMEOUT_MS);
+	} while (ret < 0 && errno == EINTR);
+	if (ret > 0 && fds[1].revents != 0 && fds[0].revents == 0)
+		return -ECANCELED;
+	if (ret <= 0)
+		return failed(t, step, "no answer in time");
+	ret = rpma_conn_next_event(conn, &event);
+	if (ret)
+		return failed(t, step, link_cause(ret));
+	return event == wanted ? 0 : failed(t, step, rpma_utils_conn_event_2str(event));
+}
+
+static int prepare(const struct connect_test *t, struct rpma_conn_req **req)
+{
+	static const struct link_lane queues = {.sq_size = 1, .rq_size = 1, .cq_size = 2};
+	const struct link_cfg cfg = {.peer_name = t->remote->name, .stop_fd = -1, .lane = &queues};
+	struct rpma_conn_cfg *conn_cfg = NULL;
+	char service[8];
+	int ret = link_conn_cfg(&cfg, &conn_cfg);
+
+	if (ret)
+		return ret;
+	snprintf(service, sizeof(service), "%u", t->ready.port);
+	ret = rpma_conn_req_new(t->peer, t->remote->address, service, conn_cfg, req);
+	rpma_conn_cfg_delete(&conn_cfg);
+	return ret ? failed(t, STEP_PREPARE, link_cause(ret)) : 0;
+}
+
+static int establish(const struct connect_test *t, struct rpma_conn_req **req,
+		     struct rpma_conn **conn)
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, 0,
+						 t->ready.token};
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+	const struct rpma_conn_private_data pdata = {greeting, sizeof(greeting)};
+	int ret;
+
+	greeting_encode_request(&request, greeting);
+	ret = rpma_conn_req_connect(req, &pdata, conn);
+	if (ret)
+		return failed(t, STEP_ESTABLISH, link_cause(ret));
+	return await(t, *conn, STEP_ESTABLISH, RPMA_CONN_ESTABLISHED);
+}
+
+static int disconnect(const struct connect_test *t, struct rpma_conn *conn)
+{
+	int ret = rpma_conn_disconnect(conn);
+
+	if (ret)
+		return failed(t, STEP_DISCONNECT, link_cause(ret));
+	return await(t, conn, STEP_DISCONNECT, RPMA_CONN_CLOSED);
+}
+
+/* All steps of one connection; stamps[i] is before step i, the last one after all. */
+static int once(const struct connect_test *t, uint64_t stamps[STEPS + 1])
+{
+	struct rpma_conn_req *req = NULL;
+	struct rpma_conn *conn = NULL;
+	int ret;
+
+	stamps[STEP_PREPARE] = clock_now(t->clock);
+	ret = prepare(t, &req);
+	stamps[STEP_ESTABLISH] = clock_now(t->clock);
+	if (ret == 0)
+		ret = establish(t, &req, &conn);
+	stamps[STEP_DISCONNECT] = clock_now(t->clock);
+	if (ret == 0)
+		ret = disconnect(t, conn);
+	stamps[STEP_DELETE] = clock_now(t->clock);
+	rpma_conn_delete(&conn);
+	stamps[STEPS] = clock_now(t->clock);
+	return ret;
+}
+
+static void record(const struct connect_test *t, const uint64_t stamps[STEPS + 1])
+{
+	struct repeat *r = t->repeat;
+
+	histogram_record(r->latency, clock_ns(t->clock, stamps[STEP_DISCONNECT] - stamps[0]));
+	for (int i = 0; i < STEPS; i++)
+		histogram_record(r->steps[i].latency,
+				 clock_ns(t->clock, stamps[i + 1] - stamps[i]));
+}
+
+/* Until the time is over, or so many are done; begin and end are of the whole. */
+static int loop(const struct connect_test *t, uint64_t duration_ns, uint64_t ops, bool recorded,
+		struct measured *m)
+{
+	uint64_t begin = clock_now(t->clock), end = begin + clock_ticks(t->clock, duration_ns);
+	uint64_t stamps[STEPS + 1] = {[STEPS] = begin};
+	int ret = 0;
+
+	while (ret == 0 && stamps[STEPS] < end && (ops == 0 || m->ops < ops) && !m->interrupted) {
+		ret = once(t, stamps);
+		if (ret == 0) {
+			m->ops++;
+			if (recorded)
+				record(t, stamps);
+		}
+		m->interrupted = workers_stopping(t->workers) || cli_signal != 0;
+	}
+	m->elapsed_ns = clock_ns(t->clock, stamps[STEPS] - begin);
+	/* a connection that a signal cut short is none */
+	return ret == -ECANCELED ? 0 : ret;
+}
+
+static int allocate(struct repeat *r)
+{
+	r->threads = calloc(1, sizeof(*r->threads));
+	r->latency = histogram_new();
+	if (r->threads == NULL || r->latency == NULL)
+		return -ENOMEM;
+	for (int i = 0; i < STEPS; i++) {
+		r->steps[i] = (struct repeat_step){step_names[i], histogram_new()};
+		r->steps_count++;
+		if (r->steps[i].latency == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int connect_test_run(void *arg, uint32_t thread)
+{
+	const struct connect_test *t = arg;
+	struct repeat *r = t->repeat;
+	struct measured measured = {0};
+	struct rusage before;
+	int ret;
+
+	(void)thread;
+	if (allocate(r) != 0)
+		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
+	ret = t->warmup_ns > 0 ? loop(t, t->warmup_ns, 0, false, &r->warmup) : 0;
+	if (ret || r->warmup.interrupted)
+		return ret ? ret : -ECANCELED;
+	getrusage(RUSAGE_THREAD, &before);
+	ret = loop(t, t->duration_ns, t->ops, true, &measured);
+	worker_usage_since(&before, &r->threads[0]);
+	r->threads_count = 1;
+	r->threads[0].ops = measured.ops;
+	r->ops = measured.ops;
+	r->elapsed_ns = measured.elapsed_ns;
+	r->complete = !measured.interrupted;
+	return ret;
+}

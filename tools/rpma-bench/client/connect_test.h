@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * connect_test.h -- what it takes to connect and disconnect, step by step.
+ */
+#ifndef BENCH_CLIENT_CONNECT_TEST_H
+#define BENCH_CLIENT_CONNECT_TEST_H
+
+#include "run.h"
+#include "tools/common/base/clock.h"
+#include "tools/rpma-bench/measure/workers.h"
+#include "tools/rpma-bench/result/repeat.h"
+
+struct connect_test {
+	const struct remote *remote;
+	struct rpma_peer *peer;
+	const struct clock *clock;
+	struct message_ready ready;
+	struct workers *workers; /* of one thread */
+	uint64_t warmup_ns;
+	uint64_t duration_ns;
+	uint64_t ops;	       /* 0: by time */
+	struct repeat *repeat; /* gets latency, steps, threads, ops and time */
+};
+
+/* A job of one thread. arg is a struct connect_test. */
+int connect_test_run(void *arg, uint32_t thread);
+
+#endif /* BENCH_CLIENT_CONNECT_TEST_H */

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * control.c -- the client's connections: one stays open for the whole run
+ * and carries what both sides say, the lanes are made anew for each repeat.
+ */
+#include "control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/rpma-bench/protocol/exchange.h"
+#include "tools/rpma-bench/result/readiness.h"
+
+/* A server that is at work says so every ten seconds. */
+#define READY_TIMEOUT_MS  60000
+#define REPORT_TIMEOUT_MS 120000
+
+static int check_reply(const struct remote *remote, const struct greeting_reply *reply)
+{
+	switch (reply->answer) {
+	case GREETING_WELCOME:
+		return 0;
+	case GREETING_WRONG_VERSION:
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s speaks version %u of the protocol, this client version %d: "
+				   "use the same release of rpma-bench on both hosts",
+				   remote->name, reply->version, GREETING_VERSION);
+	case GREETING_OTHER_TOOL:
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s is a server of another tool, as rpma-ping: rpma-bench "
+				   "server was expected",
+				   remote->name);
+	default:
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s serves too many connections: try again later", remote->name);
+	}
+}
+
+int connection_greet(const struct remote *remote, const struct link *link,
+		     struct greeting_reply *reply)
+{
+	const void *bytes;
+	size_t len;
+	int ret = link_greeting(link, &bytes, &len);
+
+	if (ret)
+		return ret;
+	if (greeting_decode_reply(bytes, len, reply) != 0)
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s answered with a greeting that makes no sense: it is no "
+				   "server of this tool",
+				   remote->name);
+	return check_reply(remote, reply);
+}
+
+/* In full chunks but the last, so a slow server has a limited number of waits. */
+static int receive_chunks(const struct remote *remote, char *text, uint32_t total, uint32_t have)
+{
+	struct exchange_buffer buffer;
+	struct message m;
+
+	while (have < total) {
+		uint32_t left = total - have;
+		int ret = exchange_receive(remote->control, MESSAGE_TEXT, LINK_TIMEOUT_MS, &buffer,
+					   &m);
+
+		if (ret)
+			return ret;
+		if (m.text.total != total || m.text.offset != have ||
+		    m.text.bytes != (left < MESSAGE_CHUNK_MAX ? left : MESSAGE_CHUNK_MAX))
+			return failure_set(EXIT_RUN_FAILED, "hello",
+					   "%s sent a text in other pieces than agreed",
+					   remote->name);
+		memcpy(text + have, m.text.data, m.text.bytes);
+		have += m.text.bytes;
+	}
+	return 0;
+}
+
+/* NULL for what is no JSON object: what a server says of itself is no reason to fail. */
+static json_t *parse_object(const char *text, size_t len)
+{
+	json_t *value = json_loadb(text, len, 0, NULL);
+
+	if (json_is_object(value))
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+/* The first chunk says how long the text is; timeout_ms is for that one. */
+static int receive_object(const struct remote *remote, int timeout_ms, json_t **object)
+{
+	struct exchange_buffer buffer;
+	struct message first;
+	char *text;
+	int ret = exchange_receive(remote->control, MESSAGE_TEXT, timeout_ms, &buffer, &first);
+
+	if (ret)
+		return ret;
+	text = malloc((size_t)first.text.total + 1);
+	if (text == NULL)
+		return failure_set(EXIT_INTERNAL, "hello", "out of memory");
+	memcpy(text, first.text.data, first.text.bytes);
+	ret = first.text.offset == 0
+		      ? receive_chunks(remote, text, first.text.total, first.text.bytes)
+		      : failure_set(EXIT_RUN_FAILED, "hello",
+				    "%s sent the end of a text without its begin", remote->name);
+	if (ret == 0)
+		*object = parse_object(text, first.text.total);
+	free(text);
+	return ret;
+}
+
+static int say_hello(struct remote *remote, const uint8_t run_id[16])
+{
+	struct message hello = {.type = MESSAGE_HELLO}, answer;
+	struct exchange_buffer buffer;
+	int ret;
+
+	memcpy(hello.hello.run_id, run_id, sizeof(hello.hello.run_id));
+	ret = exchange_send(remote->control, &hello);
+	if (ret == 0)
+		ret = exchange_receive(remote->control, MESSAGE_WELCOME, LINK_TIMEOUT_MS, &buffer,
+				       &answer);
+	if (ret)
+		return ret;
+	if (answer.welcome.refusal[0] != '\0')
+		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", remote->name,
+				   answer.welcome.refusal);
+	remote->offer = answer.welcome;
+	remote->known = true;
+	if (answer.welcome.environment_bytes == 0)
+		return 0;
+	ret = receive_object(remote, LINK_TIMEOUT_MS, &remote->environment);
+	remote->readiness = platform_take(remote->environment, remote->offer.targets_count);
+	return ret;
+}
+
+int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16])
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
+	const struct link_cfg cfg = {.peer_name = remote->name, .stop_fd = cli_stop_fd()};
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+	struct greeting_reply reply;
+	int ret;
+
+	greeting_encode_request(&request, greeting);
+	ret = link_connect(&remote->control, peer, remote->address, remote->port, &cfg, greeting,
+			   sizeof(greeting));
+	if (ret == 0)
+		ret = connection_greet(remote, remote->control, &reply);
+	return ret ? ret : say_hello(remote, run_id);
+}
+
+void connection_close(struct remote *remote, bool complete)
+{
+	const struct message bye = {.type = MESSAGE_BYE};
+	struct failure kept = *failure_get();
+
+	if (remote->control != NULL && complete)
+		exchange_send(remote->control, &bye);
+	link_close(&remote->control);
+	*failure_get() = kept;
+}
+
+int connection_begin(const struct remote *remote, const struct message_begin *begin,
+		     struct message_ready *ready)
+{
+	struct message ask = {.type = MESSAGE_BEGIN, .begin = *begin}, answer;
+	struct exchange_buffer buffer;
+	int ret = exchange_send(remote->control, &ask);
+
+	if (ret == 0)
+		ret = exchange_receive(remote->control, MESSAGE_READY, READY_TIMEOUT_MS, &buffer,
+				       &answer);
+	if (ret)
+		return ret;
+	if (answer.ready.refusal[0] != '\0')
+		return failure_set(EXIT_RUN_FAILED, "begin", "%s refuses: %s", remote->name,
+				   answer.ready.refusal);
+	*ready = answer.ready;
+	return 0;
+}
+
+int connection_start(const struct remote *remote, enum message_phase phase)
+{
+	const struct message start = {.type = MESSAGE_START, .start = {phase}};
+
+	return exchange_send(remote->control, &start);
+}
+
+int connection_end(const struct remote *remote, const struct lane *lanes, uint32_t lanes_count,
+		   json_t **report)
+{
+	struct message end = {.type = MESSAGE_END, .end = {.lanes_count = lanes_count}};
+	int ret;
+
+	for (uint32_t i = 0; lanes != NULL && i < lanes_count; i++)
+		end.end.touched[i] = lanes[i].touched;
+	ret = exchange_send(remote->control, &end);
+	return ret ? ret : receive_object(remote, REPORT_TIMEOUT_MS, report);
+}
+
+int connection_lane(const struct remote *remote, struct rpma_peer *peer,
+		    const struct message_ready *ready, const struct params *params,
+		    struct lane *lane)
+{
+	const struct operation *operation = operation_find(params->op, params->persist);
+	const struct operation *reads =
+		params->test == BENCH_MIX ? operation_find(BENCH_READ, BENCH_NONE) : NULL;
+	const struct link_lane queues = lane_queues(operation, reads, params->depth);
+	const struct link_cfg cfg = {
+		.peer_name = remote->name, .stop_fd = cli_stop_fd(), .lane = &queues};
+	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, lane->index,
+						 ready->token};
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+	struct greeting_reply reply;
+	struct link *link = NULL;
+	int ret;
+
+	greeting_encode_request(&request, greeting);
+	ret = link_connect(&link, peer, remote->address, ready->port, &cfg, greeting,
+			   sizeof(greeting));
+	if (ret == 0)
+		ret = connection_greet(remote, link, &reply);
+	if (ret) {
+		link_close(&link);
+		return ret;
+	}
+	const struct lane_target target = {reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
+					   reply.pcfg_desc_bytes};
+	return lane_attach(lane, link, &target, operation, params->depth);
+}
+
+int connection_wait(const struct remote *remote, int fd)
+{
+	struct pollfd fds[] = {{fd, POLLIN, 0},
+			       {cli_stop_fd(), POLLIN, 0},
+			       {link_receive_fd(remote->control), POLLIN, 0},
+			       {link_event_fd(remote->control), POLLIN, 0}};
+	int ret = 0;
+
+	while (ret == 0 && fds[0].revents == 0) {
+		if (poll(fds, 4, -1) < 0) {
+			ret = errno == EINTR ? 0 : -errno;
+			continue;
+		}
+		if (fds[1].revents != 0)
+			ret = -ECANCELED;
+		else if (fds[2].revents != 0)
+			ret = exchange_drain(remote->control);
+		else if (fds[3].revents != 0 && !link_alive(remote->control, 0))
+			ret = -EIO;
+	}
+	return ret;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * control.h -- what a client says to its server on the control connection,
+ * and the lanes it connects for one repeat.
+ */
+#ifndef BENCH_CLIENT_CONTROL_H
+#define BENCH_CLIENT_CONTROL_H
+
+#include "run.h"
+#include "tools/rpma-bench/measure/qp.h"
+
+/* Says hello and learns what the server offers. address, port and name are set. */
+int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16]);
+/* Says goodbye first if the run is complete; a connection never opened is fine. */
+void connection_close(struct remote *remote, bool complete);
+
+/* Asks for one repeat; a refusal is a failure. */
+int connection_begin(const struct remote *remote, const struct message_begin *begin,
+		     struct message_ready *ready);
+int connection_start(const struct remote *remote, enum message_phase phase);
+/* Ends the repeat; the report is the caller's to decref. lanes_count 0: none has touched anything.
+ */
+int connection_end(const struct remote *remote, const struct lane *lanes, uint32_t lanes_count,
+		   json_t **report);
+
+/* What the server's side of a lane said when it was connected. */
+int connection_greet(const struct remote *remote, const struct link *link,
+		     struct greeting_reply *reply);
+/* Connects one lane of a repeat, whose index and memory are set. */
+int connection_lane(const struct remote *remote, struct rpma_peer *peer,
+		    const struct message_ready *ready, const struct params *params,
+		    struct lane *lane);
+
+/*
+ * Sleeps until fd is readable; meanwhile the server may show signs of life.
+ * -ECANCELED: a signal.
+ */
+int connection_wait(const struct remote *remote, int fd);
+
+#endif /* BENCH_CLIENT_CONTROL_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * persist_choice.h -- which flush a target takes, and what --persist auto comes to.
+ */
+#ifndef BENCH_CLIENT_PERSIST_CHOICE_H
+#define BENCH_CLIENT_PERSIST_CHOICE_H
+
+#include "run.h"
+
+/* The strongest flush that the server's word and its memory allow. */
+enum rpma_flush_type persisting_flush(const struct message_welcome *offer, uint32_t target);
+
+/*
+ * What auto is worth trying on the target: native, or what it has to be with
+ * the reason stored in *choice.
+ */
+enum bench_persist persisting_first(const struct message_welcome *offer, uint32_t target,
+				    struct persist_choice *choice);
+/* Settles *choice by what the first flush was. */
+void persisting_settle(struct persist_choice *choice, bool native);
+
+/* 0, or a failure: the persistence needs a flush that the target does not take. */
+int persisting_check(const struct remote *remote, const struct params *params);
+/* The failure of --persist native where flushes are reads. */
+int persisting_not_native(const struct remote *remote);
+
+#endif /* BENCH_CLIENT_PERSIST_CHOICE_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * setup.h -- what the client sets up for one repeat: threads on their cores,
+ * their memory, the server's side of it, and connected lanes.
+ */
+#ifndef BENCH_CLIENT_SETUP_H
+#define BENCH_CLIENT_SETUP_H
+
+#include "run.h"
+#include "tools/rpma-bench/measure/buffers.h"
+#include "tools/rpma-bench/measure/client_region.h"
+#include "tools/rpma-bench/measure/workers.h"
+#include "tools/rpma-bench/protocol/message.h"
+
+struct rig {
+	struct run *run;
+	const struct remote *remote;
+	struct params params;	    /* the target resolved; after rig_open persist as well */
+	struct message_begin begin; /* all but params and the client's memory */
+	/* from here on by rig_open */
+	const struct operation *operation;
+	struct message_ready ready;
+	struct workers *workers;
+	struct lane *lanes;	    /* NULL where a test has none */
+	struct lane_memory *memory; /* of each thread */
+	struct exposed exposed;
+};
+
+/*
+ * Makes both sides ready to begin. persist native is refused where flushes
+ * are none, auto is decided. When it fails rig_close is still to be called.
+ */
+int rig_open(struct rig *rig);
+void rig_close(struct rig *rig);
+
+/* Do its threads work on lanes? Else on connections, or it is the server that works. */
+bool rig_has_lanes(const struct rig *rig);
+
+#endif /* BENCH_CLIENT_SETUP_H */

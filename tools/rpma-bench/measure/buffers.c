@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * buffers.c -- lays out the memory of a thread's lanes, sources first,
+ * then sinks, then notes, and fills the sources.
+ */
+#include "buffers.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tools/common/base/error.h"
+#include "tools/common/base/units.h"
+
+/* More sink than this is not worth its cache lines: then all slots share one place. */
+#define SINK_MAX (4ULL << 20)
+
+/* Places of each lane, in bytes. */
+struct layout {
+	uint64_t source;
+	uint64_t sink;
+	uint64_t sink_stride;
+	uint64_t notes;
+};
+
+static int usage(const struct lane_memory_cfg *cfg)
+{
+	int flags = cfg->operation->source_usage | cfg->operation->sink_usage |
+		    cfg->operation->notes_usage;
+
+	return cfg->reads != NULL ? flags | cfg->reads->sink_usage : flags;
+}
+
+static struct layout lay_out(const struct lane_memory_cfg *cfg, const struct lane *lane)
+{
+	const struct operation *o = cfg->operation;
+	uint64_t stride = lane->access.stride;
+	struct layout l = {0};
+
+	if (o->source_usage != 0)
+		l.source = access_source_bytes(&lane->access);
+	if (o->sink_usage != 0 || cfg->reads != NULL) {
+		l.sink_stride = stride * cfg->params->depth <= SINK_MAX ? stride : 0;
+		l.sink = l.sink_stride != 0 ? stride * cfg->params->depth : stride;
+	}
+	if (o->notes_usage != 0)
+		l.notes = (uint64_t)OPERATION_NOTE_BYTES * cfg->params->depth;
+	return l;
+}
+
+static void place(const struct lane_memory_cfg *cfg, struct lane *lanes, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		access_init(&lanes[i].access, cfg->params, cfg->target_bytes, lanes[i].index,
+			    cfg->seed);
+		access_init(&lanes[i].reads, cfg->params, cfg->target_bytes, lanes[i].index,
+			    cfg->seed + 1);
+		lanes[i].size_bytes = cfg->params->size_bytes;
+	}
+}
+
+/* The sources differ in size where slices do. */
+static size_t set_offsets(const struct lane_memory_cfg *cfg, struct lane *lanes, uint32_t count)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		lanes[i].source_offset = at;
+		at += lay_out(cfg, &lanes[i]).source;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct layout l = lay_out(cfg, &lanes[i]);
+
+		lanes[i].sink_offset = at;
+		lanes[i].sink_stride = l.sink_stride;
+		at += l.sink;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		lanes[i].notes_offset = at;
+		at += lay_out(cfg, &lanes[i]).notes;
+	}
+	return (size_t)at;
+}
+
+static int map(struct lane_memory *m, const struct lane_memory_cfg *cfg)
+{
+	char size[UNITS_TEXT_BYTES];
+	void *memory = mmap(NULL, m->size_bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return failure_set(EXIT_RUN_FAILED, "memory", "cannot map buffers of %s: %s",
+				   units_print_size(m->size_bytes, size), strerror(errno));
+	m->bytes = memory;
+	if (cfg->node >= 0)
+		m->bind_error =
+			topology_bind_memory(cfg->topology, memory, m->size_bytes, cfg->node);
+	memset(memory, 0, m->size_bytes);
+	return 0;
+}
+
+static int enroll(struct lane_memory *m, const struct lane_memory_cfg *cfg)
+{
+	char size[UNITS_TEXT_BYTES];
+	int ret = rpma_mr_reg(cfg->peer, m->bytes, m->size_bytes, usage(cfg), &m->mr);
+
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, "register",
+				   "cannot register buffers of %s: %s (ulimit -l limits what may "
+				   "be locked)",
+				   units_print_size(m->size_bytes, size), link_cause(ret));
+	return 0;
+}
+
+int lane_memory_make(struct lane_memory *memory, const struct lane_memory_cfg *cfg,
+		     struct lane *lanes, uint32_t count)
+{
+	struct lane_memory m = {0};
+	int ret;
+
+	place(cfg, lanes, count);
+	m.size_bytes = set_offsets(cfg, lanes, count);
+	ret = map(&m, cfg);
+	if (ret == 0)
+		ret = enroll(&m, cfg);
+	if (ret) {
+		lane_memory_free(&m);
+		return ret;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (cfg->operation->source_usage != 0)
+			access_fill(&lanes[i].access, m.bytes + lanes[i].source_offset);
+		lanes[i].source = m.mr;
+		lanes[i].sink = m.mr;
+		lanes[i].notes = m.mr;
+	}
+	*memory = m;
+	return 0;
+}
+
+void lane_memory_free(struct lane_memory *memory)
+{
+	struct failure kept = *failure_get();
+
+	rpma_mr_dereg(&memory->mr);
+	if (memory->bytes != NULL)
+		munmap(memory->bytes, memory->size_bytes);
+	*memory = (struct lane_memory){0};
+	*failure_get() = kept;
+}

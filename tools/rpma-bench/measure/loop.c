@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loop.c -- one measurement: what it begins with, which loop runs, and what
+ * it leaves behind.
+ */
+#include "loop_core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct measure_slots *measure_slots_new(uint32_t lanes, uint32_t depth)
+{
+	struct measure_slots *s = calloc(1, sizeof(*s));
+	size_t count = (size_t)lanes * depth;
+
+	if (s == NULL)
+		return NULL;
+	s->lanes = lanes;
+	s->depth = depth;
+	s->rings = calloc(lanes, sizeof(*s->rings));
+	s->fds = calloc(lanes, sizeof(*s->fds));
+	s->begun = calloc(count, sizeof(*s->begun));
+	s->planned = calloc(count, sizeof(*s->planned));
+	s->reads = calloc(count, sizeof(*s->reads));
+	s->counts = calloc(MEASURE_COUNTS, sizeof(*s->counts));
+	if (s->rings == NULL || s->fds == NULL || s->begun == NULL || s->planned == NULL ||
+	    s->reads == NULL || s->counts == NULL) {
+		measure_slots_delete(s);
+		return NULL;
+	}
+	return s;
+}
+
+void measure_slots_delete(struct measure_slots *slots)
+{
+	if (slots == NULL)
+		return;
+	free(slots->counts);
+	free(slots->reads);
+	free(slots->planned);
+	free(slots->begun);
+	free(slots->fds);
+	free(slots->rings);
+	free(slots);
+}
+
+/* Each lane has its share of max_ops, so each knows its last operation. */
+static uint64_t share(const struct measure_cfg *cfg, uint32_t lane)
+{
+	if (cfg->max_ops == 0)
+		return UINT64_MAX;
+	return cfg->max_ops / cfg->lanes_count + (lane < cfg->max_ops % cfg->lanes_count);
+}
+
+static void start_rings(const struct measure_cfg *cfg, struct measure_slots *slots)
+{
+	for (uint32_t i = 0; i < cfg->lanes_count; i++) {
+		size_t at = (size_t)i * cfg->depth;
+
+		slots->rings[i] = (struct ring){
+			.lane = &cfg->lanes[i],
+			.limit = share(cfg, i),
+			.begun = slots->begun + at,
+			.planned = slots->planned + at,
+			.reads = slots->reads + at,
+		};
+	}
+}
+
+static double ticks_per_ns(const struct clock *clock)
+{
+	return clock->counter ? 4294967296.0 / (double)clock->ns_per_tick_32 : 1;
+}
+
+static int batch(const struct measure_cfg *cfg)
+{
+	uint32_t most = cfg->operation->answered ? 2 * cfg->depth : cfg->depth;
+
+	return most < MEASURE_BATCH ? (int)most : MEASURE_BATCH;
+}
+
+static void finish(struct loop *l)
+{
+	const struct measure_cfg *cfg = l->cfg;
+	struct measured *m = l->out;
+
+	measure_time_finish(l);
+	m->ops = measure_done(l);
+	for (uint32_t i = 0; i < cfg->lanes_count; i++) {
+		struct ring *r = &l->rings[i];
+
+		m->read_ops += r->read_ops;
+		r->lane->touched += r->posted - r->read_ops;
+	}
+	m->elapsed_ns = clock_ns(cfg->clock, l->last - l->begin);
+	m->max_lag_ns = clock_ns(cfg->clock, l->max_lag);
+	m->native_flush =
+		cfg->operation->flushes && m->ops > m->read_ops && l->opcode != IBV_WC_RDMA_READ;
+}
+
+static bool is_single(const struct measure_cfg *cfg)
+{
+	return cfg->lanes_count == 1 && cfg->depth == 1 && cfg->completion == BENCH_POLL &&
+	       cfg->period_ns <= 0 && cfg->reads == NULL && cfg->operation->single != NULL;
+}
+
+int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
+		struct measured *measured)
+{
+	struct loop l = {
+		.cfg = cfg,
+		.out = measured,
+		.rings = slots->rings,
+		.fds = slots->fds,
+		.counts = is_single(cfg) ? slots->counts : NULL,
+		.latency = cfg->scratch != NULL ? cfg->scratch : cfg->latency,
+		.batch = batch(cfg),
+		.random = cfg->seed,
+		.read_below = ((uint64_t)cfg->read_millionths << 32) / PARAMS_MILLION,
+		.ticks_per_ns = ticks_per_ns(cfg->clock),
+		.post_max = cfg->max_ops > 0 ? cfg->max_ops : UINT64_MAX,
+	};
+	int ret;
+
+	*measured = (struct measured){.begin_raw_ns = clock_raw_ns()};
+	start_rings(cfg, slots);
+	if (cfg->scratch != NULL)
+		histogram_reset(cfg->scratch);
+	/* page faults now, not later */
+	if (l.counts != NULL)
+		memset(l.counts, 0, MEASURE_COUNTS * sizeof(l.counts[0]));
+	l.begin = clock_now(cfg->clock);
+	l.last = l.begin;
+	measure_time_start(&l);
+	if (cfg->period_ns > 0)
+		ret = measure_open(&l);
+	else
+		ret = l.counts != NULL ? cfg->operation->single(&l) : measure_closed(&l);
+	finish(&l);
+	return ret;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loop.h -- the measuring loop of one thread over its lanes.
+ *
+ * Closed loop: every lane keeps depth operations in flight. Open loop: each
+ * operation has a planned time, t0 + i x period, and is posted then or, when
+ * it cannot be, as soon as it can; the plan never moves.
+ */
+#ifndef BENCH_MEASURE_LOOP_H
+#define BENCH_MEASURE_LOOP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "operation.h"
+#include "tools/common/base/clock.h"
+#include "tools/common/base/histogram.h"
+
+#define MEASURE_WINDOWS	  10
+#define MEASURE_WINDOW_NS 100000000ULL
+#define MEASURE_STALL_MS  10000
+
+/* One span of a repeat; of samples of its own. */
+struct measure_interval {
+	uint64_t t_ns; /* its end, from the begin of the measurement */
+	uint64_t ops;
+	bool percentiles_known;
+	uint64_t p50_ns;
+	uint64_t p99_ns;
+	uint64_t max_ns;
+};
+
+struct measure_cfg {
+	const struct operation *operation;
+	const struct operation *reads; /* of a mix; else NULL */
+	uint32_t read_millionths;
+	uint64_t seed; /* of the choice between the two */
+	struct lane *lanes;
+	uint32_t lanes_count;
+	const struct clock *clock;
+	uint32_t depth;
+	uint32_t signal_every;
+	enum bench_completion completion;
+	/*
+	 * The end: duration_ns has passed and min_ops are done, or limit_ns has,
+	 * or max_ops are. What the open loop planned within duration_ns is still
+	 * posted until limit_ns.
+	 */
+	uint64_t duration_ns;
+	uint64_t min_ops;
+	uint64_t limit_ns;	/* at least duration_ns */
+	uint64_t max_ops;	/* 0: no limit */
+	const atomic_int *stop; /* NULL, or not 0: end now, in good order */
+	/* open loop */
+	double period_ns; /* 0: closed loop */
+	double first_ns;  /* of the first operation, after the begin */
+	/* where samples go; NULL: they are not recorded */
+	struct histogram *latency;
+	struct histogram *read_latency; /* of a mix */
+	struct histogram *response;	/* open loop: from the planned time */
+	struct histogram *scratch;	/* of the interval at hand; NULL: no intervals */
+	struct measure_interval *intervals;
+	uint32_t intervals_max;
+	uint64_t interval_ns;
+};
+
+struct measured {
+	uint64_t begin_raw_ns; /* CLOCK_MONOTONIC_RAW of the first post */
+	uint64_t ops;	       /* all that finished */
+	uint64_t read_ops;     /* of these, reads of a mix */
+	uint64_t elapsed_ns;   /* from the begin to the last completion */
+	uint64_t late_ops;     /* open loop: begun more than a period after their plan */
+	uint64_t unbegun_ops;  /* open loop: planned, and not begun when the limit ended it */
+	uint64_t max_lag_ns;
+	bool interrupted;  /* a signal, or stop, ended it early */
+	bool native_flush; /* flushes completed as such, not as reads */
+	uint32_t intervals_used;
+	/* operations in each of the last windows of MEASURE_WINDOW_NS, oldest first */
+	double windows[MEASURE_WINDOWS];
+	unsigned windows_used;
+};
+
+/* Stamps and flags of the operations in flight, for lanes_count x depth of them. */
+struct measure_slots;
+struct measure_slots *measure_slots_new(uint32_t lanes, uint32_t depth);
+void measure_slots_delete(struct measure_slots *slots);
+
+/*
+ * Measures until the end, then lets what is in flight complete. Allocates
+ * nothing; polling, it makes no system call unless completions stay away.
+ * All operations posted are completed when it returns 0.
+ */
+int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
+		struct measured *measured);
+
+#endif /* BENCH_MEASURE_LOOP_H */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loop_open.c -- the open loop: operations begin when they were planned to,
+ * whatever became of those before.
+ *
+ * The plan is absolute: operation i is due at begin + first + i x period. One
+ * that finds no room is posted as soon as there is some, and its response
+ * latency counts from its plan, so that a stall costs all who had to wait.
+ */
+#include "loop_core.h"
+
+#include <math.h>
+
+/* poll(2) may wake up later than asked, by the timer slack and a switch */
+#define WAKE_UP_NS 200000
+
+/* In nanoseconds, so that the ticks of no clock move one beyond the end. */
+static void plan_next(struct loop *l)
+{
+	const struct measure_cfg *cfg = l->cfg;
+	double due_ns = cfg->first_ns + (double)l->posted * cfg->period_ns;
+
+	l->plan = l->begin + (uint64_t)(due_ns * l->ticks_per_ns);
+	if (l->posted == l->post_max ||
+	    (due_ns > (double)cfg->duration_ns - 0.5 && l->posted >= cfg->min_ops))
+		measure_stop(l);
+}
+
+/* How many operations the plan has, if nothing ends it early. */
+static uint64_t planned(const struct loop *l)
+{
+	const struct measure_cfg *cfg = l->cfg;
+	double last = floor(((double)cfg->duration_ns - 0.5 - cfg->first_ns) / cfg->period_ns);
+	uint64_t ops = last < 0 ? 0 : (uint64_t)last + 1;
+
+	ops = ops > cfg->min_ops ? ops : cfg->min_ops;
+	return ops < l->post_max ? ops : l->post_max;
+}
+
+/* The next lane that has room, in turn; NULL: none. */
+static struct ring *find_room(struct loop *l)
+{
+	uint32_t lanes = l->cfg->lanes_count;
+
+	for (uint32_t i = 0; i < lanes; i++) {
+		struct ring *r = &l->rings[l->turn];
+
+		l->turn = l->turn + 1 == lanes ? 0 : l->turn + 1;
+		if (measure_in_flight(r) < l->cfg->depth && r->posted < r->limit)
+			return r;
+	}
+	return NULL;
+}
+
+static int post_one(struct loop *l, struct ring *r)
+{
+	uint32_t slot = r->post_slot;
+	uint64_t lag;
+	int ret;
+
+	r->planned[slot] = l->plan;
+	ret = measure_post(l, r, false);
+	if (ret)
+		return ret;
+	lag = r->begun[slot] - l->plan;
+	l->out->late_ops += (double)lag > l->cfg->period_ns * l->ticks_per_ns;
+	l->max_lag = lag > l->max_lag ? lag : l->max_lag;
+	l->posted++;
+	plan_next(l);
+	return 0;
+}
+
+static bool in_flight(const struct loop *l)
+{
+	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
+		if (measure_in_flight(&l->rings[i]) > 0)
+			return true;
+	}
+	return false;
+}
+
+static int poll_all(struct loop *l)
+{
+	int got = 0, ret = 0;
+
+	for (uint32_t i = 0; i < l->cfg->lanes_count && ret >= 0; i++) {
+		if (measure_in_flight(&l->rings[i]) == 0)
+			continue;
+		ret = measure_poll(l, &l->rings[i], false);
+		got += ret;
+	}
+	return ret < 0 ? ret : got;
+}
+
+/* Nothing is due, or nothing can be posted, and no completion is there. */
+static int idle(struct loop *l, uint64_t now, bool full, unsigned empty)
+{
+	uint64_t wait_ns = MEASURE_WINDOW_NS;
+
+	if (l->cfg->completion == BENCH_EVENT) {
+		if (!full && l->posted < l->post_max) {
+			uint64_t left = l->plan > now ? clock_ns(l->cfg->clock, l->plan - now) : 0;
+
+			left = left > WAKE_UP_NS ? left - WAKE_UP_NS : 0;
+			wait_ns = left < wait_ns ? left : wait_ns;
+		}
+		return wait_ns > 0 ? measure_wait(l, wait_ns) : 0;
+	}
+	return empty % MEASURE_EMPTY_POLLS == 0 ? measure_look_around(l) : 0;
+}
+
+int measure_open(struct loop *l)
+{
+	uint64_t plan = planned(l);
+	unsigned empty = 0;
+	int ret = 0;
+
+	plan_next(l);
+	while (ret == 0 && (l->posted < l->post_max || in_flight(l))) {
+		uint64_t now = clock_now(l->cfg->clock);
+		bool due = l->posted < l->post_max && l->plan <= now;
+		struct ring *r = due ? find_room(l) : NULL;
+		int got = 0;
+
+		if (now >= l->next_look)
+			measure_time_look(l, now);
+		if (r != NULL && l->posted < l->post_max)
+			ret = post_one(l, r);
+		if (ret == 0)
+			got = poll_all(l);
+		if (got < 0)
+			return got;
+		empty = got > 0 || r != NULL ? 0 : empty + 1;
+		if (ret == 0 && empty > 0)
+			ret = idle(l, now, due, empty);
+	}
+	/* stopped by a signal it had no time to begin them */
+	if (!l->out->interrupted && plan > l->posted)
+		l->out->unbegun_ops = plan - l->posted;
+	return ret;
+}

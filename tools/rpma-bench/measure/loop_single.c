@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loop_single.c -- what the loops of single operations seldom need: samples
+ * out of their counts, and what the rest of the code looks at.
+ */
+#include "loop_single.h"
+
+#include <string.h>
+
+#define BLOCK 64
+
+/* Most counts are zero: whole blocks of them are passed over. */
+static bool any(const uint32_t counts[BLOCK])
+{
+	uint32_t all = 0;
+
+	for (int i = 0; i < BLOCK; i++)
+		all |= counts[i];
+	return all != 0;
+}
+
+void measure_single_flush(struct loop *l)
+{
+	const struct clock *clock = l->cfg->clock;
+
+	for (uint64_t at = 0; l->counts != NULL && at < MEASURE_COUNTS; at += BLOCK) {
+		uint32_t *counts = l->counts + at;
+
+		if (!any(counts))
+			continue;
+		for (uint64_t i = 0; i < BLOCK && l->latency != NULL; i++) {
+			if (counts[i] > 0)
+				histogram_add(l->latency, clock_ns(clock, at + i), counts[i]);
+		}
+		memset(counts, 0, BLOCK * sizeof(counts[0]));
+	}
+}
+
+void measure_single_tell(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight)
+{
+	struct ring *r = l->rings;
+
+	l->last = last;
+	r->posted = r->limit - left;
+	r->done = r->posted - in_flight;
+}
+
+int measure_single_wait(struct loop *l, uint64_t begin, uint64_t left, struct ibv_wc *wc)
+{
+	struct rpma_cq *cq = l->rings->lane->cq;
+	unsigned empty = 1;
+	int ret;
+
+	while ((ret = rpma_cq_get_wc(cq, 1, wc, NULL)) == RPMA_E_NO_COMPLETION) {
+		if (++empty % MEASURE_EMPTY_POLLS != 0)
+			continue;
+		measure_single_tell(l, begin, left, 1);
+		if ((ret = measure_look_around(l)) != 0)
+			return ret;
+	}
+	return ret == 0 ? 0 : measure_poll_failed(l->rings, ret);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loop_single.h -- the closed loop of one lane and depth 1: an operation,
+ * and when it is done the next one.
+ *
+ * The latency test lives here, so nothing is done that could be done before or
+ * later: each operation has such a loop with its post taken in, and samples
+ * are counted by their ticks, to become nanoseconds when a histogram is asked
+ * for.
+ */
+#ifndef BENCH_MEASURE_LOOP_SINGLE_H
+#define BENCH_MEASURE_LOOP_SINGLE_H
+
+#include "loop_core.h"
+
+/* For the rest of the code: how many posts are left, and are in flight. */
+void measure_single_tell(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight);
+/* Polls for the completion of what began then. */
+int measure_single_wait(struct loop *l, uint64_t begin, uint64_t left, struct ibv_wc *wc);
+
+static __always_inline uint64_t measure_single_now(bool counter)
+{
+	return counter ? clock_counter() : clock_raw_ns();
+}
+
+static __always_inline int measure_single_by(struct loop *l, operation_post *post, bool counter)
+{
+	struct lane *lane = l->rings->lane;
+	struct rpma_cq *cq = lane->cq;
+	uint32_t *counts = l->counts;
+	uint64_t end = l->begin, left = l->rings->limit;
+	struct ibv_wc wc = {0};
+
+	for (; left > 0; left--) {
+		uint64_t begin = measure_single_now(counter), ticks;
+		int ret = post(lane, 0, RPMA_F_COMPLETION_ALWAYS);
+
+		if (__builtin_expect(ret != 0, 0))
+			return measure_post_failed(l->rings, l->cfg->operation, ret);
+		ret = rpma_cq_get_wc(cq, 1, &wc, NULL);
+		if (ret != 0 && (ret = measure_single_wait(l, begin, left - 1, &wc)) != 0)
+			return ret;
+		end = measure_single_now(counter);
+		if (__builtin_expect(wc.status != IBV_WC_SUCCESS, 0))
+			return measure_completion_failed(l, l->rings, &wc);
+		ticks = end - begin;
+		if (__builtin_expect(ticks < MEASURE_COUNTS, 1))
+			counts[ticks]++;
+		else
+			measure_record(l, l->latency, ticks);
+		if (__builtin_expect(end < l->next_look, 1))
+			continue;
+		measure_single_tell(l, end, left - 1, 0);
+		measure_time_look(l, end);
+		left = l->rings->limit - l->rings->posted + 1;
+	}
+	measure_single_tell(l, end, 0, 0);
+	l->opcode = wc.opcode;
+	return 0;
+}
+
+/* Of an operation that is not answered; post is a constant. */
+static __always_inline int measure_single(struct loop *l, operation_post *post)
+{
+	return l->cfg->clock->counter ? measure_single_by(l, post, true)
+				      : measure_single_by(l, post, false);
+}
+
+#endif /* BENCH_MEASURE_LOOP_SINGLE_H */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loop_wait.c -- what the loops do when completions stay away: sleep until
+ * one arrives, or ask whether the peer is still there. And the sentences of
+ * what can go wrong.
+ */
+#include "loop_core.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/common/base/error.h"
+
+#define PEER_WAIT_MS 1000
+
+int measure_post_failed(const struct ring *r, const struct operation *operation, int ret)
+{
+	return failure_set(EXIT_RUN_FAILED, "measure",
+			   "posting a %s of %" PRIu64 " bytes to %s failed: %s",
+			   params_ops[operation->op], r->lane->size_bytes,
+			   link_peer_name(r->lane->link), link_cause(ret));
+}
+
+int measure_poll_failed(const struct ring *r, int ret)
+{
+	return failure_set(EXIT_RUN_FAILED, "measure", "%s: polling for completions failed: %s",
+			   link_peer_name(r->lane->link), link_cause(ret));
+}
+
+static int operation_failed(const struct loop *l, const struct ring *r, const char *why)
+{
+	return failure_set(EXIT_RUN_FAILED, "measure", "a %s of %" PRIu64 " bytes to %s failed: %s",
+			   params_ops[l->cfg->operation->op], r->lane->size_bytes,
+			   link_peer_name(r->lane->link), why);
+}
+
+/* A vanished peer is the better sentence, if it was one. */
+int measure_completion_failed(const struct loop *l, const struct ring *r, const struct ibv_wc *wc)
+{
+	if (!link_alive(r->lane->link, PEER_WAIT_MS))
+		return -EIO;
+	if (wc->status == IBV_WC_LOC_LEN_ERR)
+		return operation_failed(l, r,
+					"LOC_LEN_ERR: that is more than the RDMA device takes in "
+					"one message (the software device takes 8 MiB)");
+	return operation_failed(l, r, link_wc_status_name(wc->status));
+}
+
+int measure_refused(const struct loop *l, const struct ring *r, const char *refusal)
+{
+	return operation_failed(l, r, refusal);
+}
+
+/* The last sign of life: a completion, or the post of the oldest in flight. */
+static uint64_t quiet_since(const struct loop *l)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	if (l->cfg->period_ns <= 0)
+		return l->last;
+	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
+		const struct ring *r = &l->rings[i];
+
+		if (measure_in_flight(r) > 0 && r->begun[r->done_slot] < oldest)
+			oldest = r->begun[r->done_slot];
+	}
+	return oldest > l->last ? oldest : l->last;
+}
+
+static int stalled(const struct ring *r)
+{
+	return failure_set(EXIT_RUN_FAILED, "measure", "%s: no completion within %d s",
+			   link_peer_name(r->lane->link), MEASURE_STALL_MS / 1000);
+}
+
+int measure_look_around(struct loop *l)
+{
+	uint64_t now = clock_now(l->cfg->clock), since = quiet_since(l);
+	uint64_t waited_ns = now > since ? clock_ns(l->cfg->clock, now - since) : 0;
+
+	if (waited_ns <= MEASURE_WINDOW_NS)
+		return 0;
+	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
+		const struct ring *r = &l->rings[i];
+
+		if (!link_alive(r->lane->link, 0))
+			return -EIO;
+		if (waited_ns > MEASURE_STALL_MS * 1000000ULL && measure_in_flight(r) > 0)
+			return stalled(r);
+	}
+	return 0;
+}
+
+/*
+ * Sleeps until a lane has a completion to show, for the time given at most.
+ * The caller polls all lanes before it waits again: what arrives after a queue
+ * was armed here makes its descriptor readable, what arrived before is polled.
+ */
+int measure_wait(struct loop *l, uint64_t timeout_ns)
+{
+	const struct timespec timeout = {(time_t)(timeout_ns / 1000000000),
+					 (long)(timeout_ns % 1000000000)};
+	uint32_t lanes = l->cfg->lanes_count;
+	int ready, ret = 0;
+
+	for (uint32_t i = 0; i < lanes; i++)
+		l->fds[i] = (struct pollfd){l->rings[i].lane->cq_fd, POLLIN, 0};
+	ready = ppoll(l->fds, lanes, &timeout, NULL);
+	if (ready < 0 && errno != EINTR)
+		return failure_set(EXIT_RUN_FAILED, "measure", "cannot wait for completions: %s",
+				   strerror(errno));
+	if (ready <= 0)
+		return measure_look_around(l);
+	for (uint32_t i = 0; i < lanes && ret == 0; i++) {
+		if (l->fds[i].revents != 0)
+			ret = rpma_cq_wait(l->rings[i].lane->cq);
+		if (ret)
+			return measure_poll_failed(&l->rings[i], ret);
+	}
+	return 0;
+}

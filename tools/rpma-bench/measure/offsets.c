@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * offsets.c -- slices of the target, the content of their slots, and the check
+ * of that content.
+ *
+ * Content is made of words of 8 bytes, little-endian on every machine, each a
+ * hash of its place in the source and the salt of the repeat: a byte that was
+ * not written, or written elsewhere, is most likely another one.
+ */
+#include "offsets.h"
+
+#include <endian.h>
+#include <string.h>
+
+#define WORD 8
+
+/* The finalizer of splitmix64. */
+static uint64_t hash(uint64_t z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static uint64_t word_at(const struct access *access, uint64_t source_offset)
+{
+	return htole64(hash(access->salt + source_offset / WORD * 0x9e3779b97f4a7c15ULL));
+}
+
+static uint64_t stride_of(const struct params *params)
+{
+	return (params->size_bytes + ACCESS_LINE - 1) / ACCESS_LINE * ACCESS_LINE;
+}
+
+static uint64_t tail_bytes(const struct params *params)
+{
+	return params->persist == BENCH_APPEND ? ACCESS_LINE : 0;
+}
+
+uint64_t access_slice_min(const struct params *params)
+{
+	return tail_bytes(params) + stride_of(params);
+}
+
+/* The smallest power of two that is not less, minus one. */
+static uint64_t mask_of(uint64_t count)
+{
+	return count <= 1 ? 0 : UINT64_MAX >> __builtin_clzll(count - 1);
+}
+
+void access_init(struct access *access, const struct params *params, uint64_t target_bytes,
+		 uint32_t lane, uint64_t seed)
+{
+	uint64_t slice = target_bytes / params_lanes(params) / ACCESS_LINE * ACCESS_LINE;
+	uint64_t stride = stride_of(params), tail = tail_bytes(params);
+	uint64_t of_lane = hash(seed + lane * 0x9e3779b97f4a7c15ULL);
+
+	*access = (struct access){
+		.base = lane * slice + tail,
+		.stride = stride,
+		.slots = (slice - tail) / stride,
+		.salt = hash(of_lane + 1),
+		.keys = {hash(of_lane + 2), hash(of_lane + 3)},
+	};
+	access->turn = params->pattern == BENCH_RAND ? 0 : access->slots;
+	access->mask = mask_of(access->slots);
+	access->shift = (unsigned)(__builtin_popcountll(access->mask) + 1) / 2;
+	access->source_mask = access->mask;
+	while (access->source_mask > 0 && access_source_bytes(access) > ACCESS_SOURCE_BYTES)
+		access->source_mask >>= 1;
+}
+
+/*
+ * A number below mask + 1 for each such number: every step can be undone, so
+ * no two are alike. Multiplying carries low bits up, the shift brings high
+ * ones down.
+ */
+static uint64_t permute(const struct access *a, uint64_t n)
+{
+	n = (n + a->keys[0]) * 0x5851f42d4c957f2dULL & a->mask;
+	n ^= n >> a->shift;
+	n = (n + a->keys[1]) * 0xd1342543de82ef95ULL & a->mask;
+	n ^= n >> a->shift;
+	return n * 0x9e3779b97f4a7c15ULL & a->mask;
+}
+
+uint64_t access_next(struct access *access)
+{
+	uint64_t slot = access->next;
+
+	if (access->turn > 0) {
+		access->next = access_in_turn(access) ? slot + 1 : 0;
+		return slot;
+	}
+	/* what is beyond the slots is skipped: less than half of the numbers */
+	do {
+		slot = permute(access, access->next);
+		access->next = (access->next + 1) & access->mask;
+	} while (slot >= access->slots);
+	return slot;
+}
+
+size_t access_source_bytes(const struct access *access)
+{
+	return (size_t)((access->source_mask + 1) * access->stride);
+}
+
+void access_fill(const struct access *access, void *source)
+{
+	uint8_t *bytes = source;
+
+	for (size_t at = 0; at < access_source_bytes(access); at += WORD) {
+		uint64_t word = word_at(access, at);
+
+		memcpy(bytes + at, &word, WORD);
+	}
+}
+
+/* Bytes of one word, or of its first part. */
+static void compare(const uint8_t *found, uint64_t expected, uint64_t bytes, uint64_t offset,
+		    struct access_check *check)
+{
+	uint8_t want[WORD];
+
+	memcpy(want, &expected, WORD);
+	check->checked_bytes += bytes;
+	if (memcmp(found, want, bytes) == 0)
+		return;
+	for (uint64_t i = 0; i < bytes; i++) {
+		if (found[i] == want[i])
+			continue;
+		check->mismatches++;
+		if (offset + i < check->first_offset)
+			check->first_offset = offset + i;
+	}
+}
+
+static void verify_slot(const struct access *access, uint64_t size, const uint8_t *target,
+			uint64_t slot, struct access_check *check)
+{
+	uint64_t offset = access_offset(access, slot), source = access_source(access, slot);
+
+	for (uint64_t at = 0; at < size; at += WORD)
+		compare(target + offset + at, word_at(access, source + at),
+			size - at < WORD ? size - at : WORD, offset + at, check);
+}
+
+void access_verify(const struct access *access, const struct params *params, const void *target,
+		   uint64_t touched, struct access_check *check)
+{
+	struct access at = *access;
+	uint64_t count = touched < access->slots ? touched : access->slots;
+
+	for (uint64_t i = 0; i < count; i++)
+		verify_slot(access, params->size_bytes, target, access_next(&at), check);
+	if (params->persist == BENCH_APPEND && count > 0) {
+		uint64_t tail = access_tail_offset(access);
+
+		compare((const uint8_t *)target + tail,
+			htole64(access_tail(access, (touched - 1) % access->slots)), WORD, tail,
+			check);
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * offsets.h -- which bytes of the target each operation of a lane touches, and
+ * what they hold afterwards.
+ *
+ * Client and server compute it from the same numbers, so the server can check
+ * every byte without a list. The target is cut into one slice a lane, a slice
+ * into slots; each operation takes the next slot, all of them in turn or in a
+ * seeded permutation. The source of a write is a window of the same bytes as
+ * its place in the slice, so content follows from place and salt alone.
+ */
+#ifndef BENCH_MEASURE_OFFSETS_H
+#define BENCH_MEASURE_OFFSETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/rpma-bench/protocol/params.h"
+
+#define ACCESS_LINE	    64
+#define ACCESS_SOURCE_BYTES (4ULL << 20) /* a source is not larger, unless one operation is */
+
+struct access {
+	uint64_t base;	      /* of the first slot in the target; of append: after its tail */
+	uint64_t stride;      /* of slots: the size, rounded up to lines */
+	uint64_t slots;	      /* at least 1 */
+	uint64_t source_mask; /* slots of the source - 1: slot n is written from n & source_mask */
+	uint64_t salt;	      /* of the content; another one each repeat */
+	uint64_t next;	      /* in turn: the slot; else the place in the permutation */
+	uint64_t turn;	      /* slots there are in turn; 0: none, they are permuted */
+	/* the permutation */
+	unsigned shift;
+	uint64_t mask; /* power of two - 1, not less than slots - 1 */
+	uint64_t keys[2];
+};
+
+/* Room a lane needs of the target; a target smaller than lanes x this is refused. */
+uint64_t access_slice_min(const struct params *params);
+
+/*
+ * The slice of one lane of a target that has room for all; seed is the run's
+ * and the repeat's.
+ */
+void access_init(struct access *access, const struct params *params, uint64_t target_bytes,
+		 uint32_t lane, uint64_t seed);
+
+/* Bytes of the source buffer of the lane: all slots of the source. */
+size_t access_source_bytes(const struct access *access);
+/* Fills it: what slot n & source_mask holds. */
+void access_fill(const struct access *access, void *source);
+
+/* The next slot if it is simply the one after the last one: with luck, all there is to do. */
+static inline bool access_in_turn(const struct access *access)
+{
+	return access->next + 1 < access->turn;
+}
+/* The slot of the next operation; every slot once before any twice. */
+uint64_t access_next(struct access *access);
+
+/* In the target. */
+static inline uint64_t access_offset(const struct access *access, uint64_t slot)
+{
+	return access->base + slot * access->stride;
+}
+
+/* In the source of the lane. */
+static inline uint64_t access_source(const struct access *access, uint64_t slot)
+{
+	return (slot & access->source_mask) * access->stride;
+}
+
+/* Of append: the word that says how far the log is written, and where it is. */
+static inline uint64_t access_tail_offset(const struct access *access)
+{
+	return access->base - ACCESS_LINE;
+}
+static inline uint64_t access_tail(const struct access *access, uint64_t slot)
+{
+	return (slot + 1) * access->stride;
+}
+
+/* What the server found. */
+struct access_check {
+	uint64_t checked_bytes;
+	uint64_t mismatches;   /* bytes that are not what was written */
+	uint64_t first_offset; /* of these, in the target; UINT64_MAX: none */
+};
+
+#define ACCESS_CHECK_NONE ((struct access_check){0, 0, UINT64_MAX})
+
+/*
+ * Checks what `touched` operations left behind, from the first one of a fresh
+ * access on, and adds to *check.
+ */
+void access_verify(const struct access *access, const struct params *params, const void *target,
+		   uint64_t touched, struct access_check *check);
+
+#endif /* BENCH_MEASURE_OFFSETS_H */

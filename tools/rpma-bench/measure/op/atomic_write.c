@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * atomic_write.c -- 8 aligned bytes that no reader ever sees half
+ * written. The data go with the work request, not from registered memory.
+ */
+#include "tools/rpma-bench/measure/loop_single.h"
+
+static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				   int flags)
+{
+	void *source;
+	int ret = rpma_mr_get_ptr(lane->source, &source);
+
+	if (ret)
+		return ret;
+	return rpma_atomic_write(lane->conn, lane->remote,
+				 access_offset(&lane->access, target_slot),
+				 (const char *)source + lane->source_offset +
+					 access_source(&lane->access, target_slot),
+				 flags, operation_context(slot));
+}
+
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
+}
+
+const struct operation operation_atomic_write = {
+	.op = BENCH_ATOMIC_WRITE,
+	.persist = BENCH_NONE,
+	.latency_kind = "post_to_cqe",
+	.work_requests = 1,
+	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
+	.post = post,
+	.single = single,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * read.c -- one RDMA read: timed until its data have arrived.
+ */
+#include "tools/rpma-bench/measure/loop_single.h"
+
+static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				   int flags)
+{
+	return rpma_read(lane->conn, lane->sink, lane->sink_offset + slot * lane->sink_stride,
+			 lane->remote, access_offset(&lane->reads, target_slot), lane->size_bytes,
+			 flags, operation_context(slot));
+}
+
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post_in(lane, &lane->reads, slot, flags, post_at);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
+}
+
+const struct operation operation_read = {
+	.op = BENCH_READ,
+	.persist = BENCH_NONE,
+	.latency_kind = "read",
+	.work_requests = 1,
+	.sink_usage = RPMA_MR_USAGE_READ_DST,
+	.post = post,
+	.single = single,
+};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * write.c -- one RDMA write; it completes when the peer's RDMA
+ * device has acknowledged it, which says nothing of its memory.
+ */
+#include "tools/rpma-bench/measure/loop_single.h"
+
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post_in(lane, &lane->access, slot, flags, operation_write_slot);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
+}
+
+const struct operation operation_write = {
+	.op = BENCH_WRITE,
+	.persist = BENCH_NONE,
+	.latency_kind = "post_to_cqe",
+	.work_requests = 1,
+	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
+	.post = post,
+	.single = single,
+};

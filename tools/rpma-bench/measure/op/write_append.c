@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * write_append.c -- a record appended to a log: write and flush it,
+ * then write the log's tail atomically and flush that. After a power failure
+ * the tail tells which records are whole.
+ */
+#include "tools/rpma-bench/measure/loop_single.h"
+
+#include <endian.h>
+#include <string.h>
+
+static int move_tail(struct lane *lane, uint64_t tail, uint32_t slot)
+{
+	char word[RPMA_ATOMIC_WRITE_ALIGNMENT];
+
+	tail = htole64(tail);
+	memcpy(word, &tail, sizeof(word));
+	return rpma_atomic_write(lane->conn, lane->remote, access_tail_offset(&lane->access), word,
+				 RPMA_F_COMPLETION_ON_ERROR, operation_context(slot));
+}
+
+static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				   int flags)
+{
+	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
+
+	if (ret == 0)
+		ret = operation_flush_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
+	if (ret == 0)
+		ret = move_tail(lane, access_tail(&lane->access, target_slot), slot);
+	if (ret)
+		return ret;
+	return rpma_flush(lane->conn, lane->remote, access_tail_offset(&lane->access),
+			  RPMA_ATOMIC_WRITE_ALIGNMENT, lane->flush_type, flags,
+			  operation_context(slot));
+}
+
+static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+}
+
+static int single(struct loop *loop)
+{
+	return measure_single(loop, post);
+}
+
+const struct operation operation_write_append = {
+	.op = BENCH_WRITE,
+	.persist = BENCH_APPEND,
+	.latency_kind = "atomic_write_commit",
+	.work_requests = 4,
+	.flushes = true,
+	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
+	.post = post,
+	.single = single,
+};

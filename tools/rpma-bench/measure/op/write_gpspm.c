@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * write_gpspm.c -- one RDMA write and a message that asks the server
+ * to make it persistent (the general purpose method): timed until its answer
+ * has arrived.
+ *
+ * gpspm and gpspm-rt differ in how the server waits for requests: by events,
+ * or by polling its queue.
+ */
+#include "tools/rpma-bench/measure/operation.h"
+
+#include "tools/common/rdma/gpspm.h"
+
+static uint8_t *note_at(const struct lane *lane, uint64_t offset)
+{
+	void *notes;
+
+	/* cannot fail: the region is there as long as the lane */
+	return rpma_mr_get_ptr(lane->notes, &notes) == 0 ? (uint8_t *)notes + offset : NULL;
+}
+
+static uint64_t note_offset(const struct lane *lane, uint32_t slot)
+{
+	return lane->notes_offset + (uint64_t)slot * OPERATION_NOTE_BYTES;
+}
+
+static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
+{
+	uint64_t note = note_offset(lane, slot);
+	const struct persist_request request = {
+		.slot = slot,
+		.offset = access_offset(&lane->access, target_slot),
+		.length = lane->size_bytes,
+	};
+	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
+
+	if (ret)
+		return ret;
+	persist_encode_request(&request, note_at(lane, note));
+	return rpma_send(lane->conn, lane->notes, note, PERSIST_REQUEST_BYTES, flags,
+			 operation_context(slot));
+}
+
+static int post(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+}
+
+static int arm(struct lane *lane, uint32_t slot)
+{
+	return rpma_recv(lane->conn, lane->notes, note_offset(lane, slot) + OPERATION_NOTE_ANSWER,
+			 PERSIST_ANSWER_BYTES, operation_context(slot));
+}
+
+static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes)
+{
+	struct persist_answer answer;
+
+	if (persist_decode_answer(note_at(lane, note_offset(lane, at) + OPERATION_NOTE_ANSWER),
+				  bytes, &answer) != 0 ||
+	    answer.slot != slot)
+		return "the server answered something else than what it was asked";
+	switch (answer.status) {
+	case PERSIST_DONE:
+		return NULL;
+	case PERSIST_OUTSIDE:
+		return "the server says that the range is not of its target";
+	default:
+		return "the server could not make it persistent";
+	}
+}
+
+#define GPSPM(how)                                                                                 \
+	{                                                                                          \
+		.op = BENCH_WRITE, .persist = (how), .latency_kind = "gpspm_rtt",                  \
+		.work_requests = 2, .answered = true, .source_usage = RPMA_MR_USAGE_WRITE_SRC,     \
+		.notes_usage = RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, .post = post, .arm = arm,  \
+		.refusal = refusal,                                                                \
+	}
+
+const struct operation operation_write_gpspm = GPSPM(BENCH_GPSPM);
+const struct operation operation_write_gpspm_rt = GPSPM(BENCH_GPSPM_RT);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * operation.h -- what one measured operation posts, and what its latency is
+ * called. Adding one is adding a file and a row in operation.c.
+ */
+#ifndef BENCH_MEASURE_OPERATION_H
+#define BENCH_MEASURE_OPERATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/cdefs.h>
+
+#include "qp.h"
+
+/* Of GPSPM, one a slot: the request, and behind it where its answer arrives. */
+#define OPERATION_NOTE_BYTES  64
+#define OPERATION_NOTE_ANSWER 32
+
+/* Posts to, or from, a slot of the target. */
+typedef int operation_post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags);
+
+typedef int operation_post(struct lane *lane, uint32_t slot, int flags);
+
+struct loop;
+
+struct operation {
+	enum bench_op op;
+	enum bench_persist persist;
+	const char *latency_kind; /* a word of the schema */
+	uint32_t work_requests;	  /* posted to the send queue, per operation */
+	bool flushes;		  /* ends with a flush */
+	bool answered; /* ends with a message of the server, and its request completes too */
+	/* What librpma needs to know of memory, RPMA_MR_USAGE_*; 0: not used. */
+	int source_usage;
+	int sink_usage;
+	int notes_usage;
+	/*
+	 * Posts it all, with slot as its context. The flags, RPMA_F_COMPLETION_*,
+	 * are of its last work request; all before it complete only if they fail.
+	 */
+	operation_post *post;
+	/* NULL, or the measuring loop of depth 1 with the post taken in */
+	int (*single)(struct loop *loop);
+	/* Of answered ones: posts the receive of the slot's answer. */
+	int (*arm)(struct lane *lane, uint32_t slot);
+	/*
+	 * Of answered ones: NULL, or what is wrong with the answer to slot, of so
+	 * many bytes. Receives are used in their own order: it came in to slot at.
+	 */
+	const char *(*refusal)(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes);
+};
+
+/* NULL: no such combination. */
+const struct operation *operation_find(enum bench_op op, enum bench_persist persist);
+
+/* Readies a connected lane for its first operations; a librpma error. */
+int operation_arm(const struct operation *operation, struct lane *lane, uint32_t depth);
+
+/*
+ * Posts an operation at the next slot of access. Most often that is known at
+ * once, and post_at, a constant, is taken in here.
+ */
+int operation_post_next(struct lane *lane, struct access *access, uint32_t slot, int flags,
+			operation_post_at *post_at);
+
+static __always_inline int operation_post_in(struct lane *lane, struct access *access,
+					     uint32_t slot, int flags, operation_post_at *post_at)
+{
+	if (__builtin_expect(!access_in_turn(access), 0))
+		return operation_post_next(lane, access, slot, flags, post_at);
+	return post_at(lane, access->next++, slot, flags);
+}
+
+static inline const void *operation_context(uint32_t slot)
+{
+	return (const void *)(uintptr_t)slot;
+}
+
+/* Writes a slot of the target from its window of the source. */
+static __always_inline int operation_write_slot(struct lane *lane, uint64_t target_slot,
+						uint32_t slot, int flags)
+{
+	const struct access *a = &lane->access;
+
+	return rpma_write(lane->conn, lane->remote, access_offset(a, target_slot), lane->source,
+			  lane->source_offset + access_source(a, target_slot), lane->size_bytes,
+			  flags, operation_context(slot));
+}
+
+static __always_inline int operation_flush_slot(struct lane *lane, uint64_t target_slot,
+						uint32_t slot, int flags)
+{
+	return rpma_flush(lane->conn, lane->remote, access_offset(&lane->access, target_slot),
+			  lane->size_bytes, lane->flush_type, flags, operation_context(slot));
+}
+
+#endif /* BENCH_MEASURE_OPERATION_H */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * placement.c -- the wishes of --pin and --mem-node against a topology.
+ */
+#include "placement.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/common/base/error.h"
+#include "tools/common/base/units.h"
+#include "tools/common/json/result.h"
+
+/* The best so many; who comes after them, of many ranks on one host, is left to the kernel. */
+#define CORES_MAX 1024
+
+static int choose_best(struct placement *p, const struct topology *topology,
+		       const struct placement_wish *wish)
+{
+	int best[CORES_MAX];
+	size_t wanted = wish->skip + wish->threads;
+	size_t found = topology_choose(topology, &wish->near, best,
+				       wanted < CORES_MAX ? wanted : CORES_MAX);
+
+	for (size_t i = wish->skip; i < found; i++)
+		p->cpus[i - wish->skip] = best[i];
+	if (found >= wanted)
+		return 0;
+	if (!wish->lenient)
+		return failure_set(EXIT_WRONG_USAGE, "placement",
+				   "%u threads, but %zu core%s for them here: --pin none or a list "
+				   "of CPUs lets threads share",
+				   wish->threads, found, found == 1 ? "" : "s");
+	snprintf(p->shared_warning, sizeof(p->shared_warning),
+		 "%zu threads have no core of their own: %zu cores are there, %zu would be taken",
+		 wanted - found, found, wanted);
+	return 0;
+}
+
+/* A list that is too short goes round. */
+static int choose_listed(struct placement *p, const struct topology *topology,
+			 const struct placement_wish *wish)
+{
+	int listed[PARAMS_THREADS_MAX];
+	int count = topology_list_cpus(topology, wish->pin, listed, PARAMS_THREADS_MAX);
+	char usable[TOPOLOGY_CPUS_TEXT];
+
+	if (count <= 0)
+		return failure_set(EXIT_RUN_FAILED, "placement",
+				   "--pin %s: not all of these CPUs may be used here (%s may)",
+				   wish->pin, topology_usable(topology, usable));
+	for (uint32_t i = 0; i < wish->threads; i++)
+		p->cpus[i] = listed[i % (uint32_t)count];
+	if (wish->threads > (uint32_t)count)
+		snprintf(p->shared_warning, sizeof(p->shared_warning),
+			 "--pin %.64s: %u threads share %d CPU%s", wish->pin, wish->threads, count,
+			 count == 1 ? "" : "s");
+	return 0;
+}
+
+static void choose_none(struct placement *p, const struct topology *topology)
+{
+	size_t cores = topology_cores(topology);
+
+	if (cores != 0 && p->threads > cores)
+		snprintf(p->shared_warning, sizeof(p->shared_warning),
+			 "%u threads share %zu core%s", p->threads, cores, cores == 1 ? "" : "s");
+}
+
+static int choose_node(struct placement *p, const struct topology *topology,
+		       const struct placement_wish *wish)
+{
+	uint64_t node;
+
+	if (strcmp(wish->mem_node, "none") == 0)
+		return 0;
+	if (strcmp(wish->mem_node, "auto") != 0) {
+		if (units_parse_number(wish->mem_node, &node) || node >= TOPOLOGY_NODES_MAX ||
+		    !topology_has_node(topology, (int)node))
+			return failure_set(EXIT_RUN_FAILED, "placement",
+					   "--mem-node %s: the machine has no such NUMA node",
+					   wish->mem_node);
+		p->node = (int)node;
+		return 0;
+	}
+	p->node = topology_node_near(topology, &wish->near);
+	if (p->node < 0)
+		p->node = topology_node_of_cpu(topology, p->cpus[0]);
+	return 0;
+}
+
+int placement_choose(struct placement *placement, const struct topology *topology,
+		     const struct placement_wish *wish)
+{
+	struct placement p = {
+		.policy = wish->pin, .threads = wish->threads, .node = -1, .memory_node = -1};
+	int ret = 0;
+
+	for (size_t i = 0; i < PARAMS_THREADS_MAX; i++)
+		p.cpus[i] = -1;
+	if (strcmp(wish->pin, "none") == 0)
+		choose_none(&p, topology);
+	else if (strcmp(wish->pin, "auto") == 0)
+		ret = choose_best(&p, topology, wish);
+	else
+		ret = choose_listed(&p, topology, wish);
+	if (ret == 0)
+		ret = choose_node(&p, topology, wish);
+	if (ret == 0)
+		*placement = p;
+	return ret;
+}
+
+void placement_pin_refused(struct placement *placement, int cpu, int error)
+{
+	snprintf(placement->pin_warning, sizeof(placement->pin_warning),
+		 "a thread could not be bound to CPU %d: %s", cpu, strerror(-error));
+}
+
+void placement_memory_refused(struct placement *placement, int error)
+{
+	snprintf(placement->memory_warning, sizeof(placement->memory_warning),
+		 "buffers could not be bound to NUMA node %d: %s", placement->node,
+		 strerror(-error));
+}
+
+void placement_memory_made(struct placement *placement, const void *memory)
+{
+	placement->memory_node = topology_memory_node(memory);
+}
+
+json_t *placement_json(const struct placement *placement)
+{
+	json_t *cpus = json_array();
+	int node = placement->memory_node;
+
+	if (node < 0 && placement->memory_warning[0] == '\0')
+		node = placement->node;
+	for (uint32_t i = 0; i < placement->threads; i++)
+		json_array_append_new(cpus, result_known(placement->cpus[i]));
+	return json_pack("{s:s, s:o, s:o}", "policy", placement->policy, "cpus", cpus, "node",
+			 result_known(node));
+}

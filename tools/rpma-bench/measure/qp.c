@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * qp.c -- makes a lane of a connection, and takes it apart.
+ */
+#include "qp.h"
+
+#include "operation.h"
+#include "tools/common/base/error.h"
+
+struct link_lane lane_queues(const struct operation *operation, const struct operation *reads,
+			     uint32_t depth)
+{
+	uint32_t each = operation->work_requests;
+	struct link_lane queues = {0};
+
+	if (reads != NULL && reads->work_requests > each)
+		each = reads->work_requests;
+	queues.sq_size = depth * each;
+	/* a queue of no receives is no queue to some devices */
+	queues.rq_size = operation->answered ? depth : 1;
+	queues.cq_size = queues.sq_size + queues.rq_size;
+	return queues;
+}
+
+static int take_target(struct lane *lane, const struct lane_target *t)
+{
+	struct rpma_peer_cfg *pcfg = NULL;
+	int ret = rpma_mr_remote_from_descriptor(t->mr_desc, t->mr_desc_bytes, &lane->remote);
+
+	if (ret == 0)
+		ret = rpma_peer_cfg_from_descriptor(t->pcfg_desc, t->pcfg_desc_bytes, &pcfg);
+	if (ret == 0)
+		ret = rpma_conn_apply_remote_peer_cfg(lane->conn, pcfg);
+	rpma_peer_cfg_delete(&pcfg);
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s describes its target in a way librpma refuses: %s",
+				   link_peer_name(lane->link), link_cause(ret));
+	return 0;
+}
+
+static int make_ready(struct lane *lane, const struct operation *operation, uint32_t depth)
+{
+	int ret = rpma_cq_get_fd(lane->cq, &lane->cq_fd);
+
+	if (ret == 0)
+		ret = operation_arm(operation, lane, depth);
+	if (ret)
+		return failure_set(EXIT_RUN_FAILED, "connect", "%s: cannot ready a connection: %s",
+				   link_peer_name(lane->link), link_cause(ret));
+	return 0;
+}
+
+int lane_attach(struct lane *lane, struct link *link, const struct lane_target *target,
+		const struct operation *operation, uint32_t depth)
+{
+	int ret;
+
+	lane->link = link;
+	lane->conn = link_conn(link);
+	lane->cq = link_cq(link);
+	ret = take_target(lane, target);
+	if (ret == 0)
+		ret = make_ready(lane, operation, depth);
+	if (ret)
+		lane_detach(lane);
+	return ret;
+}
+
+void lane_detach(struct lane *lane)
+{
+	rpma_mr_remote_delete(&lane->remote);
+	link_close(&lane->link);
+	lane->conn = NULL;
+	lane->cq = NULL;
+}

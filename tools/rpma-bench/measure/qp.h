@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * qp.h -- one connection as a measuring thread uses it: queues, memory on
+ * both ends, and the operations in flight.
+ *
+ * All completions of a lane, of its sends and of its receives, arrive in one
+ * queue. Operations of one kind finish in the order of their posts.
+ */
+#ifndef BENCH_MEASURE_QP_H
+#define BENCH_MEASURE_QP_H
+
+#include <librpma.h>
+#include <stdint.h>
+
+#include "offsets.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/rpma-bench/protocol/params.h"
+
+struct lane {
+	struct link *link;	/* owned; carries no messages */
+	struct rpma_conn *conn; /* of the link */
+	struct rpma_cq *cq;	/* of the link */
+	int cq_fd;
+	uint32_t index; /* of all lanes of the run */
+
+	struct rpma_mr_local *source;  /* borrowed: what is written or sent from */
+	struct rpma_mr_local *sink;    /* borrowed: where reads and echoes arrive */
+	uint64_t sink_offset;	       /* of this lane's part of the sink */
+	uint64_t sink_stride;	       /* of the slots of that part; 0: all share one place */
+	struct rpma_mr_remote *remote; /* owned */
+	uint64_t source_offset;	       /* of this lane's part of the source */
+	struct access access;	       /* where writes go */
+	struct access reads;	       /* where reads come from; of an order of its own in a mix */
+	uint64_t touched; /* operations that took a slot of access, of all measurements */
+	uint64_t size_bytes;
+	enum rpma_flush_type flush_type;
+	struct rpma_mr_local *notes; /* borrowed: OPERATION_NOTE_BYTES a slot; NULL without */
+	uint64_t notes_offset;
+};
+
+struct operation; /* operation.h */
+
+/* The queues a lane needs for depth operations in flight; reads: of a mix, else NULL. */
+struct link_lane lane_queues(const struct operation *operation, const struct operation *reads,
+			     uint32_t depth);
+
+/* What a peer said of the memory the lane works on. */
+struct lane_target {
+	const uint8_t *mr_desc;
+	size_t mr_desc_bytes;
+	const uint8_t *pcfg_desc;
+	size_t pcfg_desc_bytes;
+};
+
+/*
+ * Gives a lane its connection and its target, and readies it for its first
+ * operations. Takes the link in any case.
+ */
+int lane_attach(struct lane *lane, struct link *link, const struct lane_target *target,
+		const struct operation *operation, uint32_t depth);
+/* Disconnects; a lane that was never attached is fine. */
+void lane_detach(struct lane *lane);
+
+#endif /* BENCH_MEASURE_QP_H */

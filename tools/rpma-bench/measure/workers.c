@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * workers.c -- what each measuring thread does, and what all of them found.
+ *
+ * Everything a thread writes while it measures is its own memory, allocated
+ * by it after it was bound; others read it when the phase is over.
+ */
+#include "workers.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "tools/common/base/error.h"
+#include "tools/common/base/thread.h"
+
+/* A warm-up that lacks operations may take this many times its time. */
+#define WARMUP_FACTOR	4
+#define WARMUP_OPS	10000
+
+#define INTERVALS_MAX	600
+#define INTERVAL_MIN_NS 100000000ULL
+#define SECOND_NS	1000000000ULL
+
+struct worker {
+	struct measure_slots *slots;
+	struct histogram *latency;
+	struct histogram *read_latency;
+	struct histogram *response;
+	struct histogram *scratch;
+	struct measure_interval *intervals;
+	struct measured warmup;
+	struct measured measured;
+	struct thread_usage usage;
+	int bind_error; /* -errno */
+};
+
+struct workers {
+	struct workers_cfg cfg;
+	struct crew *crew;
+	struct lane *lanes;
+	enum message_phase phase;
+	uint32_t count;
+	struct worker each[];
+};
+
+void worker_usage_since(const struct rusage *before, struct thread_usage *usage)
+{
+	struct rusage now;
+
+	getrusage(RUSAGE_THREAD, &now);
+	usage->cpu = sched_getcpu();
+	topology_read_back(usage->cpus);
+	usage->user_ns = thread_time_ns(now.ru_utime) - thread_time_ns(before->ru_utime);
+	usage->sys_ns = thread_time_ns(now.ru_stime) - thread_time_ns(before->ru_stime);
+	usage->vol_switches = (uint64_t)(now.ru_nvcsw - before->ru_nvcsw);
+	usage->invol_switches = (uint64_t)(now.ru_nivcsw - before->ru_nivcsw);
+	usage->minor_faults = (uint64_t)(now.ru_minflt - before->ru_minflt);
+	usage->major_faults = (uint64_t)(now.ru_majflt - before->ru_majflt);
+}
+
+static int allocate(struct worker *w, const struct params *p)
+{
+	w->slots = measure_slots_new(p->connections, p->depth);
+	w->latency = histogram_new();
+	w->scratch = histogram_new();
+	w->intervals = calloc(INTERVALS_MAX, sizeof(*w->intervals));
+	if (p->test == BENCH_MIX)
+		w->read_latency = histogram_new();
+	if (p->test == BENCH_RATE)
+		w->response = histogram_new();
+	if (w->slots == NULL || w->latency == NULL || w->scratch == NULL || w->intervals == NULL ||
+	    (p->test == BENCH_MIX && w->read_latency == NULL) ||
+	    (p->test == BENCH_RATE && w->response == NULL))
+		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
+	return 0;
+}
+
+/* A job: first the core, then the memory. Not being allowed to bind is no failure. */
+static int settle(void *arg, uint32_t thread)
+{
+	struct workers *w = arg;
+	const struct workers_cfg *c = &w->cfg;
+
+	if (c->cpus != NULL && c->cpus[thread] >= 0)
+		w->each[thread].bind_error = topology_bind_thread(c->topology, c->cpus[thread]);
+	return allocate(&w->each[thread], c->params);
+}
+
+int workers_new(struct workers **workers, const struct workers_cfg *cfg)
+{
+	uint32_t threads = cfg->params->threads;
+	struct workers *w = calloc(1, sizeof(*w) + threads * sizeof(w->each[0]));
+	int ret;
+
+	if (w == NULL)
+		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
+	w->cfg = *cfg;
+	w->count = threads;
+	ret = crew_new(&w->crew, threads);
+	if (ret == 0)
+		ret = workers_do(w, settle, w);
+	if (ret)
+		workers_delete(&w);
+	else
+		*workers = w;
+	return ret;
+}
+
+void workers_delete(struct workers **workers)
+{
+	struct workers *w = *workers;
+
+	*workers = NULL;
+	if (w == NULL)
+		return;
+	crew_delete(&w->crew);
+	for (uint32_t i = 0; i < w->count; i++) {
+		measure_slots_delete(w->each[i].slots);
+		free(w->each[i].latency);
+		free(w->each[i].read_latency);
+		free(w->each[i].response);
+		free(w->each[i].scratch);
+		free(w->each[i].intervals);
+	}
+	free(w);
+}
+
+int workers_do(struct workers *workers, crew_job *job, void *arg)
+{
+	crew_begin(workers->crew, job, arg);
+	return crew_end(workers->crew);
+}
+
+void workers_begin_job(struct workers *workers, crew_job *job, void *arg)
+{
+	crew_begin(workers->crew, job, arg);
+}
+
+/* One thread's part of an amount of all threads. */
+static uint64_t share(uint64_t all, uint32_t threads, uint32_t thread)
+{
+	return all / threads + (thread < all % threads);
+}
+
+/* Intervals are as long as lets all of them fit. */
+static uint64_t interval_ns(const struct workers_cfg *c)
+{
+	uint64_t least = c->ops > 0 ? SECOND_NS : c->duration_ns / INTERVALS_MAX + 1;
+
+	return (least + INTERVAL_MIN_NS - 1) / INTERVAL_MIN_NS * INTERVAL_MIN_NS;
+}
+
+static void set_warmup(const struct workers_cfg *c, struct measure_cfg *m)
+{
+	m->duration_ns = c->warmup_ns;
+	m->limit_ns = c->warmup_ns * WARMUP_FACTOR;
+	m->min_ops = WARMUP_OPS / c->params->threads + 1;
+}
+
+static void set_measurement(const struct workers *w, struct worker *worker, uint32_t thread,
+			    struct measure_cfg *m)
+{
+	const struct workers_cfg *c = &w->cfg;
+
+	m->duration_ns = c->ops > 0 ? MESSAGE_DURATION_MAX : c->duration_ns;
+	m->limit_ns = m->duration_ns;
+	/* what was planned within the time is still to be done, though late */
+	if (c->params->test == BENCH_RATE)
+		m->limit_ns *= 2;
+	m->max_ops = share(c->ops, w->count, thread);
+	m->latency = worker->latency;
+	m->read_latency = worker->read_latency;
+	m->response = worker->response;
+	m->scratch = worker->scratch;
+	m->intervals = worker->intervals;
+	m->intervals_max = INTERVALS_MAX;
+	m->interval_ns = interval_ns(c);
+}
+
+/* All threads together keep the rate: each has its place in a period. */
+static void set_rate(const struct workers *w, uint32_t thread, struct measure_cfg *m)
+{
+	if (w->cfg.params->rate_per_s == 0)
+		return;
+	m->period_ns = (double)w->count * 1e9 / (double)w->cfg.params->rate_per_s;
+	m->first_ns = m->period_ns * (double)thread / (double)w->count;
+}
+
+static struct measure_cfg cfg_of(const struct workers *w, struct worker *worker, uint32_t thread)
+{
+	const struct params *p = w->cfg.params;
+	struct measure_cfg m = {
+		.operation = operation_find(p->op, p->persist),
+		.read_millionths = p->read_millionths,
+		.seed = w->cfg.seed + thread,
+		.lanes = w->lanes + (size_t)thread * p->connections,
+		.lanes_count = p->connections,
+		.clock = w->cfg.clock,
+		.depth = p->depth,
+		.signal_every = p->signal_every,
+		.completion = p->completion,
+		.stop = crew_stop(w->crew),
+	};
+
+	if (p->test == BENCH_MIX)
+		m.reads = operation_find(BENCH_READ, BENCH_NONE);
+	set_rate(w, thread, &m);
+	if (w->phase == PHASE_WARMUP)
+		set_warmup(&w->cfg, &m);
+	else
+		set_measurement(w, worker, thread, &m);
+	return m;
+}
+
+/* A job. With fewer operations than threads, some have nothing to do but to meet. */
+static int measure(void *arg, uint32_t thread)
+{
+	struct workers *w = arg;
+	struct worker *worker = &w->each[thread];
+	struct measure_cfg cfg = cfg_of(w, worker, thread);
+	struct rusage before;
+	int ret = 0;
+
+	crew_meet(w->crew);
+	if (w->phase == PHASE_WARMUP)
+		return measure_run(&cfg, worker->slots, &worker->warmup);
+	getrusage(RUSAGE_THREAD, &before);
+	if (w->cfg.ops == 0 || cfg.max_ops > 0)
+		ret = measure_run(&cfg, worker->slots, &worker->measured);
+	worker_usage_since(&before, &worker->usage);
+	worker->usage.ops = worker->measured.ops;
+	return ret;
+}
+
+void workers_begin(struct workers *workers, struct lane *lanes, enum message_phase phase)
+{
+	workers->lanes = lanes;
+	workers->phase = phase;
+	crew_begin(workers->crew, measure, workers);
+}
+
+int workers_done_fd(const struct workers *workers)
+{
+	return crew_done_fd(workers->crew);
+}
+
+void workers_stop(struct workers *workers)
+{
+	atomic_store(crew_stop(workers->crew), 1);
+}
+
+bool workers_stopping(const struct workers *workers)
+{
+	return atomic_load(crew_stop(workers->crew)) != 0;
+}
+
+int workers_end(struct workers *workers)
+{
+	return crew_end(workers->crew);
+}
+
+int workers_unbound(const struct workers *workers, int *cpu)
+{
+	for (uint32_t i = 0; i < workers->count; i++) {
+		*cpu = workers->cfg.cpus != NULL ? workers->cfg.cpus[i] : -1;
+		if (workers->each[i].bind_error != 0)
+			return workers->each[i].bind_error;
+	}
+	return 0;
+}
+
+static void merge_warmup(const struct workers *w, struct measured *sum)
+{
+	unsigned used = MEASURE_WINDOWS;
+
+	*sum = (struct measured){0};
+	for (uint32_t i = 0; i < w->count; i++) {
+		const struct measured *m = &w->each[i].warmup;
+
+		sum->ops += m->ops;
+		sum->read_ops += m->read_ops;
+		if (m->elapsed_ns > sum->elapsed_ns)
+			sum->elapsed_ns = m->elapsed_ns;
+		if (m->windows_used < used)
+			used = m->windows_used;
+	}
+	/* they began together, so the last windows of all cover the same time */
+	for (uint32_t i = 0; i < w->count; i++) {
+		const struct measured *m = &w->each[i].warmup;
+
+		for (unsigned k = 0; k < used; k++)
+			sum->windows[k] += m->windows[m->windows_used - used + k];
+	}
+	sum->windows_used = used;
+}
+
+/*
+ * An operation that was planned takes its period, however fast it was done:
+ * the last one is not waited for, and a plan of few would seem much faster.
+ */
+static uint64_t planned_ns(const struct params *p, uint64_t ops)
+{
+	return p->rate_per_s > 0 ? (uint64_t)((double)ops * 1e9 / (double)p->rate_per_s + 0.5) : 0;
+}
+
+/* From the first post of any thread to the last completion of any. */
+static uint64_t elapsed_of_all(const struct workers *w)
+{
+	uint64_t begin = UINT64_MAX, end = 0;
+
+	for (uint32_t i = 0; i < w->count; i++) {
+		const struct measured *m = &w->each[i].measured;
+
+		if (m->ops == 0)
+			continue;
+		if (m->begin_raw_ns < begin)
+			begin = m->begin_raw_ns;
+		if (m->begin_raw_ns + m->elapsed_ns > end)
+			end = m->begin_raw_ns + m->elapsed_ns;
+	}
+	return end > begin ? end - begin : 0;
+}
+
+/* Percentiles of several threads' intervals cannot be put together: their samples are gone. */
+static int merge_intervals(const struct workers *w, struct repeat *r)
+{
+	const struct worker *first = &w->each[0];
+	uint32_t count = first->measured.intervals_used;
+
+	for (uint32_t i = 1; i < w->count; i++) {
+		if (w->each[i].measured.intervals_used < count)
+			count = w->each[i].measured.intervals_used;
+	}
+	r->intervals = calloc(count > 0 ? count : 1, sizeof(*r->intervals));
+	if (r->intervals == NULL)
+		return -ENOMEM;
+	r->intervals_count = count;
+	memcpy(r->intervals, first->intervals, count * sizeof(*r->intervals));
+	for (uint32_t i = 1; i < w->count; i++) {
+		for (uint32_t k = 0; k < count; k++) {
+			const struct measure_interval *one = &w->each[i].intervals[k];
+			struct measure_interval *all = &r->intervals[k];
+
+			all->ops += one->ops;
+			all->percentiles_known = false;
+			if (one->t_ns > all->t_ns)
+				all->t_ns = one->t_ns;
+			if (one->max_ns > all->max_ns)
+				all->max_ns = one->max_ns;
+		}
+	}
+	return 0;
+}
+
+static int merge_histograms(const struct workers *w, struct repeat *r)
+{
+	const struct worker *first = &w->each[0];
+
+	r->latency = histogram_new();
+	r->read_latency = first->read_latency != NULL ? histogram_new() : NULL;
+	r->response = first->response != NULL ? histogram_new() : NULL;
+	if (r->latency == NULL || (first->read_latency != NULL && r->read_latency == NULL) ||
+	    (first->response != NULL && r->response == NULL))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < w->count; i++) {
+		histogram_merge(r->latency, w->each[i].latency);
+		if (r->read_latency != NULL)
+			histogram_merge(r->read_latency, w->each[i].read_latency);
+		if (r->response != NULL)
+			histogram_merge(r->response, w->each[i].response);
+	}
+	return 0;
+}
+
+int workers_collect(const struct workers *workers, struct repeat *repeat)
+{
+	bool all_flushed = true;
+	uint64_t planned;
+
+	repeat->complete = true;
+	repeat->elapsed_ns = elapsed_of_all(workers);
+	merge_warmup(workers, &repeat->warmup);
+	repeat->threads = calloc(workers->count, sizeof(*repeat->threads));
+	if (repeat->threads == NULL)
+		return -ENOMEM;
+	repeat->threads_count = workers->count;
+	for (uint32_t i = 0; i < workers->count; i++) {
+		const struct measured *m = &workers->each[i].measured;
+
+		repeat->threads[i] = workers->each[i].usage;
+		repeat->ops += m->ops;
+		repeat->read_ops += m->read_ops;
+		repeat->late_ops += m->late_ops;
+		repeat->unbegun_ops += m->unbegun_ops;
+		if (m->max_lag_ns > repeat->max_lag_ns)
+			repeat->max_lag_ns = m->max_lag_ns;
+		repeat->complete = repeat->complete && !m->interrupted;
+		all_flushed = all_flushed && (m->ops == 0 || m->native_flush);
+	}
+	planned = planned_ns(workers->cfg.params, repeat->ops);
+	if (repeat->elapsed_ns < planned)
+		repeat->elapsed_ns = planned;
+	repeat->native_flush = all_flushed && repeat->ops > 0;
+	return merge_histograms(workers, repeat) != 0 ? -ENOMEM : merge_intervals(workers, repeat);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * workers.h -- measures with several threads at once, one core each.
+ *
+ * Each thread binds itself, allocates what it needs, and in each phase meets
+ * the others before its first operation, so that all lanes measure the same
+ * span. Figures are kept a thread and put together after the end. Used by the
+ * client, and by the server for the reverse direction.
+ */
+#ifndef BENCH_MEASURE_WORKERS_H
+#define BENCH_MEASURE_WORKERS_H
+
+#include <sys/resource.h>
+
+#include "loop.h"
+#include "operation.h"
+#include "thread_pool.h"
+#include "tools/common/host/topology.h"
+#include "tools/rpma-bench/protocol/message.h"
+#include "tools/rpma-bench/result/repeat.h"
+
+struct workers;
+
+struct workers_cfg {
+	const struct params *params; /* the threads of it, and all else but the target */
+	const struct clock *clock;
+	const struct topology *topology;
+	const int *cpus;    /* of each thread, -1: not bound; NULL: none is */
+	uint64_t seed;	    /* of a mix */
+	uint64_t warmup_ns; /* a warm-up lasts at least so long */
+	uint64_t duration_ns;
+	uint64_t ops; /* ends after so many, of all threads; 0: by time */
+};
+
+/* Starts the threads; what cfg points to is borrowed. */
+int workers_new(struct workers **workers, const struct workers_cfg *cfg);
+/* Ends them; NULL is fine. */
+void workers_delete(struct workers **workers);
+
+/* Runs a job in each thread and waits for it. */
+int workers_do(struct workers *workers, crew_job *job, void *arg);
+/* Begins a job of another kind of measurement; like a phase, it is to be ended. */
+void workers_begin_job(struct workers *workers, crew_job *job, void *arg);
+
+/* Operations over the lanes, those of thread 0 first; measured is one phase. */
+void workers_begin(struct workers *workers, struct lane *lanes, enum message_phase phase);
+/* Readable when the phase is over. */
+int workers_done_fd(const struct workers *workers);
+/* Makes the phase end early, in good order. */
+void workers_stop(struct workers *workers);
+bool workers_stopping(const struct workers *workers);
+/* Waits for the end of the phase. */
+int workers_end(struct workers *workers);
+
+/* The first thread that could not be bound: its core and why (-errno); 0: all are. */
+int workers_unbound(const struct workers *workers, int *cpu);
+
+/*
+ * Puts together what all threads measured: ops, histograms, intervals, usage,
+ * what the warm-up said. -ENOMEM.
+ */
+int workers_collect(const struct workers *workers, struct repeat *repeat);
+
+/* What the calling thread used since before (RUSAGE_THREAD), and where it runs. */
+void worker_usage_since(const struct rusage *before, struct thread_usage *usage);
+
+#endif /* BENCH_MEASURE_WORKERS_H */

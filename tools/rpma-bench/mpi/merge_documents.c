@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * merge_documents.c -- merges documents: points by their repeats, the rest of them by
+ * what concerns all.
+ *
+ * Clients are in a flat list, in the order of their ranks; a repeat is merged
+ * only where all of them have it.
+ */
+#include "merge_documents.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge_repeats.h"
+#include "tools/common/base/error.h"
+#include "tools/common/json/json_path.h"
+#include "tools/rpma-bench/options/slo.h"
+#include "tools/rpma-bench/result/point.h"
+#include "tools/rpma-bench/result/readiness.h"
+#include "tools/rpma-bench/result/warnings_points.h"
+
+/* All borrowed. */
+struct client {
+	json_int_t rank;
+	const json_t *document;
+	const json_t *starts;
+};
+
+struct clients {
+	struct client *all;
+	const json_t **repeats; /* room for one of each */
+	size_t count;
+};
+
+static const json_t *find(const json_t *list, const char *key, const json_t *wanted)
+{
+	const json_t *one;
+	size_t index;
+
+	json_array_foreach(list, index, one)
+	{
+		if (json_equal(json_object_get(one, key), wanted))
+			return one;
+	}
+	return NULL;
+}
+
+static size_t count_clients(const json_t *handed)
+{
+	const json_t *rank;
+	size_t index, count = 0;
+
+	json_array_foreach(handed, index, rank) count +=
+		json_array_size(json_object_get(rank, "measured"));
+	return count;
+}
+
+static bool list_clients(struct clients *clients, const json_t *handed)
+{
+	size_t room = count_clients(handed) + 1, i, k;
+	const json_t *rank, *one;
+
+	clients->all = calloc(room, sizeof(*clients->all));
+	clients->repeats = calloc(room, sizeof(*clients->repeats));
+	if (clients->all == NULL || clients->repeats == NULL)
+		return false;
+	json_array_foreach(handed, i, rank)
+	{
+		json_array_foreach(json_object_get(rank, "measured"), k, one)
+			clients->all[clients->count++] = (struct client){
+			json_integer_value(json_object_get(rank, "rank")),
+			json_object_get(one, "document"),
+			json_object_get(one, "starts"),
+		};
+	}
+	return true;
+}
+
+/* clients->repeats are those of a point and an index; false: not all have it. */
+static bool select_repeats(const struct clients *clients, const json_t *id, const json_t *index)
+{
+	for (size_t i = 0; i < clients->count; i++) {
+		const json_t *points = json_object_get(clients->all[i].document, "points");
+		const json_t *point = find(points, "id", id);
+
+		clients->repeats[i] = find(json_object_get(point, "repeats"), "index", index);
+		if (clients->repeats[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* A merged repeat knows the place of a client in the list; readers know ranks. */
+static void name_ranks(const struct clients *clients, const json_t *threads)
+{
+	json_t *thread;
+	size_t index;
+
+	json_array_foreach(threads, index, thread)
+	{
+		json_int_t place = json_integer_value(json_object_get(thread, "rank"));
+
+		json_object_set_new(thread, "rank", json_integer(clients->all[place].rank));
+	}
+}
+
+static json_t *merge_index(const struct clients *clients, const json_t *id, const json_t *index)
+{
+	json_t *merged;
+
+	if (!select_repeats(clients, id, index))
+		return NULL;
+	merged = merge_repeats(clients->repeats, clients->count);
+	name_ranks(clients, path_get(merged, "threads"));
+	name_ranks(clients, path_get(merged, "reverse/threads"));
+	return merged;
+}
+
+/* The point of the first document becomes that of all; NULL: no repeat is of all. */
+static json_t *merge_point(const struct clients *clients, const json_t *first)
+{
+	const json_t *id = json_object_get(first, "id"), *repeat;
+	json_t *repeats = json_array(), *point, *merged;
+	size_t index;
+
+	json_array_foreach(json_object_get(first, "repeats"), index, repeat)
+	{
+		merged = merge_index(clients, id, json_object_get(repeat, "index"));
+		if (merged != NULL)
+			json_array_append_new(repeats, merged);
+	}
+	if (json_array_size(repeats) == 0) {
+		json_decref(repeats);
+		return NULL;
+	}
+	point = json_copy((json_t *)first);
+	json_object_set_new(point, "warmup", point_warmup(repeats));
+	json_object_set_new(point, "summary", point_summary(repeats));
+	json_object_set_new(point, "repeats", repeats);
+	return point;
+}
+
+static json_t *merge_points(const struct clients *clients)
+{
+	const json_t *first, *points = json_object_get(clients->all[0].document, "points");
+	json_t *merged = json_array(), *point;
+	size_t index;
+
+	json_array_foreach(points, index, first)
+	{
+		point = merge_point(clients, first);
+		if (point != NULL)
+			json_array_append_new(merged, point);
+	}
+	return merged;
+}
+
+static bool all_warn(const struct clients *clients, const json_t *warning)
+{
+	for (size_t i = 0; i < clients->count; i++) {
+		const json_t *list = path_get(clients->all[i].document, "run/warnings"), *one;
+		size_t index;
+		bool found = false;
+
+		json_array_foreach(list, index, one) found = found || json_equal(one, warning);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* What all say is said once; else it is said who says it. */
+static json_t *merge_warnings(const struct clients *clients)
+{
+	const char *code, *severity, *host, *text;
+	json_t *merged = json_array(), *one;
+	size_t index;
+
+	for (size_t i = 0; i < clients->count; i++) {
+		const json_t *list = path_get(clients->all[i].document, "run/warnings");
+
+		json_array_foreach(list, index, one)
+		{
+			if (json_unpack(one, "{s:s, s:s, s:s, s:s}", "code", &code, "severity",
+					&severity, "host", &host, "text", &text) != 0)
+				continue;
+			warning_add(merged, code, severity, host,
+				    all_warn(clients, one)
+					    ? json_string(text)
+					    : json_sprintf("rank %d: %s", (int)clients->all[i].rank,
+							   text));
+		}
+	}
+	return merged;
+}
+
+/* Where all went well, it may still be that not all is well. */
+static json_t *merge_run(const struct clients *clients, const json_t *points,
+			 const char *const *gates, size_t gates_count)
+{
+	const json_t *first = json_object_get(clients->all[0].document, "run");
+	json_t *run = json_deep_copy(first);
+	json_int_t code = json_integer_value(json_object_get(run, "exit_code"));
+	bool missed;
+
+	json_object_set_new(run, "gates", gates_judge(gates, gates_count, points, &missed));
+	for (size_t i = 0; i < clients->count; i++)
+		missed = missed || json_integer_value(path_get(clients->all[i].document,
+							       "run/exit_code")) == EXIT_NEGATIVE;
+	json_object_set_new(run, "exit_code",
+			    json_integer(code == EXIT_GOOD && missed ? EXIT_NEGATIVE : code));
+	json_object_set_new(run, "warnings", merge_warnings(clients));
+	json_array_set_new(json_object_get(run, "argv"), 0, json_string("rpma-bench-mpi"));
+	return run;
+}
+
+/* A repeat as its rank measured it: the intervals of all are in the points. */
+static json_t *own_repeat(const json_t *repeat, const json_t *starts)
+{
+	size_t order = (size_t)json_integer_value(json_object_get(repeat, "order"));
+	json_t *own = json_copy((json_t *)repeat);
+
+	json_object_del(own, "intervals");
+	json_object_update(own, json_array_get(starts, order));
+	return own;
+}
+
+static json_t *own_points(const struct client *client)
+{
+	json_t *points = json_array(), *repeats;
+	const json_t *point, *repeat;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(client->document, "points"), i, point)
+	{
+		repeats = json_array();
+		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
+			json_array_append_new(repeats, own_repeat(repeat, client->starts));
+		json_array_append_new(points,
+				      json_pack("{s:O, s:o}", "id", json_object_get(point, "id"),
+						"repeats", repeats));
+	}
+	return points;
+}
+
+static json_t *measured_json(const json_t *measured, const struct client *client)
+{
+	return json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:o}", "server",
+			 json_object_get(measured, "server"), "server_rank",
+			 json_object_get(measured, "server_rank"), "device",
+			 json_object_get(client->document, "device"), "clock",
+			 json_object_get(client->document, "clock"), "placement",
+			 path_get(client->document, "placement/client"), "points",
+			 own_points(client));
+}
+
+/* A rank that only serves is known to the one that measured it. */
+static const json_t *environment_of(const struct clients *clients, const json_t *handed,
+				    const json_t *rank)
+{
+	const json_t *number = json_object_get(rank, "rank"), *other, *one;
+	size_t i, k, client = 0;
+
+	for (i = 0; i < clients->count; i++) {
+		if (clients->all[i].rank == json_integer_value(number))
+			return path_get(clients->all[i].document, "environment/client");
+	}
+	json_array_foreach(handed, i, other)
+	{
+		json_array_foreach(json_object_get(other, "measured"), k, one)
+		{
+			if (json_equal(json_object_get(one, "server_rank"), number))
+				return path_get(clients->all[client].document,
+						"environment/server");
+			client++;
+		}
+	}
+	return NULL;
+}
+
+static json_t *ranks_json(const struct clients *clients, const json_t *handed)
+{
+	json_t *ranks = json_array(), *list;
+	const json_t *rank, *one;
+	size_t i, k, client = 0;
+
+	json_array_foreach(handed, i, rank)
+	{
+		list = json_array();
+		json_array_foreach(json_object_get(rank, "measured"), k, one)
+			json_array_append_new(list, measured_json(one, &clients->all[client++]));
+		json_array_append_new(
+			ranks,
+			json_pack("{s:O?, s:O?, s:O?, s:o}", "rank", json_object_get(rank, "rank"),
+				  "host_name", json_object_get(rank, "host_name"), "environment",
+				  environment_of(clients, handed, rank), "measured", list));
+	}
+	return ranks;
+}
+
+/* Each rank may have had a server of its own: the least ready one counts. */
+static json_t *merge_readiness(const struct clients *clients)
+{
+	const json_t *least = NULL;
+
+	for (size_t i = 0; i < clients->count; i++)
+		least = platform_less_ready(least,
+					    json_object_get(clients->all[i].document, "readiness"));
+	return json_is_object(least) ? json_copy((json_t *)(uintptr_t)least) : json_null();
+}
+
+json_t *ranks_merge(const json_t *handed, const char *const *gates, size_t gates_count)
+{
+	struct clients clients = {0};
+	json_t *document = NULL, *points;
+	int bad = 0;
+
+	if (!list_clients(&clients, handed) || clients.count == 0)
+		goto out;
+	document = json_copy((json_t *)clients.all[0].document);
+	points = merge_points(&clients);
+	bad |= json_object_set_new(document, "run",
+				   merge_run(&clients, points, gates, gates_count));
+	bad |= json_object_set_new(document, "points", points);
+	bad |= json_object_set_new(document, "ranks", ranks_json(&clients, handed));
+	bad |= json_object_set_new(document, "readiness", merge_readiness(&clients));
+	/* each rank has its own */
+	bad |= json_object_set_new(document, "placement", json_pack("{s:n}", "client"));
+	if (bad != 0) {
+		json_decref(document);
+		document = NULL;
+	}
+out:
+	free(clients.all);
+	free(clients.repeats);
+	return document;
+}
+
+size_t ranks_count_repeats(const json_t *document)
+{
+	const json_t *point;
+	size_t index, count = 0;
+
+	json_array_foreach(json_object_get(document, "points"), index, point) count +=
+		json_array_size(json_object_get(point, "repeats"));
+	return count;
+}

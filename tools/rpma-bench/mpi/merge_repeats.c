@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * merge_repeats.c -- makes one repeat from those that several clients measured
+ * together, in the JSON that a journal or another rank brings.
+ *
+ * Each key has its own way to be merged; what one of them does not know, all
+ * together do not know either.
+ */
+#include "merge_repeats.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/json/json_path.h"
+#include "tools/common/json/result.h"
+
+struct sides {
+	const json_t *const *all;
+	size_t count;
+};
+
+/* NULL, or the sum of whole numbers that all have. */
+static json_t *sum_of(struct sides s, const char *path)
+{
+	json_int_t sum = 0;
+
+	for (size_t i = 0; i < s.count; i++) {
+		const json_t *value = path_get(s.all[i], path);
+
+		if (!json_is_integer(value))
+			return json_null();
+		sum += json_integer_value(value);
+	}
+	return json_integer(sum);
+}
+
+static json_t *most_of(struct sides s, const char *path)
+{
+	const json_t *most = NULL;
+
+	for (size_t i = 0; i < s.count; i++) {
+		const json_t *value = path_get(s.all[i], path);
+
+		if (!json_is_number(value))
+			return json_null();
+		if (most == NULL || json_number_value(value) > json_number_value(most))
+			most = value;
+	}
+	return json_deep_copy(most);
+}
+
+static json_t *first_of(struct sides s, const char *key)
+{
+	const json_t *value = json_object_get(s.all[0], key);
+
+	return value != NULL ? json_deep_copy(value) : json_null();
+}
+
+/* Of those that have one: a client may have had no read in a mix. */
+static json_t *latency_of(struct sides s, const char *path)
+{
+	struct histogram *merged = histogram_new(), *one = histogram_new();
+	json_t *latency = NULL;
+
+	for (size_t i = 0; merged != NULL && one != NULL && i < s.count; i++) {
+		if (result_read_latency(path_get(s.all[i], path), one) == 0)
+			histogram_merge(merged, one);
+	}
+	if (merged != NULL && one != NULL)
+		latency = result_latency(merged);
+	free(merged);
+	free(one);
+	return latency;
+}
+
+static json_t *steps_of(struct sides s)
+{
+	const json_t *steps = json_object_get(s.all[0], "steps"), *step;
+	json_t *list = json_is_array(steps) ? json_array() : json_null();
+	char path[128];
+	size_t index;
+
+	json_array_foreach(steps, index, step)
+	{
+		const char *name = json_string_value(json_object_get(step, "name"));
+
+		snprintf(path, sizeof(path), "steps/name=%s/latency", name);
+		json_array_append_new(list, json_pack("{s:s, s:o}", "name", name, "latency",
+						      latency_of(s, path)));
+	}
+	return list;
+}
+
+/* Those that all have: their clocks differ, so no percentile is of all of them. */
+static json_t *intervals_of(struct sides s)
+{
+	json_t *list = json_array();
+	size_t used = SIZE_MAX;
+
+	for (size_t i = 0; i < s.count; i++) {
+		size_t has = json_array_size(json_object_get(s.all[i], "intervals"));
+
+		used = has < used ? has : used;
+	}
+	for (size_t at = 0; at < used; at++) {
+		json_int_t t_ns = 0, ops = 0, bytes = 0, max_ns = 0;
+
+		for (size_t i = 0; i < s.count; i++) {
+			const json_t *one =
+				json_array_get(json_object_get(s.all[i], "intervals"), at);
+			json_int_t end = json_integer_value(json_object_get(one, "t_ns"));
+			json_int_t slow = json_integer_value(json_object_get(one, "max_ns"));
+
+			t_ns = end > t_ns ? end : t_ns;
+			max_ns = slow > max_ns ? slow : max_ns;
+			ops += json_integer_value(json_object_get(one, "ops"));
+			bytes += json_integer_value(json_object_get(one, "bytes"));
+		}
+		json_array_append_new(
+			list, json_pack("{s:I, s:I, s:I, s:n, s:n, s:o}", "t_ns", t_ns, "ops", ops,
+					"bytes", bytes, "p50_ns", "p99_ns", "max_ns",
+					ops > 0 ? json_integer(max_ns) : json_null()));
+	}
+	return list;
+}
+
+static json_t *threads_of(struct sides s, const char *path)
+{
+	json_t *list = json_array();
+	const json_t *thread;
+	size_t index;
+
+	for (size_t i = 0; i < s.count; i++) {
+		json_array_foreach(path_get(s.all[i], path), index, thread)
+		{
+			json_t *copy = json_deep_copy(thread);
+
+			json_object_set_new(copy, "rank", result_integer(i));
+			json_object_set_new(copy, "index", result_integer(json_array_size(list)));
+			json_array_append_new(list, copy);
+		}
+	}
+	return list;
+}
+
+static json_t *warnings_of(struct sides s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s.count; i++)
+		json_array_extend(list, json_object_get(s.all[i], "warnings"));
+	return list;
+}
+
+/* All began together: what they did took as long as the longest of them. */
+static int put_rates(json_t *object, struct sides s)
+{
+	json_t *ops = sum_of(s, "ops"), *bytes = sum_of(s, "bytes");
+	json_t *elapsed = most_of(s, "elapsed_ns");
+	double span = json_number_value(elapsed) / 1e9;
+	double ops_per_s = span > 0 ? json_number_value(ops) / span : NAN;
+	double bytes_per_s = span > 0 ? json_number_value(bytes) / span : NAN;
+	int bad = 0;
+
+	bad |= json_object_set_new(object, "ops_per_s", result_real(ops_per_s));
+	bad |= json_object_set_new(object, "bytes_per_s",
+				   json_is_null(bytes) ? json_null() : result_real(bytes_per_s));
+	bad |= json_object_set_new(object, "ops", ops);
+	bad |= json_object_set_new(object, "bytes", bytes);
+	bad |= json_object_set_new(object, "elapsed_ns", elapsed);
+	return bad;
+}
+
+static json_t *reverse_of(struct sides s)
+{
+	const json_t **reverse = calloc(s.count, sizeof(*reverse));
+	struct sides inner = {reverse, s.count};
+	json_t *value = NULL;
+
+	for (size_t i = 0; reverse != NULL && i < s.count; i++)
+		reverse[i] = json_object_get(s.all[i], "reverse");
+	if (reverse != NULL && json_is_object(reverse[0])) {
+		value = json_pack("{s:o, s:o}", "latency", latency_of(inner, "latency"), "threads",
+				  threads_of(inner, "threads"));
+		if (put_rates(value, inner) != 0) {
+			json_decref(value);
+			value = NULL;
+		}
+	} else if (reverse != NULL) {
+		value = json_null();
+	}
+	free(reverse);
+	return value;
+}
+
+static json_t *verify_of(struct sides s)
+{
+	const json_t *offset = NULL;
+
+	for (size_t i = 0; i < s.count; i++) {
+		if (!json_is_object(json_object_get(s.all[i], "verify")))
+			return json_null();
+		if (!json_is_integer(offset))
+			offset = path_get(s.all[i], "verify/first_offset");
+	}
+	return json_pack("{s:o, s:o, s:o, s:O?, s:O?}", "overwritten_bytes",
+			 sum_of(s, "verify/overwritten_bytes"), "checked_bytes",
+			 sum_of(s, "verify/checked_bytes"), "mismatches",
+			 sum_of(s, "verify/mismatches"), "first_offset", offset, "method",
+			 path_get(s.all[0], "verify/method"));
+}
+
+static json_t *warmup_of(struct sides s)
+{
+	int steady = 1;
+
+	for (size_t i = 0; i < s.count; i++) {
+		const json_t *one = path_get(s.all[i], "warmup/steady");
+
+		if (json_is_false(one))
+			steady = 0;
+		else if (!json_is_true(one) && steady == 1)
+			steady = -1;
+	}
+	return json_pack("{s:o, s:o, s:o}", "ns", most_of(s, "warmup/ns"), "ops",
+			 sum_of(s, "warmup/ops"), "steady",
+			 steady < 0 ? json_null() : json_boolean(steady));
+}
+
+/* Processor time of all clients; of the servers the busiest. */
+static json_t *cpu_of(struct sides s)
+{
+	double busy = 0;
+
+	for (size_t i = 0; i < s.count; i++) {
+		const json_t *one = path_get(s.all[i], "cpu/client/busy_fraction");
+
+		busy = json_is_number(one) ? busy + json_number_value(one) : NAN;
+	}
+	return json_pack("{s:{s:o}, s:{s:o, s:o}}", "client", "busy_fraction", result_real(busy),
+			 "server", "busy_fraction", most_of(s, "cpu/server/busy_fraction"),
+			 "load_fraction_measured", most_of(s, "cpu/server/load_fraction_measured"));
+}
+
+static bool all_complete(struct sides s)
+{
+	for (size_t i = 0; i < s.count; i++) {
+		if (!json_is_true(json_object_get(s.all[i], "complete")))
+			return false;
+	}
+	return true;
+}
+
+static int put_samples(json_t *repeat, struct sides s)
+{
+	static const char *const latencies[] = {"latency", "read_latency", "response_latency"};
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof(latencies) / sizeof(latencies[0]); i++)
+		bad |= json_object_set_new(repeat, latencies[i], latency_of(s, latencies[i]));
+	bad |= json_object_set_new(repeat, "steps", steps_of(s));
+	bad |= json_object_set_new(repeat, "reverse", reverse_of(s));
+	bad |= json_object_set_new(repeat, "threads", threads_of(s, "threads"));
+	return bad;
+}
+
+static int put_counts(json_t *repeat, struct sides s)
+{
+	static const char *const sums[] = {"errors", "read_ops", "late_ops", "unbegun_ops",
+					   "requests"};
+	int bad = put_rates(repeat, s);
+
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		bad |= json_object_set_new(repeat, sums[i], sum_of(s, sums[i]));
+	bad |= json_object_set_new(repeat, "max_lag_ns", most_of(s, "max_lag_ns"));
+	bad |= json_object_set_new(repeat, "verify", verify_of(s));
+	bad |= json_object_set_new(repeat, "warmup", warmup_of(s));
+	bad |= json_object_set_new(repeat, "cpu", cpu_of(s));
+	return bad;
+}
+
+json_t *merge_repeats(const json_t *const *repeats, size_t count)
+{
+	static const char *const firsts[] = {"index", "order", "used", "persist_method"};
+	struct sides s = {repeats, count};
+	json_t *merged = count > 0 ? json_object() : NULL;
+	int bad = 0;
+
+	if (merged == NULL)
+		return NULL;
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+		bad |= json_object_set_new(merged, firsts[i], first_of(s, firsts[i]));
+	bad |= json_object_set_new(merged, "complete", json_boolean(all_complete(s)));
+	bad |= put_counts(merged, s);
+	bad |= put_samples(merged, s);
+	bad |= json_object_set_new(merged, "intervals", intervals_of(s));
+	bad |= json_object_set_new(merged, "counters", json_null());
+	bad |= json_object_set_new(merged, "warnings", warnings_of(s));
+	if (bad != 0) {
+		json_decref(merged);
+		return NULL;
+	}
+	return merged;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shape.h -- who of several ranks serves, and who measures whom.
+ */
+#ifndef BENCH_MPI_SHAPE_H
+#define BENCH_MPI_SHAPE_H
+
+#include <stdbool.h>
+
+enum shape {
+	SHAPE_CLIENT,	  /* all measure one server that is none of them */
+	SHAPE_PAIRS,	  /* odd ranks serve, each to the rank before it */
+	SHAPE_ALL_TO_ALL, /* all serve, and each measures all others at once */
+	SHAPES
+};
+
+extern const char *const shape_names[SHAPES];
+
+/* Can so many ranks take that shape? -EINVAL with the sentence stored. */
+int shape_check(enum shape shape, int ranks);
+
+bool shape_serves(enum shape shape, int rank);
+/* With SHAPE_CLIENT no rank measures another. */
+bool shape_measures(enum shape shape, int rank, int other);
+/* How many clients a rank has. */
+int shape_clients(enum shape shape, int rank, int ranks);
+
+#endif /* BENCH_MPI_SHAPE_H */

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * axes.c -- the table of the axes: names, words, ranges, fields.
+ *
+ * What an axis is to people is in axes[], what it is to the program in
+ * fields[] beside it. Everything else walks the two.
+ */
+#include "axes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/base/cli.h"
+
+const struct axis axes[AXES] = {
+	[AXIS_TEST] = {"test", "TESTS",
+		       "lat: latency in a closed loop; bw: bandwidth; rate: latency at a set rate; "
+		       "mix: writes and reads; connect; register (lat)",
+		       "lat, bw, rate, mix, connect or register, or several, as lat,bw", false},
+	[AXIS_OP] = {"op", "OPS",
+		     "The operation: write, read, send, write-imm or atomic-write (write)",
+		     "write, read, send, write-imm or atomic-write, or several, as write,read",
+		     false},
+	[AXIS_PERSIST] = {"persist", "METHODS",
+			  "How a write is made persistent: none, auto, apm, native, gpspm, "
+			  "gpspm-rt or append (none)",
+			  "none, auto, apm, native, gpspm, gpspm-rt or append, or several, as "
+			  "none,apm",
+			  false},
+	[AXIS_SIZE] = {"size", "SIZES", "Bytes per operation: 64,4K or 64:1M:*2 (64:1M:*4)",
+		       "sizes from 1 to 1G, each once, as 64,4K or 64:1M:*2", false},
+	[AXIS_DEPTH] = {"depth", "NUMBERS",
+			"Operations in flight on each connection (1 for lat, 32 for bw, rate, mix)",
+			"depths from 1 to 4096, each once, as 1,8 or 1:64:*2", false},
+	[AXIS_THREADS] = {"threads", "NUMBERS", "Measuring threads (1)",
+			  "numbers from 1 to 64, each once, as 1,2 or 1:8:*2", false},
+	[AXIS_CONNECTIONS] = {"connections", "NUMBERS", "Connections of each thread (1)",
+			      "numbers from 1 to 256, each once, as 1,4 or 1:16:*2", false},
+	[AXIS_SIGNAL_EVERY] = {"signal-every", "NUMBERS",
+			       "Of so many operations one has a completion, and a latency (1)",
+			       "numbers from 1 to 4096, each once, as 1,16 or 1:64:*4", false},
+	[AXIS_RATE] = {"rate", "RATES",
+		       "Operations per second of all threads together: 10k or 10k:500k:x1.5; for "
+		       "--test rate",
+		       "operations per second from 1 to 100M, each once, as 10k or 10k:500k:x1.5",
+		       false},
+	[AXIS_READ_FRACTION] = {"read-fraction", "FRACTIONS",
+				"Reads among the operations of --test mix: 0.7 or 70% (0.7)",
+				"fractions from 0 to 1, each once, as 0.5,0.9 or 70%", false},
+	[AXIS_COMPLETION] = {"completion", "WAYS",
+			     "How the client awaits completions: poll or event (poll)",
+			     "poll, event or poll,event", false},
+	[AXIS_PATTERN] = {"pattern", "PATTERNS", "Order of places in the target: seq or rand (seq)",
+			  "seq, rand or seq,rand", false},
+	[AXIS_TARGET] = {"target", "TARGETS",
+			 "Which memory of the server, by number or kind: 1 or dram,devdax (0)",
+			 "numbers from 0 to 15 or the kinds dram, hugepages, file, fsdax, devdax, "
+			 "each once",
+			 false},
+	[AXIS_SERVER_LOAD] = {"server-load", "FRACTIONS",
+			      "Burn this part of the server's cores meanwhile: 0,0.5,90% (0)",
+			      "fractions from 0 to 1, each once, as 0,0.5 or 90%", false},
+	[AXIS_BIDIRECTIONAL] = {"bidirectional", "no,yes",
+				"The server measures towards the client at the same time",
+				"yes, no or no,yes", true},
+	[AXIS_SRQ] = {"srq", "no,yes", "The server receives from one shared queue",
+		      "yes, no or no,yes", true},
+};
+
+static const char *const switches[] = {"no", "yes", NULL};
+
+struct field {
+	size_t offset;
+	size_t bytes;
+	const char *const *words; /* or */
+	units_parser *parse;	  /* of what is between: */
+	uint64_t low;
+	uint64_t high;
+};
+
+#define FIELD(name) offsetof(struct params, name), sizeof(((struct params *)0)->name)
+#define WORDS(name, words)                                                                         \
+	{                                                                                          \
+		FIELD(name), words, NULL, 0, 0                                                     \
+	}
+#define NUMBERS(name, parse, low, high)                                                            \
+	{                                                                                          \
+		FIELD(name), NULL, parse, low, high                                                \
+	}
+
+static const struct field fields[AXES] = {
+	[AXIS_TEST] = WORDS(test, params_tests),
+	[AXIS_OP] = WORDS(op, params_ops),
+	[AXIS_PERSIST] = WORDS(persist, params_persists),
+	[AXIS_SIZE] = NUMBERS(size_bytes, units_parse_size, 1, PARAMS_SIZE_MAX),
+	[AXIS_DEPTH] = NUMBERS(depth, units_parse_size, 1, PARAMS_DEPTH_MAX),
+	[AXIS_THREADS] = NUMBERS(threads, units_parse_number, 1, PARAMS_THREADS_MAX),
+	[AXIS_CONNECTIONS] = NUMBERS(connections, units_parse_number, 1, PARAMS_CONNECTIONS_MAX),
+	[AXIS_SIGNAL_EVERY] = NUMBERS(signal_every, units_parse_number, 1, PARAMS_DEPTH_MAX),
+	[AXIS_RATE] = NUMBERS(rate_per_s, units_parse_count, 1, PARAMS_RATE_MAX),
+	[AXIS_READ_FRACTION] = NUMBERS(read_millionths, units_parse_fraction, 0, PARAMS_MILLION),
+	[AXIS_COMPLETION] = WORDS(completion, params_completions),
+	[AXIS_PATTERN] = WORDS(pattern, params_patterns),
+	[AXIS_TARGET] = NUMBERS(target, units_parse_number, 0, PARAMS_TARGETS_MAX - 1),
+	[AXIS_SERVER_LOAD] =
+		NUMBERS(server_load_millionths, units_parse_fraction, 0, PARAMS_MILLION),
+	[AXIS_BIDIRECTIONAL] = WORDS(bidirectional, switches),
+	[AXIS_SRQ] = WORDS(srq, switches),
+};
+
+uint64_t axis_get(const struct params *params, enum axis_id axis)
+{
+	const char *field = (const char *)params + fields[axis].offset;
+	uint64_t value = 0;
+	uint32_t narrow;
+
+	if (fields[axis].bytes == sizeof(value)) {
+		memcpy(&value, field, sizeof(value));
+		return value;
+	}
+	if (fields[axis].bytes == sizeof(bool))
+		return *(const bool *)field;
+	memcpy(&narrow, field, sizeof(narrow));
+	return narrow;
+}
+
+void axis_put(struct params *params, enum axis_id axis, uint64_t value)
+{
+	char *field = (char *)params + fields[axis].offset;
+	uint32_t narrow = (uint32_t)value;
+
+	if (fields[axis].bytes == sizeof(value))
+		memcpy(field, &value, sizeof(value));
+	else if (fields[axis].bytes == sizeof(bool))
+		*(bool *)field = value != 0;
+	else
+		memcpy(field, &narrow, sizeof(narrow));
+}
+
+static int parse_words(const char *text, const char *const *words, struct units_list *list)
+{
+	struct units_list parsed = {0, NULL};
+	size_t length, i;
+
+	for (i = 0; words[i] != NULL; i++)
+		;
+	parsed.values = calloc(i + 1, sizeof(uint64_t)); /* each once, and never nothing */
+	if (parsed.values == NULL)
+		return -ENOMEM;
+	for (;; text += length + 1) {
+		length = strcspn(text, ",");
+		for (i = 0; words[i] != NULL; i++) {
+			if (strlen(words[i]) == length && strncmp(words[i], text, length) == 0)
+				break;
+		}
+		/* more items than words: one of them is there twice */
+		if (words[i] == NULL || words[parsed.count] == NULL)
+			break;
+		parsed.values[parsed.count++] = i;
+		if (text[length] == '\0') {
+			*list = parsed;
+			return 0;
+		}
+	}
+	units_list_free(&parsed);
+	return -EINVAL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return (x > y) - (x < y);
+}
+
+/* All in range, and none there twice: that would be the same point twice. */
+static bool good_values(const struct units_list *list, const struct field *field)
+{
+	uint64_t *sorted = malloc(list->count * sizeof(*sorted));
+	bool good = sorted != NULL;
+
+	if (sorted == NULL)
+		return false;
+	memcpy(sorted, list->values, list->count * sizeof(*sorted));
+	qsort(sorted, list->count, sizeof(*sorted), compare);
+	for (size_t i = 1; i < list->count; i++)
+		good = good && sorted[i - 1] != sorted[i];
+	if (field->words == NULL)
+		good = good && sorted[0] >= field->low && sorted[list->count - 1] <= field->high;
+	free(sorted);
+	return good;
+}
+
+int series_set(struct series *series, enum axis_id axis, const char *text)
+{
+	const struct field *field = &fields[axis];
+	struct units_list list = {0, NULL};
+	char option[32];
+	int ret;
+
+	ret = field->words != NULL ? parse_words(text, field->words, &list)
+				   : units_parse_list(text, field->parse, &list);
+	if (ret == 0 && good_values(&list, field)) {
+		units_list_free(&series->values[axis]);
+		series->values[axis] = list;
+		return 0;
+	}
+	units_list_free(&list);
+	snprintf(option, sizeof(option), "--%s", axes[axis].name);
+	return -cli_wrong_value(option, text, axes[axis].expected);
+}
+
+void series_clear(struct series *series)
+{
+	for (size_t i = 0; i < AXES; i++)
+		units_list_free(&series->values[i]);
+}
+
+uint64_t axis_default(const struct params *params, enum axis_id axis)
+{
+	switch (axis) {
+	case AXIS_DEPTH:
+		return params->test == BENCH_BW || params->test == BENCH_RATE ||
+				       params->test == BENCH_MIX
+			       ? 32
+			       : 1;
+	case AXIS_THREADS:
+	case AXIS_CONNECTIONS:
+	case AXIS_SIGNAL_EVERY:
+		return 1;
+	case AXIS_READ_FRACTION:
+		return params->test == BENCH_MIX ? 700000 : 0;
+	default:
+		return 0;
+	}
+}
+
+const uint64_t *axis_default_sizes(const struct params *params, size_t *count)
+{
+	static const uint64_t ladder[] = {64, 256, 1024, 4096, 16384, 65536, 262144, 1048576};
+	static const uint64_t word[] = {8};
+
+	/* an atomic write has 8 bytes (IBTA), and a connection carries none */
+	if (params->op == BENCH_ATOMIC_WRITE || params->test == BENCH_CONNECT) {
+		*count = 1;
+		return word;
+	}
+	*count = sizeof(ladder) / sizeof(ladder[0]);
+	return ladder;
+}
+
+const char *axis_print(const struct params *params, enum axis_id axis, char text[UNITS_TEXT_BYTES])
+{
+	uint64_t value = axis_get(params, axis);
+
+	if (fields[axis].words != NULL)
+		return fields[axis].words[value];
+	if (axis == AXIS_SIZE)
+		return units_print_size(value, text);
+	if (fields[axis].parse == units_parse_fraction)
+		return units_print_fraction(value, text);
+	snprintf(text, UNITS_TEXT_BYTES, "%llu", (unsigned long long)value);
+	return text;
+}
+
+json_t *axis_json(const struct params *params, enum axis_id axis)
+{
+	uint64_t value = axis_get(params, axis);
+
+	if (fields[axis].words == switches)
+		return json_boolean(value);
+	if (fields[axis].words != NULL)
+		return json_string(fields[axis].words[value]);
+	if (fields[axis].parse == units_parse_fraction)
+		return json_real((double)value / PARAMS_MILLION);
+	return json_integer((json_int_t)value);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.c -- the three modes: which groups of options each takes, and what
+ * no single option can see.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "plan_file.h"
+#include "rows.h"
+#include "tools/common/base/error.h"
+#include "tools/common/json/result.h"
+
+/* Children of every mode: the rows of all tools first, then groups of ours. */
+static error_t parse_mode(int key, char *arg, struct argp_state *state)
+{
+	const struct argp_child *child = state->root_argp->children->argp->children;
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->cli;
+		for (size_t i = 1; child[i].argp != NULL; i++)
+			state->child_inputs[i] = o;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->host != NULL) {
+			failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", arg);
+			return EINVAL;
+		}
+		o->host = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int parse(struct options *o, const struct argp *argp, const char *command, int argc,
+		 char **argv)
+{
+	*o = (struct options){
+		.listen = "127.0.0.1",
+		.port = 7204,
+		.warmup_ns = 1000000000ULL,
+		.pin = "auto",
+		.mem_node = "auto",
+		.argc = argc,
+		.argv = argv,
+	};
+	option_groups_make();
+	if (choices_init(&o->choices) != 0)
+		return -EIO;
+	o->series = calloc(1, sizeof(*o->series));
+	if (o->series == NULL)
+		return failure_set(EXIT_INTERNAL, "options", "out of memory");
+	o->series_count = 1;
+	return cli_parse(argp, command, argc, argv, o);
+}
+
+static int no_host_expected(const struct options *o)
+{
+	if (o->host == NULL)
+		return 0;
+	return failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", o->host);
+}
+
+static int offer_something(struct options *o)
+{
+	return o->targets_count > 0 ? 0 : -option_offer_target(o, "dram:64M");
+}
+
+static void clear_series(struct options *o)
+{
+	for (size_t i = 0; i < o->series_count; i++)
+		series_clear(&o->series[i]);
+	free(o->series);
+	o->series = NULL;
+	o->series_count = 0;
+}
+
+static int load_plan(struct options *o)
+{
+	for (int axis = 0; axis < AXES; axis++) {
+		if (o->series->values[axis].count > 0)
+			return failure_set(EXIT_WRONG_USAGE, "options",
+					   "--%s and --plan: the plan says what to measure",
+					   axes[axis].name);
+	}
+	clear_series(o);
+	return plan_file_load(o, o->plan);
+}
+
+/* Where nothing is chosen, local measures all that it offers, a client the first. */
+static int choose_targets(struct options *o)
+{
+	char words[PARAMS_TARGETS_MAX * 3 + 1] = "0", *end = words + 1;
+
+	for (size_t i = 1; i < o->targets_count; i++)
+		end += sprintf(end, ",%zu", i);
+	for (size_t i = 0; i < o->series_count; i++) {
+		if (o->series[i].values[AXIS_TARGET].count == 0 &&
+		    choices_set(&o->choices, &o->series[i], words) != 0)
+			return -EIO;
+	}
+	return 0;
+}
+
+static int check_verify(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->points_count; i++) {
+		if (params_verifiable(&plan->points[i]))
+			return 0;
+	}
+	return failure_set(EXIT_WRONG_USAGE, "options",
+			   "--verify: nothing to compare, as no point writes to the target: op "
+			   "write, write-imm or atomic-write was expected, of another test than "
+			   "connect and register");
+}
+
+/* What no single row can see; the plan is tried here so that it fails as wrong usage. */
+static int complete(struct options *o)
+{
+	struct plan plan = {0};
+	int ret;
+
+	if ((o->plan != NULL && (ret = load_plan(o))) || (ret = choose_targets(o)) ||
+	    (ret = settings_complete(o)))
+		return ret;
+	if (o->csv != NULL && o->output != NULL && result_is_same_file(o->csv, o->output))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--csv %s: another file than that of the result was expected",
+				   o->csv);
+	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
+	if (ret == 0 && o->verify)
+		ret = check_verify(&plan);
+	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
+	plan_free(&plan);
+	return ret;
+}
+
+int options_parse_server(struct options *options, int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
+						     {&option_group_port, 0, NULL, 0},
+						     {&option_group_listen, 0, NULL, 0},
+						     {&option_group_device, 0, NULL, 0},
+						     {&option_group_memory, 0, NULL, 0},
+						     {&option_group_placement, 0, NULL, 0},
+						     {0}};
+	static const struct argp argp = {
+		NULL,	  parse_mode,
+		"",	  "Offer memory to clients. All else is the client's to say.",
+		children, NULL,
+		NULL};
+	int ret = parse(options, &argp, "rpma-bench server", argc, argv);
+
+	if (ret || options->cli.done || (ret = no_host_expected(options)))
+		return ret;
+	return offer_something(options);
+}
+
+static int check_host(const char *host, const char *command)
+{
+	const char *colon = host != NULL ? strchr(host, ':') : NULL;
+
+	if (host == NULL)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "the host of the server is missing: %s HOST", command);
+	/* an address of IPv6 has two colons at least, and none after its brackets */
+	if (strstr(host, "]:") != NULL || (colon != NULL && strchr(colon + 1, ':') == NULL))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "HOST %s: expected a name or an address alone, the port goes "
+				   "into --port",
+				   host);
+	return 0;
+}
+
+/* A client alone, and the ranks of rpma-bench-mpi that measure one server. */
+static int parse_client(struct options *options, const char *command, int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
+						     {&option_group_port, 0, NULL, 0},
+						     {&option_group_device, 0, NULL, 0},
+						     {&option_group_axis, 0, NULL, 0},
+						     {&option_group_choice, 0, NULL, 0},
+						     {&option_group_setting, 0, NULL, 0},
+						     {&option_group_placement, 0, NULL, 0},
+						     {&option_group_run, 0, NULL, 0},
+						     {0}};
+	static const struct argp argp = {
+		NULL,	  parse_mode, "HOST", "Measure the memory of the server on HOST.",
+		children, NULL,	      NULL};
+	int ret = parse(options, &argp, command, argc, argv);
+
+	if (ret || options->cli.done || (ret = check_host(options->host, command)))
+		return ret;
+	if (options->port == 0)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--port 0: the port that the server printed was expected");
+	return complete(options);
+}
+
+int options_parse_client(struct options *options, int argc, char **argv)
+{
+	return parse_client(options, "rpma-bench client", argc, argv);
+}
+
+int options_parse_ranks(struct options *options, int argc, char **argv)
+{
+	return parse_client(options, "rpma-bench-mpi client", argc, argv);
+}
+
+/* Who serves and measures: local, and the ranks of rpma-bench-mpi. */
+static int parse_both(struct options *options, const char *command, const char *text, int argc,
+		      char **argv)
+{
+	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
+						     {&option_group_device, 0, NULL, 0},
+						     {&option_group_memory, 0, NULL, 0},
+						     {&option_group_axis, 0, NULL, 0},
+						     {&option_group_setting, 0, NULL, 0},
+						     {&option_group_placement, 0, NULL, 0},
+						     {&option_group_run, 0, NULL, 0},
+						     {0}};
+	const struct argp argp = {NULL, parse_mode, "", text, children, NULL, NULL};
+	int ret = parse(options, &argp, command, argc, argv);
+
+	if (ret || options->cli.done)
+		return ret;
+	if ((ret = no_host_expected(options)) || (ret = offer_something(options)))
+		return ret;
+	return complete(options);
+}
+
+int options_parse_local(struct options *options, int argc, char **argv)
+{
+	return parse_both(options, "rpma-bench local",
+			  "Measure this machine's RDMA device with a server and a client on it.",
+			  argc, argv);
+}
+
+int options_parse_pairs(struct options *options, int argc, char **argv)
+{
+	return parse_both(options, "rpma-bench-mpi pairs",
+			  "Ranks of odd number serve, each to the one before it.", argc, argv);
+}
+
+int options_parse_all_to_all(struct options *options, int argc, char **argv)
+{
+	return parse_both(options, "rpma-bench-mpi all-to-all",
+			  "Every rank serves, and measures all others at the same time.", argc,
+			  argv);
+}
+
+void options_free(struct options *options)
+{
+	clear_series(options);
+	choices_clear(&options->choices);
+	for (size_t i = 0; i < options->targets_count; i++)
+		free(options->targets[i]);
+	free(options->label);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.h -- what the user asked for, after parsing.
+ */
+#ifndef BENCH_OPTIONS_OPTIONS_H
+#define BENCH_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "axes.h"
+#include "settings.h"
+#include "target_choice.h"
+#include "tools/common/base/cli.h"
+#include "tools/common/rdma/allow.h"
+#include "tools/rpma-bench/protocol/params.h"
+
+#define OPTIONS_DURATION_MAX (24 * 3600 * 1000000000ULL)
+#define OPTIONS_REPEATS_MAX  1000
+#define OPTIONS_GATES_MAX    64
+
+struct options {
+	struct cli cli;
+	/* where */
+	const char *host; /* client: whom to measure */
+	const char *listen;
+	uint16_t port;
+	const char *device;		   /* NULL: auto */
+	char *targets[PARAMS_TARGETS_MAX]; /* server and local: memory to offer; owned */
+	size_t targets_count;
+	struct choices choices; /* client and local: what the target axis counts */
+	bool force;
+	bool direct_write_to_pmem;
+	bool once;
+	struct allow allow; /* who may connect */
+	/* what */
+	struct series *series; /* owned; one, or those of the plan file */
+	size_t series_count;
+	const char *plan; /* file */
+	unsigned given;	  /* bits 1 << enum setting_id: on the command line, or in the plan */
+	/* when it ends */
+	uint64_t duration_ns; /* with ops the longest possible */
+	uint64_t ops;	      /* 0: by time */
+	double ci;	      /* 0: a fixed number of repeats; 0.05: +- 5 % */
+	uint64_t warmup_ns;
+	uint32_t repeats; /* with ci the most of them */
+	uint64_t seed;
+	bool seed_given;
+	/* how */
+	const char *pin;      /* "auto", "none" or CPUs */
+	const char *mem_node; /* "auto", "none" or a node */
+	uint32_t cores_taken; /* local: by the client; the server leaves them to it */
+	bool verify;
+	/* where to */
+	char *label;	/* owned */
+	bool anonymous; /* what names this host stays out of the result */
+	const char *output;
+	const char *csv;
+	bool json;
+	bool resume; /* the run whose result is to be output */
+	bool dry_run;
+	const char *gates[OPTIONS_GATES_MAX]; /* of --slo */
+	size_t gates_count;
+	int argc; /* the whole command line, for the result */
+	char **argv;
+};
+
+/*
+ * Parses the words after "rpma-bench". A mode takes the rows that concern it.
+ * -EINVAL with the sentence stored, or 0 (look at cli.done first).
+ */
+int options_parse_server(struct options *options, int argc, char **argv);
+int options_parse_client(struct options *options, int argc, char **argv);
+int options_parse_local(struct options *options, int argc, char **argv);
+/* Of rpma-bench-mpi: all ranks are clients of one server, or serve each other. */
+int options_parse_ranks(struct options *options, int argc, char **argv);
+int options_parse_pairs(struct options *options, int argc, char **argv);
+int options_parse_all_to_all(struct options *options, int argc, char **argv);
+void options_free(struct options *options);
+
+#endif /* BENCH_OPTIONS_OPTIONS_H */

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * plan.c -- the product of the axes, and a seeded shuffle of its repeats.
+ *
+ * Shuffling spreads a slow drift of the machine over all points instead of
+ * bending a curve; it goes round by round, each point once a round, so that a
+ * point whose figures agree needs no part in later rounds.
+ */
+#include "plan.h"
+
+#include <search.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "axes.h"
+#include "target_choice.h"
+#include "tools/common/base/error.h"
+
+#define SEED_MASK ((1ULL << 53) - 1) /* doubles keep so much */
+
+/* A plan in the making: points are found again in a tree of pointers to them. */
+struct builder {
+	struct plan plan;
+	size_t room;
+	void *known;
+};
+
+static int out_of_memory(void)
+{
+	return failure_set(EXIT_INTERNAL, "plan", "out of memory");
+}
+
+static int compare(const void *a, const void *b)
+{
+	for (int axis = 0; axis < AXES; axis++) {
+		uint64_t x = axis_get(a, (enum axis_id)axis), y = axis_get(b, (enum axis_id)axis);
+
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}
+
+static void keep(void *node)
+{
+	(void)node; /* the tree borrows */
+}
+
+/* The points never move: their room was made for all series at once. */
+static int add_point(struct builder *b, const struct params *params)
+{
+	struct params *point = &b->plan.points[b->plan.points_count];
+	const char *conflict = params_conflict(params);
+	struct params *const *node;
+
+	if (conflict != NULL)
+		return failure_set(EXIT_WRONG_USAGE, "options", "%s", conflict);
+	*point = *params;
+	node = tsearch(point, &b->known, compare);
+	if (node == NULL)
+		return out_of_memory();
+	b->plan.points_count += *node == point;
+	return 0;
+}
+
+static int add_sizes(struct builder *b, const struct series *series, struct params *params)
+{
+	const struct units_list *sizes = &series->values[AXIS_SIZE];
+	const uint64_t *values = sizes->values;
+	size_t count = sizes->count;
+	int ret = 0;
+
+	if (count == 0)
+		values = axis_default_sizes(params, &count);
+	for (size_t i = 0; i < count && ret == 0; i++) {
+		params->size_bytes = values[i];
+		ret = add_point(b, params);
+	}
+	return ret;
+}
+
+static bool has_test(const struct series *series, enum bench_test test)
+{
+	const struct units_list *tests = &series->values[AXIS_TEST];
+
+	for (size_t i = 0; i < tests->count; i++) {
+		if (tests->values[i] == test)
+			return true;
+	}
+	return false;
+}
+
+/* What one test of several has, its neighbours have not: lat,rate with --rate. */
+static void drop_foreign(const struct series *series, struct params *params)
+{
+	if (params->test != BENCH_RATE && has_test(series, BENCH_RATE))
+		params->rate_per_s = 0;
+	if (params->test != BENCH_MIX && has_test(series, BENCH_MIX))
+		params->read_millionths = 0;
+}
+
+/* The place'th combination of all axes but sizes; the last axis varies fastest. */
+static void combine(const struct series *series, size_t place, struct params *params)
+{
+	memset(params, 0, sizeof(*params));
+	for (int axis = AXES - 1; axis >= 0; axis--) {
+		const struct units_list *list = &series->values[axis];
+
+		if (axis == AXIS_SIZE || list->count == 0)
+			continue;
+		axis_put(params, (enum axis_id)axis, list->values[place % list->count]);
+		place /= list->count;
+	}
+	for (int axis = 0; axis < AXES; axis++) {
+		if (axis != AXIS_SIZE && series->values[axis].count == 0)
+			axis_put(params, (enum axis_id)axis,
+				 axis_default(params, (enum axis_id)axis));
+	}
+	drop_foreign(series, params);
+}
+
+static size_t combinations(const struct series *series)
+{
+	size_t product = 1;
+
+	for (int axis = 0; axis < AXES; axis++) {
+		size_t count = series->values[axis].count;
+
+		if (axis != AXIS_SIZE && count != 0 &&
+		    __builtin_mul_overflow(product, count, &product))
+			return SIZE_MAX;
+	}
+	return product;
+}
+
+/* No more than the default sizes where none are given. */
+static size_t room_for(const struct series *series)
+{
+	size_t sizes = series->values[AXIS_SIZE].count, points;
+
+	if (sizes == 0)
+		axis_default_sizes(&(struct params){0}, &sizes);
+	if (__builtin_mul_overflow(combinations(series), sizes, &points))
+		return SIZE_MAX;
+	return points;
+}
+
+static int make_room(struct builder *b, const struct series *series, size_t series_count)
+{
+	for (size_t i = 0; i < series_count; i++) {
+		if (__builtin_add_overflow(b->room, room_for(&series[i]), &b->room) ||
+		    b->room > PLAN_POINTS_MAX)
+			return failure_set(EXIT_WRONG_USAGE, "options",
+					   "more than %d points, the product of all lists: fewer "
+					   "values were expected",
+					   PLAN_POINTS_MAX);
+	}
+	b->plan.points = calloc(b->room + 1, sizeof(*b->plan.points)); /* never nothing */
+	return b->plan.points != NULL ? 0 : out_of_memory();
+}
+
+static int make_points(struct builder *b, const struct series *series, size_t series_count)
+{
+	int ret = make_room(b, series, series_count);
+
+	for (size_t i = 0; i < series_count; i++) {
+		size_t count = ret == 0 ? combinations(&series[i]) : 0;
+
+		for (size_t place = 0; place < count && ret == 0; place++) {
+			struct params params;
+
+			combine(&series[i], place, &params);
+			ret = add_sizes(b, &series[i], &params);
+		}
+	}
+	tdestroy(b->known, keep);
+	return ret;
+}
+
+static void find_varying(struct plan *plan)
+{
+	for (size_t i = 1; i < plan->points_count; i++) {
+		for (int axis = 0; axis < AXES; axis++) {
+			if (axis_get(&plan->points[i], (enum axis_id)axis) !=
+			    axis_get(&plan->points[0], (enum axis_id)axis))
+				plan->varying |= 1U << axis;
+		}
+	}
+}
+
+/* splitmix64, by Sebastiano Vigna; public domain. */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+/* Fisher-Yates; the bias of a modulo is far below what an order could show. */
+static void shuffle(struct plan_item *items, size_t count, uint64_t *state)
+{
+	for (size_t i = count; i > 1; i--) {
+		size_t k = (size_t)(next_random(state) % i);
+		struct plan_item item = items[i - 1];
+
+		items[i - 1] = items[k];
+		items[k] = item;
+	}
+}
+
+static int make_items(struct plan *plan, uint32_t repeats, uint64_t seed)
+{
+	size_t n = plan->points_count;
+
+	plan->items_count = n * repeats;
+	if (plan->items_count > PLAN_ITEMS_MAX)
+		return failure_set(
+			EXIT_WRONG_USAGE, "options",
+			"%zu points with %u repeats each: at most %d repeats in all were "
+			"expected",
+			n, repeats, PLAN_ITEMS_MAX);
+	plan->items = calloc(plan->items_count + 1, sizeof(*plan->items)); /* never nothing */
+	if (plan->items == NULL)
+		return out_of_memory();
+	for (uint32_t round = 0; round < repeats; round++) {
+		for (size_t i = 0; i < n; i++)
+			plan->items[round * n + i] = (struct plan_item){i, round};
+		shuffle(&plan->items[round * n], n, &seed);
+	}
+	return 0;
+}
+
+int plan_seed(uint64_t *seed)
+{
+	if (getrandom(seed, sizeof(*seed), 0) != sizeof(*seed))
+		return failure_set(EXIT_INTERNAL, "plan", "the kernel gave no random bytes");
+	*seed &= SEED_MASK;
+	return 0;
+}
+
+int plan_make(struct plan *plan, const struct series *series, size_t series_count, uint32_t repeats,
+	      uint64_t seed)
+{
+	struct builder b = {0};
+	int ret = make_points(&b, series, series_count);
+
+	if (ret == 0)
+		ret = make_items(&b.plan, repeats, seed);
+	if (ret) {
+		plan_free(&b.plan);
+		return ret;
+	}
+	find_varying(&b.plan);
+	*plan = b.plan;
+	return 0;
+}
+
+void plan_free(struct plan *plan)
+{
+	free(plan->points);
+	free(plan->items);
+	memset(plan, 0, sizeof(*plan));
+}
+
+uint64_t plan_most(const struct plan *plan, int axis)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < plan->points_count; i++) {
+		uint64_t value = axis_get(&plan->points[i], (enum axis_id)axis);
+
+		most = value > most ? value : most;
+	}
+	return most;
+}
+
+const char *plan_describe(const struct plan *plan, size_t point, const struct choices *choices,
+			  char text[PLAN_DESCRIPTION_MAX])
+{
+	const struct params *params = &plan->points[point];
+	char value[UNITS_TEXT_BYTES];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int axis = 0; axis < AXES && used < PLAN_DESCRIPTION_MAX; axis++) {
+		/* a size is always of interest */
+		if (axis != AXIS_SIZE && (plan->varying & 1U << axis) == 0)
+			continue;
+		used += (size_t)snprintf(text + used, PLAN_DESCRIPTION_MAX - used, "%s%s %s",
+					 used > 0 ? ", " : "", axes[axis].name,
+					 axis == AXIS_TARGET
+						 ? choices->words[params->target]
+						 : axis_print(params, (enum axis_id)axis, value));
+	}
+	return text;
+}
+
+json_t *plan_point_json(const struct plan *plan, size_t point, const struct choices *choices)
+{
+	const struct params *params = &plan->points[point];
+	json_t *object = json_object();
+
+	for (int axis = 0; axis < AXES; axis++)
+		json_object_set_new(object, axes[axis].name,
+				    axis == AXIS_TARGET
+					    ? json_string(choices->words[params->target])
+					    : axis_json(params, (enum axis_id)axis));
+	return object;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * settings.h -- what holds for a whole run and may stand in a plan file too:
+ * when repeats end, how many there are, and what the run is called.
+ */
+#ifndef BENCH_OPTIONS_SETTINGS_H
+#define BENCH_OPTIONS_SETTINGS_H
+
+#include <stdbool.h>
+
+struct options;
+
+enum setting_id {
+	SETTING_DURATION,
+	SETTING_OPS,
+	SETTING_WARMUP,
+	SETTING_REPEATS,
+	SETTING_CI,
+	SETTING_SEED,
+	SETTING_LABEL,
+	SETTINGS
+};
+
+struct setting {
+	const char *name; /* of the option, without its dashes; of the key of a plan file */
+	const char *argument;
+	const char *help;
+	const char *expected;
+	int (*set)(struct options *options, const char *text); /* 0 or -errno, no sentence */
+};
+
+extern const struct setting settings[SETTINGS];
+
+/*
+ * Does what was given on the command line leave no place for this one of a
+ * plan file? A number of operations and a time replace each other.
+ */
+bool settings_overridden(unsigned given, enum setting_id setting);
+
+/* Sets one, and marks it as given; -EINVAL with the sentence stored. */
+int settings_set(struct options *options, enum setting_id setting, const char *text);
+
+/* What settings mean together, defaults included; after all are set. -EINVAL likewise. */
+int settings_complete(struct options *options);
+
+#endif /* BENCH_OPTIONS_SETTINGS_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * slo.h -- limits that each point of a run has to keep: --slo.
+ *
+ * METRIC<NUMBER, with <, <=, > or >=. It is held against what the complete
+ * repeats of a point say together (the point's "summary"); a figure that is
+ * not known misses its gate.
+ */
+#ifndef BENCH_OPTIONS_SLO_H
+#define BENCH_OPTIONS_SLO_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Is it a gate? -EINVAL with the sentence stored. */
+int gate_check(const char *text);
+
+/* What may stand before the comparison, for --help and for sentences. */
+extern const char gate_metrics[];
+
+/* [{"gate", "missed", "points": [{"id", "value", "missed"}]}] of the points of a document. */
+json_t *gates_judge(const char *const *texts, size_t count, const json_t *points, bool *missed);
+
+#endif /* BENCH_OPTIONS_SLO_H */

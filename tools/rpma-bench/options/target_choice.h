@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * target_choice.h -- the words with which a user chooses among the targets a server
+ * offers: their numbers, or their kinds.
+ *
+ * What a server offers is known only when it has answered, so the target axis
+ * counts these words; choices_resolve says what they mean.
+ */
+#ifndef BENCH_OPTIONS_TARGET_CHOICE_H
+#define BENCH_OPTIONS_TARGET_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "axes.h"
+#include "tools/rpma-bench/protocol/message.h"
+
+struct choices {
+	size_t count;			 /* at least 1: */
+	char *words[PARAMS_TARGETS_MAX]; /* owned; the first is always "0", */
+	bool zero;			 /* which may be there without being chosen */
+};
+
+int choices_init(struct choices *choices); /* -EIO: no memory */
+void choices_clear(struct choices *choices);
+
+/* Sets the target axis of a series to a list of words; -EINVAL with the sentence stored. */
+int choices_set(struct choices *choices, struct series *series, const char *text);
+
+/*
+ * resolved[i] is the number of the offered target that word i means. -EINVAL
+ * with the sentence stored for what is not offered, and for two words that
+ * mean the same target: its points would be there twice. who names the server.
+ */
+int choices_resolve(const struct choices *choices, const struct message_welcome *offer,
+		    const char *who, uint32_t resolved[PARAMS_TARGETS_MAX]);
+
+#endif /* BENCH_OPTIONS_TARGET_CHOICE_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * exchange.c -- encodes and sends, receives and decodes, and says in a
+ * sentence what was wrong with what came.
+ */
+#include "exchange.h"
+
+#include <errno.h>
+
+#include "tools/common/base/error.h"
+
+int exchange_send(struct link *link, const struct message *message)
+{
+	struct exchange_buffer buffer;
+	size_t len = message_encode(message, buffer.bytes);
+
+	return link_send(link, buffer.bytes, len);
+}
+
+int exchange_receive_any(struct link *link, int timeout_ms, struct exchange_buffer *buffer,
+			 struct message *message)
+{
+	size_t len = sizeof(buffer->bytes);
+	int ret = link_receive(link, buffer->bytes, &len, timeout_ms);
+
+	if (ret)
+		return ret;
+	ret = message_decode(buffer->bytes, len, message);
+	if (ret == -EPROTONOSUPPORT)
+		return failure_set(EXIT_RUN_FAILED, "hello",
+				   "%s speaks another version of the protocol: use the same "
+				   "release of rpma-bench on both hosts",
+				   link_peer_name(link));
+	return ret;
+}
+
+static int out_of_place(const struct link *link)
+{
+	return failure_set(EXIT_RUN_FAILED, "hello", "%s sent a message that makes no sense here",
+			   link_peer_name(link));
+}
+
+int exchange_receive(struct link *link, enum message_type type, int timeout_ms,
+		     struct exchange_buffer *buffer, struct message *message)
+{
+	int ret;
+
+	do {
+		ret = exchange_receive_any(link, timeout_ms, buffer, message);
+	} while (ret == 0 && message->type == MESSAGE_ALIVE);
+	if (ret == -EPROTO || (ret == 0 && message->type != type))
+		return out_of_place(link);
+	return ret;
+}
+
+int exchange_drain(struct link *link)
+{
+	const struct failure kept = *failure_get();
+	struct exchange_buffer buffer;
+	struct message message;
+	int ret;
+
+	do {
+		ret = exchange_receive_any(link, 0, &buffer, &message);
+	} while (ret == 0 && message.type == MESSAGE_ALIVE);
+	if (ret == -ETIMEDOUT) {
+		*failure_get() = kept;
+		return 0;
+	}
+	return ret == 0 || ret == -EPROTO ? out_of_place(link) : ret;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * params.h -- everything that tells one point of a run from another.
+ *
+ * The same words on the command line, in a plan file, in the hello and in the
+ * result. Both ends of a connection work from one struct params.
+ */
+#ifndef BENCH_PROTOCOL_PARAMS_H
+#define BENCH_PROTOCOL_PARAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PARAMS_SIZE_MAX	       (1ULL << 30)
+#define PARAMS_DEPTH_MAX       4096
+#define PARAMS_THREADS_MAX     64
+#define PARAMS_CONNECTIONS_MAX 256 /* of one thread */
+#define PARAMS_LANES_MAX       256 /* threads x connections */
+#define PARAMS_TARGETS_MAX     16  /* offered by one server */
+#define PARAMS_RATE_MAX	       100000000
+#define PARAMS_MILLION	       1000000	    /* fractions are millionths */
+#define PARAMS_MESSAGES_MAX    (1ULL << 30) /* of op send: in flight, of all lanes */
+
+enum bench_test {
+	BENCH_LAT,
+	BENCH_BW,
+	BENCH_RATE,
+	BENCH_MIX,
+	BENCH_CONNECT,
+	BENCH_REGISTER,
+	BENCH_TESTS
+};
+enum bench_op {
+	BENCH_WRITE,
+	BENCH_READ,
+	BENCH_SEND,
+	BENCH_WRITE_IMM,
+	BENCH_ATOMIC_WRITE,
+	BENCH_OPS
+};
+enum bench_persist {
+	BENCH_NONE,
+	BENCH_APM,
+	BENCH_NATIVE,
+	BENCH_GPSPM,
+	BENCH_GPSPM_RT,
+	BENCH_APPEND,
+	BENCH_PERSISTS,		    /* what an operation can be of */
+	BENCH_AUTO = BENCH_PERSISTS /* to be chosen by what the server offers */
+};
+enum bench_completion { BENCH_POLL, BENCH_EVENT, BENCH_COMPLETIONS };
+enum bench_pattern { BENCH_SEQ, BENCH_RAND, BENCH_PATTERNS };
+
+struct params {
+	enum bench_test test;
+	enum bench_op op;
+	enum bench_persist persist;
+	enum bench_completion completion; /* how the client awaits completions */
+	enum bench_pattern pattern;
+	uint64_t size_bytes;
+	uint32_t depth; /* operations in flight, of each connection */
+	uint32_t threads;
+	uint32_t connections; /* of each thread */
+	uint32_t signal_every;
+	uint64_t rate_per_s;		 /* of the whole client; 0: closed loop */
+	uint32_t read_millionths;	 /* mix only */
+	uint32_t server_load_millionths; /* wanted, of each core that is loaded */
+	uint32_t target;		 /* which of the server's, from 0 */
+	bool bidirectional;
+	bool srq; /* the server receives from one shared queue */
+};
+
+/* The words, in the order of their enum; NULL ends. */
+extern const char *const params_tests[];
+extern const char *const params_ops[];
+extern const char *const params_persists[]; /* ends with "auto" */
+extern const char *const params_completions[];
+extern const char *const params_patterns[];
+
+static inline uint32_t params_lanes(const struct params *params)
+{
+	return params->threads * params->connections;
+}
+
+/* Does the server answer each operation, so that it takes two to measure it? */
+static inline bool params_answered(const struct params *params)
+{
+	return params->op == BENCH_SEND || params->persist == BENCH_GPSPM ||
+	       params->persist == BENCH_GPSPM_RT;
+}
+
+/* Does the operation change the target? */
+static inline bool params_writes(const struct params *params)
+{
+	return params->op == BENCH_WRITE || params->op == BENCH_WRITE_IMM ||
+	       params->op == BENCH_ATOMIC_WRITE;
+}
+
+/* Does it leave anything in the target that can be compared with what was written? */
+static inline bool params_verifiable(const struct params *params)
+{
+	return params_writes(params) && params->test != BENCH_CONNECT &&
+	       params->test != BENCH_REGISTER && params->read_millionths < PARAMS_MILLION;
+}
+
+/*
+ * NULL, or a sentence that says which values do not go together. Both ends ask
+ * it: the client before a run, the server of what a client sent.
+ */
+const char *params_conflict(const struct params *params);
+
+#endif /* BENCH_PROTOCOL_PARAMS_H */

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * document.c -- the result of a run as JSON.
+ *
+ * The shape is doc/schema/rpma-bench-1.schema.json. Only what was measured
+ * goes in; what is not known is null. The repeats are there already, each as
+ * the JSON of its own; here they get their parameters and their summary.
+ */
+#include <string.h>
+
+#include "point.h"
+#include "readiness.h"
+#include "tools/common/json/result.h"
+#include "tools/common/rdma/target.h"
+#include "tools/rpma-bench/client/run.h"
+#include "tools/rpma-bench/options/slo.h"
+#include "version.h"
+#include "warnings.h"
+
+static json_t *make_tool(void)
+{
+	return json_pack("{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:s}", "name", "rpma-bench",
+			 "version", RPMA_VERSION, "git", result_text(VERSION_GIT), "compiler",
+			 VERSION_COMPILER, "cflags", result_text(VERSION_CFLAGS), "librpma",
+			 RPMA_VERSION, "libibverbs", environment_library("libibverbs.so"), "hwloc",
+			 VERSION_HWLOC);
+}
+
+static json_t *make_argv(const struct options *options)
+{
+	json_t *argv = json_array(), *value;
+
+	json_array_append_new(argv, json_string("rpma-bench"));
+	for (int i = 0; i < options->argc; i++) {
+		value = json_string(options->argv[i]);
+		/* not UTF-8: the position is kept, the bytes cannot be */
+		json_array_append_new(argv, value != NULL ? value : json_string("?"));
+	}
+	return argv;
+}
+
+static bool any_mismatch(const json_t *points)
+{
+	const json_t *point, *verify;
+	size_t index;
+
+	json_array_foreach(points, index, point)
+	{
+		verify = json_object_get(json_object_get(point, "summary"), "verify");
+		if (json_integer_value(json_object_get(verify, "mismatches")) > 0)
+			return true;
+	}
+	return false;
+}
+
+static json_t *make_run(const struct run *run, const json_t *points)
+{
+	static const char *const statuses[] = {"complete", "interrupted", "failed"};
+	const struct options *o = run->options;
+	bool missed;
+	json_t *gates = gates_judge(o->gates, o->gates_count, points, &missed);
+	int code = run->exit_code;
+	json_t *value;
+
+	if (code == EXIT_GOOD && (missed || any_mismatch(points)))
+		code = EXIT_NEGATIVE;
+	value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:o}", "id",
+			  result_uuid(run->id), "label", result_text(o->label), "started",
+			  result_time(&run->started), "ended", result_time(&run->ended), "argv",
+			  make_argv(o), "seed", result_integer(run->seed), "status",
+			  statuses[run->status], "exit_code", code, "resumed_repeats",
+			  result_integer(run->repeats_resumed), "gates", gates);
+	json_object_set_new(value, "failure",
+			    run->status == RUN_FAILED
+				    ? json_pack("{s:s, s:o}", "step", run->failure.step, "text",
+						result_text(run->failure.text))
+				    : json_null());
+	json_object_set_new(value, "warnings", warnings_make(run, points));
+	return value;
+}
+
+/* The one the user's choice stands for. */
+static json_t *make_target(const struct run *run, uint32_t choice)
+{
+	uint32_t index = run->targets[choice];
+	const struct message_welcome *offer = &run->remote.offer;
+	const struct message_target *t = &offer->targets[index];
+	bool huge = t->kind == TARGET_HUGEPAGES && t->page_bytes > 0;
+
+	if (!run->remote.known)
+		return json_null();
+	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "index", result_integer(index),
+			 "kind", target_kind_name((enum target_kind)t->kind), "bytes",
+			 result_integer(t->bytes), "odp",
+			 t->odp > 1 ? json_null() : json_boolean(t->odp), "page_bytes",
+			 t->page_bytes > 0 ? result_integer(t->page_bytes) : json_null(),
+			 "hugepage_bytes", huge ? result_integer(t->page_bytes) : json_null(),
+			 "numa_node", result_known(t->numa_node), "direct_write_to_pmem",
+			 offer->direct_write_to_pmem != 0);
+}
+
+/* Slots are as far apart as the size, rounded up to lines. */
+static uint64_t alignment(uint64_t size_bytes)
+{
+	uint64_t stride = (size_bytes + ACCESS_LINE - 1) / ACCESS_LINE * ACCESS_LINE;
+	uint64_t lowest = stride & (~stride + 1);
+
+	return lowest < 4096 ? lowest : 4096;
+}
+
+static json_t *millionths(uint32_t value)
+{
+	return json_real((double)value / PARAMS_MILLION);
+}
+
+/* used: what its repeats had to decide. */
+static json_t *make_params(const struct run *run, const struct params *p, const json_t *used)
+{
+	bool payload = p->test != BENCH_CONNECT && p->test != BENCH_REGISTER;
+	bool rated = p->rate_per_s > 0;
+	json_t *v = json_object();
+
+	json_object_set_new(v, "test", json_string(params_tests[p->test]));
+	json_object_set_new(v, "op", payload ? json_string(params_ops[p->op]) : json_null());
+	json_object_update_missing((json_t *)v, (json_t *)used);
+	json_object_set_new(v, "size_bytes",
+			    p->test == BENCH_CONNECT ? json_null() : result_integer(p->size_bytes));
+	json_object_set_new(v, "depth", result_integer(p->depth));
+	json_object_set_new(v, "threads", result_integer(p->threads));
+	json_object_set_new(v, "connections", result_integer(p->connections));
+	json_object_set_new(v, "batch", json_integer(1));
+	json_object_set_new(v, "signal_every", result_integer(p->signal_every));
+	json_object_set_new(v, "inline_bytes", json_integer(0));
+	json_object_set_new(v, "completion", json_string(params_completions[p->completion]));
+	json_object_set_new(v, "pattern", json_string(params_patterns[p->pattern]));
+	json_object_set_new(v, "align_bytes",
+			    payload ? result_integer(alignment(p->size_bytes)) : json_null());
+	json_object_set_new(v, "mode", json_string(rated ? "open" : "closed"));
+	json_object_set_new(v, "target_rate_per_s",
+			    rated ? result_integer(p->rate_per_s) : json_null());
+	json_object_set_new(v, "bidirectional", json_boolean(p->bidirectional));
+	json_object_set_new(v, "srq", json_boolean(p->srq));
+	json_object_set_new(v, "read_fraction",
+			    p->test == BENCH_MIX ? millionths(p->read_millionths) : json_null());
+	json_object_set_new(v, "server_load_fraction", millionths(p->server_load_millionths));
+	json_object_set_new(v, "target_memory", make_target(run, p->target));
+	return v;
+}
+
+static json_t *make_stop(const struct options *o)
+{
+	json_t *ci = json_null(), *ops = o->ops > 0 ? result_integer(o->ops) : json_null();
+
+	if (o->ci > 0)
+		ci = json_pack("{s:f, s:f, s:i}", "level", 0.95, "half_width_fraction", o->ci,
+			       "repeats_max", (int)o->repeats);
+	return json_pack("{s:s, s:o, s:o, s:o}", "kind",
+			 o->ci > 0    ? "ci"
+			 : o->ops > 0 ? "ops"
+				      : "duration",
+			 "duration_ns", o->ops > 0 ? json_null() : result_integer(o->duration_ns),
+			 "ops", ops, "ci", ci);
+}
+
+static json_t *make_point(const struct run *run, size_t index)
+{
+	json_t *repeats = run->repeats[index];
+	const json_t *used = json_object_get(json_array_get(repeats, 0), "used");
+
+	if (json_array_size(repeats) == 0)
+		return NULL;
+	return json_pack("{s:o, s:o, s:o, s:o, s:O, s:o}", "id", json_sprintf("p%04zu", index),
+			 "params", make_params(run, &run->plan.points[index], used), "stop",
+			 make_stop(run->options), "warmup", point_warmup(repeats), "repeats",
+			 repeats, "summary", point_summary(repeats));
+}
+
+static json_t *make_points(const struct run *run)
+{
+	json_t *points = json_array(), *point;
+
+	for (size_t i = 0; run->repeats != NULL && i < run->plan.points_count; i++) {
+		point = make_point(run, i);
+		if (point != NULL)
+			json_array_append_new(points, point);
+	}
+	return points;
+}
+
+/* Of the server each repeat says by itself. */
+static json_t *make_placement(const struct placement *p)
+{
+	return json_pack("{s:o}", "client", p->policy != NULL ? placement_json(p) : json_null());
+}
+
+static json_t *own_environment(const struct run *run)
+{
+	json_t *block = environment_gather(&run->sysroot, run->topology,
+					   run->device_known ? run->device.name : NULL);
+
+	if (run->options->anonymous)
+		environment_anonymise(block);
+	return block;
+}
+
+json_t *document_make(const struct run *run)
+{
+	json_t *points = make_points(run);
+	json_t *document = json_pack("{s:s, s:o, s:o}", "schema", "rpma-bench/1", "tool",
+				     make_tool(), "run", make_run(run, points));
+	json_t *server = run->remote.environment;
+
+	json_object_set_new(document, "device",
+			    run->device_known ? result_device(&run->device, run->emulated_cpu)
+					      : json_null());
+	json_object_set_new(document, "clock",
+			    run->clock_started ? result_clock(&run->clock) : json_null());
+	json_object_set_new(document, "placement", make_placement(&run->placement));
+	json_object_set_new(document, "points", points);
+	json_object_set_new(document, "environment",
+			    json_pack("{s:o, s:o}", "client", own_environment(run), "server",
+				      server != NULL ? json_incref(server) : json_null()));
+	json_object_set_new(document, "readiness", platform_json(run->remote.readiness, points));
+	return document;
+}

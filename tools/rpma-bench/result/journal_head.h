@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * journal_head.h -- the first line of a journal: all that makes two runs the
+ * same one.
+ */
+#ifndef BENCH_RESULT_JOURNAL_HEAD_H
+#define BENCH_RESULT_JOURNAL_HEAD_H
+
+#include "journal.h"
+
+#define JOURNAL_SCHEMA	       "rpma-bench-journal/1"
+#define JOURNAL_DIFFERENCE_MAX 256
+
+/* NULL: no memory. */
+json_t *journal_head_make(const struct options *options, const struct journal_run *run,
+			  const struct plan *plan);
+
+/* False for what is not the head of a journal. */
+bool journal_head_read(const json_t *head, struct journal_run *run);
+
+/* Is it of the same run, but for the id? Else text names the first thing that differs. */
+bool journal_head_same(const json_t *there, const json_t *here, char text[JOURNAL_DIFFERENCE_MAX]);
+
+#endif /* BENCH_RESULT_JOURNAL_HEAD_H */

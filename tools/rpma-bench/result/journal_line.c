@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * journal_line.c -- what is read back from a journal is as foreign as what a
+ * peer sends: anybody may have edited it.
+ *
+ * Tables have the keys of a repeat with their types and ranges; what follows
+ * from other figures (rates, counts of samples, percentiles, the place in the
+ * order) is worked out anew and compared.
+ */
+#include "journal_line.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "repeat_server.h"
+#include "tools/common/json/json_schema.h"
+
+static const struct form used[] = {
+	{"persist", FORM_WORD, 0, "none apm native gpspm gpspm-rt append"},
+	{"flush", FORM_WORD, FORM_NULL, "persistent visibility"},
+	{"flush_method", FORM_WORD, FORM_NULL, "read native"},
+	{"latency_kind", FORM_WORD, 0,
+	 "post_to_cqe write_flush write_flush_native gpspm_rtt read atomic_write_commit send_rtt "
+	 "connect mr_reg"},
+	{0},
+};
+
+static const struct form step_fields[] = {
+	{"name", FORM_WORD, 0, "prepare establish disconnect delete register deregister"},
+	{"latency", FORM_LATENCY, FORM_NULL, NULL},
+	{0},
+};
+static const struct form step = {NULL, FORM_OBJECT, 0, step_fields};
+
+static const struct form warmup[] = {
+	{"ns", FORM_COUNT, 0, NULL},
+	{"ops", FORM_COUNT, 0, NULL},
+	{"steady", FORM_FLAG, FORM_NULL, NULL},
+	{"windows_used", FORM_COUNT, 0, NULL},
+	{0},
+};
+
+static const struct form interval_fields[] = {
+	{"t_ns", FORM_COUNT, 0, NULL},
+	{"ops", FORM_COUNT, 0, NULL},
+	{"bytes", FORM_COUNT, 0, NULL},
+	{"p50_ns", FORM_COUNT, FORM_NULL, NULL},
+	{"p99_ns", FORM_COUNT, FORM_NULL, NULL},
+	{"max_ns", FORM_COUNT, FORM_NULL, NULL},
+	{0},
+};
+static const struct form interval = {NULL, FORM_OBJECT, 0, interval_fields};
+
+/* Of a server's threads it is the server that says how much is known. */
+static const struct form thread_fields[] = {
+	{"index", FORM_COUNT, 0, NULL},
+	{"cpu", FORM_COUNT, FORM_NULL, NULL},
+	{"cpus", FORM_TEXT, FORM_NULL, NULL},
+	{"ops", FORM_COUNT, 0, NULL},
+	{"user_ns", FORM_COUNT, FORM_MISSING, NULL},
+	{"sys_ns", FORM_COUNT, FORM_MISSING, NULL},
+	{"vol_switches", FORM_COUNT, FORM_MISSING, NULL},
+	{"invol_switches", FORM_COUNT, FORM_MISSING, NULL},
+	{"minor_faults", FORM_COUNT, FORM_MISSING, NULL},
+	{"major_faults", FORM_COUNT, FORM_MISSING, NULL},
+	{0},
+};
+static const struct form thread = {NULL, FORM_OBJECT, 0, thread_fields};
+
+static const struct form busy[] = {
+	{"busy_fraction", FORM_NUMBER, FORM_NULL, NULL},
+	{"load_fraction_measured", FORM_FRACTION, FORM_NULL | FORM_MISSING, NULL},
+	{0},
+};
+static const struct form cpu[] = {
+	{"client", FORM_OBJECT, FORM_NULL, busy},
+	{"server", FORM_OBJECT, FORM_NULL, busy},
+	{0},
+};
+
+static const struct form counter = {NULL, FORM_WHOLE, 0, NULL};
+static const struct form counters[] = {
+	{"client", FORM_MAP, FORM_NULL, &counter},
+	{"server", FORM_MAP, FORM_NULL, &counter},
+	{0},
+};
+
+static const struct form verify[] = {
+	{"checked_bytes", FORM_COUNT, 0, NULL},
+	{"mismatches", FORM_COUNT, 0, NULL},
+	{"overwritten_bytes", FORM_COUNT, FORM_NULL, NULL},
+	{"first_offset", FORM_COUNT, FORM_NULL, NULL},
+	{"method", FORM_TEXT, FORM_NULL, NULL},
+	{0},
+};
+
+static const struct form reverse[] = {
+	{"ops", FORM_COUNT, 0, NULL},
+	{"elapsed_ns", FORM_COUNT, 0, NULL},
+	{"latency", FORM_LATENCY, FORM_NULL, NULL},
+	{"threads", FORM_LIST, 0, &thread},
+	{0},
+};
+
+static const struct form node = {NULL, FORM_COUNT, FORM_NULL, NULL};
+static const struct form placed[] = {
+	{"policy", FORM_TEXT, FORM_NULL, NULL},
+	{"cpus", FORM_LIST, 0, &node},
+	{"node", FORM_COUNT, FORM_NULL, NULL},
+	{0},
+};
+static const struct form placement[] = {{"server", FORM_OBJECT, FORM_NULL, placed}, {0}};
+
+static const struct form warning_fields[] = {
+	{"code", FORM_TEXT, 0, NULL},
+	{"text", FORM_TEXT, 0, NULL},
+	{0},
+};
+static const struct form warning = {NULL, FORM_OBJECT, 0, warning_fields};
+
+/* Rates and bytes are not here: they follow from ops and elapsed_ns. */
+static const struct form repeat_fields[] = {
+	{"index", FORM_COUNT, 0, NULL},
+	{"order", FORM_COUNT, 0, NULL},
+	{"complete", FORM_TRUE, 0, NULL},
+	{"used", FORM_OBJECT, 0, used},
+	{"elapsed_ns", FORM_COUNT, 0, NULL},
+	{"ops", FORM_COUNT, 0, NULL},
+	{"errors", FORM_COUNT, 0, NULL},
+	{"read_ops", FORM_COUNT, FORM_NULL, NULL},
+	{"latency", FORM_LATENCY, FORM_NULL, NULL},
+	{"read_latency", FORM_LATENCY, FORM_NULL, NULL},
+	{"response_latency", FORM_LATENCY, FORM_NULL, NULL},
+	{"late_ops", FORM_COUNT, FORM_NULL, NULL},
+	{"unbegun_ops", FORM_COUNT, FORM_NULL, NULL},
+	{"max_lag_ns", FORM_COUNT, FORM_NULL, NULL},
+	{"steps", FORM_LIST, FORM_NULL, &step},
+	{"warmup", FORM_OBJECT, 0, warmup},
+	{"intervals", FORM_LIST, FORM_NULL, &interval},
+	{"threads", FORM_LIST, 0, &thread},
+	{"cpu", FORM_OBJECT, 0, cpu},
+	{"counters", FORM_OBJECT, 0, counters},
+	{"requests", FORM_COUNT, FORM_NULL, NULL},
+	{"persist_method", FORM_TEXT, FORM_NULL, NULL},
+	{"verify", FORM_OBJECT, FORM_NULL, verify},
+	{"reverse", FORM_OBJECT, FORM_NULL, reverse},
+	{"placement", FORM_OBJECT, 0, placement},
+	{"warnings", FORM_LIST, 0, &warning},
+	{0},
+};
+static const struct form line_fields[] = {
+	{"point", FORM_COUNT, 0, NULL},
+	{"repeat", FORM_OBJECT, 0, repeat_fields},
+	{0},
+};
+
+static uint64_t count_of(const json_t *object, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(object, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static bool check_rates(const json_t *side, const struct params *params, struct form_place *place)
+{
+	uint64_t ops = count_of(side, "ops"), elapsed_ns = count_of(side, "elapsed_ns");
+	json_t *rates = json_object(), *rate;
+	const char *key;
+	bool good = repeat_put_rates(rates, params, ops, elapsed_ns) == 0;
+
+	json_object_foreach(rates, key, rate)
+	{
+		good = good && json_equal(rate, json_object_get(side, key));
+	}
+	json_decref(rates);
+	if (ops > 0 && elapsed_ns == 0)
+		return form_wrong(place, "an elapsed_ns from 1, as there are ops");
+	return good || form_wrong(place, "the bytes and rates that follow from ops and elapsed_ns");
+}
+
+static bool check_samples(const json_t *repeat, const struct params *params,
+			  struct form_place *place)
+{
+	uint64_t ops = count_of(repeat, "ops");
+	uint64_t reads = count_of(json_object_get(repeat, "read_latency"), "count");
+	uint64_t samples = count_of(json_object_get(repeat, "latency"), "count") + reads;
+	uint64_t responses = count_of(json_object_get(repeat, "response_latency"), "count");
+
+	if (params->signal_every == 1 ? samples > 0 && samples != ops : samples > ops)
+		return form_wrong(place, "as many ops as latency and read_latency count");
+	if (count_of(repeat, "read_ops") != reads)
+		return form_wrong(place, "as many read_ops as read_latency counts");
+	if (responses > 0 && responses != ops)
+		return form_wrong(place, "as many ops as response_latency counts");
+	return true;
+}
+
+static bool check_reverse(const json_t *repeat, const struct params *params,
+			  struct form_place *place)
+{
+	const json_t *side = json_object_get(repeat, "reverse");
+
+	if (json_is_null(side))
+		return true;
+	if (count_of(side, "ops") == 0 ||
+	    count_of(side, "ops") < count_of(json_object_get(side, "latency"), "count"))
+		return form_wrong(place, "a reverse with as many ops as its latency counts");
+	return check_rates(side, params, place);
+}
+
+/* Is it of an item of the plan, and in its place? */
+static bool check_item(const json_t *line, const struct plan *plan, struct form_place *place)
+{
+	const json_t *repeat = json_object_get(line, "repeat");
+	uint64_t point = count_of(line, "point"), order = count_of(repeat, "order");
+
+	if (order >= plan->items_count || plan->items[order].point != point ||
+	    plan->items[order].repeat != count_of(repeat, "index"))
+		return form_wrong(place, "point, index and order of the plan");
+	return true;
+}
+
+static bool check_persist(const json_t *repeat, const struct params *params,
+			  struct form_place *place)
+{
+	const json_t *word = json_object_get(json_object_get(repeat, "used"), "persist");
+
+	if (params->persist == BENCH_AUTO || form_is_word(word, params_persists[params->persist]))
+		return true;
+	return form_wrong(place, "the used.persist of its point");
+}
+
+/* why is written through place. NOLINTNEXTLINE(readability-non-const-parameter) */
+bool journal_line_good(const json_t *line, const struct plan *plan, char why[FORM_WHY_MAX])
+{
+	const json_t *repeat = json_object_get(line, "repeat");
+	struct form_place place = {.why = why};
+	const struct params *params;
+
+	if (!form_check(line, line_fields, &place))
+		return false;
+	snprintf(place.path, sizeof(place.path), "repeat");
+	if (!check_item(line, plan, &place))
+		return false;
+	params = &plan->points[count_of(line, "point")];
+	return check_persist(repeat, params, &place) && check_rates(repeat, params, &place) &&
+	       check_samples(repeat, params, &place) && check_reverse(repeat, params, &place);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * output.c -- puts the result of a run where it was asked for.
+ *
+ * A complete run replaces the file in one step. What a failed run had measured
+ * goes to FILE.partial, and so does that of an interrupted one where FILE
+ * stands already: a good result is never lost to a lesser one.
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "csv.h"
+#include "table.h"
+#include "tools/common/json/result.h"
+
+int publish_check(const struct options *o)
+{
+	int ret = o->output != NULL ? result_check_writable(o->output) : 0;
+
+	return ret == 0 && o->csv != NULL ? result_check_writable(o->csv) : ret;
+}
+
+/* Where what is to be in the file output goes; false if nowhere. */
+static bool choose_file(const struct run *run, const char *output, char path[PATH_MAX])
+{
+	bool beside = run->status == RUN_FAILED || (run->status == RUN_INTERRUPTED &&
+						    output != NULL && access(output, F_OK) == 0);
+
+	if (output == NULL || (run->status != RUN_COMPLETE && run->repeats_done == 0))
+		return false;
+	snprintf(path, PATH_MAX, "%s%s", output, beside ? ".partial" : "");
+	return true;
+}
+
+static void say_how_it_ended(const struct run *run, const char *path)
+{
+	const char *journal = journal_path(run->journal);
+	const char *reason = run->status == RUN_FAILED ? run->failure.text : "interrupted";
+
+	fprintf(stderr, "%s: %s", program_invocation_short_name, reason);
+	if (run->repeats_done > 0 || run->status == RUN_INTERRUPTED)
+		fprintf(stderr, " (%zu of %zu repeats were measured%s%s)", run->repeats_done,
+			run->plan.items_count, path ? " and are in " : "", path ? path : "");
+	if (journal != NULL && run->repeats_done > 0)
+		fprintf(stderr, "; --resume %s goes on with them", run->options->output);
+	fputc('\n', stderr);
+}
+
+/* All of one code; NULL: of every one. */
+static void print_warnings(const json_t *document, const char *only)
+{
+	const json_t *list = json_object_get(json_object_get(document, "run"), "warnings");
+	const json_t *warning;
+	size_t index;
+
+	json_array_foreach(list, index, warning)
+	{
+		const char *code = json_string_value(json_object_get(warning, "code"));
+
+		if (only == NULL || strcmp(code, only) == 0)
+			fprintf(stderr, "%s: %s\n", code,
+				json_string_value(json_object_get(warning, "text")));
+	}
+}
+
+static int write_files(const struct run *run, const json_t *document, char path[PATH_MAX])
+{
+	const struct options *o = run->options;
+	char csv[PATH_MAX];
+	int ret = 0;
+
+	if (choose_file(run, o->csv, csv))
+		ret = csv_write(csv, document);
+	if (!choose_file(run, o->output, path))
+		path[0] = '\0';
+	else if (ret == 0)
+		ret = result_write(path, document);
+	return ret;
+}
+
+int publish(struct run *run, const json_t *document)
+{
+	const struct options *o = run->options;
+	const json_t *verdict = json_object_get(json_object_get(document, "run"), "exit_code");
+	int code = (int)json_integer_value(verdict), ret;
+	char path[PATH_MAX] = "";
+
+	if (run->repeats_done > 0) {
+		bool quiet = o->cli.quiet;
+
+		if (!quiet)
+			table_print(document);
+		table_print_gates(document, quiet);
+		/* what makes the exit status 1 is said in any case */
+		print_warnings(document, quiet ? "VERIFY_MISMATCH" : NULL);
+	}
+	ret = write_files(run, document, path);
+	/* neither output depends on the other */
+	if (o->json && result_print(document) != 0)
+		ret = -EIO;
+	/* the sentence of a failed run comes before that of its output */
+	if (run->status != RUN_COMPLETE)
+		say_how_it_ended(run, path[0] != '\0' && ret == 0 ? path : NULL);
+	journal_close(&run->journal, run->status == RUN_COMPLETE && ret == 0);
+	return ret == 0 ? code : cli_report_failure(program_invocation_short_name);
+}

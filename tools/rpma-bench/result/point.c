@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * point.c -- summarises the repeats of a point, from their JSON.
+ *
+ * Histograms are merged and read again; means get Student's interval over the
+ * repeats; a repeat far from the others is flagged with what it had more of
+ * than they. Nothing is dropped.
+ */
+#include "point.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "evidence.h"
+#include "summary.h"
+#include "tools/common/json/result.h"
+
+/* Repeats that count, and room for a number and a value of each. */
+struct selection {
+	size_t count;
+	const json_t **repeats;
+	const json_t **values;
+	double *numbers;
+};
+
+static void selection_free(struct selection *s)
+{
+	free(s->repeats);
+	free(s->values);
+	free(s->numbers);
+}
+
+static bool is_complete(const json_t *repeat)
+{
+	return json_is_true(json_object_get(repeat, "complete"));
+}
+
+/* The complete ones; where there is none, all. */
+static bool select_repeats(const json_t *repeats, struct selection *s)
+{
+	size_t all = json_array_size(repeats), index;
+	const json_t *repeat;
+
+	*s = (struct selection){
+		.repeats = calloc(all + 1, sizeof(*s->repeats)),
+		.values = calloc(all + 1, sizeof(*s->values)),
+		.numbers = calloc(all + 1, sizeof(*s->numbers)),
+	};
+	if (s->repeats == NULL || s->values == NULL || s->numbers == NULL) {
+		selection_free(s);
+		return false;
+	}
+	json_array_foreach(repeats, index, repeat)
+	{
+		if (is_complete(repeat))
+			s->repeats[s->count++] = repeat;
+	}
+	for (index = 0; s->count == 0 && index < all; index++)
+		s->repeats[index] = json_array_get(repeats, index);
+	if (s->count == 0)
+		s->count = all;
+	return true;
+}
+
+static json_t *interval_json(const double *values, size_t count)
+{
+	struct summary_interval i = summary_mean(values, count);
+
+	if (count == 0)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o}", "mean", result_real(i.mean), "ci95_low",
+			 i.known ? result_real(i.low) : json_null(), "ci95_high",
+			 i.known ? result_real(i.high) : json_null(), "cv",
+			 i.known ? json_real(i.cv) : json_null());
+}
+
+/* The numbers under a key of s->values, of those that have it. */
+static size_t take_numbers(struct selection *s, const char *key)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const json_t *number = json_object_get(s->values[i], key);
+
+		if (json_is_number(number))
+			s->numbers[n++] = json_number_value(number);
+	}
+	return n;
+}
+
+static json_t *mean_of(struct selection *s, const char *key)
+{
+	size_t n = take_numbers(s, key);
+
+	return interval_json(s->numbers, n);
+}
+
+static json_t *sum_of(struct selection *s, const char *key)
+{
+	uint64_t sum = 0;
+
+	if (take_numbers(s, key) == 0)
+		return json_null();
+	for (size_t i = 0; i < s->count; i++)
+		sum += (uint64_t)json_integer_value(json_object_get(s->values[i], key));
+	return result_integer(sum);
+}
+
+static json_t *most_of(struct selection *s, const char *key)
+{
+	json_int_t most = 0;
+
+	if (take_numbers(s, key) == 0)
+		return json_null();
+	for (size_t i = 0; i < s->count; i++) {
+		json_int_t value = json_integer_value(json_object_get(s->values[i], key));
+
+		most = value > most ? value : most;
+	}
+	return json_integer(most);
+}
+
+/* Makes s->values what stands under a key of each repeat, or the repeats themselves. */
+static struct selection *at(struct selection *s, const char *key)
+{
+	for (size_t i = 0; i < s->count; i++)
+		s->values[i] = key != NULL ? json_object_get(s->repeats[i], key) : s->repeats[i];
+	return s;
+}
+
+/* s->values are latencies. */
+static json_t *merged_json(struct selection *s)
+{
+	struct histogram *merged = malloc(sizeof(*merged)), *one = malloc(sizeof(*one));
+	json_t *value = NULL;
+	size_t merged_count = 0;
+
+	if (merged == NULL || one == NULL)
+		goto out;
+	histogram_reset(merged);
+	for (size_t i = 0; i < s->count; i++) {
+		if (result_read_latency(s->values[i], one) == 0) {
+			histogram_merge(merged, one);
+			merged_count++;
+		}
+	}
+	if (merged_count == 0)
+		value = json_null();
+	else
+		value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count",
+				  result_integer(merged->count), "min_ns",
+				  result_integer(merged->min_ns), "max_ns",
+				  result_integer(merged->max_ns), "mean_ns", mean_of(s, "mean_ns"),
+				  "merged_histogram", result_histogram(merged), "percentiles",
+				  result_percentile_list(merged));
+out:
+	free(merged);
+	free(one);
+	return value;
+}
+
+/* The step of a name, of each repeat. */
+static json_t *step_json(struct selection *s, const char *name)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const json_t *steps = json_object_get(s->repeats[i], "steps"), *step;
+		size_t index;
+
+		s->values[i] = NULL;
+		json_array_foreach(steps, index, step)
+		{
+			const char *other = json_string_value(json_object_get(step, "name"));
+
+			if (other != NULL && strcmp(other, name) == 0)
+				s->values[i] = json_object_get(step, "latency");
+		}
+	}
+	return json_pack("{s:s, s:o}", "name", name, "latency", merged_json(s));
+}
+
+static json_t *steps_json(struct selection *s)
+{
+	const json_t *steps = s->count > 0 ? json_object_get(s->repeats[0], "steps") : NULL, *step;
+	json_t *list = json_is_array(steps) ? json_array() : json_null();
+	size_t index;
+
+	json_array_foreach(steps, index, step)
+	{
+		const char *name = json_string_value(json_object_get(step, "name"));
+
+		if (name != NULL)
+			json_array_append_new(list, step_json(s, name));
+	}
+	return list;
+}
+
+static json_t *reverse_json(struct selection *s)
+{
+	json_t *value, *latency;
+
+	if (take_numbers(at(s, "reverse"), "ops") == 0)
+		return json_null();
+	value = json_pack("{s:o, s:o}", "ops_per_s", mean_of(s, "ops_per_s"), "bytes_per_s",
+			  mean_of(s, "bytes_per_s"));
+	for (size_t i = 0; i < s->count; i++)
+		s->values[i] = json_object_get(s->values[i], "latency");
+	latency = merged_json(s);
+	json_object_set_new(value, "latency", latency);
+	return value;
+}
+
+static json_t *verify_json(struct selection *s)
+{
+	if (take_numbers(at(s, "verify"), "mismatches") == 0)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o}", "checked_bytes", sum_of(s, "checked_bytes"),
+			 "mismatches", sum_of(s, "mismatches"), "overwritten_bytes",
+			 sum_of(s, "overwritten_bytes"));
+}
+
+/* By mean latency; a repeat without any says its rate. */
+static double figure(const json_t *repeat)
+{
+	const json_t *mean = json_object_get(json_object_get(repeat, "latency"), "mean_ns");
+
+	return json_number_value(mean != NULL ? mean : json_object_get(repeat, "ops_per_s"));
+}
+
+static json_t *flagged_json(struct selection *s)
+{
+	bool *flags = calloc(s->count + 1, sizeof(*flags));
+	json_t *list = json_array();
+
+	if (flags == NULL) {
+		json_decref(list);
+		return NULL;
+	}
+	for (size_t i = 0; i < s->count; i++)
+		s->numbers[i] = figure(s->repeats[i]);
+	summary_flag(s->numbers, s->count, flags);
+	for (size_t i = 0; i < s->count; i++) {
+		const json_t *index = json_object_get(s->repeats[i], "index");
+
+		if (flags[i])
+			json_array_append_new(
+				list, json_pack("{s:I, s:s, s:o}", "index",
+						json_integer_value(index), "reason", "mean_mad>3",
+						"hints", evidence_hints(s->repeats, s->count, i)));
+	}
+	free(flags);
+	return list;
+}
+
+json_t *point_summary(const json_t *repeats)
+{
+	json_t *summary = json_object();
+	struct selection s;
+	int bad = 0;
+
+	if (summary == NULL || !select_repeats(repeats, &s)) {
+		json_decref(summary);
+		return NULL;
+	}
+	bad |= json_object_set_new(summary, "n", result_integer(s.count));
+	at(&s, NULL);
+	bad |= json_object_set_new(summary, "ops_per_s", mean_of(&s, "ops_per_s"));
+	bad |= json_object_set_new(summary, "bytes_per_s", mean_of(&s, "bytes_per_s"));
+	bad |= json_object_set_new(summary, "late_ops", sum_of(&s, "late_ops"));
+	bad |= json_object_set_new(summary, "unbegun_ops", sum_of(&s, "unbegun_ops"));
+	bad |= json_object_set_new(summary, "max_lag_ns", most_of(&s, "max_lag_ns"));
+	bad |= json_object_set_new(summary, "latency", merged_json(at(&s, "latency")));
+	bad |= json_object_set_new(summary, "read_latency", merged_json(at(&s, "read_latency")));
+	bad |= json_object_set_new(summary, "response_latency",
+				   merged_json(at(&s, "response_latency")));
+	bad |= json_object_set_new(summary, "steps", steps_json(&s));
+	bad |= json_object_set_new(summary, "reverse", reverse_json(&s));
+	bad |= json_object_set_new(summary, "verify", verify_json(&s));
+	bad |= json_object_set_new(summary, "flagged_repeats", flagged_json(&s));
+	selection_free(&s);
+	if (bad != 0) {
+		json_decref(summary);
+		return NULL;
+	}
+	return summary;
+}
+
+/* True tells less than unknown, unknown less than false. */
+static int steady_of(const json_t *warmup)
+{
+	const json_t *steady = json_object_get(warmup, "steady");
+
+	return json_is_boolean(steady) ? json_is_true(steady) : -1;
+}
+
+json_t *point_warmup(const json_t *repeats)
+{
+	json_int_t ns = 0, ops = 0, windows = -1;
+	const json_t *repeat;
+	int steady = 1;
+	size_t index;
+
+	json_array_foreach(repeats, index, repeat)
+	{
+		const json_t *w = json_object_get(repeat, "warmup");
+		json_int_t used = json_integer_value(json_object_get(w, "windows_used"));
+		int one = steady_of(w);
+
+		ns += json_integer_value(json_object_get(w, "ns"));
+		ops += json_integer_value(json_object_get(w, "ops"));
+		windows = windows < 0 || used < windows ? used : windows;
+		if (one == 0 || (one < 0 && steady == 1))
+			steady = one;
+	}
+	return json_pack("{s:I, s:I, s:o, s:I}", "ns", ns, "ops", ops, "steady",
+			 steady < 0 ? json_null() : json_boolean(steady), "windows_used",
+			 windows < 0 ? 0 : windows);
+}
+
+bool point_is_narrow(const json_t *repeats, enum bench_test test, double fraction)
+{
+	bool by_rate = test == BENCH_BW || test == BENCH_MIX;
+	struct summary_interval i;
+	struct selection s;
+	size_t n;
+
+	if (!select_repeats(repeats, &s))
+		return false;
+	n = take_numbers(at(&s, by_rate ? NULL : "latency"), by_rate ? "ops_per_s" : "mean_ns");
+	i = summary_mean(s.numbers, n);
+	if (s.count == 0 || !is_complete(s.repeats[0]))
+		n = 0;
+	selection_free(&s);
+	return n >= 3 && i.mean > 0 && i.high - i.mean <= fraction * i.mean;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * point.h -- what the repeats of a point say together.
+ *
+ * Works on the JSON of the repeats, wherever they come from: this run, a
+ * journal, other ranks.
+ */
+#ifndef BENCH_RESULT_POINT_H
+#define BENCH_RESULT_POINT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "tools/rpma-bench/protocol/params.h"
+
+/*
+ * The "summary" of the schema. Repeats that were stopped early count only
+ * where there is no complete one. NULL: no memory.
+ */
+json_t *point_summary(const json_t *repeats);
+
+/* Of all repeats: the sums, and steady only if each one was. */
+json_t *point_warmup(const json_t *repeats);
+
+/*
+ * Is the 95 % interval of the mean within +- fraction of it? Of the mean
+ * latency, or of ops_per_s for bw and mix; false with fewer than three
+ * complete repeats.
+ */
+bool point_is_narrow(const json_t *repeats, enum bench_test test, double fraction);
+
+#endif /* BENCH_RESULT_POINT_H */

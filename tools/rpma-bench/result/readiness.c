@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * readiness.c -- looks at a server's platform, and reads what another looked at.
+ *
+ * A peer's words are foreign: what does not have the shape of a block is left
+ * out, so that the result keeps its schema.
+ */
+#include "readiness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/json/json_path.h"
+#include "tools/readiness/block.h"
+
+#define KEY    "readiness"
+#define SCHEMA "rpma-ddio-check/1"
+
+/* --- of this host ------------------------------------------------------------ */
+
+static const char *name_of(const struct target *target, char word[64])
+{
+	if (target->path != NULL)
+		return target->path;
+	snprintf(word, 64, "%s:%zu", target_kind_name(target->kind), target->size_bytes);
+	return word;
+}
+
+static json_t *look(const struct sysroot *root, const char *device, const struct target *target)
+{
+	struct readiness *readiness = calloc(1, sizeof(*readiness));
+	json_t *block = NULL;
+	char word[64];
+
+	if (readiness == NULL)
+		return json_null();
+	if (readiness_look(readiness, &(struct readiness_cfg){.root = root,
+							      .device = device,
+							      .target = name_of(target, word)}) ==
+	    0)
+		block = readiness_block(readiness);
+	readiness_free(readiness);
+	free(readiness);
+	return block != NULL ? block : json_null();
+}
+
+json_t *platform_look(const struct sysroot *root, const char *device, const struct offer *offers,
+		      size_t count)
+{
+	json_t *blocks = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(blocks, look(root, device, &offers[i].target));
+	return blocks;
+}
+
+/* --- of a peer --------------------------------------------------------------- */
+
+enum {
+	TEXT = 1,
+	NONE = 2,
+	YES_OR_NO = 4,
+	NUMBER = 8,
+	OBJECT = 16,
+	LIST = 32,
+};
+
+struct field {
+	const char *key;
+	int types;
+};
+
+static int type_of(const json_t *value)
+{
+	if (json_is_string(value))
+		return TEXT;
+	if (json_is_null(value))
+		return NONE;
+	if (json_is_boolean(value))
+		return YES_OR_NO;
+	if (json_is_integer(value))
+		return NUMBER;
+	if (json_is_object(value))
+		return OBJECT;
+	return json_is_array(value) ? LIST : 0;
+}
+
+static bool has_fields(const json_t *object, const struct field *fields)
+{
+	for (; fields->key != NULL; fields++) {
+		if ((type_of(json_object_get(object, fields->key)) & fields->types) == 0)
+			return false;
+	}
+	return true;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+/* The place in the order of readiness, the best last; -1: no verdict at all. */
+static int rank_of(const json_t *block)
+{
+	static const enum readiness_verdict order[] = {
+		VERDICT_NOT_READY,	    VERDICT_UNDETERMINED, VERDICT_GPSPM_ONLY,
+		VERDICT_NATIVE_FLUSH_READY, VERDICT_APM_READY,	  VERDICT_APM_READY_EADR};
+	const char *verdict = text_of(block, "verdict");
+
+	for (int i = 0; i < (int)(sizeof(order) / sizeof(order[0])); i++) {
+		if (strcmp(verdict, readiness_verdict_name(order[i])) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static bool is_status(const char *word)
+{
+	for (int i = 0; i < READINESS_STATUSES; i++) {
+		if (strcmp(word, readiness_status_name((enum readiness_status)i)) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool are_checks(const json_t *checks)
+{
+	static const struct field fields[] = {{"id", TEXT},
+					      {"title", TEXT},
+					      {"status", TEXT},
+					      {"value", TEXT | NONE},
+					      {"source", TEXT | NONE},
+					      {"meaning", TEXT | NONE},
+					      {"fix", TEXT | NONE},
+					      {0}};
+	const json_t *check;
+	size_t index;
+
+	json_array_foreach(checks, index, check)
+	{
+		if (!has_fields(check, fields) || !is_status(text_of(check, "status")))
+			return false;
+	}
+	return json_array_size(checks) <= READINESS_CHECKS_MAX;
+}
+
+static bool is_block(const json_t *block)
+{
+	static const struct field fields[] = {{"device", OBJECT | NONE},
+					      {"target", OBJECT | NONE},
+					      {"checks", LIST},
+					      {"ddio", OBJECT},
+					      {"verdict", TEXT},
+					      {"judgement", OBJECT},
+					      {"direct_write_to_pmem", OBJECT},
+					      {0}};
+	static const struct field judgement[] = {{"row", TEXT},
+						 {"reason", TEXT},
+						 {"because", TEXT | NONE},
+						 {"assumed", YES_OR_NO},
+						 {0}};
+	static const struct field direct[] = {{"value", YES_OR_NO}, {"why", TEXT}, {0}};
+
+	return has_fields(block, fields) && strcmp(text_of(block, "schema"), SCHEMA) == 0 &&
+	       rank_of(block) >= 0 && are_checks(json_object_get(block, "checks")) &&
+	       has_fields(json_object_get(block, "judgement"), judgement) &&
+	       has_fields(json_object_get(block, "direct_write_to_pmem"), direct);
+}
+
+json_t *platform_take(json_t *environment, size_t targets_count)
+{
+	json_t *blocks = json_incref(json_object_get(environment, KEY)), *block;
+	size_t index;
+
+	json_object_del(environment, KEY);
+	if (!json_is_array(blocks) || json_array_size(blocks) != targets_count) {
+		json_decref(blocks);
+		return NULL;
+	}
+	json_array_foreach(blocks, index, block)
+	{
+		if (!is_block(block))
+			json_array_set_new(blocks, index, json_null());
+	}
+	return blocks;
+}
+
+const json_t *platform_of(const json_t *blocks, size_t target)
+{
+	const json_t *block = json_array_get(blocks, target);
+
+	return json_is_object(block) ? block : NULL;
+}
+
+/* --- in a result ------------------------------------------------------------- */
+
+static bool is_measured(const json_t *points, size_t target)
+{
+	const json_t *point, *index;
+	size_t i;
+
+	json_array_foreach(points, i, point)
+	{
+		index = path_get(point, "params/target_memory/index");
+		if (json_is_integer(index) && json_integer_value(index) == (json_int_t)target)
+			return true;
+	}
+	return json_array_size(points) == 0;
+}
+
+const json_t *platform_less_ready(const json_t *one, const json_t *other)
+{
+	if (!json_is_object(one) || (json_is_object(other) && rank_of(other) < rank_of(one)))
+		return other;
+	return one;
+}
+
+json_t *platform_json(const json_t *blocks, const json_t *points)
+{
+	const json_t *block, *least = NULL;
+	json_t *targets = json_array(), *value;
+	size_t index;
+
+	json_array_foreach(blocks, index, block)
+	{
+		if (!json_is_object(block) || !is_measured(points, index))
+			continue;
+		least = platform_less_ready(least, block);
+		json_array_append_new(
+			targets,
+			json_pack("{s:I, s:O, s:O, s:O, s:O}", "index", (json_int_t)index, "target",
+				  json_object_get(block, "target"), "verdict",
+				  json_object_get(block, "verdict"), "judgement",
+				  json_object_get(block, "judgement"), "direct_write_to_pmem",
+				  json_object_get(block, "direct_write_to_pmem")));
+	}
+	if (least == NULL) {
+		json_decref(targets);
+		return json_null();
+	}
+	value = json_copy((json_t *)(uintptr_t)least);
+	json_object_set_new(value, "host", json_string("server"));
+	json_object_set_new(value, "targets", targets);
+	return value;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * repeat.c -- one repeat as JSON, in the shape of the schema.
+ *
+ * Only what was measured goes in; what is not known is null. The part that
+ * the server reports is in repeat_server.c.
+ */
+#include "repeat.h"
+
+#include <stdlib.h>
+
+#include "repeat_server.h"
+#include "summary.h"
+#include "tools/common/json/result.h"
+
+void repeat_clear(struct repeat *r)
+{
+	free(r->latency);
+	free(r->read_latency);
+	free(r->response);
+	for (uint32_t i = 0; i < r->steps_count; i++)
+		free(r->steps[i].latency);
+	free(r->intervals);
+	free(r->threads);
+	json_decref(r->counters);
+	json_decref(r->server);
+	*r = (struct repeat){0};
+}
+
+static json_t *latency_of(const struct histogram *h)
+{
+	return h != NULL ? result_latency(h) : json_null();
+}
+
+static json_t *thread_json(const struct thread_usage *t, uint32_t index)
+{
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "index",
+		result_integer(index), "cpu", result_known(t->cpu), "cpus", result_text(t->cpus),
+		"ops", result_integer(t->ops), "user_ns", result_integer(t->user_ns), "sys_ns",
+		result_integer(t->sys_ns), "vol_switches", result_integer(t->vol_switches),
+		"invol_switches", result_integer(t->invol_switches), "minor_faults",
+		result_integer(t->minor_faults), "major_faults", result_integer(t->major_faults));
+}
+
+static json_t *threads_json(const struct repeat *r)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < r->threads_count; i++)
+		json_array_append_new(list, thread_json(&r->threads[i], i));
+	return list;
+}
+
+static json_t *steps_json(const struct repeat *r)
+{
+	json_t *list = json_array();
+
+	if (r->steps_count == 0) {
+		json_decref(list);
+		return json_null();
+	}
+	for (uint32_t i = 0; i < r->steps_count; i++)
+		json_array_append_new(list, json_pack("{s:s, s:o}", "name", r->steps[i].name,
+						      "latency", latency_of(r->steps[i].latency)));
+	return list;
+}
+
+static json_t *interval_json(const struct measure_interval *i, uint64_t size_bytes)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "t_ns", result_integer(i->t_ns), "ops",
+			 result_integer(i->ops), "bytes", result_integer(i->ops * size_bytes),
+			 "p50_ns", i->percentiles_known ? result_integer(i->p50_ns) : json_null(),
+			 "p99_ns", i->percentiles_known ? result_integer(i->p99_ns) : json_null(),
+			 "max_ns", i->ops > 0 ? result_integer(i->max_ns) : json_null());
+}
+
+static json_t *intervals_json(const struct repeat *r)
+{
+	json_t *list = json_array();
+
+	if (r->intervals_count == 0) {
+		json_decref(list);
+		return json_null();
+	}
+	for (uint32_t i = 0; i < r->intervals_count; i++)
+		json_array_append_new(list, interval_json(&r->intervals[i], r->params.size_bytes));
+	return list;
+}
+
+static json_t *warmup_json(const struct measured *m)
+{
+	int steady = summary_steady(m->windows, m->windows_used);
+
+	return json_pack("{s:o, s:o, s:o, s:o}", "ns", result_integer(m->elapsed_ns), "ops",
+			 result_integer(m->ops), "steady",
+			 steady < 0 ? json_null() : json_boolean(steady), "windows_used",
+			 result_integer(m->windows_used));
+}
+
+/* What the options may leave open, and this repeat had to decide. */
+static json_t *used_json(const struct repeat *r)
+{
+	const char *method = r->native_flush ? "native" : "read";
+
+	return json_pack("{s:s, s:o, s:o, s:s}", "persist", params_persists[r->params.persist],
+			 "flush", result_text(r->flush), "flush_method",
+			 r->flush != NULL ? json_string(method) : json_null(), "latency_kind",
+			 r->latency_kind);
+}
+
+static json_t *client_cpu(const struct repeat *r)
+{
+	double busy = (double)(r->process_user_ns + r->process_sys_ns);
+
+	if (r->process_wall_ns == 0)
+		return json_null();
+	return json_pack("{s:o}", "busy_fraction", result_real(busy / (double)r->process_wall_ns));
+}
+
+static bool add_figures(json_t *repeat, const struct repeat *r)
+{
+	bool open_loop = r->params.rate_per_s > 0;
+	int bad = 0;
+
+	bad |= json_object_set_new(repeat, "index", result_integer(r->index));
+	bad |= json_object_set_new(repeat, "order", result_integer(r->order));
+	bad |= json_object_set_new(repeat, "complete", json_boolean(r->complete));
+	bad |= json_object_set_new(repeat, "used", used_json(r));
+	bad |= repeat_put_rates(repeat, &r->params, r->ops, r->elapsed_ns);
+	bad |= json_object_set_new(repeat, "errors", json_integer(0));
+	bad |= json_object_set_new(repeat, "read_ops",
+				   r->params.test == BENCH_MIX ? result_integer(r->read_ops)
+							       : json_null());
+	bad |= json_object_set_new(repeat, "latency", latency_of(r->latency));
+	bad |= json_object_set_new(repeat, "read_latency", latency_of(r->read_latency));
+	bad |= json_object_set_new(repeat, "response_latency", latency_of(r->response));
+	bad |= json_object_set_new(repeat, "late_ops",
+				   open_loop ? result_integer(r->late_ops) : json_null());
+	bad |= json_object_set_new(repeat, "unbegun_ops",
+				   open_loop ? result_integer(r->unbegun_ops) : json_null());
+	bad |= json_object_set_new(repeat, "max_lag_ns",
+				   open_loop ? result_integer(r->max_lag_ns) : json_null());
+	bad |= json_object_set_new(repeat, "steps", steps_json(r));
+	bad |= json_object_set_new(repeat, "warmup", warmup_json(&r->warmup));
+	bad |= json_object_set_new(repeat, "intervals", intervals_json(r));
+	bad |= json_object_set_new(repeat, "threads", threads_json(r));
+	return bad == 0;
+}
+
+json_t *repeat_own_json(const struct repeat *r)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "ops", result_integer(r->ops), "elapsed_ns",
+			 result_integer(r->elapsed_ns), "latency", latency_of(r->latency), "steps",
+			 steps_json(r), "threads", threads_json(r));
+}
+
+json_t *repeat_json(const struct repeat *r)
+{
+	json_t *repeat = json_object(), *counters = NULL;
+
+	if (repeat == NULL || !add_figures(repeat, r))
+		goto failed;
+	counters = r->counters != NULL ? json_incref(r->counters) : json_null();
+	if (json_object_set_new(repeat, "cpu",
+				json_pack("{s:o, s:n}", "client", client_cpu(r), "server")) != 0 ||
+	    json_object_set_new(repeat, "counters",
+				json_pack("{s:o, s:n}", "client", counters, "server")) != 0 ||
+	    !repeat_take_server(repeat, &r->params, r->server))
+		goto failed;
+	return repeat;
+failed:
+	json_decref(repeat);
+	return NULL;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * repeat.h -- what one repeat of one point gave, until it is JSON.
+ *
+ * The client fills one and turns it into the JSON of the result at once:
+ * from there on, journal, summary, table, CSV and gates know the JSON alone.
+ * The server fills one for what it measures itself.
+ */
+#ifndef BENCH_RESULT_REPEAT_H
+#define BENCH_RESULT_REPEAT_H
+
+#include <jansson.h>
+
+#include "tools/common/base/histogram.h"
+#include "tools/common/host/topology.h"
+#include "tools/rpma-bench/measure/loop.h"
+#include "tools/rpma-bench/protocol/params.h"
+
+#define REPEAT_STEPS_MAX 8
+
+struct thread_usage {
+	int cpu;		       /* -1: unknown */
+	char cpus[TOPOLOGY_CPUS_TEXT]; /* the affinity read back from the kernel */
+	uint64_t ops;
+	uint64_t user_ns;
+	uint64_t sys_ns;
+	uint64_t vol_switches;
+	uint64_t invol_switches;
+	uint64_t minor_faults;
+	uint64_t major_faults;
+};
+
+/* Part of a connect or a registration, timed by itself. */
+struct repeat_step {
+	const char *name;	   /* a word of the schema */
+	struct histogram *latency; /* owned */
+};
+
+struct repeat {
+	struct params params; /* with persist auto resolved */
+	uint32_t index;
+	size_t order; /* place in the run */
+	bool complete;
+	const char *latency_kind; /* a word of the schema */
+	const char *flush;	  /* "persistent", "visibility"; NULL: nothing is flushed */
+	bool native_flush;
+	uint64_t ops;
+	uint64_t read_ops;
+	uint64_t elapsed_ns;
+	uint64_t late_ops;
+	uint64_t unbegun_ops;
+	uint64_t max_lag_ns;
+	struct histogram *latency;	    /* owned; all threads merged; NULL: none */
+	struct histogram *read_latency;	    /* owned; of a mix; else NULL */
+	struct histogram *response;	    /* owned; open loop; else NULL */
+	struct measured warmup;		    /* ops of all threads; windows summed */
+	struct measure_interval *intervals; /* owned */
+	uint32_t intervals_count;
+	struct thread_usage *threads; /* owned; params.threads of them */
+	uint32_t threads_count;
+	struct repeat_step steps[REPEAT_STEPS_MAX];
+	uint32_t steps_count;
+	uint64_t process_wall_ns; /* while the measuring process measured; 0: it did not */
+	uint64_t process_user_ns; /* of it, in that time */
+	uint64_t process_sys_ns;
+	json_t *counters; /* owned; deltas of the device's counters; NULL: it has none */
+	json_t *server;	  /* owned; the REPORT of the server; NULL: unknown */
+};
+
+/* Frees what it owns, not itself. */
+void repeat_clear(struct repeat *repeat);
+
+/*
+ * What this side measured itself, of a struct repeat with latency, steps and
+ * threads filled: {"ops", "elapsed_ns", "latency", "steps", "threads"}. It is
+ * the "reverse" and the "registration" of a server's report. NULL: no memory.
+ */
+json_t *repeat_own_json(const struct repeat *repeat);
+
+/*
+ * The "repeat" object of doc/schema/rpma-bench-1.schema.json. NULL: no memory.
+ * What a server says in its report is taken over only where it has the type
+ * and range the schema wants.
+ */
+json_t *repeat_json(const struct repeat *repeat);
+
+#endif /* BENCH_RESULT_REPEAT_H */

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * warnings_points.c -- rules over the points of a result.
+ *
+ * Each looks at one point, or at one repeat of it, in the JSON the reader gets
+ * too; what several points share is said once.
+ */
+#include "warnings_points.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "point.h"
+#include "readiness.h"
+#include "tools/common/base/units.h"
+#include "tools/common/json/json_path.h"
+
+/* An operation of a closed loop that took so long, and so much longer than others. */
+#define STALL_NS     10000000.0
+#define STALL_FACTOR 100
+/* of a core */
+#define LOAD_MISSED 0.05
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+static bool is(const json_t *object, const char *key, const char *word)
+{
+	return strcmp(text_of(object, key), word) == 0;
+}
+
+static bool is_pmem(const char *kind)
+{
+	return strcmp(kind, "devdax") == 0 || strcmp(kind, "fsdax") == 0;
+}
+
+/* Does the platform keep what this way of persisting leaves behind? */
+static bool keeps(const json_t *block, bool answered, bool native)
+{
+	static const struct {
+		const char *verdict;
+		bool read, native, answered;
+	} rows[] = {
+		{"APM_READY", true, true, true},
+		{"APM_READY_EADR", true, true, true},
+		{"NATIVE_FLUSH_READY", false, true, true},
+		{"GPSPM_ONLY", false, false, true},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (is(block, "verdict", rows[i].verdict))
+			return answered ? rows[i].answered : native ? rows[i].native : rows[i].read;
+	}
+	/* all but DDIO is known to be good, and that is nothing to the processor */
+	return answered &&
+	       strncmp(text_of(json_object_get(block, "judgement"), "row"), "ddio-", 5) == 0;
+}
+
+static void warn_unproven(json_t *list, const json_t *block, const char *claim)
+{
+	const json_t *judgement = json_object_get(block, "judgement");
+	const char *because = text_of(judgement, "because");
+
+	if (block == NULL)
+		warning_add(list, "PERSISTENCE_UNPROVEN", "info", "server",
+			    json_sprintf("%s: the readiness of its platform is not known", claim));
+	else
+		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
+			    json_sprintf("%s: the readiness of its platform is %s. %s%s%s%s", claim,
+					 text_of(block, "verdict"), text_of(judgement, "reason"),
+					 because[0] != '\0' ? " (" : "", because,
+					 because[0] != '\0' ? ")" : ""));
+}
+
+/* What was flushed is persistent where the platform is ready for that way of flushing. */
+static void warn_persistence(const struct run *run, const json_t *point, json_t *list)
+{
+	const json_t *params = json_object_get(point, "params");
+	const json_t *target = json_object_get(params, "target_memory");
+	const json_t *index = json_object_get(target, "index");
+	const char *kind = text_of(target, "kind");
+	bool answered = is(params, "persist", "gpspm") || is(params, "persist", "gpspm-rt");
+	bool native = is(params, "persist", "native") || is(params, "flush_method", "native");
+	const json_t *block = platform_of(run->remote.readiness, (size_t)json_integer_value(index));
+
+	if (is(params, "persist", "none"))
+		return;
+	if (!is_pmem(kind))
+		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
+			    json_sprintf("the target is %s: a flush to it makes nothing persistent",
+					 kind));
+	else if (!answered && !is(params, "flush", "persistent"))
+		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
+			    json_string("the flush made data visible, not persistent: the server "
+					"was not started with --direct-write-to-pmem, or its "
+					"device refuses persistent flushes"));
+	else if (!keeps(block, answered, native))
+		warn_unproven(list, block,
+			      answered ? "the server's processor wrote the data back before it "
+					 "answered, to memory that may not keep it"
+			      : native ? "the server's device flushed the data, to memory that may "
+					 "not keep it"
+				       : "persistence rests on the statement "
+					 "--direct-write-to-pmem of the server's operator");
+}
+
+static void warn_chosen(const struct run *run, const json_t *point, json_t *list)
+{
+	size_t index = strtoul(text_of(point, "id") + 1, NULL, 10);
+	const struct persist_choice *choice;
+	const struct params *asked;
+
+	if (index >= run->plan.points_count)
+		return;
+	asked = &run->plan.points[index];
+	choice = &run->chosen[run->targets[asked->target]];
+	if (asked->persist == BENCH_AUTO && choice->made)
+		warning_add(list, "PERSIST_CHOSEN", "info", "client",
+			    json_sprintf("--persist auto chose %s: %s",
+					 params_persists[choice->persist], choice->reason));
+}
+
+/* The latest point of all that were late. */
+static void warn_late(const json_t *points, json_t *list)
+{
+	const json_t *point, *worst = NULL;
+	size_t index, late_points = 0;
+	json_int_t late = 0;
+	double lag = -1;
+	char text[UNITS_TEXT_BYTES];
+
+	json_array_foreach(points, index, point)
+	{
+		json_int_t one = json_integer_value(path_get(point, "summary/late_ops"));
+		double ns = json_number_value(path_get(point, "summary/max_lag_ns"));
+
+		late += one;
+		late_points += one > 0;
+		if (one > 0 && ns > lag) {
+			lag = ns;
+			worst = point;
+		}
+	}
+	if (worst != NULL)
+		warning_add(list, "LATE_OPS", "warn", "client",
+			    json_sprintf("%" JSON_INTEGER_FORMAT
+					 " operations of %zu of %zu points began "
+					 "more than a period after their planned time, in %s by up "
+					 "to %s: the response latency counts that wait, the "
+					 "service latency does not",
+					 late, late_points, json_array_size(points),
+					 text_of(worst, "id"), units_print_duration(lag, text)));
+}
+
+/* In no latency, so they have to be told of. */
+static void warn_unbegun(const json_t *points, json_t *list)
+{
+	const json_t *point;
+	size_t index, poor = 0;
+	json_int_t unbegun = 0;
+
+	json_array_foreach(points, index, point)
+	{
+		json_int_t one = json_integer_value(path_get(point, "summary/unbegun_ops"));
+
+		unbegun += one;
+		poor += one > 0;
+	}
+	if (unbegun > 0)
+		warning_add(list, "RATE_NOT_REACHED", "warn", "client",
+			    json_sprintf("%" JSON_INTEGER_FORMAT
+					 " planned operations of %zu of %zu points had not begun "
+					 "when twice the time had passed: the rate is beyond what "
+					 "this path can do, and no latency counts them",
+					 unbegun, poor, json_array_size(points)));
+}
+
+/* The repeats were used up before: their interval is what it is. */
+static void warn_ci(const struct run *run, const json_t *points, json_t *list)
+{
+	double ci = run->options->ci;
+	const json_t *point, *first = NULL;
+	size_t index, wide = 0;
+
+	if (ci <= 0 || run->status != RUN_COMPLETE)
+		return;
+	json_array_foreach(points, index, point)
+	{
+		if (point_is_narrow(json_object_get(point, "repeats"), run->plan.points[index].test,
+				    ci))
+			continue;
+		wide++;
+		first = first == NULL ? point : first;
+	}
+	if (wide > 0)
+		warning_add(list, "CI_NOT_REACHED", "warn", "client",
+			    json_sprintf(
+				    "the 95 %% interval of %zu of %zu points, %s the first, is "
+				    "wider than the +-%.3g %% of --ci after all their repeats",
+				    wide, json_array_size(points), text_of(first, "id"), ci * 100));
+}
+
+/* How many times its median a closed loop stood still; 0: it did not. */
+static double stall(const json_t *point)
+{
+	const json_t *params = json_object_get(point, "params");
+	double max = json_number_value(path_get(point, "summary/latency/max_ns"));
+	double median = json_number_value(path_get(point, "summary/latency/percentiles/p=0.5/ns"));
+
+	if (!is(params, "test", "lat") || median <= 0 || max < STALL_NS ||
+	    max < STALL_FACTOR * median)
+		return 0;
+	return max / median;
+}
+
+/* A closed loop waits with the target: what it did not ask then is in no percentile. */
+static void warn_stall(const json_t *points, json_t *list)
+{
+	const json_t *point, *worst = NULL;
+	char slow[UNITS_TEXT_BYTES], usual[UNITS_TEXT_BYTES];
+	size_t index, stalled = 0;
+	double most = 0, max;
+
+	json_array_foreach(points, index, point)
+	{
+		stalled += stall(point) > 0;
+		if (stall(point) > most) {
+			most = stall(point);
+			worst = point;
+		}
+	}
+	if (worst == NULL)
+		return;
+	max = json_number_value(path_get(worst, "summary/latency/max_ns"));
+	warning_add(
+		list, "STALL_HIDDEN", "info", "client",
+		json_sprintf("%zu of %zu points stood still: in %s one operation took %s where the "
+			     "median is %s. A closed loop waits with the target: about %.0f "
+			     "operations that it would have begun meanwhile are missing, so the "
+			     "percentiles hide the stall (--test rate counts from the planned "
+			     "time)",
+			     stalled, json_array_size(points), text_of(worst, "id"),
+			     units_print_duration(max, slow),
+			     units_print_duration(max / most, usual),
+			     most * json_number_value(path_get(worst, "params/depth"))));
+}
+
+static void warn_flagged(const json_t *point, json_t *list)
+{
+	const json_t *flagged =
+		json_object_get(json_object_get(point, "summary"), "flagged_repeats");
+	const json_t *one;
+	size_t index;
+
+	json_array_foreach(flagged, index, one)
+	{
+		const char *hint =
+			json_string_value(json_array_get(json_object_get(one, "hints"), 0));
+
+		warning_add(list, "REPEAT_FLAGGED", "info", "client",
+			    json_sprintf("%s: repeat %" JSON_INTEGER_FORMAT
+					 " is far from the others%s%s",
+					 text_of(point, "id"),
+					 json_integer_value(json_object_get(one, "index")),
+					 hint != NULL ? ": it had " : "",
+					 hint != NULL ? hint : ""));
+	}
+}
+
+static void warn_verify(const struct run *run, const json_t *point, const json_t *repeat,
+			json_t *list)
+{
+	const json_t *verify = json_object_get(repeat, "verify");
+	json_int_t wrong = json_integer_value(json_object_get(verify, "mismatches"));
+	const json_t *offset = json_object_get(verify, "first_offset");
+	const json_t *params = json_object_get(point, "params");
+	bool writes = (is(params, "op", "write") || is(params, "op", "write-imm") ||
+		       is(params, "op", "atomic-write")) &&
+		      json_number_value(json_object_get(params, "read_fraction")) < 1;
+
+	if (wrong > 0)
+		warning_add(list, "VERIFY_MISMATCH", "warn", "server",
+			    json_sprintf("%s: %" JSON_INTEGER_FORMAT " bytes of the target are not "
+					 "what was written, the first at offset "
+					 "%" JSON_INTEGER_FORMAT,
+					 text_of(point, "id"), wrong, json_integer_value(offset)));
+	else if (run->options->verify && writes && !json_is_object(verify))
+		warning_add(list, "VERIFY_MISSING", "warn", "server",
+			    json_sprintf("%s: the server did not say what its target holds",
+					 text_of(point, "id")));
+}
+
+/* A check sees the last write to each place alone. */
+static void warn_overwritten(const json_t *points, json_t *list)
+{
+	double checked = 0, overwritten = 0;
+	const json_t *point;
+	size_t index;
+
+	json_array_foreach(points, index, point)
+	{
+		const json_t *verify = path_get(point, "summary/verify");
+
+		checked += json_number_value(json_object_get(verify, "checked_bytes"));
+		overwritten += json_number_value(json_object_get(verify, "overwritten_bytes"));
+	}
+	if (overwritten > 0)
+		warning_add(list, "VERIFY_OVERWRITTEN", "info", "server",
+			    json_sprintf("%.3g %% of what was written was written over before the "
+					 "check: a larger target, or --warmup 0 and fewer --ops "
+					 "than it has places, keeps all of it",
+					 overwritten / (checked + overwritten) * 100));
+}
+
+/* The load of a point's repeats, mean; negative: not known of each. */
+static double measured_load(const json_t *point)
+{
+	const json_t *repeats = json_object_get(point, "repeats"), *repeat;
+	double sum = 0;
+	size_t index;
+
+	json_array_foreach(repeats, index, repeat)
+	{
+		const json_t *one = path_get(repeat, "cpu/server/load_fraction_measured");
+
+		if (!json_is_number(one))
+			return -1;
+		sum += json_number_value(one);
+	}
+	return sum / (double)json_array_size(repeats);
+}
+
+static void warn_load(const json_t *point, json_t *list)
+{
+	double wanted = json_number_value(path_get(point, "params/server_load_fraction"));
+	double measured = measured_load(point);
+
+	if (wanted <= 0)
+		return;
+	if (measured < 0)
+		warning_add(list, "SERVER_LOAD_MISSED", "warn", "server",
+			    json_sprintf("%s: the server did not say how much load it made",
+					 text_of(point, "id")));
+	else if (fabs(measured - wanted) > LOAD_MISSED)
+		warning_add(list, "SERVER_LOAD_MISSED", "warn", "server",
+			    json_sprintf("%s: the load of the server's cores was %.2f, not %.2f",
+					 text_of(point, "id"), measured, wanted));
+}
+
+/* Codes of another version of the server must not break the file. */
+static const char *known_code(const char *code)
+{
+	static const char *const known[] = {
+		"PIN_FAILED",	      "MEMORY_BIND_FAILED", "PIN_SHARED_CORE",
+		"SERVER_LOAD_MISSED", "CLOCK_FALLBACK",	    "ENVIRONMENT_INCOMPLETE",
+		"EMULATED_CPU",	      "TARGET_SHARED",	    "REVERSE_FAILED",
+	};
+
+	for (size_t i = 0; i < COUNT(known); i++) {
+		if (strcmp(known[i], code) == 0)
+			return known[i];
+	}
+	return "SERVER_WARNING";
+}
+
+static void lift_server(const json_t *repeat, json_t *list)
+{
+	const json_t *one;
+	size_t index;
+
+	json_array_foreach(json_object_get(repeat, "warnings"), index, one)
+		warning_add(list, known_code(text_of(one, "code")), "warn", "server",
+			    json_string(text_of(one, "text")));
+}
+
+static void count_repeat(const json_t *repeat, size_t counts[3])
+{
+	const json_t *latency = json_object_get(repeat, "latency");
+	const json_t *histogram = json_object_get(latency, "histogram");
+
+	counts[0]++;
+	counts[1] += json_is_false(json_object_get(json_object_get(repeat, "warmup"), "steady"));
+	counts[2] += json_integer_value(json_object_get(histogram, "saturated")) > 0;
+}
+
+static void warn_counts(const size_t counts[3], json_t *list)
+{
+	if (counts[1] > 0)
+		warning_add(list, "NOT_STEADY", "warn", "client",
+			    json_sprintf("the rate was not steady at the end of %zu of %zu "
+					 "warm-ups",
+					 counts[1], counts[0]));
+	if (counts[2] > 0)
+		warning_add(list, "HISTOGRAM_SATURATED", "warn", "client",
+			    json_sprintf("%zu repeats have samples beyond the histogram's 68 s",
+					 counts[2]));
+}
+
+void warnings_of_points(const struct run *run, const json_t *points, json_t *list)
+{
+	const json_t *point, *repeat;
+	size_t counts[3] = {0}; /* repeats, unsteady, saturated */
+	size_t i, k;
+
+	json_array_foreach(points, i, point)
+	{
+		warn_persistence(run, point, list);
+		warn_chosen(run, point, list);
+		warn_flagged(point, list);
+		warn_load(point, list);
+		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
+		{
+			warn_verify(run, point, repeat, list);
+			lift_server(repeat, list);
+			count_repeat(repeat, counts);
+		}
+	}
+	warn_late(points, list);
+	warn_unbegun(points, list);
+	warn_ci(run, points, list);
+	warn_stall(points, list);
+	warn_overwritten(points, list);
+	warn_counts(counts, list);
+}

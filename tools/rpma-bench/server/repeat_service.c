@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * repeat_service.c -- what a repeat needs of the server, from its begin to its report.
+ *
+ * Everything a client asks for is checked against the target and against what
+ * is left to give before anything is made. A stranger who finds the endpoint
+ * is turned away, and the place stays free for the lane it belongs to.
+ */
+#include "repeat_service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "accept.h"
+#include "cpu_load.h"
+#include "report.h"
+#include "responder.h"
+#include "reverse.h"
+#include "test_register.h"
+#include "tools/common/base/error.h"
+#include "tools/common/base/units.h"
+#include "tools/common/host/open_files.h"
+#include "tools/common/rdma/gpspm.h"
+
+struct stage {
+	struct host *host;
+	struct message_begin begin;
+	const struct offer *offer;
+	struct persist persist;
+	struct host_share share;
+	bool share_taken;
+	struct reception reception;
+	struct link **lanes;
+	uint32_t lanes_wanted;
+	size_t files; /* open before the first lane */
+	uint32_t lanes_there;
+	struct link_lane queues;       /* of a lane that nobody at this end uses */
+	struct responder **responders; /* one a thread of the client; NULL: none is needed */
+	struct reverse *reverse;       /* owns the lanes then; NULL: one direction */
+	struct registration *registration;
+	struct load *load;
+	struct placement placement; /* of the threads that answer or measure */
+	struct findings findings;
+};
+
+static const struct params *params_of(const struct stage *s)
+{
+	return &s->begin.params;
+}
+
+/* --- what the client asks for --------------------------------------------- */
+
+static int check_target(struct stage *s)
+{
+	const struct params *p = params_of(s);
+	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
+	uint64_t least;
+
+	if (p->target >= s->host->offers_count)
+		return failure_set(EXIT_RUN_FAILED, "begin",
+				   "it has no target %u: it offers %zu, numbered from 0", p->target,
+				   s->host->offers_count);
+	s->offer = &s->host->offers[p->target];
+	least = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p) * params_lanes(p);
+	if (p->op == BENCH_SEND || p->test == BENCH_CONNECT)
+		least = 0; /* the target is not touched */
+	if (least > s->offer->target.size_bytes)
+		return failure_set(EXIT_RUN_FAILED, "begin",
+				   "%u lanes with operations of %s do not fit its target of %s",
+				   params_lanes(p), units_print_size(p->size_bytes, size),
+				   units_print_size(s->offer->target.size_bytes, room));
+	if (p->persist == BENCH_GPSPM || p->persist == BENCH_GPSPM_RT)
+		return persist_open(&s->persist, &s->offer->target);
+	return 0;
+}
+
+static int take_share(struct stage *s)
+{
+	const struct params *p = params_of(s);
+	char size[UNITS_TEXT_BYTES];
+
+	s->share = (struct host_share){.lanes = s->lanes_wanted, .target = p->target};
+	if (responder_needed(p))
+		s->share.buffer_bytes = responder_buffer_bytes(p) * params_lanes(p);
+	else if (p->bidirectional)
+		s->share.buffer_bytes = reverse_buffer_bytes(p);
+	s->share_taken = host_take(s->host, &s->share);
+	if (!s->share_taken)
+		return failure_set(EXIT_RUN_FAILED, "begin",
+				   "%u lanes with %s of message buffers are more than it has left "
+				   "for all its clients together",
+				   s->share.lanes, units_print_size(s->share.buffer_bytes, size));
+	return 0;
+}
+
+/* --- set up ---------------------------------------------------------------- */
+
+static int make_responders(struct stage *s)
+{
+	const struct params *p = params_of(s);
+	int ret = 0;
+
+	s->queues = (struct link_lane){.sq_size = 1, .cq_size = 2, .rq_size = 1};
+	if (!responder_needed(p))
+		return 0;
+	s->responders = calloc(p->threads, sizeof(struct responder *));
+	if (s->responders == NULL)
+		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
+	for (uint32_t i = 0; i < p->threads && ret == 0; i++)
+		ret = responder_new(&s->responders[i], s->host->peer, p, &s->persist);
+	return ret;
+}
+
+static uint32_t threads_of(const struct params *p)
+{
+	return responder_needed(p) || p->bidirectional || p->test == BENCH_REGISTER ? p->threads
+										    : 0;
+}
+
+/* Near the device and the target; too few cores are no reason to refuse a client. */
+static int place(struct stage *s)
+{
+	const struct placement_wish wish = {
+		.pin = s->host->pin,
+		.mem_node = "none",
+		.near = {s->host->device, s->offer->target.numa_node},
+		.threads = threads_of(params_of(s)),
+		.skip = s->host->cores_taken,
+		.lenient = true,
+	};
+	const struct topology *topology = s->host->topology;
+	int ret = 0;
+
+	s->placement = (struct placement){.policy = "none", .node = -1, .memory_node = -1};
+	for (uint32_t i = 0; i < PARAMS_THREADS_MAX; i++)
+		s->placement.cpus[i] = -1;
+	if (topology != NULL && topology_is_this_machine(topology))
+		ret = placement_choose(&s->placement, topology, &wish);
+	if (ret == 0)
+		placement_memory_made(&s->placement, s->offer->target.memory);
+	return ret;
+}
+
+static int set_up(struct stage *s)
+{
+	const struct params *p = params_of(s);
+	int ret = check_target(s);
+
+	s->lanes_wanted = p->test == BENCH_REGISTER ? 0 : params_lanes(p);
+	if (ret || (ret = take_share(s)) || (ret = place(s)) || (ret = make_responders(s)))
+		return ret;
+	if (p->bidirectional &&
+	    (ret = reverse_new(&s->reverse, s->host, &s->begin, s->placement.cpus)))
+		return ret;
+	s->lanes = calloc(s->lanes_wanted + 1, sizeof(struct link *));
+	if (s->lanes == NULL)
+		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
+	if (p->server_load_millionths > 0 &&
+	    (ret = load_start(&s->load, s->offer->target.numa_node, p->server_load_millionths)))
+		return ret;
+	if (s->lanes_wanted > 0 && (ret = reception_open(&s->reception, s->host, s->offer)))
+		return ret;
+	s->files = open_files_count();
+	return 0;
+}
+
+int stage_open(struct stage **stage, struct host *host, const struct message_begin *begin)
+{
+	struct stage *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (s == NULL)
+		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
+	s->host = host;
+	s->begin = *begin;
+	s->reception.fd = -1;
+	s->findings.check = ACCESS_CHECK_NONE;
+	ret = set_up(s);
+	if (ret) {
+		stage_close(&s);
+		return ret;
+	}
+	*stage = s;
+	return 0;
+}
+
+void stage_describe(const struct stage *stage, struct message_ready *ready)
+{
+	ready->port = stage->reception.port;
+	ready->token = stage->reception.token;
+}
+
+static void stop_responders(struct stage *s)
+{
+	s->findings.requests = 0;
+	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++) {
+		if (s->responders[i] != NULL)
+			s->findings.requests += responder_stop(s->responders[i]);
+	}
+}
+
+void stage_close(struct stage **stage)
+{
+	struct stage *s = *stage;
+	struct failure kept = *failure_get();
+
+	*stage = NULL;
+	if (s == NULL)
+		return;
+	reception_close(&s->reception);
+	load_stop(&s->load);
+	registration_stop(&s->registration);
+	stop_responders(s);
+	reverse_delete(&s->reverse);
+	for (uint32_t i = 0; s->lanes != NULL && i < s->lanes_wanted; i++)
+		link_close(&s->lanes[i]);
+	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++)
+		responder_delete(&s->responders[i]);
+	if (s->share_taken)
+		host_give(s->host, &s->share);
+	findings_clear(&s->findings);
+	free(s->responders);
+	free(s->lanes);
+	free(s);
+	*failure_get() = kept;
+}
+
+/* --- lanes ------------------------------------------------------------------ */
+
+void stage_fds(const struct stage *stage, struct pollfd fds[STAGE_FDS])
+{
+	bool connects = params_of(stage)->test == BENCH_CONNECT;
+
+	fds[0] = (struct pollfd){stage->reception.fd, POLLIN, 0};
+	fds[1] = (struct pollfd){-1, POLLIN, 0};
+	if (stage->lanes_there == stage->lanes_wanted)
+		fds[0].fd = -1;
+	if (connects && stage->lanes_there > 0)
+		fds[1].fd = link_event_fd(stage->lanes[0]);
+	else if (stage->registration != NULL)
+		fds[1].fd = registration_done_fd(stage->registration);
+}
+
+static const struct link_lane *queues_of(const struct stage *s, uint32_t lane)
+{
+	uint32_t connections = params_of(s)->connections;
+
+	if (s->reverse != NULL)
+		return reverse_lane(s->reverse);
+	return s->responders == NULL
+		       ? &s->queues
+		       : responder_lane(s->responders[lane / connections], lane % connections);
+}
+
+/* Who uses the lane from now on; on failure it is closed. */
+static int hand_over(struct stage *s, uint32_t lane)
+{
+	uint32_t connections = params_of(s)->connections;
+	struct link *link = s->lanes[lane];
+
+	if (s->reverse != NULL) {
+		s->lanes[lane] = NULL;
+		return reverse_attach(s->reverse, lane, link);
+	}
+	if (s->responders == NULL)
+		return 0;
+	return responder_attach(s->responders[lane / connections], lane % connections, link);
+}
+
+static int all_there(struct stage *s)
+{
+	int ret = 0;
+
+	/* whoever comes now is refused at once; connects come one after the other */
+	if (params_of(s)->test != BENCH_CONNECT)
+		reception_close(&s->reception);
+	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads && ret == 0; i++)
+		ret = responder_start(s->responders[i], s->host->topology, s->placement.cpus[i]);
+	return ret;
+}
+
+/* Better now than in the middle of all those to come. */
+static int check_files(const struct stage *s)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "%u connections of a client", s->lanes_wanted);
+	return open_files_check(what, s->files, s->lanes_wanted);
+}
+
+static int next_lane(struct stage *s)
+{
+	uint32_t lane = s->lanes_there;
+	int ret = reception_look(&s->reception, lane, queues_of(s, lane), &s->lanes[lane]);
+
+	if (ret || s->lanes[lane] == NULL)
+		return ret;
+	if (lane + 1 == OPEN_FILES_SAMPLE && (ret = check_files(s)))
+		return ret;
+	/* one that cannot be used leaves its place free: the client says that it gives up */
+	if (hand_over(s, lane) != 0) {
+		link_close(&s->lanes[lane]);
+		return 0;
+	}
+	return ++s->lanes_there == s->lanes_wanted ? all_there(s) : 0;
+}
+
+int stage_look(struct stage *stage, const struct pollfd fds[STAGE_FDS])
+{
+	/* that registrations are done is for stage_is_done to tell */
+	if (stage->registration == NULL && fds[1].fd >= 0 && fds[1].revents != 0 &&
+	    !link_alive(stage->lanes[0], 0)) {
+		link_close(&stage->lanes[0]);
+		stage->lanes_there = 0;
+		return 0;
+	}
+	return fds[0].fd >= 0 && fds[0].revents != 0 ? next_lane(stage) : 0;
+}
+
+/* --- phases ----------------------------------------------------------------- */
+
+static void note_sharing(struct stage *s)
+{
+	if (host_target_shared(s->host, s->share.target))
+		s->findings.shared = true;
+}
+
+static void start_measuring(struct stage *s)
+{
+	if (s->load != NULL)
+		load_mark(s->load);
+	findings_begin(&s->findings, s->host->device);
+}
+
+int stage_start(struct stage *stage, enum message_phase phase)
+{
+	if (params_of(stage)->test != BENCH_CONNECT && stage->lanes_there < stage->lanes_wanted)
+		return failure_set(EXIT_RUN_FAILED, "start",
+				   "a client starts to measure with %u of %u lanes",
+				   stage->lanes_there, stage->lanes_wanted);
+	note_sharing(stage);
+	if (phase == PHASE_MEASURE)
+		start_measuring(stage);
+	if (stage->reverse != NULL)
+		return reverse_start(stage->reverse, phase);
+	if (phase == PHASE_MEASURE && params_of(stage)->test == BENCH_REGISTER &&
+	    stage->registration == NULL)
+		return registration_start(&stage->registration, stage->host, &stage->begin,
+					  stage->placement.cpus[0]);
+	return 0;
+}
+
+static void stop_measuring(struct stage *s)
+{
+	findings_end(&s->findings, s->host->device);
+	s->findings.loaded = s->load != NULL;
+	if (s->load != NULL)
+		s->findings.load_fraction = load_measured(s->load);
+}
+
+/* The check sees the last write to each place; what a client says may be any number. */
+static uint64_t overwritten(const struct access *access, uint64_t size, uint64_t touched)
+{
+	uint64_t bytes = 0;
+
+	if (touched > access->slots &&
+	    __builtin_mul_overflow(touched - access->slots, size, &bytes))
+		return UINT64_MAX;
+	return bytes;
+}
+
+static void verify(struct stage *s, const struct message_end *end)
+{
+	const struct params *p = params_of(s);
+	const struct target *t = &s->offer->target;
+	struct findings *f = &s->findings;
+	struct access access;
+
+	for (uint32_t lane = 0; lane < end->lanes_count; lane++) {
+		uint64_t touched = end->touched[lane], over;
+
+		access_init(&access, p, t->size_bytes, lane, s->begin.seed);
+		access_verify(&access, p, t->memory, touched, &f->check);
+		over = overwritten(&access, p->size_bytes, touched);
+		if (__builtin_add_overflow(f->overwritten_bytes, over, &f->overwritten_bytes))
+			f->overwritten_bytes = UINT64_MAX;
+	}
+	f->verify_method =
+		p->persist == BENCH_NONE ? "server_compare" : "server_compare_after_flush";
+}
+
+static bool checks_content(const struct stage *s)
+{
+	const struct params *p = params_of(s);
+
+	return s->begin.verify != 0 && params_writes(p) && p->test != BENCH_CONNECT &&
+	       p->test != BENCH_REGISTER;
+}
+
+static void end_reverse(struct stage *s)
+{
+	s->findings.reverse = reverse_end(s->reverse);
+	if (s->findings.reverse == NULL)
+		snprintf(s->findings.reverse_failure, sizeof(s->findings.reverse_failure), "%s",
+			 failure_get()->text);
+}
+
+int stage_end(struct stage *stage, const struct message_end *end)
+{
+	if (params_of(stage)->test != BENCH_CONNECT && end->lanes_count != stage->lanes_wanted)
+		return failure_set(EXIT_RUN_FAILED, "end",
+				   "a client of %u lanes says what %u of them did",
+				   stage->lanes_wanted, end->lanes_count);
+	/* of registrations the end is theirs to say */
+	if (stage->registration != NULL)
+		return 0;
+	if (stage->reverse != NULL && stage->findings.measuring)
+		end_reverse(stage);
+	if (stage->findings.measuring)
+		stop_measuring(stage);
+	load_stop(&stage->load);
+	stop_responders(stage);
+	note_sharing(stage);
+	if (checks_content(stage))
+		verify(stage, end);
+	return 0;
+}
+
+bool stage_is_done(const struct stage *stage)
+{
+	return stage->registration == NULL || registration_is_done(stage->registration);
+}
+
+/* What was bound, and what was not. */
+static void note_placement(struct stage *s)
+{
+	int bind_error = s->offer->target.bind_error, cpu = -1;
+
+	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++) {
+		int error = responder_unbound(s->responders[i], &cpu);
+
+		if (error != 0) {
+			placement_pin_refused(&s->placement, cpu, error);
+			s->placement.cpus[i] = -1;
+		}
+	}
+	if (bind_error != 0)
+		placement_memory_refused(&s->placement, -bind_error);
+}
+
+/* Of registrations without figures there is nothing to report. */
+json_t *stage_report(struct stage *stage)
+{
+	const struct params *p = params_of(stage);
+
+	if (stage->registration != NULL) {
+		stop_measuring(stage);
+		stage->findings.registration = registration_figures(stage->registration);
+		if (stage->findings.registration == NULL)
+			return NULL;
+	}
+	stage->findings.answered = stage->responders != NULL;
+	if (p->persist == BENCH_GPSPM || p->persist == BENCH_GPSPM_RT)
+		stage->findings.persist_method = persist_method_name(stage->persist.method);
+	note_placement(stage);
+	return findings_json(&stage->findings, &stage->placement);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * report.h -- what the server finds out in a repeat, until it is the report
+ * that its client gets.
+ */
+#ifndef BENCH_SERVER_REPORT_H
+#define BENCH_SERVER_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/measure/offsets.h"
+#include "tools/rpma-bench/measure/placement.h"
+
+struct findings {
+	/* of the whole server, from the begin of the measurement to its end */
+	uint64_t elapsed_ns;
+	uint64_t user_ns;
+	uint64_t sys_ns;
+	json_t *counters; /* owned; NULL: the device has none */
+	bool loaded;
+	double load_fraction;
+	bool answered;
+	uint64_t requests;
+	const char *persist_method; /* NULL: nothing was persisted on request */
+	const char *verify_method;  /* NULL: nothing was checked */
+	struct access_check check;
+	uint64_t overwritten_bytes; /* written, but written over before the check */
+	json_t *reverse;	    /* owned; NULL: one direction */
+	json_t *registration;	    /* owned; NULL: another test */
+	bool shared;		    /* somebody else used the target meanwhile */
+	char reverse_failure[sizeof(((struct failure *)0)->text)]; /* empty: none */
+	/* while it is measured */
+	bool measuring;
+	uint64_t begin_ns;
+	struct rusage before;
+};
+
+/* Around what counts; device is whose counters are read. */
+void findings_begin(struct findings *findings, const char *device);
+void findings_end(struct findings *findings, const char *device);
+void findings_clear(struct findings *findings);
+
+/* The report, a new object; NULL with the sentence stored. */
+json_t *findings_json(const struct findings *findings, const struct placement *placement);
+
+#endif /* BENCH_SERVER_REPORT_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * responder.h -- the thread of the server that takes part in operations of two
+ * sides: it persists and answers, echoes, or consumes what a write announced.
+ *
+ * There is one for each thread of the client, with that thread's lanes. A client
+ * that keeps to its depth is never told that the receiver is not ready.
+ */
+#ifndef BENCH_SERVER_RESPONDER_H
+#define BENCH_SERVER_RESPONDER_H
+
+#include <librpma.h>
+
+#include "tools/common/host/topology.h"
+#include "tools/common/rdma/connection.h"
+#include "tools/common/rdma/gpspm.h"
+#include "tools/rpma-bench/protocol/params.h"
+
+struct responder;
+
+/* Does the server take part in such operations at all? */
+bool responder_needed(const struct params *params);
+/* What the receives of one lane take. */
+uint64_t responder_buffer_bytes(const struct params *params);
+
+/* For params->connections lanes; persist must outlive it, and is NULL unless it is asked for. */
+int responder_new(struct responder **responder, struct rpma_peer *peer, const struct params *params,
+		  const struct persist *persist);
+/* How to accept its lane number index; borrowed. */
+const struct link_lane *responder_lane(struct responder *responder, uint32_t index);
+/* The lane is there. */
+int responder_attach(struct responder *responder, uint32_t index, const struct link *link);
+/* All lanes are there: begins to answer. cpu -1: not bound. */
+int responder_start(struct responder *responder, const struct topology *topology, int cpu);
+/* Ends its thread and gives the requests it served. */
+uint64_t responder_stop(struct responder *responder);
+/* Once stopped: the core its thread could not be bound to, and why (-errno); 0: it was. */
+int responder_unbound(const struct responder *responder, int *cpu);
+/* After the lanes were closed; NULL is fine. */
+void responder_delete(struct responder **responder);
+
+#endif /* BENCH_SERVER_RESPONDER_H */

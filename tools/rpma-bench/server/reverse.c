@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reverse.c -- measures from the server's side with the client's own means:
+ * workers over lanes that were accepted rather than connected.
+ *
+ * It runs while the client does: the client's phases begin its own, and the
+ * client's end is its end.
+ */
+#include "reverse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tools/common/base/error.h"
+#include "tools/rpma-bench/measure/buffers.h"
+#include "tools/rpma-bench/measure/operation.h"
+#include "tools/rpma-bench/measure/workers.h"
+
+struct reverse {
+	struct host *host;		   /* borrowed */
+	const struct message_begin *begin; /* borrowed */
+	const struct operation *operation;
+	struct link_lane queues;
+	struct workers *workers;
+	struct lane *lanes;
+	struct lane_memory *memory; /* of each thread */
+	bool running;		    /* a phase is */
+	bool measuring;		    /* and it is the one that counts */
+};
+
+uint64_t reverse_buffer_bytes(const struct params *params)
+{
+	uint64_t one = params->size_bytes + ACCESS_LINE;
+
+	if (one < ACCESS_SOURCE_BYTES)
+		one = ACCESS_SOURCE_BYTES;
+	/* a source and a sink */
+	return 2 * one * params_lanes(params);
+}
+
+static const struct params *params_of(const struct reverse *r)
+{
+	return &r->begin->params;
+}
+
+/* A job: the memory of a thread's lanes is made by that thread. */
+static int make_memory(void *arg, uint32_t thread)
+{
+	struct reverse *r = arg;
+	const struct lane_memory_cfg cfg = {
+		.peer = r->host->peer,
+		.params = params_of(r),
+		.operation = r->operation,
+		.target_bytes = r->begin->client_bytes,
+		.seed = r->begin->seed,
+		.topology = r->host->topology,
+		.node = -1,
+	};
+	uint32_t connections = params_of(r)->connections;
+
+	return lane_memory_make(&r->memory[thread], &cfg, &r->lanes[(size_t)thread * connections],
+				connections);
+}
+
+static int make_lanes(struct reverse *r)
+{
+	uint32_t count = params_lanes(params_of(r));
+
+	r->lanes = calloc(count, sizeof(*r->lanes));
+	r->memory = calloc(params_of(r)->threads, sizeof(*r->memory));
+	if (r->lanes == NULL || r->memory == NULL)
+		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
+	for (uint32_t i = 0; i < count; i++) {
+		r->lanes[i].index = i;
+		/* what a client exposes is plain memory */
+		r->lanes[i].flush_type = RPMA_FLUSH_TYPE_VISIBILITY;
+	}
+	return workers_do(r->workers, make_memory, r);
+}
+
+static int check(const struct reverse *r)
+{
+	const struct params *p = params_of(r);
+
+	if (r->operation == NULL || r->operation->answered)
+		return failure_set(EXIT_RUN_FAILED, "begin",
+				   "it does not run such operations in both directions");
+	if (access_slice_min(p) * params_lanes(p) > r->begin->client_bytes)
+		return failure_set(EXIT_RUN_FAILED, "begin",
+				   "%u lanes of operations do not fit the memory of the client",
+				   params_lanes(p));
+	return 0;
+}
+
+int reverse_new(struct reverse **reverse, struct host *host, const struct message_begin *begin,
+		const int *cpus)
+{
+	const struct workers_cfg cfg = {
+		.params = &begin->params,
+		.clock = host_clock(host),
+		.topology = host->topology,
+		.cpus = cpus,
+		.seed = begin->seed,
+		.warmup_ns = begin->warmup_ns,
+		.duration_ns = begin->duration_ns,
+		.ops = begin->ops,
+	};
+	struct reverse *r = calloc(1, sizeof(*r));
+	int ret;
+
+	if (r == NULL)
+		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
+	r->host = host;
+	r->begin = begin;
+	r->operation = operation_find(begin->params.op, begin->params.persist);
+	if ((ret = check(r)) || (ret = workers_new(&r->workers, &cfg)) || (ret = make_lanes(r))) {
+		reverse_delete(&r);
+		return ret;
+	}
+	r->queues = lane_queues(r->operation, NULL, begin->params.depth);
+	*reverse = r;
+	return 0;
+}
+
+/* Waits for what is in flight; the first thread that failed says why. */
+static int end_phase(struct reverse *r)
+{
+	if (!r->running)
+		return 0;
+	r->running = false;
+	return workers_end(r->workers);
+}
+
+void reverse_delete(struct reverse **reverse)
+{
+	struct reverse *r = *reverse;
+
+	*reverse = NULL;
+	if (r == NULL)
+		return;
+	if (r->running)
+		workers_stop(r->workers);
+	end_phase(r);
+	for (uint32_t i = 0; r->lanes != NULL && i < params_lanes(params_of(r)); i++)
+		lane_detach(&r->lanes[i]);
+	for (uint32_t i = 0; r->memory != NULL && i < params_of(r)->threads; i++)
+		lane_memory_free(&r->memory[i]);
+	workers_delete(&r->workers);
+	free(r->lanes);
+	free(r->memory);
+	free(r);
+}
+
+const struct link_lane *reverse_lane(const struct reverse *reverse)
+{
+	return &reverse->queues;
+}
+
+int reverse_attach(struct reverse *reverse, uint32_t index, struct link *link)
+{
+	const struct message_begin *b = reverse->begin;
+	const struct lane_target target = {
+		.mr_desc = b->client_mr_desc,
+		.mr_desc_bytes = b->client_mr_desc_bytes,
+		.pcfg_desc = b->client_pcfg_desc,
+		.pcfg_desc_bytes = b->client_pcfg_desc_bytes,
+	};
+
+	return lane_attach(&reverse->lanes[index], link, &target, reverse->operation,
+			   b->params.depth);
+}
+
+int reverse_start(struct reverse *reverse, enum message_phase phase)
+{
+	int ret = end_phase(reverse);
+
+	if (ret)
+		return ret;
+	workers_begin(reverse->workers, reverse->lanes, phase);
+	reverse->running = true;
+	reverse->measuring = phase == PHASE_MEASURE;
+	return 0;
+}
+
+json_t *reverse_end(struct reverse *reverse)
+{
+	struct repeat repeat = {.params = *params_of(reverse)};
+	json_t *figures = NULL;
+	int ret;
+
+	workers_stop(reverse->workers);
+	ret = end_phase(reverse);
+	if (ret == 0 && reverse->measuring && workers_collect(reverse->workers, &repeat) == 0)
+		figures = repeat_own_json(&repeat);
+	repeat_clear(&repeat);
+	if (ret == 0 && figures == NULL)
+		failure_set(EXIT_RUN_FAILED, "measure", "the server did not measure");
+	return figures;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reverse.h -- the other direction of a bidirectional repeat: the server runs
+ * the same operation towards its client's memory, over the same lanes.
+ */
+#ifndef BENCH_SERVER_REVERSE_H
+#define BENCH_SERVER_REVERSE_H
+
+#include <jansson.h>
+
+#include "limits.h"
+#include "tools/rpma-bench/measure/qp.h"
+#include "tools/rpma-bench/protocol/message.h"
+
+struct reverse;
+
+/* What the memory of all its lanes takes at most. */
+uint64_t reverse_buffer_bytes(const struct params *params);
+
+/* What it is given must outlive it; cpus are those of its threads, -1: not bound. */
+int reverse_new(struct reverse **reverse, struct host *host, const struct message_begin *begin,
+		const int *cpus);
+/* Disconnects its lanes, too; NULL is fine. */
+void reverse_delete(struct reverse **reverse);
+
+/* How to accept one of its lanes. */
+const struct link_lane *reverse_lane(const struct reverse *reverse);
+/* The lane is there; takes the link in any case. */
+int reverse_attach(struct reverse *reverse, uint32_t index, struct link *link);
+
+int reverse_start(struct reverse *reverse, enum message_phase phase);
+/* Ends the measurement and gives its figures; NULL with the sentence stored. */
+json_t *reverse_end(struct reverse *reverse);
+
+#endif /* BENCH_SERVER_REVERSE_H */

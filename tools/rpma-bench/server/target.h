@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * target.h -- one piece of memory that a server exposes: mapped, registered and
+ * described, once for all clients.
+ */
+#ifndef BENCH_SERVER_TARGET_H
+#define BENCH_SERVER_TARGET_H
+
+#include <librpma.h>
+#include <stdbool.h>
+
+#include "tools/common/rdma/region.h"
+#include "tools/common/rdma/target.h"
+#include "tools/rpma-bench/protocol/message.h"
+
+struct offer {
+	struct target target;
+	struct region region;
+	struct message_target description;
+};
+
+/* odp_capable: of the device, whose name is for the sentence. */
+int offer_open(struct offer *offer, struct rpma_peer *peer, const char *device, bool odp_capable,
+	       const char *spec, const struct target_cfg *cfg);
+/* What was never opened is fine if it is zero. */
+void offer_close(struct offer *offer);
+
+#endif /* BENCH_SERVER_TARGET_H */

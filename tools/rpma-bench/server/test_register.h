@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_register.h -- the server's side of the test register: how long it takes
+ * to register memory of a target, and to deregister it.
+ */
+#ifndef BENCH_SERVER_TEST_REGISTER_H
+#define BENCH_SERVER_TEST_REGISTER_H
+
+#include <jansson.h>
+
+#include "limits.h"
+#include "tools/rpma-bench/protocol/message.h"
+
+struct registration;
+
+/* Measures in a thread of its own, for as long as begin says; cpu -1: not bound. */
+int registration_start(struct registration **registration, struct host *host,
+		       const struct message_begin *begin, int cpu);
+/* Readable when it is over. */
+int registration_done_fd(const struct registration *registration);
+bool registration_is_done(const struct registration *registration);
+/* The figures of one that is done; NULL with the sentence stored. */
+json_t *registration_figures(struct registration *registration);
+/* Ends it wherever it is; NULL is fine. */
+void registration_stop(struct registration **registration);
+
+#endif /* BENCH_SERVER_TEST_REGISTER_H */
