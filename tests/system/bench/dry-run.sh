@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 bench=$1/tools/rpma-bench/rpma-bench
 soft=$1/soft_device/rpma-soft
-foreign=$here/../../unit/common/data/two-sockets.xml
+foreign=$here/../../lib/data/two-sockets.xml
 schema=$here/../../../doc/schema/rpma-bench-plan.schema.json
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
