@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except ModuleNotFoundError as error:
-        package = {"jinja2": "python3-jinja2", "jsonschema": "python3-jsonschema"}
+        package = {name: f"python3-{name}" for name in ("jinja2", "jsonschema", "scipy")}
         need = package.get(error.name or "", "python3-matplotlib")
         return _fail(f"Python module {error.name} is missing: install {need} for {sys.executable}")
     except Failure as failure:
