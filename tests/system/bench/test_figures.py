@@ -218,3 +218,23 @@ def test_registrations_are_timed_by_the_server(run) -> None:
     assert made.total("ops") == 100
     assert made.params["size_bytes"] == 65536
     assert made.posted("write") == made.posted("read") == 0
+
+
+def test_another_program_on_the_same_cpu_shows_as_interference(tmp_path: Path) -> None:
+    """One CPU for all: the scheduler gives the program its share of it."""
+    cpu = str(min(os.sched_getaffinity(0)))
+    spin = ["taskset", "-c", cpu, "sh", "-c", "while :; do :; done"]
+    command = ["taskset", "-c", cpu, BENCH, "local", "--device", "soft", "--json", "--quiet", "--pin", "none",
+               "--size", "64", "--repeats", "1", "--warmup", "0", "--duration", "1s"]  # fmt: skip
+    with subprocess.Popen(spin) as other:
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        finally:
+            other.kill()
+    (point,) = json.loads(done.stdout)["points"]
+    (repeat,) = point["repeats"]
+    for end in ("client", "server"):
+        seen = repeat["interference"][end]
+        assert seen["cpus"] == 1
+        # a fair share of three runnable processes is a third
+        assert seen["other_cpu_ns"] > repeat["elapsed_ns"] // 10

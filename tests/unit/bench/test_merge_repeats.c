@@ -2,6 +2,8 @@
 /*
  * test_merge_repeats.c -- one repeat from those of several clients.
  */
+#include <string.h>
+
 #include "made_repeat.h"
 #include "tools/rpma-bench/mpi/merge_repeats.h"
 
@@ -100,6 +102,30 @@ static void all_servers_verified(void **state)
 	json_decref(one);
 }
 
+static void the_busiest_host_tells_of_others(void **state)
+{
+	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20), c = made_repeat(100, 5);
+	json_t *one;
+
+	a.interference = (struct interference){
+		.time = {.known = true, .cpus = 2, .busy_ns = 90, .own_ns = 40, .steal_ns = 7}};
+	b.interference = (struct interference){
+		.time = {.known = true, .cpus = 4, .busy_ns = 90, .own_ns = 10, .steal_ns = 5}};
+	strcpy(a.interference.boot_id, "here");
+	strcpy(b.interference.boot_id, "there");
+	a.server = json_pack("{s:{s:s}}", "interference", "boot_id", "elsewhere");
+	b.server = json_pack("{s:{s:s}}", "interference", "boot_id", "elsewhere");
+	one = merged(made_json(&a), made_json(&b));
+	assert_int_equal(whole_at(one, "interference/client/other_cpu_ns"), 80);
+	assert_int_equal(whole_at(one, "interference/client/steal_ns"), 7);
+	null_at(one, "interference/server");
+	json_decref(one);
+	a = made_repeat(100, 10);
+	one = merged(made_json(&a), made_json(&c));
+	null_at(one, "interference/client");
+	json_decref(one);
+}
+
 static void one_that_was_stopped_leaves_it_incomplete(void **state)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
@@ -154,6 +180,7 @@ int main(void)
 		cmocka_unit_test(threads_are_of_their_ranks),
 		cmocka_unit_test(what_one_does_not_know_none_knows),
 		cmocka_unit_test(all_servers_verified),
+		cmocka_unit_test(the_busiest_host_tells_of_others),
 		cmocka_unit_test(one_that_was_stopped_leaves_it_incomplete),
 		cmocka_unit_test(steps_and_lateness_are_merged),
 		cmocka_unit_test(of_one_client_it_is_that_one),

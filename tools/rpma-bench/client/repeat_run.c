@@ -68,11 +68,13 @@ static int await_workers(struct item *it)
 }
 
 /* All who measure together begin a phase at the same time. */
-static int start(const struct item *it, enum message_phase phase)
+static int start(struct item *it, enum message_phase phase)
 {
 	const struct together *together = it->rig.run->together;
 	int ret = together != NULL ? together->meet(together->arg, phase) : 0;
 
+	if (ret == 0 && phase == PHASE_MEASURE)
+		interference_begin(&it->repeat.interference, &it->rig.run->sysroot);
 	return ret ? ret : connection_start(it->rig.remote, phase);
 }
 
@@ -195,6 +197,22 @@ static void describe(struct item *it)
 										     : "visibility";
 }
 
+/* The server measures until its client ends the repeat; registrations it ends by itself. */
+static int finish(struct item *it, uint32_t lanes)
+{
+	struct interference *seen = &it->repeat.interference;
+	const struct sysroot *root = &it->rig.run->sysroot;
+	bool waits = it->rig.params.test == BENCH_REGISTER;
+	int ret;
+
+	if (!waits)
+		interference_end(seen, root);
+	ret = connection_end(it->rig.remote, it->rig.lanes, lanes, &it->repeat.server);
+	if (waits)
+		interference_end(seen, root);
+	return ret;
+}
+
 static int measure(struct item *it)
 {
 	uint32_t lanes = it->rig.params.test != BENCH_REGISTER ? params_lanes(&it->rig.params) : 0;
@@ -210,9 +228,7 @@ static int measure(struct item *it)
 	if (ret != 0)
 		it->repeat.complete = false;
 	describe(it);
-	if (ret == 0)
-		ret = connection_end(it->rig.remote, it->rig.lanes, lanes, &it->repeat.server);
-	return ret;
+	return ret == 0 ? finish(it, lanes) : ret;
 }
 
 int item_measure(struct run *run, size_t order, json_t **repeat)

@@ -245,6 +245,30 @@ static json_t *cpu_of(struct sides s)
 			 "load_fraction_measured", most_of(s, "cpu/server/load_fraction_measured"));
 }
 
+/* Of the busiest host; ranks on one host count each other. */
+static json_t *interference_of(struct sides s)
+{
+	static const char *const keys[] = {"other_cpu_ns", "steal_ns", "cpus"};
+	static const char *const ends[] = {"client", "server"};
+	json_t *merged = json_object();
+	char path[64];
+
+	for (size_t e = 0; e < 2; e++) {
+		json_t *end = json_object();
+
+		for (size_t k = 0; k < 3; k++) {
+			snprintf(path, sizeof(path), "interference/%s/%s", ends[e], keys[k]);
+			json_object_set_new(end, keys[k], most_of(s, path));
+		}
+		if (json_is_null(json_object_get(end, "cpus"))) {
+			json_decref(end);
+			end = json_null();
+		}
+		json_object_set_new(merged, ends[e], end);
+	}
+	return merged;
+}
+
 static bool all_complete(struct sides s)
 {
 	for (size_t i = 0; i < s.count; i++) {
@@ -279,6 +303,7 @@ static int put_counts(json_t *repeat, struct sides s)
 	bad |= json_object_set_new(repeat, "verify", verify_of(s));
 	bad |= json_object_set_new(repeat, "warmup", warmup_of(s));
 	bad |= json_object_set_new(repeat, "cpu", cpu_of(s));
+	bad |= json_object_set_new(repeat, "interference", interference_of(s));
 	return bad;
 }
 

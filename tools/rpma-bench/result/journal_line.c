@@ -78,6 +78,19 @@ static const struct form cpu[] = {
 	{0},
 };
 
+/* Runs of older versions have none. */
+static const struct form other_cpu[] = {
+	{"other_cpu_ns", FORM_COUNT, FORM_NULL, NULL},
+	{"steal_ns", FORM_COUNT, FORM_NULL, NULL},
+	{"cpus", FORM_COUNT, 0, NULL},
+	{0},
+};
+static const struct form interference[] = {
+	{"client", FORM_OBJECT, FORM_NULL, other_cpu},
+	{"server", FORM_OBJECT, FORM_NULL, other_cpu},
+	{0},
+};
+
 static const struct form counter = {NULL, FORM_WHOLE, 0, NULL};
 static const struct form counters[] = {
 	{"client", FORM_MAP, FORM_NULL, &counter},
@@ -139,6 +152,7 @@ static const struct form repeat_fields[] = {
 	{"intervals", FORM_LIST, FORM_NULL, &interval},
 	{"threads", FORM_LIST, 0, &thread},
 	{"cpu", FORM_OBJECT, 0, cpu},
+	{"interference", FORM_OBJECT, FORM_MISSING, interference},
 	{"counters", FORM_OBJECT, 0, counters},
 	{"requests", FORM_COUNT, FORM_NULL, NULL},
 	{"persist_method", FORM_TEXT, FORM_NULL, NULL},

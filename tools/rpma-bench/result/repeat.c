@@ -166,6 +166,8 @@ json_t *repeat_json(const struct repeat *r)
 				json_pack("{s:o, s:n}", "client", client_cpu(r), "server")) != 0 ||
 	    json_object_set_new(repeat, "counters",
 				json_pack("{s:o, s:n}", "client", counters, "server")) != 0 ||
+	    json_object_set_new(repeat, "interference",
+				interference_json(&r->interference, r->server)) != 0 ||
 	    !repeat_take_server(repeat, &r->params, r->server))
 		goto failed;
 	return repeat;

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "interference.h"
 #include "tools/common/base/histogram.h"
 #include "tools/common/host/topology.h"
 #include "tools/rpma-bench/measure/loop.h"
@@ -63,6 +64,7 @@ struct repeat {
 	uint64_t process_wall_ns; /* while the measuring process measured; 0: it did not */
 	uint64_t process_user_ns; /* of it, in that time */
 	uint64_t process_sys_ns;
+	struct interference interference; /* as the client saw it */
 	json_t *counters; /* owned; deltas of the device's counters; NULL: it has none */
 	json_t *server;	  /* owned; the REPORT of the server; NULL: unknown */
 };

@@ -9,13 +9,17 @@
 #include "tools/common/base/thread.h"
 #include "tools/common/json/counters.h"
 
-static json_t *read_counters(const char *device)
+typedef void interference_step(struct interference *seen, const struct sysroot *root);
+
+/* The counters of the device; meanwhile the CPU time is read. */
+static json_t *read_host(const char *device, struct interference *seen, interference_step *step)
 {
 	struct sysroot root;
 	json_t *counters;
 
 	if (sysroot_open(&root, "/") != 0)
 		return NULL;
+	step(seen, &root);
 	counters = counters_read(&root, device);
 	sysroot_close(&root);
 	return counters;
@@ -24,7 +28,7 @@ static json_t *read_counters(const char *device)
 void findings_begin(struct findings *findings, const char *device)
 {
 	json_decref(findings->counters);
-	findings->counters = read_counters(device);
+	findings->counters = read_host(device, &findings->interference, interference_begin);
 	getrusage(RUSAGE_SELF, &findings->before);
 	findings->begin_ns = clock_raw_ns();
 	findings->measuring = true;
@@ -34,13 +38,15 @@ void findings_end(struct findings *findings, const char *device)
 {
 	const struct rusage *before = &findings->before;
 	struct rusage after;
+	json_t *after_counters;
 
 	findings->measuring = false;
 	findings->elapsed_ns = clock_raw_ns() - findings->begin_ns;
 	getrusage(RUSAGE_SELF, &after);
 	findings->user_ns = thread_time_ns(after.ru_utime) - thread_time_ns(before->ru_utime);
 	findings->sys_ns = thread_time_ns(after.ru_stime) - thread_time_ns(before->ru_stime);
-	findings->counters = counters_between(findings->counters, read_counters(device));
+	after_counters = read_host(device, &findings->interference, interference_end);
+	findings->counters = counters_between(findings->counters, after_counters);
 }
 
 void findings_clear(struct findings *findings)
@@ -114,6 +120,7 @@ json_t *findings_json(const struct findings *findings, const struct placement *p
 			    f->persist_method != NULL ? json_string(f->persist_method)
 						      : json_null());
 	json_object_set_new(report, "counters", shared_or_null(f->counters));
+	json_object_set_new(report, "interference", interference_report(&f->interference));
 	json_object_set_new(report, "verify", verify_json(f));
 	json_object_set_new(report, "reverse", shared_or_null(f->reverse));
 	json_object_set_new(report, "registration", shared_or_null(f->registration));

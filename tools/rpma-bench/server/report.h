@@ -14,6 +14,7 @@
 #include "tools/common/base/error.h"
 #include "tools/rpma-bench/measure/offsets.h"
 #include "tools/rpma-bench/measure/placement.h"
+#include "tools/rpma-bench/result/interference.h"
 
 struct findings {
 	/* of the whole server, from the begin of the measurement to its end */
@@ -37,6 +38,7 @@ struct findings {
 	bool measuring;
 	uint64_t begin_ns;
 	struct rusage before;
+	struct interference interference;
 };
 
 /* Around what counts; device is whose counters are read. */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_interference.c -- whose CPU time it was, on one host and on two.
+ */
+#include <string.h>
+
+#include "made_repeat.h"
+#include "tools/rpma-bench/result/interference.h"
+
+#define HERE  "0f53ab21-6d4e-4a6e-8b23-6d1b7d3f8a11"
+#define THERE "91c0c0de-0000-4a6e-8b23-6d1b7d3f8a11"
+
+/* Busy for 100, of which 60 are its own. */
+static struct interference made(const char *boot_id, const char *list)
+{
+	struct interference seen = {
+		.time = {.known = true, .cpus = 4, .busy_ns = 100, .steal_ns = 3, .own_ns = 60}};
+
+	strcpy(seen.boot_id, boot_id);
+	strcpy(seen.time.list, list);
+	return seen;
+}
+
+static json_t *met(const struct interference *client, const struct interference *server)
+{
+	json_t *report = json_pack("{s:o}", "interference", interference_report(server));
+	json_t *seen = interference_json(client, report);
+
+	assert_non_null(seen);
+	json_decref(report);
+	return seen;
+}
+
+static void two_hosts_know_their_own_others(void **state)
+{
+	const struct interference client = made(HERE, "0-3");
+	struct interference server = made(THERE, "0-3");
+	json_t *seen;
+
+	server.time.own_ns = 10;
+	seen = met(&client, &server);
+	assert_int_equal(whole_at(seen, "client/other_cpu_ns"), 40);
+	assert_int_equal(whole_at(seen, "client/steal_ns"), 3);
+	assert_int_equal(whole_at(seen, "client/cpus"), 4);
+	assert_int_equal(whole_at(seen, "server/other_cpu_ns"), 90);
+	json_decref(seen);
+}
+
+static void ends_on_one_host_are_not_others(void **state)
+{
+	struct interference client = made(HERE, "0-3"), server = made(HERE, "0-3");
+	json_t *seen;
+
+	server.time.own_ns = 10;
+	seen = met(&client, &server);
+	assert_int_equal(whole_at(seen, "client/other_cpu_ns"), 30);
+	assert_int_equal(whole_at(seen, "server/other_cpu_ns"), 30);
+	json_decref(seen);
+	/* ticks are coarse: two exact times may be more than the sum */
+	server.time.own_ns = 50;
+	seen = met(&client, &server);
+	assert_int_equal(whole_at(seen, "client/other_cpu_ns"), 0);
+	json_decref(seen);
+}
+
+static void ends_on_cpus_apart_do_not_meet(void **state)
+{
+	const struct interference client = made(HERE, "0-1"), server = made(HERE, "2-3");
+	json_t *seen = met(&client, &server);
+
+	assert_int_equal(whole_at(seen, "client/other_cpu_ns"), 40);
+	assert_int_equal(whole_at(seen, "server/other_cpu_ns"), 40);
+	json_decref(seen);
+}
+
+static void what_cannot_be_told_apart_is_unknown(void **state)
+{
+	static const struct {
+		const char *client_id, *client_list, *server_id, *server_list;
+	} cases[] = {
+		{HERE, "0-2", HERE, "2-3"}, {HERE, "0-3", "", "0-3"}, {"", "0-3", HERE, "0-3"},
+		{HERE, "", HERE, "0-3"},    {HERE, "0-3", HERE, ""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct interference client = made(cases[i].client_id, cases[i].client_list);
+		const struct interference server = made(cases[i].server_id, cases[i].server_list);
+		json_t *seen = met(&client, &server);
+
+		null_at(seen, "client/other_cpu_ns");
+		null_at(seen, "server/other_cpu_ns");
+		assert_int_equal(whole_at(seen, "client/steal_ns"), 3);
+		json_decref(seen);
+	}
+}
+
+static void an_older_server_leaves_it_unknown(void **state)
+{
+	const struct interference client = made(HERE, "0-3"), none = {0};
+	json_t *report = json_pack("{s:i}", "requests", 5);
+	json_t *seen = interference_json(&client, report);
+
+	null_at(seen, "client/other_cpu_ns");
+	null_at(seen, "server");
+	json_decref(seen);
+	seen = interference_json(&none, NULL);
+	null_at(seen, "client");
+	null_at(seen, "server");
+	json_decref(seen);
+	json_decref(report);
+}
+
+static void a_hostile_report_is_not_believed(void **state)
+{
+	static const char *const reports[] = {
+		"[]",
+		"5",
+		"{\"cpus\": 4}",
+		"{\"boot_id\": \"b\", \"cpu_list\": \"0\", \"cpus\": 0, \"busy_ns\": 1,"
+		" \"steal_ns\": 1, \"own_ns\": 1}",
+		"{\"boot_id\": \"b\", \"cpu_list\": \"0\", \"cpus\": 1, \"busy_ns\": -1,"
+		" \"steal_ns\": 1, \"own_ns\": 1}",
+		"{\"boot_id\": \"b\", \"cpu_list\": \"0\", \"cpus\": 1, \"busy_ns\": 1,"
+		" \"steal_ns\": 1, \"own_ns\": 9223372036854775807}",
+		"{\"boot_id\": \"b\", \"cpu_list\": \"0\", \"cpus\": 1, \"busy_ns\": 1.5,"
+		" \"steal_ns\": 1, \"own_ns\": 1}",
+	};
+	const struct interference client = made(HERE, "0-3");
+
+	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
+		json_t *told = json_loads(reports[i], JSON_DECODE_ANY, NULL), *report, *seen;
+
+		assert_non_null(told);
+		report = json_pack("{s:o}", "interference", told);
+		seen = interference_json(&client, report);
+		null_at(seen, "server");
+		json_decref(seen);
+		json_decref(report);
+	}
+}
+
+static void a_repeat_carries_it(void **state)
+{
+	struct repeat r = made_repeat(1000, 2);
+	const struct interference server = made(THERE, "0-3");
+	json_t *json;
+
+	r.interference = made(HERE, "0-3");
+	r.server = json_pack("{s:o}", "interference", interference_report(&server));
+	json = made_json(&r);
+	assert_int_equal(whole_at(json, "interference/client/other_cpu_ns"), 40);
+	assert_int_equal(whole_at(json, "interference/server/other_cpu_ns"), 40);
+	json_decref(json);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_hosts_know_their_own_others),
+		cmocka_unit_test(ends_on_one_host_are_not_others),
+		cmocka_unit_test(ends_on_cpus_apart_do_not_meet),
+		cmocka_unit_test(what_cannot_be_told_apart_is_unknown),
+		cmocka_unit_test(an_older_server_leaves_it_unknown),
+		cmocka_unit_test(a_hostile_report_is_not_believed),
+		cmocka_unit_test(a_repeat_carries_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

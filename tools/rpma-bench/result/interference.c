@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * interference.c -- the CPU time of others: all that was used, less what both
+ * ends of the measurement used themselves.
+ *
+ * Ends on one host share their CPUs, entirely or not at all; where only some
+ * are shared, nobody can tell whose time it was, and it is unknown. The host
+ * is recognised by its boot id, which also holds for containers.
+ */
+#include "interference.h"
+
+#include <string.h>
+
+#include "tools/common/host/topology.h"
+#include "tools/common/json/result.h"
+
+/* A longer time is no CPU time of a repeat. */
+#define TIME_MAX (1LL << 52)
+
+void interference_begin(struct interference *seen, const struct sysroot *root)
+{
+	cpu_set_t allowed;
+
+	cpu_time_allowed(&allowed);
+	cpu_time_boot_id(root, seen->boot_id);
+	cpu_time_read(root, &allowed, &seen->time);
+}
+
+void interference_end(struct interference *seen, const struct sysroot *root)
+{
+	struct cpu_time before = seen->time;
+	cpu_set_t allowed;
+
+	cpu_time_allowed(&allowed);
+	cpu_time_read(root, &allowed, &seen->time);
+	cpu_time_since(&seen->time, &before);
+}
+
+json_t *interference_report(const struct interference *seen)
+{
+	const struct cpu_time *t = &seen->time;
+
+	if (!t->known)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "boot_id", result_text(seen->boot_id),
+			 "cpu_list", result_text(t->list), "cpus", result_integer(t->cpus),
+			 "busy_ns", result_integer(t->busy_ns), "steal_ns",
+			 result_integer(t->steal_ns), "own_ns", result_integer(t->own_ns));
+}
+
+static bool take_time(const json_t *object, const char *key, uint64_t *ns)
+{
+	const json_t *value = json_object_get(object, key);
+	json_int_t time = json_integer_value(value);
+
+	*ns = (uint64_t)time;
+	return json_is_integer(value) && time >= 0 && time <= TIME_MAX;
+}
+
+static void take_text(const json_t *object, const char *key, char *text, size_t size)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	text[0] = '\0';
+	if (value != NULL && strlen(value) < size)
+		memcpy(text, value, strlen(value) + 1);
+}
+
+/* The server's words are foreign; an older one has none. */
+static void take_report(const json_t *report, struct interference *server)
+{
+	const json_t *told = json_object_get(report, "interference");
+	struct cpu_time *t = &server->time;
+	uint64_t cpus;
+
+	take_text(told, "boot_id", server->boot_id, sizeof(server->boot_id));
+	take_text(told, "cpu_list", t->list, sizeof(t->list));
+	t->known = take_time(told, "cpus", &cpus) && cpus > 0 && cpus <= CPU_SETSIZE &&
+		   take_time(told, "busy_ns", &t->busy_ns) &&
+		   take_time(told, "steal_ns", &t->steal_ns) &&
+		   take_time(told, "own_ns", &t->own_ns);
+	t->cpus = t->known ? (unsigned)cpus : 0;
+}
+
+/* What of the other end's CPU time is in this end's sum; false: unknown. */
+static bool shared_with(const struct interference *self, const struct interference *peer,
+			uint64_t *ns)
+{
+	*ns = 0;
+	if (self->boot_id[0] == '\0' || peer->boot_id[0] == '\0')
+		return false;
+	if (strcmp(self->boot_id, peer->boot_id) != 0)
+		return true;
+	if (!peer->time.known || !topology_list_valid(self->time.list) ||
+	    !topology_list_valid(peer->time.list))
+		return false;
+	if (strcmp(self->time.list, peer->time.list) == 0)
+		*ns = peer->time.own_ns;
+	else if (topology_lists_meet(self->time.list, peer->time.list))
+		return false;
+	return true;
+}
+
+static json_t *side_json(const struct interference *self, const struct interference *peer)
+{
+	const struct cpu_time *t = &self->time;
+	uint64_t ours;
+	bool known;
+
+	if (!t->known)
+		return json_null();
+	known = shared_with(self, peer, &ours);
+	ours += t->own_ns;
+	return json_pack("{s:o, s:o, s:o}", "other_cpu_ns",
+			 known ? result_integer(t->busy_ns > ours ? t->busy_ns - ours : 0)
+			       : json_null(),
+			 "steal_ns", result_integer(t->steal_ns), "cpus", result_integer(t->cpus));
+}
+
+json_t *interference_json(const struct interference *client, const json_t *report)
+{
+	struct interference server = {0};
+
+	take_report(report, &server);
+	return json_pack("{s:o, s:o}", "client", side_json(client, &server), "server",
+			 side_json(&server, client));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * interference.h -- what other programs took of the processors while a repeat
+ * was measured, at both ends.
+ *
+ * The server sends what it read in its report; the client makes the
+ * "interference" of the repeat from both, because ends on one host must not
+ * count each other as others.
+ */
+#ifndef BENCH_RESULT_INTERFERENCE_H
+#define BENCH_RESULT_INTERFERENCE_H
+
+#include <jansson.h>
+
+#include "tools/common/host/cpu_time.h"
+
+/* What one end read around its measurement. */
+struct interference {
+	struct cpu_time time; /* the span; unknown: not read */
+	char boot_id[CPU_TIME_BOOT_ID];
+};
+
+void interference_begin(struct interference *seen, const struct sysroot *root);
+void interference_end(struct interference *seen, const struct sysroot *root);
+
+/* For the report of a server; null when unknown. */
+json_t *interference_report(const struct interference *seen);
+
+/* The "interference" of a repeat; report is what a server sent, or NULL. */
+json_t *interference_json(const struct interference *client, const json_t *report);
+
+#endif /* BENCH_RESULT_INTERFERENCE_H */
