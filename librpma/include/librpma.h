@@ -495,7 +495,8 @@ int rpma_mr_dereg(struct rpma_mr_local **mr_ptr);
  * to 15) and remote key (16 to 19), all little endian, the RPMA_MR_USAGE_*
  * bits (20), and flags (21), whose bit 0 says that the region accepts native
  * flush too. librpma before 1.4 writes and reads only the first 21 and
- * ignores the last.
+ * ignores the last. A program linked with librpma.so.0 of those releases gets
+ * 21 bytes from this one too.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @mr or @desc is NULL
@@ -509,6 +510,8 @@ int rpma_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc);
  * rpma_mr_get_descriptor_size - ask how long that descriptor is
  * @mr: the region
  * @desc_size: where to store the size in bytes, 22
+ *
+ * 21 for a program linked with librpma.so.0 before 1.4.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @mr or @desc_size is NULL

@@ -17,7 +17,8 @@
  * Calls that kept their names behave as librpma.h says. What an old program
  * may notice: rpma_conn_req_connect() consumes the request when it fails too,
  * rpma_conn_next_event() knows RPMA_CONN_REJECTED and RPMA_CONN_UNREACHABLE,
- * and a region's descriptor has 22 bytes, so ask for its size.
+ * and a region's descriptor has 22 bytes once the program is rebuilt, so ask
+ * for its size.
  */
 #ifndef LIBRPMA_COMPAT_H
 #define LIBRPMA_COMPAT_H 1

@@ -2,7 +2,8 @@
 """Ours in place of Debian 12's librpma.so.0 and librpma-dev, and the reverse.
 
 Run by ctest with RPMA_LIBRARY (our librpma.so.0), RPMA_INCLUDE (our header's
-folder) and RPMA_STRINGS (the executable test_strings) in the environment.
+folder) and RPMA_STRINGS (the executable test_strings) in the environment, and
+RPMA_SANITIZER (flags of the compiler) if our library has one.
 """
 
 import os
@@ -49,9 +50,10 @@ def reference_include(reference: Path) -> Path:
 
 
 def exported(library: Path) -> set[str]:
-    """Each exported symbol as name@node, without the nodes themselves."""
+    """Each exported symbol as name@node, or name@@node where new programs bind to it; without
+    the nodes themselves."""
     lines = output("nm", "-D", "--defined-only", library).splitlines()
-    return {line.split()[2].replace("@@", "@") for line in lines if line.split()[1] != "A"}
+    return {line.split()[2] for line in lines if line.split()[1] != "A"}
 
 
 def dynamic(library: Path, tag: str) -> set[str]:
@@ -59,12 +61,19 @@ def dynamic(library: Path, tag: str) -> set[str]:
     return set(re.findall(rf"\({tag}\).*\[(.*)\]", entries))
 
 
-def test_exports_the_symbols_of_the_reference_and_two_more(reference_library: Path) -> None:
-    theirs = exported(reference_library)
+# Those with two versions: for programs linked with 1.0 to 1.3 and for later ones.
+CHANGED = {"rpma_mr_get_descriptor", "rpma_mr_get_descriptor_size"}
+
+
+def test_exports_the_symbols_of_the_reference_and_four_more(reference_library: Path) -> None:
+    theirs = {symbol.replace("@@", "@") for symbol in exported(reference_library)}
     assert len(theirs) == 84
     assert all(symbol.endswith("@LIBRPMA_1.0") for symbol in theirs)
-    ours = {"rpma_conn_req_get_peer_addr@LIBRPMA_1.4", "rpma_ep_get_port@LIBRPMA_1.4"}
-    assert exported(LIBRARY) == theirs | ours
+    added = CHANGED | {"rpma_conn_req_get_peer_addr", "rpma_ep_get_port"}
+    ours = exported(LIBRARY)
+    assert {symbol.replace("@@", "@") for symbol in ours} == theirs | {f"{n}@LIBRPMA_1.4" for n in added}
+    old_only = {symbol for symbol in ours if "@@" not in symbol}
+    assert old_only == {f"{name}@LIBRPMA_1.0" for name in CHANGED}
 
 
 def test_has_the_soname_of_the_reference(reference_library: Path) -> None:
@@ -165,8 +174,8 @@ def test_compiles_as_cxx(standard: str, tmp_path: Path) -> None:
 
 def compiled(source: Path, include: Path, folder: Path) -> Path:
     thing = folder / f"{source.stem}.o"
-    output(*COMPILER, f"-I{include}", f'-DLIBRPMA_TEST_NAME="{source.stem}"', "-c", source,
-           "-o", thing)  # fmt: skip
+    output(*COMPILER, f"-I{include}", f'-DLIBRPMA_TEST_NAME="{source.stem}"', "-DBUILT_FOR_1_0",
+           "-c", source, "-o", thing)  # fmt: skip
     return thing
 
 
@@ -193,3 +202,53 @@ def test_runs_what_was_built_with_the_reference(
            "-rdynamic", reference_library, "-lcmocka", "-libverbs", "-lrdmacm", "-ldl")  # fmt: skip
     environment = os.environ | {"LD_LIBRARY_PATH": str(LIBRARY.parent)}
     output(program, "--expect", "ours", env=environment)
+
+
+def run_from_1_2(source: str, reference: Path, folder: Path) -> str:
+    """Build with Debian's header and library of 1.2.0, run over ours."""
+    (folder / "program.c").write_text(source)
+    library = next(reference.glob("usr/lib/*/librpma.so.0"))
+    sources = [folder / "program.c", *HERE.glob("provider*.c"), HERE / "calls.c", HERE / "allocator.c"]
+    # allocations are watched as in the static tests, which a sanitizer allows
+    wrapped = ",".join(f"--wrap={name}" for name in "malloc calloc free mmap munmap sysconf".split())
+    output(*COMPILER, *os.environ.get("RPMA_SANITIZER", "").split(), "-DLIBRPMA_IS_STATIC",
+           f"-I{reference}/usr/include", f"-I{HERE}", *sources, "-o", folder / "program", "-rdynamic",
+           f"-Wl,{wrapped}", library, "-lcmocka", "-libverbs", "-lrdmacm", "-ldl")  # fmt: skip
+    environment = {"LD_LIBRARY_PATH": str(LIBRARY.parent), "ASAN_OPTIONS": "detect_leaks=0"}
+    return output(folder / "program", env=os.environ | environment)
+
+
+# A field for exactly a descriptor, as programs have it in private data, and what follows it.
+FIELD = r"""
+#include <librpma.h>
+#include <stdlib.h>
+#include "provider.h"
+static char memory[64];
+int main(void)
+{
+	struct { unsigned char descriptor[21], canary[43]; } field;
+	unsigned char *exact = malloc(21);
+	struct rpma_peer *peer = NULL;
+	struct rpma_mr_local *mr = NULL;
+	size_t size = 0;
+
+	memset(&field, 0xaa, sizeof(field));
+	provider_reset();
+	provider.device_attr.device_cap_flags_ex = (uint64_t)7 << 38; /* flush, atomic write */
+	if (rpma_peer_new(provider.context, &peer) ||
+	    rpma_mr_reg(peer, memory, sizeof(memory), RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY, &mr) ||
+	    rpma_mr_get_descriptor_size(mr, &size) ||
+	    rpma_mr_get_descriptor(mr, field.descriptor) || rpma_mr_get_descriptor(mr, exact))
+		return 1;
+	printf("%zu %s\n", size, memcmp(field.descriptor, exact, 21) ? "differ" : "same");
+	for (size_t i = 0; i < sizeof(field.canary); i++)
+		if (field.canary[i] != 0xaa)
+			printf("byte %zu past the descriptor is overwritten\n", i);
+	free(exact);
+	return rpma_mr_dereg(&mr) || rpma_peer_delete(&peer);
+}
+"""
+
+
+def test_leaves_what_is_behind_a_descriptor_of_1_2(reference: Path, tmp_path: Path) -> None:
+    assert run_from_1_2(FIELD, reference, tmp_path) == "21 same\n"

@@ -95,13 +95,21 @@ static void reg__does_not_retry_without_paging(void **unused)
 	assert_int_equal(calls_count("ibv_reg_mr"), 1);
 }
 
+/* test_abi.py builds this with Debian's header and library, as programs were before 1.4 */
+#ifdef BUILT_FOR_1_0
+#define OUR_DESCRIPTOR_SIZE 21
+#else
+#define OUR_DESCRIPTOR_SIZE 22
+#endif
+
 static void descriptor__has_the_wire_format(void **unused)
 {
 	unsigned char want[DESCRIPTOR_SIZE], desc[32] = {0};
 	size_t size = 0;
 
 	expect(0, rpma_mr_get_descriptor_size(w.mr, &size));
-	assert_int_equal(size, DIFFERS(22, 21, "it cannot tell how the region was registered"));
+	assert_int_equal(size, DIFFERS(OUR_DESCRIPTOR_SIZE, 21,
+				       "it cannot tell how the region was registered"));
 	/* unaligned, as behind a user's header */
 	memset(desc, 0xee, sizeof(desc));
 	expect(0, rpma_mr_get_descriptor(w.mr, desc + 1));
@@ -113,7 +121,7 @@ static void descriptor__has_the_wire_format(void **unused)
 
 static void descriptor__says_no_native_flush_without_the_device(void **unused)
 {
-	unsigned char desc[22];
+	unsigned char desc[22] = {0};
 
 	OURS_ONLY("the flags byte is ours");
 	expect(0, rpma_mr_get_descriptor(w.mr, desc));

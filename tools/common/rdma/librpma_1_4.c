@@ -24,9 +24,37 @@ struct newer newer_calls(void)
 	memcpy(&calls.conn_req_get_peer_addr, &address, sizeof(address));
 	return calls;
 }
+
+int newest_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, "rpma_mr_get_descriptor");
+	int (*call)(const struct rpma_mr_local *, void *);
+
+	memcpy(&call, &symbol, sizeof(call));
+	return call(mr, desc);
+}
+
+int newest_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_size)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, "rpma_mr_get_descriptor_size");
+	int (*call)(const struct rpma_mr_local *, size_t *);
+
+	memcpy(&call, &symbol, sizeof(call));
+	return call(mr, desc_size);
+}
 #else
 struct newer newer_calls(void)
 {
 	return (struct newer){rpma_ep_get_port, rpma_conn_req_get_peer_addr};
+}
+
+int newest_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc)
+{
+	return rpma_mr_get_descriptor(mr, desc);
+}
+
+int newest_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_size)
+{
+	return rpma_mr_get_descriptor_size(mr, desc_size);
 }
 #endif

@@ -10,7 +10,7 @@
 #include <librpma.h>
 #include <stdint.h>
 
-/* Both are there, or both are NULL. */
+/* What Debian's 1.2.0 does not have: both are there, or both are NULL. */
 struct newer {
 	int (*ep_get_port)(const struct rpma_ep *ep, uint16_t *port);
 	int (*conn_req_get_peer_addr)(const struct rpma_conn_req *req,
@@ -18,5 +18,9 @@ struct newer {
 };
 
 struct newer newer_calls(void);
+
+/* These changed: what the library that is there has as the newest. */
+int newest_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc);
+int newest_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_size);
 
 #endif /* COMMON_RDMA_LIBRPMA_1_4_H */

@@ -5,6 +5,7 @@
 #include "region.h"
 
 #include "connection.h"
+#include "librpma_1_4.h"
 #include "tools/common/base/error.h"
 #include "tools/common/base/units.h"
 
@@ -56,11 +57,11 @@ int region_open(struct region *region, struct rpma_peer *peer, const char *devic
 
 	if (ret)
 		return ret;
-	ret = rpma_mr_get_descriptor_size(r.mr, &bytes);
+	ret = newest_mr_get_descriptor_size(r.mr, &bytes);
 	if (ret == 0 && bytes > sizeof(r.desc))
 		ret = RPMA_E_INVAL;
 	if (ret == 0)
-		ret = rpma_mr_get_descriptor(r.mr, r.desc);
+		ret = newest_mr_get_descriptor(r.mr, r.desc);
 	if (ret) {
 		region_close(&r);
 		return failure_set(EXIT_INTERNAL, "register", "cannot describe the target: %s",

@@ -13,6 +13,7 @@
 #include "tools/common/base/error.h"
 #include "tools/common/base/units.h"
 #include "tools/common/rdma/connection.h"
+#include "tools/common/rdma/librpma_1_4.h"
 
 #define SIZE_MAX_BYTES (64ULL << 20)
 
@@ -61,7 +62,7 @@ static int describe(const struct exposed *e, struct message_begin *begin)
 
 	if ((ret = rpma_peer_cfg_new(&pcfg)) ||
 	    (ret = rpma_peer_cfg_get_descriptor_size(pcfg, &pcfg_bytes)) ||
-	    (ret = rpma_mr_get_descriptor_size(e->mr, &mr_bytes)))
+	    (ret = newest_mr_get_descriptor_size(e->mr, &mr_bytes)))
 		goto out;
 	if (mr_bytes > sizeof(begin->client_mr_desc) ||
 	    pcfg_bytes > sizeof(begin->client_pcfg_desc)) {
@@ -71,7 +72,7 @@ static int describe(const struct exposed *e, struct message_begin *begin)
 	begin->client_bytes = e->size_bytes;
 	begin->client_mr_desc_bytes = (uint8_t)mr_bytes;
 	begin->client_pcfg_desc_bytes = (uint8_t)pcfg_bytes;
-	if ((ret = rpma_mr_get_descriptor(e->mr, begin->client_mr_desc)) == 0)
+	if ((ret = newest_mr_get_descriptor(e->mr, begin->client_mr_desc)) == 0)
 		ret = rpma_peer_cfg_get_descriptor(pcfg, begin->client_pcfg_desc);
 out:
 	rpma_peer_cfg_delete(&pcfg);
