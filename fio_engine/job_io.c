@@ -235,15 +235,33 @@ enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
 	return td->o.sync_io ? do_now(client, io_u) : FIO_Q_QUEUED;
 }
 
+static void commit(struct client *client, uint32_t added)
+{
+	flight_commit(client->flight, posting, client);
+	io_u_mark_submit(client->td, added);
+}
+
+/*
+ * At a full queue fio commits before it asks for completions, and asks for one
+ * at a time (iodepth_batch_complete_max=1): what it has handed over since is
+ * less than a batch, and would get a flush of its own. It waits for the rest of
+ * its batch, which fio hands over as it takes completions.
+ */
+static bool waits_for_its_batch(const struct client *client, uint32_t added)
+{
+	const struct thread_options *o = &client->td->o;
+	uint32_t out = flight_out(client->flight);
+
+	return added < o->iodepth_batch && out > 0 && added + out == o->iodepth;
+}
+
 int client_commit(struct thread_data *td)
 {
 	struct client *client = td->io_ops_data;
 	uint32_t added = flight_added(client->flight);
 
-	if (!added)
-		return 0;
-	flight_commit(client->flight, posting, client);
-	io_u_mark_submit(td, added);
+	if (added && !waits_for_its_batch(client, added))
+		commit(client, added);
 	return 0;
 }
 
@@ -254,10 +272,13 @@ int client_getevents(struct thread_data *td, unsigned min, unsigned max,
 {
 	struct client *client = td->io_ops_data;
 	uint64_t timeout_ns = UINT64_MAX;
+	uint32_t added = flight_added(client->flight);
 	unsigned count = 0;
 
 	if (timeout)
 		timeout_ns = (uint64_t)timeout->tv_sec * 1000000000 + (uint64_t)timeout->tv_nsec;
+	if (added && min > flight_out(client->flight)) /* it asks for those that wait, too */
+		commit(client, added);
 	if (min)
 		flight_wait(client->flight, min, timeout_ns);
 	else

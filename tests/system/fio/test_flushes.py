@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from fio_runs import KIB, Run, mostly_long, run_client, server
+from fio_runs import KIB, Run, mostly_long, run_client, run_fio, server
 from soft_trace import read_traces
 
 BLOCK = 4 * KIB
@@ -236,3 +236,47 @@ def test_reads_are_not_flushed(anybody: Run, tmp_path: Path) -> None:
     run_client(tmp_path, anybody.port, soft=f"trace:{name}", rw="read", flush="each", end_fsync=1, **WRITES)
     (trace,) = (trace for trace in read_traces(name) if trace.operations)
     assert [one.bytes for one in trace.operations if one.kind == "read"] == [BLOCK] * BLOCKS
+
+
+OLD_JOB = """
+[global]
+ioengine=librpma_{method}_client
+create_serialize=0
+serverip=127.0.0.1
+port={port}
+thread
+
+[client]
+rw=write
+bs=4k
+size=16m
+"""
+
+
+@pytest.mark.parametrize("method", ["apm", "gpspm"])
+@pytest.mark.parametrize(
+    ("more", "flushes"),
+    [("iodepth=16\niodepth_batch=4\n", 1024), ("iodepth=16\niodepth_batch=16\n", 256),
+     ("sync=1\niodepth=2\niodepth_batch_submit=1\n", 4096)],
+    ids=["batches of 4", "batches of 16", "sync"],
+)  # fmt: skip
+def test_old_job_files_flush_once_a_batch(tmp_path: Path, method: str, more: str, flushes: int) -> None:
+    """As fio 3.37's own engines did: 4096 writes, and a flush for each group of iodepth_batch."""
+    trace = str(tmp_path / "posted.%p")
+    with server(tmp_path, size="16m", clients=1, iodepth=16) as it:
+        (tmp_path / "old.fio").write_text(OLD_JOB.format(method=method, port=it.port) + more)
+        code, _, said = run_fio(tmp_path, "old.fio", soft=f"trace:{trace}")
+        assert code == 0, said
+    posted = [one for trace in read_traces(trace) for one in trace.operations]
+    assert sum(one.kind == "write" and one.bytes == BLOCK for one in posted) == 4096
+    assert sum(one.kind == "read" for one in posted) == (flushes if method == "apm" else 0)
+    assert sum(one.kind == "send" for one in posted) == GOODBYES + (0 if method == "apm" else flushes)
+
+
+def test_a_batch_stays_whole_among_reads(work) -> None:
+    """Reads complete one by one, and what is handed over meanwhile waits for three more."""
+    made = work(rw="randrw", iodepth=16, iodepth_batch=4, flush="batch", size=256 * BLOCK)
+    log = [line.split()[2] for line in (made.done.run.folder / "log").read_text().splitlines() if line.endswith(f" {BLOCK}")]
+    assert len(log) == 256
+    flushes = sum(one.kind == "read" and one.bytes <= FLUSH_BYTES for one in made.operations)
+    assert flushes == sum("write" in log[at : at + 4] for at in range(0, 256, 4))
