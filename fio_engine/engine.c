@@ -114,7 +114,7 @@ static void engine_cleanup(struct thread_data *td)
 		client_cleanup(td);
 }
 
-/* There is nothing to open: a file is a place in the region. */
+/* There is nothing to open, and nothing to remove: a file is a place in the region. */
 static int engine_file(struct thread_data *td, struct fio_file *file)
 {
 	(void)td;
@@ -129,8 +129,9 @@ static int engine_file(struct thread_data *td, struct fio_file *file)
 		.io_u_init = engine_io_u_init, .queue = engine_queue, .commit = engine_commit,     \
 		.getevents = engine_getevents, .event = client_event,                              \
 		.errdetails = engine_errdetails, .open_file = engine_file,                         \
-		.close_file = engine_file, .invalidate = engine_file, .cleanup = engine_cleanup,   \
-		.option_struct_size = sizeof(struct rpma_options), .options = rpma_option_table,   \
+		.close_file = engine_file, .invalidate = engine_file, .unlink_file = engine_file,  \
+		.cleanup = engine_cleanup, .option_struct_size = sizeof(struct rpma_options),      \
+		.options = rpma_option_table,                                                      \
 	}
 
 #define EXPORTED __attribute__((visibility("default")))

@@ -21,6 +21,7 @@ struct client {
 	uint64_t block;		    /* what each write is, and at a multiple of; 0: any */
 	const struct io_u *barrier; /* that waits for all before it; NULL: none does */
 	struct io_u **events;	    /* what the last getevents found, iodepth of them */
+	bool told_empty;	    /* that fsync has nothing to flush */
 	int error; /* errno that the job ends with: no more is done; 0: it goes on */
 };
 

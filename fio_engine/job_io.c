@@ -169,6 +169,29 @@ static bool usable(struct client *client)
 	return false;
 }
 
+/* Said once a section: what fio reports as latencies of sync is the time of no flush. */
+static void say_empty(struct client *client)
+{
+	static const char *const names[] = {
+		[FLUSH_AUTO] = "auto", [FLUSH_EACH] = "each", [FLUSH_BATCH] = "batch"};
+	const enum flush_policy flush = client->settings.flush;
+	const bool by_sync = client->td->o.sync_io;
+	char text[160];
+
+	if (client->told_empty || flush == FLUSH_FSYNC || client->td->subjob_number)
+		return;
+	client->told_empty = true;
+	if (flush == FLUSH_NONE)
+		snprintf(text, sizeof(text),
+			 "fsync does nothing with flush=none: its latencies measure nothing");
+	else
+		snprintf(text, sizeof(text),
+			 "fsync has nothing to flush, as %s%s flushes each write: its latencies "
+			 "measure nothing",
+			 by_sync ? "" : "flush=", by_sync ? "sync=1" : names[flush]);
+	job_say(client->td, text);
+}
+
 /* fsync and its like complete in here, or fio would ask for each of them twice. */
 static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
 {
@@ -176,6 +199,7 @@ static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
 
 	if (flight_added(client->flight))
 		return FIO_Q_BUSY;
+	say_empty(client);
 	stamp(client->td, io_u);
 	if (client->settings.flush != FLUSH_NONE)
 		ret = flight_sync(client->flight);

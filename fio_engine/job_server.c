@@ -46,6 +46,7 @@ static void take_tasks_away(struct thread_data *td)
 	o->barrier_blocks = 0;
 	o->thinktime = 0;
 	o->number_ios = 0;
+	o->file_append = 0;
 	o->latency_target = 0;
 	o->continue_on_error = ERROR_TYPE_NONE;
 	o->read_iolog_file = NULL;

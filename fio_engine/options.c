@@ -362,7 +362,12 @@ static int settle_client(const struct thread_data *td, struct settings *settings
 {
 	const struct rpma_options *options = given(td);
 
+	if (td->o.file_append)
+		return wrong("file_append=1: %s, and there is nothing to write after its end",
+			     "a file of the server's memory has its full size from the beginning");
 	settings->flush = (enum flush_policy)options->flush;
+	if (td->o.sync_io && settings->flush == FLUSH_FSYNC)
+		settings->flush = FLUSH_EACH; /* as O_SYNC: nothing is left to a later fsync */
 	settings->flush_type = (enum flush_wish)options->flush_type;
 	settings->write_op = (enum write_op)options->write_op;
 	settings->region = (enum region_use)options->region;

@@ -47,6 +47,7 @@ WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "an offset beyond": ({"offset": "1m", "size": "4k"}, ("region",)),
     "persistence of DRAM": ({"flush_type": "persistent"}, ("persistent",)),
     "no size": ({"size": None}, ("size",)),
+    "appending to what is full": ({"file_append": 1}, ("file_append=1",)),
 }
 
 

@@ -110,7 +110,8 @@ def work(anybody: Run, tmp_path: Path):
         ({"end_fsync": 1, "rw": "randwrite", "iodepth": 8}, 1),
         ({"write_barrier": 8}, 7),  # the 9th, 17th ... 57th write is one
         ({"write_barrier": 8, "iodepth": 4}, 7),
-        pytest.param({"sync": 1, "fsync": 4}, 15, marks=pytest.mark.long),
+        ({"sync": 1}, BLOCKS),  # as O_SYNC and O_DSYNC: each write is durable when it is done
+        ({"sync": "dsync", "fsync": 4}, BLOCKS),
         pytest.param({}, 0, marks=pytest.mark.long),
     ],
     ids=str,

@@ -95,3 +95,28 @@ def test_showcmd_knows_the_options(tmp_path: Path) -> None:
     code, out, _ = run_fio(tmp_path, "--showcmd", "one.fio")
     assert code == 0
     assert "--flush=batch" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [({"fsync": 4}, "flush=auto"), ({"fsync": 4, "flush": "none"}, "flush=none"), ({"fdatasync": 4, "sync": 1, "flush": "fsync"}, "sync=1"),
+     ({"end_fsync": 1, "flush": "each", "numjobs": 2}, "flush=each"), ({"fsync": 4, "flush": "fsync"}, None), ({}, None)],
+    ids=str,
+)  # fmt: skip
+def test_a_sync_that_measures_nothing_is_told_once(tmp_path: Path, options: dict[str, Any], why: str | None) -> None:
+    with server(tmp_path) as it:
+        done = run_client(tmp_path, it.port, rw="write", bs=4096, size="64k", **options)
+    lines = [line for line in done.told if "fsync" in line]
+    assert [why in line and "measure nothing" in line for line in lines] == ([True] if why else [])
+
+
+@pytest.mark.parametrize("extra", [{"unlink": 1}, {"unlink_each_loop": 1, "loops": 2}], ids=str)
+def test_unlink_removes_nothing(tmp_path: Path, extra: dict[str, Any]) -> None:
+    """Neither a local file of a client's name, nor the pool of a server."""
+    (tmp_path / "pool").write_bytes(bytes(1 << 20))
+    (tmp_path / "mine").write_bytes(b"mine")
+    with server(tmp_path, filename="pool", **extra) as it:
+        run_client(tmp_path, it.port, rw="write", bs=4096, size="64k", filename="mine", **extra)
+        assert it.end() == 0, it.said()
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    assert (tmp_path / "pool").stat().st_size == 1 << 20
