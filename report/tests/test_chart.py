@@ -2,12 +2,15 @@
 """What the drawing adds to the numbers: marks, intervals, labels, colours."""
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from rpma_report.draw.chart import draw
+from rpma_report.draw.chart import draw, laid_out
 from rpma_report.draw.shape import NARROW, SHAPES, WIDE, Shape
+from rpma_report.draw.svg import COLOURS
 from rpma_report.figures.figure import Figure, Line, Mark, Panel, XScale
 from rpma_report.figures.tables import Table
 from rpma_report.model import Estimate
@@ -83,3 +86,44 @@ def test_bars_start_at_nothing() -> None:
     bars = figure(*(Line(n, i, (Mark(i, WHOLE),)) for i, n in enumerate("ab")), x_scale="category")
     drawn = texts(draw(bars, WIDE))
     assert "0" in drawn and {"a", "b"} <= set(drawn)
+
+
+def strokes(svg: str) -> int:
+    """Pieces of the lines of series: a path starts anew at each M."""
+    drawn = [e for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("}path") and e.get("clip-path")]
+    return sum((e.get("d") or "").count("M") for e in drawn if "var(--s1)" in (e.get("style") or ""))
+
+
+def test_line_breaks_at_a_gap() -> None:
+    marks = tuple(Mark(x, Estimate(2000.0)) for x in (64, 256, 4096, 65536))
+    assert strokes(draw(figure(Line("p50", 0, marks)), WIDE)) == 1
+    assert strokes(draw(figure(Line("p50", 0, marks, gaps=(1024,))), WIDE)) == 2
+
+
+@pytest.mark.parametrize(
+    "value, ends",
+    [(Estimate(2000.0, 1.0, 2600.0), 1), (Estimate(2000.0, -5.0, 1e9), 2), (WHOLE, 0)],
+)
+def test_whisker_that_leaves_the_axis_ends_in_an_arrow(value: Estimate, ends: int) -> None:
+    """The smallest value is 200 ns and the largest 20 us: a logarithmic axis, a decade more on either side."""
+    low, high = Mark(64, Estimate(200.0)), Mark(65536, Estimate(20_000.0))
+    made = figure(Line("p50", 0, (low, Mark(4096, value), high)))
+    svg = draw(made, WIDE)
+    assert svg.count('id="latency-wide-beyond-') == ends
+    assert ("An arrow at the edge" in made.caption) == bool(ends)
+    assert "1 s" not in texts(svg)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "x_scale, places",
+    [("per_s", [20e3 * 1.6**i for i in range(11)]), ("per_s", [1e6, 1.01e6, 1.02e6]),
+     ("size", [64, 65, 66, 4096, 4097, 1 << 20]), ("size", [2**i for i in range(30)]), ("count", [1, 2, 3, 100, 101])],
+)  # fmt: skip
+def test_labels_of_ticks_do_not_overlap(x_scale: XScale, places: list[float], shape: Shape) -> None:
+    made = figure(Line("p50", 0, tuple(Mark(x, WHOLE) for x in places)), x_scale=x_scale)
+    with laid_out(made, shape, COLOURS, {}) as drawing:
+        canvas = FigureCanvasAgg(drawing)
+        (axes,) = drawing.axes
+        boxes = [t.get_window_extent(canvas.get_renderer()) for t in axes.get_xticklabels() if t.get_text()]
+    assert boxes and all(left.x1 < right.x0 for left, right in pairwise(boxes))

@@ -54,6 +54,45 @@ def test_percentile_without_samples_is_left_out_not_zero() -> None:
     assert figure.table.groups[0].rows[0][column].text == "–"
 
 
+def without(point: dict, p: float) -> dict:
+    """A point with too few operations for a percentile."""
+    for holder in (point["summary"]["latency"], *(r["latency"] for r in point["repeats"])):
+        next(q for q in holder["percentiles"] if q["p"] == p).update(ns=None, lo_ns=None, hi_ns=None)
+    return point
+
+
+def test_line_breaks_where_a_value_is_missing() -> None:
+    points = [ten_thousand(64, 20_000), without(ten_thousand(4096, 20_000), 0.99), ten_thousand(65536, 20_000)]
+    drawn = lines(latency.figure(runs(sample.result(points))))
+    assert [m.x for m in drawn["p99"].marks] == [64, 65536] and drawn["p99"].gaps == (4096,)
+    assert drawn["p50"].gaps == ()
+
+
+def test_place_that_was_not_measured_is_no_gap() -> None:
+    """Two runs over different sizes: neither lacks what only the other was to measure."""
+    documents = [sample.result([ten_thousand(size, 20_000) for size in sizes]) for sizes in ((64, 65536), (64, 4096, 65536))]
+    figure = latency.figure(runs(*documents))
+    assert figure is not None
+    assert [line.gaps for panel in figure.panels for line in panel.lines] == [()] * 6
+
+
+def test_point_that_did_nothing_is_a_gap() -> None:
+    idle = ten_thousand(4096, 20_000)
+    for holder in (idle["summary"], *idle["repeats"]):
+        holder["latency"] = None
+    drawn = lines(latency.figure(runs(sample.result([ten_thousand(64, 20_000), idle, ten_thousand(65536, 20_000)]))))
+    assert drawn["p50"].gaps == (4096,)
+
+
+@pytest.mark.parametrize("status, gaps", [("interrupted", (256,)), ("complete", ())])
+def test_point_that_an_interrupted_run_lacks_is_a_gap(status: str, gaps: tuple[int, ...]) -> None:
+    """Another series of the run has a point there; of a complete run it was never asked for."""
+    points = [sample.bw_point(i, size) for i, size in enumerate((64, 256, 1024))]
+    points += [sample.bw_point(9 + i, size, op="read", persist="none") for i, size in enumerate((64, 1024))]
+    drawn = lines(bandwidth.figure(runs(sample.result(points, status=status))))
+    assert (drawn["read"].gaps, drawn["write + apm flush"].gaps) == (gaps, ())
+
+
 def test_bandwidth_marks_are_mean_and_t_interval_of_the_repeats() -> None:
     rates = [1000.0, 1100.0, 1200.0, 1300.0, 1400.0]
     made = [sample.repeat(i, 4096, r, int(r), ()) for i, r in enumerate(rates)]

@@ -3,6 +3,8 @@
 
 import math
 
+import pytest
+
 import sample
 import sample_tests as made
 from loaded import runs
@@ -94,3 +96,26 @@ def test_long_series_keeps_its_worst_spans() -> None:
     rates, tails = (panel.lines[0].path for panel in figure.panels)
     assert len(rates) <= 500
     assert min(y for _, y in rates) == 1000.0 and max(y for _, y in tails) == 99_000
+
+
+@pytest.mark.parametrize(
+    "achieved, said",
+    [
+        ((1000.0, 2000.0, 4000.0), "the plan was kept at every rate, up to 4.00 kop/s"),
+        ((1000.0, 2000.0, 3000.0), "the plan was kept up to 2.00 kop/s"),
+        ((1000.0, 1500.0, 4000.0), "the plan was kept up to 1.00 kop/s; above it again at 4.00 kop/s"),
+        ((900.0, 1500.0, 4000.0), "the plan was not kept at the lowest rate, 1.00 kop/s; above it at 4.00 kop/s"),
+        ((900.0, 1500.0, 2000.0), "the plan was not kept at any rate, the lowest of which is 1.00 kop/s"),
+    ],
+)
+def test_knee_needs_every_lower_rate(achieved: tuple[float, ...], said: str) -> None:
+    points = [made.rate_point(i, 1000.0 * 2**i, rate, TEN_US, TEN_US) for i, rate in enumerate(achieved)]
+    figure = rate.figure(runs(sample.result(points)))
+    assert figure is not None
+    assert figure.notes == (f"write + apm flush: {said}.",)
+
+
+def test_four_lowest_rates_that_fail_leave_no_knee() -> None:
+    points = [made.rate_point(i, 1000.0 * 2**i, 1000.0 * 2**i * (0.5 if i < 4 else 1), TEN_US, TEN_US) for i in range(8)]
+    (series,) = rate.series(runs(sample.result(points))).series
+    assert rate.knee(series) is None

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scales and ticks of a panel: where they stand, and what they say with their units."""
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
@@ -14,8 +13,7 @@ from rpma_report.figures.figure import Figure, Panel, YScale
 from rpma_report.text import shown
 
 Tick = Callable[[float], str]
-_LOG_FROM = 20  # times the smallest value the largest is: a linear axis would hide the small ones
-
+_GLYPH = 0.64  # width of a character over the size of the font: digits and lower case of DejaVu Sans
 _NINES_ROOM = 75  # points that 99.9999 % needs
 
 Y_TICKS: dict[YScale, Tick] = {
@@ -35,7 +33,8 @@ def scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
     match figure.x_scale:
         case "size" | "count" | "per_s":
             axes.set_xscale("log", base=2)
-            ticks, text = every(xs, shape.ticks), _count_tick(figure, shape)
+            text = _count_tick(figure, shape)
+            ticks = _apart(xs, text, padded(xs), axes, shape)
         case "latency":
             axes.set_xscale("log")
             ticks, text = _few(decades(min(ends), max(ends)), shape.ticks // 2), quantity.time_tick
@@ -58,9 +57,29 @@ def scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: text(v)))
     axes.xaxis.set_minor_locator(NullLocator())
     if figure.x_scale in ("size", "count", "per_s", "latency"):
-        first, last = min(ends), max(ends)
-        pad = (last / first) ** 0.04 if last > first else 2
-        axes.set_xlim(first / pad, last * pad)
+        axes.set_xlim(padded(ends))
+
+
+def padded(ends: Sequence[float]) -> tuple[float, float]:
+    """The ends of a logarithmic axis: a margin on either side."""
+    first, last = min(ends), max(ends)
+    pad = (last / first) ** 0.04 if last > first else 2
+    return first / pad, last * pad
+
+
+def _apart(values: Sequence[float], text: Tick, ends: tuple[float, float], axes: Axes, shape: Shape) -> list[float]:
+    """Of ascending places on a logarithmic axis those whose labels have room, the first before others."""
+    room = shape.width * axes.get_position().width / math.log(ends[1] / ends[0])
+    kept: list[float] = []
+    right = -math.inf
+    for value in values:
+        widest = max(len(line) for line in text(value).split("\n"))
+        half = widest * shape.font * _GLYPH / 2
+        middle = math.log(value / ends[0]) * room
+        if middle - half > right:
+            kept.append(value)
+            right = middle + half + shape.font * _GLYPH
+    return kept
 
 
 def _second_tick(seconds: float) -> str:
@@ -72,7 +91,7 @@ def _count_tick(figure: Figure, shape: Shape) -> Tick:
     if figure.x_scale == "size":
         return lambda v: quantity.size(int(v)).replace(" ", between)
     if figure.x_scale == "per_s":
-        return lambda v: quantity.rate_tick(v, "op").replace(" ", between)
+        return lambda v: quantity.rate_tick(float(f"{v:.3g}"), "op").replace(" ", between)
     return lambda v: f"{v:g}"
 
 
@@ -100,36 +119,17 @@ def _places(axes: Axes, figure: Figure, shape: Shape) -> tuple[list[float], Tick
 
 
 def scale_y(axes: Axes, figure: Figure, panel: Panel) -> None:
-    ys = [*heights(panel), *([figure.reference.y] if figure.reference else [])]
-    positive = [y for y in ys if y > 0]
-    scale = panel.y_scale or figure.y_scale
-    if is_logarithmic(figure, panel):
+    reach = figure.extent(panel)
+    if reach.logarithmic:
         axes.set_yscale("log", nonpositive="clip")
-        low, high = min(positive) / 1.25, max(positive) * 1.25
-        axes.set_ylim(low, high)
-        axes.yaxis.set_major_locator(FixedLocator(decades(low, high)))
+        axes.yaxis.set_major_locator(FixedLocator(decades(reach.low, reach.high)))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
-        axes.set_ylim(0, max(positive, default=1) * 1.08)
         axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: Y_TICKS[scale](v)))
-
-
-def is_logarithmic(figure: Figure, panel: Panel) -> bool:
+    axes.set_ylim(reach.low, reach.high)
     scale = panel.y_scale or figure.y_scale
-    positive = [y for y in heights(panel) if y > 0]
-    return scale != "fraction" and bool(positive) and max(positive) / min(positive) > _LOG_FROM
-
-
-def heights(panel: Panel) -> Iterator[float]:
-    marks = [m for line in panel.lines for m in line.marks]
-    ends = (e for m in marks for e in (m.value.value, m.value.low, m.value.high) if e is not None)
-    return itertools.chain(
-        ends,
-        (y for m in marks for y in m.repeats),
-        (y for line in panel.lines for _, y in line.path if not math.isnan(y)),
-    )
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: Y_TICKS[scale](v)))
 
 
 def every(values: Sequence[float], limit: int) -> list[float]:

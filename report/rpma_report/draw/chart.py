@@ -106,6 +106,7 @@ class _Layout:
     def __init__(self, figure: Figure, shape: Shape, colours: Colours) -> None:
         self.figure, self.shape, self.colours = figure, shape, colours
         self.row = shape.font * 1.5
+        self.arrows = 0  # at the ends of intervals that leave their axis
         self.handles, self.legend_columns = self.legend()
         self.mark_lines = wrap(figure.marks, int(shape.width / (shape.font * 0.66)))
         legend_rows = math.ceil(len(self.handles) / self.legend_columns) if self.handles else 0
@@ -181,7 +182,7 @@ class _Layout:
             if bars:
                 self.bars(axes, panel, line, number)
             else:
-                self.line(axes, line)
+                self.line(axes, panel, line)
         if figure.reference:
             self.reference(axes)
         axes.grid(True, axis="y")
@@ -194,7 +195,7 @@ class _Layout:
         scales.scale_x(axes, figure, shape)
         scales.scale_y(axes, figure, panel)
 
-    def line(self, axes: Axes, line: Line) -> None:
+    def line(self, axes: Axes, panel: Panel, line: Line) -> None:
         style = self.style(line)
         if line.path:
             drawstyle = "steps-pre" if line.steps else "default"
@@ -203,8 +204,10 @@ class _Layout:
             axes.plot(xs, ys, color=style["color"], drawstyle=drawstyle, linestyle=dashes)
         if line.marks:
             places = ([m.x for m in line.marks], [m.value.value for m in line.marks])
+            if not line.path:
+                places = broken(places, line.gaps)
             axes.plot(*places, **style, linestyle="none" if line.path else "-")
-        self.intervals(axes, line.marks, style["color"])
+        self.intervals(axes, line.marks, panel, style["color"])
         self.repeats(axes, line.marks, style["color"])
 
     def bars(self, axes: Axes, panel: Panel, line: Line, number: int) -> None:
@@ -216,10 +219,10 @@ class _Layout:
         aside = (number - (len(panel.lines) - 1) / 2) * width if shared else 0
         marks = [Mark(m.x + aside, m.value, m.repeats) for m in line.marks]
         xs, ys = [m.x for m in marks], [m.value.value for m in marks]
-        if not scales.is_logarithmic(self.figure, panel):
+        if not self.figure.extent(panel).logarithmic:
             axes.bar(xs, ys, width=width, color=style["color"], alpha=0.35)
         axes.plot(xs, ys, **style, linestyle="none")
-        self.intervals(axes, marks, style["color"])
+        self.intervals(axes, marks, panel, style["color"])
         self.repeats(axes, marks, style["color"])
 
     def reference(self, axes: Axes) -> None:
@@ -229,19 +232,22 @@ class _Layout:
         axes.annotate(label, (1, self.figure.reference.y), xycoords=("axes fraction", "data"),
                       xytext=(0, -3), textcoords="offset points", ha="right", va="top")  # fmt: skip
 
-    def intervals(self, axes: Axes, marks: Sequence[Mark], colour: str) -> None:
+    def intervals(self, axes: Axes, marks: Sequence[Mark], panel: Panel, colour: str) -> None:
         """A mark without an interval gets none: one of no width would claim certainty."""
-        known = [
-            (m.x, m.value.value, m.value.low, m.value.high)
-            for m in marks
-            if m.value.low is not None and m.value.high is not None
-        ]
-        if known:
-            xs, ys, lows, highs = zip(*known, strict=True)
-            below = [max(y - low, 0) for y, low in zip(ys, lows, strict=True)]
-            above = [max(high - y, 0) for y, high in zip(ys, highs, strict=True)]
-            axes.errorbar(xs, ys, yerr=[below, above], fmt="none", ecolor=colour, elinewidth=1.3,
-                          capsize=4, capthick=1.3)  # fmt: skip
+        reach = self.figure.extent(panel)
+        known = [(m.x, m.value.value, *m.interval) for m in marks if m.interval]
+        if not known:
+            return
+        xs, ys, lows, highs = zip(*known, strict=True)
+        below = [max(y - max(low, reach.low), 0) for y, low in zip(ys, lows, strict=True)]
+        above = [max(min(high, reach.high) - y, 0) for y, high in zip(ys, highs, strict=True)]
+        axes.errorbar(xs, ys, yerr=[below, above], fmt="none", ecolor=colour, elinewidth=1.3,
+                      capsize=4, capthick=1.3)  # fmt: skip
+        for x, _, low, high in known:
+            for leaves, y, arrow in zip(reach.leaves((low, high)), (reach.low, reach.high), "v^", strict=True):
+                if leaves:
+                    self.arrows += 1
+                    axes.plot(x, y, arrow, color=colour, markersize=7, clip_on=False, gid=f"beyond-{self.arrows}")
 
     def repeats(self, axes: Axes, marks: Sequence[Mark], colour: str) -> None:
         """Every repeat as a small dot beside the marker: an interval hides what they differ by."""
@@ -251,6 +257,13 @@ class _Layout:
             drawing = axes.get_figure()
             aside = axes.transData + ScaledTranslation(8 / 72, 0, drawing.dpi_scale_trans)
             axes.plot(xs, ys, ".", color=colour, markersize=3.4, alpha=0.8, transform=aside)
+
+
+def broken(places: tuple[list[float], list[float]], gaps: Sequence[float]) -> tuple[list[float], list[float]]:
+    """With a place without a value at each gap: a line is drawn in pieces there."""
+    points = sorted([*zip(*places, strict=True), *((x, math.nan) for x in gaps)])
+    xs, ys = zip(*points, strict=True)
+    return list(xs), list(ys)
 
 
 def wrap(text: str, columns: int) -> list[str]:

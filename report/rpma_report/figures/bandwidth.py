@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel, Reference
-from rpma_report.figures.latency import caption, line_notes, marked, single, span_text, x_scale
+from rpma_report.figures.latency import caption, line_notes, line_of, single, span_text, x_scale
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import Axis, Series, SeriesSet, bandwidth_series, styles
 from rpma_report.model import Point, Run
@@ -57,10 +57,9 @@ def _lines(series: Series, axis: Axis, style: int, others: int) -> list[Line]:
         rate = point.reverse.bytes_per_s if point.reverse else None
         return None if x is None or rate is None else Mark(x, rate)
 
-    lines = [Line(series.label, style, marked(series, there))]
-    if reverse := marked(series, back):
-        lines.append(Line(series.label + _TOWARDS_CLIENT, style + others, reverse))
-    return lines
+    lines = [line_of(series, series.label, style, axis.place, there)]
+    reverse = line_of(series, series.label + _TOWARDS_CLIENT, style + others, axis.place, back)
+    return [*lines, reverse] if reverse.marks else lines
 
 
 def _mark(x: float, point: Point) -> Mark:

@@ -8,6 +8,7 @@ beside them: a test of these numbers is a test of the chart.
 from dataclasses import dataclass
 from typing import Literal
 
+from rpma_report.figures.extent import Extent, Interval, extent
 from rpma_report.figures.tables import Table
 from rpma_report.model import Estimate
 
@@ -30,16 +31,25 @@ class Mark:
     value: Estimate
     repeats: tuple[float, ...] = ()
 
+    @property
+    def interval(self) -> Interval | None:
+        low, high = self.value.low, self.value.high
+        return None if low is None or high is None else (low, high)
+
 
 @dataclass(frozen=True)
 class Line:
-    """A series in a panel; `path` replaces the straight lines between the marks."""
+    """A series in a panel; `path` replaces the straight lines between the marks.
+
+    `gaps` are places where the series was measured and has no value: the line breaks there.
+    """
 
     label: str
     style: int  # colour and marker, by number
     marks: tuple[Mark, ...]
     path: tuple[tuple[float, float], ...] = ()
     steps: bool = True  # the path goes in steps; a NaN in it is a gap
+    gaps: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,13 +88,30 @@ class Figure:
     categories: tuple[str, ...] = ()  # names of the places of a category scale
     reference: Reference | None = None
 
+    def extent(self, panel: Panel) -> Extent:
+        marks = [m for line in panel.lines for m in line.marks]
+        values = [y for m in marks for y in (m.value.value, *m.repeats)]
+        values += [y for line in panel.lines for _, y in line.path]
+        values += [self.reference.y] if self.reference else []
+        intervals = [m.interval for m in marks if m.interval]
+        return extent(values, intervals, (panel.y_scale or self.y_scale) == "fraction")
+
     @property
     def caption(self) -> str:
         """How to read it, and what is to be said of it."""
         marks = [m for panel in self.panels for line in panel.lines for m in line.marks]
         parts = []
-        if any(m.value.low is not None for m in marks):
-            parts.append("Bars with caps: 95 % interval.")
+        if any(m.interval for m in marks):
+            parts.append("Bars with caps: 95 % interval over the repeats.")
+        if any(self._leaving(panel) for panel in self.panels):
+            parts.append("An arrow at the edge: the interval reaches beyond the axis; the table has its ends.")
+        if any(line.gaps for panel in self.panels for line in panel.lines):
+            parts.append("A line breaks where a value is missing.")
         if any(len(m.repeats) > 1 for m in marks):
             parts.append("Small dots beside a marker: the single repeats.")
         return " ".join([*parts, *self.notes])
+
+    def _leaving(self, panel: Panel) -> bool:
+        reach = self.extent(panel)
+        intervals = (m.interval for line in panel.lines for m in line.marks)
+        return any(any(reach.leaves(interval)) for interval in intervals if interval)

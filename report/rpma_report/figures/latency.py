@@ -64,12 +64,22 @@ def marked(series: Series, mark: Callable[[Point], Mark | None]) -> tuple[Mark, 
     return tuple(m for m in map(mark, series.points) if m is not None)
 
 
+def line_of(
+    series: Series, label: str, style: int, place: Callable[[Point], float | None], mark: Callable[[Point], Mark | None]
+) -> Line:
+    """Broken where the series has a place and no value."""
+    found = marked(series, mark)
+    xs = [m.x for m in found]
+    places = {x for x in (*map(place, series.points), *series.missing) if x is not None} - set(xs)
+    return Line(label, style, found, gaps=tuple(sorted(x for x in places if xs and xs[0] < x < xs[-1])))
+
+
 def _panels(group: SeriesSet, axis: Axis, look: Mapping[str, int]) -> tuple[Panel, ...]:
     """One series: a line for each percentile. Several: a panel for each percentile."""
     if len(group.series) == 1:
         only = group.series[0]
         lines = (
-            Line(quantity.percentile(p), number, marked(only, percentile_mark(axis.place, p)))
+            line_of(only, quantity.percentile(p), number, axis.place, percentile_mark(axis.place, p))
             for number, p in enumerate(SWEEP_PERCENTILES)
         )
         found = tuple(line for line in lines if line.marks)
@@ -77,7 +87,7 @@ def _panels(group: SeriesSet, axis: Axis, look: Mapping[str, int]) -> tuple[Pane
     panels = []
     for p in PANEL_PERCENTILES:
         lines_of_p = tuple(
-            Line(s.label, look[s.label], marked(s, percentile_mark(axis.place, p)))
+            line_of(s, s.label, look[s.label], axis.place, percentile_mark(axis.place, p))
             for s in group.series[:MAX_LINES]
         )
         if any(line.marks for line in lines_of_p):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import tables
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
-from rpma_report.figures.latency import alt_of, caption, line_notes, marked, percentile_mark
+from rpma_report.figures.figure import MAX_LINES, Figure, Panel
+from rpma_report.figures.latency import alt_of, caption, line_notes, line_of, percentile_mark
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import LOAD, SeriesSet, collect
 from rpma_report.model import Point, Run
@@ -29,7 +29,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     panels = []
     for p in PERCENTILES:
         lines = tuple(
-            Line(s.label, n, marked(s, percentile_mark(measured, p)))
+            line_of(s, s.label, n, measured, percentile_mark(measured, p))
             for n, s in enumerate(group.series[:MAX_LINES])
         )
         if any(line.marks for line in lines):

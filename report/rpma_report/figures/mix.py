@@ -7,7 +7,7 @@ from functools import partial
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
-from rpma_report.figures.latency import alt_of, caption, marked, percentile_mark, x_scale
+from rpma_report.figures.latency import alt_of, caption, line_of, percentile_mark, x_scale
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import AXES, READS, SIZE, Axis, Series, SeriesSet, collect
 from rpma_report.model import Latency, Point, Run
@@ -49,7 +49,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
 
 def _lines(series: Series, number: int, axis: Axis, p: float) -> list[Line]:
     return [
-        Line(f"{series.label}, {name}", 2 * number + half, marked(series, percentile_mark(axis.place, p, of)))
+        line_of(series, f"{series.label}, {name}", 2 * number + half, axis.place, percentile_mark(axis.place, p, of))
         for half, (name, of) in enumerate(_HALVES)
     ]
 

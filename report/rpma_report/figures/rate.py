@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
-from rpma_report.figures.latency import alt_of, caption, marked, percentile_mark
+from rpma_report.figures.latency import alt_of, caption, line_of, percentile_mark
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import RATE, Series, SeriesSet, collect
 from rpma_report.model import Latency, Point, Run
@@ -34,7 +34,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
             panels.append(Panel(quantity.percentile(p), lines))
     if not panels:
         return None
-    notes = [f"{s.label}: {_knee(s)}." for s in group.series[: MAX_LINES // 2]]
+    notes = [f"{s.label}: {_knee_text(s)}." for s in group.series[: MAX_LINES // 2]]
     hidden = len(group.series) - MAX_LINES // 2
     notes += [f"The chart leaves out {hidden} series; the table has all."] if hidden > 0 else []
     return Figure(
@@ -62,11 +62,10 @@ def _on_axis(group: SeriesSet) -> SeriesSet:
 
 
 def _lines(series: Series, number: int, p: float) -> list[Line]:
-    response = marked(series, percentile_mark(RATE.place, p, _response))
-    service = marked(series, percentile_mark(RATE.place, p))
+    response, service = percentile_mark(RATE.place, p, _response), percentile_mark(RATE.place, p)
     return [
-        Line(f"{series.label}, response", 2 * number, response),
-        Line(f"{series.label}, service", 2 * number + 1, service),
+        line_of(series, f"{series.label}, response", 2 * number, RATE.place, response),
+        line_of(series, f"{series.label}, service", 2 * number + 1, RATE.place, service),
     ]
 
 
@@ -75,11 +74,32 @@ def kept(point: Point) -> bool:
     return bool(offered and point.ops_per_s and point.ops_per_s.value >= KEPT * offered)
 
 
-def _knee(series: Series) -> str:
-    met = [rate for p in series.points if kept(p) and (rate := RATE.place(p))]
+def knee(series: Series) -> float | None:
+    """The highest rate up to which every rate was kept, itself among them."""
+    highest = None
+    for point in series.points:
+        if not kept(point):
+            break
+        highest = RATE.place(point)
+    return highest
+
+
+def _knee_text(series: Series) -> str:
+    rates = [rate for p in series.points if (rate := RATE.place(p)) is not None]
+    met = [rate for p in series.points if kept(p) and (rate := RATE.place(p)) is not None]
+    if not rates:
+        return "no offered rate has a place on the axis"
+    lowest, highest = quantity.rate(min(rates), "op"), knee(series)
     if not met:
-        return f"less than {quantity.fraction(KEPT)} of every offered rate was achieved"
-    return f"the plan was kept up to {quantity.rate(max(met), 'op')}"
+        return f"the plan was not kept at any rate, the lowest of which is {lowest}"
+    above = [rate for rate in met if highest is None or rate > highest]
+    again = ", ".join(quantity.rate(rate, "op") for rate in above[:3]) + (" and more" if len(above) > 3 else "")
+    if highest is None:
+        return f"the plan was not kept at the lowest rate, {lowest}; above it at {again}"
+    if highest == max(rates):
+        return f"the plan was kept at every rate, up to {quantity.rate(highest, 'op')}"
+    said = f"the plan was kept up to {quantity.rate(highest, 'op')}"
+    return f"{said}; above it again at {again}" if above else said
 
 
 def _table(group: SeriesSet) -> tables.Table:

@@ -80,6 +80,7 @@ class Series:
     run: Run
     label: str
     points: tuple[Point, ...]
+    missing: tuple[float, ...] = ()  # places on the axis of points that nothing is known of
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,11 @@ def collect(
         groups.setdefault((_owner(run), *_traits(point, axis)), []).append((run, point))
     parted = [part for group in groups.values() for part in _apart(group, axis)]
     labels = _labels([part[0] for part in parted], axis)
+    missing = _missing(runs, wanted, axis)
     series = (
-        Series(part[0][0], label, _sorted((p for _, p in part), axis))
+        Series(run, label, _sorted((p for _, p in part), axis), missing(run, point))
         for part, label in zip(parted, labels, strict=True)
+        for run, point in part[:1]
     )
     return SeriesSet(axis, tuple(series), tuple({id(run): run for run, _ in found}.values()))
 
@@ -166,6 +169,35 @@ def order(point: Point) -> tuple[int, int]:
 def _owner(run: Run) -> object:
     """Files of one label are parts of one measurement."""
     return (run.program, run.label) if run.label else id(run)
+
+
+def _missing(
+    runs: Sequence[Run], wanted: Callable[[Point], object], axis: Axis | None
+) -> Callable[[Run, Point], tuple[float, ...]]:
+    """Of a line, by its first point, the places that were to be measured and have no value.
+
+    A run that did not end well may lack whole points, which other lines of it show.
+    """
+    lacking: dict[object, set[float]] = {}
+
+    def line(run: Run, point: Point) -> object:
+        return (_owner(run), point.test, *_traits(point, axis))
+
+    for run in runs if axis else ():
+        for point in run.points:
+            x = axis.place(point) if axis else None
+            if x is None:
+                continue
+            if not wanted(point):
+                lacking.setdefault(line(run, point), set()).add(x)
+            if run.status != "complete":
+                lacking.setdefault((_owner(run), point.test), set()).add(x)
+
+    def of(run: Run, point: Point) -> tuple[float, ...]:
+        keys = (line(run, point), (_owner(run), point.test))
+        return tuple(sorted(set().union(*(lacking.get(key, ()) for key in keys))))
+
+    return of
 
 
 def _apart(group: list[tuple[Run, Point]], axis: Axis | None) -> list[list[tuple[Run, Point]]]:
