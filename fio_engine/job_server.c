@@ -52,9 +52,47 @@ static void take_tasks_away(struct thread_data *td)
 	o->read_iolog_file = NULL;
 }
 
+/* Of this engine, by the name that the job file has for it. */
+static bool is_ours(const struct thread_data *td, const struct thread_data *other)
+{
+	return other->o.ioengine && (!strncmp(other->o.ioengine, "librpma", 7) ||
+				     !strcmp(other->o.ioengine, td->o.ioengine));
+}
+
+/* Whether the other job is a client that will connect to this address. */
+static bool comes_to(const struct settings *server, const struct thread_data *other)
+{
+	struct settings client;
+
+	return !options_settle(other, &client) && client.role == ROLE_CLIENT &&
+	       client.port == server->port && !strcmp(client.address, server->address);
+}
+
+/*
+ * A server without clients= that has clients in its own run waits for all of
+ * them: by the first one alone it would know of one section. In setup fio has
+ * parsed all jobs and started none, but with create_serialize=0.
+ */
+static void count_clients(struct thread_data *td)
+{
+	struct rpma_options *options = td->eo;
+	struct settings own;
+
+	if (options->clients || options_settle(td, &own))
+		return;
+	for (unsigned i = 0; i < thread_number; i++) {
+		const struct thread_data *other = tnumber_to_td(i);
+
+		if (other->eo && other->io_ops && is_ours(td, other))
+			options->clients += comes_to(&own, other);
+	}
+}
+
 int server_setup(struct thread_data *td)
 {
 	take_tasks_away(td);
+	count_clients(td);
+	failure_get()->text[0] = '\0';
 	return 0;
 }
 
@@ -138,13 +176,6 @@ static uint64_t offset(struct thread_data *td)
 
 /* --- when it is over ------------------------------------------------------------- */
 
-/* Of this engine, by the name that the job file has for it. */
-static bool is_ours(const struct thread_data *td, const struct thread_data *other)
-{
-	return other->o.ioengine && (!strncmp(other->o.ioengine, "librpma", 7) ||
-				     !strcmp(other->o.ioengine, td->o.ioengine));
-}
-
 /* The clients are jobs of the same run, and all of them have ended or wait for this one to. */
 static bool nobody_comes(struct server *server)
 {
@@ -216,6 +247,7 @@ int server_init(struct thread_data *td)
 	struct server *server = calloc(1, sizeof(*server));
 
 	take_tasks_away(td);
+	count_clients(td);
 	if (!server) {
 		failure_set(EXIT_RUN_FAILED, "open", "out of memory");
 		return job_failed(td);

@@ -9,6 +9,7 @@ A server that dies while its client tries again has a port that the kernel gives
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import KIB, PATTERN, Done, Run, client, mostly_long, patterned, run_client, server
+from fio_runs import KIB, PATTERN, Done, Run, client, mostly_long, patterned, run_client, run_fio, server
 from free_port import free_port
 
 BLOCK = 4 * KIB
@@ -276,3 +277,46 @@ def test_failures_without_end_end(one: Run, tmp_path: Path) -> None:
         code = run.end()
         assert code in (0, 1)
         assert sum("REM_ACCESS_ERR" in line for line in run.told()) <= BLOCKS
+
+
+# --- a server in the job file of its clients -----------------------------------
+
+SECTIONS = """
+[global]
+ioengine=librpma
+port={port}
+bs=4k
+size=256k
+
+[server]
+role=server
+size=1m
+
+[first]
+rw=write
+numjobs=2
+{first}
+
+[second]
+rw=randwrite
+offset=512k
+{second}
+"""
+
+
+@pytest.mark.parametrize(("first", "second"), [("", "wait_for=first"), ("create_serialize=0", "wait_for=first\ncreate_serialize=0"),
+                                               ("", ""), ("thread", "thread")])  # fmt: skip
+def test_a_server_waits_for_all_sections_of_its_own_file(tmp_path: Path, first: str, second: str) -> None:
+    """One waits for the other here, so that a server which counts the first one alone has gone by then."""
+    (tmp_path / "two.fio").write_text(SECTIONS.format(port=free_port(), first=first, second=second))
+    code, out, errors = run_fio(tmp_path, "--output-format=json", "two.fio")
+    assert code == 0, errors + out
+    jobs = json.loads(out)["jobs"]
+    assert [job["write"]["total_ios"] for job in jobs if job["jobname"] != "server"] == [64] * 3
+
+
+def test_a_section_that_cannot_begin_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "two.fio").write_text(SECTIONS.format(port=free_port(), first="", second="size=2m"))
+    code, _, errors = run_fio(tmp_path, "two.fio")
+    assert code == 1
+    assert "region has 1 MiB" in errors and "went without" not in errors
