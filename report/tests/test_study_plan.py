@@ -9,7 +9,7 @@ import pytest
 
 from conftest import SOURCE, Write
 from rpma_report.sources.document import BadResult
-from rpma_report.studies import command, plan
+from rpma_report.studies import command, plan, remote
 
 BENCH: dict[str, Any] = {"name": "b", "tool": "rpma-bench", "options": {"persist": "apm"},
                          "axes": {"size": [64, 256]}}  # fmt: skip
@@ -95,9 +95,9 @@ def test_job_file_gets_the_axes_as_variables(write: Write, tmp_path: Path) -> No
 
 
 def test_words_for_another_host_are_quoted() -> None:
-    words = command.over_ssh(["ssh"], "target", ["fio", "--name=a b", "$(reboot)", "--x='"])
+    words = remote.over_ssh(["ssh"], "target", ["fio", "--name=a b", "$(reboot)", "--x='"], 7)
     assert words[-3:-1] == ["--", "target"]
-    assert words[-1] == "fio '--name=a b' '$(reboot)' '--x='\"'\"''"
+    assert words[-1].endswith(" rpma-report 7 fio '--name=a b' '$(reboot)' '--x='\"'\"''")
 
 
 def test_program_with_a_slash_is_beside_the_plan(write: Write, tmp_path: Path) -> None:

@@ -323,8 +323,9 @@ def test_unknown_requirement_is_wrong_usage(lab: Lab) -> None:
     assert done.returncode == 64 and "expected one of ddio-off, ddio-on" in done.stderr
 
 
-def test_other_host_gets_quoted_words_over_ssh(lab: Lab) -> None:
+def test_other_host_gets_quoted_words_over_ssh(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fake ssh does what sshd does: gives the words to a shell."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(lab.folder))  # for the lock
     ssh = lab.folder / "ssh"
     last = 'while [ $# -gt 1 ]; do shift; done; eval "$1"'
     ssh.write_text(f'#!/bin/sh\necho "$@" >> {lab.folder}/ssh-calls\n{last}\n')

@@ -5,7 +5,6 @@ Both write their result to standard output, so that it takes the same way from t
 host and from another.
 """
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -52,11 +51,6 @@ def with_variables(words: Sequence[str], variables: Options) -> list[str]:
     """${NAME} in a job file is a variable of the environment."""
     settings = [f"{key}={_text(value)}" for key, value in variables.items()]
     return ["env", *settings, *words] if settings else list(words)
-
-
-def over_ssh(ssh: Sequence[str], host: str, words: Sequence[str]) -> list[str]:
-    """There a shell does see them: every word is quoted."""
-    return [*ssh, "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "--", host, shlex.join(words)]
 
 
 def _long(options: Options) -> Iterator[str]:

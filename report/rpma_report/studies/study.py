@@ -9,7 +9,7 @@ from pathlib import Path
 from rpma_report.failure import Failure
 from rpma_report.sources import check
 from rpma_report.sources.document import read
-from rpma_report.studies import command, process
+from rpma_report.studies import command, process, remote
 from rpma_report.studies.plan import Job, Plan, Requirement, located
 from rpma_report.studies.process import NotRun
 from rpma_report.studies.progress import Progress, estimate_s
@@ -92,7 +92,8 @@ class Study:
         part.unlink(missing_ok=True)  # whatever has that name, and wherever it leads to
         with part.open("xb") as out:
             limit_s = self._plan.timeout_s
-            code = process.run(self._words(job), job.stdin, out, log, self._work, limit_s, held, tick)
+            run = process.run_remote if job.ssh else process.run
+            code = run(self._words(job), job.stdin, out, log, self._work, limit_s, held, tick)
         told = process.last_words(log)
         if code not in _MEASURED[job.tool]:
             ended = f"was ended by signal {-code}" if code < 0 else f"exit code {code}"
@@ -114,4 +115,4 @@ class Study:
         plan = self._plan
         program = plan.programs.get(job.tool, [job.tool]) if job.ssh else plan.program(job.tool)
         words = command.with_variables([*program, *job.words], dict(job.variables))
-        return command.over_ssh(plan.program("ssh"), job.ssh, words) if job.ssh else words
+        return remote.over_ssh(plan.program("ssh"), job.ssh, words, len(job.stdin)) if job.ssh else words
