@@ -1041,8 +1041,10 @@ int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
  * @event: where to store the event
  *
  * Waits for the next event, unless the descriptor of rpma_conn_get_event_fd()
- * was made non-blocking. There is no timeout: to bound the wait, poll(2) that
- * descriptor. After RPMA_CONN_CLOSED or RPMA_CONN_LOST nothing can be sent
+ * was made non-blocking. There is no timeout: to bound the wait, set O_NONBLOCK
+ * on that descriptor and poll(2) it. poll(2) alone does not bound it, as
+ * rdma_get_cm_event(3) may drop what made the descriptor readable and wait for
+ * the next. After RPMA_CONN_CLOSED or RPMA_CONN_LOST nothing can be sent
  * any more; what was under way completes with IBV_WC_WR_FLUSH_ERR. After
  * RPMA_CONN_REJECTED or RPMA_CONN_UNREACHABLE delete the connection; to try
  * again start from rpma_conn_req_new().
@@ -1500,8 +1502,10 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
  *
  * When its completion has been fetched with status IBV_WC_SUCCESS, the writes
  * to the range that were started on the same connection before are visible
- * at the target, or persistent. Persistence rests on the peer's word that
- * Direct Write to PMem is possible: see rpma_conn_apply_remote_peer_cfg().
+ * at the target, or persistent. Writes outside [@dst_offset, @dst_offset + @len)
+ * are not covered: the read of releases before 1.3 covered them by accident.
+ * Persistence rests on the peer's word that Direct Write to PMem is possible:
+ * see rpma_conn_apply_remote_peer_cfg().
  *
  * If device and region allow, it is the flush operation of the device for the
  * range (for the whole region if @len is above UINT32_MAX), and the opcode of

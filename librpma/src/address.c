@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <stdio.h>
 
 int rpma_address_new(const char *addr, const char *port, enum rpma_side side,
 		     struct rdma_addrinfo **info_ptr)
@@ -56,4 +57,17 @@ int rpma_address_resolve(const struct rdma_addrinfo *info, struct rdma_cm_id *id
 
 	RPMA_LOG_ERRNO(errno, "rdma_resolve_addr(timeout_ms=%d)", timeout_ms);
 	return RPMA_E_PROVIDER;
+}
+
+const char *rpma_address_print(const struct sockaddr *addr, char text[RPMA_ADDRESS_TEXT_MAX])
+{
+	bool ipv6 = addr->sa_family == AF_INET6;
+	socklen_t len = ipv6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	char host[64], port[6];
+
+	if (getnameinfo(addr, len, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV))
+		return "an unknown address";
+	snprintf(text, RPMA_ADDRESS_TEXT_MAX, ipv6 ? "[%s]:%s" : "%s:%s", host, port);
+	return text;
 }

@@ -28,4 +28,9 @@ int rpma_address_bind(const struct rdma_addrinfo *info, struct rdma_cm_id *id);
 /* Bind id to the device that has a path to the remote address of info. */
 int rpma_address_resolve(const struct rdma_addrinfo *info, struct rdma_cm_id *id, int timeout_ms);
 
+enum { RPMA_ADDRESS_TEXT_MAX = 72 }; /* an IPv6 address, its scope and a port */
+
+/* Write addr and its port down as "192.0.2.1:7204" or "[2001:db8::1]:7204". */
+const char *rpma_address_print(const struct sockaddr *addr, char text[RPMA_ADDRESS_TEXT_MAX]);
+
 #endif /* RPMA_ADDRESS_H */

@@ -90,6 +90,19 @@ static int create_qp_with(struct rpma_conn *conn, struct ibv_qp_init_attr_ex *at
 	return ret;
 }
 
+/* librdmacm answers EINVAL alone for a device other than the peer's. */
+static int check_device(const struct rpma_conn *conn)
+{
+	const struct ibv_context *peers = conn->peer->pd->context;
+	const struct ibv_context *found = conn->id->verbs;
+
+	if (found == NULL || found == peers)
+		return 0;
+	RPMA_LOG_ERROR("the connection goes through device %s, the peer was made for device %s",
+		       found->device->name, peers->device->name);
+	return RPMA_E_PROVIDER;
+}
+
 static int create_qp(struct rpma_conn *conn, const struct rpma_conn_cfg *cfg)
 {
 	const struct rpma_srq *srq = cfg->srq;
@@ -111,8 +124,11 @@ static int create_qp(struct rpma_conn *conn, const struct rpma_conn_cfg *cfg)
 	};
 
 	if (create_qp_with(conn, &attr)) {
-		RPMA_LOG_ERRNO(errno, "rdma_create_qp_ex(max_send_wr=%u, max_recv_wr=%u)",
-			       attr.cap.max_send_wr, attr.cap.max_recv_wr);
+		RPMA_LOG_ERRNO(errno,
+			       "device %s refused a QP with max_send_wr %u, max_recv_wr %u, "
+			       "max_inline_data %u: rdma_create_qp_ex()",
+			       attr.pd->context->device->name, attr.cap.max_send_wr,
+			       attr.cap.max_recv_wr, attr.cap.max_inline_data);
 		return RPMA_E_PROVIDER;
 	}
 	conn->qp = conn->id->qp;
@@ -131,7 +147,9 @@ int rpma_conn_new(struct rpma_peer *peer, struct rdma_cm_id *id, const struct rp
 	conn->peer = peer;
 	conn->id = id;
 
-	int ret = create_cqs(conn, cfg);
+	int ret = check_device(conn);
+	if (ret == 0)
+		ret = create_cqs(conn, cfg);
 	if (ret == 0)
 		ret = create_qp(conn, cfg);
 	if (ret) {

@@ -34,7 +34,8 @@ static int cq_create(struct rpma_cq *cq, struct ibv_context *ibv_ctx, uint32_t s
 	int cqe = size > INT_MAX ? INT_MAX : (int)size;
 	cq->ibv_cq = ibv_create_cq(ibv_ctx, cqe, NULL, cq->channel, 0);
 	if (cq->ibv_cq == NULL) {
-		RPMA_LOG_ERRNO(errno, "ibv_create_cq(cqe=%d)", cqe);
+		RPMA_LOG_ERRNO(errno, "device %s refused a CQ with cqe %d: ibv_create_cq()",
+			       ibv_ctx->device->name, cqe);
 		return RPMA_E_PROVIDER;
 	}
 	return rpma_cq_arm(cq);
@@ -103,29 +104,31 @@ int rpma_cq_wait(struct rpma_cq *cq)
 	return rpma_cq_arm(cq);
 }
 
-static int nothing_polled(int polled, int num_entries)
+static int poll_failed(int polled, int num_entries)
 {
-	if (polled == 0) {
-		RPMA_LOG_DEBUG("no completion in the queue");
-		return RPMA_E_NO_COMPLETION;
-	}
 	if (polled < 0) {
 		RPMA_LOG_ERROR("ibv_poll_cq() returned %d", polled);
 		return RPMA_E_PROVIDER;
 	}
-	RPMA_LOG_ERROR("ibv_poll_cq() gave %d completions, %d asked for", polled, num_entries);
+	RPMA_LOG_ERROR("ibv_poll_cq() gave %d completions, more than the %d asked for", polled,
+		       num_entries);
 	return RPMA_E_UNKNOWN;
 }
 
 int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got)
 {
-	if (cq == NULL || num_entries < 1 || wc == NULL ||
-	    (num_entries > 1 && num_entries_got == NULL))
+	if (cq == NULL || wc == NULL)
+		return RPMA_E_INVAL;
+	if (num_entries != 1 && (num_entries < 1 || num_entries_got == NULL))
 		return RPMA_E_INVAL;
 
 	int polled = ibv_poll_cq(cq->ibv_cq, num_entries, wc);
-	if (polled <= 0 || polled > num_entries)
-		return nothing_polled(polled, num_entries);
+	if (polled == 0) { /* most often, where a program polls */
+		RPMA_LOG_DEBUG("no completion in the queue");
+		return RPMA_E_NO_COMPLETION;
+	}
+	if (polled < 0 || polled > num_entries)
+		return poll_failed(polled, num_entries);
 
 	if (num_entries_got != NULL)
 		*num_entries_got = polled;

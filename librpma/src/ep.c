@@ -160,6 +160,11 @@ int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
 		return ret;
 	}
 	(*req_ptr)->conn->private_data = received;
-	RPMA_LOG_NOTICE("a client requests a connection");
+	if (rpma_log_wanted(RPMA_LOG_LEVEL_NOTICE)) {
+		char text[RPMA_ADDRESS_TEXT_MAX];
+
+		RPMA_LOG_NOTICE("a client requests a connection: %s",
+				rpma_address_print(rdma_get_peer_addr(id), text));
+	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "work.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -90,7 +91,11 @@ static int flush_natively(struct rpma_conn *conn, const struct rpma_mr_remote *d
 	ibv_wr_flush(qpx, dst->rkey, dst->addr + dst_offset, len, placement, level);
 	int err = ibv_wr_complete(qpx);
 	if (err) {
-		RPMA_LOG_ERRNO(err, "ibv_wr_flush(offset=%zu, length=%zu)", dst_offset, len);
+		RPMA_LOG_ERRNO(err,
+			       "ibv_wr_flush(QP 0x%x, remote address 0x%" PRIx64
+			       ", length %zu, rkey 0x%x, wr_id 0x%" PRIx64 ")",
+			       conn->qp->qp_num, dst->addr + dst_offset, len, dst->rkey,
+			       qpx->wr_id);
 		return RPMA_E_PROVIDER;
 	}
 	return 0;

@@ -24,10 +24,17 @@ static inline bool rpma_log_wanted(enum rpma_log_level level)
 	       atomic_load_explicit(&rpma_log_thresholds[RPMA_LOG_THRESHOLD], memory_order_relaxed);
 }
 
+/* of gcc 12 and clang; __FILE__ has the folder of the build too */
+#ifdef __FILE_NAME__
+#define RPMA_LOG_FILE __FILE_NAME__
+#else
+#define RPMA_LOG_FILE (__builtin_strrchr("/" __FILE__, '/') + 1)
+#endif
+
 #define RPMA_LOG(level, format, ...)                                                               \
 	do {                                                                                       \
 		if (rpma_log_wanted(level))                                                        \
-			atomic_load (&rpma_log_sink)(level, __FILE_NAME__, __LINE__, __func__,     \
+			atomic_load (&rpma_log_sink)(level, RPMA_LOG_FILE, __LINE__, __func__,     \
 						     format "\n", ##__VA_ARGS__);                  \
 	} while (0)
 

@@ -6,6 +6,41 @@
 #include "work.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
+
+static bool one_sided(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
+	       opcode == IBV_WR_RDMA_READ;
+}
+
+__attribute__((cold)) int rpma_post_send_failed(const struct rpma_conn *conn,
+						const struct ibv_send_wr *wr, int err)
+{
+	const struct ibv_sge none = {0}, *sge = wr->num_sge ? wr->sg_list : &none;
+	char remote[64] = "";
+
+	if (one_sided(wr->opcode))
+		snprintf(remote, sizeof(remote), ", remote address 0x%" PRIx64 ", rkey 0x%x",
+			 wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
+	RPMA_LOG_ERRNO(err,
+		       "ibv_post_send(QP 0x%x, opcode %d, length %u, local address 0x%" PRIx64
+		       "%s, wr_id 0x%" PRIx64 ")",
+		       conn->qp->qp_num, (int)wr->opcode, sge->length, sge->addr, remote,
+		       wr->wr_id);
+	return RPMA_E_PROVIDER;
+}
+
+__attribute__((cold)) int rpma_post_recv_failed(const char *verb, const struct ibv_recv_wr *wr,
+						int err)
+{
+	const struct ibv_sge none = {0}, *sge = wr->num_sge ? wr->sg_list : &none;
+
+	RPMA_LOG_ERRNO(err,
+		       "%s(length %u, local address 0x%" PRIx64 ", lkey 0x%x, wr_id 0x%" PRIx64 ")",
+		       verb, sge->length, sge->addr, sge->lkey, wr->wr_id);
+	return RPMA_E_PROVIDER;
+}
 
 /*
  * One-sided operations take a local and a remote region, or neither and then no
@@ -94,7 +129,10 @@ static int atomic_write_natively(struct rpma_conn *conn, const struct rpma_mr_re
 	ibv_wr_atomic_write(qpx, dst->rkey, remote_addr, src);
 	int err = ibv_wr_complete(qpx);
 	if (err) {
-		RPMA_LOG_ERRNO(err, "ibv_wr_atomic_write()");
+		RPMA_LOG_ERRNO(err,
+			       "ibv_wr_atomic_write(QP 0x%x, remote address 0x%" PRIx64
+			       ", rkey 0x%x, wr_id 0x%" PRIx64 ")",
+			       conn->qp->qp_num, remote_addr, dst->rkey, qpx->wr_id);
 		return RPMA_E_PROVIDER;
 	}
 	return 0;

@@ -82,9 +82,7 @@ int rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset
 		return RPMA_E_INVAL;
 
 	int err = ibv_post_srq_recv(srq->ibv_srq, &work.wr, &bad_wr);
-	if (err) {
-		RPMA_LOG_ERRNO(err, "ibv_post_srq_recv(offset=%zu, length=%zu)", offset, len);
-		return RPMA_E_PROVIDER;
-	}
+	if (err)
+		return rpma_post_recv_failed("ibv_post_srq_recv", &work.wr, err);
 	return 0;
 }

@@ -65,6 +65,10 @@ static inline void rpma_send_wr_init(struct ibv_send_wr *wr, enum ibv_wr_opcode 
 	wr->send_flags = rpma_send_flags(flags);
 }
 
+/* post.c: RPMA_E_PROVIDER, and in the log what could not be posted. */
+int rpma_post_send_failed(const struct rpma_conn *conn, const struct ibv_send_wr *wr, int err);
+int rpma_post_recv_failed(const char *verb, const struct ibv_recv_wr *wr, int err);
+
 static inline int rpma_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad_wr;
@@ -73,9 +77,7 @@ static inline int rpma_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr)
 	if (__builtin_expect(err == 0, 1))
 		return 0;
 
-	RPMA_LOG_ERRNO(err, "ibv_post_send(opcode=%d, length=%u)", (int)wr->opcode,
-		       wr->num_sge ? wr->sg_list->length : 0);
-	return RPMA_E_PROVIDER;
+	return rpma_post_send_failed(conn, wr, err);
 }
 
 static inline int rpma_post_recv(struct rpma_conn *conn, struct rpma_recv_work *work)
@@ -86,8 +88,7 @@ static inline int rpma_post_recv(struct rpma_conn *conn, struct rpma_recv_work *
 	if (__builtin_expect(err == 0, 1))
 		return 0;
 
-	RPMA_LOG_ERRNO(err, "ibv_post_recv()");
-	return RPMA_E_PROVIDER;
+	return rpma_post_recv_failed("ibv_post_recv", &work->wr, err);
 }
 
 #endif /* RPMA_WORK_H */

@@ -10,12 +10,13 @@ packages_list=$(dirname "${BASH_SOURCE[0]}")/../packages.list
 # packages_names SET...: the packages of these sets, one a line
 packages_names()
 {
-	local wanted=" $* " line taken=no
-	while read -r line; do
-		case $line in
+	local wanted=" $* " name release taken=no here
+	here=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2> /dev/null || true)
+	while read -r name release; do
+		case $name in
 		'' | '#'*) ;;
-		'['*']') [[ $wanted == *" ${line:1:-1} "* ]] && taken=yes || taken=no ;;
-		*) [[ $taken == no ]] || printf '%s\n' "$line" ;;
+		'['*']') [[ $wanted == *" ${name:1:-1} "* ]] && taken=yes || taken=no ;;
+		*) [[ $taken == no || ${release:-$here} != "$here" ]] || printf '%s\n' "$name" ;;
 		esac
 	done < "$packages_list"
 }

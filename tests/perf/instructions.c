@@ -23,6 +23,11 @@ static int one_completion(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 	return 1;
 }
 
+static int no_completion(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	return 0;
+}
+
 /* --- the calls to be counted --------------------------------------------- */
 
 static int nothing(void)
@@ -75,6 +80,14 @@ static int get_wc(void)
 	return rpma_cq_get_wc(w.cq, 1, &wc, NULL);
 }
 
+/* What a program that polls does most of the time. */
+static int get_no_wc(void)
+{
+	struct ibv_wc wc;
+
+	return rpma_cq_get_wc(w.cq, 1, &wc, NULL) != RPMA_E_NO_COMPLETION;
+}
+
 /* --- counting ------------------------------------------------------------ */
 
 static int count(const char *name, int (*call)(void))
@@ -107,6 +120,8 @@ int main(void)
 	ret |= count("rpma_flush", flush_8);
 	ret |= count("rpma_send", send_8);
 	ret |= count("rpma_cq_get_wc", get_wc);
+	provider.context->ops.poll_cq = no_completion;
+	ret |= count("rpma_cq_get_wc, empty", get_no_wc);
 	teardown(NULL);
 	return ret != 0;
 }

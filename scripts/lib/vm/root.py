@@ -57,6 +57,7 @@ mount --rbind /proc "$root/proc"
 exec env -i PATH="$PATH" HOME=/root LANG=C.UTF-8 chroot "$root" sh -c '
 	set -e
 	[ -e "$2/build.ninja" ] || cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \\
+		-DCMAKE_COMPILE_WARNING_AS_ERROR=ON \\
 		-DRPMA_BUILD_REPORT=OFF -DRPMA_BUILD_DOC=OFF -DFIO_SOURCE_DIR="$3" -DFIO_PROGRAM="$4"
 	cmake --build "$2"' sh "$source" "$build" "$fio" "$program"
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The CMakeLists.txt of a stranger's project that finds the installed package.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.18...3.25)
 project(consumer LANGUAGES C CXX)
 find_package(rpma 1.4 REQUIRED)
 configure_file(consumer.c consumer.cpp COPYONLY)

@@ -144,6 +144,36 @@ static void new__cannot_share_a_channel_with_the_cq_of_an_srq(void **unused)
 	assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], 1);
 }
 
+static void new__names_the_device_that_refuses(void **unused)
+{
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	OURS_ONLY("it logs the errno alone");
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_sq_size(w.cfg, 123456));
+	calls_fail_always("rdma_create_qp_ex", EINVAL);
+	expect(RPMA_E_PROVIDER, rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &req));
+	expect_logged(RPMA_LOG_LEVEL_ERROR, "scripted0");
+	expect_logged(RPMA_LOG_LEVEL_ERROR, "max_send_wr 123456");
+}
+
+static void new__names_both_devices_where_they_differ(void **unused)
+{
+	struct ibv_context *peers = provider.context;
+	struct ibv_context context = *peers;
+	struct ibv_device device = *peers->device;
+	struct rpma_conn_req *req = UNTOUCHED;
+
+	OURS_ONLY("librdmacm answers EINVAL alone");
+	strcpy(device.name, "another1");
+	context.device = &device;
+	provider.context = &context; /* that the address leads to */
+	expect(RPMA_E_PROVIDER, rpma_conn_req_new(w.peer, "192.0.2.1", "7204", NULL, &req));
+	provider.context = peers;
+	expect_logged(RPMA_LOG_LEVEL_ERROR, "device another1");
+	expect_logged(RPMA_LOG_LEVEL_ERROR, "device scripted0");
+}
+
 static void new__refuses_null(void **unused)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
@@ -352,6 +382,8 @@ int main(int argc, char **argv)
 		TEST(new__receives_into_the_cq_of_the_srq, setup_peer),
 		TEST(new__receives_as_usual_when_the_srq_has_no_cq, setup_peer),
 		TEST(new__cannot_share_a_channel_with_the_cq_of_an_srq, setup_peer),
+		TEST(new__names_the_device_that_refuses, setup_peer),
+		TEST(new__names_both_devices_where_they_differ, setup_peer),
 		TEST(new__refuses_null, setup_peer),
 		TEST(new__survives_every_failing_call, setup_nothing),
 		TEST(recv__posts_the_range, setup_req),

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "every_call_fails.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -140,6 +141,19 @@ static void next_conn_req__follows_the_cfg(void **unused)
 	make_incoming();
 	assert_int_equal(provider.create_qp.cap.max_send_wr, 11);
 	assert_int_equal(provider.create_cq[1].cqe, 14);
+}
+
+static void next_conn_req__names_the_client(void **unused)
+{
+	struct sockaddr_in6 *client = (struct sockaddr_in6 *)&provider.client_addr;
+
+	OURS_ONLY("it logs no address");
+	client->sin6_family = AF_INET6;
+	client->sin6_port = htons(4711);
+	assert_int_equal(inet_pton(AF_INET6, "2001:db8::7", &client->sin6_addr), 1);
+	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_NOTICE));
+	make_incoming();
+	expect_logged(RPMA_LOG_LEVEL_NOTICE, "[2001:db8::7]:4711");
 }
 
 static void next_conn_req__takes_requests_in_turn(void **unused)
@@ -311,6 +325,7 @@ int main(int argc, char **argv)
 		TEST(get_port__refuses_null, setup_ep),
 		TEST(next_conn_req__gives_a_request_with_a_qp, setup_ep),
 		TEST(next_conn_req__follows_the_cfg, setup_ep),
+		TEST(next_conn_req__names_the_client, setup_ep),
 		TEST(next_conn_req__takes_requests_in_turn, setup_ep),
 		TEST(next_conn_req__says_that_nobody_asked, setup_ep),
 		TEST(next_conn_req__drops_any_other_event, setup_ep),

@@ -141,6 +141,20 @@ static void transfers__report_a_full_queue(void **unused)
 	assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], ARRAY_LENGTH(transfers));
 }
 
+static void transfers__name_what_could_not_be_posted(void **unused)
+{
+	char words[128];
+
+	OURS_ONLY("its message has neither address nor wr_id");
+	calls_fail_always("ibv_post_send", ENOMEM);
+	snprintf(words, sizeof(words), "remote address 0x%jx, rkey 0x20000, wr_id 0x5afe5afe",
+		 (uintmax_t)(uintptr_t)region + 64);
+	expect(RPMA_E_PROVIDER,
+	       rpma_write(w.conn, w.remote, 64, w.mr, 0, 8, RPMA_F_COMPLETION_ALWAYS, UNTOUCHED));
+	expect_logged(RPMA_LOG_LEVEL_ERROR, words);
+	expect_logged(RPMA_LOG_LEVEL_ERROR, "Cannot allocate memory");
+}
+
 /* --- rpma_atomic_write() ------------------------------------------------- */
 
 static const char eight[8] = "8 bytes";
@@ -201,6 +215,7 @@ int main(int argc, char **argv)
 		TEST(transfers__refuse_half_an_empty_operation, setup_conn),
 		TEST(transfers__refuse_what_32_bits_cannot_say, setup_conn),
 		TEST(transfers__report_a_full_queue, setup_conn),
+		TEST(transfers__name_what_could_not_be_posted, setup_conn),
 		TEST(atomic_write__is_a_fenced_inline_write, setup_conn),
 		TEST(atomic_write__refuses_bad_arguments, setup_conn),
 		TEST(atomic_write__reports_a_full_queue, setup_conn),

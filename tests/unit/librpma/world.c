@@ -9,11 +9,24 @@ struct world w;
 char region[REGION_SIZE] __attribute__((aligned(REGION_SIZE)));
 unsigned logged[RPMA_LOG_LEVEL_DEBUG + 1];
 
+static char last_line[RPMA_LOG_LEVEL_DEBUG + 1][512];
+
 static void count_line(enum rpma_log_level level, const char *file_name, const int line_no,
 		       const char *function_name, const char *message_format, ...)
 {
-	(void)file_name, (void)line_no, (void)function_name, (void)message_format;
+	va_list arguments;
+
+	(void)file_name, (void)line_no, (void)function_name;
+	va_start(arguments, message_format);
+	vsnprintf(last_line[level], sizeof(last_line[level]), message_format, arguments);
+	va_end(arguments);
 	logged[level]++;
+}
+
+void expect_logged(enum rpma_log_level level, const char *words)
+{
+	if (strstr(last_line[level], words) == NULL)
+		fail_msg("expected \"%s\" in the log line \"%s\"", words, last_line[level]);
 }
 
 void write_descriptor(unsigned char *desc, uint64_t addr, uint64_t len, uint32_t rkey, int usage)
@@ -87,6 +100,7 @@ int setup_nothing(void **unused)
 {
 	memset(&w, 0, sizeof(w));
 	memset(logged, 0, sizeof(logged));
+	memset(last_line, 0, sizeof(last_line));
 	memset(region, 0, sizeof(region));
 	provider_reset();
 	expect(0, rpma_log_set_function(count_line));

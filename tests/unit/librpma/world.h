@@ -36,6 +36,9 @@ extern char region[REGION_SIZE];
 /* How many lines of each level the library logged since the setup. */
 extern unsigned logged[RPMA_LOG_LEVEL_DEBUG + 1];
 
+/* The last line of this level has these words. */
+void expect_logged(enum rpma_log_level level, const char *words);
+
 int setup_nothing(void **unused);
 int setup_peer(void **unused);	      /* + peer */
 int setup_mr(void **unused);	      /* + peer, mr, remote */
