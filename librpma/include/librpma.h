@@ -228,8 +228,9 @@ typedef void rpma_log_function(enum rpma_log_level level, const char *file_name,
  * @ibv_ctx_ptr: where to store the device context
  *
  * For a local address it is the device behind the interface that has it, for
- * a remote one the device through which this host would reach it; the latter
- * waits up to 1000 ms for the address to resolve. The context belongs to
+ * a remote one the device through which this host would reach it; that of a
+ * local loopback address is the one the RDMA CM takes for connections to it.
+ * The latter two wait up to 1000 ms for the address to resolve. The context belongs to
  * librdmacm, which keeps it open until the process ends: never close it.
  *
  * Return: 0, or

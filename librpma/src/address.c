@@ -10,7 +10,9 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <string.h>
 
 int rpma_address_new(const char *addr, const char *port, enum rpma_side side,
 		     struct rdma_addrinfo **info_ptr)
@@ -50,9 +52,10 @@ int rpma_address_bind(const struct rdma_addrinfo *info, struct rdma_cm_id *id)
 	return RPMA_E_PROVIDER;
 }
 
-int rpma_address_resolve(const struct rdma_addrinfo *info, struct rdma_cm_id *id, int timeout_ms)
+static int resolve(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst,
+		   int timeout_ms)
 {
-	if (rdma_resolve_addr(id, info->ai_src_addr, info->ai_dst_addr, timeout_ms) == 0)
+	if (rdma_resolve_addr(id, src, dst, timeout_ms) == 0)
 		return 0;
 
 	RPMA_LOG_ERRNO(errno, "rdma_resolve_addr(timeout_ms=%d)", timeout_ms);
@@ -70,4 +73,28 @@ const char *rpma_address_print(const struct sockaddr *addr, char text[RPMA_ADDRE
 		return "an unknown address";
 	snprintf(text, RPMA_ADDRESS_TEXT_MAX, ipv6 ? "[%s]:%s" : "%s:%s", host, port);
 	return text;
+}
+
+int rpma_address_resolve(const struct rdma_addrinfo *info, struct rdma_cm_id *id, int timeout_ms)
+{
+	return resolve(id, info->ai_src_addr, info->ai_dst_addr, timeout_ms);
+}
+
+bool rpma_address_is_loopback(const struct rdma_addrinfo *info)
+{
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+
+	if (info->ai_src_addr->sa_family == AF_INET) {
+		memcpy(&in, info->ai_src_addr, sizeof(in));
+		return ntohl(in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	}
+	memcpy(&in6, info->ai_src_addr, sizeof(in6));
+	return IN6_IS_ADDR_LOOPBACK(&in6.sin6_addr);
+}
+
+int rpma_address_resolve_self(const struct rdma_addrinfo *info, struct rdma_cm_id *id,
+			      int timeout_ms)
+{
+	return resolve(id, NULL, info->ai_src_addr, timeout_ms);
 }

@@ -6,6 +6,7 @@
 #define RPMA_ADDRESS_H
 
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 
 enum rpma_side {
 	RPMA_ACTIVE, /* connects */
@@ -32,5 +33,12 @@ enum { RPMA_ADDRESS_TEXT_MAX = 72 }; /* an IPv6 address, its scope and a port */
 
 /* Write addr and its port down as "192.0.2.1:7204" or "[2001:db8::1]:7204". */
 const char *rpma_address_print(const struct sockaddr *addr, char text[RPMA_ADDRESS_TEXT_MAX]);
+
+/* Whether the local address of a passive info is one of 127.0.0.0/8 or ::1. */
+bool rpma_address_is_loopback(const struct rdma_addrinfo *info);
+
+/* Bind id to the device that the CM takes for connections to its own address, a passive info's. */
+int rpma_address_resolve_self(const struct rdma_addrinfo *info, struct rdma_cm_id *id,
+			      int timeout_ms);
 
 #endif /* RPMA_ADDRESS_H */

@@ -88,6 +88,11 @@ int rpma_utils_get_ibv_context(const char *addr, enum rpma_util_ibv_context_type
 				   : rpma_address_resolve(info, id, RPMA_DEFAULT_TIMEOUT_MS);
 	if (ret)
 		goto destroy_id;
+	/* Binding to a loopback address names no device (cma_bind_addr() in the kernel). */
+	if (id->verbs == NULL && rpma_address_is_loopback(info))
+		ret = rpma_address_resolve_self(info, id, RPMA_DEFAULT_TIMEOUT_MS);
+	if (ret)
+		goto destroy_id;
 	if (id->verbs == NULL) { /* a wildcard address belongs to no device */
 		RPMA_LOG_ERROR("the address %s is not bound to one RDMA device", addr);
 		ret = RPMA_E_PROVIDER;

@@ -32,6 +32,16 @@ socklen_t cm_address_bytes(const struct sockaddr *addr)
 	return addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : 0;
 }
 
+/* As ipv4_is_loopback() and ipv6_addr_loopback() of the kernel. */
+static bool is_loopback(const struct sockaddr_storage *addr)
+{
+	const union address of = {.storage = *addr};
+
+	if (addr->ss_family == AF_INET)
+		return ntohl(of.in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(&of.in6.sin6_addr);
+}
+
 bool cm_address_is_any(const struct sockaddr_storage *addr)
 {
 	const union address of = {.storage = *addr};
@@ -180,6 +190,9 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 		if (id->device == NULL)
 			return -ENODEV;
 	}
+	/* As the kernel: cma_any_addr() in drivers/infiniband/core/cma.c covers loopback, too. */
+	if (is_loopback(&id->local))
+		id->device = NULL;
 	error = cm_reserve(id);
 	if (error == 0)
 		id->state = CM_BOUND;

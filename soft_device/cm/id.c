@@ -198,7 +198,10 @@ static int check_port_space(enum rdma_port_space ps)
 	case RDMA_PS_UDP:
 	case RDMA_PS_IPOIB:
 	case RDMA_PS_IB:
-		return EOPNOTSUPP;
+		return REFUSE(EOPNOTSUPP, "rdma_create_id",
+			      "port space %#x, only TCP (%#x) is "
+			      "supported",
+			      (unsigned int)ps, (unsigned int)RDMA_PS_TCP);
 	default:
 		return EINVAL;
 	}

@@ -20,7 +20,7 @@ SOFT_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr
 	(void)id;
 	(void)addr;
 	(void)context;
-	return cm_error(EOPNOTSUPP);
+	return cm_error(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
 }
 
 SOFT_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id,
@@ -29,14 +29,14 @@ SOFT_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id,
 	(void)id;
 	(void)mc_join_attr;
 	(void)context;
-	return cm_error(EOPNOTSUPP);
+	return cm_error(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
 }
 
 SOFT_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	(void)id;
 	(void)addr;
-	return cm_error(EOPNOTSUPP);
+	return cm_error(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
 }
 
 /* librdmacm gives descriptors that are none of its own to poll(2); here that is all of them. */
@@ -48,7 +48,7 @@ SOFT_EXPORT int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
 #define UNSUPPORTED(type, name, ...)                                                               \
 	SOFT_EXPORT type name(__VA_ARGS__)                                                         \
 	{                                                                                          \
-		return (type)cm_error(ENOSYS);                                                     \
+		return (type)cm_error(REFUSE(ENOSYS, #name, "rsockets are not supported"));        \
 	}
 
 #pragma GCC diagnostic push

@@ -190,6 +190,22 @@ void process_warn(const char *format, ...)
 	va_end(args);
 }
 
+int process_refuse(atomic_flag *told, int error, const char *call, const char *format, ...)
+{
+	char reason[512];
+	va_list args;
+
+	if (process_current == NULL || !process_current->options.verbose ||
+	    atomic_flag_test_and_set(told))
+		return error;
+	va_start(args, format);
+	vsnprintf(reason, sizeof(reason), format, args);
+	va_end(args);
+	process_warn("%s refused (%s): %s", call, strerrorname_np(error < 0 ? -error : error),
+		     reason);
+	return error;
+}
+
 uint64_t process_now_ns(void)
 {
 	struct timespec now;

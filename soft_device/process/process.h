@@ -10,6 +10,7 @@
 #define SOFT_PROCESS_PROCESS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,6 +46,18 @@ bool process_is_foreign(uint32_t generation);
 /* One line on stderr, "rpma-soft: …", when the option `verbose` is set; and always. */
 void process_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void process_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * A call that the device refuses: with `verbose`, its name, the error and the reason on stderr,
+ * once for each place in the code. The value is `error`, an errno of either sign.
+ */
+#define REFUSE(error, call, ...)                                                                   \
+	({                                                                                         \
+		static atomic_flag told = ATOMIC_FLAG_INIT;                                        \
+		process_refuse(&told, error, call, __VA_ARGS__);                                   \
+	})
+int process_refuse(atomic_flag *told, int error, const char *call, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t process_now_ns(void);

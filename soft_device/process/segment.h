@@ -38,7 +38,7 @@
 #define SOFT_MAX_SGE	 16
 #define SOFT_MAX_INLINE	 256
 #define SOFT_MAX_WR	 16384
-#define SOFT_MAX_CQE	 32767
+#define SOFT_MAX_CQE	 4194303   /* as mlx5; libfabric asks for more than rxe's 32767 */
 #define SOFT_MAX_MESSAGE 0x800000u /* bytes; as rxe: drivers/infiniband/sw/rxe/rxe_param.h */
 #define SOFT_NONE	 UINT32_MAX
 

@@ -345,7 +345,12 @@ SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int cqe, void 
 	if (error == 0 &&
 	    (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
 	     comp_vector >= ibv->num_comp_vectors || (channel != NULL && channel->context != ibv)))
-		error = EINVAL;
+		error = REFUSE(EINVAL, "ibv_create_cq",
+			       "%d entries (at most %d), completion vector %d of %d%s", cqe,
+			       SOFT_MAX_CQE, comp_vector, ibv->num_comp_vectors,
+			       channel != NULL && channel->context != ibv
+				       ? ", a channel of another context"
+				       : "");
 	if (error != 0) {
 		errno = error;
 		return NULL;
@@ -394,7 +399,7 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	if (process_is_foreign(cq->generation))
 		return EIO;
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
-		return EINVAL;
+		return REFUSE(EINVAL, "ibv_resize_cq", "%d entries, at most %d", cqe, SOFT_MAX_CQE);
 	pthread_mutex_lock(&process_current->objects);
 	error = resize(cq, (uint32_t)cqe);
 	pthread_mutex_unlock(&process_current->objects);

@@ -40,16 +40,23 @@
 static uint8_t key_generation[SEGMENT_MRS];
 static uint32_t next_slot;
 
+static const char reg_mr[] = "ibv_reg_mr";
+
 /* include/rdma/ib_verbs.h: ib_check_mr_access(), then rxe_reg_user_mr() */
 static int check_access(uint32_t access)
 {
 	const uint32_t needs_local = (uint32_t)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
 
 	if ((access & needs_local) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
-		return -EINVAL;
+		return REFUSE(-EINVAL, reg_mr, "access %#x: remote write needs local write",
+			      access);
 	if ((access & ~(ACCESS_KNOWN | ACCESS_OPTIONAL)) != 0)
-		return -EINVAL;
-	return (access & ACCESS_REFUSED) != 0 ? -EOPNOTSUPP : 0;
+		return REFUSE(-EINVAL, reg_mr, "unknown access flags %#x",
+			      access & (uint32_t) ~(ACCESS_KNOWN | ACCESS_OPTIONAL));
+	if ((access & ACCESS_REFUSED) != 0)
+		return REFUSE(-EOPNOTSUPP, reg_mr, "unsupported access flags %#x",
+			      access & (uint32_t)ACCESS_REFUSED);
+	return 0;
 }
 
 /* ib_uverbs_reg_mr() and ib_umem_get() */
@@ -58,11 +65,12 @@ static int check_range(uint64_t addr, uint64_t length, uint64_t iova)
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t end;
 
-	if (length == 0 || addr % page != iova % page)
-		return -EINVAL;
-	if (__builtin_add_overflow(addr, length, &end) ||
+	if (length == 0 || addr % page != iova % page ||
+	    __builtin_add_overflow(addr, length, &end) ||
 	    __builtin_add_overflow(iova, length, &end))
-		return -EINVAL;
+		return REFUSE(-EINVAL, reg_mr, "address %#llx, length %llu, iova %#llx",
+			      (unsigned long long)addr, (unsigned long long)length,
+			      (unsigned long long)iova);
 	return 0;
 }
 
@@ -75,7 +83,7 @@ static int check_memory(uint64_t addr, uint64_t length, uint32_t access)
 	/* rxe: "unable to register persistent access to non-pmem" */
 	if (error == 0 && (access & SOFT_ACCESS_FLUSH_PERSISTENT) != 0 &&
 	    !mapping_is_file(addr, length))
-		error = -EINVAL;
+		error = REFUSE(-EINVAL, reg_mr, "persistent flush of memory that is no file");
 	return error;
 }
 
@@ -238,7 +246,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	(void)iova;
 	(void)fd;
 	(void)access;
-	errno = EOPNOTSUPP;
+	errno = REFUSE(EOPNOTSUPP, "ibv_reg_dmabuf_mr", "not supported");
 	return NULL;
 }
 
@@ -250,7 +258,7 @@ static int rereg(struct mr *mr, int flags, struct pd *pd, uint32_t access)
 	int error = 0;
 
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0)
-		return -EOPNOTSUPP;
+		return REFUSE(-EOPNOTSUPP, "ibv_rereg_mr", "a new translation is not supported");
 	if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0) {
 		error = check_access(access);
 		if (error == 0)

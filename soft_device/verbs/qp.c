@@ -113,22 +113,31 @@ static void place_fill(struct qp *qp)
 
 /* --- making --- */
 
+static const char create_qp[] = "ibv_create_qp";
+
 static int check_init(const struct context *context, const struct ibv_qp_init_attr *init)
 {
 	const struct ibv_qp_cap *cap = &init->cap;
 
 	if (init->qp_type != IBV_QPT_RC)
-		return -EOPNOTSUPP;
+		return REFUSE(-EOPNOTSUPP, create_qp, "QP type %d, only RC (%d) is supported",
+			      (int)init->qp_type, (int)IBV_QPT_RC);
 	if (init->send_cq == NULL || init->recv_cq == NULL ||
 	    init->send_cq->context != &context->verbs.context ||
 	    init->recv_cq->context != &context->verbs.context)
-		return -EINVAL;
+		return REFUSE(-EINVAL, create_qp, "a CQ is missing or belongs to another context");
 	if (cap->max_send_wr > SOFT_MAX_WR || cap->max_send_sge > SOFT_MAX_SGE ||
 	    cap->max_inline_data > SOFT_MAX_INLINE)
-		return -EINVAL;
+		return REFUSE(-EINVAL, create_qp,
+			      "max_send_wr %u, max_send_sge %u, max_inline_data %u; the limits are "
+			      "%d, %d, %d",
+			      cap->max_send_wr, cap->max_send_sge, cap->max_inline_data,
+			      SOFT_MAX_WR, SOFT_MAX_SGE, SOFT_MAX_INLINE);
 	if (init->srq == NULL &&
 	    (cap->max_recv_wr > SOFT_MAX_WR || cap->max_recv_sge > SOFT_MAX_SGE))
-		return -EINVAL;
+		return REFUSE(-EINVAL, create_qp,
+			      "max_recv_wr %u, max_recv_sge %u; the limits are %d, %d",
+			      cap->max_recv_wr, cap->max_recv_sge, SOFT_MAX_WR, SOFT_MAX_SGE);
 	return 0;
 }
 
@@ -253,10 +262,13 @@ struct ibv_qp *qp_create_ex(struct ibv_context *ibv, struct ibv_qp_init_attr_ex 
 
 	if (error == 0 && ((mask & ~known) != 0 ||
 			   ((mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags != 0)))
-		error = EOPNOTSUPP;
+		error = REFUSE(EOPNOTSUPP, "ibv_create_qp_ex",
+			       "comp_mask %#x, create_flags %#x; supported are PD and "
+			       "SEND_OPS_FLAGS",
+			       mask, mask & IBV_QP_INIT_ATTR_CREATE_FLAGS ? attr->create_flags : 0);
 	if (error == 0 &&
 	    (!(mask & IBV_QP_INIT_ATTR_PD) || attr->pd == NULL || attr->pd->context != ibv))
-		error = EINVAL;
+		error = REFUSE(EINVAL, "ibv_create_qp_ex", "no PD of this context");
 	if (error != 0) {
 		errno = error;
 		return NULL;

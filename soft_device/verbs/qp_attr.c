@@ -220,6 +220,9 @@ static int change(struct qp *qp, const struct ibv_qp_attr *attr, int mask, enum 
 		error = EINVAL;
 	}
 	shared_lock_release(&qp->shared->lock);
+	if (error != 0)
+		REFUSE(error, "ibv_modify_qp", "state %d to %d with attr_mask %#x", (int)*from,
+		       (int)*to, (unsigned int)mask);
 	return error;
 }
 

@@ -298,7 +298,8 @@ int qp_ex_init(struct qp *qp, uint64_t send_ops_flags)
 	const flush_pointer flush = wr_flush;
 
 	if ((send_ops_flags & ~known_ops) != 0)
-		return EOPNOTSUPP;
+		return REFUSE(EOPNOTSUPP, "ibv_create_qp_ex", "unknown send_ops_flags %#llx",
+			      (unsigned long long)(send_ops_flags & ~known_ops));
 #define SET(flag, pointer)                                                                         \
 	do {                                                                                       \
 		if (send_ops_flags & (flag))                                                       \

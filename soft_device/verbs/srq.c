@@ -105,7 +105,9 @@ static int create(struct pd *pd, const struct ibv_srq_init_attr *init, struct sr
 	if (process_is_foreign(pd->generation))
 		return -EIO;
 	if (attr->max_wr == 0 || attr->max_wr > SOFT_MAX_WR || attr->max_sge > SOFT_MAX_SGE)
-		return -EINVAL;
+		return REFUSE(-EINVAL, "ibv_create_srq",
+			      "max_wr %u, max_sge %u; the limits are %d, %d", attr->max_wr,
+			      attr->max_sge, SOFT_MAX_WR, SOFT_MAX_SGE);
 	srq = calloc(1, sizeof(*srq));
 	if (srq == NULL)
 		return -ENOMEM;
@@ -137,8 +139,8 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_ini
 struct ibv_srq *srq_create_ex(struct ibv_context *ibv, struct ibv_srq_init_attr_ex *init)
 {
 	(void)ibv;
-	(void)init;
-	errno = EOPNOTSUPP;
+	errno = REFUSE(EOPNOTSUPP, "ibv_create_srq_ex",
+		       "SRQ type %d, only basic ones are supported", (int)init->srq_type);
 	return NULL;
 }
 

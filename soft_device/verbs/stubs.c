@@ -15,35 +15,33 @@
 
 #define UNUSED __attribute__((unused))
 
-static void *none(void)
-{
-	errno = EOPNOTSUPP;
-	return NULL;
-}
+/* Pointers fail with NULL and errno. */
+#define UNSUPPORTED()	   REFUSE(EOPNOTSUPP, __func__, "not supported")
+#define UNSUPPORTED_NULL() (errno = UNSUPPORTED(), NULL)
 
 /* Only reliable connections: no address handles, no multicast. */
 SOFT_EXPORT struct ibv_ah *ibv_create_ah(UNUSED struct ibv_pd *pd, UNUSED struct ibv_ah_attr *attr)
 {
-	return none();
+	return UNSUPPORTED_NULL();
 }
 
 SOFT_EXPORT struct ibv_ah *ibv_create_ah_from_wc(UNUSED struct ibv_pd *pd, UNUSED struct ibv_wc *wc,
 						 UNUSED struct ibv_grh *grh,
 						 UNUSED uint8_t port_num)
 {
-	return none();
+	return UNSUPPORTED_NULL();
 }
 
 SOFT_EXPORT int ibv_init_ah_from_wc(UNUSED struct ibv_context *context, UNUSED uint8_t port_num,
 				    UNUSED struct ibv_wc *wc, UNUSED struct ibv_grh *grh,
 				    UNUSED struct ibv_ah_attr *ah_attr)
 {
-	return EOPNOTSUPP;
+	return UNSUPPORTED();
 }
 
 SOFT_EXPORT int ibv_destroy_ah(UNUSED struct ibv_ah *ah)
 {
-	return EOPNOTSUPP;
+	return UNSUPPORTED();
 }
 
 SOFT_EXPORT int ibv_resolve_eth_l2_from_gid(UNUSED struct ibv_context *context,
@@ -51,31 +49,31 @@ SOFT_EXPORT int ibv_resolve_eth_l2_from_gid(UNUSED struct ibv_context *context,
 					    UNUSED uint8_t eth_mac[ETHERNET_LL_SIZE],
 					    UNUSED uint16_t *vid)
 {
-	return -EOPNOTSUPP;
+	return -UNSUPPORTED();
 }
 
 SOFT_EXPORT int ibv_attach_mcast(UNUSED struct ibv_qp *qp, UNUSED const union ibv_gid *gid,
 				 UNUSED uint16_t lid)
 {
-	return EOPNOTSUPP;
+	return UNSUPPORTED();
 }
 
 SOFT_EXPORT int ibv_detach_mcast(UNUSED struct ibv_qp *qp, UNUSED const union ibv_gid *gid,
 				 UNUSED uint16_t lid)
 {
-	return EOPNOTSUPP;
+	return UNSUPPORTED();
 }
 
 /* No kernel object stands behind ours that another process could import. */
 SOFT_EXPORT struct ibv_context *ibv_import_device(UNUSED int cmd_fd)
 {
-	return none();
+	return UNSUPPORTED_NULL();
 }
 
 SOFT_EXPORT struct ibv_pd *ibv_import_pd(UNUSED struct ibv_context *context,
 					 UNUSED uint32_t pd_handle)
 {
-	return none();
+	return UNSUPPORTED_NULL();
 }
 
 SOFT_EXPORT void ibv_unimport_pd(UNUSED struct ibv_pd *pd)
@@ -84,7 +82,7 @@ SOFT_EXPORT void ibv_unimport_pd(UNUSED struct ibv_pd *pd)
 
 SOFT_EXPORT struct ibv_mr *ibv_import_mr(UNUSED struct ibv_pd *pd, UNUSED uint32_t mr_handle)
 {
-	return none();
+	return UNSUPPORTED_NULL();
 }
 
 SOFT_EXPORT void ibv_unimport_mr(UNUSED struct ibv_mr *mr)
@@ -94,7 +92,7 @@ SOFT_EXPORT void ibv_unimport_mr(UNUSED struct ibv_mr *mr)
 SOFT_EXPORT struct ibv_dm *ibv_import_dm(UNUSED struct ibv_context *context,
 					 UNUSED uint32_t dm_handle)
 {
-	return none();
+	return UNSUPPORTED_NULL();
 }
 
 SOFT_EXPORT void ibv_unimport_dm(UNUSED struct ibv_dm *dm)
@@ -103,12 +101,12 @@ SOFT_EXPORT void ibv_unimport_dm(UNUSED struct ibv_dm *dm)
 
 SOFT_EXPORT int ibv_set_ece(UNUSED struct ibv_qp *qp, UNUSED struct ibv_ece *ece)
 {
-	return EOPNOTSUPP;
+	return UNSUPPORTED();
 }
 
 SOFT_EXPORT int ibv_query_ece(UNUSED struct ibv_qp *qp, UNUSED struct ibv_ece *ece)
 {
-	return EOPNOTSUPP;
+	return UNSUPPORTED();
 }
 
 /* A copy's last 64 bytes come last; nothing more is promised. */

@@ -197,6 +197,29 @@ static void bind__to_a_foreign_address_is_refused(void **unused)
 	assert_true(errno == EADDRNOTAVAIL || errno == ENODEV);
 }
 
+/* cma_bind_addr() in drivers/infiniband/core/cma.c: a loopback address is any device's. */
+static void bind__to_loopback_chooses_no_device(void **unused)
+{
+	static const char *const addresses[] = {"127.0.0.1", "::1"};
+	struct sockaddr_storage room;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rdma_cm_id *id = cm_id(cm.client.channel);
+
+		OK(rdma_bind_addr(id, test_sockaddr(addresses[i], 0, &room)));
+		assert_null(id->verbs);
+		assert_null(id->pd);
+		assert_int_not_equal(rdma_get_src_port(id), 0);
+		OK(rdma_destroy_id(id));
+	}
+}
+
+static void resolve__to_loopback_chooses_a_device(void **unused)
+{
+	cm_resolve(cm.client.id, "127.0.0.1", 1);
+	assert_non_null(cm.client.id->verbs);
+}
+
 static void listen__on_any_address_serves_this_one(void **unused)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
@@ -304,7 +327,6 @@ static void resolve__keeps_the_port_of_a_bound_id(void **unused)
 	OK(rdma_bind_addr(cm.client.id, test_sockaddr(test_addr(), 0, &room)));
 	uint16_t port = rdma_get_src_port(cm.client.id);
 	assert_int_not_equal(port, 0);
-	assert_non_null(cm.client.id->verbs);
 	cm_make_pair(test_addr());
 	assert_int_equal(rdma_get_src_port(cm.client.id), port);
 	assert_int_equal(rdma_get_dst_port(cm.server.id), port);
@@ -449,6 +471,8 @@ static const struct CMUnitTest tests[] = {
 	CM_TEST(port__in_use_is_refused),
 	CM_TEST(port__is_free_after_its_listener),
 	CM_TEST(bind__to_a_foreign_address_is_refused),
+	CM_TEST(bind__to_loopback_chooses_no_device),
+	CM_TEST(resolve__to_loopback_chooses_a_device),
 	CM_TEST(listen__on_any_address_serves_this_one),
 	CM_TEST(channel__nonblocking_has_no_event),
 	CM_TEST(migrate__takes_later_events_along),

@@ -192,14 +192,16 @@ int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 	return calls_fail(__func__) ? -1 : 0;
 }
 
-static bool is_wildcard(const struct sockaddr *addr)
+/* cma_any_addr() in drivers/infiniband/core/cma.c */
+static bool belongs_to_no_device(const struct sockaddr *addr)
 {
-	static const struct in6_addr any = IN6ADDR_ANY_INIT;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+	const struct in6_addr *in6 = &((const struct sockaddr_in6 *)addr)->sin6_addr;
 
 	if (addr->sa_family == AF_INET6)
-		return memcmp(&((const struct sockaddr_in6 *)addr)->sin6_addr, &any, sizeof(any)) ==
-		       0;
-	return ((const struct sockaddr_in *)addr)->sin_addr.s_addr == htonl(INADDR_ANY);
+		return IN6_IS_ADDR_UNSPECIFIED(in6) || IN6_IS_ADDR_LOOPBACK(in6);
+	return in->sin_addr.s_addr == htonl(INADDR_ANY) ||
+	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
@@ -212,7 +214,7 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	copy_address(&id->route.addr.src_storage, addr);
 	if (in->sin_port == 0)
 		in->sin_port = htons(provider.bound_port);
-	if (!is_wildcard(addr)) /* which belongs to no device */
+	if (!belongs_to_no_device(addr))
 		id->verbs = provider.context;
 	return 0;
 }

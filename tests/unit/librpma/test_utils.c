@@ -43,6 +43,20 @@ static void get_ibv_context__finds_no_device_for_a_wildcard(void **unused)
 	}
 }
 
+static void get_ibv_context__resolves_a_loopback_address(void **unused)
+{
+	static const char *const loopbacks[] = {"127.0.0.1", "127.1.2.3", "::1"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(loopbacks); i++) {
+		struct ibv_context *context = NULL;
+
+		expect(0, rpma_utils_get_ibv_context(loopbacks[i], RPMA_UTIL_IBV_CONTEXT_LOCAL,
+						     &context));
+		assert_ptr_equal(context,
+				 DIFFERS(provider.context, NULL, "it calls NULL a success"));
+	}
+}
+
 static void get_ibv_context__reports_an_unknown_address(void **unused)
 {
 	struct ibv_context *context = UNTOUCHED;
@@ -76,6 +90,16 @@ static int get_local_context(void)
 	return ret;
 }
 
+static int get_loopback_context(void)
+{
+	struct ibv_context *context = UNTOUCHED;
+	int ret = rpma_utils_get_ibv_context("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context);
+
+	assert_ptr_equal(context, ret == 0 ? (void *)DIFFERS(provider.context, NULL, "as above")
+					   : UNTOUCHED);
+	return ret;
+}
+
 static int get_remote_context(void)
 {
 	struct ibv_context *context = UNTOUCHED;
@@ -92,6 +116,10 @@ static void get_ibv_context__survives_every_failing_call(void **unused)
 		.setup = setup_nothing,
 		.act = get_local_context,
 		.exceptions = {{"rdma_destroy_id", 0 /* a context is there */}}});
+	every_call_fails(&(struct operation){.function = "rpma_utils_get_ibv_context",
+					     .setup = setup_nothing,
+					     .act = get_loopback_context,
+					     .exceptions = {{"rdma_destroy_id", 0}}});
 	every_call_fails(&(struct operation){.function = "rpma_utils_get_ibv_context",
 					     .setup = setup_nothing,
 					     .act = get_remote_context,
@@ -153,6 +181,7 @@ int main(int argc, char **argv)
 		TEST(get_ibv_context__binds_to_a_local_address, setup_nothing),
 		TEST(get_ibv_context__resolves_a_remote_address, setup_nothing),
 		TEST(get_ibv_context__finds_no_device_for_a_wildcard, setup_nothing),
+		TEST(get_ibv_context__resolves_a_loopback_address, setup_nothing),
 		TEST(get_ibv_context__reports_an_unknown_address, setup_nothing),
 		TEST(get_ibv_context__refuses_bad_arguments, setup_nothing),
 		TEST(get_ibv_context__survives_every_failing_call, setup_nothing),

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from host_address import host_address
 from remote import output_of
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -112,7 +113,7 @@ def soft(options: str = "", **fields: object) -> Device:
     if not LAUNCHER.exists():
         pytest.skip(f"{LAUNCHER}: not built")
     given = {
-        "address": "127.0.0.1",
+        "address": host_address(),
         "exchange": "127.0.0.1",
         "environment": {**base_environment(), "RPMA_SOFT": f"verbose {options}".strip()},
         "transport": LOCAL,
@@ -170,9 +171,10 @@ def seccomp() -> Iterator[Device]:
 
 @contextmanager
 def ipv6() -> Iterator[Device]:
-    name = device_of("::1", soft())
+    address = host_address(6)
+    name = device_of(address, soft())
     yield soft(
-        address="::1", pingpong=f"-d {name} -g 0", perftest=f"-d {name} -x 0"
+        address=address, pingpong=f"-d {name} -g 0", perftest=f"-d {name} -x 0"
     )
 
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libfabric's own programs on the software device: fi_info(1), fi_pingpong(1)."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from free_port import free_port
+from host_address import host_address, is_loopback
+
+LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
+ADDRESS = host_address()
+LIMIT_S = 60
+# fi_pingpong(1): by default 10 iterations of each of these sizes
+SIZES = ["64", "256", "1k", "4k", "64k", "1m"]
+ROW = re.compile(r"(?m)^(\d+[km]?) +10 +=10 ")
+
+if is_loopback(ADDRESS):
+    pytest.skip("this host has loopback addresses only, which libfabric leaves out", allow_module_level=True)
+
+
+def soft(*command: str, options: str = "") -> list[str]:
+    return ["env", f"RPMA_SOFT={options}", LAUNCHER, "--", *command]
+
+
+def run(*command: str, options: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(soft(*command, options=options), capture_output=True, text=True, timeout=LIMIT_S)
+
+
+@contextmanager
+def started(log: Path, command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def listens(port: int) -> bool:
+    tables = [Path(f"/proc/net/{table}").read_text() for table in ("tcp", "tcp6")]
+    return any(f":{port:04X} " in line.split(maxsplit=3)[1] + " " and " 0A " in line
+               for table in tables for line in table.splitlines()[1:])  # fmt: skip
+
+
+def until(happens, process: subprocess.Popen[bytes], what: str) -> None:
+    end = time.monotonic() + LIMIT_S
+    while not happens():
+        assert process.poll() in (None, 0), f"{what}: ended with {process.returncode}"
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("provider", ["verbs", "verbs;ofi_rxm"])
+def test_the_device_is_listed(provider: str) -> None:
+    done = run("fi_info", "-p", provider)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"(?m)^ +domain: soft0$", done.stdout)
+    assert re.search(rf"(?m)^provider: {provider}$", done.stdout)
+
+
+@pytest.mark.parametrize("transport", ["local", "tcp"])
+@pytest.mark.parametrize(("provider", "endpoint"), [("verbs", "msg"), ("verbs;ofi_rxm", "rdm")])
+def test_pingpong(provider: str, endpoint: str, transport: str, tmp_path: Path) -> None:
+    """The client may poll for ever once its last row is there: ofi_rxm closes its endpoint,
+    and the device drops that one's completions as most do, when it hears that the server left
+    before it has polled the server's last message. So the transfers count, not its end."""
+    port, options = free_port(), f"transport:{transport}"
+    common = ["fi_pingpong", "-p", provider, "-e", endpoint]
+    logs = tmp_path / "server", tmp_path / "client"
+    with started(logs[0], soft(*common, "-B", str(port), options=options)) as server:
+        until(lambda: listens(port), server, "the server listens")
+        with started(logs[1], soft(*common, "-P", str(port), ADDRESS, options=options)) as client:
+            for process, log in ((client, logs[1]), (server, logs[0])):
+                until(lambda log=log: ROW.findall(log.read_text()) == SIZES, process, log.name)
+
+
+def test_a_refusal_is_told_once_with_its_reason() -> None:
+    """fi_info(1) asks for queue pairs for datagrams, once for each device."""
+    done = run("fi_info", "-p", "verbs", options="verbose")
+    told = [line for line in done.stderr.splitlines() if "QP type" in line]
+    assert told == [
+        "rpma-soft: ibv_create_qp refused (EOPNOTSUPP): QP type 4, only RC (2) is supported"
+    ]
