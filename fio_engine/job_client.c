@@ -212,7 +212,7 @@ static void say_what_it_is(const struct client *client)
 {
 	const struct path *path = &client->path;
 	const struct settings *settings = &client->settings;
-	const char *kind = target_kind_name(path->offer.kind);
+	const char *kind = path_region_words(path);
 	char text[256];
 
 	if (client->td->subjob_number)

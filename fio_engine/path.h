@@ -69,6 +69,9 @@ int path_reconnect(struct path *path);
 /* Says that it is done, if it still can, and frees all. */
 void path_close(struct path *path);
 
+/* The region as a sentence has it: "dram", "a file in memory ...". */
+const char *path_region_words(const struct path *path);
+
 int path_register_buffers(struct path *path, void *memory, size_t bytes);
 int path_make_zeros(struct path *path, size_t bytes);
 

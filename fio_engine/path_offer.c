@@ -120,21 +120,62 @@ static int take_region(struct path *p, const struct greeting_reply *reply, int *
 	return 0;
 }
 
+const char *path_region_words(const struct path *p)
+{
+	static const char *const words[TARGET_KINDS] = {
+		[TARGET_DRAM] = "dram",
+		[TARGET_HUGEPAGES] = "hugepages",
+		[TARGET_FILE] = "a file",
+		[TARGET_FSDAX] = "a file on DAX (fsdax)",
+		[TARGET_DEVDAX] = "device DAX (devdax)",
+		[TARGET_MEMFILE] = "a file in memory (tmpfs or its like)",
+		[TARGET_OTHERFILE] = "a file on an unknown kind of file system",
+	};
+
+	return words[p->offer.kind];
+}
+
 /* --- the flush ------------------------------------------------------------------- */
 
 static int no_survival(const struct path *p)
 {
+	if (p->offer.kind == TARGET_OTHERFILE)
+		return failure_set(
+			EXIT_RUN_FAILED, STEP,
+			"flush_type=persistent: the region of %s is a file of which it "
+			"is unknown whether its file system keeps what is synced: give "
+			"the server a file on a local disk or persistent memory, or this "
+			"job flush_type=visibility",
+			p->server);
 	return failure_set(EXIT_RUN_FAILED, STEP,
-			   "flush_type=persistent: the region of %s is %s, which no power failure "
-			   "survives: give the server persistent memory, or this job "
+			   "flush_type=persistent: the region of %s is %s, which does not survive "
+			   "a power failure: give the server persistent memory, or this job "
 			   "flush_type=visibility",
-			   p->server, target_kind_name(p->offer.kind));
+			   p->server, path_region_words(p));
+}
+
+static int not_stated(const struct path *p)
+{
+	if (target_is_cached(p->offer.kind))
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "flush_type=persistent: the region of %s is %s, and mode=%s "
+				   "leaves what it writes in the page cache: give this job "
+				   "mode=gpspm or flush_type=visibility (direct_write_to_pmem=1 of "
+				   "the server vouches for a file that is persistent memory)",
+				   p->server, path_region_words(p),
+				   method_name(p->cfg.hello.method));
+	return failure_set(EXIT_RUN_FAILED, STEP,
+			   "%s has persistent memory and does not say that direct writes "
+			   "reach it: give it direct_write_to_pmem=1 where rpma-ddio-check "
+			   "says that this is so, or this job mode=gpspm or "
+			   "flush_type=visibility",
+			   p->server);
 }
 
 /* The server itself makes it durable, as far as its memory can be. */
 static int settle_messages(struct path *p)
 {
-	bool durable = p->offer.persist != PERSIST_NOTHING;
+	bool durable = persist_is_durable(p->offer.persist, p->offer.kind);
 
 	p->flush_type = durable ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
 	return !durable && p->cfg.settings->flush_type == FLUSH_WISH_PERSISTENT ? no_survival(p)
@@ -149,19 +190,16 @@ static int settle_flush(struct path *p, int types, bool direct)
 	p->flush_type = RPMA_FLUSH_TYPE_VISIBILITY;
 	if (s->flush == FLUSH_NONE)
 		return 0;
+	if (target_is_memory(p->offer.kind)) /* whatever the server states */
+		persistent = false;
 	if (s->flush_type == FLUSH_WISH_PERSISTENT && !persistent)
 		return no_survival(p);
 	/* writes into a page cache are never durable, and nobody expects them to be */
 	if (s->flush_type == FLUSH_WISH_VISIBILITY ||
-	    (s->flush_type == FLUSH_WISH_AUTO && p->offer.kind == TARGET_FILE && !direct))
+	    (s->flush_type == FLUSH_WISH_AUTO && target_is_cached(p->offer.kind) && !direct))
 		persistent = false;
 	if (persistent && !direct)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s has persistent memory and does not say that direct writes "
-				   "reach it: give it direct_write_to_pmem=1 where rpma-ddio-check "
-				   "says that this is so, or this job mode=gpspm or "
-				   "flush_type=visibility",
-				   p->server);
+		return not_stated(p);
 	if (!persistent && (types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) == 0)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "the region of %s takes no flush to visibility", p->server);

@@ -115,7 +115,7 @@ static const char *of_no_memory(const struct trouble_facts *f, char cause[384])
 
 static const char *of_registering(const struct trouble_facts *f)
 {
-	if (f->target == TARGET_FSDAX || f->target == TARGET_FILE)
+	if (f->target == TARGET_FSDAX || target_is_cached(f->target))
 		return "pages of a file cannot be pinned for long: on a DAX file system the device "
 		       "has to have on-demand paging (ODP; ibv_devinfo -v), device DAX does "
 		       "without";

@@ -291,8 +291,10 @@ def check_readiness(document: dict[str, Any]) -> None:
 
 def persists(params: dict[str, Any], block: dict[str, Any]) -> bool:
     """Has what was flushed in this way survived, by the verdict on its target?"""
-    if params["target_memory"]["kind"] not in ("devdax", "fsdax"):
-        return False
+    kind = params["target_memory"]["kind"]
+    if kind not in ("devdax", "fsdax"):
+        # a file on a disk is durable once the server has synced it; whether its file system is one is the kind
+        return bool(kind == "file" and params["persist"] in ("gpspm", "gpspm-rt"))
     if params["persist"] in ("gpspm", "gpspm-rt"):
         # the processor wrote it back: of DDIO alone this does not depend
         return block["verdict"] not in ("NOT_READY", "UNDETERMINED") or block["judgement"][

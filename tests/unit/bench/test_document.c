@@ -324,6 +324,37 @@ static void persistence_is_not_believed(void **state)
 	expect_warning("PERSISTENCE_UNPROVEN", "is not known");
 }
 
+/* msync(2) makes a file durable where its file system stores; flushes stay in its page cache. */
+static void persistence_depends_on_the_file_system(void **state)
+{
+	static const struct {
+		enum target_kind kind;
+		enum bench_persist persist;
+		const char *warning; /* NULL: none */
+	} cases[] = {
+		{TARGET_FILE, BENCH_GPSPM, NULL},
+		{TARGET_FILE, BENCH_GPSPM_RT, NULL},
+		{TARGET_FILE, BENCH_APM, "page cache"},
+		{TARGET_MEMFILE, BENCH_GPSPM, "the target is memfile: a flush to it makes nothing"},
+		{TARGET_MEMFILE, BENCH_APM, "the target is memfile: a flush to it makes nothing"},
+		{TARGET_OTHERFILE, BENCH_GPSPM, "unknown"},
+		{TARGET_OTHERFILE, BENCH_APM, "page cache"},
+		{TARGET_HUGEPAGES, BENCH_GPSPM, "makes nothing persistent"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct repeat r = made_repeat(1000, 100);
+
+		run.remote.offer.targets[0].kind = (uint8_t)cases[i].kind;
+		point.persist = cases[i].persist;
+		r.flush = cases[i].persist == BENCH_APM ? "persistent" : NULL; /* as stated */
+		json_decref(repeats[0]);
+		repeats[0] = NULL;
+		add_repeat(r, NULL);
+		expect_warning("PERSISTENCE_UNPROVEN", cases[i].warning);
+	}
+}
+
 /* What the server's platform came to, for its one target. */
 static void set_verdict(const char *verdict, const char *row)
 {
@@ -426,6 +457,7 @@ int main(void)
 		of_run(a_load_that_was_missed_is_said),
 		of_run(warnings_of_the_server_are_the_runs),
 		of_run(persistence_is_not_believed),
+		of_run(persistence_depends_on_the_file_system),
 		of_run(persistence_is_believed_by_the_verdict),
 		of_run(without_a_claim_of_persistence_nothing_is_said),
 		of_run(what_auto_became_is_said),

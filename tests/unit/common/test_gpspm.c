@@ -55,6 +55,30 @@ static void volatile_memory_needs_nothing(void **state)
 	assert_int_equal(asked.calls, 0);
 }
 
+/* msync(2) is called where it may help, and believed where the file system is known to store. */
+static void what_is_durable_depends_on_the_kind(void **state)
+{
+	static const struct {
+		enum target_kind kind;
+		const char *method;
+		bool durable;
+	} cases[] = {
+		{TARGET_DRAM, "nothing", false},    {TARGET_HUGEPAGES, "nothing", false},
+		{TARGET_MEMFILE, "nothing", false}, {TARGET_OTHERFILE, "msync", false},
+		{TARGET_FILE, "msync", true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct persist persist = opened(cases[i].kind);
+
+		assert_string_equal(persist_method_name(persist.method), cases[i].method);
+		assert_int_equal(persist_is_durable(persist.method, cases[i].kind),
+				 cases[i].durable);
+	}
+	assert_true(persist_is_durable(PERSIST_LIBPMEM, TARGET_DEVDAX));
+	assert_true(persist_is_durable(PERSIST_MSYNC, TARGET_FSDAX));
+}
+
 /* msync(2) takes whole pages: the range is widened to the left. */
 static void a_file_is_synced_by_pages(void **state)
 {
@@ -149,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(volatile_memory_needs_nothing),
 		cmocka_unit_test(a_file_is_synced_by_pages),
+		cmocka_unit_test(what_is_durable_depends_on_the_kind),
 		cmocka_unit_test(a_refusal_of_the_system_is_told),
 		cmocka_unit_test(dax_is_flushed_from_user_space_where_libpmem_is),
 		cmocka_unit_test(ranges_outside_the_target_are_refused),

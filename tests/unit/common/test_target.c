@@ -51,7 +51,7 @@ static void a_new_file_goes_as_it_came(void **state)
 
 	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("new", path));
 	assert_int_equal(target_open(&t, spec, &plain), 0);
-	assert_true(t.kind == TARGET_FILE || t.kind == TARGET_FSDAX);
+	assert_true(t.kind == TARGET_FSDAX || target_is_cached(t.kind));
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 65536);
 	/* allocated, so that no write to it can fail later */
@@ -59,6 +59,20 @@ static void a_new_file_goes_as_it_came(void **state)
 	memset(t.memory, 1, t.size_bytes);
 	target_close(&t);
 	assert_int_equal(stat(path, &st), -1);
+}
+
+/* /dev/shm is a tmpfs, by the file hierarchy of Linux; see shm_overview(7). */
+static void a_file_in_memory_is_not_taken_for_one_on_a_disk(void **state)
+{
+	char spec[64];
+	struct target t;
+
+	snprintf(spec, sizeof(spec), "/dev/shm/rpma-test-%d:64K", getpid());
+	assert_int_equal(target_open(&t, spec, &plain), 0);
+	assert_int_equal(t.kind, TARGET_MEMFILE);
+	assert_string_equal(target_kind_name(t.kind), "memfile");
+	assert_true(target_is_memory(t.kind));
+	target_close(&t);
 }
 
 static void an_existing_file_is_not_replaced(void **state)
@@ -277,6 +291,7 @@ int main(void)
 		cmocka_unit_test(dram_is_there_and_writable),
 		cmocka_unit_test(malformed_targets_are_refused),
 		in_scratch(a_new_file_goes_as_it_came),
+		cmocka_unit_test(a_file_in_memory_is_not_taken_for_one_on_a_disk),
 		in_scratch(an_existing_file_is_not_replaced),
 		in_scratch(force_uses_an_existing_file),
 		in_scratch(a_window_is_just_that_part),

@@ -36,9 +36,10 @@ static void flush_caches(const void *at, size_t len)
 int persist_open(struct persist *persist, const struct target *target)
 {
 	static const enum persist_method methods[TARGET_KINDS] = {
-		[TARGET_DRAM] = PERSIST_NOTHING, [TARGET_HUGEPAGES] = PERSIST_NOTHING,
-		[TARGET_FILE] = PERSIST_MSYNC,	 [TARGET_FSDAX] = DAX_METHOD,
-		[TARGET_DEVDAX] = DAX_METHOD,
+		[TARGET_DRAM] = PERSIST_NOTHING,    [TARGET_HUGEPAGES] = PERSIST_NOTHING,
+		[TARGET_FILE] = PERSIST_MSYNC,	    [TARGET_FSDAX] = DAX_METHOD,
+		[TARGET_DEVDAX] = DAX_METHOD,	    [TARGET_MEMFILE] = PERSIST_NOTHING,
+		[TARGET_OTHERFILE] = PERSIST_MSYNC,
 	};
 
 	*persist = (struct persist){
@@ -60,6 +61,11 @@ const char *persist_method_name(enum persist_method method)
 	static const char *const names[PERSIST_METHODS] = {"nothing", "msync", "libpmem"};
 
 	return names[method];
+}
+
+bool persist_is_durable(enum persist_method method, enum target_kind kind)
+{
+	return method != PERSIST_NOTHING && kind != TARGET_OTHERFILE;
 }
 
 enum persist_status persist_range(const struct persist *persist, uint64_t offset, uint64_t length)

@@ -10,6 +10,7 @@
 #ifndef COMMON_RDMA_GPSPM_H
 #define COMMON_RDMA_GPSPM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,6 +59,9 @@ struct persist {
 int persist_open(struct persist *persist, const struct target *target);
 /* The word of results: "nothing", "msync" or "libpmem". */
 const char *persist_method_name(enum persist_method method);
+
+/* Whether what the method has done to memory of this kind is known to survive power. */
+bool persist_is_durable(enum persist_method method, enum target_kind kind);
 
 /* Returns when the range is durable, as far as the memory can be. */
 enum persist_status persist_range(const struct persist *persist, uint64_t offset, uint64_t length);

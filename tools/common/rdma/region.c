@@ -32,7 +32,7 @@ static int enroll(struct region *region, struct rpma_peer *peer, const char *dev
 	int ret;
 
 	region->flush_types = visibility;
-	if (memory->kind != TARGET_DRAM && memory->kind != TARGET_HUGEPAGES)
+	if (!target_is_memory(memory->kind))
 		region->flush_types |= 1 << RPMA_FLUSH_TYPE_PERSISTENT;
 	ret = reg(region, peer, memory);
 	if (ret != 0 && region->flush_types != visibility) {

@@ -24,12 +24,14 @@
 
 #include "tools/common/base/error.h"
 #include "tools/common/base/units.h"
+#include "tools/common/host/file_medium.h"
 
 #define STEP "target"
 
 const char *target_kind_name(enum target_kind kind)
 {
-	static const char *const names[] = {"dram", "hugepages", "file", "fsdax", "devdax"};
+	static const char *const names[] = {"dram",   "hugepages", "file",     "fsdax",
+					    "devdax", "memfile",   "otherfile"};
 
 	return names[kind];
 }
@@ -138,6 +140,18 @@ static int open_hugepages(struct target *t)
 	return ret == 0 ? 0 : map_failed("huge pages", t->size_bytes);
 }
 
+static enum target_kind kind_of_file(int fd)
+{
+	switch (file_medium(fd)) {
+	case FILE_MEDIUM_MEMORY:
+		return TARGET_MEMFILE;
+	case FILE_MEDIUM_STORAGE:
+		return TARGET_FILE;
+	default:
+		return TARGET_OTHERFILE;
+	}
+}
+
 /* MAP_SYNC works on DAX file systems alone, so success is what tells fsdax. */
 static int map_file(struct target *t, int fd, off_t offset)
 {
@@ -148,7 +162,7 @@ static int map_file(struct target *t, int fd, off_t offset)
 		t->kind = TARGET_FSDAX;
 	} else {
 		memory = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-		t->kind = TARGET_FILE;
+		t->kind = kind_of_file(fd);
 		t->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	}
 	if (memory == MAP_FAILED)

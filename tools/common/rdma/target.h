@@ -17,9 +17,11 @@
 enum target_kind {
 	TARGET_DRAM,
 	TARGET_HUGEPAGES,
-	TARGET_FILE,
+	TARGET_FILE,  /* in the page cache of a file system that stores what is synced */
 	TARGET_FSDAX, /* a file mapped with MAP_SYNC */
 	TARGET_DEVDAX,
+	TARGET_MEMFILE,	  /* of a file system in memory, such as tmpfs */
+	TARGET_OTHERFILE, /* of one that is not known to store */
 	TARGET_KINDS,
 };
 
@@ -53,5 +55,15 @@ void target_close(struct target *target);
 
 /* The word of the schema: "dram", "file", "devdax" ... */
 const char *target_kind_name(enum target_kind kind);
+/* No power failure spares it, whatever is flushed. */
+static inline bool target_is_memory(enum target_kind kind)
+{
+	return kind == TARGET_DRAM || kind == TARGET_HUGEPAGES || kind == TARGET_MEMFILE;
+}
+/* Without DAX: what is written to it by RDMA stays in the page cache. */
+static inline bool target_is_cached(enum target_kind kind)
+{
+	return kind == TARGET_FILE || kind == TARGET_MEMFILE || kind == TARGET_OTHERFILE;
+}
 
 #endif /* COMMON_RDMA_TARGET_H */

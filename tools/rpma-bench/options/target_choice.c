@@ -100,6 +100,13 @@ int choices_set(struct choices *choices, struct series *series, const char *text
 	return -cli_wrong_value("--target", text, axes[AXIS_TARGET].expected);
 }
 
+/* "file" is said of any, whatever keeps it. */
+static bool is_of(enum target_kind kind, const char *word)
+{
+	return strcmp(word, target_kind_name(kind)) == 0 ||
+	       (strcmp(word, "file") == 0 && target_is_cached(kind));
+}
+
 /* A kind stands for the first target that is of it. */
 static size_t look_up(const char *word, const struct message_welcome *offer)
 {
@@ -109,7 +116,7 @@ static size_t look_up(const char *word, const struct message_welcome *offer)
 	if (units_parse_number(word, &number) == 0)
 		return (size_t)number;
 	for (i = 0; i < offer->targets_count; i++) {
-		if (strcmp(word, target_kind_name((enum target_kind)offer->targets[i].kind)) == 0)
+		if (is_of((enum target_kind)offer->targets[i].kind, word))
 			break;
 	}
 	return i;

@@ -79,6 +79,34 @@ static void warn_unproven(json_t *list, const json_t *block, const char *claim)
 					 because[0] != '\0' ? ")" : ""));
 }
 
+/* What flushes to memory that is not persistent memory are worth; NULL: they persist. */
+static const char *worth_without_pmem(const char *kind, bool answered)
+{
+	if (strcmp(kind, "file") == 0)
+		return answered ? NULL
+				: "the target is file: a flush leaves the data in its page cache, "
+				  "and only gpspm has the server write them to the disk";
+	if (strcmp(kind, "otherfile") == 0)
+		return answered ? "the target is otherfile: the server synced it, but whether its "
+				  "file system keeps what is synced is unknown"
+				: "the target is otherfile: a flush leaves the data in its page "
+				  "cache";
+	return "";
+}
+
+static void warn_without_pmem(json_t *list, const char *kind, bool answered)
+{
+	const char *worth = worth_without_pmem(kind, answered);
+
+	if (worth != NULL)
+		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
+			    worth[0] != '\0'
+				    ? json_string(worth)
+				    : json_sprintf("the target is %s: a flush to it makes nothing "
+						   "persistent",
+						   kind));
+}
+
 /* What was flushed is persistent where the platform is ready for that way of flushing. */
 static void warn_persistence(const struct run *run, const json_t *point, json_t *list)
 {
@@ -93,9 +121,7 @@ static void warn_persistence(const struct run *run, const json_t *point, json_t 
 	if (is(params, "persist", "none"))
 		return;
 	if (!is_pmem(kind))
-		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
-			    json_sprintf("the target is %s: a flush to it makes nothing persistent",
-					 kind));
+		warn_without_pmem(list, kind, answered);
 	else if (!answered && !is(params, "flush", "persistent"))
 		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
 			    json_string("the flush made data visible, not persistent: the server "

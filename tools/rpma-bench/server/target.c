@@ -12,7 +12,7 @@ enum { ODP_NO, ODP_YES, ODP_UNKNOWN };
  */
 static uint8_t odp_of(enum target_kind kind, bool odp_capable)
 {
-	if (!odp_capable || (kind != TARGET_FSDAX && kind != TARGET_FILE))
+	if (!odp_capable || (kind != TARGET_FSDAX && !target_is_cached(kind)))
 		return ODP_NO;
 	return kind == TARGET_FSDAX ? ODP_YES : ODP_UNKNOWN;
 }

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * file_medium.c -- from an open file down to what keeps its bytes.
+ */
+#include "file_medium.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define DEPTH 4 /* of overlays and loop devices one upon the other */
+
+/* Without a name in <linux/magic.h>: fs/xfs/xfs_format.h, statfs(2), ZFS's own sources. */
+#define XFS_MAGIC      0x58465342
+#define JFS_MAGIC      0x3153464a
+#define BCACHEFS_MAGIC 0xca451a4e
+#define ZFS_MAGIC      0x2fc12fc1
+
+enum file_medium file_medium_of_type(long type)
+{
+	switch ((unsigned long)type & 0xffffffff) { /* some magic numbers have the sign bit */
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+	case HUGETLBFS_MAGIC:
+		return FILE_MEDIUM_MEMORY;
+	case EXT4_SUPER_MAGIC: /* ext2 and ext3, too */
+	case XFS_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case F2FS_SUPER_MAGIC:
+	case JFS_MAGIC:
+	case BCACHEFS_MAGIC:
+	case ZFS_MAGIC:
+		return FILE_MEDIUM_STORAGE;
+	default: /* of a network, of FUSE, of a hypervisor: others decide what a sync does */
+		return FILE_MEDIUM_UNKNOWN;
+	}
+}
+
+static enum file_medium look(int fd, int depth);
+
+static enum file_medium look_at(const char *path, const struct stat *same, int depth)
+{
+	enum file_medium medium = FILE_MEDIUM_UNKNOWN;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return FILE_MEDIUM_UNKNOWN;
+	/* a path of another mount namespace may name another file in this one */
+	if (fstat(fd, &st) == 0 && (same == NULL || (st.st_size == same->st_size &&
+						     st.st_mtim.tv_sec == same->st_mtim.tv_sec &&
+						     st.st_mtim.tv_nsec == same->st_mtim.tv_nsec)))
+		medium = look(fd, depth);
+	close(fd);
+	return medium;
+}
+
+/* --- overlays --------------------------------------------------------------------- */
+
+/* mountinfo writes blanks and backslashes as \ooo. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from != '\0'; to++) {
+		unsigned value;
+
+		if (from[0] == '\\' && sscanf(from + 1, "%3o", &value) == 1 &&
+		    strspn(from + 1, "01234567") >= 3) {
+			*to = (char)value;
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+}
+
+/* Of "a,b=c,d" the value of b; false: it is not there. */
+static bool find_option(const char *options, const char *name, char *value, size_t size)
+{
+	const size_t len = strlen(name);
+
+	while (options != NULL) {
+		const size_t all = strcspn(options, ",\n");
+
+		if (strncmp(options, name, len) == 0 && (options[len] == '=' || all == len)) {
+			const size_t skip = all == len ? len : len + 1;
+			const int printed =
+				snprintf(value, size, "%.*s", (int)(all - skip), options + skip);
+
+			unescape(value);
+			return printed >= 0 && (size_t)printed < size;
+		}
+		options = options[all] == ',' ? options + all + 1 : NULL;
+	}
+	return false;
+}
+
+/* The line of a mount; NULL: it is not there. */
+static const char *find_mount(const char *mounts, int mount)
+{
+	while (mounts != NULL && *mounts != '\0') {
+		char *end;
+
+		if (strtol(mounts, &end, 10) == mount && *end == ' ')
+			return mounts;
+		mounts = strchr(mounts, '\n');
+		mounts = mounts != NULL ? mounts + 1 : NULL;
+	}
+	return NULL;
+}
+
+/* Behind the fields of any mount: "- TYPE SOURCE OPTIONS"; NULL: it is no overlay. */
+static const char *overlay_options(const char *line)
+{
+	const char *end = strchrnul(line, '\n'), *at = strstr(line, " - overlay ");
+
+	if (at == NULL || at >= end)
+		return NULL;
+	at = strchr(at + strlen(" - overlay "), ' ');
+	return at != NULL && at < end ? at + 1 : NULL;
+}
+
+/* Linux 5.10 shows it as an option of its own, later ones as a kind of fsync. */
+static bool syncs_nothing(const char *options)
+{
+	char value[16];
+
+	return find_option(options, "volatile", value, sizeof(value)) ||
+	       (find_option(options, "fsync", value, sizeof(value)) &&
+		strcmp(value, "volatile") == 0);
+}
+
+bool file_medium_upper(const char *mounts, int mount, const char *path, char *upper, size_t size)
+{
+	const char *line = find_mount(mounts, mount);
+	const char *options = line != NULL ? overlay_options(line) : NULL;
+	char root[PATH_MAX], point[PATH_MAX], layer[PATH_MAX];
+	size_t len;
+	int printed;
+
+	if (options == NULL || syncs_nothing(options) ||
+	    !find_option(options, "upperdir", layer, sizeof(layer)) ||
+	    sscanf(line, "%*d %*d %*s %4095s %4095s", root, point) != 2)
+		return false;
+	unescape(root);
+	unescape(point);
+	len = strcmp(point, "/") == 0 ? 0 : strlen(point);
+	if (strncmp(path, point, len) != 0 || path[len] != '/')
+		return false;
+	printed = snprintf(upper, size, "%s%s%s", layer, strcmp(root, "/") == 0 ? "" : root,
+			   path + len);
+	return printed > 0 && (size_t)printed < size;
+}
+
+/* The whole of a file of the kernel's; the caller frees it. NULL: it cannot be read. */
+static char *read_text(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (file != NULL && getdelim(&text, &size, '\0', file) < 0) {
+		free(text);
+		text = NULL;
+	}
+	if (file != NULL)
+		fclose(file);
+	return text;
+}
+
+static int mount_of(int fd)
+{
+	char path[64], *text, *at;
+	int mount = -1;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	text = read_text(path);
+	at = text != NULL ? strstr(text, "mnt_id:") : NULL;
+	if (at != NULL)
+		mount = atoi(at + strlen("mnt_id:"));
+	free(text);
+	return mount;
+}
+
+static enum file_medium look_through_overlay(int fd, const struct stat *st, int depth)
+{
+	char link[64], path[PATH_MAX], upper[PATH_MAX];
+	enum file_medium medium = FILE_MEDIUM_UNKNOWN;
+	char *mounts = read_text("/proc/self/mountinfo");
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (mounts != NULL && len > 0) {
+		path[len] = '\0';
+		if (file_medium_upper(mounts, mount_of(fd), path, upper, sizeof(upper)))
+			medium = look_at(upper, st, depth);
+	}
+	free(mounts);
+	return medium;
+}
+
+/* --- disks -------------------------------------------------------------------------- */
+
+/* A file system without a disk of its own number, such as btrfs, is taken at its word. */
+static enum file_medium look_at_disk(dev_t dev, int depth)
+{
+	char path[64], target[PATH_MAX], *text;
+	enum file_medium medium = FILE_MEDIUM_UNKNOWN;
+	const char *name;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(dev), minor(dev));
+	len = readlink(path, target, sizeof(target) - 1);
+	if (len <= 0)
+		return FILE_MEDIUM_STORAGE;
+	target[len] = '\0';
+	name = strstr(target,
+		      "/block/"); /* .../block/loop0, of a partition .../block/loop0/loop0p1 */
+	name = name != NULL ? name + strlen("/block/") : "";
+	if (strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0)
+		return FILE_MEDIUM_MEMORY;
+	if (strncmp(name, "loop", 4) != 0)
+		return FILE_MEDIUM_STORAGE;
+	snprintf(path, sizeof(path), "/sys/block/%.*s/loop/backing_file", (int)strcspn(name, "/"),
+		 name);
+	text = read_text(path);
+	if (text != NULL) {
+		text[strcspn(text, "\n")] = '\0';
+		medium = look_at(text, NULL, depth);
+	}
+	free(text);
+	return medium;
+}
+
+static enum file_medium look(int fd, int depth)
+{
+	enum file_medium medium;
+	struct statfs fs;
+	struct stat st;
+
+	if (depth == 0 || fstatfs(fd, &fs) != 0 || fstat(fd, &st) != 0)
+		return FILE_MEDIUM_UNKNOWN;
+	if (fs.f_type == OVERLAYFS_SUPER_MAGIC)
+		return look_through_overlay(fd, &st, depth - 1);
+	medium = file_medium_of_type((long)fs.f_type);
+	return medium == FILE_MEDIUM_STORAGE ? look_at_disk(st.st_dev, depth - 1) : medium;
+}
+
+enum file_medium file_medium(int fd)
+{
+	return look(fd, DEPTH);
+}
