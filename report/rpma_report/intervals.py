@@ -86,11 +86,11 @@ def _logs(values: Sequence[float]) -> list[float] | None:
 
 
 def of_repeats(values: Sequence[float]) -> Estimate | None:
-    """Geometric mean with its 95 % interval; with a value of 0 the mean, and no interval."""
+    """Geometric mean with its 95 % interval; with a value of 0 it is 0, and has none."""
     if not values:
         return None
     if min(values) <= 0:
-        return Estimate(fmean(values))
+        return Estimate(0.0)
     mean = math.exp(fmean(map(math.log, values)))
     logs = _logs(values)
     if logs is None:

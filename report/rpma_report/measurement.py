@@ -6,23 +6,17 @@ where several of its files hold the same point, each is a repeat, and they becom
 point here, with the statistics that rpma-bench makes of its repeats.
 """
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 
 from rpma_report.failure import Failure
 from rpma_report.figures.series import identity
+from rpma_report.intervals import of_repeats
 from rpma_report.model import Cpu, Estimate, Latency, Point, Run
 from rpma_report.sources import fio_bins, load
 from rpma_report.text import shown
-
-# Student's t for a 95 % interval, by degrees of freedom from 1.
-_T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
-        2.045)  # fmt: skip
-_Z95 = 1.96
 
 
 @dataclass(frozen=True)
@@ -88,14 +82,17 @@ def _united(group: Sequence[Run]) -> Run:
 
 
 def joined(runs: Sequence[Run]) -> list[Run]:
-    """Points that several files of fio have become one, in the first of them."""
+    """Points that several files of fio have become one, in the first of them.
+
+    Those of a study in pairs stay apart: each is one side of its pair.
+    """
     found: dict[object, list[Point]] = {}
     for run in runs:
-        for point in run.points if run.program == "fio" else ():
+        for point in run.points if _joins(run) else ():
             found.setdefault(identity(point), []).append(point)
     left = []
     for run in runs:
-        if run.program == "fio":
+        if _joins(run):
             firsts = (point for point in run.points if found[identity(point)][0] is point)
             points = tuple(_point(found[identity(point)]) for point in firsts)
             if run.points and not points:
@@ -103,6 +100,10 @@ def joined(runs: Sequence[Run]) -> list[Run]:
             run = replace(run, points=points)
         left.append(run)
     return left
+
+
+def _joins(run: Run) -> bool:
+    return run.program == "fio" and not any(point.study_run for point in run.points)
 
 
 def _point(parts: Sequence[Point]) -> Point:
@@ -116,8 +117,8 @@ def _point(parts: Sequence[Point]) -> Point:
         repeats=sum(p.repeats for p in parts),
         ops=sum(p.ops for p in parts),
         errors=sum(p.errors for p in parts),
-        ops_per_s=_estimate(ops),
-        bytes_per_s=_estimate(rates),
+        ops_per_s=of_repeats(ops),
+        bytes_per_s=of_repeats(rates),
         ops_per_s_by_repeat=tuple(ops),
         bytes_per_s_by_repeat=tuple(rates),
         latency=_latency([p.latency for p in parts if p.latency]),
@@ -128,34 +129,26 @@ def _point(parts: Sequence[Point]) -> Point:
 def _latency(parts: Sequence[Latency]) -> Latency | None:
     if not parts:
         return None
-    count = sum(p.count for p in parts)
     means = [mean for p in parts for mean in p.means_by_repeat]
     bins = [p.histogram for p in parts if p.histogram]
-    whole = fio_bins.merged(bins) if len(bins) == len(parts) else None
-    wanted = dict.fromkeys(share for p in parts for share in p.percentiles)
+    wanted = sorted({share for p in parts for share in p.percentiles})
+    by_repeat = {share: tuple(ns for p in parts for ns in p.by_repeat.get(share, ())) for share in wanted}
+    stated = {share: _percentile(parts, values) for share, values in by_repeat.items()}
     return Latency(
-        count=count,
+        count=sum(p.count for p in parts),
         min=min(p.min for p in parts),
         max=max(p.max for p in parts),
-        mean=_estimate(means) or parts[0].mean,
-        percentiles={p: fio_bins.percentile(whole, p) for p in sorted(wanted)} if whole else {},
-        by_repeat={share: _repeats(parts, share) for share in sorted(wanted)},
+        mean=of_repeats(means) or parts[0].mean,
+        percentiles={share: value for share, value in stated.items() if value},
+        by_repeat=by_repeat,
         means_by_repeat=tuple(means),
-        histogram=whole,
+        histogram=fio_bins.merged(bins) if len(bins) == len(parts) else None,
     )
 
 
-def _repeats(parts: Iterable[Latency], share: float) -> tuple[int, ...]:
-    return tuple(ns for p in parts for ns in p.by_repeat.get(share, ()))
-
-
-def _estimate(values: Sequence[float]) -> Estimate | None:
-    """The mean of repeats and Student's interval of it."""
-    if not values:
+def _percentile(parts: Sequence[Latency], values: Sequence[float]) -> Estimate | None:
+    """None where a part lacks it. Middles of bins, which repeats may share, have no interval."""
+    whole = of_repeats(values)
+    if whole is None or len(values) < len(parts):
         return None
-    mean = fmean(values)
-    if len(values) == 1:
-        return Estimate(mean)
-    t = _T95[len(values) - 2] if len(values) <= len(_T95) + 1 else _Z95
-    half = t * stdev(values) / math.sqrt(len(values))
-    return Estimate(mean, mean - half, mean + half)
+    return whole if all(part.histogram for part in parts) else Estimate(whole.value)

@@ -57,7 +57,7 @@ class Latency:
     max: int
     mean: Estimate
     percentiles: dict[float, Estimate]  # ascending, only those the samples support
-    by_repeat: dict[float, tuple[int, ...]]  # the same of each repeat that supports it
+    by_repeat: dict[float, tuple[float, ...]]  # the same of each repeat that supports it
     means_by_repeat: tuple[float, ...]
     histogram: Histogram | None  # None: the file has none
 
@@ -91,6 +91,17 @@ class Cpu:
 
 
 @dataclass(frozen=True)
+class StudyRun:
+    """The place of a file in a study that measured two sides by turns."""
+
+    study: str  # equal in all files of the study
+    pair: int
+    side: str  # A or B
+    order: int  # of all its runs
+    disturbed: bool  # other programs took CPU time: the pair was measured again
+
+
+@dataclass(frozen=True)
 class Point:
     """One set of parameters with what was measured for it."""
 
@@ -115,6 +126,7 @@ class Point:
     mismatches: int | None = None  # bytes that verification found wrong; None: not asked for
     steady: bool | None = None
     flagged: tuple[str, ...] = ()
+    study_run: StudyRun | None = None
 
     @property
     def test(self) -> str:

@@ -5,6 +5,8 @@ Sizes are binary (KiB), rates decimal (GB/s), times take the unit that fits.
 Unknown is a dash, never 0.
 """
 
+import math
+
 UNKNOWN = "\u2013"
 
 _SIZE_UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -92,3 +94,14 @@ def percentile(p: float) -> str:
 def fraction(value: float | None) -> str:
     """0.125 is 12.5 %."""
     return UNKNOWN if value is None else f"{value * 100:.3g} %"
+
+
+def signed(change: float | None) -> str:
+    """+5.2 %; without a sign where it rounds to nothing."""
+    if change is None:
+        return UNKNOWN
+    if not math.isfinite(change):
+        return "\u221e"
+    percent = change * 100
+    text = f"{percent:+,.0f}" if abs(percent) >= 100 else f"{percent:+.1f}"
+    return f"{'0.0' if text in ('+0.0', '-0.0') else text} %".replace("-", "\u2212")

@@ -23,6 +23,12 @@ def test_several_conditions_in_one_expression() -> None:
     first, second = gate.parse("p99 > 5%, bytes_per_s < -3%")
     assert (first.measure.name, second.measure.name) == ("p99", "bytes_per_s")
     assert first.measure.higher_is_better is False and second.measure.higher_is_better is True
+    assert (first.upward, second.upward) == (True, False)
+
+
+def test_worse_is_a_condition_of_no_figure() -> None:
+    first, second = gate.parse("worse, p99 > 5%")
+    assert first.measure is None and second.measure is not None
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_repeats_have_a_geometric_mean_inside_an_interval_of_equal_factors() -> 
     assert (found.low, found.high) == (pytest.approx(2 / factor, rel=1e-4), pytest.approx(2 * factor, rel=1e-4))
 
 
-@pytest.mark.parametrize("values, told", [((), None), ((4.0, 9.0), Estimate(6.0)), ((0.0, 1.0, 2.0), Estimate(1.0))])
+@pytest.mark.parametrize("values, told", [((), None), ((4.0, 9.0), Estimate(6.0)), ((0.0, 1.0, 2.0), Estimate(0.0))])
 def test_too_few_repeats_and_zeros_have_no_interval(values: tuple[float, ...], told: Estimate | None) -> None:
     assert intervals.of_repeats(values) == told
 

@@ -8,6 +8,7 @@ with the charts where -o says; --fail-if makes the exit code a verdict.
 import argparse
 import logging
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +17,13 @@ from typing import TYPE_CHECKING
 from rpma_report.commands import Commands
 from rpma_report.page import outputs
 from rpma_report.terminal import say
+from rpma_report.text import shown
 
 if TYPE_CHECKING:
     from rpma_report.comparison.changes import Comparison
     from rpma_report.comparison.gate import Condition
     from rpma_report.comparison.limits import Findings
+    from rpma_report.comparison.measures import Measure
     from rpma_report.measurement import Measurement
     from rpma_report.model import Run
 
@@ -36,9 +39,16 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("base", metavar="BASE", type=Path, help="a result, or a directory of results")
     parser.add_argument("new", metavar="NEW", nargs="+", type=Path,
                         help="what is compared with it, each alone")  # fmt: skip
+    parser.add_argument("--figures", metavar="LIST", type=_figures, default=(),
+                        help="figures that decide, such as p50,p99.9; p50 and p99 if not given")  # fmt: skip
+    parser.add_argument("--noise", metavar="N%", type=_noise,
+                        help="how much two runs of the same thing differ; a change must exceed it. "
+                        "For results that were not measured in interleaved pairs")  # fmt: skip
     parser.add_argument("--fail-if", metavar="EXPR", action="append", default=[],
-                        help="exit with 1 where this holds at any point, such as 'p99.9 > 5%%'; with 3 "
-                        "where BASE has the figure and NEW has not")  # fmt: skip
+                        help="exit with 1 where this certainly holds at any point: worse, or a limit such as "
+                        "'p99 > 5%%'; with 3 where that cannot be decided")  # fmt: skip
+    parser.add_argument("--fail-if-estimate", metavar="EXPR", action="append", default=[],
+                        help="the same of a limit by the change alone, however uncertain it is")  # fmt: skip
     outputs.add_options(parser, required=False)
     parser.set_defaults(run=run, parser=parser)
 
@@ -52,30 +62,59 @@ def run(options: argparse.Namespace) -> int:
 
     paths = [options.base, *options.new]
     base, *others = _named_apart(paths, [read(path) for path in paths])
-    asked = [condition.measure for condition in conditions]
+    also = tuple(condition.measure for condition in conditions if condition.measure)
+    asked = changes.Asked(options.figures, also, options.noise)
     comparisons = [changes.compare(base, new, asked) for new in others]
     found = limits.findings(conditions, base, comparisons)
     runs = name_apart([*base.runs, *(run for other in others for run in other.runs)])
     if options.output:
         _write(options, base, comparisons, conditions, found, runs)
     _tell(base, comparisons, runs, every=not options.output)
-    for line in words.passed(found, _MAX_LINES):
-        say(f"limit passed: {line}")
+    return _exit_code(conditions, found)
+
+
+def _exit_code(conditions: "Sequence[Condition]", found: "Findings") -> int:
+    from rpma_report.comparison import words
+
+    for line in words.failed(found, _MAX_LINES):
+        say(f"failed: {line}")
     for line in words.undetermined(found, _MAX_LINES):
         say(f"undetermined: {line}")
-    if found.passed:
+    if found.failed:
         return EXIT_FAIL_IF
-    return EXIT_UNDETERMINED if found.undetermined else 0
+    if found.undetermined:
+        return EXIT_UNDETERMINED
+    if conditions:
+        say(f"passed: {', '.join(condition.text for condition in conditions)}")
+    return 0
+
+
+def _noise(text: str) -> float:
+    match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*%", text, re.ASCII)
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{shown(text, 60)}' is no noise, expected a percentage such as 3%")
+    return float(match[1]) / 100
+
+
+def _figures(text: str) -> "tuple[Measure, ...]":
+    from rpma_report.comparison import measures
+
+    found = [measures.named(name.strip()) for name in text.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"'{shown(text, 60)}' has a word that is no figure, expected {measures.EXPECTED}")
+    return tuple(measure for measure in found if measure)
 
 
 def _conditions(options: argparse.Namespace) -> "list[Condition]":
     from rpma_report.comparison import gate
 
+    found, option = [], ""
     try:
-        return [condition for text in options.fail_if for condition in gate.parse(text)]
+        for option, texts in (("--fail-if", options.fail_if), ("--fail-if-estimate", options.fail_if_estimate)):
+            found += [c for text in texts for c in gate.parse(text, option.endswith("estimate"))]
     except gate.Malformed as error:
-        options.parser.error(f"--fail-if: {error}")
-        raise  # not reached: error() ends the program
+        options.parser.error(f"{option}: {error}")
+    return found
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -90,7 +129,6 @@ def _check_outputs(options: argparse.Namespace) -> None:
 def _named_apart(paths: Sequence[Path], read: "Sequence[Measurement]") -> "list[Measurement]":
     """By label or file; by path where that is not enough."""
     from rpma_report.measurement import called
-    from rpma_report.text import shown
 
     taken = Counter(m.name for m in read)
     names = [m.name if taken[m.name] == 1 else shown(os.path.normpath(p), 120)

@@ -2,16 +2,29 @@
 """A base and what is compared with it: every change of every common point, judged."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
-from rpma_report.comparison import rule
+from rpma_report.comparison import evidence, measures, rule
+from rpma_report.comparison.evidence import Evidence
 from rpma_report.comparison.match import Matched, Pair, match
-from rpma_report.comparison.measures import Measure, shown_of
+from rpma_report.comparison.measures import Measure
 from rpma_report.failure import Failure
 from rpma_report.measurement import Measurement
 from rpma_report.model import Point
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user wants to see decided, and what else to see."""
+
+    figures: tuple[Measure, ...] = ()  # those that decide; none: the default of the test
+    also: tuple[Measure, ...] = ()
+    noise: float | None = None
+
+    def deciding(self, point: Point) -> Sequence[Measure]:
+        return self.figures or measures.deciding(point)
 
 
 @dataclass(frozen=True)
@@ -22,8 +35,20 @@ class Row:
     measure: Measure
     base: float | None
     new: float | None
-    repeats: tuple[int, int]
+    evidence: Evidence
     verdict: rule.Verdict
+    decides: bool
+    itself: bool  # all that was measured of the point is equal
+
+    @property
+    def undecided(self) -> str | None:
+        """Why its interval decides nothing."""
+        return None if self.itself else self.evidence.apart or self.evidence.lacks
+
+    @property
+    def values(self) -> tuple[int, int]:
+        """How many there are of each side: runs or repeats."""
+        return len(self.evidence.base), len(self.evidence.new)
 
 
 @dataclass(frozen=True)
@@ -33,45 +58,54 @@ class Comparison:
     new: Measurement
     matched: Matched
     rows: tuple[Row, ...]
+    asked: Asked
 
     def words(self) -> Counter[str]:
         return Counter(row.verdict.word for row in self.rows)
 
 
-def compare(base: Measurement, new: Measurement, asked: Sequence[Measure] = ()) -> Comparison:
-    """Of the figures that the points' tests are about, and those that are asked for."""
+def compare(base: Measurement, new: Measurement, asked: Asked = Asked()) -> Comparison:
     matched = match(base.runs, new.runs)
     if not matched.pairs:
         raise Failure(f"{new.name} has no point of {base.name}: only points of equal parameters are compared")
-    return Comparison(new, matched, tuple(_rows(matched, asked)))
+    rows = [row for pair in matched.pairs for row in _rows(pair, asked)]
+    return Comparison(new, matched, tuple(_judged(rows)), asked)
 
 
-def _rows(matched: Matched, asked: Sequence[Measure]) -> Iterator[Row]:
-    for pair in matched.pairs:
-        measures = {m.name: m for m in [*shown_of(pair.base[0]), *asked]}
-        itself = pair.is_one_measurement()
-        for measure in measures.values():
-            row = _row(pair, measure)
-            if itself:
-                row = replace(row, verdict=rule.ITSELF)
-            if row.base is not None and row.new is not None:
-                yield row
+def _rows(pair: Pair, asked: Asked) -> list[Row]:
+    """Before they are judged: the words depend on each other."""
+    point, itself = pair.base[0], pair.is_one_measurement()
+    deciding = {m.name: m for m in asked.deciding(point)}
+    shown = {m.name: m for m in (*deciding.values(), *measures.deciding(point), *measures.told(point), *asked.also)}
+    rows = []
+    for measure in shown.values():
+        found = evidence.of(pair.base, pair.new, measure, asked.noise)
+        base, new = _middles(found, pair, measure)
+        if base is not None and new is not None:
+            verdict = rule.ITSELF if itself else rule.told(found)
+            rows.append(Row(pair, measure, base, new, found, verdict, measure.name in deciding, itself))
+    return rows
 
 
-def _row(pair: Pair, measure: Measure) -> Row:
-    base, new = pair.values(measure)
-    verdict = rule.judge(base, new, measure.higher_is_better)
-    values = [_middle(base, pair.base, measure), _middle(new, pair.new, measure)]
-    if not base or not new or min(*base, *new) <= 0:
-        # No repeat has samples enough, but all of them together; or one stood still.
-        values = [measure.whole(pair.base[0]), measure.whole(pair.new[0])]
-        if values[0] and values[1] is not None:
-            verdict = rule.Verdict("unclear", values[1] / values[0] - 1)
-    return Row(pair, measure, values[0], values[1], (len(base), len(new)), verdict)
-
-
-def _middle(values: Sequence[float], points: Sequence[Point], measure: Measure) -> float | None:
+def _middles(found: Evidence, pair: Pair, measure: Measure) -> tuple[float | None, float | None]:
     """What the change is computed of."""
-    if values and min(values) > 0:
-        return geometric_mean(values)
-    return measure.whole(points[0])
+    if found.base and found.new and min(*found.base, *found.new) > 0:
+        return geometric_mean(found.base), geometric_mean(found.new)
+    # No repeat has samples enough, but all of them together; or one stood still.
+    return measure.whole(pair.base[0]), measure.whole(pair.new[0])
+
+
+def _judged(rows: Sequence[Row]) -> list[Row]:
+    deciding = [row for row in rows if row.decides and not row.itself]
+    words = rule.judge([row.evidence for row in deciding], [row.measure.higher_is_better for row in deciding])
+    verdicts = {id(row): word for row, word in zip(deciding, words, strict=True)}
+    return [replace(row, verdict=_with_change(row, verdicts.get(id(row), row.verdict))) for row in rows]
+
+
+def _with_change(row: Row, verdict: rule.Verdict) -> rule.Verdict:
+    """Also where there is no interval."""
+    if not row.decides:
+        verdict = replace(verdict, word="")
+    if verdict.change is None and row.base and row.new is not None:
+        return replace(verdict, change=row.new / row.base - 1)
+    return verdict

@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What --fail-if comes to: where its conditions hold, and where nobody can say.
+"""What --fail-if comes to: where its conditions hold, and where that cannot be decided.
 
-A figure that the base has and that the new measurement lacks is no pass: its change
-is not known. What only the new measurement has was never promised.
+A limit holds where the interval lies beyond it, and beyond chance among all rows of the
+condition; it does not where the interval lies on the near side of it. In between, and
+where the runs were not interleaved, it is undetermined. A figure that the base has and
+that the new measurement lacks is undetermined too. What only the new measurement has
+was never promised.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rpma_report import intervals
 from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.match import Place, has
+from rpma_report.comparison.measures import Measure
 from rpma_report.measurement import Measurement
+from rpma_report.model import Point
+from rpma_report.quantity import signed
 
 
 @dataclass(frozen=True)
-class Passed:
+class Failed:
     """A condition that holds at a point."""
 
     condition: Condition
@@ -35,41 +42,84 @@ class Undetermined:
 
 @dataclass(frozen=True)
 class Findings:
-    passed: tuple[Passed, ...] = ()
+    failed: tuple[Failed, ...] = ()
     undetermined: tuple[Undetermined, ...] = ()
 
 
 def findings(conditions: Sequence[Condition], base: Measurement,
              comparisons: Sequence[Comparison]) -> Findings:  # fmt: skip
     """Of every condition at every point that the base has its figure of."""
-    passed: list[Passed] = []
-    undetermined: list[Undetermined] = []
+    found: list[Failed | Undetermined] = []
     for condition in conditions:
         for comparison in comparisons:
             rows = _rows(condition, comparison)
-            passed += [Passed(condition, comparison.new, row)
-                       for row in rows if condition.holds(row.verdict.change or 0.0)]  # fmt: skip
-            undetermined += _lacking(condition, comparison, rows)
-        if not any(has(point, condition.measure) for run in base.runs for point in run.points):
-            why = f"no point of {base.name} has {condition.measure.name}"
-            undetermined.append(Undetermined(condition, None, None, why))
-    return Findings(tuple(passed), tuple(undetermined))
+            found += _decided(condition, comparison, rows)
+            found += _lacking(condition, comparison, rows)
+        measure = condition.measure
+        if measure and not any(has(point, measure) for run in base.runs for point in run.points):
+            found.append(Undetermined(condition, None, None, f"no point of {base.name} has {measure.name}"))
+    return Findings(tuple(one for one in found if isinstance(one, Failed)),
+                    tuple(one for one in found if isinstance(one, Undetermined)))  # fmt: skip
 
 
 def _rows(condition: Condition, comparison: Comparison) -> list[Row]:
-    """Of the condition's figure, where it has a change."""
+    """Of the condition's figure, where it has a change; of "worse" all that decide."""
+    if condition.measure is None:
+        return [row for row in comparison.rows if row.decides]
     return [row for row in comparison.rows
             if row.measure.name == condition.measure.name and row.verdict.change is not None]  # fmt: skip
 
 
+def _decided(condition: Condition, comparison: Comparison, rows: Sequence[Row]) -> Iterator[Failed | Undetermined]:
+    p_values = {id(row): p for row in rows if (p := _p_value(condition, row)) is not None}
+    hits = dict(zip(p_values, intervals.benjamini_hochberg(list(p_values.values())), strict=True))
+    for row in rows:
+        fails = _fails(condition, row, hits.get(id(row), True))
+        if fails is True:
+            yield Failed(condition, comparison.new, row)
+        elif fails is not False:
+            yield Undetermined(condition, comparison.new, row.pair.place, fails)
+
+
+def _p_value(condition: Condition, row: Row) -> float | None:
+    """How probable such data is where the condition does not hold; two-sided, like the intervals."""
+    change = row.evidence.change
+    if condition.measure is None or condition.estimate or row.itself or row.undecided or change is None:
+        return None
+    limit = max(condition.limit_percent / 100, -1 + 1e-9)
+    return 2 * (change.p_above(limit) if condition.upward else change.p_below(limit))
+
+
+def _fails(condition: Condition, row: Row, beyond_chance: bool) -> bool | str:
+    """Whether the condition holds there, or why that is not decided."""
+    verdict = row.verdict
+    if condition.measure is None:
+        return verdict.why if verdict.word == "unclear" and verdict.why else verdict.word == "worse"
+    if condition.estimate:
+        return condition.holds(verdict.change or 0.0)
+    if row.undecided or verdict.low is None or verdict.high is None:
+        return row.undecided or "there is no interval"
+    held = [condition.holds(verdict.low), condition.holds(verdict.high)]
+    if not any(held):
+        return False
+    if not all(held):
+        return f"the limit lies inside the interval, {signed(verdict.low)} to {signed(verdict.high)}"
+    return beyond_chance or "may be chance among so many points"
+
+
 def _lacking(condition: Condition, comparison: Comparison, rows: Sequence[Row]) -> Iterator[Undetermined]:
-    measure, new, known = condition.measure, comparison.new, {id(row.pair) for row in rows}
+    known = {(id(row.pair), row.measure.name) for row in rows}
     for pair in comparison.matched.pairs:
-        if id(pair) in known or not any(has(point, measure) for point in pair.base):
-            continue
-        there = any(has(point, measure) for point in pair.new)
-        why = "the base is 0, there is no ratio" if there else f"lacks {measure.name}"
-        yield Undetermined(condition, new, pair.place, why)
+        for measure in _asked(condition, comparison, pair.base[0]):
+            if (id(pair), measure.name) in known or not any(has(point, measure) for point in pair.base):
+                continue
+            there = any(has(point, measure) for point in pair.new)
+            why = "the base is 0, there is no ratio" if there else f"lacks {measure.name}"
+            yield Undetermined(condition, comparison.new, pair.place, why)
     for alone in comparison.matched.only_base:
-        if any(has(point, measure) for point in alone.points):
-            yield Undetermined(condition, new, alone.place, "lacks the point")
+        if any(has(alone.points[0], measure) for measure in _asked(condition, comparison, alone.points[0])):
+            yield Undetermined(condition, comparison.new, alone.place, "lacks the point")
+
+
+def _asked(condition: Condition, comparison: Comparison, point: Point) -> Sequence[Measure]:
+    return [condition.measure] if condition.measure else comparison.asked.deciding(point)

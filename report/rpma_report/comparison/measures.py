@@ -2,7 +2,8 @@
 """The figures of a point that are compared, by the names that --fail-if takes.
 
 p99.9 and mean are of the latency, read.p99 of the reads of a mix, response.p99 of
-an open loop; ops_per_s and bytes_per_s are rates.
+an open loop; ops_per_s and bytes_per_s are rates. Few figures of a point decide: each more
+makes it harder for all of them to be told from chance.
 """
 
 import re
@@ -13,7 +14,7 @@ from rpma_report import quantity
 from rpma_report.model import Estimate, Latency, Point
 
 EXPECTED = "mean, p50, p99.9 and so on, also after read. or response., ops_per_s or bytes_per_s"
-_TAILS = (0.5, 0.99, 0.999)
+_DECIDING, _TOLD = (0.5, 0.99), (0.999,)
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,23 @@ def named(name: str) -> Measure | None:
     return _mean(match[1], of) if match[2] == "mean" else _percentile(match[1], of, float(match[3]) / 100)
 
 
-def shown_of(point: Point) -> list[Measure]:
-    """Those that a table of changes has of a point of that test."""
-    tests = {"bw": [BYTES], "rate": _tails("response."), "fio": [*_tails(""), BYTES],
-             "mix": [*_tails(""), *_tails("read."), BYTES]}  # fmt: skip
-    return tests.get(point.test, _tails(""))
+def deciding(point: Point) -> list[Measure]:
+    """Those that get a word, unless --figures names others."""
+    tests = {"bw": [BYTES], "rate": _percentiles("response.", _DECIDING),
+             "mix": [*_percentiles("", _DECIDING), *_percentiles("read.", _DECIDING)]}  # fmt: skip
+    return tests.get(point.test, _percentiles("", _DECIDING))
 
 
-def _tails(prefix: str) -> list[Measure]:
-    return [_percentile(prefix, _LATENCIES[prefix], p) for p in _TAILS]
+def told(point: Point) -> list[Measure]:
+    """Those that are shown beside them, with an interval alone."""
+    tests: dict[str, list[Measure]]
+    tests = {"bw": [], "rate": _percentiles("response.", _TOLD), "fio": [*_percentiles("", _TOLD), BYTES],
+             "mix": [*_percentiles("", _TOLD), *_percentiles("read.", _TOLD), BYTES]}  # fmt: skip
+    return tests.get(point.test, _percentiles("", _TOLD))
+
+
+def _percentiles(prefix: str, shares: Sequence[float]) -> list[Measure]:
+    return [_percentile(prefix, _LATENCIES[prefix], p) for p in shares]
 
 
 def _mean(prefix: str, of: Callable[[Point], Latency | None]) -> Measure:
@@ -75,7 +84,8 @@ def _percentile(prefix: str, of: Callable[[Point], Latency | None], p: float) ->
 
     def by_repeat(point: Point) -> Sequence[float]:
         latency = of(point)
-        return latency.by_repeat.get(share, ()) if latency else ()
+        # Without a histogram it is the middle of a bin: repeats that share one prove nothing.
+        return latency.by_repeat.get(share, ()) if latency and latency.histogram else ()
 
     def whole(point: Point) -> float | None:
         latency = of(point)

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rpma_report import __version__
+from rpma_report import __version__, quantity
 from rpma_report.comparison import rule, words
 from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.gate import Condition
@@ -18,11 +18,9 @@ from rpma_report.page import facts, report, summary
 from rpma_report.page.document import Block, Document, Heading, Note, Paragraph, Section
 
 _MAX_LINES = 50  # of limits
-_COLUMNS = ("place", "figure", "word", "change", "base", "new", "repeats")
-_NO_REPEATS = (
-    "Where it says 0 repeats, none has operations enough for that percentile by itself: the change is that "
-    "of all repeats together, and no word can be said of it."
-)
+_COLUMNS = ("place", "figure", "word", "change", "base", "new", "values")
+_NO_VALUES = "Where there are 0 values, the change is that of the whole runs, and has no interval."
+_NO_WORD = "A figure without a word does not decide."
 
 
 def document(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
@@ -78,22 +76,24 @@ def _summary(base: Measurement, comparisons: Sequence[Comparison], conditions: S
 
 def _gate(conditions: Sequence[Condition], found: Findings) -> Iterator[Note]:
     told = ", ".join(condition.text for condition in conditions)
-    if found.passed:
-        yield Note("A limit is passed.", tuple(words.passed(found, _MAX_LINES)), alarm=True)
+    if found.failed:
+        yield Note("Failed: a condition of --fail-if holds.", tuple(words.failed(found, _MAX_LINES)), alarm=True)
     elif not found.undetermined:
-        yield Note("No limit is passed.", (f"None of these holds anywhere: {told}.",))
+        yield Note("Passed.", (f"None of these holds anywhere: {told}.",))
     if found.undetermined:
-        heading = "Whether a limit is passed is not known everywhere."
-        if not found.passed:
-            heading = f"{heading} Where it is, none of these holds: {told}."
+        heading = "Undetermined: a condition of --fail-if cannot be decided everywhere."
+        if not found.failed:
+            heading = f"{heading} Where it can, none of these holds: {told}."
         yield Note(heading, tuple(words.undetermined(found, _MAX_LINES)), alarm=True)
 
 
 def _changes(base: Measurement, comparisons: Sequence[Comparison]) -> Section:
     blocks: list[Block] = [_table(base, comparison) for comparison in comparisons]
     rows = (row for comparison in comparisons for row in comparison.rows)
-    if any(0 in row.repeats and row.verdict is not rule.ITSELF for row in rows):
-        blocks.append(Paragraph(_NO_REPEATS))
+    if any(0 in row.values and not row.itself for row in rows):
+        blocks.append(Paragraph(_NO_VALUES))
+    if not all(row.decides for comparison in comparisons for row in comparison.rows):
+        blocks.append(Paragraph(_NO_WORD))
     return Section("changes", "Changes", tuple(blocks))
 
 
@@ -108,8 +108,8 @@ def _table(base: Measurement, comparison: Comparison) -> Table:
 
 def _row(row: Row) -> tuple[Cell, ...]:
     base, new = words.values(row)
-    of_base, of_new = row.repeats
-    repeats = str(of_base) if of_base == of_new else f"{of_base}, {of_new}"
-    change = Cell(words.signed(row.verdict.change), words.interval(row.verdict))
+    of_base, of_new = row.values
+    number = str(of_base) if of_base == of_new else f"{of_base}, {of_new}"
+    change = Cell(quantity.signed(row.verdict.change), words.interval(row.verdict))
     named = (Cell(row.pair.place.where), Cell(row.measure.name))
-    return (*named, Cell(row.verdict.word), change, Cell(base), Cell(new), Cell(repeats))
+    return (*named, Cell(row.verdict.text()), change, Cell(base), Cell(new), Cell(number))

@@ -3,38 +3,26 @@
 
 import csv
 import io
-import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
 from rpma_report import quantity
-from rpma_report.comparison import rule
+from rpma_report.comparison import evidence, rule
 from rpma_report.comparison.changes import Comparison, Row
-from rpma_report.comparison.limits import Findings, Passed, Undetermined
+from rpma_report.comparison.limits import Failed, Findings, Undetermined
 from rpma_report.comparison.match import Alone
 from rpma_report.model import Run
 from rpma_report.page import facts
 from rpma_report.text import shown
 
-_COLUMNS = ("new", "series", "place", "figure", "base", "value", "base_repeats", "repeats", "change_fraction",
-            "ci95_low_fraction", "ci95_high_fraction", "word")  # fmt: skip
-
-
-def signed(change: float | None) -> str:
-    """+5.2 %; without a sign where it rounds to nothing."""
-    if change is None:
-        return quantity.UNKNOWN
-    if not math.isfinite(change):
-        return "\u221e"
-    percent = change * 100
-    text = f"{percent:+,.0f}" if abs(percent) >= 100 else f"{percent:+.1f}"
-    return f"{'0.0' if text in ('+0.0', '-0.0') else text} %".replace("-", "\u2212")
+_COLUMNS = ("new", "series", "place", "figure", "decides", "base", "value", "base_values", "values",
+            "change_fraction", "ci95_low_fraction", "ci95_high_fraction", "word", "why")  # fmt: skip
 
 
 def interval(verdict: rule.Verdict) -> str:
     if verdict.low is None or verdict.high is None:
         return ""
-    return f"{signed(verdict.low)} to {signed(verdict.high)}"
+    return f"{quantity.signed(verdict.low)} to {quantity.signed(verdict.high)}"
 
 
 def values(row: Row) -> tuple[str, str]:
@@ -43,7 +31,7 @@ def values(row: Row) -> tuple[str, str]:
 
 
 def tally(comparison: Comparison) -> str:
-    """2 worse, 1 better, 0 unclear, 9 the same"""
+    """2 worse, 1 better, 0 unclear, 3 not seen, 9 the same"""
     counted = comparison.words()
     return ", ".join(f"{counted[word]} {'the same' if word == 'same' else word}" for word in rule.WORDS)
 
@@ -58,17 +46,17 @@ def lines(comparison: Comparison) -> Iterator[str]:
         base, new = values(row)
         where = f"{row.pair.place.where} {row.measure.name}"
         span = interval(row.verdict)
-        text = f"    {where:<26} {base:>10} \u2192 {new:<10} {signed(row.verdict.change):>8}"
-        yield f"{text} {f'({span})' if span else '':<24} {row.verdict.word}".rstrip()
+        text = f"    {where:<26} {base:>10} \u2192 {new:<10} {quantity.signed(row.verdict.change):>8}"
+        yield f"{text} {f'({span})' if span else '':<24} {row.verdict.text()}".rstrip()
 
 
-def passed(found: Findings, limit: int) -> list[str]:
+def failed(found: Findings, limit: int) -> list[str]:
     """Where a condition of --fail-if holds, a line each."""
-    return _cut(map(_passed, found.passed), len(found.passed), limit)
+    return _cut(map(_failed, found.failed), len(found.failed), limit)
 
 
 def undetermined(found: Findings, limit: int) -> list[str]:
-    """Where none can say whether it holds."""
+    """Where that cannot be decided."""
     return _cut(map(_undetermined, found.undetermined), len(found.undetermined), limit)
 
 
@@ -76,12 +64,11 @@ def _cut(lines: Iterator[str], number: int, limit: int) -> list[str]:
     return [*islice(lines, limit), *([f"and {number - limit:,} more"] if number > limit else [])]
 
 
-def _passed(found: Passed) -> str:
+def _failed(found: Failed) -> str:
     row = found.row
-    span = interval(row.verdict)
-    told = f"{span}, {row.verdict.word}" if span else row.verdict.word
-    return shown(f"{found.condition.text}: {found.new.name}, {row.pair.place}: "
-                 f"{signed(row.verdict.change)} ({told})", 400)  # fmt: skip
+    told = ", ".join(filter(None, (interval(row.verdict), row.verdict.text())))
+    return shown(f"{found.condition.text}: {found.new.name}, {row.pair.place}: {row.measure.name} "
+                 f"{quantity.signed(row.verdict.change)}{f' ({told})' if told else ''}", 400)  # fmt: skip
 
 
 def _undetermined(found: Undetermined) -> str:
@@ -97,9 +84,10 @@ def table(comparisons: Sequence[Comparison]) -> str:
     for comparison in comparisons:
         for row in comparison.rows:
             v = row.verdict
-            numbers = (row.base, row.new, *row.repeats, v.change, v.low, v.high)
+            numbers = (int(row.decides), row.base, row.new, *row.values, v.change, v.low, v.high)
             names = (comparison.new.name, row.pair.place.series, row.pair.place.where, row.measure.name)
-            writer.writerow([*map(_inert, names), *("" if n is None else n for n in numbers), v.word])
+            told = (*numbers, v.word, v.why)
+            writer.writerow([*map(_inert, names), *("" if value is None else value for value in told)])
     return text.getvalue()
 
 
@@ -119,11 +107,17 @@ def differing(runs: Sequence[Run], limit: int = 40) -> Iterator[str]:
 
 
 def skipped(comparison: Comparison) -> tuple[str, ...]:
-    """Of the points that only one side has."""
-    new = comparison.new.name
+    """Points that only one side has, and disturbed pairs."""
+    new, number = comparison.new.name, _disturbed(comparison)
+    left_out = f"  left out: {number} {'pair' if number == 1 else 'pairs'} during which other programs took CPU time"
     only = ((comparison.matched.only_base, f"only in the base, not in {new}"),
             (comparison.matched.only_new, f"only in {new}"))  # fmt: skip
-    return tuple(f"  {where}: {_some(alone)}" for alone, where in only if alone)
+    return (*(f"  {where}: {_some(alone)}" for alone, where in only if alone), *([left_out] if number else []))
+
+
+def _disturbed(comparison: Comparison) -> int:
+    points = [point for pair in comparison.matched.pairs for point in (*pair.base, *pair.new)]
+    return len(evidence.disturbed(points))
 
 
 def _some(points: Sequence[Alone], limit: int = 20) -> str:

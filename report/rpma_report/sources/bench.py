@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from rpma_report.model import Cpu, Estimate, Latency, Point, Remark, Reverse, Run
-from rpma_report.sources import histogram, readiness, windows
+from rpma_report.sources import histogram, readiness, study, windows
 from rpma_report.sources.document import BadResult, Place, Source, check_numbers, nested, place_text
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
@@ -91,7 +91,7 @@ def run(source: Source) -> Run:
         emulated_cpu=device.get("emulated_cpu"),
         clock=document["clock"] or {},
         readiness=readiness.from_document(document.get("readiness")),
-        points=tuple(_point(p) for p in document["points"]),
+        points=study.mark(document, map(_point, document["points"])),
         warnings=tuple(
             Remark(w["code"], w["severity"], w["host"], shown(w["text"], 1000))
             for w in told["warnings"]
@@ -176,7 +176,7 @@ def _latency(summary: dict[str, Any] | None, of_repeats: list[dict[str, Any] | N
     )
 
 
-def _of_repeats(repeats: list[dict[str, Any]], p: float) -> tuple[int, ...]:
+def _of_repeats(repeats: list[dict[str, Any]], p: float) -> tuple[float, ...]:
     found = (q["ns"] for r in repeats for q in r["percentiles"] if q["p"] == p)
     return tuple(ns for ns in found if ns is not None)
 

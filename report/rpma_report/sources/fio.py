@@ -3,8 +3,9 @@
 
 Clones of a job that fio reports one by one are added up, as its group_reporting does;
 jobs that fio --client had several hosts run are not.
-With the bins of json+ percentiles get intervals, and must be those that fio prints;
-json has fio's own, without. fio says nothing of the device it ran on.
+With the bins of json+ percentiles are interpolated inside a bin, and those that fio wrote
+must agree with the bins; json has fio's own, which are middles of bins. fio does not
+record the device it ran on.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rpma_report.model import Cpu, Estimate, Histogram, Latency, Point, Remark, Run
-from rpma_report.sources import fio_bins, fio_options
+from rpma_report.sources import fio_bins, fio_options, histogram, study
 from rpma_report.sources.document import BadResult, Place, Source, check_numbers, place_text
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
@@ -55,16 +56,16 @@ def _check_latency(source: Source, place: Place, latency: dict[str, Any]) -> Non
         raise BadResult(source.name, place_text(place + ("min",)), "is above max")
     if not latency.get("bins"):
         return
-    histogram = fio_bins.from_document(source, place + ("bins",), latency["bins"])
-    latency["bins"] = histogram
-    counted = sum(histogram.counts) if histogram else 0
+    bins = fio_bins.from_document(source, place + ("bins",), latency["bins"])
+    latency["bins"] = bins
+    counted = sum(bins.counts) if bins else 0
     if "N" in latency and counted != latency["N"]:
         text = f"is {latency['N']}, but its bins hold {counted}"
         raise BadResult(source.name, place_text(place + ("N",)), text)
     for key, value in latency.get("percentile", {}).items():
         p = float(key) / 100
-        if histogram and 0 < p < 1 and not fio_bins.agrees(histogram, p, value):
-            text = f"is {value}, but its bins say {fio_bins.percentile(histogram, p).value:.0f}"
+        if bins and 0 < p < 1 and not fio_bins.agrees(bins, p, value):
+            text = f"is {value}, but its bins give {fio_bins.percentile(bins, p)}"
             raise BadResult(source.name, place_text(place + ("percentile", key)), text)
 
 
@@ -87,7 +88,7 @@ def run(source: Source) -> Run:
         failure=_failure(failed[0]) if failed else None,
         commands=(_job_file(shared, jobs, hosts),),
         tool={"name": "fio", "version": version},
-        points=tuple(points),
+        points=study.mark(document, points),
         warnings=tuple(_remarks(points)),
     )
 
@@ -182,27 +183,30 @@ def _latency(parts: list[dict[str, Any]]) -> Latency | None:
     mean = sum(p["mean"] * p["N"] for p in parts) / count
     found = [p["bins"] for p in parts if p.get("bins")]
     whole = fio_bins.merged(found) if len(found) == len(parts) else None
-    stated = _percentiles(count, whole, parts)
+    least, most = min(p["min"] for p in parts), max(p["max"] for p in parts)
+    wanted = [p for p in PERCENTILES if fio_bins.supported(count, p)]
+    if whole:
+        stated = {p: histogram.percentile(whole, p, least, most) for p in wanted}
+    else:
+        stated = _told(wanted, parts)
     return Latency(
         count=count,
-        min=min(p["min"] for p in parts),
-        max=max(p["max"] for p in parts),
+        min=least,
+        max=most,
         mean=Estimate(mean),
-        percentiles=stated,
-        by_repeat={p: (int(value.value),) for p, value in stated.items()},
+        percentiles={p: Estimate(value) for p, value in stated.items()},
+        by_repeat={p: (value,) for p, value in stated.items()},
         means_by_repeat=(mean,),
         histogram=whole,
     )
 
 
-def _percentiles(count: int, whole: Histogram | None, parts: list[dict[str, Any]]) -> dict[float, Estimate]:
-    wanted = [p for p in PERCENTILES if fio_bins.supported(count, p)]
-    if whole:
-        return {p: fio_bins.percentile(whole, p) for p in wanted}
+def _told(wanted: list[float], parts: list[dict[str, Any]]) -> dict[float, float]:
+    """fio's own percentiles; those of several parts cannot be added up."""
     if len(parts) > 1:
-        return {}  # percentiles cannot be added up
+        return {}
     told = {round(float(k) / 100, 10): v for k, v in parts[0].get("percentile", {}).items()}
-    return {p: Estimate(told[p]) for p in wanted if p in told}
+    return {p: told[p] for p in wanted if p in told}
 
 
 def _remarks(points: list[Point]) -> Iterator[Remark]:

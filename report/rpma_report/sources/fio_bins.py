@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bins of fio's json+: which they are, and percentiles as fio defines them.
+"""The bins of fio's json+: which they are, and which percentiles fio writes of them.
 
 fio has 64 bins each power of two, and writes a bin by its middle (plat_idx_to_val in
-its stat.c). A percentile is the middle of the first bin up to which at least that
+its stat.c). Its percentile is the middle of the first bin up to which at least that
 share of the samples lies (calc_clat_percentiles).
 """
 
-import math
 from array import array
 from typing import Any
 
-from rpma_report.model import Estimate, Histogram
+from rpma_report.model import Histogram
 from rpma_report.sources.document import MAX_NUMBER, BadResult, Place, Source, place_text, quoted
 
 SUB_BITS = 6
-Z95 = 1.96  # of the normal distribution: the ranks n p -+ z sqrt(n p (1 - p))
 MIN_BEYOND = 10  # samples beyond a percentile that is stated
 
 
@@ -40,14 +38,9 @@ def from_document(source: Source, place: Place, bins: dict[str, Any]) -> Histogr
     return Histogram(array("q", lows), array("q", numbers), SUB_BITS)
 
 
-def percentile(histogram: Histogram, p: float) -> Estimate:
-    """With its distribution-free 95 % interval."""
-    n = sum(histogram.counts)
-    spread = Z95 * math.sqrt(n * p * (1 - p))
-    low, high = math.floor(n * p - spread), math.ceil(n * p + spread) + 1
-    ranks = (n * p, max(low, 1), min(high, n))
-    value, lower, upper = (_middle_at(histogram, rank) for rank in ranks)
-    return Estimate(value, lower, upper)
+def percentile(histogram: Histogram, p: float) -> int:
+    """As fio writes it."""
+    return _middle_at(histogram, sum(histogram.counts) * p)
 
 
 def _middle_at(histogram: Histogram, rank: float) -> int:

@@ -12,6 +12,8 @@ from typing import Any
 from rpma_report.model import Histogram, Integers
 from rpma_report.sources.document import MAX_NUMBER, BadResult, Place, Source, nested, place_text
 
+RANK_ERROR = 1e-6  # a rank that is whole but for rounding is whole
+
 Taken = list[tuple[dict[str, Any], Place, list[Any]]]
 
 
@@ -67,3 +69,17 @@ def total(histogram: dict[str, Any]) -> int:
 def from_document(histogram: dict[str, Any]) -> Histogram | None:
     lows, counts = histogram["buckets"]
     return Histogram(lows, counts, histogram["sub_bits"]) if lows else None
+
+
+def percentile(histogram: Histogram, p: float, least: int, most: int, saturated: bool = False) -> float:
+    """Interpolated inside its bucket, as rpma-bench does it: a sample of k ns stands for k -+ 0.5."""
+    below, due = 0, p * sum(histogram.counts)
+    for low, count in zip(histogram.lows, histogram.counts, strict=True):
+        if below + count >= due - RANK_ERROR:
+            break
+        below += count
+    end = low + histogram.width(low)
+    if saturated and low == histogram.lows[-1]:
+        end = most + 1
+    share = min((due - below) / count, 1)
+    return min(max(low - 0.5 + (end - low) * share, least), most)
