@@ -6,7 +6,9 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +190,44 @@ def test_verify_finds_the_byte_that_went_wrong(
     assert point["repeats"][0]["verify"]["mismatches"] == wrong
     codes = [warning["code"] for warning in document["run"]["warnings"]]
     assert ("VERIFY_MISMATCH" in codes) == bool(wrong)
+
+
+def test_impossible_points_are_told_and_the_others_measured(tmp_path: Path) -> None:
+    """A write of 64 MiB does not fit a target of 1 MiB."""
+    result, gate = tmp_path / "r.json", ("--slo", "lat.p50_ns<1000000000")
+    options = ("--target", "dram:1M", "--size", "64M,64", "--quiet", "-o", str(result))
+    done = bench(*SHORT, *options)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(result.read_text())
+    check_document(document)
+    assert [point["params"]["size_bytes"] for point in document["points"]] == [64]
+    assert [point["id"] for point in document["points"]] == ["p0001"]
+    (unsupported,) = document["run"]["unsupported"]
+    assert (unsupported["id"], unsupported["params"]["size"]) == ("p0000", 64 << 20)
+    assert "does not fit target 0" in unsupported["reason"]
+    warnings = {warning["code"]: warning["text"] for warning in document["run"]["warnings"]}
+    assert warnings["POINT_UNSUPPORTED"].endswith(unsupported["reason"])
+    assert bench(*SHORT, *options[:-2], *gate).returncode == 1
+    alone = bench(*SHORT, "--target", "dram:1M", "--size", "64M")
+    assert (alone.returncode, "does not fit target 0" in alone.stderr) == (2, True)
+
+
+def test_a_run_with_an_impossible_point_is_resumed(tmp_path: Path) -> None:
+    result, repeats = tmp_path / "r.json", 8
+    options = ["--target", "dram:1M", "--size", "64M,64", "--warmup", "0", "--duration", "500ms",
+               "--repeats", str(repeats), "--quiet"]  # fmt: skip
+    command = [LAUNCHER, BENCH, "local", *options]
+    run = subprocess.Popen([*command, "-o", result], stderr=subprocess.DEVNULL)
+    journal = tmp_path / "r.json.jsonl"
+    end = time.monotonic() + 60
+    while not journal.exists() or journal.read_text().count("\n") < 3:
+        assert run.poll() is None and time.monotonic() < end
+        time.sleep(0.01)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) == 130
+    resumed = subprocess.run([*command, "--resume", result], timeout=120, check=False)
+    assert resumed.returncode == 0
+    document = json.loads(result.read_text())
+    check_document(document)
+    assert [len(point["repeats"]) for point in document["points"]] == [repeats]
+    assert [point["id"] for point in document["run"]["unsupported"]] == ["p0000"]

@@ -178,9 +178,11 @@ int connection_begin(const struct remote *remote, const struct message_begin *be
 				       &answer);
 	if (ret)
 		return ret;
-	if (answer.ready.refusal[0] != '\0')
-		return failure_set(EXIT_RUN_FAILED, "begin", "%s refuses: %s", remote->name,
-				   answer.ready.refusal);
+	if (answer.ready.refusal[0] != '\0') {
+		failure_set(EXIT_RUN_FAILED, "begin", "%s refuses: %s", remote->name,
+			    answer.ready.refusal);
+		return -ENOTSUP;
+	}
 	*ready = answer.ready;
 	return 0;
 }

@@ -14,7 +14,7 @@ int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t
 /* Says goodbye first if the run is complete; a connection never opened is fine. */
 void connection_close(struct remote *remote, bool complete);
 
-/* Asks for one repeat; a refusal is a failure. */
+/* Asks for one repeat. -ENOTSUP with the sentence stored: the server refuses it. */
 int connection_begin(const struct remote *remote, const struct message_begin *begin,
 		     struct message_ready *ready);
 int connection_start(const struct remote *remote, enum message_phase phase);

@@ -4,6 +4,7 @@
  */
 #include "persist_choice.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "tools/common/rdma/target.h"
@@ -64,18 +65,18 @@ int persisting_check(const struct remote *remote, const struct params *params)
 	if (!operation->flushes ||
 	    takes(offer, params->target, persisting_flush(offer, params->target)))
 		return 0;
-	return failure_set(EXIT_RUN_FAILED, "begin",
-			   "target %u of %s takes no flush, and --persist %s needs one: gpspm "
-			   "needs none",
-			   params->target, remote->name, params_persists[params->persist]);
+	failure_set(EXIT_RUN_FAILED, "begin",
+		    "target %u of %s takes no flush, and --persist %s needs one: gpspm needs none",
+		    params->target, remote->name, params_persists[params->persist]);
+	return -ENOTSUP;
 }
 
 int persisting_not_native(const struct remote *remote)
 {
-	return failure_set(
-		EXIT_RUN_FAILED, "begin",
-		"--persist native: flushes to %s complete as reads, not as flushes: both "
-		"devices and their drivers need the RDMA FLUSH operation; --persist apm "
-		"measures what there is, auto takes the best of it",
-		remote->name);
+	failure_set(EXIT_RUN_FAILED, "begin",
+		    "--persist native: flushes to %s complete as reads, not as flushes: both "
+		    "devices and their drivers need the RDMA FLUSH operation; --persist apm "
+		    "measures what there is, auto takes the best of it",
+		    remote->name);
+	return -ENOTSUP;
 }

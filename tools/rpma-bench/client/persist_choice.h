@@ -19,9 +19,9 @@ enum bench_persist persisting_first(const struct message_welcome *offer, uint32_
 /* Settles *choice by what the first flush was. */
 void persisting_settle(struct persist_choice *choice, bool native);
 
-/* 0, or a failure: the persistence needs a flush that the target does not take. */
+/* 0, or -ENOTSUP with the sentence stored: it needs a flush that the target does not take. */
 int persisting_check(const struct remote *remote, const struct params *params);
-/* The failure of --persist native where flushes are reads. */
+/* -ENOTSUP with the sentence stored: --persist native where flushes are reads. */
 int persisting_not_native(const struct remote *remote);
 
 #endif /* BENCH_CLIENT_PERSIST_CHOICE_H */

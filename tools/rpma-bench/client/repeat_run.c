@@ -35,19 +35,9 @@ static uint64_t seed_of(const struct run *run, const struct plan_item *item)
 static void init(struct item *it, struct run *run, size_t order)
 {
 	const struct plan_item *place = &run->plan.items[order];
-	const struct options *o = run->options;
 
-	*it = (struct item){.rig = {.run = run, .remote = &run->remote}};
-	it->rig.params = run->plan.points[place->point];
-	it->rig.params.target = run->targets[it->rig.params.target];
-	it->rig.begin = (struct message_begin){
-		.repeat = place->repeat,
-		.seed = seed_of(run, place),
-		.warmup_ns = o->warmup_ns,
-		.duration_ns = o->duration_ns,
-		.ops = o->ops,
-		.verify = o->verify && params_verifiable(&it->rig.params),
-	};
+	memset(it, 0, sizeof(*it));
+	rig_init(&it->rig, run, place, seed_of(run, place));
 	it->repeat.index = place->repeat;
 	it->repeat.order = order;
 }

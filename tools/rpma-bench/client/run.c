@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "control.h"
-#include "persist_choice.h"
+#include "point_check.h"
 #include "progress.h"
 #include "repeat_run.h"
 #include "tools/common/host/open_files.h"
@@ -50,12 +50,13 @@ static int make_plan(struct run *run)
 	if (ret)
 		return ret;
 	run->repeats = calloc(run->plan.points_count, sizeof(*run->repeats));
+	run->unsupported = calloc(run->plan.points_count, sizeof(*run->unsupported));
 	for (size_t i = 0; run->repeats != NULL && i < run->plan.points_count; i++) {
 		run->repeats[i] = json_array();
 		if (run->repeats[i] == NULL)
 			return failure_set(EXIT_INTERNAL, "plan", "out of memory");
 	}
-	if (run->repeats == NULL)
+	if (run->repeats == NULL || run->unsupported == NULL)
 		return failure_set(EXIT_INTERNAL, "plan", "out of memory");
 	memcpy(self.id, run->id, sizeof(self.id));
 	ret = journal_start(&run->journal, o, &self, &run->plan, run->repeats,
@@ -90,7 +91,10 @@ void run_close(struct run *run)
 	rpma_peer_delete(&run->peer);
 	for (size_t i = 0; run->repeats != NULL && i < run->plan.points_count; i++)
 		json_decref(run->repeats[i]);
+	for (size_t i = 0; run->unsupported != NULL && i < run->plan.points_count; i++)
+		free(run->unsupported[i]);
 	free(run->repeats);
+	free(run->unsupported);
 	plan_free(&run->plan);
 	json_decref(run->remote.environment);
 	json_decref(run->remote.readiness);
@@ -148,36 +152,6 @@ static int find_server(struct run *run)
 	return 0;
 }
 
-/* A point that the server cannot serve is better known before the first one than after. */
-static int check_point(const struct run *run, const struct params *asked)
-{
-	const struct remote *remote = &run->remote;
-	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
-	struct params p = *asked;
-	uint64_t bytes, each;
-
-	p.target = run->targets[asked->target];
-	bytes = remote->offer.targets[p.target].bytes;
-	each = p.test == BENCH_REGISTER ? p.size_bytes : access_slice_min(&p);
-	if (p.test != BENCH_CONNECT && each > bytes / params_lanes(&p))
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "--size %s on %u connection%s does not fit target %u of %s, "
-				   "which has %s: each takes %" PRIu64 " bytes",
-				   units_print_size(p.size_bytes, size), params_lanes(&p),
-				   params_lanes(&p) == 1 ? "" : "s", p.target, remote->name,
-				   units_print_size(bytes, room), each);
-	return p.persist != BENCH_AUTO ? persisting_check(remote, &p) : 0;
-}
-
-static int check_points(const struct run *run)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < run->plan.points_count && ret == 0; i++)
-		ret = check_point(run, &run->plan.points[i]);
-	return ret;
-}
-
 static int prepare(struct run *run)
 {
 	int ret;
@@ -191,7 +165,7 @@ static int prepare(struct run *run)
 	if (ret == 0)
 		ret = choices_resolve(&run->options->choices, &run->remote.offer, run->remote.name,
 				      run->targets);
-	return ret ? ret : check_points(run);
+	return ret ? ret : points_check(run);
 }
 
 /* A point that was there before, or whose mean is known well enough, needs no more. */
@@ -201,6 +175,8 @@ static bool is_done(const struct run *run, const struct plan_item *item)
 	double ci = run->options->ci;
 	size_t i;
 
+	if (run->unsupported[item->point] != NULL)
+		return true;
 	json_array_foreach(repeats, i, repeat)
 	{
 		if (json_integer_value(json_object_get(repeat, "index")) == item->repeat)
@@ -215,6 +191,8 @@ static int measure_item(struct run *run, size_t order)
 	json_t *repeat = NULL;
 	int ret = item_measure(run, order, &repeat), kept;
 
+	if (ret == -ENOTSUP)
+		return point_set_unsupported(run, item->point);
 	if (repeat == NULL)
 		return ret;
 	kept = journal_add(run->journal, item->point, repeat);
@@ -253,7 +231,7 @@ static int measure_items(struct run *run)
 		progress.measured++;
 	}
 	cli_progress(&run->options->cli, NULL);
-	return ret;
+	return ret == 0 && run->repeats_done == 0 ? points_left(run) : ret;
 }
 
 int run_measure(struct run *run)

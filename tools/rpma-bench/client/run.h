@@ -60,7 +60,8 @@ struct run {
 	uint64_t seed;
 	struct plan plan;
 	struct journal *journal;
-	json_t **repeats; /* [point]: array of the repeats that are done; owned */
+	json_t **repeats;   /* [point]: array of the repeats that are done; owned */
+	char **unsupported; /* [point]: why it cannot be measured, NULL: it can; owned */
 	size_t repeats_done;
 	size_t repeats_resumed; /* of these, taken from the journal */
 	struct timespec started;

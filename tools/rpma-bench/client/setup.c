@@ -89,6 +89,23 @@ static int start_workers(struct rig *rig)
 	return workers_new(&rig->workers, &cfg);
 }
 
+void rig_init(struct rig *rig, struct run *run, const struct plan_item *item, uint64_t seed)
+{
+	const struct options *o = run->options;
+
+	*rig = (struct rig){.run = run, .remote = &run->remote};
+	rig->params = run->plan.points[item->point];
+	rig->params.target = run->targets[rig->params.target];
+	rig->begin = (struct message_begin){
+		.repeat = item->repeat,
+		.seed = seed,
+		.warmup_ns = o->warmup_ns,
+		.duration_ns = o->duration_ns,
+		.ops = o->ops,
+		.verify = o->verify && params_verifiable(&rig->params),
+	};
+}
+
 bool rig_has_lanes(const struct rig *rig)
 {
 	return rig->params.test != BENCH_CONNECT && rig->params.test != BENCH_REGISTER;
@@ -183,8 +200,7 @@ static int probe(struct rig *rig, bool *native)
 	return ret;
 }
 
-/* Nothing was measured: the report is of no interest. */
-static int give_up(struct rig *rig)
+int rig_give_up(struct rig *rig)
 {
 	json_t *report = NULL;
 	int ret = connection_end(rig->remote, rig->lanes, params_lanes(&rig->params), &report);
@@ -211,7 +227,7 @@ static int open_chosen(struct rig *rig)
 	persisting_settle(choice, native);
 	if (native)
 		return 0;
-	ret = give_up(rig);
+	ret = rig_give_up(rig);
 	return ret ? ret : open_with(rig, choice->persist);
 }
 
@@ -226,5 +242,8 @@ int rig_open(struct rig *rig)
 	if (ret || rig->params.persist != BENCH_NATIVE)
 		return ret;
 	ret = probe(rig, &native);
-	return ret || native ? ret : persisting_not_native(rig->remote);
+	if (ret || native)
+		return ret;
+	ret = rig_give_up(rig);
+	return ret ? ret : persisting_not_native(rig->remote);
 }

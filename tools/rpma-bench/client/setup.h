@@ -26,11 +26,17 @@ struct rig {
 	struct exposed exposed;
 };
 
+/* What an item of the plan asks for. */
+void rig_init(struct rig *rig, struct run *run, const struct plan_item *item, uint64_t seed);
+
 /*
- * Makes both sides ready to begin. persist native is refused where flushes
- * are none, auto is decided. When it fails rig_close is still to be called.
+ * Makes both sides ready to begin; auto is decided. When it fails rig_close is still to
+ * be called. -ENOTSUP with the sentence stored: the server refused, or persist is native
+ * and flushes are reads; the server is ready for another item.
  */
 int rig_open(struct rig *rig);
+/* Ends what rig_open began on both sides, with nothing measured. */
+int rig_give_up(struct rig *rig);
 void rig_close(struct rig *rig);
 
 /* Do its threads work on lanes? Else on connections, or it is the server that works. */

@@ -53,6 +53,31 @@ static bool any_mismatch(const json_t *points)
 	return false;
 }
 
+static size_t count_unsupported(const struct run *run)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; run->unsupported != NULL && i < run->plan.points_count; i++)
+		count += run->unsupported[i] != NULL;
+	return count;
+}
+
+static json_t *make_unsupported(const struct run *run)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; run->unsupported != NULL && i < run->plan.points_count; i++) {
+		if (run->unsupported[i] != NULL)
+			json_array_append_new(
+				list,
+				json_pack("{s:o, s:o, s:o}", "id", json_sprintf("p%04zu", i),
+					  "params",
+					  plan_point_json(&run->plan, i, &run->options->choices),
+					  "reason", result_text(run->unsupported[i])));
+	}
+	return list;
+}
+
 static json_t *make_run(const struct run *run, const json_t *points)
 {
 	static const char *const statuses[] = {"complete", "interrupted", "failed"};
@@ -62,6 +87,8 @@ static json_t *make_run(const struct run *run, const json_t *points)
 	int code = run->exit_code;
 	json_t *value;
 
+	/* a limit that a point could not be held against is not kept */
+	missed |= o->gates_count > 0 && count_unsupported(run) > 0;
 	if (code == EXIT_GOOD && (missed || any_mismatch(points)))
 		code = EXIT_NEGATIVE;
 	value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:o}", "id",
@@ -75,6 +102,7 @@ static json_t *make_run(const struct run *run, const json_t *points)
 				    ? json_pack("{s:s, s:o}", "step", run->failure.step, "text",
 						result_text(run->failure.text))
 				    : json_null());
+	json_object_set_new(value, "unsupported", make_unsupported(run));
 	json_object_set_new(value, "warnings", warnings_make(run, points));
 	return value;
 }

@@ -103,6 +103,39 @@ static void warn_governor(json_t *list, const char *host, const json_t *power)
 					 governor));
 }
 
+/* How many points have this reason; 0 when the one at `first` is not the first that has it. */
+static size_t count_with_reason(const struct run *run, size_t first)
+{
+	const char *why = run->unsupported[first];
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->plan.points_count; i++) {
+		const char *other = run->unsupported[i];
+
+		if (other == NULL || strcmp(other, why) != 0)
+			continue;
+		if (i < first)
+			return 0;
+		count++;
+	}
+	return count;
+}
+
+static void warn_unsupported(const struct run *run, json_t *list)
+{
+	size_t points = run->unsupported != NULL ? run->plan.points_count : 0;
+
+	for (size_t i = 0; i < points; i++) {
+		size_t count = run->unsupported[i] != NULL ? count_with_reason(run, i) : 0;
+
+		if (count > 0)
+			warning_add(list, "POINT_UNSUPPORTED", "warn", "both",
+				    json_sprintf("%zu of %zu points not measured, p%04zu the "
+						 "first: %s",
+						 count, points, i, run->unsupported[i]));
+	}
+}
+
 static void warn_hosts(const struct run *run, json_t *list)
 {
 	json_t *power = environment_power(&run->sysroot);
@@ -123,6 +156,7 @@ json_t *warnings_make(const struct run *run, const json_t *points)
 	warn_device(run, list);
 	warn_clock(run, list);
 	warn_placement(run, list);
+	warn_unsupported(run, list);
 	warnings_of_points(run, points, list);
 	warn_hosts(run, list);
 	return list;

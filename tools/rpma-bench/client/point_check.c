@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * point_check.c -- begins and ends each point on the server without measuring it.
+ *
+ * What needs no server comes first: the size of the target and the flushes it takes.
+ * Whether flushes are native only a completion tells: one operation for each target.
+ */
+#include "point_check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "control.h"
+#include "persist_choice.h"
+#include "setup.h"
+#include "tools/common/base/units.h"
+
+enum native { NATIVE_UNKNOWN, NATIVE_YES, NATIVE_NO };
+
+struct asking {
+	struct run *run;
+	enum native native[PARAMS_TARGETS_MAX]; /* by target of the server */
+};
+
+int point_set_unsupported(struct run *run, size_t point)
+{
+	if (run->together != NULL)
+		return -EIO;
+	run->unsupported[point] = strdup(failure_get()->text);
+	if (run->unsupported[point] == NULL)
+		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
+	return 0;
+}
+
+int points_left(const struct run *run)
+{
+	for (size_t i = 0; i < run->plan.points_count; i++) {
+		if (run->unsupported[i] == NULL)
+			return 0;
+	}
+	return failure_set(EXIT_RUN_FAILED, "begin", "%s", run->unsupported[0]);
+}
+
+static int check_size(const struct remote *remote, const struct params *p)
+{
+	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
+	uint64_t bytes = remote->offer.targets[p->target].bytes;
+	uint64_t each = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p);
+
+	if (p->test == BENCH_CONNECT || each <= bytes / params_lanes(p))
+		return 0;
+	failure_set(EXIT_RUN_FAILED, "hello",
+		    "--size %s on %u connection%s does not fit target %u of %s, which has %s: each "
+		    "takes %" PRIu64 " bytes",
+		    units_print_size(p->size_bytes, size), params_lanes(p),
+		    params_lanes(p) == 1 ? "" : "s", p->target, remote->name,
+		    units_print_size(bytes, room), each);
+	return -ENOTSUP;
+}
+
+static int begin_and_end(struct rig *rig)
+{
+	json_t *report = NULL;
+	int ret;
+
+	rig->begin.params = rig->params;
+	ret = connection_begin(rig->remote, &rig->begin, &rig->ready);
+	if (ret == 0)
+		ret = connection_end(rig->remote, NULL, params_lanes(&rig->params), &report);
+	json_decref(report);
+	return ret;
+}
+
+/* One flush tells of all to this target. */
+static int ask_native(struct asking *asking, struct rig *rig)
+{
+	enum native *native = &asking->native[rig->params.target];
+	int ret;
+
+	if (*native == NATIVE_NO)
+		return persisting_not_native(rig->remote);
+	if (*native == NATIVE_YES)
+		return begin_and_end(rig);
+	ret = rig_open(rig);
+	if (ret == 0)
+		ret = rig_give_up(rig);
+	else
+		rig_close(rig);
+	*native = ret == 0 ? NATIVE_YES : ret == -ENOTSUP ? NATIVE_NO : NATIVE_UNKNOWN;
+	return ret;
+}
+
+/*
+ * -ENOTSUP with the sentence stored: the server cannot serve the point. What needs the memory
+ * of this side is asked when it is measured, and what --persist auto becomes is decided then.
+ */
+static int ask(struct asking *asking, size_t point)
+{
+	const struct plan_item first = {.point = point};
+	struct rig rig;
+	int ret;
+
+	rig_init(&rig, asking->run, &first, 0);
+	ret = check_size(rig.remote, &rig.params);
+	if (ret || rig.params.persist == BENCH_AUTO)
+		return ret;
+	ret = persisting_check(rig.remote, &rig.params);
+	if (ret || rig.params.bidirectional || rig.params.test == BENCH_REGISTER)
+		return ret;
+	return rig.params.persist == BENCH_NATIVE ? ask_native(asking, &rig) : begin_and_end(&rig);
+}
+
+int points_check(struct run *run)
+{
+	struct asking asking = {.run = run};
+
+	for (size_t i = 0; i < run->plan.points_count; i++) {
+		int ret = cli_signal != 0 ? -ECANCELED : ask(&asking, i);
+
+		if (ret == -ENOTSUP)
+			ret = point_set_unsupported(run, i);
+		if (ret)
+			return ret;
+	}
+	return points_left(run);
+}
