@@ -18,6 +18,7 @@ from rpma_report.terminal import say
 from rpma_report.text import shown
 
 if TYPE_CHECKING:
+    from rpma_report.comparison.measures import Measure
     from rpma_report.model import Run
     from rpma_report.studies.plan import Job, Plan
     from rpma_report.studies.state import Directory
@@ -31,14 +32,63 @@ def add_to(commands: Commands) -> None:
         "study", help="carry out a plan of measurements, and report on them",
         description="Measures what a plan has left, keeps each result, and ends with the report.",
     )  # fmt: skip
-    parser.add_argument("plan", metavar="PLAN", type=Path, help="what to measure: JSON")
+    parser.add_argument("plan", metavar="PLAN", type=Path, nargs="?", help="what to measure: JSON")
+    parser.add_argument("--ab", metavar=("A", "B"), type=Path, nargs=2,
+                        help="compare two plans in interleaved pairs: is B better or worse than A?")  # fmt: skip
+    parser.add_argument("--figures", metavar="LIST", type=_figures,
+                        help="figures that --ab decides, such as p50,p99.9; p50 and p99 if not given")  # fmt: skip
     parser.add_argument("-d", "--dir", metavar="DIR", type=Path,
                         help="directory of the study; PLAN.study if not given")  # fmt: skip
     parser.add_argument("--met", metavar="NAME", help="this requirement of the plan is met now")
     parser.set_defaults(run=run, parser=parser)
 
 
+def _figures(text: str) -> "list[Measure]":
+    from rpma_report.comparison import measures
+
+    found = [(name, measures.named(name)) for name in dict.fromkeys(text.split(","))]
+    for name, measure in found:
+        if measure is None:
+            raise argparse.ArgumentTypeError(f"'{shown(name, 40)}' is no figure: {measures.EXPECTED}")
+    return [measure for _, measure in found if measure]
+
+
 def run(options: argparse.Namespace) -> int:
+    if (options.plan is None) == (options.ab is None):
+        options.parser.error("give either PLAN or --ab A B")
+    if options.figures and not options.ab:
+        options.parser.error("--figures goes with --ab")
+    if options.met and options.ab:
+        options.parser.error("--met goes with a PLAN")
+    return _run_pairs(options) if options.ab else _run_plan(options)
+
+
+def _run_pairs(options: argparse.Namespace) -> int:
+    from rpma_report.atomic_file import write_atomically
+    from rpma_report.studies import pairs, plan, progress, state, told
+
+    a, b = (plan.load(path) for path in options.ab)
+    both = pairs.Both((a, b))
+    pairs.check(both)
+    directory = state.Directory(options.dir or Path("-".join(p.stem for p in options.ab) + ".study"), both)
+    try:
+        most = 2 * pairs.LAST * len(a.jobs)
+        study = pairs.Study(both, directory, options.figures or _figures("p50,p99"), progress.Progress(most))
+        outcome = study.carry_out()
+        lines = list(told.lines(both, outcome))
+        for line in lines:
+            say(line)
+        write_atomically(directory.path / "report.txt", ("\n".join(lines) + "\n").encode())
+        if outcome.refused:
+            sys.stderr.write(f"rpma-report: refused: {outcome.refused}\n")
+        return told.exit_code(outcome)
+    except OSError as error:
+        raise NotWritten(f"{shown(error.filename or directory.path)}: {error.strerror}") from error
+    finally:
+        directory.close()
+
+
+def _run_plan(options: argparse.Namespace) -> int:
     from rpma_report.studies import plan, progress, state, study
 
     found = plan.load(options.plan)

@@ -13,12 +13,15 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rpma_report.atomic_file import NotWritten, write_atomically
 from rpma_report.failure import Failure
 from rpma_report.studies.plan import Job, Plan
 from rpma_report.text import shown
+
+if TYPE_CHECKING:
+    from rpma_report.studies.pairs import Both
 
 KIND = "rpma-report-study-state/1"
 _FILE, _LOCK = "study.json", "lock"
@@ -41,7 +44,7 @@ class State:
 class Directory:
     """Of one study; only one process works in it at a time."""
 
-    def __init__(self, path: Path, plan: Plan) -> None:
+    def __init__(self, path: Path, plan: "Plan | Both") -> None:
         self.path, self._plan = path, plan
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -67,6 +70,11 @@ class Directory:
     def part(self, job: Job) -> Path:
         """Where the result grows; not yet one."""
         return self.path / "results" / f".{job.id}.part"
+
+    @property
+    def work(self) -> Path:
+        """Where programs run."""
+        return self.path / "work"
 
     def log(self, job: Job) -> Path:
         return self.path / "logs" / f"{job.id}.log"

@@ -4,21 +4,16 @@
 import os
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rpma_report.failure import Failure
-from rpma_report.sources import check
-from rpma_report.sources.document import read
-from rpma_report.studies import command, process, remote
+from rpma_report.studies import process
+from rpma_report.studies.measure import measure
 from rpma_report.studies.plan import Job, Plan, Requirement, located
 from rpma_report.studies.process import NotRun
 from rpma_report.studies.progress import Progress, estimate_s
 from rpma_report.studies.state import Directory
-from rpma_report.text import shown
 
 _CHECK_S = 300.0  # a requirement's check has so long
-# 1 is rpma-bench's verdict on gates and verification: the result is whole, and says it.
-_MEASURED = {"rpma-bench": (0, 1), "fio": (0,)}
 
 
 @dataclass
@@ -62,13 +57,9 @@ class Study:
         log = self._directory.path / "logs" / f"requirement-{requirement.name}.log"
         with open(os.devnull, "wb") as nowhere:
             try:
-                return process.run(words, b"", nowhere, log, self._work, _CHECK_S) == 0
+                return process.run(words, b"", nowhere, log, self._directory.work, _CHECK_S) == 0
             except NotRun as error:
                 raise Failure(f"check of requirement {requirement.name}: {error}") from error
-
-    @property
-    def _work(self) -> Path:
-        return self._directory.path / "work"
 
     def _group(self, jobs: list[Job], outcome: Outcome) -> None:
         for job in jobs:
@@ -76,7 +67,7 @@ class Study:
             left_s = estimate_s(self._left.values(), self._directory.state.seconds)
             self._progress.begin(done, left_s, job)
             try:
-                self._measure(job, lambda: self._progress.tick(done, left_s, job))
+                measure(self._plan, self._directory, job, lambda: self._progress.tick(done, left_s, job))
             except NotRun as error:
                 outcome.failed.append((job, str(error)))
                 self._progress.end(done, job, f"failed: {error}")
@@ -84,35 +75,3 @@ class Study:
                 self._directory.keep(job, time.monotonic() - begun)
                 del self._left[job.id]
                 self._progress.end(done + 1, job, "measured")
-
-    def _measure(self, job: Job, tick: process.Tick) -> None:
-        """Its part is sound afterwards."""
-        part, log = self._directory.part(job), self._directory.log(job)
-        held = [] if job.ssh else [self._directory.lock.fileno()]
-        part.unlink(missing_ok=True)  # whatever has that name, and wherever it leads to
-        with part.open("xb") as out:
-            limit_s = self._plan.timeout_s
-            run = process.run_remote if job.ssh else process.run
-            code = run(self._words(job), job.stdin, out, log, self._work, limit_s, held, tick)
-        told = process.last_words(log)
-        if code not in _MEASURED[job.tool]:
-            ended = f"was ended by signal {-code}" if code < 0 else f"exit code {code}"
-            raise NotRun(f"{job.tool}: {ended}" + (f": {told}" if told else ""))
-        self._check(job, part)
-
-    def _check(self, job: Job, part: Path) -> None:
-        try:
-            source = read(part)
-            check(source)
-            status = source.document.get("run", {}).get("status", "complete")
-        except Failure as failure:
-            raise NotRun(f"no result: {str(failure).removeprefix(f'{part}: ')}") from failure
-        if status != "complete":
-            raise NotRun(f"{job.tool}: the run is {shown(status, 20)}")
-
-    def _words(self, job: Job) -> list[str]:
-        """All of them; a program on another host is not looked for beside the plan."""
-        plan = self._plan
-        program = plan.programs.get(job.tool, [job.tool]) if job.ssh else plan.program(job.tool)
-        words = command.with_variables([*program, *job.words], dict(job.variables))
-        return remote.over_ssh(plan.program("ssh"), job.ssh, words, len(job.stdin)) if job.ssh else words

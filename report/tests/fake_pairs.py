@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stands in for rpma-bench in tests of study --ab: `fake_pairs.py FOLDER WORD...`.
+
+Each call adds a line to FOLDER/calls. The latency is --fake-ns and noise, which is that of
+the first call with this latency, of the second, and so on, in whatever order they come;
+other programs take the CPUs that FOLDER/others has for it, a number a call, the last for
+all that follow; null: not known. FOLDER/fail makes it fail.
+"""
+
+import json
+import random
+import sys
+from pathlib import Path
+
+import sample
+
+SECOND = 1_000_000_000
+
+
+def main() -> int:
+    folder, words = Path(sys.argv[1]), sys.argv[2:]
+    given = dict(word.removeprefix("--").partition("=")[::2] for word in words)
+    with (folder / "calls").open("a+") as calls:
+        calls.seek(0)
+        before = calls.readlines()
+        call, own = len(before), sum(f"--fake-ns={given['fake-ns']} " in f"{line.strip()} " for line in before)
+        calls.write(" ".join(words) + "\n")
+    if (folder / "fail").exists():
+        sys.stderr.write("no such device: mlx7_0\n")
+        return 2
+    told = json.loads((folder / "others").read_text()) if (folder / "others").exists() else [0]
+    took = told[min(call, len(told) - 1)]
+    noise = random.Random(f"{given['fake-ns']} {own}").uniform(1, 1 + float(given.get("fake-noise", 0)))
+    points = [point(i, float(given["fake-ns"]) * noise, took, int(given.get("threads", 1)))
+              for i in range(int(given.get("fake-points", 1)))]  # fmt: skip
+    sys.stdout.write(json.dumps(sample.result(points, argv=["rpma-bench", "local", *words])))
+    return 0
+
+
+def point(number: int, ns: float, took: float | None, threads: int) -> dict[str, object]:
+    samples = [round(ns * (1 + i / 4000)) for i in range(1000)]
+    repeats = []
+    for index in range(3):
+        repeat = sample.repeat(index, 64, 1e9 / ns, 1000, samples)
+        end = {"other_cpu_ns": None if took is None else round(took * repeat["elapsed_ns"]), "steal_ns": 0, "cpus": 4}
+        repeats.append({**repeat, "interference": {"client": end, "server": end}})
+    return sample.point(number, sample.params("lat", 64, threads=threads), repeats, samples * 3)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
