@@ -31,20 +31,21 @@ def main() -> int:
     told = json.loads((folder / "others").read_text()) if (folder / "others").exists() else [0]
     took = told[min(call, len(told) - 1)]
     noise = random.Random(f"{given['fake-ns']} {own}").uniform(1, 1 + float(given.get("fake-noise", 0)))
-    points = [point(i, float(given["fake-ns"]) * noise, took, int(given.get("threads", 1)))
+    test = given.get("fake-test", "lat")
+    points = [point(i, test, float(given["fake-ns"]) * noise, took, int(given.get("threads", 1)))
               for i in range(int(given.get("fake-points", 1)))]  # fmt: skip
     sys.stdout.write(json.dumps(sample.result(points, argv=["rpma-bench", "local", *words])))
     return 0
 
 
-def point(number: int, ns: float, took: float | None, threads: int) -> dict[str, object]:
+def point(number: int, test: str, ns: float, took: float | None, threads: int) -> dict[str, object]:
     samples = [round(ns * (1 + i / 4000)) for i in range(1000)]
     repeats = []
     for index in range(3):
         repeat = sample.repeat(index, 64, 1e9 / ns, 1000, samples)
         end = {"other_cpu_ns": None if took is None else round(took * repeat["elapsed_ns"]), "steal_ns": 0, "cpus": 4}
         repeats.append({**repeat, "interference": {"client": end, "server": end}})
-    return sample.point(number, sample.params("lat", 64, threads=threads), repeats, samples * 3)
+    return sample.point(number, sample.params(test, 64, threads=threads), repeats, samples * 3)
 
 
 if __name__ == "__main__":

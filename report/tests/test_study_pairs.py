@@ -66,6 +66,15 @@ def test_slower_side_is_worse_after_the_first_look(lab: Lab) -> None:
     assert (lab.dir / "report.txt").read_text() == done.stdout
 
 
+def test_compare_takes_the_sides_of_a_study(lab: Lab, command: Command) -> None:
+    lab.plan("b", 11_000)
+    lab.others(*[0.1] * 6, 3.8, 0.1)
+    assert lab.study().returncode == 1
+    done = command("compare", lab.dir / "A", lab.dir / "B", "--fail-if", "worse")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "worse" in done.stdout and "not interleaved" not in done.stdout
+
+
 def test_results_tell_their_place_in_the_study(lab: Lab) -> None:
     lab.study()
     places = lab.places()
@@ -86,6 +95,13 @@ def test_faster_side_is_better(lab: Lab) -> None:
     done = lab.study("--figures", "p50,ops_per_s")
     assert done.returncode == 0 and done.stdout.count(": better: ") == 2
     assert "w, ops_per_s: better: +11" in done.stdout
+
+
+def test_bandwidth_decides_where_it_is_measured(lab: Lab) -> None:
+    for side, ns in (("a", 10_000), ("b", 11_000)):
+        lab.plan(side, ns, **{"fake-test": "bw"})
+    done = lab.study()
+    assert done.returncode == 1 and "w, bytes_per_s: worse: -9." in done.stdout and "p50" not in done.stdout
 
 
 def test_budget_ends_a_study_that_stays_uncertain(lab: Lab) -> None:

@@ -36,7 +36,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--ab", metavar=("A", "B"), type=Path, nargs=2,
                         help="compare two plans in interleaved pairs: is B better or worse than A?")  # fmt: skip
     parser.add_argument("--figures", metavar="LIST", type=_figures,
-                        help="figures that --ab decides, such as p50,p99.9; p50 and p99 if not given")  # fmt: skip
+                        help="figures that --ab decides, such as p50,p99.9; those of compare if not given")  # fmt: skip
     parser.add_argument("-d", "--dir", metavar="DIR", type=Path,
                         help="directory of the study; PLAN.study if not given")  # fmt: skip
     parser.add_argument("--met", metavar="NAME", help="this requirement of the plan is met now")
@@ -73,7 +73,7 @@ def _run_pairs(options: argparse.Namespace) -> int:
     directory = state.Directory(options.dir or Path("-".join(p.stem for p in options.ab) + ".study"), both)
     try:
         most = 2 * pairs.LAST * len(a.jobs)
-        study = pairs.Study(both, directory, options.figures or _figures("p50,p99"), progress.Progress(most))
+        study = pairs.Study(both, directory, options.figures or [], progress.Progress(most))
         outcome = study.carry_out()
         lines = list(told.lines(both, outcome))
         for line in lines:

@@ -18,7 +18,7 @@ from statistics import median
 
 from rpma_report import quantity
 from rpma_report.atomic_file import make_folder, write_atomically
-from rpma_report.comparison.measures import Measure
+from rpma_report.comparison.measures import Measure, deciding
 from rpma_report.failure import Failure
 from rpma_report.model import Point
 from rpma_report.sources import load
@@ -104,6 +104,7 @@ def check(both: Both) -> None:
 
 class Study:
     def __init__(self, both: Both, directory: Directory, measures: Sequence[Measure], progress: Progress) -> None:
+        """No measures: those that decide a point of that kind."""
         self._both, self._directory, self._progress = both, directory, progress
         self._measures, self._id = measures, _identify(directory.path)
         self._jobs = list(zip(*(plan.jobs for plan in both.plans), strict=True))
@@ -247,13 +248,13 @@ class Study:
         for point in points:
             size = quantity.size(point.params["size_bytes"])
             which = f"{subject}, {point.params['op']} {size}" if len(points) > 1 else subject
-            for one in self._measures:
+            for one in self._measures or deciding(point):
                 yield f"{which}, {one.name}"
 
     def _columns(self, index: int, pairs: int) -> Iterator[Column]:
         found = self._undisturbed(index)[:pairs]
-        for place in range(len(found[0].points[0])):
-            for one in self._measures:
+        for place, point in enumerate(found[0].points[0]):
+            for one in self._measures or deciding(point):
                 a, b = ([_value(pair.points[side][place], one) for pair in found] for side in (0, 1))
                 yield one, a, b
 

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""study --ab with rpma-bench: what is many times slower is worse, and both sides are kept."""
+
+import json
+from pathlib import Path
+
+from pairs_on_soft import plans, skip_without_cores, study
+
+
+def test_slower_side_is_worse_and_both_are_kept(tmp_path: Path) -> None:
+    plans(tmp_path, "1us", "50us")
+    done = study(tmp_path, "--figures", "p50")
+    skip_without_cores(done)
+    assert done.returncode == 1, done.stdout
+    assert "  write, p50: worse: +" in done.stdout and ", 6 pairs\n" in done.stdout
+    for side in "AB":
+        results = [json.loads(path.read_text()) for path in (tmp_path / "a-b.study" / side).glob("*.json")]
+        kept = [result["study"] for result in results if not result["study"]["disturbed"]]
+        assert sorted(place["pair"] for place in kept) == list(range(6))
+        assert {place["side"] for place in kept} == {side}
