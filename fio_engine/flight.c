@@ -161,6 +161,11 @@ bool flight_dirty(const struct flight *flight)
 	return flight->policy == FLUSH_FSYNC && (flight->lost || dirty_any(&flight->dirty));
 }
 
+bool flight_native(const struct flight *flight)
+{
+	return flight->native;
+}
+
 int flight_broken(const struct flight *flight)
 {
 	return flight->broken;

@@ -108,6 +108,9 @@ int flight_sync(struct flight *flight);
 /* Something written was not flushed. */
 bool flight_dirty(const struct flight *flight);
 
+/* A flush has completed that was a native one. */
+bool flight_native(const struct flight *flight);
+
 /*
  * 0, or the errno that the connection cannot be used for any more, with the
  * sentence stored when that was found; then what was out is done, with an error.

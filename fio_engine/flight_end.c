@@ -172,6 +172,7 @@ static bool prove_native(struct flight *f, const struct ibv_wc *wc)
 		return false;
 	}
 	f->flush_context &= ~CONTEXT_UNPROVEN;
+	f->native = true;
 	return true;
 }
 

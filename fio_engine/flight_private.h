@@ -58,6 +58,7 @@ struct flight {
 	struct dirty dirty; /* with the policy fsync only */
 	uint64_t taken;	    /* completions so far */
 	int broken;	    /* errno; 0: it works */
+	bool native;	    /* a flush completed as one */
 	bool lost;	    /* a connection ended with something dirty: the next sync says so */
 
 	/* of the commit that is being made */

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "job_facts.h"
 #include "tools/common/base/error.h"
 
 #define BLOCK_MAX (1ULL << 30) /* an RDMA message has 2^31 bytes at most */
@@ -65,6 +66,7 @@ int client_setup(struct thread_data *td)
 {
 	if (td->io_ops_data) /* create_serialize=0: init has done it */
 		return 0;
+	facts_open(td);
 	return size_files(td, !td->o.read_iolog_file) ? job_failed(td) : 0;
 }
 
@@ -207,6 +209,30 @@ static int connect_client(struct client *client)
 	return path_open(&client->path, &cfg);
 }
 
+/* The same for fio's results. What is native is proven by the first flush alone. */
+static void set_facts(const struct client *client)
+{
+	static const char *const policies[] = {
+		[FLUSH_AUTO] = "auto",	 [FLUSH_EACH] = "each", [FLUSH_BATCH] = "batch",
+		[FLUSH_FSYNC] = "fsync", [FLUSH_NONE] = "none",
+	};
+	const struct path *path = &client->path;
+	const enum method method = client->settings.method;
+	const enum flush_policy flush = client->settings.flush;
+	const char *type =
+		path->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistent" : "visibility";
+	char text[512];
+
+	if (flush == FLUSH_NONE)
+		type = "none";
+	else if (method == METHOD_NATIVE && !flight_native(client->flight))
+		type = "unproven";
+	snprintf(text, sizeof(text), "mode=%s flush=%s flush_type=%s target=%s device=%s",
+		 method_name(method), policies[flush], type, target_kind_name(path->offer.kind),
+		 path->device);
+	facts_set(client->td, text);
+}
+
 /* In one line: what the figures of the job stand for. */
 static void say_what_it_is(const struct client *client)
 {
@@ -221,11 +247,13 @@ static void say_what_it_is(const struct client *client)
 		snprintf(text, sizeof(text), "%s with %s: writes to %s are not flushed",
 			 path->server, path->device, kind);
 	else
-		snprintf(text, sizeof(text), "%s with %s: writes to %s are flushed to %s, mode=%s",
-			 path->server, path->device, kind,
+		snprintf(text, sizeof(text),
+			 "%s with %s: writes to %s are flushed to %s, mode=%s%s", path->server,
+			 path->device, kind,
 			 path->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistence"
 									: "visibility only",
-			 method_name(settings->method));
+			 method_name(settings->method),
+			 settings->method == METHOD_NATIVE ? ", if the first flush is native" : "");
 	job_say(client->td, text);
 }
 
@@ -265,12 +293,15 @@ int client_init(struct thread_data *td)
 	}
 	td->io_ops_data = client; /* client_cleanup() frees it, also half built */
 	client->td = td;
+	if (!td->o.create_serialize && td->o.use_thread)
+		facts_open(td);
 	/* at its close fio would sync a file by its descriptor, and there is none */
 	td->o.end_fsync |= td->o.fsync_on_close;
 	td->o.fsync_on_close = 0;
 	if (open_client(client))
 		return job_failed(td);
 	say_what_it_is(client);
+	set_facts(client);
 	failure_get()->text[0] = '\0';
 	return 0;
 }
@@ -326,6 +357,8 @@ void client_cleanup(struct thread_data *td)
 	/* fio forgets an error that it is told to go on after */
 	if (client->error && !td->error)
 		td->error = client->error;
+	if (client->flight)
+		set_facts(client);
 	flight_close(&client->flight);
 	layout_close(&client->layout);
 	path_close(&client->path);

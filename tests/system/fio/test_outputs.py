@@ -120,3 +120,50 @@ def test_unlink_removes_nothing(tmp_path: Path, extra: dict[str, Any]) -> None:
         assert it.end() == 0, it.said()
     assert (tmp_path / "mine").read_bytes() == b"mine"
     assert (tmp_path / "pool").stat().st_size == 1 << 20
+
+
+# --- what the figures stand for ------------------------------------------------
+
+
+def facts(job: dict[str, Any]) -> dict[str, str]:
+    return dict(word.split("=", 1) for word in job["job options"]["librpma"].split())
+
+
+@pytest.mark.parametrize(
+    ("options", "mode", "flush", "flush_type"),
+    [({}, "apm", "auto", "visibility"), ({"mode": "gpspm", "flush": "batch"}, "gpspm", "batch", "visibility"),
+     ({"flush": "none"}, "apm", "none", "none"), ({"flush": "fsync", "sync": 1}, "apm", "each", "visibility"),
+     ({"thread": 1}, "apm", "auto", "visibility"), ({"numjobs": 3}, "apm", "auto", "visibility"),
+     ({"numjobs": 3, "group_reporting": 1}, "apm", "auto", "visibility"),
+     ({"create_serialize": 0, "thread": 1}, "apm", "auto", "visibility")],
+    ids=str,
+)  # fmt: skip
+def test_json_says_what_a_job_stands_for(tmp_path: Path, options: dict[str, Any], mode: str, flush: str, flush_type: str) -> None:
+    with server(tmp_path) as it:
+        done = run_client(tmp_path, it.port, rw="write", bs=4096, size="64k", **options)
+    assert len(done.jobs()) == (1 if "group_reporting" in options else options.get("numjobs", 1))
+    for job in done.jobs():
+        found = facts(job)
+        assert found.pop("device") in done.told[0]
+        assert found == {"mode": mode, "flush": flush, "flush_type": flush_type, "target": "dram"}
+
+
+def test_json_says_where_a_file_is(tmp_path: Path) -> None:
+    """In the words of the engine's first line."""
+    with server(tmp_path, filename="pool") as it:
+        done = run_client(tmp_path, it.port, rw="write", bs=4096, size="64k", mode="gpspm")
+    found = facts(done.job)
+    assert (found["flush_type"] == "persistent") == ("flushed to persistence" in done.told[0])
+    assert (found["target"] == "file") == ("writes to a file are" in done.told[0])
+
+
+def test_json_says_nothing_of_a_server_that_was_not_reached(tmp_path: Path) -> None:
+    done = run_client(tmp_path, str(free_port()), code=1, rw="write", bs=4096, size="64k", connect_timeout=1)
+    assert done.out.count('"librpma" : "unknown"') == 1
+
+
+def test_a_process_that_sets_itself_up_has_no_word_in_the_json(tmp_path: Path) -> None:
+    """It is one already, and fio's list of options is another process's."""
+    with server(tmp_path) as it:
+        done = run_client(tmp_path, it.port, rw="write", bs=4096, create_serialize=0)
+    assert "librpma" not in done.job["job options"]
