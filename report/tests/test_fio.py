@@ -14,7 +14,7 @@ import sample_tools as tools
 from conftest import Command, Write, refused
 from loaded import load, runs
 from rpma_report import sources
-from rpma_report.figures import bandwidth, distribution, latency
+from rpma_report.figures import bandwidth, distribution, latency, series
 from rpma_report.model import Estimate
 from rpma_report.sources import fio_bins, fio_options
 
@@ -224,3 +224,29 @@ def test_what_fio_never_writes_is_refused(
     document: dict[str, Any], part: str, quick: Command, write: Write, tmp_path: Path
 ) -> None:
     refused(quick("create", write(document), "-o", tmp_path / "out.html"), "result.json: ", part)
+
+
+FACTS = "mode=gpspm flush=each flush_type={} target={} device=mlx5_0"
+
+
+def test_what_the_engine_told_is_believed_before_the_options() -> None:
+    """sync=1 makes flush=fsync flush each write, and auto is what it came to."""
+    run = load(job(flush="fsync", sync="1", mode="gpspm", librpma=FACTS.format("visibility", "memfile")))
+    (point,) = run.points
+    assert (point.params["persist"], point.params["flush"]) == ("gpspm", "visibility")
+    assert point.params["target_memory"] == {"kind": "memfile"}
+    (remark,) = run.warnings
+    assert remark.text == "w: writes to memfile are flushed to visibility only (mode=gpspm, flush=each, device mlx5_0)"
+    assert "mlx5_0" not in run.commands[0] and "flush=fsync" in run.commands[0]  # fio takes the job back
+
+
+def test_what_was_reached_is_part_of_what_was_measured() -> None:
+    one, other, same = (load(job(librpma=FACTS.format(reached, "file"))).points[0] for reached in ("persistent", "visibility", "persistent"))
+    assert series.identity(one) == series.identity(same) != series.identity(other)
+
+
+@pytest.mark.parametrize("told", ["unknown", "", "mode=apm", "= =x mode", "mode=apm flush=auto flush_type=<b> target=dram device=x"])
+def test_facts_that_are_none_are_not_believed(told: str) -> None:
+    run = load(job(librpma=told))
+    assert run.points[0].params["flush"] is None
+    assert not any("persistence" in w.text for w in run.warnings)

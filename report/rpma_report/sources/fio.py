@@ -89,7 +89,7 @@ def run(source: Source) -> Run:
         commands=(_job_file(shared, jobs, hosts),),
         tool={"name": "fio", "version": version},
         points=study.mark(document, points),
-        warnings=tuple(_remarks(points)),
+        warnings=(*_remarks(points), *_stands_for(shared, jobs)),
     )
 
 
@@ -207,6 +207,19 @@ def _told(wanted: list[float], parts: list[dict[str, Any]]) -> dict[float, float
         return {}
     told = {round(float(k) / 100, 10): v for k, v in parts[0].get("percentile", {}).items()}
     return {p: told[p] for p in wanted if p in told}
+
+
+def _stands_for(shared: dict[str, str], groups: list[list[Job]]) -> Iterator[Remark]:
+    """What the engine librpma told of its clients, in a sentence."""
+    for first, *_ in groups:
+        found = fio_options.facts({**shared, **first.get("job options", {})})
+        if not {"mode", "flush", "flush_type", "target", "device"} <= found.keys():
+            continue
+        reached = {"persistent": "are flushed to persistence", "visibility": "are flushed to visibility only",
+                   "none": "are not flushed"}.get(found["flush_type"], "may not be flushed")  # fmt: skip
+        text = (f"{shown(first['jobname'], 60)}: writes to {found['target']} {reached} "
+                f"(mode={found['mode']}, flush={found['flush']}, device {found['device']})")  # fmt: skip
+        yield Remark("FIO_FLUSHES", "info", "client", text)
 
 
 def _remarks(points: list[Point]) -> Iterator[Remark]:

@@ -2,13 +2,17 @@
 """A fio job in the words of rpma-bench: what its options say of an operation.
 
 fio writes only the options that were given, so the defaults of fio(1) and of its
-engine librpma stand here. What is not known stays None.
+engine librpma stand here. The engine adds an option `librpma` with what became of a
+client: words KEY=VALUE, see fio-librpma(1). What is not known stays None.
 """
 
 import re
 from typing import Any
 
+from rpma_report.text import shown
+
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
+_FACTS = "librpma"
 # What names, places or stops a job, and makes it no other measurement.
 _ASIDE = frozenset({
     "name", "description", "filename", "directory", "output", "output-format", "group_reporting",
@@ -16,7 +20,7 @@ _ASIDE = frozenset({
     "bs", "blocksize", "bsrange", "iodepth", "numjobs", "rw", "readwrite", "ioengine", "mode", "flush",
     "busy_wait_polling", "rwmixread", "lat_percentiles", "clat_percentiles", "percentile_list", "role",
     "stonewall", "thread", "unlink", "log_avg_msec", "write_lat_log", "write_bw_log", "write_iops_log",
-    "status-interval", "eta", "size", "filesize", "create_serialize",
+    "status-interval", "eta", "size", "filesize", "create_serialize", _FACTS,
 })  # fmt: skip
 _PERSISTING = frozenset({"auto", "each", "batch"})  # flush=: a write ends persistent
 
@@ -33,16 +37,24 @@ def size_bytes(text: str, direction: str) -> int | None:
     return size if 0 < size < 1 << 62 else None
 
 
+def facts(options: dict[str, str]) -> dict[str, str]:
+    """mode, flush, flush_type, target, device of a client; none where the engine did not tell."""
+    words = (word.partition("=") for word in options.get(_FACTS, "").split())
+    return {key: shown(value, 40) for key, _, value in words if value}
+
+
 def params(options: dict[str, str], direction: str, latency_kind: str) -> dict[str, Any]:
     """Keys of rpma-bench's params, and those that only fio has."""
     engine, rw = options.get("ioengine", "psync"), options.get("rw") or options.get("readwrite") or "read"
     ours = engine.startswith("librpma")
+    found = facts(options)
+    options = {**options, **{key: found[key] for key in ("mode", "flush", "flush_type") if key in found}}
     mixed = rw.startswith(("rw", "randrw", "readwrite"))
     return {
         "test": "fio",
         "op": direction,
         "persist": _persist(options, engine, direction),
-        "flush": None,
+        "flush": found["flush_type"] if found.get("flush_type") in ("persistent", "visibility") else None,
         "latency_kind": latency_kind,
         "size_bytes": None if direction == "sync" else _block(options, direction),
         "depth": _number(options.get("iodepth")),
@@ -52,7 +64,7 @@ def params(options: dict[str, str], direction: str, latency_kind: str) -> dict[s
         "pattern": "rand" if "rand" in rw else "seq",
         "mode": "closed",
         "read_fraction": _fraction(options.get("rwmixread", "50")) if mixed else None,
-        "target_memory": None,
+        "target_memory": {"kind": found["target"]} if "target" in found else None,
         "ioengine": engine,
         "rest": tuple(sorted((k, v) for k, v in options.items() if k not in _ASIDE)),
     }
@@ -88,5 +100,5 @@ def job_file(sections: list[tuple[str, dict[str, str]]]) -> str:
     lines = []
     for name, options in sections:
         lines.append(f"[{name}]")
-        lines += [f"{k}={v}" if v else k for k, v in options.items() if k != "name"]
+        lines += [f"{k}={v}" if v else k for k, v in options.items() if k not in ("name", _FACTS)]
     return "\n".join(lines)
