@@ -150,8 +150,27 @@ static void a_flush_that_reads_is_not_native(void **state)
 	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
 	assert_int_equal(flight_operation(flight, 0)->error, EOPNOTSUPP);
 	assert_int_equal(flight_broken(flight), EOPNOTSUPP);
+	assert_false(flight_native(flight));
 	expect_sentence("mode=native");
 	assert_int_equal(fake.goodbyes, 1);
+	flight_close(&flight);
+}
+
+/* Persistence is not to be claimed before. */
+static void the_first_flush_proves_that_it_is_native(void **state)
+{
+	struct flight *flight = with_writes(METHOD_NATIVE, FLUSH_AUTO);
+
+	assert_false(flight_native(flight));
+	flight_commit(flight, NULL, NULL);
+	assert_false(flight_native(flight));
+	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+	assert_true(flight_native(flight));
+	flight_close(&flight);
+	flight = with_writes(METHOD_APM, FLUSH_AUTO);
+	flight_commit(flight, NULL, NULL);
+	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+	assert_false(flight_native(flight));
 	flight_close(&flight);
 }
 
@@ -420,6 +439,7 @@ int main(void)
 		cmocka_unit_test(a_queue_that_cannot_be_polled_ends_it),
 		cmocka_unit_test(a_server_that_has_left_is_named),
 		cmocka_unit_test(a_flush_that_reads_is_not_native),
+		cmocka_unit_test(the_first_flush_proves_that_it_is_native),
 		cmocka_unit_test(a_sync_that_reads_is_not_native),
 		cmocka_unit_test(a_hostile_answer_ends_the_connection),
 		cmocka_unit_test(an_answer_nobody_waits_for_ends_the_connection),
