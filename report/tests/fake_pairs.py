@@ -4,7 +4,8 @@
 Each call adds a line to FOLDER/calls. The latency is --fake-ns and noise, which is that of
 the first call with this latency, of the second, and so on, in whatever order they come;
 other programs take the CPUs that FOLDER/others has for it, a number a call, the last for
-all that follow; null: not known. FOLDER/fail makes it fail.
+all that follow; null: not known. FOLDER/fail makes it fail. Of words as fio gets them its
+output is fio's.
 """
 
 import json
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 
 import sample
+import sample_tools
 
 SECOND = 1_000_000_000
 
@@ -23,8 +25,12 @@ def main() -> int:
     with (folder / "calls").open("a+") as calls:
         calls.seek(0)
         before = calls.readlines()
-        call, own = len(before), sum(f"--fake-ns={given['fake-ns']} " in f"{line.strip()} " for line in before)
+        call, own = len(before), sum(f"--fake-ns={given.get('fake-ns')} " in f"{line.strip()} " for line in before)
         calls.write(" ".join(words) + "\n")
+    if "output-format" in given:
+        job = sample_tools.fio_job("job", range(900, 1100), rw="write", bs="4k")
+        sys.stdout.write(json.dumps(sample_tools.fio(job)))
+        return 0
     if (folder / "fail").exists():
         sys.stderr.write("no such device: mlx7_0\n")
         return 2

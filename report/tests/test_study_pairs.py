@@ -166,7 +166,19 @@ def test_runs_that_record_nothing_are_told(lab: Lab) -> None:
     lab.others(None)
     done = lab.study()
     assert done.returncode == 0
-    assert "Whether other programs took the cores is not known of all runs" in done.stdout
+    assert "For some runs it is unknown whether other programs took the cores" in done.stdout
+
+
+def test_runs_of_fio_are_pairs_too(lab: Lab) -> None:
+    """fio starts once in each run, and records nothing of other programs."""
+    fio = {"programs": {"fio": [sys.executable, str(TOOL), str(lab.folder)]},
+           "series": [{"name": "f", "tool": "fio", "repeats": 1, "options": {"rw": "write", "bs": "4k"}}]}  # fmt: skip
+    for side in "ab":
+        lab.plan(side, replaced=fio)
+    done = lab.study("--figures", "p50")
+    assert done.returncode == 0, done.stderr
+    assert "  f, p50: same within 5 %" in done.stdout and "it is unknown whether" in done.stdout
+    assert [place["order"] for place in lab.places()] == list(range(12))
 
 
 def test_killed_study_goes_on_with_whole_pairs(lab: Lab) -> None:

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _run_pairs(options: argparse.Namespace) -> int:
     from rpma_report.atomic_file import write_atomically
-    from rpma_report.studies import pairs, plan, progress, state, told
+    from rpma_report.studies import pairs, pairs_text, plan, progress, state
 
     a, b = (plan.load(path) for path in options.ab)
     both = pairs.Both((a, b))
@@ -75,13 +75,13 @@ def _run_pairs(options: argparse.Namespace) -> int:
         most = 2 * pairs.LAST * len(a.jobs)
         study = pairs.Study(both, directory, options.figures or [], progress.Progress(most))
         outcome = study.carry_out()
-        lines = list(told.lines(both, outcome))
+        lines = list(pairs_text.lines(both, outcome))
         for line in lines:
             say(line)
         write_atomically(directory.path / "report.txt", ("\n".join(lines) + "\n").encode())
         if outcome.refused:
             sys.stderr.write(f"rpma-report: refused: {outcome.refused}\n")
-        return told.exit_code(outcome)
+        return pairs_text.exit_code(outcome)
     except OSError as error:
         raise NotWritten(f"{shown(error.filename or directory.path)}: {error.strerror}") from error
     finally:

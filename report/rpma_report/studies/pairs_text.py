@@ -20,7 +20,7 @@ def lines(both: Both, outcome: Outcome) -> Iterator[str]:
         again = "not used" if outcome.busy or outcome.refused else "measured again"
         yield f"{outcome.disturbed} disturbed pairs were {again}: other programs left too few cores free"
     if outcome.unknown:
-        yield "Whether other programs took the cores is not known of all runs"
+        yield "For some runs it is unknown whether other programs took the cores"
     if outcome.figures:
         yield (
             f"A run counts as the median of its repeats. If nothing differs, the chance of any better or worse "
