@@ -231,3 +231,27 @@ def test_a_run_with_an_impossible_point_is_resumed(tmp_path: Path) -> None:
     check_document(document)
     assert [len(point["repeats"]) for point in document["points"]] == [repeats]
     assert [point["id"] for point in document["run"]["unsupported"]] == ["p0000"]
+
+
+@pytest.mark.parametrize("persist", ["apm", "gpspm"])
+@pytest.mark.parametrize(("folder", "stated"), [("/dev/shm", ()), ("/dev/shm", ("--direct-write-to-pmem",)), (None, ())])
+def test_a_file_is_as_persistent_as_its_file_system(
+    tmp_path: Path, folder: str | None, stated: tuple[str, ...], persist: str
+) -> None:
+    """stat(1) names it. Nothing makes memory persistent, and nothing but the server's sync a page cache."""
+    path, result = Path(folder or tmp_path) / f"bench-{os.getpid()}", tmp_path / "r.json"
+    done = bench(*SHORT, "--size", "64", "--persist", persist, "-t", f"{path}:1M", *stated, "-o", str(result))
+    assert done.returncode == 0, done.stderr
+    assert not path.exists()
+    where = subprocess.run(["stat", "-f", "-c", "%T", path.parent], capture_output=True, text=True, check=True).stdout.strip()
+    kind = {"tmpfs": "memfile", "ext2/ext3": "file", "xfs": "file", "btrfs": "file"}.get(where, "otherfile")
+    document = json.loads(result.read_text())
+    check_document(document)
+    (point,) = document["points"]
+    if kind != "otherfile" or where != "overlayfs":  # what an overlay lies on, stat does not tell
+        assert point["params"]["target_memory"]["kind"] == kind
+    assert point["params"]["flush"] != "persistent"
+    claims = {w["code"] for w in document["run"]["warnings"]} & {"PERSISTENCE_UNPROVEN"}
+    assert bool(claims) == (kind != "file" or persist == "apm") or where == "overlayfs"
+    if persist == "gpspm" and kind == "memfile":
+        assert {repeat["persist_method"] for repeat in point["repeats"]} == {"nothing"}
