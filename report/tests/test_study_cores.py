@@ -70,6 +70,16 @@ def test_host_with_fewer_cpus_than_threads_is_too_small() -> None:
     assert host.text() == "the host of both ends: 2 threads poll, and rpma-bench may use 1 CPU"
 
 
+def test_repeat_without_a_record_among_others_is_disturbed() -> None:
+    """The counters of a CPU that a hypervisor holds stand still, so that rpma-bench does not know."""
+    for gap in (None, {"other_cpu_ns": None, "steal_ns": 0, "cpus": 4}):
+        told = document("local", (0.5, 0.5))
+        told["points"][0]["repeats"][1]["interference"]["client"] = gap
+        (host,) = cores.hosts(told)
+        assert host.is_disturbed and host.others == 0.5
+        assert "in some repeats it is unknown what other programs took" in host.text()
+
+
 def test_time_of_the_hypervisor_is_taken_too() -> None:
     told = document("local", (0.0, 0.0), cpus=1)
     for repeat in told["points"][0]["repeats"]:
@@ -81,8 +91,5 @@ def test_time_of_the_hypervisor_is_taken_too() -> None:
 def test_what_is_not_recorded_is_unknown() -> None:
     (host,) = cores.hosts(document("local", (None, None), cpus=1))
     assert host.others is None and not host.is_disturbed
-    told = document("local", (0.5, 0.5))
-    del told["points"][0]["repeats"][1]["interference"]
-    assert cores.hosts(told)[0].others is None
     assert cores.hosts(sample.result([sample.lat_point(0, 64, count=200)])) == []
     assert cores.hosts({"fio version": "fio-3.33", "jobs": []}) == []

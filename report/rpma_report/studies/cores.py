@@ -17,7 +17,8 @@ class Host:
     name: str
     cpus: int
     needed: int
-    others: float | None  # None: not known
+    others: float | None  # None: not recorded
+    gaps: bool = False  # recorded, but not in all repeats: a hypervisor held the CPUs, and their counters
 
     @property
     def is_too_small(self) -> bool:
@@ -27,12 +28,14 @@ class Host:
     def is_disturbed(self) -> bool:
         """One busy program too many leaves our threads `needed` / (cpus + 1) short: half of that counts."""
         slack = self.needed / (self.cpus + 1) / 2
-        return self.others is not None and self.cpus - self.others + slack < self.needed
+        return self.gaps or (self.others is not None and self.cpus - self.others + slack < self.needed)
 
     def text(self) -> str:
         threads = "1 thread polls" if self.needed == 1 else f"{self.needed} threads poll"
         if self.is_too_small:
             return f"{self.name}: {threads}, and rpma-bench may use {self.cpus} CPU{'s' * (self.cpus != 1)}"
+        if self.gaps or self.others is None:
+            return f"{self.name}: {threads}, and in some repeats it is unknown what other programs took"
         return f"{self.name}: {threads}, and other programs took {self.others:.1f} of {self.cpus} CPUs"
 
 
@@ -46,7 +49,7 @@ def hosts(document: dict[str, Any]) -> list[Host]:
         client, server = ends
         if client:
             needed = client.needed + (server.needed if server else 0)
-            return [Host("the host of both ends", client.cpus, needed, client.others)]
+            return [Host("the host of both ends", client.cpus, needed, client.others, client.gaps)]
     return [end for end in ends if end]
 
 
@@ -60,20 +63,24 @@ def _share_a_host(document: dict[str, Any]) -> bool:
 
 def _end(points: Sequence[dict[str, Any]], end: str) -> Host | None:
     repeats = [r for point in points for r in point["repeats"]]
-    seen = [(r.get("interference") or {}).get(end) for r in repeats]
-    known = [one for one in seen if one]
-    if not known:
+    cpus = [seen["cpus"] for r in repeats if (seen := _seen(r, end))]
+    if not cpus:
         return None
-    whole = len(known) == len(seen) and all(_lost(one) is not None for one in known)
-    elapsed = sum(r["elapsed_ns"] for r in repeats)
-    others = sum(_lost(one) or 0 for one in known) / elapsed if whole and elapsed else None
+    known = [(lost, r["elapsed_ns"]) for r in repeats if (lost := _lost(_seen(r, end))) is not None]
+    elapsed = sum(ns for _, ns in known)
+    others = sum(lost for lost, _ in known) / elapsed if elapsed else None
     needed = max(_needed(point, end) for point in points)
-    return Host(f"the {end}'s host", min(one["cpus"] for one in known), needed, others)
+    return Host(f"the {end}'s host", min(cpus), needed, others, 0 < len(known) < len(repeats))
 
 
-def _lost(seen: dict[str, Any]) -> int | None:
-    other, steal = seen["other_cpu_ns"], seen["steal_ns"]
-    return None if other is None or steal is None else int(other + steal)
+def _seen(repeat: dict[str, Any], end: str) -> dict[str, Any] | None:
+    return (repeat.get("interference") or {}).get(end)
+
+
+def _lost(seen: dict[str, Any] | None) -> int | None:
+    if not seen or seen["other_cpu_ns"] is None or seen["steal_ns"] is None:
+        return None
+    return int(seen["other_cpu_ns"] + seen["steal_ns"])
 
 
 def _needed(point: dict[str, Any], end: str) -> int:
