@@ -225,16 +225,17 @@ def test_another_program_on_the_same_cpu_shows_as_interference(tmp_path: Path) -
     cpu = str(min(os.sched_getaffinity(0)))
     spin = ["taskset", "-c", cpu, "sh", "-c", "while :; do :; done"]
     command = ["taskset", "-c", cpu, BENCH, "local", "--device", "soft", "--json", "--quiet", "--pin", "none",
-               "--size", "64", "--repeats", "1", "--warmup", "0", "--duration", "1s"]  # fmt: skip
+               "--size", "64", "--repeats", "3", "--warmup", "0", "--duration", "500ms"]  # fmt: skip
     with subprocess.Popen(spin) as other:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
         finally:
             other.kill()
     (point,) = json.loads(done.stdout)["points"]
-    (repeat,) = point["repeats"]
     for end in ("client", "server"):
-        seen = repeat["interference"][end]
-        assert seen["cpus"] == 1
+        # a hypervisor may hold the CPU, and its counters
+        known = [(seen, r["elapsed_ns"]) for r in point["repeats"] if (seen := r["interference"][end])]
+        assert known and all(seen["cpus"] == 1 for seen, _ in known)
         # a fair share of three runnable processes is a third
-        assert seen["other_cpu_ns"] > repeat["elapsed_ns"] // 10
+        assert all(seen["other_cpu_ns"] is None or seen["other_cpu_ns"] > ns // 10 for seen, ns in known)
+        assert any(seen["other_cpu_ns"] for seen, _ in known)
