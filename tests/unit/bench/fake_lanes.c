@@ -260,6 +260,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 
 bool __wrap_link_alive(struct link *link, int timeout_ms);
 const char *__wrap_link_peer_name(const struct link *link);
+const char *__wrap_link_device(const struct link *link);
 
 bool __wrap_link_alive(struct link *link, int timeout_ms)
 {
@@ -335,4 +336,9 @@ int fake_run(const struct measure_cfg *cfg, struct measured *measured)
 	ret = measure_run(cfg, slots, measured);
 	measure_slots_delete(slots);
 	return ret;
+}
+
+const char *__wrap_link_device(const struct link *link)
+{
+	return "";
 }

@@ -117,6 +117,20 @@ static void a_host_without_devices_is_told_what_to_do(void **state)
 	sysroot_close(&root);
 }
 
+/* States by the kernel's sysfs, drivers/infiniband/core/sysfs.c. */
+static void a_device_is_down_when_no_port_is_active(void **state)
+{
+	struct sysroot root;
+
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	assert_false(device_is_down(&root, "mlx5_0"));
+	scratch_write("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+	assert_true(device_is_down(&root, "mlx5_0"));
+	scratch_write("sys/class/infiniband/mlx5_0/ports/2/state", "4: ACTIVE\n");
+	assert_false(device_is_down(&root, "mlx5_0"));
+	sysroot_close(&root);
+}
+
 static void no_name_leads_elsewhere(void **state)
 {
 	static const char *const names[] = {"", "..", "../rxe0", "none"};
@@ -141,6 +155,7 @@ int main(void)
 		in_scratch(devices_are_listed_by_name),
 		in_scratch(the_choice_needs_an_address),
 		in_scratch(a_host_without_devices_is_told_what_to_do),
+		in_scratch(a_device_is_down_when_no_port_is_active),
 		in_scratch(no_name_leads_elsewhere),
 	};
 

@@ -368,6 +368,12 @@ bool __wrap_link_alive(struct link *link, int timeout_ms)
 	return !fake.gone;
 }
 
+const char *__wrap_link_device(const struct link *link);
+const char *__wrap_link_device(const struct link *link)
+{
+	return "";
+}
+
 int __wrap_link_event_fd(const struct link *link);
 int __wrap_link_event_fd(const struct link *link)
 {

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "link_end.h"
 #include "tools/common/base/error.h"
 
 #define RECEIVE_SLOTS 4
@@ -32,8 +33,9 @@ struct link {
 	int event_fd;
 	int stop_fd;
 	int timeout_ms; /* of connecting */
-	bool closed;	/* the end of the connection was seen */
+	enum cause end; /* how the connection ended, or is told to; CAUSE_UNKNOWN: it has not */
 	char peer_name[LINK_PEER_MAX];
+	char device[64]; /* empty: not told */
 };
 
 static int64_t now_ms(void)
@@ -105,16 +107,18 @@ int link_open_device(const char *address, enum rpma_util_ibv_context_type type,
 	int ret = rpma_utils_get_ibv_context(address, type, &context);
 
 	if (ret || context == NULL)
-		return failure_set(EXIT_RUN_FAILED, "device",
-				   local ? "no RDMA device of this host owns the address %s (%s): "
-					   "rdma link shows which interfaces have one"
-					 : "%s cannot be reached over RDMA (%s): check the address "
-					   "and the route to it, rdma link and ip route show them",
-				   address, link_cause(ret));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "device",
+				       local ? "no RDMA device of this host owns the address %s "
+					       "(%s): rdma link shows which interfaces have one"
+					     : "%s cannot be reached over RDMA (%s): check the "
+					       "address and the route to it, rdma link and ip "
+					       "route show them",
+				       address, link_cause(ret));
 	ret = rpma_peer_new(context, peer);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "device", "cannot use the RDMA device %s: %s",
-				   context->device->name, link_cause(ret));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "device",
+				       "cannot use the RDMA device %s: %s", context->device->name,
+				       link_cause(ret));
 	snprintf(device, 64, "%s", context->device->name);
 	return 0;
 }
@@ -130,8 +134,8 @@ static int make_slots(struct link *l, struct rpma_peer *peer)
 	memset(l->slots, 0, bytes);
 	ret = rpma_mr_reg(peer, l->slots, bytes, RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &l->mr);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "register",
-				   "cannot register message buffers: %s", link_cause(ret));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "register",
+				       "cannot register message buffers: %s", link_cause(ret));
 	return 0;
 }
 
@@ -147,6 +151,8 @@ static struct link *link_new(const struct link_cfg *cfg)
 	l->stop_fd = cfg->stop_fd;
 	l->timeout_ms = timeout_ms(cfg);
 	snprintf(l->peer_name, sizeof(l->peer_name), "%s", cfg->peer_name);
+	if (cfg->device != NULL)
+		snprintf(l->device, sizeof(l->device), "%s", cfg->device);
 	return l;
 }
 
@@ -190,13 +196,14 @@ static int take_queues(struct link *l)
 static int not_established(const struct link *l, enum rpma_conn_event event)
 {
 	if (event == RPMA_CONN_REJECTED)
-		return failure_set(EXIT_RUN_FAILED, "connect",
-				   "%s refused the connection: nothing listens on that port, or "
-				   "what listens is no server of this tool or does not allow "
-				   "this host",
-				   l->peer_name);
-	return failure_set(EXIT_RUN_FAILED, "connect", "cannot connect to %s: %s", l->peer_name,
-			   rpma_utils_conn_event_2str(event));
+		return failure_because(CAUSE_REFUSED, EXIT_RUN_FAILED, "connect",
+				       "%s refused the connection: nothing listens on that port, "
+				       "or the server there is of another tool or does not allow "
+				       "this host",
+				       l->peer_name);
+	return failure_because(event == RPMA_CONN_UNREACHABLE ? CAUSE_UNREACHABLE : CAUSE_CLOSED,
+			       EXIT_RUN_FAILED, "connect", "cannot connect to %s: %s", l->peer_name,
+			       rpma_utils_conn_event_2str(event));
 }
 
 static int wait_established(struct link *l)
@@ -212,16 +219,18 @@ static int wait_established(struct link *l)
 	if (ret > 0 && fds[1].revents != 0)
 		return -ECANCELED;
 	if (ret <= 0)
-		return failure_set(EXIT_RUN_FAILED, "connect", "%s did not answer within %g s",
-				   l->peer_name, l->timeout_ms / 1000.0);
+		return failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "connect",
+				       "%s did not answer within %g s", l->peer_name,
+				       l->timeout_ms / 1000.0);
 	ret = rpma_conn_next_event(l->conn, &event);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "connect", "cannot connect to %s: %s",
-				   l->peer_name, link_cause(ret));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "connect",
+				       "cannot connect to %s: %s", l->peer_name, link_cause(ret));
 	if (event == RPMA_CONN_ESTABLISHED)
 		return 0;
-	l->closed = true;
-	return not_established(l, event);
+	ret = not_established(l, event);
+	l->end = failure_get()->cause;
+	return ret;
 }
 
 /* Connects or accepts; the request is gone in any case. */
@@ -239,8 +248,8 @@ static int establish(struct link **link, struct rpma_peer *peer, struct rpma_con
 	}
 	ret = rpma_conn_req_connect(req, &pdata, &l->conn);
 	if (ret)
-		ret = failure_set(EXIT_RUN_FAILED, "connect", "cannot connect to %s: %s",
-				  l->peer_name, link_cause(ret));
+		ret = failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "connect",
+				      "cannot connect to %s: %s", l->peer_name, link_cause(ret));
 	else if ((ret = take_queues(l)) == 0)
 		ret = wait_established(l);
 	if (ret) {
@@ -265,10 +274,11 @@ int link_connect(struct link **link, struct rpma_peer *peer, const char *address
 	ret = rpma_conn_req_new(peer, address, service, conn_cfg, &req);
 	rpma_conn_cfg_delete(&conn_cfg);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "request",
-				   "cannot prepare a connection to %s with %u work requests: %s",
-				   cfg->peer_name, cfg->lane != NULL ? cfg->lane->sq_size : 1,
-				   link_cause(ret));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "request",
+				       "cannot prepare a connection to %s with %u work requests: "
+				       "%s",
+				       cfg->peer_name, cfg->lane != NULL ? cfg->lane->sq_size : 1,
+				       link_cause(ret));
 	if (cfg->requested != NULL)
 		clock_gettime(CLOCK_MONOTONIC, cfg->requested);
 	return establish(link, peer, &req, cfg, greeting, greeting_len);
@@ -285,25 +295,19 @@ int link_greeting(const struct link *link, const void **bytes, size_t *len)
 	struct rpma_conn_private_data pdata = {NULL, 0};
 
 	if (rpma_conn_get_private_data(link->conn, &pdata) != 0 || pdata.ptr == NULL)
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s answered without a greeting: it is no server of this tool",
-				   link->peer_name);
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+				       "%s answered without a greeting: it is no server of this "
+				       "tool",
+				       link->peer_name);
 	*bytes = pdata.ptr;
 	*len = pdata.len;
 	return 0;
 }
 
-static int gone(struct link *l)
-{
-	l->closed = true;
-	return failure_set(EXIT_RUN_FAILED, "connection", "%s closed the connection in mid-run",
-			   l->peer_name);
-}
-
 static int timed_out(const struct link *l, const char *what, int timeout_ms)
 {
-	failure_set(EXIT_RUN_FAILED, "message", "%s: no %s within %d s", l->peer_name, what,
-		    timeout_ms / 1000);
+	failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "message", "%s: no %s within %d s",
+			l->peer_name, what, timeout_ms / 1000);
 	return -ETIMEDOUT;
 }
 
@@ -322,8 +326,8 @@ static int next_completion(struct link *l, struct rpma_cq *cq, const char *what,
 		ret = rpma_cq_get_wc(cq, 1, wc, NULL);
 		if (ret != RPMA_E_NO_COMPLETION)
 			break;
-		if (l->closed)
-			return gone(l);
+		if (l->end != CAUSE_UNKNOWN)
+			return link_ended(l->end, l->peer_name);
 		ret = poll(fds, 3, left_ms(deadline));
 		if (ret == 0)
 			return timed_out(l, what, timeout_ms);
@@ -340,14 +344,9 @@ static int next_completion(struct link *l, struct rpma_cq *cq, const char *what,
 			return -ECANCELED;
 	}
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "message", "%s: %s", l->peer_name,
-				   link_cause(ret));
-	if (wc->status == IBV_WC_SUCCESS)
-		return 0;
-	if (wc->status == IBV_WC_WR_FLUSH_ERR || !link_alive(l, CLOSE_WAIT_MS))
-		return gone(l);
-	return failure_set(EXIT_RUN_FAILED, "message", "%s: a message failed: %s", l->peer_name,
-			   link_wc_status_name(wc->status));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "message", "%s: %s",
+				       l->peer_name, link_cause(ret));
+	return wc->status == IBV_WC_SUCCESS ? 0 : link_work_failed(l, "message", "a message", wc);
 }
 
 int link_send(struct link *link, const void *message, size_t len)
@@ -359,8 +358,8 @@ int link_send(struct link *link, const void *message, size_t len)
 	memcpy(link->slots + offset, message, len);
 	ret = rpma_send(link->conn, link->mr, offset, len, RPMA_F_COMPLETION_ALWAYS, NULL);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "message", "cannot send to %s: %s",
-				   link->peer_name, link_cause(ret));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "message",
+				       "cannot send to %s: %s", link->peer_name, link_cause(ret));
 	return next_completion(link, link->cq, "acknowledgement", LINK_TIMEOUT_MS, &wc);
 }
 
@@ -392,12 +391,12 @@ bool link_alive(struct link *link, int timeout_ms)
 	struct pollfd fd = {link->event_fd, POLLIN, 0};
 	enum rpma_conn_event event;
 
-	if (!link->closed && poll(&fd, 1, timeout_ms) > 0 &&
+	if (link->end == CAUSE_UNKNOWN && poll(&fd, 1, timeout_ms) > 0 &&
 	    rpma_conn_next_event(link->conn, &event) == 0 && event != RPMA_CONN_ESTABLISHED)
-		link->closed = true;
-	if (link->closed)
-		gone(link);
-	return !link->closed;
+		link->end = link_end_of(event);
+	if (link->end != CAUSE_UNKNOWN)
+		link_ended(link->end, link->peer_name);
+	return link->end == CAUSE_UNKNOWN;
 }
 
 /* Waiting for the answer to the disconnect lets the peer see an orderly end. */
@@ -409,7 +408,7 @@ void link_close(struct link **link)
 	*link = NULL;
 	if (l == NULL)
 		return;
-	if (l->conn != NULL && rpma_conn_disconnect(l->conn) == 0 && !l->closed)
+	if (l->conn != NULL && rpma_conn_disconnect(l->conn) == 0 && l->end == CAUSE_UNKNOWN)
 		link_alive(l, CLOSE_WAIT_MS);
 	rpma_conn_delete(&l->conn);
 	rpma_mr_dereg(&l->mr);
@@ -443,4 +442,9 @@ struct rpma_cq *link_cq(const struct link *link)
 const char *link_peer_name(const struct link *link)
 {
 	return link->peer_name;
+}
+
+const char *link_device(const struct link *link)
+{
+	return link->device;
 }

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "tools/common/base/error.h"
+
 #define LINK_MESSAGE_MAX 4096
 #define LINK_TIMEOUT_MS	 5000
 #define LINK_PEER_MAX	 96
@@ -37,6 +39,7 @@ struct link_lane {
 
 struct link_cfg {
 	const char *peer_name;	      /* for sentences: "server 10.0.0.1:7204" */
+	const char *device;	      /* whose ports tell why work failed; NULL: not known */
 	int stop_fd;		      /* waiting ends when it is readable; -1: none */
 	int timeout_ms;		      /* of each step of connecting; 0: LINK_TIMEOUT_MS */
 	const struct link_lane *lane; /* NULL: the link carries messages */
@@ -50,6 +53,8 @@ const char *link_cause(int rpma_code);
 /* The code that link_cause() was last asked for in this thread; 0: none since it was cleared. */
 int link_cause_code(void);
 void link_cause_clear(void);
+/* What that code, and the errno that librpma logged last in this thread, stand for. */
+enum cause link_cause_of(int rpma_code);
 
 /* The verbs context that owns the address, or a route to it. */
 int link_open_device(const char *address, enum rpma_util_ibv_context_type type,
@@ -82,8 +87,14 @@ int link_receive(struct link *link, void *message, size_t *len, int timeout_ms);
 /* Readable: a message may be there, and link_receive is to be asked. Not of a lane. */
 int link_receive_fd(const struct link *link);
 
-/* False, with the sentence stored, if the peer has gone; waits up to timeout_ms for that. */
+/* False, with the sentence and the cause stored, if the connection has ended; waits for that. */
 bool link_alive(struct link *link, int timeout_ms);
+/*
+ * Stores why work on the link failed, "WHAT failed: STATUS" or how the connection
+ * ended: the CM may tell of that a moment later, which is waited for. Gives -EIO.
+ */
+int link_work_failed(struct link *link, const char *step, const char *what,
+		     const struct ibv_wc *wc);
 /* Readable: link_alive has something to look at. */
 int link_event_fd(const struct link *link);
 
@@ -94,6 +105,8 @@ struct rpma_conn *link_conn(const struct link *link);
 /* Of a lane, all its completions; else those of what was sent. */
 struct rpma_cq *link_cq(const struct link *link);
 const char *link_peer_name(const struct link *link);
+/* Empty: it was not told. */
+const char *link_device(const struct link *link);
 
 /* "RETRY_EXC_ERR" and the like. */
 const char *link_wc_status_name(enum ibv_wc_status status);

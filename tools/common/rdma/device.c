@@ -62,6 +62,21 @@ static const char *transport_of(const struct sysroot *root, const char *name, bo
 	return strcmp(layer, "Ethernet") == 0 ? "roce" : "ib";
 }
 
+bool device_is_down(const struct sysroot *root, const char *name)
+{
+	char state[32];
+	int port = 0;
+
+	/* "4: ACTIVE", the number by IBTA's PortState */
+	while (sysroot_line(root, state, sizeof(state), CLASS "/%s/ports/%d/state", name,
+			    port + 1)) {
+		if (state[0] == '4')
+			return false;
+		port++;
+	}
+	return port > 0;
+}
+
 static bool usable(const struct sockaddr *address)
 {
 	if (address->sa_family == AF_INET)
@@ -180,21 +195,21 @@ const char *device_kind_name(enum device_kind kind)
 static int none_found(const char *name, size_t count)
 {
 	if (count == 0)
-		return failure_set(
-			EXIT_NO_DEVICE, "device",
+		return failure_because(
+			CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",
 			"this host has no RDMA device (/sys/class/infiniband is empty): "
 			"take the software device (--device soft, or rpma-soft COMMAND), or add "
 			"the kernel's as root (rdma link add rxe0 type rxe netdev INTERFACE), or "
 			"run the "
 			"command in a guest that has one (scripts/vm -- COMMAND)");
 	if (name != NULL)
-		return failure_set(EXIT_NO_DEVICE, "device",
-				   "this host has no RDMA device named %s with an address "
-				   "(rdma link lists devices)",
-				   name);
-	return failure_set(EXIT_NO_DEVICE, "device",
-			   "no RDMA device of this host has an IP address: give its network "
-			   "interface one (ip addr add ADDRESS dev INTERFACE)");
+		return failure_because(CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",
+				       "this host has no RDMA device named %s with an address "
+				       "(rdma link lists devices)",
+				       name);
+	return failure_because(CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",
+			       "no RDMA device of this host has an IP address: give its network "
+			       "interface one (ip addr add ADDRESS dev INTERFACE)");
 }
 
 int device_choose(const struct sysroot *root, const char *name, struct device *device)

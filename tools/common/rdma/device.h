@@ -34,6 +34,9 @@ int device_list(const struct sysroot *root, struct device **devices, size_t *cou
 /* The facts of one device; 0 or -ENOENT. */
 int device_find(const struct sysroot *root, const char *name, struct device *device);
 
+/* Its ports are known, and none of them is active. */
+bool device_is_down(const struct sysroot *root, const char *name);
+
 /* Whether it is what --device asks for: NULL is any, "soft" any software device. */
 bool device_is(const struct device *device, const char *asked);
 

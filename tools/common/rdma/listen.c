@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_files.h"
 #include "librpma_1_4.h"
 #include "soft.h"
 #include "tools/common/base/cli.h"
@@ -35,22 +36,34 @@ static void say_addresses(const struct sysroot *root, const char *address)
 	free(list);
 }
 
+/* Of the devices that this host has, one that cannot be opened is not to pass for none. */
+static int check_files(const struct sysroot *root)
+{
+	struct device *list = NULL;
+	size_t count = 0;
+
+	if (soft_active() || device_list(root, &list, &count) != 0)
+		return 0;
+	free(list);
+	return count > 0 ? device_files_check(root) : 0;
+}
+
 int endpoint_own(const struct sysroot *root, const struct endpoint_wish *wish, const char *address,
 		 struct rpma_peer **peer, char device[DEVICE_NAME_MAX])
 {
 	struct device own;
 	int ret = soft_enter(root, wish->device, wish->quiet, wish->argv);
 
-	if (ret)
+	if (ret || (ret = check_files(root)))
 		return ret;
 	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_LOCAL, peer, device);
-	if (ret)
+	if (ret && device_files_blame(root, address) == 0)
 		say_addresses(root, address);
 	else if (wish->device != NULL &&
 		 (device_find(root, device, &own) != 0 || !device_is(&own, wish->device)))
-		return failure_set(EXIT_NO_DEVICE, "device",
-				   "the address %s belongs to the RDMA device %s, not to %s",
-				   address, device, wish->device);
+		return failure_because(CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",
+				       "the address %s belongs to the RDMA device %s, not to %s",
+				       address, device, wish->device);
 	return ret;
 }
 
@@ -69,16 +82,20 @@ int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
 	/* without any device this stores the sentence that says what to do */
 	if (ret != 0 || count == 0)
 		return device_choose(root, NULL, &any);
-	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_REMOTE, peer, name);
-	if (ret)
+	if ((ret = check_files(root)))
 		return ret;
+	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_REMOTE, peer, name);
+	if (ret) {
+		device_files_blame(root, address);
+		return ret;
+	}
 	if (device_find(root, name, device) != 0)
 		return failure_set(EXIT_RUN_FAILED, "device", "nothing is known of the device %s",
 				   name);
 	if (!device_is(device, wish->device))
-		return failure_set(EXIT_NO_DEVICE, "device",
-				   "the route to %s leads over the RDMA device %s, not over %s",
-				   address, name, wish->device);
+		return failure_because(CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",
+				       "the route to %s leads over the RDMA device %s, not over %s",
+				       address, name, wish->device);
 	return 0;
 }
 
@@ -100,8 +117,9 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 	if (ret == 0)
 		ret = rpma_ep_get_fd(*ep, fd);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "listen", "cannot listen on %s port %u: %s",
-				   address, *port, link_cause(ret));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "listen",
+				       "cannot listen on %s port %u: %s", address, *port,
+				       link_cause(ret));
 	/* a client that gives up between the event and the call must not hold all others */
 	if (fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK) != 0)
 		return failure_set(EXIT_INTERNAL, "listen", "fcntl: %s", strerror(errno));

@@ -40,11 +40,11 @@ static int enroll(struct region *region, struct rpma_peer *peer, const char *dev
 		ret = reg(region, peer, memory);
 	}
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "register",
-				   "cannot register %s of %s at %s: %s (ulimit -l limits what may "
-				   "be locked; files need a device with on-demand paging)",
-				   units_print_size(memory->size, size), memory->of, device,
-				   link_cause(ret));
+		return failure_because(
+			link_cause_of(ret), EXIT_RUN_FAILED, "register",
+			"cannot register %s of %s at %s: %s (ulimit -l limits what may "
+			"be locked; files need a device with on-demand paging)",
+			units_print_size(memory->size, size), memory->of, device, link_cause(ret));
 	return 0;
 }
 

@@ -135,11 +135,12 @@ int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_
 				   host);
 	}
 	if (take_answer(l, &deadline, &gai_error, address) != 0)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "cannot resolve the host name %s: no answer within %d s", host,
-				   timeout_ms / 1000);
+		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,
+				       "cannot resolve the host name %s: no answer within %d s",
+				       host, timeout_ms / 1000);
 	if (gai_error != 0)
-		return failure_set(EXIT_RUN_FAILED, STEP, "cannot resolve the host name %s: %s",
-				   host, gai_strerror(gai_error));
+		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,
+				       "cannot resolve the host name %s: %s", host,
+				       gai_strerror(gai_error));
 	return 0;
 }

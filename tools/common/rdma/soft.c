@@ -19,7 +19,6 @@
 
 #define LIBRARY		  "librpma-soft.so"
 #define LAUNCHER	  "rpma-soft"
-#define RDMA_CM		  "/dev/infiniband/rdma_cm"
 
 #define LAUNCHER_PATH_MAX (PATH_MAX + 64)
 
@@ -58,8 +57,6 @@ static const char *why_none(const struct sysroot *root)
 			reason = NULL;
 	}
 	free(list);
-	if (reason == NULL && root->machine && access(RDMA_CM, R_OK | W_OK) != 0)
-		reason = "this user cannot open " RDMA_CM;
 	return reason;
 }
 

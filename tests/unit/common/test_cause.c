@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_cause.c -- what is taken for the cause of a failure: an errno that
+ * librpma logged, an event of the RDMA CM, the status of a completion, a device
+ * file that may not be opened.
+ */
+#include <errno.h>
+
+#include "tests/lib/scratch.h"
+#include "tools/common/host/memlock.h"
+#include "tools/common/rdma/device_files.h"
+#include "tools/common/rdma/link_end.h"
+
+/* --- names ------------------------------------------------------------------ */
+
+static void each_cause_has_a_name_of_its_own(void **state)
+{
+	assert_null(cause_name(CAUSE_UNKNOWN));
+	for (int i = CAUSE_UNKNOWN + 1; i < CAUSES; i++) {
+		assert_non_null(cause_name((enum cause)i));
+		for (int k = CAUSE_UNKNOWN + 1; k < i; k++)
+			assert_string_not_equal(cause_name((enum cause)i),
+						cause_name((enum cause)k));
+	}
+}
+
+static void a_failure_forgets_the_cause_of_the_last_one(void **state)
+{
+	failure_because(CAUSE_REFUSED, EXIT_RUN_FAILED, "connect", "refused");
+	assert_int_equal(failure_get()->cause, CAUSE_REFUSED);
+	failure_set(EXIT_RUN_FAILED, "connect", "something else");
+	assert_int_equal(failure_get()->cause, CAUSE_UNKNOWN);
+}
+
+/* --- librpma ---------------------------------------------------------------- */
+
+static rpma_log_function *sink;
+
+int __wrap_rpma_log_set_function(rpma_log_function *function);
+int __wrap_rpma_log_set_function(rpma_log_function *function)
+{
+	sink = function;
+	return 0;
+}
+
+static uint64_t limit;
+
+uint64_t __wrap_memlock_limit(void);
+uint64_t __wrap_memlock_limit(void)
+{
+	return limit;
+}
+
+/* As librpma logs it: errno is that of the call. */
+static enum cause logged(int error, uint64_t memlock_bytes)
+{
+	limit = memlock_bytes;
+	link_cause_clear();
+	errno = error;
+	sink(RPMA_LOG_LEVEL_ERROR, "file.c", 1, "function", "a_call(size=1): %s\n",
+	     strerror(error));
+	return link_cause_of(RPMA_E_PROVIDER);
+}
+
+static void the_errno_tells_the_cause(void **state)
+{
+	static const struct {
+		int error;
+		uint64_t memlock_bytes;
+		enum cause cause;
+	} rows[] = {
+		{EACCES, 0, CAUSE_NO_PERMISSION},
+		/* ib_umem_get() of Linux: EPERM for a limit of 0, ENOMEM beyond another one */
+		{EPERM, 0, CAUSE_MEMLOCK},
+		{EPERM, 65536, CAUSE_NO_PERMISSION},
+		{ENOMEM, 65536, CAUSE_MEMLOCK},
+		{ENOMEM, UINT64_MAX, CAUSE_NO_MEMORY},
+		{EADDRINUSE, 0, CAUSE_ADDRESS_IN_USE},
+		{ECONNREFUSED, 0, CAUSE_REFUSED},
+		{ENETUNREACH, 0, CAUSE_UNREACHABLE},
+		{EHOSTUNREACH, 0, CAUSE_UNREACHABLE},
+		{ETIMEDOUT, 0, CAUSE_UNREACHABLE},
+		{EINVAL, 0, CAUSE_UNKNOWN},
+	};
+
+	link_log_to_failures(false);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (logged(rows[i].error, rows[i].memlock_bytes) != rows[i].cause)
+			fail_msg("%s: not %s", strerror(rows[i].error), cause_name(rows[i].cause));
+	}
+}
+
+static void an_errno_that_the_line_does_not_tell_is_none(void **state)
+{
+	link_log_to_failures(false);
+	errno = EACCES;
+	sink(RPMA_LOG_LEVEL_ERROR, "file.c", 1, "function", "the address is not bound\n");
+	assert_int_equal(link_cause_of(RPMA_E_PROVIDER), CAUSE_UNKNOWN);
+}
+
+static void other_codes_are_no_call_that_failed(void **state)
+{
+	link_log_to_failures(false);
+	logged(EACCES, 0);
+	assert_int_equal(link_cause_of(RPMA_E_INVAL), CAUSE_UNKNOWN);
+	assert_int_equal(link_cause_of(RPMA_E_NOMEM), CAUSE_NO_MEMORY);
+}
+
+/* --- the end of a connection ------------------------------------------------ */
+
+/* Events by rpma_conn_next_event(3), statuses by ibv_poll_cq(3). */
+static void events_and_statuses_have_their_causes(void **state)
+{
+	assert_int_equal(link_end_of(RPMA_CONN_CLOSED), CAUSE_CLOSED);
+	assert_int_equal(link_end_of(RPMA_CONN_LOST), CAUSE_DEVICE_GONE);
+	assert_int_equal(link_end_of(RPMA_CONN_UNREACHABLE), CAUSE_UNREACHABLE);
+	assert_int_equal(link_status_cause(IBV_WC_RETRY_EXC_ERR), CAUSE_LOST);
+	assert_int_equal(link_status_cause(IBV_WC_REM_ACCESS_ERR), CAUSE_NO_ACCESS);
+	assert_int_equal(link_status_cause(IBV_WC_FATAL_ERR), CAUSE_DEVICE_GONE);
+	assert_int_equal(link_status_cause(IBV_WC_LOC_PROT_ERR), CAUSE_UNKNOWN);
+}
+
+static void each_end_has_its_sentence(void **state)
+{
+	static const struct {
+		enum cause end;
+		const char *words;
+	} rows[] = {
+		{CAUSE_CLOSED, "server x closed the connection"},
+		{CAUSE_UNREACHABLE, "server x became unreachable: the neighbour entry"},
+		{CAUSE_DEVICE_GONE, "the RDMA device of this host was removed"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(link_ended(rows[i].end, "server x"), -EIO);
+		assert_int_equal(failure_get()->cause, rows[i].end);
+		assert_non_null(strstr(failure_get()->text, rows[i].words));
+	}
+}
+
+/* --- device files ----------------------------------------------------------- */
+
+#define RDMA_CM "dev/infiniband/rdma_cm"
+#define NOBODY	65534
+
+/* The cause of what check stores as a user whom modes hold; CAUSE_UNKNOWN: it found nothing. */
+static enum cause asked(int (*check)(const struct sysroot *root))
+{
+	const bool super = geteuid() == 0;
+	struct sysroot root;
+	int ret;
+
+	assert_int_equal(chmod(scratch, 0755), 0);
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	if (super)
+		assert_int_equal(seteuid(NOBODY), 0);
+	ret = check(&root);
+	if (super)
+		assert_int_equal(seteuid(0), 0);
+	sysroot_close(&root);
+	if (ret == 0)
+		return CAUSE_UNKNOWN;
+	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
+	assert_string_equal(failure_get()->step, "device");
+	return failure_get()->cause;
+}
+
+static void make(const char *name, mode_t mode)
+{
+	char path[PATH_MAX];
+
+	scratch_write(name, "");
+	assert_int_equal(chmod(scratch_path(name, path), mode), 0);
+}
+
+static void the_file_of_the_rdma_cm_is_asked(void **state)
+{
+	assert_int_equal(asked(device_files_check), CAUSE_NO_DEVICE);
+	assert_non_null(strstr(failure_get()->text, "modprobe rdma_ucm"));
+	make(RDMA_CM, 0);
+	assert_int_equal(asked(device_files_check), CAUSE_NO_PERMISSION);
+	assert_non_null(strstr(failure_get()->text, "this user cannot open /" RDMA_CM));
+	make(RDMA_CM, 0666);
+	assert_int_equal(asked(device_files_check), CAUSE_UNKNOWN);
+}
+
+static int blame(const struct sysroot *root)
+{
+	return device_files_blame(root, "192.0.2.1");
+}
+
+static void the_files_of_the_devices_are_asked(void **state)
+{
+	assert_int_equal(asked(blame), CAUSE_UNKNOWN);
+	scratch_write("sys/class/infiniband_verbs/uverbs3/ibdev", "mlx5_0\n");
+	make("dev/infiniband/uverbs3", 0);
+	assert_int_equal(asked(blame), CAUSE_NO_PERMISSION);
+	assert_non_null(
+		strstr(failure_get()->text, "/dev/infiniband/uverbs3 of the RDMA device mlx5_0"));
+	assert_null(strstr(failure_get()->text, "192.0.2.1"));
+	/* with another device that opens it may as well be the route */
+	scratch_write("sys/class/infiniband_verbs/uverbs4/ibdev", "mlx5_1\n");
+	make("dev/infiniband/uverbs4", 0666);
+	assert_int_equal(asked(blame), CAUSE_NO_PERMISSION);
+	assert_non_null(strstr(failure_get()->text, "or no other device has the address or a route "
+						    "to 192.0.2.1"));
+	make("dev/infiniband/uverbs3", 0666);
+	assert_int_equal(asked(blame), CAUSE_UNKNOWN);
+}
+
+#define WITH_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_cause_has_a_name_of_its_own),
+		cmocka_unit_test(a_failure_forgets_the_cause_of_the_last_one),
+		cmocka_unit_test(the_errno_tells_the_cause),
+		cmocka_unit_test(an_errno_that_the_line_does_not_tell_is_none),
+		cmocka_unit_test(other_codes_are_no_call_that_failed),
+		cmocka_unit_test(events_and_statuses_have_their_causes),
+		cmocka_unit_test(each_end_has_its_sentence),
+		WITH_SCRATCH(the_file_of_the_rdma_cm_is_asked),
+		WITH_SCRATCH(the_files_of_the_devices_are_asked),
+	};
+
+	return cmocka_run_group_tests_name("common.cause", tests, NULL, NULL);
+}
