@@ -7,14 +7,14 @@
  * what else was out fails with it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "flight_private.h"
 #include "tools/common/base/error.h"
 
-#define BATCH	     32
-#define GONE_WAIT_MS 1000
-#define STEP	     "data"
+#define BATCH 32
+#define STEP  "data"
 
 /* --- an end that is none ---------------------------------------------------------- */
 
@@ -120,16 +120,13 @@ static void blame(struct flight *f, const struct ibv_wc *wc)
 	} while (group && number != NONE);
 }
 
-/* A server that has left is told of only after what it no longer answered. */
 static void completion_failed(struct flight *f, const struct ibv_wc *wc)
 {
 	struct path *p = f->path;
-	bool gone = wc->status == IBV_WC_WR_FLUSH_ERR || wc->status == IBV_WC_RETRY_EXC_ERR;
+	char what[LINK_PEER_MAX + 32];
 
-	if (!gone || link_alive(p->link, GONE_WAIT_MS))
-		failure_set(EXIT_RUN_FAILED, STEP, "%s: %s failed: %s (vendor error 0x%x)",
-			    p->server, work_name(f, wc->wr_id), link_wc_status_name(wc->status),
-			    wc->vendor_err);
+	snprintf(what, sizeof(what), "%s: %s", p->server, work_name(f, wc->wr_id));
+	link_work_failed(p->link, STEP, what, wc);
 	if ((wc->wr_id & PATH_ANSWER) == 0)
 		blame(f, wc);
 	flight_break(f, EIO);

@@ -46,10 +46,11 @@ static int enroll(struct path *p, void *memory, size_t bytes, int usage, const c
 	int ret = rpma_mr_reg(p->peer, memory, bytes, usage, mr);
 
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "register",
-				   "cannot register %s of %s with %s: %s (ulimit -l limits what "
-				   "may be locked)",
-				   what, units_print_size(bytes, size), p->device, link_cause(ret));
+		return failure_because(
+			link_cause_of(ret), EXIT_RUN_FAILED, "register",
+			"cannot register %s of %s with %s: %s (ulimit -l limits what "
+			"may be locked)",
+			what, units_print_size(bytes, size), p->device, link_cause(ret));
 	return 0;
 }
 
@@ -153,6 +154,7 @@ static int connect_once(struct path *p, int64_t limit)
 	};
 	const struct link_cfg cfg = {
 		.peer_name = p->server,
+		.device = p->device,
 		.stop_fd = -1,
 		.timeout_ms = try_ms(limit),
 		.lane = &lane,
@@ -184,8 +186,19 @@ static bool may_pass(const struct path *p, bool again)
 
 	if (p->link != NULL)
 		return again && p->offer.refusal == REFUSAL_FULL;
-	return failure->code == EXIT_RUN_FAILED &&
-	       (link_cause_code() == 0 || (again && strcmp(failure->step, "request") == 0));
+	if (failure->code != EXIT_RUN_FAILED)
+		return false;
+	switch (failure->cause) {
+	case CAUSE_REFUSED:
+	case CAUSE_NO_ANSWER:
+	case CAUSE_CLOSED:
+		return true;
+	case CAUSE_UNREACHABLE:
+	case CAUSE_UNKNOWN:
+		return link_cause_code() == 0 || (again && strcmp(failure->step, "request") == 0);
+	default:
+		return false;
+	}
 }
 
 static int attach_once(struct path *p, bool again, int64_t limit, bool *pass)
@@ -209,8 +222,9 @@ static int too_late(const struct path *p)
 {
 	const struct failure last = *failure_get();
 
-	return failure_set(last.code, last.step, "%.600s (connect_timeout=%u is over)", last.text,
-			   p->cfg.settings->connect_timeout_s);
+	return failure_because(last.cause, last.code, last.step,
+			       "%.600s (connect_timeout=%u is over)", last.text,
+			       p->cfg.settings->connect_timeout_s);
 }
 
 static int attach(struct path *p, bool again)
