@@ -13,10 +13,10 @@
 #include "screen.h"
 #include "tools/common/base/error.h"
 #include "tools/common/base/units.h"
+#include "tools/common/host/memlock.h"
 #include "tools/common/rdma/listen.h"
 
 #define RESOLVE_TIMEOUT_MS 10000
-#define GONE_WAIT_MS	   1000
 #define OUTPUT		   "output" /* a step of no path */
 
 /* --- up to the first ping ------------------------------------------------------ */
@@ -49,6 +49,7 @@ static int connect_server(struct client *c)
 		.sq_size = PING_WORK_REQUESTS, .cq_size = PING_WORK_REQUESTS + 1, .rq_size = 1};
 	struct timespec requested = {0};
 	const struct link_cfg cfg = {.peer_name = c->name,
+				     .device = c->device.name,
 				     .stop_fd = cli_stop_fd(),
 				     .lane = &queues,
 				     .requested = &requested};
@@ -72,19 +73,21 @@ static int refused(const struct client *c)
 {
 	switch (c->reply.answer) {
 	case GREETING_WRONG_VERSION:
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s speaks version %u of the protocol, this rpma-ping version "
-				   "%d: use the same release on both hosts",
-				   c->name, c->reply.version, GREETING_VERSION);
+		return failure_because(
+			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+			"%s speaks version %u of the protocol, this rpma-ping version "
+			"%d: use the same release on both hosts",
+			c->name, c->reply.version, GREETING_VERSION);
 	case GREETING_OTHER_TOOL:
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s is a server of another tool, as rpma-bench: start rpma-ping "
-				   "--server there, on a port of its own",
-				   c->name);
+		return failure_because(
+			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+			"%s is a server of another tool, as rpma-bench: start rpma-ping "
+			"--server there, on a port of its own",
+			c->name);
 	default:
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s has all its places taken by other clients: try again later",
-				   c->name);
+		return failure_because(
+			CAUSE_BUSY, EXIT_RUN_FAILED, "hello",
+			"%s has all its places taken by other clients: try again later", c->name);
 	}
 }
 
@@ -97,17 +100,18 @@ static int hello(struct client *c)
 	if (ret)
 		return ret;
 	if (greeting_decode_reply(bytes, len, &c->reply) != 0)
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s answered with a greeting that makes no sense: it is no "
-				   "server of this tool",
-				   c->name);
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+				       "%s answered with a greeting that makes no sense: it is no "
+				       "server of this tool",
+				       c->name);
 	if (c->reply.answer != GREETING_WELCOME)
 		return refused(c);
 	if (c->reply.mr_desc_bytes == 0)
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s welcomes without describing its memory: it is no server of "
-				   "rpma-ping",
-				   c->name);
+		return failure_because(
+			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+			"%s welcomes without describing its memory: it is no server of "
+			"rpma-ping",
+			c->name);
 	return 0;
 }
 
@@ -238,38 +242,42 @@ static void take_trouble(struct client *c, const char *step, const struct ping_r
 		.step = step,
 		.code = r != NULL ? r->code : link_cause_code(),
 		.wc_status = r != NULL ? r->wc_status : IBV_WC_SUCCESS,
-		.late = r != NULL && r->end == PING_LATE,
-		.corrupt = r != NULL && r->end == PING_CORRUPT,
-		.gone = r != NULL && r->gone,
 		.any_back = c->tally.received > 0,
 		.size_bytes = r != NULL ? c->options->size_bytes : c->memory.size_bytes,
 		.device = c->device.kind,
 		.target = TARGET_DRAM,
-		.memlock_bytes = trouble_memlock(),
+		.memlock_bytes = memlock_limit(),
 	};
 
 	trouble_take(&c->trouble, &facts);
 }
 
+/* The sentence tells how the connection ended: it gets when. */
+static void name_ping(uint64_t number)
+{
+	const struct failure f = *failure_get();
+
+	failure_because(f.cause, EXIT_NEGATIVE, f.step, "%s at ping %llu", f.text,
+			(unsigned long long)number);
+}
+
 /* Of a ping after which there can be no other. */
 static void failed(struct client *c, uint64_t number, struct ping_report *r)
 {
+	const struct ibv_wc wc = {.status = r->wc_status};
 	const char *step = step_name(r->step);
+	char what[LINK_PEER_MAX + 64];
 
-	/* a peer that leaves may be told of only after what it no longer answered */
-	if ((r->wc_status == IBV_WC_WR_FLUSH_ERR || r->wc_status == IBV_WC_RETRY_EXC_ERR) &&
-	    !link_alive(c->link, GONE_WAIT_MS))
-		r->gone = true;
-	if (r->gone)
-		failure_set(EXIT_NEGATIVE, step, "%s closed the connection at ping %llu", c->name,
-			    (unsigned long long)number);
-	else if (r->wc_status != IBV_WC_SUCCESS)
-		failure_set(EXIT_NEGATIVE, step, "ping %llu to %s: the %s failed: %s",
-			    (unsigned long long)number, c->name, step,
-			    link_wc_status_name(r->wc_status));
-	else
-		failure_set(EXIT_NEGATIVE, step, "ping %llu to %s: the %s failed: %s",
-			    (unsigned long long)number, c->name, step, link_cause(r->code));
+	snprintf(what, sizeof(what), "ping %llu to %s: the %s", (unsigned long long)number, c->name,
+		 step);
+	if (r->wc_status != IBV_WC_SUCCESS)
+		link_work_failed(c->link, step, what, &wc);
+	else if (!r->ended)
+		failure_because(link_cause_of(r->code), EXIT_NEGATIVE, step, "%s failed: %s", what,
+				link_cause(r->code));
+	failure_get()->code = EXIT_NEGATIVE;
+	if (!link_alive(c->link, 0))
+		name_ping(number);
 	take_trouble(c, step, r);
 }
 
@@ -280,17 +288,17 @@ static void spoilt(struct client *c, uint64_t number, const struct ping_report *
 	char limit[UNITS_TEXT_BYTES];
 
 	if (r->end == PING_CORRUPT)
-		failure_set(
-			EXIT_NEGATIVE, step_name(r->step),
+		failure_because(
+			CAUSE_CORRUPT, EXIT_NEGATIVE, step_name(r->step),
 			"ping %llu to %s came back corrupt: %llu of %zu bytes differ, the first "
 			"at offset %llu: 0x%02x instead of 0x%02x",
 			(unsigned long long)number, c->name, (unsigned long long)d->bytes,
 			c->ping.size_bytes, (unsigned long long)d->first, d->found, d->expected);
 	else
-		failure_set(EXIT_NEGATIVE, step_name(r->step),
-			    "ping %llu to %s is lost: no completion of the %s within %s",
-			    (unsigned long long)number, c->name, step_name(r->step),
-			    units_print_duration((double)c->options->limit_ns, limit));
+		failure_because(CAUSE_NO_ANSWER, EXIT_NEGATIVE, step_name(r->step),
+				"ping %llu to %s is lost: no completion of the %s within %s",
+				(unsigned long long)number, c->name, step_name(r->step),
+				units_print_duration((double)c->options->limit_ns, limit));
 	take_trouble(c, step_name(r->step), r);
 }
 
@@ -327,7 +335,7 @@ static bool pause_until(struct client *c, uint64_t at_ns)
 /* One ping and what is to be told of it. Negative: there can be no other. */
 static int ping_number(struct client *c, uint64_t number, bool connected)
 {
-	struct ping_report r = {.end = PING_FAILED, .step = STEP_WRITE, .gone = true};
+	struct ping_report r = {.end = PING_FAILED, .step = STEP_WRITE, .ended = true};
 
 	screen_before(c);
 	if (connected)

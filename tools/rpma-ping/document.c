@@ -36,9 +36,10 @@ static json_t *failure_block(const struct trouble *t)
 {
 	if (t->exit_code == EXIT_GOOD)
 		return json_null();
-	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "step", t->step, "text", result_text(t->text),
-			 "librpma", result_text(t->librpma), "wc_status", result_text(t->wc_status),
-			 "likely_cause", result_text(t->cause));
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "step", t->step, "cause",
+			 result_text(cause_name(t->cause)), "text", result_text(t->text), "librpma",
+			 result_text(t->librpma), "wc_status", result_text(t->wc_status),
+			 "likely_cause", result_text(t->remedy));
 }
 
 static json_t *device_block(const struct client *c)

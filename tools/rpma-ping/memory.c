@@ -34,9 +34,10 @@ static int enroll(struct memory *m, struct rpma_peer *peer, const char *device)
 			      RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST, &m->mr);
 
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "register",
-				   "cannot register %s of this host's memory at %s: %s",
-				   units_print_size(m->size_bytes, text), device, link_cause(ret));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "register",
+				       "cannot register %s of this host's memory at %s: %s",
+				       units_print_size(m->size_bytes, text), device,
+				       link_cause(ret));
 	return 0;
 }
 
@@ -52,8 +53,9 @@ int memory_open(struct memory *memory, struct rpma_peer *peer, const char *devic
 			-1, 0);
 	if (m->bytes == MAP_FAILED) {
 		m->bytes = NULL;
-		return failure_set(EXIT_RUN_FAILED, "register", "cannot map %s of memory: %s",
-				   units_print_size(m->size_bytes, text), strerror(errno));
+		return failure_because(CAUSE_NO_MEMORY, EXIT_RUN_FAILED, "register",
+				       "cannot map %s of memory: %s",
+				       units_print_size(m->size_bytes, text), strerror(errno));
 	}
 	ret = fill(m, size);
 	return ret ? ret : enroll(m, peer, device);

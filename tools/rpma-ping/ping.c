@@ -29,9 +29,9 @@ static int end_with_code(struct ping_report *r, enum step step, int code)
 	return end(r, PING_FAILED, step);
 }
 
-static int end_as_gone(struct ping_report *r, enum step step)
+static int end_with_connection(struct ping_report *r, enum step step)
 {
-	r->gone = true;
+	r->ended = true;
 	return end(r, PING_FAILED, step);
 }
 
@@ -66,7 +66,7 @@ static int look_around(struct ping *p, enum step step, uint64_t deadline_ns, str
 	if (now >= deadline_ns)
 		return end(r, PING_LATE, step);
 	if (!link_alive(p->link, 0))
-		return end_as_gone(r, step);
+		return end_with_connection(r, step);
 	return p->by_event ? sleep_for_completion(p, step, deadline_ns - now, r) : 0;
 }
 

@@ -51,7 +51,7 @@ struct ping_report {
 	enum ping_end end;
 	enum step step; /* where it ended, unless it is back */
 	int code;	/* of librpma; 0: none */
-	bool gone;	/* the peer closed the connection */
+	bool ended;	/* the connection: why is in failure_get() */
 	enum ibv_wc_status wc_status;
 	uint64_t write_ns; /* from the post of the write to its completion */
 	uint64_t flush_ns; /* from there to the completion of the flush, posted with it */

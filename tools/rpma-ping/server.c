@@ -11,6 +11,7 @@
 #include "session.h"
 #include "tools/common/base/error.h"
 #include "tools/common/base/units.h"
+#include "tools/common/host/memlock.h"
 #include "tools/common/rdma/connection.h"
 #include "tools/common/rdma/listen.h"
 #include "tools/common/rdma/resolve.h"
@@ -118,7 +119,7 @@ static int complain(const struct server *s)
 		.code = link_cause_code(),
 		.size_bytes = s->host.places.target.size_bytes,
 		.target = s->host.places.target.kind,
-		.memlock_bytes = trouble_memlock(),
+		.memlock_bytes = memlock_limit(),
 	};
 	struct trouble trouble;
 

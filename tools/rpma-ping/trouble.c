@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trouble.c -- what is likely behind a failure: one table from symptoms to
- * causes, and the line that says all.
+ * trouble.c -- what to look at for each cause of a failure, and the line that
+ * says all.
  */
 #include "trouble.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tools/common/base/units.h"
 #include "tools/common/rdma/connection.h"
-#include "tools/readiness/gather.h"
 
 /* The smallest MTU of an RDMA port that is in use; packets below go through anywhere. */
 #define SMALL_PACKET 1024
@@ -27,19 +25,16 @@ const char *trouble_code_name(int code)
 	return index >= 0 && index < (int)(sizeof(names) / sizeof(names[0])) ? names[index] : NULL;
 }
 
-static const char *of_silence(const struct trouble_facts *f)
+/* Nothing large has come back where the small packets of connecting did. */
+static bool only_large_lost(const struct trouble_facts *f)
 {
-	if (!f->any_back && f->size_bytes > SMALL_PACKET)
-		return "the path drops large packets: an interface or switch on the way has a "
-		       "smaller MTU than the RDMA ports (ip link, ibv_devinfo; a smaller --size "
-		       "would come back)";
-	if (f->device == DEVICE_SOFT)
-		return "the server is stopped or overloaded";
-	return "the server's host or the link to it is down, or a firewall on the way drops "
-	       "RoCE v2, UDP port 4791";
+	return (f->cause == CAUSE_LOST || f->cause == CAUSE_NO_ANSWER) && !f->any_back &&
+	       f->size_bytes > SMALL_PACKET && f->device != DEVICE_SOFT &&
+	       (strcmp(f->step, "write") == 0 || strcmp(f->step, "flush") == 0 ||
+		strcmp(f->step, "read") == 0);
 }
 
-static const char *of_refused_access(const struct trouble_facts *f)
+static const char *of_no_access(const struct trouble_facts *f)
 {
 	if (strcmp(f->step, "flush") == 0)
 		return "the server's memory is not registered for this flush: its librpma or its "
@@ -48,14 +43,10 @@ static const char *of_refused_access(const struct trouble_facts *f)
 	return "the server no longer has this memory registered, or not for remote access";
 }
 
-static const char *of_status(const struct trouble_facts *f)
+/* Of statuses that may have any cause. */
+static const char *of_status(enum ibv_wc_status status)
 {
-	switch (f->wc_status) {
-	case IBV_WC_RETRY_EXC_ERR:
-	case IBV_WC_RESP_TIMEOUT_ERR:
-		return of_silence(f);
-	case IBV_WC_REM_ACCESS_ERR:
-		return of_refused_access(f);
+	switch (status) {
 	case IBV_WC_REM_INV_REQ_ERR:
 		return "the server's device does not know the operation: no native flush, or a "
 		       "size beyond its limit";
@@ -69,9 +60,6 @@ static const char *of_status(const struct trouble_facts *f)
 	case IBV_WC_LOC_ACCESS_ERR:
 		return "the device of this host refuses the operation: a size beyond its limit, or "
 		       "a faulty driver (dmesg)";
-	case IBV_WC_WR_FLUSH_ERR:
-		return "the server was stopped or killed";
-	case IBV_WC_FATAL_ERR:
 	case IBV_WC_GENERAL_ERR:
 		return "the device was reset or removed (dmesg)";
 	default:
@@ -79,87 +67,112 @@ static const char *of_status(const struct trouble_facts *f)
 	}
 }
 
-static bool says(const struct trouble_facts *f, const char *words)
+static const char *of_no_answer(const struct trouble_facts *f)
 {
-	return strcasestr(f->text, words) != NULL;
+	if (f->device == DEVICE_SOFT)
+		return "the server is stopped or overloaded";
+	if (strcmp(f->step, "connect") == 0)
+		return "the server is stopped or overloaded, or no host is at that address, or a "
+		       "firewall drops RoCE v2, UDP port 4791, or the GIDs of the two ports are of "
+		       "different networks, VLANs or RoCE versions (rdma link, ibv_devinfo -v)";
+	return "the server's host or the link to it is down, or a firewall on the way drops "
+	       "RoCE v2, UDP port 4791";
 }
 
-static const char *of_connecting(const struct trouble_facts *f)
+static const char *of_lost(const struct trouble_facts *f)
 {
-	if (says(f, "refused"))
-		return "no rpma-ping --server listens on that address and port, or its --allow "
-		       "leaves this host out, or many clients come at once (its stderr says)";
-	if (f->device == DEVICE_SOFT)
-		return "no server on the software device is at that address";
-	if (says(f, "unreachable") || says(f, "did not answer") || says(f, "timed out"))
-		return "no host is at that address, or a firewall drops RoCE v2, UDP port 4791, or "
-		       "the GIDs of the two ports are of different networks, VLANs or RoCE "
-		       "versions (rdma link, ibv_devinfo -v)";
-	return "the server ended while it was being connected to, or its device has no room for "
-	       "another connection";
+	return f->device == DEVICE_SOFT
+		       ? "the server's process ended, or is stopped"
+		       : "the server's host or the link to it is down, the address now leads "
+			 "elsewhere (ip neigh, ip route), or a firewall on the way drops RoCE v2, "
+			 "UDP port 4791";
 }
 
 /* Queues of a connection are locked on many devices, as what is registered is. */
-static const char *of_no_memory(const struct trouble_facts *f, char cause[384])
+static const char *of_memlock(const struct trouble_facts *f, char remedy[512])
 {
 	char limit[UNITS_TEXT_BYTES];
 
-	if (f->memlock_bytes == UINT64_MAX)
-		return "the host or the device has no memory left for it";
-	snprintf(cause, 384,
-		 "ulimit -l lets no more than %s be locked: raise memlock in limits.conf, or "
-		 "LimitMEMLOCK= of a service",
-		 units_print_size(f->memlock_bytes, limit));
-	return cause;
+	if (f->memlock_bytes == 0)
+		return "RLIMIT_MEMLOCK of this process is 0: raise memlock in limits.conf, or "
+		       "LimitMEMLOCK= of a service (ulimit -l)";
+	snprintf(
+		remedy, 512,
+		"RLIMIT_MEMLOCK lets this process lock no more than %s (ulimit -l): raise memlock "
+		"in limits.conf, or LimitMEMLOCK= of a service; or, less likely, the device has no "
+		"memory left",
+		units_print_size(f->memlock_bytes, limit));
+	return remedy;
 }
 
-static const char *of_registering(const struct trouble_facts *f)
+/* Where the cause is not known the step may still tell what to look at. */
+static const char *of_step(const struct trouble_facts *f)
 {
-	if (f->target == TARGET_FSDAX || target_is_cached(f->target))
+	if (strcmp(f->step, "register") == 0 &&
+	    (f->target == TARGET_FSDAX || target_is_cached(f->target)))
 		return "pages of a file cannot be pinned for long: on a DAX file system the device "
 		       "has to have on-demand paging (ODP; ibv_devinfo -v), device DAX does "
 		       "without";
-	return NULL;
-}
-
-static const char *of_step(const struct trouble_facts *f, char cause[384])
-{
-	if (says(f, strerror(ENOMEM)))
-		return of_no_memory(f, cause);
-	if (strcmp(f->step, "register") == 0)
-		return of_registering(f);
-	if (strcmp(f->step, "resolve") == 0)
-		return "a typing error, or the name server does not know or not answer";
 	if (strcmp(f->step, "request") == 0)
-		return "no host is at that address, or no interface with an RDMA device has "
-		       "the route to it, or its port has no GID for its address (rdma link, ip "
-		       "neigh)";
-	if (strcmp(f->step, "connect") == 0)
-		return of_connecting(f);
-	if (strcmp(f->step, "listen") == 0 && says(f, strerror(EADDRINUSE)))
-		return "another server listens there: --port N";
+		return "no interface with an RDMA device has the route to that address, or its "
+		       "port has no GID for its own (rdma link, ip route)";
 	return NULL;
 }
 
-void trouble_cause(const struct trouble_facts *facts, char cause[384])
+static const char *of_cause(const struct trouble_facts *f, char remedy[512])
 {
-	const struct trouble_facts *f = facts;
-	const char *found = NULL;
+	switch (f->cause) {
+	case CAUSE_NAME:
+		return "a typing error, or the name server does not know or not answer";
+	case CAUSE_MEMLOCK:
+		return of_memlock(f, remedy);
+	case CAUSE_NO_MEMORY:
+		return "the host or the device has no memory left for it";
+	case CAUSE_ADDRESS_IN_USE:
+		return "another server listens there: --port N";
+	case CAUSE_UNREACHABLE:
+		if (f->any_back)
+			return "the address moved to another host or interface, or the "
+			       "entry was rewritten by hand (ip neigh)";
+		return "no host is at that address, or no interface with an RDMA device has the "
+		       "route to it, or its port has no GID for its own address (rdma link, ip "
+		       "route, ip neigh)";
+	case CAUSE_NO_ANSWER:
+		return of_no_answer(f);
+	case CAUSE_REFUSED:
+		return "no rpma-ping --server listens on that address and port, or its --allow "
+		       "leaves this host out, or many clients come at once (its stderr says)";
+	case CAUSE_CLOSED:
+		return "the server ended or was killed, or it lost sight of this host (its stderr "
+		       "says)";
+	case CAUSE_LOST:
+		return of_lost(f);
+	case CAUSE_MTU:
+		return "the path drops large packets: an interface or switch on the way has a "
+		       "smaller MTU than the RDMA ports (ip link, ibv_devinfo); or the path broke "
+		       "just then: a ping with --size 64 tells which";
+	case CAUSE_LINK_DOWN:
+		return "the cable, the switch, or the interface is down (ip link, rdma link)";
+	case CAUSE_DEVICE_GONE:
+		return "the driver was unloaded, or the device was reset (dmesg)";
+	case CAUSE_NO_ACCESS:
+		return of_no_access(f);
+	case CAUSE_CORRUPT:
+		return "memory, a device or its driver that changes bytes, or another writer of "
+		       "the server's target";
+	default:
+		return f->wc_status != IBV_WC_SUCCESS ? of_status(f->wc_status) : of_step(f);
+	}
+}
 
-	cause[0] = '\0';
-	if (f->gone)
-		found = "the server was stopped or killed";
-	else if (f->wc_status != IBV_WC_SUCCESS)
-		found = of_status(f);
-	else if (f->late)
-		found = of_silence(f);
-	else if (f->corrupt)
-		found = "memory, a device or its driver that changes bytes, or another writer of "
-			"the server's target";
-	else
-		found = of_step(f, cause);
-	if (found != NULL && found != cause)
-		snprintf(cause, 384, "%s", found);
+void trouble_remedy(const struct trouble_facts *facts, char remedy[512])
+{
+	const char *found;
+
+	remedy[0] = '\0';
+	found = of_cause(facts, remedy);
+	if (found != NULL && found != remedy)
+		snprintf(remedy, 512, "%s", found);
 }
 
 void trouble_take(struct trouble *trouble, const struct trouble_facts *facts)
@@ -171,29 +184,17 @@ void trouble_take(struct trouble *trouble, const struct trouble_facts *facts)
 		.librpma = trouble_code_name(facts->code),
 	};
 
-	f.text = failure->text;
+	f.cause = failure->cause;
+	if (only_large_lost(&f))
+		f.cause = CAUSE_MTU;
+	t.cause = f.cause;
 	snprintf(t.step, sizeof(t.step), "%s", facts->step);
 	snprintf(t.text, sizeof(t.text), "%s", failure->text);
 	if (facts->wc_status != IBV_WC_SUCCESS)
 		t.wc_status = link_wc_status_name(facts->wc_status);
 	if (failure->code != EXIT_WRONG_USAGE && failure->code != EXIT_INTERNAL)
-		trouble_cause(&f, t.cause);
+		trouble_remedy(&f, t.remedy);
 	*trouble = t;
-}
-
-uint64_t trouble_memlock(void)
-{
-	struct facts_limits limits = {.memlock_bytes = -1, .may_lock = KNOWN_NOT};
-	struct sysroot root;
-
-	if (sysroot_open(&root, "/") != 0)
-		return UINT64_MAX;
-	gather_limits(&(struct gather){.root = &root}, &limits);
-	sysroot_close(&root);
-	return limits.may_lock == KNOWN_NO && limits.memlock_bytes >= 0 &&
-			       limits.memlock_bytes != INT64_MAX
-		       ? (uint64_t)limits.memlock_bytes
-		       : UINT64_MAX;
 }
 
 int trouble_print(const struct trouble *trouble)
@@ -205,8 +206,8 @@ int trouble_print(const struct trouble *trouble)
 	if (code != NULL || status != NULL)
 		fprintf(stderr, " [%s%s%s]", code != NULL ? code : "",
 			code != NULL && status != NULL ? ", " : "", status != NULL ? status : "");
-	if (t->cause[0] != '\0')
-		fprintf(stderr, "; likely cause: %s", t->cause);
+	if (t->remedy[0] != '\0')
+		fprintf(stderr, "; likely cause: %s", t->remedy);
 	fputc('\n', stderr);
 	return (int)t->exit_code;
 }

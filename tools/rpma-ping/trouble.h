@@ -16,22 +16,20 @@
 
 struct trouble {
 	enum exit_code exit_code; /* EXIT_GOOD: there was none */
+	enum cause cause;
 	char step[32];
 	char text[768];
 	const char *librpma;   /* "RPMA_E_PROVIDER"; NULL: no code */
 	const char *wc_status; /* "RETRY_EXC_ERR"; NULL: no completion told */
-	char cause[384];       /* empty: the sentence says all */
+	char remedy[512];      /* empty: the sentence says all */
 };
 
-/* What a cause is looked for in. */
+/* What a remedy is chosen by. */
 struct trouble_facts {
+	enum cause cause;
 	const char *step;
-	const char *text;
 	int code;		      /* of librpma; 0: none */
 	enum ibv_wc_status wc_status; /* IBV_WC_SUCCESS: none */
-	bool late;		      /* a ping took longer than its limit */
-	bool corrupt;		      /* what came back was not what was written */
-	bool gone;		      /* the peer closed the connection */
 	bool any_back;		      /* a ping has come back before */
 	uint64_t size_bytes;	      /* of a ping */
 	enum device_kind device;
@@ -43,13 +41,10 @@ struct trouble_facts {
 const char *trouble_code_name(int code);
 
 /* A sentence without its end, or empty. Pure. */
-void trouble_cause(const struct trouble_facts *facts, char cause[384]);
+void trouble_remedy(const struct trouble_facts *facts, char remedy[512]);
 
-/* From the failure stored in this thread, and what else is known of it. */
+/* From the failure stored in this thread, its cause too, and what else is known of it. */
 void trouble_take(struct trouble *trouble, const struct trouble_facts *facts);
-
-/* What this process may lock; UINT64_MAX: no limit. */
-uint64_t trouble_memlock(void);
 
 /* One line on stderr; gives the exit code. */
 int trouble_print(const struct trouble *trouble);

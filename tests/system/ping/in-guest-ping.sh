@@ -18,6 +18,12 @@ cd "$work"
 # shellcheck source=tests/system/bench/check.sh
 . "$here/../bench/check.sh"
 
+# failed STEP CAUSE: the truth that a result ended so
+failed()
+{
+	printf "(r['failure']['step'], r['failure']['cause']) == ('%s', '%s')" "$1" "$2"
+}
+
 # result STATUS TRUTH COMMAND...: ends so within a minute, and this holds of its result r
 result()
 {
@@ -108,7 +114,7 @@ nobody_listens()
 {
 	serve
 	stop
-	result 2 "r['failure']['step'] == 'connect'" "$RPMA_PING" "$address" -p "$port" -c 1
+	result 2 "$(failed connect refused)" "$RPMA_PING" "$address" -p "$port" -c 1
 }
 
 nobody_there()
@@ -120,7 +126,7 @@ nobody_there()
 
 no_such_device()
 {
-	result 3 "r['failure']['step'] == 'device'" "$RPMA_PING" "$address" -c 1 --device rxe7
+	result 3 "$(failed device no_device)" "$RPMA_PING" "$address" -c 1 --device rxe7
 }
 
 killed_server()
@@ -135,7 +141,7 @@ killed_server()
 	tail -n 3 client.out
 	cat client.err
 	[[ $status -eq 1 ]]
-	grep -q 'likely cause: the server was stopped or killed' client.err
+	grep -q 'likely cause: the server ended or was killed' client.err
 	wait "$server" || true
 }
 
@@ -144,7 +150,8 @@ stopped_server()
 {
 	serve
 	kill -STOP "$server"
-	result 2 "r['failure']['step'] == 'connect' and 'did not answer' in r['failure']['text']" \
+	result 2 "$(failed connect no_answer) and 'did not answer' in r['failure']['text'] and \
+		'server is stopped' in r['failure']['likely_cause']" \
 		"$RPMA_PING" "$address" -p "$port" -c 5 -i 0
 	kill -CONT "$server"
 	result 0 "r['pings']['received'] == 5" "$RPMA_PING" "$address" -p "$port" -c 5 -i 0
@@ -177,13 +184,53 @@ little_memlock()
 {
 	local status=0
 	serve
-	result 2 "r['failure']['step'] == 'register' and 'ulimit -l lets no more than 64 KiB' in \
+	result 2 "$(failed register memlock) and 'no more than 64 KiB' in \
 		r['failure']['likely_cause']" "${little[@]}" "$RPMA_PING" "$address" -p "$port" -c 1 -s 200K
 	stop
 	timeout 60 "${little[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
 	cat err
 	[[ $status -eq 2 ]]
-	grep -q 'rpma-ping: register: .*likely cause: ulimit -l' err
+	grep -q 'rpma-ping: register: .*likely cause: RLIMIT_MEMLOCK' err
+}
+
+# shellcheck disable=SC2016 # it is for the inner shell
+none=(setpriv --bounding-set -ipc_lock bash -c 'ulimit -l 0; exec "$@"' none)
+
+# Linux refuses it with EPERM, which is no matter of device files
+no_memlock()
+{
+	local status=0
+	serve
+	result 2 "$(failed connect memlock) and 'RLIMIT_MEMLOCK of this process is 0' in \
+		r['failure']['likely_cause']" "${none[@]}" "$RPMA_PING" "$address" -p "$port" -c 1
+	stop
+	timeout 60 "${none[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
+	cat err
+	[[ $status -eq 2 ]]
+	grep -q 'rpma-ping: register: .*likely cause: RLIMIT_MEMLOCK of this process is 0' err
+}
+
+plain=(setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps -all --bounding-set -all)
+
+# A host with RDMA is not pinged by software because this user may not open its device.
+no_permission()
+{
+	local file status
+	serve
+	chmod 666 /dev/infiniband/*
+	for file in /dev/infiniband/rdma_cm /dev/infiniband/uverbs0; do
+		chmod 600 "$file"
+		result 3 "$(failed device no_permission) and '$file' in r['failure']['text'] and \
+			r['device'] is None" "${plain[@]}" "$RPMA_PING" "$address" -p "$port" -c 1 -q
+		status=0
+		timeout 60 "${plain[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
+		cat err
+		[[ $status -eq 3 ]]
+		grep -q "rpma-ping: device: this user cannot open $file" err
+		chmod 666 "$file"
+	done
+	result 0 "r['device']['kind'] == 'rxe'" "${plain[@]}" "$RPMA_PING" "$address" -p "$port" -c 1
+	stop
 }
 
 # library NAME: the directory of that librpma
@@ -221,6 +268,8 @@ check 'a server killed in mid-ping' killed_server
 check 'a server that is stopped' stopped_server
 check 'signals' signals
 check 'little memory may be locked' little_memlock
+check 'no memory may be locked' no_memlock
+check 'device files that only root may open' no_permission
 check "librpma $debians pings ours" two_libraries ours "$debians"
 check "ours pings librpma $debians" two_libraries "$debians" ours
 exit "$failed"

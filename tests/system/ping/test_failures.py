@@ -34,6 +34,7 @@ def stops_at(result: dict, step: str) -> None:
 def test_nobody_listens() -> None:
     result = pinged("1", code=2)
     stops_at(result, "connect")
+    assert result["failure"]["cause"] == "refused"
     assert "rpma-ping --server" in result["failure"]["likely_cause"]
 
 
@@ -53,6 +54,7 @@ def test_an_address_that_nobody_has() -> None:
 def test_a_name_that_nobody_has() -> None:
     result = pinged("7205", code=2, host="no-such-host.invalid")
     stops_at(result, "resolve")
+    assert result["failure"]["cause"] == "name"
     assert result["device"] is None and result["server"]["address"] is None
 
 
@@ -60,7 +62,9 @@ def test_a_device_that_is_not_there() -> None:
     done = subprocess.run([PING, "--device", "soft4711", "--json", "127.0.0.1"], capture_output=True, text=True,
                           timeout=LIMIT_S, env=soft())  # fmt: skip
     assert done.returncode == 3
-    stops_at(check(done.stdout, 3), "device")
+    result = check(done.stdout, 3)
+    stops_at(result, "device")
+    assert result["failure"]["cause"] == "no_device"
 
 
 def test_an_address_to_listen_on_that_is_not_ours() -> None:
@@ -113,6 +117,7 @@ def test_a_server_of_rpma_bench() -> None:
     finally:
         assert bench.end(signal.SIGTERM) == 143
     stops_at(result, "hello")
+    assert result["failure"]["cause"] == "wrong_peer"
     assert "rpma-bench" in result["failure"]["text"]
 
 
@@ -151,7 +156,7 @@ def test_a_server_that_ends_is_a_lost_ping(transport: str, number: int, wait: st
     done, _ = ending_server(f"transport:{transport}", number, "-i", interval, "--wait", wait, "-W", "5")
     assert done.returncode == 1
     assert "closed the connection at ping" in told(done.stderr)
-    assert "likely cause: the server was stopped or killed" in done.stderr
+    assert "likely cause: the server ended or was killed" in done.stderr
     transmitted, received = counts(done.stdout)
     assert transmitted == received + 1
 

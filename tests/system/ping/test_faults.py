@@ -28,6 +28,7 @@ def test_one_corrupt_byte_is_seen(one: Process, operation: str, size: str) -> No
     assert [p["end"] for p in result["pings"]["first"]] == ["back"] * 2 + ["corrupt"] + ["back"] * 2
     assert result["pings"]["corrupt"] == 1 and result["pings"]["lost"] == 0
     assert failed_at(result) == "compare"
+    assert result["failure"]["cause"] == "corrupt"
     assert "1 of " in result["failure"]["text"]
 
 
@@ -50,22 +51,26 @@ def test_a_corrupt_ping_has_its_line(one: Process) -> None:
 # a flush is a read behind the write on this device, unless it has its own
 @pytest.mark.parametrize(("operation", "at", "steps"), [("write", 2, ["write"]), ("read+flush", 3, ["flush"]),
                                                        ("read+flush", 4, ["read"])])  # fmt: skip
-@pytest.mark.parametrize(("status", "cause"), [("REM_ACCESS_ERR", "registered"), ("RETRY_EXC_ERR", "server"),
-                                               ("REM_OP_ERR", "ODP")])  # fmt: skip
+@pytest.mark.parametrize(("status", "cause", "remedy"), [("REM_ACCESS_ERR", "no_access", "registered"),
+                                                         ("RETRY_EXC_ERR", "lost", "server"),
+                                                         ("REM_OP_ERR", None, "ODP")])  # fmt: skip
 def test_a_status_is_told_with_its_step(
-    one: Process, operation: str, at: int, steps: list[str], status: str, cause: str
+    one: Process, operation: str, at: int, steps: list[str], status: str, cause: str | None, remedy: str
 ) -> None:
     words = soft(f"complete:op={operation},at={at},status={status}")
     result = pinged(one.port, "-c", "5", "-i", "0", code=1, env=words)
     assert failed_at(result) in steps
     assert result["failure"]["wc_status"] == status
-    assert cause in result["failure"]["likely_cause"]
+    assert result["failure"]["cause"] == cause
+    assert remedy in result["failure"]["likely_cause"]
     assert result["pings"]["received"] == 1 and result["pings"]["lost"] == 1
 
 
-@pytest.mark.parametrize(("fault", "step"), [("refuse", "connect"), ("unreachable", "connect")])
-def test_a_connection_that_comes_to_nothing(one: Process, fault: str, step: str) -> None:
-    assert failed_at(pinged(one.port, "-c", "1", code=2, env=soft(fault))) == step
+@pytest.mark.parametrize(("fault", "cause"), [("refuse", "refused"), ("unreachable", "unreachable")])
+def test_a_connection_that_comes_to_nothing(one: Process, fault: str, cause: str) -> None:
+    result = pinged(one.port, "-c", "1", code=2, env=soft(fault))
+    assert failed_at(result) == "connect"
+    assert result["failure"]["cause"] == cause
 
 
 def test_memory_that_cannot_be_registered(one: Process) -> None:
@@ -79,6 +84,7 @@ def test_memory_that_cannot_be_registered(one: Process) -> None:
             break
         assert done.returncode == 2
         assert "Cannot allocate memory" in result["failure"]["text"]
+        assert result["failure"]["cause"] in ("memlock", "no_memory")
         assert re.search("ulimit -l|no memory left", result["failure"]["likely_cause"])
         assert result["failure"]["librpma"] == "RPMA_E_PROVIDER"
         steps.append(failed_at(result))

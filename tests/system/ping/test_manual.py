@@ -33,6 +33,17 @@ def test_steps_are_those_of_the_schema() -> None:
     assert re.findall(r"^\.It Cm (\w+)", section, re.MULTILINE) == SCHEMA["$defs"]["step"]["enum"]
 
 
+@pytest.mark.parametrize("schema", ["rpma-ping-1.schema.json", "rpma-bench-1.schema.json"])
+def test_causes_are_those_of_the_schemas_and_of_the_code(schema: str) -> None:
+    section = PAGE.partition(".Sh CAUSES")[2].partition(".Sh ")[0]
+    causes = re.findall(r"^\.It Li (\w+) Ta", section, re.MULTILINE)
+    text = (DOC / "schema" / schema).read_text(encoding="utf-8")
+    enum = re.search(r'"cause": \{\s*"enum": (\[[^\]]*\])', text)
+    assert enum and json.loads(enum[1]) == [*causes, None]
+    code = (DOC.parent / "tools/common/base/error.c").read_text(encoding="utf-8")
+    assert re.findall(r'\[CAUSE_\w+\] = "(\w+)"', code) == causes
+
+
 def test_examples_have_no_wrong_option() -> None:
     examples = PAGE.partition(".Sh EXAMPLES")[2].partition(".Sh ")[0].replace("\\e\n", " ")
     lines = re.findall(r"\$ rpma-ping ([^&>\n]*)", examples)

@@ -261,7 +261,7 @@ static void a_peer_that_leaves_ends_it(void **state)
 	fake.gone = true;
 	ping_once(&ping, &r);
 	assert_int_equal(r.end, PING_FAILED);
-	assert_true(r.gone);
+	assert_true(r.ended);
 }
 
 static void a_signal_ends_it(void **state)

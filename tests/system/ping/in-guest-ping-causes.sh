@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What rpma-ping tells of a path that breaks, between two guests of scripts/vm. The
+# peer runs peer-that-breaks, which does to itself what it is told at TCP port 7777.
+# shellcheck disable=SC2317 # functions are called through check
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping PYTHONPATH=$here
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+# shellcheck source=tests/system/bench/check.sh
+. "$here/../bench/check.sh"
+
+device=$(ip -o route get "$RPMA_VM_PEER" | sed -n 's/.* dev \([^ ]*\) .*/\1/p')
+
+comes_back()
+{
+	timeout 10 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 -q > /dev/null 2> err
+}
+
+# pings_break_by COMMAND...: pings, half a minute at most, in which COMMAND runs; sets status
+pings_break_by()
+{
+	local client
+	timeout 120 "$RPMA_PING" "$RPMA_VM_PEER" -i 20ms -w 30 -v --json > json 2> err &
+	client=$!
+	until_true 'the connection stands' grep -q RDMA_CM_EVENT_ESTABLISHED err
+	"$@"
+	status=0
+	wait "$client" || status=$?
+	cat err
+}
+
+# it_ends STATUS STEPS CAUSES WORDS...: the last run did, and its line on stderr has WORDS
+it_ends()
+{
+	local words
+	/usr/bin/python3 -B - "$status" "$@" <<'PY'
+import sys, pinging
+status, expected, steps, causes = sys.argv[1:5]
+assert status == expected, sys.argv
+failure = pinging.check(open("json").read(), int(expected))["failure"]
+assert failure["step"] in steps.split() and failure["cause"] in causes.split(), failure
+PY
+	shift 3
+	for words in "$@"; do
+		grep -q -- "$words" err
+	done
+}
+
+pings='write flush read'
+
+neighbour_rewritten()
+{
+	pings_break_by ip neigh replace "$RPMA_VM_PEER" lladdr 02:00:00:00:00:77 dev "$device" \
+		nud permanent
+	ip neigh del "$RPMA_VM_PEER" dev "$device"
+	it_ends 1 "$pings" unreachable 'became unreachable: the neighbour entry' 'ip neigh'
+	until_true 'the path is back' comes_back
+}
+
+# Until it is done, but for what takes the link away
+tell_peer()
+{
+	exec {peer}<> "/dev/tcp/$RPMA_VM_PEER/7777"
+	printf '%s\n' "$1" >&"$peer"
+	[[ $1 == down ]] || cat <&"$peer" > /dev/null
+	exec {peer}>&-
+}
+
+# rxe sends anew without end where others give up with RETRY_EXC_ERR
+peer_link_down()
+{
+	pings_break_by tell_peer down
+	it_ends 1 "$pings" 'lost no_answer' 'link to it is down'
+}
+
+own_link_down()
+{
+	pings_break_by ip link set "$device" down
+	ip link set "$device" up
+	it_ends 1 "$pings" link_down 'no port of the RDMA device rxe0 is active' 'ip link'
+	# rxe does not take its GIDs up again by itself
+	rdma link delete rxe0
+	rdma link add rxe0 type rxe netdev "$device"
+	until_true 'the path is back' comes_back
+}
+
+server_stopped()
+{
+	tell_peer stop
+	status=0
+	timeout 60 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 --json > json 2> err || status=$?
+	cat err
+	tell_peer cont
+	it_ends 2 connect no_answer 'did not answer' 'the server is stopped or overloaded, or no host'
+	until_true 'the path is back' comes_back
+}
+
+server_killed()
+{
+	pings_break_by tell_peer kill
+	it_ends 1 "$pings" closed 'closed the connection at ping' 'ended or was killed'
+	until_true 'the path is back' comes_back
+}
+
+# The peer's RDMA port gets a smaller MTU; what this host sends is as large as its own allows.
+large_packets_dropped()
+{
+	tell_peer mtu
+	status=0
+	timeout 60 "$RPMA_PING" "$RPMA_VM_PEER" -c 2 -W 2 -s 16K --json > json 2> err || status=$?
+	cat err
+	it_ends 1 "$pings" mtu 'smaller MTU' 'or the path broke'
+	comes_back
+}
+
+until_true 'the peer serves' comes_back
+check 'a neighbour entry that is rewritten' neighbour_rewritten
+check 'a server that is stopped' server_stopped
+check 'a server that is killed' server_killed
+check 'a smaller MTU on the way' large_packets_dropped
+check 'the link of this host goes down' own_link_down
+check 'the link of the peer goes down' peer_link_down
+exit "$failed"
