@@ -105,10 +105,11 @@ static int enroll(struct lane_memory *m, const struct lane_memory_cfg *cfg)
 	int ret = rpma_mr_reg(cfg->peer, m->bytes, m->size_bytes, usage(cfg), &m->mr);
 
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "register",
-				   "cannot register buffers of %s: %s (ulimit -l limits what may "
-				   "be locked)",
-				   units_print_size(m->size_bytes, size), link_cause(ret));
+		return failure_because(
+			link_cause_of(ret), EXIT_RUN_FAILED, "register",
+			"cannot register buffers of %s: %s (ulimit -l limits what may "
+			"be locked)",
+			units_print_size(m->size_bytes, size), link_cause(ret));
 	return 0;
 }
 

@@ -47,10 +47,11 @@ static int enroll(struct exposed *e, struct rpma_peer *peer)
 	int ret = rpma_mr_reg(peer, e->bytes, e->size_bytes, usage, &e->mr);
 
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "register",
-				   "cannot register %s for the server: %s (ulimit -l limits what "
-				   "may be locked)",
-				   units_print_size(e->size_bytes, size), link_cause(ret));
+		return failure_because(
+			link_cause_of(ret), EXIT_RUN_FAILED, "register",
+			"cannot register %s for the server: %s (ulimit -l limits what "
+			"may be locked)",
+			units_print_size(e->size_bytes, size), link_cause(ret));
 	return 0;
 }
 

@@ -8,25 +8,25 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "tools/common/base/error.h"
 
-#define PEER_WAIT_MS 1000
-
 int measure_post_failed(const struct ring *r, const struct operation *operation, int ret)
 {
-	return failure_set(EXIT_RUN_FAILED, "measure",
-			   "posting a %s of %" PRIu64 " bytes to %s failed: %s",
-			   params_ops[operation->op], r->lane->size_bytes,
-			   link_peer_name(r->lane->link), link_cause(ret));
+	return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "measure",
+			       "posting a %s of %" PRIu64 " bytes to %s failed: %s",
+			       params_ops[operation->op], r->lane->size_bytes,
+			       link_peer_name(r->lane->link), link_cause(ret));
 }
 
 int measure_poll_failed(const struct ring *r, int ret)
 {
-	return failure_set(EXIT_RUN_FAILED, "measure", "%s: polling for completions failed: %s",
-			   link_peer_name(r->lane->link), link_cause(ret));
+	return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "measure",
+			       "%s: polling for completions failed: %s",
+			       link_peer_name(r->lane->link), link_cause(ret));
 }
 
 static int operation_failed(const struct loop *l, const struct ring *r, const char *why)
@@ -36,16 +36,18 @@ static int operation_failed(const struct loop *l, const struct ring *r, const ch
 			   link_peer_name(r->lane->link), why);
 }
 
-/* A vanished peer is the better sentence, if it was one. */
 int measure_completion_failed(const struct loop *l, const struct ring *r, const struct ibv_wc *wc)
 {
-	if (!link_alive(r->lane->link, PEER_WAIT_MS))
-		return -EIO;
+	char what[LINK_PEER_MAX + 64];
+
 	if (wc->status == IBV_WC_LOC_LEN_ERR)
 		return operation_failed(l, r,
 					"LOC_LEN_ERR: that is more than the RDMA device takes in "
 					"one message (the software device takes 8 MiB)");
-	return operation_failed(l, r, link_wc_status_name(wc->status));
+	snprintf(what, sizeof(what), "a %s of %" PRIu64 " bytes to %s",
+		 params_ops[l->cfg->operation->op], r->lane->size_bytes,
+		 link_peer_name(r->lane->link));
+	return link_work_failed(r->lane->link, "measure", what, wc);
 }
 
 int measure_refused(const struct loop *l, const struct ring *r, const char *refusal)
@@ -71,8 +73,9 @@ static uint64_t quiet_since(const struct loop *l)
 
 static int stalled(const struct ring *r)
 {
-	return failure_set(EXIT_RUN_FAILED, "measure", "%s: no completion within %d s",
-			   link_peer_name(r->lane->link), MEASURE_STALL_MS / 1000);
+	return failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "measure",
+			       "%s: no completion within %d s", link_peer_name(r->lane->link),
+			       MEASURE_STALL_MS / 1000);
 }
 
 int measure_look_around(struct loop *l)

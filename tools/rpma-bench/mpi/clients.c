@@ -84,7 +84,8 @@ static int meet(void *arg, enum message_phase phase)
 	}
 	if (word.signal != 0)
 		return -ECANCELED;
-	return failure_set(word.failure.code, word.failure.step, "%s", word.failure.text);
+	return failure_because(word.failure.cause, word.failure.code, word.failure.step, "%s",
+			       word.failure.text);
 }
 
 static void *run_client(void *arg)

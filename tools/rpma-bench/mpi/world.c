@@ -235,7 +235,8 @@ static void judge(const struct world *w, struct world_word *word)
 			continue;
 		memcpy(step, one->failure.step, sizeof(step));
 		memcpy(text, one->failure.text, sizeof(text));
-		failure_set(one->failure.code, step, "rank %d on %s: %s", r, w->hosts[r], text);
+		failure_because(one->failure.cause, one->failure.code, step, "rank %d on %s: %s", r,
+				w->hosts[r], text);
 		word->failure = *failure_get();
 	}
 }

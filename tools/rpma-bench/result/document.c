@@ -99,7 +99,9 @@ static json_t *make_run(const struct run *run, const json_t *points)
 			  result_integer(run->repeats_resumed), "gates", gates);
 	json_object_set_new(value, "failure",
 			    run->status == RUN_FAILED
-				    ? json_pack("{s:s, s:o}", "step", run->failure.step, "text",
+				    ? json_pack("{s:s, s:o, s:o}", "step", run->failure.step,
+						"cause",
+						result_text(cause_name(run->failure.cause)), "text",
 						result_text(run->failure.text))
 				    : json_null());
 	json_object_set_new(value, "unsupported", make_unsupported(run));

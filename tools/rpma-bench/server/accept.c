@@ -27,8 +27,8 @@ int reception_open(struct reception *reception, struct host *host, const struct 
 	if (ret == 0)
 		ret = rpma_ep_get_fd(r->ep, &r->fd);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "begin", "it cannot listen for lanes: %s",
-				   link_cause(ret));
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "begin",
+				       "it cannot listen for lanes: %s", link_cause(ret));
 	/* a client that gives up between the event and the call must not hold the session */
 	if (fcntl(r->fd, F_SETFL, fcntl(r->fd, F_GETFL) | O_NONBLOCK) != 0)
 		return failure_set(EXIT_INTERNAL, "begin", "fcntl: %s", strerror(errno));

@@ -42,8 +42,9 @@ struct registration {
 
 static int failed(const struct registration *r, const char *step, int error)
 {
-	return failure_set(EXIT_RUN_FAILED, "measure", "the server cannot %s %llu bytes: %s", step,
-			   (unsigned long long)r->begin->params.size_bytes, link_cause(error));
+	return failure_because(link_cause_of(error), EXIT_RUN_FAILED, "measure",
+			       "the server cannot %s %llu bytes: %s", step,
+			       (unsigned long long)r->begin->params.size_bytes, link_cause(error));
 }
 
 /* Once; stamps before, between and after. */
