@@ -57,7 +57,7 @@ static struct access_check check(const struct params *params, uint64_t target_by
 		struct access a;
 
 		access_init(&a, params, target_bytes, lane, seed);
-		access_verify(&a, params, target, touched, &c);
+		access_verify(&a, params, target, touched, &c, NULL);
 	}
 	return c;
 }

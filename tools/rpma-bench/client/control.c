@@ -7,15 +7,20 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tools/rpma-bench/protocol/exchange.h"
 #include "tools/rpma-bench/result/readiness.h"
 
-/* A server that is at work says so every ten seconds. */
-#define READY_TIMEOUT_MS  60000
-#define REPORT_TIMEOUT_MS 120000
+/*
+ * A server gives a sign of life every ten seconds (server/session.c). Two missed ones
+ * are worth a line; it is given up after what an overloaded host may need.
+ */
+#define SILENCE_TOLD_MS	 25000
+#define SILENCE_LIMIT_MS 60000
 
 static int check_reply(const struct remote *remote, const struct greeting_reply *reply)
 {
@@ -23,18 +28,20 @@ static int check_reply(const struct remote *remote, const struct greeting_reply 
 	case GREETING_WELCOME:
 		return 0;
 	case GREETING_WRONG_VERSION:
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s speaks version %u of the protocol, this client version %d: "
-				   "use the same release of rpma-bench on both hosts",
-				   remote->name, reply->version, GREETING_VERSION);
+		return failure_because(
+			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+			"%s speaks version %u of the protocol, this client version %d: "
+			"use the same release of rpma-bench on both hosts",
+			remote->name, reply->version, GREETING_VERSION);
 	case GREETING_OTHER_TOOL:
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s is a server of another tool, as rpma-ping: rpma-bench "
-				   "server was expected",
-				   remote->name);
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+				       "%s is a server of another tool, as rpma-ping: rpma-bench "
+				       "server was expected",
+				       remote->name);
 	default:
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s serves too many connections: try again later", remote->name);
+		return failure_because(CAUSE_BUSY, EXIT_RUN_FAILED, "hello",
+				       "%s serves too many connections: try again later",
+				       remote->name);
 	}
 }
 
@@ -48,11 +55,53 @@ int connection_greet(const struct remote *remote, const struct link *link,
 	if (ret)
 		return ret;
 	if (greeting_decode_reply(bytes, len, reply) != 0)
-		return failure_set(EXIT_RUN_FAILED, "hello",
-				   "%s answered with a greeting that makes no sense: it is no "
-				   "server of this tool",
-				   remote->name);
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+				       "%s answered with a greeting that makes no sense: it is no "
+				       "server of this tool",
+				       remote->name);
 	return check_reply(remote, reply);
+}
+
+/* --- silence ------------------------------------------------------------------ */
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void tell_silence(const struct remote *remote)
+{
+	cli_progress(&(struct cli){0}, NULL);
+	fprintf(stderr,
+		"%s: %s has given no sign of life for %d s: it is stopped, or its host is "
+		"overloaded; given up after %d s\n",
+		program_invocation_short_name, remote->name, SILENCE_TOLD_MS / 1000,
+		SILENCE_LIMIT_MS / 1000);
+}
+
+static int silent(const struct remote *remote)
+{
+	return failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "message",
+			       "%s gave no sign of life for %d s: it is stopped, or its host is "
+			       "overloaded",
+			       remote->name, SILENCE_LIMIT_MS / 1000);
+}
+
+/* As exchange_receive(), of a server that may have to work for what it says. */
+static int receive_patiently(const struct remote *remote, enum message_type type,
+			     struct exchange_buffer *buffer, struct message *m)
+{
+	int ret = exchange_receive(remote->control, type, SILENCE_TOLD_MS, buffer, m);
+
+	if (ret == -ETIMEDOUT) {
+		tell_silence(remote);
+		ret = exchange_receive(remote->control, type, SILENCE_LIMIT_MS - SILENCE_TOLD_MS,
+				       buffer, m);
+	}
+	return ret == -ETIMEDOUT ? silent(remote) : ret;
 }
 
 /* In full chunks but the last, so a slow server has a limited number of waits. */
@@ -90,13 +139,13 @@ static json_t *parse_object(const char *text, size_t len)
 	return NULL;
 }
 
-/* The first chunk says how long the text is; timeout_ms is for that one. */
-static int receive_object(const struct remote *remote, int timeout_ms, json_t **object)
+/* The first chunk says how long the text is. */
+static int receive_object(const struct remote *remote, json_t **object)
 {
 	struct exchange_buffer buffer;
 	struct message first;
 	char *text;
-	int ret = exchange_receive(remote->control, MESSAGE_TEXT, timeout_ms, &buffer, &first);
+	int ret = receive_patiently(remote, MESSAGE_TEXT, &buffer, &first);
 
 	if (ret)
 		return ret;
@@ -134,7 +183,7 @@ static int say_hello(struct remote *remote, const uint8_t run_id[16])
 	remote->known = true;
 	if (answer.welcome.environment_bytes == 0)
 		return 0;
-	ret = receive_object(remote, LINK_TIMEOUT_MS, &remote->environment);
+	ret = receive_object(remote, &remote->environment);
 	remote->readiness = platform_take(remote->environment, remote->offer.targets_count);
 	return ret;
 }
@@ -142,7 +191,8 @@ static int say_hello(struct remote *remote, const uint8_t run_id[16])
 int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16])
 {
 	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
-	const struct link_cfg cfg = {.peer_name = remote->name, .stop_fd = cli_stop_fd()};
+	const struct link_cfg cfg = {
+		.peer_name = remote->name, .device = remote->device, .stop_fd = cli_stop_fd()};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
 	struct greeting_reply reply;
 	int ret;
@@ -174,8 +224,7 @@ int connection_begin(const struct remote *remote, const struct message_begin *be
 	int ret = exchange_send(remote->control, &ask);
 
 	if (ret == 0)
-		ret = exchange_receive(remote->control, MESSAGE_READY, READY_TIMEOUT_MS, &buffer,
-				       &answer);
+		ret = receive_patiently(remote, MESSAGE_READY, &buffer, &answer);
 	if (ret)
 		return ret;
 	if (answer.ready.refusal[0] != '\0') {
@@ -203,7 +252,7 @@ int connection_end(const struct remote *remote, const struct lane *lanes, uint32
 	for (uint32_t i = 0; lanes != NULL && i < lanes_count; i++)
 		end.end.touched[i] = lanes[i].touched;
 	ret = exchange_send(remote->control, &end);
-	return ret ? ret : receive_object(remote, REPORT_TIMEOUT_MS, report);
+	return ret ? ret : receive_object(remote, report);
 }
 
 int connection_lane(const struct remote *remote, struct rpma_peer *peer,
@@ -215,7 +264,11 @@ int connection_lane(const struct remote *remote, struct rpma_peer *peer,
 		params->test == BENCH_MIX ? operation_find(BENCH_READ, BENCH_NONE) : NULL;
 	const struct link_lane queues = lane_queues(operation, reads, params->depth);
 	const struct link_cfg cfg = {
-		.peer_name = remote->name, .stop_fd = cli_stop_fd(), .lane = &queues};
+		.peer_name = remote->name,
+		.device = remote->device,
+		.stop_fd = cli_stop_fd(),
+		.lane = &queues,
+	};
 	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, lane->index,
 						 ready->token};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
@@ -237,25 +290,48 @@ int connection_lane(const struct remote *remote, struct rpma_peer *peer,
 	return lane_attach(lane, link, &target, operation, params->depth);
 }
 
+/* -EIO once the limit has passed; else how long to wait for the next sign. */
+static int watch_silence(const struct remote *remote, int64_t heard_ms, bool *told, int *wait_ms)
+{
+	int64_t quiet = now_ms() - heard_ms;
+
+	if (quiet >= SILENCE_LIMIT_MS)
+		return silent(remote);
+	if (quiet >= SILENCE_TOLD_MS && !*told) {
+		tell_silence(remote);
+		*told = true;
+	}
+	*wait_ms = (int)((*told ? SILENCE_LIMIT_MS : SILENCE_TOLD_MS) - quiet);
+	return 0;
+}
+
 int connection_wait(const struct remote *remote, int fd)
 {
 	struct pollfd fds[] = {{fd, POLLIN, 0},
 			       {cli_stop_fd(), POLLIN, 0},
 			       {link_receive_fd(remote->control), POLLIN, 0},
 			       {link_event_fd(remote->control), POLLIN, 0}};
-	int ret = 0;
+	int64_t heard_ms = now_ms();
+	bool told = false;
+	int ret = 0, wait_ms = 0;
 
 	while (ret == 0 && fds[0].revents == 0) {
-		if (poll(fds, 4, -1) < 0) {
+		ret = watch_silence(remote, heard_ms, &told, &wait_ms);
+		if (ret != 0)
+			break;
+		if (poll(fds, 4, wait_ms) < 0) {
 			ret = errno == EINTR ? 0 : -errno;
 			continue;
 		}
-		if (fds[1].revents != 0)
+		if (fds[1].revents != 0) {
 			ret = -ECANCELED;
-		else if (fds[2].revents != 0)
+		} else if (fds[2].revents != 0) {
 			ret = exchange_drain(remote->control);
-		else if (fds[3].revents != 0 && !link_alive(remote->control, 0))
+			heard_ms = now_ms();
+			told = false;
+		} else if (fds[3].revents != 0 && !link_alive(remote->control, 0)) {
 			ret = -EIO;
+		}
 	}
 	return ret;
 }

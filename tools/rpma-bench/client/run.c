@@ -112,6 +112,7 @@ static int find_device(struct run *run)
 		endpoint_route(&run->sysroot, &wish, run->remote.address, &run->peer, &run->device);
 
 	run->device_known = run->device.name[0] != '\0';
+	run->remote.device = run->device.name;
 	return ret;
 }
 

@@ -30,6 +30,7 @@ struct remote {
 	char address[RESOLVE_ADDRESS_MAX];
 	uint16_t port;
 	char name[LINK_PEER_MAX]; /* for sentences */
+	const char *device;	  /* of this host, borrowed; NULL: not chosen yet */
 	struct link *control;
 	struct message_welcome offer;
 	bool known;

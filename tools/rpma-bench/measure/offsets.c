@@ -116,6 +116,9 @@ void access_fill(const struct access *access, void *source)
 	}
 }
 
+/* A fraction of a second's work. */
+#define BREATH_BYTES (1ULL << 26)
+
 /* Bytes of one word, or of its first part. */
 static void compare(const uint8_t *found, uint64_t expected, uint64_t bytes, uint64_t offset,
 		    struct access_check *check)
@@ -146,13 +149,19 @@ static void verify_slot(const struct access *access, uint64_t size, const uint8_
 }
 
 void access_verify(const struct access *access, const struct params *params, const void *target,
-		   uint64_t touched, struct access_check *check)
+		   uint64_t touched, struct access_check *check, const struct access_breath *breath)
 {
 	struct access at = *access;
-	uint64_t count = touched < access->slots ? touched : access->slots;
+	uint64_t count = touched < access->slots ? touched : access->slots, bytes = 0;
 
-	for (uint64_t i = 0; i < count; i++)
+	for (uint64_t i = 0; i < count; i++) {
 		verify_slot(access, params->size_bytes, target, access_next(&at), check);
+		bytes += params->size_bytes;
+		if (breath != NULL && bytes >= BREATH_BYTES) {
+			breath->take(breath->arg);
+			bytes = 0;
+		}
+	}
 	if (params->persist == BENCH_APPEND && count > 0) {
 		uint64_t tail = access_tail_offset(access);
 

@@ -88,11 +88,18 @@ struct access_check {
 
 #define ACCESS_CHECK_NONE ((struct access_check){0, 0, UINT64_MAX})
 
+/* Called now and then by what takes long. */
+struct access_breath {
+	void (*take)(void *arg);
+	void *arg;
+};
+
 /*
  * Checks what `touched` operations left behind, from the first one of a fresh
  * access on, and adds to *check.
  */
 void access_verify(const struct access *access, const struct params *params, const void *target,
-		   uint64_t touched, struct access_check *check);
+		   uint64_t touched, struct access_check *check,
+		   const struct access_breath *breath);
 
 #endif /* BENCH_MEASURE_OFFSETS_H */

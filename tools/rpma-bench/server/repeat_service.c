@@ -370,7 +370,8 @@ static uint64_t overwritten(const struct access *access, uint64_t size, uint64_t
 	return bytes;
 }
 
-static void verify(struct stage *s, const struct message_end *end)
+static void verify(struct stage *s, const struct message_end *end,
+		   const struct access_breath *breath)
 {
 	const struct params *p = params_of(s);
 	const struct target *t = &s->offer->target;
@@ -381,7 +382,7 @@ static void verify(struct stage *s, const struct message_end *end)
 		uint64_t touched = end->touched[lane], over;
 
 		access_init(&access, p, t->size_bytes, lane, s->begin.seed);
-		access_verify(&access, p, t->memory, touched, &f->check);
+		access_verify(&access, p, t->memory, touched, &f->check, breath);
 		over = overwritten(&access, p->size_bytes, touched);
 		if (__builtin_add_overflow(f->overwritten_bytes, over, &f->overwritten_bytes))
 			f->overwritten_bytes = UINT64_MAX;
@@ -406,7 +407,8 @@ static void end_reverse(struct stage *s)
 			 failure_get()->text);
 }
 
-int stage_end(struct stage *stage, const struct message_end *end)
+int stage_end(struct stage *stage, const struct message_end *end,
+	      const struct access_breath *breath)
 {
 	if (params_of(stage)->test != BENCH_CONNECT && end->lanes_count != stage->lanes_wanted)
 		return failure_set(EXIT_RUN_FAILED, "end",
@@ -423,7 +425,7 @@ int stage_end(struct stage *stage, const struct message_end *end)
 	stop_responders(stage);
 	note_sharing(stage);
 	if (checks_content(stage))
-		verify(stage, end);
+		verify(stage, end, breath);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <poll.h>
 
 #include "limits.h"
+#include "tools/rpma-bench/measure/offsets.h"
 #include "tools/rpma-bench/protocol/message.h"
 
 #define STAGE_FDS 2
@@ -35,7 +36,8 @@ int stage_look(struct stage *stage, const struct pollfd fds[STAGE_FDS]);
 
 int stage_start(struct stage *stage, enum message_phase phase);
 /* The client is done. */
-int stage_end(struct stage *stage, const struct message_end *end);
+int stage_end(struct stage *stage, const struct message_end *end,
+	      const struct access_breath *breath);
 /* After stage_end: is there nothing left to wait for? */
 bool stage_is_done(const struct stage *stage);
 /* A new object; NULL with the sentence stored. */

@@ -29,6 +29,7 @@ struct session {
 	enum greeting_answer answer;
 	bool welcomed;
 	struct stage *stage; /* the repeat at hand; NULL: between two */
+	int64_t alive_ms;    /* when the last sign of life was sent */
 	struct exchange_buffer buffer;
 };
 
@@ -96,11 +97,35 @@ static int out_of_place(const struct session *s)
 			   link_peer_name(s->link));
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static int say_alive(struct session *s)
 {
 	const struct message alive = {.type = MESSAGE_ALIVE};
 
+	s->alive_ms = now_ms();
 	return exchange_send(s->link, &alive);
+}
+
+/* Until the next sign of life is due; 0: it is. */
+static int alive_in_ms(const struct session *s)
+{
+	int64_t left = s->alive_ms + ALIVE_MS - now_ms();
+
+	return left > 0 ? (int)left : 0;
+}
+
+/* A client that has gone is seen afterwards. */
+static void breathe(void *session)
+{
+	if (alive_in_ms(session) == 0)
+		say_alive(session);
 }
 
 /*
@@ -112,19 +137,20 @@ static int wait_for_news(struct session *s, bool messages)
 	struct pollfd fds[3 + STAGE_FDS] = {{messages ? link_receive_fd(s->link) : -1, POLLIN, 0},
 					    {link_event_fd(s->link), POLLIN, 0},
 					    {s->host->stop_fd, POLLIN, 0}};
-	int ready;
+	int ready, ret;
 
 	if (s->stage != NULL)
 		stage_fds(s->stage, fds + 3);
-	ready = poll(fds, s->stage != NULL ? 3 + STAGE_FDS : 3, ALIVE_MS);
+	ready = poll(fds, s->stage != NULL ? 3 + STAGE_FDS : 3, alive_in_ms(s));
 	if (ready < 0)
 		return errno == EINTR
 			       ? 0
 			       : failure_set(EXIT_INTERNAL, "message", "poll: %s", strerror(errno));
-	if (ready == 0)
-		return say_alive(s);
 	if (fds[2].revents != 0)
 		return -ECANCELED;
+	/* however much there is to do besides, such as connections to accept */
+	if (alive_in_ms(s) == 0 && (ret = say_alive(s)) != 0)
+		return ret;
 	/* what came before the end of the connection is still to be received */
 	if (fds[1].revents != 0)
 		link_alive(s->link, 0);
@@ -179,7 +205,8 @@ static int send_report(struct session *s)
 /* What the stage still has to do may take long: the client is watched meanwhile. */
 static int end(struct session *s, const struct message_end *end)
 {
-	int ret = stage_end(s->stage, end);
+	const struct access_breath breath = {breathe, s};
+	int ret = stage_end(s->stage, end, &breath);
 
 	while (ret == 0 && !stage_is_done(s->stage)) {
 		ret = wait_for_news(s, false);
@@ -206,8 +233,10 @@ static int obey(struct session *s, const struct message *m)
 static int serve(struct session *s)
 {
 	struct message m;
-	int ret = next_message(s, &m);
+	int ret;
 
+	s->alive_ms = now_ms();
+	ret = next_message(s, &m);
 	while (ret == 0 && m.type != MESSAGE_BYE) {
 		ret = obey(s, &m);
 		if (ret == 0)
