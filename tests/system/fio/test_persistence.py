@@ -27,8 +27,9 @@ def file_system(folder: Path) -> str:
 
 @pytest.fixture
 def in_memory() -> Iterator[Path]:
+    if file_system(Path("/dev/shm")) not in MEMORY:
+        pytest.skip("/dev/shm is no tmpfs here")
     path = Path(subprocess.run(["mktemp", "-p", "/dev/shm"], check=True, capture_output=True, text=True).stdout.strip())
-    assert file_system(path) == "tmpfs"
     path.write_bytes(bytes(64 * KIB))
     yield path
     path.unlink()

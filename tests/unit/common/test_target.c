@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 
 #include "tests/lib/scratch.h"
 #include "tools/common/base/error.h"
@@ -61,18 +62,21 @@ static void a_new_file_goes_as_it_came(void **state)
 	assert_int_equal(stat(path, &st), -1);
 }
 
-/* /dev/shm is a tmpfs, by the file hierarchy of Linux; see shm_overview(7). */
+/* A file of memfd_create(2) is on a tmpfs. */
 static void a_file_in_memory_is_not_taken_for_one_on_a_disk(void **state)
 {
-	char spec[64];
+	int fd = memfd_create("test", MFD_CLOEXEC);
+	char path[64];
 	struct target t;
 
-	snprintf(spec, sizeof(spec), "/dev/shm/rpma-test-%d:64K", getpid());
-	assert_int_equal(target_open(&t, spec, &plain), 0);
+	assert_int_equal(ftruncate(fd, 65536), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(target_open(&t, path, &forced), 0);
 	assert_int_equal(t.kind, TARGET_MEMFILE);
 	assert_string_equal(target_kind_name(t.kind), "memfile");
 	assert_true(target_is_memory(t.kind));
 	target_close(&t);
+	close(fd);
 }
 
 static void an_existing_file_is_not_replaced(void **state)
