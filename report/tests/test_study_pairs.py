@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""rpma-report study --ab with a tool that is a script: what it runs, keeps, says, and how it goes on."""
+"""rpma-report study --ab with a tool that is a script: what it runs, keeps and prints, and how it resumes."""
 
 import json
 import os
@@ -18,7 +18,7 @@ PAIRS = 24
 
 
 class Lab:
-    """A folder with the plans A and B, of equal latency if not said otherwise."""
+    """A folder with the plans A and B, of equal latency unless changed."""
 
     def __init__(self, folder: Path, command: Command) -> None:
         self.folder, self._command, self.dir = folder, command, folder / "a-b.study"

@@ -18,14 +18,14 @@ def runs(draw: random.Random, spread: float, factor: float = 1.0) -> list[float]
 
 
 def study(draw: random.Random, figures: int, spread: float, factor: float = 1.0) -> list[Decision]:
-    """Of independent figures, which is the hardest case for a false word."""
+    """Independent figures are the hardest case for a false word."""
     pairs = [(runs(draw, spread), runs(draw, spread, factor)) for _ in range(figures)]
     return [decide(a, b, False, figures) for a, b in pairs]
 
 
 @pytest.mark.parametrize("figures", [1, 6, 12])
 def test_at_most_one_study_in_twenty_has_any_false_word(figures: int) -> None:
-    """Of 1,000: 5 % and three standard deviations of it."""
+    """The limit for 1,000 studies is 5 % and three standard deviations."""
     draw, studies = random.Random(f"false {figures}"), 1000
     false = sum(any(d.word in ("better", "worse") for d in study(draw, figures, 0.03)) for _ in range(studies))
     assert false <= studies * 0.05 + 3 * math.sqrt(studies * 0.05 * 0.95)

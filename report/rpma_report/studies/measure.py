@@ -10,7 +10,7 @@ from rpma_report.studies.process import NotRun
 from rpma_report.studies.state import Directory
 from rpma_report.text import shown
 
-# 1 is rpma-bench's verdict on gates and verification: the result is whole, and says it.
+# 1 is rpma-bench's verdict on gates and verification: the result is complete and records it.
 _MEASURED = {"rpma-bench": (0, 1), "fio": (0,)}
 
 

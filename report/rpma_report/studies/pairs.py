@@ -73,7 +73,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Figure:
-    """One that a word is said of."""
+    """A figure and the word found for it."""
 
     name: str
     decision: words.Decision
@@ -97,7 +97,7 @@ def check(both: Both) -> None:
         raise Failure(f"A has {len(a.jobs)} measurements and B {len(b.jobs)}: pairs need as many of each")
     for plan in both.plans:
         if plan.requirements:
-            raise Failure(f"{plan.name}: pairs cannot wait for a setting that somebody has to make (requirements)")
+            raise Failure(f"{plan.name}: pairs cannot wait for a setting made by hand (requirements)")
         if any(job.tool == "fio" and job.round for job in plan.jobs):
             raise Failure(f'{plan.name}: fio runs once in each pair: give its series "repeats": 1')
 
@@ -191,7 +191,7 @@ class Study:
         return self._directory.path / SIDES[side] / f"{number:03}-{again:03}-{index:03}-{job.id}.json"
 
     def _kept(self, index: int) -> Iterator[Pair]:
-        """Of a job, in order; half a pair is removed."""
+        """Pairs of one job, in order; half a pair is removed."""
         found = set()
         for side in (0, 1):
             mine = f"{index:03}-{self._jobs[index][side].id}"

@@ -4,7 +4,7 @@
  * ends of the measurement used themselves.
  *
  * Ends on one host share their CPUs, entirely or not at all; where only some
- * are shared, nobody can tell whose time it was, and it is unknown. The host
+ * are shared, the time cannot be told apart and is unknown. The host
  * is recognised by its boot id, which also holds for containers.
  */
 #include "interference.h"
