@@ -41,28 +41,36 @@ enum known chain_has_root_port(const struct facts_chain *chain)
 	return type == PCI_EXP_TYPE_ROOT_PORT ? KNOWN_YES : KNOWN_NO;
 }
 
-enum known chain_no_snoop(const struct facts_chain *chain)
+enum chain_ability chain_no_snoop(const struct facts_chain *chain)
 {
 	struct pci_express express;
 
 	if (!pci_config_express(&chain_nic(chain)->config, &express))
-		return KNOWN_NOT;
-	return express.no_snoop ? KNOWN_YES : KNOWN_NO;
+		return CHAIN_NOT_SEEN;
+	return express.no_snoop ? CHAIN_ENABLED : CHAIN_DISABLED;
 }
 
-enum known chain_tph(const struct facts_chain *chain)
+static enum chain_ability tph_of(const struct pci_config *config)
 {
-	enum known answer = KNOWN_NO;
+	int bits = pci_config_tph(config);
+
+	if (bits == PCI_CONFIG_TPH_UNKNOWN)
+		return CHAIN_NOT_SEEN;
+	if (bits > 0)
+		return CHAIN_ENABLED;
+	return pci_config_extended(config, PCI_EXT_CAP_ID_TPH) != 0 ? CHAIN_DISABLED : CHAIN_CANNOT;
+}
+
+enum chain_ability chain_tph(const struct facts_chain *chain)
+{
+	enum chain_ability worst = CHAIN_CANNOT;
 
 	for (size_t i = chain->count - chain->nics; i < chain->count; i++) {
-		int bits = pci_config_tph(&chain->functions[i].config);
+		enum chain_ability one = tph_of(&chain->functions[i].config);
 
-		if (bits > 0)
-			return KNOWN_YES;
-		if (bits == PCI_CONFIG_TPH_UNKNOWN)
-			answer = KNOWN_NOT;
+		worst = one > worst ? one : worst;
 	}
-	return answer;
+	return worst;
 }
 
 static double speed_of(const char *text)

@@ -39,11 +39,27 @@ static bool odp_enough(const struct answers_device *verbs)
 	return (verbs->odp_general & IBV_ODP_SUPPORT) != 0 && (verbs->odp_rc & needed) == needed;
 }
 
+static void say_odp_not_needed(const struct facts *facts, struct readiness_finding *finding)
+{
+	if (checks_without_device(facts, finding))
+		return;
+	finding_source(finding, SOURCE);
+	if (!facts->verbs.odp_known)
+		finding_value(finding, "%s", facts->verbs.why);
+	finding_say(finding, READINESS_INFO,
+		    "Files of a DAX file system need it; this target does not, or none was named.",
+		    NULL);
+}
+
 static void look_odp(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct answers_device *verbs = &facts->verbs;
 	bool fsdax = facts->target.shape == TARGET_ON_FSDAX;
 
+	if (!fsdax && !verbs->odp_known) {
+		say_odp_not_needed(facts, finding);
+		return;
+	}
 	if (!answered(facts, verbs->odp_known, finding))
 		return;
 	finding_value(finding, "%s%s%s%s%s%s", odp_enough(verbs) ? "yes" : "no",
@@ -64,10 +80,7 @@ static void look_odp(const struct facts *facts, struct readiness_finding *findin
 			    "A file of a DAX file system can be registered, by on-demand paging.",
 			    NULL);
 	else
-		finding_say(finding, READINESS_INFO,
-			    "Files of a DAX file system need it; this target does not, or none was "
-			    "named.",
-			    NULL);
+		say_odp_not_needed(facts, finding);
 }
 
 static void look_odp_cost(const struct facts *facts, struct readiness_finding *finding)
@@ -163,22 +176,22 @@ static void look_tph_handle(const struct facts *facts, struct readiness_finding 
 }
 
 const struct readiness_check checks_capability[] = {
-	{"ODP-01", "on-demand paging", look_odp,
+	{"ODP-01", "on-demand paging", READINESS_BLOCKS, READINESS_ADVISES, look_odp,
 	 "A file of a DAX file system cannot be pinned for long, so it can be registered only\n"
 	 "by a device that pages on demand, for RDMA writes and reads of RC connections.\n"
 	 "Device DAX and DRAM are pinned and need none of it. Asked with\n"
 	 "ibv_query_device_ex().\n"
 	 "PASS: the target is such a file, and the device can.\n"
-	 "INFO: the target needs it not, or none was named.\n"
+	 "INFO: the target does not need it, or none was named.\n"
 	 "FAIL: the target is such a file, and the device cannot.\n"
-	 "UNKNOWN: the device could not be asked.\n"
+	 "UNKNOWN: the target is such a file, and the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
-	{"ODP-02", "cost of on-demand paging", look_odp_cost,
+	{"ODP-02", "cost of on-demand paging", READINESS_ADVISES, READINESS_ADVISES, look_odp_cost,
 	 "The first access to a page stops the NIC until the kernel has mapped it; the peer is\n"
 	 "told to come again later (RNR NAK). Known from the kind of the target.\n"
 	 "WARN: the target is a file of a DAX file system.\n"
 	 "SKIP: it is not, or there is no device.\n"},
-	{"CAP-01", "native flush", look_flush,
+	{"CAP-01", "native flush", READINESS_ADVISES, READINESS_ADVISES, look_flush,
 	 "The flush operation of RDMA (memory placement extensions) makes the target's NIC see\n"
 	 "to persistence: no assumption about caches is needed. Asked with\n"
 	 "ibv_query_device_ex(): device_cap_flags_ex, bits 38 (visibility) and 39\n"
@@ -190,19 +203,19 @@ const struct readiness_check checks_capability[] = {
 	 "writes no cache back.\n"
 	 "UNKNOWN: the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
-	{"CAP-02", "native atomic write", look_atomic_write,
+	{"CAP-02", "native atomic write", READINESS_ADVISES, READINESS_ADVISES, look_atomic_write,
 	 "An eight byte write that is seen whole or not at all, in order after a flush: what\n"
 	 "commits a log. Without it librpma uses a fenced RDMA write. Asked with\n"
 	 "ibv_query_device_ex(): device_cap_flags_ex, bit 40.\n"
 	 "INFO: yes or no.\n"
 	 "UNKNOWN: the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
-	{"CAP-03", "TPH handles", look_tph_handle,
+	{"CAP-03", "TPH handles", READINESS_ADVISES, READINESS_ADVISES, look_tph_handle,
 	 "With rdma-core 59 a program can ask that writes to a region carry processing hints,\n"
 	 "which steer them into a cache. librpma does not; other programs on the same memory\n"
 	 "might.\n"
 	 "INFO: the device can, or cannot.\n"
 	 "UNKNOWN: the installed rdma-core does not know of it, or the device was not asked.\n"
 	 "SKIP: there is no device.\n"},
-	{NULL, NULL, NULL, NULL},
+	{0},
 };

@@ -13,8 +13,11 @@
 
 #define NEEDS_ROOT "Run as root (CAP_SYS_ADMIN): others are not shown the register."
 #define HOW_TO_KNOW                                                                                \
-	"Set DDIO in the firmware's menu and say so with --assume-ddio off:WHY, or measure it "    \
-	"with --probe; or use the flush by a message (GPSPM), which needs neither."
+	"Turn DDIO off in the firmware's menu and state it with --assume-ddio off:WHY, or "        \
+	"measure it with --probe; or use the flush by a message (GPSPM), which needs neither."
+#define HOW_TO_KNOW_OTHERS                                                                         \
+	"State what the platform's maker says of cache allocation with --assume-ddio off:WHY; or " \
+	"use the flush by a message (GPSPM), which does not need to know."
 
 /* What is publicly known of a processor. */
 struct platform_row {
@@ -144,7 +147,7 @@ static void look_resctrl(const struct facts *facts, struct readiness_finding *fi
 }
 
 /* What to do about a state: commands for this port, where its registers were read. */
-static void advise(const struct ddio *ddio, struct readiness_finding *finding)
+static void advise(const struct ddio *ddio, bool intel, struct readiness_finding *finding)
 {
 	const char *port = ddio->port;
 
@@ -152,7 +155,9 @@ static void advise(const struct ddio *ddio, struct readiness_finding *finding)
 		finding_fix(finding,
 			    "Turn DDIO off for this port in the firmware's menu, or as root: "
 			    "setpci -s %s 180.b=0:88 (until the next boot; all devices below the "
-			    "port get slower); or use GPSPM.",
+			    "port get slower). If it is off for the whole processor "
+			    "(Disable_All_Allocating_Flows), which is not read, show it with "
+			    "--probe. Or use GPSPM.",
 			    port);
 	else if (ddio->state == DDIO_ON_POSSIBLE)
 		finding_fix(finding,
@@ -162,13 +167,18 @@ static void advise(const struct ddio *ddio, struct readiness_finding *finding)
 			    port);
 	else if (ddio->state == DDIO_OFF_WARN)
 		finding_fix(finding,
-			    "As root: setpci -s %s 180.b=0:8, so that No Snoop does not matter.",
+			    "Measure it with --probe, or accept it with --lenient while nothing "
+			    "enables what is disabled in the NIC. Where bit 3 is 1, as root: "
+			    "setpci -s %s 180.b=0:8.",
 			    port);
 	else if (ddio->state == DDIO_OFF && ddio->low_confidence)
 		finding_fix(finding, "Measure it with --probe, or take the register's word with "
 				     "--lenient.");
 	else if (ddio->state == DDIO_UNKNOWN)
-		finding_fix(finding, "%s", ddio->needs_root ? NEEDS_ROOT : HOW_TO_KNOW);
+		finding_fix(finding, "%s",
+			    ddio->needs_root ? NEEDS_ROOT
+			    : intel	     ? HOW_TO_KNOW
+					     : HOW_TO_KNOW_OTHERS);
 }
 
 static enum readiness_status status_of(const struct ddio *ddio)
@@ -192,13 +202,14 @@ static void look_registers(const struct facts *facts, struct readiness_finding *
 			"never the same as off.",
 		[DDIO_OFF] = "Device writes do not allocate in the cache: they go to memory.",
 		[DDIO_OFF_WARN] =
-			"Device writes do not allocate, as long as nobody enables No Snoop "
-			"of the NIC.",
+			"Device writes do not allocate, as long as nothing enables what is "
+			"disabled in the NIC.",
 		[DDIO_ON_POSSIBLE] = "Device writes do not allocate in general, but some may.",
 		[DDIO_ON] =
 			"Device writes end in the cache: a read that flushes does not make them "
 			"persistent, unless the cache itself is.",
 	};
+	const bool intel = strcmp(facts->platform.vendor, "GenuineIntel") == 0;
 	struct ddio ddio;
 
 	if (checks_without_hardware(facts, finding))
@@ -210,7 +221,7 @@ static void look_registers(const struct facts *facts, struct readiness_finding *
 			      ddio.why);
 	else
 		finding_value(finding, "%s: %s", ddio_state_name(ddio.state), ddio.why);
-	if (ddio.port[0] != '\0')
+	if (ddio.port[0] != '\0' && intel)
 		finding_source(finding, "/sys/bus/pci/devices/%s/config, bytes 0x180 to 0x187",
 			       ddio.port);
 	finding_say(finding, status_of(&ddio), meanings[ddio.state], NULL);
@@ -219,7 +230,7 @@ static void look_registers(const struct facts *facts, struct readiness_finding *
 			finding,
 			"Device writes do not allocate in the cache, says a register that is "
 			"not well documented for this processor.");
-	advise(&ddio, finding);
+	advise(&ddio, intel, finding);
 }
 
 /* Does what the operator says go against what is known? */
@@ -230,7 +241,7 @@ static bool contradicted(const struct facts *facts)
 
 	ddio_of_registers(facts, &ddio);
 	if (facts->claims.ddio_assumed == KNOWN_NO)
-		return ddio.state == DDIO_ON || seen == DDIO_ON;
+		return seen == DDIO_ON || (ddio.state == DDIO_ON && seen != DDIO_OFF);
 	return ddio.state == DDIO_OFF || seen == DDIO_OFF;
 }
 
@@ -240,16 +251,18 @@ static void look_statement(const struct facts *facts, struct readiness_finding *
 
 	finding_source(finding, "--assume-ddio");
 	if (claims->ddio_assumed == KNOWN_NOT) {
-		finding_say(finding, READINESS_SKIP, "Nobody has said whether DDIO is on.", NULL);
+		finding_say(finding, READINESS_SKIP, "The operator states nothing about DDIO.",
+			    NULL);
 		return;
 	}
 	finding_value(finding, "%s%s%s", claims->ddio_assumed == KNOWN_NO ? "off" : "on",
 		      claims->why[0] != '\0' ? ": " : "", claims->why);
 	if (facts->device.found && facts->device.kind == DEVICE_HARDWARE && contradicted(facts))
 		finding_say(finding, READINESS_FAIL,
-			    "What the operator says goes against what was read or measured.",
+			    "The operator's statement contradicts what was read or measured.",
 			    "Find out which is wrong: another setting took effect, or another port "
-			    "is meant; then say it anew, or nothing.");
+			    "is meant. If allocation is off for the whole processor, bit 7 does "
+			    "not show it: confirm the statement with --probe.");
 	else
 		finding_say(finding, READINESS_ASSUMED,
 			    claims->ddio_assumed == KNOWN_NO
@@ -271,15 +284,34 @@ static void value_of_probe(const struct answers_probe *probe, struct readiness_f
 		finding_value(finding, "%s", probe->why);
 }
 
-/* Of what was seen, against the registers and the statement. */
-static bool probe_conflicts(const struct facts *facts, enum ddio_state seen)
+static void judge_probe(const struct facts *facts, enum ddio_state seen,
+			struct readiness_finding *finding)
 {
+	const enum known said = facts->claims.ddio_assumed;
 	struct ddio ddio;
 
 	ddio_of_registers(facts, &ddio);
-	if (seen == DDIO_ON)
-		return ddio.state == DDIO_OFF || facts->claims.ddio_assumed == KNOWN_NO;
-	return ddio.state == DDIO_ON || facts->claims.ddio_assumed == KNOWN_YES;
+	if (seen == DDIO_ON ? ddio.state == DDIO_OFF || said == KNOWN_NO : said == KNOWN_YES)
+		finding_say(finding, READINESS_FAIL,
+			    "What the probe saw contradicts the registers or the operator.",
+			    "Trust none of them: repeat the probe on an idle machine, and look at "
+			    "the firmware's menu.");
+	else if (seen == DDIO_ON)
+		finding_say(finding, READINESS_WARN,
+			    "Far fewer bytes went to memory than came by RDMA: writes stay in the "
+			    "cache.",
+			    "Turn DDIO off in the firmware's menu, or use GPSPM.");
+	else if (ddio.state == DDIO_ON && said != KNOWN_NO)
+		finding_say(finding, READINESS_UNKNOWN,
+			    "Writes reach memory although bit 7 of the root port is 1: allocation "
+			    "may be off for the whole processor, which is not read.",
+			    "If it is (Disable_All_Allocating_Flows of iiomiscctrl), state that: "
+			    "--assume-ddio off:WHY. If not, repeat the probe on an idle machine.");
+	else
+		finding_say(finding, READINESS_PASS,
+			    "As many bytes went to memory as came by RDMA: writes do not stay in "
+			    "the cache.",
+			    NULL);
 }
 
 static void look_probe(const struct facts *facts, struct readiness_finding *finding)
@@ -307,28 +339,14 @@ static void look_probe(const struct facts *facts, struct readiness_finding *find
 		finding_say(
 			finding, READINESS_UNKNOWN,
 			"The probe shows neither that writes reach memory nor that they do not.",
-			"Repeat it on an idle machine, with a window of 1 MiB or less and as "
-			"much RDMA traffic as the link carries.");
-	else if (probe_conflicts(facts, seen))
-		finding_say(finding, READINESS_FAIL,
-			    "What the probe saw goes against the registers or the operator.",
-			    "Trust none of them: repeat the probe on an idle machine, and look at "
-			    "the firmware's menu.");
-	else if (seen == DDIO_OFF)
-		finding_say(
-			finding, READINESS_PASS,
-			"As many bytes went to memory as came by RDMA: writes do not stay in the "
-			"cache.",
-			NULL);
+			"Repeat it on an idle machine, with a window of 1 MiB or less, at least "
+			"256 MB of RDMA traffic, and as much as the link carries.");
 	else
-		finding_say(finding, READINESS_WARN,
-			    "Far fewer bytes went to memory than came by RDMA: writes stay in the "
-			    "cache.",
-			    "Turn DDIO off in the firmware's menu, or use GPSPM.");
+		judge_probe(facts, seen, finding);
 }
 
 const struct readiness_check checks_ddio[] = {
-	{"DDIO-01", "processor", look_platform,
+	{"DDIO-01", "processor", READINESS_WEIGHED, READINESS_ADVISES, look_platform,
 	 "Where cache allocation of device writes is set, and whether that can be read,\n"
 	 "depends on the processor: on Skylake-SP, Cascade Lake and Cooper Lake (family 6,\n"
 	 "model 0x55) a register of each root port, less surely on Haswell-EP and Broadwell-EP\n"
@@ -337,20 +355,22 @@ const struct readiness_check checks_ddio[] = {
 	 "INFO: the processor, and what is known of it.\n"
 	 "UNKNOWN: it cannot be read.\n"
 	 "SKIP: a software transport.\n"},
-	{"DDIO-02", "cache ways for device writes", look_ways,
+	{"DDIO-02", "cache ways for device writes", READINESS_ADVISES, READINESS_ADVISES, look_ways,
 	 "Model specific register 0xc8b (IIO_LLC_WAYS) of Intel's servers: the ways of the\n"
 	 "last level cache that device writes may fill. It is never empty, and it is not the\n"
 	 "switch: it proves neither on nor off. Read from /dev/cpu/N/msr of the first CPU of\n"
 	 "the NIC's node; needs root and the module msr.\n"
 	 "INFO: the mask and how many ways it has.\n"
 	 "SKIP: not Intel, not readable, no device, or a software transport.\n"},
-	{"DDIO-03", "cache ways, as the kernel tells", look_resctrl,
+	{"DDIO-03", "cache ways, as the kernel tells", READINESS_ADVISES, READINESS_ADVISES,
+	 look_resctrl,
 	 "With resctrl mounted the kernel tells which ways of the L3 cache devices share\n"
 	 "(shareable_bits), and on AMD since Linux 6.19 whether and where injected writes are\n"
 	 "confined (io_alloc, io_alloc_cbm). It proves neither on nor off.\n"
 	 "INFO: what the files say.\n"
 	 "SKIP: they are not there, or a software transport.\n"},
-	{"DDIO-04", "allocation of device writes in the cache", look_registers,
+	{"DDIO-04", "allocation of device writes in the cache", READINESS_WEIGHED,
+	 READINESS_WEIGHED, look_registers,
 	 "If device writes allocate in the cache, an RDMA read after them finds them there,\n"
 	 "and power failing then loses them although the flush was reported done. Read, never\n"
 	 "written, from the configuration space of the root port above the NIC: perfctrlsts_0\n"
@@ -358,34 +378,40 @@ const struct readiness_check checks_ddio[] = {
 	 "0x184 (bit 9: TPH is not heeded); against these the NIC's No Snoop and TPH. Only on\n"
 	 "processors that are known to have the registers, and only where no capability header\n"
 	 "is at their place: on Ice Lake one is, and its bits look like \"off\". Of several NICs\n"
-	 "the worst counts: on, unknown, possibly on, off with a warning, off. Needs root.\n"
-	 "PASS: OFF, that is, bit 7 and bit 3 are 0, and no TPH can come or it is not heeded.\n"
-	 "WARN: ON (bit 7 is 1); ON_POSSIBLE (bit 7 is 0, but No Snoop or TPH may get around\n"
-	 "it, or the NIC could not be read); OFF_WARN (bit 3 is 1 but the NIC's No Snoop is\n"
-	 "off); or OFF by registers that are not well documented (models 0x3f and 0x4f).\n"
+	 "the worst counts: on, unknown, possibly on, off with a warning, off. The switch for\n"
+	 "the whole processor (Disable_All_Allocating_Flows of iiomiscctrl) is not read: where\n"
+	 "it is used, bit 7 may be 1 all the same. Needs root.\n"
+	 "PASS: OFF, that is, bit 7 and bit 3 are 0, and the NIC has no TPH or the port does\n"
+	 "not heed it.\n"
+	 "WARN: ON (bit 7 is 1); ON_POSSIBLE (bit 7 is 0, but the port lets No Snoop or TPH get\n"
+	 "around it, which is enabled in the NIC, or the NIC could not be read); OFF_WARN (the\n"
+	 "same, but it is disabled in the NIC, where software can enable it at any time); or OFF\n"
+	 "by registers that are not well documented (models 0x3f and 0x4f).\n"
 	 "UNKNOWN: any doubt about the register: another processor, a virtual machine, a port\n"
 	 "of the chipset, a header in its place, no privilege. Unknown is never off.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"DDIO-05", "what the operator says", look_statement,
-	 "Where no register tells, whoever set the firmware's menu may know. --assume-ddio\n"
-	 "off:WHY is recorded with its reason and believed where neither registers nor probe\n"
-	 "say anything; it opens no doubt that the registers leave (ON_POSSIBLE, OFF_WARN). If\n"
-	 "it is wrong, data is lost. --assume-ddio on is believed always.\n"
-	 "ASSUMED: what was said; never PASS.\n"
-	 "FAIL: registers or a probe say the opposite.\n"
-	 "SKIP: nothing was said.\n"},
-	{"DDIO-06", "what a probe saw", look_probe,
+	{"DDIO-05", "what the operator says", READINESS_BLOCKS, READINESS_ADVISES, look_statement,
+	 "Where no register tells, the operator may know. --assume-ddio off:WHY is recorded with\n"
+	 "its reason and believed where neither registers nor a probe tell, and where bit 7 is 1\n"
+	 "but a probe saw device writes reach memory; it closes no way around that the registers\n"
+	 "leave open (ON_POSSIBLE, OFF_WARN). If it is wrong, data is lost. --assume-ddio on is\n"
+	 "believed always.\n"
+	 "ASSUMED: what was stated; never PASS.\n"
+	 "FAIL: registers or a probe contradict it.\n"
+	 "SKIP: nothing was stated.\n"},
+	{"DDIO-06", "what a probe saw", READINESS_WEIGHED, READINESS_WEIGHED, look_probe,
 	 "RDMA writes are streamed into a small window while the memory controllers count what\n"
 	 "is written: with DDIO on the bytes stay in the cache. It works where no register is\n"
 	 "public. Less than 0.2 bytes written to memory for each by RDMA is on, more than 0.8\n"
-	 "is off; between them, above 2 (other traffic), or off with a window of more than 1\n"
-	 "MiB, which spills from the cache anyway, nothing is shown; nor by off where the device\n"
-	 "has several root ports, of which the traffic takes one. Needs --probe,\n"
-	 "performance events and traffic of rpma-bench.\n"
+	 "is off; between them, above 2 (other traffic), by less than 256 MB of RDMA, or off with\n"
+	 "a window of more than 1 MiB, which spills from the cache anyway, nothing is shown; nor\n"
+	 "by off where the device has several root ports, of which the traffic takes one, or\n"
+	 "where bit 7 of the root port is 1 and the operator does not state that it is off. Needs\n"
+	 "--probe, performance events and traffic of rpma-bench.\n"
 	 "PASS: off.\n"
 	 "WARN: on.\n"
 	 "FAIL: it contradicts the registers or the operator.\n"
 	 "UNKNOWN: it could not run, or shows nothing.\n"
 	 "SKIP: not asked for, no device, or a software transport.\n"},
-	{NULL, NULL, NULL, NULL},
+	{0},
 };

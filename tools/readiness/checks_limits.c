@@ -65,6 +65,11 @@ static void say_limit(const struct facts_limits *limits, struct readiness_findin
 	finding_value(finding, "%s", text);
 }
 
+static bool has_no_size(const struct facts_target *target)
+{
+	return target->shape == TARGET_NOT_GIVEN || target->answer.kind == ANSWERS_DIRECTORY;
+}
+
 static void look_memlock(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_limits *limits = &facts->limits;
@@ -77,11 +82,16 @@ static void look_memlock(const struct facts *facts, struct readiness_finding *fi
 	else if (limits->memlock_bytes < 0)
 		finding_say(finding, READINESS_UNKNOWN,
 			    "How much memory may be locked cannot be read.", NULL);
-	else if (need < 0)
-		finding_say(finding, READINESS_INFO,
-			    "Only so much memory can be registered; how much the target has is not "
-			    "known.",
+	else if (need < 0 && has_no_size(&facts->target))
+		finding_say(finding, READINESS_INFO, "No more memory than this can be registered.",
 			    NULL);
+	else if (need < 0)
+		finding_say(
+			finding, READINESS_UNKNOWN,
+			"No more memory than this can be registered, and the size of the target "
+			"is not known.",
+			"Name a target that can be looked at, or allow any amount: ulimit -l "
+			"unlimited.");
 	else if (need <= limits->memlock_bytes)
 		finding_say(finding, READINESS_PASS, "The whole target may be registered.", NULL);
 	else
@@ -154,7 +164,7 @@ static void look_depth(const struct facts *facts, struct readiness_finding *find
 }
 
 const struct readiness_check checks_limits[] = {
-	{"LIM-01", "memory that may be locked", look_memlock,
+	{"LIM-01", "memory that may be locked", READINESS_BLOCKS, READINESS_ADVISES, look_memlock,
 	 "Registered memory is locked, and without the capability CAP_IPC_LOCK only as much as "
 	 "the\n"
 	 "limit \"Max locked memory\" allows, queues of the device included. The capability "
@@ -164,14 +174,14 @@ const struct readiness_check checks_limits[] = {
 	 "PASS: it is unlimited, or not less than the target.\n"
 	 "WARN: less, but the device can register on demand (ODP), which locks nothing.\n"
 	 "FAIL: less, and it cannot.\n"
-	 "INFO: there is no target, or its size is not known.\n"
-	 "UNKNOWN: the limit cannot be read.\n"},
-	{"LIM-02", "files and queues", look_depth,
+	 "INFO: there is no target, or it is a directory, which has no size of its own.\n"
+	 "UNKNOWN: the limit, or the size of the target, cannot be read.\n"},
+	{"LIM-02", "files and queues", READINESS_BLOCKS, READINESS_ADVISES, look_depth,
 	 "A connection needs some descriptors (64 are asked for), a queue of 64 requests, a\n"
 	 "completion queue of 128, and at least one outstanding RDMA read, which a flush is. The\n"
 	 "hard limit of open files counts, as the tools raise the soft one to it.\n"
 	 "PASS: all are enough.\n"
 	 "FAIL: one is not.\n"
 	 "UNKNOWN: one is not known, such as those of a device that cannot be opened.\n"},
-	{NULL, NULL, NULL, NULL},
+	{0},
 };

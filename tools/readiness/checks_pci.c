@@ -30,6 +30,16 @@ static bool without_path(const struct facts *facts, struct readiness_finding *fi
 	return true;
 }
 
+static void say_hidden(struct readiness_finding *finding)
+{
+	finding_say(
+		finding, READINESS_UNKNOWN,
+		"The device has, or may have, a NIC that cannot be seen: not all of its network "
+		"interfaces lead to one.",
+		"Run this where the interfaces of the device are, bonds and their parts "
+		"included: on the host, not in a container's network namespace.");
+}
+
 static void source_of(const struct facts_function *function, struct readiness_finding *finding)
 {
 	finding_source(finding, "/%s/config", function->path);
@@ -62,7 +72,9 @@ static void look_root_port(const struct facts *facts, struct readiness_finding *
 			    "What is above the NIC is not a root port of PCI Express: the path is "
 			    "ambiguous, or the NIC is part of the root complex.",
 			    NULL);
-	else if (unknown > 0 || facts->pci.cut)
+	else if (facts->pci.cut)
+		say_hidden(finding);
+	else if (unknown > 0)
 		finding_say(finding, READINESS_UNKNOWN,
 			    "The first bridge above the NIC could not be shown to be a root port.",
 			    NEEDS_ROOT);
@@ -90,6 +102,8 @@ static void look_link(const struct facts *facts, struct readiness_finding *findi
 			    "A link of the path is slower or narrower than it can be.",
 			    "Put the NIC into a slot of its speed and width; look for a riser or a "
 			    "bifurcation in the way, and at the firmware's settings of the slot.");
+	else if (facts->pci.cut)
+		say_hidden(finding);
 	else if (!links.known)
 		finding_say(finding, READINESS_UNKNOWN, "Speed or width of a link is not known.",
 			    NULL);
@@ -98,7 +112,17 @@ static void look_link(const struct facts *facts, struct readiness_finding *findi
 			    "The links are as fast and wide as they can be.", NULL);
 }
 
-/* Of each NIC; false, with the finding made: of one it cannot be read. */
+static void say_unreadable(const struct facts_function *nic, struct readiness_finding *finding)
+{
+	finding_say(finding, READINESS_UNKNOWN,
+		    "The PCI Express capability of the NIC cannot be read.",
+		    pci_config_absent(&nic->config)
+			    ? "The function answers with all ones: it has gone; look at the "
+			      "kernel's log."
+			    : NEEDS_ROOT);
+}
+
+/* Each NIC's; false, with the finding made: one of them cannot be read. */
 static bool read_nics(const struct facts *facts, struct pci_express *express,
 		      struct readiness_finding *finding)
 {
@@ -107,16 +131,13 @@ static bool read_nics(const struct facts *facts, struct pci_express *express,
 
 		source_of(nic, finding);
 		if (!pci_config_express(&nic->config, &express[i])) {
-			finding_say(finding, READINESS_UNKNOWN,
-				    "The PCI Express capability of the NIC cannot be read.",
-				    pci_config_absent(&nic->config)
-					    ? "The function answers with all ones: it has gone; "
-					      "look at the kernel's log."
-					    : NEEDS_ROOT);
+			say_unreadable(nic, finding);
 			return false;
 		}
 	}
-	return true;
+	if (facts->pci.cut)
+		say_hidden(finding);
+	return !facts->pci.cut;
 }
 
 static void look_sizes(const struct facts *facts, struct readiness_finding *finding)
@@ -151,26 +172,62 @@ static bool breaks_ordering(const struct facts_function *port)
 		(port->device >= 0x6f01 && port->device <= 0x6f0e));
 }
 
+/* What the NICs do about it, below which ports. */
+struct ordering {
+	bool on, broken;
+	const struct facts_function *unread;	/* a NIC that cannot be read */
+	const struct facts_function *undecided; /* such a one below a port that may break it */
+};
+
+static bool keeps_ordering(const struct facts_function *port)
+{
+	return port != NULL && port->vendor >= 0 && port->device >= 0 && !breaks_ordering(port);
+}
+
+static void add_ordering(const struct facts_chain *chain, struct ordering *ordering)
+{
+	const struct facts_function *nic = chain_nic(chain), *port = chain_top(chain);
+	struct pci_express express;
+
+	if (!pci_config_express(&nic->config, &express)) {
+		ordering->unread = nic;
+		if (!keeps_ordering(port))
+			ordering->undecided = nic;
+	} else if (express.relaxed_ordering) {
+		ordering->on = true;
+		ordering->broken = ordering->broken || breaks_ordering(port);
+	}
+}
+
 static void look_ordering(const struct facts *facts, struct readiness_finding *finding)
 {
-	struct pci_express express[FACTS_CHAINS_MAX];
-	bool on = false, broken = false;
+	struct ordering ordering = {0};
 
-	if (without_path(facts, finding) || !read_nics(facts, express, finding))
+	if (without_path(facts, finding))
 		return;
-	for (size_t i = 0; i < facts->pci.count; i++) {
-		on = on || express[i].relaxed_ordering;
-		broken = broken || (express[i].relaxed_ordering &&
-				    breaks_ordering(chain_top(&facts->pci.chains[i])));
-	}
-	finding_value(finding, "%s", on ? "on" : "off");
-	if (broken)
+	for (size_t i = 0; i < facts->pci.count; i++)
+		add_ordering(&facts->pci.chains[i], &ordering);
+	source_of(chain_nic(&facts->pci.chains[0]), finding);
+	finding_value(finding, "%s",
+		      ordering.on		? "on"
+		      : ordering.unread == NULL ? "off"
+						: "unknown");
+	if (ordering.broken)
 		finding_say(finding, READINESS_FAIL,
 			    "Relaxed ordering is on, and the root port is one that is known to do "
 			    "it wrong: writes are slow, and may be seen out of order.",
 			    "Clear Enable Relaxed Ordering of the NIC: by its firmware, or with "
 			    "setpci CAP_EXP+8.w=0:10.");
-	else if (on)
+	else if (facts->pci.cut)
+		say_hidden(finding);
+	else if (ordering.undecided != NULL)
+		say_unreadable(ordering.undecided, finding);
+	else if (ordering.unread != NULL)
+		finding_say(finding, READINESS_INFO,
+			    "Whether writes may overtake each other cannot be read; the root port "
+			    "handles them well either way.",
+			    NULL);
+	else if (ordering.on)
 		finding_say(finding, READINESS_INFO,
 			    "Writes may overtake each other: polling the last byte of a message "
 			    "proves nothing, a flush by a read does.",
@@ -192,39 +249,46 @@ static void look_no_snoop(const struct facts *facts, struct readiness_finding *f
 	finding_say(finding, READINESS_INFO,
 		    on ? "The NIC may mark writes as No Snoop; where the root port has "
 			 "NoSnoopOpWrEn set, these may allocate in the cache (DDIO-04)."
-		       : "The NIC marks no writes as No Snoop.",
+		       : "The NIC marks no writes as No Snoop, but software can enable it.",
 		    NULL);
 }
 
 static void look_tph(const struct facts *facts, struct readiness_finding *finding)
 {
-	enum known worst = KNOWN_NO;
+	static const char *const words[] = {[CHAIN_CANNOT] = "none",
+					    [CHAIN_DISABLED] = "disabled",
+					    [CHAIN_NOT_SEEN] = "unknown",
+					    [CHAIN_ENABLED] = "enabled"};
+	enum chain_ability worst = CHAIN_CANNOT;
 	/* an older kernel does not know the word, and a newer one leaves on what is on */
 	bool told = facts->platform.tph_disabled == KNOWN_YES;
 
 	if (without_path(facts, finding))
 		return;
 	for (size_t i = 0; i < facts->pci.count; i++) {
-		enum known tph = chain_tph(&facts->pci.chains[i]);
+		enum chain_ability tph = chain_tph(&facts->pci.chains[i]);
 
-		if (i == 0 || tph == KNOWN_YES || (tph == KNOWN_NOT && worst == KNOWN_NO)) {
+		if (i == 0 || tph > worst) {
 			worst = tph;
 			source_of(chain_nic(&facts->pci.chains[i]), finding);
 		}
 	}
-	finding_value(finding, "%s%s",
-		      worst == KNOWN_YES  ? "enabled"
-		      : worst == KNOWN_NO ? "off or not there"
-					  : "unknown",
-		      told ? ", pci=notph" : "");
-	if (worst == KNOWN_YES)
+	finding_value(finding, "%s%s", words[worst], told ? ", pci=notph" : "");
+	if (worst == CHAIN_ENABLED)
 		finding_say(
 			finding, READINESS_WARN,
 			"The NIC may send TPH: hints that steer its writes into a cache.",
 			"Turn TPH off in the NIC's firmware or driver, or start the kernel with "
 			"pci=notph (Linux 6.13 or newer).");
-	else if (worst == KNOWN_NO)
-		finding_say(finding, READINESS_PASS, "The NIC sends no TPH.", NULL);
+	else if (facts->pci.cut)
+		say_hidden(finding);
+	else if (worst == CHAIN_CANNOT)
+		finding_say(finding, READINESS_PASS, "The NIC cannot send TPH.", NULL);
+	else if (worst == CHAIN_DISABLED)
+		finding_say(finding, READINESS_INFO,
+			    "The NIC sends no TPH, but software can enable it; where the root port "
+			    "heeds TPH, writes may then go to a cache (DDIO-04).",
+			    NULL);
 	else
 		finding_say(finding, READINESS_UNKNOWN, "Whether the NIC sends TPH cannot be read.",
 			    NEEDS_ROOT);
@@ -302,7 +366,7 @@ static void look_iommu(const struct facts *facts, struct readiness_finding *find
 }
 
 const struct readiness_check checks_pci[] = {
-	{"PCI-01", "root port of the NIC", look_root_port,
+	{"PCI-01", "root port of the NIC", READINESS_WEIGHED, READINESS_ADVISES, look_root_port,
 	 "The root port is where device writes enter the processor, and where it is set\n"
 	 "whether they allocate in the cache. It is the first PCI function of the real path of\n"
 	 "the NIC, below the host bridge; it must be of class 0604 and say in its PCI Express\n"
@@ -311,7 +375,7 @@ const struct readiness_check checks_pci[] = {
 	 "PASS: each NIC has one.\n"
 	 "UNKNOWN: it could not be read, the first bridge is something else, or there is none.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-02", "speed and width of the links", look_link,
+	{"PCI-02", "speed and width of the links", READINESS_ADVISES, READINESS_ADVISES, look_link,
 	 "A NIC in a slot that is too narrow or too slow cannot reach its line rate. Read from\n"
 	 "current_link_* and max_link_* of the NIC and of the bridges above it. The NIC should\n"
 	 "reach its own best; a port that could do more than what is below it is no fault.\n"
@@ -319,7 +383,8 @@ const struct readiness_check checks_pci[] = {
 	 "WARN: one is below what its ends can do.\n"
 	 "UNKNOWN: speed or width is not known, as in many virtual machines.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-03", "payload and read request size", look_sizes,
+	{"PCI-03", "payload and read request size", READINESS_ADVISES, READINESS_ADVISES,
+	 look_sizes,
 	 "How much the NIC puts into one write, and asks for in one read, over the bus. Small\n"
 	 "read requests limit sends and RDMA reads. Read from the device control register of\n"
 	 "the NIC (bits 7:5 and 14:12), of a virtual function from that of its physical one.\n"
@@ -328,34 +393,36 @@ const struct readiness_check checks_pci[] = {
 	 "WARN: read requests are smaller than 512 bytes.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-04", "relaxed ordering", look_ordering,
+	{"PCI-04", "relaxed ordering", READINESS_BLOCKS, READINESS_ADVISES, look_ordering,
 	 "With relaxed ordering writes may overtake each other on the bus. Then the last byte\n"
 	 "of a message may come first; the read that librpma flushes with still pushes all\n"
 	 "writes ahead of it. Root ports of Haswell and Broadwell (8086:2f01 to 2f0e, 6f01 to\n"
 	 "6f0e) handle it wrongly. Read from bit 4 of the NIC's device control. Needs root.\n"
 	 "PASS: off.\n"
-	 "INFO: on.\n"
+	 "INFO: on, or not readable, below a root port that handles it well.\n"
 	 "FAIL: on below such a root port.\n"
-	 "UNKNOWN: cannot be read.\n"
+	 "UNKNOWN: it cannot be read below one of these or an unknown one, or a NIC is hidden.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-05", "No Snoop", look_no_snoop,
+	{"PCI-05", "No Snoop", READINESS_WEIGHED, READINESS_WEIGHED, look_no_snoop,
 	 "A NIC with Enable No Snoop may mark writes as such. Where the root port lets these\n"
 	 "allocate, they end in the cache although DDIO is off; the decision of DDIO-04 takes\n"
-	 "both into account. Read from bit 11 of the NIC's device control. Needs root.\n"
+	 "both into account, and counts what is disabled as what software can enable. Read from "
+	 "bit 11 of the NIC's device control. Needs root.\n"
 	 "INFO: enabled or disabled.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-06", "TPH of the NIC", look_tph,
+	{"PCI-06", "TPH of the NIC", READINESS_WEIGHED, READINESS_WEIGHED, look_tph,
 	 "TLP processing hints let a NIC steer its writes into the cache of a core, also where\n"
 	 "the root port does not allocate by itself. Read from the TPH requester capability of\n"
 	 "the NIC (extended capability 0x17, control bits 9:8). pci=notph of the kernel's command\n"
 	 "line is shown and proves nothing: kernels before 6.13 do not know it, and none turns\n"
 	 "off what the firmware has turned on. Needs root.\n"
-	 "PASS: not there, or off.\n"
+	 "PASS: there is no such capability.\n"
+	 "INFO: it is there and disabled; software can enable it at any time.\n"
 	 "WARN: enabled.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-07", "access control of the bridges", look_acs,
+	{"PCI-07", "access control of the bridges", READINESS_ADVISES, READINESS_ADVISES, look_acs,
 	 "Bridges may redirect what devices send to each other up to the root port (ACS): it\n"
 	 "costs where a GPU or an NVMe drive is the target, and nothing where memory is. Shown\n"
 	 "of each bridge: RR and CR, redirection of requests and completions, UF, upstream\n"
@@ -363,12 +430,12 @@ const struct readiness_check checks_pci[] = {
 	 "INFO: the bits that are set, or that there is no bridge.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-08", "IOMMU", look_iommu,
+	{"PCI-08", "IOMMU", READINESS_ADVISES, READINESS_ADVISES, look_iommu,
 	 "An IOMMU that translates costs a look-up for each page the NIC touches. Read from\n"
 	 "the type of the NIC's IOMMU group.\n"
 	 "PASS: identity, or the NIC is in no group.\n"
 	 "WARN: DMA or DMA-FQ.\n"
 	 "UNKNOWN: any other type, or it cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{NULL, NULL, NULL, NULL},
+	{0},
 };

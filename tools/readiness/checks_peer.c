@@ -15,11 +15,11 @@ static void look_peer(const struct facts *facts, struct readiness_finding *findi
 }
 
 const struct readiness_check checks_peer[] = {
-	{"PEER-01", "which end counts", look_peer,
+	{"PEER-01", "which end counts", READINESS_ADVISES, READINESS_ADVISES, look_peer,
 	 "Data is lost or kept on the host that has the persistent memory: there device writes go\n"
 	 "to the cache or to memory, and there power fails. So its verdict counts, and the one of\n"
 	 "the host that writes is advice about that host's device, bus and limits.\n"
 	 "rpma-bench asks the server for its verdict and writes it into the result.\n"
 	 "INFO: always; one host cannot see the other.\n"},
-	{NULL, NULL, NULL, NULL},
+	{0},
 };

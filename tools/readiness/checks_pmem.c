@@ -187,10 +187,13 @@ static void look_domain(const struct facts *facts, struct readiness_finding *fin
 			    "Take a target that lies on regions of one kind.");
 }
 
-static enum rating rate_provider(const char *provider)
+/* On the firmware's bus there is memory that forgets, too. */
+static enum rating rate_provider(const struct facts_region *region)
 {
+	const char *provider = region->provider;
+
 	if (strcmp(provider, "ACPI.NFIT") == 0)
-		return GOOD;
+		return strcmp(region->devtype, "nd_pmem") == 0 ? GOOD : NOT_KNOWN;
 	if (strncmp(provider, "e820", 4) == 0 || strncmp(provider, "nfit_test", 9) == 0 ||
 	    strncmp(provider, "virtio", 6) == 0)
 		return DOUBTFUL;
@@ -200,6 +203,38 @@ static enum rating rate_provider(const char *provider)
 static bool is_cxl(const char *provider)
 {
 	return strncmp(provider, "CXL", 3) == 0 || strncmp(provider, "cxl", 3) == 0;
+}
+
+/* What the hypervisor shows of itself proves nothing of its host. */
+static void hear_hypervisor(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_platform *platform = &facts->platform;
+	const char *why = facts->claims.pmem_why;
+
+	if (platform->guest == KNOWN_NO)
+		return;
+	finding_value(finding, "ACPI.NFIT, hypervisor %s%s%s",
+		      platform->emulated[0] != '\0' ? platform->emulated : "unknown",
+		      why[0] != '\0' ? "; stated: " : "", why);
+	finding_source(finding,
+		       "/sys/bus/nd/devices/ndbus*/provider, /proc/cpuinfo, "
+		       "/sys/class/dmi/id%s",
+		       why[0] != '\0' ? ", --assume-pmem" : "");
+	if (why[0] != '\0')
+		finding_say(finding, READINESS_ASSUMED,
+			    "The operator states that it is persistent on the host of this virtual "
+			    "machine; if that is wrong, data is lost.",
+			    NULL);
+	else if (platform->guest == KNOWN_YES)
+		finding_say(finding, READINESS_WARN,
+			    "A hypervisor shows it. Whether its host keeps the data when power "
+			    "fails cannot be seen from here.",
+			    "Run rpma-ddio-check on the host. If the memory is persistent there, "
+			    "state it here: --assume-pmem WHY.");
+	else
+		finding_say(finding, READINESS_UNKNOWN,
+			    "Whether a hypervisor shows it cannot be seen.",
+			    "Run this where /proc/cpuinfo and /sys/class/dmi can be read.");
 }
 
 static void look_provider(const struct facts *facts, struct readiness_finding *finding)
@@ -222,38 +257,58 @@ static void look_provider(const struct facts *facts, struct readiness_finding *f
 	for (size_t i = 0; i < target->regions_count; i++) {
 		const char *provider = region_at(facts, i)->provider;
 
-		count(&tally, rate_provider(provider), region_at(facts, i)->name,
+		count(&tally, rate_provider(region_at(facts, i)), region_at(facts, i)->name,
 		      provider[0] != '\0' ? provider : "unknown");
 		cxl = cxl || is_cxl(provider);
 	}
 	say(&tally, target, &texts, finding);
 	if (cxl && finding->status == READINESS_UNKNOWN)
 		finding_meaning(finding, "It is CXL memory: see PM-09.");
+	if (finding->status == READINESS_PASS)
+		hear_hypervisor(facts, finding);
 }
 
-static bool has_word(const char *words, const char *word)
+/* Words of drivers/acpi/nfit/core.c, flags_show(); another one may be a fault. */
+static enum rating rate_flag(const char *word, size_t len)
 {
-	size_t len = strlen(word);
+	static const struct {
+		const char *word;
+		enum rating rating;
+	} words[] = {
+		{"none", GOOD},	       {"smart_notify", GOOD}, {"smart_event", DOUBTFUL},
+		{"not_armed", BAD},    {"save_fail", BAD},     {"flush_fail", BAD},
+		{"restore_fail", BAD}, {"map_fail", BAD},
+	};
 
-	for (const char *at = words; (at = strstr(at, word)) != NULL; at += len) {
-		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
-			return true;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strlen(words[i].word) == len && strncmp(words[i].word, word, len) == 0)
+			return words[i].rating;
 	}
-	return false;
+	return NOT_KNOWN;
+}
+
+/* A fault is one whatever else is there; of a word that is not known nothing follows. */
+static enum rating worse(enum rating one, enum rating other)
+{
+	static const int gravity[] = {[GOOD] = 0, [DOUBTFUL] = 1, [NOT_KNOWN] = 2, [BAD] = 3};
+
+	return gravity[one] > gravity[other] ? one : other;
 }
 
 static enum rating rate_dimm(const struct facts_dimm *dimm)
 {
-	static const char *const faults[] = {"not_armed", "save_fail", "flush_fail", "restore_fail",
-					     "map_fail"};
+	enum rating rating = dimm->dirty_shutdown > 0 ? DOUBTFUL : GOOD;
+	size_t len;
 
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-		if (has_word(dimm->flags, faults[i]))
-			return BAD;
+	if (dimm->flags[0] == '\0')
+		return NOT_KNOWN;
+	for (const char *at = dimm->flags; *at != '\0'; at += len) {
+		at += strspn(at, " ");
+		len = strcspn(at, " ");
+		if (len > 0)
+			rating = worse(rating, rate_flag(at, len));
 	}
-	if (dimm->dirty_shutdown > 0 || has_word(dimm->flags, "smart_event"))
-		return DOUBTFUL;
-	return dimm->flags[0] != '\0' ? GOOD : NOT_KNOWN;
+	return rating;
 }
 
 static void count_dimms(const struct facts_region *region, struct tally *tally)
@@ -281,7 +336,7 @@ static void look_health(const struct facts *facts, struct readiness_finding *fin
 		"the "
 		"count grows, data was lost.",
 		"A module would not, or did not, save or restore its data.",
-		"The health of a module cannot be read.",
+		"The health of a module cannot be read, or a word of it is not known.",
 		"ndctl list -DH tells more; a module that is not armed has to be replaced, or its "
 		"energy source.",
 	};
@@ -337,6 +392,8 @@ static void look_bad_blocks(const struct facts *facts, struct readiness_finding 
 		"and what was there is lost.",
 	};
 	const struct facts_target *target = &facts->target;
+	const bool by_disk =
+		target->badblocks > 0 || (target->badblocks == 0 && !target->badblocks_cut);
 	struct tally tally = {0};
 	char what[64];
 
@@ -344,12 +401,12 @@ static void look_bad_blocks(const struct facts *facts, struct readiness_finding 
 		return;
 	finding_value(finding, "none");
 	finding_source(finding, "/sys/bus/nd/devices/%s/badblocks", region_at(facts, 0)->name);
-	if (target->badblocks >= 0) {
+	if (by_disk) {
 		snprintf(what, sizeof(what), "%" PRId64 " ranges", target->badblocks);
 		count(&tally, target->badblocks > 0 ? BAD : GOOD, target->device, what);
 		finding_source(finding, "/sys/block/%s/badblocks", target->device);
 	}
-	for (size_t i = 0; i < target->regions_count && target->badblocks < 0; i++) {
+	for (size_t i = 0; i < target->regions_count && !by_disk; i++) {
 		const int64_t bad = region_at(facts, i)->badblocks;
 
 		snprintf(what, sizeof(what), "%" PRId64 " ranges", bad);
@@ -404,7 +461,7 @@ static void look_region(const struct facts *facts, struct readiness_finding *fin
 }
 
 const struct readiness_check checks_pmem[] = {
-	{"PM-05", "namespace mode", look_mode,
+	{"PM-05", "namespace mode", READINESS_BLOCKS, READINESS_BLOCKS, look_mode,
 	 "A namespace is made for device DAX (dax), for a DAX file system (memory), as a plain\n"
 	 "disk (raw), or as a disk with atomic sectors (safe), which copies every block. Read "
 	 "from\n"
@@ -414,7 +471,7 @@ const struct readiness_check checks_pmem[] = {
 	 "FAIL: safe.\n"
 	 "UNKNOWN: the namespace or its mode is not known.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
-	{"PM-06", "persistence domain", look_domain,
+	{"PM-06", "persistence domain", READINESS_BLOCKS, READINESS_BLOCKS, look_domain,
 	 "What the platform saves when power fails: memory_controller (ADR: what has reached the\n"
 	 "memory controller) or cpu_cache (eADR: CPU caches too, so that it does not matter "
 	 "whether\n"
@@ -426,18 +483,22 @@ const struct readiness_check checks_pmem[] = {
 	 "FAIL: another domain, or regions behind the target that differ.\n"
 	 "UNKNOWN: it is not told, or, without a target, the host's regions differ.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
-	{"PM-07", "provider", look_provider,
+	{"PM-07", "provider", READINESS_BLOCKS, READINESS_BLOCKS, look_provider,
 	 "Who describes the region: ACPI.NFIT is the firmware, and what it describes is taken for\n"
 	 "persistent. e820 is ordinary memory named so at boot (memmap=), virtio-pmem a file of "
 	 "the\n"
-	 "host that only a flush of the guest's kernel makes durable, nfit_test a kernel test. A\n"
-	 "guest cannot see what an emulated NFIT stands on. Read from\n"
-	 "/sys/bus/nd/devices/ndbusN/provider.\n"
-	 "PASS: ACPI.NFIT.\n"
-	 "WARN: e820, virtio-pmem or nfit_test; then the verdict is UNDETERMINED at best.\n"
-	 "UNKNOWN: CXL (see PM-09), another one, or none; then too.\n"
+	 "host that only a flush of the guest's kernel makes durable, nfit_test a kernel test. In\n"
+	 "a virtual machine the firmware is the hypervisor's, and what it shows may be any memory\n"
+	 "of its host: it is no proof. Read from provider of the bus and devtype of the region in\n"
+	 "/sys/bus/nd/devices, the flag hypervisor of /proc/cpuinfo, /sys/hypervisor/type, the\n"
+	 "names in /sys/class/dmi/id, and on Arm /proc/device-tree/hypervisor.\n"
+	 "PASS: ACPI.NFIT, and no hypervisor is seen.\n"
+	 "ASSUMED: ACPI.NFIT of a hypervisor, which --assume-pmem takes for true.\n"
+	 "WARN: ACPI.NFIT of a hypervisor, e820, virtio-pmem or nfit_test.\n"
+	 "UNKNOWN: CXL (see PM-09), another provider, or none; the region's type, or whether\n"
+	 "there is a hypervisor, cannot be seen.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
-	{"PM-08", "health of the modules", look_health,
+	{"PM-08", "health of the modules", READINESS_BLOCKS, READINESS_ADVISES, look_health,
 	 "A module that is not armed, or that failed to save, flush or restore, loses data at the\n"
 	 "next power failure. dirty_shutdown counts power failures in which it could not save "
 	 "all;\n"
@@ -447,15 +508,15 @@ const struct readiness_check checks_pmem[] = {
 	 "WARN: dirty shutdowns were counted, or an event is reported; without a target: a fault\n"
 	 "of some regions, but not of all.\n"
 	 "FAIL: not_armed, save_fail, flush_fail, restore_fail or map_fail.\n"
-	 "UNKNOWN: the flags cannot be read.\n"
+	 "UNKNOWN: the flags cannot be read, or have another word.\n"
 	 "SKIP: the region has no modules that the kernel shows, or there is no region.\n"},
-	{"PM-09", "persistent CXL memory", look_cxl,
+	{"PM-09", "persistent CXL memory", READINESS_BLOCKS, READINESS_BLOCKS, look_cxl,
 	 "On CXL the data is safe only if platform and device do a global persistent flush (GPF)\n"
 	 "when power fails, which nothing in sysfs proves. Read from\n"
 	 "/sys/bus/cxl/devices/mem*/pmem/size and the provider of the region.\n"
 	 "UNKNOWN: the target is on CXL; without a target: the host has some.\n"
 	 "SKIP: it is not, or the host has none.\n"},
-	{"PM-10", "bad blocks", look_bad_blocks,
+	{"PM-10", "bad blocks", READINESS_BLOCKS, READINESS_ADVISES, look_bad_blocks,
 	 "Reading a broken place is a machine check: a program dies of it, and a device ends the\n"
 	 "connection. Read from badblocks of the block device, else of the region, of which only\n"
 	 "those within the namespace count where root may see where that lies.\n"
@@ -464,7 +525,7 @@ const struct readiness_check checks_pmem[] = {
 	 "FAIL: there are some.\n"
 	 "UNKNOWN: the list cannot be read.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
-	{"PM-11", "writable, and aligned", look_region,
+	{"PM-11", "writable, and aligned", READINESS_BLOCKS, READINESS_ADVISES, look_region,
 	 "A region may be read-only, by its label or because a module is not armed. Pages of 2 "
 	 "MiB\n"
 	 "cost far fewer translations than pages of 4 KiB. Read from regionN/read_only, "
@@ -475,5 +536,5 @@ const struct readiness_check checks_pmem[] = {
 	 "FAIL: it is read-only, or its file system is mounted so.\n"
 	 "UNKNOWN: that cannot be read.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
-	{NULL, NULL, NULL, NULL},
+	{0},
 };

@@ -249,61 +249,62 @@ static void look_interrupts(const struct facts *facts, struct readiness_finding 
 #define FIGURES_ONLY "It bears on figures, not on the safety of data.\n"
 
 const struct readiness_check checks_system[] = {
-	{"NUMA-01", "NIC and persistent memory", look_pmem_node,
+	{"NUMA-01", "NIC and persistent memory", READINESS_ADVISES, READINESS_ADVISES,
+	 look_pmem_node,
 	 "Between sockets bandwidth is less and latency more. Compared are numa_node of the\n"
 	 "NIC and of the namespaces and regions the target lies on. " FIGURES_ONLY
 	 "PASS: the same node.\n"
 	 "WARN: different ones, or the target is on several.\n"
 	 "UNKNOWN: the platform does not tell (-1).\n"
 	 "SKIP: no device, software transport, or no persistent memory as target.\n"},
-	{"NUMA-02", "CPUs near the NIC", look_cpus,
+	{"NUMA-02", "CPUs near the NIC", READINESS_ADVISES, READINESS_ADVISES, look_cpus,
 	 "Threads that post and poll should run near the NIC. Compared are local_cpulist of\n"
 	 "the NIC and the CPUs that this process may use (Cpus_allowed_list). " FIGURES_ONLY
 	 "PASS: some are near it.\n"
 	 "WARN: none is.\n"
 	 "UNKNOWN: one of the lists cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"NUMA-03", "NUMA balancing", look_balancing,
+	{"NUMA-03", "NUMA balancing", READINESS_ADVISES, READINESS_ADVISES, look_balancing,
 	 "The kernel's balancing unmaps pages from time to time to learn who uses them;\n"
 	 "registered memory cannot be moved, so it costs and brings nothing. Read from\n"
 	 "/proc/sys/kernel/numa_balancing. " FIGURES_ONLY "PASS: off (0).\n"
 	 "WARN: on.\n"
 	 "SKIP: the kernel has none.\n"},
-	{"SYS-01", "frequency governor", look_governor,
+	{"SYS-01", "frequency governor", READINESS_ADVISES, READINESS_ADVISES, look_governor,
 	 "A governor that saves power lets the first operations after a pause run slowly. Read\n"
 	 "from scaling_governor of all CPUs. " FIGURES_ONLY "PASS: all have performance.\n"
 	 "WARN: another.\n"
 	 "SKIP: the kernel does not set frequencies.\n"},
-	{"SYS-02", "turbo", look_turbo,
+	{"SYS-02", "turbo", READINESS_ADVISES, READINESS_ADVISES, look_turbo,
 	 "Turbo frequencies last as long as the processor is cool. Read from\n"
 	 "intel_pstate/no_turbo or cpufreq/boost. " FIGURES_ONLY "PASS: off.\n"
 	 "WARN: on: faster, but less repeatable.\n"
 	 "SKIP: the kernel does not tell.\n"},
-	{"SYS-03", "idle states", look_idle,
+	{"SYS-03", "idle states", READINESS_ADVISES, READINESS_ADVISES, look_idle,
 	 "A CPU that waits for an event sleeps; from the deeper states it takes 10 to 200\n"
 	 "microseconds to wake. Read from cpuidle of CPU 0. " FIGURES_ONLY
 	 "PASS: no state takes more than 5 us.\n"
 	 "WARN: one does.\n"
 	 "SKIP: the kernel chooses no states.\n"},
-	{"SYS-04", "clock", look_clock,
+	{"SYS-04", "clock", READINESS_ADVISES, READINESS_ADVISES, look_clock,
 	 "Each sample takes the time twice; with another clock than the processor's own that\n"
 	 "is a system call, or a trap. Read from current_clocksource. " FIGURES_ONLY
 	 "PASS: tsc, or arch_sys_counter.\n"
 	 "WARN: another.\n"
 	 "UNKNOWN: cannot be read.\n"},
-	{"SYS-05", "lockdown", look_lockdown,
+	{"SYS-05", "lockdown", READINESS_ADVISES, READINESS_ADVISES, look_lockdown,
 	 "A kernel that is locked down keeps model specific registers, and with\n"
 	 "confidentiality performance events, from root: DDIO-02 and DDIO-06 then know\n"
 	 "nothing. Read from /sys/kernel/security/lockdown.\n"
 	 "PASS: none.\n"
 	 "WARN: integrity or confidentiality.\n"
 	 "SKIP: the kernel does not tell.\n"},
-	{"SYS-06", "interrupts of the NIC", look_interrupts,
+	{"SYS-06", "interrupts of the NIC", READINESS_ADVISES, READINESS_ADVISES, look_interrupts,
 	 "Whoever waits for events is woken on the CPU that had the interrupt. Compared are\n"
 	 "effective_affinity_list of the NIC's interrupts and its local_cpulist. " FIGURES_ONLY
 	 "PASS: all are near the NIC.\n"
 	 "WARN: some are not.\n"
 	 "UNKNOWN: cannot be read, or there are none.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{NULL, NULL, NULL, NULL},
+	{0},
 };

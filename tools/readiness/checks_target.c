@@ -283,7 +283,7 @@ static void look_map_sync(const struct facts *facts, struct readiness_finding *f
 }
 
 const struct readiness_check checks_target[] = {
-	{"PM-01", "kind of the target", look_kind,
+	{"PM-01", "kind of the target", READINESS_BLOCKS, READINESS_BLOCKS, look_kind,
 	 "What peers write to must be persistent memory, which is known by its device: statx()\n"
 	 "gives its numbers, /sys/dev/char or /sys/dev/block the name, and a region of libnvdimm\n"
 	 "is above it. Device DAX of other memory is not persistent. A file may lie on several\n"
@@ -294,14 +294,14 @@ const struct readiness_check checks_target[] = {
 	 "persistent memory.\n"
 	 "UNKNOWN: it, or its device, cannot be seen; without a target: nor can the host.\n"
 	 "SKIP: no target was given.\n"},
-	{"PM-02", "device DAX", look_devdax,
+	{"PM-02", "device DAX", READINESS_BLOCKS, READINESS_BLOCKS, look_devdax,
 	 "A device DAX can be mapped only while the driver device_dax has it; kmem makes system\n"
 	 "memory of it. Read from /sys/bus/dax/devices.\n"
 	 "PASS: the driver is device_dax, and it has a size.\n"
 	 "FAIL: the driver is kmem, there is none, or the size is 0.\n"
 	 "UNKNOWN: driver or size cannot be read.\n"
 	 "SKIP: the target is no device DAX.\n"},
-	{"PM-03", "DAX file system", look_dax,
+	{"PM-03", "DAX file system", READINESS_BLOCKS, READINESS_BLOCKS, look_dax,
 	 "Only with DAX is a mapped file the persistent memory itself; without it peers write to\n"
 	 "the page cache, and nothing they can do makes that persistent. Asked of the file\n"
 	 "(STATX_ATTR_DAX), of a file made without a name in a directory, of the mount's options\n"
@@ -310,7 +310,7 @@ const struct readiness_check checks_target[] = {
 	 "FAIL: the file is not, the device cannot, or the mount has no option dax.\n"
 	 "UNKNOWN: mounted with dax=inode, and the file cannot be asked.\n"
 	 "SKIP: the target is no file or directory on persistent memory.\n"},
-	{"PM-04", "synchronous mapping", look_map_sync,
+	{"PM-04", "synchronous mapping", READINESS_BLOCKS, READINESS_BLOCKS, look_map_sync,
 	 "A mapping with MAP_SYNC promises that the file system knows on persistent memory where\n"
 	 "the blocks are before they are written to. One page is mapped and unmapped, and not\n"
 	 "touched; in a directory it is of a file without a name. Device DAX has no need of it.\n"
@@ -318,5 +318,5 @@ const struct readiness_check checks_target[] = {
 	 "FAIL: it refuses (EOPNOTSUPP).\n"
 	 "UNKNOWN: it was not tried, or failed for another reason.\n"
 	 "SKIP: the target is no file or directory on persistent memory.\n"},
-	{NULL, NULL, NULL, NULL},
+	{0},
 };

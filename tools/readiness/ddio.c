@@ -7,6 +7,10 @@
  * documented. Elsewhere other things are at this place (on Ice Lake the header
  * of an extended capability, whose bits look like "off"), so every doubt about
  * the place ends in "unknown" before a bit is looked at.
+ *
+ * A switch for the whole processor (Disable_All_Allocating_Flows of iiomiscctrl)
+ * is in no public document with its place, and is not read: bit 7 may be 1
+ * although nothing allocates.
  */
 #include "ddio.h"
 
@@ -16,6 +20,7 @@
 #include "chain.h"
 
 #define INTEL		   0x8086
+#define INTEL_NAME	   "GenuineIntel"
 #define PERFCTRLSTS_0	   0x180
 #define PERFCTRLSTS_1	   0x184
 #define ALLOCATING	   (1U << 7) /* use_allocating_flow_wr, of perfctrlsts_0 */
@@ -45,7 +50,7 @@ static const struct generation generations[] = {
 
 static const struct generation *find_generation(const struct facts_platform *platform)
 {
-	if (strcmp(platform->vendor, "GenuineIntel") != 0 || platform->family != 6)
+	if (strcmp(platform->vendor, INTEL_NAME) != 0 || platform->family != 6)
 		return NULL;
 	for (size_t i = 0; i < sizeof(generations) / sizeof(generations[0]); i++) {
 		if (generations[i].model == platform->model)
@@ -84,7 +89,8 @@ static bool platform_is_known(const struct facts_platform *platform,
 		return true;
 	if (platform->vendor[0] == '\0')
 		say(ddio, "the processor is unknown");
-	else if (top != NULL && header_in_place(&top->config) &&
+	else if (strcmp(platform->vendor, INTEL_NAME) == 0 && top != NULL &&
+		 header_in_place(&top->config) &&
 		 pci_config_dword(&top->config, PERFCTRLSTS_0, &dword))
 		say(ddio,
 		    "at 0x180 there is the header of an extended capability (0x%08x), not the "
@@ -158,31 +164,37 @@ static bool registers_are_there(const struct facts_function *top, struct ddio *d
 	return true;
 }
 
-/* Device writes do not allocate: unless by one of two ways around. */
+/* Device writes do not allocate, unless by a way around that the port leaves open. */
 static void judge_escapes(const struct facts_chain *chain, struct ddio *ddio)
 {
-	bool tph_disabled = (ddio->perfctrlsts[1] & TPH_DISABLED) != 0;
+	static const enum ddio_state states[] = {
+		[CHAIN_CANNOT] = DDIO_OFF,
+		[CHAIN_DISABLED] = DDIO_OFF_WARN,
+		[CHAIN_NOT_SEEN] = DDIO_ON_POSSIBLE,
+		[CHAIN_ENABLED] = DDIO_ON_POSSIBLE,
+	};
+	static const char *const words[] = {
+		[CHAIN_DISABLED] = "disabled in the NIC, but software can enable it",
+		[CHAIN_NOT_SEEN] = "not known of the NIC, as it cannot be read",
+		[CHAIN_ENABLED] = "enabled in the NIC",
+	};
+	bool tph_heeded = (ddio->perfctrlsts[1] & TPH_DISABLED) == 0;
 	bool no_snoop_allocates = (ddio->perfctrlsts[0] & NO_SNOOP_ALLOCATES) != 0;
-	enum known tph = tph_disabled ? KNOWN_NO : chain_tph(chain);
-	enum known no_snoop = no_snoop_allocates ? chain_no_snoop(chain) : KNOWN_NO;
+	enum chain_ability tph = tph_heeded ? chain_tph(chain) : CHAIN_CANNOT;
+	enum chain_ability no_snoop = no_snoop_allocates ? chain_no_snoop(chain) : CHAIN_CANNOT;
 
-	ddio->state = DDIO_ON_POSSIBLE;
-	if (tph == KNOWN_YES)
-		say(ddio, "bit 7 is 0, but the NIC sends TPH and the port heeds it");
-	else if (tph == KNOWN_NOT)
-		say(ddio, "bit 7 is 0, but whether the NIC sends TPH cannot be read");
-	else if (no_snoop == KNOWN_YES)
-		say(ddio, "bit 7 is 0, but bit 3 is 1 and the NIC may send No Snoop writes");
-	else if (no_snoop == KNOWN_NOT)
-		say(ddio, "bit 7 is 0, but bit 3 is 1 and whether the NIC sends No Snoop writes "
-			  "cannot be read");
-	else if (no_snoop_allocates) {
-		ddio->state = DDIO_OFF_WARN;
-		say(ddio, "bit 7 is 0; bit 3 is 1, but the NIC's No Snoop is not enabled");
-	} else {
-		ddio->state = DDIO_OFF;
+	ddio->state = states[tph > no_snoop ? tph : no_snoop];
+	if (ddio->state == DDIO_OFF)
 		say(ddio, "bit 7 and bit 3 are 0, and no TPH can come from the NIC");
-	}
+	else if (tph >= no_snoop)
+		say(ddio,
+		    "bit 7 is 0, but the port heeds TPH (bit 9 of perfctrlsts_1 is 0), which "
+		    "is %s",
+		    words[tph]);
+	else
+		say(ddio,
+		    "bit 7 is 0, but bit 3 is 1: No Snoop writes allocate, and No Snoop is %s",
+		    words[no_snoop]);
 }
 
 void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
@@ -204,14 +216,16 @@ void ddio_of_chain(const struct facts_platform *platform, const struct facts_cha
 		return;
 	}
 	ddio->state = DDIO_ON;
-	say(ddio, "bit 7 of perfctrlsts_0 is 1: device writes allocate in the cache");
+	say(ddio, "bit 7 of perfctrlsts_0 is 1: device writes allocate in the cache, unless that "
+		  "is off for the whole processor, which is not read");
 }
 
 enum ddio_state ddio_of_probe(const struct answers_probe *probe)
 {
 	double share;
 
-	if (!probe->done || probe->rdma_bytes <= 0 || probe->memory_write_bytes < 0)
+	if (!probe->done || probe->rdma_bytes < DDIO_PROBE_BYTES_MIN ||
+	    probe->memory_write_bytes < 0)
 		return DDIO_UNKNOWN;
 	share = 100.0 * (double)probe->memory_write_bytes / (double)probe->rdma_bytes;
 	if (share < SHARE_ON)
@@ -247,7 +261,11 @@ static void overrule(struct ddio *ddio, enum ddio_state state, enum ddio_evidenc
 	say(ddio, "%s", why);
 }
 
-/* It sees what the registers do not say; a way around that is open stays open. */
+/*
+ * It sees what the registers leave open; a way around that is open stays open.
+ * Off where bit 7 is 1 may be the switch that is not read, or a false probe: the
+ * operator has to say which.
+ */
 static void hear_probe(enum ddio_state seen, struct ddio *ddio)
 {
 	if (seen == DDIO_ON && ddio->state != DDIO_ON)
@@ -256,18 +274,23 @@ static void hear_probe(enum ddio_state seen, struct ddio *ddio)
 	else if (seen == DDIO_OFF && (ddio->state == DDIO_UNKNOWN || ddio->state == DDIO_OFF_WARN ||
 				      (ddio->state == DDIO_OFF && ddio->low_confidence)))
 		overrule(ddio, DDIO_OFF, DDIO_PROBE, "the probe saw device writes reach memory");
+	else if (seen == DDIO_OFF && ddio->state == DDIO_ON)
+		overrule(ddio, DDIO_ON_POSSIBLE, DDIO_PROBE,
+			 "bit 7 is 1, but the probe saw device writes reach memory: allocation may "
+			 "be off for the whole processor, which is not read");
 }
 
-/* "Off" where nothing else is known; "on" is believed against everything. */
+/* "Off" where nothing else decides; "on" is believed against everything. */
 static void hear_statement(const struct facts_claims *claims, struct ddio *ddio)
 {
-	bool silent =
-		ddio->state == DDIO_UNKNOWN || (ddio->state == DDIO_OFF && ddio->low_confidence);
+	bool open = ddio->state == DDIO_UNKNOWN ||
+		    (ddio->state == DDIO_OFF && ddio->low_confidence) ||
+		    (ddio->state == DDIO_ON_POSSIBLE && ddio->evidence == DDIO_PROBE);
 
-	if (claims->ddio_assumed == KNOWN_NO && silent)
-		overrule(ddio, DDIO_OFF, DDIO_STATEMENT, "the operator says that it is off");
+	if (claims->ddio_assumed == KNOWN_NO && open)
+		overrule(ddio, DDIO_OFF, DDIO_STATEMENT, "the operator states that it is off");
 	else if (claims->ddio_assumed == KNOWN_YES && ddio->state != DDIO_ON)
-		overrule(ddio, DDIO_ON, DDIO_STATEMENT, "the operator says that it is on");
+		overrule(ddio, DDIO_ON, DDIO_STATEMENT, "the operator states that it is on");
 }
 
 /* The less it lets one hope for, the higher; of "off", the less it was seen. */

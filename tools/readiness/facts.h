@@ -97,7 +97,8 @@ struct facts_platform {
 	int64_t numa_balancing;
 	char usable_cpus[1024]; /* that this process may run on, a list */
 	char irq_cpus[1024];	/* where the NIC's interrupts go, a list */
-	char emulated[64];	/* the hypervisor's or emulator's name; empty: none seen */
+	enum known guest;	/* a hypervisor shows the machine */
+	char emulated[64];	/* by this name; empty: none seen */
 };
 
 enum target_shape {
@@ -126,6 +127,7 @@ struct facts_region {
 	char name[32];
 	char provider[64];
 	char persistence_domain[32];
+	char devtype[32]; /* "nd_pmem" */
 	int64_t size_bytes;
 	int64_t read_only;
 	int64_t badblocks; /* ranges, of those within the target where that is known */
@@ -146,6 +148,7 @@ struct facts_target {
 	char driver[32]; /* of a device DAX: "device_dax", "kmem"; "none": not bound */
 	int64_t size_bytes, align_bytes;
 	int64_t badblocks;	    /* of the pmem block devices it lies on; -1: none, or unknown */
+	bool badblocks_cut;	    /* a list of these devices could not be read */
 	struct answers_path answer; /* statx and the MAP_SYNC mapping */
 	/* what the target lies on; without a target all of the host */
 	struct facts_namespace namespaces[FACTS_NAMESPACES_MAX];
@@ -164,10 +167,12 @@ struct facts_limits {
 	enum known may_lock; /* CAP_IPC_LOCK */
 };
 
-/* What the operator says with --assume-ddio, and what a probe saw. */
+/* What the operator states with --assume-ddio and --assume-pmem, and what a probe saw. */
 struct facts_claims {
 	enum known ddio_assumed; /* KNOWN_NOT: nothing said; KNOWN_NO: off */
 	char why[128];
+	char pmem_why[128]; /* persistent memory that a hypervisor shows is such; empty: not stated
+			     */
 	struct answers_probe probe;
 };
 

@@ -176,7 +176,7 @@ static void gather_found(const struct sysroot *root, const struct device *device
 
 void gather_device(const struct gather *g, const char *device, struct facts_device *facts)
 {
-	struct device *list = NULL;
+	struct device *list = NULL, named;
 	const struct device *found;
 
 	memset(facts, 0, sizeof(*facts));
@@ -188,7 +188,11 @@ void gather_device(const struct gather *g, const char *device, struct facts_devi
 	if (device_list(g->root, &list, &facts->count) != 0)
 		return;
 	facts->no_sysfs = facts->count == 0 && !sysroot_exists(g->root, "sys/class");
-	found = choose(g->root, list, facts->count, device);
+	/* by its name also where the list is longer than device_list() gives */
+	if (device != NULL && device_find(g->root, device, &named) == 0)
+		found = &named;
+	else
+		found = choose(g->root, list, facts->count, device);
 	if (found != NULL)
 		gather_found(g->root, found, facts);
 	free(list);

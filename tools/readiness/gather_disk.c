@@ -61,7 +61,9 @@ static enum place add_pmem(const struct gather *g, const char *disk, unsigned re
 	facts->cut = facts->cut || place == PLACE_UNKNOWN;
 	snprintf(path, sizeof(path), "sys/block/%s/badblocks", disk);
 	bad = gather_bad_blocks(g->root, path, 0, INT64_MAX);
-	if (bad >= 0)
+	if (bad < 0)
+		facts->badblocks_cut = true;
+	else
 		facts->badblocks = (facts->badblocks > 0 ? facts->badblocks : 0) + bad;
 	return place;
 }

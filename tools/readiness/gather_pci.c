@@ -194,12 +194,11 @@ static bool add_nic(const struct sysroot *root, const char *link, struct facts_p
 
 struct netdevs {
 	char names[NETDEVS_MAX][32];
-	bool lower[NETDEVS_MAX]; /* another of them is on top of it */
 	size_t count;
 	bool cut;
 };
 
-static void add_name(struct netdevs *netdevs, const char *name, bool lower)
+static void add_name(struct netdevs *netdevs, const char *name)
 {
 	if (name[0] == '\0' || strchr(name, '/') != NULL || strcmp(name, "..") == 0 ||
 	    strcmp(name, ".") == 0 || strlen(name) >= sizeof(netdevs->names[0]))
@@ -212,11 +211,10 @@ static void add_name(struct netdevs *netdevs, const char *name, bool lower)
 		netdevs->cut = true;
 		return;
 	}
-	netdevs->lower[netdevs->count] = lower;
 	snprintf(netdevs->names[netdevs->count++], sizeof(netdevs->names[0]), "%s", name);
 }
 
-/* The interfaces that a port's GIDs are of. */
+/* The interfaces that the GIDs of a port belong to. */
 static void find_netdevs(const struct sysroot *root, const char *device, int port,
 			 struct netdevs *netdevs)
 {
@@ -228,15 +226,19 @@ static void find_netdevs(const struct sysroot *root, const char *device, int por
 	directory = sysroot_directory(root, path);
 	if (directory == NULL)
 		return;
-	for (int i = 0; i < ENTRIES_MAX && (entry = readdir(directory)) != NULL; i++) {
+	for (int i = 0; (entry = readdir(directory)) != NULL; i++) {
+		if (i == ENTRIES_MAX) {
+			netdevs->cut = true;
+			break;
+		}
 		if (entry->d_name[0] != '.' &&
 		    sysroot_line(root, name, sizeof(name), "%s/%.63s", path, entry->d_name))
-			add_name(netdevs, name, false);
+			add_name(netdevs, name);
 	}
 	closedir(directory);
 }
 
-/* What a bond, team or VLAN is on top of: how many. What else is in a bridge is none of ours. */
+/* What a bond, team or VLAN is on top of: how many. */
 static size_t find_lower(const struct sysroot *root, const char *name, struct netdevs *netdevs)
 {
 	char path[FACTS_PATH_MAX], slaves[1024];
@@ -250,7 +252,7 @@ static size_t find_lower(const struct sysroot *root, const char *name, struct ne
 	for (int i = 0;
 	     directory != NULL && i < ENTRIES_MAX && (entry = readdir(directory)) != NULL; i++) {
 		if (strncmp(entry->d_name, "lower_", 6) == 0) {
-			add_name(netdevs, entry->d_name + 6, true);
+			add_name(netdevs, entry->d_name + 6);
 			n++;
 		}
 	}
@@ -259,32 +261,45 @@ static size_t find_lower(const struct sysroot *root, const char *name, struct ne
 	if (sysroot_line(root, slaves, sizeof(slaves), NET "%s/bonding/slaves", name)) {
 		for (char *slave = strtok_r(slaves, " ", &save); slave != NULL;
 		     slave = strtok_r(NULL, " ", &save), n++)
-			add_name(netdevs, slave, true);
+			add_name(netdevs, slave);
 	}
 	return n;
 }
 
-/* The list grows while it is gone through: names are in it once, so it ends. */
-static void add_netdevs(const struct sysroot *root, struct netdevs *netdevs, struct facts_pci *pci)
+/*
+ * The list grows while it is gone through: names are in it once, so it ends.
+ * One that leads nowhere, as a bond in another network namespace, may be of
+ * any NIC. Other NICs in a bridge are no part of the device. How many led to a NIC.
+ */
+static size_t add_netdevs(const struct sysroot *root, struct netdevs *netdevs,
+			  struct facts_pci *pci)
 {
 	char link[FACTS_PATH_MAX];
+	size_t reached = 0;
 
 	for (size_t i = 0; i < netdevs->count; i++) {
 		const char *name = netdevs->names[i];
-		bool found = false;
 
 		snprintf(link, sizeof(link), NET "%s/device", name);
 		if (sysroot_exists(root, NET "%s/bridge", name))
 			continue;
-		if (sysroot_exists(root, "%s", link))
-			found = add_nic(root, link, pci);
-		else
-			found = find_lower(root, name, netdevs) > 0;
-		/* a part of a bond that leads nowhere may be of any NIC */
-		if (!found && netdevs->lower[i])
+		if (sysroot_exists(root, "%s", link) && add_nic(root, link, pci))
+			reached++;
+		else if (find_lower(root, name, netdevs) == 0)
 			pci->cut = true;
 	}
 	pci->cut = pci->cut || netdevs->cut;
+	return reached;
+}
+
+/* RoCE runs over interfaces, which may be bonded; InfiniBand and iWARP devices are one NIC. */
+static bool runs_over_interfaces(const struct facts_device *device)
+{
+	for (size_t i = 0; i < device->ports_count; i++) {
+		if (strcmp(device->ports[i].link_layer, "InfiniBand") != 0)
+			return strcmp(device->transport, "iwarp") != 0;
+	}
+	return device->ports_count == 0;
 }
 
 void gather_pci(const struct gather *g, const struct facts_device *device, struct facts_pci *facts)
@@ -302,5 +317,6 @@ void gather_pci(const struct gather *g, const struct facts_device *device, struc
 	add_nic(g->root, link, facts);
 	for (size_t i = 0; i < device->ports_count; i++)
 		find_netdevs(g->root, device->name, device->ports[i].number, &netdevs);
-	add_netdevs(g->root, &netdevs, facts);
+	if (add_netdevs(g->root, &netdevs, facts) == 0 && runs_over_interfaces(device))
+		facts->cut = true;
 }

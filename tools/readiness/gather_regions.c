@@ -91,14 +91,16 @@ static bool touches(const char *line, int64_t from, int64_t to)
 int64_t gather_bad_blocks(const struct sysroot *root, const char *path, int64_t from, int64_t to)
 {
 	char text[1 << 14], *rest, *line;
+	const long len = sysroot_read(root, text, sizeof(text), path);
 	int64_t bad = 0;
 
-	if (sysroot_read(root, text, sizeof(text), path) < 0)
+	if (len < 0)
 		return -1;
 	for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
 		bad += touches(line, from, to);
 	}
-	return bad;
+	/* the list goes on */
+	return len == (long)sizeof(text) - 1 && bad == 0 ? -1 : bad;
 }
 
 /* ".../ndbus0/region0"; a tree may have the buses beside it. */
@@ -114,18 +116,22 @@ static void read_provider(const struct sysroot *root, struct facts_region *regio
 			     ND_DEVICES "/%s/provider", buses[0]);
 }
 
-/* The file is there and empty on a DIMM that has nothing to tell. */
+/* The file is there and empty on a DIMM that has nothing to tell; one too long stays unknown. */
 static void read_flags(const struct sysroot *root, const char *dimm, char *flags, size_t size)
 {
 	static const char *const places[] = {"nfit/flags", "papr/flags"};
 	char path[128], text[128];
+	long len;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(path, sizeof(path), ND_DEVICES "/%.63s/%s", dimm, places[i]);
-		if (sysroot_read(root, text, sizeof(text), path) < 0)
+		len = sysroot_read(root, text, sizeof(text), path);
+		if (len < 0)
 			continue;
-		if (!sysroot_line(root, flags, size, "%s", path))
+		if (text[strspn(text, " \n")] == '\0' && len == (long)strlen(text))
 			snprintf(flags, size, "none");
+		else if (len < (long)sizeof(text) - 1)
+			sysroot_line(root, flags, size, "%s", path);
 		return;
 	}
 }
@@ -167,6 +173,8 @@ static void read_dimms(const struct sysroot *root, struct facts_region *region, 
 
 		for (size_t i = 0; i < count && i < FACTS_DIMMS_MAX; i++)
 			add_dimm(root, names[i], region, cut);
+		if (count == 0)
+			add_dimm(root, "nmem", region, cut);
 	}
 }
 
@@ -187,6 +195,8 @@ static void read_region(const struct sysroot *root, const char *name, struct fac
 	read_provider(root, region);
 	sysroot_line(root, region->persistence_domain, sizeof(region->persistence_domain),
 		     ND_DEVICES "/%s/persistence_domain", name);
+	sysroot_line(root, region->devtype, sizeof(region->devtype), ND_DEVICES "/%s/devtype",
+		     name);
 	region->size_bytes = number(root, name, "size");
 	region->read_only = number(root, name, "read_only");
 	region->numa_node = node_of(root, name);

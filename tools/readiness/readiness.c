@@ -61,6 +61,17 @@ const char *readiness_status_name(enum readiness_status status)
 	return names[status];
 }
 
+const char *readiness_effect_name(enum readiness_effect effect)
+{
+	static const char *const names[] = {
+		[READINESS_BLOCKS] = "blocks",
+		[READINESS_ADVISES] = "advises",
+		[READINESS_WEIGHED] = "is weighed",
+	};
+
+	return names[effect];
+}
+
 void readiness_check_all(const struct facts *facts, struct readiness_finding *findings)
 {
 	const struct readiness_check *check;

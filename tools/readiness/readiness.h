@@ -32,9 +32,18 @@ struct readiness_finding {
 	char fix[384];	   /* for the administrator; empty: nothing to do */
 };
 
+/* What a status that is not good does to the verdict. */
+enum readiness_effect {
+	READINESS_BLOCKS,  /* the verdict is UNDETERMINED */
+	READINESS_ADVISES, /* nothing */
+	READINESS_WEIGHED, /* nothing by itself: DDIO is decided from it */
+};
+
 struct readiness_check {
 	const char *id;	   /* "DDIO-04" */
 	const char *title; /* "allocation of device writes in the cache" */
+	enum readiness_effect if_unknown;
+	enum readiness_effect if_warn;
 	void (*look)(const struct facts *facts, struct readiness_finding *finding);
 	const char *explain; /* what it is, why it matters, how it is found out, each status */
 };
@@ -78,12 +87,12 @@ struct verdict_row {
 	bool direct_write;  /* for rpma_peer_cfg_set_direct_write_to_pmem() */
 	const char *direct_write_why;
 	bool (*matches)(const struct judged *judged);
-	/* of the findings that made it match; NULL: what is known of DDIO did, or nothing more */
-	bool (*counts)(const char *id, enum readiness_status status);
+	/* of the findings that made it match; NULL: the facts did */
+	bool (*counts)(const struct readiness_check *check, enum readiness_status status);
 };
 
 /* The first row that matches is the verdict; the last one always does. */
-#define READINESS_ROWS 16
+#define READINESS_ROWS 15
 extern const struct verdict_row readiness_rows[READINESS_ROWS];
 
 struct readiness {
@@ -115,14 +124,15 @@ void readiness_free(struct readiness *readiness);
 void readiness_check_all(const struct facts *facts, struct readiness_finding *findings);
 const struct verdict_row *readiness_judge(const struct facts *facts,
 					  const struct readiness_finding *findings, bool lenient);
-/* It is ready by what somebody says, not by what was seen. */
+/* It is ready by what the operator states, not by what was seen. */
 bool readiness_assumed(const struct readiness *readiness);
-/* The findings that made the row match: "PM-06 FAIL: ..."; empty: the row says it all. */
+/* What made the row match: "PM-06 FAIL: ..."; empty: the row tells it all. */
 void readiness_because(const struct readiness *readiness, char *text, size_t size);
 
 const struct readiness_finding *readiness_find(const struct readiness_finding *findings,
 					       const char *id);
 const char *readiness_status_name(enum readiness_status status); /* "PASS" */
+const char *readiness_effect_name(enum readiness_effect effect); /* "blocks" */
 const char *readiness_verdict_name(enum readiness_verdict verdict);
 
 /*

@@ -57,6 +57,13 @@ static json_t *judgement_json(const struct readiness *readiness)
 			 "assumed", readiness_assumed(readiness), "lenient", readiness->lenient);
 }
 
+static const char *direct_write_why(const struct readiness *readiness)
+{
+	if (readiness->row->direct_write && readiness_assumed(readiness))
+		return "It rests on the operator's statement: if that is wrong, data is lost.";
+	return readiness->row->direct_write_why;
+}
+
 json_t *readiness_json(const struct readiness *readiness)
 {
 	const struct verdict_row *row = readiness->row;
@@ -65,5 +72,5 @@ json_t *readiness_json(const struct readiness *readiness)
 			 checks_json(readiness->findings), "ddio", ddio_json(&readiness->ddio),
 			 "verdict", readiness_verdict_name(row->verdict), "judgement",
 			 judgement_json(readiness), "direct_write_to_pmem", "value",
-			 row->direct_write, "why", row->direct_write_why);
+			 row->direct_write, "why", direct_write_why(readiness));
 }

@@ -2,8 +2,9 @@
 /*
  * verdict.c -- one verdict over all findings: an ordered table.
  *
- * A wrong "ready" loses data, so whatever is unknown is met by a row that says
- * so before any row that says ready. rpma-ddio-check(1) has the same table.
+ * A wrong "ready" loses data. Which unknown or doubtful findings keep the
+ * verdict from being ready is a column of the checks; they match a row above
+ * all rows that are ready. rpma-ddio-check(1) has the same table.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,58 +22,38 @@ struct judged {
 #define MEMORY_CONTROLLER "memory_controller"
 #define CPU_CACHE	  "cpu_cache"
 
-static bool is_any(const char *id, const char *const *ids)
-{
-	for (; *ids != NULL; ids++) {
-		if (strcmp(id, *ids) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* What counts for a row: the same question for matching and for telling why. */
 
-static bool counts_device(const char *id, enum readiness_status status)
+static bool counts_device(const struct readiness_check *check, enum readiness_status status)
 {
-	return strcmp(id, "DEV-01") == 0 &&
+	return strcmp(check->id, "DEV-01") == 0 &&
 	       (status == READINESS_FAIL || status == READINESS_UNKNOWN);
 }
 
-static bool counts_conflict(const char *id, enum readiness_status status)
+static bool counts_conflict(const struct readiness_check *check, enum readiness_status status)
 {
-	return status == READINESS_FAIL &&
-	       (strcmp(id, "DDIO-05") == 0 || strcmp(id, "DDIO-06") == 0);
+	return status == READINESS_FAIL && strncmp(check->id, "DDIO-", 5) == 0;
 }
 
-static bool counts_failed(const char *id, enum readiness_status status)
+static bool counts_failed(const struct readiness_check *check, enum readiness_status status)
 {
-	(void)id;
+	(void)check;
 	return status == READINESS_FAIL;
 }
 
-static bool counts_doubtful(const char *id, enum readiness_status status)
+static bool counts_unproven(const struct readiness_check *check, enum readiness_status status)
 {
-	static const char *const must_pass[] = {"PM-01", "PM-02", "PM-03", "PM-04", "PM-05", NULL};
-	static const char *const must_not_doubt[] = {"PM-07", "PM-09", NULL};
-
-	if (is_any(id, must_pass))
-		return status != READINESS_PASS && status != READINESS_SKIP;
-	return is_any(id, must_not_doubt) &&
-	       (status == READINESS_WARN || status == READINESS_UNKNOWN);
-}
-
-static bool counts_domain(const char *id, enum readiness_status status)
-{
-	return strcmp(id, "PM-06") == 0 && status != READINESS_PASS;
+	return (status == READINESS_UNKNOWN && check->if_unknown == READINESS_BLOCKS) ||
+	       (status == READINESS_WARN && check->if_warn == READINESS_BLOCKS);
 }
 
 static bool any(const struct judged *judged,
-		bool (*counts)(const char *id, enum readiness_status status))
+		bool (*counts)(const struct readiness_check *check, enum readiness_status status))
 {
 	const struct readiness_check *check;
 
 	for (size_t i = 0; (check = readiness_check_at(i)) != NULL; i++) {
-		if (counts(check->id, judged->findings[i].status))
+		if (counts(check, judged->findings[i].status))
 			return true;
 	}
 	return false;
@@ -127,9 +108,9 @@ static bool no_target(const struct judged *judged)
 	return judged->facts->target.shape == TARGET_NOT_GIVEN;
 }
 
-static bool pmem_doubtful(const struct judged *judged)
+static bool unproven(const struct judged *judged)
 {
-	return any(judged, counts_doubtful);
+	return any(judged, counts_unproven);
 }
 
 static bool eadr(const struct judged *judged)
@@ -137,12 +118,13 @@ static bool eadr(const struct judged *judged)
 	return strcmp(domain_of(&judged->facts->target), CPU_CACHE) == 0;
 }
 
-static bool domain_unknown(const struct judged *judged)
+/* What has reached the memory controller survives; of no other domain is a row ready. */
+static bool adr(const struct judged *judged)
 {
-	return strcmp(domain_of(&judged->facts->target), MEMORY_CONTROLLER) != 0;
+	return strcmp(domain_of(&judged->facts->target), MEMORY_CONTROLLER) == 0;
 }
 
-/* The CPU copies the data into its cache, whatever a register, a probe or anybody says. */
+/* The CPU copies the data into its cache, whatever is read, measured or stated of DDIO. */
 static bool software(const struct judged *judged)
 {
 	return is_software(judged) && !flushes_natively(judged);
@@ -152,25 +134,26 @@ static bool ddio_off(const struct judged *judged)
 {
 	const struct ddio *ddio = &judged->ddio;
 
-	return !is_software(judged) && ddio->state == DDIO_OFF && !ddio->low_confidence &&
+	return adr(judged) && !is_software(judged) && ddio->state == DDIO_OFF &&
+	       !ddio->low_confidence &&
 	       (ddio->evidence == DDIO_REGISTERS || ddio->evidence == DDIO_PROBE);
 }
 
 static bool ddio_off_lenient(const struct judged *judged)
 {
-	return !is_software(judged) && judged->lenient && is_lenient_off(judged) &&
+	return adr(judged) && !is_software(judged) && judged->lenient && is_lenient_off(judged) &&
 	       judged->ddio.evidence == DDIO_REGISTERS;
 }
 
 static bool ddio_assumed_off(const struct judged *judged)
 {
-	return !is_software(judged) && judged->ddio.state == DDIO_OFF &&
+	return adr(judged) && !is_software(judged) && judged->ddio.state == DDIO_OFF &&
 	       judged->ddio.evidence == DDIO_STATEMENT;
 }
 
 static bool native(const struct judged *judged)
 {
-	return flushes_natively(judged);
+	return adr(judged) && flushes_natively(judged);
 }
 
 static bool ddio_on(const struct judged *judged)
@@ -210,18 +193,15 @@ const struct verdict_row readiness_rows[READINESS_ROWS] = {
 	{"failed", VERDICT_NOT_READY, EXIT_NEGATIVE, "A check failed.", false, NOT_PROVEN, failed,
 	 counts_failed},
 	{"no-target", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
-	 "No target was given, so nobody knows which memory is meant.", false, NOT_PROVEN,
+	 "No target was given, so it is not known which memory is meant.", false, NOT_PROVEN,
 	 no_target, NULL},
-	{"pmem-doubtful", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
-	 "It is not shown that the target is persistent memory a device can write to directly.",
-	 false, NOT_PROVEN, pmem_doubtful, counts_doubtful},
+	{"unproven", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
+	 "A check that READY depends on is unknown or in doubt.", false, NOT_PROVEN, unproven,
+	 counts_unproven},
 	{"eadr", VERDICT_APM_READY_EADR, EXIT_GOOD,
 	 "The platform saves the CPU caches when power fails, so it does not matter whether device "
 	 "writes go there.",
 	 true, PROVEN, eadr, NULL},
-	{"domain-unknown", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
-	 "The platform does not say what survives when power fails.", false, NOT_PROVEN,
-	 domain_unknown, counts_domain},
 	{"software", VERDICT_GPSPM_ONLY, EXIT_NEGATIVE,
 	 "The transport is software: the CPU copies the data into its cache, and no flush of a "
 	 "peer takes it out of there.",
@@ -233,10 +213,9 @@ const struct verdict_row readiness_rows[READINESS_ROWS] = {
 	 "accepts.",
 	 true, PROVEN, ddio_off_lenient, NULL},
 	{"ddio-assumed-off", VERDICT_APM_READY, EXIT_GOOD,
-	 "Somebody states that device writes go past the CPU cache; nothing here shows it, and "
-	 "nothing contradicts it.",
-	 true, "It rests on the statement: if that is wrong, data is lost.", ddio_assumed_off,
-	 NULL},
+	 "The operator states that device writes go past the CPU cache; it is not proven here, "
+	 "and not refuted.",
+	 true, PROVEN, ddio_assumed_off, NULL},
 	{"native", VERDICT_NATIVE_FLUSH_READY, EXIT_GOOD,
 	 "The device has native flush to persistence, which does not depend on DDIO.", false,
 	 "Give true only where every peer flushes natively too: a peer that flushes by a read "
@@ -247,14 +226,13 @@ const struct verdict_row readiness_rows[READINESS_ROWS] = {
 	 "make the data persistent (GPSPM).",
 	 false, NOT_PROVEN, ddio_on, NULL},
 	{"ddio-on-possible", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
-	 "The device can send writes that go to the CPU cache although the root port is set "
-	 "otherwise.",
-	 false, NOT_PROVEN, ddio_on_possible, NULL},
+	 "Some writes of the device may go to the CPU cache.", false, NOT_PROVEN, ddio_on_possible,
+	 NULL},
 	{"ddio-off-warn", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
 	 "The registers show DDIO off, but not beyond doubt (--lenient accepts it).", false,
 	 NOT_PROVEN, ddio_off_warn, NULL},
 	{"ddio-unknown", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
-	 "Nobody can tell whether device writes go to the CPU cache; unknown is not off.", false,
+	 "Whether device writes go to the CPU cache is not known; unknown is not off.", false,
 	 NOT_PROVEN, always, NULL},
 };
 
@@ -286,7 +264,15 @@ const struct verdict_row *readiness_judge(const struct facts *facts,
 
 bool readiness_assumed(const struct readiness *readiness)
 {
-	return readiness->row->matches == ddio_assumed_off;
+	return readiness->row->matches == ddio_assumed_off ||
+	       (readiness->row->exit_code == EXIT_GOOD &&
+		readiness_find(readiness->findings, "PM-07")->status == READINESS_ASSUMED);
+}
+
+/* A row that DDIO keeps from being ready. */
+static bool is_for_ddio(const struct verdict_row *row)
+{
+	return row->exit_code != EXIT_GOOD && strncmp(row->name, "ddio-", 5) == 0;
 }
 
 void readiness_because(const struct readiness *readiness, char *text, size_t size)
@@ -296,11 +282,11 @@ void readiness_because(const struct readiness *readiness, char *text, size_t siz
 	const char *meaning = NULL;
 	size_t len = 0;
 
-	snprintf(text, size, "%s", row->matches == always ? readiness->ddio.why : "");
+	snprintf(text, size, "%s", is_for_ddio(row) ? readiness->ddio.why : "");
 	for (size_t i = 0; row->counts != NULL && (check = readiness_check_at(i)) != NULL; i++) {
 		const struct readiness_finding *f = &readiness->findings[i];
 
-		if (!row->counts(check->id, f->status) || len >= size)
+		if (!row->counts(check, f->status) || len >= size)
 			continue;
 		len += (size_t)snprintf(text + len, size - len, "%s%s %s", len > 0 ? ", " : "",
 					check->id, readiness_status_name(f->status));

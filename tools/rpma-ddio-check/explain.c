@@ -7,6 +7,7 @@
  */
 #include "explain.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "options.h"
@@ -56,6 +57,10 @@ int explain(const char *list)
 			paper_line(&paper, PAPER_PLAIN, 0, "", "");
 		reflow(check->explain, text);
 		paper_line(&paper, PAPER_STRONG, COLUMN, check->id, check->title);
+		paper_line(&paper, PAPER_PLAIN, COLUMN, "", text);
+		snprintf(text, sizeof(text), "For READY: UNKNOWN %s, WARN %s.",
+			 readiness_effect_name(check->if_unknown),
+			 readiness_effect_name(check->if_warn));
 		paper_line(&paper, PAPER_PLAIN, COLUMN, "", text);
 		first = false;
 	}

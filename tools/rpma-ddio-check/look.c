@@ -24,10 +24,15 @@ static int print(const struct options *o, const struct readiness *readiness,
 	json_t *document;
 	int ret;
 
-	if (o->cli.quiet && !o->json)
+	if (o->cli.quiet && !o->json && readiness->row->exit_code == EXIT_GOOD)
 		return 0;
 	document = document_make(o, readiness, root->refused, started);
-	ret = o->json ? result_print(document) : table_print(document, o->cli.verbose);
+	if (o->json)
+		ret = result_print(document);
+	else if (o->cli.quiet)
+		ret = table_print_line(document);
+	else
+		ret = table_print(document, o->cli.verbose);
 	json_decref(document);
 	return ret;
 }

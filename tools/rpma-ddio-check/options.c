@@ -23,6 +23,7 @@ enum key {
 	KEY_ONLY,
 	KEY_EXPLAIN,
 	KEY_ASSUME,
+	KEY_ASSUME_PMEM,
 	KEY_LENIENT,
 	KEY_PROBE,
 	KEY_SYSROOT,
@@ -42,6 +43,10 @@ static const struct argp_option rows[] = {
 	 GROUP_WHAT},
 	{"assume-ddio", KEY_ASSUME, "on|off:WHY", 0,
 	 "Take your word for DDIO, for the reason WHY; the result says so", GROUP_EVIDENCE},
+	{"assume-pmem", KEY_ASSUME_PMEM, "WHY", 0,
+	 "Take your word that what a hypervisor shows as persistent memory is persistent on its "
+	 "host, for the reason WHY; the result says so",
+	 GROUP_EVIDENCE},
 	{"probe", KEY_PROBE, NULL, 0,
 	 "See by traffic whether device writes reach memory: needs root and rpma-bench",
 	 GROUP_EVIDENCE},
@@ -130,6 +135,24 @@ static bool is_text(const char *text)
 	return value != NULL;
 }
 
+static error_t copy_reason(char *to, size_t room, const char *option, const char *arg,
+			   const char *why)
+{
+	if (strlen(why) >= room || !is_text(why))
+		return cli_wrong_value(option, arg, "a reason of 127 bytes of text at most");
+	snprintf(to, room, "%s", why);
+	return 0;
+}
+
+static error_t assume_pmem(struct options *o, const char *arg)
+{
+	if (arg[strspn(arg, " ")] == '\0')
+		return cli_wrong_value("--assume-pmem", arg,
+				       "a reason, as 'NVDIMMs of host db7, checked there'");
+	return copy_reason(o->claims.pmem_why, sizeof(o->claims.pmem_why), "--assume-pmem", arg,
+			   arg);
+}
+
 static error_t assume(struct options *o, const char *arg)
 {
 	const char *colon = strchr(arg, ':');
@@ -142,12 +165,8 @@ static error_t assume(struct options *o, const char *arg)
 		return cli_wrong_value(
 			"--assume-ddio", arg,
 			"on, or off:WHY, as 'off:disabled in the BIOS of this host'");
-	if (strlen(why) >= sizeof(o->claims.why) || !is_text(why))
-		return cli_wrong_value("--assume-ddio", arg,
-				       "a reason of 127 bytes of text at most");
 	o->claims.ddio_assumed = off ? KNOWN_NO : KNOWN_YES;
-	snprintf(o->claims.why, sizeof(o->claims.why), "%s", why);
-	return 0;
+	return copy_reason(o->claims.why, sizeof(o->claims.why), "--assume-ddio", arg, why);
 }
 
 static error_t set_device(struct options *o, const char *arg)
@@ -186,6 +205,8 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
 		return set_path(&o->target, FACTS_PATH_MAX, "--target", arg);
 	case KEY_ASSUME:
 		return assume(o, arg);
+	case KEY_ASSUME_PMEM:
+		return assume_pmem(o, arg);
 	case KEY_PROBE:
 		o->probe = true;
 		return 0;

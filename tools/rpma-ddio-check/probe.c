@@ -17,11 +17,11 @@
 #include "probe_events.h"
 #include "probe_traffic.h"
 #include "tools/common/base/cli.h"
+#include "tools/readiness/ddio.h"
 
 #define IDLE_MS	   500
-#define LEAST_RDMA (256e6) /* bytes; below that the start of the programs counts */
-#define MOST_IDLE  0.05	   /* of the traffic */
-#define MOST_RATIO 1.5	   /* more is somebody else's */
+#define MOST_IDLE  0.05 /* of the traffic */
+#define MOST_RATIO 1.5	/* more is somebody else's */
 
 struct moment {
 	struct probe_sample sample;
@@ -65,11 +65,11 @@ void probe_judge(const struct probe_figures *f, struct answers_probe *probe)
 								      : f->idle_bytes_per_s[1];
 	double idle = rate * f->seconds, written = f->written_bytes - idle;
 
-	if (f->rdma_bytes < LEAST_RDMA)
+	if (f->rdma_bytes < DDIO_PROBE_BYTES_MIN)
 		snprintf(probe->why, sizeof(probe->why),
 			 "only %.0f MB were written remotely, too little to be seen: at least %.0f "
 			 "MB are needed",
-			 f->rdma_bytes / 1e6, LEAST_RDMA / 1e6);
+			 f->rdma_bytes / 1e6, DDIO_PROBE_BYTES_MIN / 1e6);
 	else if (idle > MOST_IDLE * f->rdma_bytes)
 		snprintf(probe->why, sizeof(probe->why),
 			 "the machine writes %.0f MB/s to memory by itself, beside %.0f MB/s of "

@@ -161,6 +161,21 @@ static void put_verdict(struct paper *paper, const json_t *document)
 	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", text_of(direct, "why"));
 }
 
+int table_print_line(const json_t *document)
+{
+	const json_t *judgement = json_object_get(document, "judgement");
+	const char *because = text_of(judgement, "because");
+	struct paper paper;
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s (%s): %s%s%s", text_of(document, "verdict"),
+		 text_of(judgement, "row"), text_of(judgement, "reason"),
+		 because[0] != '\0' ? " " : "", because);
+	paper_open(&paper, stdout);
+	paper_line(&paper, PAPER_PLAIN, 0, text, "");
+	return paper_close(&paper);
+}
+
 int table_print(const json_t *document, bool verbose)
 {
 	struct paper paper;

@@ -38,9 +38,8 @@ ROWS = {
     "conflict": ("NOT_READY", 1, False),
     "failed": ("NOT_READY", 1, False),
     "no-target": ("UNDETERMINED", 3, False),
-    "pmem-doubtful": ("UNDETERMINED", 3, False),
+    "unproven": ("UNDETERMINED", 3, False),
     "eadr": ("APM_READY_EADR", 0, True),
-    "domain-unknown": ("UNDETERMINED", 3, False),
     "ddio-off": ("APM_READY", 0, True),
     "ddio-off-lenient": ("APM_READY", 0, True),
     "ddio-assumed-off": ("APM_READY", 0, True),
@@ -74,7 +73,7 @@ NO_TARGET = {"PM-01": SKIP, "PM-02": SKIP, "PM-03": SKIP, "PM-04": SKIP, "NUMA-0
 # On a file system of a block device.
 FSDAX = {"PM-02": SKIP, "PM-03": PASS, "PM-04": PASS, "ODP-01": PASS, "ODP-02": WARN}
 # To an ordinary user, who sees the first 64 bytes of a configuration space.
-UNREADABLE = {"PCI-01": UNKNOWN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN, "PCI-05": UNKNOWN,
+UNREADABLE = {"PCI-01": UNKNOWN, "PCI-03": UNKNOWN, "PCI-04": INFO, "PCI-05": UNKNOWN,
               "PCI-06": UNKNOWN, "PCI-07": UNKNOWN, "DDIO-04": UNKNOWN}
 
 
@@ -88,6 +87,10 @@ class Ddio:
     low_confidence: bool = False
 
 
+# With a NIC of the device that cannot be seen: what holds of the others holds not of it.
+HIDDEN_NIC = {"PCI-01": UNKNOWN, "PCI-02": UNKNOWN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN,
+              "PCI-05": UNKNOWN, "PCI-06": UNKNOWN, "DDIO-04": UNKNOWN}
+HIDDEN_DDIO = Ddio("UNKNOWN", "none", None, None)
 UNKNOWN_DDIO = Ddio("UNKNOWN", "none", "0000:16:00.0", None)
 SOFTWARE_DDIO = Ddio("UNKNOWN", "none", None, None)
 

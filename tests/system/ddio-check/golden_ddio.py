@@ -3,6 +3,8 @@
 registers of root ports, what stands against them, and processors without any."""
 from __future__ import annotations
 
+from typing import Any
+
 from config_space import (NO_SNOOP, RELAXED_ORDERING, UPSTREAM, ConfigSpace, connectx,
                           ice_lake_port, intel_port, other_port, switch_port)
 from golden import (ASSUMED, DEVDAX, FAIL, INFO, PASS, SKIP, UNKNOWN, UNKNOWN_DDIO, WARN, Ddio,
@@ -18,7 +20,13 @@ SEEN_ON = {"rdma_bytes": 20 << 30, "memory_write_bytes": 1 << 30, "window_bytes"
 SEEN_OFF = SEEN_ON | {"memory_write_bytes": 20 << 30}
 SEEN_BETWEEN = SEEN_ON | {"memory_write_bytes": 10 << 30}
 PROBE = [*DEVDAX, "--probe"]
+ONE_BYTE = {"rdma_bytes": 1, "memory_write_bytes": 1, "window_bytes": 1}
+TOO_LITTLE = SEEN_OFF | {"rdma_bytes": 255_999_999, "memory_write_bytes": 255_999_999}
+ENOUGH = SEEN_OFF | {"rdma_bytes": 256_000_000, "memory_write_bytes": 256_000_000}
 SAID_OFF = [*DEVDAX, "--assume-ddio", "off:switched off in the firmware's menu"]
+
+SAID_PMEM = ["--assume-pmem", "NVDIMMs of host db7, checked there"]
+GUEST: dict[str, Any] = {"cpu": "clx-guest", "sys_vendor": "QEMU"}
 
 
 def registers(values: tuple[int, int], nic: ConfigSpace | None = None) -> list[Function]:
@@ -86,9 +94,24 @@ TREES = [
     Golden("clx-tph-extended", "3 in the same field is extended TPH: enabled, too",
            in_slot(*registers(TPH_ALLOWED, connectx(tph=3))), "ddio-on-possible",
            Ddio("ON_POSSIBLE", registers=TPH_ALLOWED), {"DDIO-04": WARN, "PCI-06": WARN}),
-    Golden("clx-tph-not-enabled", "the NIC has the capability, and it is switched off",
-           in_slot(*registers(TPH_ALLOWED, connectx(tph=0))), "ddio-off",
-           Ddio("OFF", registers=TPH_ALLOWED)),
+    Golden("clx-tph-not-enabled", "the NIC has the capability, disabled: software can enable it at "
+           "any time, as it can No Snoop",
+           in_slot(*registers(TPH_ALLOWED, connectx(tph=0))), "ddio-off-warn",
+           Ddio("OFF_WARN", registers=TPH_ALLOWED), {"DDIO-04": WARN, "PCI-06": INFO}),
+    Golden("clx-tph-not-enabled-lenient", "the same where the operator takes it for off",
+           in_slot(*registers(TPH_ALLOWED, connectx(tph=0))), "ddio-off-lenient",
+           Ddio("OFF_WARN", registers=TPH_ALLOWED), {"DDIO-04": WARN, "PCI-06": INFO},
+           [*DEVDAX, "--lenient"]),
+    Golden("clx-tph-not-enabled-seen-off", "and where a probe saw that writes reach memory",
+           in_slot(*registers(TPH_ALLOWED, connectx(tph=0)), probe=SEEN_OFF), "ddio-off",
+           Ddio("OFF", "probe", registers=TPH_ALLOWED),
+           {"DDIO-04": WARN, "PCI-06": INFO, "DDIO-06": PASS}, PROBE),
+    Golden("clx-tph-not-heeded", "disabled in the NIC, and the port would disregard it (TPHDIS)",
+           in_slot(*registers(OFF, connectx(tph=0))), "ddio-off", Ddio("OFF"), {"PCI-06": INFO}),
+    Golden("clx-both-not-enabled", "No Snoop and TPH are both open in the port and disabled in the "
+           "NIC",
+           in_slot(*registers((0x00183019, 0), connectx(tph=0))), "ddio-off-warn",
+           Ddio("OFF_WARN", registers=(0x00183019, 0)), {"DDIO-04": WARN, "PCI-06": INFO}),
     Golden("clx-tph-notph", "the kernel was told to let no device use TPH, but it is on: kernels "
            "before 6.13 do not know the word, and newer ones leave on what the firmware turned on",
            in_slot(*registers(TPH_ALLOWED, connectx(tph=1)), cmdline="ro pci=realloc,notph quiet"),
@@ -105,6 +128,12 @@ TREES = [
            in_slot(Function("0000:16:00.0", intel_port(0x2030, TPH_ALLOWED)),
                    Function("0000:17:00.0", connectx(), readable=64)),
            "ddio-on-possible", Ddio("ON_POSSIBLE", registers=TPH_ALLOWED),
+           {"DDIO-04": WARN, "PCI-03": UNKNOWN, "PCI-04": INFO, "PCI-05": UNKNOWN,
+            "PCI-06": UNKNOWN}),
+    Golden("hsx-nic-unreadable", "the same below a port that would break relaxed ordering",
+           in_slot(Function("0000:16:00.0", intel_port(0x2F02, TPH_ALLOWED)),
+                   Function("0000:17:00.0", connectx(), readable=64), cpu="hsx"),
+           "unproven", Ddio("ON_POSSIBLE", registers=TPH_ALLOWED, low_confidence=True),
            {"DDIO-04": WARN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN, "PCI-05": UNKNOWN,
             "PCI-06": UNKNOWN}),
 
@@ -118,8 +147,8 @@ TREES = [
            in_slot(*port(header_at(0x184))), "ddio-unknown", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN}),
     Golden("clx-in-guest", "a virtual machine on Cascade Lake: the ports are the emulator's, and "
            "0 at 0x180 is nothing; nothing is known of the real port",
-           in_slot(*port(other_port(0x8086, 0x3420)), cpu="clx-guest"), "ddio-unknown",
-           UNKNOWN_DDIO, {"DDIO-04": UNKNOWN}),
+           in_slot(*port(other_port(0x8086, 0x3420)), **GUEST), "unproven",
+           UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "PM-07": WARN}),
     Golden("clx-other-vendor", "a root port that is not Intel's",
            in_slot(*port(other_port(0x1B36, 0x000C))), "ddio-unknown", UNKNOWN_DDIO,
            {"DDIO-04": UNKNOWN}),
@@ -239,7 +268,66 @@ TREES = [
            {"DDIO-04": WARN, "DDIO-06": WARN}, PROBE),
     Golden("clx-off-probe-on", "the traffic stays in the cache although the register says off",
            healthy(probe=SEEN_ON), "conflict", None, {"DDIO-06": FAIL}, PROBE),
-    Golden("clx-on-probe-off", "the traffic goes to memory although the register says on",
+    Golden("clx-on-probe-off", "the traffic goes to memory although bit 7 is 1: true where "
+           "allocation is off for the whole processor, which is not read; so it is no "
+           "contradiction, and no proof either",
+           in_slot(*registers(ON), probe=SEEN_OFF), "ddio-on-possible",
+           Ddio("ON_POSSIBLE", "probe", registers=ON), {"DDIO-04": WARN, "DDIO-06": UNKNOWN},
+           PROBE),
+    Golden("clx-global-off", "the operator states that it is off there, and the probe bears it out",
+           in_slot(*registers(ON), probe=SEEN_OFF), "ddio-assumed-off",
+           Ddio("OFF", "statement", registers=ON),
+           {"DDIO-04": WARN, "DDIO-05": ASSUMED, "DDIO-06": PASS}, [*SAID_OFF, "--probe"], True),
+    Golden("clx-global-off-said-on", "who states that it is on is believed against a probe",
            in_slot(*registers(ON), probe=SEEN_OFF), "conflict", None,
-           {"DDIO-04": WARN, "DDIO-06": FAIL}, PROBE),
+           {"DDIO-04": WARN, "DDIO-05": FAIL, "DDIO-06": FAIL},
+           [*DEVDAX, "--assume-ddio", "on", "--probe"]),
+    Golden("icx-probe-one-byte", "a probe of one byte shows nothing",
+           in_slot(*port(ice_lake_port()), cpu="icx", probe=ONE_BYTE), "ddio-unknown",
+           UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "DDIO-06": UNKNOWN}, PROBE),
+    Golden("icx-probe-too-little", "nor does one of less than 256 MB",
+           in_slot(*port(ice_lake_port()), cpu="icx", probe=TOO_LITTLE), "ddio-unknown",
+           UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "DDIO-06": UNKNOWN}, PROBE),
+    Golden("icx-probe-enough", "256 MB are enough",
+           in_slot(*port(ice_lake_port()), cpu="icx", probe=ENOUGH), "ddio-off",
+           Ddio("OFF", "probe", "0000:16:00.0", None), {"DDIO-04": UNKNOWN, "DDIO-06": PASS},
+           PROBE),
+
+    # in a virtual machine, what the hypervisor shows of itself is no proof
+    Golden("guest-eadr", "a NIC passed through, and memory of which QEMU says cpu_cache",
+           in_slot(*port(other_port(0x8086, 0x3420)), regions=[Region(domain="cpu_cache")],
+                   **GUEST), "unproven", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "PM-07": WARN}),
+    Golden("guest-eadr-assumed", "the operator states that the host keeps it",
+           in_slot(*port(other_port(0x8086, 0x3420)), regions=[Region(domain="cpu_cache")],
+                   **GUEST), "eadr", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "PM-07": ASSUMED},
+           [*DEVDAX, *SAID_PMEM], True),
+    Golden("guest-assumed-off", "that DDIO is off says nothing of the memory",
+           in_slot(*port(other_port(0x8086, 0x3420)), **GUEST), "unproven",
+           Ddio("OFF", "statement", "0000:16:00.0", None),
+           {"DDIO-04": UNKNOWN, "DDIO-05": ASSUMED, "PM-07": WARN}, SAID_OFF),
+    Golden("guest-pmem-assumed", "nor does what is stated of the memory say anything of DDIO",
+           in_slot(*port(other_port(0x8086, 0x3420)), **GUEST), "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN, "PM-07": ASSUMED}, [*DEVDAX, *SAID_PMEM]),
+    Golden("guest-both-assumed", "both are stated",
+           in_slot(*port(other_port(0x8086, 0x3420)), **GUEST), "ddio-assumed-off",
+           Ddio("OFF", "statement", "0000:16:00.0", None),
+           {"DDIO-04": UNKNOWN, "DDIO-05": ASSUMED, "PM-07": ASSUMED}, [*SAID_OFF, *SAID_PMEM],
+           True),
+    Golden("guest-probe-off", "counters of a guest are the hypervisor's, too",
+           in_slot(*port(other_port(0x8086, 0x3420)), probe=SEEN_OFF, **GUEST), "unproven",
+           Ddio("OFF", "probe", "0000:16:00.0", None),
+           {"DDIO-04": UNKNOWN, "DDIO-06": PASS, "PM-07": WARN}, PROBE),
+    Golden("guest-without-flag", "a hypervisor that hides its flag, known by its name",
+           in_slot(*port(other_port(0x8086, 0x3420)), sys_vendor="QEMU",
+                   regions=[Region(domain="cpu_cache")]), "unproven", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN, "PM-07": WARN}),
+    Golden("guest-or-not", "an Arm machine that does not tell whether it is virtual",
+           in_slot(*port(other_port(0x1CB0, 0xD100)), cpu="neoverse", sys_vendor=None,
+                   no_turbo=None, regions=[Region(domain="cpu_cache")]), "unproven", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN, "PM-07": UNKNOWN, "SYS-02": SKIP}),
+    Golden("host-pmem-assumed", "the statement is for what a hypervisor shows alone",
+           healthy(), "ddio-off", Ddio("OFF"), {}, [*DEVDAX, *SAID_PMEM]),
+    Golden("e820-pmem-assumed", "it makes nothing else persistent",
+           healthy(regions=[Region(provider="e820")]), "unproven", Ddio("OFF"), {"PM-07": WARN},
+           [*DEVDAX, *SAID_PMEM]),
 ]

@@ -7,11 +7,11 @@ from typing import Any
 
 from config_space import (DOWNSTREAM, INFINIBAND, INTEGRATED_ENDPOINT, NO_SNOOP, RELAXED_ORDERING,
                           UPSTREAM, connectx, intel_port, switch_port)
-from golden import (ASSUMED, DEVDAX, FAIL, INFO, NO_DEVICE, PASS, SKIP, SOFTWARE, SOFTWARE_DDIO,
-                    UNKNOWN, UNKNOWN_DDIO, UNREADABLE, WARN, Ddio, Golden, healthy, in_slot)
-from golden_ddio import NO_SNOOP_ALLOCATES, SAID_OFF, TPH_ALLOWED, header_at
+from golden import (ASSUMED, DEVDAX, FAIL, HIDDEN_DDIO, HIDDEN_NIC, INFO, NO_DEVICE, PASS, SKIP,
+                    SOFTWARE, SOFTWARE_DDIO, UNKNOWN, UNKNOWN_DDIO, UNREADABLE, WARN, Ddio, Golden, healthy, in_slot)
+from golden_ddio import NO_SNOOP_ALLOCATES, SAID_OFF, SEEN_OFF, TPH_ALLOWED, header_at
 from machine import (GEN3, GEN4, LINK_LOCAL, LINK_LOCAL_V2, MLX5_VERBS, OFF, ON, ROCE_V2, RXE_VERBS,
-                     Function, Nic, Port, Region, card)
+                     Function, Host, Nic, Port, Region, card)
 
 OFF_DDIO = Ddio("OFF")
 DOWN = Port(state="1: DOWN", phys_state="3: Disabled")
@@ -52,6 +52,12 @@ def bond(second: Function) -> Nic:
     other = [second, Function(OTHER_SLOT, connectx())]
     return Nic("mlx5_bond_0", first, netdev="bond0",
                bond={"ens1f0np0": first, "ens2f0np0": other})
+
+
+def hidden(*names: str, **changes: Any) -> Host:
+    """A bond with DDIO on below its second root port, without these files."""
+    return healthy(nics=[bond(Function(OTHER_ROOT, intel_port(0x2030, ON)))], without=list(names),
+                   **changes)
 
 
 def other_card(values: tuple[int, int]) -> Nic:
@@ -103,6 +109,9 @@ TREES = [
            Ddio("OFF", root_port=OTHER_ROOT)),
 
     # ports and addresses
+    Golden("port-unknown", "whether its port is active cannot be read",
+           healthy(without=["sys/devices/**/ports/1/state"]), "unproven", OFF_DDIO,
+           {"DEV-02": UNKNOWN}),
     Golden("port-down", "no port is active",
            healthy(nics=[with_ports(DOWN)]), "failed", OFF_DDIO, {"DEV-02": FAIL}),
     Golden("one-of-two-down", "a card with two ports and one cable",
@@ -143,6 +152,29 @@ TREES = [
     Golden("bond-one-unknown", "one of two is unknown: so is the whole",
            healthy(nics=[bond(Function(OTHER_ROOT, header_at(0x180)))]), "ddio-unknown",
            Ddio("UNKNOWN", "none", OTHER_ROOT, None), {"DDIO-04": UNKNOWN}),
+    Golden("bond-unseen", "the bond is not among the interfaces that can be seen: what it is made "
+           "of is not known",
+           hidden("sys/class/net/bond0"), "unproven", HIDDEN_DDIO, HIDDEN_NIC),
+    Golden("bond-parts-unseen", "the bond is there, and nothing tells what it is made of",
+           hidden("sys/devices/virtual/net/bond0/lower_*", "sys/devices/virtual/net/bond0/bonding"),
+           "unproven", HIDDEN_DDIO, HIDDEN_NIC),
+    Golden("bond-part-unseen", "one of its two interfaces is not to be seen",
+           hidden("sys/class/net/ens2f0np0"), "unproven", HIDDEN_DDIO, HIDDEN_NIC),
+    Golden("bond-part-without-device", "one of its two interfaces leads to no NIC",
+           hidden("sys/devices/**/net/ens2f0np0/device"), "unproven", HIDDEN_DDIO, HIDDEN_NIC),
+    Golden("bond-no-interfaces", "no GID names an interface: the device may be a bond",
+           hidden("sys/devices/**/gid_attrs/ndevs"), "unproven", HIDDEN_DDIO, HIDDEN_NIC),
+    Golden("bond-unseen-eadr", "whether relaxed ordering is broken there is not known either",
+           hidden("sys/class/net/bond0", regions=[Region(domain="cpu_cache")]), "unproven",
+           HIDDEN_DDIO, HIDDEN_NIC),
+    Golden("bond-unseen-assumed-off", "nor does a statement about DDIO tell",
+           hidden("sys/class/net/bond0"), "unproven", None, HIDDEN_NIC | {"DDIO-05": ASSUMED},
+           SAID_OFF),
+    Golden("bond-unseen-seen-off", "nor traffic, which takes one way",
+           hidden("sys/class/net/bond0", probe=SEEN_OFF), "unproven", HIDDEN_DDIO,
+           HIDDEN_NIC | {"DDIO-06": UNKNOWN}, [*DEVDAX, "--probe"]),
+    Golden("interface-unseen", "a single NIC in another network namespace than its interface",
+           healthy(without=["sys/class/net/ens1f0np0"]), "unproven", HIDDEN_DDIO, HIDDEN_NIC),
     Golden("integrated", "a function of the root complex itself has no port above it",
            in_slot(Function("0000:16:02.0", connectx(kind=INTEGRATED_ENDPOINT))), "ddio-unknown",
            Ddio("UNKNOWN", "none", None, None), {"PCI-01": UNKNOWN, "DDIO-04": UNKNOWN}),
@@ -154,7 +186,7 @@ TREES = [
            healthy(nics=[Nic(chain=card(), auxiliary="mlx5_core.sf.4")]), "ddio-off", OFF_DDIO),
     Golden("platform-device", "a NIC of an SoC, on no PCI bus: hardware, and nothing else known",
            healthy(cpu="neoverse", nics=[Nic("hns_0", platform="HISI00D1:00", driver="hns_roce")],
-                   no_turbo=None), "ddio-unknown", Ddio("UNKNOWN", "none", None, None),
+                   no_turbo=None), "unproven", Ddio("UNKNOWN", "none", None, None),
            {"PCI-01": UNKNOWN, "PCI-02": UNKNOWN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN,
             "PCI-05": UNKNOWN, "PCI-06": UNKNOWN, "PCI-07": UNKNOWN, "DDIO-04": UNKNOWN,
             "NUMA-02": UNKNOWN, "SYS-02": SKIP, "SYS-06": UNKNOWN}),
@@ -221,9 +253,10 @@ TREES = [
            "ddio-off", OFF_DDIO,
            {"NUMA-03": SKIP, "SYS-01": SKIP, "SYS-02": SKIP, "SYS-03": SKIP, "SYS-05": SKIP}),
     Golden("silent", "a machine that does not tell much: unknown is not off, not good, not bad",
-           healthy(without=SILENT), "pmem-doubtful", UNKNOWN_DDIO,
-           {"DEV-02": UNKNOWN, "DEV-03": UNKNOWN, "DEV-04": UNKNOWN, "PCI-02": UNKNOWN, "PCI-08": UNKNOWN,
-            "DDIO-01": UNKNOWN, "DDIO-04": UNKNOWN, "PM-02": UNKNOWN, "PM-05": UNKNOWN,
+           healthy(without=SILENT), "unproven", None,
+           HIDDEN_NIC |
+           {"DEV-02": UNKNOWN, "DEV-03": UNKNOWN, "DEV-04": UNKNOWN, "PCI-08": UNKNOWN,
+            "DDIO-01": UNKNOWN, "PM-02": UNKNOWN, "PM-05": UNKNOWN, "PM-07": UNKNOWN,
             "PM-10": UNKNOWN, "PM-11": UNKNOWN, "LIM-01": UNKNOWN, "LIM-02": UNKNOWN,
             "NUMA-02": UNKNOWN, "SYS-04": UNKNOWN, "SYS-06": UNKNOWN}),
     Golden("locked-down", "integrity: no MSR, no register can be changed from here",

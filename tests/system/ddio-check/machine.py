@@ -83,6 +83,7 @@ class Region:
     domain: str | None = "memory_controller"
     size: int = 252 * GIB
     read_only: int = 0
+    devtype: str = "nd_pmem"
     badblocks: str = ""
     block_badblocks: str = ""
     numa_node: int = 0
@@ -114,6 +115,7 @@ class Mount:
 @dataclass
 class Host:
     cpu: str = "clx"
+    sys_vendor: str | None = "Dell Inc."
     nics: list[Nic] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
     mounts: list[Mount] = field(default_factory=list)

@@ -29,10 +29,17 @@ def test_options_are_those_of_the_help() -> None:
 
 
 def test_checks_are_those_that_are_explained() -> None:
-    listed = re.findall(r"^\.It Cm ([A-Z]+-\d\d)\n(.+)$", section("CHECKS"), re.MULTILINE)
-    told = re.findall(r"^([A-Z]+-\d\d) +(.+)$", run("--explain", "all").stdout, re.MULTILINE)
+    """With what each does to READY, which --explain prints from the column of its row."""
+    listed = re.findall(r"^\.It Cm ([A-Z]+-\d\d) Ta (.+) Ta (.+) Ta (.+)$", section("CHECKS"),
+                        re.MULTILINE)
+    told = []
+    for part in run("--explain", "all").stdout.split("\n\n"):
+        number, title = part.splitlines()[0].split(maxsplit=1)
+        effects = re.search(r"For READY: UNKNOWN (.+), WARN (.+)\.", " ".join(part.split()))
+        assert effects, part
+        told.append((number, title, *effects.groups()))
     assert listed == told
-    assert [number for number, _ in listed] == list(HEALTHY)
+    assert [number for number, *_ in listed] == list(HEALTHY)
 
 
 def test_statuses_and_states_are_those_of_the_schema() -> None:

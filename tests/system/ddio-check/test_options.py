@@ -53,6 +53,9 @@ WRONG = [
     (["--assume-ddio", "off:" + "x" * 128], "127 bytes of text"),
     (["--assume-ddio", "off:a\nb"], "127 bytes of text"),
     (["--assume-ddio", b"off:\xff"], "127 bytes of text"),
+    (["--assume-pmem", ""], "expected a reason"),
+    (["--assume-pmem", "  "], "expected a reason"),
+    (["--assume-pmem", "x" * 128], "127 bytes of text"),
     (["--sysroot", ""], "--sysroot : expected a path"),
     (["--sysroot", "/nowhere/at/all"], "--sysroot /nowhere/at/all: No such file or directory"),
     (["--sysroot", "/etc/passwd"], "--sysroot /etc/passwd: Not a directory"),
@@ -121,7 +124,29 @@ def test_the_variable_is_a_sysroot_that_the_option_overrides(tree: Path, icelake
 def test_quiet_leaves_the_exit_status(tree: Path) -> None:
     done = run("--sysroot", str(tree), *DEVDAX, "-q")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert run("--sysroot", str(tree), "-q").returncode == 3
+    done = run("--sysroot", str(tree), "-q")
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout == ("UNDETERMINED (no-target): No target was given, so it is not known which "
+                           "memory is meant.\n")
+
+
+def test_quiet_names_what_is_unknown(tmp_path: Path) -> None:
+    build(healthy(without=["sys/devices/**/region0/badblocks"]), tmp_path / "tree")
+    done = run("--sysroot", str(tmp_path / "tree"), *DEVDAX, "-q")
+    assert done.returncode == 3 and done.stdout.count("\n") == 1
+    assert "UNDETERMINED (unproven)" in done.stdout and "PM-10 UNKNOWN" in done.stdout
+
+
+def test_a_device_is_found_by_name_among_more_than_can_be_listed(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    build(healthy(), tree)
+    infiniband = tree / "sys/class/infiniband"
+    for number in range(4200):
+        (infiniband / f"a{number}").symlink_to("mlx5_0")
+    (infiniband / "mlx5_0").rename(infiniband / "zz0")
+    names = [entry.name for entry in os.scandir(infiniband)]
+    last = names[-1]  # of those that the directory gives first, no more than 4096 are listed
+    assert statuses(look(tree, "--device", last))["DEV-01"] == "PASS"
 
 
 def test_a_device_is_taken_by_its_name(tree: Path) -> None:

@@ -51,6 +51,8 @@ class _Tree:
         host = self.host
         self.file("proc/cpuinfo", cpuinfo(host.cpu))
         self.file("proc/cmdline", host.cmdline)
+        if host.sys_vendor:
+            self.file("sys/class/dmi/id/sys_vendor", host.sys_vendor)
         cpus = "sys/devices/system/cpu"
         for cpu in range(CPUS):
             directory = f"{cpus}/cpu{cpu}"
@@ -246,7 +248,7 @@ class _Tree:
         directory = f"{bus}/region{n}"
         self.files(directory, size=region.size, read_only=region.read_only, align="0x1000000",
                    numa_node=region.numa_node, target_node=region.target_node, nstype=5,
-                   devtype="nd_pmem", mappings=len(region.dimms), available_size=0)
+                   devtype=region.devtype, mappings=len(region.dimms), available_size=0)
         if region.domain:
             self.file(f"{directory}/persistence_domain", region.domain)
         self.file(f"{directory}/badblocks", region.badblocks.encode())
@@ -398,4 +400,7 @@ def build(host: Host, top: Path) -> None:
         found = list(top.glob(pattern))
         assert found, f"nothing is called {pattern}"
         for path in found:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)  # found by another link, too

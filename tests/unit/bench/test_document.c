@@ -381,7 +381,7 @@ static void persistence_is_believed_by_the_verdict(void **state)
 		{"GPSPM_ONLY", "software", BENCH_GPSPM, false, true},
 		{"UNDETERMINED", "ddio-unknown", BENCH_APM, false, false},
 		{"UNDETERMINED", "ddio-unknown", BENCH_GPSPM, false, true},
-		{"UNDETERMINED", "domain-unknown", BENCH_GPSPM, false, false},
+		{"UNDETERMINED", "unproven", BENCH_GPSPM, false, false},
 		{"NOT_READY", "failed", BENCH_APM, false, false},
 		{"NOT_READY", "failed", BENCH_GPSPM, false, false},
 		{"FROM_THE_FUTURE", "x", BENCH_APM, true, false},

@@ -160,6 +160,7 @@ static inline void made_target(struct facts_target *target)
 	snprintf(region->provider, sizeof(region->provider), "ACPI.NFIT");
 	snprintf(region->persistence_domain, sizeof(region->persistence_domain),
 		 "memory_controller");
+	snprintf(region->devtype, sizeof(region->devtype), "nd_pmem");
 	region->size_bytes = 126LL << 30;
 	region->dimms_count = 1;
 	snprintf(region->dimms[0].name, sizeof(region->dimms[0].name), "nmem0");

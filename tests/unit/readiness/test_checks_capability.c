@@ -135,7 +135,7 @@ static const struct check_case cases[] = {
 	{"ODP-01", READINESS_FAIL, fsdax_read_alone},
 	{"ODP-01", READINESS_FAIL, fsdax_rc_without_general},
 	{"ODP-01", READINESS_UNKNOWN, fsdax_not_answered},
-	{"ODP-01", READINESS_UNKNOWN, not_answered},
+	{"ODP-01", READINESS_INFO, not_answered},
 	{"ODP-01", READINESS_SKIP, no_device},
 	{"ODP-02", READINESS_WARN, fsdax},
 	{"ODP-02", READINESS_WARN, fsdax_paging},

@@ -61,6 +61,20 @@ static void no_target(struct facts *f)
 {
 	limit(f, 1 << 16);
 	f->target.size_bytes = -1;
+	f->target.shape = TARGET_NOT_GIVEN;
+}
+
+static void no_size(struct facts *f)
+{
+	no_target(f);
+	f->target.shape = TARGET_ON_FSDAX;
+	f->target.answer.kind = ANSWERS_REGULAR;
+}
+
+static void directory(struct facts *f)
+{
+	no_size(f);
+	f->target.answer.kind = ANSWERS_DIRECTORY;
 }
 
 static void unread(struct facts *f)
@@ -123,6 +137,8 @@ static const struct check_case cases[] = {
 	{"LIM-01", READINESS_FAIL, odp_of_no_transport},
 	{"LIM-01", READINESS_FAIL, odp_unknown},
 	{"LIM-01", READINESS_INFO, no_target},
+	{"LIM-01", READINESS_INFO, directory},
+	{"LIM-01", READINESS_UNKNOWN, no_size},
 	{"LIM-01", READINESS_UNKNOWN, unread},
 	{"LIM-02", READINESS_PASS, NULL},
 	{"LIM-02", READINESS_PASS, files_for_one},

@@ -222,10 +222,55 @@ static void smart_notify(struct facts *f)
 	flags(&f->target.regions[0], "smart_notify");
 }
 
-/* A word that only holds another one is another word. */
-static void harmless_word(struct facts *f)
+/* A word that only holds another one is another word, of which nothing is known. */
+static void other_word(struct facts *f)
 {
 	flags(&f->target.regions[0], "was_not_armed_once");
+}
+
+static void locked(struct facts *f)
+{
+	flags(&f->target.regions[0], "smart_notify locked");
+}
+
+static void fault_beside_a_word(struct facts *f)
+{
+	flags(&f->target.regions[0], "garbage flush_fail smart_event");
+}
+
+static void guest(struct facts *f)
+{
+	f->platform.guest = KNOWN_YES;
+	snprintf(f->platform.emulated, sizeof(f->platform.emulated), "QEMU");
+}
+
+static void guest_assumed(struct facts *f)
+{
+	guest(f);
+	snprintf(f->claims.pmem_why, sizeof(f->claims.pmem_why), "as on its host");
+}
+
+static void guest_or_not(struct facts *f)
+{
+	f->platform.guest = KNOWN_NOT;
+}
+
+static void assumed_of_e820(struct facts *f)
+{
+	guest_assumed(f);
+	provider_e820(f);
+}
+
+static void type_unread(struct facts *f)
+{
+	f->target.regions[0].devtype[0] = '\0';
+}
+
+static void list_of_a_disk_unread(struct facts *f)
+{
+	f->target.badblocks = 0;
+	f->target.badblocks_cut = true;
+	f->target.regions[0].badblocks = -1;
 }
 
 static void dirty(struct facts *f)
@@ -374,10 +419,17 @@ static const struct check_case cases[] = {
 	{"PM-07", READINESS_UNKNOWN, provider_second_cxl},
 	{"PM-07", READINESS_UNKNOWN, provider_other},
 	{"PM-07", READINESS_UNKNOWN, provider_unread},
+	{"PM-07", READINESS_WARN, guest},
+	{"PM-07", READINESS_ASSUMED, guest_assumed},
+	{"PM-07", READINESS_WARN, assumed_of_e820},
+	{"PM-07", READINESS_UNKNOWN, guest_or_not},
+	{"PM-07", READINESS_UNKNOWN, type_unread},
 	{"PM-07", READINESS_SKIP, not_pmem},
 	{"PM-08", READINESS_PASS, NULL},
 	{"PM-08", READINESS_PASS, smart_notify},
-	{"PM-08", READINESS_PASS, harmless_word},
+	{"PM-08", READINESS_UNKNOWN, other_word},
+	{"PM-08", READINESS_UNKNOWN, locked},
+	{"PM-08", READINESS_FAIL, fault_beside_a_word},
 	{"PM-08", READINESS_PASS, dirty_unread},
 	{"PM-08", READINESS_WARN, smart_event},
 	{"PM-08", READINESS_WARN, dirty},
@@ -403,6 +455,7 @@ static const struct check_case cases[] = {
 	{"PM-10", READINESS_FAIL, bad_blocks},
 	{"PM-10", READINESS_FAIL, bad_blocks_of_disk},
 	{"PM-10", READINESS_UNKNOWN, bad_blocks_unread},
+	{"PM-10", READINESS_UNKNOWN, list_of_a_disk_unread},
 	{"PM-10", READINESS_SKIP, not_pmem},
 	{"PM-11", READINESS_PASS, NULL},
 	{"PM-11", READINESS_PASS, align_unread},

@@ -22,10 +22,12 @@ static void each_combination_of_bits(void **s)
 		{0x00183011, 0, 0, -1, false, DDIO_OFF}, /* and after */
 		{0, 0, 0, -1, false, DDIO_OFF},
 		{0, 0, NO_SNOOP, -1, false, DDIO_OFF}, /* without bit 3 it does not matter */
-		{0, 0, 0, 0, false, DDIO_OFF},	       /* TPH is there, but off */
+		{0, 0, 0, 0, false, DDIO_OFF_WARN},    /* TPH is there: software can enable it */
 		{0, 0, 0, 1, false, DDIO_ON_POSSIBLE},
 		{0, 0, 0, 3, false, DDIO_ON_POSSIBLE},
-		{0, 0, 0, 0, true, DDIO_OFF},
+		{0, 0, 0, 0, true, DDIO_OFF_WARN},
+		{0, BIT_9, 0, 0, false, DDIO_OFF},
+		{BIT_3, 0, 0, 0, false, DDIO_OFF_WARN},
 		{0, 0, 0, 1, true, DDIO_ON_POSSIBLE}, /* on is on, whoever was told otherwise */
 		{0, BIT_9, 0, 1, false, DDIO_OFF},
 		{0, 0x100, 0, 1, false, DDIO_ON_POSSIBLE}, /* bit 8 is another bit */
@@ -165,7 +167,7 @@ static void a_virtual_function_goes_by_both(void **s)
 	add_tph(virtual, 1);
 	assert_state(facts, DDIO_ON_POSSIBLE, "TPH");
 	made_put(virtual, 0x140 + 8, 0, 4);
-	assert_state(facts, DDIO_OFF, "");
+	assert_state(facts, DDIO_OFF_WARN, "TPH");
 	add_tph(physical, 1);
 	assert_state(facts, DDIO_ON_POSSIBLE, "TPH");
 	made_free(facts);

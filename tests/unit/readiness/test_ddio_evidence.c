@@ -4,26 +4,30 @@
  */
 #include "made_ddio.h"
 
-/* bytes to memory, of 1000 by RDMA */
+/* bytes to memory, of 1000 MB by RDMA */
 static void the_probe_goes_by_the_share(void **s)
 {
 	static const struct {
 		int64_t rdma, memory, window;
 		enum ddio_state state;
 	} cases[] = {
-		{1000, 0, 1 << 20, DDIO_ON},
-		{1000, 199, 1 << 20, DDIO_ON},
-		{1000, 200, 1 << 20, DDIO_UNKNOWN},
-		{1000, 800, 1 << 20, DDIO_UNKNOWN},
-		{1000, 801, 1 << 20, DDIO_OFF},
-		{1000, 1070, 1 << 20, DDIO_OFF},
-		{1000, 2001, 1 << 20, DDIO_UNKNOWN},
-		{1000, 1000, (1 << 20) + 1, DDIO_UNKNOWN}, /* spills anyway */
-		{1000, 1000, -1, DDIO_UNKNOWN},
-		{1000, 100, 1 << 30, DDIO_ON}, /* it does not even spill */
+		{1000000000, 0, 1 << 20, DDIO_ON},
+		{1000000000, 199000000, 1 << 20, DDIO_ON},
+		{1000000000, 200000000, 1 << 20, DDIO_UNKNOWN},
+		{1000000000, 800000000, 1 << 20, DDIO_UNKNOWN},
+		{1000000000, 801000000, 1 << 20, DDIO_OFF},
+		{1000000000, 1070000000, 1 << 20, DDIO_OFF},
+		{1000000000, 2001000000, 1 << 20, DDIO_UNKNOWN},
+		{1000000000, 1000000000, (1 << 20) + 1, DDIO_UNKNOWN}, /* spills anyway */
+		{1000000000, 1000000000, -1, DDIO_UNKNOWN},
+		{1000000000, 100000000, 1 << 30, DDIO_ON}, /* it does not even spill */
 		{0, 0, 1 << 20, DDIO_UNKNOWN},
-		{-1, 1000, 1 << 20, DDIO_UNKNOWN},
-		{1000, -1, 1 << 20, DDIO_UNKNOWN},
+		{256000000, 256000000, 1 << 20, DDIO_OFF},
+		{255999999, 255999999, 1 << 20, DDIO_UNKNOWN}, /* too little to be seen */
+		{255999999, 0, 1 << 20, DDIO_UNKNOWN},
+		{1, 1, 1, DDIO_UNKNOWN},
+		{-1, 1000000000, 1 << 20, DDIO_UNKNOWN},
+		{1000000000, -1, 1 << 20, DDIO_UNKNOWN},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -46,9 +50,9 @@ static void claim(struct facts *facts, enum known said, enum seen seen)
 	facts->claims.ddio_assumed = said;
 	facts->claims.probe =
 		(struct answers_probe){.done = seen != NOT_PROBED,
-				       .rdma_bytes = 1000,
+				       .rdma_bytes = 1000000000,
 				       .window_bytes = 1 << 20,
-				       .memory_write_bytes = seen == SAW_OFF ? 1000 : 10};
+				       .memory_write_bytes = seen == SAW_OFF ? 1000000000 : 10};
 }
 
 static void assert_decided(size_t number, const struct facts *facts, enum ddio_state state,
@@ -77,7 +81,11 @@ static void evidence_is_weighed(void **s)
 		{DDIO_OFF, KNOWN_NOT, SAW_ON, DDIO_ON, DDIO_PROBE},
 		{DDIO_OFF, KNOWN_YES, NOT_PROBED, DDIO_ON, DDIO_STATEMENT},
 		{DDIO_ON, KNOWN_NOT, NOT_PROBED, DDIO_ON, DDIO_REGISTERS},
-		{DDIO_ON, KNOWN_NO, SAW_OFF, DDIO_ON, DDIO_REGISTERS},
+		/* a switch for the whole processor, which is not read, or a false probe */
+		{DDIO_ON, KNOWN_NOT, SAW_OFF, DDIO_ON_POSSIBLE, DDIO_PROBE},
+		{DDIO_ON, KNOWN_NO, SAW_OFF, DDIO_OFF, DDIO_STATEMENT},
+		{DDIO_ON, KNOWN_NO, NOT_PROBED, DDIO_ON, DDIO_REGISTERS},
+		{DDIO_ON, KNOWN_NO, SAW_ON, DDIO_ON, DDIO_REGISTERS},
 		{DDIO_UNKNOWN, KNOWN_NOT, NOT_PROBED, DDIO_UNKNOWN, DDIO_NO_EVIDENCE},
 		{DDIO_UNKNOWN, KNOWN_NO, NOT_PROBED, DDIO_OFF, DDIO_STATEMENT},
 		{DDIO_UNKNOWN, KNOWN_YES, NOT_PROBED, DDIO_ON, DDIO_STATEMENT},
@@ -178,8 +186,10 @@ static void a_doubt_about_the_register_can_be_lifted(void **s)
 	ddio_decide(facts, &ddio);
 	assert_int_equal(ddio.state, DDIO_OFF);
 	assert_int_equal(ddio.evidence, DDIO_STATEMENT);
-	facts->claims.probe = (struct answers_probe){
-		.done = true, .rdma_bytes = 10, .memory_write_bytes = 10, .window_bytes = 4096};
+	facts->claims.probe = (struct answers_probe){.done = true,
+						     .rdma_bytes = 256000000,
+						     .memory_write_bytes = 256000000,
+						     .window_bytes = 4096};
 	ddio_decide(facts, &ddio);
 	assert_int_equal(ddio.evidence, DDIO_PROBE);
 	assert_false(ddio.low_confidence);
@@ -194,8 +204,10 @@ static void software_is_not_decided(void **s)
 
 	rxe(facts);
 	facts->claims.ddio_assumed = KNOWN_NO;
-	facts->claims.probe = (struct answers_probe){
-		.done = true, .rdma_bytes = 10, .memory_write_bytes = 10, .window_bytes = 4096};
+	facts->claims.probe = (struct answers_probe){.done = true,
+						     .rdma_bytes = 256000000,
+						     .memory_write_bytes = 256000000,
+						     .window_bytes = 4096};
 	ddio_decide(facts, &ddio);
 	assert_int_equal(ddio.state, DDIO_UNKNOWN);
 	assert_int_equal(ddio.evidence, DDIO_NO_EVIDENCE);
