@@ -8,7 +8,8 @@ import pytest
 import sample
 from loaded import runs
 from rpma_report.figures import distribution
-from rpma_report.figures.distribution import cdf_path, evenly, share_path
+from rpma_report.figures.choice import evenly
+from rpma_report.figures.distribution import cdf_path, share_path
 from rpma_report.model import Latency
 
 # four in [100, 101), five in buckets of 4 ns from 1000 on, one in a bucket of 32 ns

@@ -230,16 +230,6 @@ def test_persistence_without_a_good_verdict_is_marked(
     assert figure is not None and ("persistence not proven" in figure.marks) == marked
 
 
-def test_more_series_than_colours_are_cut_and_said() -> None:
-    points = [sample.bw_point(i, 64, depth=1 + i, threads=1 + i % 2) for i in range(30)]
-    points += [sample.bw_point(50, 128)]
-    figure = bandwidth.figure(runs(sample.result(points)))
-    assert figure is not None
-    assert len(figure.panels[0].lines) == 12
-    assert figure.notes == ("The chart shows the first 12 series; the table has all 31.",)
-    assert sum(len(group.rows) for group in figure.table.groups) == 31
-
-
 def test_a_series_looks_alike_in_both_charts_whatever_the_order_of_files() -> None:
     read = {"op": "read", "persist": "none"}
     plain = {"persist": "none"}

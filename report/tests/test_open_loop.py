@@ -9,6 +9,7 @@ import sample
 import sample_tests as made
 from loaded import runs
 from rpma_report.figures import load, mix, rate, windows
+from rpma_report.figures.groups import rate_series
 
 TEN_US, FIFTY_US = range(10_000, 11_000), range(50_000, 51_000)
 ONE_MS = range(1_000_000, 1_128_000, 128)
@@ -117,5 +118,5 @@ def test_knee_needs_every_lower_rate(achieved: tuple[float, ...], said: str) -> 
 
 def test_four_lowest_rates_that_fail_leave_no_knee() -> None:
     points = [made.rate_point(i, 1000.0 * 2**i, 1000.0 * 2**i * (0.5 if i < 4 else 1), TEN_US, TEN_US) for i in range(8)]
-    (series,) = rate.series(runs(sample.result(points))).series
+    (series,) = rate_series(runs(sample.result(points))).series
     assert rate.knee(series) is None

@@ -3,7 +3,8 @@
 
 import sample
 from loaded import runs
-from rpma_report.figures.series import bandwidth_series, identity, latency_series
+from rpma_report.figures.groups import bandwidth_series, latency_series
+from rpma_report.figures.series import identity
 
 
 def bw(size: int, label: str | None = None, **changes: object) -> dict:

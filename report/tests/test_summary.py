@@ -10,7 +10,7 @@ import sample
 import sample_tests as made
 import sample_tools as tools
 from loaded import runs
-from rpma_report.page import readiness, summary
+from rpma_report.page import cards, readiness, summary
 from rpma_report.page.document import Facts
 
 TEN_US = range(10_000, 20_000)
@@ -29,16 +29,16 @@ def test_median_tail_and_bandwidth_of_the_persistent_write_nearest_to_4_kib() ->
     ]
     rates = [sample.repeat(0, 64, 5e6, 5_000_000, ()), sample.repeat(0, 4096, 1e5, 100_000, ())]
     points += [sample.point(3, sample.params("bw", 64), rates[:1]), sample.point(4, sample.params("bw", 4096), rates[1:])]
-    median, tail, bandwidth = summary.cards_of(runs(sample.result(points)))
+    median, tail, bandwidth = cards.cards_of(runs(sample.result(points)))
     assert (median.subject, median.value, median.what) == ("write + apm flush", "15.0 µs", "median latency, 2 KiB")
     assert tail.value == "20.0 µs" and tail.what == "tail latency, p99.9, 2 KiB"
-    assert tail.detail == "slowest of 10,000: 20.0 µs"
+    assert tail.detail.endswith("slowest of 10,000: 20.0 µs")
     assert (bandwidth.value, bandwidth.what) == ("410 MB/s", "highest bandwidth, 4 KiB")
 
 
 def test_pings_alone_have_their_figures() -> None:
-    cards = summary.cards_of(runs(tools.ping(range(10_000, 12_000))))
-    assert [c.value for c in cards] == ["11.0 µs", "2,000 of 2,001"]
+    found = cards.cards_of(runs(tools.ping(range(10_000, 12_000))))
+    assert [c.value for c in found] == ["11.0 µs", "2,000 of 2,001"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
@@ -26,8 +27,8 @@ from rpma_report.draw.svg import COLOURS, for_page
 from rpma_report.figures.figure import Figure, Line, Mark, Panel
 from rpma_report.text import shown
 
-# Colour never stands alone: 7 colours and 8 shapes give 56 different pairs.
-SERIES_COLOURS = tuple(f"--s{i}" for i in range(1, 8))
+# Colour never stands alone: a further series of a colour has other dashes, and every one its marker.
+SERIES_COLOURS = tuple(f"--s{i}" for i in range(1, 7))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)))
 
@@ -100,6 +101,22 @@ def draw_onto(
     return layout.height
 
 
+@dataclass(frozen=True)
+class Look:
+    colour: str
+    marker: str
+    dashes: Any
+
+
+def look_of(line: Line) -> Look:
+    number, colours = line.style, len(SERIES_COLOURS)
+    return Look(
+        SERIES_COLOURS[number % colours],
+        MARKERS[(number + 3 * line.variant) % len(MARKERS)],
+        DASHES[(2 * (number // colours) + line.variant) % len(DASHES)],
+    )
+
+
 class _Layout:
     """Fixed margins in points: what stands where does not depend on the numbers."""
 
@@ -166,11 +183,9 @@ class _Layout:
         return handles, max(1, min(len(handles), int(shape.width / widest)))
 
     def style(self, line: Line) -> dict[str, Any]:
-        """Colour and marker; a line without marks is known by its dashes."""
-        colour = self.colours[SERIES_COLOURS[line.style % len(SERIES_COLOURS)]]
-        if line.marks or not line.path:
-            return {"color": colour, "marker": MARKERS[line.style % len(MARKERS)]}
-        return {"color": colour, "linestyle": DASHES[line.style % len(DASHES)]}
+        look = look_of(line)
+        style = {"color": self.colours[look.colour], "linestyle": look.dashes}
+        return style if line.path and not line.marks else {**style, "marker": look.marker}
 
     def panel(self, axes: Axes, panel: Panel) -> None:
         figure, shape = self.figure, self.shape
@@ -196,17 +211,15 @@ class _Layout:
         scales.scale_y(axes, figure, panel)
 
     def line(self, axes: Axes, panel: Panel, line: Line) -> None:
-        style = self.style(line)
+        style, drawn = self.style(line), self.style(line)
         if line.path:
             drawstyle = "steps-pre" if line.steps else "default"
-            dashes = style.get("linestyle", "-")
             xs, ys = zip(*line.path, strict=True)
-            axes.plot(xs, ys, color=style["color"], drawstyle=drawstyle, linestyle=dashes)
+            axes.plot(xs, ys, color=style["color"], drawstyle=drawstyle, linestyle=style["linestyle"])
+            drawn["linestyle"] = "none"
         if line.marks:
             places = ([m.x for m in line.marks], [m.value.value for m in line.marks])
-            if not line.path:
-                places = broken(places, line.gaps)
-            axes.plot(*places, **style, linestyle="none" if line.path else "-")
+            axes.plot(*(places if line.path else broken(places, line.gaps)), **drawn)
         self.intervals(axes, line.marks, panel, style["color"])
         self.repeats(axes, line.marks, style["color"])
 
@@ -221,7 +234,7 @@ class _Layout:
         xs, ys = [m.x for m in marks], [m.value.value for m in marks]
         if not self.figure.extent(panel).logarithmic:
             axes.bar(xs, ys, width=width, color=style["color"], alpha=0.35)
-        axes.plot(xs, ys, **style, linestyle="none")
+        axes.plot(xs, ys, **{**style, "linestyle": "none"})
         self.intervals(axes, marks, panel, style["color"])
         self.repeats(axes, marks, style["color"])
 

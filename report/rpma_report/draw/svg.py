@@ -16,7 +16,7 @@ _LINK = "{http://www.w3.org/1999/xlink}href"
 COLOURS = {
     name: f"#0101{code:02x}"
     for code, name in enumerate(
-        ["--ink", "--muted", "--grid", "--alarm", *(f"--s{i}" for i in range(1, 8))], start=1
+        ["--ink", "--muted", "--grid", "--alarm", *(f"--s{i}" for i in range(1, 7))], start=1
     )
 }
 _VARIABLE = {colour: f"var({name})" for name, colour in COLOURS.items()}

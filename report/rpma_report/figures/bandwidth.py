@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import tables
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel, Reference
-from rpma_report.figures.latency import caption, line_notes, line_of, single, span_text, x_scale
+from rpma_report.figures.choice import drawn, left_out
+from rpma_report.figures.figure import Figure, Line, Mark, Panel, Reference
+from rpma_report.figures.groups import bandwidth_series
+from rpma_report.figures.latency import caption, line_of, single, span_text, x_scale
+from rpma_report.figures.looks import Looks
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import Axis, Series, SeriesSet, bandwidth_series, styles
+from rpma_report.figures.series import Axis, Series, SeriesSet
 from rpma_report.model import Point, Run
 
 _TOWARDS_CLIENT = ", towards the client"
@@ -20,11 +23,11 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     if not group.series:
         return None
     axis = group.axis
-    look, shown = styles(runs), group.series[:MAX_LINES]
+    looks, shown = Looks(runs), drawn(group.series)
     if axis:
-        lines = [line for s in shown for line in _lines(s, axis, look[s.label], len(look))]
+        lines = [line for s in shown for line in _lines(s, axis, looks.of(s))]
     else:
-        lines = [Line(s.label, look[s.label], (_mark(i, s.points[0]),)) for i, s in enumerate(shown)]
+        lines = [Line(s.label, looks.of(s), (_mark(i, s.points[0]),)) for i, s in enumerate(shown)]
     points, link = group.points(), slowest_link(group.runs)
     columns = [tables.BANDWIDTH, tables.BITS, tables.RATE]
     if any(p.reverse for p in points):
@@ -42,12 +45,12 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         panels=(Panel(single(group), tuple(lines)),),
         alt=_alt(group, link),
         table=tables.of_points(group, caption(group, "Bandwidth"), columns),
-        notes=line_notes(group),
+        notes=left_out(group.series, shown),
         reference=link,
     )
 
 
-def _lines(series: Series, axis: Axis, style: int, others: int) -> list[Line]:
+def _lines(series: Series, axis: Axis, number: int) -> list[Line]:
     def there(point: Point) -> Mark | None:
         x = axis.place(point)
         return None if x is None else _mark(x, point)
@@ -57,8 +60,8 @@ def _lines(series: Series, axis: Axis, style: int, others: int) -> list[Line]:
         rate = point.reverse.bytes_per_s if point.reverse else None
         return None if x is None or rate is None else Mark(x, rate)
 
-    lines = [line_of(series, series.label, style, axis.place, there)]
-    reverse = line_of(series, series.label + _TOWARDS_CLIENT, style + others, axis.place, back)
+    lines = [line_of(series, series.label, (number, 0), axis.place, there)]
+    reverse = line_of(series, series.label + _TOWARDS_CLIENT, (number, 1), axis.place, back)
     return [*lines, reverse] if reverse.marks else lines
 
 
@@ -88,7 +91,7 @@ def slowest_link(runs: Sequence[Run]) -> Reference | None:
 def _alt(group: SeriesSet, link: Reference | None) -> str:
     kind = "Line" if group.axis else "Bar"
     sentences = []
-    for series in group.series[:MAX_LINES]:
+    for series in drawn(group.series):
         values = [(group.where(p), p.bandwidth) for p in series.points]
         sentences.append(f"{series.label}: {span_text(values, lambda v: quantity.rate(v, 'B'))}.")
     if link:

@@ -8,19 +8,20 @@ screen can show. Of a sweep some points are chosen, the first and the last among
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from rpma_report import quantity
 from rpma_report.figures import tables
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
+from rpma_report.figures.choice import drawn, left_out, some
+from rpma_report.figures.figure import Figure, Line, Mark, Panel
+from rpma_report.figures.groups import latency_series
+from rpma_report.figures.looks import Looks
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import SeriesSet, latency_series, styles
+from rpma_report.figures.series import SeriesSet
 from rpma_report.model import Estimate, Histogram, Latency, Run
 
 CHOSEN = 6  # points of a sweep, when it has one series
 _VERTICES = 300
 BINS_PER_OCTAVE = 4
-Item = TypeVar("Item")
 
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 
@@ -32,43 +33,51 @@ class Spread:
     label: str
     style: int
     latency: Latency
+    variant: int = 0
 
 
-def chosen(runs: Sequence[Run]) -> tuple[SeriesSet, list[Spread]]:
-    group, look = latency_series(runs), styles(runs)
-    series = group.series[:MAX_LINES]
-    each = max(1, CHOSEN // max(len(series), 1))
+@dataclass(frozen=True)
+class Chosen:
+    group: SeriesSet
+    spreads: tuple[Spread, ...]
+    notes: tuple[str, ...]  # what was left out
+
+
+def chosen(runs: Sequence[Run]) -> Chosen:
+    """Of a few series some points each, of many one."""
+    group, looks = latency_series(runs), Looks(runs)
+    with_samples = [s for s in group.series if any(p.latency and p.latency.count for p in s.points)]
+    shown = drawn(with_samples)
+    each = max(1, CHOSEN // max(len(shown), 1))
+    named = len(group.series) > 1 or group.axis is None
     found: list[Spread] = []
-    for one in series:
-        points = evenly([p for p in one.points if p.latency and p.latency.count], each)
-        for point in points:
+    for one in shown:
+        points = [p for p in one.points if p.latency and p.latency.count]
+        for number, point in enumerate(some(points, each)):
             assert point.latency is not None
-            parts = [one.label] if len(series) > 1 or group.axis is None else []
+            parts = [one.label] if named else []
             parts += [group.where(point)] if group.axis else []
-            style = look[one.label] if len(series) > 1 or group.axis is None else len(found)
-            style = style if each == 1 or len(series) == 1 else len(found)
-            found.append(Spread(", ".join(parts), style, point.latency))
-    return group, found[:MAX_LINES]
-
-
-def evenly(items: Sequence[Item], limit: int) -> list[Item]:
-    """At most so many, first and last among them if there is room for two."""
-    if len(items) <= limit:
-        return list(items)
-    if limit == 1:
-        return [items[0]]
-    last = len(items) - 1
-    return [items[round(i * last / (limit - 1))] for i in range(limit)]
+            style, variant = looks.part(one, number)
+            found.append(Spread(", ".join(parts), style, point.latency, variant))
+    every = sum(1 for s in with_samples for p in s.points if p.latency and p.latency.count)
+    notes = left_out(with_samples, shown)
+    if len(found) < every:
+        notes += (f"Shown are {len(found)} of {every} points; the charts above and their tables have the others.",)
+    return Chosen(group, tuple(found), notes)
 
 
 def ladder(runs: Sequence[Run]) -> Figure | None:
-    group, spreads = chosen(runs)
-    return ladder_of(spreads, "ladder", "Percentile ladder", marks(group.runs, group.points()))
+    of = chosen(runs)
+    said = marks(of.group.runs, of.group.points())
+    return ladder_of(of.spreads, "ladder", "Percentile ladder", said, of.notes)
 
 
-def ladder_of(spreads: Sequence[Spread], id: str, title: str, said: str) -> Figure | None:
+def ladder_of(
+    spreads: Sequence[Spread], id: str, title: str, said: str, notes: tuple[str, ...] = ()
+) -> Figure | None:
     lines = tuple(
-        Line(s.label, s.style, _ladder_marks(s.latency), ladder_path(s.latency)) for s in spreads
+        Line(s.label, s.style, _ladder_marks(s.latency), ladder_path(s.latency), variant=s.variant)
+        for s in spreads
     )
     lines = tuple(line for line in lines if line.marks or line.path)
     if not lines:
@@ -84,7 +93,7 @@ def ladder_of(spreads: Sequence[Spread], id: str, title: str, said: str) -> Figu
         panels=(Panel(lines[0].label if len(lines) == 1 else "", lines),),
         alt=_ladder_alt(spreads),
         table=_ladder_table(spreads, said),
-        notes=("Each further 9 has the same width; a line ends at the slowest operation.",),
+        notes=("Each further 9 has the same width; a line ends at the slowest operation.", *notes),
     )
 
 
@@ -148,12 +157,16 @@ def _caption(subject: str, said: str) -> str:
 
 def distribution(runs: Sequence[Run]) -> Figure | None:
     """CDF above, histogram below, on one axis of latency."""
-    group, spreads = chosen(runs)
-    spreads = [s for s in spreads if s.latency.histogram]
+    of = chosen(runs)
+    spreads = [s for s in of.spreads if s.latency.histogram]
     if not spreads:
         return None
-    said = marks(group.runs, group.points())
-    cdf = tuple(Line(s.label, s.style, _cdf_marks(s.latency), cdf_path(s.latency)) for s in spreads)
+    said = marks(of.group.runs, of.group.points())
+    without = len(of.spreads) - len(spreads)
+    notes = of.notes + ((f"{without} of the points have no histogram.",) if without else ())
+    cdf = tuple(
+        Line(s.label, s.style, _cdf_marks(s.latency), cdf_path(s.latency), variant=s.variant) for s in spreads
+    )
     bars = tuple(_outline(s) for s in spreads)
     return Figure(
         id="distribution",
@@ -166,6 +179,7 @@ def distribution(runs: Sequence[Run]) -> Figure | None:
         panels=(Panel("as fast or faster", cdf), Panel("in each quarter of an octave", bars)),
         alt=_distribution_alt(spreads),
         table=_distribution_table(spreads, said),
+        notes=notes,
     )
 
 
@@ -203,7 +217,8 @@ def _outline(spread: Spread) -> Line:
     path = share_path(_histogram(spread))
     number = max(range(1, len(path) - 1, 2), key=lambda i: path[i][1])
     middle = math.sqrt(path[number][0] * path[number + 1][0])
-    return Line(spread.label, spread.style, (Mark(middle, Estimate(path[number][1])),), path)
+    mark = Mark(middle, Estimate(path[number][1]))
+    return Line(spread.label, spread.style, (mark,), path, variant=spread.variant)
 
 
 def share_path(histogram: Histogram) -> tuple[tuple[float, float], ...]:

@@ -45,11 +45,12 @@ class Line:
     """
 
     label: str
-    style: int  # colour and marker, by number
+    style: int  # the number of the series, from which colour, marker and dashes follow
     marks: tuple[Mark, ...]
     path: tuple[tuple[float, float], ...] = ()
     steps: bool = True  # the path goes in steps; a NaN in it is a gap
     gaps: tuple[float, ...] = ()
+    variant: int = 0  # which of several lines of the series: another marker and other dashes
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Latency against what was swept: p50, p99, p99.9 and p99.99 with their intervals."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import tables
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel, XScale
+from rpma_report.figures.choice import drawn, left_out
+from rpma_report.figures.figure import Figure, Line, Mark, Panel, XScale
+from rpma_report.figures.groups import latency_series
+from rpma_report.figures.looks import Looks, Style
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import AXES, SIZE, Axis, Series, SeriesSet, latency_series, styles
+from rpma_report.figures.series import AXES, SIZE, Axis, Series, SeriesSet
 from rpma_report.model import Estimate, Latency, Point, Run
 
 SWEEP_PERCENTILES = (0.5, 0.99, 0.999, 0.9999)
@@ -19,7 +22,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     axis = group.axis
     if axis is None:
         return None  # the percentile ladder says it
-    panels = _panels(group, axis, styles(runs))
+    panels = _panels(group, axis, Looks(runs))
     if not panels:
         return None
     columns = [*tables.latency_columns(group.points()), tables.samples(), tables.REPEATS]
@@ -34,7 +37,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         panels=panels,
         alt=_alt(group),
         table=tables.of_points(group, caption(group, "Latency"), columns),
-        notes=line_notes(group),
+        notes=left_out(group.series, drawn(group.series)),
     )
 
 
@@ -65,21 +68,23 @@ def marked(series: Series, mark: Callable[[Point], Mark | None]) -> tuple[Mark, 
 
 
 def line_of(
-    series: Series, label: str, style: int, place: Callable[[Point], float | None], mark: Callable[[Point], Mark | None]
-) -> Line:
+    series: Series, label: str, style: Style, place: Callable[[Point], float | None],
+    mark: Callable[[Point], Mark | None],
+) -> Line:  # fmt: skip
     """Broken where the series has a place and no value."""
     found = marked(series, mark)
     xs = [m.x for m in found]
     places = {x for x in (*map(place, series.points), *series.missing) if x is not None} - set(xs)
-    return Line(label, style, found, gaps=tuple(sorted(x for x in places if xs and xs[0] < x < xs[-1])))
+    gaps = tuple(sorted(x for x in places if xs and xs[0] < x < xs[-1]))
+    return Line(label, style[0], found, gaps=gaps, variant=style[1])
 
 
-def _panels(group: SeriesSet, axis: Axis, look: Mapping[str, int]) -> tuple[Panel, ...]:
+def _panels(group: SeriesSet, axis: Axis, looks: Looks) -> tuple[Panel, ...]:
     """One series: a line for each percentile. Several: a panel for each percentile."""
     if len(group.series) == 1:
         only = group.series[0]
         lines = (
-            line_of(only, quantity.percentile(p), number, axis.place, percentile_mark(axis.place, p))
+            line_of(only, quantity.percentile(p), looks.part(only, number), axis.place, percentile_mark(axis.place, p))
             for number, p in enumerate(SWEEP_PERCENTILES)
         )
         found = tuple(line for line in lines if line.marks)
@@ -87,19 +92,12 @@ def _panels(group: SeriesSet, axis: Axis, look: Mapping[str, int]) -> tuple[Pane
     panels = []
     for p in PANEL_PERCENTILES:
         lines_of_p = tuple(
-            line_of(s, s.label, look[s.label], axis.place, percentile_mark(axis.place, p))
-            for s in group.series[:MAX_LINES]
+            line_of(s, s.label, (looks.of(s), 0), axis.place, percentile_mark(axis.place, p))
+            for s in drawn(group.series)
         )
         if any(line.marks for line in lines_of_p):
             panels.append(Panel(quantity.percentile(p), lines_of_p))
     return tuple(panels)
-
-
-def line_notes(group: SeriesSet) -> tuple[str, ...]:
-    every = len(group.series)
-    if every <= MAX_LINES:
-        return ()
-    return (f"The chart shows the first {MAX_LINES} series; the table has all {every}.",)
 
 
 def single(group: SeriesSet) -> str:
@@ -126,7 +124,7 @@ def alt_of(
 ) -> list[str]:  # fmt: skip
     """A sentence each series."""
     sentences = []
-    for series in group.series[:MAX_LINES]:
+    for series in drawn(group.series):
         parts = []
         for p in percentiles:
             values = [

@@ -8,29 +8,27 @@ from collections.abc import Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import tables
-from rpma_report.figures.figure import MAX_LINES, Figure, Panel
-from rpma_report.figures.latency import alt_of, caption, line_notes, line_of, percentile_mark
+from rpma_report.figures.choice import drawn, left_out
+from rpma_report.figures.figure import Figure, Panel
+from rpma_report.figures.groups import load_series
+from rpma_report.figures.latency import alt_of, caption, line_of, percentile_mark
+from rpma_report.figures.looks import Looks
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import LOAD, SeriesSet, collect
+from rpma_report.figures.series import LOAD
 from rpma_report.model import Point, Run
 
 PERCENTILES = (0.5, 0.99, 0.999)
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:
-    def wanted(point: Point) -> bool:
-        return bool(point.latency) and point.test != "fio" and LOAD.place(point) is not None
-
-    every = collect(runs, wanted, (LOAD,))
-    swept = tuple(s for s in every.series if len({LOAD.place(p) for p in s.points}) > 1)
-    if not swept:
+    group, looks = load_series(runs), Looks(runs)
+    if not group.series:
         return None
-    group = SeriesSet(LOAD, swept, every.runs)
-    panels = []
+    panels, shown = [], drawn(group.series)
     for p in PERCENTILES:
         lines = tuple(
-            line_of(s, s.label, n, measured, percentile_mark(measured, p))
-            for n, s in enumerate(group.series[:MAX_LINES])
+            line_of(s, s.label, (looks.of(s), 0), measured, percentile_mark(measured, p))
+            for s in shown
         )
         if any(line.marks for line in lines):
             panels.append(Panel(quantity.percentile(p), lines))
@@ -54,7 +52,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         panels=tuple(panels),
         alt=" ".join(["Line chart of latency against load.", *alt_of(group, PERCENTILES)]),
         table=tables.of_points(group, caption(group, "Latency under load"), columns),
-        notes=line_notes(group),
+        notes=left_out(group.series, shown),
     )
 
 

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import tables
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
+from rpma_report.figures.choice import NEAR_BYTES, drawn, left_out
+from rpma_report.figures.figure import Figure, Line, Mark, Panel
+from rpma_report.figures.groups import latency_series
 from rpma_report.figures.latency import caption
+from rpma_report.figures.looks import Looks
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import SIZE, SeriesSet, latency_series
+from rpma_report.figures.series import SIZE, Series, SeriesSet
 from rpma_report.model import Point, Run
 
-NEAR_BYTES = 4096
 PERCENTILES = (0.5, 0.99, 0.999)
 _WRITES = ("write", "write-imm", "atomic-write")
 
@@ -26,14 +28,17 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     if group is None:
         return None
     size = usual_size(group.points())
-    here = [(s.label, p) for s in group.series for p in s.points if SIZE.place(p) == size][:MAX_LINES]
+    there = [s for s in group.series if any(SIZE.place(p) == size for p in s.points)]
+    looks, seen = Looks(runs), set(map(id, drawn(group.series)))
+    shown = [s for s in there if id(s) in seen]
+    here = [(s, p) for s in shown for p in s.points if SIZE.place(p) == size]
     if len({p.params["persist"] for _, p in here}) < 2:
         return None
     panels = []
     for q in PERCENTILES:
         lines = tuple(
-            Line(label, i, (Mark(i, p.latency.percentiles[q], p.latency.by_repeat[q]),))
-            for i, (label, p) in enumerate(here)
+            Line(s.label, looks.of(s), (Mark(i, p.latency.percentiles[q], p.latency.by_repeat[q]),))
+            for i, (s, p) in enumerate(here)
             if p.latency and q in p.latency.percentiles
         )
         if lines:
@@ -51,7 +56,8 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         panels=tuple(panels),
         alt=_alt(here),
         table=_table(group),
-        categories=tuple(label for label, _ in here),
+        notes=left_out(there, shown),
+        categories=tuple(s.label for s, _ in here),
     )
 
 
@@ -86,13 +92,13 @@ def _median(point: Point) -> float | None:
     return found.value if found else None
 
 
-def _alt(here: Sequence[tuple[str, Point]]) -> str:
+def _alt(here: Sequence[tuple[Series, Point]]) -> str:
     sentences = []
-    for label, point in here:
+    for series, point in here:
         stated = point.latency.percentiles if point.latency else {}
         known = [q for q in PERCENTILES if q in stated]
         parts = [f"{quantity.percentile(q)} {quantity.time_ns(stated[q].value)}" for q in known]
-        sentences.append(f"{label}: {', '.join(parts) or 'too few samples'}.")
+        sentences.append(f"{series.label}: {', '.join(parts) or 'too few samples'}.")
     return " ".join(["Bar chart of latency by way to persist.", *sentences])
 
 

@@ -6,10 +6,13 @@ from functools import partial
 
 from rpma_report import quantity
 from rpma_report.figures import tables
+from rpma_report.figures.choice import drawn, left_out
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
+from rpma_report.figures.groups import mix_series
 from rpma_report.figures.latency import alt_of, caption, line_of, percentile_mark, x_scale
+from rpma_report.figures.looks import Looks
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import AXES, READS, SIZE, Axis, Series, SeriesSet, collect
+from rpma_report.figures.series import SIZE, Axis, Series, SeriesSet
 from rpma_report.model import Latency, Point, Run
 
 PERCENTILES = (0.5, 0.99)
@@ -20,18 +23,17 @@ _HALVES: tuple[tuple[str, Callable[[Point], Latency | None]], ...] = (
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:
-    group = collect(runs, lambda p: p.test == "mix" and (p.latency or p.read_latency), (READS, *AXES))
+    group = mix_series(runs)
     if not group.series:
         return None
     axis = group.axis or SIZE
-    panels = []
+    panels, looks, shown = [], Looks(runs), drawn(group.series, MAX_LINES // 2)
     for p in PERCENTILES:
-        lines = tuple(line for n, s in enumerate(group.series) for line in _lines(s, n, axis, p))
+        lines = tuple(line for s in shown for line in _lines(s, looks, axis, p))
         if any(line.marks for line in lines):
-            panels.append(Panel(quantity.percentile(p), lines[:MAX_LINES]))
+            panels.append(Panel(quantity.percentile(p), lines))
     if not panels:
         return None
-    hidden = len(group.series) - MAX_LINES // 2
     return Figure(
         id="mix",
         title=f"Reads and writes at once, against {axis.title}",
@@ -43,13 +45,14 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         panels=tuple(panels),
         alt=" ".join(["Line chart of latency in a mix.", *map(partial(_alt, group), _HALVES)]),
         table=_table(group),
-        notes=(f"The chart leaves out {hidden} series; the table has all.",) if hidden > 0 else (),
+        notes=left_out(group.series, shown),
     )
 
 
-def _lines(series: Series, number: int, axis: Axis, p: float) -> list[Line]:
+def _lines(series: Series, looks: Looks, axis: Axis, p: float) -> list[Line]:
     return [
-        line_of(series, f"{series.label}, {name}", 2 * number + half, axis.place, percentile_mark(axis.place, p, of))
+        line_of(series, f"{series.label}, {name}", looks.part(series, half), axis.place,
+                percentile_mark(axis.place, p, of))  # fmt: skip
         for half, (name, of) in enumerate(_HALVES)
     ]
 

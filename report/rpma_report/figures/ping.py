@@ -26,7 +26,12 @@ def spread(runs: Sequence[Run]) -> Figure | None:
             label = f"{_NAMES[name]}, {run.name}" if several else _NAMES[name]
             spreads.append(Spread(label, len(spreads), latency))
     said = marks([run for run, _ in pings], ())
-    return ladder_of(spreads[:MAX_LINES], "ping", "Pings: percentile ladder", said)
+    notes = _left_out(len(spreads))
+    return ladder_of(spreads[:MAX_LINES], "ping", "Pings: percentile ladder", said, notes)
+
+
+def _left_out(number: int) -> tuple[str, ...]:
+    return (f"The chart shows the first {MAX_LINES} of {number} lines.",) if number > MAX_LINES else ()
 
 
 def steps(runs: Sequence[Run]) -> Figure | None:
@@ -63,5 +68,6 @@ def steps(runs: Sequence[Run]) -> Figure | None:
         panels=(Panel("", tuple(lines)),),
         alt=" ".join(["Bar chart of the time of each step.", *sentences]),
         table=tables.plain(f"Steps{f' ({said})' if said else ''}", columns, rows),
+        notes=_left_out(len(pings)),
         categories=tuple(names),
     )

@@ -9,34 +9,31 @@ from collections.abc import Callable, Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import tables
+from rpma_report.figures.choice import drawn, left_out
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
+from rpma_report.figures.groups import rate_series
 from rpma_report.figures.latency import alt_of, caption, line_of, percentile_mark
+from rpma_report.figures.looks import Looks
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import RATE, Series, SeriesSet, collect
+from rpma_report.figures.series import RATE, Series, SeriesSet
 from rpma_report.model import Latency, Point, Run
 
 KEPT = 0.99  # of the offered rate was achieved: the plan was kept
 PERCENTILES = (0.5, 0.99)
 
 
-def series(runs: Sequence[Run]) -> SeriesSet:
-    return collect(runs, lambda p: p.test == "rate" and (p.response_latency or p.latency), (RATE,))
-
-
 def figure(runs: Sequence[Run]) -> Figure | None:
-    group = series(runs)
+    group = rate_series(runs)
     if not group.series:
         return None
-    panels = []
+    panels, looks, shown = [], Looks(runs), drawn(group.series, MAX_LINES // 2)
     for p in PERCENTILES:
-        lines = tuple(line for n, s in enumerate(group.series) for line in _lines(s, n, p))[:MAX_LINES]
+        lines = tuple(line for s in shown for line in _lines(s, looks, p))
         if any(line.marks for line in lines):
             panels.append(Panel(quantity.percentile(p), lines))
     if not panels:
         return None
-    notes = [f"{s.label}: {_knee_text(s)}." for s in group.series[: MAX_LINES // 2]]
-    hidden = len(group.series) - MAX_LINES // 2
-    notes += [f"The chart leaves out {hidden} series; the table has all."] if hidden > 0 else []
+    notes = (*(f"{s.label}: {_knee_text(s)}." for s in shown), *left_out(group.series, shown))
     return Figure(
         id="rate",
         title="Response time against offered rate",
@@ -48,7 +45,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         panels=tuple(panels),
         alt=" ".join(["Line chart of response time.", *alt_of(_on_axis(group), PERCENTILES, _response)]),
         table=_table(group),
-        notes=tuple(notes),
+        notes=notes,
     )
 
 
@@ -61,11 +58,11 @@ def _on_axis(group: SeriesSet) -> SeriesSet:
     return SeriesSet(RATE, group.series, group.runs)
 
 
-def _lines(series: Series, number: int, p: float) -> list[Line]:
+def _lines(series: Series, looks: Looks, p: float) -> list[Line]:
     response, service = percentile_mark(RATE.place, p, _response), percentile_mark(RATE.place, p)
     return [
-        line_of(series, f"{series.label}, response", 2 * number, RATE.place, response),
-        line_of(series, f"{series.label}, service", 2 * number + 1, RATE.place, service),
+        line_of(series, f"{series.label}, response", looks.part(series, 0), RATE.place, response),
+        line_of(series, f"{series.label}, service", looks.part(series, 1), RATE.place, service),
     ]
 
 

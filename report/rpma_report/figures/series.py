@@ -114,7 +114,7 @@ def collect(
     axis = next((a for a in axes if len({a.place(p) for _, p in found} - {None}) > 1), None)
     groups: dict[tuple[object, ...], list[tuple[Run, Point]]] = {}
     for run, point in found:
-        groups.setdefault((_owner(run), *_traits(point, axis)), []).append((run, point))
+        groups.setdefault((owner(run), *_traits(point, axis)), []).append((run, point))
     parted = [part for group in groups.values() for part in _apart(group, axis)]
     labels = _labels([part[0] for part in parted], axis)
     missing = _missing(runs, wanted, axis)
@@ -126,27 +126,6 @@ def collect(
     return SeriesSet(axis, tuple(series), tuple({id(run): run for run, _ in found}.values()))
 
 
-def latency_series(runs: Sequence[Run]) -> SeriesSet:
-    """Without those of a loaded server, when there are others: they have a chart of their own."""
-
-    def wanted(point: Point) -> bool:
-        return point.test in ("lat", "fio") and point.latency is not None
-
-    idle = any(wanted(p) and not LOAD.place(p) for run in runs for p in run.points)
-    return collect(runs, lambda p: wanted(p) and not (idle and LOAD.place(p)))
-
-
-def bandwidth_series(runs: Sequence[Run]) -> SeriesSet:
-    return collect(runs, lambda p: p.test in ("bw", "fio") and p.bytes_per_s)
-
-
-def styles(runs: Sequence[Run]) -> dict[str, int]:
-    """A series looks alike in every chart of a page: its number by its label."""
-    groups = (latency_series(runs), bandwidth_series(runs))
-    labels = dict.fromkeys(s.label for group in groups for s in group.series)
-    return {label: number for number, label in enumerate(labels)}
-
-
 def what(params: dict[str, Any]) -> str:
     """write, write + apm flush, read, fio write + gpspm…"""
     op, persist = params["op"] or params["test"], params["persist"]
@@ -154,6 +133,12 @@ def what(params: dict[str, Any]) -> str:
     if persist in PERSISTENT:
         return f"{name} + {persist} flush" if persist in ("apm", "native") else f"{name} + {persist}"
     return name
+
+
+def is_remote(params: dict[str, Any]) -> bool:
+    """Over RDMA: all but what fio's other engines do."""
+    engine = params.get("ioengine", "librpma")
+    return engine.startswith("librpma") or engine == "rdma"
 
 
 def identity(point: Point) -> tuple[object, ...]:
@@ -166,11 +151,6 @@ def order(point: Point) -> tuple[int, int]:
     return _OPS.index(op) if op in _OPS else len(_OPS), _PERSIST.index(persist)
 
 
-def _owner(run: Run) -> object:
-    """Files of one label are parts of one measurement."""
-    return (run.program, run.label) if run.label else id(run)
-
-
 def _missing(
     runs: Sequence[Run], wanted: Callable[[Point], object], axis: Axis | None
 ) -> Callable[[Run, Point], tuple[float, ...]]:
@@ -181,7 +161,7 @@ def _missing(
     lacking: dict[object, set[float]] = {}
 
     def line(run: Run, point: Point) -> object:
-        return (_owner(run), point.test, *_traits(point, axis))
+        return (owner(run), point.test, *_traits(point, axis))
 
     for run in runs if axis else ():
         for point in run.points:
@@ -191,13 +171,18 @@ def _missing(
             if not wanted(point):
                 lacking.setdefault(line(run, point), set()).add(x)
             if run.status != "complete":
-                lacking.setdefault((_owner(run), point.test), set()).add(x)
+                lacking.setdefault((owner(run), point.test), set()).add(x)
 
     def of(run: Run, point: Point) -> tuple[float, ...]:
-        keys = (line(run, point), (_owner(run), point.test))
+        keys = (line(run, point), (owner(run), point.test))
         return tuple(sorted(set().union(*(lacking.get(key, ()) for key in keys))))
 
     return of
+
+
+def owner(run: Run) -> object:
+    """Files of one label are parts of one measurement."""
+    return (run.program, run.label) if run.label else id(run)
 
 
 def _apart(group: list[tuple[Run, Point]], axis: Axis | None) -> list[list[tuple[Run, Point]]]:
@@ -226,6 +211,11 @@ def _trait(point: Point, key: str) -> object:
     if key == "target_kind":
         return (point.params["target_memory"] or {}).get("kind")
     return point.params.get(key)
+
+
+def traits_of(point: Point) -> tuple[tuple[str, object], ...]:
+    """What tells its series from others of the operation, by key."""
+    return tuple((key, _trait(point, key)) for key, _ in _TRAITS)
 
 
 def _traits(point: Point, axis: Axis | None) -> tuple[object, ...]:

@@ -2,13 +2,17 @@
 """What comes before the first operation: costs of connecting, and of registering memory."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from rpma_report import quantity
 from rpma_report.figures import tables
+from rpma_report.figures.choice import drawn, left_out
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
-from rpma_report.figures.latency import alt_of, marked, percentile_mark, single
+from rpma_report.figures.groups import connect_series, register_series
+from rpma_report.figures.latency import alt_of, line_of, percentile_mark
+from rpma_report.figures.looks import Looks
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import AXES, SIZE, Axis, Series, SeriesSet, collect
+from rpma_report.figures.series import SIZE, Axis, Series, SeriesSet
 from rpma_report.model import Latency, Point, Run
 
 PERCENTILES = (0.5, 0.99)
@@ -31,14 +35,14 @@ def steps_of(points: Sequence[Point], whole: str, after: str) -> list[str]:
 
 def connect(runs: Sequence[Run]) -> Figure | None:
     """Bars, a place for each step."""
-    group = collect(runs, lambda p: p.test == "connect" and p.latency, AXES[1:])
+    group, looks = connect_series(runs), Looks(runs)
     if not group.series:
         return None
     names = steps_of(group.points(), CONNECTED, "establish")
-    panels = []
+    panels, shown = [], drawn(group.series)
     for q in PERCENTILES:
         lines = []
-        for n, series in enumerate(group.series[:MAX_LINES]):
+        for series in shown:
             point = series.points[0]
             found = ((i, step(name, point)) for i, name in enumerate(names))
             places = tuple(
@@ -46,7 +50,7 @@ def connect(runs: Sequence[Run]) -> Figure | None:
                 for i, latency in found
                 if latency and q in latency.percentiles
             )
-            lines.append(Line(series.label, n, places))
+            lines.append(Line(series.label, looks.of(series), places))
         if any(line.marks for line in lines):
             panels.append(Panel(quantity.percentile(q), tuple(lines)))
     if not panels:
@@ -62,17 +66,19 @@ def connect(runs: Sequence[Run]) -> Figure | None:
         panels=tuple(panels),
         alt=" ".join(["Bar chart of the time of each step.", *(_alt(group, name) for name in names)]),
         table=_table(group, names, "Steps of a connection"),
+        notes=left_out(group.series, shown),
         categories=tuple(names),
     )
 
 
 def register(runs: Sequence[Run]) -> Figure | None:
     """Lines against the size of the region; one series has a line for each step."""
-    group = collect(runs, lambda p: p.test == "register" and p.latency)
+    group, looks = register_series(runs), Looks(runs)
     if not group.series:
         return None
     names = steps_of(group.points(), REGISTERED, "")
-    panels = tuple(_register_panel(group, names, q) for q in PERCENTILES)
+    shown = drawn(group.series, max(1, MAX_LINES // len(names)))
+    panels = tuple(_register_panel(shown, looks, names, q) for q in PERCENTILES)
     panels = tuple(p for p in panels if any(line.marks for line in p.lines))
     if not panels:
         return None
@@ -87,20 +93,18 @@ def register(runs: Sequence[Run]) -> Figure | None:
         panels=panels,
         alt=" ".join(["Line chart of the time of each step.", *(_alt(group, name) for name in names)]),
         table=_table(group, names, "Registration of memory"),
+        notes=left_out(group.series, shown),
     )
 
 
-def _register_panel(group: SeriesSet, names: Sequence[str], q: float) -> Panel:
-    pairs = [(series, name) for series in group.series for name in names]
+def _register_panel(shown: Sequence[Series], looks: Looks, names: Sequence[str], q: float) -> Panel:
     lines = []
-    for n, (series, name) in enumerate(pairs[:MAX_LINES]):
-        label = ", ".join(filter(None, ("" if single(group) else series.label, name)))
-        lines.append(Line(label, n, _at_sizes(series, name, q)))
+    for series in shown:
+        for number, name in enumerate(names):
+            label = ", ".join(filter(None, (series.label if len(shown) > 1 else "", name)))
+            mark = percentile_mark(SIZE.place, q, partial(step, name))
+            lines.append(line_of(series, label, looks.part(series, number), SIZE.place, mark))
     return Panel(quantity.percentile(q), tuple(line for line in lines if line.marks))
-
-
-def _at_sizes(series: Series, name: str, q: float) -> tuple[Mark, ...]:
-    return marked(series, percentile_mark(SIZE.place, q, lambda point: step(name, point)))
 
 
 def _alt(group: SeriesSet, name: str) -> str:

@@ -6,16 +6,18 @@ order in which they were run.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from rpma_report import quantity
 from rpma_report.figures import tables
-from rpma_report.figures.distribution import evenly
+from rpma_report.figures.choice import evenly, rank
 from rpma_report.figures.figure import Figure, Line, Mark, Panel
 from rpma_report.figures.latency import caption
+from rpma_report.figures.looks import Looks, Style
 from rpma_report.figures.marks import marks
-from rpma_report.figures.series import SeriesSet, collect
+from rpma_report.figures.series import Series, SeriesSet, collect
 from rpma_report.model import Estimate, Point, Reals, Run
 
 MAX_POINTS = 4
@@ -26,16 +28,17 @@ _PICKS: dict[str, Callable[[list[float]], float]] = {"lowest": min, "median": me
 
 def figure(runs: Sequence[Run]) -> Figure | None:
     group = collect(runs, lambda p: p.windows)
-    named = [(_name(group, s.label, p), p) for s in group.series for p in s.points]
-    if not named:
+    every = [(s, p) for s in group.series for p in s.points]
+    if not every:
         return None
-    shown = evenly(named, MAX_POINTS)
-    rates = tuple(_line(n, i, _path(p, "ops_per_s")) for i, (n, p) in enumerate(shown))
-    tails = tuple(_line(n, i, _path(p, "p99_ns")) for i, (n, p) in enumerate(shown))
+    kept = _kept(every)
+    shown = [(_name(group, s.label, p), p) for s, p in kept]
+    looks = _looks(runs, kept)
+    rates = tuple(_line(n, look, _path(p, "ops_per_s")) for (n, p), look in zip(shown, looks, strict=True))
+    tails = tuple(_line(n, look, _path(p, "p99_ns")) for (n, p), look in zip(shown, looks, strict=True))
     panels = [Panel("operations per second", rates, "rate", "ops")]
     if any(line.path for line in tails):
         panels.append(Panel("p99 of each span", tails, "latency", "time"))
-    left = len(named) - len(shown)
     return Figure(
         id="time",
         title="Time series",
@@ -47,16 +50,41 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         panels=tuple(panels),
         alt=_alt(shown),
         table=_table(group),
-        notes=(f"The chart shows {len(shown)} of {len(named)} points; the table has all.",) if left else (),
+        notes=_notes(len(shown), len(every)),
     )
 
 
-def _line(label: str, style: int, path: tuple[tuple[float, float], ...]) -> Line:
+def _kept(every: Sequence[tuple[Series, Point]]) -> list[tuple[Series, Point]]:
+    """That which matters most, and some of the others."""
+    if len(every) <= MAX_POINTS:
+        return list(every)
+    first = min(every, key=lambda item: rank(item[1]))
+    others = evenly([item for item in every if item is not first], MAX_POINTS - 1)
+    return [item for item in every if item is first or item in others]
+
+
+def _looks(runs: Sequence[Run], shown: Sequence[tuple[Series, Point]]) -> list[Style]:
+    """Points of one series have its colour, and dashes of their own."""
+    looks, seen = Looks(runs), Counter[int]()
+    found = []
+    for series, _ in shown:
+        number = looks.of(series)
+        found.append(looks.part(series, sum(seen.values()) if looks.alone else seen[number]))
+        seen[number] += 1
+    return found
+
+
+def _notes(shown: int, every: int) -> tuple[str, ...]:
+    return (f"The chart shows {shown} of {every} points, the table all.",) if shown < every else ()
+
+
+def _line(label: str, look: Style, path: tuple[tuple[float, float], ...]) -> Line:
     """A marker where each repeat begins."""
     before = [(0.0, NAN), *path]
     pairs = zip(before, path, strict=False)
     begins = [at for was, at in pairs if math.isnan(was[1]) and not math.isnan(at[1])]
-    return Line(label, style, tuple(Mark(x, Estimate(y)) for x, y in begins), path, False)
+    begin = tuple(Mark(x, Estimate(y)) for x, y in begins)
+    return Line(label, look[0], begin, path, False, variant=look[1])
 
 
 def _name(group: SeriesSet, label: str, point: Point) -> str:

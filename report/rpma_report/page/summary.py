@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What comes first: what was measured, on which device, the verdict, the figures that matter."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 from rpma_report import quantity
-from rpma_report.figures import methods
+from rpma_report.figures.choice import drawn, rank
+from rpma_report.figures.groups import bandwidth_series, latency_series
 from rpma_report.figures.marks import hardware_mark
-from rpma_report.figures.series import SIZE, SeriesSet, bandwidth_series, latency_series, order, what
+from rpma_report.figures.series import SeriesSet, order, what
 from rpma_report.figures.tables import Cell, RowGroup, Table
-from rpma_report.model import PERSISTENT, Estimate, Latency, Point, Run
-from rpma_report.page import facts
-from rpma_report.page.document import Block, Card, Cards, Note, Paragraph, Section
+from rpma_report.model import PERSISTENT, Point, Run
+from rpma_report.page import cards, facts
+from rpma_report.page.cards import place
+from rpma_report.page.document import Block, Cards, Note, Paragraph, Section
 
-FIGURES = 3
+_GLANCE = 24  # rows
 _KINDS = {"hardware": "hardware", "rxe": "kernel soft-RoCE", "siw": "kernel soft-iWARP",
           "soft": "software device"}  # fmt: skip
 _TESTS = {"lat": "latency", "bw": "bandwidth", "rate": "response under load", "mix": "mix",
           "fio": "latency and bandwidth"}  # fmt: skip
 _WHOLE = {"connect": "connections", "register": "registration of memory"}  # have no operation
-# The order in which a reader wants to know of them: the strongest promise first.
-_PERSIST = ("native", "apm", "gpspm-rt", "gpspm", "append", "none")
 _SAID = {
     "APM_READY": "ready: a read after the write makes it persistent",
     "APM_READY_EADR": "ready: its caches belong to what survives a power failure",
@@ -116,8 +115,10 @@ def _unproven(runs: Sequence[Run]) -> Iterator[Note]:
 
 def section(runs: Sequence[Run]) -> Section:
     blocks: list[Block] = []
-    cards = tuple(cards_of(runs))
-    blocks.append(Cards(cards) if cards else Paragraph("No latency and no bandwidth was measured."))
+    shown = tuple(cards.cards_of(runs))
+    blocks.append(Cards(shown) if shown else Paragraph("No latency and no bandwidth was measured."))
+    if left := cards.without_card(runs):
+        blocks.append(Paragraph(f"Not on a card, but in the charts: {facts.names(left)}."))
     blocks += [Paragraph(text) for text in verdicts(runs)]
     if table := _glance(runs):
         blocks.append(table)
@@ -140,114 +141,24 @@ def verdicts(runs: Sequence[Run]) -> Iterator[str]:
         yield "Persistence: nothing here was made persistent, and nothing claims it."
 
 
-def cards_of(runs: Sequence[Run]) -> list[Card]:
-    """Median, tail and bandwidth; what was not measured leaves its place to what was."""
-    return [*_latency_cards(runs), *_bandwidth_cards(runs), *_ping_cards(runs), *_other_cards(runs)][:FIGURES]
-
-
-def _rank(label: str, point: Point) -> tuple[object, ...]:
-    """Persistent writes first, and of them the size nearest to 4 KiB."""
-    persist, size = point.params["persist"], SIZE.place(point) or 1
-    write = point.params["op"] != "read"
-    near = abs(math.log2(size / methods.NEAR_BYTES))
-    return (_PERSIST.index(persist), not write, near, point.params["depth"], label)
-
-
-def _best(group: SeriesSet) -> list[tuple[str, Point]]:
-    return sorted(((s.label, p) for s in group.series for p in s.points), key=lambda item: _rank(*item))
-
-
-def _latency_cards(runs: Sequence[Run]) -> Iterator[Card]:
-    group = latency_series(runs)
-    for label, point in _best(group):
-        latency = point.latency
-        if latency is None or 0.5 not in latency.percentiles:
-            continue
-        where = group.where(point)
-        repeats = f"{point.repeats} repeat{'s' if point.repeats != 1 else ''}"
-        yield Card(label, quantity.time_ns(latency.percentiles[0.5].value), f"median latency, {where}",
-                   ", ".join(filter(None, (_interval(latency.percentiles[0.5]), repeats))))  # fmt: skip
-        yield _tail_card(label, where, latency)
-        return
-
-
-def _tail_card(label: str, where: str, latency: Latency) -> Card:
-    p, value = list(latency.percentiles.items())[-1]
-    detail = f"slowest of {quantity.count(latency.count)}: {quantity.time_ns(latency.max)}"
-    text = f"tail latency, {quantity.percentile(p)}, {where}"
-    return Card(label, quantity.time_ns(value.value), text, detail)
-
-
-def _interval(value: Estimate) -> str:
-    if value.low is None or value.high is None:
-        return ""
-    return f"95 % interval {quantity.span(quantity.time_ns(value.low), quantity.time_ns(value.high))}"
-
-
-def _bandwidth_cards(runs: Sequence[Run]) -> Iterator[Card]:
-    """The highest of the most persistent writes, whatever the size."""
-    group = bandwidth_series(runs)
-    items = [(s.label, p) for s in group.series for p in s.points]
-    if not items:
-        return
-    persists = min(_PERSIST.index(p.params["persist"]) for _, p in items)
-    of_it = [(n, p) for n, p in items if _PERSIST.index(p.params["persist"]) == persists]
-    label, point = max(of_it, key=lambda item: item[1].bandwidth.value)
-    rate = point.bandwidth
-    parts = [quantity.rate(rate.value * 8, "bit")]
-    if rate.low is not None and rate.high is not None:
-        bounds = (quantity.rate(bound, "B") for bound in (rate.low, rate.high))
-        parts.append(f"95 % interval {quantity.span(*bounds)}")
-    size = quantity.size(point.params["size_bytes"])
-    where = ", ".join(dict.fromkeys((size, group.where(point))))
-    yield Card(label, quantity.rate(rate.value, "B"), f"highest bandwidth, {where}", ", ".join(parts))
-
-
-def _ping_cards(runs: Sequence[Run]) -> Iterator[Card]:
-    for run in runs:
-        if not run.ping:
-            continue
-        rtt, sent = run.ping.latencies.get("rtt"), quantity.count(run.ping.transmitted)
-        if rtt:
-            value = rtt.percentiles.get(0.5, rtt.mean)
-            name = "median" if 0.5 in rtt.percentiles else "mean"
-            text = f"{name} round trip, {quantity.size(run.ping.size_bytes)}"
-            slowest = f"slowest {quantity.time_ns(rtt.max)}"
-            yield Card("ping", quantity.time_ns(value.value), text, slowest)
-        yield Card("ping", f"{quantity.count(run.ping.received)} of {sent}", "pings came back",
-                   f"{run.ping.lost} lost, {run.ping.corrupt} corrupt")  # fmt: skip
-
-
-def _other_cards(runs: Sequence[Run]) -> Iterator[Card]:
-    """Of the tests that have neither of both: their median."""
-    kinds = {"rate": "to respond", "mix": "of a write in a mix", "connect": "to connect", "register": "to register"}
-    for test, text in kinds.items():
-        points = [p for run in runs for p in run.points if p.test == test]
-        for point in points[:1]:
-            latency = point.response_latency or point.latency
-            if latency and 0.5 in latency.percentiles:
-                value = quantity.time_ns(latency.percentiles[0.5].value)
-                slowest = f"slowest {quantity.time_ns(latency.max)}"
-                yield Card(what(point.params), value, f"median time {text}", slowest)
-
-
 def _glance(runs: Sequence[Run]) -> Table | None:
-    """Of each operation what it costs at the size nearest to 4 KiB, and its highest bandwidth."""
+    """Of each series what it costs at the size nearest to 4 KiB, and its highest bandwidth."""
     rows: dict[str, list[Cell]] = {}
     latency, bandwidth = latency_series(runs), bandwidth_series(runs)
     for series in latency.series:
-        point = min(series.points, key=lambda p: _rank("", p))
+        point = min(series.points, key=rank)
         rows[series.label] = [*_latency_cells(latency, point), *[Cell(quantity.UNKNOWN)] * 2]
     for series in bandwidth.series:
         best = max(series.points, key=lambda p: p.bandwidth.value)
         row = rows.setdefault(series.label, [Cell(quantity.UNKNOWN)] * 6)
-        row[4:] = [Cell(quantity.rate(best.bandwidth.value, "B")), Cell(bandwidth.where(best))]
+        row[4:] = [Cell(quantity.rate(best.bandwidth.value, "B")), Cell(place(bandwidth, best))]
     if len(rows) < 2:
         return None
-    cells = tuple((Cell(label), *row) for label, row in list(rows.items())[:24])
+    kept = {s.label for group in (latency, bandwidth) for s in drawn(group.series, _GLANCE // 2)}
+    cells = tuple((Cell(label), *row) for label, row in rows.items() if label in kept or len(rows) <= _GLANCE)
     columns = ("operation", "p50", "p99", "p99.9", "at", "highest bandwidth", "at")
     more = len(rows) - len(cells)
-    caption = "At a glance" + (f" (the first {len(cells)} of {len(rows)})" if more else "")
+    caption = "At a glance" + (f" ({len(cells)} of {len(rows)} series; the tables of the charts have all)" if more else "")
     return Table(caption, columns, (RowGroup("", cells),))
 
 
@@ -255,4 +166,4 @@ def _latency_cells(group: SeriesSet, point: Point) -> list[Cell]:
     stated = point.latency.percentiles if point.latency else {}
     known = (stated.get(p) for p in (0.5, 0.99, 0.999))
     times = [Cell(quantity.time_ns(v.value if v else None)) for v in known]
-    return [*times, Cell(group.where(point))]
+    return [*times, Cell(place(group, point))]

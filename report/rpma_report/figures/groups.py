@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which points belong into one chart."""
+
+from collections.abc import Sequence
+
+from rpma_report.figures.series import AXES, LOAD, RATE, READS, SeriesSet, collect
+from rpma_report.model import Point, Run
+
+
+def latency_series(runs: Sequence[Run]) -> SeriesSet:
+    """Without those of a loaded server, when there are others: they have a chart of their own."""
+
+    def wanted(point: Point) -> bool:
+        return point.test in ("lat", "fio") and point.latency is not None
+
+    idle = any(wanted(p) and not LOAD.place(p) for run in runs for p in run.points)
+    return collect(runs, lambda p: wanted(p) and not (idle and LOAD.place(p)))
+
+
+def bandwidth_series(runs: Sequence[Run]) -> SeriesSet:
+    return collect(runs, lambda p: p.test in ("bw", "fio") and p.bytes_per_s)
+
+
+def rate_series(runs: Sequence[Run]) -> SeriesSet:
+    return collect(runs, lambda p: p.test == "rate" and (p.response_latency or p.latency), (RATE,))
+
+
+def mix_series(runs: Sequence[Run]) -> SeriesSet:
+    return collect(runs, lambda p: p.test == "mix" and (p.latency or p.read_latency), (READS, *AXES))
+
+
+def load_series(runs: Sequence[Run]) -> SeriesSet:
+    """Those that have several loads."""
+
+    def wanted(point: Point) -> bool:
+        return bool(point.latency) and point.test != "fio" and LOAD.place(point) is not None
+
+    every = collect(runs, wanted, (LOAD,))
+    swept = tuple(s for s in every.series if len({LOAD.place(p) for p in s.points}) > 1)
+    return SeriesSet(LOAD, swept, every.runs)
+
+
+def connect_series(runs: Sequence[Run]) -> SeriesSet:
+    return collect(runs, lambda p: p.test == "connect" and p.latency, AXES[1:])
+
+
+def register_series(runs: Sequence[Run]) -> SeriesSet:
+    return collect(runs, lambda p: p.test == "register" and p.latency)
