@@ -16,6 +16,7 @@ from loaded import load, runs
 from rpma_report import sources
 from rpma_report.figures import bandwidth, distribution, latency, series
 from rpma_report.model import Estimate
+from rpma_report.figures.series import identity
 from rpma_report.sources import fio_bins, fio_options
 
 FIO = shutil.which("fio")
@@ -139,7 +140,7 @@ def test_sweep_of_files_makes_a_line_each_unless_labelled() -> None:
     files = [tools.fio(tools.fio_job("w", SAMPLES, rw="write", bs=bs)) for bs in ("4k", "8k")]
     figure = latency.figure(runs(*files))
     assert figure is not None
-    assert [line.label for line in figure.panels[0].lines] == ["fio write, r0.json", "fio write, r1.json"]
+    assert [line.label for line in figure.panels[0].lines] == ["fio psync write, r0.json", "fio psync write, r1.json"]
 
 
 def test_sweep_of_jobs_in_one_file_is_a_line() -> None:
@@ -154,7 +155,7 @@ def test_jobs_at_the_same_place_are_told_apart_by_name() -> None:
     jobs = (tools.fio_job(name, SAMPLES, rw="write", bs=bs) for name in ("a", "b") for bs in ("4k", "8k"))
     figure = latency.figure(runs(tools.fio(*jobs)))
     assert figure is not None
-    assert [line.label for line in figure.panels[0].lines] == ["fio write, job a", "fio write, job b"]
+    assert [line.label for line in figure.panels[0].lines] == ["fio psync write, job a", "fio psync write, job b"]
 
 
 def test_job_file_reproduces_it() -> None:
@@ -250,3 +251,22 @@ def test_facts_that_are_none_are_not_believed(told: str) -> None:
     run = load(job(librpma=told))
     assert run.points[0].params["flush"] is None
     assert not any("persistence" in w.text for w in run.warnings)
+
+
+@pytest.mark.parametrize(
+    "one, other, same",
+    [({"size": "1m"}, {"size": "4g"}, False), ({"size": "1m"}, {"size": "1024k"}, True),
+     ({"filename": "/mnt/a/x"}, {"filename": "/mnt/a/y"}, True), ({"filename": "/mnt/a/x"}, {"filename": "/dev/shm/x"}, False),
+     ({"filename": "/dev/sda"}, {"filename": "/dev/sdb"}, False), ({"ioengine": "null"}, {"ioengine": "psync"}, False),
+     ({"ioengine": "librpma", "filename": "a"}, {"ioengine": "librpma", "filename": "/b/c"}, True)],
+)  # fmt: skip
+def test_identity_has_engine_size_and_place(one: dict[str, str], other: dict[str, str], same: bool) -> None:
+    first, second = (load(tools.fio(tools.fio_job("w", SAMPLES, rw="write", **o))).points[0] for o in (one, other))
+    assert (identity(first) == identity(second)) == same
+
+
+def test_engines_are_told_apart_by_name() -> None:
+    jobs = (tools.fio_job(f"{e}{bs}", SAMPLES, rw="write", bs=bs, ioengine=e) for e in ("null", "librpma") for bs in ("4k", "8k"))
+    figure = latency.figure(runs(tools.fio(*jobs)))
+    assert figure is not None
+    assert [line.label for line in figure.panels[0].lines] == ["fio null write", "fio librpma write + apm flush"]

@@ -49,7 +49,7 @@ def test_hosts_are_lines_of_their_own() -> None:
     run = load(asked(of_host("r", "a"), of_host("r", "b"), the_sum()))
     figure = bandwidth.figure([run])
     assert figure is not None
-    assert [line.label for line in figure.panels[0].lines] == ["fio write, job r on a", "fio write, job r on b"]
+    assert [line.label for line in figure.panels[0].lines] == ["fio null write, job r on a", "fio null write, job r on b"]
     (commands,) = run.commands
     assert commands.startswith("# run by fio --client on a, b\n") and commands.count("[r]") == 1
 

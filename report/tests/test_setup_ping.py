@@ -71,7 +71,7 @@ def test_foreign_engine_of_fio_is_no_way_to_persist() -> None:
     ours = [tools.fio_job(mode, ONE, rw="write", ioengine="librpma", mode=mode) for mode in ("apm", "gpspm")]
     figure = methods.figure(runs(tools.fio(*ours, tools.fio_job("n", ONE, rw="write", ioengine="null"))))
     assert figure is not None
-    assert list(figure.categories) == ["fio write + apm flush", "fio write + gpspm"]
+    assert list(figure.categories) == ["fio librpma write + apm flush", "fio librpma write + gpspm"]
 
 
 def test_pings_have_a_ladder_and_their_steps() -> None:

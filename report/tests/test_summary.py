@@ -10,7 +10,7 @@ import sample
 import sample_tests as made
 import sample_tools as tools
 from loaded import runs
-from rpma_report.page import cards, readiness, summary
+from rpma_report.page import cards, readiness, report, summary
 from rpma_report.page.document import Facts
 
 TEN_US = range(10_000, 20_000)
@@ -71,7 +71,7 @@ def test_nothing_persistent_claims_nothing() -> None:
 
 
 def test_fio_is_marked_as_loudly_as_a_software_device() -> None:
-    (alarm,) = summary.alarms(runs(tools.fio(tools.fio_job("j", TEN_US))))
+    (alarm,) = summary.alarms(runs(tools.fio(tools.fio_job("j", TEN_US, ioengine="librpma", flush="none"))))
     assert alarm.alarm and alarm.heading == "Device not recorded."
 
 
@@ -94,3 +94,20 @@ def test_checks_that_ask_for_something_come_first() -> None:
     _, facts, table = section.blocks
     assert isinstance(facts, Facts) and ("verdict", "GPSPM_ONLY") in facts.pairs
     assert [row[0].text for row in table.groups[0].rows] == ["DDIO-04", "SYS-01", "PM-01"]  # type: ignore[union-attr]
+
+
+def test_fio_without_rdma_is_no_remote_memory() -> None:
+    given = runs(tools.fio(tools.fio_job("j", TEN_US)))
+    assert report.title(given) == "fio benchmark"
+    assert [a.heading for a in summary.alarms(given)] == ["Not RDMA."]
+    assert list(summary.verdicts(given)) == ["Persistence: not judged for fio's ioengine psync."]
+    assert report.title(runs(tools.fio(tools.fio_job("j", TEN_US, ioengine="librpma")))).startswith("Remote")
+
+
+@pytest.mark.parametrize(
+    "repeats, said", [((3,), ["Intervals: "]), ((2,), ["No interval: all"]), ((3, 2), ["Intervals: ", "No interval: 1 of 2"])]
+)
+def test_page_says_what_an_interval_is_and_why_there_is_none(repeats: tuple[int, ...], said: list[str]) -> None:
+    points = [made.with_latency(i, "latency", [range(1000)] * n, size_bytes=64 << i) for i, n in enumerate(repeats)]
+    found = [text for text in summary.intervals(runs(sample.result(points))) if " of p9" not in text]
+    assert [text.startswith(start) for text, start in zip(found, said, strict=True)] == [True] * len(said)

@@ -65,6 +65,8 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("server_load_fraction", lambda v: f"server load {quantity.fraction(v)}"),
     ("target_kind", lambda v: f"to {v}"),
     ("ioengine", lambda v: f"ioengine {v}"),
+    ("file_bytes", lambda v: f"over {v if isinstance(v, str) else quantity.size(v)}"),
+    ("file_place", lambda v: f"in {v}"),
     ("rest", lambda v: " ".join(f"{key}={value}" for key, value in v) or "no other option"),
 )
 
@@ -127,9 +129,9 @@ def collect(
 
 
 def what(params: dict[str, Any]) -> str:
-    """write, write + apm flush, read, fio write + gpspm…"""
+    """write, write + apm flush, read, fio psync write…"""
     op, persist = params["op"] or params["test"], params["persist"]
-    name = f"fio {op}" if params["test"] == "fio" else str(op)
+    name = f"fio {params['ioengine']} {op}" if params["test"] == "fio" else str(op)
     if persist in PERSISTENT:
         return f"{name} + {persist} flush" if persist in ("apm", "native") else f"{name} + {persist}"
     return name

@@ -17,7 +17,7 @@ from rpma_report.figures import (
     windows,
 )
 from rpma_report.figures.figure import Figure
-from rpma_report.figures.series import order, what
+from rpma_report.figures.series import is_remote, order, what
 from rpma_report.model import Run
 from rpma_report.page import facts, readiness, summary
 from rpma_report.page.document import Block, Document, Facts, Paragraph, Section
@@ -73,13 +73,21 @@ def document(runs: Sequence[Run]) -> Document:
     sections += [facts.warnings_section(runs), facts.environment_section(runs)]
     sections.append(facts.reproduce_section(runs))
     return Document(
-        title="Remote persistent memory benchmark",
+        title=title(runs),
         lead=summary.lead(runs),
         alarms=summary.alarms(runs),
         sections=tuple(sections),
         subject=summary.subject(runs),
         footer=f"Made by rpma-report {__version__} from {len(runs)} file{'s' if len(runs) != 1 else ''}.",
     )
+
+
+def title(runs: Sequence[Run]) -> str:
+    """fio's other engines measure no remote memory."""
+    points = [point for run in runs for point in run.points]
+    local = bool(points) and not any(is_remote(point.params) for point in points)
+    others = any(run.program != "fio" for run in runs)
+    return "fio benchmark" if local and not others else "Remote persistent memory benchmark"
 
 
 def chart_sections(runs: Sequence[Run]) -> Iterator[Section]:

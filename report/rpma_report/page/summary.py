@@ -7,8 +7,9 @@ from rpma_report import quantity
 from rpma_report.figures.choice import drawn, rank
 from rpma_report.figures.groups import bandwidth_series, latency_series
 from rpma_report.figures.marks import hardware_mark
-from rpma_report.figures.series import SeriesSet, order, what
+from rpma_report.figures.series import SeriesSet, is_remote, order, what
 from rpma_report.figures.tables import Cell, RowGroup, Table
+from rpma_report.intervals import MIN_VALUES
 from rpma_report.model import PERSISTENT, Point, Run
 from rpma_report.page import cards, facts
 from rpma_report.page.cards import place
@@ -78,7 +79,8 @@ def alarms(runs: Sequence[Run]) -> tuple[Note, ...]:
 
 def _not_hardware(runs: Sequence[Run]) -> Iterator[Note]:
     measured = [run for run in runs if run.is_measured and not run.is_hardware]
-    unknown = [run for run in measured if run.program == "fio"]
+    local = [run for run in measured if run.points and not any(is_remote(p.params) for p in run.points)]
+    unknown = [run for run in measured if run.program == "fio" and run not in local]
     known = [run for run in measured if run.program != "fio"]
     if known:
         marks = facts.by_key(((hardware_mark(run), run) for run in known), runs)
@@ -88,6 +90,9 @@ def _not_hardware(runs: Sequence[Run]) -> Iterator[Note]:
         text = ("fio does not record the device it ran on. Unless it is known to be hardware, take "
                 f"these figures for those of a software device: {facts.names(unknown)}.")  # fmt: skip
         yield Note("Device not recorded.", (text,), alarm=True)
+    if local:
+        text = f"These figures are of fio's own engines, which use no RDMA: {facts.names(local)}."
+        yield Note("Not RDMA.", (text,), alarm=True)
 
 
 def _unfinished(runs: Sequence[Run]) -> Iterator[Note]:
@@ -119,10 +124,27 @@ def section(runs: Sequence[Run]) -> Section:
     blocks.append(Cards(shown) if shown else Paragraph("No latency and no bandwidth was measured."))
     if left := cards.without_card(runs):
         blocks.append(Paragraph(f"Not on a card, but in the charts: {facts.names(left)}."))
-    blocks += [Paragraph(text) for text in verdicts(runs)]
+    blocks += [Paragraph(text) for text in (*verdicts(runs), *intervals(runs))]
     if table := _glance(runs):
         blocks.append(table)
     return Section("summary", "Summary", tuple(blocks))
+
+
+def intervals(runs: Sequence[Run]) -> Iterator[str]:
+    """What an interval covers and what it does not, and why some have none."""
+    points = [p for run in runs for p in run.points]
+    few = [p for p in points if p.repeats < MIN_VALUES]
+    enough = [p for p in points if p.repeats >= MIN_VALUES]
+    if enough:
+        yield ("Intervals: Student's t on the logarithms of the repeats. They cover 95 % of what this host does "
+               "within these minutes; the next hour, a restart or another host may differ.")  # fmt: skip
+    if few:
+        which = "all points have" if not enough else f"{len(few)} of {len(points)} points have"
+        yield f"No interval: {which} fewer than three repeats."
+    short = sorted({p for point in enough if point.latency for p, v in point.latency.percentiles.items() if v.low is None})
+    if short:
+        yield (f"No interval of {', '.join(map(quantity.percentile, short))} at some points: not every repeat has "
+               "the ten slower operations that a percentile needs; longer repeats have.")  # fmt: skip
 
 
 def verdicts(runs: Sequence[Run]) -> Iterator[str]:
@@ -138,6 +160,11 @@ def verdicts(runs: Sequence[Run]) -> Iterator[str]:
         yield ("Persistence: not proven, no file has a readiness verdict of the target. "
                "rpma-ddio-check gives one.")  # fmt: skip
     elif any(run.points for run in runs) and not claims:
+        engines = dict.fromkeys(p.params["ioengine"] for run in runs for p in run.points if not is_remote(p.params))
+        if engines:
+            yield f"Persistence: not judged for fio's ioengine {', '.join(engines)}."
+        if all(not is_remote(p.params) for run in runs for p in run.points):
+            return
         yield "Persistence: nothing here was made persistent, and nothing claims it."
 
 

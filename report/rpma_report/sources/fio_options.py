@@ -6,6 +6,7 @@ engine librpma stand here. The engine adds an option `librpma` with what became 
 client: words KEY=VALUE, see fio-librpma(1). What is not known stays None.
 """
 
+import os
 import re
 from typing import Any
 
@@ -65,9 +66,26 @@ def params(options: dict[str, str], direction: str, latency_kind: str) -> dict[s
         "mode": "closed",
         "read_fraction": _fraction(options.get("rwmixread", "50")) if mixed else None,
         "target_memory": {"kind": found["target"]} if "target" in found else None,
-        "ioengine": engine,
+        "ioengine": shown(engine, 40),
+        "file_bytes": _file_bytes(options),
+        "file_place": None if ours or engine == "null" else _file_place(options),
         "rest": tuple(sorted((k, v) for k, v in options.items() if k not in _ASIDE)),
     }
+
+
+def _file_bytes(options: dict[str, str]) -> int | str | None:
+    """What a job goes over: a file in the cache is measured otherwise than one that has no room there."""
+    text = options.get("size") or options.get("filesize")
+    return None if text is None else size_bytes(text, "read") or shown(text, 40)
+
+
+def _file_place(options: dict[str, str]) -> str | None:
+    """The directory of a local file, or the device; files of one directory are alike."""
+    name = options.get("filename")
+    if name is None or "directory" in options:
+        return shown(options["directory"], 80) if "directory" in options else None
+    device = name.startswith("/dev/") and not name.startswith("/dev/shm/")
+    return shown(name if device else os.path.dirname(name) or ".", 80)
 
 
 def _persist(options: dict[str, str], engine: str, direction: str) -> str:
