@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Results of rpma-bench: the checks a schema cannot make, and the Run they become.
 
-The statistics are the measuring tool's own: nothing here is computed anew, but the
-mean of CPU loads over the repeats.
+Values are the measuring tool's own. Intervals are those of the repeats, whichever
+version wrote the file: those of older ones counted all operations as independent.
 """
 
 import shlex
@@ -11,6 +11,7 @@ from itertools import islice
 from statistics import fmean
 from typing import Any
 
+from rpma_report import intervals
 from rpma_report.model import Cpu, Estimate, Latency, Point, Remark, Reverse, Run
 from rpma_report.sources import histogram, readiness, study, windows
 from rpma_report.sources.document import BadResult, Place, Source, check_numbers, nested, place_text
@@ -110,10 +111,14 @@ def _failure(failure: dict[str, Any] | None) -> str | None:
     return f"{shown(failure['step'])}: {shown(failure['text'], 1000)}" if failure else None
 
 
-def _estimate(interval: dict[str, Any] | None) -> Estimate | None:
-    if not interval:
-        return None
-    return Estimate(interval["mean"], interval["ci95_low"], interval["ci95_high"])
+def _estimate(interval: dict[str, Any] | None, values: Sequence[float] = ()) -> Estimate | None:
+    return _over(interval["mean"], values, len(values)) if interval else None
+
+
+def _over(value: float, values: Sequence[float], repeats: int) -> Estimate:
+    """The centre and the interval of the repeats if each has a value, else the tool's value alone."""
+    found = intervals.of_repeats(values) if len(values) == repeats else None
+    return found if found and found.low is not None else Estimate(value)
 
 
 def _known(repeats: Iterable[dict[str, Any]], key: str) -> tuple[float, ...]:
@@ -130,8 +135,8 @@ def _point(point: dict[str, Any]) -> Point:
         repeats=summary["n"],
         ops=sum(r["ops"] for r in counted),
         errors=sum(r["errors"] for r in repeats),
-        ops_per_s=_estimate(summary["ops_per_s"]),
-        bytes_per_s=_estimate(summary["bytes_per_s"]),
+        ops_per_s=_estimate(summary["ops_per_s"], _known(counted, "ops_per_s")),
+        bytes_per_s=_estimate(summary["bytes_per_s"], _known(counted, "bytes_per_s")),
         ops_per_s_by_repeat=_known(counted, "ops_per_s"),
         bytes_per_s_by_repeat=_known(counted, "bytes_per_s"),
         latency=_latency(summary.get("latency"), [r.get("latency") for r in counted]),
@@ -158,20 +163,18 @@ def _latency(summary: dict[str, Any] | None, of_repeats: list[dict[str, Any] | N
     repeats = [r for r in of_repeats if r and r["count"]]
     if not summary or not repeats:
         return None
-    stated = {
-        q["p"]: Estimate(q["ns"], q["lo_ns"], q["hi_ns"])
-        for q in summary["percentiles"]
-        if q["ns"] is not None
-    }
-    mean = summary["mean_ns"]
+    told = {q["p"]: q["ns"] for q in summary["percentiles"] if q["ns"] is not None}
+    of_each = {p: _of_repeats(repeats, p) for p in told}
+    stated = {p: _over(ns, of_each[p], len(repeats)) for p, ns in told.items()}
+    means = tuple(r["mean_ns"] for r in repeats)
     return Latency(
         count=sum(r["count"] for r in repeats),
         min=min(r["min_ns"] for r in repeats),
         max=max(r["max_ns"] for r in repeats),
-        mean=Estimate(mean["mean"], mean["ci95_low"], mean["ci95_high"]),
+        mean=_over(summary["mean_ns"]["mean"], means, len(repeats)),
         percentiles=dict(sorted(stated.items())),
-        by_repeat={p: _of_repeats(repeats, p) for p in stated},
-        means_by_repeat=tuple(r["mean_ns"] for r in repeats),
+        by_repeat=of_each,
+        means_by_repeat=means,
         histogram=histogram.from_document(summary["merged_histogram"]),
     )
 
