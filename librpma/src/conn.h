@@ -17,9 +17,10 @@
 
 struct rpma_conn {
 	/* read by every operation */
-	struct ibv_qp *qp;	  /* the id's */
-	bool native_flush;	  /* the queue pair has ibv_wr_flush() */
-	bool native_atomic_write; /* and ibv_wr_atomic_write() */
+	struct ibv_qp *qp;     /* the id's */
+	struct ibv_qp_ex *qpx; /* the same with its native operations, or NULL: see native.h */
+	bool native_flush;     /* which they are */
+	bool native_atomic_write;
 	atomic_bool direct_write; /* the remote peer's configuration */
 	struct rpma_flush_sink sink;
 

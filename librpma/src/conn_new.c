@@ -6,6 +6,7 @@
  * rpma_conn_delete() is the one list of what a connection holds.
  */
 #include "conn.h"
+#include "native.h"
 #include "srq.h"
 #include "status.h"
 
@@ -47,47 +48,58 @@ static struct ibv_cq *recv_cq(const struct rpma_conn *conn, const struct rpma_sr
 /* The extended operations that the device has and we use. */
 static uint64_t native_operations(const struct rpma_device_caps *caps)
 {
-	uint64_t operations = 0;
+	return (caps->atomic_write ? RPMA_QP_EX_WITH_ATOMIC_WRITE : 0) |
+	       (caps->flush ? RPMA_QP_EX_WITH_FLUSH : 0);
+}
 
-#ifdef RPMA_HAVE_ATOMIC_WRITE
-	if (caps->atomic_write)
-		operations |= IBV_QP_EX_WITH_ATOMIC_WRITE;
-#endif
-#ifdef RPMA_HAVE_FLUSH
-	if (caps->flush)
-		operations |= IBV_QP_EX_WITH_FLUSH;
-#endif
-	(void)caps;
-	return operations;
+/* Providers without extended operations refuse their mere mention: the mask has them if some. */
+static int create_qp_with(struct rpma_conn *conn, struct ibv_qp_init_attr_ex *attr,
+			  uint64_t operations)
+{
+	attr->comp_mask = IBV_QP_INIT_ATTR_PD;
+	if (operations != 0)
+		attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr->send_ops_flags = operations;
+	if (rdma_create_qp_ex(conn->id, attr))
+		return -1;
+
+	conn->native_flush = (operations & RPMA_QP_EX_WITH_FLUSH) != 0;
+	conn->native_atomic_write = (operations & RPMA_QP_EX_WITH_ATOMIC_WRITE) != 0;
+	conn->qpx = operations != 0 ? ibv_qp_to_qp_ex(conn->id->qp) : NULL;
+	return 0;
 }
 
 /*
- * Providers without extended operations refuse their mere mention, so the mask
- * names them only when there are some, and a refusal is not the end.
+ * What the device has, its provider in this process may be too old for: that of rdma-core 44
+ * knows the atomic write and no flush. A refusal is not the end.
  */
-static int create_qp_with(struct rpma_conn *conn, struct ibv_qp_init_attr_ex *attr)
+static int create_qp_natively(struct rpma_conn *conn, struct ibv_qp_init_attr_ex *attr)
 {
-	const struct rpma_device_caps *caps = &conn->peer->caps;
+	const uint64_t wanted = native_operations(&conn->peer->caps);
+	const uint64_t attempts[] = {wanted, wanted & RPMA_QP_EX_WITH_ATOMIC_WRITE, 0};
+	uint64_t refused = 0;
+	int refusal = 0;
 
-	attr->send_ops_flags = native_operations(caps);
-	if (attr->send_ops_flags == 0)
-		return rdma_create_qp_ex(conn->id, attr);
-
-	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	if (rdma_create_qp_ex(conn->id, attr) == 0) {
-		conn->native_flush = caps->flush;
-		conn->native_atomic_write = caps->atomic_write;
-		return 0;
+	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
+		if (i > 0 && attempts[i] == attempts[i - 1])
+			continue;
+		if (create_qp_with(conn, attr, attempts[i]) == 0) {
+			refused = wanted & ~attempts[i];
+			break;
+		}
+		if (attempts[i] == 0)
+			return -1;
+		refusal = errno;
 	}
-
-	int refusal = errno;
-	attr->comp_mask &= ~(uint32_t)IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	attr->send_ops_flags = 0;
-	int ret = rdma_create_qp_ex(conn->id, attr);
-	if (ret == 0)
-		RPMA_LOG_WARNING("the device refused a QP with native flush or atomic write: %s",
+	if (refused != 0)
+		RPMA_LOG_WARNING("libibverbs' provider of %s refused a QP with native %s: %s",
+				 attr->pd->context->device->name,
+				 !(refused & RPMA_QP_EX_WITH_FLUSH) ? "atomic write"
+				 : !(refused & RPMA_QP_EX_WITH_ATOMIC_WRITE)
+					 ? "flush"
+					 : "flush or atomic write",
 				 strerror(refusal));
-	return ret;
+	return 0;
 }
 
 /* librdmacm answers EINVAL alone for a device other than the peer's. */
@@ -119,11 +131,10 @@ static int create_qp(struct rpma_conn *conn, const struct rpma_conn_cfg *cfg)
 				.max_inline_data = RPMA_ATOMIC_WRITE_ALIGNMENT,
 			},
 		.qp_type = IBV_QPT_RC,
-		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = conn->peer->pd,
 	};
 
-	if (create_qp_with(conn, &attr)) {
+	if (create_qp_natively(conn, &attr)) {
 		RPMA_LOG_ERRNO(errno,
 			       "device %s refused a QP with max_send_wr %u, max_recv_wr %u, "
 			       "max_inline_data %u: rdma_create_qp_ex()",

@@ -6,16 +6,9 @@
 #include "device.h"
 #include "address.h"
 #include "log.h"
+#include "native.h"
 
 #include <errno.h>
-
-/*
- * Bits of device_cap_flags_ex (Linux include/uapi/rdma/ib_user_verbs.h, enum
- * ib_uverbs_device_cap_flags); rdma-core's own headers do not name them.
- */
-#define DEVICE_FLUSH_GLOBAL	(UINT64_C(1) << 38)
-#define DEVICE_FLUSH_PERSISTENT (UINT64_C(1) << 39)
-#define DEVICE_ATOMIC_WRITE	(UINT64_C(1) << 40)
 
 static bool odp_capable(const struct ibv_odp_caps *caps)
 {
@@ -35,17 +28,14 @@ int rpma_device_query(struct ibv_context *ibv_ctx, struct rpma_device_caps *caps
 		return RPMA_E_PROVIDER;
 	}
 
+	const uint64_t native = RPMA_NATIVE ? attr.device_cap_flags_ex : 0;
+	const uint64_t flush = RPMA_DEVICE_FLUSH_GLOBAL | RPMA_DEVICE_FLUSH_PERSISTENT;
 	*caps = (struct rpma_device_caps){
+		.flush = (native & flush) == flush,
+		.atomic_write = (native & RPMA_DEVICE_ATOMIC_WRITE) != 0,
 		.odp = odp_capable(&attr.odp_caps),
 		.iwarp = ibv_ctx->device->transport_type == IBV_TRANSPORT_IWARP,
 	};
-#ifdef RPMA_HAVE_ATOMIC_WRITE
-	caps->atomic_write = (attr.device_cap_flags_ex & DEVICE_ATOMIC_WRITE) != 0;
-#endif
-#ifdef RPMA_HAVE_FLUSH
-	const uint64_t flush = DEVICE_FLUSH_GLOBAL | DEVICE_FLUSH_PERSISTENT;
-	caps->flush = (attr.device_cap_flags_ex & flush) == flush;
-#endif
 	return 0;
 }
 

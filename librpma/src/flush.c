@@ -6,6 +6,7 @@
  */
 #include "flush.h"
 #include "conn.h"
+#include "native.h"
 #include "status.h"
 #include "work.h"
 
@@ -74,21 +75,20 @@ static int flush_by_read(struct rpma_conn *conn, const struct rpma_mr_remote *ds
 	return rpma_post_send(conn, &wr);
 }
 
-#ifdef RPMA_HAVE_FLUSH
 static int flush_natively(struct rpma_conn *conn, const struct rpma_mr_remote *dst,
 			  size_t dst_offset, size_t len, enum rpma_flush_type type, int flags,
 			  const void *op_context)
 {
-	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(conn->qp);
+	struct ibv_qp_ex *qpx = conn->qpx;
 	uint8_t placement =
-		type == RPMA_FLUSH_TYPE_VISIBILITY ? IBV_FLUSH_GLOBAL : IBV_FLUSH_PERSISTENT;
+		type == RPMA_FLUSH_TYPE_VISIBILITY ? RPMA_FLUSH_GLOBAL : RPMA_FLUSH_PERSISTENT;
 	/* the wire has 32 bits for a range: flush the whole region rather than too little */
-	uint8_t level = len > UINT32_MAX ? IBV_FLUSH_MR : IBV_FLUSH_RANGE;
+	uint8_t level = len > UINT32_MAX ? RPMA_FLUSH_MR : RPMA_FLUSH_RANGE;
 
 	ibv_wr_start(qpx);
 	qpx->wr_id = (uint64_t)(uintptr_t)op_context;
 	qpx->wr_flags = rpma_send_flags(flags);
-	ibv_wr_flush(qpx, dst->rkey, dst->addr + dst_offset, len, placement, level);
+	rpma_native_ops(qpx)->flush(qpx, dst->rkey, dst->addr + dst_offset, len, placement, level);
 	int err = ibv_wr_complete(qpx);
 	if (err) {
 		RPMA_LOG_ERRNO(err,
@@ -100,7 +100,6 @@ static int flush_natively(struct rpma_conn *conn, const struct rpma_mr_remote *d
 	}
 	return 0;
 }
-#endif
 
 static bool type_allowed(const struct rpma_conn *conn, const struct rpma_mr_remote *dst,
 			 enum rpma_flush_type type)
@@ -134,9 +133,7 @@ int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
 	if (!type_allowed(conn, dst, type))
 		return RPMA_E_NOSUPP;
 
-#ifdef RPMA_HAVE_FLUSH
 	if (conn->native_flush && dst->native_flush)
 		return flush_natively(conn, dst, dst_offset, len, type, flags, op_context);
-#endif
 	return flush_by_read(conn, dst, dst_offset, flags, op_context);
 }

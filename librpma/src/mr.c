@@ -5,6 +5,7 @@
  */
 #include "mr.h"
 #include "log.h"
+#include "native.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,15 +40,10 @@ static unsigned access_native_flush(const struct rpma_device_caps *caps, int usa
 {
 	unsigned access = 0;
 
-#ifdef RPMA_HAVE_FLUSH
 	if (caps->flush && (usage & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY))
-		access |= IBV_ACCESS_FLUSH_GLOBAL;
+		access |= RPMA_ACCESS_FLUSH_GLOBAL;
 	if (caps->flush && (usage & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT))
-		access |= IBV_ACCESS_FLUSH_PERSISTENT;
-#else
-	(void)caps;
-	(void)usage;
-#endif
+		access |= RPMA_ACCESS_FLUSH_PERSISTENT;
 	return access;
 }
 

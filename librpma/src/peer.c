@@ -39,10 +39,12 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr)
 	ret = rpma_device_query(ibv_ctx, &caps);
 	if (ret)
 		return ret;
+	const char *why = RPMA_NATIVE ? "" : " (librpma was built with RPMA_NATIVE=OFF)";
 	if (!caps.atomic_write)
-		RPMA_LOG_INFO("no native atomic write: rpma_atomic_write() sends an inline write");
+		RPMA_LOG_INFO("no native atomic write: rpma_atomic_write() sends an inline write%s",
+			      why);
 	if (!caps.flush)
-		RPMA_LOG_INFO("no native flush: rpma_flush() reads back");
+		RPMA_LOG_INFO("no native flush: rpma_flush() reads back%s", why);
 
 	ret = pd_alloc(ibv_ctx, &pd);
 	if (ret)

@@ -3,6 +3,7 @@
  * post.c -- reads, writes and messages: each call checks its arguments and
  * posts one work request.
  */
+#include "native.h"
 #include "work.h"
 
 #include <arpa/inet.h>
@@ -116,17 +117,16 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
 			 len, flags, op_context);
 }
 
-#ifdef RPMA_HAVE_ATOMIC_WRITE
 static int atomic_write_natively(struct rpma_conn *conn, const struct rpma_mr_remote *dst,
 				 uint64_t remote_addr, const char *src, int flags,
 				 const void *op_context)
 {
-	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(conn->qp);
+	struct ibv_qp_ex *qpx = conn->qpx;
 
 	ibv_wr_start(qpx);
 	qpx->wr_id = (uint64_t)(uintptr_t)op_context;
 	qpx->wr_flags = rpma_send_flags(flags) | IBV_SEND_FENCE;
-	ibv_wr_atomic_write(qpx, dst->rkey, remote_addr, src);
+	rpma_native_ops(qpx)->atomic_write(qpx, dst->rkey, remote_addr, src);
 	int err = ibv_wr_complete(qpx);
 	if (err) {
 		RPMA_LOG_ERRNO(err,
@@ -137,7 +137,6 @@ static int atomic_write_natively(struct rpma_conn *conn, const struct rpma_mr_re
 	}
 	return 0;
 }
-#endif
 
 int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 		      const char src[8], int flags, const void *op_context)
@@ -147,10 +146,8 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 		return RPMA_E_INVAL;
 
 	uint64_t remote_addr = dst->addr + dst_offset;
-#ifdef RPMA_HAVE_ATOMIC_WRITE
 	if (conn->native_atomic_write)
 		return atomic_write_natively(conn, dst, remote_addr, src, flags, op_context);
-#endif
 	/*
 	 * Eight aligned bytes in one packet land as one. The fence, here and in
 	 * the native form, holds them back until earlier reads, so also flushes

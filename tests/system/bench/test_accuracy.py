@@ -37,7 +37,7 @@ CLOCK = 2e-4  # of the two clocks: each may be off by 100 ppm
 CASES: dict[str, tuple[str, tuple[str, ...], list[str]]] = {
     "lognormal-write": (LOGNORMAL, ("write",), []),
     "bimodal-read": (BIMODAL, ("read",), ["--op", "read"]),
-    "lognormal-write-flush": (LOGNORMAL, ("write", "read"), ["--persist", "apm"]),
+    "lognormal-write-flush": (LOGNORMAL, ("write", "flush"), ["--persist", "apm"]),
 }
 
 

@@ -27,7 +27,7 @@ LONG = os.environ.get("FIO_LENGTH") == "long"
 MODES = [
     "apm",
     "gpspm",
-    pytest.param("native", marks=pytest.mark.skipif(not NATIVE, reason="these headers have no native flush")),
+    pytest.param("native", marks=pytest.mark.skipif(not NATIVE, reason="this build has no native flush")),
 ]
 LIMIT_S = 120  # a hang is a failure
 KIB = 1024

@@ -18,8 +18,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROVIDER_MAX_CQS      4
-#define PROVIDER_MAX_CHANNELS 4
+/*
+ * The ABI of native operations (verbs.h of rdma-core 45), whatever the headers here: bits of
+ * send_ops_flags, and the two functions that follow wr_abort in struct ibv_qp_ex.
+ */
+#define QP_EX_WITH_FLUSH	(UINT64_C(1) << 11)
+#define QP_EX_WITH_ATOMIC_WRITE (UINT64_C(1) << 12)
+#define PROVIDER_QP_EX_BYTES	384
+
+#define PROVIDER_MAX_CQS	4
+#define PROVIDER_MAX_CHANNELS	4
 
 /* What a work request said, copied while the pointers in it were valid. */
 struct provider_send {
@@ -75,6 +83,7 @@ struct provider {
 	int poll_cq_answer;	      /* what ibv_poll_cq() returns when not 0 */
 	uint16_t bound_port;	      /* the port that binding to port 0 gives */
 	bool qp_is_extended;	      /* whether ibv_qp_to_qp_ex() gives a handle */
+	uint64_t qp_ops_unknown;      /* IBV_QP_EX_WITH_*: a QP with one of these is refused */
 	/* Whom connect requests come from. */
 	struct sockaddr_storage client_addr;
 

@@ -15,7 +15,7 @@ static void count_qp_users(const struct ibv_qp *qp, int change)
 
 struct ibv_qp *provider_create_qp(struct ibv_qp_init_attr_ex *attr)
 {
-	struct ibv_qp_ex *qp = calls_own_memory(sizeof(*qp));
+	struct ibv_qp_ex *qp = calls_own_memory(PROVIDER_QP_EX_BYTES);
 
 	provider.create_qp = *attr;
 	qp->qp_base.context = attr->pd->context;

@@ -101,6 +101,11 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 		errno = EINVAL;
 		return -1;
 	}
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
+	    (attr->send_ops_flags & provider.qp_ops_unknown)) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	id->qp = provider_create_qp(attr);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_native.c -- devices with the atomic write and flush verbs, as far as the
- * installed headers know them. Nothing here is asked of the reference: Debian
+ * test_native.c -- devices with the atomic write and flush verbs, whether or not
+ * the installed headers know them. Nothing here is asked of the reference: Debian
  * built it without either.
  */
 #include "every_call_fails.h"
@@ -17,16 +17,33 @@
 #define CAP_ATOMIC_WRITE     (UINT64_C(1) << 40)
 #define CAP_FLUSH	     (CAP_FLUSH_GLOBAL | CAP_FLUSH_PERSISTENT)
 
-#ifdef RPMA_HAVE_ATOMIC_WRITE
-#define ATOMIC_WRITE_OP ((uint64_t)IBV_QP_EX_WITH_ATOMIC_WRITE)
-#else
-#define ATOMIC_WRITE_OP 0
+/* ACCESS_FLUSH_*, IBV_FLUSH_*: verbs.h of rdma-core 45 */
+#define ACCESS_FLUSH_GLOBAL	(1u << 8)
+#define ACCESS_FLUSH_PERSISTENT (1u << 9)
+#define FLUSH_GLOBAL		1u
+#define FLUSH_PERSISTENT	2u
+#define FLUSH_RANGE		0u
+#define FLUSH_MR		1u
+
+#ifdef HEADERS_HAVE_FLUSH
+_Static_assert(ACCESS_FLUSH_GLOBAL == IBV_ACCESS_FLUSH_GLOBAL &&
+		       ACCESS_FLUSH_PERSISTENT == IBV_ACCESS_FLUSH_PERSISTENT,
+	       "access flags");
+_Static_assert(FLUSH_GLOBAL == IBV_FLUSH_GLOBAL && FLUSH_PERSISTENT == IBV_FLUSH_PERSISTENT &&
+		       FLUSH_RANGE == IBV_FLUSH_RANGE && FLUSH_MR == IBV_FLUSH_MR,
+	       "placement types and levels");
+_Static_assert(QP_EX_WITH_FLUSH == IBV_QP_EX_WITH_FLUSH &&
+		       QP_EX_WITH_ATOMIC_WRITE == IBV_QP_EX_WITH_ATOMIC_WRITE,
+	       "operations of a QP");
+_Static_assert(offsetof(struct ibv_qp_ex, wr_atomic_write) ==
+			       offsetof(struct ibv_qp_ex, wr_abort) + sizeof(void *) &&
+		       offsetof(struct ibv_qp_ex, wr_flush) ==
+			       offsetof(struct ibv_qp_ex, wr_abort) + 2 * sizeof(void *),
+	       "the layout of struct ibv_qp_ex");
 #endif
-#ifdef RPMA_HAVE_FLUSH
-#define FLUSH_OP ((uint64_t)IBV_QP_EX_WITH_FLUSH)
-#else
-#define FLUSH_OP 0
-#endif
+
+#define ATOMIC_WRITE_OP (RPMA_NATIVE ? QP_EX_WITH_ATOMIC_WRITE : 0)
+#define FLUSH_OP	(RPMA_NATIVE ? QP_EX_WITH_FLUSH : 0)
 
 static void setup_device(uint64_t caps)
 {
@@ -63,7 +80,7 @@ static void qp__has_the_operations_of_the_device(void **unused)
 	}
 }
 
-#if defined(RPMA_HAVE_ATOMIC_WRITE) || defined(RPMA_HAVE_FLUSH)
+#if RPMA_NATIVE
 
 static int setup_native_device(void **unused)
 {
@@ -81,16 +98,12 @@ static int setup_native_conn(void **unused)
 	return 0;
 }
 
-#endif
-
-#ifdef RPMA_HAVE_ATOMIC_WRITE
-
 static const char eight[8] = "8 bytes";
 
 static void qp__does_without_if_the_provider_refuses(void **unused)
 {
 	OURS_ONLY("it has no native operations");
-	calls_fail_on("rdma_create_qp_ex", EOPNOTSUPP);
+	provider.qp_ops_unknown = QP_EX_WITH_FLUSH | QP_EX_WITH_ATOMIC_WRITE;
 	make_peer();
 	make_mr();
 	make_req();
@@ -101,6 +114,24 @@ static void qp__does_without_if_the_provider_refuses(void **unused)
 	expect(0, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
 	assert_int_equal(provider.send.posted, 2);
 	assert_int_equal(provider.native.completed, 0);
+}
+
+/* The provider of rdma-core 44 over a kernel that has both. */
+static void qp__keeps_the_operation_that_an_older_provider_knows(void **unused)
+{
+	OURS_ONLY("it has no native operations");
+	provider.qp_ops_unknown = QP_EX_WITH_FLUSH;
+	make_peer();
+	make_mr();
+	make_req();
+	make_conn();
+	assert_int_equal(provider.create_qp.send_ops_flags, QP_EX_WITH_ATOMIC_WRITE);
+	expect(0, rpma_atomic_write(w.conn, w.remote, 0, eight, ALWAYS, NULL));
+	assert_int_equal(provider.native.completed, 1);
+	expect(0, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
+	assert_int_equal(provider.native.completed, 1);
+	assert_int_equal(provider.send.posted, 1);
+	expect_logged(RPMA_LOG_LEVEL_WARNING, "scripted0");
 }
 
 static void atomic_write__uses_the_verb(void **unused)
@@ -132,10 +163,6 @@ static void atomic_write__reports_a_full_queue(void **unused)
 	expect(RPMA_E_PROVIDER, rpma_atomic_write(w.conn, w.remote, 0, eight, ALWAYS, NULL));
 }
 
-#endif /* RPMA_HAVE_ATOMIC_WRITE */
-
-#ifdef RPMA_HAVE_FLUSH
-
 /* The remote side wrote this descriptor. */
 static void make_remote(int usage, size_t desc_size, bool native)
 {
@@ -156,10 +183,9 @@ static void reg__lets_both_kinds_of_peers_flush(void **unused)
 	} cases[] = {
 #define V RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY
 #define P RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
-		{V, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_FLUSH_GLOBAL, true},
-		{P, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_FLUSH_PERSISTENT, true},
-		{V | P,
-		 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT,
+		{V, IBV_ACCESS_REMOTE_READ | ACCESS_FLUSH_GLOBAL, true},
+		{P, IBV_ACCESS_REMOTE_READ | ACCESS_FLUSH_PERSISTENT, true},
+		{V | P, IBV_ACCESS_REMOTE_READ | ACCESS_FLUSH_GLOBAL | ACCESS_FLUSH_PERSISTENT,
 		 true},
 		{RPMA_MR_USAGE_READ_SRC, IBV_ACCESS_REMOTE_READ, false},
 #undef V
@@ -200,8 +226,8 @@ static void flush__uses_the_verb(void **unused)
 		enum rpma_flush_type type;
 		unsigned placement;
 	} cases[] = {
-		{RPMA_FLUSH_TYPE_VISIBILITY, IBV_FLUSH_GLOBAL},
-		{RPMA_FLUSH_TYPE_PERSISTENT, IBV_FLUSH_PERSISTENT},
+		{RPMA_FLUSH_TYPE_VISIBILITY, FLUSH_GLOBAL},
+		{RPMA_FLUSH_TYPE_PERSISTENT, FLUSH_PERSISTENT},
 	};
 
 	OURS_ONLY("it has no native operations");
@@ -217,7 +243,7 @@ static void flush__uses_the_verb(void **unused)
 		assert_int_equal(provider.native.remote_addr, (uintptr_t)region + 64);
 		assert_int_equal(provider.native.flush_len, 128);
 		assert_int_equal(provider.native.flush_type, cases[i].placement);
-		assert_int_equal(provider.native.flush_level, IBV_FLUSH_RANGE);
+		assert_int_equal(provider.native.flush_level, FLUSH_RANGE);
 	}
 	assert_int_equal(provider.send.posted, 0);
 }
@@ -270,11 +296,11 @@ static void flush__takes_the_whole_region_for_a_range_too_long(void **unused)
 	expect(0, rpma_mr_remote_from_descriptor(desc, sizeof(desc), &w.remote));
 	expect(0, rpma_flush(w.conn, w.remote, 0, UINT32_MAX, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS,
 			     NULL));
-	assert_int_equal(provider.native.flush_level, IBV_FLUSH_RANGE);
+	assert_int_equal(provider.native.flush_level, FLUSH_RANGE);
 	assert_int_equal(provider.native.flush_len, UINT32_MAX);
 	expect(0, rpma_flush(w.conn, w.remote, 0, UINT32_MAX + (size_t)1,
 			     RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
-	assert_int_equal(provider.native.flush_level, IBV_FLUSH_MR);
+	assert_int_equal(provider.native.flush_level, FLUSH_MR);
 }
 
 static void flush__reports_a_full_queue(void **unused)
@@ -285,19 +311,18 @@ static void flush__reports_a_full_queue(void **unused)
 	       rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
 }
 
-#endif /* RPMA_HAVE_FLUSH */
+#endif /* RPMA_NATIVE */
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(qp__has_the_operations_of_the_device, setup_nothing),
-#ifdef RPMA_HAVE_ATOMIC_WRITE
+#if RPMA_NATIVE
 		TEST(qp__does_without_if_the_provider_refuses, setup_native_device),
+		TEST(qp__keeps_the_operation_that_an_older_provider_knows, setup_native_device),
 		TEST(atomic_write__uses_the_verb, setup_native_conn),
 		TEST(atomic_write__completes_as_the_flags_say, setup_native_conn),
 		TEST(atomic_write__reports_a_full_queue, setup_native_conn),
-#endif
-#ifdef RPMA_HAVE_FLUSH
 		TEST(reg__lets_both_kinds_of_peers_flush, setup_native_device),
 		TEST(reg__does_without_if_the_device_refuses, setup_native_device),
 		TEST(flush__uses_the_verb, setup_native_conn),
