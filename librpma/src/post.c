@@ -15,8 +15,7 @@ static bool one_sided(enum ibv_wr_opcode opcode)
 	       opcode == IBV_WR_RDMA_READ;
 }
 
-__attribute__((cold)) int rpma_post_send_failed(const struct rpma_conn *conn,
-						const struct ibv_send_wr *wr, int err)
+__attribute__((cold)) int rpma_post_send_failed(const struct ibv_send_wr *wr, int err)
 {
 	const struct ibv_sge none = {0}, *sge = wr->num_sge ? wr->sg_list : &none;
 	char remote[64] = "";
@@ -25,10 +24,9 @@ __attribute__((cold)) int rpma_post_send_failed(const struct rpma_conn *conn,
 		snprintf(remote, sizeof(remote), ", remote address 0x%" PRIx64 ", rkey 0x%x",
 			 wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
 	RPMA_LOG_ERRNO(err,
-		       "ibv_post_send(QP 0x%x, opcode %d, length %u, local address 0x%" PRIx64
+		       "ibv_post_send(opcode %d, length %u, local address 0x%" PRIx64
 		       "%s, wr_id 0x%" PRIx64 ")",
-		       conn->qp->qp_num, (int)wr->opcode, sge->length, sge->addr, remote,
-		       wr->wr_id);
+		       (int)wr->opcode, sge->length, sge->addr, remote, wr->wr_id);
 	return RPMA_E_PROVIDER;
 }
 

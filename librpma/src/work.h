@@ -66,7 +66,7 @@ static inline void rpma_send_wr_init(struct ibv_send_wr *wr, enum ibv_wr_opcode 
 }
 
 /* post.c: RPMA_E_PROVIDER, and in the log what could not be posted. */
-int rpma_post_send_failed(const struct rpma_conn *conn, const struct ibv_send_wr *wr, int err);
+int rpma_post_send_failed(const struct ibv_send_wr *wr, int err);
 int rpma_post_recv_failed(const char *verb, const struct ibv_recv_wr *wr, int err);
 
 static inline int rpma_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr)
@@ -77,7 +77,7 @@ static inline int rpma_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr)
 	if (__builtin_expect(err == 0, 1))
 		return 0;
 
-	return rpma_post_send_failed(conn, wr, err);
+	return rpma_post_send_failed(wr, err);
 }
 
 static inline int rpma_post_recv(struct rpma_conn *conn, struct rpma_recv_work *work)
