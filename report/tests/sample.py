@@ -31,16 +31,34 @@ def histogram(samples: Sequence[int]) -> dict[str, Any]:
             "buckets": [list(pair) for pair in sorted(counts.items())]}  # fmt: skip
 
 
+def width(low: int) -> int:
+    return 1 << max(low.bit_length() - 1 - SUB_BITS, 0)
+
+
+def percentile(samples: Sequence[int], p: float) -> float | None:
+    """Interpolated inside its bucket, by the rule in the schema."""
+    n, least, most, below = len(samples), min(samples), max(samples), 0
+    if n * (1 - p) < 10 - 1e-6:
+        return None
+    for low, count in histogram(samples)["buckets"]:
+        if below + count >= n * p - 1e-6:
+            break
+        below += count
+    begin, end = max(low, least) - 0.5, min(low + width(low) - 1, most) + 0.5
+    ns = begin + (end - begin) * min((n * p - below) / count, 1)
+    return round(min(max(ns, least), most), 3)
+
+
 def percentiles(samples: Sequence[int]) -> list[dict[str, Any]]:
-    ordered, n, stated = sorted(samples), len(samples), []
-    for p in PERCENTILES:
-        ranks: list[float] = [n * p - 1e-6, n * p, n * p]
-        spread = 1.96 * math.sqrt(n * p * (1 - p))
-        low, high = math.floor(n * p - spread), math.ceil(n * p + spread) + 1
-        known = n * (1 - p) >= 10 - 1e-6
-        at = [math.ceil(ranks[0]), max(low, 1), min(high, n)]
-        values = [ordered[rank - 1] if known else None for rank in at]
-        stated.append({"p": p, "ns": values[0], "lo_ns": values[1], "hi_ns": values[2]})
+    return [{"p": p, "ns": percentile(samples, p), "lo_ns": None, "hi_ns": None} for p in PERCENTILES]
+
+
+def summary_percentiles(repeats: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    stated = []
+    for at, p in enumerate(PERCENTILES):
+        own = [r["latency"]["percentiles"][at]["ns"] for r in repeats]
+        found = {"mean": None, "ci95_low": None, "ci95_high": None} if None in own else interval(own)
+        stated.append(dict(zip(("p", "ns", "lo_ns", "hi_ns"), (p, *found.values()), strict=True)))
     return stated
 
 
@@ -53,11 +71,15 @@ def latency(samples: Sequence[int]) -> dict[str, Any]:
 
 
 def interval(values: Sequence[float]) -> dict[str, Any]:
-    mean, n = statistics.fmean(values), len(values)
-    if n < 2:
+    """Over repeats: the geometric mean, Student's t over logarithms."""
+    if min(values) == 0:
+        return {"mean": 0.0, "ci95_low": None, "ci95_high": None}
+    logs, n = [math.log(v / values[0]) for v in values], len(values)
+    mean = values[0] * math.exp(statistics.fmean(logs))
+    if n < 3:
         return {"mean": mean, "ci95_low": None, "ci95_high": None}
-    half = T95[n - 1] * statistics.stdev(values) / math.sqrt(n)
-    return {"mean": mean, "ci95_low": mean - half, "ci95_high": mean + half}
+    half = math.exp(T95[n - 1] * statistics.stdev(logs) / math.sqrt(n))
+    return {"mean": mean, "ci95_low": mean / half, "ci95_high": mean * half}
 
 
 def params(test: str, size: int, **changes: Any) -> dict[str, Any]:
@@ -95,7 +117,7 @@ def point(number: int, settings: dict[str, Any], repeats: list[dict[str, Any]],
         summary["latency"] = {
             "mean_ns": interval([r["latency"]["mean_ns"] for r in repeats]),
             "merged_histogram": histogram(samples),
-            "percentiles": percentiles(samples),
+            "percentiles": summary_percentiles(repeats),
         }
     return {
         "id": f"p{number:04}", "params": settings,

@@ -22,10 +22,10 @@ def test_response_and_service_are_lines_of_their_own() -> None:
     assert figure is not None and [p.title for p in figure.panels] == ["p50", "p99"]
     response, service = figure.panels[0].lines
     assert (response.label, service.label) == ("write + apm flush, response", "write + apm flush, service")
-    # the sample of rank 500 of 1,000; 2 repeats none, so no dots
-    assert [(m.x, m.value.value) for m in response.marks] == [(1000.0, 50_499), (2000.0, 1_000_000 + 499 * 128)]
-    assert [(m.x, m.value.value) for m in service.marks] == [(1000.0, 10_499), (2000.0, 10_499)]
-    assert figure.panels[1].lines[0].marks[0].value.value == 50_989  # rank 990
+    # half of k, k+1, … k+999 lie below k + 499.5; 56 of 64 samples of the bucket from 1,056,768 below the other
+    assert [(m.x, m.value.value) for m in response.marks] == [(1000.0, 50_499.5), (2000.0, 1_063_935.5)]
+    assert [(m.x, m.value.value) for m in service.marks] == [(1000.0, 10_499.5), (2000.0, 10_499.5)]
+    assert figure.panels[1].lines[0].marks[0].value.value == 50_989.5
 
 
 def test_knee_is_the_highest_rate_that_was_kept() -> None:
@@ -50,8 +50,8 @@ def test_mix_has_writes_and_reads_against_the_share_of_reads() -> None:
     figure = mix.figure(runs(sample.result(points)))
     assert figure is not None and figure.x_scale == "fraction"
     writes, reads = figure.panels[0].lines
-    assert [(m.x, m.value.value) for m in writes.marks] == [(0.1, 10_499), (0.9, 10_499)]
-    assert [(m.x, m.value.value) for m in reads.marks] == [(0.1, 50_499), (0.9, 50_499)]
+    assert [(m.x, m.value.value) for m in writes.marks] == [(0.1, 10_499.5), (0.9, 10_499.5)]
+    assert [(m.x, m.value.value) for m in reads.marks] == [(0.1, 50_499.5), (0.9, 50_499.5)]
     assert "Of writes: write + apm flush: p50 10.5 µs at share of reads 10 %" in figure.alt
 
 
@@ -60,7 +60,7 @@ def test_load_is_drawn_as_it_was_measured() -> None:
     figure = load.figure(runs(sample.result(points)))
     assert figure is not None
     (line,) = figure.panels[0].lines
-    assert [(m.x, m.value.value) for m in line.marks] == [(0.0, 10_499), (0.375, 50_499)]
+    assert [(m.x, m.value.value) for m in line.marks] == [(0.0, 10_499.5), (0.375, 50_499.5)]
     rows = [dict(zip(figure.table.columns, row, strict=True)) for row in figure.table.groups[0].rows]
     assert [r["server load asked for"].text for r in rows] == ["0 %", "50 %"]
     assert [r["measured"].text for r in rows] == ["–", "37.5 %"]

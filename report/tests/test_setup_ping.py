@@ -19,7 +19,7 @@ def test_connection_has_a_bar_for_each_step() -> None:
     assert figure is not None and figure.x_scale == "category"
     assert figure.categories == ("prepare", "establish", "connect", "disconnect")
     (line,) = figure.panels[0].lines
-    assert [(m.x, m.value.value) for m in line.marks] == [(0, 10_499), (1, 20_499), (2, 30_499), (3, 30_499)]
+    assert [(m.x, m.value.value) for m in line.marks] == [(0, 10_499.5), (1, 20_499.5), (2, 30_499.5), (3, 30_499.5)]
     assert "prepare: connect: p50 10.5 µs" in figure.alt
     assert figure.table.columns[:2] == ("step", "p50") and len(figure.table.groups[0].rows) == 4
 
@@ -31,8 +31,8 @@ def test_registration_has_a_line_for_each_step_against_size() -> None:
     assert figure is not None and figure.x_scale == "size"
     register, deregister = figure.panels[0].lines
     assert (register.label, deregister.label) == ("register", "deregister")
-    assert [(m.x, m.value.value) for m in register.marks] == [(4096, 10_499), (1 << 20, 20_499)]
-    assert [(m.x, m.value.value) for m in deregister.marks] == [(4096, 10_499), (1 << 20, 10_499)]
+    assert [(m.x, m.value.value) for m in register.marks] == [(4096, 10_499.5), (1 << 20, 20_499.5)]
+    assert [(m.x, m.value.value) for m in deregister.marks] == [(4096, 10_499.5), (1 << 20, 10_499.5)]
     assert figure.table.columns == ("size", "step", "p50", "p99", "max", "samples", "repeats")
     rows = [[cell.text for cell in row] for row in figure.table.groups[0].rows]
     assert rows[0] == ["4 KiB", "register", "10.5 µs", "11.0 µs", "11.0 µs", "1,000", "1"]
@@ -57,7 +57,7 @@ def test_ways_to_persist_stand_side_by_side_at_the_usual_size() -> None:
     figure = methods.figure(runs(sample.result(points)))
     assert figure is not None and figure.title == "Ways to persist, 8 KiB"  # 4 KiB has one way only
     values = [(line.label, line.marks[0].value.value) for line in figure.panels[0].lines]
-    assert values == [("write", 10_499), ("write + apm flush", 20_499), ("write + gpspm", 30_499)]
+    assert values == [("write", 10_499.5), ("write + apm flush", 20_499.5), ("write + gpspm", 30_499.5)]
     column = figure.table.columns.index("p50 over the fastest")
     ratios = [group.rows[0][column].text for group in figure.table.groups]
     assert ratios == ["1.00", "1.95", "2.90"]  # 20,499 / 10,499; 30,499 / 10,499

@@ -3,8 +3,8 @@
 """Checks a result of rpma-bench against what was asked for.
 
 It reads nothing but the file and the schema, and works out every figure that
-follows from others: percentiles and their bounds from the buckets, summaries
-from the repeats, rates from counts and times.
+follows from others: percentiles from the buckets, summaries from the repeats,
+rates from counts and times.
 """
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from typing import Any
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/rpma-bench-1.schema.json"
 CHECK_SCHEMA = SCHEMA.with_name("rpma-ddio-check-1.schema.json")
 READINESS = ["NOT_READY", "UNDETERMINED", "GPSPM_ONLY", "NATIVE_FLUSH_READY", "APM_READY", "APM_READY_EADR"]
-Z95 = 1.959963984540054
 # Student's t, 97.5 %, by degrees of freedom
-T975 = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216]
+T975 = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216, 2.22814,
+        2.20099, 2.17881, 2.16037, 2.14479, 2.13145, 2.11991, 2.10982, 2.10092, 2.09302, 2.08596,
+        2.07961, 2.07387, 2.06866, 2.06390, 2.05954, 2.05553, 2.05183, 2.04841, 2.04523]  # fmt: skip
 LATENCIES = ("latency", "read_latency", "response_latency")
 KINDS = {
     ("write", "none"): "post_to_cqe",
@@ -59,28 +60,30 @@ def width(low: int, sub_bits: int) -> int:
     return 1 if low < 1 << sub_bits else 1 << (low.bit_length() - 1 - sub_bits)
 
 
-def bucket_of_rank(buckets: list[list[int]], rank: int) -> int:
-    seen = 0
-    for low, count in buckets:
-        seen += count
-        if seen >= rank:
-            return low
-    return buckets[-1][0]
-
-
 def expected_percentile(histogram: dict[str, Any], low: int, high: int, p: float) -> dict[str, Any]:
-    """By order statistics: rank n p, bounds n p -+ 1.96 sqrt(n p (1 - p))."""
+    """By the rule in the schema: interpolated inside the bucket."""
     buckets, bits = histogram["buckets"], histogram["sub_bits"]
-    n = sum(count for _, count in buckets)
+    n, below = sum(count for _, count in buckets), 0
+    nothing = {"p": p, "ns": None, "lo_ns": None, "hi_ns": None}
     if n * (1 - p) < 10 - 1e-6:
-        return {"p": p, "ns": None, "lo_ns": None, "hi_ns": None}
-    spread = Z95 * math.sqrt(n * p * (1 - p))
-    at = bucket_of_rank(buckets, math.ceil(n * p - 1e-6))
-    first = bucket_of_rank(buckets, max(1, math.floor(n * p - spread)))
-    last = bucket_of_rank(buckets, min(n, math.ceil(n * p + spread) + 1))
-    values = at + (width(at, bits) - 1) // 2, first, last + width(last, bits) - 1
-    ns, lo_ns, hi_ns = (min(max(v, low), high) for v in values)
-    return {"p": p, "ns": ns, "lo_ns": lo_ns, "hi_ns": hi_ns}
+        return nothing
+    for start, count in buckets:
+        if below + count >= n * p - 1e-6:
+            break
+        below += count
+    last = start == buckets[-1][0]
+    begin = max(start, low) - 0.5
+    end = (high + 1 if last else start + width(start, bits)) - 0.5
+    ns = begin + (end - begin) * min((n * p - below) / count, 1)
+    return {**nothing, "ns": min(max(ns, low), high)}
+
+
+def check_percentile(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        known = found[key] is not None and value is not None and near(found[key], value, 1e-9, 1e-3)
+        unknown = found[key] is None and value is None
+        assert known or unknown, f"{found}, expected {expected}"
 
 
 def check_latency(latency: dict[str, Any], samples: int | None) -> None:
@@ -101,33 +104,45 @@ def check_latency(latency: dict[str, Any], samples: int | None) -> None:
     assert (latency["stddev_ns"] is None) == (count < 2)
     for item in latency["percentiles"]:
         expected = expected_percentile(histogram, latency["min_ns"], latency["max_ns"], item["p"])
-        assert item == expected, f"{item}, by its buckets {expected}"
+        check_percentile(item, expected)
 
 
-def expected_interval(values: list[float]) -> dict[str, Any]:
+def expected_interval(values: list[float], complete: bool) -> dict[str, Any]:
+    """Student's t over logarithms, of three complete repeats or more."""
     n = len(values)
-    mean = sum(values) / n
-    if n < 2:
-        return {"mean": mean, "ci95_low": None, "ci95_high": None}
-    deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1))
+    logs = [math.log(v) for v in values]
+    mean = sum(logs) / n
+    if n < 3 or not complete:
+        return {"mean": math.exp(mean), "ci95_low": None, "ci95_high": None}
+    deviation = math.sqrt(sum((v - mean) ** 2 for v in logs) / (n - 1))
     half = T975[n - 2] * deviation / math.sqrt(n)
-    return {"mean": mean, "ci95_low": mean - half, "ci95_high": mean + half}
+    return {"mean": math.exp(mean), "ci95_low": math.exp(mean - half), "ci95_high": math.exp(mean + half)}
 
 
-def check_interval(found: dict[str, Any] | None, values: list[float | None]) -> None:
+def check_interval(found: dict[str, Any] | None, values: list[float | None], complete: bool) -> None:
     known = [v for v in values if v is not None]
     if not known:
         assert found is None, found
         return
     assert found is not None
-    for key, value in expected_interval(known).items():
+    complete = complete and len(known) == len(values)
+    for key, value in expected_interval(known, complete).items():
         if value is None:
             assert found[key] is None
         else:
             assert near(found[key], value, 1e-5, 2e-3), f"{key}: {found}, expected {value}"
 
 
-def check_latency_summary(found: dict[str, Any] | None, latencies: list[Any]) -> None:
+def check_percentile_summary(found: dict[str, Any], latencies: list[Any], complete: bool) -> None:
+    of_repeats = [own["ns"] for latency in latencies for own in (latency or {}).get("percentiles", [])
+                  if own["p"] == found["p"]]
+    expected = {"mean": None, "ci95_low": None, "ci95_high": None}
+    if len(of_repeats) == len(latencies) and None not in of_repeats:
+        expected = expected_interval(of_repeats, complete)
+    check_percentile(found, dict(zip(("p", "ns", "lo_ns", "hi_ns"), (found["p"], *expected.values()))))
+
+
+def check_latency_summary(found: dict[str, Any] | None, latencies: list[Any], complete: bool) -> None:
     known = [latency for latency in latencies if latency]
     if not known:
         assert found is None, found
@@ -141,9 +156,9 @@ def check_latency_summary(found: dict[str, Any] | None, latencies: list[Any]) ->
     assert found["count"] == sum(latency["count"] for latency in known)
     assert found["min_ns"] == min(latency["min_ns"] for latency in known)
     assert found["max_ns"] == max(latency["max_ns"] for latency in known)
-    check_interval(found["mean_ns"], [latency["mean_ns"] for latency in known])
+    check_interval(found["mean_ns"], [latency and latency["mean_ns"] for latency in latencies], complete)
     for item in found["percentiles"]:
-        assert item == expected_percentile(histogram, found["min_ns"], found["max_ns"], item["p"])
+        check_percentile_summary(item, latencies, complete)
 
 
 def check_rates(side: dict[str, Any], size: int | None) -> None:
@@ -241,21 +256,22 @@ def check_repeat(repeat: dict[str, Any], point: dict[str, Any], verify: bool) ->
 def check_summary(point: dict[str, Any]) -> None:
     repeats, summary = point["repeats"], point["summary"]
     counted = [r for r in repeats if r["complete"]] or repeats
+    complete = counted[0]["complete"]
     assert summary["n"] == len(counted)
     for key in ("ops_per_s", "bytes_per_s"):
-        check_interval(summary[key], [r[key] for r in counted])
+        check_interval(summary[key], [r[key] for r in counted], complete)
     for key in LATENCIES:
-        check_latency_summary(summary[key], [r[key] for r in counted])
+        check_latency_summary(summary[key], [r[key] for r in counted], complete)
     for key in ("late_ops", "unbegun_ops"):
         ops = [r[key] for r in counted]
         assert summary[key] == (None if None in ops else sum(ops))
     if summary["reverse"] is not None:
         sides = [r["reverse"] for r in counted]
-        check_interval(summary["reverse"]["bytes_per_s"], [s["bytes_per_s"] for s in sides])
-        check_latency_summary(summary["reverse"]["latency"], [s["latency"] for s in sides])
+        check_interval(summary["reverse"]["bytes_per_s"], [s["bytes_per_s"] for s in sides], complete)
+        check_latency_summary(summary["reverse"]["latency"], [s["latency"] for s in sides], complete)
     for index, step in enumerate(summary["steps"] or []):
         latencies = [r["steps"][index]["latency"] for r in counted]
-        check_latency_summary(step["latency"], latencies)
+        check_latency_summary(step["latency"], latencies, complete)
 
 
 def check_params(params: dict[str, Any]) -> None:

@@ -78,7 +78,7 @@ def test_the_response_latency_counts_from_the_plan(rate) -> None:
             continue
         rank = rank_of(len(true), percentile["p"])
         low, high = true[max(0, rank - UNSEEN)], true[min(rank + UNSEEN, len(true) - 1)]
-        width = bucket_width(percentile["ns"]) + NEAR_NS
+        width = bucket_width(int(percentile["ns"])) + NEAR_NS
         assert low * (1 - TOLERANCE) - width <= percentile["ns"] <= high * (1 + TOLERANCE) + width
     # the stall delays them by 100 ms, 99.9 ms, 99.8 ms...: more than a quarter of them by 75 ms
     behind = sum(low > 3 * STALL_NS // 4 for low in sorted_lows(run.repeat["response_latency"]))

@@ -32,22 +32,76 @@ static void histograms_are_merged(void **state)
 	assert_int_equal(whole_at(summary, "latency/count"), 3000);
 	assert_int_equal(whole_at(summary, "latency/min_ns"), 100);
 	assert_int_equal(whole_at(summary, "latency/max_ns"), 102);
-	assert_int_equal(whole_at(summary, "latency/percentiles/p=0.5/ns"), 101);
 	assert_true(json_array_size(path_get(summary, "latency/merged_histogram/buckets")) == 3);
 	json_decref(summary);
 	json_decref(repeats);
 }
 
-/* 100, 101, 102: deviation 1, half width 4.30265 / sqrt(3) */
+static bool near_at(const json_t *summary, const char *path, double expected)
+{
+	return fabs(real_at(summary, path) - expected) < 2e-3;
+}
+
+/* 100, 200, 400: logarithms 1 apart in base 2, half width 4.30265 / sqrt(3) of them */
 static void the_interval_is_over_repeats(void **state)
 {
-	static const uint64_t means[] = {100, 101, 102};
+	static const uint64_t means[] = {100, 200, 400};
 	json_t *repeats = repeats_of(means, 3), *summary = point_summary(repeats);
+	double half = pow(2, 4.30265 / sqrt(3));
 
-	assert_true(real_at(summary, "latency/mean_ns/mean") == 101);
-	assert_true(fabs(real_at(summary, "latency/mean_ns/ci95_high") - 101 - 4.30265 / sqrt(3)) <
-		    1e-3);
-	assert_true(fabs(real_at(summary, "latency/mean_ns/cv") - 1.0 / 101) < 1e-9);
+	assert_true(near_at(summary, "latency/mean_ns/mean", 200));
+	assert_true(near_at(summary, "latency/mean_ns/ci95_low", 200 / half));
+	assert_true(near_at(summary, "latency/mean_ns/ci95_high", 200 * half));
+	assert_true(near_at(summary, "latency/mean_ns/cv", log(2)));
+	/* all samples of a repeat have one value, which is then its every percentile */
+	assert_true(near_at(summary, "latency/percentiles/p=0.5/ns", 200));
+	assert_true(near_at(summary, "latency/percentiles/p=0.5/lo_ns", 200 / half));
+	assert_true(near_at(summary, "latency/percentiles/p=0.99/hi_ns", 200 * half));
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+/* A repeat's own percentile has no interval: its samples say nothing of other repeats. */
+static void a_repeats_percentile_has_no_interval(void **state)
+{
+	static const uint64_t mean = 100;
+	json_t *repeats = repeats_of(&mean, 1);
+	const json_t *percentile =
+		path_get(json_array_get(repeats, 0), "latency/percentiles/p=0.5");
+
+	assert_true(near_at(percentile, "ns", 100));
+	null_at(percentile, "lo_ns");
+	null_at(percentile, "hi_ns");
+	json_decref(repeats);
+}
+
+static void two_repeats_have_a_mean_and_no_interval(void **state)
+{
+	static const uint64_t means[] = {100, 400};
+	json_t *repeats = repeats_of(means, 2), *summary = point_summary(repeats);
+
+	assert_true(near_at(summary, "latency/percentiles/p=0.9/ns", 200));
+	null_at(summary, "latency/percentiles/p=0.9/lo_ns");
+	assert_true(near_at(summary, "latency/mean_ns/mean", 200));
+	null_at(summary, "latency/mean_ns/ci95_high");
+	json_decref(summary);
+	json_decref(repeats);
+}
+
+/* p99 takes 1,000 samples: one repeat has 999, and those that have it are not all. */
+static void what_one_repeat_lacks_is_null(void **state)
+{
+	json_t *repeats = json_array(), *summary;
+
+	for (size_t i = 0; i < 4; i++) {
+		struct repeat r = made_repeat(100, i == 2 ? 999 : 1000);
+
+		json_array_append_new(repeats, made_json(&r));
+	}
+	summary = point_summary(repeats);
+	null_at(summary, "latency/percentiles/p=0.99/ns");
+	null_at(summary, "latency/percentiles/p=0.99/lo_ns");
+	assert_true(near_at(summary, "latency/percentiles/p=0.95/lo_ns", 100));
 	json_decref(summary);
 	json_decref(repeats);
 }
@@ -231,14 +285,14 @@ static void warm_ups_are_added_up(void **state)
 	}
 }
 
-/* 990, 1000, 1010: half width 4.30265 * 10 / sqrt(3) = 24.8, 2.48 % */
+/* 990, 1000, 1010: deviation of logarithms 0.0100, half width 2.484 %, upwards 2.515 % */
 static void an_interval_may_be_narrow_enough(void **state)
 {
 	static const uint64_t means[] = {990, 1000, 1010};
 	json_t *repeats = repeats_of(means, 3), *two = repeats_of(means, 2);
 
-	assert_true(point_is_narrow(repeats, BENCH_LAT, 0.025));
-	assert_false(point_is_narrow(repeats, BENCH_LAT, 0.0248));
+	assert_true(point_is_narrow(repeats, BENCH_LAT, 0.0252));
+	assert_false(point_is_narrow(repeats, BENCH_LAT, 0.0251));
 	/* the rates are all the same */
 	assert_true(point_is_narrow(repeats, BENCH_BW, 0.0001));
 	assert_false(point_is_narrow(two, BENCH_BW, 0.5));
@@ -263,6 +317,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(histograms_are_merged),
 		cmocka_unit_test(the_interval_is_over_repeats),
+		cmocka_unit_test(a_repeats_percentile_has_no_interval),
+		cmocka_unit_test(two_repeats_have_a_mean_and_no_interval),
+		cmocka_unit_test(what_one_repeat_lacks_is_null),
 		cmocka_unit_test(a_stopped_repeat_counts_only_alone),
 		cmocka_unit_test(what_no_repeat_has_is_null),
 		cmocka_unit_test(late_operations_are_added_up),

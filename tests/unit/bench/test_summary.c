@@ -25,49 +25,49 @@ static void t_is_that_of_the_tables(void **state)
 	assert_true(near(summary_t975(999), 1.962, 1e-3));
 }
 
-/* 10, 12, 14, 16, 18: mean 14, deviation sqrt(10), half width 2.776 * sqrt(2) */
-static void the_interval_is_students(void **state)
+/* 1, 2, 4, 8, 16: logarithms 0..4 of base 2, mean 2, deviation sqrt(10/4), t 2.776 */
+static void the_interval_is_students_over_logarithms(void **state)
 {
-	static const double values[] = {10, 12, 14, 16, 18};
-	struct summary_interval i = summary_mean(values, 5);
+	static const double values[] = {1, 2, 4, 8, 16};
+	struct summary_interval i = summary_over(values, 5);
+	double half = 2.77645 * sqrt(2.5) / sqrt(5);
 
 	assert_true(i.known);
-	assert_true(near(i.mean, 14, 1e-12));
-	assert_true(near(i.high - i.mean, 2.77645 * sqrt(2), 1e-9));
-	assert_true(near(i.mean - i.low, 2.77645 * sqrt(2), 1e-9));
-	assert_true(near(i.cv, sqrt(10) / 14, 1e-12));
+	assert_true(near(i.mean, 4, 1e-12));
+	assert_true(near(i.high, 4 * pow(2, half), 1e-9));
+	assert_true(near(i.low, 4 / pow(2, half), 1e-9));
+	assert_true(near(i.cv, sqrt(2.5) * log(2), 1e-12));
 }
 
-static void one_value_has_no_interval(void **state)
+static void a_wide_interval_stays_above_zero(void **state)
 {
-	static const double value = 5;
+	static const double values[] = {1, 1000, 1};
+	struct summary_interval i = summary_over(values, 3);
 
-	assert_false(summary_mean(&value, 1).known);
-	assert_true(near(summary_mean(&value, 1).mean, 5, 1e-12));
-	assert_false(summary_mean(&value, 0).known);
+	assert_true(i.known && i.low > 0 && i.low < 1);
+	assert_true(near(i.mean * i.mean, i.low * i.high, 1e-9));
 }
 
-static double normal(uint64_t *seed)
+static void fewer_than_three_values_have_no_interval(void **state)
 {
-	return sqrt(-2 * log(1 - test_uniform(seed))) * cos(2 * M_PI * test_uniform(seed));
+	static const double values[] = {5, 20};
+
+	assert_false(summary_over(values, 0).known);
+	assert_false(summary_over(values, 1).known);
+	assert_false(summary_over(values, 2).known);
+	assert_true(summary_over(values, 1).mean == 5);
+	assert_true(near(summary_over(values, 2).mean, 10, 1e-12));
 }
 
-static void intervals_cover_the_true_mean(void **state)
+/* A logarithm of 0 there is not; of equal values the deviation is 0. */
+static void values_without_spread_or_logarithm(void **state)
 {
-	uint64_t seed = 5;
-	int covered = 0;
+	static const double with_zero[] = {0, 5, 5}, equal[] = {0.1, 0.1, 0.1};
+	struct summary_interval i = summary_over(equal, 3);
 
-	for (int run = 0; run < 2000; run++) {
-		struct summary_interval interval;
-		double values[5];
-
-		for (int i = 0; i < 5; i++)
-			values[i] = 100 + 3 * normal(&seed);
-		interval = summary_mean(values, 5);
-		covered += interval.low <= 100 && 100 <= interval.high;
-	}
-	/* 95 % of 2000, four sigma either way */
-	assert_in_range(covered, 1861, 1939);
+	assert_false(summary_over(with_zero, 3).known);
+	assert_true(summary_over(with_zero, 3).mean == 0);
+	assert_true(i.known && i.mean == 0.1 && i.low == 0.1 && i.high == 0.1 && i.cv == 0);
 }
 
 static void an_outlier_is_flagged(void **state)
@@ -113,9 +113,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(t_is_that_of_the_tables),
-		cmocka_unit_test(the_interval_is_students),
-		cmocka_unit_test(one_value_has_no_interval),
-		cmocka_unit_test(intervals_cover_the_true_mean),
+		cmocka_unit_test(the_interval_is_students_over_logarithms),
+		cmocka_unit_test(a_wide_interval_stays_above_zero),
+		cmocka_unit_test(fewer_than_three_values_have_no_interval),
+		cmocka_unit_test(values_without_spread_or_logarithm),
 		cmocka_unit_test(an_outlier_is_flagged),
 		cmocka_unit_test(alike_repeats_are_not_flagged),
 		cmocka_unit_test(steady_states_are_told),

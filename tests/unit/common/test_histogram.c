@@ -179,20 +179,68 @@ static void merging_is_associative(void **state)
 	assert_memory_equal(&left, &right, sizeof(left));
 }
 
-/* 1..1000 in buckets of their own: the quantile p is the value 1000p. */
-static void percentiles_are_ranks(void **state)
+static double percentile(double p)
+{
+	struct percentile found = histogram_percentile(&h, p);
+
+	assert_true(found.known);
+	return found.ns;
+}
+
+/* 1..100, ten times each: k stands for k - 0.5 to k + 0.5, so the quantile p is 100p + 0.5 */
+static void percentiles_are_interpolated_between_values(void **state)
+{
+	static const double ps[] = {0.5, 0.9, 0.905, 0.95, 0.99};
+
+	histogram_reset(&h);
+	for (uint64_t i = 1; i <= 100; i++)
+		histogram_add(&h, i, 10);
+	for (size_t i = 0; i < sizeof(ps) / sizeof(ps[0]); i++)
+		assert_true(fabs(percentile(ps[i]) - (100 * ps[i] + 0.5)) < 1e-9);
+}
+
+/* From 2^20 a bucket has 2^13 values: 1048576 to 1056767, and the next from there. */
+static void percentiles_are_interpolated_inside_a_bucket(void **state)
 {
 	histogram_reset(&h);
-	for (uint64_t i = 1; i <= 100; i++) {
-		for (int k = 0; k < 10; k++)
-			histogram_record(&h, i);
-	}
-	assert_int_equal(histogram_percentile(&h, 0.5).ns, 50);
-	assert_int_equal(histogram_percentile(&h, 0.9).ns, 90);
-	assert_int_equal(histogram_percentile(&h, 0.99).ns, 99);
-	/* ranks 500 +- 31: values 46.9 and 53.2, rounded up to whole ones */
-	assert_int_equal(histogram_percentile(&h, 0.5).lo_ns, 47);
-	assert_int_equal(histogram_percentile(&h, 0.5).hi_ns, 54);
+	histogram_add(&h, 1048576, 1);
+	histogram_add(&h, 1050000, 299);
+	histogram_add(&h, 1060000, 700);
+	histogram_add(&h, 1070000, 100);
+	/* sample 110 of 300, sample 250 of 700 */
+	assert_true(fabs(percentile(0.1) - (1048575.5 + 8192.0 * 110 / 300)) < 1e-6);
+	assert_true(fabs(percentile(0.5) - (1056767.5 + 8192.0 * 250 / 700)) < 1e-6);
+}
+
+/* Of the first and the last bucket only what lies between the extremes has samples. */
+static void the_extremes_bound_the_outer_buckets(void **state)
+{
+	histogram_reset(&h);
+	histogram_add(&h, 1050000, 500);
+	histogram_add(&h, 1060000, 500);
+	assert_true(fabs(percentile(0.25) - (1049999.5 + (1056767.5 - 1049999.5) / 2)) < 1e-6);
+	assert_true(fabs(percentile(0.75) - (1056767.5 + (1060000.5 - 1056767.5) / 2)) < 1e-6);
+}
+
+/* 900 of 1000 end the lower bucket: the gap to the upper one is not bridged. */
+static void a_percentile_lies_where_samples_are(void **state)
+{
+	histogram_reset(&h);
+	histogram_add(&h, 100, 900);
+	histogram_add(&h, 5000, 100);
+	assert_true(fabs(percentile(0.9) - 100.5) < 1e-9);
+	assert_true(percentile(0.901) > 4991);
+}
+
+/* The last bucket holds what saturated, up to the maximum. */
+static void saturated_samples_reach_to_the_maximum(void **state)
+{
+	uint64_t low = histogram_bucket_low(HISTOGRAM_BUCKETS - 1);
+
+	histogram_reset(&h);
+	histogram_add(&h, 1000, 500);
+	histogram_add(&h, 4 * RANGE, 500);
+	assert_true(fabs(percentile(0.75) - (double)(low + 4 * RANGE) / 2) < 1e-3);
 }
 
 static void a_percentile_needs_ten_samples_beyond_it(void **state)
@@ -215,35 +263,9 @@ static void a_percentile_needs_ten_samples_beyond_it(void **state)
 static void percentiles_stay_between_the_extremes(void **state)
 {
 	histogram_reset(&h);
-	for (int i = 0; i < 100; i++)
-		histogram_record(&h, 1000001);
-	assert_int_equal(histogram_percentile(&h, 0.5).ns, 1000001);
-	assert_int_equal(histogram_percentile(&h, 0.5).lo_ns, 1000001);
-	assert_int_equal(histogram_percentile(&h, 0.5).hi_ns, 1000001);
-}
-
-/* An exponential distribution has the quantile -mean * ln(1 - p). */
-static void intervals_cover_the_true_quantile(void **state)
-{
-	static const double ps[] = {0.5, 0.9, 0.99};
-	uint64_t seed = 11;
-	int covered[3] = {0};
-
-	for (int run = 0; run < 1000; run++) {
-		histogram_reset(&h);
-		for (int i = 0; i < 2000; i++)
-			histogram_record(&h, (uint64_t)(-20000 * log(1 - test_uniform(&seed))));
-		for (int k = 0; k < 3; k++) {
-			struct percentile q = histogram_percentile(&h, ps[k]);
-			double truth = -20000 * log(1 - ps[k]);
-
-			covered[k] += (double)q.lo_ns <= truth && truth <= (double)q.hi_ns + 1;
-		}
-	}
-	for (int k = 0; k < 3; k++)
-		assert_true(covered[k] >= 930);
-	/* bounds as wide as the range would cover always */
-	assert_true(covered[0] < 1000);
+	histogram_add(&h, 1000001, 100);
+	assert_true(percentile(0.5) == 1000001);
+	assert_true(percentile(0.9) == 1000001);
 }
 
 int main(void)
@@ -261,10 +283,13 @@ int main(void)
 		cmocka_unit_test(merging_is_associative),
 		cmocka_unit_test(adding_is_recording_as_often),
 		cmocka_unit_test(an_empty_one_merges_to_nothing),
-		cmocka_unit_test(percentiles_are_ranks),
+		cmocka_unit_test(percentiles_are_interpolated_between_values),
+		cmocka_unit_test(percentiles_are_interpolated_inside_a_bucket),
+		cmocka_unit_test(the_extremes_bound_the_outer_buckets),
+		cmocka_unit_test(a_percentile_lies_where_samples_are),
+		cmocka_unit_test(saturated_samples_reach_to_the_maximum),
 		cmocka_unit_test(a_percentile_needs_ten_samples_beyond_it),
 		cmocka_unit_test(percentiles_stay_between_the_extremes),
-		cmocka_unit_test(intervals_cover_the_true_quantile),
 	};
 
 	return cmocka_run_group_tests_name("common.histogram", tests, NULL, NULL);

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define Z_95	       1.959963984540054
-#define SAMPLES_BEYOND 10
+/* n * p that is whole but for rounding error is whole */
+#define RANK_ERROR 1e-6
 
 struct histogram *histogram_new(void)
 {
@@ -118,51 +118,22 @@ uint64_t histogram_bucket_low(size_t index)
 	return (uint64_t)(index - ((size_t)shift << HISTOGRAM_SUB_BITS)) << shift;
 }
 
-/* The bucket that holds the sample of this rank, counted from 1. */
-static size_t bucket_of_rank(const struct histogram *h, uint64_t rank)
-{
-	uint64_t seen = 0;
-	size_t i = first_bucket(h);
-
-	while (i < HISTOGRAM_BUCKETS - 1 && (seen += h->buckets[i]) < rank)
-		i++;
-	return i;
-}
-
-static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
-{
-	return value < low ? low : value > high ? high : value;
-}
-
-/* The last bucket also holds what saturated: its only sure bound is the maximum. */
-static uint64_t bucket_high(const struct histogram *h, size_t index)
-{
-	if (index == HISTOGRAM_BUCKETS - 1 && h->saturated > 0)
-		return h->max_ns;
-	return histogram_bucket_low(index) + histogram_bucket_width(index) - 1;
-}
-
 struct percentile histogram_percentile(const struct histogram *h, double p)
 {
-	struct percentile out = {.p = p};
-	double n = (double)h->count;
-	double spread = Z_95 * sqrt(n * p * (1 - p));
-	/* a rank that is whole but for rounding error is that rank */
-	double rank = ceil(n * p - 1e-6);
-	double lo_rank = floor(n * p - spread);
-	double hi_rank = ceil(n * p + spread) + 1;
-	size_t at;
+	size_t i = first_bucket(h), last = last_bucket(h);
+	double n = (double)h->count, begin, end, ns;
+	uint64_t below = 0;
 
-	if (n * (1 - p) < SAMPLES_BEYOND - 1e-6)
-		return out;
-	at = bucket_of_rank(h, (uint64_t)rank);
-	out.known = true;
-	out.ns = clamp(histogram_bucket_low(at) +
-			       (bucket_high(h, at) - histogram_bucket_low(at)) / 2,
-		       h->min_ns, h->max_ns);
-	at = bucket_of_rank(h, lo_rank < 1 ? 1 : (uint64_t)lo_rank);
-	out.lo_ns = clamp(histogram_bucket_low(at), h->min_ns, h->max_ns);
-	at = bucket_of_rank(h, hi_rank > n ? h->count : (uint64_t)hi_rank);
-	out.hi_ns = clamp(bucket_high(h, at), h->min_ns, h->max_ns);
-	return out;
+	if (n * (1 - p) < HISTOGRAM_SAMPLES_BEYOND - RANK_ERROR)
+		return (struct percentile){.known = false};
+	while (i < last && (double)(below + h->buckets[i]) < n * p - RANK_ERROR)
+		below += h->buckets[i++];
+	begin = fmax((double)histogram_bucket_low(i), (double)h->min_ns) - 0.5;
+	end = i == last ? (double)h->max_ns + 0.5
+			: (double)(histogram_bucket_low(i) + histogram_bucket_width(i)) - 0.5;
+	ns = begin + (end - begin) * fmin((n * p - (double)below) / (double)h->buckets[i], 1);
+	return (struct percentile){
+		.known = true,
+		.ns = fmin(fmax(ns, (double)h->min_ns), (double)h->max_ns),
+	};
 }

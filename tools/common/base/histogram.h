@@ -29,12 +29,12 @@ struct histogram {
 	uint64_t buckets[HISTOGRAM_BUCKETS];
 };
 
+/* A percentile with fewer samples beyond it is not known. */
+#define HISTOGRAM_SAMPLES_BEYOND 10
+
 struct percentile {
-	double p;
-	bool known; /* at least ten samples lie beyond it */
-	uint64_t ns;
-	uint64_t lo_ns; /* bounds of the 95 % interval */
-	uint64_t hi_ns;
+	bool known;
+	double ns;
 };
 
 /* An empty one, freed by free(3); NULL: no memory. */
@@ -51,8 +51,17 @@ uint64_t histogram_bucket_low(size_t index);
 uint64_t histogram_bucket_width(size_t index);
 
 /*
- * The quantile p (0 < p < 1) at the middle of its bucket, with the
- * distribution-free bounds of order statistics n*p +- 1.96*sqrt(n*p*(1-p)).
+ * The quantile p (0 < p < 1) of n samples, interpolated inside its bucket. A
+ * sample of k ns stands for k - 0.5 to k + 0.5. A bucket reaches from low - 0.5
+ * to low + width - 0.5, but the first one begins at min - 0.5 and the last one
+ * ends at max + 0.5; its samples are spread evenly. The bucket is the first up to
+ * whose end n * p samples lie. With "below" samples in the buckets before it and
+ * "count" in itself,
+ *
+ *	ns = begin + (end - begin) * (n * p - below) / count
+ *
+ * but not beyond min and max. With bucket middles instead, all repeats of a test
+ * could share one value, and seem to agree to the nanosecond.
  */
 struct percentile histogram_percentile(const struct histogram *h, double p);
 

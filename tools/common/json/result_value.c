@@ -59,10 +59,8 @@ static json_t *percentile(const struct histogram *h, double p)
 {
 	struct percentile q = histogram_percentile(h, p);
 
-	if (!q.known)
-		return json_pack("{s:f, s:n, s:n, s:n}", "p", p, "ns", "lo_ns", "hi_ns");
-	return json_pack("{s:f, s:I, s:I, s:I}", "p", p, "ns", (json_int_t)q.ns, "lo_ns",
-			 (json_int_t)q.lo_ns, "hi_ns", (json_int_t)q.hi_ns);
+	return json_pack("{s:f, s:o, s:n, s:n}", "p", p, "ns",
+			 q.known ? result_real(q.ns) : json_null(), "lo_ns", "hi_ns");
 }
 
 json_t *result_percentile_list(const struct histogram *h)

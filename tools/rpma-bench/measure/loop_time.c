@@ -77,8 +77,8 @@ static void close_interval(struct loop *l, uint64_t now)
 		.t_ns = clock_ns(cfg->clock, now - l->begin),
 		.ops = done - l->interval_ops,
 		.percentiles_known = p50.known && p99.known,
-		.p50_ns = p50.ns,
-		.p99_ns = p99.ns,
+		.p50_ns = (uint64_t)(p50.ns + 0.5),
+		.p99_ns = (uint64_t)(p99.ns + 0.5),
 		.max_ns = cfg->scratch->count > 0 ? cfg->scratch->max_ns : 0,
 	};
 	histogram_merge(cfg->latency, cfg->scratch);

@@ -2,22 +2,25 @@
 /*
  * point.c -- summarises the repeats of a point, from their JSON.
  *
- * Histograms are merged and read again; means get Student's interval over the
- * repeats; a repeat far from the others is flagged with what it had more of
- * than they. Nothing is dropped.
+ * Percentiles, means and rates are those of the repeats, with one interval over
+ * them; histograms are merged for the distribution; a repeat far from the others
+ * is flagged with what it had more of than they. Nothing is dropped.
  */
 #include "point.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "evidence.h"
 #include "summary.h"
+#include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 
 /* Repeats that count, and room for a number and a value of each. */
 struct selection {
 	size_t count;
+	bool complete; /* all of them; else none is */
 	const json_t **repeats;
 	const json_t **values;
 	double *numbers;
@@ -57,14 +60,24 @@ static bool select_repeats(const json_t *repeats, struct selection *s)
 	}
 	for (index = 0; s->count == 0 && index < all; index++)
 		s->repeats[index] = json_array_get(repeats, index);
+	s->complete = s->count > 0;
 	if (s->count == 0)
 		s->count = all;
 	return true;
 }
 
-static json_t *interval_json(const double *values, size_t count)
+/* Of the first numbers of s, so many. An interval is of complete repeats that all have one. */
+static struct summary_interval interval_of(const struct selection *s, size_t count)
 {
-	struct summary_interval i = summary_mean(values, count);
+	struct summary_interval i = summary_over(s->numbers, count);
+
+	i.known = i.known && s->complete && count == s->count;
+	return i;
+}
+
+static json_t *interval_json(const struct selection *s, size_t count)
+{
+	struct summary_interval i = interval_of(s, count);
 
 	if (count == 0)
 		return json_null();
@@ -74,13 +87,13 @@ static json_t *interval_json(const double *values, size_t count)
 			 i.known ? json_real(i.cv) : json_null());
 }
 
-/* The numbers under a key of s->values, of those that have it. */
+/* The numbers at a path of s->values, of those that have it. */
 static size_t take_numbers(struct selection *s, const char *key)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
-		const json_t *number = json_object_get(s->values[i], key);
+		const json_t *number = path_get(s->values[i], key);
 
 		if (json_is_number(number))
 			s->numbers[n++] = json_number_value(number);
@@ -90,9 +103,7 @@ static size_t take_numbers(struct selection *s, const char *key)
 
 static json_t *mean_of(struct selection *s, const char *key)
 {
-	size_t n = take_numbers(s, key);
-
-	return interval_json(s->numbers, n);
+	return interval_json(s, take_numbers(s, key));
 }
 
 static json_t *sum_of(struct selection *s, const char *key)
@@ -128,6 +139,31 @@ static struct selection *at(struct selection *s, const char *key)
 	return s;
 }
 
+/* Where one repeat lacks it there is none: those that have it are the fast ones. */
+static json_t *percentile_json(struct selection *s, double p)
+{
+	struct summary_interval i;
+	char path[64];
+	size_t n;
+
+	snprintf(path, sizeof(path), "percentiles/p=%.15g/ns", p);
+	n = take_numbers(s, path);
+	i = interval_of(s, n);
+	return json_pack("{s:f, s:o, s:o, s:o}", "p", p, "ns",
+			 n > 0 && n == s->count ? result_real(i.mean) : json_null(), "lo_ns",
+			 i.known ? result_real(i.low) : json_null(), "hi_ns",
+			 i.known ? result_real(i.high) : json_null());
+}
+
+static json_t *percentiles_json(struct selection *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < RESULT_PERCENTILES; i++)
+		json_array_append_new(list, percentile_json(s, result_percentiles[i]));
+	return list;
+}
+
 /* s->values are latencies. */
 static json_t *merged_json(struct selection *s)
 {
@@ -152,7 +188,7 @@ static json_t *merged_json(struct selection *s)
 				  result_integer(merged->min_ns), "max_ns",
 				  result_integer(merged->max_ns), "mean_ns", mean_of(s, "mean_ns"),
 				  "merged_histogram", result_histogram(merged), "percentiles",
-				  result_percentile_list(merged));
+				  percentiles_json(s));
 out:
 	free(merged);
 	free(one);
@@ -326,9 +362,7 @@ bool point_is_narrow(const json_t *repeats, enum bench_test test, double fractio
 	if (!select_repeats(repeats, &s))
 		return false;
 	n = take_numbers(at(&s, by_rate ? NULL : "latency"), by_rate ? "ops_per_s" : "mean_ns");
-	i = summary_mean(s.numbers, n);
-	if (s.count == 0 || !is_complete(s.repeats[0]))
-		n = 0;
+	i = interval_of(&s, n);
 	selection_free(&s);
-	return n >= 3 && i.mean > 0 && i.high - i.mean <= fraction * i.mean;
+	return i.known && i.high - i.mean <= fraction * i.mean;
 }

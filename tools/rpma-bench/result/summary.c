@@ -2,8 +2,8 @@
 /*
  * summary.c -- what several repeats say together.
  *
- * Intervals are over the means of repeats, not over single operations: those
- * follow one another in one queue and are not independent.
+ * Intervals are over the figures of repeats, not over single operations: those
+ * follow one another in one queue, and say nothing of how repeats differ.
  */
 #include "summary.h"
 
@@ -53,22 +53,28 @@ double summary_t975(size_t degrees_of_freedom)
 	       (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
 }
 
-struct summary_interval summary_mean(const double *values, size_t count)
+/* Logarithms are taken of ratios to the first value: equal values have that mean exactly. */
+struct summary_interval summary_over(const double *values, size_t count)
 {
 	struct summary_interval out = {0};
-	double deviation, half;
+	double sum = 0, squares = 0, half;
 
-	if (count == 0)
+	for (size_t i = 0; i < count; i++) {
+		if (!(values[i] > 0))
+			return out;
+		sum += log(values[i] / values[0]);
+	}
+	if (count > 0)
+		out.mean = values[0] * exp(sum / (double)count);
+	if (count < SUMMARY_REPEATS_MIN)
 		return out;
-	out.mean = mean_of(values, count);
-	if (count < 2)
-		return out;
-	deviation = deviation_of(values, count, out.mean);
-	half = summary_t975(count - 1) * deviation / sqrt((double)count);
+	for (size_t i = 0; i < count; i++)
+		squares += pow(log(values[i] / out.mean), 2);
+	out.cv = sqrt(squares / (double)(count - 1));
+	half = summary_t975(count - 1) * out.cv / sqrt((double)count);
 	out.known = true;
-	out.low = out.mean - half;
-	out.high = out.mean + half;
-	out.cv = out.mean != 0 ? deviation / out.mean : 0;
+	out.low = out.mean * exp(-half);
+	out.high = out.mean * exp(half);
 	return out;
 }
 

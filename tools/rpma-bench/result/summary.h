@@ -8,15 +8,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* An interval takes as many complete repeats: of two it is a guess. */
+#define SUMMARY_REPEATS_MIN 3
+
 struct summary_interval {
-	double mean;
-	bool known; /* at least two values: the rest means something */
-	double low; /* 95 %, Student t */
+	double mean; /* geometric */
+	bool known;  /* enough values, all above 0: the rest means something */
+	double low;  /* 95 % */
 	double high;
-	double cv; /* coefficient of variation */
+	double cv; /* standard deviation of the logarithms: about the coefficient of variation */
 };
 
-struct summary_interval summary_mean(const double *values, size_t count);
+/*
+ * The geometric mean, and Student's t interval over the logarithms of the
+ * values: from mean / e^h to mean * e^h, with h = t * cv / sqrt(count). It is
+ * never negative. The mean is 0 if a value is 0, or if there is none.
+ */
+struct summary_interval summary_over(const double *values, size_t count);
 
 /* The 97.5 % quantile of Student's t. */
 double summary_t975(size_t degrees_of_freedom);
