@@ -106,21 +106,21 @@ an_interval_ends_the_repeats()
 {
 	ends 0 "$bench" local --size 64,4K "${short[@]}" --ci 20 --repeats 12 -q -o ci.json
 	/usr/bin/python3 - <<'PY'
-import json, statistics
+import json, math, statistics
 # the 97.5 % quantile of Student's t, by degrees of freedom
-T = {2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228}
+T = {7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228}
 
 def narrow(means):
-    half = T[len(means) - 1] * statistics.stdev(means) / len(means) ** 0.5
-    return half <= 0.2 * statistics.mean(means)
+    half = T[len(means) - 1] * statistics.stdev(map(math.log, means)) / len(means) ** 0.5
+    return math.exp(half) <= 1.2
 
 for point in json.load(open("ci.json"))["points"]:
     repeats = point["repeats"]
     assert [r["index"] for r in repeats] == list(range(len(repeats)))
     means = [r["latency"]["mean_ns"] for r in repeats]
-    assert 3 <= len(means) <= 12
+    assert 8 <= len(means) <= 12
     assert len(means) == 12 or narrow(means), means
-    assert not any(narrow(means[:n]) for n in range(3, len(means))), means
+    assert not any(narrow(means[:n]) for n in range(8, len(means))), means
 PY
 }
 

@@ -93,7 +93,7 @@ refused 64 '--ops 1e6:' client host --ops 1e6
 refused 64 '--ops and --duration' client host --ops 10k --duration 1s
 refused 64 '--ci 0:' client host --ci 0
 refused 64 '--ci 51:' client host --ci 51
-refused 64 '--repeats 2 with --ci' client host --ci 5 --repeats 2
+refused 64 '--repeats 7 with --ci' client host --ci 5 --repeats 7
 refused 64 '--label :' client host --label ''
 refused 64 '--label .*: expected a text' client host --label "$(printf 'x%.0s' {1..129})"
 refused 64 'expected a text of 1 to 128 bytes in UTF-8' client host --label $'\xff'

@@ -258,12 +258,48 @@ static void intervals_cover_a_recorded_distribution(void **state)
 	expect_coverage(&d);
 }
 
+/* Repeats with means of so much spread, until they are narrow; was the truth held? */
+static bool ends_with_the_truth(uint64_t *seed, double spread, double fraction)
+{
+	json_t *repeats = json_array(), *summary;
+	double low, high;
+
+	for (size_t r = 0; r < 30 && !point_is_narrow(repeats, BENCH_BW, fraction); r++)
+		json_array_append_new(repeats,
+				      json_pack("{s:i, s:b, s:f}", "index", (int)r, "complete", 1,
+						"ops_per_s", 1e5 * exp(spread * normal(seed))));
+	summary = point_summary(repeats);
+	low = json_number_value(path_get(summary, "ops_per_s/ci95_low"));
+	high = json_number_value(path_get(summary, "ops_per_s/ci95_high"));
+	json_decref(summary);
+	json_decref(repeats);
+	return low <= 1e5 && 1e5 <= high;
+}
+
+/* --ci 2, at spreads for which it takes from 8 to all of 30 repeats. */
+static void intervals_hold_the_truth_after_looking_until_they_are_narrow(void **state)
+{
+	uint64_t seed = 3;
+	int poor = 0;
+
+	for (int percent = 1; percent <= 6; percent++) {
+		int covered = 0;
+
+		for (int trial = 0; trial < 4 * TRIALS; trial++)
+			covered += ends_with_the_truth(&seed, percent / 100.0, 0.02);
+		printf("--ci 2, spread %d %%: %.1f %%\n", percent, 25.0 * covered / TRIALS);
+		poor += covered < 4 * ENOUGH;
+	}
+	assert_int_equal(poor, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals_cover_a_lognormal_distribution),
 		cmocka_unit_test(intervals_cover_a_bimodal_distribution),
 		cmocka_unit_test(intervals_cover_a_recorded_distribution),
+		cmocka_unit_test(intervals_hold_the_truth_after_looking_until_they_are_narrow),
 	};
 
 	return cmocka_run_group_tests_name("bench.coverage", tests, NULL, NULL);

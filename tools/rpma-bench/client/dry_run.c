@@ -16,9 +16,9 @@
 #include "tools/common/json/result.h"
 #include "tools/rpma-bench/measure/placement.h"
 #include "tools/rpma-bench/options/plan.h"
+#include "tools/rpma-bench/result/point.h"
 
-#define TOOL	       "rpma-bench"
-#define CI_REPEATS_MIN 3
+#define TOOL "rpma-bench"
 
 struct outlook {
 	const struct options *options;
@@ -120,7 +120,8 @@ static void print_time(const struct outlook *o)
 		       options->ops);
 	else if (options->ci > 0)
 		printf("time: from %s to %s\n",
-		       units_print_span(o->estimate_s * CI_REPEATS_MIN / options->repeats, least),
+		       units_print_span(o->estimate_s * POINT_CI_REPEATS_MIN / options->repeats,
+					least),
 		       units_print_span(o->estimate_s, text));
 	else
 		printf("time: about %s\n", units_print_span(o->estimate_s, text));

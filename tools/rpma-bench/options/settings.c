@@ -24,7 +24,7 @@
 #define CI_MAX		    500000
 #define REPEATS		    5
 #define REPEATS_WITH_CI	    30
-#define REPEATS_MIN_WITH_CI 3 /* as point_is_narrow wants */
+#define REPEATS_MIN_WITH_CI 8 /* as point_is_narrow wants */
 #define LABEL_MAX	    128
 
 static int ranged(int ret, uint64_t value, uint64_t low, uint64_t high)
@@ -156,7 +156,8 @@ int settings_complete(struct options *o)
 		o->repeats = given(o, SETTING_CI) ? REPEATS_WITH_CI : REPEATS;
 	if (given(o, SETTING_CI) && o->repeats < REPEATS_MIN_WITH_CI)
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--repeats %u with --ci: an interval needs %d at least",
+				   "--repeats %u with --ci: --ci looks after %d repeats for the "
+				   "first time",
 				   o->repeats, REPEATS_MIN_WITH_CI);
 	return 0;
 }

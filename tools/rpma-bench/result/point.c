@@ -355,14 +355,15 @@ json_t *point_warmup(const json_t *repeats)
 bool point_is_narrow(const json_t *repeats, enum bench_test test, double fraction)
 {
 	bool by_rate = test == BENCH_BW || test == BENCH_MIX;
+	const char *latency = test == BENCH_RATE ? "response_latency" : "latency";
 	struct summary_interval i;
 	struct selection s;
 	size_t n;
 
 	if (!select_repeats(repeats, &s))
 		return false;
-	n = take_numbers(at(&s, by_rate ? NULL : "latency"), by_rate ? "ops_per_s" : "mean_ns");
+	n = take_numbers(at(&s, by_rate ? NULL : latency), by_rate ? "ops_per_s" : "mean_ns");
 	i = interval_of(&s, n);
 	selection_free(&s);
-	return i.known && i.high - i.mean <= fraction * i.mean;
+	return i.known && n >= POINT_CI_REPEATS_MIN && i.high - i.mean <= fraction * i.mean;
 }
