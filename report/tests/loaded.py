@@ -10,7 +10,8 @@ from rpma_report.sources.document import Source
 
 
 def load(document: Any, name: str = "r0.json") -> Run:
-    source = Source(name, name, "0" * 64, json.loads(json.dumps(document)))
+    text = json.dumps(document)
+    source = Source(name, name, "0" * 64, json.loads(text), text)
     reader = sources._reader(source)
     reader.check(source)
     run: Run = reader.run(source)

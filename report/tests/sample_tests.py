@@ -31,8 +31,11 @@ def rate_point(number: int, offered: float, achieved: float, response: Sequence[
                service: Sequence[int], late: int = 0) -> dict[str, Any]:  # fmt: skip
     point = with_latency(number, "latency", [service], test="rate", mode="open", target_rate_per_s=offered)
     add_latency(point, "response_latency", with_latency(0, "latency", [response]))
-    point["repeats"][0].update(ops_per_s=achieved, late_ops=late)
-    point["summary"].update(ops_per_s=sample.interval([achieved]), late_ops=late, unbegun_ops=0)
+    repeat, summary = point["repeats"][0], point["summary"]
+    repeat.update(ops_per_s=achieved, bytes_per_s=achieved * 4096, late_ops=late,
+                  elapsed_ns=round(len(service) / achieved * 1e9))  # fmt: skip
+    summary.update(ops_per_s=sample.interval([achieved]), bytes_per_s=sample.interval([achieved * 4096]),
+                   late_ops=late, unbegun_ops=0)  # fmt: skip
     return point
 
 

@@ -32,8 +32,8 @@ def without_latency(result: dict[str, Any]) -> None:
 def standing_still(result: dict[str, Any]) -> None:
     point = result["points"][1]
     for repeat in point["repeats"]:
-        repeat.update(ops=0, bytes=0, ops_per_s=0.0, bytes_per_s=0.0, latency=None)
-    zero = {"mean": 0.0, "ci95_low": 0.0, "ci95_high": 0.0}
+        repeat.update(ops=0, bytes=0, ops_per_s=0.0, bytes_per_s=0.0, latency=None, threads=[])
+    zero = {"mean": 0.0, "ci95_low": None, "ci95_high": None}
     point["summary"].update(ops_per_s=zero, bytes_per_s=zero, latency=None)
 
 

@@ -83,7 +83,10 @@ def test_ping_over_a_software_device_is_marked(kind: str) -> None:
 
 def test_wrong_data_is_an_alarm() -> None:
     document = copy.deepcopy(sample.result([sample.lat_point(0, 64, count=100, persist="none")], kind="hardware"))
-    document["points"][0]["summary"]["verify"] = {"checked_bytes": 100, "mismatches": 3}
+    found = {"checked_bytes": 100, "mismatches": 1}
+    for repeat in document["points"][0]["repeats"]:
+        repeat["verify"] = found
+    document["points"][0]["summary"]["verify"] = {"checked_bytes": 300, "mismatches": 3}
     (alarm,) = summary.alarms(runs(document))
     assert "wrong data" in alarm.heading and "3 bytes" in alarm.lines[0]
 

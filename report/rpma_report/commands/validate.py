@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""rpma-report validate: are these files what they say, by their schemas and their sums?"""
+"""rpma-report validate: do these files keep to their schemas, and agree with themselves?"""
 
 import argparse
 import sys
@@ -10,30 +10,32 @@ from rpma_report.failure import Failure
 from rpma_report.terminal import say
 from rpma_report.text import shown
 
-EXIT_BAD = 2
+EXIT_CONTRADICTS, EXIT_BAD = 1, 2
 
 
 def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
-        "validate", help="check files against the schemas",
-        description="Says of each file what it is, or in one line what is wrong with it and where.",
+        "validate", help="check files against the schemas, and their figures against each other",
+        description="Names the kind of each file, or in one line what is wrong with it and where.",
     )  # fmt: skip
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a result, or a plan of a study")
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Looks at all of them, whatever becomes of the first."""
-    bad = 0
+    """Reads all of them; 2 for one that is no result, else 1 for one that contradicts itself."""
+    from rpma_report.sources.document import Contradiction
+
+    codes = {0}
     for path in options.files:
         try:
             kind = _kind(path)
         except Failure as failure:
-            bad += 1
+            codes.add(EXIT_CONTRADICTS if isinstance(failure, Contradiction) else EXIT_BAD)
             sys.stderr.write(f"rpma-report: {failure}\n")
         else:
             say(f"{shown(path)}: {kind}, sound")
-    return EXIT_BAD if bad else 0
+    return max(codes)
 
 
 def _kind(path: Path) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results of rpma-bench: the checks a schema cannot make, and the Run they become.
+"""Results of rpma-bench: their checks, and the Run they become.
 
 Values are the measuring tool's own. Intervals are those of the repeats, whichever
 version wrote the file: those of older ones counted all operations as independent.
@@ -13,15 +13,14 @@ from typing import Any
 
 from rpma_report import intervals
 from rpma_report.model import Cpu, Estimate, Latency, Point, Remark, Reverse, Run
-from rpma_report.sources import histogram, readiness, study, windows
-from rpma_report.sources.document import BadResult, Place, Source, check_numbers, nested, place_text
+from rpma_report.sources import histogram, readiness, study, sums, windows
+from rpma_report.sources.document import BadResult, Source, check_numbers, nested
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
 
 KIND = "rpma-bench/1"
 _SCHEMA = "rpma-bench-1.schema.json"
 MAX_FACTS = 10_000  # of both hosts, which have some hundred
-LATENCIES = ("latency", "response_latency", "read_latency")
 
 
 def check(source: Source) -> None:
@@ -32,8 +31,7 @@ def check(source: Source) -> None:
     check_numbers(source, source.document)
     histogram.give_back(source, buckets)
     windows.give_back(source, spans)
-    for index, point in enumerate(source.document["points"]):
-        _check_point(source, ("points", index), point)
+    sums.check(source)
 
 
 def _check_environment(source: Source) -> None:
@@ -41,33 +39,6 @@ def _check_environment(source: Source) -> None:
     values = islice(nested(source.document.get("environment")), MAX_FACTS + 1)
     if sum(1 for _ in values) > MAX_FACTS:
         raise BadResult(source.name, "environment", f"has more than {MAX_FACTS:,} values, no result has")
-
-
-def _check_point(source: Source, place: Place, point: dict[str, Any]) -> None:
-    """Sums that must agree."""
-    for index, repeat in enumerate(point["repeats"]):
-        at = place + ("repeats", index)
-        size = point["params"]["size_bytes"]
-        due = None if size is None or _moves_nothing(point) else repeat["ops"] * size
-        if repeat["bytes"] != due:
-            text = f"is {repeat['bytes']}, but ops x size_bytes is {due}"
-            raise BadResult(source.name, place_text(at + ("bytes",)), text)
-        for key in LATENCIES:
-            if repeat.get(key):
-                check_latency(source, at + (key,), repeat[key])
-
-
-def _moves_nothing(point: dict[str, Any]) -> bool:
-    return point["params"]["test"] in ("connect", "register")
-
-
-def check_latency(source: Source, place: Place, latency: dict[str, Any]) -> None:
-    counted = histogram.total(latency["histogram"])
-    if counted != latency["count"]:
-        text = f"is {latency['count']}, but its histogram holds {counted}"
-        raise BadResult(source.name, place_text(place + ("count",)), text)
-    if latency["min_ns"] > latency["max_ns"]:
-        raise BadResult(source.name, place_text(place + ("min_ns",)), "is above max_ns")
 
 
 def run(source: Source) -> Run:

@@ -11,7 +11,8 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -44,6 +45,45 @@ class Source:
     file: str  # without its folder, for the page
     sha256: str
     document: dict[str, Any]
+    text: str = field(repr=False)
+
+    def line_of(self, place: Place) -> int:
+        """The line that the value at a place of the document begins in."""
+        at = _next(self.text, 0)
+        for part in place:
+            at = _begin_of(self.text, at, part)
+        return self.text.count("\n", 0, at) + 1
+
+
+class Contradiction(BadResult):
+    """Two values in a file of which one must be false."""
+
+    def __init__(self, source: Source, place: Place, text: str) -> None:
+        super().__init__(source.name, f"line {source.line_of(place)}: {place_text(place)}", text)
+
+
+_DECODER = json.JSONDecoder()
+
+
+def _begin_of(text: str, at: int, part: str | int) -> int:
+    """Where a member of the object or list at `at` begins, which is there."""
+    for number in count():
+        at = _next(text, at + 1)  # behind the bracket or the comma
+        key: str | int = number
+        if isinstance(part, str):
+            key, at = _DECODER.raw_decode(text, at)
+            at = _next(text, _next(text, at) + 1)  # behind the colon
+        if key == part:
+            break
+        at = _next(text, _DECODER.raw_decode(text, at)[1])
+    return at
+
+
+def _next(text: str, at: int) -> int:
+    """Behind white space."""
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
 
 
 def place_text(place: Place) -> str:
@@ -62,10 +102,11 @@ def quoted(value: object) -> str:
 def read(path: Path) -> Source:
     name = str(path)
     data = _read_bytes(path, name)
-    document = _parse(name, data)
+    text = _text(name, data)
+    document = _parse(name, text)
     if not isinstance(document, dict):
         raise BadResult(name, "top level", f"is {quoted(document)}, a result is an object")
-    return Source(name, path.name, hashlib.sha256(data).hexdigest(), document)
+    return Source(name, path.name, hashlib.sha256(data).hexdigest(), document, text)
 
 
 def _read_bytes(path: Path, name: str) -> bytes:
@@ -122,19 +163,22 @@ def _twice(pairs: list[tuple[str, Any]]) -> str | None:
     return next((key for key, value in pairs if first.setdefault(key, value) != value), None)
 
 
-def _parse(name: str, data: bytes) -> Any:
+def _text(name: str, data: bytes) -> str:
+    try:
+        return _without_remarks(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BadResult(name, f"byte {error.start}", "is not UTF-8 text") from error
+
+
+def _parse(name: str, text: str) -> Any:
     objects = _Objects()
-    document = _loaded(name, data, objects)
+    document = _loaded(name, text, objects)
     if (key := objects.offending(document)) is not None:
         raise BadResult(name, "", f"key {quoted(key)} is there twice in one object, with two values")
     return document
 
 
-def _loaded(name: str, data: bytes, objects: _Objects) -> Any:
-    try:
-        text = _without_remarks(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise BadResult(name, f"byte {error.start}", "is not UTF-8 text") from error
+def _loaded(name: str, text: str, objects: _Objects) -> Any:
     try:
         return json.loads(text, object_pairs_hook=objects.make, parse_constant=_refuse_constant,
                           parse_float=_finite)  # fmt: skip
@@ -146,8 +190,8 @@ def _loaded(name: str, data: bytes, objects: _Objects) -> Any:
     except RecursionError as error:
         raise BadResult(name, "", "not a result: values are nested too deeply") from error
     except ValueError as error:
-        text = "a number has too many digits" if "digits" in str(error) else shown(error)
-        raise BadResult(name, "", f"not JSON: {text}") from error
+        why = "a number has too many digits" if "digits" in str(error) else shown(error)
+        raise BadResult(name, "", f"not JSON: {why}") from error
 
 
 def _without_remarks(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from rpma_report.model import Cpu, Estimate, Histogram, Latency, Point, Remark, Run
 from rpma_report.sources import fio_bins, fio_options, histogram, study
-from rpma_report.sources.document import BadResult, Place, Source, check_numbers, place_text
+from rpma_report.sources.document import Contradiction, Place, Source, check_numbers
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
 
@@ -53,7 +53,7 @@ def _jobs(document: dict[str, Any]) -> list[Job]:
 
 def _check_latency(source: Source, place: Place, latency: dict[str, Any]) -> None:
     if latency["min"] > latency["max"]:
-        raise BadResult(source.name, place_text(place + ("min",)), "is above max")
+        raise Contradiction(source, place + ("min",), "is above max")
     if not latency.get("bins"):
         return
     bins = fio_bins.from_document(source, place + ("bins",), latency["bins"])
@@ -61,12 +61,12 @@ def _check_latency(source: Source, place: Place, latency: dict[str, Any]) -> Non
     counted = sum(bins.counts) if bins else 0
     if "N" in latency and counted != latency["N"]:
         text = f"is {latency['N']}, but its bins hold {counted}"
-        raise BadResult(source.name, place_text(place + ("N",)), text)
+        raise Contradiction(source, place + ("N",), text)
     for key, value in latency.get("percentile", {}).items():
         p = float(key) / 100
         if bins and 0 < p < 1 and not fio_bins.agrees(bins, p, value):
             text = f"is {value}, but its bins give {fio_bins.percentile(bins, p)}"
-            raise BadResult(source.name, place_text(place + ("percentile", key)), text)
+            raise Contradiction(source, place + ("percentile", key), text)
 
 
 def run(source: Source) -> Run:

@@ -6,7 +6,9 @@ is too slow for them, and checked here.
 """
 
 from array import array
-from itertools import chain
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate, chain
 from typing import Any
 
 from rpma_report.model import Histogram, Integers
@@ -71,15 +73,20 @@ def from_document(histogram: dict[str, Any]) -> Histogram | None:
     return Histogram(lows, counts, histogram["sub_bits"]) if lows else None
 
 
-def percentile(histogram: Histogram, p: float, least: int, most: int, saturated: bool = False) -> float:
-    """Interpolated inside its bucket, as rpma-bench does it: a sample of k ns stands for k -+ 0.5."""
-    below, due = 0, p * sum(histogram.counts)
-    for low, count in zip(histogram.lows, histogram.counts, strict=True):
-        if below + count >= due - RANK_ERROR:
-            break
-        below += count
-    end = low + histogram.width(low)
-    if saturated and low == histogram.lows[-1]:
-        end = most + 1
-    share = min((due - below) / count, 1)
-    return min(max(low - 0.5 + (end - low) * share, least), most)
+def percentile(histogram: Histogram, p: float, least: int, most: int) -> float:
+    """Interpolated inside its bucket, by the rule in the schema of rpma-bench."""
+    return percentiles(histogram, [p], least, most)[0]
+
+
+def percentiles(histogram: Histogram, shares: Sequence[float], least: int, most: int) -> list[float]:
+    """A sample of k ns stands for k -+ 0.5; the extremes bound the first and the last bucket."""
+    up_to, found = list(accumulate(histogram.counts)), []
+    for p in shares:
+        due = p * up_to[-1]
+        at = min(bisect_left(up_to, due - RANK_ERROR), len(up_to) - 1)
+        low, count = histogram.lows[at], histogram.counts[at]
+        begin = max(low, least) - 0.5
+        end = (most + 1 if at == len(up_to) - 1 else low + histogram.width(low)) - 0.5
+        share = min((due - (up_to[at] - count)) / count, 1)
+        found.append(min(max(begin + (end - begin) * share, least), most))
+    return found

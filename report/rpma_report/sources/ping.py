@@ -6,7 +6,7 @@ from typing import Any
 from rpma_report.model import Estimate, Latency, Ping, Run
 from rpma_report.sources import histogram
 from rpma_report.sources.bench import command_line
-from rpma_report.sources.document import BadResult, Source, check_numbers, place_text
+from rpma_report.sources.document import Contradiction, Place, Source, check_numbers
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
 
@@ -21,10 +21,24 @@ def check(source: Source) -> None:
     histogram.give_back(source, taken)
     for name, figures in source.document["latency"].items():
         if isinstance(figures, dict) and "histogram" in figures:
-            counted = histogram.total(figures["histogram"])
-            if counted != figures["count"]:
-                text = f"is {figures['count']}, but its histogram holds {counted}"
-                raise BadResult(source.name, place_text(("latency", name, "count")), text)
+            _check_figures(source, ("latency", name), figures)
+
+
+def _check_figures(source: Source, place: Place, figures: dict[str, Any]) -> None:
+    """rpma-ping rounds a percentile to the middle of its bucket: it lies between the ends."""
+    counted = histogram.total(figures["histogram"])
+    if counted != figures["count"]:
+        raise Contradiction(source, place + ("count",), f"is {figures['count']}, but its histogram holds {counted}")
+    found = histogram.from_document(figures["histogram"])
+    least, most = figures["min_ns"], figures["max_ns"]
+    for key, p in (("p50_ns", 0.5), ("mean_ns", None), ("p99_ns", 0.99)):
+        ns = figures[key]
+        if not least - 0.5 <= ns <= most + 0.5:
+            raise Contradiction(source, place + (key,), f"is {ns}, not between min_ns and max_ns")
+        if found and p is not None:
+            due = histogram.percentile(found, p, least, most)
+            if abs(ns - due) > found.width(int(due)) + 1:
+                raise Contradiction(source, place + (key,), f"is {ns}, but its histogram gives {due:.0f}")
 
 
 def run(source: Source) -> Run:

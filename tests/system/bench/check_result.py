@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/rpma-bench-1.schema.json"
+REPORT = Path(__file__).resolve().parents[3] / "report"
 CHECK_SCHEMA = SCHEMA.with_name("rpma-ddio-check-1.schema.json")
 READINESS = ["NOT_READY", "UNDETERMINED", "GPSPM_ONLY", "NATIVE_FLUSH_READY", "APM_READY", "APM_READY_EADR"]
 # Student's t, 97.5 %, by degrees of freedom
@@ -375,9 +376,25 @@ def check_clients(point: dict[str, Any], repeat: dict[str, Any],
         assert one["order"] == repeat["order"]
 
 
+def check_validate(document: dict[str, Any]) -> None:
+    """rpma-report validate finds no contradiction."""
+    sys.path.append(str(REPORT))
+    try:
+        from rpma_report import sources
+        from rpma_report.sources.document import Source
+    except ImportError as error:
+        print(f"check_result: no {error.name} here: rpma-report was not asked", file=sys.stderr)
+        return
+    finally:
+        sys.path.remove(str(REPORT))
+    text = json.dumps(document, indent=1)
+    sources.check(Source("result", "result", "", json.loads(text), text))
+
+
 def check_document(document: dict[str, Any], verify: bool = False) -> None:
     """All that follows from the file itself."""
     check_schema(document, json.loads(SCHEMA.read_text()))
+    check_validate(document)
     check_readiness(document)
     check_persistence(document)
     orders = []

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A result that contradicts itself: validate names the place and its line, and create draws nothing of it."""
+
+import copy
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sample
+import sample_tests
+import sample_tools
+from conftest import Command, refused
+
+SOUND = {
+    "lat": sample.result([sample.lat_point(0, 64, count=2000), sample.lat_point(1, 4096, count=2000)]),
+    "bw": sample.result([sample.bw_point(0, 64)]),
+    "connect": sample.result([sample_tests.stepped_point(0, "connect", {"prepare": range(100, 1200)}, range(200, 1300))]),
+    "rate": sample.result([sample_tests.rate_point(0, 1000.0, 900.0, range(5000, 7000), range(3000, 5000), late=7)]),
+    "mix": sample.result([sample_tests.mix_point(0, 0.5, range(1000, 3000), range(2000, 4000))]),
+    "ping": sample_tools.ping(range(1000, 3000)),
+    "fio": sample_tools.fio(sample_tools.fio_job("a", range(1000, 3000))),
+}
+REPEAT = ("points", 0, "repeats", 1)
+SUMMARY = ("points", 0, "summary")
+OF_REPEAT, OF_SUMMARY = (*REPEAT, "latency"), (*SUMMARY, "latency")
+P99, WHOLE_P99 = (*OF_REPEAT, "percentiles", 2, "ns"), (*OF_SUMMARY, "percentiles", 2, "ns")
+Place = Sequence[str | int]
+
+
+def at(document: Any, place: Place) -> Any:
+    for part in place:
+        document = document[part]
+    return document
+
+
+def text_of(place: Place) -> str:
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
+
+
+# kind, place, its new value, and what the message gives as the reason
+CASES: list[tuple[str, Place, Any, str]] = [
+    ("lat", P99, 1, "but its histogram gives"),
+    ("lat", (*OF_REPEAT, "percentiles", 0, "ns"), lambda ns: ns + 0.01, "but its histogram gives"),
+    ("lat", (*OF_REPEAT, "percentiles", 4, "ns"), 20000, "fewer than 10 of 2000 operations lie beyond it"),
+    ("lat", (*OF_REPEAT, "count"), 7, "its histogram holds 2000"),
+    ("lat", (*OF_REPEAT, "min_ns"), 1, "but its histogram begins with"),
+    ("lat", (*OF_REPEAT, "max_ns"), lambda ns: ns * 2, "but its histogram ends with"),
+    ("lat", (*OF_REPEAT, "mean_ns"), 1.0, "not between min_ns and max_ns"),
+    ("lat", (*REPEAT, "bytes"), 5, "but ops x size_bytes is 128000"),
+    ("lat", (*REPEAT, "ops_per_s"), lambda rate: rate * 1.01, "but ops by elapsed_ns is"),
+    ("bw", (*REPEAT, "bytes_per_s"), lambda rate: rate * 1.01, "but bytes by elapsed_ns is"),
+    ("bw", (*REPEAT, "elapsed_ns"), 0, "but elapsed_ns is 0"),
+    ("bw", (*REPEAT, "threads", 0, "ops"), 1, "but its threads did 1"),
+    ("lat", (*SUMMARY, "n"), 99, "there are 3 complete repeats"),
+    ("lat", WHOLE_P99, 1, "but its repeats give"),
+    ("lat", (*OF_SUMMARY, "percentiles", 2, "lo_ns"), lambda ns: ns * 1.02, "but its repeats give"),
+    ("lat", (*OF_SUMMARY, "percentiles", 0, "hi_ns"), 1e9, "but its repeats give"),
+    ("lat", (*OF_SUMMARY, "percentiles", 4, "ns"), 20000, "but a repeat lacks it"),
+    ("lat", (*OF_SUMMARY, "mean_ns", "mean"), 1.0, "but its repeats give"),
+    ("lat", (*OF_SUMMARY, "merged_histogram", "buckets", 0, 1), 10**6, "is not the sum of those of its repeats"),
+    ("bw", (*SUMMARY, "bytes_per_s", "mean"), lambda rate: rate * 1.001, "but its repeats give"),
+    ("bw", (*SUMMARY, "ops_per_s", "ci95_low"), 1.0, "but its repeats give"),
+    ("connect", (*SUMMARY, "steps", 0, "latency", "percentiles", 0, "ns"), 1, "but its repeats give"),
+    ("connect", ("points", 0, "repeats", 0, "steps", 0, "latency", "percentiles", 0, "ns"), 1, "its histogram gives"),
+    ("rate", (*SUMMARY, "late_ops"), 0, "but its repeats give 7"),
+    ("rate", (*SUMMARY, "response_latency", "percentiles", 0, "ns"), 1, "but its repeats give"),
+    ("rate", (*SUMMARY, "response_latency", "percentiles", 0, "lo_ns"), 1, "there are fewer than 3 repeats"),
+    ("mix", (*SUMMARY, "read_latency", "mean_ns", "mean"), 1.0, "but its repeats give"),
+    ("ping", ("latency", "rtt", "p50_ns"), 1000, "but its histogram gives"),
+    ("ping", ("latency", "rtt", "p99_ns"), 5000, "not between min_ns and max_ns"),
+    ("fio", ("jobs", 0, "write", "clat_ns", "percentile", "50.000000"), 9, "but its bins give"),
+]
+
+
+@pytest.mark.parametrize("kind, place, value, why", CASES, ids=lambda v: text_of(v) if isinstance(v, tuple) else None)
+def test_contradiction_is_named_with_its_line(
+    kind: str, place: Place, value: Any, why: str, quick: Command, tmp_path: Path
+) -> None:
+    document = copy.deepcopy(SOUND[kind])
+    holder = at(document, place[:-1])
+    holder[place[-1]] = value(holder[place[-1]]) if callable(value) else value
+    lines = json.dumps(document, indent=1)
+    path = tmp_path / "result.json"
+    path.write_text(lines)
+    done = quick("validate", path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done
+    assert re.search(rf": line \d+: {re.escape(text_of(place[:3]))}", done.stderr) and why in done.stderr
+    refused(quick("create", path, "-o", tmp_path / "o.html"), why)
+    assert not (tmp_path / "o.html").exists()
+
+
+def test_edited_percentile_of_a_summary_is_named_by_its_line(quick: Command, tmp_path: Path) -> None:
+    path = tmp_path / "edited.json"
+    lines = json.dumps(SOUND["lat"], indent=1).splitlines()
+    begin = next(i for i, line in enumerate(lines) if '"merged_histogram"' in line)
+    edited = next(i for i, line in enumerate(lines) if i > begin and '"ns": ' in line)
+    lines[edited] = '    "ns": 1,'
+    path.write_text("\n".join(lines))
+    done = quick("validate", path)
+    assert done.returncode == 1
+    place = "points[0].summary.latency.percentiles[0].ns"
+    assert done.stderr.startswith(f"rpma-report: {path}: line {edited + 1}: {place}: is 1, but its repeats give ")
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_sound_results_stay_sound(name: str, quick: Command, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(SOUND[name]))
+    assert quick("validate", path).returncode == 0
+
+
+def test_unknown_contradicts_nothing(quick: Command, tmp_path: Path) -> None:
+    document = copy.deepcopy(SOUND["lat"])
+    at(document, OF_SUMMARY)["percentiles"][2].update(ns=None, lo_ns=None, hi_ns=None)
+    document["points"][1]["summary"]["latency"] = None
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(document))
+    assert quick("validate", path).returncode == 0
+
+
+def test_interrupted_repeat_counts_only_where_none_is_complete(quick: Command, tmp_path: Path) -> None:
+    document = copy.deepcopy(SOUND["bw"])
+    point = document["points"][0]
+    point["repeats"][4]["complete"] = False
+    counted = point["repeats"][:4]
+    point["summary"].update(n=4, **{key: sample.interval([r[key] for r in counted]) for key in ("ops_per_s", "bytes_per_s")})
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(document))
+    assert quick("validate", path).returncode == 0
+    point["summary"]["n"] = 5
+    path.write_text(json.dumps(document))
+    assert quick("validate", path).returncode == 1
+
+
+def test_file_that_is_no_result_weighs_more(quick: Command, tmp_path: Path) -> None:
+    document = copy.deepcopy(SOUND["bw"])
+    document["points"][0]["summary"]["n"] = 9
+    for name, text in (("a.json", json.dumps(document)), ("b.json", "{")):
+        (tmp_path / name).write_text(text)
+    done = quick("validate", tmp_path / "a.json", tmp_path / "b.json")
+    assert done.returncode == 2 and done.stderr.count("\n") == 2
+
+
+def test_line_is_found_behind_remarks_and_deep_values(tmp_path: Path, quick: Command) -> None:
+    """fio's jobs may log lines before the JSON."""
+    document = copy.deepcopy(SOUND["fio"])
+    document["jobs"][0]["write"]["clat_ns"]["N"] = 5
+    lines = ["a remark: {[\"", "another", *json.dumps(document, indent=2).splitlines()]
+    path = tmp_path / "fio.json"
+    path.write_text("\n".join(lines))
+    number = next(i for i, line in enumerate(lines, 1) if '"N": 5' in line)
+    assert f"line {number}: jobs[0].write.clat_ns.N: is 5" in quick("validate", path).stderr
