@@ -60,7 +60,7 @@ bool facts_open(struct thread_data *td)
 		free(option);
 		return false;
 	}
-	strcpy(option->value, "unknown");
+	memcpy(option->value, "unknown", sizeof("unknown"));
 	flist_add_tail(&option->list, &td->opt_list);
 	return true;
 }

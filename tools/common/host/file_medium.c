@@ -71,11 +71,8 @@ static void unescape(char *text)
 	char *to = text;
 
 	for (const char *from = text; *from != '\0'; to++) {
-		unsigned value;
-
-		if (from[0] == '\\' && sscanf(from + 1, "%3o", &value) == 1 &&
-		    strspn(from + 1, "01234567") >= 3) {
-			*to = (char)value;
+		if (from[0] == '\\' && strspn(from + 1, "01234567") >= 3) {
+			*to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
 			from += 4;
 		} else {
 			*to = *from++;
@@ -187,7 +184,7 @@ static int mount_of(int fd)
 	text = read_text(path);
 	at = text != NULL ? strstr(text, "mnt_id:") : NULL;
 	if (at != NULL)
-		mount = atoi(at + strlen("mnt_id:"));
+		mount = (int)strtol(at + strlen("mnt_id:"), NULL, 10);
 	free(text);
 	return mount;
 }

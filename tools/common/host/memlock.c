@@ -4,7 +4,6 @@
  */
 #include "memlock.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,12 +14,14 @@
 static bool in_own_namespace(const struct sysroot *root)
 {
 	unsigned long first, outside, count;
-	char line[128];
+	char line[128], *at;
 
 	if (!sysroot_line(root, line, sizeof(line), "proc/self/uid_map"))
 		return false;
-	return sscanf(line, "%lu %lu %lu", &first, &outside, &count) == 3 &&
-	       (first != 0 || outside != 0 || count != UINT32_MAX);
+	first = strtoul(line, &at, 10);
+	outside = strtoul(at, &at, 10);
+	count = strtoul(at, &at, 10);
+	return count > 0 && (first != 0 || outside != 0 || count != UINT32_MAX);
 }
 
 int memlock_exempt(const struct sysroot *root)
