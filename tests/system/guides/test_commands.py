@@ -108,7 +108,7 @@ class Desk:
         if command.startswith("fio "):
             command = "rpma-soft " + command.replace("=1G", "=1M") + f" --port={self.port}"
         if "fi_pingpong" in command:
-            command = command.replace("-e rdm", f"-e rdm {'-B' if '&' in command else '-P'} {self.port}")
+            command = command.replace("-e msg", f"-e msg {'-B' if '&' in command else '-P'} {self.port}")
         for program, option in PORT_OPTIONS.items():
             command = command.replace(f"rpma-soft {program}", f"rpma-soft {program} {option} {self.port}")
         return command
