@@ -187,8 +187,10 @@ def test_an_odd_rank_has_no_pair() -> None:
 
 
 def test_a_rank_with_other_options_is_named() -> None:
-    one, others = command("pairs", *SHORT, ranks=1), command("pairs", *SHORT, "-q", ranks=3)
-    done = run([*one, ":", *others[1:]])
+    # a shell chooses, as `mpiexec -n 1 true : -n 1 true` crashes with Open MPI 5.0.7 (Debian 13)
+    script = '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || set -- "$@" -q; exec "$@"'
+    mpirun = command()[:-1]
+    done = run([*mpirun, "sh", "-c", script, "sh", BENCH_MPI, "pairs", *SHORT])
     assert done.returncode == 64
     assert re.search(r"^rpma-bench-mpi: rank [123] on .*other options", done.stderr, re.M)
 
