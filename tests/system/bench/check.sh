@@ -27,6 +27,12 @@ check()
 	fi
 }
 
+# check_long NAME COMMAND...: left out where the script was asked to be short
+check_long()
+{
+	[[ ${length-} == short ]] || check "$@"
+}
+
 # until_true WHAT COMMAND...: waits for it, half a minute at most
 until_true()
 {

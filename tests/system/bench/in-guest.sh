@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # rpma-bench over an RDMA device: what it measures, and how it ends when someone
 # dies. Runs in the guest of scripts/vm, or on the software device by on-soft;
-# one line for each case.
+# one line for each case. Usage: in-guest.sh [short]: only how runs end.
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail
 
+length=${1-}
 here=$(dirname "$(readlink -f "$0")")
 bench=$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench
 address=$RPMA_VM_ADDR
@@ -324,27 +325,27 @@ PY
 	one_line err "--pin $none"
 }
 
-check 'latency of writes' latency_of_writes
-check 'the seed gives the order' the_seed_gives_the_order
-check 'latency of reads' latency_of_reads
-check 'latency of flushed writes' latency_of_flushed_writes
-check 'an interval ends the repeats of a point' an_interval_ends_the_repeats
-check 'bandwidth' bandwidth
-check '--json is alone on stdout' json_alone_on_stdout
-check 'the file is written though stdout is full' the_file_outlives_a_full_stdout
+check_long 'latency of writes' latency_of_writes
+check_long 'the seed gives the order' the_seed_gives_the_order
+check_long 'latency of reads' latency_of_reads
+check_long 'latency of flushed writes' latency_of_flushed_writes
+check_long 'an interval ends the repeats of a point' an_interval_ends_the_repeats
+check_long 'bandwidth' bandwidth
+check_long '--json is alone on stdout' json_alone_on_stdout
+check_long 'the file is written though stdout is full' the_file_outlives_a_full_stdout
 check 'several clients of one server' several_clients_one_server
-check 'a server for one client' a_server_for_one_client
-check 'a file as target' a_file_as_target
+check_long 'a server for one client' a_server_for_one_client
+check_long 'a file as target' a_file_as_target
 check 'a port that nobody listens on' nobody_listens
 check 'an address that nobody has' nobody_there
-check 'an address without a device' an_address_without_device
-check 'a device of another name' a_device_of_another_name
+check_long 'an address without a device' an_address_without_device
+check_long 'a device of another name' a_device_of_another_name
 check 'a server killed in mid-run' killed_server
 check 'a server stopped in mid-run' stopped_server
 check 'a client killed in mid-run' killed_client
 check 'an interrupted client' interrupted_client
-check 'an interrupted client keeps a result' interrupted_client_keeps_a_result
-check 'an interrupted local run' interrupted_local
+check_long 'an interrupted client keeps a result' interrupted_client_keeps_a_result
+check_long 'an interrupted local run' interrupted_local
 check 'a stranger connects' a_stranger
-check 'the thread is where the result says' the_thread_is_where_it_says
+check_long 'the thread is where the result says' the_thread_is_where_it_says
 exit "$failed"

@@ -43,7 +43,7 @@ def rate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, list[Sample], l
 
 
 def slow_ones(run: Run, samples: list[Sample]) -> tuple[int, int]:
-    """How many took as long as the stall: by the result, and by the device."""
+    """How many took as long as the stall: by the result, and by the device, whose stamps lie between the tool's."""
     bucket_ns = next(low for low in sorted_lows(run.repeat["latency"])
                      if low + bucket_width(low) > STALL_NS)  # fmt: skip
     return (sum(low >= bucket_ns for low in sorted_lows(run.repeat["latency"])),
@@ -88,8 +88,7 @@ def test_the_response_latency_counts_from_the_plan(rate) -> None:
 def test_the_service_latency_hides_it(rate) -> None:
     run, samples, _ = rate
     shown, true = slow_ones(run, samples)
-    assert shown == true
-    assert true < STALL_OPS // 100  # one, but for what else stood still as long
+    assert true <= shown < STALL_OPS // 100  # one, but for what else stood still as long
 
 
 def test_late_operations_are_explained(rate) -> None:
@@ -112,8 +111,7 @@ def test_a_closed_loop_has_one_slow_sample(lat) -> None:
     run, samples = lat
     stalled(samples)
     shown, true = slow_ones(run, samples)
-    assert shown == true
-    assert true < STALL_OPS // 100
+    assert true <= shown < STALL_OPS // 100
     assert run.repeat["latency"]["max_ns"] >= STALL_NS
 
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # rpma-ping over the kernel's RDMA device, in the guest of scripts/vm.
-# Usage: in-guest-ping.sh read|flush LIBRARY: what a flush of persistent memory is
-# by there, and which librpma of Debian's runs there. One line for each case.
+# Usage: in-guest-ping.sh read|flush LIBRARY [short]: what a flush of persistent memory is
+# by there, and which librpma of Debian's runs there; short: mostly how pings fail. One line
+# for each case.
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail
 
 flush_by=$1
 debians=$2
+length=${3-}
 here=$(dirname "$(readlink -f "$0")")
 export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping PYTHONPATH=$here
 shared=$RPMA_BUILD_DIR/tests/system/ping/rpma-ping-shared
@@ -257,16 +259,16 @@ two_libraries()
 	done
 }
 
-check 'pings come back' they_come_back
-check 'over IPv6' over_ipv6
-check 'a flood of several clients' a_flood_of_several
+check_long 'pings come back' they_come_back
+check_long 'over IPv6' over_ipv6
+check_long 'a flood of several clients' a_flood_of_several
 check 'persistent memory' persistent_memory
 check 'a port that nobody listens on' nobody_listens
 check 'an address that nobody has' nobody_there
 check 'a device of another name' no_such_device
 check 'a server killed in mid-ping' killed_server
 check 'a server that is stopped' stopped_server
-check 'signals' signals
+check_long 'signals' signals
 check 'little memory may be locked' little_memlock
 check 'no memory may be locked' no_memlock
 check 'device files that only root may open' no_permission
