@@ -102,6 +102,31 @@ static void the_choice_needs_an_address(void **state)
 	sysroot_close(&root);
 }
 
+/* Twice as many devices as are listed: of eleven names one or more is not among them. */
+static void a_named_device_is_found_behind_any_number(void **state)
+{
+	char path[64];
+	struct sysroot root;
+	struct device d;
+
+	make_rxe();
+	for (int i = 1; i <= 10; i++) {
+		snprintf(path, sizeof(path), IB "rxe%d", i);
+		scratch_link("../../devices/virtual/infiniband/rxe0", path);
+	}
+	for (int i = 0; i < 8192; i++) {
+		snprintf(path, sizeof(path), IB "vf%d", i);
+		scratch_link(".", path);
+	}
+	assert_int_equal(sysroot_open(&root, scratch), 0);
+	for (int i = 0; i <= 10; i++) {
+		snprintf(path, sizeof(path), "rxe%d", i);
+		assert_int_equal(device_choose(&root, path, &d), 0);
+		assert_string_equal(d.name, path);
+	}
+	sysroot_close(&root);
+}
+
 static void a_host_without_devices_is_told_what_to_do(void **state)
 {
 	struct device *list = NULL, d;
@@ -154,6 +179,7 @@ int main(void)
 		in_scratch(kinds_are_told_apart),
 		in_scratch(devices_are_listed_by_name),
 		in_scratch(the_choice_needs_an_address),
+		in_scratch(a_named_device_is_found_behind_any_number),
 		in_scratch(a_host_without_devices_is_told_what_to_do),
 		in_scratch(a_device_is_down_when_no_port_is_active),
 		in_scratch(no_name_leads_elsewhere),

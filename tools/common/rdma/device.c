@@ -212,20 +212,33 @@ static int none_found(const char *name, size_t count)
 			       "interface one (ip addr add ADDRESS dev INTERFACE)");
 }
 
+/* Looked for by its name alone: more devices than are listed may come before it. */
+static int choose_named(const struct sysroot *root, const char *name, struct device *device)
+{
+	struct device found;
+
+	if (device_find(root, name, &found) != 0 || found.address[0] == '\0')
+		return -ENODEV;
+	*device = found;
+	return 0;
+}
+
 int device_choose(const struct sysroot *root, const char *name, struct device *device)
 {
 	struct device *list = NULL;
 	size_t count = 0;
-	int ret = device_list(root, &list, &count);
+	int ret;
 
 	if (name != NULL && strcmp(name, "auto") == 0)
 		name = NULL;
+	if (name != NULL && choose_named(root, name, device) == 0)
+		return 0;
+	ret = device_list(root, &list, &count);
 	if (ret)
 		return failure_set(EXIT_INTERNAL, "device", "out of memory");
 	ret = -ENODEV;
-	for (size_t i = 0; i < count && ret != 0; i++) {
-		if (list[i].address[0] != '\0' &&
-		    (name == NULL || strcmp(name, list[i].name) == 0)) {
+	for (size_t i = 0; name == NULL && i < count && ret != 0; i++) {
+		if (list[i].address[0] != '\0') {
 			*device = list[i];
 			ret = 0;
 		}
