@@ -30,7 +30,6 @@
 /* a probe's share of device writes that reached memory, in percent */
 #define SHARE_ON	   20
 #define SHARE_OFF	   80
-#define SHARE_NOISE	   200	     /* more traffic of others than of the probe */
 #define PROBE_WINDOW_BYTES (1 << 20) /* a larger one spills from the DDIO ways */
 
 #define say(ddio, ...)	   snprintf((ddio)->why, sizeof((ddio)->why), __VA_ARGS__)
@@ -230,7 +229,7 @@ enum ddio_state ddio_of_probe(const struct answers_probe *probe)
 	share = 100.0 * (double)probe->memory_write_bytes / (double)probe->rdma_bytes;
 	if (share < SHARE_ON)
 		return DDIO_ON;
-	if (share > SHARE_OFF && share <= SHARE_NOISE && probe->window_bytes > 0 &&
+	if (share > SHARE_OFF && share <= 100 * DDIO_PROBE_RATIO_MAX && probe->window_bytes > 0 &&
 	    probe->window_bytes <= PROBE_WINDOW_BYTES)
 		return DDIO_OFF;
 	return DDIO_UNKNOWN;

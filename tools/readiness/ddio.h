@@ -10,6 +10,8 @@
 
 /* Of less traffic than this a probe shows nothing: the start of the programs counts too. */
 #define DDIO_PROBE_BYTES_MIN 256000000
+/* Bytes written to memory for each received: more means that others wrote too. */
+#define DDIO_PROBE_RATIO_MAX 1.5
 
 enum ddio_state { DDIO_UNKNOWN, DDIO_OFF, DDIO_OFF_WARN, DDIO_ON_POSSIBLE, DDIO_ON };
 enum ddio_evidence { DDIO_NO_EVIDENCE, DDIO_REGISTERS, DDIO_STATEMENT, DDIO_PROBE };

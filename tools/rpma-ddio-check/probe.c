@@ -19,9 +19,8 @@
 #include "tools/common/base/cli.h"
 #include "tools/readiness/ddio.h"
 
-#define IDLE_MS	   500
-#define MOST_IDLE  0.05 /* of the traffic */
-#define MOST_RATIO 1.5	/* more is somebody else's */
+#define IDLE_MS	  500
+#define MOST_IDLE 0.05 /* of the traffic */
 
 struct moment {
 	struct probe_sample sample;
@@ -75,7 +74,7 @@ void probe_judge(const struct probe_figures *f, struct answers_probe *probe)
 			 "the machine writes %.0f MB/s to memory by itself, beside %.0f MB/s of "
 			 "traffic: try again when it is idle",
 			 rate / 1e6, f->rdma_bytes / f->seconds / 1e6);
-	else if (written > MOST_RATIO * f->rdma_bytes)
+	else if (written > DDIO_PROBE_RATIO_MAX * f->rdma_bytes)
 		snprintf(probe->why, sizeof(probe->why),
 			 "%.1f times the traffic was written to memory, so others wrote too: try "
 			 "again when the machine is idle",

@@ -163,7 +163,8 @@ static void a_busy_machine_proves_nothing(void **state)
 	assert_false(judged(20e9, 18e9, 0, 6e9).done);
 	assert_false(judged(20e9, 18e9, 6e9, 0).done);
 	assert_non_null(strstr(judged(20e9, 18e9, 6e9, 0).why, "6000 MB/s"));
-	assert_false(judged(20e9, 40e9, 0, 0).done);
+	assert_true(judged(20e9, 30e9, 0, 0).done);
+	assert_false(judged(20e9, 30.1e9, 0, 0).done);
 	assert_non_null(strstr(judged(20e9, 40e9, 0, 0).why, "2.0 times"));
 }
 

@@ -17,7 +17,8 @@ static void the_probe_goes_by_the_share(void **s)
 		{1000000000, 800000000, 1 << 20, DDIO_UNKNOWN},
 		{1000000000, 801000000, 1 << 20, DDIO_OFF},
 		{1000000000, 1070000000, 1 << 20, DDIO_OFF},
-		{1000000000, 2001000000, 1 << 20, DDIO_UNKNOWN},
+		{1000000000, 1500000000, 1 << 20, DDIO_OFF},
+		{1000000000, 1501000000, 1 << 20, DDIO_UNKNOWN},       /* others wrote too */
 		{1000000000, 1000000000, (1 << 20) + 1, DDIO_UNKNOWN}, /* spills anyway */
 		{1000000000, 1000000000, -1, DDIO_UNKNOWN},
 		{1000000000, 100000000, 1 << 30, DDIO_ON}, /* it does not even spill */
