@@ -212,6 +212,38 @@ def test_impossible_points_are_told_and_the_others_measured(tmp_path: Path) -> N
     assert (alone.returncode, "does not fit target 0" in alone.stderr) == (2, True)
 
 
+def test_a_register_point_beyond_the_target_is_told(tmp_path: Path) -> None:
+    result = tmp_path / "r.json"
+    done = bench(*SHORT, "--test", "register", "--target", "dram:1M", "--size", "4K,2M", "--quiet", "-o", str(result))
+    assert done.returncode == 0, done.stderr
+    document = json.loads(result.read_text())
+    check_document(document)
+    assert [point["id"] for point in document["points"]] == ["p0000"]
+    assert [point["id"] for point in document["run"]["unsupported"]] == ["p0001"]
+
+
+def test_what_the_server_refuses_when_it_is_measured_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server's own writes of --bidirectional take memory that it may not get to register."""
+    result = tmp_path / "r.json"
+    options = (*SHORT, "--bidirectional", "--size", "64,128", "--quiet", "-o", str(result))
+    refused = []
+    for at in range(1, 10):  # which registration is that one
+        monkeypatch.setenv("RPMA_SOFT", f"register:at={at},errno=ENOMEM")
+        if bench(*options).returncode == 0:
+            document = json.loads(result.read_text())
+            check_document(document)
+            refused = document["run"]["unsupported"]
+            break
+        for file in tmp_path.iterdir():
+            file.unlink()
+    (one,) = refused
+    assert "cannot register buffers" in one["reason"]
+    assert {point["id"] for point in document["points"]} == {"p0000", "p0001"} - {one["id"]}
+    assert [len(point["repeats"]) for point in document["points"]] == [2]
+    texts = [w["text"] for w in document["run"]["warnings"] if w["code"] == "POINT_UNSUPPORTED"]
+    assert texts == [f"1 of 2 points not measured, {one['id']} the first: {one['reason']}"]
+
+
 def test_a_run_with_an_impossible_point_is_resumed(tmp_path: Path) -> None:
     result, repeats = tmp_path / "r.json", 8
     options = ["--target", "dram:1M", "--size", "64M,64", "--warmup", "0", "--duration", "500ms",

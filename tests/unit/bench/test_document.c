@@ -429,6 +429,24 @@ static void an_interrupted_run_says_how_far_it_got(void **state)
 	expect_warning("INTERRUPTED", "1 of 40 repeats");
 }
 
+/* Three points share a reason, one has one of its own. */
+static void points_not_measured_are_told_by_reason(void **state)
+{
+	char *unsupported[] = {"too large", NULL, "too large", "no native flush", "too large"};
+	struct params points[5] = {point, point, point, point, point};
+	json_t *none[5] = {NULL}, *document;
+
+	run.plan = (struct plan){.points_count = 5, .points = points, .items_count = 5};
+	run.repeats = none;
+	run.unsupported = unsupported;
+	document = document_make(&run);
+	assert_true(warned(document, "POINT_UNSUPPORTED",
+			   "3 of 5 points not measured, p0000 the first: too large"));
+	assert_true(warned(document, "POINT_UNSUPPORTED",
+			   "1 of 5 points not measured, p0003 the first: no native flush"));
+	json_decref(document);
+}
+
 static void memory_that_could_not_be_bound_is_said(void **state)
 {
 	add_repeat(made_repeat(1000, 100), NULL);
@@ -462,6 +480,7 @@ int main(void)
 		of_run(without_a_claim_of_persistence_nothing_is_said),
 		of_run(what_auto_became_is_said),
 		of_run(an_interrupted_run_says_how_far_it_got),
+		of_run(points_not_measured_are_told_by_reason),
 		of_run(memory_that_could_not_be_bound_is_said),
 	};
 

@@ -50,7 +50,7 @@ static int check_size(const struct remote *remote, const struct params *p)
 
 	if (p->test == BENCH_CONNECT || each <= bytes / params_lanes(p))
 		return 0;
-	failure_set(EXIT_RUN_FAILED, "hello",
+	failure_set(EXIT_RUN_FAILED, "begin",
 		    "--size %s on %u connection%s does not fit target %u of %s, which has %s: each "
 		    "takes %" PRIu64 " bytes",
 		    units_print_size(p->size_bytes, size), params_lanes(p),

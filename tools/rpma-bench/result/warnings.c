@@ -28,13 +28,17 @@ static bool is_there(const json_t *list, const char *code, const char *host, con
 	return false;
 }
 
+static json_t *make(const char *code, const char *severity, const char *host, json_t *text)
+{
+	return json_pack("{s:s, s:s, s:s, s:o}", "code", code, "severity", severity, "host", host,
+			 "text", text);
+}
+
 void warning_add(json_t *list, const char *code, const char *severity, const char *host,
 		 json_t *text)
 {
 	if (text != NULL && !is_there(list, code, host, text))
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:s, s:O}", "code", code, "severity",
-						severity, "host", host, "text", text));
+		json_array_append_new(list, make(code, severity, host, json_incref(text)));
 	json_decref(text);
 }
 
@@ -103,37 +107,43 @@ static void warn_governor(json_t *list, const char *host, const json_t *power)
 					 governor));
 }
 
-/* How many points have this reason; 0 when the one at `first` is not the first that has it. */
-static size_t count_with_reason(const struct run *run, size_t first)
+/* {reason: [first point, how many points]}, in the order of the first points. */
+static json_t *count_reasons(const struct run *run)
 {
-	const char *why = run->unsupported[first];
-	size_t count = 0;
+	json_t *reasons = json_object();
 
-	for (size_t i = 0; i < run->plan.points_count; i++) {
-		const char *other = run->unsupported[i];
+	for (size_t i = 0; run->unsupported != NULL && i < run->plan.points_count; i++) {
+		const char *why = run->unsupported[i];
+		json_t *found = why != NULL ? json_object_get(reasons, why) : NULL;
+		json_t *count = json_array_get(found, 1);
 
-		if (other == NULL || strcmp(other, why) != 0)
-			continue;
-		if (i < first)
-			return 0;
-		count++;
+		if (found != NULL)
+			json_integer_set(count, json_integer_value(count) + 1);
+		else if (why != NULL)
+			json_object_set_new_nocheck(reasons, why,
+						    json_pack("[I, i]", (json_int_t)i, 1));
 	}
-	return count;
+	return reasons;
 }
 
 static void warn_unsupported(const struct run *run, json_t *list)
 {
-	size_t points = run->unsupported != NULL ? run->plan.points_count : 0;
+	json_t *reasons = count_reasons(run), *found;
+	const char *why;
 
-	for (size_t i = 0; i < points; i++) {
-		size_t count = run->unsupported[i] != NULL ? count_with_reason(run, i) : 0;
+	json_object_foreach(reasons, why, found)
+	{
+		json_int_t first = json_integer_value(json_array_get(found, 0));
+		json_int_t count = json_integer_value(json_array_get(found, 1));
+		json_t *text = json_sprintf("%" JSON_INTEGER_FORMAT " of %zu points not measured, "
+					    "p%04" JSON_INTEGER_FORMAT " the first: %s",
+					    count, run->plan.points_count, first, why);
 
-		if (count > 0)
-			warning_add(list, "POINT_UNSUPPORTED", "warn", "both",
-				    json_sprintf("%zu of %zu points not measured, p%04zu the "
-						 "first: %s",
-						 count, points, i, run->unsupported[i]));
+		if (text != NULL)
+			json_array_append_new(list,
+					      make("POINT_UNSUPPORTED", "warn", "both", text));
 	}
+	json_decref(reasons);
 }
 
 static void warn_hosts(const struct run *run, json_t *list)
