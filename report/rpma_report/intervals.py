@@ -19,6 +19,9 @@ LEVEL = 0.05  # the share of intervals that miss the truth
 MIN_VALUES = 3
 LOOKS = (6, 12, 18, 24)  # pairs after which a sequential comparison looks
 _C_OF_FOUR_LOOKS = 2.024  # O'Brien-Fleming, two-sided 5 %: Jennison & Turnbull, table 2.3
+# Four looks at their levels add up to 6.67 %. A single figure makes 5 % of it, as its looks
+# are alike; at the smaller levels of several, that is no longer sure: their sum is made 5 %.
+OF_SEVERAL = 0.75
 
 
 def normal_cdf(z: float) -> float:
@@ -42,13 +45,15 @@ class Change:
     """new / base on a logarithmic scale, with its standard error.
 
     `slack` is a difference that runs of the same thing may have (a stated noise); it
-    widens the interval to both sides.
+    widens the interval to both sides. `share` is what a look of a sequential comparison may
+    use of a level: intervals and p-values are those of the whole sequence of looks.
     """
 
     log: float
     error: float
     freedom: float
     slack: float = 0.0
+    share: float = 1.0
 
     @property
     def value(self) -> float:
@@ -57,7 +62,7 @@ class Change:
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Low and high, as fractions like `value`."""
-        half = t_quantile(1 - level / 2, self.freedom) * self.error + self.slack
+        half = t_quantile(1 - level * self.share / 2, self.freedom) * self.error + self.slack
         return math.expm1(self.log - half), math.expm1(self.log + half)
 
     def p_above(self, limit: float = 0.0) -> float:
@@ -75,7 +80,7 @@ class Change:
         beyond -= self.slack
         if self.error == 0:
             return 0.0 if beyond > 0 else 1.0
-        return t_cdf(-beyond / self.error, self.freedom)
+        return min(t_cdf(-beyond / self.error, self.freedom) / self.share, 1.0)
 
 
 def _logs(values: Sequence[float]) -> list[float] | None:
@@ -139,3 +144,14 @@ def benjamini_hochberg(p_values: Sequence[float], level: float = LEVEL) -> list[
 def obrien_fleming_level(look: int) -> float:
     """The two-sided level of the look with that number, from 1, at LOOKS."""
     return 2 * (1 - normal_cdf(_C_OF_FOUR_LOOKS * math.sqrt(len(LOOKS) / look)))
+
+
+def share_of_look(pairs: int) -> float:
+    """What the look after so many pairs may use of LEVEL; pairs that ended between two looks have the later one's.
+
+    Before the first look nothing could end a study by what it saw: there it is all.
+    """
+    if pairs < LOOKS[0]:
+        return 1.0
+    look = next((number for number, at in enumerate(LOOKS, 1) if pairs <= at), len(LOOKS))
+    return OF_SEVERAL * obrien_fleming_level(look) / LEVEL

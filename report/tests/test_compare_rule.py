@@ -12,8 +12,9 @@ from conftest import SOURCE
 from paired import STUDY
 from rpma_report.comparison import evidence, measures, rule
 from rpma_report.comparison.evidence import Evidence
-from rpma_report.intervals import of_pairs, of_sides
+from rpma_report.intervals import LOOKS, of_pairs, of_sides, t_quantile
 from rpma_report.model import Estimate, Histogram, Latency, Point, StudyRun
+from rpma_report.studies import words
 
 P50 = measures.named("p50")
 assert P50 is not None
@@ -203,6 +204,39 @@ def test_at_most_one_comparison_in_twenty_has_a_false_word(pairs: int) -> None:
     false = sum(not {"better", "worse"}.isdisjoint(comparison(draw, pairs, 0.0, True)) for _ in range(COMPARISONS))
     print(f"{pairs} pairs: {false} of {COMPARISONS} comparisons have a false word")
     assert false <= 0.05 * COMPARISONS
+
+
+def test_a_study_that_ends_when_it_has_seen_a_word_gives_few_false_ones() -> None:
+    """Looked at after 6, 12, 18 and 24 pairs, until compare has a word; 12 independent figures, nothing changed."""
+    draw, false, studies = random.Random("looks"), 0, 300
+    for _ in range(studies):
+        made: list[tuple[list[Point], list[Point]]] = [([], []) for _ in range(FIGURES)]
+        for pair in range(LOOKS[-1]):
+            for base, new in made:
+                base.append(point((100 * math.exp(draw.gauss(0, RUN)),), run_of(pair, "A")))
+                new.append(point((100 * math.exp(draw.gauss(0, RUN)),), run_of(pair, "B")))
+            if pair + 1 in LOOKS:
+                found = [evidence.of(base, new, P50, None) for base, new in made]
+                if any(v.word in ("better", "worse") for v in rule.judge(found, [False] * FIGURES)):
+                    false += 1
+                    break
+    print(f"{false} of {studies} studies end with a false word")
+    assert false <= 0.05 * studies + 3 * math.sqrt(0.05 * 0.95 * studies)
+
+
+@pytest.mark.parametrize("pairs", [6, 12, 18, 24])
+def test_words_of_pairs_are_those_of_the_study(pairs: int) -> None:
+    """A change of which the study is just certain, and one of which it is just not: two figures."""
+    look = LOOKS.index(pairs) + 1
+    spread = [math.exp((-1) ** pair * 0.1) for pair in range(pairs)]
+    error = 0.1 / math.sqrt(pairs - 1)
+    due = t_quantile(1 - words.level(look, 2) / 2, pairs - 1) * error
+    for factor, seen in ((math.exp(due * 1.001), True), (math.exp(due * 0.999), False)):
+        base = [point((100.0,), run_of(pair, "A")) for pair in range(pairs)]
+        new = [point((100 * factor * by,), run_of(pair, "B")) for pair, by in enumerate(spread)]
+        same = [point((100 * by,), run_of(pair, "B")) for pair, by in enumerate(spread)]
+        found = [evidence.of(base, side, P50, None) for side in (new, same)]
+        assert (rule.judge(found, [False, False])[0].word == "worse") is seen
 
 
 @pytest.mark.parametrize("change", [0.0, 0.5])

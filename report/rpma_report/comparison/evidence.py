@@ -7,7 +7,7 @@ side is a single file its repeats are compared, as the best there is.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from rpma_report import intervals
@@ -43,8 +43,14 @@ def _evidence(sides: tuple[Sequence[Point], Sequence[Point]], measure: Measure, 
     found = Evidence(tuple(base), tuple(new), apart=apart, lacks=_lacks(sides, measure, single, in_pairs))
     if found.lacks:
         return found
-    change = intervals.of_pairs(base, new) if in_pairs else intervals.of_sides(base, new, noise or 0.0)
+    change = _of_study(base, new) if in_pairs else intervals.of_sides(base, new, noise or 0.0)
     return Evidence(found.base, found.new, change, apart)
+
+
+def _of_study(base: Sequence[float], new: Sequence[float]) -> intervals.Change | None:
+    """A study ends when its words are certain: its pairs are judged at the level of that look."""
+    change = intervals.of_pairs(base, new)
+    return replace(change, share=intervals.share_of_look(len(base))) if change else None
 
 
 def _runs(points: Sequence[Point], measure: Measure) -> list[float]:

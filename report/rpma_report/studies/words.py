@@ -15,9 +15,6 @@ from rpma_report import intervals
 
 SAME = 0.05  # a figure whose whole interval lies within this is called the same
 LOOKS = intervals.LOOKS
-# Four looks at their levels add up to 6.67 %. A single figure makes 5 % of it, as its looks
-# are alike; at the smaller levels of several, that is no longer sure: their sum is made 5 %.
-_OF_SEVERAL = 0.75
 
 Word = Literal["better", "worse", "same", "not seen", "unclear"]
 
@@ -52,7 +49,7 @@ class Decision:
 def level(look: int, figures: int) -> float:
     """Two-sided, of one figure at that look, from 1."""
     nominal = intervals.obrien_fleming_level(look)
-    return nominal if figures == 1 else _OF_SEVERAL * nominal / figures
+    return nominal if figures == 1 else intervals.OF_SEVERAL * nominal / figures
 
 
 def decide(base: Sequence[float | None], new: Sequence[float | None], higher_is_better: bool,
