@@ -32,6 +32,16 @@ def test_identity_is_that_of_the_parameters() -> None:
     assert identity(one) == identity(same) != identity(other)
 
 
+def test_native_atomic_writes_and_inline_writes_are_different_points() -> None:
+    how = [sample.result([sample.lat_point(0, 8, op="atomic-write", persist="none", flush=None, flush_method=None,
+                                           latency_kind="post_to_cqe", **method)], label="lab")
+           for method in ({"atomic_write_method": "native"}, {"atomic_write_method": "write"}, {})]  # fmt: skip
+    measured = runs(*how)
+    assert len({identity(point) for run in measured for point in run.points}) == 3  # unknown is like neither
+    labels = [series.label for series in latency_series(measured[:2]).series]
+    assert labels == ["atomic-write, native atomic write", "atomic-write, inline atomic write"]
+
+
 def test_loaded_server_has_no_place_among_idle_ones() -> None:
     points = [sample.lat_point(i, 64 << i, count=100, server_load_fraction=load)
               for i, load in enumerate((0.0, None, 0.5))]  # fmt: skip

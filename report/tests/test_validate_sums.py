@@ -55,6 +55,7 @@ CASES: list[tuple[str, Place, Any, str]] = [
     ("bw", (*REPEAT, "bytes_per_s"), lambda rate: rate * 1.01, "but bytes by elapsed_ns is"),
     ("bw", (*REPEAT, "elapsed_ns"), 0, "but elapsed_ns is 0"),
     ("bw", (*REPEAT, "threads", 0, "ops"), 1, "but its threads did 1"),
+    ("lat", (*REPEAT, "used"), {"flush_method": "native"}, "is native, but its point has read"),
     ("lat", (*SUMMARY, "n"), 99, "there are 3 complete repeats"),
     ("lat", WHOLE_P99, 1, "but its repeats give"),
     ("lat", (*OF_SUMMARY, "percentiles", 2, "lo_ns"), lambda ns: ns * 1.02, "but its repeats give"),

@@ -48,10 +48,11 @@ LOAD = Axis("server_load_fraction", "server load asked for", quantity.fraction)
 READS = Axis("read_fraction", "share of reads", quantity.fraction)
 
 # What tells series apart besides operation and persistence: key, and its words.
-# inline_bytes and alignment are left out: they follow the size within one sweep.
+# inline_bytes and alignment are left out: they follow the size, or the atomic write, within one sweep.
 _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("latency_kind", str),
     ("flush_method", lambda v: f"flush by {v}" if v else "no flush"),
+    ("atomic_write_method", lambda v: {"native": "native atomic write", "write": "inline atomic write"}[v]),
     *((axis.key, lambda v, a=axis: f"{a.title} {a.text(v)}") for axis in AXES),
     ("completion", lambda v: {"poll": "polling", "event": "waiting for events"}[v]),
     ("pattern", lambda v: {"seq": "sequential", "rand": "random"}[v]),

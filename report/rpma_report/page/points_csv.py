@@ -14,8 +14,8 @@ from rpma_report.figures.tables import PERCENTILES
 from rpma_report.model import Estimate, Latency, Point, Run
 from rpma_report.text import shown
 
-_PARAMS = ("test", "op", "persist", "latency_kind", "size_bytes", "depth", "threads", "connections",
-           "batch", "signal_every", "completion", "pattern", "mode", "target_rate_per_s",
+_PARAMS = ("test", "op", "persist", "atomic_write_method", "latency_kind", "size_bytes", "depth", "threads",
+           "connections", "batch", "signal_every", "completion", "pattern", "mode", "target_rate_per_s",
            "bidirectional", "read_fraction", "server_load_fraction", "ioengine", "job")  # fmt: skip
 _LATENCIES = ("latency", "response_latency", "read_latency")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -15,7 +15,9 @@ from typing import Any
 from rpma_report.intervals import MIN_VALUES, of_repeats
 from rpma_report.sources import histogram
 from rpma_report.sources.document import Contradiction, Place, Source
+from rpma_report.text import shown
 
+USED = ("persist", "flush", "flush_method", "atomic_write_method", "latency_kind")
 LATENCIES = ("latency", "response_latency", "read_latency")
 _ROUNDED = 0.0011
 _RELATIVE = 1e-9  # of sums and logarithms
@@ -36,6 +38,7 @@ def check(source: Source) -> None:
 
 def _check_repeat(source: Source, place: Place, repeat: dict[str, Any], params: dict[str, Any]) -> None:
     size = None if params["test"] in ("connect", "register") else params["size_bytes"]
+    _check_used(source, place + ("used",), repeat.get("used") or {}, params)
     sides = [(place, repeat), *([(place + ("reverse",), repeat["reverse"])] if repeat.get("reverse") else [])]
     for at, side in sides:
         due = None if size is None else side["ops"] * size
@@ -52,6 +55,13 @@ def _check_repeat(source: Source, place: Place, repeat: dict[str, Any], params: 
     for index, step in enumerate(repeat.get("steps") or ()):
         if step["latency"]:
             _check_latency(source, place + ("steps", index, "latency"), step["latency"], repeat["ops"])
+
+
+def _check_used(source: Source, place: Place, used: dict[str, Any], params: dict[str, Any]) -> None:
+    for key in USED:
+        own, of_point = used.get(key), params.get(key)
+        if own is not None and of_point is not None and own != of_point:
+            raise Contradiction(source, place + (key,), f"is {shown(own, 40)}, but its point has {shown(of_point)}")
 
 
 def _check_rate(source: Source, place: Place, stated: float | None, number: int | None, elapsed_ns: int) -> None:

@@ -222,9 +222,11 @@ def check_verify(repeat: dict[str, Any], params: dict[str, Any]) -> None:
     if params["test"] != "mix" and verify["overwritten_bytes"] is not None:
         written = (repeat["ops"] + repeat["warmup"]["ops"]) * params["size_bytes"]
         seen = verify["checked_bytes"] + verify["overwritten_bytes"]
-        # with persistence each lane may have probed how flushes complete
-        probes = params["threads"] * params["connections"] * params["size_bytes"]
-        assert written <= seen <= written + (probes if params["persist"] != "none" else 0)
+        # with persistence each lane may have probed how flushes complete; a log has a tail of 8 bytes
+        lanes = params["threads"] * params["connections"]
+        more = lanes * params["size_bytes"] if params["persist"] != "none" else 0
+        more += lanes * 8 if params["persist"] == "append" else 0
+        assert written <= seen <= written + more
 
 
 def check_repeat(repeat: dict[str, Any], point: dict[str, Any], verify: bool) -> None:
@@ -288,6 +290,10 @@ def check_params(params: dict[str, Any]) -> None:
     flushes = params["persist"] in ("apm", "native", "append")
     assert (params["flush"] is not None) == (params["flush_method"] is not None) == flushes
     assert params["persist"] != "native" or params["flush_method"] == "native"
+    atomic = params["op"] == "atomic-write" or params["persist"] == "append"
+    assert (params["atomic_write_method"] is not None) == atomic
+    if params["op"] is not None:
+        assert params["inline_bytes"] == (8 if params["atomic_write_method"] == "write" else 0)
     assert (params["read_fraction"] is not None) == (params["test"] == "mix")
 
 

@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from soft_trace import Trace, read_traces
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 BENCH = os.environ["RPMA_BENCH"]
+NATIVE = os.environ["RPMA_NATIVE"] == "1"  # whether librpma was built to use what the device has
 OPS = 1500
 SIZE = 1000  # as large as nothing else that is posted
 
@@ -29,9 +31,9 @@ SIZE = 1000  # as large as nothing else that is posted
 class Run:
     """Two repeats of one point, and the traces of client and server."""
 
-    def __init__(self, directory: Path, *options: str, ops: int = OPS) -> None:
+    def __init__(self, directory: Path, *options: str, ops: int = OPS, faults: Sequence[str] = ()) -> None:
         name = str(directory / "posted.%p")
-        command = [LAUNCHER, "-f", f"trace:{name}", BENCH, "local", "--json", "--quiet"]
+        command = [LAUNCHER, "-f", f"trace:{name}", *faults, BENCH, "local", "--json", "--quiet"]
         command += ["--repeats", "2", "--warmup", "0", *options]
         command += ["--ops", str(ops)] if ops else []
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -83,10 +85,38 @@ def test_operations_and_bytes_are_the_devices(run, test: str, op: str, kind: str
     assert made.posted_by(kind, SIZE) == [2 * OPS]  # by the client alone
 
 
-def test_an_atomic_write_has_8_bytes(run) -> None:
-    made = run("--op", "atomic-write")
+def refused(*calls: int) -> list[str]:
+    """The client's and the server's queue pairs with native operations, by the call that makes them."""
+    return [word for at in calls for word in ("-f", f"call:name=rdma_create_qp_ex,at={at}")]
+
+
+# librpma asks for flush and atomic write, for the atomic write alone, for neither; here for
+# three connections: that of the control messages, and one for each repeat.
+DEVICES = [pytest.param([], id="native"),
+           pytest.param(refused(1, 3, 5), id="no native flush"),
+           pytest.param(refused(1, 2, 4, 5, 7, 8), id="nothing native")]  # fmt: skip
+
+
+def check_atomic_writes(made: Run, count: int) -> None:
+    """By the device's own count of each kind, all are of the one that the result names."""
+    kind, other = ("atomic-write", "write")
+    if made.params["atomic_write_method"] == "write":
+        kind, other = other, kind
+    assert (made.posted(kind, 8), made.posted(other, 8)) == (count, 0)
+    assert all(r["used"]["atomic_write_method"] == made.params["atomic_write_method"] for r in made.repeats)
+
+
+def is_native(made: Run) -> bool:
+    return bool(made.posted("atomic-write"))
+
+
+@pytest.mark.parametrize("faults", DEVICES)
+@pytest.mark.parametrize("test", ["lat", "bw"])
+def test_an_atomic_write_is_what_the_device_did(run, test: str, faults: list[str]) -> None:
+    made = run("--test", test, "--op", "atomic-write", faults=faults)
     assert made.total("bytes") == 2 * OPS * 8
-    assert made.posted("atomic-write", 8) + made.posted("write", 8) == 2 * OPS
+    assert is_native(made) == (NATIVE and len(faults) <= 6)
+    check_atomic_writes(made, 2 * OPS)
 
 
 def test_a_message_is_answered_by_one_of_its_size(run) -> None:
@@ -129,11 +159,19 @@ def test_the_server_persists_each_write_on_request(run, persist: str) -> None:
     assert made.posted("read") == made.posted("flush") == 0
 
 
-def test_an_append_commits_by_an_atomic_write(run) -> None:
-    made = run("--persist", "append", "--size", str(SIZE))
-    assert made.posted("write", SIZE) == 2 * OPS
-    assert made.posted("atomic-write", 8) + made.posted("write", 8) == 2 * OPS
-    assert made.posted("read") + made.posted("flush") == 4 * OPS
+@pytest.mark.parametrize("faults", DEVICES)
+def test_an_append_commits_by_an_atomic_write(run, faults: list[str]) -> None:
+    made = run("--persist", "append", "--size", str(SIZE), "--verify", faults=faults)
+    # one more in each repeat shows how atomic writes complete
+    records = 2 * OPS + 2
+    assert made.posted("write", SIZE) == records
+    assert is_native(made) == (NATIVE and len(faults) <= 6)
+    check_atomic_writes(made, records)
+    flushes = (made.posted("flush"), made.posted("read"))
+    native = made.params["flush_method"] == "native"
+    assert native == (NATIVE and not faults)
+    # the one more is not flushed a second time
+    assert flushes == ((records + 2 * OPS, 0) if native else (0, records + 2 * OPS))
 
 
 def test_auto_says_what_it_chose(run) -> None:

@@ -306,6 +306,7 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32
 	fake.refuse_at = fake.twice_at = UINT64_MAX;
 	fake.opcode = IBV_WC_RDMA_WRITE;
 	fake_operation.flushes = false;
+	fake_operation.atomic_writes = false;
 	depth_of_the_test = depth;
 	reset_lanes(depth);
 	cli_signal = 0;

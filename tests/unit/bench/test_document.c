@@ -364,6 +364,76 @@ static void set_verdict(const char *verdict, const char *row)
 		"row", row, "reason", "So it is.", "because", "PM-06 FAIL", "direct_write_to_pmem");
 }
 
+static void only_an_inline_write_is_inline(void **state)
+{
+	static const struct {
+		enum bench_op op;
+		enum bench_persist persist;
+		bool atomic_writes, native;
+		const char *method;
+		json_int_t inline_bytes;
+	} cases[] = {
+		{BENCH_ATOMIC_WRITE, BENCH_NONE, true, false, "write", 8},
+		{BENCH_ATOMIC_WRITE, BENCH_NONE, true, true, "native", 0},
+		{BENCH_WRITE, BENCH_APPEND, true, false, "write", 8},
+		{BENCH_WRITE, BENCH_APPEND, true, true, "native", 0},
+		{BENCH_WRITE, BENCH_NONE, false, false, NULL, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct repeat r = made_repeat(1000, 100);
+		json_t *document;
+
+		point.op = cases[i].op;
+		point.persist = cases[i].persist;
+		r.atomic_writes = cases[i].atomic_writes;
+		r.native_atomic_write = cases[i].native;
+		json_decref(repeats[0]);
+		repeats[0] = NULL;
+		add_repeat(r, NULL);
+		document = document_make(&run);
+		if (cases[i].method == NULL)
+			null_at(document, "points/id=p0000/params/atomic_write_method");
+		else
+			text_at(document, "points/id=p0000/params/atomic_write_method",
+				cases[i].method);
+		assert_int_equal(whole_at(document, "points/id=p0000/params/inline_bytes"),
+				 cases[i].inline_bytes);
+		json_decref(document);
+	}
+}
+
+static void what_a_repeat_does_not_tell_is_unknown(void **state)
+{
+	json_t *document, *used;
+
+	point.op = BENCH_ATOMIC_WRITE;
+	add_repeat(made_repeat(1000, 100), NULL);
+	used = json_object_get(json_array_get(repeats[0], 0), "used");
+	assert_int_equal(json_object_del(used, "atomic_write_method"), 0);
+	document = document_make(&run);
+	null_at(document, "points/id=p0000/params/inline_bytes");
+	json_decref(document);
+}
+
+static void what_repeats_did_differently_is_unknown(void **state)
+{
+	json_t *document;
+
+	point.op = BENCH_ATOMIC_WRITE;
+	for (int native = 0; native <= 1; native++) {
+		struct repeat r = made_repeat(1000, 100);
+
+		r.atomic_writes = true;
+		r.native_atomic_write = native;
+		add_repeat(r, NULL);
+	}
+	document = document_make(&run);
+	null_at(document, "points/id=p0000/params/atomic_write_method");
+	null_at(document, "points/id=p0000/params/inline_bytes");
+	json_decref(document);
+}
+
 static void persistence_is_believed_by_the_verdict(void **state)
 {
 	static const struct {
@@ -476,6 +546,9 @@ int main(void)
 		of_run(warnings_of_the_server_are_the_runs),
 		of_run(persistence_is_not_believed),
 		of_run(persistence_depends_on_the_file_system),
+		of_run(only_an_inline_write_is_inline),
+		of_run(what_a_repeat_does_not_tell_is_unknown),
+		of_run(what_repeats_did_differently_is_unknown),
 		of_run(persistence_is_believed_by_the_verdict),
 		of_run(without_a_claim_of_persistence_nothing_is_said),
 		of_run(what_auto_became_is_said),

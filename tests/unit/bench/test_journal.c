@@ -464,6 +464,8 @@ static void edited_figures_are_refused(void **state)
 		{"repeat/latency/mean_ns", "5", "repeat.latency: expected a latency"},
 		{"repeat/latency/percentiles/p=0.5/ns", "7", "repeat.latency: expected a latency"},
 		{"repeat/used/latency_kind", "\"half\"", "repeat.used.latency_kind: expected"},
+		{"repeat/used/atomic_write_method", "\"read\"",
+		 "repeat.used.atomic_write_method: expected"},
 		{"repeat/used/persist", "\"apm\"", "expected the used.persist"},
 		{"repeat/threads", "null", "repeat.threads: expected a list"},
 		{"repeat/threads/index=0/ops", "-1", "repeat.threads[0].ops: expected"},
@@ -486,6 +488,23 @@ static void edited_figures_are_refused(void **state)
 		char *line = edited(0, edits[i].path, edits[i].value);
 
 		expect_refusal(line, edits[i].sentence);
+		free(line);
+	}
+}
+
+static void what_older_versions_lack_is_not_missed(void **state)
+{
+	static const char *const paths[] = {"repeat/interference",
+					    "repeat/used/atomic_write_method"};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		char *line = edited(0, paths[i], NULL), path[PATH_MAX];
+
+		journal_with(line);
+		if (resume() != 0)
+			fail_msg("%s: %s", paths[i], failure_get()->text);
+		journal_close(&f.journal, false);
+		assert_int_equal(remove(scratch_path("result.json.jsonl", path)), 0);
 		free(line);
 	}
 }
@@ -548,6 +567,7 @@ int main(void)
 		TEST(foreign_files_are_left_alone),
 		TEST(damaged_lines_are_named),
 		TEST(edited_figures_are_refused),
+		TEST(what_older_versions_lack_is_not_missed),
 		TEST(a_point_beyond_the_plan_is_refused),
 		TEST(a_repeat_is_there_once),
 		TEST(without_an_output_nothing_is_kept),

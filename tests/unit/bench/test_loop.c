@@ -355,6 +355,30 @@ static void the_kind_of_flush_is_seen(void **state)
 	}
 }
 
+static void the_kind_of_atomic_write_is_seen(void **state)
+{
+	static const struct {
+		uint32_t depth;
+		bool atomic_writes;
+		enum ibv_wc_opcode opcode;
+		bool native;
+	} cases[] = {
+		{1, true, IBV_WC_RDMA_WRITE, false}, {1, true, IBV_WC_ATOMIC_WRITE, true},
+		{4, true, IBV_WC_RDMA_WRITE, false}, {4, true, IBV_WC_ATOMIC_WRITE, true},
+		{1, false, IBV_WC_RDMA_READ, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, cases[i].depth, 1000000);
+		struct measured m;
+
+		fake_operation.atomic_writes = cases[i].atomic_writes;
+		fake.opcode = cases[i].opcode;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(m.native_atomic_write, cases[i].native);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +401,7 @@ int main(void)
 		cmocka_unit_test(events_give_the_same_figures),
 		cmocka_unit_test(no_event_is_slept_through),
 		cmocka_unit_test(the_kind_of_flush_is_seen),
+		cmocka_unit_test(the_kind_of_atomic_write_is_seen),
 	};
 
 	return cmocka_run_group_tests_name("bench.measure", tests, NULL, NULL);

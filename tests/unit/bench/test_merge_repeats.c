@@ -38,6 +38,22 @@ static void operations_are_added_and_the_longest_counts(void **state)
 	json_decref(one);
 }
 
+static void what_clients_did_differently_is_unknown(void **state)
+{
+	struct repeat a = made_repeat(100, 2), b = made_repeat(100, 2), c = made_repeat(100, 2),
+		      d = made_repeat(100, 2);
+	json_t *one;
+
+	a.atomic_writes = b.atomic_writes = c.atomic_writes = d.atomic_writes = true;
+	a.native_atomic_write = b.native_atomic_write = d.native_atomic_write = true;
+	one = merged(made_json(&a), made_json(&b));
+	text_at(one, "used/atomic_write_method", "native");
+	json_decref(one);
+	one = merged(made_json(&c), made_json(&d));
+	null_at(one, "used/atomic_write_method");
+	json_decref(one);
+}
+
 static void intervals_are_added_one_by_one(void **state)
 {
 	struct repeat sides[2] = {made_repeat(100, 2), made_repeat(100, 2)};
@@ -176,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operations_are_added_and_the_longest_counts),
+		cmocka_unit_test(what_clients_did_differently_is_unknown),
 		cmocka_unit_test(intervals_are_added_one_by_one),
 		cmocka_unit_test(threads_are_of_their_ranks),
 		cmocka_unit_test(what_one_does_not_know_none_knows),

@@ -232,6 +232,20 @@ static void a_log_moves_its_tail_after_the_record(void **state)
 	assert_int_equal(work[3].len, 8);
 }
 
+static void an_append_can_end_at_its_atomic_write(void **state)
+{
+	const struct params p = params_of(BENCH_WRITE, BENCH_APPEND);
+	const struct operation *o = operation_find(p.op, p.persist)->up_to_atomic_write;
+	struct lane lane = lane_of(&p);
+
+	assert_true(o->atomic_writes);
+	assert_int_equal(o->post(&lane, 0, RPMA_F_COMPLETION_ALWAYS), 0);
+	assert_int_equal(work_count, 3);
+	assert_string_equal(work[2].what, "atomic-write");
+	assert_int_equal(work[1].flags, RPMA_F_COMPLETION_ON_ERROR);
+	assert_int_equal(work[2].flags, RPMA_F_COMPLETION_ALWAYS);
+}
+
 static void a_request_names_what_is_to_be_persistent(void **state)
 {
 	const struct params p = params_of(BENCH_WRITE, BENCH_GPSPM);
@@ -325,6 +339,7 @@ int main(void)
 		cmocka_unit_test(only_the_last_work_completes_and_only_when_asked_to),
 		cmocka_unit_test(what_is_flushed_is_what_was_written),
 		cmocka_unit_test(a_log_moves_its_tail_after_the_record),
+		cmocka_unit_test(an_append_can_end_at_its_atomic_write),
 		cmocka_unit_test(a_request_names_what_is_to_be_persistent),
 		cmocka_unit_test(an_answer_is_believed_if_it_fits),
 		cmocka_unit_test(an_echo_has_the_size_of_its_message),

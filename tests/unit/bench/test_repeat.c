@@ -39,11 +39,15 @@ static void figures_are_exact(void **state)
 static void what_was_not_measured_is_null(void **state)
 {
 	static const char *const paths[] = {
-		"read_ops",	    "read_latency",    "response_latency", "late_ops",
-		"max_lag_ns",	    "steps",	       "intervals",	   "warmup/steady",
-		"cpu/server",	    "verify",	       "requests",	   "reverse",
-		"counters/client",  "counters/server", "used/flush",	   "used/flush_method",
-		"placement/server",
+		"read_ops",	    "read_latency",
+		"response_latency", "late_ops",
+		"max_lag_ns",	    "steps",
+		"intervals",	    "warmup/steady",
+		"cpu/server",	    "verify",
+		"requests",	    "reverse",
+		"counters/client",  "counters/server",
+		"used/flush",	    "used/flush_method",
+		"placement/server", "used/atomic_write_method",
 	};
 	struct repeat r = made_repeat(1000, 5);
 	json_t *json = made_json(&r);
@@ -161,6 +165,20 @@ static void the_way_of_the_flush_is_told(void **state)
 	text_at(json, "used/flush_method", "native");
 	text_at(json, "used/latency_kind", "write_flush_native");
 	json_decref(json);
+}
+
+static void the_way_of_the_atomic_write_is_told(void **state)
+{
+	for (int native = 0; native <= 1; native++) {
+		struct repeat r = made_repeat(1000, 2);
+		json_t *json;
+
+		r.atomic_writes = true;
+		r.native_atomic_write = native;
+		json = made_json(&r);
+		text_at(json, "used/atomic_write_method", native ? "native" : "write");
+		json_decref(json);
+	}
 }
 
 static void intervals_without_samples_know_nothing(void **state)
@@ -389,6 +407,7 @@ int main(void)
 		cmocka_unit_test(a_mix_has_two_latencies),
 		cmocka_unit_test(a_connection_moves_no_bytes),
 		cmocka_unit_test(the_way_of_the_flush_is_told),
+		cmocka_unit_test(the_way_of_the_atomic_write_is_told),
 		cmocka_unit_test(intervals_without_samples_know_nothing),
 		cmocka_unit_test(a_good_report_is_taken_over),
 		cmocka_unit_test(a_wrong_report_is_not_believed),

@@ -185,6 +185,9 @@ static void describe(struct item *it)
 	if (o->flushes)
 		r->flush = it->rig.lanes[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistent"
 										     : "visibility";
+	r->atomic_writes = o->atomic_writes || o->up_to_atomic_write != NULL;
+	if (o->up_to_atomic_write != NULL)
+		r->native_atomic_write = it->rig.native_atomic_write;
 }
 
 /* The server measures until its client ends the repeat; registrations it ends by itself. */

@@ -173,11 +173,11 @@ void rig_close(struct rig *rig)
 	rig->memory = NULL;
 }
 
-/* One operation tells how flushes complete here. */
-static int probe(struct rig *rig, bool *native)
+/* One operation shows how flushes, or atomic writes, complete here. */
+static int probe(struct rig *rig, const struct operation *operation, struct measured *measured)
 {
 	const struct measure_cfg cfg = {
-		.operation = rig->operation,
+		.operation = operation,
 		.lanes = rig->lanes,
 		.lanes_count = 1,
 		.clock = &rig->run->clock,
@@ -189,14 +189,30 @@ static int probe(struct rig *rig, bool *native)
 		.max_ops = 1,
 	};
 	struct measure_slots *slots = measure_slots_new(1, rig->params.depth);
-	struct measured measured;
 	int ret;
 
 	if (slots == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
-	ret = measure_run(&cfg, slots, &measured);
+	ret = measure_run(&cfg, slots, measured);
 	measure_slots_delete(slots);
+	return ret;
+}
+
+static int probe_flush(struct rig *rig, bool *native)
+{
+	struct measured measured;
+	int ret = probe(rig, rig->operation, &measured);
+
 	*native = ret == 0 && measured.native_flush;
+	return ret;
+}
+
+static int probe_atomic_write(struct rig *rig)
+{
+	struct measured measured;
+	int ret = probe(rig, rig->operation->up_to_atomic_write, &measured);
+
+	rig->native_atomic_write = ret == 0 && measured.native_atomic_write;
 	return ret;
 }
 
@@ -221,7 +237,7 @@ static int open_chosen(struct rig *rig)
 
 	if (ret || choice->made)
 		return ret;
-	ret = probe(rig, &native);
+	ret = probe_flush(rig, &native);
 	if (ret)
 		return ret;
 	persisting_settle(choice, native);
@@ -239,9 +255,11 @@ int rig_open(struct rig *rig)
 	if (rig->params.persist == BENCH_AUTO)
 		return open_chosen(rig);
 	ret = open_with(rig, rig->params.persist);
+	if (ret == 0 && rig->operation->up_to_atomic_write != NULL)
+		return probe_atomic_write(rig);
 	if (ret || rig->params.persist != BENCH_NATIVE)
 		return ret;
-	ret = probe(rig, &native);
+	ret = probe_flush(rig, &native);
 	if (ret || native)
 		return ret;
 	ret = rig_give_up(rig);

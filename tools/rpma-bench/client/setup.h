@@ -19,6 +19,7 @@ struct rig {
 	struct message_begin begin; /* all but params and the client's memory */
 	/* from here on by rig_open */
 	const struct operation *operation;
+	bool native_atomic_write; /* of an operation with up_to_atomic_write */
 	struct message_ready ready;
 	struct workers *workers;
 	struct lane *lanes;	    /* NULL where a test has none */

@@ -94,8 +94,10 @@ static void finish(struct loop *l)
 	}
 	m->elapsed_ns = clock_ns(cfg->clock, l->last - l->begin);
 	m->max_lag_ns = clock_ns(cfg->clock, l->max_lag);
-	m->native_flush =
-		cfg->operation->flushes && m->ops > m->read_ops && l->opcode != IBV_WC_RDMA_READ;
+	if (m->ops == m->read_ops)
+		return;
+	m->native_flush = cfg->operation->flushes && l->opcode != IBV_WC_RDMA_READ;
+	m->native_atomic_write = cfg->operation->atomic_writes && l->opcode != IBV_WC_RDMA_WRITE;
 }
 
 static bool is_single(const struct measure_cfg *cfg)

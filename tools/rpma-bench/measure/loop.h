@@ -73,8 +73,9 @@ struct measured {
 	uint64_t late_ops;     /* open loop: begun more than a period after their plan */
 	uint64_t unbegun_ops;  /* open loop: planned, and not begun when the limit ended it */
 	uint64_t max_lag_ns;
-	bool interrupted;  /* a signal, or stop, ended it early */
-	bool native_flush; /* flushes completed as such, not as reads */
+	bool interrupted;	  /* a signal, or stop, ended it early */
+	bool native_flush;	  /* flushes completed as such, not as reads */
+	bool native_atomic_write; /* atomic writes completed as such, not as writes */
 	uint32_t intervals_used;
 	/* operations in each of the last windows of MEASURE_WINDOW_NS, oldest first */
 	double windows[MEASURE_WINDOWS];

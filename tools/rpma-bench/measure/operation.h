@@ -29,6 +29,7 @@ struct operation {
 	const char *latency_kind; /* a word of the schema */
 	uint32_t work_requests;	  /* posted to the send queue, per operation */
 	bool flushes;		  /* ends with a flush */
+	bool atomic_writes;	  /* ends with an atomic write */
 	bool answered; /* ends with a message of the server, and its request completes too */
 	/* What librpma needs to know of memory, RPMA_MR_USAGE_*; 0: not used. */
 	int source_usage;
@@ -41,6 +42,11 @@ struct operation {
 	operation_post *post;
 	/* NULL, or the measuring loop of depth 1 with the post taken in */
 	int (*single)(struct loop *loop);
+	/*
+	 * NULL, or the operation up to its atomic write, which has no completion of its
+	 * own in the whole: posted once before the measurement, to see how it completes.
+	 */
+	const struct operation *up_to_atomic_write;
 	/* Of answered ones: posts the receive of the slot's answer. */
 	int (*arm)(struct lane *lane, uint32_t slot);
 	/*

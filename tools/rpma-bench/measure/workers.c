@@ -377,7 +377,7 @@ static int merge_histograms(const struct workers *w, struct repeat *r)
 
 int workers_collect(const struct workers *workers, struct repeat *repeat)
 {
-	bool all_flushed = true;
+	bool all_flushed = true, all_atomic = true;
 	uint64_t planned;
 
 	repeat->complete = true;
@@ -399,10 +399,12 @@ int workers_collect(const struct workers *workers, struct repeat *repeat)
 			repeat->max_lag_ns = m->max_lag_ns;
 		repeat->complete = repeat->complete && !m->interrupted;
 		all_flushed = all_flushed && (m->ops == 0 || m->native_flush);
+		all_atomic = all_atomic && (m->ops == 0 || m->native_atomic_write);
 	}
 	planned = planned_ns(workers->cfg.params, repeat->ops);
 	if (repeat->elapsed_ns < planned)
 		repeat->elapsed_ns = planned;
 	repeat->native_flush = all_flushed && repeat->ops > 0;
+	repeat->native_atomic_write = all_atomic && repeat->ops > 0;
 	return merge_histograms(workers, repeat) != 0 ? -ENOMEM : merge_intervals(workers, repeat);
 }

@@ -16,6 +16,7 @@
 
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
+#include "tools/rpma-bench/result/repeat.h"
 
 struct sides {
 	const json_t *const *all;
@@ -92,6 +93,15 @@ static json_t *steps_of(struct sides s)
 						      latency_of(s, path)));
 	}
 	return list;
+}
+
+static json_t *used_of(struct sides s)
+{
+	json_t *used = first_of(s, "used");
+
+	for (size_t i = 1; i < s.count; i++)
+		repeat_join_used(used, json_object_get(s.all[i], "used"));
+	return used;
 }
 
 /* Those that all have: their clocks differ, so no percentile is of all of them. */
@@ -309,7 +319,7 @@ static int put_counts(json_t *repeat, struct sides s)
 
 json_t *merge_repeats(const json_t *const *repeats, size_t count)
 {
-	static const char *const firsts[] = {"index", "order", "used", "persist_method"};
+	static const char *const firsts[] = {"index", "order", "persist_method"};
 	struct sides s = {repeats, count};
 	json_t *merged = count > 0 ? json_object() : NULL;
 	int bad = 0;
@@ -318,6 +328,7 @@ json_t *merge_repeats(const json_t *const *repeats, size_t count)
 		return NULL;
 	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
 		bad |= json_object_set_new(merged, firsts[i], first_of(s, firsts[i]));
+	bad |= json_object_set_new(merged, "used", used_of(s));
 	bad |= json_object_set_new(merged, "complete", json_boolean(all_complete(s)));
 	bad |= put_counts(merged, s);
 	bad |= put_samples(merged, s);

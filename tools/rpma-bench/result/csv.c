@@ -56,6 +56,7 @@ static const struct column columns[] = {
 	{"persist", POINT, "params/persist"},
 	{"flush", POINT, "params/flush"},
 	{"flush_method", POINT, "params/flush_method"},
+	{"atomic_write_method", POINT, "params/atomic_write_method"},
 	{"latency_kind", POINT, "params/latency_kind"},
 	{"size_bytes", POINT, "params/size_bytes"},
 	{"depth", POINT, "params/depth"},

@@ -10,6 +10,8 @@
 
 #include "point.h"
 #include "readiness.h"
+#include "repeat.h"
+#include "tools/common/json/json_schema.h"
 #include "tools/common/json/result.h"
 #include "tools/common/rdma/target.h"
 #include "tools/rpma-bench/client/run.h"
@@ -143,6 +145,18 @@ static json_t *millionths(uint32_t value)
 	return json_real((double)value / PARAMS_MILLION);
 }
 
+/* Nothing is posted inline but the write that stands for an atomic write. */
+static json_t *inline_bytes(const struct params *p, const json_t *used)
+{
+	const json_t *method = json_object_get(used, "atomic_write_method");
+	bool payload = p->test != BENCH_CONNECT && p->test != BENCH_REGISTER;
+	bool atomic = p->op == BENCH_ATOMIC_WRITE || p->persist == BENCH_APPEND;
+
+	if (!payload || (atomic && !json_is_string(method)))
+		return json_null();
+	return json_integer(form_is_word(method, "write") ? RPMA_ATOMIC_WRITE_ALIGNMENT : 0);
+}
+
 /* used: what its repeats had to decide. */
 static json_t *make_params(const struct run *run, const struct params *p, const json_t *used)
 {
@@ -152,7 +166,7 @@ static json_t *make_params(const struct run *run, const struct params *p, const 
 
 	json_object_set_new(v, "test", json_string(params_tests[p->test]));
 	json_object_set_new(v, "op", payload ? json_string(params_ops[p->op]) : json_null());
-	json_object_update_missing((json_t *)v, (json_t *)used);
+	json_object_update_missing(v, (json_t *)(uintptr_t)used);
 	json_object_set_new(v, "size_bytes",
 			    p->test == BENCH_CONNECT ? json_null() : result_integer(p->size_bytes));
 	json_object_set_new(v, "depth", result_integer(p->depth));
@@ -160,7 +174,7 @@ static json_t *make_params(const struct run *run, const struct params *p, const 
 	json_object_set_new(v, "connections", result_integer(p->connections));
 	json_object_set_new(v, "batch", json_integer(1));
 	json_object_set_new(v, "signal_every", result_integer(p->signal_every));
-	json_object_set_new(v, "inline_bytes", json_integer(0));
+	json_object_set_new(v, "inline_bytes", inline_bytes(p, used));
 	json_object_set_new(v, "completion", json_string(params_completions[p->completion]));
 	json_object_set_new(v, "pattern", json_string(params_patterns[p->pattern]));
 	json_object_set_new(v, "align_bytes",
@@ -192,17 +206,32 @@ static json_t *make_stop(const struct options *o)
 			 "ops", ops, "ci", ci);
 }
 
+static json_t *make_used(const json_t *repeats)
+{
+	json_t *used = json_deep_copy(json_object_get(json_array_get(repeats, 0), "used"));
+	const json_t *repeat;
+	size_t index;
+
+	json_array_foreach(repeats, index, repeat)
+	{
+		repeat_join_used(used, json_object_get(repeat, "used"));
+	}
+	return used;
+}
+
 static json_t *make_point(const struct run *run, size_t index)
 {
-	json_t *repeats = run->repeats[index];
-	const json_t *used = json_object_get(json_array_get(repeats, 0), "used");
+	json_t *repeats = run->repeats[index], *used, *params;
 
 	if (json_array_size(repeats) == 0)
 		return NULL;
+	used = make_used(repeats);
+	params = make_params(run, &run->plan.points[index], used);
+	json_decref(used);
 	return json_pack("{s:o, s:o, s:o, s:o, s:O, s:o}", "id", json_sprintf("p%04zu", index),
-			 "params", make_params(run, &run->plan.points[index], used), "stop",
-			 make_stop(run->options), "warmup", point_warmup(repeats), "repeats",
-			 repeats, "summary", point_summary(repeats));
+			 "params", params, "stop", make_stop(run->options), "warmup",
+			 point_warmup(repeats), "repeats", repeats, "summary",
+			 point_summary(repeats));
 }
 
 static json_t *make_points(const struct run *run)

@@ -19,6 +19,8 @@ static const struct form used[] = {
 	{"persist", FORM_WORD, 0, "none apm native gpspm gpspm-rt append"},
 	{"flush", FORM_WORD, FORM_NULL, "persistent visibility"},
 	{"flush_method", FORM_WORD, FORM_NULL, "read native"},
+	/* runs of older versions have none */
+	{"atomic_write_method", FORM_WORD, FORM_NULL | FORM_MISSING, "write native"},
 	{"latency_kind", FORM_WORD, 0,
 	 "post_to_cqe write_flush write_flush_native gpspm_rtt read atomic_write_commit send_rtt "
 	 "connect mr_reg"},

@@ -101,12 +101,22 @@ static json_t *warmup_json(const struct measured *m)
 /* What the options may leave open, and this repeat had to decide. */
 static json_t *used_json(const struct repeat *r)
 {
-	const char *method = r->native_flush ? "native" : "read";
+	const char *flushed = r->native_flush ? "native" : "read";
+	const char *written = r->native_atomic_write ? "native" : "write";
 
-	return json_pack("{s:s, s:o, s:o, s:s}", "persist", params_persists[r->params.persist],
+	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "persist", params_persists[r->params.persist],
 			 "flush", result_text(r->flush), "flush_method",
-			 r->flush != NULL ? json_string(method) : json_null(), "latency_kind",
+			 result_text(r->flush != NULL ? flushed : NULL), "atomic_write_method",
+			 result_text(r->atomic_writes ? written : NULL), "latency_kind",
 			 r->latency_kind);
+}
+
+void repeat_join_used(json_t *used, const json_t *other)
+{
+	static const char key[] = "atomic_write_method";
+
+	if (!json_equal(json_object_get(used, key), json_object_get(other, key)))
+		json_object_set_new(used, key, json_null());
 }
 
 static json_t *client_cpu(const struct repeat *r)

@@ -45,6 +45,8 @@ struct repeat {
 	const char *latency_kind; /* a word of the schema */
 	const char *flush;	  /* "persistent", "visibility"; NULL: nothing is flushed */
 	bool native_flush;
+	bool atomic_writes; /* there were some */
+	bool native_atomic_write;
 	uint64_t ops;
 	uint64_t read_ops;
 	uint64_t elapsed_ns;
@@ -68,6 +70,9 @@ struct repeat {
 	json_t *counters; /* owned; deltas of the device's counters; NULL: it has none */
 	json_t *server;	  /* owned; the REPORT of the server; NULL: unknown */
 };
+
+/* Of the used of two repeats, changes the first: what they did differently is unknown. */
+void repeat_join_used(json_t *used, const json_t *other);
 
 /* Frees what it owns, not itself. */
 void repeat_clear(struct repeat *repeat);

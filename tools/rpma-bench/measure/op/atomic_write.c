@@ -35,6 +35,7 @@ const struct operation operation_atomic_write = {
 	.persist = BENCH_NONE,
 	.latency_kind = "post_to_cqe",
 	.work_requests = 1,
+	.atomic_writes = true,
 	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
 	.single = single,

@@ -9,25 +9,33 @@
 #include <endian.h>
 #include <string.h>
 
-static int move_tail(struct lane *lane, uint64_t tail, uint32_t slot)
+static int move_tail(struct lane *lane, uint64_t tail, uint32_t slot, int flags)
 {
 	char word[RPMA_ATOMIC_WRITE_ALIGNMENT];
 
 	tail = htole64(tail);
 	memcpy(word, &tail, sizeof(word));
 	return rpma_atomic_write(lane->conn, lane->remote, access_tail_offset(&lane->access), word,
-				 RPMA_F_COMPLETION_ON_ERROR, operation_context(slot));
+				 flags, operation_context(slot));
 }
 
-static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
-				   int flags)
+static __always_inline int commit_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				     int flags)
 {
 	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
 
 	if (ret == 0)
 		ret = operation_flush_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
-	if (ret == 0)
-		ret = move_tail(lane, access_tail(&lane->access, target_slot), slot);
+	if (ret)
+		return ret;
+	return move_tail(lane, access_tail(&lane->access, target_slot), slot, flags);
+}
+
+static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+				   int flags)
+{
+	int ret = commit_at(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
+
 	if (ret)
 		return ret;
 	return rpma_flush(lane->conn, lane->remote, access_tail_offset(&lane->access),
@@ -40,10 +48,23 @@ static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
 	return operation_post_in(lane, &lane->access, slot, flags, post_at);
 }
 
+static int commit(struct lane *lane, uint32_t slot, int flags)
+{
+	return operation_post_in(lane, &lane->access, slot, flags, commit_at);
+}
+
 static int single(struct loop *loop)
 {
 	return measure_single(loop, post);
 }
+
+static const struct operation up_to_tail = {
+	.op = BENCH_WRITE,
+	.persist = BENCH_APPEND,
+	.work_requests = 3,
+	.atomic_writes = true,
+	.post = commit,
+};
 
 const struct operation operation_write_append = {
 	.op = BENCH_WRITE,
@@ -54,4 +75,5 @@ const struct operation operation_write_append = {
 	.source_usage = RPMA_MR_USAGE_WRITE_SRC,
 	.post = post,
 	.single = single,
+	.up_to_atomic_write = &up_to_tail,
 };
