@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -93,10 +94,13 @@ def test_help_lists_the_values(tmp_path: Path) -> None:
         assert all(f": {name}" in out or f" {name} " in out for name in names), out
 
 
+def own_version() -> bytes:
+    return subprocess.run([FIO, "--version"], capture_output=True, check=True).stdout.strip()
+
+
 def of_another_version(folder: Path, version: bytes) -> str:
     """Debian's fio with another version in its mouth, of the same length."""
-    content = Path(FIO).read_bytes()
-    own = b"fio-" + os.popen(f"{FIO} --version").read().strip().removeprefix("fio-").encode()
+    content, own = Path(FIO).read_bytes(), own_version()
     assert len(own) == len(version) and content.count(own + b"\0") >= 1
     program = folder / "fio"
     program.write_bytes(content.replace(own + b"\0", version + b"\0"))
@@ -108,7 +112,7 @@ def test_another_fio_is_refused_with_both_versions(tmp_path: Path) -> None:
     program = of_another_version(tmp_path, b"fio-3.32")
     for engine in ("librpma", "librpma_apm_client"):
         code, out, errors = run_fio(tmp_path, *by(engine, "7204"), fio=program)
-        lines = [line for line in errors.splitlines() if "fio-3.32" in line and "3.33" in line]
+        lines = [line for line in errors.splitlines() if "fio-3.32" in line and f"{own_version().decode()} " in line]
         assert (code, len(lines)) == (1, 1), errors
         assert lines[0].startswith("librpma: ")
 
@@ -118,7 +122,7 @@ def test_a_distributions_suffix_is_the_same_version(anybody: Run, tmp_path: Path
     program = of_another_version(tmp_path, b"fio-3.3\x00")
     code, _, errors = run_fio(tmp_path, *by("librpma", anybody.port), fio=program)
     assert code == 1
-    assert "3.33" in errors
+    assert f"{own_version().decode()} " in errors
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc")

@@ -52,10 +52,19 @@ def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         yield it
 
 
+def verifies_words(folder: Path) -> bool:
+    """Newer versions of fio refuse blocks that are shorter than the header of a verified one."""
+    options = words(name="words", ioengine="null", bs=8, size=8, rw="write", do_verify=0,
+                    verify_state_save=0, **PATTERN)  # fmt: skip
+    return run_fio(folder, *options)[0] == 0
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", mostly_long(CASES, *DAILY))
 def test_what_was_written_is_read(anybody: Run, tmp_path: Path, case: str, mode: str) -> None:
     options, kib = CASES[case]
+    if case == "words" and not verifies_words(tmp_path):
+        pytest.skip("this fio verifies no words")
     seed = zlib.crc32(f"{case} {mode}".encode())  # as no other client's: what is left does not match
     done = run_client(tmp_path, anybody.port, mode=mode, randseed=seed, **options)
     for direction in ("write", "read"):
