@@ -63,6 +63,13 @@ def test_software_device_is_marked_loudly(page: Page) -> None:
     assert len(marks) == len(outline.all("svg"))  # inside every drawing
 
 
+@pytest.mark.parametrize("native, told", [(False, True), (True, False), (None, False)])
+def test_librpma_built_without_native_operations_is_told(page: Page, native: bool | None, told: bool) -> None:
+    document = sample.result(LAT)
+    document["tool"]["librpma_native"] = native
+    assert ("built without native flush and native atomic write" in page(document)) == told
+
+
 def test_hardware_is_not_marked(page: Page) -> None:
     text = page(sample.result(LAT, kind="hardware"))
     assert "not hardware" not in text.lower()

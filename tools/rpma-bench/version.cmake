@@ -11,4 +11,5 @@ file(CONFIGURE OUTPUT ${OUTPUT} CONTENT
 #define VERSION_COMPILER \"${COMPILER}\"
 #define VERSION_CFLAGS \"${FLAGS}\"
 #define VERSION_HWLOC \"${HWLOC}\"
+#define VERSION_LIBRPMA_NATIVE (${NATIVE}) /* -1: unknown */
 ")

@@ -157,6 +157,8 @@ def _about(run: Run) -> Iterator[tuple[str, str]]:
         yield "clock", _clock(run.clock)
     software = (f"{shown(k, 40)} {shown(v)}" for k, v in islice(run.tool.items(), _MAX_SOFTWARE) if isinstance(v, str))
     yield "software", "; ".join(software)
+    if run.tool.get("librpma_native") is False:
+        yield "librpma", "built without native flush and native atomic write"
 
 
 def _clock(clock: dict[str, Any]) -> str:

@@ -24,6 +24,7 @@ from soft_trace import Trace, read_traces
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 BENCH = os.environ["RPMA_BENCH"]
 NATIVE = os.environ["RPMA_NATIVE"] == "1"  # whether librpma was built to use what the device has
+SHARED = os.environ["RPMA_TOOLS_SHARED"] == "1"
 OPS = 1500
 SIZE = 1000  # as large as nothing else that is posted
 
@@ -92,9 +93,10 @@ def refused(*calls: int) -> list[str]:
 
 # librpma asks for flush and atomic write, for the atomic write alone, for neither; here for
 # three connections: that of the control messages, and one for each repeat.
-DEVICES = [pytest.param([], id="native"),
-           pytest.param(refused(1, 3, 5), id="no native flush"),
-           pytest.param(refused(1, 2, 4, 5, 7, 8), id="nothing native")]  # fmt: skip
+DEVICES = [pytest.param([], id="as it is")]
+if NATIVE:
+    DEVICES += [pytest.param(refused(1, 3, 5), id="no native flush"),
+                pytest.param(refused(1, 2, 4, 5, 7, 8), id="nothing native")]  # fmt: skip
 
 
 def check_atomic_writes(made: Run, count: int) -> None:
@@ -117,6 +119,11 @@ def test_an_atomic_write_is_what_the_device_did(run, test: str, faults: list[str
     assert made.total("bytes") == 2 * OPS * 8
     assert is_native(made) == (NATIVE and len(faults) <= 6)
     check_atomic_writes(made, 2 * OPS)
+
+
+def test_a_build_without_native_operations_is_told(run) -> None:
+    told = run("--op", "read", "--size", "64").document["tool"]["librpma_native"]
+    assert told is (None if SHARED else NATIVE)
 
 
 def test_a_message_is_answered_by_one_of_its_size(run) -> None:

@@ -21,11 +21,14 @@
 
 static json_t *make_tool(void)
 {
-	return json_pack("{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:s}", "name", "rpma-bench",
+	const int native = VERSION_LIBRPMA_NATIVE;
+
+	return json_pack("{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:o, s:s}", "name", "rpma-bench",
 			 "version", RPMA_VERSION, "git", result_text(VERSION_GIT), "compiler",
 			 VERSION_COMPILER, "cflags", result_text(VERSION_CFLAGS), "librpma",
-			 RPMA_VERSION, "libibverbs", environment_library("libibverbs.so"), "hwloc",
-			 VERSION_HWLOC);
+			 RPMA_VERSION, "librpma_native",
+			 native < 0 ? json_null() : json_boolean(native), "libibverbs",
+			 environment_library("libibverbs.so"), "hwloc", VERSION_HWLOC);
 }
 
 static json_t *make_argv(const struct options *options)
