@@ -212,6 +212,13 @@ def test_impossible_points_are_told_and_the_others_measured(tmp_path: Path) -> N
     assert (alone.returncode, "does not fit target 0" in alone.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(("repeats", "told"), [("3", True), ("2", False)])
+def test_the_table_tells_what_its_intervals_cover(repeats: str, told: bool) -> None:
+    done = bench(*SHORT, "--repeats", repeats, "--size", "64")
+    assert done.returncode == 0, done.stderr
+    assert ("+- 95% covers the repeats of this run" in done.stderr) == told
+
+
 def test_a_register_point_beyond_the_target_is_told(tmp_path: Path) -> None:
     result = tmp_path / "r.json"
     done = bench(*SHORT, "--test", "register", "--target", "dram:1M", "--size", "4K,2M", "--quiet", "-o", str(result))

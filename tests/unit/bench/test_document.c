@@ -294,8 +294,8 @@ static void warnings_of_the_server_are_the_runs(void **state)
 		"{\"code\": \"FROM_THE_FUTURE\", \"text\": \"new words\"}]}";
 	json_t *document;
 
-	add_repeat(made_repeat(1000, 100), report);
-	add_repeat(made_repeat(1000, 100), report);
+	add_repeat(made_repeat(1000, 10000), report);
+	add_repeat(made_repeat(1000, 10000), report);
 	expect_warning("PIN_FAILED", "no core");
 	expect_warning("SERVER_WARNING", "new words");
 	document = document_make(&run);
@@ -499,6 +499,19 @@ static void an_interrupted_run_says_how_far_it_got(void **state)
 	expect_warning("INTERRUPTED", "1 of 40 repeats");
 }
 
+/* Ten samples beyond p99.9 take 10,000 in all: 100 times the 100 that came in one second. */
+static void how_long_a_percentile_takes_is_said(void **state)
+{
+	add_repeat(made_repeat(1000, 20000), NULL);
+	expect_warning("TOO_FEW_SAMPLES", NULL);
+	add_repeat(made_repeat(1000, 100), NULL);
+	expect_warning("TOO_FEW_SAMPLES", "p99.9 is not known of 1 of 1 points: it needs 10000 "
+					  "samples in each repeat, and one of p0000 had 100: "
+					  "--duration 100000ms or more");
+	options.ops = 100;
+	expect_warning("TOO_FEW_SAMPLES", "--ops 10000 or more");
+}
+
 /* Three points share a reason, one has one of its own. */
 static void points_not_measured_are_told_by_reason(void **state)
 {
@@ -553,6 +566,7 @@ int main(void)
 		of_run(without_a_claim_of_persistence_nothing_is_said),
 		of_run(what_auto_became_is_said),
 		of_run(an_interrupted_run_says_how_far_it_got),
+		of_run(how_long_a_percentile_takes_is_said),
 		of_run(points_not_measured_are_told_by_reason),
 		of_run(memory_that_could_not_be_bound_is_said),
 	};

@@ -224,6 +224,23 @@ static void print_gate(const json_t *gate)
 	}
 }
 
+/* The sentence that belongs to the column of intervals, if that has any. */
+static void print_scope(const json_t *points)
+{
+	const json_t *point;
+	size_t index;
+
+	json_array_foreach(points, index, point)
+	{
+		if (json_is_number(path_get(point, "summary/ops_per_s/ci95_high"))) {
+			fputs("+- 95% covers the repeats of this run, in these minutes on these "
+			      "hosts; another hour may differ by more\n",
+			      stderr);
+			return;
+		}
+	}
+}
+
 void table_print(const json_t *document)
 {
 	const json_t *point;
@@ -242,6 +259,7 @@ void table_print(const json_t *document)
 		memcpy(before, title, sizeof(before));
 		print_row(columns_of(point), point);
 	}
+	print_scope(json_object_get(document, "points"));
 }
 
 void table_print_gates(const json_t *document, bool missed_only)

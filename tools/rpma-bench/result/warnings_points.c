@@ -454,4 +454,5 @@ void warnings_of_points(const struct run *run, const json_t *points, json_t *lis
 	warn_stall(points, list);
 	warn_overwritten(points, list);
 	warn_counts(counts, list);
+	warn_samples(run, points, list);
 }
