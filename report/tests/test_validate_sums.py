@@ -155,3 +155,42 @@ def test_line_is_found_behind_remarks_and_deep_values(tmp_path: Path, quick: Com
     path.write_text("\n".join(lines))
     number = next(i for i, line in enumerate(lines, 1) if '"N": 5' in line)
     assert f"line {number}: jobs[0].write.clat_ns.N: is 5" in quick("validate", path).stderr
+
+
+def gated(gate: str, value: float | None, missed: bool, whole: bool | None = None) -> dict[str, Any]:
+    document = copy.deepcopy(SOUND["lat"])
+    judged = [{"id": point["id"], "value": value, "missed": missed} for point in document["points"]]
+    document["points"] = document["points"][:1]
+    document["run"]["gates"] = [{"gate": gate, "missed": missed if whole is None else whole, "points": judged[:1]}]
+    return document
+
+
+P50 = SOUND["lat"]["points"][0]["summary"]["latency"]["percentiles"][0]["ns"]
+
+
+@pytest.mark.parametrize(
+    "gate, value, missed, whole, place",
+    [("lat.p50_ns < 1e9", P50, False, None, ""), (f"lat.p50_ns<{P50}", P50, True, None, ""),
+     (f"lat.p50_ns<={P50}", P50, False, None, ""), ("lat.p99.9999_ns<1e9", None, True, None, ""),
+     ("reverse.ops_per_s>0", None, True, None, ""), ("of.tomorrow<1", 7, False, None, ""),
+     ("lat.p50_ns<1e9", P50 + 1, False, None, "points[0].value"),
+     ("lat.p50_ns<1e9", None, True, None, "points[0].value"),
+     ("lat.p99.9999_ns<1e9", 5, False, None, "points[0].value"),
+     ("lat.p50_ns<1", P50, False, None, "points[0].missed"),
+     (f"lat.p50_ns<{P50}", P50, False, None, "points[0].missed"),
+     ("lat.p50_ns<1e9", P50, False, True, "missed")],
+)  # fmt: skip
+def test_gates_are_judged_again(quick: Command, tmp_path: Path, gate: str, value: float | None, missed: bool,
+                                whole: bool | None, place: str) -> None:  # fmt: skip
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(gated(gate, value, missed, whole)))
+    done = quick("validate", path)
+    assert done.returncode == (1 if place else 0), done
+    assert f"run.gates[0].{place}: is " in done.stderr if place else done.stderr == ""
+
+
+def test_gates_of_other_points_are_refused(quick: Command, tmp_path: Path) -> None:
+    document = gated("lat.p50_ns<1e9", P50, False)
+    document["run"]["gates"][0]["points"][0]["id"] = "p0007"
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    assert "are not those of the result" in quick("validate", tmp_path / "r.json").stderr

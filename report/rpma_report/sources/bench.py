@@ -13,7 +13,7 @@ from typing import Any
 
 from rpma_report import intervals
 from rpma_report.model import Cpu, Estimate, Latency, Point, Remark, Reverse, Run
-from rpma_report.sources import histogram, readiness, study, sums, windows
+from rpma_report.sources import gates, histogram, readiness, study, sums, windows
 from rpma_report.sources.document import BadResult, Source, check_numbers, nested
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
@@ -32,6 +32,7 @@ def check(source: Source) -> None:
     histogram.give_back(source, buckets)
     windows.give_back(source, spans)
     sums.check(source)
+    gates.check(source)
 
 
 def _check_environment(source: Source) -> None:

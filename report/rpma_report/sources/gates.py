@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The limits of --slo in a result of rpma-bench follow from its points: they are judged here again."""
+
+import re
+from operator import ge, gt, le, lt
+from typing import Any
+
+from rpma_report.sources.document import Contradiction, Place, Source, quoted
+
+_GATE = re.compile(r"\s*([a-z0-9_.]+)\s*([<>]=?)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*", re.ASCII)
+_HOLDS = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_LATENCIES = {"lat": "latency", "read": "read_latency", "response": "response_latency", "reverse": "latency"}
+_ROUNDED = 0.0011  # numbers have three decimals in a file
+
+
+def check(source: Source) -> None:
+    """Gates of metrics that are not known here are those of a newer rpma-bench."""
+    points = source.document["points"]
+    for index, gate in enumerate(source.document["run"].get("gates") or ()):
+        place: Place = ("run", "gates", index)
+        parsed = _GATE.fullmatch(gate["gate"])
+        if [judged["id"] for judged in gate["points"]] != [point["id"] for point in points]:
+            raise Contradiction(source, place + ("points",), "are not those of the result")
+        for number, (judged, point) in enumerate(zip(gate["points"], points, strict=True)):
+            _check_point(source, place + ("points", number), judged, point, parsed)
+        missed = not points or any(judged["missed"] for judged in gate["points"])
+        _agree(source, place + ("missed",), gate["missed"], missed, "its points give")
+
+
+def _check_point(source: Source, place: Place, judged: dict[str, Any], point: dict[str, Any],
+                 parsed: re.Match[str] | None) -> None:  # fmt: skip
+    value, due = judged["value"], _figure(point, parsed[1]) if parsed else ...
+    if parsed is None or due is ...:
+        return
+    if (value is None) != (due is None) or value is not None and abs(value - due) > _ROUNDED + 1e-9 * abs(due):
+        _agree(source, place + ("value",), value, due, "its point has")
+    limit = float(parsed[3])
+    if value is None or abs(value - limit) > _ROUNDED or value == due == limit:
+        missed = value is None or not _HOLDS[parsed[2]](value, limit)
+        _agree(source, place + ("missed",), judged["missed"], missed, "its value gives")
+
+
+def _agree(source: Source, place: Place, stated: Any, due: Any, why: str) -> None:
+    if stated != due:
+        raise Contradiction(source, place, f"is {quoted(stated)}, but {why} {quoted(due)}")
+
+
+def _figure(point: dict[str, Any], metric: str) -> Any:
+    """Of names such as lat.p99.9_ns and reverse.ops_per_s; ... for others, None where it is not known."""
+    summary = point["summary"]
+    side, _, name = metric.partition(".") if "." in metric else ("", "", metric)
+    holder = summary.get("reverse") if side == "reverse" else summary
+    if name in ("ops_per_s", "bytes_per_s") and side in ("", "reverse"):
+        found = ((holder or {}).get(name) or {}).get("mean")
+    elif metric in ("late_ops", "unbegun_ops", "max_lag_ns"):
+        found = summary.get(metric)
+    elif metric == "verify.mismatches":
+        found = (summary.get("verify") or {}).get("mismatches")
+    elif side in _LATENCIES:
+        found = _of_latency((holder or {}).get(_LATENCIES[side]) or {}, name)
+    else:
+        return ...
+    return found if found is ... or any(repeat["complete"] for repeat in point["repeats"]) else None
+
+
+def _of_latency(latency: dict[str, Any], name: str) -> Any:
+    if name in ("min_ns", "max_ns"):
+        return latency.get(name, ...)  # files of older versions have none
+    if name == "mean_ns":
+        return (latency.get(name) or {}).get("mean")
+    match = re.fullmatch(r"p(\d{1,2}(?:\.\d{1,6})?)_ns", name, re.ASCII)
+    if match is None:
+        return ...
+    found = (q["ns"] for q in latency.get("percentiles", ()) if abs(q["p"] - float(match[1]) / 100) < 1e-12)
+    return next(found, None)
