@@ -16,6 +16,7 @@ from loaded import load, runs
 from rpma_report import sources
 from rpma_report.figures import bandwidth, distribution, latency, series
 from rpma_report.model import Estimate
+from rpma_report.page import summary
 from rpma_report.figures.series import identity
 from rpma_report.sources import fio_bins, fio_options
 
@@ -133,6 +134,17 @@ def test_device_is_not_known_and_said_as_loudly() -> None:
     run = load(job())
     figure = bandwidth.figure([run])
     assert figure is not None and figure.marks == "DEVICE NOT RECORDED by fio \u00b7 persistence not proven"
+
+
+def test_device_that_the_engine_named_is_of_unknown_kind() -> None:
+    run = load(job(librpma=FACTS.format("visibility", "dram")))
+    figure = bandwidth.figure([run])
+    assert figure is not None and figure.marks.startswith("KIND OF DEVICE NOT RECORDED by fio: mlx5_0 \u00b7")
+    assert summary.device(run) == "mlx5_0 (kind unknown)"
+    assert summary.alarms([run])[0].heading == "Kind of device not recorded."
+    both = tools.fio_job("w", SAMPLES, ioengine="librpma", rw="write", librpma=FACTS.format("visibility", "dram"))
+    other = load(tools.fio(both, tools.fio_job("x", SAMPLES, ioengine="librpma", rw="write")))
+    assert other.device_name is None
 
 
 def test_sweep_of_files_makes_a_line_each_unless_labelled() -> None:

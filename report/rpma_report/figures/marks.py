@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from rpma_report.model import PERSISTENT, Point, Run
 
 _UNRECORDED = "device not recorded by fio"
+_KIND_UNRECORDED = "kind of device not recorded by fio: "
 
 
 def hardware_mark(run: Run) -> str:
@@ -13,7 +14,9 @@ def hardware_mark(run: Run) -> str:
     if run.is_hardware:
         return ""
     if run.device_kind is None:
-        return _UNRECORDED if run.program == "fio" else "no device"
+        if run.program != "fio":
+            return "no device"
+        return f"{_KIND_UNRECORDED}{run.device_name}" if run.device_name else _UNRECORDED
     kind = "" if run.device_kind == "hardware" else f"software device {run.device_kind}"
     return ", ".join(filter(None, (kind, "emulated CPU" if run.emulated_cpu else "")))
 
@@ -22,10 +25,11 @@ def marks(runs: Iterable[Run], points: Iterable[Point]) -> str:
     """Of the runs and the points that a chart has."""
     every = list(runs)
     reasons = dict.fromkeys(filter(None, map(hardware_mark, every)))
-    unrecorded = reasons.keys() & {_UNRECORDED}
-    known = "; ".join(r for r in reasons if r != _UNRECORDED)
+    named = [r.removeprefix(_KIND_UNRECORDED) for r in reasons if r.startswith(_KIND_UNRECORDED)]
+    known = "; ".join(r for r in reasons if r != _UNRECORDED and not r.startswith(_KIND_UNRECORDED))
     parts = [f"NOT HARDWARE: {known}"] if known else []
-    parts += ["DEVICE NOT RECORDED by fio"] if unrecorded else []
+    parts += ["DEVICE NOT RECORDED by fio"] if _UNRECORDED in reasons else []
+    parts += [f"KIND OF DEVICE NOT RECORDED by fio: {', '.join(named)}"] if named else []
     persists = any(p.params["persist"] in PERSISTENT for p in points)
     unproven = persists and any(run.persistence_unproven for run in every)
     parts += ["persistence not proven"] if unproven else []

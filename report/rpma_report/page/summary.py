@@ -87,9 +87,11 @@ def _not_hardware(runs: Sequence[Run]) -> Iterator[Note]:
         said = tuple(f"{mark[:1].upper()}{mark[1:]}: {which}." for mark, which in marks)
         yield Note("Not hardware. These figures say nothing about RDMA hardware.", said, alarm=True)
     if unknown:
-        text = ("fio does not record the device it ran on. Unless it is known to be hardware, take "
+        named = all(run.device_name for run in unknown)
+        what = "what kind of device" if named else "the device"
+        text = (f"fio does not record {what} it ran on. Unless it is known to be hardware, take "
                 f"these figures for those of a software device: {facts.names(unknown)}.")  # fmt: skip
-        yield Note("Device not recorded.", (text,), alarm=True)
+        yield Note(f"{'Kind of device' if named else 'Device'} not recorded.", (text,), alarm=True)
     if local:
         text = f"These figures are of fio's own engines, which use no RDMA: {facts.names(local)}."
         yield Note("Not RDMA.", (text,), alarm=True)

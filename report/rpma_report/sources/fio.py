@@ -10,6 +10,7 @@ record the device it ran on.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from rpma_report.model import Cpu, Estimate, Histogram, Latency, Point, Remark, Run
@@ -88,9 +89,17 @@ def run(source: Source) -> Run:
         failure=_failure(failed[0]) if failed else None,
         commands=(_job_file(shared, jobs, hosts),),
         tool={"name": "fio", "version": version},
+        device_name=_device(shared, jobs),
         points=study.mark(document, points),
         warnings=(*_remarks(points), *_stands_for(shared, jobs)),
     )
+
+
+def _device(shared: dict[str, str], groups: list[list[Job]]) -> str | None:
+    """The name that the engine librpma told of every job, which does not tell what kind of device that is."""
+    found = [fio_options.facts({**shared, **first.get("job options", {})}).get("device") for first, *_ in groups]
+    names = dict.fromkeys(name for name in found if name)
+    return ", ".join(islice(names, 4)) if found and all(found) else None
 
 
 def _time(document: dict[str, Any]) -> str | None:
