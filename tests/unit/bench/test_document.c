@@ -505,8 +505,8 @@ static void how_long_a_percentile_takes_is_said(void **state)
 	add_repeat(made_repeat(1000, 20000), NULL);
 	expect_warning("TOO_FEW_SAMPLES", NULL);
 	add_repeat(made_repeat(1000, 100), NULL);
-	expect_warning("TOO_FEW_SAMPLES", "p99.9 is not known of 1 of 1 points: it needs 10000 "
-					  "samples in each repeat, and one of p0000 had 100: "
+	expect_warning("TOO_FEW_SAMPLES", "p99.9 is not known for 1 of 1 points: it needs 10000 "
+					  "samples in each repeat, one of p0000 had 100: "
 					  "--duration 100000ms or more");
 	options.ops = 100;
 	expect_warning("TOO_FEW_SAMPLES", "--ops 10000 or more");

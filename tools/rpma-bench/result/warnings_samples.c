@@ -49,8 +49,8 @@ static json_t *advise(const struct run *run, const struct shortage *s, const cha
 		snprintf(option, sizeof(option), "--ops %.0f", ceil(ops * longer));
 	else
 		snprintf(option, sizeof(option), "--duration %.0fms", ceil(ms * longer));
-	return json_sprintf("%s is not known of %zu of %zu points: it needs %.0f samples in each "
-			    "repeat, and one of %s had %.0f: %s or more",
+	return json_sprintf("%s is not known for %zu of %zu points: it needs %.0f samples in each "
+			    "repeat, one of %s had %.0f: %s or more",
 			    name, s->points, points, needed,
 			    json_string_value(json_object_get(s->point, "id")), s->samples, option);
 }
