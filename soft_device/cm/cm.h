@@ -54,6 +54,8 @@ enum cm_state {
 	CM_ENDED, /* rejected, unreachable, or the time wait is over */
 };
 
+extern const struct process_part cm_part;
+
 struct cm_id;
 
 struct cm_event {

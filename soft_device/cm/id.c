@@ -302,18 +302,8 @@ SOFT_EXPORT void rdma_free_devices(struct ibv_context **list)
 	free(list);
 }
 
-static void fork_prepare(void)
-{
-	pthread_mutex_lock(&cm_lock);
-}
-
-static void fork_parent(void)
-{
-	pthread_mutex_unlock(&cm_lock);
-}
-
 /* The agent has closed what it watched; what is bound only would keep a port of the parent's. */
-static void fork_child(void)
+static void forked(void)
 {
 	struct cm_id *id;
 
@@ -325,10 +315,6 @@ static void fork_child(void)
 	LIST_INIT(&cm_ids);
 	cm_links_forget();
 	pthread_cond_init(&cm_acked, NULL);
-	pthread_mutex_unlock(&cm_lock);
 }
 
-__attribute__((constructor)) static void cm_prepare_forks(void)
-{
-	pthread_atfork(fork_prepare, fork_parent, fork_child);
-}
+const struct process_part cm_part = {.lock = &cm_lock, .forked = forked};

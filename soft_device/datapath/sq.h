@@ -26,6 +26,8 @@
 
 struct qp;
 
+extern const struct process_part sq_wait_part;
+
 /* A send work request, from whatever interface. */
 struct send_work {
 	uint64_t wr_id;

@@ -104,10 +104,9 @@ static void answered(struct qp *qp, uint64_t ticket, const struct outcome *outco
 void sq_answered(uint32_t own_qpn, const union ibv_gid *own_gid, uint64_t ticket,
 		 const struct outcome *outcome, const void *data, size_t bytes)
 {
-	struct process *process = process_current;
 	struct qp *qp;
 
-	pthread_mutex_lock(&process->objects);
+	pthread_mutex_lock(&process_objects);
 	qp = qp_find(own_gid, own_qpn);
 	if (qp != NULL) {
 		shared_lock_take(&qp->sq.lock);
@@ -116,7 +115,7 @@ void sq_answered(uint32_t own_qpn, const union ibv_gid *own_gid, uint64_t ticket
 			qp_tell_drained(qp);
 		shared_lock_release(&qp->sq.lock);
 	}
-	pthread_mutex_unlock(&process->objects);
+	pthread_mutex_unlock(&process_objects);
 }
 
 void sq_resume(const struct peer *peer)

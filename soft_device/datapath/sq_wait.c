@@ -26,7 +26,6 @@ static _Atomic uint64_t earliest; /* wake_ns of all that wait */
 /* Calls of a child of fork() start with nothing. */
 static void forget(void)
 {
-	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&ran, NULL);
 	first = NULL;
 	timer = NULL;
@@ -34,10 +33,7 @@ static void forget(void)
 	atomic_store(&sq_waiting, 0);
 }
 
-__attribute__((constructor)) static void watch_fork(void)
-{
-	pthread_atfork(NULL, NULL, forget);
-}
+const struct process_part sq_wait_part = {.lock = &lock, .forked = forget};
 
 static void timer_due(void *unused);
 

@@ -16,12 +16,14 @@
 #include <unistd.h>
 
 #include "filter.h"
+#include "soft_device/process/process.h"
 
 #define GOLDEN_GAMMA 0x9e3779b97f4a7c15u /* splitmix64's increment */
 
 bool fault_any;
 bool fault_verbose;
 
+static bool wants_report;
 static struct soft_options current;
 static struct fault_filter filters[SOFT_FAULTS_MAX];
 static size_t filters_count;
@@ -106,3 +108,23 @@ void fault_report(void)
 			atomic_load(&filters[i].seen), (int)getpid());
 	}
 }
+
+static int begin(struct process *process)
+{
+	wants_report = process->options.verbose;
+	return 0;
+}
+
+/* What the parent met is for the parent to tell. */
+static void forked(void)
+{
+	wants_report = false;
+}
+
+static void leave(void)
+{
+	if (wants_report)
+		fault_report();
+}
+
+const struct process_part fault_part = {.begin = begin, .forked = forked, .leave = leave};

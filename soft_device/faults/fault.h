@@ -52,7 +52,9 @@ int fault_register(void);
 enum fault_connect { CONNECT_ALLOWED, CONNECT_REFUSED, CONNECT_UNREACHABLE };
 enum fault_connect fault_connect(void);
 
-/* One line a filter on stderr: what it hit. Called at exit, with the option verbose. */
+/* One line a filter on stderr: what it hit. At exit, with the option verbose. */
 void fault_report(void);
+
+extern const struct process_part fault_part;
 
 #endif /* SOFT_FAULTS_FAULT_H */

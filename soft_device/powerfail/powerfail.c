@@ -27,8 +27,10 @@ static struct journal *journal_of(const struct peer *peer)
 	return segment_at(peer->segment, peer->segment->powerfail);
 }
 
-int powerfail_init(struct segment *segment, const struct soft_options *options)
+/* Makes the journal, if the options ask for one. */
+static int begin(struct process *process)
 {
+	const struct soft_options *options = &process->options;
 	const struct soft_fault *fault = NULL;
 	uint64_t offset;
 
@@ -41,11 +43,13 @@ int powerfail_init(struct segment *segment, const struct soft_options *options)
 	offset = segment_alloc(sizeof(struct journal));
 	if (offset == 0)
 		return -ENOMEM;
-	journal_init(segment_at(segment, offset), options, fault);
-	segment->powerfail = offset;
+	journal_init(segment_at(process->segment, offset), options, fault);
+	process->segment->powerfail = offset;
 	powerfail_any = true;
 	return 0;
 }
+
+const struct process_part powerfail_part = {.begin = begin};
 
 static pid_t target_of(const struct peer *peer)
 {

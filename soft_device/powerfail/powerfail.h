@@ -21,11 +21,7 @@
 /* This process is such a target. */
 extern bool powerfail_any;
 
-/*
- * Makes the journal if the options ask for one; process_get() calls it once its segment can
- * be allocated from. 0 or -errno.
- */
-int powerfail_init(struct segment *segment, const struct soft_options *options);
+extern const struct process_part powerfail_part;
 
 /* For shared_mr.file: 1 when any of the range is a shared mapping of a file, else 0. */
 uint32_t powerfail_file(const void *addr, size_t length);

@@ -29,7 +29,6 @@
 #endif
 
 #include "process.h"
-#include "soft_device/verbs/cq.h"
 
 #define BATCH	 64
 #define SLICE_NS 100000 /* the shortest there is */
@@ -305,7 +304,7 @@ static void kicked(void *arg, uint32_t events)
 	(void)arg;
 	(void)events;
 	drain(agent.kick);
-	objects_raise();
+	process_raise();
 }
 
 static void woken(void *arg, uint32_t events)
@@ -510,14 +509,16 @@ static int start_thread(void)
 	if (error != 0)
 		return -error;
 	if (!RUNNING_ON_VALGRIND)
-		pthread_detach(agent.thread); /* else agent_leave() */
+		pthread_detach(agent.thread); /* else leave() */
 	return 0;
 }
 
-int agent_start(void)
+/* Last of all parts, for its thread works on what the others have begun. */
+static int start(struct process *process)
 {
 	int result;
 
+	(void)process;
 	if (agent.started)
 		return 0;
 	result = open_fds();
@@ -542,7 +543,7 @@ int agent_start(void)
 }
 
 /* A thread that still runs at exit has memory that memcheck takes for lost. */
-void agent_leave(void)
+static void leave(void)
 {
 	struct timespec until;
 
@@ -557,7 +558,6 @@ void agent_leave(void)
 
 static void forked(void)
 {
-	release(); /* this thread has it: take() */
 	pthread_cond_init(&agent.returned, NULL);
 	if (!agent.started)
 		return;
@@ -582,11 +582,6 @@ static void forked(void)
 	agent.generation++;
 }
 
-/*
- * As early as possible: handlers that run before fork() run in the reverse order of their
- * registration, and this lock comes after all others.
- */
-__attribute__((constructor(101))) static void agent_prepare_forks(void)
-{
-	pthread_atfork(take, release, forked);
-}
+/* Its lock comes after all others. */
+const struct process_part agent_part = {
+	.begin = start, .lock = &agent.lock, .forked = forked, .leave = leave};

@@ -15,11 +15,7 @@
 struct watch;
 struct timer;
 
-/* Starts the thread of this process; called by process_get(). 0 or -errno. */
-int agent_start(void);
-
-/* At exit: under valgrind the thread ends, else nothing happens. */
-void agent_leave(void);
+extern const struct process_part agent_part;
 
 /* True on the agent's own thread. */
 bool agent_is_current(void);
@@ -50,7 +46,7 @@ void agent_settle(void);
 
 /*
  * The eventfd by which peers (and this process's data path) kick the agent: it then calls
- * objects_raise() (objects.h), which turns the raise bits of the segment into async events, flushes
+ * process_raise(), which turns the raise bits of the segment into async events, flushes
  * and channel notifications.
  */
 int agent_kick_fd(void);

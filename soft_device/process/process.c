@@ -17,21 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent.h"
 #include "segment.h"
-#include "soft_device/faults/fault.h"
-#include "soft_device/powerfail/powerfail.h"
-#include "soft_device/transport/peer.h"
-#include "soft_device/verbs/cq.h"
-#include "soft_device/verbs/objects.h"
-#include "trace.h"
 
 struct process *process_current;
+pthread_mutex_t process_objects = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t generation = 1;
 static struct process *inherited; /* the parent's: dead, but others may still point to it */
-static bool wants_report;
 
 static int read_options(struct soft_options *options)
 {
@@ -43,19 +36,6 @@ static int read_options(struct soft_options *options)
 	return ret;
 }
 
-/* How the process sees itself: its own segment, plain copies. */
-static struct peer *make_self(struct segment *segment)
-{
-	struct peer *self = calloc(1, sizeof(*self));
-
-	if (self == NULL)
-		return NULL;
-	self->transport = PEER_SELF;
-	self->segment = segment;
-	self->identity = segment->identity;
-	return self;
-}
-
 static void process_delete(struct process *process)
 {
 	if (process == NULL)
@@ -64,7 +44,6 @@ static void process_delete(struct process *process)
 	segment_unmap(process->segment);
 	if (process->segment_fd >= 0)
 		close(process->segment_fd);
-	pthread_mutex_destroy(&process->objects);
 	free(process);
 }
 
@@ -77,14 +56,9 @@ static struct process *process_new(int *error)
 		return NULL;
 	process->segment_fd = -1;
 	process->generation = generation;
-	pthread_mutex_init(&process->objects, NULL);
 	*error = read_options(&process->options);
 	if (*error == 0)
 		*error = segment_create(&process->segment, &process->segment_fd);
-	if (*error == 0) {
-		process->self = make_self(process->segment);
-		*error = process->self == NULL ? -ENOMEM : 0;
-	}
 	if (*error != 0) {
 		process_delete(process);
 		return NULL;
@@ -92,23 +66,19 @@ static struct process *process_new(int *error)
 	return process;
 }
 
-/* The agent and the journal work on process_current; without them there is none. */
+/* The parts work on process_current; when one of them fails there is none. */
 static int process_begin(struct process *process)
 {
-	int error;
+	int error = 0;
 
 	/* with yama's ptrace_scope 1 peers may reach this process only when it says so */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	process_current = process;
-	error = powerfail_init(process->segment, &process->options);
-	if (error == 0)
-		error = trace_init(&process->options);
-	if (error == 0)
-		error = agent_start();
+	for (unsigned i = 0; error == 0 && process_parts[i] != NULL; i++)
+		if (process_parts[i]->begin != NULL)
+			error = process_parts[i]->begin(process);
 	if (error != 0)
 		process_current = NULL;
-	else
-		wants_report = process->options.verbose;
 	return error;
 }
 
@@ -153,13 +123,13 @@ bool process_is_foreign(uint32_t of)
 	return __builtin_expect(of != generation, 0);
 }
 
-void objects_raise(void)
+void process_raise(void)
 {
-	pthread_mutex_lock(&process_current->objects);
-	cq_raise_all();
-	qp_raise_all();
-	srq_raise_all();
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
+	for (unsigned i = 0; process_parts[i] != NULL; i++)
+		if (process_parts[i]->raise != NULL)
+			process_parts[i]->raise();
+	pthread_mutex_unlock(&process_objects);
 }
 
 static void print(const char *format, va_list args)
@@ -214,37 +184,56 @@ uint64_t process_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The child must find whole lists: the locks are taken around the fork(). */
+/* The child must find whole lists: all locks are held around the fork(). */
 static void fork_prepare(void)
 {
-	pthread_mutex_lock(&making);
-	if (process_current != NULL)
-		pthread_mutex_lock(&process_current->objects);
+	for (unsigned i = 0; process_parts[i] != NULL; i++)
+		if (process_parts[i]->lock != NULL)
+			pthread_mutex_lock(process_parts[i]->lock);
+}
+
+/* The last lock taken is the first to go. */
+static void fork_end(bool in_child)
+{
+	unsigned count = 0;
+
+	while (process_parts[count] != NULL)
+		count++;
+	while (count-- > 0) {
+		const struct process_part *part = process_parts[count];
+
+		if (in_child && part->forked != NULL)
+			part->forked();
+		if (part->lock != NULL)
+			pthread_mutex_unlock(part->lock);
+	}
 }
 
 static void fork_parent(void)
 {
-	if (process_current != NULL)
-		pthread_mutex_unlock(&process_current->objects);
-	pthread_mutex_unlock(&making);
+	fork_end(false);
 }
 
 static void fork_child(void)
 {
+	fork_end(true);
+}
+
+static void forked(void)
+{
 	struct process *parents = process_current;
 
-	if (parents != NULL) {
-		generation++;
-		wants_report = false;
-		context_refuse_all();
-		process_current = NULL;
-		close(parents->segment_fd);
-		pthread_mutex_unlock(&parents->objects);
-		parents->inherited = inherited;
-		inherited = parents;
-	}
-	pthread_mutex_unlock(&making);
+	if (parents == NULL)
+		return;
+	generation++;
+	process_current = NULL;
+	close(parents->segment_fd);
+	parents->inherited = inherited;
+	inherited = parents;
 }
+
+const struct process_part making_part = {.lock = &making, .forked = forked};
+const struct process_part objects_part = {.lock = &process_objects};
 
 __attribute__((constructor)) static void process_load(void)
 {
@@ -253,9 +242,7 @@ __attribute__((constructor)) static void process_load(void)
 
 __attribute__((destructor)) static void process_unload(void)
 {
-	if (wants_report)
-		fault_report();
-	agent_leave();
-	trace_leave();
-	segment_leave();
+	for (unsigned i = 0; process_parts[i] != NULL; i++)
+		if (process_parts[i]->leave != NULL)
+			process_parts[i]->leave();
 }

@@ -23,16 +23,36 @@ struct process {
 	struct soft_options options;
 	struct segment *segment;
 	int segment_fd;
-	struct peer *self; /* how this process sees itself: peer.h */
-	/*
-	 * Guards the private lists (contexts, QPs, CQs, SRQs, channels), the table entries
-	 * of the segment and async events. Creating and destroying objects and the agent's
-	 * walks over them take it; the data path does not.
-	 */
-	pthread_mutex_t objects;
+	struct peer *self;   /* how this process sees itself: peer.h */
 	uint32_t generation; /* raised by each fork(); objects carry the one they were made in */
 	struct process *inherited; /* private: of the parent, dead */
 };
+
+/*
+ * A part of the device that has something to do when the process begins, is kicked by a peer,
+ * forks or ends. What a part has no need of is NULL.
+ */
+struct process_part {
+	int (*begin)(struct process *process); /* process_get() has made it; 0 or -errno */
+	void (*raise)(void);   /* a peer has set raise bits in the segment; objects lock held */
+	pthread_mutex_t *lock; /* held around a fork() */
+	void (*forked)(void);  /* in the child, before the lock is released */
+	void (*leave)(void);   /* at exit */
+};
+
+/* All of them, in the order in which their locks are taken, then NULL: parts.c. */
+extern const struct process_part *const process_parts[];
+extern const struct process_part making_part, objects_part;
+
+/*
+ * The objects lock guards the private lists (contexts, QPs, CQs, SRQs, channels), the table
+ * entries of the segment and async events. Creating and destroying objects and the agent's walks
+ * over them take it; the data path does not.
+ */
+extern pthread_mutex_t process_objects;
+
+/* Calls raise() of all parts. For the agent. */
+void process_raise(void);
 
 /* The process, made at the first call; NULL with errno when that is impossible. */
 struct process *process_get(void);

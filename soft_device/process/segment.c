@@ -187,10 +187,12 @@ void segment_unmap(struct segment *segment)
 }
 
 /* Memcheck warns of each range that it was still to spare at exit: there is none. */
-void segment_leave(void)
+static void leave(void)
 {
 	VALGRIND_ENABLE_ADDR_ERROR_REPORTING_IN_RANGE(PAGE, (uintptr_t)1 << 47);
 }
+
+const struct process_part segment_part = {.leave = leave};
 
 static uint64_t whole_pages(size_t bytes)
 {

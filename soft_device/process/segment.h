@@ -151,6 +151,8 @@ struct shared_block {
 	union ibv_gid gid;     /* of the device */
 };
 
+extern const struct process_part segment_part;
+
 struct segment {
 	uint64_t magic;
 	uint64_t layout;
@@ -180,7 +182,6 @@ int segment_create(struct segment **segment, int *fd);
  */
 int segment_map(int fd, struct segment **segment);
 void segment_unmap(struct segment *segment);
-void segment_leave(void); /* at exit */
 
 /*
  * Heap for rings, in this process's own segment (process_get()->segment); callers hold

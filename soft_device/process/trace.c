@@ -55,8 +55,10 @@ static int begin(int fd)
 	return 0;
 }
 
-int trace_init(const struct soft_options *options)
+/* Makes the file, if the options ask for one. */
+static int make(struct process *process)
 {
+	const struct soft_options *options = &process->options;
 	char name[SOFT_WORD_MAX + 16];
 	int error;
 
@@ -75,7 +77,8 @@ int trace_init(const struct soft_options *options)
 	return error;
 }
 
-void trace_leave(void)
+/* Gives the blocks back that are not needed. */
+static void leave(void)
 {
 	uint64_t posted;
 	off_t used;
@@ -89,6 +92,8 @@ void trace_leave(void)
 	(void)fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, used,
 			(off_t)TRACE_BYTES - used);
 }
+
+const struct process_part trace_part = {.begin = make, .leave = leave};
 
 uint32_t trace_posted(const struct qp *qp, const struct send_work *work, uint64_t now_ns,
 		      uint64_t delay_ns)

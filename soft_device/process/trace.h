@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "options.h"
+#include "process.h"
 
 #define TRACE_MAGIC UINT64_C(0x3165636172746d70) /* "pmtrace1" */
 #define TRACE_ROOM  (1u << 20)
@@ -53,11 +53,7 @@ struct trace_record {
 	uint8_t unused[5];
 };
 
-/* Makes the file, if the options ask for one. 0 or -errno, said on stderr. */
-int trace_init(const struct soft_options *options);
-
-/* At exit: gives the blocks back that are not needed. */
-void trace_leave(void);
+extern const struct process_part trace_part;
 
 struct qp;
 struct send_work;

@@ -322,20 +322,9 @@ void peer_channel_delete(uint32_t channel_slot, uint32_t channel_id)
 	pthread_mutex_unlock(&own.lock);
 }
 
-static void before_fork(void)
-{
-	pthread_mutex_lock(&own.lock);
-}
-
-static void after_fork(void)
-{
-	pthread_mutex_unlock(&own.lock);
-}
-
 /* The parent's channels are dead in the child; who closes their fds is channel.c. */
 static void forked(void)
 {
-	after_fork(); /* this thread has the lock */
 	if (subscribers != NULL)
 		inherited = subscribers;
 	subscribers = NULL;
@@ -343,8 +332,4 @@ static void forked(void)
 		memset(own.entries, 0, own.count * sizeof(*own.entries));
 }
 
-/* After agent.c's, whose lock is taken inside this one. */
-__attribute__((constructor(102))) static void ring_prepare_forks(void)
-{
-	pthread_atfork(before_fork, after_fork, forked);
-}
+const struct process_part doorbell_part = {.lock = &own.lock, .forked = forked};

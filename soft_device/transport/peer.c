@@ -301,19 +301,8 @@ void peer_link_cancel(struct peer_wait *wait)
 	free(wait);
 }
 
-static void before_fork(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-static void after_fork(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
 static void forked(void)
 {
-	after_fork(); /* this thread has the lock */
 	pthread_cond_init(&returned, NULL);
 	if (table.peers == NULL && table.attempts == NULL && table.exchanges == NULL)
 		return;
@@ -321,8 +310,16 @@ static void forked(void)
 	memset(&table, 0, sizeof(table));
 }
 
-/* After agent.c's and doorbell.c's, whose locks are taken inside this one. */
-__attribute__((constructor(103))) static void peer_prepare_forks(void)
+/* How the process sees itself: its own segment, plain copies. */
+static int make_self(struct process *process)
 {
-	pthread_atfork(before_fork, after_fork, forked);
+	process->self = calloc(1, sizeof(*process->self));
+	if (process->self == NULL)
+		return -ENOMEM;
+	process->self->transport = PEER_SELF;
+	process->self->segment = process->segment;
+	process->self->identity = process->segment->identity;
+	return 0;
 }
+
+const struct process_part peer_part = {.begin = make_self, .lock = &lock, .forked = forked};

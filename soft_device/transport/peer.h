@@ -26,6 +26,8 @@ enum peer_transport {
 	PEER_TCP,   /* no segment here; tcp.h carries operations */
 };
 
+extern const struct process_part peer_part, listen_part, doorbell_part;
+
 struct tcp;
 
 struct peer {

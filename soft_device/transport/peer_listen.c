@@ -294,7 +294,4 @@ static void forked(void)
 	unix_forked();
 }
 
-__attribute__((constructor(104))) static void listen_prepare_forks(void)
-{
-	pthread_atfork(NULL, NULL, forked);
-}
+const struct process_part listen_part = {.forked = forked};

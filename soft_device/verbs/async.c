@@ -130,7 +130,7 @@ static struct async_event **find_got(struct async_events *events, const void *el
 
 void async_settle(struct context *context, void *element)
 {
-	pthread_mutex_t *objects = &process_current->objects;
+	pthread_mutex_t *objects = &process_objects;
 
 	pthread_mutex_lock(objects);
 	drop_queued(context, element);
@@ -175,13 +175,13 @@ static int get_event(struct context *context, struct ibv_async_event *event)
 		const struct async_event *oldest;
 		int error;
 
-		pthread_mutex_lock(&process_current->objects);
+		pthread_mutex_lock(&process_objects);
 		oldest = get(context);
 		if (oldest != NULL) {
 			event->event_type = oldest->type;
 			event->element.cq = oldest->element; /* of the union, whatever it is */
 		}
-		pthread_mutex_unlock(&process_current->objects);
+		pthread_mutex_unlock(&process_objects);
 		if (oldest != NULL)
 			return 0;
 		error = wait_readable(context->verbs.context.async_fd);
@@ -231,7 +231,7 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 
 	if (context == NULL || process_is_foreign(context->generation))
 		return;
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	at = find_got(context->events, event->element.cq);
 	acked = *at;
 	if (acked != NULL) {
@@ -239,5 +239,5 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 		free(acked);
 		pthread_cond_broadcast(&context->events->acked);
 	}
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 }

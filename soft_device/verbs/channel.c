@@ -31,13 +31,13 @@ static bool slot_is_taken(uint32_t slot)
 
 static void join(struct channel *channel)
 {
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	while (slot_is_taken(channel->slot))
 		channel->slot++;
 	channel->id = ++last_id;
 	channel->next = channels;
 	channels = channel;
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 	peer_channel_new(channel->slot, channel->id, channel->ibv.fd);
 }
 
@@ -46,11 +46,11 @@ static void leave(struct channel *channel)
 	struct channel **at = &channels;
 
 	peer_channel_delete(channel->slot, channel->id);
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	while (*at != channel)
 		at = &(*at)->next;
 	*at = channel->next;
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 }
 
 static struct channel *channel_new(struct context *context)
@@ -96,9 +96,9 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 		return error;
 	if (process_is_foreign(channel->generation))
 		return EIO;
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	error = ibv->refcnt > 0 ? EBUSY : 0;
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 	if (error != 0)
 		return error;
 	leave(channel);
@@ -174,14 +174,14 @@ static int get_event(struct channel *channel, struct ibv_cq **cq, void **cq_cont
 
 		if (eventfd_read(channel->ibv.fd, &token) != 0)
 			return errno;
-		pthread_mutex_lock(&process_current->objects);
+		pthread_mutex_lock(&process_objects);
 		found = take_event(channel);
 		if (found != NULL) {
 			pthread_mutex_lock(&found->ibv.mutex);
 			found->events_got++;
 			pthread_mutex_unlock(&found->ibv.mutex);
 		}
-		pthread_mutex_unlock(&process_current->objects);
+		pthread_mutex_unlock(&process_objects);
 	}
 	*cq = &found->ibv;
 	*cq_context = found->ibv.cq_context;

@@ -113,9 +113,9 @@ static void fill(struct context *context, struct device *device)
 	ibv->ops.post_srq_recv = fault_any ? post_srq_recv : srq_post_recv;
 }
 
-void context_refuse_all(void)
+/* In the child of a fork() every context is one that refuses. */
+static void refuse_all(void)
 {
-	pthread_mutex_init(&cm_lock, NULL); /* who held it may not be in this process */
 	for (struct context *context = contexts; context != NULL; context = context->next) {
 		struct ibv_context_ops *ops = &context->verbs.context.ops;
 
@@ -126,6 +126,8 @@ void context_refuse_all(void)
 		ops->post_srq_recv = refuse_post_srq_recv;
 	}
 }
+
+const struct process_part context_part = {.lock = &cm_lock, .forked = refuse_all};
 
 struct context *context_open(struct device *device)
 {
@@ -143,10 +145,10 @@ struct context *context_open(struct device *device)
 		return NULL;
 	}
 	fill(context, device);
-	pthread_mutex_lock(&process->objects);
+	pthread_mutex_lock(&process_objects);
 	context->next = contexts;
 	contexts = context;
-	pthread_mutex_unlock(&process->objects);
+	pthread_mutex_unlock(&process_objects);
 	return context;
 }
 
@@ -157,11 +159,11 @@ static void context_close(struct context *context)
 
 	if (atomic_load(&context->users) != 0)
 		return;
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	while (*at != context)
 		at = &(*at)->next;
 	*at = context->next;
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 	async_close(context);
 	pthread_mutex_destroy(&context->verbs.context.mutex);
 	free(context);

@@ -209,7 +209,7 @@ void cq_purge(struct cq *cq, uint32_t qpn)
 	shared_lock_release(&shared->lock);
 }
 
-void cq_raise_all(void)
+static void raise_all(void)
 {
 	for (struct cq *cq = cqs; cq != NULL; cq = cq->next) {
 		struct shared_cq *shared = cq->shared;
@@ -224,6 +224,15 @@ void cq_raise_all(void)
 			eventfd_write(cq->channel->ibv.fd, atomic_exchange(&shared->unrung, 0));
 	}
 }
+
+/* Those of the parent: their places are in its segment. */
+static void forget(void)
+{
+	cqs = NULL;
+	next_slot = 0;
+}
+
+const struct process_part cq_part = {.raise = raise_all, .forked = forget};
 
 static uint32_t power_of_two(uint32_t at_least)
 {
@@ -284,7 +293,7 @@ static void leave_segment(struct cq *cq)
 
 static int cq_begin(struct cq *cq, uint32_t cqe)
 {
-	pthread_mutex_t *objects = &process_current->objects;
+	pthread_mutex_t *objects = &process_objects;
 	int error;
 
 	pthread_mutex_lock(objects);
@@ -400,9 +409,9 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 		return EIO;
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return REFUSE(EINVAL, "ibv_resize_cq", "%d entries, at most %d", cqe, SOFT_MAX_CQE);
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	error = resize(cq, (uint32_t)cqe);
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 	if (error == 0)
 		ibv->cqe = cqe;
 	return error;
@@ -439,10 +448,10 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv)
 		return EIO;
 	if (atomic_load(&cq->users) != 0)
 		return EBUSY;
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	leave_lists(cq);
 	leave_segment(cq);
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 	async_settle(context_of(ibv->context), cq);
 	wait_acknowledged(cq);
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);

@@ -57,15 +57,6 @@ void sq_release(uint32_t qpn, uint32_t slots_before);
  */
 int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc);
 
-/*
- * The agent was kicked: walk over the raise bits of CQs, QPs and SRQs, one function each,
- * in cq.c, qp.c and srq.c; objects lock held. objects_raise() calls the three under the lock.
- */
-void cq_raise_all(void);
-void qp_raise_all(void);
-void srq_raise_all(void);
-void objects_raise(void);
-
 /* channel.c: a CQ joins and leaves its channel; objects lock held. */
 void channel_add(struct channel *channel, struct cq *cq);
 void channel_remove(struct channel *channel, struct cq *cq);

@@ -109,7 +109,7 @@ static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wa
 	struct process *process = process_current;
 	struct shared_mr *shared;
 
-	pthread_mutex_lock(&process->objects);
+	pthread_mutex_lock(&process_objects);
 	shared = claim_slot(process->segment, key);
 	if (shared != NULL) {
 		shared->pd = pd->number;
@@ -120,7 +120,7 @@ static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wa
 		shared->iova = wanted->iova;
 		atomic_store_explicit(&shared->key, *key, memory_order_release);
 	}
-	pthread_mutex_unlock(&process->objects);
+	pthread_mutex_unlock(&process_objects);
 	return shared;
 }
 
@@ -254,7 +254,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 static int rereg(struct mr *mr, int flags, struct pd *pd, uint32_t access)
 {
 	struct shared_mr *shared = mr->shared;
-	pthread_mutex_t *objects = &process_current->objects;
+	pthread_mutex_t *objects = &process_objects;
 	int error = 0;
 
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0)
@@ -316,9 +316,9 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *ibv)
 		return fault;
 	if (process_is_foreign(mr->generation))
 		return EIO;
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	withdraw(mr->shared);
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 	atomic_fetch_sub(&pd_of(ibv->pd)->users, 1);
 	free(mr);
 	return 0;

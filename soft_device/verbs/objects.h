@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * objects.h -- what the files of devices, contexts, PDs, MRs, CQs and channels say to
- * each other and to process.c; nobody else needs it.
+ * each other; nobody else needs it.
  */
 #ifndef SOFT_VERBS_OBJECTS_H
 #define SOFT_VERBS_OBJECTS_H
@@ -15,8 +15,7 @@
 struct context *context_open(struct device *device);
 struct pd *pd_make(struct context *context);
 
-/* In the child of a fork(): every context becomes one that refuses. Objects lock held. */
-void context_refuse_all(void);
+extern const struct process_part context_part, qp_part, srq_part, cq_part;
 
 /* async.c: makes context->events and async_fd, 0 or -errno; and closes them, NULL too. */
 int async_open(struct context *context);

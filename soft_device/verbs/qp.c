@@ -34,11 +34,6 @@ static void forget(void)
 	memset(cursor, 0, sizeof(cursor));
 }
 
-__attribute__((constructor)) static void watch_fork(void)
-{
-	pthread_atfork(NULL, NULL, forget);
-}
-
 struct qp *qp_find(const union ibv_gid *gid, uint32_t qpn)
 {
 	struct segment *segment = process_current->segment;
@@ -181,7 +176,7 @@ static int enter(struct qp *qp)
 	struct shared_ring ring;
 	int place, error;
 
-	pthread_mutex_lock(&process->objects);
+	pthread_mutex_lock(&process_objects);
 	error = recv_ring_make(&ring, qp->init.cap.max_recv_wr, qp->init.cap.max_recv_sge);
 	place = error != 0 ? error : place_find(qp->context->device);
 	if (place >= 0) {
@@ -200,7 +195,7 @@ static int enter(struct qp *qp)
 	} else if (error == 0) {
 		recv_ring_free(&ring);
 	}
-	pthread_mutex_unlock(&process->objects);
+	pthread_mutex_unlock(&process_objects);
 	return place < 0 ? place : 0;
 }
 
@@ -287,9 +282,7 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *ibv)
 
 static void leave_tables(struct qp *qp)
 {
-	struct process *process = process_current;
-
-	pthread_mutex_lock(&process->objects);
+	pthread_mutex_lock(&process_objects);
 	table[qp->index] = NULL;
 	/* executors hold the lock: once we have had it none is inside any more */
 	shared_lock_take(&qp->shared->lock);
@@ -297,7 +290,7 @@ static void leave_tables(struct qp *qp)
 	atomic_store(&qp->shared->qpn, 0);
 	recv_ring_free(&qp->shared->rq);
 	shared_lock_release(&qp->shared->lock);
-	pthread_mutex_unlock(&process->objects);
+	pthread_mutex_unlock(&process_objects);
 }
 
 static void release_users(struct qp *qp)
@@ -401,9 +394,7 @@ void qp_unlink(struct qp *qp)
 
 void qp_each_of_peer(const struct peer *peer, void (*run)(struct qp *qp))
 {
-	struct process *process = process_current;
-
-	pthread_mutex_lock(&process->objects);
+	pthread_mutex_lock(&process_objects);
 	for (unsigned i = 0; i < table_end; i++) {
 		if (table[i] == NULL)
 			continue;
@@ -412,7 +403,7 @@ void qp_each_of_peer(const struct peer *peer, void (*run)(struct qp *qp))
 			run(table[i]);
 		shared_lock_release(&table[i]->sq.lock);
 	}
-	pthread_mutex_unlock(&process->objects);
+	pthread_mutex_unlock(&process_objects);
 }
 
 void qp_peer_gone(const struct peer *peer)
@@ -422,9 +413,7 @@ void qp_peer_gone(const struct peer *peer)
 
 void qp_process_gone(uint64_t identity)
 {
-	struct process *process = process_current;
-
-	pthread_mutex_lock(&process->objects);
+	pthread_mutex_lock(&process_objects);
 	for (unsigned i = 0; i < table_end; i++) {
 		if (table[i] == NULL)
 			continue;
@@ -433,7 +422,7 @@ void qp_process_gone(uint64_t identity)
 			peer_gone(table[i]);
 		shared_lock_release(&table[i]->sq.lock);
 	}
-	pthread_mutex_unlock(&process->objects);
+	pthread_mutex_unlock(&process_objects);
 }
 
 void qp_tell_drained(struct qp *qp)
@@ -461,7 +450,7 @@ static void raise_events(struct qp *qp, uint32_t bits)
 		async_raise(qp->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->ibv);
 }
 
-void qp_raise_all(void)
+static void raise_all(void)
 {
 	for (unsigned i = 0; i < table_end; i++) {
 		struct qp *qp = table[i];
@@ -476,3 +465,5 @@ void qp_raise_all(void)
 			sq_run(qp);
 	}
 }
+
+const struct process_part qp_part = {.raise = raise_all, .forked = forget};

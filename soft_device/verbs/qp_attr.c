@@ -265,13 +265,13 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int 
 		return EIO;
 	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
 		qp_unlink(qp);
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	shared_lock_take(&qp->sq.lock);
 	error = change(qp, attr, mask, &from, &to);
 	if (error == 0)
 		arrive(qp, from, to);
 	shared_lock_release(&qp->sq.lock);
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 	if (error != 0)
 		return error;
 	if (to == IBV_QPS_RTR && from == IBV_QPS_INIT)

@@ -22,11 +22,6 @@ static void forget(void)
 	}
 }
 
-__attribute__((constructor)) static void watch_fork(void)
-{
-	pthread_atfork(NULL, NULL, forget);
-}
-
 static struct srq *srq_of(struct ibv_srq *ibv)
 {
 	return (struct srq *)ibv;
@@ -58,7 +53,7 @@ static int enter(struct srq *srq, const struct ibv_srq_attr *attr)
 	struct process *process = process_current;
 	int error, place;
 
-	pthread_mutex_lock(&process->objects);
+	pthread_mutex_lock(&process_objects);
 	place = place_find();
 	error = place < 0 ? place : 0;
 	if (error == 0) {
@@ -72,7 +67,7 @@ static int enter(struct srq *srq, const struct ibv_srq_attr *attr)
 		srq->ibv.handle = srq->index;
 		atomic_fetch_add(&srq->pd->users, 1);
 	}
-	pthread_mutex_unlock(&process->objects);
+	pthread_mutex_unlock(&process_objects);
 	return error;
 }
 
@@ -201,13 +196,13 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv)
 		return EIO;
 	if (atomic_load(&srq->users) != 0)
 		return EBUSY;
-	pthread_mutex_lock(&process_current->objects);
+	pthread_mutex_lock(&process_objects);
 	table[srq->index] = NULL;
 	shared_lock_take(&srq->shared->lock);
 	srq->shared->live = 0;
 	recv_ring_free(&srq->shared->rq);
 	shared_lock_release(&srq->shared->lock);
-	pthread_mutex_unlock(&process_current->objects);
+	pthread_mutex_unlock(&process_objects);
 	async_settle(context_of(ibv->context), ibv);
 	atomic_fetch_sub(&srq->pd->users, 1);
 	srq_delete(srq);
@@ -231,7 +226,7 @@ int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
 	return error;
 }
 
-void srq_raise_all(void)
+static void raise_all(void)
 {
 	for (unsigned i = 0; i < SEGMENT_SRQS; i++) {
 		struct srq *srq = table[i];
@@ -241,3 +236,5 @@ void srq_raise_all(void)
 				    &srq->ibv);
 	}
 }
+
+const struct process_part srq_part = {.raise = raise_all, .forked = forget};

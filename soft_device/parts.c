@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * parts.c -- the parts of the device that have something to do when a process begins, forks or
+ * ends, in the order in which their locks are taken: the first is the outermost.
+ *
+ * The agent is the last to begin, as its thread works on what the others have made.
+ */
+#include "soft_device/cm/cm.h"
+#include "soft_device/datapath/sq.h"
+#include "soft_device/faults/fault.h"
+#include "soft_device/powerfail/powerfail.h"
+#include "soft_device/process/agent.h"
+#include "soft_device/process/process.h"
+#include "soft_device/process/trace.h"
+#include "soft_device/transport/peer.h"
+#include "soft_device/verbs/objects.h"
+
+const struct process_part *const process_parts[] = {
+	&cm_part,	 /* cm_lock: ids, channels and links of the CM */
+	&context_part,	 /* what the CM ids of a device share */
+	&making_part,	 /* process_get() */
+	&objects_part,	 /* process_objects: the tables of all objects */
+	&cq_part,	 /* no lock of its own */
+	&qp_part,	 /* none */
+	&srq_part,	 /* none */
+	&sq_wait_part,	 /* the send queues that wait */
+	&peer_part,	 /* the table of peers */
+	&listen_part,	 /* none */
+	&doorbell_part,	 /* own comp channels, and who knows them */
+	&fault_part,	 /* none */
+	&powerfail_part, /* none */
+	&trace_part,	 /* none */
+	&agent_part,	 /* watches, timers and calls */
+	&segment_part,	 /* none */
+	NULL,
+};
