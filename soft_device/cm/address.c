@@ -13,6 +13,7 @@
 #include "cm.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
+#include "soft_device/transport/address.h"
 
 #define PORT_TRIES 16 /* somebody else may bind a free port first, but rarely twice */
 

@@ -13,6 +13,7 @@
 #include "cm.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
+#include "soft_device/transport/address.h"
 
 /* 0 to 7 in the messages */
 static uint8_t retries(uint8_t count)

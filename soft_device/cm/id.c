@@ -15,6 +15,7 @@
 #include "cm.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
+#include "soft_device/transport/address.h"
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;

@@ -17,6 +17,7 @@
 #include "cm.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
+#include "soft_device/transport/address.h"
 
 #define REQUEST_NS	UINT64_C(5000000000)
 #define PAUSE_NS	UINT64_C(100000000)

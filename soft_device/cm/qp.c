@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "cm.h"
-#include "soft_device/datapath/request.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
+#include "soft_device/transport/address.h"
+#include "soft_device/transport/request.h"
 
 #define ROCE_HOP_LIMIT 64
 

@@ -7,15 +7,16 @@
  * shared_qp.lock is held from the first check to the last byte, so that its owner can
  * wait for all executors by taking it. Checks come in the order of IBA 9.7.4 and of rxe_resp.c.
  */
+#include "responder.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "request.h"
+#include "completion.h"
+#include "mr_check.h"
+#include "recv_ring.h"
 #include "soft_device/powerfail/powerfail.h"
 #include "soft_device/process/memory.h"
-#include "soft_device/verbs/cq.h"
-#include "soft_device/verbs/mr.h"
-#include "soft_device/verbs/qp.h"
 
 /* What the functions below share: the target, its owner, and what is asked of it. */
 struct execution {
@@ -61,7 +62,7 @@ void responder_flush(struct peer *peer, struct shared_qp *qp)
 	while ((recv = recv_ring_peek(peer->segment, &qp->rq)) != NULL) {
 		cqe.wr_id = recv->wr_id;
 		recv_ring_take(&qp->rq);
-		cq_push(peer, qp->recv_cq, &cqe);
+		completion_push(peer, qp->recv_cq, &cqe);
 	}
 }
 
@@ -315,7 +316,7 @@ static bool complete(const struct execution *x, const struct received *received,
 
 	if (srq_of(x) == NULL)
 		recv_ring_take(&x->target->rq);
-	return cq_push(x->peer, x->target->recv_cq, &cqe);
+	return completion_push(x->peer, x->target->recv_cq, &cqe);
 }
 
 /* Completes a receive that the request has spoilt, and refuses the request. */

@@ -12,23 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "completion.h"
+#include "mr_check.h"
+#include "responder.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/memory.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/trace.h"
-#include "soft_device/verbs/qp.h"
 
 #define ABSENT_FIRST_NS 20000u	 /* between tries at a target that is not there: doubled ... */
 #define ABSENT_LAST_NS	1000000u /* ... up to this */
 #define PEER_GRACE_NS	300000000u
 
-/* Slots of each QP that are free again; see send_queue.released. */
-static _Atomic uint32_t released[SEGMENT_QPS];
+_Atomic uint32_t sq_released[SEGMENT_QPS];
 
 /* --- completing --- */
 
 /* Inlined, so that the way without a trace knows nothing of it. */
-static inline __attribute__((always_inline)) void push(struct qp *qp, const struct send_work *work,
+static inline __attribute__((always_inline)) void push(struct send_queue *sq,
+						       const struct send_work *work,
 						       uint32_t record, enum ibv_wc_status status)
 {
 	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
@@ -38,112 +40,92 @@ static inline __attribute__((always_inline)) void push(struct qp *qp, const stru
 		.opcode = opcode->wc,
 		.byte_len = opcode->eight ? 8 : (uint32_t)sq_length(work),
 		.imm_data = record, /* sends have none: trace_polled() */
-		.qp_num = qp->ibv.qp_num,
+		.qp_num = sq->qpn,
 		.solicited = status != IBV_WC_SUCCESS,
 		/* which QP's slots, and how many: sq_release() */
-		.sq_release = qp->index << 16 | (qp->sq.completed & 0xffff),
+		.sq_release = sq->index << 16 | (sq->completed & 0xffff),
 		.is_send = 1,
 	};
 
-	if (!cq_push(process_current->self, qp->send_cq->index, &cqe))
-		responder_fail(process_current->self, qp->shared, RAISE_QP_FATAL);
+	if (!completion_push(process_current->self, sq->cq, &cqe))
+		responder_fail(process_current->self, sq->shared, RAISE_QP_FATAL);
 }
 
-static inline __attribute__((always_inline)) void complete_recorded(struct qp *qp,
+static inline __attribute__((always_inline)) void complete_recorded(struct send_queue *sq,
 								    const struct send_work *work,
 								    uint32_t record,
 								    enum ibv_wc_status status)
 {
-	struct send_queue *sq = &qp->sq;
-
 	sq->completed++;
 	if ((int32_t)(sq->next - sq->completed) < 0)
 		sq->next = sq->completed;
 	if (status != IBV_WC_SUCCESS || sq->sig_all || (work->flags & IBV_SEND_SIGNALED))
-		push(qp, work, record, status);
+		push(sq, work, record, status);
 }
 
 /* The oldest request is done with. */
-static void complete(struct qp *qp, const struct send_work *work, enum ibv_wc_status status)
+static void complete(struct send_queue *sq, const struct send_work *work, enum ibv_wc_status status)
 {
-	complete_recorded(qp, work, 0, status);
+	complete_recorded(sq, work, 0, status);
 }
 
 /* The same, when it is in a slot. */
-static void complete_slot(struct qp *qp, enum ibv_wc_status status)
+static void complete_slot(struct send_queue *sq, enum ibv_wc_status status)
 {
-	const struct send_slot *slot = sq_slot(&qp->sq, qp->sq.completed);
+	const struct send_slot *slot = sq_slot(sq, sq->completed);
 
 	if (slot->record != 0)
 		trace_done(slot->record, status);
-	complete_recorded(qp, &slot->work, slot->record, status);
+	complete_recorded(sq, &slot->work, slot->record, status);
 }
 
-void sq_flush(struct qp *qp)
+void sq_flush(struct send_queue *sq)
 {
-	struct send_queue *sq = &qp->sq;
-
 	while (sq->completed != sq->posted)
-		complete_slot(qp, IBV_WC_WR_FLUSH_ERR);
+		complete_slot(sq, IBV_WC_WR_FLUSH_ERR);
 }
 
-void sq_fail(struct qp *qp, enum ibv_wc_status status)
+void sq_fail(struct send_queue *sq, enum ibv_wc_status status)
 {
-	struct send_queue *sq = &qp->sq;
-
 	if (sq->completed != sq->posted)
-		complete_slot(qp, status);
-	responder_fail(process_current->self, qp->shared, 0);
-	sq_flush(qp);
-}
-
-/*
- * What poll hands back of each completion of a send queue, under the CQ's lock: a QP has one
- * CQ for its sends, so nobody else counts here.
- */
-void sq_release(uint32_t qpn, uint32_t slots_before)
-{
-	_Atomic uint32_t *count = &released[slots_before >> 16];
-	uint32_t before = atomic_load_explicit(count, memory_order_relaxed);
-
-	(void)qpn;
-	atomic_store_explicit(count, before + (uint16_t)(slots_before - before),
-			      memory_order_release);
+		complete_slot(sq, status);
+	responder_fail(process_current->self, sq->shared, 0);
+	sq_flush(sq);
 }
 
 /* --- executing --- */
 
 /* Where the requests go; NULL when there is no such QP. */
-static struct shared_qp *target_of(struct qp *qp)
+static struct shared_qp *target_of(struct send_queue *sq)
 {
-	uint32_t qpn = qp->attr.dest_qp_num;
+	uint32_t qpn = sq->path.qpn;
 
-	if (qp->target == NULL ||
-	    atomic_load_explicit(&qp->target->qpn, memory_order_relaxed) != qpn)
-		qp->target = segment_qp(qp->peer->segment, &qp->attr.ah_attr.grh.dgid, qpn);
-	return qp->target;
+	if (sq->target == NULL ||
+	    atomic_load_explicit(&sq->target->qpn, memory_order_relaxed) != qpn)
+		sq->target = segment_qp(sq->peer->segment, &sq->path.gid, qpn);
+	return sq->target;
 }
 
 /*
  * Inlined, as is what it calls as far as that goes: a system call at the bottom overwrites the
  * processor's stack of return addresses, so each level above it costs a misprediction.
  */
-static inline __attribute__((always_inline)) struct outcome execute(struct qp *qp,
+static inline __attribute__((always_inline)) struct outcome execute(struct send_queue *sq,
 								    const struct send_work *work)
 {
-	struct shared_qp *target = target_of(qp);
+	struct shared_qp *target = target_of(sq);
 	struct outcome outcome = {.kind = OUTCOME_DONE};
 	struct request request;
 	void *copy = NULL;
 
-	outcome.status = sq_make_request(qp, work, &request);
+	outcome.status = sq_make_request(sq, work, &request);
 	if (outcome.status != IBV_WC_SUCCESS)
 		return outcome;
 	if (target == NULL)
 		return (struct outcome){.kind = OUTCOME_ABSENT};
 	if (__builtin_expect(fault_any, 0))
 		copy = sq_fault_corrupt_out(work, &request);
-	outcome = responder_execute_on(qp->peer, target, qp->attr.dest_qp_num, &request);
+	outcome = responder_execute_on(sq->peer, target, sq->path.qpn, &request);
 	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS &&
 	    sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC)
 		sq_place_before(&request, outcome.before);
@@ -168,9 +150,9 @@ static uint64_t rnr_ns(uint8_t timer)
 }
 
 /* Another try when the RNR timer has run, if there may be one. */
-static enum ibv_wc_status retry_rnr(struct qp *qp, struct send_slot *slot, uint8_t timer)
+static enum ibv_wc_status retry_rnr(struct send_queue *sq, struct send_slot *slot, uint8_t timer)
 {
-	if (qp->attr.rnr_retry != 7 && slot->rnr_tries >= qp->attr.rnr_retry)
+	if (sq->path.rnr_retry != 7 && slot->rnr_tries >= sq->path.rnr_retry)
 		return IBV_WC_RNR_RETRY_EXC_ERR;
 	slot->rnr_tries++;
 	slot->due_ns = process_now_ns() + rnr_ns(timer);
@@ -178,13 +160,13 @@ static enum ibv_wc_status retry_rnr(struct qp *qp, struct send_slot *slot, uint8
 }
 
 /* A target that is silent: tried again until the transport's timeout has run out. */
-static enum ibv_wc_status retry_absent(struct qp *qp, struct send_slot *slot)
+static enum ibv_wc_status retry_absent(struct send_queue *sq, struct send_slot *slot)
 {
 	uint64_t now_ns = process_now_ns(), pause_ns = ABSENT_LAST_NS;
 
-	if (slot->give_up_ns == 0 && qp->attr.timeout != 0)
+	if (slot->give_up_ns == 0 && sq->path.timeout != 0)
 		slot->give_up_ns =
-			now_ns + (UINT64_C(4096) << qp->attr.timeout) * (qp->attr.retry_cnt + 1u);
+			now_ns + (UINT64_C(4096) << sq->path.timeout) * (sq->path.retry_cnt + 1u);
 	if (slot->give_up_ns != 0 && now_ns >= slot->give_up_ns)
 		return IBV_WC_RETRY_EXC_ERR;
 	if (slot->absent_tries < 6)
@@ -194,86 +176,82 @@ static enum ibv_wc_status retry_absent(struct qp *qp, struct send_slot *slot)
 	return IBV_WC_SUCCESS;
 }
 
-bool sq_settle(struct qp *qp, struct send_slot *slot, const struct outcome *outcome)
+bool sq_settle(struct send_queue *sq, struct send_slot *slot, const struct outcome *outcome)
 {
 	enum ibv_wc_status status = outcome->status;
 
 	if (outcome->kind == OUTCOME_RNR)
-		status = retry_rnr(qp, slot, outcome->rnr_timer);
+		status = retry_rnr(sq, slot, outcome->rnr_timer);
 	else if (outcome->kind == OUTCOME_ABSENT)
-		status = retry_absent(qp, slot);
+		status = retry_absent(sq, slot);
 	if (status != IBV_WC_SUCCESS) {
-		sq_fail(qp, status);
+		sq_fail(sq, status);
 		return false;
 	}
 	if (outcome->kind == OUTCOME_DONE) {
-		complete_slot(qp, status);
+		complete_slot(sq, status);
 		return true;
 	}
-	qp->sq.next = qp->sq.completed;
-	sq_wait_until(qp, slot->due_ns);
+	sq->next = sq->completed;
+	sq_wait_until(sq, slot->due_ns);
 	return false;
 }
 
 /* --- running --- */
 
 /* False: it has to wait, or the QP has failed. */
-static bool run_next(struct qp *qp)
+static bool run_next(struct send_queue *sq)
 {
-	struct send_queue *sq = &qp->sq;
 	struct send_slot *slot = sq_slot(sq, sq->next);
 	struct outcome outcome;
 
 	if (slot->due_ns != 0 && process_now_ns() < slot->due_ns) {
-		sq_wait_until(qp, slot->due_ns);
+		sq_wait_until(sq, slot->due_ns);
 		return false;
 	}
-	if (__builtin_expect(fault_any, 0) && !sq_fault_passes(qp, slot))
+	if (__builtin_expect(fault_any, 0) && !sq_fault_passes(sq, slot))
 		return false;
-	if (qp->peer->transport == PEER_TCP)
-		return sq_tcp_send(qp, slot);
-	outcome = execute(qp, &slot->work);
-	return sq_settle(qp, slot, &outcome);
+	if (sq->peer->transport == PEER_TCP)
+		return sq_tcp_send(sq, slot);
+	outcome = execute(sq, &slot->work);
+	return sq_settle(sq, slot, &outcome);
 }
 
 /*
  * When there is nobody to send to any more the QP fails; an idle one only after a while, and one
  * whose peer's own connection has ended, but not ours: what it answered before may still come.
  */
-static void fail_if_lost(struct qp *qp)
+static void fail_if_lost(struct send_queue *sq)
 {
-	struct send_queue *sq = &qp->sq;
-	enum ibv_qp_state state = qp_state(qp);
+	enum ibv_qp_state state = sq_state(sq);
 	bool nobody =
-		qp->unreachable ||
-		(qp->peer != NULL && atomic_load_explicit(&qp->peer->gone, memory_order_relaxed));
+		sq->unreachable ||
+		(sq->peer != NULL && atomic_load_explicit(&sq->peer->gone, memory_order_relaxed));
 
 	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE || (!nobody && sq->lost_ns == 0))
 		return;
 	if ((nobody && sq->completed != sq->posted) ||
 	    (sq->lost_ns != 0 && process_now_ns() >= sq->lost_ns))
-		sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
+		sq_fail(sq, IBV_WC_RETRY_EXC_ERR);
 	else if (sq->lost_ns != 0)
-		sq_wait_until(qp, sq->lost_ns);
+		sq_wait_until(sq, sq->lost_ns);
 }
 
-void sq_run_locked(struct qp *qp)
+void sq_run_locked(struct send_queue *sq)
 {
-	struct send_queue *sq = &qp->sq;
-
-	fail_if_lost(qp);
-	while (qp->peer != NULL && sq->next != sq->posted && qp_state(qp) == IBV_QPS_RTS &&
-	       run_next(qp))
+	fail_if_lost(sq);
+	while (sq->peer != NULL && sq->next != sq->posted && sq_state(sq) == IBV_QPS_RTS &&
+	       run_next(sq))
 		;
-	if (qp_state(qp) == IBV_QPS_ERR)
-		sq_flush(qp);
+	if (sq_state(sq) == IBV_QPS_ERR)
+		sq_flush(sq);
 }
 
-void sq_run(struct qp *qp)
+void sq_run(struct send_queue *sq)
 {
-	shared_lock_take(&qp->sq.lock);
-	sq_run_locked(qp);
-	shared_lock_release(&qp->sq.lock);
+	shared_lock_take(&sq->lock);
+	sq_run_locked(sq);
+	shared_lock_release(&sq->lock);
 }
 
 /* --- posting --- */
@@ -285,9 +263,8 @@ void sq_slot_begin(struct send_slot *slot, const struct send_work *work)
 }
 
 /* Keeps the request in the next slot. */
-static struct send_slot *keep(struct qp *qp, const struct send_work *work)
+static struct send_slot *keep(struct send_queue *sq, const struct send_work *work)
 {
-	struct send_queue *sq = &qp->sq;
 	struct send_slot *slot = sq_slot(sq, sq->posted);
 	unsigned char *data = sq_slot_data(sq, slot);
 	uint32_t bytes = 0;
@@ -305,37 +282,38 @@ static struct send_slot *keep(struct qp *qp, const struct send_work *work)
 		memcpy(slot->sge, work->sge, work->num_sge * sizeof(slot->sge[0]));
 	}
 	if (__builtin_expect(fault_any, 0))
-		sq_fault_posted(qp, slot);
+		sq_fault_posted(sq, slot);
 	sq->posted++;
 	return slot;
 }
 
 /* Whether a request posted now may be executed now. */
-static bool may_execute(const struct qp *qp)
+static bool may_execute(const struct send_queue *sq)
 {
-	return qp->sq.next == qp->sq.posted && qp->peer != NULL &&
-	       qp->peer->transport != PEER_TCP && !fault_any && qp_state(qp) == IBV_QPS_RTS &&
-	       !atomic_load_explicit(&qp->peer->gone, memory_order_relaxed);
+	return sq->next == sq->posted && sq->peer != NULL && sq->peer->transport != PEER_TCP &&
+	       !fault_any && sq_state(sq) == IBV_QPS_RTS &&
+	       !atomic_load_explicit(&sq->peer->gone, memory_order_relaxed);
 }
 
-static void submit(struct qp *qp, const struct send_work *work)
+static void submit(struct send_queue *sq, const struct send_work *work)
 {
-	if (!may_execute(qp)) {
-		keep(qp, work);
+	if (!may_execute(sq)) {
+		keep(sq, work);
 		return;
 	}
-	struct outcome outcome = execute(qp, work);
+	struct outcome outcome = execute(sq, work);
 
 	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS) {
-		qp->sq.posted++;
-		complete(qp, work, IBV_WC_SUCCESS);
+		sq->posted++;
+		complete(sq, work, IBV_WC_SUCCESS);
 		return;
 	}
-	sq_settle(qp, keep(qp, work), &outcome);
+	sq_settle(sq, keep(sq, work), &outcome);
 }
 
 /* 0 and the request, or EINVAL. */
-static int work_of(const struct qp *qp, const struct ibv_send_wr *wr, struct send_work *work)
+static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
+		   struct send_work *work)
 {
 	const struct send_opcode *opcode =
 		&sq_opcodes[(unsigned)wr->opcode < SQ_OPCODES ? wr->opcode : 0];
@@ -343,7 +321,7 @@ static int work_of(const struct qp *qp, const struct ibv_send_wr *wr, struct sen
 		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
 
 	if ((unsigned)wr->opcode >= SQ_OPCODES || opcode->op == 0 || opcode->op == REQUEST_FLUSH ||
-	    wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->sq.max_sge ||
+	    wr->num_sge < 0 || (uint32_t)wr->num_sge > sq->max_sge ||
 	    (wr->send_flags & ~flags) != 0)
 		return EINVAL;
 	work->wr_id = wr->wr_id;
@@ -369,28 +347,27 @@ static int work_of(const struct qp *qp, const struct ibv_send_wr *wr, struct sen
 	if (opcode->eight && sq_length(work) < 8)
 		return EINVAL;
 	if ((work->flags & IBV_SEND_INLINE) &&
-	    (!opcode->takes_inline || sq_length(work) > qp->sq.max_inline))
+	    (!opcode->takes_inline || sq_length(work) > sq->max_inline))
 		return EINVAL;
 	return 0;
 }
 
 /* The bytes of a plain write, if all is well; see write_at_once(). */
-static inline bool move_write(struct qp *qp, const struct ibv_send_wr *wr, uint64_t from)
+static inline bool move_write(struct send_queue *sq, const struct ibv_send_wr *wr, uint64_t from)
 {
-	struct segment *segment = qp->peer->segment;
-	struct shared_qp *target = qp->target;
+	struct segment *segment = sq->peer->segment;
+	struct shared_qp *target = sq->target;
 	struct iovec local = {(void *)(uintptr_t)from, wr->sg_list->length};
 	bool done = false;
 	uint64_t to;
 
 	shared_lock_take(&target->lock);
-	if (responder_knows(target, qp->attr.dest_qp_num, qp->ibv.qp_num,
-			    &qp->context->device->gid) &&
+	if (responder_knows(target, sq->path.qpn, sq->qpn, &sq->gid) &&
 	    atomic_load_explicit(&target->state, memory_order_relaxed) == IBV_QPS_RTS &&
 	    (target->access & IBV_ACCESS_REMOTE_WRITE) &&
 	    mr_check(segment, wr->wr.rdma.rkey, target->pd, wr->wr.rdma.remote_addr, local.iov_len,
 		     IBV_ACCESS_REMOTE_WRITE, &to) != NULL)
-		done = memory_write_ordered(qp->peer->memory, &local, 1, to, local.iov_len) == 0;
+		done = memory_write_ordered(sq->peer->memory, &local, 1, to, local.iov_len) == 0;
 	shared_lock_release(&target->lock);
 	return done;
 }
@@ -400,7 +377,7 @@ static inline bool move_write(struct qp *qp, const struct ibv_send_wr *wr, uint6
  * target. It knows no errors: with anything unusual it says false, and the long way finds
  * out what to do. It may have written by then; the same bytes go there again.
  */
-static inline bool write_at_once(struct qp *qp, const struct ibv_send_wr *wr)
+static inline bool write_at_once(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	const unsigned flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
 	const struct ibv_sge *sge = wr->sg_list;
@@ -408,33 +385,33 @@ static inline bool write_at_once(struct qp *qp, const struct ibv_send_wr *wr)
 	uint64_t from;
 
 	if (wr->opcode != IBV_WR_RDMA_WRITE || wr->num_sge != 1 || (wr->send_flags & ~flags) != 0 ||
-	    sge->length == 0 || sge->length > SOFT_MAX_MESSAGE || qp->sq.max_sge == 0 ||
-	    !may_execute(qp) || qp->target == NULL || qp->peer->segment->powerfail != 0 ||
-	    mr_check(process_current->segment, sge->lkey, qp->pd->number, sge->addr, sge->length, 0,
+	    sge->length == 0 || sge->length > SOFT_MAX_MESSAGE || sq->max_sge == 0 ||
+	    !may_execute(sq) || sq->target == NULL || sq->peer->segment->powerfail != 0 ||
+	    mr_check(process_current->segment, sge->lkey, sq->pd, sge->addr, sge->length, 0,
 		     &from) == NULL ||
-	    !move_write(qp, wr, from))
+	    !move_write(sq, wr, from))
 		return false;
 	work.wr_id = wr->wr_id;
 	work.opcode = IBV_WR_RDMA_WRITE;
 	work.flags = wr->send_flags;
 	work.num_sge = 1;
-	qp->sq.posted++;
-	complete(qp, &work, IBV_WC_SUCCESS);
+	sq->posted++;
+	complete(sq, &work, IBV_WC_SUCCESS);
 	return true;
 }
 
-static inline int post_one(struct qp *qp, const struct ibv_send_wr *wr)
+static inline int post_one(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	struct send_work work;
 	int error;
 
-	if (!sq_has_room(&qp->sq, 1))
+	if (!sq_has_room(sq, 1))
 		return ENOMEM;
-	if (write_at_once(qp, wr))
+	if (write_at_once(sq, wr))
 		return 0;
-	error = work_of(qp, wr, &work);
+	error = work_of(sq, wr, &work);
 	if (error == 0)
-		submit(qp, &work);
+		submit(sq, &work);
 	return error;
 }
 
@@ -447,24 +424,23 @@ static __attribute__((noinline)) void await_build(struct send_queue *sq)
 	shared_lock_take(&sq->lock);
 }
 
-int sq_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	struct qp *qp = qp_of(ibv);
 	int error = 0;
 
-	shared_lock_take(&qp->sq.lock);
-	while (__builtin_expect(qp->sq.in_build, 0))
-		await_build(&qp->sq);
-	if (qp_state(qp) < IBV_QPS_RTS)
+	shared_lock_take(&sq->lock);
+	while (__builtin_expect(sq->in_build, 0))
+		await_build(sq);
+	if (sq_state(sq) < IBV_QPS_RTS)
 		error = EINVAL;
 	while (wr != NULL && error == 0) {
-		error = post_one(qp, wr);
+		error = post_one(sq, wr);
 		if (error == 0)
 			wr = wr->next;
 	}
-	if (qp->sq.next != qp->sq.posted)
-		sq_run_locked(qp);
-	shared_lock_release(&qp->sq.lock);
+	if (sq->next != sq->posted)
+		sq_run_locked(sq);
+	shared_lock_release(&sq->lock);
 	if (error != 0)
 		*bad_wr = wr;
 	return error;
@@ -472,9 +448,8 @@ int sq_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr 
 
 /* --- making --- */
 
-int sq_init(struct qp *qp, const struct ibv_qp_cap *cap, bool sig_all)
+int sq_init(struct send_queue *sq, const struct ibv_qp_cap *cap, bool sig_all)
 {
-	struct send_queue *sq = &qp->sq;
 	size_t data = cap->max_inline_data < 8 ? 8 : cap->max_inline_data;
 
 	sq->max_wr = cap->max_send_wr;
@@ -494,16 +469,14 @@ int sq_init(struct qp *qp, const struct ibv_qp_cap *cap, bool sig_all)
 	return 0;
 }
 
-void sq_begin(struct qp *qp)
+void sq_begin(struct send_queue *sq)
 {
-	qp->sq.released = &released[qp->index];
-	sq_reset(qp);
+	sq->released = &sq_released[sq->index];
+	sq_reset(sq);
 }
 
-void sq_reset(struct qp *qp)
+void sq_reset(struct send_queue *sq)
 {
-	struct send_queue *sq = &qp->sq;
-
 	sq->posted = sq->next = sq->completed = 0;
 	atomic_store(sq->released, 0);
 	sq->life++;
@@ -514,19 +487,16 @@ void sq_reset(struct qp *qp)
 	sq->last_due_ns = 0;
 }
 
-void sq_destroy(struct qp *qp)
+void sq_destroy(struct send_queue *sq)
 {
-	struct send_queue *sq = &qp->sq;
-
 	if (sq->slots == NULL)
 		return;
 	pthread_mutex_destroy(&sq->build);
 	free(sq->slots);
 }
 
-/* Its peer is gone: see qp_peer_gone(). Callers hold sq.lock. */
-void sq_peer_gone(struct qp *qp)
+void sq_peer_gone(struct send_queue *sq)
 {
-	qp->sq.lost_ns = process_now_ns() + PEER_GRACE_NS;
-	sq_run_locked(qp);
+	sq->lost_ns = process_now_ns() + PEER_GRACE_NS;
+	sq_run_locked(sq);
 }

@@ -21,10 +21,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "request.h"
 #include "soft_device/process/options.h"
+#include "soft_device/transport/peer.h"
+#include "soft_device/transport/request.h"
 
-struct qp;
+struct send_queue;
 
 extern const struct process_part sq_wait_part;
 
@@ -58,8 +59,30 @@ struct send_slot {
 	struct ibv_sge sge[]; /* sge_room of them, then bytes of data */
 };
 
+/* Where its requests go and how patiently: what ibv_modify_qp() said last. Under the lock. */
+struct send_path {
+	uint32_t qpn;
+	union ibv_gid gid;
+	uint8_t rnr_retry;
+	uint8_t retry_cnt;
+	uint8_t timeout;
+	uint8_t max_rd_atomic;
+};
+
 struct send_queue {
 	struct shared_lock lock; /* of this process only; the cheapest there is */
+	/* whose it is: constant from sq_begin() on */
+	struct shared_qp *shared;
+	uint32_t qpn;
+	uint32_t index; /* in segment.qp */
+	uint32_t pd;
+	uint32_t cq; /* in segment.cq */
+	union ibv_gid gid;
+	struct send_path path;
+	/* the link, under the lock */
+	struct peer *peer;	  /* NULL until linked */
+	bool unreachable;	  /* linking failed: sends end in RETRY_EXC_ERR */
+	struct shared_qp *target; /* in peer->segment; looked up anew when its qpn changed */
 	unsigned char *slots;
 	size_t stride;
 	uint32_t sge_room; /* in a slot, at least 1 */
@@ -83,7 +106,7 @@ struct send_queue {
 	bool waiting;
 	unsigned runners; /* threads between taking it from the list and having run it */
 	uint64_t wake_ns;
-	struct qp *next_waiting;
+	struct send_queue *next_waiting;
 	/* the builder of ibv_wr_*: qp_ex.c */
 	pthread_mutex_t build; /* from wr_start to wr_complete; taken before `lock` */
 	bool in_build;	       /* somebody has it; under `lock` */
@@ -97,30 +120,57 @@ extern _Atomic uint32_t sq_waiting;
 /* Runs all waiting queues that are due; any thread, no lock held. */
 void sq_progress(void);
 
-/* 0 or -ENOMEM; sq_begin() once qp->index is known. */
-int sq_init(struct qp *qp, const struct ibv_qp_cap *cap, bool sig_all);
-void sq_begin(struct qp *qp);
-void sq_destroy(struct qp *qp);
+/* 0 or -ENOMEM; sq_begin() once it is known whose it is. */
+int sq_init(struct send_queue *sq, const struct ibv_qp_cap *cap, bool sig_all);
+void sq_begin(struct send_queue *sq);
+void sq_destroy(struct send_queue *sq);
 /* Drops everything; the QP goes to RESET. Callers hold sq.lock. */
-void sq_reset(struct qp *qp);
+void sq_reset(struct send_queue *sq);
 /* Flushes everything not completed with WR_FLUSH_ERR. Callers hold sq.lock. */
-void sq_flush(struct qp *qp);
+void sq_flush(struct send_queue *sq);
 /*
  * The QP goes to ERR: the first request not completed, if any, gets this status, the others
  * are flushed. Callers hold sq.lock.
  */
-void sq_fail(struct qp *qp, enum ibv_wc_status status);
+void sq_fail(struct send_queue *sq, enum ibv_wc_status status);
 /* The process at the other end is gone: fails the QP now or, if it is idle or may still be
  * answered, after a while. Callers hold sq.lock. */
-void sq_peer_gone(struct qp *qp);
+void sq_peer_gone(struct send_queue *sq);
 /* Runs the queue; sq_run() takes sq.lock, callers of the other hold it. */
-void sq_run(struct qp *qp);
-void sq_run_locked(struct qp *qp);
+void sq_run(struct send_queue *sq);
+void sq_run_locked(struct send_queue *sq);
 
-int sq_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+/* As ibv_post_send(). */
+int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 
-/* qp_ex.c: sets the wr_* pointers that send_ops_flags ask for; EOPNOTSUPP for one unknown. */
-int qp_ex_init(struct qp *qp, uint64_t send_ops_flags);
+/*
+ * The answer to the request of this ticket, over TCP: data are the bytes of a read. Callers hold
+ * sq.lock.
+ */
+void sq_answered(struct send_queue *sq, uint64_t ticket, const struct outcome *outcome,
+		 const void *data, size_t bytes);
+
+/* The state of the QP, as a peer or the owner last made it. */
+static inline enum ibv_qp_state sq_state(const struct send_queue *sq)
+{
+	return (enum ibv_qp_state)atomic_load(&sq->shared->state);
+}
+
+/* Slots of each QP that are free again; see send_queue.released. */
+extern _Atomic uint32_t sq_released[SEGMENT_QPS] __attribute__((visibility("hidden")));
+
+/*
+ * What poll hands back of each completion of a send queue, under the CQ's lock: a QP has one
+ * CQ for its sends, so nobody else counts here.
+ */
+static inline void sq_release(uint32_t slots_before)
+{
+	_Atomic uint32_t *count = &sq_released[slots_before >> 16];
+	uint32_t before = atomic_load_explicit(count, memory_order_relaxed);
+
+	atomic_store_explicit(count, before + (uint16_t)(slots_before - before),
+			      memory_order_release);
+}
 
 /* What sq.c, sq_tcp.c and qp_ex.c share. */
 static inline struct send_slot *sq_slot(const struct send_queue *sq, uint32_t number)
@@ -164,7 +214,7 @@ extern const struct send_opcode sq_opcodes[SQ_OPCODES];
  * The request that goes to the target; a status that is not SUCCESS says what is wrong with
  * the local memory.
  */
-enum ibv_wc_status sq_make_request(const struct qp *qp, const struct send_work *work,
+enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct send_work *work,
 				   struct request *request);
 /* Places the old value of an atomic. */
 void sq_place_before(const struct request *request, uint64_t before);
@@ -173,26 +223,26 @@ void sq_place_before(const struct request *request, uint64_t before);
  * The outcome of slot number `completed`: completes it, fails the QP or, false, has it wait
  * for another try.
  */
-bool sq_settle(struct qp *qp, struct send_slot *slot, const struct outcome *outcome);
+bool sq_settle(struct send_queue *sq, struct send_slot *slot, const struct outcome *outcome);
 
 /* sq_wait.c: has the queue run again at this time; callers hold sq.lock. */
-void sq_wait_until(struct qp *qp, uint64_t at_ns);
+void sq_wait_until(struct send_queue *sq, uint64_t at_ns);
 /* Takes it out of the list for good; no lock held. */
-void sq_wait_end(struct qp *qp);
+void sq_wait_end(struct send_queue *sq);
 
 /*
  * sq_tcp.c: hands the next slot to the peer. False: the queue has to wait for an answer or for
  * room. Callers hold sq.lock.
  */
-bool sq_tcp_send(struct qp *qp, struct send_slot *slot);
+bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot);
 
 /*
  * sq_fault.c, with faults only. At post: when a request may be executed. Before it is: false when a
  * fault has decided what becomes of it. Of its bytes: flips one on the way out (a copy to
  * be freed, or NULL), or of what came in.
  */
-void sq_fault_posted(struct qp *qp, struct send_slot *slot);
-bool sq_fault_passes(struct qp *qp, struct send_slot *slot);
+void sq_fault_posted(struct send_queue *sq, struct send_slot *slot);
+bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot);
 void *sq_fault_corrupt_out(const struct send_work *work, struct request *request);
 void sq_fault_corrupt_in(const struct send_work *work, const struct request *request);
 

@@ -5,49 +5,58 @@
  */
 #include <stdlib.h>
 
+#include "responder.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/memory.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/trace.h"
-#include "soft_device/verbs/qp.h"
 #include "sq.h"
 
-void sq_fault_posted(struct qp *qp, struct send_slot *slot)
+void sq_fault_posted(struct send_queue *sq, struct send_slot *slot)
 {
 	const struct send_opcode *opcode = &sq_opcodes[slot->work.opcode];
+	const struct send_work *work = &slot->work;
+	const uint32_t bytes = (uint32_t)sq_length(work);
 	const uint64_t now_ns = process_now_ns();
-	uint64_t due_ns = fault_due_ns(opcode->kind, (uint32_t)sq_length(&slot->work), now_ns);
+	uint64_t due_ns = fault_due_ns(opcode->kind, bytes, now_ns);
 
-	slot->record = trace_posted(qp, &slot->work, now_ns, due_ns == 0 ? 0 : due_ns - now_ns);
-	if (due_ns != 0 && due_ns < qp->sq.last_due_ns)
-		due_ns = qp->sq.last_due_ns;
+	slot->record = trace_posted(&(struct trace_post){
+		.qpn = sq->qpn,
+		.bytes = opcode->op == REQUEST_FLUSH ? 0 : bytes,
+		.opcode = (uint8_t)work->opcode,
+		.signaled = sq->sig_all || (work->flags & IBV_SEND_SIGNALED) != 0,
+		.now_ns = now_ns,
+		.delay_ns = due_ns == 0 ? 0 : due_ns - now_ns,
+	});
+	if (due_ns != 0 && due_ns < sq->last_due_ns)
+		due_ns = sq->last_due_ns;
 	if (due_ns != 0)
-		qp->sq.last_due_ns = due_ns;
+		sq->last_due_ns = due_ns;
 	slot->due_ns = due_ns;
 	if (opcode->takes_receive)
 		slot->rnr_faults = fault_rnr();
 }
 
 /* The connection breaks: for the target as well, where it can be reached. */
-static enum ibv_wc_status broken(struct qp *qp)
+static enum ibv_wc_status broken(struct send_queue *sq)
 {
-	if (qp->target != NULL && qp->peer->segment != NULL)
-		responder_fail(qp->peer, qp->target, 0);
+	if (sq->target != NULL && sq->peer->segment != NULL)
+		responder_fail(sq->peer, sq->target, 0);
 	return IBV_WC_RETRY_EXC_ERR;
 }
 
-bool sq_fault_passes(struct qp *qp, struct send_slot *slot)
+bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
 {
 	struct outcome outcome = {.kind = OUTCOME_DONE};
 
 	if (!slot->asked)
-		slot->fault = fault_drop(qp->sq.operations++)
-				      ? broken(qp)
+		slot->fault = fault_drop(sq->operations++)
+				      ? broken(sq)
 				      : fault_complete(sq_opcodes[slot->work.opcode].kind);
 	slot->asked = true;
 	if (slot->fault == IBV_WC_SUCCESS && slot->rnr_faults == 0)
 		return true;
-	if (qp->sq.completed != qp->sq.next)
+	if (sq->completed != sq->next)
 		return false; /* the answers to those before it come first */
 	outcome.status = slot->fault;
 	if (slot->fault == IBV_WC_SUCCESS) {
@@ -55,7 +64,7 @@ bool sq_fault_passes(struct qp *qp, struct send_slot *slot)
 		outcome.kind = OUTCOME_RNR;
 		outcome.rnr_timer = 1; /* the shortest */
 	}
-	sq_settle(qp, slot, &outcome);
+	sq_settle(sq, slot, &outcome);
 	return false;
 }
 

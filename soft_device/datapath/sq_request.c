@@ -3,9 +3,9 @@
  * sq_request.c -- from a send work request to what is asked of the target: a table of
  * opcodes, and the check of the local memory.
  */
+#include "mr_check.h"
 #include "soft_device/process/memory.h"
 #include "soft_device/process/process.h"
-#include "soft_device/verbs/qp.h"
 #include "sq.h"
 
 const struct send_opcode sq_opcodes[SQ_OPCODES] = {
@@ -56,8 +56,8 @@ void sq_place_before(const struct request *request, uint64_t before)
 }
 
 /* The local parts of the request, their keys checked. */
-static enum ibv_wc_status gather(const struct qp *qp, const struct send_work *work, uint32_t access,
-				 uint64_t most, struct request *request)
+static enum ibv_wc_status gather(const struct send_queue *sq, const struct send_work *work,
+				 uint32_t access, uint64_t most, struct request *request)
 {
 	uint64_t bytes = 0, memory = 0;
 	unsigned count = 0;
@@ -70,8 +70,8 @@ static enum ibv_wc_status gather(const struct qp *qp, const struct send_work *wo
 			continue;
 		memory = sge->addr;
 		if (!(work->flags & IBV_SEND_INLINE) &&
-		    mr_check(process_current->segment, sge->lkey, qp->pd->number, sge->addr, part,
-			     access, &memory) == NULL)
+		    mr_check(process_current->segment, sge->lkey, sq->pd, sge->addr, part, access,
+			     &memory) == NULL)
 			return IBV_WC_LOC_PROT_ERR;
 		request->local[count++] = (struct iovec){(void *)(uintptr_t)memory, part};
 		bytes += part;
@@ -81,18 +81,18 @@ static enum ibv_wc_status gather(const struct qp *qp, const struct send_work *wo
 	return bytes > SOFT_MAX_MESSAGE ? IBV_WC_LOC_LEN_ERR : IBV_WC_SUCCESS;
 }
 
-enum ibv_wc_status sq_make_request(const struct qp *qp, const struct send_work *work,
+enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct send_work *work,
 				   struct request *request)
 {
 	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
 	enum ibv_wc_status status =
-		gather(qp, work, opcode->local_access,
+		gather(sq, work, opcode->local_access,
 		       opcode->eight ? 8 : (uint64_t)SOFT_MAX_MESSAGE + 1, request);
 
 	if (status != IBV_WC_SUCCESS)
 		return status;
 	if ((opcode->kind == SOFT_OP_READ || opcode->kind == SOFT_OP_ATOMIC) &&
-	    qp->attr.max_rd_atomic == 0)
+	    sq->path.max_rd_atomic == 0)
 		return IBV_WC_LOC_QP_OP_ERR;
 	request->op = opcode->op;
 	request->solicited = (work->flags & IBV_SEND_SOLICITED) != 0;
@@ -105,7 +105,7 @@ enum ibv_wc_status sq_make_request(const struct qp *qp, const struct send_work *
 	request->flush_level = work->flush_level;
 	if (opcode->op == REQUEST_FLUSH)
 		request->length = work->flush_length;
-	request->src_qpn = qp->ibv.qp_num;
-	request->src_gid = qp->context->device->gid;
+	request->src_qpn = sq->qpn;
+	request->src_gid = sq->gid;
 	return IBV_WC_SUCCESS;
 }

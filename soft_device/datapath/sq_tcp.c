@@ -14,7 +14,6 @@
 #include "soft_device/process/memory.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/tcp.h"
-#include "soft_device/verbs/qp.h"
 #include "sq.h"
 
 /* Answers to a queue that was reset meanwhile are told by `life`. */
@@ -32,9 +31,8 @@ static bool may_follow(const struct send_queue *sq, const struct send_work *work
 	       !sq_opcodes[sq_slot(sq, sq->next - 1)->work.opcode].takes_receive;
 }
 
-bool sq_tcp_send(struct qp *qp, struct send_slot *slot)
+bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 {
-	struct send_queue *sq = &qp->sq;
 	struct outcome outcome = {.kind = OUTCOME_DONE};
 	struct request request;
 	void *copy = NULL;
@@ -42,32 +40,32 @@ bool sq_tcp_send(struct qp *qp, struct send_slot *slot)
 
 	if (!may_follow(sq, &slot->work))
 		return false;
-	outcome.status = sq_make_request(qp, &slot->work, &request);
+	outcome.status = sq_make_request(sq, &slot->work, &request);
 	if (outcome.status != IBV_WC_SUCCESS) {
 		if (sq->next != sq->completed)
 			return false; /* the answers before it come first */
-		return sq_settle(qp, slot, &outcome);
+		return sq_settle(sq, slot, &outcome);
 	}
 	if (__builtin_expect(fault_any, 0))
 		copy = sq_fault_corrupt_out(&slot->work, &request);
-	error = tcp_request(qp->peer->tcp, &qp->attr.ah_attr.grh.dgid, qp->attr.dest_qp_num,
-			    ticket_of(sq, sq->next), &request);
+	error = tcp_request(sq->peer->tcp, &sq->path.gid, sq->path.qpn, ticket_of(sq, sq->next),
+			    &request);
 	free(copy);
 	if (error == 0) {
 		sq->next++;
 		return true;
 	}
 	if (error != -EAGAIN)
-		sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
+		sq_fail(sq, IBV_WC_RETRY_EXC_ERR);
 	return false;
 }
 
 /* Puts what came back where the request wants it. */
-static enum ibv_wc_status place(struct qp *qp, const struct send_work *work,
+static enum ibv_wc_status place(struct send_queue *sq, const struct send_work *work,
 				const struct outcome *outcome, const void *data, size_t bytes)
 {
 	struct request request;
-	enum ibv_wc_status status = sq_make_request(qp, work, &request);
+	enum ibv_wc_status status = sq_make_request(sq, work, &request);
 	struct iovec whole = {(void *)(uintptr_t)data, bytes};
 
 	if (status != IBV_WC_SUCCESS)
@@ -84,10 +82,9 @@ static enum ibv_wc_status place(struct qp *qp, const struct send_work *work,
 	return IBV_WC_SUCCESS;
 }
 
-static void answered(struct qp *qp, uint64_t ticket, const struct outcome *outcome,
-		     const void *data, size_t bytes)
+void sq_answered(struct send_queue *sq, uint64_t ticket, const struct outcome *outcome,
+		 const void *data, size_t bytes)
 {
-	struct send_queue *sq = &qp->sq;
 	struct outcome result = *outcome;
 	struct send_slot *slot = sq_slot(sq, sq->completed);
 
@@ -95,30 +92,8 @@ static void answered(struct qp *qp, uint64_t ticket, const struct outcome *outco
 		return;
 	if (result.kind == OUTCOME_DONE && result.status == IBV_WC_SUCCESS) {
 		sq->established = true;
-		result.status = place(qp, &slot->work, outcome, data, bytes);
+		result.status = place(sq, &slot->work, outcome, data, bytes);
 	}
-	sq_settle(qp, slot, &result);
-	sq_run_locked(qp);
-}
-
-void sq_answered(uint32_t own_qpn, const union ibv_gid *own_gid, uint64_t ticket,
-		 const struct outcome *outcome, const void *data, size_t bytes)
-{
-	struct qp *qp;
-
-	pthread_mutex_lock(&process_objects);
-	qp = qp_find(own_gid, own_qpn);
-	if (qp != NULL) {
-		shared_lock_take(&qp->sq.lock);
-		answered(qp, ticket, outcome, data, bytes);
-		if (qp->sq.drain_notify && qp->sq.completed == qp->sq.next)
-			qp_tell_drained(qp);
-		shared_lock_release(&qp->sq.lock);
-	}
-	pthread_mutex_unlock(&process_objects);
-}
-
-void sq_resume(const struct peer *peer)
-{
-	qp_each_of_peer(peer, sq_run_locked);
+	sq_settle(sq, slot, &result);
+	sq_run_locked(sq);
 }

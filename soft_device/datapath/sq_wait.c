@@ -11,14 +11,13 @@
 
 #include "soft_device/process/agent.h"
 #include "soft_device/process/process.h"
-#include "soft_device/verbs/qp.h"
 #include "sq.h"
 
 _Atomic uint32_t sq_waiting;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ran = PTHREAD_COND_INITIALIZER;
-static struct qp *first;
+static struct send_queue *first;
 static struct timer *timer;
 static uint64_t timer_ns;	  /* when it is due; 0: off */
 static _Atomic uint64_t earliest; /* wake_ns of all that wait */
@@ -54,75 +53,75 @@ static void update_earliest(void)
 {
 	uint64_t at_ns = UINT64_MAX;
 
-	for (struct qp *qp = first; qp != NULL; qp = qp->sq.next_waiting)
-		if (qp->sq.wake_ns < at_ns)
-			at_ns = qp->sq.wake_ns;
+	for (struct send_queue *sq = first; sq != NULL; sq = sq->next_waiting)
+		if (sq->wake_ns < at_ns)
+			at_ns = sq->wake_ns;
 	atomic_store(&earliest, at_ns);
 	if (first != NULL)
 		wake_agent_at(at_ns);
 }
 
-static void take_out(struct qp *qp)
+static void take_out(struct send_queue *sq)
 {
-	struct qp **at = &first;
+	struct send_queue **at = &first;
 
-	while (*at != qp)
-		at = &(*at)->sq.next_waiting;
-	*at = qp->sq.next_waiting;
-	qp->sq.waiting = false;
+	while (*at != sq)
+		at = &(*at)->next_waiting;
+	*at = sq->next_waiting;
+	sq->waiting = false;
 	atomic_fetch_sub(&sq_waiting, 1);
 }
 
-void sq_wait_until(struct qp *qp, uint64_t at_ns)
+void sq_wait_until(struct send_queue *sq, uint64_t at_ns)
 {
 	pthread_mutex_lock(&lock);
-	qp->sq.wake_ns = at_ns;
-	if (!qp->sq.waiting) {
-		qp->sq.waiting = true;
-		qp->sq.next_waiting = first;
-		first = qp;
+	sq->wake_ns = at_ns;
+	if (!sq->waiting) {
+		sq->waiting = true;
+		sq->next_waiting = first;
+		first = sq;
 		atomic_fetch_add(&sq_waiting, 1);
 	}
 	update_earliest();
 	pthread_mutex_unlock(&lock);
 }
 
-void sq_wait_end(struct qp *qp)
+void sq_wait_end(struct send_queue *sq)
 {
 	pthread_mutex_lock(&lock);
-	while (qp->sq.waiting || qp->sq.runners != 0) {
-		if (qp->sq.waiting)
-			take_out(qp);
-		if (qp->sq.runners != 0)
+	while (sq->waiting || sq->runners != 0) {
+		if (sq->waiting)
+			take_out(sq);
+		if (sq->runners != 0)
 			pthread_cond_wait(&ran, &lock);
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-static struct qp *first_due(uint64_t now_ns)
+static struct send_queue *first_due(uint64_t now_ns)
 {
-	struct qp *qp = first;
+	struct send_queue *sq = first;
 
-	while (qp != NULL && qp->sq.wake_ns > now_ns)
-		qp = qp->sq.next_waiting;
-	return qp;
+	while (sq != NULL && sq->wake_ns > now_ns)
+		sq = sq->next_waiting;
+	return sq;
 }
 
 void sq_progress(void)
 {
 	uint64_t now_ns = process_now_ns();
-	struct qp *qp;
+	struct send_queue *sq;
 
 	if (now_ns < atomic_load(&earliest))
 		return;
 	pthread_mutex_lock(&lock);
-	while ((qp = first_due(now_ns)) != NULL) {
-		take_out(qp);
-		qp->sq.runners++;
+	while ((sq = first_due(now_ns)) != NULL) {
+		take_out(sq);
+		sq->runners++;
 		pthread_mutex_unlock(&lock);
-		sq_run(qp);
+		sq_run(sq);
 		pthread_mutex_lock(&lock);
-		if (--qp->sq.runners == 0)
+		if (--sq->runners == 0)
 			pthread_cond_broadcast(&ran);
 	}
 	update_earliest();

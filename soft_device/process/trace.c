@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "soft_device/verbs/qp.h"
 
 #define TRACE_BYTES (sizeof(struct trace_header) + TRACE_ROOM * sizeof(struct trace_record))
 
@@ -95,27 +94,25 @@ static void leave(void)
 
 const struct process_part trace_part = {.begin = make, .leave = leave};
 
-uint32_t trace_posted(const struct qp *qp, const struct send_work *work, uint64_t now_ns,
-		      uint64_t delay_ns)
+uint32_t trace_posted(const struct trace_post *post)
 {
-	const uint64_t bytes = work->opcode == SOFT_WR_FLUSH ? 0 : sq_length(work);
 	struct trace_record *record;
 	uint64_t number;
 
 	if (header == NULL)
 		return 0;
-	atomic_fetch_add(&header->kinds[work->opcode].operations, 1);
-	atomic_fetch_add(&header->kinds[work->opcode].bytes, bytes);
+	atomic_fetch_add(&header->kinds[post->opcode].operations, 1);
+	atomic_fetch_add(&header->kinds[post->opcode].bytes, post->bytes);
 	number = atomic_fetch_add(&header->posted, 1);
 	if (number >= TRACE_ROOM)
 		return 0;
 	record = &records[number];
-	record->posted_ns = now_ns;
-	record->delay_ns = delay_ns;
-	record->qpn = qp->ibv.qp_num;
-	record->bytes = (uint32_t)bytes;
-	record->opcode = (uint8_t)work->opcode;
-	record->signaled = qp->sq.sig_all || (work->flags & IBV_SEND_SIGNALED) != 0;
+	record->posted_ns = post->now_ns;
+	record->delay_ns = post->delay_ns;
+	record->qpn = post->qpn;
+	record->bytes = post->bytes;
+	record->opcode = post->opcode;
+	record->signaled = post->signaled;
 	return (uint32_t)number + 1;
 }
 

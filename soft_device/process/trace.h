@@ -16,6 +16,7 @@
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "process.h"
@@ -55,12 +56,16 @@ struct trace_record {
 
 extern const struct process_part trace_part;
 
-struct qp;
-struct send_work;
-
 /* The number of the operation's record, from 1; 0: there is none. */
-uint32_t trace_posted(const struct qp *qp, const struct send_work *work, uint64_t now_ns,
-		      uint64_t delay_ns);
+struct trace_post {
+	uint32_t qpn;
+	uint32_t bytes;
+	uint8_t opcode;
+	bool signaled;
+	uint64_t now_ns;
+	uint64_t delay_ns;
+};
+uint32_t trace_posted(const struct trace_post *post);
 void trace_done(uint32_t record, enum ibv_wc_status status);
 
 /* Of completions that a program is about to get; imm_data of a send's is its record. */

@@ -16,6 +16,8 @@
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 
+const struct peer_user *peer_user;
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t returned = PTHREAD_COND_INITIALIZER; /* a linked() that was waited for */
 static struct peer_table {
@@ -123,7 +125,7 @@ void peer_lost(struct peer *peer)
 	peer->private->link = NULL;
 	if (peer->tcp != NULL)
 		tcp_close(peer->tcp);
-	qp_peer_gone(peer);
+	peer_user->peer_gone(peer);
 	peer_put(peer);
 }
 

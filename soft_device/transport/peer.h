@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "request.h"
 #include "soft_device/process/memory.h"
 #include "soft_device/process/segment.h"
 
@@ -81,9 +82,25 @@ int peer_listen(const union ibv_gid *gid, uint32_t scope_id, unsigned block);
 void peer_channel_new(uint32_t channel_slot, uint32_t channel_id, int fd);
 void peer_channel_delete(uint32_t channel_slot, uint32_t channel_id);
 
-/* What peer.c tells the QPs (qp.c implements; called on the agent's thread, no lock held). */
-void qp_peer_gone(const struct peer *peer); /* every QP with this peer: error and flush */
-void qp_process_gone(uint64_t identity); /* a process that reached us is gone: the same for QPs it
-					    was the destination of, by identity of their peer */
+/*
+ * What the transport has its user, who begins before it, do: the queue pairs. All on the agent's
+ * thread, no lock held.
+ */
+struct peer_user {
+	/* Executes a request that came over TCP for our QP `qpn` of device `gid`. */
+	struct outcome (*execute)(struct peer *self, const union ibv_gid *gid, uint32_t qpn,
+				  const struct request *request);
+	/* The answer to a tcp_request() of our QP; data are a read's bytes, request.length of them.
+	 */
+	void (*answered)(uint32_t qpn, const union ibv_gid *gid, uint64_t ticket,
+			 const struct outcome *outcome, const void *data, size_t bytes);
+	/* tcp_request() to this peer has room again. */
+	void (*resume)(const struct peer *peer);
+	/* Every QP with this peer: error and flush. */
+	void (*peer_gone)(const struct peer *peer);
+	/* A process that reached us is gone: the same for QPs it was the destination of. */
+	void (*process_gone)(uint64_t identity);
+};
+extern const struct peer_user *peer_user;
 
 #endif /* SOFT_TRANSPORT_PEER_H */

@@ -18,9 +18,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
-#include "soft_device/verbs/device.h"
 #include "stream.h"
 
 #define REASON_MAX 128

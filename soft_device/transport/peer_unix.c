@@ -219,7 +219,7 @@ static void guest_ready(void *arg, uint32_t events)
 		identity = guest->identity;
 	guest_free(guest);
 	if (identity != 0)
-		qp_process_gone(identity);
+		peer_user->process_gone(identity);
 }
 
 static void guest_new(int fd)

@@ -163,8 +163,8 @@ static int receive_answers(struct tcp *tcp)
 		    wire_get_answer(body, header.length, &answer) != 0 ||
 		    !take_pending(tcp, &answer, &pending))
 			return -EPROTO;
-		sq_answered(pending.qpn, &pending.gid, pending.ticket, &answer.outcome,
-			    body + WIRE_ANSWER_BYTES, answer.bytes);
+		peer_user->answered(pending.qpn, &pending.gid, pending.ticket, &answer.outcome,
+				    body + WIRE_ANSWER_BYTES, answer.bytes);
 		result = 0;
 	}
 	return result;
@@ -201,7 +201,7 @@ static int send_queued(struct tcp *tcp)
 		tcp->wants_resume = false;
 	pthread_mutex_unlock(&tcp->lock);
 	if (resume)
-		sq_resume(tcp->peer);
+		peer_user->resume(tcp->peer);
 	return result;
 }
 

@@ -60,7 +60,7 @@ static int execute(struct service *service)
 	request->local_count = request->local[0].iov_len > 0 ? 1 : 0;
 	/* before its effects show: see wire_request.after */
 	atomic_fetch_add(&service->exchange->begun, 1);
-	answer.outcome = responder_execute(process_current->self, &wire->gid, wire->qpn, request);
+	answer.outcome = peer_user->execute(process_current->self, &wire->gid, wire->qpn, request);
 	if (answer.outcome.kind == OUTCOME_DONE && answer.outcome.status == IBV_WC_SUCCESS)
 		answer.bytes = wire_answer_data(request);
 	wire_put_answer(service->answer, &answer);
@@ -148,7 +148,7 @@ static void service_end(struct service *service)
 	stream_close(&service->stream);
 	free(service->answer);
 	free(service);
-	qp_process_gone(identity);
+	peer_user->process_gone(identity);
 }
 
 static void service_ready(void *arg, uint32_t events)
@@ -185,7 +185,7 @@ void tcp_serve(struct stream *stream, uint64_t identity)
 
 	if (service == NULL) {
 		stream_close(stream);
-		qp_process_gone(identity);
+		peer_user->process_gone(identity);
 		return;
 	}
 	service->stream = *stream;

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "soft_device/datapath/request.h"
+#include "request.h"
 
 #define WIRE_MAGIC	  0x52505346u /* "RPSF" */
 #define WIRE_VERSION	  1

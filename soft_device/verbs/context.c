@@ -27,7 +27,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	int fault = FAULT_CALL_AS("ibv_post_send");
 
 	if (fault == 0)
-		return sq_post_send(qp, wr, bad_wr);
+		return qp_post_send(qp, wr, bad_wr);
 	*bad_wr = wr;
 	return fault;
 }
@@ -108,7 +108,7 @@ static void fill(struct context *context, struct device *device)
 	pthread_mutex_init(&ibv->mutex, NULL);
 	ibv->ops.poll_cq = fault_any ? cq_poll_faulty : cq_poll;
 	ibv->ops.req_notify_cq = cq_arm;
-	ibv->ops.post_send = fault_any ? post_send : sq_post_send;
+	ibv->ops.post_send = fault_any ? post_send : qp_post_send;
 	ibv->ops.post_recv = fault_any ? post_recv : qp_post_recv;
 	ibv->ops.post_srq_recv = fault_any ? post_srq_recv : srq_post_recv;
 }

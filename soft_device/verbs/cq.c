@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cq.c -- completion queues: pushing, polling, arming, and their lives.
- *
- * The ring is in the segment, for whoever completes a receive pushes it: the owner, a thread of
- * it, or a peer. head and tail run freely and are written under the lock, so a poll of an
- * empty queue has to look at the two of them only.
+ * cq.c -- completion queues: polling, arming, and their lives; see completion.c for their rings.
  */
 #include "cq.h"
 
@@ -15,117 +11,16 @@
 #include <sys/eventfd.h>
 
 #include "objects.h"
-#include "qp.h"
+#include "soft_device/datapath/completion.h"
+#include "soft_device/datapath/sq.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/trace.h"
 
-#define YIELD_EVERY 1024u      /* empty polls; 5 us or so */
-#define POISON	    0x5a5a5a5a /* in what the manual leaves undefined after an error */
+#define YIELD_EVERY 1024u /* empty polls; 5 us or so */
 
 /* All under the objects lock. */
 static struct cq *cqs;
 static uint32_t next_slot;
-
-static struct shared_cqe *ring_of(struct segment *segment, const struct shared_cq *shared)
-{
-	return segment_at(segment, shared->offset);
-}
-
-/* Puts the entry into the ring; true when that is to be announced. The lock is held. */
-static bool put(struct segment *segment, struct shared_cq *shared, const struct shared_cqe *cqe)
-{
-	const uint32_t head = atomic_load_explicit(&shared->head, memory_order_relaxed);
-	bool urgent = cqe->solicited != 0 || cqe->status != IBV_WC_SUCCESS;
-
-	ring_of(segment, shared)[head & (shared->slots - 1)] = *cqe;
-	atomic_store_explicit(&shared->head, head + 1, memory_order_release);
-	if (shared->armed == ARM_NONE || (shared->armed == ARM_SOLICITED && !urgent))
-		return false;
-	shared->armed = ARM_NONE;
-	if (shared->channel_id == 0)
-		return false;
-	atomic_fetch_add(&shared->events, 1);
-	return true;
-}
-
-bool cq_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe)
-{
-	struct shared_cq *shared;
-	bool announce = false;
-	bool overflow;
-
-	if (index >= SEGMENT_CQS)
-		return false;
-	shared = &peer->segment->cq[index];
-	shared_lock_take(&shared->lock);
-	overflow = shared->overflowed != 0 || shared->live == 0 ||
-		   atomic_load_explicit(&shared->head, memory_order_relaxed) -
-				   atomic_load_explicit(&shared->tail, memory_order_relaxed) >=
-			   shared->cqe;
-	if (!overflow)
-		announce = put(peer->segment, shared, cqe);
-	else
-		shared->overflowed = 1;
-	shared_lock_release(&shared->lock);
-	if (announce)
-		peer_ring(peer, shared);
-	if (overflow)
-		peer_raise(peer, &shared->raise, RAISE_CQ_OVERFLOW);
-	return !overflow;
-}
-
-static void fill_wc(struct ibv_wc *wc, const struct shared_cqe *cqe)
-{
-	wc->wr_id = cqe->wr_id;
-	wc->status = (enum ibv_wc_status)cqe->status;
-	wc->opcode = (enum ibv_wc_opcode)cqe->opcode;
-	wc->vendor_err = cqe->vendor_err;
-	wc->byte_len = cqe->byte_len;
-	wc->imm_data = cqe->imm_data;
-	wc->qp_num = cqe->qp_num;
-	wc->src_qp = 0;
-	wc->wc_flags = cqe->wc_flags;
-	wc->pkey_index = 0;
-	wc->slid = 0;
-	wc->sl = 0;
-	wc->dlid_path_bits = 0;
-	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0)) {
-		wc->opcode = (enum ibv_wc_opcode)POISON;
-		wc->byte_len = POISON;
-		wc->imm_data = POISON;
-		wc->wc_flags = 0;
-	}
-}
-
-static int take(struct cq *cq, int count, struct ibv_wc *wc)
-{
-	struct shared_cq *shared = cq->shared;
-	const struct shared_cqe *ring;
-	uint32_t tail, head;
-	int taken = 0;
-
-	shared_lock_take(&shared->lock);
-	ring = ring_of(process_current->segment, shared);
-	head = atomic_load_explicit(&shared->head, memory_order_relaxed);
-	tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
-	while (taken < count && tail != head) {
-		const struct shared_cqe *cqe = &ring[tail++ & (shared->slots - 1)];
-
-		fill_wc(&wc[taken++], cqe);
-		if (cqe->is_send)
-			sq_release(cqe->qp_num, cqe->sq_release);
-	}
-	atomic_store_explicit(&shared->tail, tail, memory_order_release);
-	shared_lock_release(&shared->lock);
-	return taken;
-}
-
-/* Whether a poll may find something; the lock settles it. */
-static bool is_empty(const struct shared_cq *shared)
-{
-	return atomic_load_explicit(&shared->head, memory_order_acquire) ==
-	       atomic_load_explicit(&shared->tail, memory_order_relaxed);
-}
 
 /* The option complete:op=recv: a receive that succeeded is told otherwise. */
 static void spoil_receives(struct ibv_wc *wc, int count)
@@ -154,8 +49,8 @@ int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 
 	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
 		sq_progress();
-	if (!is_empty(cq->shared))
-		return take(cq, count, wc);
+	if (!completion_none(cq->shared))
+		return completion_take(cq->shared, count, wc);
 	found_nothing();
 	return 0;
 }
@@ -188,25 +83,6 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 		shared->armed = wanted;
 	shared_lock_release(&shared->lock);
 	return 0;
-}
-
-void cq_purge(struct cq *cq, uint32_t qpn)
-{
-	struct shared_cq *shared = cq->shared;
-	struct shared_cqe *ring;
-	uint32_t kept;
-
-	shared_lock_take(&shared->lock);
-	ring = ring_of(process_current->segment, shared);
-	kept = shared->tail;
-	for (uint32_t at = shared->tail; at != shared->head; at++) {
-		const struct shared_cqe *cqe = &ring[at & (shared->slots - 1)];
-
-		if (cqe->qp_num != qpn)
-			ring[kept++ & (shared->slots - 1)] = *cqe;
-	}
-	atomic_store_explicit(&shared->head, kept, memory_order_release);
-	shared_lock_release(&shared->lock);
 }
 
 static void raise_all(void)
@@ -385,7 +261,7 @@ static int resize(struct cq *cq, uint32_t cqe)
 	shared_lock_take(&shared->lock);
 	fits = shared->head - shared->tail <= cqe;
 	if (fits) {
-		const struct shared_cqe *from = ring_of(segment, shared);
+		const struct shared_cqe *from = completion_ring(segment, shared);
 
 		for (uint32_t at = shared->tail; at != shared->head; at++)
 			to[at & (slots - 1)] = from[at & (old_slots - 1)];

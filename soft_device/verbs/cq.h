@@ -39,19 +39,6 @@ static inline struct cq *cq_of(struct ibv_cq *ibv)
 }
 
 /*
- * Pushes a completion to CQ `index` of the peer's segment (peer_self too) and, when it is armed for
- * it, notifies its channel. False when the CQ overflowed: the completion is lost and
- * RAISE_CQ_OVERFLOW is raised; the caller fails its QP. Takes shared_cq.lock.
- */
-bool cq_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe);
-
-/* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */
-void cq_purge(struct cq *cq, uint32_t qpn);
-
-/* Called by poll for each completion of a send queue, under the CQ's lock; sq.c implements. */
-void sq_release(uint32_t qpn, uint32_t slots_before);
-
-/*
  * poll_cq: first, when sq_waiting (sq.h) is not 0, runs sq_progress(); then takes up to `count`
  * entries. No allocation; one lock.
  */

@@ -55,11 +55,6 @@ struct ibv_context *device_cm_context(struct device *device);
 /* The PD that CM ids without one of the user's share, one a device; NULL with errno. */
 struct ibv_pd *device_cm_pd(struct device *device);
 
-/* GIDs and socket addresses. The sockaddr is AF_INET for mapped GIDs. */
-void gid_from_sockaddr(union ibv_gid *gid, const struct sockaddr *addr);
-socklen_t gid_to_sockaddr(const union ibv_gid *gid, uint16_t port, uint32_t scope_id,
-			  struct sockaddr_storage *addr);
-
 /* async.c: queues an event on the context; callers hold the objects lock. */
 void async_raise(struct context *context, enum ibv_event_type type, void *element);
 /* Drops the events of this element, and waits until those got are acknowledged. No lock held. */

@@ -19,9 +19,9 @@
 
 #include "mapping.h"
 #include "objects.h"
-#include "soft_device/datapath/request.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/powerfail/powerfail.h"
+#include "soft_device/transport/request.h"
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * qp.c -- queue pairs: making, finding and destroying them, their link to a peer, and what
- * peers have them raise.
+ * qp.c -- queue pairs: making, finding and destroying them, and posting to them.
  *
  * A QP's place in the segment's table gives its number: 256 places share a link listener,
  * whose port the number begins with. Places are used in turn, so that a number comes back
@@ -14,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "soft_device/datapath/completion.h"
+#include "soft_device/datapath/recv_ring.h"
+#include "soft_device/datapath/responder.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/agent.h"
 #include "soft_device/process/process.h"
@@ -40,6 +42,13 @@ struct qp *qp_find(const union ibv_gid *gid, uint32_t qpn)
 	struct shared_qp *shared = segment_qp(segment, gid, qpn);
 
 	return shared == NULL ? NULL : table[shared - segment->qp];
+}
+
+void qp_each(void (*run)(struct qp *qp, const void *arg), const void *arg)
+{
+	for (unsigned i = 0; i < table_end; i++)
+		if (table[i] != NULL)
+			run(table[i], arg);
 }
 
 /* --- places --- */
@@ -169,6 +178,18 @@ static void fill(struct qp *qp, struct pd *pd, const struct ibv_qp_init_attr *in
 	pthread_mutex_init(&qp->post_recv, NULL);
 }
 
+/* The send queue learns whose it is. */
+static void own_queue(struct qp *qp)
+{
+	qp->sq.shared = qp->shared;
+	qp->sq.qpn = qp->ibv.qp_num;
+	qp->sq.index = qp->index;
+	qp->sq.pd = qp->pd->number;
+	qp->sq.cq = qp->send_cq->index;
+	qp->sq.gid = qp->context->device->gid;
+	sq_begin(&qp->sq);
+}
+
 /* Into the tables, with a number; 0 or -errno. */
 static int enter(struct qp *qp)
 {
@@ -182,8 +203,8 @@ static int enter(struct qp *qp)
 	if (place >= 0) {
 		qp->index = (uint32_t)place;
 		process->segment->qp[place].rq = ring;
-		sq_begin(qp);
 		place_fill(qp);
+		own_queue(qp);
 		table[place] = qp;
 		if (qp->index >= table_end)
 			table_end = qp->index + 1;
@@ -201,7 +222,7 @@ static int enter(struct qp *qp)
 
 static void qp_delete(struct qp *qp)
 {
-	sq_destroy(qp);
+	sq_destroy(&qp->sq);
 	pthread_mutex_destroy(&qp->post_recv);
 	pthread_mutex_destroy(&qp->ibv.mutex);
 	pthread_cond_destroy(&qp->ibv.cond);
@@ -223,7 +244,7 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 	if (qp == NULL)
 		return NULL;
 	fill(qp, pd, init);
-	error = sq_init(qp, &qp->init.cap, init->sq_sig_all != 0);
+	error = sq_init(&qp->sq, &qp->init.cap, init->sq_sig_all != 0);
 	if (error == 0 && send_ops != 0)
 		error = -qp_ex_init(qp, send_ops);
 	if (error == 0)
@@ -278,6 +299,43 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *ibv)
 	return qp_of(ibv)->has_ex ? &qp_of(ibv)->ex : NULL;
 }
 
+/* --- posting --- */
+
+int qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	return sq_post(&qp_of(ibv)->sq, wr, bad_wr);
+}
+
+/*
+ * The QP may go to ERR, by a peer, at any moment. It flushes after the state is written, we look at
+ * the state after the entry is posted: one of us sees the other.
+ */
+static void flush_if_in_error(struct qp *qp)
+{
+	if (qp_state(qp) != IBV_QPS_ERR)
+		return;
+	shared_lock_take(&qp->shared->lock);
+	responder_flush(process_current->self, qp->shared);
+	shared_lock_release(&qp->shared->lock);
+}
+
+int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct qp *qp = qp_of(ibv);
+	int error = 0;
+
+	if (qp->srq != NULL || qp_state(qp) == IBV_QPS_RESET)
+		error = EINVAL;
+	pthread_mutex_lock(&qp->post_recv);
+	if (error == 0)
+		error = recv_ring_post(&qp->shared->rq, &wr);
+	pthread_mutex_unlock(&qp->post_recv);
+	if (error != 0)
+		*bad_wr = wr;
+	flush_if_in_error(qp);
+	return error;
+}
+
 /* --- destroying --- */
 
 static void leave_tables(struct qp *qp)
@@ -314,156 +372,21 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 	qp_unlink(qp);
 	leave_tables(qp);
 	agent_settle(); /* the answer to what was just executed on it goes out, as from a NIC */
-	sq_wait_end(qp);
-	cq_purge(qp->send_cq, ibv->qp_num);
+	sq_wait_end(&qp->sq);
+	completion_purge(qp->send_cq->shared, ibv->qp_num);
 	if (qp->recv_cq != qp->send_cq)
-		cq_purge(qp->recv_cq, ibv->qp_num);
+		completion_purge(qp->recv_cq->shared, ibv->qp_num);
 	async_settle(qp->context, ibv);
 	release_users(qp);
 	qp_delete(qp);
 	return 0;
 }
 
-/* --- the link --- */
-
-/*
- * The process at the other end is gone. When it destroyed its QP before, this one goes on,
- * as with a NIC, and only what it sends will fail.
- */
-static void peer_gone(struct qp *qp)
+static int begin(struct process *process)
 {
-	struct segment *segment = qp->peer->segment;
-
-	if (segment == NULL ||
-	    segment_qp(segment, &qp->attr.ah_attr.grh.dgid, qp->attr.dest_qp_num) != NULL)
-		sq_peer_gone(qp);
-	else
-		sq_run_locked(qp);
+	(void)process;
+	peer_user = &qp_peer_user;
+	return 0;
 }
 
-static void linked(void *arg, struct peer *peer, int error)
-{
-	struct qp *qp = arg;
-
-	shared_lock_take(&qp->sq.lock);
-	qp->peer = peer;
-	qp->unreachable = error != 0;
-	qp->target = NULL;
-	/* its listener was there before its QPN: the process has ended while we linked */
-	if (error == -ECONNREFUSED || error == -ECONNRESET || error == -EPROTO)
-		sq_peer_gone(qp);
-	else if (peer != NULL && atomic_load(&peer->gone))
-		peer_gone(qp); /* while we linked, when qp_peer_gone() did not see this QP yet */
-	else
-		sq_run_locked(qp);
-	shared_lock_release(&qp->sq.lock);
-}
-
-void qp_link(struct qp *qp)
-{
-	struct peer_wait *wait = peer_link(&qp->context->device->gid, &qp->attr.ah_attr.grh.dgid,
-					   (uint16_t)(qp->attr.dest_qp_num >> 8), linked, qp);
-
-	shared_lock_take(&qp->sq.lock);
-	qp->wait = wait;
-	shared_lock_release(&qp->sq.lock);
-}
-
-void qp_unlink(struct qp *qp)
-{
-	struct peer_wait *wait;
-	struct peer *peer;
-
-	shared_lock_take(&qp->sq.lock);
-	wait = qp->wait;
-	qp->wait = NULL;
-	shared_lock_release(&qp->sq.lock);
-	if (wait != NULL)
-		peer_link_cancel(wait);
-	shared_lock_take(&qp->sq.lock);
-	peer = qp->peer;
-	qp->peer = NULL;
-	qp->target = NULL;
-	qp->unreachable = false;
-	shared_lock_release(&qp->sq.lock);
-	if (peer != NULL)
-		peer_put(peer);
-}
-
-/* --- what peers and the agent have them do --- */
-
-void qp_each_of_peer(const struct peer *peer, void (*run)(struct qp *qp))
-{
-	pthread_mutex_lock(&process_objects);
-	for (unsigned i = 0; i < table_end; i++) {
-		if (table[i] == NULL)
-			continue;
-		shared_lock_take(&table[i]->sq.lock);
-		if (table[i]->peer == peer)
-			run(table[i]);
-		shared_lock_release(&table[i]->sq.lock);
-	}
-	pthread_mutex_unlock(&process_objects);
-}
-
-void qp_peer_gone(const struct peer *peer)
-{
-	qp_each_of_peer(peer, peer_gone);
-}
-
-void qp_process_gone(uint64_t identity)
-{
-	pthread_mutex_lock(&process_objects);
-	for (unsigned i = 0; i < table_end; i++) {
-		if (table[i] == NULL)
-			continue;
-		shared_lock_take(&table[i]->sq.lock);
-		if (table[i]->peer != NULL && table[i]->peer->identity == identity)
-			peer_gone(table[i]);
-		shared_lock_release(&table[i]->sq.lock);
-	}
-	pthread_mutex_unlock(&process_objects);
-}
-
-void qp_tell_drained(struct qp *qp)
-{
-	qp->sq.drain_notify = false;
-	async_raise(qp->context, IBV_EVENT_SQ_DRAINED, &qp->ibv);
-}
-
-static void raise_events(struct qp *qp, uint32_t bits)
-{
-	static const struct {
-		uint32_t bit;
-		enum ibv_event_type event;
-	} events[] = {
-		{RAISE_QP_COMM_EST, IBV_EVENT_COMM_EST},
-		{RAISE_QP_ACCESS, IBV_EVENT_QP_ACCESS_ERR},
-		{RAISE_QP_REQUEST, IBV_EVENT_QP_REQ_ERR},
-		{RAISE_QP_FATAL, IBV_EVENT_QP_FATAL},
-	};
-
-	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (bits & events[i].bit)
-			async_raise(qp->context, events[i].event, &qp->ibv);
-	if ((bits & RAISE_QP_FLUSH) && qp->srq != NULL)
-		async_raise(qp->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->ibv);
-}
-
-static void raise_all(void)
-{
-	for (unsigned i = 0; i < table_end; i++) {
-		struct qp *qp = table[i];
-		uint32_t bits;
-
-		if (qp == NULL ||
-		    atomic_load_explicit(&qp->shared->raise, memory_order_relaxed) == 0)
-			continue;
-		bits = atomic_exchange(&qp->shared->raise, 0);
-		raise_events(qp, bits);
-		if (bits & RAISE_QP_FLUSH)
-			sq_run(qp);
-	}
-}
-
-const struct process_part qp_part = {.raise = raise_all, .forked = forget};
+const struct process_part qp_part = {.begin = begin, .raise = qp_raise_all, .forked = forget};

@@ -50,11 +50,7 @@ struct qp {
 	bool has_ex;		      /* created with send_ops_flags */
 	pthread_mutex_t post_recv;    /* several threads may post */
 	struct send_queue sq;
-	/* the link: written by linked() on the agent's thread under sq.lock */
-	struct peer_wait *wait;
-	struct peer *peer;	  /* NULL until linked */
-	bool unreachable;	  /* linking failed: sends end in RETRY_EXC_ERR */
-	struct shared_qp *target; /* in peer->segment; looked up anew when its qpn changed */
+	struct peer_wait *wait; /* while it is linked, under sq.lock */
 	uint32_t generation;
 };
 
@@ -66,34 +62,30 @@ static inline struct qp *qp_of(struct ibv_qp *ibv)
 /* The state, as a peer or the owner last made it. */
 static inline enum ibv_qp_state qp_state(const struct qp *qp)
 {
-	return (enum ibv_qp_state)atomic_load(&qp->shared->state);
+	return sq_state(&qp->sq);
 }
 
 /* What context.c puts into the ops of a context; the data path, without FAULT_CALL(). */
+int qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 struct ibv_qp *qp_create_ex(struct ibv_context *ibv, struct ibv_qp_init_attr_ex *attr);
 
+/* qp_ex.c: sets the wr_* pointers that send_ops_flags ask for; EOPNOTSUPP for one unknown. */
+int qp_ex_init(struct qp *qp, uint64_t send_ops_flags);
+
 /* The QP of this number, in this process; callers hold the objects lock. */
 struct qp *qp_find(const union ibv_gid *gid, uint32_t qpn);
-/* For each QP with this peer; run() has its sq.lock. No lock held. */
-void qp_each_of_peer(const struct peer *peer, void (*run)(struct qp *qp));
+/* For each QP of the process; callers hold the objects lock. */
+void qp_each(void (*run)(struct qp *qp, const void *arg), const void *arg);
+
+/* qp_link.c */
 /* Finds the peer that qp->attr names, and lets it go. No lock held. */
 void qp_link(struct qp *qp);
 void qp_unlink(struct qp *qp);
+extern const struct peer_user qp_peer_user;
+void qp_raise_all(void); /* objects lock held */
 /* IBV_EVENT_SQ_DRAINED; callers hold the objects lock and sq.lock. */
 void qp_tell_drained(struct qp *qp);
-
-/* For CM: the exported ibv_modify_qp, ibv_create_qp… are called as a user calls them. */
-
-/* recv.c: the ring both QPs and SRQs have. */
-int recv_ring_make(struct shared_ring *ring, uint32_t max_wr, uint32_t max_sge);
-void recv_ring_free(struct shared_ring *ring);
-void recv_ring_reset(struct shared_ring *ring);
-/* 0, ENOMEM (full), EINVAL (too many sge): a positive errno, as ibv_post_recv returns */
-int recv_ring_post(struct shared_ring *ring, const struct ibv_recv_wr *wr);
-/* The oldest entry, not taken yet; NULL when empty. Callers hold the lock of QP or SRQ. */
-const struct shared_recv *recv_ring_peek(struct segment *segment, const struct shared_ring *ring);
-void recv_ring_take(struct shared_ring *ring);
 
 #endif /* SOFT_VERBS_QP_H */

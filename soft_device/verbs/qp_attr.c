@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "qp.h"
+#include "soft_device/datapath/completion.h"
+#include "soft_device/datapath/recv_ring.h"
+#include "soft_device/datapath/responder.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 
@@ -174,16 +177,25 @@ static void store(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int m
 	own->sq_psn &= PSN_MASK;
 }
 
-/* What peers see of it; shared_qp.lock is held. */
+/* What the send queue and peers see of it; sq.lock and shared_qp.lock are held. */
 static void publish(struct qp *qp, enum ibv_qp_state to)
 {
+	const struct ibv_qp_attr *attr = &qp->attr;
 	struct shared_qp *shared = qp->shared;
 
-	shared->access = qp->attr.qp_access_flags;
-	shared->dest_qpn = qp->attr.dest_qp_num;
-	shared->dest_gid = qp->attr.ah_attr.grh.dgid;
-	shared->rnr_timer = qp->attr.min_rnr_timer;
-	shared->max_dest_rd_atomic = qp->attr.max_dest_rd_atomic;
+	qp->sq.path = (struct send_path){
+		.qpn = attr->dest_qp_num,
+		.gid = attr->ah_attr.grh.dgid,
+		.rnr_retry = attr->rnr_retry,
+		.retry_cnt = attr->retry_cnt,
+		.timeout = attr->timeout,
+		.max_rd_atomic = attr->max_rd_atomic,
+	};
+	shared->access = attr->qp_access_flags;
+	shared->dest_qpn = attr->dest_qp_num;
+	shared->dest_gid = attr->ah_attr.grh.dgid;
+	shared->rnr_timer = attr->min_rnr_timer;
+	shared->max_dest_rd_atomic = attr->max_dest_rd_atomic;
 	atomic_store(&shared->state, to);
 	if (to == IBV_QPS_ERR)
 		responder_flush(process_current->self, shared);
@@ -228,9 +240,9 @@ static int change(struct qp *qp, const struct ibv_qp_attr *attr, int mask, enum 
 
 static void purge(struct qp *qp)
 {
-	cq_purge(qp->send_cq, qp->ibv.qp_num);
+	completion_purge(qp->send_cq->shared, qp->ibv.qp_num);
 	if (qp->recv_cq != qp->send_cq)
-		cq_purge(qp->recv_cq, qp->ibv.qp_num);
+		completion_purge(qp->recv_cq->shared, qp->ibv.qp_num);
 }
 
 /* What else a change of state brings; sq.lock is held, and the objects lock. */
@@ -239,10 +251,10 @@ static void arrive(struct qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 	qp->ibv.state = to;
 	if (to == IBV_QPS_RESET) {
 		purge(qp);
-		sq_reset(qp); /* after the completions that release its slots are gone */
+		sq_reset(&qp->sq); /* after the completions that release its slots are gone */
 	}
 	if (to == IBV_QPS_ERR) {
-		sq_flush(qp);
+		sq_flush(&qp->sq);
 		if (qp->srq != NULL && from != IBV_QPS_ERR)
 			async_raise(qp->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->ibv);
 	}
@@ -277,7 +289,7 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int 
 	if (to == IBV_QPS_RTR && from == IBV_QPS_INIT)
 		qp_link(qp);
 	if (to == IBV_QPS_RTS && from != IBV_QPS_RTS)
-		sq_run(qp);
+		sq_run(&qp->sq);
 	return 0;
 }
 

@@ -272,11 +272,11 @@ static int wr_complete(struct ibv_qp_ex *ex)
 		error = EINVAL;
 	for (uint32_t i = 0; i < sq->building && error == 0; i++) {
 		if (__builtin_expect(fault_any, 0))
-			sq_fault_posted(qp, sq_slot(sq, sq->posted));
+			sq_fault_posted(&qp->sq, sq_slot(sq, sq->posted));
 		sq->posted++;
 	}
 	if (error == 0)
-		sq_run_locked(qp);
+		sq_run_locked(&qp->sq);
 	shared_lock_release(&sq->lock);
 	pthread_mutex_unlock(&sq->build);
 	return error;

@@ -8,6 +8,7 @@
 
 #include "objects.h"
 #include "qp.h"
+#include "soft_device/datapath/recv_ring.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 
@@ -130,22 +131,6 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_ini
 	return &srq->ibv;
 }
 
-/* verbs.h comes here for what ibv_create_srq() cannot make: nor can we. */
-struct ibv_srq *srq_create_ex(struct ibv_context *ibv, struct ibv_srq_init_attr_ex *init)
-{
-	(void)ibv;
-	errno = REFUSE(EOPNOTSUPP, "ibv_create_srq_ex",
-		       "SRQ type %d, only basic ones are supported", (int)init->srq_type);
-	return NULL;
-}
-
-int srq_get_num(struct ibv_srq *ibv, uint32_t *number)
-{
-	(void)ibv;
-	*number = 0;
-	return EOPNOTSUPP; /* XRC only */
-}
-
 SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
 {
 	struct shared_srq *shared = srq_of(ibv)->shared;
@@ -212,14 +197,10 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv)
 int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct srq *srq = srq_of(ibv);
-	int error = 0;
+	int error;
 
 	pthread_mutex_lock(&srq->post);
-	while (wr != NULL && error == 0) {
-		error = recv_ring_post(&srq->shared->rq, wr);
-		if (error == 0)
-			wr = wr->next;
-	}
+	error = recv_ring_post(&srq->shared->rq, &wr);
 	pthread_mutex_unlock(&srq->post);
 	if (error != 0)
 		*bad_wr = wr;

@@ -5,8 +5,8 @@
 #include <infiniband/verbs.h>
 #include <stddef.h>
 
-#include "soft_device/datapath/request.h"
 #include "soft_device/process/process.h"
+#include "soft_device/transport/request.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

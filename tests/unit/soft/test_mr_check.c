@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "soft_device/verbs/mr.h"
+#include "soft_device/datapath/mr_check.h"
 
 #define INDEX  500u
 #define KEY    (INDEX << 8 | 9)

@@ -2,19 +2,18 @@
 /*
  * request.h -- one operation on its way to a target, and what became of it.
  *
- * Made from a work request by sq.c, executed by responder.c against a segment: on the
+ * Made from a work request by sq_request.c, executed by responder.c against a segment: on the
  * initiator's thread when the target's segment is mapped, on the target's agent when
  * it came over TCP (wire.h has its encoding).
  */
-#ifndef SOFT_DATAPATH_REQUEST_H
-#define SOFT_DATAPATH_REQUEST_H
+#ifndef SOFT_TRANSPORT_REQUEST_H
+#define SOFT_TRANSPORT_REQUEST_H
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
 #include "soft_device/process/segment.h"
-#include "soft_device/transport/peer.h"
 
 /* Known to rdma-core since 45; the numbers are the kernel's (include/uapi/rdma/ib_user_verbs.h). */
 #define SOFT_WR_FLUSH		     14
@@ -75,38 +74,4 @@ struct outcome {
 	uint64_t before;	   /* the old value, for the two atomics */
 };
 
-/*
- * Executes a request on the QP `qpn` (of device `gid`) in the peer's segment (peer->segment is not
- * NULL): checks state, destination, rkey, bounds, access and PD; moves the bytes; takes and
- * completes a receive; on a fault moves that QP to ERR, flushes its receives and raises its event.
- */
-struct outcome responder_execute(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
-				 const struct request *request);
-
-/* As responder_execute() when the QP is known; `target` was found by segment_qp() before. */
-struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target, uint32_t qpn,
-				    const struct request *request);
-
-/* Whether `target` is this QP, and its partner is that one. Callers hold shared_qp.lock. */
-static inline bool responder_knows(struct shared_qp *target, uint32_t qpn, uint32_t src_qpn,
-				   const union ibv_gid *src_gid)
-{
-	return atomic_load_explicit(&target->qpn, memory_order_relaxed) == qpn &&
-	       target->dest_qpn == src_qpn &&
-	       target->dest_gid.global.subnet_prefix == src_gid->global.subnet_prefix &&
-	       target->dest_gid.global.interface_id == src_gid->global.interface_id;
-}
-
-/*
- * Moves a QP of the peer's segment to ERR: state, receives flushed with WR_FLUSH_ERR, `raise` bits
- * and RAISE_QP_FLUSH raised. Takes shared_qp.lock. For the own segment as well.
- */
-void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise);
-
-/*
- * Takes all receives of a QP that has no SRQ and completes them with WR_FLUSH_ERR. Callers hold
- * shared_qp.lock.
- */
-void responder_flush(struct peer *peer, struct shared_qp *qp);
-
-#endif /* SOFT_DATAPATH_REQUEST_H */
+#endif /* SOFT_TRANSPORT_REQUEST_H */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recv.c -- receive work requests: the ring in the segment that both QPs and SRQs have,
- * and posting to a QP.
+ * recv_ring.c -- receive work requests: the ring in the segment that both QPs and SRQs have.
  *
  * The owner posts without the QP's lock: an entry counts once `head` has moved. Whoever
  * takes entries, a peer or the owner flushing, holds the lock.
  */
+#include "recv_ring.h"
+
 #include <errno.h>
 
-#include "qp.h"
-#include "soft_device/datapath/request.h"
 #include "soft_device/process/process.h"
 
 static uint32_t power_of_two(uint32_t at_least)
@@ -58,7 +57,7 @@ static struct shared_recv *entry(struct segment *segment, const struct shared_ri
 	return segment_at(segment, ring->offset + at);
 }
 
-int recv_ring_post(struct shared_ring *ring, const struct ibv_recv_wr *wr)
+static int post(struct shared_ring *ring, const struct ibv_recv_wr *wr)
 {
 	uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
@@ -76,6 +75,15 @@ int recv_ring_post(struct shared_ring *ring, const struct ibv_recv_wr *wr)
 	return 0;
 }
 
+int recv_ring_post(struct shared_ring *ring, struct ibv_recv_wr **wr)
+{
+	int error = 0;
+
+	while (*wr != NULL && (error = post(ring, *wr)) == 0)
+		*wr = (*wr)->next;
+	return error;
+}
+
 const struct shared_recv *recv_ring_peek(struct segment *segment, const struct shared_ring *ring)
 {
 	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
@@ -88,37 +96,4 @@ const struct shared_recv *recv_ring_peek(struct segment *segment, const struct s
 void recv_ring_take(struct shared_ring *ring)
 {
 	atomic_fetch_add(&ring->tail, 1);
-}
-
-/*
- * The QP may go to ERR, by a peer, at any moment. It flushes after the state is written, we look at
- * the state after the entry is posted: one of us sees the other.
- */
-static void flush_if_in_error(struct qp *qp)
-{
-	if (qp_state(qp) != IBV_QPS_ERR)
-		return;
-	shared_lock_take(&qp->shared->lock);
-	responder_flush(process_current->self, qp->shared);
-	shared_lock_release(&qp->shared->lock);
-}
-
-int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
-{
-	struct qp *qp = qp_of(ibv);
-	int error = 0;
-
-	if (qp->srq != NULL || qp_state(qp) == IBV_QPS_RESET)
-		error = EINVAL;
-	pthread_mutex_lock(&qp->post_recv);
-	while (wr != NULL && error == 0) {
-		error = recv_ring_post(&qp->shared->rq, wr);
-		if (error == 0)
-			wr = wr->next;
-	}
-	pthread_mutex_unlock(&qp->post_recv);
-	if (error != 0)
-		*bad_wr = wr;
-	flush_if_in_error(qp);
-	return error;
 }

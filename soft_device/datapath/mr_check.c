@@ -6,7 +6,7 @@
  * and none of them may lead out of a region. The table may change meanwhile; whoever uses the
  * answer holds a lock that mr.c takes before it gives an entry to somebody else.
  */
-#include "mr.h"
+#include "mr_check.h"
 
 const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, uint32_t pd,
 				 uint64_t addr, uint64_t length, uint32_t access, uint64_t *memory)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * completion.h -- completions: into the ring of a CQ, and out of it.
+ */
+#ifndef SOFT_DATAPATH_COMPLETION_H
+#define SOFT_DATAPATH_COMPLETION_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft_device/process/segment.h"
+#include "soft_device/transport/peer.h"
+
+/* The entries of the ring. */
+static inline struct shared_cqe *completion_ring(struct segment *segment,
+						 const struct shared_cq *shared)
+{
+	return segment_at(segment, shared->offset);
+}
+
+/* Whether a poll may find something; the lock settles it. */
+static inline bool completion_none(const struct shared_cq *shared)
+{
+	return atomic_load_explicit(&shared->head, memory_order_acquire) ==
+	       atomic_load_explicit(&shared->tail, memory_order_relaxed);
+}
+
+/*
+ * Pushes a completion to CQ `index` of the peer's segment (peer_self too) and, when it is armed for
+ * it, notifies its channel. False when the CQ overflowed: the completion is lost and
+ * RAISE_CQ_OVERFLOW is raised; the caller fails its QP. Takes shared_cq.lock.
+ */
+bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe);
+
+/* Up to `count` of the own segment's CQ, and their number. Takes shared_cq.lock, as do the rest. */
+int completion_take(struct shared_cq *shared, int count, struct ibv_wc *wc);
+
+/* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */
+void completion_purge(struct shared_cq *shared, uint32_t qpn);
+
+#endif /* SOFT_DATAPATH_COMPLETION_H */

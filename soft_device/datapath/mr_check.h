@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mr_check.h -- whether a key opens a range of memory.
+ */
+#ifndef SOFT_DATAPATH_MR_CHECK_H
+#define SOFT_DATAPATH_MR_CHECK_H
+
+#include <stdint.h>
+
+#include "soft_device/process/segment.h"
+
+/*
+ * The region of `key` in this segment when it may be used: it is of this PD, has all of
+ * `access`, and holds length bytes from addr (in its iova terms; a length of 0 needs a valid key
+ * only where the caller asks at all). *memory is where addr is in the owner's memory. NULL
+ * otherwise. Safe against any key, address and length.
+ */
+const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, uint32_t pd,
+				 uint64_t addr, uint64_t length, uint32_t access, uint64_t *memory);
+
+#endif /* SOFT_DATAPATH_MR_CHECK_H */

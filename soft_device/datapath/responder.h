@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * responder.h -- what a QP does as the target of requests: for whoever has its segment mapped.
+ */
+#ifndef SOFT_DATAPATH_RESPONDER_H
+#define SOFT_DATAPATH_RESPONDER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "soft_device/process/segment.h"
+#include "soft_device/transport/peer.h"
+#include "soft_device/transport/request.h"
+
+/*
+ * Executes a request on the QP `qpn` (of device `gid`) in the peer's segment (peer->segment is not
+ * NULL): checks state, destination, rkey, bounds, access and PD; moves the bytes; takes and
+ * completes a receive; on a fault moves that QP to ERR, flushes its receives and raises its event.
+ */
+struct outcome responder_execute(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
+				 const struct request *request);
+
+/* As responder_execute() when the QP is known; `target` was found by segment_qp() before. */
+struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target, uint32_t qpn,
+				    const struct request *request);
+
+/* Whether `target` is this QP, and its partner is that one. Callers hold shared_qp.lock. */
+static inline bool responder_knows(struct shared_qp *target, uint32_t qpn, uint32_t src_qpn,
+				   const union ibv_gid *src_gid)
+{
+	return atomic_load_explicit(&target->qpn, memory_order_relaxed) == qpn &&
+	       target->dest_qpn == src_qpn &&
+	       target->dest_gid.global.subnet_prefix == src_gid->global.subnet_prefix &&
+	       target->dest_gid.global.interface_id == src_gid->global.interface_id;
+}
+
+/*
+ * Moves a QP of the peer's segment to ERR: state, receives flushed with WR_FLUSH_ERR, `raise` bits
+ * and RAISE_QP_FLUSH raised. Takes shared_qp.lock. For the own segment as well.
+ */
+void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise);
+
+/*
+ * Takes all receives of a QP that has no SRQ and completes them with WR_FLUSH_ERR. Callers hold
+ * shared_qp.lock.
+ */
+void responder_flush(struct peer *peer, struct shared_qp *qp);
+
+#endif /* SOFT_DATAPATH_RESPONDER_H */

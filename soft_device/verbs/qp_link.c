@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * qp_link.c -- queue pairs and the processes at their other ends: the link, what the transport
+ * tells of it, and what peers have them raise.
+ *
+ * Whoever finds a QP by its number or its peer holds the objects lock all the while, as destroying
+ * takes it out of the tables first.
+ */
+#include <errno.h>
+
+#include "objects.h"
+#include "qp.h"
+#include "soft_device/datapath/responder.h"
+#include "soft_device/process/process.h"
+
+/*
+ * The process at the other end is gone. When it destroyed its QP before, this one goes on,
+ * as with a NIC, and only what it sends will fail.
+ */
+static void peer_gone(struct qp *qp)
+{
+	struct segment *segment = qp->sq.peer->segment;
+
+	if (segment == NULL ||
+	    segment_qp(segment, &qp->attr.ah_attr.grh.dgid, qp->attr.dest_qp_num) != NULL)
+		sq_peer_gone(&qp->sq);
+	else
+		sq_run_locked(&qp->sq);
+}
+
+static void linked(void *arg, struct peer *peer, int error)
+{
+	struct qp *qp = arg;
+
+	shared_lock_take(&qp->sq.lock);
+	qp->sq.peer = peer;
+	qp->sq.unreachable = error != 0;
+	qp->sq.target = NULL;
+	/* its listener was there before its QPN: the process has ended while we linked */
+	if (error == -ECONNREFUSED || error == -ECONNRESET || error == -EPROTO)
+		sq_peer_gone(&qp->sq);
+	else if (peer != NULL && atomic_load(&peer->gone))
+		peer_gone(qp); /* while we linked, when all_peer_gone() did not see this QP yet */
+	else
+		sq_run_locked(&qp->sq);
+	shared_lock_release(&qp->sq.lock);
+}
+
+void qp_link(struct qp *qp)
+{
+	struct peer_wait *wait = peer_link(&qp->context->device->gid, &qp->attr.ah_attr.grh.dgid,
+					   (uint16_t)(qp->attr.dest_qp_num >> 8), linked, qp);
+
+	shared_lock_take(&qp->sq.lock);
+	qp->wait = wait;
+	shared_lock_release(&qp->sq.lock);
+}
+
+void qp_unlink(struct qp *qp)
+{
+	struct peer_wait *wait;
+	struct peer *peer;
+
+	shared_lock_take(&qp->sq.lock);
+	wait = qp->wait;
+	qp->wait = NULL;
+	shared_lock_release(&qp->sq.lock);
+	if (wait != NULL)
+		peer_link_cancel(wait);
+	shared_lock_take(&qp->sq.lock);
+	peer = qp->sq.peer;
+	qp->sq.peer = NULL;
+	qp->sq.target = NULL;
+	qp->sq.unreachable = false;
+	shared_lock_release(&qp->sq.lock);
+	if (peer != NULL)
+		peer_put(peer);
+}
+
+/* --- what the transport tells --- */
+
+static void answered(uint32_t qpn, const union ibv_gid *gid, uint64_t ticket,
+		     const struct outcome *outcome, const void *data, size_t bytes)
+{
+	struct qp *qp;
+
+	pthread_mutex_lock(&process_objects);
+	qp = qp_find(gid, qpn);
+	if (qp != NULL) {
+		shared_lock_take(&qp->sq.lock);
+		sq_answered(&qp->sq, ticket, outcome, data, bytes);
+		if (qp->sq.drain_notify && qp->sq.completed == qp->sq.next)
+			qp_tell_drained(qp);
+		shared_lock_release(&qp->sq.lock);
+	}
+	pthread_mutex_unlock(&process_objects);
+}
+
+static void resume_one(struct qp *qp, const void *peer)
+{
+	shared_lock_take(&qp->sq.lock);
+	if (qp->sq.peer == peer)
+		sq_run_locked(&qp->sq);
+	shared_lock_release(&qp->sq.lock);
+}
+
+static void resume(const struct peer *peer)
+{
+	pthread_mutex_lock(&process_objects);
+	qp_each(resume_one, peer);
+	pthread_mutex_unlock(&process_objects);
+}
+
+static void lose_peer(struct qp *qp, const void *peer)
+{
+	shared_lock_take(&qp->sq.lock);
+	if (qp->sq.peer == peer)
+		peer_gone(qp);
+	shared_lock_release(&qp->sq.lock);
+}
+
+static void all_peer_gone(const struct peer *peer)
+{
+	pthread_mutex_lock(&process_objects);
+	qp_each(lose_peer, peer);
+	pthread_mutex_unlock(&process_objects);
+}
+
+static void lose_process(struct qp *qp, const void *identity)
+{
+	shared_lock_take(&qp->sq.lock);
+	if (qp->sq.peer != NULL && qp->sq.peer->identity == *(const uint64_t *)identity)
+		peer_gone(qp);
+	shared_lock_release(&qp->sq.lock);
+}
+
+static void process_gone(uint64_t identity)
+{
+	pthread_mutex_lock(&process_objects);
+	qp_each(lose_process, &identity);
+	pthread_mutex_unlock(&process_objects);
+}
+
+const struct peer_user qp_peer_user = {
+	.execute = responder_execute,
+	.answered = answered,
+	.resume = resume,
+	.peer_gone = all_peer_gone,
+	.process_gone = process_gone,
+};
+
+/* --- what peers have them raise --- */
+
+void qp_tell_drained(struct qp *qp)
+{
+	qp->sq.drain_notify = false;
+	async_raise(qp->context, IBV_EVENT_SQ_DRAINED, &qp->ibv);
+}
+
+static void raise_events(struct qp *qp, uint32_t bits)
+{
+	static const struct {
+		uint32_t bit;
+		enum ibv_event_type event;
+	} events[] = {
+		{RAISE_QP_COMM_EST, IBV_EVENT_COMM_EST},
+		{RAISE_QP_ACCESS, IBV_EVENT_QP_ACCESS_ERR},
+		{RAISE_QP_REQUEST, IBV_EVENT_QP_REQ_ERR},
+		{RAISE_QP_FATAL, IBV_EVENT_QP_FATAL},
+	};
+
+	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (bits & events[i].bit)
+			async_raise(qp->context, events[i].event, &qp->ibv);
+	if ((bits & RAISE_QP_FLUSH) && qp->srq != NULL)
+		async_raise(qp->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->ibv);
+}
+
+static void raise_one(struct qp *qp, const void *unused)
+{
+	uint32_t bits;
+
+	(void)unused;
+	if (atomic_load_explicit(&qp->shared->raise, memory_order_relaxed) == 0)
+		return;
+	bits = atomic_exchange(&qp->shared->raise, 0);
+	raise_events(qp, bits);
+	if (bits & RAISE_QP_FLUSH)
+		sq_run(&qp->sq);
+}
+
+void qp_raise_all(void)
+{
+	qp_each(raise_one, NULL);
+}
