@@ -200,7 +200,7 @@ static int probe(struct rig *rig, const struct operation *operation, struct meas
 
 static int probe_flush(struct rig *rig, bool *native)
 {
-	struct measured measured;
+	struct measured measured = {0};
 	int ret = probe(rig, rig->operation, &measured);
 
 	*native = ret == 0 && measured.native_flush;
@@ -209,7 +209,7 @@ static int probe_flush(struct rig *rig, bool *native)
 
 static int probe_atomic_write(struct rig *rig)
 {
-	struct measured measured;
+	struct measured measured = {0};
 	int ret = probe(rig, rig->operation->up_to_atomic_write, &measured);
 
 	rig->native_atomic_write = ret == 0 && measured.native_atomic_write;
