@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 
@@ -212,22 +211,19 @@ void cm_show_local(struct cm_id *id)
 SOFT_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	struct cm_id *of = cm_id_of(id);
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && cm_address_bytes(addr) == 0)
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
+	if (cm_address_bytes(addr) == 0)
+		return call_failed(EINVAL);
 	pthread_mutex_lock(&cm_lock);
 	error = -cm_bind(of, addr);
 	pthread_mutex_unlock(&cm_lock);
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	cm_show_local(of);
 	error = of->device == NULL ? 0 : -cm_id_show_device(of);
-	return error == 0 ? 0 : cm_error(error);
+	return error == 0 ? 0 : call_failed(error);
 }
 
 /* Which of this host's addresses speaks to `to`; `from` may fix it. -errno: there is no route. */
@@ -318,7 +314,7 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_ad
 			   (src_addr != NULL && cm_address_bytes(src_addr) == 0)))
 		error = EINVAL;
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	pthread_mutex_lock(&cm_lock);
 	error = -resolve_address(of, src_addr, dst_addr, &status);
 	if (error == 0) {
@@ -331,7 +327,7 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_ad
 			of->state = CM_ADDR_RESOLVED;
 	}
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? cm_id_complete(of) : cm_error(error);
+	return error == 0 ? cm_id_complete(of) : call_failed(error);
 }
 
 SOFT_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
@@ -343,7 +339,7 @@ SOFT_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 	if (error == 0)
 		error = cm_id_usable(id);
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	pthread_mutex_lock(&cm_lock);
 	error = of->state == CM_ADDR_RESOLVED ? 0 : EINVAL;
 	if (error == 0)
@@ -351,7 +347,7 @@ SOFT_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 	if (error == 0)
 		of->state = CM_ROUTE_RESOLVED;
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? cm_id_complete(of) : cm_error(error);
+	return error == 0 ? cm_id_complete(of) : call_failed(error);
 }
 
 SOFT_EXPORT __be16 rdma_get_src_port(struct rdma_cm_id *id)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 
 static void to_socket_hints(const struct rdma_addrinfo *hints, struct addrinfo *ai)
@@ -128,7 +127,7 @@ SOFT_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
 	if (error == 0 && ((node == NULL && service == NULL && hints == NULL) || res == NULL))
 		error = EINVAL;
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	found = calloc(1, sizeof(*found));
 	if (found == NULL)
 		return -1;

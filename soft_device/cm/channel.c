@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 
 static struct cm_channel *channel_of(struct rdma_event_channel *channel)
@@ -40,10 +39,8 @@ struct cm_channel *cm_channel_new(void)
 	pthread_mutex_lock(&cm_lock);
 	error = cm_start();
 	pthread_mutex_unlock(&cm_lock);
-	if (error != 0) {
-		errno = -error;
-		return NULL;
-	}
+	if (error != 0)
+		return call_failed_null(-error);
 	channel = calloc(1, sizeof(*channel));
 	if (channel == NULL)
 		return NULL;
@@ -55,8 +52,7 @@ struct cm_channel *cm_channel_new(void)
 		error = errno;
 		cm_warn_files(error);
 		free(channel);
-		errno = error;
-		return NULL;
+		return call_failed_null(error);
 	}
 	return channel;
 }
@@ -338,10 +334,8 @@ SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 	struct cm_channel *channel;
 	int error = FAULT_CALL();
 
-	if (error != 0) {
-		errno = error;
-		return NULL;
-	}
+	if (error != 0)
+		return call_failed_null(error);
 	channel = cm_channel_new();
 	return channel == NULL ? NULL : &channel->pub;
 }
@@ -361,7 +355,7 @@ SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdm
 	if (error == 0 && process_is_foreign(channel_of(channel)->generation))
 		error = EIO;
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	if (cm_event_get(channel_of(channel), &next) != 0)
 		return -1;
 	*event = &next->pub;
@@ -373,10 +367,10 @@ SOFT_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *event)
 	int error = FAULT_CALL();
 
 	if (event == NULL)
-		return cm_error(EINVAL);
+		return call_failed(EINVAL);
 	/* told to fail it does its work all the same: without it its id could never be destroyed */
 	cm_event_ack((struct cm_event *)event);
-	return error != 0 ? cm_error(error) : 0;
+	return error != 0 ? call_failed(error) : 0;
 }
 
 SOFT_EXPORT const char *rdma_event_str(enum rdma_cm_event_type event)

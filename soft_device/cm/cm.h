@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
 #include "soft_device/verbs/device.h"
 #include "wire.h"
@@ -146,15 +147,18 @@ static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
 	return (struct cm_id *)id;
 }
 
-/* For functions that fail with -1 and errno. */
-static inline int cm_error(int error)
-{
-	errno = error;
-	return -1;
-}
-
 /* What a call of the program may do with this id: 0, or the errno to fail with. */
 int cm_id_usable(const struct rdma_cm_id *id);
+
+/* At the top of an exported call on an id, as ENTER() of call.h. */
+#define CM_ENTER(id)                                                                               \
+	do {                                                                                       \
+		int enter_error = FAULT_CALL();                                                    \
+		if (enter_error == 0)                                                              \
+			enter_error = cm_id_usable(id);                                            \
+		if (enter_error != 0)                                                              \
+			return call_failed(enter_error);                                           \
+	} while (0)
 
 /* id.c */
 struct cm_id *cm_id_new(struct cm_channel *channel, void *context); /* lock held; NULL: no memory */

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 
@@ -141,14 +140,12 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn
 {
 	struct cm_id *of = cm_id_of(id);
 	struct cm_message request = {.kind = CM_REQ};
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0)
-		error = check_param(of, conn_param, CM_REQ_PRIVATE);
+	CM_ENTER(id);
+	error = check_param(of, conn_param, CM_REQ_PRIVATE);
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	pthread_mutex_lock(&cm_lock);
 	cm_sign(&request);
 	take_param(of, conn_param, &request);
@@ -160,7 +157,7 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn
 	if (error == 0)
 		error = -start_connecting(of, &request);
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? cm_id_complete(of) : cm_error(error);
+	return error == 0 ? cm_id_complete(of) : call_failed(error);
 }
 
 /* Lock held: the last word of the active side. */
@@ -190,18 +187,15 @@ int cm_respond(struct cm_id *id)
 
 SOFT_EXPORT int rdma_establish(struct rdma_cm_id *id)
 {
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && id->qp != NULL)
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
+	if (id->qp != NULL)
+		return call_failed(EINVAL);
 	pthread_mutex_lock(&cm_lock);
 	error = -confirm(cm_id_of(id));
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? 0 : cm_error(error);
+	return error == 0 ? 0 : call_failed(error);
 }
 
 /* Lock held. */
@@ -279,15 +273,13 @@ static int accept_request(struct cm_id *id, const struct rdma_conn_param *param)
 SOFT_EXPORT int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
 	struct cm_id *of = cm_id_of(id);
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0)
-		error = check_param(of, conn_param, CM_REP_PRIVATE);
+	CM_ENTER(id);
+	error = check_param(of, conn_param, CM_REP_PRIVATE);
 	if (error == 0)
 		error = accept_request(of, conn_param);
-	return error == 0 ? cm_id_complete(of) : cm_error(error);
+	return error == 0 ? cm_id_complete(of) : call_failed(error);
 }
 
 static int reject(struct rdma_cm_id *id, enum cm_reason reason, const void *data, uint8_t length)
@@ -297,11 +289,11 @@ static int reject(struct rdma_cm_id *id, enum cm_reason reason, const void *data
 	if (error == 0 && (length > CM_REJ_PRIVATE || (length > 0 && data == NULL)))
 		error = EINVAL;
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	pthread_mutex_lock(&cm_lock);
 	error = -send_reject(cm_id_of(id), reason, data, length);
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? 0 : cm_error(error);
+	return error == 0 ? 0 : call_failed(error);
 }
 
 SOFT_EXPORT int rdma_reject(struct rdma_cm_id *id, const void *private_data,
@@ -310,7 +302,7 @@ SOFT_EXPORT int rdma_reject(struct rdma_cm_id *id, const void *private_data,
 	int error = FAULT_CALL();
 
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	return reject(id, CM_REASON_CONSUMER, private_data, private_data_len);
 }
 
@@ -320,7 +312,7 @@ SOFT_EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data,
 	int error = FAULT_CALL();
 
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	return reject(id, CM_REASON_ECE, private_data, private_data_len);
 }
 
@@ -342,16 +334,13 @@ static int notify(struct cm_id *id, enum ibv_event_type event)
 
 SOFT_EXPORT int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
 {
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
 	pthread_mutex_lock(&cm_lock);
 	error = -notify(cm_id_of(id), event);
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? 0 : cm_error(error);
+	return error == 0 ? 0 : call_failed(error);
 }
 
 /* Lock held: the first to disconnect asks, the second answers. */
@@ -378,15 +367,12 @@ static int disconnect(struct cm_id *id)
 SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *id)
 {
 	struct cm_id *of = cm_id_of(id);
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
 	cm_qp_fail(of);
 	pthread_mutex_lock(&cm_lock);
 	error = -disconnect(of);
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? cm_id_complete(of) : cm_error(error);
+	return error == 0 ? cm_id_complete(of) : call_failed(error);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 
 #define RESOLVE_MS 2000
@@ -33,7 +32,7 @@ static int prepare_active(struct cm_id *id, struct rdma_addrinfo *res, struct ib
 			  struct ibv_qp_init_attr *attr)
 {
 	if (res->ai_connect_len > CM_REQ_PRIVATE)
-		return cm_error(EINVAL);
+		return call_failed(EINVAL);
 	if (rdma_resolve_addr(&id->pub, res->ai_src_addr, res->ai_dst_addr, RESOLVE_MS) != 0 ||
 	    rdma_resolve_route(&id->pub, RESOLVE_MS) != 0)
 		return -1;
@@ -56,7 +55,7 @@ SOFT_EXPORT int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res
 	if (error == 0 && (id == NULL || res == NULL))
 		error = EINVAL;
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	if (rdma_create_id(NULL, &new_id, NULL, (enum rdma_port_space)res->ai_port_space) != 0)
 		return -1;
 	if ((res->ai_flags & RAI_PASSIVE) != 0)
@@ -66,7 +65,7 @@ SOFT_EXPORT int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res
 	if (error != 0) {
 		error = errno;
 		cm_id_delete(cm_id_of(new_id));
-		return cm_error(error);
+		return call_failed(error);
 	}
 	*id = new_id;
 	return 0;
@@ -92,7 +91,7 @@ static int get_request(struct cm_id *listener, struct rdma_cm_id **id)
 		return -1;
 	event = listener->pub.event;
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
-		return cm_error(EINVAL);
+		return call_failed(EINVAL);
 	if (listener->ep_qp != NULL) {
 		struct ibv_qp_init_attr attr = *listener->ep_qp;
 
@@ -107,13 +106,8 @@ static int get_request(struct cm_id *listener, struct rdma_cm_id **id)
 
 SOFT_EXPORT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = cm_id_usable(listen);
-	if (error == 0 && (id == NULL || !cm_id_of(listen)->sync))
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(listen);
+	if (id == NULL || !cm_id_of(listen)->sync)
+		return call_failed(EINVAL);
 	return get_request(cm_id_of(listen), id);
 }

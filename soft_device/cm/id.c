@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 
@@ -165,8 +164,8 @@ int cm_id_complete(struct cm_id *id)
 		return -1;
 	id->pub.event = &event->pub;
 	if (event->pub.event == RDMA_CM_EVENT_REJECTED)
-		return cm_error(ECONNREFUSED);
-	return event->pub.status == 0 ? 0 : cm_error(abs(event->pub.status));
+		return call_failed(ECONNREFUSED);
+	return event->pub.status == 0 ? 0 : call_failed(abs(event->pub.status));
 }
 
 int cm_id_show_device(struct cm_id *id)
@@ -220,7 +219,7 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 	if (error == 0 && of != NULL && process_is_foreign(of->generation))
 		error = EIO;
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	if (of == NULL)
 		of = cm_channel_new();
 	if (of == NULL)
@@ -233,7 +232,7 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 	if (new_id == NULL) {
 		if (channel == NULL)
 			cm_channel_delete(of);
-		return cm_error(ENOMEM);
+		return call_failed(ENOMEM);
 	}
 	*id = &new_id->pub;
 	return 0;
@@ -241,12 +240,7 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 
 SOFT_EXPORT int rdma_destroy_id(struct rdma_cm_id *id)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
 	cm_id_delete(cm_id_of(id));
 	return 0;
 }
@@ -261,14 +255,12 @@ static void wait_acked(struct cm_id *id)
 
 SOFT_EXPORT int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 {
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0)
-		error = -cm_id_migrate(cm_id_of(id), (struct cm_channel *)channel);
+	CM_ENTER(id);
+	error = -cm_id_migrate(cm_id_of(id), (struct cm_channel *)channel);
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	wait_acked(cm_id_of(id));
 	return 0;
 }
@@ -279,10 +271,8 @@ SOFT_EXPORT struct ibv_context **rdma_get_devices(int *num_devices)
 	struct ibv_context **list;
 	int error = FAULT_CALL();
 
-	if (error != 0) {
-		errno = error;
-		return NULL;
-	}
+	if (error != 0)
+		return call_failed_null(error);
 	list = calloc(count + 1, sizeof(struct ibv_context *));
 	if (list == NULL)
 		return NULL;

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 
@@ -253,17 +252,14 @@ static int start_listening(struct cm_id *id, int backlog)
 
 SOFT_EXPORT int rdma_listen(struct rdma_cm_id *id, int backlog)
 {
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
 	pthread_mutex_lock(&cm_lock);
 	error = -start_listening(cm_id_of(id), backlog);
 	pthread_mutex_unlock(&cm_lock);
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	cm_show_local(cm_id_of(id));
 	return 0;
 }

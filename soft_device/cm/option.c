@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 
 /* The kernel takes an int or a byte of exactly that size. */
@@ -58,18 +57,15 @@ static int set_id_option(struct cm_id *id, int name, const void *value, size_t l
 SOFT_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 				size_t optlen)
 {
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && level != RDMA_OPTION_ID)
-		error = ENOSYS; /* there are no path records to be set */
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
+	if (level != RDMA_OPTION_ID)
+		return call_failed(ENOSYS); /* there are no path records to be set */
 	pthread_mutex_lock(&cm_lock);
 	error = -set_id_option(cm_id_of(id), optname, optval, optlen);
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? 0 : cm_error(error);
+	return error == 0 ? 0 : call_failed(error);
 }
 
 /* For ids whose QP the program makes itself. */
@@ -83,7 +79,7 @@ SOFT_EXPORT int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 	    (id->qp != NULL || ece == NULL || ece->vendor_id == 0 || ece->comp_mask != 0))
 		error = EINVAL;
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	pthread_mutex_lock(&cm_lock);
 	cm_id_of(id)->local_ece = *ece;
 	pthread_mutex_unlock(&cm_lock);
@@ -92,14 +88,9 @@ SOFT_EXPORT int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 
 SOFT_EXPORT int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && (id->qp != NULL || ece == NULL))
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
+	if (id->qp != NULL || ece == NULL)
+		return call_failed(EINVAL);
 	pthread_mutex_lock(&cm_lock);
 	*ece = cm_id_of(id)->remote_ece;
 	pthread_mutex_unlock(&cm_lock);

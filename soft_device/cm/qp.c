@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 #include "soft_device/transport/request.h"
@@ -136,18 +135,15 @@ void cm_qp_fail(struct cm_id *id)
 SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr,
 				  int *qp_attr_mask)
 {
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && (qp_attr == NULL || qp_attr_mask == NULL))
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
+	if (qp_attr == NULL || qp_attr_mask == NULL)
+		return call_failed(EINVAL);
 	pthread_mutex_lock(&cm_lock);
 	error = -fill(cm_id_of(id), qp_attr, qp_attr_mask);
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? 0 : cm_error(error);
+	return error == 0 ? 0 : call_failed(error);
 }
 
 /* The CQs that librdmacm made for the id; the program's own are not in these fields. */
@@ -197,7 +193,7 @@ static int create_qp(struct cm_id *of, struct ibv_qp_init_attr_ex *attr)
 	int error = check_attr(id, attr);
 
 	if (error != 0)
-		return cm_error(error);
+		return call_failed(error);
 	if ((attr->send_cq == NULL &&
 	     create_cq(id, attr->cap.max_send_wr, &id->send_cq_channel, &id->send_cq) != 0) ||
 	    (attr->recv_cq == NULL &&
@@ -224,19 +220,14 @@ static int create_qp(struct cm_id *of, struct ibv_qp_init_attr_ex *attr)
 no_cq:
 	error = errno;
 	destroy_cqs(id);
-	return cm_error(error);
+	return call_failed(error);
 }
 
 SOFT_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && attr == NULL)
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
+	if (attr == NULL)
+		return call_failed(EINVAL);
 	if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0) {
 		attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
 		attr->pd = id->pd;
@@ -249,14 +240,10 @@ SOFT_EXPORT int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 			       struct ibv_qp_init_attr *qp_init_attr)
 {
 	struct ibv_qp_init_attr_ex attr = {.comp_mask = IBV_QP_INIT_ATTR_PD};
-	int error = FAULT_CALL();
 
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && qp_init_attr == NULL)
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
+	if (qp_init_attr == NULL)
+		return call_failed(EINVAL);
 	memcpy(&attr, qp_init_attr, sizeof(*qp_init_attr));
 	attr.comp_mask = IBV_QP_INIT_ATTR_PD;
 	attr.pd = pd != NULL ? pd : id->pd;
@@ -277,14 +264,9 @@ SOFT_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 
 SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && (attr == NULL || id->srq != NULL || id->verbs == NULL))
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
+	if (attr == NULL || id->srq != NULL || id->verbs == NULL)
+		return call_failed(EINVAL);
 	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attr->pd == NULL) {
 		attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
 		attr->pd = id->pd;
@@ -296,14 +278,9 @@ SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_at
 SOFT_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 				struct ibv_srq_init_attr *attr)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && (attr == NULL || id->srq != NULL || id->verbs == NULL))
-		error = EINVAL;
-	if (error != 0)
-		return cm_error(error);
+	CM_ENTER(id);
+	if (attr == NULL || id->srq != NULL || id->verbs == NULL)
+		return call_failed(EINVAL);
 	id->srq = ibv_create_srq(pd != NULL ? pd : id->pd, attr);
 	return id->srq == NULL ? -1 : 0;
 }

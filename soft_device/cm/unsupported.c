@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "cm.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 
 SOFT_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)
@@ -20,7 +19,7 @@ SOFT_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr
 	(void)id;
 	(void)addr;
 	(void)context;
-	return cm_error(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
+	return call_failed(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
 }
 
 SOFT_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id,
@@ -29,14 +28,14 @@ SOFT_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id,
 	(void)id;
 	(void)mc_join_attr;
 	(void)context;
-	return cm_error(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
+	return call_failed(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
 }
 
 SOFT_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	(void)id;
 	(void)addr;
-	return cm_error(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
+	return call_failed(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
 }
 
 /* librdmacm gives descriptors that are none of its own to poll(2); here that is all of them. */
@@ -48,7 +47,7 @@ SOFT_EXPORT int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
 #define UNSUPPORTED(type, name, ...)                                                               \
 	SOFT_EXPORT type name(__VA_ARGS__)                                                         \
 	{                                                                                          \
-		return (type)cm_error(REFUSE(ENOSYS, #name, "rsockets are not supported"));        \
+		return (type)call_failed(REFUSE(ENOSYS, #name, "rsockets are not supported"));     \
 	}
 
 #pragma GCC diagnostic push

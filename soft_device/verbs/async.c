@@ -14,7 +14,7 @@
 
 #include "device.h"
 #include "objects.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 
 struct async_event {
 	struct async_event *next;
@@ -193,14 +193,11 @@ static int get_event(struct context *context, struct ibv_async_event *event)
 SOFT_EXPORT int ibv_get_async_event(struct ibv_context *ibv, struct ibv_async_event *event)
 {
 	struct context *context = context_of(ibv);
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = process_is_foreign(context->generation) ? EIO : get_event(context, event);
-	if (error == 0)
-		return 0;
-	errno = error;
-	return -1;
+	ENTER_MINUS(context->generation);
+	error = get_event(context, event);
+	return error == 0 ? 0 : call_failed(error);
 }
 
 static struct context *context_of_event(const struct ibv_async_event *event)

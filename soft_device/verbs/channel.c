@@ -14,7 +14,7 @@
 
 #include "cq.h"
 #include "objects.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 
 /* Both under the objects lock. */
 static struct channel *channels;
@@ -74,15 +74,9 @@ static struct channel *channel_new(struct context *context)
 SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ibv)
 {
 	struct context *context = context_of(ibv);
-	int fault = FAULT_CALL();
 	struct channel *channel;
 
-	if (fault == 0 && process_is_foreign(context->generation))
-		fault = EIO;
-	if (fault != 0) {
-		errno = fault;
-		return NULL;
-	}
+	ENTER_NULL(context->generation);
 	channel = channel_new(context);
 	return channel == NULL ? NULL : &channel->ibv;
 }
@@ -90,12 +84,9 @@ SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context 
 SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 {
 	struct channel *channel = (struct channel *)ibv;
-	int error = FAULT_CALL();
+	int error;
 
-	if (error != 0)
-		return error;
-	if (process_is_foreign(channel->generation))
-		return EIO;
+	ENTER(channel->generation);
 	pthread_mutex_lock(&process_objects);
 	error = ibv->refcnt > 0 ? EBUSY : 0;
 	pthread_mutex_unlock(&process_objects);
@@ -192,16 +183,11 @@ SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **c
 				 void **cq_context)
 {
 	struct channel *channel = (struct channel *)ibv;
-	int error = FAULT_CALL();
+	int error;
 
-	if (error == 0)
-		error = process_is_foreign(channel->generation)
-				? EIO
-				: get_event(channel, cq, cq_context);
-	if (error == 0)
-		return 0;
-	errno = error;
-	return -1;
+	ENTER_MINUS(channel->generation);
+	error = get_event(channel, cq, cq_context);
+	return error == 0 ? 0 : call_failed(error);
 }
 
 SOFT_EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)

@@ -11,7 +11,7 @@
 
 #include "objects.h"
 #include "qp.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 
 static struct context *contexts; /* objects lock */
 
@@ -141,8 +141,7 @@ struct context *context_open(struct device *device)
 	error = context == NULL ? -ENOMEM : async_open(context);
 	if (error != 0) {
 		free(context);
-		errno = -error;
-		return NULL;
+		return call_failed_null(-error);
 	}
 	fill(context, device);
 	pthread_mutex_lock(&process_objects);
@@ -174,10 +173,8 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 	int fault = FAULT_CALL();
 	struct context *context;
 
-	if (fault != 0) {
-		errno = fault;
-		return NULL;
-	}
+	if (fault != 0)
+		return call_failed_null(fault);
 	context = context_open((struct device *)device);
 	return context == NULL ? NULL : &context->verbs.context;
 }
@@ -185,14 +182,8 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 SOFT_EXPORT int ibv_close_device(struct ibv_context *ibv)
 {
 	struct context *context = context_of(ibv);
-	int fault = FAULT_CALL();
 
-	if (fault == 0 && process_is_foreign(context->generation))
-		fault = EIO;
-	if (fault != 0) {
-		errno = fault;
-		return -1;
-	}
+	ENTER_MINUS(context->generation);
 	context_close(context);
 	return 0;
 }

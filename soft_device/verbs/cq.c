@@ -13,7 +13,7 @@
 #include "objects.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/sq.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 #include "soft_device/process/trace.h"
 
 #define YIELD_EVERY 1024u /* empty polls; 5 us or so */
@@ -60,10 +60,8 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 	int fault = FAULT_CALL_AS("ibv_poll_cq");
 	int polled;
 
-	if (fault != 0) {
-		errno = fault;
-		return -1;
-	}
+	if (fault != 0)
+		return call_failed(fault);
 	polled = cq_poll(ibv, count, wc);
 	trace_polled(wc, polled);
 	spoil_receives(wc, polled);
@@ -210,8 +208,7 @@ static struct cq *cq_new(struct context *context, uint32_t cqe, void *cq_context
 	error = cq_begin(cq, cqe);
 	if (error != 0) {
 		cq_delete(cq);
-		errno = error;
-		return NULL;
+		return call_failed_null(error);
 	}
 	cq->ibv.handle = cq->index;
 	atomic_fetch_add(&context->users, 1);
@@ -222,24 +219,17 @@ SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int cqe, void 
 					 struct ibv_comp_channel *channel, int comp_vector)
 {
 	struct context *context = context_of(ibv);
-	int error = FAULT_CALL();
+	const bool is_other = channel != NULL && channel->context != ibv;
 	struct cq *cq;
 
-	if (error == 0 && process_is_foreign(context->generation))
-		error = EIO;
-	if (error == 0 &&
-	    (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
-	     comp_vector >= ibv->num_comp_vectors || (channel != NULL && channel->context != ibv)))
-		error = REFUSE(EINVAL, "ibv_create_cq",
+	ENTER_NULL(context->generation);
+	if (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
+	    comp_vector >= ibv->num_comp_vectors || is_other)
+		return call_failed_null(
+			REFUSE(EINVAL, "ibv_create_cq",
 			       "%d entries (at most %d), completion vector %d of %d%s", cqe,
 			       SOFT_MAX_CQE, comp_vector, ibv->num_comp_vectors,
-			       channel != NULL && channel->context != ibv
-				       ? ", a channel of another context"
-				       : "");
-	if (error != 0) {
-		errno = error;
-		return NULL;
-	}
+			       is_other ? ", a channel of another context" : ""));
 	cq = cq_new(context, (uint32_t)cqe, cq_context, channel);
 	return cq == NULL ? NULL : &cq->ibv;
 }
@@ -277,12 +267,9 @@ static int resize(struct cq *cq, uint32_t cqe)
 SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 {
 	struct cq *cq = cq_of(ibv);
-	int error = FAULT_CALL();
+	int error;
 
-	if (error != 0)
-		return error;
-	if (process_is_foreign(cq->generation))
-		return EIO;
+	ENTER(cq->generation);
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return REFUSE(EINVAL, "ibv_resize_cq", "%d entries, at most %d", cqe, SOFT_MAX_CQE);
 	pthread_mutex_lock(&process_objects);
@@ -316,12 +303,8 @@ static void wait_acknowledged(struct cq *cq)
 SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv)
 {
 	struct cq *cq = cq_of(ibv);
-	int fault = FAULT_CALL();
 
-	if (fault != 0)
-		return fault;
-	if (process_is_foreign(cq->generation))
-		return EIO;
+	ENTER(cq->generation);
 	if (atomic_load(&cq->users) != 0)
 		return EBUSY;
 	pthread_mutex_lock(&process_objects);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 #include "soft_device/transport/address.h"
 
 #undef ibv_get_device_list

@@ -19,7 +19,7 @@
 
 #include "mapping.h"
 #include "objects.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 #include "soft_device/powerfail/powerfail.h"
 #include "soft_device/transport/request.h"
 
@@ -157,8 +157,7 @@ static struct mr *mr_new(struct pd *pd, const struct shared_mr *wanted)
 	mr->shared = publish(pd, wanted, &key);
 	if (mr->shared == NULL) {
 		free(mr);
-		errno = ENOMEM;
-		return NULL;
+		return call_failed_null(ENOMEM);
 	}
 	mr->generation = pd->generation;
 	mr->ibv.context = pd->ibv.context;
@@ -181,20 +180,16 @@ static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64
 				   .length = length,
 				   .iova = iova};
 	struct mr *mr = NULL;
-	int error = process_is_foreign(pd->generation) ? -EIO : 0;
+	int error = fault_any ? -fault_register() : 0;
 
-	if (error == 0 && fault_any)
-		error = -fault_register();
 	if (error == 0)
 		error = check_access(access);
 	if (error == 0)
 		error = check_range(wanted.addr, length, iova);
 	if (error == 0)
 		error = check_memory(wanted.addr, length, access);
-	if (error != 0) {
-		errno = -error;
-		return NULL;
-	}
+	if (error != 0)
+		return call_failed_null(-error);
 	if (powerfail_any)
 		wanted.file = powerfail_file(start, length);
 	mr = mr_new(pd, &wanted);
@@ -207,34 +202,23 @@ static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64
 
 SOFT_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
-	int fault = FAULT_CALL();
-
-	if (fault == 0)
-		return reg(pd, addr, length, (uint64_t)(uintptr_t)addr, (uint32_t)access);
-	errno = fault;
-	return NULL;
+	ENTER_NULL(pd_of(pd)->generation);
+	return reg(pd, addr, length, (uint64_t)(uintptr_t)addr, (uint32_t)access);
 }
 
 SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length,
 					   uint64_t iova, int access)
 {
-	int fault = FAULT_CALL();
-
-	if (fault == 0)
-		return reg(pd, addr, length, iova, (uint32_t)access);
-	errno = fault;
-	return NULL;
+	ENTER_NULL(pd_of(pd)->generation);
+	return reg(pd, addr, length, iova, (uint32_t)access);
 }
 
 SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
 					    uint64_t iova, unsigned int access)
 {
-	int fault = FAULT_CALL_AS("ibv_reg_mr"); /* verbs.h calls it by that name */
-
-	if (fault == 0)
-		return reg(pd, addr, length, iova, access);
-	errno = fault;
-	return NULL;
+	/* verbs.h calls it by that name */
+	ENTER_WITH("ibv_reg_mr", pd_of(pd)->generation, call_failed_null);
+	return reg(pd, addr, length, iova, access);
 }
 
 SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
@@ -246,8 +230,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	(void)iova;
 	(void)fd;
 	(void)access;
-	errno = REFUSE(EOPNOTSUPP, "ibv_reg_dmabuf_mr", "not supported");
-	return NULL;
+	return call_failed_null(REFUSE(EOPNOTSUPP, "ibv_reg_dmabuf_mr", "not supported"));
 }
 
 /* Domain and access, as rxe does; errors before anything was changed. */
@@ -310,12 +293,8 @@ SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *ibv, int flags, struct ibv_pd *pd, v
 SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *ibv)
 {
 	struct mr *mr = (struct mr *)ibv;
-	int fault = FAULT_CALL();
 
-	if (fault != 0)
-		return fault;
-	if (process_is_foreign(mr->generation))
-		return EIO;
+	ENTER(mr->generation);
 	pthread_mutex_lock(&process_objects);
 	withdraw(mr->shared);
 	pthread_mutex_unlock(&process_objects);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "objects.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 
 /* Numbers are not used again, so that a stale one matches nothing. */
 static _Atomic uint32_t last_number;
@@ -28,15 +28,9 @@ struct pd *pd_make(struct context *context)
 SOFT_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *ibv)
 {
 	struct context *context = context_of(ibv);
-	int fault = FAULT_CALL();
 	struct pd *pd;
 
-	if (fault == 0 && process_is_foreign(context->generation))
-		fault = EIO;
-	if (fault != 0) {
-		errno = fault;
-		return NULL;
-	}
+	ENTER_NULL(context->generation);
 	pd = pd_make(context);
 	return pd == NULL ? NULL : &pd->ibv;
 }
@@ -44,12 +38,8 @@ SOFT_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *ibv)
 SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *ibv)
 {
 	struct pd *pd = pd_of(ibv);
-	int fault = FAULT_CALL();
 
-	if (fault != 0)
-		return fault;
-	if (process_is_foreign(pd->generation))
-		return EIO;
+	ENTER(pd->generation);
 	if (atomic_load(&pd->users) != 0)
 		return EBUSY;
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);

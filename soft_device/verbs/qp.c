@@ -16,7 +16,7 @@
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
 #include "soft_device/process/process.h"
 
@@ -233,13 +233,10 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 {
 	struct pd *pd = pd_of(ibv);
 	struct qp *qp;
-	int error = process_is_foreign(pd->generation) ? -EIO
-						       : check_init(context_of(ibv->context), init);
+	int error = check_init(context_of(ibv->context), init);
 
-	if (error != 0) {
-		errno = -error;
-		return NULL;
-	}
+	if (error != 0)
+		return call_failed_null(-error);
 	qp = calloc(1, sizeof(*qp));
 	if (qp == NULL)
 		return NULL;
@@ -251,8 +248,7 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 		error = enter(qp);
 	if (error != 0) {
 		qp_delete(qp);
-		errno = -error;
-		return NULL;
+		return call_failed_null(-error);
 	}
 	init->cap = qp->init.cap;
 	return &qp->ibv;
@@ -260,12 +256,7 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 
 SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
-	int error = FAULT_CALL();
-
-	if (error != 0) {
-		errno = error;
-		return NULL;
-	}
+	ENTER_NULL(pd_of(pd)->generation);
 	return create(pd, init, 0);
 }
 
@@ -274,21 +265,17 @@ struct ibv_qp *qp_create_ex(struct ibv_context *ibv, struct ibv_qp_init_attr_ex 
 	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
 			       IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	uint32_t mask = attr->comp_mask;
-	int error = FAULT_CALL_AS("ibv_create_qp_ex");
+	uint32_t create_flags = mask & IBV_QP_INIT_ATTR_CREATE_FLAGS ? attr->create_flags : 0;
 
-	if (error == 0 && ((mask & ~known) != 0 ||
-			   ((mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags != 0)))
-		error = REFUSE(EOPNOTSUPP, "ibv_create_qp_ex",
-			       "comp_mask %#x, create_flags %#x; supported are PD and "
-			       "SEND_OPS_FLAGS",
-			       mask, mask & IBV_QP_INIT_ATTR_CREATE_FLAGS ? attr->create_flags : 0);
-	if (error == 0 &&
-	    (!(mask & IBV_QP_INIT_ATTR_PD) || attr->pd == NULL || attr->pd->context != ibv))
-		error = REFUSE(EINVAL, "ibv_create_qp_ex", "no PD of this context");
-	if (error != 0) {
-		errno = error;
-		return NULL;
-	}
+	ENTER_WITH("ibv_create_qp_ex", context_of(ibv)->generation, call_failed_null);
+	if ((mask & ~known) != 0 || create_flags != 0)
+		return call_failed_null(REFUSE(EOPNOTSUPP, "ibv_create_qp_ex",
+					       "comp_mask %#x, create_flags %#x; supported are PD "
+					       "and SEND_OPS_FLAGS",
+					       mask, create_flags));
+	if (!(mask & IBV_QP_INIT_ATTR_PD) || attr->pd == NULL || attr->pd->context != ibv)
+		return call_failed_null(
+			REFUSE(EINVAL, "ibv_create_qp_ex", "no PD of this context"));
 	/* the first members are those of ibv_qp_init_attr: verbs.h */
 	return create(attr->pd, (struct ibv_qp_init_attr *)(void *)attr,
 		      mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS ? attr->send_ops_flags : 0);
@@ -363,12 +350,8 @@ static void release_users(struct qp *qp)
 SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 {
 	struct qp *qp = qp_of(ibv);
-	int error = FAULT_CALL();
 
-	if (error != 0)
-		return error;
-	if (process_is_foreign(qp->generation))
-		return EIO;
+	ENTER(qp->generation);
 	qp_unlink(qp);
 	leave_tables(qp);
 	agent_settle(); /* the answer to what was just executed on it goes out, as from a NIC */

@@ -13,7 +13,7 @@
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 #include "soft_device/process/process.h"
 
 #define STATES	 (IBV_QPS_ERR + 1)
@@ -269,12 +269,9 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int 
 {
 	struct qp *qp = qp_of(ibv);
 	enum ibv_qp_state from, to;
-	int error = FAULT_CALL();
+	int error;
 
-	if (error != 0)
-		return error;
-	if (process_is_foreign(qp->generation))
-		return EIO;
+	ENTER(qp->generation);
 	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
 		qp_unlink(qp);
 	pthread_mutex_lock(&process_objects);
@@ -297,13 +294,9 @@ SOFT_EXPORT int ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int m
 			     struct ibv_qp_init_attr *init)
 {
 	struct qp *qp = qp_of(ibv);
-	int error = FAULT_CALL();
 
 	(void)mask; /* all are told, as the manual allows */
-	if (error != 0)
-		return error;
-	if (process_is_foreign(qp->generation))
-		return EIO;
+	ENTER(qp->generation);
 	shared_lock_take(&qp->sq.lock);
 	*attr = qp->attr;
 	shared_lock_release(&qp->sq.lock);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "qp.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 #include "soft_device/process/process.h"
 
 static struct qp *qp_of_ex(struct ibv_qp_ex *ex)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "objects.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 
 #undef ibv_query_port
 
@@ -75,12 +75,8 @@ static void fill_attr(const struct device *device, struct ibv_device_attr *attr)
 SOFT_EXPORT int ibv_query_device(struct ibv_context *ibv, struct ibv_device_attr *attr)
 {
 	const struct context *context = context_of(ibv);
-	int fault = FAULT_CALL();
 
-	if (fault != 0)
-		return fault;
-	if (process_is_foreign(context->generation))
-		return EIO;
+	ENTER(context->generation);
 	fill_attr(context->device, attr);
 	return 0;
 }
@@ -90,12 +86,8 @@ int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_in
 {
 	const struct context *context = context_of(ibv);
 	struct ibv_device_attr_ex full = {.phys_port_cnt_ex = 1};
-	int fault = FAULT_CALL_AS("ibv_query_device_ex");
 
-	if (fault != 0)
-		return fault;
-	if (process_is_foreign(context->generation))
-		return EIO;
+	ENTER_AS("ibv_query_device_ex", context->generation);
 	if ((input != NULL && input->comp_mask != 0) || bytes < sizeof(full.orig_attr))
 		return EINVAL;
 	fill_attr(context->device, &full.orig_attr);
@@ -127,10 +119,8 @@ static const struct ibv_port_attr the_port = {
 	.flags = IBV_QPF_GRH_REQUIRED,
 };
 
-static int port_query(struct ibv_context *ibv, uint8_t port, void *attr, size_t bytes)
+static int port_query(uint8_t port, void *attr, size_t bytes)
 {
-	if (process_is_foreign(context_of(ibv)->generation))
-		return EIO;
 	if (port != PORT)
 		return EINVAL;
 	memset(attr, 0, bytes);
@@ -140,48 +130,31 @@ static int port_query(struct ibv_context *ibv, uint8_t port, void *attr, size_t 
 
 int query_port(struct ibv_context *ibv, uint8_t port, struct ibv_port_attr *attr, size_t bytes)
 {
-	int fault = FAULT_CALL_AS("ibv_query_port");
-
-	return fault != 0 ? fault : port_query(ibv, port, attr, bytes);
+	ENTER_AS("ibv_query_port", context_of(ibv)->generation);
+	return port_query(port, attr, bytes);
 }
 
 /* For programs that were compiled when the struct ended before port_cap_flags2. */
 SOFT_EXPORT int ibv_query_port(struct ibv_context *ibv, uint8_t port,
 			       struct _compat_ibv_port_attr *attr)
 {
-	int fault = FAULT_CALL();
-
-	if (fault != 0)
-		return fault;
-	return port_query(ibv, port, attr, offsetof(struct ibv_port_attr, port_cap_flags2));
+	ENTER(context_of(ibv)->generation);
+	return port_query(port, attr, offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
-/* The one entry of the GID and P_Key tables: 0 or an errno. */
-static int check_index(struct ibv_context *ibv, uint32_t port, uint32_t index)
+/* The one entry of the GID and P_Key tables. */
+static bool is_entry(uint32_t port, uint32_t index)
 {
-	if (process_is_foreign(context_of(ibv)->generation))
-		return EIO;
-	return port == PORT && index == 0 ? 0 : EINVAL;
-}
-
-/* How functions end that say -1 and errno. */
-static int ended(int error)
-{
-	if (error == 0)
-		return 0;
-	errno = error;
-	return -1;
+	return port == PORT && index == 0;
 }
 
 SOFT_EXPORT int ibv_query_gid(struct ibv_context *ibv, uint8_t port, int index, union ibv_gid *gid)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = check_index(ibv, port, (uint32_t)index);
-	if (error == 0)
-		*gid = context_of(ibv)->device->gid;
-	return ended(error);
+	ENTER_MINUS(context_of(ibv)->generation);
+	if (!is_entry(port, (uint32_t)index))
+		return call_failed(EINVAL);
+	*gid = context_of(ibv)->device->gid;
+	return 0;
 }
 
 static void fill_entry(const struct device *device, void *entry, size_t bytes)
@@ -198,30 +171,23 @@ static void fill_entry(const struct device *device, void *entry, size_t bytes)
 SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *ibv, uint32_t port, uint32_t index,
 				  struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
 {
-	int error = FAULT_CALL_AS("ibv_query_gid_ex");
-
-	if (error == 0 && flags != 0)
-		error = EOPNOTSUPP;
-	if (error == 0)
-		error = check_index(ibv, port, index);
-	if (error == 0)
-		fill_entry(context_of(ibv)->device, entry, entry_size);
-	return error;
+	ENTER_AS("ibv_query_gid_ex", context_of(ibv)->generation);
+	if (flags != 0)
+		return EOPNOTSUPP;
+	if (!is_entry(port, index))
+		return EINVAL;
+	fill_entry(context_of(ibv)->device, entry, entry_size);
+	return 0;
 }
 
 SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *ibv, struct ibv_gid_entry *entries,
 					 size_t max_entries, uint32_t flags, size_t entry_size)
 {
-	int error = FAULT_CALL_AS("ibv_query_gid_table");
-
-	if (error == 0 && flags != 0)
-		error = EOPNOTSUPP;
-	if (error == 0)
-		error = check_index(ibv, PORT, 0);
-	if (error == 0 && max_entries < 1)
-		error = EINVAL;
-	if (error != 0)
-		return -error;
+	ENTER_WITH("ibv_query_gid_table", context_of(ibv)->generation, -);
+	if (flags != 0)
+		return -EOPNOTSUPP;
+	if (max_entries < 1)
+		return -EINVAL;
 	fill_entry(context_of(ibv)->device, entries, entry_size);
 	return 1;
 }
@@ -231,33 +197,26 @@ SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *ibv, uint8_t port, unsign
 				   int *type);
 int ibv_query_gid_type(struct ibv_context *ibv, uint8_t port, unsigned int index, int *type)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = check_index(ibv, port, index);
-	if (error == 0)
-		*type = 1;
-	return ended(error);
+	ENTER_MINUS(context_of(ibv)->generation);
+	if (!is_entry(port, index))
+		return call_failed(EINVAL);
+	*type = 1;
+	return 0;
 }
 
 SOFT_EXPORT int ibv_query_pkey(struct ibv_context *ibv, uint8_t port, int index, __be16 *pkey)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = check_index(ibv, port, (uint32_t)index);
-	if (error == 0)
-		*pkey = htobe16(PKEY_DEFAULT);
-	return ended(error);
+	ENTER_MINUS(context_of(ibv)->generation);
+	if (!is_entry(port, (uint32_t)index))
+		return call_failed(EINVAL);
+	*pkey = htobe16(PKEY_DEFAULT);
+	return 0;
 }
 
 SOFT_EXPORT int ibv_get_pkey_index(struct ibv_context *ibv, uint8_t port, __be16 pkey)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = check_index(ibv, port, pkey == htobe16(PKEY_DEFAULT) ? 0 : 1);
-	return ended(error);
+	ENTER_MINUS(context_of(ibv)->generation);
+	return port == PORT && pkey == htobe16(PKEY_DEFAULT) ? 0 : call_failed(EINVAL);
 }
 
 SOFT_EXPORT const char *ibv_get_sysfs_path(void)
@@ -274,7 +233,7 @@ SOFT_EXPORT int ibv_read_sysfs_file(const char *dir, const char *file, char *buf
 	int fd;
 
 	if (length < 0 || (size_t)length >= sizeof(path))
-		return ended(ENAMETOOLONG);
+		return call_failed(ENAMETOOLONG);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;

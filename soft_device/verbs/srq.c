@@ -9,7 +9,7 @@
 #include "objects.h"
 #include "qp.h"
 #include "soft_device/datapath/recv_ring.h"
-#include "soft_device/faults/fault.h"
+#include "soft_device/faults/call.h"
 #include "soft_device/process/process.h"
 
 static struct srq *table[SEGMENT_SRQS]; /* objects lock */
@@ -92,41 +92,25 @@ static void srq_delete(struct srq *srq)
 	free(srq);
 }
 
-static int create(struct pd *pd, const struct ibv_srq_init_attr *init, struct srq **out)
+SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *ibv, struct ibv_srq_init_attr *init)
 {
 	const struct ibv_srq_attr *attr = &init->attr;
 	struct srq *srq;
 	int error;
 
-	if (process_is_foreign(pd->generation))
-		return -EIO;
+	ENTER_NULL(pd_of(ibv)->generation);
 	if (attr->max_wr == 0 || attr->max_wr > SOFT_MAX_WR || attr->max_sge > SOFT_MAX_SGE)
-		return REFUSE(-EINVAL, "ibv_create_srq",
-			      "max_wr %u, max_sge %u; the limits are %d, %d", attr->max_wr,
-			      attr->max_sge, SOFT_MAX_WR, SOFT_MAX_SGE);
+		return call_failed_null(REFUSE(
+			EINVAL, "ibv_create_srq", "max_wr %u, max_sge %u; the limits are %d, %d",
+			attr->max_wr, attr->max_sge, SOFT_MAX_WR, SOFT_MAX_SGE));
 	srq = calloc(1, sizeof(*srq));
 	if (srq == NULL)
-		return -ENOMEM;
-	fill(srq, pd, init->srq_context);
+		return NULL;
+	fill(srq, pd_of(ibv), init->srq_context);
 	error = enter(srq, attr);
 	if (error != 0) {
 		srq_delete(srq);
-		return error;
-	}
-	*out = srq;
-	return 0;
-}
-
-SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
-{
-	struct srq *srq = NULL;
-	int error = -FAULT_CALL();
-
-	if (error == 0)
-		error = create(pd_of(pd), init, &srq);
-	if (error != 0) {
-		errno = -error;
-		return NULL;
+		return call_failed_null(-error);
 	}
 	return &srq->ibv;
 }
@@ -134,12 +118,8 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_ini
 SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
 {
 	struct shared_srq *shared = srq_of(ibv)->shared;
-	int error = FAULT_CALL();
 
-	if (error != 0)
-		return error;
-	if (process_is_foreign(srq_of(ibv)->generation))
-		return EIO;
+	ENTER(srq_of(ibv)->generation);
 	if (mask & IBV_SRQ_MAX_WR)
 		return EOPNOTSUPP; /* IBV_DEVICE_SRQ_RESIZE is not claimed */
 	if ((mask & ~IBV_SRQ_LIMIT) != 0 ||
@@ -156,12 +136,8 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, i
 SOFT_EXPORT int ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
 {
 	struct shared_srq *shared = srq_of(ibv)->shared;
-	int error = FAULT_CALL();
 
-	if (error != 0)
-		return error;
-	if (process_is_foreign(srq_of(ibv)->generation))
-		return EIO;
+	ENTER(srq_of(ibv)->generation);
 	shared_lock_take(&shared->lock);
 	attr->max_wr = shared->rq.max_wr;
 	attr->max_sge = shared->rq.max_sge;
@@ -173,12 +149,8 @@ SOFT_EXPORT int ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
 SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv)
 {
 	struct srq *srq = srq_of(ibv);
-	int error = FAULT_CALL();
 
-	if (error != 0)
-		return error;
-	if (process_is_foreign(srq->generation))
-		return EIO;
+	ENTER(srq->generation);
 	if (atomic_load(&srq->users) != 0)
 		return EBUSY;
 	pthread_mutex_lock(&process_objects);
