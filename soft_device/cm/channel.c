@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * channel.c -- event channels: queues of events behind a file descriptor.
- *
- * The descriptor is a semaphore eventfd with one token for each event: it polls,
- * and a program may make it nonblocking. A reader takes a token first and then, under the
- * lock, an event; where an event is withdrawn whose token a reader has already
- * taken, `taken` tells that reader to try again.
+ * channel.c -- event channels: queues of events behind a file descriptor (event_queue.h).
  *
  * A program may destroy a channel below a thread that waits for its next event: rping does.
  * librdmacm leaves that thread asleep in the kernel, so here a channel lasts until the last
@@ -16,8 +11,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "cm.h"
@@ -44,10 +37,9 @@ struct cm_channel *cm_channel_new(void)
 	channel = calloc(1, sizeof(*channel));
 	if (channel == NULL)
 		return NULL;
-	channel->last = &channel->first;
 	channel->generation = process->generation;
 	channel->users = 1;
-	channel->pub.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+	channel->pub.fd = event_queue_open(&channel->queue);
 	if (channel->pub.fd < 0) {
 		error = errno;
 		cm_warn_files(error);
@@ -107,6 +99,7 @@ struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, in
 	event->pub.id = &id->pub;
 	event->pub.event = type;
 	event->pub.status = status;
+	event->queued.owner = id;
 	event->owner = id;
 	event->generation = id->generation;
 	return event;
@@ -132,24 +125,12 @@ void cm_event_carry(struct cm_event *event, const struct cm_message *message)
 	param->qp_num = message->qpn;
 }
 
-static void enqueue(struct cm_channel *channel, struct cm_event *event)
-{
-	const uint64_t one = 1;
-	ssize_t written;
-
-	event->next = NULL;
-	*channel->last = event;
-	channel->last = &event->next;
-	written = write(channel->pub.fd, &one, sizeof(one));
-	(void)written; /* fails at 2^64 - 2 events only */
-}
-
 void cm_event_push(struct cm_event *event)
 {
 	if (event->owner->channel == NULL)
 		free(event);
 	else
-		enqueue(event->owner->channel, event);
+		event_queue_push(&event->owner->channel->queue, &event->queued);
 }
 
 int cm_event_raise(struct cm_id *id, enum rdma_cm_event_type type, int status)
@@ -162,78 +143,37 @@ int cm_event_raise(struct cm_id *id, enum rdma_cm_event_type type, int status)
 	return 0;
 }
 
-/* Never waits, whatever the program has made of the descriptor. */
-static void take_back_token(struct cm_channel *channel)
+struct event *cm_events_withdraw(struct cm_id *id)
 {
-	uint64_t one;
-	struct iovec part = {.iov_base = &one, .iov_len = sizeof(one)};
-
-	if (preadv2(channel->pub.fd, &part, 1, -1, RWF_NOWAIT) != sizeof(one))
-		channel->taken++;
-}
-
-void cm_events_withdraw(struct cm_id *id, struct cm_event **withdrawn)
-{
-	struct cm_channel *channel = id->channel;
-	struct cm_event **at, **end = withdrawn;
-
-	*end = NULL;
-	if (channel == NULL)
-		return;
-	at = &channel->first;
-	while (*at != NULL) {
-		struct cm_event *event = *at;
-
-		if (event->owner != id) {
-			at = &event->next;
-			continue;
-		}
-		*at = event->next;
-		*end = event;
-		end = &event->next;
-		*end = NULL;
-		take_back_token(channel);
-	}
-	channel->last = at;
+	return id->channel == NULL ? NULL : event_queue_withdraw(&id->channel->queue, id);
 }
 
 void cm_events_move(struct cm_id *id, struct cm_channel *channel)
 {
-	struct cm_event *events, *next;
+	struct event *events = cm_events_withdraw(id), *next;
 
-	cm_events_withdraw(id, &events);
 	id->channel = channel;
 	for (; events != NULL; events = next) {
 		next = events->next;
-		cm_event_push(events);
+		cm_event_push(cm_event_of(events));
 	}
 }
 
 /* The next event, counted as unacknowledged from here on. */
 static struct cm_event *dequeue(struct cm_channel *channel)
 {
-	struct cm_event *event = NULL;
-	uint64_t token;
+	struct event *queued = event_queue_take(&channel->queue, &cm_lock);
+	struct cm_event *event;
 
-	while (event == NULL) {
-		if (read(channel->pub.fd, &token, sizeof(token)) != sizeof(token))
-			return NULL;
-		pthread_mutex_lock(&cm_lock);
-		if (channel->taken > 0) {
-			channel->taken--;
-		} else if (channel->first != NULL) {
-			event = channel->first;
-			channel->first = event->next;
-			if (channel->first == NULL)
-				channel->last = &channel->first;
-			event->owner->unacked++;
-			if (event->pub.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-				event->owner->requests--;
-				cm_listen_admit(event->owner);
-			}
-		}
-		pthread_mutex_unlock(&cm_lock);
+	if (queued == NULL)
+		return NULL;
+	event = cm_event_of(queued);
+	event->owner->unacked++;
+	if (event->pub.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		event->owner->requests--;
+		cm_listen_admit(event->owner);
 	}
+	pthread_mutex_unlock(&cm_lock);
 	return event;
 }
 

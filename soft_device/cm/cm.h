@@ -25,6 +25,7 @@
 
 #include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
+#include "soft_device/process/event_queue.h"
 #include "soft_device/verbs/device.h"
 #include "wire.h"
 
@@ -61,19 +62,16 @@ struct cm_id;
 
 struct cm_event {
 	struct rdma_cm_event pub; /* first: what programs hold */
-	struct cm_event *next;	  /* in its channel */
+	struct event queued;	  /* in its channel */
 	struct cm_id *owner;	  /* it counts there as unacked once it was got */
 	uint32_t generation;
 	bool lost; /* a DISCONNECTED that no peer sent */
 	unsigned char private_data[CM_PRIVATE_MAX];
 };
 
-/* pub.fd is a semaphore eventfd: it has a token for each event. */
 struct cm_channel {
-	struct rdma_event_channel pub; /* first */
-	struct cm_event *first;
-	struct cm_event **last;
-	uint32_t taken; /* tokens that readers took for events withdrawn since */
+	struct rdma_event_channel pub; /* first; its fd is the queue's */
+	struct event_queue queue;
 	uint32_t users; /* its owner and those that wait in cm_event_get() */
 	uint32_t generation;
 };
@@ -175,12 +173,16 @@ int cm_id_complete(struct cm_id *id);
 /* channel.c */
 struct cm_channel *cm_channel_new(void); /* NULL with errno */
 void cm_channel_delete(struct cm_channel *channel);
+static inline struct cm_event *cm_event_of(struct event *queued)
+{
+	return (struct cm_event *)((char *)queued - offsetof(struct cm_event, queued));
+}
 struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
 void cm_event_carry(struct cm_event *event, const struct cm_message *message);
 /* Lock held from here. */
 void cm_event_push(struct cm_event *event);
 int cm_event_raise(struct cm_id *id, enum rdma_cm_event_type type, int status); /* -ENOMEM */
-void cm_events_withdraw(struct cm_id *id, struct cm_event **withdrawn);
+struct event *cm_events_withdraw(struct cm_id *id);
 void cm_events_move(struct cm_id *id, struct cm_channel *channel);
 /* No lock held. */
 int cm_event_get(struct cm_channel *channel, struct cm_event **event); /* -1 with errno */

@@ -56,25 +56,25 @@ void cm_warn_files(int error)
 			     strerror(error));
 }
 
-static void delete_withdrawn(struct cm_event *event)
+static void delete_withdrawn(struct event *queued)
 {
-	while (event != NULL) {
-		struct cm_event *next = event->next;
+	while (queued != NULL) {
+		struct cm_event *event = cm_event_of(queued);
 
+		queued = queued->next;
 		if (event->pub.event == RDMA_CM_EVENT_CONNECT_REQUEST)
 			cm_id_delete(cm_id_of(event->pub.id)); /* nobody knows of it */
 		free(event);
-		event = next;
 	}
 }
 
 /* Waits until the program has acknowledged what it got of this id; drops what it did not get. */
 static void settle_events(struct cm_id *id)
 {
-	struct cm_event *withdrawn;
+	struct event *withdrawn;
 
 	pthread_mutex_lock(&cm_lock);
-	cm_events_withdraw(id, &withdrawn);
+	withdrawn = cm_events_withdraw(id);
 	LIST_REMOVE(id, entry);
 	pthread_mutex_unlock(&cm_lock);
 	delete_withdrawn(withdrawn);

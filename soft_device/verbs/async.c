@@ -1,57 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * async.c -- the asynchronous events of a context: queue, fd, acknowledgements.
- *
- * The fd is a semaphore eventfd with as many tokens as events are queued, both changed under the
- * objects lock: a program that polled it, or set O_NONBLOCK, sees what it sees of a NIC.
+ * async.c -- the asynchronous events of a context: queue and acknowledgements.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "device.h"
 #include "objects.h"
 #include "soft_device/faults/call.h"
+#include "soft_device/process/event_queue.h"
 
 struct async_event {
-	struct async_event *next;
+	struct event
+		queued; /* first; its owner is the element, and it is in `got` once it was got */
 	enum ibv_event_type type;
-	void *element;
 };
 
-struct async_events {		    /* all under the objects lock */
-	struct async_event *queued; /* oldest first */
-	struct async_event **last;
-	struct async_event *got; /* and not acknowledged */
+struct async_events { /* all under the objects lock */
+	struct event_queue queue;
+	struct event *got; /* and not acknowledged */
 	pthread_cond_t acked;
 };
 
 int async_open(struct context *context)
 {
 	struct async_events *events = calloc(1, sizeof(*events));
-	int fd;
 
 	if (events == NULL)
 		return -ENOMEM;
-	fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
-	if (fd < 0) {
+	context->verbs.context.async_fd = event_queue_open(&events->queue);
+	if (events->queue.fd < 0) {
 		free(events);
 		return -errno;
 	}
-	events->last = &events->queued;
 	pthread_cond_init(&events->acked, NULL);
 	context->events = events;
-	context->verbs.context.async_fd = fd;
 	return 0;
 }
 
-static void delete_all(struct async_event *event)
+static void delete_all(struct event *event)
 {
 	while (event != NULL) {
-		struct async_event *next = event->next;
+		struct event *next = event->next;
 
 		free(event);
 		event = next;
@@ -64,66 +55,31 @@ void async_close(struct context *context)
 
 	if (events == NULL)
 		return;
-	delete_all(events->queued);
+	delete_all(events->queue.first);
 	delete_all(events->got);
 	pthread_cond_destroy(&events->acked);
-	close(context->verbs.context.async_fd);
+	close(events->queue.fd);
 	free(events);
 	context->events = NULL;
 }
 
-/* One token for each queued event: neither can fail or block but by EINTR, which eventfds lack. */
-static void token_add(const struct context *context)
-{
-	eventfd_write(context->verbs.context.async_fd, 1);
-}
-
-static void token_take(const struct context *context)
-{
-	eventfd_t one;
-
-	eventfd_read(context->verbs.context.async_fd, &one);
-}
-
 void async_raise(struct context *context, enum ibv_event_type type, void *element)
 {
-	struct async_events *events = context->events;
 	struct async_event *event = malloc(sizeof(*event));
 
 	if (event == NULL) {
 		process_warn("no memory for the event \"%s\"", ibv_event_type_str(type));
 		return;
 	}
-	*event = (struct async_event){.type = type, .element = element};
-	*events->last = event;
-	events->last = &event->next;
-	token_add(context);
+	*event = (struct async_event){.queued.owner = element, .type = type};
+	event_queue_push(&context->events->queue, &event->queued);
 }
 
-static void drop_queued(struct context *context, const void *element)
+static struct event **find_got(struct async_events *events, const void *element)
 {
-	struct async_events *events = context->events;
-	struct async_event **at = &events->queued;
+	struct event **at = &events->got;
 
-	while (*at != NULL) {
-		struct async_event *event = *at;
-
-		if (event->element != element) {
-			at = &event->next;
-			continue;
-		}
-		*at = event->next;
-		free(event);
-		token_take(context);
-	}
-	events->last = at;
-}
-
-static struct async_event **find_got(struct async_events *events, const void *element)
-{
-	struct async_event **at = &events->got;
-
-	while (*at != NULL && (*at)->element != element)
+	while (*at != NULL && (*at)->owner != element)
 		at = &(*at)->next;
 	return at;
 }
@@ -133,71 +89,27 @@ void async_settle(struct context *context, void *element)
 	pthread_mutex_t *objects = &process_objects;
 
 	pthread_mutex_lock(objects);
-	drop_queued(context, element);
+	delete_all(event_queue_withdraw(&context->events->queue, element));
 	while (*find_got(context->events, element) != NULL)
 		pthread_cond_wait(&context->events->acked, objects);
 	pthread_mutex_unlock(objects);
 }
 
-/* Moves the oldest event to those got; NULL: none is queued. Objects lock held. */
-static struct async_event *get(struct context *context)
-{
-	struct async_events *events = context->events;
-	struct async_event *event = events->queued;
-
-	if (event == NULL)
-		return NULL;
-	events->queued = event->next;
-	if (events->queued == NULL)
-		events->last = &events->queued;
-	token_take(context);
-	event->next = events->got;
-	events->got = event;
-	return event;
-}
-
-/* Sleeps until there may be an event; EAGAIN when the program wants no sleep. */
-static int wait_readable(int fd)
-{
-	struct pollfd polled = {.fd = fd, .events = POLLIN};
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0)
-		return errno;
-	if ((flags & O_NONBLOCK) != 0)
-		return EAGAIN;
-	return poll(&polled, 1, -1) < 0 ? errno : 0;
-}
-
-static int get_event(struct context *context, struct ibv_async_event *event)
-{
-	for (;;) {
-		const struct async_event *oldest;
-		int error;
-
-		pthread_mutex_lock(&process_objects);
-		oldest = get(context);
-		if (oldest != NULL) {
-			event->event_type = oldest->type;
-			event->element.cq = oldest->element; /* of the union, whatever it is */
-		}
-		pthread_mutex_unlock(&process_objects);
-		if (oldest != NULL)
-			return 0;
-		error = wait_readable(context->verbs.context.async_fd);
-		if (error != 0)
-			return error;
-	}
-}
-
 SOFT_EXPORT int ibv_get_async_event(struct ibv_context *ibv, struct ibv_async_event *event)
 {
-	struct context *context = context_of(ibv);
-	int error;
+	struct async_events *events = context_of(ibv)->events;
+	struct event *oldest;
 
-	ENTER_MINUS(context->generation);
-	error = get_event(context, event);
-	return error == 0 ? 0 : call_failed(error);
+	ENTER_MINUS(context_of(ibv)->generation);
+	oldest = event_queue_take(&events->queue, &process_objects);
+	if (oldest == NULL)
+		return -1;
+	event->event_type = ((struct async_event *)oldest)->type;
+	event->element.cq = oldest->owner; /* of the union, whatever it is */
+	oldest->next = events->got;
+	events->got = oldest;
+	pthread_mutex_unlock(&process_objects);
+	return 0;
 }
 
 static struct context *context_of_event(const struct ibv_async_event *event)
@@ -223,8 +135,7 @@ static struct context *context_of_event(const struct ibv_async_event *event)
 SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 {
 	struct context *context = context_of_event(event);
-	struct async_event **at;
-	struct async_event *acked;
+	struct event **at, *acked;
 
 	if (context == NULL || process_is_foreign(context->generation))
 		return;

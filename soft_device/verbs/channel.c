@@ -8,13 +8,12 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "cq.h"
 #include "objects.h"
 #include "soft_device/faults/call.h"
+#include "soft_device/process/event_queue.h"
 
 /* Both under the objects lock. */
 static struct channel *channels;
@@ -61,7 +60,7 @@ static struct channel *channel_new(struct context *context)
 		return NULL;
 	channel->generation = context->generation;
 	channel->ibv.context = &context->verbs.context;
-	channel->ibv.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+	channel->ibv.fd = event_fd_open();
 	if (channel->ibv.fd < 0) {
 		free(channel);
 		return NULL;
@@ -120,16 +119,6 @@ static void unlink_cq(struct channel *channel, struct cq *cq)
 	channel->ibv.refcnt--;
 }
 
-/* One token less, if there is one; whatever the flags of the fd, this never sleeps. */
-static void drop_token(int fd)
-{
-	uint64_t token;
-	struct iovec into = {.iov_base = &token, .iov_len = sizeof(token)};
-	ssize_t got = preadv2(fd, &into, 1, -1, RWF_NOWAIT);
-
-	(void)got;
-}
-
 /* The tokens of events that nobody will get any more go with the CQ. */
 void channel_remove(struct channel *channel, struct cq *cq)
 {
@@ -137,7 +126,7 @@ void channel_remove(struct channel *channel, struct cq *cq)
 
 	tokens -= atomic_exchange(&cq->shared->unrung, 0);
 	for (uint32_t i = 0; i < tokens; i++)
-		drop_token(channel->ibv.fd);
+		event_fd_take_back(channel->ibv.fd);
 	unlink_cq(channel, cq);
 }
 
@@ -161,10 +150,8 @@ static int get_event(struct channel *channel, struct ibv_cq **cq, void **cq_cont
 	struct cq *found = NULL;
 
 	while (found == NULL) {
-		eventfd_t token;
-
-		if (eventfd_read(channel->ibv.fd, &token) != 0)
-			return errno;
+		if (event_fd_wait(channel->ibv.fd) != 0)
+			return -1;
 		pthread_mutex_lock(&process_objects);
 		found = take_event(channel);
 		if (found != NULL) {
@@ -183,11 +170,9 @@ SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **c
 				 void **cq_context)
 {
 	struct channel *channel = (struct channel *)ibv;
-	int error;
 
 	ENTER_MINUS(channel->generation);
-	error = get_event(channel, cq, cq_context);
-	return error == 0 ? 0 : call_failed(error);
+	return get_event(channel, cq, cq_context);
 }
 
 SOFT_EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
