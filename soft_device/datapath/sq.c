@@ -2,9 +2,9 @@
 /*
  * sq.c -- posting, executing and completing send work requests; see sq.h.
  *
- * Everything here runs under sq.lock, which is private to the process. It is taken before the
- * lock of any shared QP and never while one is held, so two queues that send to each
- * other cannot block each other.
+ * Everything here runs under sq.lock, which is private to the process. It is never taken while the
+ * lock of a shared QP is held (README.md), so two queues that send to each other cannot block each
+ * other.
  */
 #include "sq.h"
 

@@ -8,10 +8,7 @@
  * pushes the completion, all on its own thread. Pointers into user memory and
  * offsets into the segment are opaque numbers to everybody but their owner.
  *
- * Locks, in the order in which they are taken (a later one never before an earlier):
- *   process objects lock (process.h) < send queue lock (sq.h, private)
- *   < shared_qp.lock < shared_srq.lock < shared_cq.lock
- * A thread holds at most one of each kind.
+ * The order of its locks is in soft_device/README.md.
  */
 #ifndef SOFT_PROCESS_SEGMENT_H
 #define SOFT_PROCESS_SEGMENT_H

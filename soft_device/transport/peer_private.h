@@ -9,8 +9,7 @@
  *	doorbell.c		comp channels, ours and the peers'
  *	tcp.c, tcp_serve.c	operations on a peer over TCP, and those of peers on us
  *
- * All sockets are the agent's. Locks, later ones inside earlier ones: peers (peer.c), channels
- *(doorbell.c), those of agent.c.
+ * All sockets are the agent's.
  */
 #ifndef SOFT_TRANSPORT_PEER_PRIVATE_H
 #define SOFT_TRANSPORT_PEER_PRIVATE_H

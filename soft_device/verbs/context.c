@@ -15,8 +15,8 @@
 
 static struct context *contexts; /* objects lock */
 
-/* What the CM ids of a device share. cm_lock comes before the objects lock. */
-static pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
+/* What the CM ids of a device share. */
+static pthread_mutex_t sharing = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	struct context *context;
 	struct pd *pd;
@@ -127,7 +127,7 @@ static void refuse_all(void)
 	}
 }
 
-const struct process_part context_part = {.lock = &cm_lock, .forked = refuse_all};
+const struct process_part context_part = {.lock = &sharing, .forked = refuse_all};
 
 struct context *context_open(struct device *device)
 {
@@ -188,7 +188,7 @@ SOFT_EXPORT int ibv_close_device(struct ibv_context *ibv)
 	return 0;
 }
 
-/* Callers hold cm_lock. What a fork() made foreign is forgotten. */
+/* Callers hold sharing. What a fork() made foreign is forgotten. */
 static struct context *cm_context(const struct device *device)
 {
 	struct context *context = cm[device->index].context;
@@ -204,9 +204,9 @@ struct ibv_context *device_cm_context(struct device *device)
 {
 	struct context *context;
 
-	pthread_mutex_lock(&cm_lock);
+	pthread_mutex_lock(&sharing);
 	context = cm_context(device);
-	pthread_mutex_unlock(&cm_lock);
+	pthread_mutex_unlock(&sharing);
 	return context == NULL ? NULL : &context->verbs.context;
 }
 
@@ -215,13 +215,13 @@ struct ibv_pd *device_cm_pd(struct device *device)
 	struct context *context;
 	struct pd *pd = NULL;
 
-	pthread_mutex_lock(&cm_lock);
+	pthread_mutex_lock(&sharing);
 	context = cm_context(device);
 	if (context != NULL) {
 		if (cm[device->index].pd == NULL)
 			cm[device->index].pd = pd_make(context);
 		pd = cm[device->index].pd;
 	}
-	pthread_mutex_unlock(&cm_lock);
+	pthread_mutex_unlock(&sharing);
 	return pd == NULL ? NULL : &pd->ibv;
 }
