@@ -42,7 +42,7 @@ static bool is_loopback(const struct sockaddr_storage *addr)
 	return IN6_IS_ADDR_LOOPBACK(&of.in6.sin6_addr);
 }
 
-bool cm_address_is_any(const struct sockaddr_storage *addr)
+static bool is_any(const struct sockaddr_storage *addr)
 {
 	const union address of = {.storage = *addr};
 
@@ -161,7 +161,8 @@ static int open_free(const struct cm_id *id, struct sockaddr_storage *local)
 	return open_bound(id, local);
 }
 
-int cm_reserve(struct cm_id *id)
+/* The id's fd, bound to `local`; lock held. */
+static int reserve(struct cm_id *id)
 {
 	const bool any_port = cm_address_port(&id->local) == 0;
 	struct sockaddr_storage local;
@@ -185,7 +186,7 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 	if (id->state != CM_IDLE)
 		return -EINVAL;
 	copy_address(&id->local, addr);
-	if (!cm_address_is_any(&id->local)) {
+	if (!is_any(&id->local)) {
 		id->device = device_of(&id->local);
 		if (id->device == NULL)
 			return -ENODEV;
@@ -193,7 +194,7 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 	/* As the kernel: cma_any_addr() in drivers/infiniband/core/cma.c covers loopback, too. */
 	if (is_loopback(&id->local))
 		id->device = NULL;
-	error = cm_reserve(id);
+	error = reserve(id);
 	if (error == 0)
 		id->state = CM_BOUND;
 	else
@@ -241,7 +242,7 @@ static int find_source(const struct sockaddr_storage *to, struct sockaddr_storag
 		return -error;
 	}
 	bound.in.sin_port = 0;
-	if ((!cm_address_is_any(from) && bind(fd, &bound.any, bytes) != 0) ||
+	if ((!is_any(from) && bind(fd, &bound.any, bytes) != 0) ||
 	    connect(fd, (const struct sockaddr *)to, bytes) != 0 ||
 	    getsockname(fd, &bound.any, &room) != 0)
 		error = -errno;
@@ -271,7 +272,7 @@ static int settle_source(struct cm_id *id, const struct sockaddr_storage *source
 	if (id->device == NULL)
 		return -ENODEV;
 	id->local = *source;
-	return id->fd >= 0 ? 0 : cm_reserve(id);
+	return id->fd >= 0 ? 0 : reserve(id);
 }
 
 /* Lock held. -errno is the call's failure, *status the event's. */
@@ -293,7 +294,7 @@ static int resolve_address(struct cm_id *id, const struct sockaddr *src, const s
 	error = find_source(&id->remote, &source);
 	if (error != 0)
 		return error;
-	if (cm_address_is_any(&id->remote))
+	if (is_any(&id->remote))
 		take_host(&id->remote, &source);
 	*status = settle_source(id, &source);
 	if (*status != 0 && *status != -ENODEV)

@@ -209,11 +209,9 @@ void cm_deadline(uint64_t at_ns); /* cm_id_expired() is called then for ids that
 
 /* address.c */
 socklen_t cm_address_bytes(const struct sockaddr *addr); /* 0: no address, or of another family */
-bool cm_address_is_any(const struct sockaddr_storage *addr);
 uint16_t cm_address_port(const struct sockaddr_storage *addr); /* host order */
 void cm_address_unmap(struct sockaddr_storage *addr);	       /* ::ffff:a.b.c.d becomes AF_INET */
 int cm_bind(struct cm_id *id, const struct sockaddr *addr);    /* lock held; -errno */
-int cm_reserve(struct cm_id *id); /* lock held: its fd, bound to `local`; -errno */
 void cm_show_local(struct cm_id *id);
 
 /* listen.c; lock held */

@@ -11,15 +11,6 @@
 
 #include "soft_device/process/process.h"
 
-static uint32_t power_of_two(uint32_t at_least)
-{
-	uint32_t power = 1;
-
-	while (power < at_least)
-		power <<= 1;
-	return power;
-}
-
 static size_t ring_bytes(const struct shared_ring *ring)
 {
 	return (size_t)ring->slots * ring->stride;

@@ -459,8 +459,7 @@ int sq_init(struct send_queue *sq, const struct ibv_qp_cap *cap, bool sig_all)
 	sq->sig_all = sig_all;
 	sq->stride = sizeof(struct send_slot) + sq->sge_room * sizeof(struct ibv_sge) + data;
 	sq->stride = (sq->stride + 63) / 64 * 64;
-	for (sq->count = 1; sq->count < sq->max_wr; sq->count *= 2)
-		;
+	sq->count = power_of_two(sq->max_wr);
 	sq->slots = calloc(sq->count, sq->stride);
 	if (sq->slots == NULL)
 		return -ENOMEM;

@@ -33,20 +33,23 @@
 #define BATCH	 64
 #define SLICE_NS 100000 /* the shortest there is */
 
-struct watch {
-	struct watch *next;
-	int fd;
-	bool dead;
+/* What watches and timers have in common; under the lock. */
+struct source {
+	struct source *next;
+	bool dead; /* freed when no batch of events can name it */
 	uint32_t generation;
+};
+
+struct watch {
+	struct source source; /* first */
+	int fd;
 	void (*ready)(void *arg, uint32_t events);
 	void *arg;
 };
 
 struct timer {
-	struct timer *next;
-	uint64_t at_ns; /* 0: off */
-	bool dead;
-	uint32_t generation;
+	struct source source; /* first */
+	uint64_t at_ns;	      /* 0: off */
 	void (*due)(void *arg);
 	void *arg;
 };
@@ -65,8 +68,8 @@ static struct agent {
 	uint64_t returns; /* callbacks that have returned */
 	pthread_t thread;
 	_Atomic bool leaving;
-	struct watch *watches;
-	struct timer *timers;
+	struct source *watches;
+	struct source *timers;
 	struct call *calls; /* oldest first */
 	struct call **last_call;
 	uint64_t armed_ns; /* what the timerfd is set to; 0: off */
@@ -78,8 +81,8 @@ static struct agent {
 	int wake;
 	int clock;
 	/* what a child inherited and must not touch; here for leak checkers */
-	struct watch *old_watches;
-	struct timer *old_timers;
+	struct source *old_watches;
+	struct source *old_timers;
 	struct call *old_calls;
 } agent = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -162,6 +165,26 @@ static void end(void)
 		pthread_cond_broadcast(&agent.returned);
 }
 
+static void enter(struct source **list, struct source *source)
+{
+	source->generation = agent.generation;
+	source->next = *list;
+	*list = source;
+}
+
+static bool is_live(const struct source *source)
+{
+	return !source->dead && source->generation == agent.generation;
+}
+
+/* The caller must not hold what its callback takes. */
+static void retire(struct source *source)
+{
+	source->dead = true;
+	wait_returned(source);
+	agent.has_dead = true;
+}
+
 struct watch *agent_watch(int fd, uint32_t events, void (*ready)(void *arg, uint32_t events),
 			  void *arg)
 {
@@ -174,15 +197,12 @@ struct watch *agent_watch(int fd, uint32_t events, void (*ready)(void *arg, uint
 	watch->ready = ready;
 	watch->arg = arg;
 	take();
-	watch->generation = agent.generation;
-	watch->next = agent.watches;
-	agent.watches = watch;
 	if (epoll_ctl(agent.epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
-		agent.watches = watch->next;
 		release();
 		free(watch);
 		return NULL;
 	}
+	enter(&agent.watches, &watch->source);
 	release();
 	return watch;
 }
@@ -193,7 +213,7 @@ int agent_watch_change(struct watch *watch, uint32_t events)
 	int result = 0;
 
 	take();
-	if (watch->dead || watch->generation != agent.generation)
+	if (!is_live(&watch->source))
 		result = -EINVAL;
 	else if (epoll_ctl(agent.epoll, EPOLL_CTL_MOD, watch->fd, &event) != 0)
 		result = -errno;
@@ -206,11 +226,9 @@ void agent_unwatch(struct watch *watch)
 	if (watch == NULL)
 		return;
 	take();
-	if (!watch->dead && watch->generation == agent.generation) {
+	if (is_live(&watch->source)) {
 		epoll_ctl(agent.epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-		watch->dead = true;
-		wait_returned(watch);
-		agent.has_dead = true;
+		retire(&watch->source);
 	}
 	release();
 }
@@ -236,9 +254,7 @@ struct timer *agent_timer_new(void (*due)(void *arg), void *arg)
 	timer->due = due;
 	timer->arg = arg;
 	take();
-	timer->generation = agent.generation;
-	timer->next = agent.timers;
-	agent.timers = timer;
+	enter(&agent.timers, &timer->source);
 	release();
 	return timer;
 }
@@ -246,7 +262,7 @@ struct timer *agent_timer_new(void (*due)(void *arg), void *arg)
 void agent_timer_set(struct timer *timer, uint64_t at_ns)
 {
 	take();
-	if (!timer->dead && timer->generation == agent.generation) {
+	if (is_live(&timer->source)) {
 		timer->at_ns = at_ns;
 		if (at_ns != 0 && (agent.armed_ns == 0 || at_ns < agent.armed_ns))
 			arm_clock(at_ns);
@@ -259,11 +275,9 @@ void agent_timer_delete(struct timer *timer)
 	if (timer == NULL)
 		return;
 	take();
-	if (!timer->dead && timer->generation == agent.generation) {
-		timer->dead = true;
+	if (is_live(&timer->source)) {
 		timer->at_ns = 0;
-		wait_returned(timer);
-		agent.has_dead = true;
+		retire(&timer->source);
 	}
 	release();
 }
@@ -332,7 +346,9 @@ static void woken(void *arg, uint32_t events)
 static struct timer *find_due(uint64_t now_ns, uint64_t *earliest_ns)
 {
 	*earliest_ns = 0;
-	for (struct timer *timer = agent.timers; timer != NULL; timer = timer->next) {
+	for (struct source *at = agent.timers; at != NULL; at = at->next) {
+		struct timer *timer = (struct timer *)at;
+
 		if (timer->at_ns == 0)
 			continue;
 		if (timer->at_ns <= now_ns)
@@ -371,33 +387,19 @@ static void struck(void *arg, uint32_t events)
 	release();
 }
 
-/* No batch of events is at hand. Callers hold the lock. */
-static void free_dead(void)
+/* No batch of events is at hand. Callers hold the lock, and nobody waits for a callback. */
+static void free_dead(struct source **list)
 {
-	struct watch **watch = &agent.watches;
-	struct timer **timer = &agent.timers;
+	while (*list != NULL) {
+		struct source *one = *list;
 
-	while (*watch != NULL) {
-		struct watch *one = *watch;
-
-		if (one->dead && agent.waiting == 0) {
-			*watch = one->next;
+		if (one->dead) {
+			*list = one->next;
 			free(one);
 		} else {
-			watch = &one->next;
+			list = &one->next;
 		}
 	}
-	while (*timer != NULL) {
-		struct timer *one = *timer;
-
-		if (one->dead && agent.waiting == 0) {
-			*timer = one->next;
-			free(one);
-		} else {
-			timer = &one->next;
-		}
-	}
-	agent.has_dead = agent.waiting > 0;
 }
 
 /* Callers hold the lock. */
@@ -405,7 +407,7 @@ static void serve_one(const struct epoll_event *event)
 {
 	struct watch *watch = event->data.ptr;
 
-	if (watch->dead)
+	if (watch->source.dead)
 		return;
 	begin(watch);
 	watch->ready(watch->arg, event->events);
@@ -421,15 +423,18 @@ static void serve(const struct epoll_event *events, int count)
 	for (int i = 0; i < count; i++) {
 		const struct watch *watch = events[i].data.ptr;
 
-		if (watch->fd == agent.clock && !watch->dead)
+		if (watch->fd == agent.clock && !watch->source.dead)
 			clock = &events[i];
 		else
 			serve_one(&events[i]);
 	}
 	if (clock != NULL)
 		serve_one(clock);
-	if (agent.has_dead)
-		free_dead();
+	if (agent.has_dead && agent.waiting == 0) {
+		free_dead(&agent.watches);
+		free_dead(&agent.timers);
+		agent.has_dead = false;
+	}
 	release();
 }
 
@@ -530,7 +535,7 @@ static int start(struct process *process)
 		return 0;
 	agent.started = false;
 	while (agent.watches != NULL) {
-		struct watch *watch = agent.watches;
+		struct source *watch = agent.watches;
 
 		agent.watches = watch->next;
 		free(watch);
@@ -561,9 +566,9 @@ static void forked(void)
 	pthread_cond_init(&agent.returned, NULL);
 	if (!agent.started)
 		return;
-	for (struct watch *watch = agent.watches; watch != NULL; watch = watch->next) {
-		if (!watch->dead)
-			close(watch->fd);
+	for (struct source *at = agent.watches; at != NULL; at = at->next) {
+		if (!at->dead)
+			close(((struct watch *)at)->fd);
 	}
 	close_fd(&agent.epoll);
 	agent.kick = agent.wake = agent.clock = -1; /* were watched */

@@ -150,6 +150,7 @@ struct shared_block {
 
 extern const struct process_part segment_part;
 
+/* All zeros when it is new; a lock that is not held is 0, so locks of entries need no init. */
 struct segment {
 	uint64_t magic;
 	uint64_t layout;
@@ -190,6 +191,16 @@ void segment_free(uint64_t offset, size_t bytes);
 static inline void *segment_at(struct segment *segment, uint64_t offset)
 {
 	return (unsigned char *)segment + offset;
+}
+
+/* The slots of a ring, so that its counters may run freely. */
+static inline uint32_t power_of_two(uint32_t at_least)
+{
+	uint32_t slots = 1;
+
+	while (slots < at_least)
+		slots *= 2;
+	return slots;
 }
 
 /* The first free entry of a table is found by the owner under the objects lock. */

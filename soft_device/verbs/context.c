@@ -129,7 +129,7 @@ static void refuse_all(void)
 
 const struct process_part context_part = {.lock = &sharing, .forked = refuse_all};
 
-struct context *context_open(struct device *device)
+static struct context *context_open(struct device *device)
 {
 	struct process *process = process_get();
 	struct context *context;

@@ -108,15 +108,6 @@ static void forget(void)
 
 const struct process_part cq_part = {.raise = raise_all, .forked = forget};
 
-static uint32_t power_of_two(uint32_t at_least)
-{
-	uint32_t slots = 1;
-
-	while (slots < at_least)
-		slots *= 2;
-	return slots;
-}
-
 static struct shared_cq *claim_slot(struct segment *segment, uint32_t *index)
 {
 	for (uint32_t tried = 0; tried < SEGMENT_CQS; tried++) {

@@ -11,8 +11,7 @@
 #include "device.h"
 #include "mr.h"
 
-/* ibv_open_device() and ibv_alloc_pd() for the device's own use; NULL with errno. */
-struct context *context_open(struct device *device);
+/* ibv_alloc_pd() for the device's own use; NULL with errno. */
 struct pd *pd_make(struct context *context);
 
 extern const struct process_part context_part, qp_part, srq_part, cq_part;

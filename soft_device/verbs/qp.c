@@ -24,7 +24,6 @@
 
 static struct qp *table[SEGMENT_QPS];	/* objects lock */
 static unsigned table_end;		/* no QP has a place from here on */
-static bool has_lock[SEGMENT_QPS];	/* the place's lock is initialised: for good */
 static unsigned cursor[SEGMENT_BLOCKS]; /* where to look for a free place */
 
 /* The tables belong to the parent's segment. */
@@ -32,7 +31,6 @@ static void forget(void)
 {
 	memset(table, 0, sizeof(table));
 	table_end = 0;
-	memset(has_lock, 0, sizeof(has_lock));
 	memset(cursor, 0, sizeof(cursor));
 }
 
@@ -96,9 +94,6 @@ static void place_fill(struct qp *qp)
 	struct shared_qp *shared = &segment->qp[qp->index];
 	uint32_t port = atomic_load(&segment->block[qp->index / BLOCK].port);
 
-	if (!has_lock[qp->index])
-		shared_lock_init(&shared->lock);
-	has_lock[qp->index] = true;
 	qp->shared = shared;
 	qp->ibv.handle = qp->index;
 	qp->ibv.qp_num = port << 8 | qp->index % BLOCK;

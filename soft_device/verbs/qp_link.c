@@ -96,49 +96,50 @@ static void answered(uint32_t qpn, const union ibv_gid *gid, uint64_t ticket,
 	pthread_mutex_unlock(&process_objects);
 }
 
-static void resume_one(struct qp *qp, const void *peer)
+/* The QPs of one peer, or of all with one identity (0: none), and what is done to each. */
+struct partners {
+	const struct peer *peer;
+	uint64_t identity;
+	void (*run)(struct qp *qp);
+};
+
+static void run_if_partner(struct qp *qp, const void *arg)
 {
+	const struct partners *of = arg;
+	const struct peer *peer;
+
 	shared_lock_take(&qp->sq.lock);
-	if (qp->sq.peer == peer)
-		sq_run_locked(&qp->sq);
+	peer = qp->sq.peer;
+	if (peer != NULL && (peer == of->peer || peer->identity == of->identity))
+		of->run(qp);
 	shared_lock_release(&qp->sq.lock);
+}
+
+static void run_partners(const struct partners *of)
+{
+	pthread_mutex_lock(&process_objects);
+	qp_each(run_if_partner, of);
+	pthread_mutex_unlock(&process_objects);
+}
+
+static void run_queue(struct qp *qp)
+{
+	sq_run_locked(&qp->sq);
 }
 
 static void resume(const struct peer *peer)
 {
-	pthread_mutex_lock(&process_objects);
-	qp_each(resume_one, peer);
-	pthread_mutex_unlock(&process_objects);
-}
-
-static void lose_peer(struct qp *qp, const void *peer)
-{
-	shared_lock_take(&qp->sq.lock);
-	if (qp->sq.peer == peer)
-		peer_gone(qp);
-	shared_lock_release(&qp->sq.lock);
+	run_partners(&(struct partners){.peer = peer, .run = run_queue});
 }
 
 static void all_peer_gone(const struct peer *peer)
 {
-	pthread_mutex_lock(&process_objects);
-	qp_each(lose_peer, peer);
-	pthread_mutex_unlock(&process_objects);
-}
-
-static void lose_process(struct qp *qp, const void *identity)
-{
-	shared_lock_take(&qp->sq.lock);
-	if (qp->sq.peer != NULL && qp->sq.peer->identity == *(const uint64_t *)identity)
-		peer_gone(qp);
-	shared_lock_release(&qp->sq.lock);
+	run_partners(&(struct partners){.peer = peer, .run = peer_gone});
 }
 
 static void process_gone(uint64_t identity)
 {
-	pthread_mutex_lock(&process_objects);
-	qp_each(lose_process, &identity);
-	pthread_mutex_unlock(&process_objects);
+	run_partners(&(struct partners){.identity = identity, .run = peer_gone});
 }
 
 const struct peer_user qp_peer_user = {

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "objects.h"
 #include "qp.h"
@@ -13,14 +14,10 @@
 #include "soft_device/process/process.h"
 
 static struct srq *table[SEGMENT_SRQS]; /* objects lock */
-static bool has_lock[SEGMENT_SRQS];	/* the place's lock is initialised: for good */
 
 static void forget(void)
 {
-	for (unsigned i = 0; i < SEGMENT_SRQS; i++) {
-		table[i] = NULL;
-		has_lock[i] = false;
-	}
+	memset(table, 0, sizeof(table));
 }
 
 static struct srq *srq_of(struct ibv_srq *ibv)
@@ -40,9 +37,6 @@ static void place_fill(struct srq *srq)
 {
 	struct shared_srq *shared = srq->shared;
 
-	if (!has_lock[srq->index])
-		shared_lock_init(&shared->lock);
-	has_lock[srq->index] = true;
 	shared->pd = srq->pd->number;
 	shared->limit = 0;
 	atomic_store(&shared->raise, 0);
