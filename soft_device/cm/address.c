@@ -306,16 +306,13 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_ad
 				  struct sockaddr *dst_addr, int timeout_ms)
 {
 	struct cm_id *of = cm_id_of(id);
-	int error = FAULT_CALL(), status = 0;
+	int error, status = 0;
 
 	(void)timeout_ms; /* asking this host's routing table takes no time */
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 && (cm_address_bytes(dst_addr) == 0 ||
-			   (src_addr != NULL && cm_address_bytes(src_addr) == 0)))
-		error = EINVAL;
-	if (error != 0)
-		return call_failed(error);
+	CM_ENTER(id);
+	if (cm_address_bytes(dst_addr) == 0 ||
+	    (src_addr != NULL && cm_address_bytes(src_addr) == 0))
+		return call_failed(EINVAL);
 	pthread_mutex_lock(&cm_lock);
 	error = -resolve_address(of, src_addr, dst_addr, &status);
 	if (error == 0) {
@@ -334,13 +331,10 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_ad
 SOFT_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
 	struct cm_id *of = cm_id_of(id);
-	int error = FAULT_CALL();
+	int error;
 
 	(void)timeout_ms;
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error != 0)
-		return call_failed(error);
+	CM_ENTER(id);
 	pthread_mutex_lock(&cm_lock);
 	error = of->state == CM_ADDR_RESOLVED ? 0 : EINVAL;
 	if (error == 0)

@@ -284,12 +284,10 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_
 
 static int reject(struct rdma_cm_id *id, enum cm_reason reason, const void *data, uint8_t length)
 {
-	int error = cm_id_usable(id);
+	int error;
 
-	if (error == 0 && (length > CM_REJ_PRIVATE || (length > 0 && data == NULL)))
-		error = EINVAL;
-	if (error != 0)
-		return call_failed(error);
+	if (length > CM_REJ_PRIVATE || (length > 0 && data == NULL))
+		return call_failed(EINVAL);
 	pthread_mutex_lock(&cm_lock);
 	error = -send_reject(cm_id_of(id), reason, data, length);
 	pthread_mutex_unlock(&cm_lock);
@@ -299,20 +297,14 @@ static int reject(struct rdma_cm_id *id, enum cm_reason reason, const void *data
 SOFT_EXPORT int rdma_reject(struct rdma_cm_id *id, const void *private_data,
 			    uint8_t private_data_len)
 {
-	int error = FAULT_CALL();
-
-	if (error != 0)
-		return call_failed(error);
+	CM_ENTER(id);
 	return reject(id, CM_REASON_CONSUMER, private_data, private_data_len);
 }
 
 SOFT_EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data,
 				uint8_t private_data_len)
 {
-	int error = FAULT_CALL();
-
-	if (error != 0)
-		return call_failed(error);
+	CM_ENTER(id);
 	return reject(id, CM_REASON_ECE, private_data, private_data_len);
 }
 

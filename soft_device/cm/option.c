@@ -71,15 +71,9 @@ SOFT_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int optname, v
 /* For ids whose QP the program makes itself. */
 SOFT_EXPORT int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
-	int error = FAULT_CALL();
-
-	if (error == 0)
-		error = cm_id_usable(id);
-	if (error == 0 &&
-	    (id->qp != NULL || ece == NULL || ece->vendor_id == 0 || ece->comp_mask != 0))
-		error = EINVAL;
-	if (error != 0)
-		return call_failed(error);
+	CM_ENTER(id);
+	if (id->qp != NULL || ece == NULL || ece->vendor_id == 0 || ece->comp_mask != 0)
+		return call_failed(EINVAL);
 	pthread_mutex_lock(&cm_lock);
 	cm_id_of(id)->local_ece = *ece;
 	pthread_mutex_unlock(&cm_lock);
