@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * filter.h -- what fault.c gives the filters, each of which is a file
- * fault_<name>.c with the hook of its kind.
+ * <name>.c with the hook of its kind.
  */
 #ifndef SOFT_FAULTS_FILTER_H
 #define SOFT_FAULTS_FILTER_H

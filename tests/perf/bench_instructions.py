@@ -21,7 +21,7 @@ from sides import bench, last_line
 
 FEW, MANY = 2000, 12000
 SIZE = "8"
-POST = "sq_post_send"
+POST = "qp_post_send"
 DEVICE = (POST, "cq_poll")
 LIBRPMA = ("rpma_read", "rpma_cq_get_wc")
 # once a time span and at the end, however many operations there were: the table of samples by
