@@ -311,7 +311,7 @@ static void for_a_rate_the_response_must_be_narrow(void **state)
 		struct repeat r = made_repeat(100, 10);
 
 		r.params.rate_per_s = 10;
-		r.response = made_histogram((const uint64_t[]){200 << i}, 1);
+		r.response = made_histogram((const uint64_t[]){UINT64_C(200) << i}, 1);
 		json_array_append_new(repeats, made_json(&r));
 	}
 	assert_true(point_is_narrow(repeats, BENCH_LAT, 0.001));
