@@ -68,9 +68,10 @@ def test_the_device_is_listed(provider: str) -> None:
 @pytest.mark.parametrize("transport", ["local", "tcp"])
 @pytest.mark.parametrize(("provider", "endpoint"), [("verbs", "msg"), ("verbs;ofi_rxm", "rdm")])
 def test_pingpong(provider: str, endpoint: str, transport: str, tmp_path: Path) -> None:
-    """The client may poll for ever once its last row is there: ofi_rxm closes its endpoint,
-    and the device drops that one's completions as most do, when it hears that the server left
-    before it has polled the server's last message. So the transfers count, not its end."""
+    """ofi_rxm closes its endpoint when it hears that the server left, and with it goes the
+    server's last message if it has not been polled yet: the device drops the completions of a
+    destroyed queue pair, as most do. The client then polls for ever, and what it has printed
+    stays in its buffer. So there the server's rows count: each is of messages both ways."""
     port, options = free_port(), f"transport:{transport}"
     common = ["fi_pingpong", "-p", provider, "-e", endpoint]
     logs = tmp_path / "server", tmp_path / "client"
