@@ -10,16 +10,10 @@
 #include <string.h>
 
 #include "paper.h"
+#include "tools/common/json/json_path.h"
 
 #define COLUMN_LABEL 9
 #define COLUMN_TEXT  18
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text != NULL ? text : "";
-}
 
 static enum paper_ink ink_of(const char *word)
 {
@@ -64,19 +58,19 @@ static bool is_quiet(const char *status)
 
 static void put_check(struct paper *paper, const json_t *check, bool verbose, bool head_only)
 {
-	const char *status = text_of(check, "status"), *value = text_of(check, "value");
+	const char *status = path_text(check, "status"), *value = path_text(check, "value");
 	char label[64], head[512];
 
-	snprintf(label, sizeof(label), "%-8s %s", status, text_of(check, "id"));
-	snprintf(head, sizeof(head), "%s%s%s", text_of(check, "title"),
+	snprintf(label, sizeof(label), "%-8s %s", status, path_text(check, "id"));
+	snprintf(head, sizeof(head), "%s%s%s", path_text(check, "title"),
 		 value[0] != '\0' ? ": " : "", value);
 	paper_line(paper, ink_of(status), COLUMN_TEXT, label, head);
 	if (head_only)
 		return;
-	put_part(paper, "means", text_of(check, "meaning"));
-	put_part(paper, "fix", text_of(check, "fix"));
+	put_part(paper, "means", path_text(check, "meaning"));
+	put_part(paper, "fix", path_text(check, "fix"));
 	if (verbose || !is_quiet(status))
-		put_part(paper, "seen in", text_of(check, "source"));
+		put_part(paper, "seen in", path_text(check, "source"));
 }
 
 /* Is the part of the id before the dash the same? */
@@ -93,11 +87,11 @@ static bool says_the_same(const json_t *check, const json_t *next)
 	static const char *const keys[] = {"status", "meaning", "fix", "source"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (strcmp(text_of(check, keys[i]), text_of(next, keys[i])) != 0)
+		if (strcmp(path_text(check, keys[i]), path_text(next, keys[i])) != 0)
 			return false;
 	}
-	return next != NULL && strcmp(text_of(check, "status"), "SKIP") == 0 &&
-	       same_family(text_of(check, "id"), text_of(next, "id"));
+	return next != NULL && strcmp(path_text(check, "status"), "SKIP") == 0 &&
+	       same_family(path_text(check, "id"), path_text(next, "id"));
 }
 
 static void put_checks(struct paper *paper, const json_t *checks, bool verbose)
@@ -108,7 +102,7 @@ static void put_checks(struct paper *paper, const json_t *checks, bool verbose)
 
 	json_array_foreach(checks, index, check)
 	{
-		const char *id = text_of(check, "id");
+		const char *id = path_text(check, "id");
 
 		if (!same_family(id, before))
 			paper_line(paper, PAPER_PLAIN, 0, "", "");
@@ -124,18 +118,18 @@ static void put_subject(struct paper *paper, const json_t *document)
 	const json_t *target = json_object_get(document, "target");
 	char text[512];
 
-	snprintf(text, sizeof(text), "%s", text_of(json_object_get(document, "run"), "sysroot"));
+	snprintf(text, sizeof(text), "%s", path_text(json_object_get(document, "run"), "sysroot"));
 	if (text[0] != '\0')
 		paper_line(paper, PAPER_STRONG, COLUMN_LABEL, "Below", text);
 	if (json_is_object(device))
-		snprintf(text, sizeof(text), "%s (%s)", text_of(device, "name"),
-			 text_of(device, "kind"));
+		snprintf(text, sizeof(text), "%s (%s)", path_text(device, "name"),
+			 path_text(device, "kind"));
 	else
 		snprintf(text, sizeof(text), "none");
 	paper_line(paper, PAPER_STRONG, COLUMN_LABEL, "Device", text);
 	if (json_is_object(target))
-		snprintf(text, sizeof(text), "%s (%s)", text_of(target, "path"),
-			 text_of(target, "shape"));
+		snprintf(text, sizeof(text), "%s (%s)", path_text(target, "path"),
+			 path_text(target, "shape"));
 	else
 		snprintf(text, sizeof(text), "none: --target names the memory to be written");
 	paper_line(paper, PAPER_STRONG, COLUMN_LABEL, "Target", text);
@@ -145,31 +139,31 @@ static void put_verdict(struct paper *paper, const json_t *document)
 {
 	const json_t *judgement = json_object_get(document, "judgement");
 	const json_t *direct = json_object_get(document, "direct_write_to_pmem");
-	const char *verdict = text_of(document, "verdict");
+	const char *verdict = path_text(document, "verdict");
 	char text[160];
 
 	paper_line(paper, PAPER_PLAIN, 0, "", "");
-	snprintf(text, sizeof(text), "(%s, exit status %d)", text_of(judgement, "row"),
+	snprintf(text, sizeof(text), "(%s, exit status %d)", path_text(judgement, "row"),
 		 (int)json_integer_value(json_object_get(judgement, "exit_code")));
 	paper_line(paper, ink_of(verdict), (int)strlen(verdict) + 1, verdict, text);
-	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", text_of(judgement, "reason"));
-	if (text_of(judgement, "because")[0] != '\0')
-		paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", text_of(judgement, "because"));
+	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", path_text(judgement, "reason"));
+	if (path_text(judgement, "because")[0] != '\0')
+		paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", path_text(judgement, "because"));
 	snprintf(text, sizeof(text), "rpma_peer_cfg_set_direct_write_to_pmem(pcfg, %s)",
 		 json_is_true(json_object_get(direct, "value")) ? "true" : "false");
 	paper_line(paper, PAPER_STRONG, 0, text, "");
-	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", text_of(direct, "why"));
+	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", path_text(direct, "why"));
 }
 
 int table_print_line(const json_t *document)
 {
 	const json_t *judgement = json_object_get(document, "judgement");
-	const char *because = text_of(judgement, "because");
+	const char *because = path_text(judgement, "because");
 	struct paper paper;
 	char text[1024];
 
-	snprintf(text, sizeof(text), "%s (%s): %s%s%s", text_of(document, "verdict"),
-		 text_of(judgement, "row"), text_of(judgement, "reason"),
+	snprintf(text, sizeof(text), "%s (%s): %s%s%s", path_text(document, "verdict"),
+		 path_text(judgement, "row"), path_text(judgement, "reason"),
 		 because[0] != '\0' ? " " : "", because);
 	paper_open(&paper, stdout);
 	paper_line(&paper, PAPER_PLAIN, 0, text, "");

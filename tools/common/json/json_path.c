@@ -8,7 +8,6 @@
 #include "json_path.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,4 +54,16 @@ const json_t *path_get(const json_t *from, const char *path)
 		path += *path == '/';
 	}
 	return from;
+}
+
+const char *path_text(const json_t *from, const char *path)
+{
+	const char *text = json_string_value(path_get(from, path));
+
+	return text != NULL ? text : "";
+}
+
+bool path_is(const json_t *from, const char *path, const char *text)
+{
+	return strcmp(path_text(from, path), text) == 0;
 }

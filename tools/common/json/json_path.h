@@ -9,8 +9,14 @@
 #define COMMON_JSON_JSON_PATH_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* NULL: there is no such thing. */
 const json_t *path_get(const json_t *from, const char *path);
+
+/* A string; "" for what is none. */
+const char *path_text(const json_t *from, const char *path);
+/* Is it this very string? */
+bool path_is(const json_t *from, const char *path, const char *text);
 
 #endif /* COMMON_JSON_JSON_PATH_H */

@@ -18,7 +18,7 @@
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"
 #include "tools/rpma-bench/result/readiness.h"
-#include "tools/rpma-bench/result/warnings_points.h"
+#include "tools/rpma-bench/result/warning.h"
 
 /* All borrowed. */
 struct client {

@@ -95,20 +95,13 @@ static bool has_fields(const json_t *object, const struct field *fields)
 	return true;
 }
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text != NULL ? text : "";
-}
-
 /* The place in the order of readiness, the best last; -1: no verdict at all. */
 static int rank_of(const json_t *block)
 {
 	static const enum readiness_verdict order[] = {
 		VERDICT_NOT_READY,	    VERDICT_UNDETERMINED, VERDICT_GPSPM_ONLY,
 		VERDICT_NATIVE_FLUSH_READY, VERDICT_APM_READY,	  VERDICT_APM_READY_EADR};
-	const char *verdict = text_of(block, "verdict");
+	const char *verdict = path_text(block, "verdict");
 
 	for (int i = 0; i < (int)(sizeof(order) / sizeof(order[0])); i++) {
 		if (strcmp(verdict, readiness_verdict_name(order[i])) == 0)
@@ -141,7 +134,7 @@ static bool are_checks(const json_t *checks)
 
 	json_array_foreach(checks, index, check)
 	{
-		if (!has_fields(check, fields) || !is_status(text_of(check, "status")))
+		if (!has_fields(check, fields) || !is_status(path_text(check, "status")))
 			return false;
 	}
 	return json_array_size(checks) <= READINESS_CHECKS_MAX;
@@ -164,7 +157,7 @@ static bool is_block(const json_t *block)
 						 {0}};
 	static const struct field direct[] = {{"value", YES_OR_NO}, {"why", TEXT}, {0}};
 
-	return has_fields(block, fields) && strcmp(text_of(block, "schema"), SCHEMA) == 0 &&
+	return has_fields(block, fields) && strcmp(path_text(block, "schema"), SCHEMA) == 0 &&
 	       rank_of(block) >= 0 && are_checks(json_object_get(block, "checks")) &&
 	       has_fields(json_object_get(block, "judgement"), judgement) &&
 	       has_fields(json_object_get(block, "direct_write_to_pmem"), direct);

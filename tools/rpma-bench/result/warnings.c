@@ -10,37 +10,8 @@
 #include <string.h>
 
 #include "tools/common/json/result.h"
+#include "warning.h"
 #include "warnings_points.h"
-
-/* The same words twice say nothing more. */
-static bool is_there(const json_t *list, const char *code, const char *host, const json_t *text)
-{
-	const json_t *one;
-	size_t index;
-
-	json_array_foreach(list, index, one)
-	{
-		if (strcmp(json_string_value(json_object_get(one, "code")), code) == 0 &&
-		    strcmp(json_string_value(json_object_get(one, "host")), host) == 0 &&
-		    json_equal(json_object_get(one, "text"), text))
-			return true;
-	}
-	return false;
-}
-
-static json_t *make(const char *code, const char *severity, const char *host, json_t *text)
-{
-	return json_pack("{s:s, s:s, s:s, s:o}", "code", code, "severity", severity, "host", host,
-			 "text", text);
-}
-
-void warning_add(json_t *list, const char *code, const char *severity, const char *host,
-		 json_t *text)
-{
-	if (text != NULL && !is_there(list, code, host, text))
-		json_array_append_new(list, make(code, severity, host, json_incref(text)));
-	json_decref(text);
-}
 
 static void warn_end(const struct run *run, json_t *list)
 {
@@ -139,9 +110,7 @@ static void warn_unsupported(const struct run *run, json_t *list)
 					    "p%04" JSON_INTEGER_FORMAT " the first: %s",
 					    count, run->plan.points_count, first, why);
 
-		if (text != NULL)
-			json_array_append_new(list,
-					      make("POINT_UNSUPPORTED", "warn", "both", text));
+		warning_append(list, "POINT_UNSUPPORTED", "warn", "both", text);
 	}
 	json_decref(reasons);
 }

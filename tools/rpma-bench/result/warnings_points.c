@@ -8,13 +8,12 @@
 #include "warnings_points.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "point.h"
-#include "readiness.h"
 #include "tools/common/base/units.h"
 #include "tools/common/json/json_path.h"
+#include "warning.h"
 
 /* An operation of a closed loop that took so long, and so much longer than others. */
 #define STALL_NS     10000000.0
@@ -23,135 +22,6 @@
 #define LOAD_MISSED 0.05
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text != NULL ? text : "";
-}
-
-static bool is(const json_t *object, const char *key, const char *word)
-{
-	return strcmp(text_of(object, key), word) == 0;
-}
-
-static bool is_pmem(const char *kind)
-{
-	return strcmp(kind, "devdax") == 0 || strcmp(kind, "fsdax") == 0;
-}
-
-/* Does the platform keep what this way of persisting leaves behind? */
-static bool keeps(const json_t *block, bool answered, bool native)
-{
-	static const struct {
-		const char *verdict;
-		bool read, native, answered;
-	} rows[] = {
-		{"APM_READY", true, true, true},
-		{"APM_READY_EADR", true, true, true},
-		{"NATIVE_FLUSH_READY", false, true, true},
-		{"GPSPM_ONLY", false, false, true},
-	};
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		if (is(block, "verdict", rows[i].verdict))
-			return answered ? rows[i].answered : native ? rows[i].native : rows[i].read;
-	}
-	/* all but DDIO is known to be good, and that is nothing to the processor */
-	return answered &&
-	       strncmp(text_of(json_object_get(block, "judgement"), "row"), "ddio-", 5) == 0;
-}
-
-static void warn_unproven(json_t *list, const json_t *block, const char *claim)
-{
-	const json_t *judgement = json_object_get(block, "judgement");
-	const char *because = text_of(judgement, "because");
-
-	if (block == NULL)
-		warning_add(list, "PERSISTENCE_UNPROVEN", "info", "server",
-			    json_sprintf("%s: the readiness of its platform is not known", claim));
-	else
-		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
-			    json_sprintf("%s: the readiness of its platform is %s. %s%s%s%s", claim,
-					 text_of(block, "verdict"), text_of(judgement, "reason"),
-					 because[0] != '\0' ? " (" : "", because,
-					 because[0] != '\0' ? ")" : ""));
-}
-
-/* What flushes to memory that is not persistent memory are worth; NULL: they persist. */
-static const char *worth_without_pmem(const char *kind, bool answered)
-{
-	if (strcmp(kind, "file") == 0)
-		return answered ? NULL
-				: "the target is file: a flush leaves the data in its page cache, "
-				  "and only gpspm has the server write them to the disk";
-	if (strcmp(kind, "otherfile") == 0)
-		return answered ? "the target is otherfile: the server synced it, but whether its "
-				  "file system keeps what is synced is unknown"
-				: "the target is otherfile: a flush leaves the data in its page "
-				  "cache";
-	return "";
-}
-
-static void warn_without_pmem(json_t *list, const char *kind, bool answered)
-{
-	const char *worth = worth_without_pmem(kind, answered);
-
-	if (worth != NULL)
-		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
-			    worth[0] != '\0'
-				    ? json_string(worth)
-				    : json_sprintf("the target is %s: a flush to it makes nothing "
-						   "persistent",
-						   kind));
-}
-
-/* What was flushed is persistent where the platform is ready for that way of flushing. */
-static void warn_persistence(const struct run *run, const json_t *point, json_t *list)
-{
-	const json_t *params = json_object_get(point, "params");
-	const json_t *target = json_object_get(params, "target_memory");
-	const json_t *index = json_object_get(target, "index");
-	const char *kind = text_of(target, "kind");
-	bool answered = is(params, "persist", "gpspm") || is(params, "persist", "gpspm-rt");
-	bool native = is(params, "persist", "native") || is(params, "flush_method", "native");
-	const json_t *block = platform_of(run->remote.readiness, (size_t)json_integer_value(index));
-
-	if (is(params, "persist", "none"))
-		return;
-	if (!is_pmem(kind))
-		warn_without_pmem(list, kind, answered);
-	else if (!answered && !is(params, "flush", "persistent"))
-		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
-			    json_string("the flush made data visible, not persistent: the server "
-					"was not started with --direct-write-to-pmem, or its "
-					"device refuses persistent flushes"));
-	else if (!keeps(block, answered, native))
-		warn_unproven(list, block,
-			      answered ? "the server's processor wrote the data back before it "
-					 "answered, to memory that may not keep it"
-			      : native ? "the server's device flushed the data, to memory that may "
-					 "not keep it"
-				       : "persistence rests on the statement "
-					 "--direct-write-to-pmem of the server's operator");
-}
-
-static void warn_chosen(const struct run *run, const json_t *point, json_t *list)
-{
-	size_t index = strtoul(text_of(point, "id") + 1, NULL, 10);
-	const struct persist_choice *choice;
-	const struct params *asked;
-
-	if (index >= run->plan.points_count)
-		return;
-	asked = &run->plan.points[index];
-	choice = &run->chosen[run->targets[asked->target]];
-	if (asked->persist == BENCH_AUTO && choice->made)
-		warning_add(list, "PERSIST_CHOSEN", "info", "client",
-			    json_sprintf("--persist auto chose %s: %s",
-					 params_persists[choice->persist], choice->reason));
-}
 
 /* The latest point of all that were late. */
 static void warn_late(const json_t *points, json_t *list)
@@ -182,7 +52,7 @@ static void warn_late(const json_t *points, json_t *list)
 					 "to %s: the response latency counts that wait, the "
 					 "service latency does not",
 					 late, late_points, json_array_size(points),
-					 text_of(worst, "id"), units_print_duration(lag, text)));
+					 path_text(worst, "id"), units_print_duration(lag, text)));
 }
 
 /* In no latency, so they have to be told of. */
@@ -226,11 +96,12 @@ static void warn_ci(const struct run *run, const json_t *points, json_t *list)
 		first = first == NULL ? point : first;
 	}
 	if (wide > 0)
-		warning_add(list, "CI_NOT_REACHED", "warn", "client",
-			    json_sprintf(
-				    "the 95 %% interval of %zu of %zu points, %s the first, is "
-				    "wider than the +-%.3g %% of --ci after all their repeats",
-				    wide, json_array_size(points), text_of(first, "id"), ci * 100));
+		warning_add(
+			list, "CI_NOT_REACHED", "warn", "client",
+			json_sprintf("the 95 %% interval of %zu of %zu points, %s the first, is "
+				     "wider than the +-%.3g %% of --ci after all their repeats",
+				     wide, json_array_size(points), path_text(first, "id"),
+				     ci * 100));
 }
 
 /* How many times its median a closed loop stood still; 0: it did not. */
@@ -240,7 +111,7 @@ static double stall(const json_t *point)
 	double max = json_number_value(path_get(point, "summary/latency/max_ns"));
 	double median = json_number_value(path_get(point, "summary/latency/percentiles/p=0.5/ns"));
 
-	if (!is(params, "test", "lat") || median <= 0 || max < STALL_NS ||
+	if (!path_is(params, "test", "lat") || median <= 0 || max < STALL_NS ||
 	    max < STALL_FACTOR * median)
 		return 0;
 	return max / median;
@@ -272,7 +143,7 @@ static void warn_stall(const json_t *points, json_t *list)
 			     "operations that it would have begun meanwhile are missing, so the "
 			     "percentiles hide the stall (--test rate counts from the planned "
 			     "time)",
-			     stalled, json_array_size(points), text_of(worst, "id"),
+			     stalled, json_array_size(points), path_text(worst, "id"),
 			     units_print_duration(max, slow),
 			     units_print_duration(max / most, usual),
 			     most * json_number_value(path_get(worst, "params/depth"))));
@@ -293,7 +164,7 @@ static void warn_flagged(const json_t *point, json_t *list)
 		warning_add(list, "REPEAT_FLAGGED", "info", "client",
 			    json_sprintf("%s: repeat %" JSON_INTEGER_FORMAT
 					 " is far from the others%s%s",
-					 text_of(point, "id"),
+					 path_text(point, "id"),
 					 json_integer_value(json_object_get(one, "index")),
 					 hint != NULL ? ": it had " : "",
 					 hint != NULL ? hint : ""));
@@ -307,8 +178,8 @@ static void warn_verify(const struct run *run, const json_t *point, const json_t
 	json_int_t wrong = json_integer_value(json_object_get(verify, "mismatches"));
 	const json_t *offset = json_object_get(verify, "first_offset");
 	const json_t *params = json_object_get(point, "params");
-	bool writes = (is(params, "op", "write") || is(params, "op", "write-imm") ||
-		       is(params, "op", "atomic-write")) &&
+	bool writes = (path_is(params, "op", "write") || path_is(params, "op", "write-imm") ||
+		       path_is(params, "op", "atomic-write")) &&
 		      json_number_value(json_object_get(params, "read_fraction")) < 1;
 
 	if (wrong > 0)
@@ -316,11 +187,12 @@ static void warn_verify(const struct run *run, const json_t *point, const json_t
 			    json_sprintf("%s: %" JSON_INTEGER_FORMAT " bytes of the target are not "
 					 "what was written, the first at offset "
 					 "%" JSON_INTEGER_FORMAT,
-					 text_of(point, "id"), wrong, json_integer_value(offset)));
+					 path_text(point, "id"), wrong,
+					 json_integer_value(offset)));
 	else if (run->options->verify && writes && !json_is_object(verify))
 		warning_add(list, "VERIFY_MISSING", "warn", "server",
 			    json_sprintf("%s: the server did not say what its target holds",
-					 text_of(point, "id")));
+					 path_text(point, "id")));
 }
 
 /* A check sees the last write to each place alone. */
@@ -373,11 +245,11 @@ static void warn_load(const json_t *point, json_t *list)
 	if (measured < 0)
 		warning_add(list, "SERVER_LOAD_MISSED", "warn", "server",
 			    json_sprintf("%s: the server did not say how much load it made",
-					 text_of(point, "id")));
+					 path_text(point, "id")));
 	else if (fabs(measured - wanted) > LOAD_MISSED)
 		warning_add(list, "SERVER_LOAD_MISSED", "warn", "server",
 			    json_sprintf("%s: the load of the server's cores was %.2f, not %.2f",
-					 text_of(point, "id"), measured, wanted));
+					 path_text(point, "id"), measured, wanted));
 }
 
 /* Codes of another version of the server must not break the file. */
@@ -402,8 +274,8 @@ static void lift_server(const json_t *repeat, json_t *list)
 	size_t index;
 
 	json_array_foreach(json_object_get(repeat, "warnings"), index, one)
-		warning_add(list, known_code(text_of(one, "code")), "warn", "server",
-			    json_string(text_of(one, "text")));
+		warning_add(list, known_code(path_text(one, "code")), "warn", "server",
+			    json_string(path_text(one, "text")));
 }
 
 static void count_repeat(const json_t *repeat, size_t counts[3])
@@ -438,7 +310,6 @@ void warnings_of_points(const struct run *run, const json_t *points, json_t *lis
 	json_array_foreach(points, i, point)
 	{
 		warn_persistence(run, point, list);
-		warn_chosen(run, point, list);
 		warn_flagged(point, list);
 		warn_load(point, list);
 		json_array_foreach(json_object_get(point, "repeats"), k, repeat)

@@ -7,13 +7,12 @@
 
 #include "tools/rpma-bench/client/run.h"
 
-/* Takes the text; the same warning is there once. */
-void warning_add(json_t *list, const char *code, const char *severity, const char *host,
-		 json_t *text);
-
-/* Of percentiles that are null because repeats were short; warnings_of_points() calls it. */
-void warn_samples(const struct run *run, const json_t *points, json_t *list);
-
+/* All of them. */
 void warnings_of_points(const struct run *run, const json_t *points, json_t *list);
+
+/* A part of them: is what the point flushed persistent (warnings_persistence.c)? */
+void warn_persistence(const struct run *run, const json_t *point, json_t *list);
+/* Another: percentiles that are null because repeats were short (warnings_samples.c). */
+void warn_samples(const struct run *run, const json_t *points, json_t *list);
 
 #endif /* BENCH_RESULT_WARNINGS_POINTS_H */

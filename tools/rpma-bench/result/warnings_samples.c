@@ -10,6 +10,7 @@
 
 #include "tools/common/base/histogram.h"
 #include "tools/common/json/json_path.h"
+#include "warning.h"
 
 /* The repeat with the fewest samples of all that lack a percentile. */
 struct shortage {

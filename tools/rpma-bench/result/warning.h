@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * warning.h -- a list of warnings: an array of {code, severity, host, text},
+ * whose words are the schema's.
+ */
+#ifndef BENCH_RESULT_WARNING_H
+#define BENCH_RESULT_WARNING_H
+
+#include <jansson.h>
+
+/* Takes the text, NULL adds nothing; a warning that is in the list is not added again. */
+void warning_add(json_t *list, const char *code, const char *severity, const char *host,
+		 json_t *text);
+
+/* The same for texts that the caller knows to differ: it does not search the list. */
+void warning_append(json_t *list, const char *code, const char *severity, const char *host,
+		    json_t *text);
+
+#endif /* BENCH_RESULT_WARNING_H */
