@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * readiness.c -- looks at a server's platform, and reads what another looked at.
+ * readiness.c -- reads the readiness that a server sends, and sums it up.
  *
  * A peer's words are foreign: what does not have the shape of a block is left
  * out, so that the result keeps its schema.
  */
 #include "readiness.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/common/json/json_path.h"
@@ -16,46 +14,6 @@
 
 #define KEY    "readiness"
 #define SCHEMA "rpma-ddio-check/1"
-
-/* --- of this host ------------------------------------------------------------ */
-
-static const char *name_of(const struct target *target, char word[64])
-{
-	if (target->path != NULL)
-		return target->path;
-	snprintf(word, 64, "%s:%zu", target_kind_name(target->kind), target->size_bytes);
-	return word;
-}
-
-static json_t *look(const struct sysroot *root, const char *device, const struct target *target)
-{
-	struct readiness *readiness = calloc(1, sizeof(*readiness));
-	json_t *block = NULL;
-	char word[64];
-
-	if (readiness == NULL)
-		return json_null();
-	if (readiness_look(readiness, &(struct readiness_cfg){.root = root,
-							      .device = device,
-							      .target = name_of(target, word)}) ==
-	    0)
-		block = readiness_block(readiness);
-	readiness_free(readiness);
-	free(readiness);
-	return block != NULL ? block : json_null();
-}
-
-json_t *platform_look(const struct sysroot *root, const char *device, const struct offer *offers,
-		      size_t count)
-{
-	json_t *blocks = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(blocks, look(root, device, &offers[i].target));
-	return blocks;
-}
-
-/* --- of a peer --------------------------------------------------------------- */
 
 enum {
 	TEXT = 1,

@@ -12,13 +12,6 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "tools/common/host/sysroot.h"
-#include "tools/rpma-bench/server/target.h"
-
-/* One block of each offer; null where it could not be looked at. */
-json_t *platform_look(const struct sysroot *root, const char *device, const struct offer *offers,
-		      size_t count);
-
 /*
  * Takes the blocks out of what a server says of itself: an array of as many as
  * it has targets, or NULL. What is in none of the shapes of the schema is null.

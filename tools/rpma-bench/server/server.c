@@ -21,7 +21,6 @@
 #include "tools/common/rdma/connection.h"
 #include "tools/common/rdma/listen.h"
 #include "tools/rpma-bench/measure/placement.h"
-#include "tools/rpma-bench/result/readiness.h"
 
 #define RESOLVE_TIMEOUT_MS 10000
 
@@ -108,7 +107,7 @@ static int gather_environment(struct server *s)
 	block = environment_gather(&root, s->host.topology, s->host.device);
 	json_object_set_new(
 		block, "readiness",
-		platform_look(&root, s->host.device, s->host.offers, s->host.offers_count));
+		offers_readiness(s->host.offers, s->host.offers_count, &root, s->host.device));
 	if (s->options->anonymous)
 		environment_anonymise(block);
 	s->host.environment = json_dumps(block, JSON_COMPACT);

@@ -4,6 +4,11 @@
  */
 #include "target.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/readiness/block.h"
+
 enum { ODP_NO, ODP_YES, ODP_UNKNOWN };
 
 /*
@@ -48,4 +53,40 @@ void offer_close(struct offer *offer)
 {
 	region_close(&offer->region);
 	target_close(&offer->target);
+}
+
+static const char *name_of(const struct target *target, char word[64])
+{
+	if (target->path != NULL)
+		return target->path;
+	snprintf(word, 64, "%s:%zu", target_kind_name(target->kind), target->size_bytes);
+	return word;
+}
+
+static json_t *readiness_of(const struct target *target, const struct sysroot *root,
+			    const char *device)
+{
+	struct readiness *readiness = calloc(1, sizeof(*readiness));
+	json_t *block = NULL;
+	char word[64];
+	const struct readiness_cfg cfg = {
+		.root = root, .device = device, .target = name_of(target, word)};
+
+	if (readiness == NULL)
+		return json_null();
+	if (readiness_look(readiness, &cfg) == 0)
+		block = readiness_block(readiness);
+	readiness_free(readiness);
+	free(readiness);
+	return block != NULL ? block : json_null();
+}
+
+json_t *offers_readiness(const struct offer *offers, size_t count, const struct sysroot *root,
+			 const char *device)
+{
+	json_t *blocks = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(blocks, readiness_of(&offers[i].target, root, device));
+	return blocks;
 }

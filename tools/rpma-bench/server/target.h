@@ -6,9 +6,11 @@
 #ifndef BENCH_SERVER_TARGET_H
 #define BENCH_SERVER_TARGET_H
 
+#include <jansson.h>
 #include <librpma.h>
 #include <stdbool.h>
 
+#include "tools/common/host/sysroot.h"
 #include "tools/common/rdma/region.h"
 #include "tools/common/rdma/target.h"
 #include "tools/rpma-bench/protocol/message.h"
@@ -24,5 +26,9 @@ int offer_open(struct offer *offer, struct rpma_peer *peer, const char *device, 
 	       const char *spec, const struct target_cfg *cfg);
 /* What was never opened is fine if it is zero. */
 void offer_close(struct offer *offer);
+
+/* The readiness of this platform for each offer, rpma-ddio-check/1; null: cannot be told. */
+json_t *offers_readiness(const struct offer *offers, size_t count, const struct sysroot *root,
+			 const char *device);
 
 #endif /* BENCH_SERVER_TARGET_H */
