@@ -127,7 +127,7 @@ static int measure_lanes(struct item *it)
 	look_after(it, &around);
 	if (ret != 0 && ret != -ECANCELED)
 		return ret;
-	if (workers_collect(it->rig.workers, &it->repeat) != 0)
+	if (repeat_collect(&it->repeat, it->rig.workers, &it->rig.params) != 0)
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	if (ret == 0 && !it->repeat.complete)
 		ret = -ECANCELED;

@@ -26,14 +26,8 @@
 
 struct worker {
 	struct measure_slots *slots;
-	struct histogram *latency;
-	struct histogram *read_latency;
-	struct histogram *response;
 	struct histogram *scratch;
-	struct measure_interval *intervals;
-	struct measured warmup;
-	struct measured measured;
-	struct thread_usage usage;
+	struct worker_figures figures;
 	int bind_error; /* -errno */
 };
 
@@ -64,16 +58,17 @@ void worker_usage_since(const struct rusage *before, struct thread_usage *usage)
 static int allocate(struct worker *w, const struct params *p)
 {
 	w->slots = measure_slots_new(p->connections, p->depth);
-	w->latency = histogram_new();
+	w->figures.latency = histogram_new();
 	w->scratch = histogram_new();
-	w->intervals = calloc(INTERVALS_MAX, sizeof(*w->intervals));
+	w->figures.intervals = calloc(INTERVALS_MAX, sizeof(*w->figures.intervals));
 	if (p->test == BENCH_MIX)
-		w->read_latency = histogram_new();
+		w->figures.read_latency = histogram_new();
 	if (p->test == BENCH_RATE)
-		w->response = histogram_new();
-	if (w->slots == NULL || w->latency == NULL || w->scratch == NULL || w->intervals == NULL ||
-	    (p->test == BENCH_MIX && w->read_latency == NULL) ||
-	    (p->test == BENCH_RATE && w->response == NULL))
+		w->figures.response = histogram_new();
+	if (w->slots == NULL || w->figures.latency == NULL || w->scratch == NULL ||
+	    w->figures.intervals == NULL ||
+	    (p->test == BENCH_MIX && w->figures.read_latency == NULL) ||
+	    (p->test == BENCH_RATE && w->figures.response == NULL))
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	return 0;
 }
@@ -119,11 +114,11 @@ void workers_delete(struct workers **workers)
 	crew_delete(&w->crew);
 	for (uint32_t i = 0; i < w->count; i++) {
 		measure_slots_delete(w->each[i].slots);
-		free(w->each[i].latency);
-		free(w->each[i].read_latency);
-		free(w->each[i].response);
+		free(w->each[i].figures.latency);
+		free(w->each[i].figures.read_latency);
+		free(w->each[i].figures.response);
 		free(w->each[i].scratch);
-		free(w->each[i].intervals);
+		free(w->each[i].figures.intervals);
 	}
 	free(w);
 }
@@ -171,11 +166,11 @@ static void set_measurement(const struct workers *w, struct worker *worker, uint
 	if (c->params->test == BENCH_RATE)
 		m->limit_ns *= 2;
 	m->max_ops = share(c->ops, w->count, thread);
-	m->latency = worker->latency;
-	m->read_latency = worker->read_latency;
-	m->response = worker->response;
+	m->latency = worker->figures.latency;
+	m->read_latency = worker->figures.read_latency;
+	m->response = worker->figures.response;
 	m->scratch = worker->scratch;
-	m->intervals = worker->intervals;
+	m->intervals = worker->figures.intervals;
 	m->intervals_max = INTERVALS_MAX;
 	m->interval_ns = interval_ns(c);
 }
@@ -226,12 +221,12 @@ static int measure(void *arg, uint32_t thread)
 
 	crew_meet(w->crew);
 	if (w->phase == PHASE_WARMUP)
-		return measure_run(&cfg, worker->slots, &worker->warmup);
+		return measure_run(&cfg, worker->slots, &worker->figures.warmup);
 	getrusage(RUSAGE_THREAD, &before);
 	if (w->cfg.ops == 0 || cfg.max_ops > 0)
-		ret = measure_run(&cfg, worker->slots, &worker->measured);
-	worker_usage_since(&before, &worker->usage);
-	worker->usage.ops = worker->measured.ops;
+		ret = measure_run(&cfg, worker->slots, &worker->figures.measured);
+	worker_usage_since(&before, &worker->figures.usage);
+	worker->figures.usage.ops = worker->figures.measured.ops;
 	return ret;
 }
 
@@ -272,139 +267,7 @@ int workers_unbound(const struct workers *workers, int *cpu)
 	return 0;
 }
 
-static void merge_warmup(const struct workers *w, struct measured *sum)
+const struct worker_figures *workers_figures(const struct workers *workers, uint32_t thread)
 {
-	unsigned used = MEASURE_WINDOWS;
-
-	*sum = (struct measured){0};
-	for (uint32_t i = 0; i < w->count; i++) {
-		const struct measured *m = &w->each[i].warmup;
-
-		sum->ops += m->ops;
-		sum->read_ops += m->read_ops;
-		if (m->elapsed_ns > sum->elapsed_ns)
-			sum->elapsed_ns = m->elapsed_ns;
-		if (m->windows_used < used)
-			used = m->windows_used;
-	}
-	/* they began together, so the last windows of all cover the same time */
-	for (uint32_t i = 0; i < w->count; i++) {
-		const struct measured *m = &w->each[i].warmup;
-
-		for (unsigned k = 0; k < used; k++)
-			sum->windows[k] += m->windows[m->windows_used - used + k];
-	}
-	sum->windows_used = used;
-}
-
-/*
- * An operation that was planned takes its period, however fast it was done:
- * the last one is not waited for, and a plan of few would seem much faster.
- */
-static uint64_t planned_ns(const struct params *p, uint64_t ops)
-{
-	return p->rate_per_s > 0 ? (uint64_t)((double)ops * 1e9 / (double)p->rate_per_s + 0.5) : 0;
-}
-
-/* From the first post of any thread to the last completion of any. */
-static uint64_t elapsed_of_all(const struct workers *w)
-{
-	uint64_t begin = UINT64_MAX, end = 0;
-
-	for (uint32_t i = 0; i < w->count; i++) {
-		const struct measured *m = &w->each[i].measured;
-
-		if (m->ops == 0)
-			continue;
-		if (m->begin_raw_ns < begin)
-			begin = m->begin_raw_ns;
-		if (m->begin_raw_ns + m->elapsed_ns > end)
-			end = m->begin_raw_ns + m->elapsed_ns;
-	}
-	return end > begin ? end - begin : 0;
-}
-
-/* Percentiles of several threads' intervals cannot be put together: their samples are gone. */
-static int merge_intervals(const struct workers *w, struct repeat *r)
-{
-	const struct worker *first = &w->each[0];
-	uint32_t count = first->measured.intervals_used;
-
-	for (uint32_t i = 1; i < w->count; i++) {
-		if (w->each[i].measured.intervals_used < count)
-			count = w->each[i].measured.intervals_used;
-	}
-	r->intervals = calloc(count > 0 ? count : 1, sizeof(*r->intervals));
-	if (r->intervals == NULL)
-		return -ENOMEM;
-	r->intervals_count = count;
-	memcpy(r->intervals, first->intervals, count * sizeof(*r->intervals));
-	for (uint32_t i = 1; i < w->count; i++) {
-		for (uint32_t k = 0; k < count; k++) {
-			const struct measure_interval *one = &w->each[i].intervals[k];
-			struct measure_interval *all = &r->intervals[k];
-
-			all->ops += one->ops;
-			all->percentiles_known = false;
-			if (one->t_ns > all->t_ns)
-				all->t_ns = one->t_ns;
-			if (one->max_ns > all->max_ns)
-				all->max_ns = one->max_ns;
-		}
-	}
-	return 0;
-}
-
-static int merge_histograms(const struct workers *w, struct repeat *r)
-{
-	const struct worker *first = &w->each[0];
-
-	r->latency = histogram_new();
-	r->read_latency = first->read_latency != NULL ? histogram_new() : NULL;
-	r->response = first->response != NULL ? histogram_new() : NULL;
-	if (r->latency == NULL || (first->read_latency != NULL && r->read_latency == NULL) ||
-	    (first->response != NULL && r->response == NULL))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < w->count; i++) {
-		histogram_merge(r->latency, w->each[i].latency);
-		if (r->read_latency != NULL)
-			histogram_merge(r->read_latency, w->each[i].read_latency);
-		if (r->response != NULL)
-			histogram_merge(r->response, w->each[i].response);
-	}
-	return 0;
-}
-
-int workers_collect(const struct workers *workers, struct repeat *repeat)
-{
-	bool all_flushed = true, all_atomic = true;
-	uint64_t planned;
-
-	repeat->complete = true;
-	repeat->elapsed_ns = elapsed_of_all(workers);
-	merge_warmup(workers, &repeat->warmup);
-	repeat->threads = calloc(workers->count, sizeof(*repeat->threads));
-	if (repeat->threads == NULL)
-		return -ENOMEM;
-	repeat->threads_count = workers->count;
-	for (uint32_t i = 0; i < workers->count; i++) {
-		const struct measured *m = &workers->each[i].measured;
-
-		repeat->threads[i] = workers->each[i].usage;
-		repeat->ops += m->ops;
-		repeat->read_ops += m->read_ops;
-		repeat->late_ops += m->late_ops;
-		repeat->unbegun_ops += m->unbegun_ops;
-		if (m->max_lag_ns > repeat->max_lag_ns)
-			repeat->max_lag_ns = m->max_lag_ns;
-		repeat->complete = repeat->complete && !m->interrupted;
-		all_flushed = all_flushed && (m->ops == 0 || m->native_flush);
-		all_atomic = all_atomic && (m->ops == 0 || m->native_atomic_write);
-	}
-	planned = planned_ns(workers->cfg.params, repeat->ops);
-	if (repeat->elapsed_ns < planned)
-		repeat->elapsed_ns = planned;
-	repeat->native_flush = all_flushed && repeat->ops > 0;
-	repeat->native_atomic_write = all_atomic && repeat->ops > 0;
-	return merge_histograms(workers, repeat) != 0 ? -ENOMEM : merge_intervals(workers, repeat);
+	return &workers->each[thread].figures;
 }

@@ -17,9 +17,30 @@
 #include "thread_pool.h"
 #include "tools/common/host/topology.h"
 #include "tools/rpma-bench/protocol/message.h"
-#include "tools/rpma-bench/result/repeat.h"
 
 struct workers;
+
+struct thread_usage {
+	int cpu;		       /* -1: unknown */
+	char cpus[TOPOLOGY_CPUS_TEXT]; /* the affinity read back from the kernel */
+	uint64_t ops;
+	uint64_t user_ns;
+	uint64_t sys_ns;
+	uint64_t vol_switches;
+	uint64_t invol_switches;
+	uint64_t minor_faults;
+	uint64_t major_faults;
+};
+
+struct worker_figures {
+	struct histogram *latency;
+	struct histogram *read_latency; /* of a mix; else NULL */
+	struct histogram *response;	/* open loop; else NULL */
+	struct measure_interval *intervals;
+	struct measured warmup;
+	struct measured measured;
+	struct thread_usage usage; /* while it measured */
+};
 
 struct workers_cfg {
 	const struct params *params; /* the threads of it, and all else but the target */
@@ -55,11 +76,8 @@ int workers_end(struct workers *workers);
 /* The first thread that could not be bound: its core and why (-errno); 0: all are. */
 int workers_unbound(const struct workers *workers, int *cpu);
 
-/*
- * Puts together what all threads measured: ops, histograms, intervals, usage,
- * what the warm-up said. -ENOMEM.
- */
-int workers_collect(const struct workers *workers, struct repeat *repeat);
+/* What one thread measured, once its phase is over; borrowed. */
+const struct worker_figures *workers_figures(const struct workers *workers, uint32_t thread);
 
 /* What the calling thread used since before (RUSAGE_THREAD), and where it runs. */
 void worker_usage_since(const struct rusage *before, struct thread_usage *usage);

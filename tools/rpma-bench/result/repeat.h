@@ -13,23 +13,9 @@
 
 #include "interference.h"
 #include "tools/common/base/histogram.h"
-#include "tools/common/host/topology.h"
-#include "tools/rpma-bench/measure/loop.h"
-#include "tools/rpma-bench/protocol/params.h"
+#include "tools/rpma-bench/measure/workers.h"
 
 #define REPEAT_STEPS_MAX 8
-
-struct thread_usage {
-	int cpu;		       /* -1: unknown */
-	char cpus[TOPOLOGY_CPUS_TEXT]; /* the affinity read back from the kernel */
-	uint64_t ops;
-	uint64_t user_ns;
-	uint64_t sys_ns;
-	uint64_t vol_switches;
-	uint64_t invol_switches;
-	uint64_t minor_faults;
-	uint64_t major_faults;
-};
 
 /* Part of a connect or a registration, timed by itself. */
 struct repeat_step {
@@ -70,6 +56,13 @@ struct repeat {
 	json_t *counters; /* owned; deltas of the device's counters; NULL: it has none */
 	json_t *server;	  /* owned; the REPORT of the server; NULL: unknown */
 };
+
+/*
+ * Takes over what all threads measured, put together: ops, histograms, intervals,
+ * usage, what the warm-up said. Of params, those of the measurement. -ENOMEM.
+ */
+int repeat_collect(struct repeat *repeat, const struct workers *workers,
+		   const struct params *params);
 
 /* Of the used of two repeats, changes the first: what they did differently is unknown. */
 void repeat_join_used(json_t *used, const json_t *other);

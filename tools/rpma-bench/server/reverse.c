@@ -15,6 +15,7 @@
 #include "tools/rpma-bench/measure/buffers.h"
 #include "tools/rpma-bench/measure/operation.h"
 #include "tools/rpma-bench/measure/workers.h"
+#include "tools/rpma-bench/result/repeat.h"
 
 struct reverse {
 	struct host *host;		   /* borrowed */
@@ -190,7 +191,8 @@ json_t *reverse_end(struct reverse *reverse)
 
 	workers_stop(reverse->workers);
 	ret = end_phase(reverse);
-	if (ret == 0 && reverse->measuring && workers_collect(reverse->workers, &repeat) == 0)
+	if (ret == 0 && reverse->measuring &&
+	    repeat_collect(&repeat, reverse->workers, params_of(reverse)) == 0)
 		figures = repeat_own_json(&repeat);
 	repeat_clear(&repeat);
 	if (ret == 0 && figures == NULL)

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collect.c -- puts together what the threads of a repeat measured.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "repeat.h"
+
+struct threads {
+	const struct workers *workers;
+	uint32_t count;
+};
+
+static const struct worker_figures *figures_of(const struct threads *t, uint32_t thread)
+{
+	return workers_figures(t->workers, thread);
+}
+
+static void merge_warmup(const struct threads *t, struct measured *sum)
+{
+	unsigned used = MEASURE_WINDOWS;
+
+	*sum = (struct measured){0};
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct measured *m = &figures_of(t, i)->warmup;
+
+		sum->ops += m->ops;
+		sum->read_ops += m->read_ops;
+		if (m->elapsed_ns > sum->elapsed_ns)
+			sum->elapsed_ns = m->elapsed_ns;
+		if (m->windows_used < used)
+			used = m->windows_used;
+	}
+	/* they began together, so the last windows of all cover the same time */
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct measured *m = &figures_of(t, i)->warmup;
+
+		for (unsigned k = 0; k < used; k++)
+			sum->windows[k] += m->windows[m->windows_used - used + k];
+	}
+	sum->windows_used = used;
+}
+
+/*
+ * An operation that was planned takes its period, however fast it was done:
+ * the last one is not waited for, and a plan of few would seem much faster.
+ */
+static uint64_t planned_ns(const struct params *p, uint64_t ops)
+{
+	return p->rate_per_s > 0 ? (uint64_t)((double)ops * 1e9 / (double)p->rate_per_s + 0.5) : 0;
+}
+
+/* From the first post of any thread to the last completion of any. */
+static uint64_t elapsed_of_all(const struct threads *t)
+{
+	uint64_t begin = UINT64_MAX, end = 0;
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct measured *m = &figures_of(t, i)->measured;
+
+		if (m->ops == 0)
+			continue;
+		if (m->begin_raw_ns < begin)
+			begin = m->begin_raw_ns;
+		if (m->begin_raw_ns + m->elapsed_ns > end)
+			end = m->begin_raw_ns + m->elapsed_ns;
+	}
+	return end > begin ? end - begin : 0;
+}
+
+/* Percentiles of several threads' intervals cannot be put together: their samples are gone. */
+static void merge_interval(struct measure_interval *all, const struct measure_interval *one)
+{
+	all->ops += one->ops;
+	all->percentiles_known = false;
+	if (one->t_ns > all->t_ns)
+		all->t_ns = one->t_ns;
+	if (one->max_ns > all->max_ns)
+		all->max_ns = one->max_ns;
+}
+
+static int merge_intervals(const struct threads *t, struct repeat *r)
+{
+	const struct worker_figures *first = figures_of(t, 0);
+	uint32_t count = first->measured.intervals_used;
+
+	for (uint32_t i = 1; i < t->count; i++) {
+		if (figures_of(t, i)->measured.intervals_used < count)
+			count = figures_of(t, i)->measured.intervals_used;
+	}
+	r->intervals = calloc(count > 0 ? count : 1, sizeof(*r->intervals));
+	if (r->intervals == NULL)
+		return -ENOMEM;
+	r->intervals_count = count;
+	memcpy(r->intervals, first->intervals, count * sizeof(*r->intervals));
+	for (uint32_t i = 1; i < t->count; i++) {
+		for (uint32_t k = 0; k < count; k++)
+			merge_interval(&r->intervals[k], &figures_of(t, i)->intervals[k]);
+	}
+	return 0;
+}
+
+static int merge_histograms(const struct threads *t, struct repeat *r)
+{
+	const struct worker_figures *first = figures_of(t, 0);
+
+	r->latency = histogram_new();
+	r->read_latency = first->read_latency != NULL ? histogram_new() : NULL;
+	r->response = first->response != NULL ? histogram_new() : NULL;
+	if (r->latency == NULL || (first->read_latency != NULL && r->read_latency == NULL) ||
+	    (first->response != NULL && r->response == NULL))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct worker_figures *f = figures_of(t, i);
+
+		histogram_merge(r->latency, f->latency);
+		if (r->read_latency != NULL)
+			histogram_merge(r->read_latency, f->read_latency);
+		if (r->response != NULL)
+			histogram_merge(r->response, f->response);
+	}
+	return 0;
+}
+
+static void add_thread(struct repeat *repeat, const struct measured *m)
+{
+	repeat->ops += m->ops;
+	repeat->read_ops += m->read_ops;
+	repeat->late_ops += m->late_ops;
+	repeat->unbegun_ops += m->unbegun_ops;
+	if (m->max_lag_ns > repeat->max_lag_ns)
+		repeat->max_lag_ns = m->max_lag_ns;
+	repeat->complete = repeat->complete && !m->interrupted;
+	repeat->native_flush = repeat->native_flush && (m->ops == 0 || m->native_flush);
+	repeat->native_atomic_write =
+		repeat->native_atomic_write && (m->ops == 0 || m->native_atomic_write);
+}
+
+int repeat_collect(struct repeat *repeat, const struct workers *workers,
+		   const struct params *params)
+{
+	const struct threads threads = {workers, params->threads};
+	uint64_t planned;
+
+	repeat->complete = repeat->native_flush = repeat->native_atomic_write = true;
+	repeat->elapsed_ns = elapsed_of_all(&threads);
+	merge_warmup(&threads, &repeat->warmup);
+	repeat->threads = calloc(threads.count, sizeof(*repeat->threads));
+	if (repeat->threads == NULL)
+		return -ENOMEM;
+	repeat->threads_count = threads.count;
+	for (uint32_t i = 0; i < threads.count; i++) {
+		repeat->threads[i] = figures_of(&threads, i)->usage;
+		add_thread(repeat, &figures_of(&threads, i)->measured);
+	}
+	planned = planned_ns(params, repeat->ops);
+	if (repeat->elapsed_ns < planned)
+		repeat->elapsed_ns = planned;
+	repeat->native_flush = repeat->native_flush && repeat->ops > 0;
+	repeat->native_atomic_write = repeat->native_atomic_write && repeat->ops > 0;
+	return merge_histograms(&threads, repeat) != 0 ? -ENOMEM
+						       : merge_intervals(&threads, repeat);
+}
