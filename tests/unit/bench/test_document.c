@@ -8,11 +8,11 @@
 #include "made_repeat.h"
 #include "tests/lib/scratch.h"
 #include "tools/common/rdma/target.h"
-#include "tools/rpma-bench/client/run.h"
+#include "tools/rpma-bench/result/record.h"
 
 static struct options options;
 static struct params point;
-static struct run run;
+static struct record run;
 static json_t *repeats[1];
 
 /* One point of one complete repeat, to 1 MiB of memory of a server. */
@@ -29,14 +29,14 @@ static int setup(void **state)
 				.connections = 1,
 				.signal_every = 1};
 	repeats[0] = NULL;
-	run = (struct run){
+	run = (struct record){
 		.options = &options,
 		.plan = {.points_count = 1, .points = &point, .items_count = 1},
 		.repeats = repeats,
 		.repeats_done = 1,
 		.emulated_cpu = -1,
 		.placement = {.policy = "auto", .threads = 1, .cpus = {3}, .node = -1},
-		.remote = {.known = true,
+		.server = {.known = true,
 			   .environment = json_object(),
 			   .offer = {.targets_count = 1,
 				     .targets = {{.kind = TARGET_DRAM,
@@ -51,8 +51,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	sysroot_close(&run.sysroot);
-	json_decref(run.remote.environment);
-	json_decref(run.remote.readiness);
+	json_decref(run.server.environment);
+	json_decref(run.server.readiness);
 	json_decref(repeats[0]);
 	return scratch_teardown(state);
 }
@@ -145,7 +145,7 @@ static void an_unknown_target_is_null(void **state)
 {
 	json_t *document;
 
-	run.remote.known = false;
+	run.server.known = false;
 	add_repeat(made_repeat(1000, 10), NULL);
 	document = document_make(&run);
 	null_at(document, "points/id=p0000/params/target_memory");
@@ -306,7 +306,7 @@ static void warnings_of_the_server_are_the_runs(void **state)
 
 static void persistence_is_not_believed(void **state)
 {
-	struct message_target *target = &run.remote.offer.targets[0];
+	struct message_target *target = &run.server.offer.targets[0];
 	struct repeat r = made_repeat(1000, 100);
 
 	point.persist = BENCH_APM;
@@ -345,7 +345,7 @@ static void persistence_depends_on_the_file_system(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct repeat r = made_repeat(1000, 100);
 
-		run.remote.offer.targets[0].kind = (uint8_t)cases[i].kind;
+		run.server.offer.targets[0].kind = (uint8_t)cases[i].kind;
 		point.persist = cases[i].persist;
 		r.flush = cases[i].persist == BENCH_APM ? "persistent" : NULL; /* as stated */
 		json_decref(repeats[0]);
@@ -358,8 +358,8 @@ static void persistence_depends_on_the_file_system(void **state)
 /* What the server's platform came to, for its one target. */
 static void set_verdict(const char *verdict, const char *row)
 {
-	json_decref(run.remote.readiness);
-	run.remote.readiness = json_pack(
+	json_decref(run.server.readiness);
+	run.server.readiness = json_pack(
 		"[{s:s, s:{}, s:{s:s, s:s, s:s}, s:{}}]", "verdict", verdict, "target", "judgement",
 		"row", row, "reason", "So it is.", "because", "PM-06 FAIL", "direct_write_to_pmem");
 }
@@ -457,7 +457,7 @@ static void persistence_is_believed_by_the_verdict(void **state)
 		{"FROM_THE_FUTURE", "x", BENCH_APM, true, false},
 	};
 
-	run.remote.offer.targets[0].kind = TARGET_DEVDAX;
+	run.server.offer.targets[0].kind = TARGET_DEVDAX;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct repeat r = made_repeat(1000, 100);
 

@@ -97,17 +97,17 @@ static void a_choice_stays(void **state)
 
 static void a_flush_that_is_not_taken_is_refused(void **state)
 {
-	struct remote remote = {.name = "server 10.0.0.1:7204",
-				.offer = offer(TARGET_DRAM, 0, false)};
+	const char *who = "server 10.0.0.1:7204";
+	struct message_welcome o = offer(TARGET_DRAM, 0, false);
 	struct params apm = {.op = BENCH_WRITE, .persist = BENCH_APM, .size_bytes = 64};
 	struct params none = {.op = BENCH_WRITE, .persist = BENCH_NONE, .size_bytes = 64};
 
-	assert_int_equal(persisting_check(&remote, &none), 0);
-	assert_int_not_equal(persisting_check(&remote, &apm), 0);
-	assert_non_null(strstr(failure_get()->text, remote.name));
+	assert_int_equal(persisting_check(&o, &none, who), 0);
+	assert_int_not_equal(persisting_check(&o, &apm, who), 0);
+	assert_non_null(strstr(failure_get()->text, who));
 	assert_non_null(strstr(failure_get()->text, "apm"));
-	remote.offer.targets[0].flush_types = VISIBILITY;
-	assert_int_equal(persisting_check(&remote, &apm), 0);
+	o.targets[0].flush_types = VISIBILITY;
+	assert_int_equal(persisting_check(&o, &apm, who), 0);
 }
 
 int main(void)

@@ -23,10 +23,10 @@ int client_run(const struct options *options)
 	if (ret == 0)
 		ret = run_measure(&run);
 	else
-		clock_gettime(CLOCK_REALTIME, &run.ended);
+		clock_gettime(CLOCK_REALTIME, &run.record.ended);
 	run_judge(&run, ret);
-	document = document_make(&run);
-	code = publish(&run, document);
+	document = document_make(&run.record);
+	code = publish(&run.record, document);
 	json_decref(document);
 	run_close(&run);
 	return code;

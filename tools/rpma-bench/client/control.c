@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/rpma-bench/measure/operation.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 #include "tools/rpma-bench/result/readiness.h"
 
@@ -163,7 +164,8 @@ static int receive_object(const struct remote *remote, json_t **object)
 	return ret;
 }
 
-static int say_hello(struct remote *remote, const uint8_t run_id[16])
+static int say_hello(const struct remote *remote, const uint8_t run_id[16],
+		     struct server_info *server)
 {
 	struct message hello = {.type = MESSAGE_HELLO}, answer;
 	struct exchange_buffer buffer;
@@ -179,16 +181,17 @@ static int say_hello(struct remote *remote, const uint8_t run_id[16])
 	if (answer.welcome.refusal[0] != '\0')
 		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", remote->name,
 				   answer.welcome.refusal);
-	remote->offer = answer.welcome;
-	remote->known = true;
+	server->offer = answer.welcome;
+	server->known = true;
 	if (answer.welcome.environment_bytes == 0)
 		return 0;
-	ret = receive_object(remote, &remote->environment);
-	remote->readiness = platform_take(remote->environment, remote->offer.targets_count);
+	ret = receive_object(remote, &server->environment);
+	server->readiness = platform_take(server->environment, server->offer.targets_count);
 	return ret;
 }
 
-int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16])
+int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16],
+		    struct server_info *server)
 {
 	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
 	const struct link_cfg cfg = {
@@ -202,7 +205,7 @@ int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t
 			   sizeof(greeting));
 	if (ret == 0)
 		ret = connection_greet(remote, remote->control, &reply);
-	return ret ? ret : say_hello(remote, run_id);
+	return ret ? ret : say_hello(remote, run_id, server);
 }
 
 void connection_close(struct remote *remote, bool complete)

@@ -10,7 +10,8 @@
 #include "tools/rpma-bench/measure/qp.h"
 
 /* Says hello and learns what the server offers. address, port and name are set. */
-int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16]);
+int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16],
+		    struct server_info *server);
 /* Says goodbye first if the run is complete; a connection never opened is fine. */
 void connection_close(struct remote *remote, bool complete);
 

@@ -57,26 +57,26 @@ void persisting_settle(struct persist_choice *choice, bool native)
 		choose(choice, BENCH_APM, "its flushes complete as reads");
 }
 
-int persisting_check(const struct remote *remote, const struct params *params)
+int persisting_check(const struct message_welcome *offer, const struct params *params,
+		     const char *who)
 {
 	const struct operation *operation = operation_find(params->op, params->persist);
-	const struct message_welcome *offer = &remote->offer;
 
 	if (!operation->flushes ||
 	    takes(offer, params->target, persisting_flush(offer, params->target)))
 		return 0;
 	failure_set(EXIT_RUN_FAILED, "begin",
 		    "target %u of %s takes no flush, and --persist %s needs one: gpspm needs none",
-		    params->target, remote->name, params_persists[params->persist]);
+		    params->target, who, params_persists[params->persist]);
 	return -ENOTSUP;
 }
 
-int persisting_not_native(const struct remote *remote)
+int persisting_not_native(const char *who)
 {
 	failure_set(EXIT_RUN_FAILED, "begin",
 		    "--persist native: flushes to %s complete as reads, not as flushes: both "
 		    "devices and their drivers need the RDMA FLUSH operation; --persist apm "
 		    "measures what there is, auto takes the best of it",
-		    remote->name);
+		    who);
 	return -ENOTSUP;
 }

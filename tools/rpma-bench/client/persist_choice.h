@@ -5,7 +5,7 @@
 #ifndef BENCH_CLIENT_PERSIST_CHOICE_H
 #define BENCH_CLIENT_PERSIST_CHOICE_H
 
-#include "run.h"
+#include "tools/rpma-bench/result/record.h"
 
 /* The strongest flush that the server's word and its memory allow. */
 enum rpma_flush_type persisting_flush(const struct message_welcome *offer, uint32_t target);
@@ -19,9 +19,13 @@ enum bench_persist persisting_first(const struct message_welcome *offer, uint32_
 /* Settles *choice by what the first flush was. */
 void persisting_settle(struct persist_choice *choice, bool native);
 
-/* 0, or -ENOTSUP with the sentence stored: it needs a flush that the target does not take. */
-int persisting_check(const struct remote *remote, const struct params *params);
+/*
+ * 0, or -ENOTSUP with the sentence stored: it needs a flush that the target does not take.
+ * who names the server, here and below.
+ */
+int persisting_check(const struct message_welcome *offer, const struct params *params,
+		     const char *who);
 /* -ENOTSUP with the sentence stored: --persist native where flushes are reads. */
-int persisting_not_native(const struct remote *remote);
+int persisting_not_native(const char *who);
 
 #endif /* BENCH_CLIENT_PERSIST_CHOICE_H */

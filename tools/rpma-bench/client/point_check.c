@@ -27,25 +27,25 @@ int point_set_unsupported(struct run *run, size_t point)
 {
 	if (run->together != NULL)
 		return -EIO;
-	run->unsupported[point] = strdup(failure_get()->text);
-	if (run->unsupported[point] == NULL)
+	run->record.unsupported[point] = strdup(failure_get()->text);
+	if (run->record.unsupported[point] == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	return 0;
 }
 
 int points_left(const struct run *run)
 {
-	for (size_t i = 0; i < run->plan.points_count; i++) {
-		if (run->unsupported[i] == NULL)
+	for (size_t i = 0; i < run->record.plan.points_count; i++) {
+		if (run->record.unsupported[i] == NULL)
 			return 0;
 	}
-	return failure_set(EXIT_RUN_FAILED, "begin", "%s", run->unsupported[0]);
+	return failure_set(EXIT_RUN_FAILED, "begin", "%s", run->record.unsupported[0]);
 }
 
-static int check_size(const struct remote *remote, const struct params *p)
+static int check_size(const struct run *run, const struct params *p)
 {
 	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
-	uint64_t bytes = remote->offer.targets[p->target].bytes;
+	uint64_t bytes = run->record.server.offer.targets[p->target].bytes;
 	uint64_t each = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p);
 
 	if (p->test == BENCH_CONNECT || each <= bytes / params_lanes(p))
@@ -54,7 +54,7 @@ static int check_size(const struct remote *remote, const struct params *p)
 		    "--size %s on %u connection%s does not fit target %u of %s, which has %s: each "
 		    "takes %" PRIu64 " bytes",
 		    units_print_size(p->size_bytes, size), params_lanes(p),
-		    params_lanes(p) == 1 ? "" : "s", p->target, remote->name,
+		    params_lanes(p) == 1 ? "" : "s", p->target, run->remote.name,
 		    units_print_size(bytes, room), each);
 	return -ENOTSUP;
 }
@@ -79,7 +79,7 @@ static int ask_native(struct asking *asking, struct rig *rig)
 	int ret;
 
 	if (*native == NATIVE_NO)
-		return persisting_not_native(rig->remote);
+		return persisting_not_native(rig->remote->name);
 	if (*native == NATIVE_YES)
 		return begin_and_end(rig);
 	ret = rig_open(rig);
@@ -102,10 +102,10 @@ static int ask(struct asking *asking, size_t point)
 	int ret;
 
 	rig_init(&rig, asking->run, &first, 0);
-	ret = check_size(rig.remote, &rig.params);
+	ret = check_size(asking->run, &rig.params);
 	if (ret || rig.params.persist == BENCH_AUTO)
 		return ret;
-	ret = persisting_check(rig.remote, &rig.params);
+	ret = persisting_check(&asking->run->record.server.offer, &rig.params, rig.remote->name);
 	if (ret || rig.params.bidirectional || rig.params.test == BENCH_REGISTER)
 		return ret;
 	return rig.params.persist == BENCH_NATIVE ? ask_native(asking, &rig) : begin_and_end(&rig);
@@ -115,7 +115,7 @@ int points_check(struct run *run)
 {
 	struct asking asking = {.run = run};
 
-	for (size_t i = 0; i < run->plan.points_count; i++) {
+	for (size_t i = 0; i < run->record.plan.points_count; i++) {
 		int ret = cli_signal != 0 ? -ECANCELED : ask(&asking, i);
 
 		if (ret == -ENOTSUP)

@@ -24,7 +24,7 @@ struct item {
 /* Another seed for each repeat of each point, the same ones for the same seed of the run. */
 static uint64_t seed_of(const struct run *run, const struct plan_item *item)
 {
-	uint64_t x = run->seed +
+	uint64_t x = run->record.seed +
 		     0x9e3779b97f4a7c15ULL * (item->point * PLAN_ITEMS_MAX + item->repeat + 1);
 
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
@@ -34,7 +34,7 @@ static uint64_t seed_of(const struct run *run, const struct plan_item *item)
 
 static void init(struct item *it, struct run *run, size_t order)
 {
-	const struct plan_item *place = &run->plan.items[order];
+	const struct plan_item *place = &run->record.plan.items[order];
 
 	memset(it, 0, sizeof(*it));
 	rig_init(&it->rig, run, place, seed_of(run, place));
@@ -64,7 +64,7 @@ static int start(struct item *it, enum message_phase phase)
 	int ret = together != NULL ? together->meet(together->arg, phase) : 0;
 
 	if (ret == 0 && phase == PHASE_MEASURE)
-		interference_begin(&it->repeat.interference, &it->rig.run->sysroot);
+		interference_begin(&it->repeat.interference, &it->rig.run->record.sysroot);
 	return ret ? ret : connection_start(it->rig.remote, phase);
 }
 
@@ -91,7 +91,8 @@ struct around {
 
 static void look_before(const struct item *it, struct around *around)
 {
-	around->counters = counters_read(&it->rig.run->sysroot, it->rig.run->device.name);
+	around->counters =
+		counters_read(&it->rig.run->record.sysroot, it->rig.run->record.device.name);
 	around->begin_ns = clock_raw_ns();
 	getrusage(RUSAGE_SELF, &around->before);
 }
@@ -106,9 +107,10 @@ static void look_after(struct item *it, const struct around *around)
 		thread_time_ns(now.ru_utime) - thread_time_ns(around->before.ru_utime);
 	it->repeat.process_sys_ns =
 		thread_time_ns(now.ru_stime) - thread_time_ns(around->before.ru_stime);
-	counters_settle(&it->rig.run->sysroot, it->rig.run->device.name);
-	it->repeat.counters = counters_between(
-		around->counters, counters_read(&it->rig.run->sysroot, it->rig.run->device.name));
+	counters_settle(&it->rig.run->record.sysroot, it->rig.run->record.device.name);
+	it->repeat.counters =
+		counters_between(around->counters, counters_read(&it->rig.run->record.sysroot,
+								 it->rig.run->record.device.name));
 }
 
 /* -ECANCELED with figures in the repeat: what there was up to the signal. */
@@ -139,7 +141,7 @@ static int measure_connects(struct item *it)
 	struct connect_test test = {
 		.remote = it->rig.remote,
 		.peer = it->rig.run->peer,
-		.clock = &it->rig.run->clock,
+		.clock = &it->rig.run->record.clock,
 		.ready = it->rig.ready,
 		.workers = it->rig.workers,
 		.warmup_ns = it->rig.begin.warmup_ns,
@@ -194,7 +196,7 @@ static void describe(struct item *it)
 static int finish(struct item *it, uint32_t lanes)
 {
 	struct interference *seen = &it->repeat.interference;
-	const struct sysroot *root = &it->rig.run->sysroot;
+	const struct sysroot *root = &it->rig.run->record.sysroot;
 	bool waits = it->rig.params.test == BENCH_REGISTER;
 	int ret;
 

@@ -23,45 +23,45 @@
 #define RESOLVE_TIMEOUT_MS 10000
 
 /* A run that goes on keeps its name and its seed: the seed gives the order. */
-static int identify(struct run *run)
+static int identify(struct record *record)
 {
-	const struct options *o = run->options;
+	const struct options *o = record->options;
 	struct journal_run known = {0};
 	int ret;
 
 	if (o->resume) {
-		ret = journal_resume(&run->journal, o, &known);
-		memcpy(run->id, known.id, sizeof(run->id));
+		ret = journal_resume(&record->journal, o, &known);
+		memcpy(record->id, known.id, sizeof(record->id));
 		/* another seed is another order: journal_start refuses it */
-		run->seed = o->seed_given ? o->seed : known.seed;
+		record->seed = o->seed_given ? o->seed : known.seed;
 		return ret;
 	}
-	run->seed = o->seed;
-	ret = result_new_uuid(run->id);
-	return ret == 0 && !o->seed_given ? plan_seed(&run->seed) : ret;
+	record->seed = o->seed;
+	ret = result_new_uuid(record->id);
+	return ret == 0 && !o->seed_given ? plan_seed(&record->seed) : ret;
 }
 
-static int make_plan(struct run *run)
+static int make_plan(struct record *record)
 {
-	const struct options *o = run->options;
-	struct journal_run self = {.seed = run->seed};
-	int ret = plan_make(&run->plan, o->series, o->series_count, o->repeats, run->seed);
+	const struct options *o = record->options;
+	struct journal_run self = {.seed = record->seed};
+	int ret = plan_make(&record->plan, o->series, o->series_count, o->repeats, record->seed);
 
 	if (ret)
 		return ret;
-	run->repeats = calloc(run->plan.points_count, sizeof(*run->repeats));
-	run->unsupported = calloc(run->plan.points_count, sizeof(*run->unsupported));
-	for (size_t i = 0; run->repeats != NULL && i < run->plan.points_count; i++) {
-		run->repeats[i] = json_array();
-		if (run->repeats[i] == NULL)
+	record->repeats = calloc(record->plan.points_count, sizeof(*record->repeats));
+	record->unsupported = calloc(record->plan.points_count, sizeof(*record->unsupported));
+	for (size_t i = 0; record->repeats != NULL && i < record->plan.points_count; i++) {
+		record->repeats[i] = json_array();
+		if (record->repeats[i] == NULL)
 			return failure_set(EXIT_INTERNAL, "plan", "out of memory");
 	}
-	if (run->repeats == NULL || run->unsupported == NULL)
+	if (record->repeats == NULL || record->unsupported == NULL)
 		return failure_set(EXIT_INTERNAL, "plan", "out of memory");
-	memcpy(self.id, run->id, sizeof(self.id));
-	ret = journal_start(&run->journal, o, &self, &run->plan, run->repeats,
-			    &run->repeats_resumed);
-	run->repeats_done = run->repeats_resumed;
+	memcpy(self.id, record->id, sizeof(self.id));
+	ret = journal_start(&record->journal, o, &self, &record->plan, record->repeats,
+			    &record->repeats_resumed);
+	record->repeats_done = record->repeats_resumed;
 	return ret;
 }
 
@@ -69,18 +69,35 @@ int run_open(struct run *run, const struct options *options)
 {
 	int ret;
 
-	*run = (struct run){.options = options, .emulated_cpu = -1, .sysroot = {.fd = -1}};
-	clock_gettime(CLOCK_REALTIME, &run->started);
-	if ((ret = identify(run)) || (ret = make_plan(run)))
+	*run = (struct run){
+		.record = {.options = options, .emulated_cpu = -1, .sysroot = {.fd = -1}}};
+	clock_gettime(CLOCK_REALTIME, &run->record.started);
+	if ((ret = identify(&run->record)) || (ret = make_plan(&run->record)))
 		return ret;
-	if (sysroot_open(&run->sysroot, "/") != 0)
+	if (sysroot_open(&run->record.sysroot, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
-	run->emulated_cpu = environment_emulated_cpu(&run->sysroot);
-	if (topology_load(&run->topology) != 0)
+	run->record.emulated_cpu = environment_emulated_cpu(&run->record.sysroot);
+	if (topology_load(&run->record.topology) != 0)
 		return failure_set(EXIT_RUN_FAILED, "placement",
 				   "hwloc cannot read the topology of this machine, or of "
 				   "HWLOC_XMLFILE");
 	return 0;
+}
+
+static void clear(struct record *record)
+{
+	for (size_t i = 0; record->repeats != NULL && i < record->plan.points_count; i++)
+		json_decref(record->repeats[i]);
+	for (size_t i = 0; record->unsupported != NULL && i < record->plan.points_count; i++)
+		free(record->unsupported[i]);
+	free(record->repeats);
+	free(record->unsupported);
+	plan_free(&record->plan);
+	json_decref(record->server.environment);
+	json_decref(record->server.readiness);
+	journal_close(&record->journal, false);
+	topology_free(&record->topology);
+	sysroot_close(&record->sysroot);
 }
 
 void run_close(struct run *run)
@@ -89,57 +106,46 @@ void run_close(struct run *run)
 
 	connection_close(&run->remote, false);
 	rpma_peer_delete(&run->peer);
-	for (size_t i = 0; run->repeats != NULL && i < run->plan.points_count; i++)
-		json_decref(run->repeats[i]);
-	for (size_t i = 0; run->unsupported != NULL && i < run->plan.points_count; i++)
-		free(run->unsupported[i]);
-	free(run->repeats);
-	free(run->unsupported);
-	plan_free(&run->plan);
-	json_decref(run->remote.environment);
-	json_decref(run->remote.readiness);
-	journal_close(&run->journal, false);
-	topology_free(&run->topology);
-	sysroot_close(&run->sysroot);
+	clear(&run->record);
 	*failure_get() = kept;
 }
 
 static int find_device(struct run *run)
 {
-	const struct options *o = run->options;
+	const struct options *o = run->record.options;
 	const struct endpoint_wish wish = {o->device, o->cli.quiet, o->argv};
-	int ret =
-		endpoint_route(&run->sysroot, &wish, run->remote.address, &run->peer, &run->device);
+	int ret = endpoint_route(&run->record.sysroot, &wish, run->remote.address, &run->peer,
+				 &run->record.device);
 
-	run->device_known = run->device.name[0] != '\0';
-	run->remote.device = run->device.name;
+	run->record.device_known = run->record.device.name[0] != '\0';
+	run->remote.device = run->record.device.name;
 	return ret;
 }
 
 static int place(struct run *run)
 {
-	const struct options *o = run->options;
+	const struct options *o = run->record.options;
 	const struct placement_wish wish = {
 		.pin = o->pin,
 		.mem_node = o->mem_node,
-		.near = {run->device.name, -1},
-		.threads = (uint32_t)plan_most(&run->plan, AXIS_THREADS),
+		.near = {run->record.device.name, -1},
+		.threads = (uint32_t)plan_most(&run->record.plan, AXIS_THREADS),
 		.skip = run->together != NULL ? run->together->cores_taken : 0,
 		.lenient = run->together != NULL,
 	};
 
-	if (!topology_is_this_machine(run->topology) &&
+	if (!topology_is_this_machine(run->record.topology) &&
 	    (strcmp(o->pin, "none") != 0 || strcmp(o->mem_node, "none") != 0))
 		return failure_set(
 			EXIT_RUN_FAILED, "placement",
 			"HWLOC_XMLFILE describes another machine: nothing can be bound by "
 			"it (--pin none --mem-node none, or unset it)");
-	return placement_choose(&run->placement, run->topology, &wish);
+	return placement_choose(&run->record.placement, run->record.topology, &wish);
 }
 
 static int find_server(struct run *run)
 {
-	const struct options *o = run->options;
+	const struct options *o = run->record.options;
 	struct remote *remote = &run->remote;
 	int ret = resolve_host(o->host, RESOLVE_TIMEOUT_MS, remote->address);
 
@@ -160,35 +166,35 @@ static int prepare(struct run *run)
 	open_files_raise();
 	if ((ret = find_server(run)) || (ret = find_device(run)) || (ret = place(run)))
 		return ret;
-	clock_start(&run->clock, NULL);
-	run->clock_started = true;
-	ret = connection_open(&run->remote, run->peer, run->id);
+	clock_start(&run->record.clock, NULL);
+	run->record.clock_started = true;
+	ret = connection_open(&run->remote, run->peer, run->record.id, &run->record.server);
 	if (ret == 0)
-		ret = choices_resolve(&run->options->choices, &run->remote.offer, run->remote.name,
-				      run->targets);
+		ret = choices_resolve(&run->record.options->choices, &run->record.server.offer,
+				      run->remote.name, run->record.targets);
 	return ret ? ret : points_check(run);
 }
 
 /* A point that was there before, or whose mean is known well enough, needs no more. */
-static bool is_done(const struct run *run, const struct plan_item *item)
+static bool is_done(const struct record *record, const struct plan_item *item)
 {
-	const json_t *repeats = run->repeats[item->point], *repeat;
-	double ci = run->options->ci;
+	const json_t *repeats = record->repeats[item->point], *repeat;
+	double ci = record->options->ci;
 	size_t i;
 
-	if (run->unsupported[item->point] != NULL)
+	if (record->unsupported[item->point] != NULL)
 		return true;
 	json_array_foreach(repeats, i, repeat)
 	{
 		if (json_integer_value(json_object_get(repeat, "index")) == item->repeat)
 			return true;
 	}
-	return ci > 0 && point_is_narrow(repeats, run->plan.points[item->point].test, ci);
+	return ci > 0 && point_is_narrow(repeats, record->plan.points[item->point].test, ci);
 }
 
 static int measure_item(struct run *run, size_t order)
 {
-	const struct plan_item *item = &run->plan.items[order];
+	const struct plan_item *item = &run->record.plan.items[order];
 	json_t *repeat = NULL;
 	int ret = item_measure(run, order, &repeat), kept;
 
@@ -196,43 +202,44 @@ static int measure_item(struct run *run, size_t order)
 		return point_set_unsupported(run, item->point);
 	if (repeat == NULL)
 		return ret;
-	kept = journal_add(run->journal, item->point, repeat);
-	if (json_array_append_new(run->repeats[item->point], repeat) != 0)
+	kept = journal_add(run->record.journal, item->point, repeat);
+	if (json_array_append_new(run->record.repeats[item->point], repeat) != 0)
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
-	run->repeats_done++;
+	run->record.repeats_done++;
 	return ret ? ret : kept;
 }
 
-static size_t count_left(const struct run *run)
+static size_t count_left(const struct record *record)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < run->plan.items_count; i++)
-		left += !is_done(run, &run->plan.items[i]);
+	for (size_t i = 0; i < record->plan.items_count; i++)
+		left += !is_done(record, &record->plan.items[i]);
 	return left;
 }
 
 static int measure_items(struct run *run)
 {
 	struct progress progress = {
-		.left = count_left(run),
+		.left = count_left(&run->record),
 		.begin_ns = clock_raw_ns(),
-		.repeat_ns = progress_repeat_ns(run->options),
+		.repeat_ns = progress_repeat_ns(run->record.options),
 	};
 	int ret = 0;
 
-	for (size_t order = 0; order < run->plan.items_count && ret == 0; order++) {
-		if (is_done(run, &run->plan.items[order]))
+	for (size_t order = 0; order < run->record.plan.items_count && ret == 0; order++) {
+		if (is_done(&run->record, &run->record.plan.items[order]))
 			continue;
-		progress_show(&progress, run->options, &run->plan, order, clock_raw_ns());
+		progress_show(&progress, run->record.options, &run->record.plan, order,
+			      clock_raw_ns());
 		ret = cli_signal != 0 ? -ECANCELED : measure_item(run, order);
 		if (ret == 0 && !link_alive(run->remote.control, 0))
 			ret = -EIO;
 		progress.left--;
 		progress.measured++;
 	}
-	cli_progress(&run->options->cli, NULL);
-	return ret == 0 && run->repeats_done == 0 ? points_left(run) : ret;
+	cli_progress(&run->record.options->cli, NULL);
+	return ret == 0 && run->record.repeats_done == 0 ? points_left(run) : ret;
 }
 
 int run_measure(struct run *run)
@@ -242,24 +249,26 @@ int run_measure(struct run *run)
 	if (ret == 0)
 		ret = measure_items(run);
 	connection_close(&run->remote, ret == 0);
-	if (run->clock_started)
-		run->clock_drifted = !clock_finish(&run->clock);
-	clock_gettime(CLOCK_REALTIME, &run->ended);
+	if (run->record.clock_started)
+		run->record.clock_drifted = !clock_finish(&run->record.clock);
+	clock_gettime(CLOCK_REALTIME, &run->record.ended);
 	return ret;
 }
 
 void run_judge(struct run *run, int ret)
 {
+	struct record *r = &run->record;
+
 	if (ret == 0) {
-		run->status = RUN_COMPLETE;
-		run->exit_code = EXIT_GOOD;
+		r->status = RUN_COMPLETE;
+		r->exit_code = EXIT_GOOD;
 	} else if (cli_signal != 0) {
 		/* whatever failed then: a server beside it had the signal too */
-		run->status = RUN_INTERRUPTED;
-		run->exit_code = 128 + cli_signal;
+		r->status = RUN_INTERRUPTED;
+		r->exit_code = 128 + cli_signal;
 	} else {
-		run->status = RUN_FAILED;
-		run->failure = *failure_get();
-		run->exit_code = (int)run->failure.code;
+		r->status = RUN_FAILED;
+		r->failure = *failure_get();
+		r->exit_code = (int)r->failure.code;
 	}
 }

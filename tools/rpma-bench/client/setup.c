@@ -17,7 +17,7 @@
 
 static uint64_t target_bytes(const struct rig *rig)
 {
-	return rig->remote->offer.targets[rig->params.target].bytes;
+	return rig->run->record.server.offer.targets[rig->params.target].bytes;
 }
 
 /* A job: the memory of a thread's lanes is made by that thread. */
@@ -32,8 +32,8 @@ static int make_memory(void *arg, uint32_t thread)
 						       : NULL,
 		.target_bytes = target_bytes(rig),
 		.seed = rig->begin.seed,
-		.topology = rig->run->topology,
-		.node = rig->run->placement.node,
+		.topology = rig->run->record.topology,
+		.node = rig->run->record.placement.node,
 	};
 
 	return lane_memory_make(&rig->memory[thread], &cfg,
@@ -44,7 +44,8 @@ static int make_memory(void *arg, uint32_t thread)
 static int make_lanes(struct rig *rig)
 {
 	uint32_t count = params_lanes(&rig->params);
-	enum rpma_flush_type flush = persisting_flush(&rig->remote->offer, rig->params.target);
+	enum rpma_flush_type flush =
+		persisting_flush(&rig->run->record.server.offer, rig->params.target);
 
 	rig->lanes = calloc(count, sizeof(*rig->lanes));
 	rig->memory = calloc(rig->params.threads, sizeof(*rig->memory));
@@ -60,7 +61,7 @@ static int make_lanes(struct rig *rig)
 /* Not being allowed to bind is worth a warning. */
 static void note_unbound(struct rig *rig)
 {
-	struct placement *p = &rig->run->placement;
+	struct placement *p = &rig->run->record.placement;
 	int cpu = -1, error = workers_unbound(rig->workers, &cpu);
 
 	if (error != 0)
@@ -77,9 +78,9 @@ static int start_workers(struct rig *rig)
 {
 	const struct workers_cfg cfg = {
 		.params = &rig->params,
-		.clock = &rig->run->clock,
-		.topology = rig->run->topology,
-		.cpus = rig->run->placement.cpus,
+		.clock = &rig->run->record.clock,
+		.topology = rig->run->record.topology,
+		.cpus = rig->run->record.placement.cpus,
 		.seed = rig->begin.seed,
 		.warmup_ns = rig->begin.warmup_ns,
 		.duration_ns = rig->begin.duration_ns,
@@ -91,11 +92,11 @@ static int start_workers(struct rig *rig)
 
 void rig_init(struct rig *rig, struct run *run, const struct plan_item *item, uint64_t seed)
 {
-	const struct options *o = run->options;
+	const struct options *o = run->record.options;
 
 	*rig = (struct rig){.run = run, .remote = &run->remote};
-	rig->params = run->plan.points[item->point];
-	rig->params.target = run->targets[rig->params.target];
+	rig->params = run->record.plan.points[item->point];
+	rig->params.target = run->record.targets[rig->params.target];
 	rig->begin = (struct message_begin){
 		.repeat = item->repeat,
 		.seed = seed,
@@ -180,7 +181,7 @@ static int probe(struct rig *rig, const struct operation *operation, struct meas
 		.operation = operation,
 		.lanes = rig->lanes,
 		.lanes_count = 1,
-		.clock = &rig->run->clock,
+		.clock = &rig->run->record.clock,
 		.depth = rig->params.depth,
 		.signal_every = 1,
 		.completion = BENCH_POLL,
@@ -229,9 +230,9 @@ int rig_give_up(struct rig *rig)
 /* auto: native where the first flush was one, and on that stage; else another stage. */
 static int open_chosen(struct rig *rig)
 {
-	struct persist_choice *choice = &rig->run->chosen[rig->params.target];
+	struct persist_choice *choice = &rig->run->record.chosen[rig->params.target];
 	enum bench_persist first =
-		persisting_first(&rig->remote->offer, rig->params.target, choice);
+		persisting_first(&rig->run->record.server.offer, rig->params.target, choice);
 	bool native = false;
 	int ret = open_with(rig, first);
 
@@ -263,5 +264,5 @@ int rig_open(struct rig *rig)
 	if (ret || native)
 		return ret;
 	ret = rig_give_up(rig);
-	return ret ? ret : persisting_not_native(rig->remote);
+	return ret ? ret : persisting_not_native(rig->remote->name);
 }

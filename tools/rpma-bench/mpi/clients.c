@@ -14,6 +14,7 @@
 
 #include "tools/common/base/thread.h"
 #include "tools/common/json/result.h"
+#include "tools/rpma-bench/client/run.h"
 
 enum state { AT_WORK, WAITS, FINISHED };
 
@@ -98,7 +99,7 @@ static void *run_client(void *arg)
 	if (ret == 0)
 		ret = run_measure(run);
 	else
-		clock_gettime(CLOCK_REALTIME, &run->ended);
+		clock_gettime(CLOCK_REALTIME, &run->record.ended);
 	run_judge(run, ret);
 	c->failure = *failure_get();
 	pthread_mutex_lock(&c->all->lock);
@@ -173,8 +174,8 @@ void clients_await(struct clients *all, struct world_word *word)
 
 		if (c->state == WAITS)
 			continue;
-		word->kind = c->run.status == RUN_COMPLETE ? WORLD_DONE : WORLD_OVER;
-		word->signal = c->run.status == RUN_INTERRUPTED ? cli_signal : 0;
+		word->kind = c->run.record.status == RUN_COMPLETE ? WORLD_DONE : WORLD_OVER;
+		word->signal = c->run.record.status == RUN_INTERRUPTED ? cli_signal : 0;
 		word->failure = c->failure;
 	}
 }
@@ -210,7 +211,7 @@ static json_t *starts_json(const struct client *c)
 /* It may have been done where another rank was not. */
 static void judge(struct client *c, const struct world_word *word)
 {
-	if (word->kind != WORLD_OVER || c->run.status != RUN_COMPLETE)
+	if (word->kind != WORLD_OVER || c->run.record.status != RUN_COMPLETE)
 		return;
 	*failure_get() = word->failure;
 	run_judge(&c->run, -EIO);
@@ -227,18 +228,18 @@ json_t *clients_collect(struct clients *all, const struct world_word *word)
 			pthread_join(c->thread, NULL);
 		c->started = false;
 		judge(c, word);
-		json_array_append_new(list,
-				      json_pack("{s:o, s:o, s:o, s:o}", "server",
-						result_text(c->run.remote.name), "server_rank",
-						result_known(c->server_rank), "document",
-						document_make(&c->run), "starts", starts_json(c)));
+		json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "server",
+						      result_text(c->run.remote.name),
+						      "server_rank", result_known(c->server_rank),
+						      "document", document_make(&c->run.record),
+						      "starts", starts_json(c)));
 	}
 	return list;
 }
 
-struct run *clients_first(struct clients *all)
+struct record *clients_first(struct clients *all)
 {
-	return all != NULL && all->count > 0 ? &all->list[0].run : NULL;
+	return all != NULL && all->count > 0 ? &all->list[0].run.record : NULL;
 }
 
 void clients_delete(struct clients **clients)

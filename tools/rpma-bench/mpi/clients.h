@@ -7,7 +7,7 @@
 #ifndef BENCH_MPI_CLIENTS_H
 #define BENCH_MPI_CLIENTS_H
 
-#include "tools/rpma-bench/client/run.h"
+#include "tools/rpma-bench/result/record.h"
 #include "world.h"
 
 /* Whom a client measures. */
@@ -32,8 +32,8 @@ void clients_release(struct clients *all, const struct world_word *word, uint64_
 /* After the last release, of that word: what each measured, as "measured" of merge_documents.h. */
 json_t *clients_collect(struct clients *all, const struct world_word *word);
 
-/* The run that speaks for the rank; NULL: it has no client. */
-struct run *clients_first(struct clients *all);
+/* Of the run that speaks for the rank; NULL: it has no client. */
+struct record *clients_first(struct clients *all);
 
 void clients_delete(struct clients **clients);
 

@@ -229,22 +229,22 @@ static int report(const struct rank *r)
 
 static int publish_all(struct rank *r, const json_t *handed)
 {
-	struct run *run = clients_first(r->clients);
+	struct record *first = clients_first(r->clients);
 	const struct options *o = &r->options;
 	json_t *document = NULL, *mpi = world_json(&r->world);
 	int code;
 
 	json_object_set_new(mpi, "shape", json_string(shape_names[r->shape]));
-	if (handed != NULL && run != NULL)
+	if (handed != NULL && first != NULL)
 		document = ranks_merge(handed, o->gates, o->gates_count);
 	if (document == NULL) {
 		json_decref(mpi);
 		return report(r);
 	}
 	json_object_set_new(document, "mpi", mpi);
-	run->options = o;
-	run->repeats_done = ranks_count_repeats(document);
-	code = publish(run, document);
+	first->options = o;
+	first->repeats_done = ranks_count_repeats(document);
+	code = publish(first, document);
 	json_decref(document);
 	return code;
 }

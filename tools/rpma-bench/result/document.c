@@ -10,11 +10,11 @@
 
 #include "point.h"
 #include "readiness.h"
+#include "record.h"
 #include "repeat.h"
 #include "tools/common/json/json_schema.h"
 #include "tools/common/json/result.h"
 #include "tools/common/rdma/target.h"
-#include "tools/rpma-bench/client/run.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "version.h"
 #include "warnings.h"
@@ -58,71 +58,71 @@ static bool any_mismatch(const json_t *points)
 	return false;
 }
 
-static size_t count_unsupported(const struct run *run)
+static size_t count_unsupported(const struct record *record)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; run->unsupported != NULL && i < run->plan.points_count; i++)
-		count += run->unsupported[i] != NULL;
+	for (size_t i = 0; record->unsupported != NULL && i < record->plan.points_count; i++)
+		count += record->unsupported[i] != NULL;
 	return count;
 }
 
-static json_t *make_unsupported(const struct run *run)
+static json_t *make_unsupported(const struct record *record)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; run->unsupported != NULL && i < run->plan.points_count; i++) {
-		if (run->unsupported[i] != NULL)
+	for (size_t i = 0; record->unsupported != NULL && i < record->plan.points_count; i++) {
+		if (record->unsupported[i] != NULL)
 			json_array_append_new(
-				list,
-				json_pack("{s:o, s:o, s:o}", "id", json_sprintf("p%04zu", i),
-					  "params",
-					  plan_point_json(&run->plan, i, &run->options->choices),
-					  "reason", result_text(run->unsupported[i])));
+				list, json_pack("{s:o, s:o, s:o}", "id", json_sprintf("p%04zu", i),
+						"params",
+						plan_point_json(&record->plan, i,
+								&record->options->choices),
+						"reason", result_text(record->unsupported[i])));
 	}
 	return list;
 }
 
-static json_t *make_run(const struct run *run, const json_t *points)
+static json_t *make_run(const struct record *record, const json_t *points)
 {
 	static const char *const statuses[] = {"complete", "interrupted", "failed"};
-	const struct options *o = run->options;
+	const struct options *o = record->options;
 	bool missed;
 	json_t *gates = gates_judge(o->gates, o->gates_count, points, &missed);
-	int code = run->exit_code;
+	int code = record->exit_code;
 	json_t *value;
 
 	/* a limit that a point could not be held against is not kept */
-	missed |= o->gates_count > 0 && count_unsupported(run) > 0;
+	missed |= o->gates_count > 0 && count_unsupported(record) > 0;
 	if (code == EXIT_GOOD && (missed || any_mismatch(points)))
 		code = EXIT_NEGATIVE;
 	value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:o}", "id",
-			  result_uuid(run->id), "label", result_text(o->label), "started",
-			  result_time(&run->started), "ended", result_time(&run->ended), "argv",
-			  make_argv(o), "seed", result_integer(run->seed), "status",
-			  statuses[run->status], "exit_code", code, "resumed_repeats",
-			  result_integer(run->repeats_resumed), "gates", gates);
+			  result_uuid(record->id), "label", result_text(o->label), "started",
+			  result_time(&record->started), "ended", result_time(&record->ended),
+			  "argv", make_argv(o), "seed", result_integer(record->seed), "status",
+			  statuses[record->status], "exit_code", code, "resumed_repeats",
+			  result_integer(record->repeats_resumed), "gates", gates);
 	json_object_set_new(value, "failure",
-			    run->status == RUN_FAILED
-				    ? json_pack("{s:s, s:o, s:o}", "step", run->failure.step,
+			    record->status == RUN_FAILED
+				    ? json_pack("{s:s, s:o, s:o}", "step", record->failure.step,
 						"cause",
-						result_text(cause_name(run->failure.cause)), "text",
-						result_text(run->failure.text))
+						result_text(cause_name(record->failure.cause)),
+						"text", result_text(record->failure.text))
 				    : json_null());
-	json_object_set_new(value, "unsupported", make_unsupported(run));
-	json_object_set_new(value, "warnings", warnings_make(run, points));
+	json_object_set_new(value, "unsupported", make_unsupported(record));
+	json_object_set_new(value, "warnings", warnings_make(record, points));
 	return value;
 }
 
 /* The one the user's choice stands for. */
-static json_t *make_target(const struct run *run, uint32_t choice)
+static json_t *make_target(const struct record *record, uint32_t choice)
 {
-	uint32_t index = run->targets[choice];
-	const struct message_welcome *offer = &run->remote.offer;
+	uint32_t index = record->targets[choice];
+	const struct message_welcome *offer = &record->server.offer;
 	const struct message_target *t = &offer->targets[index];
 	bool huge = t->kind == TARGET_HUGEPAGES && t->page_bytes > 0;
 
-	if (!run->remote.known)
+	if (!record->server.known)
 		return json_null();
 	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "index", result_integer(index),
 			 "kind", target_kind_name((enum target_kind)t->kind), "bytes",
@@ -161,7 +161,7 @@ static json_t *inline_bytes(const struct params *p, const json_t *used)
 }
 
 /* used: what its repeats had to decide. */
-static json_t *make_params(const struct run *run, const struct params *p, const json_t *used)
+static json_t *make_params(const struct record *record, const struct params *p, const json_t *used)
 {
 	bool payload = p->test != BENCH_CONNECT && p->test != BENCH_REGISTER;
 	bool rated = p->rate_per_s > 0;
@@ -190,7 +190,7 @@ static json_t *make_params(const struct run *run, const struct params *p, const 
 	json_object_set_new(v, "read_fraction",
 			    p->test == BENCH_MIX ? millionths(p->read_millionths) : json_null());
 	json_object_set_new(v, "server_load_fraction", millionths(p->server_load_millionths));
-	json_object_set_new(v, "target_memory", make_target(run, p->target));
+	json_object_set_new(v, "target_memory", make_target(record, p->target));
 	return v;
 }
 
@@ -222,27 +222,27 @@ static json_t *make_used(const json_t *repeats)
 	return used;
 }
 
-static json_t *make_point(const struct run *run, size_t index)
+static json_t *make_point(const struct record *record, size_t index)
 {
-	json_t *repeats = run->repeats[index], *used, *params;
+	json_t *repeats = record->repeats[index], *used, *params;
 
 	if (json_array_size(repeats) == 0)
 		return NULL;
 	used = make_used(repeats);
-	params = make_params(run, &run->plan.points[index], used);
+	params = make_params(record, &record->plan.points[index], used);
 	json_decref(used);
 	return json_pack("{s:o, s:o, s:o, s:o, s:O, s:o}", "id", json_sprintf("p%04zu", index),
-			 "params", params, "stop", make_stop(run->options), "warmup",
+			 "params", params, "stop", make_stop(record->options), "warmup",
 			 point_warmup(repeats), "repeats", repeats, "summary",
 			 point_summary(repeats));
 }
 
-static json_t *make_points(const struct run *run)
+static json_t *make_points(const struct record *record)
 {
 	json_t *points = json_array(), *point;
 
-	for (size_t i = 0; run->repeats != NULL && i < run->plan.points_count; i++) {
-		point = make_point(run, i);
+	for (size_t i = 0; record->repeats != NULL && i < record->plan.points_count; i++) {
+		point = make_point(record, i);
 		if (point != NULL)
 			json_array_append_new(points, point);
 	}
@@ -255,33 +255,34 @@ static json_t *make_placement(const struct placement *p)
 	return json_pack("{s:o}", "client", p->policy != NULL ? placement_json(p) : json_null());
 }
 
-static json_t *own_environment(const struct run *run)
+static json_t *own_environment(const struct record *record)
 {
-	json_t *block = environment_gather(&run->sysroot, run->topology,
-					   run->device_known ? run->device.name : NULL);
+	json_t *block = environment_gather(&record->sysroot, record->topology,
+					   record->device_known ? record->device.name : NULL);
 
-	if (run->options->anonymous)
+	if (record->options->anonymous)
 		environment_anonymise(block);
 	return block;
 }
 
-json_t *document_make(const struct run *run)
+json_t *document_make(const struct record *record)
 {
-	json_t *points = make_points(run);
+	json_t *points = make_points(record);
 	json_t *document = json_pack("{s:s, s:o, s:o}", "schema", "rpma-bench/1", "tool",
-				     make_tool(), "run", make_run(run, points));
-	json_t *server = run->remote.environment;
+				     make_tool(), "run", make_run(record, points));
+	json_t *server = record->server.environment;
 
 	json_object_set_new(document, "device",
-			    run->device_known ? result_device(&run->device, run->emulated_cpu)
-					      : json_null());
+			    record->device_known
+				    ? result_device(&record->device, record->emulated_cpu)
+				    : json_null());
 	json_object_set_new(document, "clock",
-			    run->clock_started ? result_clock(&run->clock) : json_null());
-	json_object_set_new(document, "placement", make_placement(&run->placement));
+			    record->clock_started ? result_clock(&record->clock) : json_null());
+	json_object_set_new(document, "placement", make_placement(&record->placement));
 	json_object_set_new(document, "points", points);
 	json_object_set_new(document, "environment",
-			    json_pack("{s:o, s:o}", "client", own_environment(run), "server",
+			    json_pack("{s:o, s:o}", "client", own_environment(record), "server",
 				      server != NULL ? json_incref(server) : json_null()));
-	json_object_set_new(document, "readiness", platform_json(run->remote.readiness, points));
+	json_object_set_new(document, "readiness", platform_json(record->server.readiness, points));
 	return document;
 }

@@ -26,28 +26,28 @@ int publish_check(const struct options *o)
 }
 
 /* Where what is to be in the file output goes; false if nowhere. */
-static bool choose_file(const struct run *run, const char *output, char path[PATH_MAX])
+static bool choose_file(const struct record *record, const char *output, char path[PATH_MAX])
 {
-	bool beside = run->status == RUN_FAILED || (run->status == RUN_INTERRUPTED &&
-						    output != NULL && access(output, F_OK) == 0);
+	bool beside = record->status == RUN_FAILED || (record->status == RUN_INTERRUPTED &&
+						       output != NULL && access(output, F_OK) == 0);
 
-	if (output == NULL || (run->status != RUN_COMPLETE && run->repeats_done == 0))
+	if (output == NULL || (record->status != RUN_COMPLETE && record->repeats_done == 0))
 		return false;
 	snprintf(path, PATH_MAX, "%s%s", output, beside ? ".partial" : "");
 	return true;
 }
 
-static void say_how_it_ended(const struct run *run, const char *path)
+static void say_how_it_ended(const struct record *record, const char *path)
 {
-	const char *journal = journal_path(run->journal);
-	const char *reason = run->status == RUN_FAILED ? run->failure.text : "interrupted";
+	const char *journal = journal_path(record->journal);
+	const char *reason = record->status == RUN_FAILED ? record->failure.text : "interrupted";
 
 	fprintf(stderr, "%s: %s", program_invocation_short_name, reason);
-	if (run->repeats_done > 0 || run->status == RUN_INTERRUPTED)
-		fprintf(stderr, " (%zu of %zu repeats were measured%s%s)", run->repeats_done,
-			run->plan.items_count, path ? " and are in " : "", path ? path : "");
-	if (journal != NULL && run->repeats_done > 0)
-		fprintf(stderr, "; --resume %s goes on with them", run->options->output);
+	if (record->repeats_done > 0 || record->status == RUN_INTERRUPTED)
+		fprintf(stderr, " (%zu of %zu repeats were measured%s%s)", record->repeats_done,
+			record->plan.items_count, path ? " and are in " : "", path ? path : "");
+	if (journal != NULL && record->repeats_done > 0)
+		fprintf(stderr, "; --resume %s goes on with them", record->options->output);
 	fputc('\n', stderr);
 }
 
@@ -68,29 +68,29 @@ static void print_warnings(const json_t *document, const char *only)
 	}
 }
 
-static int write_files(const struct run *run, const json_t *document, char path[PATH_MAX])
+static int write_files(const struct record *record, const json_t *document, char path[PATH_MAX])
 {
-	const struct options *o = run->options;
+	const struct options *o = record->options;
 	char csv[PATH_MAX];
 	int ret = 0;
 
-	if (choose_file(run, o->csv, csv))
+	if (choose_file(record, o->csv, csv))
 		ret = csv_write(csv, document);
-	if (!choose_file(run, o->output, path))
+	if (!choose_file(record, o->output, path))
 		path[0] = '\0';
 	else if (ret == 0)
 		ret = result_write(path, document);
 	return ret;
 }
 
-int publish(struct run *run, const json_t *document)
+int publish(struct record *record, const json_t *document)
 {
-	const struct options *o = run->options;
+	const struct options *o = record->options;
 	const json_t *verdict = json_object_get(json_object_get(document, "run"), "exit_code");
 	int code = (int)json_integer_value(verdict), ret;
 	char path[PATH_MAX] = "";
 
-	if (run->repeats_done > 0) {
+	if (record->repeats_done > 0) {
 		bool quiet = o->cli.quiet;
 
 		if (!quiet)
@@ -99,13 +99,13 @@ int publish(struct run *run, const json_t *document)
 		/* what makes the exit status 1 is said in any case */
 		print_warnings(document, quiet ? "VERIFY_MISMATCH" : NULL);
 	}
-	ret = write_files(run, document, path);
+	ret = write_files(record, document, path);
 	/* neither output depends on the other */
 	if (o->json && result_print(document) != 0)
 		ret = -EIO;
 	/* the sentence of a failed run comes before that of its output */
-	if (run->status != RUN_COMPLETE)
-		say_how_it_ended(run, path[0] != '\0' && ret == 0 ? path : NULL);
-	journal_close(&run->journal, run->status == RUN_COMPLETE && ret == 0);
+	if (record->status != RUN_COMPLETE)
+		say_how_it_ended(record, path[0] != '\0' && ret == 0 ? path : NULL);
+	journal_close(&record->journal, record->status == RUN_COMPLETE && ret == 0);
 	return ret == 0 ? code : cli_report_failure(program_invocation_short_name);
 }

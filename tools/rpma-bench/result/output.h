@@ -5,12 +5,12 @@
 #ifndef BENCH_RESULT_OUTPUT_H
 #define BENCH_RESULT_OUTPUT_H
 
-#include "tools/rpma-bench/client/run.h"
+#include "record.h"
 
 /* Can the files be written? Asked before a run; -EIO with the sentence stored. */
 int publish_check(const struct options *options);
 
 /* Gives the exit code; what failed has been printed. */
-int publish(struct run *run, const json_t *document);
+int publish(struct record *record, const json_t *document);
 
 #endif /* BENCH_RESULT_OUTPUT_H */

@@ -13,46 +13,47 @@
 #include "warning.h"
 #include "warnings_points.h"
 
-static void warn_end(const struct run *run, json_t *list)
+static void warn_end(const struct record *record, json_t *list)
 {
-	if (run->status == RUN_INTERRUPTED)
+	if (record->status == RUN_INTERRUPTED)
 		warning_add(list, "INTERRUPTED", "warn", "client",
 			    json_sprintf("the run was stopped by a signal: %zu of %zu repeats were "
 					 "measured",
-					 run->repeats_done, run->plan.items_count));
+					 record->repeats_done, record->plan.items_count));
 }
 
-static void warn_device(const struct run *run, json_t *list)
+static void warn_device(const struct record *record, json_t *list)
 {
-	if (run->device_known && run->device.kind != DEVICE_HARDWARE)
+	if (record->device_known && record->device.kind != DEVICE_HARDWARE)
 		warning_add(list, "DEVICE_NOT_HARDWARE", "warn", "client",
 			    json_sprintf("%s is a software RDMA device (%s): its figures say "
 					 "nothing of hardware",
-					 run->device.name, device_kind_name(run->device.kind)));
-	if (run->emulated_cpu == 1)
+					 record->device.name,
+					 device_kind_name(record->device.kind)));
+	if (record->emulated_cpu == 1)
 		warning_add(
 			list, "EMULATED_CPU", "warn", "client",
 			json_string("the processor is emulated: absolute figures mean nothing"));
 }
 
-static void warn_clock(const struct run *run, json_t *list)
+static void warn_clock(const struct record *record, json_t *list)
 {
-	if (!run->clock_started)
+	if (!record->clock_started)
 		return;
-	if (!run->clock.counter)
+	if (!record->clock.counter)
 		warning_add(list, "CLOCK_FALLBACK", "info", "client",
 			    json_sprintf("time is taken with clock_gettime (%.0f ns a call): %s",
-					 run->clock.overhead_ns, run->clock.fallback_reason));
-	if (run->clock_drifted)
+					 record->clock.overhead_ns, record->clock.fallback_reason));
+	if (record->clock_drifted)
 		warning_add(list, "CLOCK_DRIFT", "warn", "client",
 			    json_sprintf("the clock drifted by %.1f ppm during the run: all times "
 					 "are off by that much",
-					 run->clock.drift_ppm));
+					 record->clock.drift_ppm));
 }
 
-static void warn_placement(const struct run *run, json_t *list)
+static void warn_placement(const struct record *record, json_t *list)
 {
-	const struct placement *p = &run->placement;
+	const struct placement *p = &record->placement;
 
 	if (p->pin_warning[0] != '\0')
 		warning_add(list, "PIN_FAILED", "warn", "client", result_text(p->pin_warning));
@@ -62,7 +63,7 @@ static void warn_placement(const struct run *run, json_t *list)
 	if (p->shared_warning[0] != '\0')
 		warning_add(list, "PIN_SHARED_CORE", "warn", "client",
 			    result_text(p->shared_warning));
-	else if (run->topology != NULL && topology_cores(run->topology) == 1)
+	else if (record->topology != NULL && topology_cores(record->topology) == 1)
 		warning_add(list, "PIN_SHARED_CORE", "warn", "client",
 			    json_string("this host has one core: the polling thread shares it with "
 					"the kernel's work"));
@@ -79,12 +80,12 @@ static void warn_governor(json_t *list, const char *host, const json_t *power)
 }
 
 /* {reason: [first point, how many points]}, in the order of the first points. */
-static json_t *count_reasons(const struct run *run)
+static json_t *count_reasons(const struct record *record)
 {
 	json_t *reasons = json_object();
 
-	for (size_t i = 0; run->unsupported != NULL && i < run->plan.points_count; i++) {
-		const char *why = run->unsupported[i];
+	for (size_t i = 0; record->unsupported != NULL && i < record->plan.points_count; i++) {
+		const char *why = record->unsupported[i];
 		json_t *found = why != NULL ? json_object_get(reasons, why) : NULL;
 		json_t *count = json_array_get(found, 1);
 
@@ -97,9 +98,9 @@ static json_t *count_reasons(const struct run *run)
 	return reasons;
 }
 
-static void warn_unsupported(const struct run *run, json_t *list)
+static void warn_unsupported(const struct record *record, json_t *list)
 {
-	json_t *reasons = count_reasons(run), *found;
+	json_t *reasons = count_reasons(record), *found;
 	const char *why;
 
 	json_object_foreach(reasons, why, found)
@@ -108,35 +109,35 @@ static void warn_unsupported(const struct run *run, json_t *list)
 		json_int_t count = json_integer_value(json_array_get(found, 1));
 		json_t *text = json_sprintf("%" JSON_INTEGER_FORMAT " of %zu points not measured, "
 					    "p%04" JSON_INTEGER_FORMAT " the first: %s",
-					    count, run->plan.points_count, first, why);
+					    count, record->plan.points_count, first, why);
 
 		warning_append(list, "POINT_UNSUPPORTED", "warn", "both", text);
 	}
 	json_decref(reasons);
 }
 
-static void warn_hosts(const struct run *run, json_t *list)
+static void warn_hosts(const struct record *record, json_t *list)
 {
-	json_t *power = environment_power(&run->sysroot);
+	json_t *power = environment_power(&record->sysroot);
 
 	warn_governor(list, "client", power);
 	json_decref(power);
-	warn_governor(list, "server", json_object_get(run->remote.environment, "power"));
-	if (run->remote.known && run->remote.environment == NULL)
+	warn_governor(list, "server", json_object_get(record->server.environment, "power"));
+	if (record->server.known && record->server.environment == NULL)
 		warning_add(list, "ENVIRONMENT_INCOMPLETE", "warn", "server",
 			    json_string("the server's environment is not known"));
 }
 
-json_t *warnings_make(const struct run *run, const json_t *points)
+json_t *warnings_make(const struct record *record, const json_t *points)
 {
 	json_t *list = json_array();
 
-	warn_end(run, list);
-	warn_device(run, list);
-	warn_clock(run, list);
-	warn_placement(run, list);
-	warn_unsupported(run, list);
-	warnings_of_points(run, points, list);
-	warn_hosts(run, list);
+	warn_end(record, list);
+	warn_device(record, list);
+	warn_clock(record, list);
+	warn_placement(record, list);
+	warn_unsupported(record, list);
+	warnings_of_points(record, points, list);
+	warn_hosts(record, list);
 	return list;
 }

@@ -5,9 +5,9 @@
 #ifndef BENCH_RESULT_WARNINGS_H
 #define BENCH_RESULT_WARNINGS_H
 
-#include "tools/rpma-bench/client/run.h"
+#include "record.h"
 
 /* An array of {code, severity, host, text} about the points; the codes are the schema's. */
-json_t *warnings_make(const struct run *run, const json_t *points);
+json_t *warnings_make(const struct record *record, const json_t *points);
 
 #endif /* BENCH_RESULT_WARNINGS_H */

@@ -84,7 +84,7 @@ static void warn_without_pmem(json_t *list, const char *kind, bool answered)
 }
 
 /* What was flushed is persistent where the platform is ready for that way of flushing. */
-static void warn_flush(const struct run *run, const json_t *point, json_t *list)
+static void warn_flush(const struct record *record, const json_t *point, json_t *list)
 {
 	const json_t *params = json_object_get(point, "params");
 	const json_t *target = json_object_get(params, "target_memory");
@@ -94,7 +94,8 @@ static void warn_flush(const struct run *run, const json_t *point, json_t *list)
 		path_is(params, "persist", "gpspm") || path_is(params, "persist", "gpspm-rt");
 	bool native =
 		path_is(params, "persist", "native") || path_is(params, "flush_method", "native");
-	const json_t *block = platform_of(run->remote.readiness, (size_t)json_integer_value(index));
+	const json_t *block =
+		platform_of(record->server.readiness, (size_t)json_integer_value(index));
 
 	if (path_is(params, "persist", "none"))
 		return;
@@ -115,24 +116,24 @@ static void warn_flush(const struct run *run, const json_t *point, json_t *list)
 					 "--direct-write-to-pmem of the server's operator");
 }
 
-static void warn_chosen(const struct run *run, const json_t *point, json_t *list)
+static void warn_chosen(const struct record *record, const json_t *point, json_t *list)
 {
 	size_t index = strtoul(path_text(point, "id") + 1, NULL, 10);
 	const struct persist_choice *choice;
 	const struct params *asked;
 
-	if (index >= run->plan.points_count)
+	if (index >= record->plan.points_count)
 		return;
-	asked = &run->plan.points[index];
-	choice = &run->chosen[run->targets[asked->target]];
+	asked = &record->plan.points[index];
+	choice = &record->chosen[record->targets[asked->target]];
 	if (asked->persist == BENCH_AUTO && choice->made)
 		warning_add(list, "PERSIST_CHOSEN", "info", "client",
 			    json_sprintf("--persist auto chose %s: %s",
 					 params_persists[choice->persist], choice->reason));
 }
 
-void warn_persistence(const struct run *run, const json_t *point, json_t *list)
+void warn_persistence(const struct record *record, const json_t *point, json_t *list)
 {
-	warn_flush(run, point, list);
-	warn_chosen(run, point, list);
+	warn_flush(record, point, list);
+	warn_chosen(record, point, list);
 }

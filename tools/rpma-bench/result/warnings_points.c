@@ -79,18 +79,18 @@ static void warn_unbegun(const json_t *points, json_t *list)
 }
 
 /* The repeats were used up before: their interval is what it is. */
-static void warn_ci(const struct run *run, const json_t *points, json_t *list)
+static void warn_ci(const struct record *record, const json_t *points, json_t *list)
 {
-	double ci = run->options->ci;
+	double ci = record->options->ci;
 	const json_t *point, *first = NULL;
 	size_t index, wide = 0;
 
-	if (ci <= 0 || run->status != RUN_COMPLETE)
+	if (ci <= 0 || record->status != RUN_COMPLETE)
 		return;
 	json_array_foreach(points, index, point)
 	{
-		if (point_is_narrow(json_object_get(point, "repeats"), run->plan.points[index].test,
-				    ci))
+		if (point_is_narrow(json_object_get(point, "repeats"),
+				    record->plan.points[index].test, ci))
 			continue;
 		wide++;
 		first = first == NULL ? point : first;
@@ -171,7 +171,7 @@ static void warn_flagged(const json_t *point, json_t *list)
 	}
 }
 
-static void warn_verify(const struct run *run, const json_t *point, const json_t *repeat,
+static void warn_verify(const struct record *record, const json_t *point, const json_t *repeat,
 			json_t *list)
 {
 	const json_t *verify = json_object_get(repeat, "verify");
@@ -189,7 +189,7 @@ static void warn_verify(const struct run *run, const json_t *point, const json_t
 					 "%" JSON_INTEGER_FORMAT,
 					 path_text(point, "id"), wrong,
 					 json_integer_value(offset)));
-	else if (run->options->verify && writes && !json_is_object(verify))
+	else if (record->options->verify && writes && !json_is_object(verify))
 		warning_add(list, "VERIFY_MISSING", "warn", "server",
 			    json_sprintf("%s: the server did not say what its target holds",
 					 path_text(point, "id")));
@@ -301,7 +301,7 @@ static void warn_counts(const size_t counts[3], json_t *list)
 					 counts[2]));
 }
 
-void warnings_of_points(const struct run *run, const json_t *points, json_t *list)
+void warnings_of_points(const struct record *record, const json_t *points, json_t *list)
 {
 	const json_t *point, *repeat;
 	size_t counts[3] = {0}; /* repeats, unsteady, saturated */
@@ -309,21 +309,21 @@ void warnings_of_points(const struct run *run, const json_t *points, json_t *lis
 
 	json_array_foreach(points, i, point)
 	{
-		warn_persistence(run, point, list);
+		warn_persistence(record, point, list);
 		warn_flagged(point, list);
 		warn_load(point, list);
 		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
 		{
-			warn_verify(run, point, repeat, list);
+			warn_verify(record, point, repeat, list);
 			lift_server(repeat, list);
 			count_repeat(repeat, counts);
 		}
 	}
 	warn_late(points, list);
 	warn_unbegun(points, list);
-	warn_ci(run, points, list);
+	warn_ci(record, points, list);
 	warn_stall(points, list);
 	warn_overwritten(points, list);
 	warn_counts(counts, list);
-	warn_samples(run, points, list);
+	warn_samples(record, points, list);
 }

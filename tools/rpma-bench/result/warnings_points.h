@@ -5,14 +5,14 @@
 #ifndef BENCH_RESULT_WARNINGS_POINTS_H
 #define BENCH_RESULT_WARNINGS_POINTS_H
 
-#include "tools/rpma-bench/client/run.h"
+#include "record.h"
 
 /* All of them. */
-void warnings_of_points(const struct run *run, const json_t *points, json_t *list);
+void warnings_of_points(const struct record *record, const json_t *points, json_t *list);
 
 /* A part of them: is what the point flushed persistent (warnings_persistence.c)? */
-void warn_persistence(const struct run *run, const json_t *point, json_t *list);
+void warn_persistence(const struct record *record, const json_t *point, json_t *list);
 /* Another: percentiles that are null because repeats were short (warnings_samples.c). */
-void warn_samples(const struct run *run, const json_t *points, json_t *list);
+void warn_samples(const struct record *record, const json_t *points, json_t *list);
 
 #endif /* BENCH_RESULT_WARNINGS_POINTS_H */

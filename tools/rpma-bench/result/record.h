@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * record.h -- everything a run of the client knows: what was asked, what was
+ * found, what was measured. The result document is made from it alone.
+ */
+#ifndef BENCH_RESULT_RECORD_H
+#define BENCH_RESULT_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "journal.h"
+#include "tools/common/base/clock.h"
+#include "tools/common/base/error.h"
+#include "tools/common/host/topology.h"
+#include "tools/common/json/environment.h"
+#include "tools/common/rdma/device.h"
+#include "tools/rpma-bench/measure/placement.h"
+#include "tools/rpma-bench/options/options.h"
+#include "tools/rpma-bench/options/plan.h"
+#include "tools/rpma-bench/protocol/message.h"
+
+enum run_status { RUN_COMPLETE, RUN_INTERRUPTED, RUN_FAILED };
+
+/* What a server told of itself when it took the client. */
+struct server_info {
+	bool known;
+	struct message_welcome offer;
+	json_t *environment; /* owned; NULL: not told */
+	json_t *readiness;   /* owned; a block for each target (readiness.h); NULL: not told */
+};
+
+/* What --persist auto came to on one target. */
+struct persist_choice {
+	bool made;
+	enum bench_persist persist;
+	char reason[160]; /* a part of a sentence: "the target's device flushes natively" */
+};
+
+struct record {
+	const struct options *options;
+	uint8_t id[16];
+	uint64_t seed;
+	struct plan plan;
+	struct journal *journal;
+	json_t **repeats;   /* [point]: array of the repeats that are done; owned */
+	char **unsupported; /* [point]: why it cannot be measured, NULL: it can; owned */
+	size_t repeats_done;
+	size_t repeats_resumed; /* of these, taken from the journal */
+	struct timespec started;
+	struct timespec ended;
+	enum run_status status;
+	int exit_code;
+	struct failure failure; /* of a failed run */
+
+	struct clock clock;
+	bool clock_started;
+	bool clock_drifted;
+	struct sysroot sysroot;
+	struct topology *topology;
+	struct device device;
+	bool device_known;
+	int emulated_cpu; /* -1: unknown */
+	struct placement placement;
+	struct server_info server;
+	uint32_t targets[PARAMS_TARGETS_MAX];		  /* of the server, by choice of the user */
+	struct persist_choice chosen[PARAMS_TARGETS_MAX]; /* by target of the server */
+};
+
+/* The result, valid against doc/schema/rpma-bench-1.schema.json. */
+json_t *document_make(const struct record *record);
+
+#endif /* BENCH_RESULT_RECORD_H */
