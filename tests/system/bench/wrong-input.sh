@@ -76,7 +76,7 @@ refused 64 '--pattern zigzag:' client host --pattern zigzag
 refused 64 '--bidirectional maybe:' client host --bidirectional=maybe
 refused 64 'unexpected argument yes' client host --srq yes
 refused 64 'srq takes what the server receives' client host --srq
-refused 64 'an atomic-write has a size of 8' client host --op atomic-write --size 64
+refused 64 'op atomic-write has a size of 8' client host --op atomic-write --size 64
 refused 64 '--target dram,dram:' client host --target dram,dram
 refused 64 '--target /dev/dax0.0:' client host --target /dev/dax0.0
 refused 64 'more than 100000 points' client host --size 1:4096:+1 --depth 1:4096:+1

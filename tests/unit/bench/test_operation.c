@@ -7,7 +7,7 @@
 
 #include "tests/lib/test.h"
 #include "tools/common/rdma/gpspm.h"
-#include "tools/rpma-bench/measure/operation.h"
+#include "tools/rpma-bench/measure/op/table.h"
 
 #define WORK_MAX 8
 #define DEPTH	 4

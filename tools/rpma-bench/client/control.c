@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/rpma-bench/measure/operation.h"
+#include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 #include "tools/rpma-bench/result/readiness.h"
 
@@ -263,9 +263,8 @@ int connection_lane(const struct remote *remote, struct rpma_peer *peer,
 		    struct lane *lane)
 {
 	const struct operation *operation = operation_find(params->op, params->persist);
-	const struct operation *reads =
-		params->test == BENCH_MIX ? operation_find(BENCH_READ, BENCH_NONE) : NULL;
-	const struct link_lane queues = lane_queues(operation, reads, params->depth);
+	const struct link_lane queues =
+		lane_queues(operation, operation_of_reads(params), params->depth);
 	const struct link_cfg cfg = {
 		.peer_name = remote->name,
 		.device = remote->device,

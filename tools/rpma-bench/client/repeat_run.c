@@ -15,6 +15,7 @@
 #include "setup.h"
 #include "tools/common/base/thread.h"
 #include "tools/common/json/counters.h"
+#include "tools/rpma-bench/measure/op/table.h"
 
 struct item {
 	struct rig rig;
@@ -176,18 +177,11 @@ static void describe(struct item *it)
 	struct repeat *r = &it->repeat;
 
 	r->params = it->rig.params;
-	r->latency_kind = o->latency_kind;
-	if (it->rig.params.test == BENCH_CONNECT)
-		r->latency_kind = "connect";
-	else if (it->rig.params.test == BENCH_REGISTER)
-		r->latency_kind = "mr_reg";
-	/* only the completions tell how the device flushed */
-	else if (it->rig.params.persist == BENCH_APM && r->native_flush)
-		r->latency_kind = operation_find(it->rig.params.op, BENCH_NATIVE)->latency_kind;
+	r->latency_kind = operation_latency_kind(&r->params, r->native_flush);
 	if (o->flushes)
 		r->flush = it->rig.lanes[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistent"
 										     : "visibility";
-	r->atomic_writes = o->atomic_writes || o->up_to_atomic_write != NULL;
+	r->atomic_writes = operation_is_atomic(o);
 	if (o->up_to_atomic_write != NULL)
 		r->native_atomic_write = it->rig.native_atomic_write;
 }

@@ -11,6 +11,7 @@
 #include "control.h"
 #include "persist_choice.h"
 #include "tools/common/host/open_files.h"
+#include "tools/rpma-bench/measure/op/table.h"
 
 /* The probe is one operation; a device that never answers is a failure of its own. */
 #define PROBE_NS 1000000000ULL
@@ -28,8 +29,7 @@ static int make_memory(void *arg, uint32_t thread)
 		.peer = rig->run->peer,
 		.params = &rig->params,
 		.operation = rig->operation,
-		.reads = rig->params.test == BENCH_MIX ? operation_find(BENCH_READ, BENCH_NONE)
-						       : NULL,
+		.reads = operation_of_reads(&rig->params),
 		.target_bytes = target_bytes(rig),
 		.seed = rig->begin.seed,
 		.topology = rig->run->record.topology,
@@ -78,6 +78,8 @@ static int start_workers(struct rig *rig)
 {
 	const struct workers_cfg cfg = {
 		.params = &rig->params,
+		.operation = rig->operation,
+		.reads = operation_of_reads(&rig->params),
 		.clock = &rig->run->record.clock,
 		.topology = rig->run->record.topology,
 		.cpus = rig->run->record.placement.cpus,
@@ -109,7 +111,7 @@ void rig_init(struct rig *rig, struct run *run, const struct plan_item *item, ui
 
 bool rig_has_lanes(const struct rig *rig)
 {
-	return rig->params.test != BENCH_CONNECT && rig->params.test != BENCH_REGISTER;
+	return params_has_operations(&rig->params);
 }
 
 /* How many files a connection takes is its device's affair: the first ones tell of all. */

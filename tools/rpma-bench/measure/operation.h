@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * operation.h -- what one measured operation posts, and what its latency is
- * called. Adding one is adding a file and a row in operation.c.
+ * called. Adding one is adding a file in op/ and a row in protocol/operations.h.
  */
 #ifndef BENCH_MEASURE_OPERATION_H
 #define BENCH_MEASURE_OPERATION_H
@@ -55,9 +55,6 @@ struct operation {
 	 */
 	const char *(*refusal)(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes);
 };
-
-/* NULL: no such combination. */
-const struct operation *operation_find(enum bench_op op, enum bench_persist persist);
 
 /* Readies a connected lane for its first operations; a librpma error. */
 int operation_arm(const struct operation *operation, struct lane *lane, uint32_t depth);

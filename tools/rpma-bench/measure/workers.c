@@ -188,7 +188,8 @@ static struct measure_cfg cfg_of(const struct workers *w, struct worker *worker,
 {
 	const struct params *p = w->cfg.params;
 	struct measure_cfg m = {
-		.operation = operation_find(p->op, p->persist),
+		.operation = w->cfg.operation,
+		.reads = w->cfg.reads,
 		.read_millionths = p->read_millionths,
 		.seed = w->cfg.seed + thread,
 		.lanes = w->lanes + (size_t)thread * p->connections,
@@ -200,8 +201,6 @@ static struct measure_cfg cfg_of(const struct workers *w, struct worker *worker,
 		.stop = crew_stop(w->crew),
 	};
 
-	if (p->test == BENCH_MIX)
-		m.reads = operation_find(BENCH_READ, BENCH_NONE);
 	set_rate(w, thread, &m);
 	if (w->phase == PHASE_WARMUP)
 		set_warmup(&w->cfg, &m);

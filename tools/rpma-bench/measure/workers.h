@@ -44,6 +44,8 @@ struct worker_figures {
 
 struct workers_cfg {
 	const struct params *params; /* the threads of it, and all else but the target */
+	const struct operation *operation;
+	const struct operation *reads; /* of a mix; else NULL */
 	const struct clock *clock;
 	const struct topology *topology;
 	const int *cpus;    /* of each thread, -1: not bound; NULL: none is */

@@ -245,7 +245,7 @@ const uint64_t *axis_default_sizes(const struct params *params, size_t *count)
 	static const uint64_t word[] = {8};
 
 	/* an atomic write has 8 bytes (IBTA), and a connection carries none */
-	if (params->op == BENCH_ATOMIC_WRITE || params->test == BENCH_CONNECT) {
+	if ((params_facts(params) & OP_8_BYTES) != 0 || params->test == BENCH_CONNECT) {
 		*count = 1;
 		return word;
 	}

@@ -11,11 +11,21 @@
 #include <stddef.h>
 
 const char *const params_tests[] = {"lat", "bw", "rate", "mix", "connect", "register", NULL};
-const char *const params_ops[] = {"write", "read", "send", "write-imm", "atomic-write", NULL};
-const char *const params_persists[] = {"none",	   "apm",    "native", "gpspm",
-				       "gpspm-rt", "append", "auto",   NULL};
+#define WORD(NAME, name, word, facts) word,
+const char *const params_ops[] = {BENCH_OP_ROWS(WORD) NULL};
+const char *const params_persists[] = {BENCH_PERSIST_ROWS(WORD) "auto", NULL};
 const char *const params_completions[] = {"poll", "event", NULL};
 const char *const params_patterns[] = {"seq", "rand", NULL};
+
+/* Of auto nothing is known yet. */
+unsigned params_facts(const struct params *p)
+{
+#define FACTS(NAME, name, word, facts) facts,
+	static const unsigned ops[] = {BENCH_OP_ROWS(FACTS)};
+	static const unsigned persists[] = {BENCH_PERSIST_ROWS(FACTS) 0};
+
+	return ops[p->op] | persists[p->persist];
+}
 
 static const char *check_words(const struct params *p)
 {
@@ -51,19 +61,23 @@ static const char *check_ranges(const struct params *p)
 	return NULL;
 }
 
-/* One operation ends at one end alone: the peer's processor takes no part in it. */
+/* The server's processor takes no part in it, and others may use the target. */
 static bool one_sided(const struct params *p)
 {
-	return p->op != BENCH_SEND && p->op != BENCH_WRITE_IMM && !params_answered(p);
+	return (params_facts(p) & (OP_RECEIVED | OP_ANSWERED | OP_SEQUENTIAL)) == 0;
 }
+
+#define SIZE_8(NAME, name, word, facts) "op " word " has a size of 8 bytes",
 
 static const char *check_operation(const struct params *p)
 {
+	static const char *const size_8[] = {BENCH_OP_ROWS(SIZE_8)};
+
 	if (p->persist != BENCH_NONE && p->op != BENCH_WRITE)
 		return "persistence belongs to op write: the other operations take persist none";
-	if (p->op == BENCH_ATOMIC_WRITE && p->size_bytes != 8)
-		return "an atomic-write has a size of 8 bytes";
-	if (p->persist == BENCH_APPEND && p->pattern != BENCH_SEQ)
+	if ((params_facts(p) & OP_8_BYTES) != 0 && p->size_bytes != 8)
+		return size_8[p->op];
+	if ((params_facts(p) & OP_SEQUENTIAL) != 0 && p->pattern != BENCH_SEQ)
 		return "persist append writes a log: it takes pattern seq";
 	if (p->signal_every > 1 && params_answered(p))
 		return "send, gpspm and gpspm-rt take signal-every 1: each is answered";
@@ -77,7 +91,7 @@ static const char *check_mix(const struct params *p)
 {
 	if (p->test != BENCH_MIX)
 		return p->read_millionths == 0 ? NULL : "a read fraction belongs to test mix";
-	if (p->op != BENCH_WRITE || !one_sided(p) || p->persist == BENCH_APPEND)
+	if (p->op != BENCH_WRITE || !one_sided(p))
 		return "test mix takes op write with persist none, apm or native";
 	if (p->signal_every > 1)
 		return "test mix takes signal-every 1";
@@ -96,7 +110,7 @@ static const char *check_rate(const struct params *p)
 /* These two time no operation, so nothing may be asked of one. */
 static const char *check_setup(const struct params *p)
 {
-	if (p->test != BENCH_CONNECT && p->test != BENCH_REGISTER)
+	if (params_has_operations(p))
 		return NULL;
 	if (p->op != BENCH_WRITE || p->persist != BENCH_NONE)
 		return "tests connect and register have no operation: leave op and persist out";
@@ -107,12 +121,12 @@ static const char *check_setup(const struct params *p)
 
 static const char *check_peer(const struct params *p)
 {
-	if (p->bidirectional && (p->test > BENCH_BW || !one_sided(p) || p->persist == BENCH_APPEND))
-		return "bidirectional takes test lat or bw with op write, read or atomic-write and "
-		       "persist none, apm or native";
-	if (p->srq && (p->test > BENCH_MIX || (!params_answered(p) && p->op != BENCH_WRITE_IMM)))
-		return "srq takes what the server receives: op send or write-imm, persist gpspm or "
-		       "gpspm-rt";
+	if (p->bidirectional && (p->test > BENCH_BW || !one_sided(p)))
+		return "bidirectional takes test lat or bw with an operation in which the server's "
+		       "processor takes no part, as write, read or persist apm";
+	if (p->srq && (p->test > BENCH_MIX || !params_received(p)))
+		return "srq takes what the server receives, as op send or write-imm, or persist "
+		       "gpspm";
 	return NULL;
 }
 

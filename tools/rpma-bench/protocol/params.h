@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "operations.h"
+
 #define PARAMS_SIZE_MAX	       (1ULL << 30)
 #define PARAMS_DEPTH_MAX       4096
 #define PARAMS_THREADS_MAX     64
@@ -29,24 +31,6 @@ enum bench_test {
 	BENCH_CONNECT,
 	BENCH_REGISTER,
 	BENCH_TESTS
-};
-enum bench_op {
-	BENCH_WRITE,
-	BENCH_READ,
-	BENCH_SEND,
-	BENCH_WRITE_IMM,
-	BENCH_ATOMIC_WRITE,
-	BENCH_OPS
-};
-enum bench_persist {
-	BENCH_NONE,
-	BENCH_APM,
-	BENCH_NATIVE,
-	BENCH_GPSPM,
-	BENCH_GPSPM_RT,
-	BENCH_APPEND,
-	BENCH_PERSISTS,		    /* what an operation can be of */
-	BENCH_AUTO = BENCH_PERSISTS /* to be chosen by what the server offers */
 };
 enum bench_completion { BENCH_POLL, BENCH_EVENT, BENCH_COMPLETIONS };
 enum bench_pattern { BENCH_SEQ, BENCH_RAND, BENCH_PATTERNS };
@@ -82,25 +66,38 @@ static inline uint32_t params_lanes(const struct params *params)
 	return params->threads * params->connections;
 }
 
+/* Of its operation, enum operation_facts. */
+unsigned params_facts(const struct params *params);
+
 /* Does the server answer each operation, so that it takes two to measure it? */
 static inline bool params_answered(const struct params *params)
 {
-	return params->op == BENCH_SEND || params->persist == BENCH_GPSPM ||
-	       params->persist == BENCH_GPSPM_RT;
+	return (params_facts(params) & OP_ANSWERED) != 0;
 }
 
-/* Does the operation change the target? */
-static inline bool params_writes(const struct params *params)
+/* Does the server receive what an operation sends? */
+static inline bool params_received(const struct params *params)
 {
-	return params->op == BENCH_WRITE || params->op == BENCH_WRITE_IMM ||
-	       params->op == BENCH_ATOMIC_WRITE;
+	return (params_facts(params) & OP_RECEIVED) != 0;
+}
+
+/* Does the server make writes persistent on request? */
+static inline bool params_gpspm(const struct params *params)
+{
+	return params->persist == BENCH_GPSPM || params->persist == BENCH_GPSPM_RT;
+}
+
+/* Tests of operations; the others time what comes before the first one. */
+static inline bool params_has_operations(const struct params *params)
+{
+	return params->test != BENCH_CONNECT && params->test != BENCH_REGISTER;
 }
 
 /* Does it leave anything in the target that can be compared with what was written? */
 static inline bool params_verifiable(const struct params *params)
 {
-	return params_writes(params) && params->test != BENCH_CONNECT &&
-	       params->test != BENCH_REGISTER && params->read_millionths < PARAMS_MILLION;
+	return (params_facts(params) & OP_WRITES) != 0 && params_has_operations(params) &&
+	       params->read_millionths < PARAMS_MILLION;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "tools/common/json/json_schema.h"
 #include "tools/common/json/result.h"
 #include "tools/common/rdma/target.h"
+#include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "version.h"
 #include "warnings.h"
@@ -152,8 +153,8 @@ static json_t *millionths(uint32_t value)
 static json_t *inline_bytes(const struct params *p, const json_t *used)
 {
 	const json_t *method = json_object_get(used, "atomic_write_method");
-	bool payload = p->test != BENCH_CONNECT && p->test != BENCH_REGISTER;
-	bool atomic = p->op == BENCH_ATOMIC_WRITE || p->persist == BENCH_APPEND;
+	bool payload = params_has_operations(p);
+	bool atomic = operation_is_atomic(operation_find(p->op, p->persist));
 
 	if (!payload || (atomic && !json_is_string(method)))
 		return json_null();
@@ -163,7 +164,7 @@ static json_t *inline_bytes(const struct params *p, const json_t *used)
 /* used: what its repeats had to decide. */
 static json_t *make_params(const struct record *record, const struct params *p, const json_t *used)
 {
-	bool payload = p->test != BENCH_CONNECT && p->test != BENCH_REGISTER;
+	bool payload = params_has_operations(p);
 	bool rated = p->rate_per_s > 0;
 	json_t *v = json_object();
 

@@ -13,17 +13,17 @@
 #include <string.h>
 
 #include "repeat_server.h"
+#include "tools/common/json/json_path.h"
 #include "tools/common/json/json_schema.h"
+#include "tools/rpma-bench/measure/op/table.h"
 
-static const struct form used[] = {
-	{"persist", FORM_WORD, 0, "none apm native gpspm gpspm-rt append"},
+static const struct form used_fields[] = {
+	{"persist", FORM_TEXT, 0, NULL},
 	{"flush", FORM_WORD, FORM_NULL, "persistent visibility"},
 	{"flush_method", FORM_WORD, FORM_NULL, "read native"},
 	/* runs of older versions have none */
 	{"atomic_write_method", FORM_WORD, FORM_NULL | FORM_MISSING, "write native"},
-	{"latency_kind", FORM_WORD, 0,
-	 "post_to_cqe write_flush write_flush_native gpspm_rtt read atomic_write_commit send_rtt "
-	 "connect mr_reg"},
+	{"latency_kind", FORM_TEXT, 0, NULL},
 	{0},
 };
 
@@ -138,7 +138,7 @@ static const struct form repeat_fields[] = {
 	{"index", FORM_COUNT, 0, NULL},
 	{"order", FORM_COUNT, 0, NULL},
 	{"complete", FORM_TRUE, 0, NULL},
-	{"used", FORM_OBJECT, 0, used},
+	{"used", FORM_OBJECT, 0, used_fields},
 	{"elapsed_ns", FORM_COUNT, 0, NULL},
 	{"ops", FORM_COUNT, 0, NULL},
 	{"errors", FORM_COUNT, 0, NULL},
@@ -236,14 +236,28 @@ static bool check_item(const json_t *line, const struct plan *plan, struct form_
 	return true;
 }
 
-static bool check_persist(const json_t *repeat, const struct params *params,
-			  struct form_place *place)
+static enum bench_persist persist_of(const json_t *used)
 {
-	const json_t *word = json_object_get(json_object_get(repeat, "used"), "persist");
+	int persist = BENCH_NONE;
 
-	if (params->persist == BENCH_AUTO || form_is_word(word, params_persists[params->persist]))
-		return true;
-	return form_wrong(place, "the used.persist of its point");
+	while (persist < BENCH_PERSISTS && !path_is(used, "persist", params_persists[persist]))
+		persist++;
+	return (enum bench_persist)persist;
+}
+
+static bool check_used(const json_t *repeat, const struct params *asked, struct form_place *place)
+{
+	const json_t *used = json_object_get(repeat, "used");
+	bool native = path_is(used, "flush_method", "native");
+	struct params params = *asked;
+
+	params.persist = persist_of(used);
+	if (params.persist == BENCH_PERSISTS ||
+	    (asked->persist != BENCH_AUTO && asked->persist != params.persist))
+		return form_wrong(place, "the used.persist of its point");
+	snprintf(place->path, sizeof(place->path), "repeat.used.latency_kind");
+	return path_is(used, "latency_kind", operation_latency_kind(&params, native)) ||
+	       form_wrong(place, "what a latency of this operation is");
 }
 
 /* why is written through place. NOLINTNEXTLINE(readability-non-const-parameter) */
@@ -259,6 +273,6 @@ bool journal_line_good(const json_t *line, const struct plan *plan, char why[FOR
 	if (!check_item(line, plan, &place))
 		return false;
 	params = &plan->points[count_of(line, "point")];
-	return check_persist(repeat, params, &place) && check_rates(repeat, params, &place) &&
-	       check_samples(repeat, params, &place) && check_reverse(repeat, params, &place);
+	return check_rates(repeat, params, &place) && check_samples(repeat, params, &place) &&
+	       check_reverse(repeat, params, &place) && check_used(repeat, params, &place);
 }

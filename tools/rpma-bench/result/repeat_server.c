@@ -57,7 +57,7 @@ static uint64_t positive(const json_t *object, const char *key)
 
 int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, uint64_t elapsed_ns)
 {
-	bool payload = params->test != BENCH_CONNECT && params->test != BENCH_REGISTER;
+	bool payload = params_has_operations(params);
 	double per_s = elapsed_ns > 0 ? (double)ops / ((double)elapsed_ns / 1e9) : NAN;
 	uint64_t bytes;
 	int bad = 0;

@@ -70,7 +70,7 @@ static int check_target(struct stage *s)
 				   "%u lanes with operations of %s do not fit its target of %s",
 				   params_lanes(p), units_print_size(p->size_bytes, size),
 				   units_print_size(s->offer->target.size_bytes, room));
-	if (p->persist == BENCH_GPSPM || p->persist == BENCH_GPSPM_RT)
+	if (params_gpspm(p))
 		return persist_open(&s->persist, &s->offer->target);
 	return 0;
 }
@@ -393,10 +393,7 @@ static void verify(struct stage *s, const struct message_end *end,
 
 static bool checks_content(const struct stage *s)
 {
-	const struct params *p = params_of(s);
-
-	return s->begin.verify != 0 && params_writes(p) && p->test != BENCH_CONNECT &&
-	       p->test != BENCH_REGISTER;
+	return s->begin.verify != 0 && params_verifiable(params_of(s));
 }
 
 static void end_reverse(struct stage *s)
@@ -463,7 +460,7 @@ json_t *stage_report(struct stage *stage)
 			return NULL;
 	}
 	stage->findings.answered = stage->responders != NULL;
-	if (p->persist == BENCH_GPSPM || p->persist == BENCH_GPSPM_RT)
+	if (params_gpspm(p))
 		stage->findings.persist_method = persist_method_name(stage->persist.method);
 	note_placement(stage);
 	return findings_json(&stage->findings, &stage->placement);

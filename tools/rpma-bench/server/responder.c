@@ -19,14 +19,9 @@
 #define LINE	64
 #define CONSUME 4096 /* receives for all lanes: a write is acknowledged before it is consumed */
 
-static bool is_gpspm(const struct params *p)
-{
-	return p->persist == BENCH_GPSPM || p->persist == BENCH_GPSPM_RT;
-}
-
 bool responder_needed(const struct params *params)
 {
-	return params_answered(params) || params->op == BENCH_WRITE_IMM;
+	return params_received(params);
 }
 
 static uint32_t receives_of(const struct params *p)
@@ -43,7 +38,7 @@ static uint32_t slots_of(const struct params *p)
 
 static uint64_t slot_bytes(const struct params *p)
 {
-	if (p->op != BENCH_SEND || is_gpspm(p))
+	if (p->op != BENCH_SEND)
 		return LINE;
 	return (p->size_bytes + LINE - 1) / LINE * LINE;
 }
@@ -151,7 +146,7 @@ static void choose_answer(struct responder *r)
 	const struct params *p = r->params;
 
 	r->event = p->completion == BENCH_EVENT;
-	if (is_gpspm(p)) {
+	if (params_gpspm(p)) {
 		r->answer = responder_persist;
 		r->event = p->persist == BENCH_GPSPM;
 	} else if (p->op == BENCH_SEND) {

@@ -13,7 +13,7 @@
 
 #include "tools/common/base/error.h"
 #include "tools/rpma-bench/measure/buffers.h"
-#include "tools/rpma-bench/measure/operation.h"
+#include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/result/repeat.h"
 
@@ -96,8 +96,10 @@ static int check(const struct reverse *r)
 int reverse_new(struct reverse **reverse, struct host *host, const struct message_begin *begin,
 		const int *cpus)
 {
+	const struct operation *operation = operation_find(begin->params.op, begin->params.persist);
 	const struct workers_cfg cfg = {
 		.params = &begin->params,
+		.operation = operation,
 		.clock = host_clock(host),
 		.topology = host->topology,
 		.cpus = cpus,
@@ -113,7 +115,7 @@ int reverse_new(struct reverse **reverse, struct host *host, const struct messag
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	r->host = host;
 	r->begin = begin;
-	r->operation = operation_find(begin->params.op, begin->params.persist);
+	r->operation = operation;
 	if ((ret = check(r)) || (ret = workers_new(&r->workers, &cfg)) || (ret = make_lanes(r))) {
 		reverse_delete(&r);
 		return ret;

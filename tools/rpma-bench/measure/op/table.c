@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * table.c -- the operations of this folder, by the rows of protocol/operations.h.
+ */
+#include "table.h"
+
+#include <stddef.h>
+
+#define DECLARE(NAME, name, word, facts) extern const struct operation operation_##name;
+#define ADDRESS(NAME, name, word, facts) &operation_##name,
+
+BENCH_OP_ROWS(DECLARE)
+BENCH_PERSIST_ROWS(DECLARE)
+
+static const struct operation *const by_op[] = {BENCH_OP_ROWS(ADDRESS)};
+static const struct operation *const by_persist[] = {BENCH_PERSIST_ROWS(ADDRESS)};
+
+const struct operation *operation_find(enum bench_op op, enum bench_persist persist)
+{
+	if (persist == BENCH_NONE)
+		return by_op[op];
+	return op == BENCH_WRITE && persist < BENCH_PERSISTS ? by_persist[persist] : NULL;
+}
+
+const struct operation *operation_of_reads(const struct params *params)
+{
+	return params->test == BENCH_MIX ? by_op[BENCH_READ] : NULL;
+}
+
+const char *operation_latency_kind(const struct params *params, bool native_flush)
+{
+	const struct operation *operation = operation_find(params->op, params->persist);
+
+	if (params->test == BENCH_CONNECT)
+		return "connect";
+	if (params->test == BENCH_REGISTER)
+		return "mr_reg";
+	if (params->persist == BENCH_APM && native_flush)
+		operation = by_persist[BENCH_NATIVE];
+	return operation->latency_kind;
+}
+
+bool operation_is_atomic(const struct operation *operation)
+{
+	return operation != NULL &&
+	       (operation->atomic_writes || operation->up_to_atomic_write != NULL);
+}

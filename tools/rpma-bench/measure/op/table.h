@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * table.h -- the operations by their names.
+ */
+#ifndef BENCH_MEASURE_OP_TABLE_H
+#define BENCH_MEASURE_OP_TABLE_H
+
+#include "tools/rpma-bench/measure/operation.h"
+
+/* NULL: no such combination. */
+const struct operation *operation_find(enum bench_op op, enum bench_persist persist);
+
+/* What is mixed in, of test mix; else NULL. */
+const struct operation *operation_of_reads(const struct params *params);
+
+/*
+ * What a latency spans, a word of the schema; persist is not auto. Only the
+ * completions tell how a device flushed.
+ */
+const char *operation_latency_kind(const struct params *params, bool native_flush);
+
+/* Is an atomic write all of it, or a part? NULL is not. */
+bool operation_is_atomic(const struct operation *operation);
+
+#endif /* BENCH_MEASURE_OP_TABLE_H */

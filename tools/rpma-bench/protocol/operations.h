@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * operations.h -- one row an operation, and one a way to persist a write.
+ *
+ * All that others know of an operation follows from its row: the word of --op,
+ * --help, what goes together (params.c), which sizes there are (axes.c), what
+ * is compared by --verify, what a journal may hold. What it posts is in a file
+ * of measure/op/, whose struct operation_NAME the row names.
+ *
+ * The place of a row is its number in the protocol: new ones go to the end.
+ */
+#ifndef BENCH_PROTOCOL_OPERATIONS_H
+#define BENCH_PROTOCOL_OPERATIONS_H
+
+enum operation_facts {
+	OP_WRITES = 1,	   /* the target then has the bytes of the source: --verify compares */
+	OP_RECEIVED = 2,   /* takes a receive of the server */
+	OP_ANSWERED = 4,   /* the server answers each: it takes two to measure one */
+	OP_8_BYTES = 8,	   /* has this size and no other */
+	OP_SEQUENTIAL = 16 /* of a log: each behind the one before, and alone in its target */
+};
+
+/* ROW(of the enum, of the struct, the word, facts) */
+#define BENCH_OP_ROWS(ROW)                                                                         \
+	ROW(WRITE, write, "write", OP_WRITES)                                                      \
+	ROW(READ, read, "read", 0)                                                                 \
+	ROW(SEND, send, "send", OP_RECEIVED | OP_ANSWERED)                                         \
+	ROW(WRITE_IMM, write_imm, "write-imm", OP_WRITES | OP_RECEIVED)                            \
+	ROW(ATOMIC_WRITE, atomic_write, "atomic-write", OP_WRITES | OP_8_BYTES)
+
+/* Of op write; what is none is the write itself. */
+#define BENCH_PERSIST_ROWS(ROW)                                                                    \
+	ROW(NONE, write, "none", 0)                                                                \
+	ROW(APM, write_apm, "apm", 0)                                                              \
+	ROW(NATIVE, write_native, "native", 0)                                                     \
+	ROW(GPSPM, write_gpspm, "gpspm", OP_RECEIVED | OP_ANSWERED)                                \
+	ROW(GPSPM_RT, write_gpspm_rt, "gpspm-rt", OP_RECEIVED | OP_ANSWERED)                       \
+	ROW(APPEND, write_append, "append", OP_SEQUENTIAL)
+
+#define OPERATION_ENUM(NAME, name, word, facts) BENCH_##NAME,
+enum bench_op { BENCH_OP_ROWS(OPERATION_ENUM) BENCH_OPS };
+enum bench_persist {
+	BENCH_PERSIST_ROWS(OPERATION_ENUM) BENCH_PERSISTS, /* what an operation can be of */
+	BENCH_AUTO = BENCH_PERSISTS /* to be chosen by what the server offers */
+};
+#undef OPERATION_ENUM
+
+#endif /* BENCH_PROTOCOL_OPERATIONS_H */
