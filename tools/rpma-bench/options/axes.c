@@ -18,17 +18,9 @@ const struct axis axes[AXES] = {
 	[AXIS_TEST] = {"test", "TESTS",
 		       "lat: latency in a closed loop; bw: bandwidth; rate: latency at a set rate; "
 		       "mix: writes and reads; connect; register (lat)",
-		       "lat, bw, rate, mix, connect or register, or several, as lat,bw", false},
-	[AXIS_OP] = {"op", "OPS",
-		     "The operation: write, read, send, write-imm or atomic-write (write)",
-		     "write, read, send, write-imm or atomic-write, or several, as write,read",
-		     false},
-	[AXIS_PERSIST] = {"persist", "METHODS",
-			  "How a write is made persistent: none, auto, apm, native, gpspm, "
-			  "gpspm-rt or append (none)",
-			  "none, auto, apm, native, gpspm, gpspm-rt or append, or several, as "
-			  "none,apm",
-			  false},
+		       NULL, false},
+	[AXIS_OP] = {"op", "OPS", "The operation:", NULL, false},
+	[AXIS_PERSIST] = {"persist", "METHODS", "How a write is made persistent:", NULL, false},
 	[AXIS_SIZE] = {"size", "SIZES", "Bytes per operation: 64,4K or 64:1M:*2 (64:1M:*4)",
 		       "sizes from 1 to 1G, each once, as 64,4K or 64:1M:*2", false},
 	[AXIS_DEPTH] = {"depth", "NUMBERS",
@@ -49,11 +41,9 @@ const struct axis axes[AXES] = {
 	[AXIS_READ_FRACTION] = {"read-fraction", "FRACTIONS",
 				"Reads among the operations of --test mix: 0.7 or 70% (0.7)",
 				"fractions from 0 to 1, each once, as 0.5,0.9 or 70%", false},
-	[AXIS_COMPLETION] = {"completion", "WAYS",
-			     "How the client awaits completions: poll or event (poll)",
-			     "poll, event or poll,event", false},
-	[AXIS_PATTERN] = {"pattern", "PATTERNS", "Order of places in the target: seq or rand (seq)",
-			  "seq, rand or seq,rand", false},
+	[AXIS_COMPLETION] = {"completion", "WAYS", "How the client awaits completions:", NULL,
+			     false},
+	[AXIS_PATTERN] = {"pattern", "PATTERNS", "Order of places in the target:", NULL, false},
 	[AXIS_TARGET] = {"target", "TARGETS",
 			 "Which memory of the server, by number or kind: 1 or dram,devdax (0)",
 			 "numbers from 0 to 15 or the kinds dram, hugepages, file, fsdax, devdax, "
@@ -109,6 +99,43 @@ static const struct field fields[AXES] = {
 	[AXIS_BIDIRECTIONAL] = WORDS(bidirectional, switches),
 	[AXIS_SRQ] = WORDS(srq, switches),
 };
+
+/* "write, read or send" */
+static const char *join(const char *const *words, char text[AXIS_TEXT_MAX])
+{
+	size_t length = 0;
+
+	for (size_t i = 0; words[i] != NULL && length < AXIS_TEXT_MAX; i++) {
+		const char *between = i == 0 ? "" : words[i + 1] != NULL ? ", " : " or ";
+
+		length += (size_t)snprintf(text + length, AXIS_TEXT_MAX - length, "%s%s", between,
+					   words[i]);
+	}
+	return text;
+}
+
+const char *axis_help(enum axis_id axis, char text[AXIS_TEXT_MAX])
+{
+	const char *help = axes[axis].help, *const *words = fields[axis].words;
+	char all[AXIS_TEXT_MAX];
+
+	if (help[strlen(help) - 1] != ':')
+		return help;
+	snprintf(text, AXIS_TEXT_MAX, "%s %.180s (%s)", help, join(words, all), words[0]);
+	return text;
+}
+
+const char *axis_expected(enum axis_id axis, char text[AXIS_TEXT_MAX])
+{
+	const char *const *words = fields[axis].words;
+	char all[AXIS_TEXT_MAX];
+
+	if (axes[axis].expected != NULL)
+		return axes[axis].expected;
+	snprintf(text, AXIS_TEXT_MAX, "%.180s, or several, as %s,%s", join(words, all), words[0],
+		 words[1]);
+	return text;
+}
 
 uint64_t axis_get(const struct params *params, enum axis_id axis)
 {
@@ -199,7 +226,7 @@ int series_set(struct series *series, enum axis_id axis, const char *text)
 {
 	const struct field *field = &fields[axis];
 	struct units_list list = {0, NULL};
-	char option[32];
+	char option[32], expected[AXIS_TEXT_MAX];
 	int ret;
 
 	ret = field->words != NULL ? parse_words(text, field->words, &list)
@@ -211,7 +238,7 @@ int series_set(struct series *series, enum axis_id axis, const char *text)
 	}
 	units_list_free(&list);
 	snprintf(option, sizeof(option), "--%s", axes[axis].name);
-	return -cli_wrong_value(option, text, axes[axis].expected);
+	return -cli_wrong_value(option, text, axis_expected(axis, expected));
 }
 
 void series_clear(struct series *series)

@@ -41,12 +41,17 @@ enum axis_id {
 struct axis {
 	const char *name;     /* of the option, without its dashes; of the key of a plan file */
 	const char *argument; /* in --help */
-	const char *help;
-	const char *expected; /* in the sentence of a wrong value */
+	const char *help;     /* ends with a colon: the words of the axis follow */
+	const char *expected; /* in the sentence of a wrong value; NULL: the words of the axis */
 	bool flag;	      /* an option that may stand without a value: yes */
 };
 
 extern const struct axis axes[AXES];
+
+#define AXIS_TEXT_MAX 256
+/* The two texts with the words in them; the buffer may not be used. */
+const char *axis_help(enum axis_id axis, char text[AXIS_TEXT_MAX]);
+const char *axis_expected(enum axis_id axis, char text[AXIS_TEXT_MAX]);
 
 /* Lists of values; an empty one stands for the default of each point's test. */
 struct series {

@@ -117,9 +117,8 @@ static int check_verify(const struct plan *plan)
 			return 0;
 	}
 	return failure_set(EXIT_WRONG_USAGE, "options",
-			   "--verify: nothing to compare, as no point writes to the target: op "
-			   "write, write-imm or atomic-write was expected, of another test than "
-			   "connect and register");
+			   "--verify: nothing to compare: expected an operation that writes to the "
+			   "target, as op write, of another test than connect and register");
 }
 
 /* What no single row can see; the plan is tried here so that it fails as wrong usage. */

@@ -114,13 +114,15 @@ static struct argp_option setting_rows[SETTINGS + 1];
 
 void option_groups_make(void)
 {
+	static char helps[AXES][AXIS_TEXT_MAX];
 	size_t n = 0;
 
 	for (int i = 0; i < AXES; i++) {
 		const struct axis *axis = &axes[i];
+		const char *help = axis_help((enum axis_id)i, helps[i]);
 		struct argp_option row = {axis->name,	  i == AXIS_SIZE ? KEY_SIZE : KEY_AXIS + i,
 					  axis->argument, axis->flag ? OPTION_ARG_OPTIONAL : 0,
-					  axis->help,	  GROUP_WHAT};
+					  help,		  GROUP_WHAT};
 
 		if (i == AXIS_TARGET) {
 			row.key = KEY_TARGET;

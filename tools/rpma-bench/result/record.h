@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "journal.h"
@@ -67,6 +68,14 @@ struct record {
 	uint32_t targets[PARAMS_TARGETS_MAX];		  /* of the server, by choice of the user */
 	struct persist_choice chosen[PARAMS_TARGETS_MAX]; /* by target of the server */
 };
+
+/* What was asked of a point of the result: its id is its place in the plan. */
+static inline const struct params *record_asked(const struct record *record, const json_t *point)
+{
+	const char *id = json_string_value(json_object_get(point, "id"));
+
+	return &record->plan.points[strtoul(id + 1, NULL, 10)];
+}
 
 /* The result, valid against doc/schema/rpma-bench-1.schema.json. */
 json_t *document_make(const struct record *record);

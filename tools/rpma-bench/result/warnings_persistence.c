@@ -3,7 +3,6 @@
  * warnings_persistence.c -- is what a point flushed persistent, and what
  * --persist auto became.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "readiness.h"
@@ -118,14 +117,9 @@ static void warn_flush(const struct record *record, const json_t *point, json_t 
 
 static void warn_chosen(const struct record *record, const json_t *point, json_t *list)
 {
-	size_t index = strtoul(path_text(point, "id") + 1, NULL, 10);
-	const struct persist_choice *choice;
-	const struct params *asked;
+	const struct params *asked = record_asked(record, point);
+	const struct persist_choice *choice = &record->chosen[record->targets[asked->target]];
 
-	if (index >= record->plan.points_count)
-		return;
-	asked = &record->plan.points[index];
-	choice = &record->chosen[record->targets[asked->target]];
 	if (asked->persist == BENCH_AUTO && choice->made)
 		warning_add(list, "PERSIST_CHOSEN", "info", "client",
 			    json_sprintf("--persist auto chose %s: %s",

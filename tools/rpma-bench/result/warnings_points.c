@@ -90,7 +90,7 @@ static void warn_ci(const struct record *record, const json_t *points, json_t *l
 	json_array_foreach(points, index, point)
 	{
 		if (point_is_narrow(json_object_get(point, "repeats"),
-				    record->plan.points[index].test, ci))
+				    record_asked(record, point)->test, ci))
 			continue;
 		wide++;
 		first = first == NULL ? point : first;
@@ -177,10 +177,6 @@ static void warn_verify(const struct record *record, const json_t *point, const 
 	const json_t *verify = json_object_get(repeat, "verify");
 	json_int_t wrong = json_integer_value(json_object_get(verify, "mismatches"));
 	const json_t *offset = json_object_get(verify, "first_offset");
-	const json_t *params = json_object_get(point, "params");
-	bool writes = (path_is(params, "op", "write") || path_is(params, "op", "write-imm") ||
-		       path_is(params, "op", "atomic-write")) &&
-		      json_number_value(json_object_get(params, "read_fraction")) < 1;
 
 	if (wrong > 0)
 		warning_add(list, "VERIFY_MISMATCH", "warn", "server",
@@ -189,7 +185,8 @@ static void warn_verify(const struct record *record, const json_t *point, const 
 					 "%" JSON_INTEGER_FORMAT,
 					 path_text(point, "id"), wrong,
 					 json_integer_value(offset)));
-	else if (record->options->verify && writes && !json_is_object(verify))
+	else if (record->options->verify && params_verifiable(record_asked(record, point)) &&
+		 !json_is_object(verify))
 		warning_add(list, "VERIFY_MISSING", "warn", "server",
 			    json_sprintf("%s: the server did not say what its target holds",
 					 path_text(point, "id")));
