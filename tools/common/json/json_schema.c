@@ -19,6 +19,7 @@ static const char *const expected[] = {
 	[FORM_NUMBER] = "a number from 0",
 	[FORM_FRACTION] = "a number from 0 to 1",
 	[FORM_TEXT] = "a text",
+	[FORM_NAME] = "a text of letters, digits and _-./:",
 	[FORM_WORD] = "a word of the schema",
 	[FORM_FLAG] = "true or false",
 	[FORM_TRUE] = "true",
@@ -59,6 +60,13 @@ bool form_is_word(const json_t *value, const char *words)
 	return false;
 }
 
+static bool is_name(const char *text)
+{
+	return text != NULL && text[0] != '\0' && strlen(text) <= FORM_TEXT_MAX &&
+	       text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+				 "_-./:")] == '\0';
+}
+
 static bool is_latency(const json_t *value)
 {
 	struct histogram *h = histogram_new();
@@ -86,6 +94,8 @@ static bool has_kind(const json_t *value, const struct form *field)
 		return is_number(value, 1);
 	case FORM_TEXT:
 		return json_string_length(value) > 0;
+	case FORM_NAME:
+		return is_name(json_string_value(value));
 	case FORM_WORD:
 		return form_is_word(value, field->more);
 	case FORM_FLAG:
@@ -151,4 +161,82 @@ bool form_check(const json_t *object, const struct form *fields, struct form_pla
 	}
 	place->path[length] = '\0';
 	return true;
+}
+
+/* Percentiles are worked out anew from the buckets, which must agree with the rest. */
+static json_t *take_latency(const json_t *value)
+{
+	struct histogram *h = histogram_new();
+	json_t *latency = NULL;
+
+	if (h != NULL && result_read_latency(value, h) == 0) {
+		latency = result_latency(h);
+		/* as they were said: the way back through sums may round them again */
+		json_object_set(latency, "mean_ns", json_object_get(value, "mean_ns"));
+		json_object_set(latency, "stddev_ns", json_object_get(value, "stddev_ns"));
+	}
+	free(h);
+	return latency;
+}
+
+static json_t *take(const json_t *value, const struct form *form);
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
+static json_t *take_elements(const json_t *value, const struct form *each)
+{
+	json_t *taken = json_is_array(value) ? json_array() : json_object(), *element;
+	const char *key;
+	size_t index;
+
+	json_array_foreach(value, index, element)
+	{
+		if (index < FORM_ELEMENTS_MAX)
+			json_array_append_new(taken, take(element, each));
+	}
+	json_object_foreach((json_t *)(uintptr_t)value, key, element)
+	{
+		if (is_name(key) && json_object_size(taken) < FORM_ELEMENTS_MAX)
+			json_object_set_new(taken, key, take(element, each));
+	}
+	return taken;
+}
+
+/* NULL: it has not the form. NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
+static json_t *take_as_it_is(const json_t *value, const struct form *form)
+{
+	if (form->kind == FORM_LATENCY)
+		return take_latency(value);
+	if (!has_kind(value, form) || json_string_length(value) > FORM_TEXT_MAX)
+		return NULL;
+	if (form->kind == FORM_OBJECT)
+		return form_take(value, form->more);
+	if (form->kind == FORM_LIST || form->kind == FORM_MAP)
+		return take_elements(value, form->more);
+	return json_copy((json_t *)(uintptr_t)value);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
+static json_t *take(const json_t *value, const struct form *form)
+{
+	json_t *taken = take_as_it_is(value, form);
+
+	return taken == NULL && form->may & FORM_NULL ? json_null() : taken;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
+json_t *form_take(const json_t *object, const struct form *fields)
+{
+	json_t *taken = json_is_object(object) ? json_object() : NULL;
+
+	for (const struct form *f = fields; taken != NULL && f->key != NULL; f++) {
+		json_t *value = take(json_object_get(object, f->key), f);
+
+		if (value != NULL) {
+			json_object_set_new(taken, f->key, value);
+		} else if ((f->may & FORM_MISSING) == 0) {
+			json_decref(taken);
+			taken = NULL;
+		}
+	}
+	return taken;
 }

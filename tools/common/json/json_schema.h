@@ -3,8 +3,9 @@
  * json_schema.h -- does JSON of foreign origin have the form that a table gives?
  *
  * A table has the keys of an object, each with what its value must be; keys
- * that are not in it do not matter. Where something differs there is a text
- * that says what was expected, and where.
+ * that are not in it do not matter. A file is refused, with a text that says
+ * what was expected and where; of a peer's words those are taken that have the
+ * form.
  */
 #ifndef COMMON_JSON_JSON_SCHEMA_H
 #define COMMON_JSON_JSON_SCHEMA_H
@@ -20,6 +21,7 @@ enum form_kind {
 	FORM_NUMBER,   /* not negative */
 	FORM_FRACTION, /* 0 to 1 */
 	FORM_TEXT,     /* not empty */
+	FORM_NAME,     /* a text of letters, digits and _-./: */
 	FORM_WORD,
 	FORM_FLAG,
 	FORM_TRUE,
@@ -46,6 +48,16 @@ struct form_place {
 };
 
 bool form_check(const json_t *object, const struct form *fields, struct form_place *place);
+
+#define FORM_TEXT_MAX	  512 /* bytes; what is longer is not taken */
+#define FORM_ELEMENTS_MAX 512 /* of a list or a map; the rest is not taken */
+/*
+ * A copy of an object with the keys of the table, of those that have their form. What may
+ * be null is null where it has not, what may be missing is missing; an element of a list
+ * or a map is left out. Percentiles are worked out anew. NULL: something that it must
+ * have is not there, or no memory.
+ */
+json_t *form_take(const json_t *object, const struct form *fields);
 
 /* Of the words, separated by blanks, one? */
 bool form_is_word(const json_t *value, const char *words);
