@@ -3,8 +3,8 @@
  * merge_repeats.c -- makes one repeat from those that several clients measured
  * together, in the JSON that a journal or another rank brings.
  *
- * Each key has its own way to be merged; what one of them does not know, all
- * together do not know either.
+ * The keys are those of repeat_form.c, each with its own way to be merged; what
+ * one of them does not know, all together do not know either.
  */
 #include "merge_repeats.h"
 
@@ -17,6 +17,7 @@
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 #include "tools/rpma-bench/result/repeat.h"
+#include "tools/rpma-bench/result/repeat_form.h"
 
 struct sides {
 	const json_t *const *all;
@@ -77,9 +78,9 @@ static json_t *latency_of(struct sides s, const char *path)
 	return latency;
 }
 
-static json_t *steps_of(struct sides s)
+static json_t *steps_of(struct sides s, const char *key)
 {
-	const json_t *steps = json_object_get(s.all[0], "steps"), *step;
+	const json_t *steps = json_object_get(s.all[0], key), *step;
 	json_t *list = json_is_array(steps) ? json_array() : json_null();
 	char path[128];
 	size_t index;
@@ -88,30 +89,30 @@ static json_t *steps_of(struct sides s)
 	{
 		const char *name = json_string_value(json_object_get(step, "name"));
 
-		snprintf(path, sizeof(path), "steps/name=%s/latency", name);
+		snprintf(path, sizeof(path), "%s/name=%s/latency", key, name);
 		json_array_append_new(list, json_pack("{s:s, s:o}", "name", name, "latency",
 						      latency_of(s, path)));
 	}
 	return list;
 }
 
-static json_t *used_of(struct sides s)
+static json_t *used_of(struct sides s, const char *key)
 {
-	json_t *used = first_of(s, "used");
+	json_t *used = first_of(s, key);
 
 	for (size_t i = 1; i < s.count; i++)
-		repeat_join_used(used, json_object_get(s.all[i], "used"));
+		repeat_join_used(used, json_object_get(s.all[i], key));
 	return used;
 }
 
 /* Those that all have: their clocks differ, so no percentile is of all of them. */
-static json_t *intervals_of(struct sides s)
+static json_t *intervals_of(struct sides s, const char *key)
 {
 	json_t *list = json_array();
 	size_t used = SIZE_MAX;
 
 	for (size_t i = 0; i < s.count; i++) {
-		size_t has = json_array_size(json_object_get(s.all[i], "intervals"));
+		size_t has = json_array_size(json_object_get(s.all[i], key));
 
 		used = has < used ? has : used;
 	}
@@ -119,8 +120,7 @@ static json_t *intervals_of(struct sides s)
 		json_int_t t_ns = 0, ops = 0, bytes = 0, max_ns = 0;
 
 		for (size_t i = 0; i < s.count; i++) {
-			const json_t *one =
-				json_array_get(json_object_get(s.all[i], "intervals"), at);
+			const json_t *one = json_array_get(json_object_get(s.all[i], key), at);
 			json_int_t end = json_integer_value(json_object_get(one, "t_ns"));
 			json_int_t slow = json_integer_value(json_object_get(one, "max_ns"));
 
@@ -156,12 +156,12 @@ static json_t *threads_of(struct sides s, const char *path)
 	return list;
 }
 
-static json_t *warnings_of(struct sides s)
+static json_t *warnings_of(struct sides s, const char *key)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < s.count; i++)
-		json_array_extend(list, json_object_get(s.all[i], "warnings"));
+		json_array_extend(list, json_object_get(s.all[i], key));
 	return list;
 }
 
@@ -184,14 +184,14 @@ static int put_rates(json_t *object, struct sides s)
 	return bad;
 }
 
-static json_t *reverse_of(struct sides s)
+static json_t *reverse_of(struct sides s, const char *key)
 {
 	const json_t **reverse = calloc(s.count, sizeof(*reverse));
 	struct sides inner = {reverse, s.count};
 	json_t *value = NULL;
 
 	for (size_t i = 0; reverse != NULL && i < s.count; i++)
-		reverse[i] = json_object_get(s.all[i], "reverse");
+		reverse[i] = json_object_get(s.all[i], key);
 	if (reverse != NULL && json_is_object(reverse[0])) {
 		value = json_pack("{s:o, s:o}", "latency", latency_of(inner, "latency"), "threads",
 				  threads_of(inner, "threads"));
@@ -206,12 +206,12 @@ static json_t *reverse_of(struct sides s)
 	return value;
 }
 
-static json_t *verify_of(struct sides s)
+static json_t *verify_of(struct sides s, const char *key)
 {
 	const json_t *offset = NULL;
 
 	for (size_t i = 0; i < s.count; i++) {
-		if (!json_is_object(json_object_get(s.all[i], "verify")))
+		if (!json_is_object(json_object_get(s.all[i], key)))
 			return json_null();
 		if (!json_is_integer(offset))
 			offset = path_get(s.all[i], "verify/first_offset");
@@ -223,12 +223,12 @@ static json_t *verify_of(struct sides s)
 			 path_get(s.all[0], "verify/method"));
 }
 
-static json_t *warmup_of(struct sides s)
+static json_t *warmup_of(struct sides s, const char *key)
 {
 	int steady = 1;
 
 	for (size_t i = 0; i < s.count; i++) {
-		const json_t *one = path_get(s.all[i], "warmup/steady");
+		const json_t *one = json_object_get(json_object_get(s.all[i], key), "steady");
 
 		if (json_is_false(one))
 			steady = 0;
@@ -241,12 +241,13 @@ static json_t *warmup_of(struct sides s)
 }
 
 /* Processor time of all clients; of the servers the busiest. */
-static json_t *cpu_of(struct sides s)
+static json_t *cpu_of(struct sides s, const char *key)
 {
 	double busy = 0;
 
 	for (size_t i = 0; i < s.count; i++) {
-		const json_t *one = path_get(s.all[i], "cpu/client/busy_fraction");
+		const json_t *one =
+			path_get(json_object_get(s.all[i], key), "client/busy_fraction");
 
 		busy = json_is_number(one) ? busy + json_number_value(one) : NAN;
 	}
@@ -256,7 +257,7 @@ static json_t *cpu_of(struct sides s)
 }
 
 /* Of the busiest host; ranks on one host count each other. */
-static json_t *interference_of(struct sides s)
+static json_t *interference_of(struct sides s, const char *key)
 {
 	static const char *const keys[] = {"other_cpu_ns", "steal_ns", "cpus"};
 	static const char *const ends[] = {"client", "server"};
@@ -267,7 +268,7 @@ static json_t *interference_of(struct sides s)
 		json_t *end = json_object();
 
 		for (size_t k = 0; k < 3; k++) {
-			snprintf(path, sizeof(path), "interference/%s/%s", ends[e], keys[k]);
+			snprintf(path, sizeof(path), "%s/%s/%s", key, ends[e], keys[k]);
 			json_object_set_new(end, keys[k], most_of(s, path));
 		}
 		if (json_is_null(json_object_get(end, "cpus"))) {
@@ -279,62 +280,73 @@ static json_t *interference_of(struct sides s)
 	return merged;
 }
 
-static bool all_complete(struct sides s)
+static json_t *complete_of(struct sides s, const char *key)
 {
 	for (size_t i = 0; i < s.count; i++) {
-		if (!json_is_true(json_object_get(s.all[i], "complete")))
-			return false;
+		if (!json_is_true(json_object_get(s.all[i], key)))
+			return json_false();
 	}
-	return true;
+	return json_true();
 }
 
-static int put_samples(json_t *repeat, struct sides s)
+/* Of one device several clients would count the same. */
+static json_t *null_of(struct sides s, const char *key)
 {
-	static const char *const latencies[] = {"latency", "read_latency", "response_latency"};
-	int bad = 0;
-
-	for (size_t i = 0; i < sizeof(latencies) / sizeof(latencies[0]); i++)
-		bad |= json_object_set_new(repeat, latencies[i], latency_of(s, latencies[i]));
-	bad |= json_object_set_new(repeat, "steps", steps_of(s));
-	bad |= json_object_set_new(repeat, "reverse", reverse_of(s));
-	bad |= json_object_set_new(repeat, "threads", threads_of(s, "threads"));
-	return bad;
+	(void)s;
+	(void)key;
+	return json_null();
 }
 
-static int put_counts(json_t *repeat, struct sides s)
-{
-	static const char *const sums[] = {"errors", "read_ops", "late_ops", "unbegun_ops",
-					   "requests"};
-	int bad = put_rates(repeat, s);
+/* How keys are merged that are no counts to add up, and no latencies. */
+static const struct {
+	const char *key;
+	json_t *(*merge)(struct sides s, const char *key);
+} ways[] = {
+	{"index", first_of},
+	{"order", first_of},
+	{"complete", complete_of},
+	{"used", used_of},
+	{"elapsed_ns", most_of},
+	{"max_lag_ns", most_of},
+	{"steps", steps_of},
+	{"warmup", warmup_of},
+	{"intervals", intervals_of},
+	{"threads", threads_of},
+	{"cpu", cpu_of},
+	{"interference", interference_of},
+	{"counters", null_of},
+	{"persist_method", first_of},
+	{"verify", verify_of},
+	{"reverse", reverse_of},
+	{"placement", NULL}, /* each rank has its own */
+	{"warnings", warnings_of},
+};
 
-	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
-		bad |= json_object_set_new(repeat, sums[i], sum_of(s, sums[i]));
-	bad |= json_object_set_new(repeat, "max_lag_ns", most_of(s, "max_lag_ns"));
-	bad |= json_object_set_new(repeat, "verify", verify_of(s));
-	bad |= json_object_set_new(repeat, "warmup", warmup_of(s));
-	bad |= json_object_set_new(repeat, "cpu", cpu_of(s));
-	bad |= json_object_set_new(repeat, "interference", interference_of(s));
-	return bad;
+static int merge_key(json_t *merged, struct sides s, const struct form *field)
+{
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (strcmp(ways[i].key, field->key) == 0)
+			return ways[i].merge == NULL
+				       ? 0
+				       : json_object_set_new(merged, field->key,
+							     ways[i].merge(s, field->key));
+	}
+	return json_object_set_new(merged, field->key,
+				   field->kind == FORM_LATENCY ? latency_of(s, field->key)
+							       : sum_of(s, field->key));
 }
 
 json_t *merge_repeats(const json_t *const *repeats, size_t count)
 {
-	static const char *const firsts[] = {"index", "order", "persist_method"};
 	struct sides s = {repeats, count};
 	json_t *merged = count > 0 ? json_object() : NULL;
 	int bad = 0;
 
 	if (merged == NULL)
 		return NULL;
-	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
-		bad |= json_object_set_new(merged, firsts[i], first_of(s, firsts[i]));
-	bad |= json_object_set_new(merged, "used", used_of(s));
-	bad |= json_object_set_new(merged, "complete", json_boolean(all_complete(s)));
-	bad |= put_counts(merged, s);
-	bad |= put_samples(merged, s);
-	bad |= json_object_set_new(merged, "intervals", intervals_of(s));
-	bad |= json_object_set_new(merged, "counters", json_null());
-	bad |= json_object_set_new(merged, "warnings", warnings_of(s));
+	for (const struct form *field = repeat_fields; field->key != NULL; field++)
+		bad |= merge_key(merged, s, field);
+	bad |= put_rates(merged, s);
 	if (bad != 0) {
 		json_decref(merged);
 		return NULL;
