@@ -78,7 +78,7 @@ static int warm_up(struct item *it)
 	ret = start(it, PHASE_WARMUP);
 	if (ret)
 		return ret;
-	workers_begin(it->rig.workers, it->rig.lanes, PHASE_WARMUP);
+	workers_begin(it->rig.workers, it->rig.lanes.all, PHASE_WARMUP);
 	ret = await_workers(it);
 	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;
 }
@@ -125,7 +125,7 @@ static int measure_lanes(struct item *it)
 	if (ret)
 		return ret;
 	look_before(it, &around);
-	workers_begin(it->rig.workers, it->rig.lanes, PHASE_MEASURE);
+	workers_begin(it->rig.workers, it->rig.lanes.all, PHASE_MEASURE);
 	ret = await_workers(it);
 	look_after(it, &around);
 	if (ret != 0 && ret != -ECANCELED)
@@ -179,8 +179,9 @@ static void describe(struct item *it)
 	r->params = it->rig.params;
 	r->latency_kind = operation_latency_kind(&r->params, r->native_flush);
 	if (o->flushes)
-		r->flush = it->rig.lanes[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistent"
-										     : "visibility";
+		r->flush = it->rig.lanes.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
+				   ? "persistent"
+				   : "visibility";
 	r->atomic_writes = operation_is_atomic(o);
 	if (o->up_to_atomic_write != NULL)
 		r->native_atomic_write = it->rig.native_atomic_write;
@@ -196,7 +197,7 @@ static int finish(struct item *it, uint32_t lanes)
 
 	if (!waits)
 		interference_end(seen, root);
-	ret = connection_end(it->rig.remote, it->rig.lanes, lanes, &it->repeat.server);
+	ret = connection_end(it->rig.remote, it->rig.lanes.all, lanes, &it->repeat.server);
 	if (waits)
 		interference_end(seen, root);
 	return ret;

@@ -6,7 +6,6 @@
 #include "setup.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "control.h"
 #include "persist_choice.h"
@@ -21,41 +20,22 @@ static uint64_t target_bytes(const struct rig *rig)
 	return rig->run->record.server.offer.targets[rig->params.target].bytes;
 }
 
-/* A job: the memory of a thread's lanes is made by that thread. */
-static int make_memory(void *arg, uint32_t thread)
+static int make_lanes(struct rig *rig)
 {
-	struct rig *rig = arg;
-	const struct lane_memory_cfg cfg = {
+	const struct record *record = &rig->run->record;
+	const struct lanes_cfg cfg = {
 		.peer = rig->run->peer,
 		.params = &rig->params,
 		.operation = rig->operation,
 		.reads = operation_of_reads(&rig->params),
 		.target_bytes = target_bytes(rig),
 		.seed = rig->begin.seed,
-		.topology = rig->run->record.topology,
-		.node = rig->run->record.placement.node,
+		.topology = record->topology,
+		.node = record->placement.node,
+		.flush_type = persisting_flush(&record->server.offer, rig->params.target),
 	};
 
-	return lane_memory_make(&rig->memory[thread], &cfg,
-				&rig->lanes[(size_t)thread * rig->params.connections],
-				rig->params.connections);
-}
-
-static int make_lanes(struct rig *rig)
-{
-	uint32_t count = params_lanes(&rig->params);
-	enum rpma_flush_type flush =
-		persisting_flush(&rig->run->record.server.offer, rig->params.target);
-
-	rig->lanes = calloc(count, sizeof(*rig->lanes));
-	rig->memory = calloc(rig->params.threads, sizeof(*rig->memory));
-	if (rig->lanes == NULL || rig->memory == NULL)
-		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
-	for (uint32_t i = 0; i < count; i++) {
-		rig->lanes[i].index = i;
-		rig->lanes[i].flush_type = flush;
-	}
-	return workers_do(rig->workers, make_memory, rig);
+	return lanes_make(&rig->lanes, &cfg, rig->workers);
 }
 
 /* Not being allowed to bind is worth a warning. */
@@ -66,27 +46,25 @@ static void note_unbound(struct rig *rig)
 
 	if (error != 0)
 		placement_pin_refused(p, cpu, error);
-	for (uint32_t i = 0; rig->memory != NULL && i < rig->params.threads; i++) {
-		if (rig->memory[i].bind_error != 0)
-			placement_memory_refused(p, rig->memory[i].bind_error);
-		if (rig->memory[i].bytes != NULL)
-			placement_memory_made(p, rig->memory[i].bytes);
+	for (uint32_t i = 0; rig->lanes.memory != NULL && i < rig->params.threads; i++) {
+		const struct lane_memory *memory = &rig->lanes.memory[i];
+
+		if (memory->bind_error != 0)
+			placement_memory_refused(p, memory->bind_error);
+		if (memory->bytes != NULL)
+			placement_memory_made(p, memory->bytes);
 	}
 }
 
 static int start_workers(struct rig *rig)
 {
 	const struct workers_cfg cfg = {
-		.params = &rig->params,
+		.begin = &rig->begin,
 		.operation = rig->operation,
 		.reads = operation_of_reads(&rig->params),
 		.clock = &rig->run->record.clock,
 		.topology = rig->run->record.topology,
 		.cpus = rig->run->record.placement.cpus,
-		.seed = rig->begin.seed,
-		.warmup_ns = rig->begin.warmup_ns,
-		.duration_ns = rig->begin.duration_ns,
-		.ops = rig->begin.ops,
 	};
 
 	return workers_new(&rig->workers, &cfg);
@@ -131,7 +109,7 @@ static int connect_lanes(struct rig *rig)
 
 	for (uint32_t i = 0; i < params_lanes(&rig->params) && ret == 0; i++) {
 		ret = connection_lane(rig->remote, rig->run->peer, &rig->ready, &rig->params,
-				      &rig->lanes[i]);
+				      &rig->lanes.all[i]);
 		if (ret == 0 && i + 1 == OPEN_FILES_SAMPLE)
 			ret = check_files(rig, before);
 	}
@@ -164,16 +142,9 @@ static int open_with(struct rig *rig, enum bench_persist persist)
 
 void rig_close(struct rig *rig)
 {
-	for (uint32_t i = 0; rig->lanes != NULL && i < params_lanes(&rig->params); i++)
-		lane_detach(&rig->lanes[i]);
-	for (uint32_t i = 0; rig->memory != NULL && i < rig->params.threads; i++)
-		lane_memory_free(&rig->memory[i]);
+	lanes_free(&rig->lanes);
 	exposed_free(&rig->exposed);
 	workers_delete(&rig->workers);
-	free(rig->lanes);
-	free(rig->memory);
-	rig->lanes = NULL;
-	rig->memory = NULL;
 }
 
 /* One operation shows how flushes, or atomic writes, complete here. */
@@ -181,7 +152,7 @@ static int probe(struct rig *rig, const struct operation *operation, struct meas
 {
 	const struct measure_cfg cfg = {
 		.operation = operation,
-		.lanes = rig->lanes,
+		.lanes = rig->lanes.all,
 		.lanes_count = 1,
 		.clock = &rig->run->record.clock,
 		.depth = rig->params.depth,
@@ -222,7 +193,7 @@ static int probe_atomic_write(struct rig *rig)
 int rig_give_up(struct rig *rig)
 {
 	json_t *report = NULL;
-	int ret = connection_end(rig->remote, rig->lanes, params_lanes(&rig->params), &report);
+	int ret = connection_end(rig->remote, rig->lanes.all, params_lanes(&rig->params), &report);
 
 	json_decref(report);
 	rig_close(rig);

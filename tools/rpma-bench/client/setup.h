@@ -7,8 +7,8 @@
 #define BENCH_CLIENT_SETUP_H
 
 #include "run.h"
-#include "tools/rpma-bench/measure/buffers.h"
 #include "tools/rpma-bench/measure/client_region.h"
+#include "tools/rpma-bench/measure/lanes.h"
 #include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/protocol/message.h"
 
@@ -22,8 +22,7 @@ struct rig {
 	bool native_atomic_write; /* of an operation with up_to_atomic_write */
 	struct message_ready ready;
 	struct workers *workers;
-	struct lane *lanes;	    /* NULL where a test has none */
-	struct lane_memory *memory; /* of each thread */
+	struct lanes lanes; /* none where a test has none */
 	struct exposed exposed;
 };
 

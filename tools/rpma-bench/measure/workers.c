@@ -81,12 +81,12 @@ static int settle(void *arg, uint32_t thread)
 
 	if (c->cpus != NULL && c->cpus[thread] >= 0)
 		w->each[thread].bind_error = topology_bind_thread(c->topology, c->cpus[thread]);
-	return allocate(&w->each[thread], c->params);
+	return allocate(&w->each[thread], &c->begin->params);
 }
 
 int workers_new(struct workers **workers, const struct workers_cfg *cfg)
 {
-	uint32_t threads = cfg->params->threads;
+	uint32_t threads = cfg->begin->params.threads;
 	struct workers *w = calloc(1, sizeof(*w) + threads * sizeof(w->each[0]));
 	int ret;
 
@@ -143,16 +143,16 @@ static uint64_t share(uint64_t all, uint32_t threads, uint32_t thread)
 /* Intervals are as long as lets all of them fit. */
 static uint64_t interval_ns(const struct workers_cfg *c)
 {
-	uint64_t least = c->ops > 0 ? SECOND_NS : c->duration_ns / INTERVALS_MAX + 1;
+	uint64_t least = c->begin->ops > 0 ? SECOND_NS : c->begin->duration_ns / INTERVALS_MAX + 1;
 
 	return (least + INTERVAL_MIN_NS - 1) / INTERVAL_MIN_NS * INTERVAL_MIN_NS;
 }
 
 static void set_warmup(const struct workers_cfg *c, struct measure_cfg *m)
 {
-	m->duration_ns = c->warmup_ns;
-	m->limit_ns = c->warmup_ns * WARMUP_FACTOR;
-	m->min_ops = WARMUP_OPS / c->params->threads + 1;
+	m->duration_ns = c->begin->warmup_ns;
+	m->limit_ns = c->begin->warmup_ns * WARMUP_FACTOR;
+	m->min_ops = WARMUP_OPS / c->begin->params.threads + 1;
 }
 
 static void set_measurement(const struct workers *w, struct worker *worker, uint32_t thread,
@@ -160,12 +160,12 @@ static void set_measurement(const struct workers *w, struct worker *worker, uint
 {
 	const struct workers_cfg *c = &w->cfg;
 
-	m->duration_ns = c->ops > 0 ? MESSAGE_DURATION_MAX : c->duration_ns;
+	m->duration_ns = c->begin->ops > 0 ? MESSAGE_DURATION_MAX : c->begin->duration_ns;
 	m->limit_ns = m->duration_ns;
 	/* what was planned within the time is still to be done, though late */
-	if (c->params->test == BENCH_RATE)
+	if (c->begin->params.test == BENCH_RATE)
 		m->limit_ns *= 2;
-	m->max_ops = share(c->ops, w->count, thread);
+	m->max_ops = share(c->begin->ops, w->count, thread);
 	m->latency = worker->figures.latency;
 	m->read_latency = worker->figures.read_latency;
 	m->response = worker->figures.response;
@@ -178,20 +178,20 @@ static void set_measurement(const struct workers *w, struct worker *worker, uint
 /* All threads together keep the rate: each has its place in a period. */
 static void set_rate(const struct workers *w, uint32_t thread, struct measure_cfg *m)
 {
-	if (w->cfg.params->rate_per_s == 0)
+	if (w->cfg.begin->params.rate_per_s == 0)
 		return;
-	m->period_ns = (double)w->count * 1e9 / (double)w->cfg.params->rate_per_s;
+	m->period_ns = (double)w->count * 1e9 / (double)w->cfg.begin->params.rate_per_s;
 	m->first_ns = m->period_ns * (double)thread / (double)w->count;
 }
 
 static struct measure_cfg cfg_of(const struct workers *w, struct worker *worker, uint32_t thread)
 {
-	const struct params *p = w->cfg.params;
+	const struct params *p = &w->cfg.begin->params;
 	struct measure_cfg m = {
 		.operation = w->cfg.operation,
 		.reads = w->cfg.reads,
 		.read_millionths = p->read_millionths,
-		.seed = w->cfg.seed + thread,
+		.seed = w->cfg.begin->seed + thread,
 		.lanes = w->lanes + (size_t)thread * p->connections,
 		.lanes_count = p->connections,
 		.clock = w->cfg.clock,
@@ -222,7 +222,7 @@ static int measure(void *arg, uint32_t thread)
 	if (w->phase == PHASE_WARMUP)
 		return measure_run(&cfg, worker->slots, &worker->figures.warmup);
 	getrusage(RUSAGE_THREAD, &before);
-	if (w->cfg.ops == 0 || cfg.max_ops > 0)
+	if (w->cfg.begin->ops == 0 || cfg.max_ops > 0)
 		ret = measure_run(&cfg, worker->slots, &worker->figures.measured);
 	worker_usage_since(&before, &worker->figures.usage);
 	worker->figures.usage.ops = worker->figures.measured.ops;

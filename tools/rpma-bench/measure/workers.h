@@ -43,16 +43,12 @@ struct worker_figures {
 };
 
 struct workers_cfg {
-	const struct params *params; /* the threads of it, and all else but the target */
+	const struct message_begin *begin; /* all of it but the target */
 	const struct operation *operation;
 	const struct operation *reads; /* of a mix; else NULL */
 	const struct clock *clock;
 	const struct topology *topology;
-	const int *cpus;    /* of each thread, -1: not bound; NULL: none is */
-	uint64_t seed;	    /* of a mix */
-	uint64_t warmup_ns; /* a warm-up lasts at least so long */
-	uint64_t duration_ns;
-	uint64_t ops; /* ends after so many, of all threads; 0: by time */
+	const int *cpus; /* of each thread, -1: not bound; NULL: none is */
 };
 
 /* Starts the threads; what cfg points to is borrowed. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "tools/common/base/error.h"
-#include "tools/rpma-bench/measure/buffers.h"
+#include "tools/rpma-bench/measure/lanes.h"
 #include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/result/repeat.h"
@@ -23,10 +23,9 @@ struct reverse {
 	const struct operation *operation;
 	struct link_lane queues;
 	struct workers *workers;
-	struct lane *lanes;
-	struct lane_memory *memory; /* of each thread */
-	bool running;		    /* a phase is */
-	bool measuring;		    /* and it is the one that counts */
+	struct lanes lanes;
+	bool running;	/* a phase is */
+	bool measuring; /* and it is the one that counts */
 };
 
 uint64_t reverse_buffer_bytes(const struct params *params)
@@ -44,11 +43,10 @@ static const struct params *params_of(const struct reverse *r)
 	return &r->begin->params;
 }
 
-/* A job: the memory of a thread's lanes is made by that thread. */
-static int make_memory(void *arg, uint32_t thread)
+/* What a client exposes is plain memory. */
+static int make_lanes(struct reverse *r)
 {
-	struct reverse *r = arg;
-	const struct lane_memory_cfg cfg = {
+	const struct lanes_cfg cfg = {
 		.peer = r->host->peer,
 		.params = params_of(r),
 		.operation = r->operation,
@@ -56,27 +54,10 @@ static int make_memory(void *arg, uint32_t thread)
 		.seed = r->begin->seed,
 		.topology = r->host->topology,
 		.node = -1,
+		.flush_type = RPMA_FLUSH_TYPE_VISIBILITY,
 	};
-	uint32_t connections = params_of(r)->connections;
 
-	return lane_memory_make(&r->memory[thread], &cfg, &r->lanes[(size_t)thread * connections],
-				connections);
-}
-
-static int make_lanes(struct reverse *r)
-{
-	uint32_t count = params_lanes(params_of(r));
-
-	r->lanes = calloc(count, sizeof(*r->lanes));
-	r->memory = calloc(params_of(r)->threads, sizeof(*r->memory));
-	if (r->lanes == NULL || r->memory == NULL)
-		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
-	for (uint32_t i = 0; i < count; i++) {
-		r->lanes[i].index = i;
-		/* what a client exposes is plain memory */
-		r->lanes[i].flush_type = RPMA_FLUSH_TYPE_VISIBILITY;
-	}
-	return workers_do(r->workers, make_memory, r);
+	return lanes_make(&r->lanes, &cfg, r->workers);
 }
 
 static int check(const struct reverse *r)
@@ -98,15 +79,11 @@ int reverse_new(struct reverse **reverse, struct host *host, const struct messag
 {
 	const struct operation *operation = operation_find(begin->params.op, begin->params.persist);
 	const struct workers_cfg cfg = {
-		.params = &begin->params,
+		.begin = begin,
 		.operation = operation,
 		.clock = host_clock(host),
 		.topology = host->topology,
 		.cpus = cpus,
-		.seed = begin->seed,
-		.warmup_ns = begin->warmup_ns,
-		.duration_ns = begin->duration_ns,
-		.ops = begin->ops,
 	};
 	struct reverse *r = calloc(1, sizeof(*r));
 	int ret;
@@ -144,13 +121,8 @@ void reverse_delete(struct reverse **reverse)
 	if (r->running)
 		workers_stop(r->workers);
 	end_phase(r);
-	for (uint32_t i = 0; r->lanes != NULL && i < params_lanes(params_of(r)); i++)
-		lane_detach(&r->lanes[i]);
-	for (uint32_t i = 0; r->memory != NULL && i < params_of(r)->threads; i++)
-		lane_memory_free(&r->memory[i]);
+	lanes_free(&r->lanes);
 	workers_delete(&r->workers);
-	free(r->lanes);
-	free(r->memory);
 	free(r);
 }
 
@@ -169,7 +141,7 @@ int reverse_attach(struct reverse *reverse, uint32_t index, struct link *link)
 		.pcfg_desc_bytes = b->client_pcfg_desc_bytes,
 	};
 
-	return lane_attach(&reverse->lanes[index], link, &target, reverse->operation,
+	return lane_attach(&reverse->lanes.all[index], link, &target, reverse->operation,
 			   b->params.depth);
 }
 
@@ -179,7 +151,7 @@ int reverse_start(struct reverse *reverse, enum message_phase phase)
 
 	if (ret)
 		return ret;
-	workers_begin(reverse->workers, reverse->lanes, phase);
+	workers_begin(reverse->workers, reverse->lanes.all, phase);
 	reverse->running = true;
 	reverse->measuring = phase == PHASE_MEASURE;
 	return 0;

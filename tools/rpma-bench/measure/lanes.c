@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * buffers.c -- lays out the memory of a thread's lanes, sources first,
+ * lanes.c -- lays out the memory of a thread's lanes, sources first,
  * then sinks, then notes, and fills the sources.
  */
-#include "buffers.h"
+#include "lanes.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -23,7 +24,7 @@ struct layout {
 	uint64_t notes;
 };
 
-static int usage(const struct lane_memory_cfg *cfg)
+static int usage(const struct lanes_cfg *cfg)
 {
 	int flags = cfg->operation->source_usage | cfg->operation->sink_usage |
 		    cfg->operation->notes_usage;
@@ -31,7 +32,7 @@ static int usage(const struct lane_memory_cfg *cfg)
 	return cfg->reads != NULL ? flags | cfg->reads->sink_usage : flags;
 }
 
-static struct layout lay_out(const struct lane_memory_cfg *cfg, const struct lane *lane)
+static struct layout lay_out(const struct lanes_cfg *cfg, const struct lane *lane)
 {
 	const struct operation *o = cfg->operation;
 	uint64_t stride = lane->access.stride;
@@ -48,7 +49,7 @@ static struct layout lay_out(const struct lane_memory_cfg *cfg, const struct lan
 	return l;
 }
 
-static void place(const struct lane_memory_cfg *cfg, struct lane *lanes, uint32_t count)
+static void place(const struct lanes_cfg *cfg, struct lane *lanes, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		access_init(&lanes[i].access, cfg->params, cfg->target_bytes, lanes[i].index,
@@ -60,7 +61,7 @@ static void place(const struct lane_memory_cfg *cfg, struct lane *lanes, uint32_
 }
 
 /* The sources differ in size where slices do. */
-static size_t set_offsets(const struct lane_memory_cfg *cfg, struct lane *lanes, uint32_t count)
+static size_t set_offsets(const struct lanes_cfg *cfg, struct lane *lanes, uint32_t count)
 {
 	uint64_t at = 0;
 
@@ -82,7 +83,7 @@ static size_t set_offsets(const struct lane_memory_cfg *cfg, struct lane *lanes,
 	return (size_t)at;
 }
 
-static int map(struct lane_memory *m, const struct lane_memory_cfg *cfg)
+static int map(struct lane_memory *m, const struct lanes_cfg *cfg)
 {
 	char size[UNITS_TEXT_BYTES];
 	void *memory = mmap(NULL, m->size_bytes, PROT_READ | PROT_WRITE,
@@ -99,7 +100,7 @@ static int map(struct lane_memory *m, const struct lane_memory_cfg *cfg)
 	return 0;
 }
 
-static int enroll(struct lane_memory *m, const struct lane_memory_cfg *cfg)
+static int enroll(struct lane_memory *m, const struct lanes_cfg *cfg)
 {
 	char size[UNITS_TEXT_BYTES];
 	int ret = rpma_mr_reg(cfg->peer, m->bytes, m->size_bytes, usage(cfg), &m->mr);
@@ -113,8 +114,20 @@ static int enroll(struct lane_memory *m, const struct lane_memory_cfg *cfg)
 	return 0;
 }
 
-int lane_memory_make(struct lane_memory *memory, const struct lane_memory_cfg *cfg,
-		     struct lane *lanes, uint32_t count)
+static void free_memory(struct lane_memory *memory)
+{
+	struct failure kept = *failure_get();
+
+	rpma_mr_dereg(&memory->mr);
+	if (memory->bytes != NULL)
+		munmap(memory->bytes, memory->size_bytes);
+	*memory = (struct lane_memory){0};
+	*failure_get() = kept;
+}
+
+/* Every page is touched by the calling thread. */
+static int make_memory(struct lane_memory *memory, const struct lanes_cfg *cfg, struct lane *lanes,
+		       uint32_t count)
 {
 	struct lane_memory m = {0};
 	int ret;
@@ -125,7 +138,7 @@ int lane_memory_make(struct lane_memory *memory, const struct lane_memory_cfg *c
 	if (ret == 0)
 		ret = enroll(&m, cfg);
 	if (ret) {
-		lane_memory_free(&m);
+		free_memory(&m);
 		return ret;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -139,13 +152,42 @@ int lane_memory_make(struct lane_memory *memory, const struct lane_memory_cfg *c
 	return 0;
 }
 
-void lane_memory_free(struct lane_memory *memory)
+/* A job. */
+static int make_of_thread(void *arg, uint32_t thread)
 {
-	struct failure kept = *failure_get();
+	struct lanes *l = arg;
+	uint32_t each = l->cfg.params->connections;
 
-	rpma_mr_dereg(&memory->mr);
-	if (memory->bytes != NULL)
-		munmap(memory->bytes, memory->size_bytes);
-	*memory = (struct lane_memory){0};
-	*failure_get() = kept;
+	return make_memory(&l->memory[thread], &l->cfg, &l->all[(size_t)thread * each], each);
+}
+
+int lanes_make(struct lanes *lanes, const struct lanes_cfg *cfg, struct workers *workers)
+{
+	uint32_t count = params_lanes(cfg->params);
+
+	*lanes = (struct lanes){
+		.cfg = *cfg,
+		.all = calloc(count, sizeof(*lanes->all)),
+		.memory = calloc(cfg->params->threads, sizeof(*lanes->memory)),
+	};
+	if (lanes->all == NULL || lanes->memory == NULL)
+		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
+	for (uint32_t i = 0; i < count; i++) {
+		lanes->all[i].index = i;
+		lanes->all[i].flush_type = cfg->flush_type;
+	}
+	return workers_do(workers, make_of_thread, lanes);
+}
+
+void lanes_free(struct lanes *lanes)
+{
+	const struct params *p = lanes->cfg.params;
+
+	for (uint32_t i = 0; lanes->all != NULL && i < params_lanes(p); i++)
+		lane_detach(&lanes->all[i]);
+	for (uint32_t i = 0; lanes->memory != NULL && i < p->threads; i++)
+		free_memory(&lanes->memory[i]);
+	free(lanes->all);
+	free(lanes->memory);
+	*lanes = (struct lanes){.all = NULL};
 }
