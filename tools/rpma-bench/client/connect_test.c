@@ -88,9 +88,9 @@ static int disconnect(const struct connect_test *t, struct rpma_conn *conn)
 	return await(t, conn, STEP_DISCONNECT, RPMA_CONN_CLOSED);
 }
 
-/* All steps of one connection; stamps[i] is before step i, the last one after all. */
-static int once(const struct connect_test *t, uint64_t stamps[STEPS + 1])
+static int once(void *arg, uint64_t *stamps)
 {
+	const struct connect_test *t = arg;
 	struct rpma_conn_req *req = NULL;
 	struct rpma_conn *conn = NULL;
 	int ret;
@@ -109,72 +109,32 @@ static int once(const struct connect_test *t, uint64_t stamps[STEPS + 1])
 	return ret;
 }
 
-static void record(const struct connect_test *t, const uint64_t stamps[STEPS + 1])
+static bool stopped(void *arg)
 {
-	struct repeat *r = t->repeat;
+	const struct connect_test *t = arg;
 
-	histogram_record(r->latency, clock_ns(t->clock, stamps[STEP_DISCONNECT] - stamps[0]));
-	for (int i = 0; i < STEPS; i++)
-		histogram_record(r->steps[i].latency,
-				 clock_ns(t->clock, stamps[i + 1] - stamps[i]));
-}
-
-/* Until the time is over, or so many are done; begin and end are of the whole. */
-static int loop(const struct connect_test *t, uint64_t duration_ns, uint64_t ops, bool recorded,
-		struct measured *m)
-{
-	uint64_t begin = clock_now(t->clock), end = begin + clock_ticks(t->clock, duration_ns);
-	uint64_t stamps[STEPS + 1] = {[STEPS] = begin};
-	int ret = 0;
-
-	while (ret == 0 && stamps[STEPS] < end && (ops == 0 || m->ops < ops) && !m->interrupted) {
-		ret = once(t, stamps);
-		if (ret == 0) {
-			m->ops++;
-			if (recorded)
-				record(t, stamps);
-		}
-		m->interrupted = workers_stopping(t->workers) || cli_signal != 0;
-	}
-	m->elapsed_ns = clock_ns(t->clock, stamps[STEPS] - begin);
-	/* a connection that a signal cut short is none */
-	return ret == -ECANCELED ? 0 : ret;
-}
-
-static int allocate(struct repeat *r)
-{
-	r->threads = calloc(1, sizeof(*r->threads));
-	r->latency = histogram_new();
-	if (r->threads == NULL || r->latency == NULL)
-		return -ENOMEM;
-	for (int i = 0; i < STEPS; i++) {
-		r->steps[i] = (struct repeat_step){step_names[i], histogram_new()};
-		r->steps_count++;
-		if (r->steps[i].latency == NULL)
-			return -ENOMEM;
-	}
-	return 0;
+	return workers_stopping(t->workers) || cli_signal != 0;
 }
 
 int connect_test_run(void *arg, uint32_t thread)
 {
 	const struct connect_test *t = arg;
+	struct steps steps = {.clock = t->clock,
+			      .count = STEPS,
+			      .until_ready = STEP_DISCONNECT,
+			      .once = once,
+			      .stopped = stopped,
+			      .arg = arg};
 	struct repeat *r = t->repeat;
 	struct measured measured = {0};
-	struct rusage before;
 	int ret;
 
 	(void)thread;
-	if (allocate(r) != 0)
+	r->threads = calloc(1, sizeof(*r->threads));
+	if (r->threads == NULL || repeat_make_steps(r, &steps, step_names) != 0)
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
-	ret = t->warmup_ns > 0 ? loop(t, t->warmup_ns, 0, false, &r->warmup) : 0;
-	if (ret || r->warmup.interrupted)
-		return ret ? ret : -ECANCELED;
-	getrusage(RUSAGE_THREAD, &before);
-	ret = loop(t, t->duration_ns, t->ops, true, &measured);
-	worker_usage_since(&before, &r->threads[0]);
+	ret = steps_measure(&steps, t->begin, &r->warmup, &measured, &r->threads[0]);
 	r->threads_count = 1;
-	r->threads[0].ops = measured.ops;
 	r->ops = measured.ops;
 	r->elapsed_ns = measured.elapsed_ns;
 	r->complete = !measured.interrupted;

@@ -16,9 +16,7 @@ struct connect_test {
 	const struct clock *clock;
 	struct message_ready ready;
 	struct workers *workers; /* of one thread */
-	uint64_t warmup_ns;
-	uint64_t duration_ns;
-	uint64_t ops;	       /* 0: by time */
+	const struct message_begin *begin;
 	struct repeat *repeat; /* gets latency, steps, threads, ops and time */
 };
 

@@ -145,9 +145,7 @@ static int measure_connects(struct item *it)
 		.clock = &it->rig.run->record.clock,
 		.ready = it->rig.ready,
 		.workers = it->rig.workers,
-		.warmup_ns = it->rig.begin.warmup_ns,
-		.duration_ns = it->rig.begin.duration_ns,
-		.ops = it->rig.begin.ops,
+		.begin = &it->rig.begin,
 		.repeat = &it->repeat,
 	};
 	struct around around;

@@ -7,11 +7,27 @@
  */
 #include "repeat.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "repeat_server.h"
 #include "summary.h"
 #include "tools/common/json/result.h"
+
+int repeat_make_steps(struct repeat *r, struct steps *steps, const char *const *names)
+{
+	bool good;
+
+	r->latency = steps->latency = histogram_new();
+	good = r->latency != NULL;
+	r->steps_count = steps->count;
+	for (unsigned i = 0; i < steps->count; i++) {
+		steps->each[i] = histogram_new();
+		r->steps[i] = (struct repeat_step){names[i], steps->each[i]};
+		good = good && steps->each[i] != NULL;
+	}
+	return good ? 0 : -ENOMEM;
+}
 
 void repeat_clear(struct repeat *r)
 {

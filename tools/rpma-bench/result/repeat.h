@@ -13,9 +13,8 @@
 
 #include "interference.h"
 #include "tools/common/base/histogram.h"
+#include "tools/rpma-bench/measure/steps.h"
 #include "tools/rpma-bench/measure/workers.h"
-
-#define REPEAT_STEPS_MAX 8
 
 /* Part of a connect or a registration, timed by itself. */
 struct repeat_step {
@@ -47,7 +46,7 @@ struct repeat {
 	uint32_t intervals_count;
 	struct thread_usage *threads; /* owned; params.threads of them */
 	uint32_t threads_count;
-	struct repeat_step steps[REPEAT_STEPS_MAX];
+	struct repeat_step steps[STEPS_MAX];
 	uint32_t steps_count;
 	uint64_t process_wall_ns; /* while the measuring process measured; 0: it did not */
 	uint64_t process_user_ns; /* of it, in that time */
@@ -66,6 +65,9 @@ int repeat_collect(struct repeat *repeat, const struct workers *workers,
 
 /* Of the used of two repeats, changes the first: what they did differently is unknown. */
 void repeat_join_used(json_t *used, const json_t *other);
+
+/* Makes the histograms of these steps, which are words of the schema. -ENOMEM. */
+int repeat_make_steps(struct repeat *repeat, struct steps *steps, const char *const *names);
 
 /* Frees what it owns, not itself. */
 void repeat_clear(struct repeat *repeat);

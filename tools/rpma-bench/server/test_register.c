@@ -12,13 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tools/common/base/error.h"
-#include "tools/common/base/histogram.h"
 #include "tools/common/base/thread.h"
-#include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/result/repeat.h"
 
 #define USAGE                                                                                      \
@@ -29,7 +26,7 @@ enum step { STEP_REGISTER, STEP_DEREGISTER, STEPS };
 struct registration {
 	struct host *host;		   /* borrowed */
 	const struct message_begin *begin; /* borrowed */
-	const struct clock *clock;
+	struct steps steps;
 	int cpu;
 	struct repeat repeat;
 	struct thread_usage usage;
@@ -47,70 +44,42 @@ static int failed(const struct registration *r, const char *step, int error)
 			       (unsigned long long)r->begin->params.size_bytes, link_cause(error));
 }
 
-/* Once; stamps before, between and after. */
-static int once(const struct registration *r, uint64_t stamps[STEPS + 1])
+static int once(void *arg, uint64_t *stamps)
 {
+	const struct registration *r = arg;
 	const struct params *p = &r->begin->params;
 	struct rpma_mr_local *mr = NULL;
 	int ret;
 
-	stamps[0] = clock_now(r->clock);
+	stamps[0] = clock_now(r->steps.clock);
 	ret = rpma_mr_reg(r->host->peer, r->host->offers[p->target].target.memory, p->size_bytes,
 			  USAGE, &mr);
 	if (ret)
 		return failed(r, "register", ret);
-	stamps[1] = clock_now(r->clock);
+	stamps[1] = clock_now(r->steps.clock);
 	ret = rpma_mr_dereg(&mr);
-	stamps[2] = clock_now(r->clock);
+	stamps[2] = clock_now(r->steps.clock);
 	return ret ? failed(r, "deregister", ret) : 0;
 }
 
-static void record(struct registration *r, const uint64_t stamps[STEPS + 1])
+static bool stopped(void *arg)
 {
-	for (unsigned i = 0; i < STEPS; i++)
-		histogram_record(r->repeat.steps[i].latency,
-				 clock_ns(r->clock, stamps[i + 1] - stamps[i]));
-	histogram_record(r->repeat.latency, clock_ns(r->clock, stamps[1] - stamps[0]));
-}
+	const struct registration *r = arg;
 
-/* Until so much time has passed, or so many ops are done (0: no matter how many). */
-static int run(struct registration *r, uint64_t duration_ns, uint64_t ops, bool measured)
-{
-	uint64_t stamps[STEPS + 1] = {0}, begin = clock_now(r->clock), done = 0;
-	int ret = 0;
-
-	do {
-		ret = once(r, stamps);
-		if (ret == 0 && measured)
-			record(r, stamps);
-		done++;
-	} while (ret == 0 && atomic_load(&r->stop) == 0 && (ops == 0 || done < ops) &&
-		 clock_ns(r->clock, stamps[STEPS] - begin) < duration_ns);
-	if (measured) {
-		r->repeat.ops = done;
-		r->repeat.elapsed_ns = clock_ns(r->clock, stamps[STEPS] - begin);
-	}
-	return ret;
+	return atomic_load(&r->stop) != 0;
 }
 
 static void *measure(void *arg)
 {
 	struct registration *r = arg;
-	const struct message_begin *b = r->begin;
-	struct rusage before;
-	int ret = 0;
+	struct measured warmup = {0}, measured = {0};
 
 	if (r->cpu >= 0 && r->host->topology != NULL)
 		topology_bind_thread(r->host->topology, r->cpu);
-	if (b->warmup_ns > 0)
-		ret = run(r, b->warmup_ns, 0, false);
-	getrusage(RUSAGE_THREAD, &before);
-	if (ret == 0)
-		ret = run(r, b->duration_ns, b->ops, true);
-	worker_usage_since(&before, &r->usage);
-	r->usage.ops = r->repeat.ops;
-	if (ret)
+	if (steps_measure(&r->steps, r->begin, &warmup, &measured, &r->usage) != 0)
 		r->failure = *failure_get();
+	r->repeat.ops = measured.ops;
+	r->repeat.elapsed_ns = measured.elapsed_ns;
 	eventfd_write(r->done_fd, 1);
 	return NULL;
 }
@@ -123,14 +92,15 @@ static int make(struct registration *r)
 	if (r->done_fd < 0)
 		return failure_set(EXIT_INTERNAL, "begin", "cannot make an eventfd: %s",
 				   strerror(errno));
-	r->repeat.latency = histogram_new();
-	r->repeat.steps_count = STEPS;
-	for (unsigned i = 0; i < STEPS; i++) {
-		r->repeat.steps[i] = (struct repeat_step){names[i], histogram_new()};
-		if (r->repeat.steps[i].latency == NULL)
-			return failure_set(EXIT_INTERNAL, "begin", "out of memory");
-	}
-	return r->repeat.latency != NULL ? 0 : failure_set(EXIT_INTERNAL, "begin", "out of memory");
+	r->steps = (struct steps){.clock = host_clock(r->host),
+				  .count = STEPS,
+				  .until_ready = STEP_DEREGISTER,
+				  .once = once,
+				  .stopped = stopped,
+				  .arg = r};
+	if (repeat_make_steps(&r->repeat, &r->steps, names) != 0)
+		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
+	return 0;
 }
 
 int registration_start(struct registration **registration, struct host *host,
@@ -143,7 +113,6 @@ int registration_start(struct registration **registration, struct host *host,
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	r->host = host;
 	r->begin = begin;
-	r->clock = host_clock(host);
 	r->cpu = cpu;
 	r->repeat.params = begin->params;
 	ret = make(r);
