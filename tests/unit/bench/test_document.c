@@ -255,6 +255,30 @@ static void an_interval_too_wide_is_said(void **state)
 	expect_warning("CI_NOT_REACHED", NULL);
 }
 
+/* The rates agree, the latencies do not: beside a point that was not measured, too. */
+static void an_interval_is_that_of_its_own_test(void **state)
+{
+	struct params points[2] = {point, point};
+	json_t *both[2] = {json_array(), json_array()};
+	char why[] = "no such thing", *unsupported[2] = {why, NULL};
+
+	points[0].test = BENCH_BW;
+	for (int i = 0; i < 8; i++) {
+		struct repeat r = made_repeat(i % 2 == 0 ? 1000 : 2000, 100);
+
+		r.params = points[1];
+		json_array_append_new(both[1], made_json(&r));
+	}
+	run.plan.points = points;
+	run.plan.points_count = 2;
+	run.repeats = both;
+	run.unsupported = unsupported;
+	options.ci = 0.35;
+	expect_warning("CI_NOT_REACHED", "1 of 1 points, p0001 the first");
+	json_decref(both[0]);
+	json_decref(both[1]);
+}
+
 /* 100 operations of 10 us, one of 100 ms: 10,000 times the median */
 static void a_stall_of_a_closed_loop_is_explained(void **state)
 {
@@ -553,6 +577,7 @@ int main(void)
 		of_run(what_was_written_over_is_said),
 		of_run(late_operations_are_explained),
 		of_run(an_interval_too_wide_is_said),
+		of_run(an_interval_is_that_of_its_own_test),
 		of_run(a_stall_of_a_closed_loop_is_explained),
 		of_run(without_a_stall_nothing_is_explained),
 		of_run(a_load_that_was_missed_is_said),
