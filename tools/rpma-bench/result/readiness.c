@@ -10,48 +10,47 @@
 #include <string.h>
 
 #include "tools/common/json/json_path.h"
+#include "tools/common/json/json_schema.h"
 #include "tools/readiness/block.h"
 
-#define KEY    "readiness"
-#define SCHEMA "rpma-ddio-check/1"
+#define KEY "readiness"
 
-enum {
-	TEXT = 1,
-	NONE = 2,
-	YES_OR_NO = 4,
-	NUMBER = 8,
-	OBJECT = 16,
-	LIST = 32,
+/* What of a block a result and its readers rely on. */
+static const struct form any[] = {{0}};
+static const struct form check_fields[] = {
+	{"id", FORM_TEXT, 0, NULL},
+	{"title", FORM_TEXT, 0, NULL},
+	{"status", FORM_TEXT, 0, NULL},
+	{"value", FORM_TEXT, FORM_NULL, NULL},
+	{"source", FORM_TEXT, FORM_NULL, NULL},
+	{"meaning", FORM_TEXT, FORM_NULL, NULL},
+	{"fix", FORM_TEXT, FORM_NULL, NULL},
+	{0},
 };
-
-struct field {
-	const char *key;
-	int types;
+static const struct form check = {NULL, FORM_OBJECT, 0, check_fields};
+static const struct form judgement[] = {
+	{"row", FORM_TEXT, 0, NULL},
+	{"reason", FORM_TEXT, 0, NULL},
+	{"because", FORM_TEXT, FORM_NULL, NULL},
+	{"assumed", FORM_FLAG, 0, NULL},
+	{0},
 };
-
-static int type_of(const json_t *value)
-{
-	if (json_is_string(value))
-		return TEXT;
-	if (json_is_null(value))
-		return NONE;
-	if (json_is_boolean(value))
-		return YES_OR_NO;
-	if (json_is_integer(value))
-		return NUMBER;
-	if (json_is_object(value))
-		return OBJECT;
-	return json_is_array(value) ? LIST : 0;
-}
-
-static bool has_fields(const json_t *object, const struct field *fields)
-{
-	for (; fields->key != NULL; fields++) {
-		if ((type_of(json_object_get(object, fields->key)) & fields->types) == 0)
-			return false;
-	}
-	return true;
-}
+static const struct form direct_write[] = {
+	{"value", FORM_FLAG, 0, NULL},
+	{"why", FORM_TEXT, 0, NULL},
+	{0},
+};
+static const struct form block_fields[] = {
+	{"schema", FORM_WORD, 0, "rpma-ddio-check/1"},
+	{"device", FORM_OBJECT, FORM_NULL, any},
+	{"target", FORM_OBJECT, FORM_NULL, any},
+	{"checks", FORM_LIST, 0, &check},
+	{"ddio", FORM_OBJECT, 0, any},
+	{"verdict", FORM_TEXT, 0, NULL},
+	{"judgement", FORM_OBJECT, 0, judgement},
+	{"direct_write_to_pmem", FORM_OBJECT, 0, direct_write},
+	{0},
+};
 
 /* The place in the order of readiness, the best last; -1: no verdict at all. */
 static int rank_of(const json_t *block)
@@ -77,22 +76,14 @@ static bool is_status(const char *word)
 	return false;
 }
 
-static bool are_checks(const json_t *checks)
+static bool are_statuses(const json_t *checks)
 {
-	static const struct field fields[] = {{"id", TEXT},
-					      {"title", TEXT},
-					      {"status", TEXT},
-					      {"value", TEXT | NONE},
-					      {"source", TEXT | NONE},
-					      {"meaning", TEXT | NONE},
-					      {"fix", TEXT | NONE},
-					      {0}};
-	const json_t *check;
+	const json_t *one;
 	size_t index;
 
-	json_array_foreach(checks, index, check)
+	json_array_foreach(checks, index, one)
 	{
-		if (!has_fields(check, fields) || !is_status(path_text(check, "status")))
+		if (!is_status(path_text(one, "status")))
 			return false;
 	}
 	return json_array_size(checks) <= READINESS_CHECKS_MAX;
@@ -100,25 +91,10 @@ static bool are_checks(const json_t *checks)
 
 static bool is_block(const json_t *block)
 {
-	static const struct field fields[] = {{"device", OBJECT | NONE},
-					      {"target", OBJECT | NONE},
-					      {"checks", LIST},
-					      {"ddio", OBJECT},
-					      {"verdict", TEXT},
-					      {"judgement", OBJECT},
-					      {"direct_write_to_pmem", OBJECT},
-					      {0}};
-	static const struct field judgement[] = {{"row", TEXT},
-						 {"reason", TEXT},
-						 {"because", TEXT | NONE},
-						 {"assumed", YES_OR_NO},
-						 {0}};
-	static const struct field direct[] = {{"value", YES_OR_NO}, {"why", TEXT}, {0}};
+	char why[FORM_WHY_MAX];
 
-	return has_fields(block, fields) && strcmp(path_text(block, "schema"), SCHEMA) == 0 &&
-	       rank_of(block) >= 0 && are_checks(json_object_get(block, "checks")) &&
-	       has_fields(json_object_get(block, "judgement"), judgement) &&
-	       has_fields(json_object_get(block, "direct_write_to_pmem"), direct);
+	return form_check(block, block_fields, &(struct form_place){.why = why}) &&
+	       rank_of(block) >= 0 && are_statuses(json_object_get(block, "checks"));
 }
 
 json_t *platform_take(json_t *environment, size_t targets_count)
