@@ -57,10 +57,12 @@ static int check_target(struct stage *s)
 	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
 	uint64_t least;
 
-	if (p->target >= s->host->offers_count)
-		return failure_set(EXIT_RUN_FAILED, "begin",
-				   "it has no target %u: it offers %zu, numbered from 0", p->target,
-				   s->host->offers_count);
+	if (p->target >= s->host->offers_count) {
+		failure_set(EXIT_RUN_FAILED, "begin",
+			    "it has no target %u: it offers %zu, numbered from 0", p->target,
+			    s->host->offers_count);
+		return -EIO;
+	}
 	s->offer = &s->host->offers[p->target];
 	least = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p) * params_lanes(p);
 	if (p->op == BENCH_SEND || p->test == BENCH_CONNECT)
