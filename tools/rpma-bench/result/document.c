@@ -12,7 +12,7 @@
 #include "readiness.h"
 #include "record.h"
 #include "repeat.h"
-#include "tools/common/json/json_schema.h"
+#include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 #include "tools/common/rdma/target.h"
 #include "tools/rpma-bench/measure/op/table.h"
@@ -152,13 +152,13 @@ static json_t *millionths(uint32_t value)
 /* Nothing is posted inline but the write that stands for an atomic write. */
 static json_t *inline_bytes(const struct params *p, const json_t *used)
 {
-	const json_t *method = json_object_get(used, "atomic_write_method");
+	const char *method = path_text(used, "atomic_write_method");
 	bool payload = params_has_operations(p);
 	bool atomic = operation_is_atomic(operation_find(p->op, p->persist));
 
-	if (!payload || (atomic && !json_is_string(method)))
+	if (!payload || (atomic && method[0] == '\0'))
 		return json_null();
-	return json_integer(form_is_word(method, "write") ? RPMA_ATOMIC_WRITE_ALIGNMENT : 0);
+	return json_integer(strcmp(method, "write") == 0 ? RPMA_ATOMIC_WRITE_ALIGNMENT : 0);
 }
 
 /* used: what its repeats had to decide. */

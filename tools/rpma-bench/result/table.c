@@ -103,22 +103,15 @@ static const struct column connect[] = {
 static const struct column registration[] = {
 	{"size", 9, SIZE, "params/size_bytes"}, REPEATS, SAMPLES, STEP("deregister"), RATE, END};
 
-static bool is(const json_t *point, const char *path, const char *word)
-{
-	const char *text = json_string_value(path_get(point, path));
-
-	return text != NULL && strcmp(text, word) == 0;
-}
-
 static const struct column *columns_of(const json_t *point)
 {
-	if (is(point, "params/test", "rate"))
+	if (path_is(point, "params/test", "rate"))
 		return rate;
-	if (is(point, "params/test", "mix"))
+	if (path_is(point, "params/test", "mix"))
 		return mix;
-	if (is(point, "params/test", "connect"))
+	if (path_is(point, "params/test", "connect"))
 		return connect;
-	if (is(point, "params/test", "register"))
+	if (path_is(point, "params/test", "register"))
 		return registration;
 	return json_is_true(path_get(point, "params/bidirectional")) ? both_ways : one_way;
 }
@@ -173,17 +166,11 @@ static void print_row(const struct column *column, const json_t *point)
 	fputc('\n', stderr);
 }
 
-static const char *word(const json_t *point, const char *path)
-{
-	const char *text = json_string_value(path_get(point, path));
-
-	return text != NULL ? text : "";
-}
-
 /* What the points of one table share. */
 static void describe(const json_t *point, char text[256])
 {
-	const char *persist = word(point, "params/persist"), *op = word(point, "params/op");
+	const char *persist = path_text(point, "params/persist"),
+		   *op = path_text(point, "params/op");
 	double load = json_number_value(path_get(point, "params/server_load_fraction"));
 	json_int_t every = json_integer_value(path_get(point, "params/signal_every"));
 	char more[80] = "";
@@ -196,10 +183,11 @@ static void describe(const json_t *point, char text[256])
 		snprintf(more + strlen(more), sizeof(more) - strlen(more), ", server load %.2f",
 			 load);
 	snprintf(text, 256, "%s%s%s%s%s to %s: latency is %s, %s, %s%s%s%s",
-		 word(point, "params/test"), op[0] != '\0' ? " " : "", op,
-		 persist[0] != '\0' ? " " : "", persist, word(point, "params/target_memory/kind"),
-		 word(point, "params/latency_kind"), word(point, "params/completion"),
-		 word(point, "params/pattern"),
+		 path_text(point, "params/test"), op[0] != '\0' ? " " : "", op,
+		 persist[0] != '\0' ? " " : "", persist,
+		 path_text(point, "params/target_memory/kind"),
+		 path_text(point, "params/latency_kind"), path_text(point, "params/completion"),
+		 path_text(point, "params/pattern"),
 		 json_is_true(path_get(point, "params/bidirectional")) ? ", both ways" : "",
 		 json_is_true(path_get(point, "params/srq")) ? ", shared receive queue" : "", more);
 }
@@ -209,7 +197,7 @@ static void print_gate(const json_t *gate)
 	const json_t *point, *value;
 	size_t index;
 
-	fprintf(stderr, "%s: %s\n", word(gate, "gate"),
+	fprintf(stderr, "%s: %s\n", path_text(gate, "gate"),
 		json_is_true(json_object_get(gate, "missed")) ? "missed" : "kept");
 	json_array_foreach(json_object_get(gate, "points"), index, point)
 	{
@@ -217,10 +205,10 @@ static void print_gate(const json_t *gate)
 		if (!json_is_true(json_object_get(point, "missed")))
 			continue;
 		if (json_is_number(value))
-			fprintf(stderr, "  %s: %.15g\n", word(point, "id"),
+			fprintf(stderr, "  %s: %.15g\n", path_text(point, "id"),
 				json_number_value(value));
 		else
-			fprintf(stderr, "  %s: not known\n", word(point, "id"));
+			fprintf(stderr, "  %s: not known\n", path_text(point, "id"));
 	}
 }
 
@@ -247,8 +235,8 @@ void table_print(const json_t *document)
 	char title[256], before[256] = "";
 	size_t index;
 
-	fprintf(stderr, "over %s (%s)\n", word(document, "device/name"),
-		word(document, "device/kind"));
+	fprintf(stderr, "over %s (%s)\n", path_text(document, "device/name"),
+		path_text(document, "device/kind"));
 	json_array_foreach(json_object_get(document, "points"), index, point)
 	{
 		describe(point, title);

@@ -11,7 +11,6 @@
 
 #include "tools/common/json/result.h"
 #include "warning.h"
-#include "warnings_points.h"
 
 static void warn_end(const struct record *record, json_t *list)
 {

@@ -8,7 +8,7 @@
 #include "readiness.h"
 #include "tools/common/json/json_path.h"
 #include "warning.h"
-#include "warnings_points.h"
+#include "warnings.h"
 
 static bool is_pmem(const char *kind)
 {

@@ -5,7 +5,7 @@
  * Each looks at one point, or at one repeat of it, in the JSON the reader gets
  * too; what several points share is said once.
  */
-#include "warnings_points.h"
+#include "warnings.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * warnings_samples.c -- how much longer repeats must be for the percentiles of
  * the table.
  */
-#include "warnings_points.h"
+#include "warnings.h"
 
 #include <math.h>
 #include <stdio.h>
