@@ -125,7 +125,7 @@ enum rpma_flush_type { RPMA_FLUSH_TYPE_PERSISTENT, RPMA_FLUSH_TYPE_VISIBILITY };
  * @RPMA_CONN_CLOSED: one side disconnected; may be reported twice, once for
  *   the disconnection and once when the queue pair number is free again
  * @RPMA_CONN_LOST: the handshake failed half-way, or the device went away
- * @RPMA_CONN_REJECTED: nobody listens there, or the listener said no
+ * @RPMA_CONN_REJECTED: no server listens there, or the server refused
  * @RPMA_CONN_UNREACHABLE: the peer did not answer; since 0.14
  */
 enum rpma_conn_event {
@@ -147,7 +147,7 @@ enum rpma_conn_event {
 enum rpma_log_threshold { RPMA_LOG_THRESHOLD, RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_THRESHOLD_MAX };
 
 /**
- * enum rpma_log_level - how grave a message is
+ * enum rpma_log_level - severity of a message
  * @RPMA_LOG_DISABLED: as a threshold: nothing passes
  * @RPMA_LOG_LEVEL_FATAL: the library cannot go on
  * @RPMA_LOG_LEVEL_ERROR: a call failed; the message has the cause
@@ -207,7 +207,7 @@ struct rpma_conn_private_data {
 
 /**
  * rpma_log_function - receives the messages of librpma
- * @level: how grave, RPMA_LOG_LEVEL_FATAL to RPMA_LOG_LEVEL_DEBUG
+ * @level: severity, RPMA_LOG_LEVEL_FATAL to RPMA_LOG_LEVEL_DEBUG
  * @file_name: source file of librpma
  * @line_no: line in it
  * @function_name: function in it
@@ -237,7 +237,7 @@ typedef void rpma_log_function(enum rpma_log_level level, const char *file_name,
  *   RPMA_E_INVAL - @addr or @ibv_ctx_ptr is NULL, or @type is unknown
  *   RPMA_E_PROVIDER - no RDMA device serves the address, the name or the
  *     address does not resolve, or rdma_getaddrinfo(3), rdma_create_id(3),
- *     rdma_bind_addr(3) or rdma_resolve_addr(3) failed; the log says which
+ *     rdma_bind_addr(3) or rdma_resolve_addr(3) failed; the log names the call
  * Threads: safe.
  * Since: 0.9
  * See also: rpma_peer_new(), rpma_utils_ibv_context_is_odp_capable()
@@ -312,8 +312,8 @@ int rpma_peer_delete(struct rpma_peer **peer_ptr);
  * rpma_peer_cfg_new - make a peer configuration
  * @pcfg_ptr: where to store it
  *
- * It says that Direct Write to PMem is not possible, until
- * rpma_peer_cfg_set_direct_write_to_pmem() says otherwise. On failure
+ * It declares that Direct Write to PMem is not possible, until
+ * rpma_peer_cfg_set_direct_write_to_pmem() changes that. On failure
  * @pcfg_ptr is left alone.
  *
  * Return: 0, or
@@ -347,7 +347,7 @@ int rpma_peer_cfg_delete(struct rpma_peer_cfg **pcfg_ptr);
  *   memory is persistent as soon as it has left the device's and the bus's
  *   buffers
  *
- * Nothing checks the claim. Where it is wrong, for instance because inbound
+ * Nothing checks the declaration. If it is wrong, for instance because inbound
  * writes go to the CPU cache (DDIO on Intel platforms) and the cache is not
  * flushed when power fails, peers lose data they were told is safe. See
  * DIRECT WRITE TO PMEM in librpma(7).
@@ -375,10 +375,10 @@ int rpma_peer_cfg_set_direct_write_to_pmem(struct rpma_peer_cfg *pcfg, bool supp
 int rpma_peer_cfg_get_direct_write_to_pmem(const struct rpma_peer_cfg *pcfg, bool *supported);
 
 /**
- * rpma_peer_cfg_get_descriptor - write a configuration down for the peer
+ * rpma_peer_cfg_get_descriptor - serialize a configuration for the peer
  * @pcfg: the configuration
- * @desc: buffer of the caller for as many bytes as
- *   rpma_peer_cfg_get_descriptor_size() says; any alignment
+ * @desc: buffer of the caller, rpma_peer_cfg_get_descriptor_size() bytes, with
+ *   any alignment
  *
  * How the descriptor gets to the peer is up to the program: private data and
  * messages are the usual ways. It is one byte, 1 if Direct Write to PMem is
@@ -486,15 +486,15 @@ int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
 int rpma_mr_dereg(struct rpma_mr_local **mr_ptr);
 
 /**
- * rpma_mr_get_descriptor - write a region down for the peer
+ * rpma_mr_get_descriptor - serialize a region for the peer
  * @mr: the region
- * @desc: buffer of the caller for as many bytes as
- *   rpma_mr_get_descriptor_size() says; any alignment
+ * @desc: buffer of the caller, rpma_mr_get_descriptor_size() bytes, with any
+ *   alignment
  *
  * The descriptor is all the peer needs to access the region, so give it only
  * to those who may. It has 22 bytes: base address (bytes 0 to 7), length (8
  * to 15) and remote key (16 to 19), all little endian, the RPMA_MR_USAGE_*
- * bits (20), and flags (21), whose bit 0 says that the region accepts native
+ * bits (20), and flags (21), whose bit 0 means that the region accepts native
  * flush too. librpma before 1.4 writes and reads only the first 21 and
  * ignores the last. A program linked with librpma.so.0 of those releases gets
  * 21 bytes from this one too.
@@ -992,8 +992,8 @@ int rpma_conn_req_get_private_data(const struct rpma_conn_req *req,
 /**
  * rpma_conn_req_get_peer_addr - ask for the address of the other side
  * @req: the request
- * @addr: where to store the address: a struct sockaddr_in or sockaddr_in6, as
- *   its ss_family says, with the port
+ * @addr: where to store the address: a struct sockaddr_in or sockaddr_in6,
+ *   according to its ss_family, with the port
  *
  * Of an incoming request it is whom it came from, so that a server can reject
  * it by that before anything else; of one made by rpma_conn_req_new() it is
@@ -1014,7 +1014,7 @@ int rpma_conn_req_get_peer_addr(const struct rpma_conn_req *req, struct sockaddr
  * @conn_ptr: where to store the new connection
  *
  * The call does not wait for the other side: use rpma_conn_next_event() until
- * it says RPMA_CONN_ESTABLISHED. A request of rpma_conn_req_new() is sent, one
+ * it returns RPMA_CONN_ESTABLISHED. A request of rpma_conn_req_new() is sent, one
  * of rpma_ep_next_conn_req() is accepted.
  *
  * The request is consumed by success and failure alike, unless @req_ptr or
@@ -1101,8 +1101,8 @@ int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_pr
  * @pcfg: what the peer sent, borrowed for the call
  *
  * A new connection assumes that the peer has no Direct Write to PMem, so
- * rpma_flush() refuses RPMA_FLUSH_TYPE_PERSISTENT until this call says
- * otherwise. It may be called again; later flushes go by the last call.
+ * rpma_flush() refuses RPMA_FLUSH_TYPE_PERSISTENT until this call
+ * changes that. It may be called again; later flushes use the last call.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @pcfg is NULL
@@ -1201,10 +1201,10 @@ int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
  *   with RPMA_E_PROVIDER
  * @is_rcq: where to store whether it is the one of receives; may be NULL
  *
- * Waits until one of the two queues has news, unless the descriptor of
+ * Waits until one of the two queues has a completion event, unless the descriptor of
  * rpma_conn_get_compl_fd() was made non-blocking, and arms that queue again.
- * Then fetch with rpma_cq_get_wc() until it says RPMA_E_NO_COMPLETION; that
- * may be its first answer, because the news can be of a completion that was
+ * Then fetch with rpma_cq_get_wc() until it returns RPMA_E_NO_COMPLETION; that
+ * may be its first answer, because the event can be for a completion that was
  * fetched before.
  *
  * Return: 0, or
@@ -1212,7 +1212,7 @@ int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
  *   RPMA_E_NOT_SHARED_CHNL - the channel is not shared; use rpma_cq_wait()
  *   RPMA_E_NO_COMPLETION - nothing is waiting on a non-blocking descriptor, a
  *     signal interrupted the wait, or ibv_get_cq_event(3) failed
- *   RPMA_E_UNKNOWN - the news was of a queue that is none of the two
+ *   RPMA_E_UNKNOWN - the event was for neither of the two queues
  *   RPMA_E_PROVIDER - ibv_req_notify_cq(3) failed
  * Threads: safe.
  * Since: 1.0
@@ -1405,8 +1405,8 @@ int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offs
  * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
  * @op_context: returned as wr_id of the completion; may be NULL
  *
- * The completion, of opcode IBV_WC_RDMA_WRITE, says that the source may be
- * used again. It does not say that the bytes can be read at the target, let
+ * The completion, of opcode IBV_WC_RDMA_WRITE, means that the source may be
+ * used again. It does not mean that the bytes can be read at the target, let
  * alone that they are persistent: rpma_flush() does. To write 0 bytes pass
  * NULL for both regions and 0 for both offsets and @len. The ranges are not
  * checked here: the devices do that, and the completion has the outcome.
@@ -1514,7 +1514,7 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
  * range starts, or just before the end of the region if that is nearer, and
  * the opcode is IBV_WC_RDMA_READ: on a reliable connection the answer to a
  * read comes after the writes before it were placed. Regions of librpma 1.4
- * say in their descriptor which they allow. For others the read is used if the
+ * declare in their descriptor which they allow. For others the read is used if the
  * region also has RPMA_MR_USAGE_READ_SRC, and else the device's flush where
  * there is one; see INTEROPERABILITY in librpma(7) for the cases in which the
  * peer refuses that with IBV_WC_REM_ACCESS_ERR.
@@ -1550,8 +1550,8 @@ int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
  *
  * The message goes into the oldest receive that the peer has posted, which
  * must have room for it; if there is none the device tries again until there
- * is. The completion, of opcode IBV_WC_SEND, says that the memory may be used
- * again.
+ * is. The completion, of opcode IBV_WC_SEND, means that the memory may be
+ * used again.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; @src
@@ -1629,7 +1629,7 @@ int rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, 
  *
  * It starts with room for 20 receives and a completion queue of 20 entries
  * for them, which is also what a NULL configuration stands for. (Manuals of
- * earlier releases say 100; the library always took 20.) On failure @cfg_ptr
+ * earlier releases document 100; the library always took 20.) On failure @cfg_ptr
  * is left alone.
  *
  * Return: 0, or
@@ -1810,10 +1810,10 @@ int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
  * rpma_cq_wait - wait for completions
  * @cq: the completion queue
  *
- * Waits until the queue has news, unless the descriptor of rpma_cq_get_fd()
+ * Waits until the queue has a completion event, unless the descriptor of rpma_cq_get_fd()
  * was made non-blocking, and arms the queue again. Then fetch with
- * rpma_cq_get_wc() until it says RPMA_E_NO_COMPLETION; that may be its first
- * answer, because the news can be of a completion that was fetched before.
+ * rpma_cq_get_wc() until it returns RPMA_E_NO_COMPLETION; that may be its first
+ * answer, because the event can be for a completion that was fetched before.
  * A program that polls with rpma_cq_get_wc() does not need this call.
  *
  * Return: 0, or
@@ -1877,7 +1877,7 @@ const char *rpma_err_2str(int ret);
  * under the identity the program gave to openlog(3) or its name; those that
  * also pass RPMA_LOG_THRESHOLD_AUX it prints on standard error. Messages are
  * cut at 1023 bytes. A function of the program gets everything that passes
- * the first threshold, whatever the second says. The thresholds stay as they
+ * the first threshold, regardless of the second. The thresholds stay as they
  * are.
  *
  * Return: 0; it cannot fail
@@ -1888,9 +1888,9 @@ const char *rpma_err_2str(int ret);
 int rpma_log_set_function(rpma_log_function *log_function);
 
 /**
- * rpma_log_set_threshold - choose how grave a message must be
+ * rpma_log_set_threshold - set the lowest severity that is logged
  * @threshold: which of the two, RPMA_LOG_THRESHOLD or RPMA_LOG_THRESHOLD_AUX
- * @level: the least grave level that passes; RPMA_LOG_DISABLED for none
+ * @level: the least severe level that passes; RPMA_LOG_DISABLED for none
  *
  * At the start they are RPMA_LOG_LEVEL_WARNING and RPMA_LOG_DISABLED: faults
  * go to the system log and nothing to standard error. A second threshold
@@ -1905,7 +1905,7 @@ int rpma_log_set_function(rpma_log_function *log_function);
 int rpma_log_set_threshold(enum rpma_log_threshold threshold, enum rpma_log_level level);
 
 /**
- * rpma_log_get_threshold - read how grave a message must be
+ * rpma_log_get_threshold - read the lowest severity that is logged
  * @threshold: which of the two, RPMA_LOG_THRESHOLD or RPMA_LOG_THRESHOLD_AUX
  * @level: where to store the level
  *

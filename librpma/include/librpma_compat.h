@@ -14,7 +14,7 @@
  *	rpma_cq_get_completion()	0.10-0.11  rpma_cq_get_wc()
  *	rpma_write_atomic()		0.0-0.13   rpma_atomic_write()
  *
- * Calls that kept their names behave as librpma.h says. What an old program
+ * Calls that kept their names behave as librpma.h documents. What an old program
  * may notice: rpma_conn_req_connect() consumes the request when it fails too,
  * rpma_conn_next_event() knows RPMA_CONN_REJECTED and RPMA_CONN_UNREACHABLE,
  * and a region's descriptor has 22 bytes once the program is rebuilt, so ask
