@@ -46,7 +46,7 @@ enum rpma_op {
 
 /* flags and imm came with 0.10. */
 struct rpma_completion {
-	void *op_context;	      /* of the operation */
+	void *op_context;	      /* the op_context of the operation */
 	enum rpma_op op;	      /* which it was */
 	uint32_t byte_len;	      /* bytes received */
 	enum ibv_wc_status op_status; /* if not IBV_WC_SUCCESS, only op_context is valid too */

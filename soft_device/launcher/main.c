@@ -62,11 +62,11 @@ static void append(char **list, const char *separator, const char *prefix, const
 }
 
 static const struct argp_option rows[] = {
-	{"fault", 'f', "FAULT", 0, "Let this go wrong, as delay:time=2us; may be repeated", 1},
+	{"fault", 'f', "FAULT", 0, "Inject this fault, such as delay:time=2us; may be repeated", 1},
 	{"transport", KEY_TRANSPORT, "auto|local|tcp", 0, "How bytes reach other processes (auto)",
 	 1},
 	{"seed", KEY_SEED, "N", 0, "Seed of everything random (1)", 1},
-	{"verbose", 'v', NULL, 0, "Let the device say what it does", 2},
+	{"verbose", 'v', NULL, 0, "Print what the device does", 2},
 	{"help", 'h', NULL, 0, "Print this help", 3},
 	{"version", 'V', NULL, 0, "Print the version", 3},
 	{0},

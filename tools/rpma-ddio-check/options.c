@@ -42,10 +42,11 @@ static const struct argp_option rows[] = {
 	 "fsdax, a PMem block device (none)",
 	 GROUP_WHAT},
 	{"assume-ddio", KEY_ASSUME, "on|off:WHY", 0,
-	 "Take your word for DDIO, for the reason WHY; the result says so", GROUP_EVIDENCE},
+	 "Accept your statement about DDIO, for the reason WHY; the result records it",
+	 GROUP_EVIDENCE},
 	{"assume-pmem", KEY_ASSUME_PMEM, "WHY", 0,
-	 "Take your word that what a hypervisor shows as persistent memory is persistent on its "
-	 "host, for the reason WHY; the result says so",
+	 "Accept your statement that what a hypervisor shows as persistent memory is persistent "
+	 "on its host, for the reason WHY; the result records it",
 	 GROUP_EVIDENCE},
 	{"probe", KEY_PROBE, NULL, 0,
 	 "See by traffic whether device writes reach memory: needs root and rpma-bench",

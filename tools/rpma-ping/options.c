@@ -49,13 +49,13 @@ static const struct argp_option rows[] = {
 	 "RDMA device to use; soft is the software one, which auto takes where there is no other "
 	 "(auto)",
 	 GROUP_BOTH},
-	{"count", KEY_COUNT, "N", 0, "End after so many pings (until a signal)", GROUP_CLIENT},
+	{"count", KEY_COUNT, "N", 0, "End after N pings (until a signal)", GROUP_CLIENT},
 	{"interval", KEY_INTERVAL, "TIME", 0, "Time between two pings (1s)", GROUP_CLIENT},
 	{"size", KEY_SIZE, "SIZE", 0, "Bytes of a ping (64)", GROUP_CLIENT},
 	{"deadline", KEY_DEADLINE, "TIME", 0, "Begin no ping after this time (none)", GROUP_CLIENT},
 	{"timeout", KEY_LIMIT, "TIME", 0, "A ping is lost after this time (5s)", GROUP_CLIENT},
 	{"flood", KEY_FLOOD, NULL, 0,
-	 "Ping without pause, or as --interval says; a dot for each ping, taken back as it returns",
+	 "Ping without pause, or with that of --interval; a dot per ping, erased as it returns",
 	 GROUP_CLIENT},
 	{"flush", KEY_FLUSH, "visibility|persistent|auto", 0,
 	 "What the flush of each write is to reach; auto is persistent where the server allows it "

@@ -30,8 +30,7 @@ const struct axis axes[AXES] = {
 			  "numbers from 1 to 64, each once, as 1,2 or 1:8:*2", false},
 	[AXIS_CONNECTIONS] = {"connections", "NUMBERS", "Connections of each thread (1)",
 			      "numbers from 1 to 256, each once, as 1,4 or 1:16:*2", false},
-	[AXIS_SIGNAL_EVERY] = {"signal-every", "NUMBERS",
-			       "Of so many operations one has a completion, and a latency (1)",
+	[AXIS_SIGNAL_EVERY] = {"signal-every", "NUMBERS", "Signal and time every Nth operation (1)",
 			       "numbers from 1 to 4096, each once, as 1,16 or 1:64:*4", false},
 	[AXIS_RATE] = {"rate", "RATES",
 		       "Operations per second of all threads together: 10k or 10k:500k:x1.5; for "

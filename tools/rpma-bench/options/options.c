@@ -153,7 +153,7 @@ int options_parse_server(struct options *options, int argc, char **argv)
 						     {0}};
 	static const struct argp argp = {
 		NULL,	  parse_mode,
-		"",	  "Offer memory to clients. All else is the client's to say.",
+		"",	  "Export memory to clients, which set all parameters of a run.",
 		children, NULL,
 		NULL};
 	int ret = parse(options, &argp, "rpma-bench server", argc, argv);

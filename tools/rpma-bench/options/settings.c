@@ -105,7 +105,7 @@ static int set_label(struct options *o, const char *text)
 const struct setting settings[SETTINGS] = {
 	[SETTING_DURATION] = {"duration", "TIME", "Time of one repeat (10s)",
 			      "a time from 1ms to 24h, as 10s", set_duration},
-	[SETTING_OPS] = {"ops", "N", "End a repeat after so many operations, not after a time",
+	[SETTING_OPS] = {"ops", "N", "End a repeat after N operations instead of after a time",
 			 "a number of operations from 1 to 2^53, as 100k", set_ops},
 	[SETTING_WARMUP] = {"warmup", "TIME", "Unmeasured time before each repeat (1s)",
 			    "a time from 0 to 24h, as 1s", set_warmup},
