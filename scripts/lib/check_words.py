@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fail on a phrase that users should not have to decipher: check_words.py LIST, in the root.
+
+    path: PATTERN                    files to read, by Path.glob
+    help: COMMAND                    a command whose output to read
+    word: REGEX -> INSTEAD           a phrase, and what to write; a blank is any white space
+    except: SOURCE: TEXT  # REASON   a phrase that stays: TEXT around it in that file or output
+
+An exception that no text needs is an error too.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+
+def read_list(path: str) -> dict[str, list[str]]:
+    entries: dict[str, list[str]] = {"path": [], "help": [], "word": [], "except": []}
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            kind, _, value = line.partition(": ")
+            entries[kind].append(value)
+    return entries
+
+
+def texts(entries: dict[str, list[str]]) -> dict[str, str]:
+    files = [file for pattern in entries["path"] for file in sorted(Path().glob(pattern))]
+    found = {str(file): file.read_text(encoding="utf-8") for file in files}
+    runs = {command: command.split() for command in entries["help"]}
+    return found | {name: subprocess.check_output(words, text=True) for name, words in runs.items()}
+
+
+def main() -> int:
+    entries = read_list(sys.argv[1])
+    words = [(re.compile(regex.replace(" ", r"\s+"), re.IGNORECASE), instead)
+             for regex, _, instead in (word.partition(" -> ") for word in entries["word"])]
+    unused = {tuple(entry.partition("  # ")[0].split(": ", 1)) for entry in entries["except"]}
+    wrong = 0
+    for source, text in texts(entries).items():
+        for word, instead in words:
+            for match in word.finditer(text):
+                around = " ".join(text[max(0, match.start() - 60):match.end() + 60].split())
+                excused = {entry for entry in unused if entry[0] == source and entry[1] in around}
+                unused -= excused
+                if not excused:
+                    line = text.count("\n", 0, match.start()) + 1
+                    print(f"{source}:{line}: '{' '.join(match[0].split())}': write {instead}")
+                    wrong += 1
+    for entry in unused:
+        print(f"no text needs the exception: {': '.join(entry)}")
+    return 1 if wrong or unused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
