@@ -87,6 +87,16 @@ def test_references_lead_to_pages_that_are_there(page: str) -> None:
     assert set(named) <= exported()
 
 
+@pytest.mark.parametrize("page", sorted((SOURCE / "doc").glob("*.1")), ids=lambda page: page.stem)
+def test_references_of_a_tool_are_links_to_pages_that_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    ours = {f"{path.stem} {path.suffix[1:]}" for path in [*(SOURCE / "doc").glob("*.1"), *MAN.rglob("*.[37]")]}
+    named = re.findall(r"^\.Xr ((?:fio-)?(?:lib)?rpma\S*) (\d)", text, re.MULTILINE)
+    assert {f"{name} {section}" for name, section in named} <= ours
+    assert re.findall(r"^\.Em \S+ Ns Pq \d", text, re.MULTILINE) == []
+    assert [title for title in ("SEE ALSO", "EXAMPLES") if f"\n.Sh {title}\n" not in text] == []
+
+
 def test_index_is_that_of_1_2_0_and_two_more(debian_pages: dict[str, str]) -> None:
     assert exported() == set(debian_pages) | {"rpma_conn_req_get_peer_addr", "rpma_ep_get_port"}
 
