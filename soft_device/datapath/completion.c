@@ -2,8 +2,8 @@
 /*
  * completion.c -- the ring of a completion queue: pushing and taking.
  *
- * The ring is in the segment, for whoever completes a receive pushes it: the owner, a thread of
- * it, or a peer. head and tail run freely and are written under the lock, so a poll of an
+ * The ring is in the segment because the owner, its threads and peers all push
+ * completions of receives. head and tail run freely and are written under the lock, so a poll of an
  * empty queue has to look at the two of them only.
  */
 #include "completion.h"

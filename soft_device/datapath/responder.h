@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * responder.h -- what a QP does as the target of requests: for whoever has its segment mapped.
+ * responder.h -- executes requests on their target QP, in any process that has its segment mapped.
  */
 #ifndef SOFT_DATAPATH_RESPONDER_H
 #define SOFT_DATAPATH_RESPONDER_H

@@ -160,8 +160,8 @@ static inline enum ibv_qp_state sq_state(const struct send_queue *sq)
 extern _Atomic uint32_t sq_released[SEGMENT_QPS] __attribute__((visibility("hidden")));
 
 /*
- * What poll hands back of each completion of a send queue, under the CQ's lock: a QP has one
- * CQ for its sends, so nobody else counts here.
+ * Slots that a poll returns to a send queue. Call with the CQ's lock held: a QP has one send
+ * CQ, so no other thread updates the count.
  */
 static inline void sq_release(uint32_t slots_before)
 {

@@ -387,7 +387,8 @@ static void struck(void *arg, uint32_t events)
 	release();
 }
 
-/* No batch of events is at hand. Callers hold the lock, and nobody waits for a callback. */
+/* Call with the lock held, while no batch of events is being handled and no thread waits for a
+ * callback. */
 static void free_dead(struct source **list)
 {
 	while (*list != NULL) {

@@ -105,7 +105,7 @@ SOFT_EXPORT int ibv_get_async_event(struct ibv_context *ibv, struct ibv_async_ev
 	if (oldest == NULL)
 		return -1;
 	event->event_type = ((struct async_event *)oldest)->type;
-	event->element.cq = oldest->owner; /* of the union, whatever it is */
+	event->element.cq = oldest->owner; /* stands for any member of the union */
 	oldest->next = events->got;
 	events->got = oldest;
 	pthread_mutex_unlock(&process_objects);

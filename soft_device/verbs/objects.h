@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * objects.h -- what the files of devices, contexts, PDs, MRs, CQs and channels say to
- * each other; nobody else needs it.
+ * objects.h -- shared by the files of devices, contexts, PDs, MRs, CQs and channels;
+ * private to them.
  */
 #ifndef SOFT_VERBS_OBJECTS_H
 #define SOFT_VERBS_OBJECTS_H

@@ -32,7 +32,7 @@ MAX_DISTURBED = 6  # pairs of one comparison
 
 def measure(place: dict[str, Any]) -> dict[str, Any]:
     line = [BENCH, "local", "--device", "soft", "--json", "--quiet", "--op", "write,read", "--size", "64,4K,64K",
-            "--repeats", "1", "--duration", "100ms", "--warmup", "20ms"]  # fmt: skip
+            "--repeats", "3", "--duration", "100ms", "--warmup", "20ms"]  # fmt: skip
     done = subprocess.run(line, capture_output=True, check=True, timeout=300)
     result: dict[str, Any] = json.loads(done.stdout)
     assert len(result["points"]) == POINTS

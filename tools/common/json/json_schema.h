@@ -3,9 +3,9 @@
  * json_schema.h -- does JSON of foreign origin have the form that a table gives?
  *
  * A table has the keys of an object, each with what its value must be; keys
- * that are not in it do not matter. A file is refused, with a text that says
- * what was expected and where; of a peer's words those are taken that have the
- * form.
+ * not in the table are ignored. A file that does not match is refused with an
+ * error that names the path and the expected value; from a peer's report, only
+ * the values that match are taken.
  */
 #ifndef COMMON_JSON_JSON_SCHEMA_H
 #define COMMON_JSON_JSON_SCHEMA_H
@@ -50,7 +50,7 @@ struct form_place {
 bool form_check(const json_t *object, const struct form *fields, struct form_place *place);
 
 #define FORM_TEXT_MAX	  512 /* bytes; what is longer is not taken */
-#define FORM_ELEMENTS_MAX 512 /* of a list or a map; the rest is not taken */
+#define FORM_ELEMENTS_MAX 512 /* elements taken from a list or a map; further ones are dropped */
 /*
  * A copy of an object with the keys of the table, of those that have their form. What may
  * be null is null where it has not, what may be missing is missing; an element of a list

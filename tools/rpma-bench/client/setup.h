@@ -19,7 +19,7 @@ struct rig {
 	struct message_begin begin; /* all but params and the client's memory */
 	/* from here on by rig_open */
 	const struct operation *operation;
-	bool native_atomic_write; /* of an operation with up_to_atomic_write */
+	bool native_atomic_write; /* probed if the operation has up_to_atomic_write */
 	struct message_ready ready;
 	struct workers *workers;
 	struct lanes lanes; /* none where a test has none */

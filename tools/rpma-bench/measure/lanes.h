@@ -15,11 +15,11 @@ struct lanes_cfg {
 	struct rpma_peer *peer;
 	const struct params *params;
 	const struct operation *operation;
-	const struct operation *reads; /* of a mix; else NULL */
+	const struct operation *reads; /* the reads of a mix, else NULL */
 	uint64_t target_bytes;	       /* where the lanes write to and read from */
-	uint64_t seed;		       /* of the run and the repeat */
+	uint64_t seed;		       /* from the run's seed and the repeat */
 	const struct topology *topology;
-	int node; /* of memory; -1: left to the kernel */
+	int node; /* NUMA node of the memory; -1: the kernel chooses */
 	enum rpma_flush_type flush_type;
 };
 
@@ -33,7 +33,7 @@ struct lane_memory {
 struct lanes {
 	struct lanes_cfg cfg;
 	struct lane *all;	    /* owned, as memory; NULL: there are none */
-	struct lane_memory *memory; /* of each thread */
+	struct lane_memory *memory; /* one per thread */
 };
 
 /*
