@@ -147,11 +147,11 @@ def obrien_fleming_level(look: int) -> float:
 
 
 def share_of_look(pairs: int) -> float:
-    """What the look after so many pairs may use of LEVEL; pairs that ended between two looks have the later one's.
+    """What may be used of LEVEL after so many pairs: at a look its own level, between two what those before left.
 
-    Before the first look nothing could end a study by what it saw: there it is all.
+    Nothing that was seen ends a study between its looks: its budget did, or it was none.
     """
-    if pairs < LOOKS[0]:
-        return 1.0
-    look = next((number for number, at in enumerate(LOOKS, 1) if pairs <= at), len(LOOKS))
-    return OF_SEVERAL * obrien_fleming_level(look) / LEVEL
+    passed = [OF_SEVERAL * obrien_fleming_level(look) / LEVEL for look, at in enumerate(LOOKS, 1) if at <= pairs]
+    if pairs in LOOKS or pairs > LOOKS[-1]:
+        return passed[-1]
+    return 1 - sum(passed)

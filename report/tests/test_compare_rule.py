@@ -12,7 +12,7 @@ from conftest import SOURCE
 from paired import STUDY
 from rpma_report.comparison import evidence, measures, rule
 from rpma_report.comparison.evidence import Evidence
-from rpma_report.intervals import LOOKS, of_pairs, of_sides, t_quantile
+from rpma_report.intervals import LOOKS, of_pairs, of_sides, share_of_look, t_quantile
 from rpma_report.model import Estimate, Histogram, Latency, Point, StudyRun
 from rpma_report.studies import words
 
@@ -237,6 +237,14 @@ def test_words_of_pairs_are_those_of_the_study(pairs: int) -> None:
         same = [point((100 * by,), run_of(pair, "B")) for pair, by in enumerate(spread)]
         found = [evidence.of(base, side, P50, None) for side in (new, same)]
         assert (rule.judge(found, [False, False])[0].word == "worse") is seen
+
+
+def test_looks_and_a_last_count_between_them_share_five_percent() -> None:
+    """Whatever its budget of pairs is, looks and end together use 5 % at most; few pairs lose next to nothing."""
+    for budget in range(3, LOOKS[-1]):
+        ends = {*(look for look in LOOKS if look <= budget), budget}
+        assert sum(0.05 * share_of_look(pairs) for pairs in ends) <= 0.05 + 1e-12
+    assert all(share_of_look(pairs) > 0.99 for pairs in (3, 5, 7, 8, 11))
 
 
 @pytest.mark.parametrize("change", [0.0, 0.5])

@@ -48,7 +48,7 @@ def _evidence(sides: tuple[Sequence[Point], Sequence[Point]], measure: Measure, 
 
 
 def _of_study(base: Sequence[float], new: Sequence[float]) -> intervals.Change | None:
-    """A study ends when its words are certain: its pairs are judged at the level of that look."""
+    """A study ends at a look where its words are certain: its pairs are judged at the level of that look."""
     change = intervals.of_pairs(base, new)
     return replace(change, share=intervals.share_of_look(len(base))) if change else None
 

@@ -2,14 +2,22 @@
 """Two plans of one write on the software device, which differ by the delay that it adds."""
 
 import json
+import math
 import os
 import subprocess
 from pathlib import Path
+from statistics import median, stdev
+from typing import Any
 
 import pytest
 
 REPORT, BENCH, SOFT = (os.environ[name] for name in ("RPMA_REPORT", "RPMA_BENCH", "RPMA_SOFT_LAUNCHER"))
 UNDETERMINED = 3
+# How far the p50 of runs of one thing may lie apart, as the standard deviation of the logarithm
+# of a pair's ratio, where 10 % is to be found in 8 pairs, or 5 % in 24. Both need some 4 standard
+# errors: 3 for the level, 1 for nine of ten tries. log(1.1) * sqrt(8) / 4 = 0.067, log(1.05) * sqrt(24) / 4 = 0.060.
+# A virtual machine that shares its physical cores with others may be far beyond, and cannot see why.
+MAX_SPREAD = 0.06
 
 
 def plans(folder: Path, delay_a: str, delay_b: str) -> None:
@@ -42,3 +50,24 @@ def skip_without_cores(done: subprocess.CompletedProcess[str]) -> None:
     if reason := without_cores(done):
         print(reason)
         pytest.skip("refused, with the reason")
+
+
+def results(folder: Path, side: str) -> dict[int, dict[str, Any]]:
+    """By pair; of one that was measured again the last."""
+    read = sorted((json.loads(path.read_text()) for path in (folder / side).glob("*.json")),
+                  key=lambda result: result["study"]["order"])  # fmt: skip
+    return {result["study"]["pair"]: result for result in read}
+
+
+def spread(folder: Path) -> float:
+    """Of the pairs in A/ and B/, for p50: that of the middle point."""
+    pairs = [[_p50_logs(of_side[pair]) for of_side in (results(folder, "A"), results(folder, "B"))]
+             for pair in results(folder, "A")]  # fmt: skip
+    differences = ([b - a for a, b in zip(*sides, strict=True)] for sides in pairs)
+    return median(stdev(of_point) for of_point in zip(*differences, strict=True))
+
+
+def _p50_logs(result: dict[str, Any]) -> list[float]:
+    medians = (median(repeat["latency"]["percentiles"][0]["ns"] for repeat in point["repeats"])
+               for point in result["points"])  # fmt: skip
+    return [math.log(ns) for ns in medians]
