@@ -30,7 +30,7 @@ def test_five_percent_slower_median_is_found(tmp_path: Path) -> None:
         found += "p50: worse: " in done.stdout
         apart.append(spread(folder / "a-b.study"))
         print(f"  pairs lie {100 * apart[-1]:.1f} % apart")
+        if number + 1 - found > TRIES - FOUND and median(apart) > MAX_SPREAD:
+            pytest.skip("the runs of this host lie too far apart")
     print(f"found in {found} of {TRIES} tries")
-    if found < FOUND and median(apart) > MAX_SPREAD:
-        pytest.skip("the runs of this host lie too far apart")
     assert found >= FOUND
