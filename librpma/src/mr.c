@@ -57,7 +57,7 @@ struct ibv_mr *rpma_mr_register(const struct rpma_peer *peer, void *ptr, size_t 
 	/*
 	 * Both ways at once: readers flush by read, peers with native flush
 	 * natively. A device refuses the persistent type for memory that is
-	 * none (rxe_reg_user_mr() in Linux); reading serves there.
+	 * none (EINVAL of rxe_reg_user_mr() in Linux); reading serves there.
 	 */
 	if (flush) {
 		mr = ibv_reg_mr(peer->pd, ptr, size, access | flush);
@@ -65,6 +65,8 @@ struct ibv_mr *rpma_mr_register(const struct rpma_peer *peer, void *ptr, size_t 
 			*native_flush = true;
 			return mr;
 		}
+		if (errno != EINVAL && errno != EOPNOTSUPP)
+			return NULL;
 		RPMA_LOG_INFO("not registered for the native flush, only for the flush by read: %s",
 			      strerror(errno));
 	}

@@ -6,9 +6,11 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -229,20 +231,37 @@ def test_a_register_point_beyond_the_target_is_told(tmp_path: Path) -> None:
     assert [point["id"] for point in document["run"]["unsupported"]] == ["p0001"]
 
 
-def test_what_the_server_refuses_when_it_is_measured_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def refused_by_a_server(fault: str, options: Sequence[str], result: Path) -> list[dict[str, Any]]:
+    """What a server with that fault of its own keeps a client from measuring."""
+    soft = {**os.environ, "RPMA_SOFT": "transport:local"}
+    server = subprocess.Popen([BENCH, "server", "--device", "soft", "--port", "0"], stdout=subprocess.PIPE, text=True,
+                              env={**soft, "RPMA_SOFT": f"transport:local {fault}"})  # fmt: skip
+    try:
+        assert server.stdout is not None
+        port = re.search(r"port (\d+)", server.stdout.readline())
+        if port is None:  # it could not register its target
+            return []
+        line = [BENCH, "client", "127.0.0.1", "--device", "soft", "--port", port[1], *options, "-o", result]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=120, env=soft)
+    finally:
+        server.kill()
+        server.wait()
+    if done.returncode != 0:
+        return []
+    document = json.loads(result.read_text())
+    check_document(document)
+    found: list[dict[str, Any]] = document["run"]["unsupported"]
+    return found
+
+
+def test_what_the_server_refuses_when_it_is_measured_is_told(tmp_path: Path) -> None:
     """The server's own writes of --bidirectional take memory that it may not get to register."""
-    result = tmp_path / "r.json"
-    options = (*SHORT, "--bidirectional", "--size", "64,128", "--quiet", "-o", str(result))
-    refused = []
+    options = (*SHORT, "--bidirectional", "--size", "64,128", "--quiet")
     for at in range(1, 10):  # which registration is that one
-        monkeypatch.setenv("RPMA_SOFT", f"register:at={at},errno=ENOMEM")
-        if bench(*options).returncode == 0:
-            document = json.loads(result.read_text())
-            check_document(document)
-            refused = document["run"]["unsupported"]
+        result = tmp_path / f"{at}.json"
+        if refused := refused_by_a_server(f"register:at={at},errno=ENOMEM", options, result):
             break
-        for file in tmp_path.iterdir():
-            file.unlink()
+    document = json.loads(result.read_text())
     (one,) = refused
     assert "cannot register buffers" in one["reason"]
     assert {point["id"] for point in document["points"]} == {"p0000", "p0001"} - {one["id"]}

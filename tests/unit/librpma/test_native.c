@@ -220,6 +220,20 @@ static void reg__does_without_if_the_device_refuses(void **unused)
 	assert_int_equal(desc[21], 0);
 }
 
+/* A region that lacks the native flush for want of memory would be refused flushes later. */
+static void reg__fails_for_what_has_nothing_to_do_with_flushing(void **unused)
+{
+	static const int errnos[] = {ENOMEM, EPERM, EFAULT};
+
+	OURS_ONLY("it has no native operations");
+	make_peer();
+	for (size_t i = 0; i < ARRAY_LENGTH(errnos); i++) {
+		calls_fail_on("ibv_reg_mr", errnos[i]);
+		expect(RPMA_E_PROVIDER, rpma_mr_reg(w.peer, region, 64, ALL_USAGES, &w.mr));
+		assert_int_equal(errno, errnos[i]);
+	}
+}
+
 static void flush__uses_the_verb(void **unused)
 {
 	static const struct {
@@ -325,6 +339,7 @@ int main(int argc, char **argv)
 		TEST(atomic_write__reports_a_full_queue, setup_native_conn),
 		TEST(reg__lets_both_kinds_of_peers_flush, setup_native_device),
 		TEST(reg__does_without_if_the_device_refuses, setup_native_device),
+		TEST(reg__fails_for_what_has_nothing_to_do_with_flushing, setup_native_device),
 		TEST(flush__uses_the_verb, setup_native_conn),
 		TEST(flush__goes_the_way_the_region_was_registered_for, setup_native_conn),
 		TEST(flush__takes_the_whole_region_for_a_range_too_long, setup_native_conn),
