@@ -6,50 +6,14 @@
  * The tables differ in nothing but the name, from which options.c learns what
  * it says of the job. They are not constant: fio keeps its own things in them.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "guard.h"
 #include "job.h"
 #include "options.h"
-#include "tools/common/base/error.h"
 
 /* Flags that fio looks at before it calls any hook; a server adds its own to the job's. */
 #define FLAGS                                                                                      \
 	(FIO_DISKLESSIO | FIO_NODISKUTIL | FIO_NO_OFFLOAD | FIO_BARRIER | FIO_MEMALIGN |           \
 	 FIO_ASYNCIO_SETS_ISSUE_TIME)
-
-void job_say(const struct thread_data *td, const char *sentence)
-{
-	fprintf(stderr, "librpma: %s: %s\n", td->o.name, sentence);
-}
-
-int job_failed(struct thread_data *td)
-{
-	const struct failure *failure = failure_get();
-	int error = failure->code == EXIT_WRONG_USAGE ? EINVAL : EIO;
-
-	if (!td->terminate)
-		job_say(td, failure->text);
-	if (!td->error) {
-		td->error = error;
-		snprintf(td->verror, sizeof(td->verror), "librpma: %s", strerror(error));
-	}
-	return error;
-}
-
-bool job_stopped(void *arg)
-{
-	struct thread_data *td = arg;
-
-	if (td->update_rusage) {
-		td->update_rusage = 0;
-		update_rusage_stat(td);
-		fio_sem_up(td->rusage_sem);
-	}
-	return td->terminate;
-}
 
 static int engine_setup(struct thread_data *td)
 {

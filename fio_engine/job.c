@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job.c -- how a job of either role speaks to its user, fails and is told to end.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "job.h"
+#include "tools/common/base/error.h"
+
+void job_say(const struct thread_data *td, const char *sentence)
+{
+	fprintf(stderr, "librpma: %s: %s\n", td->o.name, sentence);
+}
+
+int job_failed(struct thread_data *td)
+{
+	const struct failure *failure = failure_get();
+	int error = failure->code == EXIT_WRONG_USAGE ? EINVAL : EIO;
+
+	if (!td->terminate)
+		job_say(td, failure->text);
+	if (!td->error) {
+		td->error = error;
+		snprintf(td->verror, sizeof(td->verror), "librpma: %s", strerror(error));
+	}
+	return error;
+}
+
+bool job_stopped(void *arg)
+{
+	struct thread_data *td = arg;
+
+	if (td->update_rusage) {
+		td->update_rusage = 0;
+		update_rusage_stat(td);
+		fio_sem_up(td->rusage_sem);
+	}
+	return td->terminate;
+}
