@@ -22,6 +22,11 @@
 #include "powerfail.h"
 #include "soft_device/process/process.h"
 
+/* As in libpmem.h, which is not needed to build the device. */
+void pmem_flush(const void *addr, size_t length);
+void pmem_drain(void);
+void pmem_persist(const void *addr, size_t length);
+
 /* The next library's functions; NULL where there is none, or before load(). */
 static struct {
 	int (*msync)(void *, size_t, int);

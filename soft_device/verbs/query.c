@@ -19,6 +19,10 @@
 
 #undef ibv_query_port
 
+/* infiniband/driver.h, which only providers include, declares these. */
+const char *ibv_get_sysfs_path(void);
+int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size);
+
 #define PORT	     1
 #define PKEY_DEFAULT 0xffff
 #define FAR_MANY     0x7ffffffc /* of what only memory limits; as rxe_param.h */
