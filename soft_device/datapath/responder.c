@@ -16,7 +16,7 @@
 #include "mr_check.h"
 #include "recv_ring.h"
 #include "soft_device/powerfail/powerfail.h"
-#include "soft_device/process/memory.h"
+#include "soft_device/process/target_memory.h"
 
 /* What the functions below share: the target, its owner, and what is asked of it. */
 struct execution {
@@ -114,7 +114,7 @@ static struct outcome moved(const struct execution *x, int error)
 		return done(IBV_WC_SUCCESS);
 	if (error != -EFAULT)
 		return done(IBV_WC_RETRY_EXC_ERR); /* it is gone, or lets nobody in any more */
-	if (!memory_is_readable(request->local, request->local_count))
+	if (!target_memory_is_readable(request->local, request->local_count))
 		return done(IBV_WC_LOC_PROT_ERR);
 	return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
 }
@@ -153,8 +153,9 @@ static inline __attribute__((always_inline)) struct outcome write_bytes(const st
 	if (!find_place(x, request->length, IBV_ACCESS_REMOTE_WRITE, &place))
 		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
 	powerfail_before_write(x->peer, place.mr, place.memory, request->length, x->qpn);
-	return moved(x, memory_write_ordered(x->peer->memory, request->local, request->local_count,
-					     place.memory, request->length));
+	return moved(x, target_memory_write_ordered(x->peer->memory, request->local,
+						    request->local_count, place.memory,
+						    request->length));
 }
 
 static struct outcome execute_read(const struct execution *x)
@@ -171,8 +172,8 @@ static struct outcome execute_read(const struct execution *x)
 		return done(IBV_WC_SUCCESS);
 	struct iovec remote = {(void *)(uintptr_t)place.memory, request->length};
 
-	return moved(
-		x, memory_read(x->peer->memory, request->local, request->local_count, &remote, 1));
+	return moved(x, target_memory_read(x->peer->memory, request->local, request->local_count,
+					   &remote, 1));
 }
 
 static struct outcome execute_atomic(const struct execution *x)
@@ -192,11 +193,12 @@ static struct outcome execute_atomic(const struct execution *x)
 	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
 	shared_lock_take(&x->peer->segment->atomics);
 	if (request->op == REQUEST_COMPARE_SWAP)
-		error = memory_compare_swap_8(x->peer->memory, place.memory, request->compare_add,
-					      request->swap, &outcome.before);
+		error = target_memory_compare_swap_8(x->peer->memory, place.memory,
+						     request->compare_add, request->swap,
+						     &outcome.before);
 	else
-		error = memory_fetch_add_8(x->peer->memory, place.memory, request->compare_add,
-					   &outcome.before);
+		error = target_memory_fetch_add_8(x->peer->memory, place.memory,
+						  request->compare_add, &outcome.before);
 	shared_lock_release(&x->peer->segment->atomics);
 	return error == 0 ? outcome : moved(x, error);
 }
@@ -215,7 +217,7 @@ static struct outcome execute_atomic_write(const struct execution *x)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
 	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
 	shared_lock_take(&x->peer->segment->atomics);
-	error = memory_store_8(x->peer->memory, place.memory, request->swap);
+	error = target_memory_store_8(x->peer->memory, place.memory, request->swap);
 	shared_lock_release(&x->peer->segment->atomics);
 	return moved(x, error);
 }
@@ -384,9 +386,9 @@ static struct outcome execute_send(const struct execution *x)
 	if (scatter(x, &received, parts, &count) != IBV_WC_SUCCESS)
 		return spoil(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
 	if (count != 0)
-		error = memory_write(x->peer->memory, request->local, request->local_count, parts,
-				     count);
-	if (error == -EFAULT && !memory_is_readable(request->local, request->local_count))
+		error = target_memory_write(x->peer->memory, request->local, request->local_count,
+					    parts, count);
+	if (error == -EFAULT && !target_memory_is_readable(request->local, request->local_count))
 		return done(IBV_WC_LOC_PROT_ERR);
 	if (error == -EFAULT)
 		return spoil(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);

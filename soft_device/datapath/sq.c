@@ -16,8 +16,8 @@
 #include "mr_check.h"
 #include "responder.h"
 #include "soft_device/faults/fault.h"
-#include "soft_device/process/memory.h"
 #include "soft_device/process/process.h"
+#include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
 
 #define ABSENT_FIRST_NS 20000u	 /* between tries at a target that is not there: doubled ... */
@@ -367,7 +367,8 @@ static inline bool move_write(struct send_queue *sq, const struct ibv_send_wr *w
 	    (target->access & IBV_ACCESS_REMOTE_WRITE) &&
 	    mr_check(segment, wr->wr.rdma.rkey, target->pd, wr->wr.rdma.remote_addr, local.iov_len,
 		     IBV_ACCESS_REMOTE_WRITE, &to) != NULL)
-		done = memory_write_ordered(sq->peer->memory, &local, 1, to, local.iov_len) == 0;
+		done = target_memory_write_ordered(sq->peer->memory, &local, 1, to,
+						   local.iov_len) == 0;
 	shared_lock_release(&target->lock);
 	return done;
 }

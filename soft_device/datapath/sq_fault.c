@@ -7,8 +7,8 @@
 
 #include "responder.h"
 #include "soft_device/faults/fault.h"
-#include "soft_device/process/memory.h"
 #include "soft_device/process/process.h"
+#include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
 #include "sq.h"
 
@@ -75,7 +75,7 @@ static void *gather(const struct request *request)
 
 	if (request->local_count == 0 || (whole.iov_base = malloc(whole.iov_len)) == NULL)
 		return NULL;
-	memory_read(0, &whole, 1, request->local, request->local_count);
+	target_memory_read(0, &whole, 1, request->local, request->local_count);
 	return whole.iov_base;
 }
 
@@ -111,6 +111,6 @@ void sq_fault_corrupt_in(const struct send_work *work, const struct request *req
 	struct iovec whole = {copy, request->length};
 
 	fault_corrupt(opcode->kind, copy, request->length);
-	memory_write(0, &whole, 1, request->local, request->local_count);
+	target_memory_write(0, &whole, 1, request->local, request->local_count);
 	free(copy);
 }

@@ -4,8 +4,8 @@
  * opcodes, and the check of the local memory.
  */
 #include "mr_check.h"
-#include "soft_device/process/memory.h"
 #include "soft_device/process/process.h"
+#include "soft_device/process/target_memory.h"
 #include "sq.h"
 
 const struct send_opcode sq_opcodes[SQ_OPCODES] = {
@@ -44,7 +44,7 @@ static uint64_t gather_8(const struct request *request)
 	uint64_t value = 0;
 	struct iovec to = {&value, sizeof(value)};
 
-	memory_read(0, &to, 1, request->local, request->local_count);
+	target_memory_read(0, &to, 1, request->local, request->local_count);
 	return value;
 }
 
@@ -52,7 +52,7 @@ void sq_place_before(const struct request *request, uint64_t before)
 {
 	struct iovec from = {&before, sizeof(before)};
 
-	memory_write(0, &from, 1, request->local, request->local_count);
+	target_memory_write(0, &from, 1, request->local, request->local_count);
 }
 
 /* The local parts of the request, their keys checked. */

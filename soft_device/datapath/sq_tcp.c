@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "soft_device/faults/fault.h"
-#include "soft_device/process/memory.h"
 #include "soft_device/process/process.h"
+#include "soft_device/process/target_memory.h"
 #include "soft_device/transport/tcp.h"
 #include "sq.h"
 
@@ -76,7 +76,7 @@ static enum ibv_wc_status place(struct send_queue *sq, const struct send_work *w
 		return IBV_WC_SUCCESS;
 	if (bytes != request.length)
 		return IBV_WC_BAD_RESP_ERR;
-	memory_write(0, &whole, 1, request.local, request.local_count);
+	target_memory_write(0, &whole, 1, request.local, request.local_count);
 	if (__builtin_expect(fault_any, 0))
 		sq_fault_corrupt_in(work, &request);
 	return IBV_WC_SUCCESS;

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "kill.h"
-#include "soft_device/process/memory.h"
 #include "soft_device/process/process.h"
+#include "soft_device/process/target_memory.h"
 
 #define CHUNK_LINES 64u /* read at a time */
 
@@ -85,7 +85,7 @@ static int read_old(const struct peer *peer, uint64_t from, uint64_t to,
 	struct iovec local = {&lines[0][from % JOURNAL_LINE], to - from};
 	struct iovec remote = {(void *)(uintptr_t)from, to - from}; /* NOLINT: the target's */
 
-	return memory_read(peer->memory, &local, 1, &remote, 1);
+	return target_memory_read(peer->memory, &local, 1, &remote, 1);
 }
 
 void powerfail_before_write_slow(struct peer *peer, uint64_t memory, uint64_t length, uint32_t qpn)

@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #include "request.h"
-#include "soft_device/process/memory.h"
 #include "soft_device/process/segment.h"
+#include "soft_device/process/target_memory.h"
 
 enum peer_transport {
 	PEER_SELF,  /* this process: its own segment, plain copies */
@@ -34,7 +34,7 @@ struct tcp;
 struct peer {
 	enum peer_transport transport;
 	struct segment *segment; /* NULL for PEER_TCP */
-	memory_of memory;	 /* 0 for PEER_SELF */
+	target_process memory;	 /* 0 for PEER_SELF */
 	uint64_t identity;	 /* segment.identity of the peer */
 	struct tcp *tcp;	 /* PEER_TCP */
 	_Atomic bool gone;	 /* its process has ended or cannot be reached any more */

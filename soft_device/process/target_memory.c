@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory.c -- see memory.h.
+ * target_memory.c -- see memory.h.
  *
  * Where a part of either list ends, the kernel begins a new string operation; the stores of two
  * of them are seen in order on x86-64. So the ordered write cuts its source in two: the bytes up
  * to the last 64-byte line of the target, and those in it. (Cutting the source costs 4 % of a 4 KiB
  * write; cutting the target, whose pages are looked up anew for each part, 30 %.)
  */
-#include "memory.h"
+#include "target_memory.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -67,7 +67,7 @@ static void copy(struct cursor *to, struct cursor *from, size_t bytes)
 /* Up to 63 bytes of one line, the last one last. */
 static void copy_tail(unsigned char *to, struct cursor *from, size_t bytes)
 {
-	unsigned char line[MEMORY_LINE];
+	unsigned char line[TARGET_MEMORY_LINE];
 	struct cursor at = {&(struct iovec){line, sizeof(line)}, 0};
 
 	copy(&at, from, bytes);
@@ -82,26 +82,26 @@ static void copy_tail(unsigned char *to, struct cursor *from, size_t bytes)
 	__atomic_store_n(to + bytes - 1, line[bytes - 1], __ATOMIC_RELEASE);
 }
 
-int memory_write(memory_of process, const struct iovec *local, unsigned local_count,
-		 const struct iovec *remote, unsigned remote_count)
+int target_memory_write(target_process process, const struct iovec *local, unsigned local_count,
+			const struct iovec *remote, unsigned remote_count)
 {
 	size_t bytes = total(local, local_count);
 
 	if (process != 0)
-		return memory_result(
+		return target_memory_result(
 			process_vm_writev(process, local, local_count, remote, remote_count, 0),
 			bytes);
 	copy(&(struct cursor){remote, 0}, &(struct cursor){local, 0}, bytes);
 	return 0;
 }
 
-int memory_read(memory_of process, const struct iovec *local, unsigned local_count,
-		const struct iovec *remote, unsigned remote_count)
+int target_memory_read(target_process process, const struct iovec *local, unsigned local_count,
+		       const struct iovec *remote, unsigned remote_count)
 {
 	size_t bytes = total(local, local_count);
 
 	if (process != 0)
-		return memory_result(
+		return target_memory_result(
 			process_vm_readv(process, local, local_count, remote, remote_count, 0),
 			bytes);
 	copy(&(struct cursor){local, 0}, &(struct cursor){remote, 0}, bytes);
@@ -129,12 +129,12 @@ static unsigned cut(const struct iovec *parts, unsigned count, size_t at, struct
 	return used;
 }
 
-int memory_write_ordered_slow(memory_of process, const struct iovec *local, unsigned local_count,
-			      uint64_t addr, uint64_t length)
+int target_memory_write_ordered_slow(target_process process, const struct iovec *local,
+				     unsigned local_count, uint64_t addr, uint64_t length)
 {
 	struct iovec remote = {(void *)(uintptr_t)addr, length}, parts[SOFT_MAX_SGE + 1];
 	/* of the bytes, those in the line of the last one */
-	uint64_t tail = (addr + length - 1) % MEMORY_LINE + 1;
+	uint64_t tail = (addr + length - 1) % TARGET_MEMORY_LINE + 1;
 
 	if (length == 0)
 		return 0;
@@ -143,8 +143,8 @@ int memory_write_ordered_slow(memory_of process, const struct iovec *local, unsi
 			local_count = cut(local, local_count, length - tail, parts);
 			local = parts;
 		}
-		return memory_result(process_vm_writev(process, local, local_count, &remote, 1, 0),
-				     length);
+		return target_memory_result(
+			process_vm_writev(process, local, local_count, &remote, 1, 0), length);
 	}
 	struct cursor from = {local, 0};
 
@@ -162,23 +162,24 @@ static int load_8(pid_t process, uint64_t addr, uint64_t *value)
 	struct iovec local = {value, sizeof(*value)};
 
 	*value = 0;
-	return memory_result(process_vm_readv(process, &local, 1, &remote, 1, 0), sizeof(*value));
+	return target_memory_result(process_vm_readv(process, &local, 1, &remote, 1, 0),
+				    sizeof(*value));
 }
 
-int memory_store_8(memory_of process, uint64_t addr, uint64_t value)
+int target_memory_store_8(target_process process, uint64_t addr, uint64_t value)
 {
 	struct iovec remote = {(void *)(uintptr_t)addr, sizeof(value)};
 	struct iovec local = {&value, sizeof(value)};
 
 	if (process != 0)
-		return memory_result(process_vm_writev(process, &local, 1, &remote, 1, 0),
-				     sizeof(value));
+		return target_memory_result(process_vm_writev(process, &local, 1, &remote, 1, 0),
+					    sizeof(value));
 	__atomic_store_n((uint64_t *)(uintptr_t)addr, value, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
-int memory_compare_swap_8(memory_of process, uint64_t addr, uint64_t compare, uint64_t swap,
-			  uint64_t *before)
+int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t compare,
+				 uint64_t swap, uint64_t *before)
 {
 	if (process == 0) {
 		*before = compare;
@@ -190,10 +191,10 @@ int memory_compare_swap_8(memory_of process, uint64_t addr, uint64_t compare, ui
 
 	if (error != 0 || *before != compare)
 		return error;
-	return memory_store_8(process, addr, swap);
+	return target_memory_store_8(process, addr, swap);
 }
 
-int memory_fetch_add_8(memory_of process, uint64_t addr, uint64_t add, uint64_t *before)
+int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t add, uint64_t *before)
 {
 	if (process == 0) {
 		*before = __atomic_fetch_add((uint64_t *)(uintptr_t)addr, add, __ATOMIC_SEQ_CST);
@@ -201,10 +202,10 @@ int memory_fetch_add_8(memory_of process, uint64_t addr, uint64_t add, uint64_t 
 	}
 	int error = load_8(process, addr, before);
 
-	return error != 0 ? error : memory_store_8(process, addr, *before + add);
+	return error != 0 ? error : target_memory_store_8(process, addr, *before + add);
 }
 
-bool memory_is_readable(const struct iovec *parts, unsigned count)
+bool target_memory_is_readable(const struct iovec *parts, unsigned count)
 {
 	unsigned char bytes[4096];
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "soft_device/process/memory.h"
+#include "soft_device/process/target_memory.h"
 
 #define BYTES 700u
 
@@ -37,17 +37,17 @@ static struct iovec part(unsigned char *memory, size_t offset, size_t bytes)
 }
 
 /* Lists of the same sum, cut at different places, one with an empty part. */
-static void check_lists(memory_of process)
+static void check_lists(target_process process)
 {
 	struct iovec local[] = {part(from, 0, 10), part(from, 10, 0), part(from, 100, 200)};
 	struct iovec remote[] = {part(to, 300, 150), part(to, 0, 60)};
 
-	assert_int_equal(memory_write(process, local, 3, remote, 2), 0);
+	assert_int_equal(target_memory_write(process, local, 3, remote, 2), 0);
 	assert_memory_equal(to + 300, from, 10);
 	assert_memory_equal(to + 310, from + 100, 140);
 	assert_memory_equal(to, from + 240, 60);
 	memset(from + 100, 0, 200);
-	assert_int_equal(memory_read(process, local, 3, remote, 2), 0);
+	assert_int_equal(target_memory_read(process, local, 3, remote, 2), 0);
 	for (unsigned i = 100; i < 300; i++)
 		assert_int_equal(from[i], (unsigned char)(i * 7 + 1));
 }
@@ -63,7 +63,7 @@ static void lists__of_different_parts_match_by_calls(void **unused)
 }
 
 /* Each length and place around a line of 64 bytes, from a source in one part or two. */
-static void check_ordered(memory_of process)
+static void check_ordered(target_process process)
 {
 	static const size_t lengths[] = {1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 400};
 
@@ -77,12 +77,14 @@ static void check_ordered(memory_of process)
 			uint64_t addr = (uintptr_t)(to + at);
 
 			memset(to, 0, sizeof(to));
-			assert_int_equal(memory_write_ordered(process, &whole, 1, addr, length), 0);
+			assert_int_equal(
+				target_memory_write_ordered(process, &whole, 1, addr, length), 0);
 			assert_memory_equal(to + at, from + 5, length);
 			assert_int_equal(to[at - 1], 0);
 			assert_int_equal(to[at + length], 0);
 			memset(to, 0, sizeof(to));
-			assert_int_equal(memory_write_ordered(process, two, 2, addr, length), 0);
+			assert_int_equal(target_memory_write_ordered(process, two, 2, addr, length),
+					 0);
 			assert_memory_equal(to + at, from + 5, length);
 			assert_int_equal(to[at + length], 0);
 		}
@@ -99,17 +101,17 @@ static void ordered__writes_just_its_bytes_by_calls(void **unused)
 	check_ordered(getpid());
 }
 
-static void check_atomics(memory_of process)
+static void check_atomics(target_process process)
 {
 	static _Alignas(8) uint64_t word;
 	uint64_t addr = (uintptr_t)&word, before = 0;
 
-	assert_int_equal(memory_store_8(process, addr, 5), 0);
-	assert_int_equal(memory_compare_swap_8(process, addr, 4, 9, &before), 0);
+	assert_int_equal(target_memory_store_8(process, addr, 5), 0);
+	assert_int_equal(target_memory_compare_swap_8(process, addr, 4, 9, &before), 0);
 	assert_true(before == 5 && word == 5);
-	assert_int_equal(memory_compare_swap_8(process, addr, 5, 9, &before), 0);
+	assert_int_equal(target_memory_compare_swap_8(process, addr, 5, 9, &before), 0);
 	assert_true(before == 5 && word == 9);
-	assert_int_equal(memory_fetch_add_8(process, addr, UINT64_MAX, &before), 0);
+	assert_int_equal(target_memory_fetch_add_8(process, addr, UINT64_MAX, &before), 0);
 	assert_true(before == 9 && word == 8);
 }
 
@@ -128,10 +130,10 @@ static void unmapped__memory_is_told(void **unused)
 
 	assert_ptr_not_equal(two, MAP_FAILED);
 	assert_int_equal(munmap(two + page, page), 0);
-	assert_int_equal(memory_write(getpid(), &source, 1, &target, 1), -EFAULT);
-	assert_int_equal(memory_read(getpid(), &source, 1, &target, 1), -EFAULT);
-	assert_false(memory_is_readable(&target, 1));
-	assert_true(memory_is_readable(&source, 1));
+	assert_int_equal(target_memory_write(getpid(), &source, 1, &target, 1), -EFAULT);
+	assert_int_equal(target_memory_read(getpid(), &source, 1, &target, 1), -EFAULT);
+	assert_false(target_memory_is_readable(&target, 1));
+	assert_true(target_memory_is_readable(&source, 1));
 	assert_int_equal(munmap(two, page), 0);
 }
 
@@ -143,7 +145,7 @@ static void gone__process_is_told(void **unused)
 	if (process == 0)
 		_exit(0);
 	assert_int_equal(waitpid(process, NULL, 0), process);
-	assert_int_equal(memory_write(process, &both, 1, &both, 1), -ESRCH);
+	assert_int_equal(target_memory_write(process, &both, 1, &both, 1), -ESRCH);
 }
 
 int main(void)
@@ -158,5 +160,5 @@ int main(void)
 		cmocka_unit_test_setup(gone__process_is_told, setup),
 	};
 
-	return cmocka_run_group_tests_name("soft_queues.memory", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("soft_queues.target_memory", tests, NULL, NULL);
 }

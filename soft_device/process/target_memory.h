@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * target_memory.h -- bytes into and out of the memory of the process an operation targets.
+ *
+ * This process's own memory is copied; another's is reached by process_vm_writev and
+ * process_vm_readv, in one call. Whoever polls the last byte of a write never sees it
+ * before the bytes that precede it: what lies in the last 64-byte line travels as a part
+ * of its own (one `rep movs` does not store in order).
+ */
+#ifndef SOFT_PROCESS_TARGET_MEMORY_H
+#define SOFT_PROCESS_TARGET_MEMORY_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#define TARGET_MEMORY_LINE 64u
+
+/* 0 is this process, by plain copies. Its own pid is this process by process_vm_*. */
+typedef pid_t target_process;
+
+/*
+ * Copies all of `local` to `remote` (target_memory_write) or back (target_memory_read), each part's
+ * bytes in any order. Both lists have the same sum of bytes, at most SOFT_MAX_SGE parts each. 0, or
+ * -errno: EFAULT, a part is not mapped; ESRCH, the process is gone; EPERM.
+ */
+int target_memory_write(target_process process, const struct iovec *local, unsigned local_count,
+			const struct iovec *remote, unsigned remote_count);
+int target_memory_read(target_process process, const struct iovec *local, unsigned local_count,
+		       const struct iovec *remote, unsigned remote_count);
+
+/* As target_memory_write() to one place; the last byte arrives last. */
+static inline int target_memory_write_ordered(target_process process, const struct iovec *local,
+					      unsigned local_count, uint64_t addr, uint64_t length);
+
+/* 8 aligned bytes, never torn; callers of the atomics hold segment.atomics. 0 or -errno. */
+int target_memory_store_8(target_process process, uint64_t addr, uint64_t value);
+int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t compare,
+				 uint64_t swap, uint64_t *before);
+int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t add,
+			      uint64_t *before);
+
+/* Whether all of these parts of this process's memory can be read; slow. */
+bool target_memory_is_readable(const struct iovec *parts, unsigned count);
+
+/* --- the rest is private; inline, as the write is what is to be fast --- */
+
+int target_memory_write_ordered_slow(target_process process, const struct iovec *local,
+				     unsigned local_count, uint64_t addr, uint64_t length);
+
+static inline int target_memory_result(ssize_t moved, size_t wanted)
+{
+	if (moved < 0)
+		return -errno;
+	return (size_t)moved == wanted ? 0 : -EFAULT;
+}
+
+static inline int target_memory_write_ordered(target_process process, const struct iovec *local,
+					      unsigned local_count, uint64_t addr, uint64_t length)
+{
+	/* of the bytes, those in the line of the last one */
+	size_t tail = (addr + length - 1) % TARGET_MEMORY_LINE + 1;
+	struct iovec remote = {(void *)(uintptr_t)addr, length}, parts[2];
+
+	if (process == 0 || local_count != 1)
+		return target_memory_write_ordered_slow(process, local, local_count, addr, length);
+	if (tail >= length)
+		return target_memory_result(process_vm_writev(process, local, 1, &remote, 1, 0),
+					    length);
+	parts[0] = (struct iovec){local->iov_base, length - tail};
+	parts[1] = (struct iovec){(unsigned char *)local->iov_base + (length - tail), tail};
+	return target_memory_result(process_vm_writev(process, parts, 2, &remote, 1, 0), length);
+}
+
+#endif /* SOFT_PROCESS_TARGET_MEMORY_H */
