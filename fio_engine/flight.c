@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "flight_private.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 /* So that a multiplication divides by the size of a block: exact for multiples of it. */
 static uint64_t reciprocal(uint32_t block_bytes)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "flight_private.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define BATCH 32
 #define STEP  "data"

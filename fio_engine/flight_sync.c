@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "flight_private.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 /* What a server makes durable for one request: some ms, and a sign of progress. */
 #define RANGE_MAX (64ULL << 20)

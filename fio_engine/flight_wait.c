@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "flight_private.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define EMPTY_POLLS   256 /* of a busy wait, between two looks at the time */
 #define MS	      1000000ULL

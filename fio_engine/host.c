@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host_private.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/rdma/listen.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "host_private.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/connection.h"
 #include "tools/common/rdma/librpma_1_4.h"
 

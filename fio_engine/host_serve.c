@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "host_private.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define WAIT_MS	    100 /* at most until it is asked whether it is to stop */
 #define SPIN_NS	    1000000

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "job.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 void job_say(const struct thread_data *td, const char *sentence)
 {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "job_facts.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define BLOCK_MAX (1ULL << 30) /* an RDMA message has 2^31 bytes at most */
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "job_client.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 static bool goes_on_after(struct thread_data *td, enum fio_ddir ddir, int error)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 
 static uint64_t aligned_down(const struct layout_wish *wish, uint64_t bytes)

@@ -13,7 +13,7 @@
 
 #include "job.h"
 #include "options.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define AT(field) .off1 = offsetof(struct rpma_options, field)
 #define COMMON	  .category = FIO_OPT_C_ENGINE, .group = FIO_OPT_G_INVALID

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "path_offer.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/rdma/listen.h"
 

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define STEP "hello"
 /* Of a descriptor: so many are enough to read, write and flush by read. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/options/plan.h"
 #include "tools/rpma-bench/options/plan_file.h"
 

@@ -14,7 +14,7 @@
 #include "fio_engine/flight.h"
 #include "fio_engine/path.h"
 #include "tools/common/base/clock.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define BLOCK	  4096
 #define LOOK	  256 /* operations between two looks at the clock */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define FILE_NAME  "facts.json"
 #define ERRNO_MAX  133

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "readiness.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 struct judged {
 	const struct facts *facts;

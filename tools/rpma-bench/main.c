@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "local.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/connection.h"
 #include "tools/rpma-bench/client/client.h"
 #include "tools/rpma-bench/client/dry_run.h"

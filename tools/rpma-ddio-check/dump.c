@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/json/result.h"
 #include "tools/readiness/answers.h"
 

@@ -14,7 +14,7 @@
 #include "dump.h"
 #include "probe.h"
 #include "table.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/json/result.h"
 #include "tools/readiness/gather.h"
 

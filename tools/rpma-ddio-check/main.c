@@ -6,7 +6,7 @@
 
 #include "explain.h"
 #include "look.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define TOOL "rpma-ddio-check"
 

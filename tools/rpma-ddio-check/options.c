@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 /* Tests set it; --sysroot is for people. */
 #define SYSROOT_VARIABLE "RPMA_SYSROOT"

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define COLUMNS_DEFAULT 80
 #define COLUMNS_LEAST	50

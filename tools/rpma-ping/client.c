@@ -11,7 +11,7 @@
 
 #include "document.h"
 #include "screen.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/memlock.h"
 #include "tools/common/rdma/listen.h"
@@ -190,7 +190,7 @@ static int register_memory(struct client *c)
 {
 	const struct options *o = c->options;
 	struct ping *p = &c->ping;
-	int ret = memory_open(&c->memory, c->peer, c->device.name, o->size_bytes);
+	int ret = client_memory_open(&c->memory, c->peer, c->device.name, o->size_bytes);
 
 	if (ret)
 		return ret;
@@ -388,7 +388,7 @@ static void leave(struct client *c)
 		steps_done(&c->steps);
 	}
 	rpma_mr_remote_delete(&c->remote);
-	memory_close(&c->memory);
+	client_memory_close(&c->memory);
 	rpma_peer_delete(&c->peer);
 }
 

@@ -6,7 +6,7 @@
 #ifndef CLIENT_H
 #define CLIENT_H
 
-#include "memory.h"
+#include "client_memory.h"
 #include "options.h"
 #include "ping.h"
 #include "tally.h"
@@ -27,7 +27,7 @@ struct client {
 	struct rpma_peer *peer;
 	struct link *link;
 	struct greeting_reply reply;
-	struct memory memory;
+	struct client_memory memory;
 	/* of the server's place; its size is 0: not known */
 	struct rpma_mr_remote *remote;
 	size_t place_bytes;

@@ -6,7 +6,7 @@
 
 #include "client.h"
 #include "server.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/connection.h"
 
 #define TOOL "rpma-ping"

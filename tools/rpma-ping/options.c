@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/rdma/target.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "session.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/memlock.h"
 #include "tools/common/rdma/connection.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 int tally_init(struct tally *tally)
 {

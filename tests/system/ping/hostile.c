@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/connection.h"
 #include "tools/common/rdma/handshake.h"
 #include "tools/common/rdma/listen.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "tools/common/base/cli.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/measure/loop_single.h"
 
 #define BEGIN_NS 5000000000

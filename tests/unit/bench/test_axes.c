@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/lib/test.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/options/axes.h"
 
 struct axis_case {

@@ -10,7 +10,7 @@
 
 #include "made_repeat.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/result/journal.h"
 
 #define POINTS 3

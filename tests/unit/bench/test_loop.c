@@ -8,7 +8,7 @@
 
 #include "fake_lanes.h"
 #include "tools/common/base/cli.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 static uint64_t rising(uint32_t lane, uint64_t op)
 {

@@ -7,7 +7,7 @@
 
 #include "fake_lanes.h"
 #include "tools/common/base/cli.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 static uint64_t never(uint32_t lane, uint64_t op)
 {

@@ -7,7 +7,7 @@
 
 #include "fake_lanes.h"
 #include "tools/common/base/cli.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define PERIOD_NS 100000
 #define STEP_NS	  500 /* how exact the fake's time is while it waits for a plan */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "made_repeat.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/mpi/merge_documents.h"
 #include "tools/rpma-bench/mpi/shape.h"
 

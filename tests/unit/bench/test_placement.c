@@ -8,7 +8,7 @@
 
 #include "tests/lib/test.h"
 #include "tests/lib/two_sockets.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/measure/placement.h"
 
 struct wish_case {

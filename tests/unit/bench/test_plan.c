@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/lib/test.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/options/axes.h"
 #include "tools/rpma-bench/options/plan.h"
 #include "tools/rpma-bench/options/target_choice.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/lib/scratch.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/options/options.h"
 
 const char *argp_program_version = "test";

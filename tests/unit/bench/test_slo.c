@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/lib/test.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/options/slo.h"
 
 /* One point: 1000.5 operations a second, a p99.9 of 4999, no reads. */

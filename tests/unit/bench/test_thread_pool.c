@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/lib/test.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/measure/thread_pool.h"
 
 #define THREADS 4

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "tests/lib/scratch.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/device.h"
 
 #define IB "sys/class/infiniband/"

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "tests/lib/test.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/gpspm.h"
 
 /* What msync(2) was asked for; its answer is the test's. */

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #include "tests/lib/scratch.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/json/result.h"
 
 static size_t files(void)

@@ -4,7 +4,7 @@
  * the copy, and what was not read is not in it.
  */
 #include "tests/lib/scratch.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/host/sysroot.h"
 
 /* Opens SCRATCH/from, which is recorded to SCRATCH/to. */

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "tests/lib/scratch.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/target.h"
 
 static const struct target_cfg plain = {.node = -1};

@@ -9,7 +9,7 @@
 
 #include "fio_engine/path.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define LINK_REGION 65536
 #define LINK_CONN   ((struct rpma_conn *)0x10)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "fio_engine/host_private.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define LIMIT_MS 20000 /* for what has to happen */
 

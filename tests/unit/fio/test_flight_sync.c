@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fake_device.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 static void write_at(struct flight *flight, uint64_t begin, uint32_t bytes)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fake_device.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define MS    1000000ULL
 #define DEPTH 4

@@ -6,7 +6,7 @@
 
 #include "fio_engine/layout.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define MIB (1ULL << 20)
 

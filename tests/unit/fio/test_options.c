@@ -11,7 +11,7 @@
 #include "fio_engine/job.h"
 #include "fio_engine/options.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define JOBS 3 /* of one section */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/lib/test.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpma-ping/options.h"
 
 #define WORDS_MAX 20

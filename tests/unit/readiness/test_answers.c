@@ -8,7 +8,7 @@
 #include <sys/time.h>
 
 #include "tests/lib/scratch.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/readiness/answers.h"
 
 #define SCHEMA "{\"schema\":\"rpma-ddio-check-facts/1\""

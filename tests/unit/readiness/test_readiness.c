@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "tests/lib/scratch.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/readiness/readiness.h"
 
 /* What is shown, and in which order, is a promise to scripts. */

@@ -17,7 +17,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "failure.h"
 #include "units.h"
 
 atomic_int cli_signal;

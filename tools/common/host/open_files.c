@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <sys/resource.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 /* Opened for a moment: what is read of /proc and /sys, a connection that is being made. */
 #define MOMENTARY 8

@@ -24,7 +24,7 @@
 
 #include "anonymise.h"
 #include "sysroot.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define STEP "dump"
 

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define STEP  "output"
 #define FLAGS (JSON_INDENT(1) | JSON_REAL_PRECISION(15))

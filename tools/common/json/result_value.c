@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "result.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 const double result_percentiles[RESULT_PERCENTILES] = {0.5,   0.9,    0.95,    0.99,
 						       0.999, 0.9999, 0.99999, 0.999999};

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "link_end.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define RECEIVE_SLOTS 4
 #define SEND_SLOTS    1

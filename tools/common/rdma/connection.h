@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define LINK_MESSAGE_MAX 4096
 #define LINK_TIMEOUT_MS	 5000

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "soft.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define CLASS	    "sys/class/infiniband"
 #define DEVICES_MAX 4096 /* more than any host has with all its virtual functions */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define RDMA_CM "dev/infiniband/rdma_cm"
 #define CLASS	"sys/class/infiniband_verbs"

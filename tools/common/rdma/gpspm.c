@@ -16,7 +16,7 @@
 #endif
 
 #include "tools/common/base/bytes.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #ifdef RPMA_HAVE_LIBPMEM
 /* The CPU's own flush instructions, or none where its caches are in the power-fail domain. */

@@ -15,7 +15,7 @@
 #include "librpma_1_4.h"
 #include "soft.h"
 #include "tools/common/base/cli.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 /* Instead of the failure stored: which addresses would do, or how to get a device. */
 static void say_addresses(const struct sysroot *root, const char *address)

@@ -6,7 +6,7 @@
 
 #include "connection.h"
 #include "librpma_1_4.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 
 static int reg(struct region *region, struct rpma_peer *peer, const struct region_memory *memory)

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/thread.h"
 
 #define STEP "resolve"

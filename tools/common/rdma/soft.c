@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define LIBRARY		  "librpma-soft.so"
 #define LAUNCHER	  "rpma-soft"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "progress.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/json/result.h"
 #include "tools/rpma-bench/measure/placement.h"
 #include "tools/rpma-bench/options/plan.h"

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "offsets.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/rdma/connection.h"
 #include "tools/common/rdma/librpma_1_4.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 int measure_post_failed(const struct ring *r, const struct operation *operation, int ret)
 {

@@ -5,7 +5,7 @@
 #include "qp.h"
 
 #include "operation.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 struct link_lane lane_queues(const struct operation *operation, const struct operation *reads,
 			     uint32_t depth)

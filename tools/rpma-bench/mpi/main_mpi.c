@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "rank.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/connection.h"
 #include "tools/rpma-bench/client/dry_run.h"
 #include "world.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "merge_repeats.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/json/json_path.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"

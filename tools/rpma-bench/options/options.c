@@ -13,7 +13,7 @@
 #include "plan.h"
 #include "plan_file.h"
 #include "rows.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/json/result.h"
 
 /* Children of every mode: the rows of all tools first, then groups of ours. */

@@ -17,7 +17,7 @@
 
 #include "axes.h"
 #include "target_choice.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define SEED_MASK ((1ULL << 53) - 1) /* doubles keep so much */
 

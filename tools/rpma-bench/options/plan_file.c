@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define FILE_MAX   (1 << 20)
 #define SERIES_MAX 256

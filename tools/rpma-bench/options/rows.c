@@ -13,7 +13,7 @@
 
 #include "options.h"
 #include "slo.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/host/topology.h"
 #include "tools/common/rdma/target.h"
 

@@ -15,7 +15,7 @@
 
 #include "options.h"
 #include "tools/common/base/cli.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 #define DURATION_MIN	    1000000ULL	   /* 1 ms */
 #define DURATION	    10000000000ULL /* 10 s */

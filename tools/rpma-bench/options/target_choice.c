@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tools/common/base/cli.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/target.h"
 
 static int out_of_memory(void)

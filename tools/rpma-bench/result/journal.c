@@ -20,7 +20,7 @@
 
 #include "journal_head.h"
 #include "journal_line.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 struct journal {
 	char *path;

@@ -13,7 +13,7 @@
 
 #include "journal.h"
 #include "tools/common/base/clock.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/host/topology.h"
 #include "tools/common/json/environment.h"
 #include "tools/common/rdma/device.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/rdma/listen.h"
 
 int reception_open(struct reception *reception, struct host *host, const struct offer *offer)

@@ -7,7 +7,7 @@
 #ifndef BENCH_SERVER_ACCEPT_H
 #define BENCH_SERVER_ACCEPT_H
 
-#include "limits.h"
+#include "shared_state.h"
 #include "tools/common/rdma/connection.h"
 
 struct reception {

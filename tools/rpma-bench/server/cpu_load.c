@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "tools/common/base/clock.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/thread.h"
 
 #define PERIOD_NS 10000000

@@ -18,7 +18,7 @@
 #include "responder.h"
 #include "reverse.h"
 #include "test_register.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/rdma/gpspm.h"

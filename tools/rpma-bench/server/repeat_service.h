@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <poll.h>
 
-#include "limits.h"
+#include "shared_state.h"
 #include "tools/rpma-bench/measure/offsets.h"
 #include "tools/rpma-bench/protocol/message.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "responder_private.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/thread.h"
 
 #define LINE	64

@@ -16,7 +16,7 @@
 #include <sys/eventfd.h>
 
 #include "repeat_service.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/thread.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 

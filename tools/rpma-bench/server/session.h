@@ -6,7 +6,7 @@
 #ifndef BENCH_SERVER_SESSION_H
 #define BENCH_SERVER_SESSION_H
 
-#include "limits.h"
+#include "shared_state.h"
 
 /* Takes the request: answers it in a new thread, or refuses it. */
 void session_start(struct host *host, struct rpma_conn_req *req);

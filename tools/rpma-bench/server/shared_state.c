@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * limits.c -- the shared state of a server's sessions, and its limits.
+ * shared_state.c -- the shared state of a server's sessions, and its limits.
  */
-#include "limits.h"
+#include "shared_state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 
 int host_init(struct host *host)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory.c -- maps, fills and registers what pings are written from and read to.
+ * client_memory.c -- maps, fills and registers what pings are written from and read to.
  */
-#include "memory.h"
+#include "client_memory.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 #include <sys/random.h>
 
 #include "image.h"
-#include "tools/common/base/error.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/rdma/connection.h"
 
 #define PAGE_BYTES 4096
 
-static int fill(struct memory *m, size_t size)
+static int fill(struct client_memory *m, size_t size)
 {
 	uint64_t salt;
 
@@ -27,7 +27,7 @@ static int fill(struct memory *m, size_t size)
 	return 0;
 }
 
-static int enroll(struct memory *m, struct rpma_peer *peer, const char *device)
+static int enroll(struct client_memory *m, struct rpma_peer *peer, const char *device)
 {
 	char text[UNITS_TEXT_BYTES];
 	int ret = rpma_mr_reg(peer, m->bytes, m->size_bytes,
@@ -41,9 +41,10 @@ static int enroll(struct memory *m, struct rpma_peer *peer, const char *device)
 	return 0;
 }
 
-int memory_open(struct memory *memory, struct rpma_peer *peer, const char *device, size_t size)
+int client_memory_open(struct client_memory *memory, struct rpma_peer *peer, const char *device,
+		       size_t size)
 {
-	struct memory *m = memory;
+	struct client_memory *m = memory;
 	char text[UNITS_TEXT_BYTES];
 	int ret;
 
@@ -61,10 +62,10 @@ int memory_open(struct memory *memory, struct rpma_peer *peer, const char *devic
 	return ret ? ret : enroll(m, peer, device);
 }
 
-void memory_close(struct memory *memory)
+void client_memory_close(struct client_memory *memory)
 {
 	rpma_mr_dereg(&memory->mr);
 	if (memory->bytes != NULL)
 		munmap(memory->bytes, memory->size_bytes);
-	*memory = (struct memory){0};
+	*memory = (struct client_memory){0};
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error.c -- keeps the sentence of the last failure of each thread.
+ * failure.c -- keeps the sentence of the last failure of each thread.
  */
-#include "error.h"
+#include "failure.h"
 
 #include <errno.h>
 #include <stdarg.h>

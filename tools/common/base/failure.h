@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error.h -- the one sentence a failing tool prints.
+ * failure.h -- the one sentence a failing tool prints.
  *
  * The line that fails stores what went wrong, at which step, the exit code it
  * deserves and, where it knows it, the cause: that is what decides on remedies,
  * never the words. Only the tool's main prints it. Each thread has its own.
  */
-#ifndef COMMON_BASE_ERROR_H
-#define COMMON_BASE_ERROR_H
+#ifndef COMMON_BASE_FAILURE_H
+#define COMMON_BASE_FAILURE_H
 
 enum exit_code {
 	EXIT_GOOD = 0,
@@ -62,4 +62,4 @@ const char *cause_name(enum cause cause);
 /* The calling thread's sentence; its text is empty when nothing failed. */
 struct failure *failure_get(void);
 
-#endif /* COMMON_BASE_ERROR_H */
+#endif /* COMMON_BASE_FAILURE_H */

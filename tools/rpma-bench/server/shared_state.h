@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * limits.h -- what all sessions of a server share: the memory it offers, whom it
+ * shared_state.h -- what all sessions of a server share: the memory it offers, whom it
  * takes, and how much its clients may make it allocate together.
  */
-#ifndef BENCH_SERVER_LIMITS_H
-#define BENCH_SERVER_LIMITS_H
+#ifndef BENCH_SERVER_SHARED_STATE_H
+#define BENCH_SERVER_SHARED_STATE_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -74,4 +74,4 @@ bool host_allows(const struct host *host, const struct rpma_conn_req *req);
 /* Says on stderr why a client was turned away, or what became of it. */
 void host_say(const struct host *host, const char *what);
 
-#endif /* BENCH_SERVER_LIMITS_H */
+#endif /* BENCH_SERVER_SHARED_STATE_H */
