@@ -455,7 +455,7 @@ int rpma_peer_cfg_from_descriptor(const void *desc, size_t desc_size,
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @peer, @ptr or @mr_ptr is NULL, @size is 0, or @usage is 0
- *     or has a bit that is no use
+ *     or has an unknown bit
  *   RPMA_E_NOMEM - out of memory
  *   RPMA_E_PROVIDER - ibv_reg_mr(3) failed: the memory is not mapped with the
  *     rights needed, or RLIMIT_MEMLOCK is too low, or the device has no room;

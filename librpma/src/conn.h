@@ -34,9 +34,9 @@ struct rpma_conn {
 };
 
 /*
- * Make a connection on id: completion queues and a queue pair as cfg (NULL:
- * defaults) says. On success the connection owns id; on failure the caller
- * still does. RPMA_E_INVAL, RPMA_E_NOMEM or RPMA_E_PROVIDER.
+ * Make a connection on id: completion queues and a queue pair as in cfg (NULL:
+ * defaults). On success the connection owns id; on failure the caller still
+ * does. RPMA_E_INVAL, RPMA_E_NOMEM or RPMA_E_PROVIDER.
  */
 int rpma_conn_new(struct rpma_peer *peer, struct rdma_cm_id *id, const struct rpma_conn_cfg *cfg,
 		  struct rpma_conn **conn_ptr);

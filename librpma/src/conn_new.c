@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* An SRQ with a receive queue of its own brings it along; else rcq_size says. */
+/* An SRQ with a receive queue of its own brings it along; else rcq_size decides. */
 static int create_cqs(struct rpma_conn *conn, const struct rpma_conn_cfg *cfg)
 {
 	struct ibv_context *ibv_ctx = conn->peer->pd->context;

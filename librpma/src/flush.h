@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flush.h -- where the read of a flush puts the bytes that nobody wants.
+ * flush.h -- where the read of a flush puts bytes that are then ignored.
  */
 #ifndef RPMA_FLUSH_H
 #define RPMA_FLUSH_H
@@ -9,7 +9,7 @@
 
 struct rpma_flush_sink {
 	void *page;	   /* NULL: none */
-	size_t page_bytes; /* of page; RPMA_FLUSH_READ_BYTES are used */
+	size_t page_bytes; /* size of page; RPMA_FLUSH_READ_BYTES are used */
 	struct ibv_mr *mr;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log.h -- how every other file says what went wrong.
+ * log.h -- how every other file reports what went wrong.
  *
  * A call costs one load and one compare while its level is off. The message
  * ends without a newline: the macro adds it.
@@ -24,7 +24,7 @@ static inline bool rpma_log_wanted(enum rpma_log_level level)
 	       atomic_load_explicit(&rpma_log_thresholds[RPMA_LOG_THRESHOLD], memory_order_relaxed);
 }
 
-/* of gcc 12 and clang; __FILE__ has the folder of the build too */
+/* gcc 12 and clang have it; __FILE__ includes the build folder too */
 #ifdef __FILE_NAME__
 #define RPMA_LOG_FILE __FILE_NAME__
 #else

@@ -8,7 +8,7 @@
 #include "peer.h"
 
 struct rpma_mr_local {
-	uint64_t addr; /* of its first byte */
+	uint64_t addr; /* first byte */
 	uint32_t lkey;
 	uint8_t usage;	   /* RPMA_MR_USAGE_* */
 	bool native_flush; /* registered for the native flush too */

@@ -46,7 +46,7 @@ static inline bool rpma_recv_work_init(struct rpma_recv_work *work, const struct
 	return rpma_len_fits(len);
 }
 
-/* Of the completion flags only "always" is more than an error's due. */
+/* Only the completion flag "always" asks for more than errors. */
 static inline unsigned rpma_send_flags(int flags)
 {
 	return flags & (RPMA_F_COMPLETION_ALWAYS & ~RPMA_F_COMPLETION_ON_ERROR) ? IBV_SEND_SIGNALED
