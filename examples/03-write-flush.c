@@ -4,9 +4,10 @@
  * sure that it has arrived; in persistent memory, that it will stay.
  *
  * The server takes the path of persistent memory as a last argument: a device
- * DAX (/dev/dax0.0) or a file on a DAX file system. By giving it the user says
- * that Direct Write to PMem holds on this platform, and the server passes that
- * on. Without a path the memory is DRAM, and the client asks for visibility.
+ * DAX (/dev/dax0.0) or a file on a DAX file system. By giving it the user
+ * states that Direct Write to PMem holds on this platform, and the server
+ * passes that on. Without a path the memory is DRAM, and the client asks for
+ * visibility.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  *
  * The log starts with the number of bytes in use. A record is written behind
  * them and flushed; only then the number is replaced, in one atomic write, and
- * flushed. Whoever reads the log at the server finds all of a record or nothing.
+ * flushed. A reader of the log at the server finds all of a record or nothing.
  */
 #include "example.h"
 

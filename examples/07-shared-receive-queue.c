@@ -4,8 +4,8 @@
  * its clients.
  *
  * Each of three connections sends its number. All messages complete in the
- * queue of the shared receive queue; qp_num of the completion says whose each
- * is, and the answer goes back on that connection.
+ * queue of the shared receive queue; qp_num of the completion identifies the
+ * connection, and the answer goes back on that connection.
  */
 #include "example.h"
 
@@ -22,7 +22,7 @@ static int connection_of(const struct ibv_wc *wc)
 		if (qp_num == wc->qp_num)
 			return i;
 	}
-	fail("a message on queue pair %u, which is nobody's", wc->qp_num);
+	fail("a message on queue pair %u, which no connection has", wc->qp_num);
 }
 
 /* wr_id of a receive is its buffer, so that a completion tells where the message is. */
@@ -96,7 +96,7 @@ static void ask(struct rpma_conn *conn, struct rpma_mr_local *mr, const uint64_t
 	uint64_t expected = *number + 100;
 	CHECK(rpma_conn_get_cq(conn, &cq));
 	CHECK(rpma_send(conn, mr, 0, BYTES, RPMA_F_COMPLETION_ALWAYS, NULL));
-	next_completion(cq); /* of the send or of the receive, whichever comes first */
+	next_completion(cq); /* the send's or the receive's, whichever comes first */
 	next_completion(cq);
 	if (*number != expected)
 		fail("the answer is %lu, expected %lu", (unsigned long)*number,
