@@ -2,9 +2,9 @@
 /*
  * address.c -- addresses and ports: binding an id, resolving where it connects to.
  *
- * A bound id holds a TCP socket bound to its address: that reserves the port against everybody, and
- * the socket later listens or connects. The routing table is asked by connecting a UDP
- * socket, which sends nothing.
+ * A bound id holds a TCP socket bound to its address: that reserves the port against
+ * every other process, and the socket later listens or connects. The routing table is
+ * asked by connecting a UDP socket, which sends nothing.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 
-#define PORT_TRIES 16 /* somebody else may bind a free port first, but rarely twice */
+#define PORT_TRIES 16 /* another process may bind a free port first, but rarely twice */
 
 union address {
 	struct sockaddr any;
@@ -96,7 +96,7 @@ static struct device *device_of(const struct sockaddr_storage *addr)
 }
 
 /*
- * Bound without SO_REUSEADDR, so that nobody else gets the port, not even by binding
+ * Bound without SO_REUSEADDR, so that no other process gets the port, not even by binding
  * only. Where that fails for connections that are in TCP's time wait (a CM knows no such
  * thing), it is bound with it: that is refused for ports in use all the same.
  */

@@ -70,7 +70,7 @@ static int look_up(const char *node, const char *service, struct rdma_addrinfo *
 	return error;
 }
 
-/* What the caller says and what follows from it: RC over the TCP port space, if nothing else. */
+/* The caller's hints and what follows from them: RC over the TCP port space, if nothing else. */
 static void take_hints(const struct rdma_addrinfo *hints, struct rdma_addrinfo *res)
 {
 	if (hints != NULL) {

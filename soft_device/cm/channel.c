@@ -56,7 +56,7 @@ static void enter(struct cm_channel *channel)
 	pthread_mutex_unlock(&cm_lock);
 }
 
-/* In a child nobody else has stayed. */
+/* A child of fork() has no other thread. */
 static void leave(void *arg)
 {
 	struct cm_channel *channel = arg;
@@ -177,7 +177,7 @@ static struct cm_event *dequeue(struct cm_channel *channel)
 	return event;
 }
 
-/* The new id is nobody's yet: where it cannot be made ready, its peer is rejected. */
+/* No program has the new id yet: where it cannot be made ready, its peer is rejected. */
 static int ready_request(struct cm_event *event)
 {
 	struct cm_id *id = cm_id_of(event->pub.id);

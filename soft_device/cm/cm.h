@@ -3,14 +3,14 @@
  * cm.h -- the RDMA CM: ids, their event channels and the TCP connections between them.
  *
  * A listening id is a TCP listener on its very address and port; a connection of two ids is a
- * TCP connection, on which the messages of wire.h go both ways and whose end says that the
- * peer is gone. States and answers are those of the kernel's IB CM, whose user this
- * stands in for; what librdmacm does around it (QPs, synchronous ids) is done here too.
+ * TCP connection, on which the messages of wire.h go both ways and whose end means that the
+ * peer is gone. States and answers are those of the kernel's IB CM, whose user this stands
+ * in for; what librdmacm does around it (QPs, synchronous ids) is done here too.
  *
  * One lock guards it all. The public fields of an id are written by the program's own threads
  * only, when it calls or gets an event; so it may read them without a lock. The agent's
- * thread reads sockets and deadlines and never touches a QP. Nobody calls ibv_* or
- * agent_unwatch() from a program's thread with the lock held: both may wait for the agent.
+ * thread reads sockets and deadlines and never touches a QP. A program's thread never calls
+ * ibv_* or agent_unwatch() with the lock held: both may wait for the agent.
  */
 #ifndef SOFT_CM_CM_H
 #define SOFT_CM_CM_H
@@ -86,9 +86,9 @@ struct cm_link {
 	bool closing;		/* a program's thread closes it: the agent keeps off */
 	bool connecting;	/* send `bytes` when the socket is connected */
 	bool held;		/* its request waits for room in the backlog */
-	uint64_t deadline_ns;	/* of the request to come, or when to dial again; 0: none */
-	unsigned redials;	/* of a refused port */
-	size_t length;		/* of what is in bytes */
+	uint64_t deadline_ns;	/* for the request to arrive, or when to dial again; 0: none */
+	unsigned redials;	/* after a refused port */
+	size_t length;		/* used part of bytes */
 	unsigned char bytes[CM_MESSAGE_MAX]; /* received, not decoded; or see `connecting` */
 };
 
@@ -100,7 +100,7 @@ struct cm_id {
 	struct cm_channel *channel; /* where its events go; NULL: it was destroyed */
 	bool sync;		    /* the channel is its own */
 	uint32_t unacked;
-	uint64_t deadline_ns; /* of an answer, or of the time wait; 0: none */
+	uint64_t deadline_ns; /* for an answer, or end of the time wait; 0: none */
 	struct device *device;
 	struct sockaddr_storage local;
 	struct sockaddr_storage remote;
@@ -108,7 +108,7 @@ struct cm_id {
 	/* listening */
 	struct watch *watch;
 	uint32_t backlog;
-	uint32_t requests; /* CONNECT_REQUESTs that nobody has got */
+	uint32_t requests; /* CONNECT_REQUESTs not delivered yet */
 	/* connected */
 	struct cm_link *link;
 	bool connect_error; /* said so already: no REJECTED or DISCONNECTED to come */

@@ -82,7 +82,7 @@ static uint8_t depth(uint8_t wanted)
 	return wanted == RDMA_MAX_INIT_DEPTH ? SOFT_MAX_RD_ATOMIC : wanted;
 }
 
-/* A connection to one's own port is TCP's simultaneous open, not somebody who listens. */
+/* A connection to one's own port is TCP's simultaneous open, not a listener. */
 static bool is_own_port(const struct cm_id *id)
 {
 	union ibv_gid gid;

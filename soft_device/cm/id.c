@@ -63,7 +63,7 @@ static void delete_withdrawn(struct event *queued)
 
 		queued = queued->next;
 		if (event->pub.event == RDMA_CM_EVENT_CONNECT_REQUEST)
-			cm_id_delete(cm_id_of(event->pub.id)); /* nobody knows of it */
+			cm_id_delete(cm_id_of(event->pub.id)); /* the program has not seen it */
 		free(event);
 	}
 }

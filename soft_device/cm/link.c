@@ -20,7 +20,7 @@
 #include "soft_device/process/process.h"
 #include "soft_device/transport/hello.h"
 
-#define REDIALS	  20 /* of a refused port, each after: */
+#define REDIALS	  20 /* after a refused port, each after: */
 #define REDIAL_NS UINT64_C(5000000)
 
 static struct cm_links links = LIST_HEAD_INITIALIZER(links);
@@ -172,13 +172,13 @@ int cm_link_connect(struct cm_link *link)
  */
 static int refused(struct cm_link *link)
 {
-	const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+	const struct sockaddr none = {.sa_family = AF_UNSPEC};
 
 	if (link->redials++ == REDIALS)
 		return -ECONNREFUSED;
 	agent_unwatch(link->watch);
 	link->watch = NULL;
-	if (connect(link->fd, &nobody, sizeof(nobody)) != 0)
+	if (connect(link->fd, &none, sizeof(none)) != 0)
 		return -errno;
 	link->deadline_ns = process_now_ns() + REDIAL_NS;
 	cm_deadline(link->deadline_ns);
@@ -343,7 +343,7 @@ void cm_sign(struct cm_message *request)
 	memcpy(request->boot_id, own.boot_id, sizeof(request->boot_id));
 }
 
-/* By what it says of itself; the links of the two QPs look closer. */
+/* By its own account; the links of the two QPs look closer. */
 bool cm_is_of_other_user(const struct cm_message *request)
 {
 	struct wire_hello other = {.uid = request->uid, .user_namespace = request->user_namespace};

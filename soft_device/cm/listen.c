@@ -62,7 +62,7 @@ static void welcome(struct cm_id *listener, int fd)
 		cm_link_delete(link);
 }
 
-/* False: there is nobody more for now. */
+/* False: no more connections for now. */
 static bool accept_one(struct cm_id *listener)
 {
 	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

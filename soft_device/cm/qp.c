@@ -112,7 +112,7 @@ static int move_to(struct cm_id *id, enum ibv_qp_state state)
 	return error > 0 ? -error : error;
 }
 
-/* INIT anew first: the access flags depend on what was negotiated. */
+/* INIT again first: the access flags depend on what was negotiated. */
 int cm_qp_connect(struct cm_id *id)
 {
 	int error = move_to(id, IBV_QPS_INIT);

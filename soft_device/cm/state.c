@@ -3,8 +3,9 @@
  * state.c -- what the peer and time make of a connection: messages, hang-ups and
  * deadlines, on the agent's thread.
  *
- * The answers are those of drivers/infiniband/core/cm.c. A hang-up is what the kernel says for
- * a process that ends: a rejection before the connection is established, a disconnection after.
+ * The answers are those of drivers/infiniband/core/cm.c. A hang-up is what the
+ * kernel's CM sends for a process that ends: a rejection before the connection
+ * is established, a disconnection after.
  */
 #include "cm.h"
 #include "soft_device/process/process.h"
@@ -49,7 +50,7 @@ static void unreachable(struct cm_id *id)
 	raise_event(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
 
-/* Nobody listens there, or no CM; else the network has not brought us there. */
+/* Nothing listens there, or no CM does; else the network did not get us there. */
 void cm_connecting_failed(struct cm_id *id, int error)
 {
 	if (error == -ECONNREFUSED)

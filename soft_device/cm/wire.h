@@ -20,8 +20,8 @@
 #define CM_REJ_PRIVATE	148
 #define CM_PRIVATE_MAX	CM_REP_PRIVATE
 
-#define CM_BODY_BYTES	24 /* of REQ, REP and REJ, before the private data */
-#define CM_ORIGIN_BYTES 28 /* of REQ, after it */
+#define CM_BODY_BYTES	24 /* in REQ, REP and REJ, before the private data */
+#define CM_ORIGIN_BYTES 28 /* in REQ, after it */
 #define CM_MESSAGE_MAX	(WIRE_HEADER_BYTES + CM_BODY_BYTES + CM_PRIVATE_MAX)
 
 enum cm_kind {
@@ -41,7 +41,7 @@ enum cm_reason {
 	CM_REASON_ECE = 35, /* vendor option not supported */
 };
 
-/* What an id says of itself, and asks for; the sender's point of view. */
+/* An id's description of itself, and what it asks for; the sender's point of view. */
 struct cm_message {
 	enum cm_kind kind;
 	uint32_t qpn;	 /* 24 bits */

@@ -3,8 +3,8 @@
  * mr_check.c -- the check of a key: what every operation asks before it touches memory.
  *
  * The key, the address and the length come from work requests and from peers: any number may come,
- * and none of them may lead out of a region. The table may change meanwhile; whoever uses the
- * answer holds a lock that mr.c takes before it gives an entry to somebody else.
+ * and none of them may lead out of a region. The table may change meanwhile; a caller that uses
+ * the answer holds a lock that mr.c takes before it reuses an entry.
  */
 #include "mr_check.h"
 
@@ -22,7 +22,7 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 		return NULL;
 	if (mr->pd != pd || (mr->access & access) != access)
 		return NULL;
-	offset = addr - mr->iova; /* of an address before it: huge */
+	offset = addr - mr->iova; /* huge for an address before it */
 	if (length > 0 && (offset > mr->length || length > mr->length - offset))
 		return NULL;
 	*memory = mr->addr + offset;

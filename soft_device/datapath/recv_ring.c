@@ -2,8 +2,8 @@
 /*
  * recv_ring.c -- receive work requests: the ring in the segment that both QPs and SRQs have.
  *
- * The owner posts without the QP's lock: an entry counts once `head` has moved. Whoever
- * takes entries, a peer or the owner flushing, holds the lock.
+ * The owner posts without the QP's lock: an entry counts once `head` has moved.
+ * Taking entries, by a peer or by the owner flushing, needs the lock.
  */
 #include "recv_ring.h"
 

@@ -2,7 +2,7 @@
 /*
  * responder.c -- executing one request on the queue pair it targets.
  *
- * What a NIC does on the far side, done by whoever has the target's segment mapped: the
+ * What a NIC does on the far side, done by the process that has the target's segment mapped: the
  * initiator itself, or the target's agent for what came over TCP. The target's
  * shared_qp.lock is held from the first check to the last byte, so that its owner can
  * wait for all executors by taking it. Checks come in the order of IBA 9.7.4 and of rxe_resp.c.
@@ -113,7 +113,7 @@ static struct outcome moved(const struct execution *x, int error)
 	if (error == 0)
 		return done(IBV_WC_SUCCESS);
 	if (error != -EFAULT)
-		return done(IBV_WC_RETRY_EXC_ERR); /* it is gone, or lets nobody in any more */
+		return done(IBV_WC_RETRY_EXC_ERR); /* it is gone, or refuses access now */
 	if (!target_memory_is_readable(request->local, request->local_count))
 		return done(IBV_WC_LOC_PROT_ERR);
 	return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);

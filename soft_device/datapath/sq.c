@@ -218,19 +218,19 @@ static bool run_next(struct send_queue *sq)
 }
 
 /*
- * When there is nobody to send to any more the QP fails; an idle one only after a while, and one
+ * When the peer is gone the QP fails; an idle one only after a while, and one
  * whose peer's own connection has ended, but not ours: what it answered before may still come.
  */
 static void fail_if_lost(struct send_queue *sq)
 {
 	enum ibv_qp_state state = sq_state(sq);
-	bool nobody =
+	bool peer_gone =
 		sq->unreachable ||
 		(sq->peer != NULL && atomic_load_explicit(&sq->peer->gone, memory_order_relaxed));
 
-	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE || (!nobody && sq->lost_ns == 0))
+	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE || (!peer_gone && sq->lost_ns == 0))
 		return;
-	if ((nobody && sq->completed != sq->posted) ||
+	if ((peer_gone && sq->completed != sq->posted) ||
 	    (sq->lost_ns != 0 && process_now_ns() >= sq->lost_ns))
 		sq_fail(sq, IBV_WC_RETRY_EXC_ERR);
 	else if (sq->lost_ns != 0)
@@ -375,7 +375,7 @@ static inline bool move_write(struct send_queue *sq, const struct ibv_send_wr *w
 
 /*
  * The short way of what the device is mostly asked for: a write of one piece to a connected
- * target. It knows no errors: with anything unusual it says false, and the long way finds
+ * target. It knows no errors: with anything unusual it returns false, and the long way finds
  * out what to do. It may have written by then; the same bytes go there again.
  */
 static inline bool write_at_once(struct send_queue *sq, const struct ibv_send_wr *wr)

@@ -70,7 +70,7 @@ struct send_path {
 };
 
 struct send_queue {
-	struct shared_lock lock; /* of this process only; the cheapest there is */
+	struct shared_lock lock; /* within this process only; the cheapest there is */
 	/* whose it is: constant from sq_begin() on */
 	struct shared_qp *shared;
 	uint32_t qpn;
@@ -82,12 +82,12 @@ struct send_queue {
 	/* the link, under the lock */
 	struct peer *peer;	  /* NULL until linked */
 	bool unreachable;	  /* linking failed: sends end in RETRY_EXC_ERR */
-	struct shared_qp *target; /* in peer->segment; looked up anew when its qpn changed */
+	struct shared_qp *target; /* in peer->segment; looked up again when its qpn changed */
 	unsigned char *slots;
 	size_t stride;
 	uint32_t sge_room; /* in a slot, at least 1 */
-	uint32_t count;	   /* of slots, power of two */
-	uint32_t max_wr;   /* of them may be in use */
+	uint32_t count;	   /* number of slots, power of two */
+	uint32_t max_wr;   /* how many may be in use */
 	uint32_t max_sge;
 	uint32_t max_inline;
 	bool sig_all;
@@ -96,7 +96,7 @@ struct send_queue {
 	uint32_t completed;
 	_Atomic uint32_t *released; /* outlives the QP: a late poll may still move it */
 	uint64_t operations;	    /* executed; for the faults */
-	uint64_t last_due_ns;	    /* of an injected delay */
+	uint64_t last_due_ns;	    /* end of the last injected delay */
 	/* TCP: tickets of an earlier life of the queue are stale; one answered, or one at a time */
 	uint32_t life;
 	bool established;
@@ -109,7 +109,7 @@ struct send_queue {
 	struct send_queue *next_waiting;
 	/* the builder of ibv_wr_*: qp_ex.c */
 	pthread_mutex_t build; /* from wr_start to wr_complete; taken before `lock` */
-	bool in_build;	       /* somebody has it; under `lock` */
+	bool in_build;	       /* a thread is building; under `lock` */
 	uint32_t building;     /* slots filled since wr_start */
 	int build_error;
 };
@@ -211,8 +211,8 @@ struct send_opcode {
 extern const struct send_opcode sq_opcodes[SQ_OPCODES];
 
 /*
- * The request that goes to the target; a status that is not SUCCESS says what is wrong with
- * the local memory.
+ * The request that goes to the target; a status other than SUCCESS names what
+ * is wrong with the local memory.
  */
 enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct send_work *work,
 				   struct request *request);

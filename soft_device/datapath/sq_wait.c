@@ -3,7 +3,7 @@
  * sq_wait.c -- send queues that wait for a time: a receiver that was not ready, a target that
  * is not there yet, an injected delay.
  *
- * They are run by whoever polls a CQ, and by a timer of the agent for those that sleep.
+ * They are run by threads that poll a CQ, and by a timer of the agent for those that sleep.
  * The list's lock is taken after a sq.lock, never before one: sq_progress() takes a queue
  * from the list, lets the lock go and runs it; `runners` keeps it from being destroyed.
  */

@@ -4,7 +4,7 @@
  *
  * Asked at the top of every exported function, those of the device that call each
  * other included, as librdmacm calls libibverbs. With a name only that function counts.
- * In verbose mode it says which call it was.
+ * In verbose mode it prints which call it was.
  */
 #include <stdio.h>
 #include <string.h>

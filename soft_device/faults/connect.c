@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connect.c -- the filters `refuse` and `unreachable`: nobody listens, or
- * nobody answers.
+ * connect.c -- the filters `refuse` and `unreachable`: no listener, or no answer.
  *
  * Asked by the connecting side before it sends anything. Every filter counts every
  * attempt; of those that hit the first in the user's order decides.

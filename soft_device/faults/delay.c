@@ -12,7 +12,7 @@
 
 #define NS_PER_S     1e9
 #define KINDS	     (FAULT_KIND(SOFT_DELAY) | FAULT_KIND(SOFT_RATE))
-#define DELAY_MAX_NS 3600e9 /* of one lognormal draw: an hour, as the longest fixed delay */
+#define DELAY_MAX_NS 3600e9 /* limit of a lognormal draw: an hour, as for a fixed delay */
 
 static uint64_t delay_ns(const struct soft_fault *fault)
 {

@@ -43,7 +43,7 @@ void fault_init(const struct soft_options *options)
 	fault_any = filters_count > 0 || current.trace[0] != '\0';
 }
 
-/* What is wrong with the variable, process_get() says. */
+/* process_get() reports what is wrong with the variable. */
 static __attribute__((constructor)) void load(void)
 {
 	struct soft_options options;

@@ -20,7 +20,7 @@
 /* Written once, when the object is loaded: before any program can call the device. */
 extern bool fault_any;
 
-/* Starts anew with the faults of these options; a constructor calls it, and unit tests do. */
+/* Starts over with the faults in these options; a constructor and unit tests call it. */
 void fault_init(const struct soft_options *options);
 
 /*

@@ -32,7 +32,7 @@ enum key {
 };
 
 struct launch {
-	char *words;	/* of RPMA_SOFT, malloced */
+	char *words;	/* value of RPMA_SOFT, malloced */
 	char **command; /* NULL-terminated, in argv */
 };
 

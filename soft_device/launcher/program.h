@@ -16,7 +16,7 @@
 struct program {
 	char path[PATH_MAX];   /* what to execute */
 	char binary[PATH_MAX]; /* the same, or the interpreter of a script */
-	struct elf_file elf;   /* of the binary */
+	struct elf_file elf;   /* the binary */
 };
 
 /*

@@ -4,8 +4,8 @@
  * line becomes durable.
  *
  * Lines stand close together, line[0] to line[count - 1], found by address through a hash.
- * The holder of the lock may be killed at any instruction: `count` says which lines
- * exist, and whoever gets the lock after a dead one makes the hash anew.
+ * The holder of the lock may be killed at any instruction: `count` defines which lines
+ * exist, and the next holder rebuilds the hash.
  *
  * A QP may have changed a line twice: before something pushed it out of the NIC (left) and
  * after. These are two lines here, as the CPU's flush covers the first alone. Bytes that

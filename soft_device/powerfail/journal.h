@@ -4,8 +4,8 @@
  * pair the bytes that were there when they were last durable.
  *
  * Values in, values out: addresses are numbers, nothing is read or written but the journal. It
- * lies in the target's segment; everybody who may execute operations there uses it.
- * Callers hold the lock, except where it says otherwise.
+ * lies in the target's segment and is used by every process that may execute operations there.
+ * Callers hold the lock unless noted.
  */
 #ifndef SOFT_POWERFAIL_JOURNAL_H
 #define SOFT_POWERFAIL_JOURNAL_H
@@ -24,7 +24,7 @@
 struct journal_line {
 	uint64_t addr;	 /* in the target; a multiple of JOURNAL_LINE */
 	uint64_t mask;	 /* bit n: byte n is not durable, old[n] is what it was */
-	uint32_t qpn;	 /* of the target's QP that changed it */
+	uint32_t qpn;	 /* the target's QP that changed it */
 	bool left;	 /* it is out of NIC and PCIe: in the CPU's caches */
 	int32_t flusher; /* the target's thread that has flushed it and not drained yet; 0 */
 	uint32_t next;	 /* index + 1 of the next in its bucket; 0: none */
@@ -39,7 +39,7 @@ struct journal {
 	_Atomic uint32_t failed;     /* the target is dead or about to be; no lock needed */
 	uint32_t eadr;
 	uint32_t ddio;
-	uint32_t count;			  /* of lines; what is beyond does not exist */
+	uint32_t count;			  /* number of lines; what is beyond does not exist */
 	uint32_t bucket[JOURNAL_BUCKETS]; /* index + 1 */
 	struct journal_line line[JOURNAL_LINES];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * kill.c -- stops a target, rolls a part of its undurable lines back, and kills
- * it, whoever does it: another process, or the target itself.
+ * it; another process does that, or the target itself.
  *
  * The lines are restored in the target's memory, where they are a shared mapping of a
  * file: the file has them, too. A process that does it to itself has a child do it, as a
@@ -140,7 +140,7 @@ static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
 	length = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (length > 0 && write(STDERR_FILENO, text, (size_t)length) < 0)
-		return; /* nobody to tell */
+		return; /* no peer to tell */
 }
 
 static void fail(const struct journal *journal, pid_t target, bool is_child)

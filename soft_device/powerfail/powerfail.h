@@ -3,9 +3,10 @@
  * powerfail.h -- the power failure: what RDMA wrote to files and is not durable yet may be
  * lost at a chosen operation.
  *
- * The target, whose RPMA_SOFT has `powerfail`, keeps a journal in its segment. Whoever
- * executes operations on it (its partners on this host, or its own agent) calls the hooks
- * below; each costs a test of segment.powerfail where there is no such option.
+ * The target, whose RPMA_SOFT has `powerfail`, keeps a journal in its segment.
+ * The process that executes operations on it (its partners on this host, or its
+ * own agent) calls the hooks below; each costs a test of segment.powerfail
+ * where there is no such option.
  */
 #ifndef SOFT_POWERFAIL_POWERFAIL_H
 #define SOFT_POWERFAIL_POWERFAIL_H

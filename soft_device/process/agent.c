@@ -62,7 +62,7 @@ struct call {
 
 static struct agent {
 	pthread_mutex_t lock;
-	pthread_cond_t returned; /* a callback has, and somebody waits for it */
+	pthread_cond_t returned; /* a callback has, and a thread waits for it */
 	unsigned waiting;
 	void *running;	  /* the watch or timer whose callback runs */
 	uint64_t returns; /* callbacks that have returned */
@@ -123,7 +123,7 @@ static void drain(int fd)
 	(void)got;
 }
 
-/* Callers hold the lock. After it nobody runs the callback of `what`, unless it is the caller. */
+/* Callers hold the lock. After it no thread but the caller may be in the callback of `what`. */
 static void wait_returned(const void *what)
 {
 	if (agent_is_current())

@@ -21,7 +21,7 @@ extern const struct process_part agent_part;
 bool agent_is_current(void);
 
 /*
- * Calls `ready(arg, events)` when epoll says so; `events` are EPOLLIN, EPOLLOUT… (level
+ * Calls `ready(arg, events)` when epoll reports any; `events` are EPOLLIN, EPOLLOUT… (level
  * triggered). The fd stays the caller's, who removes the watch before closing it. A removed
  * watch's callback is never called again, not even when it was due: from another thread
  * than the agent's agent_unwatch() waits until a running callback has returned, so callers hold
@@ -33,7 +33,7 @@ struct watch *agent_watch(int fd, uint32_t events, void (*ready)(void *arg, uint
 int agent_watch_change(struct watch *watch, uint32_t events);
 void agent_unwatch(struct watch *watch);
 
-/* One-shot; may be set anew at any time, from any thread. Deleting waits like agent_unwatch(). */
+/* One-shot; may be set again at any time, from any thread. Deleting waits like agent_unwatch(). */
 struct timer *agent_timer_new(void (*due)(void *arg), void *arg);
 void agent_timer_set(struct timer *timer, uint64_t at_ns); /* process_now_ns() time; 0: off */
 void agent_timer_delete(struct timer *timer);
@@ -50,6 +50,6 @@ void agent_settle(void);
  * and channel notifications.
  */
 int agent_kick_fd(void);
-void agent_kick(void); /* of this process */
+void agent_kick(void); /* wakes this process's agent */
 
 #endif /* SOFT_PROCESS_AGENT_H */

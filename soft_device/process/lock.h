@@ -3,7 +3,7 @@
  * lock.h -- the lock of what processes share.
  *
  * The word names the thread that holds it; when that was killed the next one gets the lock all the
- * same. Whoever writes shared state therefore writes data first and the one word that
+ * same. Writers of shared state therefore write data first and the one word that
  * makes it count (a head, a tail, a state) last, so that a state left half-way is one in
  * which the last step has not happened. A data path takes four locks for each request:
  * one compare-and-swap here, half of what a robust mutex of glibc costs.

@@ -41,7 +41,7 @@ struct filter {
 	const char *name;
 	enum soft_fault_kind kind;
 	unsigned int keys; /* that it takes */
-	unsigned int must; /* of which it needs at least one; 0: none */
+	unsigned int must; /* at least one of these is needed; 0: none */
 	const char *form;
 };
 

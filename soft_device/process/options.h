@@ -21,7 +21,7 @@
  *	rnr:WHEN,times=M	the receive queue seems empty to M tries of an operation (1)
  *	drop:after=N		each connection breaks after its first N operations
  *	refuse[:WHEN]		connecting is refused
- *	unreachable[:WHEN]	connecting finds nobody
+ *	unreachable[:WHEN]	connecting gets no answer
  *	register:WHEN,errno=E	a registration of memory fails (ENOMEM)
  *	complete:WHEN,status=S	an operation completes with IBV_WC_S
  *	corrupt:WHEN		one byte of what an operation moves is flipped
@@ -109,7 +109,7 @@ struct soft_options {
 
 /*
  * Parses RPMA_SOFT; NULL and "" give the defaults. 0, or -EINVAL with one
- * sentence that names the word and what was expected.
+ * sentence that names the word and what is valid instead.
  */
 int soft_options_parse(const char *text, struct soft_options *options, char error[SOFT_ERROR_MAX]);
 

@@ -71,7 +71,7 @@ static int process_begin(struct process *process)
 {
 	int error = 0;
 
-	/* with yama's ptrace_scope 1 peers may reach this process only when it says so */
+	/* with yama's ptrace_scope 1 peers may reach this process only if it allows them */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	process_current = process;
 	for (unsigned i = 0; error == 0 && process_parts[i] != NULL; i++)
@@ -82,7 +82,7 @@ static int process_begin(struct process *process)
 	return error;
 }
 
-/* The program that fails by it says no more than that there is no device. */
+/* The program that fails because of it only reports that there is no device. */
 static void name_limit(int error)
 {
 	const char *limit = error == -EMFILE   ? "open files (ulimit -n)"

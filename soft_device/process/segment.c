@@ -46,7 +46,7 @@ static int heap_start(void)
 
 	if (all == NULL)
 		return -ENOMEM;
-	while (free_extents != NULL) { /* of the parent, after a fork() */
+	while (free_extents != NULL) { /* the parent's, after a fork() */
 		struct extent *next = free_extents->next;
 
 		free(free_extents);

@@ -6,7 +6,7 @@
  * completion queues. The owner creates and destroys entries; a peer on this host
  * that executes an operation looks its target up here, takes a receive entry and
  * pushes the completion, all on its own thread. Pointers into user memory and
- * offsets into the segment are opaque numbers to everybody but their owner.
+ * offsets into the segment are opaque numbers to every process but their owner.
  *
  * The order of its locks is in soft_device/README.md.
  */
@@ -22,7 +22,7 @@
 
 #include "lock.h"
 
-#define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* of address space; a page counts when used */
+#define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* address space; a page costs memory when used */
 #define SEGMENT_MAGIC	 UINT64_C(0x31544f53414d5052)
 #define SEGMENT_LAYOUT	 1 /* raise with any change of these structures */
 
@@ -60,7 +60,7 @@ struct shared_recv {
 
 /* Receives of one QP or SRQ, in a ring of the segment. head - tail are posted. */
 struct shared_ring {
-	uint64_t offset; /* of the first entry in the segment */
+	uint64_t offset; /* where the first entry is in the segment */
 	uint32_t slots;	 /* power of two */
 	uint32_t max_wr; /* how many of them may be in use */
 	uint32_t max_sge;
@@ -131,7 +131,7 @@ struct shared_cq {
 	uint32_t slots;	 /* power of two */
 	uint32_t cqe;	 /* how many of them may be in use */
 	uint32_t armed;	 /* enum shared_arm */
-	uint64_t offset; /* of the ring of struct shared_cqe */
+	uint64_t offset; /* where the ring of struct shared_cqe is */
 	uint32_t channel_slot;
 	uint32_t channel_id;	 /* 0: no channel; never used twice */
 	_Atomic uint32_t head;	 /* next to push; under the lock */
@@ -144,8 +144,8 @@ struct shared_cq {
 
 /* 256 QPs of one device: QPN = port << 8 | index in the block. */
 struct shared_block {
-	_Atomic uint32_t port; /* of the link listener, host order; 0: unused */
-	union ibv_gid gid;     /* of the device */
+	_Atomic uint32_t port; /* the link listener's, host order; 0: unused */
+	union ibv_gid gid;     /* the device's */
 };
 
 extern const struct process_part segment_part;

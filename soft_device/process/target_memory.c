@@ -5,7 +5,7 @@
  * Where a part of either list ends, the kernel begins a new string operation; the stores of two
  * of them are seen in order on x86-64. So the ordered write cuts its source in two: the bytes up
  * to the last 64-byte line of the target, and those in it. (Cutting the source costs 4 % of a 4 KiB
- * write; cutting the target, whose pages are looked up anew for each part, 30 %.)
+ * write; cutting the target, whose pages are looked up again for each part, 30 %.)
  */
 #include "target_memory.h"
 
@@ -133,7 +133,7 @@ int target_memory_write_ordered_slow(target_process process, const struct iovec 
 				     unsigned local_count, uint64_t addr, uint64_t length)
 {
 	struct iovec remote = {(void *)(uintptr_t)addr, length}, parts[SOFT_MAX_SGE + 1];
-	/* of the bytes, those in the line of the last one */
+	/* how many bytes share the last one's line */
 	uint64_t tail = (addr + length - 1) % TARGET_MEMORY_LINE + 1;
 
 	if (length == 0)

@@ -3,7 +3,7 @@
  * target_memory.h -- bytes into and out of the memory of the process an operation targets.
  *
  * This process's own memory is copied; another's is reached by process_vm_writev and
- * process_vm_readv, in one call. Whoever polls the last byte of a write never sees it
+ * process_vm_readv, in one call. A reader that polls the last byte of a write never sees it
  * before the bytes that precede it: what lies in the last 64-byte line travels as a part
  * of its own (one `rep movs` does not store in order).
  */
@@ -61,7 +61,7 @@ static inline int target_memory_result(ssize_t moved, size_t wanted)
 static inline int target_memory_write_ordered(target_process process, const struct iovec *local,
 					      unsigned local_count, uint64_t addr, uint64_t length)
 {
-	/* of the bytes, those in the line of the last one */
+	/* how many bytes share the last one's line */
 	size_t tail = (addr + length - 1) % TARGET_MEMORY_LINE + 1;
 	struct iovec remote = {(void *)(uintptr_t)addr, length}, parts[2];
 

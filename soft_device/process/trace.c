@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace.c -- the file of trace.h: made by the first open of a device, written by whoever
- * posts, completes and polls.
+ * trace.c -- the file of trace.h: made by the first open of a device, written
+ * by the threads that post, complete and poll.
  *
  * Each operation has a record of its own, whose number goes with it through slot and
- * completion, so nobody waits for anybody. A child of fork() has the parent's mapping but
+ * completion, so no thread waits for another. A child of fork() has the parent's mapping but
  * no operations of the parent; it makes a file of its own with its first open.
  */
 #include "trace.h"

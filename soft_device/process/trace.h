@@ -27,7 +27,7 @@
 
 struct trace_kind {
 	_Atomic uint64_t operations; /* posted, those without a record as well */
-	_Atomic uint64_t bytes;	     /* of their payload */
+	_Atomic uint64_t bytes;	     /* their payload */
 };
 
 struct trace_header {
@@ -47,10 +47,10 @@ struct trace_record {
 	uint64_t done_ns;   /* its completion was there to be polled; 0: never */
 	uint64_t polled_ns; /* in the call that took the completion; 0: never, or it had none */
 	uint32_t qpn;
-	uint32_t bytes;	  /* of the payload; of a flush: none */
+	uint32_t bytes;	  /* payload; 0 for a flush */
 	uint8_t opcode;	  /* enum ibv_wr_opcode, or SOFT_WR_FLUSH */
-	uint8_t status;	  /* enum ibv_wc_status; says nothing before done_ns */
-	uint8_t signaled; /* it was to have a completion even when all is well */
+	uint8_t status;	  /* enum ibv_wc_status; invalid before done_ns */
+	uint8_t signaled; /* it completes even on success */
 	uint8_t unused[5];
 };
 
@@ -68,7 +68,7 @@ struct trace_post {
 uint32_t trace_posted(const struct trace_post *post);
 void trace_done(uint32_t record, enum ibv_wc_status status);
 
-/* Of completions that a program is about to get; imm_data of a send's is its record. */
+/* For completions that a program is about to get; imm_data of a send's is its record. */
 void trace_polled(struct ibv_wc *wc, int count);
 
 #endif /* SOFT_PROCESS_TRACE_H */

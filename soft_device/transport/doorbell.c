@@ -7,8 +7,8 @@
  * unix socket, as far as the socket takes them; the rest waits for the agent. A channel that is not
  * known here (not yet, or out of file descriptors) is rung by its owner's agent.
  *
- * An fd is looked up and written under one lock, so that it cannot be closed, and become somebody
- * else's, in between. That lock is taken for armed CQs only.
+ * An fd is looked up and written under one lock, so that it cannot be closed
+ * and reused in between. That lock is taken for armed CQs only.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 
-#define SLOTS_MAX 65536 /* of a peer's channels that we keep; the others its agent rings */
+#define SLOTS_MAX 65536 /* channels that we keep per peer; its agent rings the others */
 
 struct channel_entry {
 	uint32_t id; /* 0: none */
@@ -183,8 +183,7 @@ static void drop_first(struct subscriber *subscriber)
 	free(news);
 }
 
-/* 0, or what sendmsg() says; a channel that is gone by now is not announced. Callers hold the lock.
- */
+/* 0, or sendmsg()'s error; skips a channel that is gone by now. Callers hold the lock. */
 static int send_news(const struct subscriber *subscriber, const struct news *news)
 {
 	union {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hello.h -- who this process is, and what another's hello says about the way to it.
+ * hello.h -- who this process is, and what another's hello reveals about the way to it.
  */
 #ifndef SOFT_TRANSPORT_HELLO_H
 #define SOFT_TRANSPORT_HELLO_H
@@ -16,12 +16,12 @@ void hello_make(struct wire_hello *hello);
 /* Why the two cannot share memory, in a few words; NULL when they may try. */
 const char *hello_distance(const struct wire_hello *own, const struct wire_hello *other);
 
-/* It says itself that it is of another user, where user ids mean the same. */
+/* By its own account it belongs to another user, where user ids mean the same. */
 bool hello_of_other_user(const struct wire_hello *own, const struct wire_hello *other);
 
 /*
- * The connected socket's other end is on this host, in this network namespace, and the
- * kernel says that another user owns it (/proc/net/tcp).
+ * The connected socket's other end is on this host, in this network namespace,
+ * and another user owns it according to the kernel (/proc/net/tcp).
  */
 bool hello_socket_of_other_user(int fd);
 

@@ -3,8 +3,8 @@
  * peer.c -- the table of processes this one reaches, and the QPs that wait for one.
  *
  * A peer is found by the addresses it was reached at: its listeners stay as long as it lives
- * (peer_listen.c), so that an address that is known needs no asking. Everybody who asks for the
- * same unknown address waits for one attempt.
+ * (peer_listen.c), so that an address that is known needs no asking. All threads that ask
+ * for the same unknown address wait for one attempt.
  */
 #include "peer.h"
 

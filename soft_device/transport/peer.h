@@ -62,7 +62,7 @@ void peer_link_cancel(struct peer_wait *wait);
 void peer_put(struct peer *peer);
 
 /*
- * Waits for no one: rings the comp channel of a CQ in the peer's segment by the peer's
+ * Never waits: rings the comp channel of a CQ in the peer's segment by the peer's
  * eventfd if it is known here, else leaves RAISE_CQ_NOTIFY in the CQ and kicks the peer's
  * agent. For PEER_SELF as well.
  */

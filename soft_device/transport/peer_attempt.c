@@ -235,8 +235,8 @@ static void receive_hello(struct finding *finding)
 }
 
 /*
- * Nobody listens at the port, which is one of those that the kernel gives to who connects: it
- * gave us this one, and TCP let us connect to ourselves.
+ * Nothing listens at the port, which is an ephemeral one: the kernel gave it to
+ * us, and TCP let us connect to ourselves.
  */
 static bool met_itself(int fd)
 {

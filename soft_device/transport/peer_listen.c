@@ -21,7 +21,7 @@
 #include "stream.h"
 
 #define STRANGERS_MAX 256
-#define PAUSE_NS      UINT64_C(100000000) /* of a listener when no file descriptor is left */
+#define PAUSE_NS      UINT64_C(100000000) /* a listener's, when no file descriptor is left */
 
 struct listener {
 	struct listener *next;
@@ -41,7 +41,7 @@ struct stranger {
 };
 
 static struct listener *listeners; /* objects lock */
-/* of the parent, before a fork(); here for leak checkers */
+/* the parent's, before a fork(); here for leak checkers */
 static struct listener *inherited;
 static struct stranger *inherited_strangers;
 static struct wire_hello own; /* identity 0: not made; objects lock until then */
@@ -246,7 +246,7 @@ static int listener_new(const union ibv_gid *gid, uint32_t scope_id, struct list
 }
 
 /*
- * With transport:tcp there is no unix socket, and so nobody maps us. Else siblings must be allowed
+ * With transport:tcp there is no unix socket, so no peer maps us. Else siblings must be allowed
  * to reach our memory where Yama guards it (ptrace_scope 1); EINVAL where it does not.
  */
 static int introduce(void)

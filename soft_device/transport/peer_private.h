@@ -37,7 +37,7 @@ struct address {
 };
 
 struct peer_private {
-	struct peer *next;	   /* of the table; peers lock */
+	struct peer *next;	   /* in the table; peers lock */
 	unsigned references;	   /* peers lock; one is the table's while the peer is not gone */
 	struct address *addresses; /* peers lock */
 	struct unix_link *link;	   /* PEER_LOCAL: its liveness; the agent's */
@@ -78,7 +78,7 @@ void exchange_put(struct exchange *exchange);	  /* NULL is fine */
 /* peer_attempt.c */
 
 struct peer_wait {
-	struct peer_wait *next;	 /* of the attempt */
+	struct peer_wait *next;	 /* in the attempt's list */
 	struct attempt *attempt; /* NULL: the result was delivered, or is being */
 	void (*linked)(void *arg, struct peer *peer, int error);
 	void *arg;
@@ -136,7 +136,7 @@ void channels_unsubscribe(struct subscriber *subscriber);
 /* The socket takes more. */
 void channels_flush(struct subscriber *subscriber);
 
-/* What a peer says of its channels. The fd is taken over; -1: it got lost. */
+/* A peer announces a channel. The fd is taken over; -1: it got lost. */
 struct channel_table *channel_table_new(void);
 void channel_table_free(struct channel_table *table);
 int channel_table_add(struct channel_table *table, const struct wire_channel *channel, int fd);

@@ -2,11 +2,11 @@
 /*
  * peer_unix.c -- the unix socket by which a process comes to map another's segment.
  *
- * It has an abstract name that nobody can guess, and carries whole messages (SOCK_SEQPACKET).
- * Whoever connects says hello and gets ours with the segment and the kick; when he
- * says that he uses it, he is a guest: he gets our comp channels, and his end of the
- * socket is the sign of his life, as ours is for him. The kernel vouches for the user and
- * the pid of both ends (SO_PEERCRED).
+ * It has an abstract name that cannot be guessed, and carries whole messages (SOCK_SEQPACKET).
+ * A process that connects sends its hello and gets ours with the segment and the kick. Once it
+ * confirms that it uses them it is a guest: it gets our comp channels, and its end of the
+ * socket shows that it is alive, as ours does to it. The kernel vouches for the user and the
+ * pid of both ends (SO_PEERCRED).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 
 #define MESSAGE_MAX (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
 #define FDS_MAX	    2
-#define PAUSE_NS    UINT64_C(100000000) /* of the listener when there is no room for more */
+#define PAUSE_NS    UINT64_C(100000000) /* the listener's, when there is no room for more */
 
 /* One message as it came; fds not taken are closed by message_drop(). */
 struct message {
@@ -34,7 +34,7 @@ struct message {
 	unsigned fds_count;
 };
 
-/* Somebody who connected to us. */
+/* A peer that connected to us. */
 struct guest {
 	int fd;
 	struct watch *watch;
@@ -43,7 +43,7 @@ struct guest {
 	struct subscriber *subscriber;
 };
 
-/* Our connection to somebody. */
+/* Our connection to a peer. */
 struct unix_link {
 	int fd;
 	struct watch *watch;

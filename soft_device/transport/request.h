@@ -70,7 +70,7 @@ enum outcome_kind {
 struct outcome {
 	enum outcome_kind kind : 8;
 	uint8_t rnr_timer;	   /* encoded as min_rnr_timer */
-	enum ibv_wc_status status; /* of the requester's completion */
+	enum ibv_wc_status status; /* for the requester's completion */
 	uint64_t before;	   /* the old value, for the two atomics */
 };
 

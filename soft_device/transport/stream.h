@@ -3,7 +3,8 @@
  * stream.h -- whole messages over a nonblocking stream socket.
  *
  * What the socket does not take waits in `out`; what is not a whole message yet waits in
- * `in`. The two halves are independent: reading is the agent's, sending is whose lock says so.
+ * `in`. The two halves are independent: reading is the agent's, sending belongs to the
+ * holder of the caller's lock.
  */
 #ifndef SOFT_TRANSPORT_STREAM_H
 #define SOFT_TRANSPORT_STREAM_H
@@ -17,7 +18,7 @@ struct stream {
 	int fd;
 	unsigned char *in;
 	size_t in_size;
-	size_t in_start; /* of the first message not taken */
+	size_t in_start; /* where the first message not taken begins */
 	size_t in_end;
 	unsigned char *out;
 	size_t out_size;
@@ -32,7 +33,7 @@ void stream_open(struct stream *stream, int fd);
 /* Closes the fd; fine when closed. */
 void stream_close(struct stream *stream);
 
-/* Sends all parts, at once or later by stream_flush(); 0, -ENOMEM, or what send() says. */
+/* Sends all parts, at once or later by stream_flush(); 0, -ENOMEM, or send()'s error. */
 int stream_send(struct stream *stream, const struct iovec *parts, unsigned count);
 int stream_flush(struct stream *stream);
 

@@ -2,9 +2,10 @@
 /*
  * tcp.c -- operations on a peer over the connection this process made to it.
  *
- * Whoever posts sends as much as the socket takes, under the lock, and leaves the rest to the
- * agent. The peer answers in the order of the requests: `pending` has what is known of those
- * outstanding, so that an answer need not, and cannot, say whose it is.
+ * The posting thread sends as much as the socket takes, under the lock, and
+ * leaves the rest to the agent. The peer answers in the order of the requests:
+ * `pending` has what is known of those outstanding, so that an answer need
+ * not, and cannot, say whose it is.
  */
 #include "tcp.h"
 
@@ -23,9 +24,9 @@
 
 struct pending {
 	uint64_t ticket;
-	union ibv_gid gid; /* of the own QP */
+	union ibv_gid gid; /* the own QP's */
 	uint32_t qpn;
-	uint32_t bytes; /* of data, when it succeeds */
+	uint32_t bytes; /* data moved on success */
 };
 
 struct tcp {
@@ -36,7 +37,7 @@ struct tcp {
 	struct stream stream;
 	bool closed;
 	bool writing;		 /* the watch waits for EPOLLOUT */
-	bool wants_resume;	 /* somebody was told -EAGAIN */
+	bool wants_resume;	 /* a caller got -EAGAIN */
 	struct pending *pending; /* a ring */
 	uint32_t pending_slots;	 /* power of two */
 	uint32_t asked;		 /* requests sent, free-running: the next one's number */

@@ -15,13 +15,13 @@
 #include "stream.h"
 
 #define QUEUED_MAX (256 * 1024)	 /* bytes of answers; above no request is read */
-#define KEPT_BYTES (1024 * 1024) /* of the answer's memory */
+#define KEPT_BYTES (1024 * 1024) /* kept for answers */
 
 struct service {
 	struct stream stream;
 	struct watch *watch;
 	uint32_t events;
-	uint64_t identity; /* of the peer */
+	uint64_t identity; /* the peer's */
 	struct exchange *exchange;
 	bool held; /* `request` waits for answers that come to us first */
 	struct wire_request request;

@@ -55,7 +55,7 @@ enum wire_welcome { WIRE_WELCOME, WIRE_OTHER_USER };
 
 /* Who a process is, and where it is: what decides how two reach each other. */
 struct wire_hello {
-	enum wire_welcome welcome; /* of the one who was connected to; else WIRE_WELCOME */
+	enum wire_welcome welcome; /* from the accepting side; else WIRE_WELCOME */
 	uint32_t layout;	   /* SEGMENT_LAYOUT */
 	uint64_t identity;	   /* segment.identity */
 	uint64_t probe;		   /* where segment.probe is in its memory */
@@ -65,7 +65,7 @@ struct wire_hello {
 	uint64_t pid_namespace; /* inodes; 0: unknown */
 	uint64_t net_namespace;
 	uint64_t user_namespace;
-	unsigned char name[WIRE_NAME_BYTES]; /* of its unix socket; all 0: none */
+	unsigned char name[WIRE_NAME_BYTES]; /* its unix socket's; all 0: none */
 };
 
 #define WIRE_HELLO_MESSAGE (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
@@ -99,7 +99,7 @@ int wire_get_request(const unsigned char *body, size_t length, struct wire_reque
 struct wire_answer {
 	uint32_t number;
 	struct outcome outcome;
-	uint32_t bytes; /* of data, which follow */
+	uint32_t bytes; /* data bytes that follow */
 };
 
 #define WIRE_ANSWER_START (WIRE_HEADER_BYTES + WIRE_ANSWER_BYTES)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * channel.c -- completion channels: the fd that says that an armed CQ has something new.
+ * channel.c -- completion channels: the fd that becomes readable when an armed
+ * CQ has something new.
  *
- * The fd is a semaphore eventfd. Whoever pushes to an armed CQ counts an event in it and then
- * adds a token to the fd, so behind every token there is an event. Reading takes a token, honouring
- * O_NONBLOCK, and then the event of the CQ that has waited longest.
+ * The fd is a semaphore eventfd. A push to an armed CQ counts an event in it
+ * and then adds a token to the fd, so behind every token there is an event.
+ * Reading takes a token, honouring O_NONBLOCK, and then the event of the CQ
+ * that has waited longest.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -119,7 +121,7 @@ static void unlink_cq(struct channel *channel, struct cq *cq)
 	channel->ibv.refcnt--;
 }
 
-/* The tokens of events that nobody will get any more go with the CQ. */
+/* The tokens of events that will not be delivered any more go with the CQ. */
 void channel_remove(struct channel *channel, struct cq *cq)
 {
 	uint32_t tokens = atomic_exchange(&cq->shared->events, 0);

@@ -32,8 +32,9 @@ static void spoil_receives(struct ibv_wc *wc, int count)
 }
 
 /*
- * On a NIC a program that spins keeps nobody from working; here what it waits for may need the
- * very core. Some microseconds are spun for nothing, then others are let in now and then.
+ * On a NIC a program that spins delays no other; here what it waits for may
+ * need the same core. Some microseconds are spun for nothing, then others are
+ * let in now and then.
  */
 static void found_nothing(void)
 {
@@ -119,7 +120,7 @@ static struct shared_cq *claim_slot(struct segment *segment, uint32_t *index)
 	return NULL;
 }
 
-/* Objects lock held. The CQ's own fields of the table entry, but for its lock, start anew. */
+/* Objects lock held. The CQ's own fields of the table entry, but for its lock, are reset. */
 static int join_segment(struct cq *cq, uint32_t cqe)
 {
 	struct segment *segment = process_current->segment;

@@ -3,7 +3,7 @@
  * device.c -- which devices there are: soft0…, one for each address of this host.
  *
  * The addresses are read once. Real ones come first, so that a program that takes the first
- * device can be reached by other hosts; link-local ones are left out, for they name nobody
+ * device can be reached by other hosts; link-local ones are left out, as they are ambiguous
  * without their interface.
  */
 #include "device.h"

@@ -23,9 +23,9 @@
 struct device {
 	struct ibv_device ibv; /* first: what programs hold */
 	union ibv_gid gid;     /* the address; IPv4 as ::ffff:a.b.c.d */
-	uint32_t scope_id;     /* of an IPv6 address, else 0 */
+	uint32_t scope_id;     /* set for an IPv6 address, else 0 */
 	unsigned index;
-	unsigned ifindex; /* of the interface with the address */
+	unsigned ifindex; /* the interface with the address */
 	uint64_t guid;	  /* network order */
 };
 

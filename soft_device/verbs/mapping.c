@@ -67,8 +67,7 @@ int mapping_populate(uint64_t addr, size_t length, bool write)
 		error = madvise((void *)(uintptr_t)start, end - start,
 				write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 	} while (error != 0 && errno == EINTR);
-	/* ENOMEM is a hole, EINVAL memory not to be written: get_user_pages() says EFAULT to both
-	 */
+	/* ENOMEM is a hole, EINVAL memory not to be written; get_user_pages(): EFAULT */
 	return error == 0 ? 0 : -EFAULT;
 }
 

@@ -3,7 +3,7 @@
  * mr.c -- memory regions: registering, changing and taking back.
  *
  * What may be registered is what the kernel's core and rxe accept. A region is in force while
- * its key is in the table; whoever takes the key out then waits for everybody who may have seen it:
+ * its key is in the table; taking the key out then waits for all that may have seen it:
  * operations on memory hold the lock of the queue pair they came to.
  */
 #include "mr.h"
@@ -83,7 +83,7 @@ static int check_memory(uint64_t addr, uint64_t length, uint32_t access)
 	/* rxe: "unable to register persistent access to non-pmem" */
 	if (error == 0 && (access & SOFT_ACCESS_FLUSH_PERSISTENT) != 0 &&
 	    !mapping_is_file(addr, length))
-		error = REFUSE(-EINVAL, reg_mr, "persistent flush of memory that is no file");
+		error = REFUSE(-EINVAL, reg_mr, "persistent flush of memory that is not a file");
 	return error;
 }
 
@@ -125,8 +125,9 @@ static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wa
 }
 
 /*
- * Takes the key out and waits until nobody works with it: objects lock held, so that nobody takes
- * the slot meanwhile. Only blocks with a listener have queue pairs.
+ * Takes the key out and waits until no operation uses it: objects lock held, so
+ * that the slot is not taken meanwhile. Only blocks with a listener have queue
+ * pairs.
  */
 static void withdraw(struct shared_mr *shared)
 {

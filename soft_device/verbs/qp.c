@@ -4,7 +4,7 @@
  *
  * A QP's place in the segment's table gives its number: 256 places share a link listener,
  * whose port the number begins with. Places are used in turn, so that a number comes back
- * late. Whoever finds a QP by its place or its peer holds the objects lock all the while,
+ * late. A thread that finds a QP by its place or its peer holds the objects lock all the while,
  * as destroying takes it out of the tables first.
  */
 #include "qp.h"

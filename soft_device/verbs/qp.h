@@ -30,7 +30,7 @@ struct srq {
 
 /* ibv_qp_ex grew by wr_flush in rdma-core 45: room for it whatever we are compiled with. */
 #define QP_EX_BYTES	   384
-#define QP_EX_FLUSH_OFFSET 352 /* of the wr_flush pointer; x86-64 and arm64 */
+#define QP_EX_FLUSH_OFFSET 352 /* the wr_flush pointer's, on x86-64 and arm64 */
 
 struct qp {
 	union {

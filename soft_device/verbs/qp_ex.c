@@ -5,7 +5,7 @@
  * Between wr_start and wr_complete requests are built in the free slots of the send
  * queue, which do not count before wr_complete: so it is all of them or none. The `build`
  * lock is held all that time, as the interface is a critical section; what runs the queue
- * does not take it, and ibv_post_send() only when it sees that somebody has it.
+ * does not take it, and ibv_post_send() only when it sees that it is held.
  */
 #include <errno.h>
 #include <string.h>

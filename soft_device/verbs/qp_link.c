@@ -3,8 +3,8 @@
  * qp_link.c -- queue pairs and the processes at their other ends: the link, what the transport
  * tells of it, and what peers have them raise.
  *
- * Whoever finds a QP by its number or its peer holds the objects lock all the while, as destroying
- * takes it out of the tables first.
+ * A thread that finds a QP by its number or its peer holds the objects lock all
+ * the while, as destroying takes it out of the tables first.
  */
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * query.c -- what the device says of itself: attributes, port, GID, P_Key, sysfs files.
+ * query.c -- the device's description of itself: attributes, port, GID, P_Key, sysfs files.
  *
  * Limits are those of segment.h, so a program that keeps to what it was told is never
- * refused; where hardware differs, what is said is at the strict end of it.
+ * refused; where hardware differs, the strictest value is reported.
  */
 #include <endian.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t siz
 
 #define PORT	     1
 #define PKEY_DEFAULT 0xffff
-#define FAR_MANY     0x7ffffffc /* of what only memory limits; as rxe_param.h */
+#define FAR_MANY     0x7ffffffc /* limited by memory only; as in rxe_param.h */
 
 /* include/uapi/rdma/ib_user_verbs.h: enum ib_uverbs_device_cap_flags */
 #define CAP_FLUSH_GLOBAL     (UINT64_C(1) << 38)
@@ -102,7 +102,7 @@ int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_in
 		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
 		IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV |
 		ODP_FLUSH | ODP_ATOMIC_WRITE;
-	memset(attr, 0, bytes); /* of a newer struct than ours, too */
+	memset(attr, 0, bytes); /* a newer struct than ours is larger */
 	memcpy(attr, &full, bytes < sizeof(full) ? bytes : sizeof(full));
 	return 0;
 }
