@@ -18,20 +18,20 @@ struct extent {
 };
 
 struct dirty {
-	uint64_t bytes; /* of the region */
+	uint64_t bytes; /* the region's size */
 	unsigned grain_shift;
 	uint64_t *bits;
 	uint64_t *summary;
-	uint64_t words; /* of bits */
+	uint64_t words; /* number of 64-bit words */
 	uint64_t summary_words;
 	uint64_t first; /* no summary word below it has a bit */
 };
 
 /*
- * grain: what all offsets and lengths are multiples of; of one that is no power
- * of two the largest that divides it is taken, and 0 stands for 1. Where the
- * bits would be more than DIRTY_BITS_MAX it is made larger, and extents are
- * rounded to it, outwards. The region is not empty. -ENOMEM.
+ * grain: all offsets and lengths are multiples of it; rounded down to the
+ * largest power of two that divides it, and 0 stands for 1. Where the bits
+ * would be more than DIRTY_BITS_MAX it is made larger, and extents are rounded
+ * to it, outwards. The region is not empty. -ENOMEM.
  */
 #define DIRTY_BITS_MAX (1ULL << 28)
 int dirty_open(struct dirty *dirty, uint64_t region_bytes, uint64_t grain);

@@ -3,8 +3,8 @@
  * engine.c -- what fio finds when it loads the engine: one table of hooks for
  * each name that it may ask for.
  *
- * The tables differ in nothing but the name, from which options.c learns what
- * it says of the job. They are not constant: fio keeps its own things in them.
+ * The tables differ in nothing but the name, from which options.c derives the
+ * job's mode. They are not constant: fio keeps its own things in them.
  */
 #include "guard.h"
 #include "job.h"

@@ -32,13 +32,13 @@ struct operation {
 	size_t local_offset; /* in the registered buffers; of a trim: none */
 	uint64_t begin;	     /* in the region */
 	uint32_t bytes;
-	/* of one that is done */
+	/* set when it is done */
 	int error;		   /* errno; 0: it was done */
 	enum ibv_wc_status status; /* that it failed with; SUCCESS: it failed otherwise */
 	uint32_t vendor_error;
 	/* flight's own */
-	uint32_t next;	  /* of its group */
-	uint32_t pending; /* of the head of a group: completions and answers still to come */
+	uint32_t next;	  /* next in its group */
+	uint32_t pending; /* in a group's head: completions and answers still to come */
 };
 
 struct flight_cfg {
@@ -46,7 +46,7 @@ struct flight_cfg {
 	enum flush_policy policy;
 	enum write_op write_op;
 	uint32_t depth;
-	uint64_t grain; /* of dirty extents */
+	uint64_t grain; /* granularity of dirty extents */
 };
 
 struct flight;

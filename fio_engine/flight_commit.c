@@ -14,7 +14,7 @@ struct group {
 	struct operation *head; /* NULL: there is none */
 	struct operation *last;
 	struct extent range;
-	uint32_t extents; /* of a batch whose flushes have ranges */
+	uint32_t extents; /* in a batch whose flushes have ranges */
 };
 
 static int post_alone(struct flight *f, struct operation *o)

@@ -134,7 +134,7 @@ static void completion_failed(struct flight *f, const struct ibv_wc *wc)
 
 /* --- completions -------------------------------------------------------------------- */
 
-/* The head failed without a completion that says so: it speaks for its group. */
+/* The head failed without a completion to report it: it stands for its group. */
 static void spread_error(struct flight *f, const struct operation *head)
 {
 	for (uint32_t next = head->next; next != NONE; next = f->operations[next].next)
@@ -155,7 +155,7 @@ static void count_down(struct flight *f, uint32_t number)
 	}
 }
 
-/* Of a flush: false, with the sentence, if the device has read instead. */
+/* For a flush: false, with the sentence, if the device has read instead. */
 static bool prove_native(struct flight *f, const struct ibv_wc *wc)
 {
 	if (wc->opcode == IBV_WC_RDMA_READ) {

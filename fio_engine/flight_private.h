@@ -33,7 +33,7 @@ struct flight {
 	bool answered_imm; /* a write with immediate data is answered, and no flush follows it */
 	uint64_t imm_reciprocal;
 	uint64_t flush_context;
-	uint32_t credits; /* of writes with immediate data that are not answered */
+	uint32_t credits; /* for writes with immediate data that are not answered */
 	bool credited;	  /* they take one each */
 
 	struct operation *operations;
@@ -46,22 +46,22 @@ struct flight {
 	uint32_t done_next;
 	uint32_t done_count;
 
-	/* of gpspm: a ring; the number of a request is its place in it */
+	/* with gpspm: a ring; a request's number is its place in it */
 	struct message *messages;
 	uint32_t messages_size;
 	uint32_t message_first; /* the next one to be answered */
 	uint32_t message_next;
 	uint32_t messages_due; /* answers */
 
-	struct extent *extents; /* of a batch or a sync, extents_size */
+	struct extent *extents; /* extents_size of them, for a batch or a sync */
 	uint32_t extents_size;
 	struct dirty dirty; /* with the policy fsync only */
 	uint64_t taken;	    /* completions so far */
 	int broken;	    /* errno; 0: it works */
 	bool native;	    /* a flush completed as one */
-	bool lost;	    /* a connection ended with something dirty: the next sync says so */
+	bool lost;	    /* a connection ended with something dirty: the next sync reports it */
 
-	/* of the commit that is being made */
+	/* the commit in progress */
 	void (*posting)(void *arg, struct operation *operation);
 	void *posting_arg;
 };

@@ -10,7 +10,7 @@
 #include "flight_private.h"
 #include "tools/common/base/failure.h"
 
-#define EMPTY_POLLS   256 /* of a busy wait, between two looks at the time */
+#define EMPTY_POLLS   256 /* busy polls between two looks at the clock */
 #define MS	      1000000ULL
 #define LOOK_NS	      MS
 #define SLEEP_NS      (100 * MS)

@@ -11,7 +11,7 @@
  * With apm and native, writes with immediate data are only consumed. Not more
  * than depth of them may be on their way, for a receiver that is not ready costs
  * most of a second; so after each half of the depth the server sends an empty
- * message, which says that so many were consumed.
+ * message, which means that as many were consumed.
  */
 #ifndef HELLO_H
 #define HELLO_H
@@ -36,23 +36,22 @@ struct hello {
 	uint8_t tag;	    /* any number: jobs of one host that are alike differ in it, mostly */
 	bool again;	    /* a connection of this job broke: it takes the place of that one */
 	uint16_t depth;	    /* messages, or writes with immediate data, at once; 0: none come */
-	uint32_t imm_bytes; /* of gpspm with immediate data: the data is the number of a block of
-			       so many bytes, which is to be made durable; 0: no such writes are
-			       to be answered */
+	uint32_t imm_bytes; /* gpspm with immediate data: the block size; the data is the number of
+			       a block to make durable; 0: such writes are not answered */
 };
 
 enum refusal {
 	REFUSAL_NONE,
 	REFUSAL_METHOD, /* the server is for another method: offer.method */
 	REFUSAL_DEPTH,	/* offer.depth is what it has room for */
-	REFUSAL_FULL,	/* it has as many clients as it was to have */
+	REFUSAL_FULL,	/* it already served all expected clients */
 	REFUSALS,
 };
 
 struct offer {
 	enum refusal refusal;
 	enum method method;	     /* the server's own; METHOD_ANY */
-	enum target_kind kind;	     /* of the region */
+	enum target_kind kind;	     /* the region's */
 	enum persist_method persist; /* what gpspm does there */
 	bool direct_write_to_pmem;
 	uint16_t depth;
@@ -64,12 +63,12 @@ const char *method_name(enum method method);
 void hello_encode(const struct hello *hello, uint8_t bytes[GREETING_REQUEST_BYTES]);
 /*
  * *answer is what a greeting deserves: GREETING_WELCOME with *hello, or why it
- * is refused. -EPROTO for what is no greeting, or no client can mean.
+ * is refused. -EPROTO if it is not a greeting, or not one that a client can send.
  */
 int hello_decode(const void *bytes, size_t len, struct hello *hello, enum greeting_answer *answer);
 
 uint64_t offer_encode(const struct offer *offer);
-/* -EPROTO for what no server of this engine says. */
+/* -EPROTO for what no server of this engine sends. */
 int offer_decode(uint64_t word, struct offer *offer);
 
 #endif /* HELLO_H */

@@ -108,7 +108,7 @@ static void announce(const struct host *h)
 		    "PMem: %s",
 		    h->address, h->port, h->device,
 		    s->allow.count > 0 ? "for the addresses of allow="
-				       : "for whoever reaches this address",
+				       : "for any host that reaches this address",
 		    units_print_size(h->target.size_bytes, size), target_kind_name(h->target.kind),
 		    h->target.path != NULL ? " " : "", h->target.path != NULL ? h->target.path : "",
 		    method_name(s->method),

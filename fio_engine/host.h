@@ -16,8 +16,8 @@
 struct host_cfg {
 	const struct settings *settings;
 	const char *target; /* a spec as target_open() takes it */
-	uint64_t offset;    /* of the region in it */
-	uint64_t bytes;	    /* of the region; 0: all from offset on */
+	uint64_t offset;    /* where the region begins in it */
+	uint64_t bytes;	    /* the region's size; 0: all from offset on */
 	uint16_t depth;	    /* messages of a client at once, at least */
 	bool (*stopped)(void *arg);
 	void *arg;
@@ -31,10 +31,9 @@ int host_open(struct host **host, const struct host_cfg *cfg);
 unsigned host_clients(const struct host *host);
 
 /*
- * Serves until the clients it was to have have come and gone, or it is
- * stopped; then those that are connected have a second to leave. 0, or -EIO
- * with the sentence when one of them went without saying so and did not come
- * back.
+ * Serves until all expected clients have come and gone, or it is stopped; then
+ * those that are connected have a second to leave. 0, or -EIO with the
+ * sentence when one of them went without saying so and did not come back.
  */
 int host_serve(struct host *host);
 void host_close(struct host **host);

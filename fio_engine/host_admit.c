@@ -2,8 +2,8 @@
 /*
  * host_admit.c -- who wants to come in, and what it is told.
  *
- * Whoever speaks our language gets an answer, if only why it is refused; junk
- * gets none, nor does a stranger.
+ * A client that speaks our protocol gets an answer, if only why it is refused;
+ * junk gets none, nor does a host that is not allowed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ struct applicant {
 	enum refusal refusal;
 	bool welcome;
 	struct hello hello;
-	struct session **before; /* of this client, whose place it takes */
+	struct session **before; /* this client's earlier connections, which it replaces */
 };
 
 static void look_up(struct applicant *a)
@@ -93,8 +93,7 @@ static void say_refusal(const struct host *h, const struct applicant *a)
 			    "(iodepth= of the server, %u at most)",
 			    a->name, a->hello.depth, h->depth, HELLO_DEPTH_MAX);
 	else
-		session_say("refused %s: all %u clients that were to come have come (clients= "
-			    "says how many)",
+		session_say("refused %s: already served all %u expected clients (clients=)",
 			    a->name, h->come);
 }
 
@@ -121,7 +120,7 @@ static void make_reply(const struct host *h, const struct applicant *a,
 	greeting_encode_reply(&reply, bytes);
 }
 
-/* A client of a run that was to have several tells how many will come. */
+/* A client of a run of several tells how many will come. */
 static void count(struct host *h, const struct applicant *a)
 {
 	if (a->before != NULL)
@@ -173,7 +172,7 @@ void host_admit(struct host *h, int64_t now_ms)
 	}
 	look_up(&a);
 	if (!allow_request(&h->cfg.settings->allow, a.req)) {
-		reject(&a, "allow= has not its address");
+		reject(&a, "its address is not in allow=");
 	} else if (h->count >= HOST_SESSIONS_MAX) {
 		reject(&a, "too many at once");
 	} else if (read_greeting(&a) != 0) {

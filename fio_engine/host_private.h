@@ -26,15 +26,15 @@ struct host {
 	uint8_t pcfg_desc_bytes;
 	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
 	uint16_t depth;		      /* messages of a client at once */
-	struct rpma_conn_cfg *queues; /* of every connection */
+	struct rpma_conn_cfg *queues; /* for every connection */
 	struct rpma_ep *ep;
 	int ep_fd;
 	uint16_t port;
 	struct service service;
 	struct session *sessions[HOST_SESSIONS_MAX];
-	unsigned count;	   /* of sessions */
+	unsigned count;	   /* how many sessions there are */
 	unsigned expected; /* clients; 0: not known yet */
-	unsigned come;	   /* of them */
+	unsigned come;	   /* clients that have come */
 	unsigned missed;
 	char missed_name[SESSION_NAME_MAX]; /* the first one */
 };

@@ -16,8 +16,8 @@
 
 #define WAIT_MS	    100 /* at most until it is asked whether it is to stop */
 #define SPIN_NS	    1000000
-#define LEAVE_MS    1000 /* of those that are there when it is stopped */
-#define ROUNDS	    16	 /* of looking between two looks at the clock */
+#define LEAVE_MS    1000 /* for clients still connected when it is stopped */
+#define ROUNDS	    16	 /* polls between two looks at the clock */
 #define SESSION_FDS 2
 
 static int64_t now_ns(void)
@@ -64,7 +64,7 @@ static bool look_at_all(struct host *h, int64_t at_ms, bool *any_active)
 	return found;
 }
 
-/* Looks for messages without waiting, for a millisecond; false: nobody sends any. */
+/* Looks for messages without waiting, for a millisecond; false: there was none. */
 static bool spin(struct host *h)
 {
 	const int64_t begin = now_ns();
@@ -148,8 +148,7 @@ static void tick_all(struct host *h)
 		h->expected = h->cfg.settings->clients;
 }
 
-/* Nobody is here or awaited, and all that were to come have; after a loss, who is left is enough.
- */
+/* No client is here or awaited and all expected ones came; after a loss those left are enough. */
 static bool done(const struct host *h)
 {
 	for (unsigned i = 0; i < h->count; i++) {

@@ -31,7 +31,7 @@ void server_cleanup(struct thread_data *td);
 
 /* On stderr: fio's own log is in the file of the results too, where it is no JSON. */
 void job_say(const struct thread_data *td, const char *sentence);
-/* Says the sentence stored, and gives what a hook returns for a job that cannot go on. */
+/* Prints the stored sentence; returns what a hook returns for a job that cannot go on. */
 int job_failed(struct thread_data *td);
 /*
  * Whether fio has told the job to end; for those who wait on its behalf, several times a second:

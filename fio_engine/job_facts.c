@@ -5,7 +5,7 @@
  * fio prints its list of options when all jobs have ended, from its main
  * process; what a job stands for is known to the job, which may be another
  * process by then. So the text is in memory that both share. As fio gives it to
- * free(), it is a block of malloc's whose pages are mapped anew.
+ * free(), it is a block of malloc's whose pages are mapped again, shared.
  */
 #include "job_facts.h"
 

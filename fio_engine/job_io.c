@@ -4,9 +4,9 @@
  * io_us, posts them, hands them back.
  *
  * An error that fio is to go on after is handed back with its io_u, and the
- * connection made anew. After any other one the job ends: the first io_u that
- * failed has the error, and fio says it once; the others go back with nothing
- * done.
+ * connection made again. After any other one the job ends: the first io_u that
+ * failed has the error, and fio prints it once; the others go back with
+ * nothing done.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static bool goes_on_after(struct thread_data *td, enum fio_ddir ddir, int error)
 	return td_non_fatal_error(td, td_error_type(ddir, error), error);
 }
 
-/* Says why; nothing more is done, whatever fio would go on after. */
+/* Prints why; nothing more is done, whatever fio would go on after. */
 static void give_up(struct client *client)
 {
 	client->error = job_failed(client->td);
@@ -56,7 +56,7 @@ static enum operation_kind kind_of(enum fio_ddir ddir)
 	return ddir == DDIR_WRITE ? OPERATION_WRITE : OPERATION_TRIM;
 }
 
-/* fio keeps to the sizes of files by itself, but where a log says what to do. */
+/* fio keeps to the sizes of files by itself, except when it replays a log. */
 static bool within_its_file(const struct client *client, const struct io_u *io_u)
 {
 	uint64_t size = client->layout.sizes[io_u->file->fileno];
@@ -64,7 +64,7 @@ static bool within_its_file(const struct client *client, const struct io_u *io_u
 	return io_u->offset <= size && io_u->xfer_buflen <= size - io_u->offset;
 }
 
-/* Where writes are blocks: what is none could be written, but not be named. */
+/* Where writes are blocks: any other could be written, but not be named. */
 static bool is_block(const struct client *client, const struct operation *operation)
 {
 	return !client->block || operation->kind != OPERATION_WRITE ||
@@ -155,7 +155,7 @@ static enum fio_q_status complete(struct client *client, struct io_u *io_u, int 
 
 /* --- queue ----------------------------------------------------------------------- */
 
-/* Where the connection is gone, and the job is to go on: makes it anew. */
+/* Where the connection is gone, and the job is to go on: connects again. */
 static bool usable(struct client *client)
 {
 	if (client->error)

@@ -52,7 +52,7 @@ static void take_tasks_away(struct thread_data *td)
 	o->read_iolog_file = NULL;
 }
 
-/* Of this engine, by the name that the job file has for it. */
+/* Whether a job is of this engine, by the name in the job file. */
 static bool is_ours(const struct thread_data *td, const struct thread_data *other)
 {
 	return other->o.ioengine && (!strncmp(other->o.ioengine, "librpma", 7) ||

@@ -15,19 +15,19 @@
 
 struct layout_wish {
 	enum region_use use;
-	unsigned job; /* of jobs */
+	unsigned job; /* which of jobs */
 	unsigned jobs;
-	uint64_t alignment;	    /* of where parts and files begin, at least 1 */
-	bool placed;		    /* the job file says where each job begins (offset_increment) */
+	uint64_t alignment;	    /* where parts and files begin; at least 1 */
+	bool placed;		    /* the job file places each job (offset_increment) */
 	const uint64_t *file_bytes; /* what each file reaches to; 0 of all: not given */
 	size_t files;
 };
 
 struct layout {
-	uint64_t base;	 /* of the job's part */
-	uint64_t bytes;	 /* of it */
+	uint64_t base;	 /* start of the job's part */
+	uint64_t bytes;	 /* its size */
 	uint64_t *files; /* begin of each, in the region; malloced */
-	uint64_t *sizes; /* of each */
+	uint64_t *sizes; /* one per file */
 	size_t count;
 	bool split;
 };

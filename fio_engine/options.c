@@ -65,7 +65,7 @@ struct fio_option rpma_option_table[] = {
 		.type = FIO_OPT_INT,
 		AT(port),
 		.maxval = 65535,
-		.help = "Port that the server listens at; 0: it picks a free one and says which",
+		.help = "Port that the server listens at; 0: it picks a free one and prints it",
 		.def = "7204",
 		COMMON,
 	},
@@ -211,7 +211,7 @@ struct fio_option rpma_option_table[] = {
 	{.name = NULL},
 };
 
-/* What the name of an engine says of a job. */
+/* The mode that the name of an engine selects. */
 struct name {
 	const char *text;
 	enum role role;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * options.h -- what a job file says to this engine, and what the name that the
- * engine was loaded by says already.
+ * options.h -- what a job file asks of this engine, and what the name that the
+ * engine was loaded by selects.
  *
  * fio fills the struct by the table in options.c; what is in it is read only
  * by options_settle(), which gives the rest of the engine values to rely on.
@@ -33,13 +33,13 @@ struct rpma_options {
 	unsigned int port;
 	unsigned int port_mode;
 	unsigned int busy_wait_polling;
-	/* of a client */
+	/* a client's */
 	unsigned int flush; /* enum flush_policy */
 	unsigned int flush_type;
 	unsigned int write_op;
 	unsigned int region;
 	unsigned int connect_timeout; /* seconds */
-	/* of a server */
+	/* a server's */
 	unsigned int direct_write_to_pmem;
 	unsigned int clients;
 	char *allow;
@@ -50,8 +50,8 @@ struct settings {
 	enum role role;
 	enum method method;  /* METHOD_ANY: of a server that takes whatever its clients want */
 	const char *address; /* numeric or a name; borrowed */
-	uint16_t port;	     /* of this job; of a server 0 is any */
-	unsigned job;	     /* of the jobs of its section that use the same port */
+	uint16_t port;	     /* this job's; a server's may be 0: any */
+	unsigned job;	     /* number among its section's jobs on the same port */
 	unsigned jobs;
 	bool poll;
 	enum flush_policy flush;
@@ -60,14 +60,14 @@ struct settings {
 	enum region_use region;
 	unsigned connect_timeout_s;
 	bool direct_write_to_pmem;
-	unsigned clients; /* 0: as many as the first one says it comes with */
+	unsigned clients; /* 0: as many as the first one announces */
 	struct allow allow;
 };
 
 /* The role alone, for hooks that come before anything is checked. */
 enum role options_role(const struct thread_data *td);
 
-/* -EINVAL with the sentence stored: an option, its value, and what was expected. */
+/* -EINVAL with the sentence stored: an option, its value, and what is valid. */
 int options_settle(const struct thread_data *td, struct settings *settings);
 
 #endif /* OPTIONS_H */

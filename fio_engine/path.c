@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path.c -- finds the device, connects as often as it takes, and says goodbye.
- * What the server says when the connection stands is judged in path_offer.c.
+ * path.c -- finds the device, connects as often as it takes, and sends a
+ * goodbye. path_offer.c judges what the server sends once connected.
  */
 #include "path.h"
 
@@ -19,7 +19,7 @@
 
 #define RESOLVE_TIMEOUT_MS 10000
 #define RETRY_MS	   100
-#define SILENT_MS	   1000 /* of waiting for a server, before it is said */
+#define SILENT_MS	   1000 /* silence before it prints that it waits for a server */
 #define TRY_MS		   3000 /* the shortest try; LINK_TIMEOUT_MS is the longest */
 #define GOODBYE_WAIT_MS	   1000
 #define GOODBYE		   (PATH_ANSWER - 1)

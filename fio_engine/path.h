@@ -3,7 +3,7 @@
  * path.h -- the connection of one client job: from an address to a region that
  * can be read, written and flushed.
  *
- * It finds the device, connects, says hello, checks what is offered, and
+ * It finds the device, connects, sends a hello, checks what is offered, and
  * registers memory. Every failure stores one sentence; every wait has a limit
  * and ends when the job is told to.
  */
@@ -35,7 +35,7 @@ struct path {
 	char device[64];
 	char address[RESOLVE_ADDRESS_MAX];
 	char server[LINK_PEER_MAX]; /* "server 10.0.0.1:7204" */
-	/* of the connection: made anew by path_reconnect() */
+	/* the connection's: replaced by path_reconnect() */
 	struct link *link;
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
@@ -44,7 +44,7 @@ struct path {
 	size_t remote_bytes;
 	enum rpma_flush_type flush_type;
 	struct offer offer;
-	struct rpma_mr_local *buffers;	/* of the job */
+	struct rpma_mr_local *buffers;	/* the job's */
 	const char *buffer_memory;	/* borrowed */
 	struct rpma_mr_local *messages; /* hello.depth requests, and so many answers */
 	uint8_t *message_memory;
@@ -53,9 +53,9 @@ struct path {
 };
 
 /*
- * Of writes with immediate data that are not answered: the server says when it
- * has received half of hello.depth again, so that no more are sent than it has
- * receives for. The device would try again, but only after a long time.
+ * For writes with immediate data that are not answered: the server reports when
+ * it has received half of hello.depth again, so that no more are sent than it
+ * has receives for. The device would try again, but only after a long time.
  */
 #define PATH_CREDITS 4 /* receives of such messages */
 
@@ -64,9 +64,9 @@ struct path {
 
 /* Tries again while the server refuses or is not there, up to connect_timeout. */
 int path_open(struct path *path, const struct path_cfg *cfg);
-/* After the connection broke; messages are posted anew. */
+/* After the connection broke; messages are posted again. */
 int path_reconnect(struct path *path);
-/* Says that it is done, if it still can, and frees all. */
+/* Sends a goodbye, if it still can, and frees all. */
 void path_close(struct path *path);
 
 /* The region as a sentence has it: "dram", "a file in memory ...". */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path_offer.c -- takes what the server says of itself and of its region, and
+ * path_offer.c -- takes the server's description of itself and of its region, and
  * chooses the flush. All of it is hostile until it is checked here.
  */
 #include "path_offer.h"
@@ -10,7 +10,7 @@
 #include "tools/common/base/failure.h"
 
 #define STEP "hello"
-/* Of a descriptor: so many are enough to read, write and flush by read. */
+/* A descriptor this long is enough to read, write and flush by read. */
 #define APM_BYTES  21
 #define REGION_MIN 8
 
@@ -53,8 +53,8 @@ static int refused(const struct path *p)
 			p->server, p->offer.depth, p->cfg.hello.depth, p->cfg.hello.depth);
 	default:
 		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s has had as many clients as it was to have: clients= there, "
-				   "or numjobs= of its first client, says how many",
+				   "%s already served all expected clients: their number is "
+				   "clients= there, or numjobs= of its first client",
 				   p->server);
 	}
 }
@@ -167,7 +167,7 @@ static int not_stated(const struct path *p)
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "%s has persistent memory and does not say that direct writes "
 			   "reach it: give it direct_write_to_pmem=1 where rpma-ddio-check "
-			   "says that this is so, or this job mode=gpspm or "
+			   "reports that they do, or this job mode=gpspm or "
 			   "flush_type=visibility",
 			   p->server);
 }
@@ -194,7 +194,7 @@ static int settle_flush(struct path *p, int types, bool direct)
 		persistent = false;
 	if (s->flush_type == FLUSH_WISH_PERSISTENT && !persistent)
 		return no_survival(p);
-	/* writes into a page cache are never durable, and nobody expects them to be */
+	/* writes into a page cache are never durable, and are not expected to be */
 	if (s->flush_type == FLUSH_WISH_VISIBILITY ||
 	    (s->flush_type == FLUSH_WISH_AUTO && target_is_cached(p->offer.kind) && !direct))
 		persistent = false;

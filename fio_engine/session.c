@@ -24,7 +24,7 @@
 #include "tools/common/rdma/connection.h"
 
 #define BATCH	      16
-#define RECEIVE_BYTES 32 /* of a request, and some room */
+#define RECEIVE_BYTES 32 /* a request, and some room */
 #define OPENING_MS    5000
 #define REFUSED_MS    5000 /* the refusal travels in the reply: it has the time to arrive */
 #define LEAVING_MS    1000
@@ -182,7 +182,7 @@ static int persist_and_answer(struct session *s, uint32_t slot, uint64_t offset,
 		session_say("cannot make what %s wrote durable: %s", s->name, strerror(errno));
 		s->failed = true;
 	}
-	/* whoever has disconnected hears no answer */
+	/* a client that disconnected gets no answer */
 	if (s->state != SESSION_SERVED)
 		return 0;
 	place = answer_at(s, s->answer_next);
@@ -333,7 +333,7 @@ void session_event(struct session *s, int64_t now_ms)
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	int ret = rpma_conn_next_event(s->conn, &event);
 
-	/* none, or one that says nothing of the connection */
+	/* none, or one that does not concern the connection */
 	if (ret == RPMA_E_NO_EVENT || ret == RPMA_E_UNKNOWN)
 		return;
 	if (ret != 0 || event != RPMA_CONN_ESTABLISHED) {

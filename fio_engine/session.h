@@ -37,21 +37,21 @@ enum session_state {
 struct session {
 	const struct service *service;
 	enum session_state state;
-	struct hello hello;	     /* of one that is welcome */
+	struct hello hello;	     /* set when it is welcome */
 	char name[SESSION_NAME_MAX]; /* "client 10.0.0.2, job 1 of 4" */
 	bool welcome;
 	bool came;	     /* it was connected, now or the last time */
 	bool goodbye;	     /* it has said that it is done */
 	bool dropped;	     /* it broke the rules: it is not waited for */
 	bool failed;	     /* the system refused to make something durable: it was said */
-	bool missed;	     /* of one that is over: it should have said goodbye */
-	int64_t deadline_ms; /* of its state; of one that is served, when to ask whether it lives */
-	/* of the connection; NULL and -1 without one */
+	bool missed;	     /* it is over without the goodbye it owed */
+	int64_t deadline_ms; /* its state's; while served, when to check that it is alive */
+	/* the connection's; NULL and -1 without one */
 	struct rpma_conn *conn;
-	struct rpma_cq *cq;  /* of answers */
-	struct rpma_cq *rcq; /* of what was received */
+	struct rpma_cq *cq;  /* for answers */
+	struct rpma_cq *rcq; /* for what was received */
 	int event_fd;
-	int messages_fd; /* of both queues */
+	int messages_fd; /* both queues' */
 	bool asked;	 /* whether it lives, and the answer has not come */
 	/* messages: requests, then answers */
 	uint8_t *memory;

@@ -387,7 +387,7 @@ int __wrap_rpma_cq_get_fd(const struct rpma_cq *cq, int *fd)
 	return 0;
 }
 
-/* What completes before it is armed again is not told of: whoever waits has to look then. */
+/* What completes before it is armed again is not told of: a waiter has to look then. */
 int __wrap_rpma_cq_wait(struct rpma_cq *cq);
 int __wrap_rpma_cq_wait(struct rpma_cq *cq)
 {
@@ -399,7 +399,7 @@ int __wrap_rpma_cq_wait(struct rpma_cq *cq)
 	return 0;
 }
 
-/* Nobody may sleep on a completion that nothing tells of. */
+/* No caller may sleep on a completion that is not announced. */
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		 const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,

@@ -17,7 +17,7 @@
 #include "tests/lib/test.h"
 
 #define FAKE_REGION 4096
-#define FAKE_MEMORY 65536 /* of the job */
+#define FAKE_MEMORY 65536 /* the job's */
 #define FAKE_WORKS  256
 #define FAKE_DEPTH  16
 
@@ -26,7 +26,7 @@ struct fake_work {
 	uint64_t begin; /* in the region */
 	uint64_t end;
 	size_t local;
-	uint8_t data[8]; /* of an atomic write; a request's bytes are taken when it is sent */
+	uint8_t data[8]; /* an atomic write's; a request's bytes are taken when it is sent */
 	uint32_t imm;
 	uint64_t context;
 	bool signalled;

@@ -116,7 +116,7 @@ int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *
 	fake.lane = *cfg->lane;
 	if (fake.failures >= fake.tries)
 		return failure_because(fake.here ? CAUSE_UNKNOWN : CAUSE_REFUSED, fake.failure,
-				       fake.here ? "request" : "connect", "nobody listens%s",
+				       fake.here ? "request" : "connect", "no server listens%s",
 				       fake.here ? link_cause(-1) : "");
 	if (cfg->lane->post != NULL)
 		ret = cfg->lane->post((struct rpma_conn_req *)0x60, cfg->lane->arg);

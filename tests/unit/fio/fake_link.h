@@ -18,16 +18,16 @@
 struct fake {
 	struct settings settings;
 	struct path_cfg cfg;
-	/* what the server says */
+	/* what the server sends */
 	struct offer offer;
 	uint64_t region_bytes;
-	uint8_t usage_bits; /* of the descriptor */
-	bool direct;	    /* of the configuration of the peer */
+	uint8_t usage_bits; /* in the descriptor */
+	bool direct;	    /* in the peer's configuration */
 	struct greeting_reply reply;
 	void (*forge)(uint8_t *reply); /* the bytes it sends */
 	bool no_reply;
 	/* what is to happen */
-	unsigned failures; /* of so many tries to connect */
+	unsigned failures; /* how many tries to connect fail */
 	enum exit_code failure;
 	bool here;	     /* it is a call on this host that fails */
 	unsigned full_until; /* that try */

@@ -31,7 +31,7 @@ static struct {
 	struct failure failure;
 	int words; /* stderr of the test */
 	int stderr_fd;
-	struct rpma_peer *peer; /* of the guests */
+	struct rpma_peer *peer; /* the clients' */
 } world;
 static atomic_llong shift_ns;
 static atomic_llong held_ns; /* where the clock stands still; 0: it does not */

@@ -3,7 +3,7 @@
  * host_world.h -- a server of the engine in a thread, and guests that speak
  * with it over the software device as far as a test wants them to.
  *
- * What the server says on stderr is kept. Its clock can be put forward, so that
+ * What the server prints on stderr is kept. Its clock can be put forward, so that
  * no test waits for a deadline.
  */
 #ifndef HOST_WORLD_H
@@ -13,7 +13,7 @@
 #include "tests/lib/test.h"
 #include "tools/common/rdma/connection.h"
 
-#define WORLD_BYTES (1u << 20) /* of the region */
+#define WORLD_BYTES (1u << 20) /* the region's size */
 
 struct world_cfg {
 	enum method method;
@@ -36,7 +36,7 @@ const char *world_failure(void);
 void world_said(const char *part);
 /* How often it has said so. */
 unsigned world_count(const char *part);
-/* The clock of everybody jumps. */
+/* The clock jumps for server and clients. */
 void world_pass_ms(int64_t ms);
 /* It stands still until the end of the test; not while the server polls. */
 void world_hold_clock(void);

@@ -130,12 +130,12 @@ static void a_server_that_has_left_is_named(void **state)
 	struct flight *flight = with_writes(METHOD_APM, FLUSH_AUTO);
 
 	flight_commit(flight, NULL, NULL);
-	failure_set(EXIT_RUN_FAILED, "connection", "what link says");
+	failure_set(EXIT_RUN_FAILED, "connection", "link's sentence");
 	fake.gone = true;
 	fake.fail = 'w';
 	fake.status = IBV_WC_WR_FLUSH_ERR;
 	assert_int_equal(flight_poll(flight), 3);
-	expect_sentence("what link says");
+	expect_sentence("link's sentence");
 	flight_close(&flight);
 }
 
@@ -258,7 +258,7 @@ static void an_answer_nobody_waits_for_ends_the_connection(void **state)
 	flight_close(&flight);
 }
 
-/* Of immediate data that is not answered, an empty message gives credit. */
+/* For immediate data that is not answered, an empty message gives credit. */
 static void a_hostile_credit_ends_the_connection(void **state)
 {
 	for (int i = 0; i < 3; i++) {

@@ -14,8 +14,8 @@
 
 #define SEEDS 400
 #define STEPS 200
-#define PLACE 512 /* of each operation, in the memory of the job */
-#define BYTES 64  /* of an operation, at most */
+#define PLACE 512 /* per operation, in the job's memory */
+#define BYTES 64  /* per operation, at most */
 
 /* What one run is made of. */
 static struct run {

@@ -109,7 +109,7 @@ static void an_offer_comes_back(void **state)
 static void no_server_makes_other_offers(void **state)
 {
 	static const uint64_t bad[] = {
-		0, /* of another tool */
+		0, /* another tool's */
 		SAMPLE_WORD & ~(1ULL << 56),
 		(SAMPLE_WORD & ~(0xffULL << 48)) | 2ULL << 48,
 		(SAMPLE_WORD & ~(0xffULL << 40)) | (uint64_t)PERSIST_METHODS << 40,

@@ -198,7 +198,7 @@ static void a_number_stands_for_its_block(void **state)
 	assert_int_equal(world_end(), 0);
 }
 
-/* They are taken, and after each half of the depth it says so. */
+/* They are taken, and after each half of the depth it reports that. */
 static void numbers_of_other_methods_are_counted(void **state)
 {
 	const struct hello hello = {.method = METHOD_APM, .jobs = 1, .depth = 4};
@@ -327,7 +327,7 @@ static void nobody_takes_the_place_of_another(void **state)
 	assert_int_equal(world_end(), -EIO);
 }
 
-/* Its device answers for it, however little it says. */
+/* Its device answers for it, however little it sends. */
 static void a_silent_client_stays(void **state)
 {
 	struct guest *g;

@@ -14,7 +14,7 @@ static const struct world_cfg of_two = {.poll = false, .clients = 2};
 static const struct hello apm = {.method = METHOD_APM, .jobs = 1};
 static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = GUEST_DEPTH};
 
-/* Somebody who keeps to the rules is served, and the server ends as it should. */
+/* A client that keeps to the rules is served, and the server ends as it should. */
 static void all_is_well(void)
 {
 	struct guest *g = guest_open(&gpspm);
@@ -64,7 +64,7 @@ static void more_clients_than_were_to_come_are_refused(void **state)
 	world_begin(&any_method);
 	g = guest_open(&apm);
 	is_refused(&apm, REFUSAL_FULL);
-	world_said("all 1 clients");
+	world_said("already served all 1 expected clients");
 	guest_leave(g);
 	assert_int_equal(world_end(), 0);
 }
@@ -142,7 +142,7 @@ static void a_stranger_is_rejected(void **state)
 	g = guest_open(&apm);
 	assert_null(g->link);
 	guest_close(g);
-	assert_int_equal(world_count("rejected client 127.0.0.1: allow= has not its address"), 1);
+	assert_int_equal(world_count("rejected client 127.0.0.1: its address is not in allow="), 1);
 }
 
 /* One who sends this is dropped at once, the other one is served on. */
@@ -185,7 +185,7 @@ static void a_request_of_another_method_is_not_served(void **state)
 	is_dropped(&announcing, request, sizeof(request));
 }
 
-/* Requests that nobody has a receive for wait at their sender. */
+/* Requests without a receive wait at their sender. */
 static void who_floods_is_answered_as_fast_as_it_listens(void **state)
 {
 	struct hello hello = gpspm;

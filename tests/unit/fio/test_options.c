@@ -13,7 +13,7 @@
 #include "tests/lib/test.h"
 #include "tools/common/base/failure.h"
 
-#define JOBS 3 /* of one section */
+#define JOBS 3 /* in one section */
 
 struct thread_segment segments[REAL_MAX_SEG];
 

@@ -53,7 +53,7 @@ static void gpspm_has_a_receive_for_each_message(void **state)
 	link_end();
 }
 
-/* Where they are not answered, the server says how many more it can take. */
+/* Where they are not answered, the server reports how many more it can take. */
 static void immediate_data_has_a_few(void **state)
 {
 	struct path path;
@@ -155,7 +155,7 @@ static void a_server_that_never_comes_is_waited_for_so_long(void **state)
 		fake.settings.connect_timeout_s = cases[i].timeout_s;
 		assert_int_equal(path_open(&path, &fake.cfg), -EIO);
 		assert_int_equal(fake.tries, cases[i].tries);
-		link_expect("nobody listens (connect_timeout=");
+		link_expect("no server listens (connect_timeout=");
 		link_end();
 	}
 }
@@ -301,7 +301,7 @@ static void a_client_that_is_done_says_goodbye(void **state)
 
 	link_begin(METHOD_APM);
 	assert_int_equal(path_open(&path, &fake.cfg), 0);
-	/* of operations that nobody waits for any more */
+	/* completions of abandoned operations */
 	fake.others = 3;
 	path_close(&path);
 	assert_int_equal(fake.goodbyes, 1);

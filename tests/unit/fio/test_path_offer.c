@@ -74,7 +74,7 @@ static const struct flush_case {
 	 RPMA_FLUSH_TYPE_PERSISTENT, TARGET_FILE, NULL},
 	{METHOD_GPSPM, VISIBLE | PERSISTENT, false, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_MSYNC,
 	 RPMA_FLUSH_TYPE_PERSISTENT, TARGET_FILE, NULL},
-	/* a file in memory, whatever a server of another release says of it */
+	/* a file in memory, whatever a server of another release claims */
 	{METHOD_APM, VISIBLE | PERSISTENT, true, FLUSH_WISH_AUTO, FLUSH_AUTO, PERSIST_NOTHING,
 	 RPMA_FLUSH_TYPE_VISIBILITY, TARGET_MEMFILE, NULL},
 	{METHOD_NATIVE, VISIBLE | PERSISTENT, true, FLUSH_WISH_PERSISTENT, FLUSH_AUTO,
@@ -145,7 +145,7 @@ static void a_refusal_says_what_to_do(void **state)
 	} cases[] = {
 		{{.refusal = REFUSAL_METHOD, .method = METHOD_NATIVE}, "is for mode=native"},
 		{{.refusal = REFUSAL_DEPTH, .depth = 2}, "has room for 2 messages"},
-		{{.refusal = REFUSAL_FULL}, "as many clients as it was to have"},
+		{{.refusal = REFUSAL_FULL}, "already served all expected clients"},
 	};
 
 	for (size_t i = 0; i < 3; i++) {
