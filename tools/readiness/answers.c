@@ -116,7 +116,7 @@ static void read_dax(int fd, struct answers_path *out)
 		out->dax = (st.stx_attributes & STATX_ATTR_DAX) != 0;
 }
 
-/* Of what is opened, not of the path: it may be another thing by now. */
+/* Asks what is opened, not the path: that may be another file by now. */
 static int open_for_mapping(int fd, enum answers_file kind)
 {
 	char path[64];

@@ -40,7 +40,7 @@ struct answers_path {
 	enum answers_file kind;
 	int64_t size_bytes;    /* -1: unknown */
 	bool numbers;	       /* whether these two are known: */
-	unsigned major, minor; /* of the device it is, or of the one it lies on */
+	unsigned major, minor; /* the device it is, or lies on */
 	int dax;	       /* STATX_ATTR_DAX: 1, 0; -1: unknown */
 	int map_sync;	       /* 0: works; an errno; -1: not tried */
 	int error;	       /* errno of looking at it, or of opening it to map it; 0: none */
@@ -57,11 +57,11 @@ struct answers_probe {
 };
 
 #define ANSWERS_SCHEMA	  "rpma-ddio-check-facts/1"
-#define ANSWERS_BYTES_MAX (1 << 20) /* of facts.json */
+#define ANSWERS_BYTES_MAX (1 << 20) /* limit of facts.json */
 
 struct answers {
 	const struct sysroot *root; /* borrowed; on the machine it is asked, else `facts` alone */
-	json_t *facts;		    /* of facts.json; NULL: none. Owned */
+	json_t *facts;		    /* content of facts.json; NULL: none. Owned */
 	json_t *record; /* where live answers are noted for a dump; NULL: not. Borrowed */
 };
 
@@ -73,7 +73,7 @@ json_t *answers_parse(const char *text, size_t size);
 
 void answers_of_device(const struct answers *answers, const char *name, struct answers_device *out);
 void answers_of_path(const struct answers *answers, const char *path, struct answers_path *out);
-/* Of a tree alone: on the machine the caller probes. `why` stays where there is none. */
+/* For a tree only: on the machine the caller probes. `why` stays where there is none. */
 void answers_of_probe(const struct answers *answers, struct answers_probe *out);
 
 /* Into the record, where there is one; answers of the machine are noted by themselves. */

@@ -25,7 +25,7 @@ enum form { WHOLE, TRUTH, TEXT, ERROR, SYNC, KIND };
 struct key {
 	const char *name;
 	enum form form;
-	int64_t max; /* of WHOLE */
+	int64_t max; /* for WHOLE */
 };
 
 static const struct key device_keys[] = {
@@ -290,7 +290,7 @@ void answers_read_device(const struct answers *answers, const char *name,
 	if (!out->known)
 		snprintf(out->why, sizeof(out->why), "%.90s",
 			 text_of(entry, "why")[0] != '\0' ? text_of(entry, "why")
-							  : FILE_NAME " says nothing of it");
+							  : FILE_NAME " has no entry for it");
 }
 
 void answers_read_path(const struct answers *answers, const char *path, struct answers_path *out)

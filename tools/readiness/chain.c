@@ -79,7 +79,7 @@ static double speed_of(const char *text)
 }
 
 /*
- * A link is as good as the lesser of its ends. A NIC should reach all of its
+ * A link can do no more than the lesser of its ends. A NIC should reach all of its
  * own, whatever is above it; between bridges the lesser end is the measure.
  */
 static void judge_link(const struct facts_function *upper, const struct facts_function *lower,

@@ -12,16 +12,16 @@ const struct facts_function *chain_top(const struct facts_chain *chain);
 /* The physical function of the NIC. */
 const struct facts_function *chain_nic(const struct facts_chain *chain);
 
-/* Whether the top is a root port: a bridge, whose PCI Express type says so. */
+/* Whether the top is a root port: a bridge with that PCI Express type. */
 enum known chain_has_root_port(const struct facts_chain *chain);
 
 /* What a NIC may do to its writes; software can turn on what is only disabled. The worst is last.
  */
 enum chain_ability { CHAIN_CANNOT, CHAIN_DISABLED, CHAIN_NOT_SEEN, CHAIN_ENABLED };
 
-/* Of the NIC's physical function; a virtual one has this bit reserved. Never CHAIN_CANNOT. */
+/* The NIC's physical function; in a virtual one this bit is reserved. Never CHAIN_CANNOT. */
 enum chain_ability chain_no_snoop(const struct facts_chain *chain);
-/* Of all functions of the NIC, whatever the kernel was told. */
+/* All functions of the NIC, whatever the kernel was told. */
 enum chain_ability chain_tph(const struct facts_chain *chain);
 
 /* The links of one path after another; .known begins as true. */

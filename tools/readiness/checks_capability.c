@@ -12,7 +12,7 @@
 #define FLUSH_GLOBAL	 (UINT64_C(1) << 38)
 #define FLUSH_PERSISTENT (UINT64_C(1) << 39)
 #define ATOMIC_WRITE	 (UINT64_C(1) << 40)
-/* of rdma-core 58 on */
+/* since rdma-core 58 */
 #define ODP_FLUSH	 (1U << 6)
 #define ODP_ATOMIC_WRITE (1U << 7)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * checks_ddio.c -- do device writes go into the cache? What the processor
- * offers, what its registers say, what the operator says, what a probe saw.
+ * offers, what its registers hold, what the operator states, what a probe saw.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 	"Turn DDIO off in the firmware's menu and state it with --assume-ddio off:WHY, or "        \
 	"measure it with --probe; or use the flush by a message (GPSPM), which needs neither."
 #define HOW_TO_KNOW_OTHERS                                                                         \
-	"State what the platform's maker says of cache allocation with --assume-ddio off:WHY; or " \
+	"State what the platform's maker documents on cache allocation with --assume-ddio "        \
+	"off:WHY; or "                                                                             \
 	"use the flush by a message (GPSPM), which does not need to know."
 
 /* What is publicly known of a processor. */
@@ -117,7 +118,7 @@ static void look_ways(const struct facts *facts, struct readiness_finding *findi
 		      __builtin_popcountll((unsigned long long)p->ddio_ways_msr));
 	finding_say(finding, READINESS_INFO,
 		    "Ways of the last level cache that device writes may use; never none, so it "
-		    "says nothing about whether they do.",
+		    "does not show whether they do.",
 		    NULL);
 }
 
@@ -226,14 +227,13 @@ static void look_registers(const struct facts *facts, struct readiness_finding *
 			       ddio.port);
 	finding_say(finding, status_of(&ddio), meanings[ddio.state], NULL);
 	if (ddio.state == DDIO_OFF && ddio.low_confidence)
-		finding_meaning(
-			finding,
-			"Device writes do not allocate in the cache, says a register that is "
-			"not well documented for this processor.");
+		finding_meaning(finding, "Device writes do not allocate in the cache, according to "
+					 "a register that is "
+					 "not well documented for this processor.");
 	advise(&ddio, intel, finding);
 }
 
-/* Does what the operator says go against what is known? */
+/* Does the operator's statement contradict what is known? */
 static bool contradicted(const struct facts *facts)
 {
 	enum ddio_state seen = ddio_seen(facts);
@@ -390,7 +390,7 @@ const struct readiness_check checks_ddio[] = {
 	 "UNKNOWN: any doubt about the register: another processor, a virtual machine, a port\n"
 	 "of the chipset, a header in its place, no privilege. Unknown is never off.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"DDIO-05", "what the operator says", READINESS_BLOCKS, READINESS_ADVISES, look_statement,
+	{"DDIO-05", "what the operator states", READINESS_BLOCKS, READINESS_ADVISES, look_statement,
 	 "Where no register tells, the operator may know. --assume-ddio off:WHY is recorded with\n"
 	 "its reason and believed where neither registers nor a probe tell, and where bit 7 is 1\n"
 	 "but a probe saw device writes reach memory; it closes no way around that the registers\n"

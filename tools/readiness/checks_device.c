@@ -307,7 +307,7 @@ const struct readiness_check checks_device[] = {
 	 "through the cache whatever the PCI Express settings are, so Direct Write to PMem is\n"
 	 "not persistent with them. The native flush of rxe does flush by the CPU. A device is\n"
 	 "hardware when something that is not virtual is behind its link \"device\"; rxe alone\n"
-	 "has the attribute \"parent\"; siw is an RNIC without hardware, or says so in\n"
+	 "has the attribute \"parent\"; siw is an RNIC without hardware, or is named in\n"
 	 "node_desc.\n"
 	 "PASS: hardware.\n"
 	 "WARN: software; the checks of PCI Express and of DDIO are SKIP.\n"

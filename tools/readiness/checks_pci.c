@@ -3,7 +3,7 @@
  * checks_pci.c -- the PCI Express path of the NIC: its root port, its links,
  * and how it may use them.
  *
- * A device of several NICs is as good as the worst of them.
+ * A device of several NICs is judged by the worst of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +158,7 @@ static void look_sizes(const struct facts *facts, struct readiness_finding *find
 			    "The NIC reads memory in requests of less than 512 bytes: sending and "
 			    "RDMA reads from this host are slowed down.",
 			    "Set a larger read request in the firmware or with setpci, as the "
-			    "vendor of the NIC says.");
+			    "vendor of the NIC recommends.");
 	else
 		finding_say(finding, READINESS_INFO, "Sizes of what the NIC sends over the bus.",
 			    NULL);

@@ -101,7 +101,8 @@ static void look_mode(const struct facts *facts, struct readiness_finding *findi
 		"written to by RDMA.",
 		"A sector namespace (BTT) is copied on write: it is never mapped directly.",
 		"The mode of the namespace cannot be read.",
-		"Make it anew, which erases it: ndctl create-namespace -f -e NAMESPACE -m devdax "
+		"Create it again, which erases it: ndctl create-namespace -f -e NAMESPACE -m "
+		"devdax "
 		"(or fsdax).",
 	};
 	const struct facts_target *target = &facts->target;
@@ -133,7 +134,7 @@ static bool is_domain(const char *domain)
 	return strcmp(domain, "memory_controller") == 0 || strcmp(domain, "cpu_cache") == 0;
 }
 
-/* Says which two; false: all agree. */
+/* Reports which two; false: all agree. */
 static bool domains_differ(const struct facts_target *target, struct readiness_finding *finding)
 {
 	const struct facts_region *first = &target->regions[0], *other;
@@ -244,7 +245,7 @@ static void look_provider(const struct facts *facts, struct readiness_finding *f
 		"It is emulated: what is written there does not survive, or not without the host.",
 		"",
 		"Who provides it is not known to make it persistent.",
-		"Trust it only where the platform's maker says that it is persistent.",
+		"Trust it only where the platform's maker documents it as persistent.",
 	};
 	const struct facts_target *target = &facts->target;
 	struct tally tally = {0};
@@ -371,7 +372,7 @@ static void look_cxl(const struct facts *facts, struct readiness_finding *findin
 		finding_say(
 			finding, READINESS_UNKNOWN,
 			"Whether caches and device save everything when power fails (GPF) cannot "
-			"be told from the system, whatever the region's domain says.",
+			"be told from the system, whatever the region's domain is.",
 			"Ask the makers of platform and device about global persistent flush; "
 			"state nothing that was not tested.");
 	else if (given)

@@ -300,7 +300,7 @@ const struct readiness_check checks_system[] = {
 	 "WARN: integrity or confidentiality.\n"
 	 "SKIP: the kernel does not tell.\n"},
 	{"SYS-06", "interrupts of the NIC", READINESS_ADVISES, READINESS_ADVISES, look_interrupts,
-	 "Whoever waits for events is woken on the CPU that had the interrupt. Compared are\n"
+	 "A thread that waits for events is woken on the CPU that had the interrupt. Compared are\n"
 	 "effective_affinity_list of the NIC's interrupts and its local_cpulist. " FIGURES_ONLY
 	 "PASS: all are near the NIC.\n"
 	 "WARN: some are not.\n"

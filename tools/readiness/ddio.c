@@ -131,7 +131,7 @@ static bool port_is_known(const struct facts_platform *platform, const struct fa
 		say(ddio, "the configuration space of %s ends at byte %zu", top->address,
 		    top->config.len);
 	else if (chain_has_root_port(chain) != KNOWN_YES)
-		say(ddio, "%s says that it is no root port", top->address);
+		say(ddio, "%s is not a root port", top->address);
 	else
 		return true;
 	return false;

@@ -8,7 +8,7 @@
 
 #include "facts.h"
 
-/* Of less traffic than this a probe shows nothing: the start of the programs counts too. */
+/* With less traffic than this a probe shows nothing: the programs' start counts too. */
 #define DDIO_PROBE_BYTES_MIN 256000000
 /* Bytes written to memory for each received: more means that others wrote too. */
 #define DDIO_PROBE_RATIO_MAX 1.5
@@ -27,16 +27,16 @@ struct ddio {
 	char why[192]; /* one clause */
 };
 
-/* Of one root port and the NIC below it. */
+/* The state of one root port and the NIC below it. */
 void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
 		   struct ddio *ddio);
-/* Of all chains: any that is on wins, then what is unknown. Registers alone. */
+/* The state of all chains: any that is on wins, then what is unknown. Registers alone. */
 void ddio_of_registers(const struct facts *facts, struct ddio *ddio);
 /* DDIO_ON or DDIO_OFF, or DDIO_UNKNOWN: not done, or not conclusive. */
 enum ddio_state ddio_of_probe(const struct answers_probe *probe);
 /*
  * The same of the device as a whole: its traffic takes one way, so what goes to
- * memory there says nothing of other root ports.
+ * memory there does not tell about other root ports.
  */
 enum ddio_state ddio_seen(const struct facts *facts);
 /* With the statement and the probe: the one the verdict goes by. */

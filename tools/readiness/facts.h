@@ -3,7 +3,7 @@
  * facts.h -- all that the readiness checks look at, gathered once.
  *
  * Files come from a sysroot, answers of the kernel and of the verbs from
- * struct answers: so a tree of files that somebody sent gives the same facts as
+ * struct answers: so a tree of files from elsewhere gives the same facts as
  * the machine it was taken from. The checks see these structs and nothing else.
  * A text is empty, and a number -1, where it is unknown.
  */
@@ -38,7 +38,7 @@ struct facts_port {
 };
 
 struct facts_device {
-	size_t count;		     /* of RDMA devices; 0: there is none */
+	size_t count;		     /* number of RDMA devices; 0: there is none */
 	bool no_sysfs;		     /* and nothing that could tell of any */
 	bool found;		     /* the one asked for, or the first */
 	char asked[DEVICE_NAME_MAX]; /* empty: none by name */
@@ -64,7 +64,7 @@ struct facts_function {
 	int vendor, device;	   /* ids, of sysfs: a virtual function's config has none */
 	char current_speed[32], max_speed[32];
 	int current_width, max_width;
-	struct pci_config config; /* of length 0: could not be read at all */
+	struct pci_config config; /* length 0: could not be read at all */
 };
 
 struct facts_chain {
@@ -140,14 +140,14 @@ struct facts_target {
 	enum target_shape shape;
 	char path[FACTS_PATH_MAX];
 	char device[64];     /* what it lies on: "dax0.0", "pmem0", "dm-0", "sda2" */
-	char filesystem[32]; /* of a file or directory */
+	char filesystem[32]; /* set for a file or directory */
 	char mount_options[256];
 	enum known dax_mount; /* dax or dax=always; KNOWN_NOT: dax=inode, or no mount seen */
 	enum known dax_queue; /* the block device can DAX */
 	bool read_only_mount;
-	char driver[32]; /* of a device DAX: "device_dax", "kmem"; "none": not bound */
+	char driver[32]; /* a device DAX's: "device_dax", "kmem"; "none": not bound */
 	int64_t size_bytes, align_bytes;
-	int64_t badblocks;	    /* of the pmem block devices it lies on; -1: none, or unknown */
+	int64_t badblocks;	    /* on the pmem block devices below it; -1: none, or unknown */
 	bool badblocks_cut;	    /* a list of these devices could not be read */
 	struct answers_path answer; /* statx and the MAP_SYNC mapping */
 	/* what the target lies on; without a target all of the host */
@@ -158,7 +158,7 @@ struct facts_target {
 	bool cut;		/* there are more namespaces, regions or DIMMs, or may be */
 	bool host_seen;		/* sysfs has devices at all, so that none of a kind means none */
 	size_t regions_of_host; /* 0: the kernel knows of no persistent memory */
-	int64_t cxl_pmem_bytes; /* of CXL memory devices; 0: none; -1: unknown */
+	int64_t cxl_pmem_bytes; /* on CXL memory devices; 0: none; -1: unknown */
 };
 
 struct facts_limits {
@@ -182,7 +182,7 @@ struct facts {
 	struct facts_platform platform;
 	struct facts_target target;
 	struct facts_limits limits;
-	struct answers_device verbs; /* of facts_device.name */
+	struct answers_device verbs; /* facts_device.name's */
 	struct facts_claims claims;
 };
 

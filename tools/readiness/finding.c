@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * finding.c -- how a check says what it found.
+ * finding.c -- how a check reports what it found.
  *
- * Parts of it are text of the machine, or of a tree that somebody sent: what
+ * Parts of it are text of the machine, or of a tree from elsewhere: what
  * a terminal or JSON would choke on is replaced here, for every check.
  */
 #include <stdarg.h>

@@ -48,7 +48,7 @@ static const struct device *choose(const struct sysroot *root, const struct devi
 	return best;
 }
 
-/* Of RoCE v2, and one that routers know. */
+/* Is it a RoCE v2 GID that can be routed? */
 static bool gid_is_routable(const struct sysroot *root, const char *port, long index)
 {
 	static const unsigned char none[16];

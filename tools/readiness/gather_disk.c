@@ -9,7 +9,7 @@
 
 #include "gather_pmem.h"
 
-#define DEPTH_MAX 4  /* of device mapper on device mapper */
+#define DEPTH_MAX 4  /* how deep device mapper may be stacked */
 #define DISKS_MAX 64 /* that a device may be made of in all */
 
 static bool take_number(const char **at, unsigned *value)

@@ -18,7 +18,7 @@
 #define CLASS	    "sys/class/infiniband/"
 #define NET	    "sys/class/net/"
 #define NETDEVS_MAX 32
-#define ENTRIES_MAX 4096 /* of a directory */
+#define ENTRIES_MAX 4096 /* limit per directory */
 
 /* Do the characters have the shape "xxxx:xx:xx.x", where x is a digit? */
 static bool has_shape(const char *text, size_t len, const char *shape)

@@ -3,7 +3,7 @@
  * gather_place.c -- which region and namespace a device is made of. For
  * gather_target.c.
  *
- * The path of a device in sysfs says it: .../ndbus0/region0/pfn0.1/block/pmem0,
+ * The path of a device in sysfs shows it: .../ndbus0/region0/pfn0.1/block/pmem0,
  * where pfn0.1 names its namespace. CXL and the kernel's own regions of DAX
  * memory look alike and are not persistent, so a region counts only below a
  * bus of libnvdimm.
@@ -57,7 +57,7 @@ enum place gather_place(const struct sysroot *root, const char *directory,
 	if (!sysroot_exists(root, "%s", directory) || !sysroot_real_path(root, directory, real))
 		return PLACE_UNKNOWN;
 	if (strncmp(real, "sys/devices/", 12) != 0)
-		place = PLACE_UNKNOWN; /* of no real sysfs: its place says nothing */
+		place = PLACE_UNKNOWN; /* not in a real sysfs: its place is meaningless */
 	for (name = strtok_r(real, "/", &rest); name != NULL; name = strtok_r(NULL, "/", &rest)) {
 		size_t len = strlen(path);
 

@@ -27,7 +27,7 @@ void gather_host(const struct sysroot *root, struct facts_target *facts);
 /* How many there are, at most FACTS_REGIONS_MAX. */
 size_t gather_count(const struct sysroot *root);
 
-/* Adds one, once. False for a region that is no persistent memory. */
+/* Adds one, once. False for a region that is not persistent memory. */
 bool gather_region(const struct sysroot *root, const char *name, struct facts_target *facts);
 void gather_namespace(const struct sysroot *root, const char *name, struct facts_target *facts);
 
@@ -44,7 +44,7 @@ void gather_bad_ranges(const struct sysroot *root, struct facts_target *facts);
 /* Lines of a badblocks file, from one byte of the device to another; -1: not readable. */
 int64_t gather_bad_blocks(const struct sysroot *root, const char *path, int64_t from, int64_t to);
 
-/* Says whether a block device is persistent memory, and what it is in any case. */
+/* Whether a block device is persistent memory, and what it is in any case. */
 bool gather_disk(const struct gather *g, const char *name, struct facts_target *facts);
 /* "pmem0.1s" and "pmem0p1": region, namespace in it, and the disk without the partition. */
 bool gather_parse_disk(const char *name, unsigned *region, unsigned *space,
@@ -53,7 +53,7 @@ bool gather_parse_disk(const char *name, unsigned *region, unsigned *space,
 struct mount {
 	unsigned major, minor;
 	char filesystem[32];
-	char options[256]; /* of the mount and of the file system */
+	char options[256]; /* the mount's and the file system's */
 	char source[64];   /* "pmem0"; empty: it is no device node */
 };
 

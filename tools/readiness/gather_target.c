@@ -150,7 +150,7 @@ static bool is_block(const struct gather *g, const char *name)
 		sysroot_exists(g->root, "sys/block/%s", disk));
 }
 
-/* Nobody could look at it: by name, as a tree of files knows it. */
+/* It could not be inspected: by name, as a tree of files knows it. */
 static void take_by_name(const struct gather *g, const char *path, struct facts_target *facts)
 {
 	const bool in_dev = strncmp(path, "/dev/", strlen("/dev/")) == 0;
@@ -162,7 +162,7 @@ static void take_by_name(const struct gather *g, const char *path, struct facts_
 		take_block(g, name, facts);
 	else if (path[0] == '/' && !in_dev)
 		take_file(g, path, facts);
-	else /* not in sysfs, or nobody knows relative to what */
+	else /* not in sysfs, or relative to an unknown directory */
 		facts->shape = TARGET_MISSING;
 }
 

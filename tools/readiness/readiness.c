@@ -79,7 +79,7 @@ void readiness_check_all(const struct facts *facts, struct readiness_finding *fi
 	memset(findings, 0, READINESS_CHECKS_MAX * sizeof(*findings));
 	for (size_t i = 0; i < READINESS_CHECKS_MAX && (check = readiness_check_at(i)) != NULL;
 	     i++) {
-		/* a check that says nothing must not pass */
+		/* a check without a finding must not pass */
 		findings[i].status = READINESS_UNKNOWN;
 		check->look(facts, &findings[i]);
 	}

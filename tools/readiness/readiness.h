@@ -20,7 +20,7 @@ enum readiness_status {
 	READINESS_UNKNOWN,
 	READINESS_SKIP, /* the question does not arise here */
 	READINESS_INFO,
-	READINESS_ASSUMED, /* somebody says so */
+	READINESS_ASSUMED, /* the operator states it */
 	READINESS_STATUSES,
 };
 
@@ -87,7 +87,7 @@ struct verdict_row {
 	bool direct_write;  /* for rpma_peer_cfg_set_direct_write_to_pmem() */
 	const char *direct_write_why;
 	bool (*matches)(const struct judged *judged);
-	/* of the findings that made it match; NULL: the facts did */
+	/* which findings made it match; NULL: the facts did */
 	bool (*counts)(const struct readiness_check *check, enum readiness_status status);
 };
 

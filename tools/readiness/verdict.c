@@ -59,7 +59,7 @@ static bool any(const struct judged *judged,
 	return false;
 }
 
-/* Of all regions behind the target; empty where they differ, or none is known. */
+/* What all regions behind the target have; empty where they differ, or none is known. */
 static const char *domain_of(const struct facts_target *target)
 {
 	const char *domain = target->regions_count > 0 ? target->regions[0].persistence_domain : "";

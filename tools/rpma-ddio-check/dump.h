@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dump.h -- a copy of what was looked at, for somebody else to look at.
+ * dump.h -- a copy of what was inspected, to be inspected elsewhere.
  */
 #ifndef DUMP_H
 #define DUMP_H

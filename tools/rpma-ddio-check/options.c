@@ -243,7 +243,7 @@ static int complete(struct options *o)
 	if (o->sysroot != NULL && o->target != NULL && o->target[0] != '/' &&
 	    strncmp(o->target, "dram:", 5) != 0 && strncmp(o->target, "hugepages:", 10) != 0)
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--target %s: a path from the root of --sysroot was expected, "
+				   "--target %s: expected a path from the root of --sysroot, "
 				   "as /dev/dax0.0",
 				   o->target);
 	if (o->explain != NULL && o->json)

@@ -53,7 +53,7 @@ int paper_close(struct paper *paper)
 			   errno != 0 ? strerror(errno) : "an earlier line was lost");
 }
 
-/* Of UTF-8, only the byte that begins a character takes a column. */
+/* In UTF-8 only the byte that begins a character takes a column. */
 static bool takes_column(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;

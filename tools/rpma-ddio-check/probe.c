@@ -20,7 +20,7 @@
 #include "tools/readiness/ddio.h"
 
 #define IDLE_MS	  500
-#define MOST_IDLE 0.05 /* of the traffic */
+#define MOST_IDLE 0.05 /* as a share of the traffic */
 
 struct moment {
 	struct probe_sample sample;

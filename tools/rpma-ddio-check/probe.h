@@ -10,7 +10,7 @@
 
 #include "tools/readiness/facts.h"
 
-/* Of one run of traffic; bytes per second of the idle machine, before and after. */
+/* One run of traffic; bytes per second of the idle machine, before and after. */
 struct probe_figures {
 	double rdma_bytes;
 	double written_bytes;
@@ -18,11 +18,11 @@ struct probe_figures {
 	double idle_bytes_per_s[2];
 };
 
-/* The device is hardware. 0, also where the probe cannot tell: then it says why; -ECANCELED. */
+/* The device is hardware. 0, also where the probe cannot tell and reports why; -ECANCELED. */
 int probe_run(const struct sysroot *root, const struct facts_device *device,
 	      struct answers_probe *probe);
 
-/* Whether these figures allow a statement: they are noted; else it says why not. */
+/* Whether these figures allow a statement: they are noted; else why not. */
 void probe_judge(const struct probe_figures *figures, struct answers_probe *probe);
 
 #endif /* PROBE_H */

@@ -24,7 +24,7 @@ enum probe_kind {
 struct probe_counter {
 	enum probe_kind kind;
 	int fd;
-	double weight; /* of a count */
+	double weight; /* a count's */
 };
 
 struct probe_events {
@@ -50,7 +50,7 @@ struct probe_config {
 int probe_config_parse(const struct sysroot *root, const char *unit, const char *terms,
 		       struct probe_config *config);
 
-/* -errno where no memory controller can be counted: why says what is missing. */
+/* -errno where no memory controller can be counted: `why` names what is missing. */
 int probe_events_open(struct probe_events *events, const struct sysroot *root, char *why,
 		      size_t size);
 int probe_events_read(const struct probe_events *events, struct probe_sample *sample);

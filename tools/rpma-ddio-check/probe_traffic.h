@@ -14,7 +14,7 @@
 
 struct probe_traffic {
 	int64_t bytes; /* all that were written, those of the warm-up too */
-	int numa_node; /* of the window; -1: unknown */
+	int numa_node; /* the window's; -1: unknown */
 };
 
 /* Beside this program, in its build tree, or in PATH; false: nowhere. */
@@ -22,13 +22,13 @@ bool probe_find_bench(char path[PATH_MAX]);
 
 /*
  * Runs it on the device for about three seconds, a minute at most, and waits
- * for its end. -errno where it gave no result: why says so; -ECANCELED after a
+ * for its end. -errno where it gave no result, with `why`; -ECANCELED after a
  * signal.
  */
 int probe_traffic_run(const char *bench, const char *device, struct probe_traffic *traffic,
 		      char *why, size_t size);
 
-/* The figures of its result, for tests too; -EINVAL for what is none. */
+/* The figures of its result, for tests too; -EINVAL if it is not one. */
 int probe_traffic_read(const char *text, size_t len, struct probe_traffic *traffic);
 
 #endif /* PROBE_TRAFFIC_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * table.c -- what the document says, a paragraph for each check, the verdict
- * last: there it is read.
+ * table.c -- the document as text: a paragraph for each check, the verdict last, where it is read.
  *
  * It is made of the document alone, so that the two never differ.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cases.h -- a table of cases for a table of checks: what is changed of a host
- * where all is well, and what a check then says. Each status that a check
+ * where all is well, and what a check then finds. Each status that a check
  * explains must come up, and each that comes up must be explained.
  */
 #ifndef CASES_H
@@ -25,7 +25,7 @@ static inline const struct readiness_check *case_check(const struct readiness_ch
 	return checks;
 }
 
-/* What the check says of the facts once they are changed. */
+/* What the check finds in the facts once they are changed. */
 static inline struct readiness_finding case_look(const struct readiness_check *checks,
 						 const char *id, void (*change)(struct facts *))
 {

@@ -14,7 +14,7 @@
 #define BIT_7	 0x80U
 #define BIT_9	 0x200U
 
-#define NO_SNOOP 0x0800 /* of device control */
+#define NO_SNOOP 0x0800 /* in device control */
 
 static inline struct ddio registers_of(struct facts *facts)
 {

@@ -110,7 +110,7 @@ static void deep_nesting_ends(void **s)
 	free(text);
 }
 
-/* Missing, null and what nobody knows are no errors. */
+/* Missing, null and unknown members are no errors. */
 static void all_may_be_missing(void **s)
 {
 	static const char *const texts[] = {
@@ -188,7 +188,7 @@ static void a_device_is_read(void **s)
 	assert_int_equal(device.tph_handle, 0);
 }
 
-/* Flags of 0 that nobody gave are not flags. */
+/* Flags of 0 that were not given are not flags. */
 static void a_part_of_a_device_is_a_part(void **s)
 {
 	struct answers_device device;

@@ -174,7 +174,7 @@ static void provider_second_cxl(struct facts *f)
 
 static void provider_other(struct facts *f)
 {
-	provider(&f->target.regions[0], "somebody");
+	provider(&f->target.regions[0], "unknown");
 }
 
 static void provider_unread(struct facts *f)

@@ -151,7 +151,7 @@ static void not_asked_without_dax(struct facts *f)
 	f->target.dax_mount = KNOWN_NO;
 }
 
-/* What the file says counts more than the mount: it may be marked by itself. */
+/* The file's attribute counts more than the mount's: it may be marked by itself. */
 static void marked_file(struct facts *f)
 {
 	fsdax(f);

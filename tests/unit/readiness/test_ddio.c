@@ -28,7 +28,7 @@ static void each_combination_of_bits(void **s)
 		{0, 0, 0, 0, true, DDIO_OFF_WARN},
 		{0, BIT_9, 0, 0, false, DDIO_OFF},
 		{BIT_3, 0, 0, 0, false, DDIO_OFF_WARN},
-		{0, 0, 0, 1, true, DDIO_ON_POSSIBLE}, /* on is on, whoever was told otherwise */
+		{0, 0, 0, 1, true, DDIO_ON_POSSIBLE}, /* on is on, whatever was stated */
 		{0, BIT_9, 0, 1, false, DDIO_OFF},
 		{0, 0x100, 0, 1, false, DDIO_ON_POSSIBLE}, /* bit 8 is another bit */
 		{BIT_3, 0, 0, -1, false, DDIO_OFF_WARN},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_gather_device.c -- which RDMA device is looked at, and what sysfs says
- * of it and of its ports.
+ * test_gather_device.c -- which RDMA device is inspected, and what sysfs has on it and its ports.
  */
 #include "tree.h"
 

@@ -34,7 +34,7 @@ static void mutate_memory(struct facts *f, uint64_t *seed)
 
 	switch (test_random(seed) % 12) {
 	case 0:
-		TEXT(region->provider, "", "e820", "CXL", "somebody", "ACPI.NFIT");
+		TEXT(region->provider, "", "e820", "CXL", "unknown", "ACPI.NFIT");
 		break;
 	case 1:
 		TEXT(region->devtype, "", "nd_volatile", "nd_pmem");

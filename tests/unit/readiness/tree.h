@@ -122,7 +122,7 @@ static inline void tree_gather_device(const char *asked, struct facts_device *de
 	sysroot_close(&root);
 }
 
-/* Of the device that is found by itself; the chains are the caller's to free. */
+/* The chains of the device that is found by itself; the caller frees them. */
 static inline void tree_gather_pci(struct facts_pci *pci)
 {
 	struct facts_device device;
