@@ -3,7 +3,7 @@
  * local_server.h -- a server in a process of its own, for who measures it.
  *
  * The child is forked before anything touches RDMA, waits until it is told to
- * serve, says which port it got, and dies with its parent.
+ * serve, reports the port it got, and dies with its parent.
  */
 #ifndef BENCH_LOCAL_SERVER_H
 #define BENCH_LOCAL_SERVER_H

@@ -39,7 +39,7 @@ static int find_device(struct client *c)
 	return endpoint_route(&c->root, &wish, c->address, &c->peer, &c->device);
 }
 
-/* Two steps in one call: the stamp between them says which of the two failed. */
+/* Two steps in one call: the stamp between them shows which of the two failed. */
 static int connect_server(struct client *c)
 {
 	const struct greeting_request request = {GREETING_VERSION, GREETING_PING, 0,
@@ -157,7 +157,7 @@ static int choose_flush(struct client *c)
 			EXIT_RUN_FAILED, "region",
 			"--flush persistent: %s does not state that writes reach the "
 			"persistence domain: start it with --direct-write-to-pmem, where "
-			"rpma-ddio-check says that this is so",
+			"rpma-ddio-check reports that they do",
 			c->name);
 	if (wish == FLUSH_AUTO && persistent && c->direct_write_to_pmem)
 		wish = FLUSH_PERSISTENT;
@@ -261,7 +261,7 @@ static void name_ping(uint64_t number)
 			(unsigned long long)number);
 }
 
-/* Of a ping after which there can be no other. */
+/* Reports a ping after which there can be no other. */
 static void failed(struct client *c, uint64_t number, struct ping_report *r)
 {
 	const struct ibv_wc wc = {.status = r->wc_status};
@@ -281,7 +281,7 @@ static void failed(struct client *c, uint64_t number, struct ping_report *r)
 	take_trouble(c, step, r);
 }
 
-/* Of pings that were lost or corrupt, though the connection is there: of the last such one. */
+/* Reports the last ping that was lost or corrupt while the connection is there. */
 static void spoilt(struct client *c, uint64_t number, const struct ping_report *r)
 {
 	const struct image_difference *d = &r->difference;

@@ -28,7 +28,7 @@ struct client {
 	struct link *link;
 	struct greeting_reply reply;
 	struct client_memory memory;
-	/* of the server's place; its size is 0: not known */
+	/* the server's place; its size is 0: not known */
 	struct rpma_mr_remote *remote;
 	size_t place_bytes;
 	int flush_types; /* bits of RPMA_MR_USAGE_FLUSH_TYPE_* */

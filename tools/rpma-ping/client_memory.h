@@ -12,7 +12,7 @@
 struct client_memory {
 	uint8_t *bytes;
 	size_t stride_bytes; /* from the one to the other to the sink */
-	size_t size_bytes;   /* of all three */
+	size_t size_bytes;   /* all three together */
 	struct rpma_mr_local *mr;
 };
 

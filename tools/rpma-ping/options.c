@@ -296,7 +296,7 @@ static int check_client(const struct parsing *p)
 				   p->of_server);
 	if (o->port == 0)
 		return failure_set(EXIT_WRONG_USAGE, "parse",
-				   "--port 0: the port that the server printed was expected");
+				   "--port 0: expected the port that the server printed");
 	return 0;
 }
 

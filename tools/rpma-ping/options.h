@@ -42,8 +42,8 @@ struct options {
 	uint64_t count; /* 0: without end */
 	uint64_t interval_ns;
 	uint64_t size_bytes;
-	uint64_t deadline_ns; /* of the whole; 0: none */
-	uint64_t limit_ns;    /* of one ping */
+	uint64_t deadline_ns; /* the whole run's; 0: none */
+	uint64_t limit_ns;    /* for one ping */
 	bool flood;
 	enum flush_wish flush;
 	enum wait_kind wait;

@@ -27,7 +27,7 @@ struct ping {
 	struct rpma_cq *cq;
 	int cq_fd;
 	struct rpma_mr_remote *remote;
-	struct rpma_mr_local *mr; /* of the two images and the sink, in this order */
+	struct rpma_mr_local *mr; /* the two images and the sink, in this order */
 	const uint8_t *memory;
 	size_t size_bytes;
 	size_t stride_bytes; /* from one of the three to the next */
@@ -50,7 +50,7 @@ enum ping_end {
 struct ping_report {
 	enum ping_end end;
 	enum step step; /* where it ended, unless it is back */
-	int code;	/* of librpma; 0: none */
+	int code;	/* librpma's; 0: none */
 	bool ended;	/* the connection: why is in failure_get() */
 	enum ibv_wc_status wc_status;
 	uint64_t write_ns; /* from the post of the write to its completion */

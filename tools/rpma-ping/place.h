@@ -14,13 +14,13 @@
 
 struct places {
 	struct target target;
-	size_t size_bytes; /* of each */
+	size_t size_bytes; /* each one's size */
 	unsigned count;
 	struct region regions[PLACES_MAX];
 	bool taken[PLACES_MAX]; /* under its user's lock */
 };
 
-/* How many places, and of which size, a target of so many bytes has. */
+/* How many places, and of which size, a target of this size has. */
 void places_divide(size_t target_bytes, unsigned *count, size_t *size_bytes);
 
 /* The failure's size is that of a place, which *places has in any case. */

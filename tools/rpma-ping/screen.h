@@ -15,7 +15,7 @@ void screen_summary(const struct client *client);
 
 /* What was printed is seen before a pause. */
 void screen_flush(void);
-/* Nobody can see any more of it. */
+/* Its reader is gone: no more can be printed. */
 bool screen_broken(void);
 
 #endif /* SCREEN_H */

@@ -70,7 +70,7 @@ static int set_up(struct server *s)
 	return endpoint_listen(s->host.peer, s->address, &s->port, &s->ep, &s->ep_fd);
 }
 
-/* A port that nobody was told of is of no use to anybody. */
+/* A port that the kernel chose is useless unless it can be printed. */
 static int announce(const struct server *s)
 {
 	const struct places *p = &s->host.places;
@@ -80,7 +80,7 @@ static int announce(const struct server *s)
 	printf("rpma-ping server: listening on %s port %u (%s), for %s; direct write to PMem: %s\n",
 	       s->address, s->port, s->device,
 	       s->options->allow.count > 0 ? "the addresses of --allow"
-					   : "whoever reaches this address",
+					   : "any host that reaches this address",
 	       s->options->direct_write_to_pmem ? "stated by the operator" : "no");
 	printf("  %u clients at a time, each with %s of %s of %s%s%s for remote read, write and "
 	       "flush\n",

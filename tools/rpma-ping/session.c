@@ -169,9 +169,9 @@ static void turn_away(struct session *s, int error)
 {
 	rpma_conn_req_delete(&s->req);
 	if (error == -EPROTO)
-		say(s->host, "rejected a connection that is no client of this tool");
+		say(s->host, "rejected a connection that is not a client of this tool");
 	else if (error == -EACCES)
-		say(s->host, "rejected a connection from an address that --allow has not");
+		say(s->host, "rejected a connection from an address not in --allow");
 	else if (error == -EBUSY)
 		say(s->host, "rejected a connection: too many at once");
 }

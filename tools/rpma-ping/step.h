@@ -17,7 +17,7 @@ enum step {
 	STEP_HELLO,
 	STEP_REGION,
 	STEP_REGISTER,
-	/* of a ping; their times are those of the first one that came back */
+	/* a ping's; their times are those of the first one that came back */
 	STEP_WRITE,
 	STEP_FLUSH,
 	STEP_READ,

@@ -24,11 +24,11 @@ struct tally {
 	uint64_t transmitted;
 	uint64_t received; /* the corrupt ones too */
 	uint64_t corrupt;
-	/* of those that came back */
+	/* over those that came back */
 	struct histogram *rtt;
 	struct histogram *write_flush;
 	struct histogram *read;
-	struct tally_record *records; /* of the first TALLY_RECORDS */
+	struct tally_record *records; /* the first TALLY_RECORDS pings */
 };
 
 struct tally_figures {
@@ -47,7 +47,7 @@ void tally_free(struct tally *tally);
 /* A ping that a signal cut short is not counted. */
 void tally_add(struct tally *tally, const struct ping_report *report);
 size_t tally_records(const struct tally *tally);
-/* Of the pings that were transmitted, 0 to 1. */
+/* The share of transmitted pings, 0 to 1. */
 double tally_loss(const struct tally *tally);
 
 /* The histogram has a sample. */

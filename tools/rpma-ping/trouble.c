@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trouble.c -- what to look at for each cause of a failure, and the line that
- * says all.
+ * trouble.c -- what to look at for each cause of a failure, and the line that sums it up.
  */
 #include "trouble.h"
 
@@ -43,7 +42,7 @@ static const char *of_no_access(const struct trouble_facts *f)
 	return "the server no longer has this memory registered, or not for remote access";
 }
 
-/* Of statuses that may have any cause. */
+/* For statuses that may have any cause. */
 static const char *of_status(enum ibv_wc_status status)
 {
 	switch (status) {
@@ -141,10 +140,10 @@ static const char *of_cause(const struct trouble_facts *f, char remedy[512])
 		return of_no_answer(f);
 	case CAUSE_REFUSED:
 		return "no rpma-ping --server listens on that address and port, or its --allow "
-		       "leaves this host out, or many clients come at once (its stderr says)";
+		       "leaves this host out, or many clients come at once (see its stderr)";
 	case CAUSE_CLOSED:
-		return "the server ended or was killed, or it lost sight of this host (its stderr "
-		       "says)";
+		return "the server ended or was killed, or it lost sight of this host (see its "
+		       "stderr)";
 	case CAUSE_LOST:
 		return of_lost(f);
 	case CAUSE_MTU:

@@ -21,23 +21,23 @@ struct trouble {
 	char text[768];
 	const char *librpma;   /* "RPMA_E_PROVIDER"; NULL: no code */
 	const char *wc_status; /* "RETRY_EXC_ERR"; NULL: no completion told */
-	char remedy[512];      /* empty: the sentence says all */
+	char remedy[512];      /* empty: the sentence is enough */
 };
 
 /* What a remedy is chosen by. */
 struct trouble_facts {
 	enum cause cause;
 	const char *step;
-	int code;		      /* of librpma; 0: none */
+	int code;		      /* librpma's; 0: none */
 	enum ibv_wc_status wc_status; /* IBV_WC_SUCCESS: none */
 	bool any_back;		      /* a ping has come back before */
-	uint64_t size_bytes;	      /* of a ping */
+	uint64_t size_bytes;	      /* a ping's */
 	enum device_kind device;
-	enum target_kind target; /* of what was registered */
+	enum target_kind target; /* what was registered */
 	uint64_t memlock_bytes;	 /* what may be locked; UINT64_MAX: no limit */
 };
 
-/* "RPMA_E_INVAL"; NULL for 0 and what is no code. */
+/* "RPMA_E_INVAL"; NULL for 0 and unknown codes. */
 const char *trouble_code_name(int code);
 
 /* A sentence without its end, or empty. Pure. */

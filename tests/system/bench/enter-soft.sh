@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 short=(--size 64 --duration 20ms --warmup 0 --repeats 1)
-notice='running on the software device, whose figures say nothing of hardware$'
+notice='running on the software device, whose timings do not predict hardware$'
 # shellcheck source=tests/system/bench/check.sh
 . "$here/check.sh"
 

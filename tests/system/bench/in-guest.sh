@@ -304,7 +304,7 @@ a_stranger()
 {
 	start_server
 	timeout 20 rping -c -a "$address" -p "$port" -C 1 || true
-	until_true 'the server refuses it' grep -q 'no client of this tool' server.err
+	until_true 'the server refuses it' grep -q 'not a client of this tool' server.err
 	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 1
 	kill -TERM "$server"
 	ended "$server" 143

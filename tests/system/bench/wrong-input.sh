@@ -99,8 +99,8 @@ refused 64 '--label .*: expected a text' client host --label "$(printf 'x%.0s' {
 refused 64 'expected a text of 1 to 128 bytes in UTF-8' client host --label $'\xff'
 refused 64 '--slo lat:' client host --slo lat
 refused 64 '--output y: expected one file' client host --resume x -o y
-refused 64 '--csv x: another file' client host -o x --csv x
-refused 64 '--csv ./x: another file' client host -o x --csv ./x
+refused 64 '--csv x: expected another file' client host -o x --csv x
+refused 64 '--csv ./x: expected another file' client host -o x --csv ./x
 refused 64 '--mem-node -1:' client host --mem-node=-1
 refused 64 '--mem-node all:' client host --mem-node all
 refused 64 '--allow 10.0.0.0/33:' server --allow 10.0.0.0/33
@@ -126,7 +126,7 @@ refused 64 'series\[0\]: unknown key "sise"' client host --plan "$work/key.json"
 refused 64 'line 1, column 15: ' local --plan "$work/torn.json"
 refused 64 '--size and --plan' client host --plan "$work/zero.json" --size 64
 refused 2 "cannot read the plan $work/none: No such file" client host --plan "$work/none"
-refused 2 'cannot read the plan /dev/zero: a regular file' client host --plan /dev/zero
+refused 2 'cannot read the plan /dev/zero: expected a regular file' client host --plan /dev/zero
 refused 2 'mem-node 1023: the machine has no such' client host --dry-run --mem-node 1023
 HWLOC_XMLFILE=$work/none.xml refused 2 'or of HWLOC_XMLFILE' client host --dry-run --size 64
 refused 2 "nothing to resume: there is no $work/x.json.jsonl" client host --resume "$work/x.json"
@@ -183,7 +183,7 @@ restarts()
 	timeout 60 "$bench" "$@" > "$work/out" 2> "$work/err"
 	printf '%s\n' -- "$bench" "$@" > "$work/expected"
 	if cmp "$work/expected" "$work/out" && [[ $(wc -l < "$work/err") -eq $lines &&
-		$(grep -c 'device soft: .*say nothing of hardware$' "$work/err") -eq $lines ]]; then
+		$(grep -c 'device soft: .*do not predict hardware$' "$work/err") -eq $lines ]]; then
 		printf 'ok rpma-bench %s starts itself again\n' "$*"
 	else
 		printf 'not ok rpma-bench %s starts itself again\n' "$*"

@@ -20,7 +20,7 @@
 
 struct fake_completion {
 	uint64_t due_ns;
-	uint64_t op; /* of all lanes, from 0 */
+	uint64_t op; /* over all lanes, from 0 */
 	uint32_t slot;
 	bool signal;
 	enum ibv_wc_opcode opcode;
@@ -34,7 +34,7 @@ struct fake_lane {
 	uint64_t armed_receives;
 	uint64_t received;
 	uint64_t first_receive; /* where a measurement before this one left off */
-	bool last_signal;	/* of the last post */
+	bool last_signal;	/* the last post's */
 	/* events */
 	bool armed;
 	bool event;
@@ -52,7 +52,7 @@ struct fake {
 	unsigned idle_looks; /* at the clock, since nothing is in flight */
 	uint64_t posted;
 	uint64_t finished;
-	uint64_t most_in_flight;      /* of a lane */
+	uint64_t most_in_flight;      /* on any lane */
 	uint64_t waits;		      /* calls of ppoll */
 	uint64_t fail_at;	      /* the operation whose completion fails */
 	enum ibv_wc_status fail_with; /* the status it has */
@@ -75,7 +75,7 @@ extern struct histogram fake_read_latency;
 extern struct histogram fake_response;
 extern atomic_int fake_stop;
 
-/* Everything anew: a closed loop over one lane. */
+/* Resets everything: a closed loop over one lane. */
 struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t lane, uint64_t op), uint32_t depth,
 			      uint64_t duration_ns);
 /* measure_run() with slots for it. */

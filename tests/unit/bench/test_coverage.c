@@ -55,7 +55,7 @@ struct cell {
 static double samples[REPEATS][SAMPLES], factors[REPEATS];
 static struct cell cells[SPREADS][FIGURES];
 static struct histogram h;
-static double real_ends[4096], real_shares[4096]; /* of the recorded one: ends of buckets */
+static double real_ends[4096], real_shares[4096]; /* the recorded one's: ends of buckets */
 static size_t real_count;
 
 static double normal(uint64_t *seed)

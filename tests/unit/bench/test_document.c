@@ -57,7 +57,7 @@ static int teardown(void **state)
 	return scratch_teardown(state);
 }
 
-/* A repeat of the point; what a server says of it may be NULL. */
+/* A repeat of the point; a server's report on it may be NULL. */
 static void add_repeat(struct repeat r, const char *report)
 {
 	r.params = point;
@@ -190,7 +190,7 @@ static void a_missed_gate_is_a_negative_verdict(void **state)
 	assert_int_equal(exit_code(), 1);
 	options.gates[0] = "lat.p99.9999_ns<1000000";
 	assert_int_equal(exit_code(), 1);
-	/* that it was stopped, or failed, says more */
+	/* that it was stopped, or failed, matters more */
 	run.status = RUN_INTERRUPTED;
 	run.exit_code = 130;
 	assert_int_equal(exit_code(), 130);

@@ -86,7 +86,7 @@ static int resume(void)
 	return start();
 }
 
-/* Of five operations. */
+/* A repeat of five operations. */
 static json_t *repeat_of(size_t point, uint32_t index)
 {
 	struct repeat r = made_repeat(1000, 5);

@@ -67,7 +67,7 @@ static void every_figure_is_exact(void **state)
 	assert_int_equal(fake_latency.max_ns, 1000000);
 	assert_int_equal(fake_latency.sum_ns, 500500000);
 	assert_true(histogram_mean_ns(&fake_latency) == 500500.0);
-	/* of n consecutive numbers: sqrt(n (n + 1) / 12) */
+	/* n consecutive numbers have sqrt(n (n + 1) / 12) */
 	assert_true(fabs(histogram_stddev_ns(&fake_latency) - 1000 * sqrt(1000.0 * 1001.0 / 12.0)) <
 		    1e-3);
 	for (unsigned percent = 1; percent < 100; percent++)
@@ -87,7 +87,7 @@ static void a_stall_is_one_slow_sample(void **state)
 		slow += fake_latency.buckets[i];
 	assert_int_equal(slow, 1);
 	assert_int_equal(fake_latency.max_ns, 100000000);
-	/* nobody was there to wait: 10,000 operations are simply missing */
+	/* no operation waited: 10,000 of them are simply missing */
 	assert_int_equal(m.ops, 90001);
 	assert_int_equal(m.late_ops, 0);
 }

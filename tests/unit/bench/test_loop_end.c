@@ -50,7 +50,7 @@ static void it_ends_after_so_many_operations(void **state)
 
 static void the_last_operation_is_always_signalled(void **state)
 {
-	/* wherever the signal comes, of a depth that is no multiple */
+	/* wherever the signal comes, of a depth that is not a multiple */
 	for (uint64_t at = 0; at < 40; at++) {
 		struct measure_cfg cfg = fake_setup(fake_ten_us, 7, 1000000000);
 		struct measured m;

@@ -11,7 +11,7 @@
 #include "tools/rpma-bench/mpi/merge_documents.h"
 #include "tools/rpma-bench/mpi/shape.h"
 
-/* One point with repeats of so many operations of one latency each. */
+/* One point with repeats of `ops` operations of one latency each. */
 static json_t *document_of(uint64_t ns, const size_t *ops, size_t count)
 {
 	json_t *repeats = json_array();

@@ -239,7 +239,7 @@ static void exactly_the_flipped_byte_is_found(void **state)
 		assert_int_equal(c.first_offset, at);
 		found++;
 	}
-	/* untouched bytes are nobody's business */
+	/* untouched bytes are not checked */
 	assert_int_equal(found, ops * 100);
 	free(target);
 }

@@ -273,7 +273,7 @@ static void an_answer_is_believed_if_it_fits(void **state)
 		{3, PERSIST_DONE, PERSIST_ANSWER_BYTES, NULL},
 		{1, PERSIST_DONE, PERSIST_ANSWER_BYTES, "something else"},
 		{3, PERSIST_DONE, PERSIST_ANSWER_BYTES - 1, "something else"},
-		{3, PERSIST_OUTSIDE, PERSIST_ANSWER_BYTES, "not of its target"},
+		{3, PERSIST_OUTSIDE, PERSIST_ANSWER_BYTES, "outside its target"},
 		{3, PERSIST_FAILED, PERSIST_ANSWER_BYTES, "could not"},
 	};
 	const struct params p = params_of(BENCH_WRITE, BENCH_GPSPM);

@@ -111,7 +111,7 @@ static void it_is_told_with_null_for_what_is_not_bound(void **state)
 	json_decref(expected);
 }
 
-/* What the kernel says counts more than what was chosen, and a refused choice for nothing. */
+/* The kernel's answer counts more than what was chosen; a refused choice does not count. */
 static void the_node_is_what_the_kernel_says(void **state)
 {
 	static const struct placement_wish wish = {"none", "1", {NULL, -1}, 0, 0, false};

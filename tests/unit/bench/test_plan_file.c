@@ -85,7 +85,7 @@ static void the_command_line_has_the_last_word(void **state)
 	options_free(&o);
 	assert_int_equal(parse(&o, plan, "--size", "64"), -EINVAL);
 	assert_string_equal(failure_get()->text,
-			    "--size and --plan: the plan says what to measure");
+			    "--size and --plan: the plan decides what to measure");
 	options_free(&o);
 }
 
@@ -100,18 +100,19 @@ static void wrong_plans_are_refused_by_place(void **state)
 		{"", "line 1, column 0"},
 		{"{\"series\": [{]}", "line 1, column"},
 		{"{\"series\": [{}], \"series\": [{}]}", "duplicate object key"},
-		{"[]", "an object with the key \"series\""},
-		{"{}", "an object with the key \"series\""},
-		{"{\"series\": []}", "series: a list of 1 to 256"},
-		{"{\"series\": {}}", "series: a list of 1 to 256"},
-		{"{\"series\": [1]}", "series[0]: an object"},
+		{"[]", "expected an object with the key \"series\""},
+		{"{}", "expected an object with the key \"series\""},
+		{"{\"series\": []}", "series: expected a list of 1 to 256"},
+		{"{\"series\": {}}", "series: expected a list of 1 to 256"},
+		{"{\"series\": [1]}", "series[0]: expected an object"},
 		{"{\"series\": [{}, {\"sise\": 64}]}", "series[1]: unknown key \"sise\""},
-		{"{\"series\": [{}], \"size\": 64}", "unknown key \"size\": \"series\" or"},
+		{"{\"series\": [{}], \"size\": 64}",
+		 "unknown key \"size\": expected \"series\" or"},
 		{"{\"series\": [{\"size\": 0}]}", "series[0]: size 0: expected sizes"},
-		{"{\"series\": [{\"size\": []}]}", "series[0]: size: a string"},
-		{"{\"series\": [{\"size\": null}]}", "series[0]: size: a string"},
-		{"{\"series\": [{\"size\": [[64]]}]}", "series[0]: size: a string"},
-		{"{\"series\": [{\"size\": {\"from\": 1}}]}", "series[0]: size: a string"},
+		{"{\"series\": [{\"size\": []}]}", "series[0]: size: expected a string"},
+		{"{\"series\": [{\"size\": null}]}", "series[0]: size: expected a string"},
+		{"{\"series\": [{\"size\": [[64]]}]}", "series[0]: size: expected a string"},
+		{"{\"series\": [{\"size\": {\"from\": 1}}]}", "series[0]: size: expected a string"},
 		{"{\"series\": [{\"size\": [64, 64]}]}", "size 64,64: expected"},
 		{"{\"series\": [{\"size\": 64.5}]}", "size 64.5: expected"},
 		{"{\"series\": [{\"size\": -1}]}", "size -1: expected"},
@@ -119,7 +120,8 @@ static void wrong_plans_are_refused_by_place(void **state)
 		{"{\"series\": [{\"size\": 1e30}]}", "size 1e+30: expected"},
 		{"{\"series\": [{\"target\": \"disk\"}]}", "series[0]: target disk: expected"},
 		{"{\"series\": [{\"persist\": \"a\\u001b[31m\\nb\"}]}", "persist a?[31m?b"},
-		{"{\"series\": [{}], \"repeats\": [1, 2]}", "repeats: a string or a number"},
+		{"{\"series\": [{}], \"repeats\": [1, 2]}",
+		 "repeats: expected a string or a number"},
 		{"{\"series\": [{}], \"repeats\": 0}", "repeats 0: expected"},
 		{"{\"series\": [{}], \"label\": \"\"}", "label : expected"},
 		{"{\"series\": [{\"size\": \"\\u0000\"}]}", "line 1"},
@@ -179,7 +181,7 @@ static void what_is_no_regular_file_is_not_waited_for(void **state)
 
 	assert_int_equal(mkfifo(scratch_path("fifo", path), 0600), 0);
 	assert_true(options_parse_client(&o, 4, argv) < 0);
-	assert_non_null(strstr(failure_get()->text, "a regular file was expected"));
+	assert_non_null(strstr(failure_get()->text, "expected a regular file"));
 	options_free(&o);
 	scratch_path("none", path);
 	assert_true(options_parse_client(&o, 4, argv) < 0);

@@ -61,7 +61,7 @@ static void the_interval_is_over_repeats(void **state)
 	json_decref(repeats);
 }
 
-/* A repeat's own percentile has no interval: its samples say nothing of other repeats. */
+/* A repeat's own percentile has no interval: its samples do not show how repeats differ. */
 static void a_repeats_percentile_has_no_interval(void **state)
 {
 	static const uint64_t mean = 100;

@@ -32,7 +32,7 @@ static void then_it_is_what_repeats_took(void **state)
 	assert_int_equal(progress_left_s(&p, 21 * SECOND), 60);
 }
 
-/* A run that ends by operations says nothing before one repeat is done. */
+/* A run that ends by operations prints nothing before one repeat is done. */
 static void what_is_unknown_is_not_guessed(void **state)
 {
 	struct progress p = {.left = 30, .begin_ns = SECOND};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_readiness.c -- what a client takes of the readiness its server sends, and
- * what a result says of it.
+ * test_readiness.c -- what a client takes of the readiness its server sends,
+ * and what a result contains of it.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ static json_t *parse(const char *text)
 	return value;
 }
 
-/* What is taken of a server that says this of its only target; NULL: nothing. */
+/* What is taken of a server that reports this for its only target; NULL: nothing. */
 static json_t *take_one(const char *text)
 {
 	json_t *environment = json_pack("{s:{}, s:[o]}", "os", "readiness", parse(text));

@@ -224,7 +224,7 @@ static void a_good_report_is_taken_over(void **state)
 	json_decref(json);
 }
 
-/* Each report says one thing in a way it must not be said; the path is null then. */
+/* Each report has one member in a form that is not allowed; the path is null then. */
 static void a_wrong_report_is_not_believed(void **state)
 {
 	static const struct {
@@ -326,7 +326,7 @@ static void a_damaged_report_does_no_harm(void **state)
 	assert_true(parsed > 1000);
 }
 
-/* A side as a server measures it, sent and taken over: percentiles are worked out anew. */
+/* A side as a server measures it, sent and taken over: percentiles are computed again. */
 static json_t *sides(const char *key, const char *step)
 {
 	static const uint64_t samples[] = {100, 200, 300};

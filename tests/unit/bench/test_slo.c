@@ -152,7 +152,7 @@ static void what_is_no_gate_is_refused(void **state)
 	}
 }
 
-/* What --help says is what can be asked. */
+/* What --help lists is what can be asked. */
 static void every_metric_that_is_named_is_known(void **state)
 {
 	static const char *const names[] = {

@@ -86,7 +86,7 @@ static void alike_repeats_are_not_flagged(void **state)
 	bool flags[5];
 
 	assert_int_equal(summary_flag(values, 5, flags), 0);
-	/* of three nobody can tell which one is odd */
+	/* among three it is unknown which one is odd */
 	assert_int_equal(summary_flag((const double[]){1, 1, 9}, 3, flags), 0);
 }
 

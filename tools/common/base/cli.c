@@ -2,7 +2,7 @@
 /*
  * cli.c -- option errors in one line, signals, the progress line.
  *
- * argp's own error output has two lines and no word on what was expected;
+ * argp's own error output has two lines and does not name what is valid;
  * here it is silenced and the sentence is made from the failing word.
  */
 #include "cli.h"

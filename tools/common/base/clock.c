@@ -5,7 +5,7 @@
  * The frequency is measured, never read from /proc/cpuinfo: that shows the
  * core's clock, which is not the counter's. Two halves of the calibration
  * must agree, else the counter is not used; the whole run must agree with the
- * calibration, else the result says so.
+ * calibration, else the result notes it.
  */
 #include "clock.h"
 

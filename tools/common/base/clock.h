@@ -66,7 +66,7 @@ static inline uint64_t clock_raw_ns(void)
 static inline uint64_t clock_counter(void)
 {
 #if defined(__x86_64__)
-	uint64_t low, high; /* of each, the upper half is cleared */
+	uint64_t low, high; /* in each the upper half is cleared */
 
 	__asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
 	return (high << 32) + low;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/time.h>
 
-/* Starts a thread with all signals blocked; thread NULL: nobody will join it. 0 or -errno. */
+/* Starts a thread with all signals blocked; thread NULL: it is detached. 0 or -errno. */
 int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
 /* The form in which getrusage(2) tells processor time. */

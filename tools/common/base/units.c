@@ -143,7 +143,7 @@ struct range {
 	uint64_t low;
 	uint64_t high;
 	uint64_t step;	      /* 0: it is a factor */
-	uint64_t thousandths; /* of the factor */
+	uint64_t thousandths; /* the factor's thousandths */
 };
 
 static int parse_range(char *item, units_parser *value, struct range *range)

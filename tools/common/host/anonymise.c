@@ -210,7 +210,7 @@ static bool listed(const char *const *list, const char *word, size_t len)
 	return false;
 }
 
-/* Of words with separators only those whose key is listed are kept; the new length. */
+/* Keeps only the words whose key is listed; returns the new length. */
 static size_t keep_words(char *words, size_t len, char separator, const char *const *list)
 {
 	size_t kept = 0;

@@ -21,7 +21,7 @@
 
 struct cpu_time {
 	bool known;
-	unsigned cpus;		  /* of the allowed CPUs, those that are online */
+	unsigned cpus;		  /* allowed CPUs that are online */
 	char list[CPU_TIME_LIST]; /* which: "0-3,8"; empty: too long a list */
 	uint64_t wall_ns;
 	uint64_t all_ns;   /* all states of these CPUs, idle included */

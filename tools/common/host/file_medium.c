@@ -16,7 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define DEPTH 4 /* of overlays and loop devices one upon the other */
+#define DEPTH 4 /* how many overlays and loop devices may be stacked */
 
 /* Without a name in <linux/magic.h>: fs/xfs/xfs_format.h, statfs(2), ZFS's own sources. */
 #define XFS_MAGIC      0x58465342
@@ -39,7 +39,7 @@ enum file_medium file_medium_of_type(long type)
 	case BCACHEFS_MAGIC:
 	case ZFS_MAGIC:
 		return FILE_MEDIUM_STORAGE;
-	default: /* of a network, of FUSE, of a hypervisor: others decide what a sync does */
+	default: /* network, FUSE, hypervisor: others decide what a sync does */
 		return FILE_MEDIUM_UNKNOWN;
 	}
 }
@@ -81,7 +81,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* Of "a,b=c,d" the value of b; false: it is not there. */
+/* Finds the value of b in "a,b=c,d"; false: it is not there. */
 static bool find_option(const char *options, const char *name, char *value, size_t size)
 {
 	const size_t len = strlen(name);

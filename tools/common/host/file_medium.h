@@ -20,12 +20,12 @@ enum file_medium {
 	FILE_MEDIUM_STORAGE, /* what was synced is kept */
 };
 
-/* Of an open file. */
+/* The medium of an open file. */
 enum file_medium file_medium(int fd);
 
 /* --- within file_medium.c, and for its tests ------------------------------------ */
 
-/* Of the f_type of statfs(2); an overlay's is unknown. */
+/* From the f_type of statfs(2); an overlay's is unknown. */
 enum file_medium file_medium_of_type(long type);
 
 /*

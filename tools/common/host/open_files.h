@@ -13,7 +13,7 @@
 /* Raises the soft limit to the hard one. */
 void open_files_raise(void);
 
-/* Of this process, now; 0: unknown. */
+/* How many this process has open now; 0: unknown. */
 size_t open_files_count(void);
 
 /* What many alike take follows from the first ones: one alone may open what is opened once. */

@@ -137,7 +137,7 @@ bool pci_config_extended_at(const struct pci_config *config, size_t at, uint16_t
 	return false;
 }
 
-/* A list may lead anywhere: all of the space was read, and the last one says that it is. */
+/* A list may lead anywhere: all of the space must be read, and the last one must be marked. */
 bool pci_config_extended_seen(const struct pci_config *config)
 {
 	struct pci_capability last = {.at = CLASSIC_BYTES};

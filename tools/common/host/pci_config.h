@@ -36,7 +36,7 @@ bool pci_config_absent(const struct pci_config *config);
 struct pci_capability {
 	size_t at;
 	uint16_t id;
-	uint8_t version; /* of an extended one */
+	uint8_t version; /* set in an extended one */
 	unsigned steps;
 };
 
@@ -70,8 +70,7 @@ struct pci_express {
 /* False where there is no such capability, or it was not read. */
 bool pci_config_express(const struct pci_config *config, struct pci_express *express);
 
-/* Of TPH requests: PCI_CONFIG_TPH_UNKNOWN, or the control's bits 9:8; 0 is off, or no capability.
- */
+/* TPH requests: PCI_CONFIG_TPH_UNKNOWN or the control's bits 9:8; 0: off, or no capability. */
 #define PCI_CONFIG_TPH_UNKNOWN (-1)
 int pci_config_tph(const struct pci_config *config);
 

@@ -2,11 +2,11 @@
 /*
  * sysroot.c -- opens files below a root, resolving links by itself.
  *
- * The kernel would follow an absolute link or ".." out of a replaced root
- * (and openat2, which would not, is missing from older kernels, containers
- * and valgrind). Roots are trees that stand still, so a path is resolved
- * first, looked at then, and opened last: to open a device or a FIFO that
- * somebody put there would do harm by itself.
+ * The kernel would follow an absolute link or ".." out of a replaced root (and
+ * openat2, which would not, is missing from older kernels, containers and
+ * valgrind). Roots are trees that stand still, so a path is resolved first,
+ * looked at then, and opened last: opening a device or a FIFO that was put
+ * there would do harm by itself.
  */
 #include "sysroot.h"
 
@@ -159,7 +159,7 @@ static int resolve(const struct sysroot *root, const char *given, bool follow_la
 	return -ELOOP;
 }
 
-/* Of a file in a replaced root: 0 for what may be opened. */
+/* For a file in a replaced root: 0 if it may be opened. */
 static int examine(const struct sysroot *root, const char *path)
 {
 	struct stat st;
@@ -236,7 +236,7 @@ long sysroot_read(const struct sysroot *root, char *text, size_t size, const cha
 	return len;
 }
 
-/* For terminals and JSON alike; what sysfs says of itself is ASCII. */
+/* For terminals and JSON alike; what sysfs itself writes is ASCII. */
 static void make_printable(char *text)
 {
 	for (; *text != '\0'; text++) {

@@ -26,7 +26,7 @@ struct sysroot {
 	int fd;
 	bool machine;			  /* the root is "/" */
 	struct sysroot_record *record;	  /* owned; NULL: nothing is recorded */
-	struct sysroot_refusals *refused; /* borrowed; NULL: nobody asks */
+	struct sysroot_refusals *refused; /* borrowed; NULL: not collected */
 };
 
 int sysroot_open(struct sysroot *root, const char *path);
@@ -58,7 +58,7 @@ DIR *sysroot_directory(const struct sysroot *root, const char *path);
  * From now on all that is looked at is copied below a new or empty directory,
  * as far as it was read, without what names the host or a part of it: that
  * directory as a root gives the same readings. Both leave a sentence in
- * failure_get() where they fail; the second says what could not be copied.
+ * failure_get() where they fail; the second names what could not be copied.
  */
 int sysroot_record(struct sysroot *root, const char *directory);
 int sysroot_record_end(struct sysroot *root);

@@ -29,7 +29,7 @@
 #define STEP "dump"
 
 struct sysroot_record {
-	int fd;	   /* of the new root */
+	int fd;	   /* the new root's */
 	int error; /* the first; 0: none */
 	char directory[PATH_MAX];
 	char failed[PATH_MAX]; /* where it was */

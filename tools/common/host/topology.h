@@ -15,7 +15,7 @@
 #define TOPOLOGY_CPUS_TEXT 128
 #define TOPOLOGY_NODES_MAX 1024 /* as the kernel can have */
 
-struct topology; /* the machine, or what HWLOC_XMLFILE says of another */
+struct topology; /* the machine, or another that HWLOC_XMLFILE describes */
 
 int topology_load(struct topology **topology);
 void topology_free(struct topology **topology);
@@ -26,7 +26,7 @@ bool topology_is_this_machine(const struct topology *topology);
 /* What to be next to; the node comes before the device. */
 struct topology_near {
 	const char *device; /* an RDMA device; NULL: unknown */
-	int node;	    /* of memory; -1: unknown */
+	int node;	    /* memory's node; -1: unknown */
 };
 
 /*
@@ -51,7 +51,7 @@ const char *topology_first_device(const struct topology *topology);
 
 /* Is text a list of CPUs, "2,4-7"? */
 bool topology_list_valid(const char *text);
-/* Of two such lists: is a CPU in both; is all of part in list? False where one is none. */
+/* Is a CPU in both lists; is all of part in list? False where one is no list. */
 bool topology_lists_meet(const char *a, const char *b);
 bool topology_list_has(const char *list, const char *part);
 /* Makes a list, which may be empty, the union with another: 0, -EINVAL, or -ENOSPC: empty. */
@@ -62,7 +62,7 @@ int topology_bind_thread(const struct topology *topology, int cpu);
 
 /* Binds memory that was not touched yet to a node, strictly; 0 or -errno. */
 int topology_bind_memory(const struct topology *topology, void *memory, size_t bytes, int node);
-/* The node the kernel says the page at this address is on; -1: it does not say. */
+/* The node of the page at this address, by the kernel; -1: unknown. */
 int topology_memory_node(const void *memory);
 
 /* The affinity the kernel reports of the calling thread, as a list. */

@@ -71,7 +71,7 @@ static json_t *distro(const struct sysroot *root)
 	return json_stringn(at, strcspn(at, "\"\n"));
 }
 
-/* Of the command line only what bears on measurements. */
+/* The part of the command line that bears on measurements. */
 static json_t *kernel_options(const struct sysroot *root)
 {
 	static const char *const wanted[] = {
@@ -130,7 +130,7 @@ static json_t *positive(unsigned long long value)
 	return value > 0 ? json_integer((json_int_t)value) : json_null();
 }
 
-/* Of the highest cache that CPU 0 has. */
+/* The size of CPU 0's last-level cache. */
 static json_t *llc_ways(const struct sysroot *root)
 {
 	int last = 0;

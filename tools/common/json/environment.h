@@ -24,7 +24,7 @@ json_t *environment_power(const struct sysroot *root);
 
 /* The parts that are about devices; an unknown device is null. */
 json_t *environment_nic(const struct sysroot *root, const char *device);
-/* What the PCI configuration space says of an RDMA device; adds to its facts. */
+/* Adds what the PCI configuration space has on an RDMA device to its facts. */
 void environment_add_pci(const struct sysroot *root, json_t *nic, const char *device);
 json_t *environment_pmem(const struct sysroot *root);
 

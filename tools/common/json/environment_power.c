@@ -52,7 +52,7 @@ static void add_idle(const struct sysroot *root, json_t *group)
 	json_object_set_new(group, "idle_exit_latency_us", latency);
 }
 
-/* What somebody who holds this file open asks for; a plain integer, for root alone. */
+/* The latency that a process holding this file open asks for; a plain integer, for root alone. */
 static json_t *dma_latency(const struct sysroot *root)
 {
 	char bytes[sizeof(int32_t) + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fact.h -- what a file says, as a JSON value: null when it says nothing.
+ * fact.h -- what a file contains, as a JSON value: null when it is empty or absent.
  */
 #ifndef COMMON_JSON_FACT_H
 #define COMMON_JSON_FACT_H
@@ -19,7 +19,7 @@ json_t *fact_text(const struct sysroot *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 json_t *fact_number(const struct sysroot *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* A NUMA node; sysfs says -1 where the platform does not tell. */
+/* A NUMA node; sysfs has -1 where the platform does not tell. */
 json_t *fact_node(const struct sysroot *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

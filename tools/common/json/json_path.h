@@ -14,7 +14,7 @@
 /* NULL: there is no such thing. */
 const json_t *path_get(const json_t *from, const char *path);
 
-/* A string; "" for what is none. */
+/* A string; "" if it is not one. */
 const char *path_text(const json_t *from, const char *path);
 /* Is it this very string? */
 bool path_is(const json_t *from, const char *path, const char *text);

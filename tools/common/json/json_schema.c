@@ -163,7 +163,7 @@ bool form_check(const json_t *object, const struct form *fields, struct form_pla
 	return true;
 }
 
-/* Percentiles are worked out anew from the buckets, which must agree with the rest. */
+/* Percentiles are recomputed from the buckets, which must agree with the rest. */
 static json_t *take_latency(const json_t *value)
 {
 	struct histogram *h = histogram_new();

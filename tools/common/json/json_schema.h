@@ -25,7 +25,7 @@ enum form_kind {
 	FORM_WORD,
 	FORM_FLAG,
 	FORM_TRUE,
-	FORM_LATENCY, /* of the schema; its figures agree with each other */
+	FORM_LATENCY, /* as in the schema; its figures agree with each other */
 	FORM_OBJECT,
 	FORM_MAP, /* an object of any keys */
 	FORM_LIST
@@ -54,12 +54,12 @@ bool form_check(const json_t *object, const struct form *fields, struct form_pla
 /*
  * A copy of an object with the keys of the table, of those that have their form. What may
  * be null is null where it has not, what may be missing is missing; an element of a list
- * or a map is left out. Percentiles are worked out anew. NULL: something that it must
+ * or a map is left out. Percentiles are recomputed. NULL: something that it must
  * have is not there, or no memory.
  */
 json_t *form_take(const json_t *object, const struct form *fields);
 
-/* Of the words, separated by blanks, one? */
+/* Is it one of the words, which blanks separate? */
 bool form_is_word(const json_t *value, const char *words);
 
 /* False, with "PATH: expected WHAT". */

@@ -59,7 +59,7 @@ json_t *result_text(const char *text);
 json_t *result_known(long long value);
 
 json_t *result_integer(uint64_t value);
-/* To three decimals; null for what is no finite number. */
+/* To three decimals; null if it is not finite. */
 json_t *result_real(double value);
 
 #endif /* COMMON_JSON_RESULT_H */

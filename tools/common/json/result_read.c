@@ -2,7 +2,7 @@
 /*
  * result_read.c -- histograms back from their JSON.
  *
- * Read by whoever merges or summarises: from a journal, another rank, or a
+ * Merging and summarising read it: from a journal, another rank, or a
  * server's report. All of it is foreign, so every number is checked against
  * the rule of the file format before it counts.
  */

@@ -21,7 +21,7 @@ json_t *result_text(const char *text)
 {
 	json_t *value = text != NULL && text[0] != '\0' ? json_string(text) : json_null();
 
-	/* what the machine says need not be UTF-8 */
+	/* the machine's own texts need not be UTF-8 */
 	return value != NULL ? value : json_null();
 }
 

@@ -15,12 +15,12 @@
 
 struct allow_rule {
 	struct in6_addr network; /* IPv4 as mapped */
-	unsigned bits;		 /* of 128 */
+	unsigned bits;		 /* prefix length, of 128 */
 };
 
 struct allow {
 	struct allow_rule rules[ALLOW_MAX];
-	size_t count; /* 0: everybody who reaches the address it listens on */
+	size_t count; /* 0: any host that reaches the address it listens on */
 };
 
 /* ADDR or ADDR/LEN, of either family; -EINVAL for what is malformed, -ENOSPC. */

@@ -28,11 +28,11 @@ struct link {
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;	  /* borrowed from conn */
 	struct rpma_cq *rcq;	  /* borrowed from conn; NULL of a lane */
-	struct rpma_mr_local *mr; /* of the slots; both NULL of a lane */
+	struct rpma_mr_local *mr; /* the slots'; both NULL in a lane */
 	uint8_t *slots;
 	int event_fd;
 	int stop_fd;
-	int timeout_ms; /* of connecting */
+	int timeout_ms; /* for connecting */
 	enum cause end; /* how the connection ended, or is told to; CAUSE_UNKNOWN: it has not */
 	char peer_name[LINK_PEER_MAX];
 	char device[64]; /* empty: not told */

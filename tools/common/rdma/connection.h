@@ -41,7 +41,7 @@ struct link_cfg {
 	const char *peer_name;	      /* for sentences: "server 10.0.0.1:7204" */
 	const char *device;	      /* whose ports tell why work failed; NULL: not known */
 	int stop_fd;		      /* waiting ends when it is readable; -1: none */
-	int timeout_ms;		      /* of each step of connecting; 0: LINK_TIMEOUT_MS */
+	int timeout_ms;		      /* for each step of connecting; 0: LINK_TIMEOUT_MS */
 	const struct link_lane *lane; /* NULL: the link carries messages */
 	struct timespec *requested;   /* gets when address and route were known; NULL: no */
 };
@@ -102,7 +102,7 @@ int link_event_fd(const struct link *link);
 void link_close(struct link **link);
 
 struct rpma_conn *link_conn(const struct link *link);
-/* Of a lane, all its completions; else those of what was sent. */
+/* A lane's completions, all of them; else those of what was sent. */
 struct rpma_cq *link_cq(const struct link *link);
 const char *link_peer_name(const struct link *link);
 /* Empty: it was not told. */

@@ -25,7 +25,7 @@ struct device {
 	const char *transport;		  /* "roce", "ib", "iwarp", or NULL: unknown */
 	char netdev[32];		  /* empty: unknown */
 	char address[DEVICE_ADDRESS_MAX]; /* an address of the netdev; empty: none */
-	char firmware[64];		  /* of a software device; of others sysfs has it */
+	char firmware[64];		  /* a software device's; sysfs has that of others */
 };
 
 /* *devices is malloced, sorted by name. A host without RDMA gives 0 devices. */
@@ -45,7 +45,7 @@ const char *device_kind_name(enum device_kind kind);
 
 /*
  * Picks a device with an address: NULL or "auto" is the first such one, else
- * the named one. The failure sentence says what to do when there is none.
+ * the named one. The failure sentence names the remedy when there is none.
  */
 int device_choose(const struct sysroot *root, const char *name, struct device *device);
 

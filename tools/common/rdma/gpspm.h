@@ -3,7 +3,7 @@
  * gpspm.h -- makes a range of a target durable on the target's own host, and
  * the messages by which a peer asks for that (the general purpose method).
  *
- * A request says which range; the answer carries its slot back, with a status.
+ * A request names a range; the answer carries its slot back, with a status.
  * rpma-bench, the fio engine and rpmemd speak it alike. Requests are hostile
  * until persist_range() has checked their range.
  */
@@ -68,7 +68,7 @@ enum persist_status persist_range(const struct persist *persist, uint64_t offset
 
 void persist_encode_request(const struct persist_request *request,
 			    uint8_t bytes[PERSIST_REQUEST_BYTES]);
-/* -EPROTO for what is no request; its range is not looked at. */
+/* -EPROTO if it is not a request; its range is not checked. */
 int persist_decode_request(const uint8_t *bytes, size_t len, struct persist_request *request);
 void persist_encode_answer(const struct persist_answer *answer,
 			   uint8_t bytes[PERSIST_ANSWER_BYTES]);

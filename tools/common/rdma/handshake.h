@@ -3,7 +3,7 @@
  * handshake.h -- what two tools say in the private data of a connection.
  *
  * The request has 56 bytes at most on InfiniBand and RoCE, and arrives padded
- * with zeros; so a greeting says who speaks, which version and what for, the
+ * with zeros; so a greeting has the tool, its version and the purpose, the
  * reply of a lane brings the descriptors of the target, and everything longer
  * travels in messages. Magic, version, role and answer stay where they are in
  * all versions, so that two of them can tell each other apart.
@@ -38,17 +38,17 @@ enum greeting_answer {
 struct greeting_request {
 	uint16_t version;
 	enum greeting_role role;
-	uint32_t lane;	/* of a lane: which one */
-	uint64_t token; /* of a lane: what the server said for this repeat */
+	uint32_t lane;	/* a lane's: which one */
+	uint64_t token; /* a lane's: the server's for this repeat */
 };
 
 struct greeting_reply {
 	uint16_t version; /* the one the server speaks */
 	enum greeting_answer answer;
-	/* of a lane: the target of this repeat; else both are 0 */
+	/* a lane's: the target of this repeat; else both are 0 */
 	uint8_t mr_desc_bytes;
 	uint8_t pcfg_desc_bytes;
-	uint64_t word; /* of a job of the fio engine: the offer; else 0 */
+	uint64_t word; /* a fio job's: the offer; else 0 */
 	uint8_t mr_desc[GREETING_MR_DESC_MAX];
 	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
 };

@@ -24,7 +24,7 @@ static void say_addresses(const struct sysroot *root, const char *address)
 	size_t count = 0, at = 0;
 	char known[512] = "";
 
-	/* without any device this stores the sentence that says what to do */
+	/* without any device this stores the sentence with the remedy */
 	if (device_choose(root, NULL, &any) == 0 && device_list(root, &list, &count) == 0) {
 		for (size_t i = 0; i < count && at < sizeof(known); i++)
 			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s (%s)",
@@ -36,7 +36,7 @@ static void say_addresses(const struct sysroot *root, const char *address)
 	free(list);
 }
 
-/* Of the devices that this host has, one that cannot be opened is not to pass for none. */
+/* A device of this host that cannot be opened must not pass for none. */
 static int check_files(const struct sysroot *root)
 {
 	struct device *list = NULL;
@@ -79,7 +79,7 @@ int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
 		return ret;
 	ret = device_list(root, &list, &count);
 	free(list);
-	/* without any device this stores the sentence that says what to do */
+	/* without any device this stores the sentence with the remedy */
 	if (ret != 0 || count == 0)
 		return device_choose(root, NULL, &any);
 	if ((ret = check_files(root)))

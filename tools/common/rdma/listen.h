@@ -47,7 +47,7 @@ int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, struct rpma_
 
 struct endpoint_service {
 	struct rpma_ep *ep;
-	int fd;			      /* of the endpoint */
+	int fd;			      /* the endpoint's */
 	int enough_fd;		      /* readable: it has served enough; -1: never */
 	const struct link_lane *lane; /* as endpoint_next() takes it */
 	void (*take)(void *host, struct rpma_conn_req *req); /* owns the request */

@@ -21,8 +21,8 @@ static int reg(struct region *region, struct rpma_peer *peer, const struct regio
 }
 
 /*
- * Persistent flush is refused for some memory on some devices, and what was to
- * have it then has no native flush at all: it is not asked for in vain.
+ * Persistent flush is refused for some memory on some devices. Such memory gets
+ * no native flush at all, so a client does not ask in vain.
  */
 static int enroll(struct region *region, struct rpma_peer *peer, const char *device,
 		  const struct region_memory *memory)

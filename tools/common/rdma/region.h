@@ -21,7 +21,7 @@ struct region {
 	uint8_t desc[GREETING_MR_DESC_MAX];
 };
 
-/* For remote read, write and flush. `of` says in the failure what it is a part of. */
+/* For remote read, write and flush. `of` names in the failure what it is a part of. */
 struct region_memory {
 	void *bytes;
 	size_t size;
@@ -33,7 +33,7 @@ int region_open(struct region *region, struct rpma_peer *peer, const char *devic
 		const struct region_memory *memory);
 void region_close(struct region *region);
 
-/* What this host says of itself as a peer. */
+/* This host's description of itself as a peer. */
 int region_describe_host(bool direct_write_to_pmem, uint8_t desc[GREETING_PCFG_DESC_MAX],
 			 uint8_t *desc_bytes);
 

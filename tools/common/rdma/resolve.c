@@ -3,7 +3,7 @@
  * resolve.c -- getaddrinfo with a limit.
  *
  * getaddrinfo cannot be bounded, so it runs in a thread of its own; on
- * timeout the caller leaves, and whoever is last frees what they share.
+ * timeout the caller leaves, and the last of the two frees what they share.
  */
 #include "resolve.h"
 

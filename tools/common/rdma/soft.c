@@ -119,7 +119,7 @@ static int restart(const char *reason, bool quiet, char *const *argv)
 	memcpy(&words[3], argv, count * sizeof(*argv));
 	if (!quiet)
 		fprintf(stderr,
-			"%s: %s: running on the software device, whose figures say nothing of "
+			"%s: %s: running on the software device, whose timings do not predict "
 			"hardware\n",
 			program_invocation_short_name, reason);
 	execv(launcher, words);

@@ -17,10 +17,10 @@ bool soft_active(void);
 /*
  * For tools that take --device: starts the tool again on the software device
  * when `device` is soft or one of its names, or is NULL (auto) and this host
- * has no RDMA device that works. Says so in one line unless quiet. argv are
+ * has no RDMA device that works. Prints one line about it unless quiet. argv are
  * the words after the tool's name; NULL: it is never started again, and where
- * that would be, the failure says how to do it. 0: go on with what there is; it
- * does not return when it starts anew.
+ * that would be, the failure has the command. 0: go on with what there is; it
+ * does not return when it starts again.
  */
 int soft_enter(const struct sysroot *root, const char *device, bool quiet, char *const *argv);
 

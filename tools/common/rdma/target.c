@@ -205,7 +205,7 @@ static int make_file(struct target *t, const struct target_cfg *cfg)
 	return ret;
 }
 
-/* What sysfs says of a character device; 0: nothing. */
+/* The size of a character device in sysfs; 0: unknown. */
 static size_t device_number(const struct stat *st, const char *name)
 {
 	char path[96], line[32] = "";
@@ -221,7 +221,7 @@ static size_t device_number(const struct stat *st, const char *name)
 	return strtoul(line, NULL, 10);
 }
 
-/* What is to be mapped of so many bytes: it begins at a page, and on device DAX ends at one. */
+/* What is to be mapped for these bytes: it begins at a page, and on device DAX ends at one. */
 static int set_window(struct target *t, const struct target_cfg *cfg, uint64_t all, size_t page)
 {
 	const uint64_t rest = cfg->offset < all ? all - cfg->offset : 0;

@@ -20,15 +20,15 @@ enum target_kind {
 	TARGET_FILE,  /* in the page cache of a file system that stores what is synced */
 	TARGET_FSDAX, /* a file mapped with MAP_SYNC */
 	TARGET_DEVDAX,
-	TARGET_MEMFILE,	  /* of a file system in memory, such as tmpfs */
-	TARGET_OTHERFILE, /* of one that is not known to store */
+	TARGET_MEMFILE,	  /* in a file system in memory, such as tmpfs */
+	TARGET_OTHERFILE, /* in one that is not known to store */
 	TARGET_KINDS,
 };
 
 struct target_cfg {
 	bool force;
-	int node; /* of anonymous memory; -1: left to the kernel */
-	/* of an existing file or device DAX: nothing else of it is mapped, or touched */
+	int node; /* for anonymous memory; -1: left to the kernel */
+	/* the range of an existing file or device DAX: the rest is neither mapped nor touched */
 	uint64_t offset;
 	uint64_t bytes;		    /* 0: all from the offset on */
 	bool (*stopped)(void *arg); /* give up; NULL: never */

@@ -15,7 +15,7 @@ struct connect_test {
 	struct rpma_peer *peer;
 	const struct clock *clock;
 	struct message_ready ready;
-	struct workers *workers; /* of one thread */
+	struct workers *workers; /* one thread's */
 	const struct message_begin *begin;
 	struct repeat *repeat; /* gets latency, steps, threads, ops and time */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * control.c -- the client's connections: one stays open for the whole run
- * and carries what both sides say, the lanes are made anew for each repeat.
+ * control.c -- the client's connections: one stays open for the whole run and
+ * carries the messages, the lanes are made again for each repeat.
  */
 #include "control.h"
 
@@ -36,8 +36,8 @@ static int check_reply(const struct remote *remote, const struct greeting_reply 
 			remote->name, reply->version, GREETING_VERSION);
 	case GREETING_OTHER_TOOL:
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-				       "%s is a server of another tool, as rpma-ping: rpma-bench "
-				       "server was expected",
+				       "%s is a server of another tool, as rpma-ping: expected "
+				       "rpma-bench server",
 				       remote->name);
 	default:
 		return failure_because(CAUSE_BUSY, EXIT_RUN_FAILED, "hello",
@@ -91,7 +91,7 @@ static int silent(const struct remote *remote)
 			       remote->name, SILENCE_LIMIT_MS / 1000);
 }
 
-/* As exchange_receive(), of a server that may have to work for what it says. */
+/* As exchange_receive(), for a server that may need time for its answer. */
 static int receive_patiently(const struct remote *remote, enum message_type type,
 			     struct exchange_buffer *buffer, struct message *m)
 {
@@ -129,7 +129,7 @@ static int receive_chunks(const struct remote *remote, char *text, uint32_t tota
 	return 0;
 }
 
-/* NULL for what is no JSON object: what a server says of itself is no reason to fail. */
+/* NULL if it is not a JSON object: a server's description of itself is no reason to fail. */
 static json_t *parse_object(const char *text, size_t len)
 {
 	json_t *value = json_loadb(text, len, 0, NULL);
@@ -140,7 +140,7 @@ static json_t *parse_object(const char *text, size_t len)
 	return NULL;
 }
 
-/* The first chunk says how long the text is. */
+/* The first chunk has the length of the text. */
 static int receive_object(const struct remote *remote, json_t **object)
 {
 	struct exchange_buffer buffer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * control.h -- what a client says to its server on the control connection,
+ * control.h -- what a client and its server exchange on the control connection,
  * and the lanes it connects for one repeat.
  */
 #ifndef BENCH_CLIENT_CONTROL_H
@@ -9,10 +9,10 @@
 #include "run.h"
 #include "tools/rpma-bench/measure/qp.h"
 
-/* Says hello and learns what the server offers. address, port and name are set. */
+/* Sends the greeting and learns what the server offers. address, port and name are set. */
 int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16],
 		    struct server_info *server);
-/* Says goodbye first if the run is complete; a connection never opened is fine. */
+/* Sends a goodbye first if the run is complete; a connection never opened is fine. */
 void connection_close(struct remote *remote, bool complete);
 
 /* Asks for one repeat. -ENOTSUP with the sentence stored: the server refuses it. */

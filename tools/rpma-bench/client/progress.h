@@ -16,8 +16,8 @@
 
 struct progress {
 	size_t left;	    /* repeats to measure; the caller counts down */
-	size_t measured;    /* of those that this process made */
-	uint64_t begin_ns;  /* of the first of them */
+	size_t measured;    /* repeats that this process measured */
+	uint64_t begin_ns;  /* when the first of them began */
 	uint64_t repeat_ns; /* each, until one was measured; 0: unknown */
 };
 

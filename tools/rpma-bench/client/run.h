@@ -15,7 +15,7 @@ struct remote {
 	char address[RESOLVE_ADDRESS_MAX];
 	uint16_t port;
 	char name[LINK_PEER_MAX]; /* for sentences */
-	const char *device;	  /* of this host, borrowed; NULL: not chosen yet */
+	const char *device;	  /* this host's, borrowed; NULL: not chosen yet */
 	struct link *control;
 };
 

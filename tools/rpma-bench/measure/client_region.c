@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * client_region.c -- maps, registers and describes the client's memory. It is plain
- * memory: nobody asks it to be persistent.
+ * client_region.c -- maps, registers and describes the client's memory. It is
+ * plain memory: it need not be persistent.
  */
 #include "client_region.h"
 

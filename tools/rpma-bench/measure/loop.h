@@ -33,9 +33,9 @@ struct measure_interval {
 
 struct measure_cfg {
 	const struct operation *operation;
-	const struct operation *reads; /* of a mix; else NULL */
+	const struct operation *reads; /* the other operation of a mix; else NULL */
 	uint32_t read_millionths;
-	uint64_t seed; /* of the choice between the two */
+	uint64_t seed; /* for the choice between the two */
 	struct lane *lanes;
 	uint32_t lanes_count;
 	const struct clock *clock;
@@ -54,12 +54,12 @@ struct measure_cfg {
 	const atomic_int *stop; /* NULL, or not 0: end now, in good order */
 	/* open loop */
 	double period_ns; /* 0: closed loop */
-	double first_ns;  /* of the first operation, after the begin */
+	double first_ns;  /* the first operation's, after the begin */
 	/* where samples go; NULL: they are not recorded */
 	struct histogram *latency;
-	struct histogram *read_latency; /* of a mix */
+	struct histogram *read_latency; /* set in a mix */
 	struct histogram *response;	/* open loop: from the planned time */
-	struct histogram *scratch;	/* of the interval at hand; NULL: no intervals */
+	struct histogram *scratch;	/* the current interval's; NULL: no intervals */
 	struct measure_interval *intervals;
 	uint32_t intervals_max;
 	uint64_t interval_ns;
@@ -68,7 +68,7 @@ struct measure_cfg {
 struct measured {
 	uint64_t begin_raw_ns; /* CLOCK_MONOTONIC_RAW of the first post */
 	uint64_t ops;	       /* all that finished */
-	uint64_t read_ops;     /* of these, reads of a mix */
+	uint64_t read_ops;     /* how many of these are reads of a mix */
 	uint64_t elapsed_ns;   /* from the begin to the last completion */
 	uint64_t late_ops;     /* open loop: begun more than a period after their plan */
 	uint64_t unbegun_ops;  /* open loop: planned, and not begun when the limit ended it */

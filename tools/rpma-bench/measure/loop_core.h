@@ -52,12 +52,12 @@ struct loop {
 	struct measured *out;
 	struct ring *rings;
 	struct pollfd *fds;
-	uint32_t *counts;	   /* of samples of so many ticks, not in latency yet */
+	uint32_t *counts;	   /* [ticks]: samples that are not in latency yet */
 	struct histogram *latency; /* the interval's or the whole's; NULL: none */
 	int batch;
-	enum ibv_wc_opcode opcode; /* of the last completion of a write */
+	enum ibv_wc_opcode opcode; /* the last completion's of a write */
 	uint64_t random;
-	uint64_t read_below; /* of 2^32 */
+	uint64_t read_below; /* share of reads, of 2^32 */
 	/* stamps */
 	uint64_t begin;
 	uint64_t last; /* completions */
@@ -170,7 +170,7 @@ static inline int measure_check_answer(struct loop *l, struct ring *r, const str
 	return ret == 0 ? 0 : measure_post_failed(r, operation, ret);
 }
 
-/* Of an answered operation: true when it is the answer, and good or *ret tells. */
+/* For an answered operation: true when it is the answer, and good or *ret tells. */
 static inline bool measure_take_answer(struct loop *l, struct ring *r, const struct ibv_wc *wc,
 				       int *ret)
 {

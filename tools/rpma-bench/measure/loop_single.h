@@ -59,7 +59,7 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 	return 0;
 }
 
-/* Of an operation that is not answered; post is a constant. */
+/* For an operation that is not answered; post is a constant. */
 static __always_inline int measure_single(struct loop *l, operation_post *post)
 {
 	return l->cfg->clock->counter ? measure_single_by(l, post, true)

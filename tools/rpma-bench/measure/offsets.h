@@ -21,11 +21,11 @@
 #define ACCESS_SOURCE_BYTES (4ULL << 20) /* a source is not larger, unless one operation is */
 
 struct access {
-	uint64_t base;	      /* of the first slot in the target; of append: after its tail */
-	uint64_t stride;      /* of slots: the size, rounded up to lines */
+	uint64_t base;	      /* where slots begin in the target; append: after its tail */
+	uint64_t stride;      /* from slot to slot: the size, rounded up to lines */
 	uint64_t slots;	      /* at least 1 */
 	uint64_t source_mask; /* slots of the source - 1: slot n is written from n & source_mask */
-	uint64_t salt;	      /* of the content; another one each repeat */
+	uint64_t salt;	      /* salt of the content; another one each repeat */
 	uint64_t next;	      /* in turn: the slot; else the place in the permutation */
 	uint64_t turn;	      /* slots there are in turn; 0: none, they are permuted */
 	/* the permutation */
@@ -69,7 +69,7 @@ static inline uint64_t access_source(const struct access *access, uint64_t slot)
 	return (slot & access->source_mask) * access->stride;
 }
 
-/* Of append: the word that says how far the log is written, and where it is. */
+/* append's tail: the word that holds how far the log is written, and where it is. */
 static inline uint64_t access_tail_offset(const struct access *access)
 {
 	return access->base - ACCESS_LINE;
@@ -83,7 +83,7 @@ static inline uint64_t access_tail(const struct access *access, uint64_t slot)
 struct access_check {
 	uint64_t checked_bytes;
 	uint64_t mismatches;   /* bytes that are not what was written */
-	uint64_t first_offset; /* of these, in the target; UINT64_MAX: none */
+	uint64_t first_offset; /* where the first is in the target; UINT64_MAX: none */
 };
 
 #define ACCESS_CHECK_NONE ((struct access_check){0, 0, UINT64_MAX})

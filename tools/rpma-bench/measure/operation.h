@@ -12,7 +12,7 @@
 
 #include "qp.h"
 
-/* Of GPSPM, one a slot: the request, and behind it where its answer arrives. */
+/* GPSPM's, one per slot: the request, and behind it where its answer arrives. */
 #define OPERATION_NOTE_BYTES  64
 #define OPERATION_NOTE_ANSWER 32
 
@@ -47,11 +47,12 @@ struct operation {
 	 * own in the whole: posted once before the measurement, to see how it completes.
 	 */
 	const struct operation *up_to_atomic_write;
-	/* Of answered ones: posts the receive of the slot's answer. */
+	/* For answered ones: posts the receive of the slot's answer. */
 	int (*arm)(struct lane *lane, uint32_t slot);
 	/*
-	 * Of answered ones: NULL, or what is wrong with the answer to slot, of so
-	 * many bytes. Receives are used in their own order: it came in to slot at.
+	 * For answered ones: NULL, or what is wrong with the answer to slot,
+	 * which has this many bytes and arrived in slot `at`: receives are used
+	 * in their own order.
 	 */
 	const char *(*refusal)(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes);
 };

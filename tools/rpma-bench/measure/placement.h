@@ -16,11 +16,11 @@
 
 /* How threads and memory were placed; told in the result. */
 struct placement {
-	const char *policy;	      /* of --pin */
+	const char *policy;	      /* value of --pin */
 	int cpus[PARAMS_THREADS_MAX]; /* chosen; -1: not bound */
 	uint32_t threads;	      /* the most any point has */
 	int node;		      /* chosen for memory; -1: left to the kernel */
-	int memory_node;	      /* the kernel says the buffers are on; -1: not known */
+	int memory_node;	      /* that the kernel has put the buffers on; -1: unknown */
 	char shared_warning[256];     /* empty: each thread has a core of its own */
 	char pin_warning[256];	      /* empty: bound as chosen */
 	char memory_warning[256];     /* empty: bound, or not asked for */

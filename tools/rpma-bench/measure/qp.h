@@ -18,17 +18,17 @@
 
 struct lane {
 	struct link *link;	/* owned; carries no messages */
-	struct rpma_conn *conn; /* of the link */
-	struct rpma_cq *cq;	/* of the link */
+	struct rpma_conn *conn; /* the link's */
+	struct rpma_cq *cq;	/* the link's */
 	int cq_fd;
-	uint32_t index; /* of all lanes of the run */
+	uint32_t index; /* among all lanes of the run */
 
 	struct rpma_mr_local *source;  /* borrowed: what is written or sent from */
 	struct rpma_mr_local *sink;    /* borrowed: where reads and echoes arrive */
-	uint64_t sink_offset;	       /* of this lane's part of the sink */
-	uint64_t sink_stride;	       /* of the slots of that part; 0: all share one place */
+	uint64_t sink_offset;	       /* where this lane's part of the sink begins */
+	uint64_t sink_stride;	       /* from slot to slot in it; 0: all share one place */
 	struct rpma_mr_remote *remote; /* owned */
-	uint64_t source_offset;	       /* of this lane's part of the source */
+	uint64_t source_offset;	       /* where this lane's part of the source begins */
 	struct access access;	       /* where writes go */
 	struct access reads;	       /* where reads come from; of an order of its own in a mix */
 	uint64_t touched; /* operations that took a slot of access, of all measurements */

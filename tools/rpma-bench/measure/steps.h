@@ -15,7 +15,7 @@
 struct steps {
 	const struct clock *clock;
 	unsigned count;
-	unsigned until_ready; /* the latency is that of so many of them */
+	unsigned until_ready; /* the latency is that of the first until_ready steps */
 	/* All of them once; stamps[i] is taken before step i, stamps[count] after the last. */
 	int (*once)(void *arg, uint64_t *stamps);
 	/* Is it to end early? */
@@ -27,7 +27,7 @@ struct steps {
 };
 
 /*
- * Warms up and measures for as long, or as often, as begin says, in the calling
+ * Warms up and measures for as long, or as often, as begin sets, in the calling
  * thread, whose usage is that of the measurement. -ECANCELED: stopped before it.
  */
 int steps_measure(const struct steps *steps, const struct message_begin *begin,

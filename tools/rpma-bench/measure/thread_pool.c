@@ -31,7 +31,7 @@ struct crew {
 	int done_fd;
 	atomic_int stop;
 	uint32_t count;
-	uint32_t started; /* of the members: these are to be joined */
+	uint32_t started; /* members to be joined */
 	/* under lock */
 	uint64_t jobs; /* begun so far */
 	bool quit;
@@ -39,7 +39,7 @@ struct crew {
 	void *arg;
 	uint32_t busy;
 	int ret;
-	struct failure failure; /* of ret */
+	struct failure failure; /* what ret reports */
 	struct member members[];
 };
 

@@ -30,7 +30,7 @@ int crew_end(struct crew *crew);
 
 /* In a job, once by each thread: returns when all are there. */
 void crew_meet(struct crew *crew);
-/* Not 0: the job is to end early. Set when a thread fails; cleared by nobody. */
+/* Not 0: the job is to end early. Set when a thread fails; never cleared. */
 atomic_int *crew_stop(struct crew *crew);
 
 #endif /* BENCH_MEASURE_THREAD_POOL_H */

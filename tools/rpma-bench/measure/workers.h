@@ -34,7 +34,7 @@ struct thread_usage {
 
 struct worker_figures {
 	struct histogram *latency;
-	struct histogram *read_latency; /* of a mix; else NULL */
+	struct histogram *read_latency; /* set in a mix; else NULL */
 	struct histogram *response;	/* open loop; else NULL */
 	struct measure_interval *intervals;
 	struct measured warmup;
@@ -45,10 +45,10 @@ struct worker_figures {
 struct workers_cfg {
 	const struct message_begin *begin; /* all of it but the target */
 	const struct operation *operation;
-	const struct operation *reads; /* of a mix; else NULL */
+	const struct operation *reads; /* the other operation of a mix; else NULL */
 	const struct clock *clock;
 	const struct topology *topology;
-	const int *cpus; /* of each thread, -1: not bound; NULL: none is */
+	const int *cpus; /* per thread, -1: not bound; NULL: none is */
 };
 
 /* Starts the threads; what cfg points to is borrowed. */

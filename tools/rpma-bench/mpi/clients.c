@@ -28,12 +28,12 @@ struct client {
 	struct options options;
 	struct together together;
 	struct run run;
-	struct failure failure; /* of a run that is over */
+	struct failure failure; /* set once a run is over */
 	pthread_t thread;
 	bool started;
 	enum state state;     /* under all->lock */
 	uint64_t round;	      /* meetings it came to */
-	struct start *starts; /* of each repeat; owned */
+	struct start *starts; /* one per repeat; owned */
 	size_t starts_count;
 	int server_rank;
 };
@@ -42,7 +42,7 @@ struct clients {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t released;	/* meetings that are over */
-	struct world_word word; /* of the last one */
+	struct world_word word; /* the last one's */
 	uint64_t entered_ns;
 	struct client *list;
 	int count;

@@ -32,7 +32,7 @@ void clients_release(struct clients *all, const struct world_word *word, uint64_
 /* After the last release, of that word: what each measured, as "measured" of merge_documents.h. */
 json_t *clients_collect(struct clients *all, const struct world_word *word);
 
-/* Of the run that speaks for the rank; NULL: it has no client. */
+/* The run that stands for the rank; NULL: it has no client. */
 struct record *clients_first(struct clients *all);
 
 void clients_delete(struct clients **clients);

@@ -3,7 +3,7 @@
  * main_mpi.c -- rpma-bench-mpi: the clients of rpma-bench, started together by
  * mpirun or srun.
  *
- * Every rank parses the same words; what is to be said of them, rank 0 says.
+ * Every rank parses the same words; only rank 0 reports what is wrong with them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static int check(const struct options *o)
 				   "--resume: several clients keep no journal to go on with");
 	if (o->ci > 0)
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--ci: several clients make as many repeats as --repeats says");
+				   "--ci: several clients make as many repeats as --repeats");
 	return 0;
 }
 
@@ -72,7 +72,7 @@ static int refuse(const char *word)
 {
 	static const struct options none;
 	int ret = failure_set(EXIT_WRONG_USAGE, "options",
-			      "%s%s: client, pairs or all-to-all was expected (" TOOL " --help)",
+			      "%s%s: expected client, pairs or all-to-all (" TOOL " --help)",
 			      *word != '\0' ? "unknown mode " : "no mode given", word);
 
 	return rank_run(SHAPE_CLIENT, &none, ret);

@@ -170,7 +170,7 @@ static bool all_warn(const struct clients *clients, const json_t *warning)
 	return true;
 }
 
-/* What all say is said once; else it is said who says it. */
+/* A warning of all clients appears once; others name their client. */
 static json_t *merge_warnings(const struct clients *clients)
 {
 	const char *code, *severity, *host, *text;

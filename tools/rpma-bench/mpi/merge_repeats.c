@@ -61,7 +61,7 @@ static json_t *first_of(struct sides s, const char *key)
 	return value != NULL ? json_deep_copy(value) : json_null();
 }
 
-/* Of those that have one: a client may have had no read in a mix. */
+/* Over those that have one: a client may have had no read in a mix. */
 static json_t *latency_of(struct sides s, const char *path)
 {
 	struct histogram *merged = histogram_new(), *one = histogram_new();
@@ -256,7 +256,7 @@ static json_t *cpu_of(struct sides s, const char *key)
 			 "load_fraction_measured", most_of(s, "cpu/server/load_fraction_measured"));
 }
 
-/* Of the busiest host; ranks on one host count each other. */
+/* The busiest host's; ranks on one host count each other. */
 static json_t *interference_of(struct sides s, const char *key)
 {
 	static const char *const keys[] = {"other_cpu_ns", "steal_ns", "cpus"};
@@ -289,7 +289,7 @@ static json_t *complete_of(struct sides s, const char *key)
 	return json_true();
 }
 
-/* Of one device several clients would count the same. */
+/* Several clients would count the same on one device. */
 static json_t *null_of(struct sides s, const char *key)
 {
 	(void)s;

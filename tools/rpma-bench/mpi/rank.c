@@ -23,7 +23,7 @@
 #include "world.h"
 
 #define TOOL "rpma-bench-mpi"
-/* More than a client waits for its server by itself before it says so. */
+/* More than a client waits for its server by itself before it prints so. */
 #define PATIENCE_NS 240000000000ULL
 
 /* Where a rank serves. */
@@ -38,11 +38,11 @@ struct rank {
 	struct world world;
 	struct world_word word;
 	struct server_child child;
-	struct address *addresses; /* of each rank; owned */
+	struct address *addresses; /* one per rank; owned */
 	struct clients *clients;
 };
 
-/* Of the threads of a rank, clients' and server's. */
+/* For the threads of a rank, clients' and server's. */
 static uint32_t cores_of(const struct rank *r, int rank)
 {
 	int parts = shape_clients(r->shape, rank, r->world.size) + shape_serves(r->shape, rank);
@@ -180,7 +180,7 @@ static void meet(struct rank *r, int ret)
 	world_meet(&r->world, &r->word);
 }
 
-/* What each says to each before there are clients; r->word tells how it went. */
+/* The exchange of all with all before there are clients; r->word tells how it went. */
 static int set_up(struct rank *r, int ret)
 {
 	struct address mine = {.port = 0};

@@ -39,7 +39,7 @@ struct transport {
 
 struct meeting {
 	MPI_Request *requests;
-	struct world_word words[]; /* of each rank */
+	struct world_word words[]; /* one per rank */
 };
 
 static const struct transport transports[] = {

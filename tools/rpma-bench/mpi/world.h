@@ -23,20 +23,20 @@ struct world {
 	int *below;		       /* ranks of this host that come before it; owned */
 	int below_count;	       /* those that share cores with it */
 	char (*hosts)[WORLD_HOST_MAX]; /* name of each rank's host; owned */
-	struct meeting *meeting;       /* of rank 0: who came; owned */
-	uint64_t limit_ns;	       /* of a wait for all */
+	struct meeting *meeting;       /* rank 0's: who came; owned */
+	uint64_t limit_ns;	       /* limit of a wait for all */
 	bool lost;		       /* a rank did not come: no more talk, no good end, */
 	struct failure failure;	       /* and this is who */
 };
 
-/* What a rank says when it comes, and what it hears. */
+/* What a rank sends when it comes, and what it gets. */
 struct world_word {
 	enum { WORLD_GO, WORLD_DONE, WORLD_OVER } kind;
 	int signal; /* over by it; 0: by the failure */
 	struct failure failure;
 };
 
-/* Before MPI has started: is this rank 0, as far as its launcher says? */
+/* Before MPI has started: is this rank 0, according to its launcher? */
 bool world_is_first(void);
 
 /* Keeps MPI away from RDMA devices, unless the user said otherwise; before it starts. */

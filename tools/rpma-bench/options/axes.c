@@ -64,7 +64,7 @@ struct field {
 	size_t offset;
 	size_t bytes;
 	const char *const *words; /* or */
-	units_parser *parse;	  /* of what is between: */
+	units_parser *parse;	  /* parses what is between: */
 	uint64_t low;
 	uint64_t high;
 };

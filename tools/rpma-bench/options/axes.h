@@ -39,7 +39,7 @@ enum axis_id {
 };
 
 struct axis {
-	const char *name;     /* of the option, without its dashes; of the key of a plan file */
+	const char *name;     /* the option's, without its dashes; also the key in a plan file */
 	const char *argument; /* in --help */
 	const char *help;     /* ends with a colon: the words of the axis follow */
 	const char *expected; /* in the sentence of a wrong value; NULL: the words of the axis */

@@ -88,7 +88,7 @@ static int load_plan(struct options *o)
 	for (int axis = 0; axis < AXES; axis++) {
 		if (o->series->values[axis].count > 0)
 			return failure_set(EXIT_WRONG_USAGE, "options",
-					   "--%s and --plan: the plan says what to measure",
+					   "--%s and --plan: the plan decides what to measure",
 					   axes[axis].name);
 	}
 	clear_series(o);
@@ -132,7 +132,7 @@ static int complete(struct options *o)
 		return ret;
 	if (o->csv != NULL && o->output != NULL && result_is_same_file(o->csv, o->output))
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--csv %s: another file than that of the result was expected",
+				   "--csv %s: expected another file than that of the result",
 				   o->csv);
 	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
 	if (ret == 0 && o->verify)
@@ -200,7 +200,7 @@ static int parse_client(struct options *options, const char *command, int argc, 
 		return ret;
 	if (options->port == 0)
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--port 0: the port that the server printed was expected");
+				   "--port 0: expected the port that the server printed");
 	return complete(options);
 }
 

@@ -60,7 +60,7 @@ struct options {
 	bool json;
 	bool resume; /* the run whose result is to be output */
 	bool dry_run;
-	const char *gates[OPTIONS_GATES_MAX]; /* of --slo */
+	const char *gates[OPTIONS_GATES_MAX]; /* each --slo */
 	size_t gates_count;
 	int argc; /* the whole command line, for the result */
 	char **argv;
@@ -73,7 +73,7 @@ struct options {
 int options_parse_server(struct options *options, int argc, char **argv);
 int options_parse_client(struct options *options, int argc, char **argv);
 int options_parse_local(struct options *options, int argc, char **argv);
-/* Of rpma-bench-mpi: all ranks are clients of one server, or serve each other. */
+/* For rpma-bench-mpi: all ranks are clients of one server, or serve each other. */
 int options_parse_ranks(struct options *options, int argc, char **argv);
 int options_parse_pairs(struct options *options, int argc, char **argv);
 int options_parse_all_to_all(struct options *options, int argc, char **argv);

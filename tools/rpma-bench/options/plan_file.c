@@ -21,10 +21,10 @@
 
 #define FILE_MAX   (1 << 20)
 #define SERIES_MAX 256
-#define TEXT_MAX   8192 /* of one value, as an option would have it */
+#define TEXT_MAX   8192 /* limit of one value, in the form an option has */
 #define PLACE_MAX  64
 
-/* What the file says may be in the sentence: no control characters for a terminal. */
+/* Text of the file may be in the sentence: no control characters for a terminal. */
 static int wrong(const char *path, const char *place, const char *what)
 {
 	int ret = failure_set(EXIT_WRONG_USAGE, "plan", "%s: %s%s%s", path, place,
@@ -57,7 +57,7 @@ static int read_file(const char *path, char *bytes, size_t *length)
 
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		failure_set(EXIT_RUN_FAILED, "plan", "cannot read the plan %s: %s", path,
-			    fd < 0 ? strerror(errno) : "a regular file was expected");
+			    fd < 0 ? strerror(errno) : "expected a regular file");
 		if (fd >= 0)
 			close(fd);
 		return -EIO;
@@ -71,7 +71,7 @@ static int read_file(const char *path, char *bytes, size_t *length)
 	if (n < 0)
 		return failure_set(EXIT_RUN_FAILED, "plan", "cannot read the plan %s: %s", path,
 				   strerror(errno));
-	return *length <= FILE_MAX ? 0 : wrong(path, "", "a plan of at most 1 MiB was expected");
+	return *length <= FILE_MAX ? 0 : wrong(path, "", "expected a plan of at most 1 MiB");
 }
 
 /* Appends what stands for one scalar on a command line; -EINVAL: it cannot. */
@@ -126,14 +126,12 @@ static int set_axis(struct options *o, struct series *series, const char *path, 
 		axis++;
 	if (axis == AXES) {
 		snprintf(what, sizeof(what),
-			 "unknown key \"%.40s\": the name of an axis was expected, as \"size\"",
-			 key);
+			 "unknown key \"%.40s\": expected the name of an axis, as \"size\"", key);
 		return wrong(path, place, what);
 	}
 	if (to_text(value, true, text) != 0) {
 		snprintf(what, sizeof(what),
-			 "%s: a string, a number, true, false or a list of these was expected",
-			 key);
+			 "%s: expected a string, a number, true, false or a list of these", key);
 		return wrong(path, place, what);
 	}
 	ret = axis == AXIS_TARGET ? choices_set(&o->choices, series, text)
@@ -150,7 +148,7 @@ static int take_series(struct options *o, const char *path, const json_t *list)
 	size_t i;
 
 	if (!json_is_array(list) || count == 0 || count > SERIES_MAX)
-		return wrong(path, "series", "a list of 1 to 256 objects was expected");
+		return wrong(path, "series", "expected a list of 1 to 256 objects");
 	o->series = calloc(count, sizeof(*o->series));
 	if (o->series == NULL)
 		return failure_set(EXIT_INTERNAL, "plan", "out of memory");
@@ -159,7 +157,7 @@ static int take_series(struct options *o, const char *path, const json_t *list)
 	{
 		snprintf(place, sizeof(place), "series[%zu]", i);
 		if (!json_is_object(item))
-			return wrong(path, place, "an object was expected");
+			return wrong(path, place, "expected an object");
 		json_object_foreach(item, key, value)
 		{
 			int ret = set_axis(o, &o->series[i], path, place, key, value);
@@ -182,13 +180,13 @@ static int take_setting(struct options *o, unsigned given, const char *path, con
 		setting++;
 	if (setting == SETTINGS) {
 		snprintf(what, sizeof(what),
-			 "unknown key \"%.40s\": \"series\" or a setting of the run was expected, "
+			 "unknown key \"%.40s\": expected \"series\" or a setting of the run, "
 			 "as \"repeats\"",
 			 key);
 		return wrong(path, "", what);
 	}
 	if (to_text(value, false, text) != 0) {
-		snprintf(what, sizeof(what), "%s: a string or a number was expected", key);
+		snprintf(what, sizeof(what), "%s: expected a string or a number", key);
 		return wrong(path, "", what);
 	}
 	if (settings_overridden(given, (enum setting_id)setting))
@@ -204,7 +202,7 @@ static int take(struct options *o, const char *path, json_t *root)
 	int ret = 0;
 
 	if (!json_is_object(root) || json_object_get(root, "series") == NULL)
-		return wrong(path, "", "an object with the key \"series\" was expected");
+		return wrong(path, "", "expected an object with the key \"series\"");
 	json_object_foreach(root, key, value)
 	{
 		ret = strcmp(key, "series") == 0 ? take_series(o, path, value)

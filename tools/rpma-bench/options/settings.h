@@ -22,7 +22,7 @@ enum setting_id {
 };
 
 struct setting {
-	const char *name; /* of the option, without its dashes; of the key of a plan file */
+	const char *name; /* the option's, without its dashes; also the key in a plan file */
 	const char *argument;
 	const char *help;
 	const char *expected;

@@ -86,7 +86,7 @@ static const struct place *find_latency(const char *metric, const char **rest)
 	return NULL;
 }
 
-/* "p99.9_ns" is the quantile 0.999; 0 for what is none of them. */
+/* "p99.9_ns" is the quantile 0.999; 0 if it is not one. */
 static double quantile(const char *text)
 {
 	char name[32];

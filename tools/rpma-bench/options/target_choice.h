@@ -4,7 +4,7 @@
  * offers: their numbers, or their kinds.
  *
  * What a server offers is known only when it has answered, so the target axis
- * counts these words; choices_resolve says what they mean.
+ * counts these words; choices_resolve finds the targets they stand for.
  */
 #ifndef BENCH_OPTIONS_TARGET_CHOICE_H
 #define BENCH_OPTIONS_TARGET_CHOICE_H

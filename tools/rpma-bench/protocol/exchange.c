@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c -- encodes and sends, receives and decodes, and says in a
+ * exchange.c -- encodes and sends, receives and decodes, and reports in a
  * sentence what was wrong with what came.
  */
 #include "exchange.h"

@@ -58,12 +58,12 @@ struct message_target {
 	uint8_t odp;	     /* 0 no, 1 yes, 2 unknown */
 	uint8_t flush_types; /* bits 1 << RPMA_FLUSH_TYPE_* of its registration */
 	int numa_node;	     /* -1: unknown */
-	uint32_t page_bytes; /* of its pages; 0: unknown */
+	uint32_t page_bytes; /* its page size; 0: unknown */
 	uint64_t bytes;
 };
 
 struct message_welcome {
-	uint32_t environment_bytes;   /* of the TEXT that follows */
+	uint32_t environment_bytes;   /* length of the TEXT that follows */
 	uint8_t direct_write_to_pmem; /* what its operator stated */
 	uint8_t targets_count;
 	struct message_target targets[PARAMS_TARGETS_MAX];
@@ -81,10 +81,10 @@ struct message_text {
 struct message_begin {
 	struct params params;
 	uint32_t repeat;
-	uint64_t seed; /* of the places and the content */
+	uint64_t seed; /* for the places and the content */
 	uint64_t warmup_ns;
 	uint64_t duration_ns;
-	uint64_t ops;	/* stop after so many; 0: by time */
+	uint64_t ops;	/* stop after this many; 0: by time */
 	uint8_t verify; /* check the target after the last flush */
 	/* the client's memory, where bidirectional */
 	uint64_t client_bytes;
@@ -96,7 +96,7 @@ struct message_begin {
 
 struct message_ready {
 	uint16_t port;
-	uint64_t token; /* of this repeat: each lane says it */
+	uint64_t token; /* this repeat's: each lane sends it */
 	char refusal[MESSAGE_REFUSAL_MAX];
 };
 

@@ -17,7 +17,7 @@ enum operation_facts {
 	OP_RECEIVED = 2,   /* takes a receive of the server */
 	OP_ANSWERED = 4,   /* the server answers each: it takes two to measure one */
 	OP_8_BYTES = 8,	   /* has this size and no other */
-	OP_SEQUENTIAL = 16 /* of a log: each behind the one before, and alone in its target */
+	OP_SEQUENTIAL = 16 /* as in a log: each behind the one before, and alone in its target */
 };
 
 /* ROW(of the enum, of the struct, the word, facts) */
@@ -28,7 +28,7 @@ enum operation_facts {
 	ROW(WRITE_IMM, write_imm, "write-imm", OP_WRITES | OP_RECEIVED)                            \
 	ROW(ATOMIC_WRITE, atomic_write, "atomic-write", OP_WRITES | OP_8_BYTES)
 
-/* Of op write; what is none is the write itself. */
+/* How op write continues; none is the write itself. */
 #define BENCH_PERSIST_ROWS(ROW)                                                                    \
 	ROW(NONE, write, "none", 0)                                                                \
 	ROW(APM, write_apm, "apm", 0)                                                              \

@@ -17,7 +17,7 @@ const char *const params_persists[] = {BENCH_PERSIST_ROWS(WORD) "auto", NULL};
 const char *const params_completions[] = {"poll", "event", NULL};
 const char *const params_patterns[] = {"seq", "rand", NULL};
 
-/* Of auto nothing is known yet. */
+/* auto is not decided yet. */
 unsigned params_facts(const struct params *p)
 {
 #define FACTS(NAME, name, word, facts) facts,

@@ -16,12 +16,12 @@
 #define PARAMS_SIZE_MAX	       (1ULL << 30)
 #define PARAMS_DEPTH_MAX       4096
 #define PARAMS_THREADS_MAX     64
-#define PARAMS_CONNECTIONS_MAX 256 /* of one thread */
+#define PARAMS_CONNECTIONS_MAX 256 /* per thread */
 #define PARAMS_LANES_MAX       256 /* threads x connections */
 #define PARAMS_TARGETS_MAX     16  /* offered by one server */
 #define PARAMS_RATE_MAX	       100000000
 #define PARAMS_MILLION	       1000000	    /* fractions are millionths */
-#define PARAMS_MESSAGES_MAX    (1ULL << 30) /* of op send: in flight, of all lanes */
+#define PARAMS_MESSAGES_MAX    (1ULL << 30) /* op send's: in flight on all lanes */
 
 enum bench_test {
 	BENCH_LAT,
@@ -44,9 +44,9 @@ struct params {
 	uint64_t size_bytes;
 	uint32_t depth; /* operations in flight, of each connection */
 	uint32_t threads;
-	uint32_t connections; /* of each thread */
+	uint32_t connections; /* per thread */
 	uint32_t signal_every;
-	uint64_t rate_per_s;		 /* of the whole client; 0: closed loop */
+	uint64_t rate_per_s;		 /* for the whole client; 0: closed loop */
 	uint32_t read_millionths;	 /* mix only */
 	uint32_t server_load_millionths; /* wanted, of each core that is loaded */
 	uint32_t target;		 /* which of the server's, from 0 */
@@ -66,7 +66,7 @@ static inline uint32_t params_lanes(const struct params *params)
 	return params->threads * params->connections;
 }
 
-/* Of its operation, enum operation_facts. */
+/* Its operation's enum operation_facts. */
 unsigned params_facts(const struct params *params);
 
 /* Does the server answer each operation, so that it takes two to measure it? */
@@ -101,7 +101,7 @@ static inline bool params_verifiable(const struct params *params)
 }
 
 /*
- * NULL, or a sentence that says which values do not go together. Both ends ask
+ * NULL, or a sentence that names the values that do not go together. Both ends ask
  * it: the client before a run, the server of what a client sent.
  */
 const char *params_conflict(const struct params *params);

@@ -250,7 +250,7 @@ static json_t *make_points(const struct record *record)
 	return points;
 }
 
-/* Of the server each repeat says by itself. */
+/* Each repeat has its server's own. */
 static json_t *make_placement(const struct placement *p)
 {
 	return json_pack("{s:o}", "client", p->policy != NULL ? placement_json(p) : json_null());

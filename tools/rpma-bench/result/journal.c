@@ -25,11 +25,11 @@
 struct journal {
 	char *path;
 	int fd;	      /* locked */
-	off_t length; /* of whole lines */
+	off_t length; /* length of the whole lines */
 	size_t repeats;
 	bool resumed;
 	bool started; /* and so ours to remove */
-	json_t *head; /* of a resumed one; owned */
+	json_t *head; /* set in a resumed one; owned */
 };
 
 static int out_of_memory(void)
@@ -111,7 +111,7 @@ struct reader {
 	FILE *file;
 	char *line;
 	size_t room;
-	size_t number; /* of the line at hand, from 1 */
+	size_t number; /* the current line's, from 1 */
 };
 
 static int reader_open(struct reader *reader, struct journal *j)

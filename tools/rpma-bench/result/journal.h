@@ -3,8 +3,8 @@
  * journal.h -- what a run has measured so far, so that --resume can go on.
  *
  * FILE.jsonl stands beside the result FILE while a run is under way: a line
- * that says what the run is, then one for each repeat that was completed, each
- * on disk before the next begins. It goes when the result is written.
+ * that describes the run, then one for each repeat that was completed, each on
+ * disk before the next begins. It goes when the result is written.
  */
 #ifndef BENCH_RESULT_JOURNAL_H
 #define BENCH_RESULT_JOURNAL_H
@@ -34,7 +34,7 @@ int journal_resume(struct journal **journal, const struct options *options,
  * Makes the journal, unless one is there that holds repeats: they are not for
  * an option to throw away. A resumed one must be of this very plan, or the
  * sentence names the first difference; repeats[point], arrays to be, get what
- * it holds. *resumed says how many.
+ * it holds. *resumed is how many.
  */
 int journal_start(struct journal **journal, const struct options *options,
 		  const struct journal_run *run, const struct plan *plan, json_t **repeats,

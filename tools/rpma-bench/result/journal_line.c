@@ -5,7 +5,7 @@
  *
  * The keys of a repeat, their types and ranges are in repeat_form.c; what follows
  * from other figures (rates, counts of samples, percentiles, the place in the
- * order) is worked out anew and compared.
+ * order) is computed again and compared.
  */
 #include "journal_line.h"
 

@@ -66,7 +66,7 @@ static bool select_repeats(const json_t *repeats, struct selection *s)
 	return true;
 }
 
-/* Of the first numbers of s, so many. An interval is of complete repeats that all have one. */
+/* Over the first count numbers of s. An interval needs complete repeats that all have one. */
 static struct summary_interval interval_of(const struct selection *s, size_t count)
 {
 	struct summary_interval i = summary_over(s->numbers, count);
@@ -254,7 +254,7 @@ static json_t *verify_json(struct selection *s)
 			 sum_of(s, "overwritten_bytes"));
 }
 
-/* By mean latency; a repeat without any says its rate. */
+/* By mean latency; by its rate for a repeat without any. */
 static double figure(const json_t *repeat)
 {
 	const json_t *mean = json_object_get(json_object_get(repeat, "latency"), "mean_ns");

@@ -19,7 +19,7 @@
  */
 json_t *point_summary(const json_t *repeats);
 
-/* Of all repeats: the sums, and steady only if each one was. */
+/* Over all repeats: the sums, and steady only if each one was. */
 json_t *point_warmup(const json_t *repeats);
 
 /*

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 /*
- * Takes the blocks out of what a server says of itself: an array of as many as
+ * Takes the blocks out of a server's description of itself: an array of as many as
  * it has targets, or NULL. What is in none of the shapes of the schema is null.
  */
 json_t *platform_take(json_t *environment, size_t targets_count);
@@ -27,7 +27,7 @@ const json_t *platform_of(const json_t *blocks, size_t target);
  */
 json_t *platform_json(const json_t *blocks, const json_t *points);
 
-/* Of two such, the less ready one. */
+/* The less ready one of two. */
 const json_t *platform_less_ready(const json_t *one, const json_t *other);
 
 #endif /* BENCH_RESULT_READINESS_H */

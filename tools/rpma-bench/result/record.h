@@ -48,12 +48,12 @@ struct record {
 	json_t **repeats;   /* [point]: array of the repeats that are done; owned */
 	char **unsupported; /* [point]: why it cannot be measured, NULL: it can; owned */
 	size_t repeats_done;
-	size_t repeats_resumed; /* of these, taken from the journal */
+	size_t repeats_resumed; /* how many of these come from the journal */
 	struct timespec started;
 	struct timespec ended;
 	enum run_status status;
 	int exit_code;
-	struct failure failure; /* of a failed run */
+	struct failure failure; /* set in a failed run */
 
 	struct clock clock;
 	bool clock_started;
@@ -65,7 +65,7 @@ struct record {
 	int emulated_cpu; /* -1: unknown */
 	struct placement placement;
 	struct server_info server;
-	uint32_t targets[PARAMS_TARGETS_MAX];		  /* of the server, by choice of the user */
+	uint32_t targets[PARAMS_TARGETS_MAX];		  /* the server's, by choice of the user */
 	struct persist_choice chosen[PARAMS_TARGETS_MAX]; /* by target of the server */
 };
 

@@ -49,7 +49,7 @@ struct repeat {
 	struct repeat_step steps[STEPS_MAX];
 	uint32_t steps_count;
 	uint64_t process_wall_ns; /* while the measuring process measured; 0: it did not */
-	uint64_t process_user_ns; /* of it, in that time */
+	uint64_t process_user_ns; /* its CPU time meanwhile */
 	uint64_t process_sys_ns;
 	struct interference interference; /* as the client saw it */
 	json_t *counters; /* owned; deltas of the device's counters; NULL: it has none */
@@ -63,7 +63,7 @@ struct repeat {
 int repeat_collect(struct repeat *repeat, const struct workers *workers,
 		   const struct params *params);
 
-/* Of the used of two repeats, changes the first: what they did differently is unknown. */
+/* Merges the used of two repeats into the first: what they did differently is unknown. */
 void repeat_join_used(json_t *used, const json_t *other);
 
 /* Makes the histograms of these steps, which are words of the schema. -ENOMEM. */
@@ -81,7 +81,7 @@ json_t *repeat_own_json(const struct repeat *repeat);
 
 /*
  * The "repeat" object of doc/schema/rpma-bench-1.schema.json. NULL: no memory.
- * What a server says in its report is taken over only where it has the type
+ * What a server's report contains is taken over only where it has the type
  * and range the schema wants.
  */
 json_t *repeat_json(const struct repeat *repeat);

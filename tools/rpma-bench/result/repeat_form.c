@@ -42,7 +42,7 @@ static const struct form interval_fields[] = {
 };
 static const struct form interval = {NULL, FORM_OBJECT, 0, interval_fields};
 
-/* Of a server's threads it is the server that says how much is known. */
+/* How much is known about a server's threads, the server itself reports. */
 static const struct form thread_fields[] = {
 	{"index", FORM_COUNT, 0, NULL},
 	{"cpu", FORM_COUNT, FORM_NULL, NULL},

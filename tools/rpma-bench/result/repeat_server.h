@@ -21,9 +21,10 @@ int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops,
 
 /*
  * Fills in the server's side of a repeat: "cpu", "counters", "requests",
- * "verify", "reverse", "placement", "warnings". What the report lacks, or says
- * in a way the schema has not, becomes null. A registration is measured by the
- * server alone: its figures become those of the repeat. False: no memory.
+ * "verify", "reverse", "placement", "warnings". What the report lacks, or has
+ * in a form that the schema does not allow, becomes null. A registration is
+ * measured by the server alone: its figures become those of the repeat. False:
+ * no memory.
  */
 bool repeat_take_server(json_t *repeat, const struct params *params, const json_t *report);
 

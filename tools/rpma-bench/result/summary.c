@@ -3,7 +3,7 @@
  * summary.c -- what several repeats say together.
  *
  * Intervals are over the figures of repeats, not over single operations: those
- * follow one another in one queue, and say nothing of how repeats differ.
+ * follow one another in one queue and do not show how repeats differ.
  */
 #include "summary.h"
 
@@ -100,7 +100,7 @@ size_t summary_flag(const double *values, size_t count, bool *flags)
 	size_t flagged = 0;
 
 	memset(flags, 0, count * sizeof(*flags));
-	/* with fewer than four the median deviation says nothing */
+	/* with fewer than four the median deviation is meaningless */
 	if (scratch == NULL || count < 4) {
 		free(scratch);
 		return 0;

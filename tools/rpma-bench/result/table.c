@@ -3,8 +3,8 @@
  * table.c -- the result for people: one line per point, on stderr.
  *
  * Points that differ in nothing but the first columns share a table; each test
- * has the columns that say something of it. All is read from the document: what
- * the file says and what people see are the same.
+ * has the columns that matter for it. All is read from the document: the file
+ * and the terminal show the same.
  */
 #include "table.h"
 

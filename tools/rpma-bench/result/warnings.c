@@ -25,8 +25,8 @@ static void warn_device(const struct record *record, json_t *list)
 {
 	if (record->device_known && record->device.kind != DEVICE_HARDWARE)
 		warning_add(list, "DEVICE_NOT_HARDWARE", "warn", "client",
-			    json_sprintf("%s is a software RDMA device (%s): its figures say "
-					 "nothing of hardware",
+			    json_sprintf("%s is a software RDMA device (%s): its timings "
+					 "do not predict hardware",
 					 record->device.name,
 					 device_kind_name(record->device.kind)));
 	if (record->emulated_cpu == 1)

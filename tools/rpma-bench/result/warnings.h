@@ -13,9 +13,9 @@ json_t *warnings_make(const struct record *record, const json_t *points);
 /* --- its parts, a file each --- */
 
 void warnings_of_points(const struct record *record, const json_t *points, json_t *list);
-/* Of a point: is what it flushed persistent? */
+/* Warns of a point: is what it flushed persistent? */
 void warn_persistence(const struct record *record, const json_t *point, json_t *list);
-/* Of percentiles that are null because repeats were short. */
+/* Warns of percentiles that are null because repeats were short. */
 void warn_samples(const struct record *record, const json_t *points, json_t *list);
 
 #endif /* BENCH_RESULT_WARNINGS_H */

@@ -18,7 +18,7 @@
 /* An operation of a closed loop that took so long, and so much longer than others. */
 #define STALL_NS     10000000.0
 #define STALL_FACTOR 100
-/* of a core */
+/* share of a core */
 #define LOAD_MISSED 0.05
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * accept.h -- where the lanes of one repeat arrive at the server: an
- * endpoint on a port of its own that takes the lanes expected, in their order,
- * and nobody else. A stranger is turned away, and the place stays free.
+ * accept.h -- where the lanes of one repeat arrive at the server: an endpoint
+ * on a port of its own that takes the lanes expected, in their order, and no
+ * other. Another connection is refused, and the place stays free.
  */
 #ifndef BENCH_SERVER_ACCEPT_H
 #define BENCH_SERVER_ACCEPT_H
@@ -14,7 +14,7 @@ struct reception {
 	struct host *host;	   /* borrowed */
 	const struct offer *offer; /* borrowed; what the lanes are told of */
 	struct rpma_ep *ep;
-	int fd; /* readable: reception_look has something to do; -1: nobody is expected */
+	int fd; /* readable: reception_look has something to do; -1: no lane is expected */
 	uint16_t port;
 	uint64_t token;
 };
@@ -25,7 +25,7 @@ void reception_close(struct reception *reception);
 
 /*
  * Takes the lane of this index, if it is there; its queues are those of the
- * reply's caller. *link stays NULL when somebody else came, or nobody.
+ * reply's caller. *link stays NULL when another connection came, or none.
  */
 int reception_look(struct reception *reception, uint32_t index, const struct link_lane *queues,
 		   struct link **link);

@@ -76,7 +76,7 @@ static void *burn(void *arg)
 	return NULL;
 }
 
-/* "0-3,8": what sysfs says of a node. */
+/* "0-3,8": sysfs's list of a node's CPUs. */
 static void parse_cpus(const char *list, cpu_set_t *cpus)
 {
 	char *end;

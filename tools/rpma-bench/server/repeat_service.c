@@ -35,12 +35,12 @@ struct stage {
 	uint32_t lanes_wanted;
 	size_t files; /* open before the first lane */
 	uint32_t lanes_there;
-	struct link_lane queues;       /* of a lane that nobody at this end uses */
+	struct link_lane queues;       /* for lanes that this end does not use */
 	struct responder **responders; /* one a thread of the client; NULL: none is needed */
 	struct reverse *reverse;       /* owns the lanes then; NULL: one direction */
 	struct registration *registration;
 	struct load *load;
-	struct placement placement; /* of the threads that answer or measure */
+	struct placement placement; /* for the threads that answer or measure */
 	struct findings findings;
 };
 
@@ -274,7 +274,7 @@ static int all_there(struct stage *s)
 {
 	int ret = 0;
 
-	/* whoever comes now is refused at once; connects come one after the other */
+	/* a connection that comes now is refused at once; connects come one after the other */
 	if (params_of(s)->test != BENCH_CONNECT)
 		reception_close(&s->reception);
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads && ret == 0; i++)
@@ -300,7 +300,7 @@ static int next_lane(struct stage *s)
 		return ret;
 	if (lane + 1 == OPEN_FILES_SAMPLE && (ret = check_files(s)))
 		return ret;
-	/* one that cannot be used leaves its place free: the client says that it gives up */
+	/* one that cannot be used leaves its place free: the client reports that it gives up */
 	if (hand_over(s, lane) != 0) {
 		link_close(&s->lanes[lane]);
 		return 0;
@@ -361,7 +361,7 @@ static void stop_measuring(struct stage *s)
 		s->findings.load_fraction = load_measured(s->load);
 }
 
-/* The check sees the last write to each place; what a client says may be any number. */
+/* The check sees the last write to each place; a client may send any number. */
 static uint64_t overwritten(const struct access *access, uint64_t size, uint64_t touched)
 {
 	uint64_t bytes = 0;
@@ -411,9 +411,9 @@ int stage_end(struct stage *stage, const struct message_end *end,
 {
 	if (params_of(stage)->test != BENCH_CONNECT && end->lanes_count != stage->lanes_wanted)
 		return failure_set(EXIT_RUN_FAILED, "end",
-				   "a client of %u lanes says what %u of them did",
+				   "a client of %u lanes reports on %u of them",
 				   stage->lanes_wanted, end->lanes_count);
-	/* of registrations the end is theirs to say */
+	/* registrations end by themselves */
 	if (stage->registration != NULL)
 		return 0;
 	if (stage->reverse != NULL && stage->findings.measuring)
@@ -450,7 +450,7 @@ static void note_placement(struct stage *s)
 		placement_memory_refused(&s->placement, -bind_error);
 }
 
-/* Of registrations without figures there is nothing to report. */
+/* Registrations without figures have nothing to report. */
 json_t *stage_report(struct stage *stage)
 {
 	const struct params *p = params_of(stage);

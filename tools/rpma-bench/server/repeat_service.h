@@ -4,7 +4,7 @@
  * lanes, who answers on them, who loads the cores, and the report of it all.
  *
  * Its session drives it: polls the stage's descriptors beside its own, and
- * passes on what the client says. Lanes have an endpoint of their own because
+ * passes on the client's messages. Lanes have an endpoint of their own because
  * the queues of a connection are made before its greeting can be read.
  */
 #ifndef BENCH_SERVER_REPEAT_SERVICE_H

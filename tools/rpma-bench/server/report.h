@@ -17,7 +17,7 @@
 #include "tools/rpma-bench/result/interference.h"
 
 struct findings {
-	/* of the whole server, from the begin of the measurement to its end */
+	/* the whole server's, from the begin of the measurement to its end */
 	uint64_t elapsed_ns;
 	uint64_t user_ns;
 	uint64_t sys_ns;
@@ -32,7 +32,7 @@ struct findings {
 	uint64_t overwritten_bytes; /* written, but written over before the check */
 	json_t *reverse;	    /* owned; NULL: one direction */
 	json_t *registration;	    /* owned; NULL: another test */
-	bool shared;		    /* somebody else used the target meanwhile */
+	bool shared;		    /* another client used the target meanwhile */
 	char reverse_failure[sizeof(((struct failure *)0)->text)]; /* empty: none */
 	/* while it is measured */
 	bool measuring;

@@ -26,8 +26,8 @@ struct responder {
 	const struct params *params; /* borrowed */
 	const struct persist *persist;
 	bool event;	   /* waits for completions rather than looks for them */
-	uint32_t slots;	   /* of each lane */
-	uint32_t receives; /* of each lane, posted at the beginning */
+	uint32_t slots;	   /* per lane */
+	uint32_t receives; /* per lane, posted at the beginning */
 	uint64_t slot_bytes;
 	uint64_t receive_bytes;
 	unsigned char *memory;
@@ -37,7 +37,7 @@ struct responder {
 	struct slot_pool *pools; /* one a lane; with a shared queue the first alone is used */
 	struct end *ends;
 	uint32_t ends_count;
-	struct pollfd *fds; /* of the ends, and wake_fd */
+	struct pollfd *fds;					       /* the ends', and wake_fd */
 	int (*answer)(struct end *end, uint32_t slot, uint32_t bytes); /* NULL: none is sent */
 	uint64_t requests;
 	int wake_fd;

@@ -8,11 +8,11 @@
  * goes out. A client that keeps to its depth thus always finds a receive. Where
  * no slot is free the answer is held back until one is. The number of a slot is
  * the context of its receive and of its answer. With a shared receive queue any
- * lane may use any slot; the queue a completion came from says which lane it was.
+ * lane may use any slot; the queue a completion came from identifies its lane.
  */
 #include "responder_private.h"
 
-#define ANSWER	    32 /* of GPSPM: where in the slot the answer is made */
+#define ANSWER	    32 /* with GPSPM: where in the slot the answer is made */
 #define BATCH	    16
 #define EMPTY_POLLS 1024
 

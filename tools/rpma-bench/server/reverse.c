@@ -102,7 +102,7 @@ int reverse_new(struct reverse **reverse, struct host *host, const struct messag
 	return 0;
 }
 
-/* Waits for what is in flight; the first thread that failed says why. */
+/* Waits for what is in flight; the first thread that failed has the reason. */
 static int end_phase(struct reverse *r)
 {
 	if (!r->running)

@@ -44,7 +44,7 @@ static bool odp_capable(const struct server *s)
 	       rpma_utils_ibv_context_is_odp_capable(context, &capable) == 0 && capable != 0;
 }
 
-/* Anonymous memory goes near the device, or where the operator says. */
+/* Anonymous memory goes near the device, or where the operator wants it. */
 static int choose_node(const struct server *s, int *node)
 {
 	const struct options *o = s->options;
@@ -174,7 +174,7 @@ static void tear_down(struct server *s)
 	*failure_get() = kept;
 }
 
-/* A port that nobody was told of is of no use to anybody. */
+/* A port that the kernel chose is useless unless it can be printed. */
 static int announce(const struct server *s, int ready_fd)
 {
 	const struct server_ready ready = {.port = s->port};
@@ -182,14 +182,14 @@ static int announce(const struct server *s, int ready_fd)
 
 	if (ready_fd >= 0) {
 		if (write(ready_fd, &ready, sizeof(ready)) != sizeof(ready))
-			fprintf(stderr, "rpma-bench server: nobody waits for its port\n");
+			fprintf(stderr, "rpma-bench server: no client waits for its port\n");
 		return 0;
 	}
 	printf("rpma-bench server: listening on %s port %u (%s), for %s; direct write to PMem: "
 	       "%s\n",
 	       s->host.address, s->port, s->host.device,
 	       s->options->allow.count > 0 ? "the addresses of --allow"
-					   : "whoever reaches this address",
+					   : "any host that reaches this address",
 	       s->options->direct_write_to_pmem ? "stated by the operator" : "no");
 	for (size_t i = 0; i < s->host.offers_count; i++) {
 		const struct target *t = &s->host.offers[i].target;

@@ -3,9 +3,9 @@
  * session.c -- greets a client, then does what its messages say until it
  * leaves.
  *
- * A client may be wrong, hostile or dead. What it says is checked before it has
- * any effect, a run may last as long as it likes, and now and then a sign of
- * life is sent: one that nobody acknowledges ends the session.
+ * A client may be wrong, hostile or dead. What it sends is checked before it
+ * has any effect, a run may last as long as it likes, and now and then a sign
+ * of life is sent: one that is not acknowledged ends the session.
  */
 #include "session.h"
 
@@ -325,9 +325,9 @@ static void turn_away(struct session *s, int error)
 {
 	rpma_conn_req_delete(&s->req);
 	if (error == -EPROTO)
-		host_say(s->host, "rejected a connection that is no client of this tool");
+		host_say(s->host, "rejected a connection that is not a client of this tool");
 	else if (error == -EACCES)
-		host_say(s->host, "rejected a connection from an address that --allow has not");
+		host_say(s->host, "rejected a connection from an address not in --allow");
 }
 
 void session_start(struct host *host, struct rpma_conn_req *req)

@@ -32,7 +32,7 @@ struct host {
 	const struct allow *allow; /* borrowed */
 	char *environment;	   /* JSON text */
 	struct topology *topology; /* NULL: unknown */
-	const char *pin;	   /* borrowed; what the operator says of threads */
+	const char *pin;	   /* borrowed; the operator's --pin */
 	uint32_t cores_taken;	   /* by others of this run */
 	bool quiet;
 	int stop_fd;  /* readable: every session is to end */
@@ -48,7 +48,7 @@ struct host {
 	struct clock clock; /* once started it is only read */
 };
 
-/* Of one repeat; taken before it begins, given back at its end. */
+/* One repeat's share; taken before it begins, given back at its end. */
 struct host_share {
 	uint32_t lanes;
 	uint64_t buffer_bytes;
@@ -71,7 +71,7 @@ const struct clock *host_clock(struct host *host);
 /* Does it take connections from whom this request came from? */
 bool host_allows(const struct host *host, const struct rpma_conn_req *req);
 
-/* Says on stderr why a client was turned away, or what became of it. */
+/* Prints on stderr why a client was turned away, or what became of it. */
 void host_say(const struct host *host, const char *what);
 
 #endif /* BENCH_SERVER_SHARED_STATE_H */

@@ -12,7 +12,7 @@
 
 /* A message that was received and is not answered yet. */
 struct slot_message {
-	void *from;    /* of the user */
+	void *from;    /* the user's */
 	uint32_t slot; /* where it is */
 	uint32_t bytes;
 };
@@ -26,13 +26,13 @@ struct slot_pool {
 	uint32_t held_count;
 };
 
-/* Of size slots from first on; the first `taken` of them are not free. -ENOMEM. */
+/* Has size slots from first on; the first `taken` of them are not free. -ENOMEM. */
 int slot_pool_init(struct slot_pool *pool, uint32_t first, uint32_t size, uint32_t taken);
 void slot_pool_clear(struct slot_pool *pool);
 
 /* A free slot to take the place of the message's; false: the message is held instead. */
 bool slot_pool_exchange(struct slot_pool *pool, const struct slot_message *message, uint32_t *slot);
-/* A slot is free again: true if a held message is to have it, the oldest. */
+/* A slot is free again: true if a held message takes it, the oldest. */
 bool slot_pool_give(struct slot_pool *pool, uint32_t slot, struct slot_message *message);
 
 #endif /* BENCH_SERVER_SLOT_POOL_H */

@@ -30,7 +30,7 @@ struct registration {
 	int cpu;
 	struct repeat repeat;
 	struct thread_usage usage;
-	struct failure failure; /* of the thread; its text empty: none */
+	struct failure failure; /* the thread's; its text empty: none */
 	int done_fd;
 	atomic_int stop;
 	bool started;

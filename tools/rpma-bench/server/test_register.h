@@ -13,7 +13,7 @@
 
 struct registration;
 
-/* Measures in a thread of its own, for as long as begin says; cpu -1: not bound. */
+/* Measures in a thread of its own, for as long as begin sets; cpu -1: not bound. */
 int registration_start(struct registration **registration, struct host *host,
 		       const struct message_begin *begin, int cpu);
 /* Readable when it is over. */

@@ -12,7 +12,7 @@
 #include "tools/common/rdma/handshake.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
-#define GREETING_ROOM 56 /* of private data in a request (rdma_connect(3)) */
+#define GREETING_ROOM 56 /* private data in a request (rdma_connect(3)) */
 #define ANSWER_MS     5000
 
 /* splitmix64 */

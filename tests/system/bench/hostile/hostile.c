@@ -6,7 +6,7 @@
  *	attack     attacks, one after the other
  *	strangers  lanes that are not of the repeat, between those that are; exits
  *	           with 0 if the server told them apart
- *	hold       is welcomed, says so on stdout, and stays until it is cut off
+ *	hold       is welcomed, prints so on stdout, and stays until it is cut off
  */
 #include <poll.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * write.c -- one RDMA write; it completes when the peer's RDMA
- * device has acknowledged it, which says nothing of its memory.
+ * device has acknowledged it, which does not mean that it is in memory.
  */
 #include "tools/rpma-bench/measure/loop_single.h"
 

@@ -64,7 +64,7 @@ static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t at, 
 	case PERSIST_DONE:
 		return NULL;
 	case PERSIST_OUTSIDE:
-		return "the server says that the range is not of its target";
+		return "the server reports that the range is outside its target";
 	default:
 		return "the server could not make it persistent";
 	}
