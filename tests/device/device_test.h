@@ -40,7 +40,7 @@ struct ibv_context *open_device(void);
 
 /* True on the kernel's rxe. */
 bool on_rxe(void);
-/* What the standard says, and what rxe does instead, and why the former is right. */
+/* What the standard demands, what rxe does instead, and why the former is right. */
 #define DIFFERS(standard, rxe, reason) (on_rxe() ? (rxe) : (standard))
 /* The rest of the test is not for rxe, for this reason. */
 #define NOT_ON_RXE(reason)                                                                         \

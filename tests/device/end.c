@@ -38,7 +38,7 @@ struct ibv_qp *end_make_qp(struct end *end)
 
 	if (end->options.send_ops != 0)
 		return ibv_create_qp_ex(end->context, &attr);
-	/* the first members are those of ibv_qp_init_attr, as verbs.h says */
+	/* the first members are those of ibv_qp_init_attr, as in verbs.h */
 	return ibv_create_qp(end->pd, (struct ibv_qp_init_attr *)&attr);
 }
 

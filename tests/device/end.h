@@ -25,7 +25,7 @@ struct end_options {
 	int reads; /* outstanding, in each direction */
 	int mr_access;
 	int qp_access;
-	uint64_t send_ops; /* of an extended QP; 0: a plain one */
+	uint64_t send_ops; /* an extended QP's; 0: a plain one */
 	size_t memory_size;
 };
 
@@ -43,12 +43,12 @@ struct end {
 	int gid_index;
 	struct end_options options;
 	struct ibv_pd *pd;
-	struct ibv_comp_channel *channel; /* of cq */
+	struct ibv_comp_channel *channel; /* cq's */
 	struct ibv_cq *cq;		  /* for sends and receives */
 	struct ibv_srq *srq;		  /* if set before end_open(), the QP takes it; borrowed */
 	struct ibv_qp *qp;
 	unsigned char *memory;
-	struct ibv_mr *mr; /* of memory */
+	struct ibv_mr *mr; /* memory's */
 };
 
 struct end_options end_defaults(void);

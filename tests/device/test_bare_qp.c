@@ -124,12 +124,12 @@ static void number__of_no_qp_is_given_up(void **unused)
 /* B is connected with another one: it does not answer A. */
 static void stranger__is_not_answered(void **unused)
 {
-	struct end_address of_b = end_address(&b), nobody = end_address(&a);
+	struct end_address of_b = end_address(&b), other = end_address(&a);
 	unsigned char before = b.memory[0];
 
 	NOT_ON_RXE("it does not look who sends; IBA 9.6.1.1.1 names the source as checked");
-	nobody.qp_num ^= 0x5f;
-	end_to_rtr(&b, &nobody);
+	other.qp_num ^= 0x5f;
+	end_to_rtr(&b, &other);
 	end_to_rtr(&a, &of_b);
 	end_to_rts(&a);
 	post_write(&a, &of_b);
@@ -150,7 +150,7 @@ static void loop__to_oneself_writes(void **unused)
 	assert_memory_equal(a.memory + 1000, a.memory, 64);
 }
 
-/* After an error both ends can begin anew. */
+/* After an error both ends can begin again. */
 static void reset__ends_connect_again(void **unused)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};

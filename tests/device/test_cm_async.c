@@ -187,7 +187,7 @@ static void port__only_bound_rejects(void **unused)
 	OK(rdma_destroy_id(bound));
 }
 
-/* While a listener is waited for, nobody else gets the port of the id that connects. */
+/* While a listener is waited for, no other id gets the port of the one that connects. */
 static void port__of_a_refused_id_is_not_lost(void **unused)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);

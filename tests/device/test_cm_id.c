@@ -191,7 +191,7 @@ static void bind__to_a_foreign_address_is_refused(void **unused)
 {
 	struct sockaddr_storage room;
 
-	/* TEST-NET-3 of RFC 5737: nobody's */
+	/* TEST-NET-3 of RFC 5737: no host's */
 	int result = rdma_bind_addr(cm.client.id, test_sockaddr("203.0.113.1", 0, &room));
 	assert_int_equal(result, -1);
 	assert_true(errno == EADDRNOTAVAIL || errno == ENODEV);
@@ -370,7 +370,7 @@ static void destroy_id__waits_for_the_ack(void **unused)
 	assert_int_equal(destroyer.result, 0);
 }
 
-/* Events nobody took go with their id. */
+/* Events not taken go with their id. */
 static void destroy_id__drops_its_waiting_events(void **unused)
 {
 	struct sockaddr_storage room;

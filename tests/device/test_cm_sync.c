@@ -145,7 +145,7 @@ static void connect__tells_of_a_port_without_listener(void **unused)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct sockaddr_storage room;
-	struct rdma_cm_id *bound = NULL; /* so that nobody else comes to listen there */
+	struct rdma_cm_id *bound = NULL; /* so that no other program listens there */
 
 	OK(rdma_create_id(NULL, &bound, NULL, RDMA_PS_TCP));
 	OK(rdma_bind_addr(bound, test_sockaddr(test_addr(), 0, &room)));

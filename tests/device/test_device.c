@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_device.c -- the list of devices, what a device says of itself and of its port. */
+/* test_device.c -- the list of devices, a device's attributes and its port's. */
 #include "device_test.h"
 
 #include <endian.h>

@@ -178,7 +178,7 @@ static void atomic__needs_a_qp_that_takes_atomics(void **unused)
 	refused_by_qp(IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_ATOMIC);
 }
 
-/* Refused when it is posted, or by the target as IBA 9.4.5 says. */
+/* Refused when it is posted, or by the target as in IBA 9.4.5. */
 static void atomic__needs_an_aligned_address(void **unused)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 4), *bad = NULL;
@@ -466,7 +466,7 @@ static void peer__killed_does_not_answer(void **unused)
 	end_expect_error(&w.near);
 }
 
-/* Of the two counts of retries only that of RNR has 7 for no end (IBA 9.9.2.1.1). */
+/* Only the RNR retry count has 7 for no limit (IBA 9.9.2.1.1). */
 static void peer__in_error_ends_seven_retries(void **unused)
 {
 	struct end_options options = end_defaults();

@@ -8,7 +8,7 @@ static struct end sender[2];
 static struct end receiver; /* its qp takes from sender[0], `second` from sender[1] */
 static struct ibv_qp *second;
 
-/* Make receiver.qp anew and connect it with `end`. */
+/* Replace receiver.qp and connect it with `end`. */
 static void connect_to(struct end *end)
 {
 	struct end_options options = end_defaults();

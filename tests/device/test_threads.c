@@ -20,9 +20,9 @@ struct worker {
 	unsigned char *source;
 	unsigned number;
 	uint32_t lkey;
-	uint32_t shared_rkey; /* of the first target's memory */
-	uint32_t rkey;	      /* of the target; its ibv_mr may be gone */
-	int error;	      /* of a post, or a completion that was not good */
+	uint32_t shared_rkey; /* the first target's memory */
+	uint32_t rkey;	      /* the target's; its ibv_mr may be gone */
+	int error;	      /* from a post, or a bad completion */
 	_Atomic unsigned completed;
 	pthread_t thread;
 };
@@ -97,7 +97,7 @@ static int post_write(struct worker *worker, uint64_t wr_id)
 	return ibv_post_send(worker->qp, &wr, &bad);
 }
 
-/* Whoever finds a completion books it for the thread it belongs to. */
+/* A thread that finds a completion books it for the thread it belongs to. */
 static void book_completions(struct worker *finder)
 {
 	struct ibv_wc wcs[4];

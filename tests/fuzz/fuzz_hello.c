@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_hello.c -- what a client of the fio engine says, and what it is told.
+ * fuzz_hello.c -- what a client of the fio engine sends, and what it gets.
  *
  * What decodes must be within its ranges, and come back from being encoded.
  */
@@ -32,7 +32,7 @@ static void try_hello(const uint8_t *data, size_t size)
 	hold(hello.job < hello.jobs);
 	hold(hello.imm_bytes == 0 || (hello.method == METHOD_GPSPM && hello.depth > 0));
 	hello_encode(&hello, bytes);
-	/* the one byte of the greeting that nobody reads */
+	/* the one byte of the greeting that is not read */
 	hold(size >= sizeof(bytes) && memcmp(bytes, data, 11) == 0 &&
 	     memcmp(bytes + 12, data + 12, sizeof(bytes) - 12) == 0);
 }

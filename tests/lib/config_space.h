@@ -35,7 +35,8 @@ static inline void config_space_begin(struct config_space *space, uint16_t vendo
 	config_space_put(space, 0x0e, header, 1);
 }
 
-/* In the first 256 bytes: an id and the place of the next; the status says that there is a list. */
+/* In the first 256 bytes: an id and the place of the next; the status marks that there is a list.
+ */
 static inline void config_space_add(struct config_space *space, size_t at, uint8_t id)
 {
 	config_space_put(space, space->last == 0 ? 0x34 : space->last + 1, (uint32_t)at, 1);
@@ -65,7 +66,7 @@ static inline void config_space_add_express(struct config_space *space, size_t a
 	config_space_put(space, at + 8, control, 2);
 }
 
-/* Of its link: speeds 1 to 6 and lanes, the possible and the present. */
+/* Its link: speeds 1 to 6 and lanes, the possible and the present. */
 static inline void config_space_link(struct config_space *space, size_t at, uint8_t max_speed,
 				     uint8_t max_width, uint8_t speed, uint8_t width)
 {

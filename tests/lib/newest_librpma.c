@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * newest_librpma.c -- lets a test program run over any librpma.so.0: the calls that
- * LIBRPMA_1.4 has anew are looked up in the library that is there, so that the loader
+ * newest_librpma.c -- lets a test program run over any librpma.so.0: the calls that are
+ * new in LIBRPMA_1.4 are looked up in the library that is there, so that the loader
  * does not insist on that version. The newest version is taken, as a program built with
  * our header has it. Linked with -Wl,--wrap=... for each of them.
  */

@@ -24,7 +24,7 @@ struct job {
 	struct path path;
 	struct flight *flight;
 	char *buffers;
-	uint64_t bytes; /* of the target */
+	uint64_t bytes; /* the target's size */
 	uint64_t next;
 	uint32_t depth;
 };

@@ -139,7 +139,7 @@ static void write_rdma(const struct end *end, struct ibv_send_wr *wr)
 		fail(ibv_wc_status_str(wc.status));
 }
 
-/* Of processor time: this thread never sleeps, and others may want its processor. */
+/* Measures processor time: this thread never sleeps, and others may want its processor. */
 static double now_ns(void)
 {
 	struct timespec now;

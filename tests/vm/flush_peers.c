@@ -8,7 +8,7 @@
  *
  * USAGE is flush-only or with-read. The target serves COUNT connections and
  * prints its port. The initiator writes, flushes, and prints what became of
- * the flush: by-flush or by-read, as its completion says, or refused.
+ * the flush: by-flush or by-read, as in its completion, or refused.
  */
 #include "session.h"
 

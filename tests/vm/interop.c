@@ -44,7 +44,7 @@ static struct rpma_conn_cfg *configuration(const struct interop_case *test,
 	return cfg;
 }
 
-/* With a shared channel an event says which CQ has something. */
+/* With a shared channel an event names the CQ that has something. */
 static struct ibv_wc next_of_shared(struct interop_side *side, struct rpma_cq *wanted)
 {
 	struct ibv_wc wc;
@@ -130,7 +130,7 @@ static void serve_case(const struct interop_case *test, struct rpma_ep *ep,
 	struct ibv_wc wc = interop_received(side);
 	MUST_HOLD(wc.wr_id == (uintptr_t)test);
 	test->server(side, &wc);
-	/* The client may disconnect before this is acknowledged: nobody waits for it. */
+	/* The client may disconnect before this is acknowledged: no end waits for it. */
 	MUST(rpma_send_with_imm(side->conn, side->mr, INTEROP_READABLE, 16,
 				RPMA_F_COMPLETION_ON_ERROR, ~INTEROP_IMM, NULL));
 	session_expect_event(side->conn, RPMA_CONN_CLOSED);

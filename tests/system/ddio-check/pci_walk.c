@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pci_walk.c -- says in lines what pci_config finds in every PCI function of a
- * machine, or of a tree recorded from one; test_lspci.py compares them with
- * what lspci says.
+ * pci_walk.c -- prints in lines what pci_config finds in every PCI function of
+ * a machine, or of a tree recorded from one; test_lspci.py compares them with
+ * lspci's output.
  *
  * Usage: pci_walk ROOT [RECORD]: what was read is recorded below RECORD.
  */

@@ -35,7 +35,7 @@ struct end {
 	struct rpma_peer *peer;
 	struct link *link;
 	struct rpma_conn *conn;
-	struct rpma_mr_local *mr; /* of memory: DEPTH slots */
+	struct rpma_mr_local *mr; /* for memory: DEPTH slots */
 	uint8_t memory[DEPTH][SLOT_BYTES];
 	uint64_t random;
 };

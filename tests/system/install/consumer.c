@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * consumer.c -- what a stranger builds against the installed library, as C and
- * as C++. Calls into librpma and prints what its manual says it returns.
+ * consumer.c -- what a user builds against the installed library, as C and as
+ * C++. Calls into librpma and prints what its manual promises it returns.
  */
 #include <librpma.h>
 

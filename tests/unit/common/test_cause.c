@@ -140,8 +140,8 @@ static void each_end_has_its_sentence(void **state)
 
 /* --- device files ----------------------------------------------------------- */
 
-#define RDMA_CM "dev/infiniband/rdma_cm"
-#define NOBODY	65534
+#define RDMA_CM	     "dev/infiniband/rdma_cm"
+#define UNPRIVILEGED 65534
 
 /* The cause of what check stores as a user whom modes hold; CAUSE_UNKNOWN: it found nothing. */
 static enum cause asked(int (*check)(const struct sysroot *root))
@@ -153,7 +153,7 @@ static enum cause asked(int (*check)(const struct sysroot *root))
 	assert_int_equal(chmod(scratch, 0755), 0);
 	assert_int_equal(sysroot_open(&root, scratch), 0);
 	if (super)
-		assert_int_equal(seteuid(NOBODY), 0);
+		assert_int_equal(seteuid(UNPRIVILEGED), 0);
 	ret = check(&root);
 	if (super)
 		assert_int_equal(seteuid(0), 0);

@@ -19,7 +19,7 @@ static json_t *look(void)
 	return counters;
 }
 
-/* Of one counter that went from a text to another; -1: left out. */
+/* The change of one counter that went from a text to another; -1: left out. */
 static json_int_t moved(const char *before, const char *after)
 {
 	const json_t *value;
@@ -85,7 +85,7 @@ static void what_is_no_count_is_left_out(void **state)
 	}
 }
 
-/* lifespan says how often the driver renews the others */
+/* lifespan is how often the driver renews the others */
 static void a_setting_is_no_counter(void **state)
 {
 	scratch_write(PORT "hw_counters/lifespan", "10\n");

@@ -55,7 +55,7 @@ static void facts_are_read_from_the_root(void **state)
 	json_decref(block);
 }
 
-/* Of the kernel's command line only what bears on figures leaves the host. */
+/* Only the part of the kernel's command line that bears on figures leaves the host. */
 static void the_command_line_is_filtered(void **state)
 {
 	const json_t *list;
@@ -134,7 +134,7 @@ static void a_guid_and_a_name_can_be_left_out(void **state)
 	json_decref(block);
 }
 
-/* 1500 gives 1024 and 9000 gives 4096: so ibv_devinfo(1) says of RoCE devices. */
+/* 1500 gives 1024 and 9000 gives 4096: so ibv_devinfo(1) has it for RoCE devices. */
 static void the_path_mtu_follows_the_interface(void **state)
 {
 	static const struct {

@@ -212,7 +212,7 @@ static void percentiles_are_interpolated_inside_a_bucket(void **state)
 	assert_true(fabs(percentile(0.5) - (1056767.5 + 8192.0 * 250 / 700)) < 1e-6);
 }
 
-/* Of the first and the last bucket only what lies between the extremes has samples. */
+/* The first and the last bucket have samples only between the extremes. */
 static void the_extremes_bound_the_outer_buckets(void **state)
 {
 	histogram_reset(&h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_pci_config.c -- capabilities are found where the specification puts
- * them, and a space that is cut, broken or gone says that it does not know.
+ * them, and a space that is cut, broken or gone gives "unknown".
  */
 #include "tests/lib/config_space.h"
 #include "tests/lib/scratch.h"

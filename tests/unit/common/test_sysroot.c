@@ -125,7 +125,7 @@ static void circles_of_links_end(void **state)
 	assert_int_equal(refused.count, 8);
 }
 
-/* That nobody writes to the FIFO would hang one who reads it. */
+/* Without a writer, reading the FIFO would hang. */
 static void only_regular_files_are_opened(void **state)
 {
 	char path[PATH_MAX], bytes[16];
@@ -154,7 +154,7 @@ static void a_directory_is_no_file(void **state)
 	assert_int_equal(refused.count, 0);
 }
 
-/* Root may read everything, so it becomes somebody else. */
+/* Root may read everything, so it becomes another user. */
 static void what_may_not_be_read_is_said(void **state)
 {
 	bool was_root = geteuid() == 0;

@@ -18,7 +18,7 @@ void calls_reset(void);
 /* Log a call that cannot fail. */
 void calls_note(const char *name);
 
-/* Log a call; true: it shall fail, and errno says why. */
+/* Log a call; true: it shall fail, with errno set. */
 bool calls_fail(const char *name);
 
 /* Make the nth call from now fail, whatever its name is; 1 is the next one. */

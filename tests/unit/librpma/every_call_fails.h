@@ -21,7 +21,7 @@ struct operation {
 	int (*setup)(void **unused);
 	int (*act)(void); /* makes the call, and checks what it left of its out parameters */
 	struct exception exceptions[6];
-	int reference_leaks_ids; /* of a failed operation; ours never leaks */
+	int reference_leaks_ids; /* in a failed operation; ours never leaks */
 };
 
 /*

@@ -43,7 +43,7 @@ const char *result_name(int result)
 	return "an undefined value";
 }
 
-/* One line "function result" for each checked call, if somebody collects them. */
+/* One line "function result" for each checked call, if they are collected. */
 static void remember_covered(const char *call, int result)
 {
 	const char *path = getenv("RPMA_TEST_COVERED");

@@ -47,7 +47,7 @@ struct provider_conn_param {
 	bool given;
 	struct rdma_conn_param param;
 	unsigned char private_data[UINT8_MAX + 1];
-	struct rdma_event_channel *channel; /* of the id at that moment */
+	struct rdma_event_channel *channel; /* the id's at that moment */
 };
 
 /* A work request given through the ibv_wr_ API (native flush, atomic write). */
@@ -95,7 +95,7 @@ struct provider {
 	struct ibv_srq *srq;
 	struct ibv_cq *cqs[PROVIDER_MAX_CQS]; /* in order of creation */
 	unsigned num_cqs;
-	struct ibv_cq *foreign_cq; /* belongs to nobody the library knows */
+	struct ibv_cq *foreign_cq; /* belongs to no connection the library knows */
 
 	/* The arguments given last. */
 	struct {

@@ -226,7 +226,7 @@ static void recv__posts_the_range(void **unused)
 
 static void recv__takes_a_null_context(void **unused)
 {
-	expect(0, rpma_conn_req_recv(w.req, w.mr, 0, 8, NULL)); /* its manual says INVAL */
+	expect(0, rpma_conn_req_recv(w.req, w.mr, 0, 8, NULL)); /* its manual has INVAL */
 }
 
 static void recv__refuses_null(void **unused)

@@ -9,7 +9,7 @@
 #define PERSISTENT RPMA_FLUSH_TYPE_PERSISTENT
 #define ALWAYS	   RPMA_F_COMPLETION_ALWAYS
 
-/* The remote side says: a region of this size and usage. */
+/* The remote side sends a region of this size and usage. */
 static void make_remote(uint64_t len, int usage)
 {
 	unsigned char desc[DESCRIPTOR_SIZE];

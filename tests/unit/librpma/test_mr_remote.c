@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_mr_remote.c -- decoding what a peer says of its memory. */
+/* test_mr_remote.c -- decoding a peer's description of its memory. */
 #include "every_call_fails.h"
 
 #define FLUSH_TYPES (RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT)
@@ -42,7 +42,7 @@ static void from_descriptor__refuses_what_is_no_region(void **unused)
 		int usage;
 		int reference;
 	} cases[] = {
-		{0x1000, 16, 0, RPMA_E_INVAL}, /* its manual, too, says NOSUPP */
+		{0x1000, 16, 0, RPMA_E_INVAL}, /* its manual, too, has NOSUPP */
 		{0x1000, 0, RPMA_MR_USAGE_READ_SRC, 0},
 		{UINT64_MAX, 2, RPMA_MR_USAGE_READ_SRC, 0}, /* wraps */
 		{2, UINT64_MAX, RPMA_MR_USAGE_READ_SRC, 0},

@@ -31,7 +31,7 @@ static void new__tells_why_there_is_no_pd(void **unused)
 	struct rpma_peer *peer = UNTOUCHED;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-		errno = ENOMEM; /* of an earlier failure */
+		errno = ENOMEM; /* from an earlier failure */
 		calls_fail_on("ibv_alloc_pd", cases[i].errnum);
 		expect(cases[i].result, rpma_peer_new(provider.context, &peer));
 		assert_ptr_equal(peer, UNTOUCHED);

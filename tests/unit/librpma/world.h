@@ -27,7 +27,7 @@ struct world {
 	struct rpma_ep *ep;
 	struct rpma_conn_req *req;
 	struct rpma_conn *conn;
-	struct rpma_cq *cq; /* of conn */
+	struct rpma_cq *cq; /* conn's */
 };
 
 extern struct world w;

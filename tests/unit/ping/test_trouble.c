@@ -9,7 +9,7 @@
 
 struct row {
 	struct trouble_facts facts;
-	const char *word; /* of the remedy; "": there is none */
+	const char *word; /* in the remedy; "": there is none */
 };
 
 /* Without a limit there is none; without a step it is that of a ping. */

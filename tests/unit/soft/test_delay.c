@@ -5,7 +5,7 @@
  *
  * Random ones are drawn DRAWS times from a fixed seed. A mean of n draws has the standard
  * error deviation / sqrt(n); it may be off by five of them, which a right generator exceeds
- * for one seed in 1.7 million, so a fixed seed that passes says something.
+ * for one seed in 1.7 million, so a fixed seed that passes is evidence.
  */
 #include <math.h>
 
@@ -96,7 +96,7 @@ static void a_uniform_delay_has_its_mean_and_bounds(void **state)
 		delays[i] = (double)(fault_due_ns(SOFT_OP_WRITE, 8, 50) - 50);
 	moments = moments_of(delays);
 	assert_near(moments.mean, 2000, deviation / sqrt(DRAWS));
-	/* of the deviation: sqrt((kurtosis - 1) / 4n) times it, and the kurtosis is 9/5 */
+	/* the deviation's error: sqrt((kurtosis - 1) / 4n) times it; the kurtosis is 9/5 */
 	assert_near(moments.deviation, deviation, deviation * sqrt(0.2 / DRAWS));
 	assert_true(moments.least >= 1000 && moments.least < 1010);
 	assert_true(moments.most <= 3000 && moments.most > 2990);

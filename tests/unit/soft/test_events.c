@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_events.c -- the filters that count events: which they hit, with what, and
- * what fault_report() says of it.
+ * test_events.c -- the filters that count events: which they hit, with what,
+ * and what fault_report() prints of it.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -44,7 +44,7 @@ static void write_line(uint64_t addr, uint64_t mask, uint32_t qpn, int old)
 	assert_true(journal_note(journal, addr, mask, qpn, bytes));
 }
 
-/* The bytes of a line that are not durable, whoever changed them. */
+/* The bytes of a line that are not durable, by any writer. */
 static uint64_t undurable(uint64_t addr)
 {
 	uint64_t mask = 0;
@@ -140,7 +140,7 @@ static void the_cpu_flushes_whole_lines_in_its_caches(void **state)
 	journal_cpu_flush(journal, LINE + 5, 1, 1);
 	assert_int_equal(undurable(LINE), ALL); /* until the fence */
 	journal_cpu_drain(journal, 2);
-	assert_int_equal(undurable(LINE), ALL); /* of the same thread */
+	assert_int_equal(undurable(LINE), ALL); /* the same thread's */
 	journal_cpu_drain(journal, 1);
 	assert_int_equal(undurable(LINE), 0);
 	assert_int_equal(undurable(LINE + 64), ALL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * test_lock.c -- the lock that processes share: it excludes, and it outlives whoever dies
- * with it, reaped or not, a thread or a process.
+ * test_lock.c -- the lock that processes share: it excludes, and it outlives a
+ * holder that dies, reaped or not, a thread or a process.
  */
 /* cmocka.h needs these before it */
 #include <setjmp.h>

@@ -359,7 +359,7 @@ static void a_when_counts_from_one(void **state)
 {
 	static const struct {
 		struct soft_when when;
-		const char *hits; /* of numbers 1 to 6 */
+		const char *hits; /* among numbers 1 to 6 */
 	} cases[] = {
 		{{0, 0}, "111111"}, {{1, 0}, "100000"}, {{4, 0}, "000100"},
 		{{0, 1}, "111111"}, {{0, 3}, "001001"},

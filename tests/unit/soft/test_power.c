@@ -3,7 +3,7 @@
  * test_power.c -- the end of a target: a process with a file mapped and a thread that
  * writes it, killed by another process and by itself.
  *
- * The target says over a pipe that it is ready. It is killed with a journal that knows a
+ * The target reports over a pipe that it is ready. It is killed with a journal that knows a
  * line of its file; what the file has afterwards is looked at by opening it.
  */
 #include <fcntl.h>
@@ -26,7 +26,8 @@
 
 struct world {
 	FILE *file;
-	unsigned char *bytes; /* of it, the lines first, the counter of the target's thread last */
+	unsigned char
+		*bytes; /* its bytes, the lines first, the counter of the target's thread last */
 	struct journal *journal;
 	int ready[2];
 };
@@ -130,7 +131,7 @@ static void assert_killed(pid_t pid)
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
-/* Of the file: lines as written, or with the even bytes as they were; nothing between. */
+/* Compares the file: lines as written, or with the even bytes as they were; nothing between. */
 static void assert_rolled_back_in_part(void)
 {
 	unsigned char bytes[LINES * JOURNAL_LINE];
@@ -182,7 +183,7 @@ static void what_is_unmapped_does_not_keep_it_alive(void **state)
 	assert_killed(pid);
 }
 
-/* Whoever was killed with the lock in hand leaves a journal that can be used. */
+/* A thread killed with the lock in hand leaves a journal that can be used. */
 static void a_dead_holder_of_the_lock_is_survived(void **state)
 {
 	pid_t pid;

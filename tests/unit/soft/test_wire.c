@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_wire.c -- messages between processes: what is put comes back, byte for byte where the
- * layout says so, and what no encoder makes is refused.
+ * test_wire.c -- messages between processes: what is put comes back, byte for
+ * byte where the layout demands it, and what no encoder makes is refused.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -207,7 +207,7 @@ static void test_unsound_requests_are_refused(void **state)
 {
 	static const struct {
 		struct request request;
-		size_t length; /* of the body */
+		size_t length; /* the body's */
 	} cases[] = {
 		{{.op = 0}, WIRE_REQUEST_BYTES},
 		{{.op = REQUEST_OPS}, WIRE_REQUEST_BYTES},
@@ -265,7 +265,7 @@ static void test_unsound_answers_are_refused(void **state)
 {
 	static const struct {
 		struct wire_answer answer;
-		size_t length; /* of the body */
+		size_t length; /* the body's */
 	} cases[] = {
 		{{.outcome = {.kind = OUTCOME_ABSENT + 1}}, WIRE_ANSWER_BYTES},
 		{{.outcome = {.status = IBV_WC_TM_RNDV_INCOMPLETE + 1}}, WIRE_ANSWER_BYTES},

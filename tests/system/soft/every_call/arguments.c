@@ -19,7 +19,7 @@
 #include "end.h"
 
 #define ADDR		    "127.0.0.1"
-#define NOBODY		    "192.0.2.1" /* TEST-NET-1, RFC 5737: of no device here */
+#define NO_DEVICE	    "192.0.2.1" /* TEST-NET-1, RFC 5737: no device here has it */
 #define TOO_LONG	    ((size_t)UINT32_MAX + 1)
 
 #define expect(error, call) assert_int_equal(call, error)
@@ -54,7 +54,7 @@ static void connect_ends(struct rpma_conn_cfg *cfg)
 	memset(offer, 0, sizeof(offer));
 	expect(0, rpma_mr_get_descriptor(server.mr, offer));
 	expect(0, rpma_conn_req_connect(&server.req, &to_client, &server.conn));
-	expect(0, rpma_conn_next_event(client.conn, &event)); /* says so to the server */
+	expect(0, rpma_conn_next_event(client.conn, &event)); /* the server sees it */
 	assert_int_equal(event, RPMA_CONN_ESTABLISHED);
 	expect(0, rpma_conn_next_event(server.conn, &event));
 	assert_int_equal(event, RPMA_CONN_ESTABLISHED);
@@ -90,7 +90,7 @@ static void device_and_peer(void **state)
 	invalid(rpma_utils_get_ibv_context(ADDR, RPMA_UTIL_IBV_CONTEXT_LOCAL, NULL));
 	invalid(rpma_utils_get_ibv_context(ADDR, (enum rpma_util_ibv_context_type)7, &context));
 	expect(RPMA_E_PROVIDER,
-	       rpma_utils_get_ibv_context(NOBODY, RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
+	       rpma_utils_get_ibv_context(NO_DEVICE, RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
 	expect(RPMA_E_PROVIDER, /* it belongs to all of them */
 	       rpma_utils_get_ibv_context("0.0.0.0", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
 	invalid(rpma_utils_ibv_context_is_odp_capable(NULL, &odp));
@@ -318,7 +318,7 @@ static void endpoint(void **state)
 	invalid(rpma_ep_listen(server.peer, NULL, "0", &ep));
 	invalid(rpma_ep_listen(server.peer, ADDR, NULL, &ep));
 	invalid(rpma_ep_listen(server.peer, ADDR, "0", NULL));
-	expect(RPMA_E_PROVIDER, rpma_ep_listen(server.peer, NOBODY, "0", &ep));
+	expect(RPMA_E_PROVIDER, rpma_ep_listen(server.peer, NO_DEVICE, "0", &ep));
 	invalid(rpma_ep_get_fd(NULL, &fd));
 	invalid(rpma_ep_get_fd(server.ep, NULL));
 	invalid(rpma_ep_get_port(NULL, &port));

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIMIT_MS 10000 /* of a wait; whoever gets there has found a hang */
+#define LIMIT_MS 10000 /* limit of a wait; reaching it is a hang */
 
 static const char *error_name(int ret)
 {
@@ -81,7 +81,7 @@ bool end_request(struct end *end)
 		return false;
 	do {
 		if (wait_for(fd, STDIN_FILENO) != 1)
-			return false; /* nobody will come */
+			return false; /* no client will come */
 		ret = rpma_ep_next_conn_req(end->ep, end->cfg, &end->req);
 		told(ret, "rpma_ep_next_conn_req");
 	} while (ret == RPMA_E_NO_EVENT);

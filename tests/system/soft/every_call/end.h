@@ -4,7 +4,7 @@
  * that returns an error is told on stdout, and what exists is always taken down.
  *
  * No wait is without an end: beside what it waits for each watches for the peer to
- * leave, and the server, while nobody has come, its stdin.
+ * leave, and the server, while no client has come, its stdin.
  */
 #ifndef END_H
 #define END_H
@@ -37,11 +37,11 @@ bool told(int ret, const char *call);
 /* The device, a region of all uses, a peer configuration that promises durability. */
 bool end_open(struct end *end, enum rpma_util_ibv_context_type where);
 
-/* Listens, says "port N" on stdout, waits for a request. */
+/* Listens, prints "port N" on stdout, waits for a request. */
 bool end_listen(struct end *end);
 bool end_request(struct end *end);
 
-/* Posts a receive where `post` says so, and waits until the connection stands. */
+/* Posts a receive if `post` is set, and waits until the connection stands. */
 bool end_connect_server(struct end *end, bool post);
 bool end_connect_client(struct end *end, bool post);
 

@@ -6,7 +6,7 @@
  *	every_call server|client SCENARIO ADDR [PORT]
  *
  * An end goes through its scenario until a call fails or the peer has left, takes down
- * what it has, and exits with 0; "done" on stdout says that it came through.
+ * what it has, and exits with 0; "done" on stdout means that it came through.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ static bool rejected_client(struct end *end)
 	       end_expect(end, RPMA_CONN_REJECTED);
 }
 
-/* refuse: nobody listens any more */
+/* refuse: no server listens any more */
 
 static bool refuse_server(struct end *end)
 {
@@ -162,7 +162,7 @@ static bool alone_server(struct end *end)
 	return end_listen(end) && TRY(rpma_ep_shutdown(&end->ep));
 }
 
-/* No device has to page on demand, nor to take advice; what it says must be documented. */
+/* No device has to page on demand, nor to take advice; what it returns must be documented. */
 static bool advise(struct end *end)
 {
 	int ret = rpma_mr_advise(end->mr, 0, MEMORY_BYTES, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_fork.c -- what a child may do with the device that its parent has opened: nothing
- * but open it anew; and what that does to the parent: nothing.
+ * test_fork.c -- what a child may do with the device that its parent has
+ * opened: nothing but open it again; and what that does to the parent:
+ * nothing.
  *
  * A child tells by its status which line of it was wrong: a failed assertion of cmocka would
  * go on with the tests in two processes.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_limits.c -- a process whose limits leave no room for the device gets an errno that
- * says so, and a line that names the limit to raise; it is not killed.
+ * test_limits.c -- a process whose limits leave no room for the device gets an
+ * errno that fits, and a line that names the limit to raise; it is not killed.
  *
  * Each case is a child that sets one limit and makes an event channel, the first thing
  * that needs the device.

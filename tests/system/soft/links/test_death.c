@@ -15,7 +15,7 @@
 
 #include "stranger.h"
 
-#define NOBODY 65534
+#define UNPRIVILEGED 65534
 
 struct partner_process {
 	pid_t pid;
@@ -45,7 +45,7 @@ static void swap_addresses(int fd, struct end *end)
 	assert_int_equal(recv(fd, &other, sizeof(other), 0), sizeof(other));
 	end_to_rtr(end, &other);
 	end_to_rts(end);
-	say_ready(fd); /* a send to an end that is no further than INIT is lost at last */
+	say_ready(fd); /* a send to an end still in INIT is lost at last */
 	wait_ready(fd);
 }
 
@@ -132,7 +132,7 @@ static void test_child_of_the_partner_does_not_hide_its_death(void **state)
 	close(partner.socket);
 }
 
-/* Sends to whoever has the address when told to, and tells how that ended. */
+/* Sends to the process that has the address when told to, and tells how that ended. */
 static void live_and_send(int fd)
 {
 	const struct end_options options = end_defaults();
@@ -230,8 +230,8 @@ static void live_as_nobody(int fd)
 	const struct end_options options = end_defaults();
 	struct end end = {0};
 
-	OK(setresgid(NOBODY, NOBODY, NOBODY));
-	OK(setresuid(NOBODY, NOBODY, NOBODY));
+	OK(setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED));
+	OK(setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED));
 	end_open(&end, &options, -1);
 	post_recv(&end);
 	swap_addresses(fd, &end);

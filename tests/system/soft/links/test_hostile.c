@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_hostile.c -- whoever connects to the device and is not one of ours, or does not
- * behave, is hung up on, and others do not notice: after each test a new connection of
- * the device to itself, over its sockets, is made and used.
+ * test_hostile.c -- a peer that connects to the device and is not one of ours,
+ * or misbehaves, is disconnected, and others do not notice: after each test a
+ * new connection of the device to itself, over its sockets, is made and used.
  *
  * The port is in the number of every queue pair.
  */

@@ -8,7 +8,7 @@
  *
  * Record n is 128 bytes at 128 * n, each 8 of them the number n + 1. The writer calls a
  * record acknowledged when the way it was told promises that it is durable (or
- * does not: none, before), and says at the end how many were, whatever ended it. With
+ * does not: none, before), and prints at the end how many were, whatever ended it. With
  * `message` the target persists what a message names and answers.
  */
 #include <fcntl.h>

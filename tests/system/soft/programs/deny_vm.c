@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deny_vm COMMAND... -- runs COMMAND in a place that lets nobody touch the
- * memory or the descriptors of another process, as some container runtimes do.
+ * deny_vm COMMAND... -- runs COMMAND in a place that lets no process touch the
+ * memory or the descriptors of another, as some container runtimes do.
  *
  * A seccomp filter answers process_vm_readv, process_vm_writev and pidfd_getfd
  * with EPERM. Filters stay through exec, so all that COMMAND starts has it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * waiter.c -- a librpma program that waits for a peer which never says anything.
+ * waiter.c -- a librpma program that waits for a peer which never sends anything.
  *
  *	waiter server ADDR WHAT
  *	waiter client ADDR WHAT PORT
