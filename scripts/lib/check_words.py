@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fail on a phrase that users should not have to decipher: check_words.py LIST, in the root.
+"""Fail on a phrase that readers should not have to decipher: check_words.py LIST, in the root.
 
     path: PATTERN                    files to read, by Path.glob
     help: COMMAND                    a command whose output to read
-    word: REGEX -> INSTEAD           a phrase, and what to write; a blank is any white space
+    word: REGEX -> INSTEAD           a phrase, and what to write; a blank is any white space,
+                                     over the lines of a comment or of a C string too
     except: SOURCE: TEXT  # REASON   a phrase that stays: TEXT around it in that file or output
 
 An exception that no text needs is an error too.
@@ -14,6 +15,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+
+BLANK = r"""(?:\s+(?:\*\s+)?|\s*"\s+"\s*)"""
 
 
 def read_list(path: str) -> dict[str, list[str]]:
@@ -34,7 +38,7 @@ def texts(entries: dict[str, list[str]]) -> dict[str, str]:
 
 def main() -> int:
     entries = read_list(sys.argv[1])
-    words = [(re.compile(regex.replace(" ", r"\s+"), re.IGNORECASE), instead)
+    words = [(re.compile(regex.replace(" ", BLANK), re.IGNORECASE), instead)
              for regex, _, instead in (word.partition(" -> ") for word in entries["word"])]
     unused = {tuple(entry.partition("  # ")[0].split(": ", 1)) for entry in entries["except"]}
     wrong = 0
