@@ -198,9 +198,9 @@ void cm_link_end(struct cm_link *link);	   /* forgets its id; the agent closes i
 void cm_link_delete(struct cm_link *link); /* the agent, or never watched */
 struct cm_link *cm_link_detach(struct cm_id *id); /* for cm_link_close(); NULL */
 void cm_link_close(struct cm_link *link);	  /* no lock held; not the agent; NULL too */
-/* Strangers have sent no request yet, or one that is held. */
-void cm_strangers_close(struct cm_id *listener); /* no lock held */
-struct cm_link *cm_stranger_oldest(const struct cm_id *listener, bool held, unsigned *count);
+/* Pending peers have sent no request yet, or one that is held. */
+void cm_pending_close(struct cm_id *listener); /* no lock held */
+struct cm_link *cm_pending_oldest(const struct cm_id *listener, bool held, unsigned *count);
 void cm_links_forget(void);		  /* in a child of fork() */
 int cm_start(void);			  /* before all others; -ENOMEM */
 void cm_sign(struct cm_message *request); /* puts in whose process asks */

@@ -114,7 +114,7 @@ void cm_id_delete(struct cm_id *id)
 	pthread_mutex_unlock(&cm_lock);
 	cm_link_close(link);
 	agent_unwatch(watch);
-	cm_strangers_close(id);
+	cm_pending_close(id);
 	if (id->fd >= 0)
 		close(id->fd);
 	settle_events(id);

@@ -90,7 +90,7 @@ void cm_link_close(struct cm_link *link)
 }
 
 /* Takes one out of the list, for the caller to close. */
-static struct cm_link *detach_stranger(struct cm_id *listener)
+static struct cm_link *detach_pending(struct cm_id *listener)
 {
 	struct cm_link *link;
 
@@ -108,15 +108,15 @@ static struct cm_link *detach_stranger(struct cm_id *listener)
 	return link;
 }
 
-void cm_strangers_close(struct cm_id *listener)
+void cm_pending_close(struct cm_id *listener)
 {
 	struct cm_link *link;
 
-	while ((link = detach_stranger(listener)) != NULL)
+	while ((link = detach_pending(listener)) != NULL)
 		cm_link_close(link);
 }
 
-struct cm_link *cm_stranger_oldest(const struct cm_id *listener, bool held, unsigned *count)
+struct cm_link *cm_pending_oldest(const struct cm_id *listener, bool held, unsigned *count)
 {
 	struct cm_link *link, *oldest = NULL;
 
@@ -285,7 +285,7 @@ static void sooner(uint64_t *earliest_ns, uint64_t at_ns)
 		*earliest_ns = at_ns;
 }
 
-static void strike_ids(uint64_t now_ns, uint64_t *earliest_ns)
+static void expire_ids(uint64_t now_ns, uint64_t *earliest_ns)
 {
 	struct cm_id *id;
 
@@ -299,8 +299,8 @@ static void strike_ids(uint64_t now_ns, uint64_t *earliest_ns)
 	}
 }
 
-/* A stranger's time for its request is over, or it is time to try a refused port again. */
-static void strike_link(struct cm_link *link)
+/* A pending peer's time for its request is over, or it is time to try a refused port again. */
+static void expire_link(struct cm_link *link)
 {
 	int error;
 
@@ -314,7 +314,7 @@ static void strike_link(struct cm_link *link)
 	}
 }
 
-static void strike(void *arg)
+static void clock_expired(void *arg)
 {
 	const uint64_t now_ns = process_now_ns();
 	struct cm_link *link, *next;
@@ -323,11 +323,11 @@ static void strike(void *arg)
 	(void)arg;
 	pthread_mutex_lock(&cm_lock);
 	clock_ns = 0;
-	strike_ids(now_ns, &earliest_ns);
+	expire_ids(now_ns, &earliest_ns);
 	for (link = LIST_FIRST(&links); link != NULL; link = next) {
 		next = LIST_NEXT(link, entry);
 		if (link->deadline_ns != 0 && link->deadline_ns <= now_ns)
-			strike_link(link);
+			expire_link(link);
 		else
 			sooner(&earliest_ns, link->deadline_ns);
 	}
@@ -357,7 +357,7 @@ int cm_start(void)
 	if (clock_timer != NULL && !process_is_foreign(clock_generation))
 		return 0;
 	hello_make(&own);
-	clock_timer = agent_timer_new(strike, NULL);
+	clock_timer = agent_timer_new(clock_expired, NULL);
 	clock_generation = process_current->generation;
 	clock_ns = 0;
 	return clock_timer == NULL ? -ENOMEM : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * listen.c -- listening ids: from a TCP connection of anybody to a new id.
+ * listen.c -- listening ids: from a TCP connection of any process to a new id.
  *
- * Who connects is a stranger until its whole request has come, for which it has five
- * seconds; of strangers there are so many and no more. A request that finds the backlog full is
- * held, as the repeats of an IB REQ would be, until the program gets an event or the peer gives up.
+ * A connection is pending until its whole request has come, for which it has five seconds; the
+ * number of pending ones is limited. A request that finds the backlog full is held, as the repeats
+ * of an IB REQ would be, until the program gets an event or the peer gives up.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,7 +20,7 @@
 
 #define REQUEST_NS	UINT64_C(5000000000)
 #define PAUSE_NS	UINT64_C(100000000)
-#define STRANGERS_MAX	1024 /* and as many whose request is held */
+#define PENDING_MAX	1024 /* and as many whose request is held */
 #define BACKLOG_MAX	1024 /* default of net.rdma_ucm.max_backlog */
 #define ACCEPTS_AT_ONCE 64
 
@@ -46,14 +46,14 @@ static void welcome(struct cm_id *listener, int fd)
 {
 	const int yes = 1;
 	unsigned count;
-	struct cm_link *oldest = cm_stranger_oldest(NULL, false, &count);
+	struct cm_link *oldest = cm_pending_oldest(NULL, false, &count);
 	struct cm_link *link = cm_link_new(fd, NULL, listener);
 
 	if (link == NULL) {
 		close(fd);
 		return;
 	}
-	if (count >= STRANGERS_MAX)
+	if (count >= PENDING_MAX)
 		cm_link_end(oldest);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	link->deadline_ns = process_now_ns() + REQUEST_NS;
@@ -177,8 +177,8 @@ static int hold(struct cm_link *link)
 {
 	unsigned count;
 
-	cm_stranger_oldest(NULL, true, &count);
-	if (count >= STRANGERS_MAX)
+	cm_pending_oldest(NULL, true, &count);
+	if (count >= PENDING_MAX)
 		return -ENOMEM;
 	link->held = true;
 	return agent_watch_change(link->watch, EPOLLRDHUP);
@@ -216,7 +216,7 @@ int cm_listen_request(struct cm_link *link)
 void cm_listen_admit(struct cm_id *listener)
 {
 	unsigned count;
-	struct cm_link *link = cm_stranger_oldest(listener, true, &count);
+	struct cm_link *link = cm_pending_oldest(listener, true, &count);
 
 	if (link == NULL || listener->state != CM_LISTENING)
 		return;

@@ -321,9 +321,9 @@ static bool complete(const struct execution *x, const struct received *received,
 	return completion_push(x->peer, x->target->recv_cq, &cqe);
 }
 
-/* Completes a receive that the request has spoilt, and refuses the request. */
-static struct outcome spoil(const struct execution *x, const struct received *received,
-			    enum ibv_wc_status receiver, enum ibv_wc_status requester)
+/* Completes a receive that the request has made fail, and refuses the request. */
+static struct outcome fail_receive(const struct execution *x, const struct received *received,
+				   enum ibv_wc_status receiver, enum ibv_wc_status requester)
 {
 	complete(x, received, receiver);
 	return refuse(x, requester, 0);
@@ -382,16 +382,16 @@ static struct outcome execute_send(const struct execution *x)
 	if (!next_receive(x, &received))
 		return not_ready(x);
 	if (too_long(x, &received))
-		return spoil(x, &received, IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR);
+		return fail_receive(x, &received, IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR);
 	if (scatter(x, &received, parts, &count) != IBV_WC_SUCCESS)
-		return spoil(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+		return fail_receive(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
 	if (count != 0)
 		error = target_memory_write(x->peer->memory, request->local, request->local_count,
 					    parts, count);
 	if (error == -EFAULT && !target_memory_is_readable(request->local, request->local_count))
 		return done(IBV_WC_LOC_PROT_ERR);
 	if (error == -EFAULT)
-		return spoil(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+		return fail_receive(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
 	return error != 0 ? moved(x, error) : deliver(x, &received);
 }
 

@@ -363,7 +363,7 @@ static struct timer *find_due(uint64_t now_ns, uint64_t *earliest_ns)
  * Runs what was due when it began: a timer that is set to the past again by its callback takes
  * its turn after the sockets.
  */
-static void struck(void *arg, uint32_t events)
+static void clock_expired(void *arg, uint32_t events)
 {
 	const uint64_t now_ns = process_now_ns();
 	struct timer *timer;
@@ -498,7 +498,7 @@ static int open_fds(void)
 	if (agent.epoll < 0 || agent.kick < 0 || agent.wake < 0 || agent.clock < 0 ||
 	    agent_watch(agent.kick, EPOLLIN, kicked, NULL) == NULL ||
 	    agent_watch(agent.wake, EPOLLIN, woken, NULL) == NULL ||
-	    agent_watch(agent.clock, EPOLLIN, struck, NULL) == NULL)
+	    agent_watch(agent.clock, EPOLLIN, clock_expired, NULL) == NULL)
 		return -errno;
 	return 0;
 }

@@ -10,7 +10,7 @@
  *
  *	verbose			print the transport of each link, and the faults at exit
  *	transport:T		auto (default), local or tcp
- *	forced-remote		treat this very process as a stranger
+ *	forced-remote		treat this very process as another's
  *	seed:N			of everything random (1)
  *	trace:FILE		log every operation posted into FILE; %p in it is the process
  *

@@ -33,8 +33,8 @@ struct channel_table {
 	uint32_t count;
 };
 
-struct news {
-	struct news *next;
+struct announcement {
+	struct announcement *next;
 	enum wire_kind kind;
 	struct wire_channel channel;
 };
@@ -44,8 +44,8 @@ struct subscriber {
 	int fd;
 	struct watch *watch;
 	bool waits; /* for EPOLLOUT */
-	struct news *first;
-	struct news **last;
+	struct announcement *first;
+	struct announcement **last;
 };
 
 static struct channel_table own = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -175,16 +175,17 @@ void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits)
 
 static void drop_first(struct subscriber *subscriber)
 {
-	struct news *news = subscriber->first;
+	struct announcement *announcement = subscriber->first;
 
-	subscriber->first = news->next;
+	subscriber->first = announcement->next;
 	if (subscriber->first == NULL)
 		subscriber->last = &subscriber->first;
-	free(news);
+	free(announcement);
 }
 
 /* 0, or sendmsg()'s error; skips a channel that is gone by now. Callers hold the lock. */
-static int send_news(const struct subscriber *subscriber, const struct news *news)
+static int send_announcement(const struct subscriber *subscriber,
+			     const struct announcement *announcement)
 {
 	union {
 		struct cmsghdr header;
@@ -194,9 +195,9 @@ static int send_news(const struct subscriber *subscriber, const struct news *new
 	struct iovec part = {bytes, sizeof(bytes)};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-	wire_put_channel(bytes, news->kind, &news->channel);
-	if (news->kind == WIRE_CHANNEL_NEW) {
-		const struct channel_entry *entry = table_find(&own, &news->channel);
+	wire_put_channel(bytes, announcement->kind, &announcement->channel);
+	if (announcement->kind == WIRE_CHANNEL_NEW) {
+		const struct channel_entry *entry = table_find(&own, &announcement->channel);
 
 		if (entry == NULL)
 			return 0;
@@ -218,7 +219,7 @@ static void flush(struct subscriber *subscriber)
 	bool full = false;
 
 	while (subscriber->first != NULL && !full) {
-		full = send_news(subscriber, subscriber->first) == -EAGAIN;
+		full = send_announcement(subscriber, subscriber->first) == -EAGAIN;
 		if (!full)
 			drop_first(subscriber);
 	}
@@ -239,14 +240,14 @@ void channels_flush(struct subscriber *subscriber)
 static void tell(struct subscriber *subscriber, enum wire_kind kind,
 		 const struct wire_channel *channel)
 {
-	struct news *news = calloc(1, sizeof(*news));
+	struct announcement *announcement = calloc(1, sizeof(*announcement));
 
-	if (news == NULL)
+	if (announcement == NULL)
 		return;
-	news->kind = kind;
-	news->channel = *channel;
-	*subscriber->last = news;
-	subscriber->last = &news->next;
+	announcement->kind = kind;
+	announcement->channel = *channel;
+	*subscriber->last = announcement;
+	subscriber->last = &announcement->next;
 }
 
 struct subscriber *channels_subscribe(int fd, struct watch *watch)

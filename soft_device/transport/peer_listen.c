@@ -3,9 +3,10 @@
  * peer_listen.c -- where processes that have a QP of ours as destination find this one.
  *
  * A listener, once made, stays until the process ends, and is used again for the next
- * block of QPs on its address: so a peer may remember for good who is at which port. Who
- * connects is a stranger until he has said hello and what the connection is for; he has a limited
- * time for that, and where there are too many the oldest goes.
+ * block of QPs on its address: so a peer may remember for good who is at which port.
+ * A connection is pending until its peer has sent its hello and what the connection
+ * is for; the time for that is limited, and where there are too many the oldest is
+ * closed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +21,8 @@
 #include "soft_device/process/process.h"
 #include "stream.h"
 
-#define STRANGERS_MAX 256
-#define PAUSE_NS      UINT64_C(100000000) /* a listener's, when no file descriptor is left */
+#define PENDING_MAX 256
+#define PAUSE_NS    UINT64_C(100000000) /* a listener's, when no file descriptor is left */
 
 struct listener {
 	struct listener *next;
@@ -32,8 +33,8 @@ struct listener {
 	uint16_t port;
 };
 
-struct stranger {
-	struct stranger *next; /* younger */
+struct pending_peer {
+	struct pending_peer *next; /* younger */
 	struct stream stream;
 	struct watch *watch;
 	struct timer *limit;
@@ -43,12 +44,12 @@ struct stranger {
 static struct listener *listeners; /* objects lock */
 /* the parent's, before a fork(); here for leak checkers */
 static struct listener *inherited;
-static struct stranger *inherited_strangers;
+static struct pending_peer *inherited_pending;
 static struct wire_hello own; /* identity 0: not made; objects lock until then */
-static struct strangers {     /* the agent's */
-	struct stranger *oldest;
+static struct pending_list {  /* the agent's */
+	struct pending_peer *oldest;
 	unsigned count;
-} strangers;
+} pending;
 
 const struct wire_hello *peer_hello(void)
 {
@@ -67,105 +68,104 @@ bool peer_listens_at(const union ibv_gid *gid, uint16_t port)
 	return false;
 }
 
-static void stranger_free(struct stranger *stranger)
+static void pending_free(struct pending_peer *peer)
 {
-	struct stranger **at = &strangers.oldest;
+	struct pending_peer **at = &pending.oldest;
 
-	while (*at != stranger)
+	while (*at != peer)
 		at = &(*at)->next;
-	*at = stranger->next;
-	strangers.count--;
-	agent_unwatch(stranger->watch);
-	agent_timer_delete(stranger->limit);
-	stream_close(&stranger->stream);
-	free(stranger);
+	*at = peer->next;
+	pending.count--;
+	agent_unwatch(peer->watch);
+	agent_timer_delete(peer->limit);
+	stream_close(&peer->stream);
+	free(peer);
 }
 
-static void stranger_late(void *arg)
+static void pending_late(void *arg)
 {
-	stranger_free(arg);
+	pending_free(arg);
 }
 
 /* Answers a hello; false: he goes. */
-static bool welcome(struct stranger *stranger, const struct wire_hello *hello)
+static bool welcome(struct pending_peer *peer, const struct wire_hello *hello)
 {
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 	const struct iovec part = {bytes, sizeof(bytes)};
 	struct wire_hello reply = own;
 
-	if (hello_of_other_user(&own, hello) || hello_socket_of_other_user(stranger->stream.fd))
+	if (hello_of_other_user(&own, hello) || hello_socket_of_other_user(peer->stream.fd))
 		reply.welcome = WIRE_OTHER_USER;
-	stranger->identity = hello->identity;
+	peer->identity = hello->identity;
 	wire_put_hello(bytes, &reply);
-	return stream_send(&stranger->stream, &part, 1) == 0 &&
-	       stream_queued(&stranger->stream) == 0 && reply.welcome == WIRE_WELCOME;
+	return stream_send(&peer->stream, &part, 1) == 0 && stream_queued(&peer->stream) == 0 &&
+	       reply.welcome == WIRE_WELCOME;
 }
 
-static void begin_service(struct stranger *stranger)
+static void begin_service(struct pending_peer *peer)
 {
-	struct stream stream = stranger->stream;
-	const uint64_t identity = stranger->identity;
+	struct stream stream = peer->stream;
+	const uint64_t identity = peer->identity;
 
-	stream_open(&stranger->stream, -1);
-	agent_unwatch(stranger->watch);
-	stranger->watch = NULL;
-	stranger_free(stranger);
+	stream_open(&peer->stream, -1);
+	agent_unwatch(peer->watch);
+	peer->watch = NULL;
+	pending_free(peer);
 	tcp_serve(&stream, identity);
 }
 
-static void stranger_ready(void *arg, uint32_t events)
+static void pending_ready(void *arg, uint32_t events)
 {
-	struct stranger *stranger = arg;
+	struct pending_peer *peer = arg;
 	const unsigned char *body;
 	struct wire_header header;
 	struct wire_hello hello;
 	int got;
 
 	(void)events;
-	if (stream_receive(&stranger->stream) != 0) {
-		stranger_free(stranger);
+	if (stream_receive(&peer->stream) != 0) {
+		pending_free(peer);
 		return;
 	}
-	while ((got = stream_next(&stranger->stream, &header, &body)) == 1) {
-		if (stranger->identity != 0 && header.kind == WIRE_CARRY) {
-			begin_service(stranger);
+	while ((got = stream_next(&peer->stream, &header, &body)) == 1) {
+		if (peer->identity != 0 && header.kind == WIRE_CARRY) {
+			begin_service(peer);
 			return;
 		}
-		if (stranger->identity != 0 || header.kind != WIRE_HELLO ||
-		    wire_get_hello(body, header.length, &hello) != 0 ||
-		    !welcome(stranger, &hello)) {
-			stranger_free(stranger);
+		if (peer->identity != 0 || header.kind != WIRE_HELLO ||
+		    wire_get_hello(body, header.length, &hello) != 0 || !welcome(peer, &hello)) {
+			pending_free(peer);
 			return;
 		}
 	}
 	if (got != 0)
-		stranger_free(stranger);
+		pending_free(peer);
 }
 
-static void stranger_new(int fd)
+static void pending_new(int fd)
 {
-	struct stranger *stranger = calloc(1, sizeof(*stranger));
-	struct stranger **at = &strangers.oldest;
+	struct pending_peer *peer = calloc(1, sizeof(*peer));
+	struct pending_peer **at = &pending.oldest;
 
-	if (stranger == NULL) {
+	if (peer == NULL) {
 		close(fd);
 		return;
 	}
-	if (strangers.count == STRANGERS_MAX)
-		stranger_free(strangers.oldest);
+	if (pending.count == PENDING_MAX)
+		pending_free(pending.oldest);
 	while (*at != NULL)
 		at = &(*at)->next;
-	*at = stranger;
-	strangers.count++;
-	stream_open(&stranger->stream, fd);
+	*at = peer;
+	pending.count++;
+	stream_open(&peer->stream, fd);
 	tcp_watch_host(fd);
-	stranger->limit = agent_timer_new(stranger_late, stranger);
-	stranger->watch = agent_watch(fd, EPOLLIN, stranger_ready, stranger);
-	if (stranger->limit == NULL || stranger->watch == NULL) {
-		stranger_free(stranger);
+	peer->limit = agent_timer_new(pending_late, peer);
+	peer->watch = agent_watch(fd, EPOLLIN, pending_ready, peer);
+	if (peer->limit == NULL || peer->watch == NULL) {
+		pending_free(peer);
 		return;
 	}
-	agent_timer_set(stranger->limit, process_now_ns() + HELLO_LIMIT_NS);
+	agent_timer_set(peer->limit, process_now_ns() + HELLO_LIMIT_NS);
 }
 
 static void listener_resume(void *arg)
@@ -189,7 +189,7 @@ static void listener_ready(void *arg, uint32_t events)
 
 	(void)events;
 	if (fd >= 0)
-		stranger_new(fd);
+		pending_new(fd);
 	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
 		listener_pause(listener);
 }
@@ -289,8 +289,8 @@ static void forked(void)
 		inherited = listeners;
 	listeners = NULL;
 	memset(&own, 0, sizeof(own));
-	inherited_strangers = strangers.oldest;
-	memset(&strangers, 0, sizeof(strangers));
+	inherited_pending = pending.oldest;
+	memset(&pending, 0, sizeof(pending));
 	unix_forked();
 }
 

@@ -4,7 +4,7 @@
  *
  * It has an abstract name that cannot be guessed, and carries whole messages (SOCK_SEQPACKET).
  * A process that connects sends its hello and gets ours with the segment and the kick. Once it
- * confirms that it uses them it is a guest: it gets our comp channels, and its end of the
+ * confirms that it uses them it is a client: it gets our comp channels, and its end of the
  * socket shows that it is alive, as ours does to it. The kernel vouches for the user and the
  * pid of both ends (SO_PEERCRED).
  */
@@ -35,7 +35,7 @@ struct message {
 };
 
 /* A peer that connected to us. */
-struct guest {
+struct client {
 	int fd;
 	struct watch *watch;
 	struct timer *limit; /* until he uses our segment */
@@ -156,21 +156,21 @@ static socklen_t make_name(const unsigned char name[WIRE_NAME_BYTES], struct soc
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-static void guest_free(struct guest *guest)
+static void client_free(struct client *client)
 {
-	channels_unsubscribe(guest->subscriber);
-	agent_unwatch(guest->watch);
-	agent_timer_delete(guest->limit);
-	close(guest->fd);
-	free(guest);
+	channels_unsubscribe(client->subscriber);
+	agent_unwatch(client->watch);
+	agent_timer_delete(client->limit);
+	close(client->fd);
+	free(client);
 }
 
-static void guest_late(void *arg)
+static void client_late(void *arg)
 {
-	guest_free(arg);
+	client_free(arg);
 }
 
-static int guest_hello(struct guest *guest, const struct message *message)
+static int client_hello(struct client *client, const struct message *message)
 {
 	const int fds[FDS_MAX] = {process_current->segment_fd, agent_kick_fd()};
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
@@ -178,36 +178,37 @@ static int guest_hello(struct guest *guest, const struct message *message)
 
 	if (wire_get_hello(message->bytes + WIRE_HEADER_BYTES, message->header.length, &hello) != 0)
 		return -EPROTO;
-	guest->identity = hello.identity;
+	client->identity = hello.identity;
 	wire_put_hello(bytes, peer_hello());
-	return message_put(guest->fd, bytes, sizeof(bytes), fds);
+	return message_put(client->fd, bytes, sizeof(bytes), fds);
 }
 
-static int guest_says(struct guest *guest, const struct message *message)
+static int client_handle(struct client *client, const struct message *message)
 {
-	if (guest->identity == 0 && message->header.kind == WIRE_HELLO)
-		return guest_hello(guest, message);
-	if (guest->identity == 0 || guest->subscriber != NULL || message->header.kind != WIRE_CARRY)
+	if (client->identity == 0 && message->header.kind == WIRE_HELLO)
+		return client_hello(client, message);
+	if (client->identity == 0 || client->subscriber != NULL ||
+	    message->header.kind != WIRE_CARRY)
 		return -EPROTO;
-	agent_timer_delete(guest->limit);
-	guest->limit = NULL;
-	guest->subscriber = channels_subscribe(guest->fd, guest->watch);
-	return guest->subscriber != NULL ? 0 : -ENOMEM;
+	agent_timer_delete(client->limit);
+	client->limit = NULL;
+	client->subscriber = channels_subscribe(client->fd, client->watch);
+	return client->subscriber != NULL ? 0 : -ENOMEM;
 }
 
-static void guest_ready(void *arg, uint32_t events)
+static void client_ready(void *arg, uint32_t events)
 {
-	struct guest *guest = arg;
+	struct client *client = arg;
 	struct message message;
 	uint64_t identity = 0;
 	int result = 1;
 
-	if ((events & EPOLLOUT) != 0 && guest->subscriber != NULL)
-		channels_flush(guest->subscriber);
+	if ((events & EPOLLOUT) != 0 && client->subscriber != NULL)
+		channels_flush(client->subscriber);
 	while (result > 0) {
-		result = message_get(guest->fd, &message);
+		result = message_get(client->fd, &message);
 		if (result > 0) {
-			const int error = guest_says(guest, &message);
+			const int error = client_handle(client, &message);
 
 			message_drop(&message);
 			result = error != 0 ? error : 1;
@@ -215,31 +216,31 @@ static void guest_ready(void *arg, uint32_t events)
 	}
 	if (result == 0)
 		return;
-	if (guest->subscriber != NULL)
-		identity = guest->identity;
-	guest_free(guest);
+	if (client->subscriber != NULL)
+		identity = client->identity;
+	client_free(client);
 	if (identity != 0)
 		peer_user->process_gone(identity);
 }
 
-static void guest_new(int fd)
+static void client_new(int fd)
 {
-	struct guest *guest = calloc(1, sizeof(*guest));
+	struct client *client = calloc(1, sizeof(*client));
 	pid_t pid;
 
-	if (guest == NULL || check_user(fd, &pid) != 0) {
-		free(guest);
+	if (client == NULL || check_user(fd, &pid) != 0) {
+		free(client);
 		close(fd);
 		return;
 	}
-	guest->fd = fd;
-	guest->limit = agent_timer_new(guest_late, guest);
-	guest->watch = agent_watch(fd, EPOLLIN, guest_ready, guest);
-	if (guest->limit == NULL || guest->watch == NULL) {
-		guest_free(guest);
+	client->fd = fd;
+	client->limit = agent_timer_new(client_late, client);
+	client->watch = agent_watch(fd, EPOLLIN, client_ready, client);
+	if (client->limit == NULL || client->watch == NULL) {
+		client_free(client);
 		return;
 	}
-	agent_timer_set(guest->limit, process_now_ns() + HELLO_LIMIT_NS);
+	agent_timer_set(client->limit, process_now_ns() + HELLO_LIMIT_NS);
 }
 
 static void listener_resume(void *arg)
@@ -255,7 +256,7 @@ static void listener_ready(void *arg, uint32_t events)
 	(void)arg;
 	(void)events;
 	if (fd >= 0) {
-		guest_new(fd);
+		client_new(fd);
 	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 		agent_watch_change(listener.watch, 0);
 		agent_timer_set(listener.resume, process_now_ns() + PAUSE_NS);

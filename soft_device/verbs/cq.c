@@ -23,7 +23,7 @@ static struct cq *cqs;
 static uint32_t next_slot;
 
 /* The option complete:op=recv: a receive that succeeded is told otherwise. */
-static void spoil_receives(struct ibv_wc *wc, int count)
+static void fail_receives(struct ibv_wc *wc, int count)
 {
 	for (int i = 0; i < count; i++) {
 		if (wc[i].status == IBV_WC_SUCCESS && (wc[i].opcode & IBV_WC_RECV) != 0)
@@ -65,7 +65,7 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 		return call_failed(fault);
 	polled = cq_poll(ibv, count, wc);
 	trace_polled(wc, polled);
-	spoil_receives(wc, polled);
+	fail_receives(wc, polled);
 	return polled;
 }
 
