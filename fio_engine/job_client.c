@@ -200,7 +200,7 @@ static int connect_client(struct client *client)
 	struct path_cfg cfg = {
 		.settings = &client->settings,
 		.hello = what_to_say(client),
-		.sq_size = FLIGHT_SQ_SIZE(client->td->o.iodepth),
+		.sq_size = IO_QUEUE_SQ_SIZE(client->td->o.iodepth),
 		.stopped = job_stopped,
 		.arg = client->td,
 	};
@@ -225,7 +225,7 @@ static void set_facts(const struct client *client)
 
 	if (flush == FLUSH_NONE)
 		type = "none";
-	else if (method == METHOD_NATIVE && !flight_native(client->flight))
+	else if (method == METHOD_NATIVE && !io_queue_native(client->io_queue))
 		type = "unproven";
 	snprintf(text, sizeof(text), "mode=%s flush=%s flush_type=%s target=%s device=%s",
 		 method_name(method), policies[flush], type, target_kind_name(path->offer.kind),
@@ -260,7 +260,7 @@ static void say_what_it_is(const struct client *client)
 static int open_client(struct client *client)
 {
 	struct thread_data *td = client->td;
-	struct flight_cfg cfg = {.path = &client->path, .depth = td->o.iodepth};
+	struct io_queue_cfg cfg = {.path = &client->path, .depth = td->o.iodepth};
 	int ret = options_settle(td, &client->settings);
 
 	if (!ret)
@@ -280,7 +280,7 @@ static int open_client(struct client *client)
 	if (!client->events)
 		return failure_set(EXIT_RUN_FAILED, "open", "out of memory for iodepth=%u",
 				   td->o.iodepth);
-	return flight_open(&client->flight, &cfg);
+	return io_queue_open(&client->io_queue, &cfg);
 }
 
 int client_init(struct thread_data *td)
@@ -309,7 +309,7 @@ int client_init(struct thread_data *td)
 int client_io_u_init(struct thread_data *td, struct io_u *io_u)
 {
 	struct client *client = td->io_ops_data;
-	struct operation *operation = flight_operation(client->flight, io_u->index);
+	struct operation *operation = io_queue_operation(client->io_queue, io_u->index);
 
 	operation->owner = io_u;
 	io_u->engine_data = operation; /* it shares its place with the index */
@@ -351,15 +351,15 @@ void client_cleanup(struct thread_data *td)
 	if (!client)
 		return;
 	/* or the server would miss a client whose last operation broke the connection */
-	if (client->flight && flight_broken(client->flight) && td->o.continue_on_error &&
+	if (client->io_queue && io_queue_broken(client->io_queue) && td->o.continue_on_error &&
 	    !client->error)
 		path_reconnect(&client->path);
 	/* fio forgets an error that it is told to go on after */
 	if (client->error && !td->error)
 		td->error = client->error;
-	if (client->flight)
+	if (client->io_queue)
 		set_facts(client);
-	flight_close(&client->flight);
+	io_queue_close(&client->io_queue);
 	layout_close(&client->layout);
 	path_close(&client->path);
 	free(client->events);

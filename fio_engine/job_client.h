@@ -6,7 +6,7 @@
 #ifndef JOB_CLIENT_H
 #define JOB_CLIENT_H
 
-#include "flight.h"
+#include "io_queue.h"
 #include "job.h"
 #include "layout.h"
 #include "options.h"
@@ -16,7 +16,7 @@ struct client {
 	struct thread_data *td;
 	struct settings settings;
 	struct path path;
-	struct flight *flight;
+	struct io_queue *io_queue;
 	struct layout layout;
 	uint64_t block;		    /* what each write is, and at a multiple of; 0: any */
 	const struct io_u *barrier; /* that waits for all before it; NULL: none does */

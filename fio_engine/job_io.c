@@ -160,9 +160,9 @@ static bool usable(struct client *client)
 {
 	if (client->error)
 		return false;
-	if (!flight_broken(client->flight) || !client->td->o.continue_on_error)
+	if (!io_queue_broken(client->io_queue) || !client->td->o.continue_on_error)
 		return true;
-	flight_abandon(client->flight, EIO);
+	io_queue_abandon(client->io_queue, EIO);
 	if (!path_reconnect(&client->path))
 		return true;
 	give_up(client);
@@ -197,12 +197,12 @@ static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
 {
 	int ret = 0;
 
-	if (flight_added(client->flight))
+	if (io_queue_added(client->io_queue))
 		return FIO_Q_BUSY;
 	say_empty(client);
 	stamp(client->td, io_u);
 	if (client->settings.flush != FLUSH_NONE)
-		ret = flight_sync(client->flight);
+		ret = io_queue_sync(client->io_queue);
 	return complete(client, io_u, ret ? EIO : 0);
 }
 
@@ -211,9 +211,9 @@ static enum fio_q_status do_now(struct client *client, struct io_u *io_u)
 {
 	struct operation *operation = io_u->engine_data;
 
-	flight_commit(client->flight, posting, client);
-	while (flight_done(client->flight) != operation)
-		flight_wait(client->flight, 1, UINT64_MAX);
+	io_queue_commit(client->io_queue, posting, client);
+	while (io_queue_done(client->io_queue) != operation)
+		io_queue_wait(client->io_queue, 1, UINT64_MAX);
 	return complete(client, io_u, operation->error);
 }
 
@@ -226,13 +226,13 @@ static bool is_barrier(const struct client *client, const struct io_u *io_u)
 /* All before a barrier is done, and durable where the policy makes it so. */
 static bool barrier_passed(struct client *client, const struct io_u *io_u, int *error)
 {
-	bool busy = flight_added(client->flight) || flight_out(client->flight);
+	bool busy = io_queue_added(client->io_queue) || io_queue_out(client->io_queue);
 
 	client->barrier = busy ? io_u : NULL;
 	if (busy)
 		return false;
-	if (client->settings.flush != FLUSH_NONE && flight_dirty(client->flight))
-		*error = flight_sync(client->flight) ? EIO : 0;
+	if (client->settings.flush != FLUSH_NONE && io_queue_dirty(client->io_queue))
+		*error = io_queue_sync(client->io_queue) ? EIO : 0;
 	return true;
 }
 
@@ -254,14 +254,14 @@ enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
 		error = EINVAL;
 	if (error)
 		return complete(client, io_u, error);
-	if (!flight_add(client->flight, io_u->engine_data))
+	if (!io_queue_add(client->io_queue, io_u->engine_data))
 		return FIO_Q_BUSY;
 	return td->o.sync_io ? do_now(client, io_u) : FIO_Q_QUEUED;
 }
 
 static void commit(struct client *client, uint32_t added)
 {
-	flight_commit(client->flight, posting, client);
+	io_queue_commit(client->io_queue, posting, client);
 	io_u_mark_submit(client->td, added);
 }
 
@@ -274,7 +274,7 @@ static void commit(struct client *client, uint32_t added)
 static bool waits_for_its_batch(const struct client *client, uint32_t added)
 {
 	const struct thread_options *o = &client->td->o;
-	uint32_t out = flight_out(client->flight);
+	uint32_t out = io_queue_out(client->io_queue);
 
 	return added < o->iodepth_batch && out > 0 && added + out == o->iodepth;
 }
@@ -282,7 +282,7 @@ static bool waits_for_its_batch(const struct client *client, uint32_t added)
 int client_commit(struct thread_data *td)
 {
 	struct client *client = td->io_ops_data;
-	uint32_t added = flight_added(client->flight);
+	uint32_t added = io_queue_added(client->io_queue);
 
 	if (added && !waits_for_its_batch(client, added))
 		commit(client, added);
@@ -296,19 +296,19 @@ int client_getevents(struct thread_data *td, unsigned min, unsigned max,
 {
 	struct client *client = td->io_ops_data;
 	uint64_t timeout_ns = UINT64_MAX;
-	uint32_t added = flight_added(client->flight);
+	uint32_t added = io_queue_added(client->io_queue);
 	unsigned count = 0;
 
 	if (timeout)
 		timeout_ns = (uint64_t)timeout->tv_sec * 1000000000 + (uint64_t)timeout->tv_nsec;
-	if (added && min > flight_out(client->flight)) /* it asks for those that wait, too */
+	if (added && min > io_queue_out(client->io_queue)) /* it asks for those that wait, too */
 		commit(client, added);
 	if (min)
-		flight_wait(client->flight, min, timeout_ns);
+		io_queue_wait(client->io_queue, min, timeout_ns);
 	else
-		flight_poll(client->flight);
+		io_queue_poll(client->io_queue);
 	while (count < max) {
-		struct operation *operation = flight_done(client->flight);
+		struct operation *operation = io_queue_done(client->io_queue);
 
 		if (!operation)
 			break;

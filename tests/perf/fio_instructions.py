@@ -31,7 +31,7 @@ HOOKS = ("engine_queue", "engine_commit", "engine_getevents", "client_event")
 LIBRPMA = ("rpma_write", "rpma_cq_get_wc")
 # of fio, that the engine calls
 CALLED_BACK = ("fio_gettime", "io_u_queued", "io_u_mark_submit")
-ENGINE = re.compile(r"engine_|client_|flight_|posting")
+ENGINE = re.compile(r"engine_|client_|io_queue_|posting")
 
 
 class Cost(NamedTuple):

@@ -103,12 +103,12 @@ def theirs(soft: str, depth: int) -> Figures:
                 "waiting for connection")  # fmt: skip
 
 
-def without_fio(soft: str, flight: str, depth: int) -> float:
+def without_fio(soft: str, queue: str, depth: int) -> float:
     """I/Os per second of the engine in a loop that does nothing else."""
     engine = {"name": "job", "ioengine": "librpma", "serverip": ADDRESS}
     server = fio(soft, **engine, role="server", port=0, size=BESIDE_BENCH)
     with serving(server, r"listening on \S+ port \d+") as said:
-        client = [*ON_CLIENT, soft, flight, ADDRESS, said.split()[-1], str(BESIDE_BENCH),
+        client = [*ON_CLIENT, soft, queue, ADDRESS, said.split()[-1], str(BESIDE_BENCH),
                   str(depth), str(RUN_S)]  # fmt: skip
         done = subprocess.run(client, stdout=subprocess.PIPE, text=True, timeout=SECONDS, check=True)
     return float(done.stdout)
@@ -144,9 +144,9 @@ def against_rdma(soft: str, depth: int, flush: str, pairs: int) -> bool:
     return missed
 
 
-def against_bench(soft: str, program: str, flight: str, depth: int, pairs: int) -> bool:
+def against_bench(soft: str, program: str, queue: str, depth: int, pairs: int) -> bool:
     left, right = in_pairs(
-        lambda: [ours(soft, depth, "none", BESIDE_BENCH).per_s, without_fio(soft, flight, depth)],
+        lambda: [ours(soft, depth, "none", BESIDE_BENCH).per_s, without_fio(soft, queue, depth)],
         lambda: [bench_rate(soft, program, depth)],
         pairs,
     )
@@ -162,7 +162,7 @@ def against_bench(soft: str, program: str, flight: str, depth: int, pairs: int) 
 
 
 def main() -> int:
-    soft, engine, program, flight, *rest = sys.argv[1:]
+    soft, engine, program, queue, *rest = sys.argv[1:]
     pairs = int(rest[0]) if rest else 15
     if not all(map(shutil.which, ("fio", "taskset"))):
         print("needs fio and util-linux")
@@ -173,7 +173,7 @@ def main() -> int:
     for depth in DEPTHS:
         for flush in ("none", "batch"):
             missed |= against_rdma(soft, depth, flush, pairs)
-        missed |= against_bench(soft, program, flight, depth, pairs)
+        missed |= against_bench(soft, program, queue, depth, pairs)
     return 1 if missed else 0
 
 

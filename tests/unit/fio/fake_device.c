@@ -440,8 +440,8 @@ void fake_begin(enum method method, uint32_t depth)
 	fake.path = (struct path){
 		.cfg = {.settings = &fake.settings,
 			.hello = {.method = method, .depth = (uint16_t)messages},
-			.sq_size = FLIGHT_SQ_SIZE(depth),
-			.cq_size = FLIGHT_SQ_SIZE(depth) + messages},
+			.sq_size = IO_QUEUE_SQ_SIZE(depth),
+			.cq_size = IO_QUEUE_SQ_SIZE(depth) + messages},
 		.server = "server 10.0.0.1:7204",
 		.remote = REMOTE,
 		.remote_bytes = FAKE_REGION,
@@ -458,17 +458,17 @@ void fake_begin(enum method method, uint32_t depth)
 		fake.memory[i] = (uint8_t)(i * 7 + i / 251);
 }
 
-struct flight *fake_flight(enum flush_policy policy, enum write_op write_op, uint32_t depth)
+struct io_queue *fake_io_queue(enum flush_policy policy, enum write_op write_op, uint32_t depth)
 {
-	const struct flight_cfg cfg = {.path = &fake.path,
-				       .policy = policy,
-				       .write_op = write_op,
-				       .depth = depth,
-				       .grain = 8};
-	struct flight *flight = NULL;
+	const struct io_queue_cfg cfg = {.path = &fake.path,
+					 .policy = policy,
+					 .write_op = write_op,
+					 .depth = depth,
+					 .grain = 8};
+	struct io_queue *io_queue = NULL;
 
-	assert_int_equal(flight_open(&flight, &cfg), 0);
-	return flight;
+	assert_int_equal(io_queue_open(&io_queue, &cfg), 0);
+	return io_queue;
 }
 
 void fake_forget(void)
@@ -482,28 +482,28 @@ void fake_all_flushed(void)
 		assert_false(fake.unflushed[i]);
 }
 
-struct operation *fake_add(struct flight *flight, uint32_t number, enum operation_kind kind,
+struct operation *fake_add(struct io_queue *io_queue, uint32_t number, enum operation_kind kind,
 			   uint64_t begin, uint32_t bytes)
 {
-	struct operation *o = flight_operation(flight, number);
+	struct operation *o = io_queue_operation(io_queue, number);
 
 	o->kind = kind;
 	o->local_offset = kind == OPERATION_TRIM ? 0 : begin;
 	o->begin = begin;
 	o->bytes = bytes;
-	assert_true(flight_add(flight, o));
+	assert_true(io_queue_add(io_queue, o));
 	return o;
 }
 
-const char *fake_done(struct flight *flight)
+const char *fake_done(struct io_queue *io_queue)
 {
 	static char text[1024];
 	struct operation *o;
 	size_t length = 0;
 
 	text[0] = '\0';
-	while ((o = flight_done(flight)) != NULL)
-		length += (size_t)sprintf(text + length, "%u%s ", flight_number(flight, o),
+	while ((o = io_queue_done(io_queue)) != NULL)
+		length += (size_t)sprintf(text + length, "%u%s ", io_queue_number(io_queue, o),
 					  o->error != 0 ? "x" : "");
 	return text;
 }

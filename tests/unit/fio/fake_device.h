@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_device.h -- a connection without a device, for the tests of flight: it
+ * fake_device.h -- a connection without a device, for the tests of io_queue: it
  * takes work requests, keeps the rules of their queues, and carries them out in
  * their order when it is let.
  *
@@ -12,8 +12,8 @@
 #ifndef FAKE_DEVICE_H
 #define FAKE_DEVICE_H
 
-#include "fio_engine/flight.h"
-#include "fio_engine/flight_private.h"
+#include "fio_engine/io_queue.h"
+#include "fio_engine/io_queue_private.h"
 #include "tests/lib/test.h"
 
 #define FAKE_REGION 4096
@@ -76,7 +76,7 @@ extern struct fake fake;
 
 /* A connection by this method with queues for this depth; the server answers so many. */
 void fake_begin(enum method method, uint32_t depth);
-struct flight *fake_flight(enum flush_policy policy, enum write_op write_op, uint32_t depth);
+struct io_queue *fake_io_queue(enum flush_policy policy, enum write_op write_op, uint32_t depth);
 /* Forgets what was logged. */
 void fake_forget(void);
 /* Carries works out, as many as there are. */
@@ -85,9 +85,9 @@ void fake_run(unsigned works);
 void fake_all_flushed(void);
 
 /* Adds one, at the same place in the memory of the job. */
-struct operation *fake_add(struct flight *flight, uint32_t number, enum operation_kind kind,
+struct operation *fake_add(struct io_queue *io_queue, uint32_t number, enum operation_kind kind,
 			   uint64_t begin, uint32_t bytes);
 /* Hands back all that is done: "0 2 1x ", the numbers, x: with an error. */
-const char *fake_done(struct flight *flight);
+const char *fake_done(struct io_queue *io_queue);
 
 #endif /* FAKE_DEVICE_H */

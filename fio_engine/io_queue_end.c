@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flight_end.c -- how operations come to be done: by completions, by answers,
+ * io_queue_end.c -- how operations come to be done: by completions, by answers,
  * and all at once when the connection is of no more use.
  *
  * The first thing that goes wrong with a connection is the last one looked at:
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "flight_private.h"
+#include "io_queue_private.h"
 #include "tools/common/base/failure.h"
 
 #define BATCH 32
@@ -18,16 +18,16 @@
 
 /* --- an end that is none ---------------------------------------------------------- */
 
-static void end_with_error(struct flight *f, struct operation *o, int error)
+static void end_with_error(struct io_queue *f, struct operation *o, int error)
 {
 	if (o->error == 0) {
 		o->error = error;
 		o->status = error == EIO ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS;
 	}
-	flight_put_done(f, flight_number(f, o));
+	io_queue_put_done(f, io_queue_number(f, o));
 }
 
-static void lose_group(struct flight *f, struct operation *head, int error)
+static void lose_group(struct io_queue *f, struct operation *head, int error)
 {
 	uint32_t next;
 
@@ -41,7 +41,7 @@ static void lose_group(struct flight *f, struct operation *head, int error)
 	}
 }
 
-static void lose_all(struct flight *f, int error)
+static void lose_all(struct io_queue *f, int error)
 {
 	for (uint32_t i = 0; i < f->depth; i++) {
 		if (f->operations[i].pending > 0)
@@ -50,7 +50,7 @@ static void lose_all(struct flight *f, int error)
 	f->operations[f->depth].pending = 0;
 }
 
-void flight_break(struct flight *f, int error)
+void io_queue_break(struct io_queue *f, int error)
 {
 	if (f->broken != 0)
 		return;
@@ -60,16 +60,16 @@ void flight_break(struct flight *f, int error)
 	lose_all(f, error);
 }
 
-void flight_refuse(struct flight *f, struct operation *o)
+void io_queue_refuse(struct io_queue *f, struct operation *o)
 {
 	o->pending = 0;
 	o->next = NONE;
 	end_with_error(f, o, f->broken);
 }
 
-void flight_abandon(struct flight *flight, int error)
+void io_queue_abandon(struct io_queue *io_queue, int error)
 {
-	struct flight *f = flight;
+	struct io_queue *f = io_queue;
 
 	for (uint32_t i = 0; i < f->added_count; i++)
 		end_with_error(f, &f->operations[f->added[i]], error);
@@ -79,21 +79,21 @@ void flight_abandon(struct flight *flight, int error)
 	f->message_next = 0;
 	f->messages_due = 0;
 	f->credits = f->path->cfg.hello.depth;
-	f->lost = flight_dirty(f);
+	f->lost = io_queue_dirty(f);
 	f->broken = 0;
 }
 
-void flight_post_failed(struct flight *f, const struct operation *o, const char *what, int code)
+void io_queue_post_failed(struct io_queue *f, const struct operation *o, const char *what, int code)
 {
 	failure_set(EXIT_RUN_FAILED, STEP,
 		    "cannot post the %s of %u bytes at offset %llu of the region of %s: %s", what,
 		    o->bytes, (unsigned long long)o->begin, f->path->server, link_cause(code));
-	flight_break(f, EIO);
+	io_queue_break(f, EIO);
 }
 
 /* --- completions that failed ------------------------------------------------------- */
 
-static const char *work_name(const struct flight *f, uint64_t context)
+static const char *work_name(const struct io_queue *f, uint64_t context)
 {
 	static const char *const names[] = {"a read", "a write", "a trim"};
 
@@ -105,7 +105,7 @@ static const char *work_name(const struct flight *f, uint64_t context)
 }
 
 /* A flush stands for its group, all else for itself. */
-static void blame(struct flight *f, const struct ibv_wc *wc)
+static void blame(struct io_queue *f, const struct ibv_wc *wc)
 {
 	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
 	bool group = (wc->wr_id & CONTEXT_FLUSH) != 0;
@@ -120,7 +120,7 @@ static void blame(struct flight *f, const struct ibv_wc *wc)
 	} while (group && number != NONE);
 }
 
-static void completion_failed(struct flight *f, const struct ibv_wc *wc)
+static void completion_failed(struct io_queue *f, const struct ibv_wc *wc)
 {
 	struct path *p = f->path;
 	char what[LINK_PEER_MAX + 32];
@@ -129,19 +129,19 @@ static void completion_failed(struct flight *f, const struct ibv_wc *wc)
 	link_work_failed(p->link, STEP, what, wc);
 	if ((wc->wr_id & PATH_ANSWER) == 0)
 		blame(f, wc);
-	flight_break(f, EIO);
+	io_queue_break(f, EIO);
 }
 
 /* --- completions -------------------------------------------------------------------- */
 
 /* The head failed without a completion to report it: it stands for its group. */
-static void spread_error(struct flight *f, const struct operation *head)
+static void spread_error(struct io_queue *f, const struct operation *head)
 {
 	for (uint32_t next = head->next; next != NONE; next = f->operations[next].next)
 		f->operations[next].error = head->error;
 }
 
-static void count_down(struct flight *f, uint32_t number)
+static void count_down(struct io_queue *f, uint32_t number)
 {
 	struct operation *head = &f->operations[number];
 
@@ -150,13 +150,13 @@ static void count_down(struct flight *f, uint32_t number)
 	if (__builtin_expect(head->error != 0, 0))
 		spread_error(f, head);
 	for (; number != NONE; number = f->operations[number].next) {
-		flight_put_done(f, number);
+		io_queue_put_done(f, number);
 		f->under_way--;
 	}
 }
 
 /* For a flush: false, with the sentence, if the device has read instead. */
-static bool prove_native(struct flight *f, const struct ibv_wc *wc)
+static bool prove_native(struct io_queue *f, const struct ibv_wc *wc)
 {
 	if (wc->opcode == IBV_WC_RDMA_READ) {
 		failure_set(EXIT_RUN_FAILED, STEP,
@@ -165,7 +165,7 @@ static bool prove_native(struct flight *f, const struct ibv_wc *wc)
 			    "works without",
 			    f->path->server);
 		path_goodbye(f->path);
-		flight_break(f, EOPNOTSUPP);
+		io_queue_break(f, EOPNOTSUPP);
 		return false;
 	}
 	f->flush_context &= ~CONTEXT_UNPROVEN;
@@ -173,7 +173,7 @@ static bool prove_native(struct flight *f, const struct ibv_wc *wc)
 	return true;
 }
 
-static const char *check_answer(struct flight *f, const struct ibv_wc *wc,
+static const char *check_answer(struct io_queue *f, const struct ibv_wc *wc,
 				struct persist_answer *answer)
 {
 	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
@@ -188,14 +188,14 @@ static const char *check_answer(struct flight *f, const struct ibv_wc *wc,
 	return NULL;
 }
 
-static void hostile(struct flight *f, const char *how)
+static void hostile(struct io_queue *f, const char *how)
 {
 	failure_set(EXIT_RUN_FAILED, STEP, "%s answered %s: it is no server of this engine",
 		    f->path->server, how);
-	flight_break(f, EIO);
+	io_queue_break(f, EIO);
 }
 
-static bool receive_again(struct flight *f, const struct ibv_wc *wc)
+static bool receive_again(struct io_queue *f, const struct ibv_wc *wc)
 {
 	struct path *p = f->path;
 	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
@@ -206,11 +206,11 @@ static bool receive_again(struct flight *f, const struct ibv_wc *wc)
 		return true;
 	failure_set(EXIT_RUN_FAILED, STEP, "cannot post a receive for %s: %s", p->server,
 		    link_cause(ret));
-	flight_break(f, EIO);
+	io_queue_break(f, EIO);
 	return false;
 }
 
-static void take_credit(struct flight *f, const struct ibv_wc *wc)
+static void take_credit(struct io_queue *f, const struct ibv_wc *wc)
 {
 	uint32_t depth = f->path->cfg.hello.depth, more = depth / 2;
 
@@ -222,7 +222,7 @@ static void take_credit(struct flight *f, const struct ibv_wc *wc)
 		f->credits += more;
 }
 
-static void take_answer(struct flight *f, const struct ibv_wc *wc)
+static void take_answer(struct io_queue *f, const struct ibv_wc *wc)
 {
 	struct persist_answer answer;
 	const char *wrong;
@@ -238,7 +238,7 @@ static void take_answer(struct flight *f, const struct ibv_wc *wc)
 		return;
 	}
 	head = f->messages[f->message_first].head;
-	f->message_first = flight_after(f->message_first, f->messages_size);
+	f->message_first = io_queue_after(f->message_first, f->messages_size);
 	f->messages_due--;
 	if (!receive_again(f, wc))
 		return;
@@ -247,7 +247,7 @@ static void take_answer(struct flight *f, const struct ibv_wc *wc)
 	count_down(f, head);
 }
 
-static void take(struct flight *f, const struct ibv_wc *wc)
+static void take(struct io_queue *f, const struct ibv_wc *wc)
 {
 	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
 		completion_failed(f, wc);
@@ -257,9 +257,9 @@ static void take(struct flight *f, const struct ibv_wc *wc)
 		count_down(f, (uint32_t)(wc->wr_id & CONTEXT_NUMBER));
 }
 
-uint32_t flight_poll(struct flight *flight)
+uint32_t io_queue_poll(struct io_queue *io_queue)
 {
-	struct flight *f = flight;
+	struct io_queue *f = io_queue;
 	struct ibv_wc wc[BATCH];
 	int got = BATCH, ret = 0;
 
@@ -273,7 +273,7 @@ uint32_t flight_poll(struct flight *flight)
 	if (__builtin_expect(ret != 0 && ret != RPMA_E_NO_COMPLETION, 0)) {
 		failure_set(EXIT_RUN_FAILED, STEP, "%s: cannot poll for completions: %s",
 			    f->path->server, link_cause(ret));
-		flight_break(f, EIO);
+		io_queue_break(f, EIO);
 	}
 	return f->done_count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_flight_wait.c -- how long is waited, how, and what ends it. The time is
+ * test_io_queue_wait.c -- how long is waited, how, and what ends it. The time is
  * that of the fake device.
  */
 #include <errno.h>
@@ -12,112 +12,112 @@
 #define MS    1000000ULL
 #define DEPTH 4
 
-static struct flight *with_reads(bool poll)
+static struct io_queue *with_reads(bool poll)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(METHOD_APM, DEPTH);
 	fake.settings.poll = poll;
-	flight = fake_flight(FLUSH_AUTO, WRITE_PLAIN, DEPTH);
+	io_queue = fake_io_queue(FLUSH_AUTO, WRITE_PLAIN, DEPTH);
 	for (uint32_t i = 0; i < 3; i++)
-		fake_add(flight, i, OPERATION_READ, i * 8, 8);
-	flight_commit(flight, NULL, NULL);
-	return flight;
+		fake_add(io_queue, i, OPERATION_READ, i * 8, 8);
+	io_queue_commit(io_queue, NULL, NULL);
+	return io_queue;
 }
 
 static void it_waits_for_as_many_as_are_wanted(void **state)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct flight *flight = with_reads(poll);
+		struct io_queue *io_queue = with_reads(poll);
 
 		fake.pace = 1;
-		assert_int_equal(flight_wait(flight, 2, UINT64_MAX), 2);
-		assert_string_equal(fake_done(flight), "0 1 ");
-		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 1);
-		flight_close(&flight);
+		assert_int_equal(io_queue_wait(io_queue, 2, UINT64_MAX), 2);
+		assert_string_equal(fake_done(io_queue), "0 1 ");
+		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 1);
+		io_queue_close(&io_queue);
 	}
 }
 
 static void it_waits_for_no_more_than_are_out(void **state)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct flight *flight = with_reads(poll);
+		struct io_queue *io_queue = with_reads(poll);
 
-		assert_int_equal(flight_wait(flight, DEPTH, UINT64_MAX), 3);
-		fake_done(flight);
-		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 0);
-		flight_close(&flight);
+		assert_int_equal(io_queue_wait(io_queue, DEPTH, UINT64_MAX), 3);
+		fake_done(io_queue);
+		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 0);
+		io_queue_close(&io_queue);
 	}
 }
 
 static void it_sleeps_only_when_told_to(void **state)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct flight *flight = with_reads(poll);
+		struct io_queue *io_queue = with_reads(poll);
 
 		fake.pace = 1;
-		flight_wait(flight, 3, UINT64_MAX);
+		io_queue_wait(io_queue, 3, UINT64_MAX);
 		assert_int_equal(fake.waits > 0, !poll);
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
 static void it_ends_with_its_time(void **state)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct flight *flight = with_reads(poll);
+		struct io_queue *io_queue = with_reads(poll);
 
 		fake.silent = true;
-		assert_int_equal(flight_wait(flight, 1, 500 * MS), 0);
+		assert_int_equal(io_queue_wait(io_queue, 1, 500 * MS), 0);
 		assert_in_range(fake.now_ns, 500 * MS, 600 * MS);
-		assert_int_equal(flight_broken(flight), 0);
-		assert_int_equal(flight_out(flight), 3);
-		flight_close(&flight);
+		assert_int_equal(io_queue_broken(io_queue), 0);
+		assert_int_equal(io_queue_out(io_queue), 3);
+		io_queue_close(&io_queue);
 	}
 }
 
 static void no_time_at_all_is_a_poll(void **state)
 {
-	struct flight *flight = with_reads(false);
+	struct io_queue *io_queue = with_reads(false);
 
 	fake.silent = true;
-	assert_int_equal(flight_wait(flight, 1, 0), 0);
+	assert_int_equal(io_queue_wait(io_queue, 1, 0), 0);
 	assert_int_equal(fake.waits, 0);
 	fake.silent = false;
-	assert_int_equal(flight_wait(flight, 1, 0), 3);
-	flight_close(&flight);
+	assert_int_equal(io_queue_wait(io_queue, 1, 0), 3);
+	io_queue_close(&io_queue);
 }
 
 static void a_minute_without_progress_ends_the_connection(void **state)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct flight *flight = with_reads(poll);
+		struct io_queue *io_queue = with_reads(poll);
 
 		fake.silent = true;
 		fake.tick_ns = 10 * MS;
-		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 3);
+		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 60000 * MS, 61000 * MS);
-		assert_int_equal(flight_broken(flight), ETIMEDOUT);
-		assert_int_equal(flight_operation(flight, 0)->error, ETIMEDOUT);
-		assert_string_equal(fake_done(flight), "0x 1x 2x ");
+		assert_int_equal(io_queue_broken(io_queue), ETIMEDOUT);
+		assert_int_equal(io_queue_operation(io_queue, 0)->error, ETIMEDOUT);
+		assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
 		assert_non_null(strstr(failure_get()->text, "for 60 s"));
 		assert_true(fake.disconnected);
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
 static void a_server_that_leaves_ends_the_wait(void **state)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct flight *flight = with_reads(poll);
+		struct io_queue *io_queue = with_reads(poll);
 
 		fake.silent = true;
 		fake.gone = true;
-		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 3);
+		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 0, 10 * MS);
-		assert_int_equal(flight_broken(flight), EIO);
-		assert_string_equal(fake_done(flight), "0x 1x 2x ");
-		flight_close(&flight);
+		assert_int_equal(io_queue_broken(io_queue), EIO);
+		assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
+		io_queue_close(&io_queue);
 	}
 }
 
@@ -128,48 +128,48 @@ static bool stopped(void *arg)
 
 static void a_job_that_stops_gets_back_what_still_completes(void **state)
 {
-	struct flight *flight = with_reads(true);
+	struct io_queue *io_queue = with_reads(true);
 	bool stop = true;
 
 	fake.path.cfg.stopped = stopped;
 	fake.path.cfg.arg = &stop;
 	fake.pace = 1;
-	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
-	assert_string_equal(fake_done(flight), "0 1 2 ");
-	flight_close(&flight);
+	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
+	assert_string_equal(fake_done(io_queue), "0 1 2 ");
+	io_queue_close(&io_queue);
 }
 
 static void a_job_that_stops_waits_two_seconds(void **state)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct flight *flight = with_reads(poll);
+		struct io_queue *io_queue = with_reads(poll);
 		bool stop = true;
 
 		fake.path.cfg.stopped = stopped;
 		fake.path.cfg.arg = &stop;
 		fake.silent = true;
-		assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+		assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 2000 * MS, 2300 * MS);
-		assert_int_equal(flight_broken(flight), ECANCELED);
-		assert_string_equal(fake_done(flight), "0x 1x 2x ");
-		flight_close(&flight);
+		assert_int_equal(io_queue_broken(io_queue), ECANCELED);
+		assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
+		io_queue_close(&io_queue);
 	}
 }
 
 static void a_sync_waits_within_the_same_limits(void **state)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(METHOD_APM, DEPTH);
-	flight = fake_flight(FLUSH_FSYNC, WRITE_PLAIN, DEPTH);
-	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
-	flight_commit(flight, NULL, NULL);
+	io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, DEPTH);
+	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
+	io_queue_commit(io_queue, NULL, NULL);
 	fake.silent = true;
 	fake.tick_ns = 10 * MS;
-	assert_int_equal(flight_sync(flight), -ETIMEDOUT);
+	assert_int_equal(io_queue_sync(io_queue), -ETIMEDOUT);
 	assert_in_range(fake.now_ns, 60000 * MS, 61000 * MS);
-	assert_string_equal(fake_done(flight), "0x ");
-	flight_close(&flight);
+	assert_string_equal(fake_done(io_queue), "0x ");
+	io_queue_close(&io_queue);
 }
 
 /* It is asked each time that the wait looks up. */
@@ -182,39 +182,39 @@ static bool hears_again(void *arg)
 /* A write with immediate data that finds no receive would be tried again after 655 ms. */
 static void a_write_waits_for_a_receive_of_the_server(void **state)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(METHOD_APM, 1);
-	flight = fake_flight(FLUSH_NONE, WRITE_IMM, 1);
+	io_queue = fake_io_queue(FLUSH_NONE, WRITE_IMM, 1);
 	fake.deaf = true;
 	for (int i = 0; i < 2; i++) {
-		fake_add(flight, 0, OPERATION_WRITE, 0, 8);
-		flight_commit(flight, NULL, NULL);
-		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 1);
-		fake_done(flight);
+		fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
+		io_queue_commit(io_queue, NULL, NULL);
+		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 1);
+		fake_done(io_queue);
 	}
 	fake.path.cfg.stopped = hears_again;
-	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
+	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
 	assert_false(fake.deaf);
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 static void a_write_that_never_gets_one_comes_back(void **state)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(METHOD_APM, 1);
-	flight = fake_flight(FLUSH_NONE, WRITE_IMM, 1);
+	io_queue = fake_io_queue(FLUSH_NONE, WRITE_IMM, 1);
 	fake.deaf = true;
 	fake.tick_ns = 10 * MS;
 	for (int i = 0; i < 3; i++) {
-		fake_add(flight, 0, OPERATION_WRITE, 0, 8);
-		flight_commit(flight, NULL, NULL);
-		assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 1);
-		assert_string_equal(fake_done(flight), i < 2 ? "0 " : "0x ");
+		fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
+		io_queue_commit(io_queue, NULL, NULL);
+		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 1);
+		assert_string_equal(fake_done(io_queue), i < 2 ? "0 " : "0x ");
 	}
-	assert_int_equal(flight_broken(flight), ETIMEDOUT);
-	flight_close(&flight);
+	assert_int_equal(io_queue_broken(io_queue), ETIMEDOUT);
+	io_queue_close(&io_queue);
 }
 
 int main(void)
@@ -234,5 +234,5 @@ int main(void)
 		cmocka_unit_test(a_write_that_never_gets_one_comes_back),
 	};
 
-	return cmocka_run_group_tests_name("fio.flight_wait", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.io_queue_wait", tests, NULL, NULL);
 }

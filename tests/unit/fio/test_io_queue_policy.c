@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_flight_policy.c -- what is posted for which operations, with which
+ * test_io_queue_policy.c -- what is posted for which operations, with which
  * flags, and in which order operations are done.
  */
 #include <stdio.h>
@@ -40,21 +40,21 @@ struct batch {
 
 static void commit_batch(const struct batch *b)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(b->method, DEPTH);
-	flight = fake_flight(b->policy, b->write_op, DEPTH);
+	io_queue = fake_io_queue(b->policy, b->write_op, DEPTH);
 	for (uint32_t i = 0; i < DEPTH && b->accesses[i].bytes != 0; i++)
-		fake_add(flight, i, b->accesses[i].kind, b->accesses[i].begin,
+		fake_add(io_queue, i, b->accesses[i].kind, b->accesses[i].begin,
 			 b->accesses[i].bytes);
-	flight_commit(flight, NULL, NULL);
+	io_queue_commit(io_queue, NULL, NULL);
 	assert_string_equal(fake.log, b->posted);
-	assert_int_equal(flight_added(flight), 0);
-	flight_wait(flight, DEPTH, UINT64_MAX);
-	assert_string_equal(fake_done(flight), b->done);
-	assert_int_equal(flight_out(flight), 0);
+	assert_int_equal(io_queue_added(io_queue), 0);
+	io_queue_wait(io_queue, DEPTH, UINT64_MAX);
+	assert_string_equal(fake_done(io_queue), b->done);
+	assert_int_equal(io_queue_out(io_queue), 0);
 	assert_int_equal(fake.posted, fake.reclaimed);
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 static void commit_batches(const struct batch *batches, size_t count)
@@ -254,56 +254,56 @@ static void gpspm_with_immediate_data_numbers_blocks(void **state)
 
 	for (size_t i = 0; i < COUNT(blocks); i++) {
 		uint32_t bytes = blocks[i], last = FAKE_REGION / bytes - 1;
-		struct flight *flight;
+		struct io_queue *io_queue;
 
 		fake_begin(METHOD_GPSPM, DEPTH);
 		fake.path.cfg.hello.imm_bytes = bytes;
-		flight = fake_flight(FLUSH_AUTO, WRITE_IMM, DEPTH);
-		fake_add(flight, 0, OPERATION_WRITE, (uint64_t)last * bytes, bytes);
-		fake_add(flight, 1, OPERATION_WRITE, 0, bytes);
-		flight_commit(flight, NULL, NULL);
+		io_queue = fake_io_queue(FLUSH_AUTO, WRITE_IMM, DEPTH);
+		fake_add(io_queue, 0, OPERATION_WRITE, (uint64_t)last * bytes, bytes);
+		fake_add(io_queue, 1, OPERATION_WRITE, 0, bytes);
+		io_queue_commit(io_queue, NULL, NULL);
 		assert_int_equal(fake.works[0].imm, last);
 		assert_true(fake.works[0].signalled);
 		assert_int_equal(fake.works[1].imm, 0);
-		flight_wait(flight, 2, UINT64_MAX);
-		assert_string_equal(fake_done(flight), "0 1 ");
+		io_queue_wait(io_queue, 2, UINT64_MAX);
+		assert_string_equal(fake_done(io_queue), "0 1 ");
 		fake_all_flushed();
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
 /* Its zeros are no block that a number could name. */
 static void a_trim_among_answered_writes_is_asked_for(void **state)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(METHOD_GPSPM, DEPTH);
 	fake.path.cfg.hello.imm_bytes = 8;
-	flight = fake_flight(FLUSH_AUTO, WRITE_IMM, DEPTH);
-	fake_add(flight, 0, OPERATION_TRIM, 64, 64);
-	fake_add(flight, 1, OPERATION_WRITE, 8, 8);
-	flight_commit(flight, NULL, NULL);
+	io_queue = fake_io_queue(FLUSH_AUTO, WRITE_IMM, DEPTH);
+	fake_add(io_queue, 0, OPERATION_TRIM, 64, 64);
+	fake_add(io_queue, 1, OPERATION_WRITE, 8, 8);
+	io_queue_commit(io_queue, NULL, NULL);
 	assert_string_equal(fake.log, "z64+64 i8+8! s64+64! ");
-	flight_wait(flight, 2, UINT64_MAX);
-	assert_string_equal(fake_done(flight), "1 0 ");
-	flight_close(&flight);
+	io_queue_wait(io_queue, 2, UINT64_MAX);
+	assert_string_equal(fake_done(io_queue), "1 0 ");
+	io_queue_close(&io_queue);
 }
 
 static void gpspm_is_done_when_both_have_come(void **state)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(METHOD_GPSPM, DEPTH);
-	flight = fake_flight(FLUSH_AUTO, WRITE_PLAIN, DEPTH);
-	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
-	flight_commit(flight, NULL, NULL);
+	io_queue = fake_io_queue(FLUSH_AUTO, WRITE_PLAIN, DEPTH);
+	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
+	io_queue_commit(io_queue, NULL, NULL);
 	fake.deaf = true;
-	assert_int_equal(flight_poll(flight), 0);
+	assert_int_equal(io_queue_poll(io_queue), 0);
 	assert_int_equal(fake.polled, 1);
 	fake.deaf = false;
-	assert_int_equal(flight_poll(flight), 1);
-	assert_string_equal(fake_done(flight), "0 ");
-	flight_close(&flight);
+	assert_int_equal(io_queue_poll(io_queue), 1);
+	assert_string_equal(fake_done(io_queue), "0 ");
+	io_queue_close(&io_queue);
 }
 
 /* --- who is told ------------------------------------------------------------------- */
@@ -317,39 +317,39 @@ static void note(void *arg, struct operation *operation)
 static void posting_is_told_right_before_each_post(void **state)
 {
 	char notes[256] = "";
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(METHOD_NATIVE, DEPTH);
-	flight = fake_flight(FLUSH_EACH, WRITE_PLAIN, DEPTH);
-	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
-	fake_add(flight, 1, OPERATION_READ, 8, 8);
-	fake_add(flight, 2, OPERATION_WRITE, 16, 8);
-	flight_commit(flight, note, notes);
+	io_queue = fake_io_queue(FLUSH_EACH, WRITE_PLAIN, DEPTH);
+	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
+	fake_add(io_queue, 1, OPERATION_READ, 8, 8);
+	fake_add(io_queue, 2, OPERATION_WRITE, 16, 8);
+	io_queue_commit(io_queue, note, notes);
 	assert_string_equal(notes, "0:8:w0+8 f0+8! 16:r8+8! ");
 	assert_string_equal(fake.log, "w16+8 f16+8! ");
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 static void no_more_are_taken_than_the_depth(void **state)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 	struct operation *third;
 
 	fake_begin(METHOD_APM, 2);
-	flight = fake_flight(FLUSH_AUTO, WRITE_PLAIN, 2);
-	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
-	fake_add(flight, 1, OPERATION_WRITE, 8, 8);
-	third = flight_operation(flight, 0);
-	assert_int_equal(flight_added(flight), 2);
-	assert_false(flight_add(flight, third));
-	flight_commit(flight, NULL, NULL);
-	assert_int_equal(flight_out(flight), 2);
-	assert_false(flight_add(flight, third));
-	assert_int_equal(flight_wait(flight, 1, UINT64_MAX), 2);
-	assert_false(flight_add(flight, third));
-	assert_string_equal(fake_done(flight), "0 1 ");
-	assert_true(flight_add(flight, third));
-	flight_close(&flight);
+	io_queue = fake_io_queue(FLUSH_AUTO, WRITE_PLAIN, 2);
+	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
+	fake_add(io_queue, 1, OPERATION_WRITE, 8, 8);
+	third = io_queue_operation(io_queue, 0);
+	assert_int_equal(io_queue_added(io_queue), 2);
+	assert_false(io_queue_add(io_queue, third));
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_int_equal(io_queue_out(io_queue), 2);
+	assert_false(io_queue_add(io_queue, third));
+	assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 2);
+	assert_false(io_queue_add(io_queue, third));
+	assert_string_equal(fake_done(io_queue), "0 1 ");
+	assert_true(io_queue_add(io_queue, third));
+	io_queue_close(&io_queue);
 }
 
 int main(void)
@@ -370,5 +370,5 @@ int main(void)
 		cmocka_unit_test(no_more_are_taken_than_the_depth),
 	};
 
-	return cmocka_run_group_tests_name("fio.flight_policy", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.io_queue_policy", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flight_post.c -- the work requests: of an operation, and of the flush of a
+ * io_queue_post.c -- the work requests: of an operation, and of the flush of a
  * range, which each method makes in its own way.
  */
-#include "flight_private.h"
+#include "io_queue_private.h"
 
 #define APM_BYTES 8
 
@@ -12,22 +12,22 @@ static const void *context(uint64_t value)
 	return (const void *)(uintptr_t)value;
 }
 
-/* Takes the next place; the accounts of flight.h see to it that it is free. */
-static uint32_t expect_answer(struct flight *f, struct operation *head, uint32_t slot, bool own)
+/* Takes the next place; the accounts of io_queue.h see to it that it is free. */
+static uint32_t expect_answer(struct io_queue *f, struct operation *head, uint32_t slot, bool own)
 {
 	uint32_t place = f->message_next;
 
-	f->messages[place] = (struct message){own ? place : slot, flight_number(f, head)};
-	f->message_next = flight_after(place, f->messages_size);
+	f->messages[place] = (struct message){own ? place : slot, io_queue_number(f, head)};
+	f->message_next = io_queue_after(place, f->messages_size);
 	f->messages_due++;
 	head->pending++;
 	return place;
 }
 
-static int write_imm(struct flight *f, struct operation *o, int flags)
+static int write_imm(struct io_queue *f, struct operation *o, int flags)
 {
 	struct path *p = f->path;
-	uint32_t number = flight_number(f, o);
+	uint32_t number = io_queue_number(f, o);
 	uint32_t imm = (uint32_t)((unsigned __int128)o->begin * f->imm_reciprocal >> 64);
 	int ret = rpma_write_with_imm(p->conn, p->remote, o->begin, p->buffers, o->local_offset,
 				      o->bytes, flags, imm, context(number));
@@ -37,10 +37,10 @@ static int write_imm(struct flight *f, struct operation *o, int flags)
 	return ret;
 }
 
-int flight_post(struct flight *f, struct operation *o, int flags)
+int io_queue_post(struct io_queue *f, struct operation *o, int flags)
 {
 	struct path *p = f->path;
-	const void *number = context(flight_number(f, o));
+	const void *number = context(io_queue_number(f, o));
 
 	if (o->kind == OPERATION_READ)
 		return rpma_read(p->conn, p->buffers, o->local_offset, p->remote, o->begin,
@@ -57,7 +57,7 @@ int flight_post(struct flight *f, struct operation *o, int flags)
 				 flags, number);
 }
 
-static int request(struct flight *f, struct operation *head, struct extent range, int flags,
+static int request(struct io_queue *f, struct operation *head, struct extent range, int flags,
 		   const void *at)
 {
 	struct path *p = f->path;
@@ -69,10 +69,10 @@ static int request(struct flight *f, struct operation *head, struct extent range
 	return rpma_send(p->conn, p->messages, offset, PERSIST_REQUEST_BYTES, flags, at);
 }
 
-int flight_flush(struct flight *f, struct operation *head, struct extent range, int flags)
+int io_queue_flush(struct io_queue *f, struct operation *head, struct extent range, int flags)
 {
 	struct path *p = f->path;
-	const void *at = context(flight_number(f, head) | f->flush_context);
+	const void *at = context(io_queue_number(f, head) | f->flush_context);
 	uint64_t last = p->remote_bytes - APM_BYTES;
 
 	if (f->method == METHOD_APM)

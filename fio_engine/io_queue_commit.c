@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flight_commit.c -- which flushes follow which writes: the policies.
+ * io_queue_commit.c -- which flushes follow which writes: the policies.
  *
  * A group is what one end stands for: writes, and the flush behind them. What
  * needs no flush is posted alone and ends itself.
  */
-#include "flight_private.h"
+#include "io_queue_private.h"
 
 #define SILENT RPMA_F_COMPLETION_ON_ERROR
 #define ENDS   RPMA_F_COMPLETION_ALWAYS
@@ -17,12 +17,12 @@ struct group {
 	uint32_t extents; /* in a batch whose flushes have ranges */
 };
 
-static int post_alone(struct flight *f, struct operation *o)
+static int post_alone(struct io_queue *f, struct operation *o)
 {
 	int ret;
 
-	flight_begin(o);
-	ret = flight_post(f, o, ENDS);
+	io_queue_begin(o);
+	ret = io_queue_post(f, o, ENDS);
 	if (ret) {
 		o->pending = 0;
 		return ret;
@@ -34,19 +34,19 @@ static int post_alone(struct flight *f, struct operation *o)
 }
 
 /* The operation is of the group only once it is posted. */
-static int post_into(struct flight *f, struct group *g, struct operation *o)
+static int post_into(struct io_queue *f, struct group *g, struct operation *o)
 {
 	const struct extent range = {o->begin, o->begin + o->bytes};
-	int ret = flight_post(f, o, SILENT);
+	int ret = io_queue_post(f, o, SILENT);
 
 	if (ret)
 		return ret;
 	if (g->head == NULL) {
 		*g = (struct group){.head = o, .range = range};
-		flight_begin(o);
+		io_queue_begin(o);
 	} else {
 		o->next = NONE;
-		g->last->next = flight_number(f, o);
+		g->last->next = io_queue_number(f, o);
 		g->range.end = range.end;
 	}
 	g->last = o;
@@ -84,41 +84,41 @@ static uint32_t join(struct extent *extents, uint32_t count)
 	return last + 1;
 }
 
-static int flush_extents(struct flight *f, struct group *g)
+static int flush_extents(struct io_queue *f, struct group *g)
 {
 	uint32_t count = join(f->extents, g->extents);
 	int ret = 0;
 
 	for (uint32_t i = 0; i < count && ret == 0; i++)
-		ret = flight_flush(f, g->head, f->extents[i], i + 1 < count ? SILENT : ENDS);
+		ret = io_queue_flush(f, g->head, f->extents[i], i + 1 < count ? SILENT : ENDS);
 	return ret;
 }
 
-static void end_group(struct flight *f, struct group *g)
+static void end_group(struct io_queue *f, struct group *g)
 {
 	struct operation *head = g->head;
-	int ret = g->extents > 1 ? flush_extents(f, g) : flight_flush(f, head, g->range, ENDS);
+	int ret = g->extents > 1 ? flush_extents(f, g) : io_queue_flush(f, head, g->range, ENDS);
 
 	g->head = NULL;
 	g->extents = 0;
 	if (ret)
-		flight_post_failed(f, head, "flush", ret);
+		io_queue_post_failed(f, head, "flush", ret);
 }
 
-static bool joins(const struct flight *f, const struct group *g, const struct operation *o)
+static bool joins(const struct io_queue *f, const struct group *g, const struct operation *o)
 {
 	return f->policy == FLUSH_BATCH || (f->policy == FLUSH_AUTO && o->begin == g->range.end);
 }
 
 /* No flush follows it in the same commit. */
-static bool ends_itself(const struct flight *f, const struct operation *o)
+static bool ends_itself(const struct io_queue *f, const struct operation *o)
 {
 	return o->kind == OPERATION_READ || f->policy >= FLUSH_FSYNC ||
 	       (f->answered_imm && o->kind == OPERATION_WRITE);
 }
 
 /* False: it is not out, as the connection broke before or with it. */
-static bool post(struct flight *f, struct group *g, struct operation *o)
+static bool post(struct io_queue *f, struct group *g, struct operation *o)
 {
 	static const char *const names[] = {"read", "write", "trim"};
 	bool alone = ends_itself(f, o);
@@ -132,7 +132,7 @@ static bool post(struct flight *f, struct group *g, struct operation *o)
 		f->posting(f->posting_arg, o);
 	ret = alone ? post_alone(f, o) : post_into(f, g, o);
 	if (ret) {
-		flight_post_failed(f, o, names[o->kind], ret);
+		io_queue_post_failed(f, o, names[o->kind], ret);
 		return false;
 	}
 	if (f->policy == FLUSH_EACH && !alone)
@@ -140,10 +140,10 @@ static bool post(struct flight *f, struct group *g, struct operation *o)
 	return true;
 }
 
-void flight_commit(struct flight *flight, void (*posting)(void *arg, struct operation *operation),
-		   void *arg)
+void io_queue_commit(struct io_queue *io_queue,
+		     void (*posting)(void *arg, struct operation *operation), void *arg)
 {
-	struct flight *f = flight;
+	struct io_queue *f = io_queue;
 	struct group group = {.head = NULL};
 	uint32_t i = 0;
 
@@ -154,6 +154,6 @@ void flight_commit(struct flight *flight, void (*posting)(void *arg, struct oper
 	if (group.head != NULL && f->broken == 0)
 		end_group(f, &group);
 	for (; i < f->added_count; i++)
-		flight_refuse(f, &f->operations[f->added[i]]);
+		io_queue_refuse(f, &f->operations[f->added[i]]);
 	f->added_count = 0;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * fio_flight.c -- the fio engine without fio: what its connection and its flight do for each
+ * fio_io_queue.c -- the fio engine without fio: what its connection and its I/O queue do for each
  * operation, in the loop of a job that writes blocks in their order, to a server of the engine.
  *
- * Usage: fio_flight ADDRESS PORT BYTES DEPTH SECONDS
+ * Usage: fio_io_queue ADDRESS PORT BYTES DEPTH SECONDS
  *
  * Prints operations per second of 4 KiB writes that nothing flushes. fio_ratios.py sets it beside
  * rpma-bench; what fio itself takes is what fio with the engine takes more.
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fio_engine/flight.h"
+#include "fio_engine/io_queue.h"
 #include "fio_engine/path.h"
 #include "tools/common/base/clock.h"
 #include "tools/common/base/failure.h"
@@ -22,7 +22,7 @@
 
 struct job {
 	struct path path;
-	struct flight *flight;
+	struct io_queue *io_queue;
 	char *buffers;
 	uint64_t bytes; /* the target's size */
 	uint64_t next;
@@ -34,10 +34,10 @@ static int open_job(struct job *job, const struct settings *settings)
 	const struct path_cfg path = {
 		.settings = settings,
 		.hello = {.method = settings->method, .jobs = 1},
-		.sq_size = FLIGHT_SQ_SIZE(job->depth),
-		.cq_size = FLIGHT_SQ_SIZE(job->depth),
+		.sq_size = IO_QUEUE_SQ_SIZE(job->depth),
+		.cq_size = IO_QUEUE_SQ_SIZE(job->depth),
 	};
-	const struct flight_cfg flight = {
+	const struct io_queue_cfg io_queue = {
 		.path = &job->path,
 		.policy = settings->flush,
 		.write_op = settings->write_op,
@@ -52,12 +52,12 @@ static int open_job(struct job *job, const struct settings *settings)
 	if (path_open(&job->path, &path) != 0)
 		return -1;
 	return path_register_buffers(&job->path, job->buffers, bytes) != 0 ||
-	       flight_open(&job->flight, &flight) != 0;
+	       io_queue_open(&job->io_queue, &io_queue) != 0;
 }
 
 static void close_job(struct job *job)
 {
-	flight_close(&job->flight);
+	io_queue_close(&job->io_queue);
 	path_close(&job->path);
 	free(job->buffers);
 }
@@ -71,8 +71,8 @@ static void write_next(struct job *job, struct operation *operation)
 	job->next += BLOCK;
 	if (job->next + BLOCK > job->bytes)
 		job->next = 0;
-	flight_add(job->flight, operation);
-	flight_commit(job->flight, NULL, NULL);
+	io_queue_add(job->io_queue, operation);
+	io_queue_commit(job->io_queue, NULL, NULL);
 }
 
 static double run(struct job *job, uint64_t limit_ns)
@@ -81,13 +81,13 @@ static double run(struct job *job, uint64_t limit_ns)
 	struct operation *operation;
 
 	for (uint32_t i = 0; i < job->depth; i++) {
-		operation = flight_operation(job->flight, i);
+		operation = io_queue_operation(job->io_queue, i);
 		operation->local_offset = (size_t)i * BLOCK;
 		write_next(job, operation);
 	}
 	while (now - begin < limit_ns) {
-		flight_wait(job->flight, 1, UINT64_MAX);
-		while ((operation = flight_done(job->flight)) != NULL) {
+		io_queue_wait(job->io_queue, 1, UINT64_MAX);
+		while ((operation = io_queue_done(job->io_queue)) != NULL) {
 			if (operation->error != 0)
 				return 0; /* the connection broke, and the sentence is stored */
 			write_next(job, operation);
@@ -95,7 +95,7 @@ static double run(struct job *job, uint64_t limit_ns)
 				now = clock_raw_ns();
 		}
 	}
-	flight_wait(job->flight, job->depth, UINT64_MAX);
+	io_queue_wait(job->io_queue, job->depth, UINT64_MAX);
 	return (double)done * 1e9 / (double)(now - begin);
 }
 
@@ -111,7 +111,7 @@ int main(int argc, char *argv[])
 		.write_op = WRITE_PLAIN,
 		.connect_timeout_s = TIMEOUT_S,
 	};
-	struct job job = {.flight = NULL};
+	struct job job = {.io_queue = NULL};
 	double per_s = 0;
 	int ret;
 
@@ -126,11 +126,11 @@ int main(int argc, char *argv[])
 	ret = open_job(&job, &settings);
 	if (ret == 0) {
 		per_s = run(&job, strtoull(argv[5], NULL, 10) * 1000000000);
-		ret = flight_broken(job.flight);
+		ret = io_queue_broken(job.io_queue);
 	}
 	close_job(&job);
 	if (ret != 0) {
-		fprintf(stderr, "fio_flight: %s\n", failure_get()->text);
+		fprintf(stderr, "fio_io_queue: %s\n", failure_get()->text);
 		return 1;
 	}
 	printf("%.0f\n", per_s);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flight_wait.c -- waits for completions, busily or asleep, and looks up now
+ * io_queue_wait.c -- waits for completions, busily or asleep, and looks up now
  * and then: at the time, at the connection, and at the job's wish to stop.
  */
 #include <errno.h>
 #include <poll.h>
 #include <time.h>
 
-#include "flight_private.h"
+#include "io_queue_private.h"
 #include "tools/common/base/failure.h"
 
 #define EMPTY_POLLS   256 /* busy polls between two looks at the clock */
@@ -26,7 +26,7 @@ static uint64_t now_ns(void)
 }
 
 /* The time is looked at only where there is something to wait for. */
-struct wait flight_wait_begin(const struct flight *f, uint64_t timeout_ns)
+struct wait io_queue_wait_begin(const struct io_queue *f, uint64_t timeout_ns)
 {
 	struct wait w = {.limit_ns = UINT64_MAX, .taken = f->taken};
 
@@ -36,15 +36,15 @@ struct wait flight_wait_begin(const struct flight *f, uint64_t timeout_ns)
 	return w;
 }
 
-static void give_up(struct flight *f, int error, const char *why)
+static void give_up(struct io_queue *f, int error, const char *why)
 {
 	failure_set(EXIT_RUN_FAILED, "data", "%s: %u operations are not done %s", f->path->server,
 		    f->under_way, why);
-	flight_break(f, error);
+	io_queue_break(f, error);
 }
 
 /* What may end a wait before its time. */
-static void look_around(struct flight *f, struct wait *w, uint64_t now)
+static void look_around(struct io_queue *f, struct wait *w, uint64_t now)
 {
 	const struct path_cfg *cfg = &f->path->cfg;
 
@@ -56,8 +56,8 @@ static void look_around(struct flight *f, struct wait *w, uint64_t now)
 		w->stop_ns = now;
 	if (!link_alive(f->path->link, 0)) {
 		/* what arrived before it still counts */
-		flight_poll(f);
-		flight_break(f, EIO);
+		io_queue_poll(f);
+		io_queue_break(f, EIO);
 	} else if (now - w->progress_ns >= STANDSTILL_NS) {
 		give_up(f, ETIMEDOUT, "for 60 s");
 	} else if (w->stop_ns != 0 && now - w->stop_ns >= STOP_NS) {
@@ -71,7 +71,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* Until there may be a completion or an event of the connection. */
-static void sleep_until(struct flight *f, uint64_t left_ns)
+static void sleep_until(struct io_queue *f, uint64_t left_ns)
 {
 	struct path *p = f->path;
 	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
@@ -83,11 +83,11 @@ static void sleep_until(struct flight *f, uint64_t left_ns)
 	if (ret != 0 && ret != RPMA_E_NO_COMPLETION) {
 		failure_set(EXIT_RUN_FAILED, "data", "%s: cannot wait for completions: %s",
 			    p->server, link_cause(ret));
-		flight_break(f, EIO);
+		io_queue_break(f, EIO);
 	}
 }
 
-bool flight_wait_more(struct flight *f, struct wait *wait)
+bool io_queue_wait_more(struct io_queue *f, struct wait *wait)
 {
 	bool poll = f->path->cfg.settings->poll;
 	uint64_t now;
@@ -106,31 +106,31 @@ bool flight_wait_more(struct flight *f, struct wait *wait)
 	return true;
 }
 
-bool flight_await_credit(struct flight *f)
+bool io_queue_await_credit(struct io_queue *f)
 {
 	struct wait wait;
 
 	if (f->credits > 0)
 		return true;
-	wait = flight_wait_begin(f, UINT64_MAX);
+	wait = io_queue_wait_begin(f, UINT64_MAX);
 	while (f->broken == 0 && f->credits == 0) {
-		flight_wait_more(f, &wait);
-		flight_poll(f);
+		io_queue_wait_more(f, &wait);
+		io_queue_poll(f);
 	}
 	return f->broken == 0;
 }
 
-uint32_t flight_wait(struct flight *flight, uint32_t count, uint64_t timeout_ns)
+uint32_t io_queue_wait(struct io_queue *io_queue, uint32_t count, uint64_t timeout_ns)
 {
-	struct flight *f = flight;
+	struct io_queue *f = io_queue;
 	struct wait wait;
 
 	/* a poll brings many at once: most waits have theirs already */
-	if (f->done_count >= count || flight_poll(f) >= count || f->under_way == 0)
+	if (f->done_count >= count || io_queue_poll(f) >= count || f->under_way == 0)
 		return f->done_count;
-	wait = flight_wait_begin(f, timeout_ns);
-	while (flight_poll(f) < count && f->under_way > 0) {
-		if (!flight_wait_more(f, &wait))
+	wait = io_queue_wait_begin(f, timeout_ns);
+	while (io_queue_poll(f) < count && f->under_way > 0) {
+		if (!io_queue_wait_more(f, &wait))
 			break;
 	}
 	return f->done_count;

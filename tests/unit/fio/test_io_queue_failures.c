@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_flight_failures.c -- what operations are told when something fails, and
+ * test_io_queue_failures.c -- what operations are told when something fails, and
  * a server that answers what it should not.
  */
 #include <errno.h>
@@ -17,40 +17,40 @@ static void expect_sentence(const char *part)
 		fail_msg("\"%s\" is not in \"%s\"", part, failure_get()->text);
 }
 
-static struct flight *with_writes(enum method method, enum flush_policy policy)
+static struct io_queue *with_writes(enum method method, enum flush_policy policy)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(method, DEPTH);
-	flight = fake_flight(policy, WRITE_PLAIN, DEPTH);
+	io_queue = fake_io_queue(policy, WRITE_PLAIN, DEPTH);
 	for (uint32_t i = 0; i < 3; i++)
-		fake_add(flight, i, OPERATION_WRITE, i * 8, 8);
-	return flight;
+		fake_add(io_queue, i, OPERATION_WRITE, i * 8, 8);
+	return io_queue;
 }
 
-static enum ibv_wc_status status_of(struct flight *flight, uint32_t number)
+static enum ibv_wc_status status_of(struct io_queue *io_queue, uint32_t number)
 {
-	assert_int_equal(flight_operation(flight, number)->error, EIO);
-	return flight_operation(flight, number)->status;
+	assert_int_equal(io_queue_operation(io_queue, number)->error, EIO);
+	return io_queue_operation(io_queue, number)->status;
 }
 
 static void a_write_that_fails_is_told_from_the_others(void **state)
 {
-	struct flight *flight = with_writes(METHOD_APM, FLUSH_AUTO);
+	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 
 	fake.fail = 'w';
 	fake.fail_after = 1;
 	fake.status = IBV_WC_REM_ACCESS_ERR;
-	flight_commit(flight, NULL, NULL);
-	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
-	assert_int_equal(status_of(flight, 0), IBV_WC_WR_FLUSH_ERR);
-	assert_int_equal(status_of(flight, 1), IBV_WC_REM_ACCESS_ERR);
-	assert_int_equal(flight_operation(flight, 1)->vendor_error, 0x77);
-	assert_int_equal(status_of(flight, 2), IBV_WC_WR_FLUSH_ERR);
-	assert_string_equal(fake_done(flight), "0x 1x 2x ");
-	assert_int_equal(flight_broken(flight), EIO);
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
+	assert_int_equal(status_of(io_queue, 0), IBV_WC_WR_FLUSH_ERR);
+	assert_int_equal(status_of(io_queue, 1), IBV_WC_REM_ACCESS_ERR);
+	assert_int_equal(io_queue_operation(io_queue, 1)->vendor_error, 0x77);
+	assert_int_equal(status_of(io_queue, 2), IBV_WC_WR_FLUSH_ERR);
+	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
+	assert_int_equal(io_queue_broken(io_queue), EIO);
 	expect_sentence(": a write failed: REM_ACCESS_ERR");
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 static void a_flush_that_fails_fails_its_group(void **state)
@@ -58,18 +58,18 @@ static void a_flush_that_fails_fails_its_group(void **state)
 	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct flight *flight = with_writes(methods[i], FLUSH_AUTO);
+		struct io_queue *io_queue = with_writes(methods[i], FLUSH_AUTO);
 
-		fake_add(flight, 3, OPERATION_WRITE, 800, 8);
+		fake_add(io_queue, 3, OPERATION_WRITE, 800, 8);
 		fake.fail = methods[i] == METHOD_GPSPM ? 's' : 'f';
 		fake.status = IBV_WC_REM_ACCESS_ERR;
-		flight_commit(flight, NULL, NULL);
-		assert_int_equal(flight_wait(flight, 4, UINT64_MAX), 4);
+		io_queue_commit(io_queue, NULL, NULL);
+		assert_int_equal(io_queue_wait(io_queue, 4, UINT64_MAX), 4);
 		for (uint32_t k = 0; k < 3; k++)
-			assert_int_equal(status_of(flight, k), IBV_WC_REM_ACCESS_ERR);
-		assert_int_equal(status_of(flight, 3), IBV_WC_WR_FLUSH_ERR);
+			assert_int_equal(status_of(io_queue, k), IBV_WC_REM_ACCESS_ERR);
+		assert_int_equal(status_of(io_queue, 3), IBV_WC_WR_FLUSH_ERR);
 		expect_sentence("a flush failed");
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
@@ -81,108 +81,108 @@ static void what_cannot_be_posted_comes_back(void **state)
 						    OPERATION_WRITE};
 
 	for (size_t i = 0; i < 4; i++) {
-		struct flight *flight;
+		struct io_queue *io_queue;
 
 		fake_begin(METHOD_NATIVE, DEPTH);
-		flight = fake_flight(FLUSH_EACH, WRITE_PLAIN, DEPTH);
+		io_queue = fake_io_queue(FLUSH_EACH, WRITE_PLAIN, DEPTH);
 		fake.refuse = letters[i];
 		fake.refuse_after = 1;
 		for (uint32_t k = 0; k < 4; k++)
-			fake_add(flight, k, kinds[i], k * 8, 8);
-		flight_commit(flight, NULL, NULL);
-		assert_int_equal(flight_poll(flight), 4);
-		assert_string_equal(fake_done(flight), "0x 1x 2x 3x ");
+			fake_add(io_queue, k, kinds[i], k * 8, 8);
+		io_queue_commit(io_queue, NULL, NULL);
+		assert_int_equal(io_queue_poll(io_queue), 4);
+		assert_string_equal(fake_done(io_queue), "0x 1x 2x 3x ");
 		assert_true(fake.disconnected);
 		expect_sentence("cannot post the");
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
 static void nothing_is_posted_on_a_broken_connection(void **state)
 {
-	struct flight *flight = with_writes(METHOD_APM, FLUSH_BATCH);
+	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_BATCH);
 
 	fake.refuse = 'f';
-	flight_commit(flight, NULL, NULL);
-	assert_string_equal(fake_done(flight), "0x 1x 2x ");
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
 	fake_forget();
-	fake_add(flight, 1, OPERATION_READ, 0, 8);
-	flight_commit(flight, NULL, NULL);
+	fake_add(io_queue, 1, OPERATION_READ, 0, 8);
+	io_queue_commit(io_queue, NULL, NULL);
 	assert_string_equal(fake.log, "");
-	assert_string_equal(fake_done(flight), "1x ");
-	flight_close(&flight);
+	assert_string_equal(fake_done(io_queue), "1x ");
+	io_queue_close(&io_queue);
 }
 
 static void a_queue_that_cannot_be_polled_ends_it(void **state)
 {
-	struct flight *flight = with_writes(METHOD_APM, FLUSH_AUTO);
+	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 
-	flight_commit(flight, NULL, NULL);
+	io_queue_commit(io_queue, NULL, NULL);
 	fake.poll_fails = true;
-	assert_int_equal(flight_poll(flight), 3);
-	assert_string_equal(fake_done(flight), "0x 1x 2x ");
+	assert_int_equal(io_queue_poll(io_queue), 3);
+	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
 	expect_sentence("cannot poll");
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 static void a_server_that_has_left_is_named(void **state)
 {
-	struct flight *flight = with_writes(METHOD_APM, FLUSH_AUTO);
+	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 
-	flight_commit(flight, NULL, NULL);
+	io_queue_commit(io_queue, NULL, NULL);
 	failure_set(EXIT_RUN_FAILED, "connection", "link's sentence");
 	fake.gone = true;
 	fake.fail = 'w';
 	fake.status = IBV_WC_WR_FLUSH_ERR;
-	assert_int_equal(flight_poll(flight), 3);
+	assert_int_equal(io_queue_poll(io_queue), 3);
 	expect_sentence("link's sentence");
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 /* --- native ------------------------------------------------------------------------- */
 
 static void a_flush_that_reads_is_not_native(void **state)
 {
-	struct flight *flight = with_writes(METHOD_NATIVE, FLUSH_AUTO);
+	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
 
 	fake.flush_opcode = IBV_WC_RDMA_READ;
-	flight_commit(flight, NULL, NULL);
-	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
-	assert_int_equal(flight_operation(flight, 0)->error, EOPNOTSUPP);
-	assert_int_equal(flight_broken(flight), EOPNOTSUPP);
-	assert_false(flight_native(flight));
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
+	assert_int_equal(io_queue_operation(io_queue, 0)->error, EOPNOTSUPP);
+	assert_int_equal(io_queue_broken(io_queue), EOPNOTSUPP);
+	assert_false(io_queue_native(io_queue));
 	expect_sentence("mode=native");
 	assert_int_equal(fake.goodbyes, 1);
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 /* Persistence is not to be claimed before. */
 static void the_first_flush_proves_that_it_is_native(void **state)
 {
-	struct flight *flight = with_writes(METHOD_NATIVE, FLUSH_AUTO);
+	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
 
-	assert_false(flight_native(flight));
-	flight_commit(flight, NULL, NULL);
-	assert_false(flight_native(flight));
-	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
-	assert_true(flight_native(flight));
-	flight_close(&flight);
-	flight = with_writes(METHOD_APM, FLUSH_AUTO);
-	flight_commit(flight, NULL, NULL);
-	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
-	assert_false(flight_native(flight));
-	flight_close(&flight);
+	assert_false(io_queue_native(io_queue));
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_false(io_queue_native(io_queue));
+	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
+	assert_true(io_queue_native(io_queue));
+	io_queue_close(&io_queue);
+	io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
+	assert_false(io_queue_native(io_queue));
+	io_queue_close(&io_queue);
 }
 
 static void a_sync_that_reads_is_not_native(void **state)
 {
-	struct flight *flight = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
+	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
 
 	fake.flush_opcode = IBV_WC_RDMA_READ;
-	flight_commit(flight, NULL, NULL);
-	assert_int_equal(flight_sync(flight), -EOPNOTSUPP);
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_int_equal(io_queue_sync(io_queue), -EOPNOTSUPP);
 	expect_sentence("mode=native");
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 /* --- answers ------------------------------------------------------------------------- */
@@ -231,54 +231,54 @@ static void a_hostile_answer_ends_the_connection(void **state)
 		     {no_message, "make no sense"}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct flight *flight = with_writes(METHOD_GPSPM, FLUSH_EACH);
+		struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
 
 		fake.forge = cases[i].forge;
-		flight_commit(flight, NULL, NULL);
-		assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
-		assert_string_equal(fake_done(flight), "0x 1x 2x ");
-		assert_int_equal(flight_broken(flight), EIO);
+		io_queue_commit(io_queue, NULL, NULL);
+		assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
+		assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
+		assert_int_equal(io_queue_broken(io_queue), EIO);
 		assert_true(fake.disconnected);
 		expect_sentence(cases[i].sentence);
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
 static void an_answer_nobody_waits_for_ends_the_connection(void **state)
 {
-	struct flight *flight = with_writes(METHOD_GPSPM, FLUSH_EACH);
+	struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
 
-	flight_commit(flight, NULL, NULL);
+	io_queue_commit(io_queue, NULL, NULL);
 	fake_run(6);
 	fake.asked++;
-	assert_int_equal(flight_poll(flight), 3);
-	assert_string_equal(fake_done(flight), "0 1 2 ");
-	assert_int_equal(flight_broken(flight), EIO);
+	assert_int_equal(io_queue_poll(io_queue), 3);
+	assert_string_equal(fake_done(io_queue), "0 1 2 ");
+	assert_int_equal(io_queue_broken(io_queue), EIO);
 	expect_sentence("without being asked");
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 /* For immediate data that is not answered, an empty message gives credit. */
 static void a_hostile_credit_ends_the_connection(void **state)
 {
 	for (int i = 0; i < 3; i++) {
-		struct flight *flight;
+		struct io_queue *io_queue;
 
 		fake_begin(METHOD_APM, 1);
-		flight = fake_flight(FLUSH_NONE, WRITE_IMM, 1);
-		fake_add(flight, 0, OPERATION_WRITE, 0, 8);
-		flight_commit(flight, NULL, NULL);
+		io_queue = fake_io_queue(FLUSH_NONE, WRITE_IMM, 1);
+		fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
+		io_queue_commit(io_queue, NULL, NULL);
 		if (i == 0)
 			fake.forge = too_short;
 		else if (i == 1)
 			fake.forge = no_message;
-		flight_wait(flight, 1, UINT64_MAX);
+		io_queue_wait(io_queue, 1, UINT64_MAX);
 		if (i == 2)
 			fake.numbers++;
-		flight_poll(flight);
-		assert_int_equal(flight_broken(flight), EIO);
+		io_queue_poll(io_queue);
+		assert_int_equal(io_queue_broken(io_queue), EIO);
 		expect_sentence(i < 2 ? "make no sense" : "without being asked");
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
@@ -289,33 +289,33 @@ static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_
 
 static void what_the_server_could_not_make_durable_fails_alone(void **state)
 {
-	struct flight *flight = with_writes(METHOD_GPSPM, FLUSH_AUTO);
+	struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
 
 	fake.forge = refuses;
-	flight_commit(flight, NULL, NULL);
-	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(status_of(flight, i), IBV_WC_SUCCESS);
-	assert_string_equal(fake_done(flight), "0x 1x 2x ");
-	assert_int_equal(flight_broken(flight), 0);
+		assert_int_equal(status_of(io_queue, i), IBV_WC_SUCCESS);
+	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
+	assert_int_equal(io_queue_broken(io_queue), 0);
 	fake.forge = NULL;
-	fake_add(flight, 0, OPERATION_WRITE, 0, 8);
-	flight_commit(flight, NULL, NULL);
-	flight_wait(flight, 1, UINT64_MAX);
-	assert_string_equal(fake_done(flight), "0 ");
-	flight_close(&flight);
+	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
+	io_queue_commit(io_queue, NULL, NULL);
+	io_queue_wait(io_queue, 1, UINT64_MAX);
+	assert_string_equal(fake_done(io_queue), "0 ");
+	io_queue_close(&io_queue);
 }
 
 static void a_receive_that_cannot_be_posted_ends_it(void **state)
 {
-	struct flight *flight = with_writes(METHOD_GPSPM, FLUSH_AUTO);
+	struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
 
 	fake.receive_fails = true;
-	flight_commit(flight, NULL, NULL);
-	assert_int_equal(flight_wait(flight, 3, UINT64_MAX), 3);
-	assert_int_equal(flight_broken(flight), EIO);
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
+	assert_int_equal(io_queue_broken(io_queue), EIO);
 	expect_sentence("cannot post a receive");
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 /* --- another connection ---------------------------------------------------------------- */
@@ -335,58 +335,58 @@ static void after_a_reconnect_all_works_again(void **state)
 	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct flight *flight = with_writes(methods[i], FLUSH_EACH);
+		struct io_queue *io_queue = with_writes(methods[i], FLUSH_EACH);
 
 		fake.fail = 'w';
 		fake.fail_after = 2;
 		fake.status = IBV_WC_RETRY_EXC_ERR;
-		flight_commit(flight, NULL, NULL);
-		flight_wait(flight, 3, UINT64_MAX);
-		assert_int_equal(flight_broken(flight), EIO);
-		fake_done(flight);
+		io_queue_commit(io_queue, NULL, NULL);
+		io_queue_wait(io_queue, 3, UINT64_MAX);
+		assert_int_equal(io_queue_broken(io_queue), EIO);
+		fake_done(io_queue);
 		reconnect(methods[i]);
-		flight_abandon(flight, EIO);
-		assert_int_equal(flight_broken(flight), 0);
-		assert_int_equal(flight_out(flight), 0);
+		io_queue_abandon(io_queue, EIO);
+		assert_int_equal(io_queue_broken(io_queue), 0);
+		assert_int_equal(io_queue_out(io_queue), 0);
 		for (uint32_t k = 0; k < DEPTH; k++)
-			fake_add(flight, k, OPERATION_WRITE, k * 8, 8);
-		flight_commit(flight, NULL, NULL);
-		assert_int_equal(flight_wait(flight, DEPTH, UINT64_MAX), DEPTH);
-		assert_string_equal(fake_done(flight), "0 1 2 3 ");
-		flight_close(&flight);
+			fake_add(io_queue, k, OPERATION_WRITE, k * 8, 8);
+		io_queue_commit(io_queue, NULL, NULL);
+		assert_int_equal(io_queue_wait(io_queue, DEPTH, UINT64_MAX), DEPTH);
+		assert_string_equal(fake_done(io_queue), "0 1 2 3 ");
+		io_queue_close(&io_queue);
 	}
 }
 
 static void abandoning_ends_what_is_out_and_what_was_added(void **state)
 {
-	struct flight *flight = with_writes(METHOD_APM, FLUSH_AUTO);
+	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 
-	flight_commit(flight, NULL, NULL);
-	fake_add(flight, 3, OPERATION_READ, 0, 8);
-	flight_abandon(flight, ECANCELED);
-	assert_int_equal(flight_operation(flight, 2)->error, ECANCELED);
-	assert_int_equal(flight_operation(flight, 2)->status, IBV_WC_SUCCESS);
-	assert_string_equal(fake_done(flight), "3x 0x 1x 2x ");
-	assert_int_equal(flight_added(flight), 0);
-	flight_close(&flight);
+	io_queue_commit(io_queue, NULL, NULL);
+	fake_add(io_queue, 3, OPERATION_READ, 0, 8);
+	io_queue_abandon(io_queue, ECANCELED);
+	assert_int_equal(io_queue_operation(io_queue, 2)->error, ECANCELED);
+	assert_int_equal(io_queue_operation(io_queue, 2)->status, IBV_WC_SUCCESS);
+	assert_string_equal(fake_done(io_queue), "3x 0x 1x 2x ");
+	assert_int_equal(io_queue_added(io_queue), 0);
+	io_queue_close(&io_queue);
 }
 
 static void what_was_dirty_at_a_break_is_told_once(void **state)
 {
-	struct flight *flight = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
+	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
 
-	flight_commit(flight, NULL, NULL);
-	flight_wait(flight, 3, UINT64_MAX);
-	assert_string_equal(fake_done(flight), "0 1 2 ");
+	io_queue_commit(io_queue, NULL, NULL);
+	io_queue_wait(io_queue, 3, UINT64_MAX);
+	assert_string_equal(fake_done(io_queue), "0 1 2 ");
 	reconnect(METHOD_NATIVE);
-	flight_abandon(flight, EIO);
-	assert_true(flight_dirty(flight));
-	assert_int_equal(flight_sync(flight), -EIO);
+	io_queue_abandon(io_queue, EIO);
+	assert_true(io_queue_dirty(io_queue));
+	assert_int_equal(io_queue_sync(io_queue), -EIO);
 	expect_sentence("may be lost");
 	assert_string_equal(fake.log, "");
-	assert_false(flight_dirty(flight));
-	assert_int_equal(flight_sync(flight), 0);
-	flight_close(&flight);
+	assert_false(io_queue_dirty(io_queue));
+	assert_int_equal(io_queue_sync(io_queue), 0);
+	io_queue_close(&io_queue);
 }
 
 /* --- opening ----------------------------------------------------------------------------- */
@@ -394,19 +394,19 @@ static void what_was_dirty_at_a_break_is_told_once(void **state)
 static void queues_that_are_too_small_are_refused(void **state)
 {
 	for (int i = 0; i < 5; i++) {
-		const struct flight_cfg cfg = {.path = &fake.path,
-					       .policy = FLUSH_AUTO,
-					       .write_op = i < 3 ? WRITE_PLAIN : WRITE_IMM,
-					       .depth = i == 4 ? 0 : DEPTH};
-		struct flight *flight = NULL;
+		const struct io_queue_cfg cfg = {.path = &fake.path,
+						 .policy = FLUSH_AUTO,
+						 .write_op = i < 3 ? WRITE_PLAIN : WRITE_IMM,
+						 .depth = i == 4 ? 0 : DEPTH};
+		struct io_queue *io_queue = NULL;
 
 		fake_begin(i < 3 ? METHOD_GPSPM : METHOD_APM, DEPTH);
 		fake.path.cfg.sq_size -= i == 0;
 		fake.path.cfg.cq_size -= i == 1;
 		if (i == 2 || i == 3)
 			fake.path.cfg.hello.depth = i == 2 ? DEPTH - 1 : 2 * DEPTH - 2;
-		assert_int_not_equal(flight_open(&flight, &cfg), 0);
-		assert_null(flight);
+		assert_int_not_equal(io_queue_open(&io_queue, &cfg), 0);
+		assert_null(io_queue);
 	}
 }
 
@@ -415,16 +415,16 @@ static void blocks_beyond_32_bits_are_refused(void **state)
 	static const uint32_t blocks[] = {1, 2};
 
 	for (size_t i = 0; i < 2; i++) {
-		const struct flight_cfg cfg = {.path = &fake.path,
-					       .policy = FLUSH_AUTO,
-					       .write_op = WRITE_IMM,
-					       .depth = DEPTH};
-		struct flight *flight = NULL;
+		const struct io_queue_cfg cfg = {.path = &fake.path,
+						 .policy = FLUSH_AUTO,
+						 .write_op = WRITE_IMM,
+						 .depth = DEPTH};
+		struct io_queue *io_queue = NULL;
 
 		fake_begin(METHOD_GPSPM, DEPTH);
 		fake.path.cfg.hello.imm_bytes = blocks[i];
 		fake.path.remote_bytes = 1ULL << 34;
-		assert_int_equal(flight_open(&flight, &cfg), -EINVAL);
+		assert_int_equal(io_queue_open(&io_queue, &cfg), -EINVAL);
 		expect_sentence("write_op=imm");
 	}
 }
@@ -453,5 +453,5 @@ int main(void)
 		cmocka_unit_test(blocks_beyond_32_bits_are_refused),
 	};
 
-	return cmocka_run_group_tests_name("fio.flight_failures", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.io_queue_failures", tests, NULL, NULL);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flight.c -- what flight is made of, and what is asked of it between a commit
+ * io_queue.c -- what an I/O queue is made of, and what is asked of it between a commit
  * and a poll.
  */
-#include "flight.h"
+#include "io_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "flight_private.h"
+#include "io_queue_private.h"
 #include "tools/common/base/failure.h"
 
 /* So that a multiplication divides by the size of a block: exact for multiples of it. */
@@ -17,7 +17,7 @@ static uint64_t reciprocal(uint32_t block_bytes)
 	return block_bytes == 0 ? 0 : UINT64_MAX / block_bytes + 1;
 }
 
-static int check(const struct flight_cfg *cfg)
+static int check(const struct io_queue_cfg *cfg)
 {
 	const struct path_cfg *p = &cfg->path->cfg;
 	bool messages = p->hello.method == METHOD_GPSPM || cfg->write_op == WRITE_IMM;
@@ -25,7 +25,7 @@ static int check(const struct flight_cfg *cfg)
 	if (cfg->depth == 0 || cfg->depth >= CONTEXT_NUMBER)
 		return failure_set(EXIT_WRONG_USAGE, "memory", "iodepth=%u: 1 to %llu are possible",
 				   cfg->depth, CONTEXT_NUMBER - 1);
-	if (p->sq_size < FLIGHT_SQ_SIZE(cfg->depth) || p->cq_size < p->sq_size ||
+	if (p->sq_size < IO_QUEUE_SQ_SIZE(cfg->depth) || p->cq_size < p->sq_size ||
 	    p->cq_size - p->sq_size < (p->hello.method == METHOD_GPSPM ? p->hello.depth : 0) ||
 	    (messages && p->hello.depth < cfg->depth) ||
 	    (messages && p->hello.method != METHOD_GPSPM && p->hello.depth / 2 < cfg->depth))
@@ -43,7 +43,7 @@ static int check(const struct flight_cfg *cfg)
 	return 0;
 }
 
-static int make(struct flight *f, const struct flight_cfg *cfg)
+static int make(struct io_queue *f, const struct io_queue_cfg *cfg)
 {
 	const size_t places = (size_t)f->depth + 1; /* the last one is a sync's */
 
@@ -60,17 +60,17 @@ static int make(struct flight *f, const struct flight_cfg *cfg)
 	return 0;
 }
 
-int flight_open(struct flight **flight, const struct flight_cfg *cfg)
+int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
 {
 	const struct hello *hello = &cfg->path->cfg.hello;
-	struct flight *f;
+	struct io_queue *f;
 	int ret = check(cfg);
 
 	if (ret)
 		return ret;
 	f = calloc(1, sizeof(*f));
 	if (f != NULL) {
-		*f = (struct flight){
+		*f = (struct io_queue){
 			.path = cfg->path,
 			.method = hello->method,
 			.policy = cfg->policy,
@@ -89,19 +89,19 @@ int flight_open(struct flight **flight, const struct flight_cfg *cfg)
 		ret = make(f, cfg);
 	}
 	if (f == NULL || ret != 0) {
-		flight_close(&f);
+		io_queue_close(&f);
 		return failure_set(EXIT_RUN_FAILED, "memory", "out of memory for an iodepth of %u",
 				   cfg->depth);
 	}
-	*flight = f;
+	*io_queue = f;
 	return 0;
 }
 
-void flight_close(struct flight **flight)
+void io_queue_close(struct io_queue **io_queue)
 {
-	struct flight *f = *flight;
+	struct io_queue *f = *io_queue;
 
-	*flight = NULL;
+	*io_queue = NULL;
 	if (f == NULL)
 		return;
 	dirty_close(&f->dirty);
@@ -113,60 +113,60 @@ void flight_close(struct flight **flight)
 	free(f);
 }
 
-struct operation *flight_operation(struct flight *flight, uint32_t number)
+struct operation *io_queue_operation(struct io_queue *io_queue, uint32_t number)
 {
-	return &flight->operations[number];
+	return &io_queue->operations[number];
 }
 
-bool flight_add(struct flight *flight, struct operation *operation)
+bool io_queue_add(struct io_queue *io_queue, struct operation *operation)
 {
-	struct flight *f = flight;
+	struct io_queue *f = io_queue;
 
 	if (f->added_count + f->under_way + f->done_count >= f->depth)
 		return false;
-	if (f->credited && operation->kind == OPERATION_WRITE && flight_await_credit(f))
+	if (f->credited && operation->kind == OPERATION_WRITE && io_queue_await_credit(f))
 		f->credits--;
 	operation->error = 0;
 	operation->status = IBV_WC_SUCCESS;
 	operation->vendor_error = 0;
-	f->added[f->added_count++] = flight_number(f, operation);
+	f->added[f->added_count++] = io_queue_number(f, operation);
 	return true;
 }
 
-uint32_t flight_added(const struct flight *flight)
+uint32_t io_queue_added(const struct io_queue *io_queue)
 {
-	return flight->added_count;
+	return io_queue->added_count;
 }
 
-uint32_t flight_out(const struct flight *flight)
+uint32_t io_queue_out(const struct io_queue *io_queue)
 {
-	return flight->under_way + flight->done_count;
+	return io_queue->under_way + io_queue->done_count;
 }
 
-struct operation *flight_done(struct flight *flight)
+struct operation *io_queue_done(struct io_queue *io_queue)
 {
-	struct flight *f = flight;
+	struct io_queue *f = io_queue;
 	uint32_t number;
 
 	if (f->done_count == 0)
 		return NULL;
 	number = f->done[f->done_first];
-	f->done_first = flight_after(f->done_first, f->depth);
+	f->done_first = io_queue_after(f->done_first, f->depth);
 	f->done_count--;
 	return &f->operations[number];
 }
 
-bool flight_dirty(const struct flight *flight)
+bool io_queue_dirty(const struct io_queue *io_queue)
 {
-	return flight->policy == FLUSH_FSYNC && (flight->lost || dirty_any(&flight->dirty));
+	return io_queue->policy == FLUSH_FSYNC && (io_queue->lost || dirty_any(&io_queue->dirty));
 }
 
-bool flight_native(const struct flight *flight)
+bool io_queue_native(const struct io_queue *io_queue)
 {
-	return flight->native;
+	return io_queue->native;
 }
 
-int flight_broken(const struct flight *flight)
+int io_queue_broken(const struct io_queue *io_queue)
 {
-	return flight->broken;
+	return io_queue->broken;
 }

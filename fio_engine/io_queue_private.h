@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flight_private.h -- what the files of flight share.
+ * io_queue_private.h -- what the files of the I/O queue share.
  *
  * Every work request has as its context the number of an operation: of the one
  * it was posted for, or, if it ends a group, of the head of the group. The
@@ -8,10 +8,10 @@
  * what it still waits for. Behind the operations is one more, which stands for
  * a sync.
  */
-#ifndef FLIGHT_PRIVATE_H
-#define FLIGHT_PRIVATE_H
+#ifndef IO_QUEUE_PRIVATE_H
+#define IO_QUEUE_PRIVATE_H
 
-#include "flight.h"
+#include "io_queue.h"
 
 #define NONE		 UINT32_MAX
 
@@ -25,7 +25,7 @@ struct message {
 	uint32_t head;
 };
 
-struct flight {
+struct io_queue {
 	struct path *path;
 	enum method method;
 	enum flush_policy policy;
@@ -66,45 +66,46 @@ struct flight {
 	void *posting_arg;
 };
 
-static inline uint32_t flight_after(uint32_t place, uint32_t size)
+static inline uint32_t io_queue_after(uint32_t place, uint32_t size)
 {
 	return place + 1 == size ? 0 : place + 1;
 }
 
-static inline uint32_t flight_number(const struct flight *f, const struct operation *operation)
+static inline uint32_t io_queue_number(const struct io_queue *f, const struct operation *operation)
 {
 	return (uint32_t)(operation - f->operations);
 }
 
 /* What a group, or an operation that is none's, waits for: its last work request. */
-static inline void flight_begin(struct operation *head)
+static inline void io_queue_begin(struct operation *head)
 {
 	head->next = NONE;
 	head->pending = 1;
 }
 
-/* flight_post.c: work requests; 0, or what librpma gave */
-int flight_post(struct flight *f, struct operation *o, int flags);
-int flight_flush(struct flight *f, struct operation *head, struct extent range, int flags);
+/* io_queue_post.c: work requests; 0, or what librpma gave */
+int io_queue_post(struct io_queue *f, struct operation *o, int flags);
+int io_queue_flush(struct io_queue *f, struct operation *head, struct extent range, int flags);
 
-/* flight_end.c: how operations come to be done */
-static inline void flight_put_done(struct flight *f, uint32_t number)
+/* io_queue_end.c: how operations come to be done */
+static inline void io_queue_put_done(struct io_queue *f, uint32_t number)
 {
 	f->done[f->done_next] = number;
-	f->done_next = flight_after(f->done_next, f->depth);
+	f->done_next = io_queue_after(f->done_next, f->depth);
 	f->done_count++;
 }
 
 /* A post gave this code: stores the sentence and breaks. */
-void flight_post_failed(struct flight *f, const struct operation *o, const char *what, int code);
+void io_queue_post_failed(struct io_queue *f, const struct operation *o, const char *what,
+			  int code);
 /* The connection is of no more use, the sentence is stored: all that is out is done. */
-void flight_break(struct flight *f, int error);
+void io_queue_break(struct io_queue *f, int error);
 /* One that was not posted is done, as the connection is broken. */
-void flight_refuse(struct flight *f, struct operation *o);
+void io_queue_refuse(struct io_queue *f, struct operation *o);
 
-/* flight_wait.c */
+/* io_queue_wait.c */
 /* False: the connection broke. */
-bool flight_await_credit(struct flight *f);
+bool io_queue_await_credit(struct io_queue *f);
 struct wait {
 	uint64_t limit_ns; /* the caller's */
 	uint64_t progress_ns;
@@ -114,8 +115,8 @@ struct wait {
 	uint32_t empty;
 };
 
-struct wait flight_wait_begin(const struct flight *f, uint64_t timeout_ns);
+struct wait io_queue_wait_begin(const struct io_queue *f, uint64_t timeout_ns);
 /* After a poll that did not bring what is waited for: false when the time has passed. */
-bool flight_wait_more(struct flight *f, struct wait *wait);
+bool io_queue_wait_more(struct io_queue *f, struct wait *wait);
 
-#endif /* FLIGHT_PRIVATE_H */
+#endif /* IO_QUEUE_PRIVATE_H */

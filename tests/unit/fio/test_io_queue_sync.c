@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_flight_sync.c -- what a sync flushes, beside which operations, and what
+ * test_io_queue_sync.c -- what a sync flushes, beside which operations, and what
  * stays dirty.
  */
 #include <errno.h>
@@ -9,26 +9,26 @@
 #include "fake_device.h"
 #include "tools/common/base/failure.h"
 
-static void write_at(struct flight *flight, uint64_t begin, uint32_t bytes)
+static void write_at(struct io_queue *io_queue, uint64_t begin, uint32_t bytes)
 {
-	fake_add(flight, 0, OPERATION_WRITE, begin, bytes);
-	flight_commit(flight, NULL, NULL);
-	flight_wait(flight, 1, UINT64_MAX);
-	assert_string_equal(fake_done(flight), "0 ");
+	fake_add(io_queue, 0, OPERATION_WRITE, begin, bytes);
+	io_queue_commit(io_queue, NULL, NULL);
+	io_queue_wait(io_queue, 1, UINT64_MAX);
+	assert_string_equal(fake_done(io_queue), "0 ");
 }
 
 /* Three writes that leave two extents. */
-static struct flight *with_two_extents(enum method method, uint32_t depth)
+static struct io_queue *with_two_extents(enum method method, uint32_t depth)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(method, depth);
-	flight = fake_flight(FLUSH_FSYNC, WRITE_PLAIN, depth);
-	write_at(flight, 64, 8);
-	write_at(flight, 0, 8);
-	write_at(flight, 72, 16);
+	io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, depth);
+	write_at(io_queue, 64, 8);
+	write_at(io_queue, 0, 8);
+	write_at(io_queue, 72, 16);
 	fake_forget();
-	return flight;
+	return io_queue;
 }
 
 static void a_sync_flushes_each_extent(void **state)
@@ -41,18 +41,18 @@ static void a_sync_flushes_each_extent(void **state)
 		     {METHOD_GPSPM, "s0+8 s64+24! "}};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct flight *flight = with_two_extents(cases[i].method, 4);
+		struct io_queue *io_queue = with_two_extents(cases[i].method, 4);
 
-		assert_true(flight_dirty(flight));
-		assert_int_equal(flight_sync(flight), 0);
+		assert_true(io_queue_dirty(io_queue));
+		assert_int_equal(io_queue_sync(io_queue), 0);
 		assert_string_equal(fake.log, cases[i].posted);
-		assert_false(flight_dirty(flight));
+		assert_false(io_queue_dirty(io_queue));
 		fake_all_flushed();
 		/* and the next one has nothing to do */
 		fake_forget();
-		assert_int_equal(flight_sync(flight), 0);
+		assert_int_equal(io_queue_sync(io_queue), 0);
 		assert_string_equal(fake.log, "");
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
@@ -62,16 +62,16 @@ static void other_policies_leave_nothing_to_sync(void **state)
 						     FLUSH_NONE};
 
 	for (size_t i = 0; i < 4; i++) {
-		struct flight *flight;
+		struct io_queue *io_queue;
 
 		fake_begin(METHOD_NATIVE, 4);
-		flight = fake_flight(policies[i], WRITE_PLAIN, 4);
-		write_at(flight, 0, 8);
+		io_queue = fake_io_queue(policies[i], WRITE_PLAIN, 4);
+		write_at(io_queue, 0, 8);
 		fake_forget();
-		assert_false(flight_dirty(flight));
-		assert_int_equal(flight_sync(flight), 0);
+		assert_false(io_queue_dirty(io_queue));
+		assert_int_equal(io_queue_sync(io_queue), 0);
 		assert_string_equal(fake.log, "");
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
@@ -80,16 +80,16 @@ static void more_extents_than_there_is_room_for_take_turns(void **state)
 	static const enum method methods[] = {METHOD_NATIVE, METHOD_GPSPM};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct flight *flight;
+		struct io_queue *io_queue;
 
 		fake_begin(methods[i], 2);
-		flight = fake_flight(FLUSH_FSYNC, WRITE_PLAIN, 2);
+		io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, 2);
 		for (uint32_t k = 0; k < 100; k++)
-			write_at(flight, k * 40, 8);
-		assert_int_equal(flight_sync(flight), 0);
+			write_at(io_queue, k * 40, 8);
+		assert_int_equal(io_queue_sync(io_queue), 0);
 		assert_int_equal(fake.flushes, 100);
 		fake_all_flushed();
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
@@ -98,33 +98,33 @@ static void what_completes_meanwhile_is_kept(void **state)
 	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct flight *flight = with_two_extents(methods[i], 4);
+		struct io_queue *io_queue = with_two_extents(methods[i], 4);
 
 		fake.pace = 1;
 		for (uint32_t k = 0; k < 4; k++)
-			fake_add(flight, k, OPERATION_WRITE, 128 + k * 8, 8);
-		flight_commit(flight, NULL, NULL);
-		assert_int_equal(flight_sync(flight), 0);
-		assert_int_equal(flight_added(flight), 0);
-		assert_int_equal(flight_out(flight), 4);
-		assert_string_equal(fake_done(flight), "0 1 2 3 ");
+			fake_add(io_queue, k, OPERATION_WRITE, 128 + k * 8, 8);
+		io_queue_commit(io_queue, NULL, NULL);
+		assert_int_equal(io_queue_sync(io_queue), 0);
+		assert_int_equal(io_queue_added(io_queue), 0);
+		assert_int_equal(io_queue_out(io_queue), 4);
+		assert_string_equal(fake_done(io_queue), "0 1 2 3 ");
 		fake_all_flushed();
-		flight_close(&flight);
+		io_queue_close(&io_queue);
 	}
 }
 
 static void a_large_extent_is_asked_for_in_parts(void **state)
 {
-	struct flight *flight;
+	struct io_queue *io_queue;
 
 	fake_begin(METHOD_GPSPM, 4);
 	fake.path.remote_bytes = 1ULL << 30;
-	flight = fake_flight(FLUSH_FSYNC, WRITE_PLAIN, 4);
-	dirty_mark(&flight->dirty, 0, 150ULL << 20);
+	io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, 4);
+	dirty_mark(&io_queue->dirty, 0, 150ULL << 20);
 	fake.vast = true;
-	assert_int_equal(flight_sync(flight), 0);
+	assert_int_equal(io_queue_sync(io_queue), 0);
 	assert_string_equal(fake.log, "s0+67108864 s67108864+67108864 s134217728+23068672! ");
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 /* --- failures -------------------------------------------------------------------- */
@@ -136,18 +136,18 @@ static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_
 
 static void what_was_not_made_durable_stays_dirty(void **state)
 {
-	struct flight *flight = with_two_extents(METHOD_GPSPM, 4);
+	struct io_queue *io_queue = with_two_extents(METHOD_GPSPM, 4);
 
 	fake.forge = refuses;
-	assert_int_equal(flight_sync(flight), -EIO);
+	assert_int_equal(io_queue_sync(io_queue), -EIO);
 	assert_non_null(strstr(failure_get()->text, "could not make the data durable"));
-	assert_int_equal(flight_broken(flight), 0);
+	assert_int_equal(io_queue_broken(io_queue), 0);
 	fake.forge = NULL;
 	memset(fake.unflushed, 1, sizeof(fake.unflushed));
 	fake_forget();
-	assert_int_equal(flight_sync(flight), 0);
+	assert_int_equal(io_queue_sync(io_queue), 0);
 	assert_string_equal(fake.log, "s0+8 s64+24! ");
-	flight_close(&flight);
+	io_queue_close(&io_queue);
 }
 
 static void a_sync_that_breaks_leaves_all_dirty(void **state)
@@ -158,38 +158,38 @@ static void a_sync_that_breaks_leaves_all_dirty(void **state)
 	} cases[] = {{METHOD_APM, 'f'}, {METHOD_NATIVE, 'f'}, {METHOD_GPSPM, 's'}};
 
 	for (size_t i = 0; i < 6; i++) {
-		struct flight *flight = with_two_extents(cases[i % 3].method, 4);
+		struct io_queue *io_queue = with_two_extents(cases[i % 3].method, 4);
 
 		fake.status = IBV_WC_REM_ACCESS_ERR;
 		if (i < 3)
 			fake.fail = cases[i % 3].letter;
 		else
 			fake.refuse = cases[i % 3].letter;
-		assert_int_equal(flight_sync(flight), -EIO);
-		assert_int_equal(flight_broken(flight), EIO);
+		assert_int_equal(io_queue_sync(io_queue), -EIO);
+		assert_int_equal(io_queue_broken(io_queue), EIO);
 		assert_non_null(strstr(failure_get()->text, "flush"));
-		assert_true(flight_dirty(flight));
+		assert_true(io_queue_dirty(io_queue));
 		assert_true(fake.disconnected);
 		/* until there is another connection it fails at once */
-		assert_int_equal(flight_sync(flight), -EIO);
-		flight_close(&flight);
+		assert_int_equal(io_queue_sync(io_queue), -EIO);
+		io_queue_close(&io_queue);
 	}
 }
 
 static void operations_that_are_out_fail_with_the_sync(void **state)
 {
-	struct flight *flight = with_two_extents(METHOD_NATIVE, 4);
+	struct io_queue *io_queue = with_two_extents(METHOD_NATIVE, 4);
 
-	fake_add(flight, 1, OPERATION_WRITE, 128, 8);
-	fake_add(flight, 3, OPERATION_READ, 128, 8);
-	flight_commit(flight, NULL, NULL);
+	fake_add(io_queue, 1, OPERATION_WRITE, 128, 8);
+	fake_add(io_queue, 3, OPERATION_READ, 128, 8);
+	io_queue_commit(io_queue, NULL, NULL);
 	fake.fail = 'w';
 	fake.status = IBV_WC_RETRY_EXC_ERR;
-	assert_int_equal(flight_sync(flight), -EIO);
-	assert_int_equal(flight_operation(flight, 1)->status, IBV_WC_RETRY_EXC_ERR);
-	assert_int_equal(flight_operation(flight, 3)->status, IBV_WC_WR_FLUSH_ERR);
-	assert_string_equal(fake_done(flight), "1x 3x ");
-	flight_close(&flight);
+	assert_int_equal(io_queue_sync(io_queue), -EIO);
+	assert_int_equal(io_queue_operation(io_queue, 1)->status, IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(io_queue_operation(io_queue, 3)->status, IBV_WC_WR_FLUSH_ERR);
+	assert_string_equal(fake_done(io_queue), "1x 3x ");
+	io_queue_close(&io_queue);
 }
 
 int main(void)
@@ -205,5 +205,5 @@ int main(void)
 		cmocka_unit_test(operations_that_are_out_fail_with_the_sync),
 	};
 
-	return cmocka_run_group_tests_name("fio.flight_sync", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.io_queue_sync", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flight_sync.c -- flushes what the policy fsync has left dirty, and waits.
+ * io_queue_sync.c -- flushes what the policy fsync has left dirty, and waits.
  *
  * A flush by read covers all writes before it. Where flushes have ranges there
  * is one for each dirty extent, as many at a time as the queues have room for
@@ -8,7 +8,7 @@
  */
 #include <errno.h>
 
-#include "flight_private.h"
+#include "io_queue_private.h"
 #include "tools/common/base/failure.h"
 
 /* What a server makes durable for one request: some ms, and a sign of progress. */
@@ -21,7 +21,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 
 /* An operation that is out has two places in the send queue, and one message. The goodbye has one.
  */
-static uint32_t room(const struct flight *f)
+static uint32_t room(const struct io_queue *f)
 {
 	uint32_t room = f->path->cfg.sq_size - 2 * f->under_way - 1;
 
@@ -30,38 +30,38 @@ static uint32_t room(const struct flight *f)
 	return smaller(room, f->extents_size);
 }
 
-static int broken(const struct flight *f)
+static int broken(const struct io_queue *f)
 {
 	return f->broken != 0 ? -f->broken : 0;
 }
 
 /* Polls until the sync has ended, or, before it begins, until there is room for it. */
-static int await(struct flight *f, bool ended)
+static int await(struct io_queue *f, bool ended)
 {
 	const struct operation *sync = &f->operations[f->depth];
-	struct wait wait = flight_wait_begin(f, UINT64_MAX);
+	struct wait wait = io_queue_wait_begin(f, UINT64_MAX);
 
-	flight_poll(f);
+	io_queue_poll(f);
 	while (f->broken == 0 && (ended ? sync->pending > 0 : room(f) == 0)) {
-		flight_wait_more(f, &wait);
-		flight_poll(f);
+		io_queue_wait_more(f, &wait);
+		io_queue_poll(f);
 	}
 	return broken(f);
 }
 
-static int flush(struct flight *f, const struct extent *extents, uint32_t count)
+static int flush(struct io_queue *f, const struct extent *extents, uint32_t count)
 {
 	struct operation *sync = &f->operations[f->depth];
 	int ret = 0;
 
 	sync->error = 0;
-	flight_begin(sync);
+	io_queue_begin(sync);
 	for (uint32_t i = 0; i < count && ret == 0; i++)
-		ret = flight_flush(f, sync, extents[i],
-				   i + 1 < count ? RPMA_F_COMPLETION_ON_ERROR
-						 : RPMA_F_COMPLETION_ALWAYS);
+		ret = io_queue_flush(f, sync, extents[i],
+				     i + 1 < count ? RPMA_F_COMPLETION_ON_ERROR
+						   : RPMA_F_COMPLETION_ALWAYS);
 	if (ret)
-		flight_post_failed(f, sync, "flush", ret);
+		io_queue_post_failed(f, sync, "flush", ret);
 	ret = await(f, true);
 	if (ret == 0 && sync->error != 0)
 		return failure_set(EXIT_RUN_FAILED, "data", "%s could not make the data durable",
@@ -69,7 +69,7 @@ static int flush(struct flight *f, const struct extent *extents, uint32_t count)
 	return ret;
 }
 
-static bool take_extent(struct flight *f, struct extent *e)
+static bool take_extent(struct io_queue *f, struct extent *e)
 {
 	if (!dirty_take(&f->dirty, e))
 		return false;
@@ -81,7 +81,7 @@ static bool take_extent(struct flight *f, struct extent *e)
 }
 
 /* What could not be flushed stays dirty. */
-static int flush_some(struct flight *f)
+static int flush_some(struct io_queue *f)
 {
 	uint32_t count = 0, most;
 	int ret = await(f, false);
@@ -97,7 +97,7 @@ static int flush_some(struct flight *f)
 	return ret;
 }
 
-static int flush_all(struct flight *f)
+static int flush_all(struct io_queue *f)
 {
 	const struct extent any = {0, 0};
 	int ret = await(f, false);
@@ -110,7 +110,7 @@ static int flush_all(struct flight *f)
 }
 
 /* The server may be another one by now, and what was written may be gone: said once. */
-static int say_lost(struct flight *f)
+static int say_lost(struct io_queue *f)
 {
 	f->lost = false;
 	dirty_clear(&f->dirty);
@@ -120,14 +120,14 @@ static int say_lost(struct flight *f)
 			   f->path->server);
 }
 
-int flight_sync(struct flight *flight)
+int io_queue_sync(struct io_queue *io_queue)
 {
-	struct flight *f = flight;
+	struct io_queue *f = io_queue;
 	int ret = broken(f);
 
 	if (ret == 0 && f->lost)
 		return say_lost(f);
-	while (ret == 0 && flight_dirty(f))
+	while (ret == 0 && io_queue_dirty(f))
 		ret = f->method == METHOD_APM ? flush_all(f) : flush_some(f);
 	return ret;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_flight_random.c -- any sequence of operations, commits, polls and syncs,
+ * test_io_queue_random.c -- any sequence of operations, commits, polls and syncs,
  * with every method, policy and kind of write, against a region of bytes.
  *
  * The fake device fails the test when a queue is exceeded, or when a flush has
@@ -20,7 +20,7 @@
 /* What one run is made of. */
 static struct run {
 	uint64_t seed;
-	struct flight *flight;
+	struct io_queue *io_queue;
 	enum flush_policy policy;
 	enum write_op write_op;
 	uint32_t depth;
@@ -55,7 +55,7 @@ static void begin(uint64_t seed)
 		fake.path.cfg.hello.imm_bytes = run.block;
 	fake.settings.poll = any(2) == 0;
 	fake.pace = (unsigned)any(6);
-	run.flight = fake_flight(run.policy, run.write_op, run.depth);
+	run.io_queue = fake_io_queue(run.policy, run.write_op, run.depth);
 }
 
 /* Often where the last one ended, so that there is something to join. */
@@ -80,7 +80,7 @@ static void add(void)
 		number++;
 	if (number == run.depth)
 		return;
-	o = flight_operation(run.flight, number);
+	o = io_queue_operation(run.io_queue, number);
 	/* an answered write among trims is flushed before the group of those */
 	o->kind = (enum operation_kind)any(fake.path.cfg.hello.imm_bytes != 0 ? 2 : 3);
 	o->bytes = bytes;
@@ -88,7 +88,7 @@ static void add(void)
 	o->local_offset = (size_t)number * PLACE;
 	for (uint32_t i = 0; i < bytes; i++)
 		fake.memory[o->local_offset + i] = (uint8_t)any(256);
-	assert_true(flight_add(run.flight, o));
+	assert_true(io_queue_add(run.io_queue, o));
 	run.busy[number] = true;
 }
 
@@ -98,7 +98,7 @@ static void posting(void *arg, struct operation *o)
 
 	assert_ptr_equal(arg, &run);
 	if (o->kind == OPERATION_READ)
-		memcpy(run.reads[flight_number(run.flight, o)], at, o->bytes);
+		memcpy(run.reads[io_queue_number(run.io_queue, o)], at, o->bytes);
 	else if (o->kind == OPERATION_WRITE)
 		memcpy(at, fake.memory + o->local_offset, o->bytes);
 	else
@@ -109,7 +109,7 @@ static void posting(void *arg, struct operation *o)
 static bool written_again(const struct operation *o)
 {
 	for (uint32_t i = 0; i < run.depth; i++) {
-		const struct operation *other = flight_operation(run.flight, i);
+		const struct operation *other = io_queue_operation(run.io_queue, i);
 
 		if (run.busy[i] && other != o && other->kind != OPERATION_READ &&
 		    other->begin < o->begin + o->bytes && o->begin < other->begin + other->bytes)
@@ -123,7 +123,7 @@ static void check_done(const struct operation *o)
 	assert_int_equal(o->error, 0);
 	if (o->kind == OPERATION_READ) {
 		assert_memory_equal(fake.memory + o->local_offset,
-				    run.reads[flight_number(run.flight, o)], o->bytes);
+				    run.reads[io_queue_number(run.io_queue, o)], o->bytes);
 		return;
 	}
 	for (uint64_t i = o->begin;
@@ -135,22 +135,22 @@ static void hand_back(void)
 {
 	struct operation *o;
 
-	while ((o = flight_done(run.flight)) != NULL) {
-		assert_true(run.busy[flight_number(run.flight, o)]);
+	while ((o = io_queue_done(run.io_queue)) != NULL) {
+		assert_true(run.busy[io_queue_number(run.io_queue, o)]);
 		check_done(o);
-		run.busy[flight_number(run.flight, o)] = false;
+		run.busy[io_queue_number(run.io_queue, o)] = false;
 	}
 }
 
 static void commit(void)
 {
-	flight_commit(run.flight, posting, &run);
+	io_queue_commit(run.io_queue, posting, &run);
 }
 
 static void sync(void)
 {
 	commit();
-	assert_int_equal(flight_sync(run.flight), 0);
+	assert_int_equal(io_queue_sync(run.io_queue), 0);
 	if (run.policy == FLUSH_FSYNC)
 		fake_all_flushed();
 }
@@ -167,11 +167,11 @@ static void step(void)
 		break;
 	case 3:
 	case 4:
-		flight_poll(run.flight);
+		io_queue_poll(run.io_queue);
 		hand_back();
 		break;
 	case 5:
-		flight_wait(run.flight, 1 + (uint32_t)any(run.depth), UINT64_MAX);
+		io_queue_wait(run.io_queue, 1 + (uint32_t)any(run.depth), UINT64_MAX);
 		hand_back();
 		break;
 	default:
@@ -183,9 +183,9 @@ static void step(void)
 static void end(void)
 {
 	sync();
-	flight_wait(run.flight, run.depth, UINT64_MAX);
+	io_queue_wait(run.io_queue, run.depth, UINT64_MAX);
 	hand_back();
-	assert_int_equal(flight_out(run.flight), 0);
+	assert_int_equal(io_queue_out(run.io_queue), 0);
 	assert_int_equal(fake.posted, fake.reclaimed);
 	assert_int_equal(fake.asked, fake.answered);
 	assert_memory_equal(fake.region, run.region, FAKE_REGION);
@@ -193,7 +193,7 @@ static void end(void)
 		assert_int_equal(fake.flushes, 0);
 	else
 		fake_all_flushed();
-	flight_close(&run.flight);
+	io_queue_close(&run.io_queue);
 }
 
 static void any_sequence_keeps_the_rules(void **state)
@@ -210,9 +210,9 @@ static void take_back(void)
 {
 	struct operation *o;
 
-	while ((o = flight_done(run.flight)) != NULL) {
-		assert_true(run.busy[flight_number(run.flight, o)]);
-		run.busy[flight_number(run.flight, o)] = false;
+	while ((o = io_queue_done(run.io_queue)) != NULL) {
+		assert_true(run.busy[io_queue_number(run.io_queue, o)]);
+		run.busy[io_queue_number(run.io_queue, o)] = false;
 	}
 }
 
@@ -237,20 +237,20 @@ static void any_failure_brings_all_back_once(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		begin(seed);
 		let_something_fail();
-		for (int i = 0; i < STEPS && flight_broken(run.flight) == 0; i++) {
+		for (int i = 0; i < STEPS && io_queue_broken(run.io_queue) == 0; i++) {
 			add();
 			if (any(3) == 0)
 				commit();
-			flight_poll(run.flight);
+			io_queue_poll(run.io_queue);
 			take_back();
 		}
 		commit();
-		flight_wait(run.flight, run.depth, UINT64_MAX);
+		io_queue_wait(run.io_queue, run.depth, UINT64_MAX);
 		take_back();
 		for (uint32_t i = 0; i < run.depth; i++)
 			assert_false(run.busy[i]);
-		assert_int_equal(flight_out(run.flight), 0);
-		flight_close(&run.flight);
+		assert_int_equal(io_queue_out(run.io_queue), 0);
+		io_queue_close(&run.io_queue);
 	}
 }
 
@@ -261,5 +261,5 @@ int main(void)
 		cmocka_unit_test(any_failure_brings_all_back_once),
 	};
 
-	return cmocka_run_group_tests_name("fio.flight_random", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.io_queue_random", tests, NULL, NULL);
 }

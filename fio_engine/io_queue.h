@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flight.h -- the operations of one client between being handed over and being
+ * io_queue.h -- the operations of one client between being handed over and being
  * done: posting them, the flushes that follow them, and what completions mean.
  *
  * It knows nothing of fio: an operation carries its owner as a pointer. All
@@ -11,8 +11,8 @@
  * stands for all writes of its flush. With gpspm an operation is done when its
  * request has left and its answer has come.
  */
-#ifndef FLIGHT_H
-#define FLIGHT_H
+#ifndef IO_QUEUE_H
+#define IO_QUEUE_H
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -36,12 +36,12 @@ struct operation {
 	int error;		   /* errno; 0: it was done */
 	enum ibv_wc_status status; /* that it failed with; SUCCESS: it failed otherwise */
 	uint32_t vendor_error;
-	/* flight's own */
+	/* the queue's own */
 	uint32_t next;	  /* next in its group */
 	uint32_t pending; /* in a group's head: completions and answers still to come */
 };
 
-struct flight_cfg {
+struct io_queue_cfg {
 	struct path *path;
 	enum flush_policy policy;
 	enum write_op write_op;
@@ -49,7 +49,7 @@ struct flight_cfg {
 	uint64_t grain; /* granularity of dirty extents */
 };
 
-struct flight;
+struct io_queue;
 
 /*
  * The send queue of the path has room for two work requests of each operation,
@@ -57,70 +57,70 @@ struct flight;
  * answers. With gpspm hello.depth is not below depth; with immediate data and another
  * method not below twice of it.
  */
-#define FLIGHT_SQ_SIZE(depth) (2 * (depth) + 2)
-int flight_open(struct flight **flight, const struct flight_cfg *cfg);
-void flight_close(struct flight **flight);
+#define IO_QUEUE_SQ_SIZE(depth) (2 * (depth) + 2)
+int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg);
+void io_queue_close(struct io_queue **io_queue);
 
 /* The operation with this number, below the depth; the owner's to fill while it is not in flight.
  */
-struct operation *flight_operation(struct flight *flight, uint32_t number);
+struct operation *io_queue_operation(struct io_queue *io_queue, uint32_t number);
 
 /*
  * Takes the operation to be posted by the next commit; false: depth operations
  * are there already. One with immediate data waits until the server can take it.
  */
-bool flight_add(struct flight *flight, struct operation *operation);
+bool io_queue_add(struct io_queue *io_queue, struct operation *operation);
 /* Operations added and not committed; operations committed and not handed back. */
-uint32_t flight_added(const struct flight *flight);
-uint32_t flight_out(const struct flight *flight);
+uint32_t io_queue_added(const struct io_queue *io_queue);
+uint32_t io_queue_out(const struct io_queue *io_queue);
 
 /*
  * Posts all that was added and the flushes that the policy wants. `posting` is
  * called right before each operation is posted, NULL: not. An operation that
  * cannot be posted comes back as done, with its error.
  */
-void flight_commit(struct flight *flight, void (*posting)(void *arg, struct operation *operation),
-		   void *arg);
+void io_queue_commit(struct io_queue *io_queue,
+		     void (*posting)(void *arg, struct operation *operation), void *arg);
 
 /*
  * Takes completions that are there, without waiting; gives the number of
  * operations that are done and not yet handed back.
  */
-uint32_t flight_poll(struct flight *flight);
+uint32_t io_queue_poll(struct io_queue *io_queue);
 /* Hands back one that is done, in order; NULL: none is. */
-struct operation *flight_done(struct flight *flight);
+struct operation *io_queue_done(struct io_queue *io_queue);
 
 /*
  * Polls or sleeps, as the settings say, until so many operations are done, or
  * timeout_ns has passed (UINT64_MAX: never), or no more are out; gives as
- * flight_poll() does. Where the connection ends, nothing completes for a
+ * io_queue_poll() does. Where the connection ends, nothing completes for a
  * minute, or the job has been told to stop for a second, all that is out is
  * done, with an error.
  */
-uint32_t flight_wait(struct flight *flight, uint32_t count, uint64_t timeout_ns);
+uint32_t io_queue_wait(struct io_queue *io_queue, uint32_t count, uint64_t timeout_ns);
 
 /*
  * Flushes what is dirty and returns when that is durable (or visible), what
- * else completes meanwhile is kept for flight_done(). 0, or -errno with the
+ * else completes meanwhile is kept for io_queue_done(). 0, or -errno with the
  * sentence stored. Nothing is to be added and not committed.
  */
-int flight_sync(struct flight *flight);
+int io_queue_sync(struct io_queue *io_queue);
 /* Something written was not flushed. */
-bool flight_dirty(const struct flight *flight);
+bool io_queue_dirty(const struct io_queue *io_queue);
 
 /* A flush has completed that was a native one. */
-bool flight_native(const struct flight *flight);
+bool io_queue_native(const struct io_queue *io_queue);
 
 /*
  * 0, or the errno that the connection cannot be used for any more, with the
  * sentence stored when that was found; then what was out is done, with an error.
  */
-int flight_broken(const struct flight *flight);
+int io_queue_broken(const struct io_queue *io_queue);
 /*
  * All that is out is done, with this error; when path_reconnect() has
  * succeeded, before or after, operations can be committed again. Where something
  * was dirty, the next sync fails.
  */
-void flight_abandon(struct flight *flight, int error);
+void io_queue_abandon(struct io_queue *io_queue, int error);
 
-#endif /* FLIGHT_H */
+#endif /* IO_QUEUE_H */
