@@ -19,7 +19,7 @@ static uint64_t reciprocal(uint32_t block_bytes)
 
 static int check(const struct io_queue_cfg *cfg)
 {
-	const struct path_cfg *p = &cfg->path->cfg;
+	const struct connection_cfg *p = &cfg->connection->cfg;
 	bool messages = p->hello.method == METHOD_GPSPM || cfg->write_op == WRITE_IMM;
 
 	if (cfg->depth == 0 || cfg->depth >= CONTEXT_NUMBER)
@@ -34,12 +34,13 @@ static int check(const struct io_queue_cfg *cfg)
 				   "of %u",
 				   p->sq_size, p->cq_size, p->hello.depth, cfg->depth);
 	if (p->hello.imm_bytes == 1 ||
-	    (p->hello.imm_bytes != 0 && cfg->path->remote_bytes / p->hello.imm_bytes > UINT32_MAX))
+	    (p->hello.imm_bytes != 0 &&
+	     cfg->connection->remote_bytes / p->hello.imm_bytes > UINT32_MAX))
 		return failure_set(
 			EXIT_WRONG_USAGE, "memory",
 			"write_op=imm numbers blocks with 32 bits: bs=%u is too small for "
 			"a region of %zu bytes",
-			p->hello.imm_bytes, cfg->path->remote_bytes);
+			p->hello.imm_bytes, cfg->connection->remote_bytes);
 	return 0;
 }
 
@@ -56,13 +57,13 @@ static int make(struct io_queue *f, const struct io_queue_cfg *cfg)
 	    f->messages == NULL)
 		return -ENOMEM;
 	if (f->policy == FLUSH_FSYNC)
-		return dirty_open(&f->dirty, cfg->path->remote_bytes, cfg->grain);
+		return dirty_open(&f->dirty, cfg->connection->remote_bytes, cfg->grain);
 	return 0;
 }
 
 int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
 {
-	const struct hello *hello = &cfg->path->cfg.hello;
+	const struct hello *hello = &cfg->connection->cfg.hello;
 	struct io_queue *f;
 	int ret = check(cfg);
 
@@ -71,7 +72,7 @@ int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
 	f = calloc(1, sizeof(*f));
 	if (f != NULL) {
 		*f = (struct io_queue){
-			.path = cfg->path,
+			.connection = cfg->connection,
 			.method = hello->method,
 			.policy = cfg->policy,
 			.write_op = cfg->write_op,
@@ -83,7 +84,7 @@ int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
 						 ? CONTEXT_FLUSH | CONTEXT_UNPROVEN
 						 : CONTEXT_FLUSH,
 			.depth = cfg->depth,
-			.extents_size = cfg->path->cfg.sq_size,
+			.extents_size = cfg->connection->cfg.sq_size,
 			.messages_size = hello->depth,
 		};
 		ret = make(f, cfg);

@@ -19,10 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "connection.h"
 #include "dirty.h"
 #include "flush_policy.h"
 #include "options.h"
-#include "path.h"
 
 enum operation_kind { OPERATION_READ, OPERATION_WRITE, OPERATION_TRIM };
 
@@ -42,7 +42,7 @@ struct operation {
 };
 
 struct io_queue_cfg {
-	struct path *path;
+	struct connection *connection;
 	enum flush_policy policy;
 	enum write_op write_op;
 	uint32_t depth;
@@ -52,7 +52,7 @@ struct io_queue_cfg {
 struct io_queue;
 
 /*
- * The send queue of the path has room for two work requests of each operation,
+ * The send queue of the connection has room for two work requests of each operation,
  * one of a sync and the goodbye; its completion queue for all those and for the
  * answers. With gpspm hello.depth is not below depth; with immediate data and another
  * method not below twice of it.
@@ -117,7 +117,7 @@ bool io_queue_native(const struct io_queue *io_queue);
  */
 int io_queue_broken(const struct io_queue *io_queue);
 /*
- * All that is out is done, with this error; when path_reconnect() has
+ * All that is out is done, with this error; when connection_reconnect() has
  * succeeded, before or after, operations can be committed again. Where something
  * was dirty, the next sync fails.
  */

@@ -56,7 +56,7 @@ void io_queue_break(struct io_queue *f, int error)
 		return;
 	f->broken = error;
 	/* nothing may reach the job's buffers when they are its own again */
-	rpma_conn_disconnect(f->path->conn);
+	rpma_conn_disconnect(f->connection->conn);
 	lose_all(f, error);
 }
 
@@ -78,7 +78,7 @@ void io_queue_abandon(struct io_queue *io_queue, int error)
 	f->message_first = 0;
 	f->message_next = 0;
 	f->messages_due = 0;
-	f->credits = f->path->cfg.hello.depth;
+	f->credits = f->connection->cfg.hello.depth;
 	f->lost = io_queue_dirty(f);
 	f->broken = 0;
 }
@@ -87,7 +87,8 @@ void io_queue_post_failed(struct io_queue *f, const struct operation *o, const c
 {
 	failure_set(EXIT_RUN_FAILED, STEP,
 		    "cannot post the %s of %u bytes at offset %llu of the region of %s: %s", what,
-		    o->bytes, (unsigned long long)o->begin, f->path->server, link_cause(code));
+		    o->bytes, (unsigned long long)o->begin, f->connection->server,
+		    link_cause(code));
 	io_queue_break(f, EIO);
 }
 
@@ -122,7 +123,7 @@ static void blame(struct io_queue *f, const struct ibv_wc *wc)
 
 static void completion_failed(struct io_queue *f, const struct ibv_wc *wc)
 {
-	struct path *p = f->path;
+	struct connection *p = f->connection;
 	char what[LINK_PEER_MAX + 32];
 
 	snprintf(what, sizeof(what), "%s: %s", p->server, work_name(f, wc->wr_id));
@@ -163,8 +164,8 @@ static bool prove_native(struct io_queue *f, const struct ibv_wc *wc)
 			    "mode=native: flushes to %s complete as reads, not as flushes: both "
 			    "devices and their drivers need the RDMA FLUSH operation; mode=apm "
 			    "works without",
-			    f->path->server);
-		path_goodbye(f->path);
+			    f->connection->server);
+		connection_goodbye(f->connection);
 		io_queue_break(f, EOPNOTSUPP);
 		return false;
 	}
@@ -177,7 +178,8 @@ static const char *check_answer(struct io_queue *f, const struct ibv_wc *wc,
 				struct persist_answer *answer)
 {
 	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
-	const uint8_t *at = f->path->message_memory + path_answer_offset(f->path, number);
+	const uint8_t *at =
+		f->connection->message_memory + connection_answer_offset(f->connection, number);
 
 	if (f->messages_due == 0)
 		return "without being asked";
@@ -191,15 +193,15 @@ static const char *check_answer(struct io_queue *f, const struct ibv_wc *wc,
 static void hostile(struct io_queue *f, const char *how)
 {
 	failure_set(EXIT_RUN_FAILED, STEP, "%s answered %s: it is no server of this engine",
-		    f->path->server, how);
+		    f->connection->server, how);
 	io_queue_break(f, EIO);
 }
 
 static bool receive_again(struct io_queue *f, const struct ibv_wc *wc)
 {
-	struct path *p = f->path;
+	struct connection *p = f->connection;
 	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
-	int ret = rpma_recv(p->conn, p->messages, path_answer_offset(p, number),
+	int ret = rpma_recv(p->conn, p->messages, connection_answer_offset(p, number),
 			    PERSIST_ANSWER_BYTES, (const void *)(uintptr_t)wc->wr_id);
 
 	if (ret == 0)
@@ -212,7 +214,7 @@ static bool receive_again(struct io_queue *f, const struct ibv_wc *wc)
 
 static void take_credit(struct io_queue *f, const struct ibv_wc *wc)
 {
-	uint32_t depth = f->path->cfg.hello.depth, more = depth / 2;
+	uint32_t depth = f->connection->cfg.hello.depth, more = depth / 2;
 
 	if (wc->opcode != IBV_WC_RECV || wc->byte_len != 0)
 		hostile(f, "with bytes that make no sense");
@@ -265,14 +267,14 @@ uint32_t io_queue_poll(struct io_queue *io_queue)
 
 	while (got == BATCH && f->broken == 0) {
 		got = 0;
-		ret = rpma_cq_get_wc(f->path->cq, BATCH, wc, &got);
+		ret = rpma_cq_get_wc(f->connection->cq, BATCH, wc, &got);
 		for (int i = 0; i < got && f->broken == 0; i++)
 			take(f, &wc[i]);
 		f->taken += (uint64_t)got;
 	}
 	if (__builtin_expect(ret != 0 && ret != RPMA_E_NO_COMPLETION, 0)) {
 		failure_set(EXIT_RUN_FAILED, STEP, "%s: cannot poll for completions: %s",
-			    f->path->server, link_cause(ret));
+			    f->connection->server, link_cause(ret));
 		io_queue_break(f, EIO);
 	}
 	return f->done_count;

@@ -26,7 +26,7 @@ static uint32_t expect_answer(struct io_queue *f, struct operation *head, uint32
 
 static int write_imm(struct io_queue *f, struct operation *o, int flags)
 {
-	struct path *p = f->path;
+	struct connection *p = f->connection;
 	uint32_t number = io_queue_number(f, o);
 	uint32_t imm = (uint32_t)((unsigned __int128)o->begin * f->imm_reciprocal >> 64);
 	int ret = rpma_write_with_imm(p->conn, p->remote, o->begin, p->buffers, o->local_offset,
@@ -39,7 +39,7 @@ static int write_imm(struct io_queue *f, struct operation *o, int flags)
 
 int io_queue_post(struct io_queue *f, struct operation *o, int flags)
 {
-	struct path *p = f->path;
+	struct connection *p = f->connection;
 	const void *number = context(io_queue_number(f, o));
 
 	if (o->kind == OPERATION_READ)
@@ -60,10 +60,10 @@ int io_queue_post(struct io_queue *f, struct operation *o, int flags)
 static int request(struct io_queue *f, struct operation *head, struct extent range, int flags,
 		   const void *at)
 {
-	struct path *p = f->path;
+	struct connection *p = f->connection;
 	uint32_t place = expect_answer(f, head, 0, true);
 	const struct persist_request r = {place, range.begin, range.end - range.begin};
-	size_t offset = path_request_offset(place);
+	size_t offset = connection_request_offset(place);
 
 	persist_encode_request(&r, p->message_memory + offset);
 	return rpma_send(p->conn, p->messages, offset, PERSIST_REQUEST_BYTES, flags, at);
@@ -71,7 +71,7 @@ static int request(struct io_queue *f, struct operation *head, struct extent ran
 
 int io_queue_flush(struct io_queue *f, struct operation *head, struct extent range, int flags)
 {
-	struct path *p = f->path;
+	struct connection *p = f->connection;
 	const void *at = context(io_queue_number(f, head) | f->flush_context);
 	uint64_t last = p->remote_bytes - APM_BYTES;
 

@@ -23,7 +23,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
  */
 static uint32_t room(const struct io_queue *f)
 {
-	uint32_t room = f->path->cfg.sq_size - 2 * f->under_way - 1;
+	uint32_t room = f->connection->cfg.sq_size - 2 * f->under_way - 1;
 
 	if (f->method == METHOD_GPSPM)
 		room = smaller(room, f->messages_size - f->under_way);
@@ -65,7 +65,7 @@ static int flush(struct io_queue *f, const struct extent *extents, uint32_t coun
 	ret = await(f, true);
 	if (ret == 0 && sync->error != 0)
 		return failure_set(EXIT_RUN_FAILED, "data", "%s could not make the data durable",
-				   f->path->server);
+				   f->connection->server);
 	return ret;
 }
 
@@ -117,7 +117,7 @@ static int say_lost(struct io_queue *f)
 	return failure_set(EXIT_RUN_FAILED, "data",
 			   "the connection to %s broke when not all that was written was flushed: "
 			   "it may be lost",
-			   f->path->server);
+			   f->connection->server);
 }
 
 int io_queue_sync(struct io_queue *io_queue)

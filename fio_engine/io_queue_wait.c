@@ -38,15 +38,15 @@ struct wait io_queue_wait_begin(const struct io_queue *f, uint64_t timeout_ns)
 
 static void give_up(struct io_queue *f, int error, const char *why)
 {
-	failure_set(EXIT_RUN_FAILED, "data", "%s: %u operations are not done %s", f->path->server,
-		    f->under_way, why);
+	failure_set(EXIT_RUN_FAILED, "data", "%s: %u operations are not done %s",
+		    f->connection->server, f->under_way, why);
 	io_queue_break(f, error);
 }
 
 /* What may end a wait before its time. */
 static void look_around(struct io_queue *f, struct wait *w, uint64_t now)
 {
-	const struct path_cfg *cfg = &f->path->cfg;
+	const struct connection_cfg *cfg = &f->connection->cfg;
 
 	if (f->taken != w->taken) {
 		w->taken = f->taken;
@@ -54,7 +54,7 @@ static void look_around(struct io_queue *f, struct wait *w, uint64_t now)
 	}
 	if (w->stop_ns == 0 && cfg->stopped != NULL && cfg->stopped(cfg->arg))
 		w->stop_ns = now;
-	if (!link_alive(f->path->link, 0)) {
+	if (!link_alive(f->connection->link, 0)) {
 		/* what arrived before it still counts */
 		io_queue_poll(f);
 		io_queue_break(f, EIO);
@@ -73,7 +73,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 /* Until there may be a completion or an event of the connection. */
 static void sleep_until(struct io_queue *f, uint64_t left_ns)
 {
-	struct path *p = f->path;
+	struct connection *p = f->connection;
 	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
 	struct pollfd fds[] = {{-1, POLLIN, 0}, {link_event_fd(p->link), POLLIN, 0}};
 	int ret = rpma_cq_get_fd(p->cq, &fds[0].fd);
@@ -89,7 +89,7 @@ static void sleep_until(struct io_queue *f, uint64_t left_ns)
 
 bool io_queue_wait_more(struct io_queue *f, struct wait *wait)
 {
-	bool poll = f->path->cfg.settings->poll;
+	bool poll = f->connection->cfg.settings->poll;
 	uint64_t now;
 
 	if (poll && ++wait->empty % EMPTY_POLLS != 0)

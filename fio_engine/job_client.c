@@ -115,13 +115,13 @@ static int place_files(struct client *client)
 	for_each_file (td, file, i) /* -1: it is of a log, and came after the others were sized */
 		bytes[i] = file->real_file_size == -1ULL ? 0 : file->real_file_size;
 	wish.file_bytes = bytes;
-	ret = layout_open(&client->layout, &wish, client->path.remote_bytes);
+	ret = layout_open(&client->layout, &wish, client->connection.remote_bytes);
 	free(bytes);
 	if (ret)
 		return ret;
 	for_each_file (td, file, i)
 		file->real_file_size = client->layout.sizes[i];
-	client->block = client->path.cfg.hello.imm_bytes;
+	client->block = client->connection.cfg.hello.imm_bytes;
 	if (client->settings.write_op == WRITE_ATOMIC)
 		client->block = 8;
 	return client->block ? check_blocks(client) : 0;
@@ -197,7 +197,7 @@ static struct hello what_to_say(const struct client *client)
 
 static int connect_client(struct client *client)
 {
-	struct path_cfg cfg = {
+	struct connection_cfg cfg = {
 		.settings = &client->settings,
 		.hello = what_to_say(client),
 		.sq_size = IO_QUEUE_SQ_SIZE(client->td->o.iodepth),
@@ -206,7 +206,7 @@ static int connect_client(struct client *client)
 	};
 
 	cfg.cq_size = cfg.sq_size + cfg.hello.depth;
-	return path_open(&client->path, &cfg);
+	return connection_open(&client->connection, &cfg);
 }
 
 /* The same for fio's results. What is native is proven by the first flush alone. */
@@ -216,11 +216,11 @@ static void set_facts(const struct client *client)
 		[FLUSH_AUTO] = "auto",	 [FLUSH_EACH] = "each", [FLUSH_BATCH] = "batch",
 		[FLUSH_FSYNC] = "fsync", [FLUSH_NONE] = "none",
 	};
-	const struct path *path = &client->path;
+	const struct connection *connection = &client->connection;
 	const enum method method = client->settings.method;
 	const enum flush_policy flush = client->settings.flush;
 	const char *type =
-		path->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistent" : "visibility";
+		connection->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistent" : "visibility";
 	char text[512];
 
 	if (flush == FLUSH_NONE)
@@ -228,30 +228,30 @@ static void set_facts(const struct client *client)
 	else if (method == METHOD_NATIVE && !io_queue_native(client->io_queue))
 		type = "unproven";
 	snprintf(text, sizeof(text), "mode=%s flush=%s flush_type=%s target=%s device=%s",
-		 method_name(method), policies[flush], type, target_kind_name(path->offer.kind),
-		 path->device);
+		 method_name(method), policies[flush], type,
+		 target_kind_name(connection->offer.kind), connection->device);
 	facts_set(client->td, text);
 }
 
 /* In one line: what the figures of the job stand for. */
 static void say_what_it_is(const struct client *client)
 {
-	const struct path *path = &client->path;
+	const struct connection *connection = &client->connection;
 	const struct settings *settings = &client->settings;
-	const char *kind = path_region_words(path);
+	const char *kind = connection_region_words(connection);
 	char text[256];
 
 	if (client->td->subjob_number)
 		return;
 	if (settings->flush == FLUSH_NONE)
 		snprintf(text, sizeof(text), "%s with %s: writes to %s are not flushed",
-			 path->server, path->device, kind);
+			 connection->server, connection->device, kind);
 	else
 		snprintf(text, sizeof(text),
-			 "%s with %s: writes to %s are flushed to %s, mode=%s%s", path->server,
-			 path->device, kind,
-			 path->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistence"
-									: "visibility only",
+			 "%s with %s: writes to %s are flushed to %s, mode=%s%s",
+			 connection->server, connection->device, kind,
+			 connection->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistence"
+									      : "visibility only",
 			 method_name(settings->method),
 			 settings->method == METHOD_NATIVE ? ", if the first flush is native" : "");
 	job_say(client->td, text);
@@ -260,7 +260,7 @@ static void say_what_it_is(const struct client *client)
 static int open_client(struct client *client)
 {
 	struct thread_data *td = client->td;
-	struct io_queue_cfg cfg = {.path = &client->path, .depth = td->o.iodepth};
+	struct io_queue_cfg cfg = {.connection = &client->connection, .depth = td->o.iodepth};
 	int ret = options_settle(td, &client->settings);
 
 	if (!ret)
@@ -336,9 +336,10 @@ int client_post_init(struct thread_data *td)
 			end = buffer + td_max_bs(td);
 	}
 	if (begin)
-		ret = path_register_buffers(&client->path, begin, (size_t)(end - begin));
+		ret = connection_register_buffers(&client->connection, begin,
+						  (size_t)(end - begin));
 	if (!ret && (td_trim(td) || td->o.trim_backlog))
-		ret = path_make_zeros(&client->path, td_max_bs(td));
+		ret = connection_make_zeros(&client->connection, td_max_bs(td));
 	return ret ? job_failed(td) : 0;
 }
 
@@ -353,7 +354,7 @@ void client_cleanup(struct thread_data *td)
 	/* or the server would miss a client whose last operation broke the connection */
 	if (client->io_queue && io_queue_broken(client->io_queue) && td->o.continue_on_error &&
 	    !client->error)
-		path_reconnect(&client->path);
+		connection_reconnect(&client->connection);
 	/* fio forgets an error that it is told to go on after */
 	if (client->error && !td->error)
 		td->error = client->error;
@@ -361,7 +362,7 @@ void client_cleanup(struct thread_data *td)
 		set_facts(client);
 	io_queue_close(&client->io_queue);
 	layout_close(&client->layout);
-	path_close(&client->path);
+	connection_close(&client->connection);
 	free(client->events);
 	free(client);
 	td->io_ops_data = NULL;

@@ -6,16 +6,16 @@
 #ifndef JOB_CLIENT_H
 #define JOB_CLIENT_H
 
+#include "connection.h"
 #include "io_queue.h"
 #include "job.h"
 #include "layout.h"
 #include "options.h"
-#include "path.h"
 
 struct client {
 	struct thread_data *td;
 	struct settings settings;
-	struct path path;
+	struct connection connection;
 	struct io_queue *io_queue;
 	struct layout layout;
 	uint64_t block;		    /* what each write is, and at a multiple of; 0: any */

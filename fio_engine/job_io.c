@@ -95,7 +95,7 @@ static void fill(struct client *client, const struct io_u *io_u, struct operatio
 	operation->local_offset = 0;
 	if (operation->kind != OPERATION_TRIM)
 		operation->local_offset =
-			(size_t)((const char *)io_u->xfer_buf - client->path.buffer_memory);
+			(size_t)((const char *)io_u->xfer_buf - client->connection.buffer_memory);
 	operation->status = IBV_WC_SUCCESS; /* as far as client_errdetails() is to know */
 }
 
@@ -163,7 +163,7 @@ static bool usable(struct client *client)
 	if (!io_queue_broken(client->io_queue) || !client->td->o.continue_on_error)
 		return true;
 	io_queue_abandon(client->io_queue, EIO);
-	if (!path_reconnect(&client->path))
+	if (!connection_reconnect(&client->connection))
 		return true;
 	give_up(client);
 	return false;

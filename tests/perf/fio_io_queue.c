@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fio_engine/connection.h"
 #include "fio_engine/io_queue.h"
-#include "fio_engine/path.h"
 #include "tools/common/base/clock.h"
 #include "tools/common/base/failure.h"
 
@@ -21,7 +21,7 @@
 #define TIMEOUT_S 5
 
 struct job {
-	struct path path;
+	struct connection connection;
 	struct io_queue *io_queue;
 	char *buffers;
 	uint64_t bytes; /* the target's size */
@@ -31,14 +31,14 @@ struct job {
 
 static int open_job(struct job *job, const struct settings *settings)
 {
-	const struct path_cfg path = {
+	const struct connection_cfg connection = {
 		.settings = settings,
 		.hello = {.method = settings->method, .jobs = 1},
 		.sq_size = IO_QUEUE_SQ_SIZE(job->depth),
 		.cq_size = IO_QUEUE_SQ_SIZE(job->depth),
 	};
 	const struct io_queue_cfg io_queue = {
-		.path = &job->path,
+		.connection = &job->connection,
 		.policy = settings->flush,
 		.write_op = settings->write_op,
 		.depth = job->depth,
@@ -49,16 +49,16 @@ static int open_job(struct job *job, const struct settings *settings)
 	job->buffers = aligned_alloc(BLOCK, bytes);
 	if (job->buffers == NULL)
 		return failure_set(EXIT_RUN_FAILED, "memory", "out of memory");
-	if (path_open(&job->path, &path) != 0)
+	if (connection_open(&job->connection, &connection) != 0)
 		return -1;
-	return path_register_buffers(&job->path, job->buffers, bytes) != 0 ||
+	return connection_register_buffers(&job->connection, job->buffers, bytes) != 0 ||
 	       io_queue_open(&job->io_queue, &io_queue) != 0;
 }
 
 static void close_job(struct job *job)
 {
 	io_queue_close(&job->io_queue);
-	path_close(&job->path);
+	connection_close(&job->connection);
 	free(job->buffers);
 }
 

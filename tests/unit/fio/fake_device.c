@@ -33,7 +33,7 @@ static int post(struct fake_work work, int flags, const void *context)
 	work.context = (uintptr_t)context;
 	work.signalled = flags == RPMA_F_COMPLETION_ALWAYS;
 	assert_false(fake.disconnected);
-	assert_true(fake.posted - fake.reclaimed < fake.path.cfg.sq_size);
+	assert_true(fake.posted - fake.reclaimed < fake.connection.cfg.sq_size);
 	assert_true(fake.posted - fake.reclaimed < FAKE_WORKS);
 	fake.works[fake.posted++ % FAKE_WORKS] = work;
 	if (length < sizeof(fake.log) - 64)
@@ -110,8 +110,8 @@ int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 		      size_t len, enum rpma_flush_type type, int flags, const void *op_context)
 {
-	assert_int_equal(type, fake.path.flush_type);
-	assert_int_not_equal(fake.path.cfg.hello.method, METHOD_GPSPM);
+	assert_int_equal(type, fake.connection.flush_type);
+	assert_int_not_equal(fake.connection.cfg.hello.method, METHOD_GPSPM);
 	return post(access_to('f', dst_offset, len, 0), flags, op_context);
 }
 
@@ -124,7 +124,7 @@ int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, si
 	struct fake_work work;
 
 	assert_ptr_equal(src, MESSAGES);
-	assert_true(offset + len <= path_answer_offset(&fake.path, 0));
+	assert_true(offset + len <= connection_answer_offset(&fake.connection, 0));
 	assert_int_equal(persist_decode_request(fake.messages + offset, len, &request), 0);
 	work = access_to('s', request.offset, request.length, 0);
 	work.local = offset;
@@ -141,11 +141,11 @@ int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t o
 	if (fake.receive_fails)
 		return RPMA_E_PROVIDER;
 	assert_ptr_equal(dst, MESSAGES);
-	assert_int_equal(offset, path_answer_offset(&fake.path, number));
+	assert_int_equal(offset, connection_answer_offset(&fake.connection, number));
 	assert_int_equal(len, PERSIST_ANSWER_BYTES);
 	assert_true((uintptr_t)op_context & PATH_ANSWER);
 	fake.receives[fake.receives_posted++ % (FAKE_DEPTH * 2)] = (uintptr_t)op_context;
-	assert_true(fake.receives_posted - fake.received <= path_receives(&fake.path));
+	assert_true(fake.receives_posted - fake.received <= connection_receives(&fake.connection));
 	return 0;
 }
 
@@ -153,7 +153,7 @@ int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t o
 
 static void complete(const struct ibv_wc *wc, uint64_t works)
 {
-	assert_true(fake.completed - fake.polled < fake.path.cfg.cq_size);
+	assert_true(fake.completed - fake.polled < fake.connection.cfg.cq_size);
 	assert_true(fake.completed - fake.polled < FAKE_WORKS);
 	fake.told |= fake.armed;
 	fake.armed = false;
@@ -173,7 +173,7 @@ static void flush_range(uint64_t begin, uint64_t end)
 
 static void ask(uint32_t slot)
 {
-	assert_true(fake.asked - fake.answered < fake.path.cfg.hello.depth);
+	assert_true(fake.asked - fake.answered < fake.connection.cfg.hello.depth);
 	fake.answers[fake.asked++ % FAKE_DEPTH] = (struct persist_answer){slot, PERSIST_DONE};
 }
 
@@ -184,7 +184,7 @@ static void request(const struct fake_work *work)
 	/* what is in the memory now, not what was when it was posted */
 	assert_int_equal(
 		persist_decode_request(fake.messages + work->local, PERSIST_REQUEST_BYTES, &r), 0);
-	assert_true(r.slot < fake.path.cfg.hello.depth);
+	assert_true(r.slot < fake.connection.cfg.hello.depth);
 	if (!fake.vast)
 		flush_range(r.offset, r.offset + r.length);
 	ask(r.slot);
@@ -199,22 +199,22 @@ static void written(const struct fake_work *work, const void *from)
 
 static uint64_t half(void)
 {
-	return fake.path.cfg.hello.depth / 2;
+	return fake.connection.cfg.hello.depth / 2;
 }
 
 /* There has to be a receive for it. */
 static void take_number(void)
 {
-	if (fake.path.cfg.hello.method == METHOD_GPSPM)
+	if (fake.connection.cfg.hello.method == METHOD_GPSPM)
 		return;
-	assert_true(fake.numbers - fake.credits * half() < fake.path.cfg.hello.depth);
+	assert_true(fake.numbers - fake.credits * half() < fake.connection.cfg.hello.depth);
 	fake.numbers++;
 }
 
 static enum ibv_wc_opcode carry_out(const struct fake_work *work)
 {
 	static const uint8_t zeros[FAKE_REGION];
-	uint32_t block = fake.path.cfg.hello.imm_bytes;
+	uint32_t block = fake.connection.cfg.hello.imm_bytes;
 
 	switch (work->letter) {
 	case 'r':
@@ -222,7 +222,7 @@ static enum ibv_wc_opcode carry_out(const struct fake_work *work)
 		       work->end - work->begin);
 		return IBV_WC_RDMA_READ;
 	case 'f':
-		if (fake.path.cfg.hello.method == METHOD_NATIVE) {
+		if (fake.connection.cfg.hello.method == METHOD_NATIVE) {
 			flush_range(work->begin, work->end);
 		} else {
 			memset(fake.unflushed, 0, sizeof(fake.unflushed));
@@ -254,8 +254,9 @@ static void answer(void)
 	struct persist_answer a = fake.answers[fake.answered % FAKE_DEPTH];
 	struct ibv_wc wc = {.opcode = IBV_WC_RECV, .byte_len = PERSIST_ANSWER_BYTES};
 	uint64_t context = fake.receives[fake.received % (FAKE_DEPTH * 2)];
-	uint8_t *at = fake.messages +
-		      path_answer_offset(&fake.path, (uint32_t)(context & CONTEXT_NUMBER));
+	uint8_t *at =
+		fake.messages +
+		connection_answer_offset(&fake.connection, (uint32_t)(context & CONTEXT_NUMBER));
 
 	assert_true(fake.received < fake.receives_posted);
 	if (fake.forge != NULL)
@@ -355,8 +356,8 @@ int __wrap_rpma_conn_disconnect(struct rpma_conn *conn)
 	return 0;
 }
 
-void __wrap_path_goodbye(struct path *path);
-void __wrap_path_goodbye(struct path *path)
+void __wrap_connection_goodbye(struct connection *connection);
+void __wrap_connection_goodbye(struct connection *connection)
 {
 	assert_false(fake.disconnected);
 	fake.goodbyes++;
@@ -437,7 +438,7 @@ void fake_begin(enum method method, uint32_t depth)
 	fake.settings.poll = true;
 	fake.armed = true;
 	fake.flush_opcode = method == METHOD_NATIVE ? (enum ibv_wc_opcode)8 : IBV_WC_RDMA_READ;
-	fake.path = (struct path){
+	fake.connection = (struct connection){
 		.cfg = {.settings = &fake.settings,
 			.hello = {.method = method, .depth = (uint16_t)messages},
 			.sq_size = IO_QUEUE_SQ_SIZE(depth),
@@ -452,7 +453,7 @@ void fake_begin(enum method method, uint32_t depth)
 		.message_memory = fake.messages,
 		.zeros = ZEROS,
 	};
-	for (uint64_t i = 0; i < path_receives(&fake.path); i++)
+	for (uint64_t i = 0; i < connection_receives(&fake.connection); i++)
 		fake.receives[fake.receives_posted++] = PATH_ANSWER | i;
 	for (uint32_t i = 0; i < FAKE_MEMORY; i++)
 		fake.memory[i] = (uint8_t)(i * 7 + i / 251);
@@ -460,7 +461,7 @@ void fake_begin(enum method method, uint32_t depth)
 
 struct io_queue *fake_io_queue(enum flush_policy policy, enum write_op write_op, uint32_t depth)
 {
-	const struct io_queue_cfg cfg = {.path = &fake.path,
+	const struct io_queue_cfg cfg = {.connection = &fake.connection,
 					 .policy = policy,
 					 .write_op = write_op,
 					 .depth = depth,

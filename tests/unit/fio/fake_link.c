@@ -257,7 +257,7 @@ void link_begin(enum method method)
 					  .flush_type = FLUSH_WISH_AUTO,
 					  .write_op = WRITE_PLAIN,
 					  .connect_timeout_s = 10};
-	fake.cfg = (struct path_cfg){
+	fake.cfg = (struct connection_cfg){
 		.settings = &fake.settings,
 		.hello = {.method = method, .jobs = 1, .depth = method == METHOD_GPSPM ? 4 : 0},
 		.sq_size = 10,

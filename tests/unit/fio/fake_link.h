@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_link.h -- a link that is made up, for the tests of path: it connects
+ * fake_link.h -- a link that is made up, for the tests of connection: it connects
  * when it is told to, with the reply that a server would have sent, and counts
  * what is alive. Linked with --wrap for what it replaces.
  */
 #ifndef FAKE_LINK_H
 #define FAKE_LINK_H
 
-#include "fio_engine/path.h"
+#include "fio_engine/connection.h"
 #include "tests/lib/test.h"
 #include "tools/common/base/failure.h"
 
@@ -17,7 +17,7 @@
 
 struct fake {
 	struct settings settings;
-	struct path_cfg cfg;
+	struct connection_cfg cfg;
 	/* what the server sends */
 	struct offer offer;
 	uint64_t region_bytes;

@@ -320,7 +320,7 @@ static void a_receive_that_cannot_be_posted_ends_it(void **state)
 
 /* --- another connection ---------------------------------------------------------------- */
 
-/* As path_reconnect() does it. */
+/* As connection_reconnect() does it. */
 static void reconnect(enum method method)
 {
 	bool unflushed[FAKE_REGION];
@@ -394,17 +394,17 @@ static void what_was_dirty_at_a_break_is_told_once(void **state)
 static void queues_that_are_too_small_are_refused(void **state)
 {
 	for (int i = 0; i < 5; i++) {
-		const struct io_queue_cfg cfg = {.path = &fake.path,
+		const struct io_queue_cfg cfg = {.connection = &fake.connection,
 						 .policy = FLUSH_AUTO,
 						 .write_op = i < 3 ? WRITE_PLAIN : WRITE_IMM,
 						 .depth = i == 4 ? 0 : DEPTH};
 		struct io_queue *io_queue = NULL;
 
 		fake_begin(i < 3 ? METHOD_GPSPM : METHOD_APM, DEPTH);
-		fake.path.cfg.sq_size -= i == 0;
-		fake.path.cfg.cq_size -= i == 1;
+		fake.connection.cfg.sq_size -= i == 0;
+		fake.connection.cfg.cq_size -= i == 1;
 		if (i == 2 || i == 3)
-			fake.path.cfg.hello.depth = i == 2 ? DEPTH - 1 : 2 * DEPTH - 2;
+			fake.connection.cfg.hello.depth = i == 2 ? DEPTH - 1 : 2 * DEPTH - 2;
 		assert_int_not_equal(io_queue_open(&io_queue, &cfg), 0);
 		assert_null(io_queue);
 	}
@@ -415,15 +415,15 @@ static void blocks_beyond_32_bits_are_refused(void **state)
 	static const uint32_t blocks[] = {1, 2};
 
 	for (size_t i = 0; i < 2; i++) {
-		const struct io_queue_cfg cfg = {.path = &fake.path,
+		const struct io_queue_cfg cfg = {.connection = &fake.connection,
 						 .policy = FLUSH_AUTO,
 						 .write_op = WRITE_IMM,
 						 .depth = DEPTH};
 		struct io_queue *io_queue = NULL;
 
 		fake_begin(METHOD_GPSPM, DEPTH);
-		fake.path.cfg.hello.imm_bytes = blocks[i];
-		fake.path.remote_bytes = 1ULL << 34;
+		fake.connection.cfg.hello.imm_bytes = blocks[i];
+		fake.connection.remote_bytes = 1ULL << 34;
 		assert_int_equal(io_queue_open(&io_queue, &cfg), -EINVAL);
 		expect_sentence("write_op=imm");
 	}

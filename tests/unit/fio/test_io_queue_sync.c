@@ -118,7 +118,7 @@ static void a_large_extent_is_asked_for_in_parts(void **state)
 	struct io_queue *io_queue;
 
 	fake_begin(METHOD_GPSPM, 4);
-	fake.path.remote_bytes = 1ULL << 30;
+	fake.connection.remote_bytes = 1ULL << 30;
 	io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, 4);
 	dirty_mark(&io_queue->dirty, 0, 150ULL << 20);
 	fake.vast = true;

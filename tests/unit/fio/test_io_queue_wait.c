@@ -131,8 +131,8 @@ static void a_job_that_stops_gets_back_what_still_completes(void **state)
 	struct io_queue *io_queue = with_reads(true);
 	bool stop = true;
 
-	fake.path.cfg.stopped = stopped;
-	fake.path.cfg.arg = &stop;
+	fake.connection.cfg.stopped = stopped;
+	fake.connection.cfg.arg = &stop;
 	fake.pace = 1;
 	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 	assert_string_equal(fake_done(io_queue), "0 1 2 ");
@@ -145,8 +145,8 @@ static void a_job_that_stops_waits_two_seconds(void **state)
 		struct io_queue *io_queue = with_reads(poll);
 		bool stop = true;
 
-		fake.path.cfg.stopped = stopped;
-		fake.path.cfg.arg = &stop;
+		fake.connection.cfg.stopped = stopped;
+		fake.connection.cfg.arg = &stop;
 		fake.silent = true;
 		assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 2000 * MS, 2300 * MS);
@@ -193,7 +193,7 @@ static void a_write_waits_for_a_receive_of_the_server(void **state)
 		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 1);
 		fake_done(io_queue);
 	}
-	fake.path.cfg.stopped = hears_again;
+	fake.connection.cfg.stopped = hears_again;
 	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
 	assert_false(fake.deaf);
 	io_queue_close(&io_queue);

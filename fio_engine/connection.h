@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path.h -- the connection of one client job: from an address to a region that
+ * connection.h -- the connection of one client job: from an address to a region that
  * can be read, written and flushed.
  *
  * It finds the device, connects, sends a hello, checks what is offered, and
  * registers memory. Every failure stores one sentence; every wait has a limit
  * and ends when the job is told to.
  */
-#ifndef PATH_H
-#define PATH_H
+#ifndef FIO_CONNECTION_H
+#define FIO_CONNECTION_H
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #include "tools/common/rdma/connection.h"
 #include "tools/common/rdma/resolve.h"
 
-struct path_cfg {
+struct connection_cfg {
 	const struct settings *settings;
 	struct hello hello;
 	uint32_t sq_size;
@@ -29,18 +29,18 @@ struct path_cfg {
 	void *arg;
 };
 
-struct path {
-	struct path_cfg cfg;
+struct connection {
+	struct connection_cfg cfg;
 	struct rpma_peer *peer;
 	char device[64];
 	char address[RESOLVE_ADDRESS_MAX];
 	char server[LINK_PEER_MAX]; /* "server 10.0.0.1:7204" */
-	/* the connection's: replaced by path_reconnect() */
+	/* the connection's: replaced by connection_reconnect() */
 	struct link *link;
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
 	struct rpma_mr_remote *remote;
-	/* until path_close() */
+	/* until connection_close() */
 	size_t remote_bytes;
 	enum rpma_flush_type flush_type;
 	struct offer offer;
@@ -57,48 +57,48 @@ struct path {
  * it has received half of hello.depth again, so that no more are sent than it
  * has receives for. The device would try again, but only after a long time.
  */
-#define PATH_CREDITS 4 /* receives of such messages */
+#define CONNECTION_CREDITS 4 /* receives of such messages */
 
 /* The context of a receive is the number of its answer and this. */
 #define PATH_ANSWER (1ULL << 30)
 
 /* Tries again while the server refuses or is not there, up to connect_timeout. */
-int path_open(struct path *path, const struct path_cfg *cfg);
+int connection_open(struct connection *connection, const struct connection_cfg *cfg);
 /* After the connection broke; messages are posted again. */
-int path_reconnect(struct path *path);
+int connection_reconnect(struct connection *connection);
 /* Sends a goodbye, if it still can, and frees all. */
-void path_close(struct path *path);
+void connection_close(struct connection *connection);
 
 /* The region as a sentence has it: "dram", "a file in memory ...". */
-const char *path_region_words(const struct path *path);
+const char *connection_region_words(const struct connection *connection);
 
-int path_register_buffers(struct path *path, void *memory, size_t bytes);
-int path_make_zeros(struct path *path, size_t bytes);
+int connection_register_buffers(struct connection *connection, void *memory, size_t bytes);
+int connection_make_zeros(struct connection *connection, size_t bytes);
 
 /*
  * Tells the server that the client is done, when all that was posted has
  * completed; what that was is not told.
  */
-void path_goodbye(struct path *path);
+void connection_goodbye(struct connection *connection);
 
 /* Receives that are posted as long as the connection stands. */
-static inline uint32_t path_receives(const struct path *path)
+static inline uint32_t connection_receives(const struct connection *connection)
 {
-	if (path->cfg.hello.method == METHOD_GPSPM)
-		return path->cfg.hello.depth;
-	return path->cfg.hello.depth > 0 ? PATH_CREDITS : 0;
+	if (connection->cfg.hello.method == METHOD_GPSPM)
+		return connection->cfg.hello.depth;
+	return connection->cfg.hello.depth > 0 ? CONNECTION_CREDITS : 0;
 }
 
 /* Where in the messages a request, and an answer, has its place. */
-static inline size_t path_request_offset(uint32_t number)
+static inline size_t connection_request_offset(uint32_t number)
 {
 	return (size_t)number * PERSIST_REQUEST_BYTES;
 }
 
-static inline size_t path_answer_offset(const struct path *path, uint32_t number)
+static inline size_t connection_answer_offset(const struct connection *connection, uint32_t number)
 {
-	return (size_t)path->cfg.hello.depth * PERSIST_REQUEST_BYTES +
+	return (size_t)connection->cfg.hello.depth * PERSIST_REQUEST_BYTES +
 	       (size_t)number * PERSIST_ANSWER_BYTES;
 }
 
-#endif /* PATH_H */
+#endif /* FIO_CONNECTION_H */

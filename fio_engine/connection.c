@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path.c -- finds the device, connects as often as it takes, and sends a
- * goodbye. path_offer.c judges what the server sends once connected.
+ * connection.c -- finds the device, connects as often as it takes, and sends a
+ * goodbye. connection_reply.c judges what the server sends once connected.
  */
-#include "path.h"
+#include "connection.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "path_offer.h"
+#include "connection_reply.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/rdma/listen.h"
@@ -32,14 +32,14 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool stopped(const struct path *p)
+static bool stopped(const struct connection *p)
 {
 	return p->cfg.stopped != NULL && p->cfg.stopped(p->cfg.arg);
 }
 
 /* --- memory --------------------------------------------------------------------- */
 
-static int enroll(struct path *p, void *memory, size_t bytes, int usage, const char *what,
+static int enroll(struct connection *p, void *memory, size_t bytes, int usage, const char *what,
 		  struct rpma_mr_local **mr)
 {
 	char size[UNITS_TEXT_BYTES];
@@ -54,30 +54,30 @@ static int enroll(struct path *p, void *memory, size_t bytes, int usage, const c
 	return 0;
 }
 
-int path_register_buffers(struct path *path, void *memory, size_t bytes)
+int connection_register_buffers(struct connection *connection, void *memory, size_t bytes)
 {
-	path->buffer_memory = memory;
-	return enroll(path, memory, bytes, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC,
-		      "the job's buffers", &path->buffers);
+	connection->buffer_memory = memory;
+	return enroll(connection, memory, bytes, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC,
+		      "the job's buffers", &connection->buffers);
 }
 
-int path_make_zeros(struct path *path, size_t bytes)
+int connection_make_zeros(struct connection *connection, size_t bytes)
 {
-	path->zero_memory = calloc(1, bytes);
-	if (path->zero_memory == NULL)
+	connection->zero_memory = calloc(1, bytes);
+	if (connection->zero_memory == NULL)
 		return failure_set(EXIT_RUN_FAILED, "register",
 				   "out of memory for zeros to trim "
 				   "with");
-	return enroll(path, path->zero_memory, bytes, RPMA_MR_USAGE_WRITE_SRC, "zeros",
-		      &path->zeros);
+	return enroll(connection, connection->zero_memory, bytes, RPMA_MR_USAGE_WRITE_SRC, "zeros",
+		      &connection->zeros);
 }
 
-static int make_messages(struct path *p)
+static int make_messages(struct connection *p)
 {
 	uint32_t depth = p->cfg.hello.depth;
-	size_t bytes = path_answer_offset(p, depth);
+	size_t bytes = connection_answer_offset(p, depth);
 
-	if (path_receives(p) == 0)
+	if (connection_receives(p) == 0)
 		return 0;
 	p->message_memory = calloc(1, bytes);
 	if (p->message_memory == NULL)
@@ -90,24 +90,24 @@ static int make_messages(struct path *p)
 /* --- leaving ----------------------------------------------------------------------- */
 
 /* What else completes is of no interest any more. */
-void path_goodbye(struct path *path)
+void connection_goodbye(struct connection *connection)
 {
 	struct failure kept = *failure_get();
 	int64_t limit = now_ms() + GOODBYE_WAIT_MS;
 	struct ibv_wc wc = {.wr_id = 0};
 	bool alive = true;
-	int ret = rpma_send(path->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
+	int ret = rpma_send(connection->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
 			    (void *)(uintptr_t)GOODBYE);
 
 	while ((ret == 0 || ret == RPMA_E_NO_COMPLETION) && wc.wr_id != GOODBYE && alive &&
 	       now_ms() < limit) {
-		ret = rpma_cq_get_wc(path->cq, 1, &wc, NULL);
-		alive = ret != RPMA_E_NO_COMPLETION || link_alive(path->link, 1);
+		ret = rpma_cq_get_wc(connection->cq, 1, &wc, NULL);
+		alive = ret != RPMA_E_NO_COMPLETION || link_alive(connection->link, 1);
 	}
 	*failure_get() = kept;
 }
 
-static void disconnect(struct path *p)
+static void disconnect(struct connection *p)
 {
 	p->conn = NULL;
 	p->cq = NULL;
@@ -120,10 +120,10 @@ static void disconnect(struct path *p)
 /* A server may answer as soon as it is asked: there is a receive for each message. */
 static int post_receives(struct rpma_conn_req *req, void *arg)
 {
-	struct path *p = arg;
+	struct connection *p = arg;
 
-	for (uint32_t i = 0; i < path_receives(p); i++) {
-		int ret = rpma_conn_req_recv(req, p->messages, path_answer_offset(p, i),
+	for (uint32_t i = 0; i < connection_receives(p); i++) {
+		int ret = rpma_conn_req_recv(req, p->messages, connection_answer_offset(p, i),
 					     PERSIST_ANSWER_BYTES,
 					     (void *)(uintptr_t)(PATH_ANSWER | i));
 
@@ -142,13 +142,13 @@ static int try_ms(int64_t limit)
 	return left < TRY_MS ? TRY_MS : left > LINK_TIMEOUT_MS ? LINK_TIMEOUT_MS : (int)left;
 }
 
-static int connect_once(struct path *p, int64_t limit)
+static int connect_once(struct connection *p, int64_t limit)
 {
 	/* a queue of no receives is no queue to some devices */
 	const struct link_lane lane = {
 		.sq_size = p->cfg.sq_size,
 		.cq_size = p->cfg.cq_size,
-		.rq_size = path_receives(p) > 0 ? path_receives(p) : 1,
+		.rq_size = connection_receives(p) > 0 ? connection_receives(p) : 1,
 		.post = post_receives,
 		.arg = p,
 	};
@@ -180,7 +180,7 @@ static void take_breath(void)
  * which broke has to find again. One that is full may not have seen yet that we
  * left.
  */
-static bool may_pass(const struct path *p, bool again)
+static bool may_pass(const struct connection *p, bool again)
 {
 	const struct failure *failure = failure_get();
 
@@ -201,24 +201,24 @@ static bool may_pass(const struct path *p, bool again)
 	}
 }
 
-static int attach_once(struct path *p, bool again, int64_t limit, bool *pass)
+static int attach_once(struct connection *p, bool again, int64_t limit, bool *pass)
 {
 	int ret = connect_once(p, limit);
 
 	if (ret == 0) {
 		p->conn = link_conn(p->link);
 		p->cq = link_cq(p->link);
-		ret = path_offer_take(p);
+		ret = connection_take_reply(p);
 	}
 	*pass = ret != 0 && may_pass(p, again);
 	if (ret && p->remote != NULL) /* the server has taken us in, and waits */
-		path_goodbye(p);
+		connection_goodbye(p);
 	if (ret)
 		disconnect(p);
 	return ret;
 }
 
-static int too_late(const struct path *p)
+static int too_late(const struct connection *p)
 {
 	const struct failure last = *failure_get();
 
@@ -227,7 +227,7 @@ static int too_late(const struct path *p)
 			       p->cfg.settings->connect_timeout_s);
 }
 
-static int attach(struct path *p, bool again)
+static int attach(struct connection *p, bool again)
 {
 	int64_t begun = now_ms(),
 		limit = begun + (int64_t)p->cfg.settings->connect_timeout_s * 1000;
@@ -249,7 +249,7 @@ static int attach(struct path *p, bool again)
 	return ret;
 }
 
-static int find_device(struct path *p)
+static int find_device(struct connection *p)
 {
 	const struct endpoint_wish wish = {.device = NULL, .quiet = true, .argv = NULL};
 	struct device device;
@@ -265,7 +265,7 @@ static int find_device(struct path *p)
 	return ret;
 }
 
-static int find_server(struct path *p)
+static int find_server(struct connection *p)
 {
 	const struct settings *s = p->cfg.settings;
 	int ret = resolve_host(s->address, RESOLVE_TIMEOUT_MS, p->address);
@@ -277,59 +277,60 @@ static int find_server(struct path *p)
 	return find_device(p);
 }
 
-int path_open(struct path *path, const struct path_cfg *cfg)
+int connection_open(struct connection *connection, const struct connection_cfg *cfg)
 {
 	int ret;
 
-	*path = (struct path){.cfg = *cfg};
+	*connection = (struct connection){.cfg = *cfg};
 	/* which of several runs on this host it is; without it all are 0 */
-	if (getrandom(&path->cfg.hello.tag, sizeof(path->cfg.hello.tag), GRND_NONBLOCK) < 0)
-		path->cfg.hello.tag = 0;
+	if (getrandom(&connection->cfg.hello.tag, sizeof(connection->cfg.hello.tag),
+		      GRND_NONBLOCK) < 0)
+		connection->cfg.hello.tag = 0;
 	link_log_to_failures(false);
-	ret = find_server(path);
+	ret = find_server(connection);
 	if (ret == 0)
-		ret = make_messages(path);
+		ret = make_messages(connection);
 	if (ret == 0)
-		ret = attach(path, false);
+		ret = attach(connection, false);
 	if (ret)
-		path_close(path);
+		connection_close(connection);
 	return ret;
 }
 
-int path_reconnect(struct path *path)
+int connection_reconnect(struct connection *connection)
 {
-	size_t bytes = path->remote_bytes;
+	size_t bytes = connection->remote_bytes;
 	int ret;
 
-	disconnect(path);
-	path->cfg.hello.again = true;
-	ret = attach(path, true);
-	if (ret == 0 && path->remote_bytes != bytes) {
-		path_goodbye(path);
-		disconnect(path);
+	disconnect(connection);
+	connection->cfg.hello.again = true;
+	ret = attach(connection, true);
+	if (ret == 0 && connection->remote_bytes != bytes) {
+		connection_goodbye(connection);
+		disconnect(connection);
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s came back with a region of another size: %zu bytes, and %zu "
 				   "before",
-				   path->server, path->remote_bytes, bytes);
+				   connection->server, connection->remote_bytes, bytes);
 	}
 	return ret;
 }
 
 /* --- the end -------------------------------------------------------------------- */
 
-void path_close(struct path *path)
+void connection_close(struct connection *connection)
 {
 	struct failure kept = *failure_get();
 
-	if (path->conn != NULL)
-		path_goodbye(path);
-	disconnect(path);
-	rpma_mr_dereg(&path->zeros);
-	free(path->zero_memory);
-	rpma_mr_dereg(&path->messages);
-	free(path->message_memory);
-	rpma_mr_dereg(&path->buffers);
-	rpma_peer_delete(&path->peer);
-	*path = (struct path){.peer = NULL};
+	if (connection->conn != NULL)
+		connection_goodbye(connection);
+	disconnect(connection);
+	rpma_mr_dereg(&connection->zeros);
+	free(connection->zero_memory);
+	rpma_mr_dereg(&connection->messages);
+	free(connection->message_memory);
+	rpma_mr_dereg(&connection->buffers);
+	rpma_peer_delete(&connection->peer);
+	*connection = (struct connection){.peer = NULL};
 	*failure_get() = kept;
 }

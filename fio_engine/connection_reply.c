@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path_offer.c -- takes the server's description of itself and of its region, and
+ * connection_reply.c -- takes the server's description of itself and of its region, and
  * chooses the flush. All of it is hostile until it is checked here.
  */
-#include "path_offer.h"
+#include "connection_reply.h"
 
 #include <errno.h>
 
@@ -16,7 +16,7 @@
 
 /* --- the answer ------------------------------------------------------------------ */
 
-static int not_welcome(const struct path *p, const struct greeting_reply *reply)
+static int not_welcome(const struct connection *p, const struct greeting_reply *reply)
 {
 	switch (reply->answer) {
 	case GREETING_WRONG_VERSION:
@@ -36,7 +36,7 @@ static int not_welcome(const struct path *p, const struct greeting_reply *reply)
 	}
 }
 
-static int refused(const struct path *p)
+static int refused(const struct connection *p)
 {
 	switch (p->offer.refusal) {
 	case REFUSAL_METHOD:
@@ -59,7 +59,7 @@ static int refused(const struct path *p)
 	}
 }
 
-static int nonsense(const struct path *p)
+static int nonsense(const struct connection *p)
 {
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "%s answered with a greeting that makes no sense: it is no server of "
@@ -67,7 +67,7 @@ static int nonsense(const struct path *p)
 			   p->server);
 }
 
-static int check_offer(struct path *p, const struct greeting_reply *reply)
+static int check_offer(struct connection *p, const struct greeting_reply *reply)
 {
 	const struct hello *hello = &p->cfg.hello;
 
@@ -84,14 +84,15 @@ static int check_offer(struct path *p, const struct greeting_reply *reply)
 /* --- the region ------------------------------------------------------------------ */
 
 /* So that apm reads even where both devices know a flush, native is told of all. */
-static size_t descriptor_bytes(const struct path *p, const struct greeting_reply *reply)
+static size_t descriptor_bytes(const struct connection *p, const struct greeting_reply *reply)
 {
 	if (p->cfg.hello.method == METHOD_NATIVE || reply->mr_desc_bytes < APM_BYTES)
 		return reply->mr_desc_bytes;
 	return APM_BYTES;
 }
 
-static int take_region(struct path *p, const struct greeting_reply *reply, int *types, bool *direct)
+static int take_region(struct connection *p, const struct greeting_reply *reply, int *types,
+		       bool *direct)
 {
 	struct rpma_peer_cfg *pcfg = NULL;
 	int ret = rpma_mr_remote_from_descriptor(reply->mr_desc, descriptor_bytes(p, reply),
@@ -120,7 +121,7 @@ static int take_region(struct path *p, const struct greeting_reply *reply, int *
 	return 0;
 }
 
-const char *path_region_words(const struct path *p)
+const char *connection_region_words(const struct connection *p)
 {
 	static const char *const words[TARGET_KINDS] = {
 		[TARGET_DRAM] = "dram",
@@ -137,7 +138,7 @@ const char *path_region_words(const struct path *p)
 
 /* --- the flush ------------------------------------------------------------------- */
 
-static int no_survival(const struct path *p)
+static int no_survival(const struct connection *p)
 {
 	if (p->offer.kind == TARGET_OTHERFILE)
 		return failure_set(
@@ -151,10 +152,10 @@ static int no_survival(const struct path *p)
 			   "flush_type=persistent: the region of %s is %s, which does not survive "
 			   "a power failure: give the server persistent memory, or this job "
 			   "flush_type=visibility",
-			   p->server, path_region_words(p));
+			   p->server, connection_region_words(p));
 }
 
-static int not_stated(const struct path *p)
+static int not_stated(const struct connection *p)
 {
 	if (target_is_cached(p->offer.kind))
 		return failure_set(EXIT_RUN_FAILED, STEP,
@@ -162,7 +163,7 @@ static int not_stated(const struct path *p)
 				   "leaves what it writes in the page cache: give this job "
 				   "mode=gpspm or flush_type=visibility (direct_write_to_pmem=1 of "
 				   "the server vouches for a file that is persistent memory)",
-				   p->server, path_region_words(p),
+				   p->server, connection_region_words(p),
 				   method_name(p->cfg.hello.method));
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "%s has persistent memory and does not say that direct writes "
@@ -173,7 +174,7 @@ static int not_stated(const struct path *p)
 }
 
 /* The server itself makes it durable, as far as its memory can be. */
-static int settle_messages(struct path *p)
+static int settle_messages(struct connection *p)
 {
 	bool durable = persist_is_durable(p->offer.persist, p->offer.kind);
 
@@ -182,7 +183,7 @@ static int settle_messages(struct path *p)
 										: 0;
 }
 
-static int settle_flush(struct path *p, int types, bool direct)
+static int settle_flush(struct connection *p, int types, bool direct)
 {
 	const struct settings *s = p->cfg.settings;
 	bool persistent = (types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
@@ -208,26 +209,27 @@ static int settle_flush(struct path *p, int types, bool direct)
 	return 0;
 }
 
-int path_offer_take(struct path *path)
+int connection_take_reply(struct connection *connection)
 {
 	struct greeting_reply reply;
 	const void *bytes;
 	bool direct = false;
 	int types = 0;
 	size_t len;
-	int ret = link_greeting(path->link, &bytes, &len);
+	int ret = link_greeting(connection->link, &bytes, &len);
 
 	if (ret)
 		return ret;
 	if (greeting_decode_reply(bytes, len, &reply) != 0)
-		return nonsense(path);
+		return nonsense(connection);
 	if (reply.answer != GREETING_WELCOME)
-		return not_welcome(path, &reply);
-	ret = check_offer(path, &reply);
+		return not_welcome(connection, &reply);
+	ret = check_offer(connection, &reply);
 	if (ret == 0)
-		ret = take_region(path, &reply, &types, &direct);
+		ret = take_region(connection, &reply, &types, &direct);
 	if (ret)
 		return ret;
-	return path->cfg.hello.method == METHOD_GPSPM ? settle_messages(path)
-						      : settle_flush(path, types, direct);
+	return connection->cfg.hello.method == METHOD_GPSPM
+		       ? settle_messages(connection)
+		       : settle_flush(connection, types, direct);
 }

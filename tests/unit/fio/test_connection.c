@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_path.c -- connecting, leaving and coming back, over a link that is made
+ * test_connection.c -- connecting, leaving and coming back, over a link that is made
  * up: what is asked for, how often, and that nothing is left behind. What a
- * server may say is in test_path_offer.c.
+ * server may say is in test_connection_offer.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,65 +15,65 @@ static void a_client_says_hello_and_takes_the_region(void **state)
 {
 	struct hello hello;
 	enum greeting_answer answer;
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
 	fake.cfg.hello.job = 1;
 	fake.cfg.hello.jobs = 3;
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(hello_decode(fake.greeting, sizeof(fake.greeting), &hello, &answer), 0);
 	assert_int_equal(answer, GREETING_WELCOME);
 	assert_int_equal(hello.method, METHOD_APM);
 	assert_int_equal(hello.job, 1);
 	assert_int_equal(hello.jobs, 3);
 	assert_false(hello.again);
-	assert_string_equal(path.server, "server 127.0.0.1:7204");
-	assert_string_equal(path.device, "fake0");
-	assert_int_equal(path.remote_bytes, LINK_REGION);
-	assert_non_null(path.remote);
-	assert_ptr_equal(path.conn, LINK_CONN);
-	assert_ptr_equal(path.cq, LINK_CQ);
+	assert_string_equal(connection.server, "server 127.0.0.1:7204");
+	assert_string_equal(connection.device, "fake0");
+	assert_int_equal(connection.remote_bytes, LINK_REGION);
+	assert_non_null(connection.remote);
+	assert_ptr_equal(connection.conn, LINK_CONN);
+	assert_ptr_equal(connection.cq, LINK_CQ);
 	assert_int_equal(fake.lane.sq_size, 10);
 	assert_int_equal(fake.lane.cq_size, 14);
 	assert_int_equal(fake.lane.rq_size, 1);
 	assert_int_equal(fake.receives, 0);
-	path_close(&path);
+	connection_close(&connection);
 	link_end();
 }
 
 static void gpspm_has_a_receive_for_each_message(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_GPSPM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.lane.rq_size, 4);
 	assert_int_equal(fake.receives, 4);
-	path_close(&path);
+	connection_close(&connection);
 	link_end();
 }
 
 /* Where they are not answered, the server reports how many more it can take. */
 static void immediate_data_has_a_few(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
 	fake.cfg.hello.depth = 256;
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
-	assert_int_equal(fake.lane.rq_size, PATH_CREDITS);
-	assert_int_equal(fake.receives, PATH_CREDITS);
-	path_close(&path);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(fake.lane.rq_size, CONNECTION_CREDITS);
+	assert_int_equal(fake.receives, CONNECTION_CREDITS);
+	connection_close(&connection);
 	link_end();
 }
 
 static void a_receive_that_cannot_be_posted_is_told(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_GPSPM);
 	fake.receive_fails = true;
-	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
 	assert_int_equal(fake.tries, 1);
 	link_expect("cannot post a receive");
 	link_end();
@@ -82,45 +82,45 @@ static void a_receive_that_cannot_be_posted_is_told(void **state)
 static void memory_is_registered_for_what_it_does(void **state)
 {
 	static char buffers[4096];
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
-	assert_int_equal(path_register_buffers(&path, buffers, sizeof(buffers)), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(connection_register_buffers(&connection, buffers, sizeof(buffers)), 0);
 	assert_int_equal(fake.usage, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC);
-	assert_ptr_equal(path.buffer_memory, buffers);
-	assert_int_equal(path_make_zeros(&path, 4096), 0);
+	assert_ptr_equal(connection.buffer_memory, buffers);
+	assert_int_equal(connection_make_zeros(&connection, 4096), 0);
 	assert_int_equal(fake.usage, RPMA_MR_USAGE_WRITE_SRC);
-	path_close(&path);
+	connection_close(&connection);
 	link_end();
 }
 
 static void memory_that_cannot_be_registered_is_told(void **state)
 {
 	static char buffers[4096];
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	fake.register_fails = true;
-	assert_int_equal(path_register_buffers(&path, buffers, sizeof(buffers)), -EIO);
+	assert_int_equal(connection_register_buffers(&connection, buffers, sizeof(buffers)), -EIO);
 	link_expect("cannot register the job's buffers of 4 KiB with fake0");
-	assert_int_equal(path_make_zeros(&path, 4096), -EIO);
-	path_close(&path);
+	assert_int_equal(connection_make_zeros(&connection, 4096), -EIO);
+	connection_close(&connection);
 	link_begin(METHOD_GPSPM);
 	fake.register_fails = true;
-	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
 	link_expect("cannot register messages");
 	link_end();
 }
 
 static void a_device_that_is_not_there_is_told(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
 	fake.no_device = true;
-	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
 	link_expect("no such device");
 	assert_int_equal(fake.tries, 0);
 	link_end();
@@ -130,14 +130,14 @@ static void a_device_that_is_not_there_is_told(void **state)
 
 static void a_server_that_comes_late_is_waited_for(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
 	fake.failures = 15;
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.tries, 16);
 	assert_int_equal(fake.now_ns, 1500 * MS);
-	path_close(&path);
+	connection_close(&connection);
 	link_end();
 }
 
@@ -148,12 +148,12 @@ static void a_server_that_never_comes_is_waited_for_so_long(void **state)
 	} cases[] = {{0, 1}, {2, 21}};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct path path;
+		struct connection connection;
 
 		link_begin(METHOD_APM);
 		fake.failures = 1000;
 		fake.settings.connect_timeout_s = cases[i].timeout_s;
-		assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+		assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
 		assert_int_equal(fake.tries, cases[i].tries);
 		link_expect("no server listens (connect_timeout=");
 		link_end();
@@ -167,12 +167,12 @@ static bool stopped(void *arg)
 
 static void waiting_ends_when_the_job_does(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
 	fake.failures = 1000;
 	fake.cfg.stopped = stopped;
-	assert_int_equal(path_open(&path, &fake.cfg), -ECANCELED);
+	assert_int_equal(connection_open(&connection, &fake.cfg), -ECANCELED);
 	assert_int_equal(fake.tries, 3);
 	link_end();
 }
@@ -180,13 +180,13 @@ static void waiting_ends_when_the_job_does(void **state)
 static void what_is_wrong_here_is_not_tried_again(void **state)
 {
 	for (int here = 0; here < 2; here++) {
-		struct path path;
+		struct connection connection;
 
 		link_begin(METHOD_APM);
 		fake.failures = 1;
 		fake.failure = here ? EXIT_RUN_FAILED : EXIT_INTERNAL;
 		fake.here = here;
-		assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+		assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
 		assert_int_equal(fake.tries, 1);
 		link_end();
 	}
@@ -195,24 +195,24 @@ static void what_is_wrong_here_is_not_tried_again(void **state)
 /* The network may need a moment to find the server again. */
 static void what_fails_here_on_coming_back_is_tried_again(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	fake.failures = 5;
 	fake.here = true;
-	assert_int_equal(path_reconnect(&path), 0);
-	path_close(&path);
+	assert_int_equal(connection_reconnect(&connection), 0);
+	connection_close(&connection);
 	link_end();
 }
 
 static void a_client_that_refuses_the_server_says_goodbye(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
 	fake.settings.flush_type = FLUSH_WISH_PERSISTENT;
-	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
 	link_expect("flush_type=persistent");
 	assert_int_equal(fake.goodbyes, 1);
 	link_end();
@@ -220,11 +220,11 @@ static void a_client_that_refuses_the_server_says_goodbye(void **state)
 
 static void a_refusal_is_not_tried_again(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
 	fake.offer.refusal = REFUSAL_FULL;
-	assert_int_equal(path_open(&path, &fake.cfg), -EIO);
+	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
 	assert_int_equal(fake.tries, 1);
 	link_end();
 }
@@ -235,61 +235,61 @@ static void a_client_that_comes_again_says_so(void **state)
 {
 	enum greeting_answer answer;
 	struct hello hello;
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_GPSPM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
-	assert_int_equal(path_reconnect(&path), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(connection_reconnect(&connection), 0);
 	assert_int_equal(hello_decode(fake.greeting, sizeof(fake.greeting), &hello, &answer), 0);
 	assert_true(hello.again);
 	assert_int_equal(fake.receives, 8);
 	assert_int_equal(fake.goodbyes, 0);
-	path_close(&path);
+	connection_close(&connection);
 	link_end();
 }
 
 /* It may not have seen yet that the connection broke. */
 static void a_server_that_is_full_is_asked_again_then(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	fake.offer.refusal = REFUSAL_FULL;
 	fake.full_until = 5;
-	assert_int_equal(path_reconnect(&path), 0);
+	assert_int_equal(connection_reconnect(&connection), 0);
 	assert_int_equal(fake.tries, 5);
-	path_close(&path);
+	connection_close(&connection);
 	link_end();
 }
 
 static void a_server_that_does_not_come_back_is_given_up(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	fake.failures = 1000;
-	assert_int_equal(path_reconnect(&path), -EIO);
+	assert_int_equal(connection_reconnect(&connection), -EIO);
 	assert_int_equal(fake.now_ns, 10000 * MS);
-	assert_null(path.conn);
-	assert_null(path.remote);
-	path_close(&path);
+	assert_null(connection.conn);
+	assert_null(connection.remote);
+	connection_close(&connection);
 	assert_int_equal(fake.goodbyes, 0);
 	link_end();
 }
 
 static void a_region_of_another_size_is_another_one(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	fake.region_bytes = LINK_REGION / 2;
-	assert_int_equal(path_reconnect(&path), -EIO);
+	assert_int_equal(connection_reconnect(&connection), -EIO);
 	link_expect("region of another size");
 	assert_int_equal(fake.goodbyes, 1);
-	path_close(&path);
+	connection_close(&connection);
 	link_end();
 }
 
@@ -297,13 +297,13 @@ static void a_region_of_another_size_is_another_one(void **state)
 
 static void a_client_that_is_done_says_goodbye(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	/* completions of abandoned operations */
 	fake.others = 3;
-	path_close(&path);
+	connection_close(&connection);
 	assert_int_equal(fake.goodbyes, 1);
 	assert_true(fake.goodbye_seen);
 	link_end();
@@ -312,13 +312,13 @@ static void a_client_that_is_done_says_goodbye(void **state)
 static void a_goodbye_nobody_takes_is_not_waited_for(void **state)
 {
 	for (int gone = 0; gone < 2; gone++) {
-		struct path path;
+		struct connection connection;
 
 		link_begin(METHOD_APM);
-		assert_int_equal(path_open(&path, &fake.cfg), 0);
+		assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 		fake.deaf = true;
 		fake.gone = gone;
-		path_close(&path);
+		connection_close(&connection);
 		assert_int_equal(fake.goodbyes, 1);
 		assert_in_range(fake.now_ns, gone ? 0 : 1000 * MS, gone ? MS : 1002 * MS);
 		link_end();
@@ -327,14 +327,14 @@ static void a_goodbye_nobody_takes_is_not_waited_for(void **state)
 
 static void closing_keeps_the_sentence(void **state)
 {
-	struct path path;
+	struct connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(path_open(&path, &fake.cfg), 0);
+	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	failure_set(EXIT_RUN_FAILED, "data", "what went wrong");
-	path_close(&path);
+	connection_close(&connection);
 	link_expect("what went wrong");
-	path_close(&path);
+	connection_close(&connection);
 	link_end();
 }
 
@@ -364,5 +364,5 @@ int main(void)
 		cmocka_unit_test(closing_keeps_the_sentence),
 	};
 
-	return cmocka_run_group_tests_name("fio.path", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.connection", tests, NULL, NULL);
 }
