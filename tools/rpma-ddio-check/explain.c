@@ -2,7 +2,7 @@
 /*
  * explain.c -- prints the texts that the checks have of themselves.
  *
- * Their lines end where the source has no more room; on paper a new line
+ * Their lines end where the source has no more room; on a terminal a new line
  * begins with each status, and all else flows.
  */
 #include "explain.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "paper.h"
+#include "text_writer.h"
 
 #define COLUMN	 9
 #define TEXT_MAX 4096
@@ -46,23 +46,23 @@ int explain(const char *list)
 {
 	const struct readiness_check *check;
 	char text[TEXT_MAX];
-	struct paper paper;
+	struct text_writer writer;
 	bool first = true;
 
-	paper_open(&paper, stdout);
+	text_writer_open(&writer, stdout);
 	for (size_t i = 0; (check = readiness_check_at(i)) != NULL; i++) {
 		if (!options_list_has(list, check->id))
 			continue;
 		if (!first)
-			paper_line(&paper, PAPER_PLAIN, 0, "", "");
+			text_writer_line(&writer, TEXT_PLAIN, 0, "", "");
 		reflow(check->explain, text);
-		paper_line(&paper, PAPER_STRONG, COLUMN, check->id, check->title);
-		paper_line(&paper, PAPER_PLAIN, COLUMN, "", text);
+		text_writer_line(&writer, TEXT_STRONG, COLUMN, check->id, check->title);
+		text_writer_line(&writer, TEXT_PLAIN, COLUMN, "", text);
 		snprintf(text, sizeof(text), "For READY: UNKNOWN %s, WARN %s.",
 			 readiness_effect_name(check->if_unknown),
 			 readiness_effect_name(check->if_warn));
-		paper_line(&paper, PAPER_PLAIN, COLUMN, "", text);
+		text_writer_line(&writer, TEXT_PLAIN, COLUMN, "", text);
 		first = false;
 	}
-	return paper_close(&paper);
+	return text_writer_close(&writer);
 }

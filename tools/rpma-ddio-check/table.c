@@ -8,44 +8,44 @@
 
 #include <string.h>
 
-#include "paper.h"
+#include "text_writer.h"
 #include "tools/common/json/json_path.h"
 
 #define COLUMN_LABEL 9
 #define COLUMN_TEXT  18
 
-static enum paper_ink ink_of(const char *word)
+static enum text_style ink_of(const char *word)
 {
 	static const struct {
 		const char *word;
-		enum paper_ink ink;
-	} inks[] = {
-		{"PASS", PAPER_GOOD},
-		{"WARN", PAPER_DOUBTFUL},
-		{"ASSUMED", PAPER_DOUBTFUL},
-		{"UNKNOWN", PAPER_DOUBTFUL},
-		{"UNDETERMINED", PAPER_DOUBTFUL},
-		{"GPSPM_ONLY", PAPER_DOUBTFUL},
-		{"FAIL", PAPER_BAD},
-		{"NOT_READY", PAPER_BAD},
-		{"SKIP", PAPER_FAINT},
-		{"INFO", PAPER_PLAIN},
+		enum text_style style;
+	} styles[] = {
+		{"PASS", TEXT_GOOD},
+		{"WARN", TEXT_DOUBTFUL},
+		{"ASSUMED", TEXT_DOUBTFUL},
+		{"UNKNOWN", TEXT_DOUBTFUL},
+		{"UNDETERMINED", TEXT_DOUBTFUL},
+		{"GPSPM_ONLY", TEXT_DOUBTFUL},
+		{"FAIL", TEXT_BAD},
+		{"NOT_READY", TEXT_BAD},
+		{"SKIP", TEXT_FAINT},
+		{"INFO", TEXT_PLAIN},
 	};
 
-	for (size_t i = 0; i < sizeof(inks) / sizeof(inks[0]); i++) {
-		if (strcmp(word, inks[i].word) == 0)
-			return inks[i].ink;
+	for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
+		if (strcmp(word, styles[i].word) == 0)
+			return styles[i].style;
 	}
-	return PAPER_GOOD;
+	return TEXT_GOOD;
 }
 
-static void put_part(struct paper *paper, const char *label, const char *text)
+static void put_part(struct text_writer *writer, const char *label, const char *text)
 {
 	char margin[COLUMN_TEXT + 1];
 
 	snprintf(margin, sizeof(margin), "%*s%s", COLUMN_LABEL, "", label);
 	if (text[0] != '\0')
-		paper_line(paper, PAPER_FAINT, COLUMN_TEXT, margin, text);
+		text_writer_line(writer, TEXT_FAINT, COLUMN_TEXT, margin, text);
 }
 
 /* Where a value is as expected, where it comes from is for those who ask. */
@@ -55,7 +55,7 @@ static bool is_quiet(const char *status)
 	       strcmp(status, "SKIP") == 0;
 }
 
-static void put_check(struct paper *paper, const json_t *check, bool verbose, bool head_only)
+static void put_check(struct text_writer *writer, const json_t *check, bool verbose, bool head_only)
 {
 	const char *status = path_text(check, "status"), *value = path_text(check, "value");
 	char label[64], head[512];
@@ -63,13 +63,13 @@ static void put_check(struct paper *paper, const json_t *check, bool verbose, bo
 	snprintf(label, sizeof(label), "%-8s %s", status, path_text(check, "id"));
 	snprintf(head, sizeof(head), "%s%s%s", path_text(check, "title"),
 		 value[0] != '\0' ? ": " : "", value);
-	paper_line(paper, ink_of(status), COLUMN_TEXT, label, head);
+	text_writer_line(writer, ink_of(status), COLUMN_TEXT, label, head);
 	if (head_only)
 		return;
-	put_part(paper, "means", path_text(check, "meaning"));
-	put_part(paper, "fix", path_text(check, "fix"));
+	put_part(writer, "means", path_text(check, "meaning"));
+	put_part(writer, "fix", path_text(check, "fix"));
 	if (verbose || !is_quiet(status))
-		put_part(paper, "seen in", path_text(check, "source"));
+		put_part(writer, "seen in", path_text(check, "source"));
 }
 
 /* Is the part of the id before the dash the same? */
@@ -93,7 +93,7 @@ static bool says_the_same(const json_t *check, const json_t *next)
 	       same_family(path_text(check, "id"), path_text(next, "id"));
 }
 
-static void put_checks(struct paper *paper, const json_t *checks, bool verbose)
+static void put_checks(struct text_writer *writer, const json_t *checks, bool verbose)
 {
 	const char *before = "";
 	const json_t *check;
@@ -104,14 +104,14 @@ static void put_checks(struct paper *paper, const json_t *checks, bool verbose)
 		const char *id = path_text(check, "id");
 
 		if (!same_family(id, before))
-			paper_line(paper, PAPER_PLAIN, 0, "", "");
-		put_check(paper, check, verbose,
+			text_writer_line(writer, TEXT_PLAIN, 0, "", "");
+		put_check(writer, check, verbose,
 			  says_the_same(check, json_array_get(checks, index + 1)));
 		before = id;
 	}
 }
 
-static void put_subject(struct paper *paper, const json_t *document)
+static void put_subject(struct text_writer *writer, const json_t *document)
 {
 	const json_t *device = json_object_get(document, "device");
 	const json_t *target = json_object_get(document, "target");
@@ -119,63 +119,64 @@ static void put_subject(struct paper *paper, const json_t *document)
 
 	snprintf(text, sizeof(text), "%s", path_text(json_object_get(document, "run"), "sysroot"));
 	if (text[0] != '\0')
-		paper_line(paper, PAPER_STRONG, COLUMN_LABEL, "Below", text);
+		text_writer_line(writer, TEXT_STRONG, COLUMN_LABEL, "Below", text);
 	if (json_is_object(device))
 		snprintf(text, sizeof(text), "%s (%s)", path_text(device, "name"),
 			 path_text(device, "kind"));
 	else
 		snprintf(text, sizeof(text), "none");
-	paper_line(paper, PAPER_STRONG, COLUMN_LABEL, "Device", text);
+	text_writer_line(writer, TEXT_STRONG, COLUMN_LABEL, "Device", text);
 	if (json_is_object(target))
 		snprintf(text, sizeof(text), "%s (%s)", path_text(target, "path"),
 			 path_text(target, "shape"));
 	else
 		snprintf(text, sizeof(text), "none: --target names the memory to be written");
-	paper_line(paper, PAPER_STRONG, COLUMN_LABEL, "Target", text);
+	text_writer_line(writer, TEXT_STRONG, COLUMN_LABEL, "Target", text);
 }
 
-static void put_verdict(struct paper *paper, const json_t *document)
+static void put_verdict(struct text_writer *writer, const json_t *document)
 {
 	const json_t *judgement = json_object_get(document, "judgement");
 	const json_t *direct = json_object_get(document, "direct_write_to_pmem");
 	const char *verdict = path_text(document, "verdict");
 	char text[160];
 
-	paper_line(paper, PAPER_PLAIN, 0, "", "");
+	text_writer_line(writer, TEXT_PLAIN, 0, "", "");
 	snprintf(text, sizeof(text), "(%s, exit status %d)", path_text(judgement, "row"),
 		 (int)json_integer_value(json_object_get(judgement, "exit_code")));
-	paper_line(paper, ink_of(verdict), (int)strlen(verdict) + 1, verdict, text);
-	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", path_text(judgement, "reason"));
+	text_writer_line(writer, ink_of(verdict), (int)strlen(verdict) + 1, verdict, text);
+	text_writer_line(writer, TEXT_PLAIN, COLUMN_LABEL, "", path_text(judgement, "reason"));
 	if (path_text(judgement, "because")[0] != '\0')
-		paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", path_text(judgement, "because"));
+		text_writer_line(writer, TEXT_PLAIN, COLUMN_LABEL, "",
+				 path_text(judgement, "because"));
 	snprintf(text, sizeof(text), "rpma_peer_cfg_set_direct_write_to_pmem(pcfg, %s)",
 		 json_is_true(json_object_get(direct, "value")) ? "true" : "false");
-	paper_line(paper, PAPER_STRONG, 0, text, "");
-	paper_line(paper, PAPER_PLAIN, COLUMN_LABEL, "", path_text(direct, "why"));
+	text_writer_line(writer, TEXT_STRONG, 0, text, "");
+	text_writer_line(writer, TEXT_PLAIN, COLUMN_LABEL, "", path_text(direct, "why"));
 }
 
 int table_print_line(const json_t *document)
 {
 	const json_t *judgement = json_object_get(document, "judgement");
 	const char *because = path_text(judgement, "because");
-	struct paper paper;
+	struct text_writer writer;
 	char text[1024];
 
 	snprintf(text, sizeof(text), "%s (%s): %s%s%s", path_text(document, "verdict"),
 		 path_text(judgement, "row"), path_text(judgement, "reason"),
 		 because[0] != '\0' ? " " : "", because);
-	paper_open(&paper, stdout);
-	paper_line(&paper, PAPER_PLAIN, 0, text, "");
-	return paper_close(&paper);
+	text_writer_open(&writer, stdout);
+	text_writer_line(&writer, TEXT_PLAIN, 0, text, "");
+	return text_writer_close(&writer);
 }
 
 int table_print(const json_t *document, bool verbose)
 {
-	struct paper paper;
+	struct text_writer writer;
 
-	paper_open(&paper, stdout);
-	put_subject(&paper, document);
-	put_checks(&paper, json_object_get(document, "checks"), verbose);
-	put_verdict(&paper, document);
-	return paper_close(&paper);
+	text_writer_open(&writer, stdout);
+	put_subject(&writer, document);
+	put_checks(&writer, json_object_get(document, "checks"), verbose);
+	put_verdict(&writer, document);
+	return text_writer_close(&writer);
 }

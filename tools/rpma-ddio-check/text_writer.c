@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * paper.c -- wraps text at words, and colours labels on a terminal.
+ * text_writer.c -- wraps text at words, and colours labels on a terminal.
  */
-#include "paper.h"
+#include "text_writer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int columns_of(int fd)
 }
 
 /* As most programs have it: https://no-color.org */
-static bool takes_ink(int fd)
+static bool takes_style(int fd)
 {
 	const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
@@ -36,18 +36,18 @@ static bool takes_ink(int fd)
 	       strcmp(terminal, "dumb") != 0;
 }
 
-void paper_open(struct paper *paper, FILE *file)
+void text_writer_open(struct text_writer *writer, FILE *file)
 {
-	*paper = (struct paper){file, columns_of(fileno(file)), takes_ink(fileno(file))};
+	*writer = (struct text_writer){file, columns_of(fileno(file)), takes_style(fileno(file))};
 }
 
-int paper_close(struct paper *paper)
+int text_writer_close(struct text_writer *writer)
 {
 	/* what failed earlier is in the flag, and its cause is gone */
-	bool failed = ferror(paper->file) != 0;
+	bool failed = ferror(writer->file) != 0;
 
 	errno = 0;
-	if (fflush(paper->file) == 0 && !failed)
+	if (fflush(writer->file) == 0 && !failed)
 		return 0;
 	return failure_set(EXIT_RUN_FAILED, "output", "cannot write to standard output: %s",
 			   errno != 0 ? strerror(errno) : "an earlier line was lost");
@@ -60,18 +60,18 @@ static bool takes_column(char c)
 }
 
 /* C1 controls are 0xc2 and 0x80 to 0x9f in UTF-8; alone such a byte is none. */
-static void put_char(const struct paper *paper, const char *c)
+static void put_char(const struct text_writer *writer, const char *c)
 {
 	unsigned char byte = (unsigned char)c[0], next = (unsigned char)c[1];
 	bool control = byte < ' ' || byte == 0x7f || (byte == 0xc2 && next < 0xa0);
 
-	putc(control ? '?' : byte, paper->file);
+	putc(control ? '?' : byte, writer->file);
 }
 
-static void put_text(const struct paper *paper, const char *text, size_t len)
+static void put_text(const struct text_writer *writer, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		put_char(paper, &text[i]);
+		put_char(writer, &text[i]);
 }
 
 static int width_of(const char *text, size_t len)
@@ -83,18 +83,19 @@ static int width_of(const char *text, size_t len)
 	return width;
 }
 
-static void put_label(const struct paper *paper, enum paper_ink ink, int column, const char *label)
+static void put_label(const struct text_writer *writer, enum text_style style, int column,
+		      const char *label)
 {
-	static const char *const inks[] = {"",	       "\033[1m",    "\033[32m",
-					   "\033[33m", "\033[1;31m", "\033[2m"};
-	bool inked = paper->inked && ink != PAPER_PLAIN && label[0] != '\0';
+	static const char *const styles[] = {"",	 "\033[1m",    "\033[32m",
+					     "\033[33m", "\033[1;31m", "\033[2m"};
+	bool styled = writer->styled && style != TEXT_PLAIN && label[0] != '\0';
 	int width = width_of(label, strlen(label));
 
-	fputs(inked ? inks[ink] : "", paper->file);
-	put_text(paper, label, strlen(label));
-	fputs(inked ? "\033[0m" : "", paper->file);
+	fputs(styled ? styles[style] : "", writer->file);
+	put_text(writer, label, strlen(label));
+	fputs(styled ? "\033[0m" : "", writer->file);
 	if (width < column)
-		fprintf(paper->file, "%*s", column - width, "");
+		fprintf(writer->file, "%*s", column - width, "");
 }
 
 /* How much of the text goes on a line of this width: whole words where it can. */
@@ -115,26 +116,26 @@ static size_t fit(const char *text, int width)
 	return best > 0 ? best : at;
 }
 
-void paper_line(struct paper *paper, enum paper_ink ink, int column, const char *label,
-		const char *text)
+void text_writer_line(struct text_writer *writer, enum text_style style, int column,
+		      const char *label, const char *text)
 {
-	int width = paper->columns - column;
+	int width = writer->columns - column;
 
 	if (text[0] != '\0')
-		put_label(paper, ink, column, label);
+		put_label(writer, style, column, label);
 	else
-		put_label(paper, ink, 0, label);
+		put_label(writer, style, 0, label);
 	for (;;) {
 		size_t len = fit(text, width);
 
-		put_text(paper, text, len);
-		putc('\n', paper->file);
+		put_text(writer, text, len);
+		putc('\n', writer->file);
 		text += len;
 		text += strspn(text, " ");
 		text += *text == '\n';
 		if (*text == '\0')
 			break;
 		if (*text != '\n')
-			fprintf(paper->file, "%*s", column, "");
+			fprintf(writer->file, "%*s", column, "");
 	}
 }

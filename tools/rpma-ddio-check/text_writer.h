@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * text_writer.h -- text for people: wrapped to the terminal, labels in a margin.
+ *
+ * What machines say is foreign: nothing of it reaches the terminal as a
+ * control character.
+ */
+#ifndef TEXT_WRITER_H
+#define TEXT_WRITER_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum text_style { TEXT_PLAIN, TEXT_STRONG, TEXT_GOOD, TEXT_DOUBTFUL, TEXT_BAD, TEXT_FAINT };
+
+struct text_writer {
+	FILE *file;
+	int columns;
+	bool styled;
+};
+
+void text_writer_open(struct text_writer *writer, FILE *file);
+/* 0, or -EIO with the sentence stored where not all of it could be written. */
+int text_writer_close(struct text_writer *writer);
+
+/*
+ * The label, then text from the given column on, wrapped; a newline in the text
+ * begins a new line.
+ */
+void text_writer_line(struct text_writer *writer, enum text_style style, int column,
+		      const char *label, const char *text);
+
+#endif /* TEXT_WRITER_H */
