@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block.h -- what one look found, as the schema rpma-ddio-check/1 has it: of
+ * block.h -- what one inspection found, as the schema rpma-ddio-check/1 has it: of
  * rpma-ddio-check all but who ran it, of rpma-bench its "readiness".
  */
 #ifndef READINESS_BLOCK_H

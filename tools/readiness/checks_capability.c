@@ -51,7 +51,7 @@ static void say_odp_not_needed(const struct facts *facts, struct readiness_findi
 		    NULL);
 }
 
-static void look_odp(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_odp(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct answers_device *verbs = &facts->verbs;
 	bool fsdax = facts->target.shape == TARGET_ON_FSDAX;
@@ -83,7 +83,7 @@ static void look_odp(const struct facts *facts, struct readiness_finding *findin
 		say_odp_not_needed(facts, finding);
 }
 
-static void look_odp_cost(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_odp_cost(const struct facts *facts, struct readiness_finding *finding)
 {
 	if (checks_without_device(facts, finding))
 		return;
@@ -107,7 +107,7 @@ static bool flushes_target(const struct facts *facts)
 	       (facts->verbs.odp_known && (facts->verbs.odp_rc & ODP_FLUSH) != 0);
 }
 
-static void look_flush(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_flush(const struct facts *facts, struct readiness_finding *finding)
 {
 	uint64_t flags = facts->verbs.cap_flags_ex;
 	bool global = (flags & FLUSH_GLOBAL) != 0, persistent = (flags & FLUSH_PERSISTENT) != 0;
@@ -141,7 +141,7 @@ static void look_flush(const struct facts *facts, struct readiness_finding *find
 			    NULL);
 }
 
-static void look_atomic_write(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_atomic_write(const struct facts *facts, struct readiness_finding *finding)
 {
 	bool has = (facts->verbs.cap_flags_ex & ATOMIC_WRITE) != 0;
 
@@ -154,7 +154,7 @@ static void look_atomic_write(const struct facts *facts, struct readiness_findin
 		    NULL);
 }
 
-static void look_tph_handle(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_tph_handle(const struct facts *facts, struct readiness_finding *finding)
 {
 	int has = facts->verbs.tph_handle;
 
@@ -176,7 +176,7 @@ static void look_tph_handle(const struct facts *facts, struct readiness_finding 
 }
 
 const struct readiness_check checks_capability[] = {
-	{"ODP-01", "on-demand paging", READINESS_BLOCKS, READINESS_ADVISES, look_odp,
+	{"ODP-01", "on-demand paging", READINESS_BLOCKS, READINESS_ADVISES, inspect_odp,
 	 "A file of a DAX file system cannot be pinned for long, so it can be registered only\n"
 	 "by a device that pages on demand, for RDMA writes and reads of RC connections.\n"
 	 "Device DAX and DRAM are pinned and need none of it. Asked with\n"
@@ -186,12 +186,13 @@ const struct readiness_check checks_capability[] = {
 	 "FAIL: the target is such a file, and the device cannot.\n"
 	 "UNKNOWN: the target is such a file, and the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
-	{"ODP-02", "cost of on-demand paging", READINESS_ADVISES, READINESS_ADVISES, look_odp_cost,
+	{"ODP-02", "cost of on-demand paging", READINESS_ADVISES, READINESS_ADVISES,
+	 inspect_odp_cost,
 	 "The first access to a page stops the NIC until the kernel has mapped it; the peer is\n"
 	 "told to come again later (RNR NAK). Known from the kind of the target.\n"
 	 "WARN: the target is a file of a DAX file system.\n"
 	 "SKIP: it is not, or there is no device.\n"},
-	{"CAP-01", "native flush", READINESS_ADVISES, READINESS_ADVISES, look_flush,
+	{"CAP-01", "native flush", READINESS_ADVISES, READINESS_ADVISES, inspect_flush,
 	 "The flush operation of RDMA (memory placement extensions) makes the target's NIC see\n"
 	 "to persistence: no assumption about caches is needed. Asked with\n"
 	 "ibv_query_device_ex(): device_cap_flags_ex, bits 38 (visibility) and 39\n"
@@ -203,14 +204,15 @@ const struct readiness_check checks_capability[] = {
 	 "writes no cache back.\n"
 	 "UNKNOWN: the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
-	{"CAP-02", "native atomic write", READINESS_ADVISES, READINESS_ADVISES, look_atomic_write,
+	{"CAP-02", "native atomic write", READINESS_ADVISES, READINESS_ADVISES,
+	 inspect_atomic_write,
 	 "An eight byte write that is seen whole or not at all, in order after a flush: what\n"
 	 "commits a log. Without it librpma uses a fenced RDMA write. Asked with\n"
 	 "ibv_query_device_ex(): device_cap_flags_ex, bit 40.\n"
 	 "INFO: yes or no.\n"
 	 "UNKNOWN: the device could not be asked.\n"
 	 "SKIP: there is no device.\n"},
-	{"CAP-03", "TPH handles", READINESS_ADVISES, READINESS_ADVISES, look_tph_handle,
+	{"CAP-03", "TPH handles", READINESS_ADVISES, READINESS_ADVISES, inspect_tph_handle,
 	 "With rdma-core 59 a program can ask that writes to a region carry processing hints,\n"
 	 "which steer them into a cache. librpma does not; other programs on the same memory\n"
 	 "might.\n"

@@ -66,7 +66,7 @@ static const struct platform_row *find_row(const struct facts_platform *platform
 	return row;
 }
 
-static void look_platform(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_platform(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_platform *p = &facts->platform;
 	const struct platform_row *row = find_row(p);
@@ -98,7 +98,7 @@ static void look_platform(const struct facts *facts, struct readiness_finding *f
 	finding_say(finding, READINESS_INFO, row->meaning, NULL);
 }
 
-static void look_ways(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_ways(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_platform *p = &facts->platform;
 
@@ -122,7 +122,7 @@ static void look_ways(const struct facts *facts, struct readiness_finding *findi
 		    NULL);
 }
 
-static void look_resctrl(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_resctrl(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_platform *p = &facts->platform;
 
@@ -195,7 +195,7 @@ static enum readiness_status status_of(const struct ddio *ddio)
 	return statuses[ddio->state];
 }
 
-static void look_registers(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_registers(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const char *const meanings[] = {
 		[DDIO_UNKNOWN] =
@@ -245,7 +245,7 @@ static bool contradicted(const struct facts *facts)
 	return ddio.state == DDIO_OFF || seen == DDIO_OFF;
 }
 
-static void look_statement(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_statement(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_claims *claims = &facts->claims;
 
@@ -314,7 +314,7 @@ static void judge_probe(const struct facts *facts, enum ddio_state seen,
 			    NULL);
 }
 
-static void look_probe(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_probe(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct answers_probe *probe = &facts->claims.probe;
 	enum ddio_state seen = ddio_seen(facts);
@@ -346,7 +346,7 @@ static void look_probe(const struct facts *facts, struct readiness_finding *find
 }
 
 const struct readiness_check checks_ddio[] = {
-	{"DDIO-01", "processor", READINESS_WEIGHED, READINESS_ADVISES, look_platform,
+	{"DDIO-01", "processor", READINESS_WEIGHED, READINESS_ADVISES, inspect_platform,
 	 "Where cache allocation of device writes is set, and whether that can be read,\n"
 	 "depends on the processor: on Skylake-SP, Cascade Lake and Cooper Lake (family 6,\n"
 	 "model 0x55) a register of each root port, less surely on Haswell-EP and Broadwell-EP\n"
@@ -355,7 +355,8 @@ const struct readiness_check checks_ddio[] = {
 	 "INFO: the processor, and what is known of it.\n"
 	 "UNKNOWN: it cannot be read.\n"
 	 "SKIP: a software transport.\n"},
-	{"DDIO-02", "cache ways for device writes", READINESS_ADVISES, READINESS_ADVISES, look_ways,
+	{"DDIO-02", "cache ways for device writes", READINESS_ADVISES, READINESS_ADVISES,
+	 inspect_ways,
 	 "Model specific register 0xc8b (IIO_LLC_WAYS) of Intel's servers: the ways of the\n"
 	 "last level cache that device writes may fill. It is never empty, and it is not the\n"
 	 "switch: it proves neither on nor off. Read from /dev/cpu/N/msr of the first CPU of\n"
@@ -363,14 +364,14 @@ const struct readiness_check checks_ddio[] = {
 	 "INFO: the mask and how many ways it has.\n"
 	 "SKIP: not Intel, not readable, no device, or a software transport.\n"},
 	{"DDIO-03", "cache ways, as the kernel tells", READINESS_ADVISES, READINESS_ADVISES,
-	 look_resctrl,
+	 inspect_resctrl,
 	 "With resctrl mounted the kernel tells which ways of the L3 cache devices share\n"
 	 "(shareable_bits), and on AMD since Linux 6.19 whether and where injected writes are\n"
 	 "confined (io_alloc, io_alloc_cbm). It proves neither on nor off.\n"
 	 "INFO: what the files say.\n"
 	 "SKIP: they are not there, or a software transport.\n"},
 	{"DDIO-04", "allocation of device writes in the cache", READINESS_WEIGHED,
-	 READINESS_WEIGHED, look_registers,
+	 READINESS_WEIGHED, inspect_registers,
 	 "If device writes allocate in the cache, an RDMA read after them finds them there,\n"
 	 "and power failing then loses them although the flush was reported done. Read, never\n"
 	 "written, from the configuration space of the root port above the NIC: perfctrlsts_0\n"
@@ -390,7 +391,8 @@ const struct readiness_check checks_ddio[] = {
 	 "UNKNOWN: any doubt about the register: another processor, a virtual machine, a port\n"
 	 "of the chipset, a header in its place, no privilege. Unknown is never off.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"DDIO-05", "what the operator states", READINESS_BLOCKS, READINESS_ADVISES, look_statement,
+	{"DDIO-05", "what the operator states", READINESS_BLOCKS, READINESS_ADVISES,
+	 inspect_statement,
 	 "Where no register tells, the operator may know. --assume-ddio off:WHY is recorded with\n"
 	 "its reason and believed where neither registers nor a probe tell, and where bit 7 is 1\n"
 	 "but a probe saw device writes reach memory; it closes no way around that the registers\n"
@@ -399,7 +401,7 @@ const struct readiness_check checks_ddio[] = {
 	 "ASSUMED: what was stated; never PASS.\n"
 	 "FAIL: registers or a probe contradict it.\n"
 	 "SKIP: nothing was stated.\n"},
-	{"DDIO-06", "what a probe saw", READINESS_WEIGHED, READINESS_WEIGHED, look_probe,
+	{"DDIO-06", "what a probe saw", READINESS_WEIGHED, READINESS_WEIGHED, inspect_probe,
 	 "RDMA writes are streamed into a small window while the memory controllers count what\n"
 	 "is written: with DDIO on the bytes stay in the cache. It works where no register is\n"
 	 "public. Less than 0.2 bytes written to memory for each by RDMA is on, more than 0.8\n"

@@ -35,7 +35,7 @@ bool checks_without_hardware(const struct facts *facts, struct readiness_finding
 	return true;
 }
 
-static void look_exists(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_exists(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_device *device = &facts->device;
 
@@ -146,7 +146,7 @@ static bool without_port(const struct facts_device *device, struct readiness_fin
 	return true;
 }
 
-static void look_port(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_port(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_device *device = &facts->device;
 	char text[DESCRIPTION_MAX];
@@ -184,7 +184,7 @@ static void look_port(const struct facts *facts, struct readiness_finding *findi
 		finding_say(finding, READINESS_PASS, "The port is active.", NULL);
 }
 
-static void look_gid(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_gid(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_device *device = &facts->device;
 	size_t ethernet = 0, unknown = 0, with = 0;
@@ -221,7 +221,7 @@ static void look_gid(const struct facts *facts, struct readiness_finding *findin
 			    "INTERFACE).");
 }
 
-static void look_model(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_model(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_device *device = &facts->device;
 	char ids[32] = "";
@@ -251,7 +251,7 @@ static void look_model(const struct facts *facts, struct readiness_finding *find
 	finding_say(finding, READINESS_INFO, "What to name when asking the vendor.", NULL);
 }
 
-static void look_transport(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_transport(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_device *device = &facts->device;
 
@@ -269,14 +269,14 @@ static void look_transport(const struct facts *facts, struct readiness_finding *
 }
 
 const struct readiness_check checks_device[] = {
-	{"DEV-01", "RDMA device", READINESS_BLOCKS, READINESS_BLOCKS, look_exists,
+	{"DEV-01", "RDMA device", READINESS_BLOCKS, READINESS_BLOCKS, inspect_exists,
 	 "Without an RDMA device there is nothing to be ready. Without --device one that is\n"
 	 "hardware and has an active port is taken, else the first that is hardware, else one\n"
 	 "in software. Read from /sys/class/infiniband.\n"
 	 "PASS: there is one, or the one that was named.\n"
 	 "FAIL: there is none, none of that name, or no sysfs to tell; the verdict is\n"
 	 "UNDETERMINED, exit code 3.\n"},
-	{"DEV-02", "port and link", READINESS_BLOCKS, READINESS_ADVISES, look_port,
+	{"DEV-02", "port and link", READINESS_BLOCKS, READINESS_ADVISES, inspect_port,
 	 "A port that is not active sends nothing; one that trained to fewer lanes or a lower\n"
 	 "speed than it has spoils all figures. Read from state, phys_state, rate and\n"
 	 "link_layer of the ports. The most an Ethernet port could do is not in sysfs; ports\n"
@@ -287,7 +287,7 @@ const struct readiness_check checks_device[] = {
 	 "FAIL: no port is active.\n"
 	 "UNKNOWN: the state cannot be read.\n"
 	 "SKIP: there is no device, or it is the software device of this package.\n"},
-	{"DEV-03", "GID of RoCE v2", READINESS_ADVISES, READINESS_ADVISES, look_gid,
+	{"DEV-03", "GID of RoCE v2", READINESS_ADVISES, READINESS_ADVISES, inspect_gid,
 	 "Over Ethernet, peers find each other by GIDs. RoCE v2 with an address that routers\n"
 	 "know works everywhere; link-local GIDs (fe80::, 169.254.x.x) and RoCE v1 end at the\n"
 	 "first router. Read from gids and gid_attrs/types of the ports.\n"
@@ -295,14 +295,14 @@ const struct readiness_check checks_device[] = {
 	 "WARN: none has one; most often the interface has no IP address.\n"
 	 "UNKNOWN: the GIDs cannot be read.\n"
 	 "SKIP: no device, no Ethernet port, or iWARP, which has no such GIDs.\n"},
-	{"DEV-04", "model and firmware", READINESS_ADVISES, READINESS_ADVISES, look_model,
+	{"DEV-04", "model and firmware", READINESS_ADVISES, READINESS_ADVISES, inspect_model,
 	 "What support asks for first, and what results of two hosts should have in common.\n"
 	 "Read from fw_ver, board_id, hca_type and the PCI ids.\n"
 	 "INFO: what was found.\n"
 	 "UNKNOWN: nothing can be read.\n"
 	 "SKIP: there is no device.\n"},
 	{"DEV-05", "hardware or software transport", READINESS_BLOCKS, READINESS_WEIGHED,
-	 look_transport,
+	 inspect_transport,
 	 "rxe, siw and the software device of this package copy data by the CPU: it goes\n"
 	 "through the cache whatever the PCI Express settings are, so Direct Write to PMem is\n"
 	 "not persistent with them. The native flush of rxe does flush by the CPU. A device is\n"

@@ -70,7 +70,7 @@ static bool has_no_size(const struct facts_target *target)
 	return target->shape == TARGET_NOT_GIVEN || target->answer.kind == ANSWERS_DIRECTORY;
 }
 
-static void look_memlock(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_memlock(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_limits *limits = &facts->limits;
 	const int64_t need = facts->target.size_bytes;
@@ -131,7 +131,7 @@ static void add_text(char *text, size_t size, const struct plan *plan)
 			 plan->have);
 }
 
-static void look_depth(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_depth(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct plan plans[] = {
 		{"open files", facts->limits.open_files, PLAN_FILES},
@@ -164,7 +164,8 @@ static void look_depth(const struct facts *facts, struct readiness_finding *find
 }
 
 const struct readiness_check checks_limits[] = {
-	{"LIM-01", "memory that may be locked", READINESS_BLOCKS, READINESS_ADVISES, look_memlock,
+	{"LIM-01", "memory that may be locked", READINESS_BLOCKS, READINESS_ADVISES,
+	 inspect_memlock,
 	 "Registered memory is locked, and without the capability CAP_IPC_LOCK only as much as "
 	 "the\n"
 	 "limit \"Max locked memory\" allows, queues of the device included. The capability "
@@ -176,7 +177,7 @@ const struct readiness_check checks_limits[] = {
 	 "FAIL: less, and it cannot.\n"
 	 "INFO: there is no target, or it is a directory, which has no size of its own.\n"
 	 "UNKNOWN: the limit, or the size of the target, cannot be read.\n"},
-	{"LIM-02", "files and queues", READINESS_BLOCKS, READINESS_ADVISES, look_depth,
+	{"LIM-02", "files and queues", READINESS_BLOCKS, READINESS_ADVISES, inspect_depth,
 	 "A connection needs some descriptors (64 are asked for), a queue of 64 requests, a\n"
 	 "completion queue of 128, and at least one outstanding RDMA read, which a flush is. The\n"
 	 "hard limit of open files counts, as the tools raise the soft one to it.\n"

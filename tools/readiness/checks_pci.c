@@ -45,7 +45,7 @@ static void source_of(const struct facts_function *function, struct readiness_fi
 	finding_source(finding, "/%s/config", function->path);
 }
 
-static void look_root_port(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_root_port(const struct facts *facts, struct readiness_finding *finding)
 {
 	char text[sizeof(finding->value)] = "";
 	size_t len = 0, unknown = 0, none = 0;
@@ -82,7 +82,7 @@ static void look_root_port(const struct facts *facts, struct readiness_finding *
 		finding_say(finding, READINESS_PASS, "The root port above the NIC is known.", NULL);
 }
 
-static void look_link(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_link(const struct facts *facts, struct readiness_finding *finding)
 {
 	struct chain_links links = {.known = true};
 
@@ -140,7 +140,7 @@ static bool read_nics(const struct facts *facts, struct pci_express *express,
 	return !facts->pci.cut;
 }
 
-static void look_sizes(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_sizes(const struct facts *facts, struct readiness_finding *finding)
 {
 	struct pci_express express[FACTS_CHAINS_MAX];
 	const struct pci_express *least = express;
@@ -199,7 +199,7 @@ static void add_ordering(const struct facts_chain *chain, struct ordering *order
 	}
 }
 
-static void look_ordering(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_ordering(const struct facts *facts, struct readiness_finding *finding)
 {
 	struct ordering ordering = {0};
 
@@ -236,7 +236,7 @@ static void look_ordering(const struct facts *facts, struct readiness_finding *f
 		finding_say(finding, READINESS_PASS, "Writes keep their order.", NULL);
 }
 
-static void look_no_snoop(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_no_snoop(const struct facts *facts, struct readiness_finding *finding)
 {
 	struct pci_express express[FACTS_CHAINS_MAX];
 	bool on = false;
@@ -253,7 +253,7 @@ static void look_no_snoop(const struct facts *facts, struct readiness_finding *f
 		    NULL);
 }
 
-static void look_tph(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_tph(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const char *const words[] = {[CHAIN_CANNOT] = "none",
 					    [CHAIN_DISABLED] = "disabled",
@@ -310,7 +310,7 @@ static void describe_acs(const struct facts_function *bridge, char *text, size_t
 			 (control & (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF)) == 0 ? "off" : "");
 }
 
-static void look_acs(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_acs(const struct facts *facts, struct readiness_finding *finding)
 {
 	char text[sizeof(finding->value)] = "", one[16];
 	size_t len = 0, bridges = 0, unknown = 0;
@@ -342,7 +342,7 @@ static void look_acs(const struct facts *facts, struct readiness_finding *findin
 			    NULL);
 }
 
-static void look_iommu(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_iommu(const struct facts *facts, struct readiness_finding *finding)
 {
 	const char *type = facts->device.iommu_type;
 
@@ -366,7 +366,7 @@ static void look_iommu(const struct facts *facts, struct readiness_finding *find
 }
 
 const struct readiness_check checks_pci[] = {
-	{"PCI-01", "root port of the NIC", READINESS_WEIGHED, READINESS_ADVISES, look_root_port,
+	{"PCI-01", "root port of the NIC", READINESS_WEIGHED, READINESS_ADVISES, inspect_root_port,
 	 "The root port is where device writes enter the processor, and where it is set\n"
 	 "whether they allocate in the cache. It is the first PCI function of the real path of\n"
 	 "the NIC, below the host bridge; it must be of class 0604 and say in its PCI Express\n"
@@ -375,7 +375,8 @@ const struct readiness_check checks_pci[] = {
 	 "PASS: each NIC has one.\n"
 	 "UNKNOWN: it could not be read, the first bridge is something else, or there is none.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-02", "speed and width of the links", READINESS_ADVISES, READINESS_ADVISES, look_link,
+	{"PCI-02", "speed and width of the links", READINESS_ADVISES, READINESS_ADVISES,
+	 inspect_link,
 	 "A NIC in a slot that is too narrow or too slow cannot reach its line rate. Read from\n"
 	 "current_link_* and max_link_* of the NIC and of the bridges above it. The NIC should\n"
 	 "reach its own best; a port that could do more than what is below it is no fault.\n"
@@ -384,7 +385,7 @@ const struct readiness_check checks_pci[] = {
 	 "UNKNOWN: speed or width is not known, as in many virtual machines.\n"
 	 "SKIP: no device, or a software transport.\n"},
 	{"PCI-03", "payload and read request size", READINESS_ADVISES, READINESS_ADVISES,
-	 look_sizes,
+	 inspect_sizes,
 	 "How much the NIC puts into one write, and asks for in one read, over the bus. Small\n"
 	 "read requests limit sends and RDMA reads. Read from the device control register of\n"
 	 "the NIC (bits 7:5 and 14:12), of a virtual function from that of its physical one.\n"
@@ -393,7 +394,7 @@ const struct readiness_check checks_pci[] = {
 	 "WARN: read requests are smaller than 512 bytes.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-04", "relaxed ordering", READINESS_BLOCKS, READINESS_ADVISES, look_ordering,
+	{"PCI-04", "relaxed ordering", READINESS_BLOCKS, READINESS_ADVISES, inspect_ordering,
 	 "With relaxed ordering writes may overtake each other on the bus. Then the last byte\n"
 	 "of a message may come first; the read that librpma flushes with still pushes all\n"
 	 "writes ahead of it. Root ports of Haswell and Broadwell (8086:2f01 to 2f0e, 6f01 to\n"
@@ -403,7 +404,7 @@ const struct readiness_check checks_pci[] = {
 	 "FAIL: on below such a root port.\n"
 	 "UNKNOWN: it cannot be read below one of these or an unknown one, or a NIC is hidden.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-05", "No Snoop", READINESS_WEIGHED, READINESS_WEIGHED, look_no_snoop,
+	{"PCI-05", "No Snoop", READINESS_WEIGHED, READINESS_WEIGHED, inspect_no_snoop,
 	 "A NIC with Enable No Snoop may mark writes as such. Where the root port lets these\n"
 	 "allocate, they end in the cache although DDIO is off; the decision of DDIO-04 takes\n"
 	 "both into account, and counts what is disabled as what software can enable. Read from "
@@ -411,7 +412,7 @@ const struct readiness_check checks_pci[] = {
 	 "INFO: enabled or disabled.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-06", "TPH of the NIC", READINESS_WEIGHED, READINESS_WEIGHED, look_tph,
+	{"PCI-06", "TPH of the NIC", READINESS_WEIGHED, READINESS_WEIGHED, inspect_tph,
 	 "TLP processing hints let a NIC steer its writes into the cache of a core, also where\n"
 	 "the root port does not allocate by itself. Read from the TPH requester capability of\n"
 	 "the NIC (extended capability 0x17, control bits 9:8). pci=notph of the kernel's command\n"
@@ -422,7 +423,8 @@ const struct readiness_check checks_pci[] = {
 	 "WARN: enabled.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-07", "access control of the bridges", READINESS_ADVISES, READINESS_ADVISES, look_acs,
+	{"PCI-07", "access control of the bridges", READINESS_ADVISES, READINESS_ADVISES,
+	 inspect_acs,
 	 "Bridges may redirect what devices send to each other up to the root port (ACS): it\n"
 	 "costs where a GPU or an NVMe drive is the target, and nothing where memory is. Shown\n"
 	 "of each bridge: RR and CR, redirection of requests and completions, UF, upstream\n"
@@ -430,7 +432,7 @@ const struct readiness_check checks_pci[] = {
 	 "INFO: the bits that are set, or that there is no bridge.\n"
 	 "UNKNOWN: cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"PCI-08", "IOMMU", READINESS_ADVISES, READINESS_ADVISES, look_iommu,
+	{"PCI-08", "IOMMU", READINESS_ADVISES, READINESS_ADVISES, inspect_iommu,
 	 "An IOMMU that translates costs a look-up for each page the NIC touches. Read from\n"
 	 "the type of the NIC's IOMMU group.\n"
 	 "PASS: identity, or the NIC is in no group.\n"

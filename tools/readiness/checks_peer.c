@@ -4,7 +4,7 @@
  */
 #include "checks.h"
 
-static void look_peer(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_peer(const struct facts *facts, struct readiness_finding *finding)
 {
 	(void)facts;
 	finding_value(finding, "this host alone");
@@ -15,7 +15,7 @@ static void look_peer(const struct facts *facts, struct readiness_finding *findi
 }
 
 const struct readiness_check checks_peer[] = {
-	{"PEER-01", "which end counts", READINESS_ADVISES, READINESS_ADVISES, look_peer,
+	{"PEER-01", "which end counts", READINESS_ADVISES, READINESS_ADVISES, inspect_peer,
 	 "Data is lost or kept on the host that has the persistent memory: there device writes go\n"
 	 "to the cache or to memory, and there power fails. So its verdict counts, and the one of\n"
 	 "the host that writes is advice about that host's device, bus and limits.\n"

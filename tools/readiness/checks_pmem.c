@@ -12,38 +12,40 @@
 
 #define ALIGN_BYTES (2LL << 20)
 
-/* How many are how; the names of the first few that are not good. */
-struct tally {
+/* How many have each rating; the names of the first few that are not good. */
+struct ratings {
 	size_t good, doubtful, bad, unknown;
 	char names[128];
 };
 
 enum rating { GOOD, DOUBTFUL, BAD, NOT_KNOWN };
 
-static void count(struct tally *tally, enum rating rating, const char *name, const char *what)
+static void count(struct ratings *ratings, enum rating rating, const char *name, const char *what)
 {
-	size_t *const counts[] = {&tally->good, &tally->doubtful, &tally->bad, &tally->unknown};
-	size_t len = strlen(tally->names);
+	size_t *const counts[] = {&ratings->good, &ratings->doubtful, &ratings->bad,
+				  &ratings->unknown};
+	size_t len = strlen(ratings->names);
 
 	++*counts[rating];
 	if (rating != GOOD)
-		snprintf(tally->names + len, sizeof(tally->names) - len, "%s%.32s %.64s",
+		snprintf(ratings->names + len, sizeof(ratings->names) - len, "%s%.32s %.64s",
 			 len > 0 ? ", " : "", name, what);
 }
 
 /* Which status the worst one makes. */
-static enum readiness_status status_of(const struct tally *tally, const struct facts_target *target)
+static enum readiness_status status_of(const struct ratings *ratings,
+				       const struct facts_target *target)
 {
-	const bool all_bad = tally->good + tally->doubtful + tally->unknown == 0;
+	const bool all_bad = ratings->good + ratings->doubtful + ratings->unknown == 0;
 
-	if (tally->bad > 0 && (all_bad || target->shape != TARGET_NOT_GIVEN))
+	if (ratings->bad > 0 && (all_bad || target->shape != TARGET_NOT_GIVEN))
 		return READINESS_FAIL;
-	if (tally->unknown > 0 || target->cut)
+	if (ratings->unknown > 0 || target->cut)
 		return READINESS_UNKNOWN;
-	return tally->bad + tally->doubtful > 0 ? READINESS_WARN : READINESS_PASS;
+	return ratings->bad + ratings->doubtful > 0 ? READINESS_WARN : READINESS_PASS;
 }
 
-/* False: there is nothing to look at, which is said. */
+/* False: there is nothing to inspect, which is reported. */
 static bool has_pmem(const struct facts_target *target, size_t number, const char *what,
 		     struct readiness_finding *finding)
 {
@@ -69,23 +71,23 @@ struct texts {
 	const char *fix;
 };
 
-static void say(const struct tally *tally, const struct facts_target *target,
+static void say(const struct ratings *ratings, const struct facts_target *target,
 		const struct texts *texts, struct readiness_finding *finding)
 {
-	enum readiness_status status = status_of(tally, target);
+	enum readiness_status status = status_of(ratings, target);
 	const char *meaning = texts->good;
 
-	if (tally->bad > 0)
+	if (ratings->bad > 0)
 		meaning = texts->bad;
 	else if (status == READINESS_UNKNOWN)
 		meaning = texts->unknown;
 	else if (status == READINESS_WARN)
 		meaning = texts->doubtful;
 	finding_say(finding, status, meaning, status == READINESS_PASS ? NULL : texts->fix);
-	if (status == READINESS_UNKNOWN && tally->unknown == 0)
+	if (status == READINESS_UNKNOWN && ratings->unknown == 0)
 		finding_meaning(finding, "There are more than can be seen, or than this looks at.");
-	if (tally->names[0] != '\0')
-		finding_value(finding, "%s", tally->names);
+	if (ratings->names[0] != '\0')
+		finding_value(finding, "%s", ratings->names);
 }
 
 static const struct facts_region *region_at(const struct facts *facts, size_t i)
@@ -93,7 +95,7 @@ static const struct facts_region *region_at(const struct facts *facts, size_t i)
 	return &facts->target.regions[i];
 }
 
-static void look_mode(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_mode(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const struct texts texts = {
 		"The namespace is made for direct access.",
@@ -106,7 +108,7 @@ static void look_mode(const struct facts *facts, struct readiness_finding *findi
 		"(or fsdax).",
 	};
 	const struct facts_target *target = &facts->target;
-	struct tally tally = {0};
+	struct ratings ratings = {0};
 
 	if (!has_pmem(target, target->namespaces_count,
 		      "Which namespace the target is made of cannot be seen.", finding))
@@ -121,12 +123,12 @@ static void look_mode(const struct facts *facts, struct readiness_finding *findi
 			rating = DOUBTFUL;
 		else if (strcmp(space->mode, "safe") == 0)
 			rating = BAD;
-		count(&tally, rating, space->name,
+		count(&ratings, rating, space->name,
 		      space->mode[0] != '\0' ? space->mode : "unknown");
 	}
 	finding_value(finding, "%s %s", target->namespaces[0].name, target->namespaces[0].mode);
 	finding_source(finding, "/sys/bus/nd/devices/%s/mode", target->namespaces[0].name);
-	say(&tally, target, &texts, finding);
+	say(&ratings, target, &texts, finding);
 }
 
 static bool is_domain(const char *domain)
@@ -150,7 +152,7 @@ static bool domains_differ(const struct facts_target *target, struct readiness_f
 	return false;
 }
 
-static void look_domain(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_domain(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const struct texts texts = {
 		"What has arrived there survives a power failure.",
@@ -161,7 +163,7 @@ static void look_domain(const struct facts *facts, struct readiness_finding *fin
 	};
 	const struct facts_target *target = &facts->target;
 	const char *domain = target->regions[0].persistence_domain;
-	struct tally tally = {0};
+	struct ratings ratings = {0};
 
 	if (!has_regions(target, finding))
 		return;
@@ -172,7 +174,7 @@ static void look_domain(const struct facts *facts, struct readiness_finding *fin
 	for (size_t i = 0; i < target->regions_count; i++) {
 		const char *one = region_at(facts, i)->persistence_domain;
 
-		count(&tally,
+		count(&ratings,
 		      one[0] == '\0'   ? NOT_KNOWN
 		      : is_domain(one) ? GOOD
 				       : BAD,
@@ -180,7 +182,7 @@ static void look_domain(const struct facts *facts, struct readiness_finding *fin
 	}
 	finding_source(finding, "/sys/bus/nd/devices/%s/persistence_domain",
 		       region_at(facts, 0)->name);
-	say(&tally, target, &texts, finding);
+	say(&ratings, target, &texts, finding);
 	if (finding->status == READINESS_PASS && domains_differ(target, finding))
 		finding_say(finding,
 			    target->shape == TARGET_NOT_GIVEN ? READINESS_UNKNOWN : READINESS_FAIL,
@@ -238,7 +240,7 @@ static void hear_hypervisor(const struct facts *facts, struct readiness_finding 
 			    "Run this where /proc/cpuinfo and /sys/class/dmi can be read.");
 }
 
-static void look_provider(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_provider(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const struct texts texts = {
 		"The firmware describes it as persistent memory (NFIT).",
@@ -248,7 +250,7 @@ static void look_provider(const struct facts *facts, struct readiness_finding *f
 		"Trust it only where the platform's maker documents it as persistent.",
 	};
 	const struct facts_target *target = &facts->target;
-	struct tally tally = {0};
+	struct ratings ratings = {0};
 	bool cxl = false;
 
 	if (!has_regions(target, finding))
@@ -258,11 +260,11 @@ static void look_provider(const struct facts *facts, struct readiness_finding *f
 	for (size_t i = 0; i < target->regions_count; i++) {
 		const char *provider = region_at(facts, i)->provider;
 
-		count(&tally, rate_provider(region_at(facts, i)), region_at(facts, i)->name,
+		count(&ratings, rate_provider(region_at(facts, i)), region_at(facts, i)->name,
 		      provider[0] != '\0' ? provider : "unknown");
 		cxl = cxl || is_cxl(provider);
 	}
-	say(&tally, target, &texts, finding);
+	say(&ratings, target, &texts, finding);
 	if (cxl && finding->status == READINESS_UNKNOWN)
 		finding_meaning(finding, "It is CXL memory: see PM-09.");
 	if (finding->status == READINESS_PASS)
@@ -312,7 +314,7 @@ static enum rating rate_dimm(const struct facts_dimm *dimm)
 	return rating;
 }
 
-static void count_dimms(const struct facts_region *region, struct tally *tally)
+static void count_dimms(const struct facts_region *region, struct ratings *ratings)
 {
 	char what[192];
 
@@ -325,11 +327,11 @@ static void count_dimms(const struct facts_region *region, struct tally *tally)
 				 dimm->dirty_shutdown);
 		else
 			snprintf(what, sizeof(what), "%s", flags);
-		count(tally, rate_dimm(dimm), dimm->name, what);
+		count(ratings, rate_dimm(dimm), dimm->name, what);
 	}
 }
 
-static void look_health(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_health(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const struct texts texts = {
 		"The memory modules report no fault.",
@@ -341,23 +343,23 @@ static void look_health(const struct facts *facts, struct readiness_finding *fin
 		"ndctl list -DH tells more; a module that is not armed has to be replaced, or its "
 		"energy source.",
 	};
-	struct tally tally = {0};
+	struct ratings ratings = {0};
 
 	if (!has_regions(&facts->target, finding))
 		return;
 	finding_source(finding, "/sys/bus/nd/devices/nmem*/nfit/{flags,dirty_shutdown}");
 	for (size_t i = 0; i < facts->target.regions_count; i++)
-		count_dimms(region_at(facts, i), &tally);
-	if (tally.good + tally.doubtful + tally.bad + tally.unknown == 0) {
+		count_dimms(region_at(facts, i), &ratings);
+	if (ratings.good + ratings.doubtful + ratings.bad + ratings.unknown == 0) {
 		finding_say(finding, READINESS_SKIP, "The region has no memory modules to ask.",
 			    NULL);
 		return;
 	}
-	finding_value(finding, "%zu without a fault", tally.good);
-	say(&tally, &facts->target, &texts, finding);
+	finding_value(finding, "%zu without a fault", ratings.good);
+	say(&ratings, &facts->target, &texts, finding);
 }
 
-static void look_cxl(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_cxl(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_target *target = &facts->target;
 	const bool given = target->shape != TARGET_NOT_GIVEN;
@@ -382,7 +384,7 @@ static void look_cxl(const struct facts *facts, struct readiness_finding *findin
 			    NULL);
 }
 
-static void look_bad_blocks(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_bad_blocks(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const struct texts texts = {
 		"No part of it is known to be broken.",
@@ -395,7 +397,7 @@ static void look_bad_blocks(const struct facts *facts, struct readiness_finding 
 	const struct facts_target *target = &facts->target;
 	const bool by_disk =
 		target->badblocks > 0 || (target->badblocks == 0 && !target->badblocks_cut);
-	struct tally tally = {0};
+	struct ratings ratings = {0};
 	char what[64];
 
 	if (!has_regions(target, finding))
@@ -404,35 +406,35 @@ static void look_bad_blocks(const struct facts *facts, struct readiness_finding 
 	finding_source(finding, "/sys/bus/nd/devices/%s/badblocks", region_at(facts, 0)->name);
 	if (by_disk) {
 		snprintf(what, sizeof(what), "%" PRId64 " ranges", target->badblocks);
-		count(&tally, target->badblocks > 0 ? BAD : GOOD, target->device, what);
+		count(&ratings, target->badblocks > 0 ? BAD : GOOD, target->device, what);
 		finding_source(finding, "/sys/block/%s/badblocks", target->device);
 	}
 	for (size_t i = 0; i < target->regions_count && !by_disk; i++) {
 		const int64_t bad = region_at(facts, i)->badblocks;
 
 		snprintf(what, sizeof(what), "%" PRId64 " ranges", bad);
-		count(&tally,
+		count(&ratings,
 		      bad > 0	? BAD
 		      : bad < 0 ? NOT_KNOWN
 				: GOOD,
 		      region_at(facts, i)->name, bad < 0 ? "unknown" : what);
 	}
-	say(&tally, target, &texts, finding);
+	say(&ratings, target, &texts, finding);
 }
 
-static void rate_region(const struct facts_region *region, struct tally *tally)
+static void rate_region(const struct facts_region *region, struct ratings *ratings)
 {
 	if (region->read_only > 0)
-		count(tally, BAD, region->name, "read-only");
+		count(ratings, BAD, region->name, "read-only");
 	else if (region->read_only < 0 || region->size_bytes < 0)
-		count(tally, NOT_KNOWN, region->name, "unknown");
+		count(ratings, NOT_KNOWN, region->name, "unknown");
 	else if (region->size_bytes % ALIGN_BYTES != 0)
-		count(tally, DOUBTFUL, region->name, "not of 2 MiB pages");
+		count(ratings, DOUBTFUL, region->name, "not of 2 MiB pages");
 	else
-		count(tally, GOOD, region->name, "");
+		count(ratings, GOOD, region->name, "");
 }
 
-static void look_region(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_region(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const struct texts texts = {
 		"It can be written to, in pages of 2 MiB.",
@@ -443,7 +445,7 @@ static void look_region(const struct facts *facts, struct readiness_finding *fin
 		"ndctl enable-region, ndctl create-namespace --align=2M, or mount it writable.",
 	};
 	const struct facts_target *target = &facts->target;
-	struct tally tally = {0};
+	struct ratings ratings = {0};
 
 	if (!has_regions(target, finding))
 		return;
@@ -451,18 +453,18 @@ static void look_region(const struct facts *facts, struct readiness_finding *fin
 	finding_source(finding, "/sys/bus/nd/devices/%s/{read_only,size}",
 		       region_at(facts, 0)->name);
 	for (size_t i = 0; i < target->regions_count; i++)
-		rate_region(region_at(facts, i), &tally);
+		rate_region(region_at(facts, i), &ratings);
 	if (target->read_only_mount)
-		count(&tally, BAD, target->device, "mounted read-only");
+		count(&ratings, BAD, target->device, "mounted read-only");
 	if (target->shape == TARGET_ON_DEVDAX &&
 	    ((target->align_bytes > 0 && target->align_bytes % ALIGN_BYTES != 0) ||
 	     (target->size_bytes > 0 && target->size_bytes % ALIGN_BYTES != 0)))
-		count(&tally, DOUBTFUL, target->device, "not of 2 MiB pages");
-	say(&tally, target, &texts, finding);
+		count(&ratings, DOUBTFUL, target->device, "not of 2 MiB pages");
+	say(&ratings, target, &texts, finding);
 }
 
 const struct readiness_check checks_pmem[] = {
-	{"PM-05", "namespace mode", READINESS_BLOCKS, READINESS_BLOCKS, look_mode,
+	{"PM-05", "namespace mode", READINESS_BLOCKS, READINESS_BLOCKS, inspect_mode,
 	 "A namespace is made for device DAX (dax), for a DAX file system (memory), as a plain\n"
 	 "disk (raw), or as a disk with atomic sectors (safe), which copies every block. Read "
 	 "from\n"
@@ -472,7 +474,7 @@ const struct readiness_check checks_pmem[] = {
 	 "FAIL: safe.\n"
 	 "UNKNOWN: the namespace or its mode is not known.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
-	{"PM-06", "persistence domain", READINESS_BLOCKS, READINESS_BLOCKS, look_domain,
+	{"PM-06", "persistence domain", READINESS_BLOCKS, READINESS_BLOCKS, inspect_domain,
 	 "What the platform saves when power fails: memory_controller (ADR: what has reached the\n"
 	 "memory controller) or cpu_cache (eADR: CPU caches too, so that it does not matter "
 	 "whether\n"
@@ -484,7 +486,7 @@ const struct readiness_check checks_pmem[] = {
 	 "FAIL: another domain, or regions behind the target that differ.\n"
 	 "UNKNOWN: it is not told, or, without a target, the host's regions differ.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
-	{"PM-07", "provider", READINESS_BLOCKS, READINESS_BLOCKS, look_provider,
+	{"PM-07", "provider", READINESS_BLOCKS, READINESS_BLOCKS, inspect_provider,
 	 "Who describes the region: ACPI.NFIT is the firmware, and what it describes is taken for\n"
 	 "persistent. e820 is ordinary memory named so at boot (memmap=), virtio-pmem a file of "
 	 "the\n"
@@ -499,7 +501,7 @@ const struct readiness_check checks_pmem[] = {
 	 "UNKNOWN: CXL (see PM-09), another provider, or none; the region's type, or whether\n"
 	 "there is a hypervisor, cannot be seen.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
-	{"PM-08", "health of the modules", READINESS_BLOCKS, READINESS_ADVISES, look_health,
+	{"PM-08", "health of the modules", READINESS_BLOCKS, READINESS_ADVISES, inspect_health,
 	 "A module that is not armed, or that failed to save, flush or restore, loses data at the\n"
 	 "next power failure. dirty_shutdown counts power failures in which it could not save "
 	 "all;\n"
@@ -511,13 +513,13 @@ const struct readiness_check checks_pmem[] = {
 	 "FAIL: not_armed, save_fail, flush_fail, restore_fail or map_fail.\n"
 	 "UNKNOWN: the flags cannot be read, or have another word.\n"
 	 "SKIP: the region has no modules that the kernel shows, or there is no region.\n"},
-	{"PM-09", "persistent CXL memory", READINESS_BLOCKS, READINESS_BLOCKS, look_cxl,
+	{"PM-09", "persistent CXL memory", READINESS_BLOCKS, READINESS_BLOCKS, inspect_cxl,
 	 "On CXL the data is safe only if platform and device do a global persistent flush (GPF)\n"
 	 "when power fails, which nothing in sysfs proves. Read from\n"
 	 "/sys/bus/cxl/devices/mem*/pmem/size and the provider of the region.\n"
 	 "UNKNOWN: the target is on CXL; without a target: the host has some.\n"
 	 "SKIP: it is not, or the host has none.\n"},
-	{"PM-10", "bad blocks", READINESS_BLOCKS, READINESS_ADVISES, look_bad_blocks,
+	{"PM-10", "bad blocks", READINESS_BLOCKS, READINESS_ADVISES, inspect_bad_blocks,
 	 "Reading a broken place is a machine check: a program dies of it, and a device ends the\n"
 	 "connection. Read from badblocks of the block device, else of the region, of which only\n"
 	 "those within the namespace count where root may see where that lies.\n"
@@ -526,7 +528,7 @@ const struct readiness_check checks_pmem[] = {
 	 "FAIL: there are some.\n"
 	 "UNKNOWN: the list cannot be read.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
-	{"PM-11", "writable, and aligned", READINESS_BLOCKS, READINESS_ADVISES, look_region,
+	{"PM-11", "writable, and aligned", READINESS_BLOCKS, READINESS_ADVISES, inspect_region,
 	 "A region may be read-only, by its label or because a module is not armed. Pages of 2 "
 	 "MiB\n"
 	 "cost far fewer translations than pages of 4 KiB. Read from regionN/read_only, "

@@ -35,7 +35,7 @@ static bool on_pmem(enum target_shape shape)
 	return shape == TARGET_ON_DEVDAX || shape == TARGET_ON_FSDAX || shape == TARGET_ON_BLOCK;
 }
 
-static void look_pmem_node(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_pmem_node(const struct facts *facts, struct readiness_finding *finding)
 {
 	int nic = facts->device.numa_node, memory = node_of_target(&facts->target);
 
@@ -69,7 +69,7 @@ static void look_pmem_node(const struct facts *facts, struct readiness_finding *
 			    "NIC and persistent memory are on the same NUMA node.", NULL);
 }
 
-static void look_cpus(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_cpus(const struct facts *facts, struct readiness_finding *finding)
 {
 	const char *local = facts->device.local_cpus, *usable = facts->platform.usable_cpus;
 
@@ -94,7 +94,7 @@ static void look_cpus(const struct facts *facts, struct readiness_finding *findi
 			    "cpuset of the container.");
 }
 
-static void look_balancing(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_balancing(const struct facts *facts, struct readiness_finding *finding)
 {
 	int64_t value = facts->platform.numa_balancing;
 
@@ -115,7 +115,7 @@ static void look_balancing(const struct facts *facts, struct readiness_finding *
 			    "As root: sysctl kernel.numa_balancing=0.");
 }
 
-static void look_governor(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_governor(const struct facts *facts, struct readiness_finding *finding)
 {
 	const char *governor = facts->platform.governor;
 
@@ -136,7 +136,7 @@ static void look_governor(const struct facts *facts, struct readiness_finding *f
 			    "For measurements, as root: cpupower frequency-set -g performance.");
 }
 
-static void look_turbo(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_turbo(const struct facts *facts, struct readiness_finding *finding)
 {
 	enum known turbo = facts->platform.turbo;
 
@@ -158,7 +158,7 @@ static void look_turbo(const struct facts *facts, struct readiness_finding *find
 			    "intel_pstate/no_turbo, or 0 to cpufreq/boost.");
 }
 
-static void look_idle(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_idle(const struct facts *facts, struct readiness_finding *finding)
 {
 	int64_t exit_ns = facts->platform.deepest_idle_ns;
 
@@ -179,7 +179,7 @@ static void look_idle(const struct facts *facts, struct readiness_finding *findi
 			"For measurements that wait for events, as root: cpupower idle-set -D 5.");
 }
 
-static void look_clock(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_clock(const struct facts *facts, struct readiness_finding *finding)
 {
 	const char *clock = facts->platform.clocksource;
 
@@ -198,7 +198,7 @@ static void look_clock(const struct facts *facts, struct readiness_finding *find
 			    "it stable: clocksource=tsc on the kernel's command line.");
 }
 
-static void look_lockdown(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_lockdown(const struct facts *facts, struct readiness_finding *finding)
 {
 	const char *lockdown = facts->platform.lockdown;
 
@@ -219,7 +219,7 @@ static void look_lockdown(const struct facts *facts, struct readiness_finding *f
 			    "off.");
 }
 
-static void look_interrupts(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_interrupts(const struct facts *facts, struct readiness_finding *finding)
 {
 	const char *local = facts->device.local_cpus, *irqs = facts->platform.irq_cpus;
 
@@ -250,56 +250,57 @@ static void look_interrupts(const struct facts *facts, struct readiness_finding 
 
 const struct readiness_check checks_system[] = {
 	{"NUMA-01", "NIC and persistent memory", READINESS_ADVISES, READINESS_ADVISES,
-	 look_pmem_node,
+	 inspect_pmem_node,
 	 "Between sockets bandwidth is less and latency more. Compared are numa_node of the\n"
 	 "NIC and of the namespaces and regions the target lies on. " FIGURES_ONLY
 	 "PASS: the same node.\n"
 	 "WARN: different ones, or the target is on several.\n"
 	 "UNKNOWN: the platform does not tell (-1).\n"
 	 "SKIP: no device, software transport, or no persistent memory as target.\n"},
-	{"NUMA-02", "CPUs near the NIC", READINESS_ADVISES, READINESS_ADVISES, look_cpus,
+	{"NUMA-02", "CPUs near the NIC", READINESS_ADVISES, READINESS_ADVISES, inspect_cpus,
 	 "Threads that post and poll should run near the NIC. Compared are local_cpulist of\n"
 	 "the NIC and the CPUs that this process may use (Cpus_allowed_list). " FIGURES_ONLY
 	 "PASS: some are near it.\n"
 	 "WARN: none is.\n"
 	 "UNKNOWN: one of the lists cannot be read.\n"
 	 "SKIP: no device, or a software transport.\n"},
-	{"NUMA-03", "NUMA balancing", READINESS_ADVISES, READINESS_ADVISES, look_balancing,
+	{"NUMA-03", "NUMA balancing", READINESS_ADVISES, READINESS_ADVISES, inspect_balancing,
 	 "The kernel's balancing unmaps pages from time to time to learn who uses them;\n"
 	 "registered memory cannot be moved, so it costs and brings nothing. Read from\n"
 	 "/proc/sys/kernel/numa_balancing. " FIGURES_ONLY "PASS: off (0).\n"
 	 "WARN: on.\n"
 	 "SKIP: the kernel has none.\n"},
-	{"SYS-01", "frequency governor", READINESS_ADVISES, READINESS_ADVISES, look_governor,
+	{"SYS-01", "frequency governor", READINESS_ADVISES, READINESS_ADVISES, inspect_governor,
 	 "A governor that saves power lets the first operations after a pause run slowly. Read\n"
 	 "from scaling_governor of all CPUs. " FIGURES_ONLY "PASS: all have performance.\n"
 	 "WARN: another.\n"
 	 "SKIP: the kernel does not set frequencies.\n"},
-	{"SYS-02", "turbo", READINESS_ADVISES, READINESS_ADVISES, look_turbo,
+	{"SYS-02", "turbo", READINESS_ADVISES, READINESS_ADVISES, inspect_turbo,
 	 "Turbo frequencies last as long as the processor is cool. Read from\n"
 	 "intel_pstate/no_turbo or cpufreq/boost. " FIGURES_ONLY "PASS: off.\n"
 	 "WARN: on: faster, but less repeatable.\n"
 	 "SKIP: the kernel does not tell.\n"},
-	{"SYS-03", "idle states", READINESS_ADVISES, READINESS_ADVISES, look_idle,
+	{"SYS-03", "idle states", READINESS_ADVISES, READINESS_ADVISES, inspect_idle,
 	 "A CPU that waits for an event sleeps; from the deeper states it takes 10 to 200\n"
 	 "microseconds to wake. Read from cpuidle of CPU 0. " FIGURES_ONLY
 	 "PASS: no state takes more than 5 us.\n"
 	 "WARN: one does.\n"
 	 "SKIP: the kernel chooses no states.\n"},
-	{"SYS-04", "clock", READINESS_ADVISES, READINESS_ADVISES, look_clock,
+	{"SYS-04", "clock", READINESS_ADVISES, READINESS_ADVISES, inspect_clock,
 	 "Each sample takes the time twice; with another clock than the processor's own that\n"
 	 "is a system call, or a trap. Read from current_clocksource. " FIGURES_ONLY
 	 "PASS: tsc, or arch_sys_counter.\n"
 	 "WARN: another.\n"
 	 "UNKNOWN: cannot be read.\n"},
-	{"SYS-05", "lockdown", READINESS_ADVISES, READINESS_ADVISES, look_lockdown,
+	{"SYS-05", "lockdown", READINESS_ADVISES, READINESS_ADVISES, inspect_lockdown,
 	 "A kernel that is locked down keeps model specific registers, and with\n"
 	 "confidentiality performance events, from root: DDIO-02 and DDIO-06 then know\n"
 	 "nothing. Read from /sys/kernel/security/lockdown.\n"
 	 "PASS: none.\n"
 	 "WARN: integrity or confidentiality.\n"
 	 "SKIP: the kernel does not tell.\n"},
-	{"SYS-06", "interrupts of the NIC", READINESS_ADVISES, READINESS_ADVISES, look_interrupts,
+	{"SYS-06", "interrupts of the NIC", READINESS_ADVISES, READINESS_ADVISES,
+	 inspect_interrupts,
 	 "A thread that waits for events is woken on the CPU that had the interrupt. Compared are\n"
 	 "effective_affinity_list of the NIC's interrupts and its local_cpulist. " FIGURES_ONLY
 	 "PASS: all are near the NIC.\n"

@@ -41,7 +41,7 @@ static void say_kind(const struct facts_target *target, struct readiness_finding
 			       target->path);
 }
 
-static void look_no_target(const struct facts_target *target, struct readiness_finding *finding)
+static void inspect_no_target(const struct facts_target *target, struct readiness_finding *finding)
 {
 	finding_source(finding, "/sys/bus/nd/devices, /sys/bus/cxl/devices");
 	if (target->host_seen && target->regions_of_host == 0 && target->cxl_pmem_bytes == 0) {
@@ -65,7 +65,7 @@ static void look_no_target(const struct facts_target *target, struct readiness_f
 		"directory on a DAX file system.");
 }
 
-static void look_missing(const struct facts_target *target, struct readiness_finding *finding)
+static void inspect_missing(const struct facts_target *target, struct readiness_finding *finding)
 {
 	const int error = target->answer.error;
 
@@ -84,7 +84,7 @@ static void look_missing(const struct facts_target *target, struct readiness_fin
 		finding_value(finding, "%s", strerror(error));
 }
 
-static void look_other(const struct facts_target *target, struct readiness_finding *finding)
+static void inspect_other(const struct facts_target *target, struct readiness_finding *finding)
 {
 	if (target->device[0] == '\0' && target->answer.kind != ANSWERS_OTHER) {
 		finding_say(finding, READINESS_UNKNOWN,
@@ -104,18 +104,18 @@ static void look_other(const struct facts_target *target, struct readiness_findi
 			    "Name a device DAX node, or a file or directory on a DAX file system.");
 }
 
-static void look_kind(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_kind(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_target *target = &facts->target;
 
 	if (target->shape == TARGET_NOT_GIVEN) {
-		look_no_target(target, finding);
+		inspect_no_target(target, finding);
 		return;
 	}
 	say_kind(target, finding);
 	switch (target->shape) {
 	case TARGET_MISSING:
-		look_missing(target, finding);
+		inspect_missing(target, finding);
 		break;
 	case TARGET_ON_DEVDAX:
 		finding_say(finding, READINESS_PASS, "It is a device DAX.", NULL);
@@ -132,7 +132,7 @@ static void look_kind(const struct facts *facts, struct readiness_finding *findi
 			"DAX (ndctl create-namespace -f -e NAMESPACE -m devdax).");
 		break;
 	default:
-		look_other(target, finding);
+		inspect_other(target, finding);
 		break;
 	}
 }
@@ -176,7 +176,7 @@ static void judge_driver(const struct facts_target *target, struct readiness_fin
 		finding_say(finding, READINESS_PASS, "It can be mapped.", NULL);
 }
 
-static void look_devdax(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_devdax(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_target *target = &facts->target;
 	char size[UNITS_TEXT_BYTES] = "size unknown", align[UNITS_TEXT_BYTES] = "unknown";
@@ -237,7 +237,7 @@ static void judge_dax(const struct facts_target *target, struct readiness_findin
 			    fix);
 }
 
-static void look_dax(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_dax(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_target *target = &facts->target;
 
@@ -255,7 +255,7 @@ static void look_dax(const struct facts *facts, struct readiness_finding *findin
 	judge_dax(target, finding);
 }
 
-static void look_map_sync(const struct facts *facts, struct readiness_finding *finding)
+static void inspect_map_sync(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_target *target = &facts->target;
 	const int sync = target->answer.map_sync, error = target->answer.error;
@@ -283,7 +283,7 @@ static void look_map_sync(const struct facts *facts, struct readiness_finding *f
 }
 
 const struct readiness_check checks_target[] = {
-	{"PM-01", "kind of the target", READINESS_BLOCKS, READINESS_BLOCKS, look_kind,
+	{"PM-01", "kind of the target", READINESS_BLOCKS, READINESS_BLOCKS, inspect_kind,
 	 "What peers write to must be persistent memory, which is known by its device: statx()\n"
 	 "gives its numbers, /sys/dev/char or /sys/dev/block the name, and a region of libnvdimm\n"
 	 "is above it. Device DAX of other memory is not persistent. A file may lie on several\n"
@@ -294,14 +294,14 @@ const struct readiness_check checks_target[] = {
 	 "persistent memory.\n"
 	 "UNKNOWN: it, or its device, cannot be seen; without a target: nor can the host.\n"
 	 "SKIP: no target was given.\n"},
-	{"PM-02", "device DAX", READINESS_BLOCKS, READINESS_BLOCKS, look_devdax,
+	{"PM-02", "device DAX", READINESS_BLOCKS, READINESS_BLOCKS, inspect_devdax,
 	 "A device DAX can be mapped only while the driver device_dax has it; kmem makes system\n"
 	 "memory of it. Read from /sys/bus/dax/devices.\n"
 	 "PASS: the driver is device_dax, and it has a size.\n"
 	 "FAIL: the driver is kmem, there is none, or the size is 0.\n"
 	 "UNKNOWN: driver or size cannot be read.\n"
 	 "SKIP: the target is no device DAX.\n"},
-	{"PM-03", "DAX file system", READINESS_BLOCKS, READINESS_BLOCKS, look_dax,
+	{"PM-03", "DAX file system", READINESS_BLOCKS, READINESS_BLOCKS, inspect_dax,
 	 "Only with DAX is a mapped file the persistent memory itself; without it peers write to\n"
 	 "the page cache, and nothing they can do makes that persistent. Asked of the file\n"
 	 "(STATX_ATTR_DAX), of a file made without a name in a directory, of the mount's options\n"
@@ -310,7 +310,7 @@ const struct readiness_check checks_target[] = {
 	 "FAIL: the file is not, the device cannot, or the mount has no option dax.\n"
 	 "UNKNOWN: mounted with dax=inode, and the file cannot be asked.\n"
 	 "SKIP: the target is no file or directory on persistent memory.\n"},
-	{"PM-04", "synchronous mapping", READINESS_BLOCKS, READINESS_BLOCKS, look_map_sync,
+	{"PM-04", "synchronous mapping", READINESS_BLOCKS, READINESS_BLOCKS, inspect_map_sync,
 	 "A mapping with MAP_SYNC promises that the file system knows on persistent memory where\n"
 	 "the blocks are before they are written to. One page is mapped and unmapped, and not\n"
 	 "touched; in a directory it is of a file without a name. Device DAX has no need of it.\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * facts.h -- all that the readiness checks look at, gathered once.
+ * facts.h -- all that the readiness checks inspect, gathered once.
  *
  * Files come from a sysroot, answers of the kernel and of the verbs from
  * struct answers: so a tree of files from elsewhere gives the same facts as

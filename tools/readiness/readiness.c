@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * readiness.c -- one look at a platform: gather, check, judge.
+ * readiness.c -- one inspection of a platform: gather, check, judge.
  *
  * Called by rpma-ddio-check, and by both ends of rpma-bench. The checks are
  * shown in the order of the tables here.
@@ -81,7 +81,7 @@ void readiness_check_all(const struct facts *facts, struct readiness_finding *fi
 	     i++) {
 		/* a check without a finding must not pass */
 		findings[i].status = READINESS_UNKNOWN;
-		check->look(facts, &findings[i]);
+		check->inspect(facts, &findings[i]);
 	}
 }
 
@@ -110,7 +110,7 @@ static void gather_all(const struct gather *g, const struct readiness_cfg *cfg, 
 	gather_claims(g->answers, cfg->claims, &facts->claims);
 }
 
-int readiness_look(struct readiness *readiness, const struct readiness_cfg *cfg)
+int readiness_inspect(struct readiness *readiness, const struct readiness_cfg *cfg)
 {
 	struct answers answers;
 	const struct gather g = {.root = cfg->root, .answers = &answers};

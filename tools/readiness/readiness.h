@@ -44,7 +44,7 @@ struct readiness_check {
 	const char *title; /* "allocation of device writes in the cache" */
 	enum readiness_effect if_unknown;
 	enum readiness_effect if_warn;
-	void (*look)(const struct facts *facts, struct readiness_finding *finding);
+	void (*inspect)(const struct facts *facts, struct readiness_finding *finding);
 	const char *explain; /* what it is, why it matters, how it is found out, each status */
 };
 
@@ -117,7 +117,7 @@ struct readiness_cfg {
  * frees it with readiness_free() even where this fails: -EINVAL, with the
  * sentence, for a facts.json that is broken.
  */
-int readiness_look(struct readiness *readiness, const struct readiness_cfg *cfg);
+int readiness_inspect(struct readiness *readiness, const struct readiness_cfg *cfg);
 void readiness_free(struct readiness *readiness);
 
 /* The pure parts of it: the checks, and the row for facts and findings. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * readiness_json.c -- one look as the schema rpma-ddio-check/1 has it.
+ * readiness_json.c -- one inspection as the schema rpma-ddio-check/1 has it.
  */
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * main.c -- rpma-ddio-check: explain, or look.
+ * main.c -- rpma-ddio-check: explain, or inspect.
  */
 #include <stdio.h>
 
 #include "explain.h"
-#include "look.h"
+#include "inspect.h"
 #include "tools/common/base/failure.h"
 
 #define TOOL "rpma-ddio-check"
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 		return EXIT_GOOD;
 	if (cli_catch_signals() != 0)
 		return cli_report_failure(TOOL);
-	if ((options.explain != NULL ? explain(options.explain) : look(&options, &code)) != 0)
+	if ((options.explain != NULL ? explain(options.explain) : inspect(&options, &code)) != 0)
 		return cli_signal != 0 ? 128 + cli_signal : cli_report_failure(TOOL);
 	return code;
 }

@@ -16,7 +16,7 @@ struct options {
 	const char *target;	/* NULL: none */
 	const char *sysroot;	/* NULL: this machine */
 	const char *only;	/* NULL: every check; a valid list of ids otherwise */
-	const char *explain;	/* NULL: look; a valid list of ids, or "all" otherwise */
+	const char *explain;	/* NULL: inspect; a valid list of ids, or "all" otherwise */
 	const char *dump_facts; /* NULL: no dump */
 	struct facts_claims claims;
 	bool lenient;

@@ -34,7 +34,7 @@ static inline struct readiness_finding case_look(const struct readiness_check *c
 
 	if (change != NULL)
 		change(facts);
-	case_check(checks, id)->look(facts, &finding);
+	case_check(checks, id)->inspect(facts, &finding);
 	made_free(facts);
 	return finding;
 }

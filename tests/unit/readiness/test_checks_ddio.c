@@ -285,7 +285,7 @@ static void processors_have_their_names(void **s)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		facts->platform.model = rows[i].model;
-		case_check(checks_ddio, "DDIO-01")->look(facts, &finding);
+		case_check(checks_ddio, "DDIO-01")->inspect(facts, &finding);
 		assert_non_null(strstr(finding.value, rows[i].name));
 	}
 	made_free(facts);

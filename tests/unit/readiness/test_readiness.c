@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_readiness.c -- one look as a whole: the order of the checks, what a tree
+ * test_readiness.c -- one inspection as a whole: the order of the checks, what a tree
  * with nothing in it gives, and how findings become JSON.
  */
 #include <errno.h>
@@ -66,7 +66,7 @@ static void an_empty_tree_has_no_device(void **s)
 {
 	const struct readiness_cfg cfg = {.root = &root};
 
-	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
 	assert_string_equal(readiness->row->name, "no-device");
 	assert_int_equal(readiness_find(readiness->findings, "DEV-01")->status, READINESS_FAIL);
 	for (size_t i = 0; i < COUNT; i++) {
@@ -83,7 +83,7 @@ static void a_broken_facts_file_fails(void **s)
 	const struct readiness_cfg cfg = {.root = &root, .target = "/dev/dax0.0"};
 
 	scratch_write("facts.json", "{\"schema\":2}");
-	assert_int_equal(readiness_look(readiness, &cfg), -EINVAL);
+	assert_int_equal(readiness_inspect(readiness, &cfg), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, "facts.json"));
 }
 
@@ -95,10 +95,10 @@ static void a_probe_of_the_tree_counts(void **s)
 
 	scratch_write("facts.json", "{\"schema\":\"rpma-ddio-check-facts/1\",\"probe\":{"
 				    "\"rdma_bytes\":100,\"memory_write_bytes\":100}}");
-	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
 	assert_true(readiness->facts.claims.probe.done);
 	cfg.claims = &failed;
-	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
 	assert_true(readiness->facts.claims.probe.done);
 	assert_string_equal(readiness->facts.claims.probe.why, "");
 }
@@ -109,7 +109,7 @@ static void a_probe_that_failed_is_kept(void **s)
 					    .probe = {.why = "no events"}};
 	const struct readiness_cfg cfg = {.root = &root, .claims = &failed};
 
-	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
 	assert_false(readiness->facts.claims.probe.done);
 	assert_string_equal(readiness->facts.claims.probe.why, "no events");
 }
@@ -130,7 +130,7 @@ static void findings_become_json(void **s)
 	const json_t *check, *judgement;
 	json_t *block;
 
-	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
 	block = readiness_json(readiness);
 	assert_int_equal(json_array_size(json_object_get(block, "checks")), COUNT);
 	check = check_json(block, "PM-01");
@@ -156,7 +156,7 @@ static void a_value_that_is_no_text_becomes_null(void **s)
 	json_t *block;
 	char *text;
 
-	assert_int_equal(readiness_look(readiness, &cfg), 0);
+	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
 	block = readiness_json(readiness);
 	assert_non_null(block);
 	assert_true(json_is_null(json_object_get(check_json(block, "PM-01"), "source")));

@@ -74,7 +74,7 @@ static json_t *readiness_of(const struct target *target, const struct sysroot *r
 
 	if (readiness == NULL)
 		return json_null();
-	if (readiness_look(readiness, &cfg) == 0)
+	if (readiness_inspect(readiness, &cfg) == 0)
 		block = readiness_block(readiness);
 	readiness_free(readiness);
 	free(readiness);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * look.c -- opens the root, probes where asked to, has all looked at, and
+ * inspect.c -- opens the root, probes where asked to, has all inspected, and
  * prints what was found.
  */
-#include "look.h"
+#include "inspect.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,8 +71,8 @@ out:
 	return ret;
 }
 
-static int look_below(const struct options *o, const struct sysroot *root, json_t *record,
-		      int *exit_code)
+static int inspect_below(const struct options *o, const struct sysroot *root, json_t *record,
+			 int *exit_code)
 {
 	struct readiness *readiness = calloc(1, sizeof(*readiness));
 	struct facts_claims claims = o->claims;
@@ -85,12 +85,12 @@ static int look_below(const struct options *o, const struct sysroot *root, json_
 	if (o->probe)
 		ret = probe(o, root, &claims.probe);
 	if (ret == 0)
-		ret = readiness_look(readiness, &(struct readiness_cfg){.root = root,
-									.device = o->device,
-									.target = o->target,
-									.claims = &claims,
-									.lenient = o->lenient,
-									.record = record});
+		ret = readiness_inspect(readiness, &(struct readiness_cfg){.root = root,
+									   .device = o->device,
+									   .target = o->target,
+									   .claims = &claims,
+									   .lenient = o->lenient,
+									   .record = record});
 	if (ret == 0) {
 		*exit_code = readiness->row->exit_code;
 		ret = print(o, readiness, root, &started);
@@ -100,20 +100,20 @@ static int look_below(const struct options *o, const struct sysroot *root, json_
 	return ret;
 }
 
-static int look_and_dump(const struct options *o, struct sysroot *root, int *exit_code)
+static int inspect_and_dump(const struct options *o, struct sysroot *root, int *exit_code)
 {
 	json_t *record = json_object();
 	int ret = dump_begin(root, o->dump_facts);
 
 	if (ret == 0)
-		ret = look_below(o, root, record, exit_code);
+		ret = inspect_below(o, root, record, exit_code);
 	if (ret == 0)
 		ret = dump_end(root, o->dump_facts, record);
 	json_decref(record);
 	return ret;
 }
 
-int look(const struct options *options, int *exit_code)
+int inspect(const struct options *options, int *exit_code)
 {
 	const char *path = options->sysroot != NULL ? options->sysroot : "/";
 	struct sysroot_refusals refusals = {0};
@@ -124,8 +124,8 @@ int look(const struct options *options, int *exit_code)
 		return failure_set(EXIT_WRONG_USAGE, "options", "--sysroot %s: %s", path,
 				   strerror(-ret));
 	root.refused = &refusals;
-	ret = options->dump_facts != NULL ? look_and_dump(options, &root, exit_code)
-					  : look_below(options, &root, NULL, exit_code);
+	ret = options->dump_facts != NULL ? inspect_and_dump(options, &root, exit_code)
+					  : inspect_below(options, &root, NULL, exit_code);
 	sysroot_close(&root);
 	if (refusals.count > 0)
 		fprintf(stderr, "rpma-ddio-check: not taken below %s: %s%s\n", path, refusals.first,
