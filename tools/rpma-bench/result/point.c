@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "evidence.h"
+#include "outlier_hints.h"
 #include "summary.h"
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
@@ -281,7 +281,7 @@ static json_t *flagged_json(struct selection *s)
 			json_array_append_new(
 				list, json_pack("{s:I, s:s, s:o}", "index",
 						json_integer_value(index), "reason", "mean_mad>3",
-						"hints", evidence_hints(s->repeats, s->count, i)));
+						"hints", outlier_hints(s->repeats, s->count, i)));
 	}
 	free(flags);
 	return list;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * evidence.c -- compares what kernel and device counted during one repeat with
+ * outlier_hints.c -- compares what kernel and device counted during one repeat with
  * the other repeats of its point.
  */
-#include "evidence.h"
+#include "outlier_hints.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "summary.h"
 
-static void add_threads(json_t *evidence, const json_t *repeat)
+static void add_threads(json_t *counts, const json_t *repeat)
 {
 	static const char *const keys[] = {"vol_switches", "invol_switches", "minor_faults",
 					   "major_faults"};
@@ -24,11 +24,11 @@ static void add_threads(json_t *evidence, const json_t *repeat)
 		json_array_foreach(json_object_get(repeat, "threads"), index, thread) sum +=
 			json_integer_value(json_object_get(thread, keys[i]));
 		snprintf(name, sizeof(name), "client.%s", keys[i]);
-		json_object_set_new(evidence, name, json_integer(sum));
+		json_object_set_new(counts, name, json_integer(sum));
 	}
 }
 
-static void add_counters(json_t *evidence, const json_t *repeat, const char *host)
+static void add_counters(json_t *counts, const json_t *repeat, const char *host)
 {
 	json_t *counters = json_object_get(json_object_get(repeat, "counters"), host), *value;
 	const char *key;
@@ -37,18 +37,18 @@ static void add_counters(json_t *evidence, const json_t *repeat, const char *hos
 	json_object_foreach(counters, key, value)
 	{
 		snprintf(name, sizeof(name), "%s.%s", host, key);
-		json_object_set(evidence, name, value);
+		json_object_set(counts, name, value);
 	}
 }
 
-static json_t *evidence_of(const json_t *repeat)
+static json_t *counts_of(const json_t *repeat)
 {
-	json_t *evidence = json_object();
+	json_t *counts = json_object();
 
-	add_threads(evidence, repeat);
-	add_counters(evidence, repeat, "client");
-	add_counters(evidence, repeat, "server");
-	return evidence;
+	add_threads(counts, repeat);
+	add_counters(counts, repeat, "client");
+	add_counters(counts, repeat, "server");
+	return counts;
 }
 
 static double median(json_t *const *all, size_t count, const char *key, double *room)
@@ -58,14 +58,14 @@ static double median(json_t *const *all, size_t count, const char *key, double *
 	return summary_median(room, count);
 }
 
-json_t *evidence_hints(const json_t *const *repeats, size_t count, size_t index)
+json_t *outlier_hints(const json_t *const *repeats, size_t count, size_t index)
 {
 	json_t **all = calloc(count, sizeof(*all)), *hints = json_array(), *value;
 	double *room = calloc(count, sizeof(*room));
 	const char *key;
 
 	for (size_t i = 0; all != NULL && i < count; i++)
-		all[i] = evidence_of(repeats[i]);
+		all[i] = counts_of(repeats[i]);
 	if (all != NULL && room != NULL)
 		json_object_foreach(all[index], key, value)
 		{
