@@ -20,11 +20,11 @@
 #define ERRNO_MAX  133
 #define NAME_BYTES 72
 
-enum form { WHOLE, TRUTH, TEXT, ERROR, SYNC, KIND };
+enum value_type { WHOLE, TRUTH, TEXT, ERROR, SYNC, KIND };
 
 struct key {
 	const char *name;
-	enum form form;
+	enum value_type type;
 	int64_t max; /* for WHOLE */
 };
 
@@ -92,7 +92,7 @@ static bool holds(const struct key *key, const json_t *value)
 {
 	const char *text = json_string_value(value);
 
-	switch (key->form) {
+	switch (key->type) {
 	case WHOLE:
 		return json_is_integer(value) && json_integer_value(value) >= 0 &&
 		       json_integer_value(value) <= key->max;
@@ -114,7 +114,7 @@ static void expected(const struct key *key, char *text, size_t size)
 {
 	static const char a_kind[] = "\"character\", \"block\", \"regular\", \"directory\", "
 				     "\"other\", \"none\" or \"unknown\"";
-	static const char *const forms[] = {
+	static const char *const types[] = {
 		[TRUTH] = "true or false",
 		[TEXT] = "a text",
 		[ERROR] = "the name of an error, such as \"EACCES\"",
@@ -122,10 +122,10 @@ static void expected(const struct key *key, char *text, size_t size)
 		[KIND] = a_kind,
 	};
 
-	if (key->form == WHOLE)
+	if (key->type == WHOLE)
 		snprintf(text, size, "a whole number from 0 to %" PRId64, key->max);
 	else
-		snprintf(text, size, "%s", forms[key->form]);
+		snprintf(text, size, "%s", types[key->type]);
 }
 
 static int refuse(const char *where, const char *what)

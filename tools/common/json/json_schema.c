@@ -14,24 +14,24 @@
 #define COUNT_MAX (1LL << 53)
 
 static const char *const expected[] = {
-	[FORM_COUNT] = "a whole number from 0 to 2^53",
-	[FORM_WHOLE] = "a whole number from 0",
-	[FORM_NUMBER] = "a number from 0",
-	[FORM_FRACTION] = "a number from 0 to 1",
-	[FORM_TEXT] = "a text",
-	[FORM_NAME] = "a text of letters, digits and _-./:",
-	[FORM_WORD] = "a word of the schema",
-	[FORM_FLAG] = "true or false",
-	[FORM_TRUE] = "true",
-	[FORM_LATENCY] = "a latency whose buckets, count, extremes, mean and percentiles agree",
-	[FORM_OBJECT] = "an object",
-	[FORM_MAP] = "an object",
-	[FORM_LIST] = "a list",
+	[SCHEMA_COUNT] = "a whole number from 0 to 2^53",
+	[SCHEMA_WHOLE] = "a whole number from 0",
+	[SCHEMA_NUMBER] = "a number from 0",
+	[SCHEMA_FRACTION] = "a number from 0 to 1",
+	[SCHEMA_TEXT] = "a text",
+	[SCHEMA_NAME] = "a text of letters, digits and _-./:",
+	[SCHEMA_WORD] = "a word of the schema",
+	[SCHEMA_FLAG] = "true or false",
+	[SCHEMA_TRUE] = "true",
+	[SCHEMA_LATENCY] = "a latency whose buckets, count, extremes, mean and percentiles agree",
+	[SCHEMA_OBJECT] = "an object",
+	[SCHEMA_MAP] = "an object",
+	[SCHEMA_LIST] = "a list",
 };
 
-bool form_wrong(const struct form_place *place, const char *what)
+bool schema_wrong(const struct schema_place *place, const char *what)
 {
-	snprintf(place->why, FORM_WHY_MAX, "%s: expected %s", place->path, what);
+	snprintf(place->why, SCHEMA_WHY_MAX, "%s: expected %s", place->path, what);
 	return false;
 }
 
@@ -47,7 +47,7 @@ static bool is_number(const json_t *value, double most)
 	       json_number_value(value) <= most;
 }
 
-bool form_is_word(const json_t *value, const char *words)
+bool schema_is_word(const json_t *value, const char *words)
 {
 	const char *word = json_string_value(value), *at = words;
 	size_t length = word != NULL ? strlen(word) : 0;
@@ -62,7 +62,7 @@ bool form_is_word(const json_t *value, const char *words)
 
 static bool is_name(const char *text)
 {
-	return text != NULL && text[0] != '\0' && strlen(text) <= FORM_TEXT_MAX &&
+	return text != NULL && text[0] != '\0' && strlen(text) <= SCHEMA_TEXT_MAX &&
 	       text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 				 "_-./:")] == '\0';
 }
@@ -81,61 +81,61 @@ static bool is_latency(const json_t *value)
 	return good;
 }
 
-static bool has_kind(const json_t *value, const struct form *field)
+static bool has_kind(const json_t *value, const struct schema *field)
 {
 	switch (field->kind) {
-	case FORM_COUNT:
+	case SCHEMA_COUNT:
 		return in_range(value, COUNT_MAX);
-	case FORM_WHOLE:
+	case SCHEMA_WHOLE:
 		return in_range(value, INT64_MAX);
-	case FORM_NUMBER:
+	case SCHEMA_NUMBER:
 		return is_number(value, INFINITY);
-	case FORM_FRACTION:
+	case SCHEMA_FRACTION:
 		return is_number(value, 1);
-	case FORM_TEXT:
+	case SCHEMA_TEXT:
 		return json_string_length(value) > 0;
-	case FORM_NAME:
+	case SCHEMA_NAME:
 		return is_name(json_string_value(value));
-	case FORM_WORD:
-		return form_is_word(value, field->more);
-	case FORM_FLAG:
+	case SCHEMA_WORD:
+		return schema_is_word(value, field->more);
+	case SCHEMA_FLAG:
 		return json_is_boolean(value);
-	case FORM_TRUE:
+	case SCHEMA_TRUE:
 		return json_is_true(value);
-	case FORM_LATENCY:
+	case SCHEMA_LATENCY:
 		return is_latency(value);
-	case FORM_OBJECT:
-	case FORM_MAP:
+	case SCHEMA_OBJECT:
+	case SCHEMA_MAP:
 		return json_is_object(value);
-	case FORM_LIST:
+	case SCHEMA_LIST:
 		return json_is_array(value);
 	}
 	return false;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
-static bool check(const json_t *value, const struct form *field, struct form_place *place)
+static bool check(const json_t *value, const struct schema *field, struct schema_place *place)
 {
-	const struct form *each = field->more;
+	const struct schema *each = field->more;
 	size_t length = strlen(place->path), index;
 	json_t *element;
 	const char *key;
 
-	if ((value == NULL && field->may & FORM_MISSING) ||
-	    (json_is_null(value) && field->may & FORM_NULL))
+	if ((value == NULL && field->may & SCHEMA_MISSING) ||
+	    (json_is_null(value) && field->may & SCHEMA_NULL))
 		return true;
 	if (!has_kind(value, field))
-		return form_wrong(place, expected[field->kind]);
-	if (field->kind == FORM_OBJECT)
-		return form_check(value, field->more, place);
-	if (field->kind == FORM_MAP) {
+		return schema_wrong(place, expected[field->kind]);
+	if (field->kind == SCHEMA_OBJECT)
+		return schema_check(value, field->more, place);
+	if (field->kind == SCHEMA_MAP) {
 		json_object_foreach((json_t *)(uintptr_t)value, key, element)
 		{
 			if (!check(element, each, place))
 				return false;
 		}
 	}
-	if (field->kind == FORM_LIST) {
+	if (field->kind == SCHEMA_LIST) {
 		json_array_foreach(value, index, element)
 		{
 			snprintf(place->path + length, sizeof(place->path) - length, "[%zu]",
@@ -149,11 +149,11 @@ static bool check(const json_t *value, const struct form *field, struct form_pla
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
-bool form_check(const json_t *object, const struct form *fields, struct form_place *place)
+bool schema_check(const json_t *object, const struct schema *fields, struct schema_place *place)
 {
 	size_t length = strlen(place->path);
 
-	for (const struct form *f = fields; f->key != NULL; f++) {
+	for (const struct schema *f = fields; f->key != NULL; f++) {
 		snprintf(place->path + length, sizeof(place->path) - length, "%s%s",
 			 length > 0 ? "." : "", f->key);
 		if (!check(json_object_get(object, f->key), f, place))
@@ -179,10 +179,10 @@ static json_t *take_latency(const json_t *value)
 	return latency;
 }
 
-static json_t *take(const json_t *value, const struct form *form);
+static json_t *take(const json_t *value, const struct schema *schema);
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
-static json_t *take_elements(const json_t *value, const struct form *each)
+static json_t *take_elements(const json_t *value, const struct schema *each)
 {
 	json_t *taken = json_is_array(value) ? json_array() : json_object(), *element;
 	const char *key;
@@ -190,50 +190,50 @@ static json_t *take_elements(const json_t *value, const struct form *each)
 
 	json_array_foreach(value, index, element)
 	{
-		if (index < FORM_ELEMENTS_MAX)
+		if (index < SCHEMA_ELEMENTS_MAX)
 			json_array_append_new(taken, take(element, each));
 	}
 	json_object_foreach((json_t *)(uintptr_t)value, key, element)
 	{
-		if (is_name(key) && json_object_size(taken) < FORM_ELEMENTS_MAX)
+		if (is_name(key) && json_object_size(taken) < SCHEMA_ELEMENTS_MAX)
 			json_object_set_new(taken, key, take(element, each));
 	}
 	return taken;
 }
 
-/* NULL: it has not the form. NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
-static json_t *take_as_it_is(const json_t *value, const struct form *form)
+/* NULL: it does not match. NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
+static json_t *take_as_it_is(const json_t *value, const struct schema *schema)
 {
-	if (form->kind == FORM_LATENCY)
+	if (schema->kind == SCHEMA_LATENCY)
 		return take_latency(value);
-	if (!has_kind(value, form) || json_string_length(value) > FORM_TEXT_MAX)
+	if (!has_kind(value, schema) || json_string_length(value) > SCHEMA_TEXT_MAX)
 		return NULL;
-	if (form->kind == FORM_OBJECT)
-		return form_take(value, form->more);
-	if (form->kind == FORM_LIST || form->kind == FORM_MAP)
-		return take_elements(value, form->more);
+	if (schema->kind == SCHEMA_OBJECT)
+		return schema_take(value, schema->more);
+	if (schema->kind == SCHEMA_LIST || schema->kind == SCHEMA_MAP)
+		return take_elements(value, schema->more);
 	return json_copy((json_t *)(uintptr_t)value);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
-static json_t *take(const json_t *value, const struct form *form)
+static json_t *take(const json_t *value, const struct schema *schema)
 {
-	json_t *taken = take_as_it_is(value, form);
+	json_t *taken = take_as_it_is(value, schema);
 
-	return taken == NULL && form->may & FORM_NULL ? json_null() : taken;
+	return taken == NULL && schema->may & SCHEMA_NULL ? json_null() : taken;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
-json_t *form_take(const json_t *object, const struct form *fields)
+json_t *schema_take(const json_t *object, const struct schema *fields)
 {
 	json_t *taken = json_is_object(object) ? json_object() : NULL;
 
-	for (const struct form *f = fields; taken != NULL && f->key != NULL; f++) {
+	for (const struct schema *f = fields; taken != NULL && f->key != NULL; f++) {
 		json_t *value = take(json_object_get(object, f->key), f);
 
 		if (value != NULL) {
 			json_object_set_new(taken, f->key, value);
-		} else if ((f->may & FORM_MISSING) == 0) {
+		} else if ((f->may & SCHEMA_MISSING) == 0) {
 			json_decref(taken);
 			taken = NULL;
 		}

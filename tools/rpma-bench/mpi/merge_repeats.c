@@ -3,7 +3,7 @@
  * merge_repeats.c -- makes one repeat from those that several clients measured
  * together, in the JSON that a journal or another rank brings.
  *
- * The keys are those of repeat_form.c, each with its own way to be merged; what
+ * The keys are those of repeat_schema.c, each with its own way to be merged; what
  * one of them does not know, all together do not know either.
  */
 #include "merge_repeats.h"
@@ -17,7 +17,7 @@
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 #include "tools/rpma-bench/result/repeat.h"
-#include "tools/rpma-bench/result/repeat_form.h"
+#include "tools/rpma-bench/result/repeat_schema.h"
 
 struct sides {
 	const json_t *const *all;
@@ -322,7 +322,7 @@ static const struct {
 	{"warnings", warnings_of},
 };
 
-static int merge_key(json_t *merged, struct sides s, const struct form *field)
+static int merge_key(json_t *merged, struct sides s, const struct schema *field)
 {
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		if (strcmp(ways[i].key, field->key) == 0)
@@ -332,8 +332,8 @@ static int merge_key(json_t *merged, struct sides s, const struct form *field)
 							     ways[i].merge(s, field->key));
 	}
 	return json_object_set_new(merged, field->key,
-				   field->kind == FORM_LATENCY ? latency_of(s, field->key)
-							       : sum_of(s, field->key));
+				   field->kind == SCHEMA_LATENCY ? latency_of(s, field->key)
+								 : sum_of(s, field->key));
 }
 
 json_t *merge_repeats(const json_t *const *repeats, size_t count)
@@ -344,7 +344,7 @@ json_t *merge_repeats(const json_t *const *repeats, size_t count)
 
 	if (merged == NULL)
 		return NULL;
-	for (const struct form *field = repeat_fields; field->key != NULL; field++)
+	for (const struct schema *field = repeat_fields; field->key != NULL; field++)
 		bad |= merge_key(merged, s, field);
 	bad |= put_rates(merged, s);
 	if (bad != 0) {

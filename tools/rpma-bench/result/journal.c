@@ -157,7 +157,7 @@ static int next_line(struct reader *reader, struct journal *j, json_t **value)
 
 /* Puts the repeat of a line where it belongs. */
 static bool take_line(const json_t *line, const struct plan *plan, json_t **repeats,
-		      char why[FORM_WHY_MAX])
+		      char why[SCHEMA_WHY_MAX])
 {
 	json_t *repeat = json_object_get(line, "repeat"), *index = json_object_get(repeat, "index");
 	const json_t *other;
@@ -166,7 +166,7 @@ static bool take_line(const json_t *line, const struct plan *plan, json_t **repe
 	if (!journal_line_good(line, plan, why))
 		return false;
 	p = (size_t)json_integer_value(json_object_get(line, "point"));
-	snprintf(why, FORM_WHY_MAX, "expected each repeat once");
+	snprintf(why, SCHEMA_WHY_MAX, "expected each repeat once");
 	json_array_foreach(repeats[p], i, other)
 	{
 		if (json_equal(json_object_get(other, "index"), index))
@@ -180,7 +180,7 @@ static bool take_line(const json_t *line, const struct plan *plan, json_t **repe
 /* Everything after the head; then nothing torn is left at the end. */
 static int take_repeats(struct journal *j, const struct plan *plan, json_t **repeats)
 {
-	char why[FORM_WHY_MAX];
+	char why[SCHEMA_WHY_MAX];
 	struct reader reader;
 	json_t *value = NULL;
 	size_t taken = 0;

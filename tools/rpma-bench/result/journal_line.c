@@ -3,7 +3,7 @@
  * journal_line.c -- what is read back from a journal is as foreign as what a
  * peer sends: anybody may have edited it.
  *
- * The keys of a repeat, their types and ranges are in repeat_form.c; what follows
+ * The keys of a repeat, their types and ranges are in repeat_schema.c; what follows
  * from other figures (rates, counts of samples, percentiles, the place in the
  * order) is computed again and compared.
  */
@@ -12,14 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "repeat_form.h"
+#include "repeat_schema.h"
 #include "repeat_server.h"
 #include "tools/common/json/json_path.h"
 #include "tools/rpma-bench/measure/op/table.h"
 
-static const struct form line_fields[] = {
-	{"point", FORM_COUNT, 0, NULL},
-	{"repeat", FORM_OBJECT, 0, repeat_fields},
+static const struct schema line_fields[] = {
+	{"point", SCHEMA_COUNT, 0, NULL},
+	{"repeat", SCHEMA_OBJECT, 0, repeat_fields},
 	{0},
 };
 
@@ -30,7 +30,7 @@ static uint64_t count_of(const json_t *object, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static bool check_rates(const json_t *side, const struct params *params, struct form_place *place)
+static bool check_rates(const json_t *side, const struct params *params, struct schema_place *place)
 {
 	uint64_t ops = count_of(side, "ops"), elapsed_ns = count_of(side, "elapsed_ns");
 	json_t *rates = json_object(), *rate;
@@ -43,12 +43,13 @@ static bool check_rates(const json_t *side, const struct params *params, struct 
 	}
 	json_decref(rates);
 	if (ops > 0 && elapsed_ns == 0)
-		return form_wrong(place, "an elapsed_ns from 1, as there are ops");
-	return good || form_wrong(place, "the bytes and rates that follow from ops and elapsed_ns");
+		return schema_wrong(place, "an elapsed_ns from 1, as there are ops");
+	return good ||
+	       schema_wrong(place, "the bytes and rates that follow from ops and elapsed_ns");
 }
 
 static bool check_samples(const json_t *repeat, const struct params *params,
-			  struct form_place *place)
+			  struct schema_place *place)
 {
 	uint64_t ops = count_of(repeat, "ops");
 	uint64_t reads = count_of(json_object_get(repeat, "read_latency"), "count");
@@ -56,16 +57,16 @@ static bool check_samples(const json_t *repeat, const struct params *params,
 	uint64_t responses = count_of(json_object_get(repeat, "response_latency"), "count");
 
 	if (params->signal_every == 1 ? samples > 0 && samples != ops : samples > ops)
-		return form_wrong(place, "as many ops as latency and read_latency count");
+		return schema_wrong(place, "as many ops as latency and read_latency count");
 	if (count_of(repeat, "read_ops") != reads)
-		return form_wrong(place, "as many read_ops as read_latency counts");
+		return schema_wrong(place, "as many read_ops as read_latency counts");
 	if (responses > 0 && responses != ops)
-		return form_wrong(place, "as many ops as response_latency counts");
+		return schema_wrong(place, "as many ops as response_latency counts");
 	return true;
 }
 
 static bool check_reverse(const json_t *repeat, const struct params *params,
-			  struct form_place *place)
+			  struct schema_place *place)
 {
 	const json_t *side = json_object_get(repeat, "reverse");
 
@@ -73,19 +74,19 @@ static bool check_reverse(const json_t *repeat, const struct params *params,
 		return true;
 	if (count_of(side, "ops") == 0 ||
 	    count_of(side, "ops") < count_of(json_object_get(side, "latency"), "count"))
-		return form_wrong(place, "a reverse with as many ops as its latency counts");
+		return schema_wrong(place, "a reverse with as many ops as its latency counts");
 	return check_rates(side, params, place);
 }
 
 /* Is it of an item of the plan, and in its place? */
-static bool check_item(const json_t *line, const struct plan *plan, struct form_place *place)
+static bool check_item(const json_t *line, const struct plan *plan, struct schema_place *place)
 {
 	const json_t *repeat = json_object_get(line, "repeat");
 	uint64_t point = count_of(line, "point"), order = count_of(repeat, "order");
 
 	if (order >= plan->items_count || plan->items[order].point != point ||
 	    plan->items[order].repeat != count_of(repeat, "index"))
-		return form_wrong(place, "point, index and order of the plan");
+		return schema_wrong(place, "point, index and order of the plan");
 	return true;
 }
 
@@ -98,7 +99,7 @@ static enum bench_persist persist_of(const json_t *used)
 	return (enum bench_persist)persist;
 }
 
-static bool check_used(const json_t *repeat, const struct params *asked, struct form_place *place)
+static bool check_used(const json_t *repeat, const struct params *asked, struct schema_place *place)
 {
 	const json_t *used = json_object_get(repeat, "used");
 	bool native = path_is(used, "flush_method", "native");
@@ -107,20 +108,20 @@ static bool check_used(const json_t *repeat, const struct params *asked, struct 
 	params.persist = persist_of(used);
 	if (params.persist == BENCH_PERSISTS ||
 	    (asked->persist != BENCH_AUTO && asked->persist != params.persist))
-		return form_wrong(place, "the used.persist of its point");
+		return schema_wrong(place, "the used.persist of its point");
 	snprintf(place->path, sizeof(place->path), "repeat.used.latency_kind");
 	return path_is(used, "latency_kind", operation_latency_kind(&params, native)) ||
-	       form_wrong(place, "what a latency of this operation is");
+	       schema_wrong(place, "what a latency of this operation is");
 }
 
 /* why is written through place. NOLINTNEXTLINE(readability-non-const-parameter) */
-bool journal_line_good(const json_t *line, const struct plan *plan, char why[FORM_WHY_MAX])
+bool journal_line_good(const json_t *line, const struct plan *plan, char why[SCHEMA_WHY_MAX])
 {
 	const json_t *repeat = json_object_get(line, "repeat");
-	struct form_place place = {.why = why};
+	struct schema_place place = {.why = why};
 	const struct params *params;
 
-	if (!form_check(line, line_fields, &place))
+	if (!schema_check(line, line_fields, &place))
 		return false;
 	snprintf(place.path, sizeof(place.path), "repeat");
 	if (!check_item(line, plan, &place))

@@ -13,6 +13,6 @@
 #include "tools/rpma-bench/options/plan.h"
 
 /* Its repeat can go into a result as it is; or `why` names where it differs. */
-bool journal_line_good(const json_t *line, const struct plan *plan, char why[FORM_WHY_MAX]);
+bool journal_line_good(const json_t *line, const struct plan *plan, char why[SCHEMA_WHY_MAX]);
 
 #endif /* BENCH_RESULT_JOURNAL_LINE_H */

@@ -16,39 +16,39 @@
 #define KEY "readiness"
 
 /* What of a block a result and its readers rely on. */
-static const struct form any[] = {{0}};
-static const struct form check_fields[] = {
-	{"id", FORM_TEXT, 0, NULL},
-	{"title", FORM_TEXT, 0, NULL},
-	{"status", FORM_TEXT, 0, NULL},
-	{"value", FORM_TEXT, FORM_NULL, NULL},
-	{"source", FORM_TEXT, FORM_NULL, NULL},
-	{"meaning", FORM_TEXT, FORM_NULL, NULL},
-	{"fix", FORM_TEXT, FORM_NULL, NULL},
+static const struct schema any[] = {{0}};
+static const struct schema check_fields[] = {
+	{"id", SCHEMA_TEXT, 0, NULL},
+	{"title", SCHEMA_TEXT, 0, NULL},
+	{"status", SCHEMA_TEXT, 0, NULL},
+	{"value", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"source", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"meaning", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"fix", SCHEMA_TEXT, SCHEMA_NULL, NULL},
 	{0},
 };
-static const struct form check = {NULL, FORM_OBJECT, 0, check_fields};
-static const struct form judgement[] = {
-	{"row", FORM_TEXT, 0, NULL},
-	{"reason", FORM_TEXT, 0, NULL},
-	{"because", FORM_TEXT, FORM_NULL, NULL},
-	{"assumed", FORM_FLAG, 0, NULL},
+static const struct schema check = {NULL, SCHEMA_OBJECT, 0, check_fields};
+static const struct schema judgement[] = {
+	{"row", SCHEMA_TEXT, 0, NULL},
+	{"reason", SCHEMA_TEXT, 0, NULL},
+	{"because", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"assumed", SCHEMA_FLAG, 0, NULL},
 	{0},
 };
-static const struct form direct_write[] = {
-	{"value", FORM_FLAG, 0, NULL},
-	{"why", FORM_TEXT, 0, NULL},
+static const struct schema direct_write[] = {
+	{"value", SCHEMA_FLAG, 0, NULL},
+	{"why", SCHEMA_TEXT, 0, NULL},
 	{0},
 };
-static const struct form block_fields[] = {
-	{"schema", FORM_WORD, 0, "rpma-ddio-check/1"},
-	{"device", FORM_OBJECT, FORM_NULL, any},
-	{"target", FORM_OBJECT, FORM_NULL, any},
-	{"checks", FORM_LIST, 0, &check},
-	{"ddio", FORM_OBJECT, 0, any},
-	{"verdict", FORM_TEXT, 0, NULL},
-	{"judgement", FORM_OBJECT, 0, judgement},
-	{"direct_write_to_pmem", FORM_OBJECT, 0, direct_write},
+static const struct schema block_fields[] = {
+	{"schema", SCHEMA_WORD, 0, "rpma-ddio-check/1"},
+	{"device", SCHEMA_OBJECT, SCHEMA_NULL, any},
+	{"target", SCHEMA_OBJECT, SCHEMA_NULL, any},
+	{"checks", SCHEMA_LIST, 0, &check},
+	{"ddio", SCHEMA_OBJECT, 0, any},
+	{"verdict", SCHEMA_TEXT, 0, NULL},
+	{"judgement", SCHEMA_OBJECT, 0, judgement},
+	{"direct_write_to_pmem", SCHEMA_OBJECT, 0, direct_write},
 	{0},
 };
 
@@ -91,9 +91,9 @@ static bool are_statuses(const json_t *checks)
 
 static bool is_block(const json_t *block)
 {
-	char why[FORM_WHY_MAX];
+	char why[SCHEMA_WHY_MAX];
 
-	return form_check(block, block_fields, &(struct form_place){.why = why}) &&
+	return schema_check(block, block_fields, &(struct schema_place){.why = why}) &&
 	       rank_of(block) >= 0 && are_statuses(json_object_get(block, "checks"));
 }
 

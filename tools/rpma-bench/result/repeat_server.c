@@ -2,7 +2,7 @@
 /*
  * repeat_server.c -- the server's report of a repeat, taken over with care.
  *
- * The report is foreign: only what has the form of report_fields is taken, and
+ * The report is foreign: only what matches report_fields is taken, and
  * what follows from other figures (rates, percentiles) is worked out here, not
  * believed.
  */
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "repeat_form.h"
+#include "repeat_schema.h"
 #include "tools/common/json/result.h"
 
 int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, uint64_t elapsed_ns)
@@ -98,7 +98,7 @@ static int put_registration(json_t *repeat, const struct params *params, const j
 
 bool repeat_take_server(json_t *repeat, const struct params *params, const json_t *report)
 {
-	json_t *taken = form_take(report, report_fields); /* NULL: all of it is unknown */
+	json_t *taken = schema_take(report, report_fields); /* NULL: all of it is unknown */
 	json_t *cpu = json_object_get(repeat, "cpu");
 	json_t *counters = json_object_get(repeat, "counters");
 	int bad = 0;

@@ -17,13 +17,13 @@
 
 #define CELL_MAX 40
 
-enum form { SIZE, WHOLE, DURATION, GIGA, GIGABITS, SPREAD };
+enum format { SIZE, WHOLE, DURATION, GIGA, GIGABITS, SPREAD };
 
 /* A figure of a point. */
 struct column {
 	const char *title;
 	int width;
-	enum form form;
+	enum format format;
 	const char *path;
 };
 
@@ -134,19 +134,19 @@ static const char *print(const struct column *column, const json_t *point, char 
 	double number = json_number_value(value);
 	char text[UNITS_TEXT_BYTES];
 
-	if (column->form == SPREAD)
+	if (column->format == SPREAD)
 		return spread(value, cell);
 	if (!json_is_number(value))
 		return "-";
-	if (column->form == SIZE)
+	if (column->format == SIZE)
 		snprintf(cell, CELL_MAX, "%s", units_print_size((uint64_t)number, text));
-	else if (column->form == DURATION)
+	else if (column->format == DURATION)
 		snprintf(cell, CELL_MAX, "%s", units_print_duration(number, text));
-	else if (column->form == WHOLE)
+	else if (column->format == WHOLE)
 		snprintf(cell, CELL_MAX, number < 1 && number > 0 ? "%.2f" : "%.0f", number);
 	else
 		snprintf(cell, CELL_MAX, "%.3f",
-			 column->form == GIGABITS ? number * 8 / 1e9 : number / 1e9);
+			 column->format == GIGABITS ? number * 8 / 1e9 : number / 1e9);
 	return cell;
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * repeat_form.h -- which keys a repeat has, with their types and ranges: what
+ * repeat_schema.h -- which keys a repeat has, with their types and ranges: what
  * a journal may bring, and what is taken of a server's report.
  */
-#ifndef BENCH_RESULT_REPEAT_FORM_H
-#define BENCH_RESULT_REPEAT_FORM_H
+#ifndef BENCH_RESULT_REPEAT_SCHEMA_H
+#define BENCH_RESULT_REPEAT_SCHEMA_H
 
 #include "tools/common/json/json_schema.h"
 
 /* Rates and bytes are not here: they follow from ops and elapsed_ns (repeat_put_rates). */
-extern const struct form repeat_fields[];
+extern const struct schema repeat_fields[];
 
 /* The report of findings_json() in server/report.c, but for its interference. */
-extern const struct form report_fields[];
+extern const struct schema report_fields[];
 
-#endif /* BENCH_RESULT_REPEAT_FORM_H */
+#endif /* BENCH_RESULT_REPEAT_SCHEMA_H */

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * repeat_schema.c -- the keys of a repeat, and those of a server's report.
+ *
+ * A repeat takes over parts of the report as they are, so the tables share them.
+ */
+#include "repeat_schema.h"
+
+static const struct schema used[] = {
+	{"persist", SCHEMA_TEXT, 0, NULL},
+	{"flush", SCHEMA_WORD, SCHEMA_NULL, "persistent visibility"},
+	{"flush_method", SCHEMA_WORD, SCHEMA_NULL, "read native"},
+	/* runs of older versions have none */
+	{"atomic_write_method", SCHEMA_WORD, SCHEMA_NULL | SCHEMA_MISSING, "write native"},
+	{"latency_kind", SCHEMA_TEXT, 0, NULL},
+	{0},
+};
+
+static const struct schema step_fields[] = {
+	{"name", SCHEMA_WORD, 0, "prepare establish disconnect delete register deregister"},
+	{"latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
+	{0},
+};
+static const struct schema step = {NULL, SCHEMA_OBJECT, 0, step_fields};
+
+static const struct schema warmup[] = {
+	{"ns", SCHEMA_COUNT, 0, NULL},
+	{"ops", SCHEMA_COUNT, 0, NULL},
+	{"steady", SCHEMA_FLAG, SCHEMA_NULL, NULL},
+	{"windows_used", SCHEMA_COUNT, 0, NULL},
+	{0},
+};
+
+static const struct schema interval_fields[] = {
+	{"t_ns", SCHEMA_COUNT, 0, NULL},
+	{"ops", SCHEMA_COUNT, 0, NULL},
+	{"bytes", SCHEMA_COUNT, 0, NULL},
+	{"p50_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"p99_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"max_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{0},
+};
+static const struct schema interval = {NULL, SCHEMA_OBJECT, 0, interval_fields};
+
+/* How much is known about a server's threads, the server itself reports. */
+static const struct schema thread_fields[] = {
+	{"index", SCHEMA_COUNT, 0, NULL},
+	{"cpu", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"cpus", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"ops", SCHEMA_COUNT, 0, NULL},
+	{"user_ns", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{"sys_ns", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{"vol_switches", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{"invol_switches", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{"minor_faults", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{"major_faults", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{0},
+};
+static const struct schema thread = {NULL, SCHEMA_OBJECT, 0, thread_fields};
+
+static const struct schema busy[] = {
+	{"busy_fraction", SCHEMA_NUMBER, SCHEMA_NULL, NULL},
+	{"load_fraction_measured", SCHEMA_FRACTION, SCHEMA_NULL | SCHEMA_MISSING, NULL},
+	{0},
+};
+static const struct schema cpu[] = {
+	{"client", SCHEMA_OBJECT, SCHEMA_NULL, busy},
+	{"server", SCHEMA_OBJECT, SCHEMA_NULL, busy},
+	{0},
+};
+
+/* Runs of older versions have none. */
+static const struct schema other_cpu[] = {
+	{"other_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"steal_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"cpus", SCHEMA_COUNT, 0, NULL},
+	{0},
+};
+static const struct schema interference[] = {
+	{"client", SCHEMA_OBJECT, SCHEMA_NULL, other_cpu},
+	{"server", SCHEMA_OBJECT, SCHEMA_NULL, other_cpu},
+	{0},
+};
+
+static const struct schema counter = {NULL, SCHEMA_WHOLE, 0, NULL};
+static const struct schema counters[] = {
+	{"client", SCHEMA_MAP, SCHEMA_NULL, &counter},
+	{"server", SCHEMA_MAP, SCHEMA_NULL, &counter},
+	{0},
+};
+
+static const struct schema verify[] = {
+	{"checked_bytes", SCHEMA_COUNT, 0, NULL},
+	{"mismatches", SCHEMA_COUNT, 0, NULL},
+	{"overwritten_bytes", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"first_offset", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"method", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{0},
+};
+
+static const struct schema reverse[] = {
+	{"ops", SCHEMA_COUNT, 0, NULL},
+	{"elapsed_ns", SCHEMA_COUNT, 0, NULL},
+	{"latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
+	{"threads", SCHEMA_LIST, 0, &thread},
+	{0},
+};
+
+static const struct schema node = {NULL, SCHEMA_COUNT, SCHEMA_NULL, NULL};
+static const struct schema placed[] = {
+	{"policy", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"cpus", SCHEMA_LIST, 0, &node},
+	{"node", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{0},
+};
+static const struct schema placement[] = {{"server", SCHEMA_OBJECT, SCHEMA_NULL, placed}, {0}};
+
+static const struct schema warning_fields[] = {
+	{"code", SCHEMA_NAME, 0, NULL},
+	{"text", SCHEMA_TEXT, 0, NULL},
+	{0},
+};
+static const struct schema warning = {NULL, SCHEMA_OBJECT, 0, warning_fields};
+
+const struct schema repeat_fields[] = {
+	{"index", SCHEMA_COUNT, 0, NULL},
+	{"order", SCHEMA_COUNT, 0, NULL},
+	{"complete", SCHEMA_TRUE, 0, NULL},
+	{"used", SCHEMA_OBJECT, 0, used},
+	{"elapsed_ns", SCHEMA_COUNT, 0, NULL},
+	{"ops", SCHEMA_COUNT, 0, NULL},
+	{"errors", SCHEMA_COUNT, 0, NULL},
+	{"read_ops", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
+	{"read_latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
+	{"response_latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
+	{"late_ops", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"unbegun_ops", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"max_lag_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"steps", SCHEMA_LIST, SCHEMA_NULL, &step},
+	{"warmup", SCHEMA_OBJECT, 0, warmup},
+	{"intervals", SCHEMA_LIST, SCHEMA_NULL, &interval},
+	{"threads", SCHEMA_LIST, 0, &thread},
+	{"cpu", SCHEMA_OBJECT, 0, cpu},
+	{"interference", SCHEMA_OBJECT, SCHEMA_MISSING, interference},
+	{"counters", SCHEMA_OBJECT, 0, counters},
+	{"requests", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"persist_method", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"verify", SCHEMA_OBJECT, SCHEMA_NULL, verify},
+	{"reverse", SCHEMA_OBJECT, SCHEMA_NULL, reverse},
+	{"placement", SCHEMA_OBJECT, 0, placement},
+	{"warnings", SCHEMA_LIST, 0, &warning},
+	{0},
+};
+
+/* What a server measured itself (repeat_own_json). */
+static const struct schema own[] = {
+	{"ops", SCHEMA_COUNT, 0, NULL},
+	{"elapsed_ns", SCHEMA_COUNT, 0, NULL},
+	{"latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
+	{"steps", SCHEMA_LIST, SCHEMA_NULL, &step},
+	{"threads", SCHEMA_LIST, SCHEMA_NULL, &thread},
+	{0},
+};
+
+const struct schema report_fields[] = {
+	{"elapsed_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"user_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"sys_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"load_fraction_measured", SCHEMA_FRACTION, SCHEMA_NULL, NULL},
+	{"requests", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"persist_method", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"counters", SCHEMA_MAP, SCHEMA_NULL, &counter},
+	{"verify", SCHEMA_OBJECT, SCHEMA_NULL, verify},
+	{"reverse", SCHEMA_OBJECT, SCHEMA_NULL, own},
+	{"registration", SCHEMA_OBJECT, SCHEMA_NULL, own},
+	{"placement", SCHEMA_OBJECT, SCHEMA_NULL, placed},
+	{"warnings", SCHEMA_LIST, SCHEMA_NULL, &warning},
+	{0},
+};
