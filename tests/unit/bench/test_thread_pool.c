@@ -13,7 +13,7 @@
 #define THREADS 4
 
 struct job {
-	struct crew *crew;
+	struct thread_pool *pool;
 	atomic_int done[THREADS];
 	atomic_int here;
 	atomic_int early; /* threads that went on before all were there */
@@ -27,14 +27,14 @@ static int setup(void **state)
 	memset(&job, 0, sizeof(job));
 	job.failing = THREADS;
 	*state = &job;
-	return crew_new(&job.crew, THREADS);
+	return thread_pool_new(&job.pool, THREADS);
 }
 
 static int teardown(void **state)
 {
 	struct job *job = *state;
 
-	crew_delete(&job->crew);
+	thread_pool_delete(&job->pool);
 	return 0;
 }
 
@@ -51,8 +51,8 @@ static void every_thread_does_every_job_once(void **state)
 	struct job *job = *state;
 
 	for (int round = 1; round <= 3; round++) {
-		crew_begin(job->crew, count, job);
-		assert_int_equal(crew_end(job->crew), 0);
+		thread_pool_begin(job->pool, count, job);
+		assert_int_equal(thread_pool_end(job->pool), 0);
 		for (int i = 0; i < THREADS; i++)
 			assert_int_equal(atomic_load(&job->done[i]), round);
 	}
@@ -63,7 +63,7 @@ static int meet(void *arg, uint32_t thread)
 	struct job *job = arg;
 
 	atomic_fetch_add(&job->here, 1);
-	crew_meet(job->crew);
+	thread_pool_meet(job->pool);
 	if (atomic_load(&job->here) != THREADS)
 		atomic_fetch_add(&job->early, 1);
 	return 0;
@@ -73,8 +73,8 @@ static void nobody_begins_before_all_are_there(void **state)
 {
 	struct job *job = *state;
 
-	crew_begin(job->crew, meet, job);
-	assert_int_equal(crew_end(job->crew), 0);
+	thread_pool_begin(job->pool, meet, job);
+	assert_int_equal(thread_pool_end(job->pool), 0);
 	assert_int_equal(atomic_load(&job->early), 0);
 }
 
@@ -85,7 +85,7 @@ static int fail_one(void *arg, uint32_t thread)
 
 	if (thread == job->failing)
 		return failure_set(EXIT_RUN_FAILED, "measure", "thread %u failed", thread);
-	while (atomic_load(crew_stop(job->crew)) == 0)
+	while (atomic_load(thread_pool_stop(job->pool)) == 0)
 		poll(NULL, 0, 1);
 	return 0;
 }
@@ -95,8 +95,8 @@ static void one_that_fails_stops_the_others(void **state)
 	struct job *job = *state;
 
 	job->failing = 2;
-	crew_begin(job->crew, fail_one, job);
-	assert_int_not_equal(crew_end(job->crew), 0);
+	thread_pool_begin(job->pool, fail_one, job);
+	assert_int_not_equal(thread_pool_end(job->pool), 0);
 	assert_string_equal(failure_get()->text, "thread 2 failed");
 	assert_string_equal(failure_get()->step, "measure");
 }
@@ -104,12 +104,12 @@ static void one_that_fails_stops_the_others(void **state)
 static void the_end_can_be_polled_for(void **state)
 {
 	struct job *job = *state;
-	struct pollfd fd = {crew_done_fd(job->crew), POLLIN, 0};
+	struct pollfd fd = {thread_pool_done_fd(job->pool), POLLIN, 0};
 
 	assert_int_equal(poll(&fd, 1, 0), 0);
-	crew_begin(job->crew, count, job);
+	thread_pool_begin(job->pool, count, job);
 	assert_int_equal(poll(&fd, 1, -1), 1);
-	assert_int_equal(crew_end(job->crew), 0);
+	assert_int_equal(thread_pool_end(job->pool), 0);
 	assert_int_equal(poll(&fd, 1, 0), 0);
 }
 
@@ -123,5 +123,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_end_can_be_polled_for, setup, teardown),
 	};
 
-	return cmocka_run_group_tests_name("bench.crew", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("bench.thread_pool", tests, NULL, NULL);
 }

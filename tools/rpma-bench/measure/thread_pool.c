@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thread_pool.c -- the threads of a crew and how they learn of jobs.
+ * thread_pool.c -- the threads of a pool and how they learn of jobs.
  *
  * A job has a number; a thread that has done all jobs up to now sleeps until
  * the number grows. The last one to finish a job makes an eventfd readable.
@@ -19,12 +19,12 @@
 #include "tools/common/base/thread.h"
 
 struct member {
-	struct crew *crew;
+	struct thread_pool *pool;
 	uint32_t index;
 	pthread_t thread;
 };
 
-struct crew {
+struct thread_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_barrier_t meeting;
@@ -35,7 +35,7 @@ struct crew {
 	/* under lock */
 	uint64_t jobs; /* begun so far */
 	bool quit;
-	crew_job *job;
+	thread_pool_job *job;
 	void *arg;
 	uint32_t busy;
 	int ret;
@@ -44,140 +44,140 @@ struct crew {
 };
 
 /* Sleeps until there is a job after the last one; false: it is over. */
-static bool next_job(struct crew *c, uint64_t last)
+static bool next_job(struct thread_pool *p, uint64_t last)
 {
 	bool there;
 
-	pthread_mutex_lock(&c->lock);
-	while (c->jobs == last && !c->quit)
-		pthread_cond_wait(&c->changed, &c->lock);
-	there = c->jobs != last;
-	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&p->lock);
+	while (p->jobs == last && !p->quit)
+		pthread_cond_wait(&p->changed, &p->lock);
+	there = p->jobs != last;
+	pthread_mutex_unlock(&p->lock);
 	return there;
 }
 
-static void finish(struct crew *c, int ret)
+static void finish(struct thread_pool *p, int ret)
 {
-	pthread_mutex_lock(&c->lock);
-	if (ret != 0 && c->ret == 0) {
-		c->ret = ret;
-		c->failure = *failure_get();
-		atomic_store(&c->stop, 1);
+	pthread_mutex_lock(&p->lock);
+	if (ret != 0 && p->ret == 0) {
+		p->ret = ret;
+		p->failure = *failure_get();
+		atomic_store(&p->stop, 1);
 	}
-	if (--c->busy == 0)
-		eventfd_write(c->done_fd, 1);
-	pthread_mutex_unlock(&c->lock);
+	if (--p->busy == 0)
+		eventfd_write(p->done_fd, 1);
+	pthread_mutex_unlock(&p->lock);
 }
 
 static void *member_run(void *arg)
 {
 	struct member *m = arg;
-	struct crew *c = m->crew;
+	struct thread_pool *p = m->pool;
 
-	for (uint64_t last = 0; next_job(c, last); last++)
-		finish(c, c->job(c->arg, m->index));
+	for (uint64_t last = 0; next_job(p, last); last++)
+		finish(p, p->job(p->arg, m->index));
 	return NULL;
 }
 
-static int start_all(struct crew *c)
+static int start_all(struct thread_pool *p)
 {
-	for (uint32_t i = 0; i < c->count; i++) {
+	for (uint32_t i = 0; i < p->count; i++) {
 		int ret;
 
-		c->members[i].crew = c;
-		c->members[i].index = i;
-		ret = thread_start(&c->members[i].thread, member_run, &c->members[i]);
+		p->members[i].pool = p;
+		p->members[i].index = i;
+		ret = thread_start(&p->members[i].thread, member_run, &p->members[i]);
 		if (ret)
 			return failure_set(EXIT_RUN_FAILED, "start",
-					   "cannot start thread %u of %u: %s", i + 1, c->count,
+					   "cannot start thread %u of %u: %s", i + 1, p->count,
 					   strerror(-ret));
-		c->started++;
+		p->started++;
 	}
 	return 0;
 }
 
-int crew_new(struct crew **crew, uint32_t threads)
+int thread_pool_new(struct thread_pool **pool, uint32_t threads)
 {
-	struct crew *c = calloc(1, sizeof(*c) + threads * sizeof(c->members[0]));
+	struct thread_pool *p = calloc(1, sizeof(*p) + threads * sizeof(p->members[0]));
 	int ret;
 
-	if (c == NULL)
+	if (p == NULL)
 		return failure_set(EXIT_INTERNAL, "start", "out of memory");
-	c->count = threads;
-	c->done_fd = eventfd(0, EFD_CLOEXEC);
-	if (c->done_fd < 0) {
-		free(c);
+	p->count = threads;
+	p->done_fd = eventfd(0, EFD_CLOEXEC);
+	if (p->done_fd < 0) {
+		free(p);
 		return failure_set(EXIT_INTERNAL, "start", "cannot make an eventfd: %s",
 				   strerror(errno));
 	}
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->changed, NULL);
-	pthread_barrier_init(&c->meeting, NULL, threads);
-	ret = start_all(c);
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->changed, NULL);
+	pthread_barrier_init(&p->meeting, NULL, threads);
+	ret = start_all(p);
 	if (ret)
-		crew_delete(&c);
+		thread_pool_delete(&p);
 	else
-		*crew = c;
+		*pool = p;
 	return ret;
 }
 
-void crew_delete(struct crew **crew)
+void thread_pool_delete(struct thread_pool **pool)
 {
-	struct crew *c = *crew;
+	struct thread_pool *p = *pool;
 
-	*crew = NULL;
-	if (c == NULL)
+	*pool = NULL;
+	if (p == NULL)
 		return;
-	pthread_mutex_lock(&c->lock);
-	c->quit = true;
-	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
-	for (uint32_t i = 0; i < c->started; i++)
-		pthread_join(c->members[i].thread, NULL);
-	pthread_barrier_destroy(&c->meeting);
-	pthread_cond_destroy(&c->changed);
-	pthread_mutex_destroy(&c->lock);
-	close(c->done_fd);
-	free(c);
+	pthread_mutex_lock(&p->lock);
+	p->quit = true;
+	pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	for (uint32_t i = 0; i < p->started; i++)
+		pthread_join(p->members[i].thread, NULL);
+	pthread_barrier_destroy(&p->meeting);
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	close(p->done_fd);
+	free(p);
 }
 
-void crew_begin(struct crew *crew, crew_job *job, void *arg)
+void thread_pool_begin(struct thread_pool *pool, thread_pool_job *job, void *arg)
 {
-	pthread_mutex_lock(&crew->lock);
-	crew->job = job;
-	crew->arg = arg;
-	crew->busy = crew->count;
-	crew->jobs++;
-	pthread_cond_broadcast(&crew->changed);
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_lock(&pool->lock);
+	pool->job = job;
+	pool->arg = arg;
+	pool->busy = pool->count;
+	pool->jobs++;
+	pthread_cond_broadcast(&pool->changed);
+	pthread_mutex_unlock(&pool->lock);
 }
 
-int crew_done_fd(const struct crew *crew)
+int thread_pool_done_fd(const struct thread_pool *pool)
 {
-	return crew->done_fd;
+	return pool->done_fd;
 }
 
-int crew_end(struct crew *crew)
+int thread_pool_end(struct thread_pool *pool)
 {
 	eventfd_t ignored;
 	int ret;
 
-	while (eventfd_read(crew->done_fd, &ignored) != 0 && errno == EINTR)
+	while (eventfd_read(pool->done_fd, &ignored) != 0 && errno == EINTR)
 		;
-	pthread_mutex_lock(&crew->lock);
-	ret = crew->ret;
+	pthread_mutex_lock(&pool->lock);
+	ret = pool->ret;
 	if (ret)
-		*failure_get() = crew->failure;
-	pthread_mutex_unlock(&crew->lock);
+		*failure_get() = pool->failure;
+	pthread_mutex_unlock(&pool->lock);
 	return ret;
 }
 
-void crew_meet(struct crew *crew)
+void thread_pool_meet(struct thread_pool *pool)
 {
-	pthread_barrier_wait(&crew->meeting);
+	pthread_barrier_wait(&pool->meeting);
 }
 
-atomic_int *crew_stop(struct crew *crew)
+atomic_int *thread_pool_stop(struct thread_pool *pool)
 {
-	return &crew->stop;
+	return &pool->stop;
 }

@@ -33,7 +33,7 @@ struct worker {
 
 struct workers {
 	struct workers_cfg cfg;
-	struct crew *crew;
+	struct thread_pool *pool;
 	struct lane *lanes;
 	enum message_phase phase;
 	uint32_t count;
@@ -94,7 +94,7 @@ int workers_new(struct workers **workers, const struct workers_cfg *cfg)
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	w->cfg = *cfg;
 	w->count = threads;
-	ret = crew_new(&w->crew, threads);
+	ret = thread_pool_new(&w->pool, threads);
 	if (ret == 0)
 		ret = workers_do(w, settle, w);
 	if (ret)
@@ -111,7 +111,7 @@ void workers_delete(struct workers **workers)
 	*workers = NULL;
 	if (w == NULL)
 		return;
-	crew_delete(&w->crew);
+	thread_pool_delete(&w->pool);
 	for (uint32_t i = 0; i < w->count; i++) {
 		measure_slots_delete(w->each[i].slots);
 		free(w->each[i].figures.latency);
@@ -123,15 +123,15 @@ void workers_delete(struct workers **workers)
 	free(w);
 }
 
-int workers_do(struct workers *workers, crew_job *job, void *arg)
+int workers_do(struct workers *workers, thread_pool_job *job, void *arg)
 {
-	crew_begin(workers->crew, job, arg);
-	return crew_end(workers->crew);
+	thread_pool_begin(workers->pool, job, arg);
+	return thread_pool_end(workers->pool);
 }
 
-void workers_begin_job(struct workers *workers, crew_job *job, void *arg)
+void workers_begin_job(struct workers *workers, thread_pool_job *job, void *arg)
 {
-	crew_begin(workers->crew, job, arg);
+	thread_pool_begin(workers->pool, job, arg);
 }
 
 /* One thread's part of an amount of all threads. */
@@ -198,7 +198,7 @@ static struct measure_cfg cfg_of(const struct workers *w, struct worker *worker,
 		.depth = p->depth,
 		.signal_every = p->signal_every,
 		.completion = p->completion,
-		.stop = crew_stop(w->crew),
+		.stop = thread_pool_stop(w->pool),
 	};
 
 	set_rate(w, thread, &m);
@@ -218,7 +218,7 @@ static int measure(void *arg, uint32_t thread)
 	struct rusage before;
 	int ret = 0;
 
-	crew_meet(w->crew);
+	thread_pool_meet(w->pool);
 	if (w->phase == PHASE_WARMUP)
 		return measure_run(&cfg, worker->slots, &worker->figures.warmup);
 	getrusage(RUSAGE_THREAD, &before);
@@ -233,27 +233,27 @@ void workers_begin(struct workers *workers, struct lane *lanes, enum message_pha
 {
 	workers->lanes = lanes;
 	workers->phase = phase;
-	crew_begin(workers->crew, measure, workers);
+	thread_pool_begin(workers->pool, measure, workers);
 }
 
 int workers_done_fd(const struct workers *workers)
 {
-	return crew_done_fd(workers->crew);
+	return thread_pool_done_fd(workers->pool);
 }
 
 void workers_stop(struct workers *workers)
 {
-	atomic_store(crew_stop(workers->crew), 1);
+	atomic_store(thread_pool_stop(workers->pool), 1);
 }
 
 bool workers_stopping(const struct workers *workers)
 {
-	return atomic_load(crew_stop(workers->crew)) != 0;
+	return atomic_load(thread_pool_stop(workers->pool)) != 0;
 }
 
 int workers_end(struct workers *workers)
 {
-	return crew_end(workers->crew);
+	return thread_pool_end(workers->pool);
 }
 
 int workers_unbound(const struct workers *workers, int *cpu)

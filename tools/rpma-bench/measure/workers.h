@@ -57,9 +57,9 @@ int workers_new(struct workers **workers, const struct workers_cfg *cfg);
 void workers_delete(struct workers **workers);
 
 /* Runs a job in each thread and waits for it. */
-int workers_do(struct workers *workers, crew_job *job, void *arg);
+int workers_do(struct workers *workers, thread_pool_job *job, void *arg);
 /* Begins a job of another kind of measurement; like a phase, it is to be ended. */
-void workers_begin_job(struct workers *workers, crew_job *job, void *arg);
+void workers_begin_job(struct workers *workers, thread_pool_job *job, void *arg);
 
 /* Operations over the lanes, those of thread 0 first; measured is one phase. */
 void workers_begin(struct workers *workers, struct lane *lanes, enum message_phase phase);
