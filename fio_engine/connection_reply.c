@@ -179,7 +179,7 @@ static int settle_messages(struct connection *p)
 	bool durable = persist_is_durable(p->offer.persist, p->offer.kind);
 
 	p->flush_type = durable ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
-	return !durable && p->cfg.settings->flush_type == FLUSH_WISH_PERSISTENT ? no_survival(p)
+	return !durable && p->cfg.settings->flush_type == FLUSH_TYPE_PERSISTENT ? no_survival(p)
 										: 0;
 }
 
@@ -193,11 +193,11 @@ static int settle_flush(struct connection *p, int types, bool direct)
 		return 0;
 	if (target_is_memory(p->offer.kind)) /* whatever the server states */
 		persistent = false;
-	if (s->flush_type == FLUSH_WISH_PERSISTENT && !persistent)
+	if (s->flush_type == FLUSH_TYPE_PERSISTENT && !persistent)
 		return no_survival(p);
 	/* writes into a page cache are never durable, and are not expected to be */
-	if (s->flush_type == FLUSH_WISH_VISIBILITY ||
-	    (s->flush_type == FLUSH_WISH_AUTO && target_is_cached(p->offer.kind) && !direct))
+	if (s->flush_type == FLUSH_TYPE_VISIBILITY ||
+	    (s->flush_type == FLUSH_TYPE_AUTO && target_is_cached(p->offer.kind) && !direct))
 		persistent = false;
 	if (persistent && !direct)
 		return not_stated(p);

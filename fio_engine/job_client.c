@@ -96,7 +96,7 @@ static int check_blocks(struct client *client)
 static int place_files(struct client *client)
 {
 	struct thread_data *td = client->td;
-	struct layout_wish wish = {
+	struct layout_request request = {
 		.use = client->settings.region,
 		.job = client->settings.job,
 		.jobs = client->settings.jobs,
@@ -104,18 +104,18 @@ static int place_files(struct client *client)
 		.files = td->o.nr_files,
 		.alignment = client->settings.write_op == WRITE_ATOMIC ? 8 : 1,
 	};
-	uint64_t *bytes = calloc(wish.files, sizeof(*bytes));
+	uint64_t *bytes = calloc(request.files, sizeof(*bytes));
 	struct fio_file *file;
 	unsigned i;
 	int ret;
 
 	if (!bytes)
 		return failure_set(EXIT_RUN_FAILED, "layout", "out of memory for %zu files",
-				   wish.files);
+				   request.files);
 	for_each_file (td, file, i) /* -1: it is of a log, and came after the others were sized */
 		bytes[i] = file->real_file_size == -1ULL ? 0 : file->real_file_size;
-	wish.file_bytes = bytes;
-	ret = layout_open(&client->layout, &wish, client->connection.remote_bytes);
+	request.file_bytes = bytes;
+	ret = layout_open(&client->layout, &request, client->connection.remote_bytes);
 	free(bytes);
 	if (ret)
 		return ret;

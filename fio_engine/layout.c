@@ -12,45 +12,45 @@
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 
-static uint64_t aligned_down(const struct layout_wish *wish, uint64_t bytes)
+static uint64_t aligned_down(const struct layout_request *request, uint64_t bytes)
 {
-	return bytes / wish->alignment * wish->alignment;
+	return bytes / request->alignment * request->alignment;
 }
 
 /* From the begin of the first file to the end of the last; UINT64_MAX: more than there can be. */
-static uint64_t bytes_wanted(const struct layout_wish *wish)
+static uint64_t bytes_wanted(const struct layout_request *request)
 {
 	uint64_t end = 0;
 
-	for (size_t i = 0; i < wish->files; i++) {
-		uint64_t begin = aligned_down(wish, end + wish->alignment - 1);
+	for (size_t i = 0; i < request->files; i++) {
+		uint64_t begin = aligned_down(request, end + request->alignment - 1);
 
-		if (begin < end || wish->file_bytes[i] > UINT64_MAX - wish->alignment - begin)
+		if (begin < end || request->file_bytes[i] > UINT64_MAX - request->alignment - begin)
 			return UINT64_MAX;
-		end = begin + wish->file_bytes[i];
+		end = begin + request->file_bytes[i];
 	}
 	return end;
 }
 
-static bool splits(const struct layout_wish *wish, uint64_t part_bytes)
+static bool splits(const struct layout_request *request, uint64_t part_bytes)
 {
-	if (wish->use != REGION_AUTO || wish->jobs < 2)
-		return wish->use == REGION_SPLIT;
-	return !wish->placed && bytes_wanted(wish) <= part_bytes;
+	if (request->use != REGION_AUTO || request->jobs < 2)
+		return request->use == REGION_SPLIT;
+	return !request->placed && bytes_wanted(request) <= part_bytes;
 }
 
-static int too_small(const struct layout *layout, const struct layout_wish *wish,
+static int too_small(const struct layout *layout, const struct layout_request *request,
 		     uint64_t region_bytes)
 {
 	char wanted[UNITS_TEXT_BYTES], has[UNITS_TEXT_BYTES];
 
-	units_print_size(bytes_wanted(wish), wanted);
+	units_print_size(bytes_wanted(request), wanted);
 	units_print_size(region_bytes, has);
 	if (layout->split)
 		failure_set(EXIT_RUN_FAILED, "layout",
 			    "each of %u jobs uses %s, but the server's region has %s for all: "
 			    "give less size=, the server more, or region=shared",
-			    wish->jobs, wanted, has);
+			    request->jobs, wanted, has);
 	else
 		failure_set(EXIT_RUN_FAILED, "layout",
 			    "the job uses %s, but the server's region has %s: give less size=, "
@@ -60,38 +60,40 @@ static int too_small(const struct layout *layout, const struct layout_wish *wish
 }
 
 /* Where no size is given, each file has an equal share of the part. */
-static void place_files(struct layout *layout, const struct layout_wish *wish, bool given)
+static void place_files(struct layout *layout, const struct layout_request *request, bool given)
 {
 	uint64_t share = layout->bytes;
 	uint64_t next = 0;
 
 	if (layout->count > 1)
-		share = aligned_down(wish, share / layout->count);
+		share = aligned_down(request, share / layout->count);
 	for (size_t i = 0; i < layout->count; i++) {
 		layout->files[i] = layout->base + next;
-		layout->sizes[i] = given ? wish->file_bytes[i] : share;
-		next = aligned_down(wish, next + layout->sizes[i] + wish->alignment - 1);
+		layout->sizes[i] = given ? request->file_bytes[i] : share;
+		next = aligned_down(request, next + layout->sizes[i] + request->alignment - 1);
 	}
 }
 
-int layout_open(struct layout *layout, const struct layout_wish *wish, uint64_t region_bytes)
+int layout_open(struct layout *layout, const struct layout_request *request, uint64_t region_bytes)
 {
-	uint64_t part_bytes = aligned_down(wish, region_bytes / (wish->jobs ? wish->jobs : 1));
-	struct layout made = {.split = splits(wish, part_bytes), .count = wish->files};
-	uint64_t wanted = bytes_wanted(wish);
+	uint64_t part_bytes =
+		aligned_down(request, region_bytes / (request->jobs ? request->jobs : 1));
+	struct layout made = {.split = splits(request, part_bytes), .count = request->files};
+	uint64_t wanted = bytes_wanted(request);
 
 	made.bytes = made.split ? part_bytes : region_bytes;
-	made.base = made.split ? wish->job * part_bytes : 0;
-	if (wanted > made.bytes || made.bytes < wish->files * wish->alignment)
-		return too_small(&made, wish, region_bytes);
-	made.files = calloc(wish->files, sizeof(*made.files));
-	made.sizes = calloc(wish->files, sizeof(*made.sizes));
+	made.base = made.split ? request->job * part_bytes : 0;
+	if (wanted > made.bytes || made.bytes < request->files * request->alignment)
+		return too_small(&made, request, region_bytes);
+	made.files = calloc(request->files, sizeof(*made.files));
+	made.sizes = calloc(request->files, sizeof(*made.sizes));
 	if (!made.files || !made.sizes) {
 		layout_close(&made);
-		failure_set(EXIT_RUN_FAILED, "layout", "out of memory for %zu files", wish->files);
+		failure_set(EXIT_RUN_FAILED, "layout", "out of memory for %zu files",
+			    request->files);
 		return -ENOMEM;
 	}
-	place_files(&made, wish, wanted > 0);
+	place_files(&made, request, wanted > 0);
 	*layout = made;
 	return 0;
 }

@@ -13,7 +13,7 @@
 
 #include "options.h"
 
-struct layout_wish {
+struct layout_request {
 	enum region_use use;
 	unsigned job; /* which of jobs */
 	unsigned jobs;
@@ -37,7 +37,7 @@ struct layout {
  * a part, and else shares. -ENOSPC with the sentence: what is wanted, what the
  * region has, and which option would do.
  */
-int layout_open(struct layout *layout, const struct layout_wish *wish, uint64_t region_bytes);
+int layout_open(struct layout *layout, const struct layout_request *request, uint64_t region_bytes);
 void layout_close(struct layout *layout);
 
 #endif /* LAYOUT_H */

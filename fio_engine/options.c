@@ -124,13 +124,13 @@ struct fio_option rpma_option_table[] = {
 		.help = "Flush to persistence or to visibility",
 		.def = "auto",
 		.posval = {{.ival = "auto",
-			    .oval = FLUSH_WISH_AUTO,
+			    .oval = FLUSH_TYPE_AUTO,
 			    .help = "persistent where the server's memory is, else visibility"},
 			   {.ival = "persistent",
-			    .oval = FLUSH_WISH_PERSISTENT,
+			    .oval = FLUSH_TYPE_PERSISTENT,
 			    .help = "Survives a power failure"},
 			   {.ival = "visibility",
-			    .oval = FLUSH_WISH_VISIBILITY,
+			    .oval = FLUSH_TYPE_VISIBILITY,
 			    .help = "Seen by the server's processors"}},
 		COMMON,
 	},
@@ -368,7 +368,7 @@ static int settle_client(const struct thread_data *td, struct settings *settings
 	settings->flush = (enum flush_policy)options->flush;
 	if (td->o.sync_io && settings->flush == FLUSH_FSYNC)
 		settings->flush = FLUSH_EACH; /* as O_SYNC: nothing is left to a later fsync */
-	settings->flush_type = (enum flush_wish)options->flush_type;
+	settings->flush_type = (enum flush_type)options->flush_type;
 	settings->write_op = (enum write_op)options->write_op;
 	settings->region = (enum region_use)options->region;
 	settings->connect_timeout_s = options->connect_timeout;

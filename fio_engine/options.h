@@ -22,7 +22,7 @@ enum role { ROLE_CLIENT = 1, ROLE_SERVER };
 enum port_mode { PORT_SINGLE = 1, PORT_SUBJOB, PORT_THREAD };
 enum write_op { WRITE_PLAIN = 1, WRITE_IMM, WRITE_ATOMIC };
 enum region_use { REGION_AUTO = 1, REGION_SHARED, REGION_SPLIT };
-enum flush_wish { FLUSH_WISH_AUTO = 1, FLUSH_WISH_PERSISTENT, FLUSH_WISH_VISIBILITY };
+enum flush_type { FLUSH_TYPE_AUTO = 1, FLUSH_TYPE_PERSISTENT, FLUSH_TYPE_VISIBILITY };
 
 /* As fio writes it: the first member is fio's own. 0 and NULL: not given. */
 struct rpma_options {
@@ -55,7 +55,7 @@ struct settings {
 	unsigned jobs;
 	bool poll;
 	enum flush_policy flush;
-	enum flush_wish flush_type;
+	enum flush_type flush_type;
 	enum write_op write_op;
 	enum region_use region;
 	unsigned connect_timeout_s;

@@ -107,7 +107,7 @@ int main(int argc, char *argv[])
 		.jobs = 1,
 		.poll = true,
 		.flush = FLUSH_NONE,
-		.flush_type = FLUSH_WISH_AUTO,
+		.flush_type = FLUSH_TYPE_AUTO,
 		.write_op = WRITE_PLAIN,
 		.connect_timeout_s = TIMEOUT_S,
 	};

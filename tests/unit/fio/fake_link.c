@@ -254,7 +254,7 @@ void link_begin(enum method method)
 					  .port = 7204,
 					  .poll = true,
 					  .flush = FLUSH_AUTO,
-					  .flush_type = FLUSH_WISH_AUTO,
+					  .flush_type = FLUSH_TYPE_AUTO,
 					  .write_op = WRITE_PLAIN,
 					  .connect_timeout_s = 10};
 	fake.cfg = (struct connection_cfg){

@@ -211,7 +211,7 @@ static void a_client_that_refuses_the_server_says_goodbye(void **state)
 	struct connection connection;
 
 	link_begin(METHOD_APM);
-	fake.settings.flush_type = FLUSH_WISH_PERSISTENT;
+	fake.settings.flush_type = FLUSH_TYPE_PERSISTENT;
 	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
 	link_expect("flush_type=persistent");
 	assert_int_equal(fake.goodbyes, 1);

@@ -13,11 +13,11 @@
 static void files_follow_each_other(void **state)
 {
 	const uint64_t bytes[] = {100, 16, 8};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
+	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 4096), 0);
+	assert_int_equal(layout_open(&layout, &request, 4096), 0);
 	assert_false(layout.split);
 	assert_int_equal(layout.files[0], 0);
 	assert_int_equal(layout.files[1], 104);
@@ -30,11 +30,11 @@ static void files_follow_each_other(void **state)
 static void files_follow_without_a_gap_where_none_is_asked_for(void **state)
 {
 	const uint64_t bytes[] = {3, 2, 5};
-	const struct layout_wish wish = {REGION_SPLIT, 1, 2, 1, false, bytes, 3};
+	const struct layout_request request = {REGION_SPLIT, 1, 2, 1, false, bytes, 3};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 20), 0);
+	assert_int_equal(layout_open(&layout, &request, 20), 0);
 	assert_int_equal(layout.files[0], 10);
 	assert_int_equal(layout.files[1], 13);
 	assert_int_equal(layout.files[2], 15);
@@ -44,11 +44,11 @@ static void files_follow_without_a_gap_where_none_is_asked_for(void **state)
 static void files_without_a_size_share_what_there_is(void **state)
 {
 	const uint64_t bytes[] = {0, 0, 0};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
+	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 100), 0);
+	assert_int_equal(layout_open(&layout, &request, 100), 0);
 	assert_int_equal(layout.sizes[0], 32);
 	assert_int_equal(layout.files[2], 64);
 	assert_int_equal(layout.sizes[2], 32);
@@ -58,11 +58,11 @@ static void files_without_a_size_share_what_there_is(void **state)
 static void one_file_without_a_size_is_the_region(void **state)
 {
 	const uint64_t bytes[] = {0};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 1};
+	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 1001), 0);
+	assert_int_equal(layout_open(&layout, &request, 1001), 0);
 	assert_int_equal(layout.files[0], 0);
 	assert_int_equal(layout.sizes[0], 1001);
 	layout_close(&layout);
@@ -71,11 +71,11 @@ static void one_file_without_a_size_is_the_region(void **state)
 static void jobs_have_parts_of_their_own_where_they_fit(void **state)
 {
 	const uint64_t bytes[] = {MIB};
-	const struct layout_wish wish = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
+	const struct layout_request request = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 4 * MIB), 0);
+	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_true(layout.split);
 	assert_int_equal(layout.base, 3 * MIB);
 	assert_int_equal(layout.files[0], 3 * MIB);
@@ -86,11 +86,11 @@ static void jobs_have_parts_of_their_own_where_they_fit(void **state)
 static void part_begins_where_an_atomic_write_can(void **state)
 {
 	const uint64_t bytes[] = {0};
-	const struct layout_wish wish = {REGION_SPLIT, 1, 3, 8, false, bytes, 1};
+	const struct layout_request request = {REGION_SPLIT, 1, 3, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 100), 0);
+	assert_int_equal(layout_open(&layout, &request, 100), 0);
 	assert_int_equal(layout.files[0], 32);
 	assert_int_equal(layout.sizes[0], 32);
 	layout_close(&layout);
@@ -99,11 +99,11 @@ static void part_begins_where_an_atomic_write_can(void **state)
 static void jobs_share_the_region_where_parts_are_too_small(void **state)
 {
 	const uint64_t bytes[] = {4 * MIB};
-	const struct layout_wish wish = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
+	const struct layout_request request = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 4 * MIB), 0);
+	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_false(layout.split);
 	assert_int_equal(layout.files[0], 0);
 	layout_close(&layout);
@@ -112,11 +112,11 @@ static void jobs_share_the_region_where_parts_are_too_small(void **state)
 static void jobs_that_are_placed_share_the_region(void **state)
 {
 	const uint64_t bytes[] = {MIB};
-	const struct layout_wish wish = {REGION_AUTO, 1, 4, 8, true, bytes, 1};
+	const struct layout_request request = {REGION_AUTO, 1, 4, 8, true, bytes, 1};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 4 * MIB), 0);
+	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_false(layout.split);
 	assert_int_equal(layout.base, 0);
 	layout_close(&layout);
@@ -125,11 +125,11 @@ static void jobs_that_are_placed_share_the_region(void **state)
 static void wish_for_shared_is_followed(void **state)
 {
 	const uint64_t bytes[] = {MIB};
-	const struct layout_wish wish = {REGION_SHARED, 1, 4, 8, false, bytes, 1};
+	const struct layout_request request = {REGION_SHARED, 1, 4, 8, false, bytes, 1};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 4 * MIB), 0);
+	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_int_equal(layout.files[0], 0);
 	layout_close(&layout);
 }
@@ -137,8 +137,8 @@ static void wish_for_shared_is_followed(void **state)
 static void what_does_not_fit_is_refused_with_both_sizes(void **state)
 {
 	const uint64_t bytes[] = {MIB, MIB + 1};
-	const struct layout_wish whole = {REGION_SHARED, 0, 1, 8, false, bytes, 2};
-	const struct layout_wish part = {REGION_SPLIT, 0, 2, 8, false, bytes, 2};
+	const struct layout_request whole = {REGION_SHARED, 0, 1, 8, false, bytes, 2};
+	const struct layout_request part = {REGION_SPLIT, 0, 2, 8, false, bytes, 2};
 	struct layout layout;
 
 	(void)state;
@@ -152,21 +152,21 @@ static void what_does_not_fit_is_refused_with_both_sizes(void **state)
 static void sizes_beyond_all_numbers_are_refused(void **state)
 {
 	const uint64_t bytes[] = {UINT64_MAX - 4, UINT64_MAX - 4};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 2};
+	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 2};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, MIB), -ENOSPC);
+	assert_int_equal(layout_open(&layout, &request, MIB), -ENOSPC);
 }
 
 static void more_files_than_the_region_has_room_for_are_refused(void **state)
 {
 	const uint64_t bytes[3] = {0};
-	const struct layout_wish wish = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
+	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 	struct layout layout;
 
 	(void)state;
-	assert_int_equal(layout_open(&layout, &wish, 16), -ENOSPC);
+	assert_int_equal(layout_open(&layout, &request, 16), -ENOSPC);
 }
 
 int main(void)

@@ -39,7 +39,7 @@ static int make(const char *name)
 		.port = 7204,
 		.busy_wait_polling = 1,
 		.flush = FLUSH_AUTO,
-		.flush_type = FLUSH_WISH_AUTO,
+		.flush_type = FLUSH_TYPE_AUTO,
 		.write_op = WRITE_PLAIN,
 		.region = REGION_AUTO,
 		.connect_timeout = 10,
