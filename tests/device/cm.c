@@ -7,33 +7,33 @@
 
 struct cm cm;
 
-struct cm_news cm_next(struct rdma_event_channel *channel)
+struct cm_event cm_next(struct rdma_event_channel *channel)
 {
 	struct rdma_cm_event *event = NULL;
-	struct cm_news news = {0};
+	struct cm_event copy = {0};
 
 	wait_readable(channel->fd, "an event of the RDMA CM");
 	OK(rdma_get_cm_event(channel, &event));
-	news.type = event->event;
-	news.status = event->status;
-	news.id = event->id;
-	news.listen_id = event->listen_id;
-	news.conn = event->param.conn;
-	if (news.conn.private_data != NULL)
-		memcpy(news.private_data, news.conn.private_data, news.conn.private_data_len);
-	news.conn.private_data = NULL;
+	copy.type = event->event;
+	copy.status = event->status;
+	copy.id = event->id;
+	copy.listen_id = event->listen_id;
+	copy.conn = event->param.conn;
+	if (copy.conn.private_data != NULL)
+		memcpy(copy.private_data, copy.conn.private_data, copy.conn.private_data_len);
+	copy.conn.private_data = NULL;
 	OK(rdma_ack_cm_event(event));
-	return news;
+	return copy;
 }
 
-struct cm_news cm_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
+struct cm_event cm_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
 {
-	struct cm_news news = cm_next(channel);
+	struct cm_event event = cm_next(channel);
 
-	if (news.type != type)
-		fail_msg("%s (status %d), expected %s", rdma_event_str(news.type), news.status,
+	if (event.type != type)
+		fail_msg("%s (status %d), expected %s", rdma_event_str(event.type), event.status,
 			 rdma_event_str(type));
-	return news;
+	return event;
 }
 
 void cm_expect_nothing(struct rdma_event_channel *channel)
@@ -100,13 +100,13 @@ void cm_connect(struct rdma_cm_id *id, const struct rdma_conn_param *param)
 	OK(rdma_connect(id, &copy));
 }
 
-struct cm_news cm_take_request(void)
+struct cm_event cm_take_request(void)
 {
-	struct cm_news news = cm_expect(cm.server.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	struct cm_event event = cm_expect(cm.server.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
 
-	assert_ptr_equal(news.listen_id, cm.listener);
-	assert_ptr_not_equal(news.id, cm.listener);
-	return news;
+	assert_ptr_equal(event.listen_id, cm.listener);
+	assert_ptr_not_equal(event.id, cm.listener);
+	return event;
 }
 
 void cm_accept(struct rdma_cm_id *id, const struct rdma_conn_param *param)

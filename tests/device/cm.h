@@ -16,7 +16,7 @@
 #define CM_MEMORY 4096
 
 /* What an event told; the event is acknowledged. */
-struct cm_news {
+struct cm_event {
 	enum rdma_cm_event_type type;
 	int status;
 	struct rdma_cm_id *id;
@@ -50,8 +50,8 @@ int teardown_cm(void **unused);	  /* takes what is there */
 /* A listener at a free port of ADDR. */
 struct rdma_cm_id *cm_listen(struct rdma_event_channel *channel, const char *addr, int backlog);
 /* The next event; cm_expect(): it has this type and went well. */
-struct cm_news cm_next(struct rdma_event_channel *channel);
-struct cm_news cm_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
+struct cm_event cm_next(struct rdma_event_channel *channel);
+struct cm_event cm_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 void cm_expect_nothing(struct rdma_event_channel *channel);
 
 struct rdma_cm_id *cm_id(struct rdma_event_channel *channel);
@@ -62,7 +62,7 @@ struct rdma_conn_param cm_param(const void *data, size_t size);
 /* Resolve, make a QP and send the request for a connection. */
 void cm_connect(struct rdma_cm_id *id, const struct rdma_conn_param *param);
 /* Take a request off the listener; accept it with a QP. */
-struct cm_news cm_take_request(void);
+struct cm_event cm_take_request(void);
 void cm_accept(struct rdma_cm_id *id, const struct rdma_conn_param *param);
 /* All steps with ADDR's listener. */
 void cm_make_pair(const char *addr);

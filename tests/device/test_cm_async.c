@@ -43,12 +43,12 @@ static void connect__establishes_both_ends(void **unused)
 	assert_int_equal(rdma_get_dst_port(cm.server.id), rdma_get_src_port(cm.client.id));
 	cm_expect_nothing(cm.client.channel);
 	cm_accept(cm.server.id, &param);
-	struct cm_news news = cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
-	assert_ptr_equal(news.id, cm.client.id);
-	assert_int_equal(news.status, 0);
-	news = cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
-	assert_ptr_equal(news.id, cm.server.id);
-	assert_int_equal(news.status, 0);
+	struct cm_event event = cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
+	assert_ptr_equal(event.id, cm.client.id);
+	assert_int_equal(event.status, 0);
+	event = cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
+	assert_ptr_equal(event.id, cm.server.id);
+	assert_int_equal(event.status, 0);
 }
 
 static void established__ends_send_both_ways(void **unused)
@@ -70,13 +70,13 @@ static void qp__of_the_id_goes_to_rts(void **unused)
 	assert_int_equal(attr.dest_qp_num, cm.client.id->qp->qp_num);
 }
 
-static void assert_padded(const struct cm_news *news, const unsigned char *data, size_t size,
+static void assert_padded(const struct cm_event *event, const unsigned char *data, size_t size,
 			  size_t whole)
 {
-	assert_int_equal(news->conn.private_data_len, whole);
-	assert_memory_equal(news->private_data, data, size);
+	assert_int_equal(event->conn.private_data_len, whole);
+	assert_memory_equal(event->private_data, data, size);
 	for (size_t i = size; i < whole; i++)
-		assert_int_equal(news->private_data[i], 0);
+		assert_int_equal(event->private_data[i], 0);
 }
 
 /* On IB the messages have a fixed size: what is not used arrives as zeros. */
@@ -91,14 +91,14 @@ static void private_data__arrives_padded(void **unused)
 		struct rdma_conn_param reply = cm_param(data, sizes[i][1]);
 
 		cm_connect(cm.client.id, &request);
-		struct cm_news news = cm_take_request();
-		assert_padded(&news, data, sizes[i][0], REQ_DATA);
-		cm.server.id = news.id;
+		struct cm_event event = cm_take_request();
+		assert_padded(&event, data, sizes[i][0], REQ_DATA);
+		cm.server.id = event.id;
 		cm_accept(cm.server.id, &reply);
-		news = cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
-		assert_padded(&news, data, sizes[i][1], REP_DATA);
-		news = cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
-		assert_int_equal(news.conn.private_data_len, 0);
+		event = cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
+		assert_padded(&event, data, sizes[i][1], REP_DATA);
+		event = cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
+		assert_int_equal(event.conn.private_data_len, 0);
 		teardown_cm(unused);
 		setup_cm(unused);
 	}
@@ -130,10 +130,10 @@ static void reject__tells_why(void **unused)
 	cm_connect(cm.client.id, &param);
 	cm.server.id = cm_take_request().id;
 	OK(rdma_reject(cm.server.id, data, 20));
-	struct cm_news news = cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
-	assert_ptr_equal(news.id, cm.client.id);
-	assert_int_equal(news.status, REJECTED_BY_CONSUMER);
-	assert_padded(&news, data, 20, REJ_DATA);
+	struct cm_event event = cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
+	assert_ptr_equal(event.id, cm.client.id);
+	assert_int_equal(event.status, REJECTED_BY_CONSUMER);
+	assert_padded(&event, data, 20, REJ_DATA);
 	cm_expect_nothing(cm.server.channel);
 	/* the id cannot be accepted now */
 	FAILS(EINVAL, rdma_accept(cm.server.id, &param));
@@ -166,9 +166,9 @@ static void port__without_listener_rejects(void **unused)
 	OK(rdma_destroy_id(cm.listener));
 	cm.listener = NULL;
 	cm_connect(cm.client.id, &param);
-	struct cm_news news = cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
-	assert_ptr_equal(news.id, cm.client.id);
-	assert_int_equal(news.status, REJECTED_NO_LISTENER);
+	struct cm_event event = cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
+	assert_ptr_equal(event.id, cm.client.id);
+	assert_int_equal(event.status, REJECTED_NO_LISTENER);
 }
 
 /* A bound id that does not listen is no listener. */
@@ -216,20 +216,20 @@ static void parameters__arrive_from_the_other_view(void **unused)
 	param.retry_count = 4;
 	param.rnr_retry_count = 3;
 	cm_connect(cm.client.id, &param);
-	struct cm_news news = cm_take_request();
-	assert_int_equal(news.conn.responder_resources, 2);
-	assert_int_equal(news.conn.initiator_depth, 5);
-	assert_int_equal(news.conn.retry_count, 4);
-	assert_int_equal(news.conn.rnr_retry_count, 3);
-	assert_int_equal(news.conn.qp_num, cm.client.id->qp->qp_num);
-	cm.server.id = news.id;
+	struct cm_event event = cm_take_request();
+	assert_int_equal(event.conn.responder_resources, 2);
+	assert_int_equal(event.conn.initiator_depth, 5);
+	assert_int_equal(event.conn.retry_count, 4);
+	assert_int_equal(event.conn.rnr_retry_count, 3);
+	assert_int_equal(event.conn.qp_num, cm.client.id->qp->qp_num);
+	cm.server.id = event.id;
 	param.responder_resources = 1;
 	param.initiator_depth = 1;
 	cm_accept(cm.server.id, &param);
-	news = cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
-	assert_int_equal(news.conn.responder_resources, 1);
-	assert_int_equal(news.conn.initiator_depth, 1);
-	assert_int_equal(news.conn.qp_num, cm.server.id->qp->qp_num);
+	event = cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
+	assert_int_equal(event.conn.responder_resources, 1);
+	assert_int_equal(event.conn.initiator_depth, 1);
+	assert_int_equal(event.conn.qp_num, cm.server.id->qp->qp_num);
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
 }
 
@@ -386,9 +386,9 @@ static void own_qp__is_established_by_hand(void **unused)
 	param.qp_num = client->qp_num;
 	OK(rdma_connect(cm.client.id, &param));
 
-	struct cm_news news = cm_take_request();
-	cm.server.id = news.id;
-	assert_int_equal(news.conn.qp_num, client->qp_num);
+	struct cm_event event = cm_take_request();
+	cm.server.id = event.id;
+	assert_int_equal(event.conn.qp_num, client->qp_num);
 	struct ibv_qp *server = own_qp(cm.server.id, &server_cq);
 	assert_non_null(server);
 	move_qp(cm.server.id, server, IBV_QPS_INIT);
@@ -397,9 +397,9 @@ static void own_qp__is_established_by_hand(void **unused)
 	param.qp_num = server->qp_num;
 	OK(rdma_accept(cm.server.id, &param));
 
-	news = cm_expect(cm.client.channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
-	assert_int_equal(news.conn.qp_num, server->qp_num);
-	assert_padded(&news, (const unsigned char *)"hello", 6, REP_DATA);
+	event = cm_expect(cm.client.channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	assert_int_equal(event.conn.qp_num, server->qp_num);
+	assert_padded(&event, (const unsigned char *)"hello", 6, REP_DATA);
 	cm_expect_nothing(cm.server.channel);
 	move_qp(cm.client.id, client, IBV_QPS_RTR);
 	move_qp(cm.client.id, client, IBV_QPS_RTS);

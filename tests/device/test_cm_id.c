@@ -301,10 +301,10 @@ static void migrated__listener_hears_on_the_new_channel(void **unused)
 
 	OK(rdma_migrate_id(cm.listener, other));
 	cm_connect(cm.client.id, &param);
-	struct cm_news news = cm_expect(other, RDMA_CM_EVENT_CONNECT_REQUEST);
-	assert_ptr_equal(news.id->channel, other);
+	struct cm_event event = cm_expect(other, RDMA_CM_EVENT_CONNECT_REQUEST);
+	assert_ptr_equal(event.id->channel, other);
 	cm_expect_nothing(cm.server.channel);
-	OK(rdma_destroy_id(news.id));
+	OK(rdma_destroy_id(event.id));
 	OK(rdma_destroy_id(cm.listener));
 	cm.listener = NULL;
 	rdma_destroy_event_channel(other);
@@ -318,9 +318,9 @@ static void listeners__get_their_own_requests(void **unused)
 	cm_resolve(cm.client.id, test_addr(), ntohs(rdma_get_src_port(other)));
 	cm_make_qp(cm.client.id);
 	OK(rdma_connect(cm.client.id, &param));
-	struct cm_news news = cm_expect(cm.server.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	assert_ptr_equal(news.listen_id, other);
-	OK(rdma_destroy_id(news.id));
+	struct cm_event event = cm_expect(cm.server.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	assert_ptr_equal(event.listen_id, other);
+	OK(rdma_destroy_id(event.id));
 	OK(rdma_destroy_id(other));
 }
 

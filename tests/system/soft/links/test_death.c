@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stranger.h"
+#include "fake_peer.h"
 
 #define UNPRIVILEGED 65534
 
@@ -163,38 +163,38 @@ static int listen_at(uint16_t *port)
 
 /* This program as a process at the other end: both connections with the partner, whose address
  * comes on `fd`. */
-struct stranger {
+struct fake_peer {
 	int to;	  /* our requests, their answers */
 	int from; /* the partner's */
 };
 
-static struct stranger be_stranger(int fd)
+static struct fake_peer be_fake_peer(int fd)
 {
 	struct request nothing = {.op = REQUEST_WRITE};
 	struct end_address own = {0}, other;
 	unsigned char bytes[WIRE_REQUEST_START];
-	struct stranger stranger;
+	struct fake_peer peer;
 	uint16_t port;
 	int listener = listen_at(&port);
 
 	wait_readable(fd, "the partner's address");
 	assert_int_equal(recv(fd, &other, sizeof(other), 0), sizeof(other));
-	stranger.to = stranger_connect(other.qp_num);
-	stranger_meet(stranger.to);
-	stranger_say_carry(stranger.to);
+	peer.to = fake_peer_connect(other.qp_num);
+	fake_peer_handshake(peer.to);
+	fake_peer_send_carry(peer.to);
 	wire_put_request(bytes, 0, 0, &other.gid, 0, &nothing);
-	stranger_say(stranger.to, bytes, sizeof(bytes));
-	stranger_hear_answer(stranger.to); /* so the partner serves this connection */
+	fake_peer_send(peer.to, bytes, sizeof(bytes));
+	fake_peer_receive_answer(peer.to); /* so the partner serves this connection */
 	own.gid = other.gid;
 	own.qp_num = (uint32_t)port << 8 | 1;
 	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
 	wait_readable(listener, "the partner's connection");
-	stranger.from = accept(listener, NULL, NULL);
-	assert_true(stranger.from >= 0);
-	stranger_meet(stranger.from);
-	assert_true(stranger_hear(stranger.from, bytes, WIRE_HEADER_BYTES)); /* its carry */
+	peer.from = accept(listener, NULL, NULL);
+	assert_true(peer.from >= 0);
+	fake_peer_handshake(peer.from);
+	assert_true(fake_peer_receive(peer.from, bytes, WIRE_HEADER_BYTES)); /* its carry */
 	close(listener);
-	return stranger;
+	return peer;
 }
 
 /* The partner does not run while we answer and end, and then sees the end first. */
@@ -202,21 +202,21 @@ static void test_answer_of_one_who_leaves_counts(void **state)
 {
 	const struct wire_answer answer = {.outcome.kind = OUTCOME_DONE};
 	const struct partner_process partner = start_partner(live_and_send);
-	struct stranger stranger = be_stranger(partner.socket);
+	struct fake_peer peer = be_fake_peer(partner.socket);
 	unsigned char bytes[WIRE_REQUEST_START];
 	uint32_t status;
 	int stopped;
 
 	wait_ready(partner.socket);
 	say_ready(partner.socket);
-	assert_true(stranger_hear(stranger.from, bytes, sizeof(bytes)));
+	assert_true(fake_peer_receive(peer.from, bytes, sizeof(bytes)));
 	OK(kill(partner.pid, SIGSTOP));
 	assert_int_equal(waitpid(partner.pid, &stopped, WUNTRACED), partner.pid);
 	assert_true(WIFSTOPPED(stopped));
-	close(stranger.to);
+	close(peer.to);
 	wire_put_answer(bytes, &answer);
-	stranger_say(stranger.from, bytes, WIRE_ANSWER_START);
-	close(stranger.from);
+	fake_peer_send(peer.from, bytes, WIRE_ANSWER_START);
+	close(peer.from);
 	OK(kill(partner.pid, SIGCONT));
 	wait_readable(partner.socket, "how the send ended");
 	assert_int_equal(recv(partner.socket, &status, sizeof(status), 0), sizeof(status));

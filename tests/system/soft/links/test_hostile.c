@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "stranger.h"
+#include "fake_peer.h"
 #include "tests/device/pair.h"
 
 #define CROWD 300 /* more than the device listens to at a time */
@@ -43,7 +43,7 @@ static void expect_hang_up(int fd)
 {
 	unsigned char byte;
 
-	while (stranger_hear(fd, &byte, 1))
+	while (fake_peer_receive(fd, &byte, 1))
 		;
 	close(fd);
 }
@@ -69,92 +69,92 @@ static size_t put_write(unsigned char bytes[WIRE_REQUEST_START + 8], uint32_t nu
 
 static void test_foreign_protocol_is_hung_up_on(void **state)
 {
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 
-	stranger_say(fd, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35);
+	fake_peer_send(fd, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35);
 	expect_hang_up(fd);
 }
 
 static void test_other_version_is_hung_up_on(void **state)
 {
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_HEADER_BYTES];
 
 	wire_put_header(bytes, WIRE_HELLO, WIRE_HELLO_BYTES);
 	bytes[5]++;
-	stranger_say(fd, bytes, sizeof(bytes));
+	fake_peer_send(fd, bytes, sizeof(bytes));
 	expect_hang_up(fd);
 }
 
 static void test_request_before_hello_is_hung_up_on(void **state)
 {
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 
-	stranger_say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
+	fake_peer_send(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
 	expect_hang_up(fd);
 }
 
 static void test_request_before_carry_is_hung_up_on(void **state)
 {
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 
-	stranger_meet(fd);
-	stranger_say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
+	fake_peer_handshake(fd);
+	fake_peer_send(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
 	expect_hang_up(fd);
 }
 
 static void test_second_hello_is_hung_up_on(void **state)
 {
 	const struct wire_hello hello = {.identity = 1};
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 
-	stranger_meet(fd);
+	fake_peer_handshake(fd);
 	wire_put_hello(bytes, &hello);
-	stranger_say(fd, bytes, sizeof(bytes));
+	fake_peer_send(fd, bytes, sizeof(bytes));
 	expect_hang_up(fd);
 }
 
 static void test_unsound_request_is_hung_up_on(void **state)
 {
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 	const size_t length = put_write(bytes, 0, target.qp->qp_num);
 
-	stranger_meet(fd);
-	stranger_say_carry(fd);
+	fake_peer_handshake(fd);
+	fake_peer_send_carry(fd);
 	bytes[WIRE_HEADER_BYTES + 48] = REQUEST_OPS; /* after numbers, QPNs and GIDs */
-	stranger_say(fd, bytes, length);
+	fake_peer_send(fd, bytes, length);
 	expect_hang_up(fd);
 }
 
 static void test_answer_to_nothing_is_hung_up_on(void **state)
 {
 	const struct wire_answer answer = {.number = 0};
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_ANSWER_START];
 
-	stranger_meet(fd);
-	stranger_say_carry(fd);
+	fake_peer_handshake(fd);
+	fake_peer_send_carry(fd);
 	wire_put_answer(bytes, &answer);
-	stranger_say(fd, bytes, sizeof(bytes));
+	fake_peer_send(fd, bytes, sizeof(bytes));
 	expect_hang_up(fd);
 }
 
 static void test_request_for_nobody_is_absent(void **state)
 {
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 
-	stranger_meet(fd);
-	stranger_say_carry(fd);
+	fake_peer_handshake(fd);
+	fake_peer_send_carry(fd);
 	for (uint32_t number = 0; number < 3; number++) {
 		struct wire_answer answer;
 
-		stranger_say(fd, bytes, put_write(bytes, number, number == 0 ? 0 : 0xffffff));
-		answer = stranger_hear_answer(fd);
+		fake_peer_send(fd, bytes, put_write(bytes, number, number == 0 ? 0 : 0xffffff));
+		answer = fake_peer_receive_answer(fd);
 		assert_int_equal(answer.number, number);
 		assert_int_equal(answer.outcome.kind, OUTCOME_ABSENT);
 	}
@@ -162,17 +162,17 @@ static void test_request_for_nobody_is_absent(void **state)
 }
 
 /* The region and the key are right; only the QP has no such partner. */
-static void test_request_of_a_stranger_changes_nothing(void **state)
+static void test_request_of_a_fake_peer_changes_nothing(void **state)
 {
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 	unsigned char before[8];
 
 	memcpy(before, target.memory, sizeof(before));
-	stranger_meet(fd);
-	stranger_say_carry(fd);
-	stranger_say(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
-	assert_int_equal(stranger_hear_answer(fd).outcome.kind, OUTCOME_ABSENT);
+	fake_peer_handshake(fd);
+	fake_peer_send_carry(fd);
+	fake_peer_send(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
+	assert_int_equal(fake_peer_receive_answer(fd).outcome.kind, OUTCOME_ABSENT);
 	assert_memory_equal(target.memory, before, sizeof(before));
 	close(fd);
 }
@@ -181,19 +181,19 @@ static void test_request_of_a_stranger_changes_nothing(void **state)
 static void test_half_a_message_holds_nobody_up(void **state)
 {
 	const struct request request = {.op = REQUEST_WRITE, .length = SOFT_MAX_MESSAGE};
-	const int fd = stranger_connect(target.qp->qp_num);
+	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START];
 
-	stranger_meet(fd);
-	stranger_say_carry(fd);
+	fake_peer_handshake(fd);
+	fake_peer_send_carry(fd);
 	wire_put_request(bytes, 0, 0, &target.gid, target.qp->qp_num, &request);
-	stranger_say(fd, bytes, sizeof(bytes));
+	fake_peer_send(fd, bytes, sizeof(bytes));
 }
 
 static void test_crowd_that_says_nothing_keeps_nobody_out(void **state)
 {
 	for (int i = 0; i < CROWD; i++)
-		stranger_connect(target.qp->qp_num); /* and left open */
+		fake_peer_connect(target.qp->qp_num); /* and left open */
 }
 
 /* Good requests with a few bytes changed, the same on every run. */
@@ -211,9 +211,9 @@ static void test_mutated_requests_are_survived(void **state)
 			bytes[(random >> 33) % length] ^= (unsigned char)(random >> 25);
 		}
 		if (fd < 0) {
-			fd = stranger_connect(target.qp->qp_num);
-			stranger_meet(fd);
-			stranger_say_carry(fd);
+			fd = fake_peer_connect(target.qp->qp_num);
+			fake_peer_handshake(fd);
+			fake_peer_send_carry(fd);
 		}
 		if (send(fd, bytes, length, MSG_NOSIGNAL) != (ssize_t)length || i % 16 == 15) {
 			close(fd);
@@ -227,8 +227,8 @@ static int connect_to_unix_socket(void)
 {
 	static const unsigned char none[WIRE_NAME_BYTES];
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = stranger_connect(target.qp->qp_num);
-	const struct wire_hello hello = stranger_meet(fd);
+	int fd = fake_peer_connect(target.qp->qp_num);
+	const struct wire_hello hello = fake_peer_handshake(fd);
 	int length = sprintf(addr.sun_path + 1, "rpma-soft-");
 
 	close(fd);
@@ -264,7 +264,7 @@ static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 		const int fd = connect_to_unix_socket();
 
 		assert_true(fd >= 0);
-		stranger_say(fd, cases[i].bytes, cases[i].length);
+		fake_peer_send(fd, cases[i].bytes, cases[i].length);
 		expect_hang_up(fd);
 	}
 }
@@ -280,7 +280,7 @@ static const struct CMUnitTest tests[] = {
 	HOSTILE_TEST(test_unsound_request_is_hung_up_on),
 	HOSTILE_TEST(test_answer_to_nothing_is_hung_up_on),
 	HOSTILE_TEST(test_request_for_nobody_is_absent),
-	HOSTILE_TEST(test_request_of_a_stranger_changes_nothing),
+	HOSTILE_TEST(test_request_of_a_fake_peer_changes_nothing),
 	HOSTILE_TEST(test_half_a_message_holds_nobody_up),
 	HOSTILE_TEST(test_crowd_that_says_nothing_keeps_nobody_out),
 	HOSTILE_TEST(test_mutated_requests_are_survived),

@@ -72,7 +72,7 @@ static void establish(struct side *side, struct rpma_conn_req *req,
 	CHECK(rpma_conn_get_cq(side->conn, &side->cq));
 }
 
-/* Waits for news of completions; false when the connection has ended and there are none. */
+/* Waits for event of completions; false when the connection has ended and there are none. */
 static bool wait_for_completions(struct side *side)
 {
 	struct pollfd fds[2] = {{.events = POLLIN}, {.events = POLLIN}};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stranger.c -- see stranger.h. */
-#include "stranger.h"
+/* fake_peer.c -- see fake_peer.h. */
+#include "fake_peer.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
-int stranger_connect(uint32_t qp_num)
+int fake_peer_connect(uint32_t qp_num)
 {
 	struct sockaddr_storage room;
 	struct sockaddr *addr = test_sockaddr(test_addr(), (uint16_t)(qp_num >> 8), &room);
@@ -18,12 +18,12 @@ int stranger_connect(uint32_t qp_num)
 	return fd;
 }
 
-void stranger_say(int fd, const void *bytes, size_t length)
+void fake_peer_send(int fd, const void *bytes, size_t length)
 {
 	assert_int_equal(send(fd, bytes, length, MSG_NOSIGNAL), length);
 }
 
-bool stranger_hear(int fd, void *bytes, size_t length)
+bool fake_peer_receive(int fd, void *bytes, size_t length)
 {
 	unsigned char *at = bytes;
 
@@ -40,35 +40,35 @@ bool stranger_hear(int fd, void *bytes, size_t length)
 	return true;
 }
 
-struct wire_hello stranger_meet(int fd)
+struct wire_hello fake_peer_handshake(int fd)
 {
 	const struct wire_hello hello = {.identity = 0x5417};
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 	struct wire_hello reply;
 
 	wire_put_hello(bytes, &hello);
-	stranger_say(fd, bytes, sizeof(bytes));
-	assert_true(stranger_hear(fd, bytes, sizeof(bytes)));
+	fake_peer_send(fd, bytes, sizeof(bytes));
+	assert_true(fake_peer_receive(fd, bytes, sizeof(bytes)));
 	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &reply));
 	assert_int_equal(reply.welcome, WIRE_WELCOME);
 	return reply;
 }
 
-void stranger_say_carry(int fd)
+void fake_peer_send_carry(int fd)
 {
 	unsigned char bytes[WIRE_HEADER_BYTES];
 
 	wire_put_header(bytes, WIRE_CARRY, 0);
-	stranger_say(fd, bytes, sizeof(bytes));
+	fake_peer_send(fd, bytes, sizeof(bytes));
 }
 
-struct wire_answer stranger_hear_answer(int fd)
+struct wire_answer fake_peer_receive_answer(int fd)
 {
 	unsigned char bytes[WIRE_ANSWER_START];
 	struct wire_header header;
 	struct wire_answer answer;
 
-	assert_true(stranger_hear(fd, bytes, sizeof(bytes)));
+	assert_true(fake_peer_receive(fd, bytes, sizeof(bytes)));
 	OK(wire_get_header(bytes, &header));
 	assert_int_equal(header.kind, WIRE_ANSWER);
 	OK(wire_get_answer(bytes + WIRE_HEADER_BYTES, header.length, &answer));
