@@ -284,7 +284,7 @@ static void failed(struct client *c, uint64_t number, struct ping_report *r)
 /* Reports the last ping that was lost or corrupt while the connection is there. */
 static void spoilt(struct client *c, uint64_t number, const struct ping_report *r)
 {
-	const struct image_difference *d = &r->difference;
+	const struct pattern_difference *d = &r->difference;
 	char limit[UNITS_TEXT_BYTES];
 
 	if (r->end == PING_CORRUPT)

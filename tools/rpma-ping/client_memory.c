@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#include "image.h"
+#include "pattern.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/rdma/connection.h"
@@ -22,7 +22,7 @@ static int fill(struct client_memory *m, size_t size)
 
 	if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
 		return failure_set(EXIT_INTERNAL, "register", "the kernel gave no random bytes");
-	image_fill(m->bytes, m->bytes + m->stride_bytes, size, salt);
+	pattern_fill(m->bytes, m->bytes + m->stride_bytes, size, salt);
 	memset(m->bytes + 2 * m->stride_bytes, 0, size);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * client_memory.h -- the client's memory: the two images, and the sink of reads.
+ * client_memory.h -- the client's memory: the two patterns, and the sink of reads.
  */
 #ifndef CLIENT_MEMORY_H
 #define CLIENT_MEMORY_H

@@ -107,18 +107,18 @@ static int await(struct ping *p, enum step step, uint64_t deadline_ns, struct pi
 	return 0;
 }
 
-static size_t image_at(const struct ping *p)
+static size_t pattern_at(const struct ping *p)
 {
 	return p->odd ? p->stride_bytes : 0;
 }
 
-/* The other image than the last one, whichever pings came to nothing between. */
+/* The other pattern than the last one, whichever pings came to nothing between. */
 static int post_write(struct ping *p, struct ping_report *r)
 {
 	int ret;
 
 	p->odd = !p->odd;
-	ret = rpma_write(p->conn, p->remote, 0, p->mr, image_at(p), p->size_bytes,
+	ret = rpma_write(p->conn, p->remote, 0, p->mr, pattern_at(p), p->size_bytes,
 			 RPMA_F_COMPLETION_ALWAYS, (void *)(uintptr_t)STEP_WRITE);
 	if (ret)
 		return end_with_code(r, STEP_WRITE, ret);
@@ -164,11 +164,11 @@ static int await_in_time(struct ping *p, enum step step, uint64_t deadline_ns, u
 
 static void compare(const struct ping *p, struct ping_report *r)
 {
-	const uint8_t *sink = p->memory + 2 * p->stride_bytes, *image = p->memory + image_at(p);
+	const uint8_t *sink = p->memory + 2 * p->stride_bytes, *pattern = p->memory + pattern_at(p);
 
-	if (memcmp(sink, image, p->size_bytes) != 0) {
+	if (memcmp(sink, pattern, p->size_bytes) != 0) {
 		end(r, PING_CORRUPT, STEP_COMPARE);
-		r->difference = image_compare(sink, image, p->size_bytes);
+		r->difference = pattern_compare(sink, pattern, p->size_bytes);
 	}
 }
 

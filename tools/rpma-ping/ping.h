@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image.h"
+#include "pattern.h"
 #include "step.h"
 #include "tools/common/rdma/connection.h"
 
@@ -27,14 +27,14 @@ struct ping {
 	struct rpma_cq *cq;
 	int cq_fd;
 	struct rpma_mr_remote *remote;
-	struct rpma_mr_local *mr; /* the two images and the sink, in this order */
+	struct rpma_mr_local *mr; /* the two patterns and the sink, in this order */
 	const uint8_t *memory;
 	size_t size_bytes;
 	size_t stride_bytes; /* from one of the three to the next */
 	enum rpma_flush_type flush;
 	bool by_event;
 	uint64_t limit_ns;
-	bool odd;	    /* which image was written last */
+	bool odd;	    /* which pattern was written last */
 	unsigned under_way; /* a bit 1 << enum step for each work request */
 	bool native_flush;  /* the last flush was the device's own */
 };
@@ -58,7 +58,7 @@ struct ping_report {
 	uint64_t read_ns;  /* from the post of the read to its completion */
 	uint64_t compare_ns;
 	uint64_t rtt_ns; /* from the post of the write to the completion of the read */
-	struct image_difference difference;
+	struct pattern_difference difference;
 };
 
 void ping_once(struct ping *ping, struct ping_report *report);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * image.c -- random bytes, their complement, and where two images differ.
+ * pattern.c -- random bytes, their complement, and where two patterns differ.
  */
-#include "image.h"
+#include "pattern.h"
 
 /* splitmix64 */
 static uint64_t next(uint64_t *state)
@@ -14,7 +14,7 @@ static uint64_t next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-void image_fill(uint8_t *even, uint8_t *odd, size_t size, uint64_t salt)
+void pattern_fill(uint8_t *even, uint8_t *odd, size_t size, uint64_t salt)
 {
 	uint64_t word = 0;
 
@@ -26,9 +26,10 @@ void image_fill(uint8_t *even, uint8_t *odd, size_t size, uint64_t salt)
 	}
 }
 
-struct image_difference image_compare(const uint8_t *found, const uint8_t *expected, size_t size)
+struct pattern_difference pattern_compare(const uint8_t *found, const uint8_t *expected,
+					  size_t size)
 {
-	struct image_difference d = {0};
+	struct pattern_difference d = {0};
 
 	for (size_t i = 0; i < size; i++) {
 		if (found[i] == expected[i])
