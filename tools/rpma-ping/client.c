@@ -238,7 +238,7 @@ static int get_ready(struct client *c)
 
 static void take_trouble(struct client *c, const char *step, const struct ping_report *r)
 {
-	const struct trouble_facts facts = {
+	const struct diagnosis_facts facts = {
 		.step = step,
 		.code = r != NULL ? r->code : link_cause_code(),
 		.wc_status = r != NULL ? r->wc_status : IBV_WC_SUCCESS,
@@ -249,7 +249,7 @@ static void take_trouble(struct client *c, const char *step, const struct ping_r
 		.memlock_bytes = memlock_limit(),
 	};
 
-	trouble_take(&c->trouble, &facts);
+	diagnosis_take(&c->diagnosis, &facts);
 }
 
 /* The sentence tells how the connection ended: it gets when. */
@@ -396,18 +396,18 @@ static int verdict(const struct client *c)
 {
 	if (cli_signal != 0)
 		return 128 + cli_signal;
-	if (c->trouble.exit_code != EXIT_GOOD)
-		return (int)c->trouble.exit_code;
+	if (c->diagnosis.exit_code != EXIT_GOOD)
+		return (int)c->diagnosis.exit_code;
 	return c->tally.received == 0 ? EXIT_NEGATIVE : EXIT_GOOD;
 }
 
 static void judge(struct client *c, int ret)
 {
 	/* a ping that ended it has said so already */
-	if (ret != 0 && ret != -ECANCELED && ret != -EPIPE && c->trouble.exit_code == EXIT_GOOD)
+	if (ret != 0 && ret != -ECANCELED && ret != -EPIPE && c->diagnosis.exit_code == EXIT_GOOD)
 		take_trouble(c, step_name(c->steps.current), NULL);
 	if (cli_signal != 0 && c->tally.transmitted == 0)
-		c->trouble = (struct trouble){0};
+		c->diagnosis = (struct diagnosis){0};
 	if (ret == 0 && c->tally.transmitted == 0) {
 		failure_set(EXIT_NEGATIVE, "write", "--deadline passed before the first ping");
 		take_trouble(c, "write", NULL);
@@ -421,13 +421,13 @@ static int tell(struct client *c)
 	int ret = 0;
 
 	screen_summary(c);
-	if (screen_broken() && c->trouble.exit_code == EXIT_GOOD) {
+	if (screen_broken() && c->diagnosis.exit_code == EXIT_GOOD) {
 		failure_set(EXIT_RUN_FAILED, OUTPUT, "cannot write to standard output");
 		take_trouble(c, OUTPUT, NULL);
 		c->exit_code = verdict(c);
 	}
-	if (c->trouble.exit_code != EXIT_GOOD)
-		trouble_print(&c->trouble);
+	if (c->diagnosis.exit_code != EXIT_GOOD)
+		diagnosis_print(&c->diagnosis);
 	if (!c->options->json)
 		return c->exit_code;
 	document = document_make(c);

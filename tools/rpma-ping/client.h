@@ -7,13 +7,13 @@
 #define CLIENT_H
 
 #include "client_memory.h"
+#include "diagnosis.h"
 #include "options.h"
 #include "ping.h"
 #include "tally.h"
 #include "tools/common/rdma/device.h"
 #include "tools/common/rdma/handshake.h"
 #include "tools/common/rdma/resolve.h"
-#include "trouble.h"
 
 /* All that the screen and the document tell. */
 struct client {
@@ -36,7 +36,7 @@ struct client {
 	struct ping ping;
 	struct tally tally;
 	uint64_t pings_ns; /* from the first to the last */
-	struct trouble trouble;
+	struct diagnosis diagnosis;
 	int exit_code;
 };
 

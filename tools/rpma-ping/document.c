@@ -24,7 +24,7 @@ static json_t *run_block(const struct client *c)
 		json_array_append_new(argv, result_text(i == 0 ? "rpma-ping" : o->argv[i]));
 	if (cli_signal != 0)
 		status = "interrupted";
-	else if (c->trouble.exit_code != EXIT_GOOD && c->tally.transmitted == 0)
+	else if (c->diagnosis.exit_code != EXIT_GOOD && c->tally.transmitted == 0)
 		status = "failed";
 	clock_gettime(CLOCK_REALTIME, &now);
 	return json_pack("{s:o, s:o, s:o, s:s, s:i}", "started", result_time(&c->started), "ended",
@@ -32,7 +32,7 @@ static json_t *run_block(const struct client *c)
 			 c->exit_code);
 }
 
-static json_t *failure_block(const struct trouble *t)
+static json_t *failure_block(const struct diagnosis *t)
 {
 	if (t->exit_code == EXIT_GOOD)
 		return json_null();
@@ -151,7 +151,7 @@ json_t *document_make(const struct client *client)
 
 	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
 			 "rpma-ping/1", "tool", "name", "rpma-ping", "version", RPMA_VERSION, "run",
-			 run_block(c), "failure", failure_block(&c->trouble), "device",
+			 run_block(c), "failure", failure_block(&c->diagnosis), "device",
 			 device_block(c), "server", server_block(c), "settings", settings_block(c),
 			 "steps", steps_block(c), "pings", pings_block(c), "latency",
 			 latency_block(&c->tally));

@@ -104,8 +104,8 @@ void screen_ping(const struct client *client, uint64_t number, const struct ping
 		print_back(c, number, report);
 	else
 		printf("seq=%llu lost at %s%s%s\n", (unsigned long long)number,
-		       step_name(report->step), c->trouble.wc_status != NULL ? ": " : "",
-		       c->trouble.wc_status != NULL ? c->trouble.wc_status : "");
+		       step_name(report->step), c->diagnosis.wc_status != NULL ? ": " : "",
+		       c->diagnosis.wc_status != NULL ? c->diagnosis.wc_status : "");
 }
 
 static void print_figures(const char *what, const struct histogram *h)

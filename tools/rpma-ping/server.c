@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagnosis.h"
 #include "session.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
@@ -15,7 +16,6 @@
 #include "tools/common/rdma/connection.h"
 #include "tools/common/rdma/listen.h"
 #include "tools/common/rdma/resolve.h"
-#include "trouble.h"
 
 #define RESOLVE_TIMEOUT_MS 10000
 
@@ -114,17 +114,17 @@ static int accept_clients(struct server *s)
 
 static int complain(const struct server *s)
 {
-	const struct trouble_facts facts = {
+	const struct diagnosis_facts facts = {
 		.step = failure_get()->step,
 		.code = link_cause_code(),
 		.size_bytes = s->host.places.target.size_bytes,
 		.target = s->host.places.target.kind,
 		.memlock_bytes = memlock_limit(),
 	};
-	struct trouble trouble;
+	struct diagnosis diagnosis;
 
-	trouble_take(&trouble, &facts);
-	return trouble_print(&trouble);
+	diagnosis_take(&diagnosis, &facts);
+	return diagnosis_print(&diagnosis);
 }
 
 int server_run(const struct options *options)

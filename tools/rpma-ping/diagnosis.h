@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trouble.h -- a failure with all that is known of it: the step, the sentence,
+ * diagnosis.h -- a failure with all that is known of it: the step, the sentence,
  * librpma's code, the status of the completion, and what is likely behind it.
  */
-#ifndef TROUBLE_H
-#define TROUBLE_H
+#ifndef DIAGNOSIS_H
+#define DIAGNOSIS_H
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "tools/common/rdma/device.h"
 #include "tools/common/rdma/target.h"
 
-struct trouble {
+struct diagnosis {
 	enum exit_code exit_code; /* EXIT_GOOD: there was none */
 	enum cause cause;
 	char step[32];
@@ -25,7 +25,7 @@ struct trouble {
 };
 
 /* What a remedy is chosen by. */
-struct trouble_facts {
+struct diagnosis_facts {
 	enum cause cause;
 	const char *step;
 	int code;		      /* librpma's; 0: none */
@@ -38,15 +38,15 @@ struct trouble_facts {
 };
 
 /* "RPMA_E_INVAL"; NULL for 0 and unknown codes. */
-const char *trouble_code_name(int code);
+const char *diagnosis_code_name(int code);
 
 /* A sentence without its end, or empty. Pure. */
-void trouble_remedy(const struct trouble_facts *facts, char remedy[512]);
+void diagnosis_remedy(const struct diagnosis_facts *facts, char remedy[512]);
 
 /* From the failure stored in this thread, its cause too, and what else is known of it. */
-void trouble_take(struct trouble *trouble, const struct trouble_facts *facts);
+void diagnosis_take(struct diagnosis *diagnosis, const struct diagnosis_facts *facts);
 
 /* One line on stderr; gives the exit code. */
-int trouble_print(const struct trouble *trouble);
+int diagnosis_print(const struct diagnosis *diagnosis);
 
-#endif /* TROUBLE_H */
+#endif /* DIAGNOSIS_H */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trouble.c -- which remedy is named for which cause.
+ * test_diagnosis.c -- which remedy is named for which cause.
  */
 #include <string.h>
 
 #include "tests/lib/test.h"
-#include "tools/rpma-ping/trouble.h"
+#include "tools/rpma-ping/diagnosis.h"
 
 struct row {
-	struct trouble_facts facts;
+	struct diagnosis_facts facts;
 	const char *word; /* in the remedy; "": there is none */
 };
 
 /* Without a limit there is none; without a step it is that of a ping. */
-static struct trouble_facts complete(struct trouble_facts facts)
+static struct diagnosis_facts complete(struct diagnosis_facts facts)
 {
 	if (facts.step == NULL)
 		facts.step = "write";
@@ -69,12 +69,12 @@ static const struct row rows[] = {
 
 static void each_cause_has_its_remedy(void **state)
 {
-	struct trouble_facts facts;
+	struct diagnosis_facts facts;
 	char remedy[512];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		facts = complete(rows[i].facts);
-		trouble_remedy(&facts, remedy);
+		diagnosis_remedy(&facts, remedy);
 		if (rows[i].word[0] == '\0' ? remedy[0] != '\0'
 					    : strstr(remedy, rows[i].word) == NULL)
 			fail_msg("row %zu (%s): \"%s\" has no \"%s\"", i, facts.step, remedy,
@@ -86,7 +86,7 @@ static void each_cause_has_its_remedy(void **state)
 static void only_what_is_large_and_first_may_be_the_mtu(void **state)
 {
 	static const struct {
-		struct trouble_facts facts;
+		struct diagnosis_facts facts;
 		enum cause found, told;
 	} cases[] = {
 		{FACTS(.step = "write", .size_bytes = 65536), CAUSE_LOST, CAUSE_MTU},
@@ -99,11 +99,11 @@ static void only_what_is_large_and_first_may_be_the_mtu(void **state)
 		{FACTS(.step = "write", .size_bytes = 65536, .device = DEVICE_SOFT), CAUSE_LOST,
 		 CAUSE_LOST},
 	};
-	struct trouble t;
+	struct diagnosis t;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		failure_because(cases[i].found, EXIT_NEGATIVE, "write", "it failed");
-		trouble_take(&t, &cases[i].facts);
+		diagnosis_take(&t, &cases[i].facts);
 		assert_int_equal(t.cause, cases[i].told);
 	}
 }
@@ -111,34 +111,34 @@ static void only_what_is_large_and_first_may_be_the_mtu(void **state)
 /* The names are those of librpma.h. */
 static void codes_have_their_names(void **state)
 {
-	assert_string_equal(trouble_code_name(RPMA_E_UNKNOWN), "RPMA_E_UNKNOWN");
-	assert_string_equal(trouble_code_name(RPMA_E_PROVIDER), "RPMA_E_PROVIDER");
-	assert_string_equal(trouble_code_name(RPMA_E_AGAIN), "RPMA_E_AGAIN");
-	assert_string_equal(trouble_code_name(RPMA_E_NOT_SHARED_CHNL), "RPMA_E_NOT_SHARED_CHNL");
-	assert_null(trouble_code_name(0));
-	assert_null(trouble_code_name(RPMA_E_NOT_SHARED_CHNL - 1));
-	assert_null(trouble_code_name(RPMA_E_UNKNOWN + 1));
+	assert_string_equal(diagnosis_code_name(RPMA_E_UNKNOWN), "RPMA_E_UNKNOWN");
+	assert_string_equal(diagnosis_code_name(RPMA_E_PROVIDER), "RPMA_E_PROVIDER");
+	assert_string_equal(diagnosis_code_name(RPMA_E_AGAIN), "RPMA_E_AGAIN");
+	assert_string_equal(diagnosis_code_name(RPMA_E_NOT_SHARED_CHNL), "RPMA_E_NOT_SHARED_CHNL");
+	assert_null(diagnosis_code_name(0));
+	assert_null(diagnosis_code_name(RPMA_E_NOT_SHARED_CHNL - 1));
+	assert_null(diagnosis_code_name(RPMA_E_UNKNOWN + 1));
 }
 
 static void wrong_usage_needs_no_remedy(void **state)
 {
-	const struct trouble_facts facts = FACTS(.step = "resolve");
-	struct trouble trouble;
+	const struct diagnosis_facts facts = FACTS(.step = "resolve");
+	struct diagnosis diagnosis;
 
 	failure_set(EXIT_WRONG_USAGE, "parse", "--count 0: expected more");
-	trouble_take(&trouble, &facts);
-	assert_int_equal(trouble.exit_code, EXIT_WRONG_USAGE);
-	assert_string_equal(trouble.remedy, "");
+	diagnosis_take(&diagnosis, &facts);
+	assert_int_equal(diagnosis.exit_code, EXIT_WRONG_USAGE);
+	assert_string_equal(diagnosis.remedy, "");
 }
 
 static void all_that_is_known_is_taken(void **state)
 {
-	const struct trouble_facts facts =
+	const struct diagnosis_facts facts =
 		FACTS(.step = "write", .code = RPMA_E_PROVIDER, .wc_status = IBV_WC_REM_ACCESS_ERR);
-	struct trouble t;
+	struct diagnosis t;
 
 	failure_because(CAUSE_NO_ACCESS, EXIT_NEGATIVE, "write", "it failed");
-	trouble_take(&t, &facts);
+	diagnosis_take(&t, &facts);
 	assert_int_equal(t.cause, CAUSE_NO_ACCESS);
 	assert_int_equal(t.exit_code, EXIT_NEGATIVE);
 	assert_string_equal(t.step, "write");
@@ -158,5 +158,5 @@ int main(void)
 		cmocka_unit_test(all_that_is_known_is_taken),
 	};
 
-	return cmocka_run_group_tests_name("ping.trouble", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ping.diagnosis", tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trouble.c -- what to look at for each cause of a failure, and the line that sums it up.
+ * diagnosis.c -- what to look at for each cause of a failure, and the line that sums it up.
  */
-#include "trouble.h"
+#include "diagnosis.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 /* The smallest MTU of an RDMA port that is in use; packets below go through anywhere. */
 #define SMALL_PACKET 1024
 
-const char *trouble_code_name(int code)
+const char *diagnosis_code_name(int code)
 {
 	static const char *const names[] = {
 		"RPMA_E_UNKNOWN",	 "RPMA_E_NOSUPP",	  "RPMA_E_PROVIDER", "RPMA_E_NOMEM",
@@ -25,7 +25,7 @@ const char *trouble_code_name(int code)
 }
 
 /* Nothing large has come back where the small packets of connecting did. */
-static bool only_large_lost(const struct trouble_facts *f)
+static bool only_large_lost(const struct diagnosis_facts *f)
 {
 	return (f->cause == CAUSE_LOST || f->cause == CAUSE_NO_ANSWER) && !f->any_back &&
 	       f->size_bytes > SMALL_PACKET && f->device != DEVICE_SOFT &&
@@ -33,7 +33,7 @@ static bool only_large_lost(const struct trouble_facts *f)
 		strcmp(f->step, "read") == 0);
 }
 
-static const char *of_no_access(const struct trouble_facts *f)
+static const char *of_no_access(const struct diagnosis_facts *f)
 {
 	if (strcmp(f->step, "flush") == 0)
 		return "the server's memory is not registered for this flush: its librpma or its "
@@ -66,7 +66,7 @@ static const char *of_status(enum ibv_wc_status status)
 	}
 }
 
-static const char *of_no_answer(const struct trouble_facts *f)
+static const char *of_no_answer(const struct diagnosis_facts *f)
 {
 	if (f->device == DEVICE_SOFT)
 		return "the server is stopped or overloaded";
@@ -78,7 +78,7 @@ static const char *of_no_answer(const struct trouble_facts *f)
 	       "RoCE v2, UDP port 4791";
 }
 
-static const char *of_lost(const struct trouble_facts *f)
+static const char *of_lost(const struct diagnosis_facts *f)
 {
 	return f->device == DEVICE_SOFT
 		       ? "the server's process ended, or is stopped"
@@ -88,7 +88,7 @@ static const char *of_lost(const struct trouble_facts *f)
 }
 
 /* Queues of a connection are locked on many devices, as what is registered is. */
-static const char *of_memlock(const struct trouble_facts *f, char remedy[512])
+static const char *of_memlock(const struct diagnosis_facts *f, char remedy[512])
 {
 	char limit[UNITS_TEXT_BYTES];
 
@@ -105,7 +105,7 @@ static const char *of_memlock(const struct trouble_facts *f, char remedy[512])
 }
 
 /* Where the cause is not known the step may still tell what to look at. */
-static const char *of_step(const struct trouble_facts *f)
+static const char *of_step(const struct diagnosis_facts *f)
 {
 	if (strcmp(f->step, "register") == 0 &&
 	    (f->target == TARGET_FSDAX || target_is_cached(f->target)))
@@ -118,7 +118,7 @@ static const char *of_step(const struct trouble_facts *f)
 	return NULL;
 }
 
-static const char *of_cause(const struct trouble_facts *f, char remedy[512])
+static const char *of_cause(const struct diagnosis_facts *f, char remedy[512])
 {
 	switch (f->cause) {
 	case CAUSE_NAME:
@@ -164,7 +164,7 @@ static const char *of_cause(const struct trouble_facts *f, char remedy[512])
 	}
 }
 
-void trouble_remedy(const struct trouble_facts *facts, char remedy[512])
+void diagnosis_remedy(const struct diagnosis_facts *facts, char remedy[512])
 {
 	const char *found;
 
@@ -174,13 +174,13 @@ void trouble_remedy(const struct trouble_facts *facts, char remedy[512])
 		snprintf(remedy, 512, "%s", found);
 }
 
-void trouble_take(struct trouble *trouble, const struct trouble_facts *facts)
+void diagnosis_take(struct diagnosis *diagnosis, const struct diagnosis_facts *facts)
 {
 	const struct failure *failure = failure_get();
-	struct trouble_facts f = *facts;
-	struct trouble t = {
+	struct diagnosis_facts f = *facts;
+	struct diagnosis t = {
 		.exit_code = failure->code,
-		.librpma = trouble_code_name(facts->code),
+		.librpma = diagnosis_code_name(facts->code),
 	};
 
 	f.cause = failure->cause;
@@ -192,13 +192,13 @@ void trouble_take(struct trouble *trouble, const struct trouble_facts *facts)
 	if (facts->wc_status != IBV_WC_SUCCESS)
 		t.wc_status = link_wc_status_name(facts->wc_status);
 	if (failure->code != EXIT_WRONG_USAGE && failure->code != EXIT_INTERNAL)
-		trouble_remedy(&f, t.remedy);
-	*trouble = t;
+		diagnosis_remedy(&f, t.remedy);
+	*diagnosis = t;
 }
 
-int trouble_print(const struct trouble *trouble)
+int diagnosis_print(const struct diagnosis *diagnosis)
 {
-	const struct trouble *t = trouble;
+	const struct diagnosis *t = diagnosis;
 	const char *code = t->librpma, *status = t->wc_status;
 
 	fprintf(stderr, "rpma-ping: %s: %s", t->step, t->text);
