@@ -242,7 +242,7 @@ static void take_trouble(struct client *c, const char *step, const struct ping_r
 		.step = step,
 		.code = r != NULL ? r->code : link_cause_code(),
 		.wc_status = r != NULL ? r->wc_status : IBV_WC_SUCCESS,
-		.any_back = c->tally.received > 0,
+		.any_back = c->stats.received > 0,
 		.size_bytes = r != NULL ? c->options->size_bytes : c->memory.size_bytes,
 		.device = c->device.kind,
 		.target = TARGET_DRAM,
@@ -340,7 +340,7 @@ static int ping_number(struct client *c, uint64_t number, bool connected)
 	screen_before(c);
 	if (connected)
 		ping_once(&c->ping, &r);
-	tally_add(&c->tally, &r);
+	stats_add(&c->stats, &r);
 	if (r.end == PING_STOPPED)
 		return -ECANCELED;
 	note_steps(c, &r);
@@ -398,7 +398,7 @@ static int verdict(const struct client *c)
 		return 128 + cli_signal;
 	if (c->diagnosis.exit_code != EXIT_GOOD)
 		return (int)c->diagnosis.exit_code;
-	return c->tally.received == 0 ? EXIT_NEGATIVE : EXIT_GOOD;
+	return c->stats.received == 0 ? EXIT_NEGATIVE : EXIT_GOOD;
 }
 
 static void judge(struct client *c, int ret)
@@ -406,9 +406,9 @@ static void judge(struct client *c, int ret)
 	/* a ping that ended it has said so already */
 	if (ret != 0 && ret != -ECANCELED && ret != -EPIPE && c->diagnosis.exit_code == EXIT_GOOD)
 		take_trouble(c, step_name(c->steps.current), NULL);
-	if (cli_signal != 0 && c->tally.transmitted == 0)
+	if (cli_signal != 0 && c->stats.transmitted == 0)
 		c->diagnosis = (struct diagnosis){0};
-	if (ret == 0 && c->tally.transmitted == 0) {
+	if (ret == 0 && c->stats.transmitted == 0) {
 		failure_set(EXIT_NEGATIVE, "write", "--deadline passed before the first ping");
 		take_trouble(c, "write", NULL);
 	}
@@ -439,7 +439,7 @@ static int tell(struct client *c)
 int client_run(const struct options *options, const struct steps *steps)
 {
 	struct client c = {.options = options, .steps = *steps, .root = {.fd = -1}};
-	int ret = tally_init(&c.tally), code;
+	int ret = stats_init(&c.stats), code;
 
 	clock_gettime(CLOCK_REALTIME, &c.started);
 	if (ret == 0 && sysroot_open(&c.root, "/") != 0)
@@ -454,7 +454,7 @@ int client_run(const struct options *options, const struct steps *steps)
 	judge(&c, ret);
 	leave(&c);
 	code = tell(&c);
-	tally_free(&c.tally);
+	stats_free(&c.stats);
 	sysroot_close(&c.root);
 	return code;
 }

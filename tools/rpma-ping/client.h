@@ -10,7 +10,7 @@
 #include "diagnosis.h"
 #include "options.h"
 #include "ping.h"
-#include "tally.h"
+#include "stats.h"
 #include "tools/common/rdma/device.h"
 #include "tools/common/rdma/handshake.h"
 #include "tools/common/rdma/resolve.h"
@@ -34,7 +34,7 @@ struct client {
 	int flush_types; /* bits of RPMA_MR_USAGE_FLUSH_TYPE_* */
 	bool direct_write_to_pmem;
 	struct ping ping;
-	struct tally tally;
+	struct stats stats;
 	uint64_t pings_ns; /* from the first to the last */
 	struct diagnosis diagnosis;
 	int exit_code;

@@ -24,7 +24,7 @@ static json_t *run_block(const struct client *c)
 		json_array_append_new(argv, result_text(i == 0 ? "rpma-ping" : o->argv[i]));
 	if (cli_signal != 0)
 		status = "interrupted";
-	else if (c->diagnosis.exit_code != EXIT_GOOD && c->tally.transmitted == 0)
+	else if (c->diagnosis.exit_code != EXIT_GOOD && c->stats.transmitted == 0)
 		status = "failed";
 	clock_gettime(CLOCK_REALTIME, &now);
 	return json_pack("{s:o, s:o, s:o, s:s, s:i}", "started", result_time(&c->started), "ended",
@@ -92,11 +92,11 @@ static json_t *steps_block(const struct client *c)
 
 static json_t *figures(const struct histogram *h)
 {
-	struct tally_figures f;
+	struct stats_figures f;
 
 	if (h->count == 0)
 		return json_null();
-	f = tally_figures(h);
+	f = stats_figures(h);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "count",
 			 result_integer(h->count), "min_ns", result_integer(f.min_ns), "mean_ns",
 			 result_real(f.mean_ns), "p50_ns", result_integer(f.p50_ns), "p99_ns",
@@ -104,13 +104,13 @@ static json_t *figures(const struct histogram *h)
 			 result_real(f.mdev_ns), "histogram", result_histogram(h));
 }
 
-static json_t *latency_block(const struct tally *t)
+static json_t *latency_block(const struct stats *t)
 {
 	return json_pack("{s:o, s:o, s:o}", "rtt", figures(t->rtt), "write_flush",
 			 figures(t->write_flush), "read", figures(t->read));
 }
 
-static json_t *record(const struct tally_record *r, size_t number)
+static json_t *record(const struct stats_record *r, size_t number)
 {
 	bool back = r->end == PING_BACK || r->end == PING_CORRUPT;
 	json_t *value = json_pack(
@@ -126,10 +126,10 @@ static json_t *record(const struct tally_record *r, size_t number)
 
 static json_t *pings_block(const struct client *c)
 {
-	const struct tally *t = &c->tally;
+	const struct stats *t = &c->stats;
 	json_t *list = json_array(), *flush = json_null(), *by = json_null();
 
-	for (size_t i = 0; i < tally_records(t); i++)
+	for (size_t i = 0; i < stats_records(t); i++)
 		json_array_append_new(list, record(&t->records[i], i + 1));
 	if (t->transmitted > 0)
 		flush = json_string(c->ping.flush == RPMA_FLUSH_TYPE_PERSISTENT ? "persistent"
@@ -140,7 +140,7 @@ static json_t *pings_block(const struct client *c)
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "transmitted",
 		result_integer(t->transmitted), "received", result_integer(t->received), "lost",
 		result_integer(t->transmitted - t->received), "corrupt", result_integer(t->corrupt),
-		"loss_fraction", t->transmitted > 0 ? result_real(tally_loss(t)) : json_null(),
+		"loss_fraction", t->transmitted > 0 ? result_real(stats_loss(t)) : json_null(),
 		"flush", flush, "flush_by", by, "elapsed_ns",
 		t->transmitted > 0 ? result_integer(c->pings_ns) : json_null(), "first", list);
 }
@@ -154,5 +154,5 @@ json_t *document_make(const struct client *client)
 			 run_block(c), "failure", failure_block(&c->diagnosis), "device",
 			 device_block(c), "server", server_block(c), "settings", settings_block(c),
 			 "steps", steps_block(c), "pings", pings_block(c), "latency",
-			 latency_block(&c->tally));
+			 latency_block(&c->stats));
 }

@@ -110,7 +110,7 @@ void screen_ping(const struct client *client, uint64_t number, const struct ping
 
 static void print_figures(const char *what, const struct histogram *h)
 {
-	struct tally_figures f = tally_figures(h);
+	struct stats_figures f = stats_figures(h);
 
 	printf("%s min/avg/p50/p99/max/mdev = %.3f/%.3f/%.3f/%.3f/%.3f/%.3f us\n", what,
 	       (double)f.min_ns / 1e3, f.mean_ns / 1e3, (double)f.p50_ns / 1e3,
@@ -120,7 +120,7 @@ static void print_figures(const char *what, const struct histogram *h)
 void screen_summary(const struct client *client)
 {
 	const struct client *c = client;
-	const struct tally *t = &c->tally;
+	const struct stats *t = &c->stats;
 	char text[UNITS_TEXT_BYTES], what[64];
 
 	if (c->options->json || t->transmitted == 0)
@@ -129,7 +129,7 @@ void screen_summary(const struct client *client)
 	       c->options->host);
 	printf("%llu pings transmitted, %llu received, %llu corrupt, %.6g%% loss, time %s\n",
 	       (unsigned long long)t->transmitted, (unsigned long long)t->received,
-	       (unsigned long long)t->corrupt, 100 * tally_loss(t),
+	       (unsigned long long)t->corrupt, 100 * stats_loss(t),
 	       units_print_duration((double)c->pings_ns, text));
 	if (t->received > 0) {
 		print_figures("rtt (write + flush + read back)", t->rtt);

@@ -1,67 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tally.c -- counts pings and sums them up.
+ * stats.c -- counts pings and sums them up.
  */
-#include "tally.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "tools/common/base/failure.h"
 
-int tally_init(struct tally *tally)
+int stats_init(struct stats *stats)
 {
-	*tally = (struct tally){
+	*stats = (struct stats){
 		.rtt = histogram_new(),
 		.write_flush = histogram_new(),
 		.read = histogram_new(),
-		.records = calloc(TALLY_RECORDS, sizeof(struct tally_record)),
+		.records = calloc(STATS_RECORDS, sizeof(struct stats_record)),
 	};
-	if (tally->rtt != NULL && tally->write_flush != NULL && tally->read != NULL &&
-	    tally->records != NULL)
+	if (stats->rtt != NULL && stats->write_flush != NULL && stats->read != NULL &&
+	    stats->records != NULL)
 		return 0;
-	tally_free(tally);
+	stats_free(stats);
 	return failure_set(EXIT_INTERNAL, "parse", "out of memory");
 }
 
-void tally_free(struct tally *tally)
+void stats_free(struct stats *stats)
 {
-	free(tally->rtt);
-	free(tally->write_flush);
-	free(tally->read);
-	free(tally->records);
-	*tally = (struct tally){0};
+	free(stats->rtt);
+	free(stats->write_flush);
+	free(stats->read);
+	free(stats->records);
+	*stats = (struct stats){0};
 }
 
-void tally_add(struct tally *tally, const struct ping_report *report)
+void stats_add(struct stats *stats, const struct ping_report *report)
 {
 	const struct ping_report *r = report;
 
 	if (r->end == PING_STOPPED)
 		return;
-	if (tally->transmitted < TALLY_RECORDS)
-		tally->records[tally->transmitted] = (struct tally_record){
+	if (stats->transmitted < STATS_RECORDS)
+		stats->records[stats->transmitted] = (struct stats_record){
 			r->end, r->step, r->write_ns, r->flush_ns, r->read_ns, r->rtt_ns};
-	tally->transmitted++;
+	stats->transmitted++;
 	if (r->end != PING_BACK && r->end != PING_CORRUPT)
 		return;
-	tally->received++;
-	tally->corrupt += r->end == PING_CORRUPT;
-	histogram_record(tally->rtt, r->rtt_ns);
-	histogram_record(tally->write_flush, r->write_ns + r->flush_ns);
-	histogram_record(tally->read, r->read_ns);
+	stats->received++;
+	stats->corrupt += r->end == PING_CORRUPT;
+	histogram_record(stats->rtt, r->rtt_ns);
+	histogram_record(stats->write_flush, r->write_ns + r->flush_ns);
+	histogram_record(stats->read, r->read_ns);
 }
 
-size_t tally_records(const struct tally *tally)
+size_t stats_records(const struct stats *stats)
 {
-	return tally->transmitted < TALLY_RECORDS ? (size_t)tally->transmitted : TALLY_RECORDS;
+	return stats->transmitted < STATS_RECORDS ? (size_t)stats->transmitted : STATS_RECORDS;
 }
 
-double tally_loss(const struct tally *tally)
+double stats_loss(const struct stats *stats)
 {
-	if (tally->transmitted == 0)
+	if (stats->transmitted == 0)
 		return 0;
-	return (double)(tally->transmitted - tally->received) / (double)tally->transmitted;
+	return (double)(stats->transmitted - stats->received) / (double)stats->transmitted;
 }
 
 /* The value that a share of all does not exceed; of its bucket, the middle. */
@@ -83,12 +83,12 @@ static uint64_t nearest_rank(const struct histogram *h, double p)
 	return ns < h->max_ns ? ns : h->max_ns;
 }
 
-struct tally_figures tally_figures(const struct histogram *h)
+struct stats_figures stats_figures(const struct histogram *h)
 {
 	double mean = histogram_mean_ns(h), n = (double)h->count;
 	long double variance = (long double)h->sum_square / n - (long double)mean * mean;
 
-	return (struct tally_figures){
+	return (struct stats_figures){
 		.min_ns = h->min_ns,
 		.mean_ns = mean,
 		.p50_ns = nearest_rank(h, 0.5),

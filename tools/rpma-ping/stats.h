@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tally.h -- what became of all pings, in constant memory: counts, histograms,
+ * stats.h -- what became of all pings, in constant memory: counts, histograms,
  * and the first pings one by one.
  */
-#ifndef TALLY_H
-#define TALLY_H
+#ifndef STATS_H
+#define STATS_H
 
 #include "ping.h"
 #include "tools/common/base/histogram.h"
 
-#define TALLY_RECORDS 1000
+#define STATS_RECORDS 1000
 
-struct tally_record {
+struct stats_record {
 	enum ping_end end;
 	enum step step; /* where it ended, unless it came back */
 	uint64_t write_ns;
@@ -20,7 +20,7 @@ struct tally_record {
 	uint64_t rtt_ns;
 };
 
-struct tally {
+struct stats {
 	uint64_t transmitted;
 	uint64_t received; /* the corrupt ones too */
 	uint64_t corrupt;
@@ -28,10 +28,10 @@ struct tally {
 	struct histogram *rtt;
 	struct histogram *write_flush;
 	struct histogram *read;
-	struct tally_record *records; /* the first TALLY_RECORDS pings */
+	struct stats_record *records; /* the first STATS_RECORDS pings */
 };
 
-struct tally_figures {
+struct stats_figures {
 	uint64_t min_ns;
 	double mean_ns;
 	uint64_t p50_ns; /* nearest rank, to 1/256 */
@@ -41,16 +41,16 @@ struct tally_figures {
 			 */
 };
 
-int tally_init(struct tally *tally);
-void tally_free(struct tally *tally);
+int stats_init(struct stats *stats);
+void stats_free(struct stats *stats);
 
 /* A ping that a signal cut short is not counted. */
-void tally_add(struct tally *tally, const struct ping_report *report);
-size_t tally_records(const struct tally *tally);
+void stats_add(struct stats *stats, const struct ping_report *report);
+size_t stats_records(const struct stats *stats);
 /* The share of transmitted pings, 0 to 1. */
-double tally_loss(const struct tally *tally);
+double stats_loss(const struct stats *stats);
 
 /* The histogram has a sample. */
-struct tally_figures tally_figures(const struct histogram *h);
+struct stats_figures stats_figures(const struct histogram *h);
 
-#endif /* TALLY_H */
+#endif /* STATS_H */

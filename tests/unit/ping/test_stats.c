@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_tally.c -- counts, loss and figures of pings.
+ * test_stats.c -- counts, loss and figures of pings.
  */
 #include <math.h>
 
 #include "tests/lib/test.h"
-#include "tools/rpma-ping/tally.h"
+#include "tools/rpma-ping/stats.h"
 
 static int make(void **state)
 {
-	static struct tally tally;
+	static struct stats stats;
 
-	*state = &tally;
-	return tally_init(&tally);
+	*state = &stats;
+	return stats_init(&stats);
 }
 
 static int unmake(void **state)
 {
-	tally_free(*state);
+	stats_free(*state);
 	return 0;
 }
 
-static void add(struct tally *tally, enum ping_end end, uint64_t rtt_ns)
+static void add(struct stats *stats, enum ping_end end, uint64_t rtt_ns)
 {
 	const struct ping_report report = {.end = end,
 					   .step = STEP_READ,
@@ -30,14 +30,14 @@ static void add(struct tally *tally, enum ping_end end, uint64_t rtt_ns)
 					   .read_ns = rtt_ns / 2,
 					   .rtt_ns = rtt_ns};
 
-	tally_add(tally, &report);
+	stats_add(stats, &report);
 }
 
 static void lost_ones_are_those_that_did_not_come_back(void **state)
 {
-	struct tally *t = *state;
+	struct stats *t = *state;
 
-	assert_true(tally_loss(t) == 0);
+	assert_true(stats_loss(t) == 0);
 	add(t, PING_BACK, 100);
 	add(t, PING_LATE, 0);
 	add(t, PING_CORRUPT, 100);
@@ -45,30 +45,30 @@ static void lost_ones_are_those_that_did_not_come_back(void **state)
 	assert_int_equal(t->transmitted, 4);
 	assert_int_equal(t->received, 2);
 	assert_int_equal(t->corrupt, 1);
-	assert_true(tally_loss(t) == 0.5);
+	assert_true(stats_loss(t) == 0.5);
 	assert_int_equal(t->rtt->count, 2);
-	assert_int_equal(tally_records(t), 4);
+	assert_int_equal(stats_records(t), 4);
 	assert_int_equal(t->records[1].end, PING_LATE);
 }
 
 static void one_that_a_signal_cut_short_does_not_count(void **state)
 {
-	struct tally *t = *state;
+	struct stats *t = *state;
 
 	add(t, PING_STOPPED, 0);
 	assert_int_equal(t->transmitted, 0);
-	assert_int_equal(tally_records(t), 0);
+	assert_int_equal(stats_records(t), 0);
 }
 
 /* mdev as ping(8) works it out; nearest ranks of 1..100. */
 static void figures_are_those_of_arithmetic(void **state)
 {
-	struct tally *t = *state;
-	struct tally_figures f;
+	struct stats *t = *state;
+	struct stats_figures f;
 
 	for (uint64_t i = 1; i <= 100; i++)
 		add(t, PING_BACK, i);
-	f = tally_figures(t->rtt);
+	f = stats_figures(t->rtt);
 	assert_int_equal(f.min_ns, 1);
 	assert_int_equal(f.max_ns, 100);
 	assert_int_equal(f.p50_ns, 50);
@@ -80,29 +80,29 @@ static void figures_are_those_of_arithmetic(void **state)
 
 static void of_few_pings_p99_is_the_slowest(void **state)
 {
-	struct tally *t = *state;
-	struct tally_figures f;
+	struct stats *t = *state;
+	struct stats_figures f;
 
 	add(t, PING_BACK, 1000003);
-	f = tally_figures(t->rtt);
+	f = stats_figures(t->rtt);
 	assert_int_equal(f.p50_ns, 1000003);
 	assert_int_equal(f.p99_ns, 1000003);
 	assert_true(f.mdev_ns < 1e-3);
 	add(t, PING_BACK, 3000001);
-	f = tally_figures(t->rtt);
+	f = stats_figures(t->rtt);
 	assert_int_equal(f.p50_ns, 1000003);
 	assert_int_equal(f.p99_ns, 3000001);
 }
 
 static void what_is_kept_one_by_one_is_bounded(void **state)
 {
-	struct tally *t = *state;
+	struct stats *t = *state;
 
-	for (int i = 0; i < TALLY_RECORDS + 5; i++)
+	for (int i = 0; i < STATS_RECORDS + 5; i++)
 		add(t, PING_BACK, 8);
-	assert_int_equal(t->transmitted, TALLY_RECORDS + 5);
-	assert_int_equal(tally_records(t), TALLY_RECORDS);
-	assert_int_equal(t->rtt->count, TALLY_RECORDS + 5);
+	assert_int_equal(t->transmitted, STATS_RECORDS + 5);
+	assert_int_equal(stats_records(t), STATS_RECORDS);
+	assert_int_equal(t->rtt->count, STATS_RECORDS + 5);
 }
 
 int main(void)
@@ -117,5 +117,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_kept_one_by_one_is_bounded, make, unmake),
 	};
 
-	return cmocka_run_group_tests_name("ping.tally", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ping.stats", tests, NULL, NULL);
 }
