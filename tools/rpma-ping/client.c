@@ -236,7 +236,7 @@ static int get_ready(struct client *c)
 
 /* --- the pings ------------------------------------------------------------------ */
 
-static void take_trouble(struct client *c, const char *step, const struct ping_report *r)
+static void diagnose(struct client *c, const char *step, const struct ping_report *r)
 {
 	const struct diagnosis_facts facts = {
 		.step = step,
@@ -278,7 +278,7 @@ static void failed(struct client *c, uint64_t number, struct ping_report *r)
 	failure_get()->code = EXIT_NEGATIVE;
 	if (!link_alive(c->link, 0))
 		name_ping(number);
-	take_trouble(c, step, r);
+	diagnose(c, step, r);
 }
 
 /* Reports the last ping that was lost or corrupt while the connection is there. */
@@ -299,7 +299,7 @@ static void spoilt(struct client *c, uint64_t number, const struct ping_report *
 				"ping %llu to %s is lost: no completion of the %s within %s",
 				(unsigned long long)number, c->name, step_name(r->step),
 				units_print_duration((double)c->options->limit_ns, limit));
-	take_trouble(c, step_name(r->step), r);
+	diagnose(c, step_name(r->step), r);
 }
 
 static void note_steps(struct client *c, const struct ping_report *r)
@@ -405,12 +405,12 @@ static void judge(struct client *c, int ret)
 {
 	/* a ping that ended it has said so already */
 	if (ret != 0 && ret != -ECANCELED && ret != -EPIPE && c->diagnosis.exit_code == EXIT_GOOD)
-		take_trouble(c, step_name(c->steps.current), NULL);
+		diagnose(c, step_name(c->steps.current), NULL);
 	if (cli_signal != 0 && c->stats.transmitted == 0)
 		c->diagnosis = (struct diagnosis){0};
 	if (ret == 0 && c->stats.transmitted == 0) {
 		failure_set(EXIT_NEGATIVE, "write", "--deadline passed before the first ping");
-		take_trouble(c, "write", NULL);
+		diagnose(c, "write", NULL);
 	}
 	c->exit_code = verdict(c);
 }
@@ -423,7 +423,7 @@ static int tell(struct client *c)
 	screen_summary(c);
 	if (screen_broken() && c->diagnosis.exit_code == EXIT_GOOD) {
 		failure_set(EXIT_RUN_FAILED, OUTPUT, "cannot write to standard output");
-		take_trouble(c, OUTPUT, NULL);
+		diagnose(c, OUTPUT, NULL);
 		c->exit_code = verdict(c);
 	}
 	if (c->diagnosis.exit_code != EXIT_GOOD)

@@ -7,7 +7,7 @@
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/pattern.h"
 
-static void every_byte_differs_from_the_other_image(void **state)
+static void every_byte_differs_from_the_other_pattern(void **state)
 {
 	static const size_t sizes[] = {1, 7, 8, 9, 64, 4097};
 	uint8_t even[4097], odd[4097];
@@ -29,7 +29,7 @@ static void no_byte_is_written_beyond_the_size(void **state)
 }
 
 /* What another run left in the same place must not pass for what this one wrote. */
-static void another_salt_is_another_image(void **state)
+static void another_salt_is_another_pattern(void **state)
 {
 	uint8_t one[64], two[64], odd[64];
 
@@ -60,9 +60,9 @@ static void differences_are_counted_and_the_first_is_shown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_byte_differs_from_the_other_image),
+		cmocka_unit_test(every_byte_differs_from_the_other_pattern),
 		cmocka_unit_test(no_byte_is_written_beyond_the_size),
-		cmocka_unit_test(another_salt_is_another_image),
+		cmocka_unit_test(another_salt_is_another_pattern),
 		cmocka_unit_test(differences_are_counted_and_the_first_is_shown),
 	};
 
