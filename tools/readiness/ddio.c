@@ -196,8 +196,9 @@ static void judge_escapes(const struct facts_chain *chain, struct ddio *ddio)
 		    words[no_snoop]);
 }
 
-void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
-		   struct ddio *ddio)
+/* The state of one root port and the NIC below it. */
+static void of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
+		     struct ddio *ddio)
 {
 	const struct facts_function *top = chain_top(chain);
 
@@ -324,7 +325,7 @@ static void weigh(const struct facts *facts, bool hear, struct ddio *ddio)
 
 	memset(ddio, 0, sizeof(*ddio));
 	for (size_t i = 0; i < pci->count; i++) {
-		ddio_of_chain(&facts->platform, &pci->chains[i], &one);
+		of_chain(&facts->platform, &pci->chains[i], &one);
 		add(facts, hear, &one, ddio);
 	}
 	memset(&one, 0, sizeof(one));

@@ -27,9 +27,6 @@ struct ddio {
 	char why[192]; /* one clause */
 };
 
-/* The state of one root port and the NIC below it. */
-void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
-		   struct ddio *ddio);
 /* The state of all chains: any that is on wins, then what is unknown. Registers alone. */
 void ddio_of_registers(const struct facts *facts, struct ddio *ddio);
 /* DDIO_ON or DDIO_OFF, or DDIO_UNKNOWN: not done, or not conclusive. */

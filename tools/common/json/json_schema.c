@@ -47,7 +47,8 @@ static bool is_number(const json_t *value, double most)
 	       json_number_value(value) <= most;
 }
 
-bool schema_is_word(const json_t *value, const char *words)
+/* Is it one of the words, which blanks separate? */
+static bool is_word(const json_t *value, const char *words)
 {
 	const char *word = json_string_value(value), *at = words;
 	size_t length = word != NULL ? strlen(word) : 0;
@@ -97,7 +98,7 @@ static bool has_kind(const json_t *value, const struct schema *field)
 	case SCHEMA_NAME:
 		return is_name(json_string_value(value));
 	case SCHEMA_WORD:
-		return schema_is_word(value, field->more);
+		return is_word(value, field->more);
 	case SCHEMA_FLAG:
 		return json_is_boolean(value);
 	case SCHEMA_TRUE:

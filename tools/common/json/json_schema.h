@@ -49,9 +49,10 @@ struct schema_place {
 
 bool schema_check(const json_t *object, const struct schema *fields, struct schema_place *place);
 
-#define SCHEMA_TEXT_MAX	    512 /* bytes; what is longer is not taken */
-#define SCHEMA_ELEMENTS_MAX 512 /* elements taken from a list or a map; further ones are dropped   \
-				 */
+#define SCHEMA_TEXT_MAX 512 /* bytes; what is longer is not taken */
+#define SCHEMA_ELEMENTS_MAX                                                                        \
+	512 /* elements taken from a list or a map; further ones are dropped                       \
+	     */
 /*
  * A copy of an object with the keys of the table, of those whose values match. What may
  * be null is null where it has not, what may be missing is missing; an element of a list
@@ -59,9 +60,6 @@ bool schema_check(const json_t *object, const struct schema *fields, struct sche
  * have is not there, or no memory.
  */
 json_t *schema_take(const json_t *object, const struct schema *fields);
-
-/* Is it one of the words, which blanks separate? */
-bool schema_is_word(const json_t *value, const char *words);
 
 /* False, with "PATH: expected WHAT". */
 bool schema_wrong(const struct schema_place *place, const char *what);

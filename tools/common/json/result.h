@@ -37,12 +37,10 @@ json_t *result_percentile_list(const struct histogram *h);
 json_t *result_latency(const struct histogram *h); /* null without samples */
 
 /*
- * The way back, of a file or of a peer: 0, or -EINVAL for what is not the
- * "histogram" or the "latency" of the schema. Buckets, count and extremes are
- * what was recorded; a histogram alone knows its extremes and its mean only to
- * the bucket, a latency its mean and deviation as they were rounded.
+ * The way back, from a file or a peer: 0, or -EINVAL if it is not the "latency"
+ * of the schema. Buckets, count and extremes are what was recorded, mean and
+ * deviation as they were rounded.
  */
-int result_read_histogram(const json_t *value, struct histogram *h);
 int result_read_latency(const json_t *value, struct histogram *h);
 
 json_t *result_clock(const struct clock *clock);

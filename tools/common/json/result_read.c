@@ -76,7 +76,8 @@ static bool guess_sums(struct histogram *h)
 	return true;
 }
 
-int result_read_histogram(const json_t *value, struct histogram *h)
+/* Knows extremes and mean only to the bucket. 0 or -EINVAL. */
+static int read_histogram(const json_t *value, struct histogram *h)
 {
 	const json_t *buckets = json_object_get(value, "buckets"), *pair, *saturated;
 	uint64_t sub_bits;
@@ -136,7 +137,7 @@ static bool read_moments(const json_t *value, struct histogram *h)
 
 int result_read_latency(const json_t *value, struct histogram *h)
 {
-	int ret = result_read_histogram(json_object_get(value, "histogram"), h);
+	int ret = read_histogram(json_object_get(value, "histogram"), h);
 
 	if (ret == 0 && (!read_extremes(value, h) || !read_moments(value, h)))
 		ret = -EINVAL;

@@ -124,7 +124,7 @@ const char *axis_help(enum axis_id axis, char text[AXIS_TEXT_MAX])
 	return text;
 }
 
-const char *axis_expected(enum axis_id axis, char text[AXIS_TEXT_MAX])
+static const char *expected_of(enum axis_id axis, char text[AXIS_TEXT_MAX])
 {
 	const char *const *words = fields[axis].words;
 	char all[AXIS_TEXT_MAX];
@@ -237,7 +237,7 @@ int series_set(struct series *series, enum axis_id axis, const char *text)
 	}
 	units_list_free(&list);
 	snprintf(option, sizeof(option), "--%s", axes[axis].name);
-	return -cli_wrong_value(option, text, axis_expected(axis, expected));
+	return -cli_wrong_value(option, text, expected_of(axis, expected));
 }
 
 void series_clear(struct series *series)

@@ -49,9 +49,8 @@ struct axis {
 extern const struct axis axes[AXES];
 
 #define AXIS_TEXT_MAX 256
-/* The two texts with the words in them; the buffer may not be used. */
+/* The text of --help with the words in it; the buffer may not be used. */
 const char *axis_help(enum axis_id axis, char text[AXIS_TEXT_MAX]);
-const char *axis_expected(enum axis_id axis, char text[AXIS_TEXT_MAX]);
 
 /* Lists of values; an empty one stands for the default of each point's test. */
 struct series {
