@@ -52,8 +52,8 @@ class Lab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, command: Command) -> Lab:
-    return Lab(tmp_path, command)
+def lab(tmp_path: Path, quick: Command, drawn_once: None) -> Lab:
+    return Lab(tmp_path, quick)
 
 
 def test_slower_side_is_worse_after_the_first_look(lab: Lab) -> None:
