@@ -21,12 +21,12 @@ SUB_BITS = 7
 
 
 def bucket_low(ns: int) -> int:
-    shift = max(ns.bit_length() - 1 - SUB_BITS, 0)
-    return ns >> shift << shift
+    shift = ns.bit_length() - 1 - SUB_BITS
+    return ns >> shift << shift if shift > 0 else ns
 
 
 def histogram(samples: Sequence[int]) -> dict[str, Any]:
-    counts = Counter(bucket_low(ns) for ns in samples)
+    counts = Counter(map(bucket_low, samples))
     return {"scheme": "loglinear", "sub_bits": SUB_BITS, "unit": "ns", "saturated": 0,
             "buckets": [list(pair) for pair in sorted(counts.items())]}  # fmt: skip
 
@@ -63,10 +63,10 @@ def summary_percentiles(repeats: Sequence[dict[str, Any]]) -> list[dict[str, Any
 
 
 def latency(samples: Sequence[int]) -> dict[str, Any]:
-    made = histogram(samples)
+    made, mean = histogram(samples), statistics.fmean(samples)
     return {
         "count": len(samples), "min_ns": min(samples), "max_ns": max(samples),
-        "mean_ns": statistics.fmean(samples), "stddev_ns": statistics.pstdev(samples),
+        "mean_ns": mean, "stddev_ns": math.dist(samples, [mean] * len(samples)) / math.sqrt(len(samples)),
         "percentiles": percentiles(samples, made["buckets"]), "histogram": made,
     }  # fmt: skip
 
