@@ -50,7 +50,7 @@ def quick(capfd: pytest.CaptureFixture[str]) -> Command:
             try:
                 code = cli.main(line)
             except SystemExit as ended:  # by argparse
-                code = ended.code
+                code = int(ended.code or 0)
         said = capfd.readouterr()
         return subprocess.CompletedProcess(line, code, said.out, said.err)
 

@@ -22,10 +22,10 @@
  * than 92.5 % of them, and one in 170 cells of 200 in less than 91 %.
  */
 #define MAX_TRIALS 1000
-#define REPEATS 5
-#define SAMPLES 20000
-#define SPREADS 4
-#define FIGURES 5 /* p50, p90, p99, p99.9, mean */
+#define REPEATS	   5
+#define SAMPLES	   20000
+#define SPREADS	   4
+#define FIGURES	   5 /* p50, p90, p99, p99.9, mean */
 
 static const double spreads[SPREADS] = {0, 0.02, 0.05, 0.2};
 static const double ps[] = {0.5, 0.9, 0.99, 0.999};
