@@ -100,12 +100,14 @@ void screen_ping(const struct client *client, uint64_t number, const struct ping
 		print_flood(report);
 		return;
 	}
-	if (report->end == PING_BACK || report->end == PING_CORRUPT)
+	if (report->end == PING_BACK || report->end == PING_CORRUPT) {
 		print_back(c, number, report);
-	else
-		printf("seq=%llu lost at %s%s%s\n", (unsigned long long)number,
-		       step_name(report->step), c->trouble.wc_status != NULL ? ": " : "",
-		       c->trouble.wc_status != NULL ? c->trouble.wc_status : "");
+		return;
+	}
+	printf("seq=%llu lost at %s%s%s\n", (unsigned long long)number, step_name(report->step),
+	       c->trouble.wc_status != NULL ? ": " : "",
+	       c->trouble.wc_status != NULL ? c->trouble.wc_status : "");
+	fflush(stdout); /* a pipe's reader would see it only after many more */
 }
 
 static void print_figures(const char *what, const struct histogram *h)
