@@ -37,7 +37,10 @@ OTHER = NOBODY if os.geteuid() == 0 else None  # one who may not read everything
 
 # By a program, as a preexec_fn has Python copy itself for each of thousands of looks.
 LIMITS = ["prlimit", f"--cpu={CPU_S}", "--nofile=64"]
-if not SANITIZED:  # whose shadow takes terabytes of addresses
+if SANITIZED:  # whose shadow takes terabytes of addresses
+    given = os.environ.get("ASAN_OPTIONS", "")
+    os.environ["ASAN_OPTIONS"] = f"{given}:max_allocation_size_mb={MEMORY_BYTES >> 20}:allocator_may_return_null=1"
+else:
     LIMITS.append(f"--as={MEMORY_BYTES}")
 
 
