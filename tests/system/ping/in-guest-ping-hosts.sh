@@ -5,10 +5,12 @@
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
-export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping PYTHONPATH=$here
+export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# shellcheck source=tests/system/bench/check.sh
+. "$here/../bench/check.sh"
 
 # the other guest may still be booting
 tries=60
@@ -26,13 +28,9 @@ came_back()
 	local name=$1 expected=$2 step=$3 status=0
 	shift 3
 	timeout 60 "$@" --json > json 2> err || status=$?
-	/usr/bin/python3 -B - "$expected" "$status" "$step" <<'PY'
-import sys, pinging
-assert sys.argv[1] == sys.argv[2], (sys.argv, open("err").read())
-r = pinging.check(open("json").read(), int(sys.argv[1]))
-assert (r["failure"]["step"] if r["failure"] else "-") == sys.argv[3], r
-assert r["failure"] or r["pings"]["lost"] == 0, r
-PY
+	[[ $status -eq $expected ]] || { cat err && return 1; }
+	judge json "$here/check_ping.py" "$expected" "(r['failure'] or {'step': '-'})['step'] == '$step' \
+		and (r['failure'] or r['pings']['lost'] == 0)"
 	printf 'ok %s\n' "$name"
 }
 
