@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # From one host to another: two guests of scripts/vm. The peer runs `rpma-ping
-# --server` on its IPv4 address at port 7205, and on its IPv6 address at 7206.
+# --server` on its IPv4 address at port 7205, and on its IPv6 address at 7207.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -39,5 +39,5 @@ for size in 64 64K; do
 		"$RPMA_PING" "$RPMA_VM_PEER" -c 20 -i 1ms -s "$size"
 done
 came_back 'asleep between completions' 0 - "$RPMA_PING" "$RPMA_VM_PEER" -c 5 -i 0 --wait event
-came_back "over IPv6 to $RPMA_VM_PEER6" 0 - "$RPMA_PING" "$RPMA_VM_PEER6" -p 7206 -c 5 -i 0
+came_back "over IPv6 to $RPMA_VM_PEER6" 0 - "$RPMA_PING" "$RPMA_VM_PEER6" -p 7207 -c 5 -i 0
 came_back 'a port that nobody listens on' 2 connect "$RPMA_PING" "$RPMA_VM_PEER" -p 7299 -c 1
