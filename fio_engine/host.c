@@ -68,12 +68,10 @@ static int open_region(struct host *h)
 	memory = (struct region_memory){.bytes = h->target.memory,
 					.size = h->target.size_bytes,
 					.kind = h->target.kind,
-					.of = h->cfg.target};
-	ret = region_open(&h->region, h->peer, h->device, &memory);
-	if (ret)
-		return ret;
-	return region_describe_host(h->cfg.settings->direct_write_to_pmem, h->pcfg_desc,
-				    &h->pcfg_desc_bytes);
+					.of = h->cfg.target,
+					.direct_write_to_pmem =
+						h->cfg.settings->direct_write_to_pmem};
+	return region_open(&h->region, h->peer, h->device, &memory);
 }
 
 /* The queues are made before it is known what a client wants of them. */

@@ -109,16 +109,8 @@ static void make_reply(const struct host *h, const struct applicant *a,
 		.direct_write_to_pmem = h->cfg.settings->direct_write_to_pmem,
 		.depth = h->depth,
 	};
-	struct greeting_reply reply = {
-		.version = GREETING_VERSION, .answer = a->answer, .word = offer_encode(&offer)};
 
-	if (a->welcome) {
-		reply.mr_desc_bytes = h->region.desc_bytes;
-		memcpy(reply.mr_desc, h->region.desc, sizeof(reply.mr_desc));
-		reply.pcfg_desc_bytes = h->pcfg_desc_bytes;
-		memcpy(reply.pcfg_desc, h->pcfg_desc, sizeof(reply.pcfg_desc));
-	}
-	greeting_encode_reply(&reply, bytes);
+	region_encode_reply(a->welcome ? &h->region : NULL, a->answer, offer_encode(&offer), bytes);
 }
 
 /* A client of a run that was to have several tells how many will come. */

@@ -23,8 +23,6 @@ struct host {
 	struct target target;
 	struct persist persist;
 	struct region region;
-	uint8_t pcfg_desc_bytes;
-	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
 	uint16_t depth;		      /* messages of a client at once */
 	struct rpma_conn_cfg *queues; /* of every connection */
 	struct rpma_ep *ep;

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "tools/common/base/error.h"
+#include "tools/common/rdma/region.h"
 
 #define STEP "hello"
 /* Of a descriptor: so many are enough to read, write and flush by read. */
@@ -93,26 +94,19 @@ static size_t descriptor_bytes(const struct path *p, const struct greeting_reply
 
 static int take_region(struct path *p, const struct greeting_reply *reply, int *types, bool *direct)
 {
-	struct rpma_peer_cfg *pcfg = NULL;
-	int ret = rpma_mr_remote_from_descriptor(reply->mr_desc, descriptor_bytes(p, reply),
-						 &p->remote);
+	const struct region_desc desc = {reply->mr_desc, descriptor_bytes(p, reply),
+					 reply->pcfg_desc, reply->pcfg_desc_bytes};
+	struct region_remote remote = {.mr = NULL};
+	int ret = region_take(&remote, &desc, p->conn);
 
-	if (ret == 0)
-		ret = rpma_peer_cfg_from_descriptor(reply->pcfg_desc, reply->pcfg_desc_bytes,
-						    &pcfg);
-	if (ret == 0)
-		ret = rpma_peer_cfg_get_direct_write_to_pmem(pcfg, direct);
-	if (ret == 0)
-		ret = rpma_conn_apply_remote_peer_cfg(p->conn, pcfg);
-	if (ret == 0)
-		ret = rpma_mr_remote_get_flush_type(p->remote, types);
-	if (ret == 0)
-		ret = rpma_mr_remote_get_size(p->remote, &p->remote_bytes);
-	rpma_peer_cfg_delete(&pcfg);
+	p->remote = remote.mr;
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s describes its region in a way librpma refuses: %s",
 				   p->server, link_cause(ret));
+	p->remote_bytes = remote.bytes;
+	*types = remote.flush_types;
+	*direct = remote.direct_write_to_pmem;
 	if (p->remote_bytes < REGION_MIN)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s offers a region of %zu bytes, and %d are the least",

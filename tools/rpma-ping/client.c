@@ -115,36 +115,24 @@ static int hello(struct client *c)
 	return 0;
 }
 
-static int take_descriptors(struct client *c)
+static int take_place(struct client *c)
 {
 	const struct greeting_reply *r = &c->reply;
-	struct rpma_peer_cfg *pcfg = NULL;
-	size_t bytes = 0;
-	int ret = rpma_mr_remote_from_descriptor(r->mr_desc, r->mr_desc_bytes, &c->remote);
+	const struct region_desc desc = {r->mr_desc, r->mr_desc_bytes, r->pcfg_desc,
+					 r->pcfg_desc_bytes};
+	int ret = region_take(&c->place, &desc, link_conn(c->link));
 
-	if (ret == 0)
-		ret = rpma_peer_cfg_from_descriptor(r->pcfg_desc, r->pcfg_desc_bytes, &pcfg);
-	if (ret == 0)
-		ret = rpma_peer_cfg_get_direct_write_to_pmem(pcfg, &c->direct_write_to_pmem);
-	if (ret == 0)
-		ret = rpma_conn_apply_remote_peer_cfg(link_conn(c->link), pcfg);
-	if (ret == 0)
-		ret = rpma_mr_remote_get_flush_type(c->remote, &c->flush_types);
-	if (ret == 0)
-		ret = rpma_mr_remote_get_size(c->remote, &bytes);
-	rpma_peer_cfg_delete(&pcfg);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "region",
 				   "%s describes its memory in a way librpma refuses: %s", c->name,
 				   link_cause(ret));
-	c->place_bytes = bytes;
 	return 0;
 }
 
 static int choose_flush(struct client *c)
 {
-	bool persistent = (c->flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
-	bool visibility = (c->flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0;
+	bool persistent = (c->place.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
+	bool visibility = (c->place.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0;
 	enum flush_wish wish = c->options->flush;
 
 	if (wish == FLUSH_PERSISTENT && !persistent)
@@ -152,14 +140,14 @@ static int choose_flush(struct client *c)
 				   "--flush persistent: the memory of %s is not registered for it: "
 				   "start it with a --target on persistent memory",
 				   c->name);
-	if (wish == FLUSH_PERSISTENT && !c->direct_write_to_pmem)
+	if (wish == FLUSH_PERSISTENT && !c->place.direct_write_to_pmem)
 		return failure_set(
 			EXIT_RUN_FAILED, "region",
 			"--flush persistent: %s does not state that writes reach the "
 			"persistence domain: start it with --direct-write-to-pmem, where "
 			"rpma-ddio-check says that this is so",
 			c->name);
-	if (wish == FLUSH_AUTO && persistent && c->direct_write_to_pmem)
+	if (wish == FLUSH_AUTO && persistent && c->place.direct_write_to_pmem)
 		wish = FLUSH_PERSISTENT;
 	if (wish != FLUSH_PERSISTENT && !visibility)
 		return failure_set(EXIT_RUN_FAILED, "region",
@@ -173,16 +161,16 @@ static int choose_flush(struct client *c)
 static int check_region(struct client *c)
 {
 	char place[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
-	int ret = take_descriptors(c);
+	int ret = take_place(c);
 
 	if (ret)
 		return ret;
-	if (c->place_bytes < c->options->size_bytes)
+	if (c->place.bytes < c->options->size_bytes)
 		return failure_set(EXIT_RUN_FAILED, "region",
 				   "a ping of %s does not fit: %s has %s for each client (a "
 				   "smaller --size, or a larger --target there)",
 				   units_print_size(c->options->size_bytes, size), c->name,
-				   units_print_size(c->place_bytes, place));
+				   units_print_size(c->place.bytes, place));
 	return choose_flush(c);
 }
 
@@ -197,7 +185,7 @@ static int register_memory(struct client *c)
 	p->link = c->link;
 	p->conn = link_conn(c->link);
 	p->cq = link_cq(c->link);
-	p->remote = c->remote;
+	p->remote = c->place.mr;
 	p->mr = c->memory.mr;
 	p->memory = c->memory.bytes;
 	p->stride_bytes = c->memory.stride_bytes;
@@ -387,7 +375,7 @@ static void leave(struct client *c)
 		link_close(&c->link);
 		steps_done(&c->steps);
 	}
-	rpma_mr_remote_delete(&c->remote);
+	rpma_mr_remote_delete(&c->place.mr);
 	memory_close(&c->memory);
 	rpma_peer_delete(&c->peer);
 }

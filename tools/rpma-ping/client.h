@@ -11,7 +11,7 @@
 #include "ping.h"
 #include "tally.h"
 #include "tools/common/rdma/device.h"
-#include "tools/common/rdma/handshake.h"
+#include "tools/common/rdma/region.h"
 #include "tools/common/rdma/resolve.h"
 #include "trouble.h"
 
@@ -28,11 +28,7 @@ struct client {
 	struct link *link;
 	struct greeting_reply reply;
 	struct memory memory;
-	/* of the server's place; its size is 0: not known */
-	struct rpma_mr_remote *remote;
-	size_t place_bytes;
-	int flush_types; /* bits of RPMA_MR_USAGE_FLUSH_TYPE_* */
-	bool direct_write_to_pmem;
+	struct region_remote place; /* of the server; its size is 0: not known */
 	struct ping ping;
 	struct tally tally;
 	uint64_t pings_ns; /* from the first to the last */

@@ -43,12 +43,9 @@ static int open_target(struct server *s)
 {
 	const struct options *o = s->options;
 	const struct target_cfg cfg = {.force = o->force, .node = -1, .stopped = cli_stopped};
-	int ret = places_open(&s->host.places, s->host.peer, s->device, o->target, &cfg);
 
-	if (ret)
-		return ret;
-	return region_describe_host(o->direct_write_to_pmem, s->host.pcfg_desc,
-				    &s->host.pcfg_desc_bytes);
+	return places_open(&s->host.places, s->host.peer, s->device, o->target, &cfg,
+			   o->direct_write_to_pmem);
 }
 
 static int set_up(struct server *s)

@@ -51,18 +51,10 @@ static void say(const struct host *host, const char *what)
 static int accept_client(struct session *s)
 {
 	const struct link_cfg cfg = link_cfg_of(s->host);
-	struct greeting_reply reply = {.version = GREETING_VERSION, .answer = s->answer};
 	uint8_t bytes[GREETING_REPLY_BYTES];
 
-	if (s->place >= 0) {
-		const struct region *region = &s->host->places.regions[s->place];
-
-		reply.mr_desc_bytes = region->desc_bytes;
-		memcpy(reply.mr_desc, region->desc, sizeof(reply.mr_desc));
-		reply.pcfg_desc_bytes = s->host->pcfg_desc_bytes;
-		memcpy(reply.pcfg_desc, s->host->pcfg_desc, sizeof(reply.pcfg_desc));
-	}
-	greeting_encode_reply(&reply, bytes);
+	region_encode_reply(s->place >= 0 ? &s->host->places.regions[s->place] : NULL, s->answer, 0,
+			    bytes);
 	return link_accept(&s->link, s->host->peer, &s->req, &cfg, bytes, sizeof(bytes));
 }
 

@@ -19,8 +19,6 @@ struct host {
 	struct rpma_peer *peer;
 	const struct allow *allow; /* borrowed */
 	bool quiet;
-	uint8_t pcfg_desc_bytes;
-	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
 	int stop_fd; /* readable: every session is to end */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;

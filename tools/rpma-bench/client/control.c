@@ -287,7 +287,7 @@ int connection_lane(const struct remote *remote, struct rpma_peer *peer,
 		link_close(&link);
 		return ret;
 	}
-	const struct lane_target target = {reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
+	const struct region_desc target = {reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
 					   reply.pcfg_desc_bytes};
 	return lane_attach(lane, link, &target, operation, params->depth);
 }

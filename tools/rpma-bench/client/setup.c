@@ -134,7 +134,8 @@ static int open_with(struct rig *rig, enum bench_persist persist)
 		return ret;
 	note_unbound(rig);
 	if (rig->params.bidirectional &&
-	    (ret = exposed_make(&rig->exposed, rig->run->peer, target_bytes(rig), &rig->begin)))
+	    (ret = exposed_make(&rig->exposed, rig->run->peer, rig->run->record.device.name,
+				target_bytes(rig), &rig->begin)))
 		return ret;
 	ret = connection_begin(rig->remote, &rig->begin, &rig->ready);
 	return ret || !rig_has_lanes(rig) ? ret : connect_lanes(rig);

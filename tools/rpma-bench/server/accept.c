@@ -55,17 +55,9 @@ static bool expected(const struct reception *r, const struct rpma_conn_req *req,
 static int accept_lane(struct reception *r, struct rpma_conn_req **req, const struct link_cfg *cfg,
 		       struct link **link)
 {
-	struct greeting_reply reply = {
-		.version = GREETING_VERSION,
-		.answer = GREETING_WELCOME,
-		.mr_desc_bytes = r->offer->region.desc_bytes,
-		.pcfg_desc_bytes = r->host->pcfg_desc_bytes,
-	};
 	uint8_t bytes[GREETING_REPLY_BYTES];
 
-	memcpy(reply.mr_desc, r->offer->region.desc, sizeof(reply.mr_desc));
-	memcpy(reply.pcfg_desc, r->host->pcfg_desc, sizeof(reply.pcfg_desc));
-	greeting_encode_reply(&reply, bytes);
+	region_encode_reply(&r->offer->region, GREETING_WELCOME, 0, bytes);
 	return link_accept(link, r->host->peer, req, cfg, bytes, sizeof(bytes));
 }
 

@@ -24,9 +24,7 @@ struct host {
 	struct rpma_peer *peer;
 	struct offer offers[PARAMS_TARGETS_MAX];
 	size_t offers_count;
-	bool direct_write_to_pmem; /* what the operator stated */
-	uint8_t pcfg_desc_bytes;
-	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
+	bool direct_write_to_pmem;	   /* what the operator stated */
 	char address[RESOLVE_ADDRESS_MAX]; /* where it listens */
 	char device[64];
 	const struct allow *allow; /* borrowed */

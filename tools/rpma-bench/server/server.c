@@ -68,13 +68,14 @@ static int open_targets(struct server *s)
 {
 	const struct options *o = s->options;
 	struct target_cfg cfg = {.force = o->force, .stopped = cli_stopped};
-	bool capable = odp_capable(s);
+	const struct offer_host host = {s->host.peer, s->host.device, odp_capable(s),
+					o->direct_write_to_pmem};
 	int ret = choose_node(s, &cfg.node);
 
 	for (size_t i = 0; i < o->targets_count && ret == 0; i++) {
 		struct offer *offer = &s->host.offers[i];
 
-		ret = offer_open(offer, s->host.peer, s->host.device, capable, o->targets[i], &cfg);
+		ret = offer_open(offer, &host, o->targets[i], &cfg);
 		if (ret)
 			break;
 		s->host.offers_count++;
@@ -85,15 +86,6 @@ static int open_targets(struct server *s)
 				i, cfg.node, strerror(offer->target.bind_error));
 	}
 	return ret;
-}
-
-static int describe_peer(struct server *s)
-{
-	struct host *host = &s->host;
-
-	host->direct_write_to_pmem = s->options->direct_write_to_pmem;
-	return region_describe_host(host->direct_write_to_pmem, host->pcfg_desc,
-				    &host->pcfg_desc_bytes);
 }
 
 static int gather_environment(struct server *s)
@@ -152,13 +144,14 @@ static int set_up(struct server *s)
 	s->host.allow = &o->allow;
 	s->host.quiet = o->cli.quiet;
 	s->host.pin = o->pin;
+	s->host.direct_write_to_pmem = o->direct_write_to_pmem;
 	s->host.cores_taken = o->cores_taken;
 	if (ret || (ret = find_device(s)))
 		return ret;
 	/* without a description of the machine nothing is bound */
 	if (topology_load(&s->host.topology) != 0)
 		s->host.topology = NULL;
-	if ((ret = open_targets(s)) || (ret = describe_peer(s)) || (ret = gather_environment(s)))
+	if ((ret = open_targets(s)) || (ret = gather_environment(s)))
 		return ret;
 	return listen_there(s);
 }
