@@ -5,8 +5,6 @@
  */
 #include "path_offer.h"
 
-#include <errno.h>
-
 #include "tools/common/base/error.h"
 #include "tools/common/rdma/region.h"
 
@@ -16,26 +14,6 @@
 #define REGION_MIN 8
 
 /* --- the answer ------------------------------------------------------------------ */
-
-static int not_welcome(const struct path *p, const struct greeting_reply *reply)
-{
-	switch (reply->answer) {
-	case GREETING_WRONG_VERSION:
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s speaks version %u of the protocol, this engine version %d: "
-				   "use the same release on both hosts",
-				   p->server, reply->version, GREETING_VERSION);
-	case GREETING_OTHER_TOOL:
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s is a server of another tool: start a job with role=server "
-				   "there, on a port of its own",
-				   p->server);
-	default:
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s has all its places taken by other clients: try again later",
-				   p->server);
-	}
-}
 
 static int refused(const struct path *p)
 {
@@ -205,19 +183,12 @@ static int settle_flush(struct path *p, int types, bool direct)
 int path_offer_take(struct path *path)
 {
 	struct greeting_reply reply;
-	const void *bytes;
 	bool direct = false;
 	int types = 0;
-	size_t len;
-	int ret = link_greeting(path->link, &bytes, &len);
+	int ret = dial_answer(&path->dial, path->link, GREETING_FIO, &reply);
 
-	if (ret)
-		return ret;
-	if (greeting_decode_reply(bytes, len, &reply) != 0)
-		return nonsense(path);
-	if (reply.answer != GREETING_WELCOME)
-		return not_welcome(path, &reply);
-	ret = check_offer(path, &reply);
+	if (ret == 0)
+		ret = check_offer(path, &reply);
 	if (ret == 0)
 		ret = take_region(path, &reply, &types, &direct);
 	if (ret)

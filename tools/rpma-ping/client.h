@@ -10,9 +10,8 @@
 #include "options.h"
 #include "ping.h"
 #include "tally.h"
-#include "tools/common/rdma/device.h"
+#include "tools/common/rdma/dial.h"
 #include "tools/common/rdma/region.h"
-#include "tools/common/rdma/resolve.h"
 #include "trouble.h"
 
 /* All that the screen and the document tell. */
@@ -20,11 +19,7 @@ struct client {
 	const struct options *options;
 	struct timespec started;
 	struct steps steps;
-	char address[RESOLVE_ADDRESS_MAX]; /* empty: not resolved */
-	char name[LINK_PEER_MAX];	   /* "server 192.0.2.1:7205" */
-	struct sysroot root;
-	struct device device; /* its name is empty: not found */
-	struct rpma_peer *peer;
+	struct dial dial;
 	struct link *link;
 	struct greeting_reply reply;
 	struct memory memory;

@@ -17,8 +17,6 @@
 #include "tools/common/rdma/resolve.h"
 #include "trouble.h"
 
-#define RESOLVE_TIMEOUT_MS 10000
-
 struct server {
 	const struct options *options;
 	struct host host;

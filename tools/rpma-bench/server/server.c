@@ -22,8 +22,6 @@
 #include "tools/common/rdma/listen.h"
 #include "tools/rpma-bench/measure/placement.h"
 
-#define RESOLVE_TIMEOUT_MS 10000
-
 struct server {
 	const struct options *options;
 	struct host host;
