@@ -47,7 +47,7 @@ static const struct params *params_of(const struct reverse *r)
 static int make_lanes(struct reverse *r)
 {
 	const struct lanes_cfg cfg = {
-		.peer = r->host->peer,
+		.peer = r->host->service.peer,
 		.params = params_of(r),
 		.operation = r->operation,
 		.target_bytes = r->begin->client_bytes,
