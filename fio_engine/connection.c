@@ -15,14 +15,12 @@
 #include "connection_reply.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
-#include "tools/common/rdma/listen.h"
 
-#define RESOLVE_TIMEOUT_MS 10000
-#define RETRY_MS	   100
-#define SILENT_MS	   1000 /* silence before it prints that it waits for a server */
-#define TRY_MS		   3000 /* the shortest try; LINK_TIMEOUT_MS is the longest */
-#define GOODBYE_WAIT_MS	   1000
-#define GOODBYE		   (PATH_ANSWER - 1)
+#define RETRY_MS	100
+#define SILENT_MS	1000 /* silence before it prints that it waits for a server */
+#define TRY_MS		3000 /* the shortest try; LINK_TIMEOUT_MS is the longest */
+#define GOODBYE_WAIT_MS 1000
+#define GOODBYE		(PATH_ANSWER - 1)
 
 static int64_t now_ms(void)
 {
@@ -43,7 +41,7 @@ static int enroll(struct connection *p, void *memory, size_t bytes, int usage, c
 		  struct rpma_mr_local **mr)
 {
 	char size[UNITS_TEXT_BYTES];
-	int ret = rpma_mr_reg(p->peer, memory, bytes, usage, mr);
+	int ret = rpma_mr_reg(p->dial.peer, memory, bytes, usage, mr);
 
 	if (ret)
 		return failure_because(
@@ -152,19 +150,12 @@ static int connect_once(struct connection *p, int64_t limit)
 		.post = post_receives,
 		.arg = p,
 	};
-	const struct link_cfg cfg = {
-		.peer_name = p->server,
-		.device = p->device,
-		.stop_fd = -1,
-		.timeout_ms = try_ms(limit),
-		.lane = &lane,
-	};
+	const struct link_cfg cfg = {.stop_fd = -1, .timeout_ms = try_ms(limit), .lane = &lane};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
 
 	hello_encode(&p->cfg.hello, greeting);
 	link_cause_clear();
-	return link_connect(&p->link, p->peer, p->address, p->cfg.settings->port, &cfg, greeting,
-			    sizeof(greeting));
+	return dial_connect(&p->link, &p->dial, greeting, &cfg);
 }
 
 static void take_breath(void)
@@ -249,45 +240,22 @@ static int attach(struct connection *p, bool again)
 	return ret;
 }
 
-static int find_device(struct connection *p)
-{
-	const struct endpoint_wish wish = {.device = NULL, .quiet = true, .argv = NULL};
-	struct device device;
-	struct sysroot root;
-	int ret;
-
-	if (sysroot_open(&root, "/") != 0)
-		return failure_set(EXIT_INTERNAL, "device", "cannot open /: %s", strerror(errno));
-	ret = endpoint_route(&root, &wish, p->address, &p->peer, &device);
-	if (ret == 0)
-		snprintf(p->device, sizeof(p->device), "%s", device.name);
-	sysroot_close(&root);
-	return ret;
-}
-
-static int find_server(struct connection *p)
-{
-	const struct settings *s = p->cfg.settings;
-	int ret = resolve_host(s->address, RESOLVE_TIMEOUT_MS, p->address);
-
-	if (ret)
-		return ret;
-	snprintf(p->server, sizeof(p->server),
-		 strchr(p->address, ':') ? "server [%s]:%u" : "server %s:%u", p->address, s->port);
-	return find_device(p);
-}
-
 int connection_open(struct connection *connection, const struct connection_cfg *cfg)
 {
+	const struct endpoint_wish wish = {.device = NULL, .quiet = true, .argv = NULL};
 	int ret;
 
 	*connection = (struct connection){.cfg = *cfg};
+	connection->server = connection->dial.name;
+	connection->device = connection->dial.device.name;
 	/* which of several runs on this host it is; without it all are 0 */
 	if (getrandom(&connection->cfg.hello.tag, sizeof(connection->cfg.hello.tag),
 		      GRND_NONBLOCK) < 0)
 		connection->cfg.hello.tag = 0;
 	link_log_to_failures(false);
-	ret = find_server(connection);
+	ret = dial_resolve(&connection->dial, cfg->settings->address, cfg->settings->port);
+	if (ret == 0)
+		ret = dial_route(&connection->dial, &wish);
 	if (ret == 0)
 		ret = make_messages(connection);
 	if (ret == 0)
@@ -330,7 +298,7 @@ void connection_close(struct connection *connection)
 	rpma_mr_dereg(&connection->messages);
 	free(connection->message_memory);
 	rpma_mr_dereg(&connection->buffers);
-	rpma_peer_delete(&connection->peer);
-	*connection = (struct connection){.peer = NULL};
+	rpma_peer_delete(&connection->dial.peer);
+	*connection = (struct connection){.link = NULL};
 	*failure_get() = kept;
 }

@@ -17,8 +17,7 @@
 
 #include "hello.h"
 #include "options.h"
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/resolve.h"
+#include "tools/common/rdma/dial.h"
 
 struct connection_cfg {
 	const struct settings *settings;
@@ -31,10 +30,9 @@ struct connection_cfg {
 
 struct connection {
 	struct connection_cfg cfg;
-	struct rpma_peer *peer;
-	char device[64];
-	char address[RESOLVE_ADDRESS_MAX];
-	char server[LINK_PEER_MAX]; /* "server 10.0.0.1:7204" */
+	struct dial dial;
+	const char *server; /* names for sentences, of dial */
+	const char *device;
 	/* the connection's: replaced by connection_reconnect() */
 	struct link *link;
 	struct rpma_conn *conn;

@@ -5,9 +5,8 @@
  */
 #include "connection_reply.h"
 
-#include <errno.h>
-
 #include "tools/common/base/failure.h"
+#include "tools/common/rdma/region.h"
 
 #define STEP "hello"
 /* A descriptor this long is enough to read, write and flush by read. */
@@ -15,26 +14,6 @@
 #define REGION_MIN 8
 
 /* --- the answer ------------------------------------------------------------------ */
-
-static int not_welcome(const struct connection *p, const struct greeting_reply *reply)
-{
-	switch (reply->answer) {
-	case GREETING_WRONG_VERSION:
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s speaks version %u of the protocol, this engine version %d: "
-				   "use the same release on both hosts",
-				   p->server, reply->version, GREETING_VERSION);
-	case GREETING_OTHER_TOOL:
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s is a server of another tool: start a job with role=server "
-				   "there, on a port of its own",
-				   p->server);
-	default:
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s has all its places taken by other clients: try again later",
-				   p->server);
-	}
-}
 
 static int refused(const struct connection *p)
 {
@@ -94,26 +73,19 @@ static size_t descriptor_bytes(const struct connection *p, const struct greeting
 static int take_region(struct connection *p, const struct greeting_reply *reply, int *types,
 		       bool *direct)
 {
-	struct rpma_peer_cfg *pcfg = NULL;
-	int ret = rpma_mr_remote_from_descriptor(reply->mr_desc, descriptor_bytes(p, reply),
-						 &p->remote);
+	const struct region_desc desc = {reply->mr_desc, descriptor_bytes(p, reply),
+					 reply->pcfg_desc, reply->pcfg_desc_bytes};
+	struct region_remote remote = {.mr = NULL};
+	int ret = region_take(&remote, &desc, p->conn);
 
-	if (ret == 0)
-		ret = rpma_peer_cfg_from_descriptor(reply->pcfg_desc, reply->pcfg_desc_bytes,
-						    &pcfg);
-	if (ret == 0)
-		ret = rpma_peer_cfg_get_direct_write_to_pmem(pcfg, direct);
-	if (ret == 0)
-		ret = rpma_conn_apply_remote_peer_cfg(p->conn, pcfg);
-	if (ret == 0)
-		ret = rpma_mr_remote_get_flush_type(p->remote, types);
-	if (ret == 0)
-		ret = rpma_mr_remote_get_size(p->remote, &p->remote_bytes);
-	rpma_peer_cfg_delete(&pcfg);
+	p->remote = remote.mr;
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s describes its region in a way librpma refuses: %s",
 				   p->server, link_cause(ret));
+	p->remote_bytes = remote.bytes;
+	*types = remote.flush_types;
+	*direct = remote.direct_write_to_pmem;
 	if (p->remote_bytes < REGION_MIN)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s offers a region of %zu bytes, and %d are the least",
@@ -212,19 +184,12 @@ static int settle_flush(struct connection *p, int types, bool direct)
 int connection_take_reply(struct connection *connection)
 {
 	struct greeting_reply reply;
-	const void *bytes;
 	bool direct = false;
 	int types = 0;
-	size_t len;
-	int ret = link_greeting(connection->link, &bytes, &len);
+	int ret = dial_answer(&connection->dial, connection->link, GREETING_FIO, &reply);
 
-	if (ret)
-		return ret;
-	if (greeting_decode_reply(bytes, len, &reply) != 0)
-		return nonsense(connection);
-	if (reply.answer != GREETING_WELCOME)
-		return not_welcome(connection, &reply);
-	ret = check_offer(connection, &reply);
+	if (ret == 0)
+		ret = check_offer(connection, &reply);
 	if (ret == 0)
 		ret = take_region(connection, &reply, &types, &direct);
 	if (ret)

@@ -48,16 +48,10 @@ int hello_decode(const void *bytes, size_t len, struct hello *hello, enum greeti
 {
 	struct greeting_request request;
 	struct hello got;
+	int ret = greeting_judge_request(bytes, len, GREETING_FIO, &request, answer);
 
-	if (greeting_decode_request(bytes, len, &request) != 0)
-		return -EPROTO;
-	*answer = GREETING_WELCOME;
-	if (request.version != GREETING_VERSION)
-		*answer = GREETING_WRONG_VERSION;
-	else if (request.role != GREETING_FIO)
-		*answer = GREETING_OTHER_TOOL;
-	if (*answer != GREETING_WELCOME)
-		return 0;
+	if (ret || *answer != GREETING_WELCOME)
+		return ret;
 	got = (struct hello){
 		.method = (enum method)(request.token >> 48 & 0x7f),
 		.job = (uint16_t)request.lane,

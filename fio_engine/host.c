@@ -2,37 +2,12 @@
 /*
  * host.c -- finds the device, maps and registers the memory, and listens.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "host_private.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/open_files.h"
-#include "tools/common/rdma/listen.h"
-
-#define RESOLVE_MS 10000
-
-static int find_device(struct host *h)
-{
-	const struct endpoint_wish wish = {.device = NULL, .quiet = true, .argv = NULL};
-	struct sysroot root;
-	int ret;
-
-	if (h->cfg.settings->allow.count > 0 && !allow_works())
-		return failure_set(EXIT_RUN_FAILED, "listen",
-				   "allow=: this librpma is older than 1.4 and cannot tell who a "
-				   "client is: use a firewall");
-	ret = resolve_host(h->cfg.settings->address, RESOLVE_MS, h->address);
-	if (ret)
-		return ret;
-	if (sysroot_open(&root, "/") != 0)
-		return failure_set(EXIT_INTERNAL, "device", "cannot open /: %s", strerror(errno));
-	ret = endpoint_own(&root, &wish, h->address, &h->peer, h->device);
-	sysroot_close(&root);
-	return ret;
-}
 
 /* Clients of the other methods need nothing that this host would do to make it durable. */
 static int choose_persist(struct host *h)
@@ -68,12 +43,10 @@ static int open_region(struct host *h)
 	memory = (struct region_memory){.bytes = h->target.memory,
 					.size = h->target.size_bytes,
 					.kind = h->target.kind,
-					.of = h->cfg.target};
-	ret = region_open(&h->region, h->peer, h->device, &memory);
-	if (ret)
-		return ret;
-	return region_describe_host(h->cfg.settings->direct_write_to_pmem, h->pcfg_desc,
-				    &h->pcfg_desc_bytes);
+					.of = h->cfg.target,
+					.direct_write_to_pmem =
+						h->cfg.settings->direct_write_to_pmem};
+	return region_open(&h->region, h->service.peer, h->service.device, &memory);
 }
 
 /* The queues are made before it is known what a client wants of them. */
@@ -106,7 +79,7 @@ static void announce(const struct host *h)
 
 	session_say("listening on %s port %u (%s), %s: %s of %s%s%s, mode %s, direct write to "
 		    "PMem: %s",
-		    h->address, h->port, h->device,
+		    h->service.address, h->port, h->service.device,
 		    s->allow.count > 0 ? "for the addresses of allow="
 				       : "for any host that reaches this address",
 		    units_print_size(h->target.size_bytes, size), target_kind_name(h->target.kind),
@@ -117,12 +90,23 @@ static void announce(const struct host *h)
 
 static int set_up(struct host *h)
 {
+	const struct settings *s = h->cfg.settings;
 	int ret;
 
-	if ((ret = find_device(h)) || (ret = open_region(h)) || (ret = set_queues(h)))
+	h->service = (struct service){
+		.role = GREETING_FIO,
+		.listen = s->address,
+		.port = s->port,
+		.allow = &s->allow,
+		.allow_option = "allow=",
+		.wish = {.device = NULL, .quiet = true, .argv = NULL},
+	};
+	if ((ret = service_open(&h->service)) || (ret = open_region(h)) || (ret = set_queues(h)))
 		return ret;
-	h->service = (struct service){h->peer, &h->persist, h->depth};
-	return endpoint_listen(h->peer, h->address, &h->port, &h->ep, &h->ep_fd);
+	h->session_cfg = (struct session_cfg){h->service.peer, &h->persist, h->depth};
+	ret = service_listen(&h->service);
+	h->port = h->service.port;
+	return ret;
 }
 
 int host_open(struct host **host, const struct host_cfg *cfg)
@@ -133,7 +117,6 @@ int host_open(struct host **host, const struct host_cfg *cfg)
 	if (h == NULL)
 		return failure_set(EXIT_INTERNAL, "start", "out of memory");
 	h->cfg = *cfg;
-	h->port = cfg->settings->port;
 	h->expected = cfg->settings->clients;
 	link_log_to_failures(false);
 	open_files_raise();
@@ -156,10 +139,10 @@ void host_close(struct host **host)
 		return;
 	for (unsigned i = 0; i < h->count; i++)
 		session_close(&h->sessions[i]);
-	rpma_ep_shutdown(&h->ep);
+	rpma_ep_shutdown(&h->service.ep);
 	rpma_conn_cfg_delete(&h->queues);
 	region_close(&h->region);
 	target_close(&h->target);
-	rpma_peer_delete(&h->peer);
+	service_close(&h->service);
 	free(h);
 }

@@ -5,20 +5,16 @@
  * A client that speaks our protocol gets an answer, if only why it is refused;
  * junk gets none, nor does a host that is not allowed.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host_private.h"
 #include "tools/common/base/failure.h"
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/librpma_1_4.h"
 
 struct applicant {
 	struct rpma_conn_req *req;
-	char from[INET6_ADDRSTRLEN + 8]; /* "client 10.0.0.2" */
+	char from[SERVICE_CLIENT_MAX]; /* "client 10.0.0.2" */
 	char name[SESSION_NAME_MAX];
 	enum greeting_answer answer;
 	enum refusal refusal;
@@ -26,33 +22,6 @@ struct applicant {
 	struct hello hello;
 	struct session **before; /* this client's earlier connections, which it replaces */
 };
-
-static void look_up(struct applicant *a)
-{
-	const struct newer newer = newer_calls();
-	struct sockaddr_storage address = {0};
-	char text[INET6_ADDRSTRLEN];
-	socklen_t len;
-
-	snprintf(a->from, sizeof(a->from), "a client");
-	if (newer.conn_req_get_peer_addr == NULL ||
-	    newer.conn_req_get_peer_addr(a->req, &address) != 0)
-		return;
-	len = address.ss_family == AF_INET ? sizeof(struct sockaddr_in)
-					   : sizeof(struct sockaddr_in6);
-	if (getnameinfo((struct sockaddr *)(void *)&address, len, text, sizeof(text), NULL, 0,
-			NI_NUMERICHOST) == 0)
-		snprintf(a->from, sizeof(a->from), "client %s", text);
-}
-
-static int read_greeting(struct applicant *a)
-{
-	struct rpma_conn_private_data pdata = {NULL, 0};
-
-	if (rpma_conn_req_get_private_data(a->req, &pdata) != 0 || pdata.ptr == NULL)
-		return -EPROTO;
-	return hello_decode(pdata.ptr, pdata.len, &a->hello, &a->answer);
-}
 
 /* That its connection is broken may not have been seen here yet. */
 static bool is_again(const struct session *s, const struct applicant *a)
@@ -108,16 +77,8 @@ static void make_reply(const struct host *h, const struct applicant *a,
 		.direct_write_to_pmem = h->cfg.settings->direct_write_to_pmem,
 		.depth = h->depth,
 	};
-	struct greeting_reply reply = {
-		.version = GREETING_VERSION, .answer = a->answer, .word = offer_encode(&offer)};
 
-	if (a->welcome) {
-		reply.mr_desc_bytes = h->region.desc_bytes;
-		memcpy(reply.mr_desc, h->region.desc, sizeof(reply.mr_desc));
-		reply.pcfg_desc_bytes = h->pcfg_desc_bytes;
-		memcpy(reply.pcfg_desc, h->pcfg_desc, sizeof(reply.pcfg_desc));
-	}
-	greeting_encode_reply(&reply, bytes);
+	region_encode_reply(a->welcome ? &h->region : NULL, a->answer, offer_encode(&offer), bytes);
 }
 
 /* A client of a run of several tells how many will come. */
@@ -140,7 +101,7 @@ static void answer(struct host *h, struct applicant *a, int64_t now_ms)
 	make_reply(h, a, reply);
 	if (!a->welcome)
 		say_refusal(h, a);
-	if (session_open(&s, &h->service, &a->req, a->welcome ? &a->hello : NULL,
+	if (session_open(&s, &h->session_cfg, &a->req, a->welcome ? &a->hello : NULL,
 			 a->answer == GREETING_WELCOME ? a->name : a->from, reply,
 			 place != NULL ? place : &none, now_ms) != 0) {
 		session_say("rejected %s: %s", a->from, failure_get()->text);
@@ -159,10 +120,19 @@ static void reject(struct applicant *a, const char *why)
 	rpma_conn_req_delete(&a->req);
 }
 
+/* -EACCES, or -EPROTO for what no client of the engine sends. */
+static int read_greeting(const struct host *h, struct applicant *a)
+{
+	struct rpma_conn_private_data pdata;
+	int ret = service_greeting(h->service.allow, a->req, &pdata);
+
+	return ret ? ret : hello_decode(pdata.ptr, pdata.len, &a->hello, &a->answer);
+}
+
 void host_admit(struct host *h, int64_t now_ms)
 {
 	struct applicant a = {.req = NULL};
-	int ret = rpma_ep_next_conn_req(h->ep, h->queues, &a.req);
+	int ret = rpma_ep_next_conn_req(h->service.ep, h->queues, &a.req);
 
 	if (ret == RPMA_E_NO_EVENT)
 		return;
@@ -170,13 +140,14 @@ void host_admit(struct host *h, int64_t now_ms)
 		session_say("rejected a client: %s", link_cause(ret));
 		return;
 	}
-	look_up(&a);
-	if (!allow_request(&h->cfg.settings->allow, a.req)) {
+	service_client_name(a.req, a.from);
+	ret = read_greeting(h, &a);
+	if (ret == -EACCES) {
 		reject(&a, "its address is not in allow=");
+	} else if (ret != 0) {
+		reject(&a, "it is no client of this engine");
 	} else if (h->count >= HOST_SESSIONS_MAX) {
 		reject(&a, "too many at once");
-	} else if (read_greeting(&a) != 0) {
-		reject(&a, "it is no client of this engine");
 	} else {
 		snprintf(a.name, sizeof(a.name), "%s, job %u of %u", a.from, a.hello.job + 1U,
 			 a.hello.jobs);

@@ -8,29 +8,21 @@
 
 #include "host.h"
 #include "session.h"
-#include "tools/common/rdma/device.h"
-#include "tools/common/rdma/region.h"
-#include "tools/common/rdma/resolve.h"
+#include "tools/common/rdma/service.h"
 
 #define HOST_CLIENTS_MAX  1024
 #define HOST_SESSIONS_MAX (HOST_CLIENTS_MAX + 64) /* who is refused takes one for a moment too */
 
 struct host {
 	struct host_cfg cfg;
-	char address[RESOLVE_ADDRESS_MAX];
-	char device[DEVICE_NAME_MAX];
-	struct rpma_peer *peer;
+	struct service service;
+	uint16_t port; /* the service's */
 	struct target target;
 	struct persist persist;
 	struct region region;
-	uint8_t pcfg_desc_bytes;
-	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
 	uint16_t depth;		      /* messages of a client at once */
 	struct rpma_conn_cfg *queues; /* for every connection */
-	struct rpma_ep *ep;
-	int ep_fd;
-	uint16_t port;
-	struct service service;
+	struct session_cfg session_cfg;
 	struct session *sessions[HOST_SESSIONS_MAX];
 	unsigned count;	   /* how many sessions there are */
 	unsigned expected; /* clients; 0: not known yet */

@@ -86,7 +86,7 @@ static nfds_t list_fds(const struct host *h, struct pollfd *fds)
 {
 	nfds_t n = 0;
 
-	fds[n++] = (struct pollfd){h->ep_fd, POLLIN, 0};
+	fds[n++] = (struct pollfd){h->service.ep_fd, POLLIN, 0};
 	for (unsigned i = 0; i < h->count; i++) {
 		const struct session *s = h->sessions[i];
 

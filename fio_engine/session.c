@@ -53,12 +53,12 @@ static int make_messages(struct session *s, struct rpma_conn_req *req)
 {
 	int ret;
 
-	s->receives = s->hello.depth > 0 ? s->service->depth + 1U : 1;
+	s->receives = s->hello.depth > 0 ? s->cfg->depth + 1U : 1;
 	s->answers = s->hello.method == METHOD_GPSPM ? s->hello.depth : 0;
 	s->memory = calloc(1, answer_at(s, s->answers));
 	if (s->memory == NULL)
 		return failure_set(EXIT_INTERNAL, "connect", "out of memory");
-	ret = rpma_mr_reg(s->service->peer, s->memory, answer_at(s, s->answers),
+	ret = rpma_mr_reg(s->cfg->peer, s->memory, answer_at(s, s->answers),
 			  RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &s->mr);
 	for (uintptr_t i = 0; ret == 0 && i < s->receives; i++)
 		ret = rpma_conn_req_recv(req, s->mr, i * RECEIVE_BYTES, RECEIVE_BYTES,
@@ -95,7 +95,7 @@ static void close_connection(struct session *s)
 	s->event_fd = s->messages_fd = -1;
 }
 
-int session_open(struct session **session, const struct service *service,
+int session_open(struct session **session, const struct session_cfg *cfg,
 		 struct rpma_conn_req **req, const struct hello *hello, const char *name,
 		 const uint8_t reply[GREETING_REPLY_BYTES], struct session **before, int64_t now_ms)
 {
@@ -106,7 +106,7 @@ int session_open(struct session **session, const struct service *service,
 		rpma_conn_req_delete(req);
 		return failure_set(EXIT_INTERNAL, "connect", "out of memory");
 	}
-	*s = (struct session){.service = service, .event_fd = -1, .messages_fd = -1};
+	*s = (struct session){.cfg = cfg, .event_fd = -1, .messages_fd = -1};
 	s->deadline_ms = now_ms + OPENING_MS;
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	if (hello != NULL) {
@@ -174,8 +174,7 @@ static void drop(struct session *s, const char *why, int64_t now_ms)
 
 static int persist_and_answer(struct session *s, uint32_t slot, uint64_t offset, uint64_t length)
 {
-	const struct persist_answer answer = {slot,
-					      persist_range(s->service->persist, offset, length)};
+	const struct persist_answer answer = {slot, persist_range(s->cfg->persist, offset, length)};
 	size_t place;
 
 	if (answer.status == PERSIST_FAILED && !s->failed) {

@@ -19,7 +19,7 @@
 #define SESSION_NAME_MAX 128
 
 /* What all sessions share; borrowed. */
-struct service {
+struct session_cfg {
 	struct rpma_peer *peer;
 	const struct persist *persist;
 	uint16_t depth; /* messages of one client that its queues have room for */
@@ -35,7 +35,7 @@ enum session_state {
 };
 
 struct session {
-	const struct service *service;
+	const struct session_cfg *cfg;
 	enum session_state state;
 	struct hello hello;	     /* set when it is welcome */
 	char name[SESSION_NAME_MAX]; /* "client 10.0.0.2, job 1 of 4" */
@@ -68,7 +68,7 @@ struct session {
  * reply refuses. before: the session of this client whose place it takes, or
  * NULL; closed.
  */
-int session_open(struct session **session, const struct service *service,
+int session_open(struct session **session, const struct session_cfg *cfg,
 		 struct rpma_conn_req **req, const struct hello *hello, const char *name,
 		 const uint8_t reply[GREETING_REPLY_BYTES], struct session **before,
 		 int64_t now_ms);

@@ -5,6 +5,7 @@ The command is the launcher of the build tree when ctest names it in RPMA_REPORT
 else the package in the source tree.
 """
 
+import contextlib
 import json
 import os
 import subprocess
@@ -42,10 +43,14 @@ def quick(capfd: pytest.CaptureFixture[str]) -> Command:
     """The same in this process: what a test has no other reason to start anew for."""
     from rpma_report import cli
 
-    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: object, cwd: Path = Path()) -> subprocess.CompletedProcess[str]:
         capfd.readouterr()
         line = list(map(str, arguments))
-        code = cli.main(line)
+        with contextlib.chdir(cwd):
+            try:
+                code = cli.main(line)
+            except SystemExit as ended:  # by argparse
+                code = int(ended.code or 0)
         said = capfd.readouterr()
         return subprocess.CompletedProcess(line, code, said.out, said.err)
 
@@ -65,8 +70,27 @@ def write(tmp_path: Path) -> Write:
     return write_file
 
 
+_drawn: dict[str, str] = {}
+
+
 @pytest.fixture
-def page(quick: Command, write: Write, tmp_path: Path) -> Callable[..., str]:
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chart that an earlier test drew is not drawn again: test_forms and test_output show that it would be the same."""
+    from rpma_report.draw import chart
+
+    draw = chart.draw
+
+    def draw_once(figure: Any, shape: Any) -> str:
+        key = repr((figure, shape))
+        if key not in _drawn:
+            _drawn[key] = draw(figure, shape)
+        return _drawn[key]
+
+    monkeypatch.setattr(chart, "draw", draw_once)
+
+
+@pytest.fixture
+def page(quick: Command, write: Write, tmp_path: Path, drawn_once: None) -> Callable[..., str]:
     """The page made from documents."""
 
     def make(*documents: Any) -> str:

@@ -21,12 +21,12 @@ SUB_BITS = 7
 
 
 def bucket_low(ns: int) -> int:
-    shift = max(ns.bit_length() - 1 - SUB_BITS, 0)
-    return ns >> shift << shift
+    shift = ns.bit_length() - 1 - SUB_BITS
+    return ns >> shift << shift if shift > 0 else ns
 
 
 def histogram(samples: Sequence[int]) -> dict[str, Any]:
-    counts = Counter(bucket_low(ns) for ns in samples)
+    counts = Counter(map(bucket_low, samples))
     return {"scheme": "loglinear", "sub_bits": SUB_BITS, "unit": "ns", "saturated": 0,
             "buckets": [list(pair) for pair in sorted(counts.items())]}  # fmt: skip
 
@@ -35,12 +35,12 @@ def width(low: int) -> int:
     return 1 << max(low.bit_length() - 1 - SUB_BITS, 0)
 
 
-def percentile(samples: Sequence[int], p: float) -> float | None:
+def percentile(samples: Sequence[int], buckets: Sequence[Sequence[int]], p: float) -> float | None:
     """Interpolated inside its bucket, by the rule in the schema."""
     n, least, most, below = len(samples), min(samples), max(samples), 0
     if n * (1 - p) < 10 - 1e-6:
         return None
-    for low, count in histogram(samples)["buckets"]:
+    for low, count in buckets:
         if below + count >= n * p - 1e-6:
             break
         below += count
@@ -49,8 +49,8 @@ def percentile(samples: Sequence[int], p: float) -> float | None:
     return round(min(max(ns, least), most), 3)
 
 
-def percentiles(samples: Sequence[int]) -> list[dict[str, Any]]:
-    return [{"p": p, "ns": percentile(samples, p), "lo_ns": None, "hi_ns": None} for p in PERCENTILES]
+def percentiles(samples: Sequence[int], buckets: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+    return [{"p": p, "ns": percentile(samples, buckets, p), "lo_ns": None, "hi_ns": None} for p in PERCENTILES]
 
 
 def summary_percentiles(repeats: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -63,10 +63,11 @@ def summary_percentiles(repeats: Sequence[dict[str, Any]]) -> list[dict[str, Any
 
 
 def latency(samples: Sequence[int]) -> dict[str, Any]:
+    made, mean = histogram(samples), statistics.fmean(samples)
     return {
         "count": len(samples), "min_ns": min(samples), "max_ns": max(samples),
-        "mean_ns": statistics.fmean(samples), "stddev_ns": statistics.pstdev(samples),
-        "percentiles": percentiles(samples), "histogram": histogram(samples),
+        "mean_ns": mean, "stddev_ns": math.dist(samples, [mean] * len(samples)) / math.sqrt(len(samples)),
+        "percentiles": percentiles(samples, made["buckets"]), "histogram": made,
     }  # fmt: skip
 
 

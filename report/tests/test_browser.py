@@ -3,7 +3,6 @@
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +12,10 @@ import pytest
 import sample
 import sample_tests as made
 import sample_tools as tools
-from conftest import SOURCE, START
 from devtools import CHROMIUM, Browser
+from rpma_report import cli
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not os.access(CHROMIUM, os.X_OK), reason=f"no {CHROMIUM}"),
-]
+pytestmark = pytest.mark.skipif(not os.access(CHROMIUM, os.X_OK), reason=f"no {CHROMIUM}")
 
 SWEEP = [sample.lat_point(i, size, count=2000) for i, size in enumerate(sample.SIZES)]
 PLAIN = [sample.lat_point(20 + i, size, count=2000, base_ns=4000, persist="none", flush=None,
@@ -93,8 +89,7 @@ def opened(request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: p
     for number, document in enumerate(documents):
         results.append(folder / f"r{number}.json")
         results[-1].write_text(json.dumps(document), encoding="utf-8")
-    line = [*START, "create", *map(str, results), "-o", str(folder / "report.html")]
-    subprocess.run(line, check=True, timeout=300, env={**os.environ, "PYTHONPATH": str(SOURCE)})
+    assert cli.main(["create", *map(str, results), "-o", str(folder / "report.html")]) == 0
     browser.open(folder / "report.html")
     return Opened(browser, figures)
 

@@ -19,23 +19,23 @@ from rpma_report import __version__
      (("create", "a.json"), "-o"), (("create", "a.json", "-o"), "expected one argument"),
      (("create", "a.json", "-o", "b", "--shine"), "--shine")],
 )  # fmt: skip
-def test_wrong_usage_is_one_line_and_64(arguments: tuple[str, ...], part: str, command: Command) -> None:
-    done = command(*arguments)
+def test_wrong_usage_is_one_line_and_64(arguments: tuple[str, ...], part: str, quick: Command) -> None:
+    done = quick(*arguments)
     assert done.returncode == 64 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and part in done.stderr
 
 
-def test_page_never_takes_the_place_of_a_result(command: Command, write: Write) -> None:
+def test_page_never_takes_the_place_of_a_result(quick: Command, write: Write) -> None:
     path = write(sample.result([]))
     before = path.read_bytes()
-    done = command("create", path, "-o", path)
+    done = quick("create", path, "-o", path)
     assert done.returncode == 64 and "result.json is a result" in done.stderr
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("create", "--help")])
-def test_help(arguments: tuple[str, ...], command: Command) -> None:
-    done = command(*arguments)
+def test_help(arguments: tuple[str, ...], quick: Command) -> None:
+    done = quick(*arguments)
     assert (done.returncode, done.stderr) == (0, "") and "usage: rpma-report" in done.stdout
 
 

@@ -173,15 +173,15 @@ def test_limit_inside_the_interval_is_undetermined(quick: Command, tmp_path: Pat
      ("--figures", "p50,fast", "has a word that is no figure, expected mean"),
      ("--fail-if-estimate", "worse", "'worse' is no condition")],
 )  # fmt: skip
-def test_malformed_option_is_wrong_usage(option: str, value: str, told: str, command: Command, write: Write) -> None:
+def test_malformed_option_is_wrong_usage(option: str, value: str, told: str, quick: Command, write: Write) -> None:
     path = write(measured())
-    done = command("compare", path, path, f"{option}={value}")
+    done = quick("compare", path, path, f"{option}={value}")
     assert done.returncode == 64 and done.stderr.count("\n") == 1 and told in done.stderr
 
 
-def test_malformed_fail_if_is_wrong_usage(command: Command, write: Write) -> None:
+def test_malformed_fail_if_is_wrong_usage(quick: Command, write: Write) -> None:
     path = write(measured())
-    done = command("compare", path, path, "--fail-if", "p99.9 > fast")
+    done = quick("compare", path, path, "--fail-if", "p99.9 > fast")
     assert done.returncode == 64 and done.stderr.count("\n") == 1
     assert "'p99.9 > fast' is no condition, expected one such as 'p99.9 > 5%'" in done.stderr
 
@@ -258,25 +258,25 @@ def test_csv_has_every_change_with_its_interval(quick: Command, tmp_path: Path) 
         assert low <= change <= high and change == pytest.approx(0.1, abs=2e-3)
 
 
-def test_outputs_without_a_page_are_wrong_usage(command: Command, write: Write, tmp_path: Path) -> None:
+def test_outputs_without_a_page_are_wrong_usage(quick: Command, write: Write, tmp_path: Path) -> None:
     path = write(measured())
-    done = command("compare", path, path, "--csv", tmp_path / "o.csv")
+    done = quick("compare", path, path, "--csv", tmp_path / "o.csv")
     assert done.returncode == 64 and "give -o as well" in done.stderr
 
 
-def test_page_never_takes_the_place_of_a_result(command: Command, write: Write, tmp_path: Path) -> None:
+def test_page_never_takes_the_place_of_a_result(quick: Command, write: Write, tmp_path: Path) -> None:
     path = write(measured())
     for base in (path, tmp_path):
-        done = command("compare", base, path, "-o", path)
+        done = quick("compare", base, path, "-o", path)
         assert done.returncode == 64 and "is a result" in done.stderr
     assert json.loads(path.read_text())["schema"] == "rpma-bench/1"
 
 
-def test_same_file_names_are_told_apart_by_their_folders(command: Command, tmp_path: Path) -> None:
+def test_same_file_names_are_told_apart_by_their_folders(quick: Command, tmp_path: Path) -> None:
     for folder, factor in (("old", 1.0), ("new", 1.1)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "lat.json").write_text(json.dumps(measured(factor)))
-    done = command("compare", "old/lat.json", "new/lat.json", cwd=tmp_path)
+    done = quick("compare", "old/lat.json", "new/lat.json", cwd=tmp_path)
     assert "new/lat.json against old/lat.json: 0 worse, 0 better, 4 unclear" in done.stdout
 
 

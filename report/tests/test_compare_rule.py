@@ -21,6 +21,8 @@ assert P50 is not None
 # Five runs, spread by 1 %, and the words for what may have become of them in pairs.
 BASE = (100.0, 101.2, 99.1, 100.4, 98.9)
 CHANCE = (0.996, 1.004, 1.0, 0.997, 1.003)
+# What is the same of all points.
+PARAMS, BINS = sample.params("lat", 64), Histogram(array("q", [1]), array("q", [100]), 7)
 
 
 def scaled(factor: float, chance: tuple[float, ...] = CHANCE) -> tuple[float, ...]:
@@ -33,10 +35,8 @@ def in_pairs(new: tuple[float, ...]) -> Evidence:
 
 def point(values: tuple[float, ...], study_run: StudyRun | None = None, repeats: int | None = None) -> Point:
     """A file whose repeats have these medians."""
-    latency = Latency(100, 1, 10**6, Estimate(1.0), {0.5: Estimate(values[0])}, {0.5: values}, values,
-                      Histogram(array("q", [1]), array("q", [100]), 7))  # fmt: skip
-    return Point("p0000", sample.params("lat", 64), repeats or len(values), 1, 0, latency=latency,
-                 study_run=study_run)  # fmt: skip
+    latency = Latency(100, 1, 10**6, Estimate(1.0), {0.5: Estimate(values[0])}, {0.5: values}, values, BINS)
+    return Point("p0000", PARAMS, repeats or len(values), 1, 0, latency=latency, study_run=study_run)
 
 
 def run_of(pair: int, side: str, disturbed: bool = False, study: str = STUDY, order: int | None = None) -> StudyRun:

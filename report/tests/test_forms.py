@@ -27,17 +27,19 @@ def rows(document: object) -> list[dict[str, str]]:
 
 
 def test_all_forms_twice_are_the_same_bytes(command: Command, write: Write, tmp_path: Path) -> None:
-    path, seen = write(sample.result(LAT)), []
-    for name in ("one", "two"):
-        folder = tmp_path / name
+    path, seen = write(sample.result([*LAT, sample.bw_point(2, 64)])), []
+    for seed in ("1", "2"):  # the order of sets and dicts must not show
+        folder = tmp_path / seed
         folder.mkdir()
+        env = {"PYTHONHASHSEED": seed, "TZ": f"UTC{seed}", "LC_ALL": "C", "HOME": str(tmp_path / f"home{seed}")}
         done = command("create", path, "-o", "r.html", "--png", "p", "--pdf", "r.pdf", "--md", "r.md",
-                       "--csv", "r.csv", cwd=folder, env={"PYTHONHASHSEED": str(len(seen))})  # fmt: skip
+                       "--csv", "r.csv", cwd=folder, env=env)  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
         files = sorted(p for p in folder.rglob("*") if p.is_file())
         seen.append({str(p.relative_to(folder)): p.read_bytes() for p in files})
     assert seen[0] == seen[1]
-    assert set(seen[0]) == {"r.html", "r.pdf", "r.md", "r.csv", "p/latency.png", "p/ladder.png", "p/distribution.png"}
+    pictures = {f"p/{name}.png" for name in ("latency", "ladder", "distribution", "bandwidth")}
+    assert set(seen[0]) == {"r.html", "r.pdf", "r.md", "r.csv"} | pictures
     assert seen[0]["r.pdf"].startswith(b"%PDF-") and b"CreationDate" not in seen[0]["r.pdf"]
     assert all(data.startswith(b"\x89PNG\r\n") for name, data in seen[0].items() if name.endswith("png"))
 
@@ -111,9 +113,9 @@ def test_table_of_two_thousand_rows_is_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--pdf", "--md", "--csv"])
-def test_no_output_takes_the_place_of_a_result(option: str, command: Command, write: Write, tmp_path: Path) -> None:
+def test_no_output_takes_the_place_of_a_result(option: str, quick: Command, write: Write, tmp_path: Path) -> None:
     path = write(sample.result([]))
-    done = command("create", path, "-o", tmp_path / "r.html", option, path)
+    done = quick("create", path, "-o", tmp_path / "r.html", option, path)
     assert done.returncode == 64 and "is a result" in done.stderr
-    done = command("create", path, "-o", tmp_path / "r.html", option, tmp_path / "r.html")
+    done = quick("create", path, "-o", tmp_path / "r.html", option, tmp_path / "r.html")
     assert done.returncode == 64 and "two outputs at once" in done.stderr

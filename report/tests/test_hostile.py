@@ -26,7 +26,7 @@ HOSTILE = [
     "]]></text></svg><script>x</script>",
     "\u202egnp.exe\u0000\u001b[31m\n\r\t",
     "\ud800 lone surrogate",
-    "L" * 1_000_000,
+    "L" * 500_000,
     "\U0001f600 \u4e2d\u6587",
 ]
 
@@ -104,7 +104,7 @@ def other_tools(text: str) -> list[Any]:
     return [ping, check, fio]
 
 
-@pytest.mark.parametrize("text", [HOSTILE[0], HOSTILE[3], HOSTILE[-1], "\u202e\x00\x1b[31m]]>", "L" * 2_000_000],
+@pytest.mark.parametrize("text", [HOSTILE[0], HOSTILE[3], HOSTILE[-1], "\u202e\x00\x1b[31m]]>", "L" * 700_000],
                          ids=lambda t: ascii(t[:24]))  # fmt: skip
 def test_hostile_text_of_the_other_tools_stays_text(text: str, page: Page) -> None:
     made = page(*other_tools(text))

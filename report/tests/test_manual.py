@@ -12,10 +12,10 @@ from conftest import SOURCE, Command
 PAGE = SOURCE.parent / "doc/rpma-report.1"
 
 
-def test_every_option_is_in_the_manual(command: Command) -> None:
+def test_every_option_is_in_the_manual(quick: Command) -> None:
     text = PAGE.read_text(encoding="utf-8")
     for arguments in ((), ("create",), ("compare",), ("validate",), ("study",)):
-        for option in re.findall(r"--([a-z-]+)", command(*arguments, "--help").stdout):
+        for option in re.findall(r"--([a-z-]+)", quick(*arguments, "--help").stdout):
             assert f"Fl -{option}" in text
 
 

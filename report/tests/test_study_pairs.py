@@ -52,8 +52,8 @@ class Lab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, command: Command) -> Lab:
-    return Lab(tmp_path, command)
+def lab(tmp_path: Path, quick: Command, drawn_once: None) -> Lab:
+    return Lab(tmp_path, quick)
 
 
 def test_slower_side_is_worse_after_the_first_look(lab: Lab) -> None:
@@ -66,11 +66,11 @@ def test_slower_side_is_worse_after_the_first_look(lab: Lab) -> None:
     assert (lab.dir / "report.txt").read_text() == done.stdout
 
 
-def test_compare_takes_the_sides_of_a_study(lab: Lab, command: Command) -> None:
+def test_compare_takes_the_sides_of_a_study(lab: Lab, quick: Command) -> None:
     lab.plan("b", 11_000)
     lab.others(*[0.1] * 6, 3.8, 0.1)
     assert lab.study().returncode == 1
-    done = command("compare", lab.dir / "A", lab.dir / "B", "--fail-if", "worse")
+    done = quick("compare", lab.dir / "A", lab.dir / "B", "--fail-if", "worse")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "worse" in done.stdout and "not interleaved" not in done.stdout
 
@@ -242,6 +242,6 @@ def test_sides_that_measure_other_points_are_refused(lab: Lab) -> None:
     [("study",), ("study", "plan.json", "--ab", "a.json", "b.json"), ("study", "plan.json", "--figures", "p50"),
      ("study", "--ab", "a.json", "b.json", "--met", "off"), ("study", "--ab", "a.json", "b.json", "--figures", "p5x")],
 )  # fmt: skip
-def test_wrong_usage_is_refused(words: tuple[str, ...], command: Command, tmp_path: Path) -> None:
-    done = command(*words, cwd=tmp_path)
+def test_wrong_usage_is_refused(words: tuple[str, ...], quick: Command, tmp_path: Path) -> None:
+    done = quick(*words, cwd=tmp_path)
     assert done.returncode == 64 and "Traceback" not in done.stderr

@@ -62,8 +62,8 @@ class Lab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, command: Command) -> Lab:
-    return Lab(tmp_path, command)
+def lab(tmp_path: Path, quick: Command, drawn_once: None) -> Lab:
+    return Lab(tmp_path, quick)
 
 
 def test_study_measures_all_points_and_ends_with_the_report(lab: Lab) -> None:

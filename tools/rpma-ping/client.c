@@ -7,28 +7,20 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "document.h"
 #include "screen.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/memlock.h"
-#include "tools/common/rdma/listen.h"
 
-#define RESOLVE_TIMEOUT_MS 10000
-#define OUTPUT		   "output" /* a step of no path */
+#define OUTPUT "output" /* a step of no path */
 
 /* --- up to the first ping ------------------------------------------------------ */
 
 static int resolve(struct client *c)
 {
-	int ret = resolve_host(c->options->host, RESOLVE_TIMEOUT_MS, c->address);
-
-	snprintf(c->name, sizeof(c->name),
-		 strchr(c->address, ':') ? "server [%s]:%u" : "server %s:%u", c->address,
-		 c->options->port);
-	return ret;
+	return dial_resolve(&c->dial, c->options->host, c->options->port);
 }
 
 static int find_device(struct client *c)
@@ -36,7 +28,7 @@ static int find_device(struct client *c)
 	const struct options *o = c->options;
 	const struct endpoint_wish wish = {o->device, o->cli.quiet, o->argv + 1};
 
-	return endpoint_route(&c->root, &wish, c->address, &c->peer, &c->device);
+	return dial_route(&c->dial, &wish);
 }
 
 /* Two steps in one call: the stamp between them shows which of the two failed. */
@@ -48,18 +40,14 @@ static int connect_server(struct client *c)
 	const struct link_lane queues = {
 		.sq_size = PING_WORK_REQUESTS, .cq_size = PING_WORK_REQUESTS + 1, .rq_size = 1};
 	struct timespec requested = {0};
-	const struct link_cfg cfg = {.peer_name = c->name,
-				     .device = c->device.name,
-				     .stop_fd = cli_stop_fd(),
-				     .lane = &queues,
-				     .requested = &requested};
+	const struct link_cfg cfg = {
+		.stop_fd = cli_stop_fd(), .lane = &queues, .requested = &requested};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
 	uint64_t at;
 	int ret;
 
 	greeting_encode_request(&request, greeting);
-	ret = link_connect(&c->link, c->peer, c->address, c->options->port, &cfg, greeting,
-			   sizeof(greeting));
+	ret = dial_connect(&c->link, &c->dial, greeting, &cfg);
 	at = (uint64_t)requested.tv_sec * 1000000000ULL + (uint64_t)requested.tv_nsec;
 	if (at != 0) {
 		c->steps.ns[STEP_REQUEST] = (int64_t)(at - c->steps.begun_ns);
@@ -69,102 +57,57 @@ static int connect_server(struct client *c)
 	return ret;
 }
 
-static int refused(const struct client *c)
-{
-	switch (c->reply.answer) {
-	case GREETING_WRONG_VERSION:
-		return failure_because(
-			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-			"%s speaks version %u of the protocol, this rpma-ping version "
-			"%d: use the same release on both hosts",
-			c->name, c->reply.version, GREETING_VERSION);
-	case GREETING_OTHER_TOOL:
-		return failure_because(
-			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-			"%s is a server of another tool, as rpma-bench: start rpma-ping "
-			"--server there, on a port of its own",
-			c->name);
-	default:
-		return failure_because(
-			CAUSE_BUSY, EXIT_RUN_FAILED, "hello",
-			"%s has all its places taken by other clients: try again later", c->name);
-	}
-}
-
 static int hello(struct client *c)
 {
-	const void *bytes;
-	size_t len;
-	int ret = link_greeting(c->link, &bytes, &len);
+	int ret = dial_answer(&c->dial, c->link, GREETING_PING, &c->reply);
 
-	if (ret)
-		return ret;
-	if (greeting_decode_reply(bytes, len, &c->reply) != 0)
-		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-				       "%s answered with a greeting that makes no sense: it is no "
-				       "server of this tool",
-				       c->name);
-	if (c->reply.answer != GREETING_WELCOME)
-		return refused(c);
-	if (c->reply.mr_desc_bytes == 0)
-		return failure_because(
+	if (ret == 0 && c->reply.mr_desc_bytes == 0)
+		ret = failure_because(
 			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
 			"%s welcomes without describing its memory: it is no server of "
 			"rpma-ping",
-			c->name);
-	return 0;
+			c->dial.name);
+	return ret;
 }
 
-static int take_descriptors(struct client *c)
+static int take_place(struct client *c)
 {
 	const struct greeting_reply *r = &c->reply;
-	struct rpma_peer_cfg *pcfg = NULL;
-	size_t bytes = 0;
-	int ret = rpma_mr_remote_from_descriptor(r->mr_desc, r->mr_desc_bytes, &c->remote);
+	const struct region_desc desc = {r->mr_desc, r->mr_desc_bytes, r->pcfg_desc,
+					 r->pcfg_desc_bytes};
+	int ret = region_take(&c->place, &desc, link_conn(c->link));
 
-	if (ret == 0)
-		ret = rpma_peer_cfg_from_descriptor(r->pcfg_desc, r->pcfg_desc_bytes, &pcfg);
-	if (ret == 0)
-		ret = rpma_peer_cfg_get_direct_write_to_pmem(pcfg, &c->direct_write_to_pmem);
-	if (ret == 0)
-		ret = rpma_conn_apply_remote_peer_cfg(link_conn(c->link), pcfg);
-	if (ret == 0)
-		ret = rpma_mr_remote_get_flush_type(c->remote, &c->flush_types);
-	if (ret == 0)
-		ret = rpma_mr_remote_get_size(c->remote, &bytes);
-	rpma_peer_cfg_delete(&pcfg);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "region",
-				   "%s describes its memory in a way librpma refuses: %s", c->name,
-				   link_cause(ret));
-	c->place_bytes = bytes;
+				   "%s describes its memory in a way librpma refuses: %s",
+				   c->dial.name, link_cause(ret));
 	return 0;
 }
 
 static int choose_flush(struct client *c)
 {
-	bool persistent = (c->flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
-	bool visibility = (c->flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0;
+	bool persistent = (c->place.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
+	bool visibility = (c->place.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0;
 	enum flush_wish wish = c->options->flush;
 
 	if (wish == FLUSH_PERSISTENT && !persistent)
 		return failure_set(EXIT_RUN_FAILED, "region",
 				   "--flush persistent: the memory of %s is not registered for it: "
 				   "start it with a --target on persistent memory",
-				   c->name);
-	if (wish == FLUSH_PERSISTENT && !c->direct_write_to_pmem)
+				   c->dial.name);
+	if (wish == FLUSH_PERSISTENT && !c->place.direct_write_to_pmem)
 		return failure_set(
 			EXIT_RUN_FAILED, "region",
 			"--flush persistent: %s does not state that writes reach the "
 			"persistence domain: start it with --direct-write-to-pmem, where "
 			"rpma-ddio-check reports that they do",
-			c->name);
-	if (wish == FLUSH_AUTO && persistent && c->direct_write_to_pmem)
+			c->dial.name);
+	if (wish == FLUSH_AUTO && persistent && c->place.direct_write_to_pmem)
 		wish = FLUSH_PERSISTENT;
 	if (wish != FLUSH_PERSISTENT && !visibility)
 		return failure_set(EXIT_RUN_FAILED, "region",
 				   "the memory of %s is not registered for a flush to visibility",
-				   c->name);
+				   c->dial.name);
 	c->ping.flush =
 		wish == FLUSH_PERSISTENT ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
 	return 0;
@@ -173,16 +116,16 @@ static int choose_flush(struct client *c)
 static int check_region(struct client *c)
 {
 	char place[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
-	int ret = take_descriptors(c);
+	int ret = take_place(c);
 
 	if (ret)
 		return ret;
-	if (c->place_bytes < c->options->size_bytes)
+	if (c->place.bytes < c->options->size_bytes)
 		return failure_set(EXIT_RUN_FAILED, "region",
 				   "a ping of %s does not fit: %s has %s for each client (a "
 				   "smaller --size, or a larger --target there)",
-				   units_print_size(c->options->size_bytes, size), c->name,
-				   units_print_size(c->place_bytes, place));
+				   units_print_size(c->options->size_bytes, size), c->dial.name,
+				   units_print_size(c->place.bytes, place));
 	return choose_flush(c);
 }
 
@@ -190,14 +133,14 @@ static int register_memory(struct client *c)
 {
 	const struct options *o = c->options;
 	struct ping *p = &c->ping;
-	int ret = client_memory_open(&c->memory, c->peer, c->device.name, o->size_bytes);
+	int ret = client_memory_open(&c->memory, c->dial.peer, c->dial.device.name, o->size_bytes);
 
 	if (ret)
 		return ret;
 	p->link = c->link;
 	p->conn = link_conn(c->link);
 	p->cq = link_cq(c->link);
-	p->remote = c->remote;
+	p->remote = c->place.mr;
 	p->mr = c->memory.mr;
 	p->memory = c->memory.bytes;
 	p->stride_bytes = c->memory.stride_bytes;
@@ -205,9 +148,9 @@ static int register_memory(struct client *c)
 	p->by_event = o->wait == WAIT_EVENT;
 	p->limit_ns = o->limit_ns;
 	ret = rpma_cq_get_fd(p->cq, &p->cq_fd);
-	return ret == 0
-		       ? 0
-		       : failure_set(EXIT_INTERNAL, "register", "%s: %s", c->name, link_cause(ret));
+	return ret == 0 ? 0
+			: failure_set(EXIT_INTERNAL, "register", "%s: %s", c->dial.name,
+				      link_cause(ret));
 }
 
 static int get_ready(struct client *c)
@@ -244,7 +187,7 @@ static void diagnose(struct client *c, const char *step, const struct ping_repor
 		.wc_status = r != NULL ? r->wc_status : IBV_WC_SUCCESS,
 		.any_back = c->stats.received > 0,
 		.size_bytes = r != NULL ? c->options->size_bytes : c->memory.size_bytes,
-		.device = c->device.kind,
+		.device = c->dial.device.kind,
 		.target = TARGET_DRAM,
 		.memlock_bytes = memlock_limit(),
 	};
@@ -268,8 +211,8 @@ static void failed(struct client *c, uint64_t number, struct ping_report *r)
 	const char *step = step_name(r->step);
 	char what[LINK_PEER_MAX + 64];
 
-	snprintf(what, sizeof(what), "ping %llu to %s: the %s", (unsigned long long)number, c->name,
-		 step);
+	snprintf(what, sizeof(what), "ping %llu to %s: the %s", (unsigned long long)number,
+		 c->dial.name, step);
 	if (r->wc_status != IBV_WC_SUCCESS)
 		link_work_failed(c->link, step, what, &wc);
 	else if (!r->ended)
@@ -292,12 +235,12 @@ static void spoilt(struct client *c, uint64_t number, const struct ping_report *
 			CAUSE_CORRUPT, EXIT_NEGATIVE, step_name(r->step),
 			"ping %llu to %s came back corrupt: %llu of %zu bytes differ, the first "
 			"at offset %llu: 0x%02x instead of 0x%02x",
-			(unsigned long long)number, c->name, (unsigned long long)d->bytes,
+			(unsigned long long)number, c->dial.name, (unsigned long long)d->bytes,
 			c->ping.size_bytes, (unsigned long long)d->first, d->found, d->expected);
 	else
 		failure_because(CAUSE_NO_ANSWER, EXIT_NEGATIVE, step_name(r->step),
 				"ping %llu to %s is lost: no completion of the %s within %s",
-				(unsigned long long)number, c->name, step_name(r->step),
+				(unsigned long long)number, c->dial.name, step_name(r->step),
 				units_print_duration((double)c->options->limit_ns, limit));
 	diagnose(c, step_name(r->step), r);
 }
@@ -387,9 +330,9 @@ static void leave(struct client *c)
 		link_close(&c->link);
 		steps_done(&c->steps);
 	}
-	rpma_mr_remote_delete(&c->remote);
+	rpma_mr_remote_delete(&c->place.mr);
 	client_memory_close(&c->memory);
-	rpma_peer_delete(&c->peer);
+	rpma_peer_delete(&c->dial.peer);
 }
 
 static int verdict(const struct client *c)
@@ -438,12 +381,10 @@ static int tell(struct client *c)
 
 int client_run(const struct options *options, const struct steps *steps)
 {
-	struct client c = {.options = options, .steps = *steps, .root = {.fd = -1}};
+	struct client c = {.options = options, .steps = *steps};
 	int ret = stats_init(&c.stats), code;
 
 	clock_gettime(CLOCK_REALTIME, &c.started);
-	if (ret == 0 && sysroot_open(&c.root, "/") != 0)
-		ret = failure_set(EXIT_INTERNAL, "parse", "cannot open /: %s", strerror(errno));
 	if (ret != 0)
 		return cli_report_failure("rpma-ping");
 	ret = get_ready(&c);
@@ -455,6 +396,5 @@ int client_run(const struct options *options, const struct steps *steps)
 	leave(&c);
 	code = tell(&c);
 	stats_free(&c.stats);
-	sysroot_close(&c.root);
 	return code;
 }

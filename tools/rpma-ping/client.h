@@ -11,28 +11,19 @@
 #include "options.h"
 #include "ping.h"
 #include "stats.h"
-#include "tools/common/rdma/device.h"
-#include "tools/common/rdma/handshake.h"
-#include "tools/common/rdma/resolve.h"
+#include "tools/common/rdma/dial.h"
+#include "tools/common/rdma/region.h"
 
 /* All that the screen and the document tell. */
 struct client {
 	const struct options *options;
 	struct timespec started;
 	struct steps steps;
-	char address[RESOLVE_ADDRESS_MAX]; /* empty: not resolved */
-	char name[LINK_PEER_MAX];	   /* "server 192.0.2.1:7205" */
-	struct sysroot root;
-	struct device device; /* its name is empty: not found */
-	struct rpma_peer *peer;
+	struct dial dial;
 	struct link *link;
 	struct greeting_reply reply;
 	struct client_memory memory;
-	/* the server's place; its size is 0: not known */
-	struct rpma_mr_remote *remote;
-	size_t place_bytes;
-	int flush_types; /* bits of RPMA_MR_USAGE_FLUSH_TYPE_* */
-	bool direct_write_to_pmem;
+	struct region_remote place; /* the server's; its size is 0: not known */
 	struct ping ping;
 	struct stats stats;
 	uint64_t pings_ns; /* from the first to the last */

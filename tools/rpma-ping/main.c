@@ -2,26 +2,15 @@
 /*
  * main.c -- rpma-ping: the options, and one of two calls.
  */
-#include <sys/resource.h>
-
 #include "client.h"
 #include "server.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/host/open_files.h"
 #include "tools/common/rdma/connection.h"
 
 #define TOOL "rpma-ping"
 
 const char *argp_program_version = TOOL " " RPMA_VERSION;
-
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
 
 int main(int argc, char **argv)
 {
@@ -35,7 +24,7 @@ int main(int argc, char **argv)
 	if (options.cli.done)
 		return EXIT_GOOD;
 	steps_done(&steps);
-	raise_file_limit();
+	open_files_raise();
 	link_log_to_failures(options.cli.verbose);
 	if (cli_catch_signals() != 0)
 		return cli_report_failure(TOOL);

@@ -20,7 +20,7 @@ void places_divide(size_t target_bytes, unsigned *count, size_t *size_bytes)
 }
 
 int places_open(struct places *places, struct rpma_peer *peer, const char *device, const char *spec,
-		const struct target_cfg *cfg)
+		const struct target_cfg *cfg, bool direct_write_to_pmem)
 {
 	struct places *p = places;
 	int ret = target_open(&p->target, spec, cfg);
@@ -30,7 +30,8 @@ int places_open(struct places *places, struct rpma_peer *peer, const char *devic
 	places_divide(p->target.size_bytes, &p->count, &p->size_bytes);
 	for (unsigned i = 0; i < p->count && ret == 0; i++) {
 		const struct region_memory memory = {(char *)p->target.memory + i * p->size_bytes,
-						     p->size_bytes, p->target.kind, spec};
+						     p->size_bytes, p->target.kind, spec,
+						     direct_write_to_pmem};
 
 		ret = region_open(&p->regions[i], peer, device, &memory);
 	}

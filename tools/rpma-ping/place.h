@@ -25,7 +25,7 @@ void places_divide(size_t target_bytes, unsigned *count, size_t *size_bytes);
 
 /* The failure's size is that of a place, which *places has in any case. */
 int places_open(struct places *places, struct rpma_peer *peer, const char *device, const char *spec,
-		const struct target_cfg *cfg);
+		const struct target_cfg *cfg, bool direct_write_to_pmem);
 void places_close(struct places *places);
 
 /* -1: all are taken. */

@@ -40,7 +40,7 @@ void screen_begin(const struct client *client)
 		return;
 	printf("PING %s (%s) port %u over %s: %s, flush to %s, wait by %s; time = write + flush + "
 	       "read back\n",
-	       c->options->host, c->address, c->options->port, c->device.name,
+	       c->options->host, c->dial.address, c->options->port, c->dial.device.name,
 	       units_print_size(c->options->size_bytes, size), flush_name(c),
 	       options_wait_names[c->options->wait]);
 	print_steps(c);
@@ -75,7 +75,7 @@ static void print_back(const struct client *c, uint64_t number, const struct pin
 		read[UNITS_TEXT_BYTES];
 
 	printf("%zu bytes from %s: seq=%llu flush=%s time=%s (write %s, flush %s, read %s)%s\n",
-	       c->ping.size_bytes, c->address, (unsigned long long)number, flush_name(c),
+	       c->ping.size_bytes, c->dial.address, (unsigned long long)number, flush_name(c),
 	       units_print_duration((double)r->rtt_ns, rtt),
 	       units_print_duration((double)r->write_ns, write),
 	       units_print_duration((double)r->flush_ns, flush),
@@ -100,12 +100,14 @@ void screen_ping(const struct client *client, uint64_t number, const struct ping
 		print_flood(report);
 		return;
 	}
-	if (report->end == PING_BACK || report->end == PING_CORRUPT)
+	if (report->end == PING_BACK || report->end == PING_CORRUPT) {
 		print_back(c, number, report);
-	else
-		printf("seq=%llu lost at %s%s%s\n", (unsigned long long)number,
-		       step_name(report->step), c->diagnosis.wc_status != NULL ? ": " : "",
-		       c->diagnosis.wc_status != NULL ? c->diagnosis.wc_status : "");
+		return;
+	}
+	printf("seq=%llu lost at %s%s%s\n", (unsigned long long)number, step_name(report->step),
+	       c->diagnosis.wc_status != NULL ? ": " : "",
+	       c->diagnosis.wc_status != NULL ? c->diagnosis.wc_status : "");
+	fflush(stdout); /* a pipe's reader would see it only after many more */
 }
 
 static void print_figures(const char *what, const struct histogram *h)

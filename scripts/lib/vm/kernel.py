@@ -3,7 +3,8 @@
 
 The packages are unpacked in the cache, not installed. The initramfs holds a
 static busybox, our init, and the modules in the order in which insmod takes
-them: what each depends on stands in the module itself.
+them: what each depends on stands in the module itself. An emulated processor
+would take half of a boot to decompress the kernel: that is done once, here.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import lzma
 import stat
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,9 +29,14 @@ MODULES = {
 }
 
 
+SECTOR_BYTES = 512
+XZ_MAGIC = b"\xfd7zXZ\0"
+
+
 @dataclass(frozen=True)
 class Kernel:
     image: Path
+    decompressed: Path  # the image itself where it is compressed in another way than by xz
     initramfs: Path
 
 
@@ -103,6 +110,29 @@ def _initramfs(tree: Path) -> bytes:
     return b"".join(entries) + _entry("TRAILER!!!", 0)
 
 
+def _payload(image: bytes) -> bytes:
+    """The compressed kernel in a bzImage, see the kernel's Documentation/arch/x86/boot.rst."""
+    setup_sectors = image[0x1f1]
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    begin = (setup_sectors + 1) * SECTOR_BYTES + offset
+    return image[begin:begin + length]
+
+
+def _decompressed(release: str, image: Path) -> Path:
+    entry = cache_dir() / f"kernel/{release}-{image.name}.elf"
+    if entry.exists():
+        return entry
+    payload = _payload(image.read_bytes())
+    if not payload.startswith(XZ_MAGIC):
+        return image
+    with locked(f"kernel/{release}"):
+        unfinished = entry.with_suffix(".unfinished")
+        # not lzma.decompress(), as the size of the kernel follows the stream
+        unfinished.write_bytes(lzma.LZMADecompressor().decompress(payload))
+        unfinished.rename(entry)
+    return entry
+
+
 def kernel(release: str) -> Kernel:
     tree = made_once(f"kernel/{release}", lambda target: _fetch(release, target))
     images = sorted(tree.glob("boot/vmlinuz-*"))
@@ -117,4 +147,4 @@ def kernel(release: str) -> Kernel:
                 unfinished = initramfs.with_suffix(".unfinished")
                 unfinished.write_bytes(_initramfs(tree))
                 unfinished.rename(initramfs)
-    return Kernel(images[-1], initramfs)
+    return Kernel(images[-1], _decompressed(release, images[-1]), initramfs)

@@ -154,13 +154,14 @@ def _pmem_arguments(pmem: Pmem, job: Path) -> list[str]:
 
 def _arguments(options: Options, kernel: Kernel, root: Root, job: Path, out: Path) -> list[str]:
     accelerated = kvm.works(kernel)
+    image = kernel.image if accelerated else kernel.decompressed
     machine, memory = "q35" if options.pcie else "pc", "2G"
     if options.pmem:
         machine += f",nvdimm=on,nvdimm-persistence={DOMAINS[options.pmem.domain]}"
         memory += f",slots=2,maxmem={(4 << 30) + options.pmem.size_bytes}B"
     arguments = [kvm.QEMU, *kvm.COMMON, *kvm.accelerator(accelerated),
                  "-machine", machine, "-m", memory, "-smp", str(options.cpus),
-                 "-kernel", str(kernel.image), "-initrd", str(kernel.initramfs),
+                 "-kernel", str(image), "-initrd", str(kernel.initramfs),
                  "-append", kvm.kernel_line(accelerated), "-device", "virtio-serial-pci"]
     arguments += _share("root", root.path) + _share("job", job) + _share("out", out, True)
     for device in PCIE if options.pcie else ():

@@ -33,6 +33,22 @@ check_long()
 	[[ ${length-} == short ]] || check "$@"
 }
 
+# judge FILE PROGRAM [ARGUMENT...]: the Python PROGRAM passes FILE, its last argument. Where
+# RPMA_JUDGE_LATER names a directory, as in a guest, both are kept there for the host
+# (tests/vm/judge_results).
+judge()
+{
+	local file=$1 kept
+	shift
+	if [[ -z ${RPMA_JUDGE_LATER-} ]]; then
+		/usr/bin/python3 -B "$@" "$file"
+		return
+	fi
+	kept=$(mktemp "$RPMA_JUDGE_LATER/result.XXXXXX")
+	cp "$file" "$kept"
+	printf '%s\0' "${0##*/}: ${name-}" "$@" "$kept" > "$kept.words"
+}
+
 # until_true WHAT COMMAND...: waits for it, half a minute at most
 until_true()
 {

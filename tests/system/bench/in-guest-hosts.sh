@@ -9,6 +9,8 @@ bench=$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# shellcheck source=tests/system/bench/check.sh
+. "$here/check.sh"
 
 # the other guest may still be booting
 tries=60
@@ -24,7 +26,7 @@ for test in 'lat none' 'lat apm' 'bw none'; do
 	read -r what persist <<< "$test"
 	timeout 120 "$bench" client "$RPMA_VM_PEER" --test "$what" --persist "$persist" \
 		--size 64,4K --depth 1,8 --duration 200ms --warmup 50ms --repeats 2 -o result.json
-	/usr/bin/python3 -B "$here/check_result.py" result.json --sizes 64,4096 --depths 1,8 \
+	judge result.json "$here/check_result.py" --sizes 64,4096 --depths 1,8 \
 		--repeats 2 --param "test=$what" --param "persist=$persist"
 	printf 'ok %s, persist %s, from %s to %s\n' "$what" "$persist" "$RPMA_VM_ADDR" "$RPMA_VM_PEER"
 done
@@ -32,5 +34,5 @@ done
 # over IPv6 the same
 timeout 120 "$bench" client "$RPMA_VM_PEER6" --port 7206 --size 64 --duration 50ms --warmup 10ms \
 	--repeats 1 -o six.json
-/usr/bin/python3 -B "$here/check_result.py" six.json --sizes 64
+judge six.json "$here/check_result.py" --sizes 64
 printf 'ok over IPv6 to %s\n' "$RPMA_VM_PEER6"

@@ -30,20 +30,19 @@ measured()
 # packet where it is sent, and requests and answers alike.
 counted()
 {
-	/usr/bin/python3 - "$@" <<'PY'
-import json, sys
-repeat = json.load(open("r.json"))["points"][0]["repeats"][0]
+	judge r.json "$here/check_that.py" '
+repeat = r["points"][0]["repeats"][0]
 assert repeat["ops"] == 64, repeat["ops"]
 counters = {k.rsplit("/", 1)[1]: v for k, v in repeat["counters"]["client"].items()}
-for name, each in (word.split("=") for word in sys.argv[1:]):
+for name, each in (word.split("=") for word in words):
     least = 64 * int(each)
     assert least <= counters[name] <= least + 16, f"{name}: {counters[name]}, not {least}"
-PY
+' "$@"
 }
 
 params()
 {
-	/usr/bin/python3 -B "$here/check_result.py" r.json --sizes 64 --depths "${depth:-1}" "$@"
+	judge r.json "$here/check_result.py" --sizes 64 --depths "${depth:-1}" "$@"
 }
 
 one_sided()
@@ -74,7 +73,7 @@ atomic_writes()
 {
 	rm -f r.json
 	timeout 60 "$bench" local --op atomic-write --ops 64 --warmup 0 --repeats 1 -o r.json
-	/usr/bin/python3 -B "$here/check_result.py" r.json --sizes 8
+	judge r.json "$here/check_result.py" --sizes 8
 	counted sent_pkts=2
 }
 
@@ -120,26 +119,24 @@ both_directions()
 {
 	timeout 60 "$bench" local --bidirectional --size 64 --duration 200ms --warmup 0 --repeats 1 \
 		--verify -o r.json
-	/usr/bin/python3 - <<'PY'
-import json
-repeat = json.load(open("r.json"))["points"][0]["repeats"][0]
+	judge r.json "$here/check_that.py" '
+repeat = r["points"][0]["repeats"][0]
 sent = next(v for k, v in repeat["counters"]["client"].items() if k.endswith("sent_pkts"))
 # the server goes on for a moment after the client has looked at the counters
 client, server = repeat["ops"], repeat["reverse"]["ops"]
 assert client > 0 and server > 0
 assert 2 * client <= sent <= 2 * (client + server) + 16, (client, server, sent)
-PY
+'
 }
 
 two_threads()
 {
 	measured --threads 2 --connections 2 --pin 0,1
 	counted sent_pkts=2
-	/usr/bin/python3 - <<'PY'
-import json
-threads = json.load(open("r.json"))["points"][0]["repeats"][0]["threads"]
+	judge r.json "$here/check_that.py" '
+threads = r["points"][0]["repeats"][0]["threads"]
 assert [t["cpus"] for t in threads] == ["0", "1"] and [t["ops"] for t in threads] == [32, 32]
-PY
+'
 }
 
 huge_pages()
@@ -155,11 +152,10 @@ huge_pages()
 connections()
 {
 	timeout 60 "$bench" local --test connect --ops 8 --warmup 0 --repeats 1 -o r.json
-	/usr/bin/python3 - <<'PY'
-import json
-repeat = json.load(open("r.json"))["points"][0]["repeats"][0]
+	judge r.json "$here/check_that.py" '
+repeat = r["points"][0]["repeats"][0]
 assert repeat["ops"] == 8 and [s["latency"]["count"] for s in repeat["steps"]] == [8] * 4
-PY
+'
 }
 
 check 'writes' one_sided write

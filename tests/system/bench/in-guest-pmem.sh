@@ -11,6 +11,8 @@ bench=$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# shellcheck source=tests/system/bench/check.sh
+. "$here/check.sh"
 latency_kind=write_flush
 [[ $method == read ]] || latency_kind=write_flush_native
 
@@ -21,7 +23,7 @@ flushes()
 	shift
 	"$bench" local --target "$RPMA_VM_PMEM" --force --persist apm --size 64,4K \
 		--duration 200ms --warmup 50ms --repeats 2 -o "$flush.json" "$@"
-	/usr/bin/python3 -B "$here/check_result.py" "$flush.json" --kind "${RPMA_BENCH_KIND:-rxe}" \
+	judge "$flush.json" "$here/check_result.py" --kind "${RPMA_BENCH_KIND:-rxe}" \
 		--sizes 64,4096 --repeats 2 --param "flush=$flush" --param "flush_method=$method" \
 		--param "latency_kind=$latency_kind"
 	grep -q "\"kind\": \"${RPMA_BENCH_TARGET_KIND:-devdax}\"" "$flush.json"

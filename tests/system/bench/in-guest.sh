@@ -32,7 +32,7 @@ ends()
 
 result()
 {
-	/usr/bin/python3 -B "$here/check_result.py" --kind "$kind" "$@"
+	judge "$1" "$here/check_result.py" --kind "$kind" "${@:2}"
 }
 
 server='' port=''
@@ -106,23 +106,23 @@ latency_of_flushed_writes()
 an_interval_ends_the_repeats()
 {
 	ends 0 "$bench" local --size 64,4K "${short[@]}" --ci 20 --repeats 12 -q -o ci.json
-	/usr/bin/python3 - <<'PY'
-import json, math, statistics
-# the 97.5 % quantile of Student's t, by degrees of freedom
+	judge ci.json "$here/check_that.py" '
+import math, statistics
+# the 97.5 % quantile of the t distribution, by degrees of freedom
 T = {7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228}
 
 def narrow(means):
     half = T[len(means) - 1] * statistics.stdev(map(math.log, means)) / len(means) ** 0.5
     return math.exp(half) <= 1.2
 
-for point in json.load(open("ci.json"))["points"]:
+for point in r["points"]:
     repeats = point["repeats"]
-    assert [r["index"] for r in repeats] == list(range(len(repeats)))
-    means = [r["latency"]["mean_ns"] for r in repeats]
+    assert [one["index"] for one in repeats] == list(range(len(repeats)))
+    means = [one["latency"]["mean_ns"] for one in repeats]
     assert 8 <= len(means) <= 12
     assert len(means) == 12 or narrow(means), means
     assert not any(narrow(means[:n]) for n in range(8, len(means))), means
-PY
+'
 }
 
 bandwidth()
@@ -316,11 +316,10 @@ the_thread_is_where_it_says()
 	cpu=$(/usr/bin/python3 -c 'import os; print(max(os.sched_getaffinity(0)))')
 	none=$(nproc --all)
 	ends 0 "$bench" local --size 64 "${short[@]}" --repeats 1 --pin "$cpu" -o pin.json
-	/usr/bin/python3 - "$cpu" <<'PY'
-import json, sys
-thread = json.load(open("pin.json"))["points"][0]["repeats"][0]["threads"][0]
-assert (thread["cpu"], thread["cpus"]) == (int(sys.argv[1]), sys.argv[1]), thread
-PY
+	judge pin.json "$here/check_that.py" '
+thread = r["points"][0]["repeats"][0]["threads"][0]
+assert (thread["cpu"], thread["cpus"]) == (int(words[0]), words[0]), thread
+' "$cpu"
 	ends 2 "$bench" local --size 64 --pin "$none" -q 2> err
 	one_line err "--pin $none"
 }

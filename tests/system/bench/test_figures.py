@@ -36,6 +36,7 @@ class Run:
         name = str(directory / "posted.%p")
         command = [LAUNCHER, "-f", f"trace:{name}", *faults, BENCH, "local", "--json", "--quiet"]
         command += ["--repeats", "2", "--warmup", "0", *options]
+        command += [] if "--target" in options else ["--target", "dram:4M"]  # made sooner than 64 MiB
         command += ["--ops", str(ops)] if ops else []
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
-export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping PYTHONPATH=$here
+export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -37,13 +37,9 @@ pings_break_by()
 it_ends()
 {
 	local words
-	/usr/bin/python3 -B - "$status" "$@" <<'PY'
-import sys, pinging
-status, expected, steps, causes = sys.argv[1:5]
-assert status == expected, sys.argv
-failure = pinging.check(open("json").read(), int(expected))["failure"]
-assert failure["step"] in steps.split() and failure["cause"] in causes.split(), failure
-PY
+	[[ $status -eq $1 ]]
+	judge json "$here/check_ping.py" "$1" "r['failure']['step'] in '$2'.split() and \
+		r['failure']['cause'] in '$3'.split()"
 	shift 3
 	for words in "$@"; do
 		grep -q -- "$words" err

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # From one host to another: two guests of scripts/vm. The peer runs `rpma-ping
-# --server` on its IPv4 address at port 7205, and on its IPv6 address at 7206.
+# --server` on its IPv4 address at port 7205, and on its IPv6 address at 7207.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
-export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping PYTHONPATH=$here
+export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# shellcheck source=tests/system/bench/check.sh
+. "$here/../bench/check.sh"
 
 # the other guest may still be booting
 tries=60
@@ -26,13 +28,9 @@ came_back()
 	local name=$1 expected=$2 step=$3 status=0
 	shift 3
 	timeout 60 "$@" --json > json 2> err || status=$?
-	/usr/bin/python3 -B - "$expected" "$status" "$step" <<'PY'
-import sys, pinging
-assert sys.argv[1] == sys.argv[2], (sys.argv, open("err").read())
-r = pinging.check(open("json").read(), int(sys.argv[1]))
-assert (r["failure"]["step"] if r["failure"] else "-") == sys.argv[3], r
-assert r["failure"] or r["pings"]["lost"] == 0, r
-PY
+	[[ $status -eq $expected ]] || { cat err && return 1; }
+	judge json "$here/check_ping.py" "$expected" "(r['failure'] or {'step': '-'})['step'] == '$step' \
+		and (r['failure'] or r['pings']['lost'] == 0)"
 	printf 'ok %s\n' "$name"
 }
 
@@ -41,5 +39,5 @@ for size in 64 64K; do
 		"$RPMA_PING" "$RPMA_VM_PEER" -c 20 -i 1ms -s "$size"
 done
 came_back 'asleep between completions' 0 - "$RPMA_PING" "$RPMA_VM_PEER" -c 5 -i 0 --wait event
-came_back "over IPv6 to $RPMA_VM_PEER6" 0 - "$RPMA_PING" "$RPMA_VM_PEER6" -p 7206 -c 5 -i 0
+came_back "over IPv6 to $RPMA_VM_PEER6" 0 - "$RPMA_PING" "$RPMA_VM_PEER6" -p 7207 -c 5 -i 0
 came_back 'a port that nobody listens on' 2 connect "$RPMA_PING" "$RPMA_VM_PEER" -p 7299 -c 1

@@ -11,7 +11,7 @@ flush_by=$1
 debians=$2
 length=${3-}
 here=$(dirname "$(readlink -f "$0")")
-export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping PYTHONPATH=$here
+export RPMA_PING=$RPMA_BUILD_DIR/tools/rpma-ping/rpma-ping
 shared=$RPMA_BUILD_DIR/tests/system/ping/rpma-ping-shared
 address=$RPMA_VM_ADDR
 work=$(mktemp -d)
@@ -33,12 +33,8 @@ result()
 	shift 2
 	timeout 60 "$@" --json > json 2> err || status=$?
 	cat err
-	/usr/bin/python3 -B - "$expected" "$truth" "$status" <<'PY'
-import sys, pinging
-assert int(sys.argv[3]) == int(sys.argv[1]), f"status {sys.argv[3]}, expected {sys.argv[1]}"
-r = pinging.check(open("json").read(), int(sys.argv[1]))
-assert eval(sys.argv[2]), (sys.argv[2], r)
-PY
+	[[ $status -eq $expected ]] || { printf 'status %d, expected %d\n' "$status" "$expected" && return 1; }
+	judge json "$here/check_ping.py" "$expected" "$truth"
 }
 
 server='' port=''

@@ -163,7 +163,7 @@ def test_a_server_that_ends_is_a_lost_ping(transport: str, number: int, wait: st
 
 def test_a_server_that_is_stopped_loses_pings_and_no_more() -> None:
     # over tcp the server's process executes what its device would
-    done, it = ending_server("transport:tcp", signal.SIGSTOP, "-i", "3s", "-W", "1", "-c", "3")
+    done, it = ending_server("transport:tcp", signal.SIGSTOP, "-i", "1s", "-W", "400ms", "-c", "3")
     assert done.returncode == 1
     line = told(done.stderr)
     assert "is lost: no completion of the" in line

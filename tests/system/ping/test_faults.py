@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from pinging import LIMIT_S, PING, Process, check, command, failed_at, pinged, server, soft, told
@@ -48,21 +50,25 @@ def test_a_corrupt_ping_has_its_line(one: Process) -> None:
 
 
 # a flush is a read behind the write on this device, unless it has its own
-@pytest.mark.parametrize(("operation", "at", "steps"), [("write", 2, ["write"]), ("read+flush", 3, ["flush"]),
-                                                       ("read+flush", 4, ["read"])])  # fmt: skip
-@pytest.mark.parametrize(("status", "cause", "remedy"), [("REM_ACCESS_ERR", "no_access", "registered"),
-                                                         ("RETRY_EXC_ERR", "lost", "server"),
-                                                         ("REM_OP_ERR", None, "ODP")])  # fmt: skip
-def test_a_status_is_told_with_its_step(
-    one: Process, operation: str, at: int, steps: list[str], status: str, cause: str | None, remedy: str
-) -> None:
-    words = soft(f"complete:op={operation},at={at},status={status}")
-    result = pinged(one.port, "-c", "5", "-i", "0", code=1, env=words)
-    assert failed_at(result) in steps
-    assert result["failure"]["wc_status"] == status
-    assert result["failure"]["cause"] == cause
-    assert remedy in result["failure"]["likely_cause"]
-    assert result["pings"]["received"] == 1 and result["pings"]["lost"] == 1
+OPERATIONS = [("write", 2, "write"), ("read+flush", 3, "flush"), ("read+flush", 4, "read")]
+STATUSES = [("REM_ACCESS_ERR", "no_access", "registered"), ("RETRY_EXC_ERR", "lost", "server"), ("REM_OP_ERR", None, "ODP")]
+
+
+def test_a_status_is_told_with_its_step(one: Process) -> None:
+    """At once, as each client waits a second for what its server says of the end."""
+
+    def fails(case: tuple[tuple[str, int, str], tuple[str, str | None, str]]) -> None:
+        (operation, at, step), (status, cause, remedy) = case
+        words = soft(f"complete:op={operation},at={at},status={status}")
+        result = pinged(one.port, "-c", "5", "-i", "0", code=1, env=words)
+        assert failed_at(result) == step
+        assert result["failure"]["wc_status"] == status
+        assert result["failure"]["cause"] == cause
+        assert remedy in result["failure"]["likely_cause"]
+        assert result["pings"]["received"] == 1 and result["pings"]["lost"] == 1
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(fails, itertools.product(OPERATIONS, STATUSES)))
 
 
 @pytest.mark.parametrize(("fault", "cause"), [("refuse", "refused"), ("unreachable", "unreachable")])
@@ -109,12 +115,12 @@ def test_a_connection_that_breaks(one: Process) -> None:
 @pytest.mark.parametrize("wait", ["poll", "event"])
 def test_late_pings_are_lost_and_the_next_one_is_not(one: Process, wait: str) -> None:
     # the third write takes its time: what is behind it waits too
-    words = soft("delay:op=write,at=3,time=5s")
-    result = pinged(one.port, "-c", "8", "-i", "0", "-W", "2", "--wait", wait, code=1, env=words)
+    words = soft("delay:op=write,at=3,time=2500ms")
+    result = pinged(one.port, "-c", "8", "-i", "0", "-W", "1", "--wait", wait, code=1, env=words)
     ends = [p["end"] for p in result["pings"]["first"]]
     assert ends[:3] == ["back", "back", "late"] and ends[-1] == "back"
     assert failed_at(result) == "write"
-    assert "within 2.00 s" in result["failure"]["text"]
+    assert "within 1.00 s" in result["failure"]["text"]
 
 
 def without(call: int) -> dict[str, str]:

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/quickstart in a copy of the tree: what it leaves, and what is in it.
-
-QUICKSTART_OPTIONS has its options.
-"""
+"""scripts/quickstart in a copy of the tree, here and with --vm: what it leaves, and what is in it."""
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,7 +11,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 SIZES = [64, 256, 1024, 4096, 16384, 65536]
-OPTIONS = os.environ.get("QUICKSTART_OPTIONS", "").split()
 RUNS = {
     "lat-write": ("lat", "write", "none"),
     "lat-persist": ("lat", "write", "apm"),
@@ -26,11 +21,23 @@ RUNS = {
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
-    tree = tmp_path_factory.mktemp("quickstart") / "tree"
-    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "build*", "out"))
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = tmp_path_factory.mktemp("quickstart") / "tree"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "build*", "out"))
+    return copy
+
+
+@pytest.fixture(scope="module", params=["soft", "rxe"])
+def kind(request: pytest.FixtureRequest) -> str:
+    """The device: tests of one are run together, as the next run removes what the last one left."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def done(tree: Path, kind: str) -> subprocess.CompletedProcess[str]:
+    options = ["--vm"] if kind == "rxe" else []
     return subprocess.run(
-        [tree / "scripts/quickstart", "--no-install", *OPTIONS],
+        [tree / "scripts/quickstart", "--no-install", *options],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -68,18 +75,18 @@ def test_a_result_has_exactly_the_points_asked_for(out: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_result_says_what_it_was_made_on(out: Path, name: str) -> None:
-    if "--vm" not in OPTIONS and any(Path("/sys/class/infiniband").glob("*")):
+def test_a_result_says_what_it_was_made_on(out: Path, name: str, kind: str) -> None:
+    if kind == "soft" and any(Path("/sys/class/infiniband").glob("*")):
         pytest.skip("this machine has an RDMA device of its own")
     result = json.loads((out / f"{name}.json").read_text())
-    assert result["device"]["kind"] == ("rxe" if "--vm" in OPTIONS else "soft")
+    assert result["device"]["kind"] == kind
     warnings = {warning["code"] for warning in result["run"]["warnings"]}
     assert "DEVICE_NOT_HARDWARE" in warnings
 
 
-def test_the_report_says_so_too(out: Path) -> None:
-    if "--vm" not in OPTIONS and any(Path("/sys/class/infiniband").glob("*")):
+def test_the_report_says_so_too(out: Path, kind: str) -> None:
+    if kind == "soft" and any(Path("/sys/class/infiniband").glob("*")):
         pytest.skip("this machine has an RDMA device of its own")
     page = (out / "report.html").read_text()
     assert "Not hardware." in page
-    assert f"software device {'rxe' if '--vm' in OPTIONS else 'soft'}" in page.lower()
+    assert f"software device {kind}" in page.lower()

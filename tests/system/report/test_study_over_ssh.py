@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A study whose measuring host is reached by a real ssh: what it started there ends with it.
 
-rpma-bench measures for ten minutes unless a file tells it to be quick; each start of it
-notes whether another one was still there.
+rpma-bench measures for ten minutes, asleep for most of them, unless a file tells it to be
+quick; each start of it notes whether another one was still there.
 """
 
 import json
@@ -24,7 +24,7 @@ cd "$(dirname "$0")" || exit 70
 exec 8>alone; flock -n 8 || echo beside >> beside
 [ -e quick ] && exec {bench} "$@" --duration=10ms
 echo $$ > began
-exec {bench} "$@" --duration=10m
+exec {bench} "$@" --duration=10m --test=rate --rate=10 --completion=event
 """
 
 

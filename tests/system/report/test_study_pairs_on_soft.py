@@ -9,7 +9,7 @@ from pairs_on_soft import plans, skip_without_cores, study
 
 
 def test_slower_side_is_worse_and_both_are_kept(tmp_path: Path) -> None:
-    plans(tmp_path, "1us", "50us")
+    plans(tmp_path, "1us", "50us", repeats=1)
     done = study(tmp_path, "--figures", "p50")
     skip_without_cores(done)
     assert done.returncode == 1, done.stdout

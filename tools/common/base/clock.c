@@ -92,10 +92,17 @@ static struct clock_pair read_pair(const struct clock_sources *s)
 	return best;
 }
 
+/* A time that a test made up moves by being read. */
 static void wait_until(const struct clock_sources *s, uint64_t raw_ns)
 {
-	while (s->raw_ns(s->arg) < raw_ns)
-		;
+	uint64_t now;
+
+	while ((now = s->raw_ns(s->arg)) < raw_ns) {
+		struct timespec left = {0, (long)(raw_ns - now)};
+
+		if (s->raw_ns == machine_raw_ns)
+			nanosleep(&left, NULL);
+	}
 }
 
 static double rate_hz(struct clock_pair from, struct clock_pair to)
@@ -180,8 +187,8 @@ bool clock_finish(struct clock *clock)
 
 	if (!clock->counter)
 		return true;
-	/* a short run would leave the end as uncertain as a single reading */
-	wait_until(s, s->raw_ns(s->arg) + CLOCK_CALIBRATION_NS);
+	/* over less time the two readings would be too uncertain */
+	wait_until(s, clock->calibrated.raw_ns + CLOCK_CALIBRATION_NS);
 	end = read_pair(s);
 	clock->drift_ppm = ppm(rate_hz(clock->calibrated, end), clock->hz);
 	return fabs(clock->drift_ppm) <= CLOCK_DRIFT_PPM;

@@ -58,6 +58,21 @@ int greeting_decode_request(const void *bytes, size_t len, struct greeting_reque
 	return 0;
 }
 
+int greeting_judge_request(const void *bytes, size_t len, enum greeting_role role,
+			   struct greeting_request *request, enum greeting_answer *answer)
+{
+	int ret = greeting_decode_request(bytes, len, request);
+
+	if (ret)
+		return ret;
+	*answer = GREETING_WELCOME;
+	if (request->version != GREETING_VERSION)
+		*answer = GREETING_WRONG_VERSION;
+	else if (request->role != role)
+		*answer = GREETING_OTHER_TOOL;
+	return 0;
+}
+
 void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES])
 {
 	struct bytes_writer w = bytes_write_to(bytes, GREETING_REPLY_BYTES);

@@ -60,6 +60,9 @@ void greeting_encode_request(const struct greeting_request *request,
  * one knows of, and is the caller's to refuse.
  */
 int greeting_decode_request(const void *bytes, size_t len, struct greeting_request *request);
+/* The same, and what a server for this role answers. */
+int greeting_judge_request(const void *bytes, size_t len, enum greeting_role role,
+			   struct greeting_request *request, enum greeting_answer *answer);
 
 void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES]);
 /* Why a server refused, for its log. */

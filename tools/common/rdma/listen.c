@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 #include "device_files.h"
 #include "librpma_1_4.h"
 #include "soft.h"
-#include "tools/common/base/cli.h"
 #include "tools/common/base/failure.h"
 
 /* Instead of the failure stored: which addresses would do, or how to get a device. */
@@ -138,24 +136,5 @@ int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, struct rpma_
 	if (rpma_ep_next_conn_req(ep, cfg, req) != 0)
 		*req = NULL;
 	rpma_conn_cfg_delete(&cfg);
-	return 0;
-}
-
-int endpoint_serve(const struct endpoint_service *service)
-{
-	struct pollfd fds[] = {{service->fd, POLLIN, 0},
-			       {cli_stop_fd(), POLLIN, 0},
-			       {service->enough_fd, POLLIN, 0}};
-	struct rpma_conn_req *req;
-
-	while (fds[1].revents == 0 && fds[2].revents == 0) {
-		int ret = poll(fds, 3, -1);
-
-		if (ret < 0 && errno != EINTR)
-			return failure_set(EXIT_INTERNAL, "listen", "poll: %s", strerror(errno));
-		if (ret > 0 && fds[0].revents != 0 &&
-		    endpoint_next(service->ep, service->lane, &req) == 0 && req != NULL)
-			service->take(service->host, req);
-	}
 	return 0;
 }

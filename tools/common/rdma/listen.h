@@ -45,16 +45,4 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
  */
 int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, struct rpma_conn_req **req);
 
-struct endpoint_service {
-	struct rpma_ep *ep;
-	int fd;			      /* the endpoint's */
-	int enough_fd;		      /* readable: it has served enough; -1: never */
-	const struct link_lane *lane; /* as endpoint_next() takes it */
-	void (*take)(void *host, struct rpma_conn_req *req); /* owns the request */
-	void *host;
-};
-
-/* Passes requests on until a signal comes, or it has served enough. */
-int endpoint_serve(const struct endpoint_service *service);
-
 #endif /* COMMON_RDMA_LISTEN_H */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * region.c -- registers memory for everything a client may ask of it.
+ * region.c -- registers memory for everything the other host may ask of it, and
+ * takes what that host registered.
  */
 #include "region.h"
+
+#include <string.h>
 
 #include "connection.h"
 #include "librpma_1_4.h"
@@ -48,33 +51,19 @@ static int enroll(struct region *region, struct rpma_peer *peer, const char *dev
 	return 0;
 }
 
-int region_open(struct region *region, struct rpma_peer *peer, const char *device,
-		const struct region_memory *memory)
+static int describe(struct region *region)
 {
-	struct region r = {.mr = NULL};
 	size_t bytes = 0;
-	int ret = enroll(&r, peer, device, memory);
+	int ret = newest_mr_get_descriptor_size(region->mr, &bytes);
 
-	if (ret)
-		return ret;
-	ret = newest_mr_get_descriptor_size(r.mr, &bytes);
-	if (ret == 0 && bytes > sizeof(r.desc))
+	if (ret == 0 && bytes > sizeof(region->desc))
 		ret = RPMA_E_INVAL;
 	if (ret == 0)
-		ret = newest_mr_get_descriptor(r.mr, r.desc);
-	if (ret) {
-		region_close(&r);
-		return failure_set(EXIT_INTERNAL, "register", "cannot describe the target: %s",
-				   link_cause(ret));
-	}
-	r.desc_bytes = (uint8_t)bytes;
-	*region = r;
-	return 0;
-}
-
-void region_close(struct region *region)
-{
-	rpma_mr_dereg(&region->mr);
+		ret = newest_mr_get_descriptor(region->mr, region->desc);
+	region->desc_bytes = (uint8_t)bytes;
+	return ret == 0 ? 0
+			: failure_set(EXIT_INTERNAL, "register", "cannot describe the target: %s",
+				      link_cause(ret));
 }
 
 int region_describe_host(bool direct_write_to_pmem, uint8_t desc[GREETING_PCFG_DESC_MAX],
@@ -97,4 +86,59 @@ int region_describe_host(bool direct_write_to_pmem, uint8_t desc[GREETING_PCFG_D
 		return failure_set(EXIT_INTERNAL, "register", "cannot describe this host: %s",
 				   link_cause(ret));
 	return 0;
+}
+
+int region_open(struct region *region, struct rpma_peer *peer, const char *device,
+		const struct region_memory *memory)
+{
+	struct region r = {.mr = NULL};
+	int ret;
+
+	if ((ret = enroll(&r, peer, device, memory)) || (ret = describe(&r)) ||
+	    (ret = region_describe_host(memory->direct_write_to_pmem, r.pcfg_desc,
+					&r.pcfg_desc_bytes))) {
+		region_close(&r);
+		return ret;
+	}
+	*region = r;
+	return 0;
+}
+
+void region_close(struct region *region)
+{
+	rpma_mr_dereg(&region->mr);
+}
+
+void region_encode_reply(const struct region *region, enum greeting_answer answer, uint64_t word,
+			 uint8_t bytes[GREETING_REPLY_BYTES])
+{
+	struct greeting_reply reply = {.version = GREETING_VERSION, .answer = answer, .word = word};
+
+	if (region != NULL) {
+		reply.mr_desc_bytes = region->desc_bytes;
+		memcpy(reply.mr_desc, region->desc, sizeof(reply.mr_desc));
+		reply.pcfg_desc_bytes = region->pcfg_desc_bytes;
+		memcpy(reply.pcfg_desc, region->pcfg_desc, sizeof(reply.pcfg_desc));
+	}
+	greeting_encode_reply(&reply, bytes);
+}
+
+int region_take(struct region_remote *remote, const struct region_desc *desc,
+		struct rpma_conn *conn)
+{
+	struct rpma_peer_cfg *pcfg = NULL;
+	int ret = rpma_mr_remote_from_descriptor(desc->mr, desc->mr_bytes, &remote->mr);
+
+	if (ret == 0)
+		ret = rpma_peer_cfg_from_descriptor(desc->pcfg, desc->pcfg_bytes, &pcfg);
+	if (ret == 0)
+		ret = rpma_peer_cfg_get_direct_write_to_pmem(pcfg, &remote->direct_write_to_pmem);
+	if (ret == 0)
+		ret = rpma_conn_apply_remote_peer_cfg(conn, pcfg);
+	if (ret == 0)
+		ret = rpma_mr_remote_get_flush_type(remote->mr, &remote->flush_types);
+	if (ret == 0)
+		ret = rpma_mr_remote_get_size(remote->mr, &remote->bytes);
+	rpma_peer_cfg_delete(&pcfg);
+	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * region.h -- memory of a server, registered for what a client may do with it,
- * and the descriptors by which the client learns of it.
+ * region.h -- memory that one host registers for another, and the descriptors
+ * by which the other one learns of it.
  */
 #ifndef COMMON_RDMA_REGION_H
 #define COMMON_RDMA_REGION_H
@@ -19,6 +19,9 @@ struct region {
 	uint8_t flush_types; /* a bit for each enum rpma_flush_type */
 	uint8_t desc_bytes;
 	uint8_t desc[GREETING_MR_DESC_MAX];
+	/* the host's as a peer */
+	uint8_t pcfg_desc_bytes;
+	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
 };
 
 /* For remote read, write and flush. `of` names in the failure what it is a part of. */
@@ -27,6 +30,7 @@ struct region_memory {
 	size_t size;
 	enum target_kind kind;
 	const char *of;
+	bool direct_write_to_pmem; /* what the operator states of the host */
 };
 
 int region_open(struct region *region, struct rpma_peer *peer, const char *device,
@@ -36,5 +40,28 @@ void region_close(struct region *region);
 /* This host's description of itself as a peer. */
 int region_describe_host(bool direct_write_to_pmem, uint8_t desc[GREETING_PCFG_DESC_MAX],
 			 uint8_t *desc_bytes);
+
+/* The reply that welcomes a client to the region; NULL: to none, or it refuses. */
+void region_encode_reply(const struct region *region, enum greeting_answer answer, uint64_t word,
+			 uint8_t bytes[GREETING_REPLY_BYTES]);
+
+/* What the other host has sent. */
+struct region_desc {
+	const uint8_t *mr;
+	size_t mr_bytes;
+	const uint8_t *pcfg;
+	size_t pcfg_bytes;
+};
+
+struct region_remote {
+	struct rpma_mr_remote *mr; /* the caller deletes it, also after a failure */
+	size_t bytes;
+	int flush_types; /* bits of RPMA_MR_USAGE_FLUSH_TYPE_* */
+	bool direct_write_to_pmem;
+};
+
+/* Makes the region usable over the connection; an error of librpma, without a sentence. */
+int region_take(struct region_remote *remote, const struct region_desc *desc,
+		struct rpma_conn *conn);
 
 #endif /* COMMON_RDMA_REGION_H */

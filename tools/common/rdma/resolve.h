@@ -6,6 +6,7 @@
 #define COMMON_RDMA_RESOLVE_H
 
 #define RESOLVE_ADDRESS_MAX 64
+#define RESOLVE_TIMEOUT_MS  10000 /* the tools' */
 
 /* The first address of the host, IPv4 or IPv6, as librpma takes it. */
 int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX]);

@@ -12,7 +12,6 @@
 
 struct connect_test {
 	const struct remote *remote;
-	struct rpma_peer *peer;
 	const struct clock *clock;
 	struct message_ready ready;
 	struct workers *workers; /* one thread's */

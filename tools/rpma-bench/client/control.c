@@ -23,46 +23,6 @@
 #define SILENCE_TOLD_MS	 25000
 #define SILENCE_LIMIT_MS 60000
 
-static int check_reply(const struct remote *remote, const struct greeting_reply *reply)
-{
-	switch (reply->answer) {
-	case GREETING_WELCOME:
-		return 0;
-	case GREETING_WRONG_VERSION:
-		return failure_because(
-			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-			"%s speaks version %u of the protocol, this client version %d: "
-			"use the same release of rpma-bench on both hosts",
-			remote->name, reply->version, GREETING_VERSION);
-	case GREETING_OTHER_TOOL:
-		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-				       "%s is a server of another tool, as rpma-ping: expected "
-				       "rpma-bench server",
-				       remote->name);
-	default:
-		return failure_because(CAUSE_BUSY, EXIT_RUN_FAILED, "hello",
-				       "%s serves too many connections: try again later",
-				       remote->name);
-	}
-}
-
-int connection_greet(const struct remote *remote, const struct link *link,
-		     struct greeting_reply *reply)
-{
-	const void *bytes;
-	size_t len;
-	int ret = link_greeting(link, &bytes, &len);
-
-	if (ret)
-		return ret;
-	if (greeting_decode_reply(bytes, len, reply) != 0)
-		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-				       "%s answered with a greeting that makes no sense: it is no "
-				       "server of this tool",
-				       remote->name);
-	return check_reply(remote, reply);
-}
-
 /* --- silence ------------------------------------------------------------------ */
 
 static int64_t now_ms(void)
@@ -79,7 +39,7 @@ static void tell_silence(const struct remote *remote)
 	fprintf(stderr,
 		"%s: %s has given no sign of life for %d s: it is stopped, or its host is "
 		"overloaded; given up after %d s\n",
-		program_invocation_short_name, remote->name, SILENCE_TOLD_MS / 1000,
+		program_invocation_short_name, remote->dial.name, SILENCE_TOLD_MS / 1000,
 		SILENCE_LIMIT_MS / 1000);
 }
 
@@ -88,7 +48,7 @@ static int silent(const struct remote *remote)
 	return failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "message",
 			       "%s gave no sign of life for %d s: it is stopped, or its host is "
 			       "overloaded",
-			       remote->name, SILENCE_LIMIT_MS / 1000);
+			       remote->dial.name, SILENCE_LIMIT_MS / 1000);
 }
 
 /* As exchange_receive(), for a server that may need time for its answer. */
@@ -122,7 +82,7 @@ static int receive_chunks(const struct remote *remote, char *text, uint32_t tota
 		    m.text.bytes != (left < MESSAGE_CHUNK_MAX ? left : MESSAGE_CHUNK_MAX))
 			return failure_set(EXIT_RUN_FAILED, "hello",
 					   "%s sent a text in other pieces than agreed",
-					   remote->name);
+					   remote->dial.name);
 		memcpy(text + have, m.text.data, m.text.bytes);
 		have += m.text.bytes;
 	}
@@ -157,7 +117,8 @@ static int receive_object(const struct remote *remote, json_t **object)
 	ret = first.text.offset == 0
 		      ? receive_chunks(remote, text, first.text.total, first.text.bytes)
 		      : failure_set(EXIT_RUN_FAILED, "hello",
-				    "%s sent the end of a text without its begin", remote->name);
+				    "%s sent the end of a text without its begin",
+				    remote->dial.name);
 	if (ret == 0)
 		*object = parse_object(text, first.text.total);
 	free(text);
@@ -179,7 +140,7 @@ static int say_hello(const struct remote *remote, const uint8_t run_id[16],
 	if (ret)
 		return ret;
 	if (answer.welcome.refusal[0] != '\0')
-		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", remote->name,
+		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", remote->dial.name,
 				   answer.welcome.refusal);
 	server->offer = answer.welcome;
 	server->known = true;
@@ -190,21 +151,30 @@ static int say_hello(const struct remote *remote, const uint8_t run_id[16],
 	return ret;
 }
 
-int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16],
-		    struct server_info *server)
+/* Connects and is welcome; else *link stays NULL. */
+static int connect_to(struct link **link, const struct dial *dial,
+		      const struct greeting_request *request, const struct link_lane *queues,
+		      struct greeting_reply *reply)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
-	const struct link_cfg cfg = {
-		.peer_name = remote->name, .device = remote->device, .stop_fd = cli_stop_fd()};
+	const struct link_cfg cfg = {.stop_fd = cli_stop_fd(), .lane = queues};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
-	struct greeting_reply reply;
 	int ret;
 
-	greeting_encode_request(&request, greeting);
-	ret = link_connect(&remote->control, peer, remote->address, remote->port, &cfg, greeting,
-			   sizeof(greeting));
+	greeting_encode_request(request, greeting);
+	ret = dial_connect(link, dial, greeting, &cfg);
 	if (ret == 0)
-		ret = connection_greet(remote, remote->control, &reply);
+		ret = dial_answer(dial, *link, request->role, reply);
+	if (ret)
+		link_close(link);
+	return ret;
+}
+
+int connection_open(struct remote *remote, const uint8_t run_id[16], struct server_info *server)
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
+	struct greeting_reply reply;
+	int ret = connect_to(&remote->control, &remote->dial, &request, NULL, &reply);
+
 	return ret ? ret : say_hello(remote, run_id, server);
 }
 
@@ -231,7 +201,7 @@ int connection_begin(const struct remote *remote, const struct message_begin *be
 	if (ret)
 		return ret;
 	if (answer.ready.refusal[0] != '\0') {
-		failure_set(EXIT_RUN_FAILED, "begin", "%s refuses: %s", remote->name,
+		failure_set(EXIT_RUN_FAILED, "begin", "%s refuses: %s", remote->dial.name,
 			    answer.ready.refusal);
 		return -ENOTSUP;
 	}
@@ -258,37 +228,26 @@ int connection_end(const struct remote *remote, const struct lane *lanes, uint32
 	return ret ? ret : receive_object(remote, report);
 }
 
-int connection_lane(const struct remote *remote, struct rpma_peer *peer,
-		    const struct message_ready *ready, const struct params *params,
-		    struct lane *lane)
+int connection_lane(const struct remote *remote, const struct message_ready *ready,
+		    const struct params *params, struct lane *lane)
 {
 	const struct operation *operation = operation_find(params->op, params->persist);
 	const struct link_lane queues =
 		lane_queues(operation, operation_of_reads(params), params->depth);
-	const struct link_cfg cfg = {
-		.peer_name = remote->name,
-		.device = remote->device,
-		.stop_fd = cli_stop_fd(),
-		.lane = &queues,
-	};
 	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, lane->index,
 						 ready->token};
-	uint8_t greeting[GREETING_REQUEST_BYTES];
+	struct dial dial = remote->dial;
 	struct greeting_reply reply;
+	struct region_desc target;
 	struct link *link = NULL;
 	int ret;
 
-	greeting_encode_request(&request, greeting);
-	ret = link_connect(&link, peer, remote->address, ready->port, &cfg, greeting,
-			   sizeof(greeting));
-	if (ret == 0)
-		ret = connection_greet(remote, link, &reply);
-	if (ret) {
-		link_close(&link);
+	dial.port = ready->port;
+	ret = connect_to(&link, &dial, &request, &queues, &reply);
+	if (ret)
 		return ret;
-	}
-	const struct lane_target target = {reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
-					   reply.pcfg_desc_bytes};
+	target = (struct region_desc){reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
+				      reply.pcfg_desc_bytes};
 	return lane_attach(lane, link, &target, operation, params->depth);
 }
 

@@ -9,9 +9,8 @@
 #include "run.h"
 #include "tools/rpma-bench/measure/qp.h"
 
-/* Sends the greeting and learns what the server offers. address, port and name are set. */
-int connection_open(struct remote *remote, struct rpma_peer *peer, const uint8_t run_id[16],
-		    struct server_info *server);
+/* Connects, and learns what the server offers. */
+int connection_open(struct remote *remote, const uint8_t run_id[16], struct server_info *server);
 /* Sends a goodbye first if the run is complete; a connection never opened is fine. */
 void connection_close(struct remote *remote, bool complete);
 
@@ -24,13 +23,9 @@ int connection_start(const struct remote *remote, enum message_phase phase);
 int connection_end(const struct remote *remote, const struct lane *lanes, uint32_t lanes_count,
 		   json_t **report);
 
-/* What the server's side of a lane said when it was connected. */
-int connection_greet(const struct remote *remote, const struct link *link,
-		     struct greeting_reply *reply);
 /* Connects one lane of a repeat, whose index and memory are set. */
-int connection_lane(const struct remote *remote, struct rpma_peer *peer,
-		    const struct message_ready *ready, const struct params *params,
-		    struct lane *lane);
+int connection_lane(const struct remote *remote, const struct message_ready *ready,
+		    const struct params *params, struct lane *lane);
 
 /*
  * Sleeps until fd is readable; meanwhile the server may show signs of life.

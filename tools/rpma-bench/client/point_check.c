@@ -54,7 +54,7 @@ static int check_size(const struct run *run, const struct params *p)
 		    "--size %s on %u connection%s does not fit target %u of %s, which has %s: each "
 		    "takes %" PRIu64 " bytes",
 		    units_print_size(p->size_bytes, size), params_lanes(p),
-		    params_lanes(p) == 1 ? "" : "s", p->target, run->remote.name,
+		    params_lanes(p) == 1 ? "" : "s", p->target, run->remote.dial.name,
 		    units_print_size(bytes, room), each);
 	return -ENOTSUP;
 }
@@ -79,7 +79,7 @@ static int ask_native(struct asking *asking, struct rig *rig)
 	int ret;
 
 	if (*native == NATIVE_NO)
-		return persisting_not_native(rig->remote->name);
+		return persisting_not_native(rig->remote->dial.name);
 	if (*native == NATIVE_YES)
 		return begin_and_end(rig);
 	ret = rig_open(rig);
@@ -105,7 +105,8 @@ static int ask(struct asking *asking, size_t point)
 	ret = check_size(asking->run, &rig.params);
 	if (ret || rig.params.persist == BENCH_AUTO)
 		return ret;
-	ret = persisting_check(&asking->run->record.server.offer, &rig.params, rig.remote->name);
+	ret = persisting_check(&asking->run->record.server.offer, &rig.params,
+			       rig.remote->dial.name);
 	if (ret || rig.params.bidirectional || rig.params.test == BENCH_REGISTER)
 		return ret;
 	return rig.params.persist == BENCH_NATIVE ? ask_native(asking, &rig) : begin_and_end(&rig);

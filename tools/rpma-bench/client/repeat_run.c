@@ -141,7 +141,6 @@ static int measure_connects(struct item *it)
 {
 	struct connect_test test = {
 		.remote = it->rig.remote,
-		.peer = it->rig.run->peer,
 		.clock = &it->rig.run->record.clock,
 		.ready = it->rig.ready,
 		.workers = it->rig.workers,

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,10 +16,7 @@
 #include "repeat_run.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/json/result.h"
-#include "tools/common/rdma/listen.h"
 #include "tools/rpma-bench/result/point.h"
-
-#define RESOLVE_TIMEOUT_MS 10000
 
 /* A run that goes on keeps its name and its seed: the seed gives the order. */
 static int identify(struct record *record)
@@ -105,7 +101,7 @@ void run_close(struct run *run)
 	struct failure kept = *failure_get();
 
 	connection_close(&run->remote, false);
-	rpma_peer_delete(&run->peer);
+	rpma_peer_delete(&run->remote.dial.peer);
 	clear(&run->record);
 	*failure_get() = kept;
 }
@@ -114,11 +110,10 @@ static int find_device(struct run *run)
 {
 	const struct options *o = run->record.options;
 	const struct endpoint_wish wish = {o->device, o->cli.quiet, o->argv};
-	int ret = endpoint_route(&run->record.sysroot, &wish, run->remote.address, &run->peer,
-				 &run->record.device);
+	int ret = dial_route(&run->remote.dial, &wish);
 
+	run->record.device = run->remote.dial.device;
 	run->record.device_known = run->record.device.name[0] != '\0';
-	run->remote.device = run->record.device.name;
 	return ret;
 }
 
@@ -143,35 +138,21 @@ static int place(struct run *run)
 	return placement_choose(&run->record.placement, run->record.topology, &wish);
 }
 
-static int find_server(struct run *run)
-{
-	const struct options *o = run->record.options;
-	struct remote *remote = &run->remote;
-	int ret = resolve_host(o->host, RESOLVE_TIMEOUT_MS, remote->address);
-
-	if (ret)
-		return ret;
-	remote->port = o->port;
-	/* an address of IPv6 needs its brackets before a port */
-	snprintf(remote->name, sizeof(remote->name),
-		 strchr(remote->address, ':') != NULL ? "server [%s]:%u" : "server %s:%u",
-		 remote->address, o->port);
-	return 0;
-}
-
 static int prepare(struct run *run)
 {
+	const struct options *o = run->record.options;
 	int ret;
 
 	open_files_raise();
-	if ((ret = find_server(run)) || (ret = find_device(run)) || (ret = place(run)))
+	if ((ret = dial_resolve(&run->remote.dial, o->host, o->port)) || (ret = find_device(run)) ||
+	    (ret = place(run)))
 		return ret;
 	clock_start(&run->record.clock, NULL);
 	run->record.clock_started = true;
-	ret = connection_open(&run->remote, run->peer, run->record.id, &run->record.server);
+	ret = connection_open(&run->remote, run->record.id, &run->record.server);
 	if (ret == 0)
-		ret = choices_resolve(&run->record.options->choices, &run->record.server.offer,
-				      run->remote.name, run->record.targets);
+		ret = choices_resolve(&o->choices, &run->record.server.offer, run->remote.dial.name,
+				      run->record.targets);
 	return ret ? ret : points_check(run);
 }
 

@@ -6,16 +6,12 @@
 #ifndef BENCH_CLIENT_RUN_H
 #define BENCH_CLIENT_RUN_H
 
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/resolve.h"
+#include "tools/common/rdma/dial.h"
 #include "tools/rpma-bench/result/record.h"
 
-/* How a run reaches its server. */
+/* The server of a run. */
 struct remote {
-	char address[RESOLVE_ADDRESS_MAX];
-	uint16_t port;
-	char name[LINK_PEER_MAX]; /* for sentences */
-	const char *device;	  /* this host's, borrowed; NULL: not chosen yet */
+	struct dial dial;
 	struct link *control;
 };
 
@@ -30,7 +26,6 @@ struct together {
 struct run {
 	struct record record;
 	const struct together *together; /* NULL: this client measures alone */
-	struct rpma_peer *peer;
 	struct remote remote;
 };
 

@@ -24,7 +24,7 @@ static int make_lanes(struct rig *rig)
 {
 	const struct record *record = &rig->run->record;
 	const struct lanes_cfg cfg = {
-		.peer = rig->run->peer,
+		.peer = rig->remote->dial.peer,
 		.params = &rig->params,
 		.operation = rig->operation,
 		.reads = operation_of_reads(&rig->params),
@@ -98,7 +98,7 @@ static int check_files(const struct rig *rig, size_t before)
 	char what[LINK_PEER_MAX + 32];
 
 	snprintf(what, sizeof(what), "%u connections to %s", params_lanes(&rig->params),
-		 rig->remote->name);
+		 rig->remote->dial.name);
 	return open_files_check(what, before, params_lanes(&rig->params));
 }
 
@@ -108,8 +108,7 @@ static int connect_lanes(struct rig *rig)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < params_lanes(&rig->params) && ret == 0; i++) {
-		ret = connection_lane(rig->remote, rig->run->peer, &rig->ready, &rig->params,
-				      &rig->lanes.all[i]);
+		ret = connection_lane(rig->remote, &rig->ready, &rig->params, &rig->lanes.all[i]);
 		if (ret == 0 && i + 1 == OPEN_FILES_SAMPLE)
 			ret = check_files(rig, before);
 	}
@@ -134,7 +133,8 @@ static int open_with(struct rig *rig, enum bench_persist persist)
 		return ret;
 	note_unbound(rig);
 	if (rig->params.bidirectional &&
-	    (ret = exposed_make(&rig->exposed, rig->run->peer, target_bytes(rig), &rig->begin)))
+	    (ret = exposed_make(&rig->exposed, rig->remote->dial.peer,
+				rig->remote->dial.device.name, target_bytes(rig), &rig->begin)))
 		return ret;
 	ret = connection_begin(rig->remote, &rig->begin, &rig->ready);
 	return ret || !rig_has_lanes(rig) ? ret : connect_lanes(rig);
@@ -237,5 +237,5 @@ int rig_open(struct rig *rig)
 	if (ret || native)
 		return ret;
 	ret = rig_give_up(rig);
-	return ret ? ret : persisting_not_native(rig->remote->name);
+	return ret ? ret : persisting_not_native(rig->remote->dial.name);
 }

@@ -12,8 +12,6 @@
 #include "offsets.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/librpma_1_4.h"
 
 #define SIZE_MAX_BYTES (64ULL << 20)
 
@@ -39,72 +37,40 @@ static int map(struct exposed *e)
 	return 0;
 }
 
-static int enroll(struct exposed *e, struct rpma_peer *peer)
+static void describe(const struct exposed *e, struct message_begin *begin)
 {
-	const int usage = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST |
-			  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
-	char size[UNITS_TEXT_BYTES];
-	int ret = rpma_mr_reg(peer, e->bytes, e->size_bytes, usage, &e->mr);
-
-	if (ret)
-		return failure_because(
-			link_cause_of(ret), EXIT_RUN_FAILED, "register",
-			"cannot register %s for the server: %s (ulimit -l limits what "
-			"may be locked)",
-			units_print_size(e->size_bytes, size), link_cause(ret));
-	return 0;
-}
-
-static int describe(const struct exposed *e, struct message_begin *begin)
-{
-	struct rpma_peer_cfg *pcfg = NULL;
-	size_t mr_bytes = 0, pcfg_bytes = 0;
-	int ret;
-
-	if ((ret = rpma_peer_cfg_new(&pcfg)) ||
-	    (ret = rpma_peer_cfg_get_descriptor_size(pcfg, &pcfg_bytes)) ||
-	    (ret = newest_mr_get_descriptor_size(e->mr, &mr_bytes)))
-		goto out;
-	if (mr_bytes > sizeof(begin->client_mr_desc) ||
-	    pcfg_bytes > sizeof(begin->client_pcfg_desc)) {
-		ret = RPMA_E_INVAL;
-		goto out;
-	}
 	begin->client_bytes = e->size_bytes;
-	begin->client_mr_desc_bytes = (uint8_t)mr_bytes;
-	begin->client_pcfg_desc_bytes = (uint8_t)pcfg_bytes;
-	if ((ret = newest_mr_get_descriptor(e->mr, begin->client_mr_desc)) == 0)
-		ret = rpma_peer_cfg_get_descriptor(pcfg, begin->client_pcfg_desc);
-out:
-	rpma_peer_cfg_delete(&pcfg);
-	if (ret)
-		return failure_set(EXIT_INTERNAL, "register",
-				   "cannot describe memory for the server: %s", link_cause(ret));
-	return 0;
+	begin->client_mr_desc_bytes = e->region.desc_bytes;
+	memcpy(begin->client_mr_desc, e->region.desc, sizeof(begin->client_mr_desc));
+	begin->client_pcfg_desc_bytes = e->region.pcfg_desc_bytes;
+	memcpy(begin->client_pcfg_desc, e->region.pcfg_desc, sizeof(begin->client_pcfg_desc));
 }
 
-int exposed_make(struct exposed *exposed, struct rpma_peer *peer, uint64_t target_bytes,
-		 struct message_begin *begin)
+int exposed_make(struct exposed *exposed, struct rpma_peer *peer, const char *device,
+		 uint64_t target_bytes, struct message_begin *begin)
 {
 	struct exposed e = {.size_bytes = choose_size(&begin->params, target_bytes)};
+	struct region_memory memory = {
+		.size = e.size_bytes, .kind = TARGET_DRAM, .of = "memory for the server"};
 	int ret = map(&e);
 
+	memory.bytes = e.bytes;
 	if (ret == 0)
-		ret = enroll(&e, peer);
-	if (ret == 0)
-		ret = describe(&e, begin);
-	if (ret)
+		ret = region_open(&e.region, peer, device, &memory);
+	if (ret) {
 		exposed_free(&e);
-	else
-		*exposed = e;
-	return ret;
+		return ret;
+	}
+	describe(&e, begin);
+	*exposed = e;
+	return 0;
 }
 
 void exposed_free(struct exposed *exposed)
 {
 	struct failure kept = *failure_get();
 
-	rpma_mr_dereg(&exposed->mr);
+	region_close(&exposed->region);
 	if (exposed->bytes != NULL)
 		munmap(exposed->bytes, exposed->size_bytes);
 	*exposed = (struct exposed){0};

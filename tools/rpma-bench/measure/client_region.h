@@ -6,22 +6,21 @@
 #ifndef BENCH_MEASURE_CLIENT_REGION_H
 #define BENCH_MEASURE_CLIENT_REGION_H
 
-#include <librpma.h>
-
+#include "tools/common/rdma/region.h"
 #include "tools/rpma-bench/protocol/message.h"
 
 struct exposed {
 	void *bytes;
 	size_t size_bytes;
-	struct rpma_mr_local *mr;
+	struct region region;
 };
 
 /*
  * Makes as much as all lanes need, and at most as much as the target has;
  * describes it in begin, whose params are set.
  */
-int exposed_make(struct exposed *exposed, struct rpma_peer *peer, uint64_t target_bytes,
-		 struct message_begin *begin);
+int exposed_make(struct exposed *exposed, struct rpma_peer *peer, const char *device,
+		 uint64_t target_bytes, struct message_begin *begin);
 /* What was never made is fine if it is zero. */
 void exposed_free(struct exposed *exposed);
 

@@ -22,16 +22,12 @@ struct link_lane lane_queues(const struct operation *operation, const struct ope
 	return queues;
 }
 
-static int take_target(struct lane *lane, const struct lane_target *t)
+static int take_target(struct lane *lane, const struct region_desc *target)
 {
-	struct rpma_peer_cfg *pcfg = NULL;
-	int ret = rpma_mr_remote_from_descriptor(t->mr_desc, t->mr_desc_bytes, &lane->remote);
+	struct region_remote remote = {.mr = NULL};
+	int ret = region_take(&remote, target, lane->conn);
 
-	if (ret == 0)
-		ret = rpma_peer_cfg_from_descriptor(t->pcfg_desc, t->pcfg_desc_bytes, &pcfg);
-	if (ret == 0)
-		ret = rpma_conn_apply_remote_peer_cfg(lane->conn, pcfg);
-	rpma_peer_cfg_delete(&pcfg);
+	lane->remote = remote.mr;
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s describes its target in a way librpma refuses: %s",
@@ -51,7 +47,7 @@ static int make_ready(struct lane *lane, const struct operation *operation, uint
 	return 0;
 }
 
-int lane_attach(struct lane *lane, struct link *link, const struct lane_target *target,
+int lane_attach(struct lane *lane, struct link *link, const struct region_desc *target,
 		const struct operation *operation, uint32_t depth)
 {
 	int ret;

@@ -14,6 +14,7 @@
 
 #include "offsets.h"
 #include "tools/common/rdma/connection.h"
+#include "tools/common/rdma/region.h"
 #include "tools/rpma-bench/protocol/params.h"
 
 struct lane {
@@ -44,19 +45,11 @@ struct operation; /* operation.h */
 struct link_lane lane_queues(const struct operation *operation, const struct operation *reads,
 			     uint32_t depth);
 
-/* What a peer said of the memory the lane works on. */
-struct lane_target {
-	const uint8_t *mr_desc;
-	size_t mr_desc_bytes;
-	const uint8_t *pcfg_desc;
-	size_t pcfg_desc_bytes;
-};
-
 /*
  * Gives a lane its connection and its target, and readies it for its first
  * operations. Takes the link in any case.
  */
-int lane_attach(struct lane *lane, struct link *link, const struct lane_target *target,
+int lane_attach(struct lane *lane, struct link *link, const struct region_desc *target,
 		const struct operation *operation, uint32_t depth);
 /* Disconnects; a lane that was never attached is fine. */
 void lane_detach(struct lane *lane);

@@ -110,7 +110,7 @@ static int make_responders(struct stage *s)
 	if (s->responders == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	for (uint32_t i = 0; i < p->threads && ret == 0; i++)
-		ret = responder_new(&s->responders[i], s->host->peer, p, &s->persist);
+		ret = responder_new(&s->responders[i], s->host->service.peer, p, &s->persist);
 	return ret;
 }
 
@@ -126,7 +126,7 @@ static int place(struct stage *s)
 	const struct placement_wish wish = {
 		.pin = s->host->pin,
 		.mem_node = "none",
-		.near = {s->host->device, s->offer->target.numa_node},
+		.near = {s->host->service.device, s->offer->target.numa_node},
 		.threads = threads_of(params_of(s)),
 		.skip = s->host->cores_taken,
 		.lenient = true,
@@ -332,7 +332,7 @@ static void start_measuring(struct stage *s)
 {
 	if (s->load != NULL)
 		load_mark(s->load);
-	findings_begin(&s->findings, s->host->device);
+	findings_begin(&s->findings, s->host->service.device);
 }
 
 int stage_start(struct stage *stage, enum message_phase phase)
@@ -355,7 +355,7 @@ int stage_start(struct stage *stage, enum message_phase phase)
 
 static void stop_measuring(struct stage *s)
 {
-	findings_end(&s->findings, s->host->device);
+	findings_end(&s->findings, s->host->service.device);
 	s->findings.loaded = s->load != NULL;
 	if (s->load != NULL)
 		s->findings.load_fraction = load_measured(s->load);

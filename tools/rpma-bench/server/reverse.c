@@ -47,7 +47,7 @@ static const struct params *params_of(const struct reverse *r)
 static int make_lanes(struct reverse *r)
 {
 	const struct lanes_cfg cfg = {
-		.peer = r->host->peer,
+		.peer = r->host->service.peer,
 		.params = params_of(r),
 		.operation = r->operation,
 		.target_bytes = r->begin->client_bytes,
@@ -134,11 +134,11 @@ const struct link_lane *reverse_lane(const struct reverse *reverse)
 int reverse_attach(struct reverse *reverse, uint32_t index, struct link *link)
 {
 	const struct message_begin *b = reverse->begin;
-	const struct lane_target target = {
-		.mr_desc = b->client_mr_desc,
-		.mr_desc_bytes = b->client_mr_desc_bytes,
-		.pcfg_desc = b->client_pcfg_desc,
-		.pcfg_desc_bytes = b->client_pcfg_desc_bytes,
+	const struct region_desc target = {
+		.mr = b->client_mr_desc,
+		.mr_bytes = b->client_mr_desc_bytes,
+		.pcfg = b->client_pcfg_desc,
+		.pcfg_bytes = b->client_pcfg_desc_bytes,
 	};
 
 	return lane_attach(&reverse->lanes.all[index], link, &target, reverse->operation,

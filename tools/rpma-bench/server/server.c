@@ -11,25 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "session.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/json/environment.h"
 #include "tools/common/json/result.h"
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/listen.h"
 #include "tools/rpma-bench/measure/placement.h"
-
-#define RESOLVE_TIMEOUT_MS 10000
 
 struct server {
 	const struct options *options;
 	struct host host;
-	struct rpma_ep *ep;
-	int ep_fd;
-	uint16_t port;
 };
 
 /* --- what is offered --------------------------------------------------------- */
@@ -39,8 +31,8 @@ static bool odp_capable(const struct server *s)
 	struct ibv_context *context = NULL;
 	int capable = 0;
 
-	return rpma_utils_get_ibv_context(s->host.address, RPMA_UTIL_IBV_CONTEXT_LOCAL, &context) ==
-		       0 &&
+	return rpma_utils_get_ibv_context(s->host.service.address, RPMA_UTIL_IBV_CONTEXT_LOCAL,
+					  &context) == 0 &&
 	       rpma_utils_ibv_context_is_odp_capable(context, &capable) == 0 && capable != 0;
 }
 
@@ -57,7 +49,7 @@ static int choose_node(const struct server *s, int *node)
 	ret = placement_choose(&placement, s->host.topology,
 			       &(struct placement_wish){.pin = o->pin,
 							.mem_node = o->mem_node,
-							.near = {s->host.device, -1},
+							.near = {s->host.service.device, -1},
 							.lenient = true});
 	if (ret == 0)
 		*node = placement.node;
@@ -68,13 +60,14 @@ static int open_targets(struct server *s)
 {
 	const struct options *o = s->options;
 	struct target_cfg cfg = {.force = o->force, .stopped = cli_stopped};
-	bool capable = odp_capable(s);
+	const struct offer_host host = {s->host.service.peer, s->host.service.device,
+					odp_capable(s), o->direct_write_to_pmem};
 	int ret = choose_node(s, &cfg.node);
 
 	for (size_t i = 0; i < o->targets_count && ret == 0; i++) {
 		struct offer *offer = &s->host.offers[i];
 
-		ret = offer_open(offer, s->host.peer, s->host.device, capable, o->targets[i], &cfg);
+		ret = offer_open(offer, &host, o->targets[i], &cfg);
 		if (ret)
 			break;
 		s->host.offers_count++;
@@ -87,15 +80,6 @@ static int open_targets(struct server *s)
 	return ret;
 }
 
-static int describe_peer(struct server *s)
-{
-	struct host *host = &s->host;
-
-	host->direct_write_to_pmem = s->options->direct_write_to_pmem;
-	return region_describe_host(host->direct_write_to_pmem, host->pcfg_desc,
-				    &host->pcfg_desc_bytes);
-}
-
 static int gather_environment(struct server *s)
 {
 	struct sysroot root;
@@ -104,10 +88,10 @@ static int gather_environment(struct server *s)
 	if (sysroot_open(&root, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "environment", "cannot open /: %s",
 				   strerror(errno));
-	block = environment_gather(&root, s->host.topology, s->host.device);
-	json_object_set_new(
-		block, "readiness",
-		offers_readiness(s->host.offers, s->host.offers_count, &root, s->host.device));
+	block = environment_gather(&root, s->host.topology, s->host.service.device);
+	json_object_set_new(block, "readiness",
+			    offers_readiness(s->host.offers, s->host.offers_count, &root,
+					     s->host.service.device));
 	if (s->options->anonymous)
 		environment_anonymise(block);
 	s->host.environment = json_dumps(block, JSON_COMPACT);
@@ -122,104 +106,69 @@ static int gather_environment(struct server *s)
 		       : failure_set(EXIT_INTERNAL, "environment", "out of memory");
 }
 
-/* --- where it listens -------------------------------------------------------- */
-
-static int listen_there(struct server *s)
-{
-	s->port = s->options->port;
-	return endpoint_listen(s->host.peer, s->host.address, &s->port, &s->ep, &s->ep_fd);
-}
-
-static int find_device(struct server *s)
-{
-	const struct endpoint_wish wish = {s->options->device, s->options->cli.quiet,
-					   s->options->argv};
-	struct sysroot root;
-	int ret;
-
-	if (sysroot_open(&root, "/") != 0)
-		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
-	ret = endpoint_own(&root, &wish, s->host.address, &s->host.peer, s->host.device);
-	sysroot_close(&root);
-	return ret;
-}
+/* --- begin and end ----------------------------------------------------------- */
 
 static int set_up(struct server *s)
 {
 	const struct options *o = s->options;
-	int ret = resolve_host(o->listen, RESOLVE_TIMEOUT_MS, s->host.address);
+	struct host *host = &s->host;
+	int ret;
 
-	s->host.allow = &o->allow;
-	s->host.quiet = o->cli.quiet;
-	s->host.pin = o->pin;
-	s->host.cores_taken = o->cores_taken;
-	if (ret || (ret = find_device(s)))
+	*host = (struct host){
+		.service = {.name = "rpma-bench server",
+			    .role = GREETING_CONTROL,
+			    .listen = o->listen,
+			    .port = o->port,
+			    .allow = &o->allow,
+			    .allow_option = "--allow",
+			    .wish = {o->device, o->cli.quiet, o->argv},
+			    .clients_max = HOST_SESSIONS_MAX,
+			    .serve = session_serve,
+			    .server = host},
+		.direct_write_to_pmem = o->direct_write_to_pmem,
+		.once = o->once,
+		.pin = o->pin,
+		.cores_taken = o->cores_taken,
+	};
+	ret = service_open(&host->service);
+	if (ret)
 		return ret;
 	/* without a description of the machine nothing is bound */
-	if (topology_load(&s->host.topology) != 0)
-		s->host.topology = NULL;
-	if ((ret = open_targets(s)) || (ret = describe_peer(s)) || (ret = gather_environment(s)))
+	if (topology_load(&host->topology) != 0)
+		host->topology = NULL;
+	if ((ret = open_targets(s)) || (ret = gather_environment(s)))
 		return ret;
-	return listen_there(s);
+	return service_listen(&host->service);
 }
 
 static void tear_down(struct server *s)
 {
 	struct failure kept = *failure_get();
 
-	eventfd_write(s->host.stop_fd, 1);
-	session_wait_all(&s->host);
-	rpma_ep_shutdown(&s->ep);
+	service_end(&s->host.service);
 	host_destroy(&s->host);
+	service_close(&s->host.service);
 	*failure_get() = kept;
 }
 
-/* A port that the kernel chose is useless unless it can be printed. */
-static int announce(const struct server *s, int ready_fd)
+static void announce(const struct host *host, int ready_fd)
 {
-	const struct server_ready ready = {.port = s->port};
+	const struct server_ready ready = {.port = host->service.port};
 	char size[UNITS_TEXT_BYTES];
 
 	if (ready_fd >= 0) {
 		if (write(ready_fd, &ready, sizeof(ready)) != sizeof(ready))
 			fprintf(stderr, "rpma-bench server: no client waits for its port\n");
-		return 0;
+		return;
 	}
-	printf("rpma-bench server: listening on %s port %u (%s), for %s; direct write to PMem: "
-	       "%s\n",
-	       s->host.address, s->port, s->host.device,
-	       s->options->allow.count > 0 ? "the addresses of --allow"
-					   : "any host that reaches this address",
-	       s->options->direct_write_to_pmem ? "stated by the operator" : "no");
-	for (size_t i = 0; i < s->host.offers_count; i++) {
-		const struct target *t = &s->host.offers[i].target;
+	service_announce(&host->service, host->direct_write_to_pmem);
+	for (size_t i = 0; i < host->offers_count; i++) {
+		const struct target *t = &host->offers[i].target;
 
 		printf("  target %zu: %s of %s%s%s for remote read, write and flush\n", i,
 		       units_print_size(t->size_bytes, size), target_kind_name(t->kind),
 		       t->path != NULL ? " " : "", t->path != NULL ? t->path : "");
 	}
-	if (fflush(stdout) != 0 && s->options->port == 0)
-		return failure_set(EXIT_RUN_FAILED, "listen",
-				   "--port 0: cannot write which port it is: %s", strerror(errno));
-	return 0;
-}
-
-static void take_client(void *host, struct rpma_conn_req *req)
-{
-	session_start(host, req);
-}
-
-static int accept_clients(struct server *s)
-{
-	const struct endpoint_service service = {
-		.ep = s->ep,
-		.fd = s->ep_fd,
-		.enough_fd = s->options->once ? s->host.ended_fd : -1,
-		.take = take_client,
-		.host = &s->host,
-	};
-
-	return endpoint_serve(&service);
 }
 
 int server_run(const struct options *options, int ready_fd)
@@ -229,14 +178,11 @@ int server_run(const struct options *options, int ready_fd)
 	int ret;
 
 	open_files_raise();
-	ret = host_init(&s.host);
-	if (ret != 0)
-		return cli_report_failure("rpma-bench server");
 	ret = set_up(&s);
-	if (ret == 0)
-		ret = announce(&s, ready_fd);
-	if (ret == 0)
-		ret = accept_clients(&s);
+	if (ret == 0) {
+		announce(&s.host, ready_fd);
+		ret = service_run(&s.host.service);
+	}
 	tear_down(&s);
 	/* a signal may also have made the set-up fail */
 	if (cli_signal != 0)

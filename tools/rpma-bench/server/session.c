@@ -13,42 +13,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <time.h>
 
 #include "repeat_service.h"
 #include "tools/common/base/failure.h"
-#include "tools/common/base/thread.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
 #define ALIVE_MS 10000
 
 struct session {
 	struct host *host;
-	struct rpma_conn_req *req; /* until accepted */
-	struct link *link;
-	enum greeting_answer answer;
+	struct link *link; /* the client's */
 	bool welcomed;
 	struct stage *stage; /* the repeat at hand; NULL: between two */
 	int64_t alive_ms;    /* when the last sign of life was sent */
 	struct exchange_buffer buffer;
 };
 
-static struct link_cfg link_cfg_of(const struct host *host)
-{
-	return (struct link_cfg){.peer_name = "a client", .stop_fd = host->stop_fd};
-}
-
 /* --- greeting --------------------------------------------------------------- */
-
-static int accept_client(struct session *s)
-{
-	const struct link_cfg cfg = link_cfg_of(s->host);
-	const struct greeting_reply reply = {.version = GREETING_VERSION, .answer = s->answer};
-	uint8_t bytes[GREETING_REPLY_BYTES];
-
-	greeting_encode_reply(&reply, bytes);
-	return link_accept(&s->link, s->host->peer, &s->req, &cfg, bytes, sizeof(bytes));
-}
 
 static int send_text(struct session *s, const char *text)
 {
@@ -136,7 +118,7 @@ static int wait_for_news(struct session *s, bool messages)
 {
 	struct pollfd fds[3 + STAGE_FDS] = {{messages ? link_receive_fd(s->link) : -1, POLLIN, 0},
 					    {link_event_fd(s->link), POLLIN, 0},
-					    {s->host->stop_fd, POLLIN, 0}};
+					    {s->host->service.stop_fd, POLLIN, 0}};
 	int ready, ret;
 
 	if (s->stage != NULL)
@@ -183,7 +165,7 @@ static int begin(struct session *s, const struct message_begin *begin)
 	} else {
 		snprintf(ready.ready.refusal, sizeof(ready.ready.refusal), "%.*s",
 			 MESSAGE_REFUSAL_MAX - 1, failure_get()->text);
-		host_say(s->host, failure_get()->text);
+		service_say(&s->host->service, "%s", failure_get()->text);
 	}
 	return exchange_send(s->link, &ready);
 }
@@ -248,116 +230,22 @@ static int serve(struct session *s)
 	return ret;
 }
 
-static int run(struct session *s)
+void session_serve(void *host, struct service_client *client)
 {
-	int ret = accept_client(s);
+	struct session s = {.host = host};
+	int ret = service_accept(client, NULL);
 
 	if (ret)
-		return ret;
-	if (s->answer != GREETING_WELCOME) {
-		/* the refusal travels in the private data: leave it the time to arrive */
-		link_alive(s->link, LINK_TIMEOUT_MS);
-		return failure_set(EXIT_RUN_FAILED, "hello", "refused a client: %s",
-				   greeting_refusal(s->answer));
-	}
-	ret = greet(s);
-	return ret == 0 ? serve(s) : ret;
-}
-
-/* --- the thread ------------------------------------------------------------- */
-
-static void *session_thread(void *arg)
-{
-	struct session *s = arg;
-	struct host *host = s->host;
-	int ret = run(s);
-	bool welcomed;
-
-	if (ret == -EIO || ret == -ETIMEDOUT)
-		host_say(host, failure_get()->text);
-	if (s->req != NULL)
-		rpma_conn_req_delete(&s->req);
-	/* first: a client waits for the answer to its disconnect, one lane after the other */
-	link_close(&s->link);
-	stage_close(&s->stage);
-	welcomed = s->welcomed;
-	free(s);
-	pthread_mutex_lock(&host->lock);
-	host->sessions--;
-	if (welcomed)
-		eventfd_write(host->ended_fd, 1);
-	pthread_cond_broadcast(&host->changed);
-	pthread_mutex_unlock(&host->lock);
-	return NULL;
-}
-
-/*
- * Another version, and one client too many, get an answer; junk does not, nor
- * does a stranger, nor so many that the answers themselves would be too much.
- */
-static int judge(struct session *s)
-{
-	struct rpma_conn_private_data pdata = {NULL, 0};
-	struct greeting_request request;
-	bool flooded;
-
-	if (!host_allows(s->host, s->req))
-		return -EACCES;
-	if (rpma_conn_req_get_private_data(s->req, &pdata) != 0 || pdata.ptr == NULL ||
-	    greeting_decode_request(pdata.ptr, pdata.len, &request) != 0)
-		return -EPROTO;
-	if (request.version != GREETING_VERSION)
-		s->answer = GREETING_WRONG_VERSION;
-	else if (request.role == GREETING_PING)
-		s->answer = GREETING_OTHER_TOOL;
-	else if (request.role != GREETING_CONTROL)
-		return -EPROTO;
-	pthread_mutex_lock(&s->host->lock);
-	flooded = s->host->sessions >= 2 * HOST_SESSIONS_MAX;
-	if (s->answer == GREETING_WELCOME && s->host->sessions >= HOST_SESSIONS_MAX)
-		s->answer = GREETING_BUSY;
-	s->host->sessions += !flooded;
-	pthread_mutex_unlock(&s->host->lock);
-	return flooded ? -EBUSY : 0;
-}
-
-static void turn_away(struct session *s, int error)
-{
-	rpma_conn_req_delete(&s->req);
-	if (error == -EPROTO)
-		host_say(s->host, "rejected a connection that is not a client of this tool");
-	else if (error == -EACCES)
-		host_say(s->host, "rejected a connection from an address not in --allow");
-}
-
-void session_start(struct host *host, struct rpma_conn_req *req)
-{
-	struct session *s = calloc(1, sizeof(*s));
-	int ret;
-
-	if (s == NULL) {
-		rpma_conn_req_delete(&req);
 		return;
-	}
-	s->host = host;
-	s->req = req;
-	ret = judge(s);
-	if (ret != 0) {
-		turn_away(s, ret);
-		free(s);
-	} else if (thread_start(NULL, session_thread, s) != 0) {
-		rpma_conn_req_delete(&s->req);
-		free(s);
-		pthread_mutex_lock(&host->lock);
-		host->sessions--;
-		pthread_mutex_unlock(&host->lock);
-	}
-}
-
-void session_wait_all(struct host *host)
-{
-	pthread_mutex_lock(&host->lock);
-	while (host->sessions > 0)
-		pthread_cond_wait(&host->changed, &host->lock);
-	pthread_mutex_unlock(&host->lock);
+	s.link = client->link;
+	ret = greet(&s);
+	if (ret == 0)
+		ret = serve(&s);
+	if (ret == -EIO || ret == -ETIMEDOUT)
+		service_say(client->service, "%s", failure_get()->text);
+	/* first: a client waits for the answer to its disconnect, one lane after the other */
+	link_close(&client->link);
+	stage_close(&s.stage);
+	if (s.welcomed && s.host->once)
+		service_stop(client->service);
 }

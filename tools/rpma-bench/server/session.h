@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session.h -- the server's side of one client: its control connection, in a
- * thread of its own, from the greeting to the end of the run.
+ * session.h -- the server's side of one client: its control connection, from the
+ * greeting to the end of the run.
  */
 #ifndef BENCH_SERVER_SESSION_H
 #define BENCH_SERVER_SESSION_H
 
 #include "shared_state.h"
 
-/* Takes the request: answers it in a new thread, or refuses it. */
-void session_start(struct host *host, struct rpma_conn_req *req);
-
-/* Waits until no session is left. */
-void session_wait_all(struct host *host);
+/* Welcomes the client and serves it until it has left. As service.serve; host is a struct host. */
+void session_serve(void *host, struct service_client *client);
 
 #endif /* BENCH_SERVER_SESSION_H */

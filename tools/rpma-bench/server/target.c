@@ -22,8 +22,8 @@ static uint8_t odp_of(enum target_kind kind, bool odp_capable)
 	return kind == TARGET_FSDAX ? ODP_YES : ODP_UNKNOWN;
 }
 
-int offer_open(struct offer *offer, struct rpma_peer *peer, const char *device, bool odp_capable,
-	       const char *spec, const struct target_cfg *cfg)
+int offer_open(struct offer *offer, const struct offer_host *host, const char *spec,
+	       const struct target_cfg *cfg)
 {
 	struct offer o = {.region = {.mr = NULL}};
 	int ret = target_open(&o.target, spec, cfg);
@@ -31,15 +31,16 @@ int offer_open(struct offer *offer, struct rpma_peer *peer, const char *device, 
 
 	if (ret)
 		return ret;
-	memory = (struct region_memory){o.target.memory, o.target.size_bytes, o.target.kind, spec};
-	ret = region_open(&o.region, peer, device, &memory);
+	memory = (struct region_memory){o.target.memory, o.target.size_bytes, o.target.kind, spec,
+					host->direct_write_to_pmem};
+	ret = region_open(&o.region, host->peer, host->device, &memory);
 	if (ret) {
 		offer_close(&o);
 		return ret;
 	}
 	o.description = (struct message_target){
 		.kind = (uint8_t)o.target.kind,
-		.odp = odp_of(o.target.kind, odp_capable),
+		.odp = odp_of(o.target.kind, host->odp_capable),
 		.flush_types = o.region.flush_types,
 		.numa_node = o.target.numa_node,
 		.page_bytes = (uint32_t)o.target.page_bytes,

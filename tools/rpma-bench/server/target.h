@@ -21,9 +21,16 @@ struct offer {
 	struct message_target description;
 };
 
-/* odp_capable: of the device, whose name is for the sentence. */
-int offer_open(struct offer *offer, struct rpma_peer *peer, const char *device, bool odp_capable,
-	       const char *spec, const struct target_cfg *cfg);
+/* Where targets are offered. */
+struct offer_host {
+	struct rpma_peer *peer;
+	const char *device;
+	bool odp_capable; /* the device is */
+	bool direct_write_to_pmem;
+};
+
+int offer_open(struct offer *offer, const struct offer_host *host, const char *spec,
+	       const struct target_cfg *cfg);
 /* What was never opened is fine if it is zero. */
 void offer_close(struct offer *offer);
 

@@ -52,8 +52,8 @@ static int once(void *arg, uint64_t *stamps)
 	int ret;
 
 	stamps[0] = clock_now(r->steps.clock);
-	ret = rpma_mr_reg(r->host->peer, r->host->offers[p->target].target.memory, p->size_bytes,
-			  USAGE, &mr);
+	ret = rpma_mr_reg(r->host->service.peer, r->host->offers[p->target].target.memory,
+			  p->size_bytes, USAGE, &mr);
 	if (ret)
 		return failed(r, "register", ret);
 	stamps[1] = clock_now(r->steps.clock);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dial.h -- how a client reaches a server of this toolkit: its address, the
+ * device of this host with the route to it, the connection, and the answer.
+ *
+ * Each step is a function, because rpma-ping times them one by one. Each wait has
+ * a limit; a failure stores its sentence, step and cause.
+ */
+#ifndef COMMON_RDMA_DIAL_H
+#define COMMON_RDMA_DIAL_H
+
+#include "connection.h"
+#include "device.h"
+#include "handshake.h"
+#include "listen.h"
+#include "resolve.h"
+
+struct dial {
+	char address[RESOLVE_ADDRESS_MAX]; /* numeric; empty: not resolved */
+	uint16_t port;
+	char name[LINK_PEER_MAX]; /* for sentences: "server 192.0.2.1:7204" */
+	struct device device;	  /* this host's; its name is empty: not found */
+	struct rpma_peer *peer;	  /* for that device; the caller deletes it */
+};
+
+/* Sets address, port and name. */
+int dial_resolve(struct dial *dial, const char *host, uint16_t port);
+/* Sets device and peer; may start the tool again, as endpoint_route(). */
+int dial_route(struct dial *dial, const struct endpoint_wish *wish);
+/* Connects; peer_name and device of cfg are not used. */
+int dial_connect(struct link **link, const struct dial *dial,
+		 const uint8_t greeting[GREETING_REQUEST_BYTES], const struct link_cfg *cfg);
+/*
+ * Reads what the server answered to a client of this role. Fails, too, if it
+ * refused: it is busy, or of another version or tool.
+ */
+int dial_answer(const struct dial *dial, const struct link *link, enum greeting_role role,
+		struct greeting_reply *reply);
+
+#endif /* COMMON_RDMA_DIAL_H */
