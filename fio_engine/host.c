@@ -81,7 +81,7 @@ static void announce(const struct host *h)
 		    "PMem: %s",
 		    h->service.address, h->port, h->service.device,
 		    s->allow.count > 0 ? "for the addresses of allow="
-				       : "for any host that reaches this address",
+				       : "for every host that reaches this address",
 		    units_print_size(h->target.size_bytes, size), target_kind_name(h->target.kind),
 		    h->target.path != NULL ? " " : "", h->target.path != NULL ? h->target.path : "",
 		    method_name(s->method),

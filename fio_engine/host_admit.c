@@ -145,7 +145,7 @@ void host_admit(struct host *h, int64_t now_ms)
 	if (ret == -EACCES) {
 		reject(&a, "its address is not in allow=");
 	} else if (ret != 0) {
-		reject(&a, "it is no client of this engine");
+		reject(&a, "it is not a client of this engine");
 	} else if (h->count >= HOST_SESSIONS_MAX) {
 		reject(&a, "too many at once");
 	} else {

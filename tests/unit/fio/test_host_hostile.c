@@ -110,8 +110,8 @@ static void junk_is_rejected(void **state)
 	g = guest_open(&nonsense);
 	assert_null(g->link);
 	guest_close(g);
-	assert_int_equal(world_count("rejected client 127.0.0.1: it is no client of this engine"),
-			 3);
+	assert_int_equal(
+		world_count("rejected client 127.0.0.1: it is not a client of this engine"), 3);
 	all_is_well();
 }
 
