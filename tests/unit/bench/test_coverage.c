@@ -50,7 +50,7 @@ struct cell {
 };
 
 static int trials = 200;
-static double enough = 0.91; /* for the trials */
+static double enough = 0.91; /* share of the trials */
 static double samples[REPEATS][SAMPLES], factors[REPEATS];
 static struct cell cells[SPREADS][FIGURES];
 static struct histogram h;
