@@ -131,11 +131,11 @@ static json_t *most_of(struct selection *s, const char *key)
 	return json_integer(most);
 }
 
-/* Makes s->values what stands under a key of each repeat, or the repeats themselves. */
-static struct selection *at(struct selection *s, const char *key)
+/* Makes s->values what stands at a path of each repeat; "": the repeats themselves. */
+static struct selection *at(struct selection *s, const char *path)
 {
 	for (size_t i = 0; i < s->count; i++)
-		s->values[i] = key != NULL ? json_object_get(s->repeats[i], key) : s->repeats[i];
+		s->values[i] = path_get(s->repeats[i], path);
 	return s;
 }
 
@@ -195,53 +195,33 @@ out:
 	return value;
 }
 
-/* The step of a name, of each repeat. */
-static json_t *step_json(struct selection *s, const char *name)
-{
-	for (size_t i = 0; i < s->count; i++) {
-		const json_t *steps = json_object_get(s->repeats[i], "steps"), *step;
-		size_t index;
-
-		s->values[i] = NULL;
-		json_array_foreach(steps, index, step)
-		{
-			const char *other = json_string_value(json_object_get(step, "name"));
-
-			if (other != NULL && strcmp(other, name) == 0)
-				s->values[i] = json_object_get(step, "latency");
-		}
-	}
-	return json_pack("{s:s, s:o}", "name", name, "latency", merged_json(s));
-}
-
 static json_t *steps_json(struct selection *s)
 {
 	const json_t *steps = s->count > 0 ? json_object_get(s->repeats[0], "steps") : NULL, *step;
 	json_t *list = json_is_array(steps) ? json_array() : json_null();
+	char path[64];
 	size_t index;
 
 	json_array_foreach(steps, index, step)
 	{
-		const char *name = json_string_value(json_object_get(step, "name"));
+		const char *name = path_text(step, "name");
 
-		if (name != NULL)
-			json_array_append_new(list, step_json(s, name));
+		snprintf(path, sizeof(path), "steps/name=%s/latency", name);
+		json_array_append_new(list, json_pack("{s:s, s:o}", "name", name, "latency",
+						      merged_json(at(s, path))));
 	}
 	return list;
 }
 
 static json_t *reverse_json(struct selection *s)
 {
-	json_t *value, *latency;
+	json_t *value;
 
 	if (take_numbers(at(s, "reverse"), "ops") == 0)
 		return json_null();
 	value = json_pack("{s:o, s:o}", "ops_per_s", mean_of(s, "ops_per_s"), "bytes_per_s",
 			  mean_of(s, "bytes_per_s"));
-	for (size_t i = 0; i < s->count; i++)
-		s->values[i] = json_object_get(s->values[i], "latency");
-	latency = merged_json(s);
-	json_object_set_new(value, "latency", latency);
+	json_object_set_new(value, "latency", merged_json(at(s, "reverse/latency")));
 	return value;
 }
 
@@ -257,7 +237,7 @@ static json_t *verify_json(struct selection *s)
 /* By mean latency; by its rate for a repeat without any. */
 static double figure(const json_t *repeat)
 {
-	const json_t *mean = json_object_get(json_object_get(repeat, "latency"), "mean_ns");
+	const json_t *mean = path_get(repeat, "latency/mean_ns");
 
 	return json_number_value(mean != NULL ? mean : json_object_get(repeat, "ops_per_s"));
 }
@@ -298,7 +278,7 @@ json_t *point_summary(const json_t *repeats)
 		return NULL;
 	}
 	bad |= json_object_set_new(summary, "n", result_integer(s.count));
-	at(&s, NULL);
+	at(&s, "");
 	bad |= json_object_set_new(summary, "ops_per_s", mean_of(&s, "ops_per_s"));
 	bad |= json_object_set_new(summary, "bytes_per_s", mean_of(&s, "bytes_per_s"));
 	bad |= json_object_set_new(summary, "late_ops", sum_of(&s, "late_ops"));
@@ -362,7 +342,7 @@ bool point_is_narrow(const json_t *repeats, enum bench_test test, double fractio
 
 	if (!select_repeats(repeats, &s))
 		return false;
-	n = take_numbers(at(&s, by_rate ? NULL : latency), by_rate ? "ops_per_s" : "mean_ns");
+	n = take_numbers(at(&s, by_rate ? "" : latency), by_rate ? "ops_per_s" : "mean_ns");
 	i = interval_of(&s, n);
 	selection_free(&s);
 	return i.known && n >= POINT_CI_REPEATS_MIN && i.high - i.mean <= fraction * i.mean;
