@@ -17,55 +17,7 @@
 /* Tests set it; --sysroot is for people. */
 #define SYSROOT_VARIABLE "RPMA_SYSROOT"
 
-enum key {
-	KEY_DEVICE = CLI_KEY_FIRST,
-	KEY_JSON,
-	KEY_ONLY,
-	KEY_EXPLAIN,
-	KEY_ASSUME,
-	KEY_ASSUME_PMEM,
-	KEY_LENIENT,
-	KEY_PROBE,
-	KEY_SYSROOT,
-	KEY_DUMP,
-	KEY_TARGET = 't',
-};
-
 enum group { GROUP_WHAT = 1, GROUP_EVIDENCE, GROUP_WHERE, GROUP_OUTPUT };
-
-static const struct argp_option rows[] = {
-	{"device", KEY_DEVICE, "auto|NAME", 0,
-	 "RDMA device to look at; auto is the first that is hardware, else the first (auto)",
-	 GROUP_WHAT},
-	{"target", KEY_TARGET, "PATH", 0,
-	 "Memory that is to be written remotely: a device DAX node, a file or directory on "
-	 "fsdax, a PMem block device (none)",
-	 GROUP_WHAT},
-	{"assume-ddio", KEY_ASSUME, "on|off:WHY", 0,
-	 "Accept your statement about DDIO, for the reason WHY; the result records it",
-	 GROUP_EVIDENCE},
-	{"assume-pmem", KEY_ASSUME_PMEM, "WHY", 0,
-	 "Accept your statement that what a hypervisor shows as persistent memory is persistent "
-	 "on its host, for the reason WHY; the result records it",
-	 GROUP_EVIDENCE},
-	{"probe", KEY_PROBE, NULL, 0,
-	 "See by traffic whether device writes reach memory: needs root and rpma-bench",
-	 GROUP_EVIDENCE},
-	{"lenient", KEY_LENIENT, NULL, 0,
-	 "Take DDIO for off where the registers show it so, but not beyond doubt", GROUP_EVIDENCE},
-	{"sysroot", KEY_SYSROOT, "DIR", 0, "Look at the tree of files below DIR, not this machine",
-	 GROUP_WHERE},
-	{"dump-facts", KEY_DUMP, "DIR", 0,
-	 "Copy all that was looked at to DIR, a new or empty directory, with names, serial "
-	 "numbers and addresses hashed",
-	 GROUP_WHERE},
-	{"only", KEY_ONLY, "ID[,...]", 0, "Show these checks only; the verdict goes by all",
-	 GROUP_OUTPUT},
-	{"explain", KEY_EXPLAIN, "ID[,...]|all", 0, "Explain checks, and look at nothing",
-	 GROUP_OUTPUT},
-	{"json", KEY_JSON, NULL, 0, "Write the result, as JSON, to standard output", GROUP_OUTPUT},
-	{0},
-};
 
 /* The word at *list, which moves on; NULL at the end. */
 static const char *next_word(const char **list, size_t *len)
@@ -109,7 +61,7 @@ static bool is_known(const char *word, size_t len)
 	return false;
 }
 
-static error_t check_ids(const char *option, const char *list)
+static error_t parse_ids(const char *option, const char *list, void *to)
 {
 	const char *rest = list, *word;
 	size_t len;
@@ -120,7 +72,12 @@ static error_t check_ids(const char *option, const char *list)
 					       "ids such as DDIO-04,PM-06 (rpma-ddio-check "
 					       "--explain all lists them)");
 	}
-	return 0;
+	return cli_text(option, list, to);
+}
+
+static error_t parse_explain(const char *option, const char *list, void *to)
+{
+	return strcmp(list, "all") == 0 ? cli_text(option, list, to) : parse_ids(option, list, to);
 }
 
 /* What goes into the result must be text. */
@@ -145,17 +102,19 @@ static error_t copy_reason(char *to, size_t room, const char *option, const char
 	return 0;
 }
 
-static error_t assume_pmem(struct options *o, const char *arg)
+static error_t parse_pmem(const char *option, const char *arg, void *claims)
 {
+	struct facts_claims *c = claims;
+
 	if (arg[strspn(arg, " ")] == '\0')
-		return cli_wrong_value("--assume-pmem", arg,
+		return cli_wrong_value(option, arg,
 				       "a reason, as 'NVDIMMs of host db7, checked there'");
-	return copy_reason(o->claims.pmem_why, sizeof(o->claims.pmem_why), "--assume-pmem", arg,
-			   arg);
+	return copy_reason(c->pmem_why, sizeof(c->pmem_why), option, arg, arg);
 }
 
-static error_t assume(struct options *o, const char *arg)
+static error_t parse_ddio(const char *option, const char *arg, void *claims)
 {
+	struct facts_claims *c = claims;
 	const char *colon = strchr(arg, ':');
 	size_t len = colon != NULL ? (size_t)(colon - arg) : strlen(arg);
 	const char *why = colon != NULL ? colon + 1 : "";
@@ -164,73 +123,75 @@ static error_t assume(struct options *o, const char *arg)
 
 	if ((!on && !off) || (off && why[strspn(why, " ")] == '\0'))
 		return cli_wrong_value(
-			"--assume-ddio", arg,
-			"on, or off:WHY, as 'off:disabled in the BIOS of this host'");
-	o->claims.ddio_assumed = off ? KNOWN_NO : KNOWN_YES;
-	return copy_reason(o->claims.why, sizeof(o->claims.why), "--assume-ddio", arg, why);
+			option, arg, "on, or off:WHY, as 'off:disabled in the BIOS of this host'");
+	c->ddio_assumed = off ? KNOWN_NO : KNOWN_YES;
+	return copy_reason(c->why, sizeof(c->why), option, arg, why);
 }
 
-static error_t set_device(struct options *o, const char *arg)
+static error_t parse_device(const char *option, const char *arg, void *to)
 {
 	size_t len = strlen(arg);
 
 	if (len == 0 || len >= DEVICE_NAME_MAX || strchr(arg, '/') != NULL || !is_text(arg))
-		return cli_wrong_value("--device", arg,
+		return cli_wrong_value(option, arg,
 				       "auto, or the name of an RDMA device, as mlx5_0");
-	o->device = strcmp(arg, "auto") == 0 ? NULL : arg;
-	return 0;
+	return cli_text_or_auto(option, arg, to);
 }
 
-static error_t set_path(const char **path, size_t room, const char *option, const char *arg)
+static error_t take_path(const char *option, const char *arg, size_t room, void *to)
 {
 	if (arg[0] == '\0' || strlen(arg) >= room)
 		return cli_wrong_value(option, arg, "a path of reasonable length");
-	*path = arg;
-	return 0;
+	return cli_text(option, arg, to);
 }
 
-static error_t parse_row(int key, char *arg, struct argp_state *state)
+static error_t parse_target(const char *option, const char *arg, void *to)
 {
-	struct options *o = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->cli;
-		return 0;
-	case ARGP_KEY_ARG:
-		failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", arg);
-		return EINVAL;
-	case KEY_DEVICE:
-		return set_device(o, arg);
-	case KEY_TARGET:
-		return set_path(&o->target, FACTS_PATH_MAX, "--target", arg);
-	case KEY_ASSUME:
-		return assume(o, arg);
-	case KEY_ASSUME_PMEM:
-		return assume_pmem(o, arg);
-	case KEY_PROBE:
-		o->probe = true;
-		return 0;
-	case KEY_LENIENT:
-		o->lenient = true;
-		return 0;
-	case KEY_SYSROOT:
-		return set_path(&o->sysroot, PATH_MAX, "--sysroot", arg);
-	case KEY_DUMP:
-		return set_path(&o->dump_facts, PATH_MAX, "--dump-facts", arg);
-	case KEY_ONLY:
-		o->only = arg;
-		return check_ids("--only", arg);
-	case KEY_EXPLAIN:
-		o->explain = arg;
-		return strcmp(arg, "all") == 0 ? 0 : check_ids("--explain", arg);
-	case KEY_JSON:
-		o->json = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return take_path(option, arg, FACTS_PATH_MAX, to);
 }
+
+static error_t parse_path(const char *option, const char *arg, void *to)
+{
+	return take_path(option, arg, PATH_MAX, to);
+}
+
+#define TO(member) offsetof(struct options, member)
+_Static_assert(offsetof(struct options, cli) == 0, "rows count from the struct cli");
+
+static const struct cli_row rows[] = {
+	{"device", 0, "auto|NAME",
+	 "RDMA device to look at; auto is the first that is hardware, else the first (auto)",
+	 GROUP_WHAT, parse_device, TO(device), 0},
+	{"target", 't', "PATH",
+	 "Memory that is to be written remotely: a device DAX node, a file or directory on "
+	 "fsdax, a PMem block device (none)",
+	 GROUP_WHAT, parse_target, TO(target), 0},
+	{"assume-ddio", 0, "on|off:WHY",
+	 "Accept your statement about DDIO, for the reason WHY; the result records it",
+	 GROUP_EVIDENCE, parse_ddio, TO(claims), 0},
+	{"assume-pmem", 0, "WHY",
+	 "Accept your statement that what a hypervisor shows as persistent memory is persistent "
+	 "on its host, for the reason WHY; the result records it",
+	 GROUP_EVIDENCE, parse_pmem, TO(claims), 0},
+	{"probe", 0, NULL,
+	 "See by traffic whether device writes reach memory: needs root and rpma-bench",
+	 GROUP_EVIDENCE, cli_flag, TO(probe), 0},
+	{"lenient", 0, NULL,
+	 "Take DDIO for off where the registers show it so, but not beyond doubt", GROUP_EVIDENCE,
+	 cli_flag, TO(lenient), 0},
+	{"sysroot", 0, "DIR", "Look at the tree of files below DIR, not this machine", GROUP_WHERE,
+	 parse_path, TO(sysroot), 0},
+	{"dump-facts", 0, "DIR",
+	 "Copy all that was looked at to DIR, a new or empty directory, with names, serial "
+	 "numbers and addresses hashed",
+	 GROUP_WHERE, parse_path, TO(dump_facts), 0},
+	{"only", 0, "ID[,...]", "Show these checks only; the verdict goes by all", GROUP_OUTPUT,
+	 parse_ids, TO(only), 0},
+	{"explain", 0, "ID[,...]|all", "Explain checks, and look at nothing", GROUP_OUTPUT,
+	 parse_explain, TO(explain), 0},
+	CLI_ROW_JSON(GROUP_OUTPUT),
+	{0},
+};
 
 static int complete(struct options *o)
 {
@@ -254,16 +215,16 @@ static int complete(struct options *o)
 
 int options_parse(struct options *options, int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0}, {0}};
-	static const struct argp argp = {
-		rows,	  parse_row,
-		"",	  "Is this machine ready for remote persistent memory? It only reads.",
-		children, NULL,
-		NULL};
+	static const struct cli_row *const tables[] = {rows, NULL};
+	static const struct cli_command command = {
+		.name = "rpma-ddio-check",
+		.text = "Is this machine ready for remote persistent memory? It only reads.",
+		.tables = tables,
+	};
 	int ret;
 
 	*options = (struct options){.claims.ddio_assumed = KNOWN_NOT, .argc = argc, .argv = argv};
-	ret = cli_parse(&argp, "rpma-ddio-check", argc, argv, options);
+	ret = cli_parse(&command, argc, argv, &options->cli);
 	if (ret || options->cli.done)
 		return ret;
 	return complete(options);

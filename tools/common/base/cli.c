@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cli.c -- option errors in one line, signals, the progress line.
+ * cli.c -- options from rows, option errors in one line, signals, the progress
+ * line.
  *
- * argp's own error output has two lines and does not name what is valid;
- * here it is silenced and the sentence is made from the failing word.
+ * argp parses: it gets its table from the rows of the command, and its parser
+ * looks up the row of each option. argp's own error output has two lines and does
+ * not name what is valid; it is silenced, and the sentence is made from the
+ * failing word.
  */
 #include "cli.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,119 +27,160 @@
 atomic_int cli_signal;
 
 static int stop_fd = -1;
-static const struct argp *parsing;
-static const char *parsing_command;
 
-static const struct argp_option rows[] = {
-	{"quiet", CLI_KEY_QUIET, NULL, 0, "Print failures only", 100},
-	{"verbose", CLI_KEY_VERBOSE, NULL, 0, "Print details, such as what librpma logs", 100},
-	{"help", CLI_KEY_HELP, NULL, 0, "Print this help", 101},
-	{"version", CLI_KEY_VERSION, NULL, 0, "Print the version", 101},
-	{0},
-};
+#define KEY_FIRST 0x100 /* of options without a letter */
+#define ROWS_MAX  96
 
-/* argp's signature. NOLINTNEXTLINE(readability-non-const-parameter) */
-static error_t parse_row(int key, char *arg, struct argp_state *state)
+/* The command line that is parsed; a process has one at a time. */
+static struct {
+	const struct cli_command *command;
+	struct cli *cli; /* where the tool's options begin */
+	struct argp argp;
+	struct argp_option options[ROWS_MAX + 1];
+	const struct cli_row *rows[ROWS_MAX];
+	size_t tables[ROWS_MAX]; /* which of the command's each row is of */
+	size_t count;
+} parsing;
+
+static error_t print_help(const char *option, const char *arg, void *done)
 {
-	struct cli *cli = state->input;
-
+	(void)option;
 	(void)arg;
-	switch (key) {
-	case CLI_KEY_QUIET:
-		cli->quiet = true;
-		break;
-	case CLI_KEY_VERBOSE:
-		cli->verbose = true;
-		break;
-	case CLI_KEY_HELP:
-		argp_help(parsing, stdout, ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC,
-			  (char *)(uintptr_t)parsing_command);
-		cli->done = true;
-		break;
-	case CLI_KEY_VERSION:
-		printf("%s\n", argp_program_version);
-		cli->done = true;
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	argp_help(&parsing.argp, stdout, ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC,
+		  (char *)(uintptr_t)parsing.command->name);
+	*(bool *)done = true;
 	return 0;
 }
 
-const struct argp cli_argp = {rows, parse_row, NULL, NULL, NULL, NULL, NULL};
-
-static const struct argp_option *find_row(const struct argp *argp, const char *word)
+static error_t print_version(const char *option, const char *arg, void *done)
 {
-	for (const struct argp_option *o = argp->options; o != NULL && (o->name || o->key); o++) {
+	(void)option;
+	(void)arg;
+	printf("%s\n", argp_program_version);
+	*(bool *)done = true;
+	return 0;
+}
+
+#define TO(member) offsetof(struct cli, member)
+static const struct cli_row own_rows[] = {
+	{"quiet", 'q', NULL, "Print failures only", 100, cli_flag, TO(quiet), 0},
+	{"verbose", 'v', NULL, "Print details, such as what librpma logs", 100, cli_flag,
+	 TO(verbose), 0},
+	{"help", 'h', NULL, "Print this help", 101, print_help, TO(done), 0},
+	{"version", 'V', NULL, "Print the version", 101, print_version, TO(done), 0},
+	{0},
+};
+
+static const struct argp_option *find_option(const char *word)
+{
+	for (const struct argp_option *o = parsing.options; o->name != NULL; o++) {
 		bool is_short = word[0] == '-' && word[1] == o->key && word[2] == '\0';
 
-		if (is_short || (strncmp(word, "--", 2) == 0 && o->name != NULL &&
-				 strcmp(word + 2, o->name) == 0))
-			return o;
-	}
-	for (const struct argp_child *c = argp->children; c != NULL && c->argp != NULL; c++) {
-		const struct argp_option *o = find_row(c->argp, word);
-
-		if (o != NULL)
+		if (is_short || (strncmp(word, "--", 2) == 0 && strcmp(word + 2, o->name) == 0))
 			return o;
 	}
 	return NULL;
 }
 
 /* getopt refused a word before any parser saw it. */
-static void explain(const struct argp *argp, const char *command, const char *word)
+static void explain(const char *word)
 {
-	const struct argp_option *row = find_row(argp, word);
+	const struct argp_option *option = find_option(word);
 
-	if (row != NULL && row->arg != NULL)
+	if (option != NULL && option->arg != NULL)
 		failure_set(EXIT_WRONG_USAGE, "options", "%s needs a value: %s %s", word, word,
-			    row->arg);
+			    option->arg);
 	else
 		failure_set(EXIT_WRONG_USAGE, "options",
-			    "unknown option %s: %s --help lists the options", word, command);
+			    "unknown option %s: %s --help lists the options", word,
+			    parsing.command->name);
 }
 
-/* The word at which getopt stopped, seen through the key of the error. */
-struct watch {
-	const struct argp *argp;
-	const char *command;
-	void *input;
-};
+static void *place_of(size_t to)
+{
+	return (char *)parsing.cli + to;
+}
+
+static error_t take_operand(const char *arg)
+{
+	const char **operand = place_of(parsing.command->operand_to);
+
+	if (parsing.cli->done) /* --help came before it */
+		return 0;
+	if (parsing.command->operand_to == 0 || *operand != NULL) {
+		failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", arg);
+		return EINVAL;
+	}
+	*operand = arg;
+	return 0;
+}
+
+static error_t take_option(int key, const char *arg)
+{
+	const struct cli_row *row;
+	char option[32];
+	size_t i = 0;
+
+	while (i < parsing.count && parsing.options[i].key != key)
+		i++;
+	if (i == parsing.count)
+		return ARGP_ERR_UNKNOWN;
+	row = parsing.rows[i];
+	parsing.cli->given[parsing.tables[i]] = row->name;
+	snprintf(option, sizeof(option), "--%s", row->name);
+	return row->parse(option, arg, place_of(row->to));
+}
 
 /* argp's signature. NOLINTNEXTLINE(readability-non-const-parameter) */
-static error_t watch_errors(int key, char *arg, struct argp_state *state)
+static error_t take(int key, char *arg, struct argp_state *state)
 {
-	const struct watch *watch = state->input;
+	if (key == ARGP_KEY_ARG)
+		return take_operand(arg);
+	/* the word at which getopt stopped */
+	if (key == ARGP_KEY_ERROR && failure_get()->text[0] == '\0' && state->next > 0 &&
+	    state->next <= state->argc)
+		explain(state->argv[state->next - 1]);
+	return take_option(key, arg);
+}
 
-	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = watch->input;
-		return 0;
-	case ARGP_KEY_ERROR:
-		if (failure_get()->text[0] == '\0' && state->next > 0 && state->next <= state->argc)
-			explain(watch->argp, watch->command, state->argv[state->next - 1]);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+static void add_rows(const struct cli_row *row, size_t table)
+{
+	for (; row->name != NULL; row++) {
+		size_t n = parsing.count++;
+
+		assert(n < ROWS_MAX && table < CLI_TABLES_MAX);
+		parsing.rows[n] = row;
+		parsing.tables[n] = table;
+		parsing.options[n] = (struct argp_option){
+			row->name,     row->letter != 0 ? row->letter : KEY_FIRST + (int)n,
+			row->argument, row->flags,
+			row->help,     row->group};
+		if (parsing.command->quiet != NULL && row->letter == 'q')
+			parsing.options[n].doc = parsing.command->quiet;
 	}
 }
 
-int cli_parse(const struct argp *argp, const char *command, int argc, char **argv, void *input)
+int cli_parse(const struct cli_command *command, int argc, char **argv, struct cli *cli)
 {
-	const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
-	const struct argp outer = {NULL, watch_errors, NULL, NULL, children, NULL, NULL};
-	struct watch watch = {argp, command, input};
+	size_t table = 0;
 
-	parsing = argp;
-	parsing_command = command;
+	memset(&parsing, 0, sizeof(parsing));
+	parsing.command = command;
+	parsing.cli = cli;
+	parsing.argp = (struct argp){.options = parsing.options,
+				     .parser = take,
+				     .args_doc = command->operand,
+				     .doc = command->text};
+	for (; command->tables[table] != NULL; table++)
+		add_rows(command->tables[table], table);
+	add_rows(own_rows, table);
 	failure_get()->text[0] = '\0';
-	if (argp_parse(&outer, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT, NULL,
-		       &watch) == 0)
+	if (argp_parse(&parsing.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT, NULL,
+		       NULL) == 0)
 		return 0;
 	if (failure_get()->text[0] == '\0')
 		failure_set(EXIT_WRONG_USAGE, "options",
-			    "wrong command line: %s --help lists the options", command);
+			    "wrong command line: %s --help lists the options", command->name);
 	return -EINVAL;
 }
 
@@ -145,13 +190,33 @@ int cli_wrong_value(const char *option, const char *value, const char *expected)
 	return EINVAL;
 }
 
-int cli_port(const char *option, const char *value, uint16_t *port)
+error_t cli_flag(const char *option, const char *arg, void *to)
+{
+	(void)option;
+	(void)arg;
+	*(bool *)to = true;
+	return 0;
+}
+
+error_t cli_text(const char *option, const char *arg, void *to)
+{
+	(void)option;
+	*(const char **)to = arg;
+	return 0;
+}
+
+error_t cli_text_or_auto(const char *option, const char *arg, void *to)
+{
+	return cli_text(option, strcmp(arg, "auto") == 0 ? NULL : arg, to);
+}
+
+error_t cli_port(const char *option, const char *arg, void *to)
 {
 	uint64_t number;
 
-	if (units_parse_number(value, &number) || number > UINT16_MAX)
-		return cli_wrong_value(option, value, "a port from 0 to 65535");
-	*port = (uint16_t)number;
+	if (units_parse_number(arg, &number) || number > UINT16_MAX)
+		return cli_wrong_value(option, arg, "a port from 0 to 65535");
+	*(uint16_t *)to = (uint16_t)number;
 	return 0;
 }
 

@@ -11,37 +11,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Option keys without a short letter start here, in every tool. */
-#define CLI_KEY_FIRST 0x100
-
-enum cli_key {
-	CLI_KEY_HELP = 'h',
-	CLI_KEY_VERSION = 'V',
-	CLI_KEY_QUIET = 'q',
-	CLI_KEY_VERBOSE = 'v',
-};
+#define CLI_TABLES_MAX 12
 
 struct cli {
 	bool quiet;
 	bool verbose;
 	bool done; /* --help or --version was answered */
+	/* the last option given of each table of the command; NULL: none */
+	const char *given[CLI_TABLES_MAX];
 };
 
-/* Rows for --quiet, --verbose, --help, --version: a child of the tool's argp. */
-extern const struct argp cli_argp;
+/* Puts the value of an option where its row says: 0, or an errno with the sentence stored. */
+typedef error_t cli_parser(const char *option, const char *arg, void *to);
+
+/* An option; an array of them is a table. */
+struct cli_row {
+	const char *name;     /* without its dashes; NULL ends the table */
+	int letter;	      /* the short form; 0: none */
+	const char *argument; /* in --help; NULL: it takes none */
+	const char *help;
+	int group; /* in --help */
+	cli_parser *parse;
+	size_t to; /* offset in the tool's options */
+	int flags; /* of argp */
+};
+
+/* --json, which sets the member json of struct options. */
+#define CLI_ROW_JSON(group)                                                                        \
+	{                                                                                          \
+		"json", 0, NULL, "Write the result, as JSON, to standard output", group, cli_flag, \
+			offsetof(struct options, json), 0                                          \
+	}
+
+struct cli_command {
+	const char *name;		     /* "rpma-bench client" */
+	const char *text;		     /* what it does */
+	const struct cli_row *const *tables; /* up to a NULL */
+	const char *quiet;		     /* the help of --quiet; NULL: that of all tools */
+	const char *operand;		     /* in --help: "HOST"; NULL: none is expected */
+	size_t operand_to;		     /* a const char *; 0: there is none */
+};
 
 /*
- * Parses argv[0..argc), whose first word is the command. A wrong option gives
- * -EINVAL with one sentence stored. The tool passes its struct cli to the
- * child through state->child_inputs[0].
+ * Parses argv[0..argc), whose first word is the command, and the options that
+ * all tools have. cli is the first member of the tool's options. A wrong option
+ * gives -EINVAL with one sentence stored.
  */
-int cli_parse(const struct argp *argp, const char *command, int argc, char **argv, void *input);
+int cli_parse(const struct cli_command *command, int argc, char **argv, struct cli *cli);
+
+/* Parsers: of a bool that becomes true, of a const char *, of a uint16_t. */
+cli_parser cli_flag, cli_text, cli_port;
+/* Of a const char *, which is NULL for auto. */
+cli_parser cli_text_or_auto;
 
 /* For parsers: stores "--option VALUE: expected ..." and gives EINVAL. */
 int cli_wrong_value(const char *option, const char *value, const char *expected);
-
-/* A port; a wrong one gives EINVAL, as above. */
-int cli_port(const char *option, const char *value, uint16_t *port);
 
 /*
  * Where standard input, output or errors are closed, no file that is opened later

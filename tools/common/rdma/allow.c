@@ -72,12 +72,11 @@ int allow_add(struct allow *allow, const char *text)
 	return 0;
 }
 
-int allow_option(struct allow *allow, const char *text)
+error_t allow_option(const char *option, const char *arg, void *allow)
 {
-	if (allow_add(allow, text) == 0)
+	if (allow_add(allow, arg) == 0)
 		return 0;
-	return cli_wrong_value("--allow", text,
-			       "an address or network, as 192.0.2.0/24, 32 at most");
+	return cli_wrong_value(option, arg, "an address or network, as 192.0.2.0/24, 32 at most");
 }
 
 bool allow_has(const struct allow *allow, const struct sockaddr_storage *address)

@@ -5,6 +5,7 @@
 #ifndef COMMON_RDMA_ALLOW_H
 #define COMMON_RDMA_ALLOW_H
 
+#include <errno.h>
 #include <librpma.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -25,8 +26,8 @@ struct allow {
 
 /* ADDR or ADDR/LEN, of either family; -EINVAL for what is malformed, -ENOSPC. */
 int allow_add(struct allow *allow, const char *text);
-/* The same of the option --allow; a wrong one gives EINVAL, with the sentence. */
-int allow_option(struct allow *allow, const char *text);
+/* The same for an option (a cli_parser); a wrong value gives EINVAL, with the sentence. */
+error_t allow_option(const char *option, const char *arg, void *allow);
 bool allow_has(const struct allow *allow, const struct sockaddr_storage *address);
 /* Whom the request comes from; false too where librpma, before 1.4, cannot tell. */
 bool allow_request(const struct allow *allow, const struct rpma_conn_req *req);

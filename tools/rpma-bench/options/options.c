@@ -16,32 +16,7 @@
 #include "tools/common/base/failure.h"
 #include "tools/common/json/result.h"
 
-/* Children of every mode: the rows of all tools first, then groups of ours. */
-static error_t parse_mode(int key, char *arg, struct argp_state *state)
-{
-	const struct argp_child *child = state->root_argp->children->argp->children;
-	struct options *o = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->cli;
-		for (size_t i = 1; child[i].argp != NULL; i++)
-			state->child_inputs[i] = o;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->host != NULL) {
-			failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", arg);
-			return EINVAL;
-		}
-		o->host = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static int parse(struct options *o, const struct argp *argp, const char *command, int argc,
-		 char **argv)
+static int parse(struct options *o, const struct cli_command *command, int argc, char **argv)
 {
 	*o = (struct options){
 		.listen = "127.0.0.1",
@@ -52,21 +27,14 @@ static int parse(struct options *o, const struct argp *argp, const char *command
 		.argc = argc,
 		.argv = argv,
 	};
-	option_groups_make();
+	option_rows_make();
 	if (choices_init(&o->choices) != 0)
 		return -EIO;
 	o->series = calloc(1, sizeof(*o->series));
 	if (o->series == NULL)
 		return failure_set(EXIT_INTERNAL, "options", "out of memory");
 	o->series_count = 1;
-	return cli_parse(argp, command, argc, argv, o);
-}
-
-static int no_host_expected(const struct options *o)
-{
-	if (o->host == NULL)
-		return 0;
-	return failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", o->host);
+	return cli_parse(command, argc, argv, &o->cli);
 }
 
 static int offer_something(struct options *o)
@@ -144,23 +112,16 @@ static int complete(struct options *o)
 
 int options_parse_server(struct options *options, int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
-						     {&option_group_port, 0, NULL, 0},
-						     {&option_group_listen, 0, NULL, 0},
-						     {&option_group_device, 0, NULL, 0},
-						     {&option_group_memory, 0, NULL, 0},
-						     {&option_group_placement, 0, NULL, 0},
-						     {0}};
-	static const struct argp argp = {
-		NULL,	  parse_mode,
-		"",	  "Export memory to clients, which set all parameters of a run.",
-		children, NULL,
-		NULL};
-	int ret = parse(options, &argp, "rpma-bench server", argc, argv);
+	static const struct cli_row *const tables[] = {port_rows,   listen_rows,    device_rows,
+						       memory_rows, placement_rows, NULL};
+	static const struct cli_command command = {
+		.name = "rpma-bench server",
+		.text = "Export memory to clients, which set all parameters of a run.",
+		.tables = tables,
+	};
+	int ret = parse(options, &command, argc, argv);
 
-	if (ret || options->cli.done || (ret = no_host_expected(options)))
-		return ret;
-	return offer_something(options);
+	return ret || options->cli.done ? ret : offer_something(options);
 }
 
 static int check_host(const char *host, const char *command)
@@ -182,19 +143,17 @@ static int check_host(const char *host, const char *command)
 /* A client alone, and the ranks of rpma-bench-mpi that measure one server. */
 static int parse_client(struct options *options, const char *command, int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
-						     {&option_group_port, 0, NULL, 0},
-						     {&option_group_device, 0, NULL, 0},
-						     {&option_group_axis, 0, NULL, 0},
-						     {&option_group_choice, 0, NULL, 0},
-						     {&option_group_setting, 0, NULL, 0},
-						     {&option_group_placement, 0, NULL, 0},
-						     {&option_group_run, 0, NULL, 0},
-						     {0}};
-	static const struct argp argp = {
-		NULL,	  parse_mode, "HOST", "Measure the memory of the server on HOST.",
-		children, NULL,	      NULL};
-	int ret = parse(options, &argp, command, argc, argv);
+	static const struct cli_row *const tables[] = {port_rows,   device_rows,  axis_rows,
+						       target_rows, setting_rows, placement_rows,
+						       run_rows,    NULL};
+	const struct cli_command client = {
+		.name = command,
+		.text = "Measure the memory of the server on HOST.",
+		.tables = tables,
+		.operand = "HOST",
+		.operand_to = offsetof(struct options, host),
+	};
+	int ret = parse(options, &client, argc, argv);
 
 	if (ret || options->cli.done || (ret = check_host(options->host, command)))
 		return ret;
@@ -218,20 +177,12 @@ int options_parse_ranks(struct options *options, int argc, char **argv)
 static int parse_both(struct options *options, const char *command, const char *text, int argc,
 		      char **argv)
 {
-	static const struct argp_child children[] = {{&cli_argp, 0, NULL, 0},
-						     {&option_group_device, 0, NULL, 0},
-						     {&option_group_memory, 0, NULL, 0},
-						     {&option_group_axis, 0, NULL, 0},
-						     {&option_group_setting, 0, NULL, 0},
-						     {&option_group_placement, 0, NULL, 0},
-						     {&option_group_run, 0, NULL, 0},
-						     {0}};
-	const struct argp argp = {NULL, parse_mode, "", text, children, NULL, NULL};
-	int ret = parse(options, &argp, command, argc, argv);
+	static const struct cli_row *const tables[] = {
+		device_rows, memory_rows, axis_rows, setting_rows, placement_rows, run_rows, NULL};
+	const struct cli_command both = {.name = command, .text = text, .tables = tables};
+	int ret = parse(options, &both, argc, argv);
 
-	if (ret || options->cli.done)
-		return ret;
-	if ((ret = no_host_expected(options)) || (ret = offer_something(options)))
+	if (ret || options->cli.done || (ret = offer_something(options)))
 		return ret;
 	return complete(options);
 }

@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rows.h -- the options of rpma-bench, one group a subject; a mode is
- * a choice of groups. Their input is a struct options.
+ * rows.h -- the options of rpma-bench, one table a subject; a mode is a choice
+ * of tables. They set a struct options.
  */
 #ifndef BENCH_OPTIONS_ROWS_H
 #define BENCH_OPTIONS_ROWS_H
 
-#include <argp.h>
+#include "tools/common/base/cli.h"
 
 struct options;
 
-extern const struct argp option_group_port;
-extern const struct argp option_group_listen;
-extern const struct argp option_group_device;
-extern const struct argp option_group_memory;
-extern const struct argp option_group_axis;
-extern const struct argp option_group_choice; /* the target axis of a client */
-extern const struct argp option_group_setting;
-extern const struct argp option_group_placement;
-extern const struct argp option_group_run;
+extern const struct cli_row port_rows[], listen_rows[], device_rows[], memory_rows[],
+	placement_rows[], run_rows[];
+extern struct cli_row axis_rows[], setting_rows[];
+extern struct cli_row target_rows[]; /* the target axis of a client */
 
-/* Fills the rows that come from tables; before any group is used. */
-void option_groups_make(void);
+/* Fills axis_rows, setting_rows and target_rows from their tables, before they are used. */
+void option_rows_make(void);
 
 /* Adds memory to offer; EINVAL or ENOMEM with the sentence stored. */
 error_t option_offer_target(struct options *options, const char *spec);
