@@ -9,54 +9,46 @@
 #include "answers_file.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/common/base/failure.h"
+#include "tools/common/json/json_schema.h"
 
 #define FILE_NAME  "facts.json"
-#define ERRNO_MAX  133
 #define NAME_BYTES 72
+#define MAY	   (SCHEMA_NULL | SCHEMA_MISSING)
 
-enum value_type { WHOLE, TRUTH, TEXT, ERROR, SYNC, KIND };
-
-struct key {
-	const char *name;
-	enum value_type type;
-	int64_t max; /* for WHOLE */
+static const struct schema device_keys[] = {
+	{"device_cap_flags_ex", SCHEMA_WHOLE, MAY, NULL},
+	{"odp_general", SCHEMA_WHOLE, MAY, NULL},
+	{"odp_rc", SCHEMA_WHOLE_32, MAY, NULL},
+	{"max_qp_wr", SCHEMA_WHOLE, MAY, NULL},
+	{"max_cqe", SCHEMA_WHOLE, MAY, NULL},
+	{"max_qp_rd_atom", SCHEMA_WHOLE, MAY, NULL},
+	{"tph_handle", SCHEMA_FLAG, MAY, NULL},
+	{"why", SCHEMA_STRING, MAY, NULL},
+	{0},
 };
 
-static const struct key device_keys[] = {
-	{"device_cap_flags_ex", WHOLE, INT64_MAX},
-	{"odp_general", WHOLE, INT64_MAX},
-	{"odp_rc", WHOLE, UINT32_MAX},
-	{"max_qp_wr", WHOLE, INT64_MAX},
-	{"max_cqe", WHOLE, INT64_MAX},
-	{"max_qp_rd_atom", WHOLE, INT64_MAX},
-	{"tph_handle", TRUTH, 0},
-	{"why", TEXT, 0},
-	{NULL, WHOLE, 0},
+static const struct schema target_keys[] = {
+	{"kind", SCHEMA_WORD, MAY, "character block regular directory other none unknown"},
+	{"size_bytes", SCHEMA_WHOLE, MAY, NULL},
+	{"major", SCHEMA_WHOLE_32, MAY, NULL},
+	{"minor", SCHEMA_WHOLE_32, MAY, NULL},
+	{"dax", SCHEMA_FLAG, MAY, NULL},
+	{"map_sync", SCHEMA_ERROR, MAY, "ok"},
+	{"error", SCHEMA_ERROR, MAY, NULL},
+	{0},
 };
 
-static const struct key target_keys[] = {
-	{"kind", KIND, 0},
-	{"size_bytes", WHOLE, INT64_MAX},
-	{"major", WHOLE, UINT32_MAX},
-	{"minor", WHOLE, UINT32_MAX},
-	{"dax", TRUTH, 0},
-	{"map_sync", SYNC, 0},
-	{"error", ERROR, 0},
-	{NULL, WHOLE, 0},
-};
-
-static const struct key probe_keys[] = {
-	{"rdma_bytes", WHOLE, INT64_MAX},
-	{"memory_write_bytes", WHOLE, INT64_MAX},
-	{"window_bytes", WHOLE, INT64_MAX},
-	{"events", TEXT, 0},
-	{NULL, WHOLE, 0},
+static const struct schema probe_keys[] = {
+	{"rdma_bytes", SCHEMA_WHOLE, MAY, NULL},
+	{"memory_write_bytes", SCHEMA_WHOLE, MAY, NULL},
+	{"window_bytes", SCHEMA_WHOLE, MAY, NULL},
+	{"events", SCHEMA_STRING, MAY, NULL},
+	{0},
 };
 
 const char *const answers_kinds[] = {
@@ -76,89 +68,29 @@ static int kind_number(const char *name)
 	return -1;
 }
 
-/* "EOPNOTSUPP"; 0: no errno has that name. */
-static int error_number(const char *name)
+static int refuse(const char *name, const char *why)
 {
-	for (int i = 1; i <= ERRNO_MAX; i++) {
-		const char *known = strerrorname_np(i);
+	char shown[NAME_BYTES];
 
-		if (name != NULL && known != NULL && strcmp(known, name) == 0)
-			return i;
-	}
-	return 0;
-}
-
-static bool holds(const struct key *key, const json_t *value)
-{
-	const char *text = json_string_value(value);
-
-	switch (key->type) {
-	case WHOLE:
-		return json_is_integer(value) && json_integer_value(value) >= 0 &&
-		       json_integer_value(value) <= key->max;
-	case TRUTH:
-		return json_is_boolean(value);
-	case TEXT:
-		return text != NULL;
-	case ERROR:
-		return error_number(text) != 0;
-	case SYNC:
-		return text != NULL && (strcmp(text, "ok") == 0 || error_number(text) != 0);
-	case KIND:
-		return kind_number(text) >= 0;
-	}
-	return false;
-}
-
-static void expected(const struct key *key, char *text, size_t size)
-{
-	static const char a_kind[] = "\"character\", \"block\", \"regular\", \"directory\", "
-				     "\"other\", \"none\" or \"unknown\"";
-	static const char *const types[] = {
-		[TRUTH] = "true or false",
-		[TEXT] = "a text",
-		[ERROR] = "the name of an error, such as \"EACCES\"",
-		[SYNC] = "\"ok\" or the name of an error, such as \"EOPNOTSUPP\"",
-		[KIND] = a_kind,
-	};
-
-	if (key->type == WHOLE)
-		snprintf(text, size, "a whole number from 0 to %" PRId64, key->max);
-	else
-		snprintf(text, size, "%s", types[key->type]);
-}
-
-static int refuse(const char *where, const char *what)
-{
-	char name[NAME_BYTES];
-
-	snprintf(name, sizeof(name), "%s", where);
-	for (char *at = name; *at != '\0'; at++) {
+	snprintf(shown, sizeof(shown), "%s", name);
+	for (char *at = shown; *at != '\0'; at++) {
 		if (*at < ' ' || *at > '~')
 			*at = '?';
 	}
-	return failure_set(EXIT_WRONG_USAGE, "options", FILE_NAME ": %s: expected %s", name, what);
+	return failure_set(EXIT_WRONG_USAGE, "options", FILE_NAME ": %s: %s", shown, why);
 }
 
-static int check_entry(const struct key *keys, const char *name, const json_t *entry)
+static int check_entry(const struct schema *keys, const char *name, const json_t *entry)
 {
-	char where[NAME_BYTES], what[128];
+	char why[SCHEMA_WHY_MAX];
 
 	if (!json_is_object(entry))
-		return refuse(name, "an object");
-	for (; keys->name != NULL; keys++) {
-		const json_t *value = json_object_get(entry, keys->name);
-
-		if (value == NULL || json_is_null(value) || holds(keys, value))
-			continue;
-		snprintf(where, sizeof(where), "%.40s: %s", name, keys->name);
-		expected(keys, what, sizeof(what));
-		return refuse(where, what);
-	}
-	return 0;
+		return refuse(name, "expected an object");
+	return schema_check(entry, keys, &(struct schema_place){.why = why}) ? 0
+									     : refuse(name, why);
 }
 
-static int check_group(const json_t *facts, const char *group, const struct key *keys)
+static int check_group(const json_t *facts, const char *group, const struct schema *keys)
 {
 	json_t *entries = json_object_get(facts, group), *entry;
 	const char *name;
@@ -167,7 +99,7 @@ static int check_group(const json_t *facts, const char *group, const struct key 
 	if (entries == NULL || json_is_null(entries))
 		return 0;
 	if (!json_is_object(entries))
-		return refuse(group, "an object");
+		return refuse(group, "expected an object");
 	json_object_foreach(entries, name, entry)
 	{
 		if (ret == 0)
@@ -183,7 +115,7 @@ static int check_all(const json_t *facts)
 	int ret;
 
 	if (schema == NULL || strcmp(schema, ANSWERS_SCHEMA) != 0)
-		return refuse("schema", "\"" ANSWERS_SCHEMA "\"");
+		return refuse("schema", "expected \"" ANSWERS_SCHEMA "\"");
 	ret = check_group(facts, "devices", device_keys);
 	if (ret == 0)
 		ret = check_group(facts, "targets", target_keys);
@@ -200,7 +132,7 @@ json_t *answers_parse(const char *text, size_t size)
 
 	if (facts == NULL) {
 		snprintf(where, sizeof(where), "line %d, column %d", error.line, error.column);
-		(void)refuse(where, "JSON, with no key twice");
+		(void)refuse(where, "expected JSON, with no key twice");
 	} else if (check_all(facts) != 0) {
 		json_decref(facts);
 		facts = NULL;
@@ -305,9 +237,9 @@ void answers_read_path(const struct answers *answers, const char *path, struct a
 	out->major = (unsigned)number_of(entry, "major", 0);
 	out->minor = (unsigned)number_of(entry, "minor", 0);
 	out->dax = truth_of(entry, "dax");
-	out->error = error_number(text_of(entry, "error"));
+	out->error = schema_errno(text_of(entry, "error"));
 	if (sync[0] != '\0')
-		out->map_sync = error_number(sync); /* "ok" is none */
+		out->map_sync = schema_errno(sync); /* "ok" is none */
 }
 
 void answers_read_probe(const struct answers *answers, struct answers_probe *out)

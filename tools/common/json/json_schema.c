@@ -12,15 +12,18 @@
 #include "result.h"
 
 #define COUNT_MAX (1LL << 53)
+#define ERRNO_MAX 133
 
 static const char *const expected[] = {
 	[SCHEMA_COUNT] = "a whole number from 0 to 2^53",
 	[SCHEMA_WHOLE] = "a whole number from 0",
+	[SCHEMA_WHOLE_32] = "a whole number from 0 to 4294967295",
 	[SCHEMA_NUMBER] = "a number from 0",
 	[SCHEMA_FRACTION] = "a number from 0 to 1",
 	[SCHEMA_TEXT] = "a text",
 	[SCHEMA_NAME] = "a text of letters, digits and _-./:",
-	[SCHEMA_WORD] = "a word of the schema",
+	[SCHEMA_STRING] = "a text",
+	[SCHEMA_ERROR] = "the name of an error, such as \"EACCES\"",
 	[SCHEMA_FLAG] = "true or false",
 	[SCHEMA_TRUE] = "true",
 	[SCHEMA_LATENCY] = "a latency whose buckets, count, extremes, mean and percentiles agree",
@@ -47,7 +50,23 @@ static bool is_number(const json_t *value, double most)
 	       json_number_value(value) <= most;
 }
 
-/* Is it one of the words, which blanks separate? */
+/* Not of the field's kind: '"read", "native"', '"ok" or the name of an error', "true". */
+static bool wrong_kind(const struct schema_place *place, const struct schema *field)
+{
+	bool named = field->kind == SCHEMA_WORD || field->kind == SCHEMA_ERROR;
+	const char *word = named && field->more != NULL ? field->more : "";
+	char what[SCHEMA_WHY_MAX];
+	size_t len = 0;
+
+	for (; *word != '\0'; word += strcspn(word, " "), word += strspn(word, " "))
+		len += (size_t)snprintf(what + len, sizeof(what) - len, "%s\"%.*s\"",
+					len > 0 ? ", " : "", (int)strcspn(word, " "), word);
+	if (field->kind != SCHEMA_WORD)
+		snprintf(what + len, sizeof(what) - len, "%s%s", len > 0 ? " or " : "",
+			 expected[field->kind]);
+	return schema_wrong(place, what);
+}
+
 static bool is_word(const json_t *value, const char *words)
 {
 	const char *word = json_string_value(value), *at = words;
@@ -59,6 +78,17 @@ static bool is_word(const json_t *value, const char *words)
 		at += length;
 	}
 	return false;
+}
+
+int schema_errno(const char *name)
+{
+	for (int i = 1; i <= ERRNO_MAX; i++) {
+		const char *known = strerrorname_np(i);
+
+		if (name != NULL && known != NULL && strcmp(known, name) == 0)
+			return i;
+	}
+	return 0;
 }
 
 static bool is_name(const char *text)
@@ -89,6 +119,8 @@ static bool has_kind(const json_t *value, const struct schema *field)
 		return in_range(value, COUNT_MAX);
 	case SCHEMA_WHOLE:
 		return in_range(value, INT64_MAX);
+	case SCHEMA_WHOLE_32:
+		return in_range(value, UINT32_MAX);
 	case SCHEMA_NUMBER:
 		return is_number(value, INFINITY);
 	case SCHEMA_FRACTION:
@@ -97,8 +129,13 @@ static bool has_kind(const json_t *value, const struct schema *field)
 		return json_string_length(value) > 0;
 	case SCHEMA_NAME:
 		return is_name(json_string_value(value));
+	case SCHEMA_STRING:
+		return json_is_string(value);
 	case SCHEMA_WORD:
 		return is_word(value, field->more);
+	case SCHEMA_ERROR:
+		return schema_errno(json_string_value(value)) != 0 ||
+		       (field->more != NULL && is_word(value, field->more));
 	case SCHEMA_FLAG:
 		return json_is_boolean(value);
 	case SCHEMA_TRUE:
@@ -126,7 +163,7 @@ static bool check(const json_t *value, const struct schema *field, struct schema
 	    (json_is_null(value) && field->may & SCHEMA_NULL))
 		return true;
 	if (!has_kind(value, field))
-		return schema_wrong(place, expected[field->kind]);
+		return wrong_kind(place, field);
 	if (field->kind == SCHEMA_OBJECT)
 		return schema_check(value, field->more, place);
 	if (field->kind == SCHEMA_MAP) {

@@ -18,11 +18,14 @@
 enum schema_kind {
 	SCHEMA_COUNT,	 /* to 2^53: a thousand of them still add up */
 	SCHEMA_WHOLE,	 /* not negative */
+	SCHEMA_WHOLE_32, /* to 2^32 - 1 */
 	SCHEMA_NUMBER,	 /* not negative */
 	SCHEMA_FRACTION, /* 0 to 1 */
 	SCHEMA_TEXT,	 /* not empty */
 	SCHEMA_NAME,	 /* a text of letters, digits and _-./: */
+	SCHEMA_STRING,	 /* a text that may be empty */
 	SCHEMA_WORD,
+	SCHEMA_ERROR, /* the name of an errno, or a word */
 	SCHEMA_FLAG,
 	SCHEMA_TRUE,
 	SCHEMA_LATENCY, /* as in the schema; its figures agree with each other */
@@ -37,7 +40,9 @@ struct schema {
 	const char *key;
 	enum schema_kind kind;
 	unsigned may;
-	/* OBJECT: its fields, a key of NULL ends; MAP, LIST: what each element is; WORD: all words
+	/*
+	 * OBJECT: its fields, a key of NULL ends; MAP, LIST: what each element is; WORD,
+	 * ERROR: all words, separated by blanks
 	 */
 	const void *more;
 };
@@ -60,6 +65,9 @@ bool schema_check(const json_t *object, const struct schema *fields, struct sche
  * have is not there, or no memory.
  */
 json_t *schema_take(const json_t *object, const struct schema *fields);
+
+/* The number of "EACCES"; 0: no errno has that name. */
+int schema_errno(const char *name);
 
 /* False, with "PATH: expected WHAT". */
 bool schema_wrong(const struct schema_place *place, const char *what);
