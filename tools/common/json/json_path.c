@@ -63,6 +63,11 @@ const char *path_text(const json_t *from, const char *path)
 	return text != NULL ? text : "";
 }
 
+json_int_t path_whole(const json_t *from, const char *path)
+{
+	return json_integer_value(path_get(from, path));
+}
+
 bool path_is(const json_t *from, const char *path, const char *text)
 {
 	return strcmp(path_text(from, path), text) == 0;

@@ -69,7 +69,7 @@ static bool list_clients(struct clients *clients, const json_t *handed)
 	{
 		json_array_foreach(json_object_get(rank, "measured"), k, one)
 			clients->all[clients->count++] = (struct client){
-			json_integer_value(json_object_get(rank, "rank")),
+			path_whole(rank, "rank"),
 			json_object_get(one, "document"),
 			json_object_get(one, "starts"),
 		};
@@ -99,7 +99,7 @@ static void name_ranks(const struct clients *clients, const json_t *threads)
 
 	json_array_foreach(threads, index, thread)
 	{
-		json_int_t place = json_integer_value(json_object_get(thread, "rank"));
+		json_int_t place = path_whole(thread, "rank");
 
 		json_object_set_new(thread, "rank", json_integer(clients->all[place].rank));
 	}
@@ -201,13 +201,13 @@ static json_t *merge_run(const struct clients *clients, const json_t *points,
 {
 	const json_t *first = json_object_get(clients->all[0].document, "run");
 	json_t *run = json_deep_copy(first);
-	json_int_t code = json_integer_value(json_object_get(run, "exit_code"));
+	json_int_t code = path_whole(run, "exit_code");
 	bool missed;
 
 	json_object_set_new(run, "gates", gates_judge(gates, gates_count, points, &missed));
 	for (size_t i = 0; i < clients->count; i++)
-		missed = missed || json_integer_value(path_get(clients->all[i].document,
-							       "run/exit_code")) == EXIT_NEGATIVE;
+		missed = missed ||
+			 path_whole(clients->all[i].document, "run/exit_code") == EXIT_NEGATIVE;
 	json_object_set_new(run, "exit_code",
 			    json_integer(code == EXIT_GOOD && missed ? EXIT_NEGATIVE : code));
 	json_object_set_new(run, "warnings", merge_warnings(clients));
@@ -218,7 +218,7 @@ static json_t *merge_run(const struct clients *clients, const json_t *points,
 /* A repeat as its rank measured it: the intervals of all are in the points. */
 static json_t *own_repeat(const json_t *repeat, const json_t *starts)
 {
-	size_t order = (size_t)json_integer_value(json_object_get(repeat, "order"));
+	size_t order = (size_t)path_whole(repeat, "order");
 	json_t *own = json_copy((json_t *)repeat);
 
 	json_object_del(own, "intervals");

@@ -121,13 +121,13 @@ static json_t *intervals_of(struct sides s, const char *key)
 
 		for (size_t i = 0; i < s.count; i++) {
 			const json_t *one = json_array_get(json_object_get(s.all[i], key), at);
-			json_int_t end = json_integer_value(json_object_get(one, "t_ns"));
-			json_int_t slow = json_integer_value(json_object_get(one, "max_ns"));
+			json_int_t end = path_whole(one, "t_ns");
+			json_int_t slow = path_whole(one, "max_ns");
 
 			t_ns = end > t_ns ? end : t_ns;
 			max_ns = slow > max_ns ? slow : max_ns;
-			ops += json_integer_value(json_object_get(one, "ops"));
-			bytes += json_integer_value(json_object_get(one, "bytes"));
+			ops += path_whole(one, "ops");
+			bytes += path_whole(one, "bytes");
 		}
 		json_array_append_new(
 			list, json_pack("{s:I, s:I, s:I, s:n, s:n, s:o}", "t_ns", t_ns, "ops", ops,

@@ -52,8 +52,8 @@ static bool any_mismatch(const json_t *points)
 
 	json_array_foreach(points, index, point)
 	{
-		verify = json_object_get(json_object_get(point, "summary"), "verify");
-		if (json_integer_value(json_object_get(verify, "mismatches")) > 0)
+		verify = path_get(point, "summary/verify");
+		if (path_whole(verify, "mismatches") > 0)
 			return true;
 	}
 	return false;

@@ -21,6 +21,7 @@
 #include "journal_head.h"
 #include "journal_line.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/json/json_path.h"
 
 struct journal {
 	char *path;
@@ -165,7 +166,7 @@ static bool take_line(const json_t *line, const struct plan *plan, json_t **repe
 
 	if (!journal_line_good(line, plan, why))
 		return false;
-	p = (size_t)json_integer_value(json_object_get(line, "point"));
+	p = (size_t)path_whole(line, "point");
 	snprintf(why, SCHEMA_WHY_MAX, "expected each repeat once");
 	json_array_foreach(repeats[p], i, other)
 	{

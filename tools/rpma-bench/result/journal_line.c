@@ -23,19 +23,12 @@ static const struct schema line_fields[] = {
 	{0},
 };
 
-static uint64_t count_of(const json_t *object, const char *key)
-{
-	json_int_t value = json_integer_value(json_object_get(object, key));
-
-	return value > 0 ? (uint64_t)value : 0;
-}
-
 static bool check_rates(const json_t *side, const struct params *params, struct schema_place *place)
 {
-	uint64_t ops = count_of(side, "ops"), elapsed_ns = count_of(side, "elapsed_ns");
+	json_int_t ops = path_whole(side, "ops"), elapsed_ns = path_whole(side, "elapsed_ns");
 	json_t *rates = json_object(), *rate;
 	const char *key;
-	bool good = repeat_put_rates(rates, params, ops, elapsed_ns) == 0;
+	bool good = repeat_put_rates(rates, params, (uint64_t)ops, (uint64_t)elapsed_ns) == 0;
 
 	json_object_foreach(rates, key, rate)
 	{
@@ -51,14 +44,14 @@ static bool check_rates(const json_t *side, const struct params *params, struct 
 static bool check_samples(const json_t *repeat, const struct params *params,
 			  struct schema_place *place)
 {
-	uint64_t ops = count_of(repeat, "ops");
-	uint64_t reads = count_of(json_object_get(repeat, "read_latency"), "count");
-	uint64_t samples = count_of(json_object_get(repeat, "latency"), "count") + reads;
-	uint64_t responses = count_of(json_object_get(repeat, "response_latency"), "count");
+	uint64_t ops = (uint64_t)path_whole(repeat, "ops");
+	uint64_t reads = (uint64_t)path_whole(repeat, "read_latency/count");
+	uint64_t samples = (uint64_t)path_whole(repeat, "latency/count") + reads;
+	uint64_t responses = (uint64_t)path_whole(repeat, "response_latency/count");
 
 	if (params->signal_every == 1 ? samples > 0 && samples != ops : samples > ops)
 		return schema_wrong(place, "as many ops as latency and read_latency count");
-	if (count_of(repeat, "read_ops") != reads)
+	if ((uint64_t)path_whole(repeat, "read_ops") != reads)
 		return schema_wrong(place, "as many read_ops as read_latency counts");
 	if (responses > 0 && responses != ops)
 		return schema_wrong(place, "as many ops as response_latency counts");
@@ -72,8 +65,8 @@ static bool check_reverse(const json_t *repeat, const struct params *params,
 
 	if (json_is_null(side))
 		return true;
-	if (count_of(side, "ops") == 0 ||
-	    count_of(side, "ops") < count_of(json_object_get(side, "latency"), "count"))
+	if (path_whole(side, "ops") == 0 ||
+	    path_whole(side, "ops") < path_whole(side, "latency/count"))
 		return schema_wrong(place, "a reverse with as many ops as its latency counts");
 	return check_rates(side, params, place);
 }
@@ -82,10 +75,11 @@ static bool check_reverse(const json_t *repeat, const struct params *params,
 static bool check_item(const json_t *line, const struct plan *plan, struct schema_place *place)
 {
 	const json_t *repeat = json_object_get(line, "repeat");
-	uint64_t point = count_of(line, "point"), order = count_of(repeat, "order");
+	size_t order = (size_t)path_whole(repeat, "order");
 
-	if (order >= plan->items_count || plan->items[order].point != point ||
-	    plan->items[order].repeat != count_of(repeat, "index"))
+	if (order >= plan->items_count ||
+	    (json_int_t)plan->items[order].point != path_whole(line, "point") ||
+	    (json_int_t)plan->items[order].repeat != path_whole(repeat, "index"))
 		return schema_wrong(place, "point, index and order of the plan");
 	return true;
 }
@@ -126,7 +120,7 @@ bool journal_line_good(const json_t *line, const struct plan *plan, char why[SCH
 	snprintf(place.path, sizeof(place.path), "repeat");
 	if (!check_item(line, plan, &place))
 		return false;
-	params = &plan->points[count_of(line, "point")];
+	params = &plan->points[path_whole(line, "point")];
 	return check_rates(repeat, params, &place) && check_samples(repeat, params, &place) &&
 	       check_reverse(repeat, params, &place) && check_used(repeat, params, &place);
 }

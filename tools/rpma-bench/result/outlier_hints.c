@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "summary.h"
+#include "tools/common/json/json_path.h"
 
 static void add_threads(json_t *counts, const json_t *repeat)
 {
@@ -22,7 +23,7 @@ static void add_threads(json_t *counts, const json_t *repeat)
 		char name[64];
 
 		json_array_foreach(json_object_get(repeat, "threads"), index, thread) sum +=
-			json_integer_value(json_object_get(thread, keys[i]));
+			path_whole(thread, keys[i]);
 		snprintf(name, sizeof(name), "client.%s", keys[i]);
 		json_object_set_new(counts, name, json_integer(sum));
 	}

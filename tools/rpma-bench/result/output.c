@@ -16,6 +16,7 @@
 
 #include "csv.h"
 #include "table.h"
+#include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 
 int publish_check(const struct options *o)
@@ -54,7 +55,7 @@ static void say_how_it_ended(const struct record *record, const char *path)
 /* All of one code; NULL: of every one. */
 static void print_warnings(const json_t *document, const char *only)
 {
-	const json_t *list = json_object_get(json_object_get(document, "run"), "warnings");
+	const json_t *list = path_get(document, "run/warnings");
 	const json_t *warning;
 	size_t index;
 
@@ -86,7 +87,7 @@ static int write_files(const struct record *record, const json_t *document, char
 int publish(struct record *record, const json_t *document)
 {
 	const struct options *o = record->options;
-	const json_t *verdict = json_object_get(json_object_get(document, "run"), "exit_code");
+	const json_t *verdict = path_get(document, "run/exit_code");
 	int code = (int)json_integer_value(verdict), ret;
 	char path[PATH_MAX] = "";
 

@@ -113,7 +113,7 @@ static json_t *sum_of(struct selection *s, const char *key)
 	if (take_numbers(s, key) == 0)
 		return json_null();
 	for (size_t i = 0; i < s->count; i++)
-		sum += (uint64_t)json_integer_value(json_object_get(s->values[i], key));
+		sum += (uint64_t)path_whole(s->values[i], key);
 	return result_integer(sum);
 }
 
@@ -124,7 +124,7 @@ static json_t *most_of(struct selection *s, const char *key)
 	if (take_numbers(s, key) == 0)
 		return json_null();
 	for (size_t i = 0; i < s->count; i++) {
-		json_int_t value = json_integer_value(json_object_get(s->values[i], key));
+		json_int_t value = path_whole(s->values[i], key);
 
 		most = value > most ? value : most;
 	}
@@ -318,11 +318,11 @@ json_t *point_warmup(const json_t *repeats)
 	json_array_foreach(repeats, index, repeat)
 	{
 		const json_t *w = json_object_get(repeat, "warmup");
-		json_int_t used = json_integer_value(json_object_get(w, "windows_used"));
+		json_int_t used = path_whole(w, "windows_used");
 		int one = steady_of(w);
 
-		ns += json_integer_value(json_object_get(w, "ns"));
-		ops += json_integer_value(json_object_get(w, "ops"));
+		ns += path_whole(w, "ns");
+		ops += path_whole(w, "ops");
 		windows = windows < 0 || used < windows ? used : windows;
 		if (one == 0 || (one < 0 && steady == 1))
 			steady = one;

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "repeat_schema.h"
+#include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 
 int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, uint64_t elapsed_ns)
@@ -47,16 +48,10 @@ static json_t *list(const json_t *object, const char *key)
 	return json_is_array(value) ? json_incref(value) : json_array();
 }
 
-/* 0 for null, too. */
-static uint64_t count_of(const json_t *object, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
 static json_t *cpu_of(const json_t *report)
 {
-	uint64_t elapsed_ns = count_of(report, "elapsed_ns");
-	uint64_t busy_ns = count_of(report, "user_ns") + count_of(report, "sys_ns");
+	json_int_t elapsed_ns = path_whole(report, "elapsed_ns");
+	json_int_t busy_ns = path_whole(report, "user_ns") + path_whole(report, "sys_ns");
 	const json_t *load = json_object_get(report, "load_fraction_measured");
 
 	if (elapsed_ns == 0)
@@ -67,17 +62,22 @@ static json_t *cpu_of(const json_t *report)
 			 json_is_number(load) ? result_real(json_number_value(load)) : json_null());
 }
 
+static int put_rates_of(json_t *object, const struct params *params, const json_t *own)
+{
+	return repeat_put_rates(object, params, (uint64_t)path_whole(own, "ops"),
+				(uint64_t)path_whole(own, "elapsed_ns"));
+}
+
 static json_t *reverse_of(const json_t *report, const struct params *params)
 {
 	const json_t *own = json_object_get(report, "reverse");
-	uint64_t ops = count_of(own, "ops"), elapsed_ns = count_of(own, "elapsed_ns");
 	json_t *reverse;
 
-	if (ops == 0 || elapsed_ns == 0)
+	if (path_whole(own, "ops") == 0 || path_whole(own, "elapsed_ns") == 0)
 		return json_null();
 	reverse = json_pack("{s:o, s:o}", "latency", part(own, "latency"), "threads",
 			    list(own, "threads"));
-	if (repeat_put_rates(reverse, params, ops, elapsed_ns) != 0) {
+	if (put_rates_of(reverse, params, own) != 0) {
 		json_decref(reverse);
 		return NULL;
 	}
@@ -87,8 +87,7 @@ static json_t *reverse_of(const json_t *report, const struct params *params)
 /* A registration happens on the server: the client has nothing of its own to say. */
 static int put_registration(json_t *repeat, const struct params *params, const json_t *own)
 {
-	int bad =
-		repeat_put_rates(repeat, params, count_of(own, "ops"), count_of(own, "elapsed_ns"));
+	int bad = put_rates_of(repeat, params, own);
 
 	bad |= json_object_set_new(repeat, "latency", part(own, "latency"));
 	bad |= json_object_set_new(repeat, "steps", list(own, "steps"));

@@ -172,7 +172,7 @@ static void describe(const json_t *point, char text[256])
 	const char *persist = path_text(point, "params/persist"),
 		   *op = path_text(point, "params/op");
 	double load = json_number_value(path_get(point, "params/server_load_fraction"));
-	json_int_t every = json_integer_value(path_get(point, "params/signal_every"));
+	json_int_t every = path_whole(point, "params/signal_every");
 	char more[80] = "";
 
 	if (strcmp(persist, "none") == 0)

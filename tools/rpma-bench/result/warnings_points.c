@@ -34,7 +34,7 @@ static void warn_late(const json_t *points, json_t *list)
 
 	json_array_foreach(points, index, point)
 	{
-		json_int_t one = json_integer_value(path_get(point, "summary/late_ops"));
+		json_int_t one = path_whole(point, "summary/late_ops");
 		double ns = json_number_value(path_get(point, "summary/max_lag_ns"));
 
 		late += one;
@@ -64,7 +64,7 @@ static void warn_unbegun(const json_t *points, json_t *list)
 
 	json_array_foreach(points, index, point)
 	{
-		json_int_t one = json_integer_value(path_get(point, "summary/unbegun_ops"));
+		json_int_t one = path_whole(point, "summary/unbegun_ops");
 
 		unbegun += one;
 		poor += one > 0;
@@ -151,8 +151,7 @@ static void warn_stall(const json_t *points, json_t *list)
 
 static void warn_flagged(const json_t *point, json_t *list)
 {
-	const json_t *flagged =
-		json_object_get(json_object_get(point, "summary"), "flagged_repeats");
+	const json_t *flagged = path_get(point, "summary/flagged_repeats");
 	const json_t *one;
 	size_t index;
 
@@ -164,8 +163,7 @@ static void warn_flagged(const json_t *point, json_t *list)
 		warning_add(list, "REPEAT_FLAGGED", "info", "client",
 			    json_sprintf("%s: repeat %" JSON_INTEGER_FORMAT
 					 " is far from the others%s%s",
-					 path_text(point, "id"),
-					 json_integer_value(json_object_get(one, "index")),
+					 path_text(point, "id"), path_whole(one, "index"),
 					 hint != NULL ? ": it had " : "",
 					 hint != NULL ? hint : ""));
 	}
@@ -175,7 +173,7 @@ static void warn_verify(const struct record *record, const json_t *point, const 
 			json_t *list)
 {
 	const json_t *verify = json_object_get(repeat, "verify");
-	json_int_t wrong = json_integer_value(json_object_get(verify, "mismatches"));
+	json_int_t wrong = path_whole(verify, "mismatches");
 	const json_t *offset = json_object_get(verify, "first_offset");
 
 	if (wrong > 0)
@@ -281,8 +279,8 @@ static void count_repeat(const json_t *repeat, size_t counts[3])
 	const json_t *histogram = json_object_get(latency, "histogram");
 
 	counts[0]++;
-	counts[1] += json_is_false(json_object_get(json_object_get(repeat, "warmup"), "steady"));
-	counts[2] += json_integer_value(json_object_get(histogram, "saturated")) > 0;
+	counts[1] += json_is_false(path_get(repeat, "warmup/steady"));
+	counts[2] += path_whole(histogram, "saturated") > 0;
 }
 
 static void warn_counts(const size_t counts[3], json_t *list)
