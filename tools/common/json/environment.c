@@ -2,7 +2,7 @@
 /*
  * environment.c -- gathers the environment block of a result.
  *
- * Groups are functions, facts are rows {key, path}: adding one is adding a
+ * Groups are functions, facts are rows {key, kind, path}: adding one is adding a
  * row. Everything is read through a replaceable root. Nothing secret or
  * personal is taken: no serial numbers, no user names, no IP addresses. What
  * names the machine can be left out.
@@ -40,18 +40,18 @@ static json_t *number_field(const char *text, const char *key, long long factor)
 static json_t *gather_host(const struct sysroot *root, const char *cpuinfo)
 {
 	static const struct fact facts[] = {
-		{"vendor", "sys/class/dmi/id/sys_vendor"},
-		{"model", "sys/class/dmi/id/product_name"},
-		{"bios_version", "sys/class/dmi/id/bios_version"},
-		{"bios_date", "sys/class/dmi/id/bios_date"},
-		{NULL, NULL},
+		{"vendor", FACT_TEXT, "sys/class/dmi/id/sys_vendor"},
+		{"model", FACT_TEXT, "sys/class/dmi/id/product_name"},
+		{"bios_version", FACT_TEXT, "sys/class/dmi/id/bios_version"},
+		{"bios_date", FACT_TEXT, "sys/class/dmi/id/bios_date"},
+		{0},
 	};
 	json_t *group = json_object();
 	char name[256] = "", flags[4096];
 
 	gethostname(name, sizeof(name) - 1);
 	json_object_set_new(group, "hostname", result_text(name));
-	fact_add_texts(root, group, facts);
+	fact_add(root, group, "", facts);
 	json_object_set_new(group, "virtualised",
 			    fact_field(cpuinfo, "flags", flags, sizeof(flags))
 				    ? json_boolean(strstr(flags, " hypervisor") != NULL)
@@ -99,7 +99,7 @@ static json_t *kernel_options(const struct sysroot *root)
 static json_t *container(const struct sysroot *root)
 {
 	if (sysroot_exists(root, "run/systemd/container"))
-		return fact_text(root, "run/systemd/container");
+		return fact_get(root, FACT_TEXT, "run/systemd/container");
 	if (sysroot_exists(root, "run/.containerenv"))
 		return json_string("podman");
 	return sysroot_exists(root, ".dockerenv") ? json_string("docker") : json_null();
@@ -108,8 +108,8 @@ static json_t *container(const struct sysroot *root)
 static json_t *gather_os(const struct sysroot *root)
 {
 	static const struct fact facts[] = {
-		{"lockdown", "sys/kernel/security/lockdown"},
-		{NULL, NULL},
+		{"lockdown", FACT_TEXT, "sys/kernel/security/lockdown"},
+		{0},
 	};
 	json_t *group = json_object();
 	struct utsname name;
@@ -121,7 +121,7 @@ static json_t *gather_os(const struct sysroot *root)
 	json_object_set_new(group, "distro", distro(root));
 	json_object_set_new(group, "cmdline", kernel_options(root));
 	json_object_set_new(group, "container", container(root));
-	fact_add_texts(root, group, facts);
+	fact_add(root, group, "", facts);
 	return group;
 }
 
@@ -137,8 +137,8 @@ static json_t *llc_ways(const struct sysroot *root)
 
 	while (sysroot_exists(root, "sys/devices/system/cpu/cpu0/cache/index%d", last + 1))
 		last++;
-	return fact_number(root, "sys/devices/system/cpu/cpu0/cache/index%d/ways_of_associativity",
-			   last);
+	return fact_get(root, FACT_NUMBER,
+			"sys/devices/system/cpu/cpu0/cache/index%d/ways_of_associativity", last);
 }
 
 static json_t *gather_cpu(const struct sysroot *root, const struct topology *topology,
@@ -168,23 +168,20 @@ static json_t *gather_cpu(const struct sysroot *root, const struct topology *top
 
 static json_t *gather_noise(const struct sysroot *root)
 {
-	static const struct fact texts[] = {
-		{"thp", "sys/kernel/mm/transparent_hugepage/enabled"},
-		{"loadavg", "proc/loadavg"},
-		{"isolated_cpus", "sys/devices/system/cpu/isolated"},
-		{"clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource"},
-		{NULL, NULL},
-	};
-	static const struct fact numbers[] = {
-		{"numa_balancing", "proc/sys/kernel/numa_balancing"},
-		{"ksm_run", "sys/kernel/mm/ksm/run"},
-		{"perf_event_paranoid", "proc/sys/kernel/perf_event_paranoid"},
-		{NULL, NULL},
+	static const struct fact facts[] = {
+		{"thp", FACT_TEXT, "sys/kernel/mm/transparent_hugepage/enabled"},
+		{"loadavg", FACT_TEXT, "proc/loadavg"},
+		{"isolated_cpus", FACT_TEXT, "sys/devices/system/cpu/isolated"},
+		{"clocksource", FACT_TEXT,
+		 "sys/devices/system/clocksource/clocksource0/current_clocksource"},
+		{"numa_balancing", FACT_NUMBER, "proc/sys/kernel/numa_balancing"},
+		{"ksm_run", FACT_NUMBER, "sys/kernel/mm/ksm/run"},
+		{"perf_event_paranoid", FACT_NUMBER, "proc/sys/kernel/perf_event_paranoid"},
+		{0},
 	};
 	json_t *group = json_object();
 
-	fact_add_texts(root, group, texts);
-	fact_add_numbers(root, group, numbers);
+	fact_add(root, group, "", facts);
 	return group;
 }
 

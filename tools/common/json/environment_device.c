@@ -4,37 +4,13 @@
  * block.
  */
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "environment.h"
 #include "fact.h"
 #include "result.h"
 #include "tools/common/rdma/device.h"
-
-static void add_nic_facts(const struct sysroot *root, json_t *group, const char *device)
-{
-	static const struct fact facts[] = {
-		{"node_guid", "node_guid"},
-		{"fw_ver", "fw_ver"},
-		{"board_id", "board_id"},
-		{"hca_type", "hca_type"},
-		{"port_state", "ports/1/state"},
-		{"rate", "ports/1/rate"},
-		{"link_layer", "ports/1/link_layer"},
-		{"gid_type", "ports/1/gid_attrs/types/0"},
-		{"pcie_speed", "device/current_link_speed"},
-		{"pcie_width", "device/current_link_width"},
-		{"pcie_speed_max", "device/max_link_speed"},
-		{"pcie_width_max", "device/max_link_width"},
-		{"pci_vendor", "device/vendor"},
-		{"pci_device", "device/device"},
-		{NULL, NULL},
-	};
-
-	for (const struct fact *f = facts; f->key != NULL; f++)
-		json_object_set_new(group, f->key,
-				    fact_text(root, "sys/class/infiniband/%s/%s", device, f->path));
-}
 
 /*
  * The payload of a packet on RoCE, as the kernel's RDMA CM chooses it: the
@@ -56,9 +32,28 @@ static json_t *path_mtu(const struct sysroot *root, const struct device *d)
 
 json_t *environment_nic(const struct sysroot *root, const char *device)
 {
+	static const struct fact facts[] = {
+		{"driver", FACT_LINK, "device/driver"},
+		{"bdf", FACT_LINK, "device"},
+		{"node_guid", FACT_TEXT, "node_guid"},
+		{"fw_ver", FACT_TEXT, "fw_ver"},
+		{"board_id", FACT_TEXT, "board_id"},
+		{"hca_type", FACT_TEXT, "hca_type"},
+		{"port_state", FACT_TEXT, "ports/1/state"},
+		{"rate", FACT_TEXT, "ports/1/rate"},
+		{"link_layer", FACT_TEXT, "ports/1/link_layer"},
+		{"gid_type", FACT_TEXT, "ports/1/gid_attrs/types/0"},
+		{"pcie_speed", FACT_TEXT, "device/current_link_speed"},
+		{"pcie_width", FACT_TEXT, "device/current_link_width"},
+		{"pcie_speed_max", FACT_TEXT, "device/max_link_speed"},
+		{"pcie_width_max", FACT_TEXT, "device/max_link_width"},
+		{"pci_vendor", FACT_TEXT, "device/vendor"},
+		{"pci_device", FACT_TEXT, "device/device"},
+		{0},
+	};
 	struct device d;
 	json_t *group;
-	char name[128];
+	char base[PATH_MAX];
 
 	if (device == NULL || device_find(root, device, &d) != 0)
 		return json_null();
@@ -66,27 +61,17 @@ json_t *environment_nic(const struct sysroot *root, const char *device)
 	json_object_set_new(group, "ibdev", result_text(d.name));
 	json_object_set_new(group, "kind", result_text(device_kind_name(d.kind)));
 	json_object_set_new(group, "netdev", result_text(d.netdev));
-	json_object_set_new(group, "driver",
-			    sysroot_link_name(root, name, sizeof(name),
-					      "sys/class/infiniband/%s/device/driver", device)
-				    ? result_text(name)
-				    : json_null());
-	json_object_set_new(group, "bdf",
-			    sysroot_link_name(root, name, sizeof(name),
-					      "sys/class/infiniband/%s/device", device)
-				    ? result_text(name)
-				    : json_null());
-	add_nic_facts(root, group, device);
+	snprintf(base, sizeof(base), "sys/class/infiniband/%s/", device);
+	fact_add(root, group, base, facts);
 	if (d.firmware[0] != '\0')
 		json_object_set_new(group, "fw_ver", result_text(d.firmware));
 	json_object_set_new(group, "netdev_mtu_bytes",
-			    fact_number(root, "sys/class/net/%s/mtu", d.netdev));
+			    fact_get(root, FACT_NUMBER, "sys/class/net/%s/mtu", d.netdev));
 	json_object_set_new(group, "path_mtu_bytes", path_mtu(root, &d));
 	json_object_set_new(group, "numa_node",
-			    fact_node(root, "sys/class/infiniband/%s/device/numa_node", device));
-	json_object_set_new(
-		group, "iommu_type",
-		fact_text(root, "sys/class/infiniband/%s/device/iommu_group/type", device));
+			    fact_get(root, FACT_NODE, "%sdevice/numa_node", base));
+	json_object_set_new(group, "iommu_type",
+			    fact_get(root, FACT_TEXT, "%sdevice/iommu_group/type", base));
 	environment_add_pci(root, group, device);
 	return group;
 }

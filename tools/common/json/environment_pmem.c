@@ -54,12 +54,27 @@ static void add_mount(const struct sysroot *root, json_t *group, const char *blo
 	json_object_set_new(group, "mount_options", result_text(options));
 }
 
+/* What its directory in DEVICES tells, behind its name. */
+static json_t *entry_json(const struct sysroot *root, const char *kind, const char *name,
+			  const struct fact *facts)
+{
+	json_t *group = json_pack("{s:s}", kind, name);
+	char base[PATH_MAX];
+
+	snprintf(base, sizeof(base), DEVICES "/%s/", name);
+	fact_add(root, group, base, facts);
+	return group;
+}
+
 static json_t *namespace_json(const struct sysroot *root, const char *name)
 {
-	json_t *group = json_pack("{s:s, s:o, s:o, s:o}", "namespace", name, "mode",
-				  fact_text(root, DEVICES "/%s/mode", name), "size_bytes",
-				  fact_number(root, DEVICES "/%s/size", name), "numa_node",
-				  fact_node(root, DEVICES "/%s/numa_node", name));
+	static const struct fact facts[] = {
+		{"mode", FACT_TEXT, "mode"},
+		{"size_bytes", FACT_NUMBER, "size"},
+		{"numa_node", FACT_NODE, "numa_node"},
+		{0},
+	};
+	json_t *group = entry_json(root, "namespace", name, facts);
 	char block[64] = "";
 
 	json_object_set_new(group, "block",
@@ -103,15 +118,20 @@ static json_t *bad_blocks(const struct sysroot *root, const char *region)
 
 static json_t *region_json(const struct sysroot *root, const char *region)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "region", region,
-			 "provider", fact_text(root, DEVICES "/%s/../provider", region),
-			 "persistence_domain",
-			 fact_text(root, DEVICES "/%s/persistence_domain", region), "size_bytes",
-			 fact_number(root, DEVICES "/%s/size", region), "align_bytes",
-			 fact_number(root, DEVICES "/%s/align", region), "read_only",
-			 fact_number(root, DEVICES "/%s/read_only", region), "numa_node",
-			 fact_node(root, DEVICES "/%s/numa_node", region), "badblocks",
-			 bad_blocks(root, region), "namespaces", namespaces_of(root, region));
+	static const struct fact facts[] = {
+		{"provider", FACT_TEXT, "../provider"},
+		{"persistence_domain", FACT_TEXT, "persistence_domain"},
+		{"size_bytes", FACT_NUMBER, "size"},
+		{"align_bytes", FACT_NUMBER, "align"},
+		{"read_only", FACT_NUMBER, "read_only"},
+		{"numa_node", FACT_NODE, "numa_node"},
+		{0},
+	};
+	json_t *group = entry_json(root, "region", region, facts);
+
+	json_object_set_new(group, "badblocks", bad_blocks(root, region));
+	json_object_set_new(group, "namespaces", namespaces_of(root, region));
+	return group;
 }
 
 /* An empty list: the kernel knows of no persistent memory. */

@@ -45,8 +45,8 @@ static void add_idle(const struct sysroot *root, json_t *group)
 			continue;
 		json_decref(name);
 		json_decref(latency);
-		name = fact_text(root, CPU0 "cpuidle/state%d/name", i);
-		latency = fact_number(root, CPU0 "cpuidle/state%d/latency", i);
+		name = fact_get(root, FACT_TEXT, CPU0 "cpuidle/state%d/name", i);
+		latency = fact_get(root, FACT_NUMBER, CPU0 "cpuidle/state%d/latency", i);
 	}
 	json_object_set_new(group, "idle_state", name);
 	json_object_set_new(group, "idle_exit_latency_us", latency);
@@ -66,25 +66,21 @@ static json_t *dma_latency(const struct sysroot *root)
 
 json_t *environment_power(const struct sysroot *root)
 {
-	static const struct fact texts[] = {
-		{"governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
-		{"energy_pref",
+	static const struct fact facts[] = {
+		{"governor", FACT_TEXT, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
+		{"energy_pref", FACT_TEXT,
 		 "sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference"},
-		{"cpuidle_driver", "sys/devices/system/cpu/cpuidle/current_driver"},
-		{NULL, NULL},
-	};
-	static const struct fact numbers[] = {
-		{"min_khz", "sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq"},
-		{"max_khz", "sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq"},
-		{"cur_khz", "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"},
-		{"boost", "sys/devices/system/cpu/cpufreq/boost"},
-		{"no_turbo", "sys/devices/system/cpu/intel_pstate/no_turbo"},
-		{NULL, NULL},
+		{"cpuidle_driver", FACT_TEXT, "sys/devices/system/cpu/cpuidle/current_driver"},
+		{"min_khz", FACT_NUMBER, "sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq"},
+		{"max_khz", FACT_NUMBER, "sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq"},
+		{"cur_khz", FACT_NUMBER, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"},
+		{"boost", FACT_NUMBER, "sys/devices/system/cpu/cpufreq/boost"},
+		{"no_turbo", FACT_NUMBER, "sys/devices/system/cpu/intel_pstate/no_turbo"},
+		{0},
 	};
 	json_t *group = json_object();
 
-	fact_add_texts(root, group, texts);
-	fact_add_numbers(root, group, numbers);
+	fact_add(root, group, "", facts);
 	json_object_set_new(group, "governors", governors(root));
 	add_idle(root, group);
 	json_object_set_new(group, "cpu_dma_latency_us", dma_latency(root));

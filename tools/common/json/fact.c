@@ -13,51 +13,31 @@
 
 #include "result.h"
 
-json_t *fact_text(const struct sysroot *root, const char *format, ...)
+json_t *fact_get(const struct sysroot *root, enum fact_kind kind, const char *format, ...)
 {
-	char path[PATH_MAX], line[512];
+	char path[PATH_MAX], text[512];
+	bool known = false;
+	int64_t value = -1;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
-	return sysroot_line(root, line, sizeof(line), "%s", path) ? result_text(line) : json_null();
+	if (kind == FACT_NUMBER || kind == FACT_NODE) {
+		known = sysroot_number(root, &value, "%s", path);
+		return known && (value >= 0 || kind == FACT_NUMBER) ? json_integer(value)
+								    : json_null();
+	}
+	known = kind == FACT_TEXT ? sysroot_line(root, text, sizeof(text), "%s", path)
+				  : sysroot_link_name(root, text, sizeof(text), "%s", path);
+	return known ? result_text(text) : json_null();
 }
 
-json_t *fact_number(const struct sysroot *root, const char *format, ...)
-{
-	char path[PATH_MAX];
-	va_list args;
-	int64_t value;
-
-	va_start(args, format);
-	vsnprintf(path, sizeof(path), format, args);
-	va_end(args);
-	return sysroot_number(root, &value, "%s", path) ? json_integer(value) : json_null();
-}
-
-json_t *fact_node(const struct sysroot *root, const char *format, ...)
-{
-	char path[PATH_MAX];
-	va_list args;
-	int64_t value;
-
-	va_start(args, format);
-	vsnprintf(path, sizeof(path), format, args);
-	va_end(args);
-	return sysroot_number(root, &value, "%s", path) ? result_known(value) : json_null();
-}
-
-void fact_add_texts(const struct sysroot *root, json_t *group, const struct fact *facts)
+void fact_add(const struct sysroot *root, json_t *group, const char *base, const struct fact *facts)
 {
 	for (; facts->key != NULL; facts++)
-		json_object_set_new(group, facts->key, fact_text(root, "%s", facts->path));
-}
-
-void fact_add_numbers(const struct sysroot *root, json_t *group, const struct fact *facts)
-{
-	for (; facts->key != NULL; facts++)
-		json_object_set_new(group, facts->key, fact_number(root, "%s", facts->path));
+		json_object_set_new(group, facts->key,
+				    fact_get(root, facts->kind, "%s%s", base, facts->path));
 }
 
 bool fact_field(const char *text, const char *key, char *value, size_t size)

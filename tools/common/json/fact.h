@@ -9,23 +9,25 @@
 
 #include "tools/common/host/sysroot.h"
 
+enum fact_kind {
+	FACT_TEXT, /* the first line of a file */
+	FACT_NUMBER,
+	FACT_NODE, /* a NUMA node; sysfs has -1 where the platform does not tell */
+	FACT_LINK  /* the last component of what a link points to */
+};
+
 struct fact {
 	const char *key;
+	enum fact_kind kind;
 	const char *path;
 };
 
-/* The first line of a file. */
-json_t *fact_text(const struct sysroot *root, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-json_t *fact_number(const struct sysroot *root, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-/* A NUMA node; sysfs has -1 where the platform does not tell. */
-json_t *fact_node(const struct sysroot *root, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+json_t *fact_get(const struct sysroot *root, enum fact_kind kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-/* Adds all rows, up to one without a key, to an object. */
-void fact_add_texts(const struct sysroot *root, json_t *group, const struct fact *facts);
-void fact_add_numbers(const struct sysroot *root, json_t *group, const struct fact *facts);
+/* Adds all rows, up to one without a key, to an object; their paths begin behind base. */
+void fact_add(const struct sysroot *root, json_t *group, const char *base,
+	      const struct fact *facts);
 
 /* The value after "key<blanks>:<blanks>" on the first such line of a text. */
 bool fact_field(const char *text, const char *key, char *value, size_t size);
