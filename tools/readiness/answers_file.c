@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tools/common/base/failure.h"
+#include "tools/common/json/json_path.h"
 #include "tools/common/json/json_schema.h"
 
 #define FILE_NAME  "facts.json"
@@ -110,11 +111,10 @@ static int check_group(const json_t *facts, const char *group, const struct sche
 
 static int check_all(const json_t *facts)
 {
-	const char *schema = json_string_value(json_object_get(facts, "schema"));
 	const json_t *probe = json_object_get(facts, "probe");
 	int ret;
 
-	if (schema == NULL || strcmp(schema, ANSWERS_SCHEMA) != 0)
+	if (!path_is(facts, "schema", ANSWERS_SCHEMA))
 		return refuse("schema", "expected \"" ANSWERS_SCHEMA "\"");
 	ret = check_group(facts, "devices", device_keys);
 	if (ret == 0)
@@ -195,13 +195,6 @@ static int truth_of(const json_t *entry, const char *key)
 	return json_is_boolean(value) ? json_is_true(value) : -1;
 }
 
-static const char *text_of(const json_t *entry, const char *key)
-{
-	const char *text = json_string_value(json_object_get(entry, key));
-
-	return text != NULL ? text : "";
-}
-
 void answers_read_device(const struct answers *answers, const char *name,
 			 struct answers_device *out)
 {
@@ -221,15 +214,15 @@ void answers_read_device(const struct answers *answers, const char *name,
 		     out->max_cqe >= 0 || out->max_qp_rd_atom >= 0 || out->tph_handle >= 0;
 	if (!out->known)
 		snprintf(out->why, sizeof(out->why), "%.90s",
-			 text_of(entry, "why")[0] != '\0' ? text_of(entry, "why")
-							  : FILE_NAME " has no entry for it");
+			 path_text(entry, "why")[0] != '\0' ? path_text(entry, "why")
+							    : FILE_NAME " has no entry for it");
 }
 
 void answers_read_path(const struct answers *answers, const char *path, struct answers_path *out)
 {
 	const json_t *entry = entry_of(answers, "targets", path);
-	const char *sync = text_of(entry, "map_sync");
-	int kind = kind_number(text_of(entry, "kind"));
+	const char *sync = path_text(entry, "map_sync");
+	int kind = kind_number(path_text(entry, "kind"));
 
 	out->kind = kind < 0 ? ANSWERS_UNKNOWN : (enum answers_file)kind;
 	out->size_bytes = number_of(entry, "size_bytes", -1);
@@ -237,7 +230,7 @@ void answers_read_path(const struct answers *answers, const char *path, struct a
 	out->major = (unsigned)number_of(entry, "major", 0);
 	out->minor = (unsigned)number_of(entry, "minor", 0);
 	out->dax = truth_of(entry, "dax");
-	out->error = schema_errno(text_of(entry, "error"));
+	out->error = schema_errno(path_text(entry, "error"));
 	if (sync[0] != '\0')
 		out->map_sync = schema_errno(sync); /* "ok" is none */
 }
@@ -250,7 +243,7 @@ void answers_read_probe(const struct answers *answers, struct answers_probe *out
 	out->memory_write_bytes = number_of(entry, "memory_write_bytes", -1);
 	out->window_bytes = number_of(entry, "window_bytes", -1);
 	out->done = out->rdma_bytes > 0 && out->memory_write_bytes >= 0;
-	snprintf(out->events, sizeof(out->events), "%.90s", text_of(entry, "events"));
+	snprintf(out->events, sizeof(out->events), "%.90s", path_text(entry, "events"));
 	if (out->done)
 		out->why[0] = '\0';
 }

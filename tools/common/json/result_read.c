@@ -8,8 +8,8 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
+#include "json_path.h"
 #include "result.h"
 
 /* Sums beyond this are no latencies anybody recorded. */
@@ -23,13 +23,6 @@ static bool get_count(const json_t *object, const char *key, uint64_t *value)
 		return false;
 	*value = (uint64_t)json_integer_value(number);
 	return true;
-}
-
-static bool is_text(const json_t *object, const char *key, const char *text)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value != NULL && strcmp(value, text) == 0;
 }
 
 static bool read_bucket(const json_t *pair, struct histogram *h, size_t *next)
@@ -84,7 +77,7 @@ static int read_histogram(const json_t *value, struct histogram *h)
 	size_t index, next = 0;
 
 	histogram_reset(h);
-	if (!is_text(value, "scheme", "loglinear") || !is_text(value, "unit", "ns") ||
+	if (!path_is(value, "scheme", "loglinear") || !path_is(value, "unit", "ns") ||
 	    !get_count(value, "sub_bits", &sub_bits) || sub_bits != HISTOGRAM_SUB_BITS ||
 	    !json_is_array(buckets))
 		return -EINVAL;

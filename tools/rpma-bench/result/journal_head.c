@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 
 static json_t *points_json(const struct plan *plan, const struct choices *choices)
@@ -79,9 +80,8 @@ static bool read_id(const char *text, uint8_t id[16])
 bool journal_head_read(const json_t *head, struct journal_run *run)
 {
 	const json_t *seed = json_object_get(head, "seed");
-	const char *schema = json_string_value(json_object_get(head, "schema"));
 
-	if (schema == NULL || strcmp(schema, JOURNAL_SCHEMA) != 0 || !json_is_integer(seed) ||
+	if (!path_is(head, "schema", JOURNAL_SCHEMA) || !json_is_integer(seed) ||
 	    json_integer_value(seed) < 0)
 		return false;
 	run->seed = (uint64_t)json_integer_value(seed);
