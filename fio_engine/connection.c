@@ -14,6 +14,7 @@
 
 #include "connection_reply.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
 #include "tools/common/base/units.h"
 
 #define RETRY_MS	100
@@ -21,14 +22,6 @@
 #define TRY_MS		3000 /* the shortest try; LINK_TIMEOUT_MS is the longest */
 #define GOODBYE_WAIT_MS 1000
 #define GOODBYE		(PATH_ANSWER - 1)
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool stopped(const struct connection *p)
 {
@@ -91,14 +84,14 @@ static int make_messages(struct connection *p)
 void connection_goodbye(struct connection *connection)
 {
 	struct failure kept = *failure_get();
-	int64_t limit = now_ms() + GOODBYE_WAIT_MS;
+	int64_t limit = monotonic_ms() + GOODBYE_WAIT_MS;
 	struct ibv_wc wc = {.wr_id = 0};
 	bool alive = true;
 	int ret = rpma_send(connection->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
 			    (void *)(uintptr_t)GOODBYE);
 
 	while ((ret == 0 || ret == RPMA_E_NO_COMPLETION) && wc.wr_id != GOODBYE && alive &&
-	       now_ms() < limit) {
+	       monotonic_ms() < limit) {
 		ret = rpma_cq_get_wc(connection->cq, 1, &wc, NULL);
 		alive = ret != RPMA_E_NO_COMPLETION || link_alive(connection->link, 1);
 	}
@@ -135,7 +128,7 @@ static int post_receives(struct rpma_conn_req *req, void *arg)
 /* A try has what is left, but time enough for a server that is there. */
 static int try_ms(int64_t limit)
 {
-	int64_t left = limit - now_ms();
+	int64_t left = limit - monotonic_ms();
 
 	return left < TRY_MS ? TRY_MS : left > LINK_TIMEOUT_MS ? LINK_TIMEOUT_MS : (int)left;
 }
@@ -220,7 +213,7 @@ static int too_late(const struct connection *p)
 
 static int attach(struct connection *p, bool again)
 {
-	int64_t begun = now_ms(),
+	int64_t begun = monotonic_ms(),
 		limit = begun + (int64_t)p->cfg.settings->connect_timeout_s * 1000;
 	bool told = false, pass;
 	int ret;
@@ -228,9 +221,9 @@ static int attach(struct connection *p, bool again)
 	while ((ret = attach_once(p, again, limit, &pass)) != 0 && pass) {
 		if (stopped(p))
 			return -ECANCELED;
-		if (now_ms() >= limit)
+		if (monotonic_ms() >= limit)
 			return too_late(p);
-		if (!told && now_ms() >= begun + SILENT_MS) {
+		if (!told && monotonic_ms() >= begun + SILENT_MS) {
 			fprintf(stderr, "librpma: waiting for %s: %s\n", p->server,
 				failure_get()->text);
 			told = true;

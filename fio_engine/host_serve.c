@@ -9,29 +9,16 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "host_private.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
 
 #define WAIT_MS	    100 /* at most until it is asked whether it is to stop */
 #define SPIN_NS	    1000000
 #define LEAVE_MS    1000 /* for clients still connected when it is stopped */
 #define ROUNDS	    16	 /* polls between two looks at the clock */
 #define SESSION_FDS 2
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int64_t now_ms(void)
-{
-	return now_ns() / 1000000;
-}
 
 unsigned host_clients(const struct host *h)
 {
@@ -67,16 +54,17 @@ static bool look_at_all(struct host *h, int64_t at_ms, bool *any_active)
 /* Looks for messages without waiting, for a millisecond; false: there was none. */
 static bool spin(struct host *h)
 {
-	const int64_t begin = now_ns();
+	const uint64_t begin = monotonic_ns();
+	const int64_t begin_ms = (int64_t)(begin / 1000000);
 	bool active;
 
 	do {
 		for (int i = 0; i < ROUNDS; i++) {
-			look_at_all(h, begin / 1000000, &active);
+			look_at_all(h, begin_ms, &active);
 			if (!active)
 				return false;
 		}
-	} while (now_ns() - begin < SPIN_NS);
+	} while (monotonic_ns() - begin < SPIN_NS);
 	return true;
 }
 
@@ -101,7 +89,7 @@ static int wait_and_take(struct host *h, int timeout_ms, bool admit)
 	struct pollfd fds[1 + SESSION_FDS * HOST_SESSIONS_MAX];
 	const nfds_t n = list_fds(h, fds);
 	const int ready = poll(fds, n, timeout_ms);
-	const int64_t at_ms = now_ms();
+	const int64_t at_ms = monotonic_ms();
 
 	if (ready < 0 && errno != EINTR)
 		return failure_set(EXIT_INTERNAL, "serve", "poll: %s", strerror(errno));
@@ -136,7 +124,7 @@ static void forget(struct host *h, unsigned index)
 
 static void tick_all(struct host *h)
 {
-	const int64_t at_ms = now_ms();
+	const int64_t at_ms = monotonic_ms();
 
 	for (unsigned i = h->count; i-- > 0;) {
 		session_tick(h->sessions[i], at_ms);
@@ -163,7 +151,7 @@ static int serve(struct host *h, bool admit)
 	bool polling = h->cfg.settings->poll, active, busy;
 	int ret;
 
-	busy = polling ? spin(h) : look_at_all(h, now_ms(), &active);
+	busy = polling ? spin(h) : look_at_all(h, monotonic_ms(), &active);
 	ret = wait_and_take(h, busy ? 0 : WAIT_MS, admit);
 	tick_all(h);
 	return ret;
@@ -172,14 +160,14 @@ static int serve(struct host *h, bool admit)
 /* It was stopped: who is connected may end what it is doing, and is then left. */
 static void wind_up(struct host *h)
 {
-	const int64_t until = now_ms() + LEAVE_MS;
+	const int64_t until = monotonic_ms() + LEAVE_MS;
 
-	while (host_clients(h) > 0 && now_ms() < until) {
+	while (host_clients(h) > 0 && monotonic_ms() < until) {
 		if (serve(h, false) != 0)
 			return;
 	}
 	for (unsigned i = 0; i < h->count; i++)
-		session_leave(h->sessions[i], now_ms());
+		session_leave(h->sessions[i], monotonic_ms());
 }
 
 int host_serve(struct host *h)

@@ -9,6 +9,7 @@
 
 #include "io_queue_private.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
 
 #define EMPTY_POLLS   256 /* busy polls between two looks at the clock */
 #define MS	      1000000ULL
@@ -17,20 +18,12 @@
 #define STANDSTILL_NS (60000 * MS)
 #define STOP_NS	      (2000 * MS)
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The time is looked at only where there is something to wait for. */
 struct wait io_queue_wait_begin(const struct io_queue *f, uint64_t timeout_ns)
 {
 	struct wait w = {.limit_ns = UINT64_MAX, .taken = f->taken};
 
-	w.progress_ns = now_ns();
+	w.progress_ns = monotonic_ns();
 	if (timeout_ns < UINT64_MAX - w.progress_ns)
 		w.limit_ns = w.progress_ns + timeout_ns;
 	return w;
@@ -94,7 +87,7 @@ bool io_queue_wait_more(struct io_queue *f, struct wait *wait)
 
 	if (poll && ++wait->empty % EMPTY_POLLS != 0)
 		return true;
-	now = now_ns();
+	now = monotonic_ns();
 	if (now >= wait->look_ns) {
 		look_around(f, wait, now);
 		wait->look_ns = now + LOOK_NS;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "tools/common/base/cli.h"
+#include "tools/common/base/monotonic.h"
 
 #define BENCH	       "rpma-bench"
 #define RUN_TIMEOUT_MS 60000
@@ -152,24 +153,16 @@ static void take(struct stream *stream)
 	stream->fd = -1;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Until it closed both pipes: 0, -ETIMEDOUT, or -ECANCELED after a signal. */
 static int listen_to(struct child *child)
 {
-	int64_t end = now_ms() + RUN_TIMEOUT_MS;
+	int64_t end = monotonic_ms() + RUN_TIMEOUT_MS;
 
 	while (child->output.fd >= 0 || child->errors.fd >= 0) {
 		struct pollfd fds[] = {{child->output.fd, POLLIN, 0},
 				       {child->errors.fd, POLLIN, 0},
 				       {cli_stop_fd(), POLLIN, 0}};
-		int64_t left = end - now_ms();
+		int64_t left = end - monotonic_ms();
 		int ret = left > 0 ? poll(fds, 3, (int)left) : 0;
 
 		if (ret < 0 && errno != EINTR)
@@ -190,14 +183,14 @@ static int listen_to(struct child *child)
 static bool reap(pid_t pid, int timeout_ms, int *status)
 {
 	const struct timespec step = {.tv_nsec = 10000000};
-	int64_t end = now_ms() + timeout_ms;
+	int64_t end = monotonic_ms() + timeout_ms;
 
 	for (;;) {
 		pid_t got = waitpid(pid, status, WNOHANG);
 
 		if (got == pid || (got < 0 && errno == ECHILD))
 			return true;
-		if (now_ms() >= end)
+		if (monotonic_ms() >= end)
 			return false;
 		nanosleep(&step, NULL);
 	}

@@ -11,6 +11,7 @@
 #include "document.h"
 #include "screen.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/memlock.h"
 
@@ -263,7 +264,7 @@ static bool pause_until(struct client *c, uint64_t at_ns)
 	struct pollfd fds[] = {{link_event_fd(c->link), POLLIN, 0}, {cli_stop_fd(), POLLIN, 0}};
 	uint64_t now;
 
-	while (cli_signal == 0 && (now = step_now_ns()) < at_ns) {
+	while (cli_signal == 0 && (now = monotonic_ns()) < at_ns) {
 		const struct timespec left = {(time_t)((at_ns - now) / 1000000000),
 					      (long)((at_ns - now) % 1000000000)};
 
@@ -306,18 +307,18 @@ static int ping_all(struct client *c, uint64_t begun_ns)
 {
 	const struct options *o = c->options;
 	uint64_t deadline = o->deadline_ns > 0 ? begun_ns + o->deadline_ns : UINT64_MAX;
-	uint64_t first = step_now_ns(), number = 0, begin;
+	uint64_t first = monotonic_ns(), number = 0, begin;
 	bool connected = true;
 	int ret = 0;
 
 	link_cause_clear();
-	while (ret == 0 && cli_signal == 0 && (begin = step_now_ns()) < deadline) {
+	while (ret == 0 && cli_signal == 0 && (begin = monotonic_ns()) < deadline) {
 		ret = ping_number(c, ++number, connected);
 		if (ret != 0 || number == o->count)
 			break;
 		connected = pause_until(c, earlier(begin + o->interval_ns, deadline));
 	}
-	c->pings_ns = step_now_ns() - first;
+	c->pings_ns = monotonic_ns() - first;
 	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/common/base/cli.h"
+#include "tools/common/base/monotonic.h"
 
 /* How often a busy wait looks at the time, the connection and signals. */
 #define EMPTY_POLLS 1024
@@ -59,7 +60,7 @@ static int sleep_for_completion(struct ping *p, enum step step, uint64_t left_ns
 /* What may end a wait: the time, the peer, a signal. */
 static int look_around(struct ping *p, enum step step, uint64_t deadline_ns, struct ping_report *r)
 {
-	uint64_t now = step_now_ns();
+	uint64_t now = monotonic_ns();
 
 	if (cli_signal != 0)
 		return end(r, PING_STOPPED, step);
@@ -158,7 +159,7 @@ static int await_in_time(struct ping *p, enum step step, uint64_t deadline_ns, u
 {
 	if (await(p, step, deadline_ns, r) != 0)
 		return -1;
-	*at_ns = step_now_ns();
+	*at_ns = monotonic_ns();
 	return *at_ns > deadline_ns ? end(r, PING_LATE, step) : 0;
 }
 
@@ -175,13 +176,13 @@ static void compare(const struct ping *p, struct ping_report *r)
 void ping_once(struct ping *ping, struct ping_report *report)
 {
 	struct ping_report *r = report;
-	uint64_t begin = step_now_ns(), deadline = begin + ping->limit_ns, written, flushed, back;
+	uint64_t begin = monotonic_ns(), deadline = begin + ping->limit_ns, written, flushed, back;
 
 	memset(r, 0, sizeof(*r));
 	if (ping->under_way != 0) {
 		if (drain(ping, deadline, r) != 0)
 			return;
-		begin = step_now_ns();
+		begin = monotonic_ns();
 	}
 	if (post_write(ping, r) != 0 ||
 	    await_in_time(ping, STEP_WRITE, deadline, &written, r) != 0 ||
@@ -193,5 +194,5 @@ void ping_once(struct ping *ping, struct ping_report *report)
 	r->read_ns = back - flushed;
 	r->rtt_ns = back - begin;
 	compare(ping, r);
-	r->compare_ns = step_now_ns() - back;
+	r->compare_ns = monotonic_ns() - back;
 }

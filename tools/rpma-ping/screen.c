@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "tools/common/base/monotonic.h"
 #include "tools/common/base/units.h"
 
 #define FLUSH_EVERY_NS 20000000ULL
@@ -62,7 +63,7 @@ static void print_flood(const struct ping_report *r)
 		putchar_unlocked('\b');
 	else if (r->end == PING_CORRUPT)
 		fputs("\bC", stdout);
-	now = step_now_ns();
+	now = monotonic_ns();
 	if (now - shown_ns >= FLUSH_EVERY_NS) {
 		fflush(stdout);
 		shown_ns = now;

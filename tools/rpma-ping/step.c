@@ -4,6 +4,8 @@
  */
 #include "step.h"
 
+#include "tools/common/base/monotonic.h"
+
 const char *step_name(enum step step)
 {
 	static const char *const names[STEPS] = {
@@ -24,10 +26,10 @@ void steps_init(struct steps *steps)
 void steps_begin(struct steps *steps, enum step step)
 {
 	steps->current = step;
-	steps->begun_ns = step_now_ns();
+	steps->begun_ns = monotonic_ns();
 }
 
 void steps_done(struct steps *steps)
 {
-	steps->ns[steps->current] = (int64_t)(step_now_ns() - steps->begun_ns);
+	steps->ns[steps->current] = (int64_t)(monotonic_ns() - steps->begun_ns);
 }

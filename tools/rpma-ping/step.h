@@ -6,7 +6,6 @@
 #define STEP_H
 
 #include <stdint.h>
-#include <time.h>
 
 enum step {
 	STEP_PARSE,
@@ -33,14 +32,6 @@ struct steps {
 };
 
 const char *step_name(enum step step);
-
-static inline uint64_t step_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
-}
 
 void steps_init(struct steps *steps);
 void steps_begin(struct steps *steps, enum step step);

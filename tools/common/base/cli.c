@@ -28,7 +28,7 @@ atomic_int cli_signal;
 
 static int stop_fd = -1;
 
-#define KEY_FIRST 0x100 /* of options without a letter */
+#define KEY_FIRST 0x100 /* options without a letter have keys from here */
 #define ROWS_MAX  96
 
 /* The command line that is parsed; a process has one at a time. */

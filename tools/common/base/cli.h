@@ -21,7 +21,7 @@ struct cli {
 	const char *given[CLI_TABLES_MAX];
 };
 
-/* Puts the value of an option where its row says: 0, or an errno with the sentence stored. */
+/* Puts the value of an option where its row points: 0, or an errno with the sentence stored. */
 typedef error_t cli_parser(const char *option, const char *arg, void *to);
 
 /* An option; an array of them is a table. */
@@ -33,7 +33,7 @@ struct cli_row {
 	int group; /* in --help */
 	cli_parser *parse;
 	size_t to; /* offset in the tool's options */
-	int flags; /* of argp */
+	int flags; /* for argp, OPTION_ARG_OPTIONAL for example */
 };
 
 /* --json, which sets the member json of struct options. */
@@ -59,9 +59,9 @@ struct cli_command {
  */
 int cli_parse(const struct cli_command *command, int argc, char **argv, struct cli *cli);
 
-/* Parsers: of a bool that becomes true, of a const char *, of a uint16_t. */
+/* Parse into a bool, which becomes true, into a const char *, and into a uint16_t. */
 cli_parser cli_flag, cli_text, cli_port;
-/* Of a const char *, which is NULL for auto. */
+/* Parses into a const char *, which is NULL for auto. */
 cli_parser cli_text_or_auto;
 
 /* For parsers: stores "--option VALUE: expected ..." and gives EINVAL. */

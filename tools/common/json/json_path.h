@@ -16,7 +16,7 @@ const json_t *path_get(const json_t *from, const char *path);
 
 /* A string; "" if it is not one. */
 const char *path_text(const json_t *from, const char *path);
-/* A whole number; 0 for what is none. */
+/* A whole number; 0 if it is not one. */
 json_int_t path_whole(const json_t *from, const char *path);
 /* Is it this very string? */
 bool path_is(const json_t *from, const char *path, const char *text);

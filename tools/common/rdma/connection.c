@@ -18,6 +18,7 @@
 
 #include "link_end.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
 
 #define RECEIVE_SLOTS 4
 #define SEND_SLOTS    1
@@ -38,17 +39,9 @@ struct link {
 	char device[64]; /* empty: not told */
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static int left_ms(int64_t deadline_ms)
 {
-	int64_t left = deadline_ms - now_ms();
+	int64_t left = deadline_ms - monotonic_ms();
 
 	return left > 0 ? (int)left : 0;
 }
@@ -210,7 +203,7 @@ static int wait_established(struct link *l)
 {
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	struct pollfd fds[] = {{l->event_fd, POLLIN, 0}, {l->stop_fd, POLLIN, 0}};
-	int64_t deadline = now_ms() + l->timeout_ms;
+	int64_t deadline = monotonic_ms() + l->timeout_ms;
 	int ret;
 
 	do {
@@ -318,7 +311,7 @@ static int timed_out(const struct link *l, const char *what, int timeout_ms)
 static int next_completion(struct link *l, struct rpma_cq *cq, const char *what, int timeout_ms,
 			   struct ibv_wc *wc)
 {
-	int64_t deadline = now_ms() + timeout_ms;
+	int64_t deadline = monotonic_ms() + timeout_ms;
 	struct pollfd fds[] = {{-1, POLLIN, 0}, {l->event_fd, POLLIN, 0}, {l->stop_fd, POLLIN, 0}};
 	int ret = rpma_cq_get_fd(cq, &fds[0].fd);
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "tools/common/base/monotonic.h"
 #include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 #include "tools/rpma-bench/result/readiness.h"
@@ -24,14 +24,6 @@
 #define SILENCE_LIMIT_MS 60000
 
 /* --- silence ------------------------------------------------------------------ */
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void tell_silence(const struct remote *remote)
 {
@@ -254,7 +246,7 @@ int connection_lane(const struct remote *remote, const struct message_ready *rea
 /* -EIO once the limit has passed; else how long to wait for the next sign. */
 static int watch_silence(const struct remote *remote, int64_t heard_ms, bool *told, int *wait_ms)
 {
-	int64_t quiet = now_ms() - heard_ms;
+	int64_t quiet = monotonic_ms() - heard_ms;
 
 	if (quiet >= SILENCE_LIMIT_MS)
 		return silent(remote);
@@ -272,7 +264,7 @@ int connection_wait(const struct remote *remote, int fd)
 			       {cli_stop_fd(), POLLIN, 0},
 			       {link_receive_fd(remote->control), POLLIN, 0},
 			       {link_event_fd(remote->control), POLLIN, 0}};
-	int64_t heard_ms = now_ms();
+	int64_t heard_ms = monotonic_ms();
 	bool told = false;
 	int ret = 0, wait_ms = 0;
 
@@ -288,7 +280,7 @@ int connection_wait(const struct remote *remote, int fd)
 			ret = -ECANCELED;
 		} else if (fds[2].revents != 0) {
 			ret = exchange_drain(remote->control);
-			heard_ms = now_ms();
+			heard_ms = monotonic_ms();
 			told = false;
 		} else if (fds[3].revents != 0 && !link_alive(remote->control, 0)) {
 			ret = -EIO;

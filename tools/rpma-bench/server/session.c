@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "repeat_service.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
 #define ALIVE_MS 10000
@@ -79,26 +79,18 @@ static int out_of_place(const struct session *s)
 			   link_peer_name(s->link));
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static int say_alive(struct session *s)
 {
 	const struct message alive = {.type = MESSAGE_ALIVE};
 
-	s->alive_ms = now_ms();
+	s->alive_ms = monotonic_ms();
 	return exchange_send(s->link, &alive);
 }
 
 /* Until the next sign of life is due; 0: it is. */
 static int alive_in_ms(const struct session *s)
 {
-	int64_t left = s->alive_ms + ALIVE_MS - now_ms();
+	int64_t left = s->alive_ms + ALIVE_MS - monotonic_ms();
 
 	return left > 0 ? (int)left : 0;
 }
@@ -217,7 +209,7 @@ static int serve(struct session *s)
 	struct message m;
 	int ret;
 
-	s->alive_ms = now_ms();
+	s->alive_ms = monotonic_ms();
 	ret = next_message(s, &m);
 	while (ret == 0 && m.type != MESSAGE_BYE) {
 		ret = obey(s, &m);
