@@ -93,7 +93,7 @@ static int take_region(struct connection *p, const struct greeting_reply *reply,
 	return 0;
 }
 
-const char *connection_region_words(const struct connection *p)
+const char *connection_region_words(const struct connection *connection)
 {
 	static const char *const words[TARGET_KINDS] = {
 		[TARGET_DRAM] = "dram",
@@ -105,7 +105,7 @@ const char *connection_region_words(const struct connection *p)
 		[TARGET_OTHERFILE] = "a file on an unknown kind of file system",
 	};
 
-	return words[p->offer.kind];
+	return words[connection->offer.kind];
 }
 
 /* --- the flush ------------------------------------------------------------------- */
