@@ -20,7 +20,7 @@ MIN_VALUES = 3
 LOOKS = (6, 12, 18, 24)  # pairs after which a sequential comparison looks
 _C_OF_FOUR_LOOKS = 2.024  # O'Brien-Fleming, two-sided 5 %: Jennison & Turnbull, table 2.3
 # Four looks at their levels add up to 6.67 %. A single figure makes 5 % of it, as its looks
-# are alike; at the smaller levels of several, that is no longer sure: their sum is made 5 %.
+# are alike; at the smaller levels of several, that is not certain: their sum is made 5 %.
 OF_SEVERAL = 0.75
 
 
@@ -153,7 +153,7 @@ def obrien_fleming_level(look: int) -> float:
 
 
 def share_of_look(pairs: int) -> float:
-    """What may be used of LEVEL after so many pairs: at a look its own level, between two what those before left.
+    """What may be used of LEVEL after PAIRS pairs: at a look its own level, between two what those before left.
 
     Nothing that was seen ends a study between its looks: its budget did, or it was none.
     """

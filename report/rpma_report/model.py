@@ -169,7 +169,7 @@ class Readiness:
     checks: tuple[Check, ...]
     reason: str | None = None
     because: str | None = None
-    assumed: bool = False  # by what somebody says, not by what was seen
+    assumed: bool = False  # by a statement of the operator, not by what was seen
     target: str | None = None
     ddio: str | None = None
     direct_write_to_pmem: bool | None = None

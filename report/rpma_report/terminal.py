@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a command says on standard output: lines that arrive, or a failure."""
+"""What a command prints on standard output: lines that arrive, or a failure."""
 
 import os
 import sys

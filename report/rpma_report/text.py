@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Text from a result file, made fit for showing.
 
-Whatever a file says may end up in a page, a chart or a message on a terminal.
+Any text of a file may end up in a page, a chart or a message on a terminal.
 Escaping for HTML and XML is done where the text is inserted; here go the
 characters that no escaping makes harmless: controls, bidirectional overrides,
 lone surrogates, and sheer length.

@@ -40,7 +40,7 @@ def command() -> Command:
 
 @pytest.fixture
 def quick(capfd: pytest.CaptureFixture[str]) -> Command:
-    """The same in this process: what a test has no other reason to start anew for."""
+    """The same in this process: for tests that need no process of its own."""
     from rpma_report import cli
 
     def run(*arguments: object, cwd: Path = Path()) -> subprocess.CompletedProcess[str]:

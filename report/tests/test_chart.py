@@ -89,7 +89,7 @@ def test_bars_start_at_nothing() -> None:
 
 
 def strokes(svg: str) -> int:
-    """Pieces of the lines of series: a path starts anew at each M."""
+    """Pieces of the lines of series: a path starts again at each M."""
     drawn = [e for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("}path") and e.get("clip-path")]
     return sum((e.get("d") or "").count("M") for e in drawn if "var(--s1)" in (e.get("style") or ""))
 

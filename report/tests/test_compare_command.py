@@ -170,7 +170,7 @@ def test_limit_inside_the_interval_is_undetermined(quick: Command, tmp_path: Pat
 @pytest.mark.parametrize(
     "option, value, told",
     [("--noise", "3", "expected a percentage such as 3%"), ("--noise", "-3%", "such as 3%"),
-     ("--figures", "p50,fast", "has a word that is no figure, expected mean"),
+     ("--figures", "p50,fast", "has a word that is not a figure, expected mean"),
      ("--fail-if-estimate", "worse", "'worse' is no condition")],
 )  # fmt: skip
 def test_malformed_option_is_wrong_usage(option: str, value: str, told: str, quick: Command, write: Write) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The expressions of --fail-if: what they mean, and what is none."""
+"""The expressions of --fail-if: what they mean, and which are refused."""
 
 import pytest
 

@@ -82,7 +82,7 @@ def test_output_of_debians_fio(form: str, server: str, tmp_path: Path) -> None:
     jobs, out = tmp_path / "job.fio", tmp_path / "fio.json"
     jobs.write_text("[global]\nioengine=null\nsize=8M\nbs=4k\nrw=write\n[r]\n[s]\nbs=8k\nnumjobs=2\n")
     line = [str(FIO), f"--client={server}", str(jobs), f"--output-format={form}", f"--output={out}"]
-    for _ in range(20):  # it says so just before it listens
+    for _ in range(20):  # the server prints that it listens just before it does
         if subprocess.run(line, capture_output=True, timeout=120).returncode == 0:
             break
     assert '"All clients"' in out.read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands in place of a regular file: pipes, with somebody who writes to them and without."""
+"""What stands in place of a regular file: pipes, with a writer and without."""
 
 import json
 import os
@@ -27,13 +27,13 @@ def pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_pipe_that_nobody_writes_to_is_refused(pipe: Path, quick: Command) -> None:
     for command in (("create", "-o", pipe.with_name("o.html")), ("compare", pipe), ("validate",)):
         done = quick(*command, pipe)
-        refused(done, "pipe.json: cannot be read: it is a pipe that nobody writes to")
+        refused(done, "pipe.json: cannot be read: it is a pipe without a writer")
 
 
 def test_job_file_that_nobody_writes_to_is_refused(pipe: Path, quick: Command, write: Write) -> None:
     series = {key: FIO[key] for key in ("name", "tool", "axes")}
     plan = write(planned({**series, "job_file": str(pipe)}), "plan.json")
-    refused(quick("validate", plan), "series[0].job_file: ", "a pipe that nobody writes to")
+    refused(quick("validate", plan), "series[0].job_file: ", "a pipe without a writer")
 
 
 def test_pipe_with_a_writer_is_waited_for(

@@ -31,7 +31,7 @@ def test_latency_marks_are_the_percentiles_of_all_repeats() -> None:
     drawn = lines(latency.figure(runs(document)))
     assert list(drawn) == ["p50", "p99", "p99.9"]  # 10,000 samples do not support p99.99
     median = drawn["p50"].marks
-    # the median of k, k+1, … k+9999 is k + 4999.5; of 10 in 25,000 logarithms are as good as numbers
+    # the median of k, k+1, … k+9999 is k + 4999.5; at 10 in 25,000 logarithms interpolate like numbers
     assert [m.x for m in median] == [64, 4096]
     assert [m.value.value for m in median] == pytest.approx([first + 5009.5, second + 5009.5], abs=0.01)
     half = 4.303 * 10 / math.sqrt(3)

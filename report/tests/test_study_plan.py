@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans of studies: what they come to, and what is no plan."""
+"""Plans of studies: what they come to, and which are refused."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study says of its progress."""
+"""What a study prints of its progress."""
 
 import io
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""rpma-report study with tools that are scripts: what it keeps, what it says, how it goes on."""
+"""rpma-report study with tools that are scripts: what it keeps, what it prints, how it goes on."""
 
 import json
 import os

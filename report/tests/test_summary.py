@@ -55,7 +55,7 @@ def test_verdict_is_a_sentence(verdict: str, part: str) -> None:
 
 def test_what_somebody_says_is_not_what_was_seen() -> None:
     (text,) = texts([tools.ddio_check("APM_READY", assumed=True)])
-    assert text.endswith("This rests on what somebody states, not on what was seen.")
+    assert text.endswith("This rests on a statement of the operator, not on what was seen.")
 
 
 def test_check_of_another_time_vouches_for_no_run() -> None:

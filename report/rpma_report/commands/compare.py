@@ -2,7 +2,7 @@
 """rpma-report compare: better, worse or the same: two measurements or more.
 
 Each is a result or a directory of results. The words go to standard output, the page
-with the charts where -o says; --fail-if makes the exit code a verdict.
+with the charts to the file that -o names; --fail-if makes the exit code a verdict.
 """
 
 import argparse
@@ -101,7 +101,7 @@ def _figures(text: str) -> "tuple[Measure, ...]":
 
     found = [measures.named(name.strip()) for name in text.split(",")]
     if not all(found):
-        raise argparse.ArgumentTypeError(f"'{shown(text, 60)}' has a word that is no figure, expected {measures.EXPECTED}")
+        raise argparse.ArgumentTypeError(f"'{shown(text, 60)}' has a word that is not a figure, expected {measures.EXPECTED}")
     return tuple(measure for measure in found if measure)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rpma_report.studies.state import Directory
     from rpma_report.studies.study import Outcome
 
-EXIT_WAITS = 3  # for a setting that somebody has to make
+EXIT_WAITS = 3  # for a setting that the user has to make
 
 
 def add_to(commands: Commands) -> None:

@@ -23,7 +23,7 @@ def add_to(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Reads all of them; 2 for one that is no result, else 1 for one that contradicts itself."""
+    """Reads all of them; returns 2 if one is not a result, else 1 if one contradicts itself."""
     from rpma_report.sources.document import Contradiction
 
     codes = {0}

@@ -27,7 +27,7 @@ WORSE = "worse"
 
 
 class Malformed(ValueError):
-    """Says what is wrong with an expression, and what was expected."""
+    """What is wrong with an expression, and what it should look like."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ _LEFT, _RIGHT = 78, 14  # margins: the title of the y axis and its tick labels; 
 def laid_out(
     figure: Figure, shape: Shape, colours: Colours, settings: Mapping[str, Any]
 ) -> Iterator[Drawing]:
-    """The drawing, while matplotlib has our settings and no one else's."""
+    """The drawing, while matplotlib has our settings only."""
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({**settings_of(colours, shape), **settings})

@@ -52,7 +52,7 @@ def drawn(series: Sequence[Series], limit: int = MAX_LINES) -> tuple[Series, ...
 
 
 def left_out(series: Sequence[Series], shown: Sequence[Series]) -> tuple[str, ...]:
-    """What a caption says of those that are not shown."""
+    """The sentences of a caption about the series that are not shown."""
     kept = set(map(id, shown))
     rest = [s for s in series if id(s) not in kept]
     if not rest:

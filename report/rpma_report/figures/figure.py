@@ -55,7 +55,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """A pair of axes; None takes what the figure says of the y axis."""
+    """A pair of axes; None takes the figure's y axis."""
 
     title: str
     lines: tuple[Line, ...]
@@ -77,7 +77,7 @@ class Figure:
 
     id: str  # unique on a page; letters, digits and "-"
     title: str
-    marks: str  # what everyone who sees the chart must know; empty: nothing
+    marks: str  # what every reader of the chart must know; empty: nothing
     x_title: str
     x_scale: XScale
     y_title: str

@@ -21,7 +21,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     group = latency_series(runs)
     axis = group.axis
     if axis is None:
-        return None  # the percentile ladder says it
+        return None  # the percentile ladder shows it
     panels = _panels(group, axis, Looks(runs))
     if not panels:
         return None

@@ -10,7 +10,7 @@ _KIND_UNRECORDED = "kind of device not recorded by fio: "
 
 
 def hardware_mark(run: Run) -> str:
-    """Empty for hardware; else why its figures say nothing of hardware."""
+    """Empty for hardware; else why its figures do not predict hardware."""
     if run.is_hardware:
         return ""
     if run.device_kind is None:

@@ -4,7 +4,7 @@
 Points of one run that differ only in the quantity on the x axis make a series; so
 do those of runs with one label, unless they were measured at the same place.
 Different latency kinds, operations or ways to persist never share one. A label
-says as little as is needed to tell the series of one chart apart.
+has no more words than are needed to tell the series of one chart apart.
 """
 
 from collections import Counter

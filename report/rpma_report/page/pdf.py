@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A document as PDF: what the page says, set by matplotlib on sheets of the shape of A4.
+"""A document as PDF: the text of the page, set by matplotlib on sheets of the shape of A4.
 
 Each chart has a sheet, with its alternative text below; text and tables flow over as
 many as they need. The page itself prints from a browser too; this needs none.
@@ -27,7 +27,7 @@ WIDTH = WIDE.width + 2 * MARGIN
 HEIGHT = WIDTH * 297 / 210
 _MONO_WIDTH = 0.602  # of DejaVu Sans Mono, in units of the size
 _TEXT_WIDTH = 0.56  # of DejaVu Sans, on average and a little more
-_MAX_LINES = 20_000  # no one reads a longer PDF; the CSV has the rest
+_MAX_LINES = 20_000  # a longer PDF is not read; the CSV has the rest
 
 
 @dataclass(frozen=True)

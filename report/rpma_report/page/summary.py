@@ -156,7 +156,7 @@ def verdicts(runs: Sequence[Run]) -> Iterator[str]:
     ):
         assumed = any(r.readiness.assumed for r in runs if r.readiness and r.verdict == verdict)
         text = f"Persistence: the target is {_SAID.get(verdict, 'judged')} ({verdict}; {which})."
-        yield text + (" This rests on what somebody states, not on what was seen." if assumed else "")
+        yield text + (" This rests on a statement of the operator, not on what was seen." if assumed else "")
     claims = {claim for run in runs for claim in run.claims}
     if claims and not any(run.readiness for run in runs):
         yield ("Persistence: not proven, no file has a readiness verdict of the target. "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file in, a Run out: load() for the report, check() for whoever only asks whether it is sound.
+"""A file in, a Run out: load() for the report, check() for callers that only ask whether it is sound.
 
 Which of the kinds it is follows from what stands in it, never from its name. Files
 of others that are known to look alike are refused by name. One file is in memory

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the bytes of a file and refuses what is no sound JSON.
+"""Reads the bytes of a file and refuses anything but sound JSON.
 
 A file is untrusted: it may be truncated, huge, of another program, or written to
 do harm. Every refusal is a BadResult whose text is one line naming the file and the

@@ -27,7 +27,7 @@ _PERSISTING = frozenset({"auto", "each", "batch"})  # flush=: a write ends persi
 
 
 def size_bytes(text: str, direction: str) -> int | None:
-    """Of bs=: 4k, 4096, 4k,8k,16k by direction; None for a range or what is no size."""
+    """The size in bs=, 4k, 4096 or 4k,8k,16k by direction; None for a range or anything else."""
     parts = text.split(",")
     number = {"read": 0, "write": 1, "trim": 2}.get(direction, 1)
     part = parts[min(number, len(parts) - 1)].strip().lower() or parts[0].strip().lower()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bytes of a file that somebody named: a regular one, or a pipe such as <(command).
+"""The bytes of a file that the user named: a regular one, or a pipe such as <(command).
 
-A named pipe that nobody writes to would be waited for until somebody does, which may
-be never. It is given a moment, for its writer may be about to start; a writer that is
-there may take as long as it likes.
+Reading a named pipe without a writer would wait for one, perhaps for ever. The pipe is
+given a moment, for its writer may be about to start; a writer that is there may take as
+long as it likes.
 """
 
 import errno
@@ -37,5 +37,5 @@ def _first(pipe: BinaryIO) -> bytes:
     except BlockingIOError:
         return b""
     if not found:
-        raise OSError(errno.ENXIO, "it is a pipe that nobody writes to")
+        raise OSError(errno.ENXIO, "it is a pipe without a writer")
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks a document against one of the JSON Schemas, and says in a sentence what breaks it."""
+"""Checks a document against one of the JSON Schemas, and explains in a sentence what breaks it."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def check_schema(source: Source, file: str, at: Place = (), value: Any = None) -
     except RecursionError as deep:
         raise BadResult(source.name, "", "not a result: values are nested too deeply") from deep
     while error is not None and error.context:
-        # Of alternatives, the one that got furthest says what is meant.
+        # The alternative that matched furthest is the one that was meant.
         error = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
     if error is not None:
         raise BadResult(source.name, place_text(at + tuple(error.absolute_path)), why(error))

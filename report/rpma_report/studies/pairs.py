@@ -3,7 +3,7 @@
 
 A pair is one job of both plans, run one right after the other in an order drawn by
 chance. Both results are kept together in A/ and B/ of the directory, each with its place
-in the study; a pair of which one is missing was cut off, and is measured anew.
+in the study; a pair of which one is missing was cut off, and is measured again.
 """
 
 import json

@@ -4,7 +4,7 @@
 A job's id is made of what it runs and of nothing else, so that a name in a plan never
 becomes a name of a file, and a point of two series is one job. They run in the order
 of the plan's settings, then of the rounds of repeats, and in a round of their ids,
-which is as good as shuffled and the same at each start.
+which shuffles them, in the same way at each start.
 """
 
 import hashlib
@@ -105,7 +105,7 @@ def of(source: Source, folder: Path) -> Plan:
 
 
 def check(source: Source) -> None:
-    """What the schema says, and what it cannot say."""
+    """What the schema requires, and what a schema cannot express."""
     check_schema(source, _SCHEMA)
     names = [r["name"] for r in source.document.get("requirements", [])]
     for number, name in enumerate(names):
@@ -169,7 +169,7 @@ def _job_file(source: Source, number: int, path: Path) -> bytes:
 
 
 def _repeated(series: dict[str, Any], swept: dict[str, Any], stdin: bytes, subject: str) -> Iterator[Job]:
-    """rpma-bench repeats by itself; fio is started anew each time."""
+    """rpma-bench repeats by itself; fio is started again each time."""
     tool, often = series["tool"], series.get("repeats")
     options = dict(sorted({**series.get("options", {}), **swept}.items()))
     variables: tuple[tuple[str, Any], ...] = ()

@@ -40,7 +40,7 @@ def bar(done: int, of: int, left_s: float | None, subject: str) -> str:
 
 
 class Progress:
-    """Writes to standard error, where it is in nobody's way."""
+    """Writes to standard error, so that standard output stays clean."""
 
     def __init__(self, of: int, stream: TextIO | None = None) -> None:
         self._of, self._stream = of, stream or sys.stderr

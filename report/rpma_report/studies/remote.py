@@ -3,7 +3,7 @@
 
 sshd tells a program without a terminal nothing when the connection is gone, but for
 the end of its standard input. So a few lines of shell stand between the two: they pass
-on the input that the program is to have, wait for the end of the rest, which the study
+on the input of the program, wait for the end of the rest, which the study
 holds open, and then end the program with all that it started. It also holds a lock
 there for as long as anything of it lives, so that no later run measures beside it.
 """

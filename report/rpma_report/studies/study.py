@@ -21,7 +21,7 @@ class Outcome:
     """Of one call: what is left, and why."""
 
     failed: list[tuple[Job, str]] = field(default_factory=list)
-    waits_for: Requirement | None = None  # a setting that somebody has to make
+    waits_for: Requirement | None = None  # a setting that the user has to make
     waiting: int = 0  # measurements that need it
 
 
