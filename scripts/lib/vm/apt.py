@@ -107,7 +107,7 @@ class Archive:
         return checked(f"{what} of Debian {self.release}", command, env=self.environment, **kwargs)
 
     def update(self) -> None:
-        """Fetch the package lists anew."""
+        """Fetch the package lists."""
         _write_private_directory(self.base, self.release, self.kind)
         self._apt("cannot fetch the package lists", ["apt-get", "update", "-q"])
 

@@ -85,7 +85,7 @@ def checked(what: str, command: Sequence[str], **kwargs: Any) -> str:
 
 
 def last_words(output: str) -> str:
-    """The line of OUTPUT that says why: the first error, else the last line."""
+    """The line of OUTPUT that explains the failure: the first error, else the last line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("E:") or "error:" in line.lower()]
     return (errors[:1] or lines or [""])[-1]

@@ -30,7 +30,7 @@ from root import Root
 
 CONSOLE_BYTES = 8192
 CONSOLE_LINES = 12
-# What a kernel says before it gives up, not the registers it adds.
+# What a kernel prints before it gives up, not the registers it adds.
 TELLING = re.compile("panic|Oops|BUG:|Out of memory|rpma-vm:|qemu-system")
 
 
