@@ -43,14 +43,14 @@ def both(name: str, command: str, at: str, **fields: Any) -> Case:
 def utilities() -> list[Case]:
     pingpong = "ibv_rc_pingpong {pingpong} -p {port}"
     rping = "-a {address} -p {port}"
-    fields: dict[str, Any] = {"listens": "tcp", "says": (r"(?m)^1000 iters in ",)}
+    fields: dict[str, Any] = {"listens": "tcp", "prints": (r"(?m)^1000 iters in ",)}
     # the client may be gone before it hears of its own disconnect
     disconnected: dict[str, Any] = {
-        "server_says": ("DISCONNECT EVENT",),
-        "never_says": ("mismatch", "(?<!rdma_get_cm_event: Input/output )error"),
+        "server_prints": ("DISCONNECT EVENT",),
+        "never_prints": ("mismatch", "(?<!rdma_get_cm_event: Input/output )error"),
         "may_end": RPING_MAY_END,
     }
-    matose: dict[str, Any] = {"says": ("data transfers complete", "return status 0")}
+    matose: dict[str, Any] = {"prints": ("data transfers complete", "return status 0")}
     return [
         both("ibv_rc_pingpong", pingpong, "{exchange}", **fields),
         both("ibv_rc_pingpong-events", f"{pingpong} -e", "{exchange}", **fields),
@@ -68,7 +68,7 @@ def utilities() -> list[Case]:
         Case("ucmatose-1000", "ucmatose -b {address} -p {port} -c 1000",
              "ucmatose -s {address} -p {port} -c 1000", **matose),
         Case("rdma_server", "rdma_server -s {address} -p {port}",
-             "rdma_client -s {address} -p {port}", says=(r"rdma_(server|client): end 0",)),
+             "rdma_client -s {address} -p {port}", prints=(r"rdma_(server|client): end 0",)),
     ]  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def perftest(test: str, *options: str, cm: bool = False, long: bool = False,
         command + (" -R" if cm else " {perftest}"),
         "{address}" if cm else "{exchange}",
         listens="cm" if cm else "tcp",
-        never_says=(r"(?i)\berror\b", r"(?i)fail"),
+        never_prints=(r"(?i)\berror\b", r"(?i)fail"),
         check=rows_are(sizes, iterations * queue_pairs),
         ipv4_only=cm,
         long=long,
@@ -133,7 +133,7 @@ def qperf() -> Case:
         "qperf -lp {port}",
         "qperf {exchange} -lp {port} -cm 1 -t 1 " + " ".join(tests),
         listens="tcp",
-        client_says=(figure.join(f"{test}:" for test in tests) + figure,),
+        client_prints=(figure.join(f"{test}:" for test in tests) + figure,),
         server_ends=False,
         ipv4_only=True,
     )
@@ -149,8 +149,8 @@ def fio(verb: str) -> Case:
         f"fio-{verb}",
         f"fio {common} --iodepth=4 --rw=read --verb={verb}",
         f"fio {common} --iodepth=4 --rw=write --verb={verb}",
-        says=(r"err= 0",),
-        client_says=(r"issued rwts: total=0,256,0,0 short=0,0,0,0",),
+        prints=(r"err= 0",),
+        client_prints=(r"issued rwts: total=0,256,0,0 short=0,0,0,0",),
         ipv4_only=True,
     )
 

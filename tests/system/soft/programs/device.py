@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The devices and places in which the same cases are run.
 
-A Device says how to start a program on it and by which names it goes. Each
+A Device knows how to start a program on it and by which names it goes. Each
 environment makes one, and undoes what it had to set up for it.
 """
 
@@ -41,7 +41,7 @@ def call(*command: str) -> str:
 
 
 def tcp_listens(tables: str, port: int) -> bool:
-    """Whether someone listens on the port, by the text of /proc/net/tcp and tcp6."""
+    """Whether a program listens on the port, by the text of /proc/net/tcp and tcp6."""
     for fields in map(str.split, tables.splitlines()):
         if fields[3] == LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
             return True
@@ -226,7 +226,7 @@ def on_kernel(address_name: str) -> Device:
 
 @contextmanager
 def kernel() -> Iterator[Device]:
-    """What a real device says: the oracle of all cases."""
+    """The answers of a real device: the oracle of all cases."""
     yield on_kernel("RPMA_VM_ADDR")
 
 

@@ -2,9 +2,9 @@
 """Two programs that talk to each other, run to their end and looked at.
 
 A Side is a process with a session of its own, its output in unnamed files. A
-Case says what a server and a client are called with and what they must print.
-run() does one Case on a Device: nothing waits without a limit, and whoever
-fails is shown with the output of both. What they leave behind is a failure.
+Case has what a server and a client are called with and what they must print.
+run() does one Case on a Device: nothing waits without a limit, and a failure
+is shown with the output of both. What they leave behind is a failure.
 """
 
 from __future__ import annotations
@@ -102,16 +102,16 @@ class Side:
 
 @dataclass(frozen=True)
 class Case:
-    """What a server and its client are called with, and what both must say."""
+    """What a server and its client are called with, and what both must print."""
 
     name: str
     server: str
     client: str
     listens: str = "cm"  # how the server shows that it is ready: cm, tcp or line
-    says: tuple[str, ...] = ()  # patterns in what either prints
-    server_says: tuple[str, ...] = ()
-    client_says: tuple[str, ...] = ()
-    never_says: tuple[str, ...] = ()
+    prints: tuple[str, ...] = ()  # patterns in what either prints
+    server_prints: tuple[str, ...] = ()
+    client_prints: tuple[str, ...] = ()
+    never_prints: tuple[str, ...] = ()
     check: Callable[[str], None] | None = None  # of the client's stdout
     may_end: str = ""  # a pattern in standard error with which status 255 is no failure
     server_ends: bool = True  # else it is killed once the client has ended
@@ -208,12 +208,12 @@ def pair(case: Case, device: Device) -> Iterator[Pair]:
 def check_output(both: Pair, server: Side, client: Side) -> None:
     case = both.case
     said = {"server": server.out() + server.err(), "client": client.out() + client.err()}
-    wanted = {"server": case.says + case.server_says, "client": case.says + case.client_says}
+    wanted = {"server": case.prints + case.server_prints, "client": case.prints + case.client_prints}
     for name, text in said.items():
         for pattern in wanted[name]:
-            both.require(re.search(pattern, text), f"the {name} does not say {pattern!r}")
-        for pattern in case.never_says:
-            both.require(not re.search(pattern, text), f"the {name} says {pattern!r}")
+            both.require(re.search(pattern, text), f"the {name} does not print {pattern!r}")
+        for pattern in case.never_prints:
+            both.require(not re.search(pattern, text), f"the {name} prints {pattern!r}")
     if case.check:
         try:
             case.check(client.out())

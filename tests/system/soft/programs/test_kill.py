@@ -76,7 +76,7 @@ def ended_with_an_error(both: Pair, side: Side, killed: float, limit_s: float) -
     status = side.wait(killed + limit_s - time.monotonic())
     took = time.monotonic() - killed
     both.require(status is not None, f"the {side.name} goes on {took:.3f} s after the kill")
-    said = re.search("DISCONNECT", side.out() + side.err())  # all that rping says of it
+    said = re.search("DISCONNECT", side.out() + side.err())  # all that rping prints of it
     both.require((status or 0) > 0 or (status == 0 and said), f"the {side.name}: {status}")
     return took
 
