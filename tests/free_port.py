@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A port for a program that has to be told one. Until it binds it, the kernel gives it to nobody
-else: it is none of those that are handed out by themselves (ip_local_port_range, from 32768)."""
+"""A port for a program that has to be told one. It is below those that the kernel hands out by
+itself (ip_local_port_range, from 32768), so no other program is given it before it is bound."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TRIES = 100
 
 
 def is_free(port: int) -> bool:
-    """Nobody has it on any address."""
+    """It is bound on no address."""
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
     with socket.socket(family) as probe:
         try:
@@ -23,7 +23,7 @@ def is_free(port: int) -> bool:
 
 
 def free_port(in_a_row: int = 1) -> int:
-    """The first of so many."""
+    """The first of IN_A_ROW free ports."""
     for first in random.SystemRandom().sample(PORTS, TRIES):
         if all(is_free(port) for port in range(first, first + in_a_row)):
             return first

@@ -58,7 +58,7 @@ def perftest_rate(soft: str, size: int, depth: int, every: int) -> float:
     command = [soft, "ib_write_bw", "-F", "-R", "-s", str(size), "-D", "2", "-t", str(depth),
                "-Q", str(every), "-p", ""]  # fmt: skip
     rate = 0.0
-    while not rate:  # as it says when it could not calibrate its clock
+    while not rate:  # it prints 0 when it could not calibrate its clock
         rate = float(last_line(command, len(command))[4]) * 1e6
     return rate
 

@@ -5,7 +5,7 @@
 Usage: fio_ratios.py RPMA_SOFT ENGINE_DIR RPMA_BENCH FIO_FLIGHT [PAIRS]
 
 4 KiB writes that nothing flushes, depth 1 and 32, into as many blocks as the depth, which is all the
-memory that the rdma engine writes to; beside rpma-bench into 4 MiB, as fio begins anew at the end of
+memory that the rdma engine writes to; beside rpma-bench into 4 MiB, as fio starts over at the end of
 a file, at some cost. PAIRS (15) pairs of runs of a second, who is first in turns, the
 sides on cores of their own. Per row the median of the ratios with its bootstrap 95 % interval:
 I/Os per second against the rdma engine's client_write (not below 1.00), CPU per I/O of the client

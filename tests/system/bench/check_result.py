@@ -175,7 +175,7 @@ def check_rates(side: dict[str, Any], size: int | None) -> None:
 
 
 def signalled(ops: int, params: dict[str, Any]) -> range:
-    """How many completions there may be: each lane begins anew and ends with one."""
+    """How many completions there may be: each lane begins a count of its own and ends with one."""
     lanes = params["threads"] * params["connections"]
     every = params["signal_every"]
     return range(ops // every, ops // every + lanes + 1) if every > 1 else range(ops, ops + 1)

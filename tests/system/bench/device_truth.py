@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run of rpma-bench under the software device, and what the device says of it.
+"""A run of rpma-bench under the software device, and the device's record of it.
 
 The device stamps an operation within the calls that post it and that poll its completion,
 so what the tool measures around these calls contains what the device measured, and lies

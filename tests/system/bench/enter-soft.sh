@@ -16,7 +16,7 @@ notice='running on the software device, whose timings do not predict hardware$'
 # shellcheck source=tests/system/bench/check.sh
 . "$here/check.sh"
 
-# measured FILE NOTICES: a result made on the software device, after so many notices
+# measured FILE NOTICES: a result made on the software device, after NOTICES notices
 measured()
 {
 	/usr/bin/python3 -B "$here/check_result.py" "$1" --sizes 64 --kind soft \
@@ -114,7 +114,7 @@ the_limit_that_would_do()
 	limited "$needed"
 }
 
-# it says so itself, and goes on for clients that ask for less
+# it reports that itself, and goes on for clients that ask for less
 a_server_with_few_files()
 {
 	local server port status=0
@@ -124,7 +124,7 @@ a_server_with_few_files()
 	) &
 	server=$!
 	trap 'kill "$server"' RETURN
-	until_true 'the server says its port' grep -q ' port ' out
+	until_true 'the server prints its port' grep -q ' port ' out
 	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' out)
 	timeout 60 "$bench" client 127.0.0.1 --port "$port" --device soft "${short[@]}" \
 		--connections 64 --pin none 2> err || status=$?

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Each operation of rpma-bench over the kernel's soft-RoCE, whose counters tell
 # what went over it: figures that were made up would not equal them. Runs in
-# the guest of scripts/vm. Usage: in-guest-operations.sh read|native, which says
+# the guest of scripts/vm. Usage: in-guest-operations.sh read|native, which is
 # how a flush is done there.
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail

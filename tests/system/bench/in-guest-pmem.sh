@@ -16,7 +16,7 @@ cd "$work"
 latency_kind=write_flush
 [[ $method == read ]] || latency_kind=write_flush_native
 
-# flushes FLUSH OPTION...: the result says this type, and the method
+# flushes FLUSH OPTION...: the result has this type, and the method
 flushes()
 {
 	local flush=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# rpma-bench over an RDMA device: what it measures, and how it ends when someone
+# rpma-bench over an RDMA device: what it measures, and how it ends when a side
 # dies. Runs in the guest of scripts/vm, or on the software device by on-soft;
 # one line for each case. Usage: in-guest.sh [short]: only how runs end.
 # shellcheck disable=SC2317 # functions are called through check
@@ -42,7 +42,7 @@ start_server()
 	: > server.out # what the one before said is not for us
 	"$bench" server --listen "$address" --port 0 "$@" > server.out 2> server.err &
 	server=$!
-	until_true 'the server says its port' grep -q ' port ' server.out
+	until_true 'the server prints its port' grep -q ' port ' server.out
 	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)
 }
 
@@ -58,7 +58,7 @@ ended()
 	}
 }
 
-# connections N: has the client asked for so many? One is for control.
+# connections N: has the client asked for N? One is for control.
 connections()
 {
 	[[ $(grep -c 'a connection to .* is requested' client.err) -ge $1 ]]
@@ -335,8 +335,8 @@ check_long 'the file is written though stdout is full' the_file_outlives_a_full_
 check 'several clients of one server' several_clients_one_server
 check_long 'a server for one client' a_server_for_one_client
 check_long 'a file as target' a_file_as_target
-check 'a port that nobody listens on' nobody_listens
-check 'an address that nobody has' nobody_there
+check 'a port without a listener' nobody_listens
+check 'an address that no host has' nobody_there
 check_long 'an address without a device' an_address_without_device
 check_long 'a device of another name' a_device_of_another_name
 check 'a server killed in mid-run' killed_server
@@ -346,5 +346,5 @@ check 'an interrupted client' interrupted_client
 check_long 'an interrupted client keeps a result' interrupted_client_keeps_a_result
 check_long 'an interrupted local run' interrupted_local
 check 'a stranger connects' a_stranger
-check_long 'the thread is where the result says' the_thread_is_where_it_says
+check_long 'the thread is where the result places it' the_thread_is_where_it_says
 exit "$failed"

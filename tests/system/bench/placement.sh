@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Where threads and memory are, as the kernel says, and what is said where it
+# Where the kernel places threads and memory, and what is reported where it
 # lets nothing be bound, as in a container. By on-soft.
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail

@@ -22,7 +22,7 @@ settings=(--repeats 2 --duration 20ms --warmup 1ms)
 
 "$bench" server --listen "$address" --port 0 > server.out 2> server.err &
 server=$!
-until_true 'the server says its port' grep -q ' port ' server.out
+until_true 'the server prints its port' grep -q ' port ' server.out
 port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)
 
 # measure OPTION...: status in $status, what it said in err
@@ -164,7 +164,7 @@ edited()
 	cmp before r.json.jsonl
 }
 
-check 'an interrupted run says how to go on' interrupted
+check 'an interrupted run prints how to go on' interrupted
 check 'its journal is not overwritten' not_overwritten
 check 'another plan is refused' another_plan
 check 'killed at several places' killed

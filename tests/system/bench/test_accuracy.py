@@ -126,7 +126,7 @@ def test_the_slow_mode_is_one_in_a_hundred(case: tuple[Run, list[Sample]]) -> No
 
 @pytest.mark.skipif(not shutil.which("ib_read_lat"), reason="perftest is not installed")
 def test_perftest_for_contrast(tmp_path: Path) -> None:
-    """Shown, not judged: what it prints of the same device, and what the device says."""
+    """Shown, not judged: what it prints of the same device, and what the device recorded."""
     count = 20000
     name = str(tmp_path / "posted.%p")
     words = words_of([f"trace:{name}", *BIMODAL.format("read", "read").split()])

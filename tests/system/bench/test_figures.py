@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What rpma-bench says it did, against what the software device was asked to do.
+"""What rpma-bench reports, against what the software device was asked to do.
 
 The device counts every posted operation by kind and by queue; a figure that was made up
-would not equal its count. Each run ends after so many operations, without a warm-up, so the
+would not equal its count. Each run ends after N operations, without a warm-up, so the
 counts are known to the last one.
 """
 

@@ -125,7 +125,7 @@ def test_a_missed_gate_is_said_though_quiet() -> None:
 
 
 def test_a_figure_that_is_not_known_misses() -> None:
-    # 4,000 samples say nothing of p99.99
+    # 4,000 samples do not support p99.99
     code, document = judged("lat.p99.99_ns<100e9")
     assert code == 1
     assert [p["value"] for p in document["run"]["gates"][0]["points"]] == [None, None]

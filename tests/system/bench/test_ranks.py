@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-bench-mpi: several ranks measure together, and rank 0 writes one result.
 
-All ranks are on this machine and its software device. What the result says of all is held
-against what it says of each, and against what the device and the server counted.
+All ranks are on this machine and its software device. The result of all is compared
+with that of each, and with what the device and the server counted.
 """
 
 from __future__ import annotations

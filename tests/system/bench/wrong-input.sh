@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What rpma-bench says to wrong input: one line on stderr that names the
+# How rpma-bench answers wrong input: one line on stderr that names the
 # thing, nothing on stdout, the documented exit status. No case needs an RDMA
 # device. Usage: wrong-input.sh PATH-OF-rpma-bench
 set -euo pipefail
@@ -170,7 +170,7 @@ else
 fi
 PATH=/usr/bin:/bin refused 3 'device soft: rpma-soft.*cannot be started' local --device soft
 
-# restarts LINES ARGUMENT...: under what stands for rpma-soft here, after so many lines
+# restarts LINES ARGUMENT...: under what stands for rpma-soft here, after LINES lines
 cat > "$work/bin/rpma-soft" <<'SH'
 #!/bin/sh
 printf '%s\n' "$@"

@@ -22,7 +22,7 @@ def run(*arguments: str, before: list[str] | None = None,
 
 def look(tree: Path, *options: str, before: list[str] | None = None,
          tool: str = TOOL) -> Document:
-    """The document of one look at TREE, which is valid and says the exit status."""
+    """The document of one look at TREE, which is valid and has the exit status."""
     done = run("--sysroot", str(tree), *options, "--json", before=before, tool=tool)
     assert done.stdout, (done.returncode, done.stderr)
     document: Document = json.loads(done.stdout)
@@ -44,7 +44,7 @@ def statuses(document: Document) -> dict[str, str]:
 
 
 def said(document: Document, number: str) -> str:
-    """What the document says of one check, for the reader of a failure."""
+    """What the document reports of one check, for the reader of a failure."""
     for check in document["checks"]:
         if check["id"] == number:
             return f"{check['value']}: {check['meaning']} [{check['source']}]"

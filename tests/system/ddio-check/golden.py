@@ -68,7 +68,7 @@ NO_DEVICE = {
     "ODP-02": SKIP, "CAP-01": SKIP, "CAP-02": SKIP, "CAP-03": SKIP, "LIM-02": UNKNOWN,
     "NUMA-01": SKIP, "NUMA-02": SKIP, "SYS-06": SKIP,
 }
-# Where no --target says which of the host's namespaces is meant.
+# Where no --target names one of the host's namespaces.
 NO_TARGET = {"PM-01": SKIP, "PM-02": SKIP, "PM-03": SKIP, "PM-04": SKIP, "NUMA-01": SKIP}
 # On a file system of a block device.
 FSDAX = {"PM-02": SKIP, "PM-03": PASS, "PM-04": PASS, "ODP-01": PASS, "ODP-02": WARN}

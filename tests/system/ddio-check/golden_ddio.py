@@ -138,7 +138,7 @@ TREES = [
             "PCI-06": UNKNOWN}),
 
     # what looks like the register and is not
-    Golden("icx-trap", "0x1901000b at 0x180 is the header of a capability, its bit 7 says nothing",
+    Golden("icx-trap", "0x1901000b at 0x180 is the header of a capability, its bit 7 has no meaning here",
            in_slot(*port(ice_lake_port()), cpu="icx"), "ddio-unknown", UNKNOWN_DDIO,
            {"DDIO-04": UNKNOWN}),
     Golden("clx-header-180", "a capability at 0x180 in a port of Cascade Lake: not this register",
@@ -169,7 +169,7 @@ TREES = [
            "ddio-unknown", UNKNOWN_DDIO,
            {"DDIO-04": UNKNOWN, "PCI-06": UNKNOWN, "PCI-07": UNKNOWN}),
 
-    Golden("all-ones-register", "the register alone reads as all ones: nobody answered",
+    Golden("all-ones-register", "the register alone reads as all ones: no device answered",
            in_slot(*registers((0xFFFFFFFF, 0xFFFFFFFF))), "ddio-unknown", UNKNOWN_DDIO,
            {"DDIO-04": UNKNOWN}),
     Golden("all-ones-second", "the second of the two reads as all ones: its TPH bit is no bit",
@@ -180,7 +180,7 @@ TREES = [
            {"PCI-01": UNKNOWN, "DDIO-04": UNKNOWN}),
 
     # Haswell: the same registers, on less evidence
-    Golden("hsx-ddio-off", "registers say off, with low confidence: as good as off with a doubt",
+    Golden("hsx-ddio-off", "registers read off, with low confidence: off with a warning",
            in_slot(*port(intel_port(0x2F04, OFF)), cpu="hsx"), "ddio-off-warn",
            Ddio("OFF", low_confidence=True), {"DDIO-04": WARN}),
     Golden("hsx-ddio-off-lenient", "the same where the operator takes it for off",
@@ -196,7 +196,7 @@ TREES = [
            {"DDIO-04": WARN, "PCI-04": FAIL}),
 
     # processors without a public register
-    Golden("spr-unknown", "Sapphire Rapids: nothing public says where the switch is",
+    Golden("spr-unknown", "Sapphire Rapids: the place of the switch is not public",
            in_slot(*port(other_port(0x8086, 0x352A)), cpu="spr"), "ddio-unknown", UNKNOWN_DDIO,
            {"DDIO-04": UNKNOWN}),
     Golden("amd-sdci", "AMD's injection goes by TPH and can be confined by resctrl, but none of "
@@ -220,7 +220,7 @@ TREES = [
                    resctrl={"shareable_bits": "0", "cbm_mask": "fff"}),
            "ddio-unknown", UNKNOWN_DDIO, {"DDIO-02": INFO, "DDIO-03": INFO, "DDIO-04": UNKNOWN}),
 
-    # within eADR the cache is as good as memory
+    # within eADR the cache is persistent
     Golden("icx-eadr", "the cache is in the power-fail domain: whatever DDIO does is fine",
            in_slot(*port(ice_lake_port()), cpu="icx", regions=[Region(domain="cpu_cache")]),
            "eadr", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN}),
@@ -266,7 +266,7 @@ TREES = [
     Golden("clx-on-probe-on", "registers and traffic agree",
            in_slot(*registers(ON), probe=SEEN_ON), "ddio-on", DDIO_ON,
            {"DDIO-04": WARN, "DDIO-06": WARN}, PROBE),
-    Golden("clx-off-probe-on", "the traffic stays in the cache although the register says off",
+    Golden("clx-off-probe-on", "the traffic stays in the cache although the register reads off",
            healthy(probe=SEEN_ON), "conflict", None, {"DDIO-06": FAIL}, PROBE),
     Golden("clx-on-probe-off", "the traffic goes to memory although bit 7 is 1: true where "
            "allocation is off for the whole processor, which is not read; so it is no "
@@ -294,14 +294,14 @@ TREES = [
            PROBE),
 
     # in a virtual machine, what the hypervisor shows of itself is no proof
-    Golden("guest-eadr", "a NIC passed through, and memory of which QEMU says cpu_cache",
+    Golden("guest-eadr", "a NIC passed through, and memory that QEMU reports as cpu_cache",
            in_slot(*port(other_port(0x8086, 0x3420)), regions=[Region(domain="cpu_cache")],
                    **GUEST), "unproven", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "PM-07": WARN}),
     Golden("guest-eadr-assumed", "the operator states that the host keeps it",
            in_slot(*port(other_port(0x8086, 0x3420)), regions=[Region(domain="cpu_cache")],
                    **GUEST), "eadr", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "PM-07": ASSUMED},
            [*DEVDAX, *SAID_PMEM], True),
-    Golden("guest-assumed-off", "that DDIO is off says nothing of the memory",
+    Golden("guest-assumed-off", "DDIO is off, which proves nothing about the memory",
            in_slot(*port(other_port(0x8086, 0x3420)), **GUEST), "unproven",
            Ddio("OFF", "statement", "0000:16:00.0", None),
            {"DDIO-04": UNKNOWN, "DDIO-05": ASSUMED, "PM-07": WARN}, SAID_OFF),

@@ -242,7 +242,7 @@ TREES = [
     Golden("numa-unknown", "firmware does not tell where the NIC is",
            healthy(nics=[Nic(chain=card(), numa_node=-1, cpus="0-3")]), "ddio-off", OFF_DDIO,
            {"NUMA-01": UNKNOWN}),
-    Golden("noisy", "nothing here is tuned for measurements; that is no matter of persistence",
+    Golden("noisy", "nothing here is tuned for measurements; which does not affect persistence",
            healthy(nics=[Nic(chain=card(), irq_cpus="2-3")], governor="powersave", no_turbo=0,
                    idle=[("POLL", 0), ("C1", 2), ("C6", 133)], clocksource="hpet",
                    numa_balancing=1, usable_cpus="2-3"), "ddio-off", OFF_DDIO,

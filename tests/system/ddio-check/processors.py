@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What /proc/cpuinfo says of the processors that the trees have.
+"""The /proc/cpuinfo of the processors that the trees have.
 
 Families, models and steppings are those of <asm/intel-family.h> and
 <asm/cputype.h> of Linux.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees that somebody sent, or made to do harm: links in circles and out of the
+"""Trees from another machine, or made to do harm: links in circles and out of the
 root, FIFOs, devices, a gigabyte of nothing, junk, what may not be read,
 directories without end. A look at one ends in little time and memory (limits of
-the process, so that a slow machine is no failure), says so in clear words, and
+the process, so that a slow machine is no failure), reports that clearly, and
 never calls it ready."""
 from __future__ import annotations
 
@@ -97,13 +97,13 @@ def healthy_tree(place: Path) -> Path:
 
 
 def files(tree: Path) -> list[Path]:
-    """Those of the machine; facts.json is what somebody wrote, see test_broken_facts()."""
+    """Those of the machine; facts.json was written by a user, see test_broken_facts()."""
     return sorted(Path(folder, name) for folder, _, names in os.walk(tree) for name in names
                   if not Path(folder, name).is_symlink() and name != "facts.json")
 
 
 def read_of(tree: Path, *options: str) -> list[Path]:
-    """Those that a look reaches, or whose directory it lists: no other file can change what it says."""
+    """Those that a look reaches, or whose directory it lists: no other file can change its answer."""
     before = ["env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-f", "-y", "-s", "4096", "-e", "trace=%file,getdents64"]
     done = subprocess.run([*before, TOOL, "--sysroot", str(tree), *options], capture_output=True, text=True,
                           timeout=300, check=False)
@@ -313,7 +313,7 @@ BROKEN_FACTS = {"deep-list": "[" * 100_000, "deep-object": '{"a":' * 100_000,
 
 @pytest.mark.parametrize("name", BROKEN_FACTS)
 def test_broken_facts(tree: Path, name: str) -> None:
-    """They are what somebody wrote into the tree: a sentence that names them, and no crash."""
+    """A user wrote them into the tree: a sentence that names them, and no crash."""
     (tree / "facts.json").write_text(BROKEN_FACTS[name], encoding="ascii")
     done = run(tree)
     assert done.returncode == 64

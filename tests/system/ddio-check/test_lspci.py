@@ -2,7 +2,7 @@
 """The walk of capabilities against lspci, for every PCI function of the machine
 this runs on: their places and ids, port types, the use of the link. Root sees
 all of the space, others 64 bytes. In a guest with ports, RPMA_PCI_PORTS=yes
-says that they have to be among what was compared."""
+requires them to be among what was compared."""
 from __future__ import annotations
 
 import os
@@ -18,7 +18,7 @@ WALK = os.environ["RPMA_PCI_WALK"]
 DEVICES = Path("/sys/bus/pci/devices")
 Function = dict[str, Any]
 
-# PCI Express Base Specification, table 7-20; how lspci says it.
+# PCI Express Base Specification, table 7-20; in the words of lspci.
 TYPES = {"Endpoint": 0, "Legacy Endpoint": 1, "Root Port": 4, "Upstream Port": 5,
          "Downstream Port": 6, "PCI-Express to PCI/PCI-X Bridge": 7,
          "PCI/PCI-X to PCI-Express Bridge": 8, "Root Complex Integrated Endpoint": 9,

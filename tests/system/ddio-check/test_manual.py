@@ -87,7 +87,7 @@ def test_the_facts_that_are_shown_are_taken(tmp_path: Path) -> None:
     build(healthy(facts=False), tree)
     (tree / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
     document = look(tree, "--target", next(iter(facts["targets"])))
-    # its probe says that the cache took the writes, against the registers of this machine
+    # its probe saw the cache take the writes, which the registers of this machine contradict
     assert statuses(document)["DDIO-06"] == "FAIL"
 
 

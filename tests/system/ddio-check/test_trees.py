@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What rpma-ddio-check says of machines that were thought up, compared with what
-it has to say, status by status; and that it looks at nothing else."""
+"""What rpma-ddio-check reports of invented machines, compared with what it has to
+report, status by status; and that it looks at nothing else."""
 from __future__ import annotations
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases marked as long are taken only where FIO_LENGTH says so."""
+"""Cases marked as long are taken only where FIO_LENGTH asks for them."""
 
 from __future__ import annotations
 

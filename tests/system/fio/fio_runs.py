@@ -79,9 +79,9 @@ class Lines:
             return match
 
     def end(self) -> str:
-        """All of it, once whoever can write to it has gone."""
+        """All of it, once every writer has gone."""
         self.thread.join(LIMIT_S)
-        assert self.ended, f"somebody still holds the pipe: {self.text}"
+        assert self.ended, f"the pipe still has a writer: {self.text}"
         return self.text
 
 
@@ -92,13 +92,13 @@ def processes_with(word: str) -> list[int]:
         try:
             if entry.name.isdigit() and word.encode() in (entry / "environ").read_bytes().split(b"\0"):
                 found.append(int(entry.name))
-        except OSError:  # somebody else's, or it has gone meanwhile
+        except OSError:  # another user's, or it has gone meanwhile
             pass
     return found
 
 
 def segments_of(pid: int) -> list[str]:
-    """System V shared memory that this process made and nobody removed."""
+    """System V shared memory that this process made and that was not removed."""
     rows = Path("/proc/sysvipc/shm").read_text().splitlines()
     column = rows[0].split().index("cpid")
     return [row for row in rows[1:] if row.split()[column] == str(pid)]
@@ -166,7 +166,7 @@ class Run:
 
 
 def start_server(folder: Path, soft: str = "", **options: Any) -> Run:
-    """A server of 1 MiB of DRAM for whoever comes, unless the options say otherwise."""
+    """A server of 1 MiB of DRAM for any client, unless the options say otherwise."""
     defaults = {"size": "1m", "port": 0, "busy_wait_polling": 0, "clocksource": CLOCK}
     run = Run(folder, *words(name="server", ioengine="librpma", role="server", **{**defaults, **options}), soft=soft)
     try:

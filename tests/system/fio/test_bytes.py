@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is in the server's file afterwards, against what arithmetic says fio writes where.
+"""What is in the server's file afterwards, against where fio writes what by arithmetic.
 
-The server's file is there before with a byte everywhere that nobody writes, so that what was
+The server's file is there before, filled with a byte that no client writes, so that what was
 written, what was trimmed and what was left alone can be told apart.
 """
 

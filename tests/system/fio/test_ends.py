@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run that is interrupted, loses its other side, or has an operation fail: it ends, says why in
+"""A run that is interrupted, loses its other side, or has an operation fail: it ends, reports why in
 one line, and leaves nothing.
 
 Where something dies at a certain operation it is the device that counts: no test waits for a
 time to come. The faults `drop` and `complete` hit the client's own operations, from 1 on.
-A server that dies while its client tries again has a port that the kernel gives to nobody else.
+A server that dies while its client tries again has a port that the kernel does not hand out by itself.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 def running(it: Run) -> None:
-    """Its first line says what its figures stand for: it is connected."""
+    """Its first line reports what its figures stand for: it is connected."""
     it.errors.wait_for("librpma: .*(persisten|visib)")
 
 
@@ -147,7 +147,7 @@ def test_a_server_dies_half_way(tmp_path: Path, mode: str, options: dict[str, An
         with client(tmp_path, it.port, mode=mode, flush="each", connect_timeout=1, **{**ALL, **options}) as run:
             done = Done(run)
             assert done.code == 1, done.said
-            if options is GOES_ON:  # the operation that failed, and that nobody was there to go on with
+            if options is GOES_ON:  # the operation that failed, and that there was no server to go on with
                 assert len(lines_of(run)) == 2, done.said
             else:
                 one_line(run, "127.0.0.1", it.port)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is wrong before any operation: one line that says what, status 1, and nothing is left."""
+"""What is wrong before any operation: one line that names it, status 1, and nothing is left."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "words at odd offsets": ({"write_op": "atomic", "bs": 8, "offset": 4}, ("write_op=atomic", "8")),
     "blocks that differ": ({"write_op": "imm", "mode": "gpspm", "bs": None, "bsrange": "4k-8k"}, ("imm", "bs")),
     "blocks out of line": ({"write_op": "imm", "mode": "gpspm", "offset": "2k"}, ("imm", "multiples")),
-    "numbers that nobody asks for": ({"write_op": "imm", "mode": "gpspm", "flush": "fsync"}, ("imm", "flush")),
+    "numbers that no flush asks for": ({"write_op": "imm", "mode": "gpspm", "flush": "fsync"}, ("imm", "flush")),
     "more than the server has": ({"size": "2m"}, ("region",)),
     "more than a part has": ({"size": "512k", "numjobs": 4, "region": "split"}, ("region",)),
     "an offset beyond": ({"offset": "1m", "size": "4k"}, ("region",)),
@@ -174,7 +174,7 @@ def test_two_servers_on_one_port(tmp_path: Path) -> None:
 
 
 def test_two_server_jobs_on_one_port(tmp_path: Path) -> None:
-    """Each of them says so."""
+    """Each of them reports it."""
     options = {"role": "server", "size": "1m", "numjobs": 2, "port": free_port()}
     code, _, errors = run_fio(tmp_path, *words(name="server", ioengine="librpma", **options))
     assert code != 0

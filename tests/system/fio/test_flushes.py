@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
 
 class Work:
-    """What one client posted, and what fio says it asked the engine for."""
+    """What one client posted, and what fio reports to have asked the engine for."""
 
     def __init__(self, folder: Path, port: str, **options: Any) -> None:
         name, log = str(folder / "posted.%p"), folder / "log"

@@ -150,7 +150,7 @@ def test_a_client_of_another_tools_server(tmp_path: Path, command: list[str]) ->
 
 
 def answered(folder: Path, data: bytes, **options: Any) -> str:
-    """What a client says that got this reply."""
+    """The message of a client that got this reply."""
     command = [LAUNCHER, "--", PING_HOSTILE, "server", ADDRESS, data.hex()]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as other:
         try:

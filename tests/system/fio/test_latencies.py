@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What fio says an operation took, where the device takes a time that is known.
+"""The latency that fio reports, where the device takes a time that is known.
 
 A delay is a bound from below. From above there is one by arithmetic alone: with one operation at
 a time all latencies together are not longer than the job was.

@@ -24,7 +24,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "no such block": ("", {"write_op": "atomic"}, "write_op=atomic"),
     "no memory": ("register:at=1,errno=ENOMEM", {}, "ibv_reg_mr"),
     "a broken connection": ("drop:after=20", {"rw": "write", "verify": 0}, "RETRY_EXC_ERR"),
-    "a connection made anew": ("drop:after=40", {"rw": "write", "verify": 0, "continue_on_error": "all"}, ""),
+    "a connection made again": ("drop:after=40", {"rw": "write", "verify": 0, "continue_on_error": "all"}, ""),
 }
 
 

@@ -34,7 +34,7 @@ def test_json_plus_is_json(anybody: Run, tmp_path: Path, mode: str, jobs: int) -
 
 
 def test_json_in_a_file_is_nothing_but_json(anybody: Run, tmp_path: Path) -> None:
-    """What fio says of errors goes there as well as to standard error; a good run has none."""
+    """What fio prints of errors goes there as well as to standard error; a good run has none."""
     file = tmp_path / "client.json"
     run_client(tmp_path, anybody.port, **{**ALL, "output-format": "json+", "output": file})
     assert json.loads(file.read_text())["jobs"][0]["error"] == 0

@@ -77,7 +77,7 @@ def test_what_fsync_covered_is_there(tmp_path: Path, way: str, shape: str) -> No
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_write_that_was_flushed_is_there(tmp_path: Path, way: str) -> None:
-    """Each write and its flush are two operations; the one more is a write, which nobody was told of."""
+    """Each write and its flush are two operations; the one more is a write, whose completion was not reported."""
     for seed in SEEDS:
         writes = random.Random(seed).randrange(2, 12)
         assert lost(tmp_path, WAYS[way], 2 * writes + 1, writes, seed, mode=way, flush="each", rw="randwrite") == 0

@@ -66,7 +66,7 @@ tell_peer()
 	exec {peer}>&-
 }
 
-# rxe sends anew without end where others give up with RETRY_EXC_ERR
+# rxe resends without end where others give up with RETRY_EXC_ERR
 peer_link_down()
 {
 	pings_break_by tell_peer down

@@ -40,4 +40,4 @@ for size in 64 64K; do
 done
 came_back 'asleep between completions' 0 - "$RPMA_PING" "$RPMA_VM_PEER" -c 5 -i 0 --wait event
 came_back "over IPv6 to $RPMA_VM_PEER6" 0 - "$RPMA_PING" "$RPMA_VM_PEER6" -p 7207 -c 5 -i 0
-came_back 'a port that nobody listens on' 2 connect "$RPMA_PING" "$RPMA_VM_PEER" -p 7299 -c 1
+came_back 'a port without a listener' 2 connect "$RPMA_PING" "$RPMA_VM_PEER" -p 7299 -c 1

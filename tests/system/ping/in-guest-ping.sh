@@ -44,7 +44,7 @@ start()
 	: > server.out
 	"$@" > server.out 2> server.err &
 	server=$!
-	until_true 'the server says its port' grep -q ' port ' server.out
+	until_true 'the server prints its port' grep -q ' port ' server.out
 	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)
 }
 
@@ -194,7 +194,7 @@ little_memlock()
 # shellcheck disable=SC2016 # it is for the inner shell
 none=(setpriv --bounding-set -ipc_lock bash -c 'ulimit -l 0; exec "$@"' none)
 
-# Linux refuses it with EPERM, which is no matter of device files
+# Linux refuses it with EPERM, which has nothing to do with device files
 no_memlock()
 {
 	local status=0
@@ -259,8 +259,8 @@ check_long 'pings come back' they_come_back
 check_long 'over IPv6' over_ipv6
 check_long 'a flood of several clients' a_flood_of_several
 check 'persistent memory' persistent_memory
-check 'a port that nobody listens on' nobody_listens
-check 'an address that nobody has' nobody_there
+check 'a port without a listener' nobody_listens
+check 'an address that no host has' nobody_there
 check 'a device of another name' no_such_device
 check 'a server killed in mid-ping' killed_server
 check 'a server that is stopped' stopped_server

@@ -27,7 +27,7 @@ def soft(words: str = "") -> dict[str, str]:
 
 
 class Process:
-    """A program whose first line says its port; its errors are kept."""
+    """A program whose first line has its port; its errors are kept."""
 
     def __init__(self, command: list[str], env: dict[str, str] | None = None) -> None:
         self.log = tempfile.TemporaryFile("w+")
@@ -77,7 +77,7 @@ def ping(
 
 
 def told(stderr: str) -> str:
-    """The line that says what failed: there is one, and the notice of the software device."""
+    """The line that reports what failed: there is one, and the notice of the software device."""
     lines = [line for line in stderr.splitlines() if "running on the software device" not in line]
     assert len(lines) == 1, stderr
     assert lines[0].startswith("rpma-ping: ")
@@ -107,7 +107,7 @@ def check_figures(figures: dict[str, Any] | None, received: int) -> None:
 
 
 def check(text: str, code: int) -> dict[str, Any]:
-    """The result, which is as the schema says, and whose figures follow from each other."""
+    """The result, which is valid by the schema, and whose figures follow from each other."""
     document: dict[str, Any] = json.loads(text)
     try:
         import jsonschema

@@ -55,7 +55,7 @@ STATUSES = [("REM_ACCESS_ERR", "no_access", "registered"), ("RETRY_EXC_ERR", "lo
 
 
 def test_a_status_is_told_with_its_step(one: Process) -> None:
-    """At once, as each client waits a second for what its server says of the end."""
+    """At once, as each client waits a second for its server's report of the end."""
 
     def fails(case: tuple[tuple[str, int, str], tuple[str, str | None, str]]) -> None:
         (operation, at, step), (status, cause, remedy) = case

@@ -77,7 +77,7 @@ def test_a_wrong_answer_ends_at_its_step(name: str) -> None:
         assert f"{name} of the protocol" in result["failure"]["text"].replace("speaks ", "")
 
 
-# what a descriptor says of address and key is for the device to judge
+# address and key of a descriptor are for the device to judge
 def test_a_descriptor_of_no_memory_of_the_server() -> None:
     it = Process([LAUNCHER, "--", HOSTILE, "server", "127.0.0.1", described(22, 0x3F).hex()])
     try:

@@ -56,7 +56,7 @@ def finish(plan: Path) -> str:
 
 
 def killed_after(plan: Path, measured: int) -> None:
-    """Killed as soon as it has told of so many measurements: the next one is under way."""
+    """Killed as soon as it has reported MEASURED measurements: the next one is under way."""
     line = [REPORT, "study", plan.name]
     with subprocess.Popen(line, cwd=plan.parent, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr

@@ -2,8 +2,8 @@
 """An end of rpma-bench that stands still is taken for dead by the other, in bounded time.
 
 SIGSTOP makes it so: its connections stay, and its device receives as long as there are buffers.
-The server says ALIVE every 10 s to a client that says nothing; once nobody takes that for 5 s it
-gives up. A client waits 10 s for a completion.
+The server sends ALIVE every 10 s to a client that sends nothing; once a message is not received
+for 5 s it gives up. A client waits 10 s for a completion.
 """
 
 from __future__ import annotations

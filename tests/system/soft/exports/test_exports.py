@@ -2,7 +2,7 @@
 """librpma-soft.so against the libibverbs.so.1 and librdmacm.so.1 that are installed here.
 
 A symbol that the device lacks would be the real library's, which crashes on objects of ours; one
-with a version, or one more than needed, could catch a call that is meant for somebody else.
+with a version, or one more than needed, could catch a call that is meant for another library.
 """
 
 import ctypes

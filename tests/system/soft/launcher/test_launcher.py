@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft with a stub in the place of the device: what a command gets, and what is refused.
 
-The stub says "device" on standard error when it is loaded.
+The stub prints "device" on standard error when it is loaded.
 """
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the trace says of programs that are told how many operations to post.
+"""The trace of programs that are told how many operations to post.
 
-Debian's programs post as many as their option -n says, so they know better than the device.
+The option -n of Debian's programs is the number that they post, so the count is known without the device.
 """
 
 import os
