@@ -5,7 +5,7 @@
     path: PATTERN                    files to read, by Path.glob
     help: COMMAND                    a command whose output to read
     word: REGEX -> INSTEAD           a phrase, and what to write; a blank is any white space,
-                                     over the lines of a comment or of a C string too
+                                     over the lines of a comment or of a string too
     except: SOURCE: TEXT  # REASON   a phrase that stays: TEXT around it in that file or output
 
 An exception that no text needs is an error too.
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 
-BLANK = r"""(?:\s+(?:\*\s+)?|\s*"\s+"\s*)"""
+BLANK = r"""(?:\s+(?:[*#]\s+)?|\s*["']\s+[fr]?["']\s*)"""
 
 
 def read_list(path: str) -> dict[str, list[str]]:
@@ -30,7 +30,8 @@ def read_list(path: str) -> dict[str, list[str]]:
 
 
 def texts(entries: dict[str, list[str]]) -> dict[str, str]:
-    files = [file for pattern in entries["path"] for file in sorted(Path().glob(pattern))]
+    files = [file for pattern in entries["path"] for file in sorted(Path().glob(pattern))
+             if file.is_file()]
     found = {str(file): file.read_text(encoding="utf-8") for file in files}
     runs = {command: command.split() for command in entries["help"]}
     return found | {name: subprocess.check_output(words, text=True) for name, words in runs.items()}
