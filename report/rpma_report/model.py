@@ -97,7 +97,7 @@ class StudyRun:
     study: str  # equal in all files of the study
     pair: int
     side: str  # A or B
-    order: int  # of all its runs
+    order: int  # among all its runs
     disturbed: bool  # other programs took CPU time: the pair was measured again
 
 
@@ -115,12 +115,12 @@ class Point:
     ops_per_s_by_repeat: tuple[float, ...] = ()
     bytes_per_s_by_repeat: tuple[float, ...] = ()
     latency: Latency | None = None
-    read_latency: Latency | None = None  # of a mix
-    response_latency: Latency | None = None  # of an open loop
+    read_latency: Latency | None = None  # in a mix
+    response_latency: Latency | None = None  # in an open loop
     late_ops: int | None = None
     unbegun_ops: int | None = None
-    steps: dict[str, Latency] = field(default_factory=dict)  # of connect and register
-    windows: tuple[Windows, ...] = ()  # of each repeat
+    steps: dict[str, Latency] = field(default_factory=dict)  # for connect and register
+    windows: tuple[Windows, ...] = ()  # one per repeat that has any
     cpu: Cpu = Cpu()
     reverse: Reverse | None = None
     mismatches: int | None = None  # bytes that verification found wrong; None: not asked for
@@ -134,7 +134,7 @@ class Point:
 
     @property
     def bandwidth(self) -> Estimate:
-        """Of a point that is known to transfer something."""
+        """The bandwidth of a point that is known to transfer something."""
         assert self.bytes_per_s is not None
         return self.bytes_per_s
 

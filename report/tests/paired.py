@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 STUDY = "5f0c4be0-3f0a-4a53-8d0e-0c2f7a6f8d11"
-DRIFT = (1.0, 1.08, 0.95, 1.02, 1.11, 0.97, 1.05, 0.99)  # of the host between pairs
-CHANCE = (1.002, 0.996, 1.001, 0.999, 1.003, 0.998, 1.0, 1.001)  # of one side within a pair
+DRIFT = (1.0, 1.08, 0.95, 1.02, 1.11, 0.97, 1.05, 0.99)  # the host's, between pairs
+CHANCE = (1.002, 0.996, 1.001, 0.999, 1.003, 0.998, 1.0, 1.001)  # one side's, within a pair
 
 
 def mark(pair: int, side: str, disturbed: bool = False, study: str = STUDY) -> dict[str, Any]:

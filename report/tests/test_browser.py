@@ -48,7 +48,7 @@ PAGES: dict[str, tuple[list[Any], list[str]]] = {
                     ["ladder", "distribution", "bandwidth", "ping", "ping-steps"]),
 }  # fmt: skip
 
-# Of each drawing that is shown: its box, and the boxes of its labels.
+# The box of each drawing that is shown, and the boxes of its labels.
 DRAWINGS = """
 [...document.querySelectorAll('svg')].filter(s => getComputedStyle(s).display != 'none').map(s => {
   const box = e => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };

@@ -14,7 +14,7 @@ import sample
 from conftest import Command, Write, refused
 from paired import write_pairs
 
-SPREAD = (1.0, 1.004, 0.997, 1.002, 0.996)  # of five repeats, by less than 1 %
+SPREAD = (1.0, 1.004, 0.997, 1.002, 0.996)  # five repeats, within 1 %
 
 
 def measured(factor: float = 1.0, sizes: tuple[int, ...] = (64, 4096), repeats: int = 5,

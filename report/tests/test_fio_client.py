@@ -67,7 +67,7 @@ def test_broken_figure_is_refused_with_its_place(quick: Command, write: Write) -
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
-    """Of fio, on a socket of its own."""
+    """A server of fio, on a socket of its own."""
     address = f"sock:{tmp_path}/s"
     line = ["stdbuf", "-oL", str(FIO), f"--server={address}"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:

@@ -40,7 +40,7 @@ def test_pipe_with_a_writer_is_waited_for(
     pipe: Path, quick: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However late it writes: here only once the reader has found nothing yet."""
-    writer = os.fdopen(os.open(pipe, os.O_RDWR), "wb")  # of both ends, so that it waits for no reader
+    writer = os.fdopen(os.open(pipe, os.O_RDWR), "wb")  # opens both ends, so that it waits for no reader
     set_blocking = os.set_blocking
 
     def write_all() -> None:

@@ -188,7 +188,7 @@ def test_killed_study_goes_on_with_whole_pairs(lab: Lab) -> None:
                           stdout=subprocess.DEVNULL) as process:  # fmt: skip
         assert process.stderr
         for told in process.stderr:
-            if told.startswith("5/48"):  # of the third pair only one side is measured
+            if told.startswith("5/48"):  # only one side of the third pair is measured
                 process.kill()
                 break
         process.wait(60)

@@ -53,7 +53,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Of one measurement with the base."""
+    """One measurement compared with the base."""
 
     new: Measurement
     matched: Matched

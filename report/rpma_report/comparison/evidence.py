@@ -96,7 +96,7 @@ def disturbed(points: Iterable[Point]) -> set[int]:
 
 
 def _by_pair(points: Sequence[Point]) -> dict[int, tuple[StudyRun, Point]]:
-    """Of a pair that was measured again the last run."""
+    """By pair its run: the last one, if it was measured again."""
     runs = ((point.study_run, point) for point in points)
     ordered = sorted(((run, point) for run, point in runs if run), key=lambda found: found[0].order)
     return {run.pair: (run, point) for run, point in ordered}

@@ -48,7 +48,7 @@ class Findings:
 
 def findings(conditions: Sequence[Condition], base: Measurement,
              comparisons: Sequence[Comparison]) -> Findings:  # fmt: skip
-    """Of every condition at every point that the base has its figure of."""
+    """The findings of every condition at every point where the base has its figure."""
     found: list[Failed | Undetermined] = []
     for condition in conditions:
         for comparison in comparisons:
@@ -63,7 +63,7 @@ def findings(conditions: Sequence[Condition], base: Measurement,
 
 
 def _rows(condition: Condition, comparison: Comparison) -> list[Row]:
-    """Of the condition's figure, where it has a change; of "worse" all that decide."""
+    """The row of the condition's figure, if it has a change; for "worse" all that decide."""
     if condition.measure is None:
         return [row for row in comparison.rows if row.decides]
     return [row for row in comparison.rows

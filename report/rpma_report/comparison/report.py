@@ -17,7 +17,7 @@ from rpma_report.model import Run
 from rpma_report.page import facts, report, summary
 from rpma_report.page.document import Block, Document, Heading, Note, Paragraph, Section
 
-_MAX_LINES = 50  # of limits
+_MAX_LINES = 50  # for limits
 _COLUMNS = ("place", "figure", "word", "change", "base", "new", "values")
 _NO_VALUES = "Where there are 0 values, the change is that of the whole runs, and has no interval."
 _NO_WORD = "A figure without a word does not decide."

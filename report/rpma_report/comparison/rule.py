@@ -45,7 +45,7 @@ class Verdict:
     change: float | None
     low: float | None = None
     high: float | None = None
-    why: str | None = None  # of unclear
+    why: str | None = None  # for unclear only
 
     @property
     def bound(self) -> float | None:
@@ -91,7 +91,7 @@ def _word(found: Evidence, differs: bool, higher_is_better: bool, number: int) -
 
 
 def told(found: Evidence) -> Verdict:
-    """Of a figure that does not decide: its interval."""
+    """The verdict on a figure that does not decide: its interval."""
     if found.change is None:
         return Verdict("", None)
     return Verdict("", found.change.value, *found.change.interval())

@@ -68,7 +68,7 @@ def padded(ends: Sequence[float]) -> tuple[float, float]:
 
 
 def _apart(values: Sequence[float], text: Tick, ends: tuple[float, float], axes: Axes, shape: Shape) -> list[float]:
-    """Of ascending places on a logarithmic axis those whose labels have room, the first before others."""
+    """Those of ascending places on a logarithmic axis whose labels have room, the first before others."""
     room = shape.width * axes.get_position().width / math.log(ends[1] / ends[0])
     kept: list[float] = []
     right = -math.inf

@@ -11,7 +11,7 @@ class Shape:
     name: str
     width: float
     panel_height: float
-    stacked_height: float  # of each panel, when there are several
+    stacked_height: float  # a panel's, when there are several
     font: float
     label_limit: int
     ticks: int

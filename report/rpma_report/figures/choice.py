@@ -76,5 +76,5 @@ def evenly(items: Sequence[Item], limit: int) -> list[Item]:
 
 
 def some(points: Sequence[Point], limit: int) -> list[Point]:
-    """Of a series: first and last, or where there is room for one alone the one that matters most."""
+    """First and last of a series and some between, or the one that matters most if there is room for one."""
     return [min(points, key=rank)] if limit == 1 and points else evenly(points, limit)

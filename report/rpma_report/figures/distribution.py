@@ -44,7 +44,7 @@ class Chosen:
 
 
 def chosen(runs: Sequence[Run]) -> Chosen:
-    """Of a few series some points each, of many one."""
+    """Some points each of a few series, one each of many."""
     group, looks = latency_series(runs), Looks(runs)
     with_samples = [s for s in group.series if any(p.latency and p.latency.count for p in s.points)]
     shown = drawn(with_samples)

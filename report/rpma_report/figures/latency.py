@@ -52,7 +52,7 @@ def percentile_mark(
     p: float,
     of: Callable[[Point], Latency | None] = lambda point: point.latency,
 ) -> Callable[[Point], Mark | None]:
-    """Of points that have that percentile and a place on the axis."""
+    """Marks points that have that percentile and a place on the axis."""
 
     def mark(point: Point) -> Mark | None:
         latency, x = of(point), place(point)

@@ -43,7 +43,7 @@ class Looks:
         return len(set(self._numbers.values())) < 2
 
     def of(self, series: Series) -> int:
-        """Of a chart with labels of its own, that of its kind."""
+        """The number of a series; in a chart with labels of its own, that of its kind."""
         known = self._of_kind.get(_kind_of_run(series), [0])
         return self._numbers.get(_named(series), known[0])
 

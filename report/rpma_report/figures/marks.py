@@ -22,7 +22,7 @@ def hardware_mark(run: Run) -> str:
 
 
 def marks(runs: Iterable[Run], points: Iterable[Point]) -> str:
-    """Of the runs and the points that a chart has."""
+    """The marks of the runs and the points that a chart has."""
     every = list(runs)
     reasons = dict.fromkeys(filter(None, map(hardware_mark, every)))
     named = [r.removeprefix(_KIND_UNRECORDED) for r in reasons if r.startswith(_KIND_UNRECORDED)]

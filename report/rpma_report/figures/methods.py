@@ -62,7 +62,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
 
 
 def _writes(runs: Sequence[Run]) -> SeriesSet | None:
-    """Of one tool, since what a latency spans is another in the other; fio's over RDMA alone."""
+    """The series of one tool, as a latency spans something else in the other; fio's over RDMA alone."""
     every = latency_series(runs)
     for test in ("lat", "fio"):
         kept = tuple(s for s in every.series if s.points[0].test == test and _remote_write(s.points[0]))

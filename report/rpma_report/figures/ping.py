@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of rpma-ping: how long each step took, and how the pings were spread."""
+"""The figures of rpma-ping: how long each step took, and how the pings were spread."""
 
 from collections.abc import Sequence
 

@@ -18,7 +18,7 @@ from rpma_report.figures.marks import marks
 from rpma_report.figures.series import RATE, Series, SeriesSet
 from rpma_report.model import Latency, Point, Run
 
-KEPT = 0.99  # of the offered rate was achieved: the plan was kept
+KEPT = 0.99  # share of the offered rate that has to be achieved: the plan was kept
 PERCENTILES = (0.5, 0.99)
 
 

@@ -157,7 +157,7 @@ def order(point: Point) -> tuple[int, int]:
 def _missing(
     runs: Sequence[Run], wanted: Callable[[Point], object], axis: Axis | None
 ) -> Callable[[Run, Point], tuple[float, ...]]:
-    """Of a line, by its first point, the places that were to be measured and have no value.
+    """The places of a line, found by its first point, that were to be measured and have no value.
 
     A run that did not end well may lack whole points, which other lines of it show.
     """
@@ -246,7 +246,7 @@ def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]
 
 
 def _telling(firsts: Sequence[Point], axis: Axis | None) -> dict[str, set[str]]:
-    """Of each operation, the traits in which its series differ."""
+    """By operation, the traits in which its series differ."""
     seen: dict[str, dict[str, set[object]]] = {}
     for point in firsts:
         of_it = seen.setdefault(what(point.params), {})

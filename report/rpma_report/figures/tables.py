@@ -58,7 +58,7 @@ class Column:
 
 def plain(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]],
           style: Literal["numbers", "text"] = "numbers", row_headers: int = 1) -> Table:  # fmt: skip
-    """Of texts, in one group."""
+    """A table of texts, in one group."""
     cells = tuple(tuple(Cell(text) for text in row) for row in rows)
     return Table(caption, tuple(columns), (RowGroup("", cells),), row_headers, style)
 
@@ -130,7 +130,7 @@ BITS = Column(
 
 
 def cpu_columns(points: Sequence[Point]) -> list[Column]:
-    """Of the sides whose load any of the points knows."""
+    """The columns of the sides whose load any of the points knows."""
     sides: tuple[tuple[str, Callable[[Point], float | None]], ...] = (
         ("client CPU", lambda p: p.cpu.client_busy),
         ("server CPU", lambda p: p.cpu.server_busy),

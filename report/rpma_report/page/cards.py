@@ -138,7 +138,7 @@ def _rate_cards(runs: Sequence[Run]) -> Iterator[Card]:
 
 
 def _other_cards(runs: Sequence[Run]) -> Iterator[Card]:
-    """Of tests that have none of these: their median, and where."""
+    """Cards of tests that have none of these: their median, and where."""
     for test, text in _OTHERS.items():
         points = [p for run in runs for p in run.points if p.test == test and p.latency and 0.5 in p.latency.percentiles]
         if not points:

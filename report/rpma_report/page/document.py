@@ -44,7 +44,7 @@ class Cards:
 
 @dataclass(frozen=True)
 class Heading:
-    """Of a part of a section."""
+    """The heading of a part of a section."""
 
     text: str
 
@@ -69,7 +69,7 @@ Block = Paragraph | Note | Cards | Heading | Facts | Code | Table | Figure
 @dataclass(frozen=True)
 class Section:
     id: str  # unique on the page; letters, digits and "-"
-    title: str  # of its heading
+    title: str  # its heading
     blocks: tuple[Block, ...]
     short: str = ""  # in the list of sections; empty: the title
 
@@ -80,7 +80,7 @@ class Document:
     lead: tuple[str, ...]  # the first sentences: what, on which device
     alarms: tuple[Note, ...]
     sections: tuple[Section, ...]
-    subject: str  # of the window and of bookmarks
+    subject: str  # names the window and bookmarks
     footer: str
 
     def figures(self) -> list[Figure]:

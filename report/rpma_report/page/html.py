@@ -15,7 +15,7 @@ from rpma_report.figures.figure import Figure
 from rpma_report.page.document import Block, Document
 from rpma_report.text import shown
 
-MAX_TITLE = 80  # of the subject; the page has all of it in its first sentence
+MAX_TITLE = 80  # characters of the subject; the page has all of it in its first sentence
 
 
 def render(document: Document) -> str:

@@ -25,9 +25,9 @@ from rpma_report.page.document import Block, Cards, Code, Document, Facts, Headi
 MARGIN = 36.0
 WIDTH = WIDE.width + 2 * MARGIN
 HEIGHT = WIDTH * 297 / 210
-_MONO_WIDTH = 0.602  # of DejaVu Sans Mono, in units of the size
-_TEXT_WIDTH = 0.56  # of DejaVu Sans, on average and a little more
-_MAX_LINES = 20_000  # a longer PDF is not read; the CSV has the rest
+_MONO_WIDTH = 0.602  # DejaVu Sans Mono, in units of the size
+_TEXT_WIDTH = 0.56  # DejaVu Sans, on average and a little more
+_MAX_LINES = 20_000  # a longer PDF has no readers; the CSV has the rest
 
 
 @dataclass(frozen=True)

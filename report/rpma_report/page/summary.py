@@ -171,7 +171,7 @@ def verdicts(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _glance(runs: Sequence[Run]) -> Table | None:
-    """Of each series what it costs at the size nearest to 4 KiB, and its highest bandwidth."""
+    """What each series costs at the size nearest to 4 KiB, and its highest bandwidth."""
     rows: dict[str, list[Cell]] = {}
     latency, bandwidth = latency_series(runs), bandwidth_series(runs)
     for series in latency.series:

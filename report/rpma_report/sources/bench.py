@@ -20,7 +20,7 @@ from rpma_report.text import shown
 
 KIND = "rpma-bench/1"
 _SCHEMA = "rpma-bench-1.schema.json"
-MAX_FACTS = 10_000  # of both hosts, which have some hundred
+MAX_FACTS = 10_000  # both hosts together have some hundred
 
 
 def check(source: Source) -> None:

@@ -46,7 +46,7 @@ def _agree(source: Source, place: Place, stated: Any, due: Any, why: str) -> Non
 
 
 def _figure(point: dict[str, Any], metric: str) -> Any:
-    """Of names such as lat.p99.9_ns and reverse.ops_per_s; ... for others, None where it is not known."""
+    """The value of a name such as lat.p99.9_ns or reverse.ops_per_s; ... for others, None where it is not known."""
     summary = point["summary"]
     side, _, name = metric.partition(".") if "." in metric else ("", "", metric)
     holder = summary.get("reverse") if side == "reverse" else summary

@@ -49,7 +49,7 @@ def _validator(file: str) -> Any:
 
 
 def check_schema(source: Source, file: str, at: Place = (), value: Any = None) -> None:
-    """Of the whole document, or of a value in it against a schema of its own."""
+    """Checks the whole document, or a value in it against a schema of its own."""
     document = source.document if value is None else value
     try:
         error = next(_validator(file).iter_errors(document), None)

@@ -20,8 +20,8 @@ from rpma_report.text import shown
 USED = ("persist", "flush", "flush_method", "atomic_write_method", "latency_kind")
 LATENCIES = ("latency", "response_latency", "read_latency")
 _ROUNDED = 0.0011
-_RELATIVE = 1e-9  # of sums and logarithms
-_T_ERROR = 1e-3  # of the half width of an interval
+_RELATIVE = 1e-9  # for sums and logarithms
+_T_ERROR = 1e-3  # share of the half width of an interval
 _MIN_BEYOND = 10 - 1e-6
 
 Repeats = Sequence[dict[str, Any]]

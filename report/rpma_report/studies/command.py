@@ -40,7 +40,7 @@ def fio(options: Options, jobs: Sequence[tuple[str, Options]]) -> list[str]:
 
 
 def fio_file() -> list[str]:
-    """Of a job file on standard input."""
+    """The command for a job file on standard input."""
     return [*_FIO, "-"]
 
 

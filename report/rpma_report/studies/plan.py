@@ -24,7 +24,7 @@ from rpma_report.text import shown
 FORMAT = "rpma-report-study"
 KIND = f"{FORMAT}/1"
 _SCHEMA = "rpma-report-study.schema.json"
-REPEATS = 5  # of fio; rpma-bench has the same default
+REPEATS = 5  # for fio; rpma-bench has the same default
 MAX_JOBS = 20_000
 
 
@@ -42,7 +42,7 @@ class Job:
     id: str
     tool: str
     words: tuple[str, ...]  # arguments after the program
-    variables: tuple[tuple[str, Any], ...]  # of a job file
+    variables: tuple[tuple[str, Any], ...]  # for a job file
     stdin: bytes
     ssh: str | None
     requires: str | None
@@ -67,7 +67,7 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Of what is measured: a plan of other jobs is another plan."""
+        """The digest of what is measured: a plan of other jobs is another plan."""
         return hashlib.sha256("\n".join(job.id for job in self.queue).encode()).hexdigest()
 
     def program(self, name: str) -> list[str]:

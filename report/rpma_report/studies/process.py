@@ -24,7 +24,7 @@ _PR_SET_PDEATHSIG = 1
 _GRACE_S = 10.0
 _REMOTE_GRACE_S = remote.GRACE_S + 5.0
 _TICK_S = 1.0
-_MAX_LOG_BYTES = 4096  # of the end of a log that are looked at
+_MAX_LOG_BYTES = 4096  # at the end of a log, which are looked at
 _libc = ctypes.CDLL(None)
 
 

@@ -42,7 +42,7 @@ class State:
 
 
 class Directory:
-    """Of one study; only one process works in it at a time."""
+    """The directory of one study; only one process works in it at a time."""
 
     def __init__(self, path: Path, plan: "Plan | Both") -> None:
         self.path, self._plan = path, plan

@@ -18,7 +18,7 @@ _CHECK_S = 300.0  # a requirement's check has so long
 
 @dataclass
 class Outcome:
-    """Of one call: what is left, and why."""
+    """The outcome of one call: what is left, and why."""
 
     failed: list[tuple[Job, str]] = field(default_factory=list)
     waits_for: Requirement | None = None  # a setting that the user has to make

@@ -26,7 +26,7 @@ class Decision:
     change: float | None = None  # B / A - 1
     low: float | None = None
     high: float | None = None
-    why: str | None = None  # of unclear
+    why: str | None = None  # for unclear only
 
     @property
     def certain(self) -> bool:
