@@ -54,7 +54,7 @@ def bench_rate(soft: str, program: str, size: int, depth: int, every: int) -> fl
 
 
 def perftest_rate(soft: str, size: int, depth: int, every: int) -> float:
-    """Of the middle second of two: a count of operations would include a slow begin."""
+    """The rate in the middle second of two: a count of operations would include a slow begin."""
     command = [soft, "ib_write_bw", "-F", "-R", "-s", str(size), "-D", "2", "-t", str(depth),
                "-Q", str(every), "-p", ""]  # fmt: skip
     rate = 0.0

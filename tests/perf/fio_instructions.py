@@ -29,7 +29,7 @@ RUNS = 3
 MOST = 1000
 HOOKS = ("engine_queue", "engine_commit", "engine_getevents", "client_event")
 LIBRPMA = ("rpma_write", "rpma_cq_get_wc")
-# of fio, that the engine calls
+# functions of fio that the engine calls
 CALLED_BACK = ("fio_gettime", "io_u_queued", "io_u_mark_submit")
 ENGINE = re.compile(r"engine_|client_|io_queue_|posting")
 

@@ -37,7 +37,7 @@ RUN_S = 1
 
 class Figures(NamedTuple):
     per_s: float
-    cpu_ns: float  # of the client, an I/O
+    cpu_ns: float  # the client's, per I/O
 
 
 @contextlib.contextmanager

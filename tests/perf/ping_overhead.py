@@ -21,7 +21,7 @@ PAGE = 4096
 
 
 def time_of(soft: str, program: str, size: int, *options: str) -> float:
-    """Of an operation, the loop around it included, in ns."""
+    """The time of an operation, the loop around it included, in ns."""
     result, _ = bench(soft, program, f"dram:{max(size, PAGE)}", "--size", str(size), "--test", "lat",
                       "--duration", "500ms", "--warmup", "200ms", "--quiet", *options)  # fmt: skip
     return float(1e9 / result["points"][0]["repeats"][0]["ops_per_s"])

@@ -78,7 +78,7 @@ def bench(
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Of the median, by bootstrap, 95 %."""
+    """The 95 % interval of the median, by bootstrap."""
     draw = random.Random(1)
     medians = sorted(statistics.median(draw.choices(values, k=len(values)))
                      for _ in range(RESAMPLES))  # fmt: skip

@@ -23,7 +23,7 @@ from processes import start
 from root import PATH, SOURCE, Root
 
 PORTS = ("control", "out", "err")
-# Of the root's directories, these are the guest's own: a tree below one of
+# These of the root's directories are the guest's own: a tree below one of
 # them has to be shown again.
 HIDDEN = ("/tmp", "/run", "/dev", "/proc", "/sys")
 FSDAX_PLACE = "/mnt/pmem"

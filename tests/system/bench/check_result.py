@@ -343,7 +343,7 @@ def check_persistence(document: dict[str, Any]) -> None:
 
 
 def clients(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Of rpma-bench-mpi, what each client measured alone."""
+    """What each client of rpma-bench-mpi measured alone."""
     return [one for rank in document.get("ranks") or [] for one in rank["measured"]]
 
 

@@ -31,7 +31,7 @@ class Run:
     result: dict
     repeat: dict
     said: str  # on standard error: the table and the warnings
-    trace: Trace  # of the process that measured
+    trace: Trace  # the process that measured
 
     def warning(self, code: str) -> str:
         texts = [one["text"] for one in self.result["run"]["warnings"] if one["code"] == code]

@@ -33,7 +33,7 @@ LOGNORMAL = "delay:op={},median=50us,sigma=0.3"
 BIMODAL = "delay:op={},median=50us,sigma=0.2 delay:op={},every=100,time=500us"
 SLOW_NS = 500_000
 TOLERANCE = 0.01
-CLOCK = 2e-4  # of the two clocks: each may be off by 100 ppm
+CLOCK = 2e-4  # between the two clocks: each may be off by 100 ppm
 CASES: dict[str, tuple[str, tuple[str, ...], list[str]]] = {
     "lognormal-write": (LOGNORMAL, ("write",), []),
     "bimodal-read": (BIMODAL, ("read",), ["--op", "read"]),

@@ -53,7 +53,7 @@ class ConfigSpace:
         struct.pack_into("<I", self.bytes, at, value)
 
     def as_virtual_function(self) -> ConfigSpace:
-        """Of a virtual function: it has no ids of its own, and no device control."""
+        """A virtual function's: it has no ids of its own, and no device control."""
         self.dword(0, 0xFFFFFFFF)
         self.word(EXPRESS_AT + 8, 0)
         return self

@@ -54,7 +54,7 @@ ROWS = {
 DEVDAX = ["--target", "/dev/dax0.0"]
 DEVDAX_ANSWER = {"/dev/dax0.0": {"kind": "character", "major": 252, "minor": 0}}
 
-# Of an RDMA device of software: nothing of PCI, and no cache that it writes to.
+# An RDMA device in software has no PCI, and no cache that it writes to.
 SOFTWARE = {
     "DEV-05": WARN, "PCI-01": SKIP, "PCI-02": SKIP, "PCI-03": SKIP, "PCI-04": SKIP,
     "PCI-05": SKIP, "PCI-06": SKIP, "PCI-07": SKIP, "PCI-08": SKIP, "DDIO-01": SKIP,

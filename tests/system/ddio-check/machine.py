@@ -95,7 +95,7 @@ class Region:
     dimms: list[Dimm] = field(default_factory=lambda: [Dimm()])
     claimed: bool = True  # by a pfn device, as ndctl makes it
     partition: bool = False  # the block device has one, with number 259:16
-    other_modes: list[str] = field(default_factory=list)  # of further namespaces
+    other_modes: list[str] = field(default_factory=list)  # further namespaces
     other_dimms: list[Dimm] = field(default_factory=list)  # on the bus, not of this region
 
     @property
@@ -106,7 +106,7 @@ class Region:
 @dataclass
 class Mount:
     place: str
-    device: str  # of sys/block
+    device: str  # in sys/block
     number: str
     filesystem: str = "ext4"
     options: str = "rw,dax=always"

@@ -144,7 +144,7 @@ def test_a_device_is_found_by_name_among_more_than_can_be_listed(tmp_path: Path)
     for number in range(4200):
         (infiniband / f"a{number}").symlink_to("mlx5_0")
     names = [entry.name for entry in os.scandir(infiniband)]
-    last = names[-1]  # of those that the directory gives first, no more than 4096 are listed
+    last = names[-1]  # no more than 4096 are listed of those that the directory gives first
     assert statuses(look(tree, "--device", last))["DEV-01"] == "PASS"
 
 

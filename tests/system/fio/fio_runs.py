@@ -209,7 +209,7 @@ class Done:
         self.said = run.said()
         self.told = run.told()
         self.run = run
-        self.out = run.out.text  # of a job that failed fio prints a line before the JSON
+        self.out = run.out.text  # fio prints a line before the JSON for a job that failed
 
     @property
     def document(self) -> dict[str, Any]:

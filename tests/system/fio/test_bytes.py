@@ -110,7 +110,7 @@ def test_jobs_share_the_region_if_told(target: Target) -> None:
 
 @pytest.mark.long
 def test_one_job_has_a_part_if_told(target: Target) -> None:
-    """Of one part."""
+    """The one job has all of it."""
     write(target, rw="write", size=REGION, region="split")
     target.blocks(range(0, REGION, BLOCK))
     target.check()

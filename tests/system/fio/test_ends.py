@@ -47,7 +47,7 @@ def lines_of(it: Run) -> list[str]:
 
 
 def one_line(it: Run, *parts: str) -> str:
-    """Of its end, after the first line that every client has. fio puts its name before what is told of
+    """The line of its end, after the first line that every client has. fio puts its name before the message of
     an operation, and has a line of its own for the job."""
     lines = lines_of(it)
     found = [line for line in lines if all(part in line for part in parts)]

@@ -71,7 +71,7 @@ class Work:
 
 
 def runs(writes: list[Entry]) -> int:
-    """Of writes that begin where the one before ended."""
+    """How many runs there are of writes that begin where the one before ended."""
     return 1 + sum(one.end != other.begin for one, other in zip(writes, writes[1:]))
 
 

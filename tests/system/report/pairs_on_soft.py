@@ -13,8 +13,8 @@ import pytest
 
 REPORT, BENCH, SOFT = (os.environ[name] for name in ("RPMA_REPORT", "RPMA_BENCH", "RPMA_SOFT_LAUNCHER"))
 UNDETERMINED = 3
-# How far the p50 of runs of one thing may lie apart, as the standard deviation of the logarithm
-# of a pair's ratio, where 10 % is to be found in 8 pairs, or 5 % in 24. Both need some 4 standard
+# How far the p50 of runs of one thing may lie apart, where 10 % is to be found in 8 pairs, or 5 %
+# in 24: as the standard deviation of the logarithm of a pair's ratio. Both need some 4 standard
 # errors: 3 for the level, 1 for nine of ten tries. log(1.1) * sqrt(8) / 4 = 0.067, log(1.05) * sqrt(24) / 4 = 0.060.
 # A virtual machine that shares its physical cores with others may be far beyond, and cannot see why.
 MAX_SPREAD = 0.06
@@ -60,7 +60,7 @@ def results(folder: Path, side: str) -> dict[int, dict[str, Any]]:
 
 
 def spread(folder: Path) -> float:
-    """Of the pairs in A/ and B/, for p50: that of the middle point."""
+    """The spread of the pairs in A/ and B/, for p50: that of the middle point."""
     pairs = [[_p50_logs(of_side[pair]) for of_side in (results(folder, "A"), results(folder, "B"))]
              for pair in results(folder, "A")]  # fmt: skip
     differences = ([b - a for a, b in zip(*sides, strict=True)] for sides in pairs)

@@ -73,7 +73,7 @@ def results(plan: Path) -> dict[Path, int]:
 
 
 def points(plan: Path) -> Counter[tuple[str, str, str, str]]:
-    """Of the table beside the report: each with its number of repeats."""
+    """The points of the table beside the report: each with its number of repeats."""
     with (plan.parent / "plan.study" / "points.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["repeat"] == "all"]
     swept = {"fio": "depth", "rpma-bench": "persist"}

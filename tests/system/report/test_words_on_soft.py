@@ -28,7 +28,7 @@ from rpma_report.studies import cores
 REPORT, BENCH = os.environ["RPMA_REPORT"], os.environ["RPMA_BENCH"]
 COMPARISONS, PAIRS, POINTS = 20, 8, 6
 SLOWER = 1.1
-MAX_FALSE, MIN_FOUND = 2, 0.9  # of the comparisons
+MAX_FALSE, MIN_FOUND = 2, 0.9  # a count, and a share of the comparisons
 MIN_ASKED = 10  # comparisons that can be asked for the 10 %
 MAX_DISTURBED = 6  # pairs of one comparison
 

@@ -33,7 +33,7 @@ RELEASES = re.compile(r"ibv_(dealloc|dereg|destroy|close)|rdma_(destroy|freeaddr
 
 
 def documented_errors() -> dict[str, set[str]]:
-    """Of each function, from the comments that its manual page is cut from."""
+    """The errors of each function, from the comments that its manual page is cut from."""
     header = Path(HEADER).read_text()
     errors = {}
     for comment in re.findall(r"/\*\*\n(.*?)\*/", header, re.DOTALL):

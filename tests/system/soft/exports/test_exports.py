@@ -23,7 +23,7 @@ PRIVATE_YET_USED = {"ibv_query_gid_type"}
 NEWER = {"ibv_wr_opcode_str"}
 # how a target makes memory durable: the device watches it where a power failure is asked for
 DURABILITY = {"msync", "fsync", "fdatasync", "pmem_persist", "pmem_flush", "pmem_drain"}
-# of a sanitizer, or of gcov (libgcov's own mangle_path() is not hidden)
+# belong to a sanitizer, or to gcov (libgcov's own mangle_path() is not hidden)
 OF_A_RUNTIME = re.compile(r"__asan|__gcov_|mangle_path$")
 
 

@@ -108,7 +108,7 @@ def perftests() -> list[Case]:
     for cm in (False, True):
         cases += [perftest(test, cm=cm) for test in [*moves, "atomic_lat"]]
         for test in moves:
-            # of all sizes each takes perftest a quarter of a second to measure its clock
+            # perftest measures its clock for a quarter of a second at each size
             quick = test in ("write_lat", "send_bw") and not cm
             cases.append(perftest(test, "-a", cm=cm, long=not quick, iterations=50))
             if not cm:

@@ -112,7 +112,7 @@ class Case:
     server_prints: tuple[str, ...] = ()
     client_prints: tuple[str, ...] = ()
     never_prints: tuple[str, ...] = ()
-    check: Callable[[str], None] | None = None  # of the client's stdout
+    check: Callable[[str], None] | None = None  # takes the client's stdout
     may_end: str = ""  # a pattern in standard error with which status 255 is no failure
     server_ends: bool = True  # else it is killed once the client has ended
     ipv4_only: bool = False  # the program itself knows no other addresses

@@ -16,7 +16,7 @@ import pytest
 from device import BUILD, Device
 from pair import MEASURED, Case, Pair, Side, links_named, pair, until
 
-STARTUP_S = 0.1  # of these programs, about
+STARTUP_S = 0.1  # these programs take about that long
 LINKED_S = 0.3
 WAITER = f"{BUILD}/tests/system/soft/programs/waiter"
 BENCH = f"{BUILD}/tools/rpma-bench/rpma-bench"
