@@ -27,6 +27,7 @@ from rpma_report.studies import cores
 
 REPORT, BENCH = os.environ["RPMA_REPORT"], os.environ["RPMA_BENCH"]
 COMPARISONS, PAIRS, POINTS = 20, 8, 6
+SIZES = "16K,48K,96K,192K,384K,768K"  # where a neighbour on the physical core costs a copy least
 SLOWER = 1.1
 MAX_FALSE, MIN_FOUND = 2, 0.9  # a count, and a share of the comparisons
 MIN_ASKED = 10  # comparisons that can be asked for the 10 %
@@ -34,7 +35,7 @@ MAX_DISTURBED = 6  # pairs of one comparison
 
 
 def measure(place: dict[str, Any]) -> dict[str, Any]:
-    line = [BENCH, "local", "--device", "soft", "--json", "--quiet", "--op", "write,read", "--size", "64,4K,64K",
+    line = [BENCH, "local", "--device", "soft", "--json", "--quiet", "--op", "write", "--size", SIZES,
             "--repeats", "3", "--duration", "100ms", "--warmup", "20ms"]  # fmt: skip
     done = subprocess.run(line, capture_output=True, check=True, timeout=300)
     result: dict[str, Any] = json.loads(done.stdout)
