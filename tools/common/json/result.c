@@ -42,27 +42,19 @@ static int check_regular(const char *path)
 	return 0;
 }
 
-/* Who may read and write a file stays as it was; a new one is like any other. */
-static mode_t mode_of(const char *path)
-{
-	mode_t mask = umask(0);
-	struct stat st;
-
-	umask(mask);
-	return stat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask;
-}
-
+/* A new file beside it: who may read and write an existing one stays as it was. */
 static int open_beside(const char *path, char temporary[PATH_MAX])
 {
-	int len = snprintf(temporary, PATH_MAX, "%s.XXXXXX", path);
+	int len = snprintf(temporary, PATH_MAX, "%s.%ld.tmp", path, (long)getpid());
+	struct stat st;
 	int fd;
 
 	if (len < 0 || len >= PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd >= 0 && fchmod(fd, mode_of(path)) != 0) {
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd >= 0 && stat(path, &st) == 0 && fchmod(fd, st.st_mode & 07777) != 0) {
 		close(fd);
 		unlink(temporary);
 		return -1;
