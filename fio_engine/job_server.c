@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "memory_server.h"
 #include "job.h"
 #include "options.h"
 #include "tools/common/base/failure.h"

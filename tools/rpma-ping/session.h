@@ -8,7 +8,7 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include "place.h"
+#include "slots.h"
 #include "tools/common/rdma/service.h"
 
 /* As service.serve; places has one for each of the service's clients_max. */

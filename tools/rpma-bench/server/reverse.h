@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "shared_state.h"
+#include "server_state.h"
 #include "tools/rpma-bench/measure/qp.h"
 #include "tools/rpma-bench/protocol/message.h"
 

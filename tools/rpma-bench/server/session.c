@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repeat_service.h"
+#include "server_repeat.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 #include "tools/rpma-bench/protocol/exchange.h"

@@ -6,7 +6,7 @@
 #ifndef BENCH_SERVER_SESSION_H
 #define BENCH_SERVER_SESSION_H
 
-#include "shared_state.h"
+#include "server_state.h"
 
 /* Welcomes the client and serves it until it has left. As service.serve; host is a struct host. */
 void session_serve(void *host, struct service_client *client);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_state.c -- the shared state of a server's sessions, and its limits.
+ * server_state.c -- the shared state of a server's sessions, and its limits.
  */
-#include "shared_state.h"
+#include "server_state.h"
 
 #include <stdlib.h>
 

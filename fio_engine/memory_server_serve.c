@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_serve.c -- the loop of the server.
+ * memory_server_serve.c -- the loop of the server.
  *
  * It waits for all descriptors at once. While it is to poll and a client sends
  * messages it looks for them instead, and at the descriptors only now and then.
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host_private.h"
+#include "memory_server_private.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_world.h -- a server of the engine in a thread, and guests that speak
+ * server_fixture.h -- a server of the engine in a thread, and guests that speak
  * with it over the software device as far as a test wants them to.
  *
  * What the server prints on stderr is kept. Its clock can be put forward, so that
@@ -9,7 +9,7 @@
 #ifndef HOST_WORLD_H
 #define HOST_WORLD_H
 
-#include "fio_engine/host.h"
+#include "fio_engine/memory_server.h"
 #include "tests/lib/test.h"
 #include "tools/common/rdma/connection.h"
 

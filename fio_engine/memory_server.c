@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host.c -- finds the device, maps and registers the memory, and listens.
+ * memory_server.c -- finds the device, maps and registers the memory, and listens.
  */
 #include <stdlib.h>
 
-#include "host_private.h"
+#include "memory_server_private.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/open_files.h"

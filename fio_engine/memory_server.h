@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host.h -- the server: one region, one port, and the clients that use it.
+ * memory_server.h -- the server: one region, one port, and the clients that use it.
  *
  * One thread does everything: it takes connections, persists what gpspm
  * clients ask for and answers, and sees who has left. It knows nothing of fio.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * place.h -- the server's memory, in places of one size: each connection has one
+ * slots.h -- the server's memory, in places of one size: each connection has one
  * to itself, so clients do not disturb each other. It is no wall against a hostile
  * one: the registration of a place outlives the client it was told to.
  */

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host_world.h"
+#include "server_fixture.h"
 
 static const struct world_cfg any_method = {.poll = true};
 static const struct world_cfg of_two = {.poll = false, .clients = 2};

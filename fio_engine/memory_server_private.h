@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_private.h -- what the files of the host share: host.c sets it up,
+ * memory_server_private.h -- what the files of the host share: host.c sets it up,
  * host_admit.c judges who wants to come in, host_serve.c is the loop.
  */
 #ifndef HOST_PRIVATE_H
 #define HOST_PRIVATE_H
 
-#include "host.h"
+#include "memory_server.h"
 #include "session.h"
 #include "tools/common/rdma/service.h"
 

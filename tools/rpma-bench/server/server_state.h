@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_state.h -- what all sessions of a server share: the memory it offers, and how
+ * server_state.h -- what all sessions of a server share: the memory it offers, and how
  * much its clients may make it allocate together.
  */
 #ifndef BENCH_SERVER_SHARED_STATE_H

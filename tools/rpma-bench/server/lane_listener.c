@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * accept.c -- listens, tells lanes from strangers, and answers with the
+ * lane_listener.c -- listens, tells lanes from strangers, and answers with the
  * descriptors of the target.
  */
-#include "accept.h"
+#include "lane_listener.h"
 
 #include <sys/random.h>
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "host_world.h"
+#include "server_fixture.h"
 
 static const struct world_cfg any_method = {.poll = true};
 static const struct world_cfg by_events = {.poll = false};

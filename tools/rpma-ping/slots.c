@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * place.c -- divides the target and registers its parts.
+ * slots.c -- divides the target and registers its parts.
  */
-#include "place.h"
+#include "slots.h"
 
 #define PAGE_BYTES 4096
 

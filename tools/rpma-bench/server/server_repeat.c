@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * repeat_service.c -- what a repeat needs of the server, from its begin to its report.
+ * server_repeat.c -- what a repeat needs of the server, from its begin to its report.
  *
  * Everything a client asks for is checked against the target and against what
  * is left to give before anything is made. A stranger who finds the endpoint
  * is turned away, and the place stays free for the lane it belongs to.
  */
-#include "repeat_service.h"
+#include "server_repeat.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "accept.h"
+#include "lane_listener.h"
 #include "cpu_load.h"
 #include "report.h"
 #include "responder.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * accept.h -- where the lanes of one repeat arrive at the server: an endpoint
+ * lane_listener.h -- where the lanes of one repeat arrive at the server: an endpoint
  * on a port of its own that takes the lanes expected, in their order, and no
  * other. Another connection is refused, and the place stays free.
  */
 #ifndef BENCH_SERVER_ACCEPT_H
 #define BENCH_SERVER_ACCEPT_H
 
-#include "shared_state.h"
+#include "server_state.h"
 #include "tools/common/rdma/connection.h"
 
 struct reception {

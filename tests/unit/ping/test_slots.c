@@ -3,7 +3,7 @@
  * test_place.c -- how a target is divided, and who gets which place.
  */
 #include "tests/lib/test.h"
-#include "tools/rpma-ping/place.h"
+#include "tools/rpma-ping/slots.h"
 
 static void places_are_whole_pages_within_the_target(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * repeat_service.h -- the server's side of one repeat: an endpoint of its own for the
+ * server_repeat.h -- the server's side of one repeat: an endpoint of its own for the
  * lanes, who answers on them, who loads the cores, and the report of it all.
  *
  * Its session drives it: polls the stage's descriptors beside its own, and
@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <poll.h>
 
-#include "shared_state.h"
+#include "server_state.h"
 #include "tools/rpma-bench/measure/offsets.h"
 #include "tools/rpma-bench/protocol/message.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_admit.c -- who wants to come in, and what it is told.
+ * memory_server_admit.c -- who wants to come in, and what it is told.
  *
  * A client that speaks our protocol gets an answer, if only why it is refused;
  * junk gets none, nor does a host that is not allowed.
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host_private.h"
+#include "memory_server_private.h"
 #include "tools/common/base/failure.h"
 
 struct applicant {

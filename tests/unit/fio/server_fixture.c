@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_world.c -- the server's thread, its clock and its words; the guests.
+ * server_fixture.c -- the server's thread, its clock and its words; the guests.
  */
-#include "host_world.h"
+#include "server_fixture.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fio_engine/host_private.h"
+#include "fio_engine/memory_server_private.h"
 #include "tools/common/base/failure.h"
 
 #define LIMIT_MS 20000 /* for what has to happen */
