@@ -23,25 +23,25 @@
 #define GOODBYE_WAIT_MS 1000
 #define GOODBYE		(PATH_ANSWER - 1)
 
-static bool stopped(const struct connection *p)
+static bool stopped(const struct connection *c)
 {
-	return p->cfg.stopped != NULL && p->cfg.stopped(p->cfg.arg);
+	return c->cfg.stopped != NULL && c->cfg.stopped(c->cfg.arg);
 }
 
 /* --- memory --------------------------------------------------------------------- */
 
-static int enroll(struct connection *p, void *memory, size_t bytes, int usage, const char *what,
+static int enroll(struct connection *c, void *memory, size_t bytes, int usage, const char *what,
 		  struct rpma_mr_local **mr)
 {
 	char size[UNITS_TEXT_BYTES];
-	int ret = rpma_mr_reg(p->dial.peer, memory, bytes, usage, mr);
+	int ret = rpma_mr_reg(c->dial.peer, memory, bytes, usage, mr);
 
 	if (ret)
 		return failure_because(
 			link_cause_of(ret), EXIT_RUN_FAILED, "register",
 			"cannot register %s of %s with %s: %s (ulimit -l limits what "
 			"may be locked)",
-			what, units_print_size(bytes, size), p->device, link_cause(ret));
+			what, units_print_size(bytes, size), c->device, link_cause(ret));
 	return 0;
 }
 
@@ -63,19 +63,19 @@ int connection_make_zeros(struct connection *connection, size_t bytes)
 		      &connection->zeros);
 }
 
-static int make_messages(struct connection *p)
+static int make_messages(struct connection *c)
 {
-	uint32_t depth = p->cfg.hello.depth;
-	size_t bytes = connection_answer_offset(p, depth);
+	uint32_t depth = c->cfg.hello.depth;
+	size_t bytes = connection_answer_offset(c, depth);
 
-	if (connection_receives(p) == 0)
+	if (connection_receives(c) == 0)
 		return 0;
-	p->message_memory = calloc(1, bytes);
-	if (p->message_memory == NULL)
+	c->message_memory = calloc(1, bytes);
+	if (c->message_memory == NULL)
 		return failure_set(EXIT_RUN_FAILED, "register", "out of memory for %u messages",
 				   depth);
-	return enroll(p, p->message_memory, bytes, RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV,
-		      "messages", &p->messages);
+	return enroll(c, c->message_memory, bytes, RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV,
+		      "messages", &c->messages);
 }
 
 /* --- leaving ----------------------------------------------------------------------- */
@@ -98,12 +98,12 @@ void connection_goodbye(struct connection *connection)
 	*failure_get() = kept;
 }
 
-static void disconnect(struct connection *p)
+static void disconnect(struct connection *c)
 {
-	p->conn = NULL;
-	p->cq = NULL;
-	link_close(&p->link);
-	rpma_mr_remote_delete(&p->remote);
+	c->conn = NULL;
+	c->cq = NULL;
+	link_close(&c->link);
+	rpma_mr_remote_delete(&c->remote);
 }
 
 /* --- connecting ----------------------------------------------------------------- */
@@ -111,10 +111,10 @@ static void disconnect(struct connection *p)
 /* A server may answer as soon as it is asked: there is a receive for each message. */
 static int post_receives(struct rpma_conn_req *req, void *arg)
 {
-	struct connection *p = arg;
+	struct connection *c = arg;
 
-	for (uint32_t i = 0; i < connection_receives(p); i++) {
-		int ret = rpma_conn_req_recv(req, p->messages, connection_answer_offset(p, i),
+	for (uint32_t i = 0; i < connection_receives(c); i++) {
+		int ret = rpma_conn_req_recv(req, c->messages, connection_answer_offset(c, i),
 					     PERSIST_ANSWER_BYTES,
 					     (void *)(uintptr_t)(PATH_ANSWER | i));
 
@@ -133,22 +133,22 @@ static int try_ms(int64_t limit)
 	return left < TRY_MS ? TRY_MS : left > LINK_TIMEOUT_MS ? LINK_TIMEOUT_MS : (int)left;
 }
 
-static int connect_once(struct connection *p, int64_t limit)
+static int connect_once(struct connection *c, int64_t limit)
 {
 	/* a queue of no receives is no queue to some devices */
 	const struct link_lane lane = {
-		.sq_size = p->cfg.sq_size,
-		.cq_size = p->cfg.cq_size,
-		.rq_size = connection_receives(p) > 0 ? connection_receives(p) : 1,
+		.sq_size = c->cfg.sq_size,
+		.cq_size = c->cfg.cq_size,
+		.rq_size = connection_receives(c) > 0 ? connection_receives(c) : 1,
 		.post = post_receives,
-		.arg = p,
+		.arg = c,
 	};
 	const struct link_cfg cfg = {.stop_fd = -1, .timeout_ms = try_ms(limit), .lane = &lane};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
 
-	hello_encode(&p->cfg.hello, greeting);
+	hello_encode(&c->cfg.hello, greeting);
 	link_cause_clear();
-	return dial_connect(&p->link, &p->dial, greeting, &cfg);
+	return dial_connect(&c->link, &c->dial, greeting, &cfg);
 }
 
 static void take_breath(void)
@@ -164,12 +164,12 @@ static void take_breath(void)
  * which broke has to find again. One that is full may not have seen yet that we
  * left.
  */
-static bool may_pass(const struct connection *p, bool again)
+static bool may_pass(const struct connection *c, bool again)
 {
 	const struct failure *failure = failure_get();
 
-	if (p->link != NULL)
-		return again && p->offer.refusal == REFUSAL_FULL;
+	if (c->link != NULL)
+		return again && c->offer.refusal == REFUSAL_FULL;
 	if (failure->code != EXIT_RUN_FAILED)
 		return false;
 	switch (failure->cause) {
@@ -185,46 +185,46 @@ static bool may_pass(const struct connection *p, bool again)
 	}
 }
 
-static int attach_once(struct connection *p, bool again, int64_t limit, bool *pass)
+static int attach_once(struct connection *c, bool again, int64_t limit, bool *pass)
 {
-	int ret = connect_once(p, limit);
+	int ret = connect_once(c, limit);
 
 	if (ret == 0) {
-		p->conn = link_conn(p->link);
-		p->cq = link_cq(p->link);
-		ret = connection_take_reply(p);
+		c->conn = link_conn(c->link);
+		c->cq = link_cq(c->link);
+		ret = connection_take_reply(c);
 	}
-	*pass = ret != 0 && may_pass(p, again);
-	if (ret && p->remote != NULL) /* the server has taken us in, and waits */
-		connection_goodbye(p);
+	*pass = ret != 0 && may_pass(c, again);
+	if (ret && c->remote != NULL) /* the server has taken us in, and waits */
+		connection_goodbye(c);
 	if (ret)
-		disconnect(p);
+		disconnect(c);
 	return ret;
 }
 
-static int too_late(const struct connection *p)
+static int too_late(const struct connection *c)
 {
 	const struct failure last = *failure_get();
 
 	return failure_because(last.cause, last.code, last.step,
 			       "%.600s (connect_timeout=%u is over)", last.text,
-			       p->cfg.settings->connect_timeout_s);
+			       c->cfg.settings->connect_timeout_s);
 }
 
-static int attach(struct connection *p, bool again)
+static int attach(struct connection *c, bool again)
 {
 	int64_t begun = monotonic_ms(),
-		limit = begun + (int64_t)p->cfg.settings->connect_timeout_s * 1000;
+		limit = begun + (int64_t)c->cfg.settings->connect_timeout_s * 1000;
 	bool told = false, pass;
 	int ret;
 
-	while ((ret = attach_once(p, again, limit, &pass)) != 0 && pass) {
-		if (stopped(p))
+	while ((ret = attach_once(c, again, limit, &pass)) != 0 && pass) {
+		if (stopped(c))
 			return -ECANCELED;
 		if (monotonic_ms() >= limit)
-			return too_late(p);
+			return too_late(c);
 		if (!told && monotonic_ms() >= begun + SILENT_MS) {
-			fprintf(stderr, "librpma: waiting for %s: %s\n", p->server,
+			fprintf(stderr, "librpma: waiting for %s: %s\n", c->server,
 				failure_get()->text);
 			told = true;
 		}
@@ -235,7 +235,7 @@ static int attach(struct connection *p, bool again)
 
 int connection_open(struct connection *connection, const struct connection_cfg *cfg)
 {
-	const struct endpoint_wish wish = {.device = NULL, .quiet = true, .argv = NULL};
+	const struct endpoint_options options = {.device = NULL, .quiet = true, .argv = NULL};
 	int ret;
 
 	*connection = (struct connection){.cfg = *cfg};
@@ -248,7 +248,7 @@ int connection_open(struct connection *connection, const struct connection_cfg *
 	link_log_to_failures(false);
 	ret = dial_resolve(&connection->dial, cfg->settings->address, cfg->settings->port);
 	if (ret == 0)
-		ret = dial_route(&connection->dial, &wish);
+		ret = dial_route(&connection->dial, &options);
 	if (ret == 0)
 		ret = make_messages(connection);
 	if (ret == 0)

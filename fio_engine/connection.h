@@ -4,7 +4,7 @@
  * can be read, written and flushed.
  *
  * It finds the device, connects, sends a hello, checks what is offered, and
- * registers memory. Every failure stores one sentence; every wait has a limit
+ * registers memory. Every failure sets one error message; every wait has a limit
  * and ends when the job is told to.
  */
 #ifndef FIO_CONNECTION_H
@@ -31,7 +31,7 @@ struct connection_cfg {
 struct connection {
 	struct connection_cfg cfg;
 	struct dial dial;
-	const char *server; /* names for sentences, of dial */
+	const char *server; /* names for error messages, of dial */
 	const char *device;
 	/* the connection's: replaced by connection_reconnect() */
 	struct link *link;
@@ -44,7 +44,7 @@ struct connection {
 	struct offer offer;
 	struct rpma_mr_local *buffers;	/* the job's */
 	const char *buffer_memory;	/* borrowed */
-	struct rpma_mr_local *messages; /* hello.depth requests, and so many answers */
+	struct rpma_mr_local *messages; /* hello.depth requests, and as many answers */
 	uint8_t *message_memory;
 	struct rpma_mr_local *zeros; /* what a trim writes; NULL: the job has none */
 	void *zero_memory;
@@ -67,7 +67,7 @@ int connection_reconnect(struct connection *connection);
 /* Sends a goodbye, if it still can, and frees all. */
 void connection_close(struct connection *connection);
 
-/* The region as a sentence has it: "dram", "a file in memory ...". */
+/* The region as a message has it: "dram", "a file in memory ...". */
 const char *connection_region_words(const struct connection *connection);
 
 int connection_register_buffers(struct connection *connection, void *memory, size_t bytes);

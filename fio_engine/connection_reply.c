@@ -15,81 +15,81 @@
 
 /* --- the answer ------------------------------------------------------------------ */
 
-static int refused(const struct connection *p)
+static int refused(const struct connection *c)
 {
-	switch (p->offer.refusal) {
+	switch (c->offer.refusal) {
 	case REFUSAL_METHOD:
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s is for mode=%s, and this job is for mode=%s: give both the "
 				   "same mode, or the server none",
-				   p->server, method_name(p->offer.method),
-				   method_name(p->cfg.hello.method));
+				   c->server, method_name(c->offer.method),
+				   method_name(c->cfg.hello.method));
 	case REFUSAL_DEPTH:
 		return failure_set(
 			EXIT_RUN_FAILED, STEP,
 			"%s has room for %u messages of a client at once, and this job needs "
 			"%u: give the server iodepth=%u",
-			p->server, p->offer.depth, p->cfg.hello.depth, p->cfg.hello.depth);
+			c->server, c->offer.depth, c->cfg.hello.depth, c->cfg.hello.depth);
 	default:
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s already served all expected clients: their number is "
 				   "clients= there, or numjobs= of its first client",
-				   p->server);
+				   c->server);
 	}
 }
 
-static int nonsense(const struct connection *p)
+static int nonsense(const struct connection *c)
 {
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "%s answered with a greeting that makes no sense: it is no server of "
 			   "this engine",
-			   p->server);
+			   c->server);
 }
 
-static int check_offer(struct connection *p, const struct greeting_reply *reply)
+static int check_offer(struct connection *c, const struct greeting_reply *reply)
 {
-	const struct hello *hello = &p->cfg.hello;
+	const struct hello *hello = &c->cfg.hello;
 
-	if (offer_decode(reply->word, &p->offer) != 0)
-		return nonsense(p);
-	if (p->offer.refusal != REFUSAL_NONE)
-		return refused(p);
-	if (reply->mr_desc_bytes == 0 || p->offer.depth < hello->depth ||
-	    (p->offer.method != METHOD_ANY && p->offer.method != hello->method))
-		return nonsense(p);
+	if (offer_decode(reply->word, &c->offer) != 0)
+		return nonsense(c);
+	if (c->offer.refusal != REFUSAL_NONE)
+		return refused(c);
+	if (reply->mr_desc_bytes == 0 || c->offer.depth < hello->depth ||
+	    (c->offer.method != METHOD_ANY && c->offer.method != hello->method))
+		return nonsense(c);
 	return 0;
 }
 
 /* --- the region ------------------------------------------------------------------ */
 
 /* So that apm reads even where both devices know a flush, native is told of all. */
-static size_t descriptor_bytes(const struct connection *p, const struct greeting_reply *reply)
+static size_t descriptor_bytes(const struct connection *c, const struct greeting_reply *reply)
 {
-	if (p->cfg.hello.method == METHOD_NATIVE || reply->mr_desc_bytes < APM_BYTES)
+	if (c->cfg.hello.method == METHOD_NATIVE || reply->mr_desc_bytes < APM_BYTES)
 		return reply->mr_desc_bytes;
 	return APM_BYTES;
 }
 
-static int take_region(struct connection *p, const struct greeting_reply *reply, int *types,
+static int take_region(struct connection *c, const struct greeting_reply *reply, int *types,
 		       bool *direct)
 {
-	const struct region_desc desc = {reply->mr_desc, descriptor_bytes(p, reply),
+	const struct region_desc desc = {reply->mr_desc, descriptor_bytes(c, reply),
 					 reply->pcfg_desc, reply->pcfg_desc_bytes};
 	struct region_remote remote = {.mr = NULL};
-	int ret = region_take(&remote, &desc, p->conn);
+	int ret = region_take(&remote, &desc, c->conn);
 
-	p->remote = remote.mr;
+	c->remote = remote.mr;
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s describes its region in a way librpma refuses: %s",
-				   p->server, link_cause(ret));
-	p->remote_bytes = remote.bytes;
+				   c->server, link_cause(ret));
+	c->remote_bytes = remote.bytes;
 	*types = remote.flush_types;
 	*direct = remote.direct_write_to_pmem;
-	if (p->remote_bytes < REGION_MIN)
+	if (c->remote_bytes < REGION_MIN)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s offers a region of %zu bytes, and %d are the least",
-				   p->server, p->remote_bytes, REGION_MIN);
+				   c->server, c->remote_bytes, REGION_MIN);
 	return 0;
 }
 
@@ -110,74 +110,74 @@ const char *connection_region_words(const struct connection *connection)
 
 /* --- the flush ------------------------------------------------------------------- */
 
-static int no_survival(const struct connection *p)
+static int no_survival(const struct connection *c)
 {
-	if (p->offer.kind == TARGET_OTHERFILE)
+	if (c->offer.kind == TARGET_OTHERFILE)
 		return failure_set(
 			EXIT_RUN_FAILED, STEP,
 			"flush_type=persistent: the region of %s is a file of which it "
 			"is unknown whether its file system keeps what is synced: give "
 			"the server a file on a local disk or persistent memory, or this "
 			"job flush_type=visibility",
-			p->server);
+			c->server);
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "flush_type=persistent: the region of %s is %s, which does not survive "
 			   "a power failure: give the server persistent memory, or this job "
 			   "flush_type=visibility",
-			   p->server, connection_region_words(p));
+			   c->server, connection_region_words(c));
 }
 
-static int not_stated(const struct connection *p)
+static int not_stated(const struct connection *c)
 {
-	if (target_is_cached(p->offer.kind))
+	if (target_is_cached(c->offer.kind))
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "flush_type=persistent: the region of %s is %s, and mode=%s "
 				   "leaves what it writes in the page cache: give this job "
 				   "mode=gpspm or flush_type=visibility (direct_write_to_pmem=1 of "
 				   "the server vouches for a file that is persistent memory)",
-				   p->server, connection_region_words(p),
-				   method_name(p->cfg.hello.method));
+				   c->server, connection_region_words(c),
+				   method_name(c->cfg.hello.method));
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "%s has persistent memory and does not say that direct writes "
 			   "reach it: give it direct_write_to_pmem=1 where rpma-ddio-check "
 			   "reports that they do, or this job mode=gpspm or "
 			   "flush_type=visibility",
-			   p->server);
+			   c->server);
 }
 
 /* The server itself makes it durable, as far as its memory can be. */
-static int settle_messages(struct connection *p)
+static int settle_messages(struct connection *c)
 {
-	bool durable = persist_is_durable(p->offer.persist, p->offer.kind);
+	bool durable = persist_is_durable(c->offer.persist, c->offer.kind);
 
-	p->flush_type = durable ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
-	return !durable && p->cfg.settings->flush_type == FLUSH_TYPE_PERSISTENT ? no_survival(p)
+	c->flush_type = durable ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
+	return !durable && c->cfg.settings->flush_type == FLUSH_TYPE_PERSISTENT ? no_survival(c)
 										: 0;
 }
 
-static int settle_flush(struct connection *p, int types, bool direct)
+static int settle_flush(struct connection *c, int types, bool direct)
 {
-	const struct settings *s = p->cfg.settings;
+	const struct settings *s = c->cfg.settings;
 	bool persistent = (types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
 
-	p->flush_type = RPMA_FLUSH_TYPE_VISIBILITY;
+	c->flush_type = RPMA_FLUSH_TYPE_VISIBILITY;
 	if (s->flush == FLUSH_NONE)
 		return 0;
-	if (target_is_memory(p->offer.kind)) /* whatever the server states */
+	if (target_is_memory(c->offer.kind)) /* whatever the server states */
 		persistent = false;
 	if (s->flush_type == FLUSH_TYPE_PERSISTENT && !persistent)
-		return no_survival(p);
+		return no_survival(c);
 	/* writes into a page cache are never durable, and are not expected to be */
 	if (s->flush_type == FLUSH_TYPE_VISIBILITY ||
-	    (s->flush_type == FLUSH_TYPE_AUTO && target_is_cached(p->offer.kind) && !direct))
+	    (s->flush_type == FLUSH_TYPE_AUTO && target_is_cached(c->offer.kind) && !direct))
 		persistent = false;
 	if (persistent && !direct)
-		return not_stated(p);
+		return not_stated(c);
 	if (!persistent && (types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) == 0)
 		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "the region of %s takes no flush to visibility", p->server);
+				   "the region of %s takes no flush to visibility", c->server);
 	if (persistent)
-		p->flush_type = RPMA_FLUSH_TYPE_PERSISTENT;
+		c->flush_type = RPMA_FLUSH_TYPE_PERSISTENT;
 	return 0;
 }
 

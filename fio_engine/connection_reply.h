@@ -7,7 +7,7 @@
 
 #include "connection.h"
 
-/* The connection stands: takes offer and region, or refuses them with the sentence. */
+/* The connection stands: takes offer and region, or refuses them with the error message set. */
 int connection_take_reply(struct connection *connection);
 
 #endif /* FIO_CONNECTION_REPLY_H */

@@ -44,34 +44,34 @@ static int check(const struct io_queue_cfg *cfg)
 	return 0;
 }
 
-static int make(struct io_queue *f, const struct io_queue_cfg *cfg)
+static int make(struct io_queue *q, const struct io_queue_cfg *cfg)
 {
-	const size_t places = (size_t)f->depth + 1; /* the last one is a sync's */
+	const size_t places = (size_t)q->depth + 1; /* the last one is a sync's */
 
-	f->operations = calloc(places, sizeof(*f->operations));
-	f->added = calloc(places, sizeof(*f->added));
-	f->done = calloc(places, sizeof(*f->done));
-	f->extents = calloc((size_t)f->extents_size + 1, sizeof(*f->extents));
-	f->messages = calloc((size_t)f->messages_size + 1, sizeof(*f->messages));
-	if (f->operations == NULL || f->added == NULL || f->done == NULL || f->extents == NULL ||
-	    f->messages == NULL)
+	q->operations = calloc(places, sizeof(*q->operations));
+	q->added = calloc(places, sizeof(*q->added));
+	q->done = calloc(places, sizeof(*q->done));
+	q->extents = calloc((size_t)q->extents_size + 1, sizeof(*q->extents));
+	q->messages = calloc((size_t)q->messages_size + 1, sizeof(*q->messages));
+	if (q->operations == NULL || q->added == NULL || q->done == NULL || q->extents == NULL ||
+	    q->messages == NULL)
 		return -ENOMEM;
-	if (f->policy == FLUSH_FSYNC)
-		return dirty_open(&f->dirty, cfg->connection->remote_bytes, cfg->grain);
+	if (q->policy == FLUSH_FSYNC)
+		return dirty_open(&q->dirty, cfg->connection->remote_bytes, cfg->grain);
 	return 0;
 }
 
 int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
 {
 	const struct hello *hello = &cfg->connection->cfg.hello;
-	struct io_queue *f;
+	struct io_queue *q;
 	int ret = check(cfg);
 
 	if (ret)
 		return ret;
-	f = calloc(1, sizeof(*f));
-	if (f != NULL) {
-		*f = (struct io_queue){
+	q = calloc(1, sizeof(*q));
+	if (q != NULL) {
+		*q = (struct io_queue){
 			.connection = cfg->connection,
 			.method = hello->method,
 			.policy = cfg->policy,
@@ -87,31 +87,31 @@ int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
 			.extents_size = cfg->connection->cfg.sq_size,
 			.messages_size = hello->depth,
 		};
-		ret = make(f, cfg);
+		ret = make(q, cfg);
 	}
-	if (f == NULL || ret != 0) {
-		io_queue_close(&f);
+	if (q == NULL || ret != 0) {
+		io_queue_close(&q);
 		return failure_set(EXIT_RUN_FAILED, "memory", "out of memory for an iodepth of %u",
 				   cfg->depth);
 	}
-	*io_queue = f;
+	*io_queue = q;
 	return 0;
 }
 
 void io_queue_close(struct io_queue **io_queue)
 {
-	struct io_queue *f = *io_queue;
+	struct io_queue *q = *io_queue;
 
 	*io_queue = NULL;
-	if (f == NULL)
+	if (q == NULL)
 		return;
-	dirty_close(&f->dirty);
-	free(f->messages);
-	free(f->extents);
-	free(f->done);
-	free(f->added);
-	free(f->operations);
-	free(f);
+	dirty_close(&q->dirty);
+	free(q->messages);
+	free(q->extents);
+	free(q->done);
+	free(q->added);
+	free(q->operations);
+	free(q);
 }
 
 struct operation *io_queue_operation(struct io_queue *io_queue, uint32_t number)
@@ -121,16 +121,16 @@ struct operation *io_queue_operation(struct io_queue *io_queue, uint32_t number)
 
 bool io_queue_add(struct io_queue *io_queue, struct operation *operation)
 {
-	struct io_queue *f = io_queue;
+	struct io_queue *q = io_queue;
 
-	if (f->added_count + f->under_way + f->done_count >= f->depth)
+	if (q->added_count + q->under_way + q->done_count >= q->depth)
 		return false;
-	if (f->credited && operation->kind == OPERATION_WRITE && io_queue_await_credit(f))
-		f->credits--;
+	if (q->credited && operation->kind == OPERATION_WRITE && io_queue_await_credit(q))
+		q->credits--;
 	operation->error = 0;
 	operation->status = IBV_WC_SUCCESS;
 	operation->vendor_error = 0;
-	f->added[f->added_count++] = io_queue_number(f, operation);
+	q->added[q->added_count++] = io_queue_number(q, operation);
 	return true;
 }
 
@@ -146,15 +146,15 @@ uint32_t io_queue_out(const struct io_queue *io_queue)
 
 struct operation *io_queue_done(struct io_queue *io_queue)
 {
-	struct io_queue *f = io_queue;
+	struct io_queue *q = io_queue;
 	uint32_t number;
 
-	if (f->done_count == 0)
+	if (q->done_count == 0)
 		return NULL;
-	number = f->done[f->done_first];
-	f->done_first = io_queue_after(f->done_first, f->depth);
-	f->done_count--;
-	return &f->operations[number];
+	number = q->done[q->done_first];
+	q->done_first = io_queue_after(q->done_first, q->depth);
+	q->done_count--;
+	return &q->operations[number];
 }
 
 bool io_queue_dirty(const struct io_queue *io_queue)

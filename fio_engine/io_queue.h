@@ -91,7 +91,7 @@ uint32_t io_queue_poll(struct io_queue *io_queue);
 struct operation *io_queue_done(struct io_queue *io_queue);
 
 /*
- * Polls or sleeps, as the settings say, until so many operations are done, or
+ * Polls or sleeps, as the settings say, until that number of operations is done, or
  * timeout_ns has passed (UINT64_MAX: never), or no more are out; gives as
  * io_queue_poll() does. Where the connection ends, nothing completes for a
  * minute, or the job has been told to stop for a second, all that is out is
@@ -102,7 +102,7 @@ uint32_t io_queue_wait(struct io_queue *io_queue, uint32_t count, uint64_t timeo
 /*
  * Flushes what is dirty and returns when that is durable (or visible), what
  * else completes meanwhile is kept for io_queue_done(). 0, or -errno with the
- * sentence stored. Nothing is to be added and not committed.
+ * error message set. Nothing is to be added and not committed.
  */
 int io_queue_sync(struct io_queue *io_queue);
 /* Something written was not flushed. */
@@ -113,7 +113,7 @@ bool io_queue_native(const struct io_queue *io_queue);
 
 /*
  * 0, or the errno that the connection cannot be used for any more, with the
- * sentence stored when that was found; then what was out is done, with an error.
+ * error message set when that was found; then what was out is done, with an error.
  */
 int io_queue_broken(const struct io_queue *io_queue);
 /*

@@ -17,27 +17,27 @@ struct group {
 	uint32_t extents; /* in a batch whose flushes have ranges */
 };
 
-static int post_alone(struct io_queue *f, struct operation *o)
+static int post_alone(struct io_queue *q, struct operation *o)
 {
 	int ret;
 
 	io_queue_begin(o);
-	ret = io_queue_post(f, o, ENDS);
+	ret = io_queue_post(q, o, ENDS);
 	if (ret) {
 		o->pending = 0;
 		return ret;
 	}
-	f->under_way++;
-	if (f->policy == FLUSH_FSYNC && o->kind != OPERATION_READ)
-		dirty_mark(&f->dirty, o->begin, o->begin + o->bytes);
+	q->under_way++;
+	if (q->policy == FLUSH_FSYNC && o->kind != OPERATION_READ)
+		dirty_mark(&q->dirty, o->begin, o->begin + o->bytes);
 	return 0;
 }
 
 /* The operation is of the group only once it is posted. */
-static int post_into(struct io_queue *f, struct group *g, struct operation *o)
+static int post_into(struct io_queue *q, struct group *g, struct operation *o)
 {
 	const struct extent range = {o->begin, o->begin + o->bytes};
-	int ret = io_queue_post(f, o, SILENT);
+	int ret = io_queue_post(q, o, SILENT);
 
 	if (ret)
 		return ret;
@@ -46,13 +46,13 @@ static int post_into(struct io_queue *f, struct group *g, struct operation *o)
 		io_queue_begin(o);
 	} else {
 		o->next = NONE;
-		g->last->next = io_queue_number(f, o);
+		g->last->next = io_queue_number(q, o);
 		g->range.end = range.end;
 	}
 	g->last = o;
-	f->under_way++;
-	if (f->policy == FLUSH_BATCH && f->method != METHOD_APM)
-		f->extents[g->extents++] = range;
+	q->under_way++;
+	if (q->policy == FLUSH_BATCH && q->method != METHOD_APM)
+		q->extents[g->extents++] = range;
 	return 0;
 }
 
@@ -84,76 +84,76 @@ static uint32_t join(struct extent *extents, uint32_t count)
 	return last + 1;
 }
 
-static int flush_extents(struct io_queue *f, struct group *g)
+static int flush_extents(struct io_queue *q, struct group *g)
 {
-	uint32_t count = join(f->extents, g->extents);
+	uint32_t count = join(q->extents, g->extents);
 	int ret = 0;
 
 	for (uint32_t i = 0; i < count && ret == 0; i++)
-		ret = io_queue_flush(f, g->head, f->extents[i], i + 1 < count ? SILENT : ENDS);
+		ret = io_queue_flush(q, g->head, q->extents[i], i + 1 < count ? SILENT : ENDS);
 	return ret;
 }
 
-static void end_group(struct io_queue *f, struct group *g)
+static void end_group(struct io_queue *q, struct group *g)
 {
 	struct operation *head = g->head;
-	int ret = g->extents > 1 ? flush_extents(f, g) : io_queue_flush(f, head, g->range, ENDS);
+	int ret = g->extents > 1 ? flush_extents(q, g) : io_queue_flush(q, head, g->range, ENDS);
 
 	g->head = NULL;
 	g->extents = 0;
 	if (ret)
-		io_queue_post_failed(f, head, "flush", ret);
+		io_queue_post_failed(q, head, "flush", ret);
 }
 
-static bool joins(const struct io_queue *f, const struct group *g, const struct operation *o)
+static bool joins(const struct io_queue *q, const struct group *g, const struct operation *o)
 {
-	return f->policy == FLUSH_BATCH || (f->policy == FLUSH_AUTO && o->begin == g->range.end);
+	return q->policy == FLUSH_BATCH || (q->policy == FLUSH_AUTO && o->begin == g->range.end);
 }
 
 /* No flush follows it in the same commit. */
-static bool ends_itself(const struct io_queue *f, const struct operation *o)
+static bool ends_itself(const struct io_queue *q, const struct operation *o)
 {
-	return o->kind == OPERATION_READ || f->policy >= FLUSH_FSYNC ||
-	       (f->answered_imm && o->kind == OPERATION_WRITE);
+	return o->kind == OPERATION_READ || q->policy == FLUSH_FSYNC || q->policy == FLUSH_NONE ||
+	       (q->answered_imm && o->kind == OPERATION_WRITE);
 }
 
 /* False: it is not out, as the connection broke before or with it. */
-static bool post(struct io_queue *f, struct group *g, struct operation *o)
+static bool post(struct io_queue *q, struct group *g, struct operation *o)
 {
 	static const char *const names[] = {"read", "write", "trim"};
-	bool alone = ends_itself(f, o);
+	bool alone = ends_itself(q, o);
 	int ret;
 
-	if (!alone && g->head != NULL && !joins(f, g, o))
-		end_group(f, g);
-	if (f->broken != 0)
+	if (!alone && g->head != NULL && !joins(q, g, o))
+		end_group(q, g);
+	if (q->broken != 0)
 		return false;
-	if (f->posting != NULL)
-		f->posting(f->posting_arg, o);
-	ret = alone ? post_alone(f, o) : post_into(f, g, o);
+	if (q->posting != NULL)
+		q->posting(q->posting_arg, o);
+	ret = alone ? post_alone(q, o) : post_into(q, g, o);
 	if (ret) {
-		io_queue_post_failed(f, o, names[o->kind], ret);
+		io_queue_post_failed(q, o, names[o->kind], ret);
 		return false;
 	}
-	if (f->policy == FLUSH_EACH && !alone)
-		end_group(f, g);
+	if (q->policy == FLUSH_EACH && !alone)
+		end_group(q, g);
 	return true;
 }
 
 void io_queue_commit(struct io_queue *io_queue,
 		     void (*posting)(void *arg, struct operation *operation), void *arg)
 {
-	struct io_queue *f = io_queue;
+	struct io_queue *q = io_queue;
 	struct group group = {.head = NULL};
 	uint32_t i = 0;
 
-	f->posting = posting;
-	f->posting_arg = arg;
-	while (i < f->added_count && post(f, &group, &f->operations[f->added[i]]))
+	q->posting = posting;
+	q->posting_arg = arg;
+	while (i < q->added_count && post(q, &group, &q->operations[q->added[i]]))
 		i++;
-	if (group.head != NULL && f->broken == 0)
-		end_group(f, &group);
-	for (; i < f->added_count; i++)
-		io_queue_refuse(f, &f->operations[f->added[i]]);
-	f->added_count = 0;
+	if (group.head != NULL && q->broken == 0)
+		end_group(q, &group);
+	for (; i < q->added_count; i++)
+		io_queue_refuse(q, &q->operations[q->added[i]]);
+	q->added_count = 0;
 }

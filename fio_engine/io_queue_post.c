@@ -13,34 +13,34 @@ static const void *context(uint64_t value)
 }
 
 /* Takes the next place; the accounts of io_queue.h see to it that it is free. */
-static uint32_t expect_answer(struct io_queue *f, struct operation *head, uint32_t slot, bool own)
+static uint32_t expect_answer(struct io_queue *q, struct operation *head, uint32_t slot, bool own)
 {
-	uint32_t place = f->message_next;
+	uint32_t place = q->message_next;
 
-	f->messages[place] = (struct message){own ? place : slot, io_queue_number(f, head)};
-	f->message_next = io_queue_after(place, f->messages_size);
-	f->messages_due++;
+	q->messages[place] = (struct message){own ? place : slot, io_queue_number(q, head)};
+	q->message_next = io_queue_after(place, q->messages_size);
+	q->messages_due++;
 	head->pending++;
 	return place;
 }
 
-static int write_imm(struct io_queue *f, struct operation *o, int flags)
+static int write_imm(struct io_queue *q, struct operation *o, int flags)
 {
-	struct connection *p = f->connection;
-	uint32_t number = io_queue_number(f, o);
-	uint32_t imm = (uint32_t)((unsigned __int128)o->begin * f->imm_reciprocal >> 64);
+	struct connection *p = q->connection;
+	uint32_t number = io_queue_number(q, o);
+	uint32_t imm = (uint32_t)((unsigned __int128)o->begin * q->imm_reciprocal >> 64);
 	int ret = rpma_write_with_imm(p->conn, p->remote, o->begin, p->buffers, o->local_offset,
 				      o->bytes, flags, imm, context(number));
 
-	if (ret == 0 && f->answered_imm)
-		expect_answer(f, o, imm, false);
+	if (ret == 0 && q->answered_imm)
+		expect_answer(q, o, imm, false);
 	return ret;
 }
 
-int io_queue_post(struct io_queue *f, struct operation *o, int flags)
+int io_queue_post(struct io_queue *q, struct operation *o, int flags)
 {
-	struct connection *p = f->connection;
-	const void *number = context(io_queue_number(f, o));
+	struct connection *p = q->connection;
+	const void *number = context(io_queue_number(q, o));
 
 	if (o->kind == OPERATION_READ)
 		return rpma_read(p->conn, p->buffers, o->local_offset, p->remote, o->begin,
@@ -48,20 +48,20 @@ int io_queue_post(struct io_queue *f, struct operation *o, int flags)
 	if (o->kind == OPERATION_TRIM)
 		return rpma_write(p->conn, p->remote, o->begin, p->zeros, 0, o->bytes, flags,
 				  number);
-	if (f->write_op == WRITE_PLAIN)
+	if (q->write_op == WRITE_PLAIN)
 		return rpma_write(p->conn, p->remote, o->begin, p->buffers, o->local_offset,
 				  o->bytes, flags, number);
-	if (f->write_op == WRITE_IMM)
-		return write_imm(f, o, flags);
+	if (q->write_op == WRITE_IMM)
+		return write_imm(q, o, flags);
 	return rpma_atomic_write(p->conn, p->remote, o->begin, p->buffer_memory + o->local_offset,
 				 flags, number);
 }
 
-static int request(struct io_queue *f, struct operation *head, struct extent range, int flags,
+static int request(struct io_queue *q, struct operation *head, struct extent range, int flags,
 		   const void *at)
 {
-	struct connection *p = f->connection;
-	uint32_t place = expect_answer(f, head, 0, true);
+	struct connection *p = q->connection;
+	uint32_t place = expect_answer(q, head, 0, true);
 	const struct persist_request r = {place, range.begin, range.end - range.begin};
 	size_t offset = connection_request_offset(place);
 
@@ -69,17 +69,17 @@ static int request(struct io_queue *f, struct operation *head, struct extent ran
 	return rpma_send(p->conn, p->messages, offset, PERSIST_REQUEST_BYTES, flags, at);
 }
 
-int io_queue_flush(struct io_queue *f, struct operation *head, struct extent range, int flags)
+int io_queue_flush(struct io_queue *q, struct operation *head, struct extent range, int flags)
 {
-	struct connection *p = f->connection;
-	const void *at = context(io_queue_number(f, head) | f->flush_context);
+	struct connection *p = q->connection;
+	const void *at = context(io_queue_number(q, head) | q->flush_context);
 	uint64_t last = p->remote_bytes - APM_BYTES;
 
-	if (f->method == METHOD_APM)
+	if (q->method == METHOD_APM)
 		return rpma_flush(p->conn, p->remote, range.begin < last ? range.begin : last,
 				  APM_BYTES, p->flush_type, flags, at);
-	if (f->method == METHOD_NATIVE)
+	if (q->method == METHOD_NATIVE)
 		return rpma_flush(p->conn, p->remote, range.begin, range.end - range.begin,
 				  p->flush_type, flags, at);
-	return request(f, head, range, flags, at);
+	return request(q, head, range, flags, at);
 }

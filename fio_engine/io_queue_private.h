@@ -71,9 +71,9 @@ static inline uint32_t io_queue_after(uint32_t place, uint32_t size)
 	return place + 1 == size ? 0 : place + 1;
 }
 
-static inline uint32_t io_queue_number(const struct io_queue *f, const struct operation *operation)
+static inline uint32_t io_queue_number(const struct io_queue *q, const struct operation *operation)
 {
-	return (uint32_t)(operation - f->operations);
+	return (uint32_t)(operation - q->operations);
 }
 
 /* What a group, or an operation that is none's, waits for: its last work request. */
@@ -84,39 +84,39 @@ static inline void io_queue_begin(struct operation *head)
 }
 
 /* io_queue_post.c: work requests; 0, or what librpma gave */
-int io_queue_post(struct io_queue *f, struct operation *o, int flags);
-int io_queue_flush(struct io_queue *f, struct operation *head, struct extent range, int flags);
+int io_queue_post(struct io_queue *q, struct operation *o, int flags);
+int io_queue_flush(struct io_queue *q, struct operation *head, struct extent range, int flags);
 
 /* io_queue_end.c: how operations come to be done */
-static inline void io_queue_put_done(struct io_queue *f, uint32_t number)
+static inline void io_queue_put_done(struct io_queue *q, uint32_t number)
 {
-	f->done[f->done_next] = number;
-	f->done_next = io_queue_after(f->done_next, f->depth);
-	f->done_count++;
+	q->done[q->done_next] = number;
+	q->done_next = io_queue_after(q->done_next, q->depth);
+	q->done_count++;
 }
 
-/* A post gave this code: stores the sentence and breaks. */
-void io_queue_post_failed(struct io_queue *f, const struct operation *o, const char *what,
+/* A post gave this code: sets the error message and breaks. */
+void io_queue_post_failed(struct io_queue *q, const struct operation *o, const char *what,
 			  int code);
-/* The connection is of no more use, the sentence is stored: all that is out is done. */
-void io_queue_break(struct io_queue *f, int error);
+/* The connection is of no more use, the error message is set: all that is out is done. */
+void io_queue_break(struct io_queue *q, int error);
 /* One that was not posted is done, as the connection is broken. */
-void io_queue_refuse(struct io_queue *f, struct operation *o);
+void io_queue_refuse(struct io_queue *q, struct operation *o);
 
 /* io_queue_wait.c */
 /* False: the connection broke. */
-bool io_queue_await_credit(struct io_queue *f);
+bool io_queue_await_credit(struct io_queue *q);
 struct wait {
 	uint64_t limit_ns; /* the caller's */
 	uint64_t progress_ns;
-	uint64_t stop_ns; /* when the wish to stop was seen; 0: it was not */
+	uint64_t stop_ns; /* when it was seen that the job is to stop; 0: it is not */
 	uint64_t look_ns;
 	uint64_t taken;
 	uint32_t empty;
 };
 
-struct wait io_queue_wait_begin(const struct io_queue *f, uint64_t timeout_ns);
+struct wait io_queue_wait_begin(const struct io_queue *q, uint64_t timeout_ns);
 /* After a poll that did not bring what is waited for: false when the time has passed. */
-bool io_queue_wait_more(struct io_queue *f, struct wait *wait);
+bool io_queue_wait_more(struct io_queue *q, struct wait *wait);
 
 #endif /* IO_QUEUE_PRIVATE_H */

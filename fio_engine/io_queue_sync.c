@@ -21,113 +21,113 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 
 /* An operation that is out has two places in the send queue, and one message. The goodbye has one.
  */
-static uint32_t room(const struct io_queue *f)
+static uint32_t room(const struct io_queue *q)
 {
-	uint32_t room = f->connection->cfg.sq_size - 2 * f->under_way - 1;
+	uint32_t room = q->connection->cfg.sq_size - 2 * q->under_way - 1;
 
-	if (f->method == METHOD_GPSPM)
-		room = smaller(room, f->messages_size - f->under_way);
-	return smaller(room, f->extents_size);
+	if (q->method == METHOD_GPSPM)
+		room = smaller(room, q->messages_size - q->under_way);
+	return smaller(room, q->extents_size);
 }
 
-static int broken(const struct io_queue *f)
+static int broken(const struct io_queue *q)
 {
-	return f->broken != 0 ? -f->broken : 0;
+	return q->broken != 0 ? -q->broken : 0;
 }
 
 /* Polls until the sync has ended, or, before it begins, until there is room for it. */
-static int await(struct io_queue *f, bool ended)
+static int await(struct io_queue *q, bool ended)
 {
-	const struct operation *sync = &f->operations[f->depth];
-	struct wait wait = io_queue_wait_begin(f, UINT64_MAX);
+	const struct operation *sync = &q->operations[q->depth];
+	struct wait wait = io_queue_wait_begin(q, UINT64_MAX);
 
-	io_queue_poll(f);
-	while (f->broken == 0 && (ended ? sync->pending > 0 : room(f) == 0)) {
-		io_queue_wait_more(f, &wait);
-		io_queue_poll(f);
+	io_queue_poll(q);
+	while (q->broken == 0 && (ended ? sync->pending > 0 : room(q) == 0)) {
+		io_queue_wait_more(q, &wait);
+		io_queue_poll(q);
 	}
-	return broken(f);
+	return broken(q);
 }
 
-static int flush(struct io_queue *f, const struct extent *extents, uint32_t count)
+static int flush(struct io_queue *q, const struct extent *extents, uint32_t count)
 {
-	struct operation *sync = &f->operations[f->depth];
+	struct operation *sync = &q->operations[q->depth];
 	int ret = 0;
 
 	sync->error = 0;
 	io_queue_begin(sync);
 	for (uint32_t i = 0; i < count && ret == 0; i++)
-		ret = io_queue_flush(f, sync, extents[i],
+		ret = io_queue_flush(q, sync, extents[i],
 				     i + 1 < count ? RPMA_F_COMPLETION_ON_ERROR
 						   : RPMA_F_COMPLETION_ALWAYS);
 	if (ret)
-		io_queue_post_failed(f, sync, "flush", ret);
-	ret = await(f, true);
+		io_queue_post_failed(q, sync, "flush", ret);
+	ret = await(q, true);
 	if (ret == 0 && sync->error != 0)
 		return failure_set(EXIT_RUN_FAILED, "data", "%s could not make the data durable",
-				   f->connection->server);
+				   q->connection->server);
 	return ret;
 }
 
-static bool take_extent(struct io_queue *f, struct extent *e)
+static bool take_extent(struct io_queue *q, struct extent *e)
 {
-	if (!dirty_take(&f->dirty, e))
+	if (!dirty_take(&q->dirty, e))
 		return false;
 	if (e->end - e->begin > RANGE_MAX) {
-		dirty_mark(&f->dirty, e->begin + RANGE_MAX, e->end);
+		dirty_mark(&q->dirty, e->begin + RANGE_MAX, e->end);
 		e->end = e->begin + RANGE_MAX;
 	}
 	return true;
 }
 
 /* What could not be flushed stays dirty. */
-static int flush_some(struct io_queue *f)
+static int flush_some(struct io_queue *q)
 {
 	uint32_t count = 0, most;
-	int ret = await(f, false);
+	int ret = await(q, false);
 
 	if (ret)
 		return ret;
-	most = room(f);
-	while (count < most && take_extent(f, &f->extents[count]))
+	most = room(q);
+	while (count < most && take_extent(q, &q->extents[count]))
 		count++;
-	ret = flush(f, f->extents, count);
+	ret = flush(q, q->extents, count);
 	for (uint32_t i = 0; ret != 0 && i < count; i++)
-		dirty_mark(&f->dirty, f->extents[i].begin, f->extents[i].end);
+		dirty_mark(&q->dirty, q->extents[i].begin, q->extents[i].end);
 	return ret;
 }
 
-static int flush_all(struct io_queue *f)
+static int flush_all(struct io_queue *q)
 {
 	const struct extent any = {0, 0};
-	int ret = await(f, false);
+	int ret = await(q, false);
 
 	if (ret == 0)
-		ret = flush(f, &any, 1);
+		ret = flush(q, &any, 1);
 	if (ret == 0)
-		dirty_clear(&f->dirty);
+		dirty_clear(&q->dirty);
 	return ret;
 }
 
 /* The server may be another one by now, and what was written may be gone: said once. */
-static int say_lost(struct io_queue *f)
+static int say_lost(struct io_queue *q)
 {
-	f->lost = false;
-	dirty_clear(&f->dirty);
+	q->lost = false;
+	dirty_clear(&q->dirty);
 	return failure_set(EXIT_RUN_FAILED, "data",
 			   "the connection to %s broke when not all that was written was flushed: "
 			   "it may be lost",
-			   f->connection->server);
+			   q->connection->server);
 }
 
 int io_queue_sync(struct io_queue *io_queue)
 {
-	struct io_queue *f = io_queue;
-	int ret = broken(f);
+	struct io_queue *q = io_queue;
+	int ret = broken(q);
 
-	if (ret == 0 && f->lost)
-		return say_lost(f);
-	while (ret == 0 && io_queue_dirty(f))
-		ret = f->method == METHOD_APM ? flush_all(f) : flush_some(f);
+	if (ret == 0 && q->lost)
+		return say_lost(q);
+	while (ret == 0 && io_queue_dirty(q))
+		ret = q->method == METHOD_APM ? flush_all(q) : flush_some(q);
 	return ret;
 }

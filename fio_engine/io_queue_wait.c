@@ -19,9 +19,9 @@
 #define STOP_NS	      (2000 * MS)
 
 /* The time is looked at only where there is something to wait for. */
-struct wait io_queue_wait_begin(const struct io_queue *f, uint64_t timeout_ns)
+struct wait io_queue_wait_begin(const struct io_queue *q, uint64_t timeout_ns)
 {
-	struct wait w = {.limit_ns = UINT64_MAX, .taken = f->taken};
+	struct wait w = {.limit_ns = UINT64_MAX, .taken = q->taken};
 
 	w.progress_ns = monotonic_ns();
 	if (timeout_ns < UINT64_MAX - w.progress_ns)
@@ -29,32 +29,32 @@ struct wait io_queue_wait_begin(const struct io_queue *f, uint64_t timeout_ns)
 	return w;
 }
 
-static void give_up(struct io_queue *f, int error, const char *why)
+static void give_up(struct io_queue *q, int error, const char *why)
 {
 	failure_set(EXIT_RUN_FAILED, "data", "%s: %u operations are not done %s",
-		    f->connection->server, f->under_way, why);
-	io_queue_break(f, error);
+		    q->connection->server, q->under_way, why);
+	io_queue_break(q, error);
 }
 
 /* What may end a wait before its time. */
-static void look_around(struct io_queue *f, struct wait *w, uint64_t now)
+static void look_around(struct io_queue *q, struct wait *w, uint64_t now)
 {
-	const struct connection_cfg *cfg = &f->connection->cfg;
+	const struct connection_cfg *cfg = &q->connection->cfg;
 
-	if (f->taken != w->taken) {
-		w->taken = f->taken;
+	if (q->taken != w->taken) {
+		w->taken = q->taken;
 		w->progress_ns = now;
 	}
 	if (w->stop_ns == 0 && cfg->stopped != NULL && cfg->stopped(cfg->arg))
 		w->stop_ns = now;
-	if (!link_alive(f->connection->link, 0)) {
+	if (!link_alive(q->connection->link, 0)) {
 		/* what arrived before it still counts */
-		io_queue_poll(f);
-		io_queue_break(f, EIO);
+		io_queue_poll(q);
+		io_queue_break(q, EIO);
 	} else if (now - w->progress_ns >= STANDSTILL_NS) {
-		give_up(f, ETIMEDOUT, "for 60 s");
+		give_up(q, ETIMEDOUT, "for 60 s");
 	} else if (w->stop_ns != 0 && now - w->stop_ns >= STOP_NS) {
-		give_up(f, ECANCELED, "2 s after the job was stopped");
+		give_up(q, ECANCELED, "2 s after the job was stopped");
 	}
 }
 
@@ -64,9 +64,9 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* Until there may be a completion or an event of the connection. */
-static void sleep_until(struct io_queue *f, uint64_t left_ns)
+static void sleep_until(struct io_queue *q, uint64_t left_ns)
 {
-	struct connection *p = f->connection;
+	struct connection *p = q->connection;
 	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
 	struct pollfd fds[] = {{-1, POLLIN, 0}, {link_event_fd(p->link), POLLIN, 0}};
 	int ret = rpma_cq_get_fd(p->cq, &fds[0].fd);
@@ -76,55 +76,55 @@ static void sleep_until(struct io_queue *f, uint64_t left_ns)
 	if (ret != 0 && ret != RPMA_E_NO_COMPLETION) {
 		failure_set(EXIT_RUN_FAILED, "data", "%s: cannot wait for completions: %s",
 			    p->server, link_cause(ret));
-		io_queue_break(f, EIO);
+		io_queue_break(q, EIO);
 	}
 }
 
-bool io_queue_wait_more(struct io_queue *f, struct wait *wait)
+bool io_queue_wait_more(struct io_queue *q, struct wait *wait)
 {
-	bool poll = f->connection->cfg.settings->poll;
+	bool poll = q->connection->cfg.settings->poll;
 	uint64_t now;
 
 	if (poll && ++wait->empty % EMPTY_POLLS != 0)
 		return true;
 	now = monotonic_ns();
 	if (now >= wait->look_ns) {
-		look_around(f, wait, now);
+		look_around(q, wait, now);
 		wait->look_ns = now + LOOK_NS;
 	}
-	if (f->broken != 0 || now >= wait->limit_ns)
+	if (q->broken != 0 || now >= wait->limit_ns)
 		return false;
 	if (!poll)
-		sleep_until(f, smaller(SLEEP_NS, wait->limit_ns - now));
+		sleep_until(q, smaller(SLEEP_NS, wait->limit_ns - now));
 	return true;
 }
 
-bool io_queue_await_credit(struct io_queue *f)
+bool io_queue_await_credit(struct io_queue *q)
 {
 	struct wait wait;
 
-	if (f->credits > 0)
+	if (q->credits > 0)
 		return true;
-	wait = io_queue_wait_begin(f, UINT64_MAX);
-	while (f->broken == 0 && f->credits == 0) {
-		io_queue_wait_more(f, &wait);
-		io_queue_poll(f);
+	wait = io_queue_wait_begin(q, UINT64_MAX);
+	while (q->broken == 0 && q->credits == 0) {
+		io_queue_wait_more(q, &wait);
+		io_queue_poll(q);
 	}
-	return f->broken == 0;
+	return q->broken == 0;
 }
 
 uint32_t io_queue_wait(struct io_queue *io_queue, uint32_t count, uint64_t timeout_ns)
 {
-	struct io_queue *f = io_queue;
+	struct io_queue *q = io_queue;
 	struct wait wait;
 
 	/* a poll brings many at once: most waits have theirs already */
-	if (f->done_count >= count || io_queue_poll(f) >= count || f->under_way == 0)
-		return f->done_count;
-	wait = io_queue_wait_begin(f, timeout_ns);
-	while (io_queue_poll(f) < count && f->under_way > 0) {
-		if (!io_queue_wait_more(f, &wait))
+	if (q->done_count >= count || io_queue_poll(q) >= count || q->under_way == 0)
+		return q->done_count;
+	wait = io_queue_wait_begin(q, timeout_ns);
+	while (io_queue_poll(q) < count && q->under_way > 0) {
+		if (!io_queue_wait_more(q, &wait))
 			break;
 	}
-	return f->done_count;
+	return q->done_count;
 }

@@ -9,9 +9,9 @@
 #include "job.h"
 #include "tools/common/base/failure.h"
 
-void job_say(const struct thread_data *td, const char *sentence)
+void job_say(const struct thread_data *td, const char *text)
 {
-	fprintf(stderr, "librpma: %s: %s\n", td->o.name, sentence);
+	fprintf(stderr, "librpma: %s: %s\n", td->o.name, text);
 }
 
 int job_failed(struct thread_data *td)

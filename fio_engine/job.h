@@ -30,8 +30,8 @@ enum fio_q_status server_queue(struct thread_data *td, struct io_u *io_u);
 void server_cleanup(struct thread_data *td);
 
 /* On stderr: fio's own log is in the file of the results too, where it is no JSON. */
-void job_say(const struct thread_data *td, const char *sentence);
-/* Prints the stored sentence; returns what a hook returns for a job that cannot go on. */
+void job_say(const struct thread_data *td, const char *text);
+/* Prints the error message; returns what a hook returns for a job that cannot go on. */
 int job_failed(struct thread_data *td);
 /*
  * Whether fio has told the job to end; for those who wait on its behalf, several times a second:

@@ -72,7 +72,7 @@ int client_setup(struct thread_data *td)
 
 /* --- place ----------------------------------------------------------------------- */
 
-/* Where writes are of blocks, what decides on their offsets is so many bytes. */
+/* Offsets of block writes are multiples of this number of bytes. */
 static int check_blocks(struct client *client)
 {
 	struct thread_data *td = client->td;

@@ -71,7 +71,7 @@ static bool is_block(const struct client *client, const struct operation *operat
 	       (operation->bytes == client->block && operation->begin % client->block == 0);
 }
 
-/* Whether the server is to be asked for it; else the sentence is stored. */
+/* Whether the server is to be asked for it; else the error message is set. */
 static bool possible(const struct client *client, const struct io_u *io_u)
 {
 	if (!within_its_file(client, io_u))
@@ -117,16 +117,16 @@ static bool finish(struct client *client, struct io_u *io_u, int error)
 static char *details(const struct io_u *io_u)
 {
 	const struct operation *operation = io_u->engine_data;
-	const char *sentence = failure_get()->text;
+	const char *why = failure_get()->text;
 	char *text = NULL;
 	int ret;
 
 	if (ddir_rw(io_u->ddir) && operation->status != IBV_WC_SUCCESS)
 		ret = asprintf(&text, "completion with %s (vendor error 0x%x)%s%s",
 			       link_wc_status_name(operation->status), operation->vendor_error,
-			       *sentence ? ": " : "", sentence);
+			       *why ? ": " : "", why);
 	else
-		ret = asprintf(&text, "%s", *sentence ? sentence : strerror((int)io_u->error));
+		ret = asprintf(&text, "%s", *why ? why : strerror((int)io_u->error));
 	return ret < 0 ? NULL : text;
 }
 

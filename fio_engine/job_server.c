@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "memory_server.h"
 #include "job.h"
+#include "memory_server.h"
 #include "options.h"
 #include "tools/common/base/failure.h"
 
@@ -24,7 +24,7 @@
 struct server {
 	struct thread_data *td;
 	struct settings settings;
-	struct host *host;
+	struct memory_server *memory_server;
 	bool walled; /* a client of this run has a stonewall between */
 };
 
@@ -140,7 +140,7 @@ static int check_memory(struct thread_data *td, const char *file)
 	return 0;
 }
 
-/* The memory as target.h has it spelled; the caller frees it. NULL, with the sentence. */
+/* The memory as target.h has it spelled; the caller frees it. NULL, with the error message set. */
 static char *memory(struct thread_data *td)
 {
 	const char *file = file_name(td);
@@ -204,9 +204,9 @@ static bool stopped(void *arg)
 	uint64_t passed_us;
 	bool alone;
 
-	if (job_stopped(td) || !server->host) /* without it, the run has not begun */
+	if (job_stopped(td) || !server->memory_server) /* without it, the run has not begun */
 		return td->terminate;
-	alone = !host_clients(server->host);
+	alone = !memory_server_clients(server->memory_server);
 	if (alone && nobody_comes(server))
 		return true;
 	if (!td->o.timeout)
@@ -220,7 +220,7 @@ static bool stopped(void *arg)
 static int open_server(struct server *server)
 {
 	struct thread_data *td = server->td;
-	struct host_cfg cfg = {
+	struct memory_server_cfg cfg = {
 		.settings = &server->settings,
 		.offset = offset(td),
 		.bytes = bytes_given(td),
@@ -237,7 +237,7 @@ static int open_server(struct server *server)
 	if (!target)
 		return -EINVAL;
 	cfg.target = target;
-	ret = host_open(&server->host, &cfg);
+	ret = memory_server_open(&server->memory_server, &cfg);
 	free(target);
 	return ret;
 }
@@ -265,7 +265,7 @@ enum fio_q_status server_queue(struct thread_data *td, struct io_u *io_u)
 	struct server *server = td->io_ops_data;
 
 	(void)io_u;
-	if (host_serve(server->host))
+	if (memory_server_serve(server->memory_server))
 		job_failed(td);
 	else if (server->walled)
 		job_say(td, "ends before a client with stonewall, which waits for it to end: give "
@@ -280,7 +280,7 @@ void server_cleanup(struct thread_data *td)
 
 	if (!server)
 		return;
-	host_close(&server->host);
+	memory_server_close(&server->memory_server);
 	free(server);
 	td->io_ops_data = NULL;
 }

@@ -34,7 +34,7 @@ struct layout {
 
 /*
  * auto splits among several jobs that are not placed, where their files fit in
- * a part, and else shares. -ENOSPC with the sentence: what is wanted, what the
+ * a part, and else shares. -ENOSPC with the error message set: what is wanted, what the
  * region has, and which option would do.
  */
 int layout_open(struct layout *layout, const struct layout_request *request, uint64_t region_bytes);

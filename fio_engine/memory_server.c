@@ -10,7 +10,7 @@
 #include "tools/common/host/open_files.h"
 
 /* Clients of the other methods need nothing that this host would do to make it durable. */
-static int choose_persist(struct host *h)
+static int choose_persist(struct memory_server *h)
 {
 	const enum method method = h->cfg.settings->method;
 	int ret = persist_open(&h->persist, &h->target);
@@ -22,7 +22,7 @@ static int choose_persist(struct host *h)
 			   kept.text);
 }
 
-static int open_region(struct host *h)
+static int open_region(struct memory_server *h)
 {
 	const struct target_cfg cfg = {
 		.force = true, /* who names a file in a job file means it */
@@ -50,7 +50,7 @@ static int open_region(struct host *h)
 }
 
 /* The queues are made before it is known what a client wants of them. */
-static int set_queues(struct host *h)
+static int set_queues(struct memory_server *h)
 {
 	uint32_t size;
 	int ret = rpma_conn_cfg_new(&h->queues);
@@ -72,7 +72,7 @@ static int set_queues(struct host *h)
 	return 0;
 }
 
-static void announce(const struct host *h)
+static void announce(const struct memory_server *h)
 {
 	const struct settings *s = h->cfg.settings;
 	char size[UNITS_TEXT_BYTES];
@@ -88,7 +88,7 @@ static void announce(const struct host *h)
 		    s->direct_write_to_pmem ? "stated by the operator" : "no");
 }
 
-static int set_up(struct host *h)
+static int set_up(struct memory_server *h)
 {
 	const struct settings *s = h->cfg.settings;
 	int ret;
@@ -99,7 +99,7 @@ static int set_up(struct host *h)
 		.port = s->port,
 		.allow = &s->allow,
 		.allow_option = "allow=",
-		.wish = {.device = NULL, .quiet = true, .argv = NULL},
+		.endpoint = {.device = NULL, .quiet = true, .argv = NULL},
 	};
 	if ((ret = service_open(&h->service)) || (ret = open_region(h)) || (ret = set_queues(h)))
 		return ret;
@@ -109,9 +109,9 @@ static int set_up(struct host *h)
 	return ret;
 }
 
-int host_open(struct host **host, const struct host_cfg *cfg)
+int memory_server_open(struct memory_server **server, const struct memory_server_cfg *cfg)
 {
-	struct host *h = calloc(1, sizeof(*h));
+	struct memory_server *h = calloc(1, sizeof(*h));
 	int ret;
 
 	if (h == NULL)
@@ -122,19 +122,19 @@ int host_open(struct host **host, const struct host_cfg *cfg)
 	open_files_raise();
 	ret = set_up(h);
 	if (ret) {
-		host_close(&h);
+		memory_server_close(&h);
 		return ret;
 	}
 	announce(h);
-	*host = h;
+	*server = h;
 	return 0;
 }
 
-void host_close(struct host **host)
+void memory_server_close(struct memory_server **server)
 {
-	struct host *h = *host;
+	struct memory_server *h = *server;
 
-	*host = NULL;
+	*server = NULL;
 	if (h == NULL)
 		return;
 	for (unsigned i = 0; i < h->count; i++)

@@ -5,15 +5,15 @@
  * One thread does everything: it takes connections, persists what gpspm
  * clients ask for and answers, and sees who has left. It knows nothing of fio.
  */
-#ifndef HOST_H
-#define HOST_H
+#ifndef MEMORY_SERVER_H
+#define MEMORY_SERVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "options.h"
 
-struct host_cfg {
+struct memory_server_cfg {
 	const struct settings *settings;
 	const char *target; /* a spec as target_open() takes it */
 	uint64_t offset;    /* where the region begins in it */
@@ -23,19 +23,19 @@ struct host_cfg {
 	void *arg;
 };
 
-struct host;
+struct memory_server;
 
 /* Maps the memory and listens; then clients may come. */
-int host_open(struct host **host, const struct host_cfg *cfg);
+int memory_server_open(struct memory_server **server, const struct memory_server_cfg *cfg);
 /* Clients that are connected now, or about to be. */
-unsigned host_clients(const struct host *host);
+unsigned memory_server_clients(const struct memory_server *server);
 
 /*
  * Serves until all expected clients have come and gone, or it is stopped; then
  * those that are connected have a second to leave. 0, or -EIO with the
- * sentence when one of them went without saying so and did not come back.
+ * error message when one of them went without saying so and did not come back.
  */
-int host_serve(struct host *host);
-void host_close(struct host **host);
+int memory_server_serve(struct memory_server *server);
+void memory_server_close(struct memory_server **server);
 
-#endif /* HOST_H */
+#endif /* MEMORY_SERVER_H */

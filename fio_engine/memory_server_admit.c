@@ -31,7 +31,7 @@ static bool is_again(const struct session *s, const struct applicant *a)
 	       strcmp(s->name, a->name) == 0;
 }
 
-static enum refusal judge(struct host *h, struct applicant *a)
+static enum refusal judge(struct memory_server *h, struct applicant *a)
 {
 	const enum method method = h->cfg.settings->method;
 
@@ -45,12 +45,12 @@ static enum refusal judge(struct host *h, struct applicant *a)
 	}
 	if (a->before != NULL)
 		return REFUSAL_NONE;
-	if ((h->expected > 0 && h->come >= h->expected) || h->count >= HOST_CLIENTS_MAX)
+	if ((h->expected > 0 && h->come >= h->expected) || h->count >= SERVER_CLIENTS_MAX)
 		return REFUSAL_FULL;
 	return REFUSAL_NONE;
 }
 
-static void say_refusal(const struct host *h, const struct applicant *a)
+static void say_refusal(const struct memory_server *h, const struct applicant *a)
 {
 	if (a->answer != GREETING_WELCOME)
 		session_say("refused %s: %s", a->from, greeting_refusal(a->answer));
@@ -66,7 +66,7 @@ static void say_refusal(const struct host *h, const struct applicant *a)
 			    a->name, h->come);
 }
 
-static void make_reply(const struct host *h, const struct applicant *a,
+static void make_reply(const struct memory_server *h, const struct applicant *a,
 		       uint8_t bytes[GREETING_REPLY_BYTES])
 {
 	const struct offer offer = {
@@ -82,7 +82,7 @@ static void make_reply(const struct host *h, const struct applicant *a,
 }
 
 /* A client of a run of several tells how many will come. */
-static void count(struct host *h, const struct applicant *a)
+static void count(struct memory_server *h, const struct applicant *a)
 {
 	if (a->before != NULL)
 		return;
@@ -91,7 +91,7 @@ static void count(struct host *h, const struct applicant *a)
 	h->come++;
 }
 
-static void answer(struct host *h, struct applicant *a, int64_t now_ms)
+static void answer(struct memory_server *h, struct applicant *a, int64_t now_ms)
 {
 	struct session *none = NULL, **place = a->before;
 	uint8_t reply[GREETING_REPLY_BYTES];
@@ -121,7 +121,7 @@ static void reject(struct applicant *a, const char *why)
 }
 
 /* -EACCES, or -EPROTO for what no client of the engine sends. */
-static int read_greeting(const struct host *h, struct applicant *a)
+static int read_greeting(const struct memory_server *h, struct applicant *a)
 {
 	struct rpma_conn_private_data pdata;
 	int ret = service_greeting(h->service.allow, a->req, &pdata);
@@ -129,7 +129,7 @@ static int read_greeting(const struct host *h, struct applicant *a)
 	return ret ? ret : hello_decode(pdata.ptr, pdata.len, &a->hello, &a->answer);
 }
 
-void host_admit(struct host *h, int64_t now_ms)
+void memory_server_admit(struct memory_server *h, int64_t now_ms)
 {
 	struct applicant a = {.req = NULL};
 	int ret = rpma_ep_next_conn_req(h->service.ep, h->queues, &a.req);
@@ -146,7 +146,7 @@ void host_admit(struct host *h, int64_t now_ms)
 		reject(&a, "its address is not in allow=");
 	} else if (ret != 0) {
 		reject(&a, "it is not a client of this engine");
-	} else if (h->count >= HOST_SESSIONS_MAX) {
+	} else if (h->count >= SERVER_SESSIONS_MAX) {
 		reject(&a, "too many at once");
 	} else {
 		snprintf(a.name, sizeof(a.name), "%s, job %u of %u", a.from, a.hello.job + 1U,

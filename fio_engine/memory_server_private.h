@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory_server_private.h -- what the files of the host share: host.c sets it up,
- * host_admit.c judges who wants to come in, host_serve.c is the loop.
+ * memory_server_private.h -- what the files of the server share: memory_server.c sets it up,
+ * memory_server_admit.c judges who wants to come in, memory_server_serve.c is the loop.
  */
-#ifndef HOST_PRIVATE_H
-#define HOST_PRIVATE_H
+#ifndef MEMORY_SERVER_PRIVATE_H
+#define MEMORY_SERVER_PRIVATE_H
 
 #include "memory_server.h"
 #include "session.h"
 #include "tools/common/rdma/service.h"
 
-#define HOST_CLIENTS_MAX  1024
-#define HOST_SESSIONS_MAX (HOST_CLIENTS_MAX + 64) /* who is refused takes one for a moment too */
+#define SERVER_CLIENTS_MAX 1024
+#define SERVER_SESSIONS_MAX                                                                        \
+	(SERVER_CLIENTS_MAX + 64) /* who is refused takes one for a moment too */
 
-struct host {
-	struct host_cfg cfg;
+struct memory_server {
+	struct memory_server_cfg cfg;
 	struct service service;
 	uint16_t port; /* the service's */
 	struct target target;
@@ -23,7 +24,7 @@ struct host {
 	uint16_t depth;		      /* messages of a client at once */
 	struct rpma_conn_cfg *queues; /* for every connection */
 	struct session_cfg session_cfg;
-	struct session *sessions[HOST_SESSIONS_MAX];
+	struct session *sessions[SERVER_SESSIONS_MAX];
 	unsigned count;	   /* how many sessions there are */
 	unsigned expected; /* clients; 0: not known yet */
 	unsigned come;	   /* clients that have come */
@@ -32,6 +33,6 @@ struct host {
 };
 
 /* Takes one request of the endpoint, if there is one. */
-void host_admit(struct host *host, int64_t now_ms);
+void memory_server_admit(struct memory_server *server, int64_t now_ms);
 
-#endif /* HOST_PRIVATE_H */
+#endif /* MEMORY_SERVER_PRIVATE_H */

@@ -20,7 +20,7 @@
 #define ROUNDS	    16	 /* polls between two looks at the clock */
 #define SESSION_FDS 2
 
-unsigned host_clients(const struct host *h)
+unsigned memory_server_clients(const struct memory_server *h)
 {
 	unsigned here = 0;
 
@@ -35,7 +35,7 @@ unsigned host_clients(const struct host *h)
 
 /* --- looking -------------------------------------------------------------- */
 
-static bool look_at_all(struct host *h, int64_t at_ms, bool *any_active)
+static bool look_at_all(struct memory_server *h, int64_t at_ms, bool *any_active)
 {
 	bool found = false;
 
@@ -52,7 +52,7 @@ static bool look_at_all(struct host *h, int64_t at_ms, bool *any_active)
 }
 
 /* Looks for messages without waiting, for a millisecond; false: there was none. */
-static bool spin(struct host *h)
+static bool spin(struct memory_server *h)
 {
 	const uint64_t begin = monotonic_ns();
 	const int64_t begin_ms = (int64_t)(begin / 1000000);
@@ -70,7 +70,7 @@ static bool spin(struct host *h)
 
 /* --- waiting -------------------------------------------------------------- */
 
-static nfds_t list_fds(const struct host *h, struct pollfd *fds)
+static nfds_t list_fds(const struct memory_server *h, struct pollfd *fds)
 {
 	nfds_t n = 0;
 
@@ -84,9 +84,9 @@ static nfds_t list_fds(const struct host *h, struct pollfd *fds)
 	return n;
 }
 
-static int wait_and_take(struct host *h, int timeout_ms, bool admit)
+static int wait_and_take(struct memory_server *h, int timeout_ms, bool admit)
 {
-	struct pollfd fds[1 + SESSION_FDS * HOST_SESSIONS_MAX];
+	struct pollfd fds[1 + SESSION_FDS * SERVER_SESSIONS_MAX];
 	const nfds_t n = list_fds(h, fds);
 	const int ready = poll(fds, n, timeout_ms);
 	const int64_t at_ms = monotonic_ms();
@@ -104,13 +104,13 @@ static int wait_and_take(struct host *h, int timeout_ms, bool admit)
 			session_event(s, at_ms);
 	}
 	if (admit && fds[0].revents != 0)
-		host_admit(h, at_ms);
+		memory_server_admit(h, at_ms);
 	return 0;
 }
 
 /* --- coming and going ----------------------------------------------------- */
 
-static void forget(struct host *h, unsigned index)
+static void forget(struct memory_server *h, unsigned index)
 {
 	struct session *s = h->sessions[index];
 
@@ -122,7 +122,7 @@ static void forget(struct host *h, unsigned index)
 	h->sessions[index] = h->sessions[--h->count];
 }
 
-static void tick_all(struct host *h)
+static void tick_all(struct memory_server *h)
 {
 	const int64_t at_ms = monotonic_ms();
 
@@ -137,7 +137,7 @@ static void tick_all(struct host *h)
 }
 
 /* No client is here or awaited and all expected ones came; after a loss those left are enough. */
-static bool done(const struct host *h)
+static bool done(const struct memory_server *h)
 {
 	for (unsigned i = 0; i < h->count; i++) {
 		if (h->sessions[i]->welcome)
@@ -146,7 +146,7 @@ static bool done(const struct host *h)
 	return h->missed > 0 || (h->come > 0 && h->come >= h->expected);
 }
 
-static int serve(struct host *h, bool admit)
+static int serve(struct memory_server *h, bool admit)
 {
 	bool polling = h->cfg.settings->poll, active, busy;
 	int ret;
@@ -158,11 +158,11 @@ static int serve(struct host *h, bool admit)
 }
 
 /* It was stopped: who is connected may end what it is doing, and is then left. */
-static void wind_up(struct host *h)
+static void wind_up(struct memory_server *h)
 {
 	const int64_t until = monotonic_ms() + LEAVE_MS;
 
-	while (host_clients(h) > 0 && monotonic_ms() < until) {
+	while (memory_server_clients(h) > 0 && monotonic_ms() < until) {
 		if (serve(h, false) != 0)
 			return;
 	}
@@ -170,7 +170,7 @@ static void wind_up(struct host *h)
 		session_leave(h->sessions[i], monotonic_ms());
 }
 
-int host_serve(struct host *h)
+int memory_server_serve(struct memory_server *h)
 {
 	int ret = 0;
 

@@ -67,7 +67,7 @@ struct settings {
 /* The role alone, for hooks that come before anything is checked. */
 enum role options_role(const struct thread_data *td);
 
-/* -EINVAL with the sentence stored: an option, its value, and what is valid. */
+/* -EINVAL with the error message set: an option, its value, and what is valid. */
 int options_settle(const struct thread_data *td, struct settings *settings);
 
 #endif /* OPTIONS_H */

@@ -2,7 +2,7 @@
 /*
  * session.h -- one client of the server, from its request until it has left.
  *
- * No call waits: the host polls the descriptors of all sessions, and tells
+ * No call waits: the server polls the descriptors of all sessions, and tells
  * each what is ready and what time it is. A client whose connection broke may
  * come again, for a while, and takes the place of its session then.
  */
@@ -31,7 +31,7 @@ enum session_state {
 	SESSION_REFUSED, /* was told why, and is to leave */
 	SESSION_LEAVING, /* disconnected from here, the other side has not said so yet */
 	SESSION_AWAITED, /* left without saying so */
-	SESSION_OVER,	 /* the host's to close */
+	SESSION_OVER,	 /* the server's to close */
 };
 
 struct session {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * flush.c -- make earlier writes visible or persistent at the target: with the
- * RDMA FLUSH of IBTA 1.7 where the queue pair and the region have it, else with
+ * RDMA FLUSH of IBTA 1.5 where the queue pair and the region have it, else with
  * a small read behind the writes.
  */
 #include "flush.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * native.h -- RDMA FLUSH and ATOMIC WRITE (IBTA 1.6 and later) as verbs have them, also for
+ * native.h -- RDMA FLUSH and ATOMIC WRITE (IBTA 1.5 and later) as verbs have them, also for
  * headers that do not know them: what a device can do is found out when the program runs, so
  * it must not depend on the host that the library was built on.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * srq_cfg.h -- the wishes for a shared receive queue.
+ * srq_cfg.h -- what a configuration asks of a shared receive queue.
  */
 #ifndef RPMA_SRQ_CFG_H
 #define RPMA_SRQ_CFG_H

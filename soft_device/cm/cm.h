@@ -165,7 +165,7 @@ int cm_id_migrate(struct cm_id *id,
 		  struct cm_channel *channel); /* no lock; NULL: its own; -errno */
 /* Shows the program the device that the id is bound to; no lock; -errno. */
 int cm_id_show_device(struct cm_id *id);
-/* Out of descriptors? Then the program's user is told so, once.. */
+/* Out of descriptors? Then the program's user is told so, once. */
 void cm_warn_files(int error);
 /* On a synchronous id: waits for its next event, kept in pub.event; 0, or -1 with errno. */
 int cm_id_complete(struct cm_id *id);

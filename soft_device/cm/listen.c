@@ -126,7 +126,7 @@ static struct cm_event *request_event(struct cm_id *listener, struct cm_id *id,
 	return event;
 }
 
-/* The peer's wishes are ours turned round, until the program accepts with its own. */
+/* The peer's parameters are ours turned round, until the program accepts with its own. */
 static void take_request(struct cm_id *id, const struct cm_message *request)
 {
 	id->state = CM_REQ_RECEIVED;

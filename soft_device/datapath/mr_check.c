@@ -3,8 +3,9 @@
  * mr_check.c -- the check of a key: what every operation asks before it touches memory.
  *
  * The key, the address and the length come from work requests and from peers: any number may come,
- * and none of them may lead out of a region. The table may change meanwhile; a caller that uses
- * the answer holds a lock that mr.c takes before it reuses an entry.
+ * and none of them may lead out of a region. The table may change meanwhile: for
+ * a key that a peer sent, the caller holds a lock that mr.c takes before it reuses an entry. A
+ * program must not deregister a local key while it posts it.
  */
 #include "mr_check.h"
 

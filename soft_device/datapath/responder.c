@@ -103,8 +103,8 @@ static struct outcome not_ready(const struct execution *x)
 }
 
 /*
- * What moving the bytes came to. When a part was not mapped, whose? -EFAULT with all of ours
- * readable is theirs.
+ * The outcome of moving the bytes. -EFAULT means that some page was not mapped: it is the peer's
+ * if all of ours can be read.
  */
 static struct outcome moved(const struct execution *x, int error)
 {

@@ -3,7 +3,7 @@
  * rnr.c -- the filter `rnr`: the receive queue of the peer seems empty.
  *
  * Asked once for each operation that takes a receive. The requester then goes through its
- * RNR timer and retries as if the peer had answered RNR so many times.
+ * RNR timer and retries as if the peer had answered RNR that number of times.
  */
 #include "filter.h"
 

@@ -261,7 +261,7 @@ static void raise_file_limit(void)
 
 int main(int argc, char **argv)
 {
-	char sentence[PROGRAM_SENTENCE_BYTES], library[PATH_MAX];
+	char reason[PROGRAM_REASON_BYTES], library[PATH_MAX];
 	struct launch launch = {NULL, NULL};
 	struct elf_file device;
 	struct program program;
@@ -272,9 +272,9 @@ int main(int argc, char **argv)
 	ret = elf_file_read(library, &device);
 	if (ret)
 		fail(EXIT_LAUNCH_FAILS, "%s: %s", library, strerror(-ret));
-	status = program_find(&program, launch.command[0], sentence);
+	status = program_find(&program, launch.command[0], reason);
 	if (status != 0)
-		fail(status, "%s", sentence);
+		fail(status, "%s", reason);
 	set_preload(choose_runtime(&device, library, &program), library);
 	if (setenv("RPMA_SOFT", launch.words, 1) != 0)
 		fail(EXIT_LAUNCH_FAILS, "out of memory");

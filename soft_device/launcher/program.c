@@ -20,13 +20,13 @@
 #define SHELL	     "/bin/sh" /* runs what has no #! */
 #define SCRIPTS_DEEP 5	       /* BINPRM_MAX_RECURSION of the kernel's exec.c, and the first */
 
-static __attribute__((format(printf, 3, 4))) int refuse(char *sentence, int status,
+static __attribute__((format(printf, 3, 4))) int refuse(char *reason, int status,
 							const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(sentence, PROGRAM_SENTENCE_BYTES, format, args);
+	vsnprintf(reason, PROGRAM_REASON_BYTES, format, args);
 	va_end(args);
 	return status;
 }
@@ -108,14 +108,14 @@ static bool secured(const char *path)
 	return getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-static int check(struct program *program, const char *word, char *sentence)
+static int check(struct program *program, const char *word, char *reason)
 {
 	struct elf_file ours;
 	int ret = elf_file_read(program->binary, &program->elf);
 
 	if (secured(program->binary))
 		return refuse(
-			sentence, PROGRAM_CANNOT_BE_RUN,
+			reason, PROGRAM_CANNOT_BE_RUN,
 			"%s: %s runs with other privileges (set-user-ID, set-group-ID or "
 			"capabilities), so nothing can be preloaded into it; to become another "
 			"user, let that program start rpma-soft",
@@ -126,26 +126,26 @@ static int check(struct program *program, const char *word, char *sentence)
 	if (ret == 0)
 		ret = elf_file_read("/proc/self/exe", &ours);
 	if (ret)
-		return refuse(sentence, PROGRAM_CANNOT_BE_RUN, "cannot run %s: %s: %s", word,
+		return refuse(reason, PROGRAM_CANNOT_BE_RUN, "cannot run %s: %s: %s", word,
 			      program->binary, strerror(-ret));
 	if (program->elf.class != ours.class || program->elf.machine != ours.machine)
-		return refuse(sentence, PROGRAM_CANNOT_BE_RUN,
+		return refuse(reason, PROGRAM_CANNOT_BE_RUN,
 			      "%s: %s is for another kind of machine than the device", word,
 			      program->binary);
 	if (!program->elf.has_loader)
-		return refuse(sentence, PROGRAM_CANNOT_BE_RUN,
+		return refuse(reason, PROGRAM_CANNOT_BE_RUN,
 			      "%s: %s is linked statically, so nothing can be preloaded into it",
 			      word, program->binary);
 	return 0;
 }
 
-int program_find(struct program *program, const char *word, char sentence[PROGRAM_SENTENCE_BYTES])
+int program_find(struct program *program, const char *word, char reason[PROGRAM_REASON_BYTES])
 {
 	struct elf_file elf;
 	int error = search(word, program->path);
 
 	if (error != 0)
-		return refuse(sentence,
+		return refuse(reason,
 			      error == ENOENT || error == ENOTDIR ? PROGRAM_NOT_FOUND
 								  : PROGRAM_CANNOT_BE_RUN,
 			      "cannot run %s: %s", word,
@@ -155,11 +155,11 @@ int program_find(struct program *program, const char *word, char sentence[PROGRA
 	for (int depth = 0; depth < SCRIPTS_DEEP && interpreter(program->binary); depth++) {
 		error = executable(program->binary);
 		if (error != 0)
-			return refuse(sentence, PROGRAM_CANNOT_BE_RUN,
+			return refuse(reason, PROGRAM_CANNOT_BE_RUN,
 				      "cannot run %s: its interpreter %s: %s", word,
 				      program->binary, strerror(error));
 	}
 	if (elf_file_read(program->binary, &elf) == -ENOEXEC)
 		snprintf(program->binary, PATH_MAX, "%s", SHELL);
-	return check(program, word, sentence);
+	return check(program, word, reason);
 }

@@ -9,9 +9,9 @@
 
 #include "elf_file.h"
 
-#define PROGRAM_NOT_FOUND      127
-#define PROGRAM_CANNOT_BE_RUN  126
-#define PROGRAM_SENTENCE_BYTES (PATH_MAX + 512)
+#define PROGRAM_NOT_FOUND     127
+#define PROGRAM_CANNOT_BE_RUN 126
+#define PROGRAM_REASON_BYTES  (PATH_MAX + 512)
 
 struct program {
 	char path[PATH_MAX];   /* what to execute */
@@ -21,8 +21,8 @@ struct program {
 
 /*
  * Finds it, follows "#!", and refuses what nothing can be preloaded into. 0,
- * or the exit status that a shell gives, with the sentence.
+ * or the exit status that a shell gives, with the error message set.
  */
-int program_find(struct program *program, const char *word, char sentence[PROGRAM_SENTENCE_BYTES]);
+int program_find(struct program *program, const char *word, char reason[PROGRAM_REASON_BYTES]);
 
 #endif /* PROGRAM_H */

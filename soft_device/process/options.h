@@ -4,7 +4,7 @@
  *
  * The device parses the variable once, when it is first used; the launcher
  * parses it before it starts anything, so that both refuse the same words in
- * the same sentence. Text in, values out: no I/O, no clock, no randomness.
+ * the same error message. Text in, values out: no I/O, no clock, no randomness.
  *
  *	WORDS	words separated by blanks; of settings the last counts, faults add up
  *
@@ -41,7 +41,7 @@
 
 #define SOFT_FAULTS_MAX 16
 #define SOFT_WORD_MAX	128 /* bytes of one word, its end included */
-#define SOFT_ERROR_MAX	512 /* bytes of a sentence, its end included */
+#define SOFT_ERROR_MAX	512 /* bytes of a message, its end included */
 
 enum soft_transport { SOFT_TRANSPORT_AUTO, SOFT_TRANSPORT_LOCAL, SOFT_TRANSPORT_TCP };
 
@@ -109,7 +109,7 @@ struct soft_options {
 
 /*
  * Parses RPMA_SOFT; NULL and "" give the defaults. 0, or -EINVAL with one
- * sentence that names the word and what is valid instead.
+ * error message that names the word and what is valid instead.
  */
 int soft_options_parse(const char *text, struct soft_options *options, char error[SOFT_ERROR_MAX]);
 

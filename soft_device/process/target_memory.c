@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target_memory.c -- see memory.h.
+ * target_memory.c -- see target_memory.h.
  *
  * Where a part of either list ends, the kernel begins a new string operation; the stores of two
  * of them are seen in order on x86-64. So the ordered write cuts its source in two: the bytes up

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_attempt.c -- finding out who is at an address, and how to reach him.
+ * peer_attempt.c -- finding out who is at an address, and how to reach it.
  *
  *	connect (TCP) > hello both ways > a process we know already: done
  *		> of this host: its unix socket > its memory tried: local
  *		> otherwise this very connection carries the operations: tcp
  *
  * All of it is on the agent's thread, nothing blocks, and a timer bounds the whole. A process comes
- *to be in the table in one step, so two attempts that meet the same one end with one peer.
+ * to be in the table in one step, so two attempts that meet the same one end with one peer.
  */
 #include <arpa/inet.h>
 #include <errno.h>

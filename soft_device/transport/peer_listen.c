@@ -87,7 +87,7 @@ static void pending_late(void *arg)
 	pending_free(arg);
 }
 
-/* Answers a hello; false: he goes. */
+/* Answers a hello; false: the connection is closed. */
 static bool welcome(struct pending_peer *peer, const struct wire_hello *hello)
 {
 	unsigned char bytes[WIRE_HELLO_MESSAGE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_private.h -- what the files of the link room share.
+ * peer_private.h -- what the files peer*.c share.
  *
  *	peer.c		the table of peers and who waits for one
  *	peer_attempt.c	finding out who is at an address: connect, hello, choose

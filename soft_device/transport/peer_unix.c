@@ -38,7 +38,7 @@ struct message {
 struct client {
 	int fd;
 	struct watch *watch;
-	struct timer *limit; /* until he uses our segment */
+	struct timer *limit; /* until the peer uses our segment */
 	uint64_t identity;   /* 0: has not said hello */
 	struct subscriber *subscriber;
 };

@@ -3,8 +3,8 @@
  * tcp_serve.c -- operations of a process that reached us over TCP: the agent executes
  * them on our own segment, in order, and answers each.
  *
- * While the answers that the socket does not take are many, nothing more is read: then he has to
- * wait, and not we.
+ * While many answers wait for the socket, nothing more is read: the peer has to wait, not this
+ * process.
  */
 #include <errno.h>
 #include <stdlib.h>

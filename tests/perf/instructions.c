@@ -2,7 +2,7 @@
 /*
  * instructions.c -- each data call REPEAT times between two marks of callgrind,
  * over a provider whose operations do next to nothing; instructions.py runs it
- * and counts. With no valgrind around, the marks are no-ops.
+ * and counts. With no valgrind usage, the marks are no-ops.
  */
 #include "tests/unit/librpma/world.h"
 

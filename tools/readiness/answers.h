@@ -65,10 +65,10 @@ struct answers {
 	json_t *record; /* where live answers are noted for a dump; NULL: not. Borrowed */
 };
 
-/* facts.json below a replaced root; -EINVAL, with the sentence, for a broken one. */
+/* facts.json below a replaced root; -EINVAL, with the error message set, for a broken one. */
 int answers_open(struct answers *answers, const struct sysroot *root);
 void answers_close(struct answers *answers);
-/* The text of a facts.json: NULL, with the sentence, where it is not one. */
+/* The text of a facts.json: NULL, with the error message set, where it is not one. */
 json_t *answers_parse(const char *text, size_t size);
 
 void answers_of_device(const struct answers *answers, const char *name, struct answers_device *out);

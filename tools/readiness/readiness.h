@@ -115,7 +115,7 @@ struct readiness_cfg {
 /*
  * Gathers, looks and judges; readiness is large: the caller allocates it, and
  * frees it with readiness_free() even where this fails: -EINVAL, with the
- * sentence, for a facts.json that is broken.
+ * error message, for a facts.json that is broken.
  */
 int readiness_inspect(struct readiness *readiness, const struct readiness_cfg *cfg);
 void readiness_free(struct readiness *readiness);

@@ -27,10 +27,10 @@ struct server_order {
 /* Starts this program again where its device is to be preloaded; before the fork. */
 int server_child_enter(const struct options *options);
 
-/* -EIO with the sentence stored; options are borrowed until it was started. */
+/* -EIO with the error message set; options are borrowed until it was started. */
 int server_child_fork(struct server_child *child, const struct options *options);
 
-/* The port it listens on; -ECANCELED: a signal; else -EIO with the sentence stored. */
+/* The port it listens on; -ECANCELED: a signal; else -EIO with the error message set. */
 int server_child_start(struct server_child *child, const struct server_order *order,
 		       uint16_t *port);
 

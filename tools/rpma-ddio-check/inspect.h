@@ -7,7 +7,7 @@
 
 #include "options.h"
 
-/* *exit_code is that of the verdict; -errno with the sentence stored where there is none. */
+/* *exit_code is that of the verdict; -errno with the error message set where there is none. */
 int inspect(const struct options *options, int *exit_code);
 
 #endif /* INSPECT_H */

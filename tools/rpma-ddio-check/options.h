@@ -26,7 +26,7 @@ struct options {
 	char **argv;
 };
 
-/* 0, or -EINVAL with the sentence stored. */
+/* 0, or -EINVAL with the error message set. */
 int options_parse(struct options *options, int argc, char **argv);
 
 /* Is this id in the list? A list of NULL, and "all", has every id. */

@@ -20,7 +20,7 @@ struct text_writer {
 };
 
 void text_writer_open(struct text_writer *writer, FILE *file);
-/* 0, or -EIO with the sentence stored where not all of it could be written. */
+/* 0, or -EIO with the error message set where not all of it could be written. */
 int text_writer_close(struct text_writer *writer);
 
 /*

@@ -27,9 +27,9 @@ static int resolve(struct client *c)
 static int find_device(struct client *c)
 {
 	const struct options *o = c->options;
-	const struct endpoint_wish wish = {o->device, o->cli.quiet, o->argv + 1};
+	const struct endpoint_options options = {o->device, o->cli.quiet, o->argv + 1};
 
-	return dial_route(&c->dial, &wish);
+	return dial_route(&c->dial, &options);
 }
 
 /* Two steps in one call: the stamp between them shows which of the two failed. */
@@ -71,12 +71,12 @@ static int hello(struct client *c)
 	return ret;
 }
 
-static int take_place(struct client *c)
+static int take_region(struct client *c)
 {
 	const struct greeting_reply *r = &c->reply;
 	const struct region_desc desc = {r->mr_desc, r->mr_desc_bytes, r->pcfg_desc,
 					 r->pcfg_desc_bytes};
-	int ret = region_take(&c->place, &desc, link_conn(c->link));
+	int ret = region_take(&c->region, &desc, link_conn(c->link));
 
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "region",
@@ -87,46 +87,46 @@ static int take_place(struct client *c)
 
 static int choose_flush(struct client *c)
 {
-	bool persistent = (c->place.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
-	bool visibility = (c->place.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0;
-	enum flush_wish wish = c->options->flush;
+	bool persistent = (c->region.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
+	bool visibility = (c->region.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0;
+	enum flush_choice flush = c->options->flush;
 
-	if (wish == FLUSH_PERSISTENT && !persistent)
+	if (flush == FLUSH_PERSISTENT && !persistent)
 		return failure_set(EXIT_RUN_FAILED, "region",
 				   "--flush persistent: the memory of %s is not registered for it: "
 				   "start it with a --target on persistent memory",
 				   c->dial.name);
-	if (wish == FLUSH_PERSISTENT && !c->place.direct_write_to_pmem)
+	if (flush == FLUSH_PERSISTENT && !c->region.direct_write_to_pmem)
 		return failure_set(
 			EXIT_RUN_FAILED, "region",
 			"--flush persistent: %s does not state that writes reach the "
 			"persistence domain: start it with --direct-write-to-pmem, where "
 			"rpma-ddio-check reports that they do",
 			c->dial.name);
-	if (wish == FLUSH_AUTO && persistent && c->place.direct_write_to_pmem)
-		wish = FLUSH_PERSISTENT;
-	if (wish != FLUSH_PERSISTENT && !visibility)
+	if (flush == FLUSH_AUTO && persistent && c->region.direct_write_to_pmem)
+		flush = FLUSH_PERSISTENT;
+	if (flush != FLUSH_PERSISTENT && !visibility)
 		return failure_set(EXIT_RUN_FAILED, "region",
 				   "the memory of %s is not registered for a flush to visibility",
 				   c->dial.name);
 	c->ping.flush =
-		wish == FLUSH_PERSISTENT ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
+		flush == FLUSH_PERSISTENT ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
 	return 0;
 }
 
 static int check_region(struct client *c)
 {
-	char place[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
-	int ret = take_place(c);
+	char slot[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
+	int ret = take_region(c);
 
 	if (ret)
 		return ret;
-	if (c->place.bytes < c->options->size_bytes)
+	if (c->region.bytes < c->options->size_bytes)
 		return failure_set(EXIT_RUN_FAILED, "region",
 				   "a ping of %s does not fit: %s has %s for each client (a "
 				   "smaller --size, or a larger --target there)",
 				   units_print_size(c->options->size_bytes, size), c->dial.name,
-				   units_print_size(c->place.bytes, place));
+				   units_print_size(c->region.bytes, slot));
 	return choose_flush(c);
 }
 
@@ -141,7 +141,7 @@ static int register_memory(struct client *c)
 	p->link = c->link;
 	p->conn = link_conn(c->link);
 	p->cq = link_cq(c->link);
-	p->remote = c->place.mr;
+	p->remote = c->region.mr;
 	p->mr = c->memory.mr;
 	p->memory = c->memory.bytes;
 	p->stride_bytes = c->memory.stride_bytes;
@@ -196,7 +196,7 @@ static void diagnose(struct client *c, const char *step, const struct ping_repor
 	diagnosis_take(&c->diagnosis, &facts);
 }
 
-/* The sentence tells how the connection ended: it gets when. */
+/* The message tells how the connection ended: it gets when. */
 static void name_ping(uint64_t number)
 {
 	const struct failure f = *failure_get();
@@ -331,7 +331,7 @@ static void leave(struct client *c)
 		link_close(&c->link);
 		steps_done(&c->steps);
 	}
-	rpma_mr_remote_delete(&c->place.mr);
+	rpma_mr_remote_delete(&c->region.mr);
 	client_memory_close(&c->memory);
 	rpma_peer_delete(&c->dial.peer);
 }

@@ -23,7 +23,7 @@ struct client {
 	struct link *link;
 	struct greeting_reply reply;
 	struct client_memory memory;
-	struct region_remote place; /* the server's; its size is 0: not known */
+	struct region_remote region; /* the server's; its size is 0: not known */
 	struct ping ping;
 	struct stats stats;
 	uint64_t pings_ns; /* from the first to the last */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * diagnosis.h -- a failure with all that is known of it: the step, the sentence,
+ * diagnosis.h -- a failure with all that is known of it: the step, the error message,
  * librpma's code, the status of the completion, and what is likely behind it.
  */
 #ifndef DIAGNOSIS_H
@@ -21,7 +21,7 @@ struct diagnosis {
 	char text[768];
 	const char *librpma;   /* "RPMA_E_PROVIDER"; NULL: no code */
 	const char *wc_status; /* "RETRY_EXC_ERR"; NULL: no completion told */
-	char remedy[512];      /* empty: the sentence is enough */
+	char remedy[512];      /* empty: the error message is enough */
 };
 
 /* What a remedy is chosen by. */
@@ -40,7 +40,7 @@ struct diagnosis_facts {
 /* "RPMA_E_INVAL"; NULL for 0 and unknown codes. */
 const char *diagnosis_code_name(int code);
 
-/* A sentence without its end, or empty. Pure. */
+/* A text without its full stop, or empty. Pure. */
 void diagnosis_remedy(const struct diagnosis_facts *facts, char remedy[512]);
 
 /* From the failure stored in this thread, its cause too, and what else is known of it. */

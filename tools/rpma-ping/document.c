@@ -53,18 +53,18 @@ static json_t *device_block(const struct client *c)
 
 static json_t *server_block(const struct client *c)
 {
-	bool known = c->place.bytes > 0;
+	bool known = c->region.bytes > 0;
 	json_t *types = json_array();
 
-	if (known && (c->place.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0)
+	if (known && (c->region.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0)
 		json_array_append_new(types, json_string("visibility"));
-	if (known && (c->place.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0)
+	if (known && (c->region.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0)
 		json_array_append_new(types, json_string("persistent"));
 	return json_pack("{s:o, s:o, s:i, s:o, s:o, s:o}", "host", result_text(c->options->host),
 			 "address", result_text(c->dial.address), "port", (int)c->options->port,
-			 "place_bytes", known ? result_integer(c->place.bytes) : json_null(),
+			 "place_bytes", known ? result_integer(c->region.bytes) : json_null(),
 			 "flush_types", types, "direct_write_to_pmem",
-			 known ? json_boolean(c->place.direct_write_to_pmem) : json_null());
+			 known ? json_boolean(c->region.direct_write_to_pmem) : json_null());
 }
 
 static json_t *settings_block(const struct client *c)

@@ -99,7 +99,7 @@ static error_t parse_flush(const char *option, const char *arg, void *to)
 
 	if (word < 0)
 		return cli_wrong_value(option, arg, "visibility, persistent or auto");
-	*(enum flush_wish *)to = (enum flush_wish)word;
+	*(enum flush_choice *)to = (enum flush_choice)word;
 	return 0;
 }
 

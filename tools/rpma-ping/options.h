@@ -15,7 +15,7 @@
 #define OPTIONS_PORT	 7205
 #define OPTIONS_SIZE_MAX (1ULL << 30)
 
-enum flush_wish { FLUSH_AUTO, FLUSH_VISIBILITY, FLUSH_PERSISTENT, FLUSH_WISHES };
+enum flush_choice { FLUSH_AUTO, FLUSH_VISIBILITY, FLUSH_PERSISTENT, FLUSH_WISHES };
 enum wait_kind { WAIT_POLL, WAIT_EVENT, WAIT_KINDS };
 
 /* The words of --flush and --wait. */
@@ -45,12 +45,12 @@ struct options {
 	uint64_t deadline_ns; /* the whole run's; 0: none */
 	uint64_t limit_ns;    /* for one ping */
 	bool flood;
-	enum flush_wish flush;
+	enum flush_choice flush;
 	enum wait_kind wait;
 	bool json;
 };
 
-/* -EINVAL with the sentence stored; cli.done: --help or --version was answered. */
+/* -EINVAL with the error message set; cli.done: --help or --version was answered. */
 int options_parse(struct options *options, int argc, char **argv);
 
 #endif /* OPTIONS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * server.c -- offers places in its memory, and starts a session per client.
+ * server.c -- offers slots in its memory, and starts a session per client.
  */
 #include "server.h"
 
@@ -13,7 +13,7 @@
 
 struct server {
 	struct service service;
-	struct places places;
+	struct slots slots;
 };
 
 static int set_up(struct server *s, const struct options *o)
@@ -30,22 +30,22 @@ static int set_up(struct server *s, const struct options *o)
 		.port = o->port,
 		.allow = &o->allow,
 		.allow_option = "--allow",
-		.wish = {o->device, o->cli.quiet, o->argv + 1},
+		.endpoint = {o->device, o->cli.quiet, o->argv + 1},
 		.lane = &queues,
 		.serve = session_serve,
-		.server = &s->places,
+		.server = &s->slots,
 	};
 	if ((ret = service_open(&s->service)) ||
-	    (ret = places_open(&s->places, s->service.peer, s->service.device, o->target, &cfg,
-			       o->direct_write_to_pmem)))
+	    (ret = slots_open(&s->slots, s->service.peer, s->service.device, o->target, &cfg,
+			      o->direct_write_to_pmem)))
 		return ret;
-	s->service.clients_max = s->places.count;
+	s->service.clients_max = s->slots.count;
 	return service_listen(&s->service);
 }
 
 static void announce(const struct server *s, bool direct_write_to_pmem)
 {
-	const struct places *p = &s->places;
+	const struct slots *p = &s->slots;
 	const struct target *t = &p->target;
 	char all[UNITS_TEXT_BYTES], each[UNITS_TEXT_BYTES];
 
@@ -62,8 +62,8 @@ static int complain(const struct server *s)
 	const struct diagnosis_facts facts = {
 		.step = failure_get()->step,
 		.code = link_cause_code(),
-		.size_bytes = s->places.target.size_bytes,
-		.target = s->places.target.kind,
+		.size_bytes = s->slots.target.size_bytes,
+		.target = s->slots.target.kind,
 		.memlock_bytes = memlock_limit(),
 	};
 	struct diagnosis diagnosis;
@@ -74,7 +74,7 @@ static int complain(const struct server *s)
 
 int server_run(const struct options *options)
 {
-	struct server s = {.places = {.count = 0}};
+	struct server s = {.slots = {.count = 0}};
 	int ret, code = EXIT_GOOD;
 
 	link_cause_clear();
@@ -89,7 +89,7 @@ int server_run(const struct options *options)
 	else if (ret != 0)
 		code = complain(&s);
 	service_end(&s.service);
-	places_close(&s.places);
+	slots_close(&s.slots);
 	service_close(&s.service);
 	return code;
 }

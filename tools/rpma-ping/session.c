@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session.c -- gives a client a place, and keeps it until the client has left.
+ * session.c -- gives a client a slot, and keeps it until the client has left.
  *
  * A host that vanished does not say so: now and then a read of no bytes asks
  * its device, whose silence ends the session.
@@ -48,19 +48,19 @@ static void watch(const struct service_client *c)
 	}
 }
 
-void session_serve(void *places, struct service_client *client)
+void session_serve(void *slots, struct service_client *client)
 {
 	struct service *service = client->service;
-	struct places *p = places;
-	int place;
+	struct slots *p = slots;
+	int slot;
 
 	pthread_mutex_lock(&service->lock);
-	place = places_take(p); /* there are as many as clients */
+	slot = slots_take(p); /* there are as many as clients */
 	pthread_mutex_unlock(&service->lock);
-	if (service_accept(client, &p->regions[place]) == 0)
+	if (service_accept(client, &p->regions[slot]) == 0)
 		watch(client);
 	link_close(&client->link);
 	pthread_mutex_lock(&service->lock);
-	places_give(p, place);
+	slots_release(p, slot);
 	pthread_mutex_unlock(&service->lock);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session.h -- one client of the server: given a place, and watched until it
+ * session.h -- one client of the server: given a slot, and watched until it
  * leaves.
  *
  * The server does nothing for a ping, so all a session waits for is the end.
@@ -11,7 +11,7 @@
 #include "slots.h"
 #include "tools/common/rdma/service.h"
 
-/* As service.serve; places has one for each of the service's clients_max. */
-void session_serve(void *places, struct service_client *client);
+/* As service.serve; slots has one for each of the service's clients_max. */
+void session_serve(void *slots, struct service_client *client);
 
 #endif /* SESSION_H */

@@ -6,11 +6,11 @@
 
 #define PAGE_BYTES 4096
 
-void places_divide(size_t target_bytes, unsigned *count, size_t *size_bytes)
+void slots_divide(size_t target_bytes, unsigned *count, size_t *size_bytes)
 {
 	size_t pages = target_bytes / PAGE_BYTES;
 
-	*count = pages < PLACES_MAX ? (unsigned)pages : PLACES_MAX;
+	*count = pages < SLOTS_MAX ? (unsigned)pages : SLOTS_MAX;
 	if (*count <= 1) {
 		*count = 1;
 		*size_bytes = target_bytes;
@@ -19,15 +19,15 @@ void places_divide(size_t target_bytes, unsigned *count, size_t *size_bytes)
 	*size_bytes = pages / *count * PAGE_BYTES;
 }
 
-int places_open(struct places *places, struct rpma_peer *peer, const char *device, const char *spec,
-		const struct target_cfg *cfg, bool direct_write_to_pmem)
+int slots_open(struct slots *slots, struct rpma_peer *peer, const char *device, const char *spec,
+	       const struct target_cfg *cfg, bool direct_write_to_pmem)
 {
-	struct places *p = places;
+	struct slots *p = slots;
 	int ret = target_open(&p->target, spec, cfg);
 
 	if (ret)
 		return ret;
-	places_divide(p->target.size_bytes, &p->count, &p->size_bytes);
+	slots_divide(p->target.size_bytes, &p->count, &p->size_bytes);
 	for (unsigned i = 0; i < p->count && ret == 0; i++) {
 		const struct region_memory memory = {(char *)p->target.memory + i * p->size_bytes,
 						     p->size_bytes, p->target.kind, spec,
@@ -38,25 +38,25 @@ int places_open(struct places *places, struct rpma_peer *peer, const char *devic
 	return ret;
 }
 
-void places_close(struct places *places)
+void slots_close(struct slots *slots)
 {
-	for (unsigned i = 0; i < PLACES_MAX; i++)
-		region_close(&places->regions[i]);
-	target_close(&places->target);
+	for (unsigned i = 0; i < SLOTS_MAX; i++)
+		region_close(&slots->regions[i]);
+	target_close(&slots->target);
 }
 
-int places_take(struct places *places)
+int slots_take(struct slots *slots)
 {
-	for (unsigned i = 0; i < places->count; i++) {
-		if (!places->taken[i]) {
-			places->taken[i] = true;
+	for (unsigned i = 0; i < slots->count; i++) {
+		if (!slots->taken[i]) {
+			slots->taken[i] = true;
 			return (int)i;
 		}
 	}
 	return -1;
 }
 
-void places_give(struct places *places, int place)
+void slots_release(struct slots *slots, int slot)
 {
-	places->taken[place] = false;
+	slots->taken[slot] = false;
 }

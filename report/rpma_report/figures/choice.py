@@ -66,7 +66,7 @@ def left_out(series: Sequence[Series], shown: Sequence[Series]) -> tuple[str, ..
 
 
 def evenly(items: Sequence[Item], limit: int) -> list[Item]:
-    """At most so many, first and last among them if there is room for two."""
+    """At most this number of them, the first and the last included if there is room for two."""
     if len(items) <= limit:
         return list(items)
     if limit == 1:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _LOG_FROM = 20  # times the smallest value the largest is: a linear axis would hide the small ones
-_ROOM_LOG = 10.0  # an interval may reach so many times beyond the outermost value
+_ROOM_LOG = 10.0  # how many times beyond the outermost value an interval may reach
 _ROOM_LINEAR = 2.0
 
 Interval = tuple[float, float]

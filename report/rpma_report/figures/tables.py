@@ -35,7 +35,7 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class Table:
-    """Groups of rows; so many leading cells name a row."""
+    """Groups of rows; the number of leading cells that name a row."""
 
     caption: str
     columns: tuple[str, ...]

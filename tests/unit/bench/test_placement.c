@@ -11,16 +11,16 @@
 #include "tools/common/base/failure.h"
 #include "tools/rpma-bench/measure/placement.h"
 
-struct wish_case {
-	struct placement_wish wish;
+struct request_case {
+	struct placement_request request;
 	int cpus[4]; /* as many as threads */
 	int node;
 	bool shared;
 };
 
-static void wishes_are_met(void **state)
+static void requests_are_met(void **state)
 {
-	static const struct wish_case cases[] = {
+	static const struct request_case cases[] = {
 		{{"auto", "auto", {"mlx5_0", -1}, 2, 0, false}, {4, 5}, 1, false},
 		/* memory of no known place goes to the first thread */
 		{{"auto", "auto", {NULL, -1}, 1, 0, false}, {1}, 0, false},
@@ -40,12 +40,12 @@ static void wishes_are_met(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct wish_case *c = &cases[i];
+		const struct request_case *c = &cases[i];
 		struct placement p;
 
-		assert_int_equal(placement_choose(&p, *state, &c->wish), 0);
-		assert_string_equal(p.policy, c->wish.pin);
-		assert_int_equal(p.threads, c->wish.threads);
+		assert_int_equal(placement_choose(&p, *state, &c->request), 0);
+		assert_string_equal(p.policy, c->request.pin);
+		assert_int_equal(p.threads, c->request.threads);
 		assert_memory_equal(p.cpus, c->cpus, p.threads * sizeof(int));
 		assert_int_equal(p.cpus[p.threads], -1);
 		assert_int_equal(p.node, c->node);
@@ -55,9 +55,9 @@ static void wishes_are_met(void **state)
 	}
 }
 
-static void wishes_that_cannot_be_met_are_refused(void **state)
+static void requests_that_cannot_be_met_are_refused(void **state)
 {
-	static const struct placement_wish cases[] = {
+	static const struct placement_request cases[] = {
 		{"auto", "auto", {NULL, -1}, 9, 0, false},
 		{"0,63", "auto", {NULL, -1}, 1, 0, false},
 		{"auto", "2", {NULL, -1}, 1, 0, false},
@@ -75,19 +75,19 @@ static void wishes_that_cannot_be_met_are_refused(void **state)
 
 static void more_threads_than_cores_share_them(void **state)
 {
-	static const struct placement_wish wish = {"none", "auto", {NULL, -1}, 9, 0, false};
+	static const struct placement_request request = {"none", "auto", {NULL, -1}, 9, 0, false};
 	struct placement p;
 
-	assert_int_equal(placement_choose(&p, *state, &wish), 0);
+	assert_int_equal(placement_choose(&p, *state, &request), 0);
 	assert_string_equal(p.shared_warning, "9 threads share 8 cores");
 }
 
 static void what_the_kernel_refuses_is_a_warning(void **state)
 {
-	static const struct placement_wish wish = {"auto", "1", {NULL, -1}, 1, 0, false};
+	static const struct placement_request request = {"auto", "1", {NULL, -1}, 1, 0, false};
 	struct placement p;
 
-	assert_int_equal(placement_choose(&p, *state, &wish), 0);
+	assert_int_equal(placement_choose(&p, *state, &request), 0);
 	placement_pin_refused(&p, 4, -EPERM);
 	assert_string_equal(p.pin_warning,
 			    "a thread could not be bound to CPU 4: Operation not permitted");
@@ -98,13 +98,14 @@ static void what_the_kernel_refuses_is_a_warning(void **state)
 
 static void it_is_told_with_null_for_what_is_not_bound(void **state)
 {
-	static const struct placement_wish wish = {"auto", "none", {"mlx5_0", -1}, 3, 6, true};
+	static const struct placement_request request = {"auto", "none", {"mlx5_0", -1},
+							 3,	 6,	 true};
 	json_t *json, *expected = json_loads("{\"policy\": \"auto\", \"cpus\": [3, 0, null], "
 					     "\"node\": null}",
 					     0, NULL);
 	struct placement p;
 
-	assert_int_equal(placement_choose(&p, *state, &wish), 0);
+	assert_int_equal(placement_choose(&p, *state, &request), 0);
 	json = placement_json(&p);
 	assert_true(json_equal(json, expected));
 	json_decref(json);
@@ -114,11 +115,11 @@ static void it_is_told_with_null_for_what_is_not_bound(void **state)
 /* The kernel's answer counts more than what was chosen; a refused choice does not count. */
 static void the_node_is_what_the_kernel_says(void **state)
 {
-	static const struct placement_wish wish = {"none", "1", {NULL, -1}, 0, 0, false};
+	static const struct placement_request request = {"none", "1", {NULL, -1}, 0, 0, false};
 	struct placement p;
 	json_t *json;
 
-	assert_int_equal(placement_choose(&p, *state, &wish), 0);
+	assert_int_equal(placement_choose(&p, *state, &request), 0);
 	assert_int_equal(p.node, 1);
 	p.memory_node = 0;
 	json = placement_json(&p);
@@ -134,8 +135,8 @@ static void the_node_is_what_the_kernel_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wishes_are_met),
-		cmocka_unit_test(wishes_that_cannot_be_met_are_refused),
+		cmocka_unit_test(requests_are_met),
+		cmocka_unit_test(requests_that_cannot_be_met_are_refused),
 		cmocka_unit_test(more_threads_than_cores_share_them),
 		cmocka_unit_test(what_the_kernel_refuses_is_a_warning),
 		cmocka_unit_test(it_is_told_with_null_for_what_is_not_bound),

@@ -13,29 +13,30 @@
 #include "tools/rpma-bench/options/target_choice.h"
 
 /* Pairs of an axis and its text; NULL ends. */
-struct wish {
+struct setting {
 	enum axis_id axis;
 	const char *text;
 };
 
-static struct series make_series(const struct wish *wishes)
+static struct series make_series(const struct setting *settings)
 {
 	struct series series = {0};
 
-	for (; wishes->text != NULL; wishes++)
-		assert_int_equal(series_set(&series, wishes->axis, wishes->text), 0);
+	for (; settings->text != NULL; settings++)
+		assert_int_equal(series_set(&series, settings->axis, settings->text), 0);
 	return series;
 }
 
-static void make_plan(struct plan *plan, const struct wish *wishes, uint32_t repeats, uint64_t seed)
+static void make_plan(struct plan *plan, const struct setting *settings, uint32_t repeats,
+		      uint64_t seed)
 {
-	struct series series = make_series(wishes);
+	struct series series = make_series(settings);
 
 	assert_int_equal(plan_make(plan, &series, 1, repeats, seed), 0);
 	series_clear(&series);
 }
 
-static const struct wish six[] = {{AXIS_SIZE, "64,4K,64K"}, {AXIS_DEPTH, "1,8"}, {0, NULL}};
+static const struct setting six[] = {{AXIS_SIZE, "64,4K,64K"}, {AXIS_DEPTH, "1,8"}, {0, NULL}};
 
 static void points_are_the_product(void **state)
 {
@@ -56,12 +57,12 @@ static void points_are_the_product(void **state)
 /* What was not asked for depends on the test and the operation of each point. */
 static void defaults_follow_the_test(void **state)
 {
-	static const struct wish wishes[] = {
+	static const struct setting settings[] = {
 		{AXIS_TEST, "lat,bw,mix,connect,register"}, {AXIS_SIZE, "64"}, {0, NULL}};
 	static const uint32_t depths[] = {1, 32, 32, 1, 1};
 	struct plan plan;
 
-	make_plan(&plan, wishes, 1, 1);
+	make_plan(&plan, settings, 1, 1);
 	assert_int_equal(plan.points_count, 5);
 	for (size_t i = 0; i < 5; i++) {
 		const struct params *p = &plan.points[i];
@@ -77,10 +78,10 @@ static void defaults_follow_the_test(void **state)
 
 static void default_sizes_follow_the_operation(void **state)
 {
-	static const struct wish wishes[] = {{AXIS_OP, "write,atomic-write"}, {0, NULL}};
+	static const struct setting settings[] = {{AXIS_OP, "write,atomic-write"}, {0, NULL}};
 	struct plan plan;
 
-	make_plan(&plan, wishes, 1, 1);
+	make_plan(&plan, settings, 1, 1);
 	assert_int_equal(plan.points_count, 9);
 	assert_int_equal(plan.points[0].size_bytes, 64);
 	assert_int_equal(plan.points[7].size_bytes, 1048576);
@@ -91,11 +92,11 @@ static void default_sizes_follow_the_operation(void **state)
 
 static void a_rate_is_of_the_rate_test_alone(void **state)
 {
-	static const struct wish wishes[] = {
+	static const struct setting settings[] = {
 		{AXIS_TEST, "lat,rate"}, {AXIS_RATE, "10k,20k"}, {AXIS_SIZE, "64"}, {0, NULL}};
 	struct plan plan;
 
-	make_plan(&plan, wishes, 1, 1);
+	make_plan(&plan, settings, 1, 1);
 	assert_int_equal(plan.points_count, 3);
 	assert_int_equal(plan.points[0].rate_per_s, 0);
 	assert_int_equal(plan.points[1].rate_per_s, 10000);
@@ -105,7 +106,7 @@ static void a_rate_is_of_the_rate_test_alone(void **state)
 
 static void values_that_do_not_go_together_are_refused(void **state)
 {
-	static const struct wish cases[][4] = {
+	static const struct setting cases[][4] = {
 		{{AXIS_OP, "read"}, {AXIS_PERSIST, "apm"}, {0, NULL}},
 		{{AXIS_RATE, "10k"}, {0, NULL}},
 		{{AXIS_TEST, "rate"}, {0, NULL}},
@@ -125,8 +126,8 @@ static void values_that_do_not_go_together_are_refused(void **state)
 
 static void a_point_of_two_series_is_there_once(void **state)
 {
-	static const struct wish a[] = {{AXIS_SIZE, "64,4K"}, {0, NULL}};
-	static const struct wish b[] = {
+	static const struct setting a[] = {{AXIS_SIZE, "64,4K"}, {0, NULL}};
+	static const struct setting b[] = {
 		{AXIS_SIZE, "4K,8K"}, {AXIS_PERSIST, "none,apm"}, {0, NULL}};
 	struct series series[] = {make_series(a), make_series(b)};
 	struct plan plan;
@@ -145,16 +146,16 @@ static void a_point_of_two_series_is_there_once(void **state)
 
 static void a_run_has_a_limit(void **state)
 {
-	static const struct wish points[] = {
+	static const struct setting points[] = {
 		{AXIS_SIZE, "1:4096:+1"}, {AXIS_DEPTH, "1:25:+1"}, {0, NULL}};
-	static const struct wish items[] = {{AXIS_SIZE, "1:1001:+1"}, {0, NULL}};
-	static const struct wish huge[] = {{AXIS_SIZE, "1:4096:+1"},
-					   {AXIS_DEPTH, "1:4096:+1"},
-					   {AXIS_SIGNAL_EVERY, "1:4096:+1"},
-					   {AXIS_RATE, "1:4096:+1"},
-					   {AXIS_READ_FRACTION, "0:0.004095:+0.000001"},
-					   {AXIS_SERVER_LOAD, "0:0.004095:+0.000001"},
-					   {0, NULL}};
+	static const struct setting items[] = {{AXIS_SIZE, "1:1001:+1"}, {0, NULL}};
+	static const struct setting huge[] = {{AXIS_SIZE, "1:4096:+1"},
+					      {AXIS_DEPTH, "1:4096:+1"},
+					      {AXIS_SIGNAL_EVERY, "1:4096:+1"},
+					      {AXIS_RATE, "1:4096:+1"},
+					      {AXIS_READ_FRACTION, "0:0.004095:+0.000001"},
+					      {AXIS_SERVER_LOAD, "0:0.004095:+0.000001"},
+					      {0, NULL}};
 	struct series series[] = {make_series(points), make_series(items), make_series(huge)};
 	struct plan plan;
 

@@ -25,14 +25,14 @@ int __wrap_resolve_host(const char *host, int timeout_ms, char address[RESOLVE_A
 	return 0;
 }
 
-int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
+int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
 			  const char *address, struct rpma_peer **peer, struct device *device);
-int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
+int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
 			  const char *address, struct rpma_peer **peer, struct device *device)
 {
 	assert_string_equal(address, "127.0.0.1");
-	assert_null(wish->device);
-	assert_null(wish->argv);
+	assert_null(options->device);
+	assert_null(options->argv);
 	if (fake.no_device)
 		return failure_set(EXIT_RUN_FAILED, "device", "no such device");
 	strcpy(device->name, "fake0");

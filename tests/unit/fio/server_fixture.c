@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * server_fixture.c -- the server's thread, its clock and its words; the guests.
+ * server_fixture.c -- the server's thread, its clock and its words; the clients.
  */
 #include "server_fixture.h"
 
@@ -21,7 +21,7 @@
 
 static struct {
 	struct settings settings;
-	struct host *host;
+	struct memory_server *server;
 	pthread_t thread;
 	bool running;
 	atomic_bool stop;
@@ -32,7 +32,7 @@ static struct {
 	int words; /* stderr of the test */
 	int stderr_fd;
 	struct rpma_peer *peer; /* the clients' */
-} world;
+} fixture;
 static atomic_llong shift_ns;
 static atomic_llong held_ns; /* where the clock stands still; 0: it does not */
 static atomic_bool patient;
@@ -53,7 +53,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	return ret;
 }
 
-void world_hold_clock(void)
+void fixture_hold_clock(void)
 {
 	struct timespec now;
 
@@ -61,7 +61,7 @@ void world_hold_clock(void)
 	atomic_store(&held_ns, now.tv_sec * 1000000000LL + now.tv_nsec);
 }
 
-void world_pass_ms(int64_t ms)
+void fixture_pass_ms(int64_t ms)
 {
 	atomic_fetch_add(&shift_ns, ms * 1000000);
 }
@@ -87,7 +87,7 @@ int __wrap_rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq
 	return __real_rpma_conn_wait(conn, flags, cq, is_rcq);
 }
 
-void world_only_events(void)
+void fixture_only_events(void)
 {
 	atomic_store(&patient, true);
 }
@@ -96,26 +96,26 @@ void world_only_events(void)
 
 static void hear(void)
 {
-	world.words = memfd_create("stderr", MFD_CLOEXEC);
-	world.stderr_fd = dup(2);
-	assert_true(world.words >= 0 && world.stderr_fd >= 0);
-	assert_int_equal(dup2(world.words, 2), 2);
+	fixture.words = memfd_create("stderr", MFD_CLOEXEC);
+	fixture.stderr_fd = dup(2);
+	assert_true(fixture.words >= 0 && fixture.stderr_fd >= 0);
+	assert_int_equal(dup2(fixture.words, 2), 2);
 }
 
 static void hear_no_more(void)
 {
-	if (world.words <= 0)
+	if (fixture.words <= 0)
 		return;
-	dup2(world.stderr_fd, 2);
-	close(world.stderr_fd);
-	close(world.words);
-	world.words = 0;
+	dup2(fixture.stderr_fd, 2);
+	close(fixture.stderr_fd);
+	close(fixture.words);
+	fixture.words = 0;
 }
 
-unsigned world_count(const char *part)
+unsigned fixture_count(const char *part)
 {
 	char text[65536];
-	ssize_t len = pread(world.words, text, sizeof(text) - 1, 0);
+	ssize_t len = pread(fixture.words, text, sizeof(text) - 1, 0);
 	unsigned count = 0;
 
 	text[len > 0 ? len : 0] = '\0';
@@ -131,11 +131,11 @@ static void moment(int *left_ms)
 	poll(NULL, 0, 5);
 }
 
-void world_said(const char *part)
+void fixture_said(const char *part)
 {
 	int left_ms = LIMIT_MS;
 
-	while (world_count(part) == 0)
+	while (fixture_count(part) == 0)
 		moment(&left_ms);
 }
 
@@ -147,28 +147,28 @@ static void wait_until(const atomic_uint *number, unsigned count)
 		moment(&left_ms);
 }
 
-void world_wait_served(unsigned count)
+void fixture_wait_served(unsigned count)
 {
-	wait_until(&world.served, count);
+	wait_until(&fixture.served, count);
 }
 
-void world_wait_clients(unsigned count)
+void fixture_wait_clients(unsigned count)
 {
-	wait_until(&world.clients, count);
+	wait_until(&fixture.clients, count);
 }
 
 static bool is_stopped(void *arg)
 {
 	(void)arg;
-	if (world.host != NULL) {
+	if (fixture.server != NULL) {
 		unsigned served = 0;
 
-		for (unsigned i = 0; i < world.host->count; i++)
-			served += world.host->sessions[i]->state == SESSION_SERVED;
-		atomic_store(&world.served, served);
-		atomic_store(&world.clients, host_clients(world.host));
+		for (unsigned i = 0; i < fixture.server->count; i++)
+			served += fixture.server->sessions[i]->state == SESSION_SERVED;
+		atomic_store(&fixture.served, served);
+		atomic_store(&fixture.clients, memory_server_clients(fixture.server));
 	}
-	return atomic_load(&world.stop);
+	return atomic_load(&fixture.stop);
 }
 
 static void *serve(void *arg)
@@ -176,85 +176,85 @@ static void *serve(void *arg)
 	(void)arg;
 	is_server = true;
 	failure_get()->text[0] = '\0';
-	world.ret = host_serve(world.host);
-	world.failure = *failure_get();
+	fixture.ret = memory_server_serve(fixture.server);
+	fixture.failure = *failure_get();
 	return NULL;
 }
 
-void world_begin(const struct world_cfg *cfg)
+void fixture_begin(const struct fixture_cfg *cfg)
 {
 	char dram[32];
-	const struct host_cfg host_cfg = {
-		.settings = &world.settings,
+	const struct memory_server_cfg server_cfg = {
+		.settings = &fixture.settings,
 		.target = cfg->target != NULL ? cfg->target : dram,
 		.offset = cfg->offset,
 		.bytes = cfg->bytes,
 		.stopped = is_stopped,
 	};
 
-	snprintf(dram, sizeof(dram), "dram:%u", WORLD_BYTES);
-	world.settings = (struct settings){.role = ROLE_SERVER,
-					   .method = cfg->method,
-					   .address = "127.0.0.1",
-					   .poll = cfg->poll,
-					   .clients = cfg->clients};
+	snprintf(dram, sizeof(dram), "dram:%u", FIXTURE_BYTES);
+	fixture.settings = (struct settings){.role = ROLE_SERVER,
+					     .method = cfg->method,
+					     .address = "127.0.0.1",
+					     .poll = cfg->poll,
+					     .clients = cfg->clients};
 	if (cfg->allow != NULL)
-		assert_int_equal(allow_add(&world.settings.allow, cfg->allow), 0);
-	atomic_store(&world.stop, false);
-	atomic_store(&world.served, 0);
-	atomic_store(&world.clients, 0);
+		assert_int_equal(allow_add(&fixture.settings.allow, cfg->allow), 0);
+	atomic_store(&fixture.stop, false);
+	atomic_store(&fixture.served, 0);
+	atomic_store(&fixture.clients, 0);
 	hear();
-	if (host_open(&world.host, &host_cfg) != 0)
+	if (memory_server_open(&fixture.server, &server_cfg) != 0)
 		fail_msg("%s", failure_get()->text);
-	assert_int_equal(pthread_create(&world.thread, NULL, serve, NULL), 0);
-	world.running = true;
+	assert_int_equal(pthread_create(&fixture.thread, NULL, serve, NULL), 0);
+	fixture.running = true;
 }
 
-int world_end(void)
+int fixture_end(void)
 {
-	assert_int_equal(pthread_join(world.thread, NULL), 0);
-	world.running = false;
-	host_close(&world.host);
-	return world.ret;
+	assert_int_equal(pthread_join(fixture.thread, NULL), 0);
+	fixture.running = false;
+	memory_server_close(&fixture.server);
+	return fixture.ret;
 }
 
-void world_stop(void)
+void fixture_stop(void)
 {
-	atomic_store(&world.stop, true);
+	atomic_store(&fixture.stop, true);
 }
 
-const char *world_failure(void)
+const char *fixture_failure(void)
 {
-	return world.failure.text;
+	return fixture.failure.text;
 }
 
-int world_clear(void **state)
+int fixture_clear(void **state)
 {
 	(void)state;
 	atomic_store(&held_ns, 0);
 	atomic_store(&patient, false);
-	world_stop();
-	if (world.running)
-		world_end();
+	fixture_stop();
+	if (fixture.running)
+		fixture_end();
 	hear_no_more();
-	rpma_peer_delete(&world.peer);
+	rpma_peer_delete(&fixture.peer);
 	return 0;
 }
 
-/* --- guests --------------------------------------------------------------- */
+/* --- clients --------------------------------------------------------------- */
 
 static int post_answers(struct rpma_conn_req *req, void *arg)
 {
-	struct guest *g = arg;
+	struct test_client *g = arg;
 	int ret = 0;
 
-	for (uintptr_t i = 0; ret == 0 && i < GUEST_DEPTH; i++)
+	for (uintptr_t i = 0; ret == 0 && i < CLIENT_DEPTH; i++)
 		ret = rpma_conn_req_recv(req, g->mr, i * PERSIST_ANSWER_BYTES, PERSIST_ANSWER_BYTES,
 					 (const void *)i);
 	return ret;
 }
 
-static void take_reply(struct guest *g)
+static void take_reply(struct test_client *g)
 {
 	const void *bytes;
 	size_t len;
@@ -274,14 +274,14 @@ static struct rpma_peer *guests_peer(void)
 {
 	char device[64];
 
-	if (world.peer == NULL)
+	if (fixture.peer == NULL)
 		assert_int_equal(link_open_device("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_REMOTE,
-						  &world.peer, device),
+						  &fixture.peer, device),
 				 0);
-	return world.peer;
+	return fixture.peer;
 }
 
-void guest_knock_only(const struct hello *hello, struct rpma_conn **conn)
+void client_request_only(const struct hello *hello, struct rpma_conn **conn)
 {
 	uint8_t bytes[GREETING_REQUEST_BYTES];
 	const struct rpma_conn_private_data pdata = {bytes, sizeof(bytes)};
@@ -289,17 +289,17 @@ void guest_knock_only(const struct hello *hello, struct rpma_conn **conn)
 	char service[8];
 
 	hello_encode(hello, bytes);
-	snprintf(service, sizeof(service), "%u", world.host->port);
+	snprintf(service, sizeof(service), "%u", fixture.server->port);
 	assert_int_equal(rpma_conn_req_new(guests_peer(), "127.0.0.1", service, NULL, &req), 0);
 	assert_int_equal(rpma_conn_req_connect(&req, &pdata, conn), 0);
 }
 
-struct guest *guest_knock(const void *bytes, size_t len)
+struct test_client *client_connect(const void *bytes, size_t len)
 {
-	struct guest *g = calloc(1, sizeof(*g));
-	const struct link_lane lane = {.sq_size = 2 * GUEST_DEPTH,
-				       .cq_size = 3 * GUEST_DEPTH,
-				       .rq_size = GUEST_DEPTH,
+	struct test_client *g = calloc(1, sizeof(*g));
+	const struct link_lane lane = {.sq_size = 2 * CLIENT_DEPTH,
+				       .cq_size = 3 * CLIENT_DEPTH,
+				       .rq_size = CLIENT_DEPTH,
 				       .post = post_answers,
 				       .arg = g};
 	const struct link_cfg cfg = {.peer_name = "the server", .stop_fd = -1, .lane = &lane};
@@ -310,21 +310,21 @@ struct guest *guest_knock(const void *bytes, size_t len)
 			    RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_WRITE_SRC,
 			    &g->mr),
 		0);
-	if (link_connect(&g->link, world.peer, "127.0.0.1", world.host->port, &cfg, bytes, len) ==
-	    0)
+	if (link_connect(&g->link, fixture.peer, "127.0.0.1", fixture.server->port, &cfg, bytes,
+			 len) == 0)
 		take_reply(g);
 	return g;
 }
 
-struct guest *guest_open(const struct hello *hello)
+struct test_client *client_open(const struct hello *hello)
 {
 	uint8_t bytes[GREETING_REQUEST_BYTES];
 
 	hello_encode(hello, bytes);
-	return guest_knock(bytes, sizeof(bytes));
+	return client_connect(bytes, sizeof(bytes));
 }
 
-void guest_close(struct guest *g)
+void client_close(struct test_client *g)
 {
 	rpma_mr_remote_delete(&g->remote);
 	link_close(&g->link);
@@ -333,7 +333,7 @@ void guest_close(struct guest *g)
 }
 
 /* The next completion; it has to come. */
-static struct ibv_wc completion(struct guest *g)
+static struct ibv_wc completion(struct test_client *g)
 {
 	struct ibv_wc wc;
 	int left_ms = LIMIT_MS;
@@ -345,7 +345,7 @@ static struct ibv_wc completion(struct guest *g)
 
 #define GOODBYE 1000
 
-void guest_leave(struct guest *g)
+void client_leave(struct test_client *g)
 {
 	struct ibv_wc wc;
 	int ret = rpma_send(link_conn(g->link), NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
@@ -356,12 +356,12 @@ void guest_leave(struct guest *g)
 		wc = completion(g);
 	} while (wc.status == IBV_WC_SUCCESS && wc.wr_id != GOODBYE);
 	assert_int_equal(wc.status, IBV_WC_SUCCESS);
-	guest_close(g);
+	client_close(g);
 }
 
-#define OUT (GUEST_DEPTH * PERSIST_ANSWER_BYTES)
+#define OUT (CLIENT_DEPTH * PERSIST_ANSWER_BYTES)
 
-void guest_send(struct guest *g, const void *bytes, size_t len)
+void client_send(struct test_client *g, const void *bytes, size_t len)
 {
 	memcpy(g->memory + OUT, bytes, len);
 	assert_int_equal(
@@ -369,10 +369,10 @@ void guest_send(struct guest *g, const void *bytes, size_t len)
 	completion(g);
 }
 
-void guest_ask(struct guest *g, uint32_t slot, uint64_t offset, uint64_t length)
+void client_ask(struct test_client *g, uint32_t slot, uint64_t offset, uint64_t length)
 {
 	const struct persist_request request = {slot, offset, length};
-	uint8_t *at = g->memory + OUT + (size_t)(slot % GUEST_DEPTH) * PERSIST_REQUEST_BYTES;
+	uint8_t *at = g->memory + OUT + (size_t)(slot % CLIENT_DEPTH) * PERSIST_REQUEST_BYTES;
 
 	persist_encode_request(&request, at);
 	assert_int_equal(rpma_send(link_conn(g->link), g->mr, (size_t)(at - g->memory),
@@ -380,14 +380,14 @@ void guest_ask(struct guest *g, uint32_t slot, uint64_t offset, uint64_t length)
 			 0);
 }
 
-void guest_number(struct guest *g, uint32_t number)
+void client_number(struct test_client *g, uint32_t number)
 {
 	assert_int_equal(rpma_write_with_imm(link_conn(g->link), NULL, 0, NULL, 0, 0,
 					     RPMA_F_COMPLETION_ALWAYS, number, NULL),
 			 0);
 }
 
-static struct ibv_wc received(struct guest *g)
+static struct ibv_wc received(struct test_client *g)
 {
 	struct ibv_wc wc;
 
@@ -398,12 +398,12 @@ static struct ibv_wc received(struct guest *g)
 	return wc;
 }
 
-void guest_hears(struct guest *g)
+void client_receives(struct test_client *g)
 {
 	assert_int_equal(received(g).byte_len, 0);
 }
 
-struct persist_answer guest_answer(struct guest *g)
+struct persist_answer client_answer(struct test_client *g)
 {
 	struct persist_answer answer = {0};
 	const struct ibv_wc wc = received(g);
@@ -416,7 +416,7 @@ struct persist_answer guest_answer(struct guest *g)
 	return answer;
 }
 
-void guest_is_dropped(struct guest *g)
+void client_is_dropped(struct test_client *g)
 {
 	int left_ms = LIMIT_MS;
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * server_fixture.h -- a server of the engine in a thread, and guests that speak
+ * server_fixture.h -- a server of the engine in a thread, and clients that speak
  * with it over the software device as far as a test wants them to.
  *
  * What the server prints on stderr is kept. Its clock can be put forward, so that
  * no test waits for a deadline.
  */
-#ifndef HOST_WORLD_H
-#define HOST_WORLD_H
+#ifndef SERVER_FIXTURE_H
+#define SERVER_FIXTURE_H
 
 #include "fio_engine/memory_server.h"
 #include "tests/lib/test.h"
 #include "tools/common/rdma/connection.h"
 
-#define WORLD_BYTES (1u << 20) /* the region's size */
+#define FIXTURE_BYTES (1u << 20) /* the region's size */
 
-struct world_cfg {
+struct fixture_cfg {
 	enum method method;
 	bool poll;
 	unsigned clients;
@@ -25,60 +25,60 @@ struct world_cfg {
 	uint64_t bytes;
 };
 
-/* Starts the server; world_end() gives what host_serve() gave, and stops nothing. */
-void world_begin(const struct world_cfg *cfg);
-int world_end(void);
-/* Tells the server to stop; world_end() is still to come. */
-void world_stop(void);
-/* What the server's failure said; of the last world_end(). */
-const char *world_failure(void);
+/* Starts the server; fixture_end() gives what memory_server_serve() gave, and stops nothing. */
+void fixture_begin(const struct fixture_cfg *cfg);
+int fixture_end(void);
+/* Tells the server to stop; fixture_end() is still to come. */
+void fixture_stop(void);
+/* What the server's failure said; of the last fixture_end(). */
+const char *fixture_failure(void);
 /* Until the server has said so: it has to, within seconds. */
-void world_said(const char *part);
+void fixture_said(const char *part);
 /* How often it has said so. */
-unsigned world_count(const char *part);
+unsigned fixture_count(const char *part);
 /* The clock jumps for server and clients. */
-void world_pass_ms(int64_t ms);
+void fixture_pass_ms(int64_t ms);
 /* It stands still until the end of the test; not while the server polls. */
-void world_hold_clock(void);
+void fixture_hold_clock(void);
 /* From now on nothing but an event wakes the server, soon enough for a test to pass. */
-void world_only_events(void);
-/* Until the server knows that so many are connected. */
-void world_wait_served(unsigned count);
-/* Until it takes so many for its clients: host_clients(). */
-void world_wait_clients(unsigned count);
+void fixture_only_events(void);
+/* Until the server knows that this number of clients is connected. */
+void fixture_wait_served(unsigned count);
+/* Until memory_server_clients() gives this number. */
+void fixture_wait_clients(unsigned count);
 
 /* The teardown of a test: stops what it left running. */
-int world_clear(void **state);
+int fixture_clear(void **state);
 
-#define GUEST_DEPTH 16
+#define CLIENT_DEPTH 16
 
-struct guest {
-	struct link *link; /* NULL: it was not let in */
+struct test_client {
+	struct link *link; /* NULL: it was rejected */
 	struct greeting_reply reply;
 	struct offer offer;
 	struct rpma_mr_local *mr;
 	struct rpma_mr_remote *remote;
-	unsigned char memory[4096]; /* GUEST_DEPTH answers, then what it sends */
+	unsigned char memory[4096]; /* CLIENT_DEPTH answers, then what it sends */
 };
 
-/* Connects with these bytes; NULL if it was rejected. guest_close() in any case. */
-struct guest *guest_knock(const void *bytes, size_t len);
-struct guest *guest_open(const struct hello *hello);
-/* Knocks, and does not go in when the door is opened. */
-void guest_knock_only(const struct hello *hello, struct rpma_conn **conn);
+/* Connects with these bytes; NULL if it was rejected. client_close() in any case. */
+struct test_client *client_connect(const void *bytes, size_t len);
+struct test_client *client_open(const struct hello *hello);
+/* Requests a connection, and does not complete it when the server accepts. */
+void client_request_only(const struct hello *hello, struct rpma_conn **conn);
 /* With the goodbye, or without. */
-void guest_leave(struct guest *guest);
-void guest_close(struct guest *guest);
+void client_leave(struct test_client *client);
+void client_close(struct test_client *client);
 
-void guest_send(struct guest *guest, const void *bytes, size_t len);
-void guest_ask(struct guest *guest, uint32_t slot, uint64_t offset, uint64_t length);
+void client_send(struct test_client *client, const void *bytes, size_t len);
+void client_ask(struct test_client *client, uint32_t slot, uint64_t offset, uint64_t length);
 /* A write of no bytes with this number. */
-void guest_number(struct guest *guest, uint32_t number);
+void client_number(struct test_client *client, uint32_t number);
 /* The next answer; it has to come. */
-struct persist_answer guest_answer(struct guest *guest);
+struct persist_answer client_answer(struct test_client *client);
 /* The next empty message. */
-void guest_hears(struct guest *guest);
+void client_receives(struct test_client *client);
 /* Until the server has closed the connection; it has to. */
-void guest_is_dropped(struct guest *guest);
+void client_is_dropped(struct test_client *client);
 
-#endif /* HOST_WORLD_H */
+#endif /* SERVER_FIXTURE_H */

@@ -122,7 +122,7 @@ static void jobs_that_are_placed_share_the_region(void **state)
 	layout_close(&layout);
 }
 
-static void wish_for_shared_is_followed(void **state)
+static void shared_is_followed(void **state)
 {
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_SHARED, 1, 4, 8, false, bytes, 1};
@@ -180,7 +180,7 @@ int main(void)
 		cmocka_unit_test(part_begins_where_an_atomic_write_can),
 		cmocka_unit_test(jobs_share_the_region_where_parts_are_too_small),
 		cmocka_unit_test(jobs_that_are_placed_share_the_region),
-		cmocka_unit_test(wish_for_shared_is_followed),
+		cmocka_unit_test(shared_is_followed),
 		cmocka_unit_test(what_does_not_fit_is_refused_with_both_sizes),
 		cmocka_unit_test(sizes_beyond_all_numbers_are_refused),
 		cmocka_unit_test(more_files_than_the_region_has_room_for_are_refused),

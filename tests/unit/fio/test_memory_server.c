@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_host.c -- the server as clients that keep to the rules see it: what it
+ * test_memory_server.c -- the server as clients that keep to the rules see it: what it
  * offers, what it answers, and when it ends.
  */
 #include <errno.h>
@@ -13,14 +13,14 @@
 
 #include "server_fixture.h"
 
-static const struct world_cfg any_method = {.poll = true};
-static const struct world_cfg by_events = {.poll = false};
+static const struct fixture_cfg any_method = {.poll = true};
+static const struct fixture_cfg by_events = {.poll = false};
 static const struct hello apm = {.method = METHOD_APM, .jobs = 1};
-static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = GUEST_DEPTH};
+static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = CLIENT_DEPTH};
 static const struct hello gpspm_again = {
-	.method = METHOD_GPSPM, .jobs = 1, .again = true, .depth = GUEST_DEPTH};
+	.method = METHOD_GPSPM, .jobs = 1, .again = true, .depth = CLIENT_DEPTH};
 static const struct hello numbers = {
-	.method = METHOD_GPSPM, .jobs = 1, .depth = GUEST_DEPTH, .imm_bytes = 8192};
+	.method = METHOD_GPSPM, .jobs = 1, .depth = CLIENT_DEPTH, .imm_bytes = 8192};
 
 /* What was made durable with msync, as an offset in the mapping it is of. */
 static struct {
@@ -60,11 +60,11 @@ int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t d
 
 static void the_region_is_told_of(void **state)
 {
-	struct guest *g;
+	struct test_client *g;
 	size_t bytes;
 
-	world_begin(&any_method);
-	g = guest_open(&apm);
+	fixture_begin(&any_method);
+	g = client_open(&apm);
 	assert_int_equal(g->reply.answer, GREETING_WELCOME);
 	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
 	assert_int_equal(g->offer.method, METHOD_ANY);
@@ -73,63 +73,63 @@ static void the_region_is_told_of(void **state)
 	assert_false(g->offer.direct_write_to_pmem);
 	assert_int_equal(g->offer.depth, HELLO_DEPTH_MIN);
 	assert_int_equal(rpma_mr_remote_get_size(g->remote, &bytes), 0);
-	assert_int_equal(bytes, WORLD_BYTES);
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
-	assert_int_equal(world_count("\n"), 1); /* it listens: no more to be said */
+	assert_int_equal(bytes, FIXTURE_BYTES);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
+	assert_int_equal(fixture_count("\n"), 1); /* it listens: no more to be said */
 }
 
 static void requests_are_answered_in_their_order(void **state)
 {
 	struct persist_answer answer;
-	struct guest *g = guest_open(&gpspm);
+	struct test_client *g = client_open(&gpspm);
 
 	for (uint32_t round = 0; round < 100; round++) {
-		for (uint32_t i = 0; i < GUEST_DEPTH; i++)
-			guest_ask(g, round + i, i * 4096ULL, 4096);
-		for (uint32_t i = 0; i < GUEST_DEPTH; i++) {
-			answer = guest_answer(g);
+		for (uint32_t i = 0; i < CLIENT_DEPTH; i++)
+			client_ask(g, round + i, i * 4096ULL, 4096);
+		for (uint32_t i = 0; i < CLIENT_DEPTH; i++) {
+			answer = client_answer(g);
 			assert_int_equal(answer.slot, round + i);
 			assert_int_equal(answer.status, PERSIST_DONE);
 		}
 	}
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void polling_answers(void **state)
 {
-	world_begin(&any_method);
+	fixture_begin(&any_method);
 	requests_are_answered_in_their_order(state);
 }
 
 static void waiting_for_events_answers(void **state)
 {
-	world_begin(&by_events);
+	fixture_begin(&by_events);
 	requests_are_answered_in_their_order(state);
 }
 
 /* However the requests and the answers that have left fall together. */
 static void no_event_is_missed(void **state)
 {
-	struct guest *guests[2];
-	const struct world_cfg two = {.poll = false, .clients = 2};
+	struct test_client *clients[2];
+	const struct fixture_cfg two = {.poll = false, .clients = 2};
 
-	world_begin(&two);
-	world_only_events();
+	fixture_begin(&two);
+	fixture_only_events();
 	for (int i = 0; i < 2; i++)
-		guests[i] = guest_open(&gpspm);
+		clients[i] = client_open(&gpspm);
 	for (uint32_t round = 0; round < 200; round++) {
-		const uint32_t count = 1 + round / 2 % GUEST_DEPTH;
+		const uint32_t count = 1 + round / 2 % CLIENT_DEPTH;
 
 		for (uint32_t i = 0; i < count; i++)
-			guest_ask(guests[round % 2], i, i * 4096ULL, 4096);
+			client_ask(clients[round % 2], i, i * 4096ULL, 4096);
 		for (uint32_t i = 0; i < count; i++)
-			assert_int_equal(guest_answer(guests[round % 2]).slot, i);
+			assert_int_equal(client_answer(clients[round % 2]).slot, i);
 	}
 	for (int i = 0; i < 2; i++)
-		guest_leave(guests[i]);
-	assert_int_equal(world_end(), 0);
+		client_leave(clients[i]);
+	assert_int_equal(fixture_end(), 0);
 }
 
 /* The very range, and nothing that is not of the region. */
@@ -138,266 +138,266 @@ static void what_is_asked_for_is_made_durable(void **state)
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char path[] = "/var/tmp/rpma-test-XXXXXX"; /* on a disk: /tmp may be memory */
 	int fd = mkstemp(path);
-	struct guest *g;
+	struct test_client *g;
 	char *begin;
 
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, (off_t)(8 * page)), 0);
 	close(fd);
 	synced.error = 0;
-	world_begin(&(struct world_cfg){.target = path, .offset = 2 * page, .bytes = 4 * page});
+	fixture_begin(&(struct fixture_cfg){.target = path, .offset = 2 * page, .bytes = 4 * page});
 	assert_int_equal(unlink(path), 0);
-	g = guest_open(&gpspm);
+	g = client_open(&gpspm);
 	assert_int_equal(g->offer.kind, TARGET_FILE);
 	assert_int_equal(g->offer.persist, PERSIST_MSYNC);
-	guest_ask(g, 0, 0, 4 * page);
-	assert_int_equal(guest_answer(g).status, PERSIST_DONE);
+	client_ask(g, 0, 0, 4 * page);
+	assert_int_equal(client_answer(g).status, PERSIST_DONE);
 	assert_int_equal(synced.bytes, 4 * page);
 	begin = synced.begin;
-	guest_ask(g, 0, page + 10, 20);
-	assert_int_equal(guest_answer(g).status, PERSIST_DONE);
+	client_ask(g, 0, page + 10, 20);
+	assert_int_equal(client_answer(g).status, PERSIST_DONE);
 	assert_ptr_equal(synced.begin, begin + page);
 	assert_int_equal(synced.bytes, 30);
 	synced.calls = 0;
-	guest_ask(g, 0, 4 * page - 8, 16);
-	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
-	guest_ask(g, 0, UINT64_MAX - 4, 8);
-	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
-	guest_ask(g, 0, 0, 0);
-	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
+	client_ask(g, 0, 4 * page - 8, 16);
+	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
+	client_ask(g, 0, UINT64_MAX - 4, 8);
+	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
+	client_ask(g, 0, 0, 0);
+	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
 	assert_int_equal(synced.calls, 0);
 	synced.error = EIO;
-	guest_ask(g, 0, 0, 8);
-	assert_int_equal(guest_answer(g).status, PERSIST_FAILED);
-	guest_ask(g, 0, 0, 8);
-	assert_int_equal(guest_answer(g).status, PERSIST_FAILED);
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
-	assert_int_equal(world_count(strerror(EIO)), 1);
+	client_ask(g, 0, 0, 8);
+	assert_int_equal(client_answer(g).status, PERSIST_FAILED);
+	client_ask(g, 0, 0, 8);
+	assert_int_equal(client_answer(g).status, PERSIST_FAILED);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
+	assert_int_equal(fixture_count(strerror(EIO)), 1);
 }
 
 static void a_number_stands_for_its_block(void **state)
 {
 	struct persist_answer answer;
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&by_events);
-	g = guest_open(&numbers);
-	for (uint32_t i = 0; i < GUEST_DEPTH; i++)
-		guest_number(g, WORLD_BYTES / 8192 - 1 - i);
-	for (uint32_t i = 0; i < GUEST_DEPTH; i++) {
-		answer = guest_answer(g);
-		assert_int_equal(answer.slot, WORLD_BYTES / 8192 - 1 - i);
+	fixture_begin(&by_events);
+	g = client_open(&numbers);
+	for (uint32_t i = 0; i < CLIENT_DEPTH; i++)
+		client_number(g, FIXTURE_BYTES / 8192 - 1 - i);
+	for (uint32_t i = 0; i < CLIENT_DEPTH; i++) {
+		answer = client_answer(g);
+		assert_int_equal(answer.slot, FIXTURE_BYTES / 8192 - 1 - i);
 		assert_int_equal(answer.status, PERSIST_DONE);
 	}
-	guest_number(g, WORLD_BYTES / 8192);
-	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
-	guest_number(g, UINT32_MAX);
-	assert_int_equal(guest_answer(g).status, PERSIST_OUTSIDE);
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	client_number(g, FIXTURE_BYTES / 8192);
+	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
+	client_number(g, UINT32_MAX);
+	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 /* They are taken, and after each half of the depth it reports that. */
 static void numbers_of_other_methods_are_counted(void **state)
 {
 	const struct hello hello = {.method = METHOD_APM, .jobs = 1, .depth = 4};
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&any_method);
-	g = guest_open(&hello);
+	fixture_begin(&any_method);
+	g = client_open(&hello);
 	for (uint32_t i = 0; i < 4; i++)
-		guest_number(g, i);
+		client_number(g, i);
 	for (uint32_t i = 0; i < 8; i += 2) {
-		guest_hears(g);
-		guest_number(g, i);
-		guest_number(g, i + 1);
+		client_receives(g);
+		client_number(g, i);
+		client_number(g, i + 1);
 	}
-	guest_hears(g);
-	guest_hears(g);
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	client_receives(g);
+	client_receives(g);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void it_ends_when_all_announced_have_left(void **state)
 {
 	const struct hello first = {.method = METHOD_APM, .job = 0, .jobs = 2};
 	const struct hello second = {.method = METHOD_APM, .job = 1, .jobs = 2};
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&any_method);
-	guest_leave(guest_open(&first));
-	world_wait_clients(0);
-	g = guest_open(&second);
+	fixture_begin(&any_method);
+	client_leave(client_open(&first));
+	fixture_wait_clients(0);
+	g = client_open(&second);
 	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void it_ends_when_as_many_as_it_was_told_have_left(void **state)
 {
-	const struct world_cfg cfg = {.poll = true, .clients = 3};
+	const struct fixture_cfg cfg = {.poll = true, .clients = 3};
 
-	world_begin(&cfg);
+	fixture_begin(&cfg);
 	for (int i = 0; i < 3; i++)
-		guest_leave(guest_open(&gpspm));
-	assert_int_equal(world_end(), 0);
+		client_leave(client_open(&gpspm));
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void several_are_served_at_once(void **state)
 {
-	const struct world_cfg cfg = {.poll = true, .clients = 4};
-	struct guest *g[4];
+	const struct fixture_cfg cfg = {.poll = true, .clients = 4};
+	struct test_client *g[4];
 
-	world_begin(&cfg);
+	fixture_begin(&cfg);
 	for (int i = 0; i < 4; i++)
-		g[i] = guest_open(i == 0 ? &apm : &gpspm);
+		g[i] = client_open(i == 0 ? &apm : &gpspm);
 	for (uint32_t i = 1; i < 4; i++)
-		guest_ask(g[i], i, 0, 8);
+		client_ask(g[i], i, 0, 8);
 	for (uint32_t i = 3; i >= 1; i--)
-		assert_int_equal(guest_answer(g[i]).slot, i);
+		assert_int_equal(client_answer(g[i]).slot, i);
 	for (int i = 0; i < 4; i++)
-		guest_leave(g[i]);
-	assert_int_equal(world_end(), 0);
+		client_leave(g[i]);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void come_and_vanish(const struct hello *hello)
 {
-	struct guest *g = guest_open(hello);
+	struct test_client *g = client_open(hello);
 
-	world_wait_served(1);
-	guest_close(g);
-	world_wait_clients(0);
+	fixture_wait_served(1);
+	client_close(g);
+	fixture_wait_clients(0);
 }
 
 static void who_leaves_without_a_word_is_missed(void **state)
 {
-	world_begin(&any_method);
+	fixture_begin(&any_method);
 	come_and_vanish(&apm);
-	world_pass_ms(6000);
-	assert_int_equal(world_end(), -EIO);
-	assert_non_null(strstr(world_failure(), "client 127.0.0.1, job 1 of 1 went without"));
+	fixture_pass_ms(6000);
+	assert_int_equal(fixture_end(), -EIO);
+	assert_non_null(strstr(fixture_failure(), "client 127.0.0.1, job 1 of 1 went without"));
 }
 
 static void who_comes_again_is_not_missed(void **state)
 {
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&any_method);
+	fixture_begin(&any_method);
 	come_and_vanish(&gpspm);
-	g = guest_open(&gpspm_again);
+	g = client_open(&gpspm_again);
 	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
-	world_wait_served(1);
-	world_pass_ms(6000);
-	guest_ask(g, 5, 0, 8);
-	assert_int_equal(guest_answer(g).slot, 5);
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	fixture_wait_served(1);
+	fixture_pass_ms(6000);
+	client_ask(g, 5, 0, 8);
+	assert_int_equal(client_answer(g).slot, 5);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 /* Which of both ends of a connection sees first that it broke is chance. */
 static void who_comes_again_takes_its_own_place(void **state)
 {
-	struct guest *before, *g;
+	struct test_client *before, *g;
 
-	world_begin(&any_method);
-	before = guest_open(&gpspm);
-	g = guest_open(&gpspm_again);
+	fixture_begin(&any_method);
+	before = client_open(&gpspm);
+	g = client_open(&gpspm_again);
 	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
-	guest_is_dropped(before);
-	guest_close(before);
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	client_is_dropped(before);
+	client_close(before);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void nobody_takes_the_place_of_another(void **state)
 {
-	const struct world_cfg cfg = {.poll = true, .clients = 2};
+	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
 	struct hello other = gpspm_again;
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&cfg);
+	fixture_begin(&cfg);
 	come_and_vanish(&gpspm);
-	guest_leave(guest_open(&gpspm)); /* one more that is like it */
+	client_leave(client_open(&gpspm)); /* one more that is like it */
 	other.tag++;
-	g = guest_open(&other);
+	g = client_open(&other);
 	assert_int_equal(g->offer.refusal, REFUSAL_FULL);
-	guest_close(g);
-	world_pass_ms(6000);
-	assert_int_equal(world_end(), -EIO);
+	client_close(g);
+	fixture_pass_ms(6000);
+	assert_int_equal(fixture_end(), -EIO);
 }
 
 /* Its device answers for it, however little it sends. */
 static void a_silent_client_stays(void **state)
 {
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&by_events);
-	g = guest_open(&apm);
-	world_wait_served(1);
+	fixture_begin(&by_events);
+	g = client_open(&apm);
+	fixture_wait_served(1);
 	for (unsigned i = 1; i < 4; i++) {
-		world_pass_ms(11000);
+		fixture_pass_ms(11000);
 		while (atomic_load(&questions) < i)
 			sched_yield();
 	}
 	assert_true(link_alive(g->link, 0));
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void stopped_it_lets_clients_end(void **state)
 {
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&by_events);
-	g = guest_open(&gpspm);
-	world_wait_clients(1);
-	world_hold_clock();
-	world_stop();
-	guest_ask(g, 1, 0, 8);
-	assert_int_equal(guest_answer(g).slot, 1);
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	fixture_begin(&by_events);
+	g = client_open(&gpspm);
+	fixture_wait_clients(1);
+	fixture_hold_clock();
+	fixture_stop();
+	client_ask(g, 1, 0, 8);
+	assert_int_equal(client_answer(g).slot, 1);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void who_is_about_to_be_connected_is_a_client(void **state)
 {
 	struct rpma_conn *conn = NULL;
 
-	world_begin(&any_method);
-	guest_knock_only(&apm, &conn);
-	world_wait_clients(1);
+	fixture_begin(&any_method);
+	client_request_only(&apm, &conn);
+	fixture_wait_clients(1);
 	rpma_conn_delete(&conn);
 }
 
 static void stopped_it_tells_who_was_missed_before(void **state)
 {
-	const struct world_cfg cfg = {.poll = true, .clients = 2};
-	struct guest *g;
+	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
+	struct test_client *g;
 
-	world_begin(&cfg);
+	fixture_begin(&cfg);
 	come_and_vanish(&gpspm);
-	g = guest_open(&apm);
-	world_wait_served(1);
-	world_pass_ms(6000);
-	world_stop();
-	guest_leave(g);
-	assert_int_equal(world_end(), -EIO);
+	g = client_open(&apm);
+	fixture_wait_served(1);
+	fixture_pass_ms(6000);
+	fixture_stop();
+	client_leave(g);
+	assert_int_equal(fixture_end(), -EIO);
 }
 
 static void stopped_it_does_not_wait_for_ever(void **state)
 {
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&any_method);
-	g = guest_open(&gpspm);
-	world_stop();
-	assert_int_equal(world_end(), 0);
-	guest_is_dropped(g);
-	guest_close(g);
+	fixture_begin(&any_method);
+	g = client_open(&gpspm);
+	fixture_stop();
+	assert_int_equal(fixture_end(), 0);
+	client_is_dropped(g);
+	client_close(g);
 }
 
-#define test(name) cmocka_unit_test_teardown(name, world_clear)
+#define test(name) cmocka_unit_test_teardown(name, fixture_clear)
 
 int main(void)
 {
@@ -423,5 +423,5 @@ int main(void)
 		test(stopped_it_does_not_wait_for_ever),
 	};
 
-	return cmocka_run_group_tests_name("fio.host", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.memory_server", tests, NULL, NULL);
 }

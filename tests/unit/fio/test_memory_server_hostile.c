@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_host_hostile.c -- the server and guests that it should not have let in,
+ * test_memory_server_hostile.c -- the server and clients that it should not have accepted,
  * or should have thrown out: each is told or dropped in one line, and who keeps
  * to the rules notices nothing.
  */
@@ -9,40 +9,41 @@
 
 #include "server_fixture.h"
 
-static const struct world_cfg any_method = {.poll = true};
-static const struct world_cfg of_two = {.poll = false, .clients = 2};
+static const struct fixture_cfg any_method = {.poll = true};
+static const struct fixture_cfg of_two = {.poll = false, .clients = 2};
 static const struct hello apm = {.method = METHOD_APM, .jobs = 1};
-static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = GUEST_DEPTH};
+static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = CLIENT_DEPTH};
 
 /* A client that keeps to the rules is served, and the server ends as it should. */
 static void all_is_well(void)
 {
-	struct guest *g = guest_open(&gpspm);
+	struct test_client *g = client_open(&gpspm);
 
 	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
-	guest_ask(g, 3, 0, 8);
-	assert_int_equal(guest_answer(g).slot, 3);
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	client_ask(g, 3, 0, 8);
+	assert_int_equal(client_answer(g).slot, 3);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void is_refused(const struct hello *hello, enum refusal refusal)
 {
-	struct guest *g = guest_open(hello);
+	struct test_client *g = client_open(hello);
 
 	assert_int_equal(g->reply.answer, GREETING_WELCOME);
 	assert_int_equal(g->offer.refusal, refusal);
 	assert_int_equal(g->reply.mr_desc_bytes, 0);
-	guest_close(g);
+	client_close(g);
 }
 
 static void another_method_is_refused(void **state)
 {
-	const struct world_cfg cfg = {.method = METHOD_GPSPM, .poll = true};
+	const struct fixture_cfg cfg = {.method = METHOD_GPSPM, .poll = true};
 
-	world_begin(&cfg);
+	fixture_begin(&cfg);
 	is_refused(&apm, REFUSAL_METHOD);
-	world_said("refused client 127.0.0.1, job 1 of 1: it has mode=apm, this server mode=gpspm");
+	fixture_said(
+		"refused client 127.0.0.1, job 1 of 1: it has mode=apm, this server mode=gpspm");
 	all_is_well();
 }
 
@@ -51,34 +52,34 @@ static void more_messages_than_there_is_room_for_are_refused(void **state)
 	struct hello hello = gpspm;
 
 	hello.depth = HELLO_DEPTH_MIN + 1;
-	world_begin(&any_method);
+	fixture_begin(&any_method);
 	is_refused(&hello, REFUSAL_DEPTH);
-	world_said("it sends 513 messages at once, there is room for 512");
+	fixture_said("it sends 513 messages at once, there is room for 512");
 	all_is_well();
 }
 
 static void more_clients_than_were_to_come_are_refused(void **state)
 {
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&any_method);
-	g = guest_open(&apm);
+	fixture_begin(&any_method);
+	g = client_open(&apm);
 	is_refused(&apm, REFUSAL_FULL);
-	world_said("already served all 1 expected clients");
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	fixture_said("already served all 1 expected clients");
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void is_answered(const struct greeting_request *request, enum greeting_answer answer)
 {
 	uint8_t bytes[GREETING_REQUEST_BYTES];
-	struct guest *g;
+	struct test_client *g;
 
 	greeting_encode_request(request, bytes);
-	g = guest_knock(bytes, sizeof(bytes));
+	g = client_connect(bytes, sizeof(bytes));
 	assert_non_null(g->link);
 	assert_int_equal(g->reply.answer, answer);
-	guest_close(g);
+	client_close(g);
 }
 
 static void another_version_and_another_tool_are_told(void **state)
@@ -86,11 +87,11 @@ static void another_version_and_another_tool_are_told(void **state)
 	const struct greeting_request later = {GREETING_VERSION + 1, GREETING_FIO, 0, 0};
 	const struct greeting_request ping = {GREETING_VERSION, GREETING_PING, 0, 64};
 
-	world_begin(&any_method);
+	fixture_begin(&any_method);
 	is_answered(&later, GREETING_WRONG_VERSION);
-	world_said("refused client 127.0.0.1: it speaks another version");
+	fixture_said("refused client 127.0.0.1: it speaks another version");
 	is_answered(&ping, GREETING_OTHER_TOOL);
-	world_said("refused client 127.0.0.1: it is of another tool");
+	fixture_said("refused client 127.0.0.1: it is of another tool");
 	all_is_well();
 }
 
@@ -98,70 +99,71 @@ static void junk_is_rejected(void **state)
 {
 	static const struct hello nonsense = {.method = METHOD_GPSPM, .jobs = 1, .depth = 0};
 	uint8_t bytes[56] = {0}; /* as many as a request has on InfiniBand */
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&any_method);
-	g = guest_knock(bytes, sizeof(bytes));
+	fixture_begin(&any_method);
+	g = client_connect(bytes, sizeof(bytes));
 	assert_null(g->link);
-	guest_close(g);
-	g = guest_knock("rpmatoo", 7);
+	client_close(g);
+	g = client_connect("rpmatoo", 7);
 	assert_null(g->link);
-	guest_close(g);
-	g = guest_open(&nonsense);
+	client_close(g);
+	g = client_open(&nonsense);
 	assert_null(g->link);
-	guest_close(g);
+	client_close(g);
 	assert_int_equal(
-		world_count("rejected client 127.0.0.1: it is not a client of this engine"), 3);
+		fixture_count("rejected client 127.0.0.1: it is not a client of this engine"), 3);
 	all_is_well();
 }
 
 static void a_flood_of_junk_holds_nobody_up(void **state)
 {
-	struct guest *flood;
-	struct guest *g;
+	struct test_client *flood;
+	struct test_client *g;
 
-	world_begin(&any_method);
-	g = guest_open(&gpspm);
+	fixture_begin(&any_method);
+	g = client_open(&gpspm);
 	for (uint32_t i = 0; i < 200; i++) {
-		flood = guest_knock("junk", 4);
+		flood = client_connect("junk", 4);
 		assert_null(flood->link);
-		guest_close(flood);
-		guest_ask(g, i, 0, 8);
-		assert_int_equal(guest_answer(g).slot, i);
+		client_close(flood);
+		client_ask(g, i, 0, 8);
+		assert_int_equal(client_answer(g).slot, i);
 	}
-	guest_leave(g);
-	assert_int_equal(world_end(), 0);
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
 }
 
 static void a_stranger_is_rejected(void **state)
 {
-	const struct world_cfg cfg = {.poll = true, .allow = "192.0.2.0/24"};
-	struct guest *g;
+	const struct fixture_cfg cfg = {.poll = true, .allow = "192.0.2.0/24"};
+	struct test_client *g;
 
-	world_begin(&cfg);
-	g = guest_open(&apm);
+	fixture_begin(&cfg);
+	g = client_open(&apm);
 	assert_null(g->link);
-	guest_close(g);
-	assert_int_equal(world_count("rejected client 127.0.0.1: its address is not in allow="), 1);
+	client_close(g);
+	assert_int_equal(fixture_count("rejected client 127.0.0.1: its address is not in allow="),
+			 1);
 }
 
 /* One who sends this is dropped at once, the other one is served on. */
 static void is_dropped(const struct hello *hello, const void *bytes, size_t len)
 {
-	struct guest *bad, *good;
+	struct test_client *bad, *good;
 
-	world_begin(&of_two);
-	good = guest_open(&gpspm);
-	bad = guest_open(hello);
-	guest_send(bad, bytes, len);
-	guest_is_dropped(bad);
-	guest_close(bad);
-	guest_ask(good, 9, 0, 8);
-	assert_int_equal(guest_answer(good).slot, 9);
-	guest_leave(good);
-	assert_int_equal(world_end(), -EIO);
+	fixture_begin(&of_two);
+	good = client_open(&gpspm);
+	bad = client_open(hello);
+	client_send(bad, bytes, len);
+	client_is_dropped(bad);
+	client_close(bad);
+	client_ask(good, 9, 0, 8);
+	assert_int_equal(client_answer(good).slot, 9);
+	client_leave(good);
+	assert_int_equal(fixture_end(), -EIO);
 	assert_int_equal(
-		world_count("dropped client 127.0.0.1, job 1 of 1: it sent what no client"), 1);
+		fixture_count("dropped client 127.0.0.1, job 1 of 1: it sent what no client"), 1);
 }
 
 static void what_is_no_request_is_not_taken_for_one(void **state)
@@ -189,21 +191,21 @@ static void a_request_of_another_method_is_not_served(void **state)
 static void who_floods_is_answered_as_fast_as_it_listens(void **state)
 {
 	struct hello hello = gpspm;
-	struct guest *g, *other;
+	struct test_client *g, *other;
 
-	world_begin(&of_two);
-	other = guest_open(&gpspm);
+	fixture_begin(&of_two);
+	other = client_open(&gpspm);
 	hello.depth = 1;
-	g = guest_open(&hello);
-	for (uint32_t i = 0; i < GUEST_DEPTH; i++)
-		guest_ask(g, i, 0, 8);
-	guest_ask(other, 7, 0, 8);
-	assert_int_equal(guest_answer(other).slot, 7);
-	for (uint32_t i = 0; i < GUEST_DEPTH; i++)
-		assert_int_equal(guest_answer(g).slot, i);
-	guest_leave(g);
-	guest_leave(other);
-	assert_int_equal(world_end(), 0);
+	g = client_open(&hello);
+	for (uint32_t i = 0; i < CLIENT_DEPTH; i++)
+		client_ask(g, i, 0, 8);
+	client_ask(other, 7, 0, 8);
+	assert_int_equal(client_answer(other).slot, 7);
+	for (uint32_t i = 0; i < CLIENT_DEPTH; i++)
+		assert_int_equal(client_answer(g).slot, i);
+	client_leave(g);
+	client_leave(other);
+	assert_int_equal(fixture_end(), 0);
 }
 
 /* The place it was given is free again. */
@@ -211,31 +213,31 @@ static void who_does_not_come_in_is_not_waited_for(void **state)
 {
 	struct rpma_conn *conn = NULL;
 
-	world_begin(&any_method);
-	guest_knock_only(&apm, &conn);
+	fixture_begin(&any_method);
+	client_request_only(&apm, &conn);
 	is_refused(&apm, REFUSAL_FULL);
-	world_pass_ms(6000);
-	world_said("client 127.0.0.1, job 1 of 1 did not finish connecting within 5 s");
+	fixture_pass_ms(6000);
+	fixture_said("client 127.0.0.1, job 1 of 1 did not finish connecting within 5 s");
 	all_is_well();
 	rpma_conn_delete(&conn);
 }
 
 static void who_says_goodbye_is_to_leave(void **state)
 {
-	struct guest *g;
+	struct test_client *g;
 
-	world_begin(&of_two);
-	g = guest_open(&gpspm);
-	world_wait_served(1);
-	guest_send(g, "", 0);
-	world_pass_ms(11000);
-	guest_is_dropped(g);
-	guest_close(g);
-	guest_leave(guest_open(&apm));
-	assert_int_equal(world_end(), 0);
+	fixture_begin(&of_two);
+	g = client_open(&gpspm);
+	fixture_wait_served(1);
+	client_send(g, "", 0);
+	fixture_pass_ms(11000);
+	client_is_dropped(g);
+	client_close(g);
+	client_leave(client_open(&apm));
+	assert_int_equal(fixture_end(), 0);
 }
 
-#define test(name) cmocka_unit_test_teardown(name, world_clear)
+#define test(name) cmocka_unit_test_teardown(name, fixture_clear)
 
 int main(void)
 {
@@ -255,5 +257,5 @@ int main(void)
 		test(who_says_goodbye_is_to_leave),
 	};
 
-	return cmocka_run_group_tests_name("fio.host_hostile", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.memory_server_hostile", tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_place.c -- how a target is divided, and who gets which place.
+ * test_slots.c -- how a target is divided, and who gets which slot.
  */
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/slots.h"
 
-static void places_are_whole_pages_within_the_target(void **state)
+static void slots_are_whole_pages_within_the_target(void **state)
 {
 	static const struct {
 		size_t target, size;
@@ -25,31 +25,31 @@ static void places_are_whole_pages_within_the_target(void **state)
 		unsigned count = 0;
 		size_t size = 0;
 
-		places_divide(cases[i].target, &count, &size);
+		slots_divide(cases[i].target, &count, &size);
 		assert_int_equal(count, cases[i].count);
 		assert_int_equal(size, cases[i].size);
 		assert_true(size * count <= cases[i].target);
 	}
 }
 
-static void a_place_has_one_client(void **state)
+static void a_slot_has_one_client(void **state)
 {
-	struct places places = {.count = 2};
+	struct slots slots = {.count = 2};
 
-	assert_int_equal(places_take(&places), 0);
-	assert_int_equal(places_take(&places), 1);
-	assert_int_equal(places_take(&places), -1);
-	places_give(&places, 0);
-	assert_int_equal(places_take(&places), 0);
-	assert_int_equal(places_take(&places), -1);
+	assert_int_equal(slots_take(&slots), 0);
+	assert_int_equal(slots_take(&slots), 1);
+	assert_int_equal(slots_take(&slots), -1);
+	slots_release(&slots, 0);
+	assert_int_equal(slots_take(&slots), 0);
+	assert_int_equal(slots_take(&slots), -1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(places_are_whole_pages_within_the_target),
-		cmocka_unit_test(a_place_has_one_client),
+		cmocka_unit_test(slots_are_whole_pages_within_the_target),
+		cmocka_unit_test(a_slot_has_one_client),
 	};
 
-	return cmocka_run_group_tests_name("ping.place", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ping.slots", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
  *
  * argp parses: it gets its table from the rows of the command, and its parser
  * looks up the row of each option. argp's own error output has two lines and does
- * not name what is valid; it is silenced, and the sentence is made from the
+ * not name what is valid; it is silenced, and the error message is made from the
  * failing word.
  */
 #include "cli.h"
@@ -255,7 +255,7 @@ int cli_catch_signals(void)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* a closed pipe is a failed write, with a sentence */
+	/* a closed pipe is a failed write, with a message */
 	signal(SIGPIPE, SIG_IGN);
 	return 0;
 }

@@ -21,7 +21,7 @@ struct cli {
 	const char *given[CLI_TABLES_MAX];
 };
 
-/* Puts the value of an option where its row points: 0, or an errno with the sentence stored. */
+/* Puts the value of an option where its row points: 0, or an errno with the error message set. */
 typedef error_t cli_parser(const char *option, const char *arg, void *to);
 
 /* An option; an array of them is a table. */
@@ -55,7 +55,7 @@ struct cli_command {
 /*
  * Parses argv[0..argc), whose first word is the command, and the options that
  * all tools have. cli is the first member of the tool's options. A wrong option
- * gives -EINVAL with one sentence stored.
+ * gives -EINVAL with one error message set.
  */
 int cli_parse(const struct cli_command *command, int argc, char **argv, struct cli *cli);
 
@@ -79,7 +79,7 @@ extern atomic_int cli_signal; /* lock-free: set by a handler, read by any thread
 int cli_stop_fd(void);
 bool cli_stopped(void *unused); /* whether one came */
 
-/* Prints the stored sentence as one line on stderr; gives the exit code. */
+/* Prints the error message as one line on stderr; gives the exit code. */
 int cli_report_failure(const char *tool);
 
 /* One line on stderr, rewritten in place: only on a terminal. NULL ends it. */

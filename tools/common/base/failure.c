@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure.c -- keeps the sentence of the last failure of each thread.
+ * failure.c -- keeps the error message of the last failure of each thread.
  */
 #include "failure.h"
 

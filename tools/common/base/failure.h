@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure.h -- the one sentence a failing tool prints.
+ * failure.h -- the one error message a failing tool prints.
  *
  * The line that fails stores what went wrong, at which step, the exit code it
  * deserves and, where it knows it, the cause: that is what decides on remedies,
@@ -49,7 +49,7 @@ struct failure {
 	char text[768];
 };
 
-/* Stores the sentence; gives -EINVAL for wrong usage and -EIO for all else. */
+/* Sets the error message; gives -EINVAL for wrong usage and -EIO for all else. */
 int failure_set(enum exit_code code, const char *step, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same, of a cause that is known. */
@@ -59,7 +59,7 @@ int failure_because(enum cause cause, enum exit_code code, const char *step, con
 /* "refused"; NULL: unknown. */
 const char *cause_name(enum cause cause);
 
-/* The calling thread's sentence; its text is empty when nothing failed. */
+/* The calling thread's error message; its text is empty when nothing failed. */
 struct failure *failure_get(void);
 
 #endif /* COMMON_BASE_FAILURE_H */

@@ -5,7 +5,9 @@
  * Log-linear: values below 128 ns have a bucket each, every octave above has
  * 128, so a bucket is never wider than 1/128 of its value. Range 2^36 ns
  * (68 s); what lies beyond is counted as saturated. Count, minimum, maximum,
- * mean and deviation are exact, from integers.
+ * mean and deviation are exact, from integers. rpma-bench interpolates percentiles
+ * within a bucket; check_result.py and sources/histogram.py do the same independently.
+ * rpma-ping prints the nearest rank instead, as ping tools do (stats.c).
  */
 #ifndef COMMON_BASE_HISTOGRAM_H
 #define COMMON_BASE_HISTOGRAM_H

@@ -21,7 +21,7 @@ size_t open_files_count(void);
 
 /*
  * Asked when OPEN_FILES_SAMPLE of all are there, with the count before the
- * first one: may the rest be opened? -EIO with a sentence stored that begins
+ * first one: may the rest be opened? -EIO with an error message set that begins
  * with what they are ("64 connections to server X") and has the limit that
  * would do.
  */

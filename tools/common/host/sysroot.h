@@ -57,7 +57,7 @@ DIR *sysroot_directory(const struct sysroot *root, const char *path);
 /*
  * From now on all that is looked at is copied below a new or empty directory,
  * as far as it was read, without what names the host or a part of it: that
- * directory as a root gives the same readings. Both leave a sentence in
+ * directory as a root gives the same readings. Both leave a message in
  * failure_get() where they fail; the second names what could not be copied.
  */
 int sysroot_record(struct sysroot *root, const char *directory);

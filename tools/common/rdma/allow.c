@@ -100,7 +100,7 @@ bool allow_has(const struct allow *allow, const struct sockaddr_storage *address
 
 bool allow_works(void)
 {
-	return newer_calls().conn_req_get_peer_addr != NULL;
+	return librpma_1_4_calls().conn_req_get_peer_addr != NULL;
 }
 
 bool allow_request(const struct allow *allow, const struct rpma_conn_req *req)
@@ -109,6 +109,6 @@ bool allow_request(const struct allow *allow, const struct rpma_conn_req *req)
 
 	if (allow->count == 0)
 		return true;
-	return allow_works() && newer_calls().conn_req_get_peer_addr(req, &address) == 0 &&
+	return allow_works() && librpma_1_4_calls().conn_req_get_peer_addr(req, &address) == 0 &&
 	       allow_has(allow, &address);
 }

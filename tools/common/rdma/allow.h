@@ -26,7 +26,7 @@ struct allow {
 
 /* ADDR or ADDR/LEN, of either family; -EINVAL for what is malformed, -ENOSPC. */
 int allow_add(struct allow *allow, const char *text);
-/* The same for an option (a cli_parser); a wrong value gives EINVAL, with the sentence. */
+/* The same for an option (a cli_parser); a wrong value gives EINVAL, with the error message set. */
 error_t allow_option(const char *option, const char *arg, void *allow);
 bool allow_has(const struct allow *allow, const struct sockaddr_storage *address);
 /* Whom the request comes from; false too where librpma, before 1.4, cannot tell. */

@@ -31,14 +31,14 @@ struct link_lane {
 	struct rpma_srq *srq; /* borrowed: receives come from there; NULL: of its own */
 	/*
 	 * Posts what the peer may send right after it is connected. NULL:
-	 * nothing. Stores the sentence when it fails.
+	 * nothing. Sets the error message when it fails.
 	 */
 	int (*post)(struct rpma_conn_req *req, void *arg);
 	void *arg;
 };
 
 struct link_cfg {
-	const char *peer_name;	      /* for sentences: "server 10.0.0.1:7204" */
+	const char *peer_name;	      /* for error messages: "server 10.0.0.1:7204" */
 	const char *device;	      /* whose ports tell why work failed; NULL: not known */
 	int stop_fd;		      /* waiting ends when it is readable; -1: none */
 	int timeout_ms;		      /* for each step of connecting; 0: LINK_TIMEOUT_MS */
@@ -46,7 +46,7 @@ struct link_cfg {
 	struct timespec *requested;   /* gets when address and route were known; NULL: no */
 };
 
-/* Sends librpma's own log to the failure sentences, and to stderr if asked. */
+/* Sends librpma's own log to the error messages, and to stderr if asked. */
 void link_log_to_failures(bool verbose);
 /* What librpma logged last in this thread, or its name of the code. */
 const char *link_cause(int rpma_code);
@@ -81,13 +81,14 @@ int link_greeting(const struct link *link, const void **bytes, size_t *len);
 int link_send(struct link *link, const void *message, size_t len);
 /*
  * Not of a lane. *len holds the buffer's size, then the message's. -ECANCELED:
- * stop_fd; -ETIMEDOUT, with the sentence stored.
+ * stop_fd; -ETIMEDOUT, with the error message set.
  */
 int link_receive(struct link *link, void *message, size_t *len, int timeout_ms);
 /* Readable: a message may be there, and link_receive is to be asked. Not of a lane. */
 int link_receive_fd(const struct link *link);
 
-/* False, with the sentence and the cause stored, if the connection has ended; waits for that. */
+/* False, with the error message and the cause stored, if the connection has ended; waits for that.
+ */
 bool link_alive(struct link *link, int timeout_ms);
 /*
  * Stores why work on the link failed, "WHAT failed: STATUS" or how the connection

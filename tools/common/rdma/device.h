@@ -45,7 +45,7 @@ const char *device_kind_name(enum device_kind kind);
 
 /*
  * Picks a device with an address: NULL or "auto" is the first such one, else
- * the named one. The failure sentence names the remedy when there is none.
+ * the named one. The error message names the remedy when there is none.
  */
 int device_choose(const struct sysroot *root, const char *name, struct device *device);
 

@@ -22,14 +22,14 @@ int dial_resolve(struct dial *dial, const char *host, uint16_t port)
 	return ret;
 }
 
-int dial_route(struct dial *dial, const struct endpoint_wish *wish)
+int dial_route(struct dial *dial, const struct endpoint_options *options)
 {
 	struct sysroot root;
 	int ret;
 
 	if (sysroot_open(&root, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "device", "cannot open /: %s", strerror(errno));
-	ret = endpoint_route(&root, wish, dial->address, &dial->peer, &dial->device);
+	ret = endpoint_route(&root, options, dial->address, &dial->peer, &dial->device);
 	sysroot_close(&root);
 	return ret;
 }

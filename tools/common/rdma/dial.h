@@ -4,7 +4,7 @@
  * device of this host with the route to it, the connection, and the answer.
  *
  * Each step is a function, because rpma-ping times them one by one. Each wait has
- * a limit; a failure stores its sentence, step and cause.
+ * a limit; a failure sets its error message, step and cause.
  */
 #ifndef COMMON_RDMA_DIAL_H
 #define COMMON_RDMA_DIAL_H
@@ -18,7 +18,7 @@
 struct dial {
 	char address[RESOLVE_ADDRESS_MAX]; /* numeric; empty: not resolved */
 	uint16_t port;
-	char name[LINK_PEER_MAX]; /* for sentences: "server 192.0.2.1:7204" */
+	char name[LINK_PEER_MAX]; /* for error messages: "server 192.0.2.1:7204" */
 	struct device device;	  /* this host's; its name is empty: not found */
 	struct rpma_peer *peer;	  /* for that device; the caller deletes it */
 };
@@ -26,7 +26,7 @@ struct dial {
 /* Sets address, port and name. */
 int dial_resolve(struct dial *dial, const char *host, uint16_t port);
 /* Sets device and peer; may start the tool again, as endpoint_route(). */
-int dial_route(struct dial *dial, const struct endpoint_wish *wish);
+int dial_route(struct dial *dial, const struct endpoint_options *options);
 /* Connects; peer_name and device of cfg are not used. */
 int dial_connect(struct link **link, const struct dial *dial,
 		 const uint8_t greeting[GREETING_REQUEST_BYTES], const struct link_cfg *cfg);

@@ -53,7 +53,7 @@ struct persist {
 
 /*
  * Chooses the method for a target, which must outlive it. -EIO with the
- * sentence stored for device DAX in a build without libpmem: no system call
+ * error message set for device DAX in a build without libpmem: no system call
  * flushes it.
  */
 int persist_open(struct persist *persist, const struct target *target);

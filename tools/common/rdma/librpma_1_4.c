@@ -11,11 +11,11 @@
 #include <dlfcn.h>
 #include <string.h>
 
-struct newer newer_calls(void)
+struct librpma_1_4 librpma_1_4_calls(void)
 {
 	void *port = dlsym(RTLD_DEFAULT, "rpma_ep_get_port");
 	void *address = dlsym(RTLD_DEFAULT, "rpma_conn_req_get_peer_addr");
-	struct newer calls = {NULL, NULL};
+	struct librpma_1_4 calls = {NULL, NULL};
 
 	if (port == NULL || address == NULL)
 		return calls;
@@ -43,9 +43,9 @@ int newest_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_s
 	return call(mr, desc_size);
 }
 #else
-struct newer newer_calls(void)
+struct librpma_1_4 librpma_1_4_calls(void)
 {
-	return (struct newer){rpma_ep_get_port, rpma_conn_req_get_peer_addr};
+	return (struct librpma_1_4){rpma_ep_get_port, rpma_conn_req_get_peer_addr};
 }
 
 int newest_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc)

@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 /* What Debian's 1.2.0 does not have: both are there, or both are NULL. */
-struct newer {
+struct librpma_1_4 {
 	int (*ep_get_port)(const struct rpma_ep *ep, uint16_t *port);
 	int (*conn_req_get_peer_addr)(const struct rpma_conn_req *req,
 				      struct sockaddr_storage *addr);
 };
 
-struct newer newer_calls(void);
+struct librpma_1_4 librpma_1_4_calls(void);
 
 /* These changed: what the library that is there has as the newest. */
 int newest_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc);

@@ -10,7 +10,7 @@
 /* What an event other than RPMA_CONN_ESTABLISHED means once the connection stands. */
 enum cause link_end_of(enum rpma_conn_event event);
 
-/* Stores the sentence of that end; gives -EIO. */
+/* Sets the error message of that end; gives -EIO. */
 int link_ended(enum cause end, const char *peer_name);
 
 /* What a completion's status tells; CAUSE_UNKNOWN: it may be anything. */

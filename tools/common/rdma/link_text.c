@@ -3,7 +3,7 @@
  * link_text.c -- causes in words: librpma's log lines and completion states.
  *
  * librpma's codes are coarse ("provider error"), its log has the errno. The
- * last warning or error of each thread is kept for the failure sentence.
+ * last warning or error of each thread is kept for the error message.
  */
 #include <errno.h>
 #include <stdarg.h>

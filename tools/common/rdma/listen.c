@@ -22,7 +22,7 @@ static void say_addresses(const struct sysroot *root, const char *address)
 	size_t count = 0, at = 0;
 	char known[512] = "";
 
-	/* without any device this stores the sentence with the remedy */
+	/* without any device this sets the error message with the remedy */
 	if (device_choose(root, NULL, &any) == 0 && device_list(root, &list, &count) == 0) {
 		for (size_t i = 0; i < count && at < sizeof(known); i++)
 			at += (size_t)snprintf(known + at, sizeof(known) - at, " %s (%s)",
@@ -46,38 +46,38 @@ static int check_files(const struct sysroot *root)
 	return count > 0 ? device_files_check(root) : 0;
 }
 
-int endpoint_own(const struct sysroot *root, const struct endpoint_wish *wish, const char *address,
-		 struct rpma_peer **peer, char device[DEVICE_NAME_MAX])
+int endpoint_own(const struct sysroot *root, const struct endpoint_options *options,
+		 const char *address, struct rpma_peer **peer, char device[DEVICE_NAME_MAX])
 {
 	struct device own;
-	int ret = soft_enter(root, wish->device, wish->quiet, wish->argv);
+	int ret = soft_enter(root, options->device, options->quiet, options->argv);
 
 	if (ret || (ret = check_files(root)))
 		return ret;
 	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_LOCAL, peer, device);
 	if (ret && device_files_blame(root, address) == 0)
 		say_addresses(root, address);
-	else if (wish->device != NULL &&
-		 (device_find(root, device, &own) != 0 || !device_is(&own, wish->device)))
+	else if (options->device != NULL &&
+		 (device_find(root, device, &own) != 0 || !device_is(&own, options->device)))
 		return failure_because(CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",
 				       "the address %s belongs to the RDMA device %s, not to %s",
-				       address, device, wish->device);
+				       address, device, options->device);
 	return ret;
 }
 
-int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
+int endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
 		   const char *address, struct rpma_peer **peer, struct device *device)
 {
 	struct device *list = NULL, any;
 	char name[DEVICE_NAME_MAX] = "";
 	size_t count = 0;
-	int ret = soft_enter(root, wish->device, wish->quiet, wish->argv);
+	int ret = soft_enter(root, options->device, options->quiet, options->argv);
 
 	if (ret)
 		return ret;
 	ret = device_list(root, &list, &count);
 	free(list);
-	/* without any device this stores the sentence with the remedy */
+	/* without any device this sets the error message with the remedy */
 	if (ret != 0 || count == 0)
 		return device_choose(root, NULL, &any);
 	if ((ret = check_files(root)))
@@ -90,17 +90,17 @@ int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
 	if (device_find(root, name, device) != 0)
 		return failure_set(EXIT_RUN_FAILED, "device", "nothing is known of the device %s",
 				   name);
-	if (!device_is(device, wish->device))
+	if (!device_is(device, options->device))
 		return failure_because(CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",
 				       "the route to %s leads over the RDMA device %s, not over %s",
-				       address, name, wish->device);
+				       address, name, options->device);
 	return 0;
 }
 
 int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 		    struct rpma_ep **ep, int *fd)
 {
-	const struct newer newer = newer_calls();
+	const struct librpma_1_4 newer = librpma_1_4_calls();
 	char service[8];
 	int ret;
 

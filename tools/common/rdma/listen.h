@@ -15,21 +15,21 @@
 #include "tools/common/host/sysroot.h"
 
 /* What the user said of the device, and how to start the tool again on the software one. */
-struct endpoint_wish {
+struct endpoint_options {
 	const char *device; /* NULL: any */
 	bool quiet;
 	char *const *argv; /* as soft_enter() takes them; NULL: it is not to start again */
 };
 
 /* The device of this host that owns the address; may start the tool again. */
-int endpoint_own(const struct sysroot *root, const struct endpoint_wish *wish, const char *address,
-		 struct rpma_peer **peer, char device[DEVICE_NAME_MAX]);
+int endpoint_own(const struct sysroot *root, const struct endpoint_options *options,
+		 const char *address, struct rpma_peer **peer, char device[DEVICE_NAME_MAX]);
 
 /*
  * The device that has the route to the address; may start the tool again. A
  * device that is not the one wished for is still told, with the failure.
  */
-int endpoint_route(const struct sysroot *root, const struct endpoint_wish *wish,
+int endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
 		   const char *address, struct rpma_peer **peer, struct device *device);
 
 /*

@@ -60,7 +60,7 @@ struct region_remote {
 	bool direct_write_to_pmem;
 };
 
-/* Makes the region usable over the connection; an error of librpma, without a sentence. */
+/* Makes the region usable over the connection; an error of librpma, without a message. */
 int region_take(struct region_remote *remote, const struct region_desc *desc,
 		struct rpma_conn *conn);
 

@@ -32,7 +32,7 @@ static int find_device(struct service *s)
 
 	if (sysroot_open(&root, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "device", "cannot open /: %s", strerror(errno));
-	ret = endpoint_own(&root, &s->wish, s->address, &s->peer, s->device);
+	ret = endpoint_own(&root, &s->endpoint, s->address, &s->peer, s->device);
 	sysroot_close(&root);
 	return ret;
 }
@@ -95,7 +95,7 @@ void service_say(const struct service *service, const char *format, ...)
 	char text[1024];
 	va_list args;
 
-	if (service->wish.quiet)
+	if (service->endpoint.quiet)
 		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
@@ -116,7 +116,7 @@ void service_announce(const struct service *service, bool direct_write_to_pmem)
 
 void service_client_name(const struct rpma_conn_req *req, char name[SERVICE_CLIENT_MAX])
 {
-	const struct newer newer = newer_calls();
+	const struct librpma_1_4 newer = librpma_1_4_calls();
 	struct sockaddr_storage address = {0};
 	char text[INET6_ADDRSTRLEN];
 

@@ -38,8 +38,8 @@ struct service {
 	const char *listen;	 /* host or address */
 	uint16_t port;		 /* 0: any free one, which it has once it listens */
 	const struct allow *allow;
-	const char *allow_option; /* its name, for the sentence */
-	struct endpoint_wish wish;
+	const char *allow_option; /* its name, for the error message */
+	struct endpoint_options endpoint;
 	const struct link_lane *lane; /* for each connection; NULL: they carry messages */
 	unsigned clients_max;
 	void (*serve)(void *server, struct service_client *client); /* in a thread of its own */

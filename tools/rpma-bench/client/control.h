@@ -14,7 +14,7 @@ int connection_open(struct remote *remote, const uint8_t run_id[16], struct serv
 /* Sends a goodbye first if the run is complete; a connection never opened is fine. */
 void connection_close(struct remote *remote, bool complete);
 
-/* Asks for one repeat. -ENOTSUP with the sentence stored: the server refuses it. */
+/* Asks for one repeat. -ENOTSUP with the error message set: the server refuses it. */
 int connection_begin(const struct remote *remote, const struct message_begin *begin,
 		     struct message_ready *ready);
 int connection_start(const struct remote *remote, enum message_phase phase);

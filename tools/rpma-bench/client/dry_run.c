@@ -41,7 +41,7 @@ static const char *find_device(const struct outlook *o)
 
 static int look(struct outlook *o, const struct options *options)
 {
-	struct placement_wish wish = {.pin = options->pin, .mem_node = options->mem_node};
+	struct placement_request request = {.pin = options->pin, .mem_node = options->mem_node};
 	struct progress progress = {.repeat_ns = progress_repeat_ns(options)};
 	int ret;
 
@@ -57,11 +57,11 @@ static int look(struct outlook *o, const struct options *options)
 				   "hwloc cannot read the topology of this machine, or of "
 				   "HWLOC_XMLFILE");
 	o->device = find_device(o);
-	wish.near = (struct topology_near){o->device, -1};
-	wish.threads = (uint32_t)plan_most(&o->plan, AXIS_THREADS);
+	request.near = (struct topology_near){o->device, -1};
+	request.threads = (uint32_t)plan_most(&o->plan, AXIS_THREADS);
 	progress.left = o->plan.items_count;
 	o->estimate_s = progress_left_s(&progress, 0);
-	return placement_choose(&o->placement, o->topology, &wish);
+	return placement_choose(&o->placement, o->topology, &request);
 }
 
 static json_t *points_json(const struct outlook *o)

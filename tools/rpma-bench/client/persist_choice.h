@@ -20,12 +20,12 @@ enum bench_persist persisting_first(const struct message_welcome *offer, uint32_
 void persisting_settle(struct persist_choice *choice, bool native);
 
 /*
- * 0, or -ENOTSUP with the sentence stored: it needs a flush that the target does not take.
+ * 0, or -ENOTSUP with the error message set: it needs a flush that the target does not take.
  * who names the server, here and below.
  */
 int persisting_check(const struct message_welcome *offer, const struct params *params,
 		     const char *who);
-/* -ENOTSUP with the sentence stored: --persist native where flushes are reads. */
+/* -ENOTSUP with the error message set: --persist native where flushes are reads. */
 int persisting_not_native(const char *who);
 
 #endif /* BENCH_CLIENT_PERSIST_CHOICE_H */

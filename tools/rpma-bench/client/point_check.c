@@ -25,7 +25,7 @@ struct asking {
 
 int point_set_unsupported(struct run *run, size_t point)
 {
-	if (run->together != NULL)
+	if (run->barrier != NULL)
 		return -EIO;
 	run->record.unsupported[point] = strdup(failure_get()->text);
 	if (run->record.unsupported[point] == NULL)
@@ -59,57 +59,58 @@ static int check_size(const struct run *run, const struct params *p)
 	return -ENOTSUP;
 }
 
-static int begin_and_end(struct rig *rig)
+static int begin_and_end(struct repeat_setup *setup)
 {
 	json_t *report = NULL;
 	int ret;
 
-	rig->begin.params = rig->params;
-	ret = connection_begin(rig->remote, &rig->begin, &rig->ready);
+	setup->begin.params = setup->params;
+	ret = connection_begin(setup->remote, &setup->begin, &setup->ready);
 	if (ret == 0)
-		ret = connection_end(rig->remote, NULL, params_lanes(&rig->params), &report);
+		ret = connection_end(setup->remote, NULL, params_lanes(&setup->params), &report);
 	json_decref(report);
 	return ret;
 }
 
 /* One flush tells of all to this target. */
-static int ask_native(struct asking *asking, struct rig *rig)
+static int ask_native(struct asking *asking, struct repeat_setup *setup)
 {
-	enum native *native = &asking->native[rig->params.target];
+	enum native *native = &asking->native[setup->params.target];
 	int ret;
 
 	if (*native == NATIVE_NO)
-		return persisting_not_native(rig->remote->dial.name);
+		return persisting_not_native(setup->remote->dial.name);
 	if (*native == NATIVE_YES)
-		return begin_and_end(rig);
-	ret = rig_open(rig);
+		return begin_and_end(setup);
+	ret = repeat_setup_open(setup);
 	if (ret == 0)
-		ret = rig_give_up(rig);
+		ret = repeat_setup_give_up(setup);
 	else
-		rig_close(rig);
+		repeat_setup_close(setup);
 	*native = ret == 0 ? NATIVE_YES : ret == -ENOTSUP ? NATIVE_NO : NATIVE_UNKNOWN;
 	return ret;
 }
 
 /*
- * -ENOTSUP with the sentence stored: the server cannot serve the point. What needs the memory
+ * -ENOTSUP with the error message set: the server cannot serve the point. What needs the memory
  * of this side is asked when it is measured, and what --persist auto becomes is decided then.
  */
 static int ask(struct asking *asking, size_t point)
 {
 	const struct plan_item first = {.point = point};
-	struct rig rig;
+	struct repeat_setup setup;
 	int ret;
 
-	rig_init(&rig, asking->run, &first, 0);
-	ret = check_size(asking->run, &rig.params);
-	if (ret || rig.params.persist == BENCH_AUTO)
+	repeat_setup_init(&setup, asking->run, &first, 0);
+	ret = check_size(asking->run, &setup.params);
+	if (ret || setup.params.persist == BENCH_AUTO)
 		return ret;
-	ret = persisting_check(&asking->run->record.server.offer, &rig.params,
-			       rig.remote->dial.name);
-	if (ret || rig.params.bidirectional || rig.params.test == BENCH_REGISTER)
+	ret = persisting_check(&asking->run->record.server.offer, &setup.params,
+			       setup.remote->dial.name);
+	if (ret || setup.params.bidirectional || setup.params.test == BENCH_REGISTER)
 		return ret;
-	return rig.params.persist == BENCH_NATIVE ? ask_native(asking, &rig) : begin_and_end(&rig);
+	return setup.params.persist == BENCH_NATIVE ? ask_native(asking, &setup)
+						    : begin_and_end(&setup);
 }
 
 int points_check(struct run *run)

@@ -10,15 +10,15 @@
 
 /*
  * Asks the server about every point; those that it cannot serve get the reason in
- * run->unsupported. -EIO with the sentence stored: the connection failed, no point is
+ * run->unsupported. -EIO with the error message set: the connection failed, no point is
  * left, or, of several clients that measure together, any point is unsupported.
  */
 int points_check(struct run *run);
 
-/* Keeps the stored sentence as the reason why a point is not measured. As points_check(). */
+/* Keeps the error message as the reason why a point is not measured. As points_check(). */
 int point_set_unsupported(struct run *run, size_t point);
 
-/* 0, or -EIO with the first reason as the sentence: every point is unsupported. */
+/* 0, or -EIO with the first reason as the error message: every point is unsupported. */
 int points_left(const struct run *run);
 
 #endif /* BENCH_CLIENT_POINT_CHECK_H */

@@ -18,7 +18,7 @@
 #include "tools/rpma-bench/measure/op/table.h"
 
 struct item {
-	struct rig rig;
+	struct repeat_setup setup;
 	struct repeat repeat;
 };
 
@@ -38,7 +38,7 @@ static void init(struct item *it, struct run *run, size_t order)
 	const struct plan_item *place = &run->record.plan.items[order];
 
 	memset(it, 0, sizeof(*it));
-	rig_init(&it->rig, run, place, seed_of(run, place));
+	repeat_setup_init(&it->setup, run, place, seed_of(run, place));
 	it->repeat.index = place->repeat;
 	it->repeat.order = order;
 }
@@ -46,14 +46,14 @@ static void init(struct item *it, struct run *run, size_t order)
 /* Sleeps while the threads are at it; a signal, or a server that left, ends them too. */
 static int await_workers(struct item *it)
 {
-	int ret = connection_wait(it->rig.remote, workers_done_fd(it->rig.workers));
+	int ret = connection_wait(it->setup.remote, workers_done_fd(it->setup.workers));
 	struct failure why = *failure_get();
 
 	if (ret == 0)
-		return workers_end(it->rig.workers);
-	workers_stop(it->rig.workers);
+		return workers_end(it->setup.workers);
+	workers_stop(it->setup.workers);
 	/* what the threads say of it is no news */
-	workers_end(it->rig.workers);
+	workers_end(it->setup.workers);
 	*failure_get() = why;
 	return ret;
 }
@@ -61,76 +61,76 @@ static int await_workers(struct item *it)
 /* All who measure together begin a phase at the same time. */
 static int start(struct item *it, enum message_phase phase)
 {
-	const struct together *together = it->rig.run->together;
-	int ret = together != NULL ? together->meet(together->arg, phase) : 0;
+	const struct barrier *barrier = it->setup.run->barrier;
+	int ret = barrier != NULL ? barrier->wait(barrier->arg, phase) : 0;
 
 	if (ret == 0 && phase == PHASE_MEASURE)
-		interference_begin(&it->repeat.interference, &it->rig.run->record.sysroot);
-	return ret ? ret : connection_start(it->rig.remote, phase);
+		interference_begin(&it->repeat.interference, &it->setup.run->record.sysroot);
+	return ret ? ret : connection_start(it->setup.remote, phase);
 }
 
 static int warm_up(struct item *it)
 {
 	int ret;
 
-	if (it->rig.begin.warmup_ns == 0)
+	if (it->setup.begin.warmup_ns == 0)
 		return 0;
 	ret = start(it, PHASE_WARMUP);
 	if (ret)
 		return ret;
-	workers_begin(it->rig.workers, it->rig.lanes.all, PHASE_WARMUP);
+	workers_begin(it->setup.workers, it->setup.lanes.all, PHASE_WARMUP);
 	ret = await_workers(it);
 	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;
 }
 
 /* Processor time of this process, and what its device counted, around the measurement. */
-struct around {
+struct usage_snapshot {
 	uint64_t begin_ns;
 	struct rusage before;
 	json_t *counters;
 };
 
-static void look_before(const struct item *it, struct around *around)
+static void look_before(const struct item *it, struct usage_snapshot *usage)
 {
-	around->counters =
-		counters_read(&it->rig.run->record.sysroot, it->rig.run->record.device.name);
-	around->begin_ns = clock_raw_ns();
-	getrusage(RUSAGE_SELF, &around->before);
+	usage->counters =
+		counters_read(&it->setup.run->record.sysroot, it->setup.run->record.device.name);
+	usage->begin_ns = clock_raw_ns();
+	getrusage(RUSAGE_SELF, &usage->before);
 }
 
-static void look_after(struct item *it, const struct around *around)
+static void look_after(struct item *it, const struct usage_snapshot *usage)
 {
 	struct rusage now;
 
 	getrusage(RUSAGE_SELF, &now);
-	it->repeat.process_wall_ns = clock_raw_ns() - around->begin_ns;
+	it->repeat.process_wall_ns = clock_raw_ns() - usage->begin_ns;
 	it->repeat.process_user_ns =
-		thread_time_ns(now.ru_utime) - thread_time_ns(around->before.ru_utime);
+		thread_time_ns(now.ru_utime) - thread_time_ns(usage->before.ru_utime);
 	it->repeat.process_sys_ns =
-		thread_time_ns(now.ru_stime) - thread_time_ns(around->before.ru_stime);
-	counters_settle(&it->rig.run->record.sysroot, it->rig.run->record.device.name);
+		thread_time_ns(now.ru_stime) - thread_time_ns(usage->before.ru_stime);
+	counters_settle(&it->setup.run->record.sysroot, it->setup.run->record.device.name);
 	it->repeat.counters =
-		counters_between(around->counters, counters_read(&it->rig.run->record.sysroot,
-								 it->rig.run->record.device.name));
+		counters_between(usage->counters, counters_read(&it->setup.run->record.sysroot,
+								it->setup.run->record.device.name));
 }
 
 /* -ECANCELED with figures in the repeat: what there was up to the signal. */
 static int measure_lanes(struct item *it)
 {
-	struct around around;
+	struct usage_snapshot usage;
 	int ret = warm_up(it);
 
 	if (ret == 0)
 		ret = start(it, PHASE_MEASURE);
 	if (ret)
 		return ret;
-	look_before(it, &around);
-	workers_begin(it->rig.workers, it->rig.lanes.all, PHASE_MEASURE);
+	look_before(it, &usage);
+	workers_begin(it->setup.workers, it->setup.lanes.all, PHASE_MEASURE);
 	ret = await_workers(it);
-	look_after(it, &around);
+	look_after(it, &usage);
 	if (ret != 0 && ret != -ECANCELED)
 		return ret;
-	if (repeat_collect(&it->repeat, it->rig.workers, &it->rig.params) != 0)
+	if (repeat_collect(&it->repeat, it->setup.workers, &it->setup.params) != 0)
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	if (ret == 0 && !it->repeat.complete)
 		ret = -ECANCELED;
@@ -140,22 +140,22 @@ static int measure_lanes(struct item *it)
 static int measure_connects(struct item *it)
 {
 	struct connect_test test = {
-		.remote = it->rig.remote,
-		.clock = &it->rig.run->record.clock,
-		.ready = it->rig.ready,
-		.workers = it->rig.workers,
-		.begin = &it->rig.begin,
+		.remote = it->setup.remote,
+		.clock = &it->setup.run->record.clock,
+		.ready = it->setup.ready,
+		.workers = it->setup.workers,
+		.begin = &it->setup.begin,
 		.repeat = &it->repeat,
 	};
-	struct around around;
+	struct usage_snapshot usage;
 	int ret = start(it, PHASE_MEASURE);
 
 	if (ret)
 		return ret;
-	look_before(it, &around);
-	workers_begin_job(it->rig.workers, connect_test_run, &test);
+	look_before(it, &usage);
+	workers_begin_job(it->setup.workers, connect_test_run, &test);
 	ret = await_workers(it);
-	look_after(it, &around);
+	look_after(it, &usage);
 	if (ret == 0 && !it->repeat.complete)
 		ret = -ECANCELED;
 	return ret;
@@ -170,31 +170,31 @@ static int measure_registrations(struct item *it)
 
 static void describe(struct item *it)
 {
-	const struct operation *o = it->rig.operation;
+	const struct operation *o = it->setup.operation;
 	struct repeat *r = &it->repeat;
 
-	r->params = it->rig.params;
+	r->params = it->setup.params;
 	r->latency_kind = operation_latency_kind(&r->params, r->native_flush);
 	if (o->flushes)
-		r->flush = it->rig.lanes.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
+		r->flush = it->setup.lanes.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
 				   ? "persistent"
 				   : "visibility";
 	r->atomic_writes = operation_is_atomic(o);
 	if (o->up_to_atomic_write != NULL)
-		r->native_atomic_write = it->rig.native_atomic_write;
+		r->native_atomic_write = it->setup.native_atomic_write;
 }
 
 /* The server measures until its client ends the repeat; registrations it ends by itself. */
 static int finish(struct item *it, uint32_t lanes)
 {
 	struct interference *seen = &it->repeat.interference;
-	const struct sysroot *root = &it->rig.run->record.sysroot;
-	bool waits = it->rig.params.test == BENCH_REGISTER;
+	const struct sysroot *root = &it->setup.run->record.sysroot;
+	bool waits = it->setup.params.test == BENCH_REGISTER;
 	int ret;
 
 	if (!waits)
 		interference_end(seen, root);
-	ret = connection_end(it->rig.remote, it->rig.lanes.all, lanes, &it->repeat.server);
+	ret = connection_end(it->setup.remote, it->setup.lanes.all, lanes, &it->repeat.server);
 	if (waits)
 		interference_end(seen, root);
 	return ret;
@@ -202,12 +202,13 @@ static int finish(struct item *it, uint32_t lanes)
 
 static int measure(struct item *it)
 {
-	uint32_t lanes = it->rig.params.test != BENCH_REGISTER ? params_lanes(&it->rig.params) : 0;
+	uint32_t lanes =
+		it->setup.params.test != BENCH_REGISTER ? params_lanes(&it->setup.params) : 0;
 	int ret;
 
-	if (it->rig.params.test == BENCH_CONNECT)
+	if (it->setup.params.test == BENCH_CONNECT)
 		ret = measure_connects(it);
-	else if (it->rig.params.test == BENCH_REGISTER)
+	else if (it->setup.params.test == BENCH_REGISTER)
 		ret = measure_registrations(it);
 	else
 		ret = measure_lanes(it);
@@ -224,7 +225,7 @@ int item_measure(struct run *run, size_t order, json_t **repeat)
 	int ret;
 
 	init(&it, run, order);
-	ret = rig_open(&it.rig);
+	ret = repeat_setup_open(&it.setup);
 	if (ret == 0)
 		ret = measure(&it);
 	if (ret == 0 || (ret == -ECANCELED && it.repeat.ops > 0)) {
@@ -232,7 +233,7 @@ int item_measure(struct run *run, size_t order, json_t **repeat)
 		if (*repeat == NULL)
 			ret = failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	}
-	rig_close(&it.rig);
+	repeat_setup_close(&it.setup);
 	repeat_clear(&it.repeat);
 	return ret;
 }

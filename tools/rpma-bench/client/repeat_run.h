@@ -12,7 +12,7 @@
 /*
  * Measures the item of the plan and gives its JSON, the caller's to decref.
  * -ECANCELED: a signal ended it; *repeat then is what it had measured, or NULL.
- * -ENOTSUP with the sentence stored: the server refused it, and is ready for another.
+ * -ENOTSUP with the error message set: the server refused it, and is ready for another.
  */
 int item_measure(struct run *run, size_t order, json_t **repeat);
 

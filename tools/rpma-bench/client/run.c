@@ -109,8 +109,8 @@ void run_close(struct run *run)
 static int find_device(struct run *run)
 {
 	const struct options *o = run->record.options;
-	const struct endpoint_wish wish = {o->device, o->cli.quiet, o->argv};
-	int ret = dial_route(&run->remote.dial, &wish);
+	const struct endpoint_options options = {o->device, o->cli.quiet, o->argv};
+	int ret = dial_route(&run->remote.dial, &options);
 
 	run->record.device = run->remote.dial.device;
 	run->record.device_known = run->record.device.name[0] != '\0';
@@ -120,13 +120,13 @@ static int find_device(struct run *run)
 static int place(struct run *run)
 {
 	const struct options *o = run->record.options;
-	const struct placement_wish wish = {
+	const struct placement_request request = {
 		.pin = o->pin,
 		.mem_node = o->mem_node,
 		.near = {run->record.device.name, -1},
 		.threads = (uint32_t)plan_most(&run->record.plan, AXIS_THREADS),
-		.skip = run->together != NULL ? run->together->cores_taken : 0,
-		.lenient = run->together != NULL,
+		.skip = run->barrier != NULL ? run->barrier->cores_taken : 0,
+		.lenient = run->barrier != NULL,
 	};
 
 	if (!topology_is_this_machine(run->record.topology) &&
@@ -135,7 +135,7 @@ static int place(struct run *run)
 			EXIT_RUN_FAILED, "placement",
 			"HWLOC_XMLFILE describes another machine: nothing can be bound by "
 			"it (--pin none --mem-node none, or unset it)");
-	return placement_choose(&run->record.placement, run->record.topology, &wish);
+	return placement_choose(&run->record.placement, run->record.topology, &request);
 }
 
 static int prepare(struct run *run)

@@ -16,16 +16,16 @@ struct remote {
 };
 
 /* Others who measure the same plan at the same time. */
-struct together {
-	/* Waits for all of them right before a phase; 0, or -errno with the sentence stored. */
-	int (*meet)(void *arg, enum message_phase phase);
+struct barrier {
+	/* Waits for all of them right before a phase; 0, or -errno with the error message set. */
+	int (*wait)(void *arg, enum message_phase phase);
 	void *arg;
 	uint32_t cores_taken; /* by those of them on this host that come first */
 };
 
 struct run {
 	struct record record;
-	const struct together *together; /* NULL: this client measures alone */
+	const struct barrier *barrier; /* NULL: this client measures alone */
 	struct remote remote;
 };
 

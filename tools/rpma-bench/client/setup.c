@@ -15,39 +15,39 @@
 /* The probe is one operation; a device that never answers is a failure of its own. */
 #define PROBE_NS 1000000000ULL
 
-static uint64_t target_bytes(const struct rig *rig)
+static uint64_t target_bytes(const struct repeat_setup *setup)
 {
-	return rig->run->record.server.offer.targets[rig->params.target].bytes;
+	return setup->run->record.server.offer.targets[setup->params.target].bytes;
 }
 
-static int make_lanes(struct rig *rig)
+static int make_lanes(struct repeat_setup *setup)
 {
-	const struct record *record = &rig->run->record;
+	const struct record *record = &setup->run->record;
 	const struct lanes_cfg cfg = {
-		.peer = rig->remote->dial.peer,
-		.params = &rig->params,
-		.operation = rig->operation,
-		.reads = operation_of_reads(&rig->params),
-		.target_bytes = target_bytes(rig),
-		.seed = rig->begin.seed,
+		.peer = setup->remote->dial.peer,
+		.params = &setup->params,
+		.operation = setup->operation,
+		.reads = operation_of_reads(&setup->params),
+		.target_bytes = target_bytes(setup),
+		.seed = setup->begin.seed,
 		.topology = record->topology,
 		.node = record->placement.node,
-		.flush_type = persisting_flush(&record->server.offer, rig->params.target),
+		.flush_type = persisting_flush(&record->server.offer, setup->params.target),
 	};
 
-	return lanes_make(&rig->lanes, &cfg, rig->workers);
+	return lanes_make(&setup->lanes, &cfg, setup->workers);
 }
 
 /* Not being allowed to bind is worth a warning. */
-static void note_unbound(struct rig *rig)
+static void note_unbound(struct repeat_setup *setup)
 {
-	struct placement *p = &rig->run->record.placement;
-	int cpu = -1, error = workers_unbound(rig->workers, &cpu);
+	struct placement *p = &setup->run->record.placement;
+	int cpu = -1, error = workers_unbound(setup->workers, &cpu);
 
 	if (error != 0)
 		placement_pin_refused(p, cpu, error);
-	for (uint32_t i = 0; rig->lanes.memory != NULL && i < rig->params.threads; i++) {
-		const struct lane_memory *memory = &rig->lanes.memory[i];
+	for (uint32_t i = 0; setup->lanes.memory != NULL && i < setup->params.threads; i++) {
+		const struct lane_memory *memory = &setup->lanes.memory[i];
 
 		if (memory->bind_error != 0)
 			placement_memory_refused(p, memory->bind_error);
@@ -56,113 +56,117 @@ static void note_unbound(struct rig *rig)
 	}
 }
 
-static int start_workers(struct rig *rig)
+static int start_workers(struct repeat_setup *setup)
 {
 	const struct workers_cfg cfg = {
-		.begin = &rig->begin,
-		.operation = rig->operation,
-		.reads = operation_of_reads(&rig->params),
-		.clock = &rig->run->record.clock,
-		.topology = rig->run->record.topology,
-		.cpus = rig->run->record.placement.cpus,
+		.begin = &setup->begin,
+		.operation = setup->operation,
+		.reads = operation_of_reads(&setup->params),
+		.clock = &setup->run->record.clock,
+		.topology = setup->run->record.topology,
+		.cpus = setup->run->record.placement.cpus,
 	};
 
-	return workers_new(&rig->workers, &cfg);
+	return workers_new(&setup->workers, &cfg);
 }
 
-void rig_init(struct rig *rig, struct run *run, const struct plan_item *item, uint64_t seed)
+void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct plan_item *item,
+		       uint64_t seed)
 {
 	const struct options *o = run->record.options;
 
-	*rig = (struct rig){.run = run, .remote = &run->remote};
-	rig->params = run->record.plan.points[item->point];
-	rig->params.target = run->record.targets[rig->params.target];
-	rig->begin = (struct message_begin){
+	*setup = (struct repeat_setup){.run = run, .remote = &run->remote};
+	setup->params = run->record.plan.points[item->point];
+	setup->params.target = run->record.targets[setup->params.target];
+	setup->begin = (struct message_begin){
 		.repeat = item->repeat,
 		.seed = seed,
 		.warmup_ns = o->warmup_ns,
 		.duration_ns = o->duration_ns,
 		.ops = o->ops,
-		.verify = o->verify && params_verifiable(&rig->params),
+		.verify = o->verify && params_verifiable(&setup->params),
 	};
 }
 
-bool rig_has_lanes(const struct rig *rig)
+bool repeat_setup_has_lanes(const struct repeat_setup *setup)
 {
-	return params_has_operations(&rig->params);
+	return params_has_operations(&setup->params);
 }
 
 /* How many files a connection takes is its device's affair: the first ones tell of all. */
-static int check_files(const struct rig *rig, size_t before)
+static int check_files(const struct repeat_setup *setup, size_t before)
 {
 	char what[LINK_PEER_MAX + 32];
 
-	snprintf(what, sizeof(what), "%u connections to %s", params_lanes(&rig->params),
-		 rig->remote->dial.name);
-	return open_files_check(what, before, params_lanes(&rig->params));
+	snprintf(what, sizeof(what), "%u connections to %s", params_lanes(&setup->params),
+		 setup->remote->dial.name);
+	return open_files_check(what, before, params_lanes(&setup->params));
 }
 
-static int connect_lanes(struct rig *rig)
+static int connect_lanes(struct repeat_setup *setup)
 {
 	size_t before = open_files_count();
 	int ret = 0;
 
-	for (uint32_t i = 0; i < params_lanes(&rig->params) && ret == 0; i++) {
-		ret = connection_lane(rig->remote, &rig->ready, &rig->params, &rig->lanes.all[i]);
+	for (uint32_t i = 0; i < params_lanes(&setup->params) && ret == 0; i++) {
+		ret = connection_lane(setup->remote, &setup->ready, &setup->params,
+				      &setup->lanes.all[i]);
 		if (ret == 0 && i + 1 == OPEN_FILES_SAMPLE)
-			ret = check_files(rig, before);
+			ret = check_files(setup, before);
 	}
 	return ret;
 }
 
 /* Both sides are ready when it gives 0; else close_stage is still to be called. */
-static int open_with(struct rig *rig, enum bench_persist persist)
+static int open_with(struct repeat_setup *setup, enum bench_persist persist)
 {
 	int ret;
 
-	rig->params.persist = persist;
-	rig->operation = operation_find(rig->params.op, persist);
-	if (rig->operation == NULL)
+	setup->params.persist = persist;
+	setup->operation = operation_find(setup->params.op, persist);
+	if (setup->operation == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "--op %s has no --persist %s",
-				   params_ops[rig->params.op], params_persists[persist]);
-	rig->begin.params = rig->params;
-	ret = start_workers(rig);
+				   params_ops[setup->params.op], params_persists[persist]);
+	setup->begin.params = setup->params;
+	ret = start_workers(setup);
 	if (ret)
 		return ret;
-	if (rig_has_lanes(rig) && (ret = make_lanes(rig)))
+	if (repeat_setup_has_lanes(setup) && (ret = make_lanes(setup)))
 		return ret;
-	note_unbound(rig);
-	if (rig->params.bidirectional &&
-	    (ret = exposed_make(&rig->exposed, rig->remote->dial.peer,
-				rig->remote->dial.device.name, target_bytes(rig), &rig->begin)))
+	note_unbound(setup);
+	if (setup->params.bidirectional &&
+	    (ret = client_region_make(&setup->client_region, setup->remote->dial.peer,
+				      setup->remote->dial.device.name, target_bytes(setup),
+				      &setup->begin)))
 		return ret;
-	ret = connection_begin(rig->remote, &rig->begin, &rig->ready);
-	return ret || !rig_has_lanes(rig) ? ret : connect_lanes(rig);
+	ret = connection_begin(setup->remote, &setup->begin, &setup->ready);
+	return ret || !repeat_setup_has_lanes(setup) ? ret : connect_lanes(setup);
 }
 
-void rig_close(struct rig *rig)
+void repeat_setup_close(struct repeat_setup *setup)
 {
-	lanes_free(&rig->lanes);
-	exposed_free(&rig->exposed);
-	workers_delete(&rig->workers);
+	lanes_free(&setup->lanes);
+	client_region_free(&setup->client_region);
+	workers_delete(&setup->workers);
 }
 
 /* One operation shows how flushes, or atomic writes, complete here. */
-static int probe(struct rig *rig, const struct operation *operation, struct measured *measured)
+static int probe(struct repeat_setup *setup, const struct operation *operation,
+		 struct measured *measured)
 {
 	const struct measure_cfg cfg = {
 		.operation = operation,
-		.lanes = rig->lanes.all,
+		.lanes = setup->lanes.all,
 		.lanes_count = 1,
-		.clock = &rig->run->record.clock,
-		.depth = rig->params.depth,
+		.clock = &setup->run->record.clock,
+		.depth = setup->params.depth,
 		.signal_every = 1,
 		.completion = BENCH_POLL,
 		.duration_ns = PROBE_NS,
 		.limit_ns = PROBE_NS,
 		.max_ops = 1,
 	};
-	struct measure_slots *slots = measure_slots_new(1, rig->params.depth);
+	struct measure_slots *slots = measure_slots_new(1, setup->params.depth);
 	int ret;
 
 	if (slots == NULL)
@@ -172,70 +176,71 @@ static int probe(struct rig *rig, const struct operation *operation, struct meas
 	return ret;
 }
 
-static int probe_flush(struct rig *rig, bool *native)
+static int probe_flush(struct repeat_setup *setup, bool *native)
 {
 	struct measured measured = {0};
-	int ret = probe(rig, rig->operation, &measured);
+	int ret = probe(setup, setup->operation, &measured);
 
 	*native = ret == 0 && measured.native_flush;
 	return ret;
 }
 
-static int probe_atomic_write(struct rig *rig)
+static int probe_atomic_write(struct repeat_setup *setup)
 {
 	struct measured measured = {0};
-	int ret = probe(rig, rig->operation->up_to_atomic_write, &measured);
+	int ret = probe(setup, setup->operation->up_to_atomic_write, &measured);
 
-	rig->native_atomic_write = ret == 0 && measured.native_atomic_write;
+	setup->native_atomic_write = ret == 0 && measured.native_atomic_write;
 	return ret;
 }
 
-int rig_give_up(struct rig *rig)
+int repeat_setup_give_up(struct repeat_setup *setup)
 {
 	json_t *report = NULL;
-	int ret = connection_end(rig->remote, rig->lanes.all, params_lanes(&rig->params), &report);
+	int ret = connection_end(setup->remote, setup->lanes.all, params_lanes(&setup->params),
+				 &report);
 
 	json_decref(report);
-	rig_close(rig);
+	repeat_setup_close(setup);
 	return ret;
 }
 
-/* auto: native where the first flush was one, and on that stage; else another stage. */
-static int open_chosen(struct rig *rig)
+/* auto: native where the first flush was one, and in that set-up; else another one. */
+static int open_chosen(struct repeat_setup *setup)
 {
-	struct persist_choice *choice = &rig->run->record.chosen[rig->params.target];
+	struct persist_choice *choice = &setup->run->record.chosen[setup->params.target];
 	enum bench_persist first =
-		persisting_first(&rig->run->record.server.offer, rig->params.target, choice);
+		persisting_first(&setup->run->record.server.offer, setup->params.target, choice);
 	bool native = false;
-	int ret = open_with(rig, first);
+	int ret = open_with(setup, first);
 
 	if (ret || choice->made)
 		return ret;
-	ret = probe_flush(rig, &native);
+	ret = probe_flush(setup, &native);
 	if (ret)
 		return ret;
 	persisting_settle(choice, native);
 	if (native)
 		return 0;
-	ret = rig_give_up(rig);
-	return ret ? ret : open_with(rig, choice->persist);
+	ret = repeat_setup_give_up(setup);
+	return ret ? ret : open_with(setup, choice->persist);
 }
 
-int rig_open(struct rig *rig)
+int repeat_setup_open(struct repeat_setup *setup)
 {
 	bool native = false;
 	int ret;
 
-	if (rig->params.persist == BENCH_AUTO)
-		return open_chosen(rig);
-	ret = open_with(rig, rig->params.persist);
-	if (ret == 0 && rig->operation->up_to_atomic_write != NULL)
-		return probe_atomic_write(rig);
-	if (ret || rig->params.persist != BENCH_NATIVE)
+	if (setup->params.persist == BENCH_AUTO)
+		return open_chosen(setup);
+	ret = open_with(setup, setup->params.persist);
+	if (ret == 0 && setup->operation->up_to_atomic_write != NULL)
+		return probe_atomic_write(setup);
+	if (ret || setup->params.persist != BENCH_NATIVE)
 		return ret;
-	ret = probe_flush(rig, &native);
+	ret = probe_flush(setup, &native);
 	if (ret || native)
 		return ret;
-	ret = rig_give_up(rig);
-	return ret ? ret : persisting_not_native(rig->remote->dial.name);
+	ret = repeat_setup_give_up(setup);
+	return ret ? ret : persisting_not_native(setup->remote->dial.name);
 }

@@ -12,34 +12,35 @@
 #include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/protocol/message.h"
 
-struct rig {
+struct repeat_setup {
 	struct run *run;
 	const struct remote *remote;
-	struct params params;	    /* the target resolved; after rig_open persist as well */
+	struct params params; /* the target resolved; after repeat_setup_open persist as well */
 	struct message_begin begin; /* all but params and the client's memory */
-	/* from here on by rig_open */
+	/* from here on by repeat_setup_open */
 	const struct operation *operation;
 	bool native_atomic_write; /* probed if the operation has up_to_atomic_write */
 	struct message_ready ready;
 	struct workers *workers;
 	struct lanes lanes; /* none where a test has none */
-	struct exposed exposed;
+	struct client_region client_region;
 };
 
 /* What an item of the plan asks for. */
-void rig_init(struct rig *rig, struct run *run, const struct plan_item *item, uint64_t seed);
+void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct plan_item *item,
+		       uint64_t seed);
 
 /*
- * Makes both sides ready to begin; auto is decided. When it fails rig_close is still to
- * be called. -ENOTSUP with the sentence stored: the server refused, or persist is native
+ * Makes both sides ready to begin; auto is decided. When it fails repeat_setup_close is still to
+ * be called. -ENOTSUP with the error message set: the server refused, or persist is native
  * and flushes are reads; the server is ready for another item.
  */
-int rig_open(struct rig *rig);
-/* Ends what rig_open began on both sides, with nothing measured. */
-int rig_give_up(struct rig *rig);
-void rig_close(struct rig *rig);
+int repeat_setup_open(struct repeat_setup *setup);
+/* Ends what repeat_setup_open began on both sides, with nothing measured. */
+int repeat_setup_give_up(struct repeat_setup *setup);
+void repeat_setup_close(struct repeat_setup *setup);
 
 /* Do its threads work on lanes? Else on connections, or it is the server that works. */
-bool rig_has_lanes(const struct rig *rig);
+bool repeat_setup_has_lanes(const struct repeat_setup *setup);
 
 #endif /* BENCH_CLIENT_SETUP_H */

@@ -23,7 +23,7 @@ static size_t choose_size(const struct params *params, uint64_t target_bytes)
 	return (size_t)(least > most ? least : most);
 }
 
-static int map(struct exposed *e)
+static int map(struct client_region *e)
 {
 	char size[UNITS_TEXT_BYTES];
 	void *memory = mmap(NULL, e->size_bytes, PROT_READ | PROT_WRITE,
@@ -37,7 +37,7 @@ static int map(struct exposed *e)
 	return 0;
 }
 
-static void describe(const struct exposed *e, struct message_begin *begin)
+static void describe(const struct client_region *e, struct message_begin *begin)
 {
 	begin->client_bytes = e->size_bytes;
 	begin->client_mr_desc_bytes = e->region.desc_bytes;
@@ -46,10 +46,10 @@ static void describe(const struct exposed *e, struct message_begin *begin)
 	memcpy(begin->client_pcfg_desc, e->region.pcfg_desc, sizeof(begin->client_pcfg_desc));
 }
 
-int exposed_make(struct exposed *exposed, struct rpma_peer *peer, const char *device,
-		 uint64_t target_bytes, struct message_begin *begin)
+int client_region_make(struct client_region *client_region, struct rpma_peer *peer,
+		       const char *device, uint64_t target_bytes, struct message_begin *begin)
 {
-	struct exposed e = {.size_bytes = choose_size(&begin->params, target_bytes)};
+	struct client_region e = {.size_bytes = choose_size(&begin->params, target_bytes)};
 	struct region_memory memory = {
 		.size = e.size_bytes, .kind = TARGET_DRAM, .of = "memory for the server"};
 	int ret = map(&e);
@@ -58,21 +58,21 @@ int exposed_make(struct exposed *exposed, struct rpma_peer *peer, const char *de
 	if (ret == 0)
 		ret = region_open(&e.region, peer, device, &memory);
 	if (ret) {
-		exposed_free(&e);
+		client_region_free(&e);
 		return ret;
 	}
 	describe(&e, begin);
-	*exposed = e;
+	*client_region = e;
 	return 0;
 }
 
-void exposed_free(struct exposed *exposed)
+void client_region_free(struct client_region *client_region)
 {
 	struct failure kept = *failure_get();
 
-	region_close(&exposed->region);
-	if (exposed->bytes != NULL)
-		munmap(exposed->bytes, exposed->size_bytes);
-	*exposed = (struct exposed){0};
+	region_close(&client_region->region);
+	if (client_region->bytes != NULL)
+		munmap(client_region->bytes, client_region->size_bytes);
+	*client_region = (struct client_region){0};
 	*failure_get() = kept;
 }

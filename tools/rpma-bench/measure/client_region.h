@@ -9,7 +9,7 @@
 #include "tools/common/rdma/region.h"
 #include "tools/rpma-bench/protocol/message.h"
 
-struct exposed {
+struct client_region {
 	void *bytes;
 	size_t size_bytes;
 	struct region region;
@@ -19,9 +19,9 @@ struct exposed {
  * Makes as much as all lanes need, and at most as much as the target has;
  * describes it in begin, whose params are set.
  */
-int exposed_make(struct exposed *exposed, struct rpma_peer *peer, const char *device,
-		 uint64_t target_bytes, struct message_begin *begin);
+int client_region_make(struct client_region *client_region, struct rpma_peer *peer,
+		       const char *device, uint64_t target_bytes, struct message_begin *begin);
 /* What was never made is fine if it is zero. */
-void exposed_free(struct exposed *exposed);
+void client_region_free(struct client_region *client_region);
 
 #endif /* BENCH_MEASURE_CLIENT_REGION_H */

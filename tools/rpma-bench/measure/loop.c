@@ -57,7 +57,7 @@ static void start_rings(const struct measure_cfg *cfg, struct measure_slots *slo
 	for (uint32_t i = 0; i < cfg->lanes_count; i++) {
 		size_t at = (size_t)i * cfg->depth;
 
-		slots->rings[i] = (struct ring){
+		slots->rings[i] = (struct lane_state){
 			.lane = &cfg->lanes[i],
 			.limit = share(cfg, i),
 			.begun = slots->begun + at,
@@ -87,7 +87,7 @@ static void finish(struct loop *l)
 	measure_time_finish(l);
 	m->ops = measure_done(l);
 	for (uint32_t i = 0; i < cfg->lanes_count; i++) {
-		struct ring *r = &l->rings[i];
+		struct lane_state *r = &l->rings[i];
 
 		m->read_ops += r->read_ops;
 		r->lane->touched += r->posted - r->read_ops;

@@ -5,7 +5,7 @@
  */
 #include "loop_core.h"
 
-static __always_inline int fill(struct loop *l, struct ring *r, bool plain)
+static __always_inline int fill(struct loop *l, struct lane_state *r, bool plain)
 {
 	uint64_t until = r->done + l->cfg->depth;
 	int ret = 0;
@@ -17,7 +17,7 @@ static __always_inline int fill(struct loop *l, struct ring *r, bool plain)
 }
 
 /* Polls a lane once, and posts what it has room for. Gives as measure_poll(). */
-static __always_inline int turn(struct loop *l, struct ring *r, bool plain)
+static __always_inline int turn(struct loop *l, struct lane_state *r, bool plain)
 {
 	int got = measure_poll(l, r, plain), ret;
 
@@ -33,12 +33,12 @@ static int nothing_came(struct loop *l, unsigned empty)
 {
 	if (l->cfg->completion == BENCH_EVENT)
 		return measure_wait(l, MEASURE_WINDOW_NS);
-	return empty % MEASURE_EMPTY_POLLS == 0 ? measure_look_around(l) : 0;
+	return empty % MEASURE_EMPTY_POLLS == 0 ? measure_check_progress(l) : 0;
 }
 
 static __always_inline int run(struct loop *l, bool plain)
 {
-	struct ring *rings = l->rings, *end = rings + l->cfg->lanes_count, *r;
+	struct lane_state *rings = l->rings, *end = rings + l->cfg->lanes_count, *r;
 	unsigned empty = 0;
 	bool busy = true;
 	int ret = 0;

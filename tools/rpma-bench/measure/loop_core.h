@@ -20,7 +20,7 @@
 #define MEASURE_EMPTY_POLLS 4096
 
 /* One lane, and its operations in flight. */
-struct ring {
+struct lane_state {
 	struct lane *lane;
 	uint64_t posted;
 	uint64_t done;
@@ -39,20 +39,20 @@ struct ring {
 struct measure_slots {
 	uint32_t lanes;
 	uint32_t depth;
-	struct ring *rings;
+	struct lane_state *rings;
 	struct pollfd *fds;
 	uint64_t *begun;
 	uint64_t *planned;
 	bool *reads;
-	uint32_t *counts; /* MEASURE_COUNTS of them */
+	uint64_t *counts; /* MEASURE_COUNTS of them */
 };
 
 struct loop {
 	const struct measure_cfg *cfg;
 	struct measured *out;
-	struct ring *rings;
+	struct lane_state *rings;
 	struct pollfd *fds;
-	uint32_t *counts;	   /* [ticks]: samples that are not in latency yet */
+	uint64_t *counts;	   /* [ticks]: samples that are not in latency yet */
 	struct histogram *latency; /* the interval's or the whole's; NULL: none */
 	int batch;
 	enum ibv_wc_opcode opcode; /* the last completion's of a write */
@@ -84,7 +84,7 @@ struct loop {
 int measure_closed(struct loop *l);
 int measure_open(struct loop *l);
 /* loop_single.c: takes the samples that were only counted */
-void measure_single_flush(struct loop *l);
+void measure_single_drain(struct loop *l);
 
 /* loop_time.c: the look at the time, and what happens then */
 void measure_time_start(struct loop *l);
@@ -96,13 +96,14 @@ void measure_stop(struct loop *l);
 
 /* loop_wait.c: when completions stay away, and when something failed */
 int measure_wait(struct loop *l, uint64_t timeout_ns);
-int measure_look_around(struct loop *l);
-int measure_post_failed(const struct ring *r, const struct operation *operation, int ret);
-int measure_poll_failed(const struct ring *r, int ret);
-int measure_completion_failed(const struct loop *l, const struct ring *r, const struct ibv_wc *wc);
-int measure_refused(const struct loop *l, const struct ring *r, const char *refusal);
+int measure_check_progress(struct loop *l);
+int measure_post_failed(const struct lane_state *r, const struct operation *operation, int ret);
+int measure_poll_failed(const struct lane_state *r, int ret);
+int measure_completion_failed(const struct loop *l, const struct lane_state *r,
+			      const struct ibv_wc *wc);
+int measure_refused(const struct loop *l, const struct lane_state *r, const char *refusal);
 
-static inline uint64_t measure_in_flight(const struct ring *r)
+static inline uint64_t measure_in_flight(const struct lane_state *r)
 {
 	return r->posted - r->done;
 }
@@ -124,12 +125,12 @@ static inline bool measure_choose_read(struct loop *l)
 }
 
 /*
- * The loops take the rest in, and the constants they call it with: plain is an
- * operation that is not answered, of a closed loop, and no mix.
+ * The rest is inlined into the loops, which pass constants. plain: the operation is
+ * not answered, the loop is closed, and there is no mix of reads and writes.
  */
 
 /* The slot must be free. */
-static __always_inline int measure_post(struct loop *l, struct ring *r, bool plain)
+static __always_inline int measure_post(struct loop *l, struct lane_state *r, bool plain)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	const struct operation *operation = cfg->operation;
@@ -155,7 +156,8 @@ static __always_inline int measure_post(struct loop *l, struct ring *r, bool pla
 }
 
 /* Whether the server may be believed, and the receive is ready for another answer. */
-static inline int measure_check_answer(struct loop *l, struct ring *r, const struct ibv_wc *wc)
+static inline int measure_check_answer(struct loop *l, struct lane_state *r,
+				       const struct ibv_wc *wc)
 {
 	const struct operation *operation = l->cfg->operation;
 	uint32_t at = (uint32_t)wc->wr_id;
@@ -171,8 +173,8 @@ static inline int measure_check_answer(struct loop *l, struct ring *r, const str
 }
 
 /* For an answered operation: true when it is the answer, and good or *ret tells. */
-static inline bool measure_take_answer(struct loop *l, struct ring *r, const struct ibv_wc *wc,
-				       int *ret)
+static inline bool measure_take_answer(struct loop *l, struct lane_state *r,
+				       const struct ibv_wc *wc, int *ret)
 {
 	bool answer = (wc->opcode & IBV_WC_RECV) != 0;
 
@@ -187,8 +189,8 @@ static inline bool measure_take_answer(struct loop *l, struct ring *r, const str
 }
 
 /* One completion; it stands for itself and the unsignalled ones before it. */
-static __always_inline int measure_take(struct loop *l, struct ring *r, const struct ibv_wc *wc,
-					bool plain)
+static __always_inline int measure_take(struct loop *l, struct lane_state *r,
+					const struct ibv_wc *wc, bool plain)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	uint64_t ops = measure_in_flight(r);
@@ -219,7 +221,7 @@ static __always_inline int measure_take(struct loop *l, struct ring *r, const st
 }
 
 /* Gives the number of completions taken, 0 for none, or an error. */
-static __always_inline int measure_poll(struct loop *l, struct ring *r, bool plain)
+static __always_inline int measure_poll(struct loop *l, struct lane_state *r, bool plain)
 {
 	struct ibv_wc wc[MEASURE_BATCH];
 	int got = 0, ret = rpma_cq_get_wc(r->lane->cq, l->batch, wc, &got);

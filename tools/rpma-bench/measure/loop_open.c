@@ -38,12 +38,12 @@ static uint64_t planned(const struct loop *l)
 }
 
 /* The next lane that has room, in turn; NULL: none. */
-static struct ring *find_room(struct loop *l)
+static struct lane_state *find_room(struct loop *l)
 {
 	uint32_t lanes = l->cfg->lanes_count;
 
 	for (uint32_t i = 0; i < lanes; i++) {
-		struct ring *r = &l->rings[l->turn];
+		struct lane_state *r = &l->rings[l->turn];
 
 		l->turn = l->turn + 1 == lanes ? 0 : l->turn + 1;
 		if (measure_in_flight(r) < l->cfg->depth && r->posted < r->limit)
@@ -52,7 +52,7 @@ static struct ring *find_room(struct loop *l)
 	return NULL;
 }
 
-static int post_one(struct loop *l, struct ring *r)
+static int post_one(struct loop *l, struct lane_state *r)
 {
 	uint32_t slot = r->post_slot;
 	uint64_t lag;
@@ -106,7 +106,7 @@ static int idle(struct loop *l, uint64_t now, bool full, unsigned empty)
 		}
 		return wait_ns > 0 ? measure_wait(l, wait_ns) : 0;
 	}
-	return empty % MEASURE_EMPTY_POLLS == 0 ? measure_look_around(l) : 0;
+	return empty % MEASURE_EMPTY_POLLS == 0 ? measure_check_progress(l) : 0;
 }
 
 int measure_open(struct loop *l)
@@ -119,7 +119,7 @@ int measure_open(struct loop *l)
 	while (ret == 0 && (l->posted < l->post_max || in_flight(l))) {
 		uint64_t now = clock_now(l->cfg->clock);
 		bool due = l->posted < l->post_max && l->plan <= now;
-		struct ring *r = due ? find_room(l) : NULL;
+		struct lane_state *r = due ? find_room(l) : NULL;
 		int got = 0;
 
 		if (now >= l->next_look)

@@ -10,21 +10,21 @@
 #define BLOCK 64
 
 /* Most counts are zero: whole blocks of them are passed over. */
-static bool any(const uint32_t counts[BLOCK])
+static bool any(const uint64_t counts[BLOCK])
 {
-	uint32_t all = 0;
+	uint64_t all = 0;
 
 	for (int i = 0; i < BLOCK; i++)
 		all |= counts[i];
 	return all != 0;
 }
 
-void measure_single_flush(struct loop *l)
+void measure_single_drain(struct loop *l)
 {
 	const struct clock *clock = l->cfg->clock;
 
 	for (uint64_t at = 0; l->counts != NULL && at < MEASURE_COUNTS; at += BLOCK) {
-		uint32_t *counts = l->counts + at;
+		uint64_t *counts = l->counts + at;
 
 		if (!any(counts))
 			continue;
@@ -36,9 +36,9 @@ void measure_single_flush(struct loop *l)
 	}
 }
 
-void measure_single_tell(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight)
+void measure_single_sync(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight)
 {
-	struct ring *r = l->rings;
+	struct lane_state *r = l->rings;
 
 	l->last = last;
 	r->posted = r->limit - left;
@@ -54,8 +54,8 @@ int measure_single_wait(struct loop *l, uint64_t begin, uint64_t left, struct ib
 	while ((ret = rpma_cq_get_wc(cq, 1, wc, NULL)) == RPMA_E_NO_COMPLETION) {
 		if (++empty % MEASURE_EMPTY_POLLS != 0)
 			continue;
-		measure_single_tell(l, begin, left, 1);
-		if ((ret = measure_look_around(l)) != 0)
+		measure_single_sync(l, begin, left, 1);
+		if ((ret = measure_check_progress(l)) != 0)
 			return ret;
 	}
 	return ret == 0 ? 0 : measure_poll_failed(l->rings, ret);

@@ -14,7 +14,7 @@
 #include "loop_core.h"
 
 /* For the rest of the code: how many posts are left, and are in flight. */
-void measure_single_tell(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight);
+void measure_single_sync(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight);
 /* Polls for the completion of what began then. */
 int measure_single_wait(struct loop *l, uint64_t begin, uint64_t left, struct ibv_wc *wc);
 
@@ -27,7 +27,7 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 {
 	struct lane *lane = l->rings->lane;
 	struct rpma_cq *cq = lane->cq;
-	uint32_t *counts = l->counts;
+	uint64_t *counts = l->counts;
 	uint64_t end = l->begin, left = l->rings->limit;
 	struct ibv_wc wc = {0};
 
@@ -50,11 +50,11 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 			measure_record(l, l->latency, ticks);
 		if (__builtin_expect(end < l->next_look, 1))
 			continue;
-		measure_single_tell(l, end, left - 1, 0);
+		measure_single_sync(l, end, left - 1, 0);
 		measure_time_look(l, end);
 		left = l->rings->limit - l->rings->posted + 1;
 	}
-	measure_single_tell(l, end, 0, 0);
+	measure_single_sync(l, end, 0, 0);
 	l->opcode = wc.opcode;
 	return 0;
 }

@@ -70,7 +70,7 @@ static void close_interval(struct loop *l, uint64_t now)
 	uint64_t done = measure_done(l);
 	struct percentile p50, p99;
 
-	measure_single_flush(l);
+	measure_single_drain(l);
 	p50 = histogram_percentile(cfg->scratch, 0.5);
 	p99 = histogram_percentile(cfg->scratch, 0.99);
 	*i = (struct measure_interval){
@@ -90,7 +90,7 @@ static void close_interval(struct loop *l, uint64_t now)
 void measure_stop(struct loop *l)
 {
 	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
-		struct ring *r = &l->rings[i];
+		struct lane_state *r = &l->rings[i];
 
 		/* one more, if the last one has no completion of its own */
 		if (r->posted < r->limit)
@@ -132,7 +132,7 @@ void measure_time_look(struct loop *l, uint64_t now)
 	} else if (at_end(l, now)) {
 		measure_stop(l);
 	}
-	/* after its time, a measurement ends with its next completion that lets it */
+	/* once its time is over, a measurement ends at the first completion at which nothing else is due */
 	l->next_look = earlier(earlier(now + l->tick, l->end), earlier(l->hard_end, l->window_end));
 	if (has_intervals(l))
 		l->next_look = earlier(l->next_look, l->interval_end);
@@ -141,7 +141,7 @@ void measure_time_look(struct loop *l, uint64_t now)
 /* The rest is an interval too if it is not a mere remainder. */
 void measure_time_finish(struct loop *l)
 {
-	measure_single_flush(l);
+	measure_single_drain(l);
 	if (l->cfg->scratch == NULL)
 		return;
 	if (has_intervals(l) && l->last + l->interval_ticks / 2 >= l->interval_end)

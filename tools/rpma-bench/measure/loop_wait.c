@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * loop_wait.c -- what the loops do when completions stay away: sleep until
- * one arrives, or ask whether the peer is still there. And the sentences of
+ * one arrives, or ask whether the peer is still there. And the error messages of
  * what can go wrong.
  */
 #include "loop_core.h"
@@ -14,7 +14,7 @@
 
 #include "tools/common/base/failure.h"
 
-int measure_post_failed(const struct ring *r, const struct operation *operation, int ret)
+int measure_post_failed(const struct lane_state *r, const struct operation *operation, int ret)
 {
 	return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "measure",
 			       "posting a %s of %" PRIu64 " bytes to %s failed: %s",
@@ -22,21 +22,22 @@ int measure_post_failed(const struct ring *r, const struct operation *operation,
 			       link_peer_name(r->lane->link), link_cause(ret));
 }
 
-int measure_poll_failed(const struct ring *r, int ret)
+int measure_poll_failed(const struct lane_state *r, int ret)
 {
 	return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "measure",
 			       "%s: polling for completions failed: %s",
 			       link_peer_name(r->lane->link), link_cause(ret));
 }
 
-static int operation_failed(const struct loop *l, const struct ring *r, const char *why)
+static int operation_failed(const struct loop *l, const struct lane_state *r, const char *why)
 {
 	return failure_set(EXIT_RUN_FAILED, "measure", "a %s of %" PRIu64 " bytes to %s failed: %s",
 			   params_ops[l->cfg->operation->op], r->lane->size_bytes,
 			   link_peer_name(r->lane->link), why);
 }
 
-int measure_completion_failed(const struct loop *l, const struct ring *r, const struct ibv_wc *wc)
+int measure_completion_failed(const struct loop *l, const struct lane_state *r,
+			      const struct ibv_wc *wc)
 {
 	char what[LINK_PEER_MAX + 64];
 
@@ -50,7 +51,7 @@ int measure_completion_failed(const struct loop *l, const struct ring *r, const 
 	return link_work_failed(r->lane->link, "measure", what, wc);
 }
 
-int measure_refused(const struct loop *l, const struct ring *r, const char *refusal)
+int measure_refused(const struct loop *l, const struct lane_state *r, const char *refusal)
 {
 	return operation_failed(l, r, refusal);
 }
@@ -63,7 +64,7 @@ static uint64_t quiet_since(const struct loop *l)
 	if (l->cfg->period_ns <= 0)
 		return l->last;
 	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
-		const struct ring *r = &l->rings[i];
+		const struct lane_state *r = &l->rings[i];
 
 		if (measure_in_flight(r) > 0 && r->begun[r->done_slot] < oldest)
 			oldest = r->begun[r->done_slot];
@@ -71,14 +72,14 @@ static uint64_t quiet_since(const struct loop *l)
 	return oldest > l->last ? oldest : l->last;
 }
 
-static int stalled(const struct ring *r)
+static int stalled(const struct lane_state *r)
 {
 	return failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "measure",
 			       "%s: no completion within %d s", link_peer_name(r->lane->link),
 			       MEASURE_STALL_MS / 1000);
 }
 
-int measure_look_around(struct loop *l)
+int measure_check_progress(struct loop *l)
 {
 	uint64_t now = clock_now(l->cfg->clock), since = quiet_since(l);
 	uint64_t waited_ns = now > since ? clock_ns(l->cfg->clock, now - since) : 0;
@@ -86,7 +87,7 @@ int measure_look_around(struct loop *l)
 	if (waited_ns <= MEASURE_WINDOW_NS)
 		return 0;
 	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
-		const struct ring *r = &l->rings[i];
+		const struct lane_state *r = &l->rings[i];
 
 		if (!link_alive(r->lane->link, 0))
 			return -EIO;
@@ -115,7 +116,7 @@ int measure_wait(struct loop *l, uint64_t timeout_ns)
 		return failure_set(EXIT_RUN_FAILED, "measure", "cannot wait for completions: %s",
 				   strerror(errno));
 	if (ready <= 0)
-		return measure_look_around(l);
+		return measure_check_progress(l);
 	for (uint32_t i = 0; i < lanes && ret == 0; i++) {
 		if (l->fds[i].revents != 0)
 			ret = rpma_cq_wait(l->rings[i].lane->cq);

@@ -117,7 +117,7 @@ void access_fill(const struct access *access, void *source)
 }
 
 /* A fraction of a second's work. */
-#define BREATH_BYTES (1ULL << 26)
+#define KEEPALIVE_BYTES (1ULL << 26)
 
 /* Bytes of one word, or of its first part. */
 static void compare(const uint8_t *found, uint64_t expected, uint64_t bytes, uint64_t offset,
@@ -149,7 +149,8 @@ static void verify_slot(const struct access *access, uint64_t size, const uint8_
 }
 
 void access_verify(const struct access *access, const struct params *params, const void *target,
-		   uint64_t touched, struct access_check *check, const struct access_breath *breath)
+		   uint64_t touched, struct access_check *check,
+		   const struct access_keepalive *keepalive)
 {
 	struct access at = *access;
 	uint64_t count = touched < access->slots ? touched : access->slots, bytes = 0;
@@ -157,8 +158,8 @@ void access_verify(const struct access *access, const struct params *params, con
 	for (uint64_t i = 0; i < count; i++) {
 		verify_slot(access, params->size_bytes, target, access_next(&at), check);
 		bytes += params->size_bytes;
-		if (breath != NULL && bytes >= BREATH_BYTES) {
-			breath->take(breath->arg);
+		if (keepalive != NULL && bytes >= KEEPALIVE_BYTES) {
+			keepalive->send(keepalive->arg);
 			bytes = 0;
 		}
 	}

@@ -89,8 +89,8 @@ struct access_check {
 #define ACCESS_CHECK_NONE ((struct access_check){0, 0, UINT64_MAX})
 
 /* Called now and then by what takes long. */
-struct access_breath {
-	void (*take)(void *arg);
+struct access_keepalive {
+	void (*send)(void *arg);
 	void *arg;
 };
 
@@ -100,6 +100,6 @@ struct access_breath {
  */
 void access_verify(const struct access *access, const struct params *params, const void *target,
 		   uint64_t touched, struct access_check *check,
-		   const struct access_breath *breath);
+		   const struct access_keepalive *keepalive);
 
 #endif /* BENCH_MEASURE_OFFSETS_H */

@@ -11,26 +11,26 @@
 #include "tools/common/base/units.h"
 #include "tools/common/json/result.h"
 
-/* The best so many; who comes after them, of many ranks on one host, is left to the kernel. */
+/* The best ones, as many as there are threads; further ranks of one host are left to the kernel. */
 #define CORES_MAX 1024
 
 static int choose_best(struct placement *p, const struct topology *topology,
-		       const struct placement_wish *wish)
+		       const struct placement_request *request)
 {
 	int best[CORES_MAX];
-	size_t wanted = wish->skip + wish->threads;
-	size_t found = topology_choose(topology, &wish->near, best,
+	size_t wanted = request->skip + request->threads;
+	size_t found = topology_choose(topology, &request->near, best,
 				       wanted < CORES_MAX ? wanted : CORES_MAX);
 
-	for (size_t i = wish->skip; i < found; i++)
-		p->cpus[i - wish->skip] = best[i];
+	for (size_t i = request->skip; i < found; i++)
+		p->cpus[i - request->skip] = best[i];
 	if (found >= wanted)
 		return 0;
-	if (!wish->lenient)
+	if (!request->lenient)
 		return failure_set(EXIT_WRONG_USAGE, "placement",
 				   "%u threads, but %zu core%s for them here: --pin none or a list "
 				   "of CPUs lets threads share",
-				   wish->threads, found, found == 1 ? "" : "s");
+				   request->threads, found, found == 1 ? "" : "s");
 	snprintf(p->shared_warning, sizeof(p->shared_warning),
 		 "%zu threads have no core of their own: %zu cores are there, %zu would be taken",
 		 wanted - found, found, wanted);
@@ -39,22 +39,22 @@ static int choose_best(struct placement *p, const struct topology *topology,
 
 /* A list that is too short goes round. */
 static int choose_listed(struct placement *p, const struct topology *topology,
-			 const struct placement_wish *wish)
+			 const struct placement_request *request)
 {
 	int listed[PARAMS_THREADS_MAX];
-	int count = topology_list_cpus(topology, wish->pin, listed, PARAMS_THREADS_MAX);
+	int count = topology_list_cpus(topology, request->pin, listed, PARAMS_THREADS_MAX);
 	char usable[TOPOLOGY_CPUS_TEXT];
 
 	if (count <= 0)
 		return failure_set(EXIT_RUN_FAILED, "placement",
 				   "--pin %s: not all of these CPUs may be used here (%s may)",
-				   wish->pin, topology_usable(topology, usable));
-	for (uint32_t i = 0; i < wish->threads; i++)
+				   request->pin, topology_usable(topology, usable));
+	for (uint32_t i = 0; i < request->threads; i++)
 		p->cpus[i] = listed[i % (uint32_t)count];
-	if (wish->threads > (uint32_t)count)
+	if (request->threads > (uint32_t)count)
 		snprintf(p->shared_warning, sizeof(p->shared_warning),
-			 "--pin %.64s: %u threads share %d CPU%s", wish->pin, wish->threads, count,
-			 count == 1 ? "" : "s");
+			 "--pin %.64s: %u threads share %d CPU%s", request->pin, request->threads,
+			 count, count == 1 ? "" : "s");
 	return 0;
 }
 
@@ -68,44 +68,44 @@ static void choose_none(struct placement *p, const struct topology *topology)
 }
 
 static int choose_node(struct placement *p, const struct topology *topology,
-		       const struct placement_wish *wish)
+		       const struct placement_request *request)
 {
 	uint64_t node;
 
-	if (strcmp(wish->mem_node, "none") == 0)
+	if (strcmp(request->mem_node, "none") == 0)
 		return 0;
-	if (strcmp(wish->mem_node, "auto") != 0) {
-		if (units_parse_number(wish->mem_node, &node) || node >= TOPOLOGY_NODES_MAX ||
+	if (strcmp(request->mem_node, "auto") != 0) {
+		if (units_parse_number(request->mem_node, &node) || node >= TOPOLOGY_NODES_MAX ||
 		    !topology_has_node(topology, (int)node))
 			return failure_set(EXIT_RUN_FAILED, "placement",
 					   "--mem-node %s: the machine has no such NUMA node",
-					   wish->mem_node);
+					   request->mem_node);
 		p->node = (int)node;
 		return 0;
 	}
-	p->node = topology_node_near(topology, &wish->near);
+	p->node = topology_node_near(topology, &request->near);
 	if (p->node < 0)
 		p->node = topology_node_of_cpu(topology, p->cpus[0]);
 	return 0;
 }
 
 int placement_choose(struct placement *placement, const struct topology *topology,
-		     const struct placement_wish *wish)
+		     const struct placement_request *request)
 {
 	struct placement p = {
-		.policy = wish->pin, .threads = wish->threads, .node = -1, .memory_node = -1};
+		.policy = request->pin, .threads = request->threads, .node = -1, .memory_node = -1};
 	int ret = 0;
 
 	for (size_t i = 0; i < PARAMS_THREADS_MAX; i++)
 		p.cpus[i] = -1;
-	if (strcmp(wish->pin, "none") == 0)
+	if (strcmp(request->pin, "none") == 0)
 		choose_none(&p, topology);
-	else if (strcmp(wish->pin, "auto") == 0)
-		ret = choose_best(&p, topology, wish);
+	else if (strcmp(request->pin, "auto") == 0)
+		ret = choose_best(&p, topology, request);
 	else
-		ret = choose_listed(&p, topology, wish);
+		ret = choose_listed(&p, topology, request);
 	if (ret == 0)
-		ret = choose_node(&p, topology, wish);
+		ret = choose_node(&p, topology, request);
 	if (ret == 0)
 		*placement = p;
 	return ret;

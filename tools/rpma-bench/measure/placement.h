@@ -26,7 +26,7 @@ struct placement {
 	char memory_warning[256];     /* empty: bound, or not asked for */
 };
 
-struct placement_wish {
+struct placement_request {
 	const char *pin;      /* "auto", "none" or CPUs */
 	const char *mem_node; /* "auto", "none" or a node */
 	struct topology_near near;
@@ -36,11 +36,11 @@ struct placement_wish {
 };
 
 /*
- * Chooses, and binds nothing. One sentence is stored for wishes that cannot be
+ * Chooses, and binds nothing. One error message is set for wishes that cannot be
  * met: CPUs or nodes that are not there, and with auto more threads than cores.
  */
 int placement_choose(struct placement *placement, const struct topology *topology,
-		     const struct placement_wish *wish);
+		     const struct placement_request *request);
 
 /* What a kernel said to a thread that wanted a CPU, to memory that wanted the node; -errno. */
 void placement_pin_refused(struct placement *placement, int cpu, int error);

@@ -13,7 +13,7 @@ static void record(const struct steps *s, const uint64_t *stamps)
 		histogram_record(s->each[i], clock_ns(s->clock, stamps[i + 1] - stamps[i]));
 }
 
-/* Until the time is over, or so many are done (0: no matter how many). */
+/* Until the time is over, or that number is done (0: any number). */
 static int run(const struct steps *s, uint64_t duration_ns, uint64_t ops, bool recorded,
 	       struct measured *m)
 {
@@ -32,7 +32,7 @@ static int run(const struct steps *s, uint64_t duration_ns, uint64_t ops, bool r
 	} while (ret == 0 && !m->interrupted && stamps[s->count] < end &&
 		 (ops == 0 || m->ops < ops));
 	m->elapsed_ns = clock_ns(s->clock, stamps[s->count] - begin);
-	/* what a signal cut short is none */
+	/* a step that a signal cut short does not count, and is no error */
 	return ret == -ECANCELED ? 0 : ret;
 }
 

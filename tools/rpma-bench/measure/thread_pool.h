@@ -3,7 +3,7 @@
  * thread_pool.h -- threads that do the same job at the same time.
  *
  * The thread that made a pool begins a job, may poll for other things while
- * the pool is at it, and then takes the result: the sentence of the first
+ * the pool is at it, and then takes the result: the error message of the first
  * thread that failed is the pool's, and makes the others stop.
  */
 #ifndef BENCH_MEASURE_THREAD_POOL_H
@@ -14,7 +14,7 @@
 
 struct thread_pool;
 
-/* Called in each thread: 0, or negative with the sentence stored. */
+/* Called in each thread: 0, or negative with the error message set. */
 typedef int thread_pool_job(void *arg, uint32_t thread);
 
 /* Starts threads, which wait for a job. */
@@ -25,7 +25,7 @@ void thread_pool_delete(struct thread_pool **pool);
 void thread_pool_begin(struct thread_pool *pool, thread_pool_job *job, void *arg);
 /* Readable once all threads are done with the job. */
 int thread_pool_done_fd(const struct thread_pool *pool);
-/* Waits until they are; 0, or what the first thread that failed gave, its sentence stored. */
+/* Waits until they are; 0, or what the first thread that failed gave, its error message set. */
 int thread_pool_end(struct thread_pool *pool);
 
 /* In a job, once by each thread: returns when all are there. */

@@ -26,7 +26,7 @@ struct start {
 struct client {
 	struct clients *all;
 	struct options options;
-	struct together together;
+	struct barrier barrier;
 	struct run run;
 	struct failure failure; /* set once a run is over */
 	pthread_t thread;
@@ -64,7 +64,7 @@ static void note_start(struct client *c)
 }
 
 /* Called by the run, in its thread. */
-static int meet(void *arg, enum message_phase phase)
+static int wait_for_all(void *arg, enum message_phase phase)
 {
 	struct client *c = arg;
 	struct clients *all = c->all;
@@ -95,7 +95,7 @@ static void *run_client(void *arg)
 	struct run *run = &c->run;
 	int ret = run_open(run, &c->options);
 
-	run->together = &c->together;
+	run->barrier = &c->barrier;
 	if (ret == 0)
 		ret = run_measure(run);
 	else
@@ -121,7 +121,7 @@ static void prepare(struct client *c, const struct options *options,
 	c->options.csv = NULL;
 	c->options.json = false;
 	c->options.gates_count = 0;
-	c->together = (struct together){.meet = meet, .arg = c};
+	c->barrier = (struct barrier){.wait = wait_for_all, .arg = c};
 }
 
 int clients_start(struct clients **clients, const struct options *options,
@@ -141,7 +141,7 @@ int clients_start(struct clients **clients, const struct options *options,
 
 		c->all = all;
 		prepare(c, options, &servers[i]);
-		c->together.cores_taken = cores_taken + (uint32_t)i * options->cores_taken;
+		c->barrier.cores_taken = cores_taken + (uint32_t)i * options->cores_taken;
 		c->options.cli.quiet = options->cli.quiet || i > 0 || !shows;
 		if (thread_start(&c->thread, run_client, c) != 0)
 			return failure_set(EXIT_RUN_FAILED, "together", "cannot start a thread");

@@ -10,7 +10,7 @@
 
 /*
  * Gives the exit code, the same on all ranks; what failed has been printed by
- * rank 0. A rank whose start has failed (ret, the sentence stored) tells the others.
+ * rank 0. A rank whose start has failed (ret, the error message set) tells the others.
  */
 int rank_run(enum shape shape, const struct options *options, int ret);
 

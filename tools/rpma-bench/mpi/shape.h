@@ -16,7 +16,7 @@ enum shape {
 
 extern const char *const shape_names[SHAPES];
 
-/* Can so many ranks take that shape? -EINVAL with the sentence stored. */
+/* Can this number of ranks take that shape? -EINVAL with the error message set. */
 int shape_check(enum shape shape, int ranks);
 
 bool shape_serves(enum shape shape, int rank);

@@ -42,7 +42,7 @@ bool world_is_first(void);
 /* Keeps MPI away from RDMA devices, unless the user said otherwise; before it starts. */
 void world_choose_transports(void);
 
-/* -EIO with the sentence stored. */
+/* -EIO with the error message set. */
 int world_open(struct world *world);
 /* Ends MPI; where a rank was lost, all processes with that code. */
 void world_close(struct world *world, int code);
@@ -56,7 +56,7 @@ void world_meet(struct world *world, struct world_word *word);
 /* The tight end of a meeting: all leave it at nearly the same time. */
 void world_begin(struct world *world);
 
-/* Rank 0's bytes to all; those of all to all. -EIO with the sentence stored. */
+/* Rank 0's bytes to all; those of all to all. -EIO with the error message set. */
 int world_tell(struct world *world, void *bytes, size_t length);
 int world_exchange(struct world *world, const void *mine, void *all, size_t length);
 

@@ -42,8 +42,9 @@ struct axis {
 	const char *name;     /* the option's, without its dashes; also the key in a plan file */
 	const char *argument; /* in --help */
 	const char *help;     /* ends with a colon: the words of the axis follow */
-	const char *expected; /* in the sentence of a wrong value; NULL: the words of the axis */
-	bool flag;	      /* an option that may stand without a value: yes */
+	const char
+		*expected; /* in the error message of a wrong value; NULL: the words of the axis */
+	bool flag;	   /* an option that may stand without a value: yes */
 };
 
 extern const struct axis axes[AXES];
@@ -60,7 +61,7 @@ struct series {
 /*
  * Sets one axis from its text: "64,4K", "1:64:*2", "poll,event", "0,0.5,90%".
  * Not the target axis: its words are not numbers yet (options.h). -EINVAL with
- * the sentence stored.
+ * the error message set.
  */
 int series_set(struct series *series, enum axis_id axis, const char *text);
 void series_clear(struct series *series);

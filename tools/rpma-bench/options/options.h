@@ -68,7 +68,7 @@ struct options {
 
 /*
  * Parses the words after "rpma-bench". A mode takes the rows that concern it.
- * -EINVAL with the sentence stored, or 0 (look at cli.done first).
+ * -EINVAL with the error message set, or 0 (look at cli.done first).
  */
 int options_parse_server(struct options *options, int argc, char **argv);
 int options_parse_client(struct options *options, int argc, char **argv);

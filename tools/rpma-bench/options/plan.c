@@ -19,7 +19,7 @@
 #include "target_choice.h"
 #include "tools/common/base/failure.h"
 
-#define SEED_MASK ((1ULL << 53) - 1) /* doubles keep so much */
+#define SEED_MASK ((1ULL << 53) - 1) /* doubles keep 53 bits */
 
 /* A plan in the making: points are found again in a tree of pointers to them. */
 struct builder {

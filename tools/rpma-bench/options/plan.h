@@ -33,12 +33,12 @@ struct plan {
 	struct plan_item *items; /* every repeat of every point, shuffled round by round */
 };
 
-/* A random one, that every reader of JSON keeps exactly; -EIO with the sentence stored. */
+/* A random one, that every reader of JSON keeps exactly; -EIO with the error message set. */
 int plan_seed(uint64_t *seed);
 
 /*
  * The same seed gives the same order on every machine. A point that two series
- * share is there once. -EINVAL with the sentence stored for values that do not
+ * share is there once. -EINVAL with the error message set for values that do not
  * go together or are too many; -EIO: no memory.
  */
 int plan_make(struct plan *plan, const struct series *series, size_t series_count, uint32_t repeats,

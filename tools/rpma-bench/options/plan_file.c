@@ -3,7 +3,7 @@
  * plan_file.c -- a plan from JSON, through the parsers of the command line.
  *
  * Every value becomes the text that its option would have; so ranges, limits
- * and sentences are the same in both places. The file may come from anybody:
+ * and error messages are the same in both places. The file may come from anybody:
  * its size, its lists and its series are bounded before anything is made.
  */
 #include "plan_file.h"
@@ -24,7 +24,7 @@
 #define TEXT_MAX   8192 /* limit of one value, in the form an option has */
 #define PLACE_MAX  64
 
-/* Text of the file may be in the sentence: no control characters for a terminal. */
+/* Text of the file may be in the error message: no control characters for a terminal. */
 static int wrong(const char *path, const char *place, const char *what)
 {
 	int ret = failure_set(EXIT_WRONG_USAGE, "plan", "%s: %s%s%s", path, place,
@@ -37,7 +37,7 @@ static int wrong(const char *path, const char *place, const char *what)
 	return ret;
 }
 
-/* Puts the place before the sentence that a parser stored, less the dashes of its option. */
+/* Puts the place before the error message that a parser stored, less the dashes of its option. */
 static int wrong_value(const char *path, const char *place)
 {
 	struct failure inner = *failure_get();

@@ -13,11 +13,11 @@
 
 /*
  * Fills options->series and the settings that the command line did not give.
- * -EINVAL with a sentence that names the place in the file, or -EIO.
+ * -EINVAL with a message that names the place in the file, or -EIO.
  */
 int plan_file_load(struct options *options, const char *path);
 
-/* The same of bytes; name is the file's in sentences. */
+/* The same of bytes; name is the file's in error messages. */
 int plan_file_parse(struct options *options, const char *name, const char *bytes, size_t length);
 
 #endif /* BENCH_OPTIONS_PLAN_FILE_H */

@@ -18,7 +18,7 @@ extern struct cli_row target_rows[]; /* the target axis of a client */
 /* Fills axis_rows, setting_rows and target_rows from their tables, before they are used. */
 void option_rows_make(void);
 
-/* Adds memory to offer; EINVAL or ENOMEM with the sentence stored. */
+/* Adds memory to offer; EINVAL or ENOMEM with the error message set. */
 error_t option_offer_target(struct options *options, const char *spec);
 
 #endif /* BENCH_OPTIONS_ROWS_H */

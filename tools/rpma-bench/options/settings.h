@@ -26,7 +26,7 @@ struct setting {
 	const char *argument;
 	const char *help;
 	const char *expected;
-	int (*set)(struct options *options, const char *text); /* 0 or -errno, no sentence */
+	int (*set)(struct options *options, const char *text); /* 0 or -errno, no error message */
 };
 
 extern const struct setting settings[SETTINGS];
@@ -37,7 +37,7 @@ extern const struct setting settings[SETTINGS];
  */
 bool settings_overridden(unsigned given, enum setting_id setting);
 
-/* Sets one, and marks it as given; -EINVAL with the sentence stored. */
+/* Sets one, and marks it as given; -EINVAL with the error message set. */
 int settings_set(struct options *options, enum setting_id setting, const char *text);
 
 /* What settings mean together, defaults included; after all are set. -EINVAL likewise. */

@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is it a gate? -EINVAL with the sentence stored. */
+/* Is it a gate? -EINVAL with the error message set. */
 int gate_check(const char *text);
 
-/* What may stand before the comparison, for --help and for sentences. */
+/* What may stand before the comparison, for --help and for error messages. */
 extern const char gate_metrics[];
 
 /* [{"gate", "missed", "points": [{"id", "value", "missed"}]}] of the points of a document. */

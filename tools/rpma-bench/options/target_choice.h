@@ -25,12 +25,12 @@ struct choices {
 int choices_init(struct choices *choices); /* -EIO: no memory */
 void choices_clear(struct choices *choices);
 
-/* Sets the target axis of a series to a list of words; -EINVAL with the sentence stored. */
+/* Sets the target axis of a series to a list of words; -EINVAL with the error message set. */
 int choices_set(struct choices *choices, struct series *series, const char *text);
 
 /*
  * resolved[i] is the number of the offered target that word i means. -EINVAL
- * with the sentence stored for what is not offered, and for two words that
+ * with the error message set for what is not offered, and for two words that
  * mean the same target: its points would be there twice. who names the server.
  */
 int choices_resolve(const struct choices *choices, const struct message_welcome *offer,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * exchange.c -- encodes and sends, receives and decodes, and reports in a
- * sentence what was wrong with what came.
+ * error message what was wrong with what came.
  */
 #include "exchange.h"
 
@@ -34,7 +34,7 @@ int exchange_receive_any(struct link *link, int timeout_ms, struct exchange_buff
 	return ret;
 }
 
-static int out_of_place(const struct link *link)
+static int unexpected_message(const struct link *link)
 {
 	return failure_set(EXIT_RUN_FAILED, "hello", "%s sent a message that makes no sense here",
 			   link_peer_name(link));
@@ -49,7 +49,7 @@ int exchange_receive(struct link *link, enum message_type type, int timeout_ms,
 		ret = exchange_receive_any(link, timeout_ms, buffer, message);
 	} while (ret == 0 && message->type == MESSAGE_ALIVE);
 	if (ret == -EPROTO || (ret == 0 && message->type != type))
-		return out_of_place(link);
+		return unexpected_message(link);
 	return ret;
 }
 
@@ -67,5 +67,5 @@ int exchange_drain(struct link *link)
 		*failure_get() = kept;
 		return 0;
 	}
-	return ret == 0 || ret == -EPROTO ? out_of_place(link) : ret;
+	return ret == 0 || ret == -EPROTO ? unexpected_message(link) : ret;
 }

@@ -149,23 +149,6 @@ static void encode_params(struct bytes_writer *w, const struct params *p)
 	bytes_put_int(w, p->target, 4);
 }
 
-static bool words_in_range(const struct params *p)
-{
-	return p->test < BENCH_TESTS && p->op < BENCH_OPS && p->persist < BENCH_PERSISTS &&
-	       p->completion < BENCH_COMPLETIONS && p->pattern < BENCH_PATTERNS;
-}
-
-static bool numbers_in_range(const struct params *p)
-{
-	return p->size_bytes > 0 && p->size_bytes <= PARAMS_SIZE_MAX && p->depth > 0 &&
-	       p->depth <= PARAMS_DEPTH_MAX && p->threads > 0 && p->threads <= PARAMS_THREADS_MAX &&
-	       p->connections > 0 && p->connections <= PARAMS_CONNECTIONS_MAX &&
-	       params_lanes(p) <= PARAMS_LANES_MAX && p->signal_every > 0 &&
-	       p->signal_every <= p->depth && p->rate_per_s <= PARAMS_RATE_MAX &&
-	       p->read_millionths <= PARAMS_MILLION &&
-	       p->server_load_millionths <= PARAMS_MILLION && p->target < PARAMS_TARGETS_MAX;
-}
-
 static void decode_params(struct bytes_reader *r, struct params *p)
 {
 	p->test = (enum bench_test)bytes_get_int(r, 1);
@@ -184,7 +167,7 @@ static void decode_params(struct bytes_reader *r, struct params *p)
 	p->read_millionths = (uint32_t)bytes_get_int(r, 4);
 	p->server_load_millionths = (uint32_t)bytes_get_int(r, 4);
 	p->target = (uint32_t)bytes_get_int(r, 4);
-	r->bad = r->bad || !words_in_range(p) || !numbers_in_range(p) || params_conflict(p) != NULL;
+	r->bad = r->bad || p->persist == BENCH_AUTO || params_conflict(p) != NULL;
 }
 
 static void encode_begin(struct bytes_writer *w, const struct message_begin *m)

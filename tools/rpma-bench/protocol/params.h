@@ -2,8 +2,8 @@
 /*
  * params.h -- everything that tells one point of a run from another.
  *
- * The same words on the command line, in a plan file, in the hello and in the
- * result. Both ends of a connection work from one struct params.
+ * The same words on the command line, in a plan file, in the message BEGIN and in
+ * the result. Both ends of a connection work from one struct params.
  */
 #ifndef BENCH_PROTOCOL_PARAMS_H
 #define BENCH_PROTOCOL_PARAMS_H
@@ -101,7 +101,7 @@ static inline bool params_verifiable(const struct params *params)
 }
 
 /*
- * NULL, or a sentence that names the values that do not go together. Both ends ask
+ * NULL, or a message that names the values that do not go together. Both ends ask
  * it: the client before a run, the server of what a client sent.
  */
 const char *params_conflict(const struct params *params);

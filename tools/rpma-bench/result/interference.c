@@ -12,10 +12,9 @@
 #include <string.h>
 
 #include "tools/common/host/topology.h"
+#include "tools/common/json/json_path.h"
+#include "tools/common/json/json_schema.h"
 #include "tools/common/json/result.h"
-
-/* A longer time is no CPU time of a repeat. */
-#define TIME_MAX (1LL << 52)
 
 void interference_begin(struct interference *seen, const struct sysroot *root)
 {
@@ -48,13 +47,22 @@ json_t *interference_report(const struct interference *seen)
 			 result_integer(t->steal_ns), "own_ns", result_integer(t->own_ns));
 }
 
-static bool take_time(const json_t *object, const char *key, uint64_t *ns)
-{
-	const json_t *value = json_object_get(object, key);
-	json_int_t time = json_integer_value(value);
+static const struct schema reported[] = {
+	{"boot_id", SCHEMA_STRING, SCHEMA_NULL, NULL},
+	{"cpu_list", SCHEMA_STRING, SCHEMA_NULL, NULL},
+	{"cpus", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"busy_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"steal_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"own_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{0},
+};
 
-	*ns = (uint64_t)time;
-	return json_is_integer(value) && time >= 0 && time <= TIME_MAX;
+static bool take_time(const json_t *taken, const char *key, uint64_t *ns)
+{
+	const json_t *value = json_object_get(taken, key);
+
+	*ns = (uint64_t)json_integer_value(value);
+	return json_is_integer(value);
 }
 
 static void take_text(const json_t *object, const char *key, char *text, size_t size)
@@ -66,20 +74,20 @@ static void take_text(const json_t *object, const char *key, char *text, size_t 
 		memcpy(text, value, strlen(value) + 1);
 }
 
-/* The server's words are foreign; an older one has none. */
+/* An older server reports none. */
 static void take_report(const json_t *report, struct interference *server)
 {
-	const json_t *told = json_object_get(report, "interference");
+	json_t *taken = schema_take(json_object_get(report, "interference"), reported);
+	json_int_t cpus = path_whole(taken, "cpus");
 	struct cpu_time *t = &server->time;
-	uint64_t cpus;
 
-	take_text(told, "boot_id", server->boot_id, sizeof(server->boot_id));
-	take_text(told, "cpu_list", t->list, sizeof(t->list));
-	t->known = take_time(told, "cpus", &cpus) && cpus > 0 && cpus <= CPU_SETSIZE &&
-		   take_time(told, "busy_ns", &t->busy_ns) &&
-		   take_time(told, "steal_ns", &t->steal_ns) &&
-		   take_time(told, "own_ns", &t->own_ns);
+	take_text(taken, "boot_id", server->boot_id, sizeof(server->boot_id));
+	take_text(taken, "cpu_list", t->list, sizeof(t->list));
+	t->known = cpus > 0 && cpus <= CPU_SETSIZE && take_time(taken, "busy_ns", &t->busy_ns) &&
+		   take_time(taken, "steal_ns", &t->steal_ns) &&
+		   take_time(taken, "own_ns", &t->own_ns);
 	t->cpus = t->known ? (unsigned)cpus : 0;
+	json_decref(taken);
 }
 
 /* What of the other end's CPU time is in this end's sum; false: unknown. */

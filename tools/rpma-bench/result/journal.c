@@ -78,7 +78,7 @@ static int open_locked(struct journal *j, int flags)
 	}
 }
 
-/* NULL with the sentence stored. */
+/* NULL with the error message set. */
 static struct journal *open_new(const char *output, int flags)
 {
 	struct journal *j = calloc(1, sizeof(*j));

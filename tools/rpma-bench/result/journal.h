@@ -33,7 +33,7 @@ int journal_resume(struct journal **journal, const struct options *options,
 /*
  * Makes the journal, unless one is there that holds repeats: they are not for
  * an option to throw away. A resumed one must be of this very plan, or the
- * sentence names the first difference; repeats[point], arrays to be, get what
+ * error message names the first difference; repeats[point], arrays to be, get what
  * it holds. *resumed is how many.
  */
 int journal_start(struct journal **journal, const struct options *options,

@@ -104,7 +104,7 @@ int publish(struct record *record, const json_t *document)
 	/* neither output depends on the other */
 	if (o->json && result_print(document) != 0)
 		ret = -EIO;
-	/* the sentence of a failed run comes before that of its output */
+	/* the error message of a failed run comes before that of its output */
 	if (record->status != RUN_COMPLETE)
 		say_how_it_ended(record, path[0] != '\0' && ret == 0 ? path : NULL);
 	journal_close(&record->journal, record->status == RUN_COMPLETE && ret == 0);

@@ -7,7 +7,7 @@
 
 #include "record.h"
 
-/* Can the files be written? Asked before a run; -EIO with the sentence stored. */
+/* Can the files be written? Asked before a run; -EIO with the error message set. */
 int publish_check(const struct options *options);
 
 /* Gives the exit code; what failed has been printed. */

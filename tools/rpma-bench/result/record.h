@@ -36,7 +36,7 @@ struct server_info {
 struct persist_choice {
 	bool made;
 	enum bench_persist persist;
-	char reason[160]; /* a part of a sentence: "the target's device flushes natively" */
+	char reason[160]; /* part of a message: "the target's device flushes natively" */
 };
 
 struct record {

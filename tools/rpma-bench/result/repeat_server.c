@@ -2,9 +2,9 @@
 /*
  * repeat_server.c -- the server's report of a repeat, taken over with care.
  *
- * The report is foreign: only what matches report_fields is taken, and
- * what follows from other figures (rates, percentiles) is worked out here, not
- * believed.
+ * The report is foreign: only what matches report_fields is taken, or the table in
+ * interference.c for its part; what follows from other figures (rates,
+ * percentiles) is worked out here, not believed.
  */
 #include "repeat_server.h"
 

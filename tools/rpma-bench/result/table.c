@@ -212,7 +212,7 @@ static void print_gate(const json_t *gate)
 	}
 }
 
-/* The sentence that belongs to the column of intervals, if that has any. */
+/* The message that belongs to the column of intervals, if that has any. */
 static void print_scope(const json_t *points)
 {
 	const json_t *point;

@@ -15,7 +15,7 @@
 #include "tools/common/json/json_path.h"
 #include "warning.h"
 
-/* An operation of a closed loop that took so long, and so much longer than others. */
+/* An operation of a closed loop that took this long, and this many times longer than others. */
 #define STALL_NS     10000000.0
 #define STALL_FACTOR 100
 /* share of a core */

@@ -4,30 +4,31 @@
  * on a port of its own that takes the lanes expected, in their order, and no
  * other. Another connection is refused, and the place stays free.
  */
-#ifndef BENCH_SERVER_ACCEPT_H
-#define BENCH_SERVER_ACCEPT_H
+#ifndef BENCH_SERVER_LANE_LISTENER_H
+#define BENCH_SERVER_LANE_LISTENER_H
 
 #include "server_state.h"
 #include "tools/common/rdma/connection.h"
 
-struct reception {
-	struct host *host;	   /* borrowed */
-	const struct offer *offer; /* borrowed; what the lanes are told of */
+struct lane_listener {
+	struct server_state *server;	    /* borrowed */
+	const struct offered_target *offer; /* borrowed; what the lanes are told of */
 	struct rpma_ep *ep;
-	int fd; /* readable: reception_look has something to do; -1: no lane is expected */
+	int fd; /* readable: lane_listener_accept has something to do; -1: no lane is expected */
 	uint16_t port;
 	uint64_t token;
 };
 
-int reception_open(struct reception *reception, struct host *host, const struct offer *offer);
+int lane_listener_open(struct lane_listener *listener, struct server_state *server,
+		       const struct offered_target *offer);
 /* What was never opened is fine if it is zero. */
-void reception_close(struct reception *reception);
+void lane_listener_close(struct lane_listener *listener);
 
 /*
  * Takes the lane of this index, if it is there; its queues are those of the
  * reply's caller. *link stays NULL when another connection came, or none.
  */
-int reception_look(struct reception *reception, uint32_t index, const struct link_lane *queues,
-		   struct link **link);
+int lane_listener_accept(struct lane_listener *listener, uint32_t index,
+			 const struct link_lane *queues, struct link **link);
 
-#endif /* BENCH_SERVER_ACCEPT_H */
+#endif /* BENCH_SERVER_LANE_LISTENER_H */

@@ -46,7 +46,7 @@ void findings_begin(struct findings *findings, const char *device);
 void findings_end(struct findings *findings, const char *device);
 void findings_clear(struct findings *findings);
 
-/* The report, a new object; NULL with the sentence stored. */
+/* The report, a new object; NULL with the error message set. */
 json_t *findings_json(const struct findings *findings, const struct placement *placement);
 
 #endif /* BENCH_SERVER_REPORT_H */

@@ -2,7 +2,7 @@
 /*
  * responder.c -- makes what a responder needs, starts and stops its thread.
  *
- * For repeat_service.c, which attaches the lanes as they come. What the thread then does
+ * For server_repeat.c, which attaches the lanes as they come. What the thread then does
  * is in responder_serve.c.
  */
 #include <errno.h>

@@ -18,7 +18,7 @@
 #include "tools/rpma-bench/result/repeat.h"
 
 struct reverse {
-	struct host *host;		   /* borrowed */
+	struct server_state *server;	   /* borrowed */
 	const struct message_begin *begin; /* borrowed */
 	const struct operation *operation;
 	struct link_lane queues;
@@ -47,12 +47,12 @@ static const struct params *params_of(const struct reverse *r)
 static int make_lanes(struct reverse *r)
 {
 	const struct lanes_cfg cfg = {
-		.peer = r->host->service.peer,
+		.peer = r->server->service.peer,
 		.params = params_of(r),
 		.operation = r->operation,
 		.target_bytes = r->begin->client_bytes,
 		.seed = r->begin->seed,
-		.topology = r->host->topology,
+		.topology = r->server->topology,
 		.node = -1,
 		.flush_type = RPMA_FLUSH_TYPE_VISIBILITY,
 	};
@@ -74,15 +74,15 @@ static int check(const struct reverse *r)
 	return 0;
 }
 
-int reverse_new(struct reverse **reverse, struct host *host, const struct message_begin *begin,
-		const int *cpus)
+int reverse_new(struct reverse **reverse, struct server_state *server,
+		const struct message_begin *begin, const int *cpus)
 {
 	const struct operation *operation = operation_find(begin->params.op, begin->params.persist);
 	const struct workers_cfg cfg = {
 		.begin = begin,
 		.operation = operation,
-		.clock = host_clock(host),
-		.topology = host->topology,
+		.clock = server_clock(server),
+		.topology = server->topology,
 		.cpus = cpus,
 	};
 	struct reverse *r = calloc(1, sizeof(*r));
@@ -90,7 +90,7 @@ int reverse_new(struct reverse **reverse, struct host *host, const struct messag
 
 	if (r == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
-	r->host = host;
+	r->server = server;
 	r->begin = begin;
 	r->operation = operation;
 	if ((ret = check(r)) || (ret = workers_new(&r->workers, &cfg)) || (ret = make_lanes(r))) {

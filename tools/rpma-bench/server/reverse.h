@@ -18,8 +18,8 @@ struct reverse;
 uint64_t reverse_buffer_bytes(const struct params *params);
 
 /* What it is given must outlive it; cpus are those of its threads, -1: not bound. */
-int reverse_new(struct reverse **reverse, struct host *host, const struct message_begin *begin,
-		const int *cpus);
+int reverse_new(struct reverse **reverse, struct server_state *server,
+		const struct message_begin *begin, const int *cpus);
 /* Disconnects its lanes, too; NULL is fine. */
 void reverse_delete(struct reverse **reverse);
 
@@ -29,7 +29,7 @@ const struct link_lane *reverse_lane(const struct reverse *reverse);
 int reverse_attach(struct reverse *reverse, uint32_t index, struct link *link);
 
 int reverse_start(struct reverse *reverse, enum message_phase phase);
-/* Ends the measurement and gives its figures; NULL with the sentence stored. */
+/* Ends the measurement and gives its figures; NULL with the error message set. */
 json_t *reverse_end(struct reverse *reverse);
 
 #endif /* BENCH_SERVER_REVERSE_H */

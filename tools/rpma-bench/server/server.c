@@ -21,7 +21,7 @@
 
 struct server {
 	const struct options *options;
-	struct host host;
+	struct server_state state;
 };
 
 /* --- what is offered --------------------------------------------------------- */
@@ -31,7 +31,7 @@ static bool odp_capable(const struct server *s)
 	struct ibv_context *context = NULL;
 	int capable = 0;
 
-	return rpma_utils_get_ibv_context(s->host.service.address, RPMA_UTIL_IBV_CONTEXT_LOCAL,
+	return rpma_utils_get_ibv_context(s->state.service.address, RPMA_UTIL_IBV_CONTEXT_LOCAL,
 					  &context) == 0 &&
 	       rpma_utils_ibv_context_is_odp_capable(context, &capable) == 0 && capable != 0;
 }
@@ -44,13 +44,13 @@ static int choose_node(const struct server *s, int *node)
 	int ret;
 
 	*node = -1;
-	if (s->host.topology == NULL || !topology_is_this_machine(s->host.topology))
+	if (s->state.topology == NULL || !topology_is_this_machine(s->state.topology))
 		return 0;
-	ret = placement_choose(&placement, s->host.topology,
-			       &(struct placement_wish){.pin = o->pin,
-							.mem_node = o->mem_node,
-							.near = {s->host.service.device, -1},
-							.lenient = true});
+	ret = placement_choose(&placement, s->state.topology,
+			       &(struct placement_request){.pin = o->pin,
+							   .mem_node = o->mem_node,
+							   .near = {s->state.service.device, -1},
+							   .lenient = true});
 	if (ret == 0)
 		*node = placement.node;
 	return ret;
@@ -60,17 +60,17 @@ static int open_targets(struct server *s)
 {
 	const struct options *o = s->options;
 	struct target_cfg cfg = {.force = o->force, .stopped = cli_stopped};
-	const struct offer_host host = {s->host.service.peer, s->host.service.device,
-					odp_capable(s), o->direct_write_to_pmem};
+	const struct target_context host = {s->state.service.peer, s->state.service.device,
+					    odp_capable(s), o->direct_write_to_pmem};
 	int ret = choose_node(s, &cfg.node);
 
 	for (size_t i = 0; i < o->targets_count && ret == 0; i++) {
-		struct offer *offer = &s->host.offers[i];
+		struct offered_target *offer = &s->state.offers[i];
 
-		ret = offer_open(offer, &host, o->targets[i], &cfg);
+		ret = offered_target_open(offer, &host, o->targets[i], &cfg);
 		if (ret)
 			break;
-		s->host.offers_count++;
+		s->state.offers_count++;
 		if (offer->target.bind_error != 0)
 			fprintf(stderr,
 				"rpma-bench server: target %zu could not be bound to NUMA node "
@@ -88,20 +88,20 @@ static int gather_environment(struct server *s)
 	if (sysroot_open(&root, "/") != 0)
 		return failure_set(EXIT_INTERNAL, "environment", "cannot open /: %s",
 				   strerror(errno));
-	block = environment_gather(&root, s->host.topology, s->host.service.device);
+	block = environment_gather(&root, s->state.topology, s->state.service.device);
 	json_object_set_new(block, "readiness",
-			    offers_readiness(s->host.offers, s->host.offers_count, &root,
-					     s->host.service.device));
+			    offers_readiness(s->state.offers, s->state.offers_count, &root,
+					     s->state.service.device));
 	if (s->options->anonymous)
 		environment_anonymise(block);
-	s->host.environment = json_dumps(block, JSON_COMPACT);
+	s->state.environment = json_dumps(block, JSON_COMPACT);
 	json_decref(block);
 	sysroot_close(&root);
-	if (s->host.environment == NULL || strlen(s->host.environment) > MESSAGE_TEXT_MAX) {
-		free(s->host.environment);
-		s->host.environment = strdup("null");
+	if (s->state.environment == NULL || strlen(s->state.environment) > MESSAGE_TEXT_MAX) {
+		free(s->state.environment);
+		s->state.environment = strdup("null");
 	}
-	return s->host.environment != NULL
+	return s->state.environment != NULL
 		       ? 0
 		       : failure_set(EXIT_INTERNAL, "environment", "out of memory");
 }
@@ -111,49 +111,49 @@ static int gather_environment(struct server *s)
 static int set_up(struct server *s)
 {
 	const struct options *o = s->options;
-	struct host *host = &s->host;
+	struct server_state *server = &s->state;
 	int ret;
 
-	*host = (struct host){
+	*server = (struct server_state){
 		.service = {.name = "rpma-bench server",
 			    .role = GREETING_CONTROL,
 			    .listen = o->listen,
 			    .port = o->port,
 			    .allow = &o->allow,
 			    .allow_option = "--allow",
-			    .wish = {o->device, o->cli.quiet, o->argv},
-			    .clients_max = HOST_SESSIONS_MAX,
+			    .endpoint = {o->device, o->cli.quiet, o->argv},
+			    .clients_max = SERVER_SESSIONS_MAX,
 			    .serve = session_serve,
-			    .server = host},
+			    .server = server},
 		.direct_write_to_pmem = o->direct_write_to_pmem,
 		.once = o->once,
 		.pin = o->pin,
 		.cores_taken = o->cores_taken,
 	};
-	ret = service_open(&host->service);
+	ret = service_open(&server->service);
 	if (ret)
 		return ret;
 	/* without a description of the machine nothing is bound */
-	if (topology_load(&host->topology) != 0)
-		host->topology = NULL;
+	if (topology_load(&server->topology) != 0)
+		server->topology = NULL;
 	if ((ret = open_targets(s)) || (ret = gather_environment(s)))
 		return ret;
-	return service_listen(&host->service);
+	return service_listen(&server->service);
 }
 
 static void tear_down(struct server *s)
 {
 	struct failure kept = *failure_get();
 
-	service_end(&s->host.service);
-	host_destroy(&s->host);
-	service_close(&s->host.service);
+	service_end(&s->state.service);
+	server_destroy(&s->state);
+	service_close(&s->state.service);
 	*failure_get() = kept;
 }
 
-static void announce(const struct host *host, int ready_fd)
+static void announce(const struct server_state *server, int ready_fd)
 {
-	const struct server_ready ready = {.port = host->service.port};
+	const struct server_ready ready = {.port = server->service.port};
 	char size[UNITS_TEXT_BYTES];
 
 	if (ready_fd >= 0) {
@@ -161,9 +161,9 @@ static void announce(const struct host *host, int ready_fd)
 			fprintf(stderr, "rpma-bench server: no client waits for its port\n");
 		return;
 	}
-	service_announce(&host->service, host->direct_write_to_pmem);
-	for (size_t i = 0; i < host->offers_count; i++) {
-		const struct target *t = &host->offers[i].target;
+	service_announce(&server->service, server->direct_write_to_pmem);
+	for (size_t i = 0; i < server->offers_count; i++) {
+		const struct target *t = &server->offers[i].target;
 
 		printf("  target %zu: %s of %s%s%s for remote read, write and flush\n", i,
 		       units_print_size(t->size_bytes, size), target_kind_name(t->kind),
@@ -180,8 +180,8 @@ int server_run(const struct options *options, int ready_fd)
 	open_files_raise();
 	ret = set_up(&s);
 	if (ret == 0) {
-		announce(&s.host, ready_fd);
-		ret = service_run(&s.host.service);
+		announce(&s.state, ready_fd);
+		ret = service_run(&s.state.service);
 	}
 	tear_down(&s);
 	/* a signal may also have made the set-up fail */

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lane_listener.h"
 #include "cpu_load.h"
+#include "lane_listener.h"
 #include "report.h"
 #include "responder.h"
 #include "reverse.h"
@@ -23,14 +23,14 @@
 #include "tools/common/host/open_files.h"
 #include "tools/common/rdma/gpspm.h"
 
-struct stage {
-	struct host *host;
+struct server_repeat {
+	struct server_state *server;
 	struct message_begin begin;
-	const struct offer *offer;
+	const struct offered_target *offer;
 	struct persist persist;
-	struct host_share share;
+	struct server_share share;
 	bool share_taken;
-	struct reception reception;
+	struct lane_listener listener;
 	struct link **lanes;
 	uint32_t lanes_wanted;
 	size_t files; /* open before the first lane */
@@ -44,26 +44,26 @@ struct stage {
 	struct findings findings;
 };
 
-static const struct params *params_of(const struct stage *s)
+static const struct params *params_of(const struct server_repeat *s)
 {
 	return &s->begin.params;
 }
 
 /* --- what the client asks for --------------------------------------------- */
 
-static int check_target(struct stage *s)
+static int check_target(struct server_repeat *s)
 {
 	const struct params *p = params_of(s);
 	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
 	uint64_t least;
 
-	if (p->target >= s->host->offers_count) {
+	if (p->target >= s->server->offers_count) {
 		failure_set(EXIT_RUN_FAILED, "begin",
 			    "it has no target %u: it offers %zu, numbered from 0", p->target,
-			    s->host->offers_count);
+			    s->server->offers_count);
 		return -EIO;
 	}
-	s->offer = &s->host->offers[p->target];
+	s->offer = &s->server->offers[p->target];
 	least = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p) * params_lanes(p);
 	if (p->op == BENCH_SEND || p->test == BENCH_CONNECT)
 		least = 0; /* the target is not touched */
@@ -77,17 +77,17 @@ static int check_target(struct stage *s)
 	return 0;
 }
 
-static int take_share(struct stage *s)
+static int take_share(struct server_repeat *s)
 {
 	const struct params *p = params_of(s);
 	char size[UNITS_TEXT_BYTES];
 
-	s->share = (struct host_share){.lanes = s->lanes_wanted, .target = p->target};
+	s->share = (struct server_share){.lanes = s->lanes_wanted, .target = p->target};
 	if (responder_needed(p))
 		s->share.buffer_bytes = responder_buffer_bytes(p) * params_lanes(p);
 	else if (p->bidirectional)
 		s->share.buffer_bytes = reverse_buffer_bytes(p);
-	s->share_taken = host_take(s->host, &s->share);
+	s->share_taken = server_take(s->server, &s->share);
 	if (!s->share_taken)
 		return failure_set(EXIT_RUN_FAILED, "begin",
 				   "%u lanes with %s of message buffers are more than it has left "
@@ -98,7 +98,7 @@ static int take_share(struct stage *s)
 
 /* --- set up ---------------------------------------------------------------- */
 
-static int make_responders(struct stage *s)
+static int make_responders(struct server_repeat *s)
 {
 	const struct params *p = params_of(s);
 	int ret = 0;
@@ -110,7 +110,7 @@ static int make_responders(struct stage *s)
 	if (s->responders == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	for (uint32_t i = 0; i < p->threads && ret == 0; i++)
-		ret = responder_new(&s->responders[i], s->host->service.peer, p, &s->persist);
+		ret = responder_new(&s->responders[i], s->server->service.peer, p, &s->persist);
 	return ret;
 }
 
@@ -121,30 +121,30 @@ static uint32_t threads_of(const struct params *p)
 }
 
 /* Near the device and the target; too few cores are no reason to refuse a client. */
-static int place(struct stage *s)
+static int place(struct server_repeat *s)
 {
-	const struct placement_wish wish = {
-		.pin = s->host->pin,
+	const struct placement_request request = {
+		.pin = s->server->pin,
 		.mem_node = "none",
-		.near = {s->host->service.device, s->offer->target.numa_node},
+		.near = {s->server->service.device, s->offer->target.numa_node},
 		.threads = threads_of(params_of(s)),
-		.skip = s->host->cores_taken,
+		.skip = s->server->cores_taken,
 		.lenient = true,
 	};
-	const struct topology *topology = s->host->topology;
+	const struct topology *topology = s->server->topology;
 	int ret = 0;
 
 	s->placement = (struct placement){.policy = "none", .node = -1, .memory_node = -1};
 	for (uint32_t i = 0; i < PARAMS_THREADS_MAX; i++)
 		s->placement.cpus[i] = -1;
 	if (topology != NULL && topology_is_this_machine(topology))
-		ret = placement_choose(&s->placement, topology, &wish);
+		ret = placement_choose(&s->placement, topology, &request);
 	if (ret == 0)
 		placement_memory_made(&s->placement, s->offer->target.memory);
 	return ret;
 }
 
-static int set_up(struct stage *s)
+static int set_up(struct server_repeat *s)
 {
 	const struct params *p = params_of(s);
 	int ret = check_target(s);
@@ -153,7 +153,7 @@ static int set_up(struct stage *s)
 	if (ret || (ret = take_share(s)) || (ret = place(s)) || (ret = make_responders(s)))
 		return ret;
 	if (p->bidirectional &&
-	    (ret = reverse_new(&s->reverse, s->host, &s->begin, s->placement.cpus)))
+	    (ret = reverse_new(&s->reverse, s->server, &s->begin, s->placement.cpus)))
 		return ret;
 	s->lanes = calloc(s->lanes_wanted + 1, sizeof(struct link *));
 	if (s->lanes == NULL)
@@ -161,39 +161,40 @@ static int set_up(struct stage *s)
 	if (p->server_load_millionths > 0 &&
 	    (ret = load_start(&s->load, s->offer->target.numa_node, p->server_load_millionths)))
 		return ret;
-	if (s->lanes_wanted > 0 && (ret = reception_open(&s->reception, s->host, s->offer)))
+	if (s->lanes_wanted > 0 && (ret = lane_listener_open(&s->listener, s->server, s->offer)))
 		return ret;
 	s->files = open_files_count();
 	return 0;
 }
 
-int stage_open(struct stage **stage, struct host *host, const struct message_begin *begin)
+int server_repeat_open(struct server_repeat **repeat, struct server_state *server,
+		       const struct message_begin *begin)
 {
-	struct stage *s = calloc(1, sizeof(*s));
+	struct server_repeat *s = calloc(1, sizeof(*s));
 	int ret;
 
 	if (s == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
-	s->host = host;
+	s->server = server;
 	s->begin = *begin;
-	s->reception.fd = -1;
+	s->listener.fd = -1;
 	s->findings.check = ACCESS_CHECK_NONE;
 	ret = set_up(s);
 	if (ret) {
-		stage_close(&s);
+		server_repeat_close(&s);
 		return ret;
 	}
-	*stage = s;
+	*repeat = s;
 	return 0;
 }
 
-void stage_describe(const struct stage *stage, struct message_ready *ready)
+void server_repeat_describe(const struct server_repeat *repeat, struct message_ready *ready)
 {
-	ready->port = stage->reception.port;
-	ready->token = stage->reception.token;
+	ready->port = repeat->listener.port;
+	ready->token = repeat->listener.token;
 }
 
-static void stop_responders(struct stage *s)
+static void stop_responders(struct server_repeat *s)
 {
 	s->findings.requests = 0;
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++) {
@@ -202,15 +203,15 @@ static void stop_responders(struct stage *s)
 	}
 }
 
-void stage_close(struct stage **stage)
+void server_repeat_close(struct server_repeat **repeat)
 {
-	struct stage *s = *stage;
+	struct server_repeat *s = *repeat;
 	struct failure kept = *failure_get();
 
-	*stage = NULL;
+	*repeat = NULL;
 	if (s == NULL)
 		return;
-	reception_close(&s->reception);
+	lane_listener_close(&s->listener);
 	load_stop(&s->load);
 	registration_stop(&s->registration);
 	stop_responders(s);
@@ -220,7 +221,7 @@ void stage_close(struct stage **stage)
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++)
 		responder_delete(&s->responders[i]);
 	if (s->share_taken)
-		host_give(s->host, &s->share);
+		server_give(s->server, &s->share);
 	findings_clear(&s->findings);
 	free(s->responders);
 	free(s->lanes);
@@ -230,21 +231,21 @@ void stage_close(struct stage **stage)
 
 /* --- lanes ------------------------------------------------------------------ */
 
-void stage_fds(const struct stage *stage, struct pollfd fds[STAGE_FDS])
+void server_repeat_fds(const struct server_repeat *repeat, struct pollfd fds[SERVER_REPEAT_FDS])
 {
-	bool connects = params_of(stage)->test == BENCH_CONNECT;
+	bool connects = params_of(repeat)->test == BENCH_CONNECT;
 
-	fds[0] = (struct pollfd){stage->reception.fd, POLLIN, 0};
+	fds[0] = (struct pollfd){repeat->listener.fd, POLLIN, 0};
 	fds[1] = (struct pollfd){-1, POLLIN, 0};
-	if (stage->lanes_there == stage->lanes_wanted)
+	if (repeat->lanes_there == repeat->lanes_wanted)
 		fds[0].fd = -1;
-	if (connects && stage->lanes_there > 0)
-		fds[1].fd = link_event_fd(stage->lanes[0]);
-	else if (stage->registration != NULL)
-		fds[1].fd = registration_done_fd(stage->registration);
+	if (connects && repeat->lanes_there > 0)
+		fds[1].fd = link_event_fd(repeat->lanes[0]);
+	else if (repeat->registration != NULL)
+		fds[1].fd = registration_done_fd(repeat->registration);
 }
 
-static const struct link_lane *queues_of(const struct stage *s, uint32_t lane)
+static const struct link_lane *queues_of(const struct server_repeat *s, uint32_t lane)
 {
 	uint32_t connections = params_of(s)->connections;
 
@@ -256,7 +257,7 @@ static const struct link_lane *queues_of(const struct stage *s, uint32_t lane)
 }
 
 /* Who uses the lane from now on; on failure it is closed. */
-static int hand_over(struct stage *s, uint32_t lane)
+static int hand_over(struct server_repeat *s, uint32_t lane)
 {
 	uint32_t connections = params_of(s)->connections;
 	struct link *link = s->lanes[lane];
@@ -270,20 +271,20 @@ static int hand_over(struct stage *s, uint32_t lane)
 	return responder_attach(s->responders[lane / connections], lane % connections, link);
 }
 
-static int all_there(struct stage *s)
+static int all_there(struct server_repeat *s)
 {
 	int ret = 0;
 
 	/* a connection that comes now is refused at once; connects come one after the other */
 	if (params_of(s)->test != BENCH_CONNECT)
-		reception_close(&s->reception);
+		lane_listener_close(&s->listener);
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads && ret == 0; i++)
-		ret = responder_start(s->responders[i], s->host->topology, s->placement.cpus[i]);
+		ret = responder_start(s->responders[i], s->server->topology, s->placement.cpus[i]);
 	return ret;
 }
 
 /* Better now than in the middle of all those to come. */
-static int check_files(const struct stage *s)
+static int check_files(const struct server_repeat *s)
 {
 	char what[64];
 
@@ -291,10 +292,10 @@ static int check_files(const struct stage *s)
 	return open_files_check(what, s->files, s->lanes_wanted);
 }
 
-static int next_lane(struct stage *s)
+static int next_lane(struct server_repeat *s)
 {
 	uint32_t lane = s->lanes_there;
-	int ret = reception_look(&s->reception, lane, queues_of(s, lane), &s->lanes[lane]);
+	int ret = lane_listener_accept(&s->listener, lane, queues_of(s, lane), &s->lanes[lane]);
 
 	if (ret || s->lanes[lane] == NULL)
 		return ret;
@@ -308,54 +309,54 @@ static int next_lane(struct stage *s)
 	return ++s->lanes_there == s->lanes_wanted ? all_there(s) : 0;
 }
 
-int stage_look(struct stage *stage, const struct pollfd fds[STAGE_FDS])
+int server_repeat_look(struct server_repeat *repeat, const struct pollfd fds[SERVER_REPEAT_FDS])
 {
-	/* that registrations are done is for stage_is_done to tell */
-	if (stage->registration == NULL && fds[1].fd >= 0 && fds[1].revents != 0 &&
-	    !link_alive(stage->lanes[0], 0)) {
-		link_close(&stage->lanes[0]);
-		stage->lanes_there = 0;
+	/* that registrations are done is for server_repeat_is_done to tell */
+	if (repeat->registration == NULL && fds[1].fd >= 0 && fds[1].revents != 0 &&
+	    !link_alive(repeat->lanes[0], 0)) {
+		link_close(&repeat->lanes[0]);
+		repeat->lanes_there = 0;
 		return 0;
 	}
-	return fds[0].fd >= 0 && fds[0].revents != 0 ? next_lane(stage) : 0;
+	return fds[0].fd >= 0 && fds[0].revents != 0 ? next_lane(repeat) : 0;
 }
 
 /* --- phases ----------------------------------------------------------------- */
 
-static void note_sharing(struct stage *s)
+static void note_sharing(struct server_repeat *s)
 {
-	if (host_target_shared(s->host, s->share.target))
+	if (server_target_shared(s->server, s->share.target))
 		s->findings.shared = true;
 }
 
-static void start_measuring(struct stage *s)
+static void start_measuring(struct server_repeat *s)
 {
 	if (s->load != NULL)
 		load_mark(s->load);
-	findings_begin(&s->findings, s->host->service.device);
+	findings_begin(&s->findings, s->server->service.device);
 }
 
-int stage_start(struct stage *stage, enum message_phase phase)
+int server_repeat_start(struct server_repeat *repeat, enum message_phase phase)
 {
-	if (params_of(stage)->test != BENCH_CONNECT && stage->lanes_there < stage->lanes_wanted)
+	if (params_of(repeat)->test != BENCH_CONNECT && repeat->lanes_there < repeat->lanes_wanted)
 		return failure_set(EXIT_RUN_FAILED, "start",
 				   "a client starts to measure with %u of %u lanes",
-				   stage->lanes_there, stage->lanes_wanted);
-	note_sharing(stage);
+				   repeat->lanes_there, repeat->lanes_wanted);
+	note_sharing(repeat);
 	if (phase == PHASE_MEASURE)
-		start_measuring(stage);
-	if (stage->reverse != NULL)
-		return reverse_start(stage->reverse, phase);
-	if (phase == PHASE_MEASURE && params_of(stage)->test == BENCH_REGISTER &&
-	    stage->registration == NULL)
-		return registration_start(&stage->registration, stage->host, &stage->begin,
-					  stage->placement.cpus[0]);
+		start_measuring(repeat);
+	if (repeat->reverse != NULL)
+		return reverse_start(repeat->reverse, phase);
+	if (phase == PHASE_MEASURE && params_of(repeat)->test == BENCH_REGISTER &&
+	    repeat->registration == NULL)
+		return registration_start(&repeat->registration, repeat->server, &repeat->begin,
+					  repeat->placement.cpus[0]);
 	return 0;
 }
 
-static void stop_measuring(struct stage *s)
+static void stop_measuring(struct server_repeat *s)
 {
-	findings_end(&s->findings, s->host->service.device);
+	findings_end(&s->findings, s->server->service.device);
 	s->findings.loaded = s->load != NULL;
 	if (s->load != NULL)
 		s->findings.load_fraction = load_measured(s->load);
@@ -372,8 +373,8 @@ static uint64_t overwritten(const struct access *access, uint64_t size, uint64_t
 	return bytes;
 }
 
-static void verify(struct stage *s, const struct message_end *end,
-		   const struct access_breath *breath)
+static void verify(struct server_repeat *s, const struct message_end *end,
+		   const struct access_keepalive *keepalive)
 {
 	const struct params *p = params_of(s);
 	const struct target *t = &s->offer->target;
@@ -384,7 +385,7 @@ static void verify(struct stage *s, const struct message_end *end,
 		uint64_t touched = end->touched[lane], over;
 
 		access_init(&access, p, t->size_bytes, lane, s->begin.seed);
-		access_verify(&access, p, t->memory, touched, &f->check, breath);
+		access_verify(&access, p, t->memory, touched, &f->check, keepalive);
 		over = overwritten(&access, p->size_bytes, touched);
 		if (__builtin_add_overflow(f->overwritten_bytes, over, &f->overwritten_bytes))
 			f->overwritten_bytes = UINT64_MAX;
@@ -393,12 +394,12 @@ static void verify(struct stage *s, const struct message_end *end,
 		p->persist == BENCH_NONE ? "server_compare" : "server_compare_after_flush";
 }
 
-static bool checks_content(const struct stage *s)
+static bool checks_content(const struct server_repeat *s)
 {
 	return s->begin.verify != 0 && params_verifiable(params_of(s));
 }
 
-static void end_reverse(struct stage *s)
+static void end_reverse(struct server_repeat *s)
 {
 	s->findings.reverse = reverse_end(s->reverse);
 	if (s->findings.reverse == NULL)
@@ -406,35 +407,35 @@ static void end_reverse(struct stage *s)
 			 failure_get()->text);
 }
 
-int stage_end(struct stage *stage, const struct message_end *end,
-	      const struct access_breath *breath)
+int server_repeat_end(struct server_repeat *repeat, const struct message_end *end,
+		      const struct access_keepalive *keepalive)
 {
-	if (params_of(stage)->test != BENCH_CONNECT && end->lanes_count != stage->lanes_wanted)
+	if (params_of(repeat)->test != BENCH_CONNECT && end->lanes_count != repeat->lanes_wanted)
 		return failure_set(EXIT_RUN_FAILED, "end",
 				   "a client of %u lanes reports on %u of them",
-				   stage->lanes_wanted, end->lanes_count);
+				   repeat->lanes_wanted, end->lanes_count);
 	/* registrations end by themselves */
-	if (stage->registration != NULL)
+	if (repeat->registration != NULL)
 		return 0;
-	if (stage->reverse != NULL && stage->findings.measuring)
-		end_reverse(stage);
-	if (stage->findings.measuring)
-		stop_measuring(stage);
-	load_stop(&stage->load);
-	stop_responders(stage);
-	note_sharing(stage);
-	if (checks_content(stage))
-		verify(stage, end, breath);
+	if (repeat->reverse != NULL && repeat->findings.measuring)
+		end_reverse(repeat);
+	if (repeat->findings.measuring)
+		stop_measuring(repeat);
+	load_stop(&repeat->load);
+	stop_responders(repeat);
+	note_sharing(repeat);
+	if (checks_content(repeat))
+		verify(repeat, end, keepalive);
 	return 0;
 }
 
-bool stage_is_done(const struct stage *stage)
+bool server_repeat_is_done(const struct server_repeat *repeat)
 {
-	return stage->registration == NULL || registration_is_done(stage->registration);
+	return repeat->registration == NULL || registration_is_done(repeat->registration);
 }
 
 /* What was bound, and what was not. */
-static void note_placement(struct stage *s)
+static void note_placement(struct server_repeat *s)
 {
 	int bind_error = s->offer->target.bind_error, cpu = -1;
 
@@ -451,19 +452,19 @@ static void note_placement(struct stage *s)
 }
 
 /* Registrations without figures have nothing to report. */
-json_t *stage_report(struct stage *stage)
+json_t *server_repeat_report(struct server_repeat *repeat)
 {
-	const struct params *p = params_of(stage);
+	const struct params *p = params_of(repeat);
 
-	if (stage->registration != NULL) {
-		stop_measuring(stage);
-		stage->findings.registration = registration_figures(stage->registration);
-		if (stage->findings.registration == NULL)
+	if (repeat->registration != NULL) {
+		stop_measuring(repeat);
+		repeat->findings.registration = registration_figures(repeat->registration);
+		if (repeat->findings.registration == NULL)
 			return NULL;
 	}
-	stage->findings.answered = stage->responders != NULL;
+	repeat->findings.answered = repeat->responders != NULL;
 	if (params_gpspm(p))
-		stage->findings.persist_method = persist_method_name(stage->persist.method);
-	note_placement(stage);
-	return findings_json(&stage->findings, &stage->placement);
+		repeat->findings.persist_method = persist_method_name(repeat->persist.method);
+	note_placement(repeat);
+	return findings_json(&repeat->findings, &repeat->placement);
 }

@@ -3,12 +3,12 @@
  * server_repeat.h -- the server's side of one repeat: an endpoint of its own for the
  * lanes, who answers on them, who loads the cores, and the report of it all.
  *
- * Its session drives it: polls the stage's descriptors beside its own, and
+ * Its session drives it: polls the repeat's descriptors beside its own, and
  * passes on the client's messages. Lanes have an endpoint of their own because
  * the queues of a connection are made before its greeting can be read.
  */
-#ifndef BENCH_SERVER_REPEAT_SERVICE_H
-#define BENCH_SERVER_REPEAT_SERVICE_H
+#ifndef BENCH_SERVER_SERVER_REPEAT_H
+#define BENCH_SERVER_SERVER_REPEAT_H
 
 #include <jansson.h>
 #include <poll.h>
@@ -17,30 +17,31 @@
 #include "tools/rpma-bench/measure/offsets.h"
 #include "tools/rpma-bench/protocol/message.h"
 
-#define STAGE_FDS 2
+#define SERVER_REPEAT_FDS 2
 
-struct stage;
+struct server_repeat;
 
-/* -EIO with the sentence stored: why the client cannot have this. */
-int stage_open(struct stage **stage, struct host *host, const struct message_begin *begin);
+/* -EIO with the error message set: why the client cannot have this. */
+int server_repeat_open(struct server_repeat **repeat, struct server_state *server,
+		       const struct message_begin *begin);
 /* Ends what it started, wherever it is; NULL is fine. */
-void stage_close(struct stage **stage);
+void server_repeat_close(struct server_repeat **repeat);
 
 /* What the client needs to connect its lanes. */
-void stage_describe(const struct stage *stage, struct message_ready *ready);
+void server_repeat_describe(const struct server_repeat *repeat, struct message_ready *ready);
 
 /* What to wait for; descriptors may be -1. */
-void stage_fds(const struct stage *stage, struct pollfd fds[STAGE_FDS]);
+void server_repeat_fds(const struct server_repeat *repeat, struct pollfd fds[SERVER_REPEAT_FDS]);
 /* Some of them are readable: a lane comes, or goes, or work is done. */
-int stage_look(struct stage *stage, const struct pollfd fds[STAGE_FDS]);
+int server_repeat_look(struct server_repeat *repeat, const struct pollfd fds[SERVER_REPEAT_FDS]);
 
-int stage_start(struct stage *stage, enum message_phase phase);
+int server_repeat_start(struct server_repeat *repeat, enum message_phase phase);
 /* The client is done. */
-int stage_end(struct stage *stage, const struct message_end *end,
-	      const struct access_breath *breath);
-/* After stage_end: is there nothing left to wait for? */
-bool stage_is_done(const struct stage *stage);
-/* A new object; NULL with the sentence stored. */
-json_t *stage_report(struct stage *stage);
+int server_repeat_end(struct server_repeat *repeat, const struct message_end *end,
+		      const struct access_keepalive *keepalive);
+/* After server_repeat_end: is there nothing left to wait for? */
+bool server_repeat_is_done(const struct server_repeat *repeat);
+/* A new object; NULL with the error message set. */
+json_t *server_repeat_report(struct server_repeat *repeat);
 
-#endif /* BENCH_SERVER_REPEAT_SERVICE_H */
+#endif /* BENCH_SERVER_SERVER_REPEAT_H */

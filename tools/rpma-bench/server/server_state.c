@@ -6,55 +6,55 @@
 
 #include <stdlib.h>
 
-void host_destroy(struct host *host)
+void server_destroy(struct server_state *server)
 {
-	for (size_t i = 0; i < host->offers_count; i++)
-		offer_close(&host->offers[i]);
-	topology_free(&host->topology);
-	free(host->environment);
+	for (size_t i = 0; i < server->offers_count; i++)
+		offered_target_close(&server->offers[i]);
+	topology_free(&server->topology);
+	free(server->environment);
 }
 
-bool host_take(struct host *host, const struct host_share *share)
+bool server_take(struct server_state *server, const struct server_share *share)
 {
 	bool room;
 
-	pthread_mutex_lock(&host->service.lock);
-	room = share->lanes <= HOST_LANES_MAX - host->lanes &&
-	       share->buffer_bytes <= HOST_BUFFERS_MAX - host->buffer_bytes;
+	pthread_mutex_lock(&server->service.lock);
+	room = share->lanes <= SERVER_LANES_MAX - server->lanes &&
+	       share->buffer_bytes <= SERVER_BUFFERS_MAX - server->buffer_bytes;
 	if (room) {
-		host->lanes += share->lanes;
-		host->buffer_bytes += share->buffer_bytes;
-		host->users[share->target]++;
+		server->lanes += share->lanes;
+		server->buffer_bytes += share->buffer_bytes;
+		server->users[share->target]++;
 	}
-	pthread_mutex_unlock(&host->service.lock);
+	pthread_mutex_unlock(&server->service.lock);
 	return room;
 }
 
-void host_give(struct host *host, const struct host_share *share)
+void server_give(struct server_state *server, const struct server_share *share)
 {
-	pthread_mutex_lock(&host->service.lock);
-	host->lanes -= share->lanes;
-	host->buffer_bytes -= share->buffer_bytes;
-	host->users[share->target]--;
-	pthread_mutex_unlock(&host->service.lock);
+	pthread_mutex_lock(&server->service.lock);
+	server->lanes -= share->lanes;
+	server->buffer_bytes -= share->buffer_bytes;
+	server->users[share->target]--;
+	pthread_mutex_unlock(&server->service.lock);
 }
 
-bool host_target_shared(struct host *host, uint32_t target)
+bool server_target_shared(struct server_state *server, uint32_t target)
 {
 	bool shared;
 
-	pthread_mutex_lock(&host->service.lock);
-	shared = host->users[target] > 1;
-	pthread_mutex_unlock(&host->service.lock);
+	pthread_mutex_lock(&server->service.lock);
+	shared = server->users[target] > 1;
+	pthread_mutex_unlock(&server->service.lock);
 	return shared;
 }
 
-const struct clock *host_clock(struct host *host)
+const struct clock *server_clock(struct server_state *server)
 {
-	pthread_mutex_lock(&host->service.lock);
-	if (!host->clock_started)
-		clock_start(&host->clock, NULL);
-	host->clock_started = true;
-	pthread_mutex_unlock(&host->service.lock);
-	return &host->clock;
+	pthread_mutex_lock(&server->service.lock);
+	if (!server->clock_started)
+		clock_start(&server->clock, NULL);
+	server->clock_started = true;
+	pthread_mutex_unlock(&server->service.lock);
+	return &server->clock;
 }

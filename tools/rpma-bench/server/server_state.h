@@ -3,8 +3,8 @@
  * server_state.h -- what all sessions of a server share: the memory it offers, and how
  * much its clients may make it allocate together.
  */
-#ifndef BENCH_SERVER_SHARED_STATE_H
-#define BENCH_SERVER_SHARED_STATE_H
+#ifndef BENCH_SERVER_SERVER_STATE_H
+#define BENCH_SERVER_SERVER_STATE_H
 
 #include <stdbool.h>
 
@@ -13,13 +13,13 @@
 #include "tools/common/host/topology.h"
 #include "tools/common/rdma/service.h"
 
-#define HOST_SESSIONS_MAX 256
-#define HOST_LANES_MAX	  2048
-#define HOST_BUFFERS_MAX  (4ULL << 30)
+#define SERVER_SESSIONS_MAX 256
+#define SERVER_LANES_MAX    2048
+#define SERVER_BUFFERS_MAX  (4ULL << 30)
 
-struct host {
+struct server_state {
 	struct service service;
-	struct offer offers[PARAMS_TARGETS_MAX];
+	struct offered_target offers[PARAMS_TARGETS_MAX];
 	size_t offers_count;
 	bool direct_write_to_pmem; /* what the operator stated */
 	bool once;		   /* ends with the first client that was served */
@@ -36,22 +36,22 @@ struct host {
 };
 
 /* One repeat's share; taken before it begins, given back at its end. */
-struct host_share {
+struct server_share {
 	uint32_t lanes;
 	uint64_t buffer_bytes;
 	uint32_t target;
 };
 
 /* All but the service; no session may be left. */
-void host_destroy(struct host *host);
+void server_destroy(struct server_state *server);
 
 /* False: the server has no more to give; nothing is taken then. */
-bool host_take(struct host *host, const struct host_share *share);
-void host_give(struct host *host, const struct host_share *share);
+bool server_take(struct server_state *server, const struct server_share *share);
+void server_give(struct server_state *server, const struct server_share *share);
 /* Is another repeat at work on the same target? */
-bool host_target_shared(struct host *host, uint32_t target);
+bool server_target_shared(struct server_state *server, uint32_t target);
 
 /* Calibrated when it is first asked for. */
-const struct clock *host_clock(struct host *host);
+const struct clock *server_clock(struct server_state *server);
 
-#endif /* BENCH_SERVER_SHARED_STATE_H */
+#endif /* BENCH_SERVER_SERVER_STATE_H */

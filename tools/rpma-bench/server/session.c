@@ -22,11 +22,11 @@
 #define ALIVE_MS 10000
 
 struct session {
-	struct host *host;
+	struct server_state *server;
 	struct link *link; /* the client's */
 	bool welcomed;
-	struct stage *stage; /* the repeat at hand; NULL: between two */
-	int64_t alive_ms;    /* when the last sign of life was sent */
+	struct server_repeat *repeat; /* the repeat at hand; NULL: between two */
+	int64_t alive_ms;	      /* when the last sign of life was sent */
 	struct exchange_buffer buffer;
 };
 
@@ -55,25 +55,25 @@ static int send_text(struct session *s, const char *text)
 
 static int greet(struct session *s)
 {
-	const struct host *host = s->host;
+	const struct server_state *server = s->server;
 	struct message m, welcome = {.type = MESSAGE_WELCOME};
 	int ret = exchange_receive(s->link, MESSAGE_HELLO, LINK_TIMEOUT_MS, &s->buffer, &m);
 
 	if (ret)
 		return ret;
-	welcome.welcome.environment_bytes = (uint32_t)strlen(host->environment);
-	welcome.welcome.direct_write_to_pmem = host->direct_write_to_pmem;
-	welcome.welcome.targets_count = (uint8_t)host->offers_count;
-	for (size_t i = 0; i < host->offers_count; i++)
-		welcome.welcome.targets[i] = host->offers[i].description;
+	welcome.welcome.environment_bytes = (uint32_t)strlen(server->environment);
+	welcome.welcome.direct_write_to_pmem = server->direct_write_to_pmem;
+	welcome.welcome.targets_count = (uint8_t)server->offers_count;
+	for (size_t i = 0; i < server->offers_count; i++)
+		welcome.welcome.targets[i] = server->offers[i].description;
 	ret = exchange_send(s->link, &welcome);
 	s->welcomed = ret == 0;
-	return ret == 0 ? send_text(s, host->environment) : ret;
+	return ret == 0 ? send_text(s, server->environment) : ret;
 }
 
 /* --- the run ---------------------------------------------------------------- */
 
-static int out_of_place(const struct session *s)
+static int unexpected_message(const struct session *s)
 {
 	return failure_set(EXIT_RUN_FAILED, "message", "%s sent a message that makes no sense here",
 			   link_peer_name(s->link));
@@ -96,26 +96,27 @@ static int alive_in_ms(const struct session *s)
 }
 
 /* A client that has gone is seen afterwards. */
-static void breathe(void *session)
+static void send_keepalive(void *session)
 {
 	if (alive_in_ms(session) == 0)
 		say_alive(session);
 }
 
 /*
- * Waits until a descriptor is readable, and lets the stage look at its own. A
+ * Waits until a descriptor is readable, and lets the repeat look at its own. A
  * message counts as news only where one is expected.
  */
-static int wait_for_news(struct session *s, bool messages)
+static int wait_for_event(struct session *s, bool messages)
 {
-	struct pollfd fds[3 + STAGE_FDS] = {{messages ? link_receive_fd(s->link) : -1, POLLIN, 0},
-					    {link_event_fd(s->link), POLLIN, 0},
-					    {s->host->service.stop_fd, POLLIN, 0}};
+	struct pollfd fds[3 + SERVER_REPEAT_FDS] = {
+		{messages ? link_receive_fd(s->link) : -1, POLLIN, 0},
+		{link_event_fd(s->link), POLLIN, 0},
+		{s->server->service.stop_fd, POLLIN, 0}};
 	int ready, ret;
 
-	if (s->stage != NULL)
-		stage_fds(s->stage, fds + 3);
-	ready = poll(fds, s->stage != NULL ? 3 + STAGE_FDS : 3, alive_in_ms(s));
+	if (s->repeat != NULL)
+		server_repeat_fds(s->repeat, fds + 3);
+	ready = poll(fds, s->repeat != NULL ? 3 + SERVER_REPEAT_FDS : 3, alive_in_ms(s));
 	if (ready < 0)
 		return errno == EINTR
 			       ? 0
@@ -128,7 +129,7 @@ static int wait_for_news(struct session *s, bool messages)
 	/* what came before the end of the connection is still to be received */
 	if (fds[1].revents != 0)
 		link_alive(s->link, 0);
-	return s->stage != NULL ? stage_look(s->stage, fds + 3) : 0;
+	return s->repeat != NULL ? server_repeat_look(s->repeat, fds + 3) : 0;
 }
 
 static int next_message(struct session *s, struct message *m)
@@ -138,10 +139,10 @@ static int next_message(struct session *s, struct message *m)
 	for (;;) {
 		ret = exchange_receive_any(s->link, 0, &s->buffer, m);
 		if (ret == -EPROTO)
-			return out_of_place(s);
+			return unexpected_message(s);
 		if (ret != -ETIMEDOUT)
 			return ret;
-		ret = wait_for_news(s, true);
+		ret = wait_for_event(s, true);
 		if (ret)
 			return ret;
 	}
@@ -152,19 +153,19 @@ static int begin(struct session *s, const struct message_begin *begin)
 {
 	struct message ready = {.type = MESSAGE_READY};
 
-	if (stage_open(&s->stage, s->host, begin) == 0) {
-		stage_describe(s->stage, &ready.ready);
+	if (server_repeat_open(&s->repeat, s->server, begin) == 0) {
+		server_repeat_describe(s->repeat, &ready.ready);
 	} else {
 		snprintf(ready.ready.refusal, sizeof(ready.ready.refusal), "%.*s",
 			 MESSAGE_REFUSAL_MAX - 1, failure_get()->text);
-		service_say(&s->host->service, "%s", failure_get()->text);
+		service_say(&s->server->service, "%s", failure_get()->text);
 	}
 	return exchange_send(s->link, &ready);
 }
 
 static int send_report(struct session *s)
 {
-	json_t *report = stage_report(s->stage);
+	json_t *report = server_repeat_report(s->repeat);
 	char *text = report != NULL ? json_dumps(report, JSON_COMPACT) : NULL;
 	int ret;
 
@@ -176,32 +177,32 @@ static int send_report(struct session *s)
 	return ret;
 }
 
-/* What the stage still has to do may take long: the client is watched meanwhile. */
+/* What the repeat still has to do may take long: the client is watched meanwhile. */
 static int end(struct session *s, const struct message_end *end)
 {
-	const struct access_breath breath = {breathe, s};
-	int ret = stage_end(s->stage, end, &breath);
+	const struct access_keepalive keepalive = {send_keepalive, s};
+	int ret = server_repeat_end(s->repeat, end, &keepalive);
 
-	while (ret == 0 && !stage_is_done(s->stage)) {
-		ret = wait_for_news(s, false);
+	while (ret == 0 && !server_repeat_is_done(s->repeat)) {
+		ret = wait_for_event(s, false);
 		if (ret == 0 && !link_alive(s->link, 0))
 			ret = -EIO;
 	}
 	if (ret == 0)
 		ret = send_report(s);
-	stage_close(&s->stage);
+	server_repeat_close(&s->repeat);
 	return ret;
 }
 
-static int obey(struct session *s, const struct message *m)
+static int handle_message(struct session *s, const struct message *m)
 {
-	if (m->type == MESSAGE_BEGIN && s->stage == NULL)
+	if (m->type == MESSAGE_BEGIN && s->repeat == NULL)
 		return begin(s, &m->begin);
-	if (m->type == MESSAGE_START && s->stage != NULL)
-		return stage_start(s->stage, m->start.phase);
-	if (m->type == MESSAGE_END && s->stage != NULL)
+	if (m->type == MESSAGE_START && s->repeat != NULL)
+		return server_repeat_start(s->repeat, m->start.phase);
+	if (m->type == MESSAGE_END && s->repeat != NULL)
 		return end(s, &m->end);
-	return out_of_place(s);
+	return unexpected_message(s);
 }
 
 static int serve(struct session *s)
@@ -212,7 +213,7 @@ static int serve(struct session *s)
 	s->alive_ms = monotonic_ms();
 	ret = next_message(s, &m);
 	while (ret == 0 && m.type != MESSAGE_BYE) {
-		ret = obey(s, &m);
+		ret = handle_message(s, &m);
 		if (ret == 0)
 			ret = next_message(s, &m);
 	}
@@ -222,9 +223,9 @@ static int serve(struct session *s)
 	return ret;
 }
 
-void session_serve(void *host, struct service_client *client)
+void session_serve(void *server, struct service_client *client)
 {
-	struct session s = {.host = host};
+	struct session s = {.server = server};
 	int ret = service_accept(client, NULL);
 
 	if (ret)
@@ -237,7 +238,7 @@ void session_serve(void *host, struct service_client *client)
 		service_say(client->service, "%s", failure_get()->text);
 	/* first: a client waits for the answer to its disconnect, one lane after the other */
 	link_close(&client->link);
-	stage_close(&s.stage);
-	if (s.welcomed && s.host->once)
+	server_repeat_close(&s.repeat);
+	if (s.welcomed && s.server->once)
 		service_stop(client->service);
 }

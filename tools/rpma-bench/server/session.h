@@ -8,7 +8,8 @@
 
 #include "server_state.h"
 
-/* Welcomes the client and serves it until it has left. As service.serve; host is a struct host. */
-void session_serve(void *host, struct service_client *client);
+/* Welcomes the client and serves it until it has left. As service.serve; server is a struct
+ * server_state. */
+void session_serve(void *server, struct service_client *client);
 
 #endif /* BENCH_SERVER_SESSION_H */

@@ -22,25 +22,25 @@ static uint8_t odp_of(enum target_kind kind, bool odp_capable)
 	return kind == TARGET_FSDAX ? ODP_YES : ODP_UNKNOWN;
 }
 
-int offer_open(struct offer *offer, const struct offer_host *host, const char *spec,
-	       const struct target_cfg *cfg)
+int offered_target_open(struct offered_target *offer, const struct target_context *server,
+			const char *spec, const struct target_cfg *cfg)
 {
-	struct offer o = {.region = {.mr = NULL}};
+	struct offered_target o = {.region = {.mr = NULL}};
 	int ret = target_open(&o.target, spec, cfg);
 	struct region_memory memory;
 
 	if (ret)
 		return ret;
 	memory = (struct region_memory){o.target.memory, o.target.size_bytes, o.target.kind, spec,
-					host->direct_write_to_pmem};
-	ret = region_open(&o.region, host->peer, host->device, &memory);
+					server->direct_write_to_pmem};
+	ret = region_open(&o.region, server->peer, server->device, &memory);
 	if (ret) {
-		offer_close(&o);
+		offered_target_close(&o);
 		return ret;
 	}
 	o.description = (struct message_target){
 		.kind = (uint8_t)o.target.kind,
-		.odp = odp_of(o.target.kind, host->odp_capable),
+		.odp = odp_of(o.target.kind, server->odp_capable),
 		.flush_types = o.region.flush_types,
 		.numa_node = o.target.numa_node,
 		.page_bytes = (uint32_t)o.target.page_bytes,
@@ -50,7 +50,7 @@ int offer_open(struct offer *offer, const struct offer_host *host, const char *s
 	return 0;
 }
 
-void offer_close(struct offer *offer)
+void offered_target_close(struct offered_target *offer)
 {
 	region_close(&offer->region);
 	target_close(&offer->target);
@@ -82,8 +82,8 @@ static json_t *readiness_of(const struct target *target, const struct sysroot *r
 	return block != NULL ? block : json_null();
 }
 
-json_t *offers_readiness(const struct offer *offers, size_t count, const struct sysroot *root,
-			 const char *device)
+json_t *offers_readiness(const struct offered_target *offers, size_t count,
+			 const struct sysroot *root, const char *device)
 {
 	json_t *blocks = json_array();
 

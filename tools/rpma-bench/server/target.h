@@ -15,27 +15,27 @@
 #include "tools/common/rdma/target.h"
 #include "tools/rpma-bench/protocol/message.h"
 
-struct offer {
+struct offered_target {
 	struct target target;
 	struct region region;
 	struct message_target description;
 };
 
 /* Where targets are offered. */
-struct offer_host {
+struct target_context {
 	struct rpma_peer *peer;
 	const char *device;
 	bool odp_capable; /* the device is */
 	bool direct_write_to_pmem;
 };
 
-int offer_open(struct offer *offer, const struct offer_host *host, const char *spec,
-	       const struct target_cfg *cfg);
+int offered_target_open(struct offered_target *offer, const struct target_context *server,
+			const char *spec, const struct target_cfg *cfg);
 /* What was never opened is fine if it is zero. */
-void offer_close(struct offer *offer);
+void offered_target_close(struct offered_target *offer);
 
 /* The readiness of this platform for each offer, rpma-ddio-check/1; null: cannot be told. */
-json_t *offers_readiness(const struct offer *offers, size_t count, const struct sysroot *root,
-			 const char *device);
+json_t *offers_readiness(const struct offered_target *offers, size_t count,
+			 const struct sysroot *root, const char *device);
 
 #endif /* BENCH_SERVER_TARGET_H */

@@ -24,7 +24,7 @@
 enum step { STEP_REGISTER, STEP_DEREGISTER, STEPS };
 
 struct registration {
-	struct host *host;		   /* borrowed */
+	struct server_state *server;	   /* borrowed */
 	const struct message_begin *begin; /* borrowed */
 	struct steps steps;
 	int cpu;
@@ -52,7 +52,7 @@ static int once(void *arg, uint64_t *stamps)
 	int ret;
 
 	stamps[0] = clock_now(r->steps.clock);
-	ret = rpma_mr_reg(r->host->service.peer, r->host->offers[p->target].target.memory,
+	ret = rpma_mr_reg(r->server->service.peer, r->server->offers[p->target].target.memory,
 			  p->size_bytes, USAGE, &mr);
 	if (ret)
 		return failed(r, "register", ret);
@@ -74,8 +74,8 @@ static void *measure(void *arg)
 	struct registration *r = arg;
 	struct measured warmup = {0}, measured = {0};
 
-	if (r->cpu >= 0 && r->host->topology != NULL)
-		topology_bind_thread(r->host->topology, r->cpu);
+	if (r->cpu >= 0 && r->server->topology != NULL)
+		topology_bind_thread(r->server->topology, r->cpu);
 	if (steps_measure(&r->steps, r->begin, &warmup, &measured, &r->usage) != 0)
 		r->failure = *failure_get();
 	r->repeat.ops = measured.ops;
@@ -92,7 +92,7 @@ static int make(struct registration *r)
 	if (r->done_fd < 0)
 		return failure_set(EXIT_INTERNAL, "begin", "cannot make an eventfd: %s",
 				   strerror(errno));
-	r->steps = (struct steps){.clock = host_clock(r->host),
+	r->steps = (struct steps){.clock = server_clock(r->server),
 				  .count = STEPS,
 				  .until_ready = STEP_DEREGISTER,
 				  .once = once,
@@ -103,7 +103,7 @@ static int make(struct registration *r)
 	return 0;
 }
 
-int registration_start(struct registration **registration, struct host *host,
+int registration_start(struct registration **registration, struct server_state *server,
 		       const struct message_begin *begin, int cpu)
 {
 	struct registration *r = calloc(1, sizeof(*r));
@@ -111,7 +111,7 @@ int registration_start(struct registration **registration, struct host *host,
 
 	if (r == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
-	r->host = host;
+	r->server = server;
 	r->begin = begin;
 	r->cpu = cpu;
 	r->repeat.params = begin->params;

@@ -14,12 +14,12 @@
 struct registration;
 
 /* Measures in a thread of its own, for as long as begin sets; cpu -1: not bound. */
-int registration_start(struct registration **registration, struct host *host,
+int registration_start(struct registration **registration, struct server_state *server,
 		       const struct message_begin *begin, int cpu);
 /* Readable when it is over. */
 int registration_done_fd(const struct registration *registration);
 bool registration_is_done(const struct registration *registration);
-/* The figures of one that is done; NULL with the sentence stored. */
+/* The figures of one that is done; NULL with the error message set. */
 json_t *registration_figures(struct registration *registration);
 /* Ends it wherever it is; NULL is fine. */
 void registration_stop(struct registration **registration);

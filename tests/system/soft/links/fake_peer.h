@@ -12,7 +12,7 @@
 /* A connection to the process that has this queue pair. */
 int fake_peer_connect(uint32_t qp_num);
 void fake_peer_send(int fd, const void *bytes, size_t length);
-/* Reads exactly so much; false at the end. */
+/* Reads exactly that many bytes; false at the end. */
 bool fake_peer_receive(int fd, void *bytes, size_t length);
 /* Hellos in both directions: how the other side describes itself. */
 struct wire_hello fake_peer_handshake(int fd);
