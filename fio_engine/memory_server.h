@@ -26,16 +26,16 @@ struct memory_server_cfg {
 struct memory_server;
 
 /* Maps the memory and listens; then clients may come. */
-int memory_server_open(struct memory_server **server, const struct memory_server_cfg *cfg);
+int memory_server_open(struct memory_server **memory_server, const struct memory_server_cfg *cfg);
 /* Clients that are connected now, or about to be. */
-unsigned memory_server_clients(const struct memory_server *server);
+unsigned memory_server_clients(const struct memory_server *memory_server);
 
 /*
  * Serves until all expected clients have come and gone, or it is stopped; then
  * those that are connected have a second to leave. 0, or -EIO with the
  * error message when one of them went without saying so and did not come back.
  */
-int memory_server_serve(struct memory_server *server);
-void memory_server_close(struct memory_server **server);
+int memory_server_serve(struct memory_server *memory_server);
+void memory_server_close(struct memory_server **memory_server);
 
 #endif /* MEMORY_SERVER_H */

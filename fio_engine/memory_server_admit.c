@@ -31,86 +31,86 @@ static bool is_again(const struct session *s, const struct applicant *a)
 	       strcmp(s->name, a->name) == 0;
 }
 
-static enum refusal judge(struct memory_server *h, struct applicant *a)
+static enum refusal judge(struct memory_server *m, struct applicant *a)
 {
-	const enum method method = h->cfg.settings->method;
+	const enum method method = m->cfg.settings->method;
 
 	if (method != METHOD_ANY && a->hello.method != method)
 		return REFUSAL_METHOD;
-	if (a->hello.depth > h->depth)
+	if (a->hello.depth > m->depth)
 		return REFUSAL_DEPTH;
-	for (unsigned i = 0; i < h->count && a->before == NULL; i++) {
-		if (is_again(h->sessions[i], a))
-			a->before = &h->sessions[i];
+	for (unsigned i = 0; i < m->count && a->before == NULL; i++) {
+		if (is_again(m->sessions[i], a))
+			a->before = &m->sessions[i];
 	}
 	if (a->before != NULL)
 		return REFUSAL_NONE;
-	if ((h->expected > 0 && h->come >= h->expected) || h->count >= SERVER_CLIENTS_MAX)
+	if ((m->expected > 0 && m->come >= m->expected) || m->count >= SERVER_CLIENTS_MAX)
 		return REFUSAL_FULL;
 	return REFUSAL_NONE;
 }
 
-static void say_refusal(const struct memory_server *h, const struct applicant *a)
+static void say_refusal(const struct memory_server *m, const struct applicant *a)
 {
 	if (a->answer != GREETING_WELCOME)
 		session_say("refused %s: %s", a->from, greeting_refusal(a->answer));
 	else if (a->refusal == REFUSAL_METHOD)
 		session_say("refused %s: it has mode=%s, this server mode=%s", a->name,
-			    method_name(a->hello.method), method_name(h->cfg.settings->method));
+			    method_name(a->hello.method), method_name(m->cfg.settings->method));
 	else if (a->refusal == REFUSAL_DEPTH)
 		session_say("refused %s: it sends %u messages at once, there is room for %u "
 			    "(iodepth= of the server, %u at most)",
-			    a->name, a->hello.depth, h->depth, HELLO_DEPTH_MAX);
+			    a->name, a->hello.depth, m->depth, HELLO_DEPTH_MAX);
 	else
 		session_say("refused %s: already served all %u expected clients (clients=)",
-			    a->name, h->come);
+			    a->name, m->come);
 }
 
-static void make_reply(const struct memory_server *h, const struct applicant *a,
+static void make_reply(const struct memory_server *m, const struct applicant *a,
 		       uint8_t bytes[GREETING_REPLY_BYTES])
 {
 	const struct offer offer = {
 		.refusal = a->refusal,
-		.method = h->cfg.settings->method,
-		.kind = h->target.kind,
-		.persist = h->persist.method,
-		.direct_write_to_pmem = h->cfg.settings->direct_write_to_pmem,
-		.depth = h->depth,
+		.method = m->cfg.settings->method,
+		.kind = m->target.kind,
+		.persist = m->persist.method,
+		.direct_write_to_pmem = m->cfg.settings->direct_write_to_pmem,
+		.depth = m->depth,
 	};
 
-	region_encode_reply(a->welcome ? &h->region : NULL, a->answer, offer_encode(&offer), bytes);
+	region_encode_reply(a->welcome ? &m->region : NULL, a->answer, offer_encode(&offer), bytes);
 }
 
 /* A client of a run of several tells how many will come. */
-static void count(struct memory_server *h, const struct applicant *a)
+static void count(struct memory_server *m, const struct applicant *a)
 {
 	if (a->before != NULL)
 		return;
-	if (h->expected == 0)
-		h->expected = a->hello.jobs;
-	h->come++;
+	if (m->expected == 0)
+		m->expected = a->hello.jobs;
+	m->come++;
 }
 
-static void answer(struct memory_server *h, struct applicant *a, int64_t now_ms)
+static void answer(struct memory_server *m, struct applicant *a, int64_t now_ms)
 {
 	struct session *none = NULL, **place = a->before;
 	uint8_t reply[GREETING_REPLY_BYTES];
 	struct session *s = NULL;
 
 	a->welcome = a->answer == GREETING_WELCOME && a->refusal == REFUSAL_NONE;
-	make_reply(h, a, reply);
+	make_reply(m, a, reply);
 	if (!a->welcome)
-		say_refusal(h, a);
-	if (session_open(&s, &h->session_cfg, &a->req, a->welcome ? &a->hello : NULL,
+		say_refusal(m, a);
+	if (session_open(&s, &m->session_cfg, &a->req, a->welcome ? &a->hello : NULL,
 			 a->answer == GREETING_WELCOME ? a->name : a->from, reply,
 			 place != NULL ? place : &none, now_ms) != 0) {
 		session_say("rejected %s: %s", a->from, failure_get()->text);
 		return;
 	}
 	if (a->welcome)
-		count(h, a);
+		count(m, a);
 	if (place == NULL)
-		place = &h->sessions[h->count++];
+		place = &m->sessions[m->count++];
 	*place = s;
 }
 
@@ -121,18 +121,18 @@ static void reject(struct applicant *a, const char *why)
 }
 
 /* -EACCES, or -EPROTO for what no client of the engine sends. */
-static int read_greeting(const struct memory_server *h, struct applicant *a)
+static int read_greeting(const struct memory_server *m, struct applicant *a)
 {
 	struct rpma_conn_private_data pdata;
-	int ret = service_greeting(h->service.allow, a->req, &pdata);
+	int ret = service_greeting(m->service.allow, a->req, &pdata);
 
 	return ret ? ret : hello_decode(pdata.ptr, pdata.len, &a->hello, &a->answer);
 }
 
-void memory_server_admit(struct memory_server *h, int64_t now_ms)
+void memory_server_admit(struct memory_server *m, int64_t now_ms)
 {
 	struct applicant a = {.req = NULL};
-	int ret = rpma_ep_next_conn_req(h->service.ep, h->queues, &a.req);
+	int ret = rpma_ep_next_conn_req(m->service.ep, m->queues, &a.req);
 
 	if (ret == RPMA_E_NO_EVENT)
 		return;
@@ -141,18 +141,18 @@ void memory_server_admit(struct memory_server *h, int64_t now_ms)
 		return;
 	}
 	service_client_name(a.req, a.from);
-	ret = read_greeting(h, &a);
+	ret = read_greeting(m, &a);
 	if (ret == -EACCES) {
 		reject(&a, "its address is not in allow=");
 	} else if (ret != 0) {
 		reject(&a, "it is not a client of this engine");
-	} else if (h->count >= SERVER_SESSIONS_MAX) {
+	} else if (m->count >= SERVER_SESSIONS_MAX) {
 		reject(&a, "too many at once");
 	} else {
 		snprintf(a.name, sizeof(a.name), "%s, job %u of %u", a.from, a.hello.job + 1U,
 			 a.hello.jobs);
 		if (a.answer == GREETING_WELCOME)
-			a.refusal = judge(h, &a);
-		answer(h, &a, now_ms);
+			a.refusal = judge(m, &a);
+		answer(m, &a, now_ms);
 	}
 }

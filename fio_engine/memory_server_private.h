@@ -33,6 +33,6 @@ struct memory_server {
 };
 
 /* Takes one request of the endpoint, if there is one. */
-void memory_server_admit(struct memory_server *server, int64_t now_ms);
+void memory_server_admit(struct memory_server *memory_server, int64_t now_ms);
 
 #endif /* MEMORY_SERVER_PRIVATE_H */

@@ -20,12 +20,12 @@
 #define ROUNDS	    16	 /* polls between two looks at the clock */
 #define SESSION_FDS 2
 
-unsigned memory_server_clients(const struct memory_server *h)
+unsigned memory_server_clients(const struct memory_server *m)
 {
 	unsigned here = 0;
 
-	for (unsigned i = 0; i < h->count; i++) {
-		const struct session *s = h->sessions[i];
+	for (unsigned i = 0; i < m->count; i++) {
+		const struct session *s = m->sessions[i];
 
 		/* a client hears that it is connected before we do, and may be at work */
 		here += s->state == SESSION_SERVED || (s->state == SESSION_OPENING && s->welcome);
@@ -35,13 +35,13 @@ unsigned memory_server_clients(const struct memory_server *h)
 
 /* --- looking -------------------------------------------------------------- */
 
-static bool look_at_all(struct memory_server *h, int64_t at_ms, bool *any_active)
+static bool look_at_all(struct memory_server *m, int64_t at_ms, bool *any_active)
 {
 	bool found = false;
 
 	*any_active = false;
-	for (unsigned i = 0; i < h->count; i++) {
-		struct session *s = h->sessions[i];
+	for (unsigned i = 0; i < m->count; i++) {
+		struct session *s = m->sessions[i];
 
 		if (!session_active(s))
 			continue;
@@ -52,7 +52,7 @@ static bool look_at_all(struct memory_server *h, int64_t at_ms, bool *any_active
 }
 
 /* Looks for messages without waiting, for a millisecond; false: there was none. */
-static bool spin(struct memory_server *h)
+static bool spin(struct memory_server *m)
 {
 	const uint64_t begin = monotonic_ns();
 	const int64_t begin_ms = (int64_t)(begin / 1000000);
@@ -60,7 +60,7 @@ static bool spin(struct memory_server *h)
 
 	do {
 		for (int i = 0; i < ROUNDS; i++) {
-			look_at_all(h, begin_ms, &active);
+			look_at_all(m, begin_ms, &active);
 			if (!active)
 				return false;
 		}
@@ -70,13 +70,13 @@ static bool spin(struct memory_server *h)
 
 /* --- waiting -------------------------------------------------------------- */
 
-static nfds_t list_fds(const struct memory_server *h, struct pollfd *fds)
+static nfds_t list_fds(const struct memory_server *m, struct pollfd *fds)
 {
 	nfds_t n = 0;
 
-	fds[n++] = (struct pollfd){h->service.ep_fd, POLLIN, 0};
-	for (unsigned i = 0; i < h->count; i++) {
-		const struct session *s = h->sessions[i];
+	fds[n++] = (struct pollfd){m->service.ep_fd, POLLIN, 0};
+	for (unsigned i = 0; i < m->count; i++) {
+		const struct session *s = m->sessions[i];
 
 		fds[n++] = (struct pollfd){s->event_fd, POLLIN, 0};
 		fds[n++] = (struct pollfd){session_active(s) ? s->messages_fd : -1, POLLIN, 0};
@@ -84,10 +84,10 @@ static nfds_t list_fds(const struct memory_server *h, struct pollfd *fds)
 	return n;
 }
 
-static int wait_and_take(struct memory_server *h, int timeout_ms, bool admit)
+static int wait_and_take(struct memory_server *m, int timeout_ms, bool admit)
 {
 	struct pollfd fds[1 + SESSION_FDS * SERVER_SESSIONS_MAX];
-	const nfds_t n = list_fds(h, fds);
+	const nfds_t n = list_fds(m, fds);
 	const int ready = poll(fds, n, timeout_ms);
 	const int64_t at_ms = monotonic_ms();
 
@@ -95,8 +95,8 @@ static int wait_and_take(struct memory_server *h, int timeout_ms, bool admit)
 		return failure_set(EXIT_INTERNAL, "serve", "poll: %s", strerror(errno));
 	if (ready <= 0)
 		return 0;
-	for (unsigned i = 0; i < h->count; i++) {
-		struct session *s = h->sessions[i];
+	for (unsigned i = 0; i < m->count; i++) {
+		struct session *s = m->sessions[i];
 
 		if (fds[1 + SESSION_FDS * i + 1].revents != 0)
 			session_wake(s);
@@ -104,91 +104,91 @@ static int wait_and_take(struct memory_server *h, int timeout_ms, bool admit)
 			session_event(s, at_ms);
 	}
 	if (admit && fds[0].revents != 0)
-		memory_server_admit(h, at_ms);
+		memory_server_admit(m, at_ms);
 	return 0;
 }
 
 /* --- coming and going ----------------------------------------------------- */
 
-static void forget(struct memory_server *h, unsigned index)
+static void forget(struct memory_server *m, unsigned index)
 {
-	struct session *s = h->sessions[index];
+	struct session *s = m->sessions[index];
 
 	if (s->welcome && !s->came)
-		h->come--;
-	if (s->missed && h->missed++ == 0)
-		memcpy(h->missed_name, s->name, sizeof(h->missed_name));
-	session_close(&h->sessions[index]);
-	h->sessions[index] = h->sessions[--h->count];
+		m->come--;
+	if (s->missed && m->missed++ == 0)
+		memcpy(m->missed_name, s->name, sizeof(m->missed_name));
+	session_close(&m->sessions[index]);
+	m->sessions[index] = m->sessions[--m->count];
 }
 
-static void tick_all(struct memory_server *h)
+static void tick_all(struct memory_server *m)
 {
 	const int64_t at_ms = monotonic_ms();
 
-	for (unsigned i = h->count; i-- > 0;) {
-		session_tick(h->sessions[i], at_ms);
-		if (h->sessions[i]->state == SESSION_OVER)
-			forget(h, i);
+	for (unsigned i = m->count; i-- > 0;) {
+		session_tick(m->sessions[i], at_ms);
+		if (m->sessions[i]->state == SESSION_OVER)
+			forget(m, i);
 	}
 	/* who came first was never there: it told nothing */
-	if (h->come == 0)
-		h->expected = h->cfg.settings->clients;
+	if (m->come == 0)
+		m->expected = m->cfg.settings->clients;
 }
 
 /* No client is here or awaited and all expected ones came; after a loss those left are enough. */
-static bool done(const struct memory_server *h)
+static bool done(const struct memory_server *m)
 {
-	for (unsigned i = 0; i < h->count; i++) {
-		if (h->sessions[i]->welcome)
+	for (unsigned i = 0; i < m->count; i++) {
+		if (m->sessions[i]->welcome)
 			return false;
 	}
-	return h->missed > 0 || (h->come > 0 && h->come >= h->expected);
+	return m->missed > 0 || (m->come > 0 && m->come >= m->expected);
 }
 
-static int serve(struct memory_server *h, bool admit)
+static int serve(struct memory_server *m, bool admit)
 {
-	bool polling = h->cfg.settings->poll, active, busy;
+	bool polling = m->cfg.settings->poll, active, busy;
 	int ret;
 
-	busy = polling ? spin(h) : look_at_all(h, monotonic_ms(), &active);
-	ret = wait_and_take(h, busy ? 0 : WAIT_MS, admit);
-	tick_all(h);
+	busy = polling ? spin(m) : look_at_all(m, monotonic_ms(), &active);
+	ret = wait_and_take(m, busy ? 0 : WAIT_MS, admit);
+	tick_all(m);
 	return ret;
 }
 
 /* It was stopped: who is connected may end what it is doing, and is then left. */
-static void wind_up(struct memory_server *h)
+static void wind_up(struct memory_server *m)
 {
 	const int64_t until = monotonic_ms() + LEAVE_MS;
 
-	while (memory_server_clients(h) > 0 && monotonic_ms() < until) {
-		if (serve(h, false) != 0)
+	while (memory_server_clients(m) > 0 && monotonic_ms() < until) {
+		if (serve(m, false) != 0)
 			return;
 	}
-	for (unsigned i = 0; i < h->count; i++)
-		session_leave(h->sessions[i], monotonic_ms());
+	for (unsigned i = 0; i < m->count; i++)
+		session_leave(m->sessions[i], monotonic_ms());
 }
 
-int memory_server_serve(struct memory_server *h)
+int memory_server_serve(struct memory_server *m)
 {
 	int ret = 0;
 
-	while (ret == 0 && !done(h)) {
-		if (h->cfg.stopped != NULL && h->cfg.stopped(h->cfg.arg)) {
-			wind_up(h);
+	while (ret == 0 && !done(m)) {
+		if (m->cfg.stopped != NULL && m->cfg.stopped(m->cfg.arg)) {
+			wind_up(m);
 			break;
 		}
-		ret = serve(h, true);
+		ret = serve(m, true);
 	}
-	if (ret == 0 && h->missed == 1)
+	if (ret == 0 && m->missed == 1)
 		return failure_set(EXIT_RUN_FAILED, "serve",
 				   "%s went without saying that it was done, and did not come back",
-				   h->missed_name);
-	if (ret == 0 && h->missed > 1)
+				   m->missed_name);
+	if (ret == 0 && m->missed > 1)
 		return failure_set(EXIT_RUN_FAILED, "serve",
 				   "%u of %u clients went without saying that they were done, and "
 				   "did not come back, first %s",
-				   h->missed, h->come, h->missed_name);
+				   m->missed, m->come, m->missed_name);
 	return ret;
 }

@@ -39,7 +39,8 @@ int fault_call_slow(const char *name);
 uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns);
 uint32_t fault_rnr(void);
 
-/* Before an operation is executed: whether its connection, after this number of operations, breaks instead. */
+/* Before an operation is executed: whether its connection, after this number of operations, breaks
+ * instead. */
 bool fault_drop(uint64_t operations);
 /* IBV_WC_SUCCESS, or what it completes with instead of being executed. */
 enum ibv_wc_status fault_complete(enum soft_op op);

@@ -132,7 +132,8 @@ void measure_time_look(struct loop *l, uint64_t now)
 	} else if (at_end(l, now)) {
 		measure_stop(l);
 	}
-	/* once its time is over, a measurement ends at the first completion at which nothing else is due */
+	/* once its time is over, a measurement ends at the first completion at which nothing else
+	 * is due */
 	l->next_look = earlier(earlier(now + l->tick, l->end), earlier(l->hard_end, l->window_end));
 	if (has_intervals(l))
 		l->next_look = earlier(l->next_look, l->interval_end);
