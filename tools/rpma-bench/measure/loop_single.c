@@ -45,6 +45,11 @@ void measure_single_sync(struct loop *l, uint64_t last, uint64_t left, uint64_t 
 	r->done = r->posted - in_flight;
 }
 
+void measure_single_record(struct loop *l, uint64_t ticks)
+{
+	measure_record(l, l->latency, ticks);
+}
+
 int measure_single_wait(struct loop *l, uint64_t begin, uint64_t left, struct ibv_wc *wc)
 {
 	struct rpma_cq *cq = l->rings->lane->cq;

@@ -15,6 +15,8 @@
 
 /* For the rest of the code: how many posts are left, and are in flight. */
 void measure_single_sync(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight);
+/* A sample that the table of counts has no place for. */
+void measure_single_record(struct loop *l, uint64_t ticks);
 /* Polls for the completion of what began then. */
 int measure_single_wait(struct loop *l, uint64_t begin, uint64_t left, struct ibv_wc *wc);
 
@@ -47,7 +49,7 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 		if (__builtin_expect(ticks < MEASURE_COUNTS, 1))
 			counts[ticks]++;
 		else
-			measure_record(l, l->latency, ticks);
+			measure_single_record(l, ticks);
 		if (__builtin_expect(end < l->next_look, 1))
 			continue;
 		measure_single_sync(l, end, left - 1, 0);
