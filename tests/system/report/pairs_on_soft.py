@@ -59,12 +59,12 @@ def results(folder: Path, side: str) -> dict[int, dict[str, Any]]:
     return {result["study"]["pair"]: result for result in read}
 
 
-def spread(folder: Path) -> float:
-    """The spread of the pairs in A/ and B/, for p50: that of the middle point."""
+def point_spreads(folder: Path) -> list[float]:
+    """Of each point the spread of the pairs in A/ and B/, for p50."""
     pairs = [[_p50_logs(of_side[pair]) for of_side in (results(folder, "A"), results(folder, "B"))]
              for pair in results(folder, "A")]  # fmt: skip
     differences = ([b - a for a, b in zip(*sides, strict=True)] for sides in pairs)
-    return median(stdev(of_point) for of_point in zip(*differences, strict=True))
+    return [stdev(of_point) for of_point in zip(*differences, strict=True)]
 
 
 def _p50_logs(result: dict[str, Any]) -> list[float]:

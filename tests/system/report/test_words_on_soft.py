@@ -2,9 +2,10 @@
 """The words of compare on real runs: 20 comparisons of 8 interleaved pairs, six points each.
 
 Both sides run the same program, so that any better or worse is false; then one side is
-made 10 % slower by arithmetic, and must be found where the runs of this host let 8 pairs
-tell it. The promise is at most one comparison in 20 with any false word; 2 are let pass, as
-chance has them in a quarter of such tests.
+made 10 % slower by arithmetic, and must be found in the points whose pairs lie close enough
+together for 8 of them to tell it. Writes are as noisy as this host makes them; reads are
+delayed by 50 us, in which the noise of the host is small. The promise is at most one comparison
+in 20 with any false word; 2 are let pass, as chance has them in a quarter of such tests.
 """
 
 import json
@@ -19,25 +20,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pairs_on_soft import MAX_SPREAD, spread
+from pairs_on_soft import MAX_SPREAD, point_spreads
 from rpma_report.comparison import changes
 from rpma_report.comparison.changes import Comparison
 from rpma_report.measurement import Measurement, read
 from rpma_report.model import Latency, Point
 from rpma_report.studies import cores
 
-REPORT, BENCH = os.environ["RPMA_REPORT"], os.environ["RPMA_BENCH"]
+REPORT, BENCH, SOFT = (os.environ[name] for name in ("RPMA_REPORT", "RPMA_BENCH", "RPMA_SOFT_LAUNCHER"))
 COMPARISONS, PAIRS, POINTS = 20, 8, 6
-SIZES = "16K,48K,96K,192K,384K,768K"  # where a neighbour on the physical core costs a copy least
 SLOWER = 1.1
 MAX_FALSE, MIN_FOUND = 2, 0.9  # a count, and a share of the comparisons
-MIN_ASKED = 10  # comparisons that can be asked for the 10 %
+MIN_CLOSE = 3  # points of a comparison that can be asked for the 10 %
+MIN_ASKED = 10  # such comparisons
 MAX_DISTURBED = 6  # pairs of one comparison
 
 
 def measure(place: dict[str, Any]) -> dict[str, Any]:
-    line = [BENCH, "local", "--device", "soft", "--json", "--quiet", "--op", "write", "--size", SIZES,
-            "--repeats", "3", "--duration", "100ms", "--warmup", "20ms"]  # fmt: skip
+    # bound to one CPU the measuring thread meets the fault's own thread at a lock: two modes
+    line = [SOFT, "-f", "delay:op=read,time=50us", BENCH, "local", "--json", "--quiet", "--op", "write,read",
+            "--size", "64,4K,16K", "--repeats", "3", "--duration", "100ms", "--warmup", "20ms",
+            "--pin", "none"]  # fmt: skip
     done = subprocess.run(line, capture_output=True, check=True, timeout=300)
     result: dict[str, Any] = json.loads(done.stdout)
     assert len(result["points"]) == POINTS
@@ -98,6 +101,7 @@ def words(comparison: Comparison) -> Counter[str]:
 
 
 def p50(comparison: Comparison) -> list[str]:
+    """The words of the points, in the order of the results."""
     return [row.verdict.word for row in comparison.rows if row.measure.name == "p50"]
 
 
@@ -109,16 +113,18 @@ def test_words_of_interleaved_runs_are_true(tmp_path: Path) -> None:
         a, b = (read(folder / side) for side in "AB")
         same, slower = changes.compare(a, b), changes.compare(a, changed(b, Slower))
         false += any(words(same)[word] for word in ("better", "worse"))
-        worse, apart_by = p50(slower).count("worse"), spread(folder)
-        assert "better" not in p50(slower)
-        if apart_by <= MAX_SPREAD:
-            asked, found = asked + 1, found + (worse > POINTS // 2)
+        said, spreads = p50(slower), point_spreads(folder)
+        assert "better" not in said and len(said) == POINTS
+        close = [word for word, by in zip(said, spreads, strict=True) if by <= MAX_SPREAD]
+        if len(close) >= MIN_CLOSE:
+            asked, found = asked + 1, found + (close.count("worse") > len(close) // 2)
         apart += words(changes.compare(changed(a, Apart), changed(b, Apart)))
-        print(f"{number + 1}: no change: {dict(words(same))}; 10 % slower: p50 worse in {worse} of {POINTS} points; "
-              f"pairs lie {100 * apart_by:.1f} % apart")  # fmt: skip
+        lie = ", ".join(f"{100 * by:.1f} %{' worse' if word == 'worse' else ''}"
+                        for word, by in zip(said, spreads, strict=True))  # fmt: skip
+        print(f"{number + 1}: no change: {dict(words(same))}; 10 % slower: p50 by how far pairs lie apart: {lie}")
     print(f"any false word in {false} of {COMPARISONS} comparisons")
-    print(f"10 % slower: p50 worse in most points of {found} of {asked} comparisons whose pairs lie "
-          f"{100 * MAX_SPREAD:g} % apart at most")  # fmt: skip
+    print(f"10 % slower: p50 worse in most of the points whose pairs lie {100 * MAX_SPREAD:g} % apart at most: "
+          f"{found} of {asked} comparisons that have {MIN_CLOSE} of them")  # fmt: skip
     assert set(apart) == {"unclear"} and false <= MAX_FALSE
     not_interleaved(tmp_path / "0")
     if asked < MIN_ASKED:
