@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lane_message.h -- what a client asks of the daemon on a lane.
+ *
+ * request: op 4 | slot 4 | offset 8 | length 8 | data
+ * answer:  slot 4 | status 4 | the data of LANE_READ
+ * all little-endian. Offsets are from the begin of the pool. Over RDMA a request is
+ * one SEND; over TCP requests follow each other.
+ */
+#ifndef RPMEM_WIRE_LANE_MESSAGE_H
+#define RPMEM_WIRE_LANE_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/common/rdma/gpspm.h"
+
+#define LANE_REQUEST_BYTES 24
+#define LANE_ANSWER_BYTES  8
+#define LANE_DATA_MAX	   8192 /* of LANE_PERSIST_DATA; of the others over TCP it is the pool's size */
+
+enum lane_op {
+	LANE_PERSIST = 1,  /* a range that was written before */
+	LANE_PERSIST_DATA, /* copy the data that follows, by stores of whole aligned words, and persist it */
+	LANE_DEEP,	   /* as LANE_PERSIST, down to the medium */
+	LANE_WRITE,	   /* TCP only: copy the data that follows; no answer */
+	LANE_READ,	   /* TCP only */
+};
+
+struct lane_request {
+	enum lane_op op;
+	uint32_t slot; /* comes back in the answer */
+	uint64_t offset;
+	uint64_t length;
+};
+
+struct lane_answer {
+	uint32_t slot;
+	enum persist_status status;
+};
+
+void lane_encode_request(const struct lane_request *request, uint8_t bytes[LANE_REQUEST_BYTES]);
+/* -EPROTO: no such op, or more data than it may have. Its range is not checked. */
+int lane_decode_request(const uint8_t bytes[LANE_REQUEST_BYTES], struct lane_request *request);
+void lane_encode_answer(const struct lane_answer *answer, uint8_t bytes[LANE_ANSWER_BYTES]);
+int lane_decode_answer(const uint8_t bytes[LANE_ANSWER_BYTES], struct lane_answer *answer);
+
+#endif /* RPMEM_WIRE_LANE_MESSAGE_H */
