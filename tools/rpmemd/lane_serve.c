@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lane_serve.c -- checks the range, copies, makes durable.
+ */
+#include "lane_serve.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HEADER_BYTES 4096
+#define WORD	     8
+
+static enum persist_status status_of(int ret)
+{
+	if (ret == 0)
+		return PERSIST_DONE;
+	return ret == -EINVAL ? PERSIST_OUTSIDE : PERSIST_FAILED;
+}
+
+static bool within(const struct pool *pool, const struct lane_request *request)
+{
+	const uint64_t size = pool_size(pool);
+
+	return request->length > 0 && request->offset < size &&
+	       request->length <= size - request->offset;
+}
+
+static bool may_write(const struct pool *pool, const struct lane_request *request)
+{
+	return within(pool, request) &&
+	       (request->offset >= HEADER_BYTES || !pool_has_headers(pool));
+}
+
+static void copy_bytes(unsigned char *to, const uint8_t *from, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
+}
+
+/* Each aligned word by one store: a power failure leaves the old one or the new one. */
+static void copy_words(unsigned char *to, const uint8_t *from, size_t len)
+{
+	size_t head = -(uintptr_t)to % WORD;
+
+	if (head > len)
+		head = len;
+	copy_bytes(to, from, head);
+	for (; len - head >= WORD; head += WORD) {
+		uint64_t word;
+
+		memcpy(&word, from + head, WORD);
+		__atomic_store_n((uint64_t *)(void *)(to + head), word, __ATOMIC_RELAXED);
+	}
+	copy_bytes(to + head, from + head, len - head);
+}
+
+enum persist_status lane_serve(const struct pool *pool, const struct lane_request *request,
+			       const uint8_t *data)
+{
+	unsigned char *memory = pool_memory(pool);
+
+	switch (request->op) {
+	case LANE_PERSIST:
+		if (!within(pool, request))
+			return PERSIST_OUTSIDE;
+		return status_of(pool_persist(pool, request->offset, request->length));
+	case LANE_PERSIST_DATA:
+		if (!may_write(pool, request))
+			return PERSIST_OUTSIDE;
+		copy_words(memory + request->offset, data, request->length);
+		return status_of(pool_persist(pool, request->offset, request->length));
+	case LANE_DEEP:
+		if (!within(pool, request))
+			return PERSIST_OUTSIDE;
+		return status_of(pool_deep_persist(pool, request->offset, request->length));
+	case LANE_WRITE:
+		if (!may_write(pool, request))
+			return PERSIST_OUTSIDE;
+		copy_words(memory + request->offset, data, request->length);
+		return PERSIST_DONE;
+	default:
+		return within(pool, request) ? PERSIST_DONE : PERSIST_OUTSIDE;
+	}
+}
+
+static bool travels_by_rdma(enum lane_op op)
+{
+	return op == LANE_PERSIST || op == LANE_PERSIST_DATA || op == LANE_DEEP;
+}
+
+int lane_serve_message(const struct pool *pool, const uint8_t *message, size_t len,
+		       uint8_t answer[LANE_ANSWER_BYTES])
+{
+	struct lane_request request;
+	struct lane_answer done;
+	size_t data;
+
+	if (len < LANE_REQUEST_BYTES || lane_decode_request(message, &request) != 0 ||
+	    !travels_by_rdma(request.op))
+		return -EPROTO;
+	data = request.op == LANE_PERSIST_DATA ? request.length : 0;
+	if (len - LANE_REQUEST_BYTES != data)
+		return -EPROTO;
+	done.slot = request.slot;
+	done.status = lane_serve(pool, &request, message + LANE_REQUEST_BYTES);
+	lane_encode_answer(&done, answer);
+	return 0;
+}
