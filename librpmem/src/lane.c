@@ -10,16 +10,9 @@
  * requests are under way.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lane_private.h"
-#include "local_memory.h"
 #include "tools/common/base/failure.h"
 
 /* A device may flush byte by byte: two writes far apart are flushed one by one. */
@@ -28,89 +21,16 @@
 
 _Static_assert(LANE_SLOTS < 32, "slots are bits of 32");
 
-/* --- the end of a connection -------------------------------------------------- */
-
-int lanes_lost(struct lanes *lanes)
-{
-	int whole = LANES_WHOLE;
-
-	if (atomic_compare_exchange_strong(&lanes->lost, &whole, LANES_BREAKING)) {
-		snprintf(lanes->why, sizeof(lanes->why), "%s", failure_get()->text);
-		atomic_store(&lanes->lost, LANES_LOST);
-		/* threads that wait on other lanes need not find out one by one */
-		eventfd_write(lanes->cancel_fd, 1);
-	}
-	return -ECONNRESET;
-}
-
-static int told_lost(const struct lanes *lanes)
-{
-	bool told = atomic_load(&lanes->lost) == LANES_LOST;
-
-	failure_because(CAUSE_CLOSED, EXIT_RUN_FAILED, "connection", "%s",
-			told ? lanes->why : "the connection to rpmemd is lost");
-	return -ECONNRESET;
-}
-
-static int stopped(struct lanes *lanes)
-{
-	if (atomic_load(&lanes->lost) != LANES_WHOLE)
-		return told_lost(lanes);
-	if (atomic_load(&lanes->closing)) {
-		failure_because(CAUSE_CLOSED, EXIT_RUN_FAILED, "connection",
-				"another thread closed the pool");
-		return -ECONNRESET;
-	}
-	failure_because(CAUSE_CLOSED, EXIT_RUN_FAILED, "connection",
-			"the session with rpmemd on %s ended", lanes->host);
-	return lanes_lost(lanes);
-}
-
-static bool out_of_files(void)
-{
-	int fd = eventfd(0, EFD_CLOEXEC), error = errno;
-
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 && (error == EMFILE || error == ENFILE);
-}
-
-int lane_errno(int ret)
-{
-	static const int errors[CAUSES] = {
-		[CAUSE_NAME] = EHOSTUNREACH,	[CAUSE_NO_DEVICE] = ENOMEDIUM,
-		[CAUSE_NO_PERMISSION] = EACCES, [CAUSE_MEMLOCK] = ENOMEM,
-		[CAUSE_NO_MEMORY] = ENOMEM,	[CAUSE_UNREACHABLE] = EHOSTUNREACH,
-		[CAUSE_NO_ANSWER] = ETIMEDOUT,	[CAUSE_REFUSED] = ECONNREFUSED,
-		[CAUSE_BUSY] = EBUSY,		[CAUSE_WRONG_PEER] = EPROTO,
-		[CAUSE_CLOSED] = ECONNRESET,	[CAUSE_LOST] = ECONNRESET,
-	};
-	const struct failure *failure = failure_get();
-
-	if (ret != -EIO && ret != -EINVAL)
-		return ret;
-	if (out_of_files())
-		return -EMFILE;
-	if (failure->code == EXIT_NO_DEVICE)
-		return -ENOMEDIUM;
-	return errors[failure->cause] != 0 ? -errors[failure->cause] : -EIO;
-}
-
-void lane_daemon_name(const struct lanes *lanes, const char *address, char name[LINK_PEER_MAX])
-{
-	snprintf(name, LINK_PEER_MAX, "rpmemd at %s port %u", address, lanes->daemon.port);
-}
-
-/* --- a call begins and ends --------------------------------------------------- */
+/* --- a call begins and ends ----------------------------------------------- */
 
 /*
  * Gives up the lane; it may be gone after that. lanes_close() has set `closing` before
  * it looks at `busy`, and a call has set `busy` before it looks at `closing`.
  */
-static int leave(struct lane *l, int ret)
+int lane_leave(struct lane *l, int ret)
 {
 	if (ret == -ECANCELED)
-		ret = stopped(l->lanes);
+		ret = lanes_stopped(l->lanes);
 	atomic_store_explicit(&l->busy, false, memory_order_release);
 	return ret;
 }
@@ -128,7 +48,7 @@ static int connect_lane(struct lane *l)
 	return 0;
 }
 
-static int enter(struct lanes *lanes, unsigned index, struct lane **lane)
+int lane_enter(struct lanes *lanes, unsigned index, struct lane **lane)
 {
 	struct lane *l = &lanes->lane[index];
 	int ret = 0;
@@ -139,10 +59,10 @@ static int enter(struct lanes *lanes, unsigned index, struct lane **lane)
 	else if (!l->connected)
 		ret = connect_lane(l);
 	*lane = l;
-	return ret == 0 ? 0 : leave(l, ret);
+	return ret == 0 ? 0 : lane_leave(l, ret);
 }
 
-/* --- requests and their answers ----------------------------------------------- */
+/* --- requests and their answers ------------------------------------------- */
 
 static void note_status(struct lane *l, enum persist_status status)
 {
@@ -217,7 +137,7 @@ static int settle(struct lane *l)
 	return ret;
 }
 
-/* --- what was written ---------------------------------------------------------- */
+/* --- what was written ----------------------------------------------------- */
 
 /* The length of the next piece; what follows it begins at a multiple of LANE_CUT. */
 static size_t cut(size_t offset, size_t length, size_t max)
@@ -346,28 +266,28 @@ static int drain(struct lane *l)
 	return ret ? ret : settle(l);
 }
 
-/* --- the calls ------------------------------------------------------------------ */
+/* --- the calls ------------------------------------------------------------ */
 
 int lanes_flush(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed)
 {
 	struct lane *l;
-	int ret = enter(lanes, lane, &l);
+	int ret = lane_enter(lanes, lane, &l);
 
-	return ret ? ret : leave(l, flush(l, offset, length, relaxed));
+	return ret ? ret : lane_leave(l, flush(l, offset, length, relaxed));
 }
 
 int lanes_drain(struct lanes *lanes, unsigned lane)
 {
 	struct lane *l;
-	int ret = enter(lanes, lane, &l);
+	int ret = lane_enter(lanes, lane, &l);
 
-	return ret ? ret : leave(l, drain(l));
+	return ret ? ret : lane_leave(l, drain(l));
 }
 
 int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed)
 {
 	struct lane *l;
-	int ret = enter(lanes, lane, &l);
+	int ret = lane_enter(lanes, lane, &l);
 
 	if (ret)
 		return ret;
@@ -378,13 +298,13 @@ int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t leng
 		ret = flush(l, offset, length, relaxed);
 	if (ret == 0)
 		ret = drain(l);
-	return leave(l, ret);
+	return lane_leave(l, ret);
 }
 
 int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length)
 {
 	struct lane *l;
-	int ret = enter(lanes, lane, &l);
+	int ret = lane_enter(lanes, lane, &l);
 
 	if (ret)
 		return ret;
@@ -395,157 +315,18 @@ int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t
 		ret = send_request(l, LANE_DEEP, offset, length, NULL);
 	if (ret == 0)
 		ret = settle(l);
-	return leave(l, ret);
+	return lane_leave(l, ret);
 }
 
 int lanes_read(struct lanes *lanes, unsigned lane, void *buffer, size_t offset, size_t length)
 {
 	struct lane *l;
-	int ret = enter(lanes, lane, &l);
+	int ret = lane_enter(lanes, lane, &l);
 
 	if (ret)
 		return ret;
 	ret = take_answers(l, &l->requests);
 	if (ret == 0)
 		ret = lanes->transport->read(l, buffer, offset, length);
-	return leave(l, ret);
-}
-
-/* --- open and close -------------------------------------------------------------- */
-
-static int watch(int epoll_fd, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-
-	return fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
-}
-
-/* One descriptor that is readable when either is. */
-static int make_stop_fd(struct lanes *lanes, int end_fd)
-{
-	int ret = 0;
-
-	lanes->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	lanes->stop_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (lanes->cancel_fd < 0 || lanes->stop_fd < 0)
-		ret = -errno;
-	else if ((ret = watch(lanes->stop_fd, lanes->cancel_fd)) == 0)
-		ret = watch(lanes->stop_fd, end_fd);
-	if (ret)
-		failure_set(EXIT_RUN_FAILED, "open", "cannot watch the session: %s",
-			    strerror(-ret));
-	return ret;
-}
-
-static int make_lanes(struct lanes *lanes)
-{
-	const size_t count = lanes->daemon.nlanes, bytes = count * sizeof(*lanes->lane);
-
-	if (count == 0) {
-		failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "open",
-				"rpmemd on %s offers no lane", lanes->host);
-		return -EPROTO;
-	}
-	lanes->lane = aligned_alloc(_Alignof(struct lane), bytes);
-	if (lanes->lane == NULL) {
-		failure_set(EXIT_RUN_FAILED, "open", "out of memory for %zu lanes", count);
-		return -ENOMEM;
-	}
-	memset(lanes->lane, 0, bytes);
-	lanes->count = (uint32_t)count;
-	for (uint32_t i = 0; i < lanes->count; i++) {
-		lanes->lane[i].lanes = lanes;
-		lanes->lane[i].index = i;
-	}
-	return 0;
-}
-
-static struct lanes *lanes_new(const struct lanes_cfg *cfg)
-{
-	struct lanes *lanes = calloc(1, sizeof(*lanes));
-
-	if (lanes == NULL) {
-		failure_set(EXIT_RUN_FAILED, "open", "out of memory");
-		return NULL;
-	}
-	lanes->transport = cfg->transport == CONTROL_TCP ? &lane_tcp : &lane_rdma;
-	lanes->daemon = *cfg->daemon;
-	snprintf(lanes->host, sizeof(lanes->host), "%s", cfg->host);
-	lanes->memory = cfg->memory;
-	lanes->bytes = cfg->bytes;
-	lanes->work_queue = cfg->work_queue;
-	lanes->cancel_fd = -1;
-	lanes->stop_fd = -1;
-	return lanes;
-}
-
-int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg)
-{
-	struct lanes *l = lanes_new(cfg);
-	struct lane *first;
-	int ret;
-
-	if (l == NULL)
-		return -ENOMEM;
-	link_log_to_failures(false);
-	if ((ret = local_memory_check(cfg->memory, cfg->bytes)) == 0 &&
-	    (ret = make_stop_fd(l, cfg->end_fd)) == 0 && (ret = make_lanes(l)) == 0 &&
-	    (ret = lane_errno(l->transport->open(l))) == 0 && (ret = enter(l, 0, &first)) == 0)
-		ret = leave(first, 0);
-	if (ret) {
-		lanes_close(&l);
-		return ret;
-	}
-	*lanes = l;
-	return 0;
-}
-
-/* Threads that wait have been woken; the others are between two waits. */
-static void wait_until_left(const struct lane *l)
-{
-	const struct timespec moment = {0, 100000};
-
-	while (atomic_load(&l->busy))
-		nanosleep(&moment, NULL);
-}
-
-static void disconnect_all(struct lanes *lanes)
-{
-	for (uint32_t i = 0; i < lanes->count; i++) {
-		if (lanes->lane[i].connected)
-			lanes->transport->hang_up(&lanes->lane[i]);
-	}
-	for (uint32_t i = 0; i < lanes->count; i++) {
-		if (lanes->lane[i].connected)
-			lanes->transport->disconnect(&lanes->lane[i]);
-	}
-}
-
-void lanes_cancel(struct lanes *lanes)
-{
-	atomic_store(&lanes->closing, true);
-	if (lanes->cancel_fd >= 0)
-		eventfd_write(lanes->cancel_fd, 1);
-}
-
-void lanes_close(struct lanes **lanes)
-{
-	struct lanes *l = *lanes;
-	struct failure kept = *failure_get();
-
-	*lanes = NULL;
-	if (l == NULL)
-		return;
-	lanes_cancel(l);
-	for (uint32_t i = 0; i < l->count; i++)
-		wait_until_left(&l->lane[i]);
-	disconnect_all(l);
-	l->transport->close(l);
-	if (l->stop_fd >= 0)
-		close(l->stop_fd);
-	if (l->cancel_fd >= 0)
-		close(l->cancel_fd);
-	free(l->lane);
-	free(l);
-	*failure_get() = kept;
+	return lane_leave(l, ret);
 }

@@ -19,6 +19,7 @@
 #define LANE_CUT	64 /* transfers are cut at multiples of this, so no aligned word is split */
 #define LANE_RANGES	32
 #define LANE_CONNECT_MS 30000
+#define LANE_FILES_RDMA 4   /* file descriptors of a lane, at most: channels, and those of the CM */
 #define LANE_WHY_MAX	768 /* of struct failure */
 
 struct lane_range {
@@ -85,6 +86,15 @@ struct lanes {
 
 enum lane_loss { LANES_WHOLE, LANES_BREAKING, LANES_LOST };
 
+/*
+ * Takes the lane for the calling thread, connects it where it is not, and gives it up;
+ * lane_leave() gives what the call returns.
+ */
+int lane_enter(struct lanes *lanes, unsigned index, struct lane **lane);
+int lane_leave(struct lane *lane, int ret);
+
+/* Why a wait was given up, for -ECANCELED; gives -ECONNRESET. */
+int lanes_stopped(struct lanes *lanes);
 /* Keeps the sentence stored as the reason for all later calls; gives -ECONNRESET. */
 int lanes_lost(struct lanes *lanes);
 /* The errno for a failure of tools/common that has left its sentence. */

@@ -31,7 +31,7 @@ struct connection {
 	struct lane_stream stream;
 };
 
-/* --- work ----------------------------------------------------------------------- */
+/* --- work ----------------------------------------------------------------- */
 
 /* For a failed transfer; a stop is for lane.c to explain. */
 static int broken(struct lane *l, int ret)
@@ -117,7 +117,7 @@ static int tcp_read(struct lane *l, void *buffer, size_t offset, size_t length)
 	return broken(l, lane_stream_receive(&c->stream, buffer, length, -1));
 }
 
-/* --- a connection ------------------------------------------------------------------ */
+/* --- a connection --------------------------------------------------------- */
 
 static int make_socket(const char *address, uint16_t port, int *fd)
 {
@@ -235,7 +235,7 @@ static void tcp_disconnect(struct lane *l)
 	free(c);
 }
 
-/* --- the network ------------------------------------------------------------------- */
+/* --- the network ---------------------------------------------------------- */
 
 static int tcp_open(struct lanes *lanes)
 {

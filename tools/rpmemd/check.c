@@ -32,7 +32,7 @@ struct check {
 	unsigned failed;
 };
 
-/* --- one pool set ------------------------------------------------------------------ */
+/* --- one pool set --------------------------------------------------------- */
 
 static void find_method(const struct check *check, const struct pool *pool, struct method *method)
 {
@@ -85,7 +85,7 @@ static void print_set(struct check *check, const char *name)
 	pool_close(&pool, false);
 }
 
-/* --- all of them --------------------------------------------------------------------- */
+/* --- all of them ---------------------------------------------------------- */
 
 static bool is_set(int directory, const char *name)
 {
@@ -148,7 +148,7 @@ static void print_sets(struct check *check)
 		printf("  none\n");
 }
 
-/* --- the host -------------------------------------------------------------------------- */
+/* --- the host ------------------------------------------------------------- */
 
 static void print_network(struct check *check, const char *address)
 {

@@ -72,7 +72,7 @@ struct server_lane {
 	unsigned sent;
 };
 
-/* --- requests ------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------- */
 
 /* False: the lane is over. */
 static bool answer(struct server_lane *l, uint64_t slot, uint32_t bytes)
@@ -148,7 +148,7 @@ static void serve_requests(struct server_lane *l)
 	}
 }
 
-/* --- a lane connects --------------------------------------------------------------- */
+/* --- a lane connects ------------------------------------------------------ */
 
 static int post_receives(struct rpma_conn_req *req, void *lane)
 {
@@ -244,7 +244,7 @@ static void serve(void *server, struct service_client *client)
 	admission_leave(&lanes->admission, l.index);
 }
 
-/* --- the service ------------------------------------------------------------------- */
+/* --- the service ---------------------------------------------------------- */
 
 static void *run_service(void *service)
 {

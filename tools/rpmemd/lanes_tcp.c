@@ -57,7 +57,7 @@ struct tcp_lane {
 	uint8_t chunk[CHUNK_BYTES];
 };
 
-/* --- requests ------------------------------------------------------------------------ */
+/* --- requests ------------------------------------------------------------- */
 
 static int send_answer(struct tcp_lane *l, uint32_t slot, enum persist_status status, void *data,
 		       size_t len)
@@ -131,7 +131,7 @@ static void serve_requests(struct tcp_lane *l)
 		log_line(LEVEL_ERR, "lane %u: %s", l->index, strerror(-ret));
 }
 
-/* --- a connection ----------------------------------------------------------------------- */
+/* --- a connection --------------------------------------------------------- */
 
 static int greet(struct tcp_lane *l)
 {
@@ -234,7 +234,7 @@ static void *accept_lanes(void *lanes)
 	return NULL;
 }
 
-/* --- open and close ------------------------------------------------------------------------ */
+/* --- open and close ------------------------------------------------------- */
 
 static int bind_to(struct lanes_tcp *l, const char *address)
 {

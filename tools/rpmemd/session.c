@@ -36,7 +36,7 @@ struct conversation {
 /* What became of a request: go on, or how the session ends. */
 #define GO_ON (-1)
 
-/* --- bytes ----------------------------------------------------------------------- */
+/* --- bytes ---------------------------------------------------------------- */
 
 /* 0; -ENODATA: the end; -ECANCELED: stop_fd. */
 static int wait_for_input(const struct session_cfg *cfg)
@@ -107,7 +107,7 @@ void session_refuse(int out, int status)
 	write_all(out, frame, len);
 }
 
-/* --- the pool ----------------------------------------------------------------------- */
+/* --- the pool ------------------------------------------------------------- */
 
 static int open_pool(struct conversation *c, struct control_pool_reply *body)
 {
@@ -185,7 +185,7 @@ static void close_pool(struct conversation *c, bool remove)
 		pool_close(&c->pool, remove && c->created);
 }
 
-/* --- requests ------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------- */
 
 static int serve_pool(struct conversation *c, const uint8_t *body, size_t len)
 {

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "by_hand.h"
 #include "librpmem/src/lane.h"
 #include "tests/lib/random.h"
 #include "tools/common/base/failure.h"
@@ -63,7 +64,7 @@ static int compare(struct client *c, unsigned lane)
 	return at < c->bytes;
 }
 
-/* --- all calls, on all lanes at once ---------------------------------------------------- */
+/* --- all calls, on all lanes at once -------------------------------------- */
 
 struct share {
 	struct client *client;
@@ -150,7 +151,7 @@ static int test_calls(struct client *c)
 	return failed || compare(c, 0);
 }
 
-/* --- work queues --------------------------------------------------------------------------- */
+/* --- work queues ---------------------------------------------------------- */
 
 /* A17: n flushes, drain and persist in each pair of flags. */
 static int test_queue(struct client *c)
@@ -180,7 +181,7 @@ static int test_queue(struct client *c)
 	return compare(c, 0);
 }
 
-/* --- the whole pool at once ------------------------------------------------------------------- */
+/* --- the whole pool at once ----------------------------------------------- */
 
 static int test_whole(struct client *c)
 {
@@ -227,8 +228,7 @@ static int test_small_reads(struct client *c)
 	return ret ? complain("a call", ret) : 0;
 }
 
-/* --- ends
- * ----------------------------------------------------------------------------------------- */
+/* --- ends ----------------------------------------------------------------- */
 
 /* Works until it fails, which is expected; prints what failed and how it goes on. */
 static int test_until_lost(struct client *c)
@@ -312,54 +312,118 @@ static int test_cancel(struct client *c)
 	return end_under_load(c, false);
 }
 
-/* --- times
- * ------------------------------------------------------------------------------------------ */
+/* --- times ---------------------------------------------------------------- */
 
-static double time_ns(struct client *c, size_t length, bool relaxed, unsigned count)
+#define ROUNDS 15
+#define CALLS  1000
+
+/* Each round has all of them, so that they see the same machine; the median counts. */
+struct times {
+	double by_hand[ROUNDS], relaxed[ROUNDS], copied[ROUNDS];
+};
+
+static int by_value(const void *a, const void *b)
 {
-	double best = 1e18;
+	const double *x = a, *y = b;
 
-	for (unsigned round = 0; round < 9; round++) {
-		uint64_t begun = monotonic_ns();
-
-		for (unsigned i = 0; i < count; i++)
-			lanes_persist(c->lanes, 0, HEADER, length, relaxed);
-		if ((double)(monotonic_ns() - begun) / count < best)
-			best = (double)(monotonic_ns() - begun) / count;
-	}
-	return best;
+	return (*x > *y) - (*x < *y);
 }
 
+static double median(double *ns)
+{
+	qsort(ns, ROUNDS, sizeof(*ns), by_value);
+	return ns[ROUNDS / 2];
+}
+
+static double since(uint64_t begun, unsigned count)
+{
+	return (double)(monotonic_ns() - begun) / count;
+}
+
+static int time_round(struct client *c, struct by_hand *b, size_t length, struct times *t,
+		      unsigned round)
+{
+	uint64_t begun = monotonic_ns();
+	int ret = 0;
+
+	for (unsigned i = 0; ret == 0 && b != NULL && i < CALLS; i++)
+		ret = by_hand_persist(b, HEADER, length);
+	t->by_hand[round] = since(begun, CALLS);
+	begun = monotonic_ns();
+	for (unsigned i = 0; ret == 0 && i < CALLS; i++)
+		ret = lanes_persist(c->lanes, 0, HEADER, length, true);
+	t->relaxed[round] = since(begun, CALLS);
+	begun = monotonic_ns();
+	for (unsigned i = 0; ret == 0 && i < CALLS; i++)
+		ret = lanes_persist(c->lanes, 0, HEADER, length, false);
+	t->copied[round] = since(begun, CALLS);
+	return ret;
+}
+
+static int time_persist(struct client *c, struct by_hand *b, size_t length)
+{
+	struct times t;
+	int ret = 0;
+
+	for (unsigned round = 0; ret == 0 && round < ROUNDS; round++)
+		ret = time_round(c, b, length, &t, round);
+	printf("persist of %5zu bytes: by hand %6.0f ns, relaxed %6.0f ns, flags 0 %6.0f ns\n",
+	       length, median(t.by_hand), median(t.relaxed), median(t.copied));
+	return ret;
+}
+
+static int time_flushes(struct client *c, bool relaxed)
+{
+	uint64_t begun = monotonic_ns();
+	int ret = 0;
+
+	for (unsigned i = 0; ret == 0 && i < 16 * CALLS; i++) {
+		ret = lanes_flush(c->lanes, 0, HEADER + i % 16 * 4096, 64, relaxed);
+		if (ret == 0 && i % 16 == 15)
+			ret = lanes_drain(c->lanes, 0);
+	}
+	printf("16 flushes of 64 bytes and a drain, %s: %.0f ns\n", relaxed ? "relaxed" : "flags 0",
+	       since(begun, CALLS));
+	return ret;
+}
+
+static int time_whole(struct client *c, bool relaxed)
+{
+	uint64_t begun = monotonic_ns();
+	int ret = lanes_persist(c->lanes, 0, HEADER, c->bytes - HEADER, relaxed);
+
+	printf("persist of the pool, %s: %.2f GB/s\n", relaxed ? "relaxed" : "flags 0",
+	       (double)(c->bytes - HEADER) / since(begun, 1));
+	begun = monotonic_ns();
+	if (ret == 0)
+		ret = lanes_read(c->lanes, 0, c->memory + HEADER, HEADER, c->bytes - HEADER);
+	printf("read of the pool: %.2f GB/s\n", (double)(c->bytes - HEADER) / since(begun, 1));
+	return ret;
+}
+
+/* Needs two lanes: the last one is used by hand. */
 static int test_times(struct client *c)
 {
 	static const size_t sizes[] = {8, 64, 4096, 8192};
-	uint64_t begun;
-	int ret;
+	struct by_hand by_hand = {.link = NULL}, *b = NULL;
+	int ret = 0;
 
-	for (size_t i = 0; i < 4; i++)
-		printf("%5zu bytes: flags 0 %8.0f ns, relaxed %8.0f ns\n", sizes[i],
-		       time_ns(c, sizes[i], false, 2000), time_ns(c, sizes[i], true, 2000));
-	for (int relaxed = 0; relaxed < 2; relaxed++) {
-		begun = monotonic_ns();
-		for (unsigned i = 0; i < 16000; i++) {
-			lanes_flush(c->lanes, 0, HEADER + i % 16 * 4096, 64, relaxed != 0);
-			if (i % 16 == 15)
-				lanes_drain(c->lanes, 0);
-		}
-		printf("16 x flush of 64 + drain, %s: %8.0f ns\n", relaxed ? "relaxed" : "flags 0",
-		       (double)(monotonic_ns() - begun) / 1000);
-		begun = monotonic_ns();
-		ret = lanes_persist(c->lanes, 0, HEADER, c->bytes - HEADER, relaxed != 0);
-		if (ret)
-			return complain("persist", ret);
-		printf("whole pool, %s: %.2f GB/s\n", relaxed ? "relaxed" : "flags 0",
-		       (double)c->bytes / (double)(monotonic_ns() - begun));
+	if (c->cfg.transport == CONTROL_RDMA) {
+		b = &by_hand;
+		ret = by_hand_open(b, &c->cfg, c->daemon.nlanes - 1);
 	}
-	return 0;
+	for (size_t i = 0; ret == 0 && i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		ret = time_persist(c, b, sizes[i]);
+	for (int relaxed = 0; ret == 0 && relaxed < 2; relaxed++) {
+		ret = time_flushes(c, relaxed != 0);
+		if (ret == 0)
+			ret = time_whole(c, relaxed != 0);
+	}
+	by_hand_close(&by_hand);
+	return ret ? complain("a call", ret) : 0;
 }
 
-/* --- main
- * --------------------------------------------------------------------------------------------- */
+/* --- main ----------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
