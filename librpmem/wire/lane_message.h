@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lane_message.h -- what a client asks of the daemon on a lane.
+ * lane_message.h -- what a client asks the daemon to do on a lane, as bytes.
  *
- * request: op 4 | slot 4 | offset 8 | length 8 | data
- * answer:  slot 4 | status 4 | the data of LANE_READ
- * all little-endian. Offsets are from the begin of the pool. Over RDMA a request is
- * one SEND; over TCP requests follow each other.
+ *	request: op 4 | slot 4 | offset 8 | length 8 | data
+ *	answer:  slot 4 | status 4 | the data of LANE_READ
+ *
+ * All little-endian. Offsets count from the start of the pool. Over RDMA a
+ * request is one SEND; over TCP requests follow each other.
  */
 #ifndef RPMEM_WIRE_LANE_MESSAGE_H
 #define RPMEM_WIRE_LANE_MESSAGE_H
@@ -17,14 +18,17 @@
 
 #define LANE_REQUEST_BYTES 24
 #define LANE_ANSWER_BYTES  8
-#define LANE_DATA_MAX	   8192 /* of LANE_PERSIST_DATA; of the others over TCP it is the pool's size */
+
+/* for LANE_PERSIST_DATA; a TCP request may carry as much as the pool has */
+#define LANE_DATA_MAX 8192
 
 enum lane_op {
 	LANE_PERSIST = 1,  /* a range that was written before */
-	LANE_PERSIST_DATA, /* copy the data that follows, by stores of whole aligned words, and persist it */
+	LANE_PERSIST_DATA, /* copy the data by stores of whole aligned words, then persist it */
 	LANE_DEEP,	   /* as LANE_PERSIST, down to the medium */
-	LANE_WRITE,	   /* TCP only: copy the data that follows; no answer */
+	LANE_WRITE,	   /* TCP only: copy the data; no answer */
 	LANE_READ,	   /* TCP only */
+	LANE_OPS,
 };
 
 struct lane_request {
@@ -40,9 +44,10 @@ struct lane_answer {
 };
 
 void lane_encode_request(const struct lane_request *request, uint8_t bytes[LANE_REQUEST_BYTES]);
-/* -EPROTO: no such op, or more data than it may have. Its range is not checked. */
+/* -EPROTO: no such op, or too much data for it. Its range is not checked. */
 int lane_decode_request(const uint8_t bytes[LANE_REQUEST_BYTES], struct lane_request *request);
 void lane_encode_answer(const struct lane_answer *answer, uint8_t bytes[LANE_ANSWER_BYTES]);
+/* -EPROTO: no such status. */
 int lane_decode_answer(const uint8_t bytes[LANE_ANSWER_BYTES], struct lane_answer *answer);
 
 #endif /* RPMEM_WIRE_LANE_MESSAGE_H */
