@@ -43,6 +43,11 @@ struct lane_answer {
 	enum persist_status status;
 };
 
+/* A client leaves at most this many requests of a lane unanswered; they are answered in order. */
+#define LANE_SLOTS 8
+/* A bit of greeting_reply.word: data are durable only after a native flush of the device. */
+#define LANE_WORD_NATIVE 1U
+
 void lane_encode_request(const struct lane_request *request, uint8_t bytes[LANE_REQUEST_BYTES]);
 /* -EPROTO: no such op, or too much data for it. Its range is not checked. */
 int lane_decode_request(const uint8_t bytes[LANE_REQUEST_BYTES], struct lane_request *request);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEADER_BYTES 4096
 #define WORD	     8
@@ -83,6 +84,24 @@ enum persist_status lane_serve(const struct pool *pool, const struct lane_reques
 	}
 }
 
+/*
+ * A device writes to the page cache behind the kernel's back, and msync(2) leaves pages
+ * out that no store of a CPU has made dirty since they were written to the disk.
+ */
+static void make_dirty(const struct pool *pool, const struct lane_request *request)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t at, end;
+
+	if (request->op == LANE_PERSIST_DATA || !within(pool, request) ||
+	    !target_is_cached(pool_kind(pool)))
+		return;
+	at = (uintptr_t)pool_memory(pool) + request->offset;
+	end = at + request->length;
+	for (; at < end; at = (at / page + 1) * page)
+		__atomic_fetch_or((unsigned char *)at, 0, __ATOMIC_RELAXED); /* NOLINT */
+}
+
 static bool travels_by_rdma(enum lane_op op)
 {
 	return op == LANE_PERSIST || op == LANE_PERSIST_DATA || op == LANE_DEEP;
@@ -101,6 +120,7 @@ int lane_serve_message(const struct pool *pool, const uint8_t *message, size_t l
 	data = request.op == LANE_PERSIST_DATA ? request.length : 0;
 	if (len - LANE_REQUEST_BYTES != data)
 		return -EPROTO;
+	make_dirty(pool, &request);
 	done.slot = request.slot;
 	done.status = lane_serve(pool, &request, message + LANE_REQUEST_BYTES);
 	lane_encode_answer(&done, answer);

@@ -258,6 +258,11 @@ bool pool_has_headers(const struct pool *pool)
 	return has_headers(&pool->set);
 }
 
+const char *pool_path(const struct pool *pool)
+{
+	return pool->parts[0].target.path;
+}
+
 bool pool_is_pmem(const struct pool *pool)
 {
 	for (size_t i = 0; i < pool->files.count; i++) {

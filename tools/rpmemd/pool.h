@@ -37,6 +37,8 @@ int pool_remove(const char *directory, const char *name, bool force, bool with_s
 unsigned char *pool_memory(const struct pool *pool);
 size_t pool_size(const struct pool *pool);
 bool pool_has_headers(const struct pool *pool);
+/* The file or device of the first part; borrowed. */
+const char *pool_path(const struct pool *pool);
 /* All parts are PMem: device DAX, or mapped with MAP_SYNC; or PMEM_IS_PMEM_FORCE=1 says so. */
 bool pool_is_pmem(const struct pool *pool);
 /* The weakest kind of its parts. */
