@@ -3,11 +3,11 @@
  * lane.c -- what a lane has written and what it waits for, whichever transport
  * carries it.
  *
- * Relaxed data are written straight into the remote pool; a drain makes them
- * durable: with APM by the device's flush of the range they lie in, with GPSPM by
- * a request for each range. Other data travel in requests, whose copy by the
- * daemon tears no aligned word. The daemon answers in order; up to LANE_SLOTS
- * requests are under way.
+ * Relaxed data are written straight into the remote pool; other data travel in
+ * requests, whose copy by the daemon tears no aligned word. A drain makes them
+ * durable: with APM what was written by the device's flush, all else by a request for
+ * each range. What fits into one request is copied and made durable by that. The daemon
+ * performs requests in order, and up to LANE_SLOTS are under way.
  */
 #include <errno.h>
 #include <string.h>
@@ -161,6 +161,7 @@ static int write_range(struct lane *l, size_t offset, size_t length)
 	return ret;
 }
 
+/* By the daemon, which tears no word; durable only when that is asked for. */
 static int copy_range(struct lane *l, size_t offset, size_t length)
 {
 	int ret = 0;
@@ -168,7 +169,7 @@ static int copy_range(struct lane *l, size_t offset, size_t length)
 	while (ret == 0 && length > 0) {
 		size_t piece = cut(offset, length, LANE_DATA_MAX);
 
-		ret = send_request(l, LANE_PERSIST_DATA, offset, piece, l->lanes->memory + offset);
+		ret = send_request(l, LANE_WRITE, offset, piece, l->lanes->memory + offset);
 		offset += piece;
 		length -= piece;
 	}
@@ -186,7 +187,7 @@ static void widen(struct lane_range *range, uint64_t begin, uint64_t end)
 	range->end = end > range->end ? end : range->end;
 }
 
-/* GPSPM: asks for each range; what they wrote is there when the request arrives. */
+/* What was written to them is there when the request arrives. */
 static int send_ranges(struct lane *l)
 {
 	int ret = 0;
@@ -198,7 +199,7 @@ static int send_ranges(struct lane *l)
 	return ret;
 }
 
-static int remember_for_requests(struct lane *l, uint64_t begin, uint64_t end)
+static int remember_for_request(struct lane *l, uint64_t begin, uint64_t end)
 {
 	int ret = 0;
 
@@ -214,48 +215,43 @@ static int remember_for_requests(struct lane *l, uint64_t begin, uint64_t end)
 	return ret;
 }
 
-/* APM: one flush is for all that lies between, as long as that is not much. */
+/* One flush is for all that lies between, as long as that is not much. */
 static int remember_for_flush(struct lane *l, uint64_t begin, uint64_t end)
 {
-	struct lane_range hull = l->range[0];
+	struct lane_range hull = l->hull;
 	int ret = 0;
 
-	if (l->ranges == 0)
-		hull = (struct lane_range){begin, end};
+	if (hull.end == 0)
+		hull.begin = begin;
 	widen(&hull, begin, end);
-	if (l->ranges > 0 && hull.end - hull.begin > FLUSH_HULL_MAX) {
-		ret = l->lanes->transport->flush(l, &l->range[0], false);
+	if (l->hull.end != 0 && hull.end - hull.begin > FLUSH_HULL_MAX) {
+		ret = l->lanes->transport->flush(l, &l->hull, false);
 		hull = (struct lane_range){begin, end};
 	}
-	l->range[0] = hull;
-	l->ranges = 1;
+	l->hull = hull;
 	return ret;
 }
 
 static int flush(struct lane *l, size_t offset, size_t length, bool relaxed)
 {
-	int ret;
+	const bool writes = relaxed || l->lanes->transport->writes_words;
+	int ret = writes ? write_range(l, offset, length) : copy_range(l, offset, length);
 
-	if (!relaxed)
-		return copy_range(l, offset, length);
-	ret = write_range(l, offset, length);
 	if (ret)
 		return ret;
-	return l->flushes ? remember_for_flush(l, offset, offset + length)
-			  : remember_for_requests(l, offset, offset + length);
+	return writes && l->flushes ? remember_for_flush(l, offset, offset + length)
+				    : remember_for_request(l, offset, offset + length);
 }
 
-/* Makes the written ranges durable. */
+/* Starts making what was written and copied durable; with APM the written part is. */
 static int commit(struct lane *l)
 {
-	int ret = 0;
+	int ret = send_ranges(l);
 
-	if (l->ranges == 0)
-		return 0;
-	if (!l->flushes)
-		return send_ranges(l);
-	ret = l->lanes->transport->flush(l, &l->range[0], true);
-	l->ranges = 0;
+	if (ret == 0 && l->hull.end != 0) {
+		ret = l->lanes->transport->flush(l, &l->hull, true);
+		l->hull.end = 0;
+	}
 	return ret;
 }
 
@@ -263,6 +259,16 @@ static int drain(struct lane *l)
 {
 	int ret = commit(l);
 
+	return ret ? ret : settle(l);
+}
+
+/* Data and all in one message; what was flushed before is durable before. */
+static int persist_at_once(struct lane *l, size_t offset, size_t length)
+{
+	int ret = commit(l);
+
+	if (ret == 0)
+		ret = send_request(l, LANE_PERSIST_DATA, offset, length, l->lanes->memory + offset);
 	return ret ? ret : settle(l);
 }
 
@@ -291,14 +297,14 @@ int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t leng
 
 	if (ret)
 		return ret;
+	if (length <= LANE_DATA_MAX && !(relaxed && l->flushes))
+		return lane_leave(l, persist_at_once(l, offset, length));
 	/* what was flushed before is durable before what is copied now */
 	if (!relaxed)
 		ret = drain(l);
 	if (ret == 0)
 		ret = flush(l, offset, length, relaxed);
-	if (ret == 0)
-		ret = drain(l);
-	return lane_leave(l, ret);
+	return lane_leave(l, ret ? ret : drain(l));
 }
 
 int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length)
@@ -308,7 +314,7 @@ int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t
 
 	if (ret)
 		return ret;
-	ret = drain(l);
+	ret = commit(l);
 	if (ret == 0)
 		ret = write_range(l, offset, length);
 	if (ret == 0)

@@ -36,10 +36,12 @@ struct lane {
 	uint32_t requests;   /* a bit for each slot whose answer is awaited */
 	uint32_t copies;     /* those of them that carry data */
 	int failed;	     /* what the daemon answered to a request since the last drain, or 0 */
-	unsigned ranges;     /* used ones of `range`; APM: 0 or 1 */
+	unsigned ranges;     /* used ones of `range` */
 	struct lanes *lanes; /* its owner */
 	void *connection;    /* the transport's; NULL: none */
-	struct lane_range range[LANE_RANGES]; /* written, and not yet durable */
+	/* not durable yet */
+	struct lane_range hull;		      /* APM: around all that was written; end 0: nothing */
+	struct lane_range range[LANE_RANGES]; /* else what was written; and what was copied */
 };
 
 /* Each returns 0 or a negative errno with the sentence stored; -ECANCELED: stop_fd. */
@@ -51,6 +53,7 @@ struct lane_transport {
 	/* starts an orderly end; the first half of disconnect(), so that all lanes end at once */
 	void (*hang_up)(struct lane *lane);
 	void (*disconnect)(struct lane *lane);
+	bool writes_words; /* its writes are copied by the daemon, word by word */
 	/* starts writing a range of the pool, in order with all that follows on the lane */
 	int (*write)(struct lane *lane, size_t offset, size_t length);
 	/* APM: starts making a range durable; `wait`: returns when that and all before is done */

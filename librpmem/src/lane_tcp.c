@@ -266,6 +266,7 @@ const struct lane_transport lane_tcp = {
 	.connect = tcp_connect,
 	.hang_up = tcp_hang_up,
 	.disconnect = tcp_disconnect,
+	.writes_words = true,
 	.write = tcp_write,
 	.flush = tcp_flush,
 	.request = tcp_request,

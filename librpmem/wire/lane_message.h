@@ -19,15 +19,15 @@
 #define LANE_REQUEST_BYTES 24
 #define LANE_ANSWER_BYTES  8
 
-/* for LANE_PERSIST_DATA; a TCP request may carry as much as the pool has */
+/* the data of a request; but over TCP LANE_WRITE and LANE_READ may have as much as the pool */
 #define LANE_DATA_MAX 8192
 
 enum lane_op {
 	LANE_PERSIST = 1,  /* a range that was written before */
 	LANE_PERSIST_DATA, /* copy the data by stores of whole aligned words, then persist it */
 	LANE_DEEP,	   /* as LANE_PERSIST, down to the medium */
-	LANE_WRITE,	   /* TCP only: copy the data; no answer */
-	LANE_READ,	   /* TCP only */
+	LANE_WRITE, /* copy the data so, not durable yet; over TCP of any length, no answer */
+	LANE_READ,  /* TCP only */
 	LANE_OPS,
 };
 

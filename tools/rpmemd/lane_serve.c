@@ -84,6 +84,11 @@ enum persist_status lane_serve(const struct pool *pool, const struct lane_reques
 	}
 }
 
+static bool has_data(enum lane_op op)
+{
+	return op == LANE_PERSIST_DATA || op == LANE_WRITE;
+}
+
 /*
  * A device writes to the page cache behind the kernel's back, and msync(2) leaves pages
  * out that no store of a CPU has made dirty since they were written to the disk.
@@ -93,18 +98,12 @@ static void make_dirty(const struct pool *pool, const struct lane_request *reque
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t at, end;
 
-	if (request->op == LANE_PERSIST_DATA || !within(pool, request) ||
-	    !target_is_cached(pool_kind(pool)))
+	if (has_data(request->op) || !within(pool, request) || !target_is_cached(pool_kind(pool)))
 		return;
 	at = (uintptr_t)pool_memory(pool) + request->offset;
 	end = at + request->length;
 	for (; at < end; at = (at / page + 1) * page)
 		__atomic_fetch_or((unsigned char *)at, 0, __ATOMIC_RELAXED); /* NOLINT */
-}
-
-static bool travels_by_rdma(enum lane_op op)
-{
-	return op == LANE_PERSIST || op == LANE_PERSIST_DATA || op == LANE_DEEP;
 }
 
 int lane_serve_message(const struct pool *pool, const uint8_t *message, size_t len,
@@ -115,9 +114,9 @@ int lane_serve_message(const struct pool *pool, const uint8_t *message, size_t l
 	size_t data;
 
 	if (len < LANE_REQUEST_BYTES || lane_decode_request(message, &request) != 0 ||
-	    !travels_by_rdma(request.op))
+	    request.op == LANE_READ)
 		return -EPROTO;
-	data = request.op == LANE_PERSIST_DATA ? request.length : 0;
+	data = has_data(request.op) ? request.length : 0;
 	if (len - LANE_REQUEST_BYTES != data)
 		return -EPROTO;
 	make_dirty(pool, &request);

@@ -15,6 +15,7 @@
 #include "tools/common/base/failure.h"
 #include "tools/common/rdma/connection.h"
 #include "tools/rpmemd/lanes_tcp.h"
+#include "tools/rpmemd/log.h"
 
 #define MISMATCH 70 /* the exit status where the pool is not what a request may leave */
 
@@ -127,6 +128,7 @@ int main(int argc, char **argv)
 	pool.size = strtoul(argv[4], NULL, 0);
 	cfg.nlanes = (uint32_t)strtoul(argv[5], NULL, 0);
 	link_log_to_failures(false);
+	log_open(LOG_TO_STDERR, NULL, LEVEL_WARN);
 	if (map_pool(&pool) != 0)
 		return fail(argv[3]);
 	if ((tcp ? lanes_tcp_open(&lanes_tcp, &cfg, &offer)
