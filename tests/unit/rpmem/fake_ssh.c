@@ -2,8 +2,8 @@
 /*
  * fake_ssh.c -- RPMEM_SSH of the tests: an ssh and a daemon that follow a script.
  *
- * The script is the command, the last argument, up to its first blank: steps with
- * commas between them.
+ * The script is FAKE_SSH_SCRIPT in the environment, or else the command, the last
+ * argument, up to its first blank: steps with commas between them.
  *
  *	hello, hello=STATUS     HELLO, with a status and the reason "because"
  *	take                    read a request
@@ -225,12 +225,13 @@ static void follow(const char *step, char *value)
 
 int main(int argc, char **argv)
 {
+	const char *given = getenv("FAKE_SSH_SCRIPT");
 	char *script, *step;
 
 	args_count = argc;
 	args = argv;
 	alarm(60); /* no test leaves one behind */
-	script = strdup(argv[argc - 1]);
+	script = strdup(given != NULL ? given : argv[argc - 1]);
 	script[strcspn(script, " ")] = '\0';
 	while ((step = strsep(&script, ",")) != NULL) {
 		char *value = strchr(step, '=');
