@@ -19,7 +19,8 @@ struct pool; /* one pool, mapped */
  * failure_set(); `directory` is the pool set directory, `name` a path below it.
  */
 
-/* attr NULL or all zero: the set must say NOHDRS. Only parts that this call made are removed if it fails. */
+/* attr NULL or all zero: the set must say NOHDRS. Only parts that this call made are removed if it
+ * fails. */
 int pool_create(struct pool **pool, const char *directory, const char *name, size_t size,
 		const struct rpmem_pool_attr *attr);
 /* Fills attr, with zeros for a pool without headers. */
@@ -29,7 +30,8 @@ int pool_open(struct pool **pool, const char *directory, const char *name, size_
 int pool_set_attr(struct pool *pool, const struct rpmem_pool_attr *attr);
 /* Unmaps and unlocks; with `remove` unlinks the parts that pool_create() has made. NULL is fine. */
 void pool_close(struct pool **pool, bool remove);
-/* Removes the parts, and with `with_set` the set file; `force` as rpmem_remove() has it. Never one that is locked. */
+/* Removes the parts, and with `with_set` the set file; `force` as rpmem_remove() has it. Never one
+ * that is locked. */
 int pool_remove(const char *directory, const char *name, bool force, bool with_set);
 
 unsigned char *pool_memory(const struct pool *pool);
