@@ -226,14 +226,14 @@ static void follow(const char *step, char *value)
 int main(int argc, char **argv)
 {
 	const char *given = getenv("FAKE_SSH_SCRIPT");
-	char *script, *step;
+	char script[4096], *rest = script, *step;
 
 	args_count = argc;
 	args = argv;
 	alarm(60); /* no test leaves one behind */
-	script = strdup(given != NULL ? given : argv[argc - 1]);
+	snprintf(script, sizeof(script), "%s", given != NULL ? given : argv[argc - 1]);
 	script[strcspn(script, " ")] = '\0';
-	while ((step = strsep(&script, ",")) != NULL) {
+	while ((step = strsep(&rest, ",")) != NULL) {
 		char *value = strchr(step, '=');
 
 		if (value != NULL)

@@ -48,7 +48,7 @@ static int teardown(void **state)
 {
 	if (pool != NULL)
 		rpmem_close(pool);
-	return test_teardown(state);
+	return scratch_teardown(state);
 }
 
 static RPMEMpool *create(void)
@@ -177,8 +177,9 @@ static void lanes_are_the_least_of_all_limits(void **state)
 static int check_variables_at_load(void)
 {
 	unsigned nlanes = LANES;
+	void *state;
 
-	if (setup(NULL) != 0)
+	if (setup(&state) != 0)
 		return 1;
 	set_script("argv=$D/argv,hello,serve");
 	for (int i = 0; i < 3; i++) {
@@ -192,7 +193,7 @@ static int check_variables_at_load(void)
 	    strstr(strstr(test_file("argv"), "host\ntwo\n"), "host\none x\n") == NULL)
 		return 3;
 	pool = NULL;
-	return teardown(NULL);
+	return teardown(&state);
 }
 
 static void variables_are_read_at_load(void **state)
@@ -600,6 +601,10 @@ static void a_forked_child_has_pools_of_its_own(void **state)
 	int status;
 	pid_t pid;
 
+#ifdef __SANITIZE_THREAD__
+	print_message("ThreadSanitizer does not support threads after a fork\n");
+	skip();
+#endif
 	pool = create();
 	pid = fork();
 	if (pid == 0) {
@@ -649,10 +654,10 @@ static void each_thread_has_its_message(void **state)
 
 static void the_user_is_told_once(void **state)
 {
-	char log[600];
+	char log[PATH_MAX];
 	const char *at;
 
-	snprintf(log, sizeof(log), "%s", test_path("report"));
+	scratch_path("report", log);
 	report_open(REPORT_ERROR, log);
 	set_script("hello,take,err=rpmemd:_no_memory,exit=255");
 	expect_no_pool(create(), ECONNRESET);
