@@ -16,7 +16,7 @@ struct fake_lanes {
 	int most_result[3]; /* by transport */
 	unsigned most;
 	int open_result;
-	int result;	  /* of each call on a lane */
+	int result;	  /* what each call on a lane returns */
 	bool is_blocking; /* a persist waits for the end of the session */
 
 	/* what came */
@@ -26,7 +26,7 @@ struct fake_lanes {
 	unsigned blocked; /* atomic: persists that wait */
 	struct lanes_cfg cfg;
 	struct control_pool_reply daemon;
-	const char *name; /* of the last call */
+	const char *name; /* which call was the last */
 	unsigned lane;
 	size_t offset;
 	size_t length;
