@@ -28,7 +28,7 @@ void conversation_await(struct conversation *conversation, enum control_type typ
  * version; `wrong` then continues a sentence that begins with the daemon.
  */
 int conversation_take(struct conversation *conversation, const uint8_t *bytes, size_t len);
-/* Of a complete one; as long as header.body_bytes. */
+/* The body of a complete reply, header.body_bytes long. */
 const uint8_t *conversation_body(const struct conversation *conversation);
 /* The complete reply was read. */
 void conversation_drop(struct conversation *conversation);

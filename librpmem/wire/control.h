@@ -24,7 +24,7 @@
 #define CONTROL_HEADER_BYTES 16
 #define CONTROL_BODY_MAX     65536
 #define CONTROL_REASON_MAX   1024 /* with its NUL */
-#define CONTROL_NAME_MAX     4096 /* of a pool set, with its NUL */
+#define CONTROL_NAME_MAX     4096 /* a pool set, with its NUL */
 #define CONTROL_STATUS_MAX   4095 /* MAX_ERRNO of the kernel's include/linux/err.h */
 
 enum control_type {

@@ -2,8 +2,8 @@
 /*
  * fake_ssh.c -- RPMEM_SSH of the tests: an ssh and a daemon that follow a script.
  *
- * The script is the command, the last argument, up to its first blank: steps with
- * commas between them.
+ * The script is FAKE_SSH_SCRIPT in the environment, or else the command, the last
+ * argument, up to its first blank: steps with commas between them.
  *
  *	hello, hello=STATUS     HELLO, with a status and the reason "because"
  *	take                    read a request
@@ -225,14 +225,15 @@ static void follow(const char *step, char *value)
 
 int main(int argc, char **argv)
 {
-	char *script, *step;
+	const char *given = getenv("FAKE_SSH_SCRIPT");
+	char script[4096], *rest = script, *step;
 
 	args_count = argc;
 	args = argv;
 	alarm(60); /* no test leaves one behind */
-	script = strdup(argv[argc - 1]);
+	snprintf(script, sizeof(script), "%s", given != NULL ? given : argv[argc - 1]);
 	script[strcspn(script, " ")] = '\0';
-	while ((step = strsep(&script, ",")) != NULL) {
+	while ((step = strsep(&rest, ",")) != NULL) {
 		char *value = strchr(step, '=');
 
 		if (value != NULL)

@@ -7,24 +7,17 @@
 #define SESSION_TEST_H
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "librpmem/src/session.h"
 #include "librpmem/src/ssh_target.h"
-#include "tests/lib/test.h"
+#include "tests/lib/scratch.h"
 #include "tools/common/base/failure.h"
-
-static char test_directory[] = "/tmp/rpmem-session-XXXXXX";
 
 static inline const char *test_path(const char *name)
 {
-	static char path[512];
+	static char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/%s", test_directory, name);
-	return path;
+	return scratch_path(name, path);
 }
 
 /* The file's text; empty if there is none. */
@@ -50,7 +43,7 @@ static inline const char *test_script(const char *script)
 			*end++ = *script;
 			continue;
 		}
-		end = stpcpy(end, test_directory);
+		end = stpcpy(end, scratch);
 		script++;
 	}
 	*end = '\0';
@@ -59,22 +52,9 @@ static inline const char *test_script(const char *script)
 
 static inline int test_setup(void **state)
 {
-	memcpy(test_directory + strlen(test_directory) - 6, "XXXXXX", 6);
 	setenv("RPMEM_SSH", FAKE_SSH, 1);
 	failure_get()->text[0] = '\0';
-	return mkdtemp(test_directory) != NULL ? 0 : -1;
-}
-
-static inline int test_teardown(void **state)
-{
-	struct dirent *entry;
-	DIR *directory = opendir(test_directory);
-
-	while (directory != NULL && (entry = readdir(directory)) != NULL)
-		if (entry->d_name[0] != '.')
-			unlink(test_path(entry->d_name));
-	closedir(directory);
-	return rmdir(test_directory);
+	return scratch_setup(state);
 }
 
 static inline void expect_text(const char *part)

@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "session_test.h"
@@ -648,7 +647,7 @@ static void a_remove_that_does_not_end_is_given_up(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, test_setup, test_teardown)
+#define T(test) cmocka_unit_test_setup_teardown(test, test_setup, scratch_teardown)
 
 int main(void)
 {
