@@ -23,16 +23,9 @@ _Static_assert(LANE_SLOTS < 32, "slots are bits of 32");
 
 /* --- a call begins and ends ----------------------------------------------- */
 
-/*
- * Gives up the lane; it may be gone after that. lanes_close() has set `closing` before
- * it looks at `busy`, and a call has set `busy` before it looks at `closing`.
- */
-int lane_leave(struct lane *l, int ret)
+int lane_end(struct lane *l, int ret)
 {
-	if (ret == -ECANCELED)
-		ret = lanes_stopped(l->lanes);
-	atomic_store_explicit(&l->busy, false, memory_order_release);
-	return ret;
+	return ret == -ECANCELED ? lanes_stopped(l->lanes) : ret;
 }
 
 static int connect_lane(struct lane *l)
@@ -48,18 +41,14 @@ static int connect_lane(struct lane *l)
 	return 0;
 }
 
-int lane_enter(struct lanes *lanes, unsigned index, struct lane **lane)
+int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane)
 {
 	struct lane *l = &lanes->lane[index];
-	int ret = 0;
 
-	atomic_store(&l->busy, true);
-	if (atomic_load(&lanes->closing) || atomic_load(&lanes->lost) != LANES_WHOLE)
-		ret = -ECANCELED;
-	else if (!l->connected)
-		ret = connect_lane(l);
 	*lane = l;
-	return ret == 0 ? 0 : lane_leave(l, ret);
+	if (atomic_load_explicit(&lanes->lost, memory_order_relaxed) != LANES_WHOLE)
+		return lanes_stopped(lanes);
+	return l->connected ? 0 : lane_end(l, connect_lane(l));
 }
 
 /* --- requests and their answers ------------------------------------------- */
@@ -277,40 +266,40 @@ static int persist_at_once(struct lane *l, size_t offset, size_t length)
 int lanes_flush(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
-	return ret ? ret : lane_leave(l, flush(l, offset, length, relaxed));
+	return ret ? ret : lane_end(l, flush(l, offset, length, relaxed));
 }
 
 int lanes_drain(struct lanes *lanes, unsigned lane)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
-	return ret ? ret : lane_leave(l, drain(l));
+	return ret ? ret : lane_end(l, drain(l));
 }
 
 int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
 	if (ret)
 		return ret;
 	if (length <= LANE_DATA_MAX && !(relaxed && l->flushes))
-		return lane_leave(l, persist_at_once(l, offset, length));
+		return lane_end(l, persist_at_once(l, offset, length));
 	/* what was flushed before is durable before what is copied now */
 	if (!relaxed)
 		ret = drain(l);
 	if (ret == 0)
 		ret = flush(l, offset, length, relaxed);
-	return lane_leave(l, ret ? ret : drain(l));
+	return lane_end(l, ret ? ret : drain(l));
 }
 
 int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
 	if (ret)
 		return ret;
@@ -321,18 +310,18 @@ int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t
 		ret = send_request(l, LANE_DEEP, offset, length, NULL);
 	if (ret == 0)
 		ret = settle(l);
-	return lane_leave(l, ret);
+	return lane_end(l, ret);
 }
 
 int lanes_read(struct lanes *lanes, unsigned lane, void *buffer, size_t offset, size_t length)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
 	if (ret)
 		return ret;
 	ret = take_answers(l, &l->requests);
 	if (ret == 0)
 		ret = lanes->transport->read(l, buffer, offset, length);
-	return lane_leave(l, ret);
+	return lane_end(l, ret);
 }

@@ -29,8 +29,7 @@ struct lane_range {
 
 /* The first line is written by each call; a lane shares no line with its neighbours. */
 struct lane {
-	_Alignas(64) atomic_bool busy; /* a thread is in a call */
-	bool connected;
+	_Alignas(64) bool connected;
 	bool flushes;	     /* APM: the device's flush makes its writes durable */
 	uint32_t index;	     /* its number */
 	uint32_t requests;   /* a bit for each slot whose answer is awaited */
@@ -78,23 +77,20 @@ struct lanes {
 	unsigned work_queue;
 	size_t write_max; /* bytes of a piece, set by the transport's open() */
 	void *shared;	  /* the transport's; NULL: none */
-	int cancel_fd;	  /* readable: lanes_close() was called */
-	int stop_fd;	  /* readable: cancel_fd or the session's end_fd is */
+	int lost_fd;	  /* readable: the connection is lost */
+	int stop_fd;	  /* readable: lost_fd or the session's end_fd is */
 	uint32_t count;
 	struct lane *lane;
-	atomic_bool closing;
 	atomic_int lost; /* enum lane_loss */
 	char why[LANE_WHY_MAX];
 };
 
 enum lane_loss { LANES_WHOLE, LANES_BREAKING, LANES_LOST };
 
-/*
- * Takes the lane for the calling thread, connects it where it is not, and gives it up;
- * lane_leave() gives what the call returns.
- */
-int lane_enter(struct lanes *lanes, unsigned index, struct lane **lane);
-int lane_leave(struct lane *lane, int ret);
+/* Begins a call on a lane, connecting it if it is not. */
+int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane);
+/* What the call returns. */
+int lane_end(struct lane *lane, int ret);
 
 /* Why a wait was given up, for -ECANCELED; gives -ECONNRESET. */
 int lanes_stopped(struct lanes *lanes);
