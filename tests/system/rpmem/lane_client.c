@@ -422,6 +422,19 @@ static const struct {
 	{"times", test_times},
 };
 
+/* How many lanes this process may have. */
+static int print_most(const struct lanes_cfg *cfg)
+{
+	unsigned most = 0;
+	int ret = lanes_most(cfg->daemon->address, cfg->transport, &most);
+
+	if (ret)
+		printf("%s: %s\n", strerrorname_np(-ret), failure_get()->text);
+	else
+		printf("%u\n", most);
+	return 0;
+}
+
 static int run(struct client *c, const char *name)
 {
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
@@ -456,6 +469,8 @@ int main(int argc, char **argv)
 		.work_queue = (unsigned)strtoul(argv[8], NULL, 0),
 		.end_fd = c.end_fd,
 	};
+	if (strcmp(argv[9], "most") == 0)
+		return print_most(&c.cfg);
 	ret = lanes_open(&c.lanes, &c.cfg);
 	if (ret) {
 		printf("open: %s: %s\n", strerrorname_np(-ret), failure_get()->text);
