@@ -69,7 +69,7 @@ static int compare(struct client *c, unsigned lane)
 struct share {
 	struct client *client;
 	unsigned lane;
-	size_t begin, end; /* of the pool, for this lane alone */
+	size_t begin, end; /* offsets in the pool, for this lane alone */
 	int failed;
 	pthread_t thread;
 };
