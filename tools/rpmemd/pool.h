@@ -37,7 +37,7 @@ int pool_remove(const char *directory, const char *name, bool force, bool with_s
 unsigned char *pool_memory(const struct pool *pool);
 size_t pool_size(const struct pool *pool);
 bool pool_has_headers(const struct pool *pool);
-/* All parts are PMem: device DAX, or mapped with MAP_SYNC; or PMEM_IS_PMEM_FORCE=1 says so. */
+/* All parts are device DAX or mapped with MAP_SYNC; PMEM_IS_PMEM_FORCE=0 or 1 overrules it. */
 bool pool_is_pmem(const struct pool *pool);
 /* The weakest kind of its parts. */
 enum target_kind pool_kind(const struct pool *pool);
