@@ -21,7 +21,7 @@ struct pool_file {
 	dev_t disk;   /* with the inode: which file is open */
 	ino_t inode;
 	bool made;	  /* by pool_files_open() */
-	bool header_made; /* its owner has put a header into a part that was there */
+	bool header_made; /* pool_headers_create() has put a header into it */
 };
 
 struct pool_files {
