@@ -295,6 +295,9 @@ static void what_was_flushed_is_durable_before_a_persist(void **state)
 	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
 	assert_int_equal(lanes_persist(lanes, 0, 4096, 64, false), 0);
 	assert_sent("w 8192+64; f 8192-8256 wait; d 4096+64; ");
+	assert_int_equal(lanes_flush(lanes, 0, 65536, 64, true), 0);
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 10000, false), 0);
+	assert_sent("w 65536+64; f 65536-65600 wait; c 4096+8192; c 12288+1808; p 4096+10000; ");
 	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
 	assert_int_equal(lanes_deep_persist(lanes, 0, 4096, 64), 0);
 	assert_sent("w 8192+64; f 8192-8256 wait; w 4096+64; deep 4096+64; ");
