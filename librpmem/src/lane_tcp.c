@@ -101,7 +101,7 @@ static int tcp_read(struct lane *l, void *buffer, size_t offset, size_t length)
 {
 	const struct lane_request request = {LANE_READ, 0, offset, length};
 	struct connection *c = l->connection;
-	struct lane_answer answer;
+	struct lane_answer answer = {.status = PERSIST_FAILED};
 	int ret = send_with(l, &request, NULL);
 
 	if (ret == 0)

@@ -7,8 +7,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tools/common/base/failure.h"
 
@@ -21,24 +24,43 @@ static int refuse(int error, uintptr_t at, const char *what)
 	return -error;
 }
 
+struct mapping {
+	uintptr_t low;
+	uintptr_t high;
+	const char *rights; /* "rw-p" */
+};
+
+/* "7f0000000000-7f0000001000 rw-p ..." */
+static bool parse(char *line, struct mapping *mapping)
+{
+	char *at;
+
+	mapping->low = strtoul(line, &at, 16);
+	if (*at != '-')
+		return false;
+	mapping->high = strtoul(at + 1, &at, 16);
+	mapping->rights = at + 1;
+	return *at == ' ' && strlen(at) > 4;
+}
+
 /* Mappings come in order of their address. */
 static int walk(FILE *maps, uintptr_t at, uintptr_t end)
 {
-	uintptr_t low, high;
-	char rights[5];
+	struct mapping m;
+	char *line = NULL;
+	size_t room = 0;
+	int ret = 0;
 
-	while (at < end) {
-		int got = fscanf(maps, "%" SCNxPTR "-%" SCNxPTR " %4s%*[^\n]", &low, &high, rights);
-
-		if (got != 3 || low > at)
-			return refuse(EFAULT, at, "not mapped");
-		if (high <= at)
-			continue;
-		if (rights[0] != 'r' || rights[1] != 'w')
-			return refuse(EACCES, at, "mapped read-only");
-		at = high;
+	while (ret == 0 && at < end) {
+		if (getline(&line, &room, maps) <= 0 || !parse(line, &m) || m.low > at)
+			ret = refuse(EFAULT, at, "not mapped");
+		else if (m.high > at && (m.rights[0] != 'r' || m.rights[1] != 'w'))
+			ret = refuse(EACCES, at, "mapped read-only");
+		else if (m.high > at)
+			at = m.high;
 	}
-	return 0;
+	free(line);
+	return ret;
 }
 
 int local_memory_check(const void *memory, size_t bytes)

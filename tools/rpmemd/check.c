@@ -97,8 +97,15 @@ static bool is_set(int directory, const char *name)
 	return yes;
 }
 
-/* Takes the descriptor; `prefix` is empty or ends with a slash. */
-static void walk(struct check *check, int fd, const char *prefix, unsigned depth)
+static int open_below(int directory, const char *name, unsigned depth)
+{
+	return depth < DEPTH_MAX
+		       ? openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		       : -1;
+}
+
+/* Takes the descriptor; `path` is that of the directory, empty for the first. */
+static void walk(struct check *check, int fd, const char *path, unsigned depth)
 {
 	DIR *directory = fdopendir(fd);
 	char name[PATH_MAX];
@@ -108,20 +115,17 @@ static void walk(struct check *check, int fd, const char *prefix, unsigned depth
 		return;
 	}
 	for (const struct dirent *e; (e = readdir(directory)) != NULL;) {
+		int len = snprintf(name, sizeof(name), "%s%s%s", path, path[0] != '\0' ? "/" : "",
+				   e->d_name);
 		int below;
 
-		if (e->d_name[0] == '.' ||
-		    snprintf(name, sizeof(name), "%s%s", prefix, e->d_name) >= PATH_MAX - 1)
+		if (e->d_name[0] == '.' || len >= PATH_MAX)
 			continue;
-		below = depth < DEPTH_MAX ? openat(fd, e->d_name,
-						   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-					  : -1;
-		if (below >= 0) {
-			strcat(name, "/");
+		below = open_below(fd, e->d_name, depth);
+		if (below >= 0)
 			walk(check, below, name, depth + 1);
-		} else if (is_set(fd, e->d_name)) {
+		else if (is_set(fd, e->d_name))
 			print_set(check, name);
-		}
 	}
 	closedir(directory);
 }

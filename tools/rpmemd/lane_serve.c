@@ -27,6 +27,7 @@ static bool within(const struct pool *pool, uint64_t offset, uint64_t length)
 
 /* --- copying ------------------------------------------------------------- */
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is stored to */
 static void copy_bytes(unsigned char *to, const uint8_t *from, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 DAEMON = os.environ["RPMEM_LANE_DAEMON"]
 CLIENT = os.environ["RPMEM_LANE_CLIENT"]
@@ -71,7 +72,7 @@ class Daemon:
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit) if open_files else None,
         )
 
-    def good(self, test: str, seed: int = 1, work_queue: int = 50, faults: str = "", **changed: str) -> str:
+    def good(self, test: str, seed: int = 1, work_queue: int = 50, faults: str = "", **changed: Any) -> str:
         """A client that finds all well."""
         done = self.client(test, seed, work_queue, faults, **changed)
         assert done.returncode == 0, done.stdout + done.stderr + self.said()

@@ -7,12 +7,13 @@ import os
 import random
 import subprocess
 import time
+from typing import Any
 
 import pytest
 from laning import LIMIT_S, WAYS, Daemon, daemon
 
 
-def refused(d: Daemon, error: str, **how: str) -> str:
+def refused(d: Daemon, error: str, **how: Any) -> str:
     """Why a client could not open its lanes."""
     done = d.client("calls", **how)
     assert done.returncode == 2, done.stdout + done.stderr
