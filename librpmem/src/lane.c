@@ -17,6 +17,8 @@
 
 /* A device may flush byte by byte: two writes far apart are flushed one by one. */
 #define FLUSH_HULL_MAX ((uint64_t)16 << 20)
+/* The FLUSH of IBTA 1.7 has 32 bits for a length. */
+#define FLUSH_MAX ((uint64_t)1 << 30)
 #define ALL_SLOTS      ((1U << LANE_SLOTS) - 1)
 
 _Static_assert(LANE_SLOTS < 32, "slots are bits of 32");
@@ -211,6 +213,20 @@ static int remember_for_request(struct lane *l, uint64_t begin, uint64_t end)
 	return ret;
 }
 
+static int flush_span(struct lane *l, struct lane_span span, bool wait)
+{
+	int ret = 0;
+
+	while (ret == 0 && span.begin < span.end) {
+		const bool last = span.end - span.begin <= FLUSH_MAX;
+		struct lane_span piece = {span.begin, last ? span.end : span.begin + FLUSH_MAX};
+
+		ret = l->lanes->transport->flush(l, &piece, wait && last);
+		span.begin = piece.end;
+	}
+	return ret;
+}
+
 /* One flush is for all that lies between, as long as that is not much. */
 static int remember_for_flush(struct lane *l, uint64_t begin, uint64_t end)
 {
@@ -221,7 +237,7 @@ static int remember_for_flush(struct lane *l, uint64_t begin, uint64_t end)
 		hull.begin = begin;
 	widen(&hull, begin, end);
 	if (l->hull.end != 0 && hull.end - hull.begin > FLUSH_HULL_MAX) {
-		ret = l->lanes->transport->flush(l, &l->hull, false);
+		ret = flush_span(l, l->hull, false);
 		hull = (struct lane_span){begin, end};
 	}
 	l->hull = hull;
@@ -245,7 +261,7 @@ static int commit(struct lane *l)
 	int ret = send_ranges(l);
 
 	if (ret == 0 && l->hull.end != 0) {
-		ret = l->lanes->transport->flush(l, &l->hull, true);
+		ret = flush_span(l, l->hull, true);
 		l->hull.end = 0;
 	}
 	return ret;

@@ -239,6 +239,16 @@ static void far_writes_are_flushed_one_by_one(void **state)
 	assert_sent("w 4096+8; w 33554432+8; f 4096-4104; f 33554432-33554440 wait; ");
 }
 
+/* RDMA has 32 bits for the length of a flush. */
+static void a_long_range_is_flushed_in_pieces(void **state)
+{
+	lanes->write_max = SIZE_MAX / 2;
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 5368709120, true), 0);
+	assert_sent("w 4096+5368709120; f 4096-1073745920; f 1073745920-2147487744; "
+		    "f 2147487744-3221229568; f 3221229568-4294971392; "
+		    "f 4294971392-5368713216 wait; ");
+}
+
 static void gpspm_asks_for_ranges(void **state)
 {
 	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
@@ -436,6 +446,7 @@ int main(void)
 		TEST(a_small_persist_is_one_message, gpspm),
 		TEST(apm_flushes_what_was_written, apm),
 		TEST(far_writes_are_flushed_one_by_one, apm),
+		TEST(a_long_range_is_flushed_in_pieces, apm),
 		TEST(gpspm_asks_for_ranges, gpspm),
 		TEST(full_ranges_are_asked_for_early, gpspm),
 		TEST(large_data_are_copied_and_persisted_once, apm),
