@@ -19,7 +19,7 @@
 #define FLUSH_HULL_MAX ((uint64_t)16 << 20)
 /* The FLUSH of IBTA 1.7 has 32 bits for a length. */
 #define FLUSH_MAX ((uint64_t)1 << 30)
-#define ALL_SLOTS      ((1U << LANE_SLOTS) - 1)
+#define ALL_SLOTS ((1U << LANE_SLOTS) - 1)
 
 _Static_assert(LANE_SLOTS < 32, "slots are bits of 32");
 
