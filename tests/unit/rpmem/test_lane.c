@@ -23,7 +23,7 @@ static struct fake {
 	size_t len;
 	uint32_t slots[LANE_SLOTS]; /* unanswered, the oldest first */
 	unsigned unanswered, most;
-	enum persist_status status; /* of the next answer */
+	enum persist_status status; /* what the next answer has */
 	uint32_t strange_slot;	    /* what the next answer carries; 0: the right one */
 	int connect_answer, write_answer;
 	unsigned connected;
