@@ -83,7 +83,8 @@ static void try_greetings(const uint8_t *data, size_t size)
 	if (greeting_decode_request(data, size, &request) == 0 &&
 	    request.version == GREETING_VERSION)
 		hold(request.role == GREETING_CONTROL || request.role == GREETING_MEASURE ||
-		     request.role == GREETING_PING || request.role == GREETING_FIO);
+		     request.role == GREETING_PING || request.role == GREETING_FIO ||
+		     request.role == GREETING_RPMEM);
 	if (greeting_decode_reply(data, size, &reply) != 0)
 		return;
 	hold(reply.mr_desc_bytes <= sizeof(reply.mr_desc) &&

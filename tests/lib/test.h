@@ -13,20 +13,6 @@
 
 #include <cmocka.h>
 
-/* splitmix64 */
-static inline uint64_t test_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
-/* 0 <= x < 1 */
-static inline double test_uniform(uint64_t *state)
-{
-	return (double)(test_random(state) >> 11) / 9007199254740992.0;
-}
+#include "tests/lib/random.h"
 
 #endif /* TESTS_LIB_TEST_H */

@@ -46,7 +46,7 @@ static void foreign_requests_are_refused(void **state)
 	bytes[0] ^= 1;
 	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 	bytes[0] ^= 1;
-	bytes[10] = GREETING_FIO + 1;
+	bytes[10] = GREETING_RPMEM + 1;
 	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 	memset(bytes, 0, sizeof(bytes));
 	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bytes.h -- little-endian fields in and out of a byte buffer.
+ * bytes.h -- integer fields in and out of a byte buffer, little-endian or
+ * (bytes_put_big, bytes_get_big) big-endian.
  *
  * A writer or reader that runs past its end turns bad and stays bad, so a
  * codec checks once, at its end. No I/O: codecs are fuzzed as they are.
@@ -51,6 +52,15 @@ static inline void bytes_put_int(struct bytes_writer *w, uint64_t value, size_t 
 	bytes_put(w, le, width);
 }
 
+static inline void bytes_put_big(struct bytes_writer *w, uint64_t value, size_t width)
+{
+	uint8_t be[8];
+
+	for (size_t i = 0; i < width; i++)
+		be[i] = (uint8_t)(value >> (8 * (width - 1 - i)));
+	bytes_put(w, be, width);
+}
+
 static inline void bytes_get(struct bytes_reader *r, void *data, size_t len)
 {
 	if (r->bad || len > r->left) {
@@ -72,6 +82,17 @@ static inline uint64_t bytes_get_int(struct bytes_reader *r, size_t width)
 	bytes_get(r, le, width);
 	for (size_t i = 0; i < width; i++)
 		value |= (uint64_t)le[i] << (8 * i);
+	return value;
+}
+
+static inline uint64_t bytes_get_big(struct bytes_reader *r, size_t width)
+{
+	uint8_t be[8];
+	uint64_t value = 0;
+
+	bytes_get(r, be, width);
+	for (size_t i = 0; i < width; i++)
+		value = value << 8 | be[i];
 	return value;
 }
 

@@ -57,6 +57,7 @@ static int refused(const struct dial *dial, enum greeting_role role,
 		[GREETING_MEASURE] = {"rpma-bench", "rpma-bench server", "rpma-ping"},
 		[GREETING_PING] = {"rpma-ping", "rpma-ping --server", "rpma-bench"},
 		[GREETING_FIO] = {"fio engine", "a job with role=server", "rpma-bench"},
+		[GREETING_RPMEM] = {"librpmem", "rpmemd", "rpma-bench"},
 	};
 
 	switch (reply->answer) {

@@ -49,7 +49,7 @@ int greeting_decode_request(const void *bytes, size_t len, struct greeting_reque
 	if (got.version == GREETING_VERSION) {
 		got.lane = (uint32_t)bytes_get_int(&r, 4);
 		got.token = bytes_get_int(&r, 8);
-		if (got.role < GREETING_CONTROL || got.role > GREETING_FIO)
+		if (got.role < GREETING_CONTROL || got.role > GREETING_RPMEM)
 			return -EPROTO;
 	}
 	if (r.bad)

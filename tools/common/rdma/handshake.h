@@ -26,6 +26,7 @@ enum greeting_role {
 	GREETING_MEASURE = 2, /* a lane: one repeat of one point */
 	GREETING_PING = 3,    /* a lane of rpma-ping; its token is the bytes of a ping */
 	GREETING_FIO = 4,     /* a job of the fio engine: lane and token are its hello */
+	GREETING_RPMEM = 5,   /* a lane of librpmem; the token is that of its session */
 };
 
 enum greeting_answer {
@@ -48,7 +49,7 @@ struct greeting_reply {
 	/* a lane's: the target of this repeat; else both are 0 */
 	uint8_t mr_desc_bytes;
 	uint8_t pcfg_desc_bytes;
-	uint64_t word; /* a fio job's: the offer; else 0 */
+	uint64_t word; /* a fio job's: the offer; a lane's of librpmem: LANE_WORD_*; else 0 */
 	uint8_t mr_desc[GREETING_MR_DESC_MAX];
 	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
 };

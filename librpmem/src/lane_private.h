@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lane_private.h -- what lane.c shares with the two transports below it.
+ *
+ * lane.c cuts transfers into pieces, remembers what was written and is not
+ * durable yet, and keeps the slots of requests that await their answer. A
+ * transport connects a lane and moves bytes; it works for the thread that uses
+ * the lane, and locks nothing.
+ */
+#ifndef RPMEM_LANE_PRIVATE_H
+#define RPMEM_LANE_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "lane.h"
+#include "librpmem/wire/lane_message.h"
+#include "tools/common/rdma/connection.h"
+
+#define LANE_CUT	64 /* transfers are cut at multiples of this, so no aligned word is split */
+#define LANE_RANGES	32 /* remembered by a lane; in one request */
+#define LANE_CONNECT_MS 30000
+#define LANE_FILES_RDMA 4   /* file descriptors of a lane, at most: channels, and those of the CM */
+#define LANE_WHY_MAX	768 /* as the text of struct failure */
+
+struct lane_span {
+	uint64_t begin;
+	uint64_t end;
+};
+
+/* The first line is written by each call; a lane shares no line with its neighbours. */
+struct lane {
+	_Alignas(64) bool connected;
+	bool flushes;	     /* APM: the device's flush makes its writes durable */
+	uint32_t index;	     /* its number */
+	uint32_t requests;   /* a bit for each slot whose answer is awaited */
+	uint32_t copies;     /* those of them that copy */
+	int failed;	     /* what the daemon answered to a request since the last drain, or 0 */
+	unsigned ranges;     /* used ones of `range` */
+	struct lanes *lanes; /* its owner */
+	void *connection;    /* the transport's; NULL: none */
+	/* not durable yet */
+	struct lane_span hull;		     /* APM: around all that was written; end 0: nothing */
+	struct lane_span range[LANE_RANGES]; /* else what was written; and what was copied */
+};
+
+/* Each returns 0 or a negative errno with the sentence stored; -ECANCELED: stop_fd. */
+struct lane_transport {
+	/* the device and the registration of the pool; close() frees what open() has made so far */
+	int (*open)(struct lanes *lanes);
+	void (*close)(struct lanes *lanes);
+	int (*connect)(struct lane *lane);
+	/* starts an orderly end; the first half of disconnect(), so that all lanes end at once */
+	void (*hang_up)(struct lane *lane);
+	void (*disconnect)(struct lane *lane);
+	bool writes_words; /* its writes are copied by the daemon, word by word */
+	/* starts writing a range of the pool, in order with all that follows on the lane */
+	int (*write)(struct lane *lane, size_t offset, size_t length);
+	/* APM: starts making a range durable; `wait`: returns when that and all before is done */
+	int (*flush)(struct lane *lane, const struct lane_span *range, bool wait);
+	/* starts a request in a free slot; `data` (NULL: none) may change when it returns */
+	int (*request)(struct lane *lane, const struct lane_request *request, const void *data);
+	/* waits for the next answer */
+	int (*answer)(struct lane *lane, struct lane_answer *answer);
+	/* all of it has arrived when it returns; no request is unanswered */
+	int (*read)(struct lane *lane, void *buffer, size_t offset, size_t length);
+};
+
+extern const struct lane_transport lane_rdma;
+extern const struct lane_transport lane_tcp;
+
+struct lanes {
+	const struct lane_transport *transport;
+	struct control_pool_reply daemon;
+	char host[256];
+	char *memory;
+	size_t bytes;
+	unsigned work_queue;
+	size_t write_max; /* bytes of a piece, set by the transport's open() */
+	void *shared;	  /* the transport's; NULL: none */
+	int lost_fd;	  /* readable: the connection is lost */
+	int stop_fd;	  /* readable: lost_fd or the session's end_fd is */
+	uint32_t count;
+	struct lane *lane;
+	atomic_int lost; /* enum lane_loss */
+	char why[LANE_WHY_MAX];
+};
+
+enum lane_loss { LANES_WHOLE, LANES_BREAKING, LANES_LOST };
+
+/* Begins a call on a lane, connecting it if it is not. */
+int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane);
+/* What the call returns. */
+int lane_end(struct lane *lane, int ret);
+
+/* Why a wait was given up, for -ECANCELED; gives -ECONNRESET. */
+int lanes_stopped(struct lanes *lanes);
+/* Keeps the sentence stored as the reason for all later calls; gives -ECONNRESET. */
+int lanes_lost(struct lanes *lanes);
+/* The errno for a failure of tools/common that has left its sentence. */
+int lane_errno(int ret);
+/* What precedes each address in sentences: "rpmemd at 192.0.2.1 port 40000". */
+void lane_daemon_name(const struct lanes *lanes, const char *address, char name[LINK_PEER_MAX]);
+
+#endif /* RPMEM_LANE_PRIVATE_H */

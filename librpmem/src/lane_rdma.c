@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lane_rdma.c -- lanes over RDMA: the device that has the route to the daemon, and a
+ * librpma connection for each lane.
+ *
+ * Receives for the answers are posted before a lane connects.
+ */
+#include "lane_rdma.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tools/common/base/failure.h"
+#include "tools/common/base/units.h"
+#include "tools/common/host/memlock.h"
+#include "tools/common/rdma/limits.h"
+
+#define SPARE_WORK 2 /* a flush, and the request that was posted before it */
+
+/* --- a connection --------------------------------------------------------- */
+
+static int make_messages(struct lane *l)
+{
+	const struct rdma_device *d = l->lanes->shared;
+	struct rdma_connection *c = l->connection;
+	void *memory = mmap(NULL, RDMA_MESSAGE_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int ret;
+
+	if (memory == MAP_FAILED)
+		return failure_because(CAUSE_NO_MEMORY, EXIT_RUN_FAILED, "connect",
+				       "no memory for the messages of lane %u: %s", l->index,
+				       strerror(errno));
+	c->messages = memory;
+	ret = rpma_mr_reg(d->dial.peer, memory, RDMA_MESSAGE_BYTES,
+			  RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &c->messages_mr);
+	if (ret)
+		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "connect",
+				       "cannot register %zu bytes for the messages of lane %u: %s "
+				       "(ulimit -l limits what may be locked)",
+				       RDMA_MESSAGE_BYTES, l->index, link_cause(ret));
+	return 0;
+}
+
+static int post_receives(struct rpma_conn_req *req, void *connection)
+{
+	const struct rdma_connection *c = connection;
+
+	for (uint64_t i = 0; i < LANE_SLOTS; i++) {
+		int ret = rpma_conn_req_recv(
+			req, c->messages_mr, RDMA_ANSWERS_AT + i * RDMA_ANSWER_BYTES,
+			RDMA_ANSWER_BYTES, (void *)(uintptr_t)(RDMA_RECEIVE | i));
+
+		if (ret)
+			return failure_set(EXIT_RUN_FAILED, "connect", "cannot post a receive: %s",
+					   link_cause(ret));
+	}
+	return 0;
+}
+
+static int dial_daemon(struct lane *l)
+{
+	const struct rdma_device *d = l->lanes->shared;
+	struct rdma_connection *c = l->connection;
+	const struct greeting_request request = {GREETING_VERSION, GREETING_RPMEM, l->index,
+						 l->lanes->daemon.token};
+	struct link_lane queues = d->queues;
+	const struct link_cfg cfg = {
+		.stop_fd = l->lanes->stop_fd, .timeout_ms = LANE_CONNECT_MS, .lane = &queues};
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+	int ret;
+
+	queues.post = post_receives;
+	queues.arg = c;
+	greeting_encode_request(&request, greeting);
+	ret = dial_connect(&c->link, &d->dial, greeting, &cfg);
+	if (ret)
+		return ret;
+	c->conn = link_conn(c->link);
+	c->cq = link_cq(c->link);
+	ret = rpma_cq_get_fd(c->cq, &c->cq_fd);
+	return ret == 0 ? 0
+			: failure_set(EXIT_INTERNAL, "connect", "%s: %s", d->dial.name,
+				      link_cause(ret));
+}
+
+static int take_region(struct lane *l, const struct greeting_reply *reply)
+{
+	const struct rdma_device *d = l->lanes->shared;
+	struct rdma_connection *c = l->connection;
+	const struct region_desc desc = {reply->mr_desc, reply->mr_desc_bytes, reply->pcfg_desc,
+					 reply->pcfg_desc_bytes};
+	int ret = region_take(&c->remote, &desc, c->conn);
+
+	if (ret)
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "connect",
+				       "%s describes its pool in a way that librpma refuses: %s",
+				       d->dial.name, link_cause(ret));
+	if (c->remote.bytes < l->lanes->bytes)
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "connect",
+				       "%s offers %zu bytes for a pool of %zu", d->dial.name,
+				       c->remote.bytes, l->lanes->bytes);
+	l->flushes = l->lanes->daemon.method == CONTROL_APM;
+	if (l->flushes && ((c->remote.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) == 0 ||
+			   !c->remote.direct_write_to_pmem))
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "connect",
+				       "%s promises APM for a pool that may not be flushed",
+				       d->dial.name);
+	return 0;
+}
+
+/* A flush by reading leaves the data in a CPU cache of the target: then its daemon flushes. */
+static int check_native(struct lane *l)
+{
+	const struct lane_span some = {0, 8};
+	const struct rdma_connection *c = l->connection;
+	int ret = rdma_flush(l, &some, true);
+
+	l->flushes = ret == 0 && c->last != IBV_WC_RDMA_READ;
+	return ret;
+}
+
+static int rdma_connect(struct lane *l)
+{
+	const struct rdma_device *d = l->lanes->shared;
+	struct rdma_connection *c = calloc(1, sizeof(*c));
+	struct greeting_reply reply;
+	int ret;
+
+	if (c == NULL)
+		return failure_because(CAUSE_NO_MEMORY, EXIT_RUN_FAILED, "connect",
+				       "out of memory");
+	l->connection = c;
+	c->spins = RDMA_SPINS_MAX;
+	if ((ret = make_messages(l)) || (ret = dial_daemon(l)) ||
+	    (ret = dial_answer(&d->dial, c->link, GREETING_RPMEM, &reply)) ||
+	    (ret = take_region(l, &reply)))
+		return ret;
+	return l->flushes && (reply.word & LANE_WORD_NATIVE) != 0 ? check_native(l) : 0;
+}
+
+static void rdma_hang_up(struct lane *l)
+{
+	const struct rdma_connection *c = l->connection;
+
+	rpma_conn_disconnect(c->conn);
+}
+
+static void rdma_disconnect(struct lane *l)
+{
+	struct rdma_connection *c = l->connection;
+
+	l->connection = NULL;
+	if (c == NULL)
+		return;
+	link_close(&c->link);
+	rpma_mr_remote_delete(&c->remote.mr);
+	rpma_mr_dereg(&c->messages_mr);
+	rpma_mr_dereg(&c->bounce_mr);
+	if (c->messages != NULL)
+		munmap(c->messages, RDMA_MESSAGE_BYTES);
+	if (c->bounce != NULL)
+		munmap(c->bounce, RDMA_BOUNCE_BYTES);
+	free(c);
+}
+
+/* --- the device ----------------------------------------------------------- */
+
+static int find_route(struct lanes *lanes, const char *host)
+{
+	static const struct endpoint_wish any = {.quiet = true};
+	struct rdma_device *d = lanes->shared;
+	int ret = dial_resolve(&d->dial, host, lanes->daemon.port);
+
+	if (ret)
+		return ret;
+	lane_daemon_name(lanes, d->dial.address, d->dial.name);
+	return dial_route(&d->dial, &any);
+}
+
+/* The daemon's own address; it may be one that only its network knows. */
+static int find_daemon(struct lanes *lanes)
+{
+	struct rdma_device *d = lanes->shared;
+	int ret = -EIO;
+
+	if (lanes->daemon.address[0] != '\0')
+		ret = find_route(lanes, lanes->daemon.address);
+	if (ret) {
+		rpma_peer_delete(&d->dial.peer);
+		ret = find_route(lanes, lanes->host);
+	}
+	return ret;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static void size_queues(struct lanes *lanes, const struct limits *limits)
+{
+	const uint32_t others = LANE_SLOTS + SPARE_WORK;
+	const uint32_t entries =
+		least(limits->queue_entries, limits->completion_entries > LANE_SLOTS
+						     ? limits->completion_entries - LANE_SLOTS
+						     : 0);
+	struct rdma_device *d = lanes->shared;
+	uint32_t most = entries > others + 2 ? entries - others : 2;
+
+	d->writes_max = least(lanes->work_queue > 2 ? lanes->work_queue : 2, most);
+	d->stride = (d->writes_max + 1) / 2;
+	d->queues = (struct link_lane){
+		.sq_size = d->writes_max + others,
+		.cq_size = d->writes_max + others + LANE_SLOTS,
+		.rq_size = LANE_SLOTS,
+	};
+	lanes->write_max = limits->message_bytes / LANE_CUT * LANE_CUT;
+}
+
+static int register_pool(struct lanes *lanes)
+{
+	struct rdma_device *d = lanes->shared;
+	char size[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES];
+	uint64_t memlock;
+	int ret = rpma_mr_reg(d->dial.peer, lanes->memory, lanes->bytes,
+			      RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST, &d->mr);
+
+	if (ret == 0)
+		return 0;
+	memlock = memlock_limit();
+	return failure_because(
+		link_cause_of(ret), EXIT_RUN_FAILED, "register",
+		"cannot register the pool of %s at the RDMA device %s: %s; this "
+		"process may lock %s (ulimit -l)",
+		units_print_size(lanes->bytes, size), d->dial.device.name, link_cause(ret),
+		memlock == UINT64_MAX ? "as much as there is" : units_print_size(memlock, limit));
+}
+
+static int rdma_open(struct lanes *lanes)
+{
+	struct rdma_device *d = calloc(1, sizeof(*d));
+	struct limits limits;
+	int ret;
+
+	if (d == NULL)
+		return failure_because(CAUSE_NO_MEMORY, EXIT_RUN_FAILED, "open", "out of memory");
+	lanes->shared = d;
+	if ((ret = find_daemon(lanes)) ||
+	    (ret = limits_get(&limits, d->dial.address, RPMA_UTIL_IBV_CONTEXT_REMOTE)))
+		return ret;
+	size_queues(lanes, &limits);
+	return register_pool(lanes);
+}
+
+static void rdma_close(struct lanes *lanes)
+{
+	struct rdma_device *d = lanes->shared;
+
+	if (d == NULL)
+		return;
+	rpma_mr_dereg(&d->mr);
+	rpma_peer_delete(&d->dial.peer);
+	free(d);
+}
+
+const struct lane_transport lane_rdma = {
+	.open = rdma_open,
+	.close = rdma_close,
+	.connect = rdma_connect,
+	.hang_up = rdma_hang_up,
+	.disconnect = rdma_disconnect,
+	.write = rdma_write,
+	.flush = rdma_flush,
+	.request = rdma_request,
+	.answer = rdma_answer,
+	.read = rdma_read,
+};

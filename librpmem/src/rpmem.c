@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rpmem.c -- the functions of librpmem.h: checks of their arguments, in the order
+ * that the manual has them, and what they set when they fail.
+ *
+ * A wrong argument leaves the pool usable. The end of the session, or of a lane's
+ * connection, is the end of the pool: every later call fails with the same errno.
+ */
+#include <errno.h>
+#include <librpmem.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pool.h"
+#include "report.h"
+#include "tools/common/base/failure.h"
+#include "tools/common/rdma/connection.h"
+
+static struct settings settings;
+
+__attribute__((constructor)) static void load(void)
+{
+	settings_load(&settings);
+	link_log_to_failures(report_level() >= REPORT_DEBUG);
+	pool_watch_forks();
+}
+
+__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	failure_set(EXIT_WRONG_USAGE, "argument", "%s", text);
+	return -EINVAL;
+}
+
+/* --- pools --- */
+
+static int check_names(const char *target, const char *pool_set)
+{
+	if (target == NULL)
+		return refuse("the target is NULL");
+	if (pool_set == NULL)
+		return refuse("the name of the pool set is NULL");
+	return 0;
+}
+
+static int check_pool(const void *addr, size_t size, const unsigned *nlanes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (addr == NULL)
+		return refuse("the address of the pool is NULL");
+	if ((uintptr_t)addr % page != 0)
+		return refuse("the address of the pool, %p, is not a multiple of the page size, "
+			      "%zu",
+			      addr, page);
+	if (size % page != 0)
+		return refuse("the size of the pool, %zu, is not a multiple of the page size, %zu",
+			      size, page);
+	if (size == 0)
+		return refuse("the size of the pool is 0");
+	if (nlanes == NULL)
+		return refuse("the number of lanes is NULL");
+	if (*nlanes == 0)
+		return refuse("the number of lanes is 0");
+	return 0;
+}
+
+static void report_call(const char *call, const char *target, const char *pool_set)
+{
+	char what[512];
+
+	snprintf(what, sizeof(what), "%s of pool set '%.200s' on %.200s failed", call,
+		 pool_set != NULL ? pool_set : "(null)", target != NULL ? target : "(null)");
+	report_failure(what);
+}
+
+static RPMEMpool *connect_pool(const struct pool_cfg *cfg, unsigned *nlanes,
+			       struct rpmem_pool_attr *attr)
+{
+	struct pool_cfg checked = *cfg;
+	struct rpmem_pool *pool = NULL;
+	int ret;
+
+	ret = check_names(cfg->target, cfg->pool_set);
+	if (ret == 0)
+		ret = check_pool(cfg->memory, cfg->size, nlanes);
+	if (ret == 0) {
+		checked.nlanes = *nlanes;
+		ret = pool_connect(&pool, &checked, attr);
+	}
+	if (ret != 0) {
+		report_call(cfg->create ? "rpmem_create" : "rpmem_open", cfg->target,
+			    cfg->pool_set);
+		report_errno(ret);
+		return NULL;
+	}
+	*nlanes = pool->nlanes;
+	return pool;
+}
+
+RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *pool_addr,
+			size_t pool_size, unsigned *nlanes,
+			const struct rpmem_pool_attr *create_attr)
+{
+	static const struct rpmem_pool_attr zero;
+	const bool has_attr = create_attr != NULL && memcmp(create_attr, &zero, sizeof(zero)) != 0;
+	const struct pool_cfg cfg = {
+		.settings = &settings,
+		.target = target,
+		.pool_set = pool_set_name,
+		.memory = pool_addr,
+		.size = pool_size,
+		.create = true,
+		.create_attr = has_attr ? create_attr : NULL,
+	};
+
+	return connect_pool(&cfg, nlanes, NULL);
+}
+
+RPMEMpool *rpmem_open(const char *target, const char *pool_set_name, void *pool_addr,
+		      size_t pool_size, unsigned *nlanes, struct rpmem_pool_attr *open_attr)
+{
+	const struct pool_cfg cfg = {
+		.settings = &settings,
+		.target = target,
+		.pool_set = pool_set_name,
+		.memory = pool_addr,
+		.size = pool_size,
+	};
+
+	return connect_pool(&cfg, nlanes, open_attr);
+}
+
+int rpmem_remove(const char *target, const char *pool_set, int flags)
+{
+	char command[SETTINGS_COMMAND_MAX];
+	struct ssh_target parsed;
+	const struct session_cfg cfg = {.target = &parsed, .command = command};
+	int ret;
+
+	ret = check_names(target, pool_set);
+	if (ret == 0 && (flags & ~(RPMEM_REMOVE_FORCE | RPMEM_REMOVE_POOL_SET)) != 0)
+		ret = refuse("unknown flags 0x%x", (unsigned)flags);
+	if (ret == 0)
+		ret = ssh_target_parse(target, &parsed);
+	if (ret == 0)
+		ret = settings_next_command(&settings, command);
+	if (ret == 0)
+		ret = session_remove(&cfg, pool_set, (flags & RPMEM_REMOVE_FORCE) != 0,
+				     (flags & RPMEM_REMOVE_POOL_SET) != 0);
+	if (ret == 0)
+		return 0;
+	report_call("rpmem_remove", target, pool_set);
+	return report_errno(ret);
+}
+
+/* --- calls on a pool --- */
+
+/* What a call is about to do; its checks need no more. */
+struct call {
+	size_t offset;
+	size_t length;
+	unsigned lane;
+	unsigned unknown_flags;
+	bool is_read; /* may read the headers */
+};
+
+static int check_range(const struct rpmem_pool *pool, const struct call *call)
+{
+	if (pool->has_headers && !call->is_read && call->offset < POOL_HEADER_BYTES)
+		return refuse("offset %zu is below %d, where the pool's metadata is", call->offset,
+			      POOL_HEADER_BYTES);
+	if (call->offset >= pool->size || call->length > pool->size - call->offset)
+		return refuse("%zu bytes at offset %zu are beyond the pool's %zu bytes",
+			      call->length, call->offset, pool->size);
+	return 0;
+}
+
+static int check_lane(const struct rpmem_pool *pool, unsigned lane)
+{
+	return lane < pool->nlanes ? 0 : refuse("lane %u of a pool with %u", lane, pool->nlanes);
+}
+
+static int check_flags(unsigned unknown)
+{
+	return unknown == 0 ? 0 : refuse("unknown flags 0x%x", unknown);
+}
+
+static int check_call(const struct rpmem_pool *pool, const struct call *call)
+{
+	int ret = session_ended(pool->session);
+
+	if (ret == 0)
+		ret = check_flags(call->unknown_flags);
+	if (ret == 0)
+		ret = check_range(pool, call);
+	return ret == 0 ? check_lane(pool, call->lane) : ret;
+}
+
+static int enter(RPMEMpool *rpp, unsigned lane)
+{
+	return rpp != NULL ? pool_enter(rpp, lane) : refuse("the pool is NULL");
+}
+
+/* The first to see the end of the session tells the user, as the program may not. */
+static int lose(RPMEMpool *rpp, int ret)
+{
+	int ended;
+
+	if (ret == -ECONNRESET || ret == -EPROTO)
+		session_end(rpp->session, ret);
+	ended = session_ended(rpp->session);
+	if (ended == 0)
+		return ret;
+	if (!__atomic_exchange_n(&rpp->was_reported, true, __ATOMIC_RELAXED) &&
+	    !__atomic_load_n(&rpp->is_closing, __ATOMIC_RELAXED))
+		report_failure(rpp->name);
+	return ended;
+}
+
+/* Data of a new pool is durable: from now on its parts stay. */
+static int keep_parts(RPMEMpool *rpp)
+{
+	if (!__atomic_load_n(&rpp->is_new, __ATOMIC_RELAXED) ||
+	    !__atomic_exchange_n(&rpp->is_new, false, __ATOMIC_RELAXED))
+		return 0;
+	return session_persisted(rpp->session);
+}
+
+static int leave(RPMEMpool *rpp, unsigned lane, int ret)
+{
+	if (ret != 0 && ret != -EINVAL)
+		ret = lose(rpp, ret);
+	pool_leave(rpp, lane);
+	return ret == 0 ? 0 : report_errno(ret);
+}
+
+int rpmem_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, unsigned flags)
+{
+	const struct call call = {offset, length, lane, flags & ~RPMEM_PERSIST_RELAXED, false};
+	int ret = enter(rpp, lane);
+
+	if (ret != 0)
+		return report_errno(ret);
+	ret = check_call(rpp, &call);
+	if (ret == 0 && length > 0) {
+		ret = lanes_persist(rpp->lanes, lane, offset, length,
+				    (flags & RPMEM_PERSIST_RELAXED) != 0);
+		if (ret == 0)
+			ret = keep_parts(rpp);
+	}
+	return leave(rpp, lane, ret);
+}
+
+int rpmem_deep_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane)
+{
+	const struct call call = {offset, length, lane, 0, false};
+	int ret = enter(rpp, lane);
+
+	if (ret != 0)
+		return report_errno(ret);
+	ret = check_call(rpp, &call);
+	if (ret == 0 && length > 0) {
+		ret = lanes_deep_persist(rpp->lanes, lane, offset, length);
+		if (ret == 0)
+			ret = keep_parts(rpp);
+	}
+	return leave(rpp, lane, ret);
+}
+
+int rpmem_flush(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, unsigned flags)
+{
+	const struct call call = {offset, length, lane, flags & ~RPMEM_FLUSH_RELAXED, false};
+	int ret = enter(rpp, lane);
+
+	if (ret != 0)
+		return report_errno(ret);
+	ret = check_call(rpp, &call);
+	if (ret == 0 && length > 0)
+		ret = lanes_flush(rpp->lanes, lane, offset, length,
+				  (flags & RPMEM_FLUSH_RELAXED) != 0);
+	return leave(rpp, lane, ret);
+}
+
+int rpmem_drain(RPMEMpool *rpp, unsigned lane, unsigned flags)
+{
+	int ret = enter(rpp, lane);
+
+	if (ret != 0)
+		return report_errno(ret);
+	ret = session_ended(rpp->session);
+	if (ret == 0)
+		ret = check_flags(flags);
+	if (ret == 0)
+		ret = check_lane(rpp, lane);
+	if (ret == 0)
+		ret = lanes_drain(rpp->lanes, lane);
+	if (ret == 0)
+		ret = keep_parts(rpp);
+	return leave(rpp, lane, ret);
+}
+
+int rpmem_read(RPMEMpool *rpp, void *buff, size_t offset, size_t length, unsigned lane)
+{
+	const struct call call = {offset, length, lane, 0, true};
+	int ret = enter(rpp, lane);
+
+	if (ret != 0)
+		return report_errno(ret);
+	ret = check_call(rpp, &call);
+	if (ret == 0 && buff == NULL && length > 0)
+		ret = refuse("the buffer is NULL");
+	if (ret == 0 && length > 0)
+		ret = lanes_read(rpp->lanes, lane, buff, offset, length);
+	return leave(rpp, lane, ret);
+}
+
+int rpmem_set_attr(RPMEMpool *rpp, const struct rpmem_pool_attr *attr)
+{
+	static const struct rpmem_pool_attr zero;
+	int ret = enter(rpp, 0);
+
+	if (ret != 0)
+		return report_errno(ret);
+	ret = session_ended(rpp->session);
+	if (ret == 0 && !rpp->has_headers && attr != NULL)
+		ret = refuse("a pool without headers has no attributes");
+	else if (ret == 0 && rpp->has_headers)
+		ret = session_set_attr(rpp->session, attr != NULL ? attr : &zero);
+	return leave(rpp, 0, ret);
+}
+
+int rpmem_close(RPMEMpool *rpp)
+{
+	int ret = enter(rpp, 0); /* is it ours, and not being closed? */
+
+	if (ret != 0)
+		return report_errno(ret);
+	pool_leave(rpp, 0);
+	ret = pool_close(&rpp);
+	return ret == 0 ? 0 : report_errno(ret);
+}
+
+/* --- the library --- */
+
+const char *rpmem_check_version(unsigned major_required, unsigned minor_required)
+{
+	if (major_required != RPMEM_MAJOR_VERSION)
+		return "librpmem has another major version than the program requires";
+	if (minor_required > RPMEM_MINOR_VERSION)
+		return "librpmem has an older minor version than the program requires";
+	return NULL;
+}
+
+const char *rpmem_errormsg(void)
+{
+	return report_message();
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * session_start.c -- the begin of a session, from ssh to HELLO, and its end.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "session_state.h"
+#include "settings.h"
+#include "tools/common/base/thread.h"
+
+#define END_MS 5000 /* from CLOSE to the end of ssh */
+
+static int await_hello(struct session *s)
+{
+	int ret;
+
+	pthread_mutex_lock(&s->lock);
+	ret = session_wait(s, "did not start",
+			   s->cfg.hello_timeout_ms != 0 ? s->cfg.hello_timeout_ms
+							: SESSION_HELLO_MS);
+	if (ret == 0)
+		ret = session_status(s);
+	conversation_drop(&s->conversation);
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+static void free_session(struct session *s)
+{
+	const uint64_t one = 1;
+
+	ssh_close_in(&s->ssh); /* it ends ssh and the daemon */
+	if (s->has_reader && write(s->wake_fd, &one, sizeof(one)) == sizeof(one))
+		pthread_join(s->reader, NULL);
+	ssh_end(&s->ssh, s->stream_over == 0 || s->is_closing ? END_MS : SESSION_DRAIN_MS);
+	if (s->wake_fd >= 0)
+		close(s->wake_fd);
+	if (s->end_fd >= 0)
+		close(s->end_fd);
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->requests);
+	free(s);
+}
+
+static struct session *new_session(const struct session_cfg *cfg)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	pthread_condattr_t monotonic;
+
+	if (s == NULL)
+		return NULL;
+	s->cfg = *cfg;
+	memcpy(s->host, cfg->target->host, sizeof(s->host));
+	snprintf(s->program, sizeof(s->program), "%s", settings_ssh());
+	s->ssh = (struct ssh){0, -1, -1, -1, -1, -ECHILD};
+	s->wake_fd = eventfd(0, EFD_CLOEXEC);
+	s->end_fd = eventfd(0, EFD_CLOEXEC);
+	pthread_mutex_init(&s->requests, NULL);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	conversation_begin(&s->conversation);
+	return s;
+}
+
+static int start(struct session *s)
+{
+	int ret;
+
+	if (s->wake_fd < 0 || s->end_fd < 0) {
+		ret = -EMFILE;
+		failure_set(EXIT_RUN_FAILED, "ssh", "cannot open an eventfd: %s", strerror(-ret));
+		return ret;
+	}
+	ret = ssh_start(&s->ssh, s->cfg.target, s->cfg.command);
+	if (ret != 0)
+		return ret;
+	ret = thread_start(&s->reader, session_reader, s);
+	if (ret != 0) {
+		failure_set(EXIT_RUN_FAILED, "ssh", "cannot start a thread: %s", strerror(-ret));
+		return ret;
+	}
+	s->has_reader = true;
+	return await_hello(s);
+}
+
+/* ssh itself failed, before the daemon ran, and its line tells of the network. */
+static bool may_pass(const struct session *s)
+{
+	return !s->has_hello && s->ssh_status == SSH_FAILED && ssh_line_may_pass(&s->line);
+}
+
+static int open_once(struct session **session, const struct session_cfg *cfg, bool *again)
+{
+	struct session *s = new_session(cfg);
+	struct failure why;
+	int ret;
+
+	*again = false;
+	if (s == NULL) {
+		failure_set(EXIT_RUN_FAILED, "ssh", "out of memory");
+		return -ENOMEM;
+	}
+	ret = start(s);
+	if (ret == 0) {
+		s->cfg.target = NULL;
+		s->cfg.command = NULL;
+		*session = s;
+		return 0;
+	}
+	why = *failure_get();
+	pthread_mutex_lock(&s->lock);
+	*again = may_pass(s);
+	pthread_mutex_unlock(&s->lock);
+	free_session(s);
+	*failure_get() = why;
+	return ret;
+}
+
+int session_open(struct session **session, const struct session_cfg *cfg)
+{
+	static const long pauses_ms[] = {250, 500, 1000};
+	bool again;
+	int ret;
+
+	for (size_t i = 0;; i++) {
+		ret = open_once(session, cfg, &again);
+		if (!again || i == sizeof(pauses_ms) / sizeof(pauses_ms[0]))
+			return ret;
+		nanosleep(&(struct timespec){pauses_ms[i] / 1000, pauses_ms[i] % 1000 * 1000000},
+			  NULL);
+	}
+}
+
+int session_close(struct session **session, bool remove)
+{
+	struct session *s = *session;
+	struct failure why;
+	int ret;
+
+	if (s == NULL)
+		return 0;
+	ret = s->has_pool ? session_tell_to_close(s, remove) : 0;
+	why = *failure_get();
+	free_session(s);
+	*failure_get() = why;
+	*session = NULL;
+	return ret;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ssh.h -- an ssh(1) that runs a command on another host, and its end.
+ *
+ * The child has descriptors 0 to 2 and no other, and all signals at their
+ * defaults. It is started without a copy of the program's memory. The program may
+ * collect the child's exit status before us, as librpmem(7) allows.
+ */
+#ifndef RPMEM_SSH_H
+#define RPMEM_SSH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "ssh_target.h"
+
+#define SSH_LINE_MAX	  400
+#define SSH_FAILED	  255 /* ssh(1), EXIT STATUS: an error of ssh itself */
+#define SSH_KILLED	  256 /* and the signal's number */
+#define SSH_QUOTED_MAX(n) (4 * (n) + 3)
+
+struct ssh {
+	pid_t pid;  /* 0: it has ended, and was collected */
+	int pidfd;  /* -1: the system has none */
+	int in;	    /* a socket, its stdin; -1: closed; so with the other two */
+	int out;    /* its stdout */
+	int err;    /* its stderr */
+	int status; /* its exit status, SSH_KILLED + signal, or -ECHILD: not known */
+};
+
+/*
+ * ssh_end() is due if it succeeds. -ECONNRESET: there is no such program, or it cannot be run;
+ * other errors are those of the system's limits. The sentence is stored.
+ */
+int ssh_start(struct ssh *ssh, const struct ssh_target *target, const char *command);
+/* Has it ended within the time? Then status is set. */
+bool ssh_has_ended(struct ssh *ssh, int timeout_ms);
+/* Its stdin is at its end. */
+void ssh_close_in(struct ssh *ssh);
+/* Closes the descriptors, waits for its end for as long, then kills it. */
+void ssh_end(struct ssh *ssh, int timeout_ms);
+
+/* In single quotes: one word for the remote shell. quoted has SSH_QUOTED_MAX(strlen(word)). */
+void ssh_quote(const char *word, char *quoted);
+
+/* The first line of its stderr that is not a warning, or else the first one. */
+struct ssh_line {
+	char text[SSH_LINE_MAX]; /* without control characters */
+	bool complete;
+	bool is_over; /* a warning: the next line takes its place */
+};
+
+void ssh_line_take(struct ssh_line *line, const char *bytes, size_t len);
+/* Does the line tell of a failure that may have passed when ssh is started again? */
+bool ssh_line_may_pass(const struct ssh_line *line);
+
+#endif /* RPMEM_SSH_H */

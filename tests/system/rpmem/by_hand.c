@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * by_hand.c -- one connection, busy waiting.
+ */
+#include "by_hand.h"
+
+#include <errno.h>
+
+static int connect_lane(struct by_hand *b, const struct lanes_cfg *cfg, uint32_t lane)
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_RPMEM, lane,
+						 cfg->daemon->token};
+	const struct link_lane queues = {.sq_size = 4, .cq_size = 4, .rq_size = 1};
+	const struct link_cfg link = {.stop_fd = -1, .lane = &queues};
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+	struct greeting_reply reply;
+	int ret;
+
+	greeting_encode_request(&request, greeting);
+	if ((ret = dial_connect(&b->link, &b->dial, greeting, &link)) ||
+	    (ret = dial_answer(&b->dial, b->link, GREETING_RPMEM, &reply)))
+		return ret;
+	return region_take(&b->remote,
+			   &(struct region_desc){reply.mr_desc, reply.mr_desc_bytes,
+						 reply.pcfg_desc, reply.pcfg_desc_bytes},
+			   link_conn(b->link));
+}
+
+int by_hand_open(struct by_hand *by_hand, const struct lanes_cfg *cfg, uint32_t lane)
+{
+	static const struct endpoint_wish any = {.quiet = true};
+	struct by_hand *b = by_hand;
+	int ret;
+
+	*b = (struct by_hand){.type = cfg->daemon->method == CONTROL_APM
+					      ? RPMA_FLUSH_TYPE_PERSISTENT
+					      : RPMA_FLUSH_TYPE_VISIBILITY};
+	if ((ret = dial_resolve(&b->dial, cfg->daemon->address, cfg->daemon->port)) ||
+	    (ret = dial_route(&b->dial, &any)) ||
+	    (ret = rpma_mr_reg(b->dial.peer, cfg->memory, cfg->bytes, RPMA_MR_USAGE_WRITE_SRC,
+			       &b->mr)))
+		return ret;
+	return connect_lane(b, cfg, lane);
+}
+
+void by_hand_close(struct by_hand *by_hand)
+{
+	link_close(&by_hand->link);
+	rpma_mr_remote_delete(&by_hand->remote.mr);
+	rpma_mr_dereg(&by_hand->mr);
+	rpma_peer_delete(&by_hand->dial.peer);
+}
+
+int by_hand_persist(struct by_hand *by_hand, size_t offset, size_t length)
+{
+	struct rpma_conn *conn = link_conn(by_hand->link);
+	struct rpma_cq *cq = link_cq(by_hand->link);
+	struct ibv_wc wc;
+	int ret = rpma_write(conn, by_hand->remote.mr, offset, by_hand->mr, offset, length,
+			     RPMA_F_COMPLETION_ON_ERROR, NULL);
+
+	if (ret == 0)
+		ret = rpma_flush(conn, by_hand->remote.mr, offset, length, by_hand->type,
+				 RPMA_F_COMPLETION_ALWAYS, NULL);
+	while (ret == 0) {
+		ret = rpma_cq_get_wc(cq, 1, &wc, NULL);
+		if (ret == 0)
+			return wc.status == IBV_WC_SUCCESS ? 0 : -EIO;
+		if (ret == RPMA_E_NO_COMPLETION)
+			ret = 0;
+	}
+	return -EIO;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lane_hostile.c -- a client that breaks every rule of a lane.
+ *
+ * lane_hostile rdma|tcp ADDRESS PORT TOKEN BYTES LANE greet|fuzz [ROUNDS [SEED]]
+ *
+ * greet: greetings that must not be admitted; fuzz: requests that no client sends, on
+ * a lane that is admitted. Prints how many were refused, and how many were answered by
+ * which status. What became of the daemon is for the test to see.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "librpmem/wire/lane_message.h"
+#include "tests/lib/random.h"
+#include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
+#include "tools/common/rdma/dial.h"
+
+#define LIMIT_MS      10000
+#define MESSAGE_BYTES 16384
+#define ANSWERS	      16
+
+struct hostile {
+	bool tcp;
+	const char *address;
+	uint16_t port;
+	uint64_t token;
+	uint64_t bytes; /* size of the pool */
+	uint32_t lane;
+	uint64_t random;
+	unsigned refused, broken, status[PERSIST_STATUSES];
+
+	int fd; /* over TCP */
+	struct dial dial;
+	struct link *link;
+	struct rpma_mr_local *mr;
+	unsigned char message[MESSAGE_BYTES + ANSWERS * 64];
+};
+
+/* --- connections ---------------------------------------------------------- */
+
+static int receive_all(int fd, void *bytes, size_t len)
+{
+	struct pollfd poll_fd = {fd, POLLIN, 0};
+	char *at = bytes;
+
+	while (len > 0) {
+		ssize_t got;
+
+		if (poll(&poll_fd, 1, LIMIT_MS) <= 0)
+			return -ETIMEDOUT;
+		got = recv(fd, at, len, 0);
+		if (got <= 0)
+			return -ECONNRESET;
+		at += got;
+		len -= (size_t)got;
+	}
+	return 0;
+}
+
+static int greet_tcp(struct hostile *h, const uint8_t *greeting, size_t len)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(h->port)};
+	uint8_t reply[GREETING_REPLY_BYTES];
+
+	inet_pton(AF_INET, h->address, &to.sin_addr);
+	h->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (connect(h->fd, (struct sockaddr *)(void *)&to, sizeof(to)) != 0)
+		return -errno;
+	send(h->fd, greeting, len, MSG_NOSIGNAL);
+	if (len < GREETING_REQUEST_BYTES) /* there is no more to wait for */
+		shutdown(h->fd, SHUT_WR);
+	return receive_all(h->fd, reply, sizeof(reply));
+}
+
+static int post(struct rpma_conn_req *req, void *hostile)
+{
+	const struct hostile *h = hostile;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < ANSWERS; i++)
+		ret = rpma_conn_req_recv(req, h->mr, MESSAGE_BYTES + i * 64, 64, h);
+	return ret;
+}
+
+static int greet_rdma(struct hostile *h, const uint8_t *greeting, size_t len)
+{
+	struct link_lane queues = {
+		.sq_size = 16, .rq_size = ANSWERS, .cq_size = 64, .post = post, .arg = h};
+	const struct link_cfg cfg = {.peer_name = "rpmemd", .stop_fd = -1, .lane = &queues};
+	struct greeting_reply reply;
+	int ret = link_connect(&h->link, h->dial.peer, h->address, h->port, &cfg, greeting, len);
+
+	/* one of another version or tool is told so */
+	return ret ? ret : dial_answer(&h->dial, h->link, GREETING_RPMEM, &reply);
+}
+
+static int greet(struct hostile *h, const uint8_t *greeting, size_t len)
+{
+	return h->tcp ? greet_tcp(h, greeting, len) : greet_rdma(h, greeting, len);
+}
+
+static void hang_up(struct hostile *h)
+{
+	if (h->fd >= 0)
+		close(h->fd);
+	h->fd = -1;
+	link_close(&h->link);
+}
+
+static int admit(struct hostile *h)
+{
+	const struct greeting_request request = {GREETING_VERSION, GREETING_RPMEM, h->lane,
+						 h->token};
+	const int64_t deadline = monotonic_ms() + LIMIT_MS;
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+	int ret;
+
+	greeting_encode_request(&request, greeting);
+	/* the daemon may not have noticed yet that the lane before it ended */
+	do {
+		hang_up(h);
+		ret = greet(h, greeting, sizeof(greeting));
+	} while (ret != 0 && monotonic_ms() < deadline);
+	return ret;
+}
+
+/* --- greetings ------------------------------------------------------------ */
+
+static void try_greeting(struct hostile *h, const uint8_t *greeting, size_t len)
+{
+	if (greet(h, greeting, len) != 0)
+		h->refused++;
+	else
+		fprintf(stderr, "lane_hostile: a greeting of %zu bytes was admitted\n", len);
+	hang_up(h);
+}
+
+static int test_greetings(struct hostile *h, unsigned rounds)
+{
+	struct greeting_request good = {GREETING_VERSION, GREETING_RPMEM, h->lane, h->token};
+	uint8_t greeting[GREETING_REQUEST_BYTES];
+
+	for (unsigned i = 0; i < rounds; i++) {
+		struct greeting_request bad = good;
+		size_t len = sizeof(greeting);
+
+		switch (i % 6) {
+		case 0:
+			bad.token ^= 1ULL << test_random(&h->random) % 64;
+			break;
+		case 1:
+			bad.token = 0;
+			break;
+		case 2:
+			bad.lane = 1024 + (uint32_t)test_random(&h->random) % 1000000;
+			break;
+		case 3:
+			bad.version++;
+			break;
+		case 4:
+			bad.role = (enum greeting_role)(1 + test_random(&h->random) % 4);
+			break;
+		default:
+			len = 1 + test_random(&h->random) % (len - 2);
+		}
+		greeting_encode_request(&bad, greeting);
+		try_greeting(h, greeting, len);
+	}
+	printf("refused %u of %u\n", h->refused, rounds);
+	return h->refused != rounds;
+}
+
+/* --- requests ----------------------------------------------------------------- */
+
+static uint64_t odd_number(struct hostile *h)
+{
+	const uint64_t near[] = {0,
+				 1,
+				 4095,
+				 4096,
+				 h->bytes - 1,
+				 h->bytes,
+				 h->bytes + 1,
+				 UINT64_MAX,
+				 UINT64_MAX - 4095,
+				 1ULL << 63,
+				 1ULL << 32,
+				 8192};
+	uint64_t random = test_random(&h->random);
+
+	if (random % 3 == 0)
+		return test_random(&h->random) % (2 * h->bytes);
+	return near[random / 3 % (sizeof(near) / sizeof(near[0]))];
+}
+
+/* How long the message is; mostly what its op takes. */
+static size_t make_message(struct hostile *h)
+{
+	struct lane_request r = {
+		.op = (enum lane_op)(test_random(&h->random) % (LANE_OPS + 1)),
+		.slot = (uint32_t)test_random(&h->random),
+		.offset = odd_number(h),
+		.length = odd_number(h),
+	};
+	size_t data = 0;
+
+	for (size_t i = LANE_REQUEST_BYTES; i < MESSAGE_BYTES; i += 8)
+		memset(h->message + i, (int)(test_random(&h->random) % 255 + 1), 8);
+	if (r.op == LANE_PERSIST_DATA && test_random(&h->random) % 4 != 0)
+		data = r.length = 1 + test_random(&h->random) % LANE_DATA_MAX;
+	if (r.op == LANE_PERSIST_RANGES)
+		data = r.length = test_random(&h->random) % 16 * LANE_RANGE_BYTES;
+	for (size_t i = 0; r.op == LANE_PERSIST_RANGES && i < data; i += LANE_RANGE_BYTES)
+		lane_encode_range(&(struct lane_range){odd_number(h), odd_number(h)},
+				  h->message + LANE_REQUEST_BYTES + i);
+	if (r.op == LANE_WRITE && r.length > MESSAGE_BYTES - LANE_REQUEST_BYTES)
+		data = MESSAGE_BYTES - LANE_REQUEST_BYTES;
+	else if (r.op == LANE_WRITE)
+		data = r.length;
+	lane_encode_request(&r, h->message);
+	switch (test_random(&h->random) % 16) {
+	case 0: /* cut short */
+		return test_random(&h->random) % (LANE_REQUEST_BYTES + data);
+	case 1: /* other bytes */
+		for (size_t i = 0; i < LANE_REQUEST_BYTES; i++)
+			h->message[i] = (unsigned char)test_random(&h->random);
+		return LANE_REQUEST_BYTES + data;
+	default:
+		return LANE_REQUEST_BYTES + data;
+	}
+}
+
+static void note_answer(struct hostile *h, const unsigned char *bytes)
+{
+	struct lane_answer answer;
+
+	if (lane_decode_answer(bytes, &answer) == 0)
+		h->status[answer.status]++;
+}
+
+/* False: the daemon ended the lane. */
+static bool send_rdma(struct hostile *h, size_t len)
+{
+	const int64_t deadline = monotonic_ms() + LIMIT_MS;
+	struct ibv_wc wc;
+
+	if (rpma_send(link_conn(h->link), h->mr, 0, len, RPMA_F_COMPLETION_ALWAYS, NULL) != 0)
+		return false;
+	while (monotonic_ms() < deadline) {
+		if (rpma_cq_get_wc(link_cq(h->link), 1, &wc, NULL) != 0) {
+			if (!link_alive(h->link, 0))
+				return false;
+			continue;
+		}
+		if (wc.status != IBV_WC_SUCCESS)
+			return false;
+		if ((wc.opcode & IBV_WC_RECV) == 0)
+			continue;
+		note_answer(h, h->message + MESSAGE_BYTES);
+		return rpma_recv(link_conn(h->link), h->mr, MESSAGE_BYTES, 64, h) == 0;
+	}
+	fprintf(stderr, "lane_hostile: neither an answer nor the end of the lane\n");
+	exit(EXIT_FAILURE);
+}
+
+/* Answers are not waited for: the next message may be the end of this one. */
+static bool send_tcp(struct hostile *h, size_t len)
+{
+	unsigned char bytes[4096];
+	ssize_t got;
+
+	if (send(h->fd, h->message, len, MSG_NOSIGNAL) != (ssize_t)len)
+		return false;
+	do {
+		got = recv(h->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	} while (got > 0);
+	return got < 0 && errno == EAGAIN;
+}
+
+static int test_requests(struct hostile *h, unsigned rounds)
+{
+	bool alive = false;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		size_t len;
+
+		if (!alive && admit(h) != 0) {
+			fprintf(stderr, "lane_hostile: not admitted: %s\n", failure_get()->text);
+			return 1;
+		}
+		len = make_message(h);
+		/* over TCP what was sent last may leave the daemon waiting for more */
+		alive = (h->tcp ? send_tcp(h, len) : send_rdma(h, len)) &&
+			test_random(&h->random) % 64 != 0;
+		h->broken += !alive;
+	}
+	hang_up(h);
+	printf("lanes broken %u; done %u, outside %u, failed %u\n", h->broken,
+	       h->status[PERSIST_DONE], h->status[PERSIST_OUTSIDE], h->status[PERSIST_FAILED]);
+	return 0;
+}
+
+/* --- main ----------------------------------------------------------------- */
+
+static int set_up(struct hostile *h)
+{
+	static const struct endpoint_wish any = {.quiet = true};
+	int ret;
+
+	link_log_to_failures(false);
+	if (h->tcp)
+		return 0;
+	if ((ret = dial_resolve(&h->dial, h->address, h->port)) ||
+	    (ret = dial_route(&h->dial, &any)))
+		return ret;
+	return rpma_mr_reg(h->dial.peer, h->message, sizeof(h->message),
+			   RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &h->mr);
+}
+
+int main(int argc, char **argv)
+{
+	static struct hostile h = {.fd = -1};
+	unsigned rounds;
+	int ret;
+
+	if (argc < 8)
+		return EXIT_WRONG_USAGE;
+	h.tcp = strcmp(argv[1], "tcp") == 0;
+	h.address = argv[2];
+	h.port = (uint16_t)strtoul(argv[3], NULL, 0);
+	h.token = strtoull(argv[4], NULL, 0);
+	h.bytes = strtoull(argv[5], NULL, 0);
+	h.lane = (uint32_t)strtoul(argv[6], NULL, 0);
+	rounds = argc > 8 ? (unsigned)strtoul(argv[8], NULL, 0) : 100;
+	h.random = argc > 9 ? strtoull(argv[9], NULL, 0) : 1;
+	if (set_up(&h) != 0) {
+		fprintf(stderr, "lane_hostile: %s\n", failure_get()->text);
+		return EXIT_FAILURE;
+	}
+	ret = strcmp(argv[7], "greet") == 0 ? test_greetings(&h, rounds)
+					    : test_requests(&h, rounds);
+	hang_up(&h);
+	rpma_mr_dereg(&h.mr);
+	rpma_peer_delete(&h.dial.peer);
+	return ret;
+}

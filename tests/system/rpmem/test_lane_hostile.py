@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a peer that breaks the rules of lanes can do: end its own lane, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from laning import MIB, daemon
+
+HEADER = 4096
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_greetings_that_are_not_admitted(transport: str) -> None:
+    with daemon(transport, "gpspm") as d:
+        assert d.hostile("greet", 60) == "refused 60 of 60\n"
+        d.good("calls")
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_requests_reach_nothing_outside_the_pool(transport: str, seed: int) -> None:
+    """The daemon's pool is between pages that end it when they are touched."""
+    with daemon(transport, "gpspm", 4, MIB, "headers") as d:
+        d.hostile("fuzz", 3000, seed)
+        d.good("small-reads")
+        assert d.pool.read_bytes()[:HEADER] == bytes(HEADER)
+
+
+def test_requests_outside_are_answered() -> None:
+    with daemon("rdma", "gpspm", 4, MIB, "headers") as d:
+        words = d.hostile("fuzz", 2000).replace(",", "").split()
+    assert int(words[words.index("outside") + 1]) > 100
+    assert int(words[words.index("done") + 1]) > 100
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_another_lane_goes_on(transport: str) -> None:
+    with daemon(transport, "gpspm", 8) as d:
+        d.hostile("fuzz", 300, lane=7)
+        d.good("calls", nlanes="7")

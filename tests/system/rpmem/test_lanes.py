@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data that librpmem writes are in the remote pool, and are what it reads."""
+
+from __future__ import annotations
+
+import pytest
+from laning import MIB, WAYS, daemon
+
+
+@pytest.mark.parametrize("transport, method", WAYS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_all_calls_on_all_lanes(transport: str, method: str, seed: int) -> None:
+    with daemon(transport, method, nlanes=8) as d:
+        d.good("calls", seed)
+
+
+@pytest.mark.parametrize("transport, method", WAYS)
+@pytest.mark.parametrize("seed", [1, 2])  # flags 0, relaxed
+def test_the_whole_pool_at_once(transport: str, method: str, seed: int) -> None:
+    with daemon(transport, method, size=64 * MIB) as d:
+        d.good("whole", seed)
+
+
+@pytest.mark.parametrize("transport, method", WAYS)
+def test_small_reads_into_the_stack(transport: str, method: str) -> None:
+    with daemon(transport, method) as d:
+        d.good("small-reads")
+
+
+@pytest.mark.parametrize("transport, method", WAYS)
+@pytest.mark.parametrize("work_queue", [0, 1, 2, 3, 8, 0xFFFFFFFF])
+def test_work_queues(transport: str, method: str, work_queue: int) -> None:
+    with daemon(transport, method) as d:
+        d.good("queue", work_queue=work_queue)
+
+
+@pytest.mark.parametrize("transport, method", WAYS)
+def test_many_lanes(transport: str, method: str) -> None:
+    with daemon(transport, method, nlanes=64) as d:
+        d.good("calls")
+
+
+@pytest.mark.parametrize("method", ["gpspm", "apm"])
+def test_operations_that_take_their_time(method: str) -> None:
+    with daemon("rdma", method) as d:
+        d.good("calls", faults="delay:time=1us..30us")
+        d.good("queue", work_queue=8, faults="rnr:every=50,times=2")
+
+
+@pytest.mark.parametrize("method", ["gpspm", "apm"])
+def test_processes_that_do_not_share_memory(method: str) -> None:
+    with daemon("rdma", method) as d:
+        d.good("calls", faults="transport:tcp")
+
+
+def test_the_file_has_what_was_persisted() -> None:
+    with daemon("rdma", "gpspm", 1, 4 * MIB) as d:
+        d.good("whole", 3)
+        before = d.pool.read_bytes()
+    assert before[:4096] == bytes(4096)
+    assert before[4096:].count(0) < len(before) // 100  # random bytes: one of 256 is 0

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_config.c -- the keys of rpmemd.conf, and which of the files and options
+ * overrules which.
+ */
+#include <errno.h>
+#include <pwd.h>
+
+#include "tests/lib/scratch.h"
+#include "tools/common/base/failure.h"
+#include "tools/rpmemd/config.h"
+
+#define HOME "/home/me"
+
+const char *argp_program_version = "test";
+
+static const struct options no_options = {.log_level = LOG_LEVELS};
+
+static int parse(struct config *config, const char *text)
+{
+	assert_int_equal(config_defaults(config, HOME), 0);
+	failure_get()->text[0] = '\0';
+	return config_parse(config, "my.conf", text, strlen(text), HOME);
+}
+
+static void defaults_are_those_of_the_manual(void **state)
+{
+	struct config config;
+
+	assert_int_equal(parse(&config, ""), 0);
+	assert_string_equal(config.log_file, "/var/log/rpmemd.log");
+	assert_string_equal(config.poolset_dir, HOME);
+	assert_null(config.rdma_addr);
+	assert_false(config.persist_apm);
+	assert_true(config.persist_general);
+	assert_true(config.use_syslog);
+	assert_int_equal(config.log_level, LEVEL_ERR);
+	config_free(&config);
+	config_free(&config);
+}
+
+static void each_key_is_taken(void **state)
+{
+	struct config config;
+
+	assert_int_equal(parse(&config, "# all of them\n"
+					"log-file = /tmp/my log\n"
+					"poolset-dir=/mnt/a=b # comment\n"
+					"\n"
+					"  persist-apm\t =  yes \r\n"
+					"persist-general = no\n"
+					"rdma-addr = 192.0.2.9\n"
+					"log-level = debug"),
+			 0);
+	assert_string_equal(config.rdma_addr, "192.0.2.9");
+	assert_string_equal(config.log_file, "/tmp/my log");
+	assert_string_equal(config.poolset_dir, "/mnt/a=b");
+	assert_true(config.persist_apm);
+	assert_false(config.persist_general);
+	assert_false(config.use_syslog);
+	assert_int_equal(config.log_level, LEVEL_DEBUG);
+	config_free(&config);
+}
+
+static void levels_have_five_names(void **state)
+{
+	static const char *const names[] = {"err", "warn", "notice", "info", "debug"};
+	char text[32];
+
+	for (size_t i = 0; i < 5; i++) {
+		struct config config;
+
+		snprintf(text, sizeof(text), "log-level = %s", names[i]);
+		assert_int_equal(parse(&config, text), 0);
+		assert_int_equal(config.log_level, i);
+		config_free(&config);
+	}
+}
+
+static void the_last_of_log_file_and_syslog_counts(void **state)
+{
+	static const struct {
+		const char *text;
+		bool use_syslog;
+	} cases[] = {
+		{"use-syslog = yes\nlog-file = /a\n", false},
+		{"log-file = /a\nuse-syslog = yes\n", true},
+		{"log-file = /a\nuse-syslog = yes\nlog-file = /b\n", false},
+		{"use-syslog = no\n", false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct config config;
+
+		assert_int_equal(parse(&config, cases[i].text), 0);
+		assert_int_equal(config.use_syslog, cases[i].use_syslog);
+		config_free(&config);
+	}
+}
+
+static void the_first_home_is_replaced(void **state)
+{
+	static const struct {
+		const char *value, *path; /* NULL: refused */
+	} cases[] = {
+		{"$HOME", HOME},
+		{"$HOME/", HOME "/"},
+		{"$HOME/sets", HOME "/sets"},
+		{"$HOME_1", HOME "_1"},
+		{"$HOME/$HOME", HOME "/$HOME"},
+		{"/mnt$HOME/x", "/mnt" HOME "/x"},
+		{"/mnt/$HOMES", "/mnt/$HOMES"},
+		{"/mnt/$HOME1$HOME", "/mnt/$HOME1$HOME"},
+		{"/$home", "/$home"},
+		{"$HOMEX/sets", NULL},
+		{"$HOME2", NULL},
+		{"sets", NULL},
+		{"./sets", NULL},
+		{"~/sets", NULL},
+		{"x$HOME", NULL},
+	};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct config config;
+		int ret;
+
+		snprintf(text, sizeof(text), "poolset-dir = %s", cases[i].value);
+		ret = parse(&config, text);
+		if (ret != (cases[i].path != NULL ? 0 : -EINVAL))
+			fail_msg("%s: %d", cases[i].value, ret);
+		if (ret == 0)
+			assert_string_equal(config.poolset_dir, cases[i].path);
+		config_free(&config);
+	}
+}
+
+static void wrong_lines_are_told(void **state)
+{
+	static const char *const cases[][2] = {
+		{"persist-apm", "my.conf:1: expected \"key = value\""},
+		{"\n\nx\n", "my.conf:3: expected \"key = value\""},
+		{"persist-apm yes", "my.conf:1: expected \"key = value\""},
+		{"= yes", "my.conf:1: unknown key"},
+		{"max-lanes = 7", "my.conf:1: unknown key max-lanes"},
+		{"Log-File = /a", "my.conf:1: unknown key Log-File"},
+		{"log file = /a", "my.conf:1: unknown key log file"},
+		{"nthreads = 1", "my.conf:1: unknown key nthreads"},
+		{"log-file =", "my.conf:1: log-file has no value"},
+		{"log-file = # /a", "my.conf:1: log-file has no value"},
+		{"log-file # = /a", "my.conf:1: expected \"key = value\""},
+		{"#\npersist-apm = 1", "my.conf:2: expected yes or no, not 1"},
+		{"persist-apm = Yes", "my.conf:1: expected yes or no, not Yes"},
+		{"persist-general = on", "my.conf:1: expected yes or no"},
+		{"use-syslog = yes no", "my.conf:1: expected yes or no, not yes no"},
+		{"use-syslog = true", "my.conf:1: expected yes or no"},
+		{"log-level = error", "my.conf:1: expected err, warn, notice, info or debug"},
+		{"log-level = 1", "my.conf:1: expected err"},
+		{"log-level = ERR", "my.conf:1: expected err"},
+		{"poolset-dir = sets", "my.conf:1: expected an absolute path"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct config config;
+
+		assert_int_equal(parse(&config, cases[i][0]), -EINVAL);
+		if (strstr(failure_get()->text, cases[i][1]) == NULL)
+			fail_msg("%s: \"%s\" has no \"%s\"", cases[i][0], failure_get()->text,
+				 cases[i][1]);
+		config_free(&config);
+	}
+}
+
+static void a_nul_is_told(void **state)
+{
+	struct config config;
+
+	assert_int_equal(config_defaults(&config, HOME), 0);
+	assert_int_equal(config_parse(&config, "my.conf", "#\nlog-file = /a\0b", 17, HOME),
+			 -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "my.conf:2:"));
+	config_free(&config);
+}
+
+static void a_line_may_have_any_length(void **state)
+{
+	const char start[] = "log-file = /a";
+	char *text = calloc(1, 100000);
+	struct config config;
+
+	assert_non_null(text);
+	memset(text, ' ', 99999);
+	memcpy(text, start, sizeof(start) - 1);
+	text[60000] = '#';
+	assert_int_equal(parse(&config, text), 0);
+	assert_string_equal(config.log_file, "/a");
+	config_free(&config);
+	free(text);
+}
+
+/* --- files and options ------------------------------------------------------------------ */
+
+static int load(struct config *config, const struct options *options)
+{
+	char path[PATH_MAX];
+
+	failure_get()->text[0] = '\0';
+	return config_load(config, options, scratch_path("etc/rpmemd.conf", path), scratch);
+}
+
+static void no_file_is_needed(void **state)
+{
+	struct config config;
+
+	assert_int_equal(load(&config, &no_options), 0);
+	assert_string_equal(config.poolset_dir, scratch);
+	config_free(&config);
+}
+
+static void the_users_file_overrules_the_systems(void **state)
+{
+	struct config config;
+
+	scratch_write("etc/rpmemd.conf", "log-level = info\npersist-apm = yes\n");
+	scratch_write(".rpmemd.conf", "log-level = warn\npoolset-dir = $HOME/sets\n");
+	assert_int_equal(load(&config, &no_options), 0);
+	assert_int_equal(config.log_level, LEVEL_WARN);
+	assert_true(config.persist_apm);
+	assert_true(strncmp(config.poolset_dir, scratch, strlen(scratch)) == 0);
+	assert_string_equal(config.poolset_dir + strlen(scratch), "/sets");
+	config_free(&config);
+}
+
+static void options_overrule_files(void **state)
+{
+	struct options options = no_options;
+	struct config config;
+
+	scratch_write(".rpmemd.conf", "log-level = warn\nlog-file = /a\npersist-apm = no\n"
+				      "persist-general = no\npoolset-dir = /a\n");
+	options.log_level = LEVEL_DEBUG;
+	options.log.to_syslog = true;
+	options.persist_apm = true;
+	options.persist_general = true;
+	options.poolset_dir = "/b";
+	assert_int_equal(load(&config, &options), 0);
+	assert_int_equal(config.log_level, LEVEL_DEBUG);
+	assert_true(config.use_syslog && config.persist_apm && config.persist_general);
+	assert_string_equal(config.poolset_dir, "/b");
+	config_free(&config);
+}
+
+static void a_log_file_given_turns_syslog_off(void **state)
+{
+	struct options options = no_options;
+	struct config config;
+
+	options.log.to_file = true;
+	options.log.file = "/b";
+	assert_int_equal(load(&config, &options), 0);
+	assert_false(config.use_syslog);
+	assert_string_equal(config.log_file, "/b");
+	config_free(&config);
+}
+
+static void an_option_that_is_wrong_is_named(void **state)
+{
+	struct options options = no_options;
+	struct config config;
+
+	options.poolset_dir = "sets";
+	assert_int_equal(load(&config, &options), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "--poolset-dir: expected an absolute path"));
+}
+
+/* --config: no other file is read, and this one must be there. */
+static void a_file_that_was_named_is_the_only_one(void **state)
+{
+	struct options options = no_options;
+	struct config config;
+	char path[PATH_MAX];
+
+	scratch_write("etc/rpmemd.conf", "persist-apm = yes\n");
+	scratch_write(".rpmemd.conf", "wrong\n");
+	scratch_write("mine", "log-level = info\n");
+	options.config = scratch_path("mine", path);
+	assert_int_equal(load(&config, &options), 0);
+	assert_false(config.persist_apm);
+	assert_int_equal(config.log_level, LEVEL_INFO);
+	config_free(&config);
+	options.config = "/none/mine";
+	assert_int_equal(load(&config, &options), -ENOENT);
+	assert_non_null(strstr(failure_get()->text, "/none/mine"));
+	options.config = scratch;
+	assert_int_equal(load(&config, &options), -EINVAL);
+}
+
+static void errors_name_file_and_line(void **state)
+{
+	struct config config;
+	char wanted[128];
+
+	scratch_write(".rpmemd.conf", "#\nwrong\n");
+	snprintf(wanted, sizeof(wanted), "%s/.rpmemd.conf:2:", scratch);
+	assert_int_equal(load(&config, &no_options), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, wanted));
+}
+
+static void without_a_home_a_directory_is_needed(void **state)
+{
+	struct options options = no_options;
+	struct config config;
+
+	assert_int_equal(config_load(&config, &options, "/none", NULL), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "poolset-dir"));
+	options.poolset_dir = "/sets";
+	assert_int_equal(config_load(&config, &options, "/none", NULL), 0);
+	assert_string_equal(config.poolset_dir, "/sets");
+	config_free(&config);
+}
+
+static void home_is_the_variable_or_that_of_passwd(void **state)
+{
+	const struct passwd *user = getpwuid(geteuid());
+
+	assert_int_equal(setenv("HOME", "/x", 1), 0);
+	assert_string_equal(config_home(), "/x");
+	assert_int_equal(unsetenv("HOME"), 0);
+	if (user != NULL)
+		assert_string_equal(config_home(), user->pw_dir);
+	else
+		assert_null(config_home());
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_are_those_of_the_manual),
+		cmocka_unit_test(each_key_is_taken),
+		cmocka_unit_test(levels_have_five_names),
+		cmocka_unit_test(the_last_of_log_file_and_syslog_counts),
+		cmocka_unit_test(the_first_home_is_replaced),
+		cmocka_unit_test(wrong_lines_are_told),
+		cmocka_unit_test(a_nul_is_told),
+		cmocka_unit_test(a_line_may_have_any_length),
+		TEST(no_file_is_needed),
+		TEST(the_users_file_overrules_the_systems),
+		TEST(options_overrule_files),
+		TEST(a_log_file_given_turns_syslog_off),
+		TEST(an_option_that_is_wrong_is_named),
+		TEST(a_file_that_was_named_is_the_only_one),
+		TEST(errors_name_file_and_line),
+		cmocka_unit_test(without_a_home_a_directory_is_needed),
+		cmocka_unit_test(home_is_the_variable_or_that_of_passwd),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.config", tests, NULL, NULL);
+}

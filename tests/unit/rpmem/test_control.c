@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_control.c -- the messages over ssh: sizes, round trips, and each field with
+ * values that it may not have. Offsets and sizes are sums of those in control.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "librpmem/wire/control.h"
+#include "tests/lib/test.h"
+
+#define ATTR_BYTES    104
+#define REQUEST_BYTES (8 + 4 + 1 + 1 + ATTR_BYTES + 2) /* and the name */
+#define REPLY_BYTES   (4 + 2 + 64 + 1 + 1 + 8 + 8 + ATTR_BYTES)
+
+static const struct rpmem_pool_attr attr = {
+	.signature = {'P', 'M', 'E', 'M', 'O', 'B', 'J', 0},
+	.major = 6,
+	.compat_features = 0x01020304,
+	.incompat_features = 0xfffffffe,
+	.ro_compat_features = 7,
+	.poolset_uuid = {1, 2, 3},
+	.uuid = {4, 5, 6},
+	.next_uuid = {7, 8, 9},
+	.prev_uuid = {10, 11, 12},
+	.user_flags = {13, 14, 15},
+};
+
+static struct control_pool_request good_request(void)
+{
+	return (struct control_pool_request){
+		.pool_size = 0x1122334455667788ULL,
+		.nlanes = 1024,
+		.transport = CONTROL_TCP,
+		.has_attr = true,
+		.attr = attr,
+		.name = "sub/pool.set",
+	};
+}
+
+static struct control_pool_reply good_reply(void)
+{
+	return (struct control_pool_reply){
+		.nlanes = 3,
+		.port = 65535,
+		.address = "fe80::1%eth0",
+		.method = CONTROL_APM,
+		.has_headers = true,
+		.pool_size = 16773120,
+		.token = 0xfedcba9876543210ULL,
+		.attr = attr,
+	};
+}
+
+static uint8_t frame[CONTROL_HEADER_BYTES + CONTROL_BODY_MAX];
+
+static const uint8_t *body_of(size_t len, struct control_header *header)
+{
+	assert_true(len >= CONTROL_HEADER_BYTES);
+	assert_int_equal(control_decode_header(frame, header), 0);
+	assert_int_equal(header->body_bytes, len - CONTROL_HEADER_BYTES);
+	return frame + CONTROL_HEADER_BYTES;
+}
+
+/* --- round trips --- */
+
+static void a_request_for_a_pool_comes_back(void **state)
+{
+	const struct control_pool_request request = good_request();
+	struct control_pool_request got;
+	struct control_header header;
+	size_t len = control_encode_pool_request(CONTROL_CREATE, &request, frame, sizeof(frame));
+	const uint8_t *body = body_of(len, &header);
+
+	memset(&got, 0x5a, sizeof(got));
+	assert_int_equal(header.type, CONTROL_CREATE);
+	assert_false(header.is_reply);
+	assert_int_equal(header.body_bytes, REQUEST_BYTES + strlen("sub/pool.set"));
+	assert_int_equal(control_decode_pool_request(header.type, body, header.body_bytes, &got),
+			 0);
+	assert_int_equal(got.pool_size, request.pool_size);
+	assert_int_equal(got.nlanes, 1024);
+	assert_int_equal(got.transport, CONTROL_TCP);
+	assert_true(got.has_attr);
+	assert_memory_equal(&got.attr, &attr, sizeof(attr));
+	assert_string_equal(got.name, "sub/pool.set");
+}
+
+static void attributes_that_are_not_given_come_back_as_zeros(void **state)
+{
+	static const struct rpmem_pool_attr zero;
+	struct control_pool_request request = good_request(), got;
+	struct control_header header;
+	const uint8_t *body;
+	size_t len;
+
+	request.has_attr = false;
+	len = control_encode_pool_request(CONTROL_OPEN, &request, frame, sizeof(frame));
+	body = body_of(len, &header);
+	assert_int_equal(control_decode_pool_request(CONTROL_OPEN, body, header.body_bytes, &got),
+			 0);
+	assert_false(got.has_attr);
+	assert_memory_equal(&got.attr, &zero, sizeof(zero));
+}
+
+static void a_reply_comes_back(void **state)
+{
+	const struct control_pool_reply reply = good_reply();
+	struct control_pool_reply got;
+	struct control_header header;
+	size_t len = control_encode_pool_reply(CONTROL_OPEN, &reply, frame, sizeof(frame));
+	const uint8_t *body = body_of(len, &header);
+
+	assert_int_equal(header.type, CONTROL_OPEN);
+	assert_true(header.is_reply);
+	assert_int_equal(header.body_bytes, REPLY_BYTES);
+	assert_int_equal(control_decode_pool_reply(body, header.body_bytes, &got), 0);
+	assert_int_equal(got.nlanes, 3);
+	assert_int_equal(got.port, 65535);
+	assert_string_equal(got.address, "fe80::1%eth0");
+	assert_int_equal(got.method, CONTROL_APM);
+	assert_true(got.has_headers);
+	assert_int_equal(got.pool_size, reply.pool_size);
+	assert_int_equal(got.token, reply.token);
+	assert_memory_equal(&got.attr, &attr, sizeof(attr));
+}
+
+static void set_attr_and_close_come_back(void **state)
+{
+	struct control_header header;
+	struct rpmem_pool_attr got;
+	const uint8_t *body;
+	uint32_t flags;
+
+	body = body_of(control_encode_set_attr(&attr, frame, sizeof(frame)), &header);
+	assert_int_equal(header.type, CONTROL_SET_ATTR);
+	assert_int_equal(control_decode_set_attr(body, header.body_bytes, &got), 0);
+	assert_memory_equal(&got, &attr, sizeof(attr));
+	body = body_of(control_encode_close(CONTROL_CLOSE_REMOVE, frame, sizeof(frame)), &header);
+	assert_int_equal(header.type, CONTROL_CLOSE);
+	assert_int_equal(control_decode_close(body, header.body_bytes, &flags), 0);
+	assert_int_equal(flags, CONTROL_CLOSE_REMOVE);
+}
+
+static void a_status_comes_with_its_reason(void **state)
+{
+	struct control_header header;
+	char reason[CONTROL_REASON_MAX];
+	const uint8_t *body;
+	size_t len;
+
+	len = control_encode_plain(CONTROL_HELLO, true, ENOENT, "no such set", frame,
+				   sizeof(frame));
+	body = body_of(len, &header);
+	assert_int_equal(header.type, CONTROL_HELLO);
+	assert_false(header.is_reply);
+	assert_int_equal(header.status, ENOENT);
+	control_decode_reason(body, header.body_bytes, reason);
+	assert_string_equal(reason, "no such set");
+	len = control_encode_plain(CONTROL_CLOSE, true, EIO, NULL, frame, sizeof(frame));
+	assert_int_equal(len, CONTROL_HEADER_BYTES);
+	body_of(len, &header);
+	assert_true(header.is_reply);
+}
+
+static void a_reason_is_cut_at_its_limit_and_at_control_characters(void **state)
+{
+	char text[2 * CONTROL_REASON_MAX], reason[CONTROL_REASON_MAX];
+	struct control_header header;
+	size_t len;
+
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	len = control_encode_plain(CONTROL_OPEN, true, EIO, text, frame, sizeof(frame));
+	body_of(len, &header);
+	assert_int_equal(header.body_bytes, CONTROL_REASON_MAX - 1);
+	control_decode_reason((const uint8_t *)text, sizeof(text), reason);
+	assert_int_equal(strlen(reason), CONTROL_REASON_MAX - 1);
+	control_decode_reason((const uint8_t *)"one\ntwo", 7, reason);
+	assert_string_equal(reason, "one");
+	control_decode_reason((const uint8_t *)"a\033[2J", 5, reason);
+	assert_string_equal(reason, "a");
+	control_decode_reason(NULL, 0, reason);
+	assert_string_equal(reason, "");
+}
+
+/* --- sizes --- */
+
+static void the_header_is_big_endian(void **state)
+{
+	static const uint8_t expected[CONTROL_HEADER_BYTES + 4] = {
+		'r', 'p', 'm', 'R', 0, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 1};
+
+	assert_int_equal(control_encode_close(1, frame, sizeof(frame)), sizeof(expected));
+	assert_memory_equal(frame, expected, sizeof(expected));
+	control_encode_plain(CONTROL_SET_ATTR, true, 0x102, NULL, frame, sizeof(frame));
+	assert_memory_equal(frame + 6, "\x01\x04\0\0\x01\x02", 6);
+}
+
+static void a_frame_needs_its_room(void **state)
+{
+	const struct control_pool_request request = good_request();
+	const struct control_pool_reply reply = good_reply();
+	size_t len = control_encode_pool_request(CONTROL_CREATE, &request, frame, sizeof(frame));
+
+	for (size_t room = 0; room < len; room++)
+		assert_int_equal(control_encode_pool_request(CONTROL_CREATE, &request, frame, room),
+				 0);
+	for (size_t room = 0; room < CONTROL_HEADER_BYTES + REPLY_BYTES; room++)
+		assert_int_equal(control_encode_pool_reply(CONTROL_OPEN, &reply, frame, room), 0);
+	assert_int_equal(control_encode_close(0, frame, CONTROL_HEADER_BYTES + 3), 0);
+	assert_int_equal(control_encode_set_attr(&attr, frame, CONTROL_HEADER_BYTES), 0);
+	assert_int_equal(control_encode_plain(CONTROL_HELLO, false, 1, "why", frame, 18), 0);
+}
+
+static void a_name_has_its_limits(void **state)
+{
+	struct control_pool_request request = good_request(), got;
+	struct control_header header;
+	const uint8_t *body;
+
+	request.name[0] = '\0';
+	assert_int_equal(control_encode_pool_request(CONTROL_OPEN, &request, frame, sizeof(frame)),
+			 0);
+	memset(request.name, 'n', sizeof(request.name));
+	assert_int_equal(control_encode_pool_request(CONTROL_OPEN, &request, frame, sizeof(frame)),
+			 0);
+	request.name[sizeof(request.name) - 1] = '\0';
+	body = body_of(control_encode_pool_request(CONTROL_CREATE, &request, frame, sizeof(frame)),
+		       &header);
+	assert_int_equal(control_decode_pool_request(CONTROL_CREATE, body, header.body_bytes, &got),
+			 0);
+	assert_int_equal(strlen(got.name), CONTROL_NAME_MAX - 1);
+}
+
+/* A body is exactly one: none of its beginnings, and nothing behind it. */
+static void bodies_of_other_sizes_are_refused(void **state)
+{
+	const struct control_pool_request request = good_request();
+	const struct control_pool_reply reply = good_reply();
+	struct control_pool_request got_request;
+	struct control_pool_reply got_reply;
+	struct rpmem_pool_attr got_attr;
+	uint8_t *body = frame + CONTROL_HEADER_BYTES;
+	uint32_t flags;
+	size_t len;
+
+	len = control_encode_pool_request(CONTROL_CREATE, &request, frame, sizeof(frame)) -
+	      CONTROL_HEADER_BYTES;
+	for (size_t n = 0; n <= len + 1; n++)
+		assert_int_equal(
+			control_decode_pool_request(CONTROL_CREATE, body, n, &got_request) == 0,
+			n == len);
+	control_encode_pool_reply(CONTROL_CREATE, &reply, frame, sizeof(frame));
+	for (size_t n = 0; n <= REPLY_BYTES + 1; n++)
+		assert_int_equal(control_decode_pool_reply(body, n, &got_reply) == 0,
+				 n == REPLY_BYTES);
+	for (size_t n = 0; n <= ATTR_BYTES + 1; n++)
+		assert_int_equal(control_decode_set_attr(body, n, &got_attr) == 0, n == ATTR_BYTES);
+	control_encode_close(0, frame, sizeof(frame));
+	for (size_t n = 0; n <= 5; n++)
+		assert_int_equal(control_decode_close(body, n, &flags) == 0, n == 4);
+}
+
+/* --- fields out of range --- */
+
+struct flip {
+	size_t at;
+	uint8_t value;
+};
+
+static void headers_with_fields_out_of_range_are_refused(void **state)
+{
+	static const struct {
+		struct flip flip;
+		int expected;
+	} cases[] = {
+		{{0, 'R'}, -EPROTO},
+		{{3, 0}, -EPROTO},
+		{{4, 1}, -EPROTONOSUPPORT},
+		{{5, 0}, -EPROTONOSUPPORT},
+		{{5, 2}, -EPROTONOSUPPORT},
+		{{6, 2}, -EPROTO}, /* no such bit */
+		{{7, 0}, -EPROTO},
+		{{7, CONTROL_TYPES}, -EPROTO},
+		{{7, CONTROL_HELLO}, -EPROTO}, /* with the bit of a reply */
+		{{7, CONTROL_PERSISTED}, -EPROTO},
+		{{8, 1}, -EPROTO},
+		{{10, 0x10}, -EPROTO}, /* status 4096 */
+		{{12, 1}, -EPROTO},
+		{{13, 2}, -EPROTO},
+	};
+	struct control_header header;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		control_encode_plain(CONTROL_CLOSE, true, 0, NULL, frame, sizeof(frame));
+		assert_int_equal(control_decode_header(frame, &header), 0);
+		frame[cases[i].flip.at] = cases[i].flip.value;
+		assert_int_equal(control_decode_header(frame, &header), cases[i].expected);
+	}
+}
+
+static void limits_of_the_header_are_allowed(void **state)
+{
+	struct control_header header;
+
+	control_encode_plain(CONTROL_CLOSE, true, CONTROL_STATUS_MAX, NULL, frame, sizeof(frame));
+	frame[13] = 1; /* 65536 */
+	assert_int_equal(control_decode_header(frame, &header), 0);
+	assert_int_equal(header.status, 4095);
+	assert_int_equal(header.body_bytes, CONTROL_BODY_MAX);
+	frame[15] = 1;
+	assert_int_equal(control_decode_header(frame, &header), -EPROTO);
+}
+
+static void a_request_has_no_status(void **state)
+{
+	struct control_header header;
+
+	control_encode_plain(CONTROL_PERSISTED, false, 1, "why", frame, sizeof(frame));
+	assert_int_equal(control_decode_header(frame, &header), -EPROTO);
+}
+
+static void requests_with_fields_out_of_range_are_refused(void **state)
+{
+	static const struct flip cases[] = {
+		{12, 0},
+		{12, 3},		   /* transport */
+		{13, 2},		   /* has attr */
+		{REQUEST_BYTES - 2, 0x10}, /* the name's size */
+		{REQUEST_BYTES - 1, 0},
+		{REQUEST_BYTES - 1, 11},
+		{REQUEST_BYTES - 1, 13},
+		{REQUEST_BYTES + 3, 0}, /* in the name */
+	};
+	const struct control_pool_request request = good_request();
+	struct control_pool_request got;
+	uint8_t *body = frame + CONTROL_HEADER_BYTES;
+	size_t len;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		len = control_encode_pool_request(CONTROL_CREATE, &request, frame, sizeof(frame));
+		body[cases[i].at] = cases[i].value;
+		assert_int_equal(control_decode_pool_request(CONTROL_CREATE, body,
+							     len - CONTROL_HEADER_BYTES, &got),
+				 -EPROTO);
+	}
+}
+
+static void requests_for_nothing_are_refused(void **state)
+{
+	struct control_pool_request request = good_request(), got;
+	uint8_t *body = frame + CONTROL_HEADER_BYTES;
+	size_t len;
+
+	request.nlanes = 0;
+	len = control_encode_pool_request(CONTROL_CREATE, &request, frame, sizeof(frame));
+	assert_int_equal(
+		control_decode_pool_request(CONTROL_CREATE, body, len - CONTROL_HEADER_BYTES, &got),
+		-EPROTO);
+	request = good_request();
+	request.pool_size = 0;
+	len = control_encode_pool_request(CONTROL_CREATE, &request, frame, sizeof(frame));
+	assert_int_equal(
+		control_decode_pool_request(CONTROL_CREATE, body, len - CONTROL_HEADER_BYTES, &got),
+		-EPROTO);
+}
+
+static void attributes_belong_to_create_and_to_their_flag(void **state)
+{
+	struct control_pool_request request = good_request(), got;
+	uint8_t *body = frame + CONTROL_HEADER_BYTES;
+	size_t len = control_encode_pool_request(CONTROL_OPEN, &request, frame, sizeof(frame)) -
+		     CONTROL_HEADER_BYTES;
+
+	assert_int_equal(control_decode_pool_request(CONTROL_OPEN, body, len, &got), -EPROTO);
+	assert_int_equal(control_decode_pool_request(CONTROL_CREATE, body, len, &got), 0);
+	body[13] = 0; /* has no attr, but there is one */
+	assert_int_equal(control_decode_pool_request(CONTROL_CREATE, body, len, &got), -EPROTO);
+}
+
+static void replies_with_fields_out_of_range_are_refused(void **state)
+{
+	static const struct flip cases[] = {
+		{6, '/'},    {6, '%'},	    {6 + 8, ' '}, /* address */
+		{6 + 20, 1}, {6 + 63, '1'},		  /* behind its end */
+		{70, 0},     {70, 3},			  /* method */
+		{71, 2},				  /* has headers */
+	};
+	const struct control_pool_reply reply = good_reply();
+	uint8_t *body = frame + CONTROL_HEADER_BYTES;
+	struct control_pool_reply got;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		control_encode_pool_reply(CONTROL_OPEN, &reply, frame, sizeof(frame));
+		body[cases[i].at] = cases[i].value;
+		assert_int_equal(control_decode_pool_reply(body, REPLY_BYTES, &got), -EPROTO);
+	}
+}
+
+static void replies_that_give_nothing_are_refused(void **state)
+{
+	struct control_pool_reply cases[3] = {good_reply(), good_reply(), good_reply()}, got;
+
+	cases[0].nlanes = 0;
+	cases[1].port = 0;
+	cases[2].pool_size = 0;
+	for (size_t i = 0; i < 3; i++) {
+		control_encode_pool_reply(CONTROL_OPEN, &cases[i], frame, sizeof(frame));
+		assert_int_equal(
+			control_decode_pool_reply(frame + CONTROL_HEADER_BYTES, REPLY_BYTES, &got),
+			-EPROTO);
+	}
+}
+
+static void addresses_are_numeric(void **state)
+{
+	static const struct {
+		const char *address;
+		int expected;
+	} cases[] = {
+		{"", 0},
+		{"192.0.2.1", 0},
+		{"2001:DB8::f", 0},
+		{"fe80::1%eth0.7-a_b", 0},
+		{"host", -EPROTO},
+		{"192.0.2.1 ", -EPROTO},
+		{"%eth0", -EPROTO},
+		{"::1%e/h", -EPROTO},
+	};
+	struct control_pool_reply reply = good_reply(), got;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memset(reply.address, 0, sizeof(reply.address));
+		strcpy(reply.address, cases[i].address);
+		control_encode_pool_reply(CONTROL_OPEN, &reply, frame, sizeof(frame));
+		assert_int_equal(
+			control_decode_pool_reply(frame + CONTROL_HEADER_BYTES, REPLY_BYTES, &got),
+			cases[i].expected);
+	}
+}
+
+static void close_has_one_flag(void **state)
+{
+	uint32_t flags;
+
+	for (uint32_t bit = 2; bit != 0; bit <<= 1) {
+		control_encode_close(bit, frame, sizeof(frame));
+		assert_int_equal(control_decode_close(frame + CONTROL_HEADER_BYTES, 4, &flags),
+				 -EPROTO);
+	}
+}
+
+static void foreign_bytes_are_known_by_the_first(void **state)
+{
+	control_encode_close(0, frame, sizeof(frame));
+	for (size_t n = 0; n <= 20; n++)
+		assert_true(control_may_begin(frame, n));
+	assert_false(control_may_begin((const uint8_t *)"R", 1));
+	assert_false(control_may_begin((const uint8_t *)"rpmr", 4));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_for_a_pool_comes_back),
+		cmocka_unit_test(attributes_that_are_not_given_come_back_as_zeros),
+		cmocka_unit_test(a_reply_comes_back),
+		cmocka_unit_test(set_attr_and_close_come_back),
+		cmocka_unit_test(a_status_comes_with_its_reason),
+		cmocka_unit_test(a_reason_is_cut_at_its_limit_and_at_control_characters),
+		cmocka_unit_test(the_header_is_big_endian),
+		cmocka_unit_test(a_frame_needs_its_room),
+		cmocka_unit_test(a_name_has_its_limits),
+		cmocka_unit_test(bodies_of_other_sizes_are_refused),
+		cmocka_unit_test(headers_with_fields_out_of_range_are_refused),
+		cmocka_unit_test(limits_of_the_header_are_allowed),
+		cmocka_unit_test(a_request_has_no_status),
+		cmocka_unit_test(requests_with_fields_out_of_range_are_refused),
+		cmocka_unit_test(requests_for_nothing_are_refused),
+		cmocka_unit_test(attributes_belong_to_create_and_to_their_flag),
+		cmocka_unit_test(replies_with_fields_out_of_range_are_refused),
+		cmocka_unit_test(replies_that_give_nothing_are_refused),
+		cmocka_unit_test(addresses_are_numeric),
+		cmocka_unit_test(close_has_one_flag),
+		cmocka_unit_test(foreign_bytes_are_known_by_the_first),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.control", tests, NULL, NULL);
+}

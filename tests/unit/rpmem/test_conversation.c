@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_conversation.c -- what may come from the daemon and when, however the bytes
+ * are cut.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "librpmem/src/conversation.h"
+#include "tests/lib/test.h"
+
+static struct conversation talk;
+static uint8_t frame[CONTROL_HEADER_BYTES + 1024];
+
+static size_t plain(enum control_type type, uint32_t status, const char *reason)
+{
+	return control_encode_plain(type, true, status, reason, frame, sizeof(frame));
+}
+
+/* After HELLO, a reply to CLOSE is due. */
+static int setup(void **state)
+{
+	conversation_begin(&talk);
+	if (conversation_take(&talk, frame, plain(CONTROL_HELLO, 0, NULL)) != 0 || !talk.complete)
+		return -1;
+	conversation_drop(&talk);
+	conversation_await(&talk, CONTROL_CLOSE);
+	return 0;
+}
+
+static void a_reply_is_complete_with_its_last_byte(void **state)
+{
+	size_t len = plain(CONTROL_CLOSE, EIO, "because");
+
+	for (size_t i = 0; i < len; i++) {
+		assert_false(talk.complete);
+		assert_int_equal(conversation_take(&talk, frame + i, 1), 0);
+	}
+	assert_true(talk.complete);
+	assert_int_equal(talk.header.status, EIO);
+	assert_int_equal(talk.header.body_bytes, 7);
+	assert_memory_equal(conversation_body(&talk), "because", 7);
+}
+
+static void a_reply_may_come_at_once(void **state)
+{
+	assert_int_equal(conversation_take(&talk, frame, plain(CONTROL_CLOSE, 0, NULL)), 0);
+	assert_true(talk.complete);
+}
+
+static void bytes_where_nothing_is_due_are_refused(void **state)
+{
+	size_t len = plain(CONTROL_CLOSE, 0, NULL);
+
+	conversation_drop(&talk);
+	assert_int_equal(conversation_take(&talk, frame, 0), 0);
+	assert_int_equal(conversation_take(&talk, frame, 1), -EPROTO);
+	assert_int_equal(conversation_take(&talk, frame, len), -EPROTO);
+}
+
+static void a_second_reply_is_refused(void **state)
+{
+	size_t len = plain(CONTROL_CLOSE, 0, NULL);
+
+	memcpy(frame + len, frame, len);
+	assert_int_equal(conversation_take(&talk, frame, 2 * len), -EPROTO);
+	setup(state);
+	len = plain(CONTROL_CLOSE, 0, NULL);
+	assert_int_equal(conversation_take(&talk, frame, len), 0);
+	assert_int_equal(conversation_take(&talk, frame, len), -EPROTO);
+}
+
+static void a_message_of_another_type_is_refused(void **state)
+{
+	for (enum control_type type = CONTROL_HELLO; type < CONTROL_PERSISTED; type++) {
+		size_t len;
+
+		setup(state);
+		len = plain(type, 0, NULL);
+		assert_int_equal(conversation_take(&talk, frame, len) == 0, type == CONTROL_CLOSE);
+	}
+	setup(state);
+	assert_int_equal(
+		conversation_take(&talk, frame, control_encode_close(0, frame, sizeof(frame))),
+		-EPROTO);
+}
+
+static void a_reply_before_hello_is_refused(void **state)
+{
+	conversation_begin(&talk);
+	assert_int_equal(conversation_take(&talk, frame, plain(CONTROL_CLOSE, 0, NULL)), -EPROTO);
+}
+
+static void another_version_is_told(void **state)
+{
+	plain(CONTROL_CLOSE, 0, NULL);
+	frame[5]++;
+	assert_int_equal(conversation_take(&talk, frame, CONTROL_HEADER_BYTES), -EPROTONOSUPPORT);
+	assert_non_null(strstr(talk.wrong, "version"));
+}
+
+static void what_a_shell_prints_is_shown(void **state)
+{
+	static const char motd[] = "Welcome to\033 node 7\nhave fun";
+
+	conversation_begin(&talk);
+	assert_int_equal(conversation_take(&talk, (const uint8_t *)motd, sizeof(motd)), -EPROTO);
+	assert_non_null(strstr(talk.wrong, "'Welcome to? node 7'"));
+}
+
+static void junk_is_known_before_a_header_is_there(void **state)
+{
+	conversation_begin(&talk);
+	assert_int_equal(conversation_take(&talk, (const uint8_t *)"rp", 2), 0);
+	assert_int_equal(conversation_take(&talk, (const uint8_t *)"m!", 2), -EPROTO);
+	assert_non_null(strstr(talk.wrong, "'rpm!'"));
+}
+
+static void the_longest_body_fits(void **state)
+{
+	static uint8_t longest[CONTROL_HEADER_BYTES + CONTROL_BODY_MAX];
+
+	plain(CONTROL_CLOSE, EIO, NULL);
+	memcpy(longest, frame, CONTROL_HEADER_BYTES);
+	longest[13] = 1; /* 65536 */
+	for (size_t i = 0; i < sizeof(longest); i += 4096)
+		assert_int_equal(
+			conversation_take(&talk, longest + i,
+					  sizeof(longest) - i < 4096 ? sizeof(longest) - i : 4096),
+			0);
+	assert_true(talk.complete);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_reply_is_complete_with_its_last_byte, setup),
+		cmocka_unit_test_setup(a_reply_may_come_at_once, setup),
+		cmocka_unit_test_setup(bytes_where_nothing_is_due_are_refused, setup),
+		cmocka_unit_test_setup(a_second_reply_is_refused, setup),
+		cmocka_unit_test_setup(a_message_of_another_type_is_refused, setup),
+		cmocka_unit_test_setup(a_reply_before_hello_is_refused, setup),
+		cmocka_unit_test_setup(another_version_is_told, setup),
+		cmocka_unit_test_setup(what_a_shell_prints_is_shown, setup),
+		cmocka_unit_test_setup(junk_is_known_before_a_header_is_there, setup),
+		cmocka_unit_test_setup(the_longest_body_fits, setup),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.conversation", tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_devdax.c -- device DAX in a sysfs made up, as that of Linux 6.1 looks.
+ */
+#include <errno.h>
+#include <sys/sysmacros.h>
+
+#include "tests/lib/scratch.h"
+#include "tools/rpmemd/devdax.h"
+
+#define REGION "devices/LNXSYSTM:00/ndbus0/region0/"
+#define DAX    REGION "dax0.1/dax/dax0.0/"
+
+static const char *const attributes[][2] = {
+	{DAX "size", "1073741824\n"},
+	{DAX "align", "2097152\n"},
+	{REGION "deep_flush", "1\n"},
+};
+
+static int setup(void **state)
+{
+	if (scratch_setup(state) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+		scratch_write(attributes[i][0], attributes[i][1]);
+	scratch_link("../../../../../../../bus/dax", DAX "subsystem");
+	scratch_link("../../" DAX, "dev/char/252:3");
+	return 0;
+}
+
+static void size_and_alignment_are_read(void **state)
+{
+	struct devdax devdax;
+
+	assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), 0);
+	assert_int_equal(devdax.bytes, 1073741824);
+	assert_int_equal(devdax.alignment, 2097152);
+}
+
+static void other_devices_are_refused(void **state)
+{
+	struct devdax devdax;
+
+	scratch_write("devices/virtual/mem/null/size", "4096\n");
+	scratch_link("../../../../class/mem", "devices/virtual/mem/null/subsystem");
+	scratch_link("../../devices/virtual/mem/null", "dev/char/1:3");
+	scratch_link("../../devices/virtual/gone", "dev/char/1:4");
+	assert_int_equal(devdax_read(scratch, makedev(1, 3), &devdax), -ENODEV);
+	assert_int_equal(devdax_read(scratch, makedev(1, 4), &devdax), -ENODEV);
+	assert_int_equal(devdax_read(scratch, makedev(9, 9), &devdax), -ENODEV);
+	assert_int_equal(devdax_read(DEVDAX_SYSFS, makedev(1, 3), &devdax), -ENODEV);
+}
+
+static void a_device_without_memory_is_refused(void **state)
+{
+	struct devdax devdax;
+
+	scratch_write(DAX "size", "0\n");
+	assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), -ENODEV);
+	scratch_write(DAX "size", "4096\n");
+	scratch_write(DAX "align", "3000\n");
+	assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), -ENODEV);
+}
+
+/* In the file of a test the value that was read is overwritten by the one that flushes. */
+static void deep_flush_writes_to_the_region(void **state)
+{
+	char text[8];
+
+	scratch_write(REGION "deep_flush", "7");
+	assert_int_equal(devdax_deep_flush(scratch, makedev(252, 3)), 0);
+	scratch_read(REGION "deep_flush", text, sizeof(text));
+	assert_string_equal(text, "1");
+}
+
+static void a_platform_that_needs_none_gets_none(void **state)
+{
+	char text[8], path[PATH_MAX];
+
+	scratch_write(REGION "deep_flush", "0\n");
+	assert_int_equal(devdax_deep_flush(scratch, makedev(252, 3)), 0);
+	scratch_read(REGION "deep_flush", text, sizeof(text));
+	assert_string_equal(text, "0\n");
+	assert_int_equal(unlink(scratch_path(REGION "deep_flush", path)), 0);
+	assert_int_equal(devdax_deep_flush(scratch, makedev(252, 3)), 0);
+}
+
+/* As any user but root, for whom no permission counts. */
+static void a_flush_that_is_forbidden_is_told(void **state)
+{
+	char path[PATH_MAX];
+	int ret;
+
+	assert_int_equal(chmod(scratch, 0755), 0);
+	assert_int_equal(chmod(scratch_path(REGION "deep_flush", path), 0444), 0);
+	if (getuid() == 0)
+		assert_int_equal(seteuid(65534), 0);
+	ret = devdax_deep_flush(scratch, makedev(252, 3));
+	if (getuid() == 0)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(ret, -EACCES);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, scratch_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(size_and_alignment_are_read),	    TEST(other_devices_are_refused),
+		TEST(a_device_without_memory_is_refused),   TEST(deep_flush_writes_to_the_region),
+		TEST(a_platform_that_needs_none_gets_none), TEST(a_flush_that_is_forbidden_is_told),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.devdax", tests, NULL, NULL);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_pool.c -- pools made on real files, and in use. A1 to A35 are numbers of the
+ * acceptance list of remote pools.
+ */
+#include "pool_scratch.h"
+
+/* --- create --------------------------------------------------------------------------- */
+
+/* A4, and the sizes of A18. */
+static void create_gives_the_size_of_the_option(void **state)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		struct pool *pool = NULL;
+
+		assert_int_equal(create_kind(&pool, i, kinds[i].bytes), 0);
+		assert_int_equal(pool_size(pool), kinds[i].bytes);
+		assert_int_equal(pool_has_headers(pool), kinds[i].has_headers);
+		assert_int_equal((uintptr_t)pool_memory(pool) % (2 * MIB), 0);
+		remove_kind(&pool);
+	}
+}
+
+static void parts_are_private_and_have_all_blocks(void **state)
+{
+	struct pool *pool = NULL;
+	struct stat st;
+
+	umask(0);
+	assert_int_equal(create_kind(&pool, 0, MIB), 0);
+	st = stat_of("b");
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(st.st_size, 8 * MIB);
+	assert_true((size_t)st.st_blocks * 512 >= 8 * MIB);
+	pool_close(&pool, false);
+}
+
+/* The header of each part, or of the first, or none. */
+static void headers_are_where_the_option_has_them(void **state)
+{
+	static const bool written[KINDS][2] = {{true, true}, {true, false}, {false, false}};
+
+	for (size_t i = 0; i < KINDS; i++) {
+		struct pool *pool = NULL;
+
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		assert_int_equal(!is_zero_at("a", 0), written[i][0]);
+		assert_int_equal(!is_zero_at("b", 0), written[i][1]);
+		remove_kind(&pool);
+	}
+}
+
+static void parts_follow_each_other_in_memory(void **state)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		struct pool *pool = NULL;
+		char text[8];
+
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		memcpy(pool_memory(pool) + 8 * MIB - 4, "one two", 8);
+		assert_int_equal(pool_persist(pool, 8 * MIB - 4, 8), 0);
+		file_get("a", 8 * MIB - 4, text, 4);
+		file_get("b", kinds[i].second_in_file, text + 4, 4);
+		assert_memory_equal(text, "one two", 8);
+		remove_kind(&pool);
+	}
+}
+
+/* A3. */
+static void create_refuses_a_pool_that_is_too_small(void **state)
+{
+	struct pool *pool = NULL;
+
+	for (size_t i = 0; i < KINDS; i++) {
+		assert_failed(create_kind(&pool, i, 32 * MIB), EFBIG, "33554432");
+		assert_failed(create_kind(&pool, i, kinds[i].bytes + 1), EFBIG, "my.set");
+		assert_null(pool);
+		assert_int_equal(files_left(), 1);
+	}
+}
+
+/* A1. */
+static void a_set_that_is_missing_is_told(void **state)
+{
+	struct pool *pool = NULL;
+
+	assert_failed(create(&pool, "none.set", MIB), ENOENT, "none.set");
+	assert_failed(create(&pool, "none/my.set", MIB), ENOENT, "none/my.set");
+	assert_failed(reopen(&pool, "none.set", MIB), ENOENT, "none.set");
+	assert_null(pool);
+}
+
+/* A2. */
+static void a_set_that_may_not_be_read_is_told(void **state)
+{
+	struct pool *pool = NULL;
+	char path[PATH_MAX];
+
+	set_write("my.set", kinds[0].set);
+	make_pool("my.set", true);
+	assert_int_equal(chmod(scratch_path("my.set", path), 0), 0);
+	become_user();
+	assert_failed(create(&pool, "my.set", MIB), EACCES, "my.set");
+	assert_failed(reopen(&pool, "my.set", MIB), EACCES, "my.set");
+	become_root_again();
+}
+
+static void a_part_that_may_not_be_opened_is_told(void **state)
+{
+	struct pool *pool = NULL;
+	char path[PATH_MAX];
+
+	set_write("my.set", kinds[0].set);
+	make_pool("my.set", true);
+	assert_int_equal(chmod(scratch_path("b", path), 0), 0);
+	become_user();
+	if (getuid() == 0) { /* made by another user */
+		assert_failed(reopen(&pool, "my.set", MIB), EACCES, "/a");
+	} else {
+		assert_failed(reopen(&pool, "my.set", MIB), EACCES, "/b");
+	}
+	become_root_again();
+}
+
+static void a_set_may_be_in_a_subdirectory(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("sub/dir/my.set", kinds[0].set);
+	assert_int_equal(create(&pool, "sub/dir/my.set", MIB), 0);
+	pool_close(&pool, false);
+	assert_int_equal(reopen(&pool, "sub//./dir/my.set", MIB), 0);
+	pool_close(&pool, false);
+}
+
+/* A6, and row 14: the data of a pool without headers stays. */
+static void create_again_depends_on_headers(void **state)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		struct pool *pool = NULL;
+		char text[4] = "";
+
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		pool_close(&pool, false);
+		file_put("a", 5000, "old", 4);
+		if (kinds[i].has_headers) {
+			assert_failed(create_kind(&pool, i, MIB), EEXIST, "/a");
+		} else {
+			assert_failed(create_kind(&pool, i, 32 * MIB), EFBIG, "my.set");
+			assert_int_equal(create_kind(&pool, i, MIB), 0);
+			pool_close(&pool, true);
+		}
+		file_get("a", 5000, text, 4);
+		assert_string_equal(text, "old");
+		assert_true(exists("b"));
+		assert_int_equal(pool_remove(scratch, "my.set", true, false), 0);
+	}
+}
+
+/* A7. */
+static void a_pool_in_use_is_busy(void **state)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		struct pool *pool = NULL, *other = NULL;
+
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		assert_failed(create_kind(&other, i, MIB), EBUSY, "/a is locked");
+		assert_failed(reopen(&other, "my.set", MIB), EBUSY, "/a is locked");
+		assert_null(other);
+		remove_kind(&pool);
+	}
+}
+
+/* A8: nothing of the other set stays, nothing of the holder changes. */
+static void a_set_that_shares_a_part_is_busy(void **state)
+{
+	struct pool *pool = NULL, *other = NULL;
+
+	set_write("my.set", kinds[0].set);
+	set_write("other.set", "8M @/c\n8M @/b\n");
+	assert_int_equal(create(&pool, "my.set", MIB), 0);
+	memcpy(pool_memory(pool) + HEAD, "mine", 5);
+	assert_failed(create(&other, "other.set", MIB), EBUSY, "/b is locked");
+	assert_false(exists("c"));
+	assert_string_equal((char *)pool_memory(pool) + HEAD, "mine");
+	pool_close(&pool, false);
+	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
+	pool_close(&pool, false);
+}
+
+/* A9. */
+static void a_pool_with_headers_needs_attributes(void **state)
+{
+	const struct rpmem_pool_attr zeros = {.major = 0};
+	struct pool *pool = NULL;
+
+	for (size_t i = 0; i < 2; i++) {
+		set_write("my.set", kinds[i].set);
+		assert_failed(create_plain(&pool, "my.set", MIB), EINVAL, "NOHDRS");
+		assert_failed(pool_create(&pool, scratch, "my.set", MIB, &zeros), EINVAL, "NOHDRS");
+	}
+	assert_int_equal(files_left(), 1);
+}
+
+/* A10. */
+static void a_pool_without_headers_takes_no_attributes(void **state)
+{
+	const struct rpmem_pool_attr zeros = {.major = 0};
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[2].set);
+	assert_failed(create(&pool, "my.set", MIB), EINVAL, "NOHDRS");
+	assert_int_equal(files_left(), 1);
+	assert_int_equal(pool_create(&pool, scratch, "my.set", MIB, &zeros), 0);
+	pool_close(&pool, false);
+}
+
+/* Row 8: the bit is a fact of the set, unless the attributes contradict. */
+static void the_bit_of_singlehdr_comes_from_the_set(void **state)
+{
+	struct rpmem_pool_attr attr = obj_attr();
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[1].set);
+	assert_int_equal(create(&pool, "my.set", MIB), 0);
+	pool_close(&pool, false);
+	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &attr), 0);
+	assert_int_equal(attr.incompat_features, 7);
+	pool_close(&pool, false);
+	assert_int_equal(pool_remove(scratch, "my.set", false, false), 0);
+	set_write("my.set", kinds[0].set);
+	assert_failed(pool_create(&pool, scratch, "my.set", MIB, &attr), EINVAL, "SINGLEHDR");
+	assert_int_equal(files_left(), 1);
+}
+
+/* A35; RPMEM_MIN_PART is 2 MiB. */
+static void sizes_at_their_limits(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("my.set", "2M @/a\n");
+	assert_int_equal(create(&pool, "my.set", 4096), 0);
+	assert_int_equal(pool_size(pool), 2 * MIB);
+	pool_close(&pool, true);
+	set_write("my.set", "2093056 @/a\n"); /* 2 MiB - 4096 */
+	assert_failed(create(&pool, "my.set", 4096), EINVAL, "2093056");
+	assert_failed(reopen(&pool, "my.set", 4096), EINVAL, "2093056");
+	assert_int_equal(files_left(), 1);
+}
+
+/* As pmempool sync does it, with 8192 bytes. */
+static void a_pool_may_be_larger_than_asked_for(void **state)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		struct pool *pool = NULL;
+
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		pool_close(&pool, false);
+		assert_int_equal(reopen(&pool, "my.set", 8192), 0);
+		assert_int_equal(pool_size(pool), kinds[i].bytes);
+		pool_close(&pool, false);
+		assert_int_equal(pool_remove(scratch, "my.set", false, false), 0);
+	}
+}
+
+/* --- a pool in use ---------------------------------------------------------------------- */
+
+static void persist_takes_ranges_within_the_pool(void **state)
+{
+	struct pool *pool = NULL;
+	size_t bytes;
+
+	assert_int_equal(create_kind(&pool, 0, MIB), 0);
+	bytes = pool_size(pool);
+	assert_int_equal(pool_persist(pool, 0, bytes), 0);
+	assert_int_equal(pool_persist(pool, bytes - 1, 1), 0);
+	assert_int_equal(pool_persist(pool, 8 * MIB - 1, 2), 0);
+	assert_int_equal(pool_persist(pool, 1, 0), 0);
+	assert_int_equal(pool_deep_persist(pool, 4099, 70000), 0);
+	assert_failed(pool_persist(pool, bytes, 0), EINVAL, "not within");
+	assert_failed(pool_persist(pool, bytes - 1, 2), EINVAL, "not within");
+	assert_failed(pool_persist(pool, 1, SIZE_MAX), EINVAL, "not within");
+	assert_failed(pool_persist(pool, SIZE_MAX, 1), EINVAL, "not within");
+	assert_failed(pool_deep_persist(pool, 0, bytes + 1), EINVAL, "not within");
+	pool_close(&pool, false);
+}
+
+static void pmem_is_what_the_variable_forces(void **state)
+{
+	struct pool *pool = NULL;
+
+	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0);
+	assert_int_equal(create_kind(&pool, 0, MIB), 0);
+	assert_true(pool_is_pmem(pool));
+	assert_int_equal(pool_persist(pool, HEAD, 100000), 0);
+	assert_int_equal(pool_deep_persist(pool, HEAD + 1, 100000), 0);
+	pool_close(&pool, true);
+	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "0", 1), 0);
+	assert_int_equal(create_kind(&pool, 0, MIB), 0);
+	assert_false(pool_is_pmem(pool));
+	pool_close(&pool, true);
+	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
+}
+
+/* Whatever the file system of /tmp is, memory is weaker. */
+static void the_weakest_part_decides_on_the_kind(void **state)
+{
+	char memory[] = "/dev/shm/rpma-test-XXXXXX", set[256];
+	struct pool *pool = NULL;
+	enum target_kind kind;
+
+	if (mkdtemp(memory) == NULL) {
+		print_message("no directory can be made in /dev/shm\n");
+		skip();
+	}
+	set_write("shm.set", "OPTION NOHDRS\n2M @/x\n");
+	snprintf(set, sizeof(set), "OPTION NOHDRS\n2M @/a\n2M %s/b\n", memory);
+	set_write("my.set", set);
+	assert_int_equal(create_plain(&pool, "my.set", MIB), 0);
+	kind = pool_kind(pool);
+	pool_close(&pool, true);
+	rmdir(memory);
+	assert_int_equal(kind, TARGET_MEMFILE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(create_gives_the_size_of_the_option),
+		TEST(parts_are_private_and_have_all_blocks),
+		TEST(headers_are_where_the_option_has_them),
+		TEST(parts_follow_each_other_in_memory),
+		TEST(create_refuses_a_pool_that_is_too_small),
+		TEST(a_set_that_is_missing_is_told),
+		TEST(a_set_that_may_not_be_read_is_told),
+		TEST(a_part_that_may_not_be_opened_is_told),
+		TEST(a_set_may_be_in_a_subdirectory),
+		TEST(create_again_depends_on_headers),
+		TEST(a_pool_in_use_is_busy),
+		TEST(a_set_that_shares_a_part_is_busy),
+		TEST(a_pool_with_headers_needs_attributes),
+		TEST(a_pool_without_headers_takes_no_attributes),
+		TEST(the_bit_of_singlehdr_comes_from_the_set),
+		TEST(sizes_at_their_limits),
+		TEST(a_pool_may_be_larger_than_asked_for),
+		TEST(persist_takes_ranges_within_the_pool),
+		TEST(pmem_is_what_the_variable_forces),
+		TEST(the_weakest_part_decides_on_the_kind),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.pool", tests, NULL, NULL);
+}

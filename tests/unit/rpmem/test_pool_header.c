@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_pool_header.c -- headers byte for byte as PMDK writes them, and the ring
+ * of parts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "golden_headers.h"
+#include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
+#include "tools/rpmemd/pool_header.h"
+
+static struct pool_header decoded(enum golden which)
+{
+	uint8_t bytes[POOL_HEADER_BYTES];
+	struct pool_header header;
+
+	golden_header(which, bytes);
+	assert_int_equal(pool_header_decode("/a", bytes, &header), 0);
+	return header;
+}
+
+static void checksums_are_those_of_pmdk(void **state)
+{
+	uint8_t bytes[POOL_HEADER_BYTES];
+
+	for (enum golden i = 0; i < GOLDEN_HEADERS; i++) {
+		golden_header(i, bytes);
+		assert_int_equal(pool_header_checksum(bytes), golden_headers[i].checksum);
+	}
+}
+
+static void headers_come_back_byte_for_byte(void **state)
+{
+	uint8_t golden[POOL_HEADER_BYTES], bytes[POOL_HEADER_BYTES];
+
+	for (enum golden i = 0; i < GOLDEN_HEADERS; i++) {
+		const struct pool_header header = decoded(i);
+
+		golden_header(i, golden);
+		memset(bytes, 0, sizeof(bytes));
+		pool_header_encode(&header, bytes);
+		assert_memory_equal(bytes, golden, sizeof(bytes));
+	}
+}
+
+/* The values that `pmempool info` printed of the header. */
+static void fields_are_those_of_the_remote_part(void **state)
+{
+	static const unsigned char uuid[] = {0xea, 0x33, 0x87, 0x24, 0xb6, 0x47, 0xaa, 0x48,
+					     0x91, 0xeb, 0xe7, 0x9a, 0xfa, 0xa9, 0x35, 0x97};
+	const struct pool_header header = decoded(GOLDEN_REMOTE);
+	const struct rpmem_pool_attr *attr = &header.attr;
+
+	assert_memory_equal(attr->signature, "PMEMOBJ", 8);
+	assert_int_equal(attr->major, 6);
+	assert_int_equal(attr->compat_features, 1);
+	assert_int_equal(attr->incompat_features, 6);
+	assert_int_equal(attr->ro_compat_features, 0);
+	assert_int_equal(attr->poolset_uuid[0], 0x70);
+	assert_memory_equal(attr->uuid, uuid, sizeof(uuid));
+	assert_memory_equal(header.previous_part, uuid, sizeof(uuid));
+	assert_memory_equal(header.next_part, uuid, sizeof(uuid));
+	assert_int_equal(attr->prev_uuid[0], 0x14);
+	assert_int_equal(attr->next_uuid[0], 0x14);
+	assert_int_equal(header.created_s, 0x6b035aa2);
+	assert_int_equal(attr->user_flags[0], 0x10);
+}
+
+/* prev_uuid is before next_uuid in the file, and after it in the struct. */
+static void neighbours_are_not_mixed_up(void **state)
+{
+	struct pool_header header = decoded(GOLDEN_REMOTE);
+	uint8_t bytes[POOL_HEADER_BYTES] = {0};
+
+	memset(header.attr.prev_uuid, 1, 16);
+	memset(header.attr.next_uuid, 2, 16);
+	memset(header.previous_part, 3, 16);
+	memset(header.next_part, 4, 16);
+	pool_header_encode(&header, bytes);
+	assert_int_equal(bytes[56], 3);
+	assert_int_equal(bytes[72], 4);
+	assert_int_equal(bytes[88], 1);
+	assert_int_equal(bytes[104], 2);
+}
+
+static void golden_rings_verify(void **state)
+{
+	const struct pool_header single = decoded(GOLDEN_FIRST_4K);
+	const struct pool_header ring[] = {decoded(GOLDEN_RING_2K_1), decoded(GOLDEN_RING_2K_2),
+					   decoded(GOLDEN_RING_2K_3)};
+
+	assert_int_equal(pool_header_verify("p", &single, 1), 0);
+	assert_int_equal(pool_header_verify("p", ring, 3), 0);
+	assert_int_equal(pool_header_verify("p", ring, 1), -EINVAL);
+	assert_int_equal(pool_header_verify("p", ring, 2), -EINVAL);
+}
+
+static void a_pool_made_like_pmdks_has_its_bytes(void **state)
+{
+	const enum golden which[] = {GOLDEN_RING_4K_1, GOLDEN_RING_4K_2, GOLDEN_RING_4K_3};
+	const struct rpmem_pool_attr attr = decoded(which[0]).attr;
+	struct pool_header headers[3];
+	uint8_t golden[POOL_HEADER_BYTES], bytes[POOL_HEADER_BYTES];
+
+	memset(headers, 0, sizeof(headers));
+	for (size_t i = 0; i < 3; i++) {
+		headers[i].attr = decoded(which[i]).attr;
+		headers[i].created_s = decoded(which[i]).created_s;
+	}
+	pool_header_change(headers, 3, &attr);
+	for (size_t i = 0; i < 3; i++) {
+		golden_header(which[i], golden);
+		memset(bytes, 0, sizeof(bytes));
+		pool_header_encode(&headers[i], bytes);
+		assert_memory_equal(bytes, golden, sizeof(bytes));
+	}
+}
+
+/* The checksum covers them, or not; the shutdown state of PMDK is among them. */
+static void bytes_of_others_stay(void **state)
+{
+	static const struct {
+		enum golden which;
+		bool is_covered;
+	} cases[] = {{GOLDEN_FIRST_2K, false}, {GOLDEN_FIRST_4K, true}};
+	uint8_t bytes[POOL_HEADER_BYTES];
+
+	for (size_t i = 0; i < 2; i++) {
+		struct pool_header header = decoded(cases[i].which);
+
+		golden_header(cases[i].which, bytes);
+		bytes[4024] = 0x5a;
+		assert_int_equal(pool_header_decode("/a", bytes, &header),
+				 cases[i].is_covered ? -EINVAL : 0);
+		pool_header_encode(&header, bytes);
+		assert_int_equal(bytes[4024], 0x5a);
+		assert_int_equal(pool_header_decode("/a", bytes, &header), 0);
+	}
+}
+
+static void every_covered_bit_counts(void **state)
+{
+	uint8_t bytes[POOL_HEADER_BYTES];
+	struct pool_header header;
+
+	golden_header(GOLDEN_FIRST_4K, bytes);
+	for (size_t at = 0; at < POOL_HEADER_BYTES; at++) {
+		if (at == 16) /* its bits choose what is covered */
+			continue;
+		bytes[at] ^= 0x10;
+		assert_int_equal(pool_header_decode("/a", bytes, &header), -EINVAL);
+		bytes[at] ^= 0x10;
+	}
+	assert_non_null(strstr(failure_get()->text, "/a"));
+}
+
+static void zeros_are_no_header(void **state)
+{
+	uint8_t bytes[POOL_HEADER_BYTES] = {0};
+	struct pool_header header;
+
+	assert_true(pool_header_is_empty(bytes));
+	assert_int_equal(pool_header_decode("/mnt/a", bytes, &header), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "/mnt/a has no pool header"));
+	bytes[4095] = 1;
+	assert_false(pool_header_is_empty(bytes));
+}
+
+/* Each field that all headers of a pool share. */
+static void headers_of_two_pools_are_refused(void **state)
+{
+	struct pool_header ring[3];
+	unsigned char *shared[] = {
+		(unsigned char *)ring[1].attr.signature,
+		(unsigned char *)&ring[1].attr.major,
+		(unsigned char *)&ring[1].attr.compat_features,
+		(unsigned char *)&ring[1].attr.incompat_features,
+		(unsigned char *)&ring[1].attr.ro_compat_features,
+		ring[1].attr.poolset_uuid,
+		ring[1].attr.prev_uuid,
+		ring[1].attr.next_uuid,
+		ring[1].attr.user_flags,
+		ring[1].attr.uuid,
+		ring[1].previous_part,
+		ring[1].next_part,
+		ring[0].next_part,
+		ring[2].previous_part,
+		ring[2].next_part,
+	};
+
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		ring[0] = decoded(GOLDEN_RING_2K_1);
+		ring[1] = decoded(GOLDEN_RING_2K_2);
+		ring[2] = decoded(GOLDEN_RING_2K_3);
+		*shared[i] ^= 1;
+		assert_int_equal(pool_header_verify("p", ring, 3), -EINVAL);
+	}
+}
+
+static void parts_in_another_order_are_refused(void **state)
+{
+	const struct pool_header ring[] = {decoded(GOLDEN_RING_2K_1), decoded(GOLDEN_RING_2K_3),
+					   decoded(GOLDEN_RING_2K_2)};
+
+	assert_int_equal(pool_header_verify("/a", ring, 3), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "/a: part 1 is not followed by part 2"));
+}
+
+static void create_fills_in_what_is_zero(void **state)
+{
+	static const unsigned char zeros[16];
+	struct rpmem_pool_attr attr = {.signature = "ABC", .major = 1};
+	struct pool_header headers[2];
+	uint8_t first[POOL_HEADER_BYTES] = {0}, golden[POOL_HEADER_BYTES];
+
+	memset(headers, 0, sizeof(headers));
+	assert_int_equal(pool_header_create(headers, 2, &attr), 0);
+	assert_int_equal(pool_header_verify("p", headers, 2), 0);
+	assert_memory_not_equal(headers[0].attr.uuid, zeros, 16);
+	assert_memory_not_equal(headers[0].attr.poolset_uuid, zeros, 16);
+	assert_memory_not_equal(headers[0].attr.uuid, headers[0].attr.poolset_uuid, 16);
+	assert_memory_not_equal(headers[1].attr.uuid, headers[0].attr.uuid, 16);
+	assert_memory_equal(headers[0].attr.prev_uuid, headers[0].attr.uuid, 16);
+	assert_memory_equal(headers[0].attr.next_uuid, headers[0].attr.uuid, 16);
+	pool_header_encode(&headers[0], first);
+	golden_header(GOLDEN_FIRST_2K, golden);
+#ifdef __x86_64__
+	assert_memory_equal(first + 128, golden + 128, 16);
+#endif
+}
+
+static void create_keeps_what_is_given(void **state)
+{
+	const struct rpmem_pool_attr attr = decoded(GOLDEN_REMOTE).attr;
+	struct pool_header header;
+
+	memset(&header, 0, sizeof(header));
+	header.created_s = 0x6b035aa2;
+	assert_int_equal(pool_header_create(&header, 1, &attr), 0);
+	assert_memory_equal(&header.attr, &attr, sizeof(attr));
+}
+
+/* A new uuid of the first part changes two fields of the ring beside it. */
+static void change_keeps_the_uuids_of_other_parts(void **state)
+{
+	struct pool_header ring[] = {decoded(GOLDEN_RING_2K_1), decoded(GOLDEN_RING_2K_2),
+				     decoded(GOLDEN_RING_2K_3)};
+	const struct pool_header old = ring[1];
+	struct rpmem_pool_attr attr = {.signature = "NEW"};
+
+	memset(attr.uuid, 7, sizeof(attr.uuid));
+	pool_header_change(ring, 3, &attr);
+	assert_int_equal(pool_header_verify("p", ring, 3), 0);
+	assert_memory_equal(&ring[0].attr, &attr, sizeof(attr));
+	assert_memory_equal(ring[1].attr.uuid, old.attr.uuid, 16);
+	assert_memory_equal(ring[1].attr.signature, "NEW", 4);
+	assert_memory_equal(ring[1].previous_part, attr.uuid, 16);
+	assert_memory_equal(ring[2].next_part, attr.uuid, 16);
+	assert_memory_equal(ring[1].next_part, old.next_part, 16);
+	assert_int_equal(ring[1].created_s, old.created_s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(checksums_are_those_of_pmdk),
+		cmocka_unit_test(headers_come_back_byte_for_byte),
+		cmocka_unit_test(fields_are_those_of_the_remote_part),
+		cmocka_unit_test(neighbours_are_not_mixed_up),
+		cmocka_unit_test(golden_rings_verify),
+		cmocka_unit_test(a_pool_made_like_pmdks_has_its_bytes),
+		cmocka_unit_test(bytes_of_others_stay),
+		cmocka_unit_test(every_covered_bit_counts),
+		cmocka_unit_test(zeros_are_no_header),
+		cmocka_unit_test(headers_of_two_pools_are_refused),
+		cmocka_unit_test(parts_in_another_order_are_refused),
+		cmocka_unit_test(create_fills_in_what_is_zero),
+		cmocka_unit_test(create_keeps_what_is_given),
+		cmocka_unit_test(change_keeps_the_uuids_of_other_parts),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.pool_header", tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_pool_open.c -- pools opened again, and other attributes for them. A11 and A21 are
+ * numbers of the acceptance list of remote pools.
+ */
+#include "pool_scratch.h"
+
+/* --- open ------------------------------------------------------------------------------ */
+
+static void open_gives_the_attributes_back(void **state)
+{
+	const struct rpmem_pool_attr none = {.major = 0};
+
+	for (size_t i = 0; i < KINDS; i++) {
+		struct rpmem_pool_attr wanted = kinds[i].has_headers ? obj_attr() : none, attr;
+		struct pool *pool = NULL;
+
+		if (i == 1)
+			wanted.incompat_features |= 1;
+		memset(&attr, 0x5a, sizeof(attr));
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		pool_close(&pool, false);
+		assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &attr), 0);
+		assert_memory_equal(&attr, &wanted, sizeof(attr));
+		assert_int_equal(pool_has_headers(pool), kinds[i].has_headers);
+		pool_close(&pool, false);
+		assert_int_equal(pool_remove(scratch, "my.set", false, false), 0);
+	}
+}
+
+/* A11. */
+static void open_of_a_pool_never_created_is_told(void **state)
+{
+	struct pool *pool = NULL;
+
+	for (size_t i = 0; i < KINDS; i++) {
+		set_write("my.set", kinds[i].set);
+		assert_failed(reopen(&pool, "my.set", MIB), ENOENT, "/a");
+		assert_int_equal(files_left(), 1);
+	}
+}
+
+static void open_refuses_a_pool_that_is_too_small(void **state)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		struct pool *pool = NULL;
+
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		pool_close(&pool, false);
+		assert_failed(reopen(&pool, "my.set", 32 * MIB), EFBIG, "33554432");
+		assert_int_equal(pool_remove(scratch, "my.set", false, false), 0);
+	}
+}
+
+static void open_keeps_every_byte_of_the_header(void **state)
+{
+	uint8_t before[HEAD], after[HEAD];
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[0].set);
+	make_pool("my.set", true);
+	file_get("b", 0, before, sizeof(before));
+	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
+	pool_close(&pool, false);
+	file_get("b", 0, after, sizeof(after));
+	assert_memory_equal(before, after, sizeof(before));
+}
+
+/* The checksum of each header covers these. */
+static void open_refuses_corrupt_headers(void **state)
+{
+	static const struct {
+		const char *part;
+		size_t at;
+	} cases[] = {{"a", 0}, {"a", 40}, {"b", 8}, {"b", 130}, {"b", 2047}, {"b", 4088}};
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[0].set);
+	make_pool("my.set", true);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t byte;
+
+		file_get(cases[i].part, cases[i].at, &byte, 1);
+		byte ^= 0x80;
+		file_put(cases[i].part, cases[i].at, &byte, 1);
+		assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "checksum");
+		byte ^= 0x80;
+		file_put(cases[i].part, cases[i].at, &byte, 1);
+	}
+	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
+	pool_close(&pool, false);
+}
+
+static void open_refuses_parts_without_headers(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("none.set", kinds[2].set);
+	set_write("my.set", kinds[0].set);
+	make_pool("none.set", false);
+	assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "/a has no pool header");
+}
+
+static void open_refuses_the_part_of_another_pool(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("one.set", "8M @/a\n8M @/b\n");
+	set_write("two.set", "8M @/c\n8M @/d\n");
+	set_write("mixed.set", "8M @/a\n8M @/d\n");
+	make_pool("one.set", true);
+	make_pool("two.set", true);
+	assert_failed(reopen(&pool, "mixed.set", MIB), EINVAL, "/a: part 1 is not followed");
+}
+
+/* With the other geometry, headers would be in the midst of the data. */
+static void open_refuses_the_other_option(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("ring.set", kinds[0].set);
+	set_write("single.set", kinds[1].set);
+	make_pool("ring.set", true);
+	assert_failed(reopen(&pool, "single.set", MIB), EINVAL, "SINGLEHDR");
+	assert_int_equal(pool_remove(scratch, "ring.set", false, false), 0);
+	make_pool("single.set", true);
+	assert_failed(reopen(&pool, "ring.set", MIB), EINVAL, "");
+}
+
+/* The header bytes that pmempool wrote, in parts of our size. */
+static void open_takes_a_pool_of_pmempool(void **state)
+{
+	static const enum golden ring[] = {GOLDEN_RING_2K_1, GOLDEN_RING_2K_2, GOLDEN_RING_2K_3};
+	static const char *const names[] = {"a", "b", "c"};
+	struct rpmem_pool_attr attr;
+	struct pool *pool = NULL;
+	uint8_t bytes[HEAD];
+
+	set_write("my.set", "2M @/a\n2M @/b\n2M @/c\n");
+	for (size_t i = 0; i < 3; i++) {
+		file_make(names[i], 2 * MIB);
+		golden_header(ring[i], bytes);
+		file_put(names[i], 0, bytes, sizeof(bytes));
+	}
+	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &attr), 0);
+	assert_memory_equal(attr.signature, "PMEMOBJ", 8);
+	assert_int_equal(attr.incompat_features, 6);
+	assert_memory_equal(attr.uuid, bytes + 72, 16); /* the third is followed by the first */
+	pool_close(&pool, false);
+}
+
+/* --- attributes (A21) ------------------------------------------------------------------- */
+
+static void set_attr_is_there_when_opened_again(void **state)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct rpmem_pool_attr attr = obj_attr(), got;
+		struct pool *pool = NULL;
+
+		attr.major = 77;
+		attr.incompat_features = i == 1 ? 3 : 2;
+		memset(attr.uuid, 9, sizeof(attr.uuid));
+		memset(attr.user_flags, 0, sizeof(attr.user_flags));
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		memcpy(pool_memory(pool) + HEAD, "data", 5);
+		assert_int_equal(pool_set_attr(pool, &attr), 0);
+		assert_string_equal((char *)pool_memory(pool) + HEAD, "data");
+		pool_close(&pool, false);
+		assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &got), 0);
+		assert_memory_equal(&got, &attr, sizeof(got));
+		pool_close(&pool, false);
+		assert_int_equal(pool_remove(scratch, "my.set", false, false), 0);
+	}
+}
+
+/* Row 6: zeros are stored, and the pool keeps its headers. */
+static void set_attr_of_zeros_keeps_headers(void **state)
+{
+	struct rpmem_pool_attr zeros = {.major = 0}, got;
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[0].set);
+	assert_int_equal(create(&pool, "my.set", MIB), 0);
+	assert_int_equal(pool_set_attr(pool, NULL), 0);
+	assert_true(pool_has_headers(pool));
+	pool_close(&pool, false);
+	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &got), 0);
+	assert_true(pool_has_headers(pool));
+	assert_memory_equal(&got, &zeros, sizeof(got));
+	assert_int_equal(pool_set_attr(pool, &zeros), 0);
+	pool_close(&pool, false);
+	assert_failed(create(&pool, "my.set", MIB), EEXIST, "/a");
+}
+
+static void set_attr_without_headers_is_refused(void **state)
+{
+	const struct rpmem_pool_attr attr = obj_attr();
+	struct pool *pool = NULL;
+
+	assert_int_equal(create_kind(&pool, 2, MIB), 0);
+	assert_failed(pool_set_attr(pool, &attr), EINVAL, "without headers");
+	assert_int_equal(pool_set_attr(pool, NULL), 0);
+	pool_close(&pool, false);
+	assert_true(is_zero_at("a", 0));
+}
+
+static void set_attr_of_the_same_values_changes_nothing(void **state)
+{
+	uint8_t before[2][HEAD], after[2][HEAD];
+	struct rpmem_pool_attr attr;
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[0].set);
+	make_pool("my.set", true);
+	file_get("a", 0, before[0], HEAD);
+	file_get("b", 0, before[1], HEAD);
+	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &attr), 0);
+	assert_int_equal(pool_set_attr(pool, &attr), 0);
+	pool_close(&pool, false);
+	file_get("a", 0, after[0], HEAD);
+	file_get("b", 0, after[1], HEAD);
+	assert_memory_equal(before, after, sizeof(before));
+}
+
+static void set_attr_refuses_a_bit_that_the_set_lacks(void **state)
+{
+	struct rpmem_pool_attr attr = obj_attr(), got;
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[0].set);
+	assert_int_equal(create(&pool, "my.set", MIB), 0);
+	attr.incompat_features |= 1;
+	assert_failed(pool_set_attr(pool, &attr), EINVAL, "SINGLEHDR");
+	pool_close(&pool, false);
+	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &got), 0);
+	assert_int_equal(got.incompat_features, 6);
+	pool_close(&pool, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(open_gives_the_attributes_back),
+		TEST(open_of_a_pool_never_created_is_told),
+		TEST(open_refuses_a_pool_that_is_too_small),
+		TEST(open_keeps_every_byte_of_the_header),
+		TEST(open_refuses_corrupt_headers),
+		TEST(open_refuses_parts_without_headers),
+		TEST(open_refuses_the_part_of_another_pool),
+		TEST(open_refuses_the_other_option),
+		TEST(open_takes_a_pool_of_pmempool),
+		TEST(set_attr_is_there_when_opened_again),
+		TEST(set_attr_of_zeros_keeps_headers),
+		TEST(set_attr_without_headers_is_refused),
+		TEST(set_attr_of_the_same_values_changes_nothing),
+		TEST(set_attr_refuses_a_bit_that_the_set_lacks),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.pool_open", tests, NULL, NULL);
+}

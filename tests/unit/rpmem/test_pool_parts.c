@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_pool_parts.c -- parts that were there before the pool, and what cannot be one.
+ */
+#include "pool_scratch.h"
+
+static void create_takes_files_of_zeros(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[0].set);
+	file_make("a", 8 * MIB);
+	file_make("b", 8 * MIB);
+	assert_int_equal(create(&pool, "my.set", MIB), 0);
+	assert_true((size_t)stat_of("b").st_blocks * 512 >= 8 * MIB);
+	pool_close(&pool, false);
+	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
+	pool_close(&pool, false);
+}
+
+/* They get no header, and no new size. */
+static void a_failed_create_leaves_them_as_they_were(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("my.set", "8M @/a\n8M @/new\n8M @/b\n");
+	file_make("a", 8 * MIB);
+	file_make("b", 8 * MIB);
+	file_put("b", 4095, "x", 1);
+	assert_failed(create(&pool, "my.set", MIB), EEXIST, "/b");
+	assert_false(exists("new"));
+	assert_true(is_zero_at("a", 0));
+	assert_int_equal(stat_of("a").st_size, 8 * MIB);
+}
+
+static void close_with_remove_takes_headers_out_of_them(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[0].set);
+	file_make("b", 8 * MIB);
+	file_put("b", 5000, "old", 4);
+	assert_int_equal(create(&pool, "my.set", MIB), 0);
+	assert_false(is_zero_at("b", 0));
+	pool_close(&pool, true);
+	assert_false(exists("a"));
+	assert_true(is_zero_at("b", 0));
+	assert_int_equal(create(&pool, "my.set", MIB), 0);
+	pool_close(&pool, false);
+}
+
+static void close_with_remove_spares_a_pool_that_was_opened(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("my.set", kinds[0].set);
+	make_pool("my.set", true);
+	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
+	pool_close(&pool, true);
+	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
+	pool_close(&pool, false);
+	pool_close(&pool, true);
+}
+
+static void close_with_remove_spares_a_file_put_in_its_place(void **state)
+{
+	struct pool *pool = NULL;
+	char from[PATH_MAX], to[PATH_MAX];
+
+	set_write("my.set", kinds[0].set);
+	assert_int_equal(create(&pool, "my.set", MIB), 0);
+	scratch_write("precious", "data");
+	assert_int_equal(rename(scratch_path("precious", from), scratch_path("a", to)), 0);
+	pool_close(&pool, true);
+	assert_int_equal(stat_of("a").st_size, 4);
+	assert_false(exists("b"));
+}
+
+static void parts_of_another_size_are_refused(void **state)
+{
+	static const size_t sizes[] = {8 * MIB - 1, 8 * MIB + 1, 0, 16 * MIB};
+
+	set_write("my.set", kinds[2].set);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct pool *pool = NULL;
+
+		file_make("b", 1);
+		file_make("b", sizes[i]);
+		assert_failed(create_plain(&pool, "my.set", MIB), EINVAL, "8388608");
+		assert_false(exists("a"));
+		file_make("a", 8 * MIB);
+		assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "8388608");
+		assert_int_equal(stat_of("b").st_size, sizes[i]);
+		assert_int_equal(pool_remove(scratch, "my.set", true, false), 0);
+	}
+}
+
+/* A directory, a device, a FIFO, one file twice, and AUTO for what is not a device. */
+static void what_cannot_be_a_part_is_refused(void **state)
+{
+	static const struct {
+		const char *set, *sentence;
+	} cases[] = {
+		{"8M @/dir\n", "/dir is neither"},
+		{"8M /dev/null\n", "/dev/null is neither"},
+		{"AUTO /dev/null\n", "/dev/null is neither"},
+		{"8M @/fifo\n", "/fifo is neither"},
+		{"OPTION NOHDRS\n8M @/file\n8M @/file\n", "/file are the same"},
+		{"OPTION NOHDRS\n8M @/file\n8M @/link\n", "/link are the same"},
+		{"OPTION NOHDRS\n8M @/file\n8M @/dir/../file\n", "/dir/../file are the same"},
+		{"OPTION NOHDRS\nAUTO @/file\n", "AUTO is for device DAX"},
+	};
+	char path[PATH_MAX], link_path[PATH_MAX];
+
+	file_make("file", 8 * MIB);
+	assert_int_equal(mkdir(scratch_path("dir", path), 0700), 0);
+	assert_int_equal(mkfifo(scratch_path("fifo", path), 0600), 0);
+	assert_int_equal(link(scratch_path("file", path), scratch_path("link", link_path)), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pool *pool = NULL;
+
+		set_write("my.set", cases[i].set);
+		assert_failed(create_plain(&pool, "my.set", MIB), EINVAL,
+			      strncmp(cases[i].set, "OPTION", 6) == 0 ? cases[i].sentence : "");
+		assert_failed(reopen(&pool, "my.set", MIB), EINVAL, cases[i].sentence);
+	}
+	assert_int_equal(files_left(), 5);
+}
+
+static void the_same_part_twice_is_refused_when_it_is_new(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("my.set", "8M @/a\n8M @/a\n");
+	assert_failed(create(&pool, "my.set", MIB), EINVAL, "/a are the same");
+	assert_int_equal(files_left(), 1);
+}
+
+static void a_part_in_a_directory_that_is_missing_is_told(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("my.set", "8M @/a\n8M @/none/b\n");
+	assert_failed(create(&pool, "my.set", MIB), ENOENT, "/none/b");
+	assert_int_equal(files_left(), 1);
+}
+
+/* Nothing is made where a link points to. */
+static void a_dangling_link_is_no_new_part(void **state)
+{
+	struct pool *pool = NULL;
+
+	set_write("my.set", "8M @/link\n");
+	scratch_link("elsewhere", "link");
+	assert_failed(create(&pool, "my.set", MIB), EEXIST, "/link");
+	assert_false(exists("elsewhere"));
+	assert_int_equal(files_left(), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(create_takes_files_of_zeros),
+		TEST(a_failed_create_leaves_them_as_they_were),
+		TEST(close_with_remove_takes_headers_out_of_them),
+		TEST(close_with_remove_spares_a_pool_that_was_opened),
+		TEST(close_with_remove_spares_a_file_put_in_its_place),
+		TEST(parts_of_another_size_are_refused),
+		TEST(what_cannot_be_a_part_is_refused),
+		TEST(the_same_part_twice_is_refused_when_it_is_new),
+		TEST(a_part_in_a_directory_that_is_missing_is_told),
+		TEST(a_dangling_link_is_no_new_part),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.pool_parts", tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_pool_remove.c -- pools removed, and those that must stay. A22 to A25 are numbers
+ * of the acceptance list of remote pools.
+ */
+#include "pool_scratch.h"
+
+static int remove_plainly(const char *name)
+{
+	return pool_remove(scratch, name, false, false);
+}
+
+static int remove_by_force(const char *name)
+{
+	return pool_remove(scratch, name, true, false);
+}
+
+/* A22 to A24. */
+static void parts_go_and_the_set_if_asked(void **state)
+{
+	static const struct {
+		bool force, with_set;
+	} cases[] = {{false, false}, {true, false}, {false, true}, {true, true}};
+
+	for (size_t kind = 0; kind < KINDS; kind++) {
+		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			struct pool *pool = NULL;
+
+			assert_int_equal(create_kind(&pool, kind, MIB), 0);
+			pool_close(&pool, false);
+			assert_int_equal(
+				pool_remove(scratch, "my.set", cases[i].force, cases[i].with_set),
+				0);
+			assert_false(exists("a") || exists("b"));
+			assert_int_equal(exists("my.set"), !cases[i].with_set);
+			assert_failed(reopen(&pool, "my.set", MIB), ENOENT, "");
+		}
+	}
+}
+
+/* A25; by force, nothing is left to do. */
+static void a_pool_never_created_takes_force(void **state)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		set_write("my.set", kinds[i].set);
+		assert_failed(remove_plainly("my.set"), ENOENT, "/a");
+		assert_int_equal(remove_by_force("my.set"), 0);
+		assert_true(exists("my.set"));
+	}
+}
+
+static void a_missing_part_takes_force(void **state)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < KINDS; i++) {
+		struct pool *pool = NULL;
+
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		pool_close(&pool, false);
+		assert_int_equal(unlink(scratch_path("b", path)), 0);
+		assert_failed(remove_plainly("my.set"), ENOENT, "/b");
+		assert_true(exists("a"));
+		assert_int_equal(remove_by_force("my.set"), 0);
+		assert_false(exists("a"));
+	}
+}
+
+static void a_corrupt_header_takes_force(void **state)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct pool *pool = NULL;
+
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		pool_close(&pool, false);
+		file_put("a", 24, "corrupt", 7);
+		assert_failed(remove_plainly("my.set"), EINVAL, "checksum");
+		assert_true(exists("a") && exists("b"));
+		assert_int_equal(remove_by_force("my.set"), 0);
+		assert_false(exists("a") || exists("b"));
+	}
+}
+
+static void a_part_of_another_size_takes_force(void **state)
+{
+	set_write("my.set", kinds[2].set);
+	file_make("a", 8 * MIB);
+	file_make("b", 4096);
+	assert_failed(remove_plainly("my.set"), EINVAL, "4096");
+	assert_int_equal(remove_by_force("my.set"), 0);
+	assert_int_equal(files_left(), 1);
+}
+
+/* Its parts are too small for a pool. */
+static void a_set_that_makes_no_pool_takes_force(void **state)
+{
+	set_write("my.set", "4096 @/a\n");
+	file_make("a", 4096);
+	assert_failed(remove_plainly("my.set"), EINVAL, "4096");
+	assert_int_equal(remove_by_force("my.set"), 0);
+	assert_int_equal(files_left(), 1);
+}
+
+static void a_set_that_does_not_parse_stays_even_by_force(void **state)
+{
+	set_write("my.set", kinds[0].set);
+	make_pool("my.set", true);
+	set_write("my.set", "8M @/a\n8M @/b\nwrong\n");
+	assert_failed(remove_plainly("my.set"), EINVAL, "my.set:4:");
+	assert_failed(pool_remove(scratch, "my.set", true, true), EINVAL, "my.set:4:");
+	assert_int_equal(files_left(), 3);
+}
+
+static void a_missing_set_is_told_even_by_force(void **state)
+{
+	assert_failed(remove_plainly("my.set"), ENOENT, "my.set");
+	assert_failed(pool_remove(scratch, "my.set", true, true), ENOENT, "my.set");
+}
+
+static void a_pool_in_use_stays_even_by_force(void **state)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		struct pool *pool = NULL;
+
+		assert_int_equal(create_kind(&pool, i, MIB), 0);
+		assert_failed(remove_plainly("my.set"), EBUSY, "/a is locked");
+		assert_failed(pool_remove(scratch, "my.set", true, true), EBUSY, "/a is locked");
+		assert_int_equal(files_left(), 3);
+		remove_kind(&pool);
+	}
+}
+
+/* The first part is free, the second one is another pool's. */
+static void no_part_goes_if_one_is_in_use(void **state)
+{
+	struct pool *other = NULL;
+
+	set_write("my.set", kinds[0].set);
+	set_write("other.set", "OPTION NOHDRS\n8M @/b\n");
+	make_pool("my.set", true);
+	assert_int_equal(create_plain(&other, "other.set", MIB), 0);
+	assert_failed(remove_by_force("my.set"), EBUSY, "/b is locked");
+	assert_true(exists("a") && exists("b"));
+	pool_close(&other, false);
+	assert_int_equal(remove_plainly("my.set"), 0);
+}
+
+/* Neither shells nor paths see anything special in them. */
+static void names_are_literal(void **state)
+{
+	static const char *const names[] = {"my set", "x; rm -rf y", "a\nb", "$HOME", "-f", "*"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		set_write(names[i], kinds[0].set);
+		make_pool(names[i], true);
+		assert_int_equal(pool_remove(scratch, names[i], false, true), 0);
+		assert_int_equal(files_left(), 0);
+	}
+}
+
+static void what_is_not_a_file_stays(void **state)
+{
+	char path[PATH_MAX];
+
+	set_write("my.set", "8M @/dir\n");
+	assert_int_equal(mkdir(scratch_path("dir", path), 0700), 0);
+	assert_failed(remove_by_force("my.set"), EINVAL, "/dir");
+	assert_true(exists("dir"));
+	set_write("my.set", "AUTO /dev/null\n");
+	assert_failed(remove_by_force("my.set"), EINVAL, "/dev/null");
+	set_write("my.set", "AUTO @/none\n");
+	assert_int_equal(remove_by_force("my.set"), 0);
+}
+
+static void a_part_in_a_directory_without_permission_is_told(void **state)
+{
+	char path[PATH_MAX], directory[PATH_MAX];
+
+	set_write("my.set", "8M @/dir/a\n");
+	scratch_path("dir/a", path);
+	make_pool("my.set", true);
+	assert_int_equal(chmod(path, 0666), 0);
+	assert_int_equal(chmod(scratch_path("dir", directory), 0555), 0);
+	become_user();
+	assert_failed(pool_remove(scratch, "my.set", false, true), EACCES, "/dir/a");
+	become_root_again();
+	assert_int_equal(chmod(directory, 0755), 0);
+	assert_true(exists("dir/a") && exists("my.set"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(parts_go_and_the_set_if_asked),
+		TEST(a_pool_never_created_takes_force),
+		TEST(a_missing_part_takes_force),
+		TEST(a_corrupt_header_takes_force),
+		TEST(a_part_of_another_size_takes_force),
+		TEST(a_set_that_makes_no_pool_takes_force),
+		TEST(a_set_that_does_not_parse_stays_even_by_force),
+		TEST(a_missing_set_is_told_even_by_force),
+		TEST(a_pool_in_use_stays_even_by_force),
+		TEST(no_part_goes_if_one_is_in_use),
+		TEST(names_are_literal),
+		TEST(what_is_not_a_file_stays),
+		TEST(a_part_in_a_directory_without_permission_is_told),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.pool_remove", tests, NULL, NULL);
+}

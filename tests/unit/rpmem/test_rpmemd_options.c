@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_rpmemd_options.c -- the command line of rpmemd, good and wrong.
+ */
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
+#include "tools/rpmemd/options.h"
+
+#define WORDS_MAX 20
+
+const char *argp_program_version = "test";
+
+/* Blanks separate the words. */
+static int parse(struct options *o, const char *line)
+{
+	static char words[256];
+	char *argv[WORDS_MAX] = {(char *)(uintptr_t) "rpmemd"}, *rest = words, *word;
+	int argc = 1;
+
+	strcpy(words, line);
+	while (line[0] != '\0' && (word = strsep(&rest, " ")) != NULL && argc < WORDS_MAX - 1)
+		argv[argc++] = word;
+	return options_parse(o, argc, argv);
+}
+
+static void nothing_is_needed(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o, ""), 0);
+	assert_null(o.config);
+	assert_null(o.remove);
+	assert_null(o.poolset_dir);
+	assert_int_equal(o.log_level, LOG_LEVELS);
+	assert_false(o.check || o.force || o.pool_set || o.persist_apm || o.persist_general ||
+		     o.log.to_file || o.log.to_syslog);
+}
+
+/* As libpmempool and librpmem write it. */
+static void remove_has_two_modifiers(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o, "--remove my.set --force"), 0);
+	assert_string_equal(o.remove, "my.set");
+	assert_true(o.force && !o.pool_set);
+	assert_int_equal(parse(&o, "--remove my.set --force --pool-set"), 0);
+	assert_true(o.force && o.pool_set);
+	assert_int_equal(parse(&o, "-r -x -s"), 0);
+	assert_string_equal(o.remove, "-x");
+	assert_true(o.pool_set && !o.force);
+}
+
+static void options_have_the_names_of_keys(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o, "-c my.conf --log-file=a.log --poolset-dir /sets "
+				   "--log-level info --persist-apm --persist-general"),
+			 0);
+	assert_string_equal(o.config, "my.conf");
+	assert_string_equal(o.log.file, "a.log");
+	assert_string_equal(o.poolset_dir, "/sets");
+	assert_int_equal(o.log_level, LEVEL_INFO);
+	assert_true(o.persist_apm && o.persist_general);
+	assert_int_equal(parse(&o, "--check"), 0);
+	assert_true(o.check);
+}
+
+static void the_last_of_log_file_and_syslog_counts(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o, "--use-syslog --log-file a"), 0);
+	assert_true(o.log.to_file && !o.log.to_syslog);
+	assert_int_equal(parse(&o, "--log-file a --use-syslog"), 0);
+	assert_true(o.log.to_syslog && !o.log.to_file);
+}
+
+static void wrong_lines_are_told(void **state)
+{
+	static const char *const cases[][2] = {
+		{"set", "unexpected argument set"},
+		{"--remove my set", "unexpected argument set"},
+		{"--remove", "--remove needs a value"},
+		{"--force", "--force is for --remove"},
+		{"--pool-set", "--pool-set is for --remove"},
+		{"--check --remove x", "mutually exclusive"},
+		{"--log-level loud", "--log-level loud: expected err"},
+		{"-t 4", "unknown option"},
+		{"--nthreads 4", "unknown option --nthreads"},
+	};
+	struct options o;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(parse(&o, cases[i][0]) < 0);
+		if (strstr(failure_get()->text, cases[i][1]) == NULL)
+			fail_msg("%s: \"%s\" has no \"%s\"", cases[i][0], failure_get()->text,
+				 cases[i][1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_needed),
+		cmocka_unit_test(remove_has_two_modifiers),
+		cmocka_unit_test(options_have_the_names_of_keys),
+		cmocka_unit_test(the_last_of_log_file_and_syslog_counts),
+		cmocka_unit_test(wrong_lines_are_told),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.rpmemd_options", tests, NULL, NULL);
+}

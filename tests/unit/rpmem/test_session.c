@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_session.c -- sessions with a scripted ssh: what ssh gets, what it leaves
+ * behind, and what becomes of its failures.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "session_script.h"
+
+/* Linux before 5.3 has no pidfds, and valgrind 3.19 does not know them. */
+static bool without_pidfds;
+
+long __real_syscall(long number, long first, long second, long third, long fourth);
+long __wrap_syscall(long number, long first, long second, long third, long fourth);
+
+long __wrap_syscall(long number, long first, long second, long third, long fourth)
+{
+	if (without_pidfds && number == SYS_pidfd_open) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return __real_syscall(number, first, second, third, fourth);
+}
+
+/* --- what works --- */
+
+static void requests_get_their_replies(void **state)
+{
+	struct control_pool_reply reply;
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "hello,log=$D/log,serve"), 0);
+	assert_int_equal(session_create_pool(session, &request, &reply), 0);
+	assert_int_equal(reply.nlanes, 16);
+	assert_true(reply.has_headers);
+	assert_string_equal(reply.attr.signature, "FAKE");
+	assert_int_equal(session_set_attr(session, &request.attr), 0);
+	assert_int_equal(session_persisted(session), 0);
+	assert_int_equal(session_set_attr(session, &request.attr), 0);
+	assert_int_equal(session_ended(session), 0);
+	assert_false(has_ended(session, 0));
+	assert_int_equal(session_close(&session, false), 0);
+	assert_null(session);
+	assert_string_equal(test_file("log"), "2 4 6 4 5 ");
+}
+
+static void a_session_without_a_pool_ends_without_close(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "hello,log=$D/log,serve"), 0);
+	assert_int_equal(session_close(&session, false), 0);
+	assert_string_equal(test_file("log"), "");
+}
+
+static void pidfds_are_not_needed(void **state)
+{
+	const struct session_cfg silent = {
+		.target = &host, .command = "sleep=30000", .hello_timeout_ms = 50};
+	struct session *session;
+
+	without_pidfds = true;
+	assert_int_equal(open_script(&session, "hello,serve"), 0);
+	assert_int_equal(create(session), 0);
+	assert_int_equal(session_close(&session, false), 0);
+	assert_int_equal(open_script(&session, "exit=127"), -ECONNRESET);
+	expect_text("exit status 127");
+	assert_int_equal(session_open(&session, &silent), -ECONNRESET);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	signal(SIGCHLD, SIG_IGN);
+	assert_int_equal(open_script(&session, "hello,serve"), 0);
+	assert_int_equal(session_close(&session, false), 0);
+	signal(SIGCHLD, SIG_DFL);
+	without_pidfds = false;
+}
+
+static void closing_nothing_is_fine(void **state)
+{
+	struct session *session = NULL;
+
+	assert_int_equal(session_close(&session, true), 0);
+}
+
+/* --- ssh's arguments and descriptors --- */
+
+static void ssh_gets_the_arguments_of_the_manual(void **state)
+{
+	static const struct {
+		struct ssh_target target;
+		const char *expected;
+	} cases[] = {
+		{{.host = "host"}, "-T\n-4\n-oBatchMode=yes\nhost\n"},
+		{{.host = "host", .user = "me", .port = "2222"},
+		 "-p\n2222\n-T\n-4\n-oBatchMode=yes\nme@host\n"},
+		{{.host = "::1", .user = "me", .is_ipv6 = true}, "-T\n-oBatchMode=yes\nme@::1\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct session_cfg cfg = {.target = &cases[i].target,
+						.command =
+							test_script("argv=$D/argv,hello and more")};
+		struct session *session;
+		char expected[512];
+
+		assert_int_equal(session_open(&session, &cfg), 0);
+		session_close(&session, false);
+		snprintf(expected, sizeof(expected), "%s%s\n", cases[i].expected, cfg.command);
+		assert_string_equal(test_file("argv"), expected);
+		unlink(test_path("argv"));
+	}
+}
+
+static void ssh_has_three_descriptors(void **state)
+{
+	int fd = open("/dev/null", O_RDONLY); /* without close-on-exec, as libpmemobj does */
+	struct session *session, *other;
+
+	assert_int_equal(open_script(&other, "hello,eof"), 0);
+	assert_int_equal(open_script(&session, "fds=$D/fds,hello,eof"), 0);
+	assert_string_equal(test_file("fds"), "0 1 2 ");
+	session_close(&session, false);
+	session_close(&other, false);
+	close(fd);
+}
+
+static void a_program_without_stdio_can_open_a_session(void **state)
+{
+	struct session *session = NULL;
+	int saved[3], ret;
+
+	for (int i = 0; i < 3; i++) {
+		saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 100);
+		close(i);
+	}
+	ret = open_script(&session, "hello,serve");
+	if (ret == 0)
+		ret = create(session);
+	if (ret == 0)
+		ret = session_close(&session, false);
+	for (int i = 0; i < 3; i++) {
+		dup2(saved[i], i);
+		close(saved[i]);
+	}
+	assert_int_equal(ret, 0);
+}
+
+static void ssh_has_default_signals(void **state)
+{
+	struct session *session;
+	sigset_t set, before;
+
+	signal(SIGTERM, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	assert_int_equal(open_script(&session, "kill=15,hello"), -ECONNRESET);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	signal(SIGTERM, SIG_DFL);
+	expect_text("signal 15");
+}
+
+static void descriptors_and_children_are_gone_afterwards(void **state)
+{
+	static const char *const scripts[] = {"hello,serve", "exit=3", "hello,take,half",
+					      "raw=junk", "hello,take,twice,eof"};
+	unsigned before = count_fds();
+
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		struct session *session;
+
+		if (open_script(&session, scripts[i]) == 0) {
+			create(session);
+			session_close(&session, false);
+		}
+		assert_int_equal(count_fds(), before);
+		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	}
+}
+
+static void a_program_may_collect_our_child(void **state)
+{
+	struct session *session;
+
+	signal(SIGCHLD, SIG_IGN); /* the kernel collects it */
+	assert_int_equal(open_script(&session, "hello,serve"), 0);
+	assert_int_equal(create(session), 0);
+	assert_int_equal(session_close(&session, false), 0);
+	assert_int_equal(open_script(&session, "err=no_such_host,exit=255"), -ECONNRESET);
+	expect_text("no such host");
+	signal(SIGCHLD, SIG_DFL);
+}
+
+/* The lock that libpmemobj has on its part file goes with the program. */
+static void a_killed_client_leaves_nothing_behind(void **state)
+{
+	int ready[2], fd, status;
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct session *session;
+
+		fd = open(test_path("part"), O_RDWR | O_CREAT, 0600);
+		if (flock(fd, LOCK_EX) == 0 &&
+		    open_script(&session, "hello,eof,log=$D/log,argv=$D/ended") == 0 &&
+		    write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	fd = open(test_path("part"), O_RDWR);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	close(fd);
+	for (int i = 0; i < 500 && test_file("ended")[0] == '\0'; i++)
+		usleep(10000);
+	assert_true(test_file("ended")[0] != '\0'); /* ssh saw the end of its stdin */
+}
+
+/* --- ssh and HELLO --- */
+
+static void a_missing_ssh_is_told(void **state)
+{
+	struct session *session;
+
+	setenv("RPMEM_SSH", "/nonexistent/ssh", 1);
+	assert_int_equal(open_script(&session, ""), -ECONNRESET);
+	expect_text("/nonexistent/ssh");
+}
+
+static void the_first_line_of_ssh_is_told(void **state)
+{
+	static const struct {
+		const char *script, *expected;
+	} cases[] = {
+		{"err=Permission_denied,err=second,exit=255", "Permission denied"},
+		{"err=Warning:_a_new_key,err=Host_key_verification_failed.,exit=255",
+		 ": Host key verification failed."},
+		{"err=Warning:_only_this,exit=255", "Warning: only this"},
+		{"err=sh:_rpmemd:_not_found,exit=127", "rpmemd: not found"},
+		{"exit=127", "exit status 127"},
+		{"raw=rpm,exit=0", "exit status 0"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct session *session;
+
+		assert_int_equal(open_script(&session, cases[i].script), -ECONNRESET);
+		assert_null(session);
+		expect_text("rpmemd on host did not start");
+		expect_text(cases[i].expected);
+	}
+}
+
+static void a_refusal_in_hello_is_told(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "hello=22,eof"), -EINVAL);
+	expect_text("rpmemd on host: because");
+	assert_int_equal(open_script(&session, "hello=4095,eof"), -4095);
+}
+
+static void junk_on_stdout_is_told(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "raw=Welcome_to_node_7,eof"), -EPROTO);
+	expect_text("'Welcome to node 7'");
+}
+
+static void a_silent_daemon_is_given_up(void **state)
+{
+	const struct session_cfg cfg = {.target = &host, .command = "eof", .hello_timeout_ms = 50};
+	struct session *session;
+
+	assert_int_equal(session_open(&session, &cfg), -ECONNRESET);
+	expect_text("within 50 ms");
+}
+
+static void a_passing_failure_of_ssh_is_tried_again(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "argv=$D/argv,err=connect:_Connection_refused,"
+					       "once=$D/once,hello,serve"),
+			 0);
+	assert_int_equal(create(session), 0);
+	assert_int_equal(session_close(&session, false), 0);
+	assert_int_equal(count_starts(), 2);
+}
+
+static void other_failures_of_ssh_are_not(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "err=Permission_denied_(publickey),once=$D/once,"
+					       "hello,serve"),
+			 -ECONNRESET);
+	assert_int_equal(open_script(&session, "err=Connection_refused,argv=$D/argv,exit=1"),
+			 -ECONNRESET);
+	assert_int_equal(count_starts(), 1);
+}
+
+static void a_failure_that_does_not_pass_is_given_up(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "argv=$D/argv,err=Connection_refused,exit=255"),
+			 -ECONNRESET);
+	expect_text("Connection refused");
+	assert_int_equal(count_starts(), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(requests_get_their_replies),
+		T(a_session_without_a_pool_ends_without_close),
+		T(pidfds_are_not_needed),
+		T(closing_nothing_is_fine),
+		T(ssh_gets_the_arguments_of_the_manual),
+		T(ssh_has_three_descriptors),
+		T(a_program_without_stdio_can_open_a_session),
+		T(ssh_has_default_signals),
+		T(descriptors_and_children_are_gone_afterwards),
+		T(a_program_may_collect_our_child),
+		T(a_killed_client_leaves_nothing_behind),
+		T(a_missing_ssh_is_told),
+		T(the_first_line_of_ssh_is_told),
+		T(a_refusal_in_hello_is_told),
+		T(junk_on_stdout_is_told),
+		T(a_silent_daemon_is_given_up),
+		T(a_passing_failure_of_ssh_is_tried_again),
+		T(other_failures_of_ssh_are_not),
+		T(a_failure_that_does_not_pass_is_given_up),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.session", tests, NULL, NULL);
+}

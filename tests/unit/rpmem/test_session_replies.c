@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_session_replies.c -- what a daemon may answer, and what ends the session.
+ */
+#include <pthread.h>
+
+#include "session_script.h"
+
+static void each_status_is_the_errno(void **state)
+{
+	static const int statuses[] = {EPERM,	     ENOENT,	      EACCES, EBUSY,   EEXIST,
+				       EINVAL,	     EFBIG,	      ENOMEM, ENOTSUP, EREMOTEIO,
+				       ECONNABORTED, EPROTONOSUPPORT, 4095};
+
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+		char script[64];
+
+		snprintf(script, sizeof(script), "hello,take,reply=%d,eof", statuses[i]);
+		assert_int_equal(create_with(script), -statuses[i]);
+		expect_text("rpmemd on host: because");
+	}
+}
+
+static void a_status_does_not_end_the_session(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "hello,take,reply,take,reply=22,serve"), 0);
+	assert_int_equal(create(session), 0);
+	assert_int_equal(session_set_attr(session, &request.attr), -EINVAL);
+	assert_int_equal(session_ended(session), 0);
+	assert_int_equal(session_set_attr(session, &request.attr), 0);
+	assert_int_equal(session_close(&session, false), 0);
+}
+
+/* Bytes of the frame: the header has 16, and the reply begins with lanes, port, address. */
+static void each_field_of_a_reply_is_checked(void **state)
+{
+	static const struct {
+		int at, value, expected;
+	} cases[] = {
+		{0, 'x', -EPROTO},	  {3, 'x', -EPROTO},
+		{4, 1, -EPROTONOSUPPORT}, {5, 2, -EPROTONOSUPPORT},
+		{6, 0, -EPROTO},	  {6, 3, -EPROTO},
+		{7, 3, -EPROTO},	  {7, 4, -EPROTO},
+		{7, 0, -EPROTO},	  {8, 1, -EPROTO},
+		{10, 16, -EPROTO},	  {11, 0x6e, -ETIMEDOUT},
+		{12, 1, -EPROTO},	  {13, 2, -EPROTO},
+		{15, 191, -EPROTO},				 /* the body has 192 */
+		{16 + 3, 0, -EPROTO},	  {16 + 3, 17, -EPROTO}, /* lanes of 16 */
+		{16 + 0, 128, -EPROTO},	  {16 + 4, 0, 0},
+		{16 + 6, 'x', -EPROTO},	  {16 + 7, '1', -EPROTO},
+		{16 + 70, 0, -EPROTO},	  {16 + 70, 3, -EPROTO}, /* method */
+		{16 + 71, 0, -EPROTO},	  {16 + 71, 2, -EPROTO}, /* has headers */
+		{16 + 77, 0, -EPROTO},				 /* smaller than requested */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char script[64];
+
+		snprintf(script, sizeof(script), "hello,take,flip=%d:%d,serve", cases[i].at,
+			 cases[i].value);
+		if (create_with(script) != cases[i].expected)
+			fail_msg("%s: expected %d", script, cases[i].expected);
+	}
+}
+
+static void a_hang_up_is_told_with_the_last_words(void **state)
+{
+	assert_int_equal(create_with("hello,take,half"), -ECONNRESET);
+	expect_text("exit status 0");
+	assert_int_equal(create_with("hello,take,half,err=rpmemd:_out_of_memory"), -ECONNRESET);
+	expect_text("rpmemd on host was lost: rpmemd: out of memory");
+	assert_int_equal(create_with("hello,kill=9"), -ECONNRESET);
+	expect_text("signal 9");
+}
+
+static void a_reply_that_does_not_come_is_given_up(void **state)
+{
+	const struct session_cfg cfg = {
+		.target = &host, .command = "hello,eof", .reply_timeout_ms = 50};
+	struct session *session;
+
+	assert_int_equal(session_open(&session, &cfg), 0);
+	assert_int_equal(create(session), -ECONNRESET);
+	expect_text("did not answer create within 50 ms");
+	assert_int_equal(session_ended(session), -ECONNRESET);
+	session_close(&session, false);
+}
+
+/* The errors of a session are sticky: its end is seen by all who wait, and by every request. */
+static void expect_end(const char *script, int expected)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, script), 0);
+	assert_int_equal(create(session), 0);
+	assert_true(has_ended(session, 5000));
+	failure_get()->text[0] = '\0';
+	assert_int_equal(session_ended(session), expected);
+	assert_true(failure_get()->text[0] != '\0');
+	assert_int_equal(session_set_attr(session, &request.attr), expected);
+	assert_int_equal(session_persisted(session), expected);
+	assert_int_equal(session_ended(session), expected);
+	assert_int_equal(session_close(&session, false), expected);
+}
+
+static void what_nobody_asked_for_ends_the_session(void **state)
+{
+	expect_end("hello,take,reply,sleep=100,raw=x,eof", -EPROTO);
+	expect_end("hello,take,reply,sleep=100,reply,eof", -EPROTO); /* twice */
+	expect_end("hello,take,reply,sleep=100,hello,eof", -EPROTO);
+}
+
+static void a_reply_and_its_copy_at_once_are_refused(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "hello,take,reply,take,twice,eof"), 0);
+	assert_int_equal(create(session), 0);
+	session_set_attr(session, &request.attr); /* it may have been read before its copy */
+	assert_true(has_ended(session, 5000));
+	assert_int_equal(session_ended(session), -EPROTO);
+	assert_int_equal(session_close(&session, false), -EPROTO);
+}
+
+static void a_lost_daemon_ends_the_session(void **state)
+{
+	expect_end("hello,take,reply,kill=9", -ECONNRESET);
+	expect_end("hello,take,reply,err=ssh:_Broken_pipe,exit=255", -ECONNRESET);
+	expect_text("Broken pipe");
+}
+
+static void a_daemon_that_dies_at_close_is_told(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "hello,take,reply,take,err=bye,exit=1"), 0);
+	assert_int_equal(create(session), 0);
+	assert_int_equal(session_close(&session, false), -ECONNRESET);
+	expect_text("bye");
+}
+
+static void the_status_of_close_is_told(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "hello,take,reply,take,reply=5,eof"), 0);
+	assert_int_equal(create(session), 0);
+	assert_int_equal(session_close(&session, true), -EIO);
+	expect_text("because");
+}
+
+/* A lane has failed: the other lanes give up, and the daemon still gets its CLOSE. */
+static void a_lane_can_end_the_session(void **state)
+{
+	struct session *session;
+
+	assert_int_equal(open_script(&session, "hello,log=$D/log,serve"), 0);
+	assert_int_equal(create(session), 0);
+	failure_set(EXIT_RUN_FAILED, "lane", "lane 3 was lost");
+	session_end(session, -ECONNRESET);
+	failure_set(EXIT_RUN_FAILED, "lane", "lane 4 was lost");
+	session_end(session, -EIO);
+	assert_true(has_ended(session, 0));
+	assert_int_equal(session_ended(session), -ECONNRESET);
+	expect_text("lane 3");
+	assert_int_equal(session_close(&session, false), 0);
+	assert_string_equal(test_file("log"), "2 5 ");
+}
+
+static void *set_attr_often(void *session)
+{
+	intptr_t wrong = 0;
+
+	for (int i = 0; i < 100; i++)
+		wrong += session_set_attr(session, &request.attr) != 0 ||
+			 session_persisted(session) != 0;
+	return (void *)wrong;
+}
+
+static void threads_take_turns(void **state)
+{
+	pthread_t threads[4];
+	struct session *session;
+	void *wrong;
+
+	assert_int_equal(open_script(&session, "hello,serve"), 0);
+	assert_int_equal(create(session), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, set_attr_often, session), 0);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &wrong);
+		assert_null(wrong);
+	}
+	assert_int_equal(session_close(&session, false), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(each_status_is_the_errno),
+		T(a_status_does_not_end_the_session),
+		T(each_field_of_a_reply_is_checked),
+		T(a_hang_up_is_told_with_the_last_words),
+		T(a_reply_that_does_not_come_is_given_up),
+		T(what_nobody_asked_for_ends_the_session),
+		T(a_reply_and_its_copy_at_once_are_refused),
+		T(a_lost_daemon_ends_the_session),
+		T(a_daemon_that_dies_at_close_is_told),
+		T(the_status_of_close_is_told),
+		T(a_lane_can_end_the_session),
+		T(threads_take_turns),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.session_replies", tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_settings.c -- the environment variables of librpmem(7), and the log they
+ * set up.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "librpmem/src/report.h"
+#include "librpmem/src/settings.h"
+#include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
+
+static struct settings settings;
+static char log_name[] = "/tmp/rpmem-settings-XXXXXX";
+
+static int reset(void **state)
+{
+	static const char *const names[] = {
+		"RPMEM_SSH",	      "RPMEM_CMD",	  "RPMEM_ENABLE_SOCKETS",
+		"RPMEM_ENABLE_VERBS", "RPMEM_MAX_NLANES", "RPMEM_WORK_QUEUE_SIZE",
+		"RPMEM_LOG_LEVEL"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unsetenv(names[i]);
+	settings_free(&settings);
+	strcpy(log_name + strlen(log_name) - 6, "XXXXXX");
+	close(mkstemp(log_name));
+	setenv("RPMEM_LOG_FILE", log_name, 1);
+	return 0;
+}
+
+static int remove_log(void **state)
+{
+	return unlink(log_name);
+}
+
+static const char *logged(void)
+{
+	static char text[4096];
+	FILE *file = fopen(log_name, "r");
+	size_t len;
+
+	assert_non_null(file);
+	len = fread(text, 1, sizeof(text) - 1, file);
+	text[len] = '\0';
+	fclose(file);
+	return text;
+}
+
+static void load_with(const char *name, const char *value)
+{
+	settings_free(&settings);
+	setenv(name, value, 1);
+	settings_load(&settings);
+}
+
+static void expect_command(const char *expected)
+{
+	char command[SETTINGS_COMMAND_MAX];
+
+	assert_int_equal(settings_next_command(&settings, command), 0);
+	assert_string_equal(command, expected);
+}
+
+static void defaults_are_those_of_the_manual(void **state)
+{
+	settings_load(&settings);
+	assert_int_equal(settings.max_nlanes, UINT_MAX);
+	assert_int_equal(settings.work_queue, 50);
+	assert_string_equal(settings_ssh(), "ssh");
+	assert_true(settings_verbs());
+	assert_false(settings_sockets());
+	expect_command("rpmemd");
+	expect_command("rpmemd");
+	assert_string_equal(logged(), "");
+}
+
+static void commands_take_turns(void **state)
+{
+	load_with("RPMEM_CMD", "one -v|two|three");
+	for (int i = 0; i < 2; i++) {
+		expect_command("one -v");
+		expect_command("two");
+		expect_command("three");
+	}
+}
+
+static void one_command_is_every_one(void **state)
+{
+	load_with("RPMEM_CMD", "PATH=/opt/bin rpmemd --log-level=info");
+	expect_command("PATH=/opt/bin rpmemd --log-level=info");
+	expect_command("PATH=/opt/bin rpmemd --log-level=info");
+}
+
+static void a_command_that_is_empty_is_the_default(void **state)
+{
+	load_with("RPMEM_CMD", "");
+	expect_command("rpmemd");
+}
+
+static void commands_are_those_at_load(void **state)
+{
+	load_with("RPMEM_CMD", "early");
+	setenv("RPMEM_CMD", "late", 1);
+	expect_command("early");
+}
+
+static void a_command_that_is_too_long_is_refused(void **state)
+{
+	char commands[SETTINGS_COMMAND_MAX + 16], command[SETTINGS_COMMAND_MAX];
+
+	memset(commands, 'c', sizeof(commands));
+	commands[SETTINGS_COMMAND_MAX] = '\0';
+	load_with("RPMEM_CMD", commands);
+	assert_int_equal(settings_next_command(&settings, command), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "4096 characters"));
+	commands[SETTINGS_COMMAND_MAX - 1] = '\0';
+	load_with("RPMEM_CMD", commands);
+	expect_command(commands);
+}
+
+static void the_ssh_client_is_that_of_the_call(void **state)
+{
+	settings_load(&settings);
+	setenv("RPMEM_SSH", "/opt/my ssh", 1);
+	assert_string_equal(settings_ssh(), "/opt/my ssh");
+	setenv("RPMEM_SSH", "", 1);
+	assert_string_equal(settings_ssh(), "ssh");
+}
+
+static void numbers_are_positive_integers(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned lanes, queue;
+	} cases[] = {
+		{"1", 1, 2},
+		{"2", 2, 2},
+		{"8", 8, 8},
+		{"+8", 8, 8},
+		{"4294967295", UINT_MAX, UINT_MAX},
+		{"4294967296", UINT_MAX, UINT_MAX},
+		{"99999999999999999999999", UINT_MAX, UINT_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		load_with("RPMEM_MAX_NLANES", cases[i].text);
+		load_with("RPMEM_WORK_QUEUE_SIZE", cases[i].text);
+		assert_int_equal(settings.max_nlanes, cases[i].lanes);
+		assert_int_equal(settings.work_queue, cases[i].queue);
+	}
+	assert_string_equal(logged(), "");
+}
+
+static void other_numbers_are_ignored_and_reported(void **state)
+{
+	static const char *const cases[] = {"",	  "0",	 "-1",	"x",   "8x",
+					    " 8", "0x8", "1.5", "--1", "-99999999999999999999999"};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char expected[128];
+
+		load_with("RPMEM_MAX_NLANES", cases[i]);
+		load_with("RPMEM_WORK_QUEUE_SIZE", cases[i]);
+		assert_int_equal(settings.max_nlanes, UINT_MAX);
+		assert_int_equal(settings.work_queue, 50);
+		snprintf(expected, sizeof(expected), "RPMEM_MAX_NLANES='%s'", cases[i]);
+		assert_non_null(strstr(logged(), expected));
+	}
+}
+
+static void transports_are_on_by_integers(void **state)
+{
+	static const struct {
+		const char *text;
+		bool on;
+	} cases[] = {{"0", false}, {"1", true},	 {"2", true},	 {"-1", true}, {"00", false},
+		     {"", false},  {"x", false}, {"yes", false}, {"1x", false}};
+
+	settings_load(&settings);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		setenv("RPMEM_ENABLE_VERBS", cases[i].text, 1);
+		setenv("RPMEM_ENABLE_SOCKETS", cases[i].text, 1);
+		assert_int_equal(settings_verbs(), cases[i].on);
+		assert_int_equal(settings_sockets(), cases[i].on);
+	}
+	assert_non_null(strstr(logged(), "RPMEM_ENABLE_VERBS='1x'"));
+}
+
+static void level_zero_is_silent(void **state)
+{
+	load_with("RPMEM_LOG_LEVEL", "0");
+	report_line(REPORT_ERROR, "a failure");
+	assert_string_equal(logged(), "");
+	load_with("RPMEM_LOG_LEVEL", "1");
+	report_line(REPORT_ERROR, "a failure of %d", 7);
+	report_line(REPORT_BASIC, "a step");
+	assert_string_equal(logged(), "librpmem: a failure of 7\n");
+}
+
+static void a_line_has_no_control_characters(void **state)
+{
+	settings_load(&settings);
+	report_line(REPORT_ERROR, "one\ntwo\033[2J");
+	assert_string_equal(logged(), "librpmem: one?two?[2J\n");
+}
+
+static void a_log_file_can_be_named_after_the_process(void **state)
+{
+	char name[64], expected[64];
+
+	snprintf(name, sizeof(name), "%s-", log_name);
+	snprintf(expected, sizeof(expected), "%s-%d", log_name, (int)getpid());
+	load_with("RPMEM_LOG_FILE", name);
+	assert_int_equal(access(expected, F_OK), 0);
+	unlink(expected);
+}
+
+/* A program that closed its stderr may have opened a pool's file as descriptor 2. */
+static void a_file_that_took_the_place_of_stderr_stays_whole(void **state)
+{
+	int saved = dup(STDERR_FILENO), fd = open(log_name, O_RDWR);
+
+	unsetenv("RPMEM_LOG_FILE");
+	settings_load(&settings);
+	dup2(fd, STDERR_FILENO);
+	report_line(REPORT_ERROR, "a failure");
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(fd);
+	assert_string_equal(logged(), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(defaults_are_those_of_the_manual, reset,
+						remove_log),
+		cmocka_unit_test_setup_teardown(commands_take_turns, reset, remove_log),
+		cmocka_unit_test_setup_teardown(one_command_is_every_one, reset, remove_log),
+		cmocka_unit_test_setup_teardown(a_command_that_is_empty_is_the_default, reset,
+						remove_log),
+		cmocka_unit_test_setup_teardown(commands_are_those_at_load, reset, remove_log),
+		cmocka_unit_test_setup_teardown(a_command_that_is_too_long_is_refused, reset,
+						remove_log),
+		cmocka_unit_test_setup_teardown(the_ssh_client_is_that_of_the_call, reset,
+						remove_log),
+		cmocka_unit_test_setup_teardown(numbers_are_positive_integers, reset, remove_log),
+		cmocka_unit_test_setup_teardown(other_numbers_are_ignored_and_reported, reset,
+						remove_log),
+		cmocka_unit_test_setup_teardown(transports_are_on_by_integers, reset, remove_log),
+		cmocka_unit_test_setup_teardown(level_zero_is_silent, reset, remove_log),
+		cmocka_unit_test_setup_teardown(a_line_has_no_control_characters, reset,
+						remove_log),
+		cmocka_unit_test_setup_teardown(a_log_file_can_be_named_after_the_process, reset,
+						remove_log),
+		cmocka_unit_test_setup_teardown(a_file_that_took_the_place_of_stderr_stays_whole,
+						reset, remove_log),
+	};
+	int ret = cmocka_run_group_tests_name("rpmem.settings", tests, NULL, NULL);
+
+	settings_free(&settings);
+	return ret;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lane_serve.h -- one request of a lane, performed on the pool.
+ *
+ * Both transports call it. A request is hostile until its range was checked, and
+ * nothing is done of one that is not within the pool. Any thread.
+ */
+#ifndef RPMEMD_LANE_SERVE_H
+#define RPMEMD_LANE_SERVE_H
+
+#include "librpmem/wire/lane_message.h"
+#include "pool.h"
+
+/* Where the written data came from: the page cache does not notice what a device writes. */
+enum lane_writer { LANE_BY_CPU, LANE_BY_DEVICE };
+
+/*
+ * `data` is that of the request. What is copied must leave the pool's header alone.
+ * LANE_READ is checked only: PERSIST_DONE, the caller may send the range.
+ */
+enum persist_status lane_serve(const struct pool *pool, const struct lane_request *request,
+			       const uint8_t *data, enum lane_writer writer);
+/* The bytes of data that follow the request. */
+uint64_t lane_serve_data_bytes(const struct lane_request *request);
+
+/*
+ * A message that came by RDMA: its answer is encoded. -EPROTO: no client of ours sends
+ * this; there is no answer.
+ */
+int lane_serve_message(const struct pool *pool, const uint8_t *message, size_t len,
+		       uint8_t answer[LANE_ANSWER_BYTES]);
+
+#endif /* RPMEMD_LANE_SERVE_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lanes.h -- the lanes of a pool over RDMA: a service of librpma that admits the
+ * client of this session, and a thread for each lane.
+ *
+ * lanes_tcp.h has the same for TCP.
+ */
+#ifndef RPMEMD_LANES_H
+#define RPMEMD_LANES_H
+
+#include "librpmem/wire/control.h"
+#include "method.h"
+#include "pool.h"
+
+#define LANES_MAX 1024
+
+struct lanes_cfg {
+	const struct pool *pool; /* outlives the lanes */
+	const char *address;	 /* an address that clients can reach */
+	uint32_t nlanes;
+};
+
+/* What the client needs to connect. */
+struct lanes_offer {
+	char address[64];
+	uint16_t port;
+	uint64_t token;
+};
+
+struct lanes;
+
+/*
+ * Registers the pool, listens, and serves. `method` is GPSPM afterwards where the device
+ * cannot flush the pool. 0 or -errno with the sentence stored.
+ */
+int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
+	       struct lanes_offer *offer);
+/* Ends the lanes; their threads have left when it returns. NULL is fine. */
+void lanes_close(struct lanes **lanes);
+
+/* How many the device of this address and the open files of this process allow, at most LANES_MAX.
+ */
+int lanes_most(const char *address, enum control_transport transport, uint32_t *nlanes);
+
+#endif /* RPMEMD_LANES_H */

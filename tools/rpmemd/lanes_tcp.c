@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lanes_tcp.c -- accepts connections, admits lanes, and performs their requests
+ * in order.
+ *
+ * Data to be written are received into a buffer and copied from there by whole
+ * words: what arrives ends anywhere.
+ */
+#include "lanes_tcp.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "admission.h"
+#include "lane_serve.h"
+#include "librpmem/wire/lane_stream.h"
+#include "log.h"
+#include "reason.h"
+#include "tools/common/base/failure.h"
+#include "tools/common/base/thread.h"
+#include "tools/common/rdma/handshake.h"
+#include "tools/common/rdma/resolve.h"
+
+#define STRANGERS_MAX 64 /* connections that have not shown a token, beside those of the lanes */
+#define GREETING_MS   5000
+#define CHUNK_BYTES   65536
+#define CUT	      64 /* chunks end at multiples of this, so no word is torn */
+
+_Static_assert(CHUNK_BYTES >= LANE_DATA_MAX, "a chunk has room for the data of a request");
+
+struct lanes_tcp {
+	const struct pool *pool;
+	struct admission admission;
+	int listen_fd;
+	int stop_fd; /* readable: the lanes end */
+	atomic_bool stopping;
+	pthread_t thread;
+	bool is_running;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint32_t connections; /* under lock */
+};
+
+struct tcp_lane {
+	struct lanes_tcp *lanes;
+	int fd;
+	uint32_t index;
+	struct lane_stream stream;
+	uint8_t chunk[CHUNK_BYTES];
+};
+
+/* --- requests ------------------------------------------------------------- */
+
+static int send_answer(struct tcp_lane *l, uint32_t slot, enum persist_status status, void *data,
+		       size_t len)
+{
+	const struct lane_answer answer = {slot, status};
+	uint8_t bytes[LANE_ANSWER_BYTES];
+	struct iovec parts[] = {{bytes, sizeof(bytes)}, {data, len}};
+
+	lane_encode_answer(&answer, bytes);
+	return lane_stream_send(&l->stream, parts, len > 0 ? 2 : 1);
+}
+
+static size_t next_chunk(uint64_t offset, uint64_t length)
+{
+	return length <= CHUNK_BYTES ? length : (offset + CHUNK_BYTES) / CUT * CUT - offset;
+}
+
+/* Without answer: a range outside ends the lane. */
+static int serve_write(struct tcp_lane *l, const struct lane_request *request)
+{
+	struct lane_request part = *request;
+	uint64_t left = request->length;
+	int ret = 0;
+
+	while (ret == 0 && left > 0) {
+		part.length = next_chunk(part.offset, left);
+		ret = lane_stream_receive(&l->stream, l->chunk, part.length, -1);
+		if (ret == 0 &&
+		    lane_serve(l->lanes->pool, &part, l->chunk, LANE_BY_CPU) != PERSIST_DONE)
+			ret = -EPROTO;
+		part.offset += part.length;
+		left -= part.length;
+	}
+	return ret;
+}
+
+static int serve_request(struct tcp_lane *l, const struct lane_request *request)
+{
+	const struct pool *pool = l->lanes->pool;
+	enum persist_status status;
+	int ret;
+
+	if (request->op == LANE_WRITE)
+		return serve_write(l, request);
+	ret = lane_stream_receive(&l->stream, l->chunk, lane_serve_data_bytes(request), -1);
+	if (ret)
+		return ret;
+	status = lane_serve(pool, request, l->chunk, LANE_BY_CPU);
+	if (request->op == LANE_READ && status == PERSIST_DONE)
+		return send_answer(l, request->slot, status, pool_memory(pool) + request->offset,
+				   request->length);
+	return send_answer(l, request->slot, status, NULL, 0);
+}
+
+static void serve_requests(struct tcp_lane *l)
+{
+	uint8_t bytes[LANE_REQUEST_BYTES];
+	struct lane_request request;
+	int ret = 0;
+
+	while (ret == 0 && !atomic_load_explicit(&l->lanes->stopping, memory_order_relaxed)) {
+		ret = lane_stream_receive(&l->stream, bytes, sizeof(bytes), -1);
+		if (ret == 0)
+			ret = lane_decode_request(bytes, &request);
+		if (ret == 0)
+			ret = serve_request(l, &request);
+	}
+	if (ret == -EPROTO)
+		log_line(LEVEL_WARN, "lane %u: the client sent what is not a request", l->index);
+	else if (ret != 0 && ret != -ECONNRESET && ret != -ECANCELED)
+		log_line(LEVEL_ERR, "lane %u: %s", l->index, strerror(-ret));
+}
+
+/* --- a connection --------------------------------------------------------- */
+
+static int greet(struct tcp_lane *l)
+{
+	const struct greeting_reply reply = {.version = GREETING_VERSION,
+					     .answer = GREETING_WELCOME};
+	uint8_t got[GREETING_REQUEST_BYTES], sent[GREETING_REPLY_BYTES];
+	struct iovec part = {sent, sizeof(sent)};
+	int ret = lane_stream_open(&l->stream, l->fd, l->lanes->stop_fd);
+
+	if (ret == 0)
+		ret = lane_stream_receive(&l->stream, got, sizeof(got), GREETING_MS);
+	if (ret)
+		return ret;
+	ret = admission_enter(&l->lanes->admission, got, sizeof(got), &l->index);
+	if (ret) {
+		log_line(LEVEL_WARN, "rejected a connection: %s", admission_refusal(ret));
+		return ret;
+	}
+	greeting_encode_reply(&reply, sent);
+	ret = lane_stream_send(&l->stream, &part, 1);
+	if (ret)
+		admission_leave(&l->lanes->admission, l->index);
+	return ret;
+}
+
+static void *run_lane(void *lane)
+{
+	struct tcp_lane *l = lane;
+	struct lanes_tcp *lanes = l->lanes;
+
+	if (greet(l) == 0) {
+		serve_requests(l);
+		admission_leave(&lanes->admission, l->index);
+	}
+	close(l->fd);
+	free(l);
+	pthread_mutex_lock(&lanes->lock);
+	lanes->connections--;
+	pthread_cond_signal(&lanes->changed);
+	pthread_mutex_unlock(&lanes->lock);
+	return NULL;
+}
+
+static bool count_in(struct lanes_tcp *l)
+{
+	bool room;
+
+	pthread_mutex_lock(&l->lock);
+	room = l->connections < l->admission.nlanes + STRANGERS_MAX;
+	l->connections += room;
+	pthread_mutex_unlock(&l->lock);
+	return room;
+}
+
+static void count_out(struct lanes_tcp *l)
+{
+	pthread_mutex_lock(&l->lock);
+	l->connections--;
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* Takes the descriptor in any case. */
+static void start_lane(struct lanes_tcp *lanes, int fd)
+{
+	struct tcp_lane *l;
+
+	if (!count_in(lanes)) {
+		close(fd);
+		return;
+	}
+	l = malloc(sizeof(*l));
+	if (l != NULL) {
+		l->lanes = lanes;
+		l->fd = fd;
+		if (thread_start(NULL, run_lane, l) == 0)
+			return;
+	}
+	log_line(LEVEL_ERR, "no memory or thread for a connection");
+	free(l);
+	close(fd);
+	count_out(lanes);
+}
+
+static void *accept_lanes(void *lanes)
+{
+	struct lanes_tcp *l = lanes;
+	struct pollfd fds[] = {{l->listen_fd, POLLIN, 0}, {l->stop_fd, POLLIN, 0}};
+
+	while (fds[1].revents == 0) {
+		int fd;
+
+		if (poll(fds, 2, -1) <= 0 || fds[0].revents == 0)
+			continue;
+		fd = accept4(l->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			start_lane(l, fd);
+		else if (errno == EMFILE || errno == ENFILE)
+			poll(&fds[1], 1, 100); /* until a lane has ended */
+	}
+	return NULL;
+}
+
+/* --- open and close ------------------------------------------------------- */
+
+static int bind_to(struct lanes_tcp *l, const char *address)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				       .ai_flags = AI_NUMERICHOST | AI_PASSIVE};
+	struct addrinfo *found = NULL;
+	int ret = 0;
+
+	if (getaddrinfo(address, "0", &hints, &found) != 0)
+		return -EINVAL;
+	l->listen_fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (l->listen_fd < 0 || bind(l->listen_fd, found->ai_addr, found->ai_addrlen) != 0 ||
+	    listen(l->listen_fd, SOMAXCONN) != 0)
+		ret = -errno;
+	freeaddrinfo(found);
+	return ret;
+}
+
+static int listen_on(struct lanes_tcp *l, const char *host, struct lanes_offer *offer)
+{
+	struct sockaddr_storage bound;
+	socklen_t len = sizeof(bound);
+	char port[NI_MAXSERV];
+	int ret;
+
+	if (resolve_host(host, RESOLVE_TIMEOUT_MS, offer->address) != 0)
+		return -ECONNABORTED;
+	ret = bind_to(l, offer->address);
+	if (ret)
+		return reason_set(ECONNABORTED, "cannot listen on %s: %s", offer->address,
+				  strerror(-ret));
+	if (getsockname(l->listen_fd, (struct sockaddr *)(void *)&bound, &len) != 0 ||
+	    getnameinfo((struct sockaddr *)(void *)&bound, len, NULL, 0, port, sizeof(port),
+			NI_NUMERICSERV) != 0)
+		return reason_set(ECONNABORTED, "cannot tell which port of %s is free",
+				  offer->address);
+	offer->port = (uint16_t)strtoul(port, NULL, 10);
+	offer->token = l->admission.token;
+	return 0;
+}
+
+static int start(struct lanes_tcp *l, const struct lanes_cfg *cfg, struct lanes_offer *offer)
+{
+	int ret = admission_open(&l->admission, cfg->nlanes);
+
+	if (ret == 0)
+		ret = listen_on(l, cfg->address, offer);
+	if (ret)
+		return ret;
+	l->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (l->stop_fd < 0)
+		return reason_set(errno, "cannot make an eventfd: %s", strerror(errno));
+	ret = thread_start(&l->thread, accept_lanes, l);
+	l->is_running = ret == 0;
+	return ret == 0 ? 0 : reason_set(-ret, "cannot start a thread: %s", strerror(-ret));
+}
+
+int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct lanes_offer *offer)
+{
+	struct lanes_tcp *l = calloc(1, sizeof(*l));
+	int ret;
+
+	if (l == NULL)
+		return reason_set(ENOMEM, "out of memory");
+	l->pool = cfg->pool;
+	l->listen_fd = -1;
+	l->stop_fd = -1;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->changed, NULL);
+	ret = start(l, cfg, offer);
+	if (ret) {
+		lanes_tcp_close(&l);
+		return ret;
+	}
+	*lanes = l;
+	return 0;
+}
+
+static void wait_for_threads(struct lanes_tcp *l)
+{
+	pthread_join(l->thread, NULL);
+	pthread_mutex_lock(&l->lock);
+	while (l->connections > 0)
+		pthread_cond_wait(&l->changed, &l->lock);
+	pthread_mutex_unlock(&l->lock);
+}
+
+void lanes_tcp_close(struct lanes_tcp **lanes)
+{
+	struct lanes_tcp *l = *lanes;
+
+	*lanes = NULL;
+	if (l == NULL)
+		return;
+	atomic_store(&l->stopping, true);
+	if (l->stop_fd >= 0)
+		eventfd_write(l->stop_fd, 1);
+	if (l->is_running)
+		wait_for_threads(l);
+	if (l->listen_fd >= 0)
+		close(l->listen_fd);
+	if (l->stop_fd >= 0)
+		close(l->stop_fd);
+	admission_close(&l->admission);
+	pthread_cond_destroy(&l->changed);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mapping.h -- a range of a part in memory, and how it is made durable.
+ */
+#ifndef RPMEMD_MAPPING_H
+#define RPMEMD_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pool_files.h"
+#include "tools/common/rdma/gpspm.h"
+#include "tools/common/rdma/target.h"
+
+struct mapping {
+	struct target target; /* path and kind are the file's; the memory is mapped */
+	struct persist persist;
+	dev_t device; /* device DAX; else 0 */
+	bool is_pmem; /* device DAX or MAP_SYNC; PMEM_IS_PMEM_FORCE overrules it */
+};
+
+/*
+ * Maps the range where the caller has reserved addresses, and will unmap them; NULL:
+ * anywhere, until mapping_close().
+ */
+int mapping_open(struct mapping *mapping, const struct pool_file *file, void *at, size_t bytes,
+		 uint64_t file_offset);
+void mapping_close(struct mapping *mapping);
+
+/* The range is within the mapping, and not empty. 0, or -EIO with the sentence stored. */
+int mapping_persist(const struct mapping *mapping, size_t offset, size_t length);
+/* The same, down to the medium where the memory controllers have buffers before it. */
+int mapping_deep_persist(const struct mapping *mapping, size_t offset, size_t length);
+
+#endif /* RPMEMD_MAPPING_H */

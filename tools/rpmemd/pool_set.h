@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pool_set.h -- a pool set file: the parts of a pool with their sizes, and options.
+ *
+ * poolset(5) has the format. Bytes in, values out, no I/O: the text is hostile
+ * until it has been parsed.
+ */
+#ifndef RPMEMD_POOL_SET_H
+#define RPMEMD_POOL_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define POOL_SET_TEXT_MAX  (1U << 20)
+#define POOL_SET_PARTS_MAX 1024
+#define POOL_SET_AUTO	   0
+
+struct pool_set_part {
+	char *path;	/* absolute; owned by the set */
+	uint64_t bytes; /* from 1 to INT64_MAX; POOL_SET_AUTO: the size of the device DAX */
+};
+
+struct pool_set {
+	struct pool_set_part *parts;
+	size_t count;
+	bool single_header; /* OPTION SINGLEHDR: the first part alone has a header */
+	bool no_headers;    /* OPTION NOHDRS: no part has one */
+};
+
+/*
+ * `name` is for sentences. -EINVAL with the sentence "NAME:LINE: ..." stored if the
+ * text is not a pool set of one local replica; -ENOMEM. Free the set with
+ * pool_set_free().
+ */
+int pool_set_parse(struct pool_set *set, const char *name, const char *text, size_t len);
+void pool_set_free(struct pool_set *set);
+
+#endif /* RPMEMD_POOL_SET_H */
