@@ -55,7 +55,7 @@ static int refuse_foreign(struct conversation *c, const uint8_t *bytes, size_t l
 	size_t n = 0;
 
 	for (; n < len && n < SHOWN_BYTES && bytes[n] != '\n'; n++)
-		shown[n] = bytes[n] < ' ' || bytes[n] > '~' ? '?' : (char)bytes[n];
+		shown[n] = (char)(bytes[n] < ' ' || bytes[n] > '~' ? '?' : bytes[n]);
 	shown[n] = '\0';
 	return refuse(c, -EPROTO, "sent '%s' where its protocol has a message", shown);
 }

@@ -26,8 +26,6 @@
 
 #define SSH_TERM_MS 1000 /* from SIGTERM to SIGKILL */
 
-extern char **environ;
-
 /* The child's ends of its stdin, stdout and stderr. */
 struct stdio {
 	int fds[3];
@@ -266,7 +264,7 @@ void ssh_line_take(struct ssh_line *line, const char *bytes, size_t len)
 		line->is_over = false;
 		if (c == '\r' || have == sizeof(line->text) - 1)
 			continue;
-		line->text[have++] = c < ' ' || c == 0x7f ? '?' : (char)c;
+		line->text[have++] = (char)(c < ' ' || c == 0x7f ? '?' : c);
 		line->text[have] = '\0';
 	}
 }

@@ -156,21 +156,20 @@ static int parse_line(const struct source *source, char *line)
 	return reason_set(EINVAL, "%s: unknown key %s", source->where, key);
 }
 
-/* `line` is counted from 1. A NUL would hide what follows it. */
-static int parse_bytes(struct source *source, const char *file, size_t line, const char *text,
+/* A line; a NUL would hide what follows it. */
+static int parse_bytes(struct config *config, const char *home, const char *where, const char *text,
 		       size_t len)
 {
-	char where[PATH_MAX + 32], *copy;
+	const struct source source = {config, home, where};
+	char *copy;
 	int ret;
 
-	snprintf(where, sizeof(where), "%s:%zu", file, line);
-	source->where = where;
 	if (len > 0 && memchr(text, '\0', len) != NULL)
 		return reason_set(EINVAL, "%s: a NUL is in this line", where);
 	copy = strndup(text, len);
 	if (copy == NULL)
 		return reason_set(ENOMEM, "out of memory");
-	ret = parse_line(source, copy);
+	ret = parse_line(&source, copy);
 	free(copy);
 	return ret;
 }
@@ -178,14 +177,15 @@ static int parse_bytes(struct source *source, const char *file, size_t line, con
 int config_parse(struct config *config, const char *file, const char *text, size_t len,
 		 const char *home)
 {
-	struct source source = {config, home, NULL};
+	char where[PATH_MAX + 32];
 	int ret = 0;
 
 	for (size_t line = 1; ret == 0 && len > 0; line++) {
 		const char *end = memchr(text, '\n', len);
 		const size_t here = end != NULL ? (size_t)(end - text) : len;
 
-		ret = parse_bytes(&source, file, line, text, here);
+		snprintf(where, sizeof(where), "%s:%zu", file, line);
+		ret = parse_bytes(config, home, where, text, here);
 		text += here + (end != NULL);
 		len -= here + (end != NULL);
 	}

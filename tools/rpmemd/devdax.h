@@ -13,7 +13,7 @@
 
 struct devdax {
 	uint64_t bytes;
-	size_t alignment; /* of its mappings, a power of two */
+	size_t alignment; /* mappings need it; a power of two */
 };
 
 /* `sysfs` is DEVDAX_SYSFS but in tests. -ENODEV: the device is not device DAX. */

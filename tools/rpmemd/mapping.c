@@ -123,7 +123,7 @@ int mapping_deep_persist(const struct mapping *mapping, size_t offset, size_t le
 
 	if (ret || mapping->persist.method == PERSIST_MSYNC)
 		return ret;
-	/* of a file on DAX, msync(2) flushes the memory controllers too */
+	/* for a file on DAX, msync(2) flushes the memory controllers too */
 	ret = mapping->device != 0 ? devdax_deep_flush(DEVDAX_SYSFS, mapping->device)
 				   : sync_pages(mapping, offset, length);
 	return ret ? reason_set(EIO, "cannot flush the part %s down to its medium: %s",

@@ -16,7 +16,7 @@
 struct mapping {
 	struct target target; /* path and kind are the file's; the memory is mapped */
 	struct persist persist;
-	dev_t device; /* of device DAX, else 0 */
+	dev_t device; /* device DAX; else 0 */
 	bool is_pmem; /* device DAX or MAP_SYNC; PMEM_IS_PMEM_FORCE overrules it */
 };
 

@@ -214,11 +214,11 @@ int pool_set_attr(struct pool *pool, const struct rpmem_pool_attr *attr)
 	return ret ? ret : pool_headers_change(&pool->files, &pool->set, &stored);
 }
 
-/* The parts that were there before pool_create() stay, as they were before it. */
+/* The parts that were there before pool_create() stay, without its headers. */
 static void clear_headers(const struct pool_files *files)
 {
 	for (size_t i = 0; i < files->count; i++) {
-		if (files->files[i].header_made && !files->files[i].made)
+		if (files->files[i].header_made)
 			pool_headers_clear(files, i);
 	}
 }

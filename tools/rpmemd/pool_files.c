@@ -226,7 +226,7 @@ static int open_part(const struct pool_files *files, struct pool_file *file,
 		return make(file, part);
 	if (errno == ENOENT && use == POOL_FILES_REMOVE)
 		return 0;
-	return failed(file, "open", errno == EISDIR ? EINVAL : errno);
+	return failed(file, "open", errno);
 }
 
 int pool_files_open(struct pool_files *files, enum pool_files_use use)

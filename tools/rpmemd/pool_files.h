@@ -17,17 +17,17 @@
 struct pool_file {
 	char *path;   /* borrowed from the set */
 	int fd;	      /* locked; -1: not open */
-	dev_t device; /* of device DAX, else 0 */
+	dev_t device; /* device DAX; else 0 */
 	dev_t disk;   /* with the inode: which file is open */
 	ino_t inode;
 	bool made;	  /* by pool_files_open() */
-	bool header_made; /* its owner has put a header into a part that was there */
+	bool header_made; /* pool_headers_create() has put a header into it */
 };
 
 struct pool_files {
 	size_t count;
 	struct pool_file *files;
-	struct pool_layout_part *layout; /* of each file */
+	struct pool_layout_part *layout; /* one for each file */
 	size_t bytes;			 /* the size of the pool */
 };
 

@@ -14,7 +14,7 @@
 
 /* -EEXIST: where a header would be, there are bytes other than zeros. */
 int pool_headers_check_empty(const struct pool_files *files, const struct pool_set *set);
-/* Those of a pool just made; each part that was there gets header_made. */
+/* Those of a pool just made; each part with one gets header_made. */
 int pool_headers_create(struct pool_files *files, const struct pool_set *set,
 			const struct rpmem_pool_attr *attr);
 /* Verifies all; attr gets what the pool was made with, or stays. -EINVAL. */

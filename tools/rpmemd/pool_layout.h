@@ -14,7 +14,7 @@
 struct pool_layout_part {
 	/* set by the caller */
 	uint64_t file_bytes;
-	size_t alignment; /* of mappings: the page, or the alignment of the device DAX */
+	size_t alignment; /* mappings need it: the page, or what the device DAX has */
 	bool is_dax;	  /* device DAX */
 	/* set by pool_layout() */
 	size_t offset; /* in the pool */

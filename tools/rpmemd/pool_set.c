@@ -102,7 +102,7 @@ static uint64_t unit_bytes(struct span unit)
 		return 1;
 	for (const char *letter = letters; *letter != '\0'; letter++) {
 		const char iec[] = {*letter, 'i', 'B', '\0'};
-		const char si[] = {*letter == 'K' ? 'k' : *letter, 'B', '\0'};
+		const char si[] = {(char)(*letter == 'K' ? 'k' : *letter), 'B', '\0'};
 
 		binary *= 1024;
 		decimal *= 1000;

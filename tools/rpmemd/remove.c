@@ -17,8 +17,6 @@
 
 static int remove_part(const struct pool_files *files, size_t i)
 {
-	if (files->files[i].fd < 0)
-		return 0;
 	if (files->layout[i].is_dax)
 		return pool_headers_clear(files, i);
 	return pool_files_unlink(&files->files[i]);

@@ -181,13 +181,14 @@ static void a_nul_is_told(void **state)
 
 static void a_line_may_have_any_length(void **state)
 {
+	const char start[] = "log-file = /a";
 	char *text = calloc(1, 100000);
 	struct config config;
 
 	assert_non_null(text);
 	memset(text, ' ', 99999);
-	memcpy(text, "log-file = /a", 13);
-	memcpy(text + 60000, "#", 1);
+	memcpy(text, start, sizeof(start) - 1);
+	text[60000] = '#';
 	assert_int_equal(parse(&config, text), 0);
 	assert_string_equal(config.log_file, "/a");
 	config_free(&config);

@@ -88,7 +88,8 @@ static void other_statuses_are_refused(void **state)
 	struct lane_answer got;
 
 	assert_int_equal(lane_decode_answer(bytes, &got), -EPROTO);
-	memcpy(bytes + 4, "\0\0\0\1", 4);
+	bytes[4] = 0;
+	bytes[7] = 1;
 	assert_int_equal(lane_decode_answer(bytes, &got), -EPROTO);
 }
 

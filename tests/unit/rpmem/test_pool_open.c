@@ -66,7 +66,7 @@ static void open_keeps_every_byte_of_the_header(void **state)
 	assert_memory_equal(before, after, sizeof(before));
 }
 
-/* Of each header each byte that its checksum covers, or one of them at least. */
+/* The checksum of each header covers these. */
 static void open_refuses_corrupt_headers(void **state)
 {
 	static const struct {

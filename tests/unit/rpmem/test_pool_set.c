@@ -66,66 +66,67 @@ static void lines_may_end_in_crlf(void **state)
 	pool_set_free(&set);
 }
 
+static const struct {
+	const char *size;
+	uint64_t bytes; /* 0: malformed */
+} sizes[] = {
+	{"1", 1},
+	{"4096B", 4096},
+	{"2K", 2 * KIB},
+	{"2KiB", 2 * KIB},
+	{"2kB", 2000},
+	{"16M", 16 * MIB},
+	{"16MiB", 16 * MIB},
+	{"16MB", 16000000},
+	{"3G", 3072 * MIB},
+	{"3GiB", 3072 * MIB},
+	{"3GB", 3000000000},
+	{"1T", 1ULL << 40},
+	{"1TiB", 1ULL << 40},
+	{"1TB", 1000000000000},
+	{"1P", 1ULL << 50},
+	{"1PiB", 1ULL << 50},
+	{"1PB", 1000000000000000},
+	{"0016M", 16 * MIB},
+	{"9223372036854775807", INT64_MAX},
+	{"9223372036854775808", 0},
+	{"18446744073709551616", 0},
+	{"18446744073709551617", 0},
+	{"16384P", 0}, /* 2^64 */
+	{"16385P", 0},
+	{"8192P", 0}, /* 2^63 */
+	{"0", 0},
+	{"0M", 0},
+	{"-1M", 0},
+	{"+1M", 0},
+	{"1k", 0},
+	{"1KB", 0},
+	{"1kiB", 0},
+	{"1m", 0},
+	{"1MIB", 0},
+	{"1E", 0},
+	{"1Mi", 0},
+	{"1MM", 0},
+	{"1.5M", 0},
+	{"M", 0},
+	{"0x10", 0},
+	{"auto", 0},
+	{"AUTOM", 0},
+};
+
 static void sizes_have_units(void **state)
 {
-	static const struct {
-		const char *size;
-		uint64_t bytes; /* 0: malformed */
-	} cases[] = {
-		{"1", 1},
-		{"4096B", 4096},
-		{"2K", 2 * KIB},
-		{"2KiB", 2 * KIB},
-		{"2kB", 2000},
-		{"16M", 16 * MIB},
-		{"16MiB", 16 * MIB},
-		{"16MB", 16000000},
-		{"3G", 3072 * MIB},
-		{"3GiB", 3072 * MIB},
-		{"3GB", 3000000000},
-		{"1T", 1ULL << 40},
-		{"1TiB", 1ULL << 40},
-		{"1TB", 1000000000000},
-		{"1P", 1ULL << 50},
-		{"1PiB", 1ULL << 50},
-		{"1PB", 1000000000000000},
-		{"0016M", 16 * MIB},
-		{"9223372036854775807", INT64_MAX},
-		{"9223372036854775808", 0},
-		{"18446744073709551616", 0},
-		{"18446744073709551617", 0},
-		{"16384P", 0}, /* 2^64 */
-		{"16385P", 0},
-		{"8192P", 0}, /* 2^63 */
-		{"0", 0},
-		{"0M", 0},
-		{"-1M", 0},
-		{"+1M", 0},
-		{"1k", 0},
-		{"1KB", 0},
-		{"1kiB", 0},
-		{"1m", 0},
-		{"1MIB", 0},
-		{"1E", 0},
-		{"1Mi", 0},
-		{"1MM", 0},
-		{"1.5M", 0},
-		{"M", 0},
-		{"0x10", 0},
-		{"auto", 0},
-		{"AUTOM", 0},
-	};
 	struct pool_set set;
 	char text[64];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const int len = snprintf(text, sizeof(text), SIGNATURE "%s /a\n", cases[i].size);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const int len = snprintf(text, sizeof(text), SIGNATURE "%s /a\n", sizes[i].size);
 		const int ret = parse(&set, text, (size_t)len);
 
-		if (ret != (cases[i].bytes > 0 ? 0 : -EINVAL))
-			fail_msg("%s: %d", cases[i].size, ret);
-		if (ret == 0 && set.parts[0].bytes != cases[i].bytes)
-			fail_msg("%s: %" PRIu64, cases[i].size, set.parts[0].bytes);
+		if (ret != (sizes[i].bytes > 0 ? 0 : -EINVAL))
+			fail_msg("%s: %d", sizes[i].size, ret);
+		if (ret == 0 && set.parts[0].bytes != sizes[i].bytes)
+			fail_msg("%s: %" PRIu64, sizes[i].size, set.parts[0].bytes);
 		if (ret == 0)
 			pool_set_free(&set);
 	}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_pool_dax.c -- what makes parts durable on a file system with DAX: mmap(2) is
+ * made to take MAP_SYNC, where the test asks for it.
+ */
+#include <sys/mman.h>
+
+#include "pool_scratch.h"
+#include "tools/common/rdma/gpspm.h"
+
+static struct {
+	bool has_map_sync;
+	unsigned msyncs;
+} system_calls;
+
+void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	if (flags & MAP_SYNC && !system_calls.has_map_sync) {
+		errno = EOPNOTSUPP;
+		return MAP_FAILED;
+	}
+	if (flags & MAP_SYNC)
+		flags = MAP_SHARED | (flags & MAP_FIXED);
+	return __real_mmap(at, len, prot, flags, fd, offset);
+}
+
+int __real_msync(void *at, size_t len, int flags);
+int __wrap_msync(void *at, size_t len, int flags);
+int __wrap_msync(void *at, size_t len, int flags)
+{
+	system_calls.msyncs++;
+	return __real_msync(at, len, flags);
+}
+
+/* Without it in the build, msync(2) is for DAX as well. */
+static bool has_libpmem(void)
+{
+	const struct target dax = {.kind = TARGET_FSDAX};
+	struct persist persist;
+
+	return persist_open(&persist, &dax) == 0 && persist.method == PERSIST_LIBPMEM;
+}
+
+static unsigned msyncs_of(int (*persist)(const struct pool *pool, size_t offset, size_t length),
+			  const struct pool *pool)
+{
+	system_calls.msyncs = 0;
+	assert_int_equal(persist(pool, 2 * MIB - 100, 200), 0);
+	return system_calls.msyncs;
+}
+
+static struct pool *open_with(bool has_map_sync, const char *force)
+{
+	struct pool *pool = NULL;
+
+	system_calls.has_map_sync = has_map_sync;
+	if (force != NULL)
+		assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", force, 1), 0);
+	else
+		assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
+	set_write("my.set", "OPTION NOHDRS\n2M @/a\n2M @/b\n");
+	assert_int_equal(create_plain(&pool, "my.set", MIB), 0);
+	return pool;
+}
+
+/* The range is in two parts. libpmem flushes caches; deep, the kernel is asked as well. */
+static void dax_takes_no_system_call_unless_deep(void **state)
+{
+	static const struct {
+		bool has_map_sync;
+		const char *force;
+		bool is_pmem;
+	} cases[] = {
+		{true, NULL, true}, {true, "1", true},	 {true, "0", false},   {true, "x", true},
+		{false, "1", true}, {false, "0", false}, {false, NULL, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pool *pool = open_with(cases[i].has_map_sync, cases[i].force);
+
+		assert_int_equal(pool_is_pmem(pool), cases[i].is_pmem);
+		assert_int_equal(pool_kind(pool) == TARGET_FSDAX, cases[i].has_map_sync);
+		if (!cases[i].is_pmem && pool_kind(pool) == TARGET_MEMFILE) {
+			assert_int_equal(msyncs_of(pool_persist, pool), 0);
+		} else {
+			assert_int_equal(msyncs_of(pool_deep_persist, pool), 2);
+			assert_int_equal(msyncs_of(pool_persist, pool),
+					 cases[i].is_pmem && has_libpmem() ? 0 : 2);
+		}
+		pool_close(&pool, true);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(dax_takes_no_system_call_unless_deep),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.pool_dax", tests, NULL, NULL);
+}
