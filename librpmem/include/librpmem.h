@@ -148,7 +148,9 @@ struct rpmem_pool_attr {
  *     it
  *   EPROTO - something else than rpmemd(1) answered
  *   EPROTONOSUPPORT - rpmemd(1) is of an incompatible version
- *   ETIMEDOUT - lane 0 did not connect
+ *   ETIMEDOUT - lane 0 did not connect in time
+ *   ECONNREFUSED - the target refused lane 0
+ *   EHOSTUNREACH - no path for lanes leads to the target
  *   EMFILE - too many files are open
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
  *   EFAULT - no memory is mapped at @pool_addr
@@ -194,7 +196,9 @@ RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *poo
  *     it
  *   EPROTO - something else than rpmemd(1) answered
  *   EPROTONOSUPPORT - rpmemd(1) is of an incompatible version
- *   ETIMEDOUT - lane 0 did not connect
+ *   ETIMEDOUT - lane 0 did not connect in time
+ *   ECONNREFUSED - the target refused lane 0
+ *   EHOSTUNREACH - no path for lanes leads to the target
  *   EMFILE - too many files are open
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
  *   EFAULT - no memory is mapped at @pool_addr
