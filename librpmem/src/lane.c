@@ -103,7 +103,7 @@ static int send_request(struct lane *l, enum lane_op op, uint64_t offset, uint64
 	if (ret)
 		return ret;
 	l->requests |= 1U << request.slot;
-	if (data != NULL)
+	if (op == LANE_WRITE || op == LANE_PERSIST_DATA)
 		l->copies |= 1U << request.slot;
 	return 0;
 }
@@ -165,12 +165,12 @@ static int copy_range(struct lane *l, size_t offset, size_t length)
 	return ret;
 }
 
-static bool touches(const struct lane_range *range, uint64_t begin, uint64_t end)
+static bool touches(const struct lane_span *range, uint64_t begin, uint64_t end)
 {
 	return begin <= range->end && end >= range->begin;
 }
 
-static void widen(struct lane_range *range, uint64_t begin, uint64_t end)
+static void widen(struct lane_span *range, uint64_t begin, uint64_t end)
 {
 	range->begin = begin < range->begin ? begin : range->begin;
 	range->end = end > range->end ? end : range->end;
@@ -179,13 +179,20 @@ static void widen(struct lane_range *range, uint64_t begin, uint64_t end)
 /* What was written to them is there when the request arrives. */
 static int send_ranges(struct lane *l)
 {
-	int ret = 0;
+	uint8_t ranges[LANE_RANGES * LANE_RANGE_BYTES];
+	const unsigned count = l->ranges;
 
-	for (unsigned i = 0; ret == 0 && i < l->ranges; i++)
-		ret = send_request(l, LANE_PERSIST, l->range[i].begin,
-				   l->range[i].end - l->range[i].begin, NULL);
 	l->ranges = 0;
-	return ret;
+	if (count == 0)
+		return 0;
+	if (count == 1)
+		return send_request(l, LANE_PERSIST, l->range[0].begin,
+				    l->range[0].end - l->range[0].begin, NULL);
+	for (unsigned i = 0; i < count; i++)
+		lane_encode_range(&(struct lane_range){l->range[i].begin,
+						       l->range[i].end - l->range[i].begin},
+				  ranges + (size_t)i * LANE_RANGE_BYTES);
+	return send_request(l, LANE_PERSIST_RANGES, 0, (uint64_t)count * LANE_RANGE_BYTES, ranges);
 }
 
 static int remember_for_request(struct lane *l, uint64_t begin, uint64_t end)
@@ -200,14 +207,14 @@ static int remember_for_request(struct lane *l, uint64_t begin, uint64_t end)
 	}
 	if (l->ranges == LANE_RANGES)
 		ret = send_ranges(l);
-	l->range[l->ranges++] = (struct lane_range){begin, end};
+	l->range[l->ranges++] = (struct lane_span){begin, end};
 	return ret;
 }
 
 /* One flush is for all that lies between, as long as that is not much. */
 static int remember_for_flush(struct lane *l, uint64_t begin, uint64_t end)
 {
-	struct lane_range hull = l->hull;
+	struct lane_span hull = l->hull;
 	int ret = 0;
 
 	if (hull.end == 0)
@@ -215,7 +222,7 @@ static int remember_for_flush(struct lane *l, uint64_t begin, uint64_t end)
 	widen(&hull, begin, end);
 	if (l->hull.end != 0 && hull.end - hull.begin > FLUSH_HULL_MAX) {
 		ret = l->lanes->transport->flush(l, &l->hull, false);
-		hull = (struct lane_range){begin, end};
+		hull = (struct lane_span){begin, end};
 	}
 	l->hull = hull;
 	return ret;

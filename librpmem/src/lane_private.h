@@ -17,12 +17,12 @@
 #include "tools/common/rdma/connection.h"
 
 #define LANE_CUT	64 /* transfers are cut at multiples of this, so no aligned word is split */
-#define LANE_RANGES	32
+#define LANE_RANGES	32 /* remembered by a lane; in one request */
 #define LANE_CONNECT_MS 30000
 #define LANE_FILES_RDMA 4   /* file descriptors of a lane, at most: channels, and those of the CM */
-#define LANE_WHY_MAX	768 /* of struct failure */
+#define LANE_WHY_MAX	768 /* as the text of struct failure */
 
-struct lane_range {
+struct lane_span {
 	uint64_t begin;
 	uint64_t end;
 };
@@ -33,14 +33,14 @@ struct lane {
 	bool flushes;	     /* APM: the device's flush makes its writes durable */
 	uint32_t index;	     /* its number */
 	uint32_t requests;   /* a bit for each slot whose answer is awaited */
-	uint32_t copies;     /* those of them that carry data */
+	uint32_t copies;     /* those of them that copy */
 	int failed;	     /* what the daemon answered to a request since the last drain, or 0 */
 	unsigned ranges;     /* used ones of `range` */
 	struct lanes *lanes; /* its owner */
 	void *connection;    /* the transport's; NULL: none */
 	/* not durable yet */
-	struct lane_range hull;		      /* APM: around all that was written; end 0: nothing */
-	struct lane_range range[LANE_RANGES]; /* else what was written; and what was copied */
+	struct lane_span hull;		     /* APM: around all that was written; end 0: nothing */
+	struct lane_span range[LANE_RANGES]; /* else what was written; and what was copied */
 };
 
 /* Each returns 0 or a negative errno with the sentence stored; -ECANCELED: stop_fd. */
@@ -56,7 +56,7 @@ struct lane_transport {
 	/* starts writing a range of the pool, in order with all that follows on the lane */
 	int (*write)(struct lane *lane, size_t offset, size_t length);
 	/* APM: starts making a range durable; `wait`: returns when that and all before is done */
-	int (*flush)(struct lane *lane, const struct lane_range *range, bool wait);
+	int (*flush)(struct lane *lane, const struct lane_span *range, bool wait);
 	/* starts a request in a free slot; `data` (NULL: none) may change when it returns */
 	int (*request)(struct lane *lane, const struct lane_request *request, const void *data);
 	/* waits for the next answer */

@@ -21,7 +21,7 @@
 #include "tools/common/rdma/limits.h"
 #include "tools/common/rdma/resolve.h"
 
-#define FILES_SPARE 16 /* opened for a moment, or by the session */
+#define FILES_SPARE 32 /* device, session, and files that are open for a moment */
 
 /* --- the end of a connection ---------------------------------------------- */
 

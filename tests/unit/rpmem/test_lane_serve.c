@@ -18,9 +18,9 @@ static struct pool {
 	unsigned char around[SIZE + 128];
 	bool has_headers;
 	enum target_kind kind;
-	int answer; /* of the calls below */
+	int answer; /* what the calls below return */
 	unsigned persisted, deep;
-	size_t offset, length; /* of the last one */
+	size_t offset, length; /* the last range */
 } pool;
 
 #define MEMORY (pool.around + 64)
@@ -190,6 +190,29 @@ static void a_header_is_not_written(void **state)
 	assert_int_equal(served(LANE_PERSIST, 0, HEADER, 0), PERSIST_DONE);
 }
 
+/* Ranges as data; gives the status of the answer. */
+static enum persist_status served_ranges(const struct lane_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		lane_encode_range(&ranges[i], message + LANE_REQUEST_BYTES + i * LANE_RANGE_BYTES);
+	return served(LANE_PERSIST_RANGES, 0, count * LANE_RANGE_BYTES, count * LANE_RANGE_BYTES);
+}
+
+static void each_of_many_ranges_is_made_durable(void **state)
+{
+	const struct lane_range good[] = {{0, 8}, {64, 100}, {SIZE - 1, 1}};
+	const struct lane_range bad[] = {{SIZE - 1, 2}, {64, 100}, {0, 0}};
+
+	assert_int_equal(served_ranges(good, 3), PERSIST_DONE);
+	assert_int_equal(pool.persisted, 3);
+	assert_int_equal(pool.offset, SIZE - 1);
+	assert_int_equal(served_ranges(bad, 3), PERSIST_OUTSIDE);
+	assert_int_equal(pool.persisted, 4);
+	assert_int_equal(served_ranges(NULL, 0), PERSIST_DONE);
+	assert_int_equal(pool.persisted, 4);
+	assert_untouched_except(0, 0);
+}
+
 static void what_the_system_refuses_is_answered(void **state)
 {
 	pool.answer = -EIO;
@@ -207,6 +230,8 @@ static void messages_of_another_form_are_not_answered(void **state)
 	assert_int_equal(unanswered(LANE_PERSIST_DATA, 8, LANE_REQUEST_BYTES + 9), -EPROTO);
 	assert_int_equal(unanswered(LANE_PERSIST_DATA, LANE_DATA_MAX + 1, sizeof(message)),
 			 -EPROTO);
+	assert_int_equal(unanswered(LANE_PERSIST_RANGES, 8, LANE_REQUEST_BYTES + 8), -EPROTO);
+	assert_int_equal(unanswered(LANE_PERSIST_RANGES, 16, LANE_REQUEST_BYTES), -EPROTO);
 	assert_int_equal(unanswered(LANE_WRITE, UINT64_MAX, LANE_REQUEST_BYTES), -EPROTO);
 	assert_int_equal(unanswered(LANE_READ, 8, LANE_REQUEST_BYTES), -EPROTO);
 	assert_int_equal(unanswered((enum lane_op)0, 8, LANE_REQUEST_BYTES), -EPROTO);
@@ -219,9 +244,9 @@ static void a_read_is_only_checked(void **state)
 {
 	struct lane_request request = {LANE_READ, 0, SIZE - 8, 8};
 
-	assert_int_equal(lane_serve(&pool, &request, NULL), PERSIST_DONE);
+	assert_int_equal(lane_serve(&pool, &request, NULL, LANE_BY_CPU), PERSIST_DONE);
 	request.length = 9;
-	assert_int_equal(lane_serve(&pool, &request, NULL), PERSIST_OUTSIDE);
+	assert_int_equal(lane_serve(&pool, &request, NULL, LANE_BY_CPU), PERSIST_OUTSIDE);
 	assert_untouched_except(0, 0);
 }
 
@@ -243,6 +268,7 @@ int main(void)
 		cmocka_unit_test_setup(a_range_is_made_durable, set_up),
 		cmocka_unit_test_setup(ranges_outside_the_pool_are_refused, set_up),
 		cmocka_unit_test_setup(a_header_is_not_written, set_up),
+		cmocka_unit_test_setup(each_of_many_ranges_is_made_durable, set_up),
 		cmocka_unit_test_setup(what_the_system_refuses_is_answered, set_up),
 		cmocka_unit_test_setup(messages_of_another_form_are_not_answered, set_up),
 		cmocka_unit_test_setup(a_read_is_only_checked, set_up),
