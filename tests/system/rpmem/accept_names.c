@@ -195,7 +195,7 @@ static void parts_in_sets(void)
 		"8M @/fifo\n",
 		"8M -oProxyCommand\n",
 		"8M @/a\n8M @/a\n",
-		"AUTO @/a\n",
+		"AUTO @/victim\n",
 		"8M @/victim\n",
 		"REPLICA x y\n8M @/a\n",
 		"8M @/a\nREPLICA\n8M @/b\n",
