@@ -22,6 +22,7 @@
 #define LIMIT_S	     120 /* of a case: a hang is a failure */
 #define LONG_LIMIT_S 900
 #define IN_CASE	     "RPMEM_ACCEPT_CASE"
+#define AS_NOBODY    "setpriv --reuid=65534 --regid=65534 --clear-groups "
 
 static const struct accept_case *const tables[] = {
 	cases_of_create, cases_of_lanes, cases_of_data,	 cases_of_change,
@@ -57,6 +58,9 @@ static void expand(const char *assignment)
 		} else if (strncmp(at, "%d", 2) == 0) {
 			at++;
 			end = stpcpy(end, setting("RPMEM_ACCEPT_DIR"));
+		} else if (strncmp(at, "%u", 2) == 0) {
+			at++;
+			end = stpcpy(end, geteuid() == 0 ? AS_NOBODY : "");
 		} else {
 			*end++ = *at;
 			*end = '\0';

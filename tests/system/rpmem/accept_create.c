@@ -271,13 +271,9 @@ static void memory_that_cannot_be_used(void)
 	}
 }
 
-#define AS_NOBODY                                                                                  \
-	"RPMEM_CMD=setpriv --reuid=65534 --regid=65534 --clear-groups %c "                         \
-	"--log-file=/dev/null"
-
 const struct accept_case cases_of_create[] = {
 	{"a_missing_set", a_missing_set, {NULL}, false},
-	{"an_unreadable_set", an_unreadable_set, {AS_NOBODY}, false},
+	{"an_unreadable_set", an_unreadable_set, {"RPMEM_CMD=%u%c --log-file=/dev/null"}, false},
 	{"a_pool_that_is_too_small", a_pool_that_is_too_small, {NULL}, false},
 	{"create_and_close", create_and_close, {NULL}, false},
 	{"parts_are_for_their_owner", parts_are_for_their_owner, {NULL}, false},

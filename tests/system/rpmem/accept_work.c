@@ -5,8 +5,8 @@
  *	accept --work SET SIZE [create]
  *
  * Creates the pool, if told to, then opens, uses and closes it again and again, until a call fails
- * or standard input ends. Prints "begun", and at last "done", or "lost CALL ERRNO: MESSAGE".
- * Exit status 0: nothing is left of the pool, no child and no thread that hangs.
+ * or standard input ends. Prints "begun", then "persisted" for each pool, and at the end "done" or
+ * "lost CALL ERRNO: MESSAGE". Exit status 0: no child is left.
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -43,13 +43,15 @@ static const char *use(RPMEMpool *pool, unsigned char *memory, size_t size, unsi
 {
 	unsigned char word[8];
 
-	for (unsigned i = 0; i < 40 && !told_to_end(); i++) {
+	for (unsigned i = 0; i < 40 && (i < 5 || !told_to_end()); i++) {
 		const unsigned lane = i % nlanes;
 		const size_t offset = HEADER + i * 5000 % (size - HEADER - 20000);
 
 		fill(memory + offset, 20000, i);
 		if (rpmem_persist(pool, offset, i % 5 == 0 ? 20000 : 64, lane, i % 2) != 0)
 			return "persist";
+		if (i == 0)
+			printf("persisted\n");
 		if (rpmem_flush(pool, offset, 4096, lane, RPMEM_FLUSH_RELAXED) != 0)
 			return "flush";
 		if (rpmem_drain(pool, lane, 0) != 0)
