@@ -143,7 +143,7 @@ int lanes_most(const char *host, enum control_transport transport, unsigned *nla
 	int ret;
 
 	link_log_to_failures(false);
-	if (transport == CONTROL_RDMA) {
+	if (transport == CONTROL_RDMA && most > 0) { /* a device is made of files, too */
 		ret = find_any_device();
 		if (ret)
 			return ret;

@@ -91,6 +91,8 @@ static int judge(const char *host, const char *pool_set, int status, const struc
 				    host, status);
 		return -ECONNRESET;
 	}
+	if (status == EXIT_WRONG_USAGE) /* an option in RPMEM_CMD */
+		status = EINVAL;
 	failure_set(EXIT_RUN_FAILED, "rpmemd", "rpmemd on %s cannot remove '%.300s': %s", host,
 		    pool_set, text[0] != '\0' ? text : strerror(status));
 	return -status;

@@ -4,7 +4,8 @@
  * pool, or checks what it could serve.
  *
  * librpmem and libpmempool start it over ssh. With --remove its exit status is an
- * errno and its standard output stays empty: libpmempool depends on both.
+ * errno and its standard output stays empty: libpmempool depends on both. Wrong options
+ * give 64, as with all tools; the rpmemd of PMDK gave 255, as ssh does when it fails itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "busy.h"
 #include "check.h"
 #include "config.h"
 #include "log.h"
@@ -24,9 +26,9 @@
 #include "tools/common/rdma/connection.h"
 #include "tools/common/rdma/resolve.h"
 
-#define TOOL	   "rpmemd"
-#define EXIT_WRONG 255 /* options, or a client that broke the protocol */
-#define LOOPBACK   "127.0.0.1"
+#define TOOL	      "rpmemd"
+#define EXIT_VIOLATED 255 /* the client broke the protocol */
+#define LOOPBACK      "127.0.0.1"
 
 const char *argp_program_version = TOOL " " RPMA_VERSION;
 
@@ -79,7 +81,7 @@ static int refuse(int out, int ret)
 
 static int serve(const struct options *options)
 {
-	static const int exit_codes[] = {EXIT_SUCCESS, EXIT_FAILURE, EXIT_WRONG};
+	static const int exit_codes[] = {EXIT_SUCCESS, EXIT_FAILURE, EXIT_VIOLATED};
 	char address[RESOLVE_ADDRESS_MAX];
 	struct session_cfg cfg = {.in = STDIN_FILENO, .out = keep_output(), .address = address};
 	struct config config = {.log_file = NULL};
@@ -98,6 +100,7 @@ static int serve(const struct options *options)
 	cfg.stop_fd = cli_stop_fd();
 	cfg.poolset_dir = config.poolset_dir;
 	cfg.persist_apm = config.persist_apm;
+	cfg.busy_wait_ms = BUSY_WAIT_MS;
 	end = session_run(&cfg);
 	config_free(&config);
 	log_close();
@@ -106,12 +109,16 @@ static int serve(const struct options *options)
 
 static int remove_pool(const struct options *options)
 {
+	struct busy busy = busy_begin(BUSY_WAIT_MS);
 	struct config config = {.log_file = NULL};
 	int ret = configure(&config, options);
 
-	if (ret == 0)
-		ret = pool_remove(config.poolset_dir, options->remove, options->force,
-				  options->pool_set);
+	if (ret == 0) {
+		do
+			ret = pool_remove(config.poolset_dir, options->remove, options->force,
+					  options->pool_set);
+		while (busy_wait(&busy, ret));
+	}
 	if (ret) {
 		fprintf(stderr, TOOL ": %s\n", failure_get()->text);
 		log_line(LEVEL_ERR, "--remove %s: %s", options->remove, failure_get()->text);
@@ -139,12 +146,12 @@ int main(int argc, char **argv)
 
 	cli_keep_standard_places();
 	link_log_to_failures(false);
-	if (options_parse(&options, argc, argv) != 0 || cli_catch_signals() != 0) {
-		cli_report_failure(TOOL);
-		return EXIT_WRONG;
-	}
+	if (options_parse(&options, argc, argv) != 0)
+		return cli_report_failure(TOOL);
 	if (options.cli.done)
 		return EXIT_SUCCESS;
+	if (cli_catch_signals() != 0)
+		return cli_report_failure(TOOL);
 	if (options.check)
 		return check(&options);
 	return options.remove != NULL ? remove_pool(&options) : serve(&options);

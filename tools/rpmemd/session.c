@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "busy.h"
 #include "lanes.h"
 #include "lanes_tcp.h"
 #include "log.h"
@@ -109,18 +110,27 @@ void session_refuse(int out, int status)
 
 /* --- the pool ------------------------------------------------------------- */
 
+static int try_pool(struct conversation *c, struct control_pool_reply *body)
+{
+	const struct control_pool_request *r = &c->request;
+
+	if (c->header.type == CONTROL_CREATE)
+		return pool_create(&c->pool, c->cfg->poolset_dir, r->name, r->pool_size,
+				   r->has_attr ? &r->attr : NULL);
+	return pool_open(&c->pool, c->cfg->poolset_dir, r->name, r->pool_size, &body->attr);
+}
+
 static int open_pool(struct conversation *c, struct control_pool_reply *body)
 {
 	const struct control_pool_request *r = &c->request;
+	struct busy busy = busy_begin(c->cfg->busy_wait_ms);
 	int ret;
 
 	if (r->nlanes == 0)
 		return reason_set(EINVAL, "expected one lane or more");
-	if (c->header.type == CONTROL_CREATE)
-		ret = pool_create(&c->pool, c->cfg->poolset_dir, r->name, r->pool_size,
-				  r->has_attr ? &r->attr : NULL);
-	else
-		ret = pool_open(&c->pool, c->cfg->poolset_dir, r->name, r->pool_size, &body->attr);
+	do
+		ret = try_pool(c, body);
+	while (busy_wait(&busy, ret));
 	if (ret)
 		return ret;
 	c->created = c->header.type == CONTROL_CREATE;

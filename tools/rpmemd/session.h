@@ -19,6 +19,7 @@ struct session_cfg {
 	const char *poolset_dir;
 	const char *address; /* where lanes are accepted */
 	bool persist_apm;
+	int busy_wait_ms; /* how long a locked pool is tried again */
 };
 
 enum session_end {

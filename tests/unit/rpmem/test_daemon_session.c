@@ -27,6 +27,7 @@ static struct pool the_pool;
 static struct {
 	char calls[512];
 	int create_answer, open_answer, lanes_answer;
+	int busy_tries, busy_wait_ms;
 	uint32_t most;
 	struct rpmem_pool_attr attr;
 } fake;
@@ -56,6 +57,8 @@ int pool_open(struct pool **pool, const char *directory, const char *name, size_
 	      struct rpmem_pool_attr *attr)
 {
 	note("open %s/%s %zu; ", directory, name, size);
+	if (fake.busy_tries > 0 && fake.busy_tries-- > 0)
+		return reason_set(EBUSY, "it is locked");
 	if (fake.open_answer)
 		return reason_set(-fake.open_answer, "cannot open it");
 	*pool = &the_pool;
@@ -216,7 +219,10 @@ static void ask_for_attr(const char *signature)
 /* Runs the script up to its end of file, and keeps the replies. */
 static enum session_end run(void)
 {
-	struct session_cfg cfg = {.stop_fd = -1, .poolset_dir = "/sets", .address = "192.0.2.7"};
+	struct session_cfg cfg = {.stop_fd = -1,
+				  .poolset_dir = "/sets",
+				  .address = "192.0.2.7",
+				  .busy_wait_ms = fake.busy_wait_ms};
 	int in[2], out[2];
 	enum session_end end;
 	ssize_t got;
@@ -410,6 +416,30 @@ static void new_parts_go_where_there_are_no_lanes(void **state)
 	assert_ends_with("close remove; ");
 }
 
+/* The daemon of a client that was killed has not noticed yet. */
+static void a_locked_pool_is_tried_again(void **state)
+{
+	fake.busy_tries = 3;
+	fake.busy_wait_ms = 60000;
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	ask_to_close(0);
+	assert_int_equal(run(), SESSION_CLOSED);
+	take_hello();
+	take_pool(CONTROL_OPEN);
+	assert_int_equal(fake.busy_tries, 0);
+}
+
+static void a_pool_that_stays_locked_is_told(void **state)
+{
+	fake.busy_tries = 1000;
+	fake.busy_wait_ms = 100;
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	assert_int_equal(run(), SESSION_GONE);
+	take_hello();
+	take_status(CONTROL_OPEN, EBUSY, "it is locked");
+	assert_in_range(fake.busy_tries, 990, 998); /* more than one try, in no busy loop */
+}
+
 /* --- what is refused ---------------------------------------------------------------- */
 
 static void a_failure_is_told_with_its_reason(void **state)
@@ -584,6 +614,8 @@ int main(void)
 		cmocka_unit_test_setup(parts_of_an_opened_pool_stay, set_up),
 		cmocka_unit_test_setup(new_parts_go_on_request, set_up),
 		cmocka_unit_test_setup(new_parts_go_where_there_are_no_lanes, set_up),
+		cmocka_unit_test_setup(a_locked_pool_is_tried_again, set_up),
+		cmocka_unit_test_setup(a_pool_that_stays_locked_is_told, set_up),
 		cmocka_unit_test_setup(a_failure_is_told_with_its_reason, set_up),
 		cmocka_unit_test_setup(a_session_has_one_pool, set_up),
 		cmocka_unit_test_setup(attributes_need_a_pool, set_up),

@@ -76,6 +76,7 @@ static void the_exit_status_is_the_errno(void **state)
 		{"raw=silence,err=a_note,exit=0", 0, ""},
 		{"exit=2", -ENOENT, "No such file"},
 		{"err=pool.set:_locked,exit=16", -EBUSY, "locked"},
+		{"err=unknown_option_--x,exit=64", -EINVAL, "--x"},
 		{"exit=125", -125, ""},
 		{"err=sh:_rpmemd:_not_found,exit=127", -ECONNRESET, "rpmemd: not found"},
 		{"exit=126", -ECONNRESET, "126"},

@@ -27,7 +27,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 """
 _CLIENT = """\
-Host target
+Host target 127.0.0.1
   HostName 127.0.0.1
   Port {port}
   User {user}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The settings of the acceptance tests: how the daemon is reached, and what lanes are made of."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sshd import SSHD, Sshd
+
+ACCEPT = os.environ["RPMEM_ACCEPT"]
+RPMEMD = os.environ["RPMEMD"]
+FAKE_SSH = os.environ["RPMEM_ACCEPT_FAKE_SSH"]
+LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
+STUB = Path(__file__).parent / "ssh-stub"
+LIMIT_S = 1000  # the cases have limits of their own
+
+
+class Setting:
+    """`lanes`: tcp or soft. `ssh`: RPMEM_SSH, a program without arguments."""
+
+    def __init__(self, folder: Path, lanes: str, ssh: Path, env: dict[str, str]) -> None:
+        self.folder, self.lanes = folder, lanes
+        self.pools, self.log = folder / "pools", folder / "log"
+        self.pools.mkdir()
+        self.pools.chmod(0o755)
+        self.log.touch()
+        over_ssh = ssh != STUB  # it does not hand on what is preloaded
+        launched = f"{LAUNCHER} -- " if lanes == "soft" and over_ssh else ""
+        options = f"--poolset-dir={self.pools} --log-file={self.log} --log-level=notice"
+        self.rpmemd = self.script("rpmemd", f'exec {launched}{RPMEMD} {options} "$@"')
+        self.env = {
+            **os.environ,
+            "RPMEM_SSH": str(ssh),
+            "RPMEM_CMD": str(self.rpmemd),
+            "RPMEM_ENABLE_SOCKETS": str(int(lanes == "tcp")),
+            "RPMEM_ENABLE_VERBS": str(int(lanes == "soft")),
+            "RPMEM_LOG_LEVEL": "0",
+            "RPMEM_ACCEPT_TARGET": "127.0.0.1",
+            "RPMEM_ACCEPT_DIR": str(self.pools),
+            "RPMEM_ACCEPT_LOG": str(self.log),
+            **env,
+        }
+
+    def script(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    def command(self, *words: str) -> list[str]:
+        return [*([LAUNCHER, "--"] if self.lanes == "soft" else []), ACCEPT, *words]
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*words), env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_S
+        )
+
+    def logged(self, lines: int = 8) -> str:
+        return "\n".join(self.log.read_text().splitlines()[-lines:])
+
+
+@contextmanager
+def real_ssh(folder: Path) -> Iterator[Path]:
+    """A program that is ssh(1), to a server of our own."""
+    if not SSHD:
+        pytest.skip("sshd is not installed")
+    server = Sshd(folder)
+    try:
+        if not server.answers():
+            pytest.skip("no sshd can run here")
+        program = folder / "ssh"
+        program.write_text(f'#!/bin/sh\nexec {" ".join(server.client)} "$@"\n')
+        program.chmod(0o755)
+        yield program
+    finally:
+        server.close()
+
+
+@contextmanager
+def setting(name: str) -> Iterator[Setting]:
+    """tcp, soft: by a stub of ssh; sshd, sshd-soft: by a real one, over TCP or the software device."""
+    with tempfile.TemporaryDirectory(prefix="rpmem-accept-") as directory:
+        folder = Path(directory)
+        folder.chmod(0o755)
+        lanes = "soft" if name.endswith("soft") else "tcp"
+        if not name.startswith("sshd"):
+            yield Setting(folder, lanes, STUB, {})
+            return
+        (folder / "sshd").mkdir()
+        with real_ssh(folder / "sshd") as ssh:
+            yield Setting(folder, lanes, ssh, {})
