@@ -23,16 +23,9 @@ _Static_assert(LANE_SLOTS < 32, "slots are bits of 32");
 
 /* --- a call begins and ends ----------------------------------------------- */
 
-/*
- * Gives up the lane; it may be gone after that. lanes_close() has set `closing` before
- * it looks at `busy`, and a call has set `busy` before it looks at `closing`.
- */
-int lane_leave(struct lane *l, int ret)
+int lane_end(struct lane *l, int ret)
 {
-	if (ret == -ECANCELED)
-		ret = lanes_stopped(l->lanes);
-	atomic_store_explicit(&l->busy, false, memory_order_release);
-	return ret;
+	return ret == -ECANCELED ? lanes_stopped(l->lanes) : ret;
 }
 
 static int connect_lane(struct lane *l)
@@ -48,18 +41,14 @@ static int connect_lane(struct lane *l)
 	return 0;
 }
 
-int lane_enter(struct lanes *lanes, unsigned index, struct lane **lane)
+int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane)
 {
 	struct lane *l = &lanes->lane[index];
-	int ret = 0;
 
-	atomic_store(&l->busy, true);
-	if (atomic_load(&lanes->closing) || atomic_load(&lanes->lost) != LANES_WHOLE)
-		ret = -ECANCELED;
-	else if (!l->connected)
-		ret = connect_lane(l);
 	*lane = l;
-	return ret == 0 ? 0 : lane_leave(l, ret);
+	if (atomic_load_explicit(&lanes->lost, memory_order_relaxed) != LANES_WHOLE)
+		return lanes_stopped(lanes);
+	return l->connected ? 0 : lane_end(l, connect_lane(l));
 }
 
 /* --- requests and their answers ------------------------------------------- */
@@ -114,7 +103,7 @@ static int send_request(struct lane *l, enum lane_op op, uint64_t offset, uint64
 	if (ret)
 		return ret;
 	l->requests |= 1U << request.slot;
-	if (data != NULL)
+	if (op == LANE_WRITE || op == LANE_PERSIST_DATA)
 		l->copies |= 1U << request.slot;
 	return 0;
 }
@@ -176,12 +165,12 @@ static int copy_range(struct lane *l, size_t offset, size_t length)
 	return ret;
 }
 
-static bool touches(const struct lane_range *range, uint64_t begin, uint64_t end)
+static bool touches(const struct lane_span *range, uint64_t begin, uint64_t end)
 {
 	return begin <= range->end && end >= range->begin;
 }
 
-static void widen(struct lane_range *range, uint64_t begin, uint64_t end)
+static void widen(struct lane_span *range, uint64_t begin, uint64_t end)
 {
 	range->begin = begin < range->begin ? begin : range->begin;
 	range->end = end > range->end ? end : range->end;
@@ -190,13 +179,20 @@ static void widen(struct lane_range *range, uint64_t begin, uint64_t end)
 /* What was written to them is there when the request arrives. */
 static int send_ranges(struct lane *l)
 {
-	int ret = 0;
+	uint8_t ranges[LANE_RANGES * LANE_RANGE_BYTES];
+	const unsigned count = l->ranges;
 
-	for (unsigned i = 0; ret == 0 && i < l->ranges; i++)
-		ret = send_request(l, LANE_PERSIST, l->range[i].begin,
-				   l->range[i].end - l->range[i].begin, NULL);
 	l->ranges = 0;
-	return ret;
+	if (count == 0)
+		return 0;
+	if (count == 1)
+		return send_request(l, LANE_PERSIST, l->range[0].begin,
+				    l->range[0].end - l->range[0].begin, NULL);
+	for (unsigned i = 0; i < count; i++)
+		lane_encode_range(&(struct lane_range){l->range[i].begin,
+						       l->range[i].end - l->range[i].begin},
+				  ranges + (size_t)i * LANE_RANGE_BYTES);
+	return send_request(l, LANE_PERSIST_RANGES, 0, (uint64_t)count * LANE_RANGE_BYTES, ranges);
 }
 
 static int remember_for_request(struct lane *l, uint64_t begin, uint64_t end)
@@ -211,14 +207,14 @@ static int remember_for_request(struct lane *l, uint64_t begin, uint64_t end)
 	}
 	if (l->ranges == LANE_RANGES)
 		ret = send_ranges(l);
-	l->range[l->ranges++] = (struct lane_range){begin, end};
+	l->range[l->ranges++] = (struct lane_span){begin, end};
 	return ret;
 }
 
 /* One flush is for all that lies between, as long as that is not much. */
 static int remember_for_flush(struct lane *l, uint64_t begin, uint64_t end)
 {
-	struct lane_range hull = l->hull;
+	struct lane_span hull = l->hull;
 	int ret = 0;
 
 	if (hull.end == 0)
@@ -226,7 +222,7 @@ static int remember_for_flush(struct lane *l, uint64_t begin, uint64_t end)
 	widen(&hull, begin, end);
 	if (l->hull.end != 0 && hull.end - hull.begin > FLUSH_HULL_MAX) {
 		ret = l->lanes->transport->flush(l, &l->hull, false);
-		hull = (struct lane_range){begin, end};
+		hull = (struct lane_span){begin, end};
 	}
 	l->hull = hull;
 	return ret;
@@ -277,40 +273,40 @@ static int persist_at_once(struct lane *l, size_t offset, size_t length)
 int lanes_flush(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
-	return ret ? ret : lane_leave(l, flush(l, offset, length, relaxed));
+	return ret ? ret : lane_end(l, flush(l, offset, length, relaxed));
 }
 
 int lanes_drain(struct lanes *lanes, unsigned lane)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
-	return ret ? ret : lane_leave(l, drain(l));
+	return ret ? ret : lane_end(l, drain(l));
 }
 
 int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
 	if (ret)
 		return ret;
 	if (length <= LANE_DATA_MAX && !(relaxed && l->flushes))
-		return lane_leave(l, persist_at_once(l, offset, length));
+		return lane_end(l, persist_at_once(l, offset, length));
 	/* what was flushed before is durable before what is copied now */
 	if (!relaxed)
 		ret = drain(l);
 	if (ret == 0)
 		ret = flush(l, offset, length, relaxed);
-	return lane_leave(l, ret ? ret : drain(l));
+	return lane_end(l, ret ? ret : drain(l));
 }
 
 int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
 	if (ret)
 		return ret;
@@ -321,18 +317,18 @@ int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t
 		ret = send_request(l, LANE_DEEP, offset, length, NULL);
 	if (ret == 0)
 		ret = settle(l);
-	return lane_leave(l, ret);
+	return lane_end(l, ret);
 }
 
 int lanes_read(struct lanes *lanes, unsigned lane, void *buffer, size_t offset, size_t length)
 {
 	struct lane *l;
-	int ret = lane_enter(lanes, lane, &l);
+	int ret = lane_begin(lanes, lane, &l);
 
 	if (ret)
 		return ret;
 	ret = take_answers(l, &l->requests);
 	if (ret == 0)
 		ret = lanes->transport->read(l, buffer, offset, length);
-	return lane_leave(l, ret);
+	return lane_end(l, ret);
 }

@@ -34,12 +34,7 @@ struct lanes_cfg {
  * read-only; -ENOMEM where it may not be pinned; -EMFILE, -ETIMEDOUT ...
  */
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg);
-/* From now on each call returns -ECONNRESET, those under way too. */
-void lanes_cancel(struct lanes *lanes);
-/*
- * Cancels, waits until the threads that are in calls have left, disconnects, and frees:
- * no call may begin any more.
- */
+/* Disconnects and frees; no call is under way. NULL is fine. */
 void lanes_close(struct lanes **lanes);
 /*
  * How many lanes this host can have: its device and open files limit them. Before

@@ -17,31 +17,30 @@
 #include "tools/common/rdma/connection.h"
 
 #define LANE_CUT	64 /* transfers are cut at multiples of this, so no aligned word is split */
-#define LANE_RANGES	32
+#define LANE_RANGES	32 /* remembered by a lane; in one request */
 #define LANE_CONNECT_MS 30000
 #define LANE_FILES_RDMA 4   /* file descriptors of a lane, at most: channels, and those of the CM */
 #define LANE_WHY_MAX	768 /* of struct failure */
 
-struct lane_range {
+struct lane_span {
 	uint64_t begin;
 	uint64_t end;
 };
 
 /* The first line is written by each call; a lane shares no line with its neighbours. */
 struct lane {
-	_Alignas(64) atomic_bool busy; /* a thread is in a call */
-	bool connected;
+	_Alignas(64) bool connected;
 	bool flushes;	     /* APM: the device's flush makes its writes durable */
 	uint32_t index;	     /* its number */
 	uint32_t requests;   /* a bit for each slot whose answer is awaited */
-	uint32_t copies;     /* those of them that carry data */
+	uint32_t copies;     /* those of them that copy */
 	int failed;	     /* what the daemon answered to a request since the last drain, or 0 */
 	unsigned ranges;     /* used ones of `range` */
 	struct lanes *lanes; /* its owner */
 	void *connection;    /* the transport's; NULL: none */
 	/* not durable yet */
-	struct lane_range hull;		      /* APM: around all that was written; end 0: nothing */
-	struct lane_range range[LANE_RANGES]; /* else what was written; and what was copied */
+	struct lane_span hull;		     /* APM: around all that was written; end 0: nothing */
+	struct lane_span range[LANE_RANGES]; /* else what was written; and what was copied */
 };
 
 /* Each returns 0 or a negative errno with the sentence stored; -ECANCELED: stop_fd. */
@@ -57,7 +56,7 @@ struct lane_transport {
 	/* starts writing a range of the pool, in order with all that follows on the lane */
 	int (*write)(struct lane *lane, size_t offset, size_t length);
 	/* APM: starts making a range durable; `wait`: returns when that and all before is done */
-	int (*flush)(struct lane *lane, const struct lane_range *range, bool wait);
+	int (*flush)(struct lane *lane, const struct lane_span *range, bool wait);
 	/* starts a request in a free slot; `data` (NULL: none) may change when it returns */
 	int (*request)(struct lane *lane, const struct lane_request *request, const void *data);
 	/* waits for the next answer */
@@ -78,23 +77,20 @@ struct lanes {
 	unsigned work_queue;
 	size_t write_max; /* bytes of a piece, set by the transport's open() */
 	void *shared;	  /* the transport's; NULL: none */
-	int cancel_fd;	  /* readable: lanes_close() was called */
-	int stop_fd;	  /* readable: cancel_fd or the session's end_fd is */
+	int lost_fd;	  /* readable: the connection is lost */
+	int stop_fd;	  /* readable: lost_fd or the session's end_fd is */
 	uint32_t count;
 	struct lane *lane;
-	atomic_bool closing;
 	atomic_int lost; /* enum lane_loss */
 	char why[LANE_WHY_MAX];
 };
 
 enum lane_loss { LANES_WHOLE, LANES_BREAKING, LANES_LOST };
 
-/*
- * Takes the lane for the calling thread, connects it where it is not, and gives it up;
- * lane_leave() gives what the call returns.
- */
-int lane_enter(struct lanes *lanes, unsigned index, struct lane **lane);
-int lane_leave(struct lane *lane, int ret);
+/* Begins a call on a lane, connecting it if it is not. */
+int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane);
+/* What the call returns. */
+int lane_end(struct lane *lane, int ret);
 
 /* Why a wait was given up, for -ECANCELED; gives -ECONNRESET. */
 int lanes_stopped(struct lanes *lanes);

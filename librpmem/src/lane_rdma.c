@@ -114,7 +114,7 @@ static int take_region(struct lane *l, const struct greeting_reply *reply)
 /* A flush by reading leaves the data in a CPU cache of the target: then its daemon flushes. */
 static int check_native(struct lane *l)
 {
-	const struct lane_range some = {0, 8};
+	const struct lane_span some = {0, 8};
 	const struct rdma_connection *c = l->connection;
 	int ret = rdma_flush(l, &some, true);
 

@@ -51,7 +51,7 @@ struct rdma_connection {
 
 /* As in struct lane_transport. */
 int rdma_write(struct lane *lane, size_t offset, size_t length);
-int rdma_flush(struct lane *lane, const struct lane_range *range, bool wait);
+int rdma_flush(struct lane *lane, const struct lane_span *range, bool wait);
 int rdma_request(struct lane *lane, const struct lane_request *request, const void *data);
 int rdma_answer(struct lane *lane, struct lane_answer *answer);
 int rdma_read(struct lane *lane, void *buffer, size_t offset, size_t length);

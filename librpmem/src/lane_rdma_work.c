@@ -178,7 +178,7 @@ int rdma_write(struct lane *l, size_t offset, size_t length)
 	return ret == 0 ? 0 : broken(l, "a write", ret);
 }
 
-int rdma_flush(struct lane *l, const struct lane_range *range, bool wait)
+int rdma_flush(struct lane *l, const struct lane_span *range, bool wait)
 {
 	const struct rdma_device *d = l->lanes->shared;
 	struct rdma_connection *c = l->connection;

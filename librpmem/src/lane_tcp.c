@@ -70,7 +70,7 @@ static int tcp_write(struct lane *l, size_t offset, size_t length)
 }
 
 /* No lane over TCP has APM. */
-static int tcp_flush(struct lane *l, const struct lane_range *range, bool wait)
+static int tcp_flush(struct lane *l, const struct lane_span *range, bool wait)
 {
 	(void)l, (void)range, (void)wait;
 	return -ENOTSUP;

@@ -11,7 +11,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lane_private.h"
@@ -22,7 +21,7 @@
 #include "tools/common/rdma/limits.h"
 #include "tools/common/rdma/resolve.h"
 
-#define FILES_SPARE 16 /* opened for a moment, or by the session */
+#define FILES_SPARE 32 /* of the device, of the session, and what is opened for a moment */
 
 /* --- the end of a connection ---------------------------------------------- */
 
@@ -34,7 +33,7 @@ int lanes_lost(struct lanes *lanes)
 		snprintf(lanes->why, sizeof(lanes->why), "%s", failure_get()->text);
 		atomic_store(&lanes->lost, LANES_LOST);
 		/* threads that wait on other lanes need not find out one by one */
-		eventfd_write(lanes->cancel_fd, 1);
+		eventfd_write(lanes->lost_fd, 1);
 	}
 	return -ECONNRESET;
 }
@@ -52,11 +51,6 @@ int lanes_stopped(struct lanes *lanes)
 {
 	if (atomic_load(&lanes->lost) != LANES_WHOLE)
 		return told_lost(lanes);
-	if (atomic_load(&lanes->closing)) {
-		failure_because(CAUSE_CLOSED, EXIT_RUN_FAILED, "connection",
-				"another thread closed the pool");
-		return -ECONNRESET;
-	}
 	failure_because(CAUSE_CLOSED, EXIT_RUN_FAILED, "connection",
 			"the session with rpmemd on %s ended", lanes->host);
 	return lanes_lost(lanes);
@@ -180,11 +174,11 @@ static int make_stop_fd(struct lanes *lanes, int end_fd)
 {
 	int ret = 0;
 
-	lanes->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	lanes->lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	lanes->stop_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (lanes->cancel_fd < 0 || lanes->stop_fd < 0)
+	if (lanes->lost_fd < 0 || lanes->stop_fd < 0)
 		ret = -errno;
-	else if ((ret = watch(lanes->stop_fd, lanes->cancel_fd)) == 0)
+	else if ((ret = watch(lanes->stop_fd, lanes->lost_fd)) == 0)
 		ret = watch(lanes->stop_fd, end_fd);
 	if (ret)
 		failure_set(EXIT_RUN_FAILED, "open", "cannot watch the session: %s",
@@ -229,7 +223,7 @@ static struct lanes *lanes_new(const struct lanes_cfg *cfg)
 	lanes->memory = cfg->memory;
 	lanes->bytes = cfg->bytes;
 	lanes->work_queue = cfg->work_queue;
-	lanes->cancel_fd = -1;
+	lanes->lost_fd = -1;
 	lanes->stop_fd = -1;
 	return lanes;
 }
@@ -245,23 +239,14 @@ int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg)
 	link_log_to_failures(false);
 	if ((ret = local_memory_check(cfg->memory, cfg->bytes)) == 0 &&
 	    (ret = make_stop_fd(l, cfg->end_fd)) == 0 && (ret = make_lanes(l)) == 0 &&
-	    (ret = lane_errno(l->transport->open(l))) == 0 && (ret = lane_enter(l, 0, &first)) == 0)
-		ret = lane_leave(first, 0);
+	    (ret = lane_errno(l->transport->open(l))) == 0 && (ret = lane_begin(l, 0, &first)) == 0)
+		ret = lane_end(first, 0);
 	if (ret) {
 		lanes_close(&l);
 		return ret;
 	}
 	*lanes = l;
 	return 0;
-}
-
-/* Threads that wait have been woken; the others are between two waits. */
-static void wait_until_left(const struct lane *l)
-{
-	const struct timespec moment = {0, 100000};
-
-	while (atomic_load(&l->busy))
-		nanosleep(&moment, NULL);
 }
 
 static void disconnect_all(struct lanes *lanes)
@@ -276,13 +261,6 @@ static void disconnect_all(struct lanes *lanes)
 	}
 }
 
-void lanes_cancel(struct lanes *lanes)
-{
-	atomic_store(&lanes->closing, true);
-	if (lanes->cancel_fd >= 0)
-		eventfd_write(lanes->cancel_fd, 1);
-}
-
 void lanes_close(struct lanes **lanes)
 {
 	struct lanes *l = *lanes;
@@ -291,15 +269,12 @@ void lanes_close(struct lanes **lanes)
 	*lanes = NULL;
 	if (l == NULL)
 		return;
-	lanes_cancel(l);
-	for (uint32_t i = 0; i < l->count; i++)
-		wait_until_left(&l->lane[i]);
 	disconnect_all(l);
 	l->transport->close(l);
 	if (l->stop_fd >= 0)
 		close(l->stop_fd);
-	if (l->cancel_fd >= 0)
-		close(l->cancel_fd);
+	if (l->lost_fd >= 0)
+		close(l->lost_fd);
 	free(l->lane);
 	free(l);
 	*failure_get() = kept;

@@ -29,9 +29,34 @@ int lane_decode_request(const uint8_t bytes[LANE_REQUEST_BYTES], struct lane_req
 	if (op < LANE_PERSIST || op >= LANE_OPS)
 		return -EPROTO;
 	request->op = (enum lane_op)op;
-	if (request->op == LANE_PERSIST_DATA && request->length > LANE_DATA_MAX)
-		return -EPROTO;
-	return 0;
+	switch (request->op) {
+	case LANE_PERSIST_DATA:
+		return request->length <= LANE_DATA_MAX ? 0 : -EPROTO;
+	case LANE_PERSIST_RANGES:
+		return request->length <= LANE_DATA_MAX && request->length % LANE_RANGE_BYTES == 0
+			       ? 0
+			       : -EPROTO;
+	default:
+		return 0;
+	}
+}
+
+void lane_encode_range(const struct lane_range *range, uint8_t bytes[LANE_RANGE_BYTES])
+{
+	struct bytes_writer w = bytes_write_to(bytes, LANE_RANGE_BYTES);
+
+	bytes_put_int(&w, range->offset, 8);
+	bytes_put_int(&w, range->length, 8);
+}
+
+struct lane_range lane_decode_range(const uint8_t bytes[LANE_RANGE_BYTES])
+{
+	struct bytes_reader r = {bytes, LANE_RANGE_BYTES, false};
+	struct lane_range range;
+
+	range.offset = bytes_get_int(&r, 8);
+	range.length = bytes_get_int(&r, 8);
+	return range;
 }
 
 void lane_encode_answer(const struct lane_answer *answer, uint8_t bytes[LANE_ANSWER_BYTES])

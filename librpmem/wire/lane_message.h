@@ -28,7 +28,15 @@ enum lane_op {
 	LANE_DEEP,	   /* as LANE_PERSIST, down to the medium */
 	LANE_WRITE, /* copy the data so, not durable yet; over TCP of any length, no answer */
 	LANE_READ,  /* TCP only */
+	LANE_PERSIST_RANGES, /* as LANE_PERSIST, each of the ranges in the data */
 	LANE_OPS,
+};
+
+#define LANE_RANGE_BYTES 16 /* offset 8 | length 8 */
+
+struct lane_range {
+	uint64_t offset;
+	uint64_t length;
 };
 
 struct lane_request {
@@ -49,8 +57,13 @@ struct lane_answer {
 #define LANE_WORD_NATIVE 1U
 
 void lane_encode_request(const struct lane_request *request, uint8_t bytes[LANE_REQUEST_BYTES]);
-/* -EPROTO: no such op, or too much data for it. Its range is not checked. */
+/*
+ * -EPROTO: no such op, too much data for it, or ranges that are cut. Whether a range is within
+ * the pool is not checked.
+ */
 int lane_decode_request(const uint8_t bytes[LANE_REQUEST_BYTES], struct lane_request *request);
+void lane_encode_range(const struct lane_range *range, uint8_t bytes[LANE_RANGE_BYTES]);
+struct lane_range lane_decode_range(const uint8_t bytes[LANE_RANGE_BYTES]);
 void lane_encode_answer(const struct lane_answer *answer, uint8_t bytes[LANE_ANSWER_BYTES]);
 /* -EPROTO: no such status. */
 int lane_decode_answer(const uint8_t bytes[LANE_ANSWER_BYTES], struct lane_answer *answer);

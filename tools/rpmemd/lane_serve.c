@@ -18,19 +18,14 @@ static enum persist_status status_of(int ret)
 	return ret == -EINVAL ? PERSIST_OUTSIDE : PERSIST_FAILED;
 }
 
-static bool within(const struct pool *pool, const struct lane_request *request)
+static bool within(const struct pool *pool, uint64_t offset, uint64_t length)
 {
 	const uint64_t size = pool_size(pool);
 
-	return request->length > 0 && request->offset < size &&
-	       request->length <= size - request->offset;
+	return length > 0 && offset < size && length <= size - offset;
 }
 
-static bool may_write(const struct pool *pool, const struct lane_request *request)
-{
-	return within(pool, request) &&
-	       (request->offset >= HEADER_BYTES || !pool_has_headers(pool));
-}
+/* --- copying ------------------------------------------------------------- */
 
 static void copy_bytes(unsigned char *to, const uint8_t *from, size_t len)
 {
@@ -55,73 +50,107 @@ static void copy_words(unsigned char *to, const uint8_t *from, size_t len)
 	copy_bytes(to + head, from + head, len - head);
 }
 
-enum persist_status lane_serve(const struct pool *pool, const struct lane_request *request,
-			       const uint8_t *data)
+static enum persist_status copy(const struct pool *pool, const struct lane_request *request,
+				const uint8_t *data)
 {
-	unsigned char *memory = pool_memory(pool);
+	if (!within(pool, request->offset, request->length) ||
+	    (pool_has_headers(pool) && request->offset < HEADER_BYTES))
+		return PERSIST_OUTSIDE;
+	copy_words(pool_memory(pool) + request->offset, data, request->length);
+	return PERSIST_DONE;
+}
 
+/* --- making durable -------------------------------------------------------- */
+
+/*
+ * msync(2) leaves out pages of the page cache that no store of a CPU has made dirty
+ * since they were written to the disk.
+ */
+static void make_dirty(const struct pool *pool, uint64_t offset, uint64_t length)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t at = (uintptr_t)pool_memory(pool) + offset;
+	const uintptr_t end = at + length;
+
+	for (; at < end; at = (at / page + 1) * page)
+		__atomic_fetch_or((unsigned char *)at, 0, __ATOMIC_RELAXED); /* NOLINT */
+}
+
+static enum persist_status persist(const struct pool *pool, enum lane_op op,
+				   const struct lane_range *range, enum lane_writer writer)
+{
+	if (!within(pool, range->offset, range->length))
+		return PERSIST_OUTSIDE;
+	if (writer == LANE_BY_DEVICE && target_is_cached(pool_kind(pool)))
+		make_dirty(pool, range->offset, range->length);
+	return status_of(op == LANE_DEEP ? pool_deep_persist(pool, range->offset, range->length)
+					 : pool_persist(pool, range->offset, range->length));
+}
+
+/* All of them, whatever becomes of one; the first failure is the status. */
+static enum persist_status persist_ranges(const struct pool *pool,
+					  const struct lane_request *request, const uint8_t *data,
+					  enum lane_writer writer)
+{
+	enum persist_status first = PERSIST_DONE;
+
+	for (uint64_t at = 0; at < request->length; at += LANE_RANGE_BYTES) {
+		const struct lane_range range = lane_decode_range(data + at);
+		enum persist_status status = persist(pool, LANE_PERSIST, &range, writer);
+
+		first = first == PERSIST_DONE ? status : first;
+	}
+	return first;
+}
+
+/* --- requests ---------------------------------------------------------------- */
+
+uint64_t lane_serve_data_bytes(const struct lane_request *request)
+{
 	switch (request->op) {
-	case LANE_PERSIST:
-		if (!within(pool, request))
-			return PERSIST_OUTSIDE;
-		return status_of(pool_persist(pool, request->offset, request->length));
 	case LANE_PERSIST_DATA:
-		if (!may_write(pool, request))
-			return PERSIST_OUTSIDE;
-		copy_words(memory + request->offset, data, request->length);
-		return status_of(pool_persist(pool, request->offset, request->length));
-	case LANE_DEEP:
-		if (!within(pool, request))
-			return PERSIST_OUTSIDE;
-		return status_of(pool_deep_persist(pool, request->offset, request->length));
 	case LANE_WRITE:
-		if (!may_write(pool, request))
-			return PERSIST_OUTSIDE;
-		copy_words(memory + request->offset, data, request->length);
-		return PERSIST_DONE;
+	case LANE_PERSIST_RANGES:
+		return request->length;
 	default:
-		return within(pool, request) ? PERSIST_DONE : PERSIST_OUTSIDE;
+		return 0;
 	}
 }
 
-static bool has_data(enum lane_op op)
+enum persist_status lane_serve(const struct pool *pool, const struct lane_request *request,
+			       const uint8_t *data, enum lane_writer writer)
 {
-	return op == LANE_PERSIST_DATA || op == LANE_WRITE;
-}
+	const struct lane_range range = {request->offset, request->length};
+	enum persist_status status;
 
-/*
- * A device writes to the page cache behind the kernel's back, and msync(2) leaves pages
- * out that no store of a CPU has made dirty since they were written to the disk.
- */
-static void make_dirty(const struct pool *pool, const struct lane_request *request)
-{
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t at, end;
-
-	if (has_data(request->op) || !within(pool, request) || !target_is_cached(pool_kind(pool)))
-		return;
-	at = (uintptr_t)pool_memory(pool) + request->offset;
-	end = at + request->length;
-	for (; at < end; at = (at / page + 1) * page)
-		__atomic_fetch_or((unsigned char *)at, 0, __ATOMIC_RELAXED); /* NOLINT */
+	switch (request->op) {
+	case LANE_PERSIST_DATA:
+		status = copy(pool, request, data);
+		return status == PERSIST_DONE ? persist(pool, LANE_PERSIST, &range, LANE_BY_CPU)
+					      : status;
+	case LANE_WRITE:
+		return copy(pool, request, data);
+	case LANE_PERSIST_RANGES:
+		return persist_ranges(pool, request, data, writer);
+	case LANE_READ:
+		return within(pool, range.offset, range.length) ? PERSIST_DONE : PERSIST_OUTSIDE;
+	default:
+		return persist(pool, request->op, &range, writer);
+	}
 }
 
 int lane_serve_message(const struct pool *pool, const uint8_t *message, size_t len,
 		       uint8_t answer[LANE_ANSWER_BYTES])
 {
+	const uint8_t *data = message + LANE_REQUEST_BYTES;
 	struct lane_request request;
 	struct lane_answer done;
-	size_t data;
 
 	if (len < LANE_REQUEST_BYTES || lane_decode_request(message, &request) != 0 ||
-	    request.op == LANE_READ)
+	    request.op == LANE_READ || len - LANE_REQUEST_BYTES != lane_serve_data_bytes(&request))
 		return -EPROTO;
-	data = has_data(request.op) ? request.length : 0;
-	if (len - LANE_REQUEST_BYTES != data)
-		return -EPROTO;
-	make_dirty(pool, &request);
 	done.slot = request.slot;
-	done.status = lane_serve(pool, &request, message + LANE_REQUEST_BYTES);
+	done.status = lane_serve(pool, &request, data, LANE_BY_DEVICE);
 	lane_encode_answer(&done, answer);
 	return 0;
 }

@@ -11,12 +11,17 @@
 #include "librpmem/wire/lane_message.h"
 #include "pool.h"
 
+/* Where the written data came from: the page cache does not notice what a device writes. */
+enum lane_writer { LANE_BY_CPU, LANE_BY_DEVICE };
+
 /*
- * `data` has the bytes of LANE_PERSIST_DATA and LANE_WRITE, which must leave the pool's
- * header alone. LANE_READ is checked only: PERSIST_DONE, the caller may send the range.
+ * `data` is that of the request. What is copied must leave the pool's header alone.
+ * LANE_READ is checked only: PERSIST_DONE, the caller may send the range.
  */
 enum persist_status lane_serve(const struct pool *pool, const struct lane_request *request,
-			       const uint8_t *data);
+			       const uint8_t *data, enum lane_writer writer);
+/* The bytes of data that follow the request. */
+uint64_t lane_serve_data_bytes(const struct lane_request *request);
 
 /*
  * A message that came by RDMA: its answer is encoded. -EPROTO: no client of ours sends

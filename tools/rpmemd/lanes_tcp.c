@@ -85,7 +85,8 @@ static int serve_write(struct tcp_lane *l, const struct lane_request *request)
 	while (ret == 0 && left > 0) {
 		part.length = next_chunk(part.offset, left);
 		ret = lane_stream_receive(&l->stream, l->chunk, part.length, -1);
-		if (ret == 0 && lane_serve(l->lanes->pool, &part, l->chunk) != PERSIST_DONE)
+		if (ret == 0 &&
+		    lane_serve(l->lanes->pool, &part, l->chunk, LANE_BY_CPU) != PERSIST_DONE)
 			ret = -EPROTO;
 		part.offset += part.length;
 		left -= part.length;
@@ -97,15 +98,14 @@ static int serve_request(struct tcp_lane *l, const struct lane_request *request)
 {
 	const struct pool *pool = l->lanes->pool;
 	enum persist_status status;
-	int ret = 0;
+	int ret;
 
 	if (request->op == LANE_WRITE)
 		return serve_write(l, request);
-	if (request->op == LANE_PERSIST_DATA)
-		ret = lane_stream_receive(&l->stream, l->chunk, request->length, -1);
+	ret = lane_stream_receive(&l->stream, l->chunk, lane_serve_data_bytes(request), -1);
 	if (ret)
 		return ret;
-	status = lane_serve(pool, request, l->chunk);
+	status = lane_serve(pool, request, l->chunk, LANE_BY_CPU);
 	if (request->op == LANE_READ && status == PERSIST_DONE)
 		return send_answer(l, request->slot, status, pool_memory(pool) + request->offset,
 				   request->length);

@@ -205,7 +205,7 @@ static uint64_t odd_number(struct hostile *h)
 static size_t make_message(struct hostile *h)
 {
 	struct lane_request r = {
-		.op = (enum lane_op)(test_random(&h->random) % 7),
+		.op = (enum lane_op)(test_random(&h->random) % (LANE_OPS + 1)),
 		.slot = (uint32_t)test_random(&h->random),
 		.offset = odd_number(h),
 		.length = odd_number(h),
@@ -216,6 +216,11 @@ static size_t make_message(struct hostile *h)
 		memset(h->message + i, (int)(test_random(&h->random) % 255 + 1), 8);
 	if (r.op == LANE_PERSIST_DATA && test_random(&h->random) % 4 != 0)
 		data = r.length = 1 + test_random(&h->random) % LANE_DATA_MAX;
+	if (r.op == LANE_PERSIST_RANGES)
+		data = r.length = test_random(&h->random) % 16 * LANE_RANGE_BYTES;
+	for (size_t i = 0; r.op == LANE_PERSIST_RANGES && i < data; i += LANE_RANGE_BYTES)
+		lane_encode_range(&(struct lane_range){odd_number(h), odd_number(h)},
+				  h->message + LANE_REQUEST_BYTES + i);
 	if (r.op == LANE_WRITE && r.length > MESSAGE_BYTES - LANE_REQUEST_BYTES)
 		data = MESSAGE_BYTES - LANE_REQUEST_BYTES;
 	else if (r.op == LANE_WRITE)

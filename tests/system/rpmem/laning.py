@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -52,14 +53,22 @@ class Daemon:
         return self.launched(command)
 
     def client(
-        self, test: str, seed: int = 1, work_queue: int = 50, faults: str = "", **changed: str
+        self,
+        test: str,
+        seed: int = 1,
+        work_queue: int = 50,
+        faults: str = "",
+        open_files: int = 0,
+        **changed: str,
     ) -> subprocess.CompletedProcess[str]:
+        limit = (open_files, open_files)
         return subprocess.run(
             self.command(test, seed, work_queue, **changed),
             capture_output=True,
             text=True,
             timeout=LIMIT_S,
             env={**os.environ, "RPMA_SOFT": faults},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit) if open_files else None,
         )
 
     def good(self, test: str, seed: int = 1, work_queue: int = 50, faults: str = "", **changed: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import subprocess
 import time
 
@@ -43,10 +42,9 @@ def test_a_killed_daemon_is_a_lost_connection(transport: str, method: str, turn:
 
 
 @pytest.mark.parametrize("transport, method", WAYS)
-@pytest.mark.parametrize("how", ["end-of-session", "cancel"])
-def test_calls_under_way_end(transport: str, method: str, how: str) -> None:
+def test_calls_under_way_end_with_the_session(transport: str, method: str) -> None:
     with daemon(transport, method, nlanes=8) as d:
-        d.good(how)
+        d.good("end-of-session")
         d.good("calls")  # the daemon serves the next client
 
 
@@ -75,17 +73,22 @@ def test_memory_that_cannot_be_registered() -> None:
         assert "ulimit -l" in why
 
 
-def test_too_few_open_files() -> None:
+def test_open_files_that_run_out() -> None:
     with daemon("rdma", "gpspm", nlanes=1024) as d:
-        done = subprocess.run(
-            d.command("calls"),
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)),
-        )
+        done = d.client("calls", open_files=64)
         assert done.returncode == 1
         assert "Too many open files" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_lanes_are_as_many_as_open_files_allow(transport: str) -> None:
+    with daemon(transport, "gpspm", nlanes=200) as d:
+        none = d.client("most", open_files=24).stdout
+        few, more = (int(d.client("most", open_files=files).stdout) for files in (60, 180))
+        assert none.startswith("EMFILE: "), none
+        assert 0 < few < more
+        done = d.client("calls", open_files=180, nlanes=str(more))
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("at", range(1, 6))

@@ -50,7 +50,7 @@ def test_operations_that_take_their_time(method: str) -> None:
 @pytest.mark.parametrize("method", ["gpspm", "apm"])
 def test_processes_that_do_not_share_memory(method: str) -> None:
     with daemon("rdma", method) as d:
-        d.good("calls", faults="transport=tcp")
+        d.good("calls", faults="transport:tcp")
 
 
 def test_the_file_has_what_was_persisted() -> None:

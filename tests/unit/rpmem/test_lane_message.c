@@ -68,6 +68,35 @@ static void data_to_persist_has_a_limit(void **state)
 	assert_int_equal(lane_decode_request(bytes, &got), 0);
 }
 
+static void ranges_are_whole(void **state)
+{
+	struct lane_request request = {LANE_PERSIST_RANGES, 0, 0, LANE_DATA_MAX}, got;
+	static const uint64_t wrong[] = {1, 8, 15, 17, LANE_DATA_MAX - 8, LANE_DATA_MAX + 16};
+	uint8_t bytes[LANE_REQUEST_BYTES];
+
+	lane_encode_request(&request, bytes);
+	assert_int_equal(lane_decode_request(bytes, &got), 0);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		request.length = wrong[i];
+		lane_encode_request(&request, bytes);
+		assert_int_equal(lane_decode_request(bytes, &got), -EPROTO);
+	}
+}
+
+static void a_range_comes_back(void **state)
+{
+	static const uint8_t expected[LANE_RANGE_BYTES] = {2, 1, 0, 0, 0, 0, 0, 0x80, 64};
+	const struct lane_range range = {0x8000000000000102ULL, 64};
+	uint8_t bytes[LANE_RANGE_BYTES];
+	struct lane_range got;
+
+	lane_encode_range(&range, bytes);
+	assert_memory_equal(bytes, expected, sizeof(expected));
+	got = lane_decode_range(bytes);
+	assert_true(got.offset == range.offset);
+	assert_int_equal(got.length, 64);
+}
+
 static void an_answer_comes_back(void **state)
 {
 	static const uint8_t expected[LANE_ANSWER_BYTES] = {4, 3, 2, 1, 2, 0, 0, 0};
@@ -100,6 +129,8 @@ int main(void)
 		cmocka_unit_test(each_operation_comes_back),
 		cmocka_unit_test(other_operations_are_refused),
 		cmocka_unit_test(data_to_persist_has_a_limit),
+		cmocka_unit_test(ranges_are_whole),
+		cmocka_unit_test(a_range_comes_back),
 		cmocka_unit_test(an_answer_comes_back),
 		cmocka_unit_test(other_statuses_are_refused),
 	};

@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_daemon_session.c -- a session of rpmemd whose client is a script: the bytes
+ * of requests go in, the replies and what became of the pool are compared.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lib/test.h"
+#include "tools/rpmemd/lanes_tcp.h"
+#include "tools/rpmemd/log.h"
+#include "tools/rpmemd/reason.h"
+#include "tools/rpmemd/session.h"
+
+#define PIPE_BYTES (1 << 18)
+
+/* --- a pool and lanes that only take notes --------------------------------- */
+
+struct pool {
+	int unused;
+};
+
+static struct pool the_pool;
+static struct {
+	char calls[512];
+	int create_answer, open_answer, lanes_answer;
+	uint32_t most;
+	struct rpmem_pool_attr attr;
+} fake;
+
+static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void note(const char *format, ...)
+{
+	size_t at = strlen(fake.calls);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(fake.calls + at, sizeof(fake.calls) - at, format, args);
+	va_end(args);
+}
+
+int pool_create(struct pool **pool, const char *directory, const char *name, size_t size,
+		const struct rpmem_pool_attr *attr)
+{
+	note("create %s/%s %zu%s; ", directory, name, size, attr != NULL ? " attr" : "");
+	if (fake.create_answer)
+		return reason_set(-fake.create_answer, "no such thing");
+	*pool = &the_pool;
+	return 0;
+}
+
+int pool_open(struct pool **pool, const char *directory, const char *name, size_t size,
+	      struct rpmem_pool_attr *attr)
+{
+	note("open %s/%s %zu; ", directory, name, size);
+	if (fake.open_answer)
+		return reason_set(-fake.open_answer, "cannot open it");
+	*pool = &the_pool;
+	*attr = fake.attr;
+	return 0;
+}
+
+int pool_set_attr(struct pool *pool, const struct rpmem_pool_attr *attr)
+{
+	note("set_attr %.8s; ", attr->signature);
+	return 0;
+}
+
+void pool_close(struct pool **pool, bool remove)
+{
+	note("close%s; ", remove ? " remove" : "");
+	*pool = NULL;
+}
+
+size_t pool_size(const struct pool *pool)
+{
+	return 16 << 20;
+}
+
+bool pool_has_headers(const struct pool *pool)
+{
+	return true;
+}
+
+bool pool_is_pmem(const struct pool *pool)
+{
+	return false;
+}
+
+const char *pool_path(const struct pool *pool)
+{
+	return "/nowhere";
+}
+
+int lanes_most(const char *address, enum control_transport transport, uint32_t *nlanes)
+{
+	*nlanes = fake.most;
+	return 0;
+}
+
+static int offer_lanes(const char *transport, const struct lanes_cfg *cfg,
+		       struct lanes_offer *offer)
+{
+	note("%s lanes %u at %s; ", transport, cfg->nlanes, cfg->address);
+	if (fake.lanes_answer)
+		return reason_set(-fake.lanes_answer, "no lanes");
+	*offer = (struct lanes_offer){"192.0.2.7", 1234, 0x0123456789abcdef};
+	return 0;
+}
+
+int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
+	       struct lanes_offer *offer)
+{
+	int ret = offer_lanes("rdma", cfg, offer);
+
+	if (ret == 0)
+		*lanes = (struct lanes *)&the_pool;
+	return ret;
+}
+
+void lanes_close(struct lanes **lanes)
+{
+	if (*lanes != NULL)
+		note("lanes end; ");
+	*lanes = NULL;
+}
+
+int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct lanes_offer *offer)
+{
+	int ret = offer_lanes("tcp", cfg, offer);
+
+	if (ret == 0)
+		*lanes = (struct lanes_tcp *)&the_pool;
+	return ret;
+}
+
+void lanes_tcp_close(struct lanes_tcp **lanes)
+{
+	if (*lanes != NULL)
+		note("lanes end; ");
+	*lanes = NULL;
+}
+
+void log_line(enum log_level level, const char *format, ...)
+{
+}
+
+/* --- the script ------------------------------------------------------------- */
+
+static struct {
+	uint8_t script[1 << 17];
+	size_t script_bytes;
+	uint8_t replies[1 << 17];
+	size_t replies_bytes, taken;
+} wire;
+
+static int set_up(void **state)
+{
+	memset(&fake, 0, sizeof(fake));
+	memset(&wire, 0, sizeof(wire));
+	fake.most = 1024;
+	return 0;
+}
+
+static uint8_t *room(size_t *left)
+{
+	*left = sizeof(wire.script) - wire.script_bytes;
+	return wire.script + wire.script_bytes;
+}
+
+static void ask_for_pool(enum control_type type, enum control_transport transport, uint32_t nlanes)
+{
+	struct control_pool_request request = {.pool_size = 8 << 20,
+					       .nlanes = nlanes,
+					       .transport = transport,
+					       .has_attr = type == CONTROL_CREATE,
+					       .name = "dir/pool.set"};
+	size_t left, bytes;
+	uint8_t *at = room(&left);
+
+	memcpy(request.attr.signature, "PMEMOBJ", 8);
+	bytes = control_encode_pool_request(type, &request, at, left);
+	assert_true(bytes > 0);
+	wire.script_bytes += bytes;
+}
+
+static void ask_plainly(enum control_type type, bool is_reply)
+{
+	size_t left;
+	uint8_t *at = room(&left);
+
+	wire.script_bytes += control_encode_plain(type, is_reply, 0, NULL, at, left);
+}
+
+static void ask_to_close(uint32_t flags)
+{
+	size_t left;
+	uint8_t *at = room(&left);
+
+	wire.script_bytes += control_encode_close(flags, at, left);
+}
+
+static void ask_for_attr(const char *signature)
+{
+	struct rpmem_pool_attr attr = {.major = 1};
+	size_t left;
+	uint8_t *at = room(&left);
+
+	memcpy(attr.signature, signature, strlen(signature));
+	wire.script_bytes += control_encode_set_attr(&attr, at, left);
+}
+
+/* Runs the script up to its end of file, and keeps the replies. */
+static enum session_end run(void)
+{
+	struct session_cfg cfg = {.stop_fd = -1, .poolset_dir = "/sets", .address = "192.0.2.7"};
+	int in[2], out[2];
+	enum session_end end;
+	ssize_t got;
+
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(pipe(out), 0);
+	fcntl(in[1], F_SETPIPE_SZ, PIPE_BYTES);
+	fcntl(out[1], F_SETPIPE_SZ, PIPE_BYTES);
+	assert_int_equal(write(in[1], wire.script, wire.script_bytes), wire.script_bytes);
+	close(in[1]);
+	cfg.in = in[0];
+	cfg.out = out[1];
+	end = session_run(&cfg);
+	close(out[1]);
+	while ((got = read(out[0], wire.replies + wire.replies_bytes,
+			   sizeof(wire.replies) - wire.replies_bytes)) > 0)
+		wire.replies_bytes += (size_t)got;
+	close(in[0]);
+	close(out[0]);
+	return end;
+}
+
+/* The next frame, which is of this type; its status. */
+static uint32_t take(enum control_type type, bool is_reply, const uint8_t **body, size_t *len)
+{
+	struct control_header header;
+
+	assert_true(wire.replies_bytes - wire.taken >= CONTROL_HEADER_BYTES);
+	assert_int_equal(control_decode_header(wire.replies + wire.taken, &header), 0);
+	assert_int_equal(header.type, type);
+	assert_int_equal(header.is_reply, is_reply);
+	wire.taken += CONTROL_HEADER_BYTES;
+	*body = wire.replies + wire.taken;
+	*len = header.body_bytes;
+	wire.taken += header.body_bytes;
+	assert_true(wire.taken <= wire.replies_bytes);
+	return header.status;
+}
+
+static void take_hello(void)
+{
+	const uint8_t *body;
+	size_t len;
+
+	assert_int_equal(take(CONTROL_HELLO, false, &body, &len), 0);
+	assert_int_equal(len, 0);
+}
+
+static struct control_pool_reply take_pool(enum control_type type)
+{
+	struct control_pool_reply reply;
+	const uint8_t *body;
+	size_t len;
+
+	assert_int_equal(take(type, true, &body, &len), 0);
+	assert_int_equal(control_decode_pool_reply(body, len, &reply), 0);
+	return reply;
+}
+
+static void take_status(enum control_type type, uint32_t status, const char *reason)
+{
+	char text[CONTROL_REASON_MAX];
+	const uint8_t *body;
+	size_t len;
+
+	assert_int_equal(take(type, true, &body, &len), status);
+	control_decode_reason(body, len, text);
+	assert_string_equal(text, reason);
+}
+
+static void assert_no_more(void)
+{
+	assert_int_equal(wire.taken, wire.replies_bytes);
+}
+
+/* --- sessions ------------------------------------------------------------------ */
+
+static void a_pool_is_created_and_closed(void **state)
+{
+	struct control_pool_reply reply;
+
+	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 4);
+	ask_to_close(0);
+	assert_int_equal(run(), SESSION_CLOSED);
+	take_hello();
+	reply = take_pool(CONTROL_CREATE);
+	assert_int_equal(reply.nlanes, 4);
+	assert_int_equal(reply.port, 1234);
+	assert_string_equal(reply.address, "192.0.2.7");
+	assert_int_equal(reply.token, 0x0123456789abcdef);
+	assert_int_equal(reply.method, CONTROL_GPSPM);
+	assert_int_equal(reply.pool_size, 16 << 20);
+	assert_true(reply.has_headers);
+	take_status(CONTROL_CLOSE, 0, "");
+	assert_no_more();
+	/* closed in good order: the parts stay, though nothing was persisted */
+	assert_string_equal(fake.calls, "create /sets/dir/pool.set 8388608 attr; "
+					"rdma lanes 4 at 192.0.2.7; lanes end; close; ");
+}
+
+static void a_pool_is_opened_with_its_attributes(void **state)
+{
+	struct control_pool_reply reply;
+
+	memcpy(fake.attr.signature, "ABCDEFG", 8);
+	ask_for_pool(CONTROL_OPEN, CONTROL_TCP, 1);
+	ask_to_close(0);
+	assert_int_equal(run(), SESSION_CLOSED);
+	take_hello();
+	reply = take_pool(CONTROL_OPEN);
+	assert_memory_equal(&reply.attr, &fake.attr, sizeof(fake.attr));
+	assert_string_equal(fake.calls, "open /sets/dir/pool.set 8388608; "
+					"tcp lanes 1 at 192.0.2.7; lanes end; close; ");
+}
+
+static void lanes_are_as_many_as_this_host_allows(void **state)
+{
+	fake.most = 7;
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, UINT32_MAX);
+	assert_int_equal(run(), SESSION_GONE);
+	take_hello();
+	assert_int_equal(take_pool(CONTROL_OPEN).nlanes, 7);
+}
+
+static void attributes_are_set(void **state)
+{
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	ask_for_attr("NEWONE");
+	ask_to_close(0);
+	assert_int_equal(run(), SESSION_CLOSED);
+	take_hello();
+	take_pool(CONTROL_OPEN);
+	take_status(CONTROL_SET_ATTR, 0, "");
+	take_status(CONTROL_CLOSE, 0, "");
+	assert_non_null(strstr(fake.calls, "set_attr NEWONE; "));
+}
+
+/* --- how parts just created go ------------------------------------------------- */
+
+static void assert_ends_with(const char *end)
+{
+	assert_true(strlen(fake.calls) >= strlen(end));
+	assert_string_equal(fake.calls + strlen(fake.calls) - strlen(end), end);
+}
+
+static void new_parts_go_with_a_client_that_is_gone(void **state)
+{
+	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
+	assert_int_equal(run(), SESSION_GONE);
+	assert_ends_with("lanes end; close remove; ");
+}
+
+static void new_parts_stay_after_the_first_persist(void **state)
+{
+	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
+	ask_plainly(CONTROL_PERSISTED, false);
+	assert_int_equal(run(), SESSION_GONE);
+	assert_ends_with("lanes end; close; ");
+	take_hello();
+	take_pool(CONTROL_CREATE);
+	assert_no_more(); /* CONTROL_PERSISTED has no reply */
+}
+
+static void parts_of_an_opened_pool_stay(void **state)
+{
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	assert_int_equal(run(), SESSION_GONE);
+	assert_ends_with("lanes end; close; ");
+	set_up(NULL);
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	ask_to_close(CONTROL_CLOSE_REMOVE);
+	assert_int_equal(run(), SESSION_CLOSED);
+	assert_ends_with("lanes end; close; ");
+}
+
+static void new_parts_go_on_request(void **state)
+{
+	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
+	ask_plainly(CONTROL_PERSISTED, false);
+	ask_to_close(CONTROL_CLOSE_REMOVE);
+	assert_int_equal(run(), SESSION_CLOSED);
+	assert_ends_with("lanes end; close remove; ");
+}
+
+static void new_parts_go_where_there_are_no_lanes(void **state)
+{
+	fake.lanes_answer = -ECONNABORTED;
+	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
+	ask_to_close(0);
+	assert_int_equal(run(), SESSION_CLOSED);
+	take_hello();
+	take_status(CONTROL_CREATE, ECONNABORTED, "no lanes");
+	take_status(CONTROL_CLOSE, 0, "");
+	assert_ends_with("close remove; ");
+}
+
+/* --- what is refused ---------------------------------------------------------------- */
+
+static void a_failure_is_told_with_its_reason(void **state)
+{
+	fake.create_answer = -ENOENT;
+	fake.open_answer = -EBUSY;
+	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	assert_int_equal(run(), SESSION_GONE);
+	take_hello();
+	take_status(CONTROL_CREATE, ENOENT, "no such thing");
+	take_status(CONTROL_OPEN, EBUSY, "cannot open it");
+	assert_no_more();
+	assert_null(strstr(fake.calls, "close"));
+}
+
+static void a_session_has_one_pool(void **state)
+{
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	assert_int_equal(run(), SESSION_GONE);
+	take_hello();
+	take_pool(CONTROL_OPEN);
+	take_status(CONTROL_OPEN, EINVAL, "this session has a pool already");
+	assert_string_equal(fake.calls, "open /sets/dir/pool.set 8388608; "
+					"rdma lanes 1 at 192.0.2.7; lanes end; close; ");
+}
+
+static void attributes_need_a_pool(void **state)
+{
+	ask_for_attr("NEWONE");
+	ask_to_close(0);
+	assert_int_equal(run(), SESSION_CLOSED);
+	take_hello();
+	take_status(CONTROL_SET_ATTR, EINVAL, "this session has no pool");
+	assert_string_equal(fake.calls, "");
+}
+
+static void a_refused_session_is_told_why(void **state)
+{
+	char text[CONTROL_REASON_MAX];
+	const uint8_t *body;
+	size_t len;
+	int out[2];
+
+	assert_int_equal(pipe(out), 0);
+	reason_set(EINVAL, "rpmemd.conf:3: no such key");
+	session_refuse(out[1], EINVAL);
+	wire.replies_bytes = (size_t)read(out[0], wire.replies, sizeof(wire.replies));
+	assert_int_equal(take(CONTROL_HELLO, false, &body, &len), EINVAL);
+	control_decode_reason(body, len, text);
+	assert_string_equal(text, "rpmemd.conf:3: no such key");
+	close(out[0]);
+	close(out[1]);
+}
+
+/* --- bytes of no client of ours ----------------------------------------------------- */
+
+/* After a good open: the pool is closed all the same. */
+static void assert_violated(void)
+{
+	assert_int_equal(run(), SESSION_VIOLATED);
+	take_hello();
+	assert_no_more();
+}
+
+static void damaged_headers_end_the_session(void **state)
+{
+	/* a byte of: magic, type, type, body length */
+	static const struct {
+		size_t at;
+		uint8_t value;
+	} cases[] = {{0, 0xff}, {3, 0xff}, {6, 0x7f}, {7, 0}, {7, 99}, {12, 0xff}, {13, 2}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set_up(NULL);
+		ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+		wire.script[cases[i].at] = cases[i].value;
+		assert_violated();
+		assert_string_equal(fake.calls, "");
+	}
+}
+
+static void another_version_is_told_which_this_one_is(void **state)
+{
+	const uint8_t *body;
+	size_t len;
+
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	wire.script[5]++;
+	assert_int_equal(run(), SESSION_VIOLATED);
+	take_hello();
+	assert_int_equal(take(CONTROL_OPEN, true, &body, &len), EPROTONOSUPPORT);
+}
+
+static void requests_of_no_client_end_the_session(void **state)
+{
+	ask_plainly(CONTROL_HELLO, false);
+	assert_violated();
+	set_up(NULL);
+	ask_plainly(CONTROL_CLOSE, true);
+	assert_violated();
+	set_up(NULL); /* there is no pool that could have been persisted */
+	ask_plainly(CONTROL_PERSISTED, false);
+	assert_violated();
+}
+
+/* Each byte of the body's fixed part damaged in turn: never more than a refused request. */
+static void damaged_bodies_reach_no_pool_of_another_name(void **state)
+{
+	size_t bytes;
+
+	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
+	bytes = wire.script_bytes;
+	for (size_t at = CONTROL_HEADER_BYTES; at < bytes; at++) {
+		set_up(NULL);
+		ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
+		wire.script[at] = 0; /* in the name, too: no NUL may be in it */
+		run();
+		if (fake.calls[0] != '\0')
+			assert_int_equal(strncmp(fake.calls, "create /sets/dir/pool.set ", 26), 0);
+	}
+}
+
+static void a_request_that_is_cut_is_not_performed(void **state)
+{
+	size_t bytes;
+
+	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
+	bytes = wire.script_bytes;
+	for (size_t cut = 0; cut < bytes; cut++) {
+		set_up(NULL);
+		ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
+		wire.script_bytes = cut;
+		assert_int_equal(run(), SESSION_GONE);
+		assert_string_equal(fake.calls, "");
+	}
+}
+
+static void random_bytes_end_the_session(void **state)
+{
+	uint64_t random = 1;
+
+	for (unsigned turn = 0; turn < 2000; turn++) {
+		size_t damaged = test_random(&random) % 4 + 1;
+		enum session_end end;
+
+		set_up(NULL);
+		ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+		ask_for_attr("NEWONE");
+		ask_plainly(CONTROL_PERSISTED, false);
+		ask_to_close(0);
+		while (damaged-- > 0)
+			wire.script[test_random(&random) % wire.script_bytes] =
+				(uint8_t)test_random(&random);
+		end = run();
+		assert_true(end == SESSION_CLOSED || end == SESSION_GONE ||
+			    end == SESSION_VIOLATED);
+		if (strstr(fake.calls, "lanes ") != NULL)
+			assert_ends_with("lanes end; close; ");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_pool_is_created_and_closed, set_up),
+		cmocka_unit_test_setup(a_pool_is_opened_with_its_attributes, set_up),
+		cmocka_unit_test_setup(lanes_are_as_many_as_this_host_allows, set_up),
+		cmocka_unit_test_setup(attributes_are_set, set_up),
+		cmocka_unit_test_setup(new_parts_go_with_a_client_that_is_gone, set_up),
+		cmocka_unit_test_setup(new_parts_stay_after_the_first_persist, set_up),
+		cmocka_unit_test_setup(parts_of_an_opened_pool_stay, set_up),
+		cmocka_unit_test_setup(new_parts_go_on_request, set_up),
+		cmocka_unit_test_setup(new_parts_go_where_there_are_no_lanes, set_up),
+		cmocka_unit_test_setup(a_failure_is_told_with_its_reason, set_up),
+		cmocka_unit_test_setup(a_session_has_one_pool, set_up),
+		cmocka_unit_test_setup(attributes_need_a_pool, set_up),
+		cmocka_unit_test_setup(a_refused_session_is_told_why, set_up),
+		cmocka_unit_test_setup(damaged_headers_end_the_session, set_up),
+		cmocka_unit_test_setup(another_version_is_told_which_this_one_is, set_up),
+		cmocka_unit_test_setup(requests_of_no_client_end_the_session, set_up),
+		cmocka_unit_test_setup(damaged_bodies_reach_no_pool_of_another_name, set_up),
+		cmocka_unit_test_setup(a_request_that_is_cut_is_not_performed, set_up),
+		cmocka_unit_test_setup(random_bytes_end_the_session, set_up),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.daemon_session", tests, NULL, NULL);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_lane_serve.c -- requests of a lane on a pool of this test: what they copy and
+ * make durable, and which are refused.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lib/test.h"
+#include "tools/rpmemd/lane_serve.h"
+
+#define SIZE   16384
+#define HEADER 4096
+
+/* The pool, in a larger array whose rest must stay as it is. */
+static struct pool {
+	unsigned char around[SIZE + 128];
+	bool has_headers;
+	enum target_kind kind;
+	int answer; /* of the calls below */
+	unsigned persisted, deep;
+	size_t offset, length; /* of the last one */
+} pool;
+
+#define MEMORY (pool.around + 64)
+
+unsigned char *pool_memory(const struct pool *p)
+{
+	return (unsigned char *)(uintptr_t)p->around + 64;
+}
+
+size_t pool_size(const struct pool *p)
+{
+	return SIZE;
+}
+
+bool pool_has_headers(const struct pool *p)
+{
+	return p->has_headers;
+}
+
+enum target_kind pool_kind(const struct pool *p)
+{
+	return p->kind;
+}
+
+int pool_persist(const struct pool *p, size_t offset, size_t length)
+{
+	pool.persisted++;
+	pool.offset = offset;
+	pool.length = length;
+	return pool.answer;
+}
+
+int pool_deep_persist(const struct pool *p, size_t offset, size_t length)
+{
+	pool.deep++;
+	pool.offset = offset;
+	pool.length = length;
+	return pool.answer;
+}
+
+static uint8_t message[LANE_REQUEST_BYTES + LANE_DATA_MAX + 1];
+
+static int set_up(void **state)
+{
+	memset(&pool, 0, sizeof(pool));
+	memset(pool.around, 0xee, sizeof(pool.around));
+	pool.kind = TARGET_FSDAX;
+	for (size_t i = 0; i < sizeof(message); i++)
+		message[i] = (uint8_t)(i * 7 + 1);
+	return 0;
+}
+
+/* Serves a message of a request with this much data; gives the status of the answer. */
+static enum persist_status served(enum lane_op op, uint64_t offset, uint64_t length, size_t data)
+{
+	const struct lane_request request = {op, 0xabcd, offset, length};
+	uint8_t bytes[LANE_ANSWER_BYTES];
+	struct lane_answer answer;
+
+	lane_encode_request(&request, message);
+	assert_int_equal(lane_serve_message(&pool, message, LANE_REQUEST_BYTES + data, bytes), 0);
+	assert_int_equal(lane_decode_answer(bytes, &answer), 0);
+	assert_int_equal(answer.slot, 0xabcd);
+	return answer.status;
+}
+
+static int unanswered(enum lane_op op, uint64_t length, size_t bytes)
+{
+	const struct lane_request request = {op, 1, HEADER, length};
+	uint8_t answer[LANE_ANSWER_BYTES];
+
+	lane_encode_request(&request, message);
+	return lane_serve_message(&pool, message, bytes, answer);
+}
+
+/* Everything but [offset, offset + length) is as it was. */
+static void assert_untouched_except(size_t offset, size_t length)
+{
+	for (size_t i = 0; i < sizeof(pool.around); i++) {
+		if (i < 64 + offset || i >= 64 + offset + length)
+			assert_int_equal(pool.around[i], 0xee);
+	}
+}
+
+static void data_are_copied_and_made_durable(void **state)
+{
+	/* each place of the begin and of the end within a word */
+	for (size_t offset = HEADER; offset < HEADER + 8; offset++) {
+		for (size_t length = 1; length < 40; length++) {
+			set_up(NULL);
+			assert_int_equal(served(LANE_PERSIST_DATA, offset, length, length),
+					 PERSIST_DONE);
+			assert_memory_equal(MEMORY + offset, message + LANE_REQUEST_BYTES, length);
+			assert_untouched_except(offset, length);
+			assert_int_equal(pool.persisted, 1);
+			assert_int_equal(pool.offset, offset);
+			assert_int_equal(pool.length, length);
+		}
+	}
+}
+
+static void a_whole_request_of_data_is_copied(void **state)
+{
+	assert_int_equal(served(LANE_PERSIST_DATA, 3, LANE_DATA_MAX, LANE_DATA_MAX), PERSIST_DONE);
+	assert_memory_equal(MEMORY + 3, message + LANE_REQUEST_BYTES, LANE_DATA_MAX);
+	assert_untouched_except(3, LANE_DATA_MAX);
+}
+
+static void a_write_is_not_durable_yet(void **state)
+{
+	assert_int_equal(served(LANE_WRITE, 100, 1000, 1000), PERSIST_DONE);
+	assert_memory_equal(MEMORY + 100, message + LANE_REQUEST_BYTES, 1000);
+	assert_untouched_except(100, 1000);
+	assert_int_equal(pool.persisted, 0);
+}
+
+static void a_range_is_made_durable(void **state)
+{
+	assert_int_equal(served(LANE_PERSIST, 0, SIZE, 0), PERSIST_DONE);
+	assert_int_equal(pool.persisted, 1);
+	assert_int_equal(pool.length, SIZE);
+	assert_int_equal(served(LANE_DEEP, SIZE - 1, 1, 0), PERSIST_DONE);
+	assert_int_equal(pool.deep, 1);
+	assert_int_equal(pool.offset, SIZE - 1);
+	assert_untouched_except(0, 0);
+}
+
+static void ranges_outside_the_pool_are_refused(void **state)
+{
+	static const struct {
+		uint64_t offset, length;
+	} outside[] = {
+		{0, 0},
+		{SIZE, 0},
+		{SIZE, 1},
+		{SIZE - 1, 2},
+		{0, SIZE + 1},
+		{1, UINT64_MAX},
+		{UINT64_MAX, 1},
+		{UINT64_MAX, 2},
+		{UINT64_MAX, UINT64_MAX},
+		{1ULL << 63, 1ULL << 63},
+		{SIZE, UINT64_MAX - SIZE + 1},
+	};
+	static const enum lane_op ops[] = {LANE_PERSIST, LANE_DEEP};
+
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		for (size_t k = 0; k < sizeof(ops) / sizeof(ops[0]); k++)
+			assert_int_equal(served(ops[k], outside[i].offset, outside[i].length, 0),
+					 PERSIST_OUTSIDE);
+	}
+	assert_int_equal(served(LANE_PERSIST_DATA, SIZE - 7, 8, 8), PERSIST_OUTSIDE);
+	assert_int_equal(served(LANE_WRITE, UINT64_MAX - 3, 8, 8), PERSIST_OUTSIDE);
+	assert_int_equal(served(LANE_WRITE, 0, 0, 0), PERSIST_OUTSIDE);
+	assert_int_equal(pool.persisted + pool.deep, 0);
+	assert_untouched_except(0, 0);
+}
+
+/* librpmem refuses this itself; the header is the daemon's. */
+static void a_header_is_not_written(void **state)
+{
+	pool.has_headers = true;
+	assert_int_equal(served(LANE_PERSIST_DATA, HEADER - 1, 1, 1), PERSIST_OUTSIDE);
+	assert_int_equal(served(LANE_WRITE, HEADER - 8, 64, 64), PERSIST_OUTSIDE);
+	assert_untouched_except(0, 0);
+	assert_int_equal(served(LANE_PERSIST_DATA, HEADER, 1, 1), PERSIST_DONE);
+	assert_int_equal(served(LANE_PERSIST, 0, HEADER, 0), PERSIST_DONE);
+}
+
+/* Ranges as data; gives the status of the answer. */
+static enum persist_status served_ranges(const struct lane_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		lane_encode_range(&ranges[i], message + LANE_REQUEST_BYTES + i * LANE_RANGE_BYTES);
+	return served(LANE_PERSIST_RANGES, 0, count * LANE_RANGE_BYTES, count * LANE_RANGE_BYTES);
+}
+
+static void each_of_many_ranges_is_made_durable(void **state)
+{
+	const struct lane_range good[] = {{0, 8}, {64, 100}, {SIZE - 1, 1}};
+	const struct lane_range bad[] = {{SIZE - 1, 2}, {64, 100}, {0, 0}};
+
+	assert_int_equal(served_ranges(good, 3), PERSIST_DONE);
+	assert_int_equal(pool.persisted, 3);
+	assert_int_equal(pool.offset, SIZE - 1);
+	assert_int_equal(served_ranges(bad, 3), PERSIST_OUTSIDE);
+	assert_int_equal(pool.persisted, 4);
+	assert_int_equal(served_ranges(NULL, 0), PERSIST_DONE);
+	assert_int_equal(pool.persisted, 4);
+	assert_untouched_except(0, 0);
+}
+
+static void what_the_system_refuses_is_answered(void **state)
+{
+	pool.answer = -EIO;
+	assert_int_equal(served(LANE_PERSIST, 0, 1, 0), PERSIST_FAILED);
+	assert_int_equal(served(LANE_PERSIST_DATA, 0, 1, 1), PERSIST_FAILED);
+	assert_int_equal(served(LANE_DEEP, 0, 1, 0), PERSIST_FAILED);
+}
+
+static void messages_of_another_form_are_not_answered(void **state)
+{
+	for (size_t bytes = 0; bytes < LANE_REQUEST_BYTES; bytes++)
+		assert_int_equal(unanswered(LANE_PERSIST, 1, bytes), -EPROTO);
+	assert_int_equal(unanswered(LANE_PERSIST, 8, LANE_REQUEST_BYTES + 8), -EPROTO);
+	assert_int_equal(unanswered(LANE_PERSIST_DATA, 8, LANE_REQUEST_BYTES + 7), -EPROTO);
+	assert_int_equal(unanswered(LANE_PERSIST_DATA, 8, LANE_REQUEST_BYTES + 9), -EPROTO);
+	assert_int_equal(unanswered(LANE_PERSIST_DATA, LANE_DATA_MAX + 1, sizeof(message)),
+			 -EPROTO);
+	assert_int_equal(unanswered(LANE_PERSIST_RANGES, 8, LANE_REQUEST_BYTES + 8), -EPROTO);
+	assert_int_equal(unanswered(LANE_PERSIST_RANGES, 16, LANE_REQUEST_BYTES), -EPROTO);
+	assert_int_equal(unanswered(LANE_WRITE, UINT64_MAX, LANE_REQUEST_BYTES), -EPROTO);
+	assert_int_equal(unanswered(LANE_READ, 8, LANE_REQUEST_BYTES), -EPROTO);
+	assert_int_equal(unanswered((enum lane_op)0, 8, LANE_REQUEST_BYTES), -EPROTO);
+	assert_int_equal(unanswered((enum lane_op)99, 8, LANE_REQUEST_BYTES), -EPROTO);
+	assert_int_equal(pool.persisted + pool.deep, 0);
+	assert_untouched_except(0, 0);
+}
+
+static void a_read_is_only_checked(void **state)
+{
+	struct lane_request request = {LANE_READ, 0, SIZE - 8, 8};
+
+	assert_int_equal(lane_serve(&pool, &request, NULL, LANE_BY_CPU), PERSIST_DONE);
+	request.length = 9;
+	assert_int_equal(lane_serve(&pool, &request, NULL, LANE_BY_CPU), PERSIST_OUTSIDE);
+	assert_untouched_except(0, 0);
+}
+
+/* In the page cache each page is stored to, so that msync(2) finds it dirty; bytes stay. */
+static void pages_of_a_file_keep_their_bytes(void **state)
+{
+	pool.kind = TARGET_FILE;
+	assert_int_equal(served(LANE_PERSIST, 1, SIZE - 1, 0), PERSIST_DONE);
+	assert_int_equal(served(LANE_PERSIST, SIZE, 1, 0), PERSIST_OUTSIDE);
+	assert_untouched_except(0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(data_are_copied_and_made_durable, set_up),
+		cmocka_unit_test_setup(a_whole_request_of_data_is_copied, set_up),
+		cmocka_unit_test_setup(a_write_is_not_durable_yet, set_up),
+		cmocka_unit_test_setup(a_range_is_made_durable, set_up),
+		cmocka_unit_test_setup(ranges_outside_the_pool_are_refused, set_up),
+		cmocka_unit_test_setup(a_header_is_not_written, set_up),
+		cmocka_unit_test_setup(each_of_many_ranges_is_made_durable, set_up),
+		cmocka_unit_test_setup(what_the_system_refuses_is_answered, set_up),
+		cmocka_unit_test_setup(messages_of_another_form_are_not_answered, set_up),
+		cmocka_unit_test_setup(a_read_is_only_checked, set_up),
+		cmocka_unit_test_setup(pages_of_a_file_keep_their_bytes, set_up),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.lane_serve", tests, NULL, NULL);
+}
