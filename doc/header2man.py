@@ -229,7 +229,7 @@ def main() -> int:
         return 2
     types = [entry for entry in entries if not entry.is_function]
     args.directory.mkdir(parents=True, exist_ok=True)
-    for stale in args.directory.glob("*.3"):
+    for stale in args.directory.glob(f"{library.removeprefix('lib')}_*.3"):
         stale.unlink()
     for entry in functions:
         target = args.directory / f"{entry.name}.3"
