@@ -20,7 +20,7 @@
 #define LANE_RANGES	32 /* remembered by a lane; in one request */
 #define LANE_CONNECT_MS 30000
 #define LANE_FILES_RDMA 4   /* file descriptors of a lane, at most: channels, and those of the CM */
-#define LANE_WHY_MAX	768 /* of struct failure */
+#define LANE_WHY_MAX	768 /* as the text of struct failure */
 
 struct lane_span {
 	uint64_t begin;

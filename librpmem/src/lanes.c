@@ -21,7 +21,7 @@
 #include "tools/common/rdma/limits.h"
 #include "tools/common/rdma/resolve.h"
 
-#define FILES_SPARE 32 /* of the device, of the session, and what is opened for a moment */
+#define FILES_SPARE 32 /* device, session, and files that are open for a moment */
 
 /* --- the end of a connection ---------------------------------------------- */
 

@@ -35,6 +35,12 @@ static void pause_ms(long ms)
 
 /* --- gates --- */
 
+/* A lane that there is not has that of lane 0, while it is being refused. */
+static struct pool_gate *gate_of(const struct rpmem_pool *pool, unsigned lane)
+{
+	return &pool->gates[lane < pool->nlanes ? lane : 0];
+}
+
 int pool_enter(struct rpmem_pool *pool, unsigned lane)
 {
 	if (pool->forks != forks) {
@@ -43,7 +49,7 @@ int pool_enter(struct rpmem_pool *pool, unsigned lane)
 			    "forked child cannot use it");
 		return -EINVAL;
 	}
-	__atomic_fetch_add(&pool->gates[lane % pool->nlanes].users, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&gate_of(pool, lane)->users, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&pool->is_closing, __ATOMIC_SEQ_CST))
 		return 0;
 	pool_leave(pool, lane);
@@ -53,7 +59,7 @@ int pool_enter(struct rpmem_pool *pool, unsigned lane)
 
 void pool_leave(struct rpmem_pool *pool, unsigned lane)
 {
-	__atomic_fetch_sub(&pool->gates[lane % pool->nlanes].users, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&gate_of(pool, lane)->users, 1, __ATOMIC_RELEASE);
 }
 
 static bool is_used(struct rpmem_pool *pool)

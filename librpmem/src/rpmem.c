@@ -214,7 +214,7 @@ static int lose(RPMEMpool *rpp, int ret)
 {
 	int ended;
 
-	if (ret == -ECONNRESET)
+	if (ret == -ECONNRESET || ret == -EPROTO)
 		session_end(rpp->session, ret);
 	ended = session_ended(rpp->session);
 	if (ended == 0)

@@ -8,6 +8,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -75,7 +76,7 @@ static struct timespec deadline(int timeout_ms)
 	return end;
 }
 
-int session_wait(struct session *s, const char *what, int timeout_ms)
+int session_wait(struct session *s, const char *failed, int timeout_ms)
 {
 	struct timespec end = deadline(timeout_ms);
 	int error = 0;
@@ -85,8 +86,8 @@ int session_wait(struct session *s, const char *what, int timeout_ms)
 	if (s->conversation.complete)
 		return 0;
 	if (s->stream_over == 0) {
-		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s did not answer %s within %d ms",
-			    s->host, what, timeout_ms);
+		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s %s within %d ms", s->host, failed,
+			    timeout_ms);
 		session_stream_over(s, -ECONNRESET);
 	}
 	*failure_get() = s->stream_why;
@@ -135,8 +136,11 @@ struct request {
 static int reply_locked(struct session *s, const struct request *request)
 {
 	const struct conversation *c = &s->conversation;
-	int ret = session_wait(s, request->name, request->timeout_ms);
+	char failed[64];
+	int ret;
 
+	snprintf(failed, sizeof(failed), "did not answer %s", request->name);
+	ret = session_wait(s, failed, request->timeout_ms);
 	if (ret == 0)
 		ret = session_status(s);
 	if (ret != 0)

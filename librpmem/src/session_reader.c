@@ -22,18 +22,15 @@ static void store_end(struct session *s)
 	if (line[0] != '\0')
 		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s %s: %s", s->host, what, line);
 	else if (status >= SSH_KILLED)
-		failure_set(EXIT_RUN_FAILED, "ssh",
-			    "rpmemd on %s %s: signal %d ended the ssh client", s->host, what,
-			    status - SSH_KILLED);
+		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s %s: signal %d ended '%s'",
+			    s->host, what, status - SSH_KILLED, s->program);
 	else if (status >= 0)
 		failure_set(EXIT_RUN_FAILED, "ssh",
-			    "rpmemd on %s %s: the ssh client ended with exit status %d", s->host,
-			    what, status);
+			    "rpmemd on %s %s: '%s' ended with exit status %d", s->host, what,
+			    s->program, status);
 	else
-		failure_set(EXIT_RUN_FAILED, "ssh",
-			    "rpmemd on %s %s: the ssh client closed its "
-			    "output",
-			    s->host, what);
+		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s %s: '%s' closed its output",
+			    s->host, what, s->program);
 }
 
 /* False: the end of stderr. */

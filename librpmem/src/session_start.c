@@ -3,12 +3,14 @@
  * session_start.c -- the begin of a session, from ssh to HELLO, and its end.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "session_state.h"
+#include "settings.h"
 #include "tools/common/base/thread.h"
 
 #define END_MS 5000 /* from CLOSE to the end of ssh */
@@ -18,7 +20,7 @@ static int await_hello(struct session *s)
 	int ret;
 
 	pthread_mutex_lock(&s->lock);
-	ret = session_wait(s, "ssh",
+	ret = session_wait(s, "did not start",
 			   s->cfg.hello_timeout_ms != 0 ? s->cfg.hello_timeout_ms
 							: SESSION_HELLO_MS);
 	if (ret == 0)
@@ -55,7 +57,8 @@ static struct session *new_session(const struct session_cfg *cfg)
 		return NULL;
 	s->cfg = *cfg;
 	memcpy(s->host, cfg->target->host, sizeof(s->host));
-	s->ssh = (struct ssh){-1, -1, -1, -1, -ECHILD};
+	snprintf(s->program, sizeof(s->program), "%s", settings_ssh());
+	s->ssh = (struct ssh){0, -1, -1, -1, -1, -ECHILD};
 	s->wake_fd = eventfd(0, EFD_CLOEXEC);
 	s->end_fd = eventfd(0, EFD_CLOEXEC);
 	pthread_mutex_init(&s->requests, NULL);

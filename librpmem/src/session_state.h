@@ -20,7 +20,8 @@
 #define SESSION_DRAIN_MS 1000 /* from the end of stdout to that of stderr and of ssh */
 
 struct session {
-	char host[SSH_HOST_MAX]; /* for sentences */
+	char host[SSH_HOST_MAX]; /* for sentences, and the next one */
+	char program[128];	 /* the ssh client */
 	struct session_cfg cfg;
 	struct ssh ssh;
 	int wake_fd; /* readable: the reader is to end */
@@ -54,8 +55,8 @@ int session_tell_to_close(struct session *session, bool remove);
 
 /* Ends stream and session, with the calling thread's sentence; the first reason stays. */
 void session_stream_over(struct session *session, int error);
-/* Waits for what the conversation awaits; `what` is in the sentence if it does not come. */
-int session_wait(struct session *session, const char *what, int timeout_ms);
+/* Waits for what the conversation awaits; "rpmemd on HOST `failed` within N ms". */
+int session_wait(struct session *session, const char *failed, int timeout_ms);
 /* The status of a complete reply, as a negative errno. */
 int session_status(struct session *session);
 

@@ -3,8 +3,8 @@
  * ssh.c -- starts ssh, and waits for its end.
  *
  * Its stdin is a socket, because writing to one can be told to raise no SIGPIPE.
- * The child is known by a pidfd: a process id could be another process's by the
- * time we signal it, if the program collected our child.
+ * The child is known by a pidfd where there are any: a process id could be another
+ * process's by the time we signal it, if the program collected our child.
  */
 #include "ssh.h"
 
@@ -24,7 +24,8 @@
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 
-#define SSH_TERM_MS 1000 /* from SIGTERM to SIGKILL */
+#define SSH_TERM_MS	 1000 /* from SIGTERM to SIGKILL */
+#define WITHOUT_PIDFD_MS 10   /* between two looks, before Linux 5.3 and under valgrind 3.19 */
 
 /* The child's ends of its stdin, stdout and stderr. */
 struct stdio {
@@ -151,59 +152,69 @@ static int run(pid_t *pid, const struct ssh_target *target, const char *command,
 	return error == ENOMEM || error == EAGAIN || error == EMFILE ? -error : -ECONNRESET;
 }
 
-/* -1, if the program has collected the child already. */
-static int watch(struct ssh *ssh, pid_t pid)
-{
-	int error;
-
-	ssh->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (ssh->pidfd >= 0 || errno == ESRCH)
-		return 0;
-	error = errno;
-	kill(pid, SIGKILL); /* it was not collected, or there would be no such process */
-	waitpid(pid, NULL, 0);
-	failure_set(EXIT_RUN_FAILED, "ssh", "cannot watch the ssh client: %s", strerror(error));
-	return -error;
-}
-
 int ssh_start(struct ssh *ssh, const struct ssh_target *target, const char *command)
 {
-	struct ssh started = {-1, -1, -1, -1, -ECHILD};
+	struct ssh started = {0, -1, -1, -1, -1, -ECHILD};
 	struct stdio stdio = {{-1, -1, -1}};
-	pid_t pid;
 	int ret;
 
 	ret = open_stdio(&started, &stdio);
 	if (ret == 0)
-		ret = run(&pid, target, command, &stdio);
-	if (ret == 0)
-		ret = watch(&started, pid);
+		ret = run(&started.pid, target, command, &stdio);
 	close_stdio(&stdio);
-	if (ret != 0)
+	if (ret != 0) {
 		close_all(&started);
-	else
-		*ssh = started;
-	return ret;
+		return ret;
+	}
+	started.pidfd = (int)syscall(SYS_pidfd_open, started.pid, 0);
+	if (started.pidfd < 0 && errno == ESRCH) /* the program was first to collect it */
+		started.pid = 0;
+	*ssh = started;
+	return 0;
+}
+
+static bool collect(struct ssh *ssh)
+{
+	siginfo_t info = {0};
+	int ret;
+
+	if (ssh->pid == 0)
+		return true;
+	ret = ssh->pidfd >= 0 ? waitid(P_PIDFD, (id_t)ssh->pidfd, &info, WEXITED | WNOHANG)
+			      : waitid(P_PID, (id_t)ssh->pid, &info, WEXITED | WNOHANG);
+	if (ret == 0 && info.si_pid == 0)
+		return false;
+	if (ret == 0)
+		ssh->status =
+			info.si_code == CLD_EXITED ? info.si_status : SSH_KILLED + info.si_status;
+	close_fd(&ssh->pidfd);
+	ssh->pid = 0;
+	return true;
 }
 
 bool ssh_has_ended(struct ssh *ssh, int timeout_ms)
 {
 	struct pollfd pollfd = {.fd = ssh->pidfd, .events = POLLIN};
-	int64_t end_ms = monotonic_ms() + timeout_ms, left_ms = timeout_ms;
-	siginfo_t info = {0};
+	int64_t end_ms = monotonic_ms() + timeout_ms, left_ms;
 
-	if (ssh->pidfd < 0)
-		return true;
-	while (poll(&pollfd, 1, left_ms > 0 ? (int)left_ms : 0) != 1) {
+	while (!collect(ssh)) {
 		left_ms = end_ms - monotonic_ms();
 		if (left_ms <= 0)
 			return false;
+		if (ssh->pidfd < 0 && left_ms > WITHOUT_PIDFD_MS)
+			left_ms = WITHOUT_PIDFD_MS;
+		poll(&pollfd, 1, (int)left_ms); /* no descriptor: it sleeps */
 	}
-	if (waitid(P_PIDFD, (id_t)ssh->pidfd, &info, WEXITED) == 0)
-		ssh->status =
-			info.si_code == CLD_EXITED ? info.si_status : SSH_KILLED + info.si_status;
-	close_fd(&ssh->pidfd);
 	return true;
+}
+
+/* Only while it has not been collected: its process id may be another's then. */
+static void send_signal(const struct ssh *ssh, int signal)
+{
+	if (ssh->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, ssh->pidfd, signal, NULL, 0);
+	else
+		kill(ssh->pid, signal);
 }
 
 void ssh_close_in(struct ssh *ssh)
@@ -218,10 +229,10 @@ void ssh_end(struct ssh *ssh, int timeout_ms)
 	close_all(ssh);
 	if (ssh_has_ended(ssh, timeout_ms))
 		return;
-	syscall(SYS_pidfd_send_signal, ssh->pidfd, SIGTERM, NULL, 0);
+	send_signal(ssh, SIGTERM);
 	if (ssh_has_ended(ssh, SSH_TERM_MS))
 		return;
-	syscall(SYS_pidfd_send_signal, ssh->pidfd, SIGKILL, NULL, 0);
+	send_signal(ssh, SIGKILL);
 	if (!ssh_has_ended(ssh, SSH_TERM_MS)) /* it hangs in the kernel */
 		close_fd(&ssh->pidfd);
 }

@@ -21,7 +21,8 @@
 #define SSH_QUOTED_MAX(n) (4 * (n) + 3)
 
 struct ssh {
-	int pidfd;  /* -1: it has been collected */
+	pid_t pid;  /* 0: it has ended, and was collected */
+	int pidfd;  /* -1: the system has none */
 	int in;	    /* a socket, its stdin; -1: closed; so with the other two */
 	int out;    /* its stdout */
 	int err;    /* its stderr */

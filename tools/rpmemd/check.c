@@ -34,23 +34,6 @@ struct check {
 
 /* --- one pool set --------------------------------------------------------- */
 
-static void find_method(const struct check *check, const struct pool *pool, struct method *method)
-{
-	const char *force = getenv("PMEM_IS_PMEM_FORCE");
-	struct method_facts facts = {
-		.persist_apm = check->config->persist_apm,
-		.transport = check->has_device ? CONTROL_RDMA : CONTROL_TCP,
-		.is_pmem = pool_is_pmem(pool),
-		.is_forced = force != NULL && strcmp(force, "1") == 0,
-		.reason = "",
-	};
-	char reason[384];
-
-	if (method_needs_verdict(&facts))
-		method_inspect(&facts, pool_path(pool), reason, sizeof(reason));
-	method_choose(&facts, method);
-}
-
 static const char *durability(const struct pool *pool)
 {
 	switch (pool_kind(pool)) {
@@ -79,7 +62,8 @@ static void print_set(struct check *check, const char *name)
 		printf("  %s: cannot be opened: %s\n", name, failure_get()->text);
 		return;
 	}
-	find_method(check, pool, &method);
+	method_find(pool, check->has_device ? CONTROL_RDMA : CONTROL_TCP,
+		    check->config->persist_apm, &method);
 	printf("  %s: %s of %s; %s: %s\n", name, units_print_size(pool_size(pool), size),
 	       durability(pool), method_name(method.method), method.why);
 	pool_close(&pool, false);

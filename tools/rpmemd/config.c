@@ -108,6 +108,14 @@ static int take_log_level(const struct source *source, const char *value)
 	return 0;
 }
 
+/* Whether it has a device shows when a client comes. */
+static int take_rdma_addr(const struct source *source, const char *value)
+{
+	if (value[0] == '\0')
+		return wrong_value(source, value, "an address or a name of this host");
+	return replace(&source->config->rdma_addr, strdup(value));
+}
+
 static const struct {
 	const char *name;
 	take *take;
@@ -115,6 +123,7 @@ static const struct {
 	{"log-file", take_log_file},	   {"poolset-dir", take_poolset_dir},
 	{"persist-apm", take_persist_apm}, {"persist-general", take_persist_general},
 	{"use-syslog", take_use_syslog},   {"log-level", take_log_level},
+	{"rdma-addr", take_rdma_addr},
 };
 
 /* --- a file --------------------------------------------------------------------------- */
@@ -275,6 +284,10 @@ static int apply_options(struct config *config, const struct options *options, c
 		source.where = "--poolset-dir";
 		ret = take_poolset_dir(&source, options->poolset_dir);
 	}
+	if (ret == 0 && options->rdma_addr != NULL) {
+		source.where = "--rdma-addr";
+		ret = take_rdma_addr(&source, options->rdma_addr);
+	}
 	return ret;
 }
 
@@ -311,5 +324,6 @@ void config_free(struct config *config)
 {
 	free(config->log_file);
 	free(config->poolset_dir);
+	free(config->rdma_addr);
 	memset(config, 0, sizeof(*config));
 }

@@ -4,7 +4,7 @@
  * system, that by the user's, that by the command line.
  *
  * A file has lines "key = value"; # begins a comment. The keys are log-file,
- * poolset-dir, persist-apm, persist-general, use-syslog and log-level.
+ * poolset-dir, persist-apm, persist-general, use-syslog, log-level and rdma-addr.
  */
 #ifndef RPMEMD_CONFIG_H
 #define RPMEMD_CONFIG_H
@@ -22,6 +22,7 @@
 struct config {
 	char *log_file;	   /* owned */
 	char *poolset_dir; /* owned; absolute; NULL: there is no home directory */
+	char *rdma_addr;   /* owned; where lanes are accepted; NULL: the address that ssh reached */
 	bool persist_apm;  /* wanted; it takes persistent memory */
 	bool persist_general;
 	bool use_syslog; /* else log_file */

@@ -289,7 +289,7 @@ static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *me
 {
 	static const struct link_lane queues = {
 		.sq_size = SENDS, .rq_size = RECEIVES, .cq_size = SENDS + RECEIVES};
-	static const struct allow everyone = {.count = 0}; /* the token decides */
+	static const struct allow any_host = {.count = 0}; /* the token decides */
 	int ret;
 
 	l->pool = cfg->pool;
@@ -297,7 +297,7 @@ static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *me
 		.name = "rpmemd",
 		.role = GREETING_RPMEM,
 		.listen = cfg->address,
-		.allow = &everyone,
+		.allow = &any_host,
 		.allow_option = "",
 		.wish = {.quiet = true},
 		.lane = &queues,

@@ -16,7 +16,7 @@
 
 struct lanes_cfg {
 	const struct pool *pool; /* outlives the lanes */
-	const char *address;	 /* of this host, that clients can reach */
+	const char *address;	 /* an address that clients can reach */
 	uint32_t nlanes;
 };
 

@@ -47,14 +47,16 @@ static int configure(struct config *config, const struct options *options)
 }
 
 /*
- * What this user's ssh server is called by its client: the third word of
- * "CLIENT PORT SERVER PORT". Without ssh, in a test, it is this host alone.
+ * The address at which ssh reached this host is the third word of "CLIENT PORT SERVER
+ * PORT". Without ssh, in a test, clients are on this host alone.
  */
-static void find_address(char address[RESOLVE_ADDRESS_MAX])
+static void find_address(const struct config *config, char address[RESOLVE_ADDRESS_MAX])
 {
 	const char *connection = getenv("SSH_CONNECTION");
 
-	if (connection == NULL || sscanf(connection, "%*s %*s %63s", address) != 1)
+	if (config->rdma_addr != NULL)
+		snprintf(address, RESOLVE_ADDRESS_MAX, "%s", config->rdma_addr);
+	else if (connection == NULL || sscanf(connection, "%*s %*s %63s", address) != 1)
 		snprintf(address, RESOLVE_ADDRESS_MAX, LOOPBACK);
 }
 
@@ -92,7 +94,7 @@ static int serve(const struct options *options)
 		return refuse(cfg.out, ret);
 	}
 	open_files_raise();
-	find_address(address);
+	find_address(&config, address);
 	cfg.stop_fd = cli_stop_fd();
 	cfg.poolset_dir = config.poolset_dir;
 	cfg.persist_apm = config.persist_apm;
@@ -125,7 +127,7 @@ static int check(const struct options *options)
 	char address[RESOLVE_ADDRESS_MAX];
 	int ret = config_load(&config, options, CONFIG_SYSTEM_FILE, config_home());
 
-	find_address(address);
+	find_address(&config, address);
 	ret = ret == 0 ? check_run(&config, address) : cli_report_failure(TOOL);
 	config_free(&config);
 	return ret;

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/common/base/failure.h"
 #include "tools/common/host/sysroot.h"
@@ -68,7 +69,8 @@ void method_choose(const struct method_facts *facts, struct method *method)
 		decide_by_verdict(facts, method);
 }
 
-void method_inspect(struct method_facts *facts, const char *target, char *reason, size_t size)
+/* Asks the platform; `reason` has room for the facts' sentence. */
+static void inspect(struct method_facts *facts, const char *target, char *reason, size_t size)
 {
 	struct readiness *readiness = calloc(1, sizeof(*readiness));
 	struct sysroot root;
@@ -78,7 +80,7 @@ void method_inspect(struct method_facts *facts, const char *target, char *reason
 	facts->verdict = VERDICT_UNDETERMINED;
 	facts->reason = reason;
 	if (readiness == NULL || sysroot_open(&root, "/") != 0) {
-		snprintf(reason, size, "the platform could not be looked at");
+		snprintf(reason, size, "the platform could not be examined");
 		free(readiness);
 		return;
 	}
@@ -93,4 +95,22 @@ void method_inspect(struct method_facts *facts, const char *target, char *reason
 	readiness_free(readiness);
 	free(readiness);
 	sysroot_close(&root);
+}
+
+void method_find(const struct pool *pool, enum control_transport transport, bool persist_apm,
+		 struct method *method)
+{
+	const char *force = getenv("PMEM_IS_PMEM_FORCE");
+	struct method_facts facts = {
+		.persist_apm = persist_apm,
+		.transport = transport,
+		.is_pmem = pool_is_pmem(pool),
+		.is_forced = force != NULL && strcmp(force, "1") == 0,
+		.reason = "",
+	};
+	char reason[1024];
+
+	if (method_needs_verdict(&facts))
+		inspect(&facts, pool_path(pool), reason, sizeof(reason));
+	method_choose(&facts, method);
 }

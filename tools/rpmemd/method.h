@@ -19,7 +19,7 @@
 struct method {
 	enum control_method method;
 	bool native; /* APM by the device's native flush alone: one by reading is not enough */
-	char why[512];
+	char why[1280];
 };
 
 struct method_facts {
@@ -35,8 +35,9 @@ struct method_facts {
 void method_choose(const struct method_facts *facts, struct method *method);
 /* Whether the verdict counts: it takes a moment to find out. */
 bool method_needs_verdict(const struct method_facts *facts);
-/* Asks the platform for the verdict; a path of the pool, NULL: none. */
-void method_inspect(struct method_facts *facts, const char *target, char *reason, size_t size);
+/* All of it for a pool of this host. */
+void method_find(const struct pool *pool, enum control_transport transport, bool persist_apm,
+		 struct method *method);
 
 /* "APM" or "GPSPM". */
 const char *method_name(enum control_method method);

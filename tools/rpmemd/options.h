@@ -32,6 +32,7 @@ struct options {
 	struct options_log log;
 	enum log_level log_level; /* LOG_LEVELS: not given */
 	const char *poolset_dir;  /* NULL: not given */
+	const char *rdma_addr;	  /* NULL: not given */
 	bool persist_apm;
 	bool persist_general;
 };

@@ -131,23 +131,6 @@ static int open_pool(struct conversation *c, struct control_pool_reply *body)
 	return 0;
 }
 
-static void choose_method(const struct conversation *c, struct method *method)
-{
-	const char *force = getenv("PMEM_IS_PMEM_FORCE");
-	struct method_facts facts = {
-		.persist_apm = c->cfg->persist_apm,
-		.transport = c->request.transport,
-		.is_pmem = pool_is_pmem(c->pool),
-		.is_forced = force != NULL && strcmp(force, "1") == 0,
-		.reason = "",
-	};
-	char reason[384];
-
-	if (method_needs_verdict(&facts))
-		method_inspect(&facts, pool_path(c->pool), reason, sizeof(reason));
-	method_choose(&facts, method);
-}
-
 static int open_lanes(struct conversation *c, struct control_pool_reply *body)
 {
 	struct lanes_cfg cfg = {.pool = c->pool, .address = c->cfg->address};
@@ -159,7 +142,7 @@ static int open_lanes(struct conversation *c, struct control_pool_reply *body)
 		return ret;
 	if (cfg.nlanes > c->request.nlanes)
 		cfg.nlanes = c->request.nlanes;
-	choose_method(c, &method);
+	method_find(c->pool, c->request.transport, c->cfg->persist_apm, &method);
 	if (c->request.transport == CONTROL_TCP)
 		ret = lanes_tcp_open(&c->lanes_tcp, &cfg, &offer);
 	else

@@ -17,7 +17,7 @@ struct session_cfg {
 	int out;     /* and are answered there; nothing else may write to it */
 	int stop_fd; /* readable: end as if the client were gone; -1: none */
 	const char *poolset_dir;
-	const char *address; /* of this host, where lanes are accepted */
+	const char *address; /* where lanes are accepted */
 	bool persist_apm;
 };
 

@@ -32,7 +32,7 @@ struct hostile {
 	const char *address;
 	uint16_t port;
 	uint64_t token;
-	uint64_t bytes; /* of the pool */
+	uint64_t bytes; /* size of the pool */
 	uint32_t lane;
 	uint64_t random;
 	unsigned refused, broken, status[PERSIST_STATUSES];

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tools/common/base/failure.h"
@@ -33,6 +34,7 @@ int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg)
 {
 	fake_lanes.opened++;
 	fake_lanes.cfg = *cfg;
+	snprintf(fake_lanes.host, sizeof(fake_lanes.host), "%s", cfg->host);
 	fake_lanes.daemon = *cfg->daemon;
 	if (fake_lanes.open_result != 0)
 		return give(fake_lanes.open_result);

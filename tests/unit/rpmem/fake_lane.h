@@ -25,6 +25,7 @@ struct fake_lanes {
 	unsigned calls;
 	unsigned blocked; /* atomic: persists that wait */
 	struct lanes_cfg cfg;
+	char host[64];
 	struct control_pool_reply daemon;
 	const char *name; /* which call was the last */
 	unsigned lane;

@@ -57,6 +57,18 @@ static inline int test_setup(void **state)
 	return scratch_setup(state);
 }
 
+/* How often ssh was started, by scripts with argv=$D/argv; starts at 0 again. */
+static inline int count_starts(void)
+{
+	const char *at = test_file("argv");
+	int count = 0;
+
+	for (; (at = strstr(at, "-T\n")) != NULL; at++)
+		count++;
+	unlink(test_path("argv"));
+	return count;
+}
+
 static inline void expect_text(const char *part)
 {
 	if (strstr(failure_get()->text, part) == NULL)

@@ -30,6 +30,7 @@ static void defaults_are_those_of_the_manual(void **state)
 	assert_int_equal(parse(&config, ""), 0);
 	assert_string_equal(config.log_file, "/var/log/rpmemd.log");
 	assert_string_equal(config.poolset_dir, HOME);
+	assert_null(config.rdma_addr);
 	assert_false(config.persist_apm);
 	assert_true(config.persist_general);
 	assert_true(config.use_syslog);
@@ -48,8 +49,10 @@ static void each_key_is_taken(void **state)
 					"\n"
 					"  persist-apm\t =  yes \r\n"
 					"persist-general = no\n"
+					"rdma-addr = 192.0.2.9\n"
 					"log-level = debug"),
 			 0);
+	assert_string_equal(config.rdma_addr, "192.0.2.9");
 	assert_string_equal(config.log_file, "/tmp/my log");
 	assert_string_equal(config.poolset_dir, "/mnt/a=b");
 	assert_true(config.persist_apm);

@@ -18,9 +18,9 @@ static struct pool {
 	unsigned char around[SIZE + 128];
 	bool has_headers;
 	enum target_kind kind;
-	int answer; /* of the calls below */
+	int answer; /* what the calls below return */
 	unsigned persisted, deep;
-	size_t offset, length; /* of the last one */
+	size_t offset, length; /* the last range */
 } pool;
 
 #define MEMORY (pool.around + 64)

@@ -2,6 +2,7 @@
 /*
  * test_method.c -- which method is promised: a wrong APM loses data.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/lib/test.h"
@@ -96,16 +97,32 @@ static void only_a_verdict_that_counts_is_asked_for(void **state)
 	assert_false(method_needs_verdict(&facts));
 }
 
-/* This machine is looked at; whatever it is, a file on a disk is not ready for APM. */
-static void a_file_that_is_not_pmem_is_not_ready(void **state)
+/* The pool of a file on this machine's disk, which it states to be persistent memory. */
+bool pool_is_pmem(const struct pool *pool)
 {
-	struct method_facts facts = {.persist_apm = true};
-	char reason[384] = "";
+	return true;
+}
 
-	method_inspect(&facts, "/proc/self/exe", reason, sizeof(reason));
-	assert_true(reason[0] != '\0');
-	assert_ptr_equal(facts.reason, reason);
-	assert_true(facts.verdict == VERDICT_NOT_READY || facts.verdict == VERDICT_UNDETERMINED);
+const char *pool_path(const struct pool *pool)
+{
+	return "/proc/self/exe";
+}
+
+static void the_platform_is_asked_for_a_pool_that_is_pmem(void **state)
+{
+	struct method method;
+
+	unsetenv("PMEM_IS_PMEM_FORCE");
+	method_find(NULL, CONTROL_RDMA, true, &method);
+	/* whatever the machine is, its verdict is in the reason */
+	assert_true(strstr(method.why, "NOT_READY") != NULL ||
+		    strstr(method.why, "UNDETERMINED") != NULL);
+	setenv("PMEM_IS_PMEM_FORCE", "1", 1);
+	method_find(NULL, CONTROL_RDMA, true, &method);
+	assert_int_equal(method.method, CONTROL_APM);
+	assert_non_null(strstr(method.why, "PMEM_IS_PMEM_FORCE=1"));
+	method_find(NULL, CONTROL_RDMA, false, &method);
+	assert_int_equal(method.method, CONTROL_GPSPM);
 }
 
 int main(void)
@@ -116,7 +133,7 @@ int main(void)
 		cmocka_unit_test(a_forced_pool_needs_no_verdict),
 		cmocka_unit_test(tcp_has_no_apm),
 		cmocka_unit_test(only_a_verdict_that_counts_is_asked_for),
-		cmocka_unit_test(a_file_that_is_not_pmem_is_not_ready),
+		cmocka_unit_test(the_platform_is_asked_for_a_pool_that_is_pmem),
 	};
 
 	return cmocka_run_group_tests_name("rpmem.method", tests, NULL, NULL);

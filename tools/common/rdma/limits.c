@@ -12,8 +12,7 @@
 #include "connection.h"
 #include "tools/common/base/failure.h"
 
-#define MESSAGE_BYTES_MAX (1U << 31) /* IBTA 9.7.7: the longest message of a reliable connection   \
-				      */
+#define MESSAGE_BYTES_MAX (1U << 31) /* IBTA 9.7.7, on a reliable connection */
 
 static uint32_t positive(int value)
 {

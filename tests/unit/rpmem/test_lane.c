@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_lane.c -- what a lane sends, over a transport that only takes notes: how
+ * transfers are cut, in which order things become durable, and how a lane ends.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "librpmem/src/lane_private.h"
+#include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
+
+#define BYTES	  (64UL << 20)
+#define WRITE_MAX 65536
+#define NOTES_MAX 65536
+
+static struct fake {
+	char notes[NOTES_MAX];
+	size_t len;
+	uint32_t slots[LANE_SLOTS]; /* unanswered, the oldest first */
+	unsigned unanswered, most;
+	enum persist_status status; /* of the next answer */
+	uint32_t strange_slot;	    /* what the next answer carries; 0: the right one */
+	int connect_answer, write_answer;
+	unsigned connected;
+	uint64_t copied; /* end of the last piece that was copied */
+} fake;
+
+static struct lanes *lanes;
+static unsigned char *memory;
+static int end_fd;
+
+static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fake.len += (size_t)vsnprintf(fake.notes + fake.len, NOTES_MAX - fake.len, format, args);
+	va_end(args);
+	assert_true(fake.len < NOTES_MAX);
+}
+
+/* --- the transport ------------------------------------------------------------- */
+
+static int fake_open(struct lanes *l)
+{
+	l->write_max = WRITE_MAX;
+	return 0;
+}
+
+static void fake_close(struct lanes *l)
+{
+}
+
+static int fake_connect(struct lane *lane)
+{
+	fake.connected++;
+	lane->flushes = lane->lanes->daemon.method == CONTROL_APM;
+	if (fake.connect_answer)
+		failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "connect", "no answer");
+	return fake.connect_answer;
+}
+
+static void fake_hang_up(struct lane *lane)
+{
+}
+
+static void fake_disconnect(struct lane *lane)
+{
+}
+
+/* A write must not be made durable before, nor overtake, what is copied. */
+static int fake_write(struct lane *lane, size_t offset, size_t length)
+{
+	assert_int_equal(lane->copies, 0);
+	note("w %zu+%zu; ", offset, length);
+	return fake.write_answer;
+}
+
+static int fake_flush(struct lane *lane, const struct lane_span *span, bool wait)
+{
+	note("f %lu-%lu%s; ", span->begin, span->end, wait ? " wait" : "");
+	return 0;
+}
+
+static void note_ranges(const uint8_t *data, uint64_t bytes)
+{
+	for (uint64_t at = 0; at < bytes; at += LANE_RANGE_BYTES) {
+		const struct lane_range range = lane_decode_range(data + at);
+
+		note("%lu+%lu ", range.offset, range.length);
+	}
+}
+
+static int fake_request(struct lane *lane, const struct lane_request *request, const void *data)
+{
+	static const char *const names[] = {
+		[LANE_PERSIST] = "p", [LANE_PERSIST_DATA] = "d",   [LANE_DEEP] = "deep",
+		[LANE_WRITE] = "c",   [LANE_PERSIST_RANGES] = "r",
+	};
+
+	note("%s ", names[request->op]);
+	if (request->op == LANE_PERSIST_RANGES)
+		note_ranges(data, request->length);
+	else
+		note("%lu+%lu", request->offset, request->length);
+	note("; ");
+	if (request->op == LANE_PERSIST_DATA || request->op == LANE_WRITE) {
+		assert_true(request->length <= LANE_DATA_MAX);
+		assert_ptr_equal(data, memory + request->offset);
+		fake.copied = request->offset + request->length;
+	}
+	for (unsigned i = 0; i < fake.unanswered; i++)
+		assert_int_not_equal(fake.slots[i], request->slot);
+	assert_true(fake.unanswered < LANE_SLOTS);
+	fake.slots[fake.unanswered++] = request->slot;
+	fake.most = fake.unanswered > fake.most ? fake.unanswered : fake.most;
+	return 0;
+}
+
+static int fake_answer(struct lane *lane, struct lane_answer *answer)
+{
+	assert_true(fake.unanswered > 0);
+	*answer = (struct lane_answer){fake.strange_slot != 0 ? fake.strange_slot : fake.slots[0],
+				       fake.status};
+	fake.status = PERSIST_DONE;
+	memmove(fake.slots, fake.slots + 1, --fake.unanswered * sizeof(fake.slots[0]));
+	return 0;
+}
+
+static int fake_read(struct lane *lane, void *buffer, size_t offset, size_t length)
+{
+	assert_int_equal(fake.unanswered, 0);
+	note("read %zu+%zu; ", offset, length);
+	return 0;
+}
+
+#define FAKE                                                                                       \
+	.open = fake_open, .close = fake_close, .connect = fake_connect, .hang_up = fake_hang_up,  \
+	.disconnect = fake_disconnect, .write = fake_write, .flush = fake_flush,                   \
+	.request = fake_request, .answer = fake_answer, .read = fake_read
+
+const struct lane_transport lane_rdma = {FAKE};
+const struct lane_transport lane_tcp = {FAKE, .writes_words = true};
+
+/* --- set up ------------------------------------------------------------------------ */
+
+static int open_lanes(enum control_method method, enum control_transport transport)
+{
+	const struct control_pool_reply daemon = {
+		.nlanes = 4, .port = 1, .method = method, .pool_size = BYTES};
+	const struct lanes_cfg cfg = {.host = "host",
+				      .daemon = &daemon,
+				      .transport = transport,
+				      .memory = memory,
+				      .bytes = BYTES,
+				      .work_queue = 8,
+				      .end_fd = end_fd};
+
+	return lanes_open(&lanes, &cfg);
+}
+
+static void set_up(enum control_method method, enum control_transport transport)
+{
+	memset(&fake, 0, sizeof(fake));
+	end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	memory = malloc(BYTES);
+	assert_int_equal(open_lanes(method, transport), 0);
+}
+
+static int apm(void **state)
+{
+	set_up(CONTROL_APM, CONTROL_RDMA);
+	return 0;
+}
+
+static int gpspm(void **state)
+{
+	set_up(CONTROL_GPSPM, CONTROL_RDMA);
+	return 0;
+}
+
+static int tcp(void **state)
+{
+	set_up(CONTROL_GPSPM, CONTROL_TCP);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	lanes_close(&lanes);
+	free(memory);
+	close(end_fd);
+	return 0;
+}
+
+static void assert_sent(const char *notes)
+{
+	assert_string_equal(fake.notes, notes);
+	fake.len = 0;
+	fake.notes[0] = '\0';
+}
+
+/* --- what is sent ---------------------------------------------------------------------- */
+
+static void a_small_persist_is_one_message(void **state)
+{
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 64, false), 0);
+	assert_sent("d 4096+64; ");
+	assert_int_equal(lanes_persist(lanes, 0, 5000, LANE_DATA_MAX, false), 0);
+	assert_sent("d 5000+8192; ");
+	assert_int_equal(fake.unanswered, 0);
+}
+
+static void apm_flushes_what_was_written(void **state)
+{
+	assert_int_equal(lanes_persist(lanes, 0, 8192, 64, true), 0);
+	assert_sent("w 8192+64; f 8192-8256 wait; ");
+	assert_int_equal(lanes_flush(lanes, 0, 9000, 8, true), 0);
+	assert_int_equal(lanes_flush(lanes, 0, 8000, 8, true), 0);
+	assert_int_equal(lanes_flush(lanes, 0, 8500, 8, true), 0);
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+	assert_sent("w 9000+8; w 8000+8; w 8500+8; f 8000-9008 wait; ");
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+	assert_sent("");
+}
+
+/* A flush of all that is between could take the device long. */
+static void far_writes_are_flushed_one_by_one(void **state)
+{
+	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, true), 0);
+	assert_int_equal(lanes_flush(lanes, 0, 33554432, 8, true), 0);
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+	assert_sent("w 4096+8; w 33554432+8; f 4096-4104; f 33554432-33554440 wait; ");
+}
+
+static void gpspm_asks_for_ranges(void **state)
+{
+	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
+	assert_int_equal(lanes_flush(lanes, 0, 8256, 64, true), 0); /* touches the first */
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+	assert_sent("w 8192+64; w 8256+64; p 8192+128; ");
+	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
+	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, true), 0);
+	assert_int_equal(lanes_flush(lanes, 0, 8180, 16, true), 0); /* overlaps the first */
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+	assert_sent("w 8192+64; w 4096+8; w 8180+16; r 8180+76 4096+8 ; ");
+}
+
+static void full_ranges_are_asked_for_early(void **state)
+{
+	char *early;
+
+	for (size_t i = 0; i <= LANE_RANGES; i++)
+		assert_int_equal(lanes_flush(lanes, 0, 4096 + i * 100, 8, true), 0);
+	early = strstr(fake.notes, "r 4096+8 ");
+	assert_non_null(early);
+	assert_null(strstr(early, "7296+8 ; ")); /* the last one is not among them */
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+	assert_non_null(strstr(fake.notes, "p 7296+8; "));
+}
+
+static void large_data_are_copied_and_persisted_once(void **state)
+{
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 20000, false), 0);
+	assert_sent("c 4096+8192; c 12288+8192; c 20480+3616; p 4096+20000; ");
+}
+
+static void flushes_of_copied_data_overlap(void **state)
+{
+	for (size_t i = 0; i < 20; i++)
+		assert_int_equal(lanes_flush(lanes, 0, 4096 + i * 64, 64, false), 0);
+	assert_int_equal(fake.most, LANE_SLOTS);
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+	assert_int_equal(fake.unanswered, 0);
+	assert_non_null(strstr(fake.notes, "p 4096+1280; "));
+}
+
+/* With APM, too: a CPU of the target copied them, which no device flushes. */
+static void copied_data_are_asked_for(void **state)
+{
+	assert_int_equal(lanes_flush(lanes, 0, 4096, 64, false), 0);
+	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+	assert_sent("c 4096+64; w 8192+64; p 4096+64; f 8192-8256 wait; ");
+}
+
+static void what_was_flushed_is_durable_before_a_persist(void **state)
+{
+	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 64, false), 0);
+	assert_sent("w 8192+64; f 8192-8256 wait; d 4096+64; ");
+	assert_int_equal(lanes_flush(lanes, 0, 65536, 64, true), 0);
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 10000, false), 0);
+	assert_sent("w 65536+64; f 65536-65600 wait; c 4096+8192; c 12288+1808; p 4096+10000; ");
+	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
+	assert_int_equal(lanes_deep_persist(lanes, 0, 4096, 64), 0);
+	assert_sent("w 8192+64; f 8192-8256 wait; w 4096+64; deep 4096+64; ");
+}
+
+static void tcp_copies_by_words_whatever_is_asked(void **state)
+{
+	assert_int_equal(lanes_flush(lanes, 0, 4096, 20000, false), 0);
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+	assert_sent("w 4096+20000; p 4096+20000; ");
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 64, true), 0);
+	assert_sent("d 4096+64; ");
+}
+
+static void reads_wait_for_answers(void **state)
+{
+	assert_int_equal(lanes_flush(lanes, 0, 4096, 64, false), 0);
+	assert_int_equal(lanes_read(lanes, 0, memory, 4096, 64), 0);
+	assert_sent("c 4096+64; read 4096+64; ");
+}
+
+/* Commit records are words: of an aligned one all bytes travel in one piece. */
+static void no_aligned_word_is_split(void **state)
+{
+	uint64_t random = 1;
+
+	for (unsigned turn = 0; turn < 300; turn++) {
+		size_t offset = 4096 + test_random(&random) % 10000, at = offset;
+		size_t length = 1 + test_random(&random) % 400000;
+		const bool relaxed = turn % 2 != 0;
+		size_t max = relaxed ? WRITE_MAX : LANE_DATA_MAX;
+		const char *rest = fake.notes;
+		size_t from, bytes;
+		int len;
+
+		assert_int_equal(lanes_flush(lanes, 0, offset, length, relaxed), 0);
+		while (sscanf(rest, "%*[wc] %zu+%zu; %n", &from, &bytes, &len) == 2) {
+			assert_int_equal(from, at);
+			assert_in_range(bytes, 1, max);
+			at += bytes;
+			assert_true(at == offset + length || at % 64 == 0);
+			rest += len;
+		}
+		assert_int_equal(at, offset + length);
+		assert_int_equal(lanes_drain(lanes, 0), 0);
+		fake.len = 0;
+		fake.notes[0] = '\0';
+	}
+}
+
+/* --- connections and ends --------------------------------------------------------------- */
+
+static void lanes_connect_when_first_used(void **state)
+{
+	assert_int_equal(fake.connected, 1);
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), 0);
+	assert_int_equal(fake.connected, 1);
+	assert_int_equal(lanes_persist(lanes, 3, 4096, 8, false), 0);
+	assert_int_equal(lanes_drain(lanes, 3), 0);
+	assert_int_equal(fake.connected, 2);
+}
+
+static void a_lane_that_does_not_connect_may_try_again(void **state)
+{
+	fake.connect_answer = -EIO;
+	assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), -ETIMEDOUT);
+	fake.connect_answer = 0;
+	assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), 0);
+}
+
+static void lost_is_lost_for_each_lane(void **state)
+{
+	failure_set(EXIT_RUN_FAILED, "connection", "the cable is cut");
+	assert_int_equal(lanes_lost(lanes), -ECONNRESET);
+	for (unsigned lane = 0; lane < 4; lane++) {
+		failure_get()->text[0] = '\0';
+		assert_int_equal(lanes_persist(lanes, lane, 4096, 8, false), -ECONNRESET);
+		assert_string_equal(failure_get()->text, "the cable is cut");
+		assert_int_equal(lanes_drain(lanes, lane), -ECONNRESET);
+	}
+	assert_sent("");
+}
+
+static void a_wait_that_is_given_up_is_a_lost_connection(void **state)
+{
+	fake.write_answer = -ECANCELED;
+	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, true), -ECONNRESET);
+	assert_non_null(strstr(failure_get()->text, "host"));
+	fake.write_answer = 0;
+	assert_int_equal(lanes_flush(lanes, 1, 4096, 8, true), -ECONNRESET);
+}
+
+static void a_failed_range_fails_the_drain_alone(void **state)
+{
+	fake.status = PERSIST_FAILED;
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), -EIO);
+	assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), 0);
+	fake.status = PERSIST_OUTSIDE;
+	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, false), 0);
+	assert_int_equal(lanes_drain(lanes, 0), -EINVAL);
+	assert_int_equal(lanes_drain(lanes, 0), 0);
+}
+
+static void an_answer_to_no_request_is_a_lost_connection(void **state)
+{
+	static const uint32_t strange[] = {1, LANE_SLOTS, 31, 32, UINT32_MAX};
+
+	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+		gpspm(NULL);
+		fake.strange_slot = strange[i];
+		assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), -ECONNRESET);
+		tear_down(NULL);
+	}
+}
+
+static void a_daemon_without_lanes_is_refused(void **state)
+{
+	const struct control_pool_reply daemon = {.port = 1, .pool_size = 4096};
+	const struct lanes_cfg cfg = {.host = "host",
+				      .daemon = &daemon,
+				      .transport = CONTROL_RDMA,
+				      .memory = memory,
+				      .bytes = 4096,
+				      .end_fd = -1};
+	struct lanes *none = NULL;
+
+	assert_int_equal(lanes_open(&none, &cfg), -EPROTO);
+	assert_null(none);
+}
+
+int main(void)
+{
+#define TEST(name, method) cmocka_unit_test_setup_teardown(name, method, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_small_persist_is_one_message, apm),
+		TEST(a_small_persist_is_one_message, gpspm),
+		TEST(apm_flushes_what_was_written, apm),
+		TEST(far_writes_are_flushed_one_by_one, apm),
+		TEST(gpspm_asks_for_ranges, gpspm),
+		TEST(full_ranges_are_asked_for_early, gpspm),
+		TEST(large_data_are_copied_and_persisted_once, apm),
+		TEST(large_data_are_copied_and_persisted_once, gpspm),
+		TEST(flushes_of_copied_data_overlap, gpspm),
+		TEST(copied_data_are_asked_for, apm),
+		TEST(what_was_flushed_is_durable_before_a_persist, apm),
+		TEST(tcp_copies_by_words_whatever_is_asked, tcp),
+		TEST(reads_wait_for_answers, gpspm),
+		TEST(no_aligned_word_is_split, gpspm),
+		TEST(no_aligned_word_is_split, apm),
+		TEST(lanes_connect_when_first_used, gpspm),
+		TEST(a_lane_that_does_not_connect_may_try_again, gpspm),
+		TEST(lost_is_lost_for_each_lane, gpspm),
+		TEST(a_wait_that_is_given_up_is_a_lost_connection, apm),
+		TEST(a_failed_range_fails_the_drain_alone, gpspm),
+		cmocka_unit_test(an_answer_to_no_request_is_a_lost_connection),
+		TEST(a_daemon_without_lanes_is_refused, gpspm),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.lane", tests, NULL, NULL);
+}
