@@ -5,6 +5,7 @@
  */
 #include "check.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +50,14 @@ static const char *durability(const struct pool *pool)
 	}
 }
 
+/* A name may have any bytes; on a terminal they must do nothing. */
+static void print_name(const char *name)
+{
+	printf("  ");
+	for (; *name != '\0'; name++)
+		putchar(iscntrl((unsigned char)*name) ? '?' : *name);
+}
+
 static void print_set(struct check *check, const char *name)
 {
 	char size[UNITS_TEXT_BYTES];
@@ -57,15 +66,16 @@ static void print_set(struct check *check, const char *name)
 	struct method method;
 
 	check->sets++;
+	print_name(name);
 	if (pool_open(&pool, check->config->poolset_dir, name, RPMEM_MIN_POOL, &attr) != 0) {
 		check->failed++;
-		printf("  %s: cannot be opened: %s\n", name, failure_get()->text);
+		printf(": cannot be opened: %s\n", failure_get()->text);
 		return;
 	}
 	method_find(pool, check->has_device ? CONTROL_RDMA : CONTROL_TCP,
 		    check->config->persist_apm, &method);
-	printf("  %s: %s of %s; %s: %s\n", name, units_print_size(pool_size(pool), size),
-	       durability(pool), method_name(method.method), method.why);
+	printf(": %s of %s; %s: %s\n", units_print_size(pool_size(pool), size), durability(pool),
+	       method_name(method.method), method.why);
 	pool_close(&pool, false);
 }
 

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpmemd --check: what a user could serve, and why it would be durable."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+RPMEMD = os.environ["RPMEMD"]
+LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
+LIMIT_S = 60
+MIB = 1 << 20
+
+
+def pool_set(directory: Path, name: str, size: int = 8 * MIB) -> None:
+    """A pool without headers: any file of the right size is one."""
+    part = directory / f"{name}.part"
+    (directory / f"{name}.set").write_text(f"PMEMPOOLSET\nOPTION NOHDRS\n8M {part}\n")
+    with open(part, "wb") as file:
+        file.truncate(size)
+
+
+def check(directory: Path, *options: str, **variables: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [LAUNCHER, "--", RPMEMD, f"--poolset-dir={directory}", "--check", *options],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        env={**os.environ, "HOME": str(directory), **variables},
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def test_a_good_set(tmp_path: Path) -> None:
+    pool_set(tmp_path, "good")
+    (tmp_path / "notes.txt").write_text("not a pool set")
+    code, output = check(tmp_path)
+    assert code == 0
+    assert "RDMA: the address 127.0.0.1 has a device" in output
+    line = [line for line in output.splitlines() if line.startswith("  good.set: 8 MiB of ")]
+    assert len(line) == 1 and line[0].endswith("; GPSPM: persist-apm is not set"), output
+    assert "notes.txt" not in output
+
+
+def test_sets_below_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "below" / "deeper").mkdir(parents=True)
+    pool_set(tmp_path / "below" / "deeper", "good")
+    assert "  below/deeper/good.set: 8 MiB" in check(tmp_path)[1]
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "sets" / "around").symlink_to("..")
+    assert check(tmp_path / "sets")[1].endswith("  none\n")
+
+
+def test_sets_that_cannot_be_served(tmp_path: Path) -> None:
+    pool_set(tmp_path, "good")
+    pool_set(tmp_path, "missing")
+    (tmp_path / "missing.part").unlink()
+    (tmp_path / "bad.set").write_text("PMEMPOOLSET\nwhat is this\n")
+    code, output = check(tmp_path)
+    assert code == 1
+    assert f"  missing.set: cannot be opened: cannot open the part {tmp_path}/missing.part" in output
+    assert "  bad.set: cannot be opened: " in output
+    assert "  good.set: 8 MiB" in output
+
+
+def test_names_with_control_characters(tmp_path: Path) -> None:
+    pool_set(tmp_path, "good")
+    (tmp_path / "good.set").rename(tmp_path / "a\x1b[2Jb.set")
+    output = check(tmp_path)[1]
+    assert "\n  a?[2Jb.set: 8 MiB" in output
+    assert "\x1b" not in output
+
+
+def test_why_apm(tmp_path: Path) -> None:
+    pool_set(tmp_path, "good")
+    forced = check(tmp_path, "--persist-apm", PMEM_IS_PMEM_FORCE="1")[1]
+    assert "; APM: PMEM_IS_PMEM_FORCE=1 states" in forced
+    assert "; GPSPM: the pool is not in persistent memory" in check(tmp_path, "--persist-apm")[1]
+
+
+def test_without_a_directory(tmp_path: Path) -> None:
+    code, output = check(tmp_path / "nowhere")
+    assert code == 1
+    assert f"cannot read the directory {tmp_path}/nowhere: No such file or directory" in output
