@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cut the section 3 manual pages out of librpma.h.
+"""Cut the section 3 manual pages out of librpma.h or librpmem.h.
 
 Called by doc/CMakeLists.txt at build. A comment that opens with two stars
 documents what follows it: a function becomes a page of its own, a type or a
@@ -17,9 +17,10 @@ from pathlib import Path
 
 COMMENT = re.compile(r"/\*\*\s(.*?)\*/\n([^/]*)", re.DOTALL)
 LABEL = re.compile(r"(Return|Threads|Since|See also): *(.*)")
+ERROR = re.compile(r" +(RPMA_E_\w+|E[A-Z]+) - (.*)")
 INLINE = re.compile(
     r"@(?P<param>\w+)"
-    r"|(?P<call>rpma_\w+)\(\)"
+    r"|(?P<call>rpm(?:a|em)_\w+)\(\)"
     r"|(?P<page>\w+)\((?P<section>[1-8])\)"
     r"|(?P<constant>\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\*?)"
 )
@@ -40,6 +41,16 @@ class Entry:
     @property
     def is_function(self) -> bool:
         return re.match(rf"(?!typedef)[\w ]+[ *]{self.name}\(", self.declaration) is not None
+
+
+@dataclass
+class Book:
+    """What all pages of a library have in common."""
+
+    library: str
+    version: str
+    date: str
+    since: str
 
 
 def sentence(text: str) -> str:
@@ -75,9 +86,9 @@ def parse_labels(entry: Entry, lines: list[str]) -> None:
         else:
             text.append(line)
     returned = labelled.get("Return", [])
-    first = next((i for i, line in enumerate(returned) if re.match(r" +RPMA_E_\w+ - ", line)), None)
+    first = next((i for i, line in enumerate(returned) if ERROR.match(line)), None)
     if first is not None:
-        entry.errors = split_items(returned[first:], re.compile(r" +(RPMA_E_\w+) - (.*)"))
+        entry.errors = split_items(returned[first:], ERROR)
         labelled["Return"] = returned[:first]
     entry.labels = {name: join(text) for name, text in labelled.items()}
 
@@ -103,14 +114,15 @@ def parse_comment(comment: str, declaration: str) -> Entry:
 def check(entry: Entry) -> None:
     """A function's comment must be complete."""
     inside = entry.declaration[entry.declaration.index("(") + 1 : entry.declaration.rindex(")")]
-    declared = [re.sub(r"\[\d+\]$", "", p.strip()).split()[-1].strip("*") for p in inside.split(",")]
+    declared = [re.sub(r"\[\d+\]$", "", p.strip()).split()[-1].strip("*")
+                for p in inside.split(",") if inside != "void"]
     documented = [name for name, _ in entry.params]
     if declared != documented:
         raise ValueError(f"{entry.name}: documents {documented}, declares {declared}")
     for label in ("Return", "Threads", "Since", "See also"):
         if not entry.labels.get(label):
             raise ValueError(f"{entry.name}: no '{label}:'")
-    if entry.labels["Return"].endswith("or") != bool(entry.errors):
+    if entry.labels["Return"].endswith((" or", "errno set to")) != bool(entry.errors):
         raise ValueError(f"{entry.name}: 'Return: ..., or' goes with a list of errors")
 
 
@@ -152,7 +164,8 @@ def uses(function: Entry, other: Entry) -> bool:
     if other.name == "RPMA_E_*":
         return "RPMA_E_" in function.labels["Return"]
     texts = [text for _, text in function.params] + function.paragraphs
-    return any(other.name[:-1] in text for text in texts)
+    member = re.compile(rf"\b{other.name[:-1]}")
+    return any(member.search(text) for text in texts)
 
 
 def type_section(entry: Entry, own_name: str) -> list[str]:
@@ -165,18 +178,18 @@ def type_section(entry: Entry, own_name: str) -> list[str]:
     return lines
 
 
-def page(entry: Entry, types: list[Entry], version: str, date: str) -> str:
-    name = entry.name
+def page(entry: Entry, types: list[Entry], book: Book) -> str:
+    name, library = entry.name, book.library
     lines = [
         '.\\" SPDX-License-Identifier: BSD-3-Clause',
-        '.\\" Cut out of librpma.h by header2man.py: edit that comment, not this file.',
-        f'.TH {name} 3 {date} "librpma {version}" "librpma manual"\n.nh\n.ad l',
+        f'.\\" Cut out of {library}.h by header2man.py: edit that comment, not this file.',
+        f'.TH {name} 3 {book.date} "{library} {book.version}" "{library} manual"\n.nh\n.ad l',
         f".SH NAME\n{name} \\- {entry.purpose}",
-        ".SH SYNOPSIS\n.nf\n\\fB#include <librpma.h>\\fP\n.fi\n.PP",
+        f".SH SYNOPSIS\n.nf\n\\fB#include <{library}.h>\\fP\n.fi\n.PP",
         verbatim(entry.declaration),
-        ".SH PARAMETERS",
-        *tagged(entry.params, name, "I"),
     ]
+    if entry.params:
+        lines += [".SH PARAMETERS", *tagged(entry.params, name, "I")]
     if entry.paragraphs:
         lines.append(".SH DESCRIPTION\n" + "\n.PP\n".join(mark_up(p, name) for p in entry.paragraphs))
     used = [other for other in types if uses(entry, other)]
@@ -184,14 +197,14 @@ def page(entry: Entry, types: list[Entry], version: str, date: str) -> str:
         lines.append(".SH TYPES AND CONSTANTS")
     for other in used:
         lines += type_section(other, name)
-    returned = re.sub("^0, or$", "0 on success, or", entry.labels["Return"])
+    returned = re.sub("^0, or\\b", "0 on success, or", entry.labels["Return"])
     suffix = " one of the errors below" if entry.errors else ""
     lines.append(f".SH RETURN VALUE\n{mark_up(sentence(returned + suffix), name)}")
     if entry.errors:
         lines += [".SH ERRORS", *tagged(entry.errors, name, "B")]
     lines.append(f".SH THREAD SAFETY\n{mark_up(sentence(entry.labels['Threads']), name)}")
-    lines.append(f".SH SINCE\n{mark_up('librpma ' + sentence(entry.labels['Since']), name)}")
-    lines.append(f".SH SEE ALSO\n{mark_up(entry.labels['See also'] + ', librpma(7)', name)}")
+    lines.append(f".SH SINCE\n{mark_up(f'{book.since} ' + sentence(entry.labels['Since']), name)}")
+    lines.append(f".SH SEE ALSO\n{mark_up(entry.labels['See also'] + f', {library}(7)', name)}")
     return "\n".join(lines) + "\n"
 
 
@@ -201,7 +214,10 @@ def main() -> int:
     parser.add_argument("directory", type=Path, help="where the pages go")
     parser.add_argument("--version", required=True)
     parser.add_argument("--date", required=True, help="YYYY-MM-DD, for the foot of the page")
+    parser.add_argument("--since", help="what the numbers of 'Since:' count, the library by default")
     args = parser.parse_args()
+    library = args.header.stem
+    book = Book(library, args.version, args.date, args.since or library)
     try:
         text = args.header.read_text(encoding="utf-8")
         entries = [parse_comment(*match.groups()) for match in COMMENT.finditer(text)]
@@ -213,11 +229,11 @@ def main() -> int:
         return 2
     types = [entry for entry in entries if not entry.is_function]
     args.directory.mkdir(parents=True, exist_ok=True)
-    for stale in args.directory.glob("*.3"):
+    for stale in args.directory.glob(f"{library.removeprefix('lib')}_*.3"):
         stale.unlink()
     for entry in functions:
         target = args.directory / f"{entry.name}.3"
-        target.write_text(page(entry, types, args.version, args.date), encoding="utf-8")
+        target.write_text(page(entry, types, book), encoding="utf-8")
     return 0
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The manual pages: complete, well formed, and no poorer than Debian's of librpma 1.2.0.
 
-ctest passes what to look at in the environment: RPMA_SOURCE_DIR and RPMA_MAN_DIR.
+ctest passes what to look at in the environment: RPMA_SOURCE_DIR, RPMA_MAN_DIR, and
+RPMA_MANUAL_LIBRARIES, the libraries that have pages in section 3.
 """
 
 import gzip
@@ -17,6 +18,8 @@ import pytest
 SOURCE = Path(os.environ["RPMA_SOURCE_DIR"])
 MAN = Path(os.environ["RPMA_MAN_DIR"])
 GENERATOR = SOURCE / "doc" / "header2man.py"
+LIBRARIES = os.environ["RPMA_MANUAL_LIBRARIES"].split(",")
+PAGES = sorted((SOURCE / "doc").glob("*.[1-8]"))  # those in mdoc(7), which are installed as they are
 
 # What Debian's pages list and ours leave out on purpose.
 DIFFERENCES = {
@@ -26,9 +29,16 @@ DIFFERENCES = {
 }
 
 
-def exported() -> set[str]:
-    text = (SOURCE / "librpma" / "librpma.map").read_text(encoding="utf-8")
-    return set(re.findall(r"^\s+(rpma_\w+);", text, re.MULTILINE))
+def exported(*libraries: str) -> set[str]:
+    maps = [SOURCE / library / f"{library}.map" for library in libraries or LIBRARIES]
+    texts = [path.read_text(encoding="utf-8") for path in maps]
+    return {name for text in texts for name in re.findall(r"^\s+(rpm(?:a|em)_\w+);", text, re.MULTILINE)}
+
+
+def overview(library: str) -> str:
+    in_mdoc = SOURCE / "doc" / f"{library}.7"
+    path = in_mdoc if in_mdoc in PAGES else MAN / "man7" / f"{library}.7"
+    return path.read_text(encoding="utf-8")
 
 
 def sections(page: str) -> dict[str, str]:
@@ -60,13 +70,16 @@ def test_every_exported_symbol_has_a_page_and_nothing_else_has() -> None:
 @pytest.mark.parametrize("name", sorted(exported()))
 def test_page_says_what_returns_who_may_call_and_since_when(name: str) -> None:
     found = sections(our_page(name))
-    for title in ("SYNOPSIS", "PARAMETERS", "RETURN VALUE", "THREAD SAFETY", "SINCE", "SEE ALSO"):
+    for title in ("SYNOPSIS", "RETURN VALUE", "THREAD SAFETY", "SINCE", "SEE ALSO"):
         assert found[title].strip(), title
+    assert ("PARAMETERS" in found) != ("(void)" in found["SYNOPSIS"])
 
 
-def test_overview_names_every_call() -> None:
-    overview = (MAN / "man7" / "librpma.7").read_text(encoding="utf-8")
-    assert {name for name in exported() if f"\\fB{name}\\fP(3)" not in overview} == set()
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_overview_names_every_call(library: str) -> None:
+    text = overview(library)
+    named = {name for name in exported(library) if re.search(rf"\\fB{name}\\fP\(3\)|\b{name} 3\b", text)}
+    assert named == exported(library)
 
 
 def test_nothing_is_left_to_be_written() -> None:
@@ -76,34 +89,43 @@ def test_nothing_is_left_to_be_written() -> None:
 
 @pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")
 def test_mandoc_has_nothing_to_say() -> None:
-    pages = sorted(map(str, [*MAN.rglob("*.[37]"), *(SOURCE / "doc").glob("*.1")]))
+    pages = sorted(map(str, [*MAN.rglob("*.[37]"), *PAGES]))
     lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages], capture_output=True, text=True)
     assert (lint.stdout, lint.returncode) == ("", 0)
 
 
 @pytest.mark.parametrize("page", ["man7/librpma.7", *(f"man3/{name}.3" for name in sorted(exported()))])
 def test_references_lead_to_pages_that_are_there(page: str) -> None:
-    named = re.findall(r"\\fB(rpma_\w+)\\fP\(3\)", (MAN / page).read_text(encoding="utf-8"))
+    named = re.findall(r"\\fB(rpm(?:a|em)_\w+)\\fP\(3\)", (MAN / page).read_text(encoding="utf-8"))
     assert set(named) <= exported()
 
 
-@pytest.mark.parametrize("page", sorted((SOURCE / "doc").glob("*.1")), ids=lambda page: page.stem)
-def test_references_of_a_tool_are_links_to_pages_that_are_there(page: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_references_of_a_page_are_links_to_pages_that_are_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    ours = {f"{path.stem} {path.suffix[1:]}" for path in [*(SOURCE / "doc").glob("*.1"), *MAN.rglob("*.[37]")]}
-    named = re.findall(r"^\.Xr ((?:fio-)?(?:lib)?rpma\S*) (\d)", text, re.MULTILINE)
+    ours = {f"{path.stem} {path.suffix[1:]}" for path in [*PAGES, *MAN.rglob("*.[37]")]}
+    named = re.findall(r"\.?\bXr ((?:fio-)?(?:lib)?rpm(?:a|em)\S*|poolset) (\d)", text)
     assert {f"{name} {section}" for name, section in named} <= ours
     assert re.findall(r"^\.Em \S+ Ns Pq \d", text, re.MULTILINE) == []
-    assert [title for title in ("SEE ALSO", "EXAMPLES") if f"\n.Sh {title}\n" not in text] == []
+    assert "\n.Sh SEE ALSO\n" in text
+    assert page.suffix == ".7" or "\n.Sh EXAMPLES\n" in text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_sections_that_a_page_refers_to_are_in_it_or_in_the_page_named(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for title, where in re.findall(r"^\.Sx ([^.,;\n]+?) ?[.,;]?\n(?:in\n\.Xr (\S+ \d))?", text, re.MULTILINE):
+        there = text if not where else (SOURCE / "doc" / where.replace(" ", ".")).read_text(encoding="utf-8")
+        assert re.search(rf"^\.S[hs] {re.escape(title)}$", there, re.MULTILINE), title
 
 
 def test_index_is_that_of_1_2_0_and_two_more(debian_pages: dict[str, str]) -> None:
-    assert exported() == set(debian_pages) | {"rpma_conn_req_get_peer_addr", "rpma_ep_get_port"}
+    assert exported("librpma") == set(debian_pages) | {"rpma_conn_req_get_peer_addr", "rpma_ep_get_port"}
 
 
 def test_every_error_of_1_2_0_is_documented_or_left_out_for_a_reason(debian_pages: dict[str, str]) -> None:
     listed = {(name, code) for name, page in debian_pages.items() for code in error_codes(page)}
-    ours = {(name, code) for name in exported() for code in error_codes(our_page(name))}
+    ours = {(name, code) for name in exported("librpma") for code in error_codes(our_page(name))}
     assert len(listed) > 84
     assert listed - ours == set(DIFFERENCES)
 

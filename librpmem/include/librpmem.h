@@ -3,9 +3,9 @@
  * librpmem.h -- replicas of local memory in pools on other hosts.
  *
  * The API of librpmem.so.1, version 1.3, at version node LIBRPMEM_1.0. This
- * header is the source of the section 3 manuals, as librpma.h is of its own: each
+ * header is the source of the section 3 manuals, as librpma.h is of its own: a
  * comment that opens with two stars has name and purpose, parameters,
- * description, Return, Threads, Since, See also. librpmem(7) tells how the calls
+ * description, Return, Threads, Since, See also. librpmem(7) explains how the calls
  * work together, and has the environment variables.
  */
 #ifndef LIBRPMEM_H
@@ -39,8 +39,8 @@ extern "C" {
 
 /**
  * RPMEM_MIN_* - the least sizes on the target, bytes
- * @RPMEM_MIN_POOL: a remote pool
- * @RPMEM_MIN_PART: each of its parts
+ * @RPMEM_MIN_POOL: a remote pool, 8 KiB
+ * @RPMEM_MIN_PART: each of its parts, 2 MiB
  */
 #define RPMEM_MIN_POOL ((size_t)(1024 * 8))
 #define RPMEM_MIN_PART ((size_t)(1024 * 1024 * 2))
@@ -120,25 +120,37 @@ struct rpmem_pool_attr {
  * @create_attr: what to store in the pool's metadata; copied. NULL or all zeros: the
  *   pool has no metadata, and its pool set must have the option NOHDRS.
  *
- * Starts rpmemd(1) on the target, which creates the parts, and connects lane 0; the
- * other lanes connect when they are first used. No data is transferred. The first
- * 4096 bytes of a pool with metadata cannot be written by other calls.
+ * Starts rpmemd(1) on the target, which creates the parts, and connects lane 0. The
+ * other lanes connect when they are first used. No data is transferred: the new parts
+ * are zeros, whatever the local memory holds. If the pool has metadata, its first 4096
+ * bytes belong to it, and the other calls refuse to write there.
+ *
+ * A part that exists already is used if it has the size that the pool set declares
+ * and, in a pool with metadata, begins with 4096 zeros. It keeps its content.
+ *
+ * The size of the remote pool is the sum of its parts, less 4096 bytes for each part
+ * after the first; with the options SINGLEHDR or NOHDRS it is the whole sum. It has
+ * to be @pool_size or more. RPMEM_MIN_POOL and RPMEM_MIN_PART are the least sizes of
+ * the remote pool and of its parts.
  *
  * A lane is a connection of its own. The number of lanes is the least of @nlanes,
  * RPMEM_MAX_NLANES in the environment, 1024, and what the devices and open files of
  * both hosts allow.
  *
  * If the call fails, the parts that it has created are removed, and @nlanes is left
- * alone. If the program ends before its first rpmem_persist() has completed, and
- * without rpmem_close(), they are removed as well.
+ * alone. They are also removed if the connection ends without rpmem_close() before
+ * the first rpmem_persist(), rpmem_drain() or rpmem_deep_persist() has completed, so
+ * that no half-filled pool remains.
  *
  * Return: the pool, or NULL, with errno set to
  *   EINVAL - an argument is NULL, not aligned, 0 or too long; @target is malformed; the
  *     pool set has an error, its options do not match @create_attr, or a part has
- *     another size than it declares; the configuration of rpmemd(1) has an error
- *   ENOENT - there is no such pool set file
+ *     another size than it declares; the configuration of rpmemd(1) has an error; the
+ *     target has no RDMA device
+ *   ENOENT - there is no such pool set file, or no directory for a part
  *   EACCES - the user may not read it, or not create a part; or @pool_addr is
  *     read-only
+ *   ENOSPC - the file system of a part is full
  *   EEXIST - a part has a header that is not zero
  *   EBUSY - another client has the pool, or one of its parts, open
  *   EFBIG - the remote pool is smaller than @pool_size
@@ -148,10 +160,10 @@ struct rpmem_pool_attr {
  *     it
  *   EPROTO - something else than rpmemd(1) answered
  *   EPROTONOSUPPORT - rpmemd(1) is of an incompatible version
- *   ETIMEDOUT - lane 0 did not connect in time
- *   ECONNREFUSED - the target refused lane 0
- *   EHOSTUNREACH - no path for lanes leads to the target
- *   EMFILE - too many files are open
+ *   ETIMEDOUT - lane 0 did not connect within 30 s
+ *   EHOSTUNREACH - there is no route for lane 0
+ *   ECONNREFUSED - lane 0 was refused
+ *   EMFILE - too many files are open, here or on the target
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
  *   EFAULT - no memory is mapped at @pool_addr
  *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
@@ -177,14 +189,19 @@ RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *poo
  * @open_attr: where to store the pool's attributes, all zeros if it has no metadata;
  *   may be NULL
  *
- * No data is transferred: the local memory may differ from the pool. What fails for a
- * reason that may pass, such as a lock of a client that was just killed, is tried
- * again for some seconds.
+ * No data is transferred: the local memory may differ from the pool. rpmem_read() gets
+ * what the pool holds. If the call fails for a reason that may pass, such as the lock
+ * of a client that was just killed, it tries again for about 2 s.
+ *
+ * @open_attr receives what rpmem_create() or rpmem_set_attr() has stored. Its
+ * user_flags may differ: zeros were replaced by a description of the target's
+ * architecture when the pool was created.
  *
  * Return: the pool, or NULL, with errno set to
  *   EINVAL - an argument is NULL, not aligned, 0 or too long; @target is malformed; the
  *     pool set has an error, a part has another size than it declares, or a header
- *     is damaged; the configuration of rpmemd(1) has an error
+ *     is damaged; the configuration of rpmemd(1) has an error; the target has no RDMA
+ *     device
  *   ENOENT - there is no such pool set file, or a part is missing
  *   EACCES - the user may not read the pool set file, or not write a part; or
  *     @pool_addr is read-only
@@ -196,10 +213,10 @@ RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *poo
  *     it
  *   EPROTO - something else than rpmemd(1) answered
  *   EPROTONOSUPPORT - rpmemd(1) is of an incompatible version
- *   ETIMEDOUT - lane 0 did not connect in time
- *   ECONNREFUSED - the target refused lane 0
- *   EHOSTUNREACH - no path for lanes leads to the target
- *   EMFILE - too many files are open
+ *   ETIMEDOUT - lane 0 did not connect within 30 s
+ *   EHOSTUNREACH - there is no route for lane 0
+ *   ECONNREFUSED - lane 0 was refused
+ *   EMFILE - too many files are open, here or on the target
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
  *   EFAULT - no memory is mapped at @pool_addr
  *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
@@ -215,8 +232,9 @@ RPMEMpool *rpmem_open(const char *target, const char *pool_set_name, void *pool_
  * @rpp: the pool
  * @attr: the new attributes, copied; NULL: all zeros
  *
- * They are durable when the call returns. A pool keeps its metadata even if all of
- * the new attributes are zeros, so its first 4096 bytes stay protected.
+ * The attributes are durable when the call returns. The pool keeps its metadata even
+ * if all of the new attributes are zeros, so its first 4096 bytes stay protected. For
+ * a pool without metadata, @attr must be NULL, and the call does nothing.
  *
  * Return: 0, or -1, with errno set to
  *   EINVAL - @rpp is NULL or was opened by the parent process, or the pool has no
@@ -235,9 +253,10 @@ int rpmem_set_attr(RPMEMpool *rpp, const struct rpmem_pool_attr *attr);
  * rpmem_close - close a pool
  * @rpp: the pool; it is gone also if the call fails, but for EINVAL
  *
- * Nothing is flushed: call rpmem_drain() before. A call of another thread that is in
- * progress on the pool fails with ECONNRESET, and is waited for; none may begin any
- * more. The pool stays on the target.
+ * Nothing is flushed: call rpmem_drain() before, on each lane that has flushed. Calls
+ * of other threads that are in progress on the pool fail with ECONNRESET, and
+ * rpmem_close() waits for them; no call may begin any more. The pool stays on the
+ * target, and can be opened again.
  *
  * Return: 0, or -1, with errno set to
  *   EINVAL - @rpp is NULL or was opened by the parent process; nothing was done
@@ -256,8 +275,10 @@ int rpmem_close(RPMEMpool *rpp);
  * @pool_set: the pool set file, as rpmem_create() takes it
  * @flags: 0, or RPMEM_REMOVE_FORCE and RPMEM_REMOVE_POOL_SET, joined with |
  *
- * Removes the parts. Without RPMEM_REMOVE_FORCE, only those of a pool that could be
- * opened. A pool that a client has open is never removed.
+ * Removes the parts of the pool, by running "rpmemd --remove" on the target. Without
+ * RPMEM_REMOVE_FORCE the pool must be consistent: all parts are there, and their
+ * headers belong together. A pool that a client has open is never removed. A device
+ * DAX part stays; its first 4096 bytes become zeros.
  *
  * Return: 0, or -1, with errno set to
  *   EINVAL - an argument is NULL, @target is malformed, @flags has other bits, the pool
@@ -284,9 +305,12 @@ int rpmem_remove(const char *target, const char *pool_set, int flags);
  * @lane: below the number of lanes of the pool
  * @flags: 0 or RPMEM_PERSIST_RELAXED
  *
- * The range must not change during the call. Ranges that this lane has flushed before
- * are durable as well when it returns. Lanes do not wait for each other: what two
- * lanes persist at a time is in no order.
+ * The range must not change during the call. When it returns 0, the range is durable on
+ * the target, and so are all ranges that this lane has flushed before. What durable
+ * means depends on the target's memory: see PERSISTENCE in librpmem(7).
+ *
+ * Lanes do not wait for each other: what two lanes persist at the same time becomes
+ * durable in any order.
  *
  * Return: 0, or -1, with errno set to
  *   EINVAL - @rpp is NULL or was opened by the parent process, the range is not within
@@ -414,10 +438,11 @@ const char *rpmem_check_version(unsigned major_required, unsigned minor_required
 /**
  * rpmem_errormsg - ask why the last call of this thread failed
  *
- * It means something after a call that failed, until the next one. What ssh(1) or
- * rpmemd(1) have reported is part of it. Failures of rpmem_create(), rpmem_open() and
- * rpmem_remove(), and the loss of a connection, are printed on stderr too, unless
- * RPMEM_LOG_LEVEL is 0: programs such as libpmemobj show nothing else.
+ * The sentence is valid after a call that failed, until the next call of the thread. It
+ * contains what ssh(1) or rpmemd(1) reported. Failures of rpmem_create(), rpmem_open()
+ * and rpmem_remove(), and the loss of a connection, are printed on stderr too, because
+ * programs such as those of libpmemobj show errno alone. RPMEM_LOG_LEVEL=0 silences
+ * that.
  *
  * Return: a sentence, empty if nothing has failed; it belongs to the thread, and must not
  *   be freed

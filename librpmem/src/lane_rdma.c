@@ -170,7 +170,7 @@ static void rdma_disconnect(struct lane *l)
 
 static int find_route(struct lanes *lanes, const char *host)
 {
-	static const struct endpoint_wish any = {.quiet = true};
+	static const struct endpoint_options any = {.quiet = true};
 	struct rdma_device *d = lanes->shared;
 	int ret = dial_resolve(&d->dial, host, lanes->daemon.port);
 

@@ -299,7 +299,7 @@ static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *me
 		.listen = cfg->address,
 		.allow = &any_host,
 		.allow_option = "",
-		.wish = {.quiet = true},
+		.endpoint = {.quiet = true},
 		.lane = &queues,
 		.clients_max = cfg->nlanes + STRANGERS_MAX,
 		.serve = serve,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -84,23 +85,29 @@ class Desk:
         self.folder, self.port, self.servers = folder, free_port(2), []  # type: ignore[var-annotated]
         programs = folder / "bin"
         programs.mkdir()
-        for name in ("rpma-bench", "rpma-ping", "rpma-ddio-check"):
+        for name in ("rpma-bench", "rpma-ping", "rpma-ddio-check", "rpmemd"):
             (programs / name).symlink_to(BUILD / f"tools/{name}/{name}")
         (programs / "rpma-soft").symlink_to(BUILD / "soft_device/rpma-soft")
         (programs / "rpma-report").symlink_to(BUILD / "bin/rpma-report")
         (folder / "examples").symlink_to(ROOT / "examples")
+        (folder / "counter").symlink_to(BUILD / "examples/rpmem/counter")
         (folder / "memory").write_bytes(bytes(16 << 20))
         self.environment = {
             **os.environ,
             "PATH": f"{programs}:{os.environ['PATH']}",
-            "LD_LIBRARY_PATH": str(BUILD / "fio_engine"),
+            "LD_LIBRARY_PATH": f"{BUILD / 'fio_engine'}:{BUILD / 'librpmem'}",
+            "RPMEM_SSH": str(ROOT / "examples/rpmem/ssh-here"),
+            "RPMEM_CMD": f"rpmemd --poolset-dir={folder}",
         }
+        self.exports = ""
 
     def in_place(self, command: str) -> str:
         """With what this host has in the place of the reader's hosts and programs."""
         address = host_address() if "fi_pingpong" in command else "127.0.0.1"
         command = re.sub(r"\bHOST\b|192\.0\.2\.1\b", address, command).replace("/dev/dax0.0", "memory")
         command = re.sub(r"\./(client|server|program)( 127\.0\.0\.1)?", "true", command)
+        command = command.replace("/mnt/pmem", str(self.folder)).replace("REPLICA server", "REPLICA localhost")
+        command = re.sub(r"^pmempool ", "rpma-soft pmempool ", command)
         if re.match(r"rpma-bench (client|local)", command) and "--dry-run" not in command:
             command += f" {BRIEF}"
         if re.match(r"rpma-bench (client|server)", command):
@@ -114,7 +121,7 @@ class Desk:
         return command
 
     def start(self, command: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=self.folder, env=self.environment,
+        return subprocess.Popen(["bash", "-c", f"{self.exports} exec {command}"], cwd=self.folder, env=self.environment,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 text=True)  # fmt: skip
 
@@ -123,6 +130,9 @@ class Desk:
 
     def run(self, command: str) -> None:
         """Again while a server that was started is not there yet."""
+        if command.startswith("export "):
+            self.exports += f"{command};"
+            return
         end = time.monotonic() + LIMIT_S
         may_end = (0, *MAY_END.get(command.split()[0], ()))
         while True:
@@ -162,6 +172,8 @@ def server_for(command: str) -> str | None:
 def lacks(command: str) -> str | None:
     if "fio " in command and not (BUILD / "fio_engine/librpma-fio.so").exists():
         return "the fio engine is not built"
+    if command.startswith("pmempool ") and shutil.which("pmempool") is None:
+        return "pmempool is not installed"
     if "fi_pingpong" in command and is_loopback(host_address()):
         return "this host has loopback addresses only"
     return None

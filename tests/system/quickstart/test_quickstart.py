@@ -59,6 +59,15 @@ def test_its_last_line_is_the_path_of_the_report(done: Any, out: Path) -> None:
     assert sorted(path.stem for path in out.glob("*.json")) == sorted(RUNS)
 
 
+def test_the_remote_pool_outlives_its_writer(done: Any, out: Path) -> None:
+    lines = done.stdout.splitlines()
+    last = next(int(line.split()[-1]) for line in lines if line.startswith("the last number printed: "))
+    at = next(i for i, line in enumerate(lines) if line.startswith("found "))
+    found = int(lines[at].split()[1])
+    assert last <= found <= last + 1
+    assert lines[at + 1 : at + 4] == [str(found + i) for i in (1, 2, 3)]
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_a_result_has_exactly_the_points_asked_for(out: Path, name: str) -> None:
     result = json.loads((out / f"{name}.json").read_text())

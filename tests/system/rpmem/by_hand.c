@@ -28,7 +28,7 @@ static int connect_lane(struct by_hand *b, const struct lanes_cfg *cfg, uint32_t
 
 int by_hand_open(struct by_hand *by_hand, const struct lanes_cfg *cfg, uint32_t lane)
 {
-	static const struct endpoint_wish any = {.quiet = true};
+	static const struct endpoint_options any = {.quiet = true};
 	struct by_hand *b = by_hand;
 	int ret;
 

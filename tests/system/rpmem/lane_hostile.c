@@ -312,7 +312,7 @@ static int test_requests(struct hostile *h, unsigned rounds)
 
 static int set_up(struct hostile *h)
 {
-	static const struct endpoint_wish any = {.quiet = true};
+	static const struct endpoint_options any = {.quiet = true};
 	int ret;
 
 	link_log_to_failures(false);
