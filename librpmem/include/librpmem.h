@@ -428,7 +428,7 @@ int rpmem_read(RPMEMpool *rpp, void *buff, size_t offset, size_t length, unsigne
  * @minor_required: RPMEM_MINOR_VERSION of the program
  *
  * Return: NULL if the library's major version is @major_required and its minor version is
- *   @minor_required or later; else a sentence, which must not be freed
+ *   @minor_required or later; else a error message, which must not be freed
  * Threads: safe.
  * Since: 1.0
  * See also: rpmem_errormsg()
@@ -438,13 +438,13 @@ const char *rpmem_check_version(unsigned major_required, unsigned minor_required
 /**
  * rpmem_errormsg - ask why the last call of this thread failed
  *
- * The sentence is valid after a call that failed, until the next call of the thread. It
+ * The error message is valid after a call that failed, until the next call of the thread. It
  * contains what ssh(1) or rpmemd(1) reported. Failures of rpmem_create(), rpmem_open()
  * and rpmem_remove(), and the loss of a connection, are printed on stderr too, because
  * programs such as those of libpmemobj show errno alone. RPMEM_LOG_LEVEL=0 silences
  * that.
  *
- * Return: a sentence, empty if nothing has failed; it belongs to the thread, and must not
+ * Return: a error message, empty if nothing has failed; it belongs to the thread, and must not
  *   be freed
  * Threads: safe.
  * Since: 1.0

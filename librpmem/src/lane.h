@@ -30,7 +30,7 @@ struct lanes_cfg {
 
 /*
  * Opens the device, registers the memory, connects lane 0. 0 or a negative errno
- * with the sentence stored: -EFAULT or -EACCES for memory that is not mapped, or
+ * with the error message set: -EFAULT or -EACCES for memory that is not mapped, or
  * read-only; -ENOMEM where it may not be pinned; -EMFILE, -ETIMEDOUT ...
  */
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg);
@@ -44,7 +44,7 @@ int lanes_most(const char *host, enum control_transport transport, unsigned *nla
 
 /*
  * Lane, range and length above 0 were checked. 0 or a negative errno with the
- * sentence stored. -ECONNRESET: the connection or the daemon is gone, and so for
+ * error message set. -ECONNRESET: the connection or the daemon is gone, and so for
  * each later call on any lane. -EIO: the daemon could not make a range durable.
  * A flush without `relaxed` has copied its data when it returns; with it they must
  * not change until the drain.

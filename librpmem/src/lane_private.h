@@ -43,7 +43,7 @@ struct lane {
 	struct lane_span range[LANE_RANGES]; /* else what was written; and what was copied */
 };
 
-/* Each returns 0 or a negative errno with the sentence stored; -ECANCELED: stop_fd. */
+/* Each returns 0 or a negative errno with the error message set; -ECANCELED: stop_fd. */
 struct lane_transport {
 	/* the device and the registration of the pool; close() frees what open() has made so far */
 	int (*open)(struct lanes *lanes);
@@ -94,11 +94,11 @@ int lane_end(struct lane *lane, int ret);
 
 /* Why a wait was given up, for -ECANCELED; gives -ECONNRESET. */
 int lanes_stopped(struct lanes *lanes);
-/* Keeps the sentence stored as the reason for all later calls; gives -ECONNRESET. */
+/* Keeps the error message set as the reason for all later calls; gives -ECONNRESET. */
 int lanes_lost(struct lanes *lanes);
-/* The errno for a failure of tools/common that has left its sentence. */
+/* The errno for a failure of tools/common that has left its error message. */
 int lane_errno(int ret);
-/* What precedes each address in sentences: "rpmemd at 192.0.2.1 port 40000". */
+/* What precedes each address in error messages: "rpmemd at 192.0.2.1 port 40000". */
 void lane_daemon_name(const struct lanes *lanes, const char *address, char name[LINK_PEER_MAX]);
 
 #endif /* RPMEM_LANE_PRIVATE_H */

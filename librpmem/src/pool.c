@@ -147,7 +147,7 @@ static struct rpmem_pool *new_pool(const struct pool_cfg *cfg)
 	return NULL;
 }
 
-/* The sentence of what failed before stays. */
+/* The error message of what failed before stays. */
 static int discard(struct rpmem_pool *pool, bool remove)
 {
 	struct failure why = *failure_get();

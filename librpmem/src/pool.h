@@ -47,7 +47,7 @@ struct pool_cfg {
 	const struct rpmem_pool_attr *create_attr; /* NULL: without headers */
 };
 
-/* Each returns 0 or a negative errno with the sentence stored. */
+/* Each returns 0 or a negative errno with the error message set. */
 
 /* attr: what the daemon told of a pool that was opened; may be NULL. */
 int pool_connect(struct rpmem_pool **pool, const struct pool_cfg *cfg,

@@ -2,7 +2,7 @@
 /*
  * report.h -- how a failure reaches the caller and the user.
  *
- * The caller gets errno and rpmem_errormsg(), which is the sentence that the
+ * The caller gets errno and rpmem_errormsg(), which is the error message that the
  * failing line stored for this thread. Programs such as libpmemobj show neither,
  * so the user gets a line on stderr too, or in RPMEM_LOG_FILE; RPMEM_LOG_LEVEL=0
  * silences it.
@@ -26,7 +26,7 @@ enum report_level report_level(void);
 /* "librpmem: ..." if the level is on. Keeps errno. */
 void report_line(enum report_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The calling thread's sentence, as such a line: "librpmem: WHAT: SENTENCE". */
+/* The calling thread's error message, as such a line: "librpmem: WHAT: SENTENCE". */
 void report_failure(const char *what);
 /* Sets errno from a negative one, and gives -1. */
 int report_errno(int ret);

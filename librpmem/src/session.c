@@ -125,7 +125,7 @@ static int send_locked(struct session *s, const uint8_t *frame, size_t len)
 
 struct request {
 	enum control_type type;
-	const char *name; /* for sentences */
+	const char *name; /* for error messages */
 	const uint8_t *frame;
 	size_t len;
 	int timeout_ms;

@@ -30,9 +30,9 @@ struct session_cfg {
 #define SESSION_REPLY_MS 120000
 
 /*
- * Each returns 0 or a negative errno, with the sentence stored by failure_set(). A status of the
+ * Each returns 0 or a negative errno, with the error message set by failure_set(). A status of the
  * daemon is that errno. -ECONNRESET: ssh or the daemon is gone, did not start, or does not
- * answer; the sentence has ssh's own line. -EPROTO, -EPROTONOSUPPORT: it broke the protocol.
+ * answer; the error message has ssh's own line. -EPROTO, -EPROTONOSUPPORT: it broke the protocol.
  */
 
 /* Starts ssh and waits for HELLO; starts ssh again, a few times, if it could not connect. */
@@ -46,11 +46,11 @@ int session_set_attr(struct session *session, const struct rpmem_pool_attr *attr
 int session_persisted(struct session *session);
 /* Readable: the session has ended; waits for lanes must give up. */
 int session_fd(const struct session *session);
-/* 0, or the error that ended it, with the sentence stored. Any thread. */
+/* 0, or the error that ended it, with the error message set. Any thread. */
 int session_ended(const struct session *session);
 /*
- * Ends it for the lanes, with this error and the calling thread's sentence, unless it has ended
- * before; the daemon still gets its CLOSE. Any thread.
+ * Ends it for the lanes, with this error and the calling thread's error message, unless it has
+ * ended before; the daemon still gets its CLOSE. Any thread.
  */
 void session_end(struct session *session, int error);
 /*

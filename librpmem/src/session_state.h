@@ -20,7 +20,7 @@
 #define SESSION_DRAIN_MS 1000 /* from the end of stdout to that of stderr and of ssh */
 
 struct session {
-	char host[SSH_HOST_MAX]; /* for sentences, and the next one */
+	char host[SSH_HOST_MAX]; /* for error messages, and the next one */
 	char program[128];	 /* the ssh client */
 	struct session_cfg cfg;
 	struct ssh ssh;
@@ -53,7 +53,7 @@ int session_tell_to_close(struct session *session, bool remove);
 
 /* All under lock. */
 
-/* Ends stream and session, with the calling thread's sentence; the first reason stays. */
+/* Ends stream and session, with the calling thread's error message; the first reason stays. */
 void session_stream_over(struct session *session, int error);
 /* Waits for what the conversation awaits; "rpmemd on HOST `failed` within N ms". */
 int session_wait(struct session *session, const char *failed, int timeout_ms);

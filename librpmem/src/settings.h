@@ -29,7 +29,7 @@ void settings_free(struct settings *settings);
 
 /*
  * The remote command of the next connection: the alternatives of RPMEM_CMD, separated by '|',
- * take turns. -EINVAL, with the sentence stored: it is too long. Any thread.
+ * take turns. -EINVAL, with the error message set: it is too long. Any thread.
  */
 int settings_next_command(struct settings *settings, char command[SETTINGS_COMMAND_MAX]);
 

@@ -31,7 +31,7 @@ struct ssh {
 
 /*
  * ssh_end() is due if it succeeds. -ECONNRESET: there is no such program, or it cannot be run;
- * other errors are those of the system's limits. The sentence is stored.
+ * other errors are those of the system's limits. The error message is stored.
  */
 int ssh_start(struct ssh *ssh, const struct ssh_target *target, const char *command);
 /* Has it ended within the time? Then status is set. */

@@ -22,7 +22,7 @@ struct ssh_target {
 	bool is_ipv6;		 /* the host is an IPv6 address */
 };
 
-/* -EINVAL with the sentence stored. */
+/* -EINVAL with the error message set. */
 int ssh_target_parse(const char *text, struct ssh_target *target);
 
 #endif /* RPMEM_SSH_TARGET_H */

@@ -4,7 +4,7 @@
  *
  * Each call moves all bytes or fails: -ECANCELED where stop_fd is readable and
  * nothing can be moved, -ECONNRESET where the peer has gone, else the errno of
- * the call, such as -EFAULT. No sentence is stored.
+ * the call, such as -EFAULT. No error message is stored.
  */
 #ifndef RPMEM_WIRE_LANE_STREAM_H
 #define RPMEM_WIRE_LANE_STREAM_H

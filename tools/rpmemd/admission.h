@@ -21,7 +21,7 @@ struct admission {
 	bool *taken; /* under lock; one for each lane */
 };
 
-/* 0 or -errno with the sentence stored. */
+/* 0 or -errno with the error message set. */
 int admission_open(struct admission *admission, uint32_t nlanes);
 void admission_close(struct admission *admission);
 

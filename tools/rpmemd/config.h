@@ -34,7 +34,7 @@ const char *config_home(void);
 
 /*
  * Reads the files, of which --config names the only one, and applies the options.
- * -EINVAL with the sentence "FILE:LINE: ..." stored, or another errno for a file that
+ * -EINVAL with the error message "FILE:LINE: ..." stored, or another errno for a file that
  * cannot be read. Free it with config_free().
  */
 int config_load(struct config *config, const struct options *options, const char *system_file,
@@ -44,7 +44,7 @@ void config_free(struct config *config);
 /* --- within config.c, and for its tests --------------------------------------------- */
 
 int config_defaults(struct config *config, const char *home);
-/* `file` is for sentences. */
+/* `file` is for error messages. */
 int config_parse(struct config *config, const char *file, const char *text, size_t len,
 		 const char *home);
 

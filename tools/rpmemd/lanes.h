@@ -31,7 +31,7 @@ struct lanes;
 
 /*
  * Registers the pool, listens, and serves. `method` is GPSPM afterwards where the device
- * cannot flush the pool. 0 or -errno with the sentence stored.
+ * cannot flush the pool. 0 or -errno with the error message set.
  */
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
 	       struct lanes_offer *offer);

@@ -28,7 +28,7 @@ enum log_level log_level_find(const char *name);
 /*
  * Lines of a level beyond this one are left out; syslog, which has filters of its
  * own, gets all. The file is made where it is missing, with mode 0600. A negative errno
- * with the sentence stored: it cannot be opened, and the log stays where it was.
+ * with the error message set: it cannot be opened, and the log stays where it was.
  */
 int log_open(enum log_to to, const char *file, enum log_level level);
 void log_close(void);

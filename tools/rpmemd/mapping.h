@@ -28,7 +28,7 @@ int mapping_open(struct mapping *mapping, const struct pool_file *file, void *at
 		 uint64_t file_offset);
 void mapping_close(struct mapping *mapping);
 
-/* The range is within the mapping, and not empty. 0, or -EIO with the sentence stored. */
+/* The range is within the mapping, and not empty. 0, or -EIO with the error message set. */
 int mapping_persist(const struct mapping *mapping, size_t offset, size_t length);
 /* The same, down to the medium where the memory controllers have buffers before it. */
 int mapping_deep_persist(const struct mapping *mapping, size_t offset, size_t length);

@@ -69,7 +69,7 @@ void method_choose(const struct method_facts *facts, struct method *method)
 		decide_by_verdict(facts, method);
 }
 
-/* Asks the platform; `reason` has room for the facts' sentence. */
+/* Asks the platform; `reason` has room for the facts' error message. */
 static void inspect(struct method_facts *facts, const char *target, char *reason, size_t size)
 {
 	struct readiness *readiness = calloc(1, sizeof(*readiness));

@@ -28,7 +28,7 @@ struct method_facts {
 	bool is_pmem;	/* all parts of the pool */
 	bool is_forced; /* PMEM_IS_PMEM_FORCE=1 states that, for tests */
 	enum readiness_verdict verdict;
-	const char *reason; /* for the verdict; one sentence */
+	const char *reason; /* for the verdict; one error message */
 };
 
 /* The pure part. */

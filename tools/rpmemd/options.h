@@ -37,7 +37,7 @@ struct options {
 	bool persist_general;
 };
 
-/* -EINVAL with the sentence stored; cli.done: --help or --version was answered. */
+/* -EINVAL with the error message set; cli.done: --help or --version was answered. */
 int options_parse(struct options *options, int argc, char **argv);
 
 #endif /* RPMEMD_OPTIONS_H */

@@ -15,7 +15,7 @@
 struct pool; /* one pool, mapped */
 
 /*
- * Each of the following returns 0 or a negative errno, with the sentence stored by
+ * Each of the following returns 0 or a negative errno, with the error message set by
  * failure_set(); `directory` is the pool set directory, `name` a path below it.
  */
 

@@ -44,7 +44,7 @@ enum pool_files_use {
 int pool_files_find(struct pool_files *files, const struct pool_set *set, enum pool_files_use use);
 
 /*
- * Opens and locks all, or fails with the sentence stored. -ENOENT: a part is missing;
+ * Opens and locks all, or fails with the error message set. -ENOENT: a part is missing;
  * -EBUSY: it is locked; -EINVAL: its size is not that of the set, or it is neither a file
  * nor device DAX; others as open(2) and posix_fallocate(3).
  */

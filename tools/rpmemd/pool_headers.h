@@ -4,7 +4,7 @@
  *
  * The headers of all parts but the first lie outside of the mapped pool, so each
  * is mapped for as long as it is used. For a pool set without headers all are good,
- * and nothing is done. Otherwise a negative errno, with the sentence stored.
+ * and nothing is done. Otherwise a negative errno, with the error message set.
  */
 #ifndef RPMEMD_POOL_HEADERS_H
 #define RPMEMD_POOL_HEADERS_H

@@ -27,7 +27,7 @@ size_t pool_layout_headers(const struct pool_set *set);
 
 /*
  * Lays out the set's parts; *bytes gets the size of the pool. -EINVAL with the
- * sentence stored: a part is too small, the pool too large, device DAX is mixed with
+ * error message set: a part is too small, the pool too large, device DAX is mixed with
  * files, or its alignment does not allow a header in each part.
  */
 int pool_layout(const struct pool_set *set, struct pool_layout_part parts[], size_t *bytes);

@@ -29,7 +29,7 @@ struct pool_set {
 };
 
 /*
- * `name` is for sentences. -EINVAL with the sentence "NAME:LINE: ..." stored if the
+ * `name` is for error messages. -EINVAL with the error message "NAME:LINE: ..." stored if the
  * text is not a pool set of one local replica; -ENOMEM. Free the set with
  * pool_set_free().
  */

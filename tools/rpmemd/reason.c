@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reason.c -- stores the sentence of a failure whose errno is known.
+ * reason.c -- sets the error message of a failure whose errno is known.
  */
 #include "reason.h"
 
@@ -9,7 +9,7 @@
 
 #include "tools/common/base/failure.h"
 
-/* Names in it come from clients: the sentence is one line, on any terminal. */
+/* Names in it come from clients: the error message is one line, on any terminal. */
 static void replace_control_characters(char *text)
 {
 	for (; *text != '\0'; text++) {

@@ -3,13 +3,13 @@
  * reason.h -- a failure with its errno, as clients of rpmemd get it.
  *
  * The functions of the storage side return 0 or a negative errno, and the line
- * that fails stores the sentence here. The errno travels to the client as the
- * status of a reply, the sentence as its text.
+ * that fails sets the error message here. The errno travels to the client as the
+ * status of a reply, the error message as its text.
  */
 #ifndef RPMEMD_REASON_H
 #define RPMEMD_REASON_H
 
-/* Stores the sentence by failure_set(), with '?' for control characters; gives -error. */
+/* Sets the error message by failure_set(), with '?' for control characters; gives -error. */
 int reason_set(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif /* RPMEMD_REASON_H */

@@ -87,7 +87,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* A status and, where it is not 0, the sentence stored. */
+/* A status and, where it is not 0, the error message set. */
 static int reply(struct conversation *c, int ret)
 {
 	const size_t len = control_encode_plain(c->header.type, true, (uint32_t)-ret,

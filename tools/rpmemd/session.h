@@ -28,7 +28,8 @@ enum session_end {
 	SESSION_VIOLATED, /* it broke the protocol */
 };
 
-/* Sends a HELLO that has no session behind it: a status that is not 0, and the stored sentence. */
+/* Sends a HELLO that has no session behind it: a status that is not 0, and the stored error
+ * message. */
 void session_refuse(int out, int status);
 /* HELLO and all that follows; the pool is closed when it returns. */
 enum session_end session_run(const struct session_cfg *cfg);

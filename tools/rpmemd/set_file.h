@@ -12,7 +12,7 @@
 
 /*
  * Reads and parses. -EINVAL: the name or the text is wrong; -ENOENT, -EACCES and others
- * as open(2); the sentence is stored.
+ * as open(2); the error message is stored.
  */
 int set_file_read(const char *directory, const char *name, struct pool_set *set);
 int set_file_remove(const char *directory, const char *name);

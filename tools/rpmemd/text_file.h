@@ -9,7 +9,7 @@
 
 /*
  * Reads all of the open file; the caller frees *text, which has no NUL at its end.
- * `path` is for the sentence. -EINVAL: it is not a regular file, or is larger than max.
+ * `path` is for the error message. -EINVAL: it is not a regular file, or is larger than max.
  */
 int text_file_read(int fd, const char *path, size_t max, char **text, size_t *len);
 
