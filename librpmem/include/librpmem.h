@@ -157,12 +157,11 @@ struct rpmem_pool_attr {
  *   ENOMEDIUM - this host has no RDMA device for the target, or the environment allows
  *     no transport
  *   ECONNRESET - ssh(1) could not connect or log in, did not find rpmemd(1), or lost
- *     it
+ *     it; or lane 0 was refused
  *   EPROTO - something else than rpmemd(1) answered
  *   EPROTONOSUPPORT - rpmemd(1) is of an incompatible version
  *   ETIMEDOUT - lane 0 did not connect within 30 s
  *   EHOSTUNREACH - there is no route for lane 0
- *   ECONNREFUSED - lane 0 was refused
  *   EMFILE - too many files are open, here or on the target
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
  *   EFAULT - no memory is mapped at @pool_addr
@@ -210,12 +209,11 @@ RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *poo
  *   ENOMEDIUM - this host has no RDMA device for the target, or the environment allows
  *     no transport
  *   ECONNRESET - ssh(1) could not connect or log in, did not find rpmemd(1), or lost
- *     it
+ *     it; or lane 0 was refused
  *   EPROTO - something else than rpmemd(1) answered
  *   EPROTONOSUPPORT - rpmemd(1) is of an incompatible version
  *   ETIMEDOUT - lane 0 did not connect within 30 s
  *   EHOSTUNREACH - there is no route for lane 0
- *   ECONNREFUSED - lane 0 was refused
  *   EMFILE - too many files are open, here or on the target
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
  *   EFAULT - no memory is mapped at @pool_addr

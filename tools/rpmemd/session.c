@@ -43,9 +43,13 @@ struct conversation {
 static int wait_for_input(const struct session_cfg *cfg)
 {
 	struct pollfd fds[] = {{cfg->in, POLLIN, 0}, {cfg->stop_fd, POLLIN, 0}};
+	int ret;
 
-	if (poll(fds, 2, -1) < 0)
-		return errno == EINTR ? 0 : -errno;
+	do {
+		ret = poll(fds, 2, -1);
+	} while (ret < 0 && errno == EINTR);
+	if (ret < 0)
+		return -errno;
 	return fds[1].revents != 0 ? -ECANCELED : 0;
 }
 

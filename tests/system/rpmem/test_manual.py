@@ -85,7 +85,7 @@ def test_check_prints_what_the_example_shows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        (["--frobnicate"], 255),
+        (["--frobnicate"], 64),
         (["--check", "--config", "/nonexistent"], 2),
         (["--check", "--poolset-dir", "/"], 0),
         (["--remove", "missing.set", "--poolset-dir", "/tmp", "--log-file", "/dev/null"], 2),
