@@ -65,7 +65,7 @@ static int call_set_attr(RPMEMpool *pool)
 static call_of_pool *const calls[] = {call_persist, call_persist_plain, call_drain, call_read,
 				      call_set_attr};
 
-/* Of a pool that stays when its client is gone. */
+/* The daemon of a pool that stays when its client is gone. */
 static pid_t first_persist(RPMEMpool *pool)
 {
 	CHECK(rpmem_persist(pool, HEADER, 8, 0, 0) == 0);
@@ -206,7 +206,7 @@ static void a_wrong_configuration(void)
 	remove(path);
 }
 
-/* It ends before it says HELLO. */
+/* It ends before it sends HELLO. */
 static void a_wrong_option(void)
 {
 	set_of(HEADERS);

@@ -86,7 +86,7 @@ static void users_and_hosts(void)
 	no_part_is_left();
 }
 
-/* Of the pool set directory they do not leave; what they name is there. */
+/* They do not lead out of the pool set directory, and what they name is there. */
 static void sets_elsewhere(void)
 {
 	char name[4096];

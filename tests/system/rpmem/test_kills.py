@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from accepting import RPMEMD, Setting, setting
 
-MOMENTS = int(os.environ.get("RPMEM_MOMENTS", "8"))  # of each kind
+MOMENTS = int(os.environ.get("RPMEM_MOMENTS", "8"))  # for each kind
 LIMIT_S = 90
 SET, PARTS = "kills.set", ("a", "b")
 
@@ -75,7 +75,7 @@ def client(here: Setting, *words: str) -> subprocess.Popen[str]:
 
 
 def works(here: Setting, *words: str) -> str:
-    """What a client says that is told to end at once."""
+    """What a client prints that is told to end at once."""
     one = client(here, *words)
     output, _ = one.communicate(timeout=LIMIT_S)
     assert one.returncode == 0, output
