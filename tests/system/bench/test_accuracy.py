@@ -112,7 +112,9 @@ def test_percentiles_are_those_of_the_device(case: tuple[Run, list[Sample]]) -> 
               f"{run.repeat['threads'][0]['invol_switches']} involuntary switches")  # fmt: skip
         assert ns <= wanted * (1 + TOLERANCE) + bucket_width(wanted)
         assert len(switched) <= run.repeat["threads"][0]["invol_switches"]
-    assert checked >= 4  # p50, p90, p99, p99.9 at the least
+    # a percentile is known from 10 samples beyond it on; a busy machine may leave p99.9 and p99 out
+    assert checked == sum(len(true) * (1 - p["p"]) > 9.999 for p in run.repeat["latency"]["percentiles"]
+                          if p["p"] <= 0.999) >= 3  # fmt: skip
 
 
 def test_the_slow_mode_is_one_in_a_hundred(case: tuple[Run, list[Sample]]) -> None:

@@ -60,7 +60,7 @@ def results(folder: Path, side: str) -> dict[int, dict[str, Any]]:
 
 
 def point_spreads(folder: Path) -> list[float]:
-    """Of each point the spread of the pairs in A/ and B/, for p50."""
+    """The spread of the pairs in A/ and B/ of each point, for p50."""
     pairs = [[_p50_logs(of_side[pair]) for of_side in (results(folder, "A"), results(folder, "B"))]
              for pair in results(folder, "A")]  # fmt: skip
     differences = ([b - a for a, b in zip(*sides, strict=True)] for sides in pairs)
