@@ -111,7 +111,8 @@ def test_percentiles_are_those_of_the_device(case: tuple[Run, list[Sample]]) -> 
               f"{max(one.before_ns + one.after_ns for one in switched)} ns; "
               f"{run.repeat['threads'][0]['invol_switches']} involuntary switches")  # fmt: skip
         assert ns <= wanted * (1 + TOLERANCE) + bucket_width(wanted)
-        assert len(switched) <= run.repeat["threads"][0]["invol_switches"]
+        # a pause lies between two operations, and so around both
+        assert len(switched) <= 2 * run.repeat["threads"][0]["invol_switches"]
     # a percentile is known from 10 samples beyond it on; a busy machine may leave p99.9 and p99 out
     assert checked == sum(len(true) * (1 - p["p"]) > 9.999 for p in run.repeat["latency"]["percentiles"]
                           if p["p"] <= 0.999) >= 3  # fmt: skip
