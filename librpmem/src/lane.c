@@ -3,11 +3,12 @@
  * lane.c -- what a lane has written and what it waits for, whichever transport
  * carries it.
  *
- * Relaxed data are written straight into the remote pool; other data travel in
- * requests, whose copy by the daemon tears no aligned word. A drain makes them
- * durable: with APM what was written by the device's flush, all else by a request for
- * each range. What fits into one request is copied and made durable by that. The daemon
- * performs requests in order, and up to LANE_SLOTS are under way.
+ * Relaxed data are written straight into the remote pool, and so are others where a
+ * write tears no aligned word; else they travel in requests, and the daemon copies them.
+ * A drain makes them durable: with APM what was written by the device's flush, all else
+ * by a request for each range. Without APM, what fits into one request is copied and
+ * made durable by that. The daemon performs requests in order, and up to LANE_SLOTS are
+ * under way.
  */
 #include <errno.h>
 #include <string.h>
@@ -136,18 +137,28 @@ static size_t cut(size_t offset, size_t length, size_t max)
 	return length <= max ? length : (offset + max) / LANE_CUT * LANE_CUT - offset;
 }
 
+/* Transfers that begin within a word would split words: a short one leads to the next cut. */
+static size_t begin_cut(size_t offset, size_t length)
+{
+	const size_t to_cut = LANE_CUT - offset % LANE_CUT;
+
+	return offset % LANE_WORD == 0 || length < to_cut ? length : to_cut;
+}
+
 static int write_range(struct lane *l, size_t offset, size_t length)
 {
 	const struct lanes *lanes = l->lanes;
+	size_t most = begin_cut(offset, length);
 	/* the daemon's copy of older data must not come after the device's write of newer ones */
 	int ret = take_answers(l, &l->copies);
 
 	while (ret == 0 && length > 0) {
-		size_t piece = cut(offset, length, lanes->write_max);
+		size_t piece = cut(offset, most < length ? most : length, lanes->write_max);
 
 		ret = lanes->transport->write(l, offset, piece);
 		offset += piece;
 		length -= piece;
+		most = length;
 	}
 	return ret;
 }
@@ -246,7 +257,7 @@ static int remember_for_flush(struct lane *l, uint64_t begin, uint64_t end)
 
 static int flush(struct lane *l, size_t offset, size_t length, bool relaxed)
 {
-	const bool writes = relaxed || l->lanes->transport->writes_words;
+	const bool writes = relaxed || l->writes_words;
 	int ret = writes ? write_range(l, offset, length) : copy_range(l, offset, length);
 
 	if (ret)
@@ -309,7 +320,7 @@ int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t leng
 
 	if (ret)
 		return ret;
-	if (length <= LANE_DATA_MAX && !(relaxed && l->flushes))
+	if (length <= LANE_DATA_MAX && !(l->flushes && (relaxed || l->writes_words)))
 		return lane_end(l, persist_at_once(l, offset, length));
 	/* what was flushed before is durable before what is copied now */
 	if (!relaxed)

@@ -17,6 +17,7 @@
 #include "tools/common/rdma/connection.h"
 
 #define LANE_CUT	64 /* transfers are cut at multiples of this, so no aligned word is split */
+#define LANE_WORD	8  /* bytes that flags 0 never tear */
 #define LANE_RANGES	32 /* remembered by a lane; in one request */
 #define LANE_CONNECT_MS 30000
 #define LANE_FILES_RDMA 4   /* file descriptors of a lane, at most: channels, and those of the CM */
@@ -31,6 +32,7 @@ struct lane_span {
 struct lane {
 	_Alignas(64) bool connected;
 	bool flushes;	     /* APM: the device's flush makes its writes durable */
+	bool writes_words;   /* its writes tear no aligned word that they do not split */
 	uint32_t index;	     /* its number */
 	uint32_t requests;   /* a bit for each slot whose answer is awaited */
 	uint32_t copies;     /* those of them that copy */
@@ -52,7 +54,6 @@ struct lane_transport {
 	/* starts an orderly end; the first half of disconnect(), so that all lanes end at once */
 	void (*hang_up)(struct lane *lane);
 	void (*disconnect)(struct lane *lane);
-	bool writes_words; /* its writes are copied by the daemon, word by word */
 	/* starts writing a range of the pool, in order with all that follows on the lane */
 	int (*write)(struct lane *lane, size_t offset, size_t length);
 	/* APM: starts making a range durable; `wait`: returns when that and all before is done */

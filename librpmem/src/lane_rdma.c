@@ -122,6 +122,17 @@ static int check_native(struct lane *l)
 	return ret;
 }
 
+/*
+ * A write that begins at a multiple of 8 keeps its words whole in the packets of
+ * InfiniBand and RoCE, whose size is a power of two from 256 on (enum ibv_mtu). That the
+ * platform stores them whole is what rpma_atomic_write() rests on, too, where the device
+ * has no atomic write. A segment of iWARP may end anywhere (RFC 5041).
+ */
+static bool packets_keep_words(const struct device *device)
+{
+	return device->transport == NULL || strcmp(device->transport, "iwarp") != 0;
+}
+
 static int rdma_connect(struct lane *l)
 {
 	const struct rdma_device *d = l->lanes->shared;
@@ -138,7 +149,10 @@ static int rdma_connect(struct lane *l)
 	    (ret = dial_answer(&d->dial, c->link, GREETING_RPMEM, &reply)) ||
 	    (ret = take_region(l, &reply)))
 		return ret;
-	return l->flushes && (reply.word & LANE_WORD_NATIVE) != 0 ? check_native(l) : 0;
+	if (l->flushes && (reply.word & LANE_WORD_NATIVE) != 0 && (ret = check_native(l)))
+		return ret;
+	l->writes_words = l->flushes && packets_keep_words(&d->dial.device);
+	return 0;
 }
 
 static void rdma_hang_up(struct lane *l)

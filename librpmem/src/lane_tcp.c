@@ -203,6 +203,7 @@ static int tcp_connect(struct lane *l)
 				       "out of memory");
 	c->fd = -1;
 	l->connection = c;
+	l->writes_words = true; /* the daemon copies what they carry */
 	ret = dial(l, n->address);
 	if (ret != 0 && ret != -ECANCELED && n->fallback[0] != '\0')
 		ret = dial(l, n->fallback);
@@ -266,7 +267,6 @@ const struct lane_transport lane_tcp = {
 	.connect = tcp_connect,
 	.hang_up = tcp_hang_up,
 	.disconnect = tcp_disconnect,
-	.writes_words = true,
 	.write = tcp_write,
 	.flush = tcp_flush,
 	.request = tcp_request,
