@@ -19,10 +19,7 @@ SOURCE = Path(os.environ["RPMA_SOURCE_DIR"])
 MAN = Path(os.environ["RPMA_MAN_DIR"])
 GENERATOR = SOURCE / "doc" / "header2man.py"
 LIBRARIES = os.environ["RPMA_MANUAL_LIBRARIES"].split(",")
-OF_RPMEM = ("librpmem.7", "poolset.5", "rpmemd.1")
-# those in mdoc(7), which are installed as they are
-PAGES = [page for page in sorted((SOURCE / "doc").glob("*.[1-8]"))
-         if "librpmem" in LIBRARIES or page.name not in OF_RPMEM]  # fmt: skip
+PAGES = sorted((SOURCE / "doc").glob("*.[1-8]"))  # those in mdoc(7), which are installed as they are
 
 # What Debian's pages list and ours leave out on purpose.
 DIFFERENCES = {
