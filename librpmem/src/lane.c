@@ -37,7 +37,7 @@ static int connect_lane(struct lane *l)
 	int ret = lanes->transport->connect(l);
 
 	if (ret) {
-		lanes->transport->disconnect(l);
+		lanes->transport->disconnect(l, LINK_CLOSE_MS);
 		return lane_errno(ret);
 	}
 	l->connected = true;

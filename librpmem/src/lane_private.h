@@ -53,7 +53,8 @@ struct lane_transport {
 	int (*connect)(struct lane *lane);
 	/* starts an orderly end; the first half of disconnect(), so that all lanes end at once */
 	void (*hang_up)(struct lane *lane);
-	void (*disconnect)(struct lane *lane);
+	/* waits so long at most for the daemon's end of it */
+	void (*disconnect)(struct lane *lane, int wait_ms);
 	/* starts writing a range of the pool, in order with all that follows on the lane */
 	int (*write)(struct lane *lane, size_t offset, size_t length);
 	/* APM: starts making a range durable; `wait`: returns when that and all before is done */

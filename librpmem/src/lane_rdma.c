@@ -162,14 +162,14 @@ static void rdma_hang_up(struct lane *l)
 	rpma_conn_disconnect(c->conn);
 }
 
-static void rdma_disconnect(struct lane *l)
+static void rdma_disconnect(struct lane *l, int wait_ms)
 {
 	struct rdma_connection *c = l->connection;
 
 	l->connection = NULL;
 	if (c == NULL)
 		return;
-	link_close(&c->link);
+	link_close_within(&c->link, wait_ms);
 	rpma_mr_remote_delete(&c->remote.mr);
 	rpma_mr_dereg(&c->messages_mr);
 	rpma_mr_dereg(&c->bounce_mr);

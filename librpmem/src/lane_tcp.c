@@ -224,10 +224,11 @@ static void tcp_hang_up(struct lane *l)
 	shutdown(c->fd, SHUT_RDWR);
 }
 
-static void tcp_disconnect(struct lane *l)
+static void tcp_disconnect(struct lane *l, int wait_ms)
 {
 	struct connection *c = l->connection;
 
+	(void)wait_ms; /* TCP ends by itself */
 	l->connection = NULL;
 	if (c == NULL)
 		return;

@@ -16,6 +16,7 @@
 #include "lane_private.h"
 #include "local_memory.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/rdma/device.h"
 #include "tools/common/rdma/limits.h"
@@ -249,15 +250,20 @@ int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg)
 	return 0;
 }
 
+/* A daemon that does not answer delays the end once, not once for each lane. */
 static void disconnect_all(struct lanes *lanes)
 {
+	const int64_t end = monotonic_ms() + LINK_CLOSE_MS;
+
 	for (uint32_t i = 0; i < lanes->count; i++) {
 		if (lanes->lane[i].connected)
 			lanes->transport->hang_up(&lanes->lane[i]);
 	}
 	for (uint32_t i = 0; i < lanes->count; i++) {
+		const int64_t left = end - monotonic_ms();
+
 		if (lanes->lane[i].connected)
-			lanes->transport->disconnect(&lanes->lane[i]);
+			lanes->transport->disconnect(&lanes->lane[i], left > 0 ? (int)left : 0);
 	}
 }
 

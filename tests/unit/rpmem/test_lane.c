@@ -72,7 +72,7 @@ static void fake_hang_up(struct lane *lane)
 {
 }
 
-static void fake_disconnect(struct lane *lane)
+static void fake_disconnect(struct lane *lane, int wait_ms)
 {
 }
 

@@ -23,7 +23,6 @@
 #define RECEIVE_SLOTS 4
 #define SEND_SLOTS    1
 #define SLOTS	      (RECEIVE_SLOTS + SEND_SLOTS) /* the last one is for sending */
-#define CLOSE_WAIT_MS 1000
 
 struct link {
 	struct rpma_conn *conn;
@@ -393,7 +392,7 @@ bool link_alive(struct link *link, int timeout_ms)
 }
 
 /* Waiting for the answer to the disconnect lets the peer see an orderly end. */
-void link_close(struct link **link)
+void link_close_within(struct link **link, int wait_ms)
 {
 	struct link *l = *link;
 	struct failure kept = *failure_get();
@@ -402,12 +401,17 @@ void link_close(struct link **link)
 	if (l == NULL)
 		return;
 	if (l->conn != NULL && rpma_conn_disconnect(l->conn) == 0 && l->end == CAUSE_UNKNOWN)
-		link_alive(l, CLOSE_WAIT_MS);
+		link_alive(l, wait_ms);
 	rpma_conn_delete(&l->conn);
 	rpma_mr_dereg(&l->mr);
 	free(l->slots);
 	free(l);
 	*failure_get() = kept;
+}
+
+void link_close(struct link **link)
+{
+	link_close_within(link, LINK_CLOSE_MS);
 }
 
 int link_event_fd(const struct link *link)

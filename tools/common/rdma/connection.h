@@ -99,7 +99,10 @@ int link_work_failed(struct link *link, const char *step, const char *what,
 /* Readable: link_alive has something to look at. */
 int link_event_fd(const struct link *link);
 
-/* Disconnects and frees; NULL is fine. */
+#define LINK_CLOSE_MS 1000
+/* Disconnects, waits so long at most for the peer to do it too, and frees; NULL is fine. */
+void link_close_within(struct link **link, int wait_ms);
+/* The same with LINK_CLOSE_MS. */
 void link_close(struct link **link);
 
 struct rpma_conn *link_conn(const struct link *link);
