@@ -214,7 +214,8 @@ static int tcp_connect(struct lane *l)
 	if (ret != 0 && ret != -ECANCELED)
 		failure_set(EXIT_RUN_FAILED, "connect", "cannot connect lane %u to %s: %s",
 			    l->index, n->name, strerror(-ret));
-	return ret;
+	/* the daemon has ended since it gave its port */
+	return ret == -ECONNREFUSED ? -ECONNRESET : ret;
 }
 
 static void tcp_hang_up(struct lane *l)
