@@ -48,7 +48,7 @@ _Noreturn void accept_skip(const char *why);
 
 /* The options of a set with two parts, "a" and "b" in the directory of the case. */
 enum kind { HEADERS, SINGLEHDR, NOHDRS, KINDS };
-#define FOR_EACH_KIND(kind) for (enum kind kind = HEADERS; kind < KINDS; kind++)
+#define FOR_EACH_KIND(kind) for (enum kind kind = HEADERS; (kind) < KINDS; (kind)++)
 
 /* What rpmem_create(3) calls the size of the pool, from offset 0 on. */
 size_t kind_size(enum kind kind);

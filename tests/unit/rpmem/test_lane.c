@@ -381,7 +381,8 @@ static void no_aligned_word_is_split(void **state)
 		assert_int_equal(lanes_flush(lanes, 0, offset, length, relaxed), 0);
 		while (sscanf(rest, "%*[wc] %zu+%zu; %n", &from, &bytes, &len) == 2) {
 			assert_int_equal(from, at);
-			assert_in_range(bytes, 1, written && from % LANE_WORD != 0 ? LANE_CUT - 1 : max);
+			assert_in_range(bytes, 1,
+					written && from % LANE_WORD != 0 ? LANE_CUT - 1 : max);
 			at += bytes;
 			assert_true(at == offset + length || at % 64 == 0);
 			rest += len;
