@@ -158,7 +158,8 @@ def test_counter_goes_on_where_it_was_killed(tmp_path: Path, environment: dict[s
     assert process.stdout
     printed = [process.stdout.readline() for _ in range(50)]
     process.kill()
-    printed += process.communicate(timeout=LIMIT_S)[0].splitlines()
+    printed += process.stdout.read().splitlines()  # communicate() forgets what readline() read ahead
+    process.wait(LIMIT_S)
     last = int(printed[-1])
     done = subprocess.run([LAUNCHER, COUNTER, "open", "localhost", "pool.set", "2"], env=environment,
                           capture_output=True, text=True, timeout=LIMIT_S)  # fmt: skip
