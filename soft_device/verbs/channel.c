@@ -17,27 +17,34 @@
 #include "soft_device/faults/call.h"
 #include "soft_device/process/event_queue.h"
 
-/* Both under the objects lock. */
+/* Both under the objects lock. Those of this process are in the order of their slots. */
 static struct channel *channels;
 static uint32_t last_id;
 
-static bool slot_is_taken(uint32_t slot)
+/* Takes the first slot that is free: where the channel goes in the list. */
+static struct channel **take_slot(struct channel *channel)
 {
-	for (const struct channel *at = channels; at != NULL; at = at->next) {
-		if (at->slot == slot && !process_is_foreign(at->generation))
-			return true;
+	struct channel **at = &channels;
+
+	for (; *at != NULL; at = &(*at)->next) {
+		if (process_is_foreign((*at)->generation))
+			continue;
+		if ((*at)->slot != channel->slot)
+			break;
+		channel->slot++;
 	}
-	return false;
+	return at;
 }
 
 static void join(struct channel *channel)
 {
+	struct channel **at;
+
 	pthread_mutex_lock(&process_objects);
-	while (slot_is_taken(channel->slot))
-		channel->slot++;
+	at = take_slot(channel);
 	channel->id = ++last_id;
-	channel->next = channels;
-	channels = channel;
+	channel->next = *at;
+	*at = channel;
 	pthread_mutex_unlock(&process_objects);
 	peer_channel_new(channel->slot, channel->id, channel->ibv.fd);
 }
