@@ -18,10 +18,13 @@ if TYPE_CHECKING:  # an array has a type of its items for the checker only
 else:
     Integers = Reals = array
 
-PERSISTENT = frozenset({"apm", "native", "gpspm", "gpspm-rt", "append"})
+PERSISTENT = frozenset({"apm", "native", "gpspm", "gpspm-rt", "append", "rpmem", "rpmem-relaxed"})
 PROVEN = frozenset({"APM_READY", "APM_READY_EADR", "NATIVE_FLUSH_READY"})
 # where the target's processor writes the data back, it does not matter that devices cannot
 BY_PROCESSOR = {"gpspm": {"GPSPM_ONLY"}, "gpspm-rt": {"GPSPM_ONLY"}}
+
+# a pool of librpmem is not the memory that the server's readiness tells of
+ELSEWHERE = frozenset({"rpmem", "rpmem-relaxed"})
 
 
 @dataclass(frozen=True)
@@ -240,7 +243,7 @@ class Run:
     @property
     def persistence_unproven(self) -> bool:
         """It claims persistence and no positive verdict of the target backs it."""
-        return any(self.verdict not in PROVEN | BY_PROCESSOR.get(c, set()) for c in self.claims)
+        return any(c in ELSEWHERE or self.verdict not in PROVEN | BY_PROCESSOR.get(c, set()) for c in self.claims)
 
 
 def name_apart(runs: Sequence[Run]) -> list[Run]:

@@ -15,7 +15,7 @@ from rpma_report.figures.series import SIZE, Series, is_remote, order, owner, wh
 from rpma_report.model import Point
 
 NEAR_BYTES = 4096
-_PERSIST = ("native", "apm", "gpspm-rt", "gpspm", "append", "none")
+_PERSIST = ("native", "apm", "gpspm-rt", "gpspm", "append", "rpmem", "rpmem-relaxed", "none")
 _NAMED = 6  # series left out that a caption names one by one
 Item = TypeVar("Item")
 Rank = tuple[float, ...]

@@ -73,7 +73,7 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
 
 # The order in which a reader expects them, whatever the order of the files.
 _OPS = ("write", "write-imm", "atomic-write", "send", "read", "trim", "sync")
-_PERSIST = ("none", "apm", "native", "gpspm", "gpspm-rt", "append")
+_PERSIST = ("none", "apm", "native", "gpspm", "gpspm-rt", "append", "rpmem", "rpmem-relaxed")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ KINDS = {
     "read": "from posting the read until its completion",
     "atomic_write_commit": "from posting the write until the completion of the atomic write that "
     "commits it",
+    "rpmem_persist": "from calling rpmem_persist() until it returns, when the data is persistent",
     "send_rtt": "from posting the message until the answer has arrived",
     "connect": "from starting the connection until it is established",
     "mr_reg": "registering the memory region",

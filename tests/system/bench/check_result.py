@@ -34,6 +34,8 @@ KINDS = {
     ("write", "gpspm"): "gpspm_rtt",
     ("write", "gpspm-rt"): "gpspm_rtt",
     ("write", "append"): "atomic_write_commit",
+    ("write", "rpmem"): "rpmem_persist",
+    ("write", "rpmem-relaxed"): "rpmem_persist",
     ("write-imm", "none"): "post_to_cqe",
     ("atomic-write", "none"): "post_to_cqe",
     ("read", "none"): "read",
@@ -290,6 +292,7 @@ def check_params(params: dict[str, Any]) -> None:
     flushes = params["persist"] in ("apm", "native", "append")
     assert (params["flush"] is not None) == (params["flush_method"] is not None) == flushes
     assert params["persist"] != "native" or params["flush_method"] == "native"
+    assert (params.get("rpmem") is not None) == params["persist"].startswith("rpmem")
     atomic = params["op"] == "atomic-write" or params["persist"] == "append"
     assert (params["atomic_write_method"] is not None) == atomic
     if params["op"] is not None:
@@ -316,6 +319,8 @@ def check_readiness(document: dict[str, Any]) -> None:
 def persists(params: dict[str, Any], block: dict[str, Any]) -> bool:
     """Has what was flushed in this way survived, by the verdict on its target?"""
     kind = params["target_memory"]["kind"]
+    if params["persist"].startswith("rpmem"):
+        return False  # it is not that target
     if kind not in ("devdax", "fsdax"):
         # a file on a disk is durable once the server has synced it; whether its file system is one is the kind
         return bool(kind == "file" and params["persist"] in ("gpspm", "gpspm-rt"))

@@ -169,6 +169,7 @@ def test_a_gate_is_for_all_together(tmp_path: Path) -> None:
     (["pairs", "--size", "3x"], "--size 3x: "),
     (["pairs", "--resume", "r.json"], "--resume: "),
     (["pairs", "--ci", "5%"], "--ci: "),
+    (["pairs", "--persist", "rpmem", "--rpmem-set", "s"], "--persist rpmem: "),
 ])  # fmt: skip
 def test_wrong_words_are_refused(words: list[str], sentence: str) -> None:
     done = run([BENCH_MPI, *words])

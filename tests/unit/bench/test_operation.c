@@ -8,6 +8,7 @@
 #include "tests/lib/test.h"
 #include "tools/common/rdma/gpspm.h"
 #include "tools/rpma-bench/measure/op/table.h"
+#include "tools/rpma-bench/measure/remote_pool.h"
 
 #define WORK_MAX 8
 #define DEPTH	 4
@@ -107,6 +108,17 @@ int __wrap_rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr)
 	return 0;
 }
 
+int __wrap_remote_pool_persist(const struct remote_pool *pool, uint32_t lane, uint64_t offset,
+			       uint64_t bytes, bool relaxed);
+
+int __wrap_remote_pool_persist(const struct remote_pool *pool, uint32_t lane, uint64_t offset,
+			       uint64_t bytes, bool relaxed)
+{
+	assert_ptr_equal(pool, memory);
+	assert_int_equal(lane, 7);
+	return note(relaxed ? "relaxed" : "persist", offset, bytes, 0, NULL);
+}
+
 static struct params params_of(enum bench_op op, enum bench_persist persist)
 {
 	return (struct params){
@@ -114,7 +126,7 @@ static struct params params_of(enum bench_op op, enum bench_persist persist)
 		.op = op,
 		.persist = persist,
 		.size_bytes = op == BENCH_ATOMIC_WRITE ? 8 : 100,
-		.depth = DEPTH,
+		.depth = persist == BENCH_RPMEM || persist == BENCH_RPMEM_RELAXED ? 1 : DEPTH,
 		.threads = 1,
 		.connections = 1,
 		.signal_every = 1,
@@ -293,6 +305,32 @@ static void an_answer_is_believed_if_it_fits(void **state)
 	}
 }
 
+static void a_call_of_librpmem_is_one_persist_of_the_next_slot(void **state)
+{
+	static const struct {
+		enum bench_persist persist;
+		const char *what;
+	} cases[] = {{BENCH_RPMEM, "persist"}, {BENCH_RPMEM_RELAXED, "relaxed"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct params p = params_of(BENCH_WRITE, cases[i].persist);
+		const struct operation *o = operation_find(p.op, p.persist);
+		struct lane lane = lane_of(&p);
+
+		lane.pool = (const void *)memory;
+		lane.index = 7;
+		assert_string_equal(o->latency_kind, "rpmem_persist");
+		assert_non_null(o->single);
+		for (uint32_t k = 0; k < 2; k++) {
+			assert_int_equal(o->post(&lane, 0, RPMA_F_COMPLETION_ALWAYS), 0);
+			assert_string_equal(work[k].what, cases[i].what);
+			assert_int_equal(work[k].offset, k * 128);
+			assert_int_equal(work[k].len, 100);
+		}
+		assert_int_equal(work_count, 2);
+	}
+}
+
 static void an_echo_has_the_size_of_its_message(void **state)
 {
 	const struct params p = params_of(BENCH_SEND, BENCH_NONE);
@@ -342,6 +380,7 @@ int main(void)
 		cmocka_unit_test(an_append_can_end_at_its_atomic_write),
 		cmocka_unit_test(a_request_names_what_is_to_be_persistent),
 		cmocka_unit_test(an_answer_is_believed_if_it_fits),
+		cmocka_unit_test(a_call_of_librpmem_is_one_persist_of_the_next_slot),
 		cmocka_unit_test(an_echo_has_the_size_of_its_message),
 		cmocka_unit_test(each_slot_is_armed_once),
 	};

@@ -99,13 +99,32 @@ static void a_signal_comes_within_the_depth(void **state)
 static void persistence_belongs_to_writes(void **state)
 {
 	for (int persist = 0; persist <= BENCH_AUTO; persist++) {
-		TRY(NULL, p.persist = (enum bench_persist)persist);
+		TRY(NULL, p.persist = (enum bench_persist)persist, p.depth = 1);
 		TRY(persist == BENCH_NONE ? NULL : "persist",
 		    p.persist = (enum bench_persist)persist, p.op = BENCH_READ);
 	}
 	TRY(NULL, p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 8);
 	TRY("8 bytes", p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 16);
 	TRY("append", p.persist = BENCH_APPEND, p.pattern = BENCH_RAND);
+}
+
+static void a_call_is_one_at_a_time_in_a_thread(void **state)
+{
+	for (int persist = BENCH_RPMEM; persist <= BENCH_RPMEM_RELAXED; persist++) {
+		TRY(NULL, p.persist = (enum bench_persist)persist, p.depth = 1, p.threads = 8);
+		TRY(NULL, p.persist = (enum bench_persist)persist, p.depth = 1, p.test = BENCH_LAT);
+		TRY("depth 1", p.persist = (enum bench_persist)persist);
+		TRY("connections 1", p.persist = (enum bench_persist)persist, p.depth = 1,
+		    p.connections = 2);
+		TRY("completion poll", p.persist = (enum bench_persist)persist, p.depth = 1,
+		    p.completion = BENCH_EVENT);
+		TRY("lat or bw", p.persist = (enum bench_persist)persist, p.depth = 1,
+		    p.test = BENCH_RATE, p.rate_per_s = 1000);
+		TRY("mix", p.persist = (enum bench_persist)persist, p.depth = 1,
+		    p.test = BENCH_MIX);
+		TRY("bidirectional", p.persist = (enum bench_persist)persist, p.depth = 1,
+		    p.bidirectional = true);
+	}
 }
 
 static void a_mix_is_of_writes_and_reads(void **state)
@@ -186,6 +205,7 @@ int main(void)
 		cmocka_unit_test(foreign_words_are_refused),
 		cmocka_unit_test(a_signal_comes_within_the_depth),
 		cmocka_unit_test(persistence_belongs_to_writes),
+		cmocka_unit_test(a_call_is_one_at_a_time_in_a_thread),
 		cmocka_unit_test(a_mix_is_of_writes_and_reads),
 		cmocka_unit_test(a_rate_belongs_to_its_test),
 		cmocka_unit_test(setting_up_takes_one_of_all),

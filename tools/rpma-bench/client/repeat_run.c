@@ -179,6 +179,9 @@ static void describe(struct item *it)
 		r->flush = it->setup.lanes.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
 				   ? "persistent"
 				   : "visibility";
+	r->rpmem = it->setup.pool != NULL;
+	if (r->rpmem)
+		r->rpmem_facts = remote_pool_facts(it->setup.pool);
 	r->atomic_writes = operation_is_atomic(o);
 	if (o->up_to_atomic_write != NULL)
 		r->native_atomic_write = it->setup.native_atomic_write;

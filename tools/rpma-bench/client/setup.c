@@ -20,6 +20,31 @@ static uint64_t target_bytes(const struct repeat_setup *setup)
 	return setup->run->record.server.offer.targets[setup->params.target].bytes;
 }
 
+/* A pool is as large as what a server would be let write to. */
+static uint64_t written_bytes(const struct repeat_setup *setup)
+{
+	uint64_t bytes = target_bytes(setup);
+
+	return setup->pool != NULL ? client_region_bytes(&setup->params, bytes) : bytes;
+}
+
+/* Before there are threads: the library reads its environment, which is changed for it. */
+static int open_pool(struct repeat_setup *setup)
+{
+	const struct record *record = &setup->run->record;
+	const struct options *o = record->options;
+	const struct remote_pool_cfg cfg = {
+		.target = o->rpmem_target != NULL ? o->rpmem_target : o->host,
+		.set = o->rpmem_set,
+		.bytes = client_region_bytes(&setup->params, target_bytes(setup)),
+		.lanes = params_lanes(&setup->params),
+		.topology = record->topology,
+		.node = record->placement.node,
+	};
+
+	return params_rpmem(&setup->params) ? remote_pool_open(&setup->pool, &cfg) : 0;
+}
+
 static int make_lanes(struct repeat_setup *setup)
 {
 	const struct record *record = &setup->run->record;
@@ -28,14 +53,18 @@ static int make_lanes(struct repeat_setup *setup)
 		.params = &setup->params,
 		.operation = setup->operation,
 		.reads = operation_of_reads(&setup->params),
-		.target_bytes = target_bytes(setup),
+		.target_bytes = written_bytes(setup),
 		.seed = setup->begin.seed,
 		.topology = record->topology,
 		.node = record->placement.node,
 		.flush_type = persisting_flush(&record->server.offer, setup->params.target),
 	};
 
-	return lanes_make(&setup->lanes, &cfg, setup->workers);
+	int ret = lanes_make(&setup->lanes, &cfg, setup->workers);
+
+	for (uint32_t i = 0; setup->lanes.all != NULL && i < params_lanes(&setup->params); i++)
+		setup->lanes.all[i].pool = setup->pool;
+	return ret;
 }
 
 /* Not being allowed to bind is worth a warning. */
@@ -128,8 +157,7 @@ static int open_with(struct repeat_setup *setup, enum bench_persist persist)
 		return failure_set(EXIT_INTERNAL, "begin", "--op %s has no --persist %s",
 				   params_ops[setup->params.op], params_persists[persist]);
 	setup->begin.params = setup->params;
-	ret = start_workers(setup);
-	if (ret)
+	if ((ret = open_pool(setup)) || (ret = start_workers(setup)))
 		return ret;
 	if (repeat_setup_has_lanes(setup) && (ret = make_lanes(setup)))
 		return ret;
@@ -147,6 +175,7 @@ void repeat_setup_close(struct repeat_setup *setup)
 {
 	lanes_free(&setup->lanes);
 	client_region_free(&setup->client_region);
+	remote_pool_close(&setup->pool);
 	workers_delete(&setup->workers);
 }
 

@@ -9,6 +9,7 @@
 #include "run.h"
 #include "tools/rpma-bench/measure/client_region.h"
 #include "tools/rpma-bench/measure/lanes.h"
+#include "tools/rpma-bench/measure/remote_pool.h"
 #include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/protocol/message.h"
 
@@ -24,6 +25,7 @@ struct repeat_setup {
 	struct workers *workers;
 	struct lanes lanes; /* none where a test has none */
 	struct client_region client_region;
+	struct remote_pool *pool; /* librpmem's; NULL: nothing is persisted by it */
 };
 
 /* What an item of the plan asks for. */

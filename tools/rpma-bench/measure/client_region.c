@@ -15,7 +15,7 @@
 
 #define SIZE_MAX_BYTES (64ULL << 20)
 
-static size_t choose_size(const struct params *params, uint64_t target_bytes)
+size_t client_region_bytes(const struct params *params, uint64_t target_bytes)
 {
 	uint64_t least = access_slice_min(params) * params_lanes(params);
 	uint64_t most = target_bytes < SIZE_MAX_BYTES ? target_bytes : SIZE_MAX_BYTES;
@@ -49,7 +49,7 @@ static void describe(const struct client_region *e, struct message_begin *begin)
 int client_region_make(struct client_region *client_region, struct rpma_peer *peer,
 		       const char *device, uint64_t target_bytes, struct message_begin *begin)
 {
-	struct client_region e = {.size_bytes = choose_size(&begin->params, target_bytes)};
+	struct client_region e = {.size_bytes = client_region_bytes(&begin->params, target_bytes)};
 	struct region_memory memory = {
 		.size = e.size_bytes, .kind = TARGET_DRAM, .of = "memory for the server"};
 	int ret = map(&e);

@@ -25,7 +25,9 @@ static __always_inline uint64_t measure_single_now(bool counter)
 	return counter ? clock_counter() : clock_raw_ns();
 }
 
-static __always_inline int measure_single_by(struct loop *l, operation_post *post, bool counter)
+/* waits: for a completion; else post returns when all is done, or has set the error message. */
+static __always_inline int measure_single_by(struct loop *l, operation_post *post, bool counter,
+					     bool waits)
 {
 	struct lane *lane = l->rings->lane;
 	struct rpma_cq *cq = lane->cq;
@@ -38,8 +40,9 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 		int ret = post(lane, 0, RPMA_F_COMPLETION_ALWAYS);
 
 		if (__builtin_expect(ret != 0, 0))
-			return measure_post_failed(l->rings, l->cfg->operation, ret);
-		ret = rpma_cq_get_wc(cq, 1, &wc, NULL);
+			return waits ? measure_post_failed(l->rings, l->cfg->operation, ret) : ret;
+		if (waits)
+			ret = rpma_cq_get_wc(cq, 1, &wc, NULL);
 		if (ret != 0 && (ret = measure_single_wait(l, begin, left - 1, &wc)) != 0)
 			return ret;
 		end = measure_single_now(counter);
@@ -64,8 +67,15 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 /* For an operation that is not answered; post is a constant. */
 static __always_inline int measure_single(struct loop *l, operation_post *post)
 {
-	return l->cfg->clock->counter ? measure_single_by(l, post, true)
-				      : measure_single_by(l, post, false);
+	return l->cfg->clock->counter ? measure_single_by(l, post, true, true)
+				      : measure_single_by(l, post, false, true);
+}
+
+/* For an operation that is a call. */
+static __always_inline int measure_single_call(struct loop *l, operation_post *post)
+{
+	return l->cfg->clock->counter ? measure_single_by(l, post, true, false)
+				      : measure_single_by(l, post, false, false);
 }
 
 #endif /* BENCH_MEASURE_LOOP_SINGLE_H */

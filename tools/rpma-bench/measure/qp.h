@@ -17,6 +17,8 @@
 #include "tools/common/rdma/region.h"
 #include "tools/rpma-bench/protocol/params.h"
 
+struct remote_pool; /* remote_pool.h */
+
 struct lane {
 	struct link *link;	/* owned; carries no messages */
 	struct rpma_conn *conn; /* the link's */
@@ -37,6 +39,7 @@ struct lane {
 	enum rpma_flush_type flush_type;
 	struct rpma_mr_local *notes; /* borrowed: OPERATION_NOTE_BYTES a slot; NULL without */
 	uint64_t notes_offset;
+	const struct remote_pool *pool; /* borrowed: where calls of librpmem go; NULL without */
 };
 
 struct operation; /* operation.h */

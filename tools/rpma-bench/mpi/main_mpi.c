@@ -44,6 +44,9 @@ static int check(const struct options *o)
 	if (o->ci > 0)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--ci: several clients make as many repeats as --repeats");
+	if (o->rpmem_set != NULL)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--persist rpmem: a pool of librpmem has one client");
 	return 0;
 }
 

@@ -89,6 +89,21 @@ static int check_verify(const struct plan *plan)
 			   "target, as op write, of another test than connect and register");
 }
 
+static int check_rpmem(const struct options *o, const struct plan *plan)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < plan->points_count; i++)
+		wanted = wanted || params_rpmem(&plan->points[i]);
+	if (wanted == (o->rpmem_set != NULL) && (wanted || o->rpmem_target == NULL))
+		return 0;
+	return failure_set(EXIT_WRONG_USAGE, "options",
+			   wanted ? "--persist rpmem: expected --rpmem-set, a pool set on the "
+				    "target"
+				  : "--rpmem-set and --rpmem-target belong to --persist rpmem and "
+				    "rpmem-relaxed");
+}
+
 /* What no single row can see; the plan is tried here so that it fails as wrong usage. */
 static int complete(struct options *o)
 {
@@ -105,6 +120,8 @@ static int complete(struct options *o)
 	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
 	if (ret == 0 && o->verify)
 		ret = check_verify(&plan);
+	if (ret == 0)
+		ret = check_rpmem(o, &plan);
 	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
 	plan_free(&plan);
 	return ret;

@@ -37,8 +37,10 @@ struct options {
 	/* what */
 	struct series *series; /* owned; one, or those of the plan file */
 	size_t series_count;
-	const char *plan; /* file */
-	unsigned given;	  /* bits 1 << enum setting_id: on the command line, or in the plan */
+	const char *plan;	  /* file */
+	const char *rpmem_set;	  /* the pool set of persist rpmem */
+	const char *rpmem_target; /* where; NULL: the host */
+	unsigned given; /* bits 1 << enum setting_id: on the command line, or in the plan */
 	/* when it ends */
 	uint64_t duration_ns; /* with ops the longest possible */
 	uint64_t ops;	      /* 0: by time */

@@ -173,6 +173,11 @@ const struct cli_row placement_rows[] = {
 const struct cli_row run_rows[] = {
 	{"plan", 0, "FILE", "Take what to measure from FILE, in JSON", GROUP_WHAT, cli_text,
 	 TO(plan), 0},
+	{"rpmem-set", 0, "NAME", "Pool set that --persist rpmem creates and removes a pool of",
+	 GROUP_WHAT, cli_text, TO(rpmem_set), 0},
+	{"rpmem-target", 0, "[USER@]HOST[:PORT]",
+	 "Where that pool set is, for ssh (the host of the server)", GROUP_WHAT, cli_text,
+	 TO(rpmem_target), 0},
 	{"dry-run", 0, NULL, "Print the plan, its time and placement, and end", GROUP_WHAT,
 	 cli_flag, TO(dry_run), 0},
 	{"verify", 0, NULL, "The server checks that it holds what was written", GROUP_HOW, cli_flag,

@@ -13,11 +13,13 @@
 #define BENCH_PROTOCOL_OPERATIONS_H
 
 enum operation_facts {
-	OP_WRITES = 1,	   /* the target then has the bytes of the source: --verify compares */
-	OP_RECEIVED = 2,   /* takes a receive of the server */
-	OP_ANSWERED = 4,   /* the server answers each: it takes two to measure one */
-	OP_8_BYTES = 8,	   /* has this size and no other */
-	OP_SEQUENTIAL = 16 /* as in a log: each behind the one before, and alone in its target */
+	OP_WRITES = 1,	    /* the target then has the bytes of the source: --verify compares */
+	OP_RECEIVED = 2,    /* takes a receive of the server */
+	OP_ANSWERED = 4,    /* the server answers each: it takes two to measure one */
+	OP_8_BYTES = 8,	    /* has this size and no other */
+	OP_SEQUENTIAL = 16, /* as in a log: each behind the one before, and alone in its target */
+	OP_CALL = 32 /* a call of another library, which returns when all is done: not to the target
+		      */
 };
 
 /* ROW(of the enum, of the struct, the word, facts) */
@@ -35,7 +37,9 @@ enum operation_facts {
 	ROW(NATIVE, write_native, "native", 0)                                                     \
 	ROW(GPSPM, write_gpspm, "gpspm", OP_RECEIVED | OP_ANSWERED)                                \
 	ROW(GPSPM_RT, write_gpspm_rt, "gpspm-rt", OP_RECEIVED | OP_ANSWERED)                       \
-	ROW(APPEND, write_append, "append", OP_SEQUENTIAL)
+	ROW(APPEND, write_append, "append", OP_SEQUENTIAL)                                         \
+	ROW(RPMEM, write_rpmem, "rpmem", OP_CALL)                                                  \
+	ROW(RPMEM_RELAXED, write_rpmem_relaxed, "rpmem-relaxed", OP_CALL)
 
 #define OPERATION_ENUM(NAME, name, word, facts) BENCH_##NAME,
 enum bench_op { BENCH_OP_ROWS(OPERATION_ENUM) BENCH_OPS };

@@ -64,7 +64,7 @@ static const char *check_ranges(const struct params *p)
 /* The server's processor takes no part in it, and others may use the target. */
 static bool one_sided(const struct params *p)
 {
-	return (params_facts(p) & (OP_RECEIVED | OP_ANSWERED | OP_SEQUENTIAL)) == 0;
+	return (params_facts(p) & (OP_RECEIVED | OP_ANSWERED | OP_SEQUENTIAL | OP_CALL)) == 0;
 }
 
 #define SIZE_8(NAME, name, word, facts) "op " word " has a size of 8 bytes",
@@ -107,6 +107,19 @@ static const char *check_rate(const struct params *p)
 	return p->signal_every == 1 ? NULL : "test rate takes signal-every 1";
 }
 
+/* Each thread is in one call at a time, and there is no queue to look at. */
+static const char *check_call(const struct params *p)
+{
+	if ((params_facts(p) & OP_CALL) == 0)
+		return NULL;
+	if (p->test > BENCH_BW)
+		return "persist rpmem and rpmem-relaxed take test lat or bw";
+	if (p->depth != 1 || p->connections != 1 || p->completion != BENCH_POLL)
+		return "persist rpmem and rpmem-relaxed take depth 1, connections 1 and completion "
+		       "poll: rpmem_persist() returns when it is done";
+	return NULL;
+}
+
 /* These two time no operation, so nothing may be asked of one. */
 static const char *check_setup(const struct params *p)
 {
@@ -134,7 +147,7 @@ const char *params_conflict(const struct params *p)
 {
 	static const char *(*const checks[])(const struct params *) = {
 		check_words, check_ranges, check_operation, check_mix,
-		check_rate,  check_setup,  check_peer,
+		check_rate,  check_setup,  check_call,	    check_peer,
 	};
 	const char *conflict = NULL;
 

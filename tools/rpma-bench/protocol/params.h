@@ -81,6 +81,12 @@ static inline bool params_received(const struct params *params)
 	return (params_facts(params) & OP_RECEIVED) != 0;
 }
 
+/* Is it a call of librpmem, which goes to a pool of its own? */
+static inline bool params_rpmem(const struct params *params)
+{
+	return (params_facts(params) & OP_CALL) != 0;
+}
+
 /* Does the server make writes persistent on request? */
 static inline bool params_gpspm(const struct params *params)
 {
@@ -96,8 +102,8 @@ static inline bool params_has_operations(const struct params *params)
 /* Does it leave anything in the target that can be compared with what was written? */
 static inline bool params_verifiable(const struct params *params)
 {
-	return (params_facts(params) & OP_WRITES) != 0 && params_has_operations(params) &&
-	       params->read_millionths < PARAMS_MILLION;
+	return (params_facts(params) & (OP_WRITES | OP_CALL)) == OP_WRITES &&
+	       params_has_operations(params) && params->read_millionths < PARAMS_MILLION;
 }
 
 /*

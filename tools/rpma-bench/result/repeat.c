@@ -114,17 +114,25 @@ static json_t *warmup_json(const struct measured *m)
 			 result_integer(m->windows_used));
 }
 
+static json_t *rpmem_json(const struct repeat *r)
+{
+	if (!r->rpmem)
+		return json_null();
+	return json_pack("{s:o, s:o}", "transport", result_text(r->rpmem_facts.transport), "method",
+			 result_text(r->rpmem_facts.method));
+}
+
 /* What the options may leave open, and this repeat had to decide. */
 static json_t *used_json(const struct repeat *r)
 {
 	const char *flushed = r->native_flush ? "native" : "read";
 	const char *written = r->native_atomic_write ? "native" : "write";
 
-	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "persist", params_persists[r->params.persist],
-			 "flush", result_text(r->flush), "flush_method",
-			 result_text(r->flush != NULL ? flushed : NULL), "atomic_write_method",
-			 result_text(r->atomic_writes ? written : NULL), "latency_kind",
-			 r->latency_kind);
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "persist",
+			 params_persists[r->params.persist], "flush", result_text(r->flush),
+			 "flush_method", result_text(r->flush != NULL ? flushed : NULL),
+			 "atomic_write_method", result_text(r->atomic_writes ? written : NULL),
+			 "rpmem", rpmem_json(r), "latency_kind", r->latency_kind);
 }
 
 void repeat_join_used(json_t *used, const json_t *other)

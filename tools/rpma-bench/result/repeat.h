@@ -13,6 +13,7 @@
 
 #include "interference.h"
 #include "tools/common/base/histogram.h"
+#include "tools/rpma-bench/measure/remote_pool.h"
 #include "tools/rpma-bench/measure/steps.h"
 #include "tools/rpma-bench/measure/workers.h"
 
@@ -30,6 +31,8 @@ struct repeat {
 	const char *latency_kind; /* a word of the schema */
 	const char *flush;	  /* "persistent", "visibility"; NULL: nothing is flushed */
 	bool native_flush;
+	bool rpmem; /* librpmem was called */
+	struct remote_pool_facts rpmem_facts;
 	bool atomic_writes; /* there were some */
 	bool native_atomic_write;
 	uint64_t ops;

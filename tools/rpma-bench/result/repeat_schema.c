@@ -6,12 +6,20 @@
  */
 #include "repeat_schema.h"
 
+/* Words of a library that did not tell are null. */
+static const struct schema rpmem[] = {
+	{"transport", SCHEMA_WORD, SCHEMA_NULL, "rdma tcp"},
+	{"method", SCHEMA_WORD, SCHEMA_NULL, "apm gpspm"},
+	{0},
+};
+
 static const struct schema used[] = {
 	{"persist", SCHEMA_TEXT, 0, NULL},
 	{"flush", SCHEMA_WORD, SCHEMA_NULL, "persistent visibility"},
 	{"flush_method", SCHEMA_WORD, SCHEMA_NULL, "read native"},
 	/* runs of older versions have none */
 	{"atomic_write_method", SCHEMA_WORD, SCHEMA_NULL | SCHEMA_MISSING, "write native"},
+	{"rpmem", SCHEMA_OBJECT, SCHEMA_NULL | SCHEMA_MISSING, rpmem},
 	{"latency_kind", SCHEMA_TEXT, 0, NULL},
 	{0},
 };

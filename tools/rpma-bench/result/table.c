@@ -173,6 +173,10 @@ static void describe(const json_t *point, char text[256])
 		   *op = path_text(point, "params/op");
 	double load = json_number_value(path_get(point, "params/server_load_fraction"));
 	json_int_t every = path_whole(point, "params/signal_every");
+	/* the pool of librpmem is in no memory of the server */
+	const char *kind = json_is_object(path_get(point, "params/rpmem"))
+				   ? "a pool"
+				   : path_text(point, "params/target_memory/kind");
 	char more[80] = "";
 
 	if (strcmp(persist, "none") == 0)
@@ -184,8 +188,7 @@ static void describe(const json_t *point, char text[256])
 			 load);
 	snprintf(text, 256, "%s%s%s%s%s to %s: latency is %s, %s, %s%s%s%s",
 		 path_text(point, "params/test"), op[0] != '\0' ? " " : "", op,
-		 persist[0] != '\0' ? " " : "", persist,
-		 path_text(point, "params/target_memory/kind"),
+		 persist[0] != '\0' ? " " : "", persist, kind,
 		 path_text(point, "params/latency_kind"), path_text(point, "params/completion"),
 		 path_text(point, "params/pattern"),
 		 json_is_true(path_get(point, "params/bidirectional")) ? ", both ways" : "",

@@ -82,6 +82,19 @@ static void warn_without_pmem(json_t *list, const char *kind, bool answered)
 						   kind));
 }
 
+/* The server's memory, and the readiness of its platform, are not those of a pool. */
+static void warn_rpmem(json_t *list, const json_t *params)
+{
+	const char *method = path_text(json_object_get(params, "rpmem"), "method");
+
+	warning_add(list, "PERSISTENCE_UNPROVEN", "info", "server",
+		    json_sprintf("the pool of librpmem was persisted by %s, and what its memory "
+				 "keeps is not known here: rpmemd --check on its target reports it",
+				 strcmp(method, "apm") == 0	? "RDMA flushes"
+				 : strcmp(method, "gpspm") == 0 ? "rpmemd"
+								: "an unknown method"));
+}
+
 /* What was flushed is persistent where the platform is ready for that way of flushing. */
 static void warn_flush(const struct record *record, const json_t *point, json_t *list)
 {
@@ -98,7 +111,9 @@ static void warn_flush(const struct record *record, const json_t *point, json_t 
 
 	if (path_is(params, "persist", "none"))
 		return;
-	if (!is_pmem(kind))
+	if (path_is(params, "persist", "rpmem") || path_is(params, "persist", "rpmem-relaxed"))
+		warn_rpmem(list, params);
+	else if (!is_pmem(kind))
 		warn_without_pmem(list, kind, answered);
 	else if (!answered && !path_is(params, "flush", "persistent"))
 		warning_add(list, "PERSISTENCE_UNPROVEN", "warn", "server",
