@@ -34,6 +34,7 @@ def test_a_killed_daemon_is_a_lost_connection(transport: str, method: str, turn:
             assert client.stdout.readline() == "working\n"
             time.sleep(delay_s)  # which operation it hits is left to chance
             d.process.kill()
+            d.process.wait(LIMIT_S)
             output, _ = client.communicate(timeout=LIMIT_S)
         finally:
             client.kill()
