@@ -225,13 +225,20 @@ static int lose(RPMEMpool *rpp, int ret)
 	return ended;
 }
 
-/* Data of a new pool is durable: from now on its parts stay. */
+/*
+ * Data of a new pool is durable: from now on its parts stay. No call that made data durable
+ * returns before the daemon knows that, or it would remove them if ssh died.
+ */
 static int keep_parts(RPMEMpool *rpp)
 {
-	if (!__atomic_load_n(&rpp->is_new, __ATOMIC_RELAXED) ||
-	    !__atomic_exchange_n(&rpp->is_new, false, __ATOMIC_RELAXED))
+	int ret;
+
+	if (!__atomic_load_n(&rpp->is_new, __ATOMIC_RELAXED))
 		return 0;
-	return session_persisted(rpp->session);
+	ret = session_persisted(rpp->session);
+	if (ret == 0)
+		__atomic_store_n(&rpp->is_new, false, __ATOMIC_RELAXED);
+	return ret;
 }
 
 static int leave(RPMEMpool *rpp, unsigned lane, int ret)

@@ -264,17 +264,16 @@ int session_set_attr(struct session *s, const struct rpmem_pool_attr *attr)
 int session_persisted(struct session *s)
 {
 	uint8_t frame[CONTROL_HEADER_BYTES];
-	size_t len = control_encode_plain(CONTROL_PERSISTED, false, 0, NULL, frame, sizeof(frame));
-	int ret;
+	const struct request request = {
+		.type = CONTROL_PERSISTED,
+		.name = "the first persist",
+		.frame = frame,
+		.len = control_encode_plain(CONTROL_PERSISTED, false, 0, NULL, frame,
+					    sizeof(frame)),
+		.timeout_ms = reply_timeout_ms(s, 0),
+	};
 
-	pthread_mutex_lock(&s->lock);
-	ret = s->stream_over;
-	if (ret != 0)
-		*failure_get() = s->stream_why;
-	else
-		ret = send_locked(s, frame, len);
-	pthread_mutex_unlock(&s->lock);
-	return ret;
+	return request_reply(s, &request);
 }
 
 int session_tell_to_close(struct session *s, bool remove)

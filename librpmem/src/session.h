@@ -42,7 +42,7 @@ int session_create_pool(struct session *session, const struct control_pool_reque
 int session_open_pool(struct session *session, const struct control_pool_request *request,
 		      struct control_pool_reply *reply);
 int session_set_attr(struct session *session, const struct rpmem_pool_attr *attr);
-/* The first persist of a pool just created has completed. Any thread. */
+/* The first persist of a pool just created has completed; 0: the daemon knows. Any thread. */
 int session_persisted(struct session *session);
 /* Readable: the session has ended; waits for lanes must give up. */
 int session_fd(const struct session *session);

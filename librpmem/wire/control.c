@@ -147,7 +147,7 @@ size_t control_encode_plain(enum control_type type, bool is_reply, uint32_t stat
 
 static bool is_type(uint64_t type, bool is_reply)
 {
-	if (is_reply && (type == CONTROL_HELLO || type == CONTROL_PERSISTED))
+	if (is_reply && type == CONTROL_HELLO)
 		return false;
 	return type >= CONTROL_HELLO && type < CONTROL_TYPES;
 }

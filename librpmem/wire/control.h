@@ -3,8 +3,7 @@
  * control.h -- the messages of librpmem and rpmemd over ssh, as bytes.
  *
  * The daemon begins with CONTROL_HELLO; then each request of the client gets
- * one reply of the same type, except CONTROL_PERSISTED, which gets none. A frame
- * is a header of 16 bytes,
+ * one reply of the same type. A frame is a header of 16 bytes,
  *
  *	magic 4 | version 2 | type 2 | status 4 | body bytes 4
  *

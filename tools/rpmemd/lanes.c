@@ -23,6 +23,7 @@
 #include "reason.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/thread.h"
+#include "tools/common/host/memlock.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/rdma/limits.h"
 #include "tools/common/rdma/service.h"
@@ -169,6 +170,7 @@ static int make_messages(struct server_lane *l)
 {
 	void *memory =
 		mmap(NULL, LANE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char limit[UNITS_TEXT_BYTES];
 	int ret;
 
 	if (memory == MAP_FAILED)
@@ -179,8 +181,9 @@ static int make_messages(struct server_lane *l)
 			  RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &l->mr);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "connect",
-				   "cannot register %zu bytes for messages: %s (ulimit -l)",
-				   LANE_BYTES, link_cause(ret));
+				   "cannot register %zu bytes for messages: %s (this process may "
+				   "lock %s: see ulimit -l)",
+				   LANE_BYTES, link_cause(ret), memlock_print_limit(limit));
 	return 0;
 }
 

@@ -245,7 +245,7 @@ static int serve_request(struct conversation *c, const uint8_t *body, size_t len
 		if (len != 0 || c->pool == NULL)
 			return SESSION_VIOLATED;
 		c->persisted = true;
-		return GO_ON;
+		return reply(c, 0);
 	default:
 		return SESSION_VIOLATED;
 	}

@@ -23,6 +23,7 @@
 #define LONG_LIMIT_S 900
 #define IN_CASE	     "RPMEM_ACCEPT_CASE"
 #define AS_NOBODY    "setpriv --reuid=65534 --regid=65534 --clear-groups "
+#define LIMITED	     "setpriv --bounding-set=-ipc_lock " /* in what it may lock, as others than root */
 
 static const struct accept_case *const tables[] = {
 	cases_of_create, cases_of_lanes, cases_of_data,	 cases_of_change,
@@ -61,6 +62,9 @@ static void expand(const char *assignment)
 		} else if (strncmp(at, "%u", 2) == 0) {
 			at++;
 			end = stpcpy(end, geteuid() == 0 ? AS_NOBODY : "");
+		} else if (strncmp(at, "%l", 2) == 0) {
+			at++;
+			end = stpcpy(end, geteuid() == 0 ? LIMITED : "");
 		} else {
 			*end++ = *at;
 			*end = '\0';

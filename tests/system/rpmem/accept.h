@@ -114,7 +114,9 @@ int run_remotely(const char *arguments);
 struct accept_case {
 	const char *name;
 	void (*run)(void);
-	/* "NAME=VALUE" before the library is loaded: %c is what the variable was, %d the directory
+	/*
+	 * "NAME=VALUE" before the library is loaded: %c is what the variable was, %d the
+	 * directory; %u and %l make root another user, or one whose locked memory is limited
 	 */
 	const char *environment[3];
 	bool is_long;

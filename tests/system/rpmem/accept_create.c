@@ -2,10 +2,13 @@
 /*
  * accept_create.c -- create and open: what they make, and what they refuse.
  */
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "accept.h"
@@ -271,6 +274,51 @@ static void memory_that_cannot_be_used(void)
 	}
 }
 
+/* Root is exempt from the limit by a capability. */
+static void limit_locked_memory(rlim_t bytes)
+{
+	const struct rlimit limit = {bytes, bytes};
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+
+	CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
+	CHECK(syscall(SYS_capget, &header, caps) == 0);
+	caps[0].effective &= ~(1U << CAP_IPC_LOCK);
+	CHECK(syscall(SYS_capset, &header, caps) == 0);
+}
+
+/* The software device has no such limit: there the environment makes registrations fail. */
+static void too_little_memory_may_be_locked(void)
+{
+	void *memory = heap(PART);
+
+	limit_locked_memory(65536);
+	if (over_tcp()) {
+		close_pool(create_pool(HEADERS, memory, PART));
+		return;
+	}
+	CHECK_NO_POOL(try_create(set_of(HEADERS), memory, PART, kind_attr(HEADERS)), ENOMEM);
+	CHECK(strstr(rpmem_errormsg(), "ulimit -l") != NULL);
+	CHECK(strstr(rpmem_errormsg(), "8 MiB") != NULL);
+	CHECK(strstr(rpmem_errormsg(), "64 KiB") != NULL);
+	no_part_is_left();
+}
+
+static void the_daemon_may_lock_too_little_memory(void)
+{
+	void *memory = heap(PART);
+
+	if (over_tcp()) {
+		close_pool(create_pool(SINGLEHDR, memory, PART));
+		return;
+	}
+	CHECK_NO_POOL(try_create(set_of(SINGLEHDR), memory, PART, kind_attr(SINGLEHDR)), EREMOTEIO);
+	CHECK(strstr(rpmem_errormsg(), "ulimit -l") != NULL);
+	CHECK(strstr(rpmem_errormsg(), "16 MiB") != NULL);
+	CHECK(strstr(rpmem_errormsg(), "64 KiB") != NULL);
+	no_part_is_left();
+}
+
 const struct accept_case cases_of_create[] = {
 	{"a_missing_set", a_missing_set, {NULL}, false},
 	{"an_unreadable_set", an_unreadable_set, {"RPMEM_CMD=%u%c --log-file=/dev/null"}, false},
@@ -287,5 +335,13 @@ const struct accept_case cases_of_create[] = {
 	{"arguments_are_checked", arguments_are_checked, {NULL}, false},
 	{"two_pages_of_a_larger_pool", two_pages_of_a_larger_pool, {NULL}, false},
 	{"memory_that_cannot_be_used", memory_that_cannot_be_used, {NULL}, false},
+	{"too_little_memory_may_be_locked",
+	 too_little_memory_may_be_locked,
+	 {"RPMA_SOFT=%c register:errno=ENOMEM", "RPMEM_CMD=RPMA_SOFT= %c"},
+	 false},
+	{"the_daemon_may_lock_too_little_memory",
+	 the_daemon_may_lock_too_little_memory,
+	 {"RPMEM_CMD=ulimit -l 64; exec %lenv RPMA_SOFT=register:errno=ENOMEM %c"},
+	 false},
 	{NULL, NULL, {NULL}, false},
 };

@@ -331,20 +331,27 @@ pid_t last_daemon(char *line, size_t size)
 	return pid;
 }
 
-/* A zombie has ended: its parent is the library or an ssh server. */
+/*
+ * A zombie has ended, as its parent is the library or an ssh server; but not before its last
+ * thread has: until then its connections are open. Fields 3 and 20 of proc_pid_stat(5).
+ */
 static bool is_running(pid_t pid)
 {
 	char path[64], state = 'Z';
+	long threads = 0;
 	FILE *stat;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	stat = fopen(path, "re");
 	if (stat == NULL)
 		return false;
-	if (fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+	if (fscanf(stat,
+		   "%*d (%*[^)]) %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %ld",
+		   &state, &threads) != 2)
 		state = 'Z';
 	fclose(stat);
-	return state != 'Z' && state != 'X';
+	return (state != 'Z' && state != 'X') || threads > 1;
 }
 
 bool has_ended(pid_t pid)

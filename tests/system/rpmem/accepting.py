@@ -32,8 +32,8 @@ class Setting:
         self.log.touch()
         over_ssh = ssh != STUB  # it does not hand on what is preloaded
         launched = f"{LAUNCHER} -- " if lanes == "soft" and over_ssh else ""
-        options = f"--poolset-dir={self.pools} --log-file={self.log} --log-level=notice"
-        self.rpmemd = self.script("rpmemd", f'exec {launched}{RPMEMD} {options} "$@"')
+        self.options = f"--poolset-dir={self.pools} --log-file={self.log} --log-level=notice"
+        self.rpmemd = self.script("rpmemd", f'exec {launched}{RPMEMD} {self.options} "$@"')
         self.env = {
             **os.environ,
             "RPMEM_SSH": str(ssh),

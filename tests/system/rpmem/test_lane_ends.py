@@ -36,11 +36,20 @@ def test_a_killed_daemon_is_a_lost_connection(transport: str, method: str, turn:
             d.process.kill()
             d.process.wait(LIMIT_S)
             output, _ = client.communicate(timeout=LIMIT_S)
+            d.process.wait(LIMIT_S)  # the client may see the end before it can be waited for
         finally:
             client.kill()
             client.wait()
     assert client.returncode == 0, output
     assert output.startswith("lost: ECONNRESET: "), output
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_a_daemon_that_was_killed_before_a_lane_connects(transport: str) -> None:
+    with daemon(transport, "gpspm") as d:
+        d.process.kill()
+        d.process.wait(LIMIT_S)
+        refused(d, "ECONNRESET")
 
 
 @pytest.mark.parametrize("transport, method", WAYS)

@@ -124,8 +124,7 @@ static void serve(void)
 {
 	do {
 		take();
-		if (request.type != CONTROL_PERSISTED)
-			answer("reply", "");
+		answer("reply", "");
 	} while (request.type != CONTROL_CLOSE);
 }
 

@@ -285,7 +285,6 @@ static void headers_with_fields_out_of_range_are_refused(void **state)
 		{{7, 0}, -EPROTO},
 		{{7, CONTROL_TYPES}, -EPROTO},
 		{{7, CONTROL_HELLO}, -EPROTO}, /* with the bit of a reply */
-		{{7, CONTROL_PERSISTED}, -EPROTO},
 		{{8, 1}, -EPROTO},
 		{{10, 0x10}, -EPROTO}, /* status 4096 */
 		{{12, 1}, -EPROTO},

@@ -73,7 +73,7 @@ static void a_second_reply_is_refused(void **state)
 
 static void a_message_of_another_type_is_refused(void **state)
 {
-	for (enum control_type type = CONTROL_HELLO; type < CONTROL_PERSISTED; type++) {
+	for (enum control_type type = CONTROL_HELLO; type < CONTROL_TYPES; type++) {
 		size_t len;
 
 		setup(state);

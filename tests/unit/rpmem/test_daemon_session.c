@@ -247,7 +247,8 @@ static void new_parts_stay_after_the_first_persist(void **state)
 	assert_ends_with("lanes end; close; ");
 	take_hello();
 	take_pool(CONTROL_CREATE);
-	assert_no_more(); /* CONTROL_PERSISTED has no reply */
+	take_status(CONTROL_PERSISTED, 0, "");
+	assert_no_more();
 }
 
 static void parts_of_an_opened_pool_stay(void **state)

@@ -57,6 +57,17 @@ static void a_lost_daemon_is_the_end_of_the_pool(void **state)
 	pool = NULL;
 }
 
+/* It may not know of the first persist, and then it removes the parts: the data are not safe. */
+static void a_daemon_lost_in_the_first_persist_of_a_new_pool(void **state)
+{
+	set_script("hello,take,reply,take,kill=9");
+	pool = create();
+	assert_non_null(pool);
+	expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), ECONNRESET);
+	expect_failure(rpmem_close(pool), ECONNRESET);
+	pool = NULL;
+}
+
 static void bytes_that_were_not_asked_for_are_the_end_of_the_pool(void **state)
 {
 	set_script("hello,take,reply,sleep=50,raw=x,eof");
@@ -220,6 +231,7 @@ int main(void)
 		T(a_lane_that_breaks_the_protocol_is_too),
 		T(other_failures_are_not),
 		T(a_lost_daemon_is_the_end_of_the_pool),
+		T(a_daemon_lost_in_the_first_persist_of_a_new_pool),
 		T(bytes_that_were_not_asked_for_are_the_end_of_the_pool),
 		T(close_cancels_other_lanes_and_waits_for_them),
 		T(a_forked_child_cannot_use_the_pool),

@@ -4,6 +4,7 @@
  */
 #include "memlock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -54,4 +55,14 @@ uint64_t memlock_limit(void)
 	exempt = memlock_exempt(&root);
 	sysroot_close(&root);
 	return exempt == 0 ? (uint64_t)limit.rlim_cur : UINT64_MAX;
+}
+
+const char *memlock_print_limit(char text[UNITS_TEXT_BYTES])
+{
+	const uint64_t limit = memlock_limit();
+
+	if (limit != UINT64_MAX)
+		return units_print_size(limit, text);
+	snprintf(text, UNITS_TEXT_BYTES, "any amount");
+	return text;
 }

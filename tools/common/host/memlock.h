@@ -8,11 +8,14 @@
 #include <stdint.h>
 
 #include "sysroot.h"
+#include "tools/common/base/units.h"
 
 /* 1: CAP_IPC_LOCK, so that no limit holds; 0: without it; -1: not known. */
 int memlock_exempt(const struct sysroot *root);
 
 /* The bytes of RLIMIT_MEMLOCK; UINT64_MAX: no limit holds, or it is not known. */
 uint64_t memlock_limit(void);
+/* The same for an error message; gives `text`. */
+const char *memlock_print_limit(char text[UNITS_TEXT_BYTES]);
 
 #endif /* COMMON_HOST_MEMLOCK_H */

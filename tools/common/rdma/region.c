@@ -11,6 +11,7 @@
 #include "librpma_1_4.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
+#include "tools/common/host/memlock.h"
 
 static int reg(struct region *region, struct rpma_peer *peer, const struct region_memory *memory)
 {
@@ -31,7 +32,7 @@ static int enroll(struct region *region, struct rpma_peer *peer, const char *dev
 		  const struct region_memory *memory)
 {
 	const uint8_t visibility = 1 << RPMA_FLUSH_TYPE_VISIBILITY;
-	char size[UNITS_TEXT_BYTES];
+	char size[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES];
 	int ret;
 
 	region->flush_types = visibility;
@@ -45,9 +46,10 @@ static int enroll(struct region *region, struct rpma_peer *peer, const char *dev
 	if (ret)
 		return failure_because(
 			link_cause_of(ret), EXIT_RUN_FAILED, "register",
-			"cannot register %s of %s at %s: %s (ulimit -l limits what may "
-			"be locked; files need a device with on-demand paging)",
-			units_print_size(memory->size, size), memory->of, device, link_cause(ret));
+			"cannot register %s of %s at %s: %s (this process may lock %s: see ulimit "
+			"-l; files need a device with on-demand paging)",
+			units_print_size(memory->size, size), memory->of, device, link_cause(ret),
+			memlock_print_limit(limit));
 	return 0;
 }
 
