@@ -278,7 +278,7 @@ int pool_close(struct rpmem_pool **pool)
 
 	*pool = NULL;
 	close_gates(closed);
-	if (!closed->was_reported && session_ended(closed->session) != 0)
+	if (closed->report == POOL_NOT_REPORTED && session_ended(closed->session) != 0)
 		report_failure(closed->name);
 	report_line(REPORT_BASIC, "%s: closed", closed->name);
 	return discard(closed, false);

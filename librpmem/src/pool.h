@@ -33,8 +33,10 @@ struct rpmem_pool {
 	struct pool_gate *gates; /* one for each lane */
 	bool is_new;		 /* atomic: the daemon keeps the parts after the first persist */
 	bool is_closing;	 /* atomic */
-	bool was_reported;	 /* atomic: that the session has ended */
+	int report;		 /* atomic, enum pool_report: that the session has ended */
 };
+
+enum pool_report { POOL_NOT_REPORTED, POOL_REPORTING, POOL_REPORTED };
 
 struct pool_cfg {
 	struct settings *settings;

@@ -11,12 +11,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pool.h"
 #include "report.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/rdma/connection.h"
+
+#define REPORT_WAIT_MS 1000 /* at most: standard error may take nothing */
 
 static struct settings settings;
 
@@ -209,7 +212,28 @@ static int enter(RPMEMpool *rpp, unsigned lane)
 	return rpp != NULL ? pool_enter(rpp, lane) : refuse("the pool is NULL");
 }
 
-/* The first to see the end of the session tells the user, as the program may not. */
+/*
+ * The first to see the end of the session tells the user, as the program may not. The others
+ * wait a while for that: libpmemobj crashes as soon as one of them returns.
+ */
+static void report_end(RPMEMpool *rpp)
+{
+	int none = POOL_NOT_REPORTED;
+
+	if (__atomic_compare_exchange_n(&rpp->report, &none, POOL_REPORTING, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (!__atomic_load_n(&rpp->is_closing, __ATOMIC_RELAXED))
+			report_failure(rpp->name);
+		__atomic_store_n(&rpp->report, POOL_REPORTED, __ATOMIC_RELEASE);
+		return;
+	}
+	for (int i = 0; i < REPORT_WAIT_MS; i++) {
+		if (__atomic_load_n(&rpp->report, __ATOMIC_ACQUIRE) == POOL_REPORTED)
+			return;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+}
+
 static int lose(RPMEMpool *rpp, int ret)
 {
 	int ended;
@@ -219,9 +243,7 @@ static int lose(RPMEMpool *rpp, int ret)
 	ended = session_ended(rpp->session);
 	if (ended == 0)
 		return ret;
-	if (!__atomic_exchange_n(&rpp->was_reported, true, __ATOMIC_RELAXED) &&
-	    !__atomic_load_n(&rpp->is_closing, __ATOMIC_RELAXED))
-		report_failure(rpp->name);
+	report_end(rpp);
 	return ended;
 }
 
