@@ -283,6 +283,7 @@ def test_another_program_on_the_same_cpu_shows_as_interference(tmp_path: Path) -
         # a hypervisor may hold the CPU, and its counters
         known = [(seen, r["elapsed_ns"]) for r in point["repeats"] if (seen := r["interference"][end])]
         assert known and all(seen["cpus"] == 1 for seen, _ in known)
-        # a fair share of three runnable processes is a third
-        assert all(seen["other_cpu_ns"] is None or seen["other_cpu_ns"] > ns // 10 for seen, ns in known)
+        # a fair share of three runnable processes is a third, of the time that the hypervisor leaves
+        told = [(seen["other_cpu_ns"], ns) for seen, ns in known if seen["other_cpu_ns"] is not None]
+        assert sum(other for other, _ in told) >= sum(ns for _, ns in told) // 10, told
         assert any(seen["other_cpu_ns"] for seen, _ in known)
