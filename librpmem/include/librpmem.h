@@ -426,7 +426,7 @@ int rpmem_read(RPMEMpool *rpp, void *buff, size_t offset, size_t length, unsigne
  * @minor_required: RPMEM_MINOR_VERSION of the program
  *
  * Return: NULL if the library's major version is @major_required and its minor version is
- *   @minor_required or later; else a error message, which must not be freed
+ *   @minor_required or later; else an error message, which must not be freed
  * Threads: safe.
  * Since: 1.0
  * See also: rpmem_errormsg()
@@ -442,7 +442,7 @@ const char *rpmem_check_version(unsigned major_required, unsigned minor_required
  * programs such as those of libpmemobj show errno alone. RPMEM_LOG_LEVEL=0 silences
  * that.
  *
- * Return: a error message, empty if nothing has failed; it belongs to the thread, and must not
+ * Return: an error message, empty if nothing has failed; it belongs to the thread, and must not
  *   be freed
  * Threads: safe.
  * Since: 1.0

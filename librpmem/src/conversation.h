@@ -25,7 +25,7 @@ void conversation_begin(struct conversation *conversation);
 void conversation_await(struct conversation *conversation, enum control_type type);
 /*
  * -EPROTO: it is not what may come now; -EPROTONOSUPPORT: the daemon's protocol has another
- * version; `wrong` then continues a error message that begins with the daemon.
+ * version; `wrong` then continues an error message that begins with the daemon.
  */
 int conversation_take(struct conversation *conversation, const uint8_t *bytes, size_t len);
 /* The body of a complete reply, header.body_bytes long. */

@@ -25,7 +25,7 @@ struct parser {
 	size_t line; /* counted from 1 */
 };
 
-/* For "%.*s": a part of the file that fits into a error message. */
+/* For "%.*s": a part of the file that fits into an error message. */
 #define SPAN(span) (int)((span).len < 200 ? (span).len : 200), (span).at
 
 static bool equals(struct span span, const char *word)

@@ -21,7 +21,7 @@ def test_greetings_that_are_not_admitted(transport: str) -> None:
 def test_requests_reach_nothing_outside_the_pool(transport: str, seed: int) -> None:
     """The daemon's pool is between pages that end it when they are touched."""
     with daemon(transport, "gpspm", 4, MIB, "headers") as d:
-        # of another lane than the next client uses: the daemon hears of its end a moment later
+        # lane 3: small-reads uses lane 0, and the daemon frees a lane some time after its client has left
         d.hostile("fuzz", 3000, seed, lane=3)
         d.good("small-reads")
         assert d.pool.read_bytes()[:HEADER] == bytes(HEADER)
