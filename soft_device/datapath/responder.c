@@ -485,8 +485,9 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
 		outcome = execute(&x);
 	}
 	shared_lock_release(&target->lock);
-	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS)
-		powerfail_executed(peer);
+	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS &&
+	    !powerfail_executed(peer))
+		return absent;
 	return outcome;
 }
 

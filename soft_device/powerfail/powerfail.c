@@ -146,7 +146,10 @@ bool powerfail_strikes_slow(struct peer *peer)
 	return true;
 }
 
-void powerfail_executed_slow(struct peer *peer)
+bool powerfail_executed_slow(struct peer *peer)
 {
-	atomic_fetch_add(&journal_of(peer)->operations, 1);
+	struct journal *journal = journal_of(peer);
+
+	atomic_fetch_add(&journal->operations, 1);
+	return atomic_load(&journal->failed) == 0;
 }

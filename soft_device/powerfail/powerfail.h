@@ -32,7 +32,7 @@ void powerfail_pushed_slow(struct peer *peer, uint32_t qpn);
 void powerfail_flush_slow(struct peer *peer, uint64_t memory, uint64_t length, uint32_t qpn,
 			  bool persistent);
 bool powerfail_strikes_slow(struct peer *peer);
-void powerfail_executed_slow(struct peer *peer);
+bool powerfail_executed_slow(struct peer *peer);
 
 /*
  * Before an operation that the target's QP accepts is executed. True: the power has failed,
@@ -74,11 +74,13 @@ static inline void powerfail_flush(struct peer *peer, uint64_t memory, uint64_t 
 		powerfail_flush_slow(peer, memory, length, qpn, persistent);
 }
 
-/* Counts an operation that was executed with success. */
-static inline void powerfail_executed(struct peer *peer)
+/*
+ * Counts an operation that was executed with success. False: the power failed meanwhile. The
+ * operation may have come too late to make anything durable, and is not answered.
+ */
+static inline bool powerfail_executed(struct peer *peer)
 {
-	if (peer->segment->powerfail != 0)
-		powerfail_executed_slow(peer);
+	return peer->segment->powerfail == 0 || powerfail_executed_slow(peer);
 }
 
 #endif /* SOFT_POWERFAIL_POWERFAIL_H */
