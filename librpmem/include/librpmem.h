@@ -165,6 +165,8 @@ struct rpmem_pool_attr {
  *   EMFILE - too many files are open, here or on the target
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
  *   EFAULT - no memory is mapped at @pool_addr
+ *   ENOTSUP - a part is on a file system in memory, such as tmpfs; or rpmemd(1) has
+ *     no libpmem for device DAX
  *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
  * Threads: safe.
  * Since: 1.0
@@ -217,6 +219,8 @@ RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *poo
  *   EMFILE - too many files are open, here or on the target
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
  *   EFAULT - no memory is mapped at @pool_addr
+ *   ENOTSUP - a part is on a file system in memory, such as tmpfs; or rpmemd(1) has
+ *     no libpmem for device DAX
  *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
  * Threads: safe.
  * Since: 1.0

@@ -27,6 +27,7 @@ static int make_messages(struct lane *l)
 	struct rdma_connection *c = l->connection;
 	void *memory = mmap(NULL, RDMA_MESSAGE_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char limit[UNITS_TEXT_BYTES];
 	int ret;
 
 	if (memory == MAP_FAILED)
@@ -39,8 +40,9 @@ static int make_messages(struct lane *l)
 	if (ret)
 		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "connect",
 				       "cannot register %zu bytes for the messages of lane %u: %s "
-				       "(ulimit -l limits what may be locked)",
-				       RDMA_MESSAGE_BYTES, l->index, link_cause(ret));
+				       "(this process may lock %s: see ulimit -l)",
+				       RDMA_MESSAGE_BYTES, l->index, link_cause(ret),
+				       memlock_print_limit(limit));
 	return 0;
 }
 
@@ -238,19 +240,16 @@ static int register_pool(struct lanes *lanes)
 {
 	struct rdma_device *d = lanes->shared;
 	char size[UNITS_TEXT_BYTES], limit[UNITS_TEXT_BYTES];
-	uint64_t memlock;
 	int ret = rpma_mr_reg(d->dial.peer, lanes->memory, lanes->bytes,
 			      RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST, &d->mr);
 
 	if (ret == 0)
 		return 0;
-	memlock = memlock_limit();
-	return failure_because(
-		link_cause_of(ret), EXIT_RUN_FAILED, "register",
-		"cannot register the pool of %s at the RDMA device %s: %s; this "
-		"process may lock %s (ulimit -l)",
-		units_print_size(lanes->bytes, size), d->dial.device.name, link_cause(ret),
-		memlock == UINT64_MAX ? "as much as there is" : units_print_size(memlock, limit));
+	return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "register",
+			       "cannot register the pool of %s at the RDMA device %s: %s (this "
+			       "process may lock %s: see ulimit -l)",
+			       units_print_size(lanes->bytes, size), d->dial.device.name,
+			       link_cause(ret), memlock_print_limit(limit));
 }
 
 static int rdma_open(struct lanes *lanes)

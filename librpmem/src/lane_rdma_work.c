@@ -14,6 +14,7 @@
 
 #include "lane_rdma.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/host/memlock.h"
 
 #define BATCH	     4
 #define SPINS_MIN    50 /* after waits that did not end while it polled */
@@ -268,6 +269,7 @@ static int make_bounce(struct lane *l)
 {
 	const struct rdma_device *d = l->lanes->shared;
 	struct rdma_connection *c = l->connection;
+	char limit[UNITS_TEXT_BYTES];
 	void *memory;
 	int ret;
 
@@ -287,8 +289,9 @@ static int make_bounce(struct lane *l)
 		return lane_errno(failure_because(
 			link_cause_of(ret), EXIT_RUN_FAILED, "read",
 			"cannot register a buffer of %zu bytes at the RDMA device %s: %s "
-			"(ulimit -l limits what may be locked)",
-			RDMA_BOUNCE_BYTES, d->dial.device.name, link_cause(ret)));
+			"(this process may lock %s: see ulimit -l)",
+			RDMA_BOUNCE_BYTES, d->dial.device.name, link_cause(ret),
+			memlock_print_limit(limit)));
 	}
 	c->bounce = memory;
 	return 0;

@@ -20,7 +20,9 @@ static char scratch[64];
 
 static int scratch_setup(void **state)
 {
-	snprintf(scratch, sizeof(scratch), "/tmp/rpma-test-XXXXXX");
+	const char *folder = getenv("TMPDIR");
+
+	snprintf(scratch, sizeof(scratch), "%s/rpma-test-XXXXXX", folder != NULL ? folder : "/tmp");
 	*state = scratch;
 	return mkdtemp(scratch) == NULL;
 }

@@ -71,7 +71,14 @@ static int choose_persist(struct mapping *mapping)
 		target.kind = TARGET_FSDAX;
 	else if (target.kind == TARGET_FSDAX)
 		target.kind = TARGET_FILE;
-	return persist_open(&mapping->persist, &target) != 0 ? -ENOTSUP : 0;
+	if (persist_open(&mapping->persist, &target) != 0)
+		return -ENOTSUP;
+	if (mapping->persist.method == PERSIST_NOTHING)
+		return reason_set(ENOTSUP,
+				  "the part %s is on a file system in memory, which loses it with "
+				  "the power: " FORCE "=1 in rpmemd's environment allows it",
+				  target.path);
+	return 0;
 }
 
 int mapping_open(struct mapping *mapping, const struct pool_file *file, void *at, size_t bytes,

@@ -91,9 +91,9 @@ def wait_while(true: Callable[[], object], limit_s: float = 30) -> None:
 
 
 class Stock:
-    """Two folders, `local` and `target`, each with the set of its replica. Remote parts are in `medium`."""
+    """Two folders, `local` and `target`, each with the set of its replica."""
 
-    def __init__(self, way: str, folder: Path, medium: Path, layout: str = "one", remotes: int = 1) -> None:
+    def __init__(self, way: str, folder: Path, layout: str = "one", remotes: int = 1) -> None:
         self.way, self.folder = way, folder
         self.random = random.Random(way + layout)
         self.local, self.target = folder / "local", folder / "target"
@@ -101,7 +101,7 @@ class Stock:
         self.target.mkdir()
         here, there, options = LAYOUTS[layout]
         self.parts = [self.local / f"part{i}" for i in range(len(here))]
-        self.remote_parts = [medium / f"remote{r}.part{i}" for r in range(remotes) for i in range(len(there))]
+        self.remote_parts = [folder / f"remote{r}.part{i}" for r in range(remotes) for i in range(len(there))]
         self.host = "target"
         self.set, self.alone = self.local / "pool.set", self.local / "alone.set"
         self.lines = [*options, *(f"{size}M {part}" for size, part in zip(here, self.parts))]
@@ -114,6 +114,7 @@ class Stock:
         self.write_sets()
         self.journal = folder / "journal"
         self.log = folder / "rpmemd.log"
+        self.rpmemd = RPMEMD
         self.prefix, self.options = "", ""  # words of the daemon's command
         self.more: dict[str, str] = {}  # environment
 
@@ -125,7 +126,7 @@ class Stock:
         self.write_set(self.set, [*self.lines, *(f"REPLICA {self.host} {name}" for name in self.remotes)])
 
     def daemon(self, *words: str) -> str:
-        command = f"{RPMEMD} --poolset-dir={self.target} --log-file={self.log} --log-level=info {self.options}"
+        command = f"{self.rpmemd} --poolset-dir={self.target} --log-file={self.log} --log-level=info {self.options}"
         return f"{self.prefix} {command} {' '.join(words)}".strip()
 
     def environment(self) -> dict[str, str]:
@@ -261,12 +262,9 @@ class Stock:
 
 
 @contextmanager
-def stock(way: str, layout: str = "one", remotes: int = 1, medium: str | None = None) -> Iterator[Stock]:
-    """`medium`: on which file system remote parts are. No daemon may stay."""
-    with (
-        tempfile.TemporaryDirectory(prefix="rpmem-stock-") as folder,
-        tempfile.TemporaryDirectory(prefix="rpmem-stock-", dir=medium) as parts,
-    ):
-        one = Stock(way, Path(folder), Path(parts), layout, remotes)
+def stock(way: str, layout: str = "one", remotes: int = 1) -> Iterator[Stock]:
+    """No daemon may stay."""
+    with tempfile.TemporaryDirectory(prefix="rpmem-stock-") as folder:
+        one = Stock(way, Path(folder), layout, remotes)
         yield one
         one.wait_for_daemons()

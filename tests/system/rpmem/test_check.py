@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
+
+import pytest
 
 RPMEMD = os.environ["RPMEMD"]
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
@@ -81,6 +84,18 @@ def test_why_apm(tmp_path: Path) -> None:
     forced = check(tmp_path, "--persist-apm", PMEM_IS_PMEM_FORCE="1")[1]
     assert "; APM: PMEM_IS_PMEM_FORCE=1 states" in forced
     assert "; GPSPM: the pool is not in persistent memory" in check(tmp_path, "--persist-apm")[1]
+
+
+def test_a_part_in_memory(tmp_path: Path) -> None:
+    if not os.path.ismount("/dev/shm"):
+        pytest.skip("/dev/shm is no tmpfs here")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        pool_set(Path(memory), "lost")
+        code, output = check(Path(memory))
+        assert code == 1
+        assert f"lost.set: cannot be opened: the part {memory}/lost.part is on a file system in memory" in output
+        code, output = check(Path(memory), PMEM_IS_PMEM_FORCE="1")
+        assert code == 0 and "  lost.set: 8 MiB of memory that no power failure spares" in output
 
 
 def test_without_a_directory(tmp_path: Path) -> None:

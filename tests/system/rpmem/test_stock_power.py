@@ -32,16 +32,13 @@ class Platform(NamedTuple):
     options: str
     power: str
     method: str
-    medium: str | None = None
 
 
 PLATFORMS = {
     "libpmem": Platform("PMEM_IS_PMEM_FORCE=1", "", "domain=adr,ddio=on", "GPSPM"),
-    "msync": Platform("PMEM_IS_PMEM_FORCE=0", "", "domain=adr,ddio=on", "GPSPM", "/var/tmp"),
+    "msync": Platform("PMEM_IS_PMEM_FORCE=0", "", "domain=adr,ddio=on", "GPSPM"),
     "apm": Platform("PMEM_IS_PMEM_FORCE=1", "--persist-apm", "domain=adr,ddio=off", "APM"),
 }
-# A file in memory: rpmemd has nothing to make it durable with.
-NOTHING = Platform("PMEM_IS_PMEM_FORCE=", "", "domain=adr,ddio=on", "GPSPM", "/dev/shm")
 
 
 def power_is_on(s: Stock, platform: Platform) -> None:
@@ -94,7 +91,7 @@ def fail_power(s: Stock, platform: Platform, at: int, seed: int) -> int:
 def test_what_returned_is_there(way: str, name: str) -> None:
     """Every other time the local replica is lost before it was opened again."""
     platform, chosen = PLATFORMS[name], random.Random(way + name)
-    with stock(way, medium=platform.medium) as s:
+    with stock(way) as s:
         first, runs, counts, lines = begin(s, platform), 0, 0, 0
         while counts < FAILURES:
             assert runs < FAILURES * RUNS
@@ -110,11 +107,10 @@ def test_what_returned_is_there(way: str, name: str) -> None:
 
 def test_what_nothing_made_durable_is_missed() -> None:
     """The test above can fail."""
-    if not os.path.ismount("/dev/shm"):
-        pytest.skip("/dev/shm is no tmpfs here")
-    with stock("rdma", medium=NOTHING.medium) as s:
-        first = begin(s, NOTHING)
-        assert fail_power(s, NOTHING, first + OPERATIONS // 2, 1) > 0
+    with stock("rdma") as s:
+        s.rpmemd, platform = os.environ["RPMEMD_NO_PERSIST"], PLATFORMS["libpmem"]
+        first = begin(s, platform)
+        assert fail_power(s, platform, first + OPERATIONS // 2, 1) > 0
         s.lose_local()
         s.sync()
         checked = s.run(ledger(), "check", s.set, s.journal)

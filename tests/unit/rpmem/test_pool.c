@@ -302,10 +302,9 @@ static void pmem_is_what_the_variable_forces(void **state)
 	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
 }
 
-/* Whatever the file system of /tmp is, memory is weaker. */
-static void the_weakest_part_decides_on_the_kind(void **state)
+static void memory_is_refused_unless_forced(void **state)
 {
-	char memory[] = "/dev/shm/rpma-test-XXXXXX", set[256];
+	char memory[] = "/dev/shm/rpma-test-XXXXXX", set[256], part[64];
 	struct pool *pool = NULL;
 	enum target_kind kind;
 
@@ -313,13 +312,19 @@ static void the_weakest_part_decides_on_the_kind(void **state)
 		print_message("no directory can be made in /dev/shm\n");
 		skip();
 	}
-	set_write("shm.set", "OPTION NOHDRS\n2M @/x\n");
-	snprintf(set, sizeof(set), "OPTION NOHDRS\n2M @/a\n2M %s/b\n", memory);
+	snprintf(part, sizeof(part), "%s/b", memory);
+	snprintf(set, sizeof(set), "OPTION NOHDRS\n2M @/a\n2M %s\n", part);
 	set_write("my.set", set);
+	assert_failed(create_plain(&pool, "my.set", MIB), ENOTSUP, part);
+	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "0", 1), 0);
+	assert_failed(create_plain(&pool, "my.set", MIB), ENOTSUP, "PMEM_IS_PMEM_FORCE=1");
+	assert_false(exists("a"));
+	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0);
 	assert_int_equal(create_plain(&pool, "my.set", MIB), 0);
 	kind = pool_kind(pool);
 	pool_close(&pool, true);
-	rmdir(memory);
+	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
+	assert_int_equal(rmdir(memory), 0); /* no part is left */
 	assert_int_equal(kind, TARGET_MEMFILE);
 }
 
@@ -345,7 +350,7 @@ int main(void)
 		TEST(a_pool_may_be_larger_than_asked_for),
 		TEST(persist_takes_ranges_within_the_pool),
 		TEST(pmem_is_what_the_variable_forces),
-		TEST(the_weakest_part_decides_on_the_kind),
+		TEST(memory_is_refused_unless_forced),
 	};
 
 	return cmocka_run_group_tests_name("rpmem.pool", tests, NULL, NULL);

@@ -82,13 +82,9 @@ static void dax_takes_no_system_call_unless_deep(void **state)
 
 		assert_int_equal(pool_is_pmem(pool), cases[i].is_pmem);
 		assert_int_equal(pool_kind(pool) == TARGET_FSDAX, cases[i].has_map_sync);
-		if (!cases[i].is_pmem && pool_kind(pool) == TARGET_MEMFILE) {
-			assert_int_equal(msyncs_of(pool_persist, pool), 0);
-		} else {
-			assert_int_equal(msyncs_of(pool_deep_persist, pool), 2);
-			assert_int_equal(msyncs_of(pool_persist, pool),
-					 cases[i].is_pmem && has_libpmem() ? 0 : 2);
-		}
+		assert_int_equal(msyncs_of(pool_deep_persist, pool), 2);
+		assert_int_equal(msyncs_of(pool_persist, pool),
+				 cases[i].is_pmem && has_libpmem() ? 0 : 2);
 		pool_close(&pool, true);
 	}
 }
