@@ -26,7 +26,7 @@ static struct journal *journal;
 static uint64_t words[2]; /* the region's, and where a read's go */
 static bool power_fails;
 
-/* Of the first operation on a QP in RTR, half-way through it: enum shared_raise. */
+/* The responder raises COMM_EST half-way through the first operation on a QP in RTR. */
 void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits)
 {
 	assert_int_equal(bits, RAISE_QP_COMM_EST);
@@ -73,13 +73,13 @@ static int setup(void **state)
 	journal = segment_at(segment, sizeof(*segment));
 	journal->at = 1000;
 	segment->powerfail = sizeof(*segment);
-	segment->mr[1] = (struct shared_mr){.key = KEY,
-					    .access = IBV_ACCESS_REMOTE_WRITE |
-						      IBV_ACCESS_REMOTE_READ |
-						      SOFT_ACCESS_FLUSH_PERSISTENT,
-					    .addr = (uintptr_t)words,
-					    .length = sizeof(words[0]),
-					    .iova = (uintptr_t)words};
+	segment->mr[1] =
+		(struct shared_mr){.key = KEY,
+				   .access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+					     SOFT_ACCESS_FLUSH_PERSISTENT,
+				   .addr = (uintptr_t)words,
+				   .length = sizeof(words[0]),
+				   .iova = (uintptr_t)words};
 	segment->qp[0] = (struct shared_qp){.qpn = QPN,
 					    .state = IBV_QPS_RTR,
 					    .access = segment->mr[1].access,
@@ -139,8 +139,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_operation__is_answered, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			an_operation__during_which_the_power_fails_is_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_operation__during_which_the_power_fails_is_not,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
