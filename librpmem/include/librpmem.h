@@ -191,8 +191,9 @@ RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *poo
  *   may be NULL
  *
  * No data is transferred: the local memory may differ from the pool. rpmem_read() gets
- * what the pool holds. If the call fails for a reason that may pass, such as the lock
- * of a client that was just killed, it tries again for about 2 s.
+ * what the pool holds. If the connection ends before the pool is open, the call tries
+ * again for about 2 s. For a pool that is locked, as by a client that was just killed,
+ * the target waits about 3 s.
  *
  * @open_attr receives what rpmem_create() or rpmem_set_attr() has stored. Its
  * user_flags may differ: zeros were replaced by a description of the target's

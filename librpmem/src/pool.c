@@ -213,7 +213,7 @@ static int connect_once(struct rpmem_pool **out, const struct pool_cfg *cfg,
 		*out = pool;
 		return 0;
 	}
-	*may_pass = ret == -EBUSY || (ret == -ECONNRESET && pool->session != NULL);
+	*may_pass = ret == -ECONNRESET && pool->session != NULL;
 	why = *failure_get();
 	discard(pool, cfg->create);
 	*failure_get() = why;
@@ -221,9 +221,8 @@ static int connect_once(struct rpmem_pool **out, const struct pool_cfg *cfg,
 }
 
 /*
- * A pool whose last client was killed stays locked until its daemon has noticed, and the network
- * may drop a session. Since `pmempool sync` deletes the remote replica that it cannot open, open
- * tries again.
+ * The network may drop a session. Since `pmempool sync` deletes the remote replica that it cannot
+ * open, open tries again. For the lock of a client that was killed, the daemon itself waits.
  */
 static int connect_again(struct rpmem_pool **pool, const struct pool_cfg *cfg,
 			 const struct session_cfg *session_cfg,

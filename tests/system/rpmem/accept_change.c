@@ -161,7 +161,6 @@ static void remove_a_pool_in_use(void)
 
 	fill(memory + HEADER, 8, 1);
 	CHECK(rpmem_persist(pool, HEADER, 8, 0, 0) == 0);
-	CHECK_ERRNO(rpmem_remove(target(), set, 0), EBUSY);
 	CHECK_ERRNO(rpmem_remove(target(), set, RPMEM_REMOVE_FORCE), EBUSY);
 	snprintf(arguments, sizeof(arguments), "--remove %s --force", set);
 	CHECK(run_remotely(arguments) == EBUSY);

@@ -153,8 +153,9 @@ static void a_pool_in_use(void)
 		RPMEMpool *pool = create_pool(kind, memory, PART);
 		const char *set = name_of("my.set");
 
-		CHECK_NO_POOL(try_create(set, other, PART, kind_attr(kind)), EBUSY);
 		CHECK_NO_POOL(try_open(set, other, PART), EBUSY);
+		if (kind == HEADERS) /* each waits for the lock */
+			CHECK_NO_POOL(try_create(set, other, PART, kind_attr(kind)), EBUSY);
 		still_works(pool, memory);
 		close_pool(pool);
 		close_pool(open_pool(memory, PART));
