@@ -36,8 +36,9 @@ WAYS: dict[str, tuple[list[str], dict[str, str]]] = {
     "rdma": ([LAUNCHER, "--transport", "local", "--"], {}),
     "rdma-tcp": ([LAUNCHER, "--transport", "tcp", "--"], {}),
     "sockets": ([], {"RPMEM_ENABLE_VERBS": "0", "RPMEM_ENABLE_SOCKETS": "1"}),
+    "rxe": ([], {"RPMEM_ENABLE_VERBS": "1"}),  # the kernel's device, in a guest
 }
-SOME_WAYS = os.environ.get("STOCK_WAYS", " ".join(WAYS)).split()
+SOME_WAYS = os.environ.get("STOCK_WAYS", "rdma rdma-tcp sockets").split()
 # Parts in MiB of the local and the remote replica, and their options.
 LAYOUTS: dict[str, tuple[list[int], list[int], list[str]]] = {
     "one": ([32], [32], []),
@@ -48,11 +49,14 @@ LAYOUTS: dict[str, tuple[list[int], list[int], list[str]]] = {
 
 @cache
 def pmdk() -> Path:
-    """The directory usr of Debian's packages."""
-    fetched = subprocess.run([HERE.parents[1] / "fetch-pmdk", "bookworm"], stdout=subprocess.PIPE, text=True)
-    if fetched.returncode != 0:
-        pytest.skip("Debian 12's PMDK could not be fetched")
-    usr = Path(fetched.stdout.strip()) / "usr"
+    """The directory usr of Debian's packages. A guest has no network, and gets STOCK_PMDK."""
+    folder = os.environ.get("STOCK_PMDK")
+    if folder is None:
+        fetched = subprocess.run([HERE.parents[1] / "fetch-pmdk", "bookworm"], stdout=subprocess.PIPE, text=True)
+        if fetched.returncode != 0:
+            pytest.skip("Debian 12's PMDK could not be fetched")
+        folder = fetched.stdout.strip()
+    usr = Path(folder) / "usr"
     tried = subprocess.run([usr / "bin/pmempool", "--version"], env=environment(usr), capture_output=True)
     if tried.returncode != 0:
         pytest.skip("Debian 12's PMDK does not run here")
