@@ -195,7 +195,8 @@ struct fio_option rpma_option_table[] = {
 		.type = FIO_OPT_INT,
 		AT(clients),
 		.maxval = 65535,
-		.help = "How many clients the server waits for (0: as many as the numjobs of the "
+		.help = "How many clients the server waits for (0: the clients of this run, or "
+			"else the numjobs of the "
 			"first one)",
 		.def = "0",
 		COMMON,

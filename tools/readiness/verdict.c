@@ -188,7 +188,7 @@ const struct verdict_row readiness_rows[READINESS_ROWS] = {
 	 "There is no RDMA device here, or not the one that was asked for.", false, NOT_PROVEN,
 	 no_device, counts_device},
 	{"conflict", VERDICT_NOT_READY, EXIT_NEGATIVE,
-	 "What is said, measured and read of DDIO contradicts itself.", false, NOT_PROVEN, conflict,
+	 "Statement, measurement and registers contradict each other on DDIO.", false, NOT_PROVEN, conflict,
 	 counts_conflict},
 	{"failed", VERDICT_NOT_READY, EXIT_NEGATIVE, "A check failed.", false, NOT_PROVEN, failed,
 	 counts_failed},

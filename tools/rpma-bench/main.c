@@ -41,7 +41,7 @@ static const char usage[] =
 	"  server   offer memory to clients\n"
 	"  client   measure the memory of a server\n"
 	"  local    both on this machine\n\n"
-	"Each has --help. Exit status: 0 good, 1 a point missed a gate or its content is\n"
+	"Each has --help. Exit status: 0 good, 1 a point missed a limit or its content is\n"
 	"wrong, 2 the run failed, 3 no usable device, 64 wrong usage, 70 internal error,\n"
 	"130 and 143 stopped by a signal.\n";
 

@@ -44,9 +44,9 @@ static const char *durability(const struct pool *pool)
 	case TARGET_FILE:
 		return "a file, durable by msync(2)";
 	case TARGET_OTHERFILE:
-		return "a file on a file system that is not known to store";
+		return "a file on a file system that is not known to keep what is synced";
 	default:
-		return "memory that no power failure spares";
+		return "memory, lost at a power failure";
 	}
 }
 

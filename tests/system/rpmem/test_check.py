@@ -95,7 +95,7 @@ def test_a_part_in_memory(tmp_path: Path) -> None:
         assert code == 1
         assert f"lost.set: cannot be opened: the part {memory}/lost.part is on a file system in memory" in output
         code, output = check(Path(memory), PMEM_IS_PMEM_FORCE="1")
-        assert code == 0 and "  lost.set: 8 MiB of memory that no power failure spares" in output
+        assert code == 0 and "  lost.set: 8 MiB of memory, lost at a power failure" in output
 
 
 def test_without_a_directory(tmp_path: Path) -> None:
