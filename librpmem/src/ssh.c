@@ -126,7 +126,7 @@ static int run(pid_t *pid, const struct ssh_target *target, const char *command,
 	       const struct stdio *stdio)
 {
 	char login[SSH_USER_MAX + SSH_HOST_MAX];
-	char *argv[9];
+	char *argv[11];
 	size_t n = 0;
 	int error;
 
@@ -141,6 +141,9 @@ static int run(pid_t *pid, const struct ssh_target *target, const char *command,
 	if (!target->is_ipv6)
 		argv[n++] = (char *)"-4";
 	argv[n++] = (char *)"-oBatchMode=yes";
+	/* it ends within 40 s of a silent target: a lane waits as long as its session lasts */
+	argv[n++] = (char *)"-oServerAliveInterval=10";
+	argv[n++] = (char *)"-oServerAliveCountMax=3";
 	argv[n++] = login;
 	argv[n++] = (char *)command;
 	argv[n] = NULL;

@@ -87,16 +87,18 @@ static void closing_nothing_is_fine(void **state)
 
 /* --- ssh's arguments and descriptors --- */
 
+#define OPTIONS "-oBatchMode=yes\n-oServerAliveInterval=10\n-oServerAliveCountMax=3\n"
+
 static void ssh_gets_the_arguments_of_the_manual(void **state)
 {
 	static const struct {
 		struct ssh_target target;
 		const char *expected;
 	} cases[] = {
-		{{.host = "host"}, "-T\n-4\n-oBatchMode=yes\nhost\n"},
+		{{.host = "host"}, "-T\n-4\n" OPTIONS "host\n"},
 		{{.host = "host", .user = "me", .port = "2222"},
-		 "-p\n2222\n-T\n-4\n-oBatchMode=yes\nme@host\n"},
-		{{.host = "::1", .user = "me", .is_ipv6 = true}, "-T\n-oBatchMode=yes\nme@::1\n"},
+		 "-p\n2222\n-T\n-4\n" OPTIONS "me@host\n"},
+		{{.host = "::1", .user = "me", .is_ipv6 = true}, "-T\n" OPTIONS "me@::1\n"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
