@@ -83,21 +83,26 @@ struct lanes {
 	int stop_fd;	  /* readable: lost_fd or the session's end_fd is */
 	uint32_t count;
 	struct lane *lane;
-	atomic_int lost; /* enum lane_loss */
+	atomic_int lost;     /* why, as a negative errno; 0: the connection is whole */
+	atomic_bool has_why; /* the thread that lost it has written `why` */
 	char why[LANE_WHY_MAX];
 };
 
-enum lane_loss { LANES_WHOLE, LANES_BREAKING, LANES_LOST };
-
+/* Any errno of lane_errno(), as lanes_open() gives it for lane 0. */
+int lane_connect(struct lane *lane);
 /* Begins a call on a lane, connecting it if it is not. */
 int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane);
 /* What the call returns. */
 int lane_end(struct lane *lane, int ret);
 
-/* Why a wait was given up, for -ECANCELED; gives -ECONNRESET. */
+/* Why a wait was given up, for -ECANCELED. */
 int lanes_stopped(struct lanes *lanes);
-/* Keeps the error message set as the reason for all later calls; gives -ECONNRESET. */
+/*
+ * Each ends all lanes: the first error, with the error message set, stays for all later calls.
+ * Gives that error: of lanes_lost() -ECONNRESET, of lanes_violated() -EPROTO.
+ */
 int lanes_lost(struct lanes *lanes);
+int lanes_violated(struct lanes *lanes);
 /* The errno for a failure of tools/common that has left its error message. */
 int lane_errno(int ret);
 /* What precedes each address in error messages: "rpmemd at 192.0.2.1 port 40000". */

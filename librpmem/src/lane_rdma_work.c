@@ -46,7 +46,7 @@ static int take_message(struct lane *l, const struct ibv_wc *wc)
 		failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "message",
 				"lane %u: %s sent %u bytes that are not an answer", l->index,
 				link_peer_name(c->link), wc->byte_len);
-		return lanes_lost(l->lanes);
+		return lanes_violated(l->lanes);
 	}
 	c->answers[(c->answers_first + c->answers_count++) % LANE_SLOTS] = answer;
 	ret = rpma_recv(c->conn, c->messages_mr, at, RDMA_ANSWER_BYTES,

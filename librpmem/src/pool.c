@@ -274,11 +274,18 @@ int pool_connect(struct rpmem_pool **pool, const struct pool_cfg *cfg, struct rp
 int pool_close(struct rpmem_pool **pool)
 {
 	struct rpmem_pool *closed = *pool;
+	const int lost = session_ended(closed->session);
+	const struct failure why = *failure_get();
+	int ret;
 
 	*pool = NULL;
 	close_gates(closed);
 	if (closed->report == POOL_NOT_REPORTED && session_ended(closed->session) != 0)
 		report_failure(closed->name);
 	report_line(REPORT_BASIC, "%s: closed", closed->name);
-	return discard(closed, false);
+	ret = discard(closed, false);
+	if (lost == 0)
+		return ret;
+	*failure_get() = why;
+	return lost;
 }

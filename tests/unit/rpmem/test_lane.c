@@ -26,6 +26,7 @@ static struct fake {
 	enum persist_status status; /* what the next answer has */
 	uint32_t strange_slot;	    /* what the next answer carries; 0: the right one */
 	int connect_answer, write_answer;
+	enum cause connect_cause;
 	bool writes_words;
 	unsigned connected;
 	uint64_t copied; /* end of the last piece that was copied */
@@ -64,7 +65,7 @@ static int fake_connect(struct lane *lane)
 	lane->flushes = lane->lanes->daemon.method == CONTROL_APM;
 	lane->writes_words = fake.writes_words;
 	if (fake.connect_answer)
-		failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "connect", "no answer");
+		failure_because(fake.connect_cause, EXIT_RUN_FAILED, "connect", "not connected");
 	return fake.connect_answer;
 }
 
@@ -408,10 +409,56 @@ static void lanes_connect_when_first_used(void **state)
 
 static void a_lane_that_does_not_connect_may_try_again(void **state)
 {
-	fake.connect_answer = -EIO;
-	assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), -ETIMEDOUT);
+	static const struct {
+		enum cause cause;
+		int answer, expected;
+	} cases[] = {
+		{CAUSE_NO_ANSWER, -EIO, -ETIMEDOUT},
+		{CAUSE_MEMLOCK, -EIO, -ENOMEM},
+		{CAUSE_UNKNOWN, -EMFILE, -EMFILE},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake.connect_answer = cases[i].answer;
+		fake.connect_cause = cases[i].cause;
+		assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), cases[i].expected);
+	}
 	fake.connect_answer = 0;
 	assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), 0);
+}
+
+/* The daemon that lane 0 has reached, or the way to it, is gone. */
+static void a_lane_that_cannot_connect_is_a_lost_connection(void **state)
+{
+	static const struct {
+		enum cause cause;
+		int expected;
+	} cases[] = {
+		{CAUSE_UNREACHABLE, -ECONNRESET}, {CAUSE_BUSY, -ECONNRESET},
+		{CAUSE_NO_DEVICE, -ECONNRESET},	  {CAUSE_NO_PERMISSION, -ECONNRESET},
+		{CAUSE_REFUSED, -ECONNRESET},	  {CAUSE_UNKNOWN, -ECONNRESET},
+		{CAUSE_WRONG_PEER, -EPROTO},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		gpspm(NULL);
+		fake.connect_answer = -EIO;
+		fake.connect_cause = cases[i].cause;
+		assert_int_equal(lanes_drain(lanes, 1), cases[i].expected);
+		assert_int_equal(lanes_drain(lanes, 0), cases[i].expected);
+		assert_string_equal(failure_get()->text, "not connected");
+		tear_down(NULL);
+	}
+}
+
+/* The errno tells why a pool does not open. */
+static void lane_0_keeps_its_reason(void **state)
+{
+	lanes_close(&lanes);
+	fake.connect_answer = -EIO;
+	fake.connect_cause = CAUSE_UNREACHABLE;
+	assert_int_equal(open_lanes(CONTROL_GPSPM, CONTROL_RDMA), -EHOSTUNREACH);
+	assert_null(lanes);
 }
 
 static void lost_is_lost_for_each_lane(void **state)
@@ -447,14 +494,15 @@ static void a_failed_range_fails_the_drain_alone(void **state)
 	assert_int_equal(lanes_drain(lanes, 0), 0);
 }
 
-static void an_answer_to_no_request_is_a_lost_connection(void **state)
+static void an_answer_to_no_request_is_not_of_the_protocol(void **state)
 {
 	static const uint32_t strange[] = {1, LANE_SLOTS, 31, 32, UINT32_MAX};
 
 	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
 		gpspm(NULL);
 		fake.strange_slot = strange[i];
-		assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), -ECONNRESET);
+		assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), -EPROTO);
+		assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), -EPROTO);
 		tear_down(NULL);
 	}
 }
@@ -502,7 +550,9 @@ int main(void)
 		TEST(lost_is_lost_for_each_lane, gpspm),
 		TEST(a_wait_that_is_given_up_is_a_lost_connection, apm),
 		TEST(a_failed_range_fails_the_drain_alone, gpspm),
-		cmocka_unit_test(an_answer_to_no_request_is_a_lost_connection),
+		cmocka_unit_test(a_lane_that_cannot_connect_is_a_lost_connection),
+		TEST(lane_0_keeps_its_reason, gpspm),
+		cmocka_unit_test(an_answer_to_no_request_is_not_of_the_protocol),
 		TEST(a_daemon_without_lanes_is_refused, gpspm),
 	};
 

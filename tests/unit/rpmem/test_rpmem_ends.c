@@ -22,9 +22,10 @@ static void a_lost_lane_is_the_end_of_the_pool(void **state)
 	expect_failure(rpmem_read(pool, memory, PAGE, 8, 0), ECONNRESET);
 	expect_failure(rpmem_set_attr(pool, &attr), ECONNRESET);
 	assert_int_equal(fake_lanes.calls, 0);
-	assert_int_equal(rpmem_close(pool), 0); /* the daemon lives, and has closed it */
+	expect_failure(rpmem_close(pool), ECONNRESET);
+	assert_non_null(strstr(rpmem_errormsg(), "the fake lane failed"));
 	pool = NULL;
-	assert_string_equal(test_file("log"), "2 5 ");
+	assert_string_equal(test_file("log"), "2 5 "); /* the daemon lives, and has closed it */
 }
 
 static void a_lane_that_breaks_the_protocol_is_too(void **state)
@@ -34,13 +35,22 @@ static void a_lane_that_breaks_the_protocol_is_too(void **state)
 	expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), EPROTO);
 	fake_lanes.result = 0;
 	expect_failure(rpmem_persist(pool, PAGE, 8, 1, 0), EPROTO);
+	expect_failure(rpmem_close(pool), EPROTO);
+	pool = NULL;
 }
 
 static void other_failures_are_not(void **state)
 {
+	static const struct {
+		int result, expected;
+	} cases[] = {{-EIO, EIO},	{-ETIMEDOUT, ETIMEDOUT}, {-EMFILE, EMFILE},
+		     {-ENOMEM, ENOMEM}, {-EREMOTEIO, EREMOTEIO}, {-EBUSY, EREMOTEIO}};
+
 	pool = create();
-	fake_lanes.result = -EREMOTEIO;
-	expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), EREMOTEIO);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake_lanes.result = cases[i].result;
+		expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), cases[i].expected);
+	}
 	fake_lanes.result = 0;
 	assert_int_equal(rpmem_persist(pool, PAGE, 8, 0, 0), 0);
 }
