@@ -11,6 +11,7 @@
  * under way.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "lane_private.h"
@@ -29,6 +30,15 @@ _Static_assert(LANE_SLOTS < 32, "slots are bits of 32");
 int lane_end(struct lane *l, int ret)
 {
 	return ret == -ECANCELED ? lanes_stopped(l->lanes) : ret;
+}
+
+int lane_look(const struct lane *l, size_t offset, size_t piece)
+{
+	struct pollfd stop = {l->lanes->stop_fd, POLLIN, 0};
+
+	if (offset / LANE_LOOK == (offset - piece) / LANE_LOOK)
+		return 0;
+	return poll(&stop, 1, 0) == 1 ? -ECANCELED : 0;
 }
 
 int lane_connect(struct lane *l)
@@ -177,6 +187,8 @@ static int write_range(struct lane *l, size_t offset, size_t length)
 		offset += piece;
 		length -= piece;
 		most = length;
+		if (ret == 0 && length > 0)
+			ret = lane_look(l, offset, piece);
 	}
 	return ret;
 }
@@ -192,6 +204,8 @@ static int copy_range(struct lane *l, size_t offset, size_t length)
 		ret = send_request(l, LANE_WRITE, offset, piece, l->lanes->memory + offset);
 		offset += piece;
 		length -= piece;
+		if (ret == 0 && length > 0)
+			ret = lane_look(l, offset, piece);
 	}
 	return ret;
 }

@@ -29,7 +29,8 @@ static struct fake {
 	enum cause connect_cause;
 	bool writes_words;
 	unsigned connected;
-	uint64_t copied; /* end of the last piece that was copied */
+	uint64_t moved;	 /* bytes written and copied */
+	uint64_t end_at; /* the session ends when as many were moved; 0: it does not */
 } fake;
 
 static struct lanes *lanes;
@@ -77,11 +78,19 @@ static void fake_disconnect(struct lane *lane, int wait_ms)
 {
 }
 
+static void move(uint64_t length)
+{
+	fake.moved += length;
+	if (fake.end_at != 0 && fake.moved >= fake.end_at)
+		eventfd_write(end_fd, 1);
+}
+
 /* A write must not be made durable before, nor overtake, what is copied. */
 static int fake_write(struct lane *lane, size_t offset, size_t length)
 {
 	assert_int_equal(lane->copies, 0);
 	note("w %zu+%zu; ", offset, length);
+	move(length);
 	return fake.write_answer;
 }
 
@@ -116,7 +125,7 @@ static int fake_request(struct lane *lane, const struct lane_request *request, c
 	if (request->op == LANE_PERSIST_DATA || request->op == LANE_WRITE) {
 		assert_true(request->length <= LANE_DATA_MAX);
 		assert_ptr_equal(data, memory + request->offset);
-		fake.copied = request->offset + request->length;
+		move(request->length);
 	}
 	for (unsigned i = 0; i < fake.unanswered; i++)
 		assert_int_not_equal(fake.slots[i], request->slot);
@@ -483,6 +492,21 @@ static void a_wait_that_is_given_up_is_a_lost_connection(void **state)
 	assert_int_equal(lanes_flush(lanes, 1, 4096, 8, true), -ECONNRESET);
 }
 
+/* Its transfers go on and on: it never waits for the device or the daemon. */
+static void a_busy_lane_sees_the_end_of_the_session(void **state)
+{
+	static const bool ways[] = {false, true}; /* copied, written */
+
+	for (size_t i = 0; i < 2; i++) {
+		gpspm(NULL);
+		fake.end_at = 1 << 20;
+		assert_int_equal(lanes_persist(lanes, 0, 4096, BYTES - 4096, ways[i]), -ECONNRESET);
+		assert_in_range(fake.moved, fake.end_at, fake.end_at + LANE_LOOK + WRITE_MAX);
+		assert_int_equal(lanes_drain(lanes, 1), -ECONNRESET);
+		tear_down(NULL);
+	}
+}
+
 static void a_failed_range_fails_the_drain_alone(void **state)
 {
 	fake.status = PERSIST_FAILED;
@@ -549,6 +573,7 @@ int main(void)
 		TEST(a_lane_that_does_not_connect_may_try_again, gpspm),
 		TEST(lost_is_lost_for_each_lane, gpspm),
 		TEST(a_wait_that_is_given_up_is_a_lost_connection, apm),
+		cmocka_unit_test(a_busy_lane_sees_the_end_of_the_session),
 		TEST(a_failed_range_fails_the_drain_alone, gpspm),
 		cmocka_unit_test(a_lane_that_cannot_connect_is_a_lost_connection),
 		TEST(lane_0_keeps_its_reason, gpspm),
