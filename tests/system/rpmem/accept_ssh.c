@@ -33,15 +33,15 @@ static void no_ssh(void)
 
 static void an_ssh_that_fails(void)
 {
-	const char *ssh = file_write("ssh", "#!/bin/sh\necho first line >&2\necho second line >&2\n"
-					    "exit 255\n");
+	const char *ssh = file_write("ssh", "#!/bin/sh\necho a banner >&2\n"
+					    "echo ssh: a reason >&2\nexit 255\n");
 
 	CHECK_NO_POOL(create_over(ssh), ECONNRESET);
-	message_has("first line");
+	message_has(": ssh: a reason");
 	CHECK_NO_POOL(try_open("my.set", heap(PART), PART), ECONNRESET);
-	message_has("first line");
+	message_has(": ssh: a reason");
 	CHECK_ERRNO(rpmem_remove(target(), "my.set", 0), ECONNRESET);
-	message_has("first line");
+	message_has(": ssh: a reason");
 }
 
 static void an_ssh_that_greets(void)
