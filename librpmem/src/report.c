@@ -50,11 +50,6 @@ void report_close(void)
 	log_fd = -1;
 }
 
-enum report_level report_level(void)
-{
-	return on;
-}
-
 /* A program may have closed stderr, and opened a pool as descriptor 2: such a file stays whole. */
 static bool may_print(void)
 {

@@ -18,7 +18,6 @@
 #include "pool.h"
 #include "report.h"
 #include "tools/common/base/failure.h"
-#include "tools/common/rdma/connection.h"
 
 #define REPORT_WAIT_MS 1000 /* at most: standard error may take nothing */
 
@@ -27,7 +26,6 @@ static struct settings settings;
 __attribute__((constructor)) static void load(void)
 {
 	settings_load(&settings);
-	link_log_to_failures(report_level() >= REPORT_DEBUG);
 	pool_watch_forks();
 }
 

@@ -206,6 +206,18 @@ static void level_zero_is_silent(void **state)
 	assert_string_equal(logged(), "librpmem: a failure of 7\n");
 }
 
+static void levels_above_two_are_two(void **state)
+{
+	static const char *const levels[] = {"2", "3", "4", "99999999999"};
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		load_with("RPMEM_LOG_LEVEL", levels[i]);
+		report_line(REPORT_BASIC, "a step");
+	}
+	assert_string_equal(logged(), "librpmem: a step\nlibrpmem: a step\n"
+				      "librpmem: a step\nlibrpmem: a step\n");
+}
+
 static void a_line_has_no_control_characters(void **state)
 {
 	settings_load(&settings);
@@ -360,6 +372,7 @@ int main(void)
 						remove_log),
 		cmocka_unit_test_setup_teardown(transports_are_on_by_integers, reset, remove_log),
 		cmocka_unit_test_setup_teardown(level_zero_is_silent, reset, remove_log),
+		cmocka_unit_test_setup_teardown(levels_above_two_are_two, reset, remove_log),
 		cmocka_unit_test_setup_teardown(a_line_has_no_control_characters, reset,
 						remove_log),
 		cmocka_unit_test_setup_teardown(a_log_file_can_be_named_after_the_process, reset,
