@@ -54,7 +54,7 @@ int lane_connect(struct lane *l)
 	return 0;
 }
 
-/* What this host may cure, or time, can be tried again; else the target of lane 0 is lost. */
+/* A lack of files or memory may pass, and so may silence; all else is a lost connection. */
 static int connect_later(struct lane *l)
 {
 	const int ret = lane_connect(l);
