@@ -34,7 +34,7 @@ struct rpmem_pool {
 	bool is_new;		 /* atomic: the daemon keeps the parts after the first persist */
 	bool is_closing;	 /* atomic */
 	int report;		 /* atomic, enum pool_report: that the session has ended */
-	struct rpmem_pool *next; /* of the pools that were lost and closed */
+	struct rpmem_pool *next; /* in the list of those that were lost and closed */
 };
 
 enum pool_report { POOL_NOT_REPORTED, POOL_REPORTING, POOL_REPORTED };

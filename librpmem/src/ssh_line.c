@@ -34,7 +34,7 @@ static bool is_of_login(const char *text)
 
 static enum ssh_line_weight weigh(const char *text)
 {
-	/* of keys that are not post-quantum: "** WARNING: ..." and two lines more */
+	/* "** WARNING: connection is not using a post-quantum key exchange", and two more */
 	static const char *const noise[] = {"Warning:", "** ",	   "Disconnected from ",
 					    "debug1:",	"debug2:", "debug3:"};
 	static const char *const own[] = {"ssh:", "rpmemd:", "Timeout, server "};

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A target that says nothing any more: its daemon and its ssh server are stopped, as if the host had died.
-Calls end when ssh gives up."""
+"""A silent target: its daemon and its ssh server are stopped, as if the host had died. Calls end when ssh
+gives up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from accepting import Setting, setting
 from test_kills import SET, client, daemons, leftovers, works
 
-LIMIT_S = 45  # of librpmem(7): 40 s
+LIMIT_S = 45  # librpmem(7) promises 40 s
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,6 @@
 	"@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\r\n"                          \
 	"@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n"                          \
 	"@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\r\n"                          \
-	"IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!\r\n"                                \
 	"Offending ED25519 key in /home/me/.ssh/known_hosts:3\r\n"                                 \
 	"Host key for target has changed and you have requested strict checking.\r\n"
 #define LOCALE                                                                                     \
