@@ -153,7 +153,8 @@ struct rpmem_pool_attr {
  *   ENOSPC - the file system of a part is full
  *   EEXIST - a part has a header that is not zero
  *   EBUSY - another client has the pool, or one of its parts, open
- *   EFBIG - the remote pool is smaller than @pool_size
+ *   EFBIG - the remote pool is smaller than @pool_size, or a part larger than its file
+ *     system allows
  *   ENOMEDIUM - this host has no RDMA device for the target, or the environment allows
  *     no transport
  *   ECONNRESET - ssh(1) could not connect or log in, did not find rpmemd(1), or lost
@@ -164,6 +165,7 @@ struct rpmem_pool_attr {
  *   EHOSTUNREACH - there is no route for lane 0
  *   EMFILE - too many files are open, here or on the target
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
+ *   EAGAIN - too many processes or threads run, here or on the target
  *   EFAULT - no memory is mapped at @pool_addr
  *   ENOTSUP - a part is on a file system in memory, such as tmpfs; or rpmemd(1) has
  *     no libpmem for device DAX
@@ -207,6 +209,7 @@ RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *poo
  *   ENOENT - there is no such pool set file, or a part is missing
  *   EACCES - the user may not read the pool set file, or not write a part; or
  *     @pool_addr is read-only
+ *   ENOSPC - a part has holes, and its file system is full
  *   EBUSY - another client has the pool, or one of its parts, open
  *   EFBIG - the remote pool is smaller than @pool_size
  *   ENOMEDIUM - this host has no RDMA device for the target, or the environment allows
@@ -219,6 +222,7 @@ RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *poo
  *   EHOSTUNREACH - there is no route for lane 0
  *   EMFILE - too many files are open, here or on the target
  *   ENOMEM - out of memory, or @pool_size is more than may be locked in memory
+ *   EAGAIN - too many processes or threads run, here or on the target
  *   EFAULT - no memory is mapped at @pool_addr
  *   ENOTSUP - a part is on a file system in memory, such as tmpfs; or rpmemd(1) has
  *     no libpmem for device DAX
@@ -263,7 +267,7 @@ int rpmem_set_attr(RPMEMpool *rpp, const struct rpmem_pool_attr *attr);
  *
  * Return: 0, or -1, with errno set to
  *   EINVAL - @rpp is NULL or was opened by the parent process; nothing was done
- *   ECONNRESET - the connection to the target was lost before
+ *   ECONNRESET - the connection to the target, or a lane, was lost before
  *   EPROTO - something that is not of the protocol came from the target before
  *   EREMOTEIO - the target could not close it
  * Threads: safe on different pools.
@@ -290,7 +294,11 @@ int rpmem_close(RPMEMpool *rpp);
  *   EACCES - the user may not remove a part
  *   EBUSY - a client has the pool open
  *   ECONNRESET - ssh(1) could not connect or log in, or did not find rpmemd(1)
+ *   EMFILE - too many files are open
+ *   ENOMEM - out of memory
+ *   EAGAIN - too many processes run
  *   ECHILD - the program took the exit status of our ssh(1), so that nothing is known
+ *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
  * Threads: safe.
  * Since: 1.0
  * See also: rpmem_create()
@@ -323,7 +331,12 @@ int rpmem_remove(const char *target, const char *pool_set, int flags);
  *   EPROTO - something that is not of the protocol came from the target; all later calls
  *     fail, too
  *   EIO - the target could not make the range durable
- *   ETIMEDOUT - the lane was used for the first time, and did not connect
+ *   ETIMEDOUT - the lane was used for the first time, and did not connect within 30 s
+ *   EMFILE - the lane was used for the first time, and too many files are open
+ *   ENOMEM - out of memory; or the lane was used for the first time, and its memory may
+ *     not be locked
+ *   EFAULT - a lane over TCP found the local memory unmapped; all later calls fail
+ *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
  * Threads: safe on different lanes.
  * Since: 1.0; @flags since 1.2
  * See also: rpmem_flush(), rpmem_drain(), rpmem_deep_persist(), rpmem_read()
@@ -346,7 +359,12 @@ int rpmem_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, u
  *   EPROTO - something that is not of the protocol came from the target; all later calls
  *     fail, too
  *   EIO - the target could not make the range durable
- *   ETIMEDOUT - the lane was used for the first time, and did not connect
+ *   ETIMEDOUT - the lane was used for the first time, and did not connect within 30 s
+ *   EMFILE - the lane was used for the first time, and too many files are open
+ *   ENOMEM - out of memory; or the lane was used for the first time, and its memory may
+ *     not be locked
+ *   EFAULT - a lane over TCP found the local memory unmapped; all later calls fail
+ *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
  * Threads: safe on different lanes.
  * Since: 1.2
  * See also: rpmem_persist()
@@ -370,8 +388,12 @@ int rpmem_deep_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned la
  *   ECONNRESET - the connection to the target is lost; all later calls fail, too
  *   EPROTO - something that is not of the protocol came from the target; all later calls
  *     fail, too
- *   EIO - the target could not make the range durable
- *   ETIMEDOUT - the lane was used for the first time, and did not connect
+ *   ETIMEDOUT - the lane was used for the first time, and did not connect within 30 s
+ *   EMFILE - the lane was used for the first time, and too many files are open
+ *   ENOMEM - out of memory; or the lane was used for the first time, and its memory may
+ *     not be locked
+ *   EFAULT - a lane over TCP found the local memory unmapped; all later calls fail
+ *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
  * Threads: safe on different lanes.
  * Since: 1.3
  * See also: rpmem_drain(), rpmem_persist()
@@ -393,6 +415,11 @@ int rpmem_flush(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, uns
  *   EPROTO - something that is not of the protocol came from the target; all later calls
  *     fail, too
  *   EIO - the target could not make a range durable
+ *   ETIMEDOUT - the lane was used for the first time, and did not connect within 30 s
+ *   EMFILE - the lane was used for the first time, and too many files are open
+ *   ENOMEM - out of memory; or the lane was used for the first time, and its memory may
+ *     not be locked
+ *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
  * Threads: safe on different lanes.
  * Since: 1.3
  * See also: rpmem_flush()
@@ -415,8 +442,12 @@ int rpmem_drain(RPMEMpool *rpp, unsigned lane, unsigned flags);
  *   ECONNRESET - the connection to the target is lost; all later calls fail, too
  *   EPROTO - something that is not of the protocol came from the target; all later calls
  *     fail, too
- *   ENOMEM - out of memory
- *   ETIMEDOUT - the lane was used for the first time, and did not connect
+ *   ETIMEDOUT - the lane was used for the first time, and did not connect within 30 s
+ *   EMFILE - the lane was used for the first time, and too many files are open
+ *   ENOMEM - out of memory; or the lane was used for the first time, and its memory may
+ *     not be locked
+ *   EFAULT - a lane over TCP found @buff unmapped or read-only; all later calls fail
+ *   EREMOTEIO - another failure on the target; rpmem_errormsg() has it
  * Threads: safe on different lanes.
  * Since: 1.0
  * See also: rpmem_open(), rpmem_persist()

@@ -11,6 +11,7 @@
  * under way.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "lane_private.h"
@@ -31,17 +32,44 @@ int lane_end(struct lane *l, int ret)
 	return ret == -ECANCELED ? lanes_stopped(l->lanes) : ret;
 }
 
-static int connect_lane(struct lane *l)
+int lane_look(const struct lane *l, size_t offset, size_t piece)
+{
+	struct pollfd stop = {l->lanes->stop_fd, POLLIN, 0};
+
+	if (offset / LANE_LOOK == (offset - piece) / LANE_LOOK)
+		return 0;
+	return poll(&stop, 1, 0) == 1 ? -ECANCELED : 0;
+}
+
+int lane_connect(struct lane *l)
 {
 	struct lanes *lanes = l->lanes;
 	int ret = lanes->transport->connect(l);
 
 	if (ret) {
 		lanes->transport->disconnect(l, LINK_CLOSE_MS);
-		return lane_errno(ret);
+		return lane_end(l, lane_errno(ret));
 	}
 	l->connected = true;
 	return 0;
+}
+
+/* A lack of files or memory may pass, and so may silence; all else is a lost connection. */
+static int connect_later(struct lane *l)
+{
+	const int ret = lane_connect(l);
+
+	switch (ret) {
+	case 0:
+	case -EMFILE:
+	case -ENOMEM:
+	case -ETIMEDOUT:
+		return ret;
+	case -EPROTO:
+		return lanes_violated(l->lanes);
+	default:
+		return lanes_lost(l->lanes);
+	}
 }
 
 int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane)
@@ -49,9 +77,9 @@ int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane)
 	struct lane *l = &lanes->lane[index];
 
 	*lane = l;
-	if (atomic_load_explicit(&lanes->lost, memory_order_relaxed) != LANES_WHOLE)
+	if (atomic_load_explicit(&lanes->lost, memory_order_relaxed) != 0)
 		return lanes_stopped(lanes);
-	return l->connected ? 0 : lane_end(l, connect_lane(l));
+	return l->connected ? 0 : connect_later(l);
 }
 
 /* --- requests and their answers ------------------------------------------- */
@@ -73,7 +101,7 @@ static int take_answer(struct lane *l)
 		failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "message",
 				"rpmemd on %s answered a request of lane %u that was not made",
 				l->lanes->host, l->index);
-		return lanes_lost(l->lanes);
+		return lanes_violated(l->lanes);
 	}
 	l->requests &= ~(1U << answer.slot);
 	l->copies &= ~(1U << answer.slot);
@@ -159,6 +187,8 @@ static int write_range(struct lane *l, size_t offset, size_t length)
 		offset += piece;
 		length -= piece;
 		most = length;
+		if (ret == 0 && length > 0)
+			ret = lane_look(l, offset, piece);
 	}
 	return ret;
 }
@@ -174,6 +204,8 @@ static int copy_range(struct lane *l, size_t offset, size_t length)
 		ret = send_request(l, LANE_WRITE, offset, piece, l->lanes->memory + offset);
 		offset += piece;
 		length -= piece;
+		if (ret == 0 && length > 0)
+			ret = lane_look(l, offset, piece);
 	}
 	return ret;
 }

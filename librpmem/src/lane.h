@@ -44,8 +44,10 @@ int lanes_most(const char *host, enum control_transport transport, unsigned *nla
 
 /*
  * Lane, range and length above 0 were checked. 0 or a negative errno with the
- * error message set. -ECONNRESET: the connection or the daemon is gone, and so for
- * each later call on any lane. -EIO: the daemon could not make a range durable.
+ * error message set. -ECONNRESET: the connection or the daemon is gone; -EPROTO: it broke the
+ * protocol; and so for each later call on any lane. -EIO: the daemon could not make a range
+ * durable. The first call on a lane connects it: -EMFILE, -ENOMEM or -ETIMEDOUT if that fails
+ * for a reason that may pass.
  * A flush without `relaxed` has copied its data when it returns; with it they must
  * not change until the drain.
  */

@@ -19,6 +19,7 @@
 #define LANE_CUT	64 /* transfers are cut at multiples of this, so no aligned word is split */
 #define LANE_WORD	8  /* bytes that flags 0 never tear */
 #define LANE_RANGES	32 /* remembered by a lane; in one request */
+#define LANE_LOOK	((size_t)4 << 20) /* bytes that a busy lane moves between two looks */
 #define LANE_CONNECT_MS 30000
 #define LANE_FILES_RDMA 4   /* file descriptors of a lane, at most: channels, and those of the CM */
 #define LANE_WHY_MAX	768 /* as the text of struct failure */
@@ -83,21 +84,31 @@ struct lanes {
 	int stop_fd;	  /* readable: lost_fd or the session's end_fd is */
 	uint32_t count;
 	struct lane *lane;
-	atomic_int lost; /* enum lane_loss */
+	atomic_int lost;     /* why, as a negative errno; 0: the connection is whole */
+	atomic_bool has_why; /* the thread that lost it has written `why` */
 	char why[LANE_WHY_MAX];
 };
 
-enum lane_loss { LANES_WHOLE, LANES_BREAKING, LANES_LOST };
-
+/* Any errno of lane_errno(), as lanes_open() gives it for lane 0. */
+int lane_connect(struct lane *lane);
 /* Begins a call on a lane, connecting it if it is not. */
 int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane);
 /* What the call returns. */
 int lane_end(struct lane *lane, int ret);
+/*
+ * A transfer goes on at `offset`, after a piece of so many bytes. Each LANE_LOOK bytes: -ECANCELED
+ * if stop_fd is readable; a lane that never waits would not find out.
+ */
+int lane_look(const struct lane *lane, size_t offset, size_t piece);
 
-/* Why a wait was given up, for -ECANCELED; gives -ECONNRESET. */
+/* Why a wait was given up, for -ECANCELED. */
 int lanes_stopped(struct lanes *lanes);
-/* Keeps the error message set as the reason for all later calls; gives -ECONNRESET. */
+/*
+ * Each ends all lanes: the first error, with the error message set, stays for all later calls.
+ * Gives that error: of lanes_lost() -ECONNRESET, of lanes_violated() -EPROTO.
+ */
 int lanes_lost(struct lanes *lanes);
+int lanes_violated(struct lanes *lanes);
 /* The errno for a failure of tools/common that has left its error message. */
 int lane_errno(int ret);
 /* What precedes each address in error messages: "rpmemd at 192.0.2.1 port 40000". */

@@ -233,7 +233,9 @@ static void size_queues(struct lanes *lanes, const struct limits *limits)
 		.cq_size = d->writes_max + others + LANE_SLOTS,
 		.rq_size = LANE_SLOTS,
 	};
-	lanes->write_max = limits->message_bytes / LANE_CUT * LANE_CUT;
+	/* no transfer is so long that a busy lane looks too seldom */
+	lanes->write_max = (limits->message_bytes < LANE_LOOK ? limits->message_bytes : LANE_LOOK) /
+			   LANE_CUT * LANE_CUT;
 }
 
 static int register_pool(struct lanes *lanes)

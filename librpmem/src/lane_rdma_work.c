@@ -46,7 +46,7 @@ static int take_message(struct lane *l, const struct ibv_wc *wc)
 		failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "message",
 				"lane %u: %s sent %u bytes that are not an answer", l->index,
 				link_peer_name(c->link), wc->byte_len);
-		return lanes_lost(l->lanes);
+		return lanes_violated(l->lanes);
 	}
 	c->answers[(c->answers_first + c->answers_count++) % LANE_SLOTS] = answer;
 	ret = rpma_recv(c->conn, c->messages_mr, at, RDMA_ANSWER_BYTES,
@@ -261,6 +261,8 @@ static int read_directly(struct lane *l, size_t at, size_t offset, size_t length
 		at += piece;
 		offset += piece;
 		length -= piece;
+		if (ret == 0 && length > 0)
+			ret = lane_look(l, offset, piece);
 	}
 	return ret ? ret : await(l, c->posted);
 }
@@ -324,6 +326,7 @@ static int read_by_copy(struct lane *l, char *buffer, size_t offset, size_t leng
 			left = left < BOUNCE_PIECE ? left : BOUNCE_PIECE;
 			memcpy(buffer + taken, c->bounce + half * BOUNCE_PIECE, left);
 			taken += left;
+			ret = lane_look(l, taken, left);
 		}
 	}
 	return ret;

@@ -94,7 +94,7 @@ static int tcp_answer(struct lane *l, struct lane_answer *answer)
 		return 0;
 	failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "message",
 			"lane %u: %s sent bytes that are not an answer", l->index, n->name);
-	return lanes_lost(l->lanes);
+	return lanes_violated(l->lanes);
 }
 
 static int tcp_read(struct lane *l, void *buffer, size_t offset, size_t length)
@@ -214,6 +214,8 @@ static int tcp_connect(struct lane *l)
 	if (ret != 0 && ret != -ECANCELED)
 		failure_set(EXIT_RUN_FAILED, "connect", "cannot connect lane %u to %s: %s",
 			    l->index, n->name, strerror(-ret));
+	if (ret == -ENETUNREACH)
+		return -EHOSTUNREACH;
 	/* the daemon has ended since it gave its port */
 	return ret == -ECONNREFUSED ? -ECONNRESET : ret;
 }

@@ -26,32 +26,39 @@
 
 /* --- the end of a connection ---------------------------------------------- */
 
-int lanes_lost(struct lanes *lanes)
+static int lose(struct lanes *lanes, int error)
 {
-	int whole = LANES_WHOLE;
+	int before = 0;
 
-	if (atomic_compare_exchange_strong(&lanes->lost, &whole, LANES_BREAKING)) {
-		snprintf(lanes->why, sizeof(lanes->why), "%s", failure_get()->text);
-		atomic_store(&lanes->lost, LANES_LOST);
-		/* threads that wait on other lanes need not find out one by one */
-		eventfd_write(lanes->lost_fd, 1);
-	}
-	return -ECONNRESET;
+	if (!atomic_compare_exchange_strong(&lanes->lost, &before, error))
+		return before;
+	snprintf(lanes->why, sizeof(lanes->why), "%s", failure_get()->text);
+	atomic_store(&lanes->has_why, true);
+	/* threads that wait on other lanes need not find out one by one */
+	eventfd_write(lanes->lost_fd, 1);
+	return error;
 }
 
-static int told_lost(const struct lanes *lanes)
+int lanes_lost(struct lanes *lanes)
 {
-	bool told = atomic_load(&lanes->lost) == LANES_LOST;
+	return lose(lanes, -ECONNRESET);
+}
 
-	failure_because(CAUSE_CLOSED, EXIT_RUN_FAILED, "connection", "%s",
-			told ? lanes->why : "the connection to rpmemd is lost");
-	return -ECONNRESET;
+int lanes_violated(struct lanes *lanes)
+{
+	return lose(lanes, -EPROTO);
 }
 
 int lanes_stopped(struct lanes *lanes)
 {
-	if (atomic_load(&lanes->lost) != LANES_WHOLE)
-		return told_lost(lanes);
+	const int lost = atomic_load(&lanes->lost);
+
+	if (lost != 0) {
+		failure_because(CAUSE_CLOSED, EXIT_RUN_FAILED, "connection", "%s",
+				atomic_load(&lanes->has_why) ? lanes->why
+							     : "the connection to rpmemd is lost");
+		return lost;
+	}
 	failure_because(CAUSE_CLOSED, EXIT_RUN_FAILED, "connection",
 			"the session with rpmemd on %s ended", lanes->host);
 	return lanes_lost(lanes);
@@ -232,7 +239,6 @@ static struct lanes *lanes_new(const struct lanes_cfg *cfg)
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg)
 {
 	struct lanes *l = lanes_new(cfg);
-	struct lane *first;
 	int ret;
 
 	if (l == NULL)
@@ -240,8 +246,8 @@ int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg)
 	link_log_to_failures(false);
 	if ((ret = local_memory_check(cfg->memory, cfg->bytes)) == 0 &&
 	    (ret = make_stop_fd(l, cfg->end_fd)) == 0 && (ret = make_lanes(l)) == 0 &&
-	    (ret = lane_errno(l->transport->open(l))) == 0 && (ret = lane_begin(l, 0, &first)) == 0)
-		ret = lane_end(first, 0);
+	    (ret = lane_errno(l->transport->open(l))) == 0)
+		ret = lane_connect(&l->lane[0]);
 	if (ret) {
 		lanes_close(&l);
 		return ret;

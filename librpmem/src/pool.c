@@ -41,6 +41,12 @@ static struct pool_gate *gate_of(const struct rpmem_pool *pool, unsigned lane)
 	return &pool->gates[lane < pool->nlanes ? lane : 0];
 }
 
+static int refuse_closing(void)
+{
+	failure_set(EXIT_WRONG_USAGE, "pool", "the pool is being closed");
+	return -ECONNRESET;
+}
+
 int pool_enter(struct rpmem_pool *pool, unsigned lane)
 {
 	if (pool->forks != forks) {
@@ -53,8 +59,7 @@ int pool_enter(struct rpmem_pool *pool, unsigned lane)
 	if (!__atomic_load_n(&pool->is_closing, __ATOMIC_SEQ_CST))
 		return 0;
 	pool_leave(pool, lane);
-	failure_set(EXIT_WRONG_USAGE, "pool", "the pool is being closed");
-	return -ECONNRESET;
+	return refuse_closing();
 }
 
 void pool_leave(struct rpmem_pool *pool, unsigned lane)
@@ -70,10 +75,9 @@ static bool is_used(struct rpmem_pool *pool)
 	return false;
 }
 
-/* No call begins from now on; those in progress end. */
-static void close_gates(struct rpmem_pool *pool)
+/* No call begins any more; those in progress end. */
+static void empty_gates(struct rpmem_pool *pool)
 {
-	__atomic_store_n(&pool->is_closing, true, __ATOMIC_SEQ_CST);
 	if (!is_used(pool))
 		return;
 	failure_set(EXIT_RUN_FAILED, "pool", "the pool was closed while other threads used it");
@@ -148,7 +152,7 @@ static struct rpmem_pool *new_pool(const struct pool_cfg *cfg)
 }
 
 /* The error message of what failed before stays. */
-static int discard(struct rpmem_pool *pool, bool remove)
+static int end(struct rpmem_pool *pool, bool remove)
 {
 	struct failure why = *failure_get();
 	int ret;
@@ -157,10 +161,15 @@ static int discard(struct rpmem_pool *pool, bool remove)
 	ret = session_close(&pool->session, remove);
 	if (ret == 0)
 		*failure_get() = why;
-	free(pool->gates);
 	free(pool->name);
-	free(pool);
+	pool->name = NULL;
 	return ret;
+}
+
+static void free_pool(struct rpmem_pool *pool)
+{
+	free(pool->gates);
+	free(pool);
 }
 
 static int open_lanes(struct rpmem_pool *pool, const struct pool_cfg *cfg, const char *host,
@@ -215,7 +224,8 @@ static int connect_once(struct rpmem_pool **out, const struct pool_cfg *cfg,
 	}
 	*may_pass = ret == -ECONNRESET && pool->session != NULL;
 	why = *failure_get();
-	discard(pool, cfg->create);
+	end(pool, cfg->create);
+	free_pool(pool);
 	*failure_get() = why;
 	return ret;
 }
@@ -271,14 +281,41 @@ int pool_connect(struct rpmem_pool **pool, const struct pool_cfg *cfg, struct rp
 	return 0;
 }
 
+/* Not freed before the process ends; from here they can be found, so they are no leaks. */
+static void keep_gates(struct rpmem_pool *pool)
+{
+	static struct rpmem_pool *kept;
+
+	pool->next = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&kept, &pool->next, pool, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+}
+
 int pool_close(struct rpmem_pool **pool)
 {
 	struct rpmem_pool *closed = *pool;
+	struct failure why;
+	bool is_kept;
+	int lost, ret;
 
 	*pool = NULL;
-	close_gates(closed);
+	if (__atomic_exchange_n(&closed->is_closing, true, __ATOMIC_SEQ_CST))
+		return refuse_closing();
+	lost = session_ended(closed->session);
+	why = *failure_get();
+	empty_gates(closed);
 	if (closed->report == POOL_NOT_REPORTED && session_ended(closed->session) != 0)
 		report_failure(closed->name);
 	report_line(REPORT_BASIC, "%s: closed", closed->name);
-	return discard(closed, false);
+	is_kept = session_ended(closed->session) != 0;
+	ret = end(closed, false);
+	if (is_kept)
+		keep_gates(closed);
+	else
+		free_pool(closed);
+	if (lost == 0)
+		return ret;
+	*failure_get() = why;
+	return lost;
 }

@@ -34,6 +34,7 @@ struct rpmem_pool {
 	bool is_new;		 /* atomic: the daemon keeps the parts after the first persist */
 	bool is_closing;	 /* atomic */
 	int report;		 /* atomic, enum pool_report: that the session has ended */
+	struct rpmem_pool *next; /* in the list of those that were lost and closed */
 };
 
 enum pool_report { POOL_NOT_REPORTED, POOL_REPORTING, POOL_REPORTED };
@@ -54,7 +55,11 @@ struct pool_cfg {
 /* attr: what the daemon told of a pool that was opened; may be NULL. */
 int pool_connect(struct rpmem_pool **pool, const struct pool_cfg *cfg,
 		 struct rpmem_pool_attr *attr);
-/* Frees it in any case, once no call uses it; those in progress are cancelled. */
+/*
+ * Closes it in any case, once no call uses it; those in progress are cancelled. It is freed, unless
+ * it was lost: libpmemobj closes a pool from the thread that saw its loss, while other threads
+ * still begin calls on it. Its gates stay for them.
+ */
 int pool_close(struct rpmem_pool **pool);
 
 /*

@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +18,8 @@
 #include <unistd.h>
 
 #include "tools/common/base/failure.h"
+
+#define ROOM_MS 200
 
 static enum report_level on = REPORT_ERROR;
 static int log_fd = -1; /* -1: stderr */
@@ -45,11 +50,6 @@ void report_close(void)
 	log_fd = -1;
 }
 
-enum report_level report_level(void)
-{
-	return on;
-}
-
 /* A program may have closed stderr, and opened a pool as descriptor 2: such a file stays whole. */
 static bool may_print(void)
 {
@@ -62,15 +62,47 @@ static bool may_print(void)
 			      (fstat(STDERR_FILENO, &st) == 0 && !S_ISREG(st.st_mode)));
 }
 
-/* One write, so that lines of several threads do not mix; no byte that a terminal acts on. */
+/*
+ * A thread that waits for the reader of a full pipe would hold its lane meanwhile. A line is
+ * shorter than PIPE_BUF, so a pipe that has room takes all of it.
+ */
+static bool has_room(int fd)
+{
+	struct pollfd pollfd = {.fd = fd, .events = POLLOUT};
+
+	return poll(&pollfd, 1, ROOM_MS) == 1 && (pollfd.revents & POLLERR) == 0;
+}
+
+/* Its reader may have gone: SIGPIPE is taken, unless one was pending before. */
+static void write_without_sigpipe(int fd, const char *line, size_t len)
+{
+	const struct timespec now = {0, 0};
+	sigset_t pipe, before, pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	if (pthread_sigmask(SIG_BLOCK, &pipe, &before) != 0)
+		return;
+	if (write(fd, line, len) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE))
+		sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/*
+ * One write, so that lines of several threads do not mix; no byte that a terminal acts on. There
+ * is no other place for a line that cannot be written.
+ */
 static void print(char *line, size_t len)
 {
+	const int fd = log_fd >= 0 ? log_fd : STDERR_FILENO;
+
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
 			line[i] = '?';
 	line[len] = '\n';
-	if (write(log_fd >= 0 ? log_fd : STDERR_FILENO, line, len + 1) < 0)
-		return; /* there is no other place to tell it */
+	if (has_room(fd))
+		write_without_sigpipe(fd, line, len + 1);
 }
 
 void report_line(enum report_level level, const char *format, ...)

@@ -13,15 +13,12 @@
 enum report_level {
 	REPORT_NOTHING,
 	REPORT_ERROR,
-	REPORT_BASIC, /* pools opened and closed */
-	REPORT_VERBOSE,
-	REPORT_DEBUG, /* librpma's own log too */
+	REPORT_BASIC, /* pools opened and closed, too */
 };
 
 /* file NULL: stderr; one that ends in '-' gets the process id behind it. */
 void report_open(enum report_level level, const char *file);
 void report_close(void);
-enum report_level report_level(void);
 
 /* "librpmem: ..." if the level is on. Keeps errno. */
 void report_line(enum report_level level, const char *format, ...)

@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "errors.h"
 #include "pool.h"
 #include "report.h"
 #include "tools/common/base/failure.h"
-#include "tools/common/rdma/connection.h"
 
 #define REPORT_WAIT_MS 1000 /* at most: standard error may take nothing */
 
@@ -26,7 +26,6 @@ static struct settings settings;
 __attribute__((constructor)) static void load(void)
 {
 	settings_load(&settings);
-	link_log_to_failures(report_level() >= REPORT_DEBUG);
 	pool_watch_forks();
 }
 
@@ -40,6 +39,11 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 	va_end(args);
 	failure_set(EXIT_WRONG_USAGE, "argument", "%s", text);
 	return -EINVAL;
+}
+
+static int fail(enum errors_call call, int ret)
+{
+	return report_errno(errors_documented(call, ret));
 }
 
 /* --- pools --- */
@@ -101,7 +105,7 @@ static RPMEMpool *connect_pool(const struct pool_cfg *cfg, unsigned *nlanes,
 	if (ret != 0) {
 		report_call(cfg->create ? "rpmem_create" : "rpmem_open", cfg->target,
 			    cfg->pool_set);
-		report_errno(ret);
+		fail(cfg->create ? ERRORS_CREATE : ERRORS_OPEN, ret);
 		return NULL;
 	}
 	*nlanes = pool->nlanes;
@@ -161,7 +165,7 @@ int rpmem_remove(const char *target, const char *pool_set, int flags)
 	if (ret == 0)
 		return 0;
 	report_call("rpmem_remove", target, pool_set);
-	return report_errno(ret);
+	return fail(ERRORS_REMOVE, ret);
 }
 
 /* --- calls on a pool --- */
@@ -263,12 +267,12 @@ static int keep_parts(RPMEMpool *rpp)
 	return ret;
 }
 
-static int leave(RPMEMpool *rpp, unsigned lane, int ret)
+static int leave(RPMEMpool *rpp, unsigned lane, enum errors_call call, int ret)
 {
 	if (ret != 0 && ret != -EINVAL)
 		ret = lose(rpp, ret);
 	pool_leave(rpp, lane);
-	return ret == 0 ? 0 : report_errno(ret);
+	return ret == 0 ? 0 : fail(call, ret);
 }
 
 int rpmem_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, unsigned flags)
@@ -285,7 +289,7 @@ int rpmem_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, u
 		if (ret == 0)
 			ret = keep_parts(rpp);
 	}
-	return leave(rpp, lane, ret);
+	return leave(rpp, lane, ERRORS_PERSIST, ret);
 }
 
 int rpmem_deep_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane)
@@ -301,7 +305,7 @@ int rpmem_deep_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned la
 		if (ret == 0)
 			ret = keep_parts(rpp);
 	}
-	return leave(rpp, lane, ret);
+	return leave(rpp, lane, ERRORS_DEEP_PERSIST, ret);
 }
 
 int rpmem_flush(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, unsigned flags)
@@ -315,7 +319,7 @@ int rpmem_flush(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, uns
 	if (ret == 0 && length > 0)
 		ret = lanes_flush(rpp->lanes, lane, offset, length,
 				  (flags & RPMEM_FLUSH_RELAXED) != 0);
-	return leave(rpp, lane, ret);
+	return leave(rpp, lane, ERRORS_FLUSH, ret);
 }
 
 int rpmem_drain(RPMEMpool *rpp, unsigned lane, unsigned flags)
@@ -333,7 +337,7 @@ int rpmem_drain(RPMEMpool *rpp, unsigned lane, unsigned flags)
 		ret = lanes_drain(rpp->lanes, lane);
 	if (ret == 0)
 		ret = keep_parts(rpp);
-	return leave(rpp, lane, ret);
+	return leave(rpp, lane, ERRORS_DRAIN, ret);
 }
 
 int rpmem_read(RPMEMpool *rpp, void *buff, size_t offset, size_t length, unsigned lane)
@@ -348,7 +352,7 @@ int rpmem_read(RPMEMpool *rpp, void *buff, size_t offset, size_t length, unsigne
 		ret = refuse("the buffer is NULL");
 	if (ret == 0 && length > 0)
 		ret = lanes_read(rpp->lanes, lane, buff, offset, length);
-	return leave(rpp, lane, ret);
+	return leave(rpp, lane, ERRORS_READ, ret);
 }
 
 int rpmem_set_attr(RPMEMpool *rpp, const struct rpmem_pool_attr *attr)
@@ -363,7 +367,7 @@ int rpmem_set_attr(RPMEMpool *rpp, const struct rpmem_pool_attr *attr)
 		ret = refuse("a pool without headers has no attributes");
 	else if (ret == 0 && rpp->has_headers)
 		ret = session_set_attr(rpp->session, attr != NULL ? attr : &zero);
-	return leave(rpp, 0, ret);
+	return leave(rpp, 0, ERRORS_SET_ATTR, ret);
 }
 
 int rpmem_close(RPMEMpool *rpp)
@@ -374,7 +378,7 @@ int rpmem_close(RPMEMpool *rpp)
 		return report_errno(ret);
 	pool_leave(rpp, 0);
 	ret = pool_close(&rpp);
-	return ret == 0 ? 0 : report_errno(ret);
+	return ret == 0 ? 0 : fail(ERRORS_CLOSE, ret);
 }
 
 /* --- the library --- */

@@ -16,7 +16,7 @@
 static void store_end(struct session *s)
 {
 	const char *what = s->has_hello ? "was lost" : "did not start";
-	const char *line = s->line.text;
+	const char *line = ssh_line_text(&s->line);
 	int status = s->ssh_status;
 
 	if (line[0] != '\0')
@@ -99,6 +99,8 @@ static bool read_stdout(struct session *s)
 			    s->conversation.wrong);
 		session_stream_over(s, ret);
 	} else if (s->conversation.complete) {
+		if (!s->has_hello)
+			ssh_line_forget(&s->line);
 		s->has_hello = true;
 		pthread_cond_broadcast(&s->changed);
 	}

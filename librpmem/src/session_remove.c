@@ -14,6 +14,7 @@
 
 #include "session.h"
 #include "ssh.h"
+#include "ssh_line.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 
@@ -66,10 +67,8 @@ static bool read_output(struct ssh *ssh, struct ssh_line *line, int timeout_ms)
 	return true;
 }
 
-static int judge(const char *host, const char *pool_set, int status, const struct ssh_line *line)
+static int judge(const char *host, const char *pool_set, int status, const char *text)
 {
-	const char *text = line->text;
-
 	if (status == 0)
 		return 0;
 	if (status == -ECHILD) {
@@ -119,7 +118,7 @@ int session_remove(const struct session_cfg *cfg, const char *pool_set, bool for
 	in_time = read_output(&ssh, &line, timeout_ms);
 	ssh_end(&ssh, in_time ? timeout_ms : 0);
 	if (in_time)
-		return judge(cfg->target->host, pool_set, ssh.status, &line);
+		return judge(cfg->target->host, pool_set, ssh.status, ssh_line_text(&line));
 	failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s did not remove '%.300s' within %d ms",
 		    cfg->target->host, pool_set, timeout_ms);
 	return -ECONNRESET;

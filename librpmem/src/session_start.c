@@ -95,7 +95,7 @@ static int start(struct session *s)
 /* ssh itself failed, before the daemon ran, and its line tells of the network. */
 static bool may_pass(const struct session *s)
 {
-	return !s->has_hello && s->ssh_status == SSH_FAILED && ssh_line_may_pass(&s->line);
+	return !s->has_hello && s->ssh_status == SSH_FAILED && ssh_line_may_pass(s->line.text);
 }
 
 static int open_once(struct session **session, const struct session_cfg *cfg, bool *again)

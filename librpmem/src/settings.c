@@ -60,7 +60,7 @@ static enum report_level log_level(void)
 
 	if (text == NULL || !parse_integer(text, &value) || value < 0)
 		return REPORT_ERROR;
-	return value > REPORT_DEBUG ? REPORT_DEBUG : (enum report_level)value;
+	return value > REPORT_BASIC ? REPORT_BASIC : (enum report_level)value;
 }
 
 void settings_load(struct settings *settings)

@@ -126,7 +126,7 @@ static int run(pid_t *pid, const struct ssh_target *target, const char *command,
 	       const struct stdio *stdio)
 {
 	char login[SSH_USER_MAX + SSH_HOST_MAX];
-	char *argv[9];
+	char *argv[11];
 	size_t n = 0;
 	int error;
 
@@ -141,6 +141,9 @@ static int run(pid_t *pid, const struct ssh_target *target, const char *command,
 	if (!target->is_ipv6)
 		argv[n++] = (char *)"-4";
 	argv[n++] = (char *)"-oBatchMode=yes";
+	/* it ends within 40 s of a silent target: a lane waits as long as its session lasts */
+	argv[n++] = (char *)"-oServerAliveInterval=10";
+	argv[n++] = (char *)"-oServerAliveCountMax=3";
 	argv[n++] = login;
 	argv[n++] = (char *)command;
 	argv[n] = NULL;
@@ -249,52 +252,4 @@ void ssh_quote(const char *word, char *quoted)
 	}
 	*quoted++ = '\'';
 	*quoted = '\0';
-}
-
-static void end_line(struct ssh_line *line)
-{
-	if (line->text[0] == '\0')
-		return;
-	line->is_over = strncmp(line->text, "Warning:", strlen("Warning:")) == 0;
-	line->complete = !line->is_over;
-}
-
-void ssh_line_take(struct ssh_line *line, const char *bytes, size_t len)
-{
-	size_t have = strlen(line->text);
-
-	for (size_t i = 0; i < len && !line->complete; i++) {
-		unsigned char c = (unsigned char)bytes[i];
-
-		if (c == '\n') {
-			end_line(line);
-			continue;
-		}
-		if (line->is_over)
-			have = 0;
-		line->is_over = false;
-		if (c == '\r' || have == sizeof(line->text) - 1)
-			continue;
-		line->text[have++] = (char)(c < ' ' || c == 0x7f ? '?' : c);
-		line->text[have] = '\0';
-	}
-}
-
-bool ssh_line_may_pass(const struct ssh_line *line)
-{
-	static const char *const passing[] = {
-		"Connection refused",
-		"Connection reset by",
-		"Connection closed by",
-		"No route to host",
-		"Network is unreachable",
-		"Temporary failure in name resolution",
-		"kex_exchange_identification:",
-		"ssh_exchange_identification:", /* OpenSSH before 8.0 */
-	};
-
-	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
-		if (strstr(line->text, passing[i]) != NULL)
-			return true;
-	return false;
 }

@@ -15,7 +15,6 @@
 
 #include "ssh_target.h"
 
-#define SSH_LINE_MAX	  400
 #define SSH_FAILED	  255 /* ssh(1), EXIT STATUS: an error of ssh itself */
 #define SSH_KILLED	  256 /* and the signal's number */
 #define SSH_QUOTED_MAX(n) (4 * (n) + 3)
@@ -43,16 +42,5 @@ void ssh_end(struct ssh *ssh, int timeout_ms);
 
 /* In single quotes: one word for the remote shell. quoted has SSH_QUOTED_MAX(strlen(word)). */
 void ssh_quote(const char *word, char *quoted);
-
-/* The first line of its stderr that is not a warning, or else the first one. */
-struct ssh_line {
-	char text[SSH_LINE_MAX]; /* without control characters */
-	bool complete;
-	bool is_over; /* a warning: the next line takes its place */
-};
-
-void ssh_line_take(struct ssh_line *line, const char *bytes, size_t len);
-/* Does the line tell of a failure that may have passed when ssh is started again? */
-bool ssh_line_may_pass(const struct ssh_line *line);
 
 #endif /* RPMEM_SSH_H */

@@ -10,34 +10,81 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 
 #include "tools/common/base/monotonic.h"
 
-#define SPINS_MAX 64
-#define SPINS_MIN 1
+#define SPINS_MAX  64
+#define SPINS_MIN  1
+#define LOOK_BYTES ((size_t)4 << 20) /* moved between two looks at stop_fd, while it is busy */
+
+/* A peer's host that has died is noticed after 30 s, by one of these. */
+#define KEEPALIVE_IDLE_S  10
+#define KEEPALIVE_EVERY_S 5
+#define KEEPALIVE_COUNT	  4
+#define SILENCE_MS	  30000
 
 int lane_stream_open(struct lane_stream *stream, int fd, int stop_fd)
 {
-	const int yes = 1;
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{IPPROTO_TCP, TCP_NODELAY, 1},
+		{SOL_SOCKET, SO_KEEPALIVE, 1},
+		{IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
+		{IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_EVERY_S},
+		{IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT},
+	};
 
-	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0 ||
-	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)) != 0)
+	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0)
 		return -errno;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+			       sizeof(options[i].value)) != 0)
+			return -errno;
 	*stream = (struct lane_stream){.fd = fd, .stop_fd = stop_fd, .spins = SPINS_MAX};
 	return 0;
+}
+
+/*
+ * After a sleep of SILENCE_MS: bytes wait for an acknowledgement, and none has come, which turns
+ * keep-alives off. TCP_USER_TIMEOUT would also end a connection whose peer lives and takes
+ * no bytes, as a daemon in a long msync(2) does.
+ */
+static bool is_silent(int fd)
+{
+	struct tcp_info info = {0};
+	socklen_t len = sizeof(info);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 && info.tcpi_unacked > 0 &&
+	       info.tcpi_last_ack_recv >= SILENCE_MS;
 }
 
 static int sleep_for(const struct lane_stream *stream, short events, int timeout_ms)
 {
 	struct pollfd fds[] = {{stream->fd, events, 0}, {stream->stop_fd, POLLIN, 0}};
-	int ret = poll(fds, 2, timeout_ms);
+	int ret = poll(fds, 2, timeout_ms >= 0 ? timeout_ms : SILENCE_MS);
 
 	if (ret < 0)
 		return errno == EINTR ? 0 : -errno;
+	if (ret == 0 && timeout_ms < 0)
+		return is_silent(stream->fd) ? -ECONNRESET : 0;
 	if (ret == 0)
 		return -ETIMEDOUT;
 	return fds[0].revents == 0 ? -ECANCELED : 0;
+}
+
+/* A stream that is never out of bytes never sleeps. */
+static int look(struct lane_stream *stream, size_t moved)
+{
+	struct pollfd stop = {stream->stop_fd, POLLIN, 0};
+
+	stream->moved += moved;
+	if (stream->moved < LOOK_BYTES)
+		return 0;
+	stream->moved = 0;
+	return poll(&stop, 1, 0) == 1 ? -ECANCELED : 0;
 }
 
 /* What a call that moved nothing stands for; 0: there is nothing yet. */
@@ -77,10 +124,12 @@ int lane_stream_send(struct lane_stream *stream, struct iovec *parts, size_t cou
 		const struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
 		ssize_t sent = sendmsg(stream->fd, &message, MSG_NOSIGNAL);
 
-		if (sent >= 0)
+		if (sent >= 0) {
 			skip(&parts, &count, (size_t)sent);
-		else if ((ret = reason(errno)) == 0)
+			ret = look(stream, (size_t)sent);
+		} else if ((ret = reason(errno)) == 0) {
 			ret = sleep_for(stream, POLLOUT, -1);
+		}
 	}
 	return ret;
 }
@@ -117,6 +166,7 @@ int lane_stream_receive(struct lane_stream *stream, void *bytes, size_t len, int
 			len -= (size_t)got;
 			stream->spins += (SPINS_MAX - stream->spins) / 4;
 			tries = 0;
+			ret = look(stream, (size_t)got);
 		} else if ((ret = reason(errno)) == 0) {
 			ret = wait_for_bytes(stream, &tries, deadline_ms);
 		}

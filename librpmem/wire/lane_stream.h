@@ -3,8 +3,9 @@
  * lane_stream.h -- bytes of a lane over TCP, for both ends of it.
  *
  * Each call moves all bytes or fails: -ECANCELED where stop_fd is readable and
- * nothing can be moved, -ECONNRESET where the peer has gone, else the errno of
- * the call, such as -EFAULT. No error message is stored.
+ * nothing can be moved, or some MiB were; -ECONNRESET where the peer has gone, or
+ * its host was silent for half a minute; else the errno of the call, such as
+ * -EFAULT. No error message is stored.
  */
 #ifndef RPMEM_WIRE_LANE_STREAM_H
 #define RPMEM_WIRE_LANE_STREAM_H
@@ -16,7 +17,9 @@
 struct lane_stream {
 	int fd; /* borrowed; does not block */
 	int stop_fd;
-	unsigned spins; /* attempts before it sleeps; kept by the calls */
+	/* kept by the calls */
+	unsigned spins; /* attempts before it sleeps */
+	size_t moved;	/* bytes since the last look at stop_fd */
 };
 
 /* Makes the socket what the calls need. */

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from stock import LAYOUTS, MIB, SOME_WAYS, WORDS, ledger, stock
 
+SSH_OPTIONS = ["-oBatchMode=yes", "-oServerAliveInterval=10", "-oServerAliveCountMax=3"]
 ALL = [(way, layout) for way in SOME_WAYS for layout in LAYOUTS if way != "rdma-tcp" or layout == "one"]
 
 
@@ -237,10 +238,10 @@ def test_a_refused_connection(way: str) -> None:
 
 
 @pytest.mark.parametrize("host, words", [
-    ("target", ["-T", "-4", "-oBatchMode=yes", "target"]),
-    ("user@target", ["-T", "-4", "-oBatchMode=yes", "user@target"]),
-    ("user@target:2222", ["-p", "2222", "-T", "-4", "-oBatchMode=yes", "user@target"]),
-    ("[::1]:22", ["-p", "22", "-T", "-oBatchMode=yes", "::1"]),
+    ("target", ["-T", "-4", *SSH_OPTIONS, "target"]),
+    ("user@target", ["-T", "-4", *SSH_OPTIONS, "user@target"]),
+    ("user@target:2222", ["-p", "2222", "-T", "-4", *SSH_OPTIONS, "user@target"]),
+    ("[::1]:22", ["-p", "22", "-T", *SSH_OPTIONS, "::1"]),
 ])  # fmt: skip
 def test_targets(host: str, words: list[str]) -> None:
     with stock("sockets") as s:

@@ -151,3 +151,15 @@ def test_compiles_as_cxx(standard: str, tmp_path: Path) -> None:
     output("c++", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{INCLUDE}",
            source, "-o", program, f"-L{LIBRARY.parent}", "-l:librpmem.so.1")  # fmt: skip
     output(program, env=os.environ | {"LD_LIBRARY_PATH": str(LIBRARY.parent)})
+
+
+def test_documents_the_errors_that_each_function_has() -> None:
+    """errors.c has a row for each function; what is in none of them becomes EREMOTEIO."""
+    header = (INCLUDE / "librpmem.h").read_text(encoding="utf-8")
+    table = (INCLUDE.parent / "src/errors.c").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"\[ERRORS_(\w+)\]\s*=\s*\{([^}]*)\}", table))
+    pages = dict(re.findall(r"^ \* rpmem_(\w+) - .*?^ \* Return: (.*?)^ \* Threads:", header, re.M | re.S))
+    assert set(rows) == {name.upper() for name in pages} - {"CHECK_VERSION", "ERRORMSG"}
+    for name, row in rows.items():
+        in_page = set(re.findall(r"^ \*   (E[A-Z]+) - ", pages[name.lower()], re.M))
+        assert in_page == {*re.findall(r"E[A-Z]+", row), "EREMOTEIO"}, name

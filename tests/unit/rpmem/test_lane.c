@@ -26,9 +26,11 @@ static struct fake {
 	enum persist_status status; /* what the next answer has */
 	uint32_t strange_slot;	    /* what the next answer carries; 0: the right one */
 	int connect_answer, write_answer;
+	enum cause connect_cause;
 	bool writes_words;
 	unsigned connected;
-	uint64_t copied; /* end of the last piece that was copied */
+	uint64_t moved;	 /* bytes written and copied */
+	uint64_t end_at; /* the session ends when as many were moved; 0: it does not */
 } fake;
 
 static struct lanes *lanes;
@@ -64,7 +66,7 @@ static int fake_connect(struct lane *lane)
 	lane->flushes = lane->lanes->daemon.method == CONTROL_APM;
 	lane->writes_words = fake.writes_words;
 	if (fake.connect_answer)
-		failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "connect", "no answer");
+		failure_because(fake.connect_cause, EXIT_RUN_FAILED, "connect", "not connected");
 	return fake.connect_answer;
 }
 
@@ -76,11 +78,19 @@ static void fake_disconnect(struct lane *lane, int wait_ms)
 {
 }
 
+static void move(uint64_t length)
+{
+	fake.moved += length;
+	if (fake.end_at != 0 && fake.moved >= fake.end_at)
+		eventfd_write(end_fd, 1);
+}
+
 /* A write must not be made durable before, nor overtake, what is copied. */
 static int fake_write(struct lane *lane, size_t offset, size_t length)
 {
 	assert_int_equal(lane->copies, 0);
 	note("w %zu+%zu; ", offset, length);
+	move(length);
 	return fake.write_answer;
 }
 
@@ -115,7 +125,7 @@ static int fake_request(struct lane *lane, const struct lane_request *request, c
 	if (request->op == LANE_PERSIST_DATA || request->op == LANE_WRITE) {
 		assert_true(request->length <= LANE_DATA_MAX);
 		assert_ptr_equal(data, memory + request->offset);
-		fake.copied = request->offset + request->length;
+		move(request->length);
 	}
 	for (unsigned i = 0; i < fake.unanswered; i++)
 		assert_int_not_equal(fake.slots[i], request->slot);
@@ -408,10 +418,56 @@ static void lanes_connect_when_first_used(void **state)
 
 static void a_lane_that_does_not_connect_may_try_again(void **state)
 {
-	fake.connect_answer = -EIO;
-	assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), -ETIMEDOUT);
+	static const struct {
+		enum cause cause;
+		int answer, expected;
+	} cases[] = {
+		{CAUSE_NO_ANSWER, -EIO, -ETIMEDOUT},
+		{CAUSE_MEMLOCK, -EIO, -ENOMEM},
+		{CAUSE_UNKNOWN, -EMFILE, -EMFILE},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake.connect_answer = cases[i].answer;
+		fake.connect_cause = cases[i].cause;
+		assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), cases[i].expected);
+	}
 	fake.connect_answer = 0;
 	assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), 0);
+}
+
+/* The daemon that lane 0 has reached, or the way to it, is gone. */
+static void a_lane_that_cannot_connect_is_a_lost_connection(void **state)
+{
+	static const struct {
+		enum cause cause;
+		int expected;
+	} cases[] = {
+		{CAUSE_UNREACHABLE, -ECONNRESET}, {CAUSE_BUSY, -ECONNRESET},
+		{CAUSE_NO_DEVICE, -ECONNRESET},	  {CAUSE_NO_PERMISSION, -ECONNRESET},
+		{CAUSE_REFUSED, -ECONNRESET},	  {CAUSE_UNKNOWN, -ECONNRESET},
+		{CAUSE_WRONG_PEER, -EPROTO},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		gpspm(NULL);
+		fake.connect_answer = -EIO;
+		fake.connect_cause = cases[i].cause;
+		assert_int_equal(lanes_drain(lanes, 1), cases[i].expected);
+		assert_int_equal(lanes_drain(lanes, 0), cases[i].expected);
+		assert_string_equal(failure_get()->text, "not connected");
+		tear_down(NULL);
+	}
+}
+
+/* The errno tells why a pool does not open. */
+static void lane_0_keeps_its_reason(void **state)
+{
+	lanes_close(&lanes);
+	fake.connect_answer = -EIO;
+	fake.connect_cause = CAUSE_UNREACHABLE;
+	assert_int_equal(open_lanes(CONTROL_GPSPM, CONTROL_RDMA), -EHOSTUNREACH);
+	assert_null(lanes);
 }
 
 static void lost_is_lost_for_each_lane(void **state)
@@ -436,6 +492,21 @@ static void a_wait_that_is_given_up_is_a_lost_connection(void **state)
 	assert_int_equal(lanes_flush(lanes, 1, 4096, 8, true), -ECONNRESET);
 }
 
+/* Its transfers go on and on: it never waits for the device or the daemon. */
+static void a_busy_lane_sees_the_end_of_the_session(void **state)
+{
+	static const bool ways[] = {false, true}; /* copied, written */
+
+	for (size_t i = 0; i < 2; i++) {
+		gpspm(NULL);
+		fake.end_at = 1 << 20;
+		assert_int_equal(lanes_persist(lanes, 0, 4096, BYTES - 4096, ways[i]), -ECONNRESET);
+		assert_in_range(fake.moved, fake.end_at, fake.end_at + LANE_LOOK + WRITE_MAX);
+		assert_int_equal(lanes_drain(lanes, 1), -ECONNRESET);
+		tear_down(NULL);
+	}
+}
+
 static void a_failed_range_fails_the_drain_alone(void **state)
 {
 	fake.status = PERSIST_FAILED;
@@ -447,14 +518,15 @@ static void a_failed_range_fails_the_drain_alone(void **state)
 	assert_int_equal(lanes_drain(lanes, 0), 0);
 }
 
-static void an_answer_to_no_request_is_a_lost_connection(void **state)
+static void an_answer_to_no_request_is_not_of_the_protocol(void **state)
 {
 	static const uint32_t strange[] = {1, LANE_SLOTS, 31, 32, UINT32_MAX};
 
 	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
 		gpspm(NULL);
 		fake.strange_slot = strange[i];
-		assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), -ECONNRESET);
+		assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), -EPROTO);
+		assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), -EPROTO);
 		tear_down(NULL);
 	}
 }
@@ -501,8 +573,11 @@ int main(void)
 		TEST(a_lane_that_does_not_connect_may_try_again, gpspm),
 		TEST(lost_is_lost_for_each_lane, gpspm),
 		TEST(a_wait_that_is_given_up_is_a_lost_connection, apm),
+		cmocka_unit_test(a_busy_lane_sees_the_end_of_the_session),
 		TEST(a_failed_range_fails_the_drain_alone, gpspm),
-		cmocka_unit_test(an_answer_to_no_request_is_a_lost_connection),
+		cmocka_unit_test(a_lane_that_cannot_connect_is_a_lost_connection),
+		TEST(lane_0_keeps_its_reason, gpspm),
+		cmocka_unit_test(an_answer_to_no_request_is_not_of_the_protocol),
 		TEST(a_daemon_without_lanes_is_refused, gpspm),
 	};
 

@@ -205,16 +205,36 @@ static void a_failed_create_takes_its_parts_along(void **state)
 
 static void each_status_of_the_daemon_is_the_errno(void **state)
 {
-	static const int statuses[] = {EINVAL, EFBIG,  EREMOTEIO,	ECONNABORTED, EEXIST,
-				       ENOENT, EACCES, EPROTONOSUPPORT, EMEDIUMTYPE};
+	static const struct {
+		int status, create, open; /* 0: the same */
+	} cases[] = {
+		{EINVAL, 0, 0},
+		{ENOENT, 0, 0},
+		{EACCES, 0, 0},
+		{EFBIG, 0, 0},
+		{ENOSPC, 0, 0},
+		{ENOMEM, 0, 0},
+		{ENOTSUP, 0, 0},
+		{EPROTONOSUPPORT, 0, 0},
+		{EREMOTEIO, 0, 0},
+		{EEXIST, 0, EREMOTEIO},
+		/* not in librpmem.h */
+		{EROFS, EREMOTEIO, EREMOTEIO},
+		{EDQUOT, EREMOTEIO, EREMOTEIO},
+		{EIO, EREMOTEIO, EREMOTEIO},
+		{ECONNABORTED, EREMOTEIO, EREMOTEIO},
+		{EMEDIUMTYPE, EREMOTEIO, EREMOTEIO},
+		{4095, EREMOTEIO, EREMOTEIO},
+	};
 
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char script[64];
 
-		snprintf(script, sizeof(script), "hello,take,reply=%d,eof", statuses[i]);
+		snprintf(script, sizeof(script), "hello,take,reply=%d,eof", cases[i].status);
 		set_script(script);
-		expect_no_pool(create(), statuses[i]);
-		expect_no_pool(open_set("pool.set"), statuses[i]);
+		expect_no_pool(create(), cases[i].create ? cases[i].create : cases[i].status);
+		expect_no_pool(open_set("pool.set"),
+			       cases[i].open ? cases[i].open : cases[i].status);
 		assert_non_null(strstr(rpmem_errormsg(), "because"));
 	}
 }
@@ -223,6 +243,8 @@ static void a_status_in_hello_is_the_errno(void **state)
 {
 	set_script("hello=22,eof");
 	expect_no_pool(create(), EINVAL);
+	set_script("hello=5,eof");
+	expect_no_pool(create(), EREMOTEIO);
 }
 
 /* For a lock the daemon has waited. */
@@ -261,6 +283,8 @@ static void a_remove_has_its_arguments(void **state)
 	expect_failure(rpmem_remove("-l", "pool.set", 0), EINVAL);
 	set_script("exit=16");
 	expect_failure(rpmem_remove("host", "pool.set", 0), EBUSY);
+	set_script("exit=30"); /* EROFS */
+	expect_failure(rpmem_remove("host", "pool.set", 0), EREMOTEIO);
 	set_script("exit=255");
 	expect_failure(rpmem_remove("host", "pool.set", 0), ECONNRESET);
 }
@@ -400,6 +424,16 @@ static void set_attr_is_for_pools_with_headers(void **state)
 	assert_int_equal(rpmem_set_attr(pool, NULL), 0);
 }
 
+static void a_status_of_set_attr_or_close_is_remote(void **state)
+{
+	set_script("hello,take,reply,take,reply=5,take,reply=28,eof");
+	pool = create();
+	expect_failure(rpmem_set_attr(pool, &attr), EREMOTEIO);
+	assert_non_null(strstr(rpmem_errormsg(), "because"));
+	expect_failure(rpmem_close(pool), EREMOTEIO);
+	pool = NULL;
+}
+
 static void the_first_persist_of_a_new_pool_is_told(void **state)
 {
 	pool = create();
@@ -448,6 +482,7 @@ static int run_all(void)
 		T(other_lanes_flags_and_buffers_are_refused),
 		T(no_pool_is_refused),
 		T(set_attr_is_for_pools_with_headers),
+		T(a_status_of_set_attr_or_close_is_remote),
 		T(the_first_persist_of_a_new_pool_is_told),
 	};
 

@@ -22,9 +22,10 @@ static void a_lost_lane_is_the_end_of_the_pool(void **state)
 	expect_failure(rpmem_read(pool, memory, PAGE, 8, 0), ECONNRESET);
 	expect_failure(rpmem_set_attr(pool, &attr), ECONNRESET);
 	assert_int_equal(fake_lanes.calls, 0);
-	assert_int_equal(rpmem_close(pool), 0); /* the daemon lives, and has closed it */
+	expect_failure(rpmem_close(pool), ECONNRESET);
+	assert_non_null(strstr(rpmem_errormsg(), "the fake lane failed"));
 	pool = NULL;
-	assert_string_equal(test_file("log"), "2 5 ");
+	assert_string_equal(test_file("log"), "2 5 "); /* the daemon lives, and has closed it */
 }
 
 static void a_lane_that_breaks_the_protocol_is_too(void **state)
@@ -34,13 +35,22 @@ static void a_lane_that_breaks_the_protocol_is_too(void **state)
 	expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), EPROTO);
 	fake_lanes.result = 0;
 	expect_failure(rpmem_persist(pool, PAGE, 8, 1, 0), EPROTO);
+	expect_failure(rpmem_close(pool), EPROTO);
+	pool = NULL;
 }
 
 static void other_failures_are_not(void **state)
 {
+	static const struct {
+		int result, expected;
+	} cases[] = {{-EIO, EIO},	{-ETIMEDOUT, ETIMEDOUT}, {-EMFILE, EMFILE},
+		     {-ENOMEM, ENOMEM}, {-EREMOTEIO, EREMOTEIO}, {-EBUSY, EREMOTEIO}};
+
 	pool = create();
-	fake_lanes.result = -EREMOTEIO;
-	expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), EREMOTEIO);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake_lanes.result = cases[i].result;
+		expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), cases[i].expected);
+	}
 	fake_lanes.result = 0;
 	assert_int_equal(rpmem_persist(pool, PAGE, 8, 0, 0), 0);
 }
@@ -100,6 +110,67 @@ static void close_cancels_other_lanes_and_waits_for_them(void **state)
 	pthread_join(thread, &result);
 	assert_int_equal((intptr_t)result, ECONNRESET);
 	assert_string_equal(test_file("log"), "2 5 ");
+	pool = NULL;
+}
+
+static bool is_closed;
+
+static void *persist_beyond_the_end(void *lane)
+{
+	intptr_t wrong = 0;
+
+	for (int after = 0; after < 1000; after += __atomic_load_n(&is_closed, __ATOMIC_ACQUIRE))
+		wrong += rpmem_persist(pool, PAGE, 8, (unsigned)(uintptr_t)lane, 0) != -1 ||
+			 errno != ECONNRESET;
+	return (void *)wrong;
+}
+
+/* libpmemobj closes the pool in the thread whose persist failed; the others do not know. */
+static void calls_may_begin_after_a_lost_pool_was_closed(void **state)
+{
+	pthread_t threads[4];
+
+	set_script("hello,take,reply,sleep=100,kill=9");
+	pool = create();
+	fake_lanes.is_blocking = true;
+	__atomic_store_n(&is_closed, false, __ATOMIC_RELEASE);
+	for (uintptr_t i = 0; i < 4; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, persist_beyond_the_end, (void *)(i + 1)),
+			0);
+	expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), ECONNRESET);
+	expect_failure(rpmem_close(pool), ECONNRESET);
+	__atomic_store_n(&is_closed, true, __ATOMIC_RELEASE);
+	for (int i = 0; i < 4; i++) {
+		void *wrong;
+
+		pthread_join(threads[i], &wrong);
+		assert_null(wrong);
+	}
+	expect_failure(rpmem_close(pool), ECONNRESET);
+	pool = NULL;
+}
+
+static void *close_it(void *unused)
+{
+	return (void *)(intptr_t)(rpmem_close(pool) == 0 ? 0 : errno);
+}
+
+static void a_lost_pool_may_be_closed_by_two_threads(void **state)
+{
+	for (int i = 0; i < 20; i++) {
+		pthread_t thread;
+		void *result;
+
+		set_script("hello,take,reply,kill=9");
+		pool = create();
+		fake_lanes.is_blocking = true;
+		expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), ECONNRESET);
+		assert_int_equal(pthread_create(&thread, NULL, close_it, NULL), 0);
+		expect_failure(rpmem_close(pool), ECONNRESET);
+		pthread_join(thread, &result);
+		assert_int_equal((intptr_t)result, ECONNRESET);
+	}
 	pool = NULL;
 }
 
@@ -234,6 +305,8 @@ int main(void)
 		T(a_daemon_lost_in_the_first_persist_of_a_new_pool),
 		T(bytes_that_were_not_asked_for_are_the_end_of_the_pool),
 		T(close_cancels_other_lanes_and_waits_for_them),
+		T(calls_may_begin_after_a_lost_pool_was_closed),
+		T(a_lost_pool_may_be_closed_by_two_threads),
 		T(a_forked_child_cannot_use_the_pool),
 		T(a_forked_child_has_pools_of_its_own),
 		T(versions_are_those_of_the_manual),

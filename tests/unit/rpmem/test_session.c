@@ -87,16 +87,18 @@ static void closing_nothing_is_fine(void **state)
 
 /* --- ssh's arguments and descriptors --- */
 
+#define OPTIONS "-oBatchMode=yes\n-oServerAliveInterval=10\n-oServerAliveCountMax=3\n"
+
 static void ssh_gets_the_arguments_of_the_manual(void **state)
 {
 	static const struct {
 		struct ssh_target target;
 		const char *expected;
 	} cases[] = {
-		{{.host = "host"}, "-T\n-4\n-oBatchMode=yes\nhost\n"},
+		{{.host = "host"}, "-T\n-4\n" OPTIONS "host\n"},
 		{{.host = "host", .user = "me", .port = "2222"},
-		 "-p\n2222\n-T\n-4\n-oBatchMode=yes\nme@host\n"},
-		{{.host = "::1", .user = "me", .is_ipv6 = true}, "-T\n-oBatchMode=yes\nme@::1\n"},
+		 "-p\n2222\n-T\n-4\n" OPTIONS "me@host\n"},
+		{{.host = "::1", .user = "me", .is_ipv6 = true}, "-T\n" OPTIONS "me@::1\n"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -237,16 +239,18 @@ static void a_missing_ssh_is_told(void **state)
 	expect_text("/nonexistent/ssh");
 }
 
-static void the_first_line_of_ssh_is_told(void **state)
+static void the_line_of_ssh_is_told(void **state)
 {
 	static const struct {
 		const char *script, *expected;
 	} cases[] = {
-		{"err=Permission_denied,err=second,exit=255", "Permission denied"},
+		{"err=Authorized_use_only,err=me@host:_Permission_denied_(publickey).,exit=255",
+		 ": me@host: Permission denied (publickey)."},
 		{"err=Warning:_a_new_key,err=Host_key_verification_failed.,exit=255",
 		 ": Host key verification failed."},
 		{"err=Warning:_only_this,exit=255", "Warning: only this"},
-		{"err=sh:_rpmemd:_not_found,exit=127", "rpmemd: not found"},
+		{"err=Authorized_use_only,err=sh:_1:_rpmemd:_not_found,exit=127",
+		 ": sh: 1: rpmemd: not found"},
 		{"exit=127", "exit status 127"},
 		{"raw=rpm,exit=0", "exit status 0"},
 	};
@@ -291,7 +295,8 @@ static void a_passing_failure_of_ssh_is_tried_again(void **state)
 {
 	struct session *session;
 
-	assert_int_equal(open_script(&session, "argv=$D/argv,err=connect:_Connection_refused,"
+	assert_int_equal(open_script(&session, "argv=$D/argv,err=Authorized_use_only,"
+					       "err=connect:_Connection_refused,"
 					       "once=$D/once,hello,serve"),
 			 0);
 	assert_int_equal(create(session), 0);
@@ -336,7 +341,7 @@ int main(void)
 		T(a_program_may_collect_our_child),
 		T(a_killed_client_leaves_nothing_behind),
 		T(a_missing_ssh_is_told),
-		T(the_first_line_of_ssh_is_told),
+		T(the_line_of_ssh_is_told),
 		T(a_refusal_in_hello_is_told),
 		T(junk_on_stdout_is_told),
 		T(a_silent_daemon_is_given_up),

@@ -71,8 +71,9 @@ static void a_hang_up_is_told_with_the_last_words(void **state)
 	expect_text("exit status 0");
 	assert_int_equal(create_with("hello,take,half,err=rpmemd:_out_of_memory"), -ECONNRESET);
 	expect_text("rpmemd on host was lost: rpmemd: out of memory");
-	assert_int_equal(create_with("hello,kill=9"), -ECONNRESET);
-	expect_text("signal 9");
+	assert_int_equal(create_with("err=Authorized_use_only,sleep=100,hello,kill=9"),
+			 -ECONNRESET);
+	expect_text("rpmemd on host was lost: signal 9");
 }
 
 static void a_reply_that_does_not_come_is_given_up(void **state)

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "librpmem/src/report.h"
@@ -204,6 +206,18 @@ static void level_zero_is_silent(void **state)
 	assert_string_equal(logged(), "librpmem: a failure of 7\n");
 }
 
+static void levels_above_two_are_two(void **state)
+{
+	static const char *const levels[] = {"2", "3", "4", "99999999999"};
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		load_with("RPMEM_LOG_LEVEL", levels[i]);
+		report_line(REPORT_BASIC, "a step");
+	}
+	assert_string_equal(logged(), "librpmem: a step\nlibrpmem: a step\n"
+				      "librpmem: a step\nlibrpmem: a step\n");
+}
+
 static void a_line_has_no_control_characters(void **state)
 {
 	settings_load(&settings);
@@ -237,6 +251,108 @@ static void a_file_that_took_the_place_of_stderr_stays_whole(void **state)
 	assert_string_equal(logged(), "");
 }
 
+static int open_pipe(int ends[2])
+{
+	return pipe2(ends, O_CLOEXEC);
+}
+
+/* poll(2) does not tell that its reader has gone: a write does. */
+static int open_sockets(int ends[2])
+{
+	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+}
+
+typedef int open_ends(int ends[2]);
+static open_ends *const kinds_of_stderr[] = {open_pipe, open_sockets};
+
+/* stderr is the writing end; gives the other one, and what stderr was. */
+static int replace_stderr(open_ends *open_it, int *saved)
+{
+	int ends[2];
+
+	unsetenv("RPMEM_LOG_FILE");
+	settings_load(&settings);
+	assert_int_equal(open_it(ends), 0);
+	*saved = dup(STDERR_FILENO);
+	dup2(ends[1], STDERR_FILENO);
+	close(ends[1]);
+	return ends[0];
+}
+
+static void restore_stderr(int saved)
+{
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+}
+
+static void a_pipe_gets_the_line(void **state)
+{
+	char text[64] = "";
+	int saved, reader = replace_stderr(open_pipe, &saved);
+
+	report_line(REPORT_ERROR, "a failure");
+	restore_stderr(saved);
+	assert_int_equal(read(reader, text, sizeof(text) - 1), strlen("librpmem: a failure\n"));
+	assert_string_equal(text, "librpmem: a failure\n");
+	close(reader);
+}
+
+/* SIGPIPE would end this process. */
+static void a_pipe_without_a_reader_is_harmless(void **state)
+{
+	for (size_t i = 0; i < 2; i++) {
+		sigset_t pending, mask;
+		int saved;
+
+		close(replace_stderr(kinds_of_stderr[i], &saved));
+		report_line(REPORT_ERROR, "a failure");
+		restore_stderr(saved);
+		sigpending(&pending);
+		assert_false(sigismember(&pending, SIGPIPE));
+		sigprocmask(SIG_SETMASK, NULL, &mask);
+		assert_false(sigismember(&mask, SIGPIPE));
+	}
+}
+
+/* The program may wait for one of its own. */
+static void a_pending_sigpipe_stays(void **state)
+{
+	sigset_t set, before, pending;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	for (size_t i = 0; i < 2; i++) {
+		int saved;
+
+		raise(SIGPIPE);
+		close(replace_stderr(kinds_of_stderr[i], &saved));
+		report_line(REPORT_ERROR, "a failure");
+		restore_stderr(saved);
+		sigpending(&pending);
+		assert_true(sigismember(&pending, SIGPIPE));
+		assert_int_equal(sigwaitinfo(&set, NULL), SIGPIPE);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A thread that printed would hold its lane for ever, and rpmem_close() would wait for it. */
+static void a_full_pipe_blocks_nothing(void **state)
+{
+	char text[4096] = "";
+	int saved, reader = replace_stderr(open_pipe, &saved);
+
+	fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
+	while (write(STDERR_FILENO, text, sizeof(text)) > 0)
+		;
+	fcntl(STDERR_FILENO, F_SETFL, 0);
+	alarm(20);
+	report_line(REPORT_ERROR, "a failure");
+	alarm(0);
+	restore_stderr(saved);
+	close(reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,12 +372,18 @@ int main(void)
 						remove_log),
 		cmocka_unit_test_setup_teardown(transports_are_on_by_integers, reset, remove_log),
 		cmocka_unit_test_setup_teardown(level_zero_is_silent, reset, remove_log),
+		cmocka_unit_test_setup_teardown(levels_above_two_are_two, reset, remove_log),
 		cmocka_unit_test_setup_teardown(a_line_has_no_control_characters, reset,
 						remove_log),
 		cmocka_unit_test_setup_teardown(a_log_file_can_be_named_after_the_process, reset,
 						remove_log),
 		cmocka_unit_test_setup_teardown(a_file_that_took_the_place_of_stderr_stays_whole,
 						reset, remove_log),
+		cmocka_unit_test_setup_teardown(a_pipe_gets_the_line, reset, remove_log),
+		cmocka_unit_test_setup_teardown(a_pipe_without_a_reader_is_harmless, reset,
+						remove_log),
+		cmocka_unit_test_setup_teardown(a_pending_sigpipe_stays, reset, remove_log),
+		cmocka_unit_test_setup_teardown(a_full_pipe_blocks_nothing, reset, remove_log),
 	};
 	int ret = cmocka_run_group_tests_name("rpmem.settings", tests, NULL, NULL);
 
