@@ -26,6 +26,7 @@
 #include "tools/common/host/memlock.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/rdma/limits.h"
+#include "tools/common/rdma/resolve.h"
 #include "tools/common/rdma/service.h"
 
 #define RECEIVES     (LANE_SLOTS + 1)
@@ -310,6 +311,7 @@ static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *me
 	};
 	if (service_open(&l->service) != 0)
 		return -EREMOTEIO;
+	method_find(cfg->pool, CONTROL_RDMA, l->service.device, cfg->persist_apm, method);
 	if ((ret = admission_open(&l->admission, cfg->nlanes)) ||
 	    (ret = register_pool(l, cfg, method)))
 		return ret;
@@ -370,6 +372,18 @@ static uint32_t most_by_files(uint32_t each)
 		return 0;
 	return (limit.rlim_cur - now) / each < LANES_MAX ? (uint32_t)((limit.rlim_cur - now) / each)
 							 : LANES_MAX;
+}
+
+int lanes_device(const char *address, char device[DEVICE_NAME_MAX])
+{
+	char resolved[RESOLVE_ADDRESS_MAX];
+	struct limits limits;
+
+	if (resolve_host(address, RESOLVE_TIMEOUT_MS, resolved) != 0 ||
+	    limits_get(&limits, resolved, RPMA_UTIL_IBV_CONTEXT_LOCAL) != 0)
+		return -EINVAL;
+	snprintf(device, DEVICE_NAME_MAX, "%s", limits.device);
+	return 0;
 }
 
 int lanes_most(const char *address, enum control_transport transport, uint32_t *nlanes)

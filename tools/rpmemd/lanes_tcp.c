@@ -292,13 +292,15 @@ static int start(struct lanes_tcp *l, const struct lanes_cfg *cfg, struct lanes_
 	return ret == 0 ? 0 : reason_set(-ret, "cannot start a thread: %s", strerror(-ret));
 }
 
-int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct lanes_offer *offer)
+int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
+		   struct lanes_offer *offer)
 {
 	struct lanes_tcp *l = calloc(1, sizeof(*l));
 	int ret;
 
 	if (l == NULL)
 		return reason_set(ENOMEM, "out of memory");
+	method_find(cfg->pool, CONTROL_TCP, NULL, cfg->persist_apm, method);
 	l->pool = cfg->pool;
 	l->listen_fd = -1;
 	l->stop_fd = -1;

@@ -258,9 +258,14 @@ bool pool_has_headers(const struct pool *pool)
 	return has_headers(&pool->set);
 }
 
-const char *pool_path(const struct pool *pool)
+size_t pool_parts(const struct pool *pool)
 {
-	return pool->parts[0].target.path;
+	return pool->files.count;
+}
+
+const char *pool_part_path(const struct pool *pool, size_t part)
+{
+	return pool->parts[part].target.path;
 }
 
 bool pool_is_pmem(const struct pool *pool)

@@ -48,8 +48,9 @@ int pool_remove(const char *directory, const char *name, bool force, bool with_s
 unsigned char *pool_memory(const struct pool *pool);
 size_t pool_size(const struct pool *pool);
 bool pool_has_headers(const struct pool *pool);
-/* The file or device of the first part; borrowed. */
-const char *pool_path(const struct pool *pool);
+size_t pool_parts(const struct pool *pool);
+/* Its file or device; borrowed. */
+const char *pool_part_path(const struct pool *pool, size_t part);
 /* All parts are device DAX or mapped with MAP_SYNC; PMEM_IS_PMEM_FORCE=0 or 1 overrules it. */
 bool pool_is_pmem(const struct pool *pool);
 /* The weakest kind of its parts. */
