@@ -19,6 +19,7 @@
 
 #include "devdax.h"
 #include "reason.h"
+#include "tools/common/host/file_sync.h"
 
 static int failed(const struct pool_file *file, const char *verb, int error)
 {
@@ -219,6 +220,8 @@ static int open_part(const struct pool_files *files, struct pool_file *file,
 {
 	const struct pool_layout_part *part = &files->layout[file - files->files];
 
+	if (file_sync_new(&file->sync) != 0)
+		return reason_set(ENOMEM, "out of memory");
 	file->fd = open(file->path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (file->fd >= 0)
 		return open_existing(files, file, use);
@@ -268,6 +271,7 @@ void pool_files_close(struct pool_files *files, bool remove_made)
 			remove_file(file);
 		if (file->fd >= 0)
 			close(file->fd);
+		file_sync_delete(&file->sync);
 	}
 	free(files->files);
 	free(files->layout);
