@@ -79,14 +79,6 @@ bool pool_has_headers(const struct pool *pool)
 	return true;
 }
 
-void method_find(const struct pool *pool, enum control_transport transport, bool persist_apm,
-		 struct method *method)
-{
-	(void)transport, (void)persist_apm;
-	hold(pool->is_open);
-	*method = (struct method){.method = CONTROL_GPSPM};
-}
-
 const char *method_name(enum control_method method)
 {
 	(void)method;
@@ -100,10 +92,11 @@ int lanes_most(const char *address, enum control_transport transport, uint32_t *
 	return 0;
 }
 
-static int open_lanes(const struct lanes_cfg *cfg, struct lanes_offer *offer)
+static int open_lanes(const struct lanes_cfg *cfg, struct method *method, struct lanes_offer *offer)
 {
 	hold(the_pool.is_open && !the_pool.has_lanes && cfg->nlanes > 0 && cfg->nlanes <= 4);
 	the_pool.has_lanes = true;
+	*method = (struct method){.method = CONTROL_GPSPM};
 	*offer = (struct lanes_offer){"127.0.0.1", 1, 1};
 	return 0;
 }
@@ -111,9 +104,8 @@ static int open_lanes(const struct lanes_cfg *cfg, struct lanes_offer *offer)
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
 	       struct lanes_offer *offer)
 {
-	(void)method;
 	*lanes = (struct lanes *)(void *)&the_pool;
-	return open_lanes(cfg, offer);
+	return open_lanes(cfg, method, offer);
 }
 
 void lanes_close(struct lanes **lanes)
@@ -122,10 +114,11 @@ void lanes_close(struct lanes **lanes)
 	*lanes = NULL;
 }
 
-int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct lanes_offer *offer)
+int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
+		   struct lanes_offer *offer)
 {
 	*lanes = (struct lanes_tcp *)(void *)&the_pool;
-	return open_lanes(cfg, offer);
+	return open_lanes(cfg, method, offer);
 }
 
 void lanes_tcp_close(struct lanes_tcp **lanes)

@@ -28,7 +28,7 @@
 
 struct check {
 	const struct config *config;
-	bool has_device;
+	char device[DEVICE_NAME_MAX]; /* serves lanes; empty: none */
 	unsigned sets;
 	unsigned failed;
 };
@@ -64,15 +64,16 @@ static void print_set(struct check *check, const char *name)
 	struct rpmem_pool_attr attr;
 	struct pool *pool = NULL;
 	struct method method;
+	const bool has_device = check->device[0] != '\0';
 
 	check->sets++;
 	print_name(name);
-	if (pool_open(&pool, check->config->poolset_dir, name, RPMEM_MIN_POOL, &attr) != 0) {
+	if (pool_inspect(&pool, check->config->poolset_dir, name, RPMEM_MIN_POOL, &attr) != 0) {
 		check->failed++;
 		printf(": cannot be opened: %s\n", failure_get()->text);
 		return;
 	}
-	method_find(pool, check->has_device ? CONTROL_RDMA : CONTROL_TCP,
+	method_find(pool, has_device ? CONTROL_RDMA : CONTROL_TCP, check->device,
 		    check->config->persist_apm, &method);
 	printf(": %s of %s; %s: %s\n", units_print_size(pool_size(pool), size), durability(pool),
 	       method_name(method.method), method.why);
@@ -154,9 +155,10 @@ static void print_network(struct check *check, const char *address)
 	char text[UNITS_TEXT_BYTES];
 	uint32_t lanes = 0;
 
-	check->has_device = lanes_most(address, CONTROL_RDMA, &lanes) == 0;
-	if (check->has_device)
-		printf("RDMA: the address %s has a device; at most %u lanes\n", address, lanes);
+	if (lanes_most(address, CONTROL_RDMA, &lanes) == 0 &&
+	    lanes_device(address, check->device) == 0)
+		printf("RDMA: the address %s has the device %s; at most %u lanes\n", address,
+		       check->device, lanes);
 	else
 		printf("RDMA: none: %s\n", failure_get()->text);
 	if (lanes_most(address, CONTROL_TCP, &lanes) == 0)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,6 +27,7 @@
 #include "tools/common/host/memlock.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/rdma/limits.h"
+#include "tools/common/rdma/resolve.h"
 #include "tools/common/rdma/service.h"
 
 #define RECEIVES     (LANE_SLOTS + 1)
@@ -54,6 +56,7 @@ struct lanes {
 	struct region region;
 	struct admission admission;
 	uint64_t word; /* for the replies */
+	atomic_bool stopping;
 	pthread_t thread;
 	bool is_running;
 };
@@ -83,7 +86,8 @@ static bool answer(struct server_lane *l, uint64_t slot, uint32_t bytes)
 	int flags =
 		++l->sent % RECEIVES == 0 ? RPMA_F_COMPLETION_ALWAYS : RPMA_F_COMPLETION_ON_ERROR;
 
-	if (lane_serve_message(l->lanes->pool, message, bytes, l->memory + at) != 0) {
+	if (lane_serve_message(l->lanes->pool, message, bytes, &l->lanes->stopping,
+			       l->memory + at) != 0) {
 		log_line(LEVEL_WARN, "lane %u: %s sent a message of %u bytes that is not a request",
 			 l->index, l->client->name, bytes);
 		return false;
@@ -129,9 +133,10 @@ static bool sleep_until_event(struct server_lane *l)
 	return link_alive(l->client->link, 0);
 }
 
+/* A client that never lets the queue be empty must not keep its lane from ending. */
 static void serve_requests(struct server_lane *l)
 {
-	for (;;) {
+	while (!atomic_load_explicit(&l->lanes->stopping, memory_order_relaxed)) {
 		unsigned empty = 0;
 		int got;
 
@@ -310,6 +315,7 @@ static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *me
 	};
 	if (service_open(&l->service) != 0)
 		return -EREMOTEIO;
+	method_find(cfg->pool, CONTROL_RDMA, l->service.device, cfg->persist_apm, method);
 	if ((ret = admission_open(&l->admission, cfg->nlanes)) ||
 	    (ret = register_pool(l, cfg, method)))
 		return ret;
@@ -348,6 +354,7 @@ void lanes_close(struct lanes **lanes)
 	*lanes = NULL;
 	if (l == NULL)
 		return;
+	atomic_store(&l->stopping, true);
 	service_stop(&l->service);
 	if (l->is_running)
 		pthread_join(l->thread, NULL);
@@ -370,6 +377,18 @@ static uint32_t most_by_files(uint32_t each)
 		return 0;
 	return (limit.rlim_cur - now) / each < LANES_MAX ? (uint32_t)((limit.rlim_cur - now) / each)
 							 : LANES_MAX;
+}
+
+int lanes_device(const char *address, char device[DEVICE_NAME_MAX])
+{
+	char resolved[RESOLVE_ADDRESS_MAX];
+	struct limits limits;
+
+	if (resolve_host(address, RESOLVE_TIMEOUT_MS, resolved) != 0 ||
+	    limits_get(&limits, resolved, RPMA_UTIL_IBV_CONTEXT_LOCAL) != 0)
+		return -EINVAL;
+	snprintf(device, DEVICE_NAME_MAX, "%s", limits.device);
+	return 0;
 }
 
 int lanes_most(const char *address, enum control_transport transport, uint32_t *nlanes)

@@ -11,6 +11,7 @@
 #include "librpmem/wire/control.h"
 #include "method.h"
 #include "pool.h"
+#include "tools/common/rdma/device.h"
 
 #define LANES_MAX 1024
 
@@ -18,6 +19,7 @@ struct lanes_cfg {
 	const struct pool *pool; /* outlives the lanes */
 	const char *address;	 /* an address that clients can reach */
 	uint32_t nlanes;
+	bool persist_apm; /* the configuration wants it */
 };
 
 /* What the client needs to connect. */
@@ -30,14 +32,16 @@ struct lanes_offer {
 struct lanes;
 
 /*
- * Registers the pool, listens, and serves. `method` is GPSPM afterwards where the device
- * cannot flush the pool. 0 or -errno with the error message set.
+ * Chooses the method for the device of the address, registers the pool, listens, and serves.
+ * 0 or -errno with the error message set.
  */
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
 	       struct lanes_offer *offer);
 /* Ends the lanes; their threads have left when it returns. NULL is fine. */
 void lanes_close(struct lanes **lanes);
 
+/* The RDMA device that serves lanes at this address. 0, or -EINVAL with the error message set. */
+int lanes_device(const char *address, char device[DEVICE_NAME_MAX]);
 /* How many the device of this address and the open files of this process allow, at most LANES_MAX.
  */
 int lanes_most(const char *address, enum control_transport transport, uint32_t *nlanes);

@@ -9,7 +9,7 @@
 
 struct lanes_tcp;
 
-int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg,
+int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
 		   struct lanes_offer *offer);
 void lanes_tcp_close(struct lanes_tcp **lanes);
 

@@ -14,6 +14,7 @@
 #include "reason.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/host/file_medium.h"
+#include "tools/common/host/file_sync.h"
 
 /* The variable of libpmem(7), for tests: 1 and 0 overrule what the file is. */
 #define FORCE "PMEM_IS_PMEM_FORCE"
@@ -84,8 +85,9 @@ static int choose_persist(struct mapping *mapping)
 int mapping_open(struct mapping *mapping, const struct pool_file *file, void *at, size_t bytes,
 		 uint64_t file_offset)
 {
-	struct mapping made = {.target = {.size_bytes = bytes, .path = file->path},
-			       .device = file->device};
+	struct mapping made = {
+		.target = {.size_bytes = bytes, .path = file->path, .sync = file->sync},
+		.device = file->device};
 	int ret = map(&made.target, file, at, file_offset);
 
 	if (ret)
@@ -115,24 +117,16 @@ int mapping_persist(const struct mapping *mapping, size_t offset, size_t length)
 			  offset, mapping->target.path, strerror(errno));
 }
 
-static int sync_pages(const struct mapping *mapping, size_t offset, size_t length)
-{
-	const size_t begin = offset - offset % mapping->persist.page_bytes;
-
-	return msync(mapping->persist.memory + begin, length + (offset - begin), MS_SYNC) == 0
-		       ? 0
-		       : -errno;
-}
-
 int mapping_deep_persist(const struct mapping *mapping, size_t offset, size_t length)
 {
+	const struct persist *p = &mapping->persist;
 	int ret = mapping_persist(mapping, offset, length);
 
-	if (ret || mapping->persist.method == PERSIST_MSYNC)
+	if (ret || p->method == PERSIST_MSYNC)
 		return ret;
 	/* for a file on DAX, msync(2) flushes the memory controllers too */
 	ret = mapping->device != 0 ? devdax_deep_flush(DEVDAX_SYSFS, mapping->device)
-				   : sync_pages(mapping, offset, length);
+				   : file_sync_range(p->sync, p->memory + offset, length);
 	return ret ? reason_set(EIO, "cannot flush the part %s down to its medium: %s",
 				mapping->target.path, strerror(-ret))
 		   : 0;

@@ -31,6 +31,19 @@ static void decide(struct method *method, enum control_method how, const char *w
 		 method_needs_verdict(facts) ? facts->reason : "");
 }
 
+static void decide_unverified(const struct method_facts *facts, struct method *method)
+{
+	if (facts->is_software)
+		decide(method, CONTROL_GPSPM,
+		       "the RDMA device is software, and the platform could not be verified",
+		       facts);
+	else
+		decide(method, CONTROL_APM,
+		       "persist-apm states that the platform is ready, which could not be "
+		       "verified",
+		       facts);
+}
+
 static void decide_by_verdict(const struct method_facts *facts, struct method *method)
 {
 	switch (facts->verdict) {
@@ -43,10 +56,7 @@ static void decide_by_verdict(const struct method_facts *facts, struct method *m
 		decide(method, CONTROL_APM, "the device flushes natively", facts);
 		break;
 	case VERDICT_UNDETERMINED:
-		decide(method, CONTROL_APM,
-		       "persist-apm states that the platform is ready, which could not be "
-		       "verified",
-		       facts);
+		decide_unverified(facts, method);
 		break;
 	default:
 		decide(method, CONTROL_GPSPM, "the platform is not ready for APM", facts);
@@ -69,36 +79,62 @@ void method_choose(const struct method_facts *facts, struct method *method)
 		decide_by_verdict(facts, method);
 }
 
-/* Asks the platform; `reason` has room for the facts' error message. */
-static void inspect(struct method_facts *facts, const char *target, char *reason, size_t size)
+/* The more, the less is allowed: after UNDETERMINED a client may flush by a read, too. */
+static int strictness(enum readiness_verdict verdict)
 {
-	struct readiness *readiness = calloc(1, sizeof(*readiness));
-	struct sysroot root;
-	const struct readiness_cfg cfg = {.root = &root, .target = target};
-	char because[512];
+	static const int levels[] = {
+		[VERDICT_APM_READY] = 1,    [VERDICT_APM_READY_EADR] = 1,
+		[VERDICT_UNDETERMINED] = 2, [VERDICT_NATIVE_FLUSH_READY] = 3,
+		[VERDICT_GPSPM_ONLY] = 4,   [VERDICT_NOT_READY] = 5,
+	};
 
-	facts->verdict = VERDICT_UNDETERMINED;
-	facts->reason = reason;
-	if (readiness == NULL || sysroot_open(&root, "/") != 0) {
-		snprintf(reason, size, "the platform could not be examined");
-		free(readiness);
-		return;
-	}
-	if (readiness_inspect(readiness, &cfg) == 0) {
-		readiness_because(readiness, because, sizeof(because));
-		facts->verdict = readiness->row->verdict;
-		snprintf(reason, size, "%s %s%s%s", readiness_verdict_name(facts->verdict),
-			 readiness->row->reason, because[0] != '\0' ? " " : "", because);
-	} else {
-		snprintf(reason, size, "%s", failure_get()->text);
-	}
-	readiness_free(readiness);
-	free(readiness);
-	sysroot_close(&root);
+	return levels[verdict];
 }
 
-void method_find(const struct pool *pool, enum control_transport transport, bool persist_apm,
-		 struct method *method)
+struct inspection {
+	struct sysroot root;
+	const char *device;
+	struct readiness readiness; /* of one part at a time */
+	int strictest;
+	char reason[1536];
+};
+
+static void inspect_part(struct inspection *i, const char *part, struct method_facts *facts)
+{
+	const struct readiness_cfg cfg = {.root = &i->root, .device = i->device, .target = part};
+	struct readiness *r = &i->readiness;
+	enum readiness_verdict verdict = VERDICT_UNDETERMINED;
+	const bool known = readiness_inspect(r, &cfg) == 0;
+	char because[512] = "";
+
+	if (known) {
+		verdict = r->row->verdict;
+		facts->is_software = r->facts.device.kind != DEVICE_HARDWARE;
+		readiness_because(r, because, sizeof(because));
+	}
+	if (strictness(verdict) > i->strictest) {
+		i->strictest = strictness(verdict);
+		facts->verdict = verdict;
+		snprintf(i->reason, sizeof(i->reason), "%s for %s with %s: %s%s%s",
+			 readiness_verdict_name(verdict), part, i->device,
+			 known ? r->row->reason : failure_get()->text,
+			 because[0] != '\0' ? " " : "", because);
+	}
+	readiness_free(r);
+}
+
+static void inspect_parts(struct inspection *i, const struct pool *pool, struct method_facts *facts)
+{
+	if (sysroot_open(&i->root, "/") != 0)
+		return;
+	facts->reason = i->reason;
+	for (size_t part = 0; part < pool_parts(pool); part++)
+		inspect_part(i, pool_part_path(pool, part), facts);
+	sysroot_close(&i->root);
+}
+
+void method_find(const struct pool *pool, enum control_transport transport, const char *device,
+		 bool persist_apm, struct method *method)
 {
 	const char *force = getenv("PMEM_IS_PMEM_FORCE");
 	struct method_facts facts = {
@@ -106,11 +142,16 @@ void method_find(const struct pool *pool, enum control_transport transport, bool
 		.transport = transport,
 		.is_pmem = pool_is_pmem(pool),
 		.is_forced = force != NULL && strcmp(force, "1") == 0,
-		.reason = "",
+		.verdict = VERDICT_UNDETERMINED,
+		.reason = "the platform could not be examined",
 	};
-	char reason[1024];
+	struct inspection *inspection = NULL;
 
-	if (method_needs_verdict(&facts))
-		inspect(&facts, pool_path(pool), reason, sizeof(reason));
+	if (method_needs_verdict(&facts) && device != NULL &&
+	    (inspection = calloc(1, sizeof(*inspection))) != NULL) {
+		inspection->device = device;
+		inspect_parts(inspection, pool, &facts);
+	}
 	method_choose(&facts, method);
+	free(inspection);
 }

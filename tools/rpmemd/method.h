@@ -28,6 +28,7 @@ struct method_facts {
 	bool is_pmem;	/* all parts of the pool */
 	bool is_forced; /* PMEM_IS_PMEM_FORCE=1 states that, for tests */
 	enum readiness_verdict verdict;
+	bool is_software;   /* the RDMA device: the CPU copies what arrives */
 	const char *reason; /* for the verdict; one error message */
 };
 
@@ -35,9 +36,12 @@ struct method_facts {
 void method_choose(const struct method_facts *facts, struct method *method);
 /* Whether the verdict counts: it takes a moment to find out. */
 bool method_needs_verdict(const struct method_facts *facts);
-/* All of it for a pool of this host. */
-void method_find(const struct pool *pool, enum control_transport transport, bool persist_apm,
-		 struct method *method);
+/*
+ * All of it for a pool of this host, whose lanes this RDMA device serves; NULL over TCP. Each
+ * part is judged with that device, and the one that allows least decides.
+ */
+void method_find(const struct pool *pool, enum control_transport transport, const char *device,
+		 bool persist_apm, struct method *method);
 
 /* "APM" or "GPSPM". */
 const char *method_name(enum control_method method);

@@ -32,6 +32,9 @@ int pool_create(struct pool **pool, const char *directory, const char *name, siz
 /* Fills attr, with zeros for a pool without headers. -EINVAL: the headers, too; else as above. */
 int pool_open(struct pool **pool, const char *directory, const char *name, size_t size,
 	      struct rpmem_pool_attr *attr);
+/* The same, but allocates nothing: it is not to be written to. */
+int pool_inspect(struct pool **pool, const char *directory, const char *name, size_t size,
+		 struct rpmem_pool_attr *attr);
 /* Durable when it returns. NULL: zeros. -EINVAL: the pool has no headers, and attr is not zero. */
 int pool_set_attr(struct pool *pool, const struct rpmem_pool_attr *attr);
 /*
@@ -48,8 +51,9 @@ int pool_remove(const char *directory, const char *name, bool force, bool with_s
 unsigned char *pool_memory(const struct pool *pool);
 size_t pool_size(const struct pool *pool);
 bool pool_has_headers(const struct pool *pool);
-/* The file or device of the first part; borrowed. */
-const char *pool_path(const struct pool *pool);
+size_t pool_parts(const struct pool *pool);
+/* Its file or device; borrowed. */
+const char *pool_part_path(const struct pool *pool, size_t part);
 /* All parts are device DAX or mapped with MAP_SYNC; PMEM_IS_PMEM_FORCE=0 or 1 overrules it. */
 bool pool_is_pmem(const struct pool *pool);
 /* The weakest kind of its parts. */

@@ -19,6 +19,7 @@
 
 #include "devdax.h"
 #include "reason.h"
+#include "tools/common/host/file_sync.h"
 
 static int failed(const struct pool_file *file, const char *verb, int error)
 {
@@ -164,14 +165,15 @@ static int make(struct pool_file *file, const struct pool_layout_part *part)
 }
 
 static int check_size(const struct pool_file *file, const struct stat *st,
-		      const struct pool_layout_part *part)
+		      const struct pool_layout_part *part, enum pool_files_use use)
 {
 	int ret;
 
 	if ((uint64_t)st->st_size != part->file_bytes)
 		return reason_set(EINVAL, "the part %s has %lld bytes, in the pool set %" PRIu64,
 				  file->path, (long long)st->st_size, part->file_bytes);
-	if ((uint64_t)st->st_blocks * 512 >= part->file_bytes) /* stat(2): units of 512 */
+	if (use == POOL_FILES_INSPECT ||
+	    (uint64_t)st->st_blocks * 512 >= part->file_bytes) /* stat(2): units of 512 */
 		return 0;
 	ret = allocate(file->fd, part->file_bytes);
 	return ret ? reason_set(-ret, "cannot fill the holes of the part %s: %s", file->path,
@@ -210,7 +212,7 @@ static int open_existing(const struct pool_files *files, struct pool_file *file,
 	if (ret == 0)
 		ret = lock(file);
 	if (ret == 0 && !part->is_dax && use != POOL_FILES_REMOVE)
-		ret = check_size(file, &st, part);
+		ret = check_size(file, &st, part, use);
 	return ret;
 }
 
@@ -219,6 +221,8 @@ static int open_part(const struct pool_files *files, struct pool_file *file,
 {
 	const struct pool_layout_part *part = &files->layout[file - files->files];
 
+	if (file_sync_new(&file->sync) != 0)
+		return reason_set(ENOMEM, "out of memory");
 	file->fd = open(file->path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (file->fd >= 0)
 		return open_existing(files, file, use);
@@ -268,6 +272,7 @@ void pool_files_close(struct pool_files *files, bool remove_made)
 			remove_file(file);
 		if (file->fd >= 0)
 			close(file->fd);
+		file_sync_delete(&file->sync);
 	}
 	free(files->files);
 	free(files->layout);

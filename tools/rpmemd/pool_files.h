@@ -15,10 +15,11 @@
 #include "pool_layout.h"
 
 struct pool_file {
-	char *path;   /* borrowed from the set */
-	int fd;	      /* locked; -1: not open */
-	dev_t device; /* device DAX; else 0 */
-	dev_t disk;   /* with the inode: which file is open */
+	char *path;		/* borrowed from the set */
+	int fd;			/* locked; -1: not open */
+	struct file_sync *sync; /* of fd, for all that map it */
+	dev_t device;		/* device DAX; else 0 */
+	dev_t disk;		/* with the inode: which file is open */
 	ino_t inode;
 	bool made;	  /* by pool_files_open() */
 	bool header_made; /* pool_headers_create() has put a header into it */
@@ -32,9 +33,10 @@ struct pool_files {
 };
 
 enum pool_files_use {
-	POOL_FILES_CREATE, /* parts that are missing are made */
-	POOL_FILES_OPEN,
-	POOL_FILES_REMOVE, /* parts may be missing, or have any size */
+	POOL_FILES_CREATE,  /* parts that are missing are made */
+	POOL_FILES_OPEN,    /* holes are filled, so that no store meets a full disk */
+	POOL_FILES_INSPECT, /* holes stay */
+	POOL_FILES_REMOVE,  /* parts may be missing, or have any size */
 };
 
 /*

@@ -147,7 +147,8 @@ static int open_pool(struct conversation *c, struct control_pool_reply *body)
 
 static int open_lanes(struct conversation *c, struct control_pool_reply *body)
 {
-	struct lanes_cfg cfg = {.pool = c->pool, .address = c->cfg->address};
+	struct lanes_cfg cfg = {
+		.pool = c->pool, .address = c->cfg->address, .persist_apm = c->cfg->persist_apm};
 	struct lanes_offer offer;
 	struct method method;
 	int ret = lanes_most(cfg.address, c->request.transport, &cfg.nlanes);
@@ -156,9 +157,8 @@ static int open_lanes(struct conversation *c, struct control_pool_reply *body)
 		return ret;
 	if (cfg.nlanes > c->request.nlanes)
 		cfg.nlanes = c->request.nlanes;
-	method_find(c->pool, c->request.transport, c->cfg->persist_apm, &method);
 	if (c->request.transport == CONTROL_TCP)
-		ret = lanes_tcp_open(&c->lanes_tcp, &cfg, &offer);
+		ret = lanes_tcp_open(&c->lanes_tcp, &cfg, &method, &offer);
 	else
 		ret = lanes_open(&c->lanes, &cfg, &method, &offer);
 	if (ret)

@@ -17,6 +17,7 @@
 #include "tools/rpmemd/lanes_tcp.h"
 #include "tools/rpmemd/log.h"
 
+#define WHOLE_US 200
 #define MISMATCH 70 /* the exit status where the pool is not what a request may leave */
 
 struct pool {
@@ -41,8 +42,15 @@ bool pool_has_headers(const struct pool *pool)
 	return pool->has_headers;
 }
 
-const char *pool_path(const struct pool *pool)
+size_t pool_parts(const struct pool *pool)
 {
+	(void)pool;
+	return 1;
+}
+
+const char *pool_part_path(const struct pool *pool, size_t part)
+{
+	(void)part;
 	return pool->path;
 }
 
@@ -58,13 +66,18 @@ enum target_kind pool_kind(const struct pool *pool)
 	return TARGET_FSDAX;
 }
 
-/* A range that lane_serve() ought to have refused is fatal here. */
+/*
+ * A range that lane_serve() ought to have refused is fatal here. The whole pool takes a while, as
+ * on a disk: who asks for that again and again keeps a lane busy for good.
+ */
 static int persist(const struct pool *pool, size_t offset, size_t length)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = offset / page * page;
 
 	if (length == 0 || offset >= pool->size || length > pool->size - offset)
 		_exit(MISMATCH);
+	if (length == pool->size)
+		usleep(WHOLE_US);
 	return msync(pool->memory + begin, length + (offset - begin), MS_SYNC);
 }
 
@@ -115,15 +128,15 @@ int main(int argc, char **argv)
 	const bool tcp = argc > 1 && strcmp(argv[1], "tcp") == 0;
 	struct pool pool = {.has_headers = argc > 6};
 	struct lanes_cfg cfg = {.pool = &pool, .address = "127.0.0.1"};
-	struct method method = {.method = CONTROL_GPSPM};
+	struct method method;
 	struct lanes_tcp *lanes_tcp = NULL;
 	struct lanes *lanes = NULL;
 	struct lanes_offer offer;
 
 	if (argc < 6)
 		return EXIT_WRONG_USAGE;
-	if (strcmp(argv[2], "apm") == 0)
-		method.method = CONTROL_APM;
+	cfg.persist_apm = strcmp(argv[2], "apm") == 0;
+	setenv("PMEM_IS_PMEM_FORCE", "1", 1);
 	pool.path = argv[3];
 	pool.size = strtoul(argv[4], NULL, 0);
 	cfg.nlanes = (uint32_t)strtoul(argv[5], NULL, 0);
@@ -131,7 +144,7 @@ int main(int argc, char **argv)
 	log_open(LOG_TO_STDERR, NULL, LEVEL_WARN);
 	if (map_pool(&pool) != 0)
 		return fail(argv[3]);
-	if ((tcp ? lanes_tcp_open(&lanes_tcp, &cfg, &offer)
+	if ((tcp ? lanes_tcp_open(&lanes_tcp, &cfg, &method, &offer)
 		 : lanes_open(&lanes, &cfg, &method, &offer)) != 0)
 		return fail("lanes");
 	printf("%s %u %llu %s\n", offer.address, offer.port, (unsigned long long)offer.token,

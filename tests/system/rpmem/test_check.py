@@ -41,10 +41,17 @@ def test_a_good_set(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a pool set")
     code, output = check(tmp_path)
     assert code == 0
-    assert "RDMA: the address 127.0.0.1 has a device" in output
+    assert "RDMA: the address 127.0.0.1 has the device soft" in output
     line = [line for line in output.splitlines() if line.startswith("  good.set: 8 MiB of ")]
     assert len(line) == 1 and line[0].endswith("; GPSPM: persist-apm is not set"), output
     assert "notes.txt" not in output
+
+
+def test_a_part_keeps_its_holes(tmp_path: Path) -> None:
+    pool_set(tmp_path, "good")
+    before = (tmp_path / "good.part").stat().st_blocks
+    assert check(tmp_path)[0] == 0
+    assert (tmp_path / "good.part").stat().st_blocks == before
 
 
 def test_sets_below_the_directory(tmp_path: Path) -> None:

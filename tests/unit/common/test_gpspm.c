@@ -4,11 +4,14 @@
  * the messages that ask for them.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "tests/lib/test.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/host/file_sync.h"
 #include "tools/common/rdma/gpspm.h"
 
 /* What msync(2) was asked for; its answer is the test's. */
@@ -18,31 +21,60 @@ static struct {
 	size_t len;
 	int flags;
 	int answer;
+	bool is_gated;
 } asked;
+
+static unsigned char memory[3 * 65536] __attribute__((aligned(65536)));
+
+/* Calls for pages from GATED on wait in msync(2) until the test lets them go. */
+#define GATED (memory + 65536)
+static struct gate {
+	sem_t entered, may_leave;
+	int answer;
+} gates[2];
+
+static int pass(struct gate *gate)
+{
+	sem_post(&gate->entered);
+	sem_wait(&gate->may_leave);
+	errno = EIO;
+	return gate->answer;
+}
 
 int __wrap_msync(void *at, size_t len, int flags);
 int __wrap_msync(void *at, size_t len, int flags)
 {
+	if (asked.is_gated)
+		return pass(&gates[((unsigned char *)at - GATED) / 65536]);
 	asked.calls++;
 	asked.at = at;
 	asked.len = len;
 	asked.flags = flags;
+	errno = EIO;
 	return asked.answer;
 }
 
-static unsigned char memory[3 * 65536] __attribute__((aligned(65536)));
+static struct file_sync *file; /* of all that are opened below */
 
-static struct persist opened(enum target_kind kind)
+static struct persist opened_again(enum target_kind kind)
 {
 	const struct target target = {.kind = kind,
 				      .memory = memory,
 				      .size_bytes = sizeof(memory),
-				      .path = "/dev/dax0.0"};
+				      .path = "/dev/dax0.0",
+				      .sync = file};
 	struct persist persist;
 
 	memset(&asked, 0, sizeof(asked));
 	assert_int_equal(persist_open(&persist, &target), 0);
 	return persist;
+}
+
+static struct persist opened(enum target_kind kind)
+{
+	file_sync_delete(&file);
+	assert_int_equal(file_sync_new(&file), 0);
+	return opened_again(kind);
 }
 
 static void volatile_memory_needs_nothing(void **state)
@@ -82,10 +114,10 @@ static void what_is_durable_depends_on_the_kind(void **state)
 /* msync(2) takes whole pages: the range is widened to the left. */
 static void a_file_is_synced_by_pages(void **state)
 {
-	const struct persist file = opened(TARGET_FILE);
+	const struct persist persist = opened(TARGET_FILE);
 
-	assert_string_equal(persist_method_name(file.method), "msync");
-	assert_int_equal(persist_range(&file, 65536 + 100, 8), PERSIST_DONE);
+	assert_string_equal(persist_method_name(persist.method), "msync");
+	assert_int_equal(persist_range(&persist, 65536 + 100, 8), PERSIST_DONE);
 	assert_int_equal(asked.calls, 1);
 	assert_ptr_equal(asked.at, memory + 65536);
 	assert_int_equal(asked.len, 108);
@@ -94,10 +126,82 @@ static void a_file_is_synced_by_pages(void **state)
 
 static void a_refusal_of_the_system_is_told(void **state)
 {
-	const struct persist file = opened(TARGET_FILE);
+	const struct persist persist = opened(TARGET_FILE);
 
 	asked.answer = -1;
-	assert_int_equal(persist_range(&file, 0, 1), PERSIST_FAILED);
+	assert_int_equal(persist_range(&persist, 0, 1), PERSIST_FAILED);
+	assert_int_equal(errno, EIO);
+}
+
+/* The kernel tells of it once, and the data are lost for good. */
+static void a_failure_stays_for_all_that_persist_the_file(void **state)
+{
+	const struct persist persist = opened(TARGET_FILE);
+	struct persist other;
+
+	asked.answer = -1;
+	assert_int_equal(persist_range(&persist, 0, 1), PERSIST_FAILED);
+	other = opened_again(TARGET_FILE);
+	errno = 0;
+	assert_int_equal(persist_range(&persist, 0, 1), PERSIST_FAILED);
+	assert_int_equal(errno, EIO);
+	assert_int_equal(persist_range(&other, 65536, 1), PERSIST_FAILED);
+	assert_int_equal(persist_range(&persist, sizeof(memory), 1), PERSIST_OUTSIDE);
+	assert_int_equal(asked.calls, 0);
+}
+
+struct persister {
+	const struct persist *persist;
+	uint64_t gate;
+	pthread_t thread;
+	enum persist_status status;
+};
+
+static void *run_persister(void *arg)
+{
+	struct persister *p = arg;
+
+	p->status = persist_range(p->persist, (p->gate + 1) * 65536, 1);
+	return NULL;
+}
+
+/* Returns when it is in msync(2), which will give this answer. */
+static void enter(struct persister *p, int answer)
+{
+	sem_init(&gates[p->gate].entered, 0, 0);
+	sem_init(&gates[p->gate].may_leave, 0, 0);
+	gates[p->gate].answer = answer;
+	assert_int_equal(pthread_create(&p->thread, NULL, run_persister, p), 0);
+	sem_wait(&gates[p->gate].entered);
+}
+
+/* msync(2) of the lost page returns first, and good: the other one has the failure already. */
+static void the_failure_of_another_thread_is_waited_for(void **state)
+{
+	static const struct {
+		int lost, other;
+		enum persist_status status;
+	} cases[] = {
+		{0, -1, PERSIST_FAILED},
+		{-1, 0, PERSIST_FAILED},
+		{0, 0, PERSIST_DONE},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct persist persist = opened(TARGET_FILE);
+		struct persister lost = {.persist = &persist, .gate = 0};
+		struct persister other = {.persist = &persist, .gate = 1};
+
+		asked.is_gated = true;
+		enter(&lost, cases[i].lost);
+		enter(&other, cases[i].other);
+		sem_post(&gates[0].may_leave);
+		sem_post(&gates[1].may_leave);
+		pthread_join(lost.thread, NULL);
+		pthread_join(other.thread, NULL);
+		assert_int_equal(lost.status, cases[i].status);
+		assert_int_equal(other.status, cases[i].status);
+	}
 }
 
 static void dax_is_flushed_from_user_space_where_libpmem_is(void **state)
@@ -130,13 +234,13 @@ static void ranges_outside_the_target_are_refused(void **state)
 		{UINT64_MAX, 1},
 		{UINT64_MAX, UINT64_MAX},
 	};
-	const struct persist file = opened(TARGET_FILE);
+	const struct persist persist = opened(TARGET_FILE);
 
 	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
-		assert_int_equal(persist_range(&file, outside[i].offset, outside[i].length),
+		assert_int_equal(persist_range(&persist, outside[i].offset, outside[i].length),
 				 PERSIST_OUTSIDE);
 	assert_int_equal(asked.calls, 0);
-	assert_int_equal(persist_range(&file, sizeof(memory) - 1, 1), PERSIST_DONE);
+	assert_int_equal(persist_range(&persist, sizeof(memory) - 1, 1), PERSIST_DONE);
 }
 
 static void a_request_comes_back(void **state)
@@ -174,7 +278,10 @@ int main(void)
 		cmocka_unit_test(volatile_memory_needs_nothing),
 		cmocka_unit_test(a_file_is_synced_by_pages),
 		cmocka_unit_test(what_is_durable_depends_on_the_kind),
+		cmocka_unit_test(what_is_durable_depends_on_the_kind),
 		cmocka_unit_test(a_refusal_of_the_system_is_told),
+		cmocka_unit_test(a_failure_stays_for_all_that_persist_the_file),
+		cmocka_unit_test(the_failure_of_another_thread_is_waited_for),
 		cmocka_unit_test(dax_is_flushed_from_user_space_where_libpmem_is),
 		cmocka_unit_test(ranges_outside_the_target_are_refused),
 		cmocka_unit_test(a_request_comes_back),

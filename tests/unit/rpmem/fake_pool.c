@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_pool.c -- stands in for pool.c, lanes.c, lanes_tcp.c and the log.
+ * fake_pool.c -- stands in for pool.c, method.c, lanes.c, lanes_tcp.c and the log.
  */
 #include "fake_pool.h"
 
@@ -78,14 +78,9 @@ bool pool_has_headers(const struct pool *pool)
 	return true;
 }
 
-bool pool_is_pmem(const struct pool *pool)
+const char *method_name(enum control_method method)
 {
-	return false;
-}
-
-const char *pool_path(const struct pool *pool)
-{
-	return "/nowhere";
+	return "GPSPM";
 }
 
 int lanes_most(const char *address, enum control_transport transport, uint32_t *nlanes)
@@ -94,9 +89,10 @@ int lanes_most(const char *address, enum control_transport transport, uint32_t *
 	return 0;
 }
 
-static int offer_lanes(const char *transport, const struct lanes_cfg *cfg,
+static int offer_lanes(const char *transport, const struct lanes_cfg *cfg, struct method *method,
 		       struct lanes_offer *offer)
 {
+	*method = (struct method){.method = CONTROL_GPSPM};
 	note("%s lanes %u at %s; ", transport, cfg->nlanes, cfg->address);
 	if (fake.lanes_answer)
 		return reason_set(-fake.lanes_answer, "no lanes");
@@ -107,7 +103,7 @@ static int offer_lanes(const char *transport, const struct lanes_cfg *cfg,
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
 	       struct lanes_offer *offer)
 {
-	int ret = offer_lanes("rdma", cfg, offer);
+	int ret = offer_lanes("rdma", cfg, method, offer);
 
 	if (ret == 0)
 		*lanes = (struct lanes *)&the_pool;
@@ -121,9 +117,10 @@ void lanes_close(struct lanes **lanes)
 	*lanes = NULL;
 }
 
-int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct lanes_offer *offer)
+int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
+		   struct lanes_offer *offer)
 {
-	int ret = offer_lanes("tcp", cfg, offer);
+	int ret = offer_lanes("tcp", cfg, method, offer);
 
 	if (ret == 0)
 		*lanes = (struct lanes_tcp *)&the_pool;

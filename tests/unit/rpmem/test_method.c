@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
 #include "tools/rpmemd/method.h"
 
 static struct method chosen(bool persist_apm, bool is_pmem, bool is_forced,
@@ -97,31 +98,171 @@ static void only_a_verdict_that_counts_is_asked_for(void **state)
 	assert_false(method_needs_verdict(&facts));
 }
 
-/* The pool of a file on this machine's disk, which it states to be persistent memory. */
+/* --- the whole of it, for parts and devices of the test ------------------------------- */
+
+static struct {
+	bool is_fake; /* else the platform is asked */
+	size_t parts;
+	const char *paths[3];
+	unsigned asked;
+} platform;
+
 bool pool_is_pmem(const struct pool *pool)
 {
 	return true;
 }
 
-const char *pool_path(const struct pool *pool)
+size_t pool_parts(const struct pool *pool)
 {
-	return "/proc/self/exe";
+	return platform.parts;
+}
+
+const char *pool_part_path(const struct pool *pool, size_t part)
+{
+	return platform.paths[part];
+}
+
+/* A target is named like its verdict; the device "off" is ready, "rxe0" is software. */
+static const struct verdict_row *row_of(const char *device, const char *target)
+{
+	const char *name = strcmp(device, "off") == 0 ? target : "ddio-on";
+
+	for (size_t i = 0; i < READINESS_ROWS; i++) {
+		if (strcmp(readiness_rows[i].name, name) == 0)
+			return &readiness_rows[i];
+	}
+	fail_msg("no verdict %s", name);
+	return NULL;
+}
+
+int __real_readiness_inspect(struct readiness *readiness, const struct readiness_cfg *cfg);
+int __wrap_readiness_inspect(struct readiness *readiness, const struct readiness_cfg *cfg);
+int __wrap_readiness_inspect(struct readiness *readiness, const struct readiness_cfg *cfg)
+{
+	platform.asked++;
+	if (!platform.is_fake)
+		return __real_readiness_inspect(readiness, cfg);
+	memset(readiness, 0, sizeof(*readiness));
+	if (strcmp(cfg->target, "broken") == 0)
+		return failure_set(EXIT_RUN_FAILED, "facts", "It is broken.");
+	if (strcmp(cfg->device, "rxe0") == 0) {
+		readiness->facts.device.found = true;
+		readiness->facts.device.kind = DEVICE_RXE;
+		readiness->row = row_of("off", cfg->target);
+	} else {
+		readiness->row = row_of(cfg->device, cfg->target);
+	}
+	return 0;
+}
+
+static struct method found(const char *device, size_t parts, const char *const paths[])
+{
+	struct method method;
+
+	unsetenv("PMEM_IS_PMEM_FORCE");
+	platform.is_fake = true;
+	platform.asked = 0;
+	platform.parts = parts;
+	for (size_t i = 0; i < parts; i++)
+		platform.paths[i] = paths[i];
+	method_find(NULL, CONTROL_RDMA, device, true, &method);
+	return method;
+}
+
+static struct method found_for(const char *device, const char *path)
+{
+	return found(device, 1, &path);
+}
+
+/* Another device of the host may be behind a root port that is ready. */
+static void the_device_of_the_lanes_is_judged(void **state)
+{
+	struct method method = found_for("off", "ddio-off");
+
+	assert_int_equal(method.method, CONTROL_APM);
+	assert_non_null(strstr(method.why, "APM_READY for ddio-off with off: "));
+	method = found_for("on", "ddio-off");
+	assert_int_equal(method.method, CONTROL_GPSPM);
+	assert_non_null(strstr(method.why, "GPSPM_ONLY for ddio-off with on: "));
+}
+
+/* Nobody's verdict: persist-apm is taken at its word, as for one that is not determined. */
+static void an_unknown_device_is_not_another_one(void **state)
+{
+	const struct method method = found_for(NULL, "ddio-off");
+
+	assert_int_equal(platform.asked, 0);
+	assert_int_equal(method.method, CONTROL_APM);
+	assert_non_null(strstr(method.why, "could not be verified: the platform could not be"));
+}
+
+static void the_part_that_allows_least_decides(void **state)
+{
+	static const struct {
+		const char *parts[3];
+		const char *decides;
+		enum control_method method;
+		bool native;
+	} cases[] = {
+		{{"ddio-off", "ddio-off", "ddio-on"},
+		 "GPSPM_ONLY for ddio-on",
+		 CONTROL_GPSPM,
+		 false},
+		{{"failed", "ddio-off", "ddio-on"}, "NOT_READY for failed", CONTROL_GPSPM, false},
+		{{"ddio-off", "unproven", "eadr"}, "UNDETERMINED for unproven", CONTROL_APM, false},
+		{{"ddio-off", "native", "eadr"},
+		 "NATIVE_FLUSH_READY for native",
+		 CONTROL_APM,
+		 true},
+		{{"native", "unproven", "eadr"},
+		 "NATIVE_FLUSH_READY for native",
+		 CONTROL_APM,
+		 true},
+		{{"native", "unproven", "failed"}, "NOT_READY for failed", CONTROL_GPSPM, false},
+		{{"broken", "ddio-off", "eadr"}, "UNDETERMINED for broken", CONTROL_APM, false},
+		{{"eadr", "ddio-off", "eadr"}, "APM_READY_EADR for eadr", CONTROL_APM, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct method method = found("off", 3, cases[i].parts);
+
+		assert_int_equal(platform.asked, 3);
+		assert_int_equal(method.method, cases[i].method);
+		assert_int_equal(method.native, cases[i].native);
+		if (strstr(method.why, cases[i].decides) == NULL)
+			fail_msg("\"%s\" has no \"%s\"", method.why, cases[i].decides);
+	}
+}
+
+/* The CPU copies what arrives: nothing that persist-apm states of an RDMA device. */
+static void software_that_is_not_verified_has_no_apm(void **state)
+{
+	struct method method = found_for("rxe0", "unproven");
+
+	assert_int_equal(method.method, CONTROL_GPSPM);
+	assert_non_null(strstr(method.why, "software"));
+	assert_int_equal(found_for("rxe0", "software").method, CONTROL_GPSPM);
+	assert_int_equal(found_for("rxe0", "eadr").method, CONTROL_APM);
+	method = found_for("rxe0", "native");
+	assert_true(method.method == CONTROL_APM && method.native);
 }
 
 static void the_platform_is_asked_for_a_pool_that_is_pmem(void **state)
 {
 	struct method method;
 
+	platform.is_fake = false;
+	platform.parts = 1;
+	platform.paths[0] = "/proc/self/exe";
 	unsetenv("PMEM_IS_PMEM_FORCE");
-	method_find(NULL, CONTROL_RDMA, true, &method);
-	/* whatever the machine is, its verdict is in the reason */
-	assert_true(strstr(method.why, "NOT_READY") != NULL ||
-		    strstr(method.why, "UNDETERMINED") != NULL);
+	method_find(NULL, CONTROL_RDMA, "none0", true, &method);
+	/* there is no device of that name: it could not be verified */
+	assert_non_null(strstr(method.why, "UNDETERMINED for /proc/self/exe with none0: "));
 	setenv("PMEM_IS_PMEM_FORCE", "1", 1);
-	method_find(NULL, CONTROL_RDMA, true, &method);
+	method_find(NULL, CONTROL_RDMA, "none0", true, &method);
 	assert_int_equal(method.method, CONTROL_APM);
 	assert_non_null(strstr(method.why, "PMEM_IS_PMEM_FORCE=1"));
-	method_find(NULL, CONTROL_RDMA, false, &method);
+	method_find(NULL, CONTROL_RDMA, "none0", false, &method);
 	assert_int_equal(method.method, CONTROL_GPSPM);
 }
 
@@ -133,6 +274,10 @@ int main(void)
 		cmocka_unit_test(a_forced_pool_needs_no_verdict),
 		cmocka_unit_test(tcp_has_no_apm),
 		cmocka_unit_test(only_a_verdict_that_counts_is_asked_for),
+		cmocka_unit_test(the_device_of_the_lanes_is_judged),
+		cmocka_unit_test(an_unknown_device_is_not_another_one),
+		cmocka_unit_test(the_part_that_allows_least_decides),
+		cmocka_unit_test(software_that_is_not_verified_has_no_apm),
 		cmocka_unit_test(the_platform_is_asked_for_a_pool_that_is_pmem),
 	};
 

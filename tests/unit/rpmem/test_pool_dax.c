@@ -11,6 +11,7 @@
 static struct {
 	bool has_map_sync;
 	unsigned msyncs;
+	bool msync_fails;
 } system_calls;
 
 void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
@@ -31,6 +32,10 @@ int __wrap_msync(void *at, size_t len, int flags);
 int __wrap_msync(void *at, size_t len, int flags)
 {
 	system_calls.msyncs++;
+	if (system_calls.msync_fails) {
+		errno = EIO;
+		return -1;
+	}
 	return __real_msync(at, len, flags);
 }
 
@@ -89,10 +94,25 @@ static void dax_takes_no_system_call_unless_deep(void **state)
 	}
 }
 
+static void a_failed_deep_persist_stays_failed(void **state)
+{
+	struct pool *pool = open_with(true, NULL);
+
+	system_calls.msync_fails = true;
+	assert_failed(pool_deep_persist(pool, 0, 1), EIO, "/a");
+	system_calls.msync_fails = false;
+	system_calls.msyncs = 0;
+	assert_failed(pool_deep_persist(pool, MIB, 1), EIO, "/a");
+	assert_int_equal(system_calls.msyncs, 0);
+	assert_int_equal(pool_deep_persist(pool, 2 * MIB, 1), 0);
+	pool_close(&pool, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(dax_takes_no_system_call_unless_deep),
+		TEST(a_failed_deep_persist_stays_failed),
 	};
 
 	return cmocka_run_group_tests_name("rpmem.pool_dax", tests, NULL, NULL);

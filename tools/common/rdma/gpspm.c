@@ -8,8 +8,6 @@
 #include "gpspm.h"
 
 #include <errno.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #ifdef RPMA_HAVE_LIBPMEM
 #include <libpmem.h>
@@ -17,6 +15,7 @@
 
 #include "tools/common/base/bytes.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/host/file_sync.h"
 
 #ifdef RPMA_HAVE_LIBPMEM
 /* The CPU's own flush instructions, or none where its caches are in the power-fail domain. */
@@ -46,7 +45,7 @@ int persist_open(struct persist *persist, const struct target *target)
 		.method = methods[target->kind],
 		.memory = target->memory,
 		.bytes = target->size_bytes,
-		.page_bytes = (size_t)sysconf(_SC_PAGESIZE),
+		.sync = target->sync,
 	};
 	if (target->kind == TARGET_DEVDAX && persist->method == PERSIST_MSYNC)
 		return failure_set(EXIT_RUN_FAILED, "persist",
@@ -70,7 +69,7 @@ bool persist_is_durable(enum persist_method method, enum target_kind kind)
 
 enum persist_status persist_range(const struct persist *persist, uint64_t offset, uint64_t length)
 {
-	uint64_t begin;
+	int ret;
 
 	if (length == 0 || offset >= persist->bytes || length > persist->bytes - offset)
 		return PERSIST_OUTSIDE;
@@ -79,10 +78,9 @@ enum persist_status persist_range(const struct persist *persist, uint64_t offset
 		flush_caches(persist->memory + offset, length);
 		return PERSIST_DONE;
 	case PERSIST_MSYNC:
-		begin = offset - offset % persist->page_bytes;
-		return msync(persist->memory + begin, length + (offset - begin), MS_SYNC) == 0
-			       ? PERSIST_DONE
-			       : PERSIST_FAILED;
+		ret = file_sync_range(persist->sync, persist->memory + offset, length);
+		errno = -ret;
+		return ret == 0 ? PERSIST_DONE : PERSIST_FAILED;
 	default:
 		return PERSIST_DONE;
 	}

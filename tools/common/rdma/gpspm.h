@@ -48,7 +48,7 @@ struct persist {
 	enum persist_method method;
 	unsigned char *memory; /* borrowed */
 	size_t bytes;
-	size_t page_bytes;
+	struct file_sync *sync; /* borrowed from the target */
 };
 
 /*
@@ -63,7 +63,10 @@ const char *persist_method_name(enum persist_method method);
 /* Whether what the method has done to memory of this kind is known to survive power. */
 bool persist_is_durable(enum persist_method method, enum target_kind kind);
 
-/* Returns when the range is durable, as far as the memory can be. */
+/*
+ * Returns when the range is durable, as far as the memory can be. PERSIST_FAILED, with errno: a
+ * file could not be written, and nothing of that target becomes durable from then on. Any thread.
+ */
 enum persist_status persist_range(const struct persist *persist, uint64_t offset, uint64_t length);
 
 void persist_encode_request(const struct persist_request *request,

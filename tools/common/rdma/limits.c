@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "connection.h"
@@ -55,5 +56,6 @@ int limits_get(struct limits *limits, const char *address, enum rpma_util_ibv_co
 		.completion_entries = positive(attr.max_cqe),
 		.message_bytes = shortest_message(context, attr.phys_port_cnt),
 	};
+	snprintf(limits->device, sizeof(limits->device), "%s", context->device->name);
 	return 0;
 }

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device.h"
+
 struct limits {
+	char device[DEVICE_NAME_MAX]; /* whose they are */
 	uint32_t queue_pairs;
 	uint32_t completion_queues;
 	uint32_t queue_entries;	     /* work requests in a queue */

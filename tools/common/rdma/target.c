@@ -25,6 +25,7 @@
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/file_medium.h"
+#include "tools/common/host/file_sync.h"
 
 #define STEP "target"
 
@@ -381,6 +382,8 @@ int target_open(struct target *target, const char *spec, const struct target_cfg
 	ret = map_spec(&t, spec, cfg);
 	if (ret == 0 && t.path == NULL)
 		bind_memory(&t, cfg->node);
+	else if (ret == 0 && file_sync_new(&t.sync) != 0)
+		ret = failure_set(EXIT_INTERNAL, STEP, "out of memory");
 	if (ret == 0)
 		ret = touch(&t, cfg);
 	if (ret) {
@@ -398,6 +401,7 @@ void target_close(struct target *target)
 		munmap(target->memory, target->size_bytes);
 	if (target->made)
 		unlink(target->path);
+	file_sync_delete(&target->sync);
 	free(target->path);
 	memset(target, 0, sizeof(*target));
 }

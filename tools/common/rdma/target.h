@@ -39,11 +39,12 @@ struct target {
 	enum target_kind kind;
 	void *memory;
 	size_t size_bytes;
-	size_t page_bytes; /* 0: unknown */
-	int numa_node;	   /* where its first page is; -1: unknown */
-	int bind_error;	   /* errno of binding it to the node wanted; 0: none */
-	char *path;	   /* NULL for anonymous memory */
-	bool made;	   /* the file is ours to remove */
+	size_t page_bytes;	/* 0: unknown */
+	int numa_node;		/* where its first page is; -1: unknown */
+	int bind_error;		/* errno of binding it to the node wanted; 0: none */
+	char *path;		/* NULL for anonymous memory */
+	struct file_sync *sync; /* of the file; NULL for anonymous memory */
+	bool made;		/* the file is ours to remove */
 };
 
 /* Is the text well formed? It may still name nothing that can be opened. */
