@@ -96,7 +96,7 @@ int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane);
 /* What the call returns. */
 int lane_end(struct lane *lane, int ret);
 /*
- * A transfer goes on at `offset`, after a piece of so many bytes. Each LANE_LOOK bytes: -ECANCELED
+ * A transfer goes on at `offset`, after `piece` bytes. Each LANE_LOOK bytes: -ECANCELED
  * if stop_fd is readable; a lane that never waits would not find out.
  */
 int lane_look(const struct lane *lane, size_t offset, size_t piece);

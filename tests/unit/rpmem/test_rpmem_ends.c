@@ -80,7 +80,7 @@ static void a_daemon_lost_in_the_first_persist_of_a_new_pool(void **state)
 
 static void bytes_that_were_not_asked_for_are_the_end_of_the_pool(void **state)
 {
-	set_script("hello,take,reply,sleep=50,raw=x,eof");
+	set_script("hello,take,reply,sleep=500,raw=x,eof");
 	pool = create();
 	assert_non_null(pool);
 	fake_lanes.is_blocking = true;
