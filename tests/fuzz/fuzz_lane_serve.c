@@ -62,12 +62,13 @@ int pool_deep_persist(const struct pool *pool, size_t offset, size_t length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const atomic_bool ends;
 	static struct pool pool;
 	uint8_t bytes[LANE_ANSWER_BYTES];
 	struct lane_answer answer;
 
 	memset(pool.bytes, 0xee, sizeof(pool.bytes));
-	if (lane_serve_message(&pool, data, size, bytes) == 0)
+	if (lane_serve_message(&pool, data, size, &ends, bytes) == 0)
 		hold(lane_decode_answer(bytes, &answer) == 0);
 	for (size_t i = 0; i < AROUND + HEADER; i++)
 		hold(pool.bytes[i] == 0xee);

@@ -77,27 +77,44 @@ static void make_dirty(const struct pool *pool, uint64_t offset, uint64_t length
 		__atomic_fetch_or((unsigned char *)at, 0, __ATOMIC_RELAXED); /* NOLINT */
 }
 
-static enum persist_status persist(const struct pool *pool, enum lane_op op,
-				   const struct lane_range *range, enum lane_writer writer)
+static enum persist_status persist_piece(const struct pool *pool, enum lane_op op,
+					 const struct lane_range *range, enum lane_writer writer)
 {
-	if (!within(pool, range->offset, range->length))
-		return PERSIST_OUTSIDE;
 	if (writer == LANE_BY_DEVICE && target_is_cached(pool_kind(pool)))
 		make_dirty(pool, range->offset, range->length);
 	return status_of(op == LANE_DEEP ? pool_deep_persist(pool, range->offset, range->length)
 					 : pool_persist(pool, range->offset, range->length));
 }
 
+static enum persist_status persist(const struct pool *pool, enum lane_op op,
+				   const struct lane_range *range, enum lane_writer writer,
+				   const atomic_bool *ends)
+{
+	enum persist_status status = PERSIST_DONE;
+	struct lane_range piece = *range;
+
+	if (!within(pool, range->offset, range->length))
+		return PERSIST_OUTSIDE;
+	for (uint64_t left = range->length; status == PERSIST_DONE && left > 0;
+	     left -= piece.length, piece.offset += piece.length) {
+		piece.length = left < LANE_PIECE_BYTES ? left : LANE_PIECE_BYTES;
+		status = atomic_load_explicit(ends, memory_order_relaxed)
+				 ? PERSIST_FAILED
+				 : persist_piece(pool, op, &piece, writer);
+	}
+	return status;
+}
+
 /* All of them, whatever becomes of one; the first failure is the status. */
 static enum persist_status persist_ranges(const struct pool *pool,
 					  const struct lane_request *request, const uint8_t *data,
-					  enum lane_writer writer)
+					  enum lane_writer writer, const atomic_bool *ends)
 {
 	enum persist_status first = PERSIST_DONE;
 
 	for (uint64_t at = 0; at < request->length; at += LANE_RANGE_BYTES) {
 		const struct lane_range range = lane_decode_range(data + at);
-		enum persist_status status = persist(pool, LANE_PERSIST, &range, writer);
+		enum persist_status status = persist(pool, LANE_PERSIST, &range, writer, ends);
 
 		first = first == PERSIST_DONE ? status : first;
 	}
@@ -119,7 +136,8 @@ uint64_t lane_serve_data_bytes(const struct lane_request *request)
 }
 
 enum persist_status lane_serve(const struct pool *pool, const struct lane_request *request,
-			       const uint8_t *data, enum lane_writer writer)
+			       const uint8_t *data, enum lane_writer writer,
+			       const atomic_bool *ends)
 {
 	const struct lane_range range = {request->offset, request->length};
 	enum persist_status status;
@@ -127,21 +145,22 @@ enum persist_status lane_serve(const struct pool *pool, const struct lane_reques
 	switch (request->op) {
 	case LANE_PERSIST_DATA:
 		status = copy(pool, request, data);
-		return status == PERSIST_DONE ? persist(pool, LANE_PERSIST, &range, LANE_BY_CPU)
-					      : status;
+		return status == PERSIST_DONE
+			       ? persist(pool, LANE_PERSIST, &range, LANE_BY_CPU, ends)
+			       : status;
 	case LANE_WRITE:
 		return copy(pool, request, data);
 	case LANE_PERSIST_RANGES:
-		return persist_ranges(pool, request, data, writer);
+		return persist_ranges(pool, request, data, writer, ends);
 	case LANE_READ:
 		return within(pool, range.offset, range.length) ? PERSIST_DONE : PERSIST_OUTSIDE;
 	default:
-		return persist(pool, request->op, &range, writer);
+		return persist(pool, request->op, &range, writer, ends);
 	}
 }
 
 int lane_serve_message(const struct pool *pool, const uint8_t *message, size_t len,
-		       uint8_t answer[LANE_ANSWER_BYTES])
+		       const atomic_bool *ends, uint8_t answer[LANE_ANSWER_BYTES])
 {
 	const uint8_t *data = message + LANE_REQUEST_BYTES;
 	struct lane_request request;
@@ -151,7 +170,7 @@ int lane_serve_message(const struct pool *pool, const uint8_t *message, size_t l
 	    request.op == LANE_READ || len - LANE_REQUEST_BYTES != lane_serve_data_bytes(&request))
 		return -EPROTO;
 	done.slot = request.slot;
-	done.status = lane_serve(pool, &request, data, LANE_BY_DEVICE);
+	done.status = lane_serve(pool, &request, data, LANE_BY_DEVICE, ends);
 	lane_encode_answer(&done, answer);
 	return 0;
 }

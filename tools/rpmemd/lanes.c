@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,6 +56,7 @@ struct lanes {
 	struct region region;
 	struct admission admission;
 	uint64_t word; /* for the replies */
+	atomic_bool stopping;
 	pthread_t thread;
 	bool is_running;
 };
@@ -84,7 +86,8 @@ static bool answer(struct server_lane *l, uint64_t slot, uint32_t bytes)
 	int flags =
 		++l->sent % RECEIVES == 0 ? RPMA_F_COMPLETION_ALWAYS : RPMA_F_COMPLETION_ON_ERROR;
 
-	if (lane_serve_message(l->lanes->pool, message, bytes, l->memory + at) != 0) {
+	if (lane_serve_message(l->lanes->pool, message, bytes, &l->lanes->stopping,
+			       l->memory + at) != 0) {
 		log_line(LEVEL_WARN, "lane %u: %s sent a message of %u bytes that is not a request",
 			 l->index, l->client->name, bytes);
 		return false;
@@ -130,9 +133,10 @@ static bool sleep_until_event(struct server_lane *l)
 	return link_alive(l->client->link, 0);
 }
 
+/* A client that never lets the queue be empty must not keep its lane from ending. */
 static void serve_requests(struct server_lane *l)
 {
-	for (;;) {
+	while (!atomic_load_explicit(&l->lanes->stopping, memory_order_relaxed)) {
 		unsigned empty = 0;
 		int got;
 
@@ -350,6 +354,7 @@ void lanes_close(struct lanes **lanes)
 	*lanes = NULL;
 	if (l == NULL)
 		return;
+	atomic_store(&l->stopping, true);
 	service_stop(&l->service);
 	if (l->is_running)
 		pthread_join(l->thread, NULL);

@@ -32,7 +32,8 @@
 #define STRANGERS_MAX 64 /* connections that have not shown a token, beside those of the lanes */
 #define GREETING_MS   5000
 #define CHUNK_BYTES   65536
-#define CUT	      64 /* chunks end at multiples of this, so no word is torn */
+#define READ_BYTES    ((uint64_t)1 << 20) /* sent at once: a session that ends waits for no more */
+#define CUT	      64		  /* chunks end at multiples of this, so no word is torn */
 
 _Static_assert(CHUNK_BYTES >= LANE_DATA_MAX, "a chunk has room for the data of a request");
 
@@ -75,6 +76,11 @@ static size_t next_chunk(uint64_t offset, uint64_t length)
 	return length <= CHUNK_BYTES ? length : (offset + CHUNK_BYTES) / CUT * CUT - offset;
 }
 
+static bool is_stopping(const struct tcp_lane *l)
+{
+	return atomic_load_explicit(&l->lanes->stopping, memory_order_relaxed);
+}
+
 /* Without answer: a range outside ends the lane. */
 static int serve_write(struct tcp_lane *l, const struct lane_request *request)
 {
@@ -84,12 +90,31 @@ static int serve_write(struct tcp_lane *l, const struct lane_request *request)
 
 	while (ret == 0 && left > 0) {
 		part.length = next_chunk(part.offset, left);
-		ret = lane_stream_receive(&l->stream, l->chunk, part.length, -1);
-		if (ret == 0 &&
-		    lane_serve(l->lanes->pool, &part, l->chunk, LANE_BY_CPU) != PERSIST_DONE)
+		ret = is_stopping(l) ? -ECANCELED
+				     : lane_stream_receive(&l->stream, l->chunk, part.length, -1);
+		if (ret == 0 && lane_serve(l->lanes->pool, &part, l->chunk, LANE_BY_CPU,
+					   &l->lanes->stopping) != PERSIST_DONE)
 			ret = -EPROTO;
 		part.offset += part.length;
 		left -= part.length;
+	}
+	return ret;
+}
+
+/* The range was checked. */
+static int send_range(struct tcp_lane *l, const struct lane_request *request)
+{
+	unsigned char *at = pool_memory(l->lanes->pool) + request->offset;
+	uint64_t left = request->length, len = left < READ_BYTES ? left : READ_BYTES;
+	int ret = send_answer(l, request->slot, PERSIST_DONE, at, len);
+
+	while (ret == 0 && (left -= len) > 0) {
+		struct iovec part;
+
+		at += len;
+		len = left < READ_BYTES ? left : READ_BYTES;
+		part = (struct iovec){at, len};
+		ret = is_stopping(l) ? -ECANCELED : lane_stream_send(&l->stream, &part, 1);
 	}
 	return ret;
 }
@@ -105,10 +130,9 @@ static int serve_request(struct tcp_lane *l, const struct lane_request *request)
 	ret = lane_stream_receive(&l->stream, l->chunk, lane_serve_data_bytes(request), -1);
 	if (ret)
 		return ret;
-	status = lane_serve(pool, request, l->chunk, LANE_BY_CPU);
+	status = lane_serve(pool, request, l->chunk, LANE_BY_CPU, &l->lanes->stopping);
 	if (request->op == LANE_READ && status == PERSIST_DONE)
-		return send_answer(l, request->slot, status, pool_memory(pool) + request->offset,
-				   request->length);
+		return send_range(l, request);
 	return send_answer(l, request->slot, status, NULL, 0);
 }
 
@@ -118,7 +142,7 @@ static void serve_requests(struct tcp_lane *l)
 	struct lane_request request;
 	int ret = 0;
 
-	while (ret == 0 && !atomic_load_explicit(&l->lanes->stopping, memory_order_relaxed)) {
+	while (ret == 0 && !is_stopping(l)) {
 		ret = lane_stream_receive(&l->stream, bytes, sizeof(bytes), -1);
 		if (ret == 0)
 			ret = lane_decode_request(bytes, &request);

@@ -17,6 +17,7 @@
 #include "tools/rpmemd/lanes_tcp.h"
 #include "tools/rpmemd/log.h"
 
+#define WHOLE_US 200
 #define MISMATCH 70 /* the exit status where the pool is not what a request may leave */
 
 struct pool {
@@ -65,13 +66,18 @@ enum target_kind pool_kind(const struct pool *pool)
 	return TARGET_FSDAX;
 }
 
-/* A range that lane_serve() ought to have refused is fatal here. */
+/*
+ * A range that lane_serve() ought to have refused is fatal here. The whole pool takes a while, as
+ * on a disk: who asks for that again and again keeps a lane busy for good.
+ */
 static int persist(const struct pool *pool, size_t offset, size_t length)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = offset / page * page;
 
 	if (length == 0 || offset >= pool->size || length > pool->size - offset)
 		_exit(MISMATCH);
+	if (length == pool->size)
+		usleep(WHOLE_US);
 	return msync(pool->memory + begin, length + (offset - begin), MS_SYNC);
 }
 

@@ -2,11 +2,12 @@
 /*
  * lane_hostile.c -- a client that breaks every rule of a lane.
  *
- * lane_hostile rdma|tcp ADDRESS PORT TOKEN BYTES LANE greet|fuzz [ROUNDS [SEED]]
+ * lane_hostile rdma|tcp ADDRESS PORT TOKEN BYTES LANE greet|fuzz|flood [ROUNDS [SEED]]
  *
  * greet: greetings that must not be admitted; fuzz: requests that no client sends, on
- * a lane that is admitted. Prints how many were refused, and how many were answered by
- * which status. What became of the daemon is for the test to see.
+ * a lane that is admitted; flood: as much work as a lane can ask for, until it ends. Prints
+ * how many were refused, and how many were answered by which status; flood prints "working"
+ * with its first answer. What became of the daemon is for the test to see.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -308,6 +309,95 @@ static int test_requests(struct hostile *h, unsigned rounds)
 	return 0;
 }
 
+/* --- more work than the daemon gets done ---------------------------------------- */
+
+#define FLOOD_S 90 /* a daemon that the test has lost ends with its client */
+
+/* The whole pool, as often as a request has room for. */
+static size_t make_flood(struct hostile *h)
+{
+	const struct lane_request r = {.op = LANE_PERSIST_RANGES, .length = LANE_DATA_MAX};
+	const struct lane_range all = {0, h->bytes};
+
+	lane_encode_request(&r, h->message);
+	for (size_t i = 0; i < LANE_DATA_MAX; i += LANE_RANGE_BYTES)
+		lane_encode_range(&all, h->message + LANE_REQUEST_BYTES + i);
+	return LANE_REQUEST_BYTES + LANE_DATA_MAX;
+}
+
+static void tell_once(void)
+{
+	static bool told;
+
+	if (!told) {
+		puts("working");
+		fflush(stdout);
+	}
+	told = true;
+}
+
+/* There is always one more. */
+static void flood_tcp(struct hostile *h, size_t len)
+{
+	uint8_t answer[LANE_ANSWER_BYTES];
+
+	send(h->fd, h->message, len, MSG_NOSIGNAL);
+	while (send(h->fd, h->message, len, MSG_NOSIGNAL) == (ssize_t)len &&
+	       receive_all(h->fd, answer, sizeof(answer)) == 0)
+		tell_once();
+}
+
+/* As many requests at once as a lane may have. */
+static void flood_rdma(struct hostile *h, size_t len)
+{
+	unsigned unanswered = 0;
+	struct ibv_wc wc;
+
+	for (;;) {
+		for (; unanswered < LANE_SLOTS; unanswered++) {
+			if (rpma_send(link_conn(h->link), h->mr, 0, len, RPMA_F_COMPLETION_ALWAYS,
+				      NULL) != 0)
+				return;
+		}
+		if (rpma_cq_get_wc(link_cq(h->link), 1, &wc, NULL) != 0) {
+			if (!link_alive(h->link, 0))
+				return;
+			continue;
+		}
+		if (wc.status != IBV_WC_SUCCESS)
+			return;
+		if ((wc.opcode & IBV_WC_RECV) == 0)
+			continue;
+		tell_once();
+		unanswered--;
+		if (rpma_recv(link_conn(h->link), h->mr, MESSAGE_BYTES, 64, h) != 0)
+			return;
+	}
+}
+
+static int flood(struct hostile *h)
+{
+	const size_t len = make_flood(h);
+
+	alarm(FLOOD_S);
+	if (admit(h) != 0) {
+		fprintf(stderr, "lane_hostile: not admitted: %s\n", failure_get()->text);
+		return 1;
+	}
+	if (h->tcp)
+		flood_tcp(h, len);
+	else
+		flood_rdma(h, len);
+	return 0;
+}
+
+static int run(struct hostile *h, const char *test, unsigned rounds)
+{
+	if (strcmp(test, "flood") == 0)
+		return flood(h);
+	return strcmp(test, "greet") == 0 ? test_greetings(h, rounds) : test_requests(h, rounds);
+}
+
 /* --- main ----------------------------------------------------------------- */
 
 static int set_up(struct hostile *h)
@@ -345,8 +435,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "lane_hostile: %s\n", failure_get()->text);
 		return EXIT_FAILURE;
 	}
-	ret = strcmp(argv[7], "greet") == 0 ? test_greetings(&h, rounds)
-					    : test_requests(&h, rounds);
+	ret = run(&h, argv[7], rounds);
 	hang_up(&h);
 	rpma_mr_dereg(&h.mr);
 	rpma_peer_delete(&h.dial.peer);

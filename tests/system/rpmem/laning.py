@@ -78,10 +78,19 @@ class Daemon:
         assert done.returncode == 0, done.stdout + done.stderr + self.said()
         return done.stdout
 
+    def hostile_command(self, test: str, lane: int, *more: str) -> list[str]:
+        words = [self.address, self.port, self.token, str(self.size), str(lane), test, *more]
+        return self.launched([HOSTILE, self.transport, *words])
+
+    def start_hostile(self, test: str, lane: int = 0) -> subprocess.Popen[str]:
+        return subprocess.Popen(self.hostile_command(test, lane), stdout=subprocess.PIPE, text=True)
+
     def hostile(self, test: str, rounds: int, seed: int = 1, lane: int = 0) -> str:
-        words = [self.address, self.port, self.token, str(self.size), str(lane), test, str(rounds), str(seed)]
         done = subprocess.run(
-            self.launched([HOSTILE, self.transport, *words]), capture_output=True, text=True, timeout=LIMIT_S
+            self.hostile_command(test, lane, str(rounds), str(seed)),
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
         )
         assert done.returncode == 0, done.stdout + done.stderr + self.said()
         return done.stdout
@@ -90,10 +99,10 @@ class Daemon:
         self.log.seek(0)
         return self.log.read()
 
-    def end(self) -> int:
+    def end(self, limit_s: int = LIMIT_S) -> int:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        return self.process.wait(LIMIT_S)
+        return self.process.wait(limit_s)
 
 
 @contextmanager

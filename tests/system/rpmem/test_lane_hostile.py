@@ -39,3 +39,16 @@ def test_another_lane_goes_on(transport: str) -> None:
     with daemon(transport, "gpspm", 8) as d:
         d.hostile("fuzz", 300, lane=7)
         d.good("calls", nlanes="7")
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_a_client_that_never_stops_asking_ends_with_the_session(transport: str) -> None:
+    with daemon(transport, "gpspm", 4, 64 * MIB) as d:
+        client = d.start_hostile("flood")
+        try:
+            assert client.stdout is not None
+            assert client.stdout.readline() == "working\n"
+            assert d.end(30) == 0, d.said()
+        finally:
+            client.kill()
+            client.wait()

@@ -18,10 +18,14 @@ static struct pool {
 	unsigned char around[SIZE + 128];
 	bool has_headers;
 	enum target_kind kind;
-	int answer; /* what the calls below return */
+	size_t size;
+	int answer;	     /* what the calls below return */
+	unsigned ends_after; /* the session ends in this call for persistence; 0: in none */
 	unsigned persisted, deep;
 	size_t offset, length; /* the last range */
 } pool;
+
+static atomic_bool ends;
 
 #define MEMORY (pool.around + 64)
 
@@ -32,7 +36,7 @@ unsigned char *pool_memory(const struct pool *p)
 
 size_t pool_size(const struct pool *p)
 {
-	return SIZE;
+	return p->size;
 }
 
 bool pool_has_headers(const struct pool *p)
@@ -47,7 +51,8 @@ enum target_kind pool_kind(const struct pool *p)
 
 int pool_persist(const struct pool *p, size_t offset, size_t length)
 {
-	pool.persisted++;
+	if (++pool.persisted == pool.ends_after)
+		ends = true;
 	pool.offset = offset;
 	pool.length = length;
 	return pool.answer;
@@ -68,6 +73,8 @@ static int set_up(void **state)
 	memset(&pool, 0, sizeof(pool));
 	memset(pool.around, 0xee, sizeof(pool.around));
 	pool.kind = TARGET_FSDAX;
+	pool.size = SIZE;
+	ends = false;
 	for (size_t i = 0; i < sizeof(message); i++)
 		message[i] = (uint8_t)(i * 7 + 1);
 	return 0;
@@ -81,7 +88,8 @@ static enum persist_status served(enum lane_op op, uint64_t offset, uint64_t len
 	struct lane_answer answer;
 
 	lane_encode_request(&request, message);
-	assert_int_equal(lane_serve_message(&pool, message, LANE_REQUEST_BYTES + data, bytes), 0);
+	assert_int_equal(
+		lane_serve_message(&pool, message, LANE_REQUEST_BYTES + data, &ends, bytes), 0);
 	assert_int_equal(lane_decode_answer(bytes, &answer), 0);
 	assert_int_equal(answer.slot, 0xabcd);
 	return answer.status;
@@ -93,7 +101,7 @@ static int unanswered(enum lane_op op, uint64_t length, size_t bytes)
 	uint8_t answer[LANE_ANSWER_BYTES];
 
 	lane_encode_request(&request, message);
-	return lane_serve_message(&pool, message, bytes, answer);
+	return lane_serve_message(&pool, message, bytes, &ends, answer);
 }
 
 /* Everything but [offset, offset + length) is as it was. */
@@ -213,6 +221,35 @@ static void each_of_many_ranges_is_made_durable(void **state)
 	assert_untouched_except(0, 0);
 }
 
+static void a_large_range_is_made_durable_in_pieces(void **state)
+{
+	pool.size = 3 * LANE_PIECE_BYTES;
+	assert_int_equal(served(LANE_PERSIST, 1, 2 * LANE_PIECE_BYTES + 7, 0), PERSIST_DONE);
+	assert_int_equal(pool.persisted, 3);
+	assert_int_equal(pool.offset, 1 + 2 * LANE_PIECE_BYTES);
+	assert_int_equal(pool.length, 7);
+	assert_int_equal(served(LANE_DEEP, 0, pool.size, 0), PERSIST_DONE);
+	assert_int_equal(pool.deep, 3);
+	assert_int_equal(pool.offset + pool.length, pool.size);
+}
+
+/* However much of it is left. */
+static void a_session_that_ends_makes_nothing_more_durable(void **state)
+{
+	const struct lane_range ranges[] = {{0, 8}, {64, 100}, {SIZE - 1, 1}};
+
+	pool.size = 3 * LANE_PIECE_BYTES;
+	pool.ends_after = 2;
+	assert_int_equal(served(LANE_PERSIST, 0, pool.size, 0), PERSIST_FAILED);
+	assert_int_equal(pool.persisted, 2);
+	set_up(NULL);
+	pool.ends_after = 1;
+	assert_int_equal(served_ranges(ranges, 3), PERSIST_FAILED);
+	assert_int_equal(pool.persisted, 1);
+	assert_int_equal(served(LANE_PERSIST_DATA, 0, 8, 8), PERSIST_FAILED);
+	assert_int_equal(pool.persisted, 1);
+}
+
 static void what_the_system_refuses_is_answered(void **state)
 {
 	pool.answer = -EIO;
@@ -244,9 +281,9 @@ static void a_read_is_only_checked(void **state)
 {
 	struct lane_request request = {LANE_READ, 0, SIZE - 8, 8};
 
-	assert_int_equal(lane_serve(&pool, &request, NULL, LANE_BY_CPU), PERSIST_DONE);
+	assert_int_equal(lane_serve(&pool, &request, NULL, LANE_BY_CPU, &ends), PERSIST_DONE);
 	request.length = 9;
-	assert_int_equal(lane_serve(&pool, &request, NULL, LANE_BY_CPU), PERSIST_OUTSIDE);
+	assert_int_equal(lane_serve(&pool, &request, NULL, LANE_BY_CPU, &ends), PERSIST_OUTSIDE);
 	assert_untouched_except(0, 0);
 }
 
@@ -269,6 +306,8 @@ int main(void)
 		cmocka_unit_test_setup(ranges_outside_the_pool_are_refused, set_up),
 		cmocka_unit_test_setup(a_header_is_not_written, set_up),
 		cmocka_unit_test_setup(each_of_many_ranges_is_made_durable, set_up),
+		cmocka_unit_test_setup(a_large_range_is_made_durable_in_pieces, set_up),
+		cmocka_unit_test_setup(a_session_that_ends_makes_nothing_more_durable, set_up),
 		cmocka_unit_test_setup(what_the_system_refuses_is_answered, set_up),
 		cmocka_unit_test_setup(messages_of_another_form_are_not_answered, set_up),
 		cmocka_unit_test_setup(a_read_is_only_checked, set_up),

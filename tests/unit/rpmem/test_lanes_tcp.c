@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_lanes_tcp.c -- lanes over TCP end with the session, whatever their client is doing.
+ *
+ * What a lane serves is only counted here.
+ */
+#include <arpa/inet.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/thread.h"
+#include "tools/common/rdma/handshake.h"
+#include "tools/rpmemd/lane_serve.h"
+#include "tools/rpmemd/lanes_tcp.h"
+
+#define WRITE_BYTES (1ULL << 50)
+#define LIMIT_S	    60 /* a hang is a failure */
+
+struct pool {
+	int unused;
+};
+
+unsigned char *pool_memory(const struct pool *pool)
+{
+	return NULL;
+}
+
+void method_find(const struct pool *pool, enum control_transport transport, const char *device,
+		 bool persist_apm, struct method *method)
+{
+	method->method = CONTROL_GPSPM;
+}
+
+static atomic_uint served;
+
+enum persist_status lane_serve(const struct pool *pool, const struct lane_request *request,
+			       const uint8_t *data, enum lane_writer writer,
+			       const atomic_bool *ends)
+{
+	served++;
+	usleep(1000); /* the client has sent more by then: there is never nothing to receive */
+	return PERSIST_DONE;
+}
+
+uint64_t lane_serve_data_bytes(const struct lane_request *request)
+{
+	return 0;
+}
+
+/* --- a client ------------------------------------------------------------------ */
+
+static unsigned char bytes[1 << 16];
+
+static int connect_to(const struct lanes_offer *offer)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(offer->port)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	inet_pton(AF_INET, offer->address, &to.sin_addr);
+	assert_int_equal(connect(fd, (struct sockaddr *)(void *)&to, sizeof(to)), 0);
+	return fd;
+}
+
+static int admitted(const struct lanes_offer *offer)
+{
+	const struct greeting_request greeting = {GREETING_VERSION, GREETING_RPMEM, 0,
+						  offer->token};
+	uint8_t request[GREETING_REQUEST_BYTES], reply[GREETING_REPLY_BYTES];
+	int fd = connect_to(offer);
+
+	greeting_encode_request(&greeting, request);
+	assert_int_equal(send(fd, request, sizeof(request), 0), sizeof(request));
+	assert_int_equal(recv(fd, reply, sizeof(reply), MSG_WAITALL), sizeof(reply));
+	return fd;
+}
+
+static void ask_to_write(int fd)
+{
+	const struct lane_request request = {LANE_WRITE, 0, 0, WRITE_BYTES};
+	uint8_t message[LANE_REQUEST_BYTES];
+
+	lane_encode_request(&request, message);
+	assert_int_equal(send(fd, message, sizeof(message), 0), sizeof(message));
+}
+
+static void *send_for_ever(void *fd)
+{
+	while (send(*(int *)fd, bytes, sizeof(bytes), MSG_NOSIGNAL) > 0)
+		;
+	return NULL;
+}
+
+static void a_session_ends_in_the_middle_of_a_write(void **state)
+{
+	struct pool pool = {0};
+	const struct lanes_cfg cfg = {.pool = &pool, .address = "127.0.0.1", .nlanes = 1};
+	struct lanes_tcp *lanes = NULL;
+	struct lanes_offer offer;
+	struct method method;
+	pthread_t thread;
+	int fd;
+
+	assert_int_equal(lanes_tcp_open(&lanes, &cfg, &method, &offer), 0);
+	fd = admitted(&offer);
+	ask_to_write(fd);
+	assert_int_equal(thread_start(&thread, send_for_ever, &fd), 0);
+	while (served < 10)
+		usleep(1000);
+	alarm(LIMIT_S);
+	lanes_tcp_close(&lanes);
+	alarm(0);
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_session_ends_in_the_middle_of_a_write),
+	};
+
+	return cmocka_run_group_tests_name("rpmem.lanes_tcp", tests, NULL, NULL);
+}
