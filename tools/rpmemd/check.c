@@ -68,7 +68,7 @@ static void print_set(struct check *check, const char *name)
 
 	check->sets++;
 	print_name(name);
-	if (pool_open(&pool, check->config->poolset_dir, name, RPMEM_MIN_POOL, &attr) != 0) {
+	if (pool_inspect(&pool, check->config->poolset_dir, name, RPMEM_MIN_POOL, &attr) != 0) {
 		check->failed++;
 		printf(": cannot be opened: %s\n", failure_get()->text);
 		return;

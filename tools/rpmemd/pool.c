@@ -144,13 +144,13 @@ static int create(struct pool *pool, const char *directory, const char *name, si
 	return ret ? ret : pool_headers_create(&pool->files, &pool->set, &stored);
 }
 
-static int open_pool(struct pool *pool, const char *directory, const char *name, size_t size,
-		     struct rpmem_pool_attr *attr)
+static int map_existing(struct pool *pool, const char *directory, const char *name, size_t size,
+			enum pool_files_use use, struct rpmem_pool_attr *attr)
 {
-	int ret = find(pool, directory, name, size, POOL_FILES_OPEN);
+	int ret = find(pool, directory, name, size, use);
 
 	if (ret == 0)
-		ret = pool_files_open(&pool->files, POOL_FILES_OPEN);
+		ret = pool_files_open(&pool->files, use);
 	if (ret == 0)
 		ret = pool_headers_open(&pool->files, &pool->set, attr);
 	return ret ? ret : map_parts(pool);
@@ -189,15 +189,27 @@ int pool_create(struct pool **pool, const char *directory, const char *name, siz
 	return finish(made, create(made, directory, name, size, attr), pool);
 }
 
-int pool_open(struct pool **pool, const char *directory, const char *name, size_t size,
-	      struct rpmem_pool_attr *attr)
+static int open_for(struct pool **pool, const char *directory, const char *name, size_t size,
+		    enum pool_files_use use, struct rpmem_pool_attr *attr)
 {
 	struct pool *opened = new_pool();
 
 	if (opened == NULL)
 		return -ENOMEM;
 	memset(attr, 0, sizeof(*attr));
-	return finish(opened, open_pool(opened, directory, name, size, attr), pool);
+	return finish(opened, map_existing(opened, directory, name, size, use, attr), pool);
+}
+
+int pool_open(struct pool **pool, const char *directory, const char *name, size_t size,
+	      struct rpmem_pool_attr *attr)
+{
+	return open_for(pool, directory, name, size, POOL_FILES_OPEN, attr);
+}
+
+int pool_inspect(struct pool **pool, const char *directory, const char *name, size_t size,
+		 struct rpmem_pool_attr *attr)
+{
+	return open_for(pool, directory, name, size, POOL_FILES_INSPECT, attr);
 }
 
 /* --- attributes and the end ----------------------------------------------------------- */

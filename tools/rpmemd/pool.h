@@ -32,6 +32,9 @@ int pool_create(struct pool **pool, const char *directory, const char *name, siz
 /* Fills attr, with zeros for a pool without headers. -EINVAL: the headers, too; else as above. */
 int pool_open(struct pool **pool, const char *directory, const char *name, size_t size,
 	      struct rpmem_pool_attr *attr);
+/* The same, but allocates nothing: it is not to be written to. */
+int pool_inspect(struct pool **pool, const char *directory, const char *name, size_t size,
+		 struct rpmem_pool_attr *attr);
 /* Durable when it returns. NULL: zeros. -EINVAL: the pool has no headers, and attr is not zero. */
 int pool_set_attr(struct pool *pool, const struct rpmem_pool_attr *attr);
 /*

@@ -165,14 +165,15 @@ static int make(struct pool_file *file, const struct pool_layout_part *part)
 }
 
 static int check_size(const struct pool_file *file, const struct stat *st,
-		      const struct pool_layout_part *part)
+		      const struct pool_layout_part *part, enum pool_files_use use)
 {
 	int ret;
 
 	if ((uint64_t)st->st_size != part->file_bytes)
 		return reason_set(EINVAL, "the part %s has %lld bytes, in the pool set %" PRIu64,
 				  file->path, (long long)st->st_size, part->file_bytes);
-	if ((uint64_t)st->st_blocks * 512 >= part->file_bytes) /* stat(2): units of 512 */
+	if (use == POOL_FILES_INSPECT ||
+	    (uint64_t)st->st_blocks * 512 >= part->file_bytes) /* stat(2): units of 512 */
 		return 0;
 	ret = allocate(file->fd, part->file_bytes);
 	return ret ? reason_set(-ret, "cannot fill the holes of the part %s: %s", file->path,
@@ -211,7 +212,7 @@ static int open_existing(const struct pool_files *files, struct pool_file *file,
 	if (ret == 0)
 		ret = lock(file);
 	if (ret == 0 && !part->is_dax && use != POOL_FILES_REMOVE)
-		ret = check_size(file, &st, part);
+		ret = check_size(file, &st, part, use);
 	return ret;
 }
 

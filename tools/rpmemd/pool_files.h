@@ -33,9 +33,10 @@ struct pool_files {
 };
 
 enum pool_files_use {
-	POOL_FILES_CREATE, /* parts that are missing are made */
-	POOL_FILES_OPEN,
-	POOL_FILES_REMOVE, /* parts may be missing, or have any size */
+	POOL_FILES_CREATE,  /* parts that are missing are made */
+	POOL_FILES_OPEN,    /* holes are filled, so that no store meets a full disk */
+	POOL_FILES_INSPECT, /* holes stay */
+	POOL_FILES_REMOVE,  /* parts may be missing, or have any size */
 };
 
 /*

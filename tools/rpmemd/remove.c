@@ -43,7 +43,7 @@ static int remove_parts(const struct pool_files *files)
 
 static int remove_set(const struct pool_set *set, bool force)
 {
-	const enum pool_files_use use = force ? POOL_FILES_REMOVE : POOL_FILES_OPEN;
+	const enum pool_files_use use = force ? POOL_FILES_REMOVE : POOL_FILES_INSPECT;
 	struct rpmem_pool_attr attr;
 	struct pool_files files;
 	int ret = pool_files_find(&files, set, use);

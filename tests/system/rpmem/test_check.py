@@ -47,6 +47,13 @@ def test_a_good_set(tmp_path: Path) -> None:
     assert "notes.txt" not in output
 
 
+def test_a_part_keeps_its_holes(tmp_path: Path) -> None:
+    pool_set(tmp_path, "good")
+    before = (tmp_path / "good.part").stat().st_blocks
+    assert check(tmp_path)[0] == 0
+    assert (tmp_path / "good.part").stat().st_blocks == before
+
+
 def test_sets_below_the_directory(tmp_path: Path) -> None:
     (tmp_path / "below" / "deeper").mkdir(parents=True)
     pool_set(tmp_path / "below" / "deeper", "good")

@@ -5,6 +5,16 @@
  */
 #include "pool_scratch.h"
 
+/* The disk is full while a test says so. */
+static bool disk_is_full;
+
+int __real_posix_fallocate(int fd, off_t at, off_t len);
+int __wrap_posix_fallocate(int fd, off_t at, off_t len);
+int __wrap_posix_fallocate(int fd, off_t at, off_t len)
+{
+	return disk_is_full ? ENOSPC : __real_posix_fallocate(fd, at, len);
+}
+
 static int remove_plainly(const char *name)
 {
 	return pool_remove(scratch, name, false, false);
@@ -172,6 +182,42 @@ static void what_is_not_a_file_stays(void **state)
 	assert_int_equal(remove_by_force("my.set"), 0);
 }
 
+/* A pool whose part has holes, as a copy of a file may have; no block of it is its own. */
+static void make_sparse_pool(void)
+{
+	char path[PATH_MAX];
+
+	set_write("my.set", "OPTION NOHDRS\n8M @/a\n");
+	make_pool("my.set", false);
+	assert_int_equal(truncate(scratch_path("a", path), 0), 0);
+	assert_int_equal(truncate(path, 8 * MIB), 0);
+}
+
+static void holes_of_a_part_are_removed_on_a_full_disk(void **state)
+{
+	make_sparse_pool();
+	disk_is_full = true;
+	assert_int_equal(remove_plainly("my.set"), 0);
+	disk_is_full = false;
+	assert_false(exists("a"));
+}
+
+static void holes_stay_when_a_pool_is_only_inspected(void **state)
+{
+	struct rpmem_pool_attr attr;
+	struct pool *pool = NULL;
+	blkcnt_t blocks;
+
+	make_sparse_pool();
+	blocks = stat_of("a").st_blocks;
+	disk_is_full = true;
+	assert_int_equal(pool_inspect(&pool, scratch, "my.set", MIB, &attr), 0);
+	pool_close(&pool, false);
+	assert_failed(reopen(&pool, "my.set", MIB), ENOSPC, "holes");
+	disk_is_full = false;
+	assert_int_equal(stat_of("a").st_blocks, blocks);
+}
+
 static void a_part_in_a_directory_without_permission_is_told(void **state)
 {
 	char path[PATH_MAX], directory[PATH_MAX];
@@ -203,6 +249,8 @@ int main(void)
 		TEST(no_part_goes_if_one_is_in_use),
 		TEST(names_are_literal),
 		TEST(what_is_not_a_file_stays),
+		TEST(holes_of_a_part_are_removed_on_a_full_disk),
+		TEST(holes_stay_when_a_pool_is_only_inspected),
 		TEST(a_part_in_a_directory_without_permission_is_told),
 	};
 
