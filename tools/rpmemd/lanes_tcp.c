@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@
 #include "tools/common/rdma/handshake.h"
 #include "tools/common/rdma/resolve.h"
 
-#define STRANGERS_MAX 64 /* connections that have not shown a token, beside those of the lanes */
+#define PENDING_SPARE 64 /* connections without a greeting yet, beside all lanes at once */
 #define GREETING_MS   5000
 #define CHUNK_BYTES   65536
 #define READ_BYTES    ((uint64_t)1 << 20) /* sent at once: a session that ends waits for no more */
@@ -47,12 +48,17 @@ struct lanes_tcp {
 	bool is_running;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	uint32_t connections; /* under lock */
+	/* under lock */
+	uint32_t connections;
+	TAILQ_HEAD(pending, tcp_lane) pending; /* no greeting yet; from the oldest on */
+	uint32_t pending_count;
 };
 
 struct tcp_lane {
 	struct lanes_tcp *lanes;
 	int fd;
+	TAILQ_ENTRY(tcp_lane) entry;
+	bool is_pending; /* under lock */
 	uint32_t index;
 	struct lane_stream stream;
 	uint8_t chunk[CHUNK_BYTES];
@@ -157,6 +163,27 @@ static void serve_requests(struct tcp_lane *l)
 
 /* --- a connection --------------------------------------------------------- */
 
+/* Under lock. */
+static void settle(struct tcp_lane *l)
+{
+	struct lanes_tcp *lanes = l->lanes;
+
+	if (!l->is_pending)
+		return;
+	l->is_pending = false;
+	TAILQ_REMOVE(&lanes->pending, l, entry);
+	lanes->pending_count--;
+	pthread_cond_broadcast(&lanes->changed);
+}
+
+/* From now on it is not dropped for another one: its token decides. */
+static void has_greeted(struct tcp_lane *l)
+{
+	pthread_mutex_lock(&l->lanes->lock);
+	settle(l);
+	pthread_mutex_unlock(&l->lanes->lock);
+}
+
 static int greet(struct tcp_lane *l)
 {
 	const struct greeting_reply reply = {.version = GREETING_VERSION,
@@ -169,6 +196,7 @@ static int greet(struct tcp_lane *l)
 		ret = lane_stream_receive(&l->stream, got, sizeof(got), GREETING_MS);
 	if (ret)
 		return ret;
+	has_greeted(l);
 	ret = admission_enter(&l->lanes->admission, got, sizeof(got), &l->index);
 	if (ret) {
 		log_line(LEVEL_WARN, "rejected a connection: %s", admission_refusal(ret));
@@ -181,62 +209,92 @@ static int greet(struct tcp_lane *l)
 	return ret;
 }
 
+/* Takes the descriptor with it, so that the accepting thread never sees a closed one. */
+static void leave(struct tcp_lane *l)
+{
+	struct lanes_tcp *lanes = l->lanes;
+
+	pthread_mutex_lock(&lanes->lock);
+	settle(l);
+	close(l->fd);
+	lanes->connections--;
+	pthread_cond_broadcast(&lanes->changed);
+	pthread_mutex_unlock(&lanes->lock);
+	free(l);
+}
+
 static void *run_lane(void *lane)
 {
 	struct tcp_lane *l = lane;
-	struct lanes_tcp *lanes = l->lanes;
 
 	if (greet(l) == 0) {
 		serve_requests(l);
-		admission_leave(&lanes->admission, l->index);
+		admission_leave(&l->lanes->admission, l->index);
 	}
-	close(l->fd);
-	free(l);
-	pthread_mutex_lock(&lanes->lock);
-	lanes->connections--;
-	pthread_cond_signal(&lanes->changed);
-	pthread_mutex_unlock(&lanes->lock);
+	leave(l);
 	return NULL;
 }
 
-static bool count_in(struct lanes_tcp *l)
+/*
+ * Under lock. The oldest one without a greeting goes, so that however many are silent, a client has
+ * time to show its token. False: there is none.
+ */
+static bool drop_pending(struct lanes_tcp *l)
 {
-	bool room;
+	const uint32_t count = l->pending_count;
 
-	pthread_mutex_lock(&l->lock);
-	room = l->connections < l->admission.nlanes + STRANGERS_MAX;
-	l->connections += room;
-	pthread_mutex_unlock(&l->lock);
-	return room;
+	if (count == 0)
+		return false;
+	shutdown(TAILQ_FIRST(&l->pending)->fd, SHUT_RDWR);
+	while (l->pending_count == count)
+		pthread_cond_wait(&l->changed, &l->lock);
+	return true;
 }
 
-static void count_out(struct lanes_tcp *l)
+static void enter(struct tcp_lane *l)
 {
-	pthread_mutex_lock(&l->lock);
-	l->connections--;
-	pthread_mutex_unlock(&l->lock);
+	struct lanes_tcp *lanes = l->lanes;
+
+	pthread_mutex_lock(&lanes->lock);
+	if (lanes->pending_count == lanes->admission.nlanes + PENDING_SPARE)
+		drop_pending(lanes);
+	l->is_pending = true;
+	TAILQ_INSERT_TAIL(&lanes->pending, l, entry);
+	lanes->pending_count++;
+	lanes->connections++;
+	pthread_mutex_unlock(&lanes->lock);
 }
 
 /* Takes the descriptor in any case. */
 static void start_lane(struct lanes_tcp *lanes, int fd)
 {
-	struct tcp_lane *l;
+	struct tcp_lane *l = malloc(sizeof(*l));
 
-	if (!count_in(lanes)) {
+	if (l == NULL) {
+		log_line(LEVEL_ERR, "no memory for a connection");
 		close(fd);
 		return;
 	}
-	l = malloc(sizeof(*l));
-	if (l != NULL) {
-		l->lanes = lanes;
-		l->fd = fd;
-		if (thread_start(NULL, run_lane, l) == 0)
-			return;
+	l->lanes = lanes;
+	l->fd = fd;
+	enter(l);
+	if (thread_start(NULL, run_lane, l) != 0) {
+		log_line(LEVEL_ERR, "no thread for a connection");
+		leave(l);
 	}
-	log_line(LEVEL_ERR, "no memory or thread for a connection");
-	free(l);
-	close(fd);
-	count_out(lanes);
+}
+
+/* Of a silent connection, or else in a while of a lane that has ended. */
+static void free_descriptor(struct lanes_tcp *l)
+{
+	struct pollfd stop = {l->stop_fd, POLLIN, 0};
+	bool dropped;
+
+	pthread_mutex_lock(&l->lock);
+	dropped = drop_pending(l);
+	pthread_mutex_unlock(&l->lock);
+	if (!dropped)
+		poll(&stop, 1, 100);
 }
 
 static void *accept_lanes(void *lanes)
@@ -253,7 +311,7 @@ static void *accept_lanes(void *lanes)
 		if (fd >= 0)
 			start_lane(l, fd);
 		else if (errno == EMFILE || errno == ENFILE)
-			poll(&fds[1], 1, 100); /* until a lane has ended */
+			free_descriptor(l);
 	}
 	return NULL;
 }
@@ -330,6 +388,7 @@ int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct
 	l->stop_fd = -1;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->changed, NULL);
+	TAILQ_INIT(&l->pending);
 	ret = start(l, cfg, offer);
 	if (ret) {
 		lanes_tcp_close(&l);

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+from contextlib import ExitStack
+
 import pytest
-from laning import MIB, daemon
+from laning import LIMIT_S, MIB, Daemon, daemon
 
 HEADER = 4096
+PENDING_SPARE = 64  # of lanes_tcp.c
 
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])
@@ -39,6 +44,34 @@ def test_another_lane_goes_on(transport: str) -> None:
     with daemon(transport, "gpspm", 8) as d:
         d.hostile("fuzz", 300, lane=7)
         d.good("calls", nlanes="7")
+
+
+def connect_silently(d: Daemon, count: int, connections: ExitStack) -> None:
+    for _ in range(count):
+        connections.enter_context(socket.create_connection((d.address, int(d.port)), timeout=LIMIT_S))
+
+
+def test_silent_connections_keep_no_lane_out() -> None:
+    with daemon("tcp", "gpspm", 8) as d, ExitStack() as connections:
+        connect_silently(d, 2 * (d.nlanes + PENDING_SPARE), connections)
+        d.good("calls")
+
+
+def test_silent_connections_end_no_lane() -> None:
+    with daemon("tcp", "gpspm") as d, ExitStack() as connections:
+        client = subprocess.Popen(
+            d.command("until-lost"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        try:
+            assert client.stdout is not None
+            assert client.stdout.readline() == "working\n"
+            connect_silently(d, 3 * PENDING_SPARE, connections)
+            assert client.poll() is None, client.stdout.read()
+            d.process.kill()
+            assert client.communicate(timeout=LIMIT_S)[0].startswith("lost: ECONNRESET: ")
+        finally:
+            client.kill()
+            client.wait()
 
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])
