@@ -336,12 +336,13 @@ static void tell_once(void)
 	told = true;
 }
 
+/* There is always one more. */
 static void flood_tcp(struct hostile *h, size_t len)
 {
 	uint8_t answer[LANE_ANSWER_BYTES];
 
+	send(h->fd, h->message, len, MSG_NOSIGNAL);
 	while (send(h->fd, h->message, len, MSG_NOSIGNAL) == (ssize_t)len &&
-	       send(h->fd, h->message, len, MSG_NOSIGNAL) == (ssize_t)len &&
 	       receive_all(h->fd, answer, sizeof(answer)) == 0)
 		tell_once();
 }
