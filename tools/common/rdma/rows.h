@@ -35,7 +35,7 @@
 #define ROW_ALLOW(group)                                                                           \
 	{                                                                                          \
 		"allow", 0, "ADDR[/LEN]",                                                          \
-			"Accept clients only from here; may be repeated (from everywhere)", group,   \
+			"Accept clients only from here; may be repeated (from everywhere)", group, \
 			allow_option, offsetof(struct options, allow), 0                           \
 	}
 
