@@ -195,7 +195,7 @@ RPMEMpool *rpmem_create(const char *target, const char *pool_set_name, void *poo
  * No data is transferred: the local memory may differ from the pool. rpmem_read() gets
  * what the pool holds. If the connection ends before the pool is open, the call tries
  * again for about 2 s. For a pool that is locked, as by a client that was just killed,
- * the target waits about 3 s.
+ * the target waits about 8 s.
  *
  * @open_attr receives what rpmem_create() or rpmem_set_attr() has stored. Its
  * user_flags may differ: zeros were replaced by a description of the target's

@@ -13,7 +13,7 @@
 
 #include "tools/common/base/monotonic.h"
 
-#define BUSY_WAIT_MS 3000
+#define BUSY_WAIT_MS 8000
 
 struct busy {
 	int64_t end_ms;

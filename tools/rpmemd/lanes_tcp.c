@@ -284,7 +284,7 @@ static void start_lane(struct lanes_tcp *lanes, int fd)
 	}
 }
 
-/* Of a silent connection, or else in a while of a lane that has ended. */
+/* Takes that of a silent connection, or else waits a while for a lane to end. */
 static void free_descriptor(struct lanes_tcp *l)
 {
 	struct pollfd stop = {l->stop_fd, POLLIN, 0};

@@ -94,7 +94,7 @@ static int strictness(enum readiness_verdict verdict)
 struct inspection {
 	struct sysroot root;
 	const char *device;
-	struct readiness readiness; /* of one part at a time */
+	struct readiness readiness; /* one part at a time */
 	int strictest;
 	char reason[1536];
 };

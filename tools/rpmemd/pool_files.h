@@ -17,7 +17,7 @@
 struct pool_file {
 	char *path;		/* borrowed from the set */
 	int fd;			/* locked; -1: not open */
-	struct file_sync *sync; /* of fd, for all that map it */
+	struct file_sync *sync; /* for all that map fd */
 	dev_t device;		/* device DAX; else 0 */
 	dev_t disk;		/* with the inode: which file is open */
 	ino_t inode;

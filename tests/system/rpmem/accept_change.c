@@ -162,9 +162,7 @@ static void remove_a_pool_in_use(void)
 	fill(memory + HEADER, 8, 1);
 	CHECK(rpmem_persist(pool, HEADER, 8, 0, 0) == 0);
 	CHECK_ERRNO(rpmem_remove(target(), set, RPMEM_REMOVE_FORCE), EBUSY);
-	snprintf(arguments, sizeof(arguments), "--remove %s --force", set);
-	CHECK(run_remotely(arguments) == EBUSY);
-	strcat(arguments, " --pool-set");
+	snprintf(arguments, sizeof(arguments), "--remove %s --force --pool-set", set);
 	CHECK(run_remotely(arguments) == EBUSY);
 	CHECK(file_exists("my.set") && file_exists("a") && file_exists("b"));
 	CHECK(rpmem_read(pool, word, HEADER, 8, 0) == 0);

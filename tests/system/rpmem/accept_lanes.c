@@ -3,10 +3,12 @@
  * accept_lanes.c -- lanes and clients: how many, by which method; versions and messages.
  */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +102,16 @@ static void apm_on_pmem(void)
 static void gpspm(void)
 {
 	expect_method("method GPSPM");
+}
+
+static void gpspm_on_disk(void)
+{
+	struct statfs fs;
+
+	CHECK(statfs(setting("RPMEM_ACCEPT_DIR"), &fs) == 0);
+	if (fs.f_type == TMPFS_MAGIC)
+		accept_skip("rpmemd refuses pools in memory");
+	gpspm();
 }
 
 /* --- A34: several pools ------------------------------------------------------------------ */
@@ -209,8 +221,8 @@ const struct accept_case cases_of_lanes[] = {
 	{"too_few_descriptors", too_few_descriptors, {NULL}, false},
 	{"apm_on_pmem", apm_on_pmem, {METHOD("1", " --persist-apm")}, false},
 	{"gpspm_on_pmem", gpspm, {METHOD("1", "")}, false},
-	{"gpspm_without_pmem", gpspm, {METHOD("0", " --persist-apm")}, false},
-	{"gpspm_if_nothing_is_asked_for", gpspm, {METHOD("0", "")}, false},
+	{"gpspm_without_pmem", gpspm_on_disk, {METHOD("0", " --persist-apm")}, false},
+	{"gpspm_if_nothing_is_asked_for", gpspm_on_disk, {METHOD("0", "")}, false},
 	{"two_clients", two_clients, {NULL}, false},
 	{"two_pools_of_one_client", two_pools_of_one_client, {NULL}, false},
 	{"commands_take_turns", commands_take_turns, {"RPMEM_CMD=%c|/does/not/exist"}, false},

@@ -11,7 +11,7 @@ import pytest
 from laning import LIMIT_S, MIB, Daemon, daemon
 
 HEADER = 4096
-PENDING_SPARE = 64  # of lanes_tcp.c
+PENDING_SPARE = 64  # as in lanes_tcp.c
 
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])

@@ -54,7 +54,7 @@ int __wrap_msync(void *at, size_t len, int flags)
 	return asked.answer;
 }
 
-static struct file_sync *file; /* of all that are opened below */
+static struct file_sync *file; /* all that are opened below share it */
 
 static struct persist opened_again(enum target_kind kind)
 {

@@ -186,7 +186,7 @@ static void the_device_of_the_lanes_is_judged(void **state)
 	assert_non_null(strstr(method.why, "GPSPM_ONLY for ddio-off with on: "));
 }
 
-/* Nobody's verdict: persist-apm is taken at its word, as for one that is not determined. */
+/* There is no verdict: persist-apm is taken at its word, as for one that is not determined. */
 static void an_unknown_device_is_not_another_one(void **state)
 {
 	const struct method method = found_for(NULL, "ddio-off");

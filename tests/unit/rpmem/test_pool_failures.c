@@ -249,7 +249,7 @@ static void set_attr_is_stored_or_fails(void **state)
 	each_call_fails(run_set_attr, check_attr);
 }
 
-/* Of the part that failed, whatever is persisted later, its header too. */
+/* The part that failed stays so, whatever is persisted later, its header too. */
 static void a_failure_of_msync_is_told_for_good(void **state)
 {
 	const struct rpmem_pool_attr changed = obj_attr();

@@ -5,7 +5,7 @@
  */
 #include "pool_scratch.h"
 
-/* The disk is full while a test says so. */
+/* The disk is full while this is true. */
 static bool disk_is_full;
 
 int __real_posix_fallocate(int fd, off_t at, off_t len);

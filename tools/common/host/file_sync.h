@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-struct file_sync; /* of one open file description */
+struct file_sync; /* one for each open file description */
 
 /* 0 or -ENOMEM. */
 int file_sync_new(struct file_sync **sync);

@@ -43,7 +43,7 @@ struct target {
 	int numa_node;		/* where its first page is; -1: unknown */
 	int bind_error;		/* errno of binding it to the node wanted; 0: none */
 	char *path;		/* NULL for anonymous memory */
-	struct file_sync *sync; /* of the file; NULL for anonymous memory */
+	struct file_sync *sync; /* belongs to the file; NULL for anonymous memory */
 	bool made;		/* the file is ours to remove */
 };
 
