@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -33,7 +34,9 @@ class Setting:
         over_ssh = ssh != STUB  # it does not hand on what is preloaded
         launched = f"{LAUNCHER} -- " if lanes == "soft" and over_ssh else ""
         self.options = f"--poolset-dir={self.pools} --log-file={self.log} --log-level=notice"
-        self.rpmemd = self.script("rpmemd", f'exec {launched}{RPMEMD} {self.options} "$@"')
+        # some cases run it as a user who may not reach the build
+        self.program = str(shutil.copy(RPMEMD, folder / "rpmemd-program"))
+        self.rpmemd = self.script("rpmemd", f'exec {launched}{self.program} {self.options} "$@"')
         self.env = {
             **os.environ,
             "RPMEM_SSH": str(ssh),

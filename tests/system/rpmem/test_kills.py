@@ -40,7 +40,7 @@ def processes(wanted: Callable[[int], bool]) -> list[int]:
 
 
 def daemons(here: Setting) -> list[int]:
-    return processes(lambda pid: words_of(pid)[:2] == [RPMEMD, f"--poolset-dir={here.pools}"])
+    return processes(lambda pid: words_of(pid)[:2] == [here.program, f"--poolset-dir={here.pools}"])
 
 
 def children(parent: int) -> list[int]:

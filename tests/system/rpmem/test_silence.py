@@ -5,6 +5,7 @@ gives up."""
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -59,8 +60,8 @@ def test_a_silent_target_is_a_lost_connection(here: Setting) -> None:
         one.wait()
     assert time.monotonic() - begun > 25  # not at once: it is the silence that ends it
     last = output.splitlines()[-1]
-    assert last.startswith("lost ") and " ECONNRESET: " in last, output
-    assert "ended with exit status 255" in last, output  # its LogLevel hides the words
+    # its LogLevel hides ssh's words; and a lane that was to connect meanwhile has its own limit
+    assert re.match(r"lost \w+ (ECONNRESET: .*ended with exit status 255|ETIMEDOUT: )", last), output
     assert one.returncode == 0, output
     end = time.monotonic() + LIMIT_S
     while leftovers(here) and time.monotonic() < end:
