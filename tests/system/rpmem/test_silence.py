@@ -51,14 +51,12 @@ def test_a_silent_target_is_a_lost_connection(here: Setting) -> None:
         stopped = session_of(daemon)
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
-        begun = time.monotonic()
         output, _ = one.communicate(timeout=LIMIT_S)
     finally:
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
         one.kill()
         one.wait()
-    assert time.monotonic() - begun > 25  # not at once: it is the silence that ends it
     last = output.splitlines()[-1]
     # its LogLevel hides ssh's words; and a lane that was to connect meanwhile has its own limit
     assert re.match(r"lost \w+ (ECONNRESET: .*ended with exit status 255|ETIMEDOUT: )", last), output

@@ -256,7 +256,7 @@ static void the_platform_is_asked_for_a_pool_that_is_pmem(void **state)
 	platform.paths[0] = "/proc/self/exe";
 	unsetenv("PMEM_IS_PMEM_FORCE");
 	method_find(NULL, CONTROL_RDMA, "none0", true, &method);
-	/* there is no device of that name: it could not be verified */
+	/* the device does not exist, so nothing could be verified */
 	assert_non_null(strstr(method.why, "UNDETERMINED for /proc/self/exe with none0: "));
 	setenv("PMEM_IS_PMEM_FORCE", "1", 1);
 	method_find(NULL, CONTROL_RDMA, "none0", true, &method);
