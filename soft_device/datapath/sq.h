@@ -117,8 +117,10 @@ struct send_queue {
 /* How many queues wait; poll_cq looks at it and nothing else. */
 extern _Atomic uint32_t sq_waiting;
 
-/* Runs all waiting queues that are due; any thread, no lock held. */
+/* Runs all waiting queues that are due, for a thread that polls; no lock held. */
 void sq_progress(void);
+/* A CQ was armed: somebody may go to sleep. */
+void sq_wait_armed(void);
 
 /* 0 or -ENOMEM; sq_begin() once it is known whose it is. */
 int sq_init(struct send_queue *sq, const struct ibv_qp_cap *cap, bool sig_all);

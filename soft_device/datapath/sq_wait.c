@@ -3,7 +3,9 @@
  * sq_wait.c -- send queues that wait for a time: a receiver that was not ready, a target that
  * is not there yet, an injected delay.
  *
- * They are run by threads that poll a CQ, and by a timer of the agent for those that sleep.
+ * They are run by threads that poll a CQ, and by a timer of the agent for those that sleep. While
+ * a thread polls and the CQs of a queue are not armed, the timer is later, lest the agent meets
+ * that thread at a lock at every operation.
  * The list's lock is taken after a sq.lock, never before one: sq_progress() takes a queue
  * from the list, lets the lock go and runs it; `runners` keeps it from being destroyed.
  */
@@ -13,6 +15,8 @@
 #include "soft_device/process/process.h"
 #include "sq.h"
 
+#define POLLED_NS 50000 /* after a poll, how much later the agent comes */
+
 _Atomic uint32_t sq_waiting;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -21,6 +25,7 @@ static struct send_queue *first;
 static struct timer *timer;
 static uint64_t timer_ns;	  /* when it is due; 0: off */
 static _Atomic uint64_t earliest; /* wake_ns of all that wait */
+static _Atomic uint64_t polled;	  /* when a thread polled while something waited */
 
 /* Calls of a child of fork() start with nothing. */
 static void forget(void)
@@ -49,16 +54,38 @@ static void wake_agent_at(uint64_t at_ns)
 	agent_timer_set(timer, at_ns);
 }
 
+static bool is_armed(uint32_t cq)
+{
+	const struct shared_cq *shared = &process_current->segment->cq[cq];
+
+	return atomic_load_explicit(&shared->armed, memory_order_relaxed) != ARM_NONE;
+}
+
+/* When the agent has to run a queue that nobody has run by then. */
+static uint64_t agent_due_ns(const struct send_queue *sq, uint64_t now_ns)
+{
+	const uint64_t polled_ns = atomic_load_explicit(&polled, memory_order_relaxed);
+	bool may_sleep = is_armed(sq->cq) || is_armed(sq->shared->recv_cq);
+
+	return may_sleep || now_ns > polled_ns + POLLED_NS ? sq->wake_ns : sq->wake_ns + POLLED_NS;
+}
+
 static void update_earliest(void)
 {
-	uint64_t at_ns = UINT64_MAX;
+	const uint64_t now_ns = process_now_ns();
+	uint64_t at_ns = UINT64_MAX, agent_ns = UINT64_MAX;
 
-	for (struct send_queue *sq = first; sq != NULL; sq = sq->next_waiting)
+	for (struct send_queue *sq = first; sq != NULL; sq = sq->next_waiting) {
+		uint64_t due_ns = agent_due_ns(sq, now_ns);
+
 		if (sq->wake_ns < at_ns)
 			at_ns = sq->wake_ns;
+		if (due_ns < agent_ns)
+			agent_ns = due_ns;
+	}
 	atomic_store(&earliest, at_ns);
 	if (first != NULL)
-		wake_agent_at(at_ns);
+		wake_agent_at(agent_ns);
 }
 
 static void take_out(struct send_queue *sq)
@@ -107,9 +134,8 @@ static struct send_queue *first_due(uint64_t now_ns)
 	return sq;
 }
 
-void sq_progress(void)
+static void run_due(uint64_t now_ns)
 {
-	uint64_t now_ns = process_now_ns();
 	struct send_queue *sq;
 
 	if (now_ns < atomic_load(&earliest))
@@ -128,14 +154,27 @@ void sq_progress(void)
 	pthread_mutex_unlock(&lock);
 }
 
+void sq_progress(void)
+{
+	const uint64_t now_ns = process_now_ns();
+
+	atomic_store_explicit(&polled, now_ns, memory_order_relaxed);
+	run_due(now_ns);
+}
+
+void sq_wait_armed(void)
+{
+	pthread_mutex_lock(&lock);
+	update_earliest();
+	pthread_mutex_unlock(&lock);
+}
+
 static void timer_due(void *unused)
 {
 	(void)unused;
 	pthread_mutex_lock(&lock);
 	timer_ns = 0;
 	pthread_mutex_unlock(&lock);
-	sq_progress();
-	pthread_mutex_lock(&lock);
-	update_earliest();
-	pthread_mutex_unlock(&lock);
+	run_due(process_now_ns());
+	sq_wait_armed();
 }

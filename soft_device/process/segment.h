@@ -128,10 +128,10 @@ enum shared_arm { ARM_NONE, ARM_SOLICITED, ARM_ANY };
 struct shared_cq {
 	struct shared_lock lock;
 	uint32_t live;
-	uint32_t slots;	 /* power of two */
-	uint32_t cqe;	 /* how many of them may be in use */
-	uint32_t armed;	 /* enum shared_arm */
-	uint64_t offset; /* where the ring of struct shared_cqe is */
+	uint32_t slots;		/* power of two */
+	uint32_t cqe;		/* how many of them may be in use */
+	_Atomic uint32_t armed; /* enum shared_arm; changed under the lock */
+	uint64_t offset;	/* where the ring of struct shared_cqe is */
 	uint32_t channel_slot;
 	uint32_t channel_id;	 /* 0: no channel; never used twice */
 	_Atomic uint32_t head;	 /* next to push; under the lock */

@@ -81,6 +81,8 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 	if (shared->armed < wanted) /* armed for any stays so */
 		shared->armed = wanted;
 	shared_lock_release(&shared->lock);
+	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
+		sq_wait_armed();
 	return 0;
 }
 
