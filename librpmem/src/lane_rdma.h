@@ -37,11 +37,12 @@ struct rdma_connection {
 	int cq_fd;
 	unsigned spins;
 	struct region_remote remote;
-	uint64_t posted;	 /* number of the last work request */
-	uint64_t signalled;	 /* the last signalled one */
-	uint64_t reaped;	 /* all up to this one are complete */
-	enum ibv_wc_opcode last; /* opcode of that completion */
-	unsigned char *messages; /* requests, then answers */
+	uint64_t posted;	   /* number of the last work request */
+	uint64_t signalled;	   /* the last signalled one */
+	uint64_t reaped;	   /* all up to this one are complete */
+	enum ibv_wc_opcode last;   /* opcode of that completion */
+	uint64_t sent[LANE_SLOTS]; /* number of the send that read the slot last */
+	unsigned char *messages;   /* requests, then answers */
 	struct rpma_mr_local *messages_mr;
 	struct lane_answer answers[LANE_SLOTS]; /* arrived, not yet taken */
 	unsigned answers_first, answers_count;

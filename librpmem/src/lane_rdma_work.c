@@ -42,7 +42,7 @@ static int take_message(struct lane *l, const struct ibv_wc *wc)
 	int ret;
 
 	if (wc->byte_len != LANE_ANSWER_BYTES || c->answers_count == LANE_SLOTS ||
-	    lane_decode_answer(c->messages + at, &answer) != 0) {
+	    lane_decode_answer(c->messages + at, &answer) != 0 || answer.slot >= LANE_SLOTS) {
 		failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "message",
 				"lane %u: %s sent %u bytes that are not an answer", l->index,
 				link_peer_name(c->link), wc->byte_len);
@@ -210,7 +210,8 @@ int rdma_request(struct lane *l, const struct lane_request *request, const void 
 	lane_encode_request(request, c->messages + at);
 	if (bytes > 0)
 		memcpy(c->messages + at + LANE_REQUEST_BYTES, data, bytes);
-	number = next_work(l, false, &flags);
+	number = next_work(l, true, &flags);
+	c->sent[request->slot] = c->posted;
 	ret = rpma_send(c->conn, c->messages_mr, at, LANE_REQUEST_BYTES + bytes, flags, number);
 	return ret == 0 ? 0 : broken(l, "a request", ret);
 }
@@ -227,7 +228,11 @@ int rdma_answer(struct lane *l, struct lane_answer *answer)
 	*answer = c->answers[c->answers_first];
 	c->answers_first = (c->answers_first + 1) % LANE_SLOTS;
 	c->answers_count--;
-	return 0;
+	/*
+	 * It may overtake the completion that gives back the memory of the request, and of the
+	 * writes before it: ibv_post_send(3).
+	 */
+	return await(l, c->sent[answer->slot]);
 }
 
 /* --- reads ---------------------------------------------------------------- */

@@ -34,10 +34,10 @@
 #define SLOT_BYTES   8256 /* a request with its data, in whole cache lines */
 #define ANSWER_BYTES 64
 #define ANSWERS_AT   ((size_t)RECEIVES * SLOT_BYTES)
-#define LANE_BYTES   (ANSWERS_AT + (size_t)RECEIVES * ANSWER_BYTES)
+#define LANE_BYTES   (ANSWERS_AT + (size_t)SENDS * ANSWER_BYTES)
 #define SENDS	     (4 * RECEIVES) /* a signalled one frees those before it, somewhat later */
 #define BATCH	     4
-#define SENT	     ((uint64_t)1 << 63) /* a wr_id that is not the number of a receive */
+#define SENT	     ((uint64_t)1 << 63) /* in a wr_id: an answer, and its number */
 
 /* Connections that are being looked at, and may turn out to be another's. */
 #define STRANGERS_MAX 64
@@ -73,7 +73,8 @@ struct server_lane {
 	struct rpma_cq *cq;
 	int cq_fd;
 	unsigned spins;
-	unsigned sent;
+	uint64_t sent;
+	uint64_t reaped; /* as many have left */
 };
 
 /* --- requests ------------------------------------------------------------- */
@@ -82,18 +83,25 @@ struct server_lane {
 static bool answer(struct server_lane *l, uint64_t slot, uint32_t bytes)
 {
 	unsigned char *message = l->memory + slot * SLOT_BYTES;
-	const size_t at = ANSWERS_AT + slot * ANSWER_BYTES;
-	int flags =
-		++l->sent % RECEIVES == 0 ? RPMA_F_COMPLETION_ALWAYS : RPMA_F_COMPLETION_ON_ERROR;
+	const size_t at = ANSWERS_AT + l->sent % SENDS * ANSWER_BYTES;
+	const uint64_t number = l->sent + 1;
+	int flags = number % RECEIVES == 0 ? RPMA_F_COMPLETION_ALWAYS : RPMA_F_COMPLETION_ON_ERROR;
 
+	if (l->sent - l->reaped == SENDS) {
+		log_line(LEVEL_WARN,
+			 "lane %u: the RDMA device does not complete what is sent to %s", l->index,
+			 l->client->name);
+		return false;
+	}
 	if (lane_serve_message(l->lanes->pool, message, bytes, &l->lanes->stopping,
 			       l->memory + at) != 0) {
 		log_line(LEVEL_WARN, "lane %u: %s sent a message of %u bytes that is not a request",
 			 l->index, l->client->name, bytes);
 		return false;
 	}
+	l->sent = number;
 	return rpma_send(l->conn, l->mr, at, LANE_ANSWER_BYTES, flags,
-			 (const void *)(uintptr_t)SENT) == 0 &&
+			 (const void *)(uintptr_t)(SENT | number)) == 0 &&
 	       rpma_recv(l->conn, l->mr, slot * SLOT_BYTES, SLOT_BYTES,
 			 (const void *)(uintptr_t)slot) == 0;
 }
@@ -111,7 +119,9 @@ static int look(struct server_lane *l)
 	for (int i = 0; i < got; i++) {
 		if (wc[i].status != IBV_WC_SUCCESS)
 			return -1;
-		if (wc[i].wr_id != SENT && !answer(l, wc[i].wr_id, wc[i].byte_len))
+		if ((wc[i].wr_id & SENT) != 0)
+			l->reaped = wc[i].wr_id & ~SENT;
+		else if (!answer(l, wc[i].wr_id, wc[i].byte_len))
 			return -1;
 	}
 	return got;

@@ -74,6 +74,22 @@ struct share {
 	pthread_t thread;
 };
 
+/* The data may not change before the drain, so what comes between is the range behind it. */
+static int flush_and_drain(struct share *s, uint64_t *random, size_t offset, size_t length)
+{
+	struct client *c = s->client;
+	size_t rest = s->end - offset - length;
+	int ret = lanes_flush(c->lanes, s->lane, offset, length, false);
+
+	if (ret == 0 && rest > 0 && test_random(random) % 2 != 0) {
+		offset += length;
+		length = 1 + test_random(random) % rest;
+		fill(c, offset, length, random);
+		ret = lanes_flush(c->lanes, s->lane, offset, length, false);
+	}
+	return ret ? ret : lanes_drain(c->lanes, s->lane);
+}
+
 static int one_call(struct share *s, uint64_t *random)
 {
 	struct client *c = s->client;
@@ -90,9 +106,8 @@ static int one_call(struct share *s, uint64_t *random)
 		return lanes_persist(c->lanes, s->lane, offset, length, relaxed);
 	case 1:
 		return lanes_deep_persist(c->lanes, s->lane, offset, length);
-	default: /* the data may not change before the drain: it comes at once, or soon */
-		return lanes_flush(c->lanes, s->lane, offset, length, false) ||
-		       (test_random(random) % 2 != 0 && lanes_drain(c->lanes, s->lane));
+	default:
+		return flush_and_drain(s, random, offset, length);
 	}
 }
 
