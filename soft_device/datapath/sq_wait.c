@@ -15,7 +15,13 @@
 #include "soft_device/process/process.h"
 #include "sq.h"
 
-#define POLLED_NS 50000 /* after a poll, how much later the agent comes */
+/*
+ * A thread that polled so recently will do so again, and the agent comes so much later. Where that
+ * was wrong, the agent waits for nobody for a while.
+ */
+#define POLLED_NS   10000
+#define LATER_NS    1000000
+#define DISTRUST_NS 10000000
 
 _Atomic uint32_t sq_waiting;
 
@@ -26,6 +32,7 @@ static struct timer *timer;
 static uint64_t timer_ns;	  /* when it is due; 0: off */
 static _Atomic uint64_t earliest; /* wake_ns of all that wait */
 static _Atomic uint64_t polled;	  /* when a thread polled while something waited */
+static uint64_t distrusted_until; /* the agent waits for no thread that polls; under the lock */
 
 /* Calls of a child of fork() start with nothing. */
 static void forget(void)
@@ -67,7 +74,9 @@ static uint64_t agent_due_ns(const struct send_queue *sq, uint64_t now_ns)
 	const uint64_t polled_ns = atomic_load_explicit(&polled, memory_order_relaxed);
 	bool may_sleep = is_armed(sq->cq) || is_armed(sq->shared->recv_cq);
 
-	return may_sleep || now_ns > polled_ns + POLLED_NS ? sq->wake_ns : sq->wake_ns + POLLED_NS;
+	if (may_sleep || now_ns > polled_ns + POLLED_NS || now_ns < distrusted_until)
+		return sq->wake_ns;
+	return sq->wake_ns + LATER_NS;
 }
 
 static void update_earliest(void)
@@ -125,23 +134,25 @@ void sq_wait_end(struct send_queue *sq)
 	pthread_mutex_unlock(&lock);
 }
 
-static struct send_queue *first_due(uint64_t now_ns)
+static struct send_queue *first_due(uint64_t now_ns, bool by_agent)
 {
 	struct send_queue *sq = first;
 
-	while (sq != NULL && sq->wake_ns > now_ns)
+	while (sq != NULL && (by_agent ? agent_due_ns(sq, now_ns) : sq->wake_ns) > now_ns)
 		sq = sq->next_waiting;
 	return sq;
 }
 
-static void run_due(uint64_t now_ns)
+static void run_due(uint64_t now_ns, bool by_agent)
 {
 	struct send_queue *sq;
 
 	if (now_ns < atomic_load(&earliest))
 		return;
 	pthread_mutex_lock(&lock);
-	while ((sq = first_due(now_ns)) != NULL) {
+	while ((sq = first_due(now_ns, by_agent)) != NULL) {
+		if (by_agent && now_ns >= sq->wake_ns + LATER_NS)
+			distrusted_until = now_ns + DISTRUST_NS;
 		take_out(sq);
 		sq->runners++;
 		pthread_mutex_unlock(&lock);
@@ -159,7 +170,7 @@ void sq_progress(void)
 	const uint64_t now_ns = process_now_ns();
 
 	atomic_store_explicit(&polled, now_ns, memory_order_relaxed);
-	run_due(now_ns);
+	run_due(now_ns, false);
 }
 
 void sq_wait_armed(void)
@@ -175,6 +186,6 @@ static void timer_due(void *unused)
 	pthread_mutex_lock(&lock);
 	timer_ns = 0;
 	pthread_mutex_unlock(&lock);
-	run_due(process_now_ns());
+	run_due(process_now_ns(), true);
 	sq_wait_armed();
 }
