@@ -119,7 +119,7 @@ extern _Atomic uint32_t sq_waiting;
 
 /* Runs all waiting queues that are due, for a thread that polls; no lock held. */
 void sq_progress(void);
-/* A CQ was armed: somebody may go to sleep. */
+/* A CQ was armed: a thread may go to sleep. */
 void sq_wait_armed(void);
 
 /* 0 or -ENOMEM; sq_begin() once it is known whose it is. */

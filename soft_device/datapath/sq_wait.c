@@ -17,7 +17,7 @@
 
 /*
  * A thread that polled so recently will do so again, and the agent comes so much later. Where that
- * was wrong, the agent waits for nobody for a while.
+ * was wrong, the agent comes at once for a while.
  */
 #define POLLED_NS   10000
 #define LATER_NS    1000000
@@ -56,7 +56,7 @@ static void wake_agent_at(uint64_t at_ns)
 	if (timer == NULL)
 		timer = agent_timer_new(timer_due, NULL);
 	if (timer == NULL)
-		return; /* those who poll go on */
+		return; /* threads that poll go on */
 	timer_ns = at_ns;
 	agent_timer_set(timer, at_ns);
 }
@@ -68,7 +68,7 @@ static bool is_armed(uint32_t cq)
 	return atomic_load_explicit(&shared->armed, memory_order_relaxed) != ARM_NONE;
 }
 
-/* When the agent has to run a queue that nobody has run by then. */
+/* When the agent has to run a queue that no thread has run by then. */
 static uint64_t agent_due_ns(const struct send_queue *sq, uint64_t now_ns)
 {
 	const uint64_t polled_ns = atomic_load_explicit(&polled, memory_order_relaxed);
