@@ -27,7 +27,7 @@ from free_port import free_port
 from host_address import is_loopback
 
 LIMIT_S = float(os.environ.get("RPMA_TEST_LIMIT_S", "60"))
-TRIES = 3  # of a client that comes too early
+TRIES = 3  # where a client comes too early
 LONG_LIMIT_S = 5 * LIMIT_S
 POLL_S = 0.005
 LINK = re.compile(r"^rpma-soft: \S+ port \d+ \(pid \d+\): (\w+ \(.*\))$", re.MULTILINE)
