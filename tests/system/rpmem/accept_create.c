@@ -257,15 +257,15 @@ static void two_pages_of_a_larger_pool(void)
 static void memory_that_cannot_be_used(void)
 {
 	void *memory = mmap(NULL, PART, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* the lowest address there may be: mmap(2) itself begins elsewhere */
+	void *unmapped = (void *)(uintptr_t)(64 << 10);
 
 	FOR_EACH_KIND(kind)
 	{
 		const char *set = set_of(kind);
-		void *unmapped = mmap(NULL, PART, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		CHECK_NO_POOL(try_create(set, memory, PART, kind_attr(kind)), EACCES);
 		no_part_is_left();
-		CHECK(munmap(unmapped, PART) == 0);
 		CHECK_NO_POOL(try_create(set, unmapped, PART, kind_attr(kind)), EFAULT);
 		no_part_is_left();
 	}
