@@ -257,7 +257,7 @@ static void two_pages_of_a_larger_pool(void)
 static void memory_that_cannot_be_used(void)
 {
 	void *memory = mmap(NULL, PART, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* the lowest address there may be: mmap(2) itself begins elsewhere */
+	/* vm.mmap_min_addr of Linux: mmap(2) chooses no address so low by itself */
 	void *unmapped = (void *)(uintptr_t)(64 << 10);
 
 	FOR_EACH_KIND(kind)
