@@ -40,9 +40,12 @@ static void start_with_memory(size_t length)
 	char *argv[] = {(char *)"partner", (char *)"--partner", (char *)"10", NULL};
 	posix_spawn_file_actions_t actions;
 	char path[PATH_MAX];
-	int sockets[2], memory = memfd_create("far memory", MFD_CLOEXEC);
+	int sockets[2], made = memfd_create("far memory", MFD_CLOEXEC);
+	/* above both numbers, or the first dup2 of the child might close the second's source */
+	int memory = fcntl(made, F_DUPFD_CLOEXEC, PARTNER_FD + 2);
 
-	assert_true(memory >= 0);
+	assert_true(made >= 0 && memory >= 0);
+	close(made);
 	OK(ftruncate(memory, (off_t)length));
 	OK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets));
 	OK(posix_spawn_file_actions_init(&actions));
