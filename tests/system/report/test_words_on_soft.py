@@ -5,7 +5,8 @@ Both sides run the same program, so that any better or worse is false; then one 
 made 10 % slower by arithmetic, and must be found in the points whose pairs lie close enough
 together for 8 of them to tell it. Writes are as noisy as this host makes them; reads are
 delayed by 50 us, in which the noise of the host is small. The promise is at most one comparison
-in 20 with any false word; 2 are let pass, as chance has them in a quarter of such tests.
+in 20 with any false word, and so with any "better" of the slower side; 2 are let pass, as chance
+has them in a quarter of such tests.
 """
 
 import json
@@ -106,7 +107,7 @@ def p50(comparison: Comparison) -> list[str]:
 
 
 def test_words_of_interleaved_runs_are_true(tmp_path: Path) -> None:
-    false, asked, found, apart = 0, 0, 0, Counter[str]()
+    false, opposite, asked, found, apart = 0, 0, 0, 0, Counter[str]()
     for number in range(COMPARISONS):
         folder = tmp_path / str(number)
         interleaved(folder, number)
@@ -114,7 +115,8 @@ def test_words_of_interleaved_runs_are_true(tmp_path: Path) -> None:
         same, slower = changes.compare(a, b), changes.compare(a, changed(b, Slower))
         false += any(words(same)[word] for word in ("better", "worse"))
         said, spreads = p50(slower), point_spreads(folder)
-        assert "better" not in said and len(said) == POINTS
+        opposite += "better" in said
+        assert len(said) == POINTS
         close = [word for word, by in zip(said, spreads, strict=True) if by <= MAX_SPREAD]
         if len(close) >= MIN_CLOSE:
             asked, found = asked + 1, found + (close.count("worse") > len(close) // 2)
@@ -123,9 +125,10 @@ def test_words_of_interleaved_runs_are_true(tmp_path: Path) -> None:
                         for word, by in zip(said, spreads, strict=True))  # fmt: skip
         print(f"{number + 1}: no change: {dict(words(same))}; 10 % slower: p50 by how far pairs lie apart: {lie}")
     print(f"any false word in {false} of {COMPARISONS} comparisons")
+    print(f"10 % slower: any better in {opposite} of {COMPARISONS} comparisons")
     print(f"10 % slower: p50 worse in most of the points whose pairs lie {100 * MAX_SPREAD:g} % apart at most: "
           f"{found} of {asked} comparisons that have {MIN_CLOSE} of them")  # fmt: skip
-    assert set(apart) == {"unclear"} and false <= MAX_FALSE
+    assert set(apart) == {"unclear"} and false <= MAX_FALSE and opposite <= MAX_FALSE
     not_interleaved(tmp_path / "0")
     if asked < MIN_ASKED:
         pytest.skip("the runs of this host lie too far apart")
