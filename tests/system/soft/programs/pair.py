@@ -259,7 +259,7 @@ def run_once(case: Case, device: Device, *, is_last: bool) -> bool:
         # both ends of a latency test poll: on a machine with other work each turn takes a time slice
         end = time.monotonic() + (LONG_LIMIT_S if case.long else LIMIT_S)
         client.wait(end - time.monotonic())
-        if not is_last and case.too_early and re.search(case.too_early, client.out()):
+        if not is_last and case.too_early and re.search(case.too_early, client.out() + client.err()):
             return False
         require_good_end(both, client, end - time.monotonic())
         if case.server_ends:
