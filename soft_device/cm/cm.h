@@ -123,7 +123,8 @@ struct cm_id {
 	bool reuse_address;
 	bool family_only;
 	uint8_t tos;
-	uint8_t ack_timeout; /* 0: not set */
+	bool ack_timeout_set;
+	uint8_t ack_timeout; /* 0: without end */
 	struct ibv_ece local_ece;
 	struct ibv_ece remote_ece;
 	/* rdma_create_ep(): for the QPs of rdma_get_request(), and of rdma_connect() */

@@ -33,7 +33,9 @@ static int set_id_option(struct cm_id *id, int name, const void *value, size_t l
 	case RDMA_OPTION_ID_TOS:
 		return get_byte(value, length, &id->tos);
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
-		return get_byte(value, length, &id->ack_timeout);
+		error = get_byte(value, length, &id->ack_timeout);
+		id->ack_timeout_set = id->ack_timeout_set || error == 0;
+		return error;
 	case RDMA_OPTION_ID_REUSEADDR:
 		error = get_int(value, length, &number);
 		if (error == 0 && id->state != CM_IDLE &&

@@ -57,7 +57,7 @@ static void fill_rts(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask
 	attr->retry_cnt = id->retry_count;
 	attr->rnr_retry = id->rnr_retry_count;
 	attr->max_rd_atomic = id->initiator_depth;
-	attr->timeout = id->ack_timeout != 0 ? id->ack_timeout : CM_ACK_TIMEOUT;
+	attr->timeout = id->ack_timeout_set ? id->ack_timeout : CM_ACK_TIMEOUT;
 }
 
 /* The peer's QP is known, and the connection has not ended. */

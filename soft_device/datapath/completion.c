@@ -13,8 +13,33 @@
 
 #define POISON 0x5a5a5a5a /* in what the manual leaves undefined after an error */
 
-/* Puts the entry into the ring; true when that is to be announced. The lock is held. */
-static bool put(struct segment *segment, struct shared_cq *shared, const struct shared_cqe *cqe)
+/* What the owner of the CQ is told after a completion. */
+enum notice { NOTICE_NONE, NOTICE_EVENT, NOTICE_HELD };
+
+/* The lock is held. */
+static void count_event(struct shared_cq *shared)
+{
+	shared->held = 0;
+	shared->armed = ARM_NONE;
+	atomic_fetch_add(&shared->events, 1);
+}
+
+/* The CQ is armed for this completion: an event, unless it waits for more of them. */
+static enum notice announce(struct shared_cq *shared)
+{
+	if (shared->moderate_us == 0 || shared->held + 1 >= shared->moderate_count) {
+		count_event(shared);
+		return NOTICE_EVENT;
+	}
+	if (shared->held++ > 0)
+		return NOTICE_NONE;
+	atomic_fetch_or(&shared->raise, RAISE_CQ_HELD);
+	return NOTICE_HELD;
+}
+
+/* Puts the entry into the ring. The lock is held. */
+static enum notice put(struct segment *segment, struct shared_cq *shared,
+		       const struct shared_cqe *cqe)
 {
 	const uint32_t head = atomic_load_explicit(&shared->head, memory_order_relaxed);
 	bool urgent = cqe->solicited != 0 || cqe->status != IBV_WC_SUCCESS;
@@ -22,18 +47,17 @@ static bool put(struct segment *segment, struct shared_cq *shared, const struct 
 	completion_ring(segment, shared)[head & (shared->slots - 1)] = *cqe;
 	atomic_store_explicit(&shared->head, head + 1, memory_order_release);
 	if (shared->armed == ARM_NONE || (shared->armed == ARM_SOLICITED && !urgent))
-		return false;
+		return NOTICE_NONE;
+	if (shared->channel_id != 0)
+		return announce(shared);
 	shared->armed = ARM_NONE;
-	if (shared->channel_id == 0)
-		return false;
-	atomic_fetch_add(&shared->events, 1);
-	return true;
+	return NOTICE_NONE;
 }
 
 bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe)
 {
 	struct shared_cq *shared;
-	bool announce = false;
+	enum notice notice = NOTICE_NONE;
 	bool overflow;
 
 	if (index >= SEGMENT_CQS)
@@ -45,15 +69,30 @@ bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe 
 				   atomic_load_explicit(&shared->tail, memory_order_relaxed) >=
 			   shared->cqe;
 	if (!overflow)
-		announce = put(peer->segment, shared, cqe);
+		notice = put(peer->segment, shared, cqe);
 	else
 		shared->overflowed = 1;
 	shared_lock_release(&shared->lock);
-	if (announce)
+	if (notice == NOTICE_EVENT)
 		peer_ring(peer, shared);
+	if (notice == NOTICE_HELD)
+		peer_raise(peer, &shared->raise, RAISE_CQ_HELD);
 	if (overflow)
 		peer_raise(peer, &shared->raise, RAISE_CQ_OVERFLOW);
 	return !overflow;
+}
+
+bool completion_end_hold(struct shared_cq *shared)
+{
+	bool held;
+
+	shared_lock_take(&shared->lock);
+	/* not one that began when the period of another ended: its own has yet to begin */
+	held = shared->held > 0 && (atomic_load(&shared->raise) & RAISE_CQ_HELD) == 0;
+	if (held)
+		count_event(shared);
+	shared_lock_release(&shared->lock);
+	return held;
 }
 
 static void fill_wc(struct ibv_wc *wc, const struct shared_cqe *cqe)

@@ -36,6 +36,9 @@ bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe 
 /* Up to `count` of the own segment's CQ, and their number. Takes shared_cq.lock, as do the rest. */
 int completion_take(struct shared_cq *shared, int count, struct ibv_wc *wc);
 
+/* Gives the event that is held back, if one is: true, and it is to be rung. */
+bool completion_end_hold(struct shared_cq *shared);
+
 /* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */
 void completion_purge(struct shared_cq *shared, uint32_t qpn);
 

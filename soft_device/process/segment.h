@@ -24,7 +24,7 @@
 
 #define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* address space; a page costs memory when used */
 #define SEGMENT_MAGIC	 UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT	 1 /* raise with any change of these structures */
+#define SEGMENT_LAYOUT	 2 /* raise with any change of these structures */
 
 #define SEGMENT_MRS	 65536
 #define SEGMENT_QPS	 16384
@@ -79,6 +79,7 @@ enum shared_raise {
 	RAISE_SRQ_LIMIT = 1 << 5,   /* IBV_EVENT_SRQ_LIMIT_REACHED */
 	RAISE_CQ_OVERFLOW = 1 << 6, /* IBV_EVENT_CQ_ERR */
 	RAISE_CQ_NOTIFY = 1 << 7,   /* the channel's fd is not known to the peer: ring it */
+	RAISE_CQ_HELD = 1 << 8,	    /* an event is held back: limit how long */
 };
 
 /* A queue pair as responder. */
@@ -140,6 +141,9 @@ struct shared_cq {
 	_Atomic uint32_t raise;
 	_Atomic uint32_t unrung; /* notifications left to the owner with RAISE_CQ_NOTIFY */
 	uint32_t overflowed;
+	uint32_t moderate_count; /* completions per event; with moderate_us: 0: each */
+	uint32_t moderate_us;	 /* before an event is given all the same */
+	uint32_t held;		 /* completions since the CQ was armed that gave no event yet */
 };
 
 /* 256 QPs of one device: QPN = port << 8 | index in the block. */

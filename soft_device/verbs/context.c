@@ -101,6 +101,7 @@ static void fill(struct context *context, struct device *device)
 	verbs->query_port = query_port;
 	verbs->query_device_ex = query_device_ex;
 	verbs->create_qp_ex = qp_create_ex;
+	verbs->modify_cq = cq_modify;
 	ibv->device = &device->ibv;
 	ibv->cmd_fd = -1;
 	ibv->num_comp_vectors = 1;

@@ -99,6 +99,8 @@ static void raise_all(void)
 			async_raise(context_of(cq->ibv.context), IBV_EVENT_CQ_ERR, cq);
 		if ((bits & RAISE_CQ_NOTIFY) != 0 && cq->channel != NULL)
 			eventfd_write(cq->channel->ibv.fd, atomic_exchange(&shared->unrung, 0));
+		if ((bits & RAISE_CQ_HELD) != 0)
+			cq_moderation_begin(cq);
 	}
 }
 
@@ -301,6 +303,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv)
 	ENTER(cq->generation);
 	if (atomic_load(&cq->users) != 0)
 		return EBUSY;
+	cq_moderation_end(cq);
 	pthread_mutex_lock(&process_objects);
 	leave_lists(cq);
 	leave_segment(cq);

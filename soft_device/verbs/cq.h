@@ -12,6 +12,8 @@
 #include "soft_device/process/segment.h"
 #include "soft_device/transport/peer.h"
 
+struct timer;
+
 struct channel {
 	struct ibv_comp_channel ibv; /* first; ibv.fd is a semaphore eventfd, close-on-exec */
 	uint32_t slot;
@@ -31,6 +33,7 @@ struct cq {
 	_Atomic uint32_t users; /* QPs and SRQs: EBUSY while there are any */
 	uint32_t events_got;	/* from the channel; ibv.mutex */
 	uint32_t generation;
+	struct timer *timer; /* ends what moderation holds back; NULL: none; objects lock */
 };
 
 static inline struct cq *cq_of(struct ibv_cq *ibv)
@@ -43,6 +46,11 @@ static inline struct cq *cq_of(struct ibv_cq *ibv)
  * entries. No allocation; one lock.
  */
 int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc);
+
+/* cq_moderation.c: an event of the CQ is held back; objects lock held. */
+void cq_moderation_begin(struct cq *cq);
+/* Before the CQ is destroyed; no lock held. */
+void cq_moderation_end(struct cq *cq);
 
 /* channel.c: a CQ joins and leaves its channel; objects lock held. */
 void channel_add(struct channel *channel, struct cq *cq);

@@ -27,6 +27,7 @@ int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_in
 
 /* cq.c, reached through the ibv_context */
 int cq_arm(struct ibv_cq *ibv, int solicited_only);
+int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr);   /* cq_moderation.c */
 int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc); /* with fault_any */
 
 #endif /* SOFT_VERBS_OBJECTS_H */

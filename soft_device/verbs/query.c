@@ -102,6 +102,7 @@ int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_in
 		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
 		IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV |
 		ODP_FLUSH | ODP_ATOMIC_WRITE;
+	full.cq_mod_caps = (struct ibv_cq_moderation_caps){UINT16_MAX, UINT16_MAX};
 	memset(attr, 0, bytes); /* a newer struct than ours is larger */
 	memcpy(attr, &full, bytes < sizeof(full) ? bytes : sizeof(full));
 	return 0;

@@ -70,6 +70,45 @@ static void qp__of_the_id_goes_to_rts(void **unused)
 	assert_int_equal(attr.dest_qp_num, cm.client.id->qp->qp_num);
 }
 
+static struct ibv_qp_attr attributes(const struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	OK(ibv_query_qp(id->qp, &attr, IBV_QP_TIMEOUT | IBV_QP_AV | IBV_QP_MIN_RNR_TIMER, &init));
+	return attr;
+}
+
+/* rdma_set_option(3): the ACK timeout of the QP, where 0 is without end, and its TOS. */
+static void options__are_those_of_the_qp(void **unused)
+{
+	uint8_t timeouts[] = {0, 17}, tos = 0x60;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(timeouts); i++) {
+		OK(rdma_set_option(cm.client.id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos,
+				   sizeof(tos)));
+		OK(rdma_set_option(cm.client.id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT,
+				   &timeouts[i], sizeof(timeouts[i])));
+		cm_make_pair(test_addr());
+		struct ibv_qp_attr attr = attributes(cm.client.id);
+		assert_int_equal(attr.timeout, timeouts[i]);
+		if (!on_rxe()) /* whose QPs have what the path has, not what was set */
+			assert_int_equal(attr.ah_attr.grh.traffic_class, tos);
+		teardown_cm(unused);
+		setup_cm(unused);
+	}
+}
+
+/* The CM has no option for it, but it may change in RTS: IBA table "QP state transition". */
+static void rnr_timer__may_change_when_connected(void **unused)
+{
+	struct ibv_qp_attr attr = {.min_rnr_timer = 21};
+
+	OK(ibv_modify_qp(cm.client.id->qp, &attr, IBV_QP_MIN_RNR_TIMER));
+	assert_int_equal(attributes(cm.client.id).min_rnr_timer, 21);
+	cm_send_works(&cm.server, &cm.client);
+}
+
 static void assert_padded(const struct cm_event *event, const unsigned char *data, size_t size,
 			  size_t whole)
 {
@@ -424,6 +463,8 @@ static const struct CMUnitTest tests[] = {
 	CM_TEST(connect__establishes_both_ends),
 	CM_PAIR_TEST(established__ends_send_both_ways),
 	CM_PAIR_TEST(qp__of_the_id_goes_to_rts),
+	CM_TEST(options__are_those_of_the_qp),
+	CM_PAIR_TEST(rnr_timer__may_change_when_connected),
 	CM_TEST(private_data__arrives_padded),
 	CM_TEST(private_data__too_long_is_refused),
 	CM_TEST(reject__tells_why),

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The next event of the channel is that of the near CQ; it is acknowledged. */
@@ -300,6 +301,102 @@ static void overflow__is_an_asynchronous_event(void **unused)
 	assert_ptr_equal(event.element.cq, w.near.cq);
 }
 
+static void moderate(uint16_t completions, uint16_t period_us)
+{
+	struct ibv_modify_cq_attr attr = {IBV_CQ_ATTR_MODERATE, {completions, period_us}};
+	int result = ibv_modify_cq(w.near.cq, &attr);
+
+	SKIP_UNLESS(result != EOPNOTSUPP && result != ENOSYS, "the device moderates no CQ");
+	OK(result);
+}
+
+static int64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* ibv_modify_cq(3): "number of completions per event". */
+static void moderated__cq_gives_an_event_for_so_many(void **unused)
+{
+	bool was_quick = false; /* else the period may have ended, and nothing is shown */
+
+	moderate(4, UINT16_MAX);
+	for (int tries = 0; tries < 100 && !was_quick; tries++) {
+		const int64_t begin_us = now_us();
+
+		OK(ibv_req_notify_cq(w.near.cq, 0));
+		for (int i = 0; i < 3; i++)
+			done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+		bool is_early = is_readable(w.near.channel->fd);
+
+		was_quick = now_us() - begin_us < UINT16_MAX;
+		assert_false(was_quick && is_early);
+		done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+		expect_event();
+	}
+	SKIP_UNLESS(was_quick, "four writes take longer than any period here");
+	expect_no_event();
+}
+
+/* ... and "in micro seconds": then fewer will do. */
+static void moderated__cq_gives_an_event_after_the_period(void **unused)
+{
+	moderate(1000, 2000);
+	for (int i = 0; i < 5; i++) {
+		OK(ibv_req_notify_cq(w.near.cq, 0));
+		done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+		expect_event();
+	}
+	expect_no_event();
+}
+
+static void moderated__cq_gives_events_for_receives_too(void **unused)
+{
+	moderate(1000, 2000);
+	recv_near(1, 0, 64);
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	far_send(1, 0, 64);
+	expect_event();
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	far_expect(1, IBV_WC_SUCCESS);
+}
+
+static void moderation__ends_with_0(void **unused)
+{
+	bool was_quick = false; /* before the period that does not count any more */
+
+	moderate(1000, UINT16_MAX);
+	moderate(0, 0);
+	for (int tries = 0; tries < 100 && !was_quick; tries++) {
+		const int64_t begin_us = now_us();
+
+		OK(ibv_req_notify_cq(w.near.cq, 0));
+		done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+		expect_event();
+		was_quick = now_us() - begin_us < UINT16_MAX;
+	}
+	assert_true(was_quick);
+}
+
+static void moderated__cq_can_be_destroyed_while_it_waits(void **unused)
+{
+	moderate(1000, UINT16_MAX);
+	OK(ibv_req_notify_cq(w.near.cq, 0));
+	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
+}
+
+static void modify__refuses_an_unknown_attribute(void **unused)
+{
+	struct ibv_modify_cq_attr attr = {1u << 30, {0, 0}};
+	int result = ibv_modify_cq(w.near.cq, &attr);
+
+	SKIP_UNLESS(result != EOPNOTSUPP && result != ENOSYS, "the device moderates no CQ");
+	FAILS(EINVAL, result);
+}
+
 static void create_cq_ex__makes_a_queue_that_plain_calls_poll(void **unused)
 {
 	struct ibv_cq_init_attr_ex attr = {.cqe = 10, .channel = w.near.channel};
@@ -332,6 +429,12 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(get_cq_event__blocks_until_there_is_one),
 	PAIR_TEST(destroy__waits_for_the_ack),
 	OWN_PAIR_TEST(overflow__is_an_asynchronous_event),
+	PAIR_TEST(moderated__cq_gives_an_event_for_so_many),
+	PAIR_TEST(moderated__cq_gives_an_event_after_the_period),
+	PAIR_TEST(moderated__cq_gives_events_for_receives_too),
+	PAIR_TEST(moderation__ends_with_0),
+	PAIR_TEST(moderated__cq_can_be_destroyed_while_it_waits),
+	PAIR_TEST(modify__refuses_an_unknown_attribute),
 	PAIR_TEST(create_cq_ex__makes_a_queue_that_plain_calls_poll),
 };
 
