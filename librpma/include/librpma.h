@@ -29,19 +29,19 @@ extern "C" {
  *   something that librpma has no name for
  * @RPMA_E_NOSUPP: the device, the region or the peer does not allow this
  * @RPMA_E_PROVIDER: a call of libibverbs or librdmacm failed; its errno is in
- *   the log
+ *   the log and in rpma_err_text()
  * @RPMA_E_NOMEM: out of memory
  * @RPMA_E_INVAL: an argument is wrong
  * @RPMA_E_NO_COMPLETION: no completion is waiting
  * @RPMA_E_NO_EVENT: no event is waiting
- * @RPMA_E_AGAIN: try again; kept for programs that name it, never returned
- *   since 1.4
+ * @RPMA_E_AGAIN: try again: the send queue is full until completions were fetched, or
+ *   nothing happened within the time given; never returned before 1.4
  * @RPMA_E_SHARED_CHANNEL: the completion channel is shared, so one completion
  *   queue cannot be waited for alone; since 1.0
  * @RPMA_E_NOT_SHARED_CHNL: the completion channel is not shared; since 1.0
  *
  * All are negative and stable: a program may compare against them. Success
- * is 0.
+ * is 0. What it was this time is in rpma_err_text().
  */
 #define RPMA_E_UNKNOWN	       (-100000)
 #define RPMA_E_NOSUPP	       (-100001)
@@ -62,16 +62,40 @@ extern "C" {
 #define RPMA_W_WAIT_FOR_COMPLETION (1 << 0)
 
 /**
- * RPMA_F_COMPLETION_* - when an operation leaves a completion
+ * RPMA_F_* - when an operation leaves a completion, and how it is sent
  * @RPMA_F_COMPLETION_ON_ERROR: only if it fails
  * @RPMA_F_COMPLETION_ALWAYS: whether it succeeds or fails
+ * @RPMA_F_MORE: another operation of this connection follows: wait for it, and post both
+ *   at once, which costs a device one doorbell instead of two; since 1.4
+ * @RPMA_F_INLINE: the bytes are copied during the call, so the program may
+ *   change them at once; up to RPMA_CONN_OPT_INLINE_SIZE of them, for writes and messages;
+ *   since 1.4
+ * @RPMA_F_SOLICITED: the receive that a message or a write with immediate data
+ *   completes raises an event also where the peer has armed its queue for solicited
+ *   ones only; since 1.4
  *
  * An operation without a completion keeps its place in the send queue until
  * a later one of the same connection has completed and was fetched with
- * rpma_cq_get_wc(): ask for a completion at least once per send queue.
+ * rpma_cq_get_wc(): ask for a completion at least once per send queue, or leave it to
+ * RPMA_CONN_OPT_SIGNAL_EVERY.
+ *
+ * Operations with RPMA_F_MORE wait until one without it, rpma_submit(), a full batch, a full
+ * send queue or rpma_conn_disconnect() posts them, in the order in which they were started. Nothing
+ * completes before. Native flushes and atomic writes wait too and are posted with the others,
+ * if the device's provider can post every operation by ibv_wr_start(3); else they are posted at
+ * once, behind a doorbell for what waits.
+ *
+ * A call that fails has not started its operation. Operations that waited before and could
+ * not be posted wait still: the next call that posts tries them again.
+ * rpma_conn_delete() drops them and logs how many. With RPMA_F_MORE, as with
+ * RPMA_CONN_OPT_SIGNAL_EVERY, rpma_write_flush() and rpma_append(), only one thread at a
+ * time starts operations of a connection; another may fetch the completions.
  */
 #define RPMA_F_COMPLETION_ON_ERROR (1 << 0)
 #define RPMA_F_COMPLETION_ALWAYS   (1 << 1 | RPMA_F_COMPLETION_ON_ERROR)
+#define RPMA_F_MORE		   (1 << 16)
+#define RPMA_F_SOLICITED	   (1 << 18)
+#define RPMA_F_INLINE		   (1 << 19)
 
 /**
  * RPMA_MR_USAGE_* - what a memory region is registered for
@@ -86,9 +110,11 @@ extern "C" {
  *   persistence
  * @RPMA_MR_USAGE_SEND: rpma_send() may fetch from it
  * @RPMA_MR_USAGE_RECV: rpma_recv() may store into it
+ * @RPMA_MR_USAGE_ATOMIC: the peer may rpma_atomic_compare_swap() and
+ *   rpma_atomic_fetch_add() on it; since 1.4
  *
- * The uses are bits: join them with |. They are also byte 20 of the region's
- * descriptor, see rpma_mr_get_descriptor().
+ * The uses are bits: join them with |. They are also in the region's descriptor, see
+ * rpma_mr_get_descriptor().
  */
 #define RPMA_MR_USAGE_READ_SRC		    (1 << 0)
 #define RPMA_MR_USAGE_READ_DST		    (1 << 1)
@@ -98,6 +124,19 @@ extern "C" {
 #define RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT (1 << 5)
 #define RPMA_MR_USAGE_SEND		    (1 << 6)
 #define RPMA_MR_USAGE_RECV		    (1 << 7)
+#define RPMA_MR_USAGE_ATOMIC		    (1 << 8)
+
+/**
+ * RPMA_PEER_CAP_* - what a device can do
+ * @RPMA_PEER_CAP_ODP: register memory without pinning it, for reads and writes
+ * @RPMA_PEER_CAP_NATIVE_FLUSH: the RDMA FLUSH of IBTA 1.5
+ * @RPMA_PEER_CAP_NATIVE_ATOMIC_WRITE: the RDMA ATOMIC WRITE of IBTA 1.5
+ * @RPMA_PEER_CAP_ATOMICS: rpma_atomic_compare_swap() and rpma_atomic_fetch_add()
+ */
+#define RPMA_PEER_CAP_ODP		  (1 << 0)
+#define RPMA_PEER_CAP_NATIVE_FLUSH	  (1 << 1)
+#define RPMA_PEER_CAP_NATIVE_ATOMIC_WRITE (1 << 2)
+#define RPMA_PEER_CAP_ATOMICS		  (1 << 3)
 
 /** RPMA_LOG_USE_DEFAULT_FUNCTION - makes rpma_log_set_function() restore it */
 #define RPMA_LOG_USE_DEFAULT_FUNCTION (NULL)
@@ -117,6 +156,104 @@ enum rpma_util_ibv_context_type { RPMA_UTIL_IBV_CONTEXT_LOCAL, RPMA_UTIL_IBV_CON
  * Persistent is 0, so a zeroed variable asks for the stronger of the two.
  */
 enum rpma_flush_type { RPMA_FLUSH_TYPE_PERSISTENT, RPMA_FLUSH_TYPE_VISIBILITY };
+
+/**
+ * enum rpma_flush_method - how a flush reaches memory
+ * @RPMA_FLUSH_METHOD_AUTO: natively if connection and region can, else by a read
+ * @RPMA_FLUSH_METHOD_READ: by a small read behind the writes, which every device
+ *   can do
+ * @RPMA_FLUSH_METHOD_NATIVE: by the RDMA FLUSH of IBTA 1.5
+ */
+enum rpma_flush_method { RPMA_FLUSH_METHOD_AUTO, RPMA_FLUSH_METHOD_READ, RPMA_FLUSH_METHOD_NATIVE };
+
+/**
+ * enum rpma_conn_option - a number that a connection is configured with
+ * @RPMA_CONN_OPT_CQ_SIZE: entries of the completion queue; 10. It needs room for every completion
+ *   that has not been fetched; a queue that overflows breaks the connection
+ * @RPMA_CONN_OPT_RCQ_SIZE: entries of the completion queue of receives; 0: there is
+ *   none
+ * @RPMA_CONN_OPT_SQ_SIZE: operations that the send queue holds; 10
+ * @RPMA_CONN_OPT_RQ_SIZE: receives that the receive queue holds; 10
+ * @RPMA_CONN_OPT_INLINE_SIZE: bytes that an operation with RPMA_F_INLINE may have; 8
+ * @RPMA_CONN_OPT_SEND_SGES: ranges that rpma_writev() may take, at most RPMA_SGES_MAX; 1
+ * @RPMA_CONN_OPT_BATCH_SIZE: operations with RPMA_F_MORE that wait, at most, before they are
+ *   posted all the same, up to 65535 and the size of the send queue; 32
+ * @RPMA_CONN_OPT_SIGNAL_EVERY: the library counts the places in the send queue, and lets every
+ *   Nth operation leave a completion, which it keeps to itself if the program
+ *   has not asked for it; at most half of the queue, and 1 if the queue has four places or
+ *   fewer. A queue without room is RPMA_E_AGAIN then: what waits is posted, so fetch
+ *   completions and try again. The completion queue gets at least RPMA_CONN_OPT_SQ_SIZE
+ *   entries and, where receives complete in it, RPMA_CONN_OPT_RQ_SIZE more, or as many as the
+ *   shared receive queue has, so it cannot overflow. 0: the program counts
+ * @RPMA_CONN_OPT_COMP_VECTOR: the device's completion vector, so the interrupt and the
+ *   CPU that it goes to; 0
+ * @RPMA_CONN_OPT_CQ_MODERATION_COUNT: completions before an event is raised, at most
+ *   65535; 0: each
+ * @RPMA_CONN_OPT_CQ_MODERATION_US: microseconds before an event is raised all the same,
+ *   at most 65535; 0: at once
+ * @RPMA_CONN_OPT_RETRIES: how often a device sends again what is not acknowledged, 0
+ *   to 7; 7. The side that connects chooses for both sides: rdma_accept(3) ignores it
+ * @RPMA_CONN_OPT_RNR_RETRIES: how often the peer's device sends again a message for which
+ *   this side has no receive posted, 0 to 6, or 7 for without end; 7. Each side chooses
+ *   for the other; how often this side's messages are sent again is the peer's choice
+ * @RPMA_CONN_OPT_RNR_TIMER: how long this side lets a peer wait whose message finds no
+ *   receive, 0 to 31 as the IBA encodes it (table "Encoding for RNR NAK Timer
+ *   Field": 1 is 0.01 ms, 14 is 1.28 ms, 31 is 491.52 ms, 0 is 655.36 ms); the
+ *   connection manager's choice
+ * @RPMA_CONN_OPT_ACK_TIMEOUT: how long the device waits for an acknowledgement, 4.096 us
+ *   times 2 to the power of this, 1 to 31; 0: without end; the connection manager's
+ *   choice
+ * @RPMA_CONN_OPT_TRAFFIC_CLASS: the traffic class of InfiniBand's global route header, and
+ *   of the IP header of RoCE v2; the host's choice
+ * @RPMA_CONN_OPT_FLUSH_METHOD: an enum rpma_flush_method; RPMA_FLUSH_METHOD_AUTO
+ * @RPMA_CONN_OPT_CONNECT_MS: milliseconds from rpma_conn_connect() or
+ *   rpma_conn_req_connect() to RPMA_CONN_ESTABLISHED, at most INT32_MAX: when they are
+ *   over the event is RPMA_CONN_UNREACHABLE; 0: the connection manager gives up, after a
+ *   minute or more
+ *
+ * The value at the end is that of a new configuration.
+ */
+enum rpma_conn_option {
+	RPMA_CONN_OPT_CQ_SIZE,
+	RPMA_CONN_OPT_RCQ_SIZE,
+	RPMA_CONN_OPT_SQ_SIZE,
+	RPMA_CONN_OPT_RQ_SIZE,
+	RPMA_CONN_OPT_INLINE_SIZE,
+	RPMA_CONN_OPT_SEND_SGES,
+	RPMA_CONN_OPT_BATCH_SIZE,
+	RPMA_CONN_OPT_SIGNAL_EVERY,
+	RPMA_CONN_OPT_COMP_VECTOR,
+	RPMA_CONN_OPT_CQ_MODERATION_COUNT,
+	RPMA_CONN_OPT_CQ_MODERATION_US,
+	RPMA_CONN_OPT_RETRIES,
+	RPMA_CONN_OPT_RNR_RETRIES,
+	RPMA_CONN_OPT_RNR_TIMER,
+	RPMA_CONN_OPT_ACK_TIMEOUT,
+	RPMA_CONN_OPT_TRAFFIC_CLASS,
+	RPMA_CONN_OPT_FLUSH_METHOD,
+	RPMA_CONN_OPT_CONNECT_MS
+};
+
+/** RPMA_SGES_MAX - the most that RPMA_CONN_OPT_SEND_SGES may be */
+#define RPMA_SGES_MAX 16
+
+/** RPMA_CONN_OPT_UNSET - an option whose choice is left to others */
+#define RPMA_CONN_OPT_UNSET UINT32_MAX
+
+/**
+ * enum rpma_rejection - who refused a connection
+ * @RPMA_REJECTION_NONE: it was not refused
+ * @RPMA_REJECTION_NO_LISTENER: no server listens on the port
+ * @RPMA_REJECTION_PROGRAM: the program that listens
+ * @RPMA_REJECTION_OTHER: the peer's connection manager for another reason, or it did
+ *   not say (iWARP)
+ */
+enum rpma_rejection {
+	RPMA_REJECTION_NONE,
+	RPMA_REJECTION_NO_LISTENER,
+	RPMA_REJECTION_PROGRAM,
+	RPMA_REJECTION_OTHER
+};
 
 /**
  * enum rpma_conn_event - what happened to a connection
@@ -174,6 +311,8 @@ struct rpma_peer_cfg;
 struct rpma_mr_local;
 /** struct rpma_mr_remote - a region of the peer, known by its descriptor */
 struct rpma_mr_remote;
+struct rdma_cm_id; /* librdmacm defines it */
+
 /** struct rpma_conn_cfg - queue sizes and waits of connections to be made */
 struct rpma_conn_cfg;
 /** struct rpma_conn_req - a connection not yet asked for or not yet accepted */
@@ -305,6 +444,38 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr);
  * See also: rpma_peer_new()
  */
 int rpma_peer_delete(struct rpma_peer **peer_ptr);
+
+/**
+ * rpma_peer_get_pd - get the protection domain of a peer
+ * @peer: the peer
+ * @pd: where to store it, borrowed; lives as long as the peer
+ *
+ * For verbs that librpma has no call for, such as memory windows. What is made on it
+ * has to be gone before rpma_peer_delete(). One must not deallocate it.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer or @pd is NULL
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_get_qp(), rpma_peer_new()
+ */
+int rpma_peer_get_pd(const struct rpma_peer *peer, struct ibv_pd **pd);
+
+/**
+ * rpma_peer_get_caps - ask what the device of a peer can do
+ * @peer: the peer
+ * @caps: where to store it, RPMA_PEER_CAP_* joined with |
+ *
+ * The other side's device is asked by its own peer. Whether a connection flushes natively
+ * is known when it exists: rpma_conn_get_option().
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer or @caps is NULL
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_peer_new(), rpma_conn_get_flush_method()
+ */
+int rpma_peer_get_caps(const struct rpma_peer *peer, int *caps);
 
 /* peer configuration */
 
@@ -445,11 +616,10 @@ int rpma_peer_cfg_from_descriptor(const void *desc, size_t desc_size,
  * both flush types; remote write with local write for
  * RPMA_MR_USAGE_WRITE_DST; local write for RPMA_MR_USAGE_READ_DST (on iWARP
  * remote write too, that is how a read arrives there),
- * RPMA_MR_USAGE_WRITE_SRC and RPMA_MR_USAGE_RECV; none for
- * RPMA_MR_USAGE_SEND. If the device has a flush operation of its own, the
- * flush types give the right to use it as well; a device may refuse that for
- * memory which is not persistent, and then such a region is registered
- * without it and is flushed by reading.
+ * RPMA_MR_USAGE_WRITE_SRC and RPMA_MR_USAGE_RECV; remote atomics with local write for
+ * RPMA_MR_USAGE_ATOMIC; none for RPMA_MR_USAGE_SEND. If the device has a flush operation of its
+ * own, the flush types give the right to use it as well; a device may refuse that for memory which
+ * is not persistent, and then such a region is registered without it and is flushed by reading.
  *
  * On failure @mr_ptr is left alone.
  *
@@ -457,6 +627,7 @@ int rpma_peer_cfg_from_descriptor(const void *desc, size_t desc_size,
  *   RPMA_E_INVAL - @peer, @ptr or @mr_ptr is NULL, @size is 0, or @usage is 0
  *     or has an unknown bit
  *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_NOSUPP - @usage has RPMA_MR_USAGE_ATOMIC, and the device has no atomics
  *   RPMA_E_PROVIDER - ibv_reg_mr(3) failed: the memory is not mapped with the
  *     rights needed, or RLIMIT_MEMLOCK is too low, or the device has no room;
  *     the log has the errno
@@ -493,11 +664,11 @@ int rpma_mr_dereg(struct rpma_mr_local **mr_ptr);
  *
  * The descriptor is all the peer needs to access the region, so give it only
  * to those who may. It has 22 bytes: base address (bytes 0 to 7), length (8
- * to 15) and remote key (16 to 19), all little endian, the RPMA_MR_USAGE_*
- * bits (20), and flags (21), whose bit 0 means that the region accepts native
- * flush too. librpma before 1.4 writes and reads only the first 21 and
- * ignores the last. A program linked with librpma.so.0 of those releases gets
- * 21 bytes from this one too.
+ * to 15) and remote key (16 to 19), all little endian, the first eight
+ * RPMA_MR_USAGE_* bits (20), and flags (21): bit 0 means that the region accepts
+ * native flush too, bit 1 is RPMA_MR_USAGE_ATOMIC. librpma before 1.4 writes and reads only the
+ * first 21 and ignores the last. A program linked with librpma.so.0 of those releases gets 21 bytes
+ * from this one too.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @mr or @desc is NULL
@@ -547,6 +718,32 @@ int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
  * See also: rpma_mr_reg(), rpma_mr_get_ptr()
  */
 int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size);
+
+/**
+ * rpma_mr_set_context - keep a pointer of the program with a region
+ * @mr: the region
+ * @context: the pointer; NULL until it is set
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr is NULL
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_mr_get_context()
+ */
+int rpma_mr_set_context(struct rpma_mr_local *mr, void *context);
+
+/**
+ * rpma_mr_get_context - get the pointer that is kept with a region
+ * @mr: the region
+ * @context: where to store it
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @mr or @context is NULL
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_mr_set_context()
+ */
+int rpma_mr_get_context(const struct rpma_mr_local *mr, void **context);
 
 /**
  * rpma_mr_advise - tell the device how a range will be used
@@ -687,8 +884,8 @@ int rpma_conn_cfg_delete(struct rpma_conn_cfg **cfg_ptr);
  * @timeout_ms: limit in milliseconds, 0 or more
  *
  * rpma_conn_req_new() spends up to this on resolving the address and up to
- * this again on resolving the route. The handshake after it is bounded by the
- * connection manager, not by this.
+ * this again on resolving the route; rpma_conn_connect() does so for each address. The
+ * handshake after it is bounded by RPMA_CONN_OPT_CONNECT_MS, not by this.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @cfg is NULL, or @timeout_ms is negative
@@ -895,6 +1092,41 @@ int rpma_conn_cfg_set_srq(struct rpma_conn_cfg *cfg, struct rpma_srq *srq);
  */
 int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq_ptr);
 
+/**
+ * rpma_conn_cfg_set_option - set a number of a connection configuration
+ * @cfg: the configuration
+ * @option: which, an enum rpma_conn_option
+ * @value: the number; RPMA_CONN_OPT_UNSET where the choice may be left to others
+ *
+ * The four queue sizes are those of rpma_conn_cfg_set_cq_size() and its siblings. A
+ * device may refuse what is valid here when the connection is made, and gives at
+ * least what was asked for otherwise: rpma_conn_get_option() has what it gave.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL, @option is unknown, or @value is more than the option
+ *     may be
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_cfg_get_option(), rpma_conn_get_option(), rpma_conn_cfg_new()
+ */
+int rpma_conn_cfg_set_option(struct rpma_conn_cfg *cfg, enum rpma_conn_option option,
+			     uint32_t value);
+
+/**
+ * rpma_conn_cfg_get_option - read a number of a connection configuration
+ * @cfg: the configuration
+ * @option: which, an enum rpma_conn_option
+ * @value: where to store it
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg or @value is NULL, or @option is unknown
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_cfg_set_option()
+ */
+int rpma_conn_cfg_get_option(const struct rpma_conn_cfg *cfg, enum rpma_conn_option option,
+			     uint32_t *value);
+
 /* connections */
 
 /**
@@ -910,12 +1142,15 @@ int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq
  * makes the completion queues and the queue pair. Nothing reaches the remote
  * program before rpma_conn_req_connect(); receives may be posted before that
  * with rpma_conn_req_recv(). The first address that the name resolves to is
- * the one tried. On failure @req_ptr is left alone.
+ * the one tried; rpma_conn_connect() tries all, and does not block. On failure @req_ptr
+ * is left alone.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @peer, @addr, @port or @req_ptr is NULL, or @cfg has both a
  *     shared completion channel and a shared receive queue with a completion
  *     queue of its own
+ *   RPMA_E_NOSUPP - an option of @cfg is not supported here: native flush only, the
+ *     moderation of completions, or a traffic class
  *   RPMA_E_NOMEM - out of memory
  *   RPMA_E_PROVIDER - rdma_getaddrinfo(3), rdma_create_id(3),
  *     rdma_resolve_addr(3), rdma_resolve_route(3), ibv_create_cq(3),
@@ -946,6 +1181,27 @@ int rpma_conn_req_new(struct rpma_peer *peer, const char *addr, const char *port
  * See also: rpma_conn_req_new(), rpma_ep_next_conn_req()
  */
 int rpma_conn_req_delete(struct rpma_conn_req **req_ptr);
+
+/**
+ * rpma_conn_req_reject - refuse a connection request, and say why
+ * @req_ptr: the request of a client; set to NULL
+ * @pdata: what the client gets with RPMA_CONN_REJECTED, as its private data, 1 to 148
+ *   bytes; NULL: nothing
+ *
+ * The request is gone even with RPMA_E_PROVIDER. A client tells a refusal from a
+ * port where no server listens by rpma_conn_get_rejection().
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @req_ptr is NULL or points to NULL; it is a request of
+ *     rpma_conn_req_new(); or @pdata has no or too many bytes. The request is left alone then
+ *   RPMA_E_PROVIDER - rdma_reject(3) or a teardown failed
+ * Threads: safe on different requests.
+ * Since: 1.4
+ * See also: rpma_conn_req_delete(), rpma_conn_get_rejection(),
+ *   rpma_conn_get_private_data()
+ */
+int rpma_conn_req_reject(struct rpma_conn_req **req_ptr,
+			 const struct rpma_conn_private_data *pdata);
 
 /**
  * rpma_conn_req_recv - post a receive before the connection exists
@@ -1024,6 +1280,7 @@ int rpma_conn_req_get_peer_addr(const struct rpma_conn_req *req, struct sockaddr
  * Return: 0, or
  *   RPMA_E_INVAL - @req_ptr, the request or @conn_ptr is NULL, or @pdata is
  *     given but its pointer is NULL or its length 0
+ *   RPMA_E_NOSUPP - an option of the request is not supported by the connection manager
  *   RPMA_E_NOMEM - out of memory
  *   RPMA_E_PROVIDER - an event channel, the buffer for flushes, rdma_connect(3)
  *     or rdma_accept(3) failed; too long private data ends here, see struct
@@ -1037,18 +1294,68 @@ int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
 			  const struct rpma_conn_private_data *pdata, struct rpma_conn **conn_ptr);
 
 /**
+ * rpma_conn_connect - connect to a listening peer without blocking
+ * @peer: whose device
+ * @addr: IPv4 or IPv6 address or name of the remote host
+ * @port: port number or service name
+ * @cfg: sizes and waits, read during the call; NULL for the defaults of
+ *   rpma_conn_cfg_new()
+ * @pdata: bytes for the other side, read during the call; NULL for none
+ * @conn_ptr: where to store the new connection
+ *
+ * In place of rpma_conn_req_new() and rpma_conn_req_connect(). The call only looks the name
+ * up, which may ask a name server; an address needs none. The rest happens in
+ * rpma_conn_next_event(), a step at a time: address, route and handshake of each address
+ * of the name in turn, until one is established. The event is RPMA_CONN_ESTABLISHED then,
+ * and otherwise what became of the last address: RPMA_CONN_UNREACHABLE also for one that
+ * does not resolve. A refusal by the program that listens there is final. An error of
+ * rpma_conn_next_event() other than RPMA_E_NO_EVENT ends it too: that the address belongs
+ * to another device than @peer, for instance. Then delete the connection.
+ *
+ * The descriptor of rpma_conn_get_event_fd() does not block: call rpma_conn_next_event()
+ * when it is readable, as rpma_wait() tells, until it returns something else than
+ * RPMA_E_NO_EVENT. A program that has nothing else to do clears O_NONBLOCK, and one call
+ * returns the outcome. RPMA_CONN_OPT_CONNECT_MS bounds all of it.
+ *
+ * Before RPMA_CONN_ESTABLISHED the connection has completion queues, but no queue pair: what
+ * is started on it is refused with RPMA_E_PROVIDER. To have receives posted by then, take
+ * a shared receive queue or rpma_conn_req_new(); otherwise a message that comes earlier
+ * waits at the peer, see RPMA_CONN_OPT_RNR_RETRIES. rpma_conn_delete() gives up at any
+ * time. On failure @conn_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer, @addr, @port or @conn_ptr is NULL; @pdata is given but its pointer
+ *     is NULL or its length 0; or @cfg has both a shared completion channel and a shared
+ *     receive queue with a completion queue of its own
+ *   RPMA_E_NOSUPP - an option of @cfg is not supported here: the moderation of completions,
+ *     or a traffic class
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - getaddrinfo(3), ibv_create_cq(3), ibv_req_notify_cq(3), an event
+ *     channel, a timer, the buffer for flushes, or rdma_create_id(3) or
+ *     rdma_resolve_addr(3) for the last address failed
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_next_event(), rpma_conn_get_event_fd(), rpma_wait(),
+ *   rpma_conn_cfg_set_option(), rpma_conn_get_rejection(), rpma_err_text()
+ */
+int rpma_conn_connect(struct rpma_peer *peer, const char *addr, const char *port,
+		      const struct rpma_conn_cfg *cfg, const struct rpma_conn_private_data *pdata,
+		      struct rpma_conn **conn_ptr);
+
+/**
  * rpma_conn_next_event - fetch what happened to a connection
  * @conn: the connection
  * @event: where to store the event
  *
  * Waits for the next event, unless the descriptor of rpma_conn_get_event_fd()
- * was made non-blocking. There is no timeout: to bound the wait, set O_NONBLOCK
- * on that descriptor and poll(2) it. poll(2) alone does not bound it, as
- * rdma_get_cm_event(3) may drop what made the descriptor readable and wait for
- * the next. After RPMA_CONN_CLOSED or RPMA_CONN_LOST nothing can be sent
- * any more; what was under way completes with IBV_WC_WR_FLUSH_ERR. After
- * RPMA_CONN_REJECTED or RPMA_CONN_UNREACHABLE delete the connection; to try
- * again start from rpma_conn_req_new().
+ * was made non-blocking. RPMA_CONN_OPT_CONNECT_MS bounds the wait for the handshake. To
+ * bound others, set O_NONBLOCK on that descriptor and use rpma_wait() or poll(2).
+ * poll(2) alone does not bound it, as rdma_get_cm_event(3) may drop what made the
+ * descriptor readable and wait for the next. For a connection of rpma_conn_connect() it
+ * takes the next step of the handshake. After RPMA_CONN_CLOSED or RPMA_CONN_LOST nothing can be
+ * sent any more; what was under way completes with IBV_WC_WR_FLUSH_ERR. After RPMA_CONN_REJECTED or
+ * RPMA_CONN_UNREACHABLE delete the connection; to try again start from rpma_conn_req_new(). With
+ * those and RPMA_CONN_LOST rpma_err_text() tells the address and the reason.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @event is NULL
@@ -1056,8 +1363,12 @@ int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
  *     signal interrupted the wait
  *   RPMA_E_UNKNOWN - the connection manager reported an event that has no
  *     name here; it is consumed
- *   RPMA_E_PROVIDER - rdma_get_cm_event(3) or rdma_ack_cm_event(3) failed
- *   RPMA_E_NOMEM - out of memory for the private data of the peer
+ *   RPMA_E_PROVIDER - rdma_get_cm_event(3), rdma_ack_cm_event(3) or, with
+ *     RPMA_CONN_OPT_RNR_TIMER set, ibv_modify_qp(3) failed; or a step of
+ *     rpma_conn_connect() with the last address
+ *   RPMA_E_NOSUPP - rpma_conn_connect() cannot have an option that it was configured with
+ *   RPMA_E_NOMEM - out of memory for the private data of the peer, or for a step of
+ *     rpma_conn_connect()
  * Threads: safe on different connections; calls on one take turns.
  * Since: 0.9
  * See also: rpma_conn_get_event_fd(), rpma_utils_conn_event_2str(),
@@ -1121,7 +1432,8 @@ int rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_pe
  * message came through a shared receive queue.
  *
  * Return: 0, or
- *   RPMA_E_INVAL - @conn or @qp_num is NULL
+ *   RPMA_E_INVAL - @conn or @qp_num is NULL, or rpma_conn_connect() has not established
+ *     @conn yet
  * Threads: safe.
  * Since: 0.10
  * See also: rpma_srq_recv(), rpma_cq_get_wc()
@@ -1134,7 +1446,9 @@ int rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num);
  * @fd: where to store the descriptor, borrowed: do not close it
  *
  * It becomes readable when rpma_conn_next_event() has something to fetch. It
- * blocks; set O_NONBLOCK with fcntl(2) for use with poll(2) or epoll(7).
+ * blocks; set O_NONBLOCK with fcntl(2) for use with poll(2) or epoll(7). That of
+ * rpma_conn_connect() does not block from the start. It is the same as long as the
+ * connection lives.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @fd is NULL
@@ -1222,17 +1536,151 @@ int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
 int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq);
 
 /**
- * rpma_conn_disconnect - start closing a connection
+ * rpma_conn_get_option - ask what a connection has
  * @conn: the connection
+ * @option: which number, an enum rpma_conn_option
+ * @value: where to store it
  *
- * Either side may do it; both then get RPMA_CONN_CLOSED. Operations under way
- * complete with IBV_WC_WR_FLUSH_ERR. Disconnecting again, or after
- * RPMA_CONN_CLOSED or RPMA_CONN_REJECTED, does no harm.
+ * Queue sizes and RPMA_CONN_OPT_INLINE_SIZE are what the device gave, the others what the
+ * connection was configured with. With RPMA_CONN_OPT_SIGNAL_EVERY the size of the send queue is
+ * what was asked for, even if the device gave more: so many operations find room.
+ * RPMA_CONN_OPT_FLUSH_METHOD is what its queue pair can do: RPMA_FLUSH_METHOD_NATIVE or
+ * RPMA_FLUSH_METHOD_READ.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @value is NULL, or @option is unknown
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_cfg_set_option(), rpma_conn_get_flush_method()
+ */
+int rpma_conn_get_option(const struct rpma_conn *conn, enum rpma_conn_option option,
+			 uint32_t *value);
+
+/**
+ * rpma_conn_get_flush_method - ask how a region would be flushed
+ * @conn: the connection
+ * @mr: the remote region
+ * @method: where to store it, RPMA_FLUSH_METHOD_NATIVE or RPMA_FLUSH_METHOD_READ
+ *
+ * A flush is native if the queue pair can do it and the peer has registered the region
+ * for it; there is no queue pair before rpma_conn_connect() has established @conn. That does not
+ * tell whether the peer's platform keeps what is flushed.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn, @mr or @method is NULL
+ *   RPMA_E_NOSUPP - the connection is to flush natively only, and the region is not
+ *     registered for it
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_flush(), rpma_mr_remote_get_flush_type(), rpma_conn_cfg_set_option()
+ */
+int rpma_conn_get_flush_method(const struct rpma_conn *conn, const struct rpma_mr_remote *mr,
+			       enum rpma_flush_method *method);
+
+/**
+ * rpma_conn_get_rejection - ask who refused a connection
+ * @conn: the connection, after RPMA_CONN_REJECTED
+ * @rejection: where to store it
+ *
+ * What a program gave as the reason is in rpma_conn_get_private_data().
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @rejection is NULL
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_req_reject(), rpma_conn_next_event()
+ */
+int rpma_conn_get_rejection(const struct rpma_conn *conn, enum rpma_rejection *rejection);
+
+/**
+ * rpma_conn_get_qp - get the queue pair of a connection
+ * @conn: the connection
+ * @qp: where to store it, borrowed; lives as long as the connection
+ *
+ * For verbs that librpma has no call for. One may query it, post to it and modify
+ * attributes that leave its state alone. Work that is posted to it takes places in the
+ * queues of the connection, and its completions are fetched by rpma_cq_get_wc(). With
+ * RPMA_CONN_OPT_SIGNAL_EVERY one must not post to its send queue. One must not change its state
+ * or destroy it.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @qp is NULL, or rpma_conn_connect() has not established @conn yet
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_get_id(), rpma_peer_get_pd(), rpma_conn_get_qp_num()
+ */
+int rpma_conn_get_qp(const struct rpma_conn *conn, struct ibv_qp **qp);
+
+/**
+ * rpma_conn_get_id - get the RDMA CM identifier of a connection
+ * @conn: the connection
+ * @id: where to store it, borrowed; lives as long as the connection
+ *
+ * One may ask it for addresses, and set options of it (rdma_set_option(3)). One must
+ * not connect, disconnect, migrate or destroy it, nor take events from its channel.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @id is NULL, or rpma_conn_connect() has not established @conn yet
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_get_qp(), rpma_conn_get_address()
+ */
+int rpma_conn_get_id(const struct rpma_conn *conn, struct rdma_cm_id **id);
+
+/**
+ * rpma_conn_get_address - ask for the addresses of a connection
+ * @conn: the connection
+ * @local: where to store this side's address and port; may be NULL
+ * @peer: where to store the other side's; may be NULL
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL, or @local and @peer both are
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_req_get_peer_addr(), rpma_ep_get_address()
+ */
+int rpma_conn_get_address(const struct rpma_conn *conn, struct sockaddr_storage *local,
+			  struct sockaddr_storage *peer);
+
+/**
+ * rpma_conn_set_context - keep a pointer of the program with a connection
+ * @conn: the connection
+ * @context: the pointer; NULL until it is set
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL
- *   RPMA_E_PROVIDER - rdma_disconnect(3) failed
  * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_get_context()
+ */
+int rpma_conn_set_context(struct rpma_conn *conn, void *context);
+
+/**
+ * rpma_conn_get_context - get the pointer that is kept with a connection
+ * @conn: the connection
+ * @context: where to store it
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn or @context is NULL
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_conn_set_context()
+ */
+int rpma_conn_get_context(const struct rpma_conn *conn, void **context);
+
+/**
+ * rpma_conn_disconnect - start closing a connection
+ * @conn: the connection
+ *
+ * Either side may do it; both then get RPMA_CONN_CLOSED. Operations that wait are posted
+ * first (RPMA_F_MORE). Operations under way complete with IBV_WC_WR_FLUSH_ERR.
+ * Disconnecting again, or after RPMA_CONN_CLOSED or RPMA_CONN_REJECTED, does no harm.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL
+ *   RPMA_E_PROVIDER - rdma_disconnect(3) failed; or operations that waited could not be
+ *     posted and wait still (rpma_submit()), and the connection closes all the same
+ * Threads: safe, if no operation waits.
  * Since: 0.9
  * See also: rpma_conn_next_event(), rpma_conn_delete()
  */
@@ -1243,7 +1691,8 @@ int rpma_conn_disconnect(struct rpma_conn *conn);
  * @conn_ptr: the connection; set to NULL. A NULL connection is fine.
  *
  * Legal at any time: a connection that still stands is torn down. Its
- * completion queues, descriptors and private data go with it; regions stay.
+ * completion queues, descriptors and private data go with it; regions stay. Operations
+ * that wait (RPMA_F_MORE) are not posted; the log has a warning.
  * The connection is gone even when an error comes back, which is then the
  * first of those met.
  *
@@ -1267,8 +1716,8 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr);
  * @port: port number or service name; "0" for one that is free
  * @ep_ptr: where to store the new endpoint
  *
- * How many requests may wait is left to the kernel (rdma_ucm's max_backlog).
- * On failure @ep_ptr is left alone.
+ * How many requests may wait is left to the kernel (rdma_ucm's max_backlog), or chosen with
+ * rpma_ep_listen_with_backlog(). On failure @ep_ptr is left alone.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @peer, @addr, @port or @ep_ptr is NULL
@@ -1283,6 +1732,29 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr);
  */
 int rpma_ep_listen(struct rpma_peer *peer, const char *addr, const char *port,
 		   struct rpma_ep **ep_ptr);
+
+/**
+ * rpma_ep_listen_with_backlog - listen, and bound how many requests may wait
+ * @peer: whose device
+ * @addr: IPv4 or IPv6 address or name of this host
+ * @port: port number or service name; "0" for one that is free
+ * @backlog: how many requests may wait for rpma_ep_next_conn_req(), 1 or more; the
+ *   kernel takes no more than rdma_ucm's max_backlog
+ * @ep_ptr: where to store the new endpoint
+ *
+ * As rpma_ep_listen(). The kernel drops the requests that are too many; their clients
+ * ask again, until their connection manager gives up.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer, @addr, @port or @ep_ptr is NULL, or @backlog is below 1
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - as for rpma_ep_listen()
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_ep_listen(), rpma_ep_next_conn_req()
+ */
+int rpma_ep_listen_with_backlog(struct rpma_peer *peer, const char *addr, const char *port,
+				int backlog, struct rpma_ep **ep_ptr);
 
 /**
  * rpma_ep_get_fd - ask for the descriptor that requests arrive on
@@ -1316,6 +1788,19 @@ int rpma_ep_get_fd(const struct rpma_ep *ep, int *fd);
 int rpma_ep_get_port(const struct rpma_ep *ep, uint16_t *port);
 
 /**
+ * rpma_ep_get_address - ask for the address of an endpoint
+ * @ep: the endpoint
+ * @addr: where to store it, with its port
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @ep or @addr is NULL
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_ep_get_port(), rpma_conn_get_address()
+ */
+int rpma_ep_get_address(const struct rpma_ep *ep, struct sockaddr_storage *addr);
+
+/**
  * rpma_ep_next_conn_req - take the next incoming request
  * @ep: the endpoint
  * @cfg: sizes of the connection, read during the call; NULL for the defaults
@@ -1334,6 +1819,8 @@ int rpma_ep_get_port(const struct rpma_ep *ep, uint16_t *port);
  *     receive queue with a completion queue of its own
  *   RPMA_E_NO_EVENT - nothing is waiting on a non-blocking descriptor, or a
  *     signal interrupted the wait
+ *   RPMA_E_NOSUPP - an option of @cfg is not supported here: native flush only, or
+ *     the moderation of completions
  *   RPMA_E_NOMEM - out of memory
  *   RPMA_E_PROVIDER - rdma_get_cm_event(3), rdma_ack_cm_event(3),
  *     ibv_create_cq(3), ibv_req_notify_cq(3) or rdma_create_qp(3) failed; also
@@ -1372,7 +1859,8 @@ int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
  * @src: region of the peer, registered with RPMA_MR_USAGE_READ_SRC
  * @src_offset: where in @src, in bytes
  * @len: how much, in bytes, at most UINT32_MAX
- * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and maybe
+ *   RPMA_F_MORE
  * @op_context: returned as wr_id of the completion; may be NULL
  *
  * The bytes are there when the completion, of opcode IBV_WC_RDMA_READ, has
@@ -1383,6 +1871,7 @@ int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
  *     one region is NULL; both are but an offset or @len is not 0
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe.
@@ -1402,7 +1891,8 @@ int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offs
  * @src: region to copy from, registered with RPMA_MR_USAGE_WRITE_SRC
  * @src_offset: where in @src, in bytes
  * @len: how much, in bytes, at most UINT32_MAX
- * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and any of
+ *   RPMA_F_INLINE and RPMA_F_MORE
  * @op_context: returned as wr_id of the completion; may be NULL
  *
  * The completion, of opcode IBV_WC_RDMA_WRITE, means that the source may be
@@ -1413,7 +1903,9 @@ int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offs
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
- *     one region is NULL; both are but an offset or @len is not 0
+ *     one region is NULL; both are but an offset or @len is not 0;
+ *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe.
@@ -1425,6 +1917,46 @@ int rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
 	       const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
 	       const void *op_context);
 
+/** struct rpma_range - a part of a local region
+ * @mr: the region
+ * @offset: where in @mr, in bytes
+ * @len: how much, in bytes
+ */
+struct rpma_range {
+	const struct rpma_mr_local *mr;
+	size_t offset;
+	size_t len;
+};
+
+/**
+ * rpma_writev - start copying several local ranges to one remote range
+ * @conn: the connection
+ * @dst: region of the peer, registered with RPMA_MR_USAGE_WRITE_DST
+ * @dst_offset: where in @dst, in bytes
+ * @src: the ranges, of regions registered with RPMA_MR_USAGE_WRITE_SRC; the array is
+ *   read during the call
+ * @num_ranges: how many, 1 to RPMA_CONN_OPT_SEND_SGES
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and any of
+ *   RPMA_F_INLINE and RPMA_F_MORE
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * As rpma_write() of all ranges, one behind the other.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn, @dst, @src or the region of a range is NULL; @flags is 0;
+ *     @num_ranges is below 1 or above RPMA_CONN_OPT_SEND_SGES; the ranges have more than
+ *     UINT32_MAX bytes; @flags has RPMA_F_INLINE and they have more than
+ *     RPMA_CONN_OPT_INLINE_SIZE
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_write(), rpma_conn_cfg_set_option()
+ */
+int rpma_writev(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		const struct rpma_range *src, int num_ranges, int flags, const void *op_context);
+
 /**
  * rpma_write_with_imm - write, and tell the peer with a number
  * @conn: the connection
@@ -1433,7 +1965,8 @@ int rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
  * @src: region to copy from, registered with RPMA_MR_USAGE_WRITE_SRC
  * @src_offset: where in @src, in bytes
  * @len: how much, in bytes, at most UINT32_MAX
- * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and any of
+ *   RPMA_F_INLINE, RPMA_F_MORE and RPMA_F_SOLICITED
  * @imm: the number, in host byte order
  * @op_context: returned as wr_id of the completion; may be NULL
  *
@@ -1446,7 +1979,9 @@ int rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
- *     one region is NULL; both are but an offset or @len is not 0
+ *     one region is NULL; both are but an offset or @len is not 0;
+ *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe.
@@ -1464,7 +1999,8 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
  * @dst: region of the peer, registered with RPMA_MR_USAGE_WRITE_DST
  * @dst_offset: where in @dst; a multiple of RPMA_ATOMIC_WRITE_ALIGNMENT
  * @src: the 8 bytes, read during the call
- * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and maybe
+ *   RPMA_F_MORE
  * @op_context: returned as wr_id of the completion; may be NULL
  *
  * The bytes are sent as they are, in the byte order of @src. Operations of
@@ -1482,6 +2018,7 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
  * Return: 0, or
  *   RPMA_E_INVAL - @conn, @dst or @src is NULL; @flags is 0; @dst_offset is
  *     not a multiple of 8
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe.
@@ -1492,13 +2029,82 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 		      const char src[8], int flags, const void *op_context);
 
 /**
+ * rpma_atomic_compare_swap - start replacing 8 remote bytes if they are as expected
+ * @conn: the connection
+ * @dst: region of the peer, registered with RPMA_MR_USAGE_ATOMIC
+ * @dst_offset: where in @dst; a multiple of 8
+ * @result: region for the 8 bytes that were there before, registered with
+ *   RPMA_MR_USAGE_READ_DST
+ * @result_offset: where in @result, in bytes
+ * @compare: what is expected to be there
+ * @swap: what is stored if it is
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and maybe
+ *   RPMA_F_MORE
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * The peer's memory holds a 64-bit number in the byte order of its CPU, @result gets it in
+ * that of this host: both have to be the same here. It is atomic towards operations of
+ * the same RDMA device; whether also towards the peer's CPU, ibv_query_device(3) tells
+ * there (IBV_ATOMIC_GLOB). The number was stored if @result equals @compare, once
+ * the completion, of opcode IBV_WC_COMP_SWAP, has been fetched. Unlike rpma_atomic_write()
+ * it need not take effect after an earlier flush: if it has to, fetch the completion of the
+ * flush first. To make it persistent, flush it.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn, @dst or @result is NULL; @flags is 0; @dst_offset is not a
+ *     multiple of 8
+ *   RPMA_E_NOSUPP - the peer has not registered the region with RPMA_MR_USAGE_ATOMIC
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_atomic_fetch_add(), rpma_atomic_write(), rpma_peer_get_caps(),
+ *   rpma_cq_get_wc()
+ */
+int rpma_atomic_compare_swap(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+			     struct rpma_mr_local *result, size_t result_offset, uint64_t compare,
+			     uint64_t swap, int flags, const void *op_context);
+
+/**
+ * rpma_atomic_fetch_add - start adding to 8 remote bytes
+ * @conn: the connection
+ * @dst: region of the peer, registered with RPMA_MR_USAGE_ATOMIC
+ * @dst_offset: where in @dst; a multiple of 8
+ * @result: region for the 8 bytes that were there before, registered with
+ *   RPMA_MR_USAGE_READ_DST
+ * @result_offset: where in @result, in bytes
+ * @add: what is added, modulo 2 to the power of 64
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and maybe
+ *   RPMA_F_MORE
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * As rpma_atomic_compare_swap(); the opcode of the completion is IBV_WC_FETCH_ADD.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn, @dst or @result is NULL; @flags is 0; @dst_offset is not a
+ *     multiple of 8
+ *   RPMA_E_NOSUPP - the peer has not registered the region with RPMA_MR_USAGE_ATOMIC
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
+ *     is full
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_atomic_compare_swap(), rpma_peer_get_caps(), rpma_cq_get_wc()
+ */
+int rpma_atomic_fetch_add(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+			  struct rpma_mr_local *result, size_t result_offset, uint64_t add,
+			  int flags, const void *op_context);
+
+/**
  * rpma_flush - start making earlier writes visible or persistent
  * @conn: the connection
  * @dst: region of the peer, registered with the usage of this flush type
  * @dst_offset: where in @dst, in bytes
  * @len: how much, in bytes
  * @type: RPMA_FLUSH_TYPE_VISIBILITY or RPMA_FLUSH_TYPE_PERSISTENT
- * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and maybe
+ *   RPMA_F_MORE
  * @op_context: returned as wr_id of the completion; may be NULL
  *
  * When its completion has been fetched with status IBV_WC_SUCCESS, the writes
@@ -1524,7 +2130,9 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
  *     range is not inside the region
  *   RPMA_E_NOSUPP - the region was not registered for this type; or it is
  *     RPMA_FLUSH_TYPE_PERSISTENT and the peer did not declare Direct Write to
- *     PMem
+ *     PMem; or the connection flushes natively only, and the region is not
+ *     registered for it
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe.
@@ -1536,6 +2144,106 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, size_t len,
 	       enum rpma_flush_type type, int flags, const void *op_context);
 
+/**
+ * rpma_write_flush - start copying local memory to remote memory, and flushing it there
+ * @conn: the connection
+ * @dst: region of the peer, registered with RPMA_MR_USAGE_WRITE_DST and the usage of
+ *   this flush type
+ * @dst_offset: where in @dst, in bytes
+ * @src: region to copy from, registered with RPMA_MR_USAGE_WRITE_SRC
+ * @src_offset: where in @src, in bytes
+ * @len: how much, in bytes, at most UINT32_MAX
+ * @type: RPMA_FLUSH_TYPE_VISIBILITY or RPMA_FLUSH_TYPE_PERSISTENT
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and any of
+ *   RPMA_F_INLINE and RPMA_F_MORE
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * rpma_write() and rpma_flush() of the same range in one call, with the one completion of
+ * the flush; if one fails, both may leave one with @op_context. They take two places in the
+ * send queue, and are posted with one doorbell (see RPMA_F_MORE for native flushes).
+ *
+ * A flush by reading covers the writes before it as well. So where one waits (RPMA_F_MORE) that
+ * leaves no completion, this call and rpma_append() to the same region take it back: theirs does
+ * its work, and a list of such calls has one flush. If that fails, it alone may leave a completion,
+ * and the records of all these calls may be lost. Native flushes are all posted.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn, @dst or @src is NULL; @flags is 0; @type is unknown; the
+ *     range is not inside the remote region, or above UINT32_MAX; @flags has
+ *     RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE; the send queue has fewer than
+ *     two places
+ *   RPMA_E_NOSUPP - as for rpma_flush()
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue has no two places left
+ *   RPMA_E_PROVIDER - ibv_post_send(3) or ibv_wr_complete(3) failed; the write may have been
+ *     posted, the flush was not
+ * Threads: safe on different connections.
+ * Since: 1.4
+ * See also: rpma_write(), rpma_flush(), rpma_append()
+ */
+int rpma_write_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		     const struct rpma_mr_local *src, size_t src_offset, size_t len,
+		     enum rpma_flush_type type, int flags, const void *op_context);
+
+/**
+ * rpma_append - start appending a record to a log in persistent memory
+ * @conn: the connection
+ * @dst: region of the peer with the log, registered with RPMA_MR_USAGE_WRITE_DST and
+ *   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
+ * @dst_offset: where the record goes in @dst, in bytes
+ * @src: region with the record, registered with RPMA_MR_USAGE_WRITE_SRC
+ * @src_offset: where in @src, in bytes
+ * @len: its length in bytes, at most UINT32_MAX
+ * @end_offset: where in @dst the end of the log is kept; a multiple of 8
+ * @end: the 8 bytes of the new end, read during the call
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and any of
+ *   RPMA_F_INLINE and RPMA_F_MORE
+ * @op_context: returned as wr_id of the completion; may be NULL
+ *
+ * Four operations, with the one completion of the last: the record is written, and
+ * flushed to persistence; then the end is written by rpma_atomic_write(), and flushed. If one
+ * fails, each of the four may leave a completion with @op_context. Whenever the power fails,
+ * the end that is found names a record that is there. They take four places in the send queue,
+ * and are posted with one doorbell (see RPMA_F_MORE for native operations).
+ *
+ * Where an append to the same region and with the same @end_offset waits (RPMA_F_MORE) that leaves
+ * no completion, and the region is flushed by reading, a list of appends becomes one: all
+ * records, a flush, the last end, and a flush. The ends before the last are not written.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn, @dst, @src or @end is NULL; @flags is 0; a range is not
+ *     inside the remote region; @len is above UINT32_MAX; @end_offset is not a multiple
+ *     of 8; @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE; the send
+ *     queue has fewer than four places
+ *   RPMA_E_NOSUPP - as for rpma_flush()
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue has no four places left
+ *   RPMA_E_PROVIDER - ibv_post_send(3) or ibv_wr_complete(3) failed; any but the last of the
+ *     four may have been posted, so the new end may be there
+ * Threads: safe on different connections.
+ * Since: 1.4
+ * See also: rpma_write_flush(), rpma_atomic_write(), rpma_flush()
+ */
+int rpma_append(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		const struct rpma_mr_local *src, size_t src_offset, size_t len, size_t end_offset,
+		const char end[8], int flags, const void *op_context);
+
+/**
+ * rpma_submit - post the operations that wait for another one
+ * @conn: the connection
+ *
+ * For those that were started with RPMA_F_MORE. If none waits, nothing happens.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL
+ *   RPMA_E_PROVIDER - ibv_post_send(3) or ibv_wr_complete(3) failed: some or all of them were not
+ *     posted, and wait still
+ *   RPMA_E_AGAIN - the same, because the send queue of a broken connection is full; only
+ *     with RPMA_CONN_OPT_SIGNAL_EVERY
+ * Threads: safe on different connections.
+ * Since: 1.4
+ * See also: rpma_write(), rpma_conn_cfg_set_option()
+ */
+int rpma_submit(struct rpma_conn *conn);
+
 /* messaging */
 
 /**
@@ -1545,7 +2253,8 @@ int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
  *   an empty message
  * @offset: where in it, in bytes
  * @len: how much, in bytes, at most UINT32_MAX
- * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and any of
+ *   RPMA_F_INLINE, RPMA_F_MORE and RPMA_F_SOLICITED
  * @op_context: returned as wr_id of the completion; may be NULL
  *
  * The message goes into the oldest receive that the peer has posted, which
@@ -1555,7 +2264,9 @@ int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; @src
- *     is NULL but @offset or @len is not 0
+ *     is NULL but @offset or @len is not 0;
+ *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe.
@@ -1573,7 +2284,8 @@ int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t of
  *   the number alone
  * @offset: where in it, in bytes
  * @len: how much, in bytes, at most UINT32_MAX
- * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS
+ * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and any of
+ *   RPMA_F_INLINE, RPMA_F_MORE and RPMA_F_SOLICITED
  * @imm: the number, in host byte order
  * @op_context: returned as wr_id of the completion; may be NULL
  *
@@ -1583,7 +2295,9 @@ int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t of
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; @src
- *     is NULL but @offset or @len is not 0
+ *     is NULL but @offset or @len is not 0;
+ *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe.
@@ -1814,7 +2528,8 @@ int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
  * was made non-blocking, and arms the queue again. Then fetch with
  * rpma_cq_get_wc() until it returns RPMA_E_NO_COMPLETION; that may be its first
  * answer, because the event can be for a completion that was fetched before.
- * A program that polls with rpma_cq_get_wc() does not need this call.
+ * A program that polls with rpma_cq_get_wc() does not need this call. Which completions
+ * it waits for can be chosen with rpma_cq_arm().
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @cq is NULL
@@ -1847,14 +2562,131 @@ int rpma_cq_wait(struct rpma_cq *cq);
  *   RPMA_E_NO_COMPLETION - the queue is empty
  *   RPMA_E_PROVIDER - ibv_poll_cq(3) failed
  *   RPMA_E_UNKNOWN - ibv_poll_cq(3) returned more than it was asked for
- * Threads: safe.
+ * Threads: safe; on a queue of a connection with RPMA_CONN_OPT_SIGNAL_EVERY one at a time.
  * Since: 0.11
  * See also: rpma_cq_wait(), rpma_conn_wait(), rpma_conn_get_cq(),
  *   rpma_conn_get_rcq(), rpma_srq_get_rcq()
  */
 int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got);
 
+/**
+ * rpma_cq_await_wc - fetch completions, waiting for the first for a while
+ * @cq: the completion queue
+ * @num_entries: how many @wc has room for, 1 or more
+ * @wc: where to store them
+ * @num_entries_got: where to store how many came; may be NULL if
+ *   @num_entries is 1
+ * @spin_us: how long to poll before the thread sleeps, in microseconds
+ * @timeout_ms: how long to wait in all, in milliseconds; negative: without end
+ *
+ * Polls for @spin_us. Then the queue is armed, polled once more, and the thread sleeps
+ * until there is an event: so an event is asked for only by who is about to sleep. After
+ * rpma_cq_arm() for solicited completions only, the others do not end the sleep. A signal
+ * does not end the wait.
+ *
+ * Nor do completions that the library asked for itself (RPMA_CONN_OPT_SIGNAL_EVERY), though they
+ * make room in the send queue. So after RPMA_E_AGAIN, if no completion is to come that the program
+ * asked for, it fetches with rpma_cq_get_wc() and sleeps in rpma_cq_wait() or rpma_wait().
+ *
+ * Return: 0 with at least one completion, or
+ *   RPMA_E_INVAL - as for rpma_cq_get_wc()
+ *   RPMA_E_SHARED_CHANNEL - the completion channel is shared with another
+ *     queue; use rpma_conn_wait()
+ *   RPMA_E_NO_COMPLETION - none came within @timeout_ms
+ *   RPMA_E_PROVIDER - ibv_poll_cq(3), ibv_req_notify_cq(3), ibv_get_cq_event(3) or
+ *     poll(2) failed
+ *   RPMA_E_UNKNOWN - ibv_poll_cq(3) returned more than it was asked for
+ * Threads: safe on different queues.
+ * Since: 1.4
+ * See also: rpma_cq_get_wc(), rpma_cq_wait(), rpma_wait()
+ */
+int rpma_cq_await_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got,
+		     unsigned spin_us, int timeout_ms);
+
+/**
+ * rpma_cq_arm - ask for an event, and choose at which completions
+ * @cq: the completion queue
+ * @solicited_only: only at a receive of a message or write that was sent with
+ *   RPMA_F_SOLICITED, and at a failure
+ *
+ * The next completion makes the descriptor of rpma_cq_get_fd() readable. A completion
+ * that is there already may not: fetch after this call, and sleep only then. A
+ * queue is armed for any completion when it is made.
+ *
+ * The choice lasts: rpma_cq_wait(), rpma_cq_await_wc(), rpma_conn_wait() and rpma_wait() arm
+ * the queue again for the same completions. A queue that is armed for any completion stays
+ * so until its next event, so the first event after this call may be for one that is not
+ * solicited.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cq is NULL
+ *   RPMA_E_PROVIDER - ibv_req_notify_cq(3) failed
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_cq_wait(), rpma_cq_await_wc(), rpma_cq_get_fd()
+ */
+int rpma_cq_arm(struct rpma_cq *cq, bool solicited_only);
+
+/**
+ * struct rpma_wait_item - what rpma_wait() waits for: one of the three
+ * @cq: a completion queue with a channel of its own, or NULL
+ * @conn: a connection, for its events, or NULL
+ * @ep: an endpoint, for requests, or NULL
+ * @ready: stored: there is something to fetch
+ */
+struct rpma_wait_item {
+	struct rpma_cq *cq;
+	struct rpma_conn *conn;
+	struct rpma_ep *ep;
+	bool ready;
+};
+
+/** RPMA_WAIT_ITEMS_MAX - the most that rpma_wait() takes */
+#define RPMA_WAIT_ITEMS_MAX 1024
+
+/**
+ * rpma_wait - wait for any of many queues, connections and endpoints
+ * @items: what to wait for, each object once; ready is stored in each
+ * @count: how many there are, 1 to RPMA_WAIT_ITEMS_MAX
+ * @timeout_ms: how long, in milliseconds; negative: without end
+ * @num_ready: where to store how many are ready; may be NULL
+ *
+ * For a queue, its event is taken and it is armed again, as by rpma_cq_wait(): fetch with
+ * rpma_cq_get_wc() until it is empty. For the others call rpma_conn_next_event() or
+ * rpma_ep_next_conn_req(), with O_NONBLOCK set on their descriptors: they may find
+ * RPMA_E_NO_EVENT all the same, and would wait otherwise. A signal does not end the wait.
+ *
+ * Return: 0 with at least one item ready, or
+ *   RPMA_E_INVAL - @items is NULL, @count is 0 or too large, or an item has none or
+ *     several of the three
+ *   RPMA_E_SHARED_CHANNEL - a queue shares its completion channel
+ *   RPMA_E_AGAIN - none became ready within @timeout_ms
+ *   RPMA_E_PROVIDER - poll(2), ibv_get_cq_event(3) or ibv_req_notify_cq(3) failed
+ * Threads: safe on different items.
+ * Since: 1.4
+ * See also: rpma_cq_await_wc(), rpma_conn_next_event(), rpma_ep_next_conn_req()
+ */
+int rpma_wait(struct rpma_wait_item *items, size_t count, int timeout_ms, size_t *num_ready);
+
 /* errors and logging */
+
+/** RPMA_VERSION_MAJOR - the version of the library whose header this is */
+#define RPMA_VERSION_MAJOR 1
+/** RPMA_VERSION_MINOR - the same, of its features */
+#define RPMA_VERSION_MINOR 4
+
+/**
+ * rpma_version - ask which librpma this is
+ *
+ * Programs that may meet an older one look for this symbol with dlsym(3): it came with
+ * 1.4.
+ *
+ * Return: the version, such as "1.4.0"
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_err_2str()
+ */
+const char *rpma_version(void);
 
 /**
  * rpma_err_2str - explain an error
@@ -1864,9 +2696,33 @@ int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *
  *   NULL
  * Threads: safe.
  * Since: 0.9
- * See also: rpma_utils_conn_event_2str(), rpma_log_set_function()
+ * See also: rpma_err_text(), rpma_utils_conn_event_2str(), rpma_log_set_function()
  */
 const char *rpma_err_2str(int ret);
+
+/**
+ * rpma_err_text - explain the last failure of this thread
+ *
+ * A sentence with the values in it. For RPMA_E_INVAL it has the call, the argument, and what
+ * is expected of it: "rpma_conn_cfg_set_timeout(): timeout_ms is -5, expected 0 or
+ * more". For RPMA_E_PROVIDER it has the call below, its object and the text of its errno:
+ * "rdma_listen(192.0.2.1:7204, backlog=0): Address already in use". Such lines are in the
+ * log too.
+ *
+ * A call that fails stores it. A call that succeeds leaves it alone, unless it had to try
+ * another address of rpma_conn_connect(), as do
+ * RPMA_E_NO_COMPLETION, RPMA_E_NO_EVENT and RPMA_E_AGAIN: nothing is there yet, or there is
+ * no room yet, and a program that polls need not pay for a sentence.
+ * rpma_conn_next_event() stores it also with RPMA_CONN_REJECTED, RPMA_CONN_UNREACHABLE and
+ * RPMA_CONN_LOST.
+ *
+ * Return: the sentence, up to 1023 bytes and without a newline, until the next failure of
+ *   this thread; "" if there was none yet; never NULL
+ * Threads: safe; each thread has its own.
+ * Since: 1.4
+ * See also: rpma_err_2str(), rpma_log_set_function()
+ */
+const char *rpma_err_text(void);
 
 /**
  * rpma_log_set_function - choose who receives the messages of the library

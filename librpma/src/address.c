@@ -2,7 +2,7 @@
 /*
  * address.c -- the RDMA CM calls that turn a name into a bound identifier.
  *
- * Used by conn_req.c (remote peer), ep.c (local address) and device.c (both).
+ * Used by conn_req.c and connect.c (remote peer), ep.c (local address) and device.c (both).
  * All errors are RPMA_E_PROVIDER; the cause is in the log.
  */
 #include "address.h"
@@ -34,6 +34,19 @@ int rpma_address_new(const char *addr, const char *port, enum rpma_side side,
 	return RPMA_E_PROVIDER;
 }
 
+int rpma_address_list(const char *addr, const char *port, struct addrinfo **list_ptr)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+
+	int ret = getaddrinfo(addr, port, &hints, list_ptr);
+	if (ret == 0)
+		return 0;
+
+	RPMA_LOG_ERROR("getaddrinfo(node=%s, service=%s): %s", addr, port,
+		       ret == EAI_SYSTEM ? strerror(errno) : gai_strerror(ret));
+	return RPMA_E_PROVIDER;
+}
+
 int rpma_address_create_id(struct rdma_event_channel *evch, struct rdma_cm_id **id_ptr)
 {
 	if (rdma_create_id(evch, id_ptr, NULL, RDMA_PS_TCP) == 0)
@@ -48,7 +61,8 @@ int rpma_address_bind(const struct rdma_addrinfo *info, struct rdma_cm_id *id)
 	if (rdma_bind_addr(id, info->ai_src_addr) == 0)
 		return 0;
 
-	RPMA_LOG_ERRNO(errno, "rdma_bind_addr()");
+	char text[RPMA_ADDRESS_TEXT_MAX];
+	RPMA_LOG_ERRNO(errno, "rdma_bind_addr(%s)", rpma_address_print(info->ai_src_addr, text));
 	return RPMA_E_PROVIDER;
 }
 
@@ -58,7 +72,9 @@ static int resolve(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr 
 	if (rdma_resolve_addr(id, src, dst, timeout_ms) == 0)
 		return 0;
 
-	RPMA_LOG_ERRNO(errno, "rdma_resolve_addr(timeout_ms=%d)", timeout_ms);
+	char text[RPMA_ADDRESS_TEXT_MAX];
+	RPMA_LOG_ERRNO(errno, "rdma_resolve_addr(%s, timeout_ms=%d)", rpma_address_print(dst, text),
+		       timeout_ms);
 	return RPMA_E_PROVIDER;
 }
 
@@ -78,6 +94,22 @@ const char *rpma_address_print(const struct sockaddr *addr, char text[RPMA_ADDRE
 int rpma_address_resolve(const struct rdma_addrinfo *info, struct rdma_cm_id *id, int timeout_ms)
 {
 	return resolve(id, info->ai_src_addr, info->ai_dst_addr, timeout_ms);
+}
+
+int rpma_address_resolve_to(struct sockaddr *dst, struct rdma_cm_id *id, int timeout_ms)
+{
+	return resolve(id, NULL, dst, timeout_ms);
+}
+
+int rpma_address_resolve_route(struct rdma_cm_id *id, int timeout_ms)
+{
+	if (rdma_resolve_route(id, timeout_ms) == 0)
+		return 0;
+
+	char text[RPMA_ADDRESS_TEXT_MAX];
+	RPMA_LOG_ERRNO(errno, "rdma_resolve_route(%s, timeout_ms=%d)",
+		       rpma_address_print(rdma_get_peer_addr(id), text), timeout_ms);
+	return RPMA_E_PROVIDER;
 }
 
 bool rpma_address_is_loopback(const struct rdma_addrinfo *info)

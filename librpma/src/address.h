@@ -5,6 +5,7 @@
 #ifndef RPMA_ADDRESS_H
 #define RPMA_ADDRESS_H
 
+#include <netdb.h>
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 
@@ -20,6 +21,9 @@ enum rpma_side {
 int rpma_address_new(const char *addr, const char *port, enum rpma_side side,
 		     struct rdma_addrinfo **info_ptr);
 
+/* All addresses that addr has, for freeaddrinfo(3). */
+int rpma_address_list(const char *addr, const char *port, struct addrinfo **list_ptr);
+
 /* A new identifier on evch, or, with evch NULL, one whose calls block. */
 int rpma_address_create_id(struct rdma_event_channel *evch, struct rdma_cm_id **id_ptr);
 
@@ -28,6 +32,12 @@ int rpma_address_bind(const struct rdma_addrinfo *info, struct rdma_cm_id *id);
 
 /* Bind id to the device that has a path to the remote address of info. */
 int rpma_address_resolve(const struct rdma_addrinfo *info, struct rdma_cm_id *id, int timeout_ms);
+
+/* The same for one address of rpma_address_list(). */
+int rpma_address_resolve_to(struct sockaddr *dst, struct rdma_cm_id *id, int timeout_ms);
+
+/* The path to the address that id was bound for. */
+int rpma_address_resolve_route(struct rdma_cm_id *id, int timeout_ms);
 
 enum { RPMA_ADDRESS_TEXT_MAX = 72 }; /* an IPv6 address, its scope and a port */
 

@@ -11,18 +11,24 @@
 
 #include "address.h"
 #include "conn_cfg.h"
+#include "connect.h"
 #include "cq.h"
+#include "deadline.h"
 #include "flush.h"
 #include "peer.h"
+#include "sendq.h"
 
 struct rpma_conn {
 	/* read by every operation */
-	struct ibv_qp *qp;     /* the id's */
+	struct ibv_qp *qp;     /* the id's, or rpma_no_qp */
 	struct ibv_qp_ex *qpx; /* the same with its native operations, or NULL: see native.h */
-	bool native_flush;     /* which they are */
+	bool native_flush;     /* which they are, and flushes may use */
 	bool native_atomic_write;
+	bool flushes_natively_only;
 	atomic_bool direct_write; /* the remote peer's configuration */
 	struct rpma_flush_sink sink;
+	struct rpma_sendq sendq;
+	uint32_t options[RPMA_CONN_OPTIONS]; /* granted, or as configured */
 
 	struct rpma_peer *peer; /* borrowed */
 	struct rdma_cm_id *id;
@@ -30,18 +36,41 @@ struct rpma_conn {
 	struct ibv_comp_channel *channel; /* shared by cq and rcq, or NULL */
 	struct rpma_cq *cq;
 	struct rpma_cq *rcq;			    /* or NULL */
+	struct rpma_srq *srq;			    /* borrowed, or NULL */
+	struct rpma_connecting *connecting;	    /* what rpma_conn_connect() has still to do */
+	struct rpma_deadline deadline;		    /* the end of the handshake */
+	bool is_given_up;			    /* the handshake, so its events are late */
 	struct rpma_conn_private_data private_data; /* what the other side sent */
+	_Atomic int rejection;			    /* enum rpma_rejection */
+	_Atomic(void *) context;		    /* the program's */
 };
 
+/* The queue pair of a connection that has none: it refuses what is posted. */
+extern struct ibv_qp rpma_no_qp;
+
+/* Its send queue: it refuses what is to wait. */
+extern const struct rpma_sendq rpma_no_sendq;
+
 /*
- * Make a connection on id: completion queues and a queue pair as in cfg (NULL:
- * defaults). On success the connection owns id; on failure the caller still
- * does. RPMA_E_INVAL, RPMA_E_NOMEM or RPMA_E_PROVIDER.
+ * Make a connection without an id: with completion queues as in cfg. RPMA_E_INVAL,
+ * RPMA_E_NOMEM, RPMA_E_NOSUPP or RPMA_E_PROVIDER.
  */
-int rpma_conn_new(struct rpma_peer *peer, struct rdma_cm_id *id, const struct rpma_conn_cfg *cfg,
+int rpma_conn_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg,
 		  struct rpma_conn **conn_ptr);
 
-/* Give the connection an event channel of its own and what a flush needs. */
+/*
+ * Make the queue pair of an id that knows its device. On success the connection owns the id; on
+ * failure the caller still does. RPMA_E_NOMEM, RPMA_E_NOSUPP or RPMA_E_PROVIDER.
+ */
+int rpma_conn_adopt_id(struct rpma_conn *conn, struct rdma_cm_id *id);
+
+/* The reverse: without queue pair and id, as after rpma_conn_new(), but for granted sizes. */
+void rpma_conn_drop_id(struct rpma_conn *conn);
+
+/*
+ * Give the connection an event channel of its own, which its id moves to if it has one, with the
+ * deadline of the handshake, and what a flush needs.
+ */
 int rpma_conn_prepare(struct rpma_conn *conn);
 
 #endif /* RPMA_CONN_H */

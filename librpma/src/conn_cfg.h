@@ -5,19 +5,18 @@
 #ifndef RPMA_CONN_CFG_H
 #define RPMA_CONN_CFG_H
 
-#include <librpma.h>
+#include "conn_option.h"
+
 #include <stdatomic.h>
 
 struct rpma_conn_cfg {
-	_Atomic int timeout_ms; /* to resolve the address, and again for the route */
-	_Atomic uint32_t cq_size;
-	_Atomic uint32_t rcq_size; /* 0: receives complete on the main queue */
-	_Atomic uint32_t sq_size;
-	_Atomic uint32_t rq_size;
+	_Atomic int timeout_ms;		/* to resolve the address, and again for the route */
 	atomic_bool shared_channel;	/* one channel for both queues */
 	_Atomic(struct rpma_srq *) srq; /* borrowed */
+	_Atomic uint32_t options[RPMA_CONN_OPTIONS];
 };
 
-extern const struct rpma_conn_cfg rpma_conn_cfg_default;
+/* Fills it with what a NULL configuration stands for. */
+void rpma_conn_cfg_init(struct rpma_conn_cfg *cfg);
 
 #endif /* RPMA_CONN_CFG_H */

@@ -6,24 +6,34 @@
 #define RPMA_CQ_H
 
 #include <librpma.h>
+#include <stdatomic.h>
 
 struct rpma_cq {
 	struct ibv_cq *ibv_cq;
 	struct ibv_comp_channel *channel;
-	bool channel_shared; /* and then the connection's, not ours */
+	bool channel_shared;	    /* and then the connection's, not ours */
+	struct rpma_sendq *sendq;   /* whose completions are counted here, or NULL */
+	_Atomic unsigned unacked;   /* events that were taken and not acknowledged yet */
+	atomic_bool solicited_only; /* what it is armed for, see rpma_cq_arm() */
 };
 
 /*
  * Create a completion queue, armed for every completion, on shared_channel or,
  * if that is NULL, on a channel of its own. RPMA_E_NOMEM or RPMA_E_PROVIDER.
  */
-int rpma_cq_new(struct ibv_context *ibv_ctx, uint32_t size, struct ibv_comp_channel *shared_channel,
-		struct rpma_cq **cq_ptr);
+int rpma_cq_new(struct ibv_context *ibv_ctx, uint32_t size, int vector,
+		struct ibv_comp_channel *shared_channel, struct rpma_cq **cq_ptr);
+
+/* Events come after count completions or us microseconds; both 0: as they come. */
+int rpma_cq_moderate(struct rpma_cq *cq, uint32_t count, uint32_t us);
 
 /* Takes a pointer to NULL. The queue is gone even when RPMA_E_PROVIDER is returned. */
 int rpma_cq_delete(struct rpma_cq **cq_ptr);
 
-/* Ask for an event at the next completion. */
-int rpma_cq_arm(struct rpma_cq *cq);
+/* For the same completions as before, when an event was taken. RPMA_E_PROVIDER. */
+int rpma_cq_arm_again(struct rpma_cq *cq);
+
+/* Acknowledges an event that was taken of this queue, or many at once: that takes a mutex. */
+void rpma_cq_ack_event(struct rpma_cq *cq);
 
 #endif /* RPMA_CQ_H */

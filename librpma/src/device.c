@@ -24,7 +24,7 @@ int rpma_device_query(struct ibv_context *ibv_ctx, struct rpma_device_caps *caps
 
 	int ret = ibv_query_device_ex(ibv_ctx, NULL, &attr);
 	if (ret) {
-		RPMA_LOG_ERRNO(ret, "ibv_query_device_ex()");
+		RPMA_LOG_ERRNO(ret, "ibv_query_device_ex(%s)", ibv_ctx->device->name);
 		return RPMA_E_PROVIDER;
 	}
 
@@ -34,6 +34,7 @@ int rpma_device_query(struct ibv_context *ibv_ctx, struct rpma_device_caps *caps
 		.flush = (native & flush) == flush,
 		.atomic_write = (native & RPMA_DEVICE_ATOMIC_WRITE) != 0,
 		.odp = odp_capable(&attr.odp_caps),
+		.atomics = attr.orig_attr.atomic_cap != IBV_ATOMIC_NONE,
 		.iwarp = ibv_ctx->device->transport_type == IBV_TRANSPORT_IWARP,
 	};
 	return 0;
@@ -44,7 +45,7 @@ int rpma_utils_ibv_context_is_odp_capable(struct ibv_context *ibv_ctx, int *is_o
 	struct rpma_device_caps caps;
 
 	if (ibv_ctx == NULL || is_odp_capable == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(ibv_ctx, is_odp_capable);
 
 	*is_odp_capable = 0;
 	int ret = rpma_device_query(ibv_ctx, &caps);
@@ -62,9 +63,13 @@ int rpma_utils_get_ibv_context(const char *addr, enum rpma_util_ibv_context_type
 	struct rdma_cm_id *id;
 	int ret;
 
-	if (addr == NULL || ibv_ctx_ptr == NULL ||
-	    (type != RPMA_UTIL_IBV_CONTEXT_LOCAL && type != RPMA_UTIL_IBV_CONTEXT_REMOTE))
-		return RPMA_E_INVAL;
+	if (addr == NULL || ibv_ctx_ptr == NULL)
+		return RPMA_FAIL_NULL(addr, ibv_ctx_ptr);
+	if (type != RPMA_UTIL_IBV_CONTEXT_LOCAL && type != RPMA_UTIL_IBV_CONTEXT_REMOTE)
+		return RPMA_FAIL(RPMA_E_INVAL,
+				 "type is %d, expected RPMA_UTIL_IBV_CONTEXT_LOCAL "
+				 "or _REMOTE",
+				 (int)type);
 
 	enum rpma_side side = type == RPMA_UTIL_IBV_CONTEXT_LOCAL ? RPMA_PASSIVE : RPMA_ACTIVE;
 	ret = rpma_address_new(addr, NULL, side, &info);

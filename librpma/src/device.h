@@ -11,6 +11,7 @@ struct rpma_device_caps {
 	bool odp;	   /* on-demand paging for RC WRITE and RC READ */
 	bool flush;	   /* native RDMA FLUSH, both placement types */
 	bool atomic_write; /* native RDMA ATOMIC WRITE */
+	bool atomics;	   /* compare-and-swap, fetch-and-add */
 	bool iwarp;	   /* a READ destination needs remote write access (RFC 5040) */
 };
 

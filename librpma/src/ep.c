@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { BACKLOG = 0 /* the kernel's maximum (ucma_listen() in Linux) */ };
+enum { BACKLOG_MAX = 0 /* the kernel's maximum (ucma_listen() in Linux) */ };
 
 struct rpma_ep {
 	struct rpma_peer *peer; /* borrowed */
@@ -19,7 +19,7 @@ struct rpma_ep {
 	struct rdma_cm_id *id;
 };
 
-static int listen_on(struct rpma_ep *ep, const char *addr, const char *port)
+static int listen_on(struct rpma_ep *ep, const char *addr, const char *port, int backlog)
 {
 	struct rdma_addrinfo *info;
 	int ret;
@@ -41,25 +41,22 @@ static int listen_on(struct rpma_ep *ep, const char *addr, const char *port)
 	if (ret)
 		return ret;
 
-	if (rdma_listen(ep->id, BACKLOG)) {
-		RPMA_LOG_ERRNO(errno, "rdma_listen(%s:%s)", addr, port);
+	if (rdma_listen(ep->id, backlog)) {
+		RPMA_LOG_ERRNO(errno, "rdma_listen(%s:%s, backlog=%d)", addr, port, backlog);
 		return RPMA_E_PROVIDER;
 	}
 	return 0;
 }
 
-int rpma_ep_listen(struct rpma_peer *peer, const char *addr, const char *port,
-		   struct rpma_ep **ep_ptr)
+static int ep_new(struct rpma_peer *peer, const char *addr, const char *port, int backlog,
+		  struct rpma_ep **ep_ptr)
 {
-	if (peer == NULL || addr == NULL || port == NULL || ep_ptr == NULL)
-		return RPMA_E_INVAL;
-
 	struct rpma_ep *ep = calloc(1, sizeof(*ep));
 	if (ep == NULL)
-		return RPMA_E_NOMEM;
+		return RPMA_FAIL_NOMEM(sizeof(*ep));
 	ep->peer = peer;
 
-	int ret = listen_on(ep, addr, port);
+	int ret = listen_on(ep, addr, port, backlog);
 	if (ret) {
 		(void)rpma_ep_shutdown(&ep);
 		return ret;
@@ -69,12 +66,32 @@ int rpma_ep_listen(struct rpma_peer *peer, const char *addr, const char *port,
 	return 0;
 }
 
+int rpma_ep_listen(struct rpma_peer *peer, const char *addr, const char *port,
+		   struct rpma_ep **ep_ptr)
+{
+	if (peer == NULL || addr == NULL || port == NULL || ep_ptr == NULL)
+		return RPMA_FAIL_NULL(peer, addr, port, ep_ptr);
+
+	return ep_new(peer, addr, port, BACKLOG_MAX, ep_ptr);
+}
+
+int rpma_ep_listen_with_backlog(struct rpma_peer *peer, const char *addr, const char *port,
+				int backlog, struct rpma_ep **ep_ptr)
+{
+	if (peer == NULL || addr == NULL || port == NULL || ep_ptr == NULL)
+		return RPMA_FAIL_NULL(peer, addr, port, ep_ptr);
+	if (backlog < 1)
+		return RPMA_FAIL(RPMA_E_INVAL, "backlog is %d, expected 1 or more", backlog);
+
+	return ep_new(peer, addr, port, backlog, ep_ptr);
+}
+
 int rpma_ep_shutdown(struct rpma_ep **ep_ptr)
 {
 	int ret = 0;
 
 	if (ep_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(ep_ptr);
 	struct rpma_ep *ep = *ep_ptr;
 	if (ep == NULL)
 		return 0;
@@ -91,7 +108,7 @@ int rpma_ep_shutdown(struct rpma_ep **ep_ptr)
 int rpma_ep_get_fd(const struct rpma_ep *ep, int *fd)
 {
 	if (ep == NULL || fd == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(ep, fd);
 
 	*fd = ep->evch->fd;
 	return 0;
@@ -100,9 +117,18 @@ int rpma_ep_get_fd(const struct rpma_ep *ep, int *fd)
 int rpma_ep_get_port(const struct rpma_ep *ep, uint16_t *port)
 {
 	if (ep == NULL || port == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(ep, port);
 
 	*port = ntohs(rdma_get_src_port(ep->id));
+	return 0;
+}
+
+int rpma_ep_get_address(const struct rpma_ep *ep, struct sockaddr_storage *addr)
+{
+	if (ep == NULL || addr == NULL)
+		return RPMA_FAIL_NULL(ep, addr);
+
+	*addr = ep->id->route.addr.src_storage;
 	return 0;
 }
 
@@ -148,7 +174,7 @@ int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
 	struct rdma_cm_id *id = NULL;
 
 	if (ep == NULL || req_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(ep, req_ptr);
 
 	int ret = next_client(ep, &id, &received);
 	if (ret == 0)

@@ -1,8 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * err.c -- the words for the error codes.
+ * err.c -- the words for the error codes, the sentence of the last failure, and the version.
  */
-#include <librpma.h>
+#include "err.h"
+#include "log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+enum { TEXT_MAX = 1024 }; /* a line of the log */
+
+static _Thread_local char text[TEXT_MAX];
+
+__attribute__((format(printf, 1, 0))) static void keep(const char *format, va_list arguments)
+{
+	const int saved = errno;
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	errno = saved;
+}
+
+void rpma_err_set(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	keep(format, arguments);
+	va_end(arguments);
+}
+
+void rpma_err_set_null(const char *function, const char *names, const void *const *arguments)
+{
+	size_t len = strcspn(names, ",");
+
+	while (*arguments != NULL && names[len] == ',') {
+		arguments++;
+		names += len + strspn(names + len, ", ");
+		len = strcspn(names, ",");
+	}
+	rpma_err_set("%s(): %.*s is NULL", function, (int)len, names);
+}
+
+void rpma_err_set_range(const char *function, size_t offset, size_t len)
+{
+	if (len > UINT32_MAX)
+		rpma_err_set("%s(): len is %zu, expected at most %u", function, len, UINT32_MAX);
+	else
+		rpma_err_set("%s(): offset is %zu and len %zu without a region, expected 0 and 0",
+			     function, offset, len);
+}
+
+void rpma_log_error(int errnum, const char *file_name, int line_no, const char *function_name,
+		    const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	keep(format, arguments);
+	va_end(arguments);
+	errno = errnum; /* as a log function may look at it */
+	if (rpma_log_wanted(RPMA_LOG_LEVEL_ERROR))
+		atomic_load (&rpma_log_sink)(RPMA_LOG_LEVEL_ERROR, file_name, line_no,
+					     function_name, "%s\n", text);
+	errno = errnum;
+}
+
+const char *rpma_err_text(void)
+{
+	return text;
+}
 
 const char *rpma_err_2str(int ret)
 {
@@ -30,4 +96,9 @@ const char *rpma_err_2str(int ret)
 	default:
 		return "Unknown error";
 	}
+}
+
+const char *rpma_version(void)
+{
+	return RPMA_VERSION;
 }

@@ -27,9 +27,11 @@ int rpma_log_set_function(rpma_log_function *log_function)
 
 int rpma_log_set_threshold(enum rpma_log_threshold threshold, enum rpma_log_level level)
 {
-	if (!threshold_valid(threshold) || (int)level < RPMA_LOG_DISABLED ||
-	    level > RPMA_LOG_LEVEL_DEBUG)
-		return RPMA_E_INVAL;
+	if (!threshold_valid(threshold))
+		return RPMA_FAIL(RPMA_E_INVAL, "threshold is %d, expected 0 or 1", (int)threshold);
+	if ((int)level < RPMA_LOG_DISABLED || level > RPMA_LOG_LEVEL_DEBUG)
+		return RPMA_FAIL(RPMA_E_INVAL, "level is %d, expected %d to %d", (int)level,
+				 RPMA_LOG_DISABLED, RPMA_LOG_LEVEL_DEBUG);
 
 	atomic_store(&rpma_log_thresholds[threshold], (int)level);
 	return 0;
@@ -37,8 +39,10 @@ int rpma_log_set_threshold(enum rpma_log_threshold threshold, enum rpma_log_leve
 
 int rpma_log_get_threshold(enum rpma_log_threshold threshold, enum rpma_log_level *level)
 {
-	if (!threshold_valid(threshold) || level == NULL)
-		return RPMA_E_INVAL;
+	if (!threshold_valid(threshold))
+		return RPMA_FAIL(RPMA_E_INVAL, "threshold is %d, expected 0 or 1", (int)threshold);
+	if (level == NULL)
+		return RPMA_FAIL_NULL(level);
 
 	*level = (enum rpma_log_level)atomic_load(&rpma_log_thresholds[threshold]);
 	return 0;

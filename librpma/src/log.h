@@ -8,6 +8,9 @@
 #ifndef RPMA_LOG_H
 #define RPMA_LOG_H
 
+#include "err.h"
+
+#include <errno.h>
 #include <librpma.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,6 +20,12 @@ extern _Atomic(rpma_log_function *) rpma_log_sink;
 extern _Atomic int rpma_log_thresholds[RPMA_LOG_THRESHOLD_MAX];
 
 rpma_log_function rpma_log_default;
+
+/* err.c: errno is errnum while the message is logged, and afterwards. */
+__attribute__((cold, format(printf, 5, 6))) void rpma_log_error(int errnum, const char *file_name,
+								int line_no,
+								const char *function_name,
+								const char *format, ...);
 
 static inline bool rpma_log_wanted(enum rpma_log_level level)
 {
@@ -38,7 +47,8 @@ static inline bool rpma_log_wanted(enum rpma_log_level level)
 						     format "\n", ##__VA_ARGS__);                  \
 	} while (0)
 
-#define RPMA_LOG_ERROR(...)   RPMA_LOG(RPMA_LOG_LEVEL_ERROR, __VA_ARGS__)
+/* Also the sentence of rpma_err_text(). */
+#define RPMA_LOG_ERROR(...)   rpma_log_error(errno, RPMA_LOG_FILE, __LINE__, __func__, __VA_ARGS__)
 #define RPMA_LOG_WARNING(...) RPMA_LOG(RPMA_LOG_LEVEL_WARNING, __VA_ARGS__)
 #define RPMA_LOG_NOTICE(...)  RPMA_LOG(RPMA_LOG_LEVEL_NOTICE, __VA_ARGS__)
 #define RPMA_LOG_INFO(...)    RPMA_LOG(RPMA_LOG_LEVEL_INFO, __VA_ARGS__)
@@ -46,6 +56,10 @@ static inline bool rpma_log_wanted(enum rpma_log_level level)
 
 /* A verbs or rdmacm call failed with the errno value given. */
 #define RPMA_LOG_ERRNO(errnum, format, ...)                                                        \
-	RPMA_LOG_ERROR(format ": %s", ##__VA_ARGS__, strerror(errnum))
+	do {                                                                                       \
+		const int rpma_errnum = (errnum);                                                  \
+		rpma_log_error(rpma_errnum, RPMA_LOG_FILE, __LINE__, __func__, format ": %s",      \
+			       ##__VA_ARGS__, strerror(rpma_errnum));                              \
+	} while (0)
 
 #endif /* RPMA_LOG_H */

@@ -14,10 +14,11 @@
 static const int usage_flush =
 	RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT;
 
-static const int usage_all =
-	RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC |
-	RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY |
-	RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT | RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV;
+static const int usage_all = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_READ_DST |
+			     RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_WRITE_DST |
+			     RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY |
+			     RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT | RPMA_MR_USAGE_SEND |
+			     RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_ATOMIC;
 
 /* What usage needs of every device; a flush by read is a read. */
 static unsigned access_plain(const struct rpma_device_caps *caps, int usage)
@@ -30,6 +31,8 @@ static unsigned access_plain(const struct rpma_device_caps *caps, int usage)
 		access |= IBV_ACCESS_LOCAL_WRITE;
 	if (usage & RPMA_MR_USAGE_WRITE_DST)
 		access |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE;
+	if (usage & RPMA_MR_USAGE_ATOMIC)
+		access |= IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_LOCAL_WRITE;
 	if (caps->iwarp && (usage & RPMA_MR_USAGE_READ_DST))
 		access |= IBV_ACCESS_REMOTE_WRITE;
 	return access;
@@ -82,18 +85,26 @@ int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
 {
 	bool native_flush = false;
 
-	if (peer == NULL || ptr == NULL || size == 0 || mr_ptr == NULL)
-		return RPMA_E_INVAL;
+	if (peer == NULL || ptr == NULL || mr_ptr == NULL)
+		return RPMA_FAIL_NULL(peer, ptr, mr_ptr);
+	if (size == 0)
+		return RPMA_FAIL(RPMA_E_INVAL, "size is 0");
 	if (usage == 0 || (usage & ~usage_all) != 0)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL(RPMA_E_INVAL, "usage is 0x%x, expected some of the bits 0x%x",
+				 (unsigned)usage, (unsigned)usage_all);
+	if ((usage & RPMA_MR_USAGE_ATOMIC) && !peer->caps.atomics) {
+		RPMA_LOG_ERROR("the device %s has no atomics", peer->pd->context->device->name);
+		return RPMA_E_NOSUPP;
+	}
 
 	struct rpma_mr_local *mr = malloc(sizeof(*mr));
 	if (mr == NULL)
-		return RPMA_E_NOMEM;
+		return RPMA_FAIL_NOMEM(sizeof(*mr));
 
 	struct ibv_mr *ibv_mr = rpma_mr_register(peer, ptr, size, usage, &native_flush);
 	if (ibv_mr == NULL) {
-		RPMA_LOG_ERRNO(errno, "ibv_reg_mr(length=%zu, usage=0x%x)", size, usage);
+		RPMA_LOG_ERRNO(errno, "ibv_reg_mr(%s, addr=%p, length=%zu, usage=0x%x)",
+			       peer->pd->context->device->name, ptr, size, (unsigned)usage);
 		free(mr);
 		return RPMA_E_PROVIDER;
 	}
@@ -101,7 +112,7 @@ int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
 	*mr = (struct rpma_mr_local){
 		.addr = (uint64_t)(uintptr_t)ibv_mr->addr,
 		.lkey = ibv_mr->lkey,
-		.usage = (uint8_t)usage,
+		.usage = (uint16_t)usage,
 		.native_flush = native_flush,
 		.ibv_mr = ibv_mr,
 	};
@@ -114,14 +125,14 @@ int rpma_mr_dereg(struct rpma_mr_local **mr_ptr)
 	int ret = 0;
 
 	if (mr_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(mr_ptr);
 	struct rpma_mr_local *mr = *mr_ptr;
 	if (mr == NULL)
 		return 0;
 
 	int err = ibv_dereg_mr(mr->ibv_mr);
 	if (err) {
-		RPMA_LOG_ERRNO(err, "ibv_dereg_mr()");
+		RPMA_LOG_ERRNO(err, "ibv_dereg_mr(addr=0x%" PRIx64 ")", mr->addr);
 		ret = RPMA_E_PROVIDER;
 	}
 	free(mr);
@@ -132,7 +143,7 @@ int rpma_mr_dereg(struct rpma_mr_local **mr_ptr)
 int rpma_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc)
 {
 	if (mr == NULL || desc == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(mr, desc);
 
 	const struct rpma_mr_remote seen_from_there = {
 		.addr = mr->addr,
@@ -148,7 +159,7 @@ int rpma_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc)
 int rpma_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_size)
 {
 	if (mr == NULL || desc_size == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(mr, desc_size);
 
 	*desc_size = RPMA_MR_DESC_SIZE;
 	return 0;
@@ -157,7 +168,7 @@ int rpma_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_siz
 int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr)
 {
 	if (mr == NULL || ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(mr, ptr);
 
 	*ptr = mr->ibv_mr->addr;
 	return 0;
@@ -166,17 +177,40 @@ int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr)
 int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size)
 {
 	if (mr == NULL || size == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(mr, size);
 
 	*size = mr->ibv_mr->length;
 	return 0;
 }
 
+int rpma_mr_set_context(struct rpma_mr_local *mr, void *context)
+{
+	if (mr == NULL)
+		return RPMA_FAIL_NULL(mr);
+
+	atomic_store(&mr->context, context);
+	return 0;
+}
+
+int rpma_mr_get_context(const struct rpma_mr_local *mr, void **context)
+{
+	if (mr == NULL || context == NULL)
+		return RPMA_FAIL_NULL(mr, context);
+
+	*context = atomic_load(&mr->context);
+	return 0;
+}
+
 int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advice, uint32_t flags)
 {
-	if (mr == NULL || offset > mr->ibv_mr->length || len > mr->ibv_mr->length - offset ||
-	    len > UINT32_MAX)
-		return RPMA_E_INVAL;
+	if (mr == NULL)
+		return RPMA_FAIL_NULL(mr);
+	if (offset > mr->ibv_mr->length || len > mr->ibv_mr->length - offset)
+		return RPMA_FAIL(RPMA_E_INVAL, "offset %zu and len %zu are not in a region of %zu",
+				 offset, len, mr->ibv_mr->length);
+	if (len > UINT32_MAX)
+		return RPMA_FAIL(RPMA_E_INVAL, "len is %zu, expected at most %" PRIu32, len,
+				 UINT32_MAX);
 
 	struct ibv_sge sge = {
 		.addr = mr->addr + offset,

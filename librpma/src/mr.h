@@ -10,16 +10,17 @@
 struct rpma_mr_local {
 	uint64_t addr; /* first byte */
 	uint32_t lkey;
-	uint8_t usage;	   /* RPMA_MR_USAGE_* */
+	uint16_t usage;	   /* RPMA_MR_USAGE_* */
 	bool native_flush; /* registered for the native flush too */
 	struct ibv_mr *ibv_mr;
+	_Atomic(void *) context; /* the program's */
 };
 
 struct rpma_mr_remote {
 	uint64_t addr;
 	uint64_t size;
 	uint32_t rkey;
-	uint8_t usage;	   /* RPMA_MR_USAGE_* */
+	uint16_t usage;	   /* RPMA_MR_USAGE_* */
 	bool native_flush; /* flush natively where the queue pair can */
 };
 

@@ -6,8 +6,9 @@
  *	 0  u64  address of the first byte
  *	 8  u64  length in bytes
  *	16  u32  rkey
- *	20  u8   usage, the RPMA_MR_USAGE_* bits
- *	21  u8   flags, ours: bit 0 the region accepts the native flush as well
+ *	20  u8   usage, the first eight RPMA_MR_USAGE_* bits
+ *	21  u8   flags, ours: bit 0 the region accepts the native flush as well,
+ *		 bit 1 it is for atomics
  *
  * The first 21 bytes are what every librpma writes, and readers of that form
  * ignore what follows. The flags are trusted only in a descriptor of exactly
@@ -20,7 +21,7 @@
 #include <endian.h>
 #include <inttypes.h>
 
-enum { FLAG_NATIVE_FLUSH = 1 };
+enum { FLAG_NATIVE_FLUSH = 1, FLAG_ATOMIC = 2 };
 
 void rpma_mr_desc_encode(const struct rpma_mr_remote *mr, uint8_t *desc)
 {
@@ -31,8 +32,9 @@ void rpma_mr_desc_encode(const struct rpma_mr_remote *mr, uint8_t *desc)
 	memcpy(desc, &addr, sizeof(addr));
 	memcpy(desc + 8, &size, sizeof(size));
 	memcpy(desc + 16, &rkey, sizeof(rkey));
-	desc[20] = mr->usage;
-	desc[21] = mr->native_flush ? FLAG_NATIVE_FLUSH : 0;
+	desc[20] = (uint8_t)mr->usage;
+	desc[21] = (uint8_t)((mr->native_flush ? FLAG_NATIVE_FLUSH : 0) |
+			     (mr->usage & RPMA_MR_USAGE_ATOMIC ? FLAG_ATOMIC : 0));
 }
 
 int rpma_mr_desc_decode(const uint8_t *desc, size_t desc_size, struct rpma_mr_remote *mr)
@@ -55,6 +57,8 @@ int rpma_mr_desc_decode(const uint8_t *desc, size_t desc_size, struct rpma_mr_re
 		.rkey = le32toh(rkey),
 		.usage = desc[20],
 	};
+	if (desc_size == RPMA_MR_DESC_SIZE && (desc[21] & FLAG_ATOMIC))
+		mr->usage |= RPMA_MR_USAGE_ATOMIC;
 	if (mr->usage == 0 || mr->size == 0 || mr->size - 1 > UINT64_MAX - mr->addr) {
 		RPMA_LOG_ERROR("no valid memory region: address 0x%" PRIx64 ", length %" PRIu64
 			       ", usage 0x%x",

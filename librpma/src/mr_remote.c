@@ -14,7 +14,7 @@ int rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
 	struct rpma_mr_remote decoded;
 
 	if (desc == NULL || mr_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(desc, mr_ptr);
 
 	int ret = rpma_mr_desc_decode(desc, desc_size, &decoded);
 	if (ret)
@@ -22,7 +22,7 @@ int rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
 
 	struct rpma_mr_remote *mr = malloc(sizeof(*mr));
 	if (mr == NULL)
-		return RPMA_E_NOMEM;
+		return RPMA_FAIL_NOMEM(sizeof(*mr));
 	*mr = decoded;
 	*mr_ptr = mr;
 
@@ -36,7 +36,7 @@ int rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
 int rpma_mr_remote_get_size(const struct rpma_mr_remote *mr, size_t *size)
 {
 	if (mr == NULL || size == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(mr, size);
 
 	*size = mr->size;
 	return 0;
@@ -45,7 +45,7 @@ int rpma_mr_remote_get_size(const struct rpma_mr_remote *mr, size_t *size)
 int rpma_mr_remote_get_flush_type(const struct rpma_mr_remote *mr, int *flush_type)
 {
 	if (mr == NULL || flush_type == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(mr, flush_type);
 
 	*flush_type = mr->usage &
 		      (RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT);
@@ -55,7 +55,7 @@ int rpma_mr_remote_get_flush_type(const struct rpma_mr_remote *mr, int *flush_ty
 int rpma_mr_remote_delete(struct rpma_mr_remote **mr_ptr)
 {
 	if (mr_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(mr_ptr);
 
 	free(*mr_ptr);
 	*mr_ptr = NULL;

@@ -17,12 +17,13 @@ static int pd_alloc(struct ibv_context *ibv_ctx, struct ibv_pd **pd_ptr)
 
 	switch (errno) {
 	case ENOMEM:
-		return RPMA_E_NOMEM;
+		return RPMA_FAIL_WITH(RPMA_E_NOMEM, "ibv_alloc_pd(%s): out of memory",
+				      ibv_ctx->device->name);
 	case 0:
-		RPMA_LOG_ERROR("ibv_alloc_pd() failed and gave no reason");
+		RPMA_LOG_ERROR("ibv_alloc_pd(%s) failed and gave no reason", ibv_ctx->device->name);
 		return RPMA_E_UNKNOWN;
 	default:
-		RPMA_LOG_ERRNO(errno, "ibv_alloc_pd()");
+		RPMA_LOG_ERRNO(errno, "ibv_alloc_pd(%s)", ibv_ctx->device->name);
 		return RPMA_E_PROVIDER;
 	}
 }
@@ -34,7 +35,7 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr)
 	int ret;
 
 	if (ibv_ctx == NULL || peer_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(ibv_ctx, peer_ptr);
 
 	ret = rpma_device_query(ibv_ctx, &caps);
 	if (ret)
@@ -53,7 +54,7 @@ int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr)
 	struct rpma_peer *peer = malloc(sizeof(*peer));
 	if (peer == NULL) {
 		(void)ibv_dealloc_pd(pd);
-		return RPMA_E_NOMEM;
+		return RPMA_FAIL_NOMEM(sizeof(*peer));
 	}
 	*peer = (struct rpma_peer){.pd = pd, .caps = caps};
 	*peer_ptr = peer;
@@ -65,17 +66,39 @@ int rpma_peer_delete(struct rpma_peer **peer_ptr)
 	int ret = 0;
 
 	if (peer_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(peer_ptr);
 	struct rpma_peer *peer = *peer_ptr;
 	if (peer == NULL)
 		return 0;
 
+	const char *device = peer->pd->context->device->name;
 	int err = ibv_dealloc_pd(peer->pd);
 	if (err) {
-		RPMA_LOG_ERRNO(err, "ibv_dealloc_pd()");
+		RPMA_LOG_ERRNO(err, "ibv_dealloc_pd(%s)", device);
 		ret = RPMA_E_PROVIDER;
 	}
 	free(peer);
 	*peer_ptr = NULL;
 	return ret;
+}
+
+int rpma_peer_get_pd(const struct rpma_peer *peer, struct ibv_pd **pd)
+{
+	if (peer == NULL || pd == NULL)
+		return RPMA_FAIL_NULL(peer, pd);
+
+	*pd = peer->pd;
+	return 0;
+}
+
+int rpma_peer_get_caps(const struct rpma_peer *peer, int *caps)
+{
+	if (peer == NULL || caps == NULL)
+		return RPMA_FAIL_NULL(peer, caps);
+
+	*caps = (peer->caps.odp ? RPMA_PEER_CAP_ODP : 0) |
+		(peer->caps.flush ? RPMA_PEER_CAP_NATIVE_FLUSH : 0) |
+		(peer->caps.atomic_write ? RPMA_PEER_CAP_NATIVE_ATOMIC_WRITE : 0) |
+		(peer->caps.atomics ? RPMA_PEER_CAP_ATOMICS : 0);
+	return 0;
 }

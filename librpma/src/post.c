@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * post.c -- reads, writes and messages: each call checks its arguments and
- * posts one work request.
+ * post.c -- reads and writes: each call checks its arguments and posts one work request.
  */
 #include "native.h"
 #include "work.h"
@@ -15,12 +14,20 @@ static bool one_sided(enum ibv_wr_opcode opcode)
 	       opcode == IBV_WR_RDMA_READ;
 }
 
+static bool is_atomic(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 __attribute__((cold)) int rpma_post_send_failed(const struct ibv_send_wr *wr, int err)
 {
 	const struct ibv_sge none = {0}, *sge = wr->num_sge ? wr->sg_list : &none;
 	char remote[64] = "";
 
-	if (one_sided(wr->opcode))
+	if (is_atomic(wr->opcode))
+		snprintf(remote, sizeof(remote), ", remote address 0x%" PRIx64 ", rkey 0x%x",
+			 wr->wr.atomic.remote_addr, wr->wr.atomic.rkey);
+	else if (one_sided(wr->opcode))
 		snprintf(remote, sizeof(remote), ", remote address 0x%" PRIx64 ", rkey 0x%x",
 			 wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
 	RPMA_LOG_ERRNO(err,
@@ -41,172 +48,282 @@ __attribute__((cold)) int rpma_post_recv_failed(const char *verb, const struct i
 	return RPMA_E_PROVIDER;
 }
 
-/*
- * One-sided operations take a local and a remote region, or neither and then no
- * offset and no length: the empty operation.
- */
-static inline bool pair_valid(const struct rpma_mr_local *local, size_t local_offset,
-			      const struct rpma_mr_remote *remote, size_t remote_offset, size_t len)
+/* --- why a call was refused, looked at again to cost nothing before ----------------------- */
+
+int rpma_flags_refused(const char *function)
 {
-	if (local != NULL && remote != NULL)
-		return rpma_len_fits(len);
-	return local == NULL && remote == NULL && local_offset == 0 && remote_offset == 0 &&
-	       len == 0;
+	return RPMA_FAIL_OF(function, RPMA_E_INVAL,
+			    "flags is 0, expected RPMA_F_COMPLETION_ON_ERROR or "
+			    "RPMA_F_COMPLETION_ALWAYS");
 }
 
-/* The pair is valid. */
-static inline int post_rdma(struct rpma_conn *conn, struct ibv_send_wr *wr,
-			    enum ibv_wr_opcode opcode, const struct rpma_mr_local *local,
-			    size_t local_offset, const struct rpma_mr_remote *remote,
-			    size_t remote_offset, size_t len, int flags, const void *op_context)
+int rpma_inline_refused(const char *function, size_t len, uint32_t most)
 {
-	struct ibv_sge sge;
+	return RPMA_FAIL_OF(function, RPMA_E_INVAL,
+			    "%zu bytes with RPMA_F_INLINE, expected at most %" PRIu32, len, most);
+}
 
-	if (local == NULL) {
-		rpma_send_wr_init(wr, opcode, NULL, flags, op_context);
-		wr->wr.rdma.remote_addr = 0;
-		wr->wr.rdma.rkey = 0;
-		return rpma_post_send(conn, wr);
-	}
-	rpma_sge_init(&sge, local, local_offset, len);
-	rpma_send_wr_init(wr, opcode, &sge, flags, op_context);
+/* In the order of most calls, so that their arguments are where they were. */
+__attribute__((cold, noinline)) static int pair_refused(const struct rpma_conn *conn,
+							const void *dst, size_t dst_offset,
+							const void *src, size_t src_offset,
+							size_t len, const char *function)
+{
+	if (conn == NULL)
+		return RPMA_FAIL_NULL_OF(function, conn);
+	if (!rpma_len_fits(len))
+		return RPMA_FAIL_OF(function, RPMA_E_INVAL, "len is %zu, expected at most %u", len,
+				    UINT32_MAX);
+	if ((dst == NULL) != (src == NULL))
+		return RPMA_FAIL_OF(function, RPMA_E_INVAL,
+				    "%s is NULL and %s is not, expected both or none",
+				    dst == NULL ? "dst" : "src", dst == NULL ? "src" : "dst");
+	return RPMA_FAIL_OF(function, RPMA_E_INVAL,
+			    "dst_offset is %zu, src_offset %zu and len %zu without regions, "
+			    "expected 0",
+			    dst_offset, src_offset, len);
+}
+
+__attribute__((cold, noinline)) static int
+writev_refused(const struct rpma_conn *conn, const void *dst, const void *src, int num_ranges)
+{
+	static const char function[] = "rpma_writev";
+
+	if (conn == NULL || dst == NULL || src == NULL)
+		return RPMA_FAIL_NULL_OF(function, conn, dst, src);
+	return RPMA_FAIL_OF(function, RPMA_E_INVAL,
+			    "num_ranges is %d, expected 1 to %" PRIu32
+			    ", see RPMA_CONN_OPT_SEND_SGES",
+			    num_ranges, conn->sendq.max_sge);
+}
+
+/* One of the ranges is wrong. */
+__attribute__((cold, noinline)) static int range_refused(const struct rpma_range *src)
+{
+	static const char function[] = "rpma_writev";
+	int i = 0;
+
+	while (src[i].mr != NULL && rpma_len_fits(src[i].len))
+		i++;
+	if (src[i].mr == NULL)
+		return RPMA_FAIL_OF(function, RPMA_E_INVAL, "src[%d].mr is NULL", i);
+	return RPMA_FAIL_OF(function, RPMA_E_INVAL, "src[%d].len is %zu, expected at most %u", i,
+			    src[i].len, UINT32_MAX);
+}
+
+/* --- one-sided operations ------------------------------------------------------------------- */
+
+/*
+ * Without regions, offsets and length it is the empty operation. The opcode and the immediate
+ * data are in wr.
+ */
+static int post_empty(struct rpma_conn *conn, struct ibv_send_wr *wr, const void *dst,
+		      size_t dst_offset, const void *src, size_t src_offset, size_t len, int flags,
+		      const void *op_context, const char *function)
+{
+	if (conn == NULL || dst != NULL || src != NULL || dst_offset != 0 || src_offset != 0 ||
+	    len != 0)
+		return pair_refused(conn, dst, dst_offset, src, src_offset, len, function);
+
+	rpma_send_wr_init(wr, wr->opcode, 0, flags, op_context);
+	rpma_send_wr_alone(wr, NULL);
+	wr->wr.rdma.remote_addr = 0;
+	wr->wr.rdma.rkey = 0;
+	return rpma_post_send(conn, wr, flags, function);
+}
+
+static inline void rdma_init(struct ibv_send_wr *wr, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+			     const struct rpma_mr_local *local, size_t local_offset,
+			     const struct rpma_mr_remote *remote, size_t remote_offset, size_t len,
+			     int flags, const void *op_context)
+{
+	rpma_sge_init(sge, local, local_offset, len);
+	rpma_send_wr_init(wr, opcode, 1, flags, op_context);
 	wr->wr.rdma.remote_addr = remote->addr + remote_offset;
 	wr->wr.rdma.rkey = remote->rkey;
-	return rpma_post_send(conn, wr);
+}
+
+/* The opcode is in the work. */
+static inline __attribute__((always_inline)) int
+post_rdma(struct rpma_conn *conn, struct rpma_send_work *work, const struct rpma_mr_local *local,
+	  size_t local_offset, const struct rpma_mr_remote *remote, size_t remote_offset,
+	  size_t len, int flags, const void *op_context, const char *function)
+{
+	rdma_init(&work->wr, &work->sge, work->wr.opcode, local, local_offset, remote,
+		  remote_offset, len, flags, op_context);
+	rpma_send_wr_alone(&work->wr, &work->sge);
+	return rpma_post_send(conn, &work->wr, flags, function);
+}
+
+/* The *_empty() have the arguments of their call, and are apart, so that it saves no registers. */
+__attribute__((noinline)) static int read_empty(struct rpma_conn *conn, const void *dst,
+						size_t dst_offset, const void *src,
+						size_t src_offset, size_t len, int flags,
+						const void *op_context)
+{
+	struct ibv_send_wr wr;
+
+	wr.opcode = IBV_WR_RDMA_READ;
+	wr.imm_data = 0;
+	return post_empty(conn, &wr, dst, dst_offset, src, src_offset, len, flags, op_context,
+			  "rpma_read");
 }
 
 int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
 	      const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
 	      const void *op_context)
 {
+	struct rpma_send_work work;
+
+	if (conn == NULL || src == NULL)
+		return read_empty(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
+	if (dst == NULL || !rpma_len_fits(len))
+		return pair_refused(conn, dst, dst_offset, src, src_offset, len, __func__);
+	work.wr.opcode = IBV_WR_RDMA_READ;
+	return post_rdma(conn, &work, dst, dst_offset, src, src_offset, len, flags, op_context,
+			 __func__);
+}
+
+__attribute__((noinline)) static int write_empty(struct rpma_conn *conn, const void *dst,
+						 size_t dst_offset, const void *src,
+						 size_t src_offset, size_t len, int flags,
+						 const void *op_context)
+{
 	struct ibv_send_wr wr;
 
-	if (conn == NULL || flags == 0 || !pair_valid(dst, dst_offset, src, src_offset, len))
-		return RPMA_E_INVAL;
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.imm_data = 0;
+	return post_empty(conn, &wr, dst, dst_offset, src, src_offset, len, flags, op_context,
+			  "rpma_write");
+}
 
-	return post_rdma(conn, &wr, IBV_WR_RDMA_READ, dst, dst_offset, src, src_offset, len, flags,
-			 op_context);
+static inline __attribute__((always_inline)) int
+post_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+	   const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
+	   const void *op_context)
+{
+	struct rpma_send_work work;
+
+	if (conn == NULL || src == NULL)
+		return write_empty(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
+	if (dst == NULL || !rpma_len_fits(len))
+		return pair_refused(conn, dst, dst_offset, src, src_offset, len, "rpma_write");
+	work.wr.opcode = IBV_WR_RDMA_WRITE;
+	return post_rdma(conn, &work, src, src_offset, dst, dst_offset, len, flags, op_context,
+			 "rpma_write");
+}
+
+/* apart, so that the next one needs no room for a work request */
+__attribute__((noinline)) static int write_otherwise(struct rpma_conn *conn,
+						     struct rpma_mr_remote *dst, size_t dst_offset,
+						     const struct rpma_mr_local *src,
+						     size_t src_offset, size_t len, int flags,
+						     const void *op_context)
+{
+	return post_write(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
+}
+
+/* What rpma_write() does not do itself. The last one of a list is built in its slot, too. */
+__attribute__((noinline)) static int write_rarely(struct rpma_conn *conn,
+						  struct rpma_mr_remote *dst, size_t dst_offset,
+						  const struct rpma_mr_local *src,
+						  size_t src_offset, size_t len, int flags,
+						  const void *op_context)
+{
+	if (conn == NULL || !rpma_len_fits(len))
+		return pair_refused(conn, dst, dst_offset, src, src_offset, len, "rpma_write");
+	if (dst == NULL || !rpma_sendq_is_simple(&conn->sendq, flags) || src == NULL)
+		return write_otherwise(conn, dst, dst_offset, src, src_offset, len, flags,
+				       op_context);
+
+	struct rpma_slot *slot = conn->sendq.next;
+	rdma_init(&slot->wr, slot->sge, IBV_WR_RDMA_WRITE, src, src_offset, dst, dst_offset, len,
+		  flags, op_context);
+	return rpma_sendq_add(conn, slot, flags);
 }
 
 int rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 	       const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
 	       const void *op_context)
 {
+	if (flags == RPMA_F_LISTED) {
+		/* most writes of a list: built in the slot where they wait */
+		if (conn == NULL || !rpma_len_fits(len))
+			return pair_refused(conn, dst, dst_offset, src, src_offset, len, __func__);
+		struct rpma_slot *slot = conn->sendq.next;
+		if (dst == NULL || slot == conn->sendq.stop || src == NULL)
+			return write_rarely(conn, dst, dst_offset, src, src_offset, len, flags,
+					    op_context);
+		rdma_init(&slot->wr, slot->sge, IBV_WR_RDMA_WRITE, src, src_offset, dst, dst_offset,
+			  len, RPMA_F_LISTED, op_context);
+		rpma_sendq_keep(&conn->sendq, slot);
+		return 0;
+	}
+	if (conn == NULL || !rpma_is_plain(conn, flags))
+		return write_rarely(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
+	return post_write(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
+}
+
+int rpma_writev(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+		const struct rpma_range *src, int num_ranges, int flags, const void *op_context)
+{
+	struct ibv_sge sges[RPMA_SGES_MAX];
+	struct ibv_send_wr wr;
+	size_t len = 0;
+
+	if (conn == NULL || dst == NULL || src == NULL || num_ranges < 1 ||
+	    (uint32_t)num_ranges > conn->sendq.max_sge)
+		return writev_refused(conn, dst, src, num_ranges);
+	for (int i = 0; i < num_ranges; i++) {
+		if (src[i].mr == NULL || !rpma_len_fits(src[i].len))
+			return range_refused(src);
+		rpma_sge_init(&sges[i], src[i].mr, src[i].offset, src[i].len);
+		len += src[i].len;
+	}
+	if (!rpma_len_fits(len))
+		return RPMA_FAIL(RPMA_E_INVAL, "the ranges have %zu bytes, expected at most %u",
+				 len, UINT32_MAX);
+	rpma_send_wr_init(&wr, IBV_WR_RDMA_WRITE, num_ranges, flags, op_context);
+	rpma_send_wr_alone(&wr, sges);
+	wr.wr.rdma.remote_addr = dst->addr + dst_offset;
+	wr.wr.rdma.rkey = dst->rkey;
+	return rpma_post_send(conn, &wr, flags, __func__);
+}
+
+__attribute__((noinline)) static int write_with_imm_empty(struct rpma_conn *conn, const void *dst,
+							  size_t dst_offset, const void *src,
+							  size_t src_offset, size_t len, int flags,
+							  uint32_t imm, const void *op_context)
+{
 	struct ibv_send_wr wr;
 
-	if (conn == NULL || flags == 0 || !pair_valid(src, src_offset, dst, dst_offset, len))
-		return RPMA_E_INVAL;
-
-	return post_rdma(conn, &wr, IBV_WR_RDMA_WRITE, src, src_offset, dst, dst_offset, len, flags,
-			 op_context);
+	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	wr.imm_data = htonl(imm);
+	return post_empty(conn, &wr, dst, dst_offset, src, src_offset, len, flags, op_context,
+			  "rpma_write_with_imm");
 }
 
 int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 			const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
 			uint32_t imm, const void *op_context)
 {
-	struct ibv_send_wr wr;
+	struct rpma_send_work work;
 
-	if (conn == NULL || flags == 0 || !pair_valid(src, src_offset, dst, dst_offset, len))
-		return RPMA_E_INVAL;
-
-	wr.imm_data = htonl(imm);
-	return post_rdma(conn, &wr, IBV_WR_RDMA_WRITE_WITH_IMM, src, src_offset, dst, dst_offset,
-			 len, flags, op_context);
+	if (conn == NULL || src == NULL)
+		return write_with_imm_empty(conn, dst, dst_offset, src, src_offset, len, flags, imm,
+					    op_context);
+	if (dst == NULL || !rpma_len_fits(len))
+		return pair_refused(conn, dst, dst_offset, src, src_offset, len, __func__);
+	work.wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	work.wr.imm_data = htonl(imm);
+	return post_rdma(conn, &work, src, src_offset, dst, dst_offset, len, flags, op_context,
+			 __func__);
 }
 
-static int atomic_write_natively(struct rpma_conn *conn, const struct rpma_mr_remote *dst,
-				 uint64_t remote_addr, const char *src, int flags,
-				 const void *op_context)
+int rpma_submit(struct rpma_conn *conn)
 {
-	struct ibv_qp_ex *qpx = conn->qpx;
+	if (conn == NULL)
+		return RPMA_FAIL_NULL(conn);
 
-	ibv_wr_start(qpx);
-	qpx->wr_id = (uint64_t)(uintptr_t)op_context;
-	qpx->wr_flags = rpma_send_flags(flags) | IBV_SEND_FENCE;
-	rpma_native_ops(qpx)->atomic_write(qpx, dst->rkey, remote_addr, src);
-	int err = ibv_wr_complete(qpx);
-	if (err) {
-		RPMA_LOG_ERRNO(err,
-			       "ibv_wr_atomic_write(QP 0x%x, remote address 0x%" PRIx64
-			       ", rkey 0x%x, wr_id 0x%" PRIx64 ")",
-			       conn->qp->qp_num, remote_addr, dst->rkey, qpx->wr_id);
-		return RPMA_E_PROVIDER;
-	}
-	return 0;
-}
-
-int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		      const char src[8], int flags, const void *op_context)
-{
-	if (conn == NULL || dst == NULL || src == NULL || flags == 0 ||
-	    dst_offset % RPMA_ATOMIC_WRITE_ALIGNMENT != 0)
-		return RPMA_E_INVAL;
-
-	uint64_t remote_addr = dst->addr + dst_offset;
-	if (conn->native_atomic_write)
-		return atomic_write_natively(conn, dst, remote_addr, src, flags, op_context);
-	/*
-	 * Eight aligned bytes in one packet land as one. The fence, here and in
-	 * the native form, holds them back until earlier reads, so also flushes
-	 * by read, have completed.
-	 */
-	struct ibv_sge sge = {
-		.addr = (uint64_t)(uintptr_t)src,
-		.length = RPMA_ATOMIC_WRITE_ALIGNMENT,
-	};
-	struct ibv_send_wr wr;
-
-	rpma_send_wr_init(&wr, IBV_WR_RDMA_WRITE, &sge, flags, op_context);
-	wr.send_flags |= IBV_SEND_INLINE | IBV_SEND_FENCE;
-	wr.wr.rdma.remote_addr = remote_addr;
-	wr.wr.rdma.rkey = dst->rkey;
-	return rpma_post_send(conn, &wr);
-}
-
-static inline int post_message(struct rpma_conn *conn, struct ibv_send_wr *wr,
-			       enum ibv_wr_opcode opcode, const struct rpma_mr_local *src,
-			       size_t offset, size_t len, int flags, const void *op_context)
-{
-	struct ibv_sge sge;
-
-	if (conn == NULL || flags == 0 || !rpma_len_fits(len))
-		return RPMA_E_INVAL;
-	if (src == NULL) {
-		if (offset != 0 || len != 0)
-			return RPMA_E_INVAL;
-		rpma_send_wr_init(wr, opcode, NULL, flags, op_context);
-		return rpma_post_send(conn, wr);
-	}
-	rpma_sge_init(&sge, src, offset, len);
-	rpma_send_wr_init(wr, opcode, &sge, flags, op_context);
-	return rpma_post_send(conn, wr);
-}
-
-int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset, size_t len,
-	      int flags, const void *op_context)
-{
-	struct ibv_send_wr wr;
-
-	return post_message(conn, &wr, IBV_WR_SEND, src, offset, len, flags, op_context);
-}
-
-int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
-		       size_t len, int flags, uint32_t imm, const void *op_context)
-{
-	struct ibv_send_wr wr;
-
-	wr.imm_data = htonl(imm);
-	return post_message(conn, &wr, IBV_WR_SEND_WITH_IMM, src, offset, len, flags, op_context);
-}
-
-int rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
-	      const void *op_context)
-{
-	struct rpma_recv_work work;
-
-	if (conn == NULL || !rpma_recv_work_init(&work, dst, offset, len, op_context))
-		return RPMA_E_INVAL;
-
-	return rpma_post_recv(conn, &work);
+	return rpma_sendq_submit(conn);
 }

@@ -22,19 +22,20 @@ static int srq_create(struct rpma_srq *srq, struct ibv_pd *pd, const struct rpma
 		RPMA_LOG_ERRNO(errno, "ibv_create_srq(max_wr=%u)", attr.attr.max_wr);
 		return RPMA_E_PROVIDER;
 	}
+	srq->size = attr.attr.max_wr;
 	if (cfg->rcq_size == 0)
 		return 0;
-	return rpma_cq_new(pd->context, cfg->rcq_size, NULL, &srq->rcq);
+	return rpma_cq_new(pd->context, cfg->rcq_size, 0, NULL, &srq->rcq);
 }
 
 int rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg, struct rpma_srq **srq_ptr)
 {
 	if (peer == NULL || srq_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(peer, srq_ptr);
 
 	struct rpma_srq *srq = calloc(1, sizeof(*srq));
 	if (srq == NULL)
-		return RPMA_E_NOMEM;
+		return RPMA_FAIL_NOMEM(sizeof(*srq));
 
 	int ret = srq_create(srq, peer->pd, cfg ? cfg : &rpma_srq_cfg_default);
 	if (ret) {
@@ -50,7 +51,7 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr)
 	int ret = 0;
 
 	if (srq_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(srq_ptr);
 	struct rpma_srq *srq = *srq_ptr;
 	if (srq == NULL)
 		return 0;
@@ -66,7 +67,7 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr)
 int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr)
 {
 	if (srq == NULL || rcq_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(srq, rcq_ptr);
 
 	*rcq_ptr = srq->rcq;
 	return 0;
@@ -78,8 +79,10 @@ int rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset
 	struct ibv_recv_wr *bad_wr;
 	struct rpma_recv_work work;
 
-	if (srq == NULL || !rpma_recv_work_init(&work, dst, offset, len, op_context))
-		return RPMA_E_INVAL;
+	if (srq == NULL)
+		return RPMA_FAIL_NULL(srq);
+	if (!rpma_recv_work_init(&work, dst, offset, len, op_context))
+		return RPMA_FAIL_RANGE(offset, len);
 
 	int err = ibv_post_srq_recv(srq->ibv_srq, &work.wr, &bad_wr);
 	if (err)

@@ -9,6 +9,7 @@
 
 struct rpma_srq {
 	struct ibv_srq *ibv_srq;
+	uint32_t size;	     /* receives that it holds */
 	struct rpma_cq *rcq; /* owned; NULL: its messages complete on the connections' queues */
 };
 

@@ -4,6 +4,7 @@
  */
 #include "srq_cfg.h"
 #include "cfg_size.h"
+#include "err.h"
 
 #include <stdlib.h>
 
@@ -18,11 +19,11 @@ const struct rpma_srq_cfg rpma_srq_cfg_default = {
 int rpma_srq_cfg_new(struct rpma_srq_cfg **cfg_ptr)
 {
 	if (cfg_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(cfg_ptr);
 
 	struct rpma_srq_cfg *cfg = malloc(sizeof(*cfg));
 	if (cfg == NULL)
-		return RPMA_E_NOMEM;
+		return RPMA_FAIL_NOMEM(sizeof(*cfg));
 	atomic_init(&cfg->rq_size, DEFAULT_RQ_SIZE);
 	atomic_init(&cfg->rcq_size, DEFAULT_RCQ_SIZE);
 	*cfg_ptr = cfg;
@@ -32,12 +33,12 @@ int rpma_srq_cfg_new(struct rpma_srq_cfg **cfg_ptr)
 int rpma_srq_cfg_delete(struct rpma_srq_cfg **cfg_ptr)
 {
 	if (cfg_ptr == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_NULL(cfg_ptr);
 
 	free(*cfg_ptr);
 	*cfg_ptr = NULL;
 	return 0;
 }
 
-RPMA_CFG_SIZE(srq_cfg, rq_size)
-RPMA_CFG_SIZE(srq_cfg, rcq_size)
+RPMA_CFG_SIZE(srq_cfg, rq_size, rq_size)
+RPMA_CFG_SIZE(srq_cfg, rcq_size, rcq_size)

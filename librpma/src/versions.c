@@ -6,6 +6,7 @@
  *
  * Such a program may have a field of 21 bytes for a descriptor.
  */
+#include "err.h"
 #include "mr.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ int mr_get_descriptor_1_0(const struct rpma_mr_local *mr, void *desc)
 	uint8_t whole[RPMA_MR_DESC_SIZE];
 
 	if (desc == NULL)
-		return RPMA_E_INVAL;
+		return RPMA_FAIL_WITH(RPMA_E_INVAL, "rpma_mr_get_descriptor(): desc is NULL");
 	int ret = rpma_mr_get_descriptor(mr, whole);
 	if (ret == 0)
 		memcpy(desc, whole, RPMA_MR_DESC_BASE_SIZE);

@@ -11,6 +11,11 @@
 #include "conn.h"
 #include "log.h"
 
+struct rpma_send_work {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+};
+
 struct rpma_recv_work {
 	struct ibv_recv_wr wr;
 	struct ibv_sge sge;
@@ -53,31 +58,82 @@ static inline unsigned rpma_send_flags(int flags)
 										: 0;
 }
 
-/* sge NULL: no bytes */
-static inline void rpma_send_wr_init(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
-				     struct ibv_sge *sge, int flags, const void *op_context)
+/* RPMA_F_SOLICITED and RPMA_F_INLINE are the bits of verbs, further up. */
+enum { RPMA_F_SHIFT = 16 };
+_Static_assert(RPMA_F_SOLICITED >> RPMA_F_SHIFT == IBV_SEND_SOLICITED, "a bit of verbs");
+_Static_assert(RPMA_F_INLINE >> RPMA_F_SHIFT == IBV_SEND_INLINE, "a bit of verbs");
+
+static inline void rpma_send_wr_init(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, int num_sge,
+				     int flags, const void *op_context)
 {
 	wr->wr_id = (uint64_t)(uintptr_t)op_context;
-	wr->next = NULL;
-	wr->sg_list = sge;
-	wr->num_sge = sge != NULL;
+	wr->num_sge = num_sge;
 	wr->opcode = opcode;
 	wr->send_flags = rpma_send_flags(flags);
+}
+
+/* A list of one. */
+static inline void rpma_send_wr_alone(struct ibv_send_wr *wr, struct ibv_sge *sges)
+{
+	wr->next = NULL;
+	wr->sg_list = sges;
 }
 
 /* post.c: RPMA_E_PROVIDER, and in the log what could not be posted. */
 int rpma_post_send_failed(const struct ibv_send_wr *wr, int err);
 int rpma_post_recv_failed(const char *verb, const struct ibv_recv_wr *wr, int err);
 
-static inline int rpma_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr)
+/* flags are RPMA_F_COMPLETION_* alone, and the connection posts at once: the one test of all. */
+static inline bool rpma_is_plain(const struct rpma_conn *conn, int flags)
 {
-	struct ibv_send_wr *bad_wr;
+	return __builtin_expect((unsigned)flags - 1 < conn->sendq.plain_flags, 1);
+}
+
+/* With flags other than 0. */
+static inline bool rpma_posts_at_once(const struct rpma_conn *conn, int flags)
+{
+	return !(flags & RPMA_F_MORE) && conn->sendq.plain_flags != 0;
+}
+
+static inline int rpma_post_now(struct rpma_conn *conn, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad_wr = wr;
 
 	int err = ibv_post_send(conn->qp, wr, &bad_wr);
 	if (__builtin_expect(err == 0, 1))
 		return 0;
 
-	return rpma_post_send_failed(wr, err);
+	return rpma_post_send_failed(bad_wr, err); /* the same, without a register to keep it */
+}
+
+/* Flags for operations that send bytes from here. */
+enum { RPMA_F_DATA = RPMA_F_SOLICITED | RPMA_F_INLINE };
+
+static inline bool rpma_sends_bytes(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
+	       opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
+}
+
+/* post.c: RPMA_E_INVAL of the call with this name. */
+__attribute__((cold)) int rpma_flags_refused(const char *function);
+__attribute__((cold)) int rpma_inline_refused(const char *function, size_t len, uint32_t most);
+
+/*
+ * Posts it, or keeps it for later, for the call with this name. RPMA_E_INVAL: flags are 0, or have
+ * RPMA_F_INLINE for too many bytes. RPMA_E_AGAIN: the queue is full.
+ */
+static inline __attribute__((always_inline)) int
+rpma_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr, int flags, const char *function)
+{
+	if (!rpma_is_plain(conn, flags)) {
+		if (flags == 0)
+			return rpma_flags_refused(function);
+		if ((flags & RPMA_F_DATA) && rpma_sends_bytes(wr->opcode))
+			return rpma_sendq_post_data(conn, wr, flags, function);
+		return rpma_sendq_post(conn, wr, flags);
+	}
+	return rpma_post_now(conn, wr);
 }
 
 static inline int rpma_post_recv(struct rpma_conn *conn, struct rpma_recv_work *work)

@@ -108,6 +108,7 @@ static struct message_begin good_begin(void)
 			   .depth = 2,
 			   .threads = 1,
 			   .connections = 1,
+			   .batch = 1,
 			   .signal_every = 1},
 		.duration_ns = 1,
 	};

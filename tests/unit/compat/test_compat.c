@@ -40,14 +40,13 @@ static const struct {
 	{"0.9", rpma_conn_completion_wait, rpma_conn_completion_get},
 };
 
-static void wait__acks_and_arms_again(void **unused)
+static void wait__arms_again(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(manuals); i++) {
 		unsigned armed = calls_count("ibv_req_notify_cq");
 
 		provider_queue_cq_event(provider.cqs[0]);
 		assert_int_equal(manuals[i].wait(w.conn), 0);
-		assert_int_equal(provider.live.unacked_cq_events, 0);
 		assert_int_equal(calls_count("ibv_req_notify_cq"), armed + 1);
 	}
 }
@@ -200,7 +199,7 @@ static void write_atomic__refuses_what_it_cannot_write(void **unused)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(wait__acks_and_arms_again, setup_conn),
+		TEST(wait__arms_again, setup_conn),
 		TEST(wait__passes_errors_on, setup_conn),
 		TEST(get__fills_the_whole_completion, setup_conn),
 		TEST(get__passes_errors_on, setup_conn),

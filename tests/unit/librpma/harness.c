@@ -58,6 +58,46 @@ static void remember_covered(const char *call, int result)
 	fclose(file);
 }
 
+const char *err_text(void)
+{
+#ifdef LIBRPMA_IS_STATIC
+	return rpma_err_text();
+#else
+	void *symbol = dlsym(RTLD_DEFAULT, "rpma_err_text");
+	const char *(*function)(void);
+
+	memcpy(&function, &symbol, sizeof(symbol));
+	return symbol == NULL ? NULL : function();
+#endif
+}
+
+void expect_text(const char *words)
+{
+	if (strstr(err_text(), words) == NULL)
+		fail_msg("expected \"%s\" in the sentence \"%s\"", words, err_text());
+}
+
+/* A failure of no consequence, whose sentence no other call leaves. */
+void forget_text(void)
+{
+	(void)rpma_conn_cfg_delete(NULL);
+}
+
+void check_text(int result, const char *call, const char *file, int line)
+{
+	const char *text = err_text();
+
+	if (text == NULL || result >= 0 || result == RPMA_E_NO_COMPLETION ||
+	    result == RPMA_E_NO_EVENT || result == RPMA_E_AGAIN ||
+	    strncmp(call, "rpma_conn_cfg_delete", strlen("rpma_conn_cfg_delete")) == 0)
+		return;
+	if (strncmp(text, "rpma_conn_cfg_delete()", strlen("rpma_conn_cfg_delete()")) != 0 &&
+	    *text != '\0' && strchr(text, '\n') == NULL)
+		return;
+	print_error("%s:%d: %s left no sentence, but \"%s\"\n", file, line, call, text);
+	_fail(file, line);
+}
+
 void check_result(int expected, int actual, const char *call, const char *file, int line)
 {
 	if (actual != expected) {

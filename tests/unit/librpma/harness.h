@@ -39,12 +39,28 @@ bool on_reference(void);
 		}                                                                                  \
 	} while (0)
 
-/* The call must return this value; the pair is remembered as covered. */
-#define expect(value, call) check_result((value), (call), #call, __FILE__, __LINE__)
+/*
+ * The call must return this value; the pair is remembered as covered. A failure of ours leaves a
+ * new sentence in rpma_err_text().
+ */
+#define expect(value, call)                                                                        \
+	do {                                                                                       \
+		forget_text();                                                                     \
+		check_result((value), (call), #call, __FILE__, __LINE__);                          \
+		check_text((value), #call, __FILE__, __LINE__);                                    \
+	} while (0)
 
 /* The same for a call through a pointer to the function of this name. */
 #define expect_named(value, name, call) check_result((value), (call), (name), __FILE__, __LINE__)
 
+/* rpma_err_text(); NULL on the reference, which has none. */
+const char *err_text(void);
+
+/* The last failure has these words. */
+void expect_text(const char *words);
+
+void forget_text(void);
+void check_text(int result, const char *call, const char *file, int line);
 void check_result(int expected, int actual, const char *call, const char *file, int line);
 
 /* "RPMA_E_INVAL" for the code, "0" for success. */

@@ -12,6 +12,7 @@
 #define PROVIDER_H
 
 #include <infiniband/verbs.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
@@ -22,12 +23,18 @@
  * The ABI of native operations (verbs.h of rdma-core 45), whatever the headers here: bits of
  * send_ops_flags, and the two functions that follow wr_abort in struct ibv_qp_ex.
  */
+#define CAP_ATOMIC_WRITE	(UINT64_C(1) << 40)
 #define QP_EX_WITH_FLUSH	(UINT64_C(1) << 11)
 #define QP_EX_WITH_ATOMIC_WRITE (UINT64_C(1) << 12)
 #define PROVIDER_QP_EX_BYTES	384
 
-#define PROVIDER_MAX_CQS	4
-#define PROVIDER_MAX_CHANNELS	4
+/* How provider.sends names the two. */
+#define PROVIDER_WR_FLUSH	 0xf0
+#define PROVIDER_WR_ATOMIC_WRITE 0xf1
+
+#define PROVIDER_MAX_CQS	 4
+#define PROVIDER_MAX_CHANNELS	 4
+#define PROVIDER_MAX_SENDS	 32
 
 /* What a work request said, copied while the pointers in it were valid. */
 struct provider_send {
@@ -81,7 +88,11 @@ struct provider {
 	int reg_mr_errno_without_odp; /* plain registration fails with it, ON_DEMAND works */
 	int getaddrinfo_answer;	      /* what rdma_getaddrinfo() returns when not 0 */
 	int poll_cq_answer;	      /* what ibv_poll_cq() returns when not 0 */
+	unsigned addresses;	      /* that a name has, each one above the other; 0: one */
 	uint16_t bound_port;	      /* the port that binding to port 0 gives */
+	unsigned send_fails_at;	      /* the n-th work request of a list is refused; 0: none */
+	int cm_status;		      /* that the next events have */
+	uint32_t sends_granted;	      /* places that a queue pair gets beyond those asked for */
 	bool qp_is_extended;	      /* whether ibv_qp_to_qp_ex() gives a handle */
 	uint64_t qp_ops_unknown;      /* IBV_QP_EX_WITH_*: a QP with one of these is refused */
 	/* Whom connect requests come from. */
@@ -119,6 +130,7 @@ struct provider {
 		struct ibv_cq *cq;
 		int solicited_only;
 	} req_notify_cq;
+	struct ibv_modify_cq_attr modify_cq;
 	struct ibv_srq_init_attr create_srq;
 	struct ibv_qp_init_attr_ex create_qp;
 	struct {
@@ -128,10 +140,21 @@ struct provider {
 	struct {
 		int addr_timeout_ms, route_timeout_ms;
 	} resolve;
+	struct {
+		struct ibv_qp_attr attr;
+		int mask;
+	} modify_qp;
+	uint8_t id_option[16];	/* by RDMA_OPTION_ID_* */
+	struct addrinfo lookup; /* the hints */
 	int listen_backlog;
 	uint8_t reject_private_data_len;
+	unsigned char reject_private_data[UINT8_MAX + 1];
 	struct provider_conn_param connect, accept;
-	struct provider_send send;
+	struct provider_send send;			  /* the first one of a list */
+	struct ibv_send_wr sends[PROVIDER_MAX_SENDS];	  /* those of ibv_wr_*, too */
+	unsigned char sends_data[PROVIDER_MAX_SENDS][64]; /* inline bytes */
+	uint32_t sends_bytes[PROVIDER_MAX_SENDS];
+	unsigned sends_count;
 	struct provider_recv recv, srq_recv;
 	struct provider_native native;
 };

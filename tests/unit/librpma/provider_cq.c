@@ -77,6 +77,13 @@ int ibv_destroy_cq(struct ibv_cq *base)
 	return failed ? errno : 0;
 }
 
+int provider_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	(void)cq;
+	provider.modify_cq = *attr;
+	return calls_fail("ibv_modify_cq") ? errno : 0;
+}
+
 static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
 	provider.req_notify_cq.cq = cq;

@@ -42,6 +42,7 @@ int provider_event_fd(void);
 void provider_raise(int fd);
 void provider_lower(int fd);
 
+int provider_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 struct ibv_qp *provider_create_qp(struct ibv_qp_init_attr_ex *attr);
 void provider_destroy_qp(struct ibv_qp *qp);
 

@@ -18,6 +18,7 @@ struct ibv_qp *provider_create_qp(struct ibv_qp_init_attr_ex *attr)
 	struct ibv_qp_ex *qp = calls_own_memory(PROVIDER_QP_EX_BYTES);
 
 	provider.create_qp = *attr;
+	attr->cap.max_send_wr += provider.sends_granted;
 	qp->qp_base.context = attr->pd->context;
 	qp->qp_base.qp_context = attr->qp_context;
 	qp->qp_base.pd = attr->pd;
@@ -39,9 +40,37 @@ void provider_destroy_qp(struct ibv_qp *qp)
 	calls_own_free(qp);
 }
 
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	(void)qp;
+	provider.modify_qp.attr = *attr;
+	provider.modify_qp.mask = attr_mask;
+	return calls_fail(__func__) ? errno : 0;
+}
+
+static void record_sent(const struct ibv_send_wr *wr)
+{
+	const unsigned i = provider.sends_count;
+
+	if (i == PROVIDER_MAX_SENDS)
+		return;
+	provider.sends[i] = *wr;
+	provider.sends_bytes[i] = 0;
+	for (int s = 0; s < wr->num_sge; s++) {
+		const struct ibv_sge *sge = &wr->sg_list[s];
+
+		if (wr->send_flags & IBV_SEND_INLINE)
+			memcpy(provider.sends_data[i] + provider.sends_bytes[i],
+			       (const void *)(uintptr_t)sge->addr, sge->length);
+		provider.sends_bytes[i] += sge->length;
+	}
+	provider.sends_count++;
+}
+
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct provider_send *send = &provider.send;
+	unsigned n = 0;
 
 	(void)qp;
 	send->posted++;
@@ -53,7 +82,15 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 		memcpy(send->inline_data, (const void *)(uintptr_t)send->sge.addr,
 		       send->sge.length);
 	*bad_wr = wr;
-	return calls_fail("ibv_post_send") ? errno : 0;
+	if (calls_fail("ibv_post_send"))
+		return errno;
+	for (; wr != NULL; wr = wr->next) {
+		*bad_wr = wr;
+		if (++n == provider.send_fails_at)
+			return ENOMEM;
+		record_sent(wr);
+	}
+	return 0;
 }
 
 static void record_recv(struct provider_recv *recv, const struct ibv_recv_wr *wr)

@@ -171,6 +171,50 @@ void rdma_freeaddrinfo(struct rdma_addrinfo *res)
 	provider.live.addrinfo--;
 }
 
+static struct addrinfo *list_addresses(const char *node, uint16_t port, unsigned i)
+{
+	struct sockaddr_storage *addr;
+	struct addrinfo *info;
+
+	if (i > 0 && i >= provider.addresses)
+		return NULL;
+	addr = calls_own_memory(sizeof(*addr));
+	info = calls_own_memory(sizeof(*info));
+	info->ai_addrlen = parse_address(node, port, addr);
+	info->ai_family = addr->ss_family;
+	info->ai_addr = (struct sockaddr *)addr;
+	if (addr->ss_family == AF_INET)
+		((struct sockaddr_in *)addr)->sin_addr.s_addr += htonl(i);
+	info->ai_next = list_addresses(node, port, i + 1);
+	return info;
+}
+
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		struct addrinfo **res)
+{
+	if (calls_fail(__func__))
+		return EAI_SYSTEM;
+	if (provider.getaddrinfo_answer != 0)
+		return provider.getaddrinfo_answer;
+	provider.lookup = *hints;
+	*res = list_addresses(node, (uint16_t)strtoul(service, NULL, 10), 0);
+	provider.live.addrinfo++;
+	return 0;
+}
+
+void freeaddrinfo(struct addrinfo *res)
+{
+	calls_note(__func__);
+	while (res != NULL) {
+		struct addrinfo *next = res->ai_next;
+
+		calls_own_free(res->ai_addr);
+		calls_own_free(res);
+		res = next;
+	}
+	provider.live.addrinfo--;
+}
+
 static void copy_address(struct sockaddr_storage *to, const struct sockaddr *addr)
 {
 	memcpy(to, addr,
@@ -229,6 +273,17 @@ __be16 rdma_get_src_port(struct rdma_cm_id *id)
 	return id->route.addr.src_sin.sin_port;
 }
 
+int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen)
+{
+	(void)id;
+	if (calls_fail(__func__))
+		return -1;
+	if (level != RDMA_OPTION_ID || optlen != 1 || (size_t)optname >= sizeof(provider.id_option))
+		abort();
+	provider.id_option[optname] = *(uint8_t *)optval;
+	return 0;
+}
+
 /* --- connections --------------------------------------------------------- */
 
 int rdma_listen(struct rdma_cm_id *id, int backlog)
@@ -262,8 +317,10 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 
 int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
 {
-	(void)id, (void)private_data;
+	(void)id;
 	provider.reject_private_data_len = private_data_len;
+	if (private_data != NULL)
+		memcpy(provider.reject_private_data, private_data, private_data_len);
 	return calls_fail(__func__) ? -1 : 0;
 }
 
@@ -290,6 +347,7 @@ static struct event *queue_event(struct rdma_cm_id *id, enum rdma_cm_event_type 
 		abort();
 	event->base.id = id;
 	event->base.event = type;
+	event->base.status = provider.cm_status;
 	if (len > 0) {
 		memcpy(event->private_data, private_data, len);
 		event->base.param.conn.private_data = event->private_data;

@@ -129,6 +129,7 @@ void provider_reset_verbs(void)
 	verbs_context.sz = sizeof(verbs_context);
 	verbs_context.query_device_ex = query_device_ex;
 	verbs_context.advise_mr = advise_mr;
+	verbs_context.modify_cq = provider_modify_cq;
 	verbs_context.context.device = &device;
 	verbs_context.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	provider.context = &verbs_context.context;

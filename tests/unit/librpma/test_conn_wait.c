@@ -83,7 +83,7 @@ static void wait__says_that_the_cq_cannot_be_armed(void **unused)
 	provider_queue_cq_event(provider.cqs[0]);
 	calls_fail_on("ibv_req_notify_cq", EIO);
 	expect(RPMA_E_PROVIDER, rpma_conn_wait(w.conn, 0, &cq, NULL));
-	assert_int_equal(provider.live.unacked_cq_events, 0);
+	assert_int_equal(provider.live.unacked_cq_events, DIFFERS(1, 0, "one by one"));
 }
 
 static void wait__refuses_null(void **unused)

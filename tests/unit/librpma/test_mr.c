@@ -50,7 +50,7 @@ static void reg__refuses_bad_arguments(void **unused)
 	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, NULL, 1, ALL_USAGES, &mr));
 	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, region, 0, ALL_USAGES, &mr));
 	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, region, 1, 0, &mr));
-	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, region, 1, 0x100, &mr));
+	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, region, 1, 0x200, &mr));
 	expect(RPMA_E_INVAL, rpma_mr_reg(w.peer, region, 1, ALL_USAGES, NULL));
 	assert_ptr_equal(mr, UNTOUCHED);
 	assert_int_equal(calls_count("ibv_reg_mr"), 0);

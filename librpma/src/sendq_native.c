@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sendq_native.c -- a list with native operations, which ibv_post_send() does not know, posted by
+ * ibv_wr_* with one doorbell.
+ *
+ * wr.atomic of RPMA_WR_FLUSH: compare_add is the length, swap the placement type and, from bit 8,
+ * the level. Of RPMA_WR_ATOMIC_WRITE: compare_add is the 8 bytes as they are in memory.
+ */
+#include "native.h"
+#include "sendq.h"
+
+static void set_data(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
+{
+	struct ibv_data_buf bufs[RPMA_SGES_MAX];
+
+	if (!(wr->send_flags & IBV_SEND_INLINE)) {
+		ibv_wr_set_sge_list(qpx, (size_t)wr->num_sge, wr->sg_list);
+		return;
+	}
+	for (int i = 0; i < wr->num_sge; i++)
+		bufs[i] = (struct ibv_data_buf){
+			.addr = (void *)(uintptr_t)wr->sg_list[i].addr,
+			.length = wr->sg_list[i].length,
+		};
+	ibv_wr_set_inline_data_list(qpx, (size_t)wr->num_sge, bufs);
+}
+
+static void add_flush(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
+{
+	rpma_native_ops(qpx)->flush(qpx, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+				    wr->wr.atomic.compare_add, (uint8_t)wr->wr.atomic.swap,
+				    (uint8_t)(wr->wr.atomic.swap >> 8));
+}
+
+static void add(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
+{
+	const uint32_t rkey = wr->wr.rdma.rkey;
+	const uint64_t remote_addr = wr->wr.rdma.remote_addr;
+
+	qpx->wr_id = wr->wr_id;
+	qpx->wr_flags = wr->send_flags & ~(unsigned)IBV_SEND_INLINE;
+	switch ((int)wr->opcode) {
+	case RPMA_WR_FLUSH:
+		add_flush(qpx, wr);
+		return;
+	case RPMA_WR_ATOMIC_WRITE:
+		rpma_native_ops(qpx)->atomic_write(qpx, wr->wr.atomic.rkey,
+						   wr->wr.atomic.remote_addr,
+						   &wr->wr.atomic.compare_add);
+		return;
+	case IBV_WR_RDMA_WRITE:
+		ibv_wr_rdma_write(qpx, rkey, remote_addr);
+		break;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		ibv_wr_rdma_write_imm(qpx, rkey, remote_addr, wr->imm_data);
+		break;
+	case IBV_WR_RDMA_READ:
+		ibv_wr_rdma_read(qpx, rkey, remote_addr);
+		break;
+	case IBV_WR_SEND:
+		ibv_wr_send(qpx);
+		break;
+	case IBV_WR_SEND_WITH_IMM:
+		ibv_wr_send_imm(qpx, wr->imm_data);
+		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		ibv_wr_atomic_cmp_swp(qpx, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+				      wr->wr.atomic.compare_add, wr->wr.atomic.swap);
+		break;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		ibv_wr_atomic_fetch_add(qpx, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+					wr->wr.atomic.compare_add);
+		break;
+	}
+	set_data(qpx, wr);
+}
+
+int rpma_sendq_post_natively(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
+{
+	ibv_wr_start(qpx);
+	for (; wr != NULL; wr = wr->next)
+		add(qpx, wr);
+	return ibv_wr_complete(qpx);
+}

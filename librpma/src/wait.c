@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wait.c -- waits with an end: for completions of one queue, and for any of many objects.
+ *
+ * Both sleep in poll(2) on the descriptors of the channels, whatever their O_NONBLOCK, and count
+ * what is left of the time again after a signal.
+ */
+#include "conn.h"
+#include "log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <time.h>
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* When a wait of this time ends; INT64_MAX: never. */
+static int64_t end_of(int timeout_ms)
+{
+	return timeout_ms < 0 ? INT64_MAX : now_ns() + (int64_t)timeout_ms * 1000000;
+}
+
+/* As poll(2), until end_ns. 0: the time is over. -1: failed, and logged. */
+static int poll_until(struct pollfd *fds, nfds_t count, int64_t end_ns)
+{
+	for (;;) {
+		int64_t left_ns = end_ns - now_ns();
+		struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
+
+		if (left_ns < 0)
+			left = (struct timespec){0, 0};
+		int ready = ppoll(fds, count, end_ns == INT64_MAX ? NULL : &left, NULL);
+		if (ready >= 0)
+			return ready;
+		if (errno == EINTR)
+			continue;
+		RPMA_LOG_ERRNO(errno, "ppoll()");
+		return -1;
+	}
+}
+
+/* The event that the queue's channel has. Another thread may have taken it. */
+static int take_event(struct rpma_cq *cq)
+{
+	struct ibv_cq *ev_cq;
+	void *ev_ctx;
+
+	if (ibv_get_cq_event(cq->channel, &ev_cq, &ev_ctx)) {
+		if (errno == EAGAIN || errno == EINTR)
+			return 0;
+		RPMA_LOG_ERRNO(errno, "ibv_get_cq_event()");
+		return RPMA_E_PROVIDER;
+	}
+	rpma_cq_ack_event(cq);
+	return 0;
+}
+
+static int sleep_for_event(struct rpma_cq *cq, int64_t end_ns)
+{
+	struct pollfd fd = {.fd = cq->channel->fd, .events = POLLIN};
+	int ready = poll_until(&fd, 1, end_ns);
+
+	if (ready == 0)
+		return RPMA_E_NO_COMPLETION;
+	return ready < 0 ? RPMA_E_PROVIDER : take_event(cq);
+}
+
+int rpma_cq_await_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got,
+		     unsigned spin_us, int timeout_ms)
+{
+	const int64_t end_ns = end_of(timeout_ms);
+	const int64_t spin_end_ns = now_ns() + (int64_t)spin_us * 1000;
+	int ret;
+
+	do {
+		ret = rpma_cq_get_wc(cq, num_entries, wc, num_entries_got);
+		if (ret != RPMA_E_NO_COMPLETION)
+			return ret;
+	} while (now_ns() < (spin_end_ns < end_ns ? spin_end_ns : end_ns));
+	if (cq->channel_shared)
+		return RPMA_FAIL(RPMA_E_SHARED_CHANNEL, "the completion channel is shared");
+
+	for (bool is_over = false;; is_over = now_ns() >= end_ns) {
+		ret = rpma_cq_arm_again(cq);
+		if (ret)
+			return ret;
+		ret = rpma_cq_get_wc(cq, num_entries, wc, num_entries_got);
+		if (ret != RPMA_E_NO_COMPLETION || is_over)
+			return ret;
+		ret = sleep_for_event(cq, end_ns);
+		if (ret)
+			return ret;
+	}
+}
+
+/* The descriptor of the one object that the item has. */
+static int fd_of(const struct rpma_wait_item *item, int *fd)
+{
+	const int objects = (item->cq != NULL) + (item->conn != NULL) + (item->ep != NULL);
+
+	if (objects != 1)
+		return RPMA_FAIL_WITH(RPMA_E_INVAL,
+				      "rpma_wait(): an item has %d objects, expected one of three",
+				      objects);
+	if (item->conn != NULL)
+		return rpma_conn_get_event_fd(item->conn, fd);
+	if (item->ep != NULL)
+		return rpma_ep_get_fd(item->ep, fd);
+	if (item->cq->channel_shared)
+		return RPMA_FAIL_WITH(RPMA_E_SHARED_CHANNEL,
+				      "rpma_wait(): the completion channel of a queue is shared");
+	return rpma_cq_get_fd(item->cq, fd);
+}
+
+static int take_ready(struct rpma_wait_item *item, const struct pollfd *fd, size_t *num_ready)
+{
+	int ret = 0;
+
+	if (fd->revents == 0)
+		return 0;
+	if (item->cq != NULL)
+		ret = take_event(item->cq);
+	if (ret == 0 && item->cq != NULL)
+		ret = rpma_cq_arm_again(item->cq);
+	if (ret)
+		return ret;
+	item->ready = true;
+	++*num_ready;
+	return 0;
+}
+
+int rpma_wait(struct rpma_wait_item *items, size_t count, int timeout_ms, size_t *num_ready)
+{
+	struct pollfd fds[RPMA_WAIT_ITEMS_MAX];
+	size_t found = 0;
+	int ret = 0;
+
+	if (items == NULL)
+		return RPMA_FAIL_NULL(items);
+	if (count == 0 || count > RPMA_WAIT_ITEMS_MAX)
+		return RPMA_FAIL(RPMA_E_INVAL, "count is %zu, expected 1 to %d", count,
+				 RPMA_WAIT_ITEMS_MAX);
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		fds[i] = (struct pollfd){.events = POLLIN};
+		items[i].ready = false;
+		ret = fd_of(&items[i], &fds[i].fd);
+	}
+	if (ret)
+		return ret;
+
+	int ready = poll_until(fds, count, end_of(timeout_ms));
+	if (ready <= 0)
+		return ready == 0 ? RPMA_E_AGAIN : RPMA_E_PROVIDER;
+	for (size_t i = 0; ret == 0 && i < count; i++)
+		ret = take_ready(&items[i], &fds[i], &found);
+	if (ret == 0 && num_ready != NULL)
+		*num_ready = found;
+	return ret;
+}
