@@ -16,11 +16,13 @@
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 #include "tools/common/base/units.h"
+#include "tools/common/rdma/librpma_1_4.h"
 
 #define RETRY_MS	100
 #define SILENT_MS	1000 /* silence before it prints that it waits for a server */
 #define TRY_MS		3000 /* the shortest try; LINK_TIMEOUT_MS is the longest */
 #define GOODBYE_WAIT_MS 1000
+#define BATCH_MAX	65535 /* the most that RPMA_CONN_OPT_BATCH_SIZE takes */
 #define GOODBYE		(PATH_ANSWER - 1)
 
 static bool stopped(const struct connection *c)
@@ -133,6 +135,14 @@ static int try_ms(int64_t limit)
 	return left < TRY_MS ? TRY_MS : left > LINK_TIMEOUT_MS ? LINK_TIMEOUT_MS : (int)left;
 }
 
+/* All that a commit posts may wait for its last one, if librpma has that. */
+static uint32_t batch_size(const struct connection *c)
+{
+	if (librpma_1_4_calls().conn_cfg_set_option == NULL)
+		return 0;
+	return c->cfg.sq_size < BATCH_MAX ? c->cfg.sq_size : BATCH_MAX;
+}
+
 static int connect_once(struct connection *c, int64_t limit)
 {
 	/* a queue of no receives is no queue to some devices */
@@ -142,6 +152,7 @@ static int connect_once(struct connection *c, int64_t limit)
 		.rq_size = connection_receives(c) > 0 ? connection_receives(c) : 1,
 		.post = post_receives,
 		.arg = c,
+		.batch = batch_size(c),
 	};
 	const struct link_cfg cfg = {.stop_fd = -1, .timeout_ms = try_ms(limit), .lane = &lane};
 	uint8_t greeting[GREETING_REQUEST_BYTES];

@@ -75,8 +75,8 @@ uint32_t io_queue_added(const struct io_queue *io_queue);
 uint32_t io_queue_out(const struct io_queue *io_queue);
 
 /*
- * Posts all that was added and the flushes that the policy wants. `posting` is
- * called right before each operation is posted, NULL: not. An operation that
+ * Posts all that was added and the flushes that the policy wants, with one doorbell.
+ * `posting` is called for each operation right before librpma gets it, NULL: not. An operation that
  * cannot be posted comes back as done, with its error.
  */
 void io_queue_commit(struct io_queue *io_queue,

@@ -3,12 +3,14 @@
  * io_queue_commit.c -- which flushes follow which writes: the policies.
  *
  * A group is what one end stands for: writes, and the flush behind them. What
- * needs no flush is posted alone and ends itself.
+ * needs no flush is posted alone and ends itself. What a commit posts waits for its
+ * last work request, so the device gets all of it with one doorbell.
  */
 #include "io_queue_private.h"
 
 #define SILENT RPMA_F_COMPLETION_ON_ERROR
 #define ENDS   RPMA_F_COMPLETION_ALWAYS
+#define MORE   RPMA_F_MORE
 
 struct group {
 	struct operation *head; /* NULL: there is none */
@@ -17,12 +19,13 @@ struct group {
 	uint32_t extents; /* in a batch whose flushes have ranges */
 };
 
-static int post_alone(struct io_queue *q, struct operation *o)
+/* Here and below, more: MORE, or 0 at the end of the commit. */
+static int post_alone(struct io_queue *q, struct operation *o, int more)
 {
 	int ret;
 
 	io_queue_begin(o);
-	ret = io_queue_post(q, o, ENDS);
+	ret = io_queue_post(q, o, ENDS | more);
 	if (ret) {
 		o->pending = 0;
 		return ret;
@@ -37,7 +40,7 @@ static int post_alone(struct io_queue *q, struct operation *o)
 static int post_into(struct io_queue *q, struct group *g, struct operation *o)
 {
 	const struct extent range = {o->begin, o->begin + o->bytes};
-	int ret = io_queue_post(q, o, SILENT);
+	int ret = io_queue_post(q, o, SILENT | MORE);
 
 	if (ret)
 		return ret;
@@ -84,20 +87,22 @@ static uint32_t join(struct extent *extents, uint32_t count)
 	return last + 1;
 }
 
-static int flush_extents(struct io_queue *q, struct group *g)
+static int flush_extents(struct io_queue *q, struct group *g, int more)
 {
 	uint32_t count = join(q->extents, g->extents);
 	int ret = 0;
 
 	for (uint32_t i = 0; i < count && ret == 0; i++)
-		ret = io_queue_flush(q, g->head, q->extents[i], i + 1 < count ? SILENT : ENDS);
+		ret = io_queue_flush(q, g->head, q->extents[i],
+				     i + 1 < count ? SILENT | MORE : ENDS | more);
 	return ret;
 }
 
-static void end_group(struct io_queue *q, struct group *g)
+static void end_group(struct io_queue *q, struct group *g, int more)
 {
 	struct operation *head = g->head;
-	int ret = g->extents > 1 ? flush_extents(q, g) : io_queue_flush(q, head, g->range, ENDS);
+	int ret = g->extents > 1 ? flush_extents(q, g, more)
+				 : io_queue_flush(q, head, g->range, ENDS | more);
 
 	g->head = NULL;
 	g->extents = 0;
@@ -118,25 +123,25 @@ static bool ends_itself(const struct io_queue *q, const struct operation *o)
 }
 
 /* False: it is not out, as the connection broke before or with it. */
-static bool post(struct io_queue *q, struct group *g, struct operation *o)
+static bool post(struct io_queue *q, struct group *g, struct operation *o, int more)
 {
 	static const char *const names[] = {"read", "write", "trim"};
 	bool alone = ends_itself(q, o);
 	int ret;
 
 	if (!alone && g->head != NULL && !joins(q, g, o))
-		end_group(q, g);
+		end_group(q, g, MORE);
 	if (q->broken != 0)
 		return false;
 	if (q->posting != NULL)
 		q->posting(q->posting_arg, o);
-	ret = alone ? post_alone(q, o) : post_into(q, g, o);
+	ret = alone ? post_alone(q, o, g->head != NULL ? MORE : more) : post_into(q, g, o);
 	if (ret) {
 		io_queue_post_failed(q, o, names[o->kind], ret);
 		return false;
 	}
 	if (q->policy == FLUSH_EACH && !alone)
-		end_group(q, g);
+		end_group(q, g, more);
 	return true;
 }
 
@@ -145,14 +150,15 @@ void io_queue_commit(struct io_queue *io_queue,
 {
 	struct io_queue *q = io_queue;
 	struct group group = {.head = NULL};
-	uint32_t i = 0;
+	uint32_t i = 0, last = q->added_count - 1;
 
 	q->posting = posting;
 	q->posting_arg = arg;
-	while (i < q->added_count && post(q, &group, &q->operations[q->added[i]]))
+	while (i < q->added_count &&
+	       post(q, &group, &q->operations[q->added[i]], i < last ? MORE : 0))
 		i++;
 	if (group.head != NULL && q->broken == 0)
-		end_group(q, &group);
+		end_group(q, &group, 0);
 	for (; i < q->added_count; i++)
 		io_queue_refuse(q, &q->operations[q->added[i]]);
 	q->added_count = 0;

@@ -58,7 +58,7 @@ static int flush(struct io_queue *q, const struct extent *extents, uint32_t coun
 	io_queue_begin(sync);
 	for (uint32_t i = 0; i < count && ret == 0; i++)
 		ret = io_queue_flush(q, sync, extents[i],
-				     i + 1 < count ? RPMA_F_COMPLETION_ON_ERROR
+				     i + 1 < count ? RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE
 						   : RPMA_F_COMPLETION_ALWAYS);
 	if (ret)
 		io_queue_post_failed(q, sync, "flush", ret);

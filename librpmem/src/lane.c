@@ -333,16 +333,6 @@ static bool is_idle(const struct lane *l)
 	return l->requests == 0 && l->ranges == 0 && l->hull.end == 0 && l->failed == 0;
 }
 
-/* What most calls need: one write, and one flush of it. */
-static int persist_directly(struct lane *l, size_t offset, size_t length)
-{
-	const struct lane_transport *transport = l->lanes->transport;
-	const struct lane_span span = {offset, offset + length};
-	int ret = transport->write(l, offset, length);
-
-	return ret ? ret : transport->flush(l, &span, true);
-}
-
 /* --- the calls ------------------------------------------------------------ */
 
 int lanes_flush(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed)
@@ -371,8 +361,8 @@ int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t leng
 	if (length <= LANE_DATA_MAX && !(l->flushes && (relaxed || l->writes_words)))
 		return lane_end(l, persist_at_once(l, offset, length));
 	if (length <= LANE_DATA_MAX && length <= lanes->write_max && is_idle(l) &&
-	    begin_cut(offset, length) == length)
-		return lane_end(l, persist_directly(l, offset, length));
+	    begin_cut(offset, length) == length) /* what most calls need */
+		return lane_end(l, lanes->transport->persist(l, offset, length));
 	/* what was flushed before is durable before what is copied now */
 	if (!relaxed)
 		ret = drain(l);

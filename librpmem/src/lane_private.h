@@ -60,6 +60,8 @@ struct lane_transport {
 	int (*write)(struct lane *lane, size_t offset, size_t length);
 	/* APM: starts making a range durable; `wait`: returns when that and all before is done */
 	int (*flush)(struct lane *lane, const struct lane_span *range, bool wait);
+	/* APM: writes a range of LANE_DATA_MAX bytes at most, and returns when that is durable */
+	int (*persist)(struct lane *lane, size_t offset, size_t length);
 	/* starts a request in a free slot; `data` (NULL: none) may change when it returns */
 	int (*request)(struct lane *lane, const struct lane_request *request, const void *data);
 	/* waits for the next answer */

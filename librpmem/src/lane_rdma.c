@@ -15,6 +15,7 @@
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
 #include "tools/common/host/memlock.h"
+#include "tools/common/rdma/librpma_1_4.h"
 #include "tools/common/rdma/limits.h"
 
 #define SPARE_WORK 2 /* a flush, and the request that was posted before it */
@@ -88,6 +89,19 @@ static int dial_daemon(struct lane *l)
 				      link_cause(ret));
 }
 
+/* Sharing a doorbell with a native flush takes more instructions than it saves. */
+static int flags_before_flush(const struct rdma_connection *c)
+{
+	const struct librpma_1_4 newer = librpma_1_4_calls();
+	enum rpma_flush_method method;
+
+	if (newer.conn_get_flush_method == NULL ||
+	    newer.conn_get_flush_method(c->conn, c->remote.mr, &method) != 0 ||
+	    method != RPMA_FLUSH_METHOD_READ)
+		return 0;
+	return RPMA_F_MORE;
+}
+
 static int take_region(struct lane *l, const struct greeting_reply *reply)
 {
 	const struct rdma_device *d = l->lanes->shared;
@@ -104,6 +118,7 @@ static int take_region(struct lane *l, const struct greeting_reply *reply)
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "connect",
 				       "%s offers %zu bytes for a pool of %zu", d->dial.name,
 				       c->remote.bytes, l->lanes->bytes);
+	c->before_flush = flags_before_flush(c);
 	l->flushes = l->lanes->daemon.method == CONTROL_APM;
 	if (l->flushes && ((c->remote.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) == 0 ||
 			   !c->remote.direct_write_to_pmem))
@@ -289,6 +304,7 @@ const struct lane_transport lane_rdma = {
 	.disconnect = rdma_disconnect,
 	.write = rdma_write,
 	.flush = rdma_flush,
+	.persist = rdma_persist,
 	.request = rdma_request,
 	.answer = rdma_answer,
 	.read = rdma_read,

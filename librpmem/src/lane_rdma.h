@@ -37,6 +37,7 @@ struct rdma_connection {
 	int cq_fd;
 	unsigned spins;
 	struct region_remote remote;
+	int before_flush;	   /* flags of a write that a flush follows at once */
 	uint64_t posted;	   /* number of the last work request */
 	uint64_t signalled;	   /* the last signalled one */
 	uint64_t reaped;	   /* all up to this one are complete */
@@ -53,6 +54,7 @@ struct rdma_connection {
 /* As in struct lane_transport. */
 int rdma_write(struct lane *lane, size_t offset, size_t length);
 int rdma_flush(struct lane *lane, const struct lane_span *range, bool wait);
+int rdma_persist(struct lane *lane, size_t offset, size_t length);
 int rdma_request(struct lane *lane, const struct lane_request *request, const void *data);
 int rdma_answer(struct lane *lane, struct lane_answer *answer);
 int rdma_read(struct lane *lane, void *buffer, size_t offset, size_t length);

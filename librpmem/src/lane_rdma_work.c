@@ -196,6 +196,27 @@ int rdma_flush(struct lane *l, const struct lane_span *range, bool wait)
 	return wait ? await(l, c->posted) : 0;
 }
 
+/* One doorbell for both where flushes are reads; SPARE_WORK has room for the flush. */
+int rdma_persist(struct lane *l, size_t offset, size_t length)
+{
+	const struct rdma_device *d = l->lanes->shared;
+	struct rdma_connection *c = l->connection;
+	const void *number;
+	int flags, ret = make_room(l, d->writes_max);
+
+	if (ret)
+		return ret;
+	number = next_work(l, false, &flags);
+	ret = rpma_write(c->conn, c->remote.mr, offset, d->mr, offset, length,
+			 flags | c->before_flush, number);
+	if (ret)
+		return broken(l, "a write", ret);
+	number = next_work(l, true, &flags);
+	ret = rpma_flush(c->conn, c->remote.mr, offset, length, RPMA_FLUSH_TYPE_PERSISTENT, flags,
+			 number);
+	return ret == 0 ? await(l, c->posted) : broken(l, "a flush", ret);
+}
+
 int rdma_request(struct lane *l, const struct lane_request *request, const void *data)
 {
 	const struct rdma_device *d = l->lanes->shared;

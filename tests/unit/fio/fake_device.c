@@ -31,11 +31,13 @@ static int post(struct fake_work work, int flags, const void *context)
 	if (scripted(work.letter, fake.refuse, &fake.refuse_after))
 		return RPMA_E_PROVIDER;
 	work.context = (uintptr_t)context;
-	work.signalled = flags == RPMA_F_COMPLETION_ALWAYS;
+	work.signalled = (flags & RPMA_F_COMPLETION_ALWAYS) == RPMA_F_COMPLETION_ALWAYS;
 	assert_false(fake.disconnected);
 	assert_true(fake.posted - fake.reclaimed < fake.connection.cfg.sq_size);
 	assert_true(fake.posted - fake.reclaimed < FAKE_WORKS);
 	fake.works[fake.posted++ % FAKE_WORKS] = work;
+	fake.waiting = flags & RPMA_F_MORE ? fake.waiting + 1 : 0;
+	fake.doorbells += fake.waiting == 0;
 	if (length < sizeof(fake.log) - 64)
 		sprintf(fake.log + length, "%c%llu+%llu%s ", work.letter,
 			(unsigned long long)work.begin, (unsigned long long)(work.end - work.begin),
@@ -319,6 +321,8 @@ static void run_one(void)
 
 void fake_run(unsigned works)
 {
+	/* what waits for another one would wait forever */
+	assert_int_equal(fake.waiting, 0);
 	while (works-- > 0 && !fake.silent && fake.executed < fake.posted)
 		run_one();
 	while (!fake.silent && !fake.deaf && fake.answered < fake.asked)
@@ -353,6 +357,7 @@ int __wrap_rpma_conn_disconnect(struct rpma_conn *conn);
 int __wrap_rpma_conn_disconnect(struct rpma_conn *conn)
 {
 	fake.disconnected = true;
+	fake.waiting = 0;
 	return 0;
 }
 

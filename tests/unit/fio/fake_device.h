@@ -42,6 +42,7 @@ struct fake {
 	/* the queues */
 	struct fake_work works[FAKE_WORKS]; /* a ring: posted */
 	uint64_t posted, executed, reclaimed, unsignalled;
+	uint64_t waiting;	       /* posted with RPMA_F_MORE, and nothing behind them yet */
 	struct ibv_wc wcs[FAKE_WORKS]; /* a ring */
 	uint64_t completed, polled;
 	bool armed, told;		   /* the next completion makes an event; there is one */
@@ -66,7 +67,7 @@ struct fake {
 	bool vast; /* the region is larger than what is here of it */
 	/* what did happen */
 	char log[4096]; /* "w0+8 f0+8! ": of each post the letter, the range, ! if signalled */
-	unsigned flushes, waits, goodbyes;
+	unsigned flushes, waits, goodbyes, doorbells;
 	uint64_t now_ns;
 	uint64_t tick_ns; /* that looking at the clock takes; 0: little */
 	bool disconnected;

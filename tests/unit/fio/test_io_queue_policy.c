@@ -49,6 +49,7 @@ static void commit_batch(const struct batch *b)
 			 b->accesses[i].bytes);
 	io_queue_commit(io_queue, NULL, NULL);
 	assert_string_equal(fake.log, b->posted);
+	assert_int_equal(fake.doorbells, 1);
 	assert_int_equal(io_queue_added(io_queue), 0);
 	io_queue_wait(io_queue, DEPTH, UINT64_MAX);
 	assert_string_equal(fake_done(io_queue), b->done);

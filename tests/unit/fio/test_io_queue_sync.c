@@ -42,9 +42,11 @@ static void a_sync_flushes_each_extent(void **state)
 
 	for (size_t i = 0; i < 3; i++) {
 		struct io_queue *io_queue = with_two_extents(cases[i].method, 4);
+		const unsigned doorbells = fake.doorbells;
 
 		assert_true(io_queue_dirty(io_queue));
 		assert_int_equal(io_queue_sync(io_queue), 0);
+		assert_int_equal(fake.doorbells, doorbells + 1);
 		assert_string_equal(fake.log, cases[i].posted);
 		assert_false(io_queue_dirty(io_queue));
 		fake_all_flushed();

@@ -100,6 +100,14 @@ static int fake_flush(struct lane *lane, const struct lane_span *span, bool wait
 	return 0;
 }
 
+static int fake_persist(struct lane *lane, size_t offset, size_t length)
+{
+	const struct lane_span span = {offset, offset + length};
+	int ret = fake_write(lane, offset, length);
+
+	return ret ? ret : fake_flush(lane, &span, true);
+}
+
 static void note_ranges(const uint8_t *data, uint64_t bytes)
 {
 	for (uint64_t at = 0; at < bytes; at += LANE_RANGE_BYTES) {
@@ -155,7 +163,7 @@ static int fake_read(struct lane *lane, void *buffer, size_t offset, size_t leng
 #define FAKE                                                                                       \
 	.open = fake_open, .close = fake_close, .connect = fake_connect, .hang_up = fake_hang_up,  \
 	.disconnect = fake_disconnect, .write = fake_write, .flush = fake_flush,                   \
-	.request = fake_request, .answer = fake_answer, .read = fake_read
+	.persist = fake_persist, .request = fake_request, .answer = fake_answer, .read = fake_read
 
 const struct lane_transport lane_rdma = {FAKE};
 const struct lane_transport lane_tcp = {FAKE};

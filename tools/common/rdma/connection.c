@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "librpma_1_4.h"
 #include "link_end.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
@@ -65,6 +66,9 @@ static int set_lane_queues(struct rpma_conn_cfg *c, const struct link_lane *lane
 	    (ret = rpma_conn_cfg_set_rq_size(c, lane->rq_size)) ||
 	    (ret = rpma_conn_cfg_set_rcq_size(c, 0)))
 		return ret;
+	if (lane->batch > 0 && (ret = librpma_1_4_calls().conn_cfg_set_option(
+					c, RPMA_CONN_OPT_BATCH_SIZE, lane->batch)))
+		return ret;
 	return lane->srq != NULL ? rpma_conn_cfg_set_srq(c, lane->srq) : 0;
 }
 
@@ -76,8 +80,13 @@ static int timeout_ms(const struct link_cfg *cfg)
 int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out)
 {
 	struct rpma_conn_cfg *c = NULL;
-	int ret = rpma_conn_cfg_new(&c);
+	int ret;
 
+	if (cfg->lane != NULL && cfg->lane->batch > 0 &&
+	    librpma_1_4_calls().conn_cfg_set_option == NULL)
+		return failure_set(EXIT_RUN_FAILED, "connect",
+				   "this librpma is older than 1.4 and cannot post batches");
+	ret = rpma_conn_cfg_new(&c);
 	if (ret == 0)
 		ret = rpma_conn_cfg_set_timeout(c, timeout_ms(cfg));
 	if (ret == 0)

@@ -35,6 +35,8 @@ struct link_lane {
 	 */
 	int (*post)(struct rpma_conn_req *req, void *arg);
 	void *arg;
+	/* work requests that may wait for one doorbell, with librpma 1.4; 0: librpma's choice */
+	uint32_t batch;
 };
 
 struct link_cfg {

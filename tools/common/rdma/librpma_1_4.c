@@ -15,13 +15,17 @@ struct librpma_1_4 librpma_1_4_calls(void)
 {
 	void *port = dlsym(RTLD_DEFAULT, "rpma_ep_get_port");
 	void *address = dlsym(RTLD_DEFAULT, "rpma_conn_req_get_peer_addr");
-	struct librpma_1_4 calls = {NULL, NULL};
+	void *option = dlsym(RTLD_DEFAULT, "rpma_conn_cfg_set_option");
+	void *method = dlsym(RTLD_DEFAULT, "rpma_conn_get_flush_method");
+	struct librpma_1_4 calls = {.ep_get_port = NULL};
 
-	if (port == NULL || address == NULL)
+	if (port == NULL || address == NULL || option == NULL || method == NULL)
 		return calls;
 	/* ISO C has no conversion of an object pointer to a function's */
 	memcpy(&calls.ep_get_port, &port, sizeof(port));
 	memcpy(&calls.conn_req_get_peer_addr, &address, sizeof(address));
+	memcpy(&calls.conn_cfg_set_option, &option, sizeof(option));
+	memcpy(&calls.conn_get_flush_method, &method, sizeof(method));
 	return calls;
 }
 
@@ -45,7 +49,8 @@ int newest_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_s
 #else
 struct librpma_1_4 librpma_1_4_calls(void)
 {
-	return (struct librpma_1_4){rpma_ep_get_port, rpma_conn_req_get_peer_addr};
+	return (struct librpma_1_4){rpma_ep_get_port, rpma_conn_req_get_peer_addr,
+				    rpma_conn_cfg_set_option, rpma_conn_get_flush_method};
 }
 
 int newest_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc)

@@ -10,11 +10,15 @@
 #include <librpma.h>
 #include <stdint.h>
 
-/* What Debian's 1.2.0 does not have: both are there, or both are NULL. */
+/* What Debian's 1.2.0 does not have: all are there, or all are NULL. */
 struct librpma_1_4 {
 	int (*ep_get_port)(const struct rpma_ep *ep, uint16_t *port);
 	int (*conn_req_get_peer_addr)(const struct rpma_conn_req *req,
 				      struct sockaddr_storage *addr);
+	int (*conn_cfg_set_option)(struct rpma_conn_cfg *cfg, enum rpma_conn_option option,
+				   uint32_t value);
+	int (*conn_get_flush_method)(const struct rpma_conn *conn, const struct rpma_mr_remote *mr,
+				     enum rpma_flush_method *method);
 };
 
 struct librpma_1_4 librpma_1_4_calls(void);
