@@ -65,6 +65,11 @@ refused 64 '--connections 0:' client host --connections 0
 refused 64 'threads x connections is 256 at most' client host --threads 64 --connections 5
 refused 64 '--signal-every 0:' client host --signal-every 0
 refused 64 'signal-every is 1 to the depth' client host --signal-every 2
+refused 64 '--batch 0:' client host --batch 0
+refused 64 '--batch 4097:' client host --batch 4097
+refused 64 'a batch above 1 takes test bw or mix' client host --batch 2
+refused 64 'a batch is 1 to the depth' client host --test bw --batch 64
+refused 64 'one of batch and signal-every must be a multiple' client host --test bw --batch 8 --signal-every 3
 refused 64 '--rate 10K:' client host --test rate --rate 10K
 refused 64 '--rate 10k:5k:x1.5:' client host --test rate --rate 10k:5k:x1.5
 refused 64 'test rate needs a rate' client host --test rate

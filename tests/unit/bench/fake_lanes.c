@@ -89,8 +89,21 @@ static void add(struct fake_lane *l, struct fake_completion c)
 	l->pending[at] = c;
 }
 
-static int begin(struct lane *lane, uint32_t slot, bool signal, enum ibv_wc_opcode opcode)
+static void count_doorbells(struct fake_lane *l, int flags)
 {
+	l->waiting++;
+	if (flags & RPMA_F_MORE)
+		return;
+	if (l->waiting > fake.most_waited)
+		fake.most_waited = l->waiting;
+	l->waiting = 0;
+	fake.doorbells++;
+}
+
+static int begin(struct lane *lane, uint32_t slot, int flags, enum ibv_wc_opcode opcode)
+{
+	const bool signal = (flags & RPMA_F_COMPLETION_ALWAYS) == RPMA_F_COMPLETION_ALWAYS;
+
 	struct fake_lane *l = &fake.lanes[lane->index];
 	struct fake_completion c = {.op = fake.posted, .slot = slot, .signal = signal};
 	uint64_t latency_ns = fake.latency_ns(lane->index, fake.posted);
@@ -117,6 +130,7 @@ static int begin(struct lane *lane, uint32_t slot, bool signal, enum ibv_wc_opco
 	l->last_signal = signal;
 	l->posted++;
 	fake.posted++;
+	count_doorbells(l, flags);
 	fake.idle_looks = 0;
 	if (l->posted - l->finished > fake.most_in_flight)
 		fake.most_in_flight = l->posted - l->finished;
@@ -125,18 +139,18 @@ static int begin(struct lane *lane, uint32_t slot, bool signal, enum ibv_wc_opco
 
 static int post_write(struct lane *lane, uint32_t slot, int flags)
 {
-	return begin(lane, slot, flags == RPMA_F_COMPLETION_ALWAYS, fake.opcode);
+	return begin(lane, slot, flags, fake.opcode);
 }
 
 static int post_read(struct lane *lane, uint32_t slot, int flags)
 {
-	return begin(lane, slot, flags == RPMA_F_COMPLETION_ALWAYS, IBV_WC_RDMA_READ);
+	return begin(lane, slot, flags, IBV_WC_RDMA_READ);
 }
 
 static int post_answered(struct lane *lane, uint32_t slot, int flags)
 {
-	assert_int_equal(flags, RPMA_F_COMPLETION_ALWAYS);
-	return begin(lane, slot, true, IBV_WC_RECV);
+	assert_int_equal(flags & ~RPMA_F_MORE, RPMA_F_COMPLETION_ALWAYS);
+	return begin(lane, slot, flags, IBV_WC_RECV);
 }
 
 static int arm(struct lane *lane, uint32_t slot)
@@ -204,6 +218,8 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 
 	int found = 0;
 
+	/* what waits for another one would wait forever */
+	assert_int_equal(l->waiting, 0);
 	while (found < num_entries && take(l, &wc[found]))
 		found++;
 	if (got != NULL)
@@ -320,6 +336,7 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32
 		.lanes_count = 1,
 		.clock = &clock_of_the_test,
 		.depth = depth,
+		.batch = 1,
 		.signal_every = 1,
 		.duration_ns = duration_ns,
 		.limit_ns = duration_ns,

@@ -35,6 +35,7 @@ struct fake_lane {
 	uint64_t received;
 	uint64_t first_receive; /* where a measurement before this one left off */
 	bool last_signal;	/* the last post's */
+	uint32_t waiting;	/* posted with RPMA_F_MORE, and nothing behind them yet */
 	/* events */
 	bool armed;
 	bool event;
@@ -53,6 +54,8 @@ struct fake {
 	uint64_t posted;
 	uint64_t finished;
 	uint64_t most_in_flight;      /* on any lane */
+	uint64_t doorbells;	      /* posts without RPMA_F_MORE */
+	uint64_t most_waited;	      /* with one of these, itself included */
 	uint64_t waits;		      /* calls of ppoll */
 	uint64_t fail_at;	      /* the operation whose completion fails */
 	enum ibv_wc_status fail_with; /* the status it has */

@@ -32,6 +32,7 @@ static inline struct repeat made_repeat(uint64_t ns, size_t count)
 			   .depth = 1,
 			   .threads = 1,
 			   .connections = 1,
+			   .batch = 1,
 			   .signal_every = 1},
 		.complete = true,
 		.latency_kind = "post_to_cqe",

@@ -21,13 +21,9 @@ static int setup(void **state)
 	if (scratch_setup(state) != 0)
 		return -1;
 	options = (struct options){.duration_ns = 1000000000, .repeats = 1};
-	point = (struct params){.test = BENCH_LAT,
-				.op = BENCH_WRITE,
-				.size_bytes = 4096,
-				.depth = 1,
-				.threads = 1,
-				.connections = 1,
-				.signal_every = 1};
+	point = (struct params){
+		.test = BENCH_LAT, .op = BENCH_WRITE, .size_bytes = 4096, .depth = 1};
+	point.threads = point.connections = point.batch = point.signal_every = 1;
 	repeats[0] = NULL;
 	run = (struct record){
 		.options = &options,
@@ -109,12 +105,14 @@ static void points_have_their_parameters(void **state)
 	point.test = BENCH_RATE;
 	point.rate_per_s = 5000;
 	point.pattern = BENCH_RAND;
+	point.batch = 8;
 	point.server_load_millionths = 250000;
 	add_repeat(made_repeat(1000, 10), NULL);
 	document = document_make(&run);
 	text_at(document, "points/id=p0000/params/test", "rate");
 	text_at(document, "points/id=p0000/params/mode", "open");
 	text_at(document, "points/id=p0000/params/pattern", "rand");
+	assert_int_equal(whole_at(document, "points/id=p0000/params/batch"), 8);
 	text_at(document, "points/id=p0000/params/latency_kind", "post_to_cqe");
 	assert_int_equal(whole_at(document, "points/id=p0000/params/target_rate_per_s"), 5000);
 	assert_true(real_at(document, "points/id=p0000/params/server_load_fraction") == 0.25);

@@ -120,6 +120,76 @@ static void unsignalled_operations_are_counted_not_timed(void **state)
 	assert_int_equal(fake_latency.max_ns, 10000);
 }
 
+static void a_batch_has_one_doorbell(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 32, 1000000);
+	struct measured m;
+
+	cfg.batch = 8;
+	cfg.signal_every = 8;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 3200);
+	assert_int_equal(fake.posted, 3200);
+	assert_int_equal(fake.doorbells, 3200 / 8);
+	assert_int_equal(fake.most_waited, 8);
+	assert_int_equal(fake.most_in_flight, 32);
+	assert_int_equal(fake_latency.count, 3200 / 8);
+	assert_int_equal(fake_latency.max_ns, 10000);
+}
+
+/* Operations of any latency, so that completions come one by one. */
+static uint64_t any_latency(uint32_t lane, uint64_t op)
+{
+	return 1000 + op * 7919 % 5000;
+}
+
+static void a_batch_waits_for_room_for_all_of_it(void **state)
+{
+	static const uint32_t batches[][2] = {{2, 1}, {4, 2}, {8, 4}, {8, 8},
+					      {2, 8}, {4, 4}, {7, 1}};
+
+	for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
+		struct measure_cfg cfg = fake_setup(any_latency, 8, UINT64_MAX);
+		const uint32_t batch = batches[i][0];
+		struct measured m;
+
+		cfg.batch = batch;
+		cfg.signal_every = batches[i][1];
+		cfg.max_ops = 1001;
+		cfg.lanes_count = 2;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(m.ops, 1001);
+		assert_int_equal(fake.most_waited, batch);
+		/* 501 and 500: the last one of each lane may be less than a batch */
+		assert_int_equal(fake.doorbells,
+				 (501 + batch - 1) / batch + (500 + batch - 1) / batch);
+		assert_int_equal(fake.finished, fake.posted);
+	}
+}
+
+static void answered_operations_and_mixes_are_batched_too(void **state)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
+	struct measured m;
+
+	cfg.operation = &fake_answered;
+	cfg.batch = 4;
+	cfg.max_ops = 1000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1000);
+	assert_int_equal(fake.doorbells, 250);
+
+	cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
+	cfg.reads = &fake_reads;
+	cfg.read_millionths = 500000;
+	cfg.read_latency = &fake_read_latency;
+	cfg.batch = 4;
+	cfg.max_ops = 1000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 1000);
+	assert_int_equal(fake.doorbells, 250);
+}
+
 /* 1.05 s of 10 us each: ten whole windows of 100 ms with 10,000 operations. */
 static void windows_are_counted(void **state)
 {
@@ -387,6 +457,9 @@ int main(void)
 		cmocka_unit_test(a_stall_is_one_slow_sample),
 		cmocka_unit_test(the_depth_is_kept_and_drained),
 		cmocka_unit_test(unsignalled_operations_are_counted_not_timed),
+		cmocka_unit_test(a_batch_has_one_doorbell),
+		cmocka_unit_test(a_batch_waits_for_room_for_all_of_it),
+		cmocka_unit_test(answered_operations_and_mixes_are_batched_too),
 		cmocka_unit_test(windows_are_counted),
 		cmocka_unit_test(intervals_have_figures_of_their_own),
 		cmocka_unit_test(intervals_beyond_their_room_are_left_out),

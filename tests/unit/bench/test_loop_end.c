@@ -64,6 +64,26 @@ static void the_last_operation_is_always_signalled(void **state)
 	}
 }
 
+/* Wherever the end comes, nothing is left that waits for another one, or has no completion. */
+static void a_batch_is_complete_at_the_end(void **state)
+{
+	static const uint32_t batches[][2] = {{4, 1}, {4, 4}, {8, 4}, {4, 8}};
+
+	for (uint64_t at = 0; at < 160; at++) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, 9, 1000000000);
+		struct measured m;
+
+		cfg.batch = batches[at % 4][0];
+		cfg.signal_every = batches[at % 4][1];
+		fake.stop_at = at / 4;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(fake.lanes[0].waiting, 0);
+		assert_true(fake.lanes[0].last_signal);
+		assert_int_equal(fake.finished, fake.posted);
+		assert_int_equal(m.ops, fake.posted);
+	}
+}
+
 static void a_signal_ends_it_in_good_order(void **state)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
@@ -161,6 +181,7 @@ int main(void)
 		cmocka_unit_test(a_warm_up_waits_for_its_operations),
 		cmocka_unit_test(it_ends_after_so_many_operations),
 		cmocka_unit_test(the_last_operation_is_always_signalled),
+		cmocka_unit_test(a_batch_is_complete_at_the_end),
 		cmocka_unit_test(a_signal_ends_it_in_good_order),
 		cmocka_unit_test(it_stops_when_it_is_told_to),
 		cmocka_unit_test(a_failed_completion_names_its_status),

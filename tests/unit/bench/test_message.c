@@ -25,6 +25,7 @@ static struct message begin(void)
 			   .depth = 32,
 			   .threads = 2,
 			   .connections = 3,
+			   .batch = 8,
 			   .signal_every = 1,
 			   .server_load_millionths = 500000,
 			   .target = 15},
@@ -102,7 +103,7 @@ static void a_begin_comes_back(void **state)
 
 static void parameters_out_of_range_are_refused(void **state)
 {
-	struct message bad[21];
+	struct message bad[23];
 	size_t i = 0;
 
 	for (size_t k = 0; k < COUNT(bad); k++)
@@ -123,6 +124,8 @@ static void parameters_out_of_range_are_refused(void **state)
 	/* each in its range, but not their product */
 	bad[i].begin.params.threads = PARAMS_THREADS_MAX;
 	bad[i++].begin.params.connections = PARAMS_CONNECTIONS_MAX;
+	bad[i++].begin.params.batch = 0;
+	bad[i++].begin.params.batch = 33;
 	bad[i++].begin.params.signal_every = 0;
 	bad[i++].begin.params.signal_every = 33;
 	bad[i++].begin.params.rate_per_s = PARAMS_RATE_MAX + 1;
@@ -188,6 +191,19 @@ static void a_tail_is_ignored(void **state)
 
 	wire[0] = (uint8_t)len;
 	assert_int_equal(message_decode(wire, len, &got), 0);
+	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
+}
+
+/* It ends before the batch. */
+static void a_client_without_batches_is_understood(void **state)
+{
+	struct message m = begin(), got;
+	size_t len = message_encode(&m, wire) - 4;
+
+	wire[0] = (uint8_t)len;
+	assert_int_equal(message_decode(wire, len, &got), 0);
+	assert_int_equal(got.begin.params.batch, 1);
+	m.begin.params.batch = 1;
 	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
 }
 
@@ -335,6 +351,7 @@ int main(void)
 		cmocka_unit_test(client_memory_is_described_exactly_where_it_is_used),
 		cmocka_unit_test(a_message_is_as_long_as_it_says),
 		cmocka_unit_test(a_tail_is_ignored),
+		cmocka_unit_test(a_client_without_batches_is_understood),
 		cmocka_unit_test(another_version_and_type_are_told_apart),
 		cmocka_unit_test(a_welcome_comes_back),
 		cmocka_unit_test(offers_out_of_range_are_refused),

@@ -129,6 +129,7 @@ static struct params params_of(enum bench_op op, enum bench_persist persist)
 		.depth = persist == BENCH_RPMEM || persist == BENCH_RPMEM_RELAXED ? 1 : DEPTH,
 		.threads = 1,
 		.connections = 1,
+		.batch = 1,
 		.signal_every = 1,
 	};
 }
@@ -140,6 +141,7 @@ static struct lane lane_of(const struct params *params)
 		.sink = memory,
 		.sink_stride = 128,
 		.size_bytes = params->size_bytes,
+		.leading = RPMA_F_COMPLETION_ON_ERROR,
 		.flush_type = RPMA_FLUSH_TYPE_VISIBILITY,
 		.notes = memory,
 		.notes_offset = 4096,
@@ -213,6 +215,25 @@ static void only_the_last_work_completes_and_only_when_asked_to(void **state)
 			}
 			assert_null(rows[i].work[work_count]);
 		}
+	}
+}
+
+static void in_a_batch_only_the_last_work_of_all_is_posted_at_once(void **state)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct params p = params_of(rows[i].op, rows[i].persist);
+		const struct operation *o = operation_find(p.op, p.persist);
+		struct lane lane = lane_of(&p);
+
+		p.batch = 2;
+		assert_int_equal(lane_queues(o, NULL, &p).batch, 2 * o->work_requests);
+		lane.leading |= RPMA_F_MORE;
+		assert_int_equal(o->post(&lane, 0, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE), 0);
+		assert_int_equal(o->post(&lane, 1, RPMA_F_COMPLETION_ALWAYS), 0);
+		assert_int_equal(work_count, 2 * o->work_requests);
+		for (uint32_t k = 0; k + 1 < work_count; k++)
+			assert_int_equal(work[k].flags, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE);
+		assert_int_equal(work[work_count - 1].flags, RPMA_F_COMPLETION_ALWAYS);
 	}
 }
 
@@ -375,6 +396,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_combination_that_may_be_asked_for_is_there),
 		cmocka_unit_test(only_the_last_work_completes_and_only_when_asked_to),
+		cmocka_unit_test(in_a_batch_only_the_last_work_of_all_is_posted_at_once),
 		cmocka_unit_test(what_is_flushed_is_what_was_written),
 		cmocka_unit_test(a_log_moves_its_tail_after_the_record),
 		cmocka_unit_test(an_append_can_end_at_its_atomic_write),

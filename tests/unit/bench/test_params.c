@@ -17,6 +17,7 @@ static struct params usual(void)
 		.depth = 8,
 		.threads = 1,
 		.connections = 1,
+		.batch = 1,
 		.signal_every = 1,
 	};
 }
@@ -94,6 +95,26 @@ static void a_signal_comes_within_the_depth(void **state)
 	TRY("signal-every", p.signal_every = 2, p.persist = BENCH_GPSPM);
 	TRY("signal-every", p.signal_every = 2, p.persist = BENCH_GPSPM_RT);
 	TRY(NULL, p.signal_every = 2, p.op = BENCH_WRITE_IMM);
+}
+
+static void a_batch_is_of_what_is_in_flight(void **state)
+{
+	TRY(NULL, p.batch = 8);
+	TRY(NULL, p.batch = 8, p.test = BENCH_MIX);
+	TRY(NULL, p.batch = 8, p.op = BENCH_SEND);
+	TRY(NULL, p.batch = 8, p.persist = BENCH_APPEND);
+	TRY("batch is 1 to 4096", p.batch = 0);
+	TRY("batch is 1 to 4096", p.batch = 4097);
+	TRY("batch is 1 to the depth", p.batch = 9);
+	TRY("test bw or mix", p.batch = 2, p.test = BENCH_LAT, p.depth = 1);
+	TRY("test bw or mix", p.batch = 2, p.test = BENCH_LAT);
+	TRY("test bw or mix", p.batch = 2, p.test = BENCH_RATE, p.rate_per_s = 1000);
+	TRY("test bw or mix", p.batch = 2, p.test = BENCH_CONNECT, p.depth = 1);
+	TRY("batch is 1 to the depth", p.batch = 2, p.persist = BENCH_RPMEM, p.depth = 1);
+	TRY(NULL, p.batch = 4, p.signal_every = 2);
+	TRY(NULL, p.batch = 4, p.signal_every = 8);
+	TRY("multiple of the other", p.batch = 4, p.signal_every = 3);
+	TRY("multiple of the other", p.batch = 4, p.signal_every = 6);
 }
 
 static void persistence_belongs_to_writes(void **state)
@@ -204,6 +225,7 @@ int main(void)
 		cmocka_unit_test(every_field_has_its_range),
 		cmocka_unit_test(foreign_words_are_refused),
 		cmocka_unit_test(a_signal_comes_within_the_depth),
+		cmocka_unit_test(a_batch_is_of_what_is_in_flight),
 		cmocka_unit_test(persistence_belongs_to_writes),
 		cmocka_unit_test(a_call_is_one_at_a_time_in_a_thread),
 		cmocka_unit_test(a_mix_is_of_writes_and_reads),

@@ -71,9 +71,36 @@ static void defaults_follow_the_test(void **state)
 		assert_int_equal(p->read_millionths, p->test == BENCH_MIX ? 700000 : 0);
 		assert_int_equal(p->threads, 1);
 		assert_int_equal(p->connections, 1);
+		assert_int_equal(p->batch, 1);
 		assert_int_equal(p->signal_every, 1);
 	}
 	plan_free(&plan);
+}
+
+/* One completion a batch, unless each operation has to have its own. */
+static void signals_follow_the_batch(void **state)
+{
+	static const struct {
+		struct setting settings[5];
+		uint32_t signal_every;
+	} cases[] = {
+		{{{AXIS_TEST, "bw"}, {AXIS_BATCH, "8"}}, 8},
+		{{{AXIS_TEST, "bw"}, {AXIS_BATCH, "8"}, {AXIS_SIGNAL_EVERY, "2"}}, 2},
+		{{{AXIS_TEST, "bw"}, {AXIS_BATCH, "8"}, {AXIS_PERSIST, "apm"}}, 8},
+		{{{AXIS_TEST, "bw"}, {AXIS_BATCH, "8"}, {AXIS_PERSIST, "gpspm"}}, 1},
+		{{{AXIS_TEST, "bw"}, {AXIS_BATCH, "8"}, {AXIS_PERSIST, "auto"}}, 1},
+		{{{AXIS_TEST, "bw"}, {AXIS_BATCH, "8"}, {AXIS_OP, "send"}}, 1},
+		{{{AXIS_TEST, "mix"}, {AXIS_BATCH, "8"}}, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct plan plan;
+
+		make_plan(&plan, cases[i].settings, 1, 1);
+		assert_int_equal(plan.points[0].batch, 8);
+		assert_int_equal(plan.points[0].signal_every, cases[i].signal_every);
+		plan_free(&plan);
+	}
 }
 
 static void default_sizes_follow_the_operation(void **state)
@@ -261,6 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(points_are_the_product),
 		cmocka_unit_test(defaults_follow_the_test),
+		cmocka_unit_test(signals_follow_the_batch),
 		cmocka_unit_test(default_sizes_follow_the_operation),
 		cmocka_unit_test(a_rate_is_of_the_rate_test_alone),
 		cmocka_unit_test(values_that_do_not_go_together_are_refused),

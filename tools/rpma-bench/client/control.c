@@ -224,8 +224,7 @@ int connection_lane(const struct remote *remote, const struct message_ready *rea
 		    const struct params *params, struct lane *lane)
 {
 	const struct operation *operation = operation_find(params->op, params->persist);
-	const struct link_lane queues =
-		lane_queues(operation, operation_of_reads(params), params->depth);
+	const struct link_lane queues = lane_queues(operation, operation_of_reads(params), params);
 	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, lane->index,
 						 ready->token};
 	struct dial dial = remote->dial;

@@ -57,6 +57,9 @@ static void place(const struct lanes_cfg *cfg, struct lane *lanes, uint32_t coun
 		access_init(&lanes[i].reads, cfg->params, cfg->target_bytes, lanes[i].index,
 			    cfg->seed + 1);
 		lanes[i].size_bytes = cfg->params->size_bytes;
+		lanes[i].leading = RPMA_F_COMPLETION_ON_ERROR;
+		if (cfg->params->batch > 1)
+			lanes[i].leading |= RPMA_F_MORE;
 	}
 }
 

@@ -72,11 +72,11 @@ static double ticks_per_ns(const struct clock *clock)
 	return clock->counter ? 4294967296.0 / (double)clock->ns_per_tick_32 : 1;
 }
 
-static int batch(const struct measure_cfg *cfg)
+static int wc_most(const struct measure_cfg *cfg)
 {
 	uint32_t most = cfg->operation->answered ? 2 * cfg->depth : cfg->depth;
 
-	return most < MEASURE_BATCH ? (int)most : MEASURE_BATCH;
+	return most < MEASURE_WC_MAX ? (int)most : MEASURE_WC_MAX;
 }
 
 static void finish(struct loop *l)
@@ -116,7 +116,7 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 		.fds = slots->fds,
 		.counts = is_single(cfg) ? slots->counts : NULL,
 		.latency = cfg->scratch != NULL ? cfg->scratch : cfg->latency,
-		.batch = batch(cfg),
+		.wc_most = wc_most(cfg),
 		.random = cfg->seed,
 		.read_below = ((uint64_t)cfg->read_millionths << 32) / PARAMS_MILLION,
 		.ticks_per_ns = ticks_per_ns(cfg->clock),

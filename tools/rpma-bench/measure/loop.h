@@ -2,7 +2,8 @@
 /*
  * loop.h -- the measuring loop of one thread over its lanes.
  *
- * Closed loop: every lane keeps depth operations in flight. Open loop: each
+ * Closed loop: every lane keeps depth operations in flight, and posts a batch
+ * when it has room for all of it. Open loop: each
  * operation has a planned time, t0 + i x period, and is posted then or, when
  * it cannot be, as soon as it can; the plan never moves.
  */
@@ -40,6 +41,7 @@ struct measure_cfg {
 	uint32_t lanes_count;
 	const struct clock *clock;
 	uint32_t depth;
+	uint32_t batch; /* posted with one doorbell; of a closed loop */
 	uint32_t signal_every;
 	enum bench_completion completion;
 	/*

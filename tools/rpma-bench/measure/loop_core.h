@@ -14,7 +14,7 @@
 
 #include "loop.h"
 
-#define MEASURE_BATCH  16
+#define MEASURE_WC_MAX 16
 #define MEASURE_COUNTS 65536 /* ticks: some 20 us */
 /* polls without a completion before the time is looked at */
 #define MEASURE_EMPTY_POLLS 4096
@@ -54,7 +54,7 @@ struct loop {
 	struct pollfd *fds;
 	uint64_t *counts;	   /* [ticks]: samples that are not in latency yet */
 	struct histogram *latency; /* the interval's or the whole's; NULL: none */
-	int batch;
+	int wc_most;		   /* completions taken by one poll */
 	enum ibv_wc_opcode opcode; /* the last completion's of a write */
 	uint64_t random;
 	uint64_t read_below; /* share of reads, of 2^32 */
@@ -129,8 +129,8 @@ static inline bool measure_choose_read(struct loop *l)
  * not answered, the loop is closed, and there is no mix of reads and writes.
  */
 
-/* The slot must be free. */
-static __always_inline int measure_post(struct loop *l, struct lane_state *r, bool plain)
+/* more: 0, or RPMA_F_MORE if another one is posted right behind it. The slot must be free. */
+static __always_inline int measure_post(struct loop *l, struct lane_state *r, bool plain, int more)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	const struct operation *operation = cfg->operation;
@@ -147,7 +147,7 @@ static __always_inline int measure_post(struct loop *l, struct lane_state *r, bo
 		r->unsignaled = 0;
 		r->begun[slot] = clock_now(cfg->clock);
 	}
-	ret = operation->post(r->lane, slot, flags);
+	ret = operation->post(r->lane, slot, flags | more);
 	if (__builtin_expect(ret != 0, 0))
 		return measure_post_failed(r, operation, ret);
 	r->posted++;
@@ -223,8 +223,8 @@ static __always_inline int measure_take(struct loop *l, struct lane_state *r,
 /* Gives the number of completions taken, 0 for none, or an error. */
 static __always_inline int measure_poll(struct loop *l, struct lane_state *r, bool plain)
 {
-	struct ibv_wc wc[MEASURE_BATCH];
-	int got = 0, ret = rpma_cq_get_wc(r->lane->cq, l->batch, wc, &got);
+	struct ibv_wc wc[MEASURE_WC_MAX];
+	int got = 0, ret = rpma_cq_get_wc(r->lane->cq, l->wc_most, wc, &got);
 
 	if (ret == RPMA_E_NO_COMPLETION)
 		return 0;

@@ -59,7 +59,7 @@ static int post_one(struct loop *l, struct lane_state *r)
 	int ret;
 
 	r->planned[slot] = l->plan;
-	ret = measure_post(l, r, false);
+	ret = measure_post(l, r, false, 0);
 	if (ret)
 		return ret;
 	lag = r->begun[slot] - l->plan;

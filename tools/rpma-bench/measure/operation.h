@@ -36,8 +36,9 @@ struct operation {
 	int sink_usage;
 	int notes_usage;
 	/*
-	 * Posts it all, with slot as its context. The flags, RPMA_F_COMPLETION_*,
-	 * are of its last work request; all before it complete only if they fail.
+	 * Posts it all, with slot as its context. The flags, RPMA_F_COMPLETION_* and maybe
+	 * RPMA_F_MORE, are of its last work request; all before it have the lane's leading
+	 * ones, and complete only if they fail.
 	 */
 	operation_post *post;
 	/* NULL, or the measuring loop of depth 1 with the post taken in */

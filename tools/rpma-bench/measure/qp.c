@@ -8,9 +8,9 @@
 #include "tools/common/base/failure.h"
 
 struct link_lane lane_queues(const struct operation *operation, const struct operation *reads,
-			     uint32_t depth)
+			     const struct params *params)
 {
-	uint32_t each = operation->work_requests;
+	uint32_t depth = params->depth, each = operation->work_requests;
 	struct link_lane queues = {0};
 
 	if (reads != NULL && reads->work_requests > each)
@@ -19,6 +19,8 @@ struct link_lane lane_queues(const struct operation *operation, const struct ope
 	/* a queue of no receives is no queue to some devices */
 	queues.rq_size = operation->answered ? depth : 1;
 	queues.cq_size = queues.sq_size + queues.rq_size;
+	if (params->batch > 1)
+		queues.batch = params->batch * each;
 	return queues;
 }
 

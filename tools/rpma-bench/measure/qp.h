@@ -36,6 +36,7 @@ struct lane {
 	struct access reads;	       /* where reads come from; of an order of its own in a mix */
 	uint64_t touched; /* operations that took a slot of access, of all measurements */
 	uint64_t size_bytes;
+	int leading; /* flags of what an operation posts before its last work request */
 	enum rpma_flush_type flush_type;
 	struct rpma_mr_local *notes; /* borrowed: OPERATION_NOTE_BYTES a slot; NULL without */
 	uint64_t notes_offset;
@@ -44,9 +45,9 @@ struct lane {
 
 struct operation; /* operation.h */
 
-/* The queues a lane needs for depth operations in flight; reads: of a mix, else NULL. */
+/* The queues a lane needs for what is in flight at such a point; reads: of a mix, else NULL. */
 struct link_lane lane_queues(const struct operation *operation, const struct operation *reads,
-			     uint32_t depth);
+			     const struct params *params);
 
 /*
  * Gives a lane its connection and its target, and readies it for its first

@@ -30,7 +30,10 @@ const struct axis axes[AXES] = {
 			  "numbers from 1 to 64, each once, as 1,2 or 1:8:*2", false},
 	[AXIS_CONNECTIONS] = {"connections", "NUMBERS", "Connections of each thread (1)",
 			      "numbers from 1 to 256, each once, as 1,4 or 1:16:*2", false},
-	[AXIS_SIGNAL_EVERY] = {"signal-every", "NUMBERS", "Signal and time every Nth operation (1)",
+	[AXIS_BATCH] = {"batch", "NUMBERS", "Operations posted with one doorbell (1); for bw, mix",
+			"numbers from 1 to 4096, each once, as 1,16 or 1:64:*4", false},
+	[AXIS_SIGNAL_EVERY] = {"signal-every", "NUMBERS",
+			       "Signal and time every Nth operation (1, or the batch)",
 			       "numbers from 1 to 4096, each once, as 1,16 or 1:64:*4", false},
 	[AXIS_RATE] = {"rate", "RATES",
 		       "Operations per second of all threads together: 10k or 10k:500k:x1.5; for "
@@ -87,6 +90,7 @@ static const struct field fields[AXES] = {
 	[AXIS_DEPTH] = NUMBERS(depth, units_parse_size, 1, PARAMS_DEPTH_MAX),
 	[AXIS_THREADS] = NUMBERS(threads, units_parse_number, 1, PARAMS_THREADS_MAX),
 	[AXIS_CONNECTIONS] = NUMBERS(connections, units_parse_number, 1, PARAMS_CONNECTIONS_MAX),
+	[AXIS_BATCH] = NUMBERS(batch, units_parse_number, 1, PARAMS_DEPTH_MAX),
 	[AXIS_SIGNAL_EVERY] = NUMBERS(signal_every, units_parse_number, 1, PARAMS_DEPTH_MAX),
 	[AXIS_RATE] = NUMBERS(rate_per_s, units_parse_count, 1, PARAMS_RATE_MAX),
 	[AXIS_READ_FRACTION] = NUMBERS(read_millionths, units_parse_fraction, 0, PARAMS_MILLION),
@@ -246,6 +250,15 @@ void series_clear(struct series *series)
 		units_list_free(&series->values[i]);
 }
 
+/* The last operation of each batch, where not every operation needs a completion. */
+static uint64_t default_signal(const struct params *params)
+{
+	if (params->test != BENCH_BW || params->persist == BENCH_AUTO || params_answered(params))
+		return 1;
+	/* params_conflict() refuses a batch above the depth */
+	return params->batch <= params->depth ? params->batch : 1;
+}
+
 uint64_t axis_default(const struct params *params, enum axis_id axis)
 {
 	switch (axis) {
@@ -256,8 +269,10 @@ uint64_t axis_default(const struct params *params, enum axis_id axis)
 			       : 1;
 	case AXIS_THREADS:
 	case AXIS_CONNECTIONS:
-	case AXIS_SIGNAL_EVERY:
+	case AXIS_BATCH:
 		return 1;
+	case AXIS_SIGNAL_EVERY:
+		return default_signal(params);
 	case AXIS_READ_FRACTION:
 		return params->test == BENCH_MIX ? 700000 : 0;
 	default:

@@ -26,6 +26,7 @@ enum axis_id {
 	AXIS_DEPTH,
 	AXIS_THREADS,
 	AXIS_CONNECTIONS,
+	AXIS_BATCH,
 	AXIS_SIGNAL_EVERY,
 	AXIS_RATE,
 	AXIS_READ_FRACTION,
@@ -69,7 +70,10 @@ void series_clear(struct series *series);
 uint64_t axis_get(const struct params *params, enum axis_id axis);
 void axis_put(struct params *params, enum axis_id axis, uint64_t value);
 
-/* What a point has on an axis that was not asked for; its test and op are set. Not of sizes. */
+/*
+ * The default of an axis that was not given; axes that were, and those before it, are set in
+ * the params. Not of sizes.
+ */
 uint64_t axis_default(const struct params *params, enum axis_id axis);
 /* The sizes of a point's operation that are measured if none were asked for; *count of them. */
 const uint64_t *axis_default_sizes(const struct params *params, size_t *count);

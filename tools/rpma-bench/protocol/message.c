@@ -167,7 +167,6 @@ static void decode_params(struct bytes_reader *r, struct params *p)
 	p->read_millionths = (uint32_t)bytes_get_int(r, 4);
 	p->server_load_millionths = (uint32_t)bytes_get_int(r, 4);
 	p->target = (uint32_t)bytes_get_int(r, 4);
-	r->bad = r->bad || p->persist == BENCH_AUTO || params_conflict(p) != NULL;
 }
 
 static void encode_begin(struct bytes_writer *w, const struct message_begin *m)
@@ -184,6 +183,7 @@ static void encode_begin(struct bytes_writer *w, const struct message_begin *m)
 	bytes_put(w, m->client_mr_desc, sizeof(m->client_mr_desc));
 	bytes_put_int(w, m->client_pcfg_desc_bytes, 1);
 	bytes_put(w, m->client_pcfg_desc, sizeof(m->client_pcfg_desc));
+	bytes_put_int(w, m->params.batch, 4);
 }
 
 /* A client's memory is described where it is used, and nowhere else. */
@@ -199,7 +199,8 @@ static bool client_memory_in_range(const struct message_begin *m)
 
 static bool begin_in_range(const struct message_begin *m)
 {
-	return m->repeat < MESSAGE_REPEAT_MAX && m->warmup_ns <= MESSAGE_DURATION_MAX &&
+	return m->params.persist != BENCH_AUTO && params_conflict(&m->params) == NULL &&
+	       m->repeat < MESSAGE_REPEAT_MAX && m->warmup_ns <= MESSAGE_DURATION_MAX &&
 	       m->duration_ns > 0 && m->duration_ns <= MESSAGE_DURATION_MAX &&
 	       m->ops <= INT64_MAX && client_memory_in_range(m);
 }
@@ -218,6 +219,8 @@ static int decode_begin(struct bytes_reader *r, struct message_begin *m)
 	bytes_get(r, m->client_mr_desc, sizeof(m->client_mr_desc));
 	m->client_pcfg_desc_bytes = (uint8_t)bytes_get_int(r, 1);
 	bytes_get(r, m->client_pcfg_desc, sizeof(m->client_pcfg_desc));
+	/* a client that has no batches ends here */
+	m->params.batch = r->left == 0 ? 1 : (uint32_t)bytes_get_int(r, 4);
 	return !r->bad && begin_in_range(m) ? 0 : -EPROTO;
 }
 

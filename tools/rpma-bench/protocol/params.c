@@ -48,6 +48,8 @@ static const char *check_ranges(const struct params *p)
 		return "the connections of a thread are 1 to 256";
 	if (params_lanes(p) > PARAMS_LANES_MAX)
 		return "threads x connections is 256 at most";
+	if (p->batch < 1 || p->batch > PARAMS_DEPTH_MAX)
+		return "a batch is 1 to 4096";
 	if (p->signal_every < 1 || p->signal_every > p->depth)
 		return "signal-every is 1 to the depth: else no operation in flight would complete";
 	if (p->rate_per_s > PARAMS_RATE_MAX)
@@ -84,6 +86,21 @@ static const char *check_operation(const struct params *p)
 	if (p->op == BENCH_SEND && p->size_bytes * p->depth * params_lanes(p) > PARAMS_MESSAGES_MAX)
 		return "messages in flight (size x depth x threads x connections) are 1 GiB at "
 		       "most";
+	return NULL;
+}
+
+/* With other numbers, unsignalled operations could leave no room for a batch. */
+static const char *check_batch(const struct params *p)
+{
+	if (p->batch == 1)
+		return NULL;
+	if (p->test != BENCH_BW && p->test != BENCH_MIX)
+		return "a batch above 1 takes test bw or mix: the others post one operation at a "
+		       "time";
+	if (p->batch > p->depth)
+		return "a batch is 1 to the depth: no more operations are in flight";
+	if (p->batch % p->signal_every != 0 && p->signal_every % p->batch != 0)
+		return "one of batch and signal-every must be a multiple of the other";
 	return NULL;
 }
 
@@ -146,7 +163,7 @@ static const char *check_peer(const struct params *p)
 const char *params_conflict(const struct params *p)
 {
 	static const char *(*const checks[])(const struct params *) = {
-		check_words, check_ranges, check_operation, check_mix,
+		check_words, check_ranges, check_operation, check_batch, check_mix,
 		check_rate,  check_setup,  check_call,	    check_peer,
 	};
 	const char *conflict = NULL;

@@ -45,6 +45,7 @@ struct params {
 	uint32_t depth; /* operations in flight, of each connection */
 	uint32_t threads;
 	uint32_t connections; /* per thread */
+	uint32_t batch;	      /* operations posted with one doorbell */
 	uint32_t signal_every;
 	uint64_t rate_per_s;		 /* for the whole client; 0: closed loop */
 	uint32_t read_millionths;	 /* mix only */

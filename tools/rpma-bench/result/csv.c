@@ -62,6 +62,7 @@ static const struct column columns[] = {
 	{"depth", POINT, "params/depth"},
 	{"threads", POINT, "params/threads"},
 	{"connections", POINT, "params/connections"},
+	{"batch", POINT, "params/batch"},
 	{"signal_every", POINT, "params/signal_every"},
 	{"completion", POINT, "params/completion"},
 	{"pattern", POINT, "params/pattern"},

@@ -176,7 +176,7 @@ static json_t *make_params(const struct record *record, const struct params *p, 
 	json_object_set_new(v, "depth", result_integer(p->depth));
 	json_object_set_new(v, "threads", result_integer(p->threads));
 	json_object_set_new(v, "connections", result_integer(p->connections));
-	json_object_set_new(v, "batch", json_integer(1));
+	json_object_set_new(v, "batch", result_integer(p->batch));
 	json_object_set_new(v, "signal_every", result_integer(p->signal_every));
 	json_object_set_new(v, "inline_bytes", inline_bytes(p, used));
 	json_object_set_new(v, "completion", json_string(params_completions[p->completion]));

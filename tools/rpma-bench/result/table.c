@@ -172,17 +172,21 @@ static void describe(const json_t *point, char text[256])
 	const char *persist = path_text(point, "params/persist"),
 		   *op = path_text(point, "params/op");
 	double load = json_number_value(path_get(point, "params/server_load_fraction"));
-	json_int_t every = path_whole(point, "params/signal_every");
+	json_int_t every = path_whole(point, "params/signal_every"),
+		   batch = path_whole(point, "params/batch");
 	/* the pool of librpmem is in no memory of the server */
 	const char *kind = json_is_object(path_get(point, "params/rpmem"))
 				   ? "a pool"
 				   : path_text(point, "params/target_memory/kind");
-	char more[80] = "";
+	char more[128] = "";
 
 	if (strcmp(persist, "none") == 0)
 		persist = "";
+	if (batch > 1)
+		snprintf(more, sizeof(more), ", batches of %" JSON_INTEGER_FORMAT, batch);
 	if (every > 1)
-		snprintf(more, sizeof(more), ", each %" JSON_INTEGER_FORMAT "th signalled", every);
+		snprintf(more + strlen(more), sizeof(more) - strlen(more),
+			 ", 1 of %" JSON_INTEGER_FORMAT " signalled", every);
 	if (load > 0)
 		snprintf(more + strlen(more), sizeof(more) - strlen(more), ", server load %.2f",
 			 load);

@@ -97,7 +97,7 @@ int reverse_new(struct reverse **reverse, struct server_state *server,
 		reverse_delete(&r);
 		return ret;
 	}
-	r->queues = lane_queues(r->operation, NULL, begin->params.depth);
+	r->queues = lane_queues(r->operation, NULL, params_of(r));
 	*reverse = r;
 	return 0;
 }

@@ -101,6 +101,7 @@ struct message_begin attack_good_begin(uint32_t lanes)
 			   .depth = 1,
 			   .threads = 1,
 			   .connections = lanes,
+			   .batch = 1,
 			   .signal_every = 1},
 		.duration_ns = 1000000000,
 		.verify = 1,

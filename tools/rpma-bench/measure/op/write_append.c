@@ -22,10 +22,10 @@ static int move_tail(struct lane *lane, uint64_t tail, uint32_t slot, int flags)
 static __always_inline int commit_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
 				     int flags)
 {
-	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
+	int ret = operation_write_slot(lane, target_slot, slot, lane->leading);
 
 	if (ret == 0)
-		ret = operation_flush_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
+		ret = operation_flush_slot(lane, target_slot, slot, lane->leading);
 	if (ret)
 		return ret;
 	return move_tail(lane, access_tail(&lane->access, target_slot), slot, flags);
@@ -34,7 +34,7 @@ static __always_inline int commit_at(struct lane *lane, uint64_t target_slot, ui
 static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
 				   int flags)
 {
-	int ret = commit_at(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
+	int ret = commit_at(lane, target_slot, slot, lane->leading);
 
 	if (ret)
 		return ret;

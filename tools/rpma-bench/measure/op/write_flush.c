@@ -12,7 +12,7 @@
 static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
 				   int flags)
 {
-	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
+	int ret = operation_write_slot(lane, target_slot, slot, lane->leading);
 
 	if (ret)
 		return ret;

@@ -32,7 +32,7 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 		.offset = access_offset(&lane->access, target_slot),
 		.length = lane->size_bytes,
 	};
-	int ret = operation_write_slot(lane, target_slot, slot, RPMA_F_COMPLETION_ON_ERROR);
+	int ret = operation_write_slot(lane, target_slot, slot, lane->leading);
 
 	if (ret)
 		return ret;
