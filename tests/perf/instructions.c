@@ -88,6 +88,39 @@ static int get_no_wc(void)
 	return rpma_cq_get_wc(w.cq, 1, &wc, NULL) != RPMA_E_NO_COMPLETION;
 }
 
+/* --- DEPTH writes, of which every BATCH-th leaves a completion, and those fetched ------- */
+
+enum { DEPTH = 64, BATCH = 32, LINE = 64 };
+
+/* As many lists of one doorbell as full batches; 1.2.0 knows no flag for it, and posts each. */
+static int pipeline(int flags_of_most, int flags_of_last)
+{
+	struct rpma_conn *const conn = w.conn;
+	struct rpma_mr_remote *const remote = w.remote;
+	const struct rpma_mr_local *const mr = w.mr;
+	int ret = 0;
+
+	for (size_t at = 0; at < DEPTH * LINE; at += LINE) {
+		struct ibv_wc wc;
+
+		for (size_t end = at + (BATCH - 1) * LINE; at < end; at += LINE)
+			ret |= rpma_write(conn, remote, at, mr, at, LINE, flags_of_most, NULL);
+		ret |= rpma_write(conn, remote, at, mr, at, LINE, flags_of_last, NULL);
+		ret |= rpma_cq_get_wc(w.cq, 1, &wc, NULL);
+	}
+	return ret;
+}
+
+static int writes_of_1_2(void)
+{
+	return pipeline(RPMA_F_COMPLETION_ON_ERROR, RPMA_F_COMPLETION_ALWAYS);
+}
+
+static int writes_with_more(void)
+{
+	return pipeline(RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE, RPMA_F_COMPLETION_ALWAYS);
+}
+
 /* --- counting ------------------------------------------------------------ */
 
 static int count(const char *name, int (*call)(void))
@@ -109,7 +142,11 @@ int main(void)
 {
 	int ret = 0;
 
-	setup_conn(NULL);
+	setup_mr(NULL);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_sq_size(w.cfg, DEPTH));
+	make_req();
+	make_conn();
 	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_WARNING));
 	provider.context->ops.post_send = accept_wr;
 	provider.context->ops.poll_cq = one_completion;
@@ -120,6 +157,8 @@ int main(void)
 	ret |= count("rpma_flush", flush_8);
 	ret |= count("rpma_send", send_8);
 	ret |= count("rpma_cq_get_wc", get_wc);
+	ret |= count("64 writes", writes_of_1_2);
+	ret |= count("64 writes, RPMA_F_MORE", writes_with_more);
 	provider.context->ops.poll_cq = no_completion;
 	ret |= count("rpma_cq_get_wc, empty", get_no_wc);
 	teardown(NULL);

@@ -4,6 +4,7 @@
  *
  *	kernel_rdma rejects-leave-nothing ADDR
  *	kernel_rdma closed-port ADDR
+ *	kernel_rdma connect-in-steps ADDR
  *	kernel_rdma dram-takes-persistent ADDR
  *	kernel_rdma set-up-at-once ADDR
  */
@@ -127,6 +128,110 @@ static int closed_port(const char *addr)
 	return 0;
 }
 
+/* Without blocking, so that one thread can be both sides. */
+static struct rpma_conn *begin(struct rpma_peer *peer, const char *addr, const char *port,
+			       uint32_t timeout_ms)
+{
+	struct rpma_conn_cfg *cfg = NULL;
+	struct rpma_conn *conn = NULL;
+
+	MUST(rpma_conn_cfg_new(&cfg));
+	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_CONNECT_MS, timeout_ms));
+	MUST(rpma_conn_connect(peer, addr, port, cfg, NULL, &conn));
+	MUST(rpma_conn_cfg_delete(&cfg));
+	return conn;
+}
+
+/* How that ends; with an endpoint, up to a client's request only. */
+static enum rpma_conn_event end_of(struct rpma_conn *conn, struct rpma_ep *ep)
+{
+	struct rpma_wait_item items[] = {{.conn = conn}, {.ep = ep}};
+	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
+	int ret = RPMA_E_NO_EVENT;
+
+	while (ret == RPMA_E_NO_EVENT && !items[1].ready) {
+		MUST(rpma_wait(items, ep != NULL ? 2 : 1, -1, NULL));
+		if (items[0].ready)
+			ret = rpma_conn_next_event(conn, &event);
+	}
+	MUST_HOLD(ret == 0 || items[1].ready);
+	return event;
+}
+
+static void connect_in_steps_to(struct rpma_ep *ep, struct rpma_peer *peer, const char *addr,
+				const char *port)
+{
+	struct rpma_conn *client = begin(peer, addr, port, 60000), *server = NULL;
+	struct rpma_conn_req *req = NULL;
+
+	MUST_HOLD(end_of(client, ep) == RPMA_CONN_UNDEFINED);
+	MUST(rpma_ep_next_conn_req(ep, NULL, &req));
+	MUST(rpma_conn_req_connect(&req, NULL, &server));
+	MUST_HOLD(end_of(client, NULL) == RPMA_CONN_ESTABLISHED);
+	session_expect_event(server, RPMA_CONN_ESTABLISHED);
+	MUST(rpma_conn_disconnect(client));
+	session_expect_event(server, RPMA_CONN_CLOSED);
+	MUST(rpma_conn_disconnect(server));
+	MUST_HOLD(end_of(client, NULL) == RPMA_CONN_CLOSED);
+	session_delete(client);
+	session_delete(server);
+}
+
+static void be_refused_by(struct rpma_ep *ep, struct rpma_peer *peer, const char *addr,
+			  const char *port)
+{
+	struct rpma_conn_private_data full = {"full", 4}, reason = {0};
+	struct rpma_conn *client = begin(peer, addr, port, 60000);
+	enum rpma_rejection who = RPMA_REJECTION_NONE;
+	struct rpma_conn_req *req = NULL;
+
+	MUST_HOLD(end_of(client, ep) == RPMA_CONN_UNDEFINED);
+	MUST(rpma_ep_next_conn_req(ep, NULL, &req));
+	MUST(rpma_conn_req_reject(&req, &full));
+	MUST_HOLD(end_of(client, NULL) == RPMA_CONN_REJECTED);
+	printf("%s\n", rpma_err_text());
+	MUST(rpma_conn_get_rejection(client, &who));
+	MUST_HOLD(who == RPMA_REJECTION_PROGRAM);
+	MUST(rpma_conn_get_private_data(client, &reason));
+	MUST_HOLD(reason.len >= full.len && memcmp(reason.ptr, full.ptr, full.len) == 0);
+	session_delete(client);
+}
+
+/* The server does not look at the request. */
+static void be_ignored(struct rpma_peer *peer, const char *addr, const char *port)
+{
+	struct rpma_conn *client = begin(peer, addr, port, 300);
+
+	MUST_HOLD(end_of(client, NULL) == RPMA_CONN_UNREACHABLE);
+	printf("%s\n", rpma_err_text());
+	session_delete(client);
+}
+
+static int connect_in_steps(const char *addr)
+{
+	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_REMOTE);
+	enum rpma_conn_event event;
+	struct rpma_ep *ep = NULL;
+	uint16_t number = 0;
+	char port[8] = "";
+
+	MUST(rpma_ep_listen_with_backlog(peer, addr, "0", 4, &ep));
+	MUST(rpma_ep_get_port(ep, &number));
+	snprintf(port, sizeof(port), "%u", number);
+	connect_in_steps_to(ep, peer, addr, port);
+	be_refused_by(ep, peer, addr, port);
+	be_ignored(peer, addr, port);
+	MUST(rpma_ep_shutdown(&ep));
+
+	struct rpma_conn *client = begin(peer, addr, port, 60000);
+	event = end_of(client, NULL);
+	printf("%s\n", rpma_err_text());
+	MUST_HOLD(event == RPMA_CONN_REJECTED || event == RPMA_CONN_UNREACHABLE);
+	session_delete(client);
+	MUST(rpma_peer_delete(&peer));
+	return 0;
+}
+
 /* A device refuses the native persistent flush for DRAM; there the flush by
  * read remains, and registration goes well. */
 static int dram_takes_persistent(const char *addr)
@@ -209,6 +314,7 @@ int main(int argc, char **argv)
 	} cases[] = {
 		{"rejects-leave-nothing", rejects_leave_nothing},
 		{"closed-port", closed_port},
+		{"connect-in-steps", connect_in_steps},
 		{"dram-takes-persistent", dram_takes_persistent},
 		{"set-up-at-once", set_up_at_once},
 	};

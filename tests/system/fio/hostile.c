@@ -140,7 +140,8 @@ static bool unbroken(struct end *e)
 
 static int attack(char **words)
 {
-	static const struct link_lane lane = {DEPTH, 2 * DEPTH, DEPTH, NULL, NULL, NULL};
+	static const struct link_lane lane = {
+		.sq_size = DEPTH, .cq_size = 2 * DEPTH, .rq_size = DEPTH};
 	static const struct link_cfg cfg = {
 		.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
 	static struct end e;
@@ -263,7 +264,11 @@ static bool describe(struct end *e, const char *word, struct region *region,
 
 static int lie_to(struct end *e, const char *address, enum lie lie, const uint8_t *reply)
 {
-	const struct link_lane lane = {DEPTH, 2 * DEPTH, DEPTH, NULL, post_requests, e};
+	const struct link_lane lane = {.sq_size = DEPTH,
+				       .cq_size = 2 * DEPTH,
+				       .rq_size = DEPTH,
+				       .post = post_requests,
+				       .arg = e};
 	const struct link_cfg cfg = {.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
 	struct rpma_conn_req *req = NULL;
 	struct rpma_ep *ep = NULL;

@@ -122,6 +122,13 @@ def test_fsync_flushes_when_it_is_called(work, options: dict[str, Any], flushes:
     assert made.flushes() == flushes
 
 
+def test_a_commit_has_one_doorbell(anybody: Run, tmp_path: Path) -> None:
+    """One more than a commit of 16 needs, and the goodbye, would fail."""
+    most = BLOCKS // 16 + GOODBYES
+    run_client(tmp_path, anybody.port, soft=f"call:name=ibv_post_send,at={most + 1}", rw="write", flush="auto",
+               **WRITES, **TOGETHER)  # fmt: skip
+
+
 @pytest.mark.parametrize("batch", mostly_long([1, 8], 8))
 @pytest.mark.parametrize("mode", ["apm", "gpspm"])
 def test_fsync_among_many_in_flight(work, mode: str, batch: int) -> None:

@@ -23,7 +23,7 @@ from host_address import host_address, is_loopback
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ["RPMA_BUILD_DIR"])
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/measuring-remote-persistent-memory.md",
-             "doc/testing-without-rdma.md"]  # fmt: skip
+             "doc/testing-without-rdma.md", "doc/pipelining-persistent-writes.md"]  # fmt: skip
 LIMIT_S = 60
 BRIEF = "--repeats 1 --duration 20ms --warmup 0"
 # Beginnings of commands that are not run.
@@ -36,6 +36,8 @@ MARKED = {
     "cc ": "system.install compiles such a program",
     "rpma-ddio-check --target /dev/dax0.0 --probe": "needs counters of the processor's uncore",
     "rpma-bench client 192.0.2.1 --plan lab.json --resume": "bench-soft.resume interrupts a run first",
+    "rpma-soft build/release/examples/": "soft-librpma.* runs the examples, each with its two roles",
+    "rpma-soft -f delay:time=5us build/release/examples/": "the same",
     "ib_read_lat ": "perftest's side of a comparison",
     "ib_write_bw -R": "perftest's side of a comparison",
     "for n in": "a loop over ./program, a program of the reader's; soft-every-call runs such a one",

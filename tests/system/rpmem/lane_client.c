@@ -196,6 +196,22 @@ static int test_queue(struct client *c)
 	return compare(c, 0);
 }
 
+/* --- small persists ------------------------------------------------------- */
+
+static int test_persists(struct client *c)
+{
+	uint64_t random = c->seed;
+	int ret = 0;
+
+	for (unsigned i = 0; ret == 0 && i < 500; i++) {
+		const size_t offset = HEADER + i * 4096;
+
+		fill(c, offset, 64, &random);
+		ret = lanes_persist(c->lanes, 0, offset, 64, i % 2 != 0);
+	}
+	return ret ? complain("persist", ret) : compare(c, 0);
+}
+
 /* --- the whole pool at once ----------------------------------------------- */
 
 static int test_whole(struct client *c)
@@ -438,9 +454,13 @@ static const struct {
 	const char *name;
 	int (*run)(struct client *client);
 } tests[] = {
-	{"calls", test_calls},		 {"queue", test_queue},
-	{"whole", test_whole},		 {"small-reads", test_small_reads},
-	{"until-lost", test_until_lost}, {"end-of-session", test_end_of_session},
+	{"calls", test_calls},
+	{"queue", test_queue},
+	{"persists", test_persists},
+	{"whole", test_whole},
+	{"small-reads", test_small_reads},
+	{"until-lost", test_until_lost},
+	{"end-of-session", test_end_of_session},
 	{"times", test_times},
 };
 

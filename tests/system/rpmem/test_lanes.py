@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from laning import MIB, WAYS, daemon
 
@@ -32,6 +34,16 @@ def test_small_reads_into_the_stack(transport: str, method: str) -> None:
 def test_work_queues(transport: str, method: str, work_queue: int) -> None:
     with daemon(transport, method) as d:
         d.good("queue", work_queue=work_queue)
+
+
+def test_a_write_and_its_flush_by_reading_have_one_doorbell() -> None:
+    """500 persists; more doorbells than these and what connects and compares would fail."""
+    faults = "call:name=ibv_post_send,at=600"
+    if os.environ["RPMA_NATIVE"] == "1":
+        # with lists and without: then nothing can be flushed natively
+        faults += " call:name=rdma_create_qp_ex,at=1 call:name=rdma_create_qp_ex,at=2"
+    with daemon("rdma", "apm", 1) as d:
+        d.good("persists", faults=faults)
 
 
 @pytest.mark.parametrize("transport, method", WAYS)

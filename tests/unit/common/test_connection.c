@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_connection.c -- the configuration of a lane, with a librpma that may be an older one.
+ */
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
+#include "tools/common/rdma/librpma_1_4.h"
+#include "tools/common/rdma/link_end.h"
+
+struct librpma_1_4 __real_librpma_1_4_calls(void);
+struct librpma_1_4 __wrap_librpma_1_4_calls(void);
+
+static bool is_old;
+
+struct librpma_1_4 __wrap_librpma_1_4_calls(void)
+{
+	return is_old ? (struct librpma_1_4){.ep_get_port = NULL} : __real_librpma_1_4_calls();
+}
+
+static int configure(uint32_t batch)
+{
+	const struct link_lane lane = {.sq_size = 8, .cq_size = 8, .rq_size = 1, .batch = batch};
+	const struct link_cfg cfg = {.stop_fd = -1, .lane = &lane};
+	struct rpma_conn_cfg *made = NULL;
+	int ret = link_conn_cfg(&cfg, &made);
+
+	rpma_conn_cfg_delete(&made);
+	return ret;
+}
+
+static void a_batch_needs_librpma_1_4(void **state)
+{
+	is_old = false;
+	assert_int_equal(configure(0), 0);
+	assert_int_equal(configure(8), 0);
+	is_old = true;
+	assert_int_equal(configure(0), 0);
+	assert_int_not_equal(configure(8), 0);
+	assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
+	assert_non_null(strstr(failure_get()->text, "older than 1.4"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_batch_needs_librpma_1_4),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
