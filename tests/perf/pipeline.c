@@ -23,7 +23,7 @@
 
 #define ADDRESS "127.0.0.1"
 
-enum { LINE = 64, DEPTH = 64, LIST = 16, IN_FLIGHT = 32, APPEND_LIST = 8, SIZE = 4096 };
+enum { LINE = 64, DEPTH = 64, LIST = 16, IN_FLIGHT = 32, APPEND_LIST = 16, SIZE = 4096 };
 
 #define CHECK(call)                                                                                \
 	do {                                                                                       \
