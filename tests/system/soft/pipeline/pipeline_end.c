@@ -253,6 +253,25 @@ static void run(bool kills, uint64_t end)
 	waitpid(server, NULL, 0);
 }
 
+/*
+ * A process has threads once it has opened the device, and one that has threads must not fork: a
+ * sanitizer's allocator may be locked by one of them.
+ */
+static void run_in_child(bool kills, uint64_t end)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child < 0)
+		fail("fork", "cannot start");
+	if (child == 0) {
+		run(kills, end);
+		exit(EXIT_SUCCESS);
+	}
+	if (waitpid(child, &status, 0) != child || status != 0)
+		exit(EXIT_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
 	const bool kills = argc == 2 && strcmp(argv[1], "kill") == 0;
@@ -267,6 +286,6 @@ int main(int argc, char **argv)
 	if (target == MAP_FAILED || source == MAP_FAILED)
 		fail("mmap", "no memory");
 	for (uint64_t i = 0; i < ENDS; i++)
-		run(kills, 1 + 37 * i);
+		run_in_child(kills, 1 + 37 * i);
 	return EXIT_SUCCESS;
 }
