@@ -168,8 +168,8 @@ enum rpma_flush_method { RPMA_FLUSH_METHOD_AUTO, RPMA_FLUSH_METHOD_READ, RPMA_FL
 
 /**
  * enum rpma_conn_option - a number that a connection is configured with
- * @RPMA_CONN_OPT_CQ_SIZE: entries of the completion queue; 10. It needs room for every completion
- *   that has not been fetched; a queue that overflows breaks the connection
+ * @RPMA_CONN_OPT_CQ_SIZE: entries of the completion queue; 10. A completion takes one until it
+ *   is fetched; if the queue overflows, the connection fails
  * @RPMA_CONN_OPT_RCQ_SIZE: entries of the completion queue of receives; 0: there is
  *   none
  * @RPMA_CONN_OPT_SQ_SIZE: operations that the send queue holds; 10

@@ -82,7 +82,7 @@ def ended_with_an_error(both: Pair, side: Side, killed: float, limit_s: float) -
 
 
 def serves_the_next(both: Pair) -> Side:
-    """A server that has not noticed a client must be good for another one, or notice it yet."""
+    """Unless the server ends because its client was killed, it must serve the next client."""
     client, server = both.start_client(), both.sides[0]
     found = until(lambda: server.wait(0) is not None or linked(client, server) and bool(links_named(client)))
     both.require(found, "the server neither ends nor serves another client")
