@@ -6,7 +6,7 @@ Usage: pipeline_ratios.py PROGRAM RPMA_SOFT
 
 PROGRAM (pipeline) under RPMA_SOFT measures both ways in turns, on one connection. Prints
 the median of the ratios of the turns with its bootstrap 95 % interval; exit status 1 if
-a median misses its goal.
+an interval does not reach its goal.
 """
 
 import statistics
@@ -45,7 +45,7 @@ def main() -> int:
         ratios = [first / second for first, second in turns]
         ratio, (low, high) = statistics.median(ratios), interval(ratios)
         first, second = (statistics.median(column) for column in zip(*turns, strict=True))
-        verdict = "  MISSED" if goal is not None and ratio < goal else ""
+        verdict = "  MISSED" if goal is not None and high < goal else ""
         missed |= verdict != ""
         print(f"{subject:<10}{'5 us' if faults else 'none':<8}{first:>10.0f}{second:>11.0f}"
               f"{ratio:>8.2f}  {f'{low:.2f} .. {high:.2f}':<16}{goal or '-':>6}{verdict}")
