@@ -89,8 +89,12 @@ class Side:
         except subprocess.TimeoutExpired:
             return None
 
-    def end(self) -> None:
-        self.signal_all(signal.SIGKILL)
+    def kill(self) -> None:
+        """Until none is left, as one may be forked while the others are looked for: a child of
+        unshare --kill-child that has not yet asked to die with its parent."""
+        while self.members():
+            self.signal_all(signal.SIGKILL)
+            time.sleep(POLL_S)
         self.process.wait()
 
     def report(self) -> str:
@@ -203,7 +207,7 @@ def pair(case: Case, device: Device) -> Iterator[Pair]:
         yield both
     finally:
         for side in both.sides:
-            side.end()
+            side.kill()
     new = left_behind() - before
     both.require(not new, f"left behind: {sorted(new)}")
 
@@ -266,7 +270,7 @@ def run_once(case: Case, device: Device, *, is_last: bool) -> bool:
             require_good_end(both, server, end - time.monotonic())
         else:
             both.require(server.wait(0) is None, "the server ended")
-            server.end()
+            server.kill()
         check_output(both, server, client)
         check_transport(both)
         for side in both.sides:

@@ -8,7 +8,6 @@ that have other things to do; what was measured is printed at the end.
 import contextlib
 import random
 import re
-import signal
 import time
 from pathlib import Path
 
@@ -66,8 +65,7 @@ def linked(*sides: Side) -> bool:
 
 def kill(side: Side) -> float:
     moment = time.monotonic()
-    side.signal_all(signal.SIGKILL)
-    side.process.wait()
+    side.kill()
     return moment
 
 
