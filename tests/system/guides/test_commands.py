@@ -26,6 +26,7 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/measuring-remote-persistent-me
              "doc/testing-without-rdma.md", "doc/pipelining-persistent-writes.md"]  # fmt: skip
 LIMIT_S = 60
 BRIEF = "--repeats 1 --duration 20ms --warmup 0"
+THREADS_MOST = 4  # of a command; the reader's hosts have as many cores
 # Beginnings of commands that are not run.
 MARKED = {
     "scripts/quickstart": "system.quickstart runs it",
@@ -110,8 +111,9 @@ class Desk:
         command = re.sub(r"\./(client|server|program)( 127\.0\.0\.1)?", "true", command)
         command = command.replace("/mnt/pmem", str(self.folder)).replace("REPLICA server", "REPLICA localhost")
         command = re.sub(r"^pmempool ", "rpma-soft pmempool ", command)
-        if re.match(r"rpma-bench (client|local)", command) and "--dry-run" not in command:
-            command += f" {BRIEF}"
+        if re.match(r"rpma-bench (client|local)", command):
+            command += "" if "--dry-run" in command else f" {BRIEF}"
+            command += " --pin none" if len(os.sched_getaffinity(0)) < THREADS_MOST else ""
         if re.match(r"rpma-bench (client|server)", command):
             command += f" --port {self.port}"
         if command.startswith("fio "):
