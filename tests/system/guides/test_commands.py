@@ -26,7 +26,7 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/measuring-remote-persistent-me
              "doc/testing-without-rdma.md", "doc/pipelining-persistent-writes.md"]  # fmt: skip
 LIMIT_S = 60
 BRIEF = "--repeats 1 --duration 20ms --warmup 0"
-THREADS_MOST = 4  # of a command; the reader's hosts have as many cores
+THREADS_MOST = 4  # the guides' commands use as many, on hosts with as many cores
 # Beginnings of commands that are not run.
 MARKED = {
     "scripts/quickstart": "system.quickstart runs it",
