@@ -152,14 +152,86 @@ def test_the_table_says_what_the_file_says() -> None:
     done = bench(*SHORT, "--size", "64,4K", "--json", "--slo", "ops_per_s>1e15")
     document = json.loads(done.stdout)
     assert done.returncode == 1
-    rows = [line.split() for line in done.stderr.splitlines()]
-    shown = [row for row in rows if row[:2] in (["64", "B"], ["4", "KiB"])]
-    assert [row[5] for row in shown] == ["2", "2"]  # repeats
-    for row, point in zip(shown, document["points"], strict=True):
+    assert ", 2 repeats\n" in done.stderr
+    rows = [line.split() for line in done.stderr.splitlines() if line.startswith("p0")]
+    assert [row[:3] for row in rows] == [["p0000", "64", "B"], ["p0001", "4", "KiB"]]
+    for row, point in zip(rows, document["points"], strict=True):
+        assert row[0] == point["id"]
         assert f"{point['summary']['ops_per_s']['mean']:.0f}" in row
     assert "ops_per_s>1e15: missed" in done.stderr
     for warning in document["run"]["warnings"]:
         assert warning["text"] in done.stderr
+
+
+TABLES = (
+    ("--size", "64,4K", "--depth", "1,16"),
+    ("--size", "64", "--bidirectional"),
+    ("--size", "64,4K", "--test", "rate", "--rate", "10k,20k"),
+    ("--size", "64", "--test", "mix"),
+    ("--test", "connect", "--ops", "10"),
+    ("--test", "register", "--size", "4K,64K", "--ops", "10"),
+)
+
+
+@pytest.mark.parametrize("options", TABLES, ids=["bw", "both", "rate", "mix", "connect", "register"])
+def test_the_table_is_on_stdout_and_fits_a_terminal(options: tuple[str, ...]) -> None:
+    test = ("--test", "bw") if "--depth" in options or "--bidirectional" in options else ()
+    done = bench(*SHORT, *test, *options)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
+    assert "p0000" in done.stdout and "p0000 " not in done.stderr
+
+
+def test_a_parameter_is_a_column_only_where_it_differs() -> None:
+    done = bench(*SHORT, "--test", "bw", "--size", "64", "--depth", "1,16")
+    title, _, head, *rows = done.stdout.splitlines()[1:5]
+    assert title.startswith("bw write to dram, 64 B, ") and "size" not in head
+    assert [row.split()[1] for row in rows] == ["1", "16"] and head.split()[1] == "depth"
+
+
+def test_a_dash_is_standard_output(tmp_path: Path) -> None:
+    options = (*SHORT, "--size", "64", "--seed", "1")
+    document = json.loads(bench(*options, "-o", "-").stdout)
+    check_document(document)
+    table = bench(*options, "--csv", "-")
+    (first, *_) = csv.DictReader(table.stdout.splitlines())
+    assert first["size_bytes"] == "64" and "p0000" in table.stderr
+    both = bench(*options, "-o", str(tmp_path / "r.json"), "--csv", "-")
+    rows = list(csv.DictReader(both.stdout.splitlines()))
+    assert len(rows) == 2 and (tmp_path / "r.json").exists()
+    assert not Path("-").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-o", "-", "--csv", "-"), "--csv -: expected a file"),
+        (("--json", "--csv", "-"), "--csv -: expected a file"),
+        (("--resume", "-"), "--resume -: expected the file"),
+    ],
+)
+def test_two_documents_do_not_fit_standard_output(options: tuple[str, ...], message: str) -> None:
+    done = bench(*SHORT, "--size", "64", *options)
+    assert done.returncode == 64 and message in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize("piped", [True, False], ids=["pipe", "file"])
+def test_a_plan_comes_from_standard_input(tmp_path: Path, piped: bool) -> None:
+    """--device soft has the program start again, and it still finds its plan."""
+    plan = json.dumps({"series": [{"size": [64, 128]}], "repeats": 1})
+    command = [BENCH, "local", "--device", "soft", "--target", "dram:1M", "--warmup", "0", "--ops", "100", "--plan", "-", "--json"]
+    (tmp_path / "plan").write_text(plan)
+    with (tmp_path / "plan").open() as file:
+        source: dict[str, Any] = {"input": plan} if piped else {"stdin": file}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **source)
+    assert done.returncode == 0, done.stderr
+    assert [p["params"]["size_bytes"] for p in json.loads(done.stdout)["points"]] == [64, 128]
+
+
+def test_a_wrong_plan_names_standard_input() -> None:
+    command = [LAUNCHER, BENCH, "local", "--plan", "-"]
+    done = subprocess.run(command, input="{", capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 64 and "standard input: line 1" in done.stderr
 
 
 @pytest.mark.parametrize("options", [(), ("--anonymous",)], ids=["named", "anonymous"])
@@ -219,7 +291,7 @@ def test_impossible_points_are_told_and_the_others_measured(tmp_path: Path) -> N
 def test_the_table_tells_what_its_intervals_cover(repeats: str, told: bool) -> None:
     done = bench(*SHORT, "--repeats", repeats, "--size", "64")
     assert done.returncode == 0, done.stderr
-    assert ("+- 95% covers the repeats of this run" in done.stderr) == told
+    assert ("+- 95% covers the repeats of this run" in done.stdout) == told
 
 
 def test_a_register_point_beyond_the_target_is_told(tmp_path: Path) -> None:

@@ -82,14 +82,71 @@ static const struct argp_option *find_option(const char *word)
 	return NULL;
 }
 
+#define NAME_MAX_LENGTH 32
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+	size_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* How many letters to insert, remove or replace (Levenshtein); names are shorter than the row. */
+static size_t distance(const char *word, size_t length, const char *name)
+{
+	size_t row[NAME_MAX_LENGTH];
+	const size_t columns = strlen(name);
+
+	for (size_t j = 0; j <= columns; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= length; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= columns; j++) {
+			size_t above = row[j];
+
+			row[j] = least(above + 1, row[j - 1] + 1,
+				       diagonal + (word[i - 1] != name[j - 1]));
+			diagonal = above;
+		}
+	}
+	return row[columns];
+}
+
+/* The name that the word, without its dashes and value, was probably meant to be; NULL: none. */
+static const char *nearest(const char *word, size_t length)
+{
+	size_t smallest = length / 3 + 1; /* a wrong letter in three */
+	const char *name = NULL;
+
+	for (const struct argp_option *o = parsing.options; o->name != NULL; o++) {
+		size_t d = strlen(o->name) < NAME_MAX_LENGTH ? distance(word, length, o->name)
+							     : length;
+
+		if (d < smallest) {
+			smallest = d;
+			name = o->name;
+		}
+	}
+	return name;
+}
+
 /* getopt refused a word before any parser saw it. */
 static void explain(const char *word)
 {
 	const struct argp_option *option = find_option(word);
+	const char *name = NULL;
 
+	if (strncmp(word, "--", 2) == 0)
+		name = nearest(word + 2, strcspn(word + 2, "="));
 	if (option != NULL && option->arg != NULL)
 		failure_set(EXIT_WRONG_USAGE, "options", "%s needs a value: %s %s", word, word,
 			    option->arg);
+	else if (option == NULL && name != NULL)
+		failure_set(EXIT_WRONG_USAGE, "options",
+			    "unknown option %s (did you mean --%s?): %s --help lists the options", word,
+			    name, parsing.command->name);
 	else
 		failure_set(EXIT_WRONG_USAGE, "options",
 			    "unknown option %s: %s --help lists the options", word,

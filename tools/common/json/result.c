@@ -38,7 +38,7 @@ static int check_regular(const char *path)
 	if (S_ISDIR(st.st_mode))
 		return refuse(path, strerror(EISDIR));
 	if (!S_ISREG(st.st_mode))
-		return refuse(path, "it is no regular file (--json writes to standard output)");
+		return refuse(path, "it is no regular file (- is standard output)");
 	return 0;
 }
 
@@ -198,16 +198,22 @@ int result_write(const char *path, const json_t *document)
 	return ret;
 }
 
+int result_print_text(const char *text, size_t len)
+{
+	if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0)
+		return refuse("standard output", strerror(errno));
+	return 0;
+}
+
 int result_print(const json_t *document)
 {
 	size_t len = 0;
 	char *text = dump(document, &len);
-	int ret = 0;
+	int ret;
 
 	if (text == NULL)
 		return failure_set(EXIT_INTERNAL, STEP, "the result cannot be written as JSON");
-	if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0)
-		ret = refuse("standard output", strerror(errno));
+	ret = result_print_text(text, len);
 	free(text);
 	return ret;
 }

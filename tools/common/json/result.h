@@ -31,6 +31,7 @@ int result_write_text(const char *path, const char *text, size_t len);
 
 /* Writes to standard output. */
 int result_print(const json_t *document);
+int result_print_text(const char *text, size_t len);
 
 json_t *result_histogram(const struct histogram *h);
 json_t *result_percentile_list(const struct histogram *h);

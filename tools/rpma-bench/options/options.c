@@ -104,6 +104,36 @@ static int check_rpmem(const struct options *o, const struct plan *plan)
 				    "rpmem-relaxed");
 }
 
+static bool is_stdout(const char *file)
+{
+	return file != NULL && strcmp(file, "-") == 0;
+}
+
+/* "-" names standard output, which takes one document. */
+static int choose_stdout(struct options *o)
+{
+	if (is_stdout(o->output) && o->resume)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--resume -: expected the file of the interrupted run's result");
+	if (is_stdout(o->output)) {
+		o->json = true;
+		o->output = NULL;
+	}
+	if (is_stdout(o->csv) && o->json)
+		return failure_set(
+			EXIT_WRONG_USAGE, "options",
+			"--csv -: expected a file, as the result on standard output is JSON");
+	if (is_stdout(o->csv)) {
+		o->csv_to_stdout = true;
+		o->csv = NULL;
+	}
+	if (o->csv != NULL && o->output != NULL && result_is_same_file(o->csv, o->output))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--csv %s: expected another file than that of the result",
+				   o->csv);
+	return 0;
+}
+
 /* What no single row can see; the plan is tried here so that it fails as wrong usage. */
 static int complete(struct options *o)
 {
@@ -111,12 +141,8 @@ static int complete(struct options *o)
 	int ret;
 
 	if ((o->plan != NULL && (ret = load_plan(o))) || (ret = choose_targets(o)) ||
-	    (ret = settings_complete(o)))
+	    (ret = settings_complete(o)) || (ret = choose_stdout(o)))
 		return ret;
-	if (o->csv != NULL && o->output != NULL && result_is_same_file(o->csv, o->output))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--csv %s: expected another file than that of the result",
-				   o->csv);
 	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
 	if (ret == 0 && o->verify)
 		ret = check_verify(&plan);

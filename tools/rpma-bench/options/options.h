@@ -55,12 +55,13 @@ struct options {
 	uint32_t cores_taken; /* local: by the client; the server leaves them to it */
 	bool verify;
 	/* where to */
-	char *label;	/* owned */
-	bool anonymous; /* what names this host stays out of the result */
-	const char *output;
+	char *label;	    /* owned */
+	bool anonymous;	    /* what names this host stays out of the result */
+	const char *output; /* files; "-" on the command line is one of the next two */
 	const char *csv;
-	bool json;
-	bool resume; /* the run whose result is to be output */
+	bool json;	    /* standard output has the result as JSON, */
+	bool csv_to_stdout; /* or as CSV; else the table */
+	bool resume;	    /* the run whose result is to be output */
 	bool dry_run;
 	const char *gates[OPTIONS_GATES_MAX]; /* each --slo */
 	size_t gates_count;

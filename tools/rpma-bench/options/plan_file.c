@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,30 +49,69 @@ static int wrong_value(const char *path, const char *place)
 	return wrong(path, place, strncmp(text, "--", 2) == 0 ? text + 2 : text);
 }
 
-/* A regular file alone: nothing that could make this wait. *length is at most FILE_MAX. */
-static int read_file(const char *path, char *bytes, size_t *length)
+static int cannot_read(const char *path, const char *cause)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st = {0};
+	return failure_set(EXIT_RUN_FAILED, "plan", "cannot read the plan %s: %s", path, cause);
+}
+
+/* *length is at most FILE_MAX. */
+static int read_all(const char *path, int fd, char *bytes, size_t *length)
+{
 	ssize_t n = 0;
 
-	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		failure_set(EXIT_RUN_FAILED, "plan", "cannot read the plan %s: %s", path,
-			    fd < 0 ? strerror(errno) : "expected a regular file");
-		if (fd >= 0)
-			close(fd);
-		return -EIO;
-	}
 	for (*length = 0; *length <= FILE_MAX; *length += (size_t)n) {
 		n = read(fd, bytes + *length, FILE_MAX + 1 - *length);
 		if (n <= 0)
 			break;
 	}
-	close(fd);
 	if (n < 0)
-		return failure_set(EXIT_RUN_FAILED, "plan", "cannot read the plan %s: %s", path,
-				   strerror(errno));
+		return cannot_read(path, strerror(errno));
 	return *length <= FILE_MAX ? 0 : wrong(path, "", "expected a plan of at most 1 MiB");
+}
+
+/* A regular file alone: nothing that could make this wait. */
+static int read_file(const char *path, char *bytes, size_t *length)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st = {0};
+	int ret;
+
+	if (fd < 0)
+		return cannot_read(path, strerror(errno));
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		ret = cannot_read(path, "expected a regular file");
+	else
+		ret = read_all(path, fd, bytes, length);
+	close(fd);
+	return ret;
+}
+
+/* Has standard input begin again, with a copy where it is a pipe. */
+static int rewind_input(off_t begin, const char *bytes, size_t length)
+{
+	int fd = -1, ret = 0;
+
+	if (begin >= 0)
+		return lseek(STDIN_FILENO, begin, SEEK_SET) < 0 ? -errno : 0;
+	fd = memfd_create("plan", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, bytes, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET) < 0 ||
+	    dup2(fd, STDIN_FILENO) < 0)
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* The program may start again, under the software device, and then reads the plan once more. */
+static int read_input(const char *path, char *bytes, size_t *length)
+{
+	const off_t begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	int ret = read_all(path, STDIN_FILENO, bytes, length);
+
+	if (ret)
+		return ret;
+	ret = rewind_input(begin, bytes, *length);
+	return ret ? cannot_read(path, strerror(-ret)) : 0;
 }
 
 /* Appends what stands for one scalar on a command line; -EINVAL: it cannot. */
@@ -238,7 +278,12 @@ int plan_file_load(struct options *options, const char *path)
 
 	if (bytes == NULL)
 		return failure_set(EXIT_INTERNAL, "plan", "out of memory");
-	ret = read_file(path, bytes, &length);
+	if (strcmp(path, "-") == 0) {
+		path = "standard input";
+		ret = read_input(path, bytes, &length);
+	} else {
+		ret = read_file(path, bytes, &length);
+	}
 	if (ret == 0)
 		ret = plan_file_parse(options, path, bytes, length);
 	free(bytes);

@@ -173,7 +173,8 @@ static void put_all(FILE *file, const json_t *document)
 	}
 }
 
-int csv_write(const char *path, const json_t *document)
+/* NULL: to standard output */
+static int write_to(const char *path, const json_t *document)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -185,7 +186,18 @@ int csv_write(const char *path, const json_t *document)
 	if (file == NULL || fclose(file) != 0)
 		ret = failure_set(EXIT_INTERNAL, "output", "out of memory");
 	if (ret == 0)
-		ret = result_write_text(path, text, len);
+		ret = path != NULL ? result_write_text(path, text, len)
+				   : result_print_text(text, len);
 	free(text);
 	return ret;
+}
+
+int csv_write(const char *path, const json_t *document)
+{
+	return write_to(path, document);
+}
+
+int csv_print(const json_t *document)
+{
+	return write_to(NULL, document);
 }

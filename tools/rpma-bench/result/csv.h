@@ -13,4 +13,7 @@
  */
 int csv_write(const char *path, const json_t *document);
 
+/* Writes to standard output. */
+int csv_print(const json_t *document);
+
 #endif /* BENCH_RESULT_CSV_H */

@@ -16,6 +16,7 @@
 
 #include "csv.h"
 #include "table.h"
+#include "tools/common/base/failure.h"
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 
@@ -24,6 +25,34 @@ int publish_check(const struct options *o)
 	int ret = o->output != NULL ? result_check_writable(o->output) : 0;
 
 	return ret == 0 && o->csv != NULL ? result_check_writable(o->csv) : ret;
+}
+
+/* A document on standard output is alone there; the table for people makes way. */
+static FILE *table_stream(const struct options *o)
+{
+	return o->json || o->csv_to_stdout ? stderr : stdout;
+}
+
+static int print_document(const struct record *record, const json_t *document)
+{
+	const struct options *o = record->options;
+
+	if (o->json)
+		return result_print(document);
+	return o->csv_to_stdout && record->repeats_done > 0 ? csv_print(document) : 0;
+}
+
+/* The table, the limits, and what is to be known of the figures. */
+static int print_for_people(const struct options *o, const json_t *document)
+{
+	FILE *to = table_stream(o);
+
+	if (!o->cli.quiet)
+		table_print(to, document);
+	table_print_gates(o->cli.quiet ? stderr : to, document, o->cli.quiet);
+	if (fflush(to) == 0 && !ferror(to))
+		return 0;
+	return failure_set(EXIT_RUN_FAILED, "output", "cannot write to standard output");
 }
 
 /* Where what is to be in the file output goes; false if nowhere. */
@@ -52,7 +81,7 @@ static void say_how_it_ended(const struct record *record, const char *path)
 	fputc('\n', stderr);
 }
 
-/* All of one code; NULL: of every one. */
+/* All of one code; NULL: of every one. On stderr, as they are no part of the table. */
 static void print_warnings(const json_t *document, const char *only)
 {
 	const json_t *list = path_get(document, "run/warnings");
@@ -88,21 +117,17 @@ int publish(struct record *record, const json_t *document)
 {
 	const struct options *o = record->options;
 	const json_t *verdict = path_get(document, "run/exit_code");
-	int code = (int)json_integer_value(verdict), ret;
+	int code = (int)json_integer_value(verdict), shown = 0, ret;
 	char path[PATH_MAX] = "";
 
 	if (record->repeats_done > 0) {
-		bool quiet = o->cli.quiet;
-
-		if (!quiet)
-			table_print(document);
-		table_print_gates(document, quiet);
+		shown = print_for_people(o, document);
 		/* what makes the exit status 1 is said in any case */
-		print_warnings(document, quiet ? "VERIFY_MISMATCH" : NULL);
+		print_warnings(document, o->cli.quiet ? "VERIFY_MISMATCH" : NULL);
 	}
+	/* no output depends on another */
 	ret = write_files(record, document, path);
-	/* neither output depends on the other */
-	if (o->json && result_print(document) != 0)
+	if (print_document(record, document) != 0 || shown != 0)
 		ret = -EIO;
 	/* the error message of a failed run comes before that of its output */
 	if (record->status != RUN_COMPLETE)

@@ -1,107 +1,126 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * table.c -- the result for people: one line per point, on stderr.
+ * table.c -- the result for people: one line per point.
  *
  * Points that differ in nothing but the first columns share a table; each test
- * has the columns that matter for it. All is read from the document: the file
- * and the terminal show the same.
+ * has the columns that matter for it, and a parameter that is the same in all rows is in
+ * the heading instead, so that a line fits a terminal of 80 columns. All is read from the
+ * document: the file and the terminal show the same.
  */
 #include "table.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tools/common/base/units.h"
 #include "tools/common/json/json_path.h"
 
-#define CELL_MAX 40
+#define CELL_MAX    40
+#define HEADING_MAX 256
 
-enum format { SIZE, WHOLE, DURATION, GIGA, GIGABITS, SPREAD };
+enum format { TEXT, SIZE, WHOLE, DURATION, GIGA, SPREAD };
 
-/* A figure of a point. */
+/* A parameter or figure of a point. */
 struct column {
 	const char *title;
 	int width;
 	enum format format;
 	const char *path;
+	/* around the value in the heading, if all rows have the same; NULL: always a column */
+	const char *before;
+	const char *after;
 };
 
 #define PLACE                                                                                      \
-	{"size", 9, SIZE, "params/size_bytes"}, {"depth", 5, WHOLE, "params/depth"},               \
-		{"threads", 7, WHOLE, "params/threads"},                                           \
+	{"point", 5, TEXT, "id", NULL, NULL}, {"size", 7, SIZE, "params/size_bytes", "", ""},      \
+		{"depth", 5, WHOLE, "params/depth", "depth ", ""},                                 \
+		{"threads", 7, WHOLE, "params/threads", "", " threads"},                           \
 	{                                                                                          \
-		"conns", 5, WHOLE, "params/connections"                                            \
+		"conns", 5, WHOLE, "params/connections", "", " connections"                        \
 	}
 #define REPEATS                                                                                    \
 	{                                                                                          \
-		"n", 3, WHOLE, "summary/n"                                                         \
+		"n", 2, WHOLE, "summary/n", "", " repeats"                                         \
 	}
-#define QUANTILE(title, p, latency)                                                                \
+#define QUANTILE(title, width, p, latency)                                                         \
 	{                                                                                          \
-		title, 10, DURATION, "summary/" latency "/percentiles/p=" p "/ns"                  \
+		title, width, DURATION, "summary/" latency "/percentiles/p=" p "/ns", NULL, NULL   \
 	}
-#define SAMPLES                                                                                    \
-	{"min", 10, DURATION, "summary/latency/min_ns"}, QUANTILE("p50", "0.5", "latency"),        \
-		QUANTILE("p99", "0.99", "latency"), QUANTILE("p99.9", "0.999", "latency"),         \
+#define MAXIMUM                                                                                    \
 	{                                                                                          \
-		"max", 10, DURATION, "summary/latency/max_ns"                                      \
+		"max", 7, DURATION, "summary/latency/max_ns", NULL, NULL                           \
 	}
+#define MIDDLE	QUANTILE("p50", 7, "0.5", "latency"), QUANTILE("p99", 7, "0.99", "latency")
+#define SAMPLES MIDDLE, QUANTILE("p99.9", 7, "0.999", "latency"), MAXIMUM
 #define RATE                                                                                       \
-	{"ops/s", 11, WHOLE, "summary/ops_per_s/mean"},                                            \
+	{"ops/s", 9, WHOLE, "summary/ops_per_s/mean", NULL, NULL},                                 \
 	{                                                                                          \
-		"+- 95%", 8, SPREAD, "summary/ops_per_s"                                           \
+		"+- 95%", 6, SPREAD, "summary/ops_per_s", NULL, NULL                               \
 	}
 #define BYTES                                                                                      \
-	{"GB/s", 9, GIGA, "summary/bytes_per_s/mean"},                                             \
 	{                                                                                          \
-		"Gbit/s", 9, GIGABITS, "summary/bytes_per_s/mean"                                  \
+		"GB/s", 6, GIGA, "summary/bytes_per_s/mean", NULL, NULL                            \
 	}
-#define STEP(name)                                                                                 \
+#define STEP(name, width)                                                                          \
 	{                                                                                          \
-		name, 11, DURATION, "summary/steps/name=" name "/latency/mean_ns/mean"             \
+		name, width, DURATION, "summary/steps/name=" name "/latency/mean_ns/mean", NULL,   \
+			NULL                                                                       \
 	}
 #define END                                                                                        \
 	{                                                                                          \
-		NULL, 0, WHOLE, NULL                                                               \
+		NULL, 0, WHOLE, NULL, NULL, NULL                                                   \
 	}
 
 static const struct column one_way[] = {PLACE, REPEATS, SAMPLES, RATE, BYTES, END};
 static const struct column both_ways[] = {
 	PLACE,
 	REPEATS,
-	SAMPLES,
+	MIDDLE,
+	MAXIMUM,
 	RATE,
 	BYTES,
-	QUANTILE("back p50", "0.5", "reverse/latency"),
-	QUANTILE("back p99", "0.99", "reverse/latency"),
-	{"back GB/s", 9, GIGA, "summary/reverse/bytes_per_s/mean"},
+	QUANTILE("back p99", 8, "0.99", "reverse/latency"),
+	{"back GB/s", 9, GIGA, "summary/reverse/bytes_per_s/mean", NULL, NULL},
 	END};
-static const struct column rate[] = {PLACE,
-				     {"planned/s", 10, WHOLE, "params/target_rate_per_s"},
-				     REPEATS,
-				     SAMPLES,
-				     QUANTILE("resp p50", "0.5", "response_latency"),
-				     QUANTILE("resp p99", "0.99", "response_latency"),
-				     {"resp max", 10, DURATION, "summary/response_latency/max_ns"},
-				     {"late", 8, WHOLE, "summary/late_ops"},
-				     {"unbegun", 8, WHOLE, "summary/unbegun_ops"},
-				     RATE,
-				     END};
+static const struct column rate[] = {
+	PLACE,
+	{"planned/s", 9, WHOLE, "params/target_rate_per_s", "", " ops/s planned"},
+	REPEATS,
+	RATE,
+	QUANTILE("resp p50", 8, "0.5", "response_latency"),
+	QUANTILE("resp p99", 8, "0.99", "response_latency"),
+	{"resp max", 8, DURATION, "summary/response_latency/max_ns", NULL, NULL},
+	{"late", 6, WHOLE, "summary/late_ops", NULL, NULL},
+	{"unbegun", 7, WHOLE, "summary/unbegun_ops", NULL, NULL},
+	END};
 static const struct column mix[] = {PLACE,
-				    {"reads", 5, WHOLE, "params/read_fraction"},
+				    {"reads", 5, WHOLE, "params/read_fraction", "reads ", ""},
 				    REPEATS,
-				    SAMPLES,
-				    QUANTILE("read p50", "0.5", "read_latency"),
-				    QUANTILE("read p99", "0.99", "read_latency"),
+				    MIDDLE,
+				    MAXIMUM,
 				    RATE,
 				    BYTES,
+				    QUANTILE("read p50", 8, "0.5", "read_latency"),
+				    QUANTILE("read p99", 8, "0.99", "read_latency"),
 				    END};
-static const struct column connect[] = {
-	REPEATS, SAMPLES, STEP("prepare"), STEP("establish"), STEP("disconnect"), STEP("delete"),
-	RATE,	 END};
-static const struct column registration[] = {
-	{"size", 9, SIZE, "params/size_bytes"}, REPEATS, SAMPLES, STEP("deregister"), RATE, END};
+static const struct column connect[] = {{"point", 5, TEXT, "id", NULL, NULL},
+					REPEATS,
+					MIDDLE,
+					MAXIMUM,
+					STEP("prepare", 7),
+					STEP("establish", 9),
+					STEP("disconnect", 10),
+					STEP("delete", 7),
+					{"ops/s", 7, WHOLE, "summary/ops_per_s/mean", NULL, NULL},
+					{"+- 95%", 6, SPREAD, "summary/ops_per_s", NULL, NULL},
+					END};
+static const struct column registration[] = {{"point", 5, TEXT, "id", NULL, NULL},
+					     {"size", 7, SIZE, "params/size_bytes", "", ""},
+					     REPEATS,
+					     SAMPLES,
+					     STEP("deregister", 10),
+					     RATE,
+					     END};
 
 static const struct column *columns_of(const json_t *point)
 {
@@ -134,6 +153,8 @@ static const char *print(const struct column *column, const json_t *point, char 
 	double number = json_number_value(value);
 	char text[UNITS_TEXT_BYTES];
 
+	if (column->format == TEXT)
+		return path_text(point, column->path);
 	if (column->format == SPREAD)
 		return spread(value, cell);
 	if (!json_is_number(value))
@@ -145,66 +166,138 @@ static const char *print(const struct column *column, const json_t *point, char 
 	else if (column->format == WHOLE)
 		snprintf(cell, CELL_MAX, number < 1 && number > 0 ? "%.2f" : "%.0f", number);
 	else
-		snprintf(cell, CELL_MAX, "%.3f",
-			 column->format == GIGABITS ? number * 8 / 1e9 : number / 1e9);
+		snprintf(cell, CELL_MAX, "%.3f", number / 1e9);
 	return cell;
 }
 
-static void print_head(const struct column *column)
+/* Points that share a table: from first to the one before end. */
+struct group {
+	const json_t *points;
+	size_t first;
+	size_t end;
+	const struct column *columns;
+	unsigned in_heading; /* a bit for each column that is the same in all rows */
+};
+
+static bool is_same_in_all(const struct group *group, const struct column *column)
 {
-	for (; column->title != NULL; column++)
-		fprintf(stderr, "%*s ", column->width, column->title);
-	fputc('\n', stderr);
+	char cells[2][CELL_MAX];
+	const char *first = print(column, json_array_get(group->points, group->first), cells[0]);
+
+	if (column->before == NULL)
+		return false;
+	for (size_t i = group->first + 1; i < group->end; i++) {
+		if (strcmp(first, print(column, json_array_get(group->points, i), cells[1])) != 0)
+			return false;
+	}
+	return true;
 }
 
-static void print_row(const struct column *column, const json_t *point)
+static void choose_columns(struct group *group)
 {
+	group->columns = columns_of(json_array_get(group->points, group->first));
+	group->in_heading = 0;
+	for (unsigned i = 0; group->columns[i].title != NULL; i++)
+		group->in_heading |= (unsigned)is_same_in_all(group, &group->columns[i]) << i;
+}
+
+/* A line of a table: the titles, or the figures of a point. */
+static void print_line(FILE *to, const struct group *group, const json_t *point)
+{
+	const char *gap = "";
 	char cell[CELL_MAX];
 
-	for (; column->title != NULL; column++)
-		fprintf(stderr, "%*s ", column->width, print(column, point, cell));
-	fputc('\n', stderr);
+	for (unsigned i = 0; group->columns[i].title != NULL; i++) {
+		const struct column *column = &group->columns[i];
+
+		if (group->in_heading & 1U << i)
+			continue;
+		fprintf(to, "%s%*s", gap, column->width,
+			point != NULL ? print(column, point, cell) : column->title);
+		gap = " ";
+	}
+	fputc('\n', to);
 }
 
-/* What the points of one table share. */
-static void describe(const json_t *point, char text[256])
+/* What is measured. */
+static void describe_work(const json_t *point, char text[HEADING_MAX])
 {
 	const char *persist = path_text(point, "params/persist"),
 		   *op = path_text(point, "params/op");
-	double load = json_number_value(path_get(point, "params/server_load_fraction"));
-	json_int_t every = path_whole(point, "params/signal_every"),
-		   batch = path_whole(point, "params/batch");
 	/* the pool of librpmem is in no memory of the server */
 	const char *kind = json_is_object(path_get(point, "params/rpmem"))
 				   ? "a pool"
 				   : path_text(point, "params/target_memory/kind");
-	char more[128] = "";
 
 	if (strcmp(persist, "none") == 0)
 		persist = "";
-	if (batch > 1)
-		snprintf(more, sizeof(more), ", batches of %" JSON_INTEGER_FORMAT, batch);
-	if (every > 1)
-		snprintf(more + strlen(more), sizeof(more) - strlen(more),
-			 ", 1 of %" JSON_INTEGER_FORMAT " signalled", every);
-	if (load > 0)
-		snprintf(more + strlen(more), sizeof(more) - strlen(more), ", server load %.2f",
-			 load);
-	snprintf(text, 256, "%s%s%s%s%s to %s: latency is %s, %s, %s%s%s%s",
-		 path_text(point, "params/test"), op[0] != '\0' ? " " : "", op,
-		 persist[0] != '\0' ? " " : "", persist, kind,
+	snprintf(text, HEADING_MAX, "%s%s%s%s%s to %s", path_text(point, "params/test"),
+		 op[0] != '\0' ? " " : "", op, persist[0] != '\0' ? " " : "", persist, kind);
+}
+
+/* And how. */
+static void describe_method(const json_t *point, char text[HEADING_MAX])
+{
+	double load = json_number_value(path_get(point, "params/server_load_fraction"));
+	json_int_t every = path_whole(point, "params/signal_every"),
+		   batch = path_whole(point, "params/batch");
+	size_t used;
+
+	snprintf(text, HEADING_MAX, "latency is %s, %s, %s%s%s",
 		 path_text(point, "params/latency_kind"), path_text(point, "params/completion"),
 		 path_text(point, "params/pattern"),
 		 json_is_true(path_get(point, "params/bidirectional")) ? ", both ways" : "",
-		 json_is_true(path_get(point, "params/srq")) ? ", shared receive queue" : "", more);
+		 json_is_true(path_get(point, "params/srq")) ? ", shared receive queue" : "");
+	used = strlen(text);
+	if (batch > 1)
+		snprintf(text + used, HEADING_MAX - used, ", batches of %" JSON_INTEGER_FORMAT,
+			 batch);
+	used = strlen(text);
+	if (every > 1)
+		snprintf(text + used, HEADING_MAX - used,
+			 ", 1 of %" JSON_INTEGER_FORMAT " signalled", every);
+	used = strlen(text);
+	if (load > 0)
+		snprintf(text + used, HEADING_MAX - used, ", server load %.2f", load);
 }
 
-static void print_gate(const json_t *gate)
+static bool belong_together(const json_t *a, const json_t *b)
+{
+	char texts[4][HEADING_MAX];
+
+	describe_work(a, texts[0]);
+	describe_work(b, texts[1]);
+	describe_method(a, texts[2]);
+	describe_method(b, texts[3]);
+	return strcmp(texts[0], texts[1]) == 0 && strcmp(texts[2], texts[3]) == 0;
+}
+
+/* Two lines: what, with the parameters of all rows, and how. A single thread goes without saying.
+ */
+static void print_heading(FILE *to, const struct group *group)
+{
+	const json_t *point = json_array_get(group->points, group->first);
+	char text[HEADING_MAX], cell[CELL_MAX];
+
+	describe_work(point, text);
+	fputs(text, to);
+	for (unsigned i = 0; group->columns[i].title != NULL; i++) {
+		const struct column *column = &group->columns[i];
+		const char *value = print(column, point, cell);
+
+		if ((group->in_heading & 1U << i) != 0 && strcmp(value, "1") != 0)
+			fprintf(to, ", %s%s%s", column->before, value, column->after);
+	}
+	describe_method(point, text);
+	fprintf(to, "\n  %s\n", text);
+}
+
+static void print_gate(FILE *to, const json_t *gate)
 {
 	const json_t *point, *value;
 	size_t index;
 
-	fprintf(stderr, "%s: %s\n", path_text(gate, "gate"),
+	fprintf(to, "%s: %s\n", path_text(gate, "gate"),
 		json_is_true(json_object_get(gate, "missed")) ? "missed" : "kept");
 	json_array_foreach(json_object_get(gate, "points"), index, point)
 	{
@@ -212,15 +305,15 @@ static void print_gate(const json_t *gate)
 		if (!json_is_true(json_object_get(point, "missed")))
 			continue;
 		if (json_is_number(value))
-			fprintf(stderr, "  %s: %.15g\n", path_text(point, "id"),
+			fprintf(to, "  %s: %.15g\n", path_text(point, "id"),
 				json_number_value(value));
 		else
-			fprintf(stderr, "  %s: not known\n", path_text(point, "id"));
+			fprintf(to, "  %s: not known\n", path_text(point, "id"));
 	}
 }
 
 /* The message that belongs to the column of intervals, if that has any. */
-static void print_scope(const json_t *points)
+static void print_scope(FILE *to, const json_t *points)
 {
 	const json_t *point;
 	size_t index;
@@ -230,34 +323,36 @@ static void print_scope(const json_t *points)
 		if (json_is_number(path_get(point, "summary/ops_per_s/ci95_high"))) {
 			fputs("+- 95% covers the repeats of this run, in these minutes on these "
 			      "hosts; another hour may differ by more\n",
-			      stderr);
+			      to);
 			return;
 		}
 	}
 }
 
-void table_print(const json_t *document)
+void table_print(FILE *to, const json_t *document)
 {
-	const json_t *point;
-	char title[256], before[256] = "";
-	size_t index;
+	struct group group = {.points = json_object_get(document, "points")};
+	const size_t count = json_array_size(group.points);
 
-	fprintf(stderr, "over %s (%s)\n", path_text(document, "device/name"),
+	fprintf(to, "over %s (%s)\n", path_text(document, "device/name"),
 		path_text(document, "device/kind"));
-	json_array_foreach(json_object_get(document, "points"), index, point)
-	{
-		describe(point, title);
-		if (strcmp(title, before) != 0) {
-			fprintf(stderr, "%s\n", title);
-			print_head(columns_of(point));
-		}
-		memcpy(before, title, sizeof(before));
-		print_row(columns_of(point), point);
+	for (; group.first < count; group.first = group.end) {
+		const json_t *first = json_array_get(group.points, group.first);
+
+		group.end = group.first + 1;
+		while (group.end < count &&
+		       belong_together(first, json_array_get(group.points, group.end)))
+			group.end++;
+		choose_columns(&group);
+		print_heading(to, &group);
+		print_line(to, &group, NULL);
+		for (size_t i = group.first; i < group.end; i++)
+			print_line(to, &group, json_array_get(group.points, i));
 	}
-	print_scope(json_object_get(document, "points"));
+	print_scope(to, group.points);
 }
 
-void table_print_gates(const json_t *document, bool missed_only)
+void table_print_gates(FILE *to, const json_t *document, bool missed_only)
 {
 	const json_t *gate;
 	size_t index;
@@ -265,6 +360,6 @@ void table_print_gates(const json_t *document, bool missed_only)
 	json_array_foreach(path_get(document, "run/gates"), index, gate)
 	{
 		if (!missed_only || json_is_true(json_object_get(gate, "missed")))
-			print_gate(gate);
+			print_gate(to, gate);
 	}
 }
