@@ -86,7 +86,8 @@ static const struct column rate[] = {
 	PLACE,
 	{"planned/s", 9, WHOLE, "params/target_rate_per_s", "", " ops/s planned"},
 	REPEATS,
-	RATE,
+	{"ops/s", 7, WHOLE, "summary/ops_per_s/mean", NULL, NULL},
+	{"+- 95%", 6, SPREAD, "summary/ops_per_s", NULL, NULL},
 	QUANTILE("resp p50", 8, "0.5", "response_latency"),
 	QUANTILE("resp p99", 8, "0.99", "response_latency"),
 	{"resp max", 8, DURATION, "summary/response_latency/max_ns", NULL, NULL},
@@ -322,7 +323,8 @@ static void print_scope(FILE *to, const json_t *points)
 	{
 		if (json_is_number(path_get(point, "summary/ops_per_s/ci95_high"))) {
 			fputs("+- 95% covers the repeats of this run, in these minutes on these "
-			      "hosts; another hour may differ by more\n",
+			      "hosts;\n"
+			      "another hour may differ by more\n",
 			      to);
 			return;
 		}
