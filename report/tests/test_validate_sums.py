@@ -178,7 +178,9 @@ P50 = SOUND["lat"]["points"][0]["summary"]["latency"]["percentiles"][0]["ns"]
      ("lat.p99.9999_ns<1e9", 5, False, None, "points[0].value"),
      ("lat.p50_ns<1", P50, False, None, "points[0].missed"),
      (f"lat.p50_ns<{P50}", P50, False, None, "points[0].missed"),
-     ("lat.p50_ns<1e9", P50, False, True, "missed")],
+     ("lat.p50_ns<1e9", P50, False, True, "missed"),
+     ("lat.p50<1s", P50, False, None, ""), ("lat.p50 < 1 ns", P50, False, None, "points[0].missed"),
+     ("lat.p50<1us", P50 + 1, False, None, "points[0].value")],
 )  # fmt: skip
 def test_gates_are_judged_again(quick: Command, tmp_path: Path, gate: str, value: float | None, missed: bool,
                                 whole: bool | None, place: str) -> None:  # fmt: skip

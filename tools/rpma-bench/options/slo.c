@@ -126,6 +126,45 @@ static bool parse_number(const char *text, double *value)
 	return end != text && *skip_blanks(end) == '\0' && isfinite(*value);
 }
 
+struct unit {
+	const char *name;
+	double factor;
+};
+
+static const struct unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
+static const struct unit counts[] = {{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {NULL, 0}};
+
+/* The factor of a unit with nothing but blanks behind it; 0: it is none of these. */
+static double factor_of(const char *text, const struct unit *units)
+{
+	for (; units->name != NULL; units++) {
+		size_t len = strlen(units->name);
+
+		if (strncmp(text, units->name, len) == 0 && *skip_blanks(text + len) == '\0')
+			return units->factor;
+	}
+	return 0;
+}
+
+/* The limit of a metric whose name has no unit: "20us" for lat.p99.9, which is lat.p99.9_ns. */
+static bool parse_with_unit(const char *text, size_t len, struct gate *gate)
+{
+	const bool is_time = !known_metric(gate->metric);
+	const double factor = factor_of(text + len, is_time ? times : counts);
+	char number[METRIC_MAX];
+
+	if (factor == 0 || len >= sizeof(number) ||
+	    (!is_time && strstr(gate->metric, "_ns") != NULL))
+		return false;
+	if (is_time)
+		strncat(gate->metric, "_ns", sizeof(gate->metric) - strlen(gate->metric) - 1);
+	snprintf(number, sizeof(number), "%.*s", (int)len, text);
+	if (!parse_number(number, &gate->limit))
+		return false;
+	gate->limit *= factor;
+	return isfinite(gate->limit);
+}
+
 static bool parse(const char *text, struct gate *gate)
 {
 	size_t len = strcspn(text, "<>");
@@ -140,7 +179,9 @@ static bool parse(const char *text, struct gate *gate)
 	snprintf(gate->metric, sizeof(gate->metric), "%.*s", (int)len, text);
 	gate->greater = *at++ == '>';
 	gate->equal = *at == '=';
-	return parse_number(gate->equal ? at + 1 : at, &gate->limit);
+	at += gate->equal;
+	len = strcspn(at, "kMGnums"); /* what a unit begins with */
+	return at[len] == '\0' ? parse_number(at, &gate->limit) : parse_with_unit(at, len, gate);
 }
 
 int gate_check(const char *text)
@@ -149,8 +190,8 @@ int gate_check(const char *text)
 
 	if (!parse(text, &gate))
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--slo %s: expected METRIC<NUMBER (or <=, >, >=), such as "
-				   "lat.p99.9_ns<5000",
+				   "--slo %s: expected METRIC<LIMIT (or <=, >, >=), such as "
+				   "lat.p99.9<5us or ops_per_s>=100k",
 				   text);
 	if (!known_metric(gate.metric))
 		return failure_set(EXIT_WRONG_USAGE, "options",
