@@ -36,7 +36,7 @@ refused 64 '--verify: nothing to compare' client host --verify --op read
 refused 64 'unexpected argument again' client host again
 refused 64 'unexpected argument host' server host
 refused 64 'unexpected argument host' local host
-refused 64 'unknown option --sizes (did you mean --size?)' client host --sizes 64
+refused 64 'unknown option --sizes \(did you mean --size\?\)' client host --sizes 64
 refused 64 'unknown option -z' client host -z
 refused 64 'unknown option --listen' client host --listen 10.0.0.1
 refused 64 'unknown option --size' server --size 64
