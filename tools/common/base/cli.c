@@ -145,8 +145,8 @@ static void explain(const char *word)
 			    option->arg);
 	else if (option == NULL && name != NULL)
 		failure_set(EXIT_WRONG_USAGE, "options",
-			    "unknown option %s (did you mean --%s?): %s --help lists the options", word,
-			    name, parsing.command->name);
+			    "unknown option %s (did you mean --%s?): %s --help lists the options",
+			    word, name, parsing.command->name);
 	else
 		failure_set(EXIT_WRONG_USAGE, "options",
 			    "unknown option %s: %s --help lists the options", word,

@@ -191,8 +191,8 @@ const struct cli_row run_rows[] = {
 	{"csv", 0, "FILE", "Write a table, one line a repeat, to FILE; - is standard output",
 	 GROUP_OUTPUT, cli_text, TO(csv), 0},
 	{"slo", 0, "GATE",
-	 "Exit with 1 where a point misses it, as 'lat.p99.9<5us'; may be repeated",
-	 GROUP_OUTPUT, parse_gate, 0, 0},
+	 "Exit with 1 where a point misses it, as 'lat.p99.9<5us'; may be repeated", GROUP_OUTPUT,
+	 parse_gate, 0, 0},
 	{0},
 };
 

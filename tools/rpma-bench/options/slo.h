@@ -3,9 +3,9 @@
  * slo.h -- limits that each point of a run has to keep: --slo.
  *
  * METRIC<LIMIT, with <, <=, > or >=. The limit is a number; one with k, M or G for counts and
- * rates; a time such as 20us where the metric leaves its _ns out. It is held against what the complete
- * repeats of a point say together (the point's "summary"); a figure that is
- * not known misses its gate.
+ * rates; a time such as 20us where the metric leaves its _ns out. It is held against what the
+ * complete repeats of a point say together (the point's "summary"); a figure that is not known
+ * misses its gate.
  */
 #ifndef BENCH_OPTIONS_SLO_H
 #define BENCH_OPTIONS_SLO_H
