@@ -104,6 +104,11 @@ class Daemon:
         self.process.stdin.close()
         return self.process.wait(limit_s)
 
+    def kill(self) -> None:
+        """It is dead when this returns, not only about to be."""
+        self.process.kill()
+        self.process.wait()
+
 
 @contextmanager
 def daemon(transport: str, method: str, nlanes: int = 4, size: int = 8 * MIB, *more: str) -> Iterator[Daemon]:
@@ -114,6 +119,5 @@ def daemon(transport: str, method: str, nlanes: int = 4, size: int = 8 * MIB, *m
         if one.process.poll() is None:
             assert one.end() == 0, one.said()
     finally:
-        one.process.kill()
-        one.process.wait()
+        one.kill()
         one.directory.cleanup()

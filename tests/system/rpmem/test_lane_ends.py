@@ -33,10 +33,8 @@ def test_a_killed_daemon_is_a_lost_connection(transport: str, method: str, turn:
             assert client.stdout is not None
             assert client.stdout.readline() == "working\n"
             time.sleep(delay_s)  # which operation it hits is left to chance
-            d.process.kill()
-            d.process.wait(LIMIT_S)
+            d.kill()
             output, _ = client.communicate(timeout=LIMIT_S)
-            d.process.wait(LIMIT_S)  # the client may see the end before it can be waited for
         finally:
             client.kill()
             client.wait()
@@ -47,8 +45,7 @@ def test_a_killed_daemon_is_a_lost_connection(transport: str, method: str, turn:
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])
 def test_a_daemon_that_was_killed_before_a_lane_connects(transport: str) -> None:
     with daemon(transport, "gpspm") as d:
-        d.process.kill()
-        d.process.wait(LIMIT_S)
+        d.kill()
         refused(d, "ECONNRESET")
 
 

@@ -67,7 +67,7 @@ def test_silent_connections_end_no_lane() -> None:
             assert client.stdout.readline() == "working\n"
             connect_silently(d, 3 * PENDING_SPARE, connections)
             assert client.poll() is None, client.stdout.read()
-            d.process.kill()
+            d.kill()
             assert client.communicate(timeout=LIMIT_S)[0].startswith("lost: ECONNRESET: ")
         finally:
             client.kill()
