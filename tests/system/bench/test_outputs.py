@@ -228,6 +228,15 @@ def test_a_plan_comes_from_standard_input(tmp_path: Path, piped: bool) -> None:
     assert [p["params"]["size_bytes"] for p in json.loads(done.stdout)["points"]] == [64, 128]
 
 
+@pytest.mark.parametrize(("closed", "status"), [("2>&-", 0), (">/dev/full", 2)], ids=["stderr", "stdout"])
+def test_the_table_may_only_get_lost_beside_a_document(closed: str, status: int) -> None:
+    json_too = "--json" if status == 0 else ""
+    line = f"'{LAUNCHER}' '{BENCH}' local --target dram:1M {' '.join(SHORT)} --size 64 {json_too} {closed}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == status, done.stderr
+    assert done.stdout.startswith("{") if status == 0 else "cannot write to standard output" in done.stderr
+
+
 def test_a_wrong_plan_names_standard_input() -> None:
     command = [LAUNCHER, BENCH, "local", "--plan", "-"]
     done = subprocess.run(command, input="{", capture_output=True, text=True, timeout=60, check=False)

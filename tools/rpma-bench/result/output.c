@@ -50,7 +50,7 @@ static int print_for_people(const struct options *o, const json_t *document)
 	if (!o->cli.quiet)
 		table_print(to, document);
 	table_print_gates(o->cli.quiet ? stderr : to, document, o->cli.quiet);
-	if (fflush(to) == 0 && !ferror(to))
+	if (to == stderr || (fflush(to) == 0 && !ferror(to)))
 		return 0;
 	return failure_set(EXIT_RUN_FAILED, "output", "cannot write to standard output");
 }

@@ -90,8 +90,8 @@ class Side:
             return None
 
     def kill(self) -> None:
-        """Until none is left, as one may be forked while the others are looked for: a child of
-        unshare --kill-child that has not yet asked to die with its parent."""
+        """Ends all processes, also one that is forked meanwhile. (`unshare --kill-child` forks, and
+        its child asks the kernel only later to be killed when its parent dies.)"""
         while self.members():
             self.signal_all(signal.SIGKILL)
             time.sleep(POLL_S)
