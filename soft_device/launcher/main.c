@@ -124,8 +124,8 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ERROR:
 		fail(EXIT_WRONG_USAGE,
-		     "%s: no such option, or its value is missing (" TOOL
-		     " --help lists the options)",
+		     "%s: unknown option, or its value is missing: expected --fault, --transport, "
+		     "--seed, --verbose, --help or --version",
 		     state->argv[state->next - 1]);
 	default:
 		return ARGP_ERR_UNKNOWN;

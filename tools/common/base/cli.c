@@ -91,27 +91,32 @@ static size_t least(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* How many letters to insert, remove or replace (Levenshtein); names are shorter than the row. */
+/*
+ * How many letters to insert, remove, replace, or swap with the next one (optimal string
+ * alignment); names are shorter than a row.
+ */
 static size_t distance(const char *word, size_t length, const char *name)
 {
-	size_t row[NAME_MAX_LENGTH];
+	size_t rows[3][NAME_MAX_LENGTH]; /* the one in work, and the two before it */
 	const size_t columns = strlen(name);
 
 	for (size_t j = 0; j <= columns; j++)
-		row[j] = j;
+		rows[0][j] = j;
 	for (size_t i = 1; i <= length; i++) {
-		size_t diagonal = row[0];
+		size_t *row = rows[i % 3];
+		const size_t *above = rows[(i + 2) % 3];
+		const size_t *second = rows[(i + 1) % 3];
 
 		row[0] = i;
 		for (size_t j = 1; j <= columns; j++) {
-			size_t above = row[j];
-
-			row[j] = least(above + 1, row[j - 1] + 1,
-				       diagonal + (word[i - 1] != name[j - 1]));
-			diagonal = above;
+			row[j] = least(above[j] + 1, row[j - 1] + 1,
+				       above[j - 1] + (word[i - 1] != name[j - 1]));
+			if (i > 1 && j > 1 && word[i - 1] == name[j - 2] &&
+			    word[i - 2] == name[j - 1])
+				row[j] = least(row[j], row[j], second[j - 2] + 1);
 		}
 	}
-	return row[columns];
+	return rows[length % 3][columns];
 }
 
 /* The name that the word, without its dashes and value, was probably meant to be; NULL: none. */
