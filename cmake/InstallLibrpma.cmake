@@ -8,7 +8,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rpma)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set_target_properties(rpma_shared PROPERTIES EXPORT_NAME rpma)
-install(TARGETS rpma_static rpma_shared EXPORT rpma-targets)
+install(TARGETS rpma_static EXPORT rpma-targets)
+install(TARGETS rpma_shared EXPORT rpma-targets
+  LIBRARY COMPONENT librpma0 NAMELINK_COMPONENT librpma-dev)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT rpma-targets NAMESPACE rpma:: DESTINATION ${package_dir})
 

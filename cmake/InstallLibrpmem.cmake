@@ -8,7 +8,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rpmem)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set_target_properties(rpmem_shared PROPERTIES EXPORT_NAME rpmem)
-install(TARGETS rpmem_shared EXPORT rpmem-targets)
+install(TARGETS rpmem_shared EXPORT rpmem-targets
+  LIBRARY COMPONENT librpmem1 NAMELINK_COMPONENT librpmem-dev)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT rpmem-targets NAMESPACE rpmem:: DESTINATION ${package_dir})
 
