@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program rpma-report: its commands, messages, exit codes.
 
-Exit codes: 0 done; 1 compare: a limit of --fail-if is passed; 2 an input or an output
-is no good; 3 compare: whether one is passed is not known, study: a setting has to be made;
+Exit codes: 0 done; 1 compare: a limit of --fail-if is passed, verify: a number is false;
+2 an input or an output is no good; 3 compare: whether one is passed is not known, verify: a
+number has no source, study: a setting has to be made;
 64 wrong usage; 70 a defect of this program; 130 or 143 on SIGINT or SIGTERM.
 """
 
@@ -14,12 +15,12 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from rpma_report import __version__
-from rpma_report.commands import compare, create, study, validate
+from rpma_report.commands import compare, create, study, validate, verify
 from rpma_report.failure import Failure
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERNAL = 2, 64, 70
 PROGRAM = "rpma-report"
-COMMANDS = (create, compare, validate, study)
+COMMANDS = (create, compare, validate, verify, study)
 
 
 class _Parser(argparse.ArgumentParser):

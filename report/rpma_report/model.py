@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # an array has a type of its items for the checker only
 else:
     Integers = Reals = array
 
+SHA_DIGITS = 12  # of the SHA-256 of a file: enough to tell those of a page apart
+
 PERSISTENT = frozenset({"apm", "native", "gpspm", "gpspm-rt", "append", "rpmem", "rpmem-relaxed"})
 PROVEN = frozenset({"APM_READY", "APM_READY_EADR", "NATIVE_FLUSH_READY"})
 # where the target's processor writes the data back, it does not matter that devices cannot
@@ -130,6 +132,7 @@ class Point:
     steady: bool | None = None
     flagged: tuple[str, ...] = ()
     study_run: StudyRun | None = None
+    file: str = field(default="", compare=False)  # first digits of the SHA-256 of its file
 
     @property
     def test(self) -> str:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from rpma_report import quantity
-from rpma_report.figures import tables
+from rpma_report.figures import address, tables
 from rpma_report.figures.choice import drawn, left_out
 from rpma_report.figures.figure import Figure, Line, Mark, Panel, Reference
 from rpma_report.figures.groups import bandwidth_series
@@ -31,7 +31,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     points, link = group.points(), slowest_link(group.runs)
     columns = [tables.BANDWIDTH, tables.BITS, tables.RATE]
     if any(p.reverse for p in points):
-        columns.append(tables.Column("towards the client", _reverse_cell))
+        columns.append(tables.Column("towards the client", _reverse_cell, "reverse.bytes_per_s"))
     columns += tables.latency_columns([p for p in points if p.latency], percentiles=(0.5, 0.99))[1:3]
     columns += [*tables.cpu_columns(points), tables.OPERATIONS, tables.REPEATS, tables.ERRORS]
     return Figure(
@@ -66,7 +66,7 @@ def _lines(series: Series, axis: Axis, number: int) -> list[Line]:
 
 
 def _mark(x: float, point: Point) -> Mark:
-    return Mark(x, point.bandwidth, point.bytes_per_s_by_repeat)
+    return Mark(x, point.bandwidth, point.bytes_per_s_by_repeat, address.of(point, "bytes_per_s"))
 
 
 def _reverse_cell(point: Point) -> tables.Cell:

@@ -17,7 +17,7 @@ from rpma_report.figures.groups import latency_series
 from rpma_report.figures.looks import Looks
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import SeriesSet
-from rpma_report.model import Estimate, Histogram, Latency, Run
+from rpma_report.model import Estimate, Histogram, Latency, Point, Run
 
 CHOSEN = 6  # points of a sweep, when it has one series
 _VERTICES = 300
@@ -34,6 +34,7 @@ class Spread:
     style: int
     latency: Latency
     variant: int = 0
+    point: Point | None = None  # it is the latency of that point
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def chosen(runs: Sequence[Run]) -> Chosen:
             parts = [one.label] if named else []
             parts += [group.where(point)] if group.axis else []
             style, variant = looks.part(one, number)
-            found.append(Spread(", ".join(parts), style, point.latency, variant))
+            found.append(Spread(", ".join(parts), style, point.latency, variant, point))
     every = sum(1 for s in with_samples for p in s.points if p.latency and p.latency.count)
     notes = left_out(with_samples, shown)
     if len(found) < every:
@@ -136,19 +137,23 @@ def _ladder_alt(spreads: Sequence[Spread]) -> str:
 def _ladder_table(spreads: Sequence[Spread], said: str) -> tables.Table:
     known = {p for s in spreads for p in s.latency.percentiles}
     stated = [p for p in tables.PERCENTILES if p in known]
-    rows = tuple(
-        (
-            tables.Cell(s.label),
-            tables.Cell(quantity.time_ns(s.latency.min)),
-            *(tables.time(s.latency.percentiles.get(p)) for p in stated),
-            tables.Cell(quantity.time_ns(s.latency.max)),
-            tables.time(s.latency.mean),
-            tables.Cell(quantity.count(s.latency.count)),
-        )
-        for s in spreads
-    )
+    rows = tuple(_ladder_row(s, stated) for s in spreads)
     columns = ("point", "min", *map(quantity.percentile, stated), "max", "mean", "samples")
     return tables.Table(_caption("Percentiles", said), columns, (tables.RowGroup("", rows),))
+
+
+def _ladder_row(spread: Spread, stated: Sequence[float]) -> tables.Row:
+    latency = spread.latency
+    cells = {
+        "min": tables.Cell(quantity.time_ns(latency.min)),
+        **{quantity.percentile(p): tables.time(latency.percentiles.get(p)) for p in stated},
+        "max": tables.Cell(quantity.time_ns(latency.max)),
+        "mean": tables.time(latency.mean),
+        "count": tables.Cell(quantity.count(latency.count)),
+    }
+    point = spread.point
+    told = (tables.addressed(c, point, f"latency.{name}") if point else c for name, c in cells.items())
+    return (tables.Cell(spread.label), *told)
 
 
 def _caption(subject: str, said: str) -> str:

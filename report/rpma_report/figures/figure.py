@@ -8,6 +8,7 @@ beside them: a test of these numbers is a test of the chart.
 from dataclasses import dataclass
 from typing import Literal
 
+from rpma_report.figures.address import Address
 from rpma_report.figures.extent import Extent, Interval, extent
 from rpma_report.figures.tables import Table
 from rpma_report.model import Estimate
@@ -30,6 +31,7 @@ class Mark:
     x: float
     value: Estimate
     repeats: tuple[float, ...] = ()
+    at: Address | None = None  # where the value comes from: data-file, data-point, data-metric of a drawing
 
     @property
     def interval(self) -> Interval | None:

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 
 from rpma_report import quantity
-from rpma_report.figures import tables
+from rpma_report.figures import address, tables
 from rpma_report.figures.choice import drawn, left_out
 from rpma_report.figures.figure import Figure, Line, Mark, Panel, XScale
 from rpma_report.figures.groups import latency_series
@@ -51,14 +51,16 @@ def percentile_mark(
     place: Callable[[Point], float | None],
     p: float,
     of: Callable[[Point], Latency | None] = lambda point: point.latency,
+    family: str = "latency",
 ) -> Callable[[Point], Mark | None]:
-    """Marks points that have that percentile and a place on the axis."""
+    """Marks points that have that percentile and a place on the axis; `family` is what a result calls the latency."""
 
     def mark(point: Point) -> Mark | None:
         latency, x = of(point), place(point)
         if latency is None or x is None or p not in latency.percentiles:
             return None
-        return Mark(x, latency.percentiles[p], latency.by_repeat[p])
+        at = address.of(point, f"{family}.{quantity.percentile(p)}")
+        return Mark(x, latency.percentiles[p], latency.by_repeat[p], at)
 
     return mark
 

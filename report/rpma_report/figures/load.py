@@ -35,7 +35,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     if not panels:
         return None
     columns = [
-        tables.Column("measured", lambda p: tables.Cell(quantity.fraction(p.cpu.server_load))),
+        tables.Column("measured", lambda p: tables.Cell(quantity.fraction(p.cpu.server_load)), "cpu.server_load"),
         *tables.latency_columns(group.points(), percentiles=PERCENTILES)[1:-1],
         tables.RATE,
         *tables.cpu_columns(group.points()),

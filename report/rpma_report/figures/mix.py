@@ -16,9 +16,10 @@ from rpma_report.figures.series import SIZE, Axis, Series, SeriesSet
 from rpma_report.model import Latency, Point, Run
 
 PERCENTILES = (0.5, 0.99)
-_HALVES: tuple[tuple[str, Callable[[Point], Latency | None]], ...] = (
-    ("writes", lambda p: p.latency),
-    ("reads", lambda p: p.read_latency),
+_Half = tuple[str, Callable[[Point], Latency | None], str]
+_HALVES: tuple[_Half, ...] = (
+    ("writes", lambda p: p.latency, "latency"),
+    ("reads", lambda p: p.read_latency, "read_latency"),
 )
 
 
@@ -52,13 +53,13 @@ def figure(runs: Sequence[Run]) -> Figure | None:
 def _lines(series: Series, looks: Looks, axis: Axis, p: float) -> list[Line]:
     return [
         line_of(series, f"{series.label}, {name}", looks.part(series, half), axis.place,
-                percentile_mark(axis.place, p, of))  # fmt: skip
-        for half, (name, of) in enumerate(_HALVES)
+                percentile_mark(axis.place, p, of, family))  # fmt: skip
+        for half, (name, of, family) in enumerate(_HALVES)
     ]
 
 
-def _alt(group: SeriesSet, half: tuple[str, Callable[[Point], Latency | None]]) -> str:
-    name, of = half
+def _alt(group: SeriesSet, half: _Half) -> str:
+    name, of, _ = half
     return f"Of {name}: {' '.join(alt_of(group, PERCENTILES, of))}"
 
 
@@ -68,7 +69,7 @@ def _table(group: SeriesSet) -> tables.Table:
         tables.BANDWIDTH,
         tables.RATE,
         *tables.latency_columns(points, prefix="write ", percentiles=shown)[1:-1],
-        *tables.latency_columns(points, lambda p: p.read_latency, "read ", shown)[1:-1],
+        *tables.latency_columns(points, lambda p: p.read_latency, "read ", shown, "read_latency")[1:-1],
         tables.OPERATIONS,
         tables.REPEATS,
     ]

@@ -59,7 +59,7 @@ def _on_axis(group: SeriesSet) -> SeriesSet:
 
 
 def _lines(series: Series, looks: Looks, p: float) -> list[Line]:
-    response, service = percentile_mark(RATE.place, p, _response), percentile_mark(RATE.place, p)
+    response, service = percentile_mark(RATE.place, p, _response, "response_latency"), percentile_mark(RATE.place, p)
     return [
         line_of(series, f"{series.label}, response", looks.part(series, 0), RATE.place, response),
         line_of(series, f"{series.label}, service", looks.part(series, 1), RATE.place, service),
@@ -103,11 +103,11 @@ def _table(group: SeriesSet) -> tables.Table:
     points = group.points()
     shown = (0.5, 0.99, 0.999)
     columns = [
-        tables.Column("achieved", tables.RATE.cell),
-        *tables.latency_columns(points, _response, "response ", shown)[1:-1],
+        tables.Column("achieved", tables.RATE.cell, tables.RATE.metric),
+        *tables.latency_columns(points, _response, "response ", shown, "response_latency")[1:-1],
         *tables.latency_columns(points, prefix="service ", percentiles=shown)[1:-1],
-        tables.Column("late", _count_of(lambda p: p.late_ops)),
-        tables.Column("not begun", _count_of(lambda p: p.unbegun_ops)),
+        tables.Column("late", _count_of(lambda p: p.late_ops), "late_ops"),
+        tables.Column("not begun", _count_of(lambda p: p.unbegun_ops), "unbegun_ops"),
         tables.OPERATIONS,
         tables.REPEATS,
     ]

@@ -132,10 +132,18 @@ def _rows(point: Point, names: Sequence[str], places: Sequence[Axis]) -> Iterato
     for name in names:
         if latency := step(name, point):
             yield (
-                *(tables.Cell(axis.shown(point)) for axis in places),
+                *(tables.addressed(tables.Cell(axis.shown(point)), point, f"param.{axis.key}") for axis in places),
                 tables.Cell(name),
-                *(tables.time(latency.percentiles.get(p)) for p in PERCENTILES),
-                tables.Cell(quantity.time_ns(latency.max)),
-                tables.Cell(quantity.count(latency.count)),
-                tables.Cell(quantity.count(point.repeats)),
+                *(column.of(point) for column in _columns(name, latency)),
+                tables.REPEATS.of(point),
             )
+
+
+def _columns(name: str, latency: Latency) -> list[tables.Column]:
+    family = f"step.{name}"
+    return [
+        *(tables.Column("", lambda _, p=p: tables.time(latency.percentiles.get(p)), f"{family}.{quantity.percentile(p)}")  # type: ignore[misc]
+          for p in PERCENTILES),
+        tables.Column("", lambda _: tables.Cell(quantity.time_ns(latency.max)), f"{family}.max"),
+        tables.Column("", lambda _: tables.Cell(quantity.count(latency.count)), f"{family}.count"),
+    ]

@@ -2,10 +2,12 @@
 """Tables: what they are, and the columns that those under the charts are made of."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from rpma_report import quantity
+from rpma_report.figures import address
+from rpma_report.figures.address import Address
 from rpma_report.model import Estimate, Latency, Point
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ class Cell:
 
     text: str
     interval: str = ""
+    at: Address | None = None  # where the number comes from
 
 
 Row = tuple[Cell, ...]
@@ -54,6 +57,10 @@ class Column:
 
     title: str
     cell: Callable[[Point], Cell]
+    metric: str = ""  # the name of the figure, if it is one of the point
+
+    def of(self, point: Point) -> Cell:
+        return addressed(self.cell(point), point, self.metric)
 
 
 def plain(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]],
@@ -68,8 +75,8 @@ def of_points(group: "SeriesSet", caption: str, columns: Sequence[Column]) -> Ta
     named_by = group.named_by()
 
     def row(point: Point) -> Row:
-        places = (Cell(axis.shown(point)) for axis in named_by)
-        return (*places, *(column.cell(point) for column in columns))
+        places = (addressed(Cell(axis.shown(point)), point, f"param.{axis.key}") for axis in named_by)
+        return (*places, *(column.of(point) for column in columns))
 
     labelled = len(group.series) > 1
     groups = tuple(
@@ -77,6 +84,10 @@ def of_points(group: "SeriesSet", caption: str, columns: Sequence[Column]) -> Ta
     )
     titles = (*(axis.title for axis in named_by), *(column.title for column in columns))
     return Table(caption, titles, groups, len(named_by))
+
+
+def addressed(cell: Cell, point: Point, metric: str) -> Cell:
+    return replace(cell, at=address.of(point, metric))
 
 
 def with_interval(value: Estimate | None, text: Callable[[float], str]) -> Cell:
@@ -96,8 +107,9 @@ def latency_columns(
     of: Callable[[Point], Latency | None] = lambda p: p.latency,
     prefix: str = "",
     percentiles: Sequence[float] = PERCENTILES,
+    family: str = "latency",
 ) -> list[Column]:
-    """min, the percentiles that any of the points has, max, mean."""
+    """min, the percentiles that any of the points has, max, mean; `family` is what a result calls it."""
     known = {p for point in points if (latency := of(point)) for p in latency.percentiles}
 
     def at(p: float) -> Callable[[Point], Cell]:
@@ -107,36 +119,38 @@ def latency_columns(
         return lambda point: Cell(quantity.time_ns(key(found) if (found := of(point)) else None))
 
     return [
-        Column(f"{prefix}min", plain_time(lambda v: v.min)),
-        *(Column(f"{prefix}{quantity.percentile(p)}", at(p)) for p in percentiles if p in known),
-        Column(f"{prefix}max", plain_time(lambda v: v.max)),
-        Column(f"{prefix}mean", lambda point: time(v.mean if (v := of(point)) else None)),
+        Column(f"{prefix}min", plain_time(lambda v: v.min), f"{family}.min"),
+        *(Column(f"{prefix}{quantity.percentile(p)}", at(p), f"{family}.{quantity.percentile(p)}")
+          for p in percentiles if p in known),
+        Column(f"{prefix}max", plain_time(lambda v: v.max), f"{family}.max"),
+        Column(f"{prefix}mean", lambda point: time(v.mean if (v := of(point)) else None), f"{family}.mean"),
     ]
 
 
 def samples(of: Callable[[Point], Latency | None] = lambda p: p.latency) -> Column:
-    return Column("samples", lambda p: Cell(quantity.count(v.count if (v := of(p)) else None)))
+    return Column("samples", lambda p: Cell(quantity.count(v.count if (v := of(p)) else None)), "latency.count")
 
 
-REPEATS = Column("repeats", lambda p: Cell(quantity.count(p.repeats)))
-OPERATIONS = Column("operations", lambda p: Cell(quantity.count(p.ops)))
-ERRORS = Column("errors", lambda p: Cell(quantity.count(p.errors)))
-RATE = Column("rate", lambda p: with_interval(p.ops_per_s, lambda v: quantity.rate(v, "op")))
-BANDWIDTH = Column("bandwidth", lambda p: with_interval(p.bytes_per_s, lambda v: quantity.rate(v, "B")))
+REPEATS = Column("repeats", lambda p: Cell(quantity.count(p.repeats)), "repeats")
+OPERATIONS = Column("operations", lambda p: Cell(quantity.count(p.ops)), "ops")
+ERRORS = Column("errors", lambda p: Cell(quantity.count(p.errors)), "errors")
+RATE = Column("rate", lambda p: with_interval(p.ops_per_s, lambda v: quantity.rate(v, "op")), "ops_per_s")
+BANDWIDTH = Column("bandwidth", lambda p: with_interval(p.bytes_per_s, lambda v: quantity.rate(v, "B")), "bytes_per_s")
 BITS = Column(
     "in bits",
     lambda p: Cell(quantity.rate(p.bytes_per_s.value * 8 if p.bytes_per_s else None, "bit")),
+    "bits_per_s",
 )
 
 
 def cpu_columns(points: Sequence[Point]) -> list[Column]:
     """The columns of the sides whose load any of the points knows."""
     sides: tuple[tuple[str, Callable[[Point], float | None]], ...] = (
-        ("client CPU", lambda p: p.cpu.client_busy),
-        ("server CPU", lambda p: p.cpu.server_busy),
+        ("client", lambda p: p.cpu.client_busy),
+        ("server", lambda p: p.cpu.server_busy),
     )
     return [
-        Column(title, lambda p, of=of: Cell(quantity.fraction(of(p))))  # type: ignore[misc]
-        for title, of in sides
+        Column(f"{side} CPU", lambda p, of=of: Cell(quantity.fraction(of(p))), f"cpu.{side}")  # type: ignore[misc]
+        for side, of in sides
         if any(of(p) is not None for p in points)
     ]

@@ -129,13 +129,15 @@ def _alt(shown: Sequence[tuple[str, Point]]) -> str:
 def _table(group: SeriesSet) -> tables.Table:
     def of_rate(pick: str) -> tables.Column:
         worth = _PICKS[pick]
-        return tables.Column(f"{pick} rate", lambda p: _rate_cell(worth(list(_values(p, "ops_per_s")))))
+        return tables.Column(f"{pick} rate", lambda p: _rate_cell(worth(list(_values(p, "ops_per_s")))),
+                             f"spans.{pick}.ops_per_s")  # fmt: skip
 
     def of_tail(pick: str) -> tables.Column:
-        return tables.Column(f"{pick} p99", lambda p: _time_cell(pick, list(_values(p, "p99_ns"))))
+        return tables.Column(f"{pick} p99", lambda p: _time_cell(pick, list(_values(p, "p99_ns"))),
+                             f"spans.{pick}.p99_ns")  # fmt: skip
 
     columns = [
-        tables.Column("spans", lambda p: tables.Cell(quantity.count(_spans(p)))),
+        tables.Column("spans", lambda p: tables.Cell(quantity.count(_spans(p))), "spans"),
         *map(of_rate, _PICKS),
         *map(of_tail, _PICKS),
         tables.REPEATS,

@@ -82,6 +82,7 @@ class Document:
     sections: tuple[Section, ...]
     subject: str  # names the window and bookmarks
     footer: str
+    results: tuple[str, ...] = ()  # SHA-256, run and name of each file, for verify
 
     def figures(self) -> list[Figure]:
         return [b for s in self.sections for b in s.blocks if isinstance(b, Figure)]

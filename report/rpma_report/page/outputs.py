@@ -59,10 +59,10 @@ def write(document: Document, wanted: Wanted, csv: Callable[[], str]) -> None:
     """`csv` makes the table of all points, which stands in where the page cuts one."""
     from rpma_report.page import html  # late: slow to load, and a bad file needs it not
 
-    cut = any(table.length > MAX_ROWS for table in _tables(document))
+    cut = is_cut(document)
     csv_path = wanted.csv or (wanted.page.with_name(wanted.page.name + ".csv") if cut else None)
     if cut and csv_path:
-        document = _shortened(document, csv_path.name)
+        document = shortened(document, csv_path.name)
     files = [(wanted.page, html.render(document).encode())]
     if csv_path:
         files.append((csv_path, csv().encode()))
@@ -100,7 +100,11 @@ def _tables(document: Document) -> list[Table]:
     return found
 
 
-def _shortened(document: Document, csv: str) -> Document:
+def is_cut(document: Document) -> bool:
+    return any(table.length > MAX_ROWS for table in _tables(document))
+
+
+def shortened(document: Document, csv: str) -> Document:
     sections = tuple(
         replace(s, blocks=tuple(b for block in s.blocks for b in _short(block, csv)))
         for s in document.sections

@@ -21,6 +21,7 @@ from rpma_report.figures.series import is_remote, order, what
 from rpma_report.model import Run
 from rpma_report.page import facts, readiness, summary
 from rpma_report.page.document import Block, Document, Facts, Paragraph, Section
+from rpma_report.text import shown
 
 # What a latency spans, by its kind.
 KINDS = {
@@ -80,6 +81,7 @@ def document(runs: Sequence[Run]) -> Document:
         sections=tuple(sections),
         subject=summary.subject(runs),
         footer=f"Made by rpma-report {__version__} from {len(runs)} file{'s' if len(runs) != 1 else ''}.",
+        results=tuple(f"{run.sha256} {shown(run.run_id or '-', 60)} {run.file}" for run in runs),
     )
 
 

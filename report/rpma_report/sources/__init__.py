@@ -7,11 +7,12 @@ at a time.
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rpma_report.model import Run
+from rpma_report.model import SHA_DIGITS, Run
 from rpma_report.sources import bench, ddio_check, fio, ping
 from rpma_report.sources.document import BadResult, Source, quoted, read
 
@@ -29,7 +30,8 @@ def load(path: Path) -> Run:
     reader = _reader(source)
     reader.check(source)
     run: Run = reader.run(source)
-    return run
+    file = run.sha256[:SHA_DIGITS]
+    return replace(run, points=tuple(replace(point, file=file) for point in run.points))
 
 
 def check(source: Source) -> str:
