@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * client.h -- the course of a client: the steps up to the first ping, the pings,
- * and what is known at the end.
+ * client.h -- the client of one host: the steps up to the first ping, and all that
+ * is known of it. pings.c sends the pings, hosts.c has all the clients.
  */
 #ifndef CLIENT_H
 #define CLIENT_H
@@ -11,12 +11,14 @@
 #include "options.h"
 #include "ping.h"
 #include "stats.h"
+#include "status.h"
 #include "tools/common/rdma/dial.h"
 #include "tools/common/rdma/region.h"
 
 /* All that the screen and the document tell. */
 struct client {
 	const struct options *options;
+	const char *host;
 	struct timespec started;
 	struct steps steps;
 	struct dial dial;
@@ -26,12 +28,24 @@ struct client {
 	struct region_remote region; /* the server's; its size is 0: not known */
 	struct ping ping;
 	struct stats stats;
+	struct stats *by_size; /* owned, for each of the options' sizes; NULL: there is one */
+	struct status_watch status;
 	uint64_t pings_ns; /* from the first to the last */
 	struct diagnosis diagnosis;
+	bool told; /* the diagnosis is on stderr */
 	int exit_code;
 };
 
-/* Gives the exit code. */
-int client_run(const struct options *options, const struct steps *steps);
+int client_open(struct client *client, const struct options *options, const char *host,
+		const struct steps *steps);
+/* The first steps, up to the device; may start the tool again. */
+int client_find(struct client *client);
+/* The others, up to the first ping. */
+int client_connect(struct client *client);
+/* Takes the failure that is stored; the report of the ping that failed, or NULL. */
+void client_diagnose(struct client *client, const char *step, const struct ping_report *report);
+/* Disconnects; what is known stays until client_close(). */
+void client_leave(struct client *client);
+void client_close(struct client *client);
 
 #endif /* CLIENT_H */

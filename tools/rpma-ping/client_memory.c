@@ -16,14 +16,14 @@
 
 #define PAGE_BYTES 4096
 
-static int fill(struct client_memory *m, size_t size)
+static int fill(struct client_memory *m, unsigned patterns, size_t size)
 {
 	uint64_t salt;
 
 	if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
 		return failure_set(EXIT_INTERNAL, "register", "the kernel gave no random bytes");
-	pattern_fill(m->bytes, m->bytes + m->stride_bytes, size, salt);
-	memset(m->bytes + 2 * m->stride_bytes, 0, size);
+	pattern_fill(m->bytes, m->stride_bytes, patterns, size, salt);
+	memset(m->bytes + patterns * m->stride_bytes, 0, size);
 	return 0;
 }
 
@@ -42,14 +42,14 @@ static int enroll(struct client_memory *m, struct rpma_peer *peer, const char *d
 }
 
 int client_memory_open(struct client_memory *memory, struct rpma_peer *peer, const char *device,
-		       size_t size)
+		       unsigned patterns, size_t size)
 {
 	struct client_memory *m = memory;
 	char text[UNITS_TEXT_BYTES];
 	int ret;
 
 	m->stride_bytes = (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-	m->size_bytes = 3 * m->stride_bytes;
+	m->size_bytes = (patterns + 1) * m->stride_bytes;
 	m->bytes = mmap(NULL, m->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			-1, 0);
 	if (m->bytes == MAP_FAILED) {
@@ -58,7 +58,7 @@ int client_memory_open(struct client_memory *memory, struct rpma_peer *peer, con
 				       "cannot map %s of memory: %s",
 				       units_print_size(m->size_bytes, text), strerror(errno));
 	}
-	ret = fill(m, size);
+	ret = fill(m, patterns, size);
 	return ret ? ret : enroll(m, peer, device);
 }
 

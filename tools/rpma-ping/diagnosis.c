@@ -10,9 +10,6 @@
 #include "tools/common/base/units.h"
 #include "tools/common/rdma/connection.h"
 
-/* The smallest MTU of an RDMA port that is in use; packets below go through anywhere. */
-#define SMALL_PACKET 1024
-
 const char *diagnosis_code_name(int code)
 {
 	static const char *const names[] = {
@@ -27,8 +24,8 @@ const char *diagnosis_code_name(int code)
 /* Nothing large has come back where the small packets of connecting did. */
 static bool only_large_lost(const struct diagnosis_facts *f)
 {
-	return (f->cause == CAUSE_LOST || f->cause == CAUSE_NO_ANSWER) && !f->any_back &&
-	       f->size_bytes > SMALL_PACKET && f->device != DEVICE_SOFT &&
+	return (f->cause == CAUSE_LOST || f->cause == CAUSE_NO_ANSWER) && !f->large_back &&
+	       f->size_bytes > DIAGNOSIS_SMALL_PACKET && f->device != DEVICE_SOFT &&
 	       (strcmp(f->step, "write") == 0 || strcmp(f->step, "flush") == 0 ||
 		strcmp(f->step, "read") == 0);
 }
@@ -122,7 +119,8 @@ static const char *of_cause(const struct diagnosis_facts *f, char remedy[512])
 {
 	switch (f->cause) {
 	case CAUSE_NAME:
-		return "a typing error, or the name server does not know or not answer";
+		return "a typing error, no address of the family that -4 or -6 asks for, or the "
+		       "name server does not know or not answer";
 	case CAUSE_MEMLOCK:
 		return of_memlock(f, remedy);
 	case CAUSE_NO_MEMORY:

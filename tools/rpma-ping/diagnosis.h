@@ -24,6 +24,9 @@ struct diagnosis {
 	char remedy[512];      /* empty: the error message is enough */
 };
 
+/* The smallest MTU of an RDMA port that is in use; packets below go through anywhere. */
+#define DIAGNOSIS_SMALL_PACKET 1024
+
 /* What a remedy is chosen by. */
 struct diagnosis_facts {
 	enum cause cause;
@@ -31,6 +34,7 @@ struct diagnosis_facts {
 	int code;		      /* librpma's; 0: none */
 	enum ibv_wc_status wc_status; /* IBV_WC_SUCCESS: none */
 	bool any_back;		      /* a ping has come back before */
+	bool large_back;	      /* one that is no small packet has */
 	uint64_t size_bytes;	      /* a ping's */
 	enum device_kind device;
 	enum target_kind target; /* what was registered */

@@ -60,21 +60,24 @@ static json_t *server_block(const struct client *c)
 		json_array_append_new(types, json_string("visibility"));
 	if (known && (c->region.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0)
 		json_array_append_new(types, json_string("persistent"));
-	return json_pack("{s:o, s:o, s:i, s:o, s:o, s:o}", "host", result_text(c->options->host),
-			 "address", result_text(c->dial.address), "port", (int)c->options->port,
-			 "place_bytes", known ? result_integer(c->region.bytes) : json_null(),
-			 "flush_types", types, "direct_write_to_pmem",
+	return json_pack("{s:o, s:o, s:i, s:o, s:o, s:o}", "host", result_text(c->host), "address",
+			 result_text(c->dial.address), "port", (int)c->options->port, "place_bytes",
+			 known ? result_integer(c->region.bytes) : json_null(), "flush_types",
+			 types, "direct_write_to_pmem",
 			 known ? json_boolean(c->region.direct_write_to_pmem) : json_null());
 }
 
 static json_t *settings_block(const struct client *c)
 {
 	const struct options *o = c->options;
+	json_t *sizes = json_array();
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:s, s:s}", "count",
+	for (size_t i = 0; i < o->sizes_count; i++)
+		json_array_append_new(sizes, result_integer(o->sizes[i]));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s, s:s}", "count",
 			 o->count > 0 ? result_integer(o->count) : json_null(), "interval_ns",
 			 result_integer(o->interval_ns), "size_bytes",
-			 result_integer(o->size_bytes), "deadline_ns",
+			 result_integer(o->size_bytes), "sizes_bytes", sizes, "deadline_ns",
 			 o->deadline_ns > 0 ? result_integer(o->deadline_ns) : json_null(),
 			 "timeout_ns", result_integer(o->limit_ns), "flood", o->flood, "flush",
 			 options_flush_names[o->flush], "wait", options_wait_names[o->wait]);
@@ -110,12 +113,35 @@ static json_t *latency_block(const struct stats *t)
 			 figures(t->write_flush), "read", figures(t->read));
 }
 
+/* null: there is one size */
+static json_t *sizes_block(const struct client *c)
+{
+	json_t *list;
+
+	if (c->by_size == NULL)
+		return json_null();
+	list = json_array();
+	for (size_t i = 0; i < c->options->sizes_count; i++) {
+		const struct stats *t = &c->by_size[i];
+
+		json_array_append_new(
+			list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "size_bytes",
+					result_integer(c->options->sizes[i]), "transmitted",
+					result_integer(t->transmitted), "received",
+					result_integer(t->received), "lost",
+					result_integer(t->transmitted - t->received), "corrupt",
+					result_integer(t->corrupt), "latency", latency_block(t)));
+	}
+	return list;
+}
+
 static json_t *record(const struct stats_record *r, size_t number)
 {
 	bool back = r->end == PING_BACK || r->end == PING_CORRUPT;
-	json_t *value = json_pack(
-		"{s:I, s:s, s:o}", "seq", (json_int_t)number, "end", end_names[r->end], "step",
-		r->end == PING_BACK ? json_null() : json_string(step_name(r->step)));
+	json_t *value =
+		json_pack("{s:I, s:o, s:s, s:o}", "seq", (json_int_t)number, "size_bytes",
+			  result_integer(r->size_bytes), "end", end_names[r->end], "step",
+			  r->end == PING_BACK ? json_null() : json_string(step_name(r->step)));
 
 	json_object_set_new(value, "rtt_ns", back ? result_integer(r->rtt_ns) : json_null());
 	json_object_set_new(value, "write_ns", back ? result_integer(r->write_ns) : json_null());
@@ -149,10 +175,10 @@ json_t *document_make(const struct client *client)
 {
 	const struct client *c = client;
 
-	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-			 "rpma-ping/1", "tool", "name", "rpma-ping", "version", RPMA_VERSION, "run",
-			 run_block(c), "failure", failure_block(&c->diagnosis), "device",
-			 device_block(c), "server", server_block(c), "settings", settings_block(c),
-			 "steps", steps_block(c), "pings", pings_block(c), "latency",
-			 latency_block(&c->stats));
+	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "schema", "rpma-ping/1", "tool", "name", "rpma-ping", "version",
+			 RPMA_VERSION, "run", run_block(c), "failure", failure_block(&c->diagnosis),
+			 "device", device_block(c), "server", server_block(c), "settings",
+			 settings_block(c), "steps", steps_block(c), "pings", pings_block(c),
+			 "latency", latency_block(&c->stats), "sizes", sizes_block(c));
 }

@@ -2,7 +2,7 @@
 /*
  * main.c -- rpma-ping: the options, and one of two calls.
  */
-#include "client.h"
+#include "hosts.h"
 #include "server.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/host/open_files.h"
@@ -28,5 +28,5 @@ int main(int argc, char **argv)
 	link_log_to_failures(options.cli.verbose);
 	if (cli_catch_signals() != 0)
 		return cli_report_failure(TOOL);
-	return options.server ? server_run(&options) : client_run(&options, &steps);
+	return options.server ? server_run(&options) : hosts_ping(&options, &steps);
 }

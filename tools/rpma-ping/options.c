@@ -6,6 +6,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/common/base/failure.h"
@@ -22,7 +23,7 @@ enum group { GROUP_BOTH = 1, GROUP_CLIENT, GROUP_SERVER };
 const char *const options_flush_names[FLUSH_WISHES] = {"auto", "visibility", "persistent"};
 const char *const options_wait_names[WAIT_KINDS] = {"poll", "event"};
 
-/* "0.2" and "0.2s" too, as ping(8) has it. */
+/* "0.2", ".2" and "0.2s" too, as ping(8) has it. */
 static int parse_time(const char *text, uint64_t *ns)
 {
 	uint64_t whole = 0, unit = SECOND;
@@ -30,11 +31,11 @@ static int parse_time(const char *text, uint64_t *ns)
 	const char *s = text + digits + 1;
 	char head[24];
 
-	if (digits == 0 || digits >= sizeof(head) || text[digits] != '.' || *s < '0' || *s > '9')
+	if (digits >= sizeof(head) || text[digits] != '.' || *s < '0' || *s > '9')
 		return units_parse_duration(text, ns);
 	memcpy(head, text, digits);
 	head[digits] = '\0';
-	if (units_parse_duration(head, &whole) != 0)
+	if (digits > 0 && units_parse_duration(head, &whole) != 0)
 		return -ERANGE;
 	for (; *s >= '0' && *s <= '9'; s++) {
 		unit /= 10;
@@ -84,12 +85,62 @@ static error_t parse_count(const char *option, const char *arg, void *to)
 	return 0;
 }
 
-static error_t parse_size(const char *option, const char *arg, void *to)
+static int by_size(const void *a, const void *b)
 {
-	uint64_t *bytes = to;
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	if (units_parse_size(arg, bytes) || *bytes == 0 || *bytes > OPTIONS_SIZE_MAX)
-		return cli_wrong_value(option, arg, "bytes from 1 to 1G, such as 4K");
+	return (x > y) - (x < y);
+}
+
+/* Ascending and without what is there twice; -ERANGE: too many, or one is too large. */
+static int take_sizes(const struct units_list *list, struct options *o)
+{
+	size_t n = 0;
+
+	qsort(list->values, list->count, sizeof(*list->values), by_size);
+	if (list->values[0] == 0 || list->values[list->count - 1] > OPTIONS_SIZE_MAX)
+		return -ERANGE;
+	for (size_t i = 0; i < list->count; i++) {
+		if (n > 0 && list->values[i] == o->sizes[n - 1])
+			continue;
+		if (n == OPTIONS_SIZES)
+			return -ERANGE;
+		o->sizes[n++] = list->values[i];
+	}
+	o->sizes_count = n;
+	o->size_bytes = o->sizes[n - 1];
+	return 0;
+}
+
+static error_t parse_sizes(const char *option, const char *arg, void *options)
+{
+	struct units_list list = {0};
+	int ret = units_parse_list(arg, units_parse_size, &list);
+
+	if (ret == 0)
+		ret = take_sizes(&list, options);
+	units_list_free(&list);
+	if (ret)
+		return cli_wrong_value(option, arg,
+				       "bytes from 1 to 1G, such as 4K, or up to 64 sizes such as "
+				       "64,4K or 64:4K:*2");
+	return 0;
+}
+
+static error_t parse_host(const char *option, const char *arg, void *options)
+{
+	struct options *o = options;
+
+	(void)option;
+	if (arg[0] == '\0')
+		return cli_wrong_value("HOST", "''", "a host name or address");
+	if (o->hosts_count == OPTIONS_HOSTS) {
+		failure_set(EXIT_WRONG_USAGE, "parse",
+			    "unexpected argument %s: expected at most %d hosts", arg,
+			    OPTIONS_HOSTS);
+		return EINVAL;
+	}
+	o->hosts[o->hosts_count++] = arg;
 	return 0;
 }
 
@@ -130,11 +181,15 @@ static const struct cli_row rows_of_both[] = {
 };
 
 static const struct cli_row rows_of_client[] = {
-	{"count", 'c', "N", "End after N pings (until a signal)", GROUP_CLIENT, parse_count,
-	 TO(count), 0},
+	{"count", 'c', "N", "End after N pings of each size (until a signal)", GROUP_CLIENT,
+	 parse_count, TO(count), 0},
 	{"interval", 'i', "TIME", "Time between two pings (1s)", GROUP_CLIENT, parse_interval,
 	 TO(interval_ns), 0},
-	{"size", 's', "SIZE", "Bytes of a ping (64)", GROUP_CLIENT, parse_size, TO(size_bytes), 0},
+	{"size", 's', "SIZE[,...]",
+	 "Bytes of a ping; pings cycle through several sizes, also LOW:HIGH:*FACTOR (64)",
+	 GROUP_CLIENT, parse_sizes, TO(cli), 0},
+	{"ipv4", '4', NULL, "Use IPv4 addresses only", GROUP_CLIENT, cli_flag, TO(ipv4), 0},
+	{"ipv6", '6', NULL, "Use IPv6 addresses only", GROUP_CLIENT, cli_flag, TO(ipv6), 0},
 	{"deadline", 'w', "TIME", "Begin no ping after this time (none)", GROUP_CLIENT, parse_limit,
 	 TO(deadline_ns), 0},
 	{"timeout", 'W', "TIME", "A ping is lost after this time (5s)", GROUP_CLIENT, parse_limit,
@@ -142,6 +197,8 @@ static const struct cli_row rows_of_client[] = {
 	{"flood", 'f', NULL,
 	 "Ping without pause, or with that of --interval; a dot per ping, erased as it returns",
 	 GROUP_CLIENT, cli_flag, TO(flood), 0},
+	{"timestamps", 'D', NULL, "Print the time of day, in seconds since 1970, before each line",
+	 GROUP_CLIENT, cli_flag, TO(timestamps), 0},
 	{"flush", 0, "visibility|persistent|auto",
 	 "What the flush of each write is to reach; auto is persistent where the server allows it "
 	 "(auto)",
@@ -176,10 +233,10 @@ static int check_server(const struct options *o)
 {
 	const char *of_client = o->cli.given[TABLE_CLIENT];
 
-	if (o->host != NULL)
+	if (o->hosts_count > 0)
 		return failure_set(EXIT_WRONG_USAGE, "parse",
 				   "unexpected argument %s: a server takes no host (--listen ADDR)",
-				   o->host);
+				   o->hosts[0]);
 	if (of_client != NULL)
 		return failure_set(EXIT_WRONG_USAGE, "parse",
 				   "--%s is for the client: a server does what its clients ask",
@@ -191,13 +248,16 @@ static int check_client(const struct options *o)
 {
 	const char *of_server = o->cli.given[TABLE_SERVER];
 
-	if (o->host == NULL)
+	if (o->hosts_count == 0)
 		return failure_set(EXIT_WRONG_USAGE, "parse",
 				   "the host to ping is missing: rpma-ping HOST, or rpma-ping "
 				   "--server");
 	if (of_server != NULL)
 		return failure_set(EXIT_WRONG_USAGE, "parse", "--%s is for rpma-ping --server",
 				   of_server);
+	if (o->ipv4 && o->ipv6)
+		return failure_set(EXIT_WRONG_USAGE, "parse",
+				   "--ipv4 and --ipv6 are mutually exclusive");
 	if (o->port == 0)
 		return failure_set(EXIT_WRONG_USAGE, "parse",
 				   "--port 0: expected the port that the server printed");
@@ -211,8 +271,9 @@ int options_parse(struct options *options, int argc, char **argv)
 		.text = "Ping remote memory over RDMA: write, flush, read back and compare.",
 		.tables = tables,
 		.quiet = "Print the summary and failures only",
-		.operand = "HOST",
-		.operand_to = TO(host),
+		.operand = "HOST...",
+		.operand_to = TO(cli),
+		.operand_parse = parse_host,
 	};
 	int ret;
 
@@ -223,6 +284,8 @@ int options_parse(struct options *options, int argc, char **argv)
 		.listen = "127.0.0.1",
 		.target = "dram:4M",
 		.interval_ns = UINT64_MAX,
+		.sizes = {64},
+		.sizes_count = 1,
 		.size_bytes = 64,
 		.limit_ns = 5 * SECOND,
 	};

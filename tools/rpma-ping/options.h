@@ -14,6 +14,8 @@
 
 #define OPTIONS_PORT	 7205
 #define OPTIONS_SIZE_MAX (1ULL << 30)
+#define OPTIONS_SIZES	 64
+#define OPTIONS_HOSTS	 64
 
 enum flush_choice { FLUSH_AUTO, FLUSH_VISIBILITY, FLUSH_PERSISTENT, FLUSH_WISHES };
 enum wait_kind { WAIT_POLL, WAIT_EVENT, WAIT_KINDS };
@@ -38,13 +40,18 @@ struct options {
 	bool direct_write_to_pmem;
 
 	/* client */
-	const char *host;
-	uint64_t count; /* 0: without end */
+	const char *hosts[OPTIONS_HOSTS];
+	size_t hosts_count;
+	bool ipv4, ipv6; /* no other family; neither: any */
+	uint64_t count;	 /* of each size; 0: without end */
 	uint64_t interval_ns;
-	uint64_t size_bytes;
+	uint64_t sizes[OPTIONS_SIZES]; /* bytes of a ping, ascending */
+	size_t sizes_count;
+	uint64_t size_bytes;  /* the largest of them */
 	uint64_t deadline_ns; /* the whole run's; 0: none */
 	uint64_t limit_ns;    /* for one ping */
 	bool flood;
+	bool timestamps;
 	enum flush_choice flush;
 	enum wait_kind wait;
 	bool json;

@@ -2,8 +2,10 @@
 /*
  * pattern.h -- what pings write, and whether it came back.
  *
- * Two patterns take turns, each the complement of the other, so every byte of a
- * ping differs from what the one before left there: what did not arrive shows.
+ * Patterns take turns that differ from each other in every byte, so every byte of a
+ * ping differs from what was left there: what did not arrive shows. Pings of one size
+ * need two. Sizes that ascend in cycles need three, as a byte may have been written
+ * last by any larger ping of the cycle before.
  */
 #ifndef PATTERN_H
 #define PATTERN_H
@@ -18,8 +20,20 @@ struct pattern_difference {
 	uint8_t found;
 };
 
-/* Fills two patterns of size bytes, of the salt, at even and at odd. */
-void pattern_fill(uint8_t *even, uint8_t *odd, size_t size, uint64_t salt);
+#define PATTERNS_MAX 3
+
+struct pattern_turn {
+	unsigned count;	  /* of patterns: 2, or 3 */
+	unsigned last;	  /* what was written last */
+	unsigned avoided; /* what the cycle before wrote last: not in this one */
+	size_t last_bytes;
+};
+
+/* The pattern for the next write, whose size is the next of its cycle. */
+unsigned pattern_next(struct pattern_turn *turn, size_t bytes);
+
+/* Fills up to PATTERNS_MAX patterns of size bytes, of the salt, each a stride after the other. */
+void pattern_fill(uint8_t *patterns, size_t stride, unsigned count, size_t size, uint64_t salt);
 
 /* found and expected differ somewhere. */
 struct pattern_difference pattern_compare(const uint8_t *found, const uint8_t *expected,

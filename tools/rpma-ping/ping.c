@@ -110,20 +110,21 @@ static int await(struct ping *p, enum step step, uint64_t deadline_ns, struct pi
 
 static size_t pattern_at(const struct ping *p)
 {
-	return p->odd ? p->stride_bytes : 0;
+	return p->turn.last * p->stride_bytes;
 }
 
-/* The other pattern than the last one, whichever pings came to nothing between. */
+/* Another pattern than what is there, whichever pings came to nothing between. */
 static int post_write(struct ping *p, struct ping_report *r)
 {
 	int ret;
 
-	p->odd = !p->odd;
+	pattern_next(&p->turn, p->size_bytes);
 	ret = rpma_write(p->conn, p->remote, 0, p->mr, pattern_at(p), p->size_bytes,
 			 RPMA_F_COMPLETION_ALWAYS, (void *)(uintptr_t)STEP_WRITE);
 	if (ret)
 		return end_with_code(r, STEP_WRITE, ret);
 	p->under_way |= BIT(STEP_WRITE);
+	r->posted = true;
 	ret = rpma_flush(p->conn, p->remote, 0, p->size_bytes, p->flush, RPMA_F_COMPLETION_ALWAYS,
 			 (void *)(uintptr_t)STEP_FLUSH);
 	if (ret)
@@ -132,9 +133,14 @@ static int post_write(struct ping *p, struct ping_report *r)
 	return 0;
 }
 
+static size_t sink_at(const struct ping *p)
+{
+	return p->turn.count * p->stride_bytes;
+}
+
 static int post_read(struct ping *p, struct ping_report *r)
 {
-	int ret = rpma_read(p->conn, p->mr, 2 * p->stride_bytes, p->remote, 0, p->size_bytes,
+	int ret = rpma_read(p->conn, p->mr, sink_at(p), p->remote, 0, p->size_bytes,
 			    RPMA_F_COMPLETION_ALWAYS, (void *)(uintptr_t)STEP_READ);
 
 	if (ret)
@@ -165,7 +171,7 @@ static int await_in_time(struct ping *p, enum step step, uint64_t deadline_ns, u
 
 static void compare(const struct ping *p, struct ping_report *r)
 {
-	const uint8_t *sink = p->memory + 2 * p->stride_bytes, *pattern = p->memory + pattern_at(p);
+	const uint8_t *sink = p->memory + sink_at(p), *pattern = p->memory + pattern_at(p);
 
 	if (memcmp(sink, pattern, p->size_bytes) != 0) {
 		end(r, PING_CORRUPT, STEP_COMPARE);

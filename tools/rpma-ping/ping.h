@@ -27,14 +27,14 @@ struct ping {
 	struct rpma_cq *cq;
 	int cq_fd;
 	struct rpma_mr_remote *remote;
-	struct rpma_mr_local *mr; /* the two patterns and the sink, in this order */
+	struct rpma_mr_local *mr; /* the patterns and the sink, in this order */
 	const uint8_t *memory;
 	size_t size_bytes;
-	size_t stride_bytes; /* from one of the three to the next */
+	size_t stride_bytes; /* from one of them to the next */
 	enum rpma_flush_type flush;
 	bool by_event;
 	uint64_t limit_ns;
-	bool odd;	    /* which pattern was written last */
+	struct pattern_turn turn;
 	unsigned under_way; /* a bit 1 << enum step for each work request */
 	bool native_flush;  /* the last flush was the device's own */
 };
@@ -52,6 +52,7 @@ struct ping_report {
 	enum step step; /* where it ended, unless it is back */
 	int code;	/* librpma's; 0: none */
 	bool ended;	/* the connection: why is in failure_get() */
+	bool posted;	/* its write was */
 	enum ibv_wc_status wc_status;
 	uint64_t write_ns; /* from the post of the write to its completion */
 	uint64_t flush_ns; /* from there to the completion of the flush, posted with it */

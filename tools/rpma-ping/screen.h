@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * screen.h -- what a client prints for people, as ping(8) does: a head, a line
- * or a dot for each ping, and a summary. With --json nothing of it.
+ * or a dot for each ping, and a summary. With --json nothing of it. Clients of
+ * several hosts print at the same time: a call's lines stay together.
  */
 #ifndef SCREEN_H
 #define SCREEN_H
@@ -12,6 +13,8 @@ void screen_begin(const struct client *client);
 void screen_before(const struct client *client);
 void screen_ping(const struct client *client, uint64_t number, const struct ping_report *report);
 void screen_summary(const struct client *client);
+/* The statistics so far, in one line on standard error. */
+void screen_status(const struct client *client);
 
 /* What was printed is seen before a pause. */
 void screen_flush(void);

@@ -9,16 +9,16 @@
 
 #include "tools/common/base/failure.h"
 
-int stats_init(struct stats *stats)
+int stats_init(struct stats *stats, bool one_by_one)
 {
 	*stats = (struct stats){
 		.rtt = histogram_new(),
 		.write_flush = histogram_new(),
 		.read = histogram_new(),
-		.records = calloc(STATS_RECORDS, sizeof(struct stats_record)),
+		.records = one_by_one ? calloc(STATS_RECORDS, sizeof(struct stats_record)) : NULL,
 	};
 	if (stats->rtt != NULL && stats->write_flush != NULL && stats->read != NULL &&
-	    stats->records != NULL)
+	    (stats->records != NULL) == one_by_one)
 		return 0;
 	stats_free(stats);
 	return failure_set(EXIT_INTERNAL, "parse", "out of memory");
@@ -33,20 +33,24 @@ void stats_free(struct stats *stats)
 	*stats = (struct stats){0};
 }
 
-void stats_add(struct stats *stats, const struct ping_report *report)
+void stats_add(struct stats *stats, size_t size_bytes, const struct ping_report *report)
 {
 	const struct ping_report *r = report;
 
 	if (r->end == PING_STOPPED)
 		return;
-	if (stats->transmitted < STATS_RECORDS)
-		stats->records[stats->transmitted] = (struct stats_record){
-			r->end, r->step, r->write_ns, r->flush_ns, r->read_ns, r->rtt_ns};
+	if (stats->records != NULL && stats->transmitted < STATS_RECORDS)
+		stats->records[stats->transmitted] =
+			(struct stats_record){size_bytes,  r->end,     r->step,	 r->write_ns,
+					      r->flush_ns, r->read_ns, r->rtt_ns};
 	stats->transmitted++;
 	if (r->end != PING_BACK && r->end != PING_CORRUPT)
 		return;
 	stats->received++;
 	stats->corrupt += r->end == PING_CORRUPT;
+	stats->ewma_ns = stats->received == 1
+				 ? (double)r->rtt_ns
+				 : stats->ewma_ns + ((double)r->rtt_ns - stats->ewma_ns) / 8;
 	histogram_record(stats->rtt, r->rtt_ns);
 	histogram_record(stats->write_flush, r->write_ns + r->flush_ns);
 	histogram_record(stats->read, r->read_ns);
@@ -54,6 +58,8 @@ void stats_add(struct stats *stats, const struct ping_report *report)
 
 size_t stats_records(const struct stats *stats)
 {
+	if (stats->records == NULL)
+		return 0;
 	return stats->transmitted < STATS_RECORDS ? (size_t)stats->transmitted : STATS_RECORDS;
 }
 

@@ -12,6 +12,7 @@
 #define STATS_RECORDS 1000
 
 struct stats_record {
+	uint64_t size_bytes;
 	enum ping_end end;
 	enum step step; /* where it ended, unless it came back */
 	uint64_t write_ns;
@@ -24,11 +25,13 @@ struct stats {
 	uint64_t transmitted;
 	uint64_t received; /* the corrupt ones too */
 	uint64_t corrupt;
+	double ewma_ns; /* the round trip's moving average, as ping(8): a new one weighs an eighth
+			 */
 	/* over those that came back */
 	struct histogram *rtt;
 	struct histogram *write_flush;
 	struct histogram *read;
-	struct stats_record *records; /* the first STATS_RECORDS pings */
+	struct stats_record *records; /* the first STATS_RECORDS pings; NULL: not one by one */
 };
 
 struct stats_figures {
@@ -41,11 +44,11 @@ struct stats_figures {
 			 */
 };
 
-int stats_init(struct stats *stats);
+int stats_init(struct stats *stats, bool one_by_one);
 void stats_free(struct stats *stats);
 
 /* A ping that a signal cut short is not counted. */
-void stats_add(struct stats *stats, const struct ping_report *report);
+void stats_add(struct stats *stats, size_t size_bytes, const struct ping_report *report);
 size_t stats_records(const struct stats *stats);
 /* The share of transmitted pings, 0 to 1. */
 double stats_loss(const struct stats *stats);

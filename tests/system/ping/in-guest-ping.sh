@@ -92,7 +92,7 @@ a_flood_of_several()
 		wait "$i"
 	done
 	cat flood.*
-	[[ $(grep -c '500 received, 0 corrupt, 0% loss' flood.? | grep -c ':1$') -eq 4 ]]
+	[[ $(grep -c '500 received, 0% packet loss' flood.? | grep -c ':1$') -eq 4 ]]
 	stop
 }
 
@@ -169,7 +169,7 @@ signals()
 		status=0
 		wait "$client" || status=$?
 		[[ $status -eq $((128 + $(kill -l "$signal"))) ]]
-		grep -q ' 0% loss' client.out
+		grep -q ' 0% packet loss' client.out
 	done
 	stop
 }

@@ -130,7 +130,7 @@ def test_a_client_of_rpma_bench(one: Process) -> None:
 
 
 def counts(text: str) -> tuple[int, int]:
-    line = next(line for line in text.splitlines() if "pings transmitted" in line)
+    line = next(line for line in text.splitlines() if "packets transmitted" in line)
     words = line.split()
     return int(words[0]), int(words[3])
 

@@ -46,7 +46,7 @@ def test_a_corrupt_ping_has_its_line(one: Process) -> None:
                           env=soft("corrupt:op=write,at=1"))  # fmt: skip
     assert done.returncode == 1
     assert " CORRUPT\n" in done.stdout and " of 64 bytes differ" in done.stdout
-    assert "2 received, 1 corrupt, 0% loss" in done.stdout
+    assert "2 received, +1 corrupted, 0% packet loss" in done.stdout
 
 
 # a flush is a read behind the write on this device, unless it has its own

@@ -23,8 +23,8 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_options_are_those_of_the_help() -> None:
     text = run("--help").stdout.partition("\n\n")[2]
-    in_help = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.MULTILINE))
-    in_page = set(re.findall(r"^\.It Fl (?:\w , )?-([a-z-]+)", PAGE, re.MULTILINE))
+    in_help = set(re.findall(r"^ +(?:-\w, )?--([a-z0-9-]+)", text, re.MULTILINE))
+    in_page = set(re.findall(r"^\.It Fl (?:\w , )?-([a-z0-9-]+)", PAGE, re.MULTILINE))
     assert in_help == in_page
 
 
@@ -58,7 +58,7 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize("words", [[], ["-c", "0", "h"], ["--server", "h"], ["--nonsense"], ["h", "-p"],
-                                   ["--json", "-s", "0", "h"], ["a", "b"]])  # fmt: skip
+                                   ["--json", "-s", "0", "h"], ["-46", "h"], ["-i", ".x", "h"]])  # fmt: skip
 def test_wrong_usage_is_one_line_and_64(words: list[str]) -> None:
     done = run(*words)
     assert done.returncode == 64

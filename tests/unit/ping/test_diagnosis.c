@@ -92,7 +92,7 @@ static void only_what_is_large_and_first_may_be_the_mtu(void **state)
 		{FACTS(.step = "write", .size_bytes = 65536), CAUSE_LOST, CAUSE_MTU},
 		{FACTS(.step = "write", .size_bytes = 65536), CAUSE_NO_ANSWER, CAUSE_MTU},
 		{FACTS(.step = "write", .size_bytes = 64), CAUSE_LOST, CAUSE_LOST},
-		{FACTS(.step = "write", .size_bytes = 65536, .any_back = true), CAUSE_LOST,
+		{FACTS(.step = "write", .size_bytes = 65536, .large_back = true), CAUSE_LOST,
 		 CAUSE_LOST},
 		{FACTS(.step = "connect", .size_bytes = 65536), CAUSE_NO_ANSWER, CAUSE_NO_ANSWER},
 		{FACTS(.step = "write", .size_bytes = 65536), CAUSE_CLOSED, CAUSE_CLOSED},

@@ -30,7 +30,8 @@ static void a_host_is_enough(void **state)
 	struct options o;
 
 	assert_int_equal(parse(&o, "host"), 0);
-	assert_string_equal(o.host, "host");
+	assert_int_equal(o.hosts_count, 1);
+	assert_string_equal(o.hosts[0], "host");
 	assert_int_equal(o.port, 7205);
 	assert_int_equal(o.count, 0);
 	assert_int_equal(o.interval_ns, 1000000000);
@@ -61,9 +62,9 @@ static void times_may_have_a_fraction(void **state)
 	static const struct {
 		const char *text;
 		uint64_t ns;
-	} cases[] = {{"0.2", 200000000},     {"1.5s", 1500000000}, {"0", 0},
-		     {"0.000000001", 1},     {"200ms", 200000000}, {"2", 2000000000},
-		     {"24h", 86400000000000}};
+	} cases[] = {{"0.2", 200000000},   {"1.5s", 1500000000}, {"0", 0},
+		     {".2", 200000000},	   {".05s", 50000000},	 {"0.000000001", 1},
+		     {"200ms", 200000000}, {"2", 2000000000},	 {"24h", 86400000000000}};
 	struct options o;
 	char line[64];
 
@@ -72,6 +73,30 @@ static void times_may_have_a_fraction(void **state)
 		assert_int_equal(parse(&o, line), 0);
 		assert_int_equal(o.interval_ns, cases[i].ns);
 	}
+}
+
+static void sizes_ascend_and_are_there_once(void **state)
+{
+	static const uint64_t expected[] = {64, 256, 1024, 4096};
+	struct options o;
+
+	assert_int_equal(parse(&o, "-s 4K,64:1K:*4,64 h"), 0);
+	assert_int_equal(o.sizes_count, 4);
+	assert_memory_equal(o.sizes, expected, sizeof(expected));
+	assert_int_equal(o.size_bytes, 4096);
+	assert_int_equal(parse(&o, "-s 64:127:+1 h"), 0);
+	assert_int_equal(o.sizes_count, OPTIONS_SIZES);
+}
+
+static void hosts_are_kept_in_order(void **state)
+{
+	struct options o;
+
+	assert_int_equal(parse(&o, "-D -6 a b c"), 0);
+	assert_true(o.timestamps && o.ipv6 && !o.ipv4);
+	assert_int_equal(o.hosts_count, 3);
+	assert_string_equal(o.hosts[0], "a");
+	assert_string_equal(o.hosts[2], "c");
 }
 
 static void a_server_has_its_own(void **state)
@@ -91,7 +116,13 @@ static void wrong_lines_are_told(void **state)
 {
 	static const char *const cases[][2] = {
 		{"-q", "host to ping is missing"},
-		{"a b", "unexpected argument b"},
+		{"-46 h", "mutually exclusive"},
+		{"-i .2ms h", "--interval .2ms"},
+		{"-i .x h", "--interval .x"},
+		{"-s 64,0 h", "--size 64,0"},
+		{"-s 64:32:*2 h", "--size 64:32:*2"},
+		{"-s 64:4K:+1 h", "--size 64:4K:+1"},
+		{"-s 64,2G h", "--size 64,2G"},
 		{"--server h", "unexpected argument h"},
 		{"-c 0 h", "--count 0"},
 		{"-c -1 h", "--count -1"},
@@ -134,6 +165,8 @@ int main(void)
 		cmocka_unit_test(a_host_is_enough),
 		cmocka_unit_test(letters_are_those_of_ping),
 		cmocka_unit_test(times_may_have_a_fraction),
+		cmocka_unit_test(sizes_ascend_and_are_there_once),
+		cmocka_unit_test(hosts_are_kept_in_order),
 		cmocka_unit_test(a_server_has_its_own),
 		cmocka_unit_test(wrong_lines_are_told),
 	};

@@ -1,41 +1,76 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_pattern.c -- the two patterns of a ping, and where bytes differ.
+ * test_pattern.c -- the patterns of pings, their turns, and where bytes differ.
  */
 #include <string.h>
 
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/pattern.h"
 
-static void every_byte_differs_from_the_other_pattern(void **state)
+static void every_byte_differs_from_the_other_patterns(void **state)
 {
 	static const size_t sizes[] = {1, 7, 8, 9, 64, 4097};
-	uint8_t even[4097], odd[4097];
+	static uint8_t patterns[3][5000];
 
 	for (size_t n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++) {
-		pattern_fill(even, odd, sizes[n], 42);
-		for (size_t i = 0; i < sizes[n]; i++)
-			assert_int_equal(even[i] ^ odd[i], 0xff);
+		pattern_fill(patterns[0], sizeof(patterns[0]), 3, sizes[n], 42);
+		for (size_t i = 0; i < sizes[n]; i++) {
+			assert_int_not_equal(patterns[0][i], patterns[1][i]);
+			assert_int_not_equal(patterns[0][i], patterns[2][i]);
+			assert_int_not_equal(patterns[1][i], patterns[2][i]);
+		}
 	}
 }
 
 static void no_byte_is_written_beyond_the_size(void **state)
 {
-	uint8_t even[8] = {0}, odd[8] = {0};
+	uint8_t patterns[2][8] = {{0}};
 
-	pattern_fill(even, odd, 7, 1);
-	assert_int_equal(even[7], 0);
-	assert_int_equal(odd[7], 0);
+	pattern_fill(patterns[0], 8, 2, 7, 1);
+	assert_int_equal(patterns[0][7], 0);
+	assert_int_equal(patterns[1][7], 0);
 }
 
 /* What another run left in the same place must not pass for what this one wrote. */
 static void another_salt_is_another_pattern(void **state)
 {
-	uint8_t one[64], two[64], odd[64];
+	uint8_t one[2][64], two[2][64];
 
-	pattern_fill(one, odd, sizeof(one), 1);
-	pattern_fill(two, odd, sizeof(two), 2);
-	assert_memory_not_equal(one, two, sizeof(one));
+	pattern_fill(one[0], 64, 2, 64, 1);
+	pattern_fill(two[0], 64, 2, 64, 2);
+	assert_memory_not_equal(one[0], two[0], 64);
+}
+
+/* Each byte of the target has the pattern that wrote it last; 0xff: none yet. */
+static void play(const size_t *sizes, size_t count)
+{
+	struct pattern_turn turn = {.count = count > 1 ? 3 : 2, .last_bytes = SIZE_MAX};
+	uint8_t written[64];
+
+	memset(written, 0xff, sizeof(written));
+	for (size_t n = 0; n < 20 * count; n++) {
+		unsigned pattern = pattern_next(&turn, sizes[n % count]);
+
+		assert_true(pattern < turn.count);
+		for (size_t i = 0; i < sizes[n % count]; i++) {
+			assert_int_not_equal(written[i], pattern);
+			written[i] = (uint8_t)pattern;
+		}
+	}
+}
+
+/* Whichever of the 6 sizes are in the cycle. */
+static void a_write_differs_from_all_that_it_overwrites(void **state)
+{
+	for (unsigned set = 1; set < 64; set++) {
+		size_t sizes[6], count = 0;
+
+		for (size_t i = 0; i < 6; i++) {
+			if (set & 1U << i)
+				sizes[count++] = 1 + 9 * i;
+		}
+		play(sizes, count);
+	}
 }
 
 static void differences_are_counted_and_the_first_is_shown(void **state)
@@ -60,9 +95,10 @@ static void differences_are_counted_and_the_first_is_shown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_byte_differs_from_the_other_pattern),
+		cmocka_unit_test(every_byte_differs_from_the_other_patterns),
 		cmocka_unit_test(no_byte_is_written_beyond_the_size),
 		cmocka_unit_test(another_salt_is_another_pattern),
+		cmocka_unit_test(a_write_differs_from_all_that_it_overwrites),
 		cmocka_unit_test(differences_are_counted_and_the_first_is_shown),
 	};
 

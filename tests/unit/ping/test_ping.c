@@ -100,10 +100,11 @@ static struct ping made(uint64_t limit_ns)
 {
 	fake = (struct fake){.flush_opcode = IBV_WC_RDMA_READ};
 	cli_signal = 0;
-	pattern_fill(fake.memory, fake.memory + STRIDE, SIZE, 7);
+	pattern_fill(fake.memory, STRIDE, 2, SIZE, 7);
 	return (struct ping){.memory = fake.memory,
 			     .size_bytes = SIZE,
 			     .stride_bytes = STRIDE,
+			     .turn = {.count = 2},
 			     .limit_ns = limit_ns};
 }
 

@@ -12,7 +12,7 @@ static int make(void **state)
 	static struct stats stats;
 
 	*state = &stats;
-	return stats_init(&stats);
+	return stats_init(&stats, true);
 }
 
 static int unmake(void **state)
@@ -30,7 +30,7 @@ static void add(struct stats *stats, enum ping_end end, uint64_t rtt_ns)
 					   .read_ns = rtt_ns / 2,
 					   .rtt_ns = rtt_ns};
 
-	stats_add(stats, &report);
+	stats_add(stats, 64, &report);
 }
 
 static void lost_ones_are_those_that_did_not_come_back(void **state)

@@ -169,6 +169,8 @@ static error_t take_operand(const char *arg)
 
 	if (parsing.cli->done) /* --help came before it */
 		return 0;
+	if (parsing.command->operand_parse != NULL)
+		return parsing.command->operand_parse(parsing.command->operand, arg, operand);
 	if (parsing.command->operand_to == 0 || *operand != NULL) {
 		failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", arg);
 		return EINVAL;

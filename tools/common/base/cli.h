@@ -50,6 +50,7 @@ struct cli_command {
 	const char *quiet;		     /* the help of --quiet; NULL: that of all tools */
 	const char *operand;		     /* in --help: "HOST"; NULL: none is expected */
 	size_t operand_to;		     /* a const char *; 0: there is none */
+	cli_parser *operand_parse;	     /* takes each of several; NULL: there is one */
 };
 
 /*

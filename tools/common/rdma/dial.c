@@ -12,7 +12,7 @@
 
 int dial_resolve(struct dial *dial, const char *host, uint16_t port)
 {
-	int ret = resolve_host(host, RESOLVE_TIMEOUT_MS, dial->address);
+	int ret = resolve_family(host, dial->family, RESOLVE_TIMEOUT_MS, dial->address);
 
 	dial->port = port;
 	/* an IPv6 address needs its brackets before a port */

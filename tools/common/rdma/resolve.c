@@ -28,6 +28,7 @@ struct lookup {
 	bool abandoned; /* the asker has left: the thread frees */
 	int gai_error;
 	char address[RESOLVE_ADDRESS_MAX];
+	int family;
 	char host[];
 };
 
@@ -38,9 +39,9 @@ static void lookup_free(struct lookup *l)
 	free(l);
 }
 
-static int look_up(const char *host, char address[RESOLVE_ADDRESS_MAX])
+static int look_up(const char *host, int family, char address[RESOLVE_ADDRESS_MAX])
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+	struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM}, *found = NULL;
 	int error = getaddrinfo(host, NULL, &hints, &found);
 
 	if (error == 0)
@@ -55,7 +56,7 @@ static void *look_up_thread(void *arg)
 {
 	struct lookup *l = arg;
 	char address[RESOLVE_ADDRESS_MAX] = "";
-	int error = look_up(l->host, address);
+	int error = look_up(l->host, l->family, address);
 	bool abandoned;
 
 	pthread_mutex_lock(&l->lock);
@@ -81,7 +82,7 @@ static size_t inside_brackets(const char **host)
 	return length - 2;
 }
 
-static struct lookup *lookup_new(const char *host)
+static struct lookup *lookup_new(const char *host, int family)
 {
 	size_t length = inside_brackets(&host);
 	struct lookup *l = calloc(1, sizeof(*l) + length + 1);
@@ -90,6 +91,7 @@ static struct lookup *lookup_new(const char *host)
 	if (l == NULL)
 		return NULL;
 	memcpy(l->host, host, length);
+	l->family = family;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -121,7 +123,12 @@ static int take_answer(struct lookup *l, const struct timespec *deadline, int *g
 
 int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX])
 {
-	struct lookup *l = lookup_new(host);
+	return resolve_family(host, AF_UNSPEC, timeout_ms, address);
+}
+
+int resolve_family(const char *host, int family, int timeout_ms, char address[RESOLVE_ADDRESS_MAX])
+{
+	struct lookup *l = lookup_new(host, family);
 	struct timespec deadline;
 	int gai_error = 0;
 

@@ -10,5 +10,7 @@
 
 /* The first address of the host, IPv4 or IPv6, as librpma takes it. */
 int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX]);
+/* The first of a family: AF_INET, AF_INET6, or AF_UNSPEC for either. */
+int resolve_family(const char *host, int family, int timeout_ms, char address[RESOLVE_ADDRESS_MAX]);
 
 #endif /* COMMON_RDMA_RESOLVE_H */
