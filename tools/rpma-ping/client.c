@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "claim.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 #include "tools/common/base/units.h"
@@ -124,6 +125,11 @@ static int check_region(struct client *c)
 				   "smaller --size, or a larger --target there)",
 				   units_print_size(c->options->size_bytes, size), c->dial.name,
 				   units_print_size(c->region.bytes, slot));
+	if (c->options->expect_persistent) {
+		ret = claim_check(c->dial.name, &c->region, c->reply.word, &c->native_only);
+		if (ret)
+			return ret;
+	}
 	return choose_flush(c);
 }
 

@@ -26,6 +26,7 @@ struct client {
 	struct greeting_reply reply;
 	struct client_memory memory;
 	struct region_remote region; /* the server's; its size is 0: not known */
+	bool native_only;	     /* --expect-persistent holds for native flushes only */
 	struct ping ping;
 	struct stats stats;
 	struct stats *by_size; /* owned, for each of the options' sizes; NULL: there is one */

@@ -5,6 +5,7 @@
  */
 #include "document.h"
 
+#include "claim.h"
 #include "tools/common/base/cli.h"
 
 static const char *const end_names[] = {
@@ -54,17 +55,20 @@ static json_t *device_block(const struct client *c)
 static json_t *server_block(const struct client *c)
 {
 	bool known = c->region.bytes > 0;
+	const struct verdict_row *row = known ? claim_decode(c->reply.word) : NULL;
 	json_t *types = json_array();
 
 	if (known && (c->region.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0)
 		json_array_append_new(types, json_string("visibility"));
 	if (known && (c->region.flush_types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0)
 		json_array_append_new(types, json_string("persistent"));
-	return json_pack("{s:o, s:o, s:i, s:o, s:o, s:o}", "host", result_text(c->host), "address",
-			 result_text(c->dial.address), "port", (int)c->options->port, "place_bytes",
-			 known ? result_integer(c->region.bytes) : json_null(), "flush_types",
-			 types, "direct_write_to_pmem",
-			 known ? json_boolean(c->region.direct_write_to_pmem) : json_null());
+	return json_pack(
+		"{s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "host", result_text(c->host), "address",
+		result_text(c->dial.address), "port", (int)c->options->port, "place_bytes",
+		known ? result_integer(c->region.bytes) : json_null(), "flush_types", types,
+		"direct_write_to_pmem",
+		known ? json_boolean(c->region.direct_write_to_pmem) : json_null(), "verdict",
+		row != NULL ? json_string(readiness_verdict_name(row->verdict)) : json_null());
 }
 
 static json_t *settings_block(const struct client *c)
@@ -74,13 +78,14 @@ static json_t *settings_block(const struct client *c)
 
 	for (size_t i = 0; i < o->sizes_count; i++)
 		json_array_append_new(sizes, result_integer(o->sizes[i]));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s, s:s}", "count",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s, s:s, s:b}", "count",
 			 o->count > 0 ? result_integer(o->count) : json_null(), "interval_ns",
 			 result_integer(o->interval_ns), "size_bytes",
 			 result_integer(o->size_bytes), "sizes_bytes", sizes, "deadline_ns",
 			 o->deadline_ns > 0 ? result_integer(o->deadline_ns) : json_null(),
 			 "timeout_ns", result_integer(o->limit_ns), "flood", o->flood, "flush",
-			 options_flush_names[o->flush], "wait", options_wait_names[o->wait]);
+			 options_flush_names[o->flush], "wait", options_wait_names[o->wait],
+			 "expect_persistent", o->expect_persistent);
 }
 
 static json_t *steps_block(const struct client *c)

@@ -205,6 +205,9 @@ static const struct cli_row rows_of_client[] = {
 	 GROUP_CLIENT, parse_flush, TO(flush), 0},
 	{"wait", 0, "poll|event", "How completions are waited for (poll)", GROUP_CLIENT, parse_wait,
 	 TO(wait), 0},
+	{"expect-persistent", 0, NULL,
+	 "Fail unless the server's own readiness check supports that flushes are persistent",
+	 GROUP_CLIENT, cli_flag, TO(expect_persistent), 0},
 	CLI_ROW_JSON(GROUP_CLIENT),
 	{0},
 };
@@ -258,6 +261,10 @@ static int check_client(const struct options *o)
 	if (o->ipv4 && o->ipv6)
 		return failure_set(EXIT_WRONG_USAGE, "parse",
 				   "--ipv4 and --ipv6 are mutually exclusive");
+	if (o->expect_persistent && o->flush == FLUSH_VISIBILITY)
+		return failure_set(EXIT_WRONG_USAGE, "parse",
+				   "--expect-persistent and --flush visibility are mutually "
+				   "exclusive");
 	if (o->port == 0)
 		return failure_set(EXIT_WRONG_USAGE, "parse",
 				   "--port 0: expected the port that the server printed");

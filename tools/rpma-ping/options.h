@@ -54,6 +54,7 @@ struct options {
 	bool timestamps;
 	enum flush_choice flush;
 	enum wait_kind wait;
+	bool expect_persistent;
 	bool json;
 };
 

@@ -117,6 +117,11 @@ static int ping_number(struct client *c, uint64_t number, size_t *size, bool con
 	if (r.end == PING_STOPPED)
 		return -ECANCELED;
 	note_steps(c, &r);
+	if (r.end == PING_BACK && c->native_only && !c->ping.native_flush)
+		return failure_set(EXIT_NEGATIVE, "flush",
+				   "--expect-persistent: %s supports it for its device's own flush "
+				   "only, but this flush is a read",
+				   c->dial.name);
 	if (r.end == PING_FAILED)
 		failed(c, number, &r);
 	else if (r.end != PING_BACK)

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "claim.h"
 #include "diagnosis.h"
 #include "session.h"
 #include "tools/common/base/units.h"
@@ -13,8 +14,15 @@
 
 struct server {
 	struct service service;
+	const struct verdict_row *row; /* of the readiness check; NULL: there is none */
 	struct slots slots;
 };
+
+/* A file that is made here is inspected by its path. */
+static const char *target_of(const struct target *target, const char *spec)
+{
+	return target->path != NULL ? target->path : spec;
+}
 
 static int set_up(struct server *s, const struct options *o)
 {
@@ -40,6 +48,8 @@ static int set_up(struct server *s, const struct options *o)
 			      o->direct_write_to_pmem)))
 		return ret;
 	s->service.clients_max = s->slots.count;
+	s->row = claim_inspect(s->service.device, target_of(&s->slots.target, o->target));
+	s->service.word = claim_encode(s->row);
 	return service_listen(&s->service);
 }
 
@@ -55,6 +65,9 @@ static void announce(const struct server *s, bool direct_write_to_pmem)
 	       p->count, units_print_size(p->size_bytes, each),
 	       units_print_size(t->size_bytes, all), target_kind_name(t->kind),
 	       t->path != NULL ? " " : "", t->path != NULL ? t->path : "");
+	if (s->row != NULL)
+		printf("  readiness check of this memory: %s (%s)\n",
+		       readiness_verdict_name(s->row->verdict), s->row->name);
 }
 
 static int complain(const struct server *s)

@@ -288,6 +288,19 @@ def test_auto_is_visibility_without_that_word(tmp_path: Path) -> None:
     assert "--direct-write-to-pmem" in refused["failure"]["text"]
 
 
+def test_a_statement_is_no_proof_of_persistence(tmp_path: Path) -> None:
+    """No machine that runs this has a check that is ready: an RDMA device in software never is."""
+    with server("--target", f"{tmp_path}/target:64K", "--direct-write-to-pmem") as it:
+        refused = pinged(it.port, "--expect-persistent", code=1)
+        assert refused["pings"]["transmitted"] == 0
+        assert refused["server"]["verdict"] in ("NOT_READY", "UNDETERMINED")
+        assert f"does not support it: {refused['server']['verdict']} (" in refused["failure"]["text"]
+    with server("--target", f"{tmp_path}/other:64K") as it:
+        assert "does not state" in pinged(it.port, "--expect-persistent", code=1)["failure"]["text"]
+    with server() as it:
+        assert "not persistent" in pinged(it.port, "--expect-persistent", code=1)["failure"]["text"]
+
+
 def test_what_was_in_a_file_is_kept_without_force(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("precious")
     done = ping("0")  # only for its refusal of port 0

@@ -116,6 +116,7 @@ static void wrong_lines_are_told(void **state)
 {
 	static const char *const cases[][2] = {
 		{"-q", "host to ping is missing"},
+		{"--expect-persistent --flush visibility h", "mutually exclusive"},
 		{"-46 h", "mutually exclusive"},
 		{"-i .2ms h", "--interval .2ms"},
 		{"-i .x h", "--interval .x"},

@@ -179,7 +179,8 @@ int service_accept(struct service_client *client, const struct region *region)
 	uint8_t reply[GREETING_REPLY_BYTES];
 	int ret;
 
-	region_encode_reply(region, client->answer, 0, reply);
+	region_encode_reply(region, client->answer,
+			    client->answer == GREETING_WELCOME ? s->word : 0, reply);
 	ret = link_accept(&client->link, s->peer, &client->req, &cfg, reply, sizeof(reply));
 	if (ret != 0 && ret != -ECANCELED)
 		service_say(s, "%s", failure_get()->text);

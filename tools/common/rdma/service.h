@@ -42,6 +42,7 @@ struct service {
 	struct endpoint_options endpoint;
 	const struct link_lane *lane; /* for each connection; NULL: they carry messages */
 	unsigned clients_max;
+	uint64_t word; /* in the reply to each client that is welcome */
 	void (*serve)(void *server, struct service_client *client); /* in a thread of its own */
 	void *server;
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_claim.c -- which servers --expect-persistent takes.
+ */
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
+#include "tools/rpma-ping/claim.h"
+
+#define PERSISTENT (RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT)
+
+static const struct region_remote stated = {.flush_types = PERSISTENT,
+					    .direct_write_to_pmem = true};
+
+static void a_row_comes_back_as_it_was(void **state)
+{
+	for (size_t i = 0; i < READINESS_ROWS; i++)
+		assert_ptr_equal(claim_decode(claim_encode(&readiness_rows[i])),
+				 &readiness_rows[i]);
+	assert_int_equal(claim_encode(NULL), 0);
+	assert_null(claim_decode(0));
+}
+
+/* Three bytes mean something, and they have to agree: all others are nothing. */
+static void any_other_word_tells_nothing(void **state)
+{
+	size_t known = 0;
+
+	for (uint64_t word = 0; word < 1 << 24; word++)
+		known += claim_decode(word) != NULL;
+	assert_int_equal(known, READINESS_ROWS);
+	for (int bit = 24; bit < 64; bit++)
+		assert_null(claim_decode(claim_encode(&readiness_rows[0]) | 1ULL << bit));
+}
+
+/* The verdicts that are ready, by the table of rpma-ddio-check(1), have exit status 0. */
+static void only_verdicts_that_are_ready_support_it(void **state)
+{
+	for (size_t i = 0; i < READINESS_ROWS; i++) {
+		const struct verdict_row *row = &readiness_rows[i];
+		bool native = false, ready = row->verdict == VERDICT_APM_READY ||
+					     row->verdict == VERDICT_APM_READY_EADR ||
+					     row->verdict == VERDICT_NATIVE_FLUSH_READY;
+		int ret = claim_check("server", &stated, claim_encode(row), &native);
+
+		assert_int_equal(ret == 0, ready);
+		assert_int_equal(native, row->verdict == VERDICT_NATIVE_FLUSH_READY);
+		if (ready)
+			continue;
+		assert_int_equal(failure_get()->code, EXIT_NEGATIVE);
+		assert_non_null(strstr(failure_get()->text, row->reason));
+	}
+}
+
+static void without_a_statement_or_memory_for_it_it_is_refused(void **state)
+{
+	const struct region_remote silent = {.flush_types = PERSISTENT};
+	const struct region_remote dram = {.flush_types = RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
+					   .direct_write_to_pmem = true};
+	const uint64_t ready = (uint64_t)1 | (uint64_t)(VERDICT_APM_READY + 1) << 8;
+	bool native;
+
+	assert_int_not_equal(claim_check("server", &silent, ready, &native), 0);
+	assert_non_null(strstr(failure_get()->text, "does not state"));
+	assert_int_not_equal(claim_check("server", &dram, ready, &native), 0);
+	assert_non_null(strstr(failure_get()->text, "not persistent"));
+	assert_int_not_equal(claim_check("server", &stated, 0, &native), 0);
+	assert_non_null(strstr(failure_get()->text, "no verdict"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_comes_back_as_it_was),
+		cmocka_unit_test(any_other_word_tells_nothing),
+		cmocka_unit_test(only_verdicts_that_are_ready_support_it),
+		cmocka_unit_test(without_a_statement_or_memory_for_it_it_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("ping.claim", tests, NULL, NULL);
+}
