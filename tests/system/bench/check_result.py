@@ -27,6 +27,10 @@ T975 = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 
         2.20099, 2.17881, 2.16037, 2.14479, 2.13145, 2.11991, 2.10982, 2.10092, 2.09302, 2.08596,
         2.07961, 2.07387, 2.06866, 2.06390, 2.05954, 2.05553, 2.05183, 2.04841, 2.04523]  # fmt: skip
 LATENCIES = ("latency", "read_latency", "response_latency")
+PERCENTILES = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999]
+OPTIONAL_IN_SUMMARY = (*LATENCIES[1:], "late_ops", "unbegun_ops", "max_lag_ns", "steps", "reverse", "verify")
+OPTIONAL_IN_REPEAT = (*OPTIONAL_IN_SUMMARY, "read_ops", "intervals", "requests", "persist_method")
+USED = ("persist", "flush", "flush_method", "atomic_write_method", "rpmem", "latency_kind")
 KINDS = {
     ("write", "none"): "post_to_cqe",
     ("write", "apm"): "write_flush",
@@ -406,10 +410,34 @@ def check_validate(document: dict[str, Any]) -> None:
     sources.check(Source("result", "result", "", json.loads(text), text))
 
 
+def complete_latency(latency: dict[str, Any] | None) -> None:
+    """The percentiles that a file leaves out are those with too few samples, which check_latency() checks."""
+    if latency is not None:
+        stated = [item["p"] for item in latency["percentiles"]]
+        assert stated == PERCENTILES[: len(stated)]
+        latency["percentiles"] += ({"p": p, "ns": None, "lo_ns": None, "hi_ns": None} for p in PERCENTILES[len(stated):])
+
+
+def complete_document(document: dict[str, Any]) -> None:
+    """A key that a file leaves out is null, or what its point has."""
+    for point in document["points"]:
+        for key in OPTIONAL_IN_SUMMARY:
+            point["summary"].setdefault(key)
+        for repeat in point["repeats"]:
+            for key in OPTIONAL_IN_REPEAT:
+                repeat.setdefault(key)
+            repeat.setdefault("used", {key: point["params"].get(key) for key in USED})
+            repeat.setdefault("counters", {"client": None, "server": None})
+            repeat.setdefault("warnings", [])
+            for key in LATENCIES:
+                complete_latency(repeat[key])
+
+
 def check_document(document: dict[str, Any], verify: bool = False) -> None:
-    """All that follows from the file itself."""
+    """All that follows from the file itself, which afterwards has the keys that it left out."""
     check_schema(document, json.loads(SCHEMA.read_text()))
     check_validate(document)
+    complete_document(document)
     check_readiness(document)
     check_persistence(document)
     orders = []

@@ -26,7 +26,7 @@ flushes()
 	judge "$flush.json" "$here/check_result.py" --kind "${RPMA_BENCH_KIND:-rxe}" \
 		--sizes 64,4096 --repeats 2 --param "flush=$flush" --param "flush_method=$method" \
 		--param "latency_kind=$latency_kind"
-	grep -q "\"kind\": \"${RPMA_BENCH_TARGET_KIND:-devdax}\"" "$flush.json"
+	grep -q "\"kind\": *\"${RPMA_BENCH_TARGET_KIND:-devdax}\"" "$flush.json"
 	printf 'ok a %s flush to %s by %s\n' "$flush" "$RPMA_VM_PMEM" "$method"
 }
 

@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "compact.h"
 #include "csv.h"
 #include "table.h"
 #include "tools/common/base/failure.h"
@@ -33,12 +35,26 @@ static FILE *table_stream(const struct options *o)
 	return o->json || o->csv_to_stdout ? stderr : stdout;
 }
 
+/* Into the file, or with NULL to standard output. */
+static int write_document(const char *path, const json_t *document)
+{
+	size_t len = 0;
+	char *text = compact_text(document, &len);
+	int ret;
+
+	if (text == NULL)
+		return failure_set(EXIT_INTERNAL, "output", "out of memory");
+	ret = path != NULL ? result_write_text(path, text, len) : result_print_text(text, len);
+	free(text);
+	return ret;
+}
+
 static int print_document(const struct record *record, const json_t *document)
 {
 	const struct options *o = record->options;
 
 	if (o->json)
-		return result_print(document);
+		return write_document(NULL, document);
 	return o->csv_to_stdout && record->repeats_done > 0 ? csv_print(document) : 0;
 }
 
@@ -109,7 +125,7 @@ static int write_files(const struct record *record, const json_t *document, char
 	if (!choose_file(record, o->output, path))
 		path[0] = '\0';
 	else if (ret == 0)
-		ret = result_write(path, document);
+		ret = write_document(path, document);
 	return ret;
 }
 
