@@ -241,6 +241,57 @@ static void what_is_verified_must_be_written(void **state)
 	}
 }
 
+static void a_search_has_a_limit_and_maybe_two_ends(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(parse(options_parse_client, &o,
+			       "host --test rate --find-rate response.p99<5ms --rate 1k:20k"),
+			 0);
+	assert_string_equal(o.find_rate, "response.p99<5ms");
+	assert_int_equal(o.rate_low, 1000);
+	assert_int_equal(o.rate_high, 20000);
+	options_free(&o);
+	assert_int_equal(parse(options_parse_client, &o, "host --test rate --find-rate lat.max<1s"),
+			 0);
+	assert_int_equal(o.rate_low, 0);
+	assert_int_equal(o.rate_high, 0);
+	options_free(&o);
+}
+
+static void what_a_search_cannot_take_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"host --find-rate lat.max<1s",
+		"host --test rate,lat --find-rate lat.max<1s",
+		"host --test rate --find-rate lat.max<1s --rate 10k",
+		"host --test rate --find-rate lat.max<1s --rate 10k,20k",
+		"host --test rate --find-rate lat.max<1s --rate 20k:10k",
+		"host --test rate --find-rate lat.max<1s --rate 10k:10k",
+		"host --test rate --find-rate lat.max<1s --rate 1k:10k:x2",
+		"host --test rate --find-rate lat.max<1s --ops 10",
+		"host --test rate --find-rate lat.max<1s --ci 5",
+		"host --test rate --find-rate lat.max<1s --slo lat.max<1s",
+		"host --test rate --find-rate lat.max<1s --resume r.json",
+		"host --test rate --find-rate lat.max>1s",
+		"host --test rate --find-rate nonsense<1s",
+		"host --test rate --rate 10k:20k",
+	};
+	struct options o;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		if (parse(options_parse_client, &o, lines[i]) == 0)
+			fail_msg("%s is taken", lines[i]);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		options_free(&o);
+	}
+	assert_int_not_equal(
+		parse(options_parse_ranks, &o, "host --test rate --find-rate lat.max<1s"), 0);
+	options_free(&o);
+}
+
 static void a_missing_host_names_the_command(void **state)
 {
 	struct options o;
@@ -294,6 +345,8 @@ int main(void)
 		cmocka_unit_test(words_are_resolved_by_what_is_offered),
 		cmocka_unit_test(words_that_mean_nothing_or_the_same_are_refused),
 		cmocka_unit_test(what_is_verified_must_be_written),
+		cmocka_unit_test(a_search_has_a_limit_and_maybe_two_ends),
+		cmocka_unit_test(what_a_search_cannot_take_is_refused),
 		cmocka_unit_test(a_missing_host_names_the_command),
 		cmocka_unit_test(an_address_may_stand_in_brackets),
 		cmocka_unit_test(a_client_takes_as_many_cores_as_its_largest_point),

@@ -85,6 +85,34 @@ static void only_complete_repeats_keep_a_gate(void **state)
 	assert_true(missed_by("[]", "ops_per_s>0"));
 }
 
+static void a_gate_of_one_point_may_be_unknown(void **state)
+{
+	static const struct {
+		const char *gate;
+		enum gate_verdict verdict;
+		double quantile;
+	} cases[] = {
+		{"lat.p99.9<5us", GATE_KEPT, 0.999},
+		{"lat.p99.9_ns<4999", GATE_MISSED, 0.999},
+		{"lat.p99.99<5us", GATE_UNKNOWN, 0.9999},
+		{"read.p50<5us", GATE_UNKNOWN, 0.5},
+		{"lat.max<1s", GATE_KEPT, 0},
+		{"late_ops<1", GATE_KEPT, 0},
+	};
+	json_t *points = json_loads(complete, 0, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double value = 0;
+
+		assert_int_equal(gate_of_point(cases[i].gate, json_array_get(points, 0), &value),
+				 cases[i].verdict);
+		assert_int_equal(value != value, cases[i].verdict == GATE_UNKNOWN);
+		assert_true(gate_quantile(cases[i].gate) == cases[i].quantile);
+	}
+	json_decref(points);
+}
+
 static void each_point_is_judged(void **state)
 {
 	const char *gate = "ops_per_s>5";
@@ -198,6 +226,7 @@ int main(void)
 		cmocka_unit_test(gates_are_kept_or_missed),
 		cmocka_unit_test(what_is_not_known_misses),
 		cmocka_unit_test(only_complete_repeats_keep_a_gate),
+		cmocka_unit_test(a_gate_of_one_point_may_be_unknown),
 		cmocka_unit_test(each_point_is_judged),
 		cmocka_unit_test(without_gates_none_is_missed),
 		cmocka_unit_test(what_is_no_gate_is_refused),

@@ -60,7 +60,7 @@ static int look(struct outlook *o, const struct options *options)
 	request.near = (struct topology_near){o->device, -1};
 	request.threads = (uint32_t)plan_most(&o->plan, AXIS_THREADS);
 	progress.left = o->plan.items_count;
-	o->estimate_s = progress_left_s(&progress, 0);
+	o->estimate_s = options->find_rate != NULL ? UINT64_MAX : progress_left_s(&progress, 0);
 	return placement_choose(&o->placement, o->topology, &request);
 }
 
@@ -71,6 +71,9 @@ static json_t *points_json(const struct outlook *o)
 	for (size_t i = 0; i < o->plan.points_count; i++) {
 		json_t *params = plan_point_json(&o->plan, i, &o->options->choices);
 
+		/* not known before the search */
+		if (o->options->find_rate != NULL)
+			json_object_set_new(params, axes[AXIS_RATE].name, json_null());
 		json_array_append_new(
 			points,
 			json_pack("{s:o, s:o}", "id", json_sprintf("p%04zu", i), "params", params));
@@ -115,7 +118,10 @@ static void print_time(const struct outlook *o)
 
 	printf("%zu points, %u repeats each, %zu in all; seed %" PRIu64 "\n", o->plan.points_count,
 	       options->repeats, o->plan.items_count, o->seed);
-	if (o->estimate_s == UINT64_MAX)
+	if (options->find_rate != NULL)
+		printf("time: unknown, as the search decides how many rates each point is "
+		       "measured at\n");
+	else if (o->estimate_s == UINT64_MAX)
 		printf("time: unknown, as repeats end after %" PRIu64 " operations\n",
 		       options->ops);
 	else if (options->ci > 0)

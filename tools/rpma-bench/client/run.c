@@ -13,6 +13,7 @@
 #include "control.h"
 #include "point_check.h"
 #include "progress.h"
+#include "rate_search.h"
 #include "repeat_run.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/json/result.h"
@@ -54,6 +55,8 @@ static int make_plan(struct record *record)
 	}
 	if (record->repeats == NULL || record->unsupported == NULL)
 		return failure_set(EXIT_INTERNAL, "plan", "out of memory");
+	if (o->find_rate != NULL)
+		return 0; /* the plan is made as it goes */
 	memcpy(self.id, record->id, sizeof(self.id));
 	ret = journal_start(&record->journal, o, &self, &record->plan, record->repeats,
 			    &record->repeats_resumed);
@@ -88,6 +91,9 @@ static void clear(struct record *record)
 		free(record->unsupported[i]);
 	free(record->repeats);
 	free(record->unsupported);
+	for (size_t i = 0; i < record->searches_count; i++)
+		free(record->searches[i].name);
+	free(record->searches);
 	plan_free(&record->plan);
 	json_decref(record->server.environment);
 	json_decref(record->server.readiness);
@@ -173,7 +179,7 @@ static bool is_done(const struct record *record, const struct plan_item *item)
 	return ci > 0 && point_is_narrow(repeats, record->plan.points[item->point].test, ci);
 }
 
-static int measure_item(struct run *run, size_t order)
+int run_measure_item(struct run *run, size_t order)
 {
 	const struct plan_item *item = &run->record.plan.items[order];
 	json_t *repeat = NULL;
@@ -213,7 +219,7 @@ static int measure_items(struct run *run)
 			continue;
 		progress_show(&progress, run->record.options, &run->record.plan, order,
 			      clock_raw_ns());
-		ret = cli_signal != 0 ? -ECANCELED : measure_item(run, order);
+		ret = cli_signal != 0 ? -ECANCELED : run_measure_item(run, order);
 		if (ret == 0 && !link_alive(run->remote.control, 0))
 			ret = -EIO;
 		progress.left--;
@@ -228,7 +234,8 @@ int run_measure(struct run *run)
 	int ret = prepare(run);
 
 	if (ret == 0)
-		ret = measure_items(run);
+		ret = run->record.options->find_rate != NULL ? rate_search_run(run)
+							     : measure_items(run);
 	connection_close(&run->remote, ret == 0);
 	if (run->record.clock_started)
 		run->record.clock_drifted = !clock_finish(&run->record.clock);

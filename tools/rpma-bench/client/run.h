@@ -29,6 +29,9 @@ struct run {
 	struct remote remote;
 };
 
+/* The next repeat of the plan, into the record and the journal; 0 too if it is not supported. */
+int run_measure_item(struct run *run, size_t order);
+
 /* Sets up what needs no server: plan, topology. */
 int run_open(struct run *run, const struct options *options);
 void run_close(struct run *run);

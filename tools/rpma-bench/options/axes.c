@@ -37,7 +37,7 @@ const struct axis axes[AXES] = {
 			       "numbers from 1 to 4096, each once, as 1,16 or 1:64:*4", false},
 	[AXIS_RATE] = {"rate", "RATES",
 		       "Operations per second of all threads together: 10k or 10k:500k:x1.5; for "
-		       "--test rate",
+		       "--test rate; LOW:HIGH for --find-rate",
 		       "operations per second from 1 to 100M, each once, as 10k or 10k:500k:x1.5",
 		       false},
 	[AXIS_READ_FRACTION] = {"read-fraction", "FRACTIONS",
@@ -225,18 +225,39 @@ static bool good_values(const struct units_list *list, const struct field *field
 	return good;
 }
 
+/* LOW:HIGH, a range that is searched and so has no step: a list of the two. */
+static bool parse_bracket(const char *text, const struct field *field, struct units_list *list)
+{
+	const char *colon = strchr(text, ':');
+	char ends[64];
+
+	if (colon == NULL || strpbrk(colon + 1, ":,") != NULL || strlen(text) >= sizeof(ends))
+		return false;
+	memcpy(ends, text, strlen(text) + 1);
+	ends[colon - text] = ',';
+	if (units_parse_list(ends, field->parse, list) != 0)
+		return false;
+	if (list->count == 2 && list->values[0] < list->values[1])
+		return true;
+	units_list_free(list);
+	return false;
+}
+
 int series_set(struct series *series, enum axis_id axis, const char *text)
 {
 	const struct field *field = &fields[axis];
 	struct units_list list = {0, NULL};
 	char option[32], expected[AXIS_TEXT_MAX];
-	int ret;
+	bool bracket = axis == AXIS_RATE && parse_bracket(text, field, &list);
+	int ret = 0;
 
-	ret = field->words != NULL ? parse_words(text, field->words, &list)
-				   : units_parse_list(text, field->parse, &list);
+	if (!bracket)
+		ret = field->words != NULL ? parse_words(text, field->words, &list)
+					   : units_parse_list(text, field->parse, &list);
 	if (ret == 0 && good_values(&list, field)) {
 		units_list_free(&series->values[axis]);
 		series->values[axis] = list;
+		series->rate_bracket = axis == AXIS_RATE ? bracket : series->rate_bracket;
 		return 0;
 	}
 	units_list_free(&list);

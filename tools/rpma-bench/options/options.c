@@ -134,6 +134,62 @@ static int choose_stdout(struct options *o)
 	return 0;
 }
 
+static int search_conflict(const struct options *o)
+{
+	const char *with = o->ops > 0		? "--ops"
+			   : o->ci > 0		? "--ci"
+			   : o->gates_count > 0 ? "--slo"
+			   : o->resume		? "--resume"
+						: NULL;
+
+	if (with == NULL)
+		return 0;
+	return failure_set(EXIT_WRONG_USAGE, "options",
+			   "--find-rate and %s: expected one of them: trials of a search have a "
+			   "fixed time, the limit of --find-rate, and are not resumed",
+			   with);
+}
+
+/* One series: its rates become the lowest of the search, or one that stands for all. */
+static int prepare_rates(struct options *o, struct series *series, bool first)
+{
+	struct units_list *rates = &series->values[AXIS_RATE];
+	const struct units_list *tests = &series->values[AXIS_TEST];
+	uint64_t low = series->rate_bracket ? rates->values[0] : 0;
+	uint64_t high = series->rate_bracket ? rates->values[1] : 0;
+
+	if (tests->count != 1 || tests->values[0] != BENCH_RATE)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--find-rate: expected --test rate, and no other test");
+	if ((rates->count > 0 && !series->rate_bracket) ||
+	    (!first && (low != o->rate_low || high != o->rate_high)))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--find-rate: expected --rate LOW:HIGH, as 1k:100k, the same "
+				   "for all series, or none");
+	o->rate_low = low;
+	o->rate_high = high;
+	series->rate_bracket = false;
+	if (rates->count == 0)
+		return series_set(series, AXIS_RATE, "1");
+	rates->count = 1;
+	return 0;
+}
+
+static int prepare_search(struct options *o)
+{
+	int ret = o->find_rate != NULL ? search_conflict(o) : 0;
+
+	for (size_t i = 0; i < o->series_count && ret == 0; i++) {
+		if (o->find_rate != NULL)
+			ret = prepare_rates(o, &o->series[i], i == 0);
+		else if (o->series[i].rate_bracket)
+			ret = failure_set(EXIT_WRONG_USAGE, "options",
+					  "--rate LOW:HIGH: expected a step, as 1k:100k:x2, or "
+					  "--find-rate, which searches between the two");
+	}
+	return ret;
+}
+
 /* What no single row can see; the plan is tried here so that it fails as wrong usage. */
 static int complete(struct options *o)
 {
@@ -141,7 +197,7 @@ static int complete(struct options *o)
 	int ret;
 
 	if ((o->plan != NULL && (ret = load_plan(o))) || (ret = choose_targets(o)) ||
-	    (ret = settings_complete(o)) || (ret = choose_stdout(o)))
+	    (ret = settings_complete(o)) || (ret = prepare_search(o)) || (ret = choose_stdout(o)))
 		return ret;
 	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
 	if (ret == 0 && o->verify)
@@ -211,9 +267,18 @@ int options_parse_client(struct options *options, int argc, char **argv)
 	return parse_client(options, "rpma-bench client", argc, argv);
 }
 
+/* Ranks have one plan, and a search makes it as it goes. */
+static int refuse_search(const struct options *o, int ret)
+{
+	if (ret || o->find_rate == NULL)
+		return ret;
+	return failure_set(EXIT_WRONG_USAGE, "options",
+			   "--find-rate: rpma-bench-mpi does not search; expected rpma-bench");
+}
+
 int options_parse_ranks(struct options *options, int argc, char **argv)
 {
-	return parse_client(options, "rpma-bench-mpi client", argc, argv);
+	return refuse_search(options, parse_client(options, "rpma-bench-mpi client", argc, argv));
 }
 
 /* Who serves and measures: local, and the ranks of rpma-bench-mpi. */
@@ -239,15 +304,19 @@ int options_parse_local(struct options *options, int argc, char **argv)
 
 int options_parse_pairs(struct options *options, int argc, char **argv)
 {
-	return parse_both(options, "rpma-bench-mpi pairs",
-			  "Ranks of odd number serve, each to the one before it.", argc, argv);
+	int ret = parse_both(options, "rpma-bench-mpi pairs",
+			     "Ranks of odd number serve, each to the one before it.", argc, argv);
+
+	return refuse_search(options, ret);
 }
 
 int options_parse_all_to_all(struct options *options, int argc, char **argv)
 {
-	return parse_both(options, "rpma-bench-mpi all-to-all",
-			  "Every rank serves, and measures all others at the same time.", argc,
-			  argv);
+	int ret = parse_both(options, "rpma-bench-mpi all-to-all",
+			     "Every rank serves, and measures all others at the same time.", argc,
+			     argv);
+
+	return refuse_search(options, ret);
 }
 
 void options_free(struct options *options)
@@ -257,4 +326,5 @@ void options_free(struct options *options)
 	for (size_t i = 0; i < options->targets_count; i++)
 		free(options->targets[i]);
 	free(options->label);
+	free(options->find_rate);
 }

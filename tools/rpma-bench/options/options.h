@@ -37,6 +37,9 @@ struct options {
 	/* what */
 	struct series *series; /* owned; one, or those of the plan file */
 	size_t series_count;
+	char *find_rate;   /* the limit to search the highest rate of; owned; NULL: no search */
+	uint64_t rate_low; /* the ends of that search; 0: to be found */
+	uint64_t rate_high;
 	const char *plan;	  /* file */
 	const char *rpmem_set;	  /* the pool set of persist rpmem */
 	const char *rpmem_target; /* where; NULL: the host */

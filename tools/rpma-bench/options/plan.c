@@ -260,6 +260,33 @@ int plan_make(struct plan *plan, const struct series *series, size_t series_coun
 	return 0;
 }
 
+int plan_add_point(struct plan *plan, const struct params *params)
+{
+	struct params *points = realloc(plan->points, (plan->points_count + 1) * sizeof(*points));
+
+	if (points == NULL)
+		return out_of_memory();
+	plan->points = points;
+	plan->points[plan->points_count++] = *params;
+	return 0;
+}
+
+int plan_add_items(struct plan *plan, size_t point, uint32_t repeats)
+{
+	struct plan_item *items =
+		realloc(plan->items, (plan->items_count + repeats) * sizeof(*items));
+	uint32_t first = 0;
+
+	if (items == NULL)
+		return out_of_memory();
+	plan->items = items;
+	for (size_t i = 0; i < plan->items_count; i++)
+		first += items[i].point == point;
+	for (uint32_t i = 0; i < repeats; i++)
+		items[plan->items_count++] = (struct plan_item){point, first + i};
+	return 0;
+}
+
 void plan_free(struct plan *plan)
 {
 	free(plan->points);

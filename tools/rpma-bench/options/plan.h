@@ -43,6 +43,9 @@ int plan_seed(uint64_t *seed);
  */
 int plan_make(struct plan *plan, const struct series *series, size_t series_count, uint32_t repeats,
 	      uint64_t seed);
+/* Adds a point, and repeats of a point behind those it has; -EIO: no memory. */
+int plan_add_point(struct plan *plan, const struct params *params);
+int plan_add_items(struct plan *plan, size_t point, uint32_t repeats);
 void plan_free(struct plan *plan);
 
 /* The largest value a point has on an axis (axes.h). */

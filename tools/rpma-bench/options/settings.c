@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "slo.h"
 #include "tools/common/base/cli.h"
 #include "tools/common/base/failure.h"
 
@@ -102,6 +103,21 @@ static int set_label(struct options *o, const char *text)
 	return 0;
 }
 
+/* An upper limit: what is to grow with the rate has to stay below it. */
+static int set_find_rate(struct options *o, const char *text)
+{
+	char *copy;
+
+	if (gate_check(text) != 0 || strchr(text, '<') == NULL)
+		return -EINVAL;
+	copy = strdup(text);
+	if (copy == NULL)
+		return -ENOMEM;
+	free(o->find_rate);
+	o->find_rate = copy;
+	return 0;
+}
+
 const struct setting settings[SETTINGS] = {
 	[SETTING_DURATION] = {"duration", "TIME", "Time of one repeat (10s)",
 			      "a time from 1ms to 24h, as 10s", set_duration},
@@ -118,6 +134,11 @@ const struct setting settings[SETTINGS] = {
 			  "a number from 0 to 2^63-1", set_seed},
 	[SETTING_LABEL] = {"label", "TEXT", "A name for the run, kept in the result",
 			   "a text of 1 to 128 bytes in UTF-8", set_label},
+	[SETTING_FIND_RATE] = {"find-rate", "LIMIT",
+			       "Search for the highest --rate of --test rate that keeps LIMIT, as "
+			       "'response.p99.9<20us'",
+			       "a metric of --slo and its upper limit, as 'response.p99.9<20us'",
+			       set_find_rate},
 };
 
 bool settings_overridden(unsigned given, enum setting_id setting)

@@ -242,6 +242,29 @@ static bool holds(const struct gate *gate, double value)
 	return gate->greater ? value > gate->limit : value < gate->limit;
 }
 
+enum gate_verdict gate_of_point(const char *text, const json_t *point, double *value)
+{
+	struct gate gate;
+
+	*value = NAN;
+	if (!parse(text, &gate) || !has_complete(point))
+		return GATE_UNKNOWN;
+	*value = figure_of(json_object_get(point, "summary"), gate.metric);
+	if (isnan(*value))
+		return GATE_UNKNOWN;
+	return holds(&gate, *value) ? GATE_KEPT : GATE_MISSED;
+}
+
+double gate_quantile(const char *text)
+{
+	const char *rest = "";
+	struct gate gate;
+
+	if (!parse(text, &gate) || find_latency(gate.metric, &rest) == NULL)
+		return 0;
+	return quantile(rest);
+}
+
 static json_t *judge_point(const struct gate *gate, const json_t *point, bool *missed)
 {
 	const json_t *summary = json_object_get(point, "summary");

@@ -17,6 +17,14 @@
 /* Is it a gate? -EINVAL with the error message set. */
 int gate_check(const char *text);
 
+enum gate_verdict { GATE_KEPT, GATE_MISSED, GATE_UNKNOWN };
+
+/* One gate that gate_check() took, of one point; *value is not a number if it is unknown. */
+enum gate_verdict gate_of_point(const char *text, const json_t *point, double *value);
+
+/* The quantile a gate limits, as 0.999; 0: none. */
+double gate_quantile(const char *text);
+
 /* What may stand before the comparison, for --help and for error messages. */
 extern const char gate_metrics[];
 

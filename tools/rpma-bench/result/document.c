@@ -12,6 +12,7 @@
 #include "readiness.h"
 #include "record.h"
 #include "repeat.h"
+#include "searches.h"
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 #include "tools/common/rdma/target.h"
@@ -97,6 +98,8 @@ static json_t *make_run(const struct record *record, const json_t *points)
 	missed |= o->gates_count > 0 && count_unsupported(record) > 0;
 	if (code == EXIT_GOOD && (missed || any_mismatch(points)))
 		code = EXIT_NEGATIVE;
+	if (code == EXIT_GOOD)
+		code = searches_exit_code(record->searches, record->searches_count);
 	value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:o}", "id",
 			  result_uuid(record->id), "label", result_text(o->label), "started",
 			  result_time(&record->started), "ended", result_time(&record->ended),
@@ -110,6 +113,9 @@ static json_t *make_run(const struct record *record, const json_t *points)
 						result_text(cause_name(record->failure.cause)),
 						"text", result_text(record->failure.text))
 				    : json_null());
+	if (o->find_rate != NULL)
+		json_object_set_new(value, "searches",
+				    searches_json(record->searches, record->searches_count));
 	json_object_set_new(value, "unsupported", make_unsupported(record));
 	json_object_set_new(value, "warnings", warnings_make(record, points));
 	return value;

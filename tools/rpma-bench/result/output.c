@@ -17,6 +17,7 @@
 
 #include "compact.h"
 #include "csv.h"
+#include "searches.h"
 #include "table.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/json/json_path.h"
@@ -66,6 +67,7 @@ static int print_for_people(const struct options *o, const json_t *document)
 	if (!o->cli.quiet)
 		table_print(to, document);
 	table_print_gates(o->cli.quiet ? stderr : to, document, o->cli.quiet);
+	searches_print(to, path_get(document, "run/searches"));
 	if (to == stderr || (fflush(to) == 0 && !ferror(to)))
 		return 0;
 	return failure_set(EXIT_RUN_FAILED, "output", "cannot write to standard output");

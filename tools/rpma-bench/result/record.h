@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "journal.h"
+#include "knee.h"
 #include "tools/common/base/clock.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/host/topology.h"
@@ -45,7 +46,9 @@ struct record {
 	uint64_t seed;
 	struct plan plan;
 	struct journal *journal;
-	json_t **repeats;   /* [point]: array of the repeats that are done; owned */
+	json_t **repeats;      /* [point]: array of the repeats that are done; owned */
+	struct knee *searches; /* of --find-rate; owned */
+	size_t searches_count;
 	char **unsupported; /* [point]: why it cannot be measured, NULL: it can; owned */
 	size_t repeats_done;
 	size_t repeats_resumed; /* how many of these come from the journal */
