@@ -110,6 +110,20 @@ def of_repeats(values: Sequence[float]) -> Estimate | None:
     return Estimate(mean, mean * math.exp(-half), mean * math.exp(half))
 
 
+def difference(more: Estimate, less: Estimate) -> Estimate:
+    """more - less of two independent sides, with the interval that follows from theirs.
+
+    The method of variance estimates recovery (Zou and Donner 2008): it takes any intervals,
+    and keeps those on logarithms apart above and below.
+    """
+    apart = more.value - less.value
+    if more.low is None or more.high is None or less.low is None or less.high is None:
+        return Estimate(apart)
+    below = math.hypot(more.value - more.low, less.high - less.value)
+    above = math.hypot(more.high - more.value, less.value - less.low)
+    return Estimate(apart, apart - below, apart + above)
+
+
 def of_pairs(base: Sequence[float], new: Sequence[float]) -> Change | None:
     """Paired t: one value a run, base[i] measured beside new[i]."""
     if len(base) != len(new):

@@ -75,6 +75,7 @@ class Windows:
     ops_per_s: Reals
     p50_ns: Reals  # NaN where unknown
     p99_ns: Reals
+    max_ns: Reals
 
 
 @dataclass(frozen=True)

@@ -107,19 +107,18 @@ def test_headline_is_in_every_chart_however_many_series_there_are() -> None:
     given = runs(sample.result(many(read=READ, plain=PLAIN, apm={})))
     headline = cards.cards_of(given)[0].subject
     assert headline == "write + apm flush, depth 1"
-    for figure in (latency.figure(given), methods.figure(given)):
-        assert headline in labels(figure)
+    small = latency.figure(given)
+    assert small is not None and small.panels[0].title == "depth 1" and "write + apm flush, p50" in labels(small)
+    assert headline in labels(methods.figure(given))
     for figure in (distribution.ladder(given), distribution.distribution(given)):
         assert f"{headline}, 4 KiB" in labels(figure)
 
 
 def test_each_operation_is_drawn_and_the_rest_is_named() -> None:
     figure = latency.figure(runs(sample.result(many(read=READ, plain=PLAIN, apm={}))))
-    kinds = [label.partition(",")[0] for label in labels(figure)]
-    assert {kind: kinds.count(kind) for kind in kinds} == {"write": 4, "write + apm flush": 4, "read": 4}
+    assert labels(figure) == [f"{name}, {p}" for name in ("write", "write + apm flush", "read") for p in ("p50", "p99")]
     assert figure is not None and sum(len(group.rows) for group in figure.table.groups) == 180
-    assert figure.notes == ("The chart shows 12 of 90 series, the table all. "
-                            "Left out: 26 of write, 26 of write + apm flush, 26 of read.",)  # fmt: skip
+    assert figure.notes == ("The panels show 12 of 30 combinations of depth, the table all.",)
 
 
 def test_few_that_are_left_out_are_named_one_by_one() -> None:
@@ -127,7 +126,7 @@ def test_few_that_are_left_out_are_named_one_by_one() -> None:
         (size, depth) for depth in range(1, 15) for size in (64, 4096))]  # fmt: skip
     figure = latency.figure(runs(sample.result(points)))
     assert figure is not None and figure.notes == (
-        "The chart shows 12 of 14 series, the table all. Left out: write + apm flush, depth 13; write + apm flush, depth 14.",)
+        "The panels show 12 of 14 combinations of depth, the table all. Left out: depth 4; depth 11.",)
 
 
 def test_points_without_a_line_are_counted() -> None:

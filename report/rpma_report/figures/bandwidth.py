@@ -2,15 +2,16 @@
 """Bandwidth against what was swept, below the rate of the link; bars when nothing was."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import address, tables
 from rpma_report.figures.choice import drawn, left_out
+from rpma_report.figures.facets import facets
 from rpma_report.figures.figure import Figure, Line, Mark, Panel, Reference
 from rpma_report.figures.groups import bandwidth_series
 from rpma_report.figures.latency import caption, line_of, single, span_text, x_scale
-from rpma_report.figures.looks import Looks
+from rpma_report.figures.looks import Looks, Style
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import Axis, Series, SeriesSet
 from rpma_report.model import Point, Run
@@ -24,9 +25,11 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         return None
     axis = group.axis
     looks, shown = Looks(runs), drawn(group.series)
-    if axis:
+    small = facets(runs, bandwidth_series, _small_lines, 1)
+    lines: list[Line] = []
+    if axis and not small:
         lines = [line for s in shown for line in _lines(s, axis, looks.of(s))]
-    else:
+    elif not axis:
         lines = [Line(s.label, looks.of(s), (_mark(i, s.points[0]),)) for i, s in enumerate(shown)]
     points, link = group.points(), slowest_link(group.runs)
     columns = [tables.BANDWIDTH, tables.BITS, tables.RATE]
@@ -42,12 +45,21 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         x_scale=x_scale(axis) if axis else "category",
         y_title="bandwidth",
         y_scale="bytes",
-        panels=(Panel(single(group), tuple(lines)),),
+        panels=small.panels if small else (Panel(single(group), tuple(lines)),),
         alt=_alt(group, link),
         table=tables.of_points(group, caption(group, "Bandwidth"), columns),
-        notes=left_out(group.series, shown),
+        notes=small.notes if small else left_out(group.series, shown),
         reference=link,
+        same_y=small is not None,
     )
+
+
+def _small_lines(series: Series, axis: Axis, look: Callable[[int], Style]) -> list[Line]:
+    def there(point: Point) -> Mark | None:
+        x = axis.place(point)
+        return None if x is None else _mark(x, point)
+
+    return [line_of(series, series.label, look(0), axis.place, there)]
 
 
 def _lines(series: Series, axis: Axis, number: int) -> list[Line]:

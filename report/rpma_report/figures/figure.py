@@ -21,7 +21,6 @@ XScale = Literal["size", "count", "tail", "category", "latency", "per_s", "secon
 YScale = Literal["time", "bytes", "ops", "fraction"]
 
 MAX_LINES = 12
-MAX_PANELS = 6
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Mark:
     x: float
     value: Estimate
     repeats: tuple[float, ...] = ()
-    at: Address | None = None  # where the value comes from: data-file, data-point, data-metric of a drawing
+    at: Address | None = None  # where the value comes from
 
     @property
     def interval(self) -> Interval | None:
@@ -90,11 +89,13 @@ class Figure:
     notes: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()  # names of the places of a category scale
     reference: Reference | None = None
+    same_y: bool = False  # all panels have one y axis: small multiples
 
     def extent(self, panel: Panel) -> Extent:
-        marks = [m for line in panel.lines for m in line.marks]
+        lines = [line for one in (self.panels if self.same_y else (panel,)) for line in one.lines]
+        marks = [m for line in lines for m in line.marks]
         values = [y for m in marks for y in (m.value.value, *m.repeats)]
-        values += [y for line in panel.lines for _, y in line.path]
+        values += [y for line in lines for _, y in line.path]
         values += [self.reference.y] if self.reference else []
         intervals = [m.interval for m in marks if m.interval]
         return extent(values, intervals, (panel.y_scale or self.y_scale) == "fraction")

@@ -3,22 +3,27 @@
 
 from collections.abc import Sequence
 
-from rpma_report.figures.series import AXES, LOAD, RATE, READS, SeriesSet, collect
+from rpma_report.figures.series import AXES, LOAD, RATE, READS, Axis, SeriesSet, collect
 from rpma_report.model import Point, Run
 
 
-def latency_series(runs: Sequence[Run]) -> SeriesSet:
+def latency_series(runs: Sequence[Run], facets: Sequence[Axis] = ()) -> SeriesSet:
     """Without those of a loaded server, when there are others: they have a chart of their own."""
 
     def wanted(point: Point) -> bool:
         return point.test in ("lat", "fio") and point.latency is not None
 
     idle = any(wanted(p) and not LOAD.place(p) for run in runs for p in run.points)
-    return collect(runs, lambda p: wanted(p) and not (idle and LOAD.place(p)))
+    return collect(runs, lambda p: wanted(p) and not (idle and LOAD.place(p)), facets=facets)
 
 
-def bandwidth_series(runs: Sequence[Run]) -> SeriesSet:
-    return collect(runs, lambda p: p.test in ("bw", "fio") and p.bytes_per_s)
+def bandwidth_series(runs: Sequence[Run], facets: Sequence[Axis] = ()) -> SeriesSet:
+    return collect(runs, lambda p: p.test in ("bw", "fio") and p.bytes_per_s, facets=facets)
+
+
+def throughput_series(runs: Sequence[Run]) -> SeriesSet:
+    """More and more at once: what is achieved, and how long each takes."""
+    return collect(runs, lambda p: p.test in ("bw", "fio") and p.latency and p.ops_per_s, AXES[1:])
 
 
 def rate_series(runs: Sequence[Run]) -> SeriesSet:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from rpma_report import quantity
 from rpma_report.figures import address, tables
 from rpma_report.figures.choice import drawn, left_out
+from rpma_report.figures.facets import facets
 from rpma_report.figures.figure import Figure, Line, Mark, Panel, XScale
 from rpma_report.figures.groups import latency_series
 from rpma_report.figures.looks import Looks, Style
@@ -15,6 +16,7 @@ from rpma_report.model import Estimate, Latency, Point, Run
 
 SWEEP_PERCENTILES = (0.5, 0.99, 0.999, 0.9999)
 PANEL_PERCENTILES = (0.5, 0.99, 0.999)
+FACET_PERCENTILES = (0.5, 0.99)
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:
@@ -22,7 +24,8 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     axis = group.axis
     if axis is None:
         return None  # the percentile ladder shows it
-    panels = _panels(group, axis, Looks(runs))
+    small = facets(runs, latency_series, _small_lines, len(FACET_PERCENTILES))
+    panels = small.panels if small else _panels(group, axis, Looks(runs))
     if not panels:
         return None
     columns = [*tables.latency_columns(group.points()), tables.samples(), tables.REPEATS]
@@ -37,8 +40,17 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         panels=panels,
         alt=_alt(group),
         table=tables.of_points(group, caption(group, "Latency"), columns),
-        notes=left_out(group.series, drawn(group.series)),
+        notes=small.notes if small else left_out(group.series, drawn(group.series)),
+        same_y=small is not None,
     )
+
+
+def _small_lines(series: Series, axis: Axis, look: Callable[[int], Style]) -> list[Line]:
+    """p50 and p99 of the points of one panel."""
+    return [
+        line_of(series, f"{series.label}, {quantity.percentile(p)}", look(n), axis.place, percentile_mark(axis.place, p))
+        for n, p in enumerate(FACET_PERCENTILES)
+    ]
 
 
 def x_scale(axis: Axis) -> XScale:

@@ -5,12 +5,12 @@ A series has a number, from which draw makes colour, marker and dashes. In anoth
 chart the series with the same label has it; else one of the same run and operation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rpma_report.figures import groups
 from rpma_report.figures.choice import drawn
 from rpma_report.figures.figure import MAX_LINES
-from rpma_report.figures.series import AXES, Series, owner, traits_of, what
+from rpma_report.figures.series import AXES, Series, SeriesSet, owner, traits_of, what
 from rpma_report.model import Run
 
 # A chart of one test does not tell its series apart by these, or names them itself.
@@ -18,7 +18,7 @@ _OF_THE_CHART = {axis.key for axis in AXES} | {
     "latency_kind", "flush_method", "mode", "target_rate_per_s", "read_fraction", "server_load_fraction"
 }  # fmt: skip
 # Charts in the order of the page, with the series that they have room for.
-_CHARTS = (
+_CHARTS: tuple[tuple[Callable[..., SeriesSet], int], ...] = (
     (groups.latency_series, MAX_LINES),
     (groups.bandwidth_series, MAX_LINES),
     (groups.rate_series, MAX_LINES // 2),

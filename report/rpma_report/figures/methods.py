@@ -7,10 +7,12 @@ has every size, and how each compares with the fastest there.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.choice import NEAR_BYTES, drawn, left_out
+from rpma_report.figures.distribution import Spread, ladder_of
 from rpma_report.figures.figure import Figure, Line, Mark, Panel
 from rpma_report.figures.groups import latency_series
 from rpma_report.figures.latency import caption
@@ -23,17 +25,46 @@ PERCENTILES = (0.5, 0.99, 0.999)
 _WRITES = ("write", "write-imm", "atomic-write")
 
 
-def figure(runs: Sequence[Run]) -> Figure | None:
+@dataclass(frozen=True)
+class Chosen:
+    """The points of one size, a few for each way to persist."""
+
+    group: SeriesSet
+    size: int
+    here: tuple[tuple[Series, Point], ...]
+    notes: tuple[str, ...]  # what was left out
+
+
+def chosen(runs: Sequence[Run]) -> Chosen | None:
+    """None where there are not two ways."""
     group = _writes(runs)
     if group is None:
         return None
     size = usual_size(group.points())
     there = [s for s in group.series if any(SIZE.place(p) == size for p in s.points)]
-    looks, seen = Looks(runs), set(map(id, drawn(group.series)))
+    seen = set(map(id, drawn(group.series)))
     shown = [s for s in there if id(s) in seen]
-    here = [(s, p) for s in shown for p in s.points if SIZE.place(p) == size]
+    here = tuple((s, p) for s in shown for p in s.points if SIZE.place(p) == size)
     if len({p.params["persist"] for _, p in here}) < 2:
         return None
+    return Chosen(group, size, here, left_out(there, shown))
+
+
+def ladder(runs: Sequence[Run]) -> Figure | None:
+    """Every percentile of the same point, a line for each way: where in the tail it costs."""
+    found, looks = chosen(runs), Looks(runs)
+    if found is None:
+        return None
+    spreads = [Spread(s.label, looks.of(s), p.latency, point=p) for s, p in found.here if p.latency and p.latency.count]
+    title = f"Percentiles by way to persist, {quantity.size(found.size)}"
+    return ladder_of(spreads, "methods-ladder", title, marks(found.group.runs, found.group.points()), found.notes)
+
+
+def figure(runs: Sequence[Run]) -> Figure | None:
+    found, looks = chosen(runs), Looks(runs)
+    if found is None:
+        return None
+    group, size, here = found.group, found.size, found.here
     panels = []
     for q in PERCENTILES:
         lines = tuple(
@@ -56,7 +87,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         panels=tuple(panels),
         alt=_alt(here),
         table=_table(group),
-        notes=left_out(there, shown),
+        notes=found.notes,
         categories=tuple(s.label for s, _ in here),
     )
 

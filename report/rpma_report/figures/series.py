@@ -109,17 +109,22 @@ class SeriesSet:
 
 
 def collect(
-    runs: Sequence[Run], wanted: Callable[[Point], object], axes: Sequence[Axis] = AXES
-) -> SeriesSet:
-    """The axis is the first of `axes` of which the points have several values."""
+    runs: Sequence[Run], wanted: Callable[[Point], object], axes: Sequence[Axis] = AXES,
+    facets: Sequence[Axis] = (),
+) -> SeriesSet:  # fmt: skip
+    """The axis is the first of `axes` of which the points have several values.
+
+    A series goes over all values of `facets`, which have a panel each.
+    """
     found = [(run, point) for run in runs for point in run.points if wanted(point)]
     found.sort(key=lambda item: order(item[1]))
     axis = next((a for a in axes if len({a.place(p) for _, p in found} - {None}) > 1), None)
+    within = (*([axis] if axis else ()), *facets)
     groups: dict[tuple[object, ...], list[tuple[Run, Point]]] = {}
     for run, point in found:
-        groups.setdefault((owner(run), *_traits(point, axis)), []).append((run, point))
-    parted = [part for group in groups.values() for part in _apart(group, axis)]
-    labels = _labels([part[0] for part in parted], axis)
+        groups.setdefault((owner(run), *_traits(point, within)), []).append((run, point))
+    parted = [part for group in groups.values() for part in _apart(group, within)]
+    labels = _labels([part[0] for part in parted], within)
     missing = _missing(runs, wanted, axis)
     series = (
         Series(run, label, _sorted((p for _, p in part), axis), missing(run, point))
@@ -146,7 +151,7 @@ def is_remote(params: dict[str, Any]) -> bool:
 
 def identity(point: Point) -> tuple[object, ...]:
     """What a point measured, whichever run it is of: equal for equal parameters."""
-    return (point.test, *_traits(point, None), point.params.get("job"))
+    return (point.test, *_traits(point, ()), point.params.get("job"))
 
 
 def order(point: Point) -> tuple[int, int]:
@@ -164,7 +169,7 @@ def _missing(
     lacking: dict[object, set[float]] = {}
 
     def line(run: Run, point: Point) -> object:
-        return (owner(run), point.test, *_traits(point, axis))
+        return (owner(run), point.test, *_traits(point, (axis,) if axis else ()))
 
     for run in runs if axis else ():
         for point in run.points:
@@ -188,20 +193,20 @@ def owner(run: Run) -> object:
     return (run.program, run.label) if run.label else id(run)
 
 
-def _apart(group: list[tuple[Run, Point]], axis: Axis | None) -> list[list[tuple[Run, Point]]]:
+def _apart(group: list[tuple[Run, Point]], within: Sequence[Axis]) -> list[list[tuple[Run, Point]]]:
     """By file, if two of them measured at the same place; by job, if two of a file did."""
     parts = [group]
     for key in (lambda item: id(item[0]), lambda item: item[1].params.get("job")):
-        parts = [part for whole in parts for part in _split(whole, axis, key)]
+        parts = [part for whole in parts for part in _split(whole, within, key)]
     return parts
 
 
 def _split(
-    group: list[tuple[Run, Point]], axis: Axis | None, key: Callable[[tuple[Run, Point]], object]
+    group: list[tuple[Run, Point]], within: Sequence[Axis], key: Callable[[tuple[Run, Point]], object]
 ) -> list[list[tuple[Run, Point]]]:
     places: dict[object, object] = {}
     for item in group:
-        place = axis.place(item[1]) if axis else None
+        place = tuple(axis.place(item[1]) for axis in within)
         if places.setdefault(place, key(item)) != key(item):
             parts: dict[object, list[tuple[Run, Point]]] = {}
             for one in group:
@@ -221,13 +226,14 @@ def traits_of(point: Point) -> tuple[tuple[str, object], ...]:
     return tuple((key, _trait(point, key)) for key, _ in _TRAITS)
 
 
-def _traits(point: Point, axis: Axis | None) -> tuple[object, ...]:
-    traits = (_trait(point, key) for key, _ in _TRAITS if axis is None or key != axis.key)
+def _traits(point: Point, within: Sequence[Axis]) -> tuple[object, ...]:
+    without = {axis.key for axis in within}
+    traits = (_trait(point, key) for key, _ in _TRAITS if key not in without)
     return (point.params["op"], point.params["persist"], *traits)
 
 
-def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]:
-    telling = _telling([point for _, point in firsts], axis)
+def _labels(firsts: Sequence[tuple[Run, Point]], within: Sequence[Axis]) -> list[str]:
+    telling = _telling([point for _, point in firsts], within)
     plain = [", ".join(_words(point, telling[what(point.params)])) for _, point in firsts]
     taken = Counter(plain)
     marks = {hardware_mark(run) for run, _ in firsts if run.program != "fio"}  # its lines say fio
@@ -245,14 +251,14 @@ def _labels(firsts: Sequence[tuple[Run, Point]], axis: Axis | None) -> list[str]
     return labels
 
 
-def _telling(firsts: Sequence[Point], axis: Axis | None) -> dict[str, set[str]]:
+def _telling(firsts: Sequence[Point], within: Sequence[Axis]) -> dict[str, set[str]]:
     """By operation, the traits in which its series differ."""
     seen: dict[str, dict[str, set[object]]] = {}
     for point in firsts:
         of_it = seen.setdefault(what(point.params), {})
         for key, _ in _TRAITS:
             of_it.setdefault(key, set()).add(_trait(point, key))
-    without = {axis.key} if axis else set()
+    without = {axis.key for axis in within}
     return {
         name: {key for key, values in traits.items() if len(values) > 1} - without
         for name, traits in seen.items()

@@ -23,7 +23,7 @@ from rpma_report.model import Estimate, Point, Reals, Run
 MAX_POINTS = 4
 _VERTICES = 500
 NAN = math.nan
-_PICKS: dict[str, Callable[[list[float]], float]] = {"lowest": min, "median": median, "highest": max}
+PICKS: dict[str, Callable[[list[float]], float]] = {"lowest": min, "median": median, "highest": max}
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:
@@ -31,11 +31,11 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     every = [(s, p) for s in group.series for p in s.points]
     if not every:
         return None
-    kept = _kept(every)
-    shown = [(_name(group, s.label, p), p) for s, p in kept]
+    kept = kept_points(every)
+    shown = [(name_of(group, s.label, p), p) for s, p in kept]
     looks = _looks(runs, kept)
-    rates = tuple(_line(n, look, _path(p, "ops_per_s")) for (n, p), look in zip(shown, looks, strict=True))
-    tails = tuple(_line(n, look, _path(p, "p99_ns")) for (n, p), look in zip(shown, looks, strict=True))
+    rates = tuple(_line(n, look, path_of(p, "ops_per_s")) for (n, p), look in zip(shown, looks, strict=True))
+    tails = tuple(_line(n, look, path_of(p, "p99_ns")) for (n, p), look in zip(shown, looks, strict=True))
     panels = [Panel("operations per second", rates, "rate", "ops")]
     if any(line.path for line in tails):
         panels.append(Panel("p99 of each span", tails, "latency", "time"))
@@ -54,7 +54,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     )
 
 
-def _kept(every: Sequence[tuple[Series, Point]]) -> list[tuple[Series, Point]]:
+def kept_points(every: Sequence[tuple[Series, Point]]) -> list[tuple[Series, Point]]:
     """That which matters most, and some of the others."""
     if len(every) <= MAX_POINTS:
         return list(every)
@@ -87,11 +87,11 @@ def _line(label: str, look: Style, path: tuple[tuple[float, float], ...]) -> Lin
     return Line(label, look[0], begin, path, False, variant=look[1])
 
 
-def _name(group: SeriesSet, label: str, point: Point) -> str:
+def name_of(group: SeriesSet, label: str, point: Point) -> str:
     return ", ".join(filter(None, (label, group.where(point) if group.axis else "")))
 
 
-def _path(point: Point, key: str) -> tuple[tuple[float, float], ...]:
+def path_of(point: Point, key: str) -> tuple[tuple[float, float], ...]:
     """(s, value), a NaN between repeats; where they are too many, the worst of each few."""
     path: list[tuple[float, float]] = []
     begin = 0.0
@@ -108,7 +108,7 @@ def _path(point: Point, key: str) -> tuple[tuple[float, float], ...]:
     return tuple(path) if any(not math.isnan(y) for _, y in path) else ()
 
 
-def _values(point: Point, key: str) -> Iterator[float]:
+def values_of(point: Point, key: str) -> Iterator[float]:
     for windows in point.windows:
         yield from (v for v in getattr(windows, key) if not math.isnan(v))
 
@@ -116,10 +116,10 @@ def _values(point: Point, key: str) -> Iterator[float]:
 def _alt(shown: Sequence[tuple[str, Point]]) -> str:
     sentences = []
     for name, point in shown:
-        rates = list(_values(point, "ops_per_s"))
+        rates = list(values_of(point, "ops_per_s"))
         slow, fast = (quantity.rate(v, "op") for v in (min(rates), max(rates)))
         text = f"{name}: {quantity.span(slow, fast)} in spans"
-        if tails := list(_values(point, "p99_ns")):
+        if tails := list(values_of(point, "p99_ns")):
             low, high = (quantity.time_ns(v) for v in (min(tails), max(tails)))
             text += f", p99 {quantity.span(low, high)}"
         sentences.append(text + ".")
@@ -128,18 +128,18 @@ def _alt(shown: Sequence[tuple[str, Point]]) -> str:
 
 def _table(group: SeriesSet) -> tables.Table:
     def of_rate(pick: str) -> tables.Column:
-        worth = _PICKS[pick]
-        return tables.Column(f"{pick} rate", lambda p: _rate_cell(worth(list(_values(p, "ops_per_s")))),
+        worth = PICKS[pick]
+        return tables.Column(f"{pick} rate", lambda p: _rate_cell(worth(list(values_of(p, "ops_per_s")))),
                              f"spans.{pick}.ops_per_s")  # fmt: skip
 
     def of_tail(pick: str) -> tables.Column:
-        return tables.Column(f"{pick} p99", lambda p: _time_cell(pick, list(_values(p, "p99_ns"))),
+        return tables.Column(f"{pick} p99", lambda p: _time_cell(pick, list(values_of(p, "p99_ns"))),
                              f"spans.{pick}.p99_ns")  # fmt: skip
 
     columns = [
         tables.Column("spans", lambda p: tables.Cell(quantity.count(_spans(p))), "spans"),
-        *map(of_rate, _PICKS),
-        *map(of_tail, _PICKS),
+        *map(of_rate, PICKS),
+        *map(of_tail, PICKS),
         tables.REPEATS,
     ]
     return tables.of_points(group, caption(group, "Spans of the repeats"), columns)
@@ -154,4 +154,4 @@ def _rate_cell(per_s: float) -> tables.Cell:
 
 
 def _time_cell(pick: str, values: list[float]) -> tables.Cell:
-    return tables.Cell(quantity.time_ns(_PICKS[pick](values) if values else None))
+    return tables.Cell(quantity.time_ns(PICKS[pick](values) if values else None))

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rpma_report import __version__, quantity
 from rpma_report.figures import (
+    bands,
     bandwidth,
+    cost,
     distribution,
     latency,
     load,
@@ -14,6 +16,7 @@ from rpma_report.figures import (
     ping,
     rate,
     setup,
+    throughput,
     windows,
 )
 from rpma_report.figures.figure import Figure
@@ -49,11 +52,12 @@ _One = Callable[[Sequence[Run]], Figure | None]
 _CHARTS: tuple[tuple[str, str, tuple[_One, ...]], ...] = (
     ("latency", "Latency", (latency.figure, distribution.ladder, distribution.distribution)),
     ("bandwidth", "Bandwidth", (bandwidth.figure,)),
-    ("persistence", "Ways to persist", (methods.figure,)),
+    ("persistence", "Ways to persist", (methods.figure, methods.ladder, cost.figure)),
     ("rate", "Response", (rate.figure,)),
+    ("throughput", "Throughput", (throughput.figure,)),
     ("mix", "Mix", (mix.figure,)),
     ("load", "Load", (load.figure,)),
-    ("time", "Time series", (windows.figure,)),
+    ("time", "Time series", (windows.figure, bands.figure)),
     ("setup", "Set-up", (setup.connect, setup.register)),
     ("ping", "Ping", (ping.spread, ping.steps)),
 )

@@ -67,6 +67,7 @@ def from_document(spans: list[dict[str, Any]]) -> Windows | None:
         array("d", rates),
         array("d", (_or_nan(s.get("p50_ns")) for s in spans)),
         array("d", (_or_nan(s.get("p99_ns")) for s in spans)),
+        array("d", (_or_nan(s.get("max_ns")) for s in spans)),
     )
 
 

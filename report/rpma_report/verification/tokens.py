@@ -46,11 +46,11 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        given: dict[str, str] = {name: value or "" for name, value in attrs}
         if tag == "tr":
             self._row = []
         if tag in ("section", "figure"):
-            self._heading = given.get("aria-label") or given.get("id", "")
+            self._heading = given.get("aria-label", "") or given.get("id", "")
             self._caption = ""
         if tag == "meta" and given.get("name") == "rpma-report-result":
             parts = [*given.get("content", "").split(" ", 2), "", "", ""]
@@ -124,7 +124,8 @@ class Page(HTMLParser):
             holders = (given, *(attributes for _, attributes in reversed(self._open)))
             return next((holder[name] for holder in holders if name in holder), "")
 
-        cell = Cell(nearest("data-file"), nearest("data-point"), given["data-metric"], self._place())
+        file, _, point = nearest("data-from").partition(" ")
+        cell = Cell(file, point, given["data-metric"], self._place())
         if "data-value" in given:  # of a mark in a drawing
             cell.texts.append(given["data-value"])
         self.cells.append(cell)
