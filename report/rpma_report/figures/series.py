@@ -59,6 +59,7 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("batch", lambda v: f"batch {v}"),
     ("signal_every", lambda v: f"signal every {v}"),
     ("mode", lambda v: f"{v} loop"),
+    ("arrivals", lambda v: f"{v or 'even'} arrivals"),
     ("target_rate_per_s", lambda v: f"rate {quantity.rate(v, 'op')}"),
     ("bidirectional", lambda v: "both ways" if v else "one way"),
     ("srq", lambda v: "shared receive queue" if v else "a receive queue each"),
@@ -218,7 +219,9 @@ def _split(
 def _trait(point: Point, key: str) -> object:
     if key == "target_kind":
         return (point.params["target_memory"] or {}).get("kind")
-    return point.params.get(key)
+    value = point.params.get(key)
+    # results of earlier versions have none, and had even ones
+    return None if key == "arrivals" and value == "even" else value
 
 
 def traits_of(point: Point) -> tuple[tuple[str, object], ...]:

@@ -91,3 +91,48 @@ def test_the_knee_of_a_known_service_time_is_found(service_us: int) -> None:
     assert search["verdict"] == "found"
     assert search["highest_kept_per_s"] == pytest.approx(wanted, rel=0.03)
     assert search["gap_fraction"] <= 0.015
+
+
+def waits_of(point: dict) -> list[float]:
+    """How long operations waited for their turn, by repeat: the mean response less the mean service."""
+    return [r["response_latency"]["mean_ns"] - r["latency"]["mean_ns"] for r in point["repeats"]]
+
+
+def test_arrivals_have_their_counts_and_their_waits() -> None:
+    """What is served one at a time, 2 ms each or more, waits at least as long as if it took 2 ms."""
+    options = ("--rate", "250", "--arrivals", "even,poisson,burst:10", "--repeats", "1", "--duration", "1s",
+               "--warmup", "0", "--seed", "5")  # fmt: skip
+    document, said = bench("2ms", *options)
+    check_document(document, False)
+    even, poisson, burst = document["points"]
+    assert [p["params"]["arrivals"] for p in document["points"]] == ["even", "poisson", "burst:10"]
+    assert all(word in said for word in ("even", "poisson", "burst:10"))
+    assert even["repeats"][0]["ops"] == burst["repeats"][0]["ops"] == 250
+    assert poisson["repeats"][0]["unbegun_ops"] == 0
+    assert 250 - 5 * 250**0.5 < poisson["repeats"][0]["ops"] < 250 + 5 * 250**0.5
+    assert poisson["repeats"][0]["elapsed_ns"] >= 10**9
+    # the i-th of a burst waits for those before it
+    assert waits_of(burst)[0] >= 4.5 * 2_000_000
+    # a half busy queue with fixed service: half a service on average (Pollaczek-Khinchine)
+    assert waits_of(poisson)[0] >= 0.4 * 1_000_000
+    again, _ = bench("2ms", *options, "--dry-run")
+    assert [p["params"]["arrivals"] for p in again["points"]] == ["even", "poisson", "burst:10"]
+
+
+@quiet
+@pytest.mark.parametrize("rate", [300, 500, 700])
+def test_waits_are_those_of_an_m_d_1_queue(rate: int) -> None:
+    """Wait = rate E[S2] / (2 (1 - rate E[S])), with S as it was measured: close to 1 ms."""
+    document, _ = bench("1ms", "--rate", str(rate), "--arrivals", "poisson", "--repeats", "3", "--duration", "15s",
+                        "--warmup", "100ms", "--seed", "11")  # fmt: skip
+    (point,) = document["points"]
+    total = sum(r["ops"] for r in point["repeats"])
+    mean = sum(r["ops"] * r["latency"]["mean_ns"] for r in point["repeats"]) / total
+    square = sum(r["ops"] * (r["latency"]["mean_ns"] ** 2 + r["latency"]["stddev_ns"] ** 2)
+                 for r in point["repeats"]) / total  # fmt: skip
+    per_ns = rate / 1e9
+    wanted = per_ns * square / (2 * (1 - per_ns * mean))
+    wait = sum(r["ops"] * w for r, w in zip(point["repeats"], waits_of(point), strict=True)) / total
+    print(f"\n{rate}/s: S {mean / 1e6:.3f} ms, wait {wait / 1e6:.3f} ms, M/G/1 {wanted / 1e6:.3f} ms, "
+          f"M/D/1 of 1 ms {rate / 1000 / 2 / (1 - rate / 1000):.3f} ms")  # fmt: skip
+    assert wait == pytest.approx(wanted, rel=0.15)

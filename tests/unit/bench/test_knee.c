@@ -237,7 +237,8 @@ static json_t *repeat(json_int_t elapsed_ns, json_int_t unbegun)
 
 static bool achieved(json_t *repeats)
 {
-	bool good = knee_achieved(repeats, 1000000000, 1000);
+	const struct params params = {.rate_per_s = 1000};
+	bool good = knee_achieved(repeats, 1000000000, &params);
 
 	json_decref(repeats);
 	return good;

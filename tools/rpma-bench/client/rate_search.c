@@ -94,7 +94,8 @@ static int judge(const struct record *r, const struct knee *knee, struct knee_tr
 		return out_of_memory();
 	verdict = gate_of_point(knee->limit, point, &trial->value);
 	json_decref(point);
-	trial->achieved = knee_achieved(repeats, r->options->duration_ns, trial->rate_per_s);
+	trial->achieved =
+		knee_achieved(repeats, r->options->duration_ns, &r->plan.points[trial->point]);
 	if (!trial->achieved || verdict == GATE_MISSED)
 		trial->verdict = KNEE_MISSED;
 	else
@@ -137,7 +138,7 @@ static int find_first(struct run *run, struct knee *knee, const struct params *b
 	int ret;
 
 	closed.test = BENCH_BW;
-	closed.rate_per_s = 0;
+	closed.rate_per_s = closed.arrivals = 0;
 	ret = add_point(&run->record, &closed, &point);
 	if (ret == 0)
 		ret = measure_point(run, point, 1);

@@ -130,7 +130,7 @@ static int measure_lanes(struct item *it)
 	look_after(it, &usage);
 	if (ret != 0 && ret != -ECANCELED)
 		return ret;
-	if (repeat_collect(&it->repeat, it->setup.workers, &it->setup.params) != 0)
+	if (repeat_collect(&it->repeat, it->setup.workers, &it->setup.begin) != 0)
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	if (ret == 0 && !it->repeat.complete)
 		ret = -ECANCELED;

@@ -12,6 +12,7 @@
 
 #include <poll.h>
 
+#include "arrivals.h"
 #include "loop.h"
 
 #define MEASURE_WC_MAX 16
@@ -73,6 +74,7 @@ struct loop {
 	uint64_t interval_ops;
 	/* open loop */
 	double ticks_per_ns;
+	struct arrivals arrivals;
 	uint64_t plan; /* stamp of the next operation */
 	uint64_t posted;
 	uint64_t post_max;

@@ -3,38 +3,38 @@
  * loop_open.c -- the open loop: operations begin when they were planned to,
  * whatever became of those before.
  *
- * The plan is absolute: operation i is due at begin + first + i x period. One
- * that finds no room is posted as soon as there is some, and its response
- * latency counts from its plan, so that a stall costs all who had to wait.
+ * The plan is absolute: when operation i is due, arrivals.c says. One that finds no room is posted
+ * as soon as there is some, and its response latency counts from its plan, so that a stall costs
+ * all who had to wait.
  */
 #include "loop_core.h"
-
-#include <math.h>
 
 /* poll(2) may wake up later than asked, by the timer slack and a switch */
 #define WAKE_UP_NS 200000
 
+/* What is due at the very end is not of it. */
+static double end_ns(const struct loop *l)
+{
+	return (double)l->cfg->duration_ns - 0.5;
+}
+
 /* In nanoseconds, so that the ticks of no clock move one beyond the end. */
 static void plan_next(struct loop *l)
 {
-	const struct measure_cfg *cfg = l->cfg;
-	double due_ns = cfg->first_ns + (double)l->posted * cfg->period_ns;
+	double due_ns = arrivals_next(&l->arrivals);
 
 	l->plan = l->begin + (uint64_t)(due_ns * l->ticks_per_ns);
-	if (l->posted == l->post_max ||
-	    (due_ns > (double)cfg->duration_ns - 0.5 && l->posted >= cfg->min_ops))
+	if (l->posted == l->post_max || (due_ns > end_ns(l) && l->posted >= l->cfg->min_ops))
 		measure_stop(l);
 }
 
-/* How many operations the plan has, if nothing ends it early. */
-static uint64_t planned(const struct loop *l)
+/* How many operations of the plan were not begun. */
+static uint64_t unbegun(const struct loop *l)
 {
-	const struct measure_cfg *cfg = l->cfg;
-	double last = floor(((double)cfg->duration_ns - 0.5 - cfg->first_ns) / cfg->period_ns);
-	uint64_t ops = last < 0 ? 0 : (uint64_t)last + 1;
+	uint64_t left = arrivals_left(&l->arrivals, end_ns(l));
+	uint64_t most = l->cfg->max_ops > 0 ? l->cfg->max_ops - l->posted : left;
 
-	ops = ops > cfg->min_ops ? ops : cfg->min_ops;
-	return ops < l->post_max ? ops : l->post_max;
+	return left < most ? left : most;
 }
 
 /* The next lane that has room, in turn; NULL: none. */
@@ -111,13 +111,14 @@ static int idle(struct loop *l, uint64_t now, bool full, unsigned empty)
 
 int measure_open(struct loop *l)
 {
-	uint64_t plan = planned(l);
+	const struct measure_cfg *cfg = l->cfg;
 	unsigned empty = 0;
 	int ret = 0;
 
+	arrivals_init(&l->arrivals, cfg->arrivals, cfg->period_ns, cfg->first_ns, cfg->seed);
 	plan_next(l);
 	while (ret == 0 && (l->posted < l->post_max || in_flight(l))) {
-		uint64_t now = clock_now(l->cfg->clock);
+		uint64_t now = clock_now(cfg->clock);
 		bool due = l->posted < l->post_max && l->plan <= now;
 		struct lane_state *r = due ? find_room(l) : NULL;
 		int got = 0;
@@ -135,7 +136,7 @@ int measure_open(struct loop *l)
 			ret = idle(l, now, due, empty);
 	}
 	/* stopped by a signal it had no time to begin them */
-	if (!l->out->interrupted && plan > l->posted)
-		l->out->unbegun_ops = plan - l->posted;
+	if (!l->out->interrupted)
+		l->out->unbegun_ops = unbegun(l);
 	return ret;
 }

@@ -181,7 +181,10 @@ static void set_rate(const struct workers *w, uint32_t thread, struct measure_cf
 	if (w->cfg.begin->params.rate_per_s == 0)
 		return;
 	m->period_ns = (double)w->count * 1e9 / (double)w->cfg.begin->params.rate_per_s;
+	m->arrivals = w->cfg.begin->params.arrivals;
 	m->first_ns = m->period_ns * (double)thread / (double)w->count;
+	if (m->arrivals > PARAMS_POISSON)
+		m->first_ns *= m->arrivals;
 }
 
 static struct measure_cfg cfg_of(const struct workers *w, struct worker *worker, uint32_t thread)

@@ -40,6 +40,11 @@ const struct axis axes[AXES] = {
 		       "--test rate; LOW:HIGH for --find-rate",
 		       "operations per second from 1 to 100M, each once, as 10k or 10k:500k:x1.5",
 		       false},
+	[AXIS_ARRIVALS] =
+		{"arrivals", "ARRIVALS",
+		 "When the operations of --test rate are due: even, poisson (at random) or "
+		 "burst:N (N at once), at the same mean rate (even)",
+		 "even, poisson or burst:N with N from 2 to 4096, each once", false},
 	[AXIS_READ_FRACTION] = {"read-fraction", "FRACTIONS",
 				"Reads among the operations of --test mix: 0.7 or 70% (0.7)",
 				"fractions from 0 to 1, each once, as 0.5,0.9 or 70%", false},
@@ -70,16 +75,43 @@ struct field {
 	units_parser *parse;	  /* parses what is between: */
 	uint64_t low;
 	uint64_t high;
+	/* or parses words with numbers, as burst:8, which have no ranges, and prints them */
+	const char *(*print)(uint64_t value, char text[UNITS_TEXT_BYTES]);
 };
+
+static int parse_arrivals(const char *text, uint64_t *value)
+{
+	static const char burst[] = "burst:";
+
+	if (strncmp(text, burst, strlen(burst)) == 0) {
+		int ret = units_parse_number(text + strlen(burst), value);
+
+		return ret ? ret : *value < 2 ? -ERANGE : 0;
+	}
+	*value = strcmp(text, "poisson") == 0 ? PARAMS_POISSON : PARAMS_EVEN;
+	return *value == PARAMS_POISSON || strcmp(text, "even") == 0 ? 0 : -EINVAL;
+}
+
+static const char *print_arrivals(uint64_t value, char text[UNITS_TEXT_BYTES])
+{
+	if (value <= PARAMS_POISSON)
+		return value == PARAMS_EVEN ? "even" : "poisson";
+	snprintf(text, UNITS_TEXT_BYTES, "burst:%llu", (unsigned long long)value);
+	return text;
+}
 
 #define FIELD(name) offsetof(struct params, name), sizeof(((struct params *)0)->name)
 #define WORDS(name, words)                                                                         \
 	{                                                                                          \
-		FIELD(name), words, NULL, 0, 0                                                     \
+		FIELD(name), words, NULL, 0, 0, NULL                                               \
 	}
 #define NUMBERS(name, parse, low, high)                                                            \
 	{                                                                                          \
-		FIELD(name), NULL, parse, low, high                                                \
+		FIELD(name), NULL, parse, low, high, NULL                                          \
+	}
+#define SHAPES(name, parse, high, print)                                                           \
+	{                                                                                          \
+		FIELD(name), NULL, parse, 0, high, print                                           \
 	}
 
 static const struct field fields[AXES] = {
@@ -93,6 +125,7 @@ static const struct field fields[AXES] = {
 	[AXIS_BATCH] = NUMBERS(batch, units_parse_number, 1, PARAMS_DEPTH_MAX),
 	[AXIS_SIGNAL_EVERY] = NUMBERS(signal_every, units_parse_number, 1, PARAMS_DEPTH_MAX),
 	[AXIS_RATE] = NUMBERS(rate_per_s, units_parse_count, 1, PARAMS_RATE_MAX),
+	[AXIS_ARRIVALS] = SHAPES(arrivals, parse_arrivals, PARAMS_BURST_MAX, print_arrivals),
 	[AXIS_READ_FRACTION] = NUMBERS(read_millionths, units_parse_fraction, 0, PARAMS_MILLION),
 	[AXIS_COMPLETION] = WORDS(completion, params_completions),
 	[AXIS_PATTERN] = WORDS(pattern, params_patterns),
@@ -225,6 +258,36 @@ static bool good_values(const struct units_list *list, const struct field *field
 	return good;
 }
 
+/* What has a print: a list in which a colon is no range. */
+static int parse_shapes(const char *text, const struct field *field, struct units_list *list)
+{
+	struct units_list parsed = {0, calloc(UNITS_LIST_MAX, sizeof(uint64_t))};
+	char *copy = strdup(text), *rest = copy;
+	int ret = parsed.values == NULL || copy == NULL ? -ENOMEM : 0;
+
+	while (ret == 0 && rest != NULL) {
+		const char *item = strsep(&rest, ",");
+
+		ret = parsed.count < UNITS_LIST_MAX
+			      ? field->parse(item, &parsed.values[parsed.count++])
+			      : -ERANGE;
+	}
+	free(copy);
+	if (ret)
+		units_list_free(&parsed);
+	else
+		*list = parsed;
+	return ret;
+}
+
+static int parse_list(const char *text, const struct field *field, struct units_list *list)
+{
+	if (field->words != NULL)
+		return parse_words(text, field->words, list);
+	return field->print != NULL ? parse_shapes(text, field, list)
+				    : units_parse_list(text, field->parse, list);
+}
+
 /* LOW:HIGH, a range that is searched and so has no step: a list of the two. */
 static bool parse_bracket(const char *text, const struct field *field, struct units_list *list)
 {
@@ -252,8 +315,7 @@ int series_set(struct series *series, enum axis_id axis, const char *text)
 	int ret = 0;
 
 	if (!bracket)
-		ret = field->words != NULL ? parse_words(text, field->words, &list)
-					   : units_parse_list(text, field->parse, &list);
+		ret = parse_list(text, field, &list);
 	if (ret == 0 && good_values(&list, field)) {
 		units_list_free(&series->values[axis]);
 		series->values[axis] = list;
@@ -321,6 +383,8 @@ const char *axis_print(const struct params *params, enum axis_id axis, char text
 
 	if (fields[axis].words != NULL)
 		return fields[axis].words[value];
+	if (fields[axis].print != NULL)
+		return fields[axis].print(value, text);
 	if (axis == AXIS_SIZE)
 		return units_print_size(value, text);
 	if (fields[axis].parse == units_parse_fraction)
@@ -332,7 +396,10 @@ const char *axis_print(const struct params *params, enum axis_id axis, char text
 json_t *axis_json(const struct params *params, enum axis_id axis)
 {
 	uint64_t value = axis_get(params, axis);
+	char text[UNITS_TEXT_BYTES];
 
+	if (fields[axis].print != NULL)
+		return json_string(fields[axis].print(value, text));
 	if (fields[axis].words == switches)
 		return json_boolean(value);
 	if (fields[axis].words != NULL)

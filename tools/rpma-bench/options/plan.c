@@ -97,7 +97,7 @@ static bool has_test(const struct series *series, enum bench_test test)
 static void drop_foreign(const struct series *series, struct params *params)
 {
 	if (params->test != BENCH_RATE && has_test(series, BENCH_RATE))
-		params->rate_per_s = 0;
+		params->rate_per_s = params->arrivals = 0;
 	if (params->test != BENCH_MIX && has_test(series, BENCH_MIX))
 		params->read_millionths = 0;
 }

@@ -54,6 +54,8 @@ static const char *check_ranges(const struct params *p)
 		return "signal-every is 1 to the depth: else no operation in flight would complete";
 	if (p->rate_per_s > PARAMS_RATE_MAX)
 		return "a rate is 1 to 100000000 per second";
+	if (p->arrivals > PARAMS_BURST_MAX)
+		return "a burst is 2 to 4096 operations";
 	if (p->read_millionths > PARAMS_MILLION)
 		return "a read fraction is 0 to 1";
 	if (p->server_load_millionths > PARAMS_MILLION)
@@ -117,6 +119,8 @@ static const char *check_mix(const struct params *p)
 
 static const char *check_rate(const struct params *p)
 {
+	if (p->test != BENCH_RATE && p->arrivals != PARAMS_EVEN)
+		return "arrivals belong to test rate";
 	if (p->test != BENCH_RATE)
 		return p->rate_per_s == 0 ? NULL : "a rate belongs to test rate";
 	if (p->rate_per_s == 0)

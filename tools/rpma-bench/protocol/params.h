@@ -20,7 +20,10 @@
 #define PARAMS_LANES_MAX       256 /* threads x connections */
 #define PARAMS_TARGETS_MAX     16  /* offered by one server */
 #define PARAMS_RATE_MAX	       100000000
-#define PARAMS_MILLION	       1000000	    /* fractions are millionths */
+#define PARAMS_MILLION	       1000000 /* fractions are millionths */
+#define PARAMS_EVEN	       0    /* arrivals of test rate: each a period after the last one, */
+#define PARAMS_POISSON	       1    /* at random, */
+#define PARAMS_BURST_MAX       4096 /* or 2 and more: as many at once */
 #define PARAMS_MESSAGES_MAX    (1ULL << 30) /* op send's: in flight on all lanes */
 
 enum bench_test {
@@ -47,7 +50,8 @@ struct params {
 	uint32_t connections; /* per thread */
 	uint32_t batch;	      /* operations posted with one doorbell */
 	uint32_t signal_every;
-	uint64_t rate_per_s;		 /* for the whole client; 0: closed loop */
+	uint64_t rate_per_s; /* for the whole client; 0: closed loop */
+	uint32_t arrivals;   /* PARAMS_EVEN, PARAMS_POISSON or the size of a burst; of a rate */
 	uint32_t read_millionths;	 /* mix only */
 	uint32_t server_load_millionths; /* wanted, of each core that is loaded */
 	uint32_t target;		 /* which of the server's, from 0 */

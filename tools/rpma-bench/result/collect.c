@@ -45,11 +45,18 @@ static void merge_warmup(const struct threads *t, struct measured *sum)
 
 /*
  * An operation that was planned takes its period, however fast it was done:
- * the last one is not waited for, and a plan of few would seem much faster.
+ * the last one is not waited for, and a plan of few would seem much faster. How many
+ * come at random says nothing of their time: those take the time of the plan.
  */
-static uint64_t planned_ns(const struct params *p, uint64_t ops)
+static uint64_t planned_ns(const struct message_begin *begin, const struct repeat *r)
 {
-	return p->rate_per_s > 0 ? (uint64_t)((double)ops * 1e9 / (double)p->rate_per_s + 0.5) : 0;
+	const struct params *p = &begin->params;
+
+	if (p->rate_per_s == 0)
+		return 0;
+	if (p->arrivals == PARAMS_POISSON)
+		return begin->ops == 0 && r->complete ? begin->duration_ns : 0;
+	return (uint64_t)((double)r->ops * 1e9 / (double)p->rate_per_s + 0.5);
 }
 
 /* From the first post of any thread to the last completion of any. */
@@ -139,9 +146,9 @@ static void add_thread(struct repeat *repeat, const struct measured *m)
 }
 
 int repeat_collect(struct repeat *repeat, const struct workers *workers,
-		   const struct params *params)
+		   const struct message_begin *begin)
 {
-	const struct threads threads = {workers, params->threads};
+	const struct threads threads = {workers, begin->params.threads};
 	uint64_t planned;
 
 	repeat->complete = repeat->native_flush = repeat->native_atomic_write = true;
@@ -155,7 +162,7 @@ int repeat_collect(struct repeat *repeat, const struct workers *workers,
 		repeat->threads[i] = figures_of(&threads, i)->usage;
 		add_thread(repeat, &figures_of(&threads, i)->measured);
 	}
-	planned = planned_ns(params, repeat->ops);
+	planned = planned_ns(begin, repeat);
 	if (repeat->elapsed_ns < planned)
 		repeat->elapsed_ns = planned;
 	repeat->native_flush = repeat->native_flush && repeat->ops > 0;

@@ -68,6 +68,7 @@ static const struct column columns[] = {
 	{"pattern", POINT, "params/pattern"},
 	{"mode", POINT, "params/mode"},
 	{"target_rate_per_s", POINT, "params/target_rate_per_s"},
+	{"arrivals", POINT, "params/arrivals"},
 	{"bidirectional", POINT, "params/bidirectional"},
 	{"srq", POINT, "params/srq"},
 	{"read_fraction", POINT, "params/read_fraction"},

@@ -192,6 +192,7 @@ static json_t *make_params(const struct record *record, const struct params *p, 
 	json_object_set_new(v, "mode", json_string(rated ? "open" : "closed"));
 	json_object_set_new(v, "target_rate_per_s",
 			    rated ? result_integer(p->rate_per_s) : json_null());
+	json_object_set_new(v, "arrivals", rated ? axis_json(p, AXIS_ARRIVALS) : json_null());
 	json_object_set_new(v, "bidirectional", json_boolean(p->bidirectional));
 	json_object_set_new(v, "srq", json_boolean(p->srq));
 	json_object_set_new(v, "read_fraction",

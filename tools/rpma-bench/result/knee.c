@@ -9,7 +9,6 @@
 #include <math.h>
 
 #include "tools/common/json/json_path.h"
-#include "tools/rpma-bench/protocol/params.h"
 
 /* What the last operations of a plan take beyond it, of its time. */
 #define DRAIN 0.005
@@ -137,9 +136,11 @@ const char *knee_outcome(const struct knee *knee)
 	return kept->rate_per_s > missed->rate_per_s ? "unclear" : "found";
 }
 
-bool knee_achieved(const json_t *repeats, uint64_t duration_ns, uint64_t rate_per_s)
+bool knee_achieved(const json_t *repeats, uint64_t duration_ns, const struct params *params)
 {
-	double most = (double)duration_ns * (1 + DRAIN) + 1e9 / (double)rate_per_s, sum = 0;
+	double at_once = params->arrivals > PARAMS_POISSON ? params->arrivals : 1;
+	double period_ns = 1e9 / (double)params->rate_per_s;
+	double most = (double)duration_ns * (1 + DRAIN) + at_once * period_ns, sum = 0;
 	const json_t *repeat;
 	size_t index, count = 0;
 

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/rpma-bench/protocol/params.h"
+
 #define KNEE_TRIALS_MAX 64
 #define KNEE_GAP	0.015 /* the search ends with the two ends so close */
 #define KNEE_LOWEST	1024  /* without a bracket, not below the first rate / this */
@@ -61,9 +63,9 @@ const char *knee_outcome(const struct knee *knee);
 
 /*
  * Did complete repeats of this duration keep up with a rate? Each operation was
- * begun, and what was planned took no longer than the plan and 0.5 %: a backlog
- * that grows ends later.
+ * begun, and what was planned took no longer than the plan, 0.5 %, and a period or burst: a
+ * backlog that grows ends later.
  */
-bool knee_achieved(const json_t *repeats, uint64_t duration_ns, uint64_t rate_per_s);
+bool knee_achieved(const json_t *repeats, uint64_t duration_ns, const struct params *params);
 
 #endif /* BENCH_RESULT_KNEE_H */

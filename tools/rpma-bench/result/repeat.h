@@ -61,10 +61,10 @@ struct repeat {
 
 /*
  * Takes over what all threads measured, put together: ops, histograms, intervals,
- * usage, what the warm-up said. Of params, those of the measurement. -ENOMEM.
+ * usage, what the warm-up said. -ENOMEM.
  */
 int repeat_collect(struct repeat *repeat, const struct workers *workers,
-		   const struct params *params);
+		   const struct message_begin *begin);
 
 /* Merges the used of two repeats into the first: what they did differently is unknown. */
 void repeat_join_used(json_t *used, const json_t *other);

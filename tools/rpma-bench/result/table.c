@@ -85,6 +85,7 @@ static const struct column both_ways[] = {
 static const struct column rate[] = {
 	PLACE,
 	{"planned/s", 9, WHOLE, "params/target_rate_per_s", "", " ops/s planned"},
+	{"arrivals", 10, TEXT, "params/arrivals", "", " arrivals"},
 	REPEATS,
 	{"ops/s", 7, WHOLE, "summary/ops_per_s/mean", NULL, NULL},
 	{"+- 95%", 6, SPREAD, "summary/ops_per_s", NULL, NULL},

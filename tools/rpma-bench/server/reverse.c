@@ -166,7 +166,7 @@ json_t *reverse_end(struct reverse *reverse)
 	workers_stop(reverse->workers);
 	ret = end_phase(reverse);
 	if (ret == 0 && reverse->measuring &&
-	    repeat_collect(&repeat, reverse->workers, params_of(reverse)) == 0)
+	    repeat_collect(&repeat, reverse->workers, reverse->begin) == 0)
 		figures = repeat_own_json(&repeat);
 	repeat_clear(&repeat);
 	if (ret == 0 && figures == NULL)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * arrivals.c -- the plan of an open loop, one operation after the other.
+ *
+ * Even times are products, not sums: no rounding error adds up. The gaps of a Poisson
+ * process are exponential, by inversion of their distribution.
+ */
+#include "arrivals.h"
+
+#include <math.h>
+
+#include "tools/rpma-bench/protocol/params.h"
+
+/* splitmix64, by Sebastiano Vigna; public domain. */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+void arrivals_init(struct arrivals *arrivals, uint32_t kind, double period_ns, double first_ns,
+		   uint64_t seed)
+{
+	*arrivals = (struct arrivals){
+		.kind = kind,
+		.period_ns = period_ns,
+		.first_ns = first_ns,
+		.random = seed,
+	};
+}
+
+/* Of mean 1; the uniform number behind it is never 0. */
+static double exponential(uint64_t *random)
+{
+	return -log(((double)(next_random(random) >> 11) + 0.5) * 0x1p-53);
+}
+
+double arrivals_next(struct arrivals *a)
+{
+	uint64_t n = a->planned++;
+
+	if (a->kind == PARAMS_POISSON) {
+		a->due_ns += a->period_ns * exponential(&a->random);
+		return a->due_ns;
+	}
+	if (a->kind != PARAMS_EVEN)
+		n -= n % a->kind;
+	a->due_ns = a->first_ns + (double)n * a->period_ns;
+	return a->due_ns;
+}
+
+/* Of an even plan, or one of bursts, from its begin. */
+static uint64_t planned_in_all(const struct arrivals *a, double end_ns)
+{
+	const double burst = a->kind == PARAMS_EVEN ? 1 : (double)a->kind;
+	double last = floor((end_ns - a->first_ns) / (a->period_ns * burst));
+
+	return last < 0 ? 0 : ((uint64_t)last + 1) * (uint64_t)burst;
+}
+
+uint64_t arrivals_left(const struct arrivals *a, double end_ns)
+{
+	uint64_t all;
+
+	if (a->planned == 0 || a->due_ns > end_ns)
+		return 0;
+	if (a->kind == PARAMS_POISSON)
+		return 1 + (uint64_t)((end_ns - a->due_ns) / a->period_ns + 0.5);
+	all = planned_in_all(a, end_ns);
+	return all >= a->planned ? all - a->planned + 1 : 0;
+}

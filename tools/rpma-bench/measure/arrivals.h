@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * arrivals.h -- when the operations of an open loop are due: evenly, as a
+ * Poisson process, or in bursts, all of the same mean rate.
+ *
+ * Numbers in, numbers out: the same seed gives the same plan. Each thread has a plan
+ * of its own; Poisson processes add up to one.
+ */
+#ifndef BENCH_MEASURE_ARRIVALS_H
+#define BENCH_MEASURE_ARRIVALS_H
+
+#include <stdint.h>
+
+struct arrivals {
+	uint32_t kind;	  /* params.h: PARAMS_EVEN, PARAMS_POISSON, or the operations of a burst */
+	double period_ns; /* the mean, between two operations */
+	double first_ns;  /* even and bursts: where the plan begins */
+	uint64_t planned; /* operations that were given out */
+	double due_ns;	  /* of the last one */
+	uint64_t random;
+};
+
+void arrivals_init(struct arrivals *arrivals, uint32_t kind, double period_ns, double first_ns,
+		   uint64_t seed);
+
+/* When the next operation is due, in nanoseconds from the begin; never before the one before it. */
+double arrivals_next(struct arrivals *arrivals);
+
+/*
+ * How many are due before the end, from the one on that was given out last. Those of a
+ * Poisson process that are not given out yet are as many as expected.
+ */
+uint64_t arrivals_left(const struct arrivals *arrivals, double end_ns);
+
+#endif /* BENCH_MEASURE_ARRIVALS_H */
