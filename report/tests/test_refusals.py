@@ -2,6 +2,7 @@
 """Files that are no sound result: one line naming file and place, exit code 2."""
 
 import copy
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -147,6 +148,23 @@ def test_huge_file_is_not_read_to_its_end(quick: Command, tmp_path: Path) -> Non
 def test_file_that_would_fill_the_memory(quick: Command, write: Write, tmp_path: Path) -> None:
     path = write(b'{"schema": "rpma-bench/1", "x": [' + b"[]," * 6_000_000 + b"[]]}")
     refused(quick("create", path, "-o", tmp_path / "out.html"), "more than 6,000,000 lists and objects")
+
+
+def test_compressed_file_is_read(quick: Command, write: Write) -> None:
+    assert quick("validate", write(gzip.compress(TEXT), "r.json.gz")).returncode == 0
+
+
+NOT_GZIP = {
+    "cut off": (gzip.compress(TEXT)[:-9], "ends early"),
+    "damaged": (gzip.compress(TEXT)[:60] + b"\xff" * 60, "is not sound gzip data"),
+    "of nothing": (gzip.compress(b""), "is empty"),
+    "of gigabytes": (gzip.compress(b" " * (65 << 20)), "is larger than 64 MiB when unpacked"),
+}
+
+
+@pytest.mark.parametrize("data, part", NOT_GZIP.values(), ids=NOT_GZIP.keys())
+def test_not_gzip(data: bytes, part: str, quick: Command, write: Write) -> None:
+    refused(quick("validate", write(data, "r.json.gz")), "r.json.gz", part)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -22,6 +23,7 @@ from rpma_report.text import shown
 
 # A run of 1,000 points with full histograms is below 30 MiB.
 MAX_FILE_BYTES = 64 << 20
+_GZIP = b"\x1f\x8b"  # RFC 1952
 # Each takes some 100 bytes of memory; a file of that size full of buckets has 4 million.
 MAX_CONTAINERS = 6_000_000
 # Nanoseconds, bytes and rates beyond a signed 64-bit number are no measurement.
@@ -102,7 +104,7 @@ def quoted(value: object) -> str:
 def read(path: Path) -> Source:
     name = str(path)
     data = _read_bytes(path, name)
-    text = _text(name, data)
+    text = _text(name, _unpacked(name, data))
     document = _parse(name, text)
     if not isinstance(document, dict):
         raise BadResult(name, "top level", f"is {quoted(document)}, a result is an object")
@@ -119,11 +121,32 @@ def _read_bytes(path: Path, name: str) -> bytes:
     if len(data) > MAX_FILE_BYTES:
         limit = f"{MAX_FILE_BYTES >> 20} MiB"
         raise BadResult(name, "", f"is larger than {limit}, no result is")
+    return data
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    """The JSON, where the file is compressed by gzip."""
+    if data.startswith(_GZIP):
+        data = _inflated(name, data)
     if not data.strip():
         raise BadResult(name, "", "is empty")
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
         raise BadResult(name, "", f"has more than {MAX_CONTAINERS:,} lists and objects, no result has")
     return data
+
+
+def _inflated(name: str, data: bytes) -> bytes:
+    """A small file can expand to much: no more than one byte too many is made of it."""
+    unpacking = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        text = unpacking.decompress(data, MAX_FILE_BYTES + 1)
+    except zlib.error as error:
+        raise BadResult(name, "", f"is not sound gzip data: {error}") from error
+    if len(text) > MAX_FILE_BYTES:
+        raise BadResult(name, "", f"is larger than {MAX_FILE_BYTES >> 20} MiB when unpacked, no result is")
+    if not unpacking.eof:
+        raise BadResult(name, "", "is not sound gzip data: it ends early (truncated?)")
+    return text
 
 
 def _refuse_constant(text: str) -> NoReturn:

@@ -396,3 +396,12 @@ def test_a_file_is_as_persistent_as_its_file_system(
     assert bool(claims) == (kind != "file" or persist == "apm") or where == "overlayfs"
     if persist == "gpspm" and kind == "memfile":
         assert {repeat["persist_method"] for repeat in point["repeats"]} == {"nothing"}
+
+
+def test_a_file_named_gz_is_the_same_document_compressed(tmp_path: Path) -> None:
+    packed = tmp_path / "r.json.gz"
+    done = bench(*SHORT, "--size", "64", "--quiet", "-o", str(packed), "--json")
+    assert done.returncode == 0, done.stderr
+    unpacked = subprocess.run(["gzip", "-dc", packed], capture_output=True, text=True, check=True)
+    assert unpacked.stdout == done.stdout
+    check_document(json.loads(unpacked.stdout))

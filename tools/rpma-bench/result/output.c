@@ -17,6 +17,7 @@
 
 #include "compact.h"
 #include "csv.h"
+#include "gzip.h"
 #include "searches.h"
 #include "table.h"
 #include "tools/common/base/failure.h"
@@ -36,11 +37,22 @@ static FILE *table_stream(const struct options *o)
 	return o->json || o->csv_to_stdout ? stderr : stdout;
 }
 
+static char *document_text(const json_t *document, bool packed, size_t *len)
+{
+	char *text = compact_text(document, len), *plain = text;
+
+	if (text == NULL || !packed)
+		return text;
+	text = gzip_text(plain, *len, len);
+	free(plain);
+	return text;
+}
+
 /* Into the file, or with NULL to standard output. */
-static int write_document(const char *path, const json_t *document)
+static int write_document(const char *path, bool packed, const json_t *document)
 {
 	size_t len = 0;
-	char *text = compact_text(document, &len);
+	char *text = document_text(document, packed, &len);
 	int ret;
 
 	if (text == NULL)
@@ -55,7 +67,7 @@ static int print_document(const struct record *record, const json_t *document)
 	const struct options *o = record->options;
 
 	if (o->json)
-		return write_document(NULL, document);
+		return write_document(NULL, false, document);
 	return o->csv_to_stdout && record->repeats_done > 0 ? csv_print(document) : 0;
 }
 
@@ -127,7 +139,7 @@ static int write_files(const struct record *record, const json_t *document, char
 	if (!choose_file(record, o->output, path))
 		path[0] = '\0';
 	else if (ret == 0)
-		ret = write_document(path, document);
+		ret = write_document(path, gzip_is_name(o->output), document);
 	return ret;
 }
 
