@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Sequence
 
@@ -61,7 +62,7 @@ def sources(release: str, kind: str = "deb") -> list[str]:
     return lines
 
 
-def _write_private_directory(base: Path, release: str, kind: str) -> None:
+def _write_private_directory(base: Path, release: str, kind: str, machine: str) -> None:
     for folder in ("etc/parts", "etc/none", "lists/partial", "archives/partial"):
         (base / folder).mkdir(parents=True, exist_ok=True)
     (base / "etc/sources.list").write_text("\n".join(sources(release, kind)) + "\n",
@@ -80,7 +81,8 @@ def _write_private_directory(base: Path, release: str, kind: str) -> None:
         "Dir::State::lists": base / "lists",
         "Dir::Cache": base,
         "Dir::Cache::archives": base / "archives",
-        "APT::Architecture": "amd64",
+        "APT::Architecture": machine,
+        "APT::Architectures": machine,
         "APT::Sandbox::User": "",
         "APT::Default-Release": "",
         "Acquire::Languages": "none",
@@ -91,14 +93,23 @@ def _write_private_directory(base: Path, release: str, kind: str) -> None:
     (base / "apt.conf").write_text("\n".join(kept) + "\n", encoding="utf-8")
 
 
+def _unpack_all(debs: Path, target: Path) -> None:
+    for deb in sorted(debs.glob("*.deb")):
+        checked(f"cannot unpack {deb.name}", ["dpkg-deb", "-x", str(deb), str(target)])
+    shutil.rmtree(debs)
+
+
 class Archive:
     """Debian's archive of one release as seen from this host: its packages
-    (deb), or their sources (deb-src)."""
+    (deb) for one kind of machine, or their sources (deb-src)."""
 
-    def __init__(self, release: str, kind: str = "deb") -> None:
+    def __init__(self, release: str, kind: str = "deb", machine: str = "amd64") -> None:
         self.release = release
         self.kind = kind
+        self.machine = machine
         self.name = release if kind == "deb" else f"{release}-src"
+        if machine != "amd64":
+            self.name += f"-{machine}"
         self.base = cache_dir() / "apt" / self.name
         self.environment = {**os.environ, "APT_CONFIG": str(self.base / "apt.conf"),
                             "LC_ALL": "C.UTF-8"}
@@ -108,7 +119,7 @@ class Archive:
 
     def update(self) -> None:
         """Fetch the package lists."""
-        _write_private_directory(self.base, self.release, self.kind)
+        _write_private_directory(self.base, self.release, self.kind, self.machine)
         self._apt("cannot fetch the package lists", ["apt-get", "update", "-q"])
 
     def dependency(self, package: str, pattern: str) -> str:
@@ -124,14 +135,21 @@ class Archive:
         """Download PACKAGES and unpack them into TARGET."""
         debs = target / ".debs"
         debs.mkdir()
+        self._download(packages, ["apt-get", "download", "-q"], debs)
+        _unpack_all(debs, target)
+
+    def unpack_with_dependencies(self, packages: Sequence[str], target: Path) -> None:
+        """The same, with all packages that they depend on."""
+        debs = target / ".debs"
+        (debs / "partial").mkdir(parents=True)
+        self._download(packages, ["apt-get", "install", "-q", "--yes", "--download-only",
+                                  "--no-install-recommends", "-o", f"Dir::Cache::archives={debs}"], debs)
+        _unpack_all(debs, target)
+
+    def _download(self, packages: Sequence[str], command: Sequence[str], folder: Path) -> None:
         names = " ".join(packages)
         note(f"fetching {names} of Debian {self.release}")
-        self._apt(f"cannot download {names}", ["apt-get", "download", "-q", *packages],
-                  cwd=str(debs))
-        for deb in sorted(debs.iterdir()):
-            checked(f"cannot unpack {deb.name}", ["dpkg-deb", "-x", str(deb), str(target)])
-            deb.unlink()
-        debs.rmdir()
+        self._apt(f"cannot download {names}", [*command, *packages], cwd=str(folder))
 
     def fetch_source(self, package: str, target: Path) -> Path:
         """Download the source of PACKAGE into TARGET; return its upstream archive."""
@@ -145,10 +163,10 @@ class Archive:
         return tarballs[0]
 
 
-def fresh_archive(release: str, kind: str = "deb") -> Archive:
+def fresh_archive(release: str, kind: str = "deb", machine: str = "amd64") -> Archive:
     """The archive with up-to-date lists; the caller holds no lock of the cache
     named apt."""
-    archive = Archive(release, kind)
+    archive = Archive(release, kind, machine)
     with locked(f"apt/{archive.name}"):
         archive.update()
     return archive
