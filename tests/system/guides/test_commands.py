@@ -31,8 +31,10 @@ THREADS_MOST = 4  # the guides' commands use as many, on hosts with as many core
 MARKED = {
     "scripts/quickstart": "system.quickstart runs it",
     "scripts/test": "runs this",
+    "scripts/package": "system.install.packages-* runs it in a bare root",
+    "sudo apt install": "the same",
     "cmake ": "scripts/test does it",
-    "sudo cmake --install": "system.install does it, in a folder of its own",
+    "sudo cmake --": "system.install does it, in a folder of its own",
     "ctest ": "scripts/test does it",
     "cc ": "system.install compiles such a program",
     "rpma-ddio-check --target /dev/dax0.0 --probe": "needs counters of the processor's uncore",
