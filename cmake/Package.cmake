@@ -106,6 +106,9 @@ package(rpma-report utils "charts and comparisons of remote memory measurements"
 fio, compares them, and runs studies."
   DEPENDS "${python_modules}" ARCHITECTURE all SHLIBDEPS OFF SUGGESTS rpma-tools)
 get_directory_property(fio_version DIRECTORY fio_engine DEFINITION headers_version)
+if(NOT TARGET fio_librpma) # without the engine, programs beside it are no package
+  list(REMOVE_ITEM installed fio-engine-librpma)
+endif()
 package(fio-engine-librpma utils "fio ioengine for remote persistent memory"
   "The ioengine librpma lets fio read and write the memory of another host over\n\
 RDMA. Its job files, and those of fio's former librpma engines, run with it."
