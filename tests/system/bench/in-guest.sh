@@ -258,7 +258,7 @@ killed_client()
 	wait "$client" || true
 	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 1 -o n.json
 	result n.json --sizes 64
-	until_true 'the server notes it' grep -q 'a client closed' server.err
+	until_true 'the server notes it' grep -q 'client .* closed' server.err
 	kill -TERM "$server"
 	ended "$server" 143
 }

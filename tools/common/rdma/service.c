@@ -43,6 +43,7 @@ int service_open(struct service *service)
 	int ret;
 
 	s->any_port = s->port == 0;
+	service_log_init(&s->log, s->endpoint.quiet ? NULL : stderr, s->name);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -81,7 +82,9 @@ void service_end(struct service *service)
 
 void service_close(struct service *service)
 {
-	rpma_peer_delete(&service->peer);
+	if (service->same_device == NULL)
+		rpma_peer_delete(&service->peer);
+	service_log_destroy(&service->log);
 	pthread_cond_destroy(&service->changed);
 	pthread_mutex_destroy(&service->lock);
 	if (service->stop_fd >= 0)
@@ -90,17 +93,15 @@ void service_close(struct service *service)
 
 /* --- messages ------------------------------------------------------------------- */
 
-void service_say(const struct service *service, const char *format, ...)
+void service_say(struct service *service, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
 
-	if (service->endpoint.quiet)
-		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fprintf(stderr, "%s: %s\n", service->name, text);
+	service_log_line(&service->log, time(NULL), text);
 }
 
 void service_announce(const struct service *service, bool direct_write_to_pmem)
@@ -173,9 +174,9 @@ static const char *judge(struct service_client *c)
 
 int service_accept(struct service_client *client, const struct region *region)
 {
-	const struct service *s = client->service;
+	struct service *s = client->service;
 	const struct link_cfg cfg = {
-		.peer_name = "a client", .stop_fd = s->stop_fd, .lane = s->lane};
+		.peer_name = client->name, .stop_fd = s->stop_fd, .lane = s->lane};
 	uint8_t reply[GREETING_REPLY_BYTES];
 	int ret;
 
@@ -262,7 +263,8 @@ int service_run(struct service *service)
 	int ret = check_announced(service);
 
 	while (ret == 0 && fds[1].revents == 0 && fds[2].revents == 0) {
-		int ready = poll(fds, 3, -1);
+		/* lines that were not shown are counted once their second is over */
+		int ready = poll(fds, 3, service_log_settle(&service->log, time(NULL)) ? 1000 : -1);
 
 		if (ready < 0 && errno != EINTR)
 			ret = failure_set(EXIT_INTERNAL, "listen", "poll: %s", strerror(errno));

@@ -19,6 +19,7 @@
 #include "listen.h"
 #include "region.h"
 #include "resolve.h"
+#include "service_log.h"
 
 #define SERVICE_REFUSED_MAX 256 /* clients being refused at once; more are rejected */
 #define SERVICE_CLIENT_MAX  64	/* "client 2001:db8::1" */
@@ -45,6 +46,8 @@ struct service {
 	uint64_t word; /* in the reply to each client that is welcome */
 	void (*serve)(void *server, struct service_client *client); /* in a thread of its own */
 	void *server;
+	/* NULL, or one that listens on another address of the same device: its peer is used */
+	const struct service *same_device;
 
 	/* from service_open() on */
 	char address[RESOLVE_ADDRESS_MAX];
@@ -53,7 +56,8 @@ struct service {
 	int stop_fd; /* readable: the server stops */
 	struct rpma_ep *ep;
 	int ep_fd;
-	bool any_port;	      /* port was 0 */
+	bool any_port; /* port was 0 */
+	struct service_log log;
 	pthread_mutex_t lock; /* serve() may use it for what its clients share */
 	pthread_cond_t changed;
 	/* under lock */
@@ -80,8 +84,8 @@ void service_close(struct service *service);
 /* For serve(): welcomes the client to the region, or NULL. A failure was printed. */
 int service_accept(struct service_client *client, const struct region *region);
 
-/* "NAME: ..." on stderr, unless it is to be quiet. */
-void service_say(const struct service *service, const char *format, ...)
+/* "NAME: TIME ..." on stderr, unless it is to be quiet; not more than some lines a second. */
+void service_say(struct service *service, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The private data of a request. -EACCES: its address is not allowed; -EPROTO: none. */

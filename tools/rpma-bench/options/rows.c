@@ -136,9 +136,10 @@ _Static_assert(offsetof(struct options, cli) == 0, "rows count from the struct c
 const struct cli_row port_rows[] = {ROW_PORT("7204", GROUP_WHERE), {0}};
 
 const struct cli_row listen_rows[] = {
-	ROW_LISTEN(GROUP_WHERE),
+	{"listen", 0, "ADDR", "Address to listen on; 0.0.0.0 or :: for all (127.0.0.1)",
+	 GROUP_WHERE, cli_text, TO(listen), 0},
 	ROW_ALLOW(GROUP_WHERE),
-	{"once", 0, NULL, "Serve one client, then end", GROUP_WHERE, cli_flag, TO(once), 0},
+	{"once", 0, NULL, "Serve one client that begins a run, then end", GROUP_WHERE, cli_flag, TO(once), 0},
 	{0},
 };
 

@@ -65,9 +65,12 @@ int lane_listener_accept(struct lane_listener *listener, uint32_t index,
 		/* one that comes to nothing is its client's to complain of */
 		accept_lane(listener, &req, &cfg, link);
 	} else {
+		char name[SERVICE_CLIENT_MAX];
+
+		service_client_name(req, name);
 		rpma_conn_req_delete(&req);
 		service_say(&listener->server->service,
-			    "turned a stranger away from a client's lanes");
+			    "rejected %s: it is none of the connections of a repeat", name);
 	}
 	return 0;
 }

@@ -14,14 +14,29 @@
 #include <unistd.h>
 
 #include "session.h"
+#include "tools/common/base/thread.h"
 #include "tools/common/host/open_files.h"
 #include "tools/common/json/environment.h"
 #include "tools/common/json/result.h"
+#include "tools/common/rdma/host_address.h"
 #include "tools/rpma-bench/measure/placement.h"
 
+/* What listens on one address. */
 struct server {
 	const struct options *options;
 	struct server_state state;
+	pthread_t thread; /* all but the first have one */
+	int ret;	  /* its end */
+	struct failure failure;
+};
+
+struct servers {
+	const struct options *options;
+	int ready_fd;
+	bool wildcard;
+	struct server *each; /* owned; room for HOST_ADDRESSES_MAX */
+	size_t count;
+	struct server_budget budget;
 };
 
 /* --- what is offered --------------------------------------------------------- */
@@ -56,7 +71,21 @@ static int choose_node(const struct server *s, int *node)
 	return ret;
 }
 
-static int open_targets(struct server *s)
+static int open_target(struct server *s, size_t i, const struct target_cfg *cfg)
+{
+	struct offered_target *offer = &s->state.offers[i];
+	int ret = target_open(&offer->target, s->options->targets[i], cfg);
+
+	if (ret == 0 && offer->target.bind_error != 0)
+		fprintf(stderr,
+			"rpma-bench server: target %zu could not be bound to NUMA node "
+			"%d: %s\n",
+			i, cfg->node, strerror(offer->target.bind_error));
+	return ret;
+}
+
+/* The memory is opened once; each device has its own registration of it. */
+static int open_targets(struct server *s, const struct server *first)
 {
 	const struct options *o = s->options;
 	struct target_cfg cfg = {.force = o->force, .stopped = cli_stopped};
@@ -64,20 +93,39 @@ static int open_targets(struct server *s)
 					    odp_capable(s), o->direct_write_to_pmem};
 	int ret = choose_node(s, &cfg.node);
 
+	s->state.owns_targets = first == NULL;
+	s->state.owns_regions = true;
 	for (size_t i = 0; i < o->targets_count && ret == 0; i++) {
 		struct offered_target *offer = &s->state.offers[i];
 
-		ret = offered_target_open(offer, &host, o->targets[i], &cfg);
-		if (ret)
-			break;
-		s->state.offers_count++;
-		if (offer->target.bind_error != 0)
-			fprintf(stderr,
-				"rpma-bench server: target %zu could not be bound to NUMA node "
-				"%d: %s\n",
-				i, cfg.node, strerror(offer->target.bind_error));
+		if (first != NULL)
+			offer->target = first->state.offers[i].target;
+		else
+			ret = open_target(s, i, &cfg);
+		if (ret == 0) {
+			s->state.offers_count++;
+			ret = offered_target_register(offer, &host, o->targets[i]);
+		}
 	}
 	return ret;
+}
+
+/* Memory is registered with a device once, whatever the number of its addresses. */
+static bool share_device(struct server *s, const struct server *others, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct server_state *other = &others[i].state;
+
+		if (strcmp(other->service.device, s->state.service.device) != 0)
+			continue;
+		rpma_peer_delete(&s->state.service.peer);
+		s->state.service.peer = other->service.peer;
+		s->state.service.same_device = &other->service;
+		memcpy(s->state.offers, other->offers, sizeof(s->state.offers));
+		s->state.offers_count = other->offers_count;
+		return true;
+	}
+	return false;
 }
 
 static int gather_environment(struct server *s)
@@ -108,60 +156,137 @@ static int gather_environment(struct server *s)
 
 /* --- begin and end ----------------------------------------------------------- */
 
-static int set_up(struct server *s)
+static void init(struct server *s, struct servers *all, const char *address)
 {
-	const struct options *o = s->options;
-	struct server_state *server = &s->state;
-	int ret;
+	const struct options *o = all->options;
 
-	*server = (struct server_state){
+	s->options = o;
+	s->state = (struct server_state){
 		.service = {.name = "rpma-bench server",
 			    .role = GREETING_CONTROL,
-			    .listen = o->listen,
-			    .port = o->port,
+			    .listen = address,
+			    .port = all->count > 0 ? all->each[0].state.service.port : o->port,
 			    .allow = &o->allow,
 			    .allow_option = "--allow",
 			    .endpoint = {o->device, o->cli.quiet, o->argv},
 			    .clients_max = SERVER_SESSIONS_MAX,
 			    .serve = session_serve,
-			    .server = server},
+			    .server = &s->state},
+		.main = &all->each[0].state.service,
+		.budget = &all->budget,
 		.direct_write_to_pmem = o->direct_write_to_pmem,
 		.once = o->once,
+		.owned = all->ready_fd >= 0,
 		.pin = o->pin,
 		.cores_taken = o->cores_taken,
 	};
-	ret = service_open(&server->service);
-	if (ret)
-		return ret;
+}
+
+/* After service_open(). */
+static int set_up(struct server *s, const struct servers *all)
+{
+	struct server_state *server = &s->state;
+	const struct server *first = all->count > 0 ? &all->each[0] : NULL;
+	int ret = 0;
+
 	/* without a description of the machine nothing is bound */
 	if (topology_load(&server->topology) != 0)
 		server->topology = NULL;
-	if ((ret = open_targets(s)) || (ret = gather_environment(s)))
-		return ret;
-	return service_listen(&server->service);
+	if (!share_device(s, all->each, all->count))
+		ret = open_targets(s, first);
+	if (ret == 0)
+		ret = gather_environment(s);
+	return ret ? ret : service_listen(&server->service);
 }
 
-static void tear_down(struct server *s)
+static void tear_down(struct servers *all)
 {
 	struct failure kept = *failure_get();
 
-	service_end(&s->state.service);
-	server_destroy(&s->state);
-	service_close(&s->state.service);
+	for (size_t i = 0; i < all->count; i++)
+		service_end(&all->each[i].state.service);
+	/* what the later ones borrow belongs to earlier ones */
+	for (size_t i = all->count; i-- > 0;) {
+		server_destroy(&all->each[i].state);
+		service_close(&all->each[i].state.service);
+	}
+	pthread_mutex_destroy(&all->budget.lock);
+	free(all->each);
 	*failure_get() = kept;
 }
 
-static void announce(const struct server_state *server, int ready_fd)
+/* An address without an RDMA device is none of a wildcard's. */
+static int add(struct servers *all, const char *address)
 {
+	struct server *s = &all->each[all->count];
+	int ret;
+
+	init(s, all, address);
+	ret = service_open(&s->state.service);
+	if (ret != 0 && all->wildcard && strcmp(failure_get()->step, "device") == 0) {
+		service_close(&s->state.service);
+		return 0;
+	}
+	if (ret == 0)
+		ret = set_up(s, all);
+	all->count++;
+	return ret;
+}
+
+static int add_all(struct servers *all)
+{
+	struct host_addresses addresses = {.count = 0};
+	int ret;
+
+	if (!all->wildcard)
+		return add(all, all->options->listen);
+	ret = host_addresses(&addresses, all->options->listen);
+	for (size_t i = 0; i < addresses.count && ret == 0; i++)
+		ret = add(all, addresses.text[i]);
+	if (ret == 0 && all->count == 0)
+		ret = failure_set(EXIT_NO_DEVICE, "device",
+				  "--listen %s: none of the %zu addresses of this host belongs to "
+				  "an RDMA device: rdma link shows which interfaces have one",
+				  all->options->listen, addresses.count);
+	return ret;
+}
+
+/* --- what it prints and does ------------------------------------------------------ */
+
+static void announce_wildcard(const struct servers *all)
+{
+	const struct service *main = &all->each[0].state.service;
+	bool open = main->allow->count == 0;
+
+	printf("rpma-bench server: listening on %s port %u, for %s; direct write to PMem: %s\n",
+	       all->options->listen, main->port,
+	       open ? "every host that reaches this one" : "the addresses of --allow",
+	       all->options->direct_write_to_pmem ? "stated by the operator" : "no");
+	for (size_t i = 0; i < all->count; i++)
+		printf("  address %s (%s)\n", all->each[i].state.service.address,
+		       all->each[i].state.service.device);
+	if (open && !all->options->cli.quiet)
+		fprintf(stderr,
+			"rpma-bench server: warning: every host that reaches one of these "
+			"addresses can read and overwrite this memory: --allow ADDR/LEN limits "
+			"who may\n");
+}
+
+static void announce(const struct servers *all)
+{
+	const struct server_state *server = &all->each[0].state;
 	const struct server_ready ready = {.port = server->service.port};
 	char size[UNITS_TEXT_BYTES];
 
-	if (ready_fd >= 0) {
-		if (write(ready_fd, &ready, sizeof(ready)) != sizeof(ready))
+	if (all->ready_fd >= 0) {
+		if (write(all->ready_fd, &ready, sizeof(ready)) != sizeof(ready))
 			fprintf(stderr, "rpma-bench server: no client waits for its port\n");
 		return;
 	}
-	service_announce(&server->service, server->direct_write_to_pmem);
+	if (all->wildcard)
+		announce_wildcard(all);
+	else
+		service_announce(&server->service, server->direct_write_to_pmem);
 	for (size_t i = 0; i < server->offers_count; i++) {
 		const struct target *t = &server->offers[i].target;
 
@@ -171,19 +296,71 @@ static void announce(const struct server_state *server, int ready_fd)
 	}
 }
 
+/* One that fails ends all. */
+static void *run_one(void *server)
+{
+	struct server *s = server;
+
+	s->ret = service_run(&s->state.service);
+	s->failure = *failure_get();
+	service_stop(s->state.main);
+	return NULL;
+}
+
+static int run(struct servers *all)
+{
+	size_t started = 1;
+	int ret = 0;
+
+	while (ret == 0 && started < all->count) {
+		ret = thread_start(&all->each[started].thread, run_one, &all->each[started]);
+		started += ret == 0;
+	}
+	if (ret != 0)
+		ret = failure_set(EXIT_INTERNAL, "listen", "cannot start a thread: %s",
+				  strerror(-ret));
+	else
+		ret = service_run(&all->each[0].state.service);
+	for (size_t i = 1; i < started; i++) {
+		struct server *s = &all->each[i];
+
+		service_stop(&s->state.service);
+		pthread_join(s->thread, NULL);
+		if (ret == 0 && s->ret != 0) {
+			ret = s->ret;
+			*failure_get() = s->failure;
+		}
+	}
+	return ret;
+}
+
+static int serve(const struct options *options, int ready_fd)
+{
+	struct servers all = {.options = options,
+			      .ready_fd = ready_fd,
+			      .wildcard = host_address_is_wildcard(options->listen),
+			      .each = calloc(HOST_ADDRESSES_MAX, sizeof(*all.each))};
+	int ret;
+
+	if (all.each == NULL)
+		return failure_set(EXIT_INTERNAL, "start", "out of memory");
+	pthread_mutex_init(&all.budget.lock, NULL);
+	ret = add_all(&all);
+	if (ret == 0) {
+		announce(&all);
+		ret = run(&all);
+	}
+	tear_down(&all);
+	return ret;
+}
+
 int server_run(const struct options *options, int ready_fd)
 {
-	struct server s = {.options = options};
 	struct server_ready failed = {0};
 	int ret;
 
 	open_files_raise();
-	ret = set_up(&s);
-	if (ret == 0) {
-		announce(&s.state, ready_fd);
-		ret = service_run(&s.state.service);
-	}
-	tear_down(&s);
+	ret = serve(options, ready_fd);
 	/* a signal may also have made the set-up fail */
 	if (cli_signal != 0)
 		return 128 + cli_signal;

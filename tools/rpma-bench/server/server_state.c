@@ -8,44 +8,51 @@
 
 void server_destroy(struct server_state *server)
 {
-	for (size_t i = 0; i < server->offers_count; i++)
-		offered_target_close(&server->offers[i]);
+	for (size_t i = 0; i < server->offers_count; i++) {
+		if (server->owns_regions)
+			region_close(&server->offers[i].region);
+		if (server->owns_targets)
+			target_close(&server->offers[i].target);
+	}
 	topology_free(&server->topology);
 	free(server->environment);
 }
 
 bool server_take(struct server_state *server, const struct server_share *share)
 {
+	struct server_budget *budget = server->budget;
 	bool room;
 
-	pthread_mutex_lock(&server->service.lock);
-	room = share->lanes <= SERVER_LANES_MAX - server->lanes &&
-	       share->buffer_bytes <= SERVER_BUFFERS_MAX - server->buffer_bytes;
+	pthread_mutex_lock(&budget->lock);
+	room = share->lanes <= SERVER_LANES_MAX - budget->lanes &&
+	       share->buffer_bytes <= SERVER_BUFFERS_MAX - budget->buffer_bytes;
 	if (room) {
-		server->lanes += share->lanes;
-		server->buffer_bytes += share->buffer_bytes;
-		server->users[share->target]++;
+		budget->lanes += share->lanes;
+		budget->buffer_bytes += share->buffer_bytes;
+		budget->users[share->target]++;
 	}
-	pthread_mutex_unlock(&server->service.lock);
+	pthread_mutex_unlock(&budget->lock);
 	return room;
 }
 
 void server_give(struct server_state *server, const struct server_share *share)
 {
-	pthread_mutex_lock(&server->service.lock);
-	server->lanes -= share->lanes;
-	server->buffer_bytes -= share->buffer_bytes;
-	server->users[share->target]--;
-	pthread_mutex_unlock(&server->service.lock);
+	struct server_budget *budget = server->budget;
+
+	pthread_mutex_lock(&budget->lock);
+	budget->lanes -= share->lanes;
+	budget->buffer_bytes -= share->buffer_bytes;
+	budget->users[share->target]--;
+	pthread_mutex_unlock(&budget->lock);
 }
 
 bool server_target_shared(struct server_state *server, uint32_t target)
 {
 	bool shared;
 
-	pthread_mutex_lock(&server->service.lock);
-	shared = server->users[target] > 1;
-	pthread_mutex_unlock(&server->service.lock);
+	pthread_mutex_lock(&server->budget->lock);
+	shared = server->budget->users[target] > 1;
+	pthread_mutex_unlock(&server->budget->lock);
 	return shared;
 }
 

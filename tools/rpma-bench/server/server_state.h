@@ -17,20 +17,31 @@
 #define SERVER_LANES_MAX    2048
 #define SERVER_BUFFERS_MAX  (4ULL << 30)
 
+/* What the servers on all addresses have in common. */
+struct server_budget {
+	pthread_mutex_t lock;
+	/* under lock */
+	uint32_t lanes;
+	uint64_t buffer_bytes;
+	unsigned users[PARAMS_TARGETS_MAX]; /* repeats at work on each target */
+};
+
 struct server_state {
 	struct service service;
+	struct service *main;	      /* ends the program when it stops; borrowed */
+	struct server_budget *budget; /* borrowed */
 	struct offered_target offers[PARAMS_TARGETS_MAX];
 	size_t offers_count;
 	bool direct_write_to_pmem; /* what the operator stated */
-	bool once;		   /* ends with the first client that was served */
+	bool once;		   /* ends with the first client that began a run */
+	bool owned;		   /* started by the only client it is for */
+	bool owns_targets;	   /* the memory, else that of another address */
+	bool owns_regions;	   /* its registrations, likewise */
 	char *environment;	   /* JSON text */
 	struct topology *topology; /* NULL: unknown */
 	const char *pin;	   /* borrowed; the operator's --pin */
 	uint32_t cores_taken;	   /* by others of this run */
 	/* under the lock of the service */
-	uint32_t lanes;
-	uint64_t buffer_bytes;
-	unsigned users[PARAMS_TARGETS_MAX]; /* repeats at work on each target */
 	bool clock_started;
 	struct clock clock; /* once started it is only read */
 };

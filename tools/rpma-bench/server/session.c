@@ -25,6 +25,8 @@ struct session {
 	struct server_state *server;
 	struct link *link; /* the client's */
 	bool welcomed;
+	bool began;		      /* a repeat of it was started */
+	size_t repeats;		      /* ended */
 	struct server_repeat *repeat; /* the repeat at hand; NULL: between two */
 	int64_t alive_ms;	      /* when the last sign of life was sent */
 	struct exchange_buffer buffer;
@@ -158,7 +160,8 @@ static int begin(struct session *s, const struct message_begin *begin)
 	} else {
 		snprintf(ready.ready.refusal, sizeof(ready.ready.refusal), "%.*s",
 			 MESSAGE_REFUSAL_MAX - 1, failure_get()->text);
-		service_say(&s->server->service, "%s", failure_get()->text);
+		service_say(&s->server->service, "refused a repeat of %s: %s",
+			    link_peer_name(s->link), failure_get()->text);
 	}
 	return exchange_send(s->link, &ready);
 }
@@ -190,6 +193,7 @@ static int end(struct session *s, const struct message_end *end)
 	}
 	if (ret == 0)
 		ret = send_report(s);
+	s->repeats += ret == 0 && s->began;
 	server_repeat_close(&s->repeat);
 	return ret;
 }
@@ -198,8 +202,10 @@ static int handle_message(struct session *s, const struct message *m)
 {
 	if (m->type == MESSAGE_BEGIN && s->repeat == NULL)
 		return begin(s, &m->begin);
-	if (m->type == MESSAGE_START && s->repeat != NULL)
+	if (m->type == MESSAGE_START && s->repeat != NULL) {
+		s->began = true;
 		return server_repeat_start(s->repeat, m->start.phase);
+	}
 	if (m->type == MESSAGE_END && s->repeat != NULL)
 		return end(s, &m->end);
 	return unexpected_message(s);
@@ -223,9 +229,29 @@ static int serve(struct session *s)
 	return ret;
 }
 
+/* One line, of what became of the client. */
+static void say_end(const struct session *s, const struct service_client *client, int ret,
+		    int64_t ms)
+{
+	const char *plural = s->repeats == 1 ? "" : "s", *why = failure_get()->text;
+	const double seconds = (double)ms / 1000;
+
+	if (ret == -EIO || ret == -ETIMEDOUT) {
+		bool named = strncmp(why, client->name, strlen(client->name)) == 0;
+
+		service_say(client->service, "%s%s%s (%zu repeat%s in %.1f s)",
+			    named ? "" : client->name, named ? "" : ": ", why, s->repeats, plural,
+			    seconds);
+	} else if (ret == 0 && !s->server->owned) {
+		service_say(client->service, "%s: served %zu repeat%s in %.1f s", client->name,
+			    s->repeats, plural, seconds);
+	}
+}
+
 void session_serve(void *server, struct service_client *client)
 {
 	struct session s = {.server = server};
+	int64_t begin_ms = monotonic_ms();
 	int ret = service_accept(client, NULL);
 
 	if (ret)
@@ -234,11 +260,11 @@ void session_serve(void *server, struct service_client *client)
 	ret = greet(&s);
 	if (ret == 0)
 		ret = serve(&s);
-	if (ret == -EIO || ret == -ETIMEDOUT)
-		service_say(client->service, "%s", failure_get()->text);
+	say_end(&s, client, ret, monotonic_ms() - begin_ms);
 	/* first: a client waits for the answer to its disconnect, one lane after the other */
 	link_close(&client->link);
 	server_repeat_close(&s.repeat);
-	if (s.welcomed && s.server->once)
-		service_stop(client->service);
+	/* a client that only tried, or made a mistake, does not use it up */
+	if (s.server->once && (s.began || (s.welcomed && s.server->owned)))
+		service_stop(s.server->main);
 }

@@ -22,38 +22,25 @@ static uint8_t odp_of(enum target_kind kind, bool odp_capable)
 	return kind == TARGET_FSDAX ? ODP_YES : ODP_UNKNOWN;
 }
 
-int offered_target_open(struct offered_target *offer, const struct target_context *server,
-			const char *spec, const struct target_cfg *cfg)
+int offered_target_register(struct offered_target *offer, const struct target_context *server,
+			    const char *spec)
 {
-	struct offered_target o = {.region = {.mr = NULL}};
-	int ret = target_open(&o.target, spec, cfg);
-	struct region_memory memory;
+	const struct target *t = &offer->target;
+	const struct region_memory memory = {t->memory, t->size_bytes, t->kind, spec,
+					     server->direct_write_to_pmem};
+	int ret = region_open(&offer->region, server->peer, server->device, &memory);
 
 	if (ret)
 		return ret;
-	memory = (struct region_memory){o.target.memory, o.target.size_bytes, o.target.kind, spec,
-					server->direct_write_to_pmem};
-	ret = region_open(&o.region, server->peer, server->device, &memory);
-	if (ret) {
-		offered_target_close(&o);
-		return ret;
-	}
-	o.description = (struct message_target){
-		.kind = (uint8_t)o.target.kind,
-		.odp = odp_of(o.target.kind, server->odp_capable),
-		.flush_types = o.region.flush_types,
-		.numa_node = o.target.numa_node,
-		.page_bytes = (uint32_t)o.target.page_bytes,
-		.bytes = o.target.size_bytes,
+	offer->description = (struct message_target){
+		.kind = (uint8_t)t->kind,
+		.odp = odp_of(t->kind, server->odp_capable),
+		.flush_types = offer->region.flush_types,
+		.numa_node = t->numa_node,
+		.page_bytes = (uint32_t)t->page_bytes,
+		.bytes = t->size_bytes,
 	};
-	*offer = o;
 	return 0;
-}
-
-void offered_target_close(struct offered_target *offer)
-{
-	region_close(&offer->region);
-	target_close(&offer->target);
 }
 
 static const char *name_of(const struct target *target, char word[64])

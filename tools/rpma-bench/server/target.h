@@ -29,10 +29,9 @@ struct target_context {
 	bool direct_write_to_pmem;
 };
 
-int offered_target_open(struct offered_target *offer, const struct target_context *server,
-			const char *spec, const struct target_cfg *cfg);
-/* What was never opened is fine if it is zero. */
-void offered_target_close(struct offered_target *offer);
+/* Makes the region and the description of a target that is open; spec names it in a failure. */
+int offered_target_register(struct offered_target *offer, const struct target_context *server,
+			    const char *spec);
 
 /* The readiness of this platform for each offer, rpma-ddio-check/1; null: cannot be told. */
 json_t *offers_readiness(const struct offered_target *offers, size_t count,
