@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from rpma_report import __version__
-from rpma_report.commands import compare, create, study, validate, verify
+from rpma_report.commands import compare, create, history, study, validate, verify
 from rpma_report.failure import Failure
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERNAL = 2, 64, 70
 PROGRAM = "rpma-report"
-COMMANDS = (create, compare, validate, verify, study)
+COMMANDS = (create, compare, history, validate, verify, study)
 
 
 class _Parser(argparse.ArgumentParser):

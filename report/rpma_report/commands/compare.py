@@ -39,9 +39,9 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("base", metavar="BASE", type=Path, help="a result, or a directory of results")
     parser.add_argument("new", metavar="NEW", nargs="+", type=Path,
                         help="what is compared with it, each alone")  # fmt: skip
-    parser.add_argument("--figures", metavar="LIST", type=_figures, default=(),
+    parser.add_argument("--figures", metavar="LIST", type=figures, default=(),
                         help="figures that decide, such as p50,p99.9; p50 and p99 if not given")  # fmt: skip
-    parser.add_argument("--noise", metavar="N%", type=_noise,
+    parser.add_argument("--noise", metavar="N%", type=noise,
                         help="how much two runs of the same thing differ; a change must exceed it. "
                         "For results that were not measured in interleaved pairs")  # fmt: skip
     parser.add_argument("--fail-if", metavar="EXPR", action="append", default=[],
@@ -49,6 +49,9 @@ def add_to(commands: Commands) -> None:
                         "'p99 > 5%%'; with 3 where that cannot be decided")  # fmt: skip
     parser.add_argument("--fail-if-estimate", metavar="EXPR", action="append", default=[],
                         help="the same of a limit by the change alone, however uncertain it is")  # fmt: skip
+    parser.add_argument("--json", metavar="FILE", help="the changes for programs; - is standard output, which then has nothing else")
+    parser.add_argument("--junit", metavar="FILE", type=Path, help="the judged figures as test cases")
+    parser.add_argument("--github", action="store_true", help="workflow commands of GitHub in place of the words")
     outputs.add_options(parser, required=False)
     parser.set_defaults(run=run, parser=parser)
 
@@ -67,36 +70,55 @@ def run(options: argparse.Namespace) -> int:
     comparisons = [changes.compare(base, new, asked) for new in others]
     found = limits.findings(conditions, base, comparisons)
     runs = name_apart([*base.runs, *(run for other in others for run in other.runs)])
+    code = EXIT_FAIL_IF if found.failed else EXIT_UNDETERMINED if found.undetermined else 0
     if options.output:
         _write(options, base, comparisons, conditions, found, runs)
-    _tell(base, comparisons, runs, every=not options.output)
-    return _exit_code(conditions, found)
+    _write_for_programs(options, base, comparisons, conditions, found, code)
+    if options.github:
+        from rpma_report.comparison import report, workflow
+
+        for line in workflow.commands(base, comparisons, conditions, found, report.alarms(runs)):
+            say(line)
+    elif options.json != "-":
+        _tell(base, comparisons, runs, every=not options.output)
+        _tell_conditions(conditions, found)
+    return code
 
 
-def _exit_code(conditions: "Sequence[Condition]", found: "Findings") -> int:
+def _tell_conditions(conditions: "Sequence[Condition]", found: "Findings") -> None:
     from rpma_report.comparison import words
 
     for line in words.failed(found, _MAX_LINES):
         say(f"failed: {line}")
     for line in words.undetermined(found, _MAX_LINES):
         say(f"undetermined: {line}")
-    if found.failed:
-        return EXIT_FAIL_IF
-    if found.undetermined:
-        return EXIT_UNDETERMINED
-    if conditions:
+    if conditions and not found.failed and not found.undetermined:
         say(f"passed: {', '.join(condition.text for condition in conditions)}")
-    return 0
 
 
-def _noise(text: str) -> float:
+def _write_for_programs(options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
+                        conditions: "Sequence[Condition]", found: "Findings", code: int) -> None:  # fmt: skip
+    from rpma_report.atomic_file import write_atomically
+    from rpma_report.comparison import junit, machine
+
+    if options.junit:
+        write_atomically(options.junit, junit.render(base, comparisons, conditions, found).encode())
+    if options.json:
+        text = machine.render(base, comparisons, conditions, found, code)
+        if options.json == "-":
+            say(text.rstrip("\n"))
+        else:
+            write_atomically(Path(options.json), text.encode())
+
+
+def noise(text: str) -> float:
     match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*%", text, re.ASCII)
     if not match:
         raise argparse.ArgumentTypeError(f"'{shown(text, 60)}' is no noise, expected a percentage such as 3%")
     return float(match[1]) / 100
 
 
-def _figures(text: str) -> "tuple[Measure, ...]":
+def figures(text: str) -> "tuple[Measure, ...]":
     from rpma_report.comparison import measures
 
     found = [measures.named(name.strip()) for name in text.split(",")]
@@ -118,11 +140,16 @@ def _conditions(options: argparse.Namespace) -> "list[Condition]":
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
+    if options.json == "-" and options.github:
+        options.parser.error("--json - and --github both write to standard output: give --json a file")
+    inputs = [options.base, *options.new]
+    files = [file for path in inputs for file in (path, *sorted(path.glob("*.json")))]
+    more = [Path(path) for path in (options.json, options.junit) if path and path != "-"]
+    if options.output or more:
+        outputs.check_options(options, files, more)
     if options.output:
-        inputs = [options.base, *options.new]
-        files = [file for path in inputs for file in (path, *sorted(path.glob("*.json")))]
-        outputs.check_options(options, files)
-    elif any((options.png, options.pdf, options.md, options.csv)):
+        return
+    if any((options.png, options.pdf, options.md, options.csv)):
         options.parser.error("--png, --pdf, --md and --csv go with a page: give -o as well")
 
 

@@ -38,6 +38,7 @@ class Undetermined:
     new: Measurement | None
     place: Place | None
     why: str
+    figure: str = ""  # its name, where it is one of a point
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def findings(conditions: Sequence[Condition], base: Measurement,
     found: list[Failed | Undetermined] = []
     for condition in conditions:
         for comparison in comparisons:
-            rows = _rows(condition, comparison)
+            rows = rows_of(condition, comparison)
             found += _decided(condition, comparison, rows)
             found += _lacking(condition, comparison, rows)
         measure = condition.measure
@@ -62,7 +63,7 @@ def findings(conditions: Sequence[Condition], base: Measurement,
                     tuple(one for one in found if isinstance(one, Undetermined)))  # fmt: skip
 
 
-def _rows(condition: Condition, comparison: Comparison) -> list[Row]:
+def rows_of(condition: Condition, comparison: Comparison) -> list[Row]:
     """The row of the condition's figure, if it has a change; for "worse" all that decide."""
     if condition.measure is None:
         return [row for row in comparison.rows if row.decides]
@@ -78,7 +79,7 @@ def _decided(condition: Condition, comparison: Comparison, rows: Sequence[Row]) 
         if fails is True:
             yield Failed(condition, comparison.new, row)
         elif fails is not False:
-            yield Undetermined(condition, comparison.new, row.pair.place, fails)
+            yield Undetermined(condition, comparison.new, row.pair.place, fails, row.measure.name)
 
 
 def _p_value(condition: Condition, row: Row) -> float | None:
@@ -115,10 +116,11 @@ def _lacking(condition: Condition, comparison: Comparison, rows: Sequence[Row]) 
                 continue
             there = any(has(point, measure) for point in pair.new)
             why = "the base is 0, there is no ratio" if there else f"lacks {measure.name}"
-            yield Undetermined(condition, comparison.new, pair.place, why)
+            yield Undetermined(condition, comparison.new, pair.place, why, measure.name)
     for alone in comparison.matched.only_base:
         if any(has(alone.points[0], measure) for measure in _asked(condition, comparison, alone.points[0])):
-            yield Undetermined(condition, comparison.new, alone.place, "lacks the point")
+            figure = condition.measure.name if condition.measure else ""
+            yield Undetermined(condition, comparison.new, alone.place, "lacks the point", figure)
 
 
 def _asked(condition: Condition, comparison: Comparison, point: Point) -> Sequence[Measure]:

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rpma_report import __version__, quantity
-from rpma_report.comparison import rule, words
+from rpma_report.comparison import forest, rule, words
 from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.limits import Findings
+from rpma_report.comparison.severity import worst_first
 from rpma_report.figures import tables
 from rpma_report.figures.marks import hardware_mark
 from rpma_report.figures.tables import Cell, RowGroup, Table
@@ -33,6 +34,7 @@ def document(base: Measurement, comparisons: Sequence[Comparison], conditions: S
         alarms=alarms(runs),
         sections=(
             _summary(base, comparisons, conditions, found),
+            *_forests(base, comparisons, runs),
             _changes(base, comparisons),
             *report.chart_sections(runs),
             facts.environment_section(runs),
@@ -87,6 +89,12 @@ def _gate(conditions: Sequence[Condition], found: Findings) -> Iterator[Note]:
         yield Note(heading, tuple(words.undetermined(found, _MAX_LINES)), alarm=True)
 
 
+def _forests(base: Measurement, comparisons: Sequence[Comparison], runs: Sequence[Run]) -> Iterator[Section]:
+    found = [forest.figure(base, comparison, number, runs) for number, comparison in enumerate(comparisons)]
+    if any(found):
+        yield Section("forest-plots", "Ratios", tuple(figure for figure in found if figure))
+
+
 def _changes(base: Measurement, comparisons: Sequence[Comparison]) -> Section:
     blocks: list[Block] = [_table(base, comparison) for comparison in comparisons]
     rows = (row for comparison in comparisons for row in comparison.rows)
@@ -100,7 +108,7 @@ def _changes(base: Measurement, comparisons: Sequence[Comparison]) -> Section:
 def _table(base: Measurement, comparison: Comparison) -> Table:
     groups = tuple(
         RowGroup(series, tuple(map(_row, rows)))
-        for series, rows in groupby(comparison.rows, lambda row: row.pair.place.series)
+        for series, rows in groupby(worst_first(comparison.rows), lambda row: row.pair.place.series)
     )
     caption = f"{comparison.new.name} against {base.name}: {words.tally(comparison)}"
     return Table(caption, _COLUMNS, groups, 2)

@@ -11,6 +11,7 @@ from rpma_report.comparison import evidence, rule
 from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.limits import Failed, Findings, Undetermined
 from rpma_report.comparison.match import Alone
+from rpma_report.comparison.severity import worst_first
 from rpma_report.model import Run
 from rpma_report.page import facts
 from rpma_report.text import shown
@@ -37,9 +38,9 @@ def tally(comparison: Comparison) -> str:
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
-    """For a terminal: a line each series, point and figure; those that matter first have a mark."""
+    """For a terminal: a line each series, point and figure, the worst first."""
     series = None
-    for row in comparison.rows:
+    for row in worst_first(comparison.rows):
         if row.pair.place.series != series:
             series = row.pair.place.series
             yield f"  {series}"

@@ -21,6 +21,7 @@ Y_TICKS: dict[YScale, Tick] = {
     "bytes": lambda v: quantity.rate_tick(v, "B"),
     "ops": lambda v: quantity.rate_tick(v, "op"),
     "fraction": lambda v: quantity.fraction(v),
+    "ratio": lambda v: f"{quantity.short(v)}\u00d7",
 }
 
 
@@ -45,7 +46,7 @@ def scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
             ticks = every([2.0, *(10.0**nine for nine in nines)], int(shape.width / _NINES_ROOM))
             text = lambda v: f"{100 - 100 / v:.10g} %"  # noqa: E731
             axes.set_xlim(1, last * 1.3)
-        case "category":
+        case "category" | "runs":
             ticks, text = _places(axes, figure, shape)
         case "seconds" | "fraction":
             end = max([*ends, 1e-9]) * 1.02

@@ -232,7 +232,7 @@ class _Layout:
         aside = (number - (len(panel.lines) - 1) / 2) * width if shared else 0
         marks = [Mark(m.x + aside, m.value, m.repeats) for m in line.marks]
         xs, ys = [m.x for m in marks], [m.value.value for m in marks]
-        if not self.figure.extent(panel).logarithmic:
+        if not self.figure.extent(panel).logarithmic and self.figure.y_scale != "ratio":
             axes.bar(xs, ys, width=width, color=style["color"], alpha=0.35)
         axes.plot(xs, ys, **{**style, "linestyle": "none"})
         self.intervals(axes, marks, panel, style["color"])

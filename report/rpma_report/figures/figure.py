@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rpma_report.figures.address import Address
-from rpma_report.figures.extent import Extent, Interval, extent
+from rpma_report.figures.extent import Extent, Interval, around_one, extent
 from rpma_report.figures.tables import Table
 from rpma_report.model import Estimate
 
 # size: bytes, powers of 2. count: small numbers, powers of 2. tail: 1/(1-p), a width each 9.
 # category: places 0, 1, 2 with names. latency: ns, logarithmic. per_s: operations, logarithmic.
-# seconds and fraction: linear.
-XScale = Literal["size", "count", "tail", "category", "latency", "per_s", "seconds", "fraction"]
-# time: ns. bytes: a second. ops: a second. fraction: of 1.
-YScale = Literal["time", "bytes", "ops", "fraction"]
+# seconds and fraction: linear. runs: places 0, 1, 2 with names, with lines between.
+XScale = Literal["size", "count", "tail", "category", "latency", "per_s", "seconds", "fraction", "runs"]
+# time: ns. bytes: a second. ops: a second. fraction: of 1. ratio: around 1.
+YScale = Literal["time", "bytes", "ops", "fraction", "ratio"]
 
 MAX_LINES = 12
 
@@ -98,7 +98,8 @@ class Figure:
         values += [y for line in lines for _, y in line.path]
         values += [self.reference.y] if self.reference else []
         intervals = [m.interval for m in marks if m.interval]
-        return extent(values, intervals, (panel.y_scale or self.y_scale) == "fraction")
+        scale = panel.y_scale or self.y_scale
+        return around_one(values, intervals) if scale == "ratio" else extent(values, intervals, scale == "fraction")
 
     @property
     def caption(self) -> str:

@@ -44,11 +44,11 @@ def add_options(parser: argparse.ArgumentParser, required: bool = True) -> None:
     parser.add_argument("--csv", metavar="FILE", type=Path, help="every point and repeat as a table")
 
 
-def check_options(options: argparse.Namespace, results: Sequence[Path]) -> None:
-    """No output takes the place of a result or of another output."""
+def check_options(options: argparse.Namespace, results: Sequence[Path], more: Sequence[Path] = ()) -> None:
+    """No output takes the place of a result or of another output; `more` are outputs of the command's own."""
     result = "{} is a result, an output cannot take its place"
     taken = {os.path.realpath(path): result.format(path) for path in results}
-    for path in Wanted.of(options).files():
+    for path in (*Wanted.of(options).files(), *more):
         real = os.path.realpath(path)
         if real in taken:
             options.parser.error(taken[real])

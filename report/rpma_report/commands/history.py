@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-report history: figures over many runs by time."""
+
+import argparse
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rpma_report.commands import Commands
+from rpma_report.commands.compare import figures, noise
+from rpma_report.page import outputs
+from rpma_report.terminal import say
+
+if TYPE_CHECKING:
+    from rpma_report.comparison.history import History
+
+
+def add_to(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "history", help="figures over many runs by time",
+        description="Follows the figures of each point over many runs, and names what certainly changed.",
+    )  # fmt: skip
+    parser.add_argument("results", metavar="RESULT", nargs="+", type=Path, help="results, or directories of results")
+    parser.add_argument("--figures", metavar="LIST", type=figures, default=(),
+                        help="figures such as p50,p99.9; p50 and p99 if not given")  # fmt: skip
+    parser.add_argument("--noise", metavar="N%", type=noise,
+                        help="how much two runs of the same thing differ; without it no change is claimed")  # fmt: skip
+    outputs.add_options(parser, required=False)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from rpma_report.measurement import files
+
+    paths = [file for given in options.results for file in files(given)]
+    if options.output:
+        outputs.check_options(options, paths)
+    elif any((options.png, options.pdf, options.md, options.csv)):
+        options.parser.error("--png, --pdf, --md and --csv go with a page: give -o as well")
+    from rpma_report.comparison import history, history_page
+    from rpma_report.model import name_apart
+    from rpma_report.sources import load
+
+    found = history.history(name_apart([load(path) for path in paths]), options.figures, options.noise)
+    if options.output:
+        _write(options, found)
+    for line in history_page.lines(found):
+        say(line)
+    return 0
+
+
+def _write(options: argparse.Namespace, found: "History") -> None:
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    from rpma_report.comparison import history_page
+    from rpma_report.page import points_csv
+
+    document = history_page.document(found)
+    outputs.write(document, outputs.Wanted.of(options), lambda: points_csv.render(found.runs))
