@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Headless Chromium over its DevTools pipe: no port, no script in the page.
 
-Just enough for test_browser: open a file, set the window and the medium, ask the
-page for a value, print to PDF, and everything that was logged or requested.
+Just enough for test_browser: open a file, set the window and the medium, use mouse,
+finger and keys, ask the page for a value, print to PDF, and everything that was logged or requested.
 """
 
 import base64
@@ -72,11 +72,13 @@ class Browser:
             raise RuntimeError(f"{method}: {answer['error']}")
         return dict(answer["result"])
 
-    def open(self, path: Path) -> None:
-        self.events.clear()
-        self.call("Page.navigate", url=path.as_uri())
-        while not self.saw("Page.loadEventFired"):
-            self.events.append(self._next())
+    def open(self, path: Path, anchor: str = "") -> None:
+        """As a new page, even if only the anchor differs from that of the one before."""
+        for url in ("about:blank", f"{path.as_uri()}#{anchor}" if anchor else path.as_uri()):
+            self.events.clear()
+            self.call("Page.navigate", url=url)
+            while not self.saw("Page.loadEventFired"):
+                self.events.append(self._next())
 
     def saw(self, method: str) -> list[dict[str, Any]]:
         return [e["params"] for e in self.events if e.get("method") == method]
@@ -92,6 +94,28 @@ class Browser:
         if "exceptionDetails" in done:
             raise RuntimeError(done["exceptionDetails"])
         return done["result"].get("value")
+
+    def move(self, x: float, y: float) -> None:
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, x: float, y: float) -> None:
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def touch(self, x: float, y: float) -> None:
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def key(self, name: str) -> None:
+        """A key as DOM names it: Enter, ArrowRight, Tab."""
+        code = {"Enter": 13, "Tab": 9, " ": 32}.get(name, 0)
+        text = {"Enter": "\r", " ": " "}.get(name, "")
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=name, windowsVirtualKeyCode=code,
+                      text=text if kind == "keyDown" else "")  # fmt: skip
+
+    def type(self, text: str) -> None:
+        self.call("Input.insertText", text=text)
 
     def pdf(self) -> bytes:
         return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])

@@ -3,7 +3,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +62,13 @@ MISALIGNED = """
     .flatMap(row => [...row.cells].filter((cell, i) => align(cell) != heads[i]).map(cell => cell.textContent));
 })"""
 SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
+# The first chart's upper edge, and the lower edge of its first panel.
+FIRST = """
+(() => {
+  const svg = [...document.querySelectorAll('figure svg')].find(s => s.getClientRects().length);
+  const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+  return [box.top, box.top + JSON.parse(svg.dataset.axes)[0][3] * scale];
+})()"""
 
 
 @dataclass(frozen=True)
@@ -71,13 +77,6 @@ class Opened:
 
     browser: Browser
     figures: list[str]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    started = Browser(tmp_path_factory.mktemp("profile"))
-    yield started
-    started.close()
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda name: name.replace(" ", "-"))
@@ -106,7 +105,7 @@ def check_drawings(opened: Opened, width: int) -> None:
     assert [d["figure"] for d in drawings] == opened.figures
     for drawing in drawings:
         left, top, right, bottom = drawing["box"]
-        assert 0 <= left and right <= width and right - left > 0.7 * min(width, 1000)
+        assert 0 <= left and right <= width and right - left > 0.7 * min(width, 900)
         assert bottom - top > 150
         for text, *box in drawing["texts"]:
             inside = left - 1 <= box[0] and box[2] <= right + 1 and top - 1 <= box[1]
@@ -159,3 +158,12 @@ def test_dark_and_light_differ(opened: Opened) -> None:
         colours = "[document.body, document.querySelector('svg text')].map(e => getComputedStyle(e)"
         seen.add(tuple(opened.browser.value(f"{colours}).flatMap(s => [s.backgroundColor, s.fill])")))
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("width, height", [(390, 844), (1400, 900), (2500, 1300)])
+def test_first_chart_is_on_the_first_screen(width: int, height: int, opened: Opened) -> None:
+    """Its first panel is; on a phone at least half of it, whatever has to be said before."""
+    opened.browser.window(width, height)
+    assert opened.browser.value(SIDEWAYS) <= 0, "the page scrolls sideways"
+    top, bottom = opened.browser.value(FIRST)
+    assert (top + bottom) / 2 < height if width < 600 else bottom < height

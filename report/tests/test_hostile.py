@@ -2,12 +2,15 @@
 """Files written to do harm: nothing from one gets out of its place in the page."""
 
 import copy
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import rpma_report
 import sample
 import sample_tools as tools
 from outline import Outline
@@ -16,6 +19,7 @@ Page = Callable[..., str]
 LAT = [sample.lat_point(i, size, count=2000) for i, size in enumerate((64, 4096))]
 BW = [sample.bw_point(10 + i, size) for i, size in enumerate((64, 4096))]
 
+SCRIPT = (Path(rpma_report.__file__).parent / "templates/page.js").read_text(encoding="utf-8")
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -53,12 +57,20 @@ def put_everywhere(document: Any, text: str) -> Any:
     return document
 
 
+def assert_only_our_script(outline: Outline) -> None:
+    """And the values, which are data."""
+    assert outline.all("script") == [{"type": "application/json", "id": "values"}, {}] and not outline.all("img")
+    values, script = (text for name, text in outline.texts if name == "script")
+    assert set(json.loads(values)) == {"column", "charts"}
+    assert script == SCRIPT.strip()
+
+
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda t: ascii(t[:24]))
 def test_hostile_text_stays_text(text: str, page: Page) -> None:
     documents = [put_everywhere(sample.result(copy.deepcopy(LAT[:1] + BW[:1])), text) for _ in range(2)]
     made = page(*documents)
     outline = Outline(made)
-    assert not outline.all("script") and not outline.all("img")
+    assert_only_our_script(outline)
     assert len(outline.all("style")) == 1 and len(outline.all("svg")) == 2 * len(outline.all("figure")) == 6
     assert not any(a.startswith("on") for _, attributes in outline.elements for a in attributes)
     assert len(made) < 400_000
@@ -111,7 +123,7 @@ def test_hostile_text_of_the_other_tools_stays_text(text: str, page: Page) -> No
     outline = Outline(made)
     plain = Outline(page(*other_tools("x")))
     assert len(outline.elements) == len(plain.elements)
-    assert not outline.all("script") and not outline.all("img")
+    assert_only_our_script(outline)
     assert len(made) < 600_000
     assert not re.search("[\u0000-\u0008\u000b-\u001f\u202e]", made)
 

@@ -6,7 +6,9 @@ import logging
 from pathlib import Path
 
 from rpma_report.commands import Commands
-from rpma_report.page import outputs
+from rpma_report.page import notes, outputs
+from rpma_report.page.document import Block
+from rpma_report.text import shown
 
 
 def add_to(commands: Commands) -> None:
@@ -17,16 +19,29 @@ def add_to(commands: Commands) -> None:
     kinds = "JSON of rpma-bench, rpma-ping, rpma-ddio-check, or fio's json or json+"
     parser.add_argument("results", metavar="RESULT", nargs="+", type=Path, help=kinds)
     outputs.add_options(parser)
+    parser.add_argument("--title", metavar="TEXT", type=_line, help="heading of the page")
+    parser.add_argument("--author", metavar="TEXT", type=_line, help="who made the page")
+    remarks = "a section of the page: a file of paragraphs, - items, # headings and ``` blocks, or such text"
+    parser.add_argument("--notes", metavar="FILE|TEXT", help=remarks)
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(options: argparse.Namespace) -> int:
     outputs.check_options(options, options.results)
-    create(options.results, outputs.Wanted.of(options))
+    written = notes.read(options.notes) if options.notes else ()
+    create(options.results, outputs.Wanted.of(options), options.title or "", options.author or "", written)
     return 0
 
 
-def create(results: list[Path], wanted: outputs.Wanted) -> None:
+def _line(text: str) -> str:
+    """A line of text; an empty one is a mistake."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected a text, this one is empty")
+    return shown(text.strip())
+
+
+def create(results: list[Path], wanted: outputs.Wanted, title: str = "", author: str = "",
+           written: tuple[Block, ...] = ()) -> None:  # fmt: skip
     """What study ends with, too."""
     from rpma_report.model import name_apart
     from rpma_report.sources import load
@@ -37,4 +52,5 @@ def create(results: list[Path], wanted: outputs.Wanted) -> None:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from rpma_report.page import points_csv, report  # late: slow to load, and a bad file needs it not
 
-    outputs.write(report.document(runs), wanted, lambda: points_csv.render(runs))
+    words = report.Words(title, author, written)
+    outputs.write(report.document(runs, words), wanted, lambda: points_csv.render(runs))

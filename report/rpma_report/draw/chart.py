@@ -7,14 +7,16 @@ that svg turns into the page's CSS variables: one drawing serves light and dark.
 """
 
 import io
+import json
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Drawing
@@ -23,7 +25,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from rpma_report.draw import axes as scales
 from rpma_report.draw.shape import Shape
-from rpma_report.draw.svg import COLOURS, for_page
+from rpma_report.draw.svg import COLOURS, for_page, part
 from rpma_report.figures.figure import Figure, Line, Mark, Panel
 from rpma_report.text import shown
 
@@ -62,6 +64,7 @@ def settings_of(colours: Colours, shape: Shape) -> dict[str, Any]:
     }
 
 
+_PANEL = "panel"  # names the axes of panels
 _LEFT, _RIGHT = 78, 14  # margins: the title of the y axis and its tick labels; half a tick label
 
 
@@ -84,7 +87,27 @@ def draw(figure: Figure, shape: Shape) -> str:
     settings = {"svg.fonttype": "none", "svg.hashsalt": salt}
     with laid_out(figure, shape, COLOURS, settings) as drawing:
         FigureCanvasSVG(drawing).print_svg(out, metadata={"Date": None, "Creator": None})
-    return for_page(out.getvalue(), salt, f"{figure.title}. {figure.alt}")
+        where = json.dumps(_places(drawing), separators=(",", ":"))
+    alt = f"{figure.title}. {figure.alt}"
+    return for_page(out.getvalue(), salt, {"aria-label": alt, "data-axes": where})
+
+
+def _places(drawing: Drawing) -> list[list[float]]:
+    """The box of each panel in the drawing (left, top, right, bottom), and the ends of both axes.
+
+    The ends are those of the logarithm where the axis is logarithmic, which is a 1 after them.
+    """
+    width, height = (inches * 72 for inches in drawing.get_size_inches())
+    found: list[list[float]] = []
+    for axes in drawing.axes:
+        if axes.get_label() != _PANEL:
+            continue
+        box = axes.get_position()
+        place = [box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height]
+        for ends, scale in ((axes.get_xlim(), axes.get_xscale()), (axes.get_ylim(), axes.get_yscale())):
+            place += [*(map(math.log, ends) if scale == "log" else ends), int(scale == "log")]
+        found.append([float(f"{value:.9g}") for value in place])
+    return found
 
 
 def draw_onto(
@@ -123,7 +146,8 @@ class _Layout:
     def __init__(self, figure: Figure, shape: Shape, colours: Colours) -> None:
         self.figure, self.shape, self.colours = figure, shape, colours
         self.row = shape.font * 1.5
-        self.arrows = 0  # at the ends of intervals that leave their axis
+        self.parts = 0  # named so far, in series and legend
+        self.series = {label: number for number, label in enumerate(figure.labels())}
         self.handles, self.legend_columns = self.legend()
         self.mark_lines = wrap(figure.marks, int(shape.width / (shape.font * 0.66)))
         legend_rows = math.ceil(len(self.handles) / self.legend_columns) if self.handles else 0
@@ -144,12 +168,14 @@ class _Layout:
             y = 1 - (index + 0.5) * row / height
             drawing.text(0, y, text, color=self.colours["--alarm"], fontweight="bold", va="center")
         if self.handles:
-            drawing.legend(
+            legend = drawing.legend(
                 self.handles, [h.get_label() for h in self.handles], loc="upper left",
                 ncols=self.legend_columns, bbox_to_anchor=(0, 1 - row * len(self.mark_lines) / height),
                 frameon=False, borderpad=0.1, borderaxespad=0.1, handlelength=2.4, columnspacing=1.2,
                 labelspacing=0.5,
             )  # fmt: skip
+            for number, (handle, name) in enumerate(zip(legend.get_lines(), legend.get_texts(), strict=True)):
+                self.name("legend", number, (handle, name))
         left, right = _LEFT / shape.width, 1 - _RIGHT / shape.width
         y, x_room = height - self.top, self.x_room()
         for panel, panel_height in zip(self.figure.panels, self.panel_heights, strict=True):
@@ -157,7 +183,7 @@ class _Layout:
             title_room = row if panel.title else 0
             box = (left, (y + x_room) / height, right - left,
                    (panel_height - x_room - title_room - 4) / height)  # fmt: skip
-            self.panel(drawing.add_axes(box), panel)
+            self.panel(drawing.add_axes(box, label=_PANEL), panel)
 
     def x_room(self) -> float:
         """Height below the axis: tick labels and the axis title."""
@@ -170,7 +196,7 @@ class _Layout:
 
     def legend(self) -> tuple[list[Line2D], int]:
         """Every line of any panel once; one alone needs no name."""
-        lines = list({line.label: line for p in self.figure.panels for line in p.lines}.values())
+        lines = list(self.figure.labels().values())
         if len(lines) < 2:
             return [], 1
         shape, handles = self.shape, []
@@ -194,10 +220,13 @@ class _Layout:
             axes.set_title(title, loc="left", fontsize=shape.font, fontweight="bold", pad=5)
         bars = figure.x_scale == "category"
         for number, line in enumerate(panel.lines):
+            before = set(axes.get_children())
             if bars:
                 self.bars(axes, panel, line, number)
             else:
                 self.line(axes, panel, line)
+            parts = (artist for artist in axes.get_children() if artist not in before)
+            self.name("series", self.series[line.label], parts)
         if figure.reference:
             self.reference(axes)
         axes.grid(True, axis="y")
@@ -209,6 +238,12 @@ class _Layout:
         axes.yaxis.set_label_coords(-aside / shape.width / axes.get_position().width, 0.5)
         scales.scale_x(axes, figure, shape)
         scales.scale_y(axes, figure, panel)
+
+    def name(self, name: str, number: int, parts: Iterable[Artist]) -> None:
+        """So that the page knows to which series a part of the drawing belongs."""
+        for artist in parts:
+            self.parts += 1
+            artist.set_gid(part(name, number, self.parts))
 
     def line(self, axes: Axes, panel: Panel, line: Line) -> None:
         style, drawn = self.style(line), self.style(line)
@@ -225,12 +260,8 @@ class _Layout:
 
     def bars(self, axes: Axes, panel: Panel, line: Line, number: int) -> None:
         """Side by side where lines share a place; of a logarithmic axis the markers alone."""
-        style = self.style(line)
-        places = [m.x for other in panel.lines for m in other.marks]
-        shared = len(places) > len(set(places))
-        width = 0.8 / len(panel.lines) if shared else 0.5
-        aside = (number - (len(panel.lines) - 1) / 2) * width if shared else 0
-        marks = [Mark(m.x + aside, m.value, m.repeats) for m in line.marks]
+        style, width, aside = self.style(line), panel.bar_width, panel.aside(number)
+        marks = [replace(m, x=m.x + aside) for m in line.marks]
         xs, ys = [m.x for m in marks], [m.value.value for m in marks]
         if not self.figure.extent(panel).logarithmic and self.figure.y_scale != "ratio":
             axes.bar(xs, ys, width=width, color=style["color"], alpha=0.35)
@@ -256,11 +287,11 @@ class _Layout:
         above = [max(min(high, reach.high) - y, 0) for y, high in zip(ys, highs, strict=True)]
         axes.errorbar(xs, ys, yerr=[below, above], fmt="none", ecolor=colour, elinewidth=1.3,
                       capsize=4, capthick=1.3)  # fmt: skip
-        for x, _, low, high in known:
-            for leaves, y, arrow in zip(reach.leaves((low, high)), (reach.low, reach.high), "v^", strict=True):
-                if leaves:
-                    self.arrows += 1
-                    axes.plot(x, y, arrow, color=colour, markersize=7, clip_on=False, gid=f"beyond-{self.arrows}")
+        leaves = [reach.leaves((low, high)) for low, high in zip(lows, highs, strict=True)]
+        for end, (y, arrow) in enumerate(((reach.low, "v"), (reach.high, "^"))):
+            beyond = [x for x, leaving in zip(xs, leaves, strict=True) if leaving[end]]
+            if beyond:
+                axes.plot(beyond, [y] * len(beyond), arrow, color=colour, markersize=7, clip_on=False)
 
     def repeats(self, axes: Axes, marks: Sequence[Mark], colour: str) -> None:
         """Every repeat as a small dot beside the marker: an interval hides what they differ by."""

@@ -18,6 +18,6 @@ class Shape:
     tick_lines: int  # with 2, a tick's unit stands below its number
 
 
-WIDE = Shape("wide", 640, 268, 190, 10, 100, 12, 1)
+WIDE = Shape("wide", 640, 268, 190, 11, 100, 12, 1)
 NARROW = Shape("narrow", 328, 230, 190, 11, 40, 9, 2)
 SHAPES = (WIDE, NARROW)

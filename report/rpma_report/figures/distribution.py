@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rpma_report import quantity
-from rpma_report.figures import tables
+from rpma_report.figures import address, tables
+from rpma_report.figures.address import Address
 from rpma_report.figures.choice import drawn, left_out, some
 from rpma_report.figures.figure import Figure, Line, Mark, Panel
 from rpma_report.figures.groups import latency_series
@@ -77,7 +78,7 @@ def ladder_of(
     spreads: Sequence[Spread], id: str, title: str, said: str, notes: tuple[str, ...] = ()
 ) -> Figure | None:
     lines = tuple(
-        Line(s.label, s.style, _ladder_marks(s.latency), ladder_path(s.latency), variant=s.variant)
+        Line(s.label, s.style, _ladder_marks(s), ladder_path(s.latency), variant=s.variant)
         for s in spreads
     )
     lines = tuple(line for line in lines if line.marks or line.path)
@@ -98,10 +99,16 @@ def ladder_of(
     )
 
 
-def _ladder_marks(latency: Latency) -> tuple[Mark, ...]:
+def _ladder_marks(spread: Spread) -> tuple[Mark, ...]:
+    latency = spread.latency
     return tuple(
-        Mark(1 / (1 - p), value, latency.by_repeat[p]) for p, value in latency.percentiles.items()
+        Mark(1 / (1 - p), value, latency.by_repeat[p], _address(spread, p))
+        for p, value in latency.percentiles.items()
     )
+
+
+def _address(spread: Spread, p: float) -> Address | None:
+    return address.of(spread.point, f"latency.{quantity.percentile(p)}") if spread.point else None
 
 
 def ladder_path(latency: Latency) -> tuple[tuple[float, float], ...]:
@@ -170,7 +177,7 @@ def distribution(runs: Sequence[Run]) -> Figure | None:
     without = len(of.spreads) - len(spreads)
     notes = of.notes + ((f"{without} of the points have no histogram.",) if without else ())
     cdf = tuple(
-        Line(s.label, s.style, _cdf_marks(s.latency), cdf_path(s.latency), variant=s.variant) for s in spreads
+        Line(s.label, s.style, _cdf_marks(s), cdf_path(s.latency), variant=s.variant) for s in spreads
     )
     bars = tuple(_outline(s) for s in spreads)
     return Figure(
@@ -212,9 +219,10 @@ def cdf_path(latency: Latency) -> tuple[tuple[float, float], ...]:
     return (*path, steps[-1])
 
 
-def _cdf_marks(latency: Latency) -> tuple[Mark, ...]:
+def _cdf_marks(spread: Spread) -> tuple[Mark, ...]:
     """At the stated percentiles, to tell the lines apart."""
-    return tuple(Mark(max(value.value, 1), Estimate(p)) for p, value in latency.percentiles.items())
+    stated = spread.latency.percentiles.items()
+    return tuple(Mark(max(value.value, 1), Estimate(p), at=_address(spread, p)) for p, value in stated)
 
 
 def _outline(spread: Spread) -> Line:

@@ -63,6 +63,20 @@ class Panel:
     y_title: str | None = None
     y_scale: YScale | None = None
 
+    @property
+    def bar_width(self) -> float:
+        return 0.8 / len(self.lines) if self._shared else 0.5
+
+    def aside(self, number: int) -> float:
+        """How far beside its place the bar of a line stands."""
+        return (number - (len(self.lines) - 1) / 2) * self.bar_width if self._shared else 0
+
+    @property
+    def _shared(self) -> bool:
+        """Whether two bars have the same place."""
+        places = [m.x for line in self.lines for m in line.marks]
+        return len(places) > len(set(places))
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -90,6 +104,10 @@ class Figure:
     categories: tuple[str, ...] = ()  # names of the places of a category scale
     reference: Reference | None = None
     same_y: bool = False  # all panels have one y axis: small multiples
+
+    def labels(self) -> dict[str, Line]:
+        """Every line of any panel once, by its label: the entries of the legend."""
+        return {line.label: line for panel in self.panels for line in panel.lines}
 
     def extent(self, panel: Panel) -> Extent:
         lines = [line for one in (self.panels if self.same_y else (panel,)) for line in one.lines]

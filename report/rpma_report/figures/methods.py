@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rpma_report import quantity
-from rpma_report.figures import tables
+from rpma_report.figures import address, tables
 from rpma_report.figures.choice import NEAR_BYTES, drawn, left_out
 from rpma_report.figures.distribution import Spread, ladder_of
 from rpma_report.figures.figure import Figure, Line, Mark, Panel
@@ -68,7 +68,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     panels = []
     for q in PERCENTILES:
         lines = tuple(
-            Line(s.label, looks.of(s), (Mark(i, p.latency.percentiles[q], p.latency.by_repeat[q]),))
+            Line(s.label, looks.of(s), (_mark(i, p, q),))
             for i, (s, p) in enumerate(here)
             if p.latency and q in p.latency.percentiles
         )
@@ -90,6 +90,12 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         notes=found.notes,
         categories=tuple(s.label for s, _ in here),
     )
+
+
+def _mark(place: int, point: Point, q: float) -> Mark:
+    assert point.latency is not None
+    at = address.of(point, f"latency.{quantity.percentile(q)}")
+    return Mark(place, point.latency.percentiles[q], point.latency.by_repeat[q], at)
 
 
 def _writes(runs: Sequence[Run]) -> SeriesSet | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rpma_report import quantity
-from rpma_report.figures import tables
+from rpma_report.figures import address, tables
 from rpma_report.figures.choice import drawn, left_out
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
 from rpma_report.figures.groups import connect_series, register_series
@@ -46,7 +46,7 @@ def connect(runs: Sequence[Run]) -> Figure | None:
             point = series.points[0]
             found = ((i, step(name, point)) for i, name in enumerate(names))
             places = tuple(
-                Mark(i, latency.percentiles[q], latency.by_repeat[q])
+                Mark(i, latency.percentiles[q], latency.by_repeat[q], address.of(point, f"step.{names[i]}.{quantity.percentile(q)}"))
                 for i, latency in found
                 if latency and q in latency.percentiles
             )

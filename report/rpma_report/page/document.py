@@ -63,7 +63,14 @@ class Code:
     text: str
 
 
-Block = Paragraph | Note | Cards | Heading | Facts | Code | Table | Figure
+@dataclass(frozen=True)
+class Items:
+    """A list."""
+
+    texts: tuple[str, ...]
+
+
+Block = Paragraph | Note | Cards | Heading | Facts | Code | Items | Table | Figure
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,10 @@ class Section:
     title: str  # its heading
     blocks: tuple[Block, ...]
     short: str = ""  # in the list of sections; empty: the title
+    own: bool = False  # the user's words, which no result has
+
+    def figures(self) -> list[Figure]:
+        return [block for block in self.blocks if isinstance(block, Figure)]
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,7 @@ class Document:
     subject: str  # names the window and bookmarks
     footer: str
     results: tuple[str, ...] = ()  # SHA-256, run and name of each file, for verify
+    author: str = ""
 
     def figures(self) -> list[Figure]:
-        return [b for s in self.sections for b in s.blocks if isinstance(b, Figure)]
+        return [figure for section in self.sections for figure in section.figures()]

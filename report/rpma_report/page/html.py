@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A document as one HTML page that needs no network and no other file.
 
-The template escapes everything; only two things are marked safe: our own style
-sheet, and the SVG that svg.for_page wrote from a parsed document.
+The template escapes everything; only four things are marked safe: our own style
+sheet and script, the JSON that chart_values escaped, and the SVG that
+svg.for_page wrote from a parsed document. The page's policy lets the browser run
+that one script and nothing else.
 """
+
+import base64
+import hashlib
 
 import jinja2
 from markupsafe import Markup
@@ -12,6 +17,8 @@ from rpma_report import __version__
 from rpma_report.draw import chart
 from rpma_report.draw.shape import SHAPES
 from rpma_report.figures.figure import Figure
+from rpma_report.page import chart_values
+from rpma_report.page.anchors import Anchors, has_points
 from rpma_report.page.document import Block, Document
 from rpma_report.text import shown
 
@@ -27,12 +34,22 @@ def render(document: Document) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    style = environment.loader.get_source(environment, "page.css")[0]  # type: ignore[union-attr]
+
+    def own(name: str) -> str:
+        assert environment.loader is not None
+        return environment.loader.get_source(environment, name)[0]
+
+    anchors, script = Anchors(document), "\n" + own("page.js")
     return environment.get_template("page.html").render(
         version=__version__,
-        style=Markup(style),
+        style=Markup(own("page.css")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        values=Markup(chart_values.render(document, anchors)),
         title=f"{shown(document.subject, MAX_TITLE)}: {document.title}",
         page=document,
+        anchors=anchors,
+        has_points=has_points,
         kind=_kind,
         drawings=_drawings,
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from rpma_report.figures.figure import Figure
 from rpma_report.figures.tables import Cell, Table
-from rpma_report.page.document import Block, Cards, Code, Document, Facts, Heading, Note, Paragraph
+from rpma_report.page.document import Block, Cards, Code, Document, Facts, Heading, Items, Note, Paragraph
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#|~$!&])")
 
@@ -18,7 +18,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#|~$!&])")
 def render(document: Document, pictures: str | None) -> str:
     """`pictures` is the folder of the charts as seen from the file."""
     lines = [f"# {text(document.title)}", ""]
-    for sentence in document.lead:
+    for sentence in filter(None, (document.author, *document.lead)):
         lines += [text(sentence), ""]
     for alarm in document.alarms:
         lines += [*_note(alarm), ""]
@@ -54,6 +54,8 @@ def _block(block: Block, pictures: str | None) -> Iterator[str]:
         case Code():
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", block.text)), default=0))
             yield from (fence, block.text, fence)
+        case Items():
+            yield from (f"- {text(item)}" for item in block.texts)
         case Table():
             yield from _table(block)
         case Figure():

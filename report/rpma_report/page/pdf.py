@@ -20,7 +20,7 @@ from rpma_report.draw.picture import light_colours
 from rpma_report.draw.shape import WIDE
 from rpma_report.figures.figure import Figure
 from rpma_report.figures.tables import RowGroup, Table
-from rpma_report.page.document import Block, Cards, Code, Document, Facts, Heading, Note, Paragraph
+from rpma_report.page.document import Block, Cards, Code, Document, Facts, Heading, Items, Note, Paragraph
 
 MARGIN = 36.0
 WIDTH = WIDE.width + 2 * MARGIN
@@ -97,7 +97,7 @@ def _blank() -> Drawing:
 
 def _items(document: Document) -> Iterator[Item]:
     yield from _wrapped(document.title, TITLE)
-    for sentence in document.lead:
+    for sentence in filter(None, (document.author, *document.lead)):
         yield from _wrapped(sentence, BODY)
     for alarm in document.alarms:
         yield from _note(alarm)
@@ -143,6 +143,9 @@ def _block(block: Block) -> Iterator[Item]:
         case Facts():
             for name, text in block.pairs:
                 yield from _wrapped(f"{name}: {text}", BODY, "    ")
+        case Items():
+            for text in block.texts:
+                yield from _wrapped(f"\u2022 {text}", BODY, "    ")
         case Code():
             for line in block.text.split("\n"):
                 yield from _wrapped(line, CODE, "    ")

@@ -2,6 +2,7 @@
 """The document that `create` makes of runs: summary, charts, warnings, environment, commands."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from rpma_report import __version__, quantity
 from rpma_report.figures import (
@@ -70,16 +71,30 @@ _LATENCIES = {
 }
 
 
-def document(runs: Sequence[Run]) -> Document:
+@dataclass(frozen=True)
+class Words:
+    """The user's own title, name and notes; empty: none."""
+
+    title: str = ""
+    author: str = ""
+    notes: tuple[Block, ...] = ()
+
+
+def document(runs: Sequence[Run], words: Words = Words()) -> Document:
+    """The first chart comes before all that has to be read."""
     charts = list(chart_sections(runs))
-    sections = [summary.section(runs), *charts]
+    sections = [summary.section(runs), *charts[:1]]
+    if words.notes:
+        sections.append(Section("notes", "Notes", words.notes, own=True))
+    sections += [summary.basis(runs), *charts[1:]]
     if not charts and any(run.is_measured for run in runs):
         sections.append(Section("charts", "Charts", (Paragraph(_MISSING),)))
     sections += [s for s in (readiness.section(runs),) if s]
     sections += [facts.warnings_section(runs), facts.environment_section(runs)]
     sections.append(facts.reproduce_section(runs))
     return Document(
-        title=title(runs),
+        title=words.title or title(runs),
+        author=words.author,
         lead=summary.lead(runs),
         alarms=summary.alarms(runs),
         sections=tuple(sections),
@@ -105,7 +120,7 @@ def chart_sections(runs: Sequence[Run]) -> Iterator[Section]:
             continue
         blocks: list[Block] = list(found)
         if spans := _kinds(runs, _LATENCIES.get(id, ())):
-            blocks.insert(1, spans)
+            blocks.append(spans)
         title = found[0].title if len(found) == 1 else short
         yield Section(f"section-{id}", title, tuple(blocks), short)
 

@@ -126,10 +126,15 @@ def section(runs: Sequence[Run]) -> Section:
     blocks.append(Cards(shown) if shown else Paragraph("No latency and no bandwidth was measured."))
     if left := cards.without_card(runs):
         blocks.append(Paragraph(f"Not on a card, but in the charts: {facts.names(left)}."))
-    blocks += [Paragraph(text) for text in (*verdicts(runs), *intervals(runs))]
+    return Section("summary", "Summary", tuple(blocks))
+
+
+def basis(runs: Sequence[Run]) -> Section:
+    """What the figures rest on, and what each series costs."""
+    blocks: list[Block] = [Paragraph(text) for text in (*verdicts(runs), *intervals(runs))]
     if table := _glance(runs):
         blocks.append(table)
-    return Section("summary", "Summary", tuple(blocks))
+    return Section("basis", "What the figures rest on", tuple(blocks), "Basis")
 
 
 def intervals(runs: Sequence[Run]) -> Iterator[str]:

@@ -37,6 +37,7 @@ class Page(HTMLParser):
         self.tokens: list[Token] = []
         self.cells: list[Cell] = []
         self.results: list[Listed] = []
+        self._own = 0  # elements open within what the user wrote, which no result has
         self._open: list[tuple[str, dict[str, str]]] = []
         self._within: list[Cell | None] = []
         self._heading = ""
@@ -47,6 +48,9 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given: dict[str, str] = {name: value or "" for name, value in attrs}
+        if self._own or "data-own" in given:
+            self._own += tag not in _VOID
+            return
         if tag == "tr":
             self._row = []
         if tag in ("section", "figure"):
@@ -73,6 +77,9 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Of tags that do not match, those in between end too."""
+        if self._own:
+            self._own -= 1
+            return
         self._add(f"/{tag}", "")
         if tag not in (name for name, _ in self._open):
             return
@@ -83,9 +90,12 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         text = " ".join(data.split())
-        if not text:
+        if not text or self._own:
             return
         tag = self._open[-1][0] if self._open else ""
+        if tag in ("script", "style"):
+            self._add(tag, text)
+            return
         inside = {name for name, _ in self._open}
         if "caption" in inside:
             self._caption = text
