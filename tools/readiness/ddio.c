@@ -19,13 +19,11 @@
 
 #include "chain.h"
 
-#define INTEL		   0x8086
-#define INTEL_NAME	   "GenuineIntel"
-#define PERFCTRLSTS_0	   0x180
-#define PERFCTRLSTS_1	   0x184
-#define ALLOCATING	   (1U << 7) /* use_allocating_flow_wr, of perfctrlsts_0 */
-#define NO_SNOOP_ALLOCATES (1U << 3) /* NoSnoopOpWrEn */
-#define TPH_DISABLED	   (1U << 9) /* TPHDIS, of perfctrlsts_1 */
+#define INTEL	      0x8086
+#define INTEL_NAME    "GenuineIntel"
+#define PERFCTRLSTS_0 DDIO_PERFCTRLSTS_0
+#define PERFCTRLSTS_1 0x184
+#define TPH_DISABLED  (1U << 9) /* TPHDIS, of perfctrlsts_1 */
 
 /* a probe's share of device writes that reached memory, in percent */
 #define SHARE_ON	   20
@@ -178,7 +176,7 @@ static void judge_escapes(const struct facts_chain *chain, struct ddio *ddio)
 		[CHAIN_ENABLED] = "enabled in the NIC",
 	};
 	bool tph_heeded = (ddio->perfctrlsts[1] & TPH_DISABLED) == 0;
-	bool no_snoop_allocates = (ddio->perfctrlsts[0] & NO_SNOOP_ALLOCATES) != 0;
+	bool no_snoop_allocates = (ddio->perfctrlsts[0] & DDIO_NO_SNOOP_ALLOCATES) != 0;
 	enum chain_ability tph = tph_heeded ? chain_tph(chain) : CHAIN_CANNOT;
 	enum chain_ability no_snoop = no_snoop_allocates ? chain_no_snoop(chain) : CHAIN_CANNOT;
 
@@ -196,9 +194,8 @@ static void judge_escapes(const struct facts_chain *chain, struct ddio *ddio)
 		    words[no_snoop]);
 }
 
-/* The state of one root port and the NIC below it. */
-static void of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
-		     struct ddio *ddio)
+void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
+		   struct ddio *ddio)
 {
 	const struct facts_function *top = chain_top(chain);
 
@@ -211,7 +208,7 @@ static void of_chain(const struct facts_platform *platform, const struct facts_c
 	ddio->read = true;
 	ddio->evidence = DDIO_REGISTERS;
 	ddio->low_confidence = find_generation(platform)->low_confidence;
-	if ((ddio->perfctrlsts[0] & ALLOCATING) == 0) {
+	if ((ddio->perfctrlsts[0] & DDIO_ALLOCATING) == 0) {
 		judge_escapes(chain, ddio);
 		return;
 	}
@@ -325,7 +322,7 @@ static void weigh(const struct facts *facts, bool hear, struct ddio *ddio)
 
 	memset(ddio, 0, sizeof(*ddio));
 	for (size_t i = 0; i < pci->count; i++) {
-		of_chain(&facts->platform, &pci->chains[i], &one);
+		ddio_of_chain(&facts->platform, &pci->chains[i], &one);
 		add(facts, hear, &one, ddio);
 	}
 	memset(&one, 0, sizeof(one));

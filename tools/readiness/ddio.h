@@ -27,6 +27,15 @@ struct ddio {
 	char why[192]; /* one clause */
 };
 
+/* The switches of a root port, both in the first byte of this dword of its configuration space. */
+#define DDIO_PERFCTRLSTS_0	0x180
+#define DDIO_ALLOCATING		(1U << 7) /* use_allocating_flow_wr */
+#define DDIO_NO_SNOOP_ALLOCATES (1U << 3) /* NoSnoopOpWrEn */
+#define DDIO_SWITCHES		(DDIO_ALLOCATING | DDIO_NO_SNOOP_ALLOCATES)
+
+/* The state of one root port and the NIC below it, by its registers; .read: they are there. */
+void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
+		   struct ddio *ddio);
 /* The state of all chains: any that is on wins, then what is unknown. Registers alone. */
 void ddio_of_registers(const struct facts *facts, struct ddio *ddio);
 /* DDIO_ON or DDIO_OFF, or DDIO_UNKNOWN: not done, or not conclusive. */

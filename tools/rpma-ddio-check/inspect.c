@@ -10,9 +10,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "device_query.h"
 #include "document.h"
 #include "dump.h"
+#include "plan.h"
 #include "probe.h"
+#include "short.h"
 #include "table.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/json/result.h"
@@ -27,8 +30,19 @@ static int print(const struct options *o, const struct readiness *readiness,
 	if (o->cli.quiet && !o->json && readiness->row->exit_code == EXIT_GOOD)
 		return 0;
 	document = document_make(o, readiness, root->refused, started);
+	if (o->json || o->short_form) {
+		json_t *advice = plan_make(o, root, readiness);
+
+		if (advice == NULL) {
+			json_decref(document);
+			return -EIO;
+		}
+		json_object_set_new(document, "advice", advice);
+	}
 	if (o->json)
 		ret = result_print(document);
+	else if (o->short_form)
+		ret = short_print(document);
 	else if (o->cli.quiet)
 		ret = table_print_line(document);
 	else
@@ -117,6 +131,8 @@ int inspect(const struct options *options, int *exit_code)
 {
 	const char *path = options->sysroot != NULL ? options->sysroot : "/";
 	struct sysroot_refusals refusals = {0};
+	char device[DEVICE_NAME_MAX];
+	struct options own = *options; /* with the device that is meant */
 	struct sysroot root;
 	int ret = sysroot_open(&root, path);
 
@@ -124,8 +140,13 @@ int inspect(const struct options *options, int *exit_code)
 		return failure_set(EXIT_WRONG_USAGE, "options", "--sysroot %s: %s", path,
 				   strerror(-ret));
 	root.refused = &refusals;
-	ret = options->dump_facts != NULL ? inspect_and_dump(options, &root, exit_code)
-					  : inspect_below(options, &root, NULL, exit_code);
+	if (own.device != NULL) {
+		ret = device_query(&root, own.device, device);
+		own.device = device;
+	}
+	if (ret == 0)
+		ret = own.dump_facts != NULL ? inspect_and_dump(&own, &root, exit_code)
+					     : inspect_below(&own, &root, NULL, exit_code);
 	sysroot_close(&root);
 	if (refusals.count > 0)
 		fprintf(stderr, "rpma-ddio-check: not taken below %s: %s%s\n", path, refusals.first,

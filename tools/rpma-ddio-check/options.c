@@ -134,7 +134,8 @@ static error_t parse_device(const char *option, const char *arg, void *to)
 
 	if (len == 0 || len >= DEVICE_NAME_MAX || strchr(arg, '/') != NULL || !is_text(arg))
 		return cli_wrong_value(option, arg,
-				       "auto, or the name of an RDMA device, as mlx5_0");
+				       "auto, or the name of an RDMA device, as mlx5_0, its PCI "
+				       "address, a network interface, or an IP address");
 	return cli_text_or_auto(option, arg, to);
 }
 
@@ -160,7 +161,8 @@ _Static_assert(offsetof(struct options, cli) == 0, "rows count from the struct c
 
 static const struct cli_row rows[] = {
 	{"device", 0, "auto|NAME",
-	 "RDMA device to look at; auto is the first that is hardware, else the first (auto)",
+	 "RDMA device to look at, by its name, PCI address, network interface or IP address; "
+	 "auto is the first that is hardware, else the first (auto)",
 	 GROUP_WHAT, parse_device, TO(device), 0},
 	{"target", 't', "PATH",
 	 "Memory that is to be written remotely: a device DAX node, a file or directory on "
@@ -189,6 +191,10 @@ static const struct cli_row rows[] = {
 	 parse_ids, TO(only), 0},
 	{"explain", 0, "ID[,...]|all", "Explain checks, and look at nothing", GROUP_OUTPUT,
 	 parse_explain, TO(explain), 0},
+	{"short", 0, NULL,
+	 "Print the verdict, what stands in its way, and what to do in which order, with the "
+	 "verdict that each step leads to",
+	 GROUP_OUTPUT, cli_flag, TO(short_form), 0},
 	CLI_ROW_JSON(GROUP_OUTPUT),
 	{0},
 };

@@ -21,6 +21,7 @@ struct options {
 	struct facts_claims claims;
 	bool lenient;
 	bool probe;
+	bool short_form;
 	bool json;
 	int argc;
 	char **argv;

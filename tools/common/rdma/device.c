@@ -118,7 +118,7 @@ int device_find(const struct sysroot *root, const char *name, struct device *dev
 
 	if (root->machine && soft_active())
 		return soft_find(name, device);
-	if (name[0] == '\0' || strchr(name, '/') != NULL ||
+	if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') != NULL ||
 	    !sysroot_exists(root, CLASS "/%s", name))
 		return -ENOENT;
 	memset(device, 0, sizeof(*device));

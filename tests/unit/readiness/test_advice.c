@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_advice.c -- steps that lead to ready, or none.
+ */
+#include "made_ddio.h"
+#include "made_facts.h"
+#include "tools/common/base/failure.h"
+#include "tools/readiness/advice.h"
+
+static struct readiness *made_readiness(void)
+{
+	struct readiness *r = calloc(1, sizeof(*r));
+	struct facts *facts;
+
+	assert_non_null(r);
+	facts = made_facts();
+	r->facts = *facts;
+	free(facts);
+	return r;
+}
+
+static void judge(struct readiness *r)
+{
+	readiness_check_all(&r->facts, r->findings);
+	ddio_decide(&r->facts, &r->ddio);
+	r->row = readiness_judge(&r->facts, r->findings, r->lenient);
+}
+
+/* The advice, of which the facts know nothing: they are as they were. */
+static struct advice advised(struct readiness *r)
+{
+	struct advice advice;
+	const uint32_t before = r->facts.pci.count > 0
+					? r->facts.pci.chains[0].functions[0].config.bytes[0x180]
+					: 0;
+
+	judge(r);
+	assert_int_equal(advice_make(r, &advice), 0);
+	if (r->facts.pci.count > 0)
+		assert_int_equal(r->facts.pci.chains[0].functions[0].config.bytes[0x180], before);
+	assert_true(advice.count <= ADVICE_STEPS_MAX);
+	if (advice.count > 0)
+		assert_ptr_equal(advice.steps[advice.count - 1].row, advice.row);
+	assert_int_equal(advice.open[0] == '\0', advice.row->exit_code == EXIT_GOOD);
+	return advice;
+}
+
+static void end(struct readiness *r)
+{
+	readiness_free(r);
+	free(r);
+}
+
+static void a_host_that_is_ready_needs_nothing(void **state)
+{
+	struct readiness *r = made_readiness();
+	struct advice advice = advised(r);
+
+	assert_int_equal(advice.count, 0);
+	assert_int_equal(advice.row->verdict, VERDICT_APM_READY);
+	end(r);
+}
+
+/* Bits 7 and 3 as --set ddio=off clears them. */
+static void an_open_port_is_switched_off(void **state)
+{
+	struct readiness *r = made_readiness();
+	struct advice advice;
+
+	made_registers(made_port(&r->facts), 0x00183099, 0);
+	advice = advised(r);
+	assert_int_equal(advice.count, 1);
+	assert_string_equal(advice.steps[0].checks, "DDIO-04");
+	assert_non_null(strstr(advice.steps[0].text, "--set ddio=off"));
+	assert_int_equal(advice.row->verdict, VERDICT_APM_READY);
+	end(r);
+}
+
+/* 0x180 of Ice Lake is no register, so nothing is to be written there. */
+static void where_no_register_is_known_the_menu_is_advised(void **state)
+{
+	struct readiness *r = made_readiness();
+	struct advice advice;
+
+	r->facts.platform.model = 0x6a;
+	advice = advised(r);
+	assert_int_equal(advice.count, 1);
+	assert_null(strstr(advice.steps[0].text, "--set"));
+	assert_non_null(strstr(advice.steps[0].text, "--assume-ddio off:WHY"));
+	assert_int_equal(advice.row->verdict, VERDICT_APM_READY);
+	end(r);
+}
+
+static void two_faults_take_two_steps(void **state)
+{
+	struct readiness *r = made_readiness();
+	struct advice advice;
+
+	made_registers(made_port(&r->facts), 0x00183091, 0);
+	r->facts.limits.memlock_bytes = 65536;
+	r->facts.limits.may_lock = KNOWN_NO;
+	advice = advised(r);
+	assert_int_equal(advice.count, 2);
+	assert_string_equal(advice.steps[0].checks, "LIM-01");
+	assert_int_equal(advice.steps[0].row->verdict, VERDICT_GPSPM_ONLY);
+	assert_int_equal(advice.steps[1].row->verdict, VERDICT_APM_READY);
+	end(r);
+}
+
+/* A namespace must not be made again, and erased, because its mode cannot be read. */
+static void what_is_unknown_is_not_mended(void **state)
+{
+	struct readiness *r = made_readiness();
+	struct advice advice;
+
+	r->facts.target.namespaces[0].mode[0] = '\0';
+	advice = advised(r);
+	assert_int_equal(advice.count, 0);
+	assert_non_null(strstr(advice.open, "PM-05 UNKNOWN"));
+	end(r);
+}
+
+static void a_statement_that_is_contradicted_is_left_out(void **state)
+{
+	struct readiness *r = made_readiness();
+	struct advice advice;
+
+	made_registers(made_port(&r->facts), 0x00183091, 0);
+	r->facts.claims.ddio_assumed = KNOWN_NO;
+	advice = advised(r);
+	assert_int_equal(advice.count, 2);
+	assert_string_equal(advice.steps[0].checks, "DDIO-05");
+	assert_int_equal(advice.row->verdict, VERDICT_APM_READY);
+	end(r);
+}
+
+static void what_no_step_solves_stays_open(void **state)
+{
+	struct readiness *r = made_readiness();
+	struct advice advice;
+
+	r->facts.target.regions[0].persistence_domain[0] = '\0';
+	made_registers(made_port(&r->facts), 0x00183091, 0);
+	advice = advised(r);
+	assert_non_null(strstr(advice.open, "PM-06 UNKNOWN"));
+	assert_int_not_equal(advice.row->exit_code, EXIT_GOOD);
+	end(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_host_that_is_ready_needs_nothing),
+		cmocka_unit_test(an_open_port_is_switched_off),
+		cmocka_unit_test(where_no_register_is_known_the_menu_is_advised),
+		cmocka_unit_test(two_faults_take_two_steps),
+		cmocka_unit_test(what_is_unknown_is_not_mended),
+		cmocka_unit_test(a_statement_that_is_contradicted_is_left_out),
+		cmocka_unit_test(what_no_step_solves_stays_open),
+	};
+
+	return cmocka_run_group_tests_name("readiness.advice", tests, NULL, NULL);
+}
