@@ -14,6 +14,16 @@
 #ifndef FLUSH_POLICY_H
 #define FLUSH_POLICY_H
 
-enum flush_policy { FLUSH_AUTO = 1, FLUSH_EACH, FLUSH_BATCH, FLUSH_FSYNC, FLUSH_NONE };
+enum flush_policy {
+	FLUSH_AUTO = 1,
+	FLUSH_EACH,
+	FLUSH_BATCH,
+	FLUSH_FSYNC,
+	FLUSH_NONE,
+	FLUSH_POLICIES
+};
+
+/* "auto", "each" ... */
+const char *flush_policy_name(enum flush_policy policy);
 
 #endif /* FLUSH_POLICY_H */

@@ -32,6 +32,7 @@ struct operation {
 	size_t local_offset; /* in the registered buffers; of a trim: none */
 	uint64_t begin;	     /* in the region */
 	uint32_t bytes;
+	uint64_t number; /* the owner's */
 	/* set when it is done */
 	int error;		   /* errno; 0: it was done */
 	enum ibv_wc_status status; /* that it failed with; SUCCESS: it failed otherwise */
@@ -116,6 +117,8 @@ bool io_queue_native(const struct io_queue *io_queue);
  * error message set when that was found; then what was out is done, with an error.
  */
 int io_queue_broken(const struct io_queue *io_queue);
+/* Disconnects: all that is out is done, with this error, and what is added when it is committed. */
+void io_queue_stop(struct io_queue *io_queue, int error);
 /*
  * All that is out is done, with this error; when connection_reconnect() has
  * succeeded, before or after, operations can be committed again. Where something

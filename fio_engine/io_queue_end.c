@@ -60,6 +60,11 @@ void io_queue_break(struct io_queue *q, int error)
 	lose_all(q, error);
 }
 
+void io_queue_stop(struct io_queue *io_queue, int error)
+{
+	io_queue_break(io_queue, error);
+}
+
 void io_queue_refuse(struct io_queue *q, struct operation *o)
 {
 	o->pending = 0;

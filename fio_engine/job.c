@@ -7,11 +7,21 @@
 #include <string.h>
 
 #include "job.h"
+#include "options.h"
 #include "tools/common/base/failure.h"
 
 void job_say(const struct thread_data *td, const char *text)
 {
 	fprintf(stderr, "librpma: %s: %s\n", td->o.name, text);
+}
+
+int job_file_name(const struct thread_data *td, const char *file, char *name, size_t size)
+{
+	int length = options_numjobs(td) > 1
+			     ? snprintf(name, size, "%s.%u", file, td->subjob_number)
+			     : snprintf(name, size, "%s", file);
+
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
 int job_failed(struct thread_data *td)

@@ -31,6 +31,8 @@ void server_cleanup(struct thread_data *td);
 
 /* On stderr: fio's own log is in the file of the results too, where it is no JSON. */
 void job_say(const struct thread_data *td, const char *text);
+/* FILE, or FILE.N for the Nth of several jobs of a section. -ENAMETOOLONG. */
+int job_file_name(const struct thread_data *td, const char *file, char *name, size_t size);
 /* Prints the error message; returns what a hook returns for a job that cannot go on. */
 int job_failed(struct thread_data *td);
 /*

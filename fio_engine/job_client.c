@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "job_facts.h"
@@ -212,10 +213,6 @@ static int connect_client(struct client *client)
 /* The same for fio's results. What is native is proven by the first flush alone. */
 static void set_facts(const struct client *client)
 {
-	static const char *const policies[] = {
-		[FLUSH_AUTO] = "auto",	 [FLUSH_EACH] = "each", [FLUSH_BATCH] = "batch",
-		[FLUSH_FSYNC] = "fsync", [FLUSH_NONE] = "none",
-	};
 	const struct connection *connection = &client->connection;
 	const enum method method = client->settings.method;
 	const enum flush_policy flush = client->settings.flush;
@@ -228,7 +225,7 @@ static void set_facts(const struct client *client)
 	else if (method == METHOD_NATIVE && !io_queue_native(client->io_queue))
 		type = "unproven";
 	snprintf(text, sizeof(text), "mode=%s flush=%s flush_type=%s target=%s device=%s",
-		 method_name(method), policies[flush], type,
+		 method_name(method), flush_policy_name(flush), type,
 		 target_kind_name(connection->offer.kind), connection->device);
 	facts_set(client->td, text);
 }
@@ -257,6 +254,34 @@ static void say_what_it_is(const struct client *client)
 	job_say(client->td, text);
 }
 
+/* Each job of a section has a file of its own. */
+static int open_log(struct client *client)
+{
+	const struct settings *settings = &client->settings;
+	const struct connection *connection = &client->connection;
+	struct log_header header = {
+		.method = settings->method,
+		.policy = settings->flush,
+		.kind = connection->offer.kind,
+		.region_bytes = connection->remote_bytes,
+		.reached = LOG_REACHED_NOTHING,
+	};
+	char path[PATH_MAX];
+
+	client->claims = client->td->o.sync_io ||
+			 (settings->flush != FLUSH_FSYNC && settings->flush != FLUSH_NONE);
+	if (!settings->durable_log)
+		return 0;
+	if (settings->flush != FLUSH_NONE)
+		header.reached = connection->flush_type == RPMA_FLUSH_TYPE_PERSISTENT
+					 ? LOG_REACHED_PERSISTENCE
+					 : LOG_REACHED_VISIBILITY;
+	if (job_file_name(client->td, settings->durable_log, path, sizeof(path)))
+		return failure_set(EXIT_WRONG_USAGE, "options", "durable_log=%s: too long",
+				   settings->durable_log);
+	return durable_log_open(&client->log, path, &header);
+}
+
 static int open_client(struct client *client)
 {
 	struct thread_data *td = client->td;
@@ -271,6 +296,8 @@ static int open_client(struct client *client)
 		ret = connect_client(client);
 	if (!ret)
 		ret = place_files(client);
+	if (!ret)
+		ret = open_log(client);
 	if (ret)
 		return ret;
 	cfg.policy = client->settings.flush;
@@ -361,6 +388,7 @@ void client_cleanup(struct thread_data *td)
 	if (client->io_queue)
 		set_facts(client);
 	io_queue_close(&client->io_queue);
+	durable_log_close(&client->log);
 	layout_close(&client->layout);
 	connection_close(&client->connection);
 	free(client->events);

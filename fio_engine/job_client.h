@@ -7,6 +7,7 @@
 #define JOB_CLIENT_H
 
 #include "connection.h"
+#include "durable_log.h"
 #include "io_queue.h"
 #include "job.h"
 #include "layout.h"
@@ -21,6 +22,8 @@ struct client {
 	uint64_t block;		    /* what each write is, and at a multiple of; 0: any */
 	const struct io_u *barrier; /* that waits for all before it; NULL: none does */
 	struct io_u **events;	    /* what the last getevents found, iodepth of them */
+	struct durable_log *log;    /* NULL: there is none */
+	bool claims;		    /* a write that completes is durable, by the job's options */
 	bool told_empty;	    /* that fsync has nothing to flush */
 	int error; /* errno that the job ends with: no more is done; 0: it goes on */
 };

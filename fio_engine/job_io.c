@@ -153,6 +153,35 @@ static enum fio_q_status complete(struct client *client, struct io_u *io_u, int 
 	return FIO_Q_COMPLETED;
 }
 
+/* --- the log of what is durable ---------------------------------------------------- */
+
+static void log_write(struct client *client, struct operation *operation)
+{
+	const char *content = NULL;
+
+	if (operation->kind == OPERATION_READ)
+		return;
+	if (operation->kind == OPERATION_WRITE)
+		content = client->connection.buffer_memory + operation->local_offset;
+	operation->number = durable_log_write(client->log, operation->begin,
+					      (const uint8_t *)content, operation->bytes);
+}
+
+static void log_done(struct client *client, const struct operation *operation)
+{
+	if (operation->kind != OPERATION_READ && !operation->error)
+		durable_log_done(client->log, operation->number, client->claims);
+}
+
+/* On the disk before anything else happens; else the job ends with nothing more posted. */
+static void log_commit(struct client *client)
+{
+	if (client->error || !durable_log_commit(client->log))
+		return;
+	give_up(client);
+	io_queue_stop(client->io_queue, ECANCELED);
+}
+
 /* --- queue ----------------------------------------------------------------------- */
 
 /* Where the connection is gone, and the job is to go on: connects again. */
@@ -203,6 +232,10 @@ static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
 	stamp(client->td, io_u);
 	if (client->settings.flush != FLUSH_NONE)
 		ret = io_queue_sync(client->io_queue);
+	if (client->log && !ret) {
+		durable_log_sync(client->log);
+		log_commit(client);
+	}
 	return complete(client, io_u, ret ? EIO : 0);
 }
 
@@ -211,9 +244,15 @@ static enum fio_q_status do_now(struct client *client, struct io_u *io_u)
 {
 	struct operation *operation = io_u->engine_data;
 
+	if (client->log)
+		log_commit(client);
 	io_queue_commit(client->io_queue, posting, client);
 	while (io_queue_done(client->io_queue) != operation)
 		io_queue_wait(client->io_queue, 1, UINT64_MAX);
+	if (client->log) {
+		log_done(client, operation);
+		log_commit(client);
+	}
 	return complete(client, io_u, operation->error);
 }
 
@@ -256,11 +295,15 @@ enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
 		return complete(client, io_u, error);
 	if (!io_queue_add(client->io_queue, io_u->engine_data))
 		return FIO_Q_BUSY;
+	if (client->log)
+		log_write(client, io_u->engine_data);
 	return td->o.sync_io ? do_now(client, io_u) : FIO_Q_QUEUED;
 }
 
 static void commit(struct client *client, uint32_t added)
 {
+	if (client->log)
+		log_commit(client);
 	io_queue_commit(client->io_queue, posting, client);
 	io_u_mark_submit(client->td, added);
 }
@@ -312,8 +355,16 @@ int client_getevents(struct thread_data *td, unsigned min, unsigned max,
 
 		if (!operation)
 			break;
-		client->events[count] = operation->owner;
-		finish(client, client->events[count++], operation->error);
+		client->events[count++] = operation->owner;
+		if (client->log)
+			log_done(client, operation);
+	}
+	if (client->log && count)
+		log_commit(client);
+	for (unsigned i = 0; i < count; i++) {
+		const struct operation *operation = client->events[i]->engine_data;
+
+		finish(client, client->events[i], operation->error);
 	}
 	return (int)count;
 }

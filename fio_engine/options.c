@@ -180,6 +180,15 @@ struct fio_option rpma_option_table[] = {
 		COMMON,
 	},
 	{
+		.name = "durable_log",
+		.lname = "Log of what was durable",
+		.type = FIO_OPT_STR_STORE,
+		AT(durable_log),
+		.help = "File for what a client wrote and was told to be durable, for "
+			"rpma-fio-check",
+		COMMON,
+	},
+	{
 		.name = "direct_write_to_pmem",
 		.lname = "Direct Write to PMem",
 		.type = FIO_OPT_BOOL,
@@ -273,8 +282,7 @@ static int settle_identity(const struct thread_data *td, struct settings *settin
 	return 0;
 }
 
-/* fio tells it to the first of them only; the others follow it in their order. */
-static unsigned numjobs(const struct thread_data *td)
+unsigned options_numjobs(const struct thread_data *td)
 {
 	const struct thread_data *first = td;
 
@@ -297,7 +305,7 @@ static int settle_port(const struct thread_data *td, struct settings *settings)
 		more = td->thread_number - 1;
 	settings->port = 0;
 	settings->job = mode == PORT_SINGLE ? td->subjob_number : 0;
-	settings->jobs = mode == PORT_SINGLE ? numjobs(td) : 1;
+	settings->jobs = mode == PORT_SINGLE ? options_numjobs(td) : 1;
 	if (!base && settings->role == ROLE_SERVER)
 		return 0;
 	if (!base)
@@ -373,6 +381,7 @@ static int settle_client(const struct thread_data *td, struct settings *settings
 	settings->write_op = (enum write_op)options->write_op;
 	settings->region = (enum region_use)options->region;
 	settings->connect_timeout_s = options->connect_timeout;
+	settings->durable_log = options->durable_log;
 	return check_write_op(td, settings);
 }
 

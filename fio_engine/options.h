@@ -39,6 +39,7 @@ struct rpma_options {
 	unsigned int write_op;
 	unsigned int region;
 	unsigned int connect_timeout; /* seconds */
+	char *durable_log;
 	/* a server's */
 	unsigned int direct_write_to_pmem;
 	unsigned int clients;
@@ -59,6 +60,7 @@ struct settings {
 	enum write_op write_op;
 	enum region_use region;
 	unsigned connect_timeout_s;
+	const char *durable_log; /* NULL: none; borrowed */
 	bool direct_write_to_pmem;
 	unsigned clients; /* 0: as many as the first one announces */
 	struct allow allow;
@@ -66,6 +68,9 @@ struct settings {
 
 /* The role alone, for hooks that come before anything is checked. */
 enum role options_role(const struct thread_data *td);
+
+/* numjobs= of its section: fio tells it to the first job only, which the others follow. */
+unsigned options_numjobs(const struct thread_data *td);
 
 /* -EINVAL with the error message set: an option, its value, and what is valid. */
 int options_settle(const struct thread_data *td, struct settings *settings);

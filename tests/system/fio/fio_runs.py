@@ -34,13 +34,14 @@ CLOCK = "clock_gettime"  # another one fio tries on all processors for 0.1 s
 KIB = 1024
 SERVER_END_S = 5  # how long a server waits for one who went without a word
 OPTIONS = ["role", "mode", "serverip", "port", "port_mode", "busy_wait_polling", "flush", "flush_type",
-           "write_op", "region", "connect_timeout", "direct_write_to_pmem", "clients", "allow"]  # fmt: skip
+           "write_op", "region", "connect_timeout", "durable_log", "direct_write_to_pmem", "clients", "allow"]  # fmt: skip
 ALIASES = [f"librpma_{method}_{role}" for method in ("apm", "gpspm") for role in ("client", "server")]
 
 
 def mostly_long(values: Iterable[Any], *short: Any) -> list[Any]:
     """Parameters of which only these are for every day."""
-    return [value if value in short else pytest.param(value, marks=pytest.mark.long) for value in values]
+    return [value if value in short else pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.long)
+            for value in values]  # fmt: skip
 
 
 def environment(soft: str = "", **more: str) -> dict[str, str]:

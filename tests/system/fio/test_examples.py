@@ -27,15 +27,15 @@ def start(name: str, port: int, folder: Path) -> Run:
                str(EXAMPLES / f"{name}.fio"))  # fmt: skip
 
 
-def done(run: Run) -> set[str]:
-    """What it did, without an error and without leaving anything."""
+def done(run: Run, *leaves: str) -> set[str]:
+    """What it did, without an error and without leaving anything else."""
     try:
         end = Done(run)
     finally:
         run.kill()
     assert end.code == 0, end.said
     assert [job["error"] for job in end.jobs()] == [0] * len(end.jobs())
-    assert list(run.folder.iterdir()) == []
+    assert {entry.name for entry in run.folder.iterdir()} == set(leaves)
     return {way for way in ("read", "write", "sync", "trim") if end.ios(way) > 0}
 
 
@@ -51,5 +51,9 @@ def test_the_pair_for_two_hosts_runs_as_it_stands(tmp_path: Path) -> None:
     assert done(server) == set()
 
 
+def test_the_one_for_power_failures_leaves_a_log(tmp_path: Path) -> None:
+    assert done(start("power-failure", free_port(), tmp_path), "claims.log") == {"write", "sync"}
+
+
 def test_each_job_file_is_tried() -> None:
-    assert {path.stem for path in EXAMPLES.iterdir()} == {*DOES, "two-hosts-server", "two-hosts-client"}
+    assert {path.stem for path in EXAMPLES.iterdir()} == {*DOES, "two-hosts-server", "two-hosts-client", "power-failure"}

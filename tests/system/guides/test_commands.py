@@ -50,6 +50,8 @@ MARKED = {
 MAY_END = {
     "rpma-bench": (1,),  # a limit that this host does not keep
     "rpma-ddio-check": (1, 3),  # not ready, or undetermined
+    "rpma-soft --seed 1 -f powerfail": (1, 134, -6),  # fio 3.33 aborts by itself when a job was killed
+    "rpma-fio-check": (1,),  # lost by the power failure of the guide
 }
 PORT_OPTIONS = {"rping": "-p", "ibv_rc_pingpong": "-p", "ib_write_bw": "-p"}
 
@@ -92,6 +94,7 @@ class Desk:
         programs.mkdir()
         for name in ("rpma-bench", "rpma-ping", "rpma-ddio-check", "rpmemd"):
             (programs / name).symlink_to(BUILD / f"tools/{name}/{name}")
+        (programs / "rpma-fio-check").symlink_to(BUILD / "fio_engine/rpma-fio-check")
         (programs / "rpma-soft").symlink_to(BUILD / "soft_device/rpma-soft")
         (programs / "rpma-report").symlink_to(BUILD / "bin/rpma-report")
         (folder / "examples").symlink_to(ROOT / "examples")
@@ -140,7 +143,7 @@ class Desk:
             self.exports += f"{command};"
             return
         end = time.monotonic() + LIMIT_S
-        may_end = (0, *MAY_END.get(command.split()[0], ()))
+        may_end = (0, *next((codes for begin, codes in MAY_END.items() if command.startswith(begin)), ()))
         while True:
             process = self.start(self.in_place(command))
             out, _ = process.communicate(timeout=LIMIT_S)

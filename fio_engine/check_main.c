@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check_main.c -- rpma-fio-check: was what the engine reported as durable there after a
+ * power failure?
+ */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "durable_check.h"
+#include "tools/common/base/cli.h"
+#include "tools/common/base/failure.h"
+
+#define TOOL	      "rpma-fio-check"
+#define EXTENTS_SHOWN 20
+#define BUFFER_BYTES  (1U << 20)
+
+const char *argp_program_version = TOOL " " RPMA_VERSION;
+
+struct options {
+	const char *log;
+	const char *target;
+	uint64_t offset; /* where the region begins in the target */
+};
+
+/* --- options ----------------------------------------------------------------------- */
+
+static error_t parse_offset(const char *text, uint64_t *offset)
+{
+	char *end;
+
+	errno = 0;
+	*offset = strtoull(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *offset <= INT64_MAX)
+		return 0;
+	failure_set(EXIT_WRONG_USAGE, "options", "--offset %s: expected a number of bytes", text);
+	return EINVAL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'o':
+		return parse_offset(arg, &options->offset);
+	case ARGP_KEY_ARG:
+		if (state->arg_num >= 2)
+			return ARGP_ERR_UNKNOWN;
+		*(state->arg_num == 0 ? &options->log : &options->target) = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int options_parse(struct options *options, int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{"offset", 'o', "BYTES", 0,
+		 "Where the region begins in TARGET: offset= of the server job (default 0)", 0},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = rows,
+		.parser = parse,
+		.args_doc = "LOG TARGET",
+		.doc = "Judge a target after a power failure: is what the fio engine librpma "
+		       "reported as durable, by its log (durable_log=), in the file of the server?",
+	};
+	int ret = argp_parse(&argp, argc, argv, 0, NULL, options);
+
+	if (ret == EINVAL && failure_get()->text[0] != '\0')
+		return -EINVAL;
+	if (ret != 0 || options->target == NULL)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "expected LOG and TARGET (see --help)");
+	return 0;
+}
+
+/* --- files ------------------------------------------------------------------------- */
+
+static int cannot_read(const char *path, const char *why)
+{
+	return failure_set(EXIT_RUN_FAILED, "check", "%s: %s", path, why);
+}
+
+static int open_file(const char *path, int *fd, uint64_t *bytes)
+{
+	struct stat st;
+
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0 || fstat(*fd, &st) != 0)
+		return cannot_read(path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return cannot_read(path, "expected a regular file");
+	*bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* Up to the end of the file, if that comes first; -errno. */
+static int64_t read_at(int fd, uint8_t *to, size_t bytes, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t got = pread(fd, to + done, bytes - done, (off_t)(offset + done));
+
+		if (got == 0)
+			break;
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got > 0)
+			done += (size_t)got;
+	}
+	return (int64_t)done;
+}
+
+static int read_log(const char *path, uint8_t **content, size_t *size)
+{
+	uint64_t bytes = 0;
+	int64_t got;
+	int fd = -1, ret = open_file(path, &fd, &bytes);
+
+	if (ret == 0) {
+		*content = malloc(bytes + 1);
+		got = *content != NULL ? read_at(fd, *content, bytes, 0) : -ENOMEM;
+		*size = got < 0 ? 0 : (size_t)got;
+		if (got < 0)
+			ret = cannot_read(path, strerror((int)-got));
+	}
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* The part of the target that was read last. */
+struct target_reader {
+	const char *path;
+	int fd;
+	uint64_t offset;
+	uint64_t begin; /* in the region */
+	uint64_t bytes;
+	uint8_t buffer[BUFFER_BYTES];
+};
+
+static int read_target(void *arg, uint64_t begin, uint8_t *to, size_t bytes)
+{
+	struct target_reader *reader = arg;
+	int64_t got;
+
+	if (begin < reader->begin || begin + bytes > reader->begin + reader->bytes) {
+		got = read_at(reader->fd, reader->buffer, BUFFER_BYTES, reader->offset + begin);
+		if (got < (int64_t)bytes)
+			return failure_set(EXIT_RUN_FAILED, "check",
+					   "%s: cannot read %zu bytes at %" PRIu64 ": %s",
+					   reader->path, bytes, reader->offset + begin,
+					   got < 0 ? strerror((int)-got) : "it ends before");
+		reader->begin = begin;
+		reader->bytes = (uint64_t)got;
+	}
+	memcpy(to, reader->buffer + (begin - reader->begin), bytes);
+	return 0;
+}
+
+static int judge(struct durable_check *check, const struct options *options)
+{
+	struct target_reader *reader = calloc(1, sizeof(*reader));
+	uint64_t bytes = 0;
+	int ret;
+
+	if (reader == NULL)
+		return cannot_read(options->target, strerror(ENOMEM));
+	reader->path = options->target;
+	reader->offset = options->offset;
+	ret = open_file(options->target, &reader->fd, &bytes);
+	if (ret == 0 &&
+	    (bytes < options->offset || bytes - options->offset < check->header.region_bytes))
+		ret = failure_set(EXIT_RUN_FAILED, "check",
+				  "%s has %" PRIu64 " bytes: expected at least %" PRIu64
+				  ", the memory of the server that the log is of",
+				  options->target, bytes,
+				  options->offset + check->header.region_bytes);
+	if (ret == 0)
+		ret = durable_check_judge(check, read_target, reader);
+	if (reader->fd >= 0)
+		close(reader->fd);
+	free(reader);
+	return ret;
+}
+
+/* --- result ------------------------------------------------------------------------ */
+
+static void print_lost(const struct durable_check *check, uint64_t offset)
+{
+	uint64_t bytes = 0;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < check->lost_count; i++)
+		bytes += check->lost[i].end - check->lost[i].begin;
+	printf("lost bytes of the target: %" PRIu64 ", at", bytes);
+	for (; shown < check->lost_count && shown < EXTENTS_SHOWN; shown++)
+		printf("%s %" PRIu64 "-%" PRIu64, shown > 0 ? "," : "",
+		       check->lost[shown].begin + offset, check->lost[shown].end - 1 + offset);
+	if (shown < check->lost_count)
+		printf(" and %zu more extents", check->lost_count - shown);
+	printf("\n");
+}
+
+static enum exit_code print_result(const struct durable_check *check, const struct options *options)
+{
+	static const char *const reached[] = {"none", "visibility", "persistent"};
+	static const struct {
+		const char *words;
+		enum claim_state state;
+	} rows[] = {
+		{"claimed durable and there: ", CLAIM_THERE},
+		{"claimed durable and lost:  ", CLAIM_LOST},
+		{"claimed, written again:    ", CLAIM_COVERED},
+		{"claimed, undecided:        ", CLAIM_UNDECIDED},
+	};
+	const struct log_header *header = &check->header;
+	uint64_t claimed = 0;
+
+	printf("%s: mode=%s flush=%s flush_type=%s target=%s, a region of %" PRIu64 " bytes\n",
+	       options->log, method_name(header->method), flush_policy_name(header->policy),
+	       reached[header->reached], target_kind_name(header->kind), header->region_bytes);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t count = durable_check_count(check, rows[i].state);
+
+		printf("%s%" PRIu64 " writes\n", rows[i].words, count);
+		claimed += count;
+	}
+	printf("not claimed:               %" PRIu64 " writes\n", check->writes - claimed);
+	if (check->lost_count > 0)
+		print_lost(check, options->offset);
+	if (check->torn)
+		fprintf(stderr, TOOL ": the log ends within a record, as a crash leaves it\n");
+	if (claimed == 0)
+		fprintf(stderr, TOOL ": nothing was claimed: nothing is proven\n");
+	if (durable_check_count(check, CLAIM_LOST) > 0)
+		return EXIT_NEGATIVE;
+	return claimed == 0 || durable_check_count(check, CLAIM_UNDECIDED) > 0 ? EXIT_NO_DEVICE
+									       : EXIT_GOOD;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {0};
+	struct durable_check check = {.torn = false};
+	enum exit_code code = EXIT_GOOD;
+	uint8_t *content = NULL;
+	size_t size = 0;
+	int ret;
+
+	cli_keep_standard_places();
+	argp_err_exit_status = EXIT_WRONG_USAGE;
+	if (options_parse(&options, argc, argv) != 0)
+		return cli_report_failure(TOOL);
+	ret = read_log(options.log, &content, &size);
+	if (ret == 0)
+		ret = durable_check_open(&check, options.log, content, size);
+	if (ret == 0)
+		ret = judge(&check, &options);
+	if (ret == 0)
+		code = print_result(&check, &options);
+	durable_check_close(&check);
+	free(content);
+	if (ret == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+		ret = cannot_read("standard output", strerror(errno));
+	return ret == 0 ? (int)code : cli_report_failure(TOOL);
+}

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What durable_log= writes, held against fio's own log and count, and what rpma-fio-check makes of it.
+
+The log is read here by what durable_log_record.h tells of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from durable_cells import CHECK, check
+from fio_runs import FIO, KIB, client, mostly_long, run_client, run_fio, server, words
+
+BLOCK, REGION, LINE = 4 * KIB, 256 * KIB, 64
+HEADER, FRONT = 32, 28
+BASIC: dict[str, Any] = {"bs": BLOCK, "size": REGION, "refill_buffers": 1}
+
+
+def fnv1a(data: bytes) -> int:
+    value = 2166136261
+    for byte in data:
+        value = (value ^ byte) * 16777619 % 2**32
+    return value
+
+
+@dataclass
+class Log:
+    places: list[tuple[int, int]] = field(default_factory=list)
+    tags: list[list[int]] = field(default_factory=list)
+    claimed: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
+    syncs: int = 0
+
+
+def read_log(path: Path) -> Log:
+    data, at, log = path.read_bytes(), HEADER, Log()
+    assert data.startswith(b"rpmalog1") and fnv1a(data[: HEADER - 4]) == struct.unpack("<I", data[HEADER - 4 : HEADER])[0]
+    while at + FRONT <= len(data):
+        kind, flags, number, begin, size = struct.unpack("<BB6xQQI", data[at : at + FRONT])
+        lines = (begin + size - 1) // LINE - begin // LINE + 1 if kind == 1 else 0
+        end = at + FRONT + 4 * lines
+        if end + 4 > len(data):
+            break  # as a crash leaves it
+        assert struct.unpack("<I", data[end : end + 4])[0] == fnv1a(data[at:end])
+        if kind == 1:
+            assert number == len(log.places)
+            log.places.append((begin, size))
+            log.tags.append(list(struct.unpack(f"<{lines}I", data[at + FRONT : end])))
+        elif kind == 2:
+            log.done.add(number)
+            log.claimed |= {number} if flags else set()
+        else:
+            log.claimed |= log.done
+            log.syncs += 1
+        at = end + 4
+    return log
+
+
+CLAIMS: list[Any] = [
+    ({"mode": "gpspm", "flush": "batch", "rw": "randwrite", "iodepth": 8, "iodepth_batch": 4}, 64, 0),
+    ({"flush": "fsync", "fsync": 4, "rw": "write"}, 60, 15),
+    ({"flush": "none", "sync": 1, "rw": "write"}, 64, 0),
+    ({"flush": "fsync", "rw": "write"}, 0, 0),
+    ({"flush": "each", "rw": "randwrite", "iodepth": 8}, 64, 0),
+    ({"rw": "write", "iodepth": 8, "iodepth_batch": 4}, 64, 0),
+    ({"flush": "fsync", "fsync": 4, "end_fsync": 1, "rw": "write"}, 64, 16),
+    ({"flush": "fsync", "sync": 1, "rw": "write"}, 64, 0),
+    ({"flush": "none", "rw": "write"}, 0, 0),
+    ({"mode": "gpspm", "write_op": "imm", "rw": "write"}, 64, 0),
+]
+
+
+@pytest.mark.parametrize(("options", "claimed", "syncs"), mostly_long(CLAIMS, *CLAIMS[:4]), ids=str)
+def test_claims_are_what_fio_was_told(tmp_path: Path, options: dict[str, Any], claimed: int, syncs: int) -> None:
+    """64 writes; the number of syncs is fio's, one for each so many writes with another one behind them."""
+    iolog = tmp_path / "iolog"
+    with server(tmp_path, size=REGION) as it:
+        run_client(tmp_path, it.port, durable_log="log", write_iolog=iolog, **BASIC, **options)
+    log = read_log(tmp_path / "log")
+    wrote = [line.split() for line in iolog.read_text().splitlines()]
+    assert log.places == [(int(one[3]), int(one[4])) for one in wrote if len(one) == 5 and one[2] == "write"]
+    assert log.done == set(range(64))
+    assert (len(log.claimed), log.syncs) == (claimed, syncs)
+
+
+@pytest.mark.parametrize("bs", mostly_long([BLOCK, 100, 1], 100))
+def test_tags_are_those_of_the_content(tmp_path: Path, bs: int) -> None:
+    (tmp_path / "pool").write_bytes(bytes(8 * BLOCK))
+    with server(tmp_path, size=8 * BLOCK, filename="pool") as it:
+        run_client(tmp_path, it.port, durable_log="log", rw="write", bs=bs, size=8 * bs, refill_buffers=1)
+    content = (tmp_path / "pool").read_bytes()
+    log = read_log(tmp_path / "log")
+    assert log.places == [(i * bs, bs) for i in range(8)]
+    for (begin, size), tags in zip(log.places, log.tags, strict=True):
+        lines = [content[max(begin, at) : min(begin + size, at + LINE)] for at in range(begin - begin % LINE, begin + size, LINE)]
+        assert tags == [fnv1a(line) for line in lines]
+    assert check(tmp_path / "log", tmp_path / "pool").code == 0
+
+
+def test_a_trim_is_a_write_of_zeros(tmp_path: Path) -> None:
+    (tmp_path / "pool").write_bytes(b"x" * REGION)
+    with server(tmp_path, size=REGION, filename="pool") as it:
+        run_client(tmp_path, it.port, durable_log="log", rw="trim", **BASIC)
+    assert set(tag for tags in read_log(tmp_path / "log").tags for tag in tags) == {fnv1a(bytes(LINE))}
+    assert check(tmp_path / "log", tmp_path / "pool").there == 64
+
+
+def test_each_job_has_a_file_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "pool").write_bytes(bytes(REGION))
+    with server(tmp_path, size=REGION, filename="pool") as it:
+        run_client(tmp_path, it.port, durable_log="log", rw="write", bs=BLOCK, size=REGION // 2, numjobs=2, region="split")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["log.0", "log.1", "pool"]
+    for number in range(2):
+        found = check(tmp_path / f"log.{number}", tmp_path / "pool")
+        assert (found.code, found.there) == (0, 32)
+
+
+def test_a_server_with_an_offset(tmp_path: Path) -> None:
+    (tmp_path / "pool").write_bytes(bytes(2 * REGION))
+    with server(tmp_path, size=REGION, offset=REGION, filename="pool") as it:
+        run_client(tmp_path, it.port, durable_log="log", rw="write", **BASIC)
+    told = [subprocess.run([CHECK, *more, tmp_path / "log", tmp_path / "pool"], capture_output=True, text=True)
+            for more in ([f"--offset={REGION}"], [], [f"-o{REGION + 1}"])]  # fmt: skip
+    assert [one.returncode for one in told] == [0, 1, 2]
+    assert "expected at least" in told[2].stderr
+
+
+def test_two_sections_cannot_have_one_file(tmp_path: Path) -> None:
+    with server(tmp_path, clients=2) as it:
+        one = words(ioengine="librpma", port=it.port, durable_log="log", rw="write", bs=512, size="16k", rate_iops=32)
+        code, _, errors = run_fio(tmp_path, "--name=a", *one, "--name=b", *one)
+    assert code != 0
+    assert errors.count("durable_log=log: another job writes it") == 1, errors
+
+
+def test_a_log_that_cannot_be_made_ends_the_job(tmp_path: Path) -> None:
+    with server(tmp_path) as it:
+        done = run_client(tmp_path, it.port, code=1, durable_log="no/log", rw="write", **BASIC)
+    assert any("durable_log=no/log: No such file or directory" in line for line in done.told)
+
+
+def test_fio_sees_no_completion_that_the_log_has_not(tmp_path: Path) -> None:
+    """A disk of 32 KiB is full after some claims: fio has the latencies of just these writes."""
+    own = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    if subprocess.run([*own, "mount", "-t", "tmpfs", "none", tmp_path], capture_output=True).returncode != 0:
+        pytest.skip("no file system may be mounted here")
+    (tmp_path / "disk").mkdir()
+    program = tmp_path / "fio"
+    program.write_text(
+        f'#!/bin/bash\nset -e\nmount -t tmpfs -o size=32k none disk\n{FIO} "$@" || true\ncp disk/log .\n'
+    )
+    program.chmod(0o755)
+    with server(tmp_path, size=REGION) as it:
+        options = {"port": it.port, "durable_log": "disk/log", "rw": "write", "io_size": 4 * REGION, **BASIC}
+        run = [shutil.which("unshare") or "", *own[1:], program]
+        _, out, errors = run_fio(
+            tmp_path, *map(str, run[1:]), *words(**{"output-format": "json"}), *words(name="x", ioengine="librpma", **options), fio=str(run[0])
+        )  # fmt: skip
+    assert "durable_log=disk/log: No space left on device" in errors
+    log = read_log(tmp_path / "log")
+    assert 0 < len(log.claimed) < 256
+    counted = json.loads(out[out.index("{") :])["jobs"][0]["write"]["lat_ns"]["N"]
+    assert counted == len(log.claimed)
+
+
+def test_a_killed_client_leaves_a_log_that_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "pool").write_bytes(bytes(REGION))
+    with server(tmp_path, size=REGION, filename="pool", mode="gpspm") as it:
+        with client(tmp_path, it.port, mode="gpspm", durable_log="log", rw="randwrite", norandommap=1, time_based=1, runtime=60,
+                    iodepth=8, **BASIC) as run:  # fmt: skip
+            run.errors.wait_for("are flushed to")
+            while not (tmp_path / "log").exists() or (tmp_path / "log").stat().st_size < 100_000:
+                assert run.process.poll() is None
+            run.kill()
+        it.signal(signal.SIGTERM)
+        it.end()
+    found = check(tmp_path / "log", tmp_path / "pool")
+    assert (found.code, found.lost, found.undecided) == (0, 0, 0)
+    assert found.claimed > 100
+
+
+def test_nothing_claimed_proves_nothing(tmp_path: Path) -> None:
+    with server(tmp_path, size=REGION) as it:
+        run_client(tmp_path, it.port, durable_log="log", rw="write", flush="fsync", **BASIC)
+    (tmp_path / "pool").write_bytes(bytes(REGION))
+    assert check(tmp_path / "log", tmp_path / "pool").code == 3
+
+
+def test_a_line_that_changed_is_named(tmp_path: Path) -> None:
+    pool = tmp_path / "pool"
+    pool.write_bytes(bytes(REGION))
+    with server(tmp_path, size=REGION, filename="pool") as it:
+        run_client(tmp_path, it.port, durable_log="log", rw="write", **BASIC)
+    content = bytearray(pool.read_bytes())
+    for at in (0, 5 * LINE, 5 * LINE + 63, 6 * LINE, REGION - 1):
+        content[at] ^= 1
+    pool.write_bytes(content)
+    done = subprocess.run([CHECK, tmp_path / "log", pool], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"lost bytes of the target: 256, at 0-63, 320-447, {REGION - 64}-{REGION - 1}\n" in done.stdout
+    assert "claimed durable and lost:  2 writes\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [(["log"], 64, "expected LOG and TARGET"), (["a", "b", "c"], 64, "Too many arguments"), (["--offset=-1", "a", "b"], 64, "number of bytes"),
+     (["--no"], 64, "unrecognized option"), (["missing", "pool"], 2, "No such file"), (["pool", "pool"], 2, "is not a log of durable_log="),
+     ([".", "pool"], 2, "expected a regular file"), (["--help"], 0, ""), (["--version"], 0, "")],
+    ids=str,
+)  # fmt: skip
+def test_exit_codes_of_the_checker(tmp_path: Path, words: list[str], code: int, text: str) -> None:
+    (tmp_path / "pool").write_bytes(bytes(64))
+    done = subprocess.run([CHECK, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, text in done.stderr) == (code, True), done.stderr

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_durable_check.c -- a log written by durable_log.c, and what is found of its claims in
+ * a target. Power failures are made up here, line by line.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fio_engine/durable_check.h"
+#include "fio_engine/durable_log.h"
+#include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
+
+#define REGION 512U
+#define MOST   64U
+
+static uint8_t target[REGION];
+static char path[64];
+
+static struct durable_log *new_log(void)
+{
+	const struct log_header header = {.method = METHOD_APM,
+					  .policy = FLUSH_EACH,
+					  .reached = LOG_REACHED_PERSISTENCE,
+					  .kind = TARGET_FILE,
+					  .region_bytes = REGION};
+	struct durable_log *log = NULL;
+
+	memset(target, 0, sizeof(target));
+	assert_int_equal(durable_log_open(&log, path, &header), 0);
+	return log;
+}
+
+static size_t content_of_log(uint8_t *bytes, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	size_t got;
+
+	assert_non_null(file);
+	got = fread(bytes, 1, size, file);
+	assert_int_equal(fclose(file), 0);
+	return got;
+}
+
+static int read_target(void *arg, uint64_t begin, uint8_t *to, size_t bytes)
+{
+	assert_null(arg);
+	assert_true(begin < REGION && bytes <= REGION - begin);
+	memcpy(to, target + begin, bytes);
+	return 0;
+}
+
+/* Closes the log. */
+static struct durable_check judged(struct durable_log *log)
+{
+	static uint8_t bytes[1U << 16];
+	struct durable_check check;
+	size_t size;
+
+	assert_int_equal(durable_log_commit(log), 0);
+	durable_log_close(&log);
+	size = content_of_log(bytes, sizeof(bytes));
+	assert_int_equal(durable_check_open(&check, "log", bytes, size), 0);
+	assert_false(check.torn);
+	assert_int_equal(durable_check_judge(&check, read_target, NULL), 0);
+	return check;
+}
+
+static void write_to_target(struct durable_log *log, uint64_t begin, uint8_t value, uint32_t bytes)
+{
+	memset(target + begin, value, bytes);
+	durable_log_write(log, begin, target + begin, bytes);
+}
+
+static void expect(struct durable_check *check, const enum claim_state *states, uint64_t count)
+{
+	assert_int_equal(check->writes, count);
+	for (uint64_t i = 0; i < count; i++)
+		assert_int_equal(check->states[i], states[i]);
+	durable_check_close(check);
+}
+
+static void a_claim_that_is_there(void **state)
+{
+	const enum claim_state states[] = {CLAIM_THERE, CLAIM_DONE, CLAIM_NONE};
+	struct durable_log *log = new_log();
+	struct durable_check check;
+
+	(void)state;
+	write_to_target(log, 0, 1, 200);
+	write_to_target(log, 200, 2, 100);
+	write_to_target(log, 300, 3, 10);
+	durable_log_done(log, 0, true);
+	durable_log_done(log, 1, false);
+	check = judged(log);
+	expect(&check, states, 3);
+}
+
+static void a_sync_claims_all_that_is_done(void **state)
+{
+	const enum claim_state states[] = {CLAIM_THERE, CLAIM_LOST, CLAIM_NONE, CLAIM_DONE};
+	struct durable_log *log = new_log();
+	struct durable_check check;
+
+	(void)state;
+	for (uint8_t i = 0; i < 4; i++)
+		write_to_target(log, i * 64U, (uint8_t)(i + 1), 64);
+	durable_log_done(log, 0, false);
+	durable_log_done(log, 1, false);
+	durable_log_sync(log);
+	durable_log_done(log, 3, false);
+	target[70] = 0;
+	check = judged(log);
+	assert_int_equal(check.lost_count, 1);
+	assert_int_equal(check.lost[0].begin, 64);
+	assert_int_equal(check.lost[0].end, 128);
+	expect(&check, states, 4);
+}
+
+static void a_later_write_under_way_may_be_there_in_its_place(void **state)
+{
+	const enum claim_state states[] = {CLAIM_THERE, CLAIM_NONE};
+	struct durable_log *log = new_log();
+	struct durable_check check;
+
+	(void)state;
+	write_to_target(log, 0, 1, 128);
+	durable_log_done(log, 0, true);
+	write_to_target(log, 0, 2, 128);
+	memset(target, 1, 64); /* only the second line of the later one has arrived */
+	check = judged(log);
+	expect(&check, states, 2);
+}
+
+static void what_a_later_claim_covers_is_its_concern(void **state)
+{
+	const enum claim_state states[] = {CLAIM_COVERED, CLAIM_LOST};
+	struct durable_log *log = new_log();
+	struct durable_check check;
+
+	(void)state;
+	write_to_target(log, 10, 1, 20);
+	durable_log_done(log, 0, true);
+	write_to_target(log, 0, 2, 64);
+	durable_log_done(log, 1, true);
+	memset(target, 0, 64);
+	memset(target + 10, 1, 20); /* the earlier one is there, and must not be */
+	check = judged(log);
+	assert_int_equal(check.lost[0].begin, 0);
+	assert_int_equal(check.lost[0].end, 64);
+	expect(&check, states, 2);
+}
+
+static void older_content_is_a_loss_whatever_was_under_way(void **state)
+{
+	const enum claim_state states[] = {CLAIM_COVERED, CLAIM_LOST, CLAIM_NONE};
+	struct durable_log *log = new_log();
+	struct durable_check check;
+
+	(void)state;
+	for (uint8_t i = 0; i < 3; i++)
+		write_to_target(log, 64, (uint8_t)(i + 1), 64);
+	durable_log_done(log, 0, true);
+	durable_log_done(log, 1, true);
+	memset(target + 64, 1, 64);
+	check = judged(log);
+	expect(&check, states, 3);
+}
+
+static void a_mixture_with_a_write_under_way_is_undecided(void **state)
+{
+	const enum claim_state states[] = {CLAIM_UNDECIDED, CLAIM_NONE};
+	struct durable_log *log = new_log();
+	struct durable_check check;
+
+	(void)state;
+	write_to_target(log, 0, 1, 64);
+	durable_log_done(log, 0, true);
+	write_to_target(log, 8, 2, 8);
+	target[8] = 1;
+	check = judged(log);
+	assert_int_equal(check.lost_count, 0);
+	expect(&check, states, 2);
+}
+
+/* --- against bytes ------------------------------------------------------------------ */
+
+struct model_write {
+	uint32_t begin;
+	uint32_t bytes;
+	bool claimed;
+	uint8_t content[REGION];
+};
+
+static struct model_write writes[MOST];
+
+/* The write that a byte of the target is of, where the line holds the first `cut` writes; -1. */
+static int owner(uint32_t at, int cut)
+{
+	while (--cut >= 0) {
+		if (at >= writes[cut].begin && at < writes[cut].begin + writes[cut].bytes)
+			return cut;
+	}
+	return -1;
+}
+
+/* Whether each byte of the write that no later claim covers is of it or of a later one. */
+static bool is_kept(int write, int count, const int *cuts)
+{
+	for (uint32_t at = writes[write].begin; at < writes[write].begin + writes[write].bytes;
+	     at++) {
+		bool covered = false;
+
+		for (int later = write + 1; later < count; later++)
+			covered |= writes[later].claimed && at >= writes[later].begin &&
+				   at < writes[later].begin + writes[later].bytes;
+		if (!covered && owner(at, cuts[at / LOG_LINE]) < write)
+			return false;
+	}
+	return true;
+}
+
+static int make_history(struct durable_log *log, uint64_t *seed, bool whole_lines)
+{
+	int count = 1 + (int)(test_random(seed) % 12);
+
+	for (int i = 0; i < count; i++) {
+		struct model_write *w = &writes[i];
+		uint32_t unit = whole_lines ? LOG_LINE : 1, units = REGION / unit;
+
+		w->begin = (uint32_t)(test_random(seed) % units) * unit;
+		w->bytes = unit + (uint32_t)(test_random(seed) % (units - w->begin / unit)) * unit;
+		w->claimed = test_random(seed) % 2;
+		for (uint32_t at = 0; at < w->bytes; at++)
+			w->content[at] = (uint8_t)test_random(seed);
+		durable_log_write(log, w->begin, w->content, w->bytes);
+		durable_log_done(log, (uint64_t)i, w->claimed);
+	}
+	return count;
+}
+
+static void fail_power(uint64_t *seed, int count, int *cuts)
+{
+	for (uint32_t line = 0; line < REGION / LOG_LINE; line++)
+		cuts[line] = count - (int)(test_random(seed) % 3 % ((unsigned)count + 1));
+	for (uint32_t at = 0; at < REGION; at++) {
+		int write = owner(at, cuts[at / LOG_LINE]);
+
+		target[at] = write < 0 ? 0 : writes[write].content[at - writes[write].begin];
+	}
+}
+
+/* Whole lines are always decided; with pieces of lines a loss may be undecided, and no more. */
+static void judge_at_random(uint64_t seed, bool whole_lines)
+{
+	struct durable_log *log = new_log();
+	int cuts[REGION / LOG_LINE], count = make_history(log, &seed, whole_lines);
+	struct durable_check check;
+
+	fail_power(&seed, count, cuts);
+	check = judged(log);
+	for (int i = 0; i < count; i++) {
+		bool kept = is_kept(i, count, cuts);
+
+		if (!writes[i].claimed) {
+			assert_int_equal(check.states[i], CLAIM_DONE);
+		} else if (whole_lines) {
+			assert_int_equal(check.states[i] == CLAIM_LOST, !kept);
+			assert_int_not_equal(check.states[i], CLAIM_UNDECIDED);
+		} else {
+			assert_false(kept && check.states[i] == CLAIM_LOST);
+			assert_false(!kept && (check.states[i] == CLAIM_THERE ||
+					       check.states[i] == CLAIM_COVERED));
+		}
+	}
+	durable_check_close(&check);
+}
+
+static void verdicts_are_those_of_a_model_of_bytes(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		judge_at_random(seed, true);
+		judge_at_random(seed, false);
+	}
+}
+
+/* --- logs that are none -------------------------------------------------------------- */
+
+static void a_log_may_end_anywhere_behind_its_header(void **state)
+{
+	uint8_t bytes[4096];
+	struct durable_log *log = new_log();
+	struct durable_check check;
+	size_t size;
+
+	(void)state;
+	write_to_target(log, 0, 1, 200);
+	durable_log_done(log, 0, true);
+	durable_log_close(&log);
+	size = content_of_log(bytes, sizeof(bytes));
+	assert_int_equal(size, LOG_HEADER_BYTES + LOG_RECORD_BYTES + 4 * LOG_TAG_BYTES +
+				       LOG_RECORD_BYTES);
+	for (size_t end = 0; end <= size; end++) {
+		int ret = durable_check_open(&check, "log", bytes, end);
+
+		assert_int_equal(ret == 0, end >= LOG_HEADER_BYTES);
+		if (ret == 0)
+			assert_int_equal(check.torn, end != LOG_HEADER_BYTES && end != size &&
+							     end != size - LOG_RECORD_BYTES);
+		durable_check_close(&check);
+	}
+	memset(bytes + size, 0, 100); /* room that was made and not written */
+	assert_int_equal(durable_check_open(&check, "log", bytes, size + 100), 0);
+	assert_true(check.torn);
+	assert_int_equal(check.states[0], CLAIM_THERE);
+	durable_check_close(&check);
+}
+
+static void a_changed_byte_is_damage(void **state)
+{
+	uint8_t bytes[4096];
+	struct durable_log *log = new_log();
+	struct durable_check check;
+	size_t size;
+
+	(void)state;
+	write_to_target(log, 0, 1, 200);
+	durable_log_done(log, 0, true);
+	durable_log_close(&log);
+	size = content_of_log(bytes, sizeof(bytes));
+	for (size_t at = 0; at < size; at++) {
+		bytes[at] ^= 0x10;
+		if (durable_check_open(&check, "log", bytes, size) == 0) {
+			/* a length that goes beyond the end */
+			assert_true(check.torn);
+			durable_check_close(&check);
+		} else {
+			assert_non_null(strstr(failure_get()->text, "log"));
+		}
+		bytes[at] ^= 0x10;
+	}
+}
+
+static void refuses_what_no_client_writes(void **state)
+{
+	static const struct log_record wrong[][3] = {
+		{{.type = LOG_DONE, .number = 0}},
+		{{.type = LOG_WRITE, .number = 1, .bytes = 64}},
+		{{.type = LOG_WRITE, .number = 0, .begin = REGION, .bytes = 64}},
+		{{.type = LOG_WRITE, .number = 0, .begin = REGION - 63, .bytes = 64}},
+		{{.type = LOG_WRITE, .number = 0, .begin = UINT64_MAX, .bytes = 64}},
+		{{.type = LOG_WRITE, .number = 0}},
+		{{.type = LOG_SYNC, .number = 1}},
+		{{.type = LOG_DONE, .begin = 1}},
+		{{.type = 4}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		uint8_t bytes[256];
+		struct durable_log *log = new_log();
+		struct durable_check check;
+		struct log_sum sum;
+		size_t size;
+
+		durable_log_close(&log);
+		size = content_of_log(bytes, sizeof(bytes));
+		sum = log_record_front(&wrong[i][0], bytes + size);
+		size += LOG_FRONT_BYTES;
+		if (wrong[i][0].bytes > 0) {
+			log_record_tag(&sum, 0, bytes + size);
+			size += LOG_TAG_BYTES;
+		}
+		log_record_end(sum, bytes + size);
+		assert_int_equal(durable_check_open(&check, "log", bytes, size + LOG_TAG_BYTES),
+				 -EIO);
+		assert_non_null(strstr(failure_get()->text, "damaged at byte 32"));
+	}
+}
+
+static void a_log_that_a_job_has_is_not_taken_from_it(void **state)
+{
+	const struct log_header header = {METHOD_APM, FLUSH_EACH, LOG_REACHED_NOTHING, TARGET_DRAM,
+					  1};
+	struct durable_log *log = new_log(), *other = NULL;
+
+	(void)state;
+	assert_int_equal(durable_log_open(&other, path, &header), -EIO);
+	assert_null(other);
+	assert_non_null(strstr(failure_get()->text, "another job writes it"));
+	assert_int_equal(durable_log_open(&other, "/", &header), -EIO);
+	assert_int_equal(durable_log_open(&other, "/dev/full", &header), -EIO);
+	durable_log_close(&log);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_claim_that_is_there),
+		cmocka_unit_test(a_sync_claims_all_that_is_done),
+		cmocka_unit_test(a_later_write_under_way_may_be_there_in_its_place),
+		cmocka_unit_test(what_a_later_claim_covers_is_its_concern),
+		cmocka_unit_test(older_content_is_a_loss_whatever_was_under_way),
+		cmocka_unit_test(a_mixture_with_a_write_under_way_is_undecided),
+		cmocka_unit_test(verdicts_are_those_of_a_model_of_bytes),
+		cmocka_unit_test(a_log_may_end_anywhere_behind_its_header),
+		cmocka_unit_test(a_changed_byte_is_damage),
+		cmocka_unit_test(refuses_what_no_client_writes),
+		cmocka_unit_test(a_log_that_a_job_has_is_not_taken_from_it),
+	};
+	int ret, fd;
+
+	snprintf(path, sizeof(path), "/tmp/durable-log-XXXXXX");
+	fd = mkstemp(path);
+	if (fd < 0)
+		return 1;
+	close(fd);
+	ret = cmocka_run_group_tests_name("fio.durable_check", tests, NULL, NULL);
+	unlink(path);
+	return ret;
+}
