@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from check_result import check_document
@@ -117,6 +120,44 @@ def test_arrivals_have_their_counts_and_their_waits() -> None:
     assert waits_of(poisson)[0] >= 0.4 * 1_000_000
     again, _ = bench("2ms", *options, "--dry-run")
     assert [p["params"]["arrivals"] for p in again["points"]] == ["even", "poisson", "burst:10"]
+
+
+LINE = re.compile(r"^ *([0-9.]+) s  ([0-9]+) op/s  [0-9.]+ [MG]B/s  p50 .+  p99 .+  p99.9 .+  max .+  errors 0", re.M)
+
+
+def test_an_endless_run_shows_intervals_and_ends_by_a_signal(tmp_path: Path) -> None:
+    output = tmp_path / "endless.json"
+    output.write_text("an earlier result")
+    command = [LAUNCHER, BENCH, "local", "--target", "dram:4M", "--size", "64", "--duration", "inf", "--interval",
+               "100ms", "--warmup", "0", "-q", "-o", str(output)]  # fmt: skip
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr is not None
+        lines = [run.stderr.readline() for _ in range(4)]
+        run.send_signal(signal.SIGTERM)
+        said = "".join(lines) + run.stderr.read()
+        assert run.wait(timeout=60) == 143, said
+    shown = LINE.findall(said)
+    assert len(shown) >= 3, said
+    assert [float(at) for at, _ in shown] == sorted(float(at) for at, _ in shown)
+    document = json.loads(output.read_text())
+    check_document(document, False)
+    assert (document["run"]["status"], document["run"]["exit_code"]) == ("interrupted", 143)
+    (point,) = document["points"]
+    assert point["stop"]["endless"] and point["stop"]["duration_ns"] is None
+    (repeat,) = point["repeats"]
+    assert not repeat["complete"] and repeat["latency"]["count"] == repeat["ops"] > 0
+    assert sum(one["ops"] for one in repeat["intervals"]) <= repeat["ops"]
+
+
+def test_a_line_says_what_the_interval_of_the_result_has() -> None:
+    """10 ms a write: 20 to 50 operations in half a second, in the line and in the result."""
+    document, said = bench("10ms", "--rate", "50", "--repeats", "1", "--duration", "1s", "--warmup", "0", "--interval",
+                           "500ms")  # fmt: skip
+    (repeat,) = document["points"][0]["repeats"]
+    shown, intervals = LINE.findall(said), repeat["intervals"]
+    assert len(intervals) >= 1 and 1 <= len(shown) <= len(intervals) + 1, said
+    total = sum(float(rate) for _, rate in shown) / len(shown)
+    assert total <= 2 * 50, said
 
 
 @quiet

@@ -229,7 +229,7 @@ static void intervals_have_figures_of_their_own(void **state)
 	assert_int_equal(fake_latency.max_ns, 100000000);
 }
 
-static void intervals_beyond_their_room_are_left_out(void **state)
+static void intervals_beyond_their_room_lose_no_samples(void **state)
 {
 	static struct histogram scratch;
 	struct measure_interval intervals[2];
@@ -462,7 +462,7 @@ int main(void)
 		cmocka_unit_test(answered_operations_and_mixes_are_batched_too),
 		cmocka_unit_test(windows_are_counted),
 		cmocka_unit_test(intervals_have_figures_of_their_own),
-		cmocka_unit_test(intervals_beyond_their_room_are_left_out),
+		cmocka_unit_test(intervals_beyond_their_room_lose_no_samples),
 		cmocka_unit_test(every_lane_keeps_its_depth),
 		cmocka_unit_test(a_slow_lane_holds_no_other_one_up),
 		cmocka_unit_test(a_mix_has_its_share_of_reads),

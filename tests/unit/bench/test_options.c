@@ -292,6 +292,40 @@ static void what_a_search_cannot_take_is_refused(void **state)
 	options_free(&o);
 }
 
+static void an_endless_run_has_one_repeat_of_one_point(void **state)
+{
+	static const char *const refused[] = {
+		"host --duration inf",
+		"host --duration inf --size 64,4K",
+		"host --duration inf --size 64 --repeats 2",
+		"host --duration inf --size 64 --ci 5",
+		"host --duration inf --size 64 --ops 5",
+		"host --duration inf --test connect",
+		"host --duration inf --size 64 --test rate --find-rate lat.max<1s",
+		"host --duration infinite --size 64",
+	};
+	struct options o;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		if (parse(options_parse_client, &o, refused[i]) == 0)
+			fail_msg("%s is taken", refused[i]);
+		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		options_free(&o);
+	}
+	assert_int_equal(
+		parse(options_parse_client, &o, "host --duration inf --size 64 --interval 500ms"),
+		0);
+	assert_true(o.endless);
+	assert_int_equal(o.repeats, 1);
+	assert_int_equal(o.interval_ns, 500000000);
+	options_free(&o);
+	assert_int_not_equal(parse(options_parse_ranks, &o, "host --duration inf --size 64"), 0);
+	options_free(&o);
+	assert_int_not_equal(parse(options_parse_ranks, &o, "host --interval 1s"), 0);
+	options_free(&o);
+}
+
 static void a_missing_host_names_the_command(void **state)
 {
 	struct options o;
@@ -347,6 +381,7 @@ int main(void)
 		cmocka_unit_test(what_is_verified_must_be_written),
 		cmocka_unit_test(a_search_has_a_limit_and_maybe_two_ends),
 		cmocka_unit_test(what_a_search_cannot_take_is_refused),
+		cmocka_unit_test(an_endless_run_has_one_repeat_of_one_point),
 		cmocka_unit_test(a_missing_host_names_the_command),
 		cmocka_unit_test(an_address_may_stand_in_brackets),
 		cmocka_unit_test(a_client_takes_as_many_cores_as_its_largest_point),

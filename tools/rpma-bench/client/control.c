@@ -257,12 +257,13 @@ static int watch_silence(const struct remote *remote, int64_t heard_ms, bool *to
 	return 0;
 }
 
-int connection_wait(const struct remote *remote, int fd)
+int connection_wait(const struct remote *remote, int fd, const struct connection_watch *watch)
 {
 	struct pollfd fds[] = {{fd, POLLIN, 0},
 			       {cli_stop_fd(), POLLIN, 0},
 			       {link_receive_fd(remote->control), POLLIN, 0},
-			       {link_event_fd(remote->control), POLLIN, 0}};
+			       {link_event_fd(remote->control), POLLIN, 0},
+			       {watch->fd, POLLIN, 0}};
 	int64_t heard_ms = monotonic_ms();
 	bool told = false;
 	int ret = 0, wait_ms = 0;
@@ -271,10 +272,12 @@ int connection_wait(const struct remote *remote, int fd)
 		ret = watch_silence(remote, heard_ms, &told, &wait_ms);
 		if (ret != 0)
 			break;
-		if (poll(fds, 4, wait_ms) < 0) {
+		if (poll(fds, 5, wait_ms) < 0) {
 			ret = errno == EINTR ? 0 : -errno;
 			continue;
 		}
+		if (fds[4].revents != 0)
+			watch->ready(watch->arg);
 		if (fds[1].revents != 0) {
 			ret = -ECANCELED;
 		} else if (fds[2].revents != 0) {

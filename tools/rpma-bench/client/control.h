@@ -27,10 +27,17 @@ int connection_end(const struct remote *remote, const struct lane *lanes, uint32
 int connection_lane(const struct remote *remote, const struct message_ready *ready,
 		    const struct params *params, struct lane *lane);
 
+/* Something else to do while waiting, when a descriptor is readable. */
+struct connection_watch {
+	int fd; /* negative: nothing */
+	void (*ready)(void *arg);
+	void *arg;
+};
+
 /*
  * Sleeps until fd is readable; meanwhile the server may show signs of life.
  * -ECANCELED: a signal.
  */
-int connection_wait(const struct remote *remote, int fd);
+int connection_wait(const struct remote *remote, int fd, const struct connection_watch *watch);
 
 #endif /* BENCH_CLIENT_CONTROL_H */

@@ -121,6 +121,8 @@ static void print_time(const struct outlook *o)
 	if (options->find_rate != NULL)
 		printf("time: unknown, as the search decides how many rates each point is "
 		       "measured at\n");
+	else if (options->endless)
+		printf("time: until SIGINT or SIGTERM\n");
 	else if (o->estimate_s == UINT64_MAX)
 		printf("time: unknown, as repeats end after %" PRIu64 " operations\n",
 		       options->ops);

@@ -12,7 +12,7 @@
 
 uint64_t progress_repeat_ns(const struct options *options)
 {
-	if (options->ops != 0)
+	if (options->ops != 0 || options->endless)
 		return 0;
 	return options->warmup_ns + options->duration_ns + PROGRESS_OVERHEAD_NS;
 }

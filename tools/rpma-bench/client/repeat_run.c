@@ -12,6 +12,7 @@
 
 #include "connect_test.h"
 #include "control.h"
+#include "live_view.h"
 #include "setup.h"
 #include "tools/common/base/thread.h"
 #include "tools/common/json/counters.h"
@@ -44,9 +45,9 @@ static void init(struct item *it, struct run *run, size_t order)
 }
 
 /* Sleeps while the threads are at it; a signal, or a server that left, ends them too. */
-static int await_workers(struct item *it)
+static int await_workers(struct item *it, const struct connection_watch *watch)
 {
-	int ret = connection_wait(it->setup.remote, workers_done_fd(it->setup.workers));
+	int ret = connection_wait(it->setup.remote, workers_done_fd(it->setup.workers), watch);
 	struct failure why = *failure_get();
 
 	if (ret == 0)
@@ -69,6 +70,8 @@ static int start(struct item *it, enum message_phase phase)
 	return ret ? ret : connection_start(it->setup.remote, phase);
 }
 
+static const struct connection_watch nothing_else = {.fd = -1};
+
 static int warm_up(struct item *it)
 {
 	int ret;
@@ -79,7 +82,7 @@ static int warm_up(struct item *it)
 	if (ret)
 		return ret;
 	workers_begin(it->setup.workers, it->setup.lanes.all, PHASE_WARMUP);
-	ret = await_workers(it);
+	ret = await_workers(it, &nothing_else);
 	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;
 }
 
@@ -118,6 +121,7 @@ static void look_after(struct item *it, const struct usage_snapshot *usage)
 static int measure_lanes(struct item *it)
 {
 	struct usage_snapshot usage;
+	struct live_view view;
 	int ret = warm_up(it);
 
 	if (ret == 0)
@@ -126,7 +130,9 @@ static int measure_lanes(struct item *it)
 		return ret;
 	look_before(it, &usage);
 	workers_begin(it->setup.workers, it->setup.lanes.all, PHASE_MEASURE);
-	ret = await_workers(it);
+	live_view_open(&view, it->setup.run, it->repeat.order, it->setup.workers);
+	ret = await_workers(it, &view.watch);
+	live_view_close(&view);
 	look_after(it, &usage);
 	if (ret != 0 && ret != -ECANCELED)
 		return ret;
@@ -154,7 +160,7 @@ static int measure_connects(struct item *it)
 		return ret;
 	look_before(it, &usage);
 	workers_begin_job(it->setup.workers, connect_test_run, &test);
-	ret = await_workers(it);
+	ret = await_workers(it, &nothing_else);
 	look_after(it, &usage);
 	if (ret == 0 && !it->repeat.complete)
 		ret = -ECANCELED;

@@ -94,6 +94,8 @@ static int start_workers(struct repeat_setup *setup)
 		.clock = &setup->run->record.clock,
 		.topology = setup->run->record.topology,
 		.cpus = setup->run->record.placement.cpus,
+		.endless = setup->run->record.options->endless,
+		.interval_ns = setup->run->record.options->interval_ns,
 	};
 
 	return workers_new(&setup->workers, &cfg);

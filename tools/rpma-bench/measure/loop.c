@@ -116,6 +116,7 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 		.fds = slots->fds,
 		.counts = is_single(cfg) ? slots->counts : NULL,
 		.latency = cfg->scratch != NULL ? cfg->scratch : cfg->latency,
+		.response = cfg->response_scratch != NULL ? cfg->response_scratch : cfg->response,
 		.wc_most = wc_most(cfg),
 		.random = cfg->seed,
 		.read_below = ((uint64_t)cfg->read_millionths << 32) / PARAMS_MILLION,
@@ -128,6 +129,8 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 	start_rings(cfg, slots);
 	if (cfg->scratch != NULL)
 		histogram_reset(cfg->scratch);
+	if (cfg->response_scratch != NULL)
+		histogram_reset(cfg->response_scratch);
 	/* page faults now, not later */
 	if (l.counts != NULL)
 		memset(l.counts, 0, MEASURE_COUNTS * sizeof(l.counts[0]));

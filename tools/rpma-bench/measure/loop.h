@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "live.h"
 #include "operation.h"
 #include "tools/common/base/clock.h"
 #include "tools/common/base/histogram.h"
@@ -21,6 +22,8 @@
 #define MEASURE_WINDOWS	  10
 #define MEASURE_WINDOW_NS 100000000ULL
 #define MEASURE_STALL_MS  10000
+/* A duration that does not end. */
+#define MEASURE_ENDLESS_NS 1000000000000000000ULL
 
 /* One span of a repeat; of samples of its own. */
 struct measure_interval {
@@ -60,9 +63,11 @@ struct measure_cfg {
 	double first_ns;   /* the first operation's, after the begin */
 	/* where samples go; NULL: they are not recorded */
 	struct histogram *latency;
-	struct histogram *read_latency; /* set in a mix */
-	struct histogram *response;	/* open loop: from the planned time */
-	struct histogram *scratch;	/* the current interval's; NULL: no intervals */
+	struct histogram *read_latency;	    /* set in a mix */
+	struct histogram *response;	    /* open loop: from the planned time */
+	struct histogram *scratch;	    /* the current interval's; NULL: no intervals */
+	struct histogram *response_scratch; /* the responses in it; NULL: live does not want them */
+	struct live *live;		    /* shows each interval; NULL: nobody looks */
 	struct measure_interval *intervals;
 	uint32_t intervals_max;
 	uint64_t interval_ns;
@@ -80,10 +85,17 @@ struct measured {
 	bool native_flush;	  /* flushes completed as such, not as reads */
 	bool native_atomic_write; /* atomic writes completed as such, not as writes */
 	uint32_t intervals_used;
+	uint32_t interval_parts; /* intervals of interval_ns that each of these has, but the last */
 	/* operations in each of the last windows of MEASURE_WINDOW_NS, oldest first */
 	double windows[MEASURE_WINDOWS];
 	unsigned windows_used;
 };
+
+/*
+ * Makes one interval of two, for as many as fill their room: however long a measurement is,
+ * they cover all of it. What percentiles two have together is not known.
+ */
+void measure_intervals_thin(struct measure_interval *intervals, uint32_t *used);
 
 /* Stamps and flags of the operations in flight, for lanes_count x depth of them. */
 struct measure_slots;

@@ -72,6 +72,10 @@ struct loop {
 	uint64_t interval_end;
 	uint64_t interval_ticks;
 	uint64_t interval_ops;
+	uint64_t interval_late;
+	uint64_t interval_begin;
+	uint32_t interval_part;	    /* of the intervals that are one in cfg->intervals */
+	struct histogram *response; /* the interval's or the whole's; NULL: none */
 	/* open loop */
 	double ticks_per_ns;
 	struct arrivals arrivals;
@@ -216,8 +220,8 @@ static __always_inline int measure_take(struct loop *l, struct lane_state *r,
 		l->opcode = wc->opcode;
 		measure_record(l, l->latency, l->last - r->begun[slot]);
 	}
-	if (!plain && cfg->response != NULL)
-		measure_record(l, cfg->response, l->last - r->planned[slot]);
+	if (!plain && l->response != NULL)
+		measure_record(l, l->response, l->last - r->planned[slot]);
 	r->done_slot = slot + 1 == cfg->depth ? 0 : slot + 1;
 	return ret;
 }

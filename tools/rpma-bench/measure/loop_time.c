@@ -9,12 +9,10 @@
 
 /* A stop is seen within this time. */
 #define TICK_NS 1000000
-/* Beyond this a span has no end. */
-#define SPAN_MAX_NS 1000000000000000000ULL
 
 static uint64_t after(const struct loop *l, uint64_t ns)
 {
-	return ns < SPAN_MAX_NS ? l->begin + clock_ticks(l->cfg->clock, ns) : UINT64_MAX;
+	return ns < MEASURE_ENDLESS_NS ? l->begin + clock_ticks(l->cfg->clock, ns) : UINT64_MAX;
 }
 
 uint64_t measure_done(const struct loop *l)
@@ -36,7 +34,9 @@ void measure_time_start(struct loop *l)
 	l->window_ticks = clock_ticks(cfg->clock, MEASURE_WINDOW_NS);
 	l->window_end = l->begin + l->window_ticks;
 	l->interval_ticks = clock_ticks(cfg->clock, cfg->interval_ns);
+	l->interval_begin = l->begin;
 	l->interval_end = l->begin + l->interval_ticks;
+	l->out->interval_parts = 1;
 	l->next_look = l->begin;
 }
 
@@ -60,20 +60,84 @@ static void close_window(struct loop *l, uint64_t now)
 
 static bool has_intervals(const struct loop *l)
 {
-	return l->cfg->scratch != NULL && l->out->intervals_used < l->cfg->intervals_max;
+	return l->cfg->scratch != NULL && l->cfg->intervals_max > 0;
+}
+
+static void append(struct measure_interval *to, const struct measure_interval *next)
+{
+	to->t_ns = next->t_ns;
+	to->ops += next->ops;
+	to->percentiles_known = false;
+	to->max_ns = next->max_ns > to->max_ns ? next->max_ns : to->max_ns;
+}
+
+void measure_intervals_thin(struct measure_interval *intervals, uint32_t *used)
+{
+	uint32_t pairs = (*used + 1) / 2;
+
+	for (uint32_t i = 0; i < pairs; i++) {
+		intervals[i] = intervals[2 * i];
+		if (2 * i + 1 < *used)
+			append(&intervals[i], &intervals[2 * i + 1]);
+	}
+	*used = pairs;
+}
+
+/* There is room for another one: else the ones before it become half as many. */
+static void store(struct loop *l, const struct measure_interval *interval)
+{
+	struct measured *m = l->out;
+	struct measure_interval *all = l->cfg->intervals;
+
+	if (l->interval_part == 0 && m->intervals_used == l->cfg->intervals_max) {
+		measure_intervals_thin(all, &m->intervals_used);
+		m->interval_parts *= 2;
+	}
+	if (l->interval_part == 0)
+		all[m->intervals_used++] = *interval;
+	else
+		append(&all[m->intervals_used - 1], interval);
+	l->interval_part = l->interval_part + 1 == m->interval_parts ? 0 : l->interval_part + 1;
+}
+
+static void show(struct loop *l, const struct measure_interval *interval, uint64_t now)
+{
+	const struct measure_cfg *cfg = l->cfg;
+	const struct live_snapshot one = {
+		.ops = interval->ops,
+		.bytes = interval->ops * cfg->lanes[0].size_bytes,
+		.late_ops = l->out->late_ops - l->interval_late,
+		.span_ns = clock_ns(cfg->clock, now - l->interval_begin),
+		.end_ns = interval->t_ns,
+	};
+
+	if (cfg->live != NULL)
+		live_add(cfg->live, &one,
+			 cfg->response_scratch != NULL ? cfg->response_scratch : cfg->scratch);
+}
+
+/* The samples of the interval join those of the whole. */
+static void take_samples(const struct measure_cfg *cfg)
+{
+	histogram_merge(cfg->latency, cfg->scratch);
+	histogram_reset(cfg->scratch);
+	if (cfg->response_scratch == NULL)
+		return;
+	histogram_merge(cfg->response, cfg->response_scratch);
+	histogram_reset(cfg->response_scratch);
 }
 
 static void close_interval(struct loop *l, uint64_t now)
 {
 	const struct measure_cfg *cfg = l->cfg;
-	struct measure_interval *i = &cfg->intervals[l->out->intervals_used++];
 	uint64_t done = measure_done(l);
+	struct measure_interval interval;
 	struct percentile p50, p99;
 
 	measure_single_drain(l);
 	p50 = histogram_percentile(cfg->scratch, 0.5);
 	p99 = histogram_percentile(cfg->scratch, 0.99);
-	*i = (struct measure_interval){
+	interval = (struct measure_interval){
 		.t_ns = clock_ns(cfg->clock, now - l->begin),
 		.ops = done - l->interval_ops,
 		.percentiles_known = p50.known && p99.known,
@@ -81,9 +145,12 @@ static void close_interval(struct loop *l, uint64_t now)
 		.p99_ns = (uint64_t)(p99.ns + 0.5),
 		.max_ns = cfg->scratch->count > 0 ? cfg->scratch->max_ns : 0,
 	};
-	histogram_merge(cfg->latency, cfg->scratch);
-	histogram_reset(cfg->scratch);
+	store(l, &interval);
+	show(l, &interval, now);
+	take_samples(cfg);
 	l->interval_ops = done;
+	l->interval_late = l->out->late_ops;
+	l->interval_begin = now;
 	l->interval_end = now + l->interval_ticks;
 }
 
@@ -147,6 +214,5 @@ void measure_time_finish(struct loop *l)
 		return;
 	if (has_intervals(l) && l->last + l->interval_ticks / 2 >= l->interval_end)
 		close_interval(l, l->last);
-	histogram_merge(l->cfg->latency, l->cfg->scratch);
-	histogram_reset(l->cfg->scratch);
+	take_samples(l->cfg);
 }

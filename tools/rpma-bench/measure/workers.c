@@ -27,6 +27,7 @@
 struct worker {
 	struct measure_slots *slots;
 	struct histogram *scratch;
+	struct histogram *response_scratch; /* live, and an open loop; else NULL */
 	struct worker_figures figures;
 	int bind_error; /* -errno */
 };
@@ -55,7 +56,19 @@ void worker_usage_since(const struct rusage *before, struct thread_usage *usage)
 	usage->major_faults = (uint64_t)(now.ru_majflt - before->ru_majflt);
 }
 
-static int allocate(struct worker *w, const struct params *p)
+/* Only where they are shown while it is measured. */
+static bool allocate_live(struct worker *w, const struct params *p)
+{
+	w->figures.live = calloc(1, sizeof(*w->figures.live));
+	if (w->figures.live == NULL)
+		return false;
+	live_reset(w->figures.live);
+	if (p->test == BENCH_RATE)
+		w->response_scratch = histogram_new();
+	return p->test != BENCH_RATE || w->response_scratch != NULL;
+}
+
+static int allocate(struct worker *w, const struct params *p, bool live)
 {
 	w->slots = measure_slots_new(p->connections, p->depth);
 	w->figures.latency = histogram_new();
@@ -68,7 +81,8 @@ static int allocate(struct worker *w, const struct params *p)
 	if (w->slots == NULL || w->figures.latency == NULL || w->scratch == NULL ||
 	    w->figures.intervals == NULL ||
 	    (p->test == BENCH_MIX && w->figures.read_latency == NULL) ||
-	    (p->test == BENCH_RATE && w->figures.response == NULL))
+	    (p->test == BENCH_RATE && w->figures.response == NULL) ||
+	    (live && !allocate_live(w, p)))
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	return 0;
 }
@@ -81,7 +95,7 @@ static int settle(void *arg, uint32_t thread)
 
 	if (c->cpus != NULL && c->cpus[thread] >= 0)
 		w->each[thread].bind_error = topology_bind_thread(c->topology, c->cpus[thread]);
-	return allocate(&w->each[thread], &c->begin->params);
+	return allocate(&w->each[thread], &c->begin->params, c->interval_ns > 0);
 }
 
 int workers_new(struct workers **workers, const struct workers_cfg *cfg)
@@ -117,6 +131,8 @@ void workers_delete(struct workers **workers)
 		free(w->each[i].figures.latency);
 		free(w->each[i].figures.read_latency);
 		free(w->each[i].figures.response);
+		free(w->each[i].figures.live);
+		free(w->each[i].response_scratch);
 		free(w->each[i].scratch);
 		free(w->each[i].figures.intervals);
 	}
@@ -140,10 +156,14 @@ static uint64_t share(uint64_t all, uint32_t threads, uint32_t thread)
 	return all / threads + (thread < all % threads);
 }
 
-/* Intervals are as long as lets all of them fit. */
+/* Intervals are as long as lets all of them fit, or as they are to be shown. */
 static uint64_t interval_ns(const struct workers_cfg *c)
 {
-	uint64_t least = c->begin->ops > 0 ? SECOND_NS : c->begin->duration_ns / INTERVALS_MAX + 1;
+	bool open_end = c->begin->ops > 0 || c->endless;
+	uint64_t least = open_end ? SECOND_NS : c->begin->duration_ns / INTERVALS_MAX + 1;
+
+	if (c->interval_ns > 0)
+		return c->interval_ns;
 
 	return (least + INTERVAL_MIN_NS - 1) / INTERVAL_MIN_NS * INTERVAL_MIN_NS;
 }
@@ -160,7 +180,9 @@ static void set_measurement(const struct workers *w, struct worker *worker, uint
 {
 	const struct workers_cfg *c = &w->cfg;
 
-	m->duration_ns = c->begin->ops > 0 ? MESSAGE_DURATION_MAX : c->begin->duration_ns;
+	m->duration_ns = c->endless	     ? MEASURE_ENDLESS_NS
+			 : c->begin->ops > 0 ? MESSAGE_DURATION_MAX
+					     : c->begin->duration_ns;
 	m->limit_ns = m->duration_ns;
 	/* what was planned within the time is still to be done, though late */
 	if (c->begin->params.test == BENCH_RATE)
@@ -170,6 +192,8 @@ static void set_measurement(const struct workers *w, struct worker *worker, uint
 	m->read_latency = worker->figures.read_latency;
 	m->response = worker->figures.response;
 	m->scratch = worker->scratch;
+	m->response_scratch = worker->response_scratch;
+	m->live = worker->figures.live;
 	m->intervals = worker->figures.intervals;
 	m->intervals_max = INTERVALS_MAX;
 	m->interval_ns = interval_ns(c);
@@ -258,6 +282,24 @@ bool workers_stopping(const struct workers *workers)
 int workers_end(struct workers *workers)
 {
 	return thread_pool_end(workers->pool);
+}
+
+uint32_t workers_live_ready(const struct workers *workers)
+{
+	uint32_t ready = 0;
+
+	for (uint32_t i = 0; i < workers->count; i++)
+		ready += live_ready(workers->each[i].figures.live);
+	return ready;
+}
+
+uint32_t workers_live_take(const struct workers *workers, struct live_snapshot *all)
+{
+	uint32_t taken = 0;
+
+	for (uint32_t i = 0; i < workers->count; i++)
+		taken += live_take(workers->each[i].figures.live, all);
+	return taken;
 }
 
 int workers_unbound(const struct workers *workers, int *cpu)

@@ -39,6 +39,7 @@ struct worker_figures {
 	struct measure_interval *intervals;
 	struct measured warmup;
 	struct measured measured;
+	struct live *live;	   /* NULL: nobody looks */
 	struct thread_usage usage; /* while it measured */
 };
 
@@ -48,7 +49,9 @@ struct workers_cfg {
 	const struct operation *reads; /* the other operation of a mix; else NULL */
 	const struct clock *clock;
 	const struct topology *topology;
-	const int *cpus; /* per thread, -1: not bound; NULL: none is */
+	bool endless;	      /* measured until it is stopped */
+	uint64_t interval_ns; /* shown so often while it is measured; 0: not */
+	const int *cpus;      /* per thread, -1: not bound; NULL: none is */
 };
 
 /* Starts the threads; what cfg points to is borrowed. */
@@ -73,6 +76,10 @@ int workers_end(struct workers *workers);
 
 /* The first thread that could not be bound: its core and why (-errno); 0: all are. */
 int workers_unbound(const struct workers *workers, int *cpu);
+
+/* How many threads have an interval to show, at any time; and adds what they show (live.h). */
+uint32_t workers_live_ready(const struct workers *workers);
+uint32_t workers_live_take(const struct workers *workers, struct live_snapshot *all);
 
 /* What one thread measured, once its phase is over; borrowed. */
 const struct worker_figures *workers_figures(const struct workers *workers, uint32_t thread);

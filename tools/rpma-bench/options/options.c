@@ -89,6 +89,22 @@ static int check_verify(const struct plan *plan)
 			   "target, as op write, of another test than connect and register");
 }
 
+static int check_endless(const struct options *o, const struct plan *plan)
+{
+	if (!o->endless)
+		return 0;
+	if (plan->points_count > 1)
+		return failure_set(
+			EXIT_WRONG_USAGE, "options",
+			"--duration inf: expected one point, as with --size 4K: of these "
+			"%zu points the first would not end",
+			plan->points_count);
+	if (!params_has_operations(&plan->points[0]))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--duration inf: expected a test of operations, as lat");
+	return 0;
+}
+
 static int check_rpmem(const struct options *o, const struct plan *plan)
 {
 	bool wanted = false;
@@ -139,6 +155,7 @@ static int search_conflict(const struct options *o)
 	const char *with = o->ops > 0		? "--ops"
 			   : o->ci > 0		? "--ci"
 			   : o->gates_count > 0 ? "--slo"
+			   : o->endless		? "--duration inf"
 			   : o->resume		? "--resume"
 						: NULL;
 
@@ -202,6 +219,8 @@ static int complete(struct options *o)
 	ret = plan_make(&plan, o->series, o->series_count, o->repeats, o->seed);
 	if (ret == 0 && o->verify)
 		ret = check_verify(&plan);
+	if (ret == 0)
+		ret = check_endless(o, &plan);
 	if (ret == 0)
 		ret = check_rpmem(o, &plan);
 	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
@@ -267,18 +286,23 @@ int options_parse_client(struct options *options, int argc, char **argv)
 	return parse_client(options, "rpma-bench client", argc, argv);
 }
 
-/* Ranks have one plan, and a search makes it as it goes. */
-static int refuse_search(const struct options *o, int ret)
+/* Ranks have one plan with one end, and as many standard errors as there are of them. */
+static int check_ranks(const struct options *o, int ret)
 {
-	if (ret || o->find_rate == NULL)
+	const char *option = o->find_rate != NULL ? "--find-rate"
+			     : o->endless	  ? "--duration inf"
+			     : o->interval_ns > 0 ? "--interval"
+						  : NULL;
+
+	if (ret || option == NULL)
 		return ret;
 	return failure_set(EXIT_WRONG_USAGE, "options",
-			   "--find-rate: rpma-bench-mpi does not search; expected rpma-bench");
+			   "%s: expected rpma-bench, as rpma-bench-mpi has no such option", option);
 }
 
 int options_parse_ranks(struct options *options, int argc, char **argv)
 {
-	return refuse_search(options, parse_client(options, "rpma-bench-mpi client", argc, argv));
+	return check_ranks(options, parse_client(options, "rpma-bench-mpi client", argc, argv));
 }
 
 /* Who serves and measures: local, and the ranks of rpma-bench-mpi. */
@@ -307,7 +331,7 @@ int options_parse_pairs(struct options *options, int argc, char **argv)
 	int ret = parse_both(options, "rpma-bench-mpi pairs",
 			     "Ranks of odd number serve, each to the one before it.", argc, argv);
 
-	return refuse_search(options, ret);
+	return check_ranks(options, ret);
 }
 
 int options_parse_all_to_all(struct options *options, int argc, char **argv)
@@ -316,7 +340,7 @@ int options_parse_all_to_all(struct options *options, int argc, char **argv)
 			     "Every rank serves, and measures all others at the same time.", argc,
 			     argv);
 
-	return refuse_search(options, ret);
+	return check_ranks(options, ret);
 }
 
 void options_free(struct options *options)

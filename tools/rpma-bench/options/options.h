@@ -46,6 +46,8 @@ struct options {
 	unsigned given; /* bits 1 << enum setting_id: on the command line, or in the plan */
 	/* when it ends */
 	uint64_t duration_ns; /* with ops the longest possible */
+	bool endless;	      /* until a signal: then as long as a repeat can be */
+	uint64_t interval_ns; /* a line on standard error so often; 0: none */
 	uint64_t ops;	      /* 0: by time */
 	double ci;	      /* 0: a fixed number of repeats; 0.05: +- 5 % */
 	uint64_t warmup_ns;

@@ -18,6 +18,9 @@
 #include "tools/common/rdma/rows.h"
 #include "tools/common/rdma/target.h"
 
+#define INTERVAL_MIN_NS 100000000ULL
+#define INTERVAL_MAX_NS 3600000000000ULL
+
 enum group { GROUP_WHERE = 1, GROUP_MEMORY, GROUP_WHAT, GROUP_WHEN, GROUP_HOW, GROUP_OUTPUT };
 
 static error_t out_of_memory(void)
@@ -70,6 +73,16 @@ static error_t parse_mem_node(const char *option, const char *arg, void *to)
 	if (!is_auto_or_none(arg) && (units_parse_number(arg, &node) || node >= TOPOLOGY_NODES_MAX))
 		return cli_wrong_value(option, arg, "auto, none, or the number of a NUMA node");
 	return cli_text(option, arg, to);
+}
+
+static error_t parse_interval(const char *option, const char *arg, void *to)
+{
+	uint64_t ns = 0;
+
+	if (units_parse_duration(arg, &ns) || ns < INTERVAL_MIN_NS || ns > INTERVAL_MAX_NS)
+		return cli_wrong_value(option, arg, "a time from 100ms to 1h, as 1s");
+	*(uint64_t *)to = ns;
+	return 0;
 }
 
 static error_t parse_gate(const char *option, const char *text, void *options)
@@ -190,6 +203,9 @@ const struct cli_row run_rows[] = {
 	 "Continue the interrupted run whose result was to be FILE, with the same options",
 	 GROUP_OUTPUT, parse_resume, 0, 0},
 	CLI_ROW_JSON(GROUP_OUTPUT),
+	{"interval", 0, "TIME",
+	 "Print a line on standard error so often while a repeat is measured, as 1s", GROUP_OUTPUT,
+	 parse_interval, TO(interval_ns), 0},
 	{"csv", 0, "FILE", "Write a table, one line a repeat, to FILE; - is standard output",
 	 GROUP_OUTPUT, cli_text, TO(csv), 0},
 	{"slo", 0, "GATE",

@@ -35,8 +35,13 @@ static int ranged(int ret, uint64_t value, uint64_t low, uint64_t high)
 
 static int set_duration(struct options *o, const char *text)
 {
-	int ret = units_parse_duration(text, &o->duration_ns);
+	int ret;
 
+	o->endless = strcmp(text, "inf") == 0;
+	o->duration_ns = OPTIONS_DURATION_MAX;
+	if (o->endless)
+		return 0;
+	ret = units_parse_duration(text, &o->duration_ns);
 	return ranged(ret, o->duration_ns, DURATION_MIN, OPTIONS_DURATION_MAX);
 }
 
@@ -119,8 +124,9 @@ static int set_find_rate(struct options *o, const char *text)
 }
 
 const struct setting settings[SETTINGS] = {
-	[SETTING_DURATION] = {"duration", "TIME", "Time of one repeat (10s)",
-			      "a time from 1ms to 24h, as 10s", set_duration},
+	[SETTING_DURATION] = {"duration", "TIME",
+			      "Time of one repeat, or inf: until SIGINT or SIGTERM (10s)",
+			      "a time from 1ms to 24h, as 10s, or inf", set_duration},
 	[SETTING_OPS] = {"ops", "N", "End a repeat after N operations instead of after a time",
 			 "a number of operations from 1 to 2^53, as 100k", set_ops},
 	[SETTING_WARMUP] = {"warmup", "TIME", "Unmeasured time before each repeat (1s)",
@@ -171,9 +177,16 @@ int settings_complete(struct options *o)
 	if (given(o, SETTING_OPS) && given(o, SETTING_DURATION))
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--ops and --duration: one of them ends a repeat, not both");
+	if (o->endless && (given(o, SETTING_CI) || (given(o, SETTING_REPEATS) && o->repeats > 1)))
+		return failure_set(
+			EXIT_WRONG_USAGE, "options",
+			"--duration inf: expected no --ci, and no --repeats above 1: the "
+			"first repeat does not end");
+	if (o->endless)
+		o->repeats = 1;
 	if (!given(o, SETTING_DURATION))
 		o->duration_ns = given(o, SETTING_OPS) ? OPTIONS_DURATION_MAX : DURATION;
-	if (!given(o, SETTING_REPEATS))
+	if (!given(o, SETTING_REPEATS) && !o->endless)
 		o->repeats = given(o, SETTING_CI) ? REPEATS_WITH_CI : REPEATS;
 	if (given(o, SETTING_CI) && o->repeats < REPEATS_MIN_WITH_CI)
 		return failure_set(EXIT_WRONG_USAGE, "options",

@@ -88,23 +88,49 @@ static void merge_interval(struct measure_interval *all, const struct measure_in
 		all->max_ns = one->max_ns;
 }
 
+/* A thread's, with as many parts each as those of all others; NULL: no memory. */
+static struct measure_interval *copy_intervals(const struct worker_figures *f, uint32_t parts,
+					       uint32_t *used)
+{
+	struct measure_interval *copy = calloc(f->measured.intervals_used + 1, sizeof(*copy));
+
+	if (copy == NULL)
+		return NULL;
+	*used = f->measured.intervals_used;
+	memcpy(copy, f->intervals, *used * sizeof(*copy));
+	for (uint32_t own = f->measured.interval_parts; own > 0 && own < parts; own *= 2)
+		measure_intervals_thin(copy, used);
+	return copy;
+}
+
+static uint32_t most_parts(const struct threads *t)
+{
+	uint32_t most = 1;
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (figures_of(t, i)->measured.interval_parts > most)
+			most = figures_of(t, i)->measured.interval_parts;
+	}
+	return most;
+}
+
 static int merge_intervals(const struct threads *t, struct repeat *r)
 {
-	const struct worker_figures *first = figures_of(t, 0);
-	uint32_t count = first->measured.intervals_used;
+	uint32_t parts = most_parts(t), used = 0;
 
-	for (uint32_t i = 1; i < t->count; i++) {
-		if (figures_of(t, i)->measured.intervals_used < count)
-			count = figures_of(t, i)->measured.intervals_used;
-	}
-	r->intervals = calloc(count > 0 ? count : 1, sizeof(*r->intervals));
+	r->intervals = copy_intervals(figures_of(t, 0), parts, &r->intervals_count);
 	if (r->intervals == NULL)
 		return -ENOMEM;
-	r->intervals_count = count;
-	memcpy(r->intervals, first->intervals, count * sizeof(*r->intervals));
 	for (uint32_t i = 1; i < t->count; i++) {
-		for (uint32_t k = 0; k < count; k++)
-			merge_interval(&r->intervals[k], &figures_of(t, i)->intervals[k]);
+		struct measure_interval *one = copy_intervals(figures_of(t, i), parts, &used);
+
+		if (one == NULL)
+			return -ENOMEM;
+		if (used < r->intervals_count)
+			r->intervals_count = used;
+		for (uint32_t k = 0; k < r->intervals_count; k++)
+			merge_interval(&r->intervals[k], &one[k]);
+		free(one);
 	}
 	return 0;
 }

@@ -209,12 +209,13 @@ static json_t *make_stop(const struct options *o)
 	if (o->ci > 0)
 		ci = json_pack("{s:f, s:f, s:i}", "level", 0.95, "half_width_fraction", o->ci,
 			       "repeats_max", (int)o->repeats);
-	return json_pack("{s:s, s:o, s:o, s:o}", "kind",
+	return json_pack("{s:s, s:o, s:o, s:o, s:b}", "kind",
 			 o->ci > 0    ? "ci"
 			 : o->ops > 0 ? "ops"
 				      : "duration",
-			 "duration_ns", o->ops > 0 ? json_null() : result_integer(o->duration_ns),
-			 "ops", ops, "ci", ci);
+			 "duration_ns",
+			 o->ops > 0 || o->endless ? json_null() : result_integer(o->duration_ns),
+			 "ops", ops, "ci", ci, "endless", o->endless);
 }
 
 static json_t *make_used(const json_t *repeats)

@@ -88,8 +88,10 @@ static int print_for_people(const struct options *o, const json_t *document)
 /* Where what is to be in the file output goes; false if nowhere. */
 static bool choose_file(const struct record *record, const char *output, char path[PATH_MAX])
 {
-	bool beside = record->status == RUN_FAILED || (record->status == RUN_INTERRUPTED &&
-						       output != NULL && access(output, F_OK) == 0);
+	/* an endless run has no other end */
+	bool cut = record->status == RUN_INTERRUPTED && !record->options->endless;
+	bool beside = record->status == RUN_FAILED ||
+		      (cut && output != NULL && access(output, F_OK) == 0);
 
 	if (output == NULL || (record->status != RUN_COMPLETE && record->repeats_done == 0))
 		return false;

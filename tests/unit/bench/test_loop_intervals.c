@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_loop_intervals.c -- the intervals of a measurement, with a time and
+ * completions of our own: they cover all of it, however many there are, and are shown.
+ */
+#include <string.h>
+
+#include "fake_lanes.h"
+
+#define ROOM	    6
+#define INTERVAL_NS 100000000ULL /* 10,000 operations of 10 us */
+
+static struct measure_interval intervals[ROOM];
+static struct histogram scratch, response_scratch;
+static struct live live;
+
+static struct measure_cfg setup(uint64_t duration_ns)
+{
+	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, duration_ns);
+
+	memset(intervals, 0, sizeof(intervals));
+	live_reset(&live);
+	cfg.scratch = &scratch;
+	cfg.intervals = intervals;
+	cfg.intervals_max = ROOM;
+	cfg.interval_ns = INTERVAL_NS;
+	return cfg;
+}
+
+static uint64_t ops_of(uint32_t used)
+{
+	uint64_t ops = 0;
+
+	for (uint32_t i = 0; i < used; i++)
+		ops += intervals[i].ops;
+	return ops;
+}
+
+static void as_many_as_fit_are_kept_as_they_are(void **state)
+{
+	struct measure_cfg cfg = setup(ROOM * INTERVAL_NS);
+	struct measured m;
+
+	(void)state;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.intervals_used, ROOM);
+	assert_int_equal(m.interval_parts, 1);
+	assert_int_equal(ops_of(ROOM), m.ops);
+	for (uint32_t i = 0; i < ROOM; i++) {
+		assert_true(intervals[i].percentiles_known);
+		assert_in_range(intervals[i].ops, 9999, 10002);
+	}
+}
+
+/* 7 are pairs: 1+2, 3+4, 5+6, and the 7th alone; 13 are fours. */
+static void more_than_fit_become_longer(void **state)
+{
+	static const struct {
+		uint64_t count;
+		uint32_t used, parts;
+	} cases[] = {{7, 4, 2}, {12, 6, 2}, {13, 4, 4}, {25, 4, 8}, {100, 4, 32}};
+	struct measured m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct measure_cfg cfg = setup(cases[i].count * INTERVAL_NS);
+
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(m.intervals_used, cases[i].used);
+		assert_int_equal(m.interval_parts, cases[i].parts);
+		assert_int_equal(ops_of(m.intervals_used), m.ops);
+		assert_false(intervals[0].percentiles_known);
+		assert_in_range(intervals[0].t_ns, cases[i].parts * INTERVAL_NS,
+				cases[i].parts * INTERVAL_NS * 101 / 100);
+		assert_in_range(intervals[m.intervals_used - 1].t_ns, cases[i].count * INTERVAL_NS,
+				cases[i].count * INTERVAL_NS * 101 / 100);
+	}
+}
+
+static void thinning_makes_one_of_two(void **state)
+{
+	struct measure_interval some[] = {
+		{10, 1, true, 5, 6, 7}, {20, 2, true, 5, 6, 9}, {30, 4, true, 5, 6, 8}};
+	uint32_t used = 3;
+
+	(void)state;
+	measure_intervals_thin(some, &used);
+	assert_int_equal(used, 2);
+	assert_int_equal(some[0].t_ns, 20);
+	assert_int_equal(some[0].ops, 3);
+	assert_false(some[0].percentiles_known);
+	assert_int_equal(some[0].max_ns, 9);
+	assert_int_equal(some[1].t_ns, 30);
+	assert_true(some[1].percentiles_known);
+}
+
+static void what_is_shown_is_in_the_result_as_well(void **state)
+{
+	struct measure_cfg cfg = setup(3 * INTERVAL_NS);
+	static struct live_snapshot all;
+	struct measured m;
+
+	(void)state;
+	cfg.live = &live;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	live_clear(&all);
+	assert_true(live_take(&live, &all));
+	assert_int_equal(all.ops, intervals[0].ops);
+	assert_int_equal(all.latency.count, all.ops);
+	assert_int_equal(live.kept.ops, intervals[1].ops + intervals[2].ops);
+	assert_int_equal(fake_latency.count, m.ops);
+}
+
+/* An open loop shows the responses: they have the wait for their turn as well. */
+static void an_open_loop_shows_responses(void **state)
+{
+	struct measure_cfg cfg = setup(3 * INTERVAL_NS);
+	struct measured m;
+
+	(void)state;
+	cfg.limit_ns = 2 * cfg.duration_ns;
+	cfg.period_ns = 20000;
+	cfg.response = &fake_response;
+	cfg.response_scratch = &response_scratch;
+	cfg.live = &live;
+	fake.step_ns = fake.idle_ns = 500;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 15000);
+	assert_int_equal(fake_response.count, 15000);
+	assert_int_equal(live.shown.latency.count + live.kept.latency.count, 15000);
+	assert_true(live.shown.latency.min_ns >= fake_latency.min_ns);
+}
+
+/* Until it is stopped; a year of steps of 10 us would take too long here. */
+static void without_an_end_it_goes_on_until_it_is_stopped(void **state)
+{
+	struct measure_cfg cfg = setup(MEASURE_ENDLESS_NS);
+	struct measured m;
+
+	(void)state;
+	fake.stop_at = 300000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_true(m.interrupted);
+	assert_in_range(m.ops, 300000, 300200);
+	assert_int_equal(ops_of(m.intervals_used) <= m.ops, true);
+	assert_true(m.intervals_used <= ROOM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_many_as_fit_are_kept_as_they_are),
+		cmocka_unit_test(more_than_fit_become_longer),
+		cmocka_unit_test(thinning_makes_one_of_two),
+		cmocka_unit_test(what_is_shown_is_in_the_result_as_well),
+		cmocka_unit_test(an_open_loop_shows_responses),
+		cmocka_unit_test(without_an_end_it_goes_on_until_it_is_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
