@@ -22,5 +22,6 @@ set(ENV{PKG_CONFIG_LIBDIR}
 
 find_program(RPMA_QEMU NAMES qemu-aarch64 qemu-aarch64-static)
 if(RPMA_QEMU)
-  set(CMAKE_CROSSCOMPILING_EMULATOR ${RPMA_QEMU} -L ${RPMA_ARM64_ROOT}/)
+  # a processor without DC CVAP, which qemu-user reports to programs but does not execute
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${RPMA_QEMU} -cpu cortex-a72 -L ${RPMA_ARM64_ROOT}/)
 endif()
