@@ -191,6 +191,23 @@ def test_gates_are_judged_again(quick: Command, tmp_path: Path, gate: str, value
     assert f"run.gates[0].{place}: is " in done.stderr if place else done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    "gate, change, place",
+    [("bw:lat.p50_ns<1", {}, ""), ("bw:lat.p50_ns<1", {"missed": True}, "points[0].missed"),
+     ("bw:lat.p50_ns<1", {"value": 5}, "points[0].value"), ("bw:lat.p50_ns<1", {"applies": True}, "points[0].applies"),
+     ("lat:lat.p50_ns<1e9", {}, "points[0].applies"), ("lat: lat.p50 < 1s", {"applies": True, "value": P50}, "")],
+)  # fmt: skip
+def test_a_limit_of_a_test_is_one_of_its_points_only(quick: Command, tmp_path: Path, gate: str,
+                                                     change: dict[str, Any], place: str) -> None:  # fmt: skip
+    document = gated(gate, None, False)
+    document["run"]["gates"][0]["points"][0].update({"applies": False} | change)
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(document))
+    done = quick("validate", path)
+    assert done.returncode == (1 if place else 0), done
+    assert f"run.gates[0].{place}: is " in done.stderr if place else done.stderr == ""
+
+
 def test_gates_of_other_points_are_refused(quick: Command, tmp_path: Path) -> None:
     document = gated("lat.p50_ns<1e9", P50, False)
     document["run"]["gates"][0]["points"][0]["id"] = "p0007"

@@ -8,7 +8,7 @@ from typing import Any
 from rpma_report.sources.document import Contradiction, Place, Source, quoted
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_GATE = re.compile(rf"\s*([a-z0-9_.]+)\s*([<>]=?)\s*({_NUMBER})\s*([kMG]|[num]?s)?\s*", re.ASCII)
+_GATE = re.compile(rf"\s*(?:([a-z]+):)?\s*([a-z0-9_.]+)\s*([<>]=?)\s*({_NUMBER})\s*([kMG]|[num]?s)?\s*", re.ASCII)
 _FACTORS = {"k": 1e3, "M": 1e6, "G": 1e9, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 _HOLDS = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _LATENCIES = {"lat": "latency", "read": "read_latency", "response": "response_latency", "reverse": "latency"}
@@ -31,20 +31,27 @@ def check(source: Source) -> None:
 
 def _check_point(source: Source, place: Place, judged: dict[str, Any], point: dict[str, Any],
                  parsed: re.Match[str] | None) -> None:  # fmt: skip
+    if parsed and parsed[1]:
+        applies = point["params"]["test"] == parsed[1]
+        _agree(source, place + ("applies",), judged.get("applies", True), applies, "its test gives")
+        if not applies:
+            _agree(source, place + ("value",), judged["value"], None, "a limit of another test has")
+            _agree(source, place + ("missed",), judged["missed"], False, "a limit of another test gives")
+            return
     value, due = judged["value"], _figure(point, _metric(parsed)) if parsed else ...
     if parsed is None or due is ...:
         return
     if (value is None) != (due is None) or value is not None and abs(value - due) > _ROUNDED + 1e-9 * abs(due):
         _agree(source, place + ("value",), value, due, "its point has")
-    limit = float(parsed[3]) * _FACTORS.get(parsed[4], 1)
+    limit = float(parsed[4]) * _FACTORS.get(parsed[5], 1)
     if value is None or abs(value - limit) > _ROUNDED or value == due == limit:
-        missed = value is None or not _HOLDS[parsed[2]](value, limit)
+        missed = value is None or not _HOLDS[parsed[3]](value, limit)
         _agree(source, place + ("missed",), judged["missed"], missed, "its value gives")
 
 
 def _metric(gate: re.Match[str]) -> str:
     """A limit such as 5us is that of lat.p50_ns where the gate has lat.p50."""
-    return f"{gate[1]}_ns" if (gate[4] or "").endswith("s") else gate[1]
+    return f"{gate[2]}_ns" if (gate[5] or "").endswith("s") else gate[2]
 
 
 def _agree(source: Source, place: Place, stated: Any, due: Any, why: str) -> None:

@@ -2,6 +2,7 @@
 /*
  * test_slo.c -- what is a gate, and which points keep it.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "tests/lib/test.h"
@@ -135,6 +136,43 @@ static void each_point_is_judged(void **state)
 	json_decref(points);
 }
 
+/* All points are listed, as older readers want it; those of another test are not missed. */
+static void a_limit_of_a_test_leaves_the_others_alone(void **state)
+{
+	const char *gates[] = {"bw:ops_per_s>5", " lat: ops_per_s > 5"};
+	json_t *points =
+		json_loads("[{\"id\": \"p0000\", \"params\": {\"test\": \"lat\"}, \"repeats\": "
+			   "[{\"complete\": true}], \"summary\": {\"ops_per_s\": {\"mean\": 1}}},"
+			   "{\"id\": \"p0001\", \"params\": {\"test\": \"bw\"}, \"repeats\": "
+			   "[{\"complete\": true}], \"summary\": {\"ops_per_s\": {\"mean\": 9}}}]",
+			   0, NULL);
+	json_t *list, *expected;
+	bool missed;
+
+	list = gates_judge(gates, 1, points, &missed);
+	expected = json_pack("[{s:s, s:b, s:[{s:s, s:n, s:b, s:b}, {s:s, s:f, s:b}]}]", "gate",
+			     gates[0], "missed", 0, "points", "id", "p0000", "value", "missed", 0,
+			     "applies", 0, "id", "p0001", "value", 9.0, "missed", 0);
+	assert_false(missed);
+	assert_true(json_equal(list, expected));
+	json_decref(list);
+	json_decref(expected);
+	json_decref(gates_judge(gates, 2, points, &missed));
+	assert_true(missed);
+	json_decref(points);
+}
+
+static void a_limit_knows_its_test(void **state)
+{
+	assert_true(gate_applies("ops_per_s>5", BENCH_BW));
+	assert_true(gate_applies("bw:ops_per_s>5", BENCH_BW));
+	assert_false(gate_applies("bw:ops_per_s>5", BENCH_LAT));
+	assert_int_equal(gate_check("register:ops_per_s>5"), 0);
+	assert_int_equal(gate_check("bww:ops_per_s>5"), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "no test bww"));
+	assert_non_null(strstr(failure_get()->text, "did you mean bw?"));
+}
+
 static void without_gates_none_is_missed(void **state)
 {
 	json_t *points = json_array(), *list;
@@ -185,6 +223,9 @@ static void what_is_no_gate_is_refused(void **state)
 		"reads.p50_ns<5",
 		"lat.min_ns.max_ns<5",
 		"ops<5",
+		"bw:",
+		":ops_per_s<5",
+		"bw:lat:ops_per_s<5",
 		"lat.p99.9_nslat.p99.9_nslat.p99.9_nslat.p99.9_nslat.p99.9_nslat.p99.9_ns<5",
 	};
 
@@ -228,6 +269,8 @@ int main(void)
 		cmocka_unit_test(only_complete_repeats_keep_a_gate),
 		cmocka_unit_test(a_gate_of_one_point_may_be_unknown),
 		cmocka_unit_test(each_point_is_judged),
+		cmocka_unit_test(a_limit_of_a_test_leaves_the_others_alone),
+		cmocka_unit_test(a_limit_knows_its_test),
 		cmocka_unit_test(without_gates_none_is_missed),
 		cmocka_unit_test(what_is_no_gate_is_refused),
 		cmocka_unit_test(every_metric_that_is_named_is_known),

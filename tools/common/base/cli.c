@@ -119,22 +119,48 @@ static size_t distance(const char *word, size_t length, const char *name)
 	return rows[length % 3][columns];
 }
 
-/* The name that the word, without its dashes and value, was probably meant to be; NULL: none. */
+/* The closest so far. */
+struct guess {
+	const char *word; /* without its dashes and value */
+	size_t length;
+	size_t smallest; /* distances from here on are too far */
+	const char *name;
+};
+
+static struct guess guess_begin(const char *word, size_t length, size_t most)
+{
+	return (struct guess){word, length, most + 1, NULL};
+}
+
+static void guess_try(struct guess *guess, const char *name)
+{
+	size_t d = strlen(name) < NAME_MAX_LENGTH ? distance(guess->word, guess->length, name)
+						  : guess->length;
+
+	if (d < guess->smallest) {
+		guess->smallest = d;
+		guess->name = name;
+	}
+}
+
+/* The name that the word was probably meant to be; NULL: none. A wrong letter in three may be. */
 static const char *nearest(const char *word, size_t length)
 {
-	size_t smallest = length / 3 + 1; /* a wrong letter in three */
-	const char *name = NULL;
+	struct guess guess = guess_begin(word, length, length / 3);
 
-	for (const struct argp_option *o = parsing.options; o->name != NULL; o++) {
-		size_t d = strlen(o->name) < NAME_MAX_LENGTH ? distance(word, length, o->name)
-							     : length;
+	for (const struct argp_option *o = parsing.options; o->name != NULL; o++)
+		guess_try(&guess, o->name);
+	return guess.name;
+}
 
-		if (d < smallest) {
-			smallest = d;
-			name = o->name;
-		}
-	}
-	return name;
+/* Words of values are short, and two letters that changed places are two. */
+const char *cli_nearest(const char *word, size_t length, const char *const *words)
+{
+	struct guess guess = guess_begin(word, length, (length + 1) / 2);
+
+	for (; *words != NULL; words++)
+		guess_try(&guess, *words);
+	return guess.name;
 }
 
 /* getopt refused a word before any parser saw it. */

@@ -68,6 +68,10 @@ cli_parser cli_text_or_auto;
 /* For parsers: stores "--option VALUE: expected ..." and gives EINVAL. */
 int cli_wrong_value(const char *option, const char *value, const char *expected);
 
+/* The word of a list, up to NULL, that the first length bytes were probably meant to be; or NULL.
+ */
+const char *cli_nearest(const char *word, size_t length, const char *const *words);
+
 /*
  * Where standard input, output or errors are closed, no file that is opened later
  * must take their place. They still fail. First of all in main.

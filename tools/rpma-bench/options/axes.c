@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "tools/common/base/cli.h"
+#include "tools/common/base/failure.h"
 
 const struct axis axes[AXES] = {
 	[AXIS_TEST] = {"test", "TESTS",
@@ -306,11 +307,45 @@ static bool parse_bracket(const char *text, const struct field *field, struct un
 	return false;
 }
 
+/* Is it good by itself? */
+static bool good_item(const struct field *field, const char *item)
+{
+	struct units_list list = {0, NULL};
+	int ret = parse_list(item, field, &list);
+	bool good = ret == 0 && good_values(&list, field);
+
+	if (ret == 0)
+		units_list_free(&list);
+	return good;
+}
+
+/* Names the first item of the list that is wrong; where each is good, two are the same. */
+static int wrong_list(enum axis_id axis, const char *text)
+{
+	const struct field *field = &fields[axis];
+	char option[32], expected[AXIS_TEXT_MAX], where[AXIS_TEXT_MAX] = "", *all = strdup(text);
+	char hint[64] = "", *rest = all, *item;
+	const char *near = NULL;
+
+	while ((item = strsep(&rest, ",")) != NULL && good_item(field, item))
+		;
+	if (item != NULL && field->words != NULL)
+		near = cli_nearest(item, strlen(item), field->words);
+	if (near != NULL)
+		snprintf(hint, sizeof(hint), " (did you mean %s?)", near);
+	if (item != NULL && strchr(text, ',') != NULL)
+		snprintf(where, sizeof(where), "%.64s is wrong: ", item);
+	snprintf(option, sizeof(option), "--%s", axes[axis].name);
+	failure_set(EXIT_WRONG_USAGE, "options", "%s %s: %sexpected %s%s", option, text, where,
+		    expected_of(axis, expected), hint);
+	free(all);
+	return -EINVAL;
+}
+
 int series_set(struct series *series, enum axis_id axis, const char *text)
 {
 	const struct field *field = &fields[axis];
 	struct units_list list = {0, NULL};
-	char option[32], expected[AXIS_TEXT_MAX];
 	bool bracket = axis == AXIS_RATE && parse_bracket(text, field, &list);
 	int ret = 0;
 
@@ -323,8 +358,7 @@ int series_set(struct series *series, enum axis_id axis, const char *text)
 		return 0;
 	}
 	units_list_free(&list);
-	snprintf(option, sizeof(option), "--%s", axes[axis].name);
-	return -cli_wrong_value(option, text, expected_of(axis, expected));
+	return wrong_list(axis, text);
 }
 
 void series_clear(struct series *series)

@@ -13,6 +13,7 @@
 #include "plan.h"
 #include "plan_file.h"
 #include "rows.h"
+#include "slo.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/json/result.h"
 
@@ -120,6 +121,25 @@ static int check_rpmem(const struct options *o, const struct plan *plan)
 				    "rpmem-relaxed");
 }
 
+/* A limit of a test that no point is of would always be kept. */
+static int check_gates(const struct options *o, const struct plan *plan)
+{
+	for (size_t g = 0; g < o->gates_count; g++) {
+		size_t i = 0;
+
+		while (i < plan->points_count && !gate_applies(o->gates[g], plan->points[i].test))
+			i++;
+		if (i == plan->points_count)
+			return failure_set(EXIT_WRONG_USAGE, "options",
+					   "--slo %s: this run has no point of that test, see "
+					   "--test: its points are of test %s%s",
+					   o->gates[g], params_tests[plan->points[0].test],
+					   (plan->varying & 1U << AXIS_TEST) != 0 ? " and others"
+										  : "");
+	}
+	return 0;
+}
+
 static bool is_stdout(const char *file)
 {
 	return file != NULL && strcmp(file, "-") == 0;
@@ -223,6 +243,8 @@ static int complete(struct options *o)
 		ret = check_endless(o, &plan);
 	if (ret == 0)
 		ret = check_rpmem(o, &plan);
+	if (ret == 0)
+		ret = check_gates(o, &plan);
 	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
 	plan_free(&plan);
 	return ret;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list_ops.h"
 #include "options.h"
 #include "slo.h"
 #include "tools/common/base/failure.h"
@@ -143,6 +144,18 @@ static error_t parse_setting(const char *option, const char *arg, void *options)
 	return -settings_set(options, (enum setting_id)setting, arg);
 }
 
+/* As --help: nothing else is done then, and nothing else must be right. */
+static error_t print_ops(const char *option, const char *arg, void *done)
+{
+	(void)option;
+	(void)arg;
+	*(bool *)done = true;
+	if (list_ops() == 0)
+		return 0;
+	failure_set(EXIT_RUN_FAILED, "options", "cannot write to standard output");
+	return EIO;
+}
+
 #define TO(member) offsetof(struct options, member)
 _Static_assert(offsetof(struct options, cli) == 0, "rows count from the struct cli");
 
@@ -152,7 +165,8 @@ const struct cli_row listen_rows[] = {
 	{"listen", 0, "ADDR", "Address to listen on; 0.0.0.0 or :: for all (127.0.0.1)",
 	 GROUP_WHERE, cli_text, TO(listen), 0},
 	ROW_ALLOW(GROUP_WHERE),
-	{"once", 0, NULL, "Serve one client that begins a run, then end", GROUP_WHERE, cli_flag, TO(once), 0},
+	{"once", 0, NULL, "Serve one client that begins a run, then end", GROUP_WHERE, cli_flag,
+	 TO(once), 0},
 	{0},
 };
 
@@ -194,6 +208,8 @@ const struct cli_row run_rows[] = {
 	 TO(rpmem_target), 0},
 	{"dry-run", 0, NULL, "Print the plan, its time and placement, and end", GROUP_WHAT,
 	 cli_flag, TO(dry_run), 0},
+	{"list-ops", 0, NULL, "Print operations, tests and what they need, and end", GROUP_WHAT,
+	 print_ops, TO(cli.done), 0},
 	{"verify", 0, NULL, "The server checks that it holds what was written", GROUP_HOW, cli_flag,
 	 TO(verify), 0},
 	{"output", 'o', "FILE",
@@ -208,9 +224,10 @@ const struct cli_row run_rows[] = {
 	 parse_interval, TO(interval_ns), 0},
 	{"csv", 0, "FILE", "Write a table, one line a repeat, to FILE; - is standard output",
 	 GROUP_OUTPUT, cli_text, TO(csv), 0},
-	{"slo", 0, "GATE",
-	 "Exit with 1 where a point misses it, as 'lat.p99.9<5us'; may be repeated", GROUP_OUTPUT,
-	 parse_gate, 0, 0},
+	{"slo", 0, "[TEST:]GATE",
+	 "Exit with 1 where a point misses it, as 'lat.p99.9<5us' or, of one test, "
+	 "'bw:bytes_per_s>1G'; may be repeated",
+	 GROUP_OUTPUT, parse_gate, 0, 0},
 	{0},
 };
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/common/base/cli.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
@@ -27,6 +28,7 @@ const char gate_metrics[] =
 
 struct gate {
 	char metric[METRIC_MAX];
+	int test; /* an enum bench_test; -1: it limits all points */
 	bool greater;
 	bool equal;
 	double limit;
@@ -165,8 +167,26 @@ static bool parse_with_unit(const char *text, size_t len, struct gate *gate)
 	return isfinite(gate->limit);
 }
 
-static bool parse(const char *text, struct gate *gate)
+/* "bw:" before the metric; an unknown test is -2. Gives what follows. */
+static const char *parse_test(const char *text, struct gate *gate)
 {
+	size_t len = strcspn(text, ":<>");
+
+	gate->test = -1;
+	if (text[len] != ':')
+		return text;
+	gate->test = -2;
+	for (int test = 0; params_tests[test] != NULL; test++) {
+		if (strlen(params_tests[test]) == len &&
+		    strncmp(params_tests[test], text, len) == 0)
+			gate->test = test;
+	}
+	return text + len + 1;
+}
+
+static bool parse(const char *whole, struct gate *gate)
+{
+	const char *text = parse_test(skip_blanks(whole), gate);
 	size_t len = strcspn(text, "<>");
 	const char *at = text + len;
 
@@ -184,14 +204,31 @@ static bool parse(const char *text, struct gate *gate)
 	return at[len] == '\0' ? parse_number(at, &gate->limit) : parse_with_unit(at, len, gate);
 }
 
+static int unknown_test(const char *text)
+{
+	const char *word = skip_blanks(text);
+	int length = (int)strcspn(word, ":");
+	const char *near = cli_nearest(word, (size_t)length, params_tests);
+
+	return failure_set(EXIT_WRONG_USAGE, "options",
+			   "--slo %s: no test %.*s: expected lat, bw, rate, mix, connect or "
+			   "register before the colon%s%s%s",
+			   text, length, word, near != NULL ? " (did you mean " : "",
+			   near != NULL ? near : "", near != NULL ? "?)" : "");
+}
+
 int gate_check(const char *text)
 {
 	struct gate gate;
+	bool good = parse(text, &gate);
 
-	if (!parse(text, &gate))
+	if (gate.test == -2)
+		return unknown_test(text);
+	if (!good)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--slo %s: expected METRIC<LIMIT (or <=, >, >=), such as "
-				   "lat.p99.9<5us or ops_per_s>=100k",
+				   "lat.p99.9<5us, ops_per_s>=100k or, for the points of a test, "
+				   "bw:bytes_per_s>1G",
 				   text);
 	if (!known_metric(gate.metric))
 		return failure_set(EXIT_WRONG_USAGE, "options",
@@ -265,12 +302,26 @@ double gate_quantile(const char *text)
 	return quantile(rest);
 }
 
+bool gate_applies(const char *text, enum bench_test test)
+{
+	struct gate gate;
+
+	return parse(text, &gate) && (gate.test < 0 || gate.test == (int)test);
+}
+
+/*
+ * A point of another test is not missed, so that older readers, which ask for all points and
+ * what follows from them, read the file.
+ */
 static json_t *judge_point(const struct gate *gate, const json_t *point, bool *missed)
 {
 	const json_t *summary = json_object_get(point, "summary");
 	double value = has_complete(point) ? figure_of(summary, gate->metric) : NAN;
 	bool held = holds(gate, value);
 
+	if (gate->test >= 0 && !path_is(point, "params/test", params_tests[gate->test]))
+		return json_pack("{s:O, s:n, s:b, s:b}", "id", json_object_get(point, "id"),
+				 "value", "missed", false, "applies", false);
 	*missed |= !held;
 	return json_pack("{s:O, s:o, s:b}", "id", json_object_get(point, "id"), "value",
 			 result_real(value), "missed", !held);

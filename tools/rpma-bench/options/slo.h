@@ -2,10 +2,10 @@
 /*
  * slo.h -- limits that each point of a run has to keep: --slo.
  *
- * METRIC<LIMIT, with <, <=, > or >=. The limit is a number; one with k, M or G for counts and
- * rates; a time such as 20us where the metric leaves its _ns out. It is held against what the
- * complete repeats of a point say together (the point's "summary"); a figure that is not known
- * misses its gate.
+ * [TEST:]METRIC<LIMIT, with <, <=, > or >=. With a test it limits the points of that test only.
+ * The limit is a number; one with k, M or G for counts and rates; a time such as 20us where the
+ * metric leaves its _ns out. It is held against what the complete repeats of a point say together
+ * (the point's "summary"); a figure that is not known misses its gate.
  */
 #ifndef BENCH_OPTIONS_SLO_H
 #define BENCH_OPTIONS_SLO_H
@@ -13,6 +13,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "tools/rpma-bench/protocol/params.h"
 
 /* Is it a gate? -EINVAL with the error message set. */
 int gate_check(const char *text);
@@ -25,10 +27,16 @@ enum gate_verdict gate_of_point(const char *text, const json_t *point, double *v
 /* The quantile a gate limits, as 0.999; 0: none. */
 double gate_quantile(const char *text);
 
+/* Does it limit the points of this test? */
+bool gate_applies(const char *text, enum bench_test test);
+
 /* What may stand before the comparison, for --help and for error messages. */
 extern const char gate_metrics[];
 
-/* [{"gate", "missed", "points": [{"id", "value", "missed"}]}] of the points of a document. */
+/*
+ * [{"gate", "missed", "points": [{"id", "value", "missed"}]}] of the points of a document; those
+ * that a gate does not limit have "applies": false.
+ */
 json_t *gates_judge(const char *const *texts, size_t count, const json_t *points, bool *missed);
 
 #endif /* BENCH_OPTIONS_SLO_H */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 const char *const params_tests[] = {"lat", "bw", "rate", "mix", "connect", "register", NULL};
-#define WORD(NAME, name, word, facts) word,
+#define WORD(NAME, name, word, facts, text, needs) word,
 const char *const params_ops[] = {BENCH_OP_ROWS(WORD) NULL};
 const char *const params_persists[] = {BENCH_PERSIST_ROWS(WORD) "auto", NULL};
 const char *const params_completions[] = {"poll", "event", NULL};
@@ -20,7 +20,7 @@ const char *const params_patterns[] = {"seq", "rand", NULL};
 /* auto is not decided yet. */
 unsigned params_facts(const struct params *p)
 {
-#define FACTS(NAME, name, word, facts) facts,
+#define FACTS(NAME, name, word, facts, text, needs) facts,
 	static const unsigned ops[] = {BENCH_OP_ROWS(FACTS)};
 	static const unsigned persists[] = {BENCH_PERSIST_ROWS(FACTS) 0};
 
@@ -71,7 +71,7 @@ static bool one_sided(const struct params *p)
 	return (params_facts(p) & (OP_RECEIVED | OP_ANSWERED | OP_SEQUENTIAL | OP_CALL)) == 0;
 }
 
-#define SIZE_8(NAME, name, word, facts) "op " word " has a size of 8 bytes",
+#define SIZE_8(NAME, name, word, facts, text, needs) "op " word " has a size of 8 bytes",
 
 static const char *check_operation(const struct params *p)
 {

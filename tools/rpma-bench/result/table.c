@@ -294,13 +294,29 @@ static void print_heading(FILE *to, const struct group *group)
 	fprintf(to, "\n  %s\n", text);
 }
 
+/* A run that ended before the first point of the limit's test has none. */
+static bool judges_none(const json_t *gate)
+{
+	const json_t *points = json_object_get(gate, "points"), *point;
+	size_t index;
+
+	json_array_foreach(points, index, point)
+	{
+		if (!json_is_false(json_object_get(point, "applies")))
+			return false;
+	}
+	return json_array_size(points) > 0;
+}
+
 static void print_gate(FILE *to, const json_t *gate)
 {
 	const json_t *point, *value;
 	size_t index;
 
 	fprintf(to, "%s: %s\n", path_text(gate, "gate"),
-		json_is_true(json_object_get(gate, "missed")) ? "missed" : "kept");
+		json_is_true(json_object_get(gate, "missed")) ? "missed"
+		: judges_none(gate)			      ? "no point of it was measured"
+							      : "kept");
 	json_array_foreach(json_object_get(gate, "points"), index, point)
 	{
 		value = json_object_get(point, "value");
