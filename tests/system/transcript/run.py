@@ -114,6 +114,7 @@ def environment_of(folder: Path) -> dict[str, str]:
     programs.mkdir()
     for tool in ("rpma-bench", "rpma-ping", "rpma-ddio-check", "rpmemd"):
         (programs / tool).symlink_to(BUILD / f"tools/{tool}/{tool}")
+    (programs / "rpma-fio-check").symlink_to(BUILD / "fio_engine/rpma-fio-check")
     (programs / "rpma-soft").symlink_to(BUILD / "soft_device/rpma-soft")
     (programs / "rpma-report").symlink_to(BUILD / "bin/rpma-report")
     return {
