@@ -2,7 +2,7 @@
 /*
  * advice.c -- a remedy for each check that can be mended, tried one after the other.
  *
- * A remedy changes the facts to what they are once somebody did it. Its words are the
+ * A remedy changes the facts to what they are afterwards. Its words are the
  * check's own, unless it belongs to DDIO, where the state decides on them. Each is tried
  * once, so there is an end.
  */
@@ -21,7 +21,7 @@
 typedef bool remedy_change(struct readiness *r, struct advice_step *step);
 
 struct remedy {
-	const char *check; /* DDIO_STATE: what the verdict says of DDIO */
+	const char *check; /* DDIO_STATE: the state of DDIO */
 	remedy_change *change;
 };
 

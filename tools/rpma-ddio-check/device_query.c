@@ -23,7 +23,7 @@
 struct query {
 	const struct sysroot *root;
 	const char *text;
-	unsigned char gid[16]; /* of an IP address */
+	unsigned char gid[16]; /* the one that an IP address has */
 	bool is_address;
 };
 

@@ -15,6 +15,7 @@
 #include "dump.h"
 #include "plan.h"
 #include "probe.h"
+#include "set_ddio.h"
 #include "short.h"
 #include "table.h"
 #include "tools/common/base/failure.h"
@@ -144,7 +145,9 @@ int inspect(const struct options *options, int *exit_code)
 		ret = device_query(&root, own.device, device);
 		own.device = device;
 	}
-	if (ret == 0)
+	if (ret == 0 && own.set != SET_NOTHING)
+		ret = set_ddio(&own, &root);
+	else if (ret == 0)
 		ret = own.dump_facts != NULL ? inspect_and_dump(&own, &root, exit_code)
 					     : inspect_below(&own, &root, NULL, exit_code);
 	sysroot_close(&root);

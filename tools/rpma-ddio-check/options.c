@@ -17,7 +17,9 @@
 /* Tests set it; --sysroot is for people. */
 #define SYSROOT_VARIABLE "RPMA_SYSROOT"
 
-enum group { GROUP_WHAT = 1, GROUP_EVIDENCE, GROUP_WHERE, GROUP_OUTPUT };
+enum group { GROUP_WHAT = 1, GROUP_EVIDENCE, GROUP_WHERE, GROUP_OUTPUT, GROUP_CHANGE };
+
+#define STATE "/run/rpma-ddio-check.json" /* gone after a boot, as what was set is */
 
 /* The word at *list, which moves on; NULL at the end. */
 static const char *next_word(const char **list, size_t *len)
@@ -151,6 +153,20 @@ static error_t parse_target(const char *option, const char *arg, void *to)
 	return take_path(option, arg, FACTS_PATH_MAX, to);
 }
 
+const char *const options_set_words[] = {
+	[SET_OFF] = "ddio=off", [SET_ON] = "ddio=on", [SET_RESTORE] = "ddio=restore"};
+
+static error_t parse_set(const char *option, const char *arg, void *to)
+{
+	for (enum set_choice set = SET_OFF; set <= SET_RESTORE; set++) {
+		if (strcmp(arg, options_set_words[set]) == 0) {
+			*(enum set_choice *)to = set;
+			return 0;
+		}
+	}
+	return cli_wrong_value(option, arg, "ddio=off, ddio=on or ddio=restore");
+}
+
 static error_t parse_path(const char *option, const char *arg, void *to)
 {
 	return take_path(option, arg, PATH_MAX, to);
@@ -196,8 +212,38 @@ static const struct cli_row rows[] = {
 	 "verdict that each step leads to",
 	 GROUP_OUTPUT, cli_flag, TO(short_form), 0},
 	CLI_ROW_JSON(GROUP_OUTPUT),
+	{"set", 0, "ddio=off|on|restore",
+	 "As root, switch allocation of device writes in the root ports of the device, and do "
+	 "nothing else; Skylake-SP, Cascade Lake and Cooper Lake only",
+	 GROUP_CHANGE, parse_set, TO(set), 0},
+	{"dry-run", 0, NULL, "With --set: print what would be written", GROUP_CHANGE, cli_flag,
+	 TO(dry_run), 0},
+	{"state", 0, "FILE", "With --set: where former values are kept (" STATE ")", GROUP_CHANGE,
+	 parse_path, TO(state), 0},
 	{0},
 };
+
+/* Below another root the state is no file of this machine, and none of the tree. */
+static int check_set(struct options *o)
+{
+	if (o->set == SET_NOTHING) {
+		if (o->dry_run || o->state != NULL)
+			return failure_set(EXIT_WRONG_USAGE, "options",
+					   "--dry-run and --state are for --set");
+		return 0;
+	}
+	if (o->json || o->short_form || o->probe || o->explain != NULL || o->dump_facts != NULL ||
+	    o->target != NULL)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--set does nothing else: expected no --json, --short, --probe, "
+				   "--explain, --dump-facts or --target");
+	if (o->state == NULL && o->sysroot != NULL && !o->dry_run)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--set with --sysroot: expected --state FILE");
+	if (o->state == NULL)
+		o->state = STATE;
+	return 0;
+}
 
 static int complete(struct options *o)
 {
@@ -213,6 +259,8 @@ static int complete(struct options *o)
 				   "--target %s: expected a path from the root of --sysroot, "
 				   "as /dev/dax0.0",
 				   o->target);
+	if (check_set(o) != 0)
+		return -EINVAL;
 	if (o->explain != NULL && o->json)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--explain and --json: an explanation is text");
@@ -224,7 +272,8 @@ int options_parse(struct options *options, int argc, char **argv)
 	static const struct cli_row *const tables[] = {rows, NULL};
 	static const struct cli_command command = {
 		.name = "rpma-ddio-check",
-		.text = "Is this machine ready for remote persistent memory? It only reads.",
+		.text = "Is this machine ready for remote persistent memory? It only reads, except "
+			"with --set.",
 		.tables = tables,
 	};
 	int ret;

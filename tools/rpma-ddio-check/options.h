@@ -10,6 +10,10 @@
 #include "tools/common/base/cli.h"
 #include "tools/readiness/readiness.h"
 
+enum set_choice { SET_NOTHING, SET_OFF, SET_ON, SET_RESTORE };
+/* The words of --set. */
+extern const char *const options_set_words[];
+
 struct options {
 	struct cli cli;
 	const char *device;	/* NULL: auto */
@@ -21,6 +25,9 @@ struct options {
 	struct facts_claims claims;
 	bool lenient;
 	bool probe;
+	enum set_choice set;
+	bool dry_run;	   /* print what --set would write */
+	const char *state; /* the file of former values; not NULL with --set */
 	bool short_form;
 	bool json;
 	int argc;

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* Of a document that has "advice". */
+/* The document has "advice". */
 int short_print(const json_t *document);
 
 #endif /* SHORT_H */

@@ -27,7 +27,7 @@ static void add(struct targets *targets, const char *path)
 		snprintf(targets->paths[targets->count++], FACTS_PATH_MAX, "%s", path);
 }
 
-/* Of a region of persistent memory, not of memory that is only set aside (hmem). */
+/* It belongs to a region of persistent memory, not to memory that is set aside (hmem). */
 static bool is_persistent(const struct sysroot *root, const char *name)
 {
 	char link[FACTS_PATH_MAX], real[PATH_MAX];

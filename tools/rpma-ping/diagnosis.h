@@ -34,7 +34,7 @@ struct diagnosis_facts {
 	int code;		      /* librpma's; 0: none */
 	enum ibv_wc_status wc_status; /* IBV_WC_SUCCESS: none */
 	bool any_back;		      /* a ping has come back before */
-	bool large_back;	      /* one that is no small packet has */
+	bool large_back;	      /* one larger than a small packet has */
 	uint64_t size_bytes;	      /* a ping's */
 	enum device_kind device;
 	enum target_kind target; /* what was registered */

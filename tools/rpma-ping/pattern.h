@@ -23,7 +23,7 @@ struct pattern_difference {
 #define PATTERNS_MAX 3
 
 struct pattern_turn {
-	unsigned count;	  /* of patterns: 2, or 3 */
+	unsigned count;	  /* how many patterns: 2, or 3 */
 	unsigned last;	  /* what was written last */
 	unsigned avoided; /* what the cycle before wrote last: not in this one */
 	size_t last_bytes;

@@ -14,7 +14,7 @@
 
 struct server {
 	struct service service;
-	const struct verdict_row *row; /* of the readiness check; NULL: there is none */
+	const struct verdict_row *row; /* the readiness check gave it; NULL: there is none */
 	struct slots slots;
 };
 

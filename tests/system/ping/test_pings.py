@@ -156,7 +156,7 @@ def test_a_host_that_fails_leaves_the_others(one: Process) -> None:
     bad, good = documents(one.port, "-c", "2", "-i", "0", "nowhere.invalid", code=1)
     assert bad["failure"]["step"] == "resolve" and bad["run"]["exit_code"] == 2
     assert good["failure"] is None and good["pings"]["received"] == 2
-    done = ping("1", "-c", "1", "127.0.0.1")  # nobody listens there
+    done = ping("1", "-c", "1", "127.0.0.1")  # no server listens there
     assert done.returncode == 2  # the same for all hosts
     assert done.stderr.count("rpma-ping: connect") + done.stderr.count("rpma-ping: request") == 2
 

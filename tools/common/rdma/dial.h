@@ -16,7 +16,7 @@
 #include "resolve.h"
 
 struct dial {
-	int family;			   /* of addresses, set by the caller; AF_UNSPEC: either */
+	int family; /* set by the caller: which addresses do; AF_UNSPEC: either */
 	char address[RESOLVE_ADDRESS_MAX]; /* numeric; empty: not resolved */
 	uint16_t port;
 	char name[LINK_PEER_MAX]; /* for error messages: "server 192.0.2.1:7204" */

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * set_ddio.c -- plans the writes for all root ports of the device, keeps what they hold,
+ * then writes and reads back.
+ *
+ * perfctrlsts_0 is at 0x180 of the root ports of Skylake-SP, Cascade Lake and Cooper Lake:
+ * bit 7 is use_allocating_flow_wr, 1 by default, bit 3 is NoSnoopOpWrEn, 0 by default.
+ * Both are public by the script ddio.sh of pmem/rpma and by ddio-bench.
+ */
+#include "set_ddio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "set_state.h"
+#include "tools/common/base/failure.h"
+
+#define TOOL "rpma-ddio-check"
+#define STEP "set"
+
+struct port {
+	const struct facts_function *function;
+	uint32_t before; /* perfctrlsts_0 */
+	uint8_t byte;	 /* to be written as its lowest */
+};
+
+struct ports {
+	struct port list[FACTS_CHAINS_MAX];
+	size_t count;
+};
+
+static int refuse(enum set_choice set, const char *why)
+{
+	return failure_set(EXIT_NO_DEVICE, STEP, "--set %s: nothing was written: %s",
+			   options_set_words[set], why);
+}
+
+static bool is_planned(const struct ports *ports, const struct facts_function *top)
+{
+	for (size_t i = 0; i < ports->count; i++) {
+		if (strcmp(ports->list[i].function->path, top->path) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int plan_port(enum set_choice set, const struct facts *facts,
+		     const struct facts_chain *chain, const json_t *state, struct ports *ports)
+{
+	const struct facts_function *top = &chain->functions[0];
+	struct port *port = &ports->list[ports->count];
+	struct ddio ddio;
+
+	ddio_of_chain(&facts->platform, chain, &ddio);
+	if (!ddio.read)
+		return refuse(set, ddio.why);
+	if (ddio.low_confidence)
+		return refuse(set, "the register is not well documented for this processor: use "
+				   "the firmware's menu");
+	if (is_planned(ports, top))
+		return 0;
+	*port = (struct port){top, ddio.perfctrlsts[0], (uint8_t)ddio.perfctrlsts[0]};
+	if (set == SET_RESTORE && !set_state_get(state, top->address, &port->byte))
+		return failure_set(EXIT_NO_DEVICE, STEP,
+				   "--set ddio=restore: nothing was written: the state file has no "
+				   "former value of %s",
+				   top->address);
+	if (set != SET_RESTORE)
+		port->byte &= (uint8_t)~DDIO_SWITCHES;
+	if (set == SET_ON)
+		port->byte |= DDIO_ALLOCATING;
+	/* a file decides on the switches alone */
+	port->byte =
+		(uint8_t)((ddio.perfctrlsts[0] & ~DDIO_SWITCHES) | (port->byte & DDIO_SWITCHES));
+	ports->count++;
+	return 0;
+}
+
+/* All of them, or none. */
+static int plan(enum set_choice set, const struct facts *facts, const json_t *state,
+		struct ports *ports)
+{
+	int ret = 0;
+
+	memset(ports, 0, sizeof(*ports));
+	if (!facts->device.found)
+		return refuse(set, "there is no RDMA device, or not the one that was asked for");
+	if (facts->device.kind != DEVICE_HARDWARE)
+		return refuse(set, "the RDMA device is software, and has no root port");
+	if (facts->pci.cut || facts->pci.count == 0)
+		return refuse(set, "not all root ports of the device can be seen");
+	for (size_t i = 0; i < facts->pci.count && ret == 0; i++)
+		ret = plan_port(set, facts, &facts->pci.chains[i], state, ports);
+	return ret;
+}
+
+/* Links were resolved when the facts were gathered; none may be there now. */
+static int open_config(const struct sysroot *root, const struct facts_function *function)
+{
+	const struct open_how how = {.flags = O_RDWR | O_CLOEXEC,
+				     .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+	char path[FACTS_PATH_MAX + 16];
+	struct stat status;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/config", function->path);
+	fd = (int)syscall(SYS_openat2, root->fd, path, &how, sizeof(how));
+	if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
+		close(fd);
+		fd = -1;
+		errno = EINVAL;
+	}
+	if (fd < 0)
+		failure_set(EXIT_RUN_FAILED, STEP,
+			    "cannot open the configuration space /%s for writing: %s%s", path,
+			    strerror(errno),
+			    errno == EPERM    ? " (the kernel is locked down, see SYS-05)"
+			    : errno == EACCES ? " (it takes root)"
+					      : "");
+	return fd;
+}
+
+static int write_port(int fd, const struct port *port)
+{
+	const uint32_t expected = (port->before & ~0xffU) | port->byte;
+	uint8_t bytes[4] = {0};
+	uint32_t after;
+
+	if (pwrite(fd, &port->byte, 1, DDIO_PERFCTRLSTS_0) != 1)
+		return failure_set(EXIT_RUN_FAILED, STEP, "cannot write to the root port %s: %s",
+				   port->function->address, strerror(errno));
+	if (pread(fd, bytes, sizeof(bytes), DDIO_PERFCTRLSTS_0) != (ssize_t)sizeof(bytes))
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "wrote to the root port %s, but cannot read it back: %s",
+				   port->function->address, strerror(errno));
+	after = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+		(uint32_t)bytes[3] << 24;
+	if (after != expected)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "perfctrlsts_0 of the root port %s reads back as 0x%08x after "
+				   "0x%08x was written: the platform holds it",
+				   port->function->address, after, expected);
+	printf("%s: perfctrlsts_0 0x%08x -> 0x%08x, read back\n", port->function->address,
+	       port->before, after);
+	return 0;
+}
+
+static int change(const struct sysroot *root, const struct port *port)
+{
+	int fd, ret;
+
+	if ((uint8_t)port->before == port->byte) {
+		printf("%s: perfctrlsts_0 0x%08x, as it is to be\n", port->function->address,
+		       port->before);
+		return 0;
+	}
+	fd = open_config(root, port->function);
+	if (fd < 0)
+		return -EIO;
+	ret = write_port(fd, port);
+	close(fd);
+	return ret;
+}
+
+static void warn(enum set_choice set, const struct ports *ports)
+{
+	for (size_t i = 0; i < ports->count; i++)
+		fprintf(stderr,
+			TOOL ": warning: --set %s changes where the writes of all devices below "
+			     "the root port %s go, until the next boot or --set "
+			     "ddio=restore%s\n",
+			options_set_words[set], ports->list[i].function->address,
+			set == SET_OFF ? "; they get slower" : "");
+}
+
+static void print_plan(const struct ports *ports)
+{
+	for (size_t i = 0; i < ports->count; i++) {
+		const struct port *p = &ports->list[i];
+
+		printf("%s: perfctrlsts_0 0x%08x, would write 0x%02x to byte 0x180 (setpci -s %s "
+		       "180.b=%02x:%02x)\n",
+		       p->function->address, p->before, p->byte, p->function->address,
+		       p->byte & DDIO_SWITCHES, DDIO_SWITCHES);
+	}
+}
+
+/* The former values are in the file before anything is written. */
+static int carry_out(const struct options *o, const struct sysroot *root, json_t *state,
+		     const struct ports *ports)
+{
+	int ret = 0;
+
+	warn(o->set, ports);
+	for (size_t i = 0; i < ports->count && o->set != SET_RESTORE; i++)
+		set_state_add(state, ports->list[i].function->address,
+			      (uint8_t)ports->list[i].before);
+	if (o->set != SET_RESTORE)
+		ret = set_state_save(o->state, state);
+	for (size_t i = 0; i < ports->count && ret == 0; i++) {
+		ret = change(root, &ports->list[i]);
+		if (ret == 0 && o->set == SET_RESTORE)
+			json_object_del(state, ports->list[i].function->address);
+	}
+	if (ret == 0 && o->set == SET_RESTORE)
+		ret = set_state_save(o->state, state);
+	return ret;
+}
+
+int set_ddio(const struct options *options, const struct sysroot *root)
+{
+	struct readiness *readiness = calloc(1, sizeof(*readiness));
+	const struct readiness_cfg cfg = {.root = root, .device = options->device};
+	json_t *state = set_state_load(options->state);
+	struct ports ports;
+	int ret = state == NULL ? -EIO : 0;
+
+	if (readiness == NULL)
+		ret = failure_set(EXIT_INTERNAL, STEP, "out of memory");
+	if (ret == 0)
+		ret = readiness_inspect(readiness, &cfg);
+	if (ret == 0)
+		ret = plan(options->set, &readiness->facts, state, &ports);
+	if (ret == 0 && options->dry_run)
+		print_plan(&ports);
+	else if (ret == 0)
+		ret = carry_out(options, root, state, &ports);
+	if (readiness != NULL)
+		readiness_free(readiness);
+	free(readiness);
+	json_decref(state);
+	return ret;
+}
