@@ -56,6 +56,7 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     *((axis.key, lambda v, a=axis: f"{a.title} {a.text(v)}") for axis in AXES),
     ("completion", lambda v: {"poll": "polling", "event": "waiting for events"}[v]),
     ("pattern", lambda v: {"seq": "sequential", "rand": "random"}[v]),
+    ("zipf_theta", lambda v: f"Zipf {v:g}" if v else "no Zipf"),
     ("batch", lambda v: f"batch {v}"),
     ("signal_every", lambda v: f"signal every {v}"),
     ("mode", lambda v: f"{v} loop"),

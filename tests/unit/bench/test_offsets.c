@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <math.h>
+
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/measure/offsets.h"
 
@@ -309,6 +311,42 @@ static void all_lanes_are_checked(void **state)
 	free(target);
 }
 
+/* 1000 slots, theta 0.99: the hottest has 1 / 7.73 of the draws, the sum of k^-0.99 up to 1000. */
+static void zipf_has_hot_slots_anywhere(void **state)
+{
+	static uint32_t places[ACCESS_PLACES], counts[1000];
+	struct params p = one_lane(64, 990000);
+	uint64_t hottest[2];
+	double sum = 0;
+
+	(void)state;
+	for (int k = 1; k <= 1000; k++)
+		sum += pow(k, -0.99);
+	for (uint64_t seed = 0; seed < 2; seed++) {
+		struct access a;
+		double p_hot = 1 / sum;
+
+		memset(counts, 0, sizeof(counts));
+		access_init(&a, &p, 64000, 0, seed);
+		access_draw(&a, &p, places);
+		for (int i = 0; i < 2 * ACCESS_PLACES; i++) {
+			uint64_t slot = access_next(&a);
+
+			assert_true(slot < 1000);
+			assert_int_equal(slot, places[i % ACCESS_PLACES]);
+			counts[slot] += i < ACCESS_PLACES;
+		}
+		hottest[seed] = 0;
+		for (uint64_t i = 0; i < 1000; i++) {
+			if (counts[i] > counts[hottest[seed]])
+				hottest[seed] = i;
+		}
+		assert_true(fabs(counts[hottest[seed]] - p_hot * ACCESS_PLACES) <
+			    5 * sqrt(p_hot * ACCESS_PLACES));
+	}
+	assert_int_not_equal(hottest[0], hottest[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +363,7 @@ int main(void)
 		cmocka_unit_test(what_an_earlier_repeat_left_is_no_match),
 		cmocka_unit_test(a_log_is_checked_with_its_tail),
 		cmocka_unit_test(all_lanes_are_checked),
+		cmocka_unit_test(zipf_has_hot_slots_anywhere),
 	};
 
 	return cmocka_run_group_tests_name("bench.access", tests, NULL, NULL);

@@ -117,11 +117,29 @@ static int enroll(struct lane_memory *m, const struct lanes_cfg *cfg)
 	return 0;
 }
 
+/* Reads of a mix begin in the middle of the places of the writes. */
+static int draw(struct lane_memory *m, const struct params *params, struct lane *lanes,
+		uint32_t count)
+{
+	if (!params_zipf(params))
+		return 0;
+	m->places = malloc((size_t)count * ACCESS_PLACES * sizeof(*m->places));
+	if (m->places == NULL)
+		return failure_set(EXIT_INTERNAL, "memory", "out of memory");
+	for (uint32_t i = 0; i < count; i++) {
+		access_draw(&lanes[i].access, params, m->places + (size_t)i * ACCESS_PLACES);
+		lanes[i].reads.places = lanes[i].access.places;
+		lanes[i].reads.next = ACCESS_PLACES / 2;
+	}
+	return 0;
+}
+
 static void free_memory(struct lane_memory *memory)
 {
 	struct failure kept = *failure_get();
 
 	rpma_mr_dereg(&memory->mr);
+	free(memory->places);
 	if (memory->bytes != NULL)
 		munmap(memory->bytes, memory->size_bytes);
 	*memory = (struct lane_memory){0};
@@ -138,6 +156,8 @@ static int make_memory(struct lane_memory *memory, const struct lanes_cfg *cfg, 
 	place(cfg, lanes, count);
 	m.size_bytes = set_offsets(cfg, lanes, count);
 	ret = map(&m, cfg);
+	if (ret == 0)
+		ret = draw(&m, cfg->params, lanes, count);
 	if (ret == 0)
 		ret = enroll(&m, cfg);
 	if (ret) {

@@ -27,7 +27,8 @@ struct lane_memory {
 	unsigned char *bytes;
 	size_t size_bytes;
 	struct rpma_mr_local *mr;
-	int bind_error; /* -errno: the node was refused */
+	uint32_t *places; /* of a Zipf pattern: ACCESS_PLACES for each of its lanes; else NULL */
+	int bind_error;	  /* -errno: the node was refused */
 };
 
 struct lanes {

@@ -12,6 +12,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "zipf.h"
+
 #define WORD 8
 
 /* The finalizer of splitmix64. */
@@ -62,7 +64,7 @@ void access_init(struct access *access, const struct params *params, uint64_t ta
 		.salt = hash(of_lane + 1),
 		.keys = {hash(of_lane + 2), hash(of_lane + 3)},
 	};
-	access->turn = params->pattern == BENCH_RAND ? 0 : access->slots;
+	access->turn = params->pattern == BENCH_SEQ ? access->slots : 0;
 	access->mask = mask_of(access->slots);
 	access->shift = (unsigned)(__builtin_popcountll(access->mask) + 1) / 2;
 	access->source_mask = access->mask;
@@ -84,9 +86,32 @@ static uint64_t permute(const struct access *a, uint64_t n)
 	return n * 0x9e3779b97f4a7c15ULL & a->mask;
 }
 
+void access_draw(struct access *access, const struct params *params, uint32_t *places)
+{
+	uint64_t ranks = access->slots < UINT32_MAX ? access->slots : UINT32_MAX;
+	struct zipf zipf;
+
+	zipf_init(&zipf, ranks, (double)params->pattern / PARAMS_MILLION, access->keys[0]);
+	for (uint32_t i = 0; i < ACCESS_PLACES; i++) {
+		uint64_t slot = zipf_next(&zipf) - 1;
+
+		/* a permutation of fewer: what is beyond goes through it again */
+		do
+			slot = permute(access, slot);
+		while (slot >= ranks);
+		places[i] = (uint32_t)slot;
+	}
+	access->places = places;
+}
+
 uint64_t access_next(struct access *access)
 {
 	uint64_t slot = access->next;
+
+	if (access->places != NULL) {
+		access->next = (slot + 1) % ACCESS_PLACES;
+		return access->places[slot];
+	}
 
 	if (access->turn > 0) {
 		access->next = access_in_turn(access) ? slot + 1 : 0;

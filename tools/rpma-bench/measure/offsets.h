@@ -32,7 +32,11 @@ struct access {
 	unsigned shift;
 	uint64_t mask; /* power of two - 1, not less than slots - 1 */
 	uint64_t keys[2];
+	/* Zipf: a list of slots, gone through over and over; NULL: none. Borrowed. */
+	const uint32_t *places;
 };
+
+#define ACCESS_PLACES 65536 /* a power of two */
 
 /* Room a lane needs of the target; a target smaller than lanes x this is refused. */
 uint64_t access_slice_min(const struct params *params);
@@ -43,6 +47,12 @@ uint64_t access_slice_min(const struct params *params);
  */
 void access_init(struct access *access, const struct params *params, uint64_t target_bytes,
 		 uint32_t lane, uint64_t seed);
+
+/*
+ * For a Zipf pattern: draws the places of a lane, and has the access go through them. Rank k
+ * is the k-th slot of the permutation, so hot slots are anywhere in the slice.
+ */
+void access_draw(struct access *access, const struct params *params, uint32_t *places);
 
 /* Bytes of the source buffer of the lane: all slots of the source. */
 size_t access_source_bytes(const struct access *access);

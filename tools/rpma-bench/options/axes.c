@@ -51,7 +51,11 @@ const struct axis axes[AXES] = {
 				"fractions from 0 to 1, each once, as 0.5,0.9 or 70%", false},
 	[AXIS_COMPLETION] = {"completion", "WAYS", "How the client awaits completions:", NULL,
 			     false},
-	[AXIS_PATTERN] = {"pattern", "PATTERNS", "Order of places in the target:", NULL, false},
+	[AXIS_PATTERN] =
+		{"pattern", "PATTERNS",
+		 "Order of places in the target: seq, rand, or zipf[:THETA], few of them most "
+		 "often (seq; theta 0.99)",
+		 "seq, rand or zipf:THETA with THETA from 0.1 to 5, each once", false},
 	[AXIS_TARGET] = {"target", "TARGETS",
 			 "Which memory of the server, by number or kind: 1 or dram,devdax (0)",
 			 "numbers from 0 to 15 or the kinds dram, hugepages, file, fsdax, devdax, "
@@ -93,6 +97,50 @@ static int parse_arrivals(const char *text, uint64_t *value)
 	return *value == PARAMS_POISSON || strcmp(text, "even") == 0 ? 0 : -EINVAL;
 }
 
+#define ZIPF_THETA 990000 /* as YCSB has it */
+
+/* units_parse_fraction() ends at 1: the whole part is apart. */
+static int parse_theta(const char *text, uint64_t *value)
+{
+	char whole[4] = "", part[12] = "0";
+	uint64_t number = 0, millionths = 0;
+	size_t digits = strcspn(text, ".");
+	int ret;
+
+	if (digits == 0 || digits >= sizeof(whole) || strlen(text + digits) >= sizeof(part) - 1)
+		return -EINVAL;
+	memcpy(whole, text, digits);
+	snprintf(part + 1, sizeof(part) - 1, "%s", text + digits);
+	ret = units_parse_number(whole, &number);
+	if (ret == 0)
+		ret = strchr(part, '%') != NULL ? -EINVAL : units_parse_fraction(part, &millionths);
+	*value = number * PARAMS_MILLION + millionths;
+	return ret ? ret : *value < PARAMS_ZIPF_MIN ? -ERANGE : 0;
+}
+
+static int parse_pattern(const char *text, uint64_t *value)
+{
+	static const char zipf[] = "zipf:";
+
+	for (*value = BENCH_SEQ; *value < BENCH_PATTERNS; ++*value) {
+		if (strcmp(text, params_patterns[*value]) == 0)
+			return 0;
+	}
+	*value = ZIPF_THETA;
+	if (strcmp(text, "zipf") == 0)
+		return 0;
+	return strncmp(text, zipf, strlen(zipf)) == 0 ? parse_theta(text + strlen(zipf), value)
+						      : -EINVAL;
+}
+
+static const char *print_pattern(uint64_t value, char text[UNITS_TEXT_BYTES])
+{
+	if (value < BENCH_PATTERNS)
+		return params_patterns[value];
+	snprintf(text, UNITS_TEXT_BYTES, "zipf:%.7g", (double)value / PARAMS_MILLION);
+	return text;
+}
+
 static const char *print_arrivals(uint64_t value, char text[UNITS_TEXT_BYTES])
 {
 	if (value <= PARAMS_POISSON)
@@ -129,7 +177,7 @@ static const struct field fields[AXES] = {
 	[AXIS_ARRIVALS] = SHAPES(arrivals, parse_arrivals, PARAMS_BURST_MAX, print_arrivals),
 	[AXIS_READ_FRACTION] = NUMBERS(read_millionths, units_parse_fraction, 0, PARAMS_MILLION),
 	[AXIS_COMPLETION] = WORDS(completion, params_completions),
-	[AXIS_PATTERN] = WORDS(pattern, params_patterns),
+	[AXIS_PATTERN] = SHAPES(pattern, parse_pattern, PARAMS_ZIPF_MAX, print_pattern),
 	[AXIS_TARGET] = NUMBERS(target, units_parse_number, 0, PARAMS_TARGETS_MAX - 1),
 	[AXIS_SERVER_LOAD] =
 		NUMBERS(server_load_millionths, units_parse_fraction, 0, PARAMS_MILLION),

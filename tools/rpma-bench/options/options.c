@@ -85,9 +85,11 @@ static int check_verify(const struct plan *plan)
 		if (params_verifiable(&plan->points[i]))
 			return 0;
 	}
-	return failure_set(EXIT_WRONG_USAGE, "options",
-			   "--verify: nothing to compare: expected an operation that writes to the "
-			   "target, as op write, of another test than connect and register");
+	return failure_set(
+		EXIT_WRONG_USAGE, "options",
+		"--verify: nothing to compare: expected an operation that writes to the "
+		"target, as op write, of another test than connect and register, not with "
+		"pattern zipf");
 }
 
 static int check_endless(const struct options *o, const struct plan *plan)

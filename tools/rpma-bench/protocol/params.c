@@ -31,7 +31,7 @@ static const char *check_words(const struct params *p)
 {
 	if ((unsigned)p->test >= BENCH_TESTS || (unsigned)p->op >= BENCH_OPS ||
 	    (unsigned)p->persist > BENCH_AUTO || (unsigned)p->completion >= BENCH_COMPLETIONS ||
-	    (unsigned)p->pattern >= BENCH_PATTERNS)
+	    (p->pattern >= BENCH_PATTERNS && !params_zipf(p)) || p->pattern > PARAMS_ZIPF_MAX)
 		return "test, op, persist, completion and pattern are words this release knows";
 	return NULL;
 }
@@ -158,6 +158,8 @@ static const char *check_peer(const struct params *p)
 	if (p->bidirectional && (p->test > BENCH_BW || !one_sided(p)))
 		return "bidirectional takes test lat or bw with an operation in which the server's "
 		       "processor takes no part, as write, read or persist apm";
+	if (p->bidirectional && params_zipf(p))
+		return "bidirectional takes pattern seq or rand";
 	if (p->srq && (p->test > BENCH_MIX || !params_received(p)))
 		return "srq takes what the server receives, as op send or write-imm, or persist "
 		       "gpspm";

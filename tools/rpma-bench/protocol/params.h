@@ -37,13 +37,16 @@ enum bench_test {
 };
 enum bench_completion { BENCH_POLL, BENCH_EVENT, BENCH_COMPLETIONS };
 enum bench_pattern { BENCH_SEQ, BENCH_RAND, BENCH_PATTERNS };
+/* A larger number is Zipf's theta in millionths: 0.1 to 5. */
+#define PARAMS_ZIPF_MIN 100000
+#define PARAMS_ZIPF_MAX 5000000
 
 struct params {
 	enum bench_test test;
 	enum bench_op op;
 	enum bench_persist persist;
 	enum bench_completion completion; /* how the client awaits completions */
-	enum bench_pattern pattern;
+	uint32_t pattern;		  /* enum bench_pattern, or a theta */
 	uint64_t size_bytes;
 	uint32_t depth; /* operations in flight, of each connection */
 	uint32_t threads;
@@ -104,11 +107,18 @@ static inline bool params_has_operations(const struct params *params)
 	return params->test != BENCH_CONNECT && params->test != BENCH_REGISTER;
 }
 
+/* Are some places hotter than others? */
+static inline bool params_zipf(const struct params *params)
+{
+	return params->pattern >= PARAMS_ZIPF_MIN;
+}
+
 /* Does it leave anything in the target that can be compared with what was written? */
 static inline bool params_verifiable(const struct params *params)
 {
 	return (params_facts(params) & (OP_WRITES | OP_CALL)) == OP_WRITES &&
-	       params_has_operations(params) && params->read_millionths < PARAMS_MILLION;
+	       params_has_operations(params) && params->read_millionths < PARAMS_MILLION &&
+	       !params_zipf(params);
 }
 
 /*

@@ -66,6 +66,7 @@ static const struct column columns[] = {
 	{"signal_every", POINT, "params/signal_every"},
 	{"completion", POINT, "params/completion"},
 	{"pattern", POINT, "params/pattern"},
+	{"zipf_theta", POINT, "params/zipf_theta"},
 	{"mode", POINT, "params/mode"},
 	{"target_rate_per_s", POINT, "params/target_rate_per_s"},
 	{"arrivals", POINT, "params/arrivals"},

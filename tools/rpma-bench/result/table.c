@@ -241,6 +241,7 @@ static void describe_work(const json_t *point, char text[HEADING_MAX])
 static void describe_method(const json_t *point, char text[HEADING_MAX])
 {
 	double load = json_number_value(path_get(point, "params/server_load_fraction"));
+	double theta = json_number_value(path_get(point, "params/zipf_theta"));
 	json_int_t every = path_whole(point, "params/signal_every"),
 		   batch = path_whole(point, "params/batch");
 	size_t used;
@@ -250,6 +251,9 @@ static void describe_method(const json_t *point, char text[HEADING_MAX])
 		 path_text(point, "params/pattern"),
 		 json_is_true(path_get(point, "params/bidirectional")) ? ", both ways" : "",
 		 json_is_true(path_get(point, "params/srq")) ? ", shared receive queue" : "");
+	used = strlen(text);
+	if (theta > 0)
+		snprintf(text + used, HEADING_MAX - used, " by Zipf %.6g", theta);
 	used = strlen(text);
 	if (batch > 1)
 		snprintf(text + used, HEADING_MAX - used, ", batches of %" JSON_INTEGER_FORMAT,
