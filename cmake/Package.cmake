@@ -69,7 +69,7 @@ file(STRINGS ${PROJECT_SOURCE_DIR}/scripts/packages.list lines REGEX "^(\\[|[a-z
 list(FIND lines "[report]" begin)
 math(EXPR begin "${begin} + 1")
 list(SUBLIST lines ${begin} -1 lines)
-set(python_modules python3)
+set(python_modules "python3 (>= 3.10)")
 foreach(line IN LISTS lines)
   if(line MATCHES "^\\[")
     break()
