@@ -80,6 +80,11 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 		"1}",
 		"{\"series\":[{\"op\":\"send\",\"srq\":true,\"size\":\"1:9:+4\",\"pattern\":"
 		"\"rand\"}]}",
+		"{\"series\":[{\"size\":\"4K/10:64K/90,64:1K:*4\",\"pattern\":\"zipf:1.2,seq\"}]}",
+		"{\"series\":[{\"test\":\"rate\",\"rate\":\"1k:20k\",\"arrivals\":\"poisson,burst:"
+		"8\"}],"
+		"\"find-rate\":\"response.p99<5ms\"}",
+		"{\"series\":[{\"size\":64}],\"duration\":\"inf\"}",
 	};
 	size_t length;
 

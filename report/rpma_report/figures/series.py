@@ -56,6 +56,7 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     *((axis.key, lambda v, a=axis: f"{a.title} {a.text(v)}") for axis in AXES),
     ("completion", lambda v: {"poll": "polling", "event": "waiting for events"}[v]),
     ("pattern", lambda v: {"seq": "sequential", "rand": "random"}[v]),
+    ("size_mix", lambda v: f"sizes {v}" if v else "one size"),
     ("zipf_theta", lambda v: f"Zipf {v:g}" if v else "no Zipf"),
     ("batch", lambda v: f"batch {v}"),
     ("signal_every", lambda v: f"signal every {v}"),
@@ -221,6 +222,8 @@ def _trait(point: Point, key: str) -> object:
     if key == "target_kind":
         return (point.params["target_memory"] or {}).get("kind")
     value = point.params.get(key)
+    if key == "size_mix" and value is not None:
+        return ", ".join(f"{quantity.size(one['size_bytes'])} {one['percent']} %" for one in value)
     # results of earlier versions have none, and had even ones
     return None if key == "arrivals" and value == "even" else value
 

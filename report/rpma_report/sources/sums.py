@@ -42,7 +42,11 @@ def _check_repeat(source: Source, place: Place, repeat: dict[str, Any], params: 
     sides = [(place, repeat), *([(place + ("reverse",), repeat["reverse"])] if repeat.get("reverse") else [])]
     for at, side in sides:
         due = None if size is None else side["ops"] * size
-        if side["bytes"] != due:
+        if mix := params.get("size_mix"):
+            sizes = [one["size_bytes"] for one in mix]
+            if not side["ops"] * min(sizes) <= side["bytes"] <= side["ops"] * max(sizes):
+                raise Contradiction(source, at + ("bytes",), f"is {side['bytes']}, but no ops of its sizes have so many")
+        elif side["bytes"] != due:
             raise Contradiction(source, at + ("bytes",), f"is {side['bytes']}, but ops x size_bytes is {due}")
         for key, number in (("ops_per_s", side["ops"]), ("bytes_per_s", side["bytes"])):
             _check_rate(source, at + (key,), side[key], number, side["elapsed_ns"])

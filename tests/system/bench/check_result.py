@@ -169,15 +169,19 @@ def check_latency_summary(found: dict[str, Any] | None, latencies: list[Any], co
         check_percentile_summary(item, latencies, complete)
 
 
-def check_rates(side: dict[str, Any], size: int | None) -> None:
+def check_rates(side: dict[str, Any], size: int | None, mix: list[dict[str, int]] | None = None) -> None:
     ops, elapsed = side["ops"], side["elapsed_ns"]
     assert ops > 0 and elapsed > 0
-    assert side["bytes"] == (None if size is None else ops * size), "bytes are not ops x size"
+    if mix:
+        sizes = [one["size_bytes"] for one in mix]
+        assert ops * min(sizes) <= side["bytes"] <= ops * max(sizes)
+    else:
+        assert side["bytes"] == (None if size is None else ops * size), "bytes are not ops x size"
     assert near(side["ops_per_s"], ops / elapsed * 1e9)
     if size is None:
         assert side["bytes_per_s"] is None
     else:
-        assert near(side["bytes_per_s"], ops * size / elapsed * 1e9)
+        assert near(side["bytes_per_s"], side["bytes"] / elapsed * 1e9)
 
 
 def signalled(ops: int, params: dict[str, Any]) -> range:
@@ -239,7 +243,7 @@ def check_repeat(repeat: dict[str, Any], point: dict[str, Any], verify: bool) ->
     params, stop = point["params"], point["stop"]
     transfers = params["test"] not in STEPS
     size = params["size_bytes"] if transfers else None
-    check_rates(repeat, size)
+    check_rates(repeat, size, params.get("size_mix"))
     if stop["duration_ns"] is not None and params["test"] != "rate":
         assert repeat["elapsed_ns"] >= stop["duration_ns"] or not repeat["complete"], "ended early"
     if stop["ops"] is not None and transfers and repeat["complete"]:

@@ -137,6 +137,17 @@ def test_a_message_is_answered_by_one_of_its_size(run) -> None:
     assert made.total("requests") == 2 * OPS
 
 
+@pytest.mark.parametrize("pattern", ["seq", "zipf"])
+def test_mixed_sizes_have_their_shares(run, pattern: str) -> None:
+    """10,000 operations have them exactly."""
+    made = run("--size", f"{SIZE}/60:{2 * SIZE}/40", "--pattern", pattern, ops=10_000)
+    assert made.params["size_bytes"] == SIZE * 1.4
+    assert made.params["size_mix"] == [{"size_bytes": SIZE, "percent": 60}, {"size_bytes": 2 * SIZE, "percent": 40}]
+    assert (made.posted("write", SIZE), made.posted("write", 2 * SIZE)) == (12_000, 8_000)
+    assert [repeat["bytes"] for repeat in made.repeats] == [14_000 * SIZE] * 2
+    assert made.params.get("zipf_theta") == (0.99 if pattern == "zipf" else None)
+
+
 def test_a_shared_queue_serves_all_connections(run) -> None:
     made = run("--op", "send", "--srq", "--size", str(SIZE), "--connections", "3")
     assert made.params["srq"] is True

@@ -61,6 +61,11 @@ static void wrong_texts_are_named_and_change_nothing(void **state)
 		{AXIS_TEST, "", 0, {0}},
 		{AXIS_TEST, "lat,", 0, {0}},
 		{AXIS_TEST, "latency", 0, {0}},
+		{AXIS_SIZE, "4K/10", 0, {0}},
+		{AXIS_SIZE, "4K/10:64K/80", 0, {0}},
+		{AXIS_SIZE, "4K/10:64K/90,4K/10:64K/90", 0, {0}},
+		{AXIS_SIZE, "64,4K/10:2G/90", 0, {0}},
+		{AXIS_SIZE, "4K/100,", 0, {0}},
 		{AXIS_PATTERN, "zipf:", 0, {0}},
 		{AXIS_PATTERN, "zipf:0", 0, {0}},
 		{AXIS_PATTERN, "zipf:0.09", 0, {0}},
@@ -123,6 +128,27 @@ static void wrong_texts_are_named_and_change_nothing(void **state)
 }
 
 /* No axis writes where another one reads. */
+/* A value of its own, which a plan finds the mix by. */
+static void a_mix_is_one_value_of_the_sizes(void **state)
+{
+	struct series series = {0};
+	const struct units_list *sizes = &series.values[AXIS_SIZE];
+	struct params p = {0};
+
+	(void)state;
+	assert_int_equal(series_set(&series, AXIS_SIZE, "64:1K:*4,4K/10:64K/90,4K,4K/100"), 0);
+	assert_int_equal(sizes->count, 6);
+	assert_int_equal(sizes->values[2], 1024);
+	assert_null(series_mix(&series, sizes->values[2]));
+	p.mix = series_mix(&series, sizes->values[3]);
+	assert_non_null(p.mix);
+	assert_int_equal(size_mix_largest(p.mix), 65536);
+	assert_int_equal(axis_get(&p, AXIS_SIZE), sizes->values[3]);
+	assert_int_equal(sizes->values[4], 4096);
+	assert_int_equal(size_mix_largest(series_mix(&series, sizes->values[5])), 4096);
+	series_clear(&series);
+}
+
 static void each_axis_has_a_field_of_its_own(void **state)
 {
 	struct params params;
@@ -185,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_become_values),
 		cmocka_unit_test(wrong_texts_are_named_and_change_nothing),
+		cmocka_unit_test(a_mix_is_one_value_of_the_sizes),
 		cmocka_unit_test(each_axis_has_a_field_of_its_own),
 		cmocka_unit_test(values_are_printed_for_people_and_machines),
 	};

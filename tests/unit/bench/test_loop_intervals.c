@@ -80,7 +80,7 @@ static void more_than_fit_become_longer(void **state)
 static void thinning_makes_one_of_two(void **state)
 {
 	struct measure_interval some[] = {
-		{10, 1, true, 5, 6, 7}, {20, 2, true, 5, 6, 9}, {30, 4, true, 5, 6, 8}};
+		{10, 1, 64, true, 5, 6, 7}, {20, 2, 64, true, 5, 6, 9}, {30, 4, 64, true, 5, 6, 8}};
 	uint32_t used = 3;
 
 	(void)state;

@@ -134,12 +134,32 @@ static int draw(struct lane_memory *m, const struct params *params, struct lane 
 	return 0;
 }
 
+static int draw_sizes(struct lane_memory *m, const struct lanes_cfg *cfg, struct lane *lanes,
+		      uint32_t count)
+{
+	const struct size_mix *mix = cfg->params->mix;
+
+	if (mix == NULL)
+		return 0;
+	m->sizes = malloc((size_t)count * SIZE_MIX_DRAWS * sizeof(*m->sizes));
+	if (m->sizes == NULL)
+		return failure_set(EXIT_INTERNAL, "memory", "out of memory");
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t *draws = m->sizes + (size_t)i * SIZE_MIX_DRAWS;
+
+		size_mix_draw(mix, cfg->seed + lanes[i].index, draws);
+		lanes[i].sizes = draws;
+	}
+	return 0;
+}
+
 static void free_memory(struct lane_memory *memory)
 {
 	struct failure kept = *failure_get();
 
 	rpma_mr_dereg(&memory->mr);
 	free(memory->places);
+	free(memory->sizes);
 	if (memory->bytes != NULL)
 		munmap(memory->bytes, memory->size_bytes);
 	*memory = (struct lane_memory){0};
@@ -158,6 +178,8 @@ static int make_memory(struct lane_memory *memory, const struct lanes_cfg *cfg, 
 	ret = map(&m, cfg);
 	if (ret == 0)
 		ret = draw(&m, cfg->params, lanes, count);
+	if (ret == 0)
+		ret = draw_sizes(&m, cfg, lanes, count);
 	if (ret == 0)
 		ret = enroll(&m, cfg);
 	if (ret) {

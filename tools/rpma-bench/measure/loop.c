@@ -57,6 +57,7 @@ static void start_rings(const struct measure_cfg *cfg, struct measure_slots *slo
 	for (uint32_t i = 0; i < cfg->lanes_count; i++) {
 		size_t at = (size_t)i * cfg->depth;
 
+		cfg->lanes[i].bytes = 0;
 		slots->rings[i] = (struct lane_state){
 			.lane = &cfg->lanes[i],
 			.limit = share(cfg, i),
@@ -86,6 +87,7 @@ static void finish(struct loop *l)
 
 	measure_time_finish(l);
 	m->ops = measure_done(l);
+	m->bytes = measure_bytes(l);
 	for (uint32_t i = 0; i < cfg->lanes_count; i++) {
 		struct lane_state *r = &l->rings[i];
 

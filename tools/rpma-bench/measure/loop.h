@@ -29,6 +29,7 @@
 struct measure_interval {
 	uint64_t t_ns; /* its end, from the begin of the measurement */
 	uint64_t ops;
+	uint64_t bytes;
 	bool percentiles_known;
 	uint64_t p50_ns;
 	uint64_t p99_ns;
@@ -76,6 +77,7 @@ struct measure_cfg {
 struct measured {
 	uint64_t begin_raw_ns; /* CLOCK_MONOTONIC_RAW of the first post */
 	uint64_t ops;	       /* all that finished */
+	uint64_t bytes;	       /* of all that finished */
 	uint64_t read_ops;     /* how many of these are reads of a mix */
 	uint64_t elapsed_ns;   /* from the begin to the last completion */
 	uint64_t late_ops;     /* open loop: begun more than a period after their plan */

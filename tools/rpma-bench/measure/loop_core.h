@@ -72,6 +72,7 @@ struct loop {
 	uint64_t interval_end;
 	uint64_t interval_ticks;
 	uint64_t interval_ops;
+	uint64_t interval_bytes;
 	uint64_t interval_late;
 	uint64_t interval_begin;
 	uint32_t interval_part;	    /* of the intervals that are one in cfg->intervals */
@@ -97,6 +98,8 @@ void measure_time_start(struct loop *l);
 void measure_time_look(struct loop *l, uint64_t now);
 void measure_time_finish(struct loop *l);
 uint64_t measure_done(const struct loop *l);
+/* Of mixed sizes those that were posted: at the end, all of them are done. */
+uint64_t measure_bytes(const struct loop *l);
 /* Posts no more but what it takes to see the last operation complete. */
 void measure_stop(struct loop *l);
 

@@ -24,6 +24,18 @@ uint64_t measure_done(const struct loop *l)
 	return done;
 }
 
+uint64_t measure_bytes(const struct loop *l)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
+		const struct lane_state *r = &l->rings[i];
+
+		bytes += r->lane->sizes != NULL ? r->lane->bytes : r->done * r->lane->size_bytes;
+	}
+	return bytes;
+}
+
 void measure_time_start(struct loop *l)
 {
 	const struct measure_cfg *cfg = l->cfg;
@@ -67,6 +79,7 @@ static void append(struct measure_interval *to, const struct measure_interval *n
 {
 	to->t_ns = next->t_ns;
 	to->ops += next->ops;
+	to->bytes += next->bytes;
 	to->percentiles_known = false;
 	to->max_ns = next->max_ns > to->max_ns ? next->max_ns : to->max_ns;
 }
@@ -105,7 +118,7 @@ static void show(struct loop *l, const struct measure_interval *interval, uint64
 	const struct measure_cfg *cfg = l->cfg;
 	const struct live_snapshot one = {
 		.ops = interval->ops,
-		.bytes = interval->ops * cfg->lanes[0].size_bytes,
+		.bytes = interval->bytes,
 		.late_ops = l->out->late_ops - l->interval_late,
 		.span_ns = clock_ns(cfg->clock, now - l->interval_begin),
 		.end_ns = interval->t_ns,
@@ -130,7 +143,7 @@ static void take_samples(const struct measure_cfg *cfg)
 static void close_interval(struct loop *l, uint64_t now)
 {
 	const struct measure_cfg *cfg = l->cfg;
-	uint64_t done = measure_done(l);
+	uint64_t done = measure_done(l), bytes = measure_bytes(l);
 	struct measure_interval interval;
 	struct percentile p50, p99;
 
@@ -140,6 +153,7 @@ static void close_interval(struct loop *l, uint64_t now)
 	interval = (struct measure_interval){
 		.t_ns = clock_ns(cfg->clock, now - l->begin),
 		.ops = done - l->interval_ops,
+		.bytes = bytes - l->interval_bytes,
 		.percentiles_known = p50.known && p99.known,
 		.p50_ns = (uint64_t)(p50.ns + 0.5),
 		.p99_ns = (uint64_t)(p99.ns + 0.5),
@@ -149,6 +163,7 @@ static void close_interval(struct loop *l, uint64_t now)
 	show(l, &interval, now);
 	take_samples(cfg);
 	l->interval_ops = done;
+	l->interval_bytes = bytes;
 	l->interval_late = l->out->late_ops;
 	l->interval_begin = now;
 	l->interval_end = now + l->interval_ticks;

@@ -64,7 +64,8 @@ void access_init(struct access *access, const struct params *params, uint64_t ta
 		.salt = hash(of_lane + 1),
 		.keys = {hash(of_lane + 2), hash(of_lane + 3)},
 	};
-	access->turn = params->pattern == BENCH_SEQ ? access->slots : 0;
+	access->sequential = params->pattern == BENCH_SEQ;
+	access->turn = access->sequential && params->mix == NULL ? access->slots : 0;
 	access->mask = mask_of(access->slots);
 	access->shift = (unsigned)(__builtin_popcountll(access->mask) + 1) / 2;
 	access->source_mask = access->mask;
@@ -113,8 +114,8 @@ uint64_t access_next(struct access *access)
 		return access->places[slot];
 	}
 
-	if (access->turn > 0) {
-		access->next = access_in_turn(access) ? slot + 1 : 0;
+	if (access->sequential) {
+		access->next = slot + 1 < access->slots ? slot + 1 : 0;
 		return slot;
 	}
 	/* what is beyond the slots is skipped: less than half of the numbers */

@@ -12,6 +12,7 @@
 #ifndef BENCH_MEASURE_OFFSETS_H
 #define BENCH_MEASURE_OFFSETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +28,8 @@ struct access {
 	uint64_t source_mask; /* slots of the source - 1: slot n is written from n & source_mask */
 	uint64_t salt;	      /* salt of the content; another one each repeat */
 	uint64_t next;	      /* in turn: the slot; else the place in the permutation */
-	uint64_t turn;	      /* slots there are in turn; 0: none, they are permuted */
+	uint64_t turn;	      /* slots there are in turn, known at once; 0: access_next() tells */
+	bool sequential;
 	/* the permutation */
 	unsigned shift;
 	uint64_t mask; /* power of two - 1, not less than slots - 1 */

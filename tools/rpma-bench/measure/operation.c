@@ -7,6 +7,11 @@
 int operation_post_next(struct lane *lane, struct access *access, uint32_t slot, int flags,
 			operation_post_at *post_at)
 {
+	if (lane->sizes != NULL) {
+		lane->size_bytes = lane->sizes[lane->next_size];
+		lane->next_size = lane->next_size + 1 == SIZE_MIX_DRAWS ? 0 : lane->next_size + 1;
+		lane->bytes += lane->size_bytes;
+	}
 	return post_at(lane, access_next(access), slot, flags);
 }
 

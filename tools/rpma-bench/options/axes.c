@@ -22,8 +22,11 @@ const struct axis axes[AXES] = {
 		       NULL, false},
 	[AXIS_OP] = {"op", "OPS", "The operation:", NULL, false},
 	[AXIS_PERSIST] = {"persist", "METHODS", "How a write is made persistent:", NULL, false},
-	[AXIS_SIZE] = {"size", "SIZES", "Bytes per operation: 64,4K or 64:1M:*2 (64:1M:*4)",
-		       "sizes from 1 to 1G, each once, as 64,4K or 64:1M:*2", false},
+	[AXIS_SIZE] = {"size", "SIZES",
+		       "Bytes per operation: 64,4K or 64:1M:*2, or mixed: 4K/10:64K/90 (64:1M:*4)",
+		       "sizes from 1 to 1G, each once, as 64,4K or 64:1M:*2, or mixes of them "
+		       "with percentages that make 100, as 4K/10:64K/90",
+		       false},
 	[AXIS_DEPTH] = {"depth", "NUMBERS",
 			"Operations in flight on each connection (1 for lat, 32 for bw, rate, mix)",
 			"depths from 1 to 4096, each once, as 1,8 or 1:64:*2", false},
@@ -222,11 +225,22 @@ static const char *expected_of(enum axis_id axis, char text[AXIS_TEXT_MAX])
 	return text;
 }
 
+/* A size that stands for a mix is larger than any size. */
+#define MIX_BASE (1ULL << 63)
+
+static uint64_t value_of_mix(const struct size_mix *mix)
+{
+	return MIX_BASE | size_mix_hash(mix);
+}
+
 uint64_t axis_get(const struct params *params, enum axis_id axis)
 {
 	const char *field = (const char *)params + fields[axis].offset;
 	uint64_t value = 0;
 	uint32_t narrow;
+
+	if (axis == AXIS_SIZE && params->mix != NULL)
+		return value_of_mix(params->mix);
 
 	if (fields[axis].bytes == sizeof(value)) {
 		memcpy(&value, field, sizeof(value));
@@ -301,8 +315,9 @@ static bool good_values(const struct units_list *list, const struct field *field
 	qsort(sorted, list->count, sizeof(*sorted), compare);
 	for (size_t i = 1; i < list->count; i++)
 		good = good && sorted[i - 1] != sorted[i];
-	if (field->words == NULL)
-		good = good && sorted[0] >= field->low && sorted[list->count - 1] <= field->high;
+	for (size_t i = 0; field->words == NULL && i < list->count; i++)
+		good = good && sorted[i] >= field->low &&
+		       (sorted[i] <= field->high || sorted[i] >= MIX_BASE);
 	free(sorted);
 	return good;
 }
@@ -327,6 +342,74 @@ static int parse_shapes(const char *text, const struct field *field, struct unit
 	else
 		*list = parsed;
 	return ret;
+}
+
+static int add_mix(struct series *series, const char *text, uint64_t *value)
+{
+	struct size_mix **mixes =
+		realloc(series->mixes, (series->mixes_count + 1) * sizeof(*mixes));
+	struct size_mix *mix = malloc(sizeof(*mix));
+	int ret;
+
+	if (mixes != NULL)
+		series->mixes = mixes;
+	ret = mixes == NULL || mix == NULL ? -ENOMEM : size_mix_parse(text, PARAMS_SIZE_MAX, mix);
+	if (ret) {
+		free(mix);
+		return ret;
+	}
+	series->mixes[series->mixes_count++] = mix;
+	*value = value_of_mix(mix);
+	return 0;
+}
+
+static int add_values(struct units_list *list, const struct units_list *more)
+{
+	if (list->count + more->count > UNITS_LIST_MAX)
+		return -ERANGE;
+	memcpy(list->values + list->count, more->values, more->count * sizeof(uint64_t));
+	list->count += more->count;
+	return 0;
+}
+
+/* What has a slash is a mix, the rest sizes and their ranges. */
+static int parse_sizes(struct series *series, const char *text, struct units_list *list)
+{
+	struct units_list parsed = {0, calloc(UNITS_LIST_MAX, sizeof(uint64_t))};
+	char *copy = strdup(text), *rest = copy;
+	int ret = parsed.values == NULL || copy == NULL ? -ENOMEM : 0;
+
+	while (ret == 0 && rest != NULL) {
+		const char *item = strsep(&rest, ",");
+		struct units_list more = {0, NULL};
+		uint64_t mix = 0;
+
+		if (strchr(item, '/') != NULL) {
+			struct units_list one = {1, &mix};
+
+			ret = add_mix(series, item, &mix);
+			ret = ret ? ret : add_values(&parsed, &one);
+			continue;
+		}
+		ret = units_parse_list(item, units_parse_size, &more);
+		ret = ret ? ret : add_values(&parsed, &more);
+		units_list_free(&more);
+	}
+	free(copy);
+	if (ret)
+		units_list_free(&parsed);
+	else
+		*list = parsed;
+	return ret;
+}
+
+const struct size_mix *series_mix(const struct series *series, uint64_t value)
+{
+	for (size_t i = 0; value >= MIX_BASE && i < series->mixes_count; i++) {
+		if (value_of_mix(series->mixes[i]) == value)
+			return series->mixes[i];
+	}
+	return NULL;
 }
 
 static int parse_list(const char *text, const struct field *field, struct units_list *list)
@@ -397,7 +480,9 @@ int series_set(struct series *series, enum axis_id axis, const char *text)
 	bool bracket = axis == AXIS_RATE && parse_bracket(text, field, &list);
 	int ret = 0;
 
-	if (!bracket)
+	if (axis == AXIS_SIZE)
+		ret = parse_sizes(series, text, &list);
+	else if (!bracket)
 		ret = parse_list(text, field, &list);
 	if (ret == 0 && good_values(&list, field)) {
 		units_list_free(&series->values[axis]);
@@ -413,6 +498,11 @@ void series_clear(struct series *series)
 {
 	for (size_t i = 0; i < AXES; i++)
 		units_list_free(&series->values[i]);
+	for (size_t i = 0; i < series->mixes_count; i++)
+		free(series->mixes[i]);
+	free(series->mixes);
+	series->mixes = NULL;
+	series->mixes_count = 0;
 }
 
 /* The last operation of each batch, where not every operation needs a completion. */
@@ -467,6 +557,13 @@ const char *axis_print(const struct params *params, enum axis_id axis, char text
 		return fields[axis].words[value];
 	if (fields[axis].print != NULL)
 		return fields[axis].print(value, text);
+	if (axis == AXIS_SIZE && params->mix != NULL) {
+		char mix[SIZE_MIX_TEXT_MAX];
+
+		snprintf(text, UNITS_TEXT_BYTES, "%.*s", UNITS_TEXT_BYTES - 1,
+			 size_mix_print(params->mix, mix));
+		return text;
+	}
 	if (axis == AXIS_SIZE)
 		return units_print_size(value, text);
 	if (fields[axis].parse == units_parse_fraction)
@@ -478,8 +575,10 @@ const char *axis_print(const struct params *params, enum axis_id axis, char text
 json_t *axis_json(const struct params *params, enum axis_id axis)
 {
 	uint64_t value = axis_get(params, axis);
-	char text[UNITS_TEXT_BYTES];
+	char text[UNITS_TEXT_BYTES], mix[SIZE_MIX_TEXT_MAX];
 
+	if (axis == AXIS_SIZE && params->mix != NULL)
+		return json_string(size_mix_print(params->mix, mix));
 	if (fields[axis].print != NULL)
 		return json_string(fields[axis].print(value, text));
 	if (fields[axis].words == switches)

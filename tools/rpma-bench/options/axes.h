@@ -58,7 +58,9 @@ const char *axis_help(enum axis_id axis, char text[AXIS_TEXT_MAX]);
 /* Lists of values; an empty one stands for the default of each point's test. */
 struct series {
 	struct units_list values[AXES]; /* owned; series_clear */
-	bool rate_bracket;		/* the rates are LOW:HIGH, two ends to search between */
+	struct size_mix **mixes;	/* of the sizes; owned, and they do not move */
+	size_t mixes_count;
+	bool rate_bracket; /* the rates are LOW:HIGH, two ends to search between */
 };
 
 /*
@@ -67,6 +69,8 @@ struct series {
  * the error message set.
  */
 int series_set(struct series *series, enum axis_id axis, const char *text);
+/* The mix that a value of its sizes stands for; NULL: it is a size. */
+const struct size_mix *series_mix(const struct series *series, uint64_t value);
 void series_clear(struct series *series);
 
 uint64_t axis_get(const struct params *params, enum axis_id axis);

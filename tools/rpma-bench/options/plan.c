@@ -76,7 +76,9 @@ static int add_sizes(struct builder *b, const struct series *series, struct para
 	if (count == 0)
 		values = axis_default_sizes(params, &count);
 	for (size_t i = 0; i < count && ret == 0; i++) {
-		params->size_bytes = values[i];
+		params->mix = series_mix(series, values[i]);
+		params->size_bytes =
+			params->mix != NULL ? size_mix_largest(params->mix) : values[i];
 		ret = add_point(b, params);
 	}
 	return ret;

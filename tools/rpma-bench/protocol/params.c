@@ -153,6 +153,18 @@ static const char *check_setup(const struct params *p)
 	return NULL;
 }
 
+static const char *check_sizes(const struct params *p)
+{
+	if (p->mix == NULL)
+		return NULL;
+	if (!params_has_operations(p) || p->bidirectional || !one_sided(p) ||
+	    (params_facts(p) & OP_8_BYTES) != 0 || p->persist == BENCH_AUTO)
+		return "mixed sizes take op write or read with persist none, apm or native, and "
+		       "are "
+		       "not bidirectional";
+	return NULL;
+}
+
 static const char *check_peer(const struct params *p)
 {
 	if (p->bidirectional && (p->test > BENCH_BW || !one_sided(p)))
@@ -170,7 +182,7 @@ const char *params_conflict(const struct params *p)
 {
 	static const char *(*const checks[])(const struct params *) = {
 		check_words, check_ranges, check_operation, check_batch, check_mix,
-		check_rate,  check_setup,  check_call,	    check_peer,
+		check_rate,  check_sizes,  check_setup,	    check_call,	 check_peer,
 	};
 	const char *conflict = NULL;
 

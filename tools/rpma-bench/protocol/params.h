@@ -9,9 +9,11 @@
 #define BENCH_PROTOCOL_PARAMS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "operations.h"
+#include "size_mix.h"
 
 #define PARAMS_SIZE_MAX	       (1ULL << 30)
 #define PARAMS_DEPTH_MAX       4096
@@ -47,7 +49,9 @@ struct params {
 	enum bench_persist persist;
 	enum bench_completion completion; /* how the client awaits completions */
 	uint32_t pattern;		  /* enum bench_pattern, or a theta */
-	uint64_t size_bytes;
+	uint64_t size_bytes;		  /* of a mix: the largest */
+	const struct size_mix
+		*mix;	/* borrowed; NULL: one size; never sent, as the client alone posts */
 	uint32_t depth; /* operations in flight, of each connection */
 	uint32_t threads;
 	uint32_t connections; /* per thread */
@@ -118,7 +122,7 @@ static inline bool params_verifiable(const struct params *params)
 {
 	return (params_facts(params) & (OP_WRITES | OP_CALL)) == OP_WRITES &&
 	       params_has_operations(params) && params->read_millionths < PARAMS_MILLION &&
-	       !params_zipf(params);
+	       !params_zipf(params) && params->mix == NULL;
 }
 
 /*

@@ -81,6 +81,7 @@ static uint64_t elapsed_of_all(const struct threads *t)
 static void merge_interval(struct measure_interval *all, const struct measure_interval *one)
 {
 	all->ops += one->ops;
+	all->bytes += one->bytes;
 	all->percentiles_known = false;
 	if (one->t_ns > all->t_ns)
 		all->t_ns = one->t_ns;
@@ -160,6 +161,7 @@ static int merge_histograms(const struct threads *t, struct repeat *r)
 static void add_thread(struct repeat *repeat, const struct measured *m)
 {
 	repeat->ops += m->ops;
+	repeat->bytes += m->bytes;
 	repeat->read_ops += m->read_ops;
 	repeat->late_ops += m->late_ops;
 	repeat->unbegun_ops += m->unbegun_ops;

@@ -59,6 +59,7 @@ static const struct column columns[] = {
 	{"atomic_write_method", POINT, "params/atomic_write_method"},
 	{"latency_kind", POINT, "params/latency_kind"},
 	{"size_bytes", POINT, "params/size_bytes"},
+	{"size_mix", POINT, "params/size_mix"},
 	{"depth", POINT, "params/depth"},
 	{"threads", POINT, "params/threads"},
 	{"connections", POINT, "params/connections"},

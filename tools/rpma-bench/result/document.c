@@ -172,6 +172,26 @@ static json_t *inline_bytes(const struct params *p, const json_t *used)
 	return json_integer(strcmp(method, "write") == 0 ? RPMA_ATOMIC_WRITE_ALIGNMENT : 0);
 }
 
+/* Readers of earlier versions take the mean for the size of all. */
+static uint64_t size_of(const struct params *p)
+{
+	return p->mix != NULL ? size_mix_mean(p->mix) : p->size_bytes;
+}
+
+static json_t *make_mix(const struct size_mix *mix)
+{
+	json_t *list;
+
+	if (mix == NULL)
+		return json_null();
+	list = json_array();
+	for (uint32_t i = 0; i < mix->count; i++)
+		json_array_append_new(list, json_pack("{s:o, s:o}", "size_bytes",
+						      result_integer(mix->size_bytes[i]), "percent",
+						      result_integer(mix->percent[i])));
+	return list;
+}
+
 /* used: what its repeats had to decide. */
 static json_t *make_params(const struct record *record, const struct params *p, const json_t *used)
 {
@@ -183,7 +203,8 @@ static json_t *make_params(const struct record *record, const struct params *p, 
 	json_object_set_new(v, "op", payload ? json_string(params_ops[p->op]) : json_null());
 	json_object_update_missing(v, (json_t *)(uintptr_t)used);
 	json_object_set_new(v, "size_bytes",
-			    p->test == BENCH_CONNECT ? json_null() : result_integer(p->size_bytes));
+			    p->test == BENCH_CONNECT ? json_null() : result_integer(size_of(p)));
+	json_object_set_new(v, "size_mix", make_mix(p->mix));
 	json_object_set_new(v, "depth", result_integer(p->depth));
 	json_object_set_new(v, "threads", result_integer(p->threads));
 	json_object_set_new(v, "connections", result_integer(p->connections));

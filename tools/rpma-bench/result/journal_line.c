@@ -28,13 +28,18 @@ static bool check_rates(const json_t *side, const struct params *params, struct 
 	json_int_t ops = path_whole(side, "ops"), elapsed_ns = path_whole(side, "elapsed_ns");
 	json_t *rates = json_object(), *rate;
 	const char *key;
-	bool good = repeat_put_rates(rates, params, (uint64_t)ops, (uint64_t)elapsed_ns) == 0;
+	json_int_t bytes = path_whole(side, "bytes");
+	bool good = repeat_put_rates(rates, params, (uint64_t)ops, (uint64_t)bytes,
+				     (uint64_t)elapsed_ns) == 0;
 
 	json_object_foreach(rates, key, rate)
 	{
 		good = good && json_equal(rate, json_object_get(side, key));
 	}
 	json_decref(rates);
+	if (params->mix != NULL &&
+	    (bytes < ops || (uint64_t)bytes / params->size_bytes > (uint64_t)ops))
+		return schema_wrong(place, "bytes of as many operations of its sizes");
 	if (ops > 0 && elapsed_ns == 0)
 		return schema_wrong(place, "an elapsed_ns from 1, as there are ops");
 	return good ||

@@ -82,13 +82,15 @@ static json_t *steps_json(const struct repeat *r)
 	return list;
 }
 
-static json_t *interval_json(const struct measure_interval *i, uint64_t size_bytes)
+static json_t *interval_json(const struct measure_interval *i, const struct params *params)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "t_ns", result_integer(i->t_ns), "ops",
-			 result_integer(i->ops), "bytes", result_integer(i->ops * size_bytes),
-			 "p50_ns", i->percentiles_known ? result_integer(i->p50_ns) : json_null(),
-			 "p99_ns", i->percentiles_known ? result_integer(i->p99_ns) : json_null(),
-			 "max_ns", i->ops > 0 ? result_integer(i->max_ns) : json_null());
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o}", "t_ns", result_integer(i->t_ns), "ops",
+		result_integer(i->ops), "bytes",
+		result_integer(params->mix != NULL ? i->bytes : i->ops * params->size_bytes),
+		"p50_ns", i->percentiles_known ? result_integer(i->p50_ns) : json_null(), "p99_ns",
+		i->percentiles_known ? result_integer(i->p99_ns) : json_null(), "max_ns",
+		i->ops > 0 ? result_integer(i->max_ns) : json_null());
 }
 
 static json_t *intervals_json(const struct repeat *r)
@@ -100,7 +102,7 @@ static json_t *intervals_json(const struct repeat *r)
 		return json_null();
 	}
 	for (uint32_t i = 0; i < r->intervals_count; i++)
-		json_array_append_new(list, interval_json(&r->intervals[i], r->params.size_bytes));
+		json_array_append_new(list, interval_json(&r->intervals[i], &r->params));
 	return list;
 }
 
@@ -161,7 +163,7 @@ static bool add_figures(json_t *repeat, const struct repeat *r)
 	bad |= json_object_set_new(repeat, "order", result_integer(r->order));
 	bad |= json_object_set_new(repeat, "complete", json_boolean(r->complete));
 	bad |= json_object_set_new(repeat, "used", used_json(r));
-	bad |= repeat_put_rates(repeat, &r->params, r->ops, r->elapsed_ns);
+	bad |= repeat_put_rates(repeat, &r->params, r->ops, r->bytes, r->elapsed_ns);
 	bad |= json_object_set_new(repeat, "errors", json_integer(0));
 	bad |= json_object_set_new(repeat, "read_ops",
 				   r->params.test == BENCH_MIX ? result_integer(r->read_ops)

@@ -14,23 +14,34 @@
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 
-int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, uint64_t elapsed_ns)
+/* Unknown beyond what JSON counts. */
+static bool bytes_of(const struct params *params, uint64_t ops, uint64_t *bytes)
 {
-	bool payload = params_has_operations(params);
-	double per_s = elapsed_ns > 0 ? (double)ops / ((double)elapsed_ns / 1e9) : NAN;
-	uint64_t bytes;
-	int bad = 0;
+	if (!params_has_operations(params))
+		return false;
+	if (params->mix == NULL && __builtin_mul_overflow(ops, params->size_bytes, bytes))
+		return false;
+	return *bytes <= INT64_MAX;
+}
 
-	if (__builtin_mul_overflow(ops, params->size_bytes, &bytes) || bytes > INT64_MAX)
-		payload = false;
+int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, uint64_t bytes,
+		     uint64_t elapsed_ns)
+{
+	double s = (double)elapsed_ns / 1e9;
+	double per_s = elapsed_ns > 0 ? (double)ops / s : NAN;
+	bool payload = bytes_of(params, ops, &bytes);
+	/* one size: the same digits as always */
+	double bytes_per_s = params->mix == NULL ? per_s * (double)params->size_bytes
+			     : elapsed_ns > 0	 ? (double)bytes / s
+						 : NAN;
+	int bad = 0;
 
 	bad |= json_object_set_new(object, "elapsed_ns", result_integer(elapsed_ns));
 	bad |= json_object_set_new(object, "ops", result_integer(ops));
 	bad |= json_object_set_new(object, "bytes", payload ? result_integer(bytes) : json_null());
 	bad |= json_object_set_new(object, "ops_per_s", result_real(per_s));
 	bad |= json_object_set_new(object, "bytes_per_s",
-				   payload ? result_real(per_s * (double)params->size_bytes)
-					   : json_null());
+				   payload ? result_real(bytes_per_s) : json_null());
 	return bad;
 }
 
@@ -64,7 +75,8 @@ static json_t *cpu_of(const json_t *report)
 
 static int put_rates_of(json_t *object, const struct params *params, const json_t *own)
 {
-	return repeat_put_rates(object, params, (uint64_t)path_whole(own, "ops"),
+	/* servers post operations of one size */
+	return repeat_put_rates(object, params, (uint64_t)path_whole(own, "ops"), 0,
 				(uint64_t)path_whole(own, "elapsed_ns"));
 }
 

@@ -13,10 +13,10 @@
 
 /*
  * Puts "ops", "elapsed_ns", "bytes", "ops_per_s" and "bytes_per_s" of one
- * direction into an object; without a payload bytes are null. 0, or -1 without
- * memory.
+ * direction into an object; without a payload bytes are null. The bytes that are given count
+ * where sizes are mixed, else they follow from ops. 0, or -1 without memory.
  */
-int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops,
+int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, uint64_t bytes,
 		     uint64_t elapsed_ns);
 
 /*

@@ -237,6 +237,26 @@ static void describe_work(const json_t *point, char text[HEADING_MAX])
 		 op[0] != '\0' ? " " : "", op, persist[0] != '\0' ? " " : "", persist, kind);
 }
 
+/* " of 4 KiB (10 %), 64 KiB (90 %)", behind their mean. */
+static void describe_sizes(const json_t *sizes, char text[HEADING_MAX])
+{
+	const json_t *one;
+	size_t index, used = 0;
+
+	text[0] = '\0';
+	json_array_foreach(sizes, index, one)
+	{
+		char size[UNITS_TEXT_BYTES];
+
+		if (used < HEADING_MAX)
+			used += (size_t)snprintf(
+				text + used, HEADING_MAX - used, "%s%s (%lld %%)",
+				index > 0 ? ", " : ", sizes ",
+				units_print_size((uint64_t)path_whole(one, "size_bytes"), size),
+				(long long)path_whole(one, "percent"));
+	}
+}
+
 /* And how. */
 static void describe_method(const json_t *point, char text[HEADING_MAX])
 {
@@ -244,6 +264,7 @@ static void describe_method(const json_t *point, char text[HEADING_MAX])
 	double theta = json_number_value(path_get(point, "params/zipf_theta"));
 	json_int_t every = path_whole(point, "params/signal_every"),
 		   batch = path_whole(point, "params/batch");
+	char sizes[HEADING_MAX];
 	size_t used;
 
 	snprintf(text, HEADING_MAX, "latency is %s, %s, %s%s%s",
@@ -251,6 +272,9 @@ static void describe_method(const json_t *point, char text[HEADING_MAX])
 		 path_text(point, "params/pattern"),
 		 json_is_true(path_get(point, "params/bidirectional")) ? ", both ways" : "",
 		 json_is_true(path_get(point, "params/srq")) ? ", shared receive queue" : "");
+	used = strlen(text);
+	describe_sizes(path_get(point, "params/size_mix"), sizes);
+	snprintf(text + used, HEADING_MAX - used, "%s", sizes);
 	used = strlen(text);
 	if (theta > 0)
 		snprintf(text + used, HEADING_MAX - used, " by Zipf %.6g", theta);
