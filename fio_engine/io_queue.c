@@ -162,6 +162,11 @@ bool io_queue_dirty(const struct io_queue *io_queue)
 	return io_queue->policy == FLUSH_FSYNC && (io_queue->lost || dirty_any(&io_queue->dirty));
 }
 
+uint64_t io_queue_flushes(const struct io_queue *io_queue)
+{
+	return io_queue->flushes;
+}
+
 bool io_queue_native(const struct io_queue *io_queue)
 {
 	return io_queue->native;

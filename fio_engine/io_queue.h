@@ -32,7 +32,8 @@ struct operation {
 	size_t local_offset; /* in the registered buffers; of a trim: none */
 	uint64_t begin;	     /* in the region */
 	uint32_t bytes;
-	uint64_t number; /* the owner's */
+	uint64_t number; /* the owner's, as the next one */
+	uint64_t posted_ns;
 	/* set when it is done */
 	int error;		   /* errno; 0: it was done */
 	enum ibv_wc_status status; /* that it failed with; SUCCESS: it failed otherwise */
@@ -108,6 +109,9 @@ uint32_t io_queue_wait(struct io_queue *io_queue, uint32_t count, uint64_t timeo
 int io_queue_sync(struct io_queue *io_queue);
 /* Something written was not flushed. */
 bool io_queue_dirty(const struct io_queue *io_queue);
+
+/* How many were posted, messages among them that ask a server to make something durable. */
+uint64_t io_queue_flushes(const struct io_queue *io_queue);
 
 /* A flush has completed that was a native one. */
 bool io_queue_native(const struct io_queue *io_queue);

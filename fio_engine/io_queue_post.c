@@ -32,8 +32,10 @@ static int write_imm(struct io_queue *q, struct operation *o, int flags)
 	int ret = rpma_write_with_imm(p->conn, p->remote, o->begin, p->buffers, o->local_offset,
 				      o->bytes, flags, imm, context(number));
 
-	if (ret == 0 && q->answered_imm)
+	if (ret == 0 && q->answered_imm) {
 		expect_answer(q, o, imm, false);
+		q->flushes++;
+	}
 	return ret;
 }
 
@@ -75,6 +77,7 @@ int io_queue_flush(struct io_queue *q, struct operation *head, struct extent ran
 	const void *at = context(io_queue_number(q, head) | q->flush_context);
 	uint64_t last = p->remote_bytes - APM_BYTES;
 
+	q->flushes++;
 	if (q->method == METHOD_APM)
 		return rpma_flush(p->conn, p->remote, range.begin < last ? range.begin : last,
 				  APM_BYTES, p->flush_type, flags, at);

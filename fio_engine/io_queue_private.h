@@ -57,6 +57,7 @@ struct io_queue {
 	uint32_t extents_size;
 	struct dirty dirty; /* with the policy fsync only */
 	uint64_t taken;	    /* completions so far */
+	uint64_t flushes;   /* posted so far */
 	int broken;	    /* errno; 0: it works */
 	bool native;	    /* a flush completed as one */
 	bool lost;	    /* a connection ended with something dirty: the next sync reports it */

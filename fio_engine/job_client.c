@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "job_facts.h"
+#include "job_result.h"
 #include "tools/common/base/failure.h"
 
 #define BLOCK_MAX (1ULL << 30) /* an RDMA message has 2^31 bytes at most */
@@ -68,6 +69,7 @@ int client_setup(struct thread_data *td)
 	if (td->io_ops_data) /* create_serialize=0: init has done it */
 		return 0;
 	facts_open(td);
+	job_result_run_id(); /* before the jobs are processes of their own */
 	return size_files(td, !td->o.read_iolog_file) ? job_failed(td) : 0;
 }
 
@@ -227,6 +229,11 @@ static void set_facts(const struct client *client)
 	snprintf(text, sizeof(text), "mode=%s flush=%s flush_type=%s target=%s device=%s",
 		 method_name(method), flush_policy_name(flush), type,
 		 target_kind_name(connection->offer.kind), connection->device);
+	if (client->settings.result) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, " run=%s", job_result_run_id());
+	}
 	facts_set(client->td, text);
 }
 
@@ -292,6 +299,8 @@ static int open_client(struct client *client)
 		ret = check_limits(client);
 	if (!ret && !td->o.create_serialize)
 		ret = size_files(td, false);
+	if (!ret)
+		ret = job_result_open(client);
 	if (!ret)
 		ret = connect_client(client);
 	if (!ret)
@@ -387,11 +396,14 @@ void client_cleanup(struct thread_data *td)
 		td->error = client->error;
 	if (client->io_queue)
 		set_facts(client);
+	if (client->io_queue && job_result_save(client))
+		job_failed(td);
 	io_queue_close(&client->io_queue);
 	durable_log_close(&client->log);
 	layout_close(&client->layout);
 	connection_close(&client->connection);
 	free(client->events);
+	free(client->commits);
 	free(client);
 	td->io_ops_data = NULL;
 }

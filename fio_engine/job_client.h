@@ -12,6 +12,7 @@
 #include "job.h"
 #include "layout.h"
 #include "options.h"
+#include "tools/common/base/histogram.h"
 
 struct client {
 	struct thread_data *td;
@@ -22,6 +23,7 @@ struct client {
 	uint64_t block;		    /* what each write is, and at a multiple of; 0: any */
 	const struct io_u *barrier; /* that waits for all before it; NULL: none does */
 	struct io_u **events;	    /* what the last getevents found, iodepth of them */
+	struct histogram *commits;  /* latencies; NULL: not asked for */
 	struct durable_log *log;    /* NULL: there is none */
 	bool claims;		    /* a write that completes is durable, by the job's options */
 	bool told_empty;	    /* that fsync has nothing to flush */

@@ -16,6 +16,7 @@
 
 #include "job_client.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
 
 static bool goes_on_after(struct thread_data *td, enum fio_ddir ddir, int error)
 {
@@ -46,6 +47,8 @@ static void posting(void *arg, struct operation *operation)
 	struct client *client = arg;
 
 	stamp(client->td, operation->owner);
+	if (client->commits)
+		operation->posted_ns = monotonic_ns();
 	io_u_queued(client->td, operation->owner);
 }
 
@@ -182,6 +185,30 @@ static void log_commit(struct client *client)
 	io_queue_stop(client->io_queue, ECANCELED);
 }
 
+/* --- commits, for result= ---------------------------------------------------------- */
+
+static void count_commit(struct client *client, const struct operation *operation)
+{
+	if (client->claims && client->settings.flush != FLUSH_NONE && !operation->error &&
+	    operation->kind != OPERATION_READ)
+		histogram_record(client->commits, monotonic_ns() - operation->posted_ns);
+}
+
+/* An fsync that has something to flush. */
+static int sync_dirty(struct client *client)
+{
+	uint64_t begin_ns;
+	int ret;
+
+	if (!client->commits || !io_queue_dirty(client->io_queue))
+		return io_queue_sync(client->io_queue);
+	begin_ns = monotonic_ns();
+	ret = io_queue_sync(client->io_queue);
+	if (!ret)
+		histogram_record(client->commits, monotonic_ns() - begin_ns);
+	return ret;
+}
+
 /* --- queue ----------------------------------------------------------------------- */
 
 /* Where the connection is gone, and the job is to go on: connects again. */
@@ -231,7 +258,7 @@ static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
 	say_empty(client);
 	stamp(client->td, io_u);
 	if (client->settings.flush != FLUSH_NONE)
-		ret = io_queue_sync(client->io_queue);
+		ret = sync_dirty(client);
 	if (client->log && !ret) {
 		durable_log_sync(client->log);
 		log_commit(client);
@@ -249,6 +276,8 @@ static enum fio_q_status do_now(struct client *client, struct io_u *io_u)
 	io_queue_commit(client->io_queue, posting, client);
 	while (io_queue_done(client->io_queue) != operation)
 		io_queue_wait(client->io_queue, 1, UINT64_MAX);
+	if (client->commits)
+		count_commit(client, operation);
 	if (client->log) {
 		log_done(client, operation);
 		log_commit(client);
@@ -356,6 +385,8 @@ int client_getevents(struct thread_data *td, unsigned min, unsigned max,
 		if (!operation)
 			break;
 		client->events[count++] = operation->owner;
+		if (client->commits)
+			count_commit(client, operation);
 		if (client->log)
 			log_done(client, operation);
 	}

@@ -189,6 +189,15 @@ struct fio_option rpma_option_table[] = {
 		COMMON,
 	},
 	{
+		.name = "result",
+		.lname = "What the figures stand for",
+		.type = FIO_OPT_STR_STORE,
+		AT(result),
+		.help = "File of JSON that tells what the figures of a client stand for, for "
+			"rpma-report",
+		COMMON,
+	},
+	{
 		.name = "direct_write_to_pmem",
 		.lname = "Direct Write to PMem",
 		.type = FIO_OPT_BOOL,
@@ -382,6 +391,7 @@ static int settle_client(const struct thread_data *td, struct settings *settings
 	settings->region = (enum region_use)options->region;
 	settings->connect_timeout_s = options->connect_timeout;
 	settings->durable_log = options->durable_log;
+	settings->result = options->result;
 	return check_write_op(td, settings);
 }
 

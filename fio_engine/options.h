@@ -40,6 +40,7 @@ struct rpma_options {
 	unsigned int region;
 	unsigned int connect_timeout; /* seconds */
 	char *durable_log;
+	char *result;
 	/* a server's */
 	unsigned int direct_write_to_pmem;
 	unsigned int clients;
@@ -60,7 +61,8 @@ struct settings {
 	enum write_op write_op;
 	enum region_use region;
 	unsigned connect_timeout_s;
-	const char *durable_log; /* NULL: none; borrowed */
+	const char *durable_log; /* NULL: none; borrowed; result too */
+	const char *result;
 	bool direct_write_to_pmem;
 	unsigned clients; /* 0: as many as the first one announces */
 	struct allow allow;

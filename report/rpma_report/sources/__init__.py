@@ -13,13 +13,14 @@ from types import ModuleType
 from typing import Any
 
 from rpma_report.model import SHA_DIGITS, Run
-from rpma_report.sources import bench, ddio_check, fio, ping
+from rpma_report.sources import bench, ddio_check, fio, fio_sidecar, ping
 from rpma_report.sources.document import BadResult, Source, quoted, read
 
 _OURS: dict[str, ModuleType] = {
     "rpma-bench": bench,
     "rpma-ping": ping,
     "rpma-ddio-check": ddio_check,
+    "fio-sidecar": fio_sidecar,
 }
 MAJOR = 1
 _KNOWN = "rpma-bench/1, rpma-ping/1, rpma-ddio-check/1 or fio's json"

@@ -5,7 +5,7 @@ Clones of a job that fio reports one by one are added up, as its group_reporting
 jobs that fio --client had several hosts run are not.
 With the bins of json+ percentiles are interpolated inside a bin, and those that fio wrote
 must agree with the bins; json has fio's own, which are middles of bins. fio does not
-record the device it ran on.
+record the device it ran on; a sidecar of the engine librpma does (fio_sidecar.py).
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from rpma_report.model import Cpu, Estimate, Histogram, Latency, Point, Remark, Run
-from rpma_report.sources import fio_bins, fio_options, histogram, study
+from rpma_report.sources import fio_bins, fio_options, fio_sidecar, histogram, study
 from rpma_report.sources.document import Contradiction, Place, Source, check_numbers
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
@@ -79,6 +79,10 @@ def run(source: Source) -> Run:
     jobs = list(_groups(told))
     failed = [j for j in told if j["error"]]
     points = [p for i, group in enumerate(jobs) for p in _points(i, shared, group, len(hosts) > 1)]
+    clients = [first for first, *_ in jobs if not fio_options.is_server({**shared, **first.get("job options", {})})]
+    joined = [fio_sidecar.of_job(source, shown(first["jobname"], 60), {**shared, **first.get("job options", {})})
+              for first in clients]  # fmt: skip
+    kind, transport = _kind_of_device([sidecar for sidecar, _ in joined])
     return Run(
         program="fio",
         name=shown(source.file, 60),
@@ -89,17 +93,25 @@ def run(source: Source) -> Run:
         failure=_failure(failed[0]) if failed else None,
         commands=(_job_file(shared, jobs, hosts),),
         tool={"name": "fio", "version": version},
-        device_name=_device(shared, jobs),
+        device_name=_device(shared, clients),
+        device_kind=kind,
+        device_transport=transport,
         points=study.mark(document, points),
-        warnings=(*_remarks(points), *_stands_for(shared, jobs)),
+        warnings=(*_remarks(points), *_stands_for(shared, clients, joined)),
     )
 
 
-def _device(shared: dict[str, str], groups: list[list[Job]]) -> str | None:
+def _device(shared: dict[str, str], clients: list[Job]) -> str | None:
     """The name that the engine librpma told of every job, which does not tell what kind of device that is."""
-    found = [fio_options.facts({**shared, **first.get("job options", {})}).get("device") for first, *_ in groups]
+    found = [fio_options.facts({**shared, **first.get("job options", {})}).get("device") for first in clients]
     names = dict.fromkeys(name for name in found if name)
     return ", ".join(islice(names, 4)) if found and all(found) else None
+
+
+def _kind_of_device(sidecars: list[fio_sidecar.Sidecar | None]) -> tuple[str | None, str | None]:
+    """Known if each job has told it, and all of them the same."""
+    found = {(one.device["kind"], one.device["transport"]) if one else None for one in sidecars}
+    return (found.pop() if len(found) == 1 else None) or (None, None)
 
 
 def _time(document: dict[str, Any]) -> str | None:
@@ -218,9 +230,15 @@ def _told(wanted: list[float], parts: list[dict[str, Any]]) -> dict[float, float
     return {p: told[p] for p in wanted if p in told}
 
 
-def _stands_for(shared: dict[str, str], groups: list[list[Job]]) -> Iterator[Remark]:
-    """What the engine librpma told of its clients, in a sentence."""
-    for first, *_ in groups:
+def _stands_for(shared: dict[str, str], clients: list[Job],
+                joined: list[tuple[fio_sidecar.Sidecar | None, Remark | None]]) -> Iterator[Remark]:  # fmt: skip
+    """What the engine librpma told of its clients, in a sentence: in a sidecar, or as an option of the job."""
+    for first, (sidecar, useless) in zip(clients, joined, strict=True):
+        if sidecar:
+            yield sidecar.remark()
+            continue
+        if useless:
+            yield useless
         found = fio_options.facts({**shared, **first.get("job options", {})})
         if not {"mode", "flush", "flush_type", "target", "device"} <= found.keys():
             continue

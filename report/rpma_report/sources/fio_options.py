@@ -20,7 +20,7 @@ _ASIDE = frozenset({
     "serverip", "port", "port_mode", "connect_timeout", "runtime", "time_based", "ramp_time", "loops",
     "bs", "blocksize", "bsrange", "iodepth", "numjobs", "rw", "readwrite", "ioengine", "mode", "flush",
     "busy_wait_polling", "rwmixread", "lat_percentiles", "clat_percentiles", "percentile_list", "role",
-    "stonewall", "thread", "unlink", "log_avg_msec", "write_lat_log", "write_bw_log", "write_iops_log",
+    "durable_log", "result", "stonewall", "thread", "unlink", "log_avg_msec", "write_lat_log", "write_bw_log", "write_iops_log",
     "status-interval", "eta", "size", "filesize", "create_serialize", _FACTS,
 })  # fmt: skip
 _PERSISTING = frozenset({"auto", "each", "batch"})  # flush=: a write ends persistent
@@ -36,6 +36,12 @@ def size_bytes(text: str, direction: str) -> int | None:
         return None
     size = int(match[1]) * _SUFFIXES[match[2]]
     return size if 0 < size < 1 << 62 else None
+
+
+def is_server(options: dict[str, str]) -> bool:
+    """A job of the engine that does no I/O."""
+    engine = options.get("ioengine", "")
+    return engine.startswith("librpma") and (options.get("role") == "server" or engine.endswith("_server"))
 
 
 def facts(options: dict[str, str]) -> dict[str, str]:

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from fio_runs import KIB, Run, run_client, run_fio, server, words
 from free_port import free_port
 
+SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/fio-sidecar-1.schema.json"
 ALL: dict[str, Any] = {"rw": "randrw", "bs": 4 * KIB, "size": 1024 * KIB, "iodepth": 8, "fsync": 16}
 
 
@@ -167,3 +170,46 @@ def test_a_process_that_sets_itself_up_has_no_word_in_the_json(tmp_path: Path) -
     with server(tmp_path) as it:
         done = run_client(tmp_path, it.port, rw="write", bs=4096, create_serialize=0)
     assert "librpma" not in done.job["job options"]
+
+
+# --- the sidecar ------------------------------------------------------------------
+
+
+def sidecar(path: Path) -> dict[str, Any]:
+    document = json.loads(path.read_text())
+    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(document)
+    assert isinstance(document, dict)
+    return document
+
+
+@pytest.mark.parametrize(
+    ("options", "flushes", "kind", "commits"),
+    [({"flush": "fsync", "fsync": 4, "end_fsync": 1}, 4, "sync", 4), ({"flush": "each"}, 16, "write", 16), ({}, 16, "write", 16),
+     ({"flush": "each", "sync": 1}, 16, "write", 16), ({"flush": "none", "fsync": 4}, 0, None, 0),
+     ({"mode": "gpspm", "write_op": "imm"}, 16, "write", 16), ({"mode": "gpspm"}, 16, "write", 16), ({"rw": "read"}, 0, "write", 0)],
+    ids=str,
+)  # fmt: skip
+def test_a_sidecar_counts_flushes_and_commits(tmp_path: Path, options: dict[str, Any], flushes: int, kind: str | None, commits: int) -> None:
+    with server(tmp_path) as it:
+        done = run_client(tmp_path, it.port, bs=4096, size="64k", result="side", **{"rw": "write", **options})
+    found = sidecar(tmp_path / "side")
+    assert (found["flush"]["count"], found["commits"]["kind"], found["commits"]["count"]) == (flushes, kind, commits)
+    assert facts(done.job)["run"] == found["run"]
+    assert (found["device"]["kind"], found["device"]["software"]) == ("soft", True)
+    reached = "nothing" if options.get("flush") == "none" else "visibility"
+    assert (found["mode"], found["flush"]["reached"], found["target"]["kind"]) == (options.get("mode", "apm"), reached, "dram")
+
+
+def test_each_clone_has_a_sidecar_of_one_run(tmp_path: Path) -> None:
+    with server(tmp_path) as it:
+        run_client(tmp_path, it.port, rw="write", bs=4096, size="64k", result="side", numjobs=2)
+    found = [sidecar(tmp_path / f"side.{number}") for number in range(2)]
+    assert [one["job"]["number"] for one in found] == [0, 1]
+    assert found[0]["run"] == found[1]["run"]
+
+
+def test_a_sidecar_that_cannot_be_written_ends_the_job_before_it_begins(tmp_path: Path) -> None:
+    with server(tmp_path) as it:
+        done = run_client(tmp_path, it.port, code=1, rw="write", bs=4096, size="64k", result="no/side")
+    assert any("no/side" in line for line in done.told)
+    assert not any(int(count) for count in re.findall(r"\"total_ios\" : (\d+)", done.out))

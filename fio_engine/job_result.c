@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job_result.c -- see job_result.h.
+ */
+#include "job_result.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "tools/common/base/failure.h"
+#include "tools/common/json/result.h"
+
+#define ID_BYTES 8
+
+const char *job_result_run_id(void)
+{
+	static char text[2 * ID_BYTES + 1];
+	uint8_t id[ID_BYTES];
+
+	if (text[0] != '\0' || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
+		return text;
+	for (size_t i = 0; i < sizeof(id); i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	return text;
+}
+
+static int file_name(const struct client *client, char path[PATH_MAX])
+{
+	if (job_file_name(client->td, client->settings.result, path, PATH_MAX) == 0)
+		return 0;
+	return failure_set(EXIT_WRONG_USAGE, "options", "result=%s: too long",
+			   client->settings.result);
+}
+
+int job_result_open(struct client *client)
+{
+	char path[PATH_MAX];
+	int ret;
+
+	if (!client->settings.result)
+		return 0;
+	ret = file_name(client, path);
+	if (!ret)
+		ret = result_check_writable(path);
+	if (ret)
+		return ret;
+	client->commits = histogram_new();
+	return client->commits ? 0
+			       : failure_set(EXIT_RUN_FAILED, "open", "out of memory for result=");
+}
+
+/* --- the document ------------------------------------------------------------------ */
+
+static const char *method_of_flush(enum method method)
+{
+	if (method == METHOD_GPSPM)
+		return "message";
+	return method == METHOD_NATIVE ? "native" : "read";
+}
+
+static const char *reached(const struct client *client)
+{
+	const struct settings *settings = &client->settings;
+
+	if (settings->flush == FLUSH_NONE)
+		return "nothing";
+	if (settings->method == METHOD_NATIVE && !io_queue_native(client->io_queue))
+		return "unproven";
+	return client->connection.flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistence"
+									   : "visibility";
+}
+
+static json_t *flush_object(const struct client *client)
+{
+	static const char *const types[] = {[FLUSH_TYPE_AUTO] = "auto",
+					    [FLUSH_TYPE_PERSISTENT] = "persistent",
+					    [FLUSH_TYPE_VISIBILITY] = "visibility"};
+	const struct settings *settings = &client->settings;
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:o}", "policy", flush_policy_name(settings->flush),
+			 "method", method_of_flush(settings->method), "asked",
+			 types[settings->flush_type], "reached", reached(client), "count",
+			 result_integer(io_queue_flushes(client->io_queue)));
+}
+
+static const char *commit_kind(const struct client *client)
+{
+	if (client->settings.flush == FLUSH_NONE)
+		return NULL;
+	return client->claims ? "write" : "sync";
+}
+
+/* From a write's post until its flush is done, or how long an fsync took. */
+static json_t *commits_object(const struct client *client)
+{
+	return json_pack("{s:o, s:o, s:o}", "kind", result_text(commit_kind(client)), "count",
+			 result_integer(client->commits->count), "latency",
+			 result_latency(client->commits));
+}
+
+static json_t *target_object(const struct connection *connection)
+{
+	const struct offer *offer = &connection->offer;
+
+	return json_pack("{s:s, s:o, s:b, s:s}", "kind", target_kind_name(offer->kind),
+			 "size_bytes", result_integer(connection->remote_bytes),
+			 "direct_write_to_pmem", offer->direct_write_to_pmem, "server_persists_by",
+			 persist_method_name(offer->persist));
+}
+
+static json_t *device_object(const struct device *device)
+{
+	return json_pack("{s:s, s:s, s:o, s:b}", "name", device->name, "kind",
+			 device_kind_name(device->kind), "transport",
+			 result_text(device->transport), "software",
+			 device->kind != DEVICE_HARDWARE);
+}
+
+static json_t *job_object(const struct client *client)
+{
+	const struct thread_data *td = client->td;
+
+	return json_pack("{s:o, s:i, s:i}", "name", result_text(td->o.name), "number",
+			 (int)td->subjob_number, "jobs", (int)options_numjobs(td));
+}
+
+static json_t *make(const struct client *client)
+{
+	static const char *const write_ops[] = {
+		[WRITE_PLAIN] = "write", [WRITE_IMM] = "write-imm", [WRITE_ATOMIC] = "atomic"};
+	const struct connection *connection = &client->connection;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return json_pack("{s:s, s:{s:s, s:s, s:s}, s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:n, "
+			 "s:o, s:{s:s, s:i}, s:o}",
+			 "schema", "fio-sidecar/1", "tool", "name", "fio-librpma", "version",
+			 RPMA_VERSION, "fio", FIO_HEADERS_VERSION, "run", job_result_run_id(),
+			 "ended", result_time(&now), "job", job_object(client), "status",
+			 client->error || client->td->error ? "failed" : "complete", "mode",
+			 method_name(client->settings.method), "write_op",
+			 write_ops[client->settings.write_op], "flush", flush_object(client),
+			 "target", target_object(connection), "readiness", "device",
+			 device_object(&connection->dial.device), "server", "address",
+			 connection->dial.address, "port", (int)connection->dial.port, "commits",
+			 commits_object(client));
+}
+
+int job_result_save(const struct client *client)
+{
+	json_t *document;
+	char path[PATH_MAX];
+	int ret;
+
+	if (!client->settings.result)
+		return 0;
+	ret = file_name(client, path);
+	if (ret)
+		return ret;
+	document = make(client);
+	if (!document)
+		return failure_set(EXIT_RUN_FAILED, "result", "out of memory for result=");
+	ret = result_write(path, document);
+	json_decref(document);
+	return ret;
+}

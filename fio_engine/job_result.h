@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job_result.h -- what result= asks for: a file of JSON that tells what the figures in
+ * fio's own output stand for. Its contract is doc/schema/fio-sidecar-1.schema.json.
+ *
+ * Commits are what the job was told is durable, or visible: writes with their flush, or
+ * fsyncs that had something to flush.
+ */
+#ifndef JOB_RESULT_H
+#define JOB_RESULT_H
+
+#include "job_client.h"
+
+/* Before the job connects: whether the file can be written. -EIO with the message set. */
+int job_result_open(struct client *client);
+/* Writes it, when the job has ended. */
+int job_result_save(const struct client *client);
+
+/* The same in all jobs of this run of fio, and by chance in no other: joins the file and fio's own.
+ */
+const char *job_result_run_id(void);
+
+#endif /* JOB_RESULT_H */
