@@ -57,8 +57,8 @@ class Sidecar:
 
     def _is_stated(self) -> bool:
         """The server's processor needs no statement of its operator."""
-        at_device = self.document["flush"]["method"] != "message"
-        return at_device and self.document["flush"]["reached"] == "persistence"
+        flush: dict[str, str] = self.document["flush"]
+        return flush["method"] != "message" and flush["reached"] == "persistence"
 
     def _commits(self) -> str:
         commits = self.document["commits"]
