@@ -42,14 +42,19 @@ static json_t *choose_checks(const json_t *all, const char *only)
 	return chosen;
 }
 
+json_t *document_run(const struct options *options, const struct sysroot_refusals *refused,
+		     const struct timespec *started, int exit_code)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:i}", "started", result_time(started), "argv",
+			 make_argv(options), "sysroot", result_text(options->sysroot), "refused",
+			 make_refused(refused), "exit_code", exit_code);
+}
+
 json_t *document_make(const struct options *options, const struct readiness *readiness,
 		      const struct sysroot_refusals *refused, const struct timespec *started)
 {
 	json_t *block = readiness_block(readiness);
-	json_t *run =
-		json_pack("{s:o, s:o, s:o, s:o, s:i}", "started", result_time(started), "argv",
-			  make_argv(options), "sysroot", result_text(options->sysroot), "refused",
-			  make_refused(refused), "exit_code", readiness->row->exit_code);
+	json_t *run = document_run(options, refused, started, readiness->row->exit_code);
 	json_t *document =
 		json_pack("{s:O, s:{s:s, s:s}, s:o}", "schema", json_object_get(block, "schema"),
 			  "tool", "name", "rpma-ddio-check", "version", RPMA_VERSION, "run", run);

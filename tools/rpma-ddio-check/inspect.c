@@ -13,6 +13,7 @@
 #include "device_query.h"
 #include "document.h"
 #include "dump.h"
+#include "matrix.h"
 #include "plan.h"
 #include "probe.h"
 #include "set_ddio.h"
@@ -147,6 +148,8 @@ int inspect(const struct options *options, int *exit_code)
 	}
 	if (ret == 0 && own.set != SET_NOTHING)
 		ret = set_ddio(&own, &root);
+	else if (ret == 0 && own.all)
+		ret = matrix(&own, &root, exit_code);
 	else if (ret == 0)
 		ret = own.dump_facts != NULL ? inspect_and_dump(&own, &root, exit_code)
 					     : inspect_below(&own, &root, NULL, exit_code);

@@ -184,6 +184,10 @@ static const struct cli_row rows[] = {
 	 "Memory that is to be written remotely: a device DAX node, a file or directory on "
 	 "fsdax, a PMem block device (none)",
 	 GROUP_WHAT, parse_target, TO(target), 0},
+	{"all", 0, NULL,
+	 "Inspect every RDMA device with every persistent memory, and print a table of the "
+	 "verdicts",
+	 GROUP_WHAT, cli_flag, TO(all), 0},
 	{"assume-ddio", 0, "on|off:WHY",
 	 "Accept your statement about DDIO, for the reason WHY; the result records it",
 	 GROUP_EVIDENCE, parse_ddio, TO(claims), 0},
@@ -259,6 +263,13 @@ static int complete(struct options *o)
 				   "--target %s: expected a path from the root of --sysroot, "
 				   "as /dev/dax0.0",
 				   o->target);
+	if (o->all &&
+	    (o->device != NULL || o->target != NULL || o->set != SET_NOTHING || o->probe ||
+	     o->short_form || o->only != NULL || o->explain != NULL || o->dump_facts != NULL))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--all takes every device and target: expected no --device, "
+				   "--target, --set, --probe, --short, --only, --explain or "
+				   "--dump-facts");
 	if (check_set(o) != 0)
 		return -EINVAL;
 	if (o->explain != NULL && o->json)

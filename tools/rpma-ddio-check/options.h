@@ -28,6 +28,7 @@ struct options {
 	enum set_choice set;
 	bool dry_run;	   /* print what --set would write */
 	const char *state; /* the file of former values; not NULL with --set */
+	bool all;	   /* every device on every target */
 	bool short_form;
 	bool json;
 	int argc;
