@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "claim.h"
+#include "source.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 #include "tools/common/base/units.h"
@@ -27,6 +28,8 @@ static int find_device(struct client *c)
 	const struct options *o = c->options;
 	const struct endpoint_options options = {o->device, o->cli.quiet, o->argv + 1};
 
+	if (o->source != NULL && source_check(o->source, c->dial.address) != 0)
+		return -EIO;
 	return dial_route(&c->dial, &options);
 }
 

@@ -42,8 +42,9 @@ struct options {
 	/* client */
 	const char *hosts[OPTIONS_HOSTS];
 	size_t hosts_count;
-	bool ipv4, ipv6; /* no other family; neither: any */
-	uint64_t count;	 /* for each size; 0: without end */
+	const char *source; /* an interface or a local address; NULL: any */
+	bool ipv4, ipv6;    /* no other family; neither: any */
+	uint64_t count;	    /* for each size; 0: without end */
 	uint64_t interval_ns;
 	uint64_t sizes[OPTIONS_SIZES]; /* bytes of a ping, ascending */
 	size_t sizes_count;

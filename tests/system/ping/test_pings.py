@@ -172,6 +172,15 @@ def test_a_signal_ends_all_hosts(one: Process) -> None:
     assert rest.count("1 packets transmitted, 1 received") == 2
 
 
+def test_the_route_has_to_leave_from_where_it_should(one: Process) -> None:
+    for source in ("lo", "127.0.0.1"):
+        assert pinged(one.port, "-I", source, "-c", "1")["pings"]["received"] == 1
+    wrong = pinged(one.port, "-I", "192.0.2.9", "-c", "1", code=2)
+    assert wrong["failure"]["step"] == "device" and wrong["failure"]["cause"] == "unreachable"
+    assert "leaves from 127.0.0.1 of the interface lo" in wrong["failure"]["text"]
+    assert "no such interface" in pinged(one.port, "-I", "nosuch0", "-c", "1", code=2)["failure"]["text"]
+
+
 def test_an_address_of_the_other_family(one: Process) -> None:
     assert pinged(one.port, "-4", "-c", "1")["server"]["address"] == "127.0.0.1"
     refused = pinged(one.port, "-6", "-c", "1", code=2)
