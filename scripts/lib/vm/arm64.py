@@ -5,6 +5,7 @@ stay as they are."""
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from pathlib import Path
 
@@ -13,16 +14,29 @@ from cache import made_once
 from failure import Parser
 from fetched import print_directory
 
-# The libraries of the sets build and test in scripts/packages.list.
-PACKAGES = ("libc6-dev", "libcmocka-dev", "libhwloc-dev", "libibverbs-dev", "libjansson-dev",
-            "libpmem-dev", "librdmacm-dev")
+LIST = Path(__file__).resolve().parents[2] / "packages.list"
+
+
+def libraries() -> list[str]:
+    """The development packages of the set build in scripts/packages.list, and the one of the unit tests."""
+    sets: dict[str, list[str]] = {}
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            sets[line.strip("[]")] = []
+        elif line and not line.startswith("#"):
+            sets[list(sets)[-1]].append(line.split()[0])
+    return [name for name in sets["build"] if name.endswith("-dev")] + ["libcmocka-dev"]
 
 
 def arm64_root(release: str) -> Path:
-    def fetch(target: Path) -> None:
-        fresh_archive(release, machine="arm64").unpack_with_dependencies(PACKAGES, target)
+    packages = libraries()
 
-    return made_once(f"arm64/{release}", fetch)
+    def fetch(target: Path) -> None:
+        fresh_archive(release, machine="arm64").unpack_with_dependencies(packages, target)
+
+    # another list, another directory
+    digest = hashlib.sha256(" ".join(packages).encode()).hexdigest()[:8]
+    return made_once(f"arm64/{release}-{digest}", fetch)
 
 
 def main() -> int:
