@@ -30,7 +30,7 @@ LATENCIES = ("latency", "read_latency", "response_latency")
 PERCENTILES = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999]
 OPTIONAL_IN_SUMMARY = (*LATENCIES[1:], "late_ops", "unbegun_ops", "max_lag_ns", "steps", "reverse", "verify")
 OPTIONAL_IN_REPEAT = (*OPTIONAL_IN_SUMMARY, "read_ops", "intervals", "requests", "persist_method")
-USED = ("persist", "flush", "flush_method", "atomic_write_method", "rpmem", "latency_kind")
+USED = ("persist", "flush", "flush_method", "atomic_write_method", "rpmem", "connection", "latency_kind")
 KINDS = {
     ("write", "none"): "post_to_cqe",
     ("write", "apm"): "write_flush",
@@ -305,7 +305,8 @@ def check_params(params: dict[str, Any]) -> None:
     atomic = params["op"] == "atomic-write" or params["persist"] == "append"
     assert (params["atomic_write_method"] is not None) == atomic
     if params["op"] is not None:
-        assert params["inline_bytes"] == (8 if params["atomic_write_method"] == "write" else 0)
+        copied = params["inline_bytes"] - (8 if params["atomic_write_method"] == "write" else 0)
+        assert copied in (0, params["size_bytes"])  # test_connections.py has which
     assert (params["read_fraction"] is not None) == (params["test"] == "mix")
 
 

@@ -35,7 +35,10 @@ static struct message begin(void)
 		.duration_ns = 10000000000,
 		.ops = 77,
 		.verify = 1,
+		.knobs = LINK_KNOBS_NONE,
 	};
+	m.begin.knobs.value[LINK_TRAFFIC_CLASS] = 255;
+	m.begin.knobs.value[LINK_RNR_RETRIES] = 0;
 	return m;
 }
 
@@ -194,16 +197,56 @@ static void a_tail_is_ignored(void **state)
 	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
 }
 
+/* The numbers of a connection that only one side sets stay there. */
+static void a_begin_has_what_both_sides_set(void **state)
+{
+	struct message m = begin(), got, expected = begin();
+
+	m.begin.knobs.value[LINK_INLINE] = 64;
+	m.begin.knobs.value[LINK_RETRIES] = 3;
+	m.begin.knobs.value[LINK_COMP_VECTOR] = 1;
+	got = through(&m);
+	assert_memory_equal(&got.begin.knobs, &expected.begin.knobs, sizeof(got.begin.knobs));
+}
+
+static void numbers_of_a_connection_out_of_range_are_refused(void **state)
+{
+	struct message m;
+
+	for (int i = 0; i < LINK_KNOBS; i++) {
+		m = begin();
+		m.begin.knobs.value[i] = link_knob_rows[i].most + 1;
+		if (link_knob_rows[i].mirrored)
+			refused(&m);
+	}
+}
+
+/* It ends before the numbers of a connection. */
+static void a_client_without_knobs_is_understood(void **state)
+{
+	const struct link_knobs none = LINK_KNOBS_NONE;
+	struct message m = begin(), got;
+	size_t len = message_encode(&m, wire) - 12;
+
+	wire[0] = (uint8_t)len;
+	assert_int_equal(message_decode(wire, len, &got), 0);
+	assert_int_equal(got.begin.params.batch, 8);
+	assert_memory_equal(&got.begin.knobs, &none, sizeof(none));
+	wire[0] = (uint8_t)(len + 2); /* not whole */
+	assert_int_equal(message_decode(wire, len + 2, &got), -EPROTO);
+}
+
 /* It ends before the batch. */
 static void a_client_without_batches_is_understood(void **state)
 {
 	struct message m = begin(), got;
-	size_t len = message_encode(&m, wire) - 4;
+	size_t len = message_encode(&m, wire) - 16;
 
 	wire[0] = (uint8_t)len;
 	assert_int_equal(message_decode(wire, len, &got), 0);
 	assert_int_equal(got.begin.params.batch, 1);
 	m.begin.params.batch = 1;
+	link_knobs_init(&m.begin.knobs);
 	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
 }
 
@@ -351,6 +394,9 @@ int main(void)
 		cmocka_unit_test(client_memory_is_described_exactly_where_it_is_used),
 		cmocka_unit_test(a_message_is_as_long_as_it_says),
 		cmocka_unit_test(a_tail_is_ignored),
+		cmocka_unit_test(a_begin_has_what_both_sides_set),
+		cmocka_unit_test(numbers_of_a_connection_out_of_range_are_refused),
+		cmocka_unit_test(a_client_without_knobs_is_understood),
 		cmocka_unit_test(a_client_without_batches_is_understood),
 		cmocka_unit_test(another_version_and_type_are_told_apart),
 		cmocka_unit_test(a_welcome_comes_back),

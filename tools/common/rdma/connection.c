@@ -91,6 +91,8 @@ int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out)
 		ret = rpma_conn_cfg_set_timeout(c, timeout_ms(cfg));
 	if (ret == 0)
 		ret = cfg->lane != NULL ? set_lane_queues(c, cfg->lane) : set_message_queues(c);
+	if (ret == 0)
+		ret = link_knobs_set(cfg->knobs, c);
 	if (ret) {
 		rpma_conn_cfg_delete(&c);
 		return failure_set(EXIT_INTERNAL, "connect", "cannot set up a connection: %s",

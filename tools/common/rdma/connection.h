@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "link_knobs.h"
 #include "tools/common/base/failure.h"
 
 #define LINK_MESSAGE_MAX 4096
@@ -40,12 +41,13 @@ struct link_lane {
 };
 
 struct link_cfg {
-	const char *peer_name;	      /* for error messages: "server 10.0.0.1:7204" */
-	const char *device;	      /* whose ports tell why work failed; NULL: not known */
-	int stop_fd;		      /* waiting ends when it is readable; -1: none */
-	int timeout_ms;		      /* for each step of connecting; 0: LINK_TIMEOUT_MS */
-	const struct link_lane *lane; /* NULL: the link carries messages */
-	struct timespec *requested;   /* gets when address and route were known; NULL: no */
+	const char *peer_name;		/* for error messages: "server 10.0.0.1:7204" */
+	const char *device;		/* whose ports tell why work failed; NULL: not known */
+	int stop_fd;			/* waiting ends when it is readable; -1: none */
+	int timeout_ms;			/* for each step of connecting; 0: LINK_TIMEOUT_MS */
+	const struct link_lane *lane;	/* NULL: the link carries messages */
+	const struct link_knobs *knobs; /* NULL: librpma's choice */
+	struct timespec *requested;	/* gets when address and route were known; NULL: no */
 };
 
 /* Sends librpma's own log to the error messages, and to stderr if asked. */

@@ -19,6 +19,10 @@ struct librpma_1_4 {
 				   uint32_t value);
 	int (*conn_get_flush_method)(const struct rpma_conn *conn, const struct rpma_mr_remote *mr,
 				     enum rpma_flush_method *method);
+	int (*conn_get_option)(const struct rpma_conn *conn, enum rpma_conn_option option,
+			       uint32_t *value);
+	int (*conn_get_qp)(const struct rpma_conn *conn, struct ibv_qp **qp);
+	int (*conn_get_id)(const struct rpma_conn *conn, struct rdma_cm_id **id);
 };
 
 struct librpma_1_4 librpma_1_4_calls(void);

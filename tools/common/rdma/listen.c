@@ -124,9 +124,10 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 	return 0;
 }
 
-int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, struct rpma_conn_req **req)
+int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, const struct link_knobs *knobs,
+		  struct rpma_conn_req **req)
 {
-	const struct link_cfg link = {.stop_fd = -1, .lane = lane};
+	const struct link_cfg link = {.stop_fd = -1, .lane = lane, .knobs = knobs};
 	struct rpma_conn_cfg *cfg = NULL;
 	int ret = link_conn_cfg(&link, &cfg);
 

@@ -40,9 +40,10 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 		    struct rpma_ep **ep, int *fd);
 
 /*
- * One request, with the queues of a lane or, NULL, of messages. *req is NULL
- * where there is none, or its client has given up meanwhile.
+ * One request, with the queues of a lane or, NULL, of messages, and the knobs or, NULL, none. *req
+ * is NULL where there is none, or its client has given up meanwhile.
  */
-int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, struct rpma_conn_req **req);
+int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, const struct link_knobs *knobs,
+		  struct rpma_conn_req **req);
 
 #endif /* COMMON_RDMA_LISTEN_H */

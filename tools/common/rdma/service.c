@@ -269,7 +269,7 @@ int service_run(struct service *service)
 		if (ready < 0 && errno != EINTR)
 			ret = failure_set(EXIT_INTERNAL, "listen", "poll: %s", strerror(errno));
 		else if (ready > 0 && fds[0].revents != 0 &&
-			 endpoint_next(service->ep, service->lane, &req) == 0 && req != NULL)
+			 endpoint_next(service->ep, service->lane, NULL, &req) == 0 && req != NULL)
 			admit(service, req);
 	}
 	return ret;

@@ -26,6 +26,7 @@
 #include "tools/common/base/units.h"
 #include "tools/common/host/file_medium.h"
 #include "tools/common/host/file_sync.h"
+#include "tools/common/host/huge_pages.h"
 
 #define STEP "target"
 
@@ -80,47 +81,26 @@ static int map_failed(const char *what, size_t bytes)
 			   units_print_size(bytes, text), what, strerror(errno));
 }
 
-static int map_anonymous(struct target *t, enum target_kind kind, int flags)
+static int open_dram(struct target *t)
 {
 	void *memory = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return -errno;
-	t->kind = kind;
+		return map_failed("memory", t->size_bytes);
+	t->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	t->kind = TARGET_DRAM;
 	t->memory = memory;
 	return 0;
 }
 
-static int open_dram(struct target *t)
-{
-	t->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	return map_anonymous(t, TARGET_DRAM, 0) == 0 ? 0 : map_failed("memory", t->size_bytes);
-}
-
-/* A number of /proc/meminfo; 0: it does not say. */
-static size_t meminfo(const char *key)
-{
-	char line[128];
-	size_t value = 0, len = strlen(key);
-	FILE *file = fopen("/proc/meminfo", "re");
-
-	while (file != NULL && value == 0 && fgets(line, sizeof(line), file) != NULL) {
-		if (strncmp(line, key, len) == 0)
-			value = strtoul(line + len, NULL, 10);
-	}
-	if (file != NULL)
-		fclose(file);
-	return value;
-}
-
 static int open_hugepages(struct target *t)
 {
-	char size[UNITS_TEXT_BYTES], page[UNITS_TEXT_BYTES];
-	size_t pages;
+	char page[UNITS_TEXT_BYTES];
+	void *memory;
 	int ret;
 
-	t->page_bytes = meminfo("Hugepagesize:") * 1024;
+	t->page_bytes = huge_page_bytes();
 	if (t->page_bytes == 0)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "cannot map huge pages: this kernel has none (dram:SIZE does "
@@ -129,16 +109,12 @@ static int open_hugepages(struct target *t)
 		return failure_set(EXIT_WRONG_USAGE, STEP,
 				   "hugepages:%zu: expected a multiple of a huge page, %s",
 				   t->size_bytes, units_print_size(t->page_bytes, page));
-	pages = t->size_bytes / t->page_bytes;
-	ret = map_anonymous(t, TARGET_HUGEPAGES, MAP_HUGETLB);
-	if (ret == -ENOMEM)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "cannot map %s of huge pages: %zu pages of %s are needed, %zu "
-				   "are free: sysctl vm.nr_hugepages=%zu reserves them",
-				   units_print_size(t->size_bytes, size), pages,
-				   units_print_size(t->page_bytes, page),
-				   meminfo("HugePages_Free:"), meminfo("HugePages_Total:") + pages);
-	return ret == 0 ? 0 : map_failed("huge pages", t->size_bytes);
+	ret = huge_pages_map(t->size_bytes, STEP, &memory);
+	if (ret)
+		return ret;
+	t->kind = TARGET_HUGEPAGES;
+	t->memory = memory;
+	return 0;
 }
 
 static enum target_kind kind_of_file(int fd)

@@ -50,8 +50,10 @@ static int await(const struct connect_test *t, struct rpma_conn *conn, enum step
 static int prepare(const struct connect_test *t, struct rpma_conn_req **req)
 {
 	static const struct link_lane queues = {.sq_size = 1, .rq_size = 1, .cq_size = 2};
-	const struct link_cfg cfg = {
-		.peer_name = t->remote->dial.name, .stop_fd = -1, .lane = &queues};
+	const struct link_cfg cfg = {.peer_name = t->remote->dial.name,
+				     .stop_fd = -1,
+				     .lane = &queues,
+				     .knobs = t->remote->knobs};
 	struct rpma_conn_cfg *conn_cfg = NULL;
 	char service[8];
 	int ret = link_conn_cfg(&cfg, &conn_cfg);

@@ -146,9 +146,9 @@ static int say_hello(const struct remote *remote, const uint8_t run_id[16],
 /* Connects and is welcome; else *link stays NULL. */
 static int connect_to(struct link **link, const struct dial *dial,
 		      const struct greeting_request *request, const struct link_lane *queues,
-		      struct greeting_reply *reply)
+		      const struct link_knobs *knobs, struct greeting_reply *reply)
 {
-	const struct link_cfg cfg = {.stop_fd = cli_stop_fd(), .lane = queues};
+	const struct link_cfg cfg = {.stop_fd = cli_stop_fd(), .lane = queues, .knobs = knobs};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
 	int ret;
 
@@ -165,7 +165,7 @@ int connection_open(struct remote *remote, const uint8_t run_id[16], struct serv
 {
 	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
 	struct greeting_reply reply;
-	int ret = connect_to(&remote->control, &remote->dial, &request, NULL, &reply);
+	int ret = connect_to(&remote->control, &remote->dial, &request, NULL, NULL, &reply);
 
 	return ret ? ret : say_hello(remote, run_id, server);
 }
@@ -234,7 +234,7 @@ int connection_lane(const struct remote *remote, const struct message_ready *rea
 	int ret;
 
 	dial.port = ready->port;
-	ret = connect_to(&link, &dial, &request, &queues, &reply);
+	ret = connect_to(&link, &dial, &request, &queues, remote->knobs, &reply);
 	if (ret)
 		return ret;
 	target = (struct region_desc){reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,

@@ -188,6 +188,12 @@ static void describe(struct item *it)
 	r->rpmem = it->setup.pool != NULL;
 	if (r->rpmem)
 		r->rpmem_facts = remote_pool_facts(it->setup.pool);
+	if (repeat_setup_has_lanes(&it->setup))
+		link_facts_take(&r->connection, it->setup.lanes.all[0].link);
+	/* it names this host */
+	if (it->setup.run->record.options->anonymous)
+		r->connection.gid[0] = '\0';
+	r->huge_buffers = it->setup.run->record.options->huge_buffers;
 	r->atomic_writes = operation_is_atomic(o);
 	if (o->up_to_atomic_write != NULL)
 		r->native_atomic_write = it->setup.native_atomic_write;

@@ -150,6 +150,7 @@ static int prepare(struct run *run)
 	int ret;
 
 	open_files_raise();
+	run->remote.knobs = &o->knobs;
 	if ((ret = dial_resolve(&run->remote.dial, o->host, o->port)) || (ret = find_device(run)) ||
 	    (ret = place(run)))
 		return ret;

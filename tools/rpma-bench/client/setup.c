@@ -45,6 +45,13 @@ static int open_pool(struct repeat_setup *setup)
 	return params_rpmem(&setup->params) ? remote_pool_open(&setup->pool, &cfg) : 0;
 }
 
+static uint32_t inline_bytes(const struct options *o)
+{
+	uint32_t chosen = o->knobs.value[LINK_INLINE];
+
+	return chosen != LINK_KNOB_UNSET ? chosen : 0;
+}
+
 static int make_lanes(struct repeat_setup *setup)
 {
 	const struct record *record = &setup->run->record;
@@ -58,6 +65,8 @@ static int make_lanes(struct repeat_setup *setup)
 		.topology = record->topology,
 		.node = record->placement.node,
 		.flush_type = persisting_flush(&record->server.offer, setup->params.target),
+		.inline_bytes = inline_bytes(record->options),
+		.huge_pages = record->options->huge_buffers,
 	};
 
 	int ret = lanes_make(&setup->lanes, &cfg, setup->workers);
@@ -116,6 +125,7 @@ void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct
 		.duration_ns = o->duration_ns,
 		.ops = o->ops,
 		.verify = o->verify && params_verifiable(&setup->params),
+		.knobs = o->knobs,
 	};
 }
 

@@ -12,6 +12,7 @@
 
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
+#include "tools/common/host/huge_pages.h"
 
 /* More sink than this is not worth its cache lines: then all slots share one place. */
 #define SINK_MAX (4ULL << 20)
@@ -58,6 +59,7 @@ static void place(const struct lanes_cfg *cfg, struct lane *lanes, uint32_t coun
 			    cfg->seed + 1);
 		lanes[i].size_bytes = cfg->params->size_bytes;
 		lanes[i].leading = RPMA_F_COMPLETION_ON_ERROR;
+		lanes[i].inlined = cfg->params->size_bytes <= cfg->inline_bytes ? RPMA_F_INLINE : 0;
 		if (cfg->params->batch > 1)
 			lanes[i].leading |= RPMA_F_MORE;
 	}
@@ -86,15 +88,39 @@ static size_t set_offsets(const struct lanes_cfg *cfg, struct lane *lanes, uint3
 	return (size_t)at;
 }
 
-static int map(struct lane_memory *m, const struct lanes_cfg *cfg)
+/* Whole huge pages; a thread's buffers are one mapping, so the rest of one page at most is lost. */
+static int map_huge(struct lane_memory *m, void **memory)
+{
+	size_t page = huge_page_bytes();
+
+	if (page == 0)
+		return failure_set(EXIT_RUN_FAILED, "memory",
+				   "--buffers hugepages: this kernel has no huge pages");
+	m->size_bytes = (m->size_bytes + page - 1) / page * page;
+	return huge_pages_map(m->size_bytes, "memory", memory);
+}
+
+static int map_pages(struct lane_memory *m, bool huge, void **memory)
 {
 	char size[UNITS_TEXT_BYTES];
-	void *memory = mmap(NULL, m->size_bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (memory == MAP_FAILED)
+	if (huge)
+		return map_huge(m, memory);
+	*memory = mmap(NULL, m->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
+	if (*memory == MAP_FAILED)
 		return failure_set(EXIT_RUN_FAILED, "memory", "cannot map buffers of %s: %s",
 				   units_print_size(m->size_bytes, size), strerror(errno));
+	return 0;
+}
+
+static int map(struct lane_memory *m, const struct lanes_cfg *cfg)
+{
+	void *memory;
+	int ret = map_pages(m, cfg->huge_pages, &memory);
+
+	if (ret)
+		return ret;
 	m->bytes = memory;
 	if (cfg->node >= 0)
 		m->bind_error =

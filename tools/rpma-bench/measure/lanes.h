@@ -21,6 +21,8 @@ struct lanes_cfg {
 	const struct topology *topology;
 	int node; /* NUMA node of the memory; -1: the kernel chooses */
 	enum rpma_flush_type flush_type;
+	uint32_t inline_bytes; /* operations of up to so many are posted inline */
+	bool huge_pages;
 };
 
 struct lane_memory {

@@ -89,7 +89,7 @@ static __always_inline int operation_write_slot(struct lane *lane, uint64_t targ
 
 	return rpma_write(lane->conn, lane->remote, access_offset(a, target_slot), lane->source,
 			  lane->source_offset + access_source(a, target_slot), lane->size_bytes,
-			  flags, operation_context(slot));
+			  flags | lane->inlined, operation_context(slot));
 }
 
 static __always_inline int operation_flush_slot(struct lane *lane, uint64_t target_slot,

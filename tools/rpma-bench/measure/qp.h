@@ -40,6 +40,7 @@ struct lane {
 	uint32_t next_size;
 	uint64_t bytes; /* of a mix: posted since the measurement began */
 	int leading;	/* flags of what an operation posts before its last work request */
+	int inlined;	/* RPMA_F_INLINE if its writes and messages are posted inline, else 0 */
 	enum rpma_flush_type flush_type;
 	struct rpma_mr_local *notes; /* borrowed: OPERATION_NOTE_BYTES a slot; NULL without */
 	uint64_t notes_offset;

@@ -28,6 +28,7 @@ static int parse(struct options *o, const struct cli_command *command, int argc,
 		.argc = argc,
 		.argv = argv,
 	};
+	link_knobs_init(&o->knobs);
 	option_rows_make();
 	if (choices_init(&o->choices) != 0)
 		return -EIO;
@@ -287,7 +288,7 @@ static int parse_client(struct options *options, const char *command, int argc, 
 {
 	static const struct cli_row *const tables[] = {port_rows,   device_rows,  axis_rows,
 						       target_rows, setting_rows, placement_rows,
-						       run_rows,    NULL};
+						       knob_rows,   run_rows,	  NULL};
 	const struct cli_command client = {
 		.name = command,
 		.text = "Measure the memory of the server on HOST.",
@@ -334,7 +335,8 @@ static int parse_both(struct options *options, const char *command, const char *
 		      char **argv)
 {
 	static const struct cli_row *const tables[] = {
-		device_rows, memory_rows, axis_rows, setting_rows, placement_rows, run_rows, NULL};
+		device_rows,	memory_rows, axis_rows, setting_rows,
+		placement_rows, knob_rows,   run_rows,	NULL};
 	const struct cli_command both = {.name = command, .text = text, .tables = tables};
 	int ret = parse(options, &both, argc, argv);
 

@@ -14,6 +14,7 @@
 #include "target_choice.h"
 #include "tools/common/base/cli.h"
 #include "tools/common/rdma/allow.h"
+#include "tools/common/rdma/link_knobs.h"
 #include "tools/rpma-bench/protocol/params.h"
 
 #define OPTIONS_DURATION_MAX (24 * 3600 * 1000000000ULL)
@@ -59,6 +60,8 @@ struct options {
 	const char *mem_node; /* "auto", "none" or a node */
 	uint32_t cores_taken; /* local: by the client; the server leaves them to it */
 	bool verify;
+	struct link_knobs knobs;
+	bool huge_buffers; /* the client's memory is of huge pages */
 	/* where to */
 	char *label;	    /* owned */
 	bool anonymous;	    /* what names this host stays out of the result */

@@ -144,6 +144,38 @@ static error_t parse_setting(const char *option, const char *arg, void *options)
 	return -settings_set(options, (enum setting_id)setting, arg);
 }
 
+static error_t parse_knob(const char *option, const char *arg, void *knobs)
+{
+	const struct link_knob_row *row = link_knob_rows;
+	uint64_t value;
+	int ret;
+
+	while (strcmp(row->option, option + 2) != 0)
+		row++;
+	ret = row->number == RPMA_CONN_OPT_INLINE_SIZE ? units_parse_size(arg, &value)
+						       : units_parse_number(arg, &value);
+	if (ret != 0 || value > row->most)
+		return cli_wrong_value(option, arg, row->expected);
+	((struct link_knobs *)knobs)->value[row - link_knob_rows] = (uint32_t)value;
+	return 0;
+}
+
+static error_t parse_buffers(const char *option, const char *arg, void *huge)
+{
+	static const char *const words[] = {"normal", "hugepages", NULL};
+	const char *near = cli_nearest(arg, strlen(arg), words);
+
+	if (strcmp(arg, words[0]) != 0 && strcmp(arg, words[1]) != 0) {
+		failure_set(EXIT_WRONG_USAGE, "options",
+			    "%s %s: expected normal or hugepages%s%s%s", option, arg,
+			    near != NULL ? " (did you mean " : "", near != NULL ? near : "",
+			    near != NULL ? "?)" : "");
+		return EINVAL;
+	}
+	*(bool *)huge = strcmp(arg, words[1]) == 0;
+	return 0;
+}
+
 /* As --help: nothing else is done then, and nothing else must be right. */
 static error_t print_ops(const char *option, const char *arg, void *done)
 {
@@ -195,6 +227,27 @@ const struct cli_row placement_rows[] = {
 	{"mem-node", 0, "auto|none|N",
 	 "NUMA node of the buffers: auto is next to the device (auto)", GROUP_HOW, parse_mem_node,
 	 TO(mem_node), 0},
+	{0},
+};
+
+#define ROW_KNOB(name, argument, help)                                                             \
+	{                                                                                          \
+		name, 0, argument, help, GROUP_HOW, parse_knob, TO(knobs), 0                       \
+	}
+
+const struct cli_row knob_rows[] = {
+	ROW_KNOB("inline", "BYTES",
+		 "Post writes and messages of up to BYTES inline, copied by the CPU (0)"),
+	ROW_KNOB("traffic-class", "N",
+		 "Traffic class of the packets, both ways (the host's choice)"),
+	ROW_KNOB("ack-timeout", "N",
+		 "Wait 4.096 us x 2^N for an acknowledgement (the RDMA CM's choice)"),
+	ROW_KNOB("retries", "N", "Send again so often what is not acknowledged, 0 to 7 (7)"),
+	ROW_KNOB("rnr-retries", "N",
+		 "Send again so often what finds no receive, 0 to 6, 7 without end (7)"),
+	ROW_KNOB("comp-vector", "N", "Completion vector of the client's queues (0)"),
+	{"buffers", 0, "normal|hugepages", "Pages of the client's buffers (normal)", GROUP_HOW,
+	 parse_buffers, TO(huge_buffers), 0},
 	{0},
 };
 

@@ -11,7 +11,7 @@
 struct options;
 
 extern const struct cli_row port_rows[], listen_rows[], device_rows[], memory_rows[],
-	placement_rows[], run_rows[];
+	placement_rows[], knob_rows[], run_rows[];
 extern struct cli_row axis_rows[], setting_rows[];
 extern struct cli_row target_rows[]; /* the target axis of a client */
 

@@ -25,6 +25,7 @@
 
 #include "params.h"
 #include "tools/common/rdma/handshake.h"
+#include "tools/common/rdma/link_knobs.h"
 
 #define MESSAGE_VERSION	     2
 #define MESSAGE_MAX	     4096
@@ -92,6 +93,7 @@ struct message_begin {
 	uint8_t client_mr_desc[GREETING_MR_DESC_MAX];
 	uint8_t client_pcfg_desc_bytes;
 	uint8_t client_pcfg_desc[GREETING_PCFG_DESC_MAX];
+	struct link_knobs knobs; /* the mirrored ones; the others are LINK_KNOB_UNSET */
 };
 
 struct message_ready {

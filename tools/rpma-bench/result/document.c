@@ -160,16 +160,21 @@ static json_t *millionths(uint32_t value)
 	return json_real((double)value / PARAMS_MILLION);
 }
 
-/* Nothing is posted inline but the write that stands for an atomic write. */
-static json_t *inline_bytes(const struct params *p, const json_t *used)
+/* By --inline a write or a message; besides, the write that stands for an atomic write. */
+static json_t *inline_bytes(const struct options *o, const struct params *p, const json_t *used)
 {
+	const uint32_t chosen = o->knobs.value[LINK_INLINE];
+	bool copied = chosen != LINK_KNOB_UNSET && p->size_bytes <= chosen && p->op != BENCH_READ &&
+		      p->op != BENCH_ATOMIC_WRITE && !params_rpmem(p);
 	const char *method = path_text(used, "atomic_write_method");
 	bool payload = params_has_operations(p);
 	bool atomic = operation_is_atomic(operation_find(p->op, p->persist));
 
-	if (!payload || (atomic && method[0] == '\0'))
+	/* those of mixed sizes differ */
+	if (!payload || (atomic && method[0] == '\0') || (copied && p->mix != NULL))
 		return json_null();
-	return json_integer(strcmp(method, "write") == 0 ? RPMA_ATOMIC_WRITE_ALIGNMENT : 0);
+	return json_integer((strcmp(method, "write") == 0 ? RPMA_ATOMIC_WRITE_ALIGNMENT : 0) +
+			    (copied ? (json_int_t)p->size_bytes : 0));
 }
 
 /* Readers of earlier versions take the mean for the size of all. */
@@ -210,7 +215,7 @@ static json_t *make_params(const struct record *record, const struct params *p, 
 	json_object_set_new(v, "connections", result_integer(p->connections));
 	json_object_set_new(v, "batch", result_integer(p->batch));
 	json_object_set_new(v, "signal_every", result_integer(p->signal_every));
-	json_object_set_new(v, "inline_bytes", inline_bytes(p, used));
+	json_object_set_new(v, "inline_bytes", inline_bytes(record->options, p, used));
 	json_object_set_new(v, "completion", json_string(params_completions[p->completion]));
 	json_object_set_new(v, "pattern",
 			    json_string(params_patterns[params_zipf(p) ? BENCH_RAND : p->pattern]));

@@ -34,6 +34,18 @@ static json_t *offered_json(const struct options *o)
 	return offered;
 }
 
+/* Those that were chosen, so that a run without any reads as one of an older version. */
+static void put_knobs(json_t *head, const struct options *o)
+{
+	for (int i = 0; i < LINK_KNOBS; i++) {
+		if (o->knobs.value[i] != LINK_KNOB_UNSET)
+			json_object_set_new(head, link_knob_rows[i].key,
+					    json_integer(o->knobs.value[i]));
+	}
+	if (o->huge_buffers)
+		json_object_set_new(head, "buffers", json_string("hugepages"));
+}
+
 json_t *journal_head_make(const struct options *o, const struct journal_run *run,
 			  const struct plan *plan)
 {
@@ -52,6 +64,7 @@ json_t *journal_head_make(const struct options *o, const struct journal_run *run
 	json_object_set_new(head, "pin", json_string(o->pin));
 	json_object_set_new(head, "mem_node", json_string(o->mem_node));
 	json_object_set_new(head, "verify", json_boolean(o->verify));
+	put_knobs(head, o);
 	json_object_set_new(head, "points", points_json(plan, &o->choices));
 	return head;
 }
@@ -146,6 +159,11 @@ bool journal_head_same(const json_t *there, const json_t *here, char text[JOURNA
 			continue;
 		if (other == NULL || !json_equal(value, other))
 			return differ(key, other, value, text);
+	}
+	json_object_foreach((json_t *)(uintptr_t)there, key, value)
+	{
+		if (json_object_get(here, key) == NULL)
+			return differ(key, value, NULL, text);
 	}
 	return same_points(json_object_get(there, "points"), json_object_get(here, "points"), text);
 }

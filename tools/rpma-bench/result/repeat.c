@@ -124,25 +124,52 @@ static json_t *rpmem_json(const struct repeat *r)
 			 result_text(r->rpmem_facts.method));
 }
 
+/* NULL as an integer of JSON where the choice was left to others. */
+static json_t *knob_json(uint32_t value)
+{
+	return value == LINK_KNOB_UNSET ? json_null() : json_integer(value);
+}
+
+static json_t *connection_json(const struct repeat *r)
+{
+	const struct link_facts *f = &r->connection;
+	json_t *value;
+
+	if (!f->known)
+		return json_null();
+	value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "path_mtu_bytes",
+			  f->path_mtu_bytes > 0 ? json_integer(f->path_mtu_bytes) : json_null(),
+			  "gid_index", result_known(f->gid_index), "gid", result_text(f->gid),
+			  "sq_size", json_integer(f->sq_size), "rq_size", json_integer(f->rq_size),
+			  "cq_size", json_integer(f->cq_size), "buffers",
+			  r->huge_buffers ? "hugepages" : "normal");
+	for (int i = 0; i < LINK_KNOBS; i++)
+		json_object_set_new(value, link_knob_rows[i].key, knob_json(f->knobs.value[i]));
+	return value;
+}
+
 /* What the options may leave open, and this repeat had to decide. */
 static json_t *used_json(const struct repeat *r)
 {
 	const char *flushed = r->native_flush ? "native" : "read";
 	const char *written = r->native_atomic_write ? "native" : "write";
 
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "persist",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "persist",
 			 params_persists[r->params.persist], "flush", result_text(r->flush),
 			 "flush_method", result_text(r->flush != NULL ? flushed : NULL),
 			 "atomic_write_method", result_text(r->atomic_writes ? written : NULL),
-			 "rpmem", rpmem_json(r), "latency_kind", r->latency_kind);
+			 "rpmem", rpmem_json(r), "connection", connection_json(r), "latency_kind",
+			 r->latency_kind);
 }
 
 void repeat_join_used(json_t *used, const json_t *other)
 {
-	static const char key[] = "atomic_write_method";
+	static const char *const keys[] = {"atomic_write_method", "connection"};
 
-	if (!json_equal(json_object_get(used, key), json_object_get(other, key)))
-		json_object_set_new(used, key, json_null());
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!json_equal(json_object_get(used, keys[i]), json_object_get(other, keys[i])))
+			json_object_set_new(used, keys[i], json_null());
+	}
 }
 
 static json_t *client_cpu(const struct repeat *r)

@@ -13,6 +13,7 @@
 
 #include "interference.h"
 #include "tools/common/base/histogram.h"
+#include "tools/common/rdma/link_facts.h"
 #include "tools/rpma-bench/measure/remote_pool.h"
 #include "tools/rpma-bench/measure/steps.h"
 #include "tools/rpma-bench/measure/workers.h"
@@ -33,6 +34,8 @@ struct repeat {
 	bool native_flush;
 	bool rpmem; /* librpmem was called */
 	struct remote_pool_facts rpmem_facts;
+	struct link_facts connection; /* the first measured one */
+	bool huge_buffers;
 	bool atomic_writes; /* there were some */
 	bool native_atomic_write;
 	uint64_t ops;

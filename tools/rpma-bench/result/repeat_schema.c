@@ -13,6 +13,24 @@ static const struct schema rpmem[] = {
 	{0},
 };
 
+/* What librpma was not told is null. */
+static const struct schema connection[] = {
+	{"path_mtu_bytes", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"gid_index", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"gid", SCHEMA_NAME, SCHEMA_NULL, NULL},
+	{"sq_size", SCHEMA_COUNT, 0, NULL},
+	{"rq_size", SCHEMA_COUNT, 0, NULL},
+	{"cq_size", SCHEMA_COUNT, 0, NULL},
+	{"buffers", SCHEMA_WORD, 0, "normal hugepages"},
+	{"traffic_class", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"ack_timeout", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"retries", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"rnr_retries", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"inline_size_bytes", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"comp_vector", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{0},
+};
+
 static const struct schema used[] = {
 	{"persist", SCHEMA_TEXT, 0, NULL},
 	{"flush", SCHEMA_WORD, SCHEMA_NULL, "persistent visibility"},
@@ -20,6 +38,7 @@ static const struct schema used[] = {
 	/* runs of older versions have none */
 	{"atomic_write_method", SCHEMA_WORD, SCHEMA_NULL | SCHEMA_MISSING, "write native"},
 	{"rpmem", SCHEMA_OBJECT, SCHEMA_NULL | SCHEMA_MISSING, rpmem},
+	{"connection", SCHEMA_OBJECT, SCHEMA_NULL | SCHEMA_MISSING, connection},
 	{"latency_kind", SCHEMA_TEXT, 0, NULL},
 	{0},
 };

@@ -10,11 +10,11 @@
 #include "tools/common/base/failure.h"
 
 int lane_listener_open(struct lane_listener *listener, struct server_state *server,
-		       const struct offered_target *offer)
+		       const struct offered_target *offer, const struct link_knobs *knobs)
 {
 	struct lane_listener *r = listener;
 
-	*r = (struct lane_listener){.server = server, .offer = offer, .fd = -1};
+	*r = (struct lane_listener){.server = server, .offer = offer, .knobs = knobs, .fd = -1};
 	if (getrandom(&r->token, sizeof(r->token), 0) != sizeof(r->token))
 		return failure_set(EXIT_INTERNAL, "begin", "the kernel gave no random bytes");
 	return endpoint_listen(server->service.peer, server->service.address, &r->port, &r->ep,
@@ -57,7 +57,7 @@ int lane_listener_accept(struct lane_listener *listener, uint32_t index,
 		.lane = queues,
 	};
 	struct rpma_conn_req *req;
-	int ret = endpoint_next(listener->ep, queues, &req);
+	int ret = endpoint_next(listener->ep, queues, listener->knobs, &req);
 
 	if (ret || req == NULL)
 		return ret;

@@ -12,6 +12,7 @@
 
 struct lane_listener {
 	struct server_state *server;	    /* borrowed */
+	const struct link_knobs *knobs;	    /* borrowed; of its connections */
 	const struct offered_target *offer; /* borrowed; what the lanes are told of */
 	struct rpma_ep *ep;
 	int fd; /* readable: lane_listener_accept has something to do; -1: no lane is expected */
@@ -20,7 +21,7 @@ struct lane_listener {
 };
 
 int lane_listener_open(struct lane_listener *listener, struct server_state *server,
-		       const struct offered_target *offer);
+		       const struct offered_target *offer, const struct link_knobs *knobs);
 /* What was never opened is fine if it is zero. */
 void lane_listener_close(struct lane_listener *listener);
 

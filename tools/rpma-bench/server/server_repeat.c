@@ -161,7 +161,8 @@ static int set_up(struct server_repeat *s)
 	if (p->server_load_millionths > 0 &&
 	    (ret = load_start(&s->load, s->offer->target.numa_node, p->server_load_millionths)))
 		return ret;
-	if (s->lanes_wanted > 0 && (ret = lane_listener_open(&s->listener, s->server, s->offer)))
+	if (s->lanes_wanted > 0 &&
+	    (ret = lane_listener_open(&s->listener, s->server, s->offer, &s->begin.knobs)))
 		return ret;
 	s->files = open_files_count();
 	return 0;

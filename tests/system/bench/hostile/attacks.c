@@ -105,6 +105,7 @@ struct message_begin attack_good_begin(uint32_t lanes)
 			   .signal_every = 1},
 		.duration_ns = 1000000000,
 		.verify = 1,
+		.knobs = LINK_KNOBS_NONE,
 	};
 }
 

@@ -10,7 +10,7 @@ static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int f
 	uint64_t source = access_source(&lane->access, target_slot);
 
 	return rpma_send(lane->conn, lane->source, lane->source_offset + source, lane->size_bytes,
-			 flags, operation_context(slot));
+			 flags | lane->inlined, operation_context(slot));
 }
 
 static int post(struct lane *lane, uint32_t slot, int flags)

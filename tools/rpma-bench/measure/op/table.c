@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-#define DECLARE(NAME, name, word, facts, text, needs) extern const struct operation operation_##name;
+#define DECLARE(NAME, name, word, facts, text, needs)                                              \
+	extern const struct operation operation_##name;
 #define ADDRESS(NAME, name, word, facts, text, needs) &operation_##name,
 
 BENCH_OP_ROWS(DECLARE)

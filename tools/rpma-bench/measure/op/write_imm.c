@@ -8,10 +8,10 @@
 static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
 				   int flags)
 {
-	return rpma_write_with_imm(lane->conn, lane->remote,
-				   access_offset(&lane->access, target_slot), lane->source,
-				   lane->source_offset + access_source(&lane->access, target_slot),
-				   lane->size_bytes, flags, slot, operation_context(slot));
+	return rpma_write_with_imm(
+		lane->conn, lane->remote, access_offset(&lane->access, target_slot), lane->source,
+		lane->source_offset + access_source(&lane->access, target_slot), lane->size_bytes,
+		flags | lane->inlined, slot, operation_context(slot));
 }
 
 static __always_inline int post(struct lane *lane, uint32_t slot, int flags)

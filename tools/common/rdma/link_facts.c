@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * link_facts.c -- asks librpma, the RDMA CM and the queue pair of a connection.
+ *
+ * A device that cannot tell leaves a figure unknown: no measurement depends on it.
+ */
+#include "link_facts.h"
+
+#include <arpa/inet.h>
+#include <rdma/rdma_cma.h>
+
+#include "librpma_1_4.h"
+
+/* IBV_MTU_256 is 1, and each next one is twice as large. */
+static uint32_t mtu_bytes(enum ibv_mtu mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
+}
+
+static void take_path(struct link_facts *f, struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = {.path_mtu = 0};
+
+	if (ibv_query_qp(qp, &attr, IBV_QP_AV | IBV_QP_PATH_MTU, &init) != 0)
+		return;
+	f->path_mtu_bytes = mtu_bytes(attr.path_mtu);
+	if (attr.ah_attr.is_global)
+		f->gid_index = attr.ah_attr.grh.sgid_index;
+}
+
+static void take_gid(struct link_facts *f, const struct rdma_cm_id *id)
+{
+	if (inet_ntop(AF_INET6, &id->route.addr.addr.ibaddr.sgid, f->gid, sizeof(f->gid)) == NULL)
+		f->gid[0] = '\0';
+}
+
+void link_facts_take(struct link_facts *facts, const struct link *link)
+{
+	const struct librpma_1_4 newer = librpma_1_4_calls();
+	const struct rpma_conn *conn = link_conn(link);
+	struct link_facts f = {.gid_index = -1};
+	struct ibv_qp *qp = NULL;
+	struct rdma_cm_id *id = NULL;
+
+	*facts = f;
+	if (newer.conn_get_option == NULL)
+		return;
+	if (newer.conn_get_option(conn, RPMA_CONN_OPT_SQ_SIZE, &f.sq_size) != 0 ||
+	    newer.conn_get_option(conn, RPMA_CONN_OPT_RQ_SIZE, &f.rq_size) != 0 ||
+	    newer.conn_get_option(conn, RPMA_CONN_OPT_CQ_SIZE, &f.cq_size) != 0)
+		return;
+	for (int i = 0; i < LINK_KNOBS; i++) {
+		if (newer.conn_get_option(conn, link_knob_rows[i].number, &f.knobs.value[i]) != 0)
+			f.knobs.value[i] = LINK_KNOB_UNSET;
+	}
+	if (newer.conn_get_qp(conn, &qp) == 0)
+		take_path(&f, qp);
+	if (newer.conn_get_id(conn, &id) == 0)
+		take_gid(&f, id);
+	f.known = true;
+	*facts = f;
+}
