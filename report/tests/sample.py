@@ -186,7 +186,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     lat = [lat_point(i, size) for i, size in enumerate(SIZES)]
-    plain = [lat_point(i, size, base_ns=4000, persist="none", flush=None, flush_method=None,
+    plain = [lat_point(10 + i, size, base_ns=4000, persist="none", flush=None, flush_method=None,
                        latency_kind="post_to_cqe") for i, size in enumerate(SIZES)]  # fmt: skip
     bw = [bw_point(20 + i, size) for i, size in enumerate(SIZES)]
     read = [bw_point(40 + i, size, top=2.1e9, op="read", persist="none", latency_kind="read")

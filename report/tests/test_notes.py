@@ -49,7 +49,7 @@ def test_all_stand_in_the_page_as_text(quick: Command, write: Write, tmp_path: P
     assert len(outline.all("script")) == 2
     for tag in ("h1", "h3", "p", "li", "code"):
         assert (tag, hostile) in outline.texts
-    assert {"name": "author", "content": hostile} in outline.all("meta")
+    assert {"name": "author", "data-own": None, "content": hostile} in outline.all("meta")
     told = re.sub("(?s)```.*?```", "", (tmp_path / "r.md").read_text(encoding="utf-8"))
     assert re.search("<script", told) and not re.search(r"(?<!\\)<script", told)
 
@@ -75,6 +75,16 @@ def test_bad_file_is_refused(content: Any, part: str, quick: Command, write: Wri
     done = quick("create", write(RESULT), "-o", tmp_path / "r.html", "--notes", tmp_path / "n.md")
     refused(done, part)
     assert not (tmp_path / "r.html").exists()
+
+
+def test_verify_leaves_them_out_and_checks_the_rest(quick: Command, write: Write, tmp_path: Path) -> None:
+    """They are the user's, with numbers that no result has."""
+    path, out = write(RESULT), tmp_path / "r.html"
+    quick("create", path, "-o", out, "--title", "Run 7", "--author", "B. 12", "--notes", "- 99 % idle\n\n```\nx=1\n```")
+    assert quick("verify", out, path).returncode == 0
+    text = out.read_text(encoding="utf-8")
+    out.write_text(text.replace("</h2>", " 5</h2>", 1), encoding="utf-8")
+    assert quick("verify", out, path).returncode == 1
 
 
 @pytest.mark.parametrize("option", ["--title", "--author"])

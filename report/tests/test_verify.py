@@ -31,7 +31,7 @@ FIO = sample_tools.fio(sample_tools.fio_job("a", range(1000, 3000)))
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages without drawings, which are most of their bytes."""
-    monkeypatch.setattr(html, "_drawings", lambda _figure: [])
+    monkeypatch.setattr(html.drawings, "draw", lambda figures: {figure.id: [] for figure in figures})
 
 
 def found(text: str, path: Path, expected: Page | None) -> check.Found:

@@ -9,6 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullForm
 
 from rpma_report import quantity
 from rpma_report.draw.shape import Shape
+from rpma_report.figures.extent import Extent
 from rpma_report.figures.figure import Figure, Panel, YScale
 from rpma_report.text import shown
 
@@ -119,8 +120,7 @@ def _places(axes: Axes, figure: Figure, shape: Shape) -> tuple[list[float], Tick
     return [float(i) for i in range(len(names))], lambda v: names[int(v)] if 0 <= v < len(names) else ""
 
 
-def scale_y(axes: Axes, figure: Figure, panel: Panel) -> None:
-    reach = figure.extent(panel)
+def scale_y(axes: Axes, figure: Figure, panel: Panel, reach: Extent) -> None:
     if reach.logarithmic:
         axes.set_yscale("log", nonpositive="clip")
         axes.yaxis.set_major_locator(FixedLocator(decades(reach.low, reach.high)))

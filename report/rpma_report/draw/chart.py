@@ -19,6 +19,7 @@ import matplotlib
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
@@ -26,6 +27,7 @@ from matplotlib.transforms import ScaledTranslation
 from rpma_report.draw import axes as scales
 from rpma_report.draw.shape import Shape
 from rpma_report.draw.svg import COLOURS, for_page, part
+from rpma_report.figures.extent import Extent
 from rpma_report.figures.figure import Figure, Line, Mark, Panel
 from rpma_report.text import shown
 
@@ -215,16 +217,17 @@ class _Layout:
 
     def panel(self, axes: Axes, panel: Panel) -> None:
         figure, shape = self.figure, self.shape
-        if panel.title:
-            title = shown(panel.title, shape.label_limit)
-            axes.set_title(title, loc="left", fontsize=shape.font, fontweight="bold", pad=5)
+        title = shown(panel.title, shape.label_limit)
+        # y: matplotlib need not look for a free place, which takes it long
+        axes.set_title(title, loc="left", fontsize=shape.font, fontweight="bold", pad=5, y=1)
+        reach = figure.extent(panel)
         bars = figure.x_scale == "category"
         for number, line in enumerate(panel.lines):
             before = set(axes.get_children())
             if bars:
-                self.bars(axes, panel, line, number)
+                self.bars(axes, panel, line, number, reach)
             else:
-                self.line(axes, panel, line)
+                self.line(axes, line, reach)
             parts = (artist for artist in axes.get_children() if artist not in before)
             self.name("series", self.series[line.label], parts)
         if figure.reference:
@@ -237,7 +240,7 @@ class _Layout:
         aside = _LEFT - 2 - shape.font * 1.25
         axes.yaxis.set_label_coords(-aside / shape.width / axes.get_position().width, 0.5)
         scales.scale_x(axes, figure, shape)
-        scales.scale_y(axes, figure, panel)
+        scales.scale_y(axes, figure, panel, reach)
 
     def name(self, name: str, number: int, parts: Iterable[Artist]) -> None:
         """So that the page knows to which series a part of the drawing belongs."""
@@ -245,7 +248,7 @@ class _Layout:
             self.parts += 1
             artist.set_gid(part(name, number, self.parts))
 
-    def line(self, axes: Axes, panel: Panel, line: Line) -> None:
+    def line(self, axes: Axes, line: Line, reach: Extent) -> None:
         style, drawn = self.style(line), self.style(line)
         if line.path:
             drawstyle = "steps-pre" if line.steps else "default"
@@ -255,18 +258,18 @@ class _Layout:
         if line.marks:
             places = ([m.x for m in line.marks], [m.value.value for m in line.marks])
             axes.plot(*(places if line.path else broken(places, line.gaps)), **drawn)
-        self.intervals(axes, line.marks, panel, style["color"])
+        self.intervals(axes, line.marks, reach, style["color"])
         self.repeats(axes, line.marks, style["color"])
 
-    def bars(self, axes: Axes, panel: Panel, line: Line, number: int) -> None:
+    def bars(self, axes: Axes, panel: Panel, line: Line, number: int, reach: Extent) -> None:
         """Side by side where lines share a place; of a logarithmic axis the markers alone."""
         style, width, aside = self.style(line), panel.bar_width, panel.aside(number)
         marks = [replace(m, x=m.x + aside) for m in line.marks]
         xs, ys = [m.x for m in marks], [m.value.value for m in marks]
-        if not self.figure.extent(panel).logarithmic and self.figure.y_scale != "ratio":
+        if not reach.logarithmic and self.figure.y_scale != "ratio":
             axes.bar(xs, ys, width=width, color=style["color"], alpha=0.35)
         axes.plot(xs, ys, **{**style, "linestyle": "none"})
-        self.intervals(axes, marks, panel, style["color"])
+        self.intervals(axes, marks, reach, style["color"])
         self.repeats(axes, marks, style["color"])
 
     def reference(self, axes: Axes) -> None:
@@ -276,17 +279,17 @@ class _Layout:
         axes.annotate(label, (1, self.figure.reference.y), xycoords=("axes fraction", "data"),
                       xytext=(0, -3), textcoords="offset points", ha="right", va="top")  # fmt: skip
 
-    def intervals(self, axes: Axes, marks: Sequence[Mark], panel: Panel, colour: str) -> None:
+    def intervals(self, axes: Axes, marks: Sequence[Mark], reach: Extent, colour: str) -> None:
         """A mark without an interval gets none: one of no width would claim certainty."""
-        reach = self.figure.extent(panel)
         known = [(m.x, m.value.value, *m.interval) for m in marks if m.interval]
         if not known:
             return
-        xs, ys, lows, highs = zip(*known, strict=True)
-        below = [max(y - max(low, reach.low), 0) for y, low in zip(ys, lows, strict=True)]
-        above = [max(min(high, reach.high) - y, 0) for y, high in zip(ys, highs, strict=True)]
-        axes.errorbar(xs, ys, yerr=[below, above], fmt="none", ecolor=colour, elinewidth=1.3,
-                      capsize=4, capthick=1.3)  # fmt: skip
+        xs, _, lows, highs = zip(*known, strict=True)
+        ends = [(min(max(low, reach.low), y), max(min(high, reach.high), y)) for _, y, low, high in known]
+        bars = [((x, below), (x, above)) for x, (below, above) in zip(xs, ends, strict=True)]
+        axes.add_collection(LineCollection(bars, colors=colour, linewidths=1.3), autolim=False)
+        caps = ([x for x in xs for _ in range(2)], [y for pair in ends for y in pair])
+        axes.plot(*caps, "_", color=colour, markersize=8, markeredgewidth=1.3)
         leaves = [reach.leaves((low, high)) for low, high in zip(lows, highs, strict=True)]
         for end, (y, arrow) in enumerate(((reach.low, "v"), (reach.high, "^"))):
             beyond = [x for x, leaving in zip(xs, leaves, strict=True) if leaving[end]]

@@ -14,10 +14,7 @@ import jinja2
 from markupsafe import Markup
 
 from rpma_report import __version__
-from rpma_report.draw import chart
-from rpma_report.draw.shape import SHAPES
-from rpma_report.figures.figure import Figure
-from rpma_report.page import chart_values
+from rpma_report.page import chart_values, drawings
 from rpma_report.page.anchors import Anchors, has_points
 from rpma_report.page.document import Block, Document
 from rpma_report.text import shown
@@ -51,13 +48,9 @@ def render(document: Document) -> str:
         anchors=anchors,
         has_points=has_points,
         kind=_kind,
-        drawings=_drawings,
+        drawings={id: list(map(Markup, drawn)) for id, drawn in drawings.draw(document.figures()).items()},
     )
 
 
 def _kind(block: Block) -> str:
     return type(block).__name__
-
-
-def _drawings(figure: Figure) -> list[Markup]:
-    return [Markup(chart.draw(figure, shape)) for shape in SHAPES]
