@@ -18,12 +18,15 @@ if TYPE_CHECKING:  # an array has a type of its items for the checker only
 else:
     Integers = Reals = array
 
-SHA_DIGITS = 12  # of the SHA-256 of a file: enough to tell those of a page apart
+SHA_DIGITS = 12  # SHA-256 of a file, cut: enough to tell those of a page apart
 
 PERSISTENT = frozenset({"apm", "native", "gpspm", "gpspm-rt", "append", "rpmem", "rpmem-relaxed"})
 PROVEN = frozenset({"APM_READY", "APM_READY_EADR", "NATIVE_FLUSH_READY"})
 # where the target's processor writes the data back, it does not matter that devices cannot
 BY_PROCESSOR = {"gpspm": {"GPSPM_ONLY"}, "gpspm-rt": {"GPSPM_ONLY"}}
+
+# tests of other programs, whose files tell little but times
+FOREIGN = frozenset({"hdr", "fio-log", "perftest"})
 
 # a pool of librpmem is not the memory that the server's readiness tells of
 ELSEWHERE = frozenset({"rpmem", "rpmem-relaxed"})
@@ -45,9 +48,10 @@ class Histogram:
     lows: Integers
     counts: Integers
     sub_bits: int
+    unit_bits: int = 0  # no bucket is narrower than 2^unit_bits
 
     def width(self, low: int) -> int:
-        return 1 if low < 1 << self.sub_bits else 1 << (low.bit_length() - 1 - self.sub_bits)
+        return 1 << max(low.bit_length() - 1 - self.sub_bits, self.unit_bits, 0)
 
     def middle(self, low: int) -> int:
         return low + self.width(low) // 2
@@ -201,7 +205,7 @@ class Ping:
 class Run:
     """One file: what a run of a tool has written."""
 
-    program: str  # rpma-bench, fio, rpma-ping, rpma-ddio-check
+    program: str  # rpma-bench, fio, rpma-ping, rpma-ddio-check, HdrHistogram, fio's log, perftest
     name: str  # unique among the runs of a page
     file: str
     sha256: str
@@ -229,6 +233,11 @@ class Run:
     def is_hardware(self) -> bool:
         """Only such figures say something of hardware."""
         return self.device_kind == "hardware" and self.emulated_cpu is not True
+
+    @property
+    def records_device(self) -> bool:
+        """Programs of others do not say what kind of device they ran on."""
+        return self.program.startswith("rpma-")
 
     @property
     def is_measured(self) -> bool:

@@ -63,7 +63,7 @@ NOT_A_RESULT: dict[str, tuple[Any, str]] = {
     "array": ([], "top level: is [], a result is an object"),
     "number": (7, "top level: is 7, a result is an object"),
     "perftest": ({"test_info": {"test": "RDMA_Write_Latency_Test"}, "results": {"t_avg": 1.7}},
-                 "top level: is of perftest"),
+                 "line 1: expected a name and its value"),
     "foreign JSON": ({"latency": 5}, 'top level: is no result: no "schema" key, and not fio\'s either'),
     "other tool": ({"schema": "rpma-pong/1"}, 'schema: is "rpma-pong/1", not one of rpma-bench/1'),
     "ping without a tool": ({"schema": "rpma-ping/1"}, 'top level: key "tool" is missing'),

@@ -16,20 +16,27 @@ def add_to(commands: Commands) -> None:
         "create", help="one self-contained HTML page from results",
         description="Writes one self-contained HTML page with charts and tables.",
     )  # fmt: skip
-    kinds = "JSON of rpma-bench, rpma-ping, rpma-ddio-check, or fio's json or json+"
+    kinds = ("JSON of rpma-bench, rpma-ping, rpma-ddio-check, fio's json or json+ or latency log, "
+             "an HdrHistogram log or .hgrm, or perftest's JSON")  # fmt: skip
     parser.add_argument("results", metavar="RESULT", nargs="+", type=Path, help=kinds)
     outputs.add_options(parser)
     parser.add_argument("--title", metavar="TEXT", type=_line, help="heading of the page")
     parser.add_argument("--author", metavar="TEXT", type=_line, help="who made the page")
     remarks = "a section of the page: a file of paragraphs, - items, # headings and ``` blocks, or such text"
     parser.add_argument("--notes", metavar="FILE|TEXT", help=remarks)
+    add_unit(parser)
     parser.set_defaults(run=run, parser=parser)
+
+
+def add_unit(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--unit", choices=("ns", "us", "ms", "s"), help="unit of the values in .hgrm files, which record none")
 
 
 def run(options: argparse.Namespace) -> int:
     outputs.check_options(options, options.results)
     written = notes.read(options.notes) if options.notes else ()
-    create(options.results, outputs.Wanted.of(options), options.title or "", options.author or "", written)
+    words = (options.title or "", options.author or "", written)
+    create(options.results, outputs.Wanted.of(options), *words, options.unit)
     return 0
 
 
@@ -41,13 +48,13 @@ def _line(text: str) -> str:
 
 
 def create(results: list[Path], wanted: outputs.Wanted, title: str = "", author: str = "",
-           written: tuple[Block, ...] = ()) -> None:  # fmt: skip
+           written: tuple[Block, ...] = (), unit: str | None = None) -> None:  # fmt: skip
     """What study ends with, too."""
     from rpma_report.model import name_apart
     from rpma_report.sources import load
 
     # One document at a time: load keeps the summaries, the rest is let go.
-    runs = name_apart([load(path) for path in results])
+    runs = name_apart([load(path, unit) for path in results])
     # matplotlib remarks on its font cache and on a home it cannot write to.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from rpma_report.page import points_csv, report  # late: slow to load, and a bad file needs it not

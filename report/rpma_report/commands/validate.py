@@ -39,12 +39,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kind(path: Path) -> str:
-    from rpma_report.sources import check
-    from rpma_report.sources.document import read
+    from rpma_report.sources import check, read
+    from rpma_report.sources.document import Source
     from rpma_report.studies import plan
 
     source = read(path)  # once: it may be a pipe
-    if str(source.document.get("schema")).startswith(f"{plan.FORMAT}/"):
+    if isinstance(source, Source) and str(source.document.get("schema")).startswith(f"{plan.FORMAT}/"):
         plan.of(source, path.resolve().parent)
         return plan.KIND
     return check(source)

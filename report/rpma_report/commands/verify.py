@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rpma_report.commands import Commands
+from rpma_report.commands.create import add_unit
 from rpma_report.terminal import say
 from rpma_report.text import shown
 
@@ -29,6 +30,7 @@ def add_to(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument("page", metavar="PAGE", type=Path, help="an HTML page of rpma-report create")
     parser.add_argument("results", metavar="RESULT", nargs="+", type=Path, help="the results it was made of")
+    add_unit(parser)
     parser.set_defaults(run=run, parser=parser)
 
 
@@ -44,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     page = Page(text)
     name = shown(options.page)
     try:
-        given = assign.assign(page.results, [load(path) for path in options.results])
+        given = assign.assign(page.results, [load(path, options.unit) for path in options.results])
     except Contradiction as contradiction:
         say(f"{name}: a result contradicts itself: {contradiction}")
         return EXIT_DIFFERS

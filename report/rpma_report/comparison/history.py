@@ -94,7 +94,7 @@ def called(run: Run) -> str:
 
 
 def value_of(point: Point, measure: Measure) -> Estimate | None:
-    """With the interval of its repeats, which says nothing of how runs differ."""
+    """With the interval of its repeats; runs differ by more."""
     values = measure.by_repeat(point)
     found = of_repeats(values) if len(values) == max(point.repeats, 1) else None
     if found is not None and found.value > 0:

@@ -2,7 +2,7 @@
 """Latency over time, as a band: p50, p99 and the slowest of each span of the repeats.
 
 A result has percentiles of each span and no histogram, so that what lies between them is
-not known: this is no heat map, and the caption says so.
+not known: this is no heat map.
 """
 
 import math

@@ -44,7 +44,7 @@ def extent(values: Sequence[float], intervals: Sequence[Interval], linear: bool)
 
 
 def around_one(values: Sequence[float], intervals: Sequence[Interval]) -> Extent:
-    """Of ratios: 1 is always seen, and an interval reaches as far again as the values do at most."""
+    """Extent of ratios: 1 is always seen, and an interval reaches as far again as the values do at most."""
     least, most = min([1.0, *values]), max([1.0, *values])
     room = max(2 * math.log(most / max(least, 1e-9)), math.log(1.05))
     low = max(min([least, *(low for low, _ in intervals)]), least * math.exp(-room))

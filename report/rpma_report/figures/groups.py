@@ -4,21 +4,21 @@
 from collections.abc import Sequence
 
 from rpma_report.figures.series import AXES, LOAD, RATE, READS, Axis, SeriesSet, collect
-from rpma_report.model import Point, Run
+from rpma_report.model import FOREIGN, Point, Run
 
 
 def latency_series(runs: Sequence[Run], facets: Sequence[Axis] = ()) -> SeriesSet:
     """Without those of a loaded server, when there are others: they have a chart of their own."""
 
     def wanted(point: Point) -> bool:
-        return point.test in ("lat", "fio") and point.latency is not None
+        return point.test in ("lat", "fio", *FOREIGN) and point.latency is not None
 
     idle = any(wanted(p) and not LOAD.place(p) for run in runs for p in run.points)
     return collect(runs, lambda p: wanted(p) and not (idle and LOAD.place(p)), facets=facets)
 
 
 def bandwidth_series(runs: Sequence[Run], facets: Sequence[Axis] = ()) -> SeriesSet:
-    return collect(runs, lambda p: p.test in ("bw", "fio") and p.bytes_per_s, facets=facets)
+    return collect(runs, lambda p: p.test in ("bw", "fio", "perftest") and p.bytes_per_s, facets=facets)
 
 
 def throughput_series(runs: Sequence[Run]) -> SeriesSet:

@@ -141,6 +141,8 @@ def what(params: dict[str, Any]) -> str:
     """write, write + apm flush, read, fio psync write…"""
     op, persist = params["op"] or params["test"], params["persist"]
     name = f"fio {params['ioengine']} {op}" if params["test"] == "fio" else str(op)
+    if "source" in params:
+        name = f"{params['source']} {op}"
     if persist in PERSISTENT:
         return f"{name} + {persist} flush" if persist in ("apm", "native") else f"{name} + {persist}"
     return name
@@ -243,7 +245,7 @@ def _labels(firsts: Sequence[tuple[Run, Point]], within: Sequence[Axis]) -> list
     telling = _telling([point for _, point in firsts], within)
     plain = [", ".join(_words(point, telling[what(point.params)])) for _, point in firsts]
     taken = Counter(plain)
-    marks = {hardware_mark(run) for run, _ in firsts if run.program != "fio"}  # its lines say fio
+    marks = {hardware_mark(run) for run, _ in firsts if run.records_device}  # lines of others name their program
     in_run = Counter((label, id(run)) for (run, _), label in zip(firsts, plain, strict=True))
     labels = []
     for (run, point), label in zip(firsts, plain, strict=True):
@@ -252,7 +254,7 @@ def _labels(firsts: Sequence[tuple[Run, Point]], within: Sequence[Axis]) -> list
             parts.append(f"job {point.params['job']}")
         if taken[label] > in_run[label, id(run)]:
             parts.append(run.name)
-        if len(marks) > 1 and hardware_mark(run) and run.program != "fio":
+        if len(marks) > 1 and hardware_mark(run) and run.records_device:
             parts.append(hardware_mark(run))
         labels.append(shown(", ".join(parts), 120))
     return labels

@@ -22,7 +22,7 @@ from rpma_report.figures import (
 )
 from rpma_report.figures.figure import Figure
 from rpma_report.figures.series import is_remote, order, what
-from rpma_report.model import Run
+from rpma_report.model import FOREIGN, Run
 from rpma_report.page import facts, readiness, summary
 from rpma_report.page.document import Block, Document, Facts, Paragraph, Section
 from rpma_report.text import shown
@@ -44,7 +44,11 @@ KINDS = {
     "mr_reg": "registering the memory region",
     "fio_clat": "fio's completion latency: from when the engine has the operation until it is done",
     "fio_lat": "fio's total latency: from when fio makes the operation until it is done",
+    "fio_slat": "fio's submission latency: from when fio makes the operation until the engine has it",
     "fio_sync": "fio's latency of fsync and the like",
+    "hdr": "not recorded in the file",
+    "perftest_half": "perftest's: half the time until the peer's answer is seen; the data is visible there, not persistent",
+    "perftest_whole": "perftest's: from posting the operation until its completion",
 }
 _MISSING = "No latency and no bandwidth was measured. rpma-bench client --test lat and --test bw do."
 
@@ -64,7 +68,7 @@ _CHARTS: tuple[tuple[str, str, tuple[_One, ...]], ...] = (
 )
 # Sections that say what a latency spans, with the tests it is of.
 _LATENCIES = {
-    "latency": ("lat", "fio"),
+    "latency": ("lat", "fio", *sorted(FOREIGN)),
     "rate": ("rate",),
     "mix": ("mix",),
     "setup": ("connect", "register"),

@@ -66,7 +66,7 @@ def device(run: Run) -> str:
     if run.device_name is None:
         if not run.is_measured:
             return "none looked at"
-        return "not recorded by fio" if run.program == "fio" else "none"
+        return "none" if run.records_device else f"not recorded by {run.program}"
     parts = [_KINDS.get(run.device_kind or "", "kind unknown"), run.device_transport]
     if run.emulated_cpu:
         parts.append("emulated CPU")
@@ -80,8 +80,8 @@ def alarms(runs: Sequence[Run]) -> tuple[Note, ...]:
 def _not_hardware(runs: Sequence[Run]) -> Iterator[Note]:
     measured = [run for run in runs if run.is_measured and not run.is_hardware]
     local = [run for run in measured if run.points and not any(is_remote(p.params) for p in run.points)]
-    unknown = [run for run in measured if run.program == "fio" and run not in local]
-    known = [run for run in measured if run.program != "fio"]
+    unknown = [run for run in measured if not run.records_device and run not in local]
+    known = [run for run in measured if run.records_device]
     if known:
         marks = facts.by_key(((hardware_mark(run), run) for run in known), runs)
         said = tuple(f"{mark[:1].upper()}{mark[1:]}: {which}." for mark, which in marks)
@@ -89,7 +89,8 @@ def _not_hardware(runs: Sequence[Run]) -> Iterator[Note]:
     if unknown:
         named = all(run.device_name for run in unknown)
         what = "what kind of device" if named else "the device"
-        text = (f"fio does not record {what} it ran on. Unless it is known to be hardware, take "
+        programs = ", ".join(dict.fromkeys(run.program for run in unknown))
+        text = (f"{programs} does not record {what} it ran on. Unless it is known to be hardware, take "
                 f"these figures for those of a software device: {facts.names(unknown)}.")  # fmt: skip
         yield Note(f"{'Kind of device' if named else 'Device'} not recorded.", (text,), alarm=True)
     if local:

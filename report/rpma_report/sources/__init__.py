@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A file in, a Run out: load() for the report, check() for callers that only ask whether it is sound.
 
-Which of the kinds it is follows from what stands in it, never from its name. Files
-of others that are known to look alike are refused by name. One file is in memory
-at a time.
+Which of the kinds it is follows from what stands in it, never from its name. One file
+is in memory at a time.
 """
 
 import re
@@ -13,8 +12,9 @@ from types import ModuleType
 from typing import Any
 
 from rpma_report.model import SHA_DIGITS, Run
-from rpma_report.sources import bench, ddio_check, fio, fio_sidecar, ping
-from rpma_report.sources.document import BadResult, Source, quoted, read
+from rpma_report.sources import bench, ddio_check, fio, fio_log, fio_sidecar, hdr_log, hgrm, perftest, ping
+from rpma_report.sources.document import BadResult, Content, Source, content, parsed, quoted
+from rpma_report.sources.text import TextSource
 
 _OURS: dict[str, ModuleType] = {
     "rpma-bench": bench,
@@ -24,18 +24,31 @@ _OURS: dict[str, ModuleType] = {
 }
 MAJOR = 1
 _KNOWN = "rpma-bench/1, rpma-ping/1, rpma-ddio-check/1 or fio's json"
+_OF_LINES: tuple[ModuleType, ...] = (hdr_log, hgrm, fio_log, perftest)
 
 
-def load(path: Path) -> Run:
+def load(path: Path, unit: str | None = None) -> Run:
+    """`unit` is that of the values in files that have none."""
     source = read(path)
     reader = _reader(source)
     reader.check(source)
-    run: Run = reader.run(source)
+    run: Run = hgrm.run(source, unit) if isinstance(source, TextSource) and reader is hgrm else reader.run(source)
     file = run.sha256[:SHA_DIGITS]
     return replace(run, points=tuple(replace(point, file=file) for point in run.points))
 
 
-def check(source: Source) -> str:
+def read(path: Path) -> Source | TextSource:
+    return recognised(content(path))
+
+
+def recognised(of: Content) -> Source | TextSource:
+    """Lines of another program, else JSON."""
+    if any(reader.is_one(of.text) for reader in _OF_LINES):
+        return TextSource(of.name, of.file, of.sha256, of.text)
+    return parsed(of)
+
+
+def check(source: Source | TextSource) -> str:
     """Raises BadResult; gives what the file is."""
     reader = _reader(source)
     reader.check(source)
@@ -43,7 +56,9 @@ def check(source: Source) -> str:
     return kind
 
 
-def _reader(source: Source) -> ModuleType:
+def _reader(source: Source | TextSource) -> ModuleType:
+    if isinstance(source, TextSource):
+        return next(reader for reader in _OF_LINES if reader.is_one(source.text))
     document = source.document
     if "schema" in document:
         return _ours(source, document["schema"])
@@ -66,7 +81,4 @@ def _ours(source: Source, schema: Any) -> ModuleType:
 
 
 def _foreign(document: dict[str, Any]) -> str:
-    if {"test_info", "results"} <= document.keys():
-        return ("is of perftest, whose JSON names no units, repeats or percentiles to draw; "
-                "measure with rpma-bench or fio")  # fmt: skip
     return f'is no result: no "schema" key, and not fio\'s either; expected {_KNOWN}'

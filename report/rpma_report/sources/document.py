@@ -101,14 +101,32 @@ def quoted(value: object) -> str:
         return "a deeply nested value"
 
 
+@dataclass(frozen=True)
+class Content:
+    """The text of a file, of which it is not yet known what it is."""
+
+    name: str
+    file: str
+    sha256: str
+    text: str = field(repr=False)
+
+
 def read(path: Path) -> Source:
+    return parsed(content(path))
+
+
+def content(path: Path) -> Content:
     name = str(path)
     data = _read_bytes(path, name)
-    text = _text(name, _unpacked(name, data))
-    document = _parse(name, text)
+    return Content(name, path.name, hashlib.sha256(data).hexdigest(), _text(name, _unpacked(name, data)))
+
+
+def parsed(of: Content) -> Source:
+    text = _without_remarks(of.text)
+    document = _parse(of.name, text)
     if not isinstance(document, dict):
-        raise BadResult(name, "top level", f"is {quoted(document)}, a result is an object")
-    return Source(name, path.name, hashlib.sha256(data).hexdigest(), document, text)
+        raise BadResult(of.name, "top level", f"is {quoted(document)}, a result is an object")
+    return Source(of.name, of.file, of.sha256, document, text)
 
 
 def _read_bytes(path: Path, name: str) -> bytes:
@@ -188,7 +206,7 @@ def _twice(pairs: list[tuple[str, Any]]) -> str | None:
 
 def _text(name: str, data: bytes) -> str:
     try:
-        return _without_remarks(data.decode("utf-8"))
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadResult(name, f"byte {error.start}", "is not UTF-8 text") from error
 

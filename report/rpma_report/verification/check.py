@@ -47,8 +47,8 @@ class Found:
     unmatched: tuple[Unmatched, ...]
 
 
-def check(page: Page, runs: Sequence[Run], expected: Page | None) -> Found:
-    """`expected` is the page of these results, or None where it cannot be made."""
+def check(page: Page, runs: Sequence[Run], again: Page | None) -> Found:
+    """`again` is the page of these results, or None where it cannot be made."""
     points = {(p.file, p.id): p for run in runs for p in run.points}
     found: list[Difference | Unmatched] = []
     agreeing, told = 0, set[int]()
@@ -58,12 +58,12 @@ def check(page: Page, runs: Sequence[Run], expected: Page | None) -> Found:
         found += judged
         if judged:
             told.add(id(cell))
-    if expected is not None and len(expected.tokens) == len(page.tokens):
-        counted, others = _texts(page.tokens, expected.tokens, told)
+    if again is not None and len(again.tokens) == len(page.tokens):
+        counted, others = _texts(page.tokens, again.tokens, told)
         agreeing += counted
         found += others
     else:
-        found += _without_address(page, expected)
+        found += _without_address(page, again)
     return Found(
         max(agreeing, 0),
         tuple(one for one in found if isinstance(one, Difference)),
@@ -139,9 +139,9 @@ def _difference(have: Token, due: Token) -> Difference:
     return Difference(have.place, have.key.rstrip(":"), shown(first[0], 80), shown(first[1], 80))
 
 
-def _without_address(page: Page, expected: Page | None) -> Iterator[Unmatched]:
+def _without_address(page: Page, again: Page | None) -> Iterator[Unmatched]:
     why = ("the page was not made by this version of rpma-report from these results"
-           if expected is not None else "not all results of the page were given, or it is not of create")  # fmt: skip
+           if again is not None else "not all results of the page were given, or it is not of create")  # fmt: skip
     for token in page.tokens:
         if token.cell is None and token.key in _PROSE and printed.NUMBER.search(token.text):
             yield Unmatched(token.place, token.key.rstrip(":"), shown(token.text, 80), why)

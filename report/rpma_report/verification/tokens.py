@@ -76,7 +76,7 @@ class Page(HTMLParser):
             self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Of tags that do not match, those in between end too."""
+        """Where tags do not match, those in between end too."""
         if self._own:
             self._own -= 1
             return
@@ -136,7 +136,7 @@ class Page(HTMLParser):
 
         file, _, point = nearest("data-from").partition(" ")
         cell = Cell(file, point, given["data-metric"], self._place())
-        if "data-value" in given:  # of a mark in a drawing
+        if "data-value" in given:  # a mark in a drawing
             cell.texts.append(given["data-value"])
         self.cells.append(cell)
         return cell

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Latency logs of fio, from write_lat_log=: a line each operation, or each average of some.
+
+Which figure a log has stands in its name alone, which fio makes: NAME_lat.1.log, _clat, _slat.
+Whether its values are averages (log_avg_msec=) stands nowhere.
+"""
+
+import re
+from array import array
+from collections.abc import Sequence
+from math import ceil, nan
+
+from rpma_report.model import Estimate, Histogram, Latency, Point, Run, Windows
+from rpma_report.sources.document import BadResult
+from rpma_report.sources.text import MAX_NS, PERCENTILES, TextSource, is_supported, point, unknown
+from rpma_report.text import shown
+
+KIND = "fio's latency log"
+SOURCE = "fio-log"
+SUB_BITS = 7
+_LINE = re.compile(r"([0-9]{1,15}), ?([0-9]{1,19}), ?([0-9]), ?([0-9]{1,15})(?:, ?(0x[0-9a-fA-F]{1,16}|[0-9]{1,19}))?(?:, ?(?:0x[0-9a-fA-F]{1,8}|[0-9]{1,10}))?", re.ASCII)
+_BEGIN = re.compile(r"[0-9]{1,15}, ?[0-9]{1,19}, ?[0-9],", re.ASCII)
+_NAME = re.compile(r".*_(lat|clat|slat|bw|iops)(?:\.[0-9]+)?\.log(?:\.gz)?")
+_EXPECTED = "time in ms, value, direction, block size, and perhaps offset and priority, with commas between"
+_OPS = ("read", "write", "trim")
+_SPANS = 100
+_UNKNOWN = (
+    "A log of fio records neither device, engine, depth nor options, nor whether its values are single operations or "
+    "averages (log_avg_msec); percentiles of averages are not those of operations. Times are taken as ns (fio 3)."
+)
+
+
+def is_one(text: str) -> bool:
+    return bool(_BEGIN.match(text.lstrip()[:60]))
+
+
+def check(source: TextSource) -> None:
+    _figure(source)
+    _directions(source)
+
+
+def run(source: TextSource) -> Run:
+    figure = _figure(source)
+    points = [_point(op, figure, *found) for op, found in _directions(source).items()]
+    return Run(
+        program="fio's log",
+        name=shown(source.file, 60),
+        file=shown(source.file),
+        sha256=source.sha256,
+        commands=(),
+        tool={"name": "fio", "version": None},
+        points=tuple(points),
+        warnings=(unknown(_UNKNOWN),),
+    )
+
+
+def _figure(source: TextSource) -> str:
+    match = _NAME.fullmatch(source.file)
+    if match is None:
+        raise BadResult(source.name, "", "is a log of fio, but which figure it has is told by a name alone: "
+                        "expected one such as NAME_lat.1.log")  # fmt: skip
+    if match[1] in ("bw", "iops"):
+        raise BadResult(source.name, "", f"is fio's log of {match[1]}, expected one of latency: _lat, _clat or _slat")
+    return match[1]
+
+
+def _directions(source: TextSource) -> dict[str, tuple[list[int], list[int], set[int]]]:
+    """By operation: times in ms, values in ns, block sizes."""
+    found: dict[str, tuple[list[int], list[int], set[int]]] = {}
+    number = 1
+    for number, line in source.lines():
+        if not line.strip():
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            source.expected(number, _EXPECTED, line[:60])
+        direction, value = int(match[3]), int(match[2])
+        if direction >= len(_OPS):
+            source.refuse(number, f"expected direction 0, 1 or 2, found {direction}")
+        if value >= MAX_NS:
+            source.refuse(number, f"expected a time in ns below 2^62, found {value}")
+        times, values, sizes = found.setdefault(_OPS[direction], ([], [], set()))
+        times.append(int(match[1]))
+        values.append(value)
+        sizes.add(int(match[4]))
+    if not found:
+        source.refuse(number, "expected an operation, there is none")
+    if source.text and not source.text.endswith("\n"):
+        source.refuse(number, "expected the end of a line, the file is cut off")
+    return found
+
+
+def _point(op: str, figure: str, times: list[int], values: list[int], sizes: set[int]) -> Point:
+    size = next(iter(sizes)) if len(sizes) == 1 else None
+    params = {"size_bytes": size, "latency_kind": f"fio_{figure}"}
+    return point(op, SOURCE, f"{op} {figure}", _latency(values), len(values), params=params, windows=_windows(times, values))
+
+
+def _latency(values: list[int]) -> Latency:
+    ordered, mean = sorted(values), sum(values) / len(values)
+    stated = {p: float(_at(ordered, p)) for p in PERCENTILES if is_supported(len(ordered), p)}
+    return Latency(
+        count=len(ordered),
+        min=ordered[0],
+        max=ordered[-1],
+        mean=Estimate(mean),
+        percentiles={p: Estimate(ns) for p, ns in stated.items()},
+        by_repeat={p: (ns,) for p, ns in stated.items()},
+        means_by_repeat=(mean,),
+        histogram=_histogram(ordered),
+    )
+
+
+def _at(ordered: Sequence[int], share: float) -> int:
+    """The first up to which that share lies."""
+    return ordered[max(ceil(share * len(ordered) - 1e-9) - 1, 0)]
+
+
+def _histogram(ordered: Sequence[int]) -> Histogram:
+    counts: dict[int, int] = {}
+    for ns in ordered:
+        shift = max(ns.bit_length() - 1 - SUB_BITS, 0)
+        low = ns >> shift << shift
+        counts[low] = counts.get(low, 0) + 1
+    return Histogram(array("q", counts), array("q", counts.values()), SUB_BITS)
+
+
+def _windows(times: list[int], values: list[int]) -> tuple[Windows, ...]:
+    """Equal spans; none where all was done within a few ms."""
+    first, last = min(times), max(times)
+    length = max(ceil((last - first + 1) / _SPANS), 1)
+    number = (last - first) // length + 1
+    if number < 3:
+        return ()
+    spans: list[list[int]] = [[] for _ in range(number)]
+    for ms, ns in zip(times, values, strict=True):
+        spans[(ms - first) // length].append(ns)
+    for span in spans:
+        span.sort()
+    share = {p: array("d", (float(_at(s, p)) if is_supported(len(s), p) else nan for s in spans)) for p in (0.5, 0.99)}
+    return (Windows(
+        array("q", (length * (n + 1) * 1_000_000 for n in range(number))),
+        array("d", (len(span) * 1000 / length for span in spans)),
+        share[0.5], share[0.99], array("d", (float(span[-1]) if span else nan for span in spans)),
+    ),)  # fmt: skip

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Percentile files of HdrHistogram, .hgrm: values at percentiles, and how many samples lie up to there.
+
+The file records no unit, so --unit has to state it. A percentile is known
+where the file has its row, or where the rows around it have one value; others are not.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rpma_report.model import Estimate, Latency, Run
+from rpma_report.sources.document import BadResult
+from rpma_report.sources.text import MAX_NS, PERCENTILES, TextSource, is_supported, point, unknown
+from rpma_report.text import shown
+
+KIND = "HdrHistogram percentiles, unit unknown"
+SOURCE = "hdr"
+UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+_TITLES = re.compile(r"\s*Value\s+Percentile\s+TotalCount\s+1/\(1-Percentile\)\s*")
+_ROW = re.compile(r"\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s+([01]\.[0-9]{1,15})\s+([0-9]{1,18})(?:\s+(?:[0-9]{1,18}\.[0-9]{1,9}|inf|Infinity))?\s*", re.ASCII)
+_MEAN = re.compile(r"#\[Mean\s*=\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*,.*", re.ASCII)
+_MAX_ROWS = 1_000_000
+_UNKNOWN = (
+    "An .hgrm file records no unit, no time and no buckets between its rows. Not in the file: operation, size, depth, "
+    "device, errors, whether data was persistent, and repeats."
+)
+
+Row = tuple[float, float, int]  # value, share, samples up to there
+
+
+def is_one(text: str) -> bool:
+    return any(_TITLES.fullmatch(line) for line in text[:4000].split("\n")[:20])
+
+
+def check(source: TextSource) -> None:
+    _read(source)
+
+
+def run(source: TextSource, unit: str | None = None) -> Run:
+    if unit is None:
+        raise BadResult(source.name, "", "has no unit of its values, expected --unit ns, us, ms or s")
+    rows, mean = _read(source)
+    latency = _latency(rows, mean, UNITS[unit])
+    return Run(
+        program="HdrHistogram",
+        name=shown(source.file, 60),
+        file=shown(source.file),
+        sha256=source.sha256,
+        commands=(),
+        tool={"name": "HdrHistogram", "version": None},
+        points=(point("all", SOURCE, "all", latency, latency.count),),
+        warnings=(unknown(f"{_UNKNOWN} The unit {unit} was stated."),),
+    )
+
+
+def _read(source: TextSource) -> tuple[list[Row], float]:
+    rows: list[Row] = []
+    mean, titled, number = None, False, 1
+    for number, line in source.lines():
+        if match := _MEAN.fullmatch(line):
+            mean = float(match[1])
+        elif line.startswith("#") or not line.strip():
+            continue
+        elif not titled:
+            titled = bool(_TITLES.fullmatch(line))
+            if not titled:
+                source.expected(number, "the titles Value, Percentile, TotalCount, 1/(1-Percentile)", line[:60])
+        else:
+            rows.append(_row(source, number, line, rows[-1] if rows else (0.0, 0.0, 0)))
+    if not rows or rows[-1][1] != 1.0:
+        source.refuse(number, "expected a last row of percentile 1, the file is cut off")
+    if rows[-1][2] == 0:
+        source.refuse(number, "expected samples, the total count is 0")
+    if mean is None:
+        source.refuse(number, "expected a line #[Mean = ..., the file is cut off")
+    return rows, mean
+
+
+def _row(source: TextSource, number: int, line: str, before: Row) -> Row:
+    match = _ROW.fullmatch(line)
+    if match is None:
+        source.expected(number, "value, percentile, total count and 1/(1-percentile)", line[:60])
+    row = (float(match[1]), float(match[2]), int(match[3]))
+    if row[1] > 1:
+        source.refuse(number, f"expected a percentile from 0 to 1, found {match[2]}")
+    if row[0] < before[0] or row[1] < before[1] or row[2] < before[2]:
+        source.refuse(number, "expected value, percentile and count not below those of the row before")
+    if number > _MAX_ROWS:
+        source.refuse(number, f"expected at most {_MAX_ROWS:,} rows")
+    return row
+
+
+def _latency(rows: list[Row], mean: float, scale: float) -> Latency:
+    total = rows[-1][2]
+    known = {share: min(value * scale, MAX_NS) for share, value in _known(rows) if is_supported(total, share)}
+    most = rows[-1][0] * scale
+    return Latency(
+        count=total,
+        min=round(min(rows[0][0] * scale, MAX_NS)),
+        max=round(min(most, MAX_NS)),
+        mean=Estimate(min(mean * scale, MAX_NS)),
+        percentiles={p: Estimate(ns) for p, ns in sorted(known.items())},
+        by_repeat={p: (ns,) for p, ns in known.items()},
+        means_by_repeat=(),
+        histogram=None,
+    )
+
+
+def _known(rows: list[Row]) -> Iterator[tuple[float, float]]:
+    """Rows, and what lies between two that are equal."""
+    yield from ((share, value) for value, share, _ in rows if 0 < share < 1)
+    for (low, begin, _), (high, end, _) in pairwise(rows):
+        if low == high:
+            yield from ((p, low) for p in PERCENTILES if begin < p < end)
