@@ -14,7 +14,7 @@ from rpma_report.figures.looks import Looks, Style
 from rpma_report.figures.series import AXES, Axis, Series, SeriesSet
 from rpma_report.model import Point, Run
 
-MAX_FACETS = 12
+MAX_FACETS = 9
 _NAMED = 6  # panels left out that a caption names one by one
 
 Place = tuple[float | None, ...]

@@ -6,6 +6,7 @@ beside them: a test of these numbers is a test of the chart.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from rpma_report.figures.address import Address
@@ -110,7 +111,18 @@ class Figure:
         return {line.label: line for panel in self.panels for line in panel.lines}
 
     def extent(self, panel: Panel) -> Extent:
-        lines = [line for one in (self.panels if self.same_y else (panel,)) for line in one.lines]
+        """Computed once: a drawing asks for it at every mark."""
+        key = 0 if self.same_y else id(panel)
+        if key not in self._extents:
+            self._extents[key] = self._extent(self.panels if self.same_y else (panel,), panel)
+        return self._extents[key]
+
+    @cached_property
+    def _extents(self) -> dict[int, Extent]:
+        return {}
+
+    def _extent(self, panels: tuple[Panel, ...], panel: Panel) -> Extent:
+        lines = [line for one in panels for line in one.lines]
         marks = [m for line in lines for m in line.marks]
         values = [y for m in marks for y in (m.value.value, *m.repeats)]
         values += [y for line in lines for _, y in line.path]

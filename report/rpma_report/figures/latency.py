@@ -2,6 +2,7 @@
 """Latency against what was swept: p50, p99, p99.9 and p99.99 with their intervals."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from rpma_report import quantity
 from rpma_report.figures import address, tables
@@ -46,11 +47,12 @@ def figure(runs: Sequence[Run]) -> Figure | None:
 
 
 def _small_lines(series: Series, axis: Axis, look: Callable[[int], Style]) -> list[Line]:
-    """p50 and p99 of the points of one panel."""
-    return [
-        line_of(series, f"{series.label}, {quantity.percentile(p)}", look(n), axis.place, percentile_mark(axis.place, p))
-        for n, p in enumerate(FACET_PERCENTILES)
-    ]
+    """p50 and p99 of the points of one panel, without the dots of the repeats."""
+    lines = []
+    for number, p in enumerate(FACET_PERCENTILES):
+        line = line_of(series, f"{series.label}, {quantity.percentile(p)}", look(number), axis.place, percentile_mark(axis.place, p))
+        lines.append(replace(line, marks=tuple(replace(mark, repeats=()) for mark in line.marks)))
+    return lines
 
 
 def x_scale(axis: Axis) -> XScale:
