@@ -12,11 +12,14 @@ extern const struct readiness_check checks_pci[];
 extern const struct readiness_check checks_ddio[];
 extern const struct readiness_check checks_target[];
 extern const struct readiness_check checks_pmem[];
+extern const struct readiness_check checks_cxl[];
 extern const struct readiness_check checks_capability[];
 extern const struct readiness_check checks_limits[];
 extern const struct readiness_check checks_system[];
 extern const struct readiness_check checks_peer[];
 
+/* Whether the provider of a region is the CXL driver. */
+bool checks_is_cxl(const char *provider);
 /* Why a check of an RDMA device, or of hardware, does not arise; false: it does. */
 bool checks_without_device(const struct facts *facts, struct readiness_finding *finding);
 bool checks_without_hardware(const struct facts *facts, struct readiness_finding *finding);

@@ -203,11 +203,6 @@ static enum rating rate_provider(const struct facts_region *region)
 	return NOT_KNOWN;
 }
 
-static bool is_cxl(const char *provider)
-{
-	return strncmp(provider, "CXL", 3) == 0 || strncmp(provider, "cxl", 3) == 0;
-}
-
 /* What the hypervisor shows of itself proves nothing of its host. */
 static void hear_hypervisor(const struct facts *facts, struct readiness_finding *finding)
 {
@@ -262,7 +257,7 @@ static void inspect_provider(const struct facts *facts, struct readiness_finding
 
 		count(&ratings, rate_provider(region_at(facts, i)), region_at(facts, i)->name,
 		      provider[0] != '\0' ? provider : "unknown");
-		cxl = cxl || is_cxl(provider);
+		cxl = cxl || checks_is_cxl(provider);
 	}
 	say(&ratings, target, &texts, finding);
 	if (cxl && finding->status == READINESS_UNKNOWN)
@@ -366,11 +361,11 @@ static void inspect_cxl(const struct facts *facts, struct readiness_finding *fin
 	bool cxl = false;
 
 	for (size_t i = 0; i < target->regions_count; i++)
-		cxl = cxl || is_cxl(region_at(facts, i)->provider);
+		cxl = cxl || checks_is_cxl(region_at(facts, i)->provider);
 	finding_source(finding, "/sys/bus/cxl/devices/mem*/pmem/size");
-	if (target->cxl_pmem_bytes > 0)
-		finding_value(finding, "%" PRId64 " bytes on the host", target->cxl_pmem_bytes);
-	if (cxl || (!given && target->cxl_pmem_bytes != 0))
+	if (target->cxl.pmem_bytes > 0)
+		finding_value(finding, "%" PRId64 " bytes on the host", target->cxl.pmem_bytes);
+	if (cxl || (!given && target->cxl.pmem_bytes != 0))
 		finding_say(
 			finding, READINESS_UNKNOWN,
 			"Whether caches and device save everything when power fails (GPF) cannot "

@@ -44,7 +44,7 @@ static void say_kind(const struct facts_target *target, struct readiness_finding
 static void inspect_no_target(const struct facts_target *target, struct readiness_finding *finding)
 {
 	finding_source(finding, "/sys/bus/nd/devices, /sys/bus/cxl/devices");
-	if (target->host_seen && target->regions_of_host == 0 && target->cxl_pmem_bytes == 0) {
+	if (target->host_seen && target->regions_of_host == 0 && target->cxl.pmem_bytes == 0) {
 		finding_value(finding, "no region");
 		finding_say(
 			finding, READINESS_FAIL,

@@ -136,6 +136,14 @@ struct facts_region {
 	size_t dimms_count;
 };
 
+struct facts_cxl {
+	int64_t pmem_bytes; /* on all devices; 0: none; -1: unknown */
+	size_t devices;	    /* with persistent capacity */
+	size_t locked;
+	size_t regions, committed; /* regions of mode pmem */
+	bool bridge;		   /* to the NVDIMM drivers */
+};
+
 struct facts_target {
 	enum target_shape shape;
 	char path[FACTS_PATH_MAX];
@@ -158,7 +166,7 @@ struct facts_target {
 	bool cut;		/* there are more namespaces, regions or DIMMs, or may be */
 	bool host_seen;		/* sysfs has devices at all, so that none of a kind means none */
 	size_t regions_of_host; /* 0: the kernel knows of no persistent memory */
-	int64_t cxl_pmem_bytes; /* on CXL memory devices; 0: none; -1: unknown */
+	struct facts_cxl cxl;	/* the host's */
 };
 
 struct facts_limits {

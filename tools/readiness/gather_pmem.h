@@ -21,6 +21,9 @@ bool gather_number(const char **at, uint64_t *value);
 size_t gather_names(const struct sysroot *root, const char *directory, const char *prefix,
 		    char (*names)[GATHER_NAME_MAX], size_t max);
 
+/* What CXL memory devices bring. */
+void gather_cxl(const struct sysroot *root, struct facts_cxl *cxl);
+
 /* Every region of the host with its DIMMs, and every namespace that is in use. */
 void gather_host(const struct sysroot *root, struct facts_target *facts);
 

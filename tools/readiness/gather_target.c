@@ -243,21 +243,6 @@ static bool take_memory(const char *target, struct facts_target *facts)
 	return true;
 }
 
-static int64_t cxl_bytes(const struct sysroot *root)
-{
-	char names[64][GATHER_NAME_MAX];
-	size_t count = gather_names(root, "sys/bus/cxl/devices", "mem", names, 64);
-	int64_t sum = 0, size;
-
-	for (size_t i = 0; i < count && i < 64; i++) {
-		if (!sysroot_number(root, &size, "sys/bus/cxl/devices/%s/pmem/size", names[i]))
-			return -1;
-		if (size > 0 && size <= INT64_MAX - sum)
-			sum += size;
-	}
-	return sum;
-}
-
 void gather_target(const struct gather *g, const char *target, struct facts_target *facts)
 {
 	memset(facts, 0, sizeof(*facts));
@@ -266,7 +251,7 @@ void gather_target(const struct gather *g, const char *target, struct facts_targ
 	facts->size_bytes = facts->align_bytes = facts->badblocks = -1;
 	facts->host_seen = sysroot_exists(g->root, "sys/bus");
 	facts->regions_of_host = gather_count(g->root);
-	facts->cxl_pmem_bytes = cxl_bytes(g->root);
+	gather_cxl(g->root, &facts->cxl);
 	if (target == NULL) {
 		gather_host(g->root, facts);
 		return;

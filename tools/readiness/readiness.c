@@ -15,8 +15,8 @@
 #include "gather.h"
 
 static const struct readiness_check *const tables[] = {
-	checks_device,	   checks_pci,	  checks_ddio,	 checks_target, checks_pmem,
-	checks_capability, checks_limits, checks_system, checks_peer,
+	checks_device, checks_pci,	  checks_ddio,	 checks_target, checks_pmem,
+	checks_cxl,    checks_capability, checks_limits, checks_system, checks_peer,
 };
 
 const struct readiness_check *readiness_check_at(size_t index)

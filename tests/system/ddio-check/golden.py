@@ -25,6 +25,7 @@ HEALTHY = {
     "DDIO-06": SKIP,
     "PM-01": PASS, "PM-02": PASS, "PM-03": SKIP, "PM-04": SKIP, "PM-05": PASS, "PM-06": PASS,
     "PM-07": PASS, "PM-08": PASS, "PM-09": SKIP, "PM-10": PASS, "PM-11": PASS,
+    "PM-12": SKIP,
     "ODP-01": INFO, "ODP-02": SKIP, "CAP-01": INFO, "CAP-02": INFO, "CAP-03": INFO,
     "LIM-01": PASS, "LIM-02": PASS,
     "NUMA-01": PASS, "NUMA-02": PASS, "NUMA-03": PASS,

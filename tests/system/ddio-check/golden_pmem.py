@@ -30,6 +30,9 @@ def cxl(**changes: Any) -> Region:
 
 
 SPR = [Nic(chain=card(port=other_port(0x8086, 0x352A)))]
+# The only persistent memory of the host is CXL, and no target was given.
+CXL_ALONE = NO_TARGET | {"DDIO-04": UNKNOWN, "PM-05": SKIP, "PM-06": SKIP, "PM-07": SKIP, "PM-08": SKIP,
+                         "PM-09": UNKNOWN, "PM-10": SKIP, "PM-11": SKIP}
 DM = Mount("/mnt/pmem", "mapper/striped", "253:0")
 ON_DM = {"/mnt/pmem/log": {"kind": "regular", "size_bytes": 1 << 30, "major": 253, "minor": 0,
                            "dax": True, "map_sync": "ok"}}
@@ -181,12 +184,20 @@ TREES = [
            "region's domain is",
            healthy(cpu="spr", nics=SPR, regions=[cxl()], cxl_pmem_bytes=256 << 30),
            "unproven", UNKNOWN_DDIO,
-           {"DDIO-04": UNKNOWN, "PM-07": UNKNOWN, "PM-08": UNKNOWN, "PM-09": UNKNOWN}),
+           {"DDIO-04": UNKNOWN, "PM-07": UNKNOWN, "PM-08": UNKNOWN, "PM-09": UNKNOWN, "PM-12": "INFO"}),
     Golden("cxl-pmem-assumed", "nor does a statement about DDIO say anything of it",
            healthy(cpu="spr", nics=SPR, regions=[cxl()], cxl_pmem_bytes=256 << 30),
            "unproven", Ddio("OFF", "statement", "0000:16:00.0", None),
            {"DDIO-04": UNKNOWN, "DDIO-05": "ASSUMED", "PM-07": UNKNOWN, "PM-08": UNKNOWN,
-            "PM-09": UNKNOWN}, SAID_OFF),
+            "PM-09": UNKNOWN, "PM-12": "INFO"}, SAID_OFF),
+    Golden("cxl-not-committed", "capacity that no region uses",
+           healthy(cpu="spr", nics=SPR, regions=[], targets={}, cxl_pmem_bytes=256 << 30,
+                   without=["**/commit"]),
+           "no-target", UNKNOWN_DDIO, CXL_ALONE | {"PM-12": WARN}, []),
+    Golden("cxl-unreadable", "a device whose capacity cannot be read",
+           healthy(cpu="spr", nics=SPR, regions=[], targets={}, cxl_pmem_bytes=256 << 30,
+                   without=["**/pmem/size"]),
+           "no-target", UNKNOWN_DDIO, CXL_ALONE | {"PM-12": UNKNOWN}, []),
 
     # domain
     Golden("no-domain", "the kernel hides the attribute where firmware does not tell the domain",

@@ -359,9 +359,13 @@ class _Tree:
         memory = "sys/devices/pci0000:34/0000:34:00.0/0000:35:00.0/mem0"
         self.file(f"{memory}/pmem/size", hex(self.host.cxl_pmem_bytes))
         self.file(f"{memory}/ram/size", "0x0")
+        self.file(f"{memory}/security/state", "disabled")
         self.link("sys/bus/cxl/devices/mem0", memory)
         region = "sys/devices/platform/ACPI0017:00/root0/decoder0.0/region0"
-        self.files(region, mode="pmem", size=hex(self.host.cxl_pmem_bytes))
+        self.files(region, mode="pmem", size=hex(self.host.cxl_pmem_bytes), commit=1)
+        bridge = "sys/devices/platform/ACPI0017:00/root0/nvdimm-bridge0"
+        self.file(f"{bridge}/uevent", "DEVTYPE=cxl_nvdimm_bridge")
+        self.link("sys/bus/cxl/devices/nvdimm-bridge0", bridge)
         self.link("sys/bus/cxl/devices/region0", region)
 
     def facts(self) -> None:

@@ -307,12 +307,12 @@ static void second_not_armed(struct facts *f)
 static void host_cxl(struct facts *f)
 {
 	no_pmem(f);
-	f->target.cxl_pmem_bytes = 1LL << 38;
+	f->target.cxl.pmem_bytes = 1LL << 38;
 }
 
 static void target_beside_cxl(struct facts *f)
 {
-	f->target.cxl_pmem_bytes = 1LL << 38;
+	f->target.cxl.pmem_bytes = 1LL << 38;
 }
 
 static void bad_blocks(struct facts *f)

@@ -22,7 +22,7 @@ static void no_pmem(struct facts *f)
 static void no_pmem_but_cxl(struct facts *f)
 {
 	no_pmem(f);
-	f->target.cxl_pmem_bytes = 1 << 30;
+	f->target.cxl.pmem_bytes = 1 << 30;
 }
 
 static void no_sysfs(struct facts *f)

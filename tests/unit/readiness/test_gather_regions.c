@@ -121,7 +121,7 @@ static void an_empty_host(void **s)
 	is_on(TARGET_NOT_GIVEN, "", 0);
 	assert_false(target.host_seen);
 	assert_int_equal(target.regions_of_host, 0);
-	assert_int_equal(target.cxl_pmem_bytes, 0);
+	assert_int_equal(target.cxl.pmem_bytes, 0);
 }
 
 static void volatile_regions_do_not_count(void **s)
@@ -160,10 +160,34 @@ static void cxl_memory_is_added_up(void **s)
 	put("0x10000000\n", "sys/bus/cxl/devices/mem0/pmem/size");
 	put("0x10000000\n", "sys/bus/cxl/devices/mem1/pmem/size");
 	gather(NULL);
-	assert_int_equal(target.cxl_pmem_bytes, 1 << 29);
+	assert_int_equal(target.cxl.pmem_bytes, 1 << 29);
 	put("", "sys/bus/cxl/devices/mem2/serial");
 	gather(NULL);
-	assert_int_equal(target.cxl_pmem_bytes, -1);
+	assert_int_equal(target.cxl.pmem_bytes, -1);
+}
+
+static void cxl_devices_and_what_is_made_of_them(void **s)
+{
+	put("0x10000000\n", "sys/bus/cxl/devices/mem0/pmem/size");
+	put("locked\n", "sys/bus/cxl/devices/mem0/security/state");
+	put("0x10000000\n", "sys/bus/cxl/devices/mem1/pmem/size");
+	put("disabled\n", "sys/bus/cxl/devices/mem1/security/state");
+	put("0x0\n", "sys/bus/cxl/devices/mem2/pmem/size");
+	put("pmem\n", "sys/bus/cxl/devices/region0/mode");
+	put("1\n", "sys/bus/cxl/devices/region0/commit");
+	put("pmem\n", "sys/bus/cxl/devices/region1/mode");
+	put("0\n", "sys/bus/cxl/devices/region1/commit");
+	put("ram\n", "sys/bus/cxl/devices/region2/mode");
+	put("1\n", "sys/bus/cxl/devices/region2/commit");
+	gather(NULL);
+	assert_int_equal(target.cxl.devices, 2);
+	assert_int_equal(target.cxl.locked, 1);
+	assert_int_equal(target.cxl.regions, 2);
+	assert_int_equal(target.cxl.committed, 1);
+	assert_false(target.cxl.bridge);
+	put("", "sys/bus/cxl/devices/nvdimm-bridge0/uevent");
+	gather(NULL);
+	assert_true(target.cxl.bridge);
 }
 
 /* Bad blocks, by the sector of 512 bytes from the region's start. */
@@ -286,6 +310,7 @@ int main(void)
 		TEST(more_than_fits_is_said),
 		TEST(names_that_are_none_are_left_out),
 		TEST(cxl_memory_is_added_up),
+		TEST(cxl_devices_and_what_is_made_of_them),
 		TEST(bad_blocks_within_the_target),
 		TEST(bad_blocks_where_the_place_is_secret),
 		TEST(bad_blocks_where_the_place_is_wrong),

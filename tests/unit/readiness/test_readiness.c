@@ -14,9 +14,9 @@ static const char *const ids[] = {
 	"DEV-01",  "DEV-02",  "DEV-03",	 "DEV-04", "DEV-05", "PCI-01",	"PCI-02",  "PCI-03",
 	"PCI-04",  "PCI-05",  "PCI-06",	 "PCI-07", "PCI-08", "DDIO-01", "DDIO-02", "DDIO-03",
 	"DDIO-04", "DDIO-05", "DDIO-06", "PM-01",  "PM-02",  "PM-03",	"PM-04",   "PM-05",
-	"PM-06",   "PM-07",   "PM-08",	 "PM-09",  "PM-10",  "PM-11",	"ODP-01",  "ODP-02",
-	"CAP-01",  "CAP-02",  "CAP-03",	 "LIM-01", "LIM-02", "NUMA-01", "NUMA-02", "NUMA-03",
-	"SYS-01",  "SYS-02",  "SYS-03",	 "SYS-04", "SYS-05", "SYS-06",	"PEER-01",
+	"PM-06",   "PM-07",   "PM-08",	 "PM-09",  "PM-10",  "PM-11",	"PM-12",   "ODP-01",
+	"ODP-02",  "CAP-01",  "CAP-02",	 "CAP-03", "LIM-01", "LIM-02",	"NUMA-01", "NUMA-02",
+	"NUMA-03", "SYS-01",  "SYS-02",	 "SYS-03", "SYS-04", "SYS-05",	"SYS-06",  "PEER-01",
 };
 
 #define COUNT (sizeof(ids) / sizeof(ids[0]))
