@@ -93,8 +93,8 @@ static void say_events(const struct probe_events *events, const struct moment *b
 	double all = between(before, after, PROBE_CACHE_ALL);
 	size_t len;
 
-	snprintf(probe->events, sizeof(probe->events), "%zu x uncore_imc cas_count_write",
-		 events->of_kind[PROBE_WRITE]);
+	snprintf(probe->events, sizeof(probe->events), "%zu x %s", events->of_kind[PROBE_WRITE],
+		 events->source);
 	len = strlen(probe->events);
 	if (all > 0)
 		snprintf(probe->events + len, sizeof(probe->events) - len,

@@ -17,6 +17,7 @@
 #define CONTROLLER   "uncore_imc"
 #define WRITES	     "cas_count_write"
 #define CACHE	     "uncore_cha"
+#define AMD	     "amd_umc" /* from Zen 4 and Linux 6.8 on */
 #define LINE_BYTES   64
 #define COUNTERS_MAX 1024
 
@@ -26,6 +27,13 @@
  */
 #define CACHE_MISS_TERMS "event=0x35,umask=0xcc43fe04"
 #define CACHE_ALL_TERMS	 "event=0x35,umask=0xcc43ff04"
+
+/*
+ * umc_cas_cmd.wr, and 64 bytes for each: the kernel's pmu-events/arch/x86/amdzen4/
+ * memory-controller.json, and umc_mem_write_bandwidth of recommended.json beside it.
+ * Older processors count reads and writes of a memory channel together.
+ */
+#define AMD_TERMS "event=0x0a,rdwrmask=0x2"
 
 static int open_one(const struct probe_config *config, int cpu)
 {
@@ -115,6 +123,17 @@ static int open_controller(struct probe_events *events, const struct sysroot *ro
 		   : open_unit(events, root, unit, PROBE_WRITE, &config, weight_of(root, unit));
 }
 
+static int open_amd(struct probe_events *events, const struct sysroot *root, const char *unit)
+{
+	struct probe_config config;
+	int ret = probe_config_parse(root, unit, AMD_TERMS, &config);
+
+	/* a unit of another format is not this one */
+	if (ret != 0)
+		return ret == -ENOENT || ret == -ERANGE ? 0 : ret;
+	return open_unit(events, root, unit, PROBE_WRITE, &config, LINE_BYTES);
+}
+
 /* They add to what is known, and are not needed. */
 static int open_cache(struct probe_events *events, const struct sysroot *root, const char *unit)
 {
@@ -158,9 +177,10 @@ static void say_why(int ret, char *why, size_t size)
 	else if (ret == -ENOENT)
 		snprintf(why, size,
 			 "no memory controller can be counted: no " CONTROLLER "*/events/" WRITES
-			 " in /" UNITS);
+			 " and no " AMD "* in /" UNITS);
 	else
-		snprintf(why, size, "cannot count " CONTROLLER "*/" WRITES ": %s", strerror(-ret));
+		snprintf(why, size, "cannot count the writes of memory controllers: %s",
+			 strerror(-ret));
 }
 
 int probe_events_open(struct probe_events *events, const struct sysroot *root, char *why,
@@ -170,6 +190,11 @@ int probe_events_open(struct probe_events *events, const struct sysroot *root, c
 
 	*events = (struct probe_events){0};
 	ret = open_units(events, root, CONTROLLER, open_controller);
+	events->source = CONTROLLER " " WRITES;
+	if (ret == 0 && events->of_kind[PROBE_WRITE] == 0) {
+		ret = open_units(events, root, AMD, open_amd);
+		events->source = AMD " umc_cas_cmd.wr";
+	}
 	if (ret == 0 && events->of_kind[PROBE_WRITE] == 0)
 		ret = -ENOENT;
 	if (ret != 0) {

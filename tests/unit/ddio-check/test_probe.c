@@ -68,6 +68,23 @@ static void terms_are_laid_into_the_bits_of_their_formats(void **state)
 	assert_int_equal(config.config[1], 0x10049);
 }
 
+/*
+ * perf of Linux 6.12 has "event=0xa,rdwrmask=2" for umc_cas_cmd.wr; the formats are those of
+ * the kernel's arch/x86/events/amd/uncore.c.
+ */
+static void the_memory_controllers_of_amd_have_a_mask(void **state)
+{
+	struct probe_config config;
+
+	scratch_write(DEVICES "amd_umc_0/type", "15\n");
+	scratch_write(DEVICES "amd_umc_0/format/event", "config:0-7\n");
+	scratch_write(DEVICES "amd_umc_0/format/rdwrmask", "config:8-9\n");
+	assert_int_equal(probe_config_parse(&root, "amd_umc_0", "event=0x0a,rdwrmask=0x2", &config),
+			 0);
+	assert_int_equal(config.type, 15);
+	assert_int_equal(config.config[0], 0x20a);
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
 	struct probe_config config;
@@ -100,6 +117,7 @@ static void a_machine_without_such_counters_is_told_of(void **state)
 
 	assert_int_equal(probe_events_open(&events, &root, why, sizeof(why)), -ENOENT);
 	assert_non_null(strstr(why, "uncore_imc*/events/cas_count_write"));
+	assert_non_null(strstr(why, "amd_umc*"));
 	/* units without the event are no memory controllers */
 	make_units();
 	assert_int_equal(probe_events_open(&events, &root, why, sizeof(why)), -ENOENT);
@@ -109,6 +127,26 @@ static void a_machine_without_such_counters_is_told_of(void **state)
 	assert_true(probe_events_open(&events, &root, why, sizeof(why)) < 0);
 	assert_int_equal(events.count, 0);
 	assert_true(why[0] != '\0');
+}
+
+/* Event 0x0a of software is BPF output, which any machine has. */
+static void amd_is_counted_where_intel_has_nothing(void **state)
+{
+	struct probe_events events;
+	char why[160] = "";
+
+	scratch_write(DEVICES "amd_umc_0/type", "1\n");
+	scratch_write(DEVICES "amd_umc_0/cpumask", "0\n");
+	scratch_write(DEVICES "amd_umc_0/format/event", "config:0-7\n");
+	/* a unit of another format is not this one */
+	assert_int_equal(probe_events_open(&events, &root, why, sizeof(why)), -ENOENT);
+	scratch_write(DEVICES "amd_umc_0/format/rdwrmask", "config1:8-9\n");
+	if (probe_events_open(&events, &root, why, sizeof(why)) != 0)
+		skip(); /* as in a container, where why has the reason */
+	assert_int_equal(events.of_kind[PROBE_WRITE], 1);
+	assert_string_equal(events.source, "amd_umc umc_cas_cmd.wr");
+	assert_true(events.counters[0].weight == 64);
+	probe_events_close(&events);
 }
 
 /* The clock of CPU 0 in place of a memory controller: a counter that any machine has. */
@@ -321,8 +359,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		in_scratch(terms_are_laid_into_the_bits_of_their_formats),
+		in_scratch(the_memory_controllers_of_amd_have_a_mask),
 		in_scratch(what_does_not_fit_is_refused),
 		in_scratch(a_machine_without_such_counters_is_told_of),
+		in_scratch(amd_is_counted_where_intel_has_nothing),
 		in_scratch(counters_are_added_up_with_their_weight),
 		cmocka_unit_test(idle_traffic_is_taken_off),
 		cmocka_unit_test(a_busy_machine_proves_nothing),
