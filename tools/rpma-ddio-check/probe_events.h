@@ -31,7 +31,7 @@ struct probe_events {
 	struct probe_counter *counters; /* owned */
 	size_t count;
 	size_t of_kind[PROBE_KINDS];
-	const char *source; /* of PROBE_WRITE: "uncore_imc cas_count_write" */
+	const char *source; /* what PROBE_WRITE counts: "uncore_imc cas_count_write" */
 };
 
 struct probe_sample {

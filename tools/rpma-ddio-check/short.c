@@ -45,7 +45,7 @@ static void put_steps(struct text_writer *writer, const json_t *advice)
 {
 	const json_t *steps = json_object_get(advice, "steps"), *step;
 	size_t index, count = json_array_size(steps);
-	char text[640], number[16];
+	char text[640], number[32];
 
 	json_array_foreach(steps, index, step)
 	{
