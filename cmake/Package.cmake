@@ -113,10 +113,15 @@ package(fio-engine-librpma utils "fio ioengine for remote persistent memory"
   "The ioengine librpma lets fio read and write the memory of another host over\n\
 RDMA. Its job files, and those of fio's former librpma engines, run with it."
   RECOMMENDS rpma-soft)
-if(fio_version MATCHES "fio-([0-9]+)\\.([0-9]+)") # fio loads engines of its own release only
+if(fio_version) # fio loads engines of its own release only
+  list(SORT fio_version COMPARE NATURAL)
+  list(TRANSFORM fio_version REPLACE "^fio-([0-9]+\\.[0-9]+).*" "\\1")
+  list(GET fio_version 0 oldest)
+  list(GET fio_version -1 newest)
+  string(REGEX MATCH "([0-9]+)\\.([0-9]+)" newest ${newest})
   math(EXPR next "${CMAKE_MATCH_2} + 1")
   set(CPACK_DEBIAN_FIO-ENGINE-LIBRPMA_PACKAGE_DEPENDS
-    "fio (>= ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}), fio (<< ${CMAKE_MATCH_1}.${next}~)")
+    "fio (>= ${oldest}), fio (<< ${CMAKE_MATCH_1}.${next}~)")
 endif()
 
 # A trigger runs ldconfig. CPack writes scripts for it unless some are given; these do not exist,

@@ -12,8 +12,7 @@
 
 #include "guard.h"
 
-/* The length of "fio-3.33" or "fio-3.33.1" at the beginning of the text. */
-static size_t release_length(const char *text)
+size_t guard_release_length(const char *text)
 {
 	size_t name = strcspn(text, "0123456789");
 	size_t end = name;
@@ -31,9 +30,9 @@ static size_t release_length(const char *text)
 
 bool guard_same_release(const char *one, const char *other)
 {
-	size_t length = release_length(one);
+	size_t length = guard_release_length(one);
 
-	return length && length == release_length(other) && !strncmp(one, other, length);
+	return length && length == guard_release_length(other) && !strncmp(one, other, length);
 }
 
 bool guard_check(const char *headers)

@@ -10,6 +10,10 @@
 #define GUARD_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* The length of "fio-3.33" or "fio-3.33.1" at the beginning of the text; 0: there is none. */
+size_t guard_release_length(const char *text);
 
 /* "fio-3.33" and "fio-3.33-12-gabcdef" are the same release, "fio-3.33.1" is another. */
 bool guard_same_release(const char *one, const char *other);

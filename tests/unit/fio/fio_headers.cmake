@@ -28,5 +28,8 @@ expect(1 "no FIO-VERSION-GEN there" -DFIO_SOURCE_DIR=${FOLDER}/half ${none})
 expect(1 "is fio-3.31: the engine needs fio 3.32" -DFIO_SOURCE_DIR=${FOLDER}/3.31 -DFIO_PROGRAM=${FOLDER}/program-3.31)
 expect(0 "built for fio-3.32" -DFIO_SOURCE_DIR=${FOLDER}/3.32 -DFIO_PROGRAM=${FOLDER}/program-3.32)
 expect(0 "built for fio-3.39" -DFIO_SOURCE_DIR=${FOLDER}/3.39 -DFIO_PROGRAM=${FOLDER}/program-3.39)
+expect(0 "built for fio-3.32, fio-3.39" "-DFIO_SOURCE_DIR=${FOLDER}/3.32\\;${FOLDER}/3.39" -DFIO_PROGRAM=${FOLDER}/program-3.39)
+expect(1 "has fio-3.39 twice" "-DFIO_SOURCE_DIR=${FOLDER}/3.39\\;${FOLDER}/3.39" ${none})
+expect(1 "is not the source of fio" "-DFIO_SOURCE_DIR=${FOLDER}/3.39\\;${FOLDER}/nothing" ${none})
 expect(1 "is fio-3.39, but .*program-3.32 is 'fio-3.32'.*-DFIO_PROGRAM=PATH" -DFIO_SOURCE_DIR=${FOLDER}/3.39
        -DFIO_PROGRAM=${FOLDER}/program-3.32)
