@@ -132,8 +132,8 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 	if (index > 1)
 		return 0;
 	log_header_encode(&header, input);
-	size += put_write(input + size, 0, 0, 4096);
-	size += put_write(input + size, 1, 4000, index == 0 ? 4096 : 100);
+	size += put_write(input + size, 0, 0, 512);
+	size += put_write(input + size, 1, 500, index == 0 ? 512 : 100);
 	size += put_write(input + size, 2, 64, 64);
 	size += put(input + size, LOG_DONE, 0, index == 1);
 	size += put(input + size, LOG_DONE, 2, false);

@@ -50,6 +50,7 @@ def test_a_job_with_one_does_what_it_does_without(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["all.fio"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "text"),
     [({"zonemode": "zbd"}, "zonemode=zbd"), ({"pre_read": 1}, "pre-read"), ({"file_append": 1}, "file_append=1"),
@@ -62,6 +63,7 @@ def test_what_does_not_work_fails(tmp_path: Path, options: dict[str, Any], text:
     assert text in done.said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("option", ["opendir", "create_only"])
 def test_what_does_nothing_is_not_taken_for_a_measurement(tmp_path: Path, option: str) -> None:
     (tmp_path / "folder").mkdir()
