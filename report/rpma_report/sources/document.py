@@ -154,7 +154,7 @@ def _unpacked(name: str, data: bytes) -> bytes:
 
 
 def _inflated(name: str, data: bytes) -> bytes:
-    """A small file can expand to much: no more than one byte too many is made of it."""
+    """A small file can expand to gigabytes: unpacking stops one byte beyond the limit."""
     unpacking = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
         text = unpacking.decompress(data, MAX_FILE_BYTES + 1)

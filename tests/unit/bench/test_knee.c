@@ -202,7 +202,7 @@ static void an_interrupted_search_is_unfinished(void **state)
 	assert_string_equal(knee_outcome(&knee), "unfinished");
 }
 
-/* Coins that fall anew each time: the end comes, and is told as what it is. */
+/* Each trial falls at random: the search still ends, with a verdict that says so. */
 static void noise_alone_comes_to_an_end(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rate_search.c -- each trial of a search is a point of the result like any
- * other, with its repeats; result/knee.c says which rate is next.
+ * other, with its repeats; result/knee.c chooses the next rate.
  *
  * Without a bracket the search begins at half of what the same operations reach
  * in a closed loop, which is measured first, and is a point as well.

@@ -13,7 +13,7 @@
 struct remote {
 	struct dial dial;
 	struct link *control;
-	const struct link_knobs *knobs; /* of the measured connections; borrowed */
+	const struct link_knobs *knobs; /* for the measured connections; borrowed */
 };
 
 /* Others who measure the same plan at the same time. */

@@ -32,7 +32,7 @@ void arrivals_init(struct arrivals *arrivals, uint32_t kind, double period_ns, d
 	};
 }
 
-/* Of mean 1; the uniform number behind it is never 0. */
+/* Its mean is 1; the uniform number behind it is never 0. */
 static double exponential(uint64_t *random)
 {
 	return -log(((double)(next_random(random) >> 11) + 0.5) * 0x1p-53);
@@ -52,7 +52,7 @@ double arrivals_next(struct arrivals *a)
 	return a->due_ns;
 }
 
-/* Of an even plan, or one of bursts, from its begin. */
+/* Operations that an even plan, or one in bursts, has until then. */
 static uint64_t planned_in_all(const struct arrivals *a, double end_ns)
 {
 	const double burst = a->kind == PARAMS_EVEN ? 1 : (double)a->kind;

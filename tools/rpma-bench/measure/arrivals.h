@@ -16,7 +16,7 @@ struct arrivals {
 	double period_ns; /* the mean, between two operations */
 	double first_ns;  /* even and bursts: where the plan begins */
 	uint64_t planned; /* operations that were given out */
-	double due_ns;	  /* of the last one */
+	double due_ns;	  /* when the last one is due */
 	uint64_t random;
 };
 

@@ -29,8 +29,8 @@ struct lane_memory {
 	unsigned char *bytes;
 	size_t size_bytes;
 	struct rpma_mr_local *mr;
-	uint32_t *places; /* of a Zipf pattern: ACCESS_PLACES for each of its lanes; else NULL */
-	uint32_t *sizes;  /* of mixed sizes: SIZE_MIX_DRAWS for each of its lanes; else NULL */
+	uint32_t *places; /* with a Zipf pattern: ACCESS_PLACES for each of its lanes; else NULL */
+	uint32_t *sizes;  /* with mixed sizes: SIZE_MIX_DRAWS for each of its lanes; else NULL */
 	int bind_error;	  /* -errno: the node was refused */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * live.c -- one snapshot between a measuring thread and a reader; the flag
- * says whose it is.
+ * tells which of them owns it.
  */
 #include "live.h"
 

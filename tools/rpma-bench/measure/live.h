@@ -17,11 +17,11 @@
 
 /* All since the last one that was handed over. */
 struct live_snapshot {
-	struct histogram latency; /* of an open loop: the responses */
+	struct histogram latency; /* in an open loop, the responses */
 	uint64_t ops;
 	uint64_t bytes;
 	uint64_t late_ops;
-	double ops_per_s; /* of all who showed theirs */
+	double ops_per_s; /* sum over the threads that have shown theirs */
 	double bytes_per_s;
 	uint64_t span_ns;
 	uint64_t end_ns; /* from the begin of the measurement */

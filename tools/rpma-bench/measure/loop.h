@@ -68,7 +68,7 @@ struct measure_cfg {
 	struct histogram *response;	    /* open loop: from the planned time */
 	struct histogram *scratch;	    /* the current interval's; NULL: no intervals */
 	struct histogram *response_scratch; /* the responses in it; NULL: live does not want them */
-	struct live *live;		    /* shows each interval; NULL: nobody looks */
+	struct live *live;		    /* shows each interval; NULL: no live line */
 	struct measure_interval *intervals;
 	uint32_t intervals_max;
 	uint64_t interval_ns;
@@ -77,7 +77,7 @@ struct measure_cfg {
 struct measured {
 	uint64_t begin_raw_ns; /* CLOCK_MONOTONIC_RAW of the first post */
 	uint64_t ops;	       /* all that finished */
-	uint64_t bytes;	       /* of all that finished */
+	uint64_t bytes;	       /* in all that finished */
 	uint64_t read_ops;     /* how many of these are reads of a mix */
 	uint64_t elapsed_ns;   /* from the begin to the last completion */
 	uint64_t late_ops;     /* open loop: begun more than a period after their plan */

@@ -75,7 +75,7 @@ struct loop {
 	uint64_t interval_bytes;
 	uint64_t interval_late;
 	uint64_t interval_begin;
-	uint32_t interval_part;	    /* of the intervals that are one in cfg->intervals */
+	uint32_t interval_part;	    /* intervals so far, of those that are one in cfg->intervals */
 	struct histogram *response; /* the interval's or the whole's; NULL: none */
 	/* open loop */
 	double ticks_per_ns;
@@ -98,7 +98,7 @@ void measure_time_start(struct loop *l);
 void measure_time_look(struct loop *l, uint64_t now);
 void measure_time_finish(struct loop *l);
 uint64_t measure_done(const struct loop *l);
-/* Of mixed sizes those that were posted: at the end, all of them are done. */
+/* With mixed sizes, those that were posted: at the end, all of them are done. */
 uint64_t measure_bytes(const struct loop *l);
 /* Posts no more but what it takes to see the last operation complete. */
 void measure_stop(struct loop *l);

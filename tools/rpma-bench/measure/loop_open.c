@@ -3,9 +3,9 @@
  * loop_open.c -- the open loop: operations begin when they were planned to,
  * whatever became of those before.
  *
- * The plan is absolute: when operation i is due, arrivals.c says. One that finds no room is posted
- * as soon as there is some, and its response latency counts from its plan, so that a stall costs
- * all who had to wait.
+ * The plan is absolute: arrivals.c computes when operation i is due. One that finds no room is
+ * posted as soon as there is some, and its response latency counts from its plan, so that a stall
+ * costs all who had to wait.
  */
 #include "loop_core.h"
 

@@ -34,11 +34,12 @@ struct lane {
 	uint64_t source_offset;	       /* where this lane's part of the source begins */
 	struct access access;	       /* where writes go */
 	struct access reads;	       /* where reads come from; of an order of its own in a mix */
-	uint64_t touched;      /* operations that took a slot of access, of all measurements */
-	uint64_t size_bytes;   /* of a mix: the last operation's */
-	const uint32_t *sizes; /* of a mix: SIZE_MIX_DRAWS, gone through over and over; else NULL */
+	uint64_t touched;    /* operations that took a slot of access, of all measurements */
+	uint64_t size_bytes; /* with a mix, the last operation's */
+	const uint32_t
+		*sizes; /* with a mix, SIZE_MIX_DRAWS, gone through over and over; else NULL */
 	uint32_t next_size;
-	uint64_t bytes; /* of a mix: posted since the measurement began */
+	uint64_t bytes; /* with a mix, posted since the measurement began */
 	int leading;	/* flags of what an operation posts before its last work request */
 	int inlined;	/* RPMA_F_INLINE if its writes and messages are posted inline, else 0 */
 	enum rpma_flush_type flush_type;

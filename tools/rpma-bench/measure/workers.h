@@ -39,7 +39,7 @@ struct worker_figures {
 	struct measure_interval *intervals;
 	struct measured warmup;
 	struct measured measured;
-	struct live *live;	   /* NULL: nobody looks */
+	struct live *live;	   /* NULL: no live line */
 	struct thread_usage usage; /* while it measured */
 };
 

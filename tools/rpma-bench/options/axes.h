@@ -58,7 +58,7 @@ const char *axis_help(enum axis_id axis, char text[AXIS_TEXT_MAX]);
 /* Lists of values; an empty one stands for the default of each point's test. */
 struct series {
 	struct units_list values[AXES]; /* owned; series_clear */
-	struct size_mix **mixes;	/* of the sizes; owned, and they do not move */
+	struct size_mix **mixes;	/* among the sizes; owned, and they do not move */
 	size_t mixes_count;
 	bool rate_bracket; /* the rates are LOW:HIGH, two ends to search between */
 };

@@ -49,7 +49,7 @@ struct params {
 	enum bench_persist persist;
 	enum bench_completion completion; /* how the client awaits completions */
 	uint32_t pattern;		  /* enum bench_pattern, or a theta */
-	uint64_t size_bytes;		  /* of a mix: the largest */
+	uint64_t size_bytes;		  /* with a mix, the largest */
 	const struct size_mix
 		*mix;	/* borrowed; NULL: one size; never sent, as the client alone posts */
 	uint32_t depth; /* operations in flight, of each connection */

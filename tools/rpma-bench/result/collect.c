@@ -45,8 +45,8 @@ static void merge_warmup(const struct threads *t, struct measured *sum)
 
 /*
  * An operation that was planned takes its period, however fast it was done:
- * the last one is not waited for, and a plan of few would seem much faster. How many
- * come at random says nothing of their time: those take the time of the plan.
+ * the last one is not waited for, and a plan of few would seem much faster. The number of
+ * random arrivals does not predict their time: those take the time of the plan.
  */
 static uint64_t planned_ns(const struct message_begin *begin, const struct repeat *r)
 {

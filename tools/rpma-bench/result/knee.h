@@ -25,10 +25,10 @@ enum knee_verdict { KNEE_KEPT, KNEE_MISSED, KNEE_UNKNOWN };
 
 struct knee_trial {
 	uint64_t rate_per_s;
-	size_t point; /* of the result */
+	size_t point; /* its index in the result */
 	enum knee_verdict verdict;
 	bool achieved; /* the path kept up with the rate */
-	double value;  /* of the limit's metric; not a number: unknown */
+	double value;  /* the limit's metric; not a number: unknown */
 	bool again;    /* measured a second time */
 };
 

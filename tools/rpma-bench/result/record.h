@@ -47,7 +47,7 @@ struct record {
 	struct plan plan;
 	struct journal *journal;
 	json_t **repeats;      /* [point]: array of the repeats that are done; owned */
-	struct knee *searches; /* of --find-rate; owned */
+	struct knee *searches; /* for --find-rate; owned */
 	size_t searches_count;
 	char **unsupported; /* [point]: why it cannot be measured, NULL: it can; owned */
 	size_t repeats_done;

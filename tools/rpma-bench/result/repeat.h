@@ -39,7 +39,7 @@ struct repeat {
 	bool atomic_writes; /* there were some */
 	bool native_atomic_write;
 	uint64_t ops;
-	uint64_t bytes; /* of mixed sizes; else they follow from ops */
+	uint64_t bytes; /* sent with mixed sizes; else they follow from ops */
 	uint64_t read_ops;
 	uint64_t elapsed_ns;
 	uint64_t late_ops;
