@@ -202,7 +202,7 @@ static void an_interrupted_search_is_unfinished(void **state)
 	assert_string_equal(knee_outcome(&knee), "unfinished");
 }
 
-/* Each trial falls at random: the search still ends, with a verdict that says so. */
+/* Each trial falls at random: the search still ends, with a verdict of its own. */
 static void noise_alone_comes_to_an_end(void **state)
 {
 	(void)state;
