@@ -173,6 +173,28 @@ static void warn(json_t *document, const char *text)
 					"warn", "host", "client", "text", text));
 }
 
+/* The figures differ, and one text stands for both; a second one of a client is not lost. */
+static void a_kind_of_warning_appears_once(void **state)
+{
+	static const size_t ops[] = {1000};
+	json_t *first = document_of(100, ops, 1), *second = document_of(300, ops, 1), *document;
+	const json_t *list;
+
+	warn(first, "10 % too slow");
+	warn(first, "of all");
+	warn(second, "of all");
+	warn(second, "20 % too slow");
+	warn(second, "and hot");
+	document = merged_with(handed_in(first, second), NULL);
+	list = path_get(document, "run/warnings");
+	assert_int_equal(json_array_size(list), 3);
+	assert_non_null(
+		path_get(list, "text=2 of 2 measurements, the first by rank 0: 10 % too slow"));
+	assert_non_null(path_get(list, "text=of all"));
+	assert_non_null(path_get(list, "text=rank 2: and hot"));
+	json_decref(document);
+}
+
 static void what_all_warn_of_is_said_once(void **state)
 {
 	static const size_t ops[] = {1000};
@@ -241,6 +263,7 @@ int main(void)
 		cmocka_unit_test(a_point_without_common_repeats_is_left_out),
 		cmocka_unit_test(gates_are_for_the_sum),
 		cmocka_unit_test(what_all_warn_of_is_said_once),
+		cmocka_unit_test(a_kind_of_warning_appears_once),
 		cmocka_unit_test(without_a_client_there_is_no_document),
 		cmocka_unit_test(pairs_are_even_and_odd),
 		cmocka_unit_test(all_measure_all_others),

@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "merge_repeats.h"
+#include "merge_warnings.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/json/json_path.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"
 #include "tools/rpma-bench/result/readiness.h"
-#include "tools/rpma-bench/result/warning.h"
 
 /* All borrowed. */
 struct client {
@@ -156,42 +156,18 @@ static json_t *merge_points(const struct clients *clients)
 	return merged;
 }
 
-static bool all_warn(const struct clients *clients, const json_t *warning)
-{
-	for (size_t i = 0; i < clients->count; i++) {
-		const json_t *list = path_get(clients->all[i].document, "run/warnings"), *one;
-		size_t index;
-		bool found = false;
-
-		json_array_foreach(list, index, one) found = found || json_equal(one, warning);
-		if (!found)
-			return false;
-	}
-	return true;
-}
-
-/* A warning of all clients appears once; others name their client. */
 static json_t *merge_warnings(const struct clients *clients)
 {
-	const char *code, *severity, *host, *text;
-	json_t *merged = json_array(), *one;
-	size_t index;
+	struct rank_warnings *all = calloc(clients->count, sizeof(*all));
+	json_t *merged;
 
-	for (size_t i = 0; i < clients->count; i++) {
-		const json_t *list = path_get(clients->all[i].document, "run/warnings");
-
-		json_array_foreach(list, index, one)
-		{
-			if (json_unpack(one, "{s:s, s:s, s:s, s:s}", "code", &code, "severity",
-					&severity, "host", &host, "text", &text) != 0)
-				continue;
-			warning_add(merged, code, severity, host,
-				    all_warn(clients, one)
-					    ? json_string(text)
-					    : json_sprintf("rank %d: %s", (int)clients->all[i].rank,
-							   text));
-		}
-	}
+	if (all == NULL)
+		return json_array();
+	for (size_t i = 0; i < clients->count; i++)
+		all[i] = (struct rank_warnings){path_get(clients->all[i].document, "run/warnings"),
+						(int)clients->all[i].rank};
+	merged = warnings_merge(all, clients->count);
+	free(all);
 	return merged;
 }
 
