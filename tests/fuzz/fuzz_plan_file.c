@@ -60,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		series_clear(&o.series[i]);
 	free(o.series);
 	free(o.label);
+	free(o.find_rate);
 	choices_clear(&o.choices);
 	return 0;
 }

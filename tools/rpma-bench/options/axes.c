@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shapes.h"
+#include "sizes.h"
 #include "tools/common/base/cli.h"
 #include "tools/common/base/failure.h"
 
@@ -87,71 +89,6 @@ struct field {
 	const char *(*print)(uint64_t value, char text[UNITS_TEXT_BYTES]);
 };
 
-static int parse_arrivals(const char *text, uint64_t *value)
-{
-	static const char burst[] = "burst:";
-
-	if (strncmp(text, burst, strlen(burst)) == 0) {
-		int ret = units_parse_number(text + strlen(burst), value);
-
-		return ret ? ret : *value < 2 ? -ERANGE : 0;
-	}
-	*value = strcmp(text, "poisson") == 0 ? PARAMS_POISSON : PARAMS_EVEN;
-	return *value == PARAMS_POISSON || strcmp(text, "even") == 0 ? 0 : -EINVAL;
-}
-
-#define ZIPF_THETA 990000 /* as YCSB has it */
-
-/* units_parse_fraction() ends at 1: the whole part is apart. */
-static int parse_theta(const char *text, uint64_t *value)
-{
-	char whole[4] = "", part[12] = "0";
-	uint64_t number = 0, millionths = 0;
-	size_t digits = strcspn(text, ".");
-	int ret;
-
-	if (digits == 0 || digits >= sizeof(whole) || strlen(text + digits) >= sizeof(part) - 1)
-		return -EINVAL;
-	memcpy(whole, text, digits);
-	snprintf(part + 1, sizeof(part) - 1, "%s", text + digits);
-	ret = units_parse_number(whole, &number);
-	if (ret == 0)
-		ret = strchr(part, '%') != NULL ? -EINVAL : units_parse_fraction(part, &millionths);
-	*value = number * PARAMS_MILLION + millionths;
-	return ret ? ret : *value < PARAMS_ZIPF_MIN ? -ERANGE : 0;
-}
-
-static int parse_pattern(const char *text, uint64_t *value)
-{
-	static const char zipf[] = "zipf:";
-
-	for (*value = BENCH_SEQ; *value < BENCH_PATTERNS; ++*value) {
-		if (strcmp(text, params_patterns[*value]) == 0)
-			return 0;
-	}
-	*value = ZIPF_THETA;
-	if (strcmp(text, "zipf") == 0)
-		return 0;
-	return strncmp(text, zipf, strlen(zipf)) == 0 ? parse_theta(text + strlen(zipf), value)
-						      : -EINVAL;
-}
-
-static const char *print_pattern(uint64_t value, char text[UNITS_TEXT_BYTES])
-{
-	if (value < BENCH_PATTERNS)
-		return params_patterns[value];
-	snprintf(text, UNITS_TEXT_BYTES, "zipf:%.7g", (double)value / PARAMS_MILLION);
-	return text;
-}
-
-static const char *print_arrivals(uint64_t value, char text[UNITS_TEXT_BYTES])
-{
-	if (value <= PARAMS_POISSON)
-		return value == PARAMS_EVEN ? "even" : "poisson";
-	snprintf(text, UNITS_TEXT_BYTES, "burst:%llu", (unsigned long long)value);
-	return text;
-}
-
 #define FIELD(name) offsetof(struct params, name), sizeof(((struct params *)0)->name)
 #define WORDS(name, words)                                                                         \
 	{                                                                                          \
@@ -177,10 +114,11 @@ static const struct field fields[AXES] = {
 	[AXIS_BATCH] = NUMBERS(batch, units_parse_number, 1, PARAMS_DEPTH_MAX),
 	[AXIS_SIGNAL_EVERY] = NUMBERS(signal_every, units_parse_number, 1, PARAMS_DEPTH_MAX),
 	[AXIS_RATE] = NUMBERS(rate_per_s, units_parse_count, 1, PARAMS_RATE_MAX),
-	[AXIS_ARRIVALS] = SHAPES(arrivals, parse_arrivals, PARAMS_BURST_MAX, print_arrivals),
+	[AXIS_ARRIVALS] =
+		SHAPES(arrivals, shape_parse_arrivals, PARAMS_BURST_MAX, shape_print_arrivals),
 	[AXIS_READ_FRACTION] = NUMBERS(read_millionths, units_parse_fraction, 0, PARAMS_MILLION),
 	[AXIS_COMPLETION] = WORDS(completion, params_completions),
-	[AXIS_PATTERN] = SHAPES(pattern, parse_pattern, PARAMS_ZIPF_MAX, print_pattern),
+	[AXIS_PATTERN] = SHAPES(pattern, shape_parse_pattern, PARAMS_ZIPF_MAX, shape_print_pattern),
 	[AXIS_TARGET] = NUMBERS(target, units_parse_number, 0, PARAMS_TARGETS_MAX - 1),
 	[AXIS_SERVER_LOAD] =
 		NUMBERS(server_load_millionths, units_parse_fraction, 0, PARAMS_MILLION),
@@ -225,14 +163,6 @@ static const char *expected_of(enum axis_id axis, char text[AXIS_TEXT_MAX])
 	return text;
 }
 
-/* A size that stands for a mix is larger than any size. */
-#define MIX_BASE (1ULL << 63)
-
-static uint64_t value_of_mix(const struct size_mix *mix)
-{
-	return MIX_BASE | size_mix_hash(mix);
-}
-
 uint64_t axis_get(const struct params *params, enum axis_id axis)
 {
 	const char *field = (const char *)params + fields[axis].offset;
@@ -240,7 +170,7 @@ uint64_t axis_get(const struct params *params, enum axis_id axis)
 	uint32_t narrow;
 
 	if (axis == AXIS_SIZE && params->mix != NULL)
-		return value_of_mix(params->mix);
+		return sizes_value_of_mix(params->mix);
 
 	if (fields[axis].bytes == sizeof(value)) {
 		memcpy(&value, field, sizeof(value));
@@ -317,106 +247,16 @@ static bool good_values(const struct units_list *list, const struct field *field
 		good = good && sorted[i - 1] != sorted[i];
 	for (size_t i = 0; field->words == NULL && i < list->count; i++)
 		good = good && sorted[i] >= field->low &&
-		       (sorted[i] <= field->high || sorted[i] >= MIX_BASE);
+		       (sorted[i] <= field->high || sorted[i] >= SIZES_MIX);
 	free(sorted);
 	return good;
-}
-
-/* What has a print: a list in which a colon is no range. */
-static int parse_shapes(const char *text, const struct field *field, struct units_list *list)
-{
-	struct units_list parsed = {0, calloc(UNITS_LIST_MAX, sizeof(uint64_t))};
-	char *copy = strdup(text), *rest = copy;
-	int ret = parsed.values == NULL || copy == NULL ? -ENOMEM : 0;
-
-	while (ret == 0 && rest != NULL) {
-		const char *item = strsep(&rest, ",");
-
-		ret = parsed.count < UNITS_LIST_MAX
-			      ? field->parse(item, &parsed.values[parsed.count++])
-			      : -ERANGE;
-	}
-	free(copy);
-	if (ret)
-		units_list_free(&parsed);
-	else
-		*list = parsed;
-	return ret;
-}
-
-static int add_mix(struct series *series, const char *text, uint64_t *value)
-{
-	struct size_mix **mixes =
-		realloc(series->mixes, (series->mixes_count + 1) * sizeof(*mixes));
-	struct size_mix *mix = malloc(sizeof(*mix));
-	int ret;
-
-	if (mixes != NULL)
-		series->mixes = mixes;
-	ret = mixes == NULL || mix == NULL ? -ENOMEM : size_mix_parse(text, PARAMS_SIZE_MAX, mix);
-	if (ret) {
-		free(mix);
-		return ret;
-	}
-	series->mixes[series->mixes_count++] = mix;
-	*value = value_of_mix(mix);
-	return 0;
-}
-
-static int add_values(struct units_list *list, const struct units_list *more)
-{
-	if (list->count + more->count > UNITS_LIST_MAX)
-		return -ERANGE;
-	memcpy(list->values + list->count, more->values, more->count * sizeof(uint64_t));
-	list->count += more->count;
-	return 0;
-}
-
-/* What has a slash is a mix, the rest sizes and their ranges. */
-static int parse_sizes(struct series *series, const char *text, struct units_list *list)
-{
-	struct units_list parsed = {0, calloc(UNITS_LIST_MAX, sizeof(uint64_t))};
-	char *copy = strdup(text), *rest = copy;
-	int ret = parsed.values == NULL || copy == NULL ? -ENOMEM : 0;
-
-	while (ret == 0 && rest != NULL) {
-		const char *item = strsep(&rest, ",");
-		struct units_list more = {0, NULL};
-		uint64_t mix = 0;
-
-		if (strchr(item, '/') != NULL) {
-			struct units_list one = {1, &mix};
-
-			ret = add_mix(series, item, &mix);
-			ret = ret ? ret : add_values(&parsed, &one);
-			continue;
-		}
-		ret = units_parse_list(item, units_parse_size, &more);
-		ret = ret ? ret : add_values(&parsed, &more);
-		units_list_free(&more);
-	}
-	free(copy);
-	if (ret)
-		units_list_free(&parsed);
-	else
-		*list = parsed;
-	return ret;
-}
-
-const struct size_mix *series_mix(const struct series *series, uint64_t value)
-{
-	for (size_t i = 0; value >= MIX_BASE && i < series->mixes_count; i++) {
-		if (value_of_mix(series->mixes[i]) == value)
-			return series->mixes[i];
-	}
-	return NULL;
 }
 
 static int parse_list(const char *text, const struct field *field, struct units_list *list)
 {
 	if (field->words != NULL)
 		return parse_words(text, field->words, list);
-	return field->print != NULL ? parse_shapes(text, field, list)
+	return field->print != NULL ? shape_parse_list(text, field->parse, list)
 				    : units_parse_list(text, field->parse, list);
 }
 
@@ -442,8 +282,14 @@ static bool parse_bracket(const char *text, const struct field *field, struct un
 static bool good_item(const struct field *field, const char *item)
 {
 	struct units_list list = {0, NULL};
-	int ret = parse_list(item, field, &list);
-	bool good = ret == 0 && good_values(&list, field);
+	struct size_mix mix;
+	int ret;
+	bool good;
+
+	if (field == &fields[AXIS_SIZE] && strchr(item, '/') != NULL)
+		return size_mix_parse(item, PARAMS_SIZE_MAX, &mix) == 0;
+	ret = parse_list(item, field, &list);
+	good = ret == 0 && good_values(&list, field);
 
 	if (ret == 0)
 		units_list_free(&list);
@@ -478,10 +324,11 @@ int series_set(struct series *series, enum axis_id axis, const char *text)
 	const struct field *field = &fields[axis];
 	struct units_list list = {0, NULL};
 	bool bracket = axis == AXIS_RATE && parse_bracket(text, field, &list);
+	const size_t mixes = series->mixes_count;
 	int ret = 0;
 
 	if (axis == AXIS_SIZE)
-		ret = parse_sizes(series, text, &list);
+		ret = sizes_parse(series, text, &list);
 	else if (!bracket)
 		ret = parse_list(text, field, &list);
 	if (ret == 0 && good_values(&list, field)) {
@@ -491,6 +338,7 @@ int series_set(struct series *series, enum axis_id axis, const char *text)
 		return 0;
 	}
 	units_list_free(&list);
+	sizes_drop_mixes(series, mixes);
 	return wrong_list(axis, text);
 }
 
@@ -498,11 +346,7 @@ void series_clear(struct series *series)
 {
 	for (size_t i = 0; i < AXES; i++)
 		units_list_free(&series->values[i]);
-	for (size_t i = 0; i < series->mixes_count; i++)
-		free(series->mixes[i]);
-	free(series->mixes);
-	series->mixes = NULL;
-	series->mixes_count = 0;
+	sizes_drop_mixes(series, 0);
 }
 
 /* The last operation of each batch, where not every operation needs a completion. */

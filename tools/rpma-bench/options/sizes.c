@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sizes.c -- the values of --size: sizes and their ranges, and mixes, which the series
+ * owns and a value stands for.
+ */
+#include "sizes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t sizes_value_of_mix(const struct size_mix *mix)
+{
+	return SIZES_MIX | size_mix_hash(mix);
+}
+
+void sizes_drop_mixes(struct series *series, size_t left)
+{
+	while (series->mixes_count > left)
+		free(series->mixes[--series->mixes_count]);
+	if (left > 0)
+		return;
+	free(series->mixes);
+	series->mixes = NULL;
+}
+
+static int add_mix(struct series *series, const char *text, uint64_t *value)
+{
+	struct size_mix **mixes =
+		realloc(series->mixes, (series->mixes_count + 1) * sizeof(*mixes));
+	struct size_mix *mix = malloc(sizeof(*mix));
+	int ret;
+
+	if (mixes != NULL)
+		series->mixes = mixes;
+	ret = mixes == NULL || mix == NULL ? -ENOMEM : size_mix_parse(text, PARAMS_SIZE_MAX, mix);
+	if (ret) {
+		free(mix);
+		return ret;
+	}
+	series->mixes[series->mixes_count++] = mix;
+	*value = sizes_value_of_mix(mix);
+	return 0;
+}
+
+static int add_values(struct units_list *list, const struct units_list *more)
+{
+	if (list->count + more->count > UNITS_LIST_MAX)
+		return -ERANGE;
+	memcpy(list->values + list->count, more->values, more->count * sizeof(uint64_t));
+	list->count += more->count;
+	return 0;
+}
+
+/* What has a slash is a mix, the rest sizes and their ranges. */
+int sizes_parse(struct series *series, const char *text, struct units_list *list)
+{
+	struct units_list parsed = {0, calloc(UNITS_LIST_MAX, sizeof(uint64_t))};
+	char *copy = strdup(text), *rest = copy;
+	int ret = parsed.values == NULL || copy == NULL ? -ENOMEM : 0;
+
+	while (ret == 0 && rest != NULL) {
+		const char *item = strsep(&rest, ",");
+		struct units_list more = {0, NULL};
+		uint64_t mix = 0;
+
+		if (strchr(item, '/') != NULL) {
+			struct units_list one = {1, &mix};
+
+			ret = add_mix(series, item, &mix);
+			ret = ret ? ret : add_values(&parsed, &one);
+			continue;
+		}
+		ret = units_parse_list(item, units_parse_size, &more);
+		ret = ret ? ret : add_values(&parsed, &more);
+		units_list_free(&more);
+	}
+	free(copy);
+	if (ret)
+		units_list_free(&parsed);
+	else
+		*list = parsed;
+	return ret;
+}
+
+const struct size_mix *series_mix(const struct series *series, uint64_t value)
+{
+	for (size_t i = 0; value >= SIZES_MIX && i < series->mixes_count; i++) {
+		if (sizes_value_of_mix(series->mixes[i]) == value)
+			return series->mixes[i];
+	}
+	return NULL;
+}
