@@ -69,7 +69,7 @@ function size(bytes) {
 const fraction = v => `${Number((v * 100).toPrecision(3))} %`;
 const FORMS = {
   time, latency: time, seconds: s => time(s * 1e9), bytes: rate("B"), ops: rate("op"), per_s: rate("op"),
-  size, fraction, tail: v => `${Number((100 - 100 / v).toPrecision(10))} %`,
+  ratio: v => `${Number(v.toPrecision(4))}\u00d7`, size, fraction, tail: v => `${Number((100 - 100 / v).toPrecision(10))} %`,
 };
 const told = (scale, v) => (FORMS[scale] || (w => String(Number(w.toPrecision(6)))))(v);
 
