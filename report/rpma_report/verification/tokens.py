@@ -55,7 +55,7 @@ class Page(HTMLParser):
             self._row = []
         if tag in ("section", "figure"):
             self._heading = given.get("aria-label", "") or given.get("id", "")
-            self._caption = ""
+            self._caption, self._row = "", []
         if tag == "meta" and given.get("name") == "rpma-report-result":
             parts = [*given.get("content", "").split(" ", 2), "", "", ""]
             sha256, run_id, file = parts[:3]
