@@ -29,7 +29,7 @@ struct remedy {
 
 #define STEP(step, ...) snprintf((step)->text, sizeof((step)->text), __VA_ARGS__)
 
-/* --- the changes ------------------------------------------------------------------ */
+/* --- the changes: what is unknown stays so ------------------------------------------- */
 
 static bool activate_ports(struct readiness *r, struct advice_step *step)
 {
@@ -37,9 +37,12 @@ static bool activate_ports(struct readiness *r, struct advice_step *step)
 
 	(void)step;
 	for (size_t i = 0; i < device->ports_count; i++) {
-		snprintf(device->ports[i].state, sizeof(device->ports[i].state), "4: ACTIVE");
-		snprintf(device->ports[i].phys_state, sizeof(device->ports[i].phys_state),
-			 "5: LinkUp");
+		struct facts_port *port = &device->ports[i];
+
+		if (port->state[0] != '\0')
+			snprintf(port->state, sizeof(port->state), "4: ACTIVE");
+		if (port->phys_state[0] != '\0')
+			snprintf(port->phys_state, sizeof(port->phys_state), "5: LinkUp");
 	}
 	return device->ports_count > 0;
 }
@@ -84,9 +87,10 @@ static bool mount_dax(struct readiness *r, struct advice_step *step)
 	struct facts_target *target = &r->facts.target;
 
 	(void)step;
-	target->dax_queue = target->dax_mount = KNOWN_YES;
-	target->answer.dax = 1;
-	target->answer.map_sync = 0;
+	target->dax_queue = target->dax_queue == KNOWN_NO ? KNOWN_YES : target->dax_queue;
+	target->dax_mount = target->dax_mount == KNOWN_NO ? KNOWN_YES : target->dax_mount;
+	target->answer.dax = target->answer.dax == 0 ? 1 : target->answer.dax;
+	target->answer.map_sync = target->answer.map_sync > 0 ? 0 : target->answer.map_sync;
 	return true;
 }
 
@@ -95,11 +99,15 @@ static bool make_namespace(struct readiness *r, struct advice_step *step)
 	struct facts_target *target = &r->facts.target;
 
 	(void)step;
-	if (target->shape == TARGET_ON_FSDAX)
+	if (target->shape == TARGET_ON_FSDAX && target->dax_queue == KNOWN_NO)
 		target->dax_queue = KNOWN_YES;
-	for (size_t i = 0; i < target->namespaces_count; i++)
-		snprintf(target->namespaces[i].mode, sizeof(target->namespaces[i].mode), "%s",
-			 target->shape == TARGET_ON_DEVDAX ? "dax" : "memory");
+	for (size_t i = 0; i < target->namespaces_count; i++) {
+		char *mode = target->namespaces[i].mode;
+
+		if (mode[0] != '\0')
+			snprintf(mode, sizeof(target->namespaces[i].mode), "%s",
+				 target->shape == TARGET_ON_DEVDAX ? "dax" : "memory");
+	}
 	return true;
 }
 
@@ -122,9 +130,12 @@ static bool repair_modules(struct readiness *r, struct advice_step *step)
 
 	(void)step;
 	for (size_t i = 0; i < target->regions_count; i++) {
-		for (size_t d = 0; d < target->regions[i].dimms_count; d++)
-			snprintf(target->regions[i].dimms[d].flags,
-				 sizeof(target->regions[i].dimms[d].flags), "none");
+		for (size_t d = 0; d < target->regions[i].dimms_count; d++) {
+			char *flags = target->regions[i].dimms[d].flags;
+
+			if (flags[0] != '\0')
+				snprintf(flags, sizeof(target->regions[i].dimms[d].flags), "none");
+		}
 	}
 	return true;
 }
@@ -134,10 +145,12 @@ static bool clear_bad_blocks(struct readiness *r, struct advice_step *step)
 	struct facts_target *target = &r->facts.target;
 
 	(void)step;
-	target->badblocks = 0;
-	target->badblocks_cut = false;
-	for (size_t i = 0; i < target->regions_count; i++)
-		target->regions[i].badblocks = 0;
+	target->badblocks = target->badblocks > 0 ? 0 : target->badblocks;
+	for (size_t i = 0; i < target->regions_count; i++) {
+		int64_t *ranges = &target->regions[i].badblocks;
+
+		*ranges = *ranges > 0 ? 0 : *ranges;
+	}
 	return true;
 }
 
@@ -147,8 +160,11 @@ static bool make_writable(struct readiness *r, struct advice_step *step)
 
 	(void)step;
 	target->read_only_mount = false;
-	for (size_t i = 0; i < target->regions_count; i++)
-		target->regions[i].read_only = 0;
+	for (size_t i = 0; i < target->regions_count; i++) {
+		int64_t *read_only = &target->regions[i].read_only;
+
+		*read_only = *read_only > 0 ? 0 : *read_only;
+	}
 	return true;
 }
 

@@ -5,7 +5,7 @@
  * facts and rpma-ddio-check(1), and nothing of checks and verdict.
  */
 #include "made_ddio.h"
-#include "tools/readiness/readiness.h"
+#include "tools/readiness/advice.h"
 
 #define MUTATIONS 2000
 #define TEXT(field, ...)                                                                           \
@@ -220,10 +220,68 @@ static void ready_is_only_what_is_good(void **s)
 	assert_true(ready > MUTATIONS / 20 && kept > MUTATIONS / 20);
 }
 
+/* Is a check unknown that keeps the host from being ready, and that no remedy is for? */
+static bool is_in_the_dark(const struct readiness *r)
+{
+	const struct readiness_check *check;
+
+	for (size_t i = 0; (check = readiness_check_at(i)) != NULL; i++) {
+		if (r->findings[i].status == READINESS_UNKNOWN &&
+		    check->if_unknown == READINESS_BLOCKS && !is(check->id, "PM-07"))
+			return true;
+	}
+	return false;
+}
+
+static void check_advice(const struct readiness *r, int mutation)
+{
+	static struct advice advice;
+	const char *domain = r->facts.target.regions[0].persistence_domain;
+	bool ready;
+
+	assert_int_equal(advice_make(r, &advice), 0);
+	ready = advice.row->exit_code == 0;
+	assert_int_equal(advice.open[0] == '\0', ready);
+	if (r->row->exit_code == 0)
+		assert_int_equal(advice.count, 0);
+	if (advice.count > 0)
+		assert_ptr_equal(advice.steps[advice.count - 1].row, advice.row);
+	for (size_t i = 1; i < advice.count; i++)
+		assert_string_not_equal(advice.steps[i].text, advice.steps[i - 1].text);
+	/* no step changes what survives a power failure, or sees what cannot be seen */
+	if (ready && !is(domain, "memory_controller") && !is(domain, "cpu_cache"))
+		fail_msg("mutation %d: advised to be ready with the domain %s", mutation, domain);
+	if (ready && is_in_the_dark(r))
+		fail_msg("mutation %d: advised to be ready in the dark: %s, %s", mutation,
+			 advice.steps[0].checks, advice.steps[0].text);
+}
+
+static void advice_ends_and_promises_no_more_than_it_can(void **s)
+{
+	struct readiness *r = calloc(1, sizeof(*r));
+	uint64_t seed = 11;
+
+	assert_non_null(r);
+	for (int i = 0; i < MUTATIONS; i++) {
+		struct facts *f = made_facts();
+
+		for (uint64_t n = 1 + test_random(&seed) % 3; n > 0; n--)
+			(test_random(&seed) % 2 ? mutate_memory : mutate_device)(f, &seed);
+		r->facts = *f;
+		readiness_check_all(&r->facts, r->findings);
+		ddio_decide(&r->facts, &r->ddio);
+		r->row = readiness_judge(&r->facts, r->findings, false);
+		check_advice(r, i);
+		made_free(f);
+	}
+	free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ready_is_only_what_is_good),
+		cmocka_unit_test(advice_ends_and_promises_no_more_than_it_can),
 	};
 
 	return cmocka_run_group_tests_name("readiness.mutations", tests, NULL, NULL);
