@@ -38,6 +38,14 @@ OPTIONS = ["role", "mode", "serverip", "port", "port_mode", "busy_wait_polling",
 ALIASES = [f"librpma_{method}_{role}" for method in ("apm", "gpspm") for role in ("client", "server")]
 
 
+# file systems that are known to keep what is synced, as stat(1) names them
+STORES = {"ext2/ext3", "xfs", "btrfs", "f2fs", "jfs", "zfs"}
+
+
+def file_system(folder: Path) -> str:
+    return subprocess.run(["stat", "-f", "-c", "%T", folder], check=True, capture_output=True, text=True).stdout.strip()
+
+
 def mostly_long(values: Iterable[Any], *short: Any) -> list[Any]:
     """Parameters of which only these are for every day."""
     return [value if value in short else pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.long)

@@ -14,15 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import FIO, KIB, Run, client, refused, run_client, server, words
+from fio_runs import FIO, KIB, STORES, Run, client, file_system, refused, run_client, server, words
 
 SMALL: dict[str, Any] = {"rw": "write", "bs": 4 * KIB, "size": 64 * KIB}
-STORES = {"ext2/ext3", "xfs", "btrfs", "f2fs", "jfs", "zfs"}
 MEMORY = {"tmpfs", "ramfs", "hugetlbfs"}
-
-
-def file_system(folder: Path) -> str:
-    return subprocess.run(["stat", "-f", "-c", "%T", folder], check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture
