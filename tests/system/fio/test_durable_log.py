@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -221,3 +222,11 @@ def test_exit_codes_of_the_checker(tmp_path: Path, words: list[str], code: int, 
     (tmp_path / "pool").write_bytes(bytes(64))
     done = subprocess.run([CHECK, *words], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, text in done.stderr) == (code, True), done.stderr
+
+
+def test_the_manual_has_the_options_and_exit_codes_of_the_checker() -> None:
+    page = (Path(__file__).resolve().parents[3] / "doc/rpma-fio-check.1").read_text(encoding="utf-8")
+    told = subprocess.run([CHECK, "--help"], capture_output=True, text=True, check=True).stdout
+    options = page.partition(".Sh OPTIONS\n")[2].partition("\n.Sh ")[0]
+    assert set(re.findall(r"^\.It Fl \S+ , -(\w+)", options, re.MULTILINE)) == set(re.findall(r" --(\w+)", told)) - {"usage"}
+    assert re.findall(r"^\.It (\d+)$", page, re.MULTILINE) == ["0", "1", "2", "3", "64"]
