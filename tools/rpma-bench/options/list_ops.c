@@ -28,7 +28,7 @@ static const struct row without[BENCH_TESTS] = {
 	[BENCH_REGISTER] = {"register", "registrations of memory", "memory"},
 };
 
-#define LINE "%-29s %-16s %-39s %s\n"
+#define LINE "%-15s %-15s %s\n%-15s %-15s needs %s\n"
 
 static bool takes(enum bench_test test, enum bench_op op, enum bench_persist persist)
 {
@@ -44,9 +44,7 @@ static void print_row(enum bench_op op, enum bench_persist persist)
 	const struct row *row = persist == BENCH_NONE ? &ops[op] : &persists[persist];
 	char name[32], tests[64] = "";
 
-	snprintf(name, sizeof(name), "%s%s%s", ops[op].word,
-		 persist == BENCH_NONE ? "" : " --persist ",
-		 persist == BENCH_NONE ? "" : row->word);
+	snprintf(name, sizeof(name), "%s%s", persist == BENCH_NONE ? "" : "  ", row->word);
 	for (int test = 0; test < BENCH_TESTS; test++) {
 		if (!takes((enum bench_test)test, op, persist))
 			continue;
@@ -54,12 +52,12 @@ static void print_row(enum bench_op op, enum bench_persist persist)
 			strncat(tests, ",", sizeof(tests) - strlen(tests) - 1);
 		strncat(tests, params_tests[test], sizeof(tests) - strlen(tests) - 1);
 	}
-	printf(LINE, name, tests, row->text, row->needs);
+	printf(LINE, name, tests, row->text, "", "", row->needs);
 }
 
 int list_ops(void)
 {
-	printf(LINE, "--op", "--test", "what it is", "what the server needs");
+	printf(LINE, "--op", "--test", "what it is", "  --persist", "", "this of the server");
 	for (int op = 0; op < BENCH_OPS; op++) {
 		for (int persist = 0; persist < BENCH_PERSISTS; persist++) {
 			if (persist == BENCH_NONE || op == BENCH_WRITE)
@@ -68,7 +66,7 @@ int list_ops(void)
 	}
 	for (int test = 0; test < BENCH_TESTS; test++) {
 		if (without[test].word != NULL)
-			printf(LINE, "-", params_tests[test], without[test].text,
+			printf(LINE, "-", params_tests[test], without[test].text, "", "",
 			       without[test].needs);
 	}
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -EIO;
