@@ -80,6 +80,7 @@ class Windows:
     p50_ns: Reals  # NaN where unknown
     p99_ns: Reals
     max_ns: Reals
+    counts: tuple[Histogram | None, ...] = ()  # one each span, where the file has them
 
 
 @dataclass(frozen=True)

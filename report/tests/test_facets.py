@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Small multiples where one chart would drop series; bands where spans have percentiles."""
 
+from array import array
+from dataclasses import replace
 from typing import Any
 
 import sample
@@ -8,6 +10,7 @@ import sample_tests as made
 from loaded import runs
 from rpma_report.figures import bands, bandwidth, latency
 from rpma_report.figures.facets import MAX_FACETS
+from rpma_report.model import Histogram, Windows
 
 PLAIN = {"persist": "none", "flush": None, "flush_method": None, "latency_kind": "post_to_cqe"}
 
@@ -68,9 +71,21 @@ def test_bands_have_the_percentiles_of_each_span() -> None:
     assert figure is not None
     edges = {line.label: [y for _, y in line.path][:3] for line in figure.panels[0].lines}
     assert edges == {"p50": [500.0] * 3, "p99": [900.0, 901.0, 902.0], "slowest": [2000.0] * 3}
-    assert "no histograms of its spans" in figure.caption
+    assert "this is no heat map" in figure.caption
 
 
 def test_spans_without_percentiles_have_no_bands() -> None:
     point = made.with_windows(sample.lat_point(0, 64, count=2000), [[(10**9, 100, None)]] * 3)
     assert bands.figure(runs(sample.result([point]))) is None
+
+
+def test_spans_with_histograms_have_a_heat_map() -> None:
+    """Three of four operations at 1,024 ns and one at 4,096 ns in the first span, none in the second."""
+    (run,) = runs(sample.result([sample.lat_point(0, 64, count=2000)]))
+    counts = (Histogram(array("q", [1024, 4096]), array("q", [3, 1]), 7), None)
+    spans = [array("d", [1000.0] * 2), array("d", [1024.0] * 2), array("d", [4000.0] * 2), array("d", [4096.0] * 2)]
+    point = replace(run.points[0], windows=(Windows(array("q", [10**9, 2 * 10**9]), *spans, counts),))
+    figure = bands.figure([replace(run, points=(point,))])
+    assert figure is not None and "Shaded: " in figure.caption and "no heat map" not in figure.caption
+    assert [(s.begin, s.end[0], s.share) for s in figure.panels[0].shades] == [((0.0, 1024.0), 1.0, 0.75), ((0.0, 4096.0), 1.0, 0.25)]
+    assert figure.extent(figure.panels[0]).high > 4096

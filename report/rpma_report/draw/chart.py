@@ -19,7 +19,7 @@ import matplotlib
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
@@ -67,6 +67,7 @@ def settings_of(colours: Colours, shape: Shape) -> dict[str, Any]:
 
 
 _PANEL = "panel"  # names the axes of panels
+_SHADES = 6  # steps of a heat map
 _LEFT, _RIGHT = 78, 14  # margins: the title of the y axis and its tick labels; half a tick label
 
 
@@ -222,6 +223,7 @@ class _Layout:
         axes.set_title(title, loc="left", fontsize=shape.font, fontweight="bold", pad=5, y=1)
         reach = figure.extent(panel)
         bars = figure.x_scale == "category"
+        self.shades(axes, panel)
         for number, line in enumerate(panel.lines):
             before = set(axes.get_children())
             if bars:
@@ -271,6 +273,17 @@ class _Layout:
         axes.plot(xs, ys, **{**style, "linestyle": "none"})
         self.intervals(axes, marks, reach, style["color"])
         self.repeats(axes, marks, style["color"])
+
+    def shades(self, axes: Axes, panel: Panel) -> None:
+        """A heat map in few steps of one colour, the darker the more."""
+        steps: dict[int, list[list[tuple[float, float]]]] = {}
+        for shade in panel.shades:
+            (left, low), (right, high) = shade.begin, shade.end
+            step = max(math.ceil(math.sqrt(shade.share) * _SHADES), 1)
+            steps.setdefault(step, []).append([(left, low), (right, low), (right, high), (left, high)])
+        for step, corners in sorted(steps.items()):
+            colour = self.colours["--ink"]
+            axes.add_collection(PolyCollection(corners, facecolors=colour, linewidths=0, alpha=0.6 * step / _SHADES))
 
     def reference(self, axes: Axes) -> None:
         assert self.figure.reference is not None

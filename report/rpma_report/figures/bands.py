@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Latency over time, as a band: p50, p99 and the slowest of each span of the repeats.
+"""Latency over time: p50, p99 and the slowest of each span, above a heat map where there can be one.
 
-A result has percentiles of each span and no histogram, so that what lies between them is
-not known: this is no heat map.
+A heat map needs a histogram of each span, which logs of others have. A result of rpma-bench
+has percentiles alone, so that what lies between them is not known.
 """
 
 import math
@@ -10,16 +10,18 @@ from collections.abc import Sequence
 
 from rpma_report import quantity
 from rpma_report.figures import tables
-from rpma_report.figures.figure import Figure, Line, Panel
+from rpma_report.figures.distribution import BINS_PER_OCTAVE
+from rpma_report.figures.figure import Figure, Line, Panel, Shade
 from rpma_report.figures.latency import caption
 from rpma_report.figures.marks import marks
 from rpma_report.figures.series import collect
 from rpma_report.figures.windows import PICKS, kept_points, name_of, path_of, values_of
-from rpma_report.model import Point, Run
+from rpma_report.model import Histogram, Point, Run
 
 _EDGES = (("p50", "p50_ns"), ("p99", "p99_ns"), ("slowest", "max_ns"))
-_NOTE = ("The lines are percentiles of each span. A result has no histograms of its spans, so what lies "
-         "between the lines is not known.")  # fmt: skip
+_NOTE = "The lines are percentiles of each span; this is no heat map of all operations."
+_HEAT = "Shaded: the share of the operations of each span in each quarter of an octave, the darker the more."
+_COLUMNS = 100  # of a heat map
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:
@@ -31,10 +33,11 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         lines = tuple(Line(edge, number, (), path, False)
                       for number, (edge, key) in enumerate(_EDGES) if (path := path_of(point, key)))  # fmt: skip
         if len(lines) > 1:
-            panels.append(Panel(name, lines))
+            panels.append(Panel(name, lines, shades=shades(point)))
     if not panels:
         return None
-    notes = (_NOTE, *((f"The chart shows {len(shown)} of {len(every)} points, the table all.",) if len(shown) < len(every) else ()))
+    said = [note for note, there in ((_HEAT, any(p.shades for p in panels)), (_NOTE, not all(p.shades for p in panels))) if there]
+    notes = (*said, *((f"The chart shows {len(shown)} of {len(every)} points, the table all.",) if len(shown) < len(every) else ()))
     return Figure(
         id="bands",
         title="Latency over time",
@@ -49,6 +52,35 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         notes=notes,
         same_y=True,
     )
+
+
+def shades(point: Point) -> tuple[Shade, ...]:
+    """Empty where a span has no histogram of its own."""
+    found: list[Shade] = []
+    begin = 0.0
+    few = math.ceil(sum(len(w.counts) for w in point.windows) / _COLUMNS)
+    for windows in point.windows:
+        if len(windows.counts) != len(windows.ends_ns):
+            return ()
+        left = begin
+        for at in range(0, len(windows.counts), few):
+            last = min(at + few, len(windows.counts)) - 1
+            right = begin + windows.ends_ns[last] / 1e9
+            found += _column(left, right, [c for c in windows.counts[at : last + 1] if c])
+            left = right
+        begin = left
+    return tuple(found)
+
+
+def _column(left: float, right: float, parts: Sequence[Histogram]) -> list[Shade]:
+    bins: dict[int, int] = {}
+    for part in parts:
+        for low, count in zip(part.lows, part.counts, strict=True):
+            octave = math.floor(math.log2(max(part.middle(low), 1)) * BINS_PER_OCTAVE)
+            bins[octave] = bins.get(octave, 0) + count
+    total = sum(bins.values())
+    return [Shade((left, 2 ** (n / BINS_PER_OCTAVE)), (right, 2 ** ((n + 1) / BINS_PER_OCTAVE)), count / total)
+            for n, count in sorted(bins.items())]  # fmt: skip
 
 
 def _known(point: Point, key: str) -> bool:

@@ -56,6 +56,15 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Shade:
+    """A rectangle of a heat map: from x and y to x and y, and the share that lies in it."""
+
+    begin: tuple[float, float]
+    end: tuple[float, float]
+    share: float
+
+
+@dataclass(frozen=True)
 class Panel:
     """A pair of axes; None takes the figure's y axis."""
 
@@ -63,6 +72,7 @@ class Panel:
     lines: tuple[Line, ...]
     y_title: str | None = None
     y_scale: YScale | None = None
+    shades: tuple[Shade, ...] = ()  # below the lines
 
     @property
     def bar_width(self) -> float:
@@ -126,6 +136,7 @@ class Figure:
         marks = [m for line in lines for m in line.marks]
         values = [y for m in marks for y in (m.value.value, *m.repeats)]
         values += [y for line in lines for _, y in line.path]
+        values += [y for one in panels for shade in one.shades for y in (shade.begin[1], shade.end[1])]
         values += [self.reference.y] if self.reference else []
         intervals = [m.interval for m in marks if m.interval]
         scale = panel.y_scale or self.y_scale

@@ -142,4 +142,5 @@ def _windows(times: list[int], values: list[int]) -> tuple[Windows, ...]:
         array("q", (length * (n + 1) * 1_000_000 for n in range(number))),
         array("d", (len(span) * 1000 / length for span in spans)),
         share[0.5], share[0.99], array("d", (float(span[-1]) if span else nan for span in spans)),
+        tuple(_histogram(span) if span else None for span in spans),
     ),)  # fmt: skip

@@ -141,6 +141,7 @@ def _point(number: int, tag: str, intervals: list[_Interval]) -> Point:
 def _windows(intervals: list[_Interval]) -> tuple[Windows, ...]:
     begin, last = intervals[0].begin_s, 0
     ends_ns, rates, medians, tails, most = array("q"), array("d"), array("d"), array("d"), array("d")
+    counts: list[Histogram | None] = []
     for interval in intervals:
         end = round((interval.begin_s - begin + interval.length_s) * 1e9)
         if end <= last or interval.length_s <= 0:
@@ -148,11 +149,12 @@ def _windows(intervals: list[_Interval]) -> tuple[Windows, ...]:
         last = end
         count = sum(interval.counts.counts) if interval.counts else 0
         ends_ns.append(end)
+        counts.append(interval.counts)
         rates.append(count / interval.length_s)
         for values, share in ((medians, 0.5), (tails, 0.99)):
             values.append(_percentile(interval.counts, count, share))
         most.append(float(ends(interval.counts)[1]) if interval.counts else nan)
-    return (Windows(ends_ns, rates, medians, tails, most),) if len(ends_ns) > 1 else ()
+    return (Windows(ends_ns, rates, medians, tails, most, tuple(counts)),) if len(ends_ns) > 1 else ()
 
 
 def _percentile(counts: Histogram | None, count: int, share: float) -> float:
