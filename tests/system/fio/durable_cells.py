@@ -14,6 +14,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fio_runs import CLOCK, NATIVE, run_fio
 from free_port import free_port
@@ -26,14 +27,14 @@ PLATFORMS = {
     "eADR": "domain=eadr,ddio=on",
 }
 # name: options of the client, and whether the server states that what a read flushes is durable
-METHODS = {
+METHODS: dict[str, tuple[dict[str, Any], int]] = {
     "read": ({"mode": "apm", "flush_type": "persistent"}, 1),
     "gpspm": ({"mode": "gpspm", "flush_type": "auto"}, 0),
     **({"native": ({"mode": "native", "flush_type": "persistent"}, 1),
         "native to visibility": ({"mode": "native", "flush_type": "visibility"}, 0)} if NATIVE else {}),
 }  # fmt: skip
-TOGETHER = {"iodepth": 4, "iodepth_batch": 4, "iodepth_batch_complete_min": 1, "iodepth_batch_complete_max": 4}
-POLICIES = {
+TOGETHER: dict[str, Any] = {"iodepth": 4, "iodepth_batch": 4, "iodepth_batch_complete_min": 1, "iodepth_batch_complete_max": 4}
+POLICIES: dict[str, dict[str, Any]] = {
     "auto": {"flush": "auto", "rw": "write", **TOGETHER},
     "each": {"flush": "each", "iodepth": 4},
     "batch": {"flush": "batch", **TOGETHER},
@@ -87,7 +88,7 @@ def check(log: Path, target: Path) -> Verdict:
     return Verdict(done.returncode, *map(int, counts))
 
 
-def section(name: str, options: dict[str, object]) -> str:
+def section(name: str, options: dict[str, Any]) -> str:
     return "".join([f"[{name}]\n", *(f"{key}={value}\n" for key, value in options.items())])
 
 
