@@ -45,7 +45,7 @@ def _check_repeat(source: Source, place: Place, repeat: dict[str, Any], params: 
         if mix := params.get("size_mix"):
             sizes = [one["size_bytes"] for one in mix]
             if not side["ops"] * min(sizes) <= side["bytes"] <= side["ops"] * max(sizes):
-                raise Contradiction(source, at + ("bytes",), f"is {side['bytes']}, but no ops of its sizes have so many")
+                raise Contradiction(source, at + ("bytes",), f"is {side['bytes']}, but its sizes cannot make that")
         elif side["bytes"] != due:
             raise Contradiction(source, at + ("bytes",), f"is {side['bytes']}, but ops x size_bytes is {due}")
         for key, number in (("ops_per_s", side["ops"]), ("bytes_per_s", side["bytes"])):
