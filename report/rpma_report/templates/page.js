@@ -135,8 +135,7 @@ function lines(drawing, point) {
   const x = values.x === "category" ? values.names[Math.round(point.x)] : told(values.x, point.x);
   const found = [head + (panel.title && panel.title !== head ? `, ${panel.title}` : "")];
   found.push([x && `${values.xTitle} ${x}`.trim(), `${panel.yTitle} ${told(panel.y, point.y)}`].filter(Boolean).join(": "));
-  const [, , low, high, repeats, name] = mark || [];
-  const about = [];
+  const [, , low, high, repeats, name] = mark || [], about = [];
   if (low != null && high != null) about.push(`95 % interval ${told(panel.y, low)} ${UNKNOWN} ${told(panel.y, high)}`);
   if (repeats) about.push(`${repeats} repeat${repeats > 1 ? "s" : ""}`);
   if (about.length) found.push(about.join(", "));
@@ -209,8 +208,7 @@ function legend(drawing) {
       const off = hidden(figure);
       if (!off.delete(Number(number))) off.add(Number(number));
       choose(`${figure.id}.off`, [...off].sort((a, b) => a - b).join(","));
-      drop();
-      hide(figure);
+      drop(); hide(figure);
     };
     entry.addEventListener("click", toggle);
     entry.addEventListener("keydown", event => {
@@ -264,10 +262,10 @@ class Table {
     this.rows = this.bodies.flatMap(body => [...body.rows].filter(row => !row.classList.contains("group")).map(row => ({
       row, body, group: body.querySelector(".group")?.textContent.trim() || "", text: row.textContent.toLowerCase() })));
     this.heads = [...table.tHead.rows[0].cells];
-    this.all = make("tbody");
+    [this.all, this.order] = [make("tbody"), ""];
     if (this.rows.length < 2) return;
     for (const [number, head] of this.heads.entries()) {
-      const button = make("button", { type: "button", class: "sort" }, ...head.childNodes);
+      const button = make("button", { type: "button", class: "sort" }, ...set(head, { "aria-sort": "none" }).childNodes);
       button.addEventListener("click", () => {
         const now = chosen.get(`${table.id}.sort`);
         choose(`${table.id}.sort`, now === `${number}` ? `-${number}` : now === `-${number}` ? "" : `${number}`);
@@ -286,13 +284,15 @@ class Table {
   }
 
   sort() {
-    const wanted = /^(-?)(\d+)$/.exec(chosen.get(`${this.table.id}.sort`) || ""), column = wanted ? Number(wanted[2]) : -1;
+    const order = chosen.get(`${this.table.id}.sort`) || "";
+    if (order === this.order) return;
+    this.order = order;
+    const wanted = /^(-?)(\d+)$/.exec(order), column = wanted ? Number(wanted[2]) : -1;
     this.heads.forEach((head, i) => head.setAttribute("aria-sort", i !== column ? "none" : wanted[1] ? "descending" : "ascending"));
     for (const name of this.table.querySelectorAll(".of")) name.remove();
     if (!this.heads[column]) {
       for (const { row, body } of this.rows) body.append(row);
-      this.all.replaceWith(...this.bodies);
-      return;
+      return this.all.replaceWith(...this.bodies);
     }
     const keyed = this.rows.map(entry => ({ ...entry, key: worth(entry.row.cells[column]) }));
     keyed.sort((a, b) => compare(a.key, b.key, wanted[1] ? -1 : 1));
