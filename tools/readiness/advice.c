@@ -167,7 +167,7 @@ static void conclude(const struct readiness *end, struct advice *advice)
 
 int advice_make(const struct readiness *readiness, struct advice *advice)
 {
-	struct readiness *now = copy_of(readiness), *next = now;
+	struct readiness *now = copy_of(readiness), *next;
 	bool used[REMEDIES] = {false};
 	int error = now == NULL ? -ENOMEM : 0;
 

@@ -214,26 +214,40 @@ static int carry_out(const struct options *o, const struct sysroot *root, json_t
 	return ret;
 }
 
+/* The facts of the device decide, and the file of former values. */
+static int set_with(const struct options *o, const struct sysroot *root,
+		    struct readiness *readiness, json_t *state)
+{
+	const struct readiness_cfg cfg = {.root = root, .device = o->device};
+	struct ports ports;
+	int ret = readiness_inspect(readiness, &cfg);
+
+	if (ret == 0)
+		ret = plan(o->set, &readiness->facts, state, &ports);
+	if (ret != 0)
+		return ret;
+	if (o->dry_run) {
+		print_plan(&ports);
+		return 0;
+	}
+	return carry_out(o, root, state, &ports);
+}
+
 int set_ddio(const struct options *options, const struct sysroot *root)
 {
-	struct readiness *readiness = calloc(1, sizeof(*readiness));
-	const struct readiness_cfg cfg = {.root = root, .device = options->device};
+	struct readiness *readiness;
 	json_t *state = set_state_load(options->state);
-	struct ports ports;
-	int ret = state == NULL ? -EIO : 0;
+	int ret;
 
-	if (readiness == NULL)
-		ret = failure_set(EXIT_INTERNAL, STEP, "out of memory");
-	if (ret == 0)
-		ret = readiness_inspect(readiness, &cfg);
-	if (ret == 0)
-		ret = plan(options->set, &readiness->facts, state, &ports);
-	if (ret == 0 && options->dry_run)
-		print_plan(&ports);
-	else if (ret == 0)
-		ret = carry_out(options, root, state, &ports);
-	if (readiness != NULL)
-		readiness_free(readiness);
+	if (state == NULL)
+		return -EIO;
+	readiness = calloc(1, sizeof(*readiness));
+	if (readiness == NULL) {
+		json_decref(state);
+		return failure_set(EXIT_INTERNAL, STEP, "out of memory");
+	}
+	ret = set_with(options, root, readiness, state);
+	readiness_free(readiness);
 	free(readiness);
 	json_decref(state);
 	return ret;

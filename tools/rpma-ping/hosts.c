@@ -169,10 +169,13 @@ int hosts_ping(const struct options *options, const struct steps *steps)
 {
 	const size_t count = options->hosts_count;
 	struct host *hosts = calloc(count, sizeof(*hosts));
-	int ret = hosts != NULL ? open_all(hosts, options, steps)
-				: failure_set(EXIT_INTERNAL, "parse", "out of memory");
-	int code = EXIT_GOOD;
+	int ret, code = EXIT_GOOD;
 
+	if (hosts == NULL) {
+		failure_set(EXIT_INTERNAL, "parse", "out of memory");
+		return cli_report_failure(TOOL);
+	}
+	ret = open_all(hosts, options, steps);
 	if (ret == 0) {
 		status_catch();
 		run_all(hosts, count);
@@ -182,7 +185,7 @@ int hosts_ping(const struct options *options, const struct steps *steps)
 			ret = print_documents(hosts, count);
 		code = code_of_all(hosts, count);
 	}
-	for (size_t i = 0; hosts != NULL && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		client_close(&hosts[i].client);
 	free(hosts);
 	return ret == 0 ? code : cli_report_failure(TOOL);

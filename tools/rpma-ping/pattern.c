@@ -23,7 +23,7 @@ void pattern_fill(uint8_t *patterns, size_t stride, unsigned count, size_t size,
 	for (size_t i = 0; i < size; i++) {
 		if (i % sizeof(word) == 0)
 			word = next(&salt);
-		for (unsigned p = 0; p < count; p++)
+		for (unsigned p = 0; p < count && p < PATTERNS_MAX; p++)
 			patterns[p * stride + i] =
 				(uint8_t)(word >> (8 * (i % sizeof(word)))) ^ flips[p];
 	}
