@@ -280,7 +280,7 @@ static int lie_to(struct end *e, const char *address, enum lie lie, const uint8_
 	printf("port %u\n", port);
 	fflush(stdout);
 	for (struct pollfd ready = {fd, POLLIN, 0}; req == NULL && poll(&ready, 1, HOLD_MS) > 0;)
-		endpoint_next(ep, &lane, &req);
+		endpoint_next(ep, &lane, NULL, &req);
 	if (req != NULL &&
 	    link_accept(&e->link, e->peer, &req, &cfg, reply, GREETING_REPLY_BYTES) == 0) {
 		e->conn = link_conn(e->link);
