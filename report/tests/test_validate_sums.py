@@ -18,12 +18,14 @@ from conftest import Command, refused
 SOUND = {
     "lat": sample.result([sample.lat_point(0, 64, count=2000), sample.lat_point(1, 4096, count=2000)]),
     "bw": sample.result([sample.bw_point(0, 64)]),
+    "sizes": sample.result([sample.bw_point(0, 64)]),
     "connect": sample.result([sample_tests.stepped_point(0, "connect", {"prepare": range(100, 1200)}, range(200, 1300))]),
     "rate": sample.result([sample_tests.rate_point(0, 1000.0, 900.0, range(5000, 7000), range(3000, 5000), late=7)]),
     "mix": sample.result([sample_tests.mix_point(0, 0.5, range(1000, 3000), range(2000, 4000))]),
     "ping": sample_tools.ping(range(1000, 3000)),
     "fio": sample_tools.fio(sample_tools.fio_job("a", range(1000, 3000))),
 }
+SOUND["sizes"]["points"][0]["params"]["size_mix"] = [{"size_bytes": 32, "percent": 50}, {"size_bytes": 96, "percent": 50}]
 REPEAT = ("points", 0, "repeats", 1)
 SUMMARY = ("points", 0, "summary")
 OF_REPEAT, OF_SUMMARY = (*REPEAT, "latency"), (*SUMMARY, "latency")
@@ -51,6 +53,7 @@ CASES: list[tuple[str, Place, Any, str]] = [
     ("lat", (*OF_REPEAT, "max_ns"), lambda ns: ns * 2, "but its histogram ends with"),
     ("lat", (*OF_REPEAT, "mean_ns"), 1.0, "not between min_ns and max_ns"),
     ("lat", (*REPEAT, "bytes"), 5, "but ops x size_bytes is 128000"),
+    ("sizes", (*REPEAT, "bytes"), 5, "but its sizes cannot make that"),
     ("lat", (*REPEAT, "ops_per_s"), lambda rate: rate * 1.01, "but ops by elapsed_ns is"),
     ("bw", (*REPEAT, "bytes_per_s"), lambda rate: rate * 1.01, "but bytes by elapsed_ns is"),
     ("bw", (*REPEAT, "elapsed_ns"), 0, "but elapsed_ns is 0"),
