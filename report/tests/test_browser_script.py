@@ -145,6 +145,8 @@ def test_legend_hides_a_series_and_the_address_keeps_it(page: Browser, made: Pat
     assert page.value(SERIES % 0) > 0 and page.value(SERIES % 1) == 0
     pressed = "[...document.querySelectorAll('#latency svg.wide [role=button]')].map(e => e.getAttribute('aria-pressed'))"
     assert page.value(pressed) == ["true", "false"]
+    faded = "getComputedStyle(document.querySelector('#latency svg.wide [aria-pressed=false] text').parentElement).opacity"
+    assert page.value(faded) == "1", "its name stays readable"
     x, y = place(page, 3)
     page.move(x, y)
     assert told(DOCUMENT["points"][3], 4096)[0] not in (page.value(TIP) or "")

@@ -320,19 +320,19 @@ class Table {
 
 // ---- From chart to row and back; addresses
 
-function go(to) {
+function go(to, smoothly) {
   const element = document.getElementById(to);
   document.querySelector(".target")?.classList.remove("target");
   if (!element) return;
   element.classList.add("target");
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  element.scrollIntoView({ behavior: still ? "auto" : "smooth", block: element.matches("tr") ? "center" : "start" });
+  element.scrollIntoView({ behavior: still || !smoothly ? "auto" : "smooth", block: element.matches("tr") ? "center" : "start" });
 }
 
 function visit(to) {
   if (to !== anchor) history.pushState(null, "", address(to));
   anchor = to;
-  go(to);
+  go(to, true);
 }
 
 const rowOf = (figure, name) => [...document.querySelectorAll(`#${CSS.escape(figure.id)}-table tr[data-point]`)]
