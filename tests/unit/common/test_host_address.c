@@ -49,6 +49,17 @@ static void the_wildcards_are_known_in_any_form(void **state)
 	assert_false(host_address_is_wildcard(""));
 }
 
+static void all_of_127_and_one_address_of_ipv6_are_loopback(void **state)
+{
+	(void)state;
+	assert_true(host_address_is_loopback("127.0.0.1"));
+	assert_true(host_address_is_loopback("127.255.0.9"));
+	assert_true(host_address_is_loopback("::1"));
+	assert_false(host_address_is_loopback("128.0.0.1"));
+	assert_false(host_address_is_loopback("::2"));
+	assert_false(host_address_is_loopback("0.0.0.0"));
+}
+
 static void that_of_ipv4_is_every_ipv4_address_once(void **state)
 {
 	struct host_addresses found;
@@ -87,6 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_wildcards_are_known_in_any_form, setup),
+		cmocka_unit_test_setup(all_of_127_and_one_address_of_ipv6_are_loopback, setup),
 		cmocka_unit_test_setup(that_of_ipv4_is_every_ipv4_address_once, setup),
 		cmocka_unit_test_setup(that_of_ipv6_is_both_without_those_of_a_link, setup),
 		cmocka_unit_test_setup(an_interface_that_is_down_has_none, setup),

@@ -25,6 +25,16 @@ bool host_address_is_wildcard(const char *address)
 	return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_UNSPECIFIED(&six);
 }
 
+bool host_address_is_loopback(const char *address)
+{
+	struct in6_addr six;
+	struct in_addr four;
+
+	if (inet_pton(AF_INET, address, &four) == 1)
+		return ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET;
+	return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
 static bool print(const struct sockaddr *address, bool six, char text[RESOLVE_ADDRESS_MAX])
 {
 	const struct sockaddr_in *of_4 = (const void *)address;

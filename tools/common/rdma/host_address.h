@@ -19,6 +19,8 @@ struct host_addresses {
 };
 
 bool host_address_is_wildcard(const char *address);
+/* The kernel takes a bound loopback address for the wildcard, which excludes all others. */
+bool host_address_is_loopback(const char *address);
 
 /*
  * 0.0.0.0 is every IPv4 address of an interface that is up, :: every IPv4 and

@@ -19,6 +19,7 @@
 #include "tools/common/json/environment.h"
 #include "tools/common/json/result.h"
 #include "tools/common/rdma/host_address.h"
+#include "tools/common/rdma/soft.h"
 #include "tools/rpma-bench/measure/placement.h"
 
 /* What listens on one address. */
@@ -233,6 +234,21 @@ static int add(struct servers *all, const char *address)
 	return ret;
 }
 
+/*
+ * rdma_bind_addr() of the kernel takes 127.0.0.1 for the wildcard, so nothing else could be
+ * bound to the port. The software device has no such rule.
+ */
+static int add_each(struct servers *all, const struct host_addresses *addresses, bool loopback)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < addresses->count && ret == 0; i++) {
+		if (host_address_is_loopback(addresses->text[i]) == loopback)
+			ret = add(all, addresses->text[i]);
+	}
+	return ret;
+}
+
 static int add_all(struct servers *all)
 {
 	struct host_addresses addresses = {.count = 0};
@@ -241,8 +257,10 @@ static int add_all(struct servers *all)
 	if (!all->wildcard)
 		return add(all, all->options->listen);
 	ret = host_addresses(&addresses, all->options->listen);
-	for (size_t i = 0; i < addresses.count && ret == 0; i++)
-		ret = add(all, addresses.text[i]);
+	if (ret == 0)
+		ret = add_each(all, &addresses, false);
+	if (ret == 0 && (all->count == 0 || soft_active()))
+		ret = add_each(all, &addresses, true);
 	if (ret == 0 && all->count == 0)
 		ret = failure_set(EXIT_NO_DEVICE, "device",
 				  "--listen %s: none of the %zu addresses of this host belongs to "
