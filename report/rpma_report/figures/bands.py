@@ -21,7 +21,7 @@ from rpma_report.model import Histogram, Point, Run
 _EDGES = (("p50", "p50_ns"), ("p99", "p99_ns"), ("slowest", "max_ns"))
 _NOTE = "The lines are percentiles of each span; this is no heat map of all operations."
 _HEAT = "Shaded: the share of the operations of each span in each quarter of an octave, the darker the more."
-_COLUMNS = 100  # of a heat map
+_COLUMNS = 100  # in a heat map, at most
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:

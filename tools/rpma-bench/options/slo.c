@@ -217,6 +217,13 @@ static int unknown_test(const char *text)
 			   near != NULL ? near : "", near != NULL ? "?)" : "");
 }
 
+bool gate_is_time(const char *text)
+{
+	struct gate gate;
+
+	return parse(text, &gate) && strstr(gate.metric, "_ns") != NULL;
+}
+
 int gate_check(const char *text)
 {
 	struct gate gate;

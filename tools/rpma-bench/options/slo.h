@@ -30,6 +30,9 @@ double gate_quantile(const char *text);
 /* Does it limit the points of this test? */
 bool gate_applies(const char *text, enum bench_test test);
 
+/* Is its metric a time? Values of it are nanoseconds. */
+bool gate_is_time(const char *text);
+
 /* What may stand before the comparison, for --help and for error messages. */
 extern const char gate_metrics[];
 

@@ -14,6 +14,7 @@
 
 #include "tools/common/base/units.h"
 #include "tools/common/json/json_path.h"
+#include "tools/rpma-bench/options/slo.h"
 
 #define CELL_MAX    40
 #define HEADING_MAX 256
@@ -351,8 +352,9 @@ static void print_gate(FILE *to, const json_t *gate)
 		if (!json_is_true(json_object_get(point, "missed")))
 			continue;
 		if (json_is_number(value))
-			fprintf(to, "  %s: %.15g\n", path_text(point, "id"),
-				json_number_value(value));
+			fprintf(to, "  %s: %.15g%s\n", path_text(point, "id"),
+				json_number_value(value),
+				gate_is_time(path_text(gate, "gate")) ? " ns" : "");
 		else
 			fprintf(to, "  %s: not known\n", path_text(point, "id"));
 	}
