@@ -3,6 +3,7 @@
  * test_loop_open.c -- the open measuring loop with a time and completions
  * of our own: the plan never moves, whatever the lanes do.
  */
+#include <math.h>
 #include <string.h>
 
 #include "fake_lanes.h"
@@ -270,6 +271,46 @@ static void a_silent_device_is_given_up(void **state)
 	assert_non_null(strstr(failure_get()->text, "no completion within 10 s"));
 }
 
+/*
+ * One server, 10 us each, arrivals at random: the mean wait is u S / (2 (1 - u)), with u the
+ * part of the time that it is busy (Pollaczek and Khinchine, of fixed service). Here no
+ * machine disturbs it: only the number of arrivals, and the step of the time, do.
+ */
+static void waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue(void **state)
+{
+	static const double busy[] = {0.3, 0.5, 0.7};
+
+	for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
+		struct measure_cfg cfg = setup(fake_ten_us, 1, 2000000000);
+		double wait_ns, wanted_ns = busy[i] * 10000 / (2 * (1 - busy[i]));
+		struct measured m;
+
+		fake.step_ns = fake.idle_ns = 100;
+		cfg.arrivals = PARAMS_POISSON;
+		cfg.period_ns = 10000 / busy[i];
+		cfg.seed = 1 + i;
+		assert_int_equal(fake_run(&cfg, &m), 0);
+		assert_int_equal(m.unbegun_ops, 0);
+		wait_ns = histogram_mean_ns(&fake_response) - histogram_mean_ns(&fake_latency);
+		if (fabs(wait_ns / wanted_ns - 1) > 0.1)
+			fail_msg("busy %g: %g ns, expected %g", busy[i], wait_ns, wanted_ns);
+	}
+}
+
+/* The i-th of a burst waits for those before it: 0, 10, ... 90 us. */
+static void those_of_a_burst_wait_for_each_other(void **state)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 1, 1000000000);
+	struct measured m;
+	double wait_ns;
+
+	cfg.arrivals = 10;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 10000);
+	wait_ns = histogram_mean_ns(&fake_response) - histogram_mean_ns(&fake_latency);
+	assert_in_range(wait_ns, 45000, 45000 + 10 * STEP_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +330,8 @@ int main(void)
 		cmocka_unit_test(a_signal_ends_it_in_good_order),
 		cmocka_unit_test(a_slow_plan_is_no_silent_device),
 		cmocka_unit_test(a_silent_device_is_given_up),
+		cmocka_unit_test(waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue),
+		cmocka_unit_test(those_of_a_burst_wait_for_each_other),
 	};
 
 	return cmocka_run_group_tests_name("bench.measure_open", tests, NULL, NULL);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_loop_knee.c -- a search for a rate over the open loop, with a time of our own and
+ * operations whose service time is known: the knee is depth by service time.
+ */
+#include "fake_lanes.h"
+#include "tools/rpma-bench/result/knee.h"
+
+#define SERVICE_NS  200000
+#define DURATION_NS 1000000000
+
+static uint64_t service(uint32_t lane, uint64_t op)
+{
+	(void)lane;
+	(void)op;
+	return SERVICE_NS;
+}
+
+/* One repeat of one rate: its response within three services, and the rate achieved. */
+static enum knee_verdict measure(uint64_t rate, uint32_t depth)
+{
+	const struct params params = {.rate_per_s = rate};
+	struct measure_cfg cfg = fake_setup(service, depth, DURATION_NS);
+	struct measured m;
+	json_t *repeats;
+	bool kept;
+
+	cfg.limit_ns = 2 * cfg.duration_ns;
+	cfg.period_ns = 1e9 / (double)rate;
+	cfg.response = &fake_response;
+	fake.step_ns = fake.idle_ns = 1000;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	repeats = json_pack("[{s:b, s:I, s:I}]", "complete", 1, "elapsed_ns",
+			    (json_int_t)m.elapsed_ns, "unbegun_ops", (json_int_t)m.unbegun_ops);
+	kept = knee_achieved(repeats, DURATION_NS, &params) &&
+	       histogram_percentile(&fake_response, 0.99).ns < 3 * SERVICE_NS;
+	json_decref(repeats);
+	return kept ? KNEE_KEPT : KNEE_MISSED;
+}
+
+static void the_knee_is_depth_by_service_time(void **state)
+{
+	static const uint32_t depths[] = {1, 2, 4};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		struct knee knee = {.low = 1000, .high = 100000};
+		const double wanted = depths[i] * 1e9 / SERVICE_NS;
+		struct knee_next next;
+		uint64_t kept, missed;
+
+		while ((next = knee_next(&knee)).step != KNEE_END) {
+			struct knee_trial *t = &knee.trials[next.trial];
+
+			if (next.step == KNEE_TRY) {
+				t = &knee.trials[knee.trials_count++];
+				t->rate_per_s = next.rate_per_s;
+			}
+			t->again = next.step == KNEE_AGAIN;
+			t->verdict = measure(t->rate_per_s, depths[i]);
+		}
+		knee.over = true;
+		assert_string_equal(knee_outcome(&knee), "found");
+		kept = knee_kept(&knee)->rate_per_s;
+		missed = knee_missed(&knee)->rate_per_s;
+		assert_in_range(kept, wanted * 0.97, wanted * 1.03);
+		assert_in_range(missed, wanted * 0.97, wanted * 1.03);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_knee_is_depth_by_service_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
