@@ -42,6 +42,7 @@ def document(base: Measurement, comparisons: Sequence[Comparison], conditions: S
             facts.reproduce_section(runs),
         ),
         subject=f"{base.name} against {', '.join(c.new.name for c in comparisons[:3])}",
+        files=tuple((run.sha256, run.file) for run in runs),
         footer=f"Made by rpma-report {__version__} from {len(runs)} files.",
     )
 
@@ -72,7 +73,6 @@ def _summary(base: Measurement, comparisons: Sequence[Comparison], conditions: S
     if conditions:
         blocks += _gate(conditions, found)
     blocks += [Paragraph(text.strip()) for c in comparisons for text in words.skipped(c)]
-    blocks += [Heading("The rule"), Paragraph(rule.RULE)]
     return Section("summary", "Summary", tuple(blocks))
 
 
@@ -102,6 +102,7 @@ def _changes(base: Measurement, comparisons: Sequence[Comparison]) -> Section:
         blocks.append(Paragraph(_NO_VALUES))
     if not all(row.decides for comparison in comparisons for row in comparison.rows):
         blocks.append(Paragraph(_NO_WORD))
+    blocks += [Heading("The rule"), Paragraph(rule.RULE)]
     return Section("changes", "Changes", tuple(blocks))
 
 

@@ -22,8 +22,11 @@ class Anchors:
         figures = document.figures()
         every = [section.id for section in document.sections] + [figure.id for figure in figures]
         self._taken = Counter(every)
-        named = (result.split(" ", 2) for result in document.results)
-        self._files = {sha256: name for sha256, _, name in named}
+        self._files: dict[str, str] = {}  # name by SHA-256; the second of a name has a number
+        taken = Counter[str]()
+        for sha256, name in dict(document.files).items():
+            taken[name] += 1
+            self._files[sha256] = name if taken[name] == 1 else f"{name} ({taken[name]})"
 
     def own(self, text: str) -> str:
         """An id that no other element has."""

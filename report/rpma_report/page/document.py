@@ -95,6 +95,7 @@ class Document:
     footer: str
     results: tuple[str, ...] = ()  # SHA-256, run and name of each file, for verify
     author: str = ""
+    files: tuple[tuple[str, str], ...] = ()  # SHA-256 and name of each, for the names of points
 
     def figures(self) -> list[Figure]:
         return [figure for section in self.sections for figure in section.figures()]

@@ -104,6 +104,7 @@ def document(runs: Sequence[Run], words: Words = Words()) -> Document:
         sections=tuple(sections),
         subject=summary.subject(runs),
         footer=f"Made by rpma-report {__version__} from {len(runs)} file{'s' if len(runs) != 1 else ''}.",
+        files=tuple((run.sha256, run.file) for run in runs),
         results=tuple(f"{run.sha256} {shown(run.run_id or '-', 60)} {run.file}" for run in runs),
     )
 
