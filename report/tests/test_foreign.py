@@ -107,7 +107,8 @@ def test_log_that_fio_wrote_has_the_figures_of_its_json(tmp_path: Path) -> None:
     assert point.latency and told.latency and point.ops == told.ops == 512
     assert (point.latency.min, point.latency.max) == (told.latency.min, told.latency.max)
     assert point.latency.mean.value == pytest.approx(told.latency.mean.value, rel=1e-6)
-    assert p(point, 0.5) == pytest.approx(p(told, 0.5), rel=1 / 64)
+    # a bin of fio is 1/64 of its value wide, and its middle can be half a nanosecond
+    assert p(point, 0.5) == pytest.approx(p(told, 0.5), rel=1 / 64, abs=1)
 
 
 def test_perftest_latency(write: Write) -> None:
