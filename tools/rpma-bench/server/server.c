@@ -166,7 +166,7 @@ static void init(struct server *s, struct servers *all, const char *address)
 		.service = {.name = "rpma-bench server",
 			    .role = GREETING_CONTROL,
 			    .listen = address,
-			    .port = all->count > 0 ? all->each[0].state.service.port : o->port,
+			    .port = o->port,
 			    .allow = &o->allow,
 			    .allow_option = "--allow",
 			    .endpoint = {o->device, o->cli.quiet, o->argv},
@@ -197,7 +197,7 @@ static int set_up(struct server *s, const struct servers *all)
 		ret = open_targets(s, first);
 	if (ret == 0)
 		ret = gather_environment(s);
-	return ret ? ret : service_listen(&server->service);
+	return ret;
 }
 
 static void tear_down(struct servers *all)
@@ -266,6 +266,37 @@ static int add_all(struct servers *all)
 				  "--listen %s: none of the %zu addresses of this host belongs to "
 				  "an RDMA device: rdma link shows which interfaces have one",
 				  all->options->listen, addresses.count);
+	return ret;
+}
+
+static int listen_each(struct servers *all)
+{
+	uint16_t port = all->options->port;
+	int ret = 0;
+
+	for (size_t i = 0; i < all->count && ret == 0; i++) {
+		struct service *s = &all->each[i].state.service;
+
+		s->port = port;
+		ret = service_listen(s);
+		port = s->port;
+	}
+	return ret;
+}
+
+#define PORTS_TRIED 32
+
+/* The port that was free on the first address may be taken on another. */
+static int listen_all(struct servers *all)
+{
+	int ret = listen_each(all);
+
+	for (int i = 1; i < PORTS_TRIED && ret != 0 && all->options->port == 0 && all->wildcard;
+	     i++) {
+		for (size_t k = 0; k < all->count; k++)
+			rpma_ep_shutdown(&all->each[k].state.service.ep);
+		ret = listen_each(all);
+	}
 	return ret;
 }
 
@@ -364,6 +395,8 @@ static int serve(const struct options *options, int ready_fd)
 		return failure_set(EXIT_INTERNAL, "start", "out of memory");
 	pthread_mutex_init(&all.budget.lock, NULL);
 	ret = add_all(&all);
+	if (ret == 0)
+		ret = listen_all(&all);
 	if (ret == 0) {
 		announce(&all);
 		ret = run(&all);
