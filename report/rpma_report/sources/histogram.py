@@ -12,30 +12,30 @@ from itertools import accumulate, chain
 from typing import Any
 
 from rpma_report.model import Histogram, Integers
-from rpma_report.sources.document import MAX_NUMBER, BadResult, Place, Source, nested, place_text
+from rpma_report.sources.document import MAX_NUMBER, BadResult, Source, nested, place_text, values
 
 RANK_ERROR = 1e-6  # a rank that is whole but for rounding is whole
 
-Taken = list[tuple[dict[str, Any], Place, list[Any]]]
+Taken = list[tuple[dict[str, Any], list[Any]]]
 
 
 def take(document: Any) -> Taken:
     """The buckets of all histograms, which have none afterwards."""
     taken: Taken = []
-    for value, place in nested(document):
+    for value in values(document):
         if isinstance(value, dict) and "sub_bits" in value and isinstance(value.get("buckets"), list):
-            taken.append((value, place + ("buckets",), value["buckets"]))
+            taken.append((value, value["buckets"]))
             value["buckets"] = []
     return taken
 
 
 def give_back(source: Source, taken: Taken) -> None:
     """Puts them where they were, as two arrays: lows and counts."""
-    for histogram, place, buckets in taken:
-        histogram["buckets"] = _checked(source, place, buckets)
+    for histogram, buckets in taken:
+        histogram["buckets"] = _checked(source, histogram, buckets)
 
 
-def _checked(source: Source, place: Place, buckets: list[Any]) -> tuple[Integers, Integers]:
+def _checked(source: Source, histogram: dict[str, Any], buckets: list[Any]) -> tuple[Integers, Integers]:
     try:
         if set(map(type, buckets)) <= {list} and set(map(len, buckets)) <= {2}:
             flat = list(chain.from_iterable(buckets))
@@ -47,7 +47,8 @@ def _checked(source: Source, place: Place, buckets: list[Any]) -> tuple[Integers
         pass
     index = next(i for i in range(len(buckets)) if not _sound(buckets, i))
     text = "is not an ascending [low_ns, count] pair of integers"
-    raise BadResult(source.name, place_text(place + (index,)), text)
+    place = next(place for value, place in nested(source.document) if value is histogram)
+    raise BadResult(source.name, place_text(place + ("buckets", index)), text)
 
 
 def _ascending(lows: Integers) -> bool:
