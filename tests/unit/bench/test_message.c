@@ -69,6 +69,16 @@ static struct message welcome(void)
 /* What was decoded; the bytes outlive it, as a text borrows from them. */
 static uint8_t wire[MESSAGE_MAX];
 
+/* Their encodings are: the padding of a structure may hold anything. */
+static void assert_same(const struct message *a, const struct message *b)
+{
+	static uint8_t one[sizeof(wire)], other[sizeof(wire)];
+	const size_t len = message_encode(a, one);
+
+	assert_int_equal(message_encode(b, other), len);
+	assert_memory_equal(one, other, len);
+}
+
 static struct message through(const struct message *m)
 {
 	struct message got;
@@ -98,10 +108,10 @@ static void a_begin_comes_back(void **state)
 {
 	struct message m = begin(), got = through(&m);
 
-	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
+	assert_same(&got, &m);
 	m = bidirectional();
 	got = through(&m);
-	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
+	assert_same(&got, &m);
 }
 
 static void parameters_out_of_range_are_refused(void **state)
@@ -194,7 +204,7 @@ static void a_tail_is_ignored(void **state)
 
 	wire[0] = (uint8_t)len;
 	assert_int_equal(message_decode(wire, len, &got), 0);
-	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
+	assert_same(&got, &m);
 }
 
 /* The numbers of a connection that only one side sets stay there. */
@@ -247,7 +257,7 @@ static void a_client_without_batches_is_understood(void **state)
 	assert_int_equal(got.begin.params.batch, 1);
 	m.begin.params.batch = 1;
 	link_knobs_init(&m.begin.knobs);
-	assert_memory_equal(&got.begin, &m.begin, sizeof(m.begin));
+	assert_same(&got, &m);
 }
 
 static void another_version_and_type_are_told_apart(void **state)
