@@ -34,10 +34,10 @@ size_t huge_page_bytes(void)
 	return meminfo("Hugepagesize:") * 1024;
 }
 
-static int too_few(size_t bytes, const char *step)
+static int too_few(size_t bytes, size_t each, const char *step)
 {
 	char size[UNITS_TEXT_BYTES], page[UNITS_TEXT_BYTES];
-	size_t each = huge_page_bytes(), pages = bytes / each;
+	const size_t pages = bytes / each;
 
 	return failure_set(EXIT_RUN_FAILED, step,
 			   "cannot map %s of huge pages: %zu pages of %s are needed, %zu are free: "
@@ -49,11 +49,12 @@ static int too_few(size_t bytes, const char *step)
 int huge_pages_map(size_t bytes, const char *step, void **memory)
 {
 	char size[UNITS_TEXT_BYTES];
+	const size_t each = huge_page_bytes();
 	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 
-	if (mapped == MAP_FAILED && errno == ENOMEM && huge_page_bytes() > 0)
-		return too_few(bytes, step);
+	if (mapped == MAP_FAILED && errno == ENOMEM && each > 0)
+		return too_few(bytes, each, step);
 	if (mapped == MAP_FAILED)
 		return failure_set(EXIT_RUN_FAILED, step, "cannot map %s of huge pages: %s",
 				   units_print_size(bytes, size), strerror(errno));

@@ -194,7 +194,8 @@ static int take_bases(struct record *r, struct plan *bases, char ***refused)
 	r->plan = (struct plan){.varying = bases->varying | 1U << AXIS_RATE};
 	r->repeats = NULL;
 	r->unsupported = NULL;
-	r->searches = calloc(bases->points_count, sizeof(*r->searches));
+	r->searches =
+		bases->points_count > 0 ? calloc(bases->points_count, sizeof(*r->searches)) : NULL;
 	return r->searches != NULL ? 0 : out_of_memory();
 }
 

@@ -116,7 +116,7 @@ static int map_pages(struct lane_memory *m, bool huge, void **memory)
 
 static int map(struct lane_memory *m, const struct lanes_cfg *cfg)
 {
-	void *memory;
+	void *memory = MAP_FAILED;
 	int ret = map_pages(m, cfg->huge_pages, &memory);
 
 	if (ret)

@@ -145,7 +145,7 @@ const char *axis_help(enum axis_id axis, char text[AXIS_TEXT_MAX])
 	const char *help = axes[axis].help, *const *words = fields[axis].words;
 	char all[AXIS_TEXT_MAX];
 
-	if (help[strlen(help) - 1] != ':')
+	if (words == NULL || help[strlen(help) - 1] != ':')
 		return help;
 	snprintf(text, AXIS_TEXT_MAX, "%s %.180s (%s)", help, join(words, all), words[0]);
 	return text;
@@ -156,7 +156,7 @@ static const char *expected_of(enum axis_id axis, char text[AXIS_TEXT_MAX])
 	const char *const *words = fields[axis].words;
 	char all[AXIS_TEXT_MAX];
 
-	if (axes[axis].expected != NULL)
+	if (words == NULL || axes[axis].expected != NULL)
 		return axes[axis].expected;
 	snprintf(text, AXIS_TEXT_MAX, "%.180s, or several, as %s,%s", join(words, all), words[0],
 		 words[1]);
