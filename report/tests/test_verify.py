@@ -147,7 +147,7 @@ def test_numbers_without_a_source_are_no_success(quick: Command, write: Write, t
     assert done.returncode == 3 and "no result was given for 128.json, SHA-256" in done.stdout
     assert "no given result has that point" in done.stdout
     done = quick("verify", tmp_path / "p.html", *paths, write(FIO, "f.json"))
-    assert done.returncode == 3 and "f.json is no result of the page" in done.stdout
+    assert done.returncode == 3 and "f.json does not belong to the page" in done.stdout
 
 
 @pytest.mark.parametrize("content, why", [(b"", "<!DOCTYPE html>"), (b"{}", "<!DOCTYPE html>"), (b"\xff", "UTF-8")])

@@ -227,7 +227,7 @@ static const struct cli_row rows[] = {
 	{0},
 };
 
-/* Below another root the state is no file of this machine, and none of the tree. */
+/* With --sysroot the state belongs neither to this machine nor to the tree. */
 static int check_set(struct options *o)
 {
 	if (o->set == SET_NOTHING) {

@@ -42,7 +42,7 @@ def assign(listed: Sequence[Listed], given: Sequence[Run]) -> Assigned:
             found[number] = run
             if same is not _by_content:
                 changed.append(_changed(of_page, run))
-    foreign = [f"{shown(run.file)} is no result of the page" for run in left]
+    foreign = [f"{shown(run.file)} does not belong to the page" for run in left]
     foreign += [f"no result was given for {shown(of_page.file)}, SHA-256 {shown(of_page.sha256)}"
                 for number, of_page in enumerate(listed) if number not in found]  # fmt: skip
     if not listed:

@@ -34,7 +34,7 @@ static bool all_have(const struct merging *m, const json_t *warning)
 	return true;
 }
 
-/* Alike but for the text; what all have alike is no part of it. */
+/* Equal in all but the text, and not a warning that every rank has. */
 static bool same_kind(const struct merging *m, const json_t *one, const json_t *warning)
 {
 	static const char *const keys[] = {"code", "severity", "host"};

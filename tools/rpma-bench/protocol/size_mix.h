@@ -16,7 +16,7 @@ struct size_mix {
 	uint32_t percent[SIZE_MIX_MAX]; /* 100 together */
 };
 
-/* -EINVAL: it is no mix of sizes from 1 to max, each once. */
+/* -EINVAL: not a mix of sizes from 1 to max, each given once. */
 int size_mix_parse(const char *text, uint64_t max, struct size_mix *mix);
 
 uint64_t size_mix_largest(const struct size_mix *mix);
