@@ -82,15 +82,22 @@ def test_a_limit_below_the_service_time_is_missed_at_every_rate() -> None:
     assert document["run"]["exit_code"] == 1
 
 
+def skip_if_disturbed(said: str) -> None:
+    """The device needs a CPU to serve in time."""
+    if "CPU_TIME_TAKEN" in said:
+        pytest.skip("others took CPU time of this host")
+
+
 @quiet
-@pytest.mark.parametrize("service_us", [200, 1000])
+@pytest.mark.parametrize("service_us", [500, 1000])
 def test_the_knee_of_a_known_service_time_is_found(service_us: int) -> None:
-    document, _ = bench(f"{service_us}us", "--find-rate", f"response.p50<{3 * service_us}us", "--repeats", "3",
+    document, said = bench(f"{service_us}us", "--find-rate", f"response.p50<{3 * service_us}us", "--repeats", "3",
                         "--duration", "2s", "--warmup", "100ms")  # fmt: skip
     search = search_of(document)
     wanted = 1e6 / service_us
     print(f"\n{service_us} us: {search['verdict']}, kept {search['highest_kept_per_s']}, "
           f"missed {search['lowest_missed_per_s']}, wanted {wanted:.0f}")  # fmt: skip
+    skip_if_disturbed(said)
     assert search["verdict"] == "found"
     assert search["highest_kept_per_s"] == pytest.approx(wanted, rel=0.03)
     assert search["gap_fraction"] <= 0.015
@@ -164,7 +171,7 @@ def test_a_line_says_what_the_interval_of_the_result_has() -> None:
 @pytest.mark.parametrize("rate", [300, 500, 700])
 def test_waits_are_those_of_an_m_d_1_queue(rate: int) -> None:
     """Wait = rate E[S2] / (2 (1 - rate E[S])), with S as it was measured: close to 1 ms."""
-    document, _ = bench("1ms", "--rate", str(rate), "--arrivals", "poisson", "--repeats", "3", "--duration", "15s",
+    document, said = bench("1ms", "--rate", str(rate), "--arrivals", "poisson", "--repeats", "3", "--duration", "15s",
                         "--warmup", "100ms", "--seed", "11")  # fmt: skip
     (point,) = document["points"]
     total = sum(r["ops"] for r in point["repeats"])
@@ -176,4 +183,5 @@ def test_waits_are_those_of_an_m_d_1_queue(rate: int) -> None:
     wait = sum(r["ops"] * w for r, w in zip(point["repeats"], waits_of(point), strict=True)) / total
     print(f"\n{rate}/s: S {mean / 1e6:.3f} ms, wait {wait / 1e6:.3f} ms, M/G/1 {wanted / 1e6:.3f} ms, "
           f"M/D/1 of 1 ms {rate / 1000 / 2 / (1 - rate / 1000):.3f} ms")  # fmt: skip
+    skip_if_disturbed(said)
     assert wait == pytest.approx(wanted, rel=0.15)

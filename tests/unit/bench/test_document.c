@@ -298,6 +298,40 @@ static void without_a_stall_nothing_is_explained(void **state)
 	expect_warning("LATE_OPS", NULL);
 }
 
+static struct repeat made_disturbed(uint64_t stolen_ns, uint64_t busy_ns)
+{
+	struct repeat r = made_repeat(1000, 100);
+	struct cpu_time *t = &r.interference.time;
+
+	/* another host than the server's: own_ns is all that is not of others */
+	strcpy(r.interference.boot_id, "here");
+	*t = (struct cpu_time){.known = true, .list = "0-3", .cpus = 4, .steal_ns = stolen_ns};
+	t->busy_ns = busy_ns;
+	t->own_ns = 1000000000;
+	return r;
+}
+
+/* Four CPUs of a second each have 4 s: 190 ms are below 5 %, 1 s is 25 %. */
+static void cpu_time_that_others_took_is_said(void **state)
+{
+	static const char there[] =
+		"{\"elapsed_ns\": 5, \"interference\": {\"boot_id\": \"there\", "
+		"\"cpu_list\": \"0\", \"cpus\": 1, \"busy_ns\": 0, "
+		"\"steal_ns\": 0, \"own_ns\": 0}}";
+
+	add_repeat(made_disturbed(90000000, 1100000000), there);
+	expect_warning("CPU_TIME_TAKEN", NULL);
+	add_repeat(made_disturbed(1000000000, 1400000000), there);
+	expect_warning("CPU_TIME_TAKEN", "in 1 of 2 repeats others took 5 % or more");
+	expect_warning("CPU_TIME_TAKEN", "p0000: the hypervisor 25 %, other programs 10 %");
+}
+
+static void what_others_took_may_be_unknown(void **state)
+{
+	add_repeat(made_disturbed(400000000, 1000000000), NULL);
+	expect_warning("CPU_TIME_TAKEN", "the hypervisor 10 %, other programs an unknown share");
+}
+
 static void a_load_that_was_missed_is_said(void **state)
 {
 	point.server_load_millionths = 500000;
@@ -578,6 +612,8 @@ int main(void)
 		of_run(an_interval_is_that_of_its_own_test),
 		of_run(a_stall_of_a_closed_loop_is_explained),
 		of_run(without_a_stall_nothing_is_explained),
+		of_run(cpu_time_that_others_took_is_said),
+		of_run(what_others_took_may_be_unknown),
 		of_run(a_load_that_was_missed_is_said),
 		of_run(warnings_of_the_server_are_the_runs),
 		of_run(persistence_is_not_believed),

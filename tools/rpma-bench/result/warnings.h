@@ -15,6 +15,8 @@ json_t *warnings_make(const struct record *record, const json_t *points);
 void warnings_of_points(const struct record *record, const json_t *points, json_t *list);
 /* Warns of a point: is what it flushed persistent? */
 void warn_persistence(const struct record *record, const json_t *point, json_t *list);
+/* Warns where others took the CPU time of a host. */
+void warn_cpu_taken(const json_t *points, json_t *list);
 /* Warns of percentiles that are null because repeats were short. */
 void warn_samples(const struct record *record, const json_t *points, json_t *list);
 

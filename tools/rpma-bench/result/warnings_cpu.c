@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * warnings_cpu.c -- how much CPU time the hypervisor and other programs took.
+ *
+ * /proc/stat counts ticks of 10 ms, so a few of them say nothing of a short repeat.
+ */
+#include "warnings.h"
+
+#include <stdio.h>
+
+#include "tools/common/json/json_path.h"
+#include "warning.h"
+
+#define LEAST_SHARE 0.05
+#define LEAST_NS    50e6
+
+/* What others took of the time of a host's CPUs while a repeat was measured. */
+struct taken {
+	const json_t *point;
+	const char *host;
+	double stolen, other; /* shares */
+	bool other_known;
+};
+
+static double share(const struct taken *taken)
+{
+	return taken->stolen + taken->other;
+}
+
+/* Where the share of other programs is unknown, the sum is a lower bound. */
+static struct taken taken_of(const json_t *point, const json_t *repeat, const char *host)
+{
+	const json_t *seen = json_object_get(json_object_get(repeat, "interference"), host);
+	const json_t *other = json_object_get(seen, "other_cpu_ns");
+	double elapsed_ns = json_number_value(json_object_get(repeat, "elapsed_ns"));
+	double all_ns = elapsed_ns * json_number_value(json_object_get(seen, "cpus"));
+	double stolen_ns = json_number_value(json_object_get(seen, "steal_ns"));
+	double other_ns = json_number_value(other);
+
+	if (all_ns <= 0 || stolen_ns + other_ns < LEAST_NS)
+		return (struct taken){.host = host};
+	return (struct taken){point, host, stolen_ns / all_ns, other_ns / all_ns,
+			      json_is_number(other)};
+}
+
+/* The end that others took more from. */
+static struct taken worse_end(const json_t *point, const json_t *repeat)
+{
+	const struct taken client = taken_of(point, repeat, "client");
+	const struct taken server = taken_of(point, repeat, "server");
+
+	return share(&server) > share(&client) ? server : client;
+}
+
+void warn_cpu_taken(const json_t *points, json_t *list)
+{
+	const json_t *point, *repeat;
+	struct taken worst = {0};
+	char other[32] = "an unknown share";
+	size_t i, k, repeats = 0, disturbed = 0;
+
+	json_array_foreach(points, i, point)
+	{
+		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
+		{
+			struct taken one = worse_end(point, repeat);
+
+			repeats++;
+			disturbed += share(&one) >= LEAST_SHARE;
+			if (share(&one) > share(&worst))
+				worst = one;
+		}
+	}
+	if (disturbed == 0)
+		return;
+	if (worst.other_known)
+		snprintf(other, sizeof(other), "%.0f %%", worst.other * 100);
+	warning_add(list, "CPU_TIME_TAKEN", "warn", worst.host,
+		    json_sprintf("in %zu of %zu repeats others took 5 %% or more of the CPU time, "
+				 "most in %s: the hypervisor %.0f %%, other programs %s; "
+				 "the figures include the delays that this caused",
+				 disturbed, repeats, path_text(worst.point, "id"),
+				 worst.stolen * 100, other));
+}
