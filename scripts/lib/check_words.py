@@ -29,12 +29,18 @@ def read_list(path: str) -> dict[str, list[str]]:
     return entries
 
 
+def output(command: str) -> str:
+    try:
+        return subprocess.check_output(command.split(), text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        sys.exit(f"check_words.py: {command}: {error}; build the release preset first")
+
+
 def texts(entries: dict[str, list[str]]) -> dict[str, str]:
     files = [file for pattern in entries["path"] for file in sorted(Path().glob(pattern))
              if file.is_file()]
     found = {str(file): file.read_text(encoding="utf-8") for file in files}
-    runs = {command: command.split() for command in entries["help"]}
-    return found | {name: subprocess.check_output(words, text=True) for name, words in runs.items()}
+    return found | {command: output(command) for command in entries["help"]}
 
 
 def main() -> int:

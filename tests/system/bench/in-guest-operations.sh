@@ -143,10 +143,10 @@ huge_pages()
 {
 	local before
 	before=$(< /proc/sys/vm/nr_hugepages)
-	printf '8\n' > /proc/sys/vm/nr_hugepages
-	measured --target hugepages:16M --verify
+	printf '16\n' > /proc/sys/vm/nr_hugepages
+	measured --target hugepages:16M --buffers hugepages --verify
 	printf '%s\n' "$before" > /proc/sys/vm/nr_hugepages
-	params --param target_memory.kind=hugepages --param target_memory.hugepage_bytes=2097152
+	params --param connection.buffers=hugepages --param target_memory.kind=hugepages --param target_memory.hugepage_bytes=2097152
 }
 
 connections()

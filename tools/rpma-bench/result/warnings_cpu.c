@@ -2,7 +2,7 @@
 /*
  * warnings_cpu.c -- how much CPU time the hypervisor and other programs took.
  *
- * /proc/stat counts ticks of 10 ms, so a few of them say nothing of a short repeat.
+ * /proc/stat counts ticks of 10 ms, so a few ticks in a short repeat are ignored.
  */
 #include "warnings.h"
 
