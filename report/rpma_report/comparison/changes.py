@@ -8,7 +8,7 @@ from statistics import geometric_mean
 
 from rpma_report.comparison import evidence, measures, rule
 from rpma_report.comparison.evidence import Evidence
-from rpma_report.comparison.match import Matched, Pair, match
+from rpma_report.comparison.match import Matched, Pair, difference, match
 from rpma_report.comparison.measures import Measure
 from rpma_report.failure import Failure
 from rpma_report.measurement import Measurement
@@ -67,9 +67,15 @@ class Comparison:
 def compare(base: Measurement, new: Measurement, asked: Asked = Asked()) -> Comparison:
     matched = match(base.runs, new.runs)
     if not matched.pairs:
-        raise Failure(f"{new.name} has no point of {base.name}: only points of equal parameters are compared")
+        raise Failure(f"{new.name} has no point of {base.name}: only points of equal parameters are compared{_nearest(base, new)}")
     rows = [row for pair in matched.pairs for row in _rows(pair, asked)]
     return Comparison(new, matched, tuple(_judged(rows)), asked)
+
+
+def _nearest(base: Measurement, new: Measurement) -> str:
+    sides = ([point for run in side.runs for point in run.points] for side in (base, new))
+    told = difference(*sides)
+    return f"; the closest differ in {told}" if told else ""
 
 
 def _rows(pair: Pair, asked: Asked) -> list[Row]:

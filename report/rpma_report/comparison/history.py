@@ -5,14 +5,14 @@ A change is claimed by the rule of compare alone. Runs of a history are not inte
 that without a stated noise nothing is claimed: what looks like a step may be the host's drift.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rpma_report.comparison import evidence, measures, rule
 from rpma_report.comparison.measures import Measure
 from rpma_report.failure import Failure
 from rpma_report.figures.figure import YScale
-from rpma_report.figures.series import AXES, LOAD, RATE, READS, collect, identity
+from rpma_report.figures.series import AXES, LOAD, RATE, READS, collect, identities
 from rpma_report.intervals import of_repeats
 from rpma_report.model import Estimate, Point, Run
 from rpma_report.text import shown
@@ -104,36 +104,37 @@ def value_of(point: Point, measure: Measure) -> Estimate | None:
 
 
 def _tracks(runs: Sequence[Run]) -> list[Track]:
+    of = identities(point for run in runs for point in run.points)
     found: dict[object, list[Moment]] = {}
     for number, run in enumerate(runs):
         for point in run.points:
-            moments = found.setdefault(identity(point), [])
+            moments = found.setdefault(of(point), [])
             if not moments or moments[-1].run != number:
                 moments.append(Moment(number, point))
-    names = _names(runs)
+    names = _names(runs, of)
     return [Track(names.get(key, m[0].point.id), tuple(m)) for key, m in found.items() if len(m) > 1]
 
 
-def _names(runs: Sequence[Run]) -> dict[object, str]:
+def _names(runs: Sequence[Run], of: Callable[[Point], object]) -> dict[object, str]:
     """As compare names points: the series, and the place on it."""
     named: dict[object, str] = {}
     tests = dict.fromkeys(point.test for run in runs for point in run.points)
-    firsts = _one_run(runs)
+    firsts = _one_run(runs, of)
     for test in tests:
         group = collect(firsts, lambda p, t=test: p.test == t, _SWEPT.get(test, (*AXES, LOAD)))  # type: ignore[misc]
         for series in group.series:
             label = f"{test}: {series.label}" if len(tests) > 1 else series.label
             for point in series.points:
-                named.setdefault(identity(point), f"{label}, {group.where(point)}")
+                named.setdefault(of(point), f"{label}, {group.where(point)}")
     return named
 
 
-def _one_run(runs: Sequence[Run]) -> list[Run]:
+def _one_run(runs: Sequence[Run], of: Callable[[Point], object]) -> list[Run]:
     """All points once, as if one run had them: labels then tell points apart, and not runs."""
     points: dict[object, Point] = {}
     for run in runs:
         for point in run.points:
-            points.setdefault(identity(point), point)
+            points.setdefault(of(point), point)
     return [replace(runs[0], points=tuple(points.values()))]
 
 

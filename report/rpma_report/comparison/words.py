@@ -10,7 +10,7 @@ from rpma_report import quantity
 from rpma_report.comparison import evidence, rule
 from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.limits import Failed, Findings, Undetermined
-from rpma_report.comparison.match import Alone
+from rpma_report.comparison.match import Alone, difference
 from rpma_report.comparison.severity import worst_first
 from rpma_report.model import Run
 from rpma_report.page import facts
@@ -108,12 +108,18 @@ def differing(runs: Sequence[Run], limit: int = 40) -> Iterator[str]:
 
 
 def skipped(comparison: Comparison) -> tuple[str, ...]:
-    """Points that only one side has, and disturbed pairs."""
-    new, number = comparison.new.name, _disturbed(comparison)
-    left_out = f"  left out: {number} {'pair' if number == 1 else 'pairs'} during which other programs took CPU time"
-    only = ((comparison.matched.only_base, f"only in the base, not in {new}"),
-            (comparison.matched.only_new, f"only in {new}"))  # fmt: skip
-    return (*(f"  {where}: {_some(alone)}" for alone, where in only if alone), *([left_out] if number else []))
+    """Points that only one side has, what is not known to be equal, and disturbed pairs."""
+    matched, new, number = comparison.matched, comparison.new.name, _disturbed(comparison)
+    said = [f"  {where}: {_some(alone)}" for alone, where in (
+        (matched.only_base, f"only in the base, not in {new}"), (matched.only_new, f"only in {new}")) if alone]  # fmt: skip
+    sides = ([point for alone in only for point in alone.points] for only in (matched.only_base, matched.only_new))
+    if told := difference(*sides):
+        said.append(f"  the closest differ in {told}")
+    if lacking := sum(pair.lacks_mtu() for pair in matched.pairs):
+        said.append(f"  {lacking} of {len(matched.pairs)} points: one side does not record the MTU of its path, taken as equal")
+    if number:
+        said.append(f"  left out: {number} {'pair' if number == 1 else 'pairs'} during which other programs took CPU time")
+    return tuple(said)
 
 
 def _disturbed(comparison: Comparison) -> int:

@@ -7,7 +7,7 @@ Both are of one run and of equal parameters. The interval follows from those of 
 from collections.abc import Sequence
 
 from rpma_report import quantity
-from rpma_report.figures import tables
+from rpma_report.figures import connection, tables
 from rpma_report.figures.figure import Figure, Line, Mark, Panel
 from rpma_report.figures.looks import Looks
 from rpma_report.figures.marks import marks
@@ -73,7 +73,8 @@ def _pairs(every: Sequence[Series]) -> list[Pair]:
 
 def _key(series: Series, point: Point) -> tuple[object, ...]:
     kind = (point.params.get("target_memory") or {}).get("kind")
-    return (owner(series.run), kind, *(point.params.get(key) for key in _SAME))
+    linked = (connection.trait(point, key) for key, _ in connection.TRAITS)
+    return (owner(series.run), kind, *(point.params.get(key) for key in _SAME), *linked)
 
 
 def _notes(here: Sequence[Pair], dearer_without: Sequence[str], found: Chosen) -> tuple[str, ...]:

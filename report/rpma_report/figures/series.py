@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rpma_report import quantity
+from rpma_report.figures import connection
 from rpma_report.figures.marks import hardware_mark
 from rpma_report.model import PERSISTENT, Point, Run
 from rpma_report.text import shown
@@ -68,6 +69,7 @@ _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("read_fraction", lambda v: f"{quantity.fraction(v)} reads"),
     ("server_load_fraction", lambda v: f"server load {quantity.fraction(v)}"),
     ("target_kind", lambda v: f"to {v}"),
+    *connection.TRAITS,
     ("ioengine", lambda v: f"ioengine {v}"),
     ("file_bytes", lambda v: f"over {v if isinstance(v, str) else quantity.size(v)}"),
     ("file_place", lambda v: f"in {v}"),
@@ -156,7 +158,42 @@ def is_remote(params: dict[str, Any]) -> bool:
 
 def identity(point: Point) -> tuple[object, ...]:
     """What a point measured, whichever run it is of: equal for equal parameters."""
-    return (point.test, *_traits(point, ()), point.params.get("job"))
+    return (*_but_mtu(point), _trait(point, connection.MTU))
+
+
+def identities(points: Iterable[Point]) -> Callable[[Point], tuple[object, ...]]:
+    """The identity of each of these. A point without its MTU, as of older versions, is like those of the one MTU
+    that else equal points have; where they have several, it is like none of them."""
+    known: dict[object, set[object]] = {}
+    for point in points:
+        known.setdefault(_but_mtu(point), set()).add(_trait(point, connection.MTU))
+
+    def of(point: Point) -> tuple[object, ...]:
+        like, own = _but_mtu(point), _trait(point, connection.MTU)
+        there = known[like] - {None}
+        return (*like, next(iter(there)) if own is None and len(there) == 1 else own)
+
+    return of
+
+
+def contrast(one: Point, other: Point) -> list[tuple[str, str]]:
+    """The words of both for each parameter in which they are not equal."""
+    told = [(f"test {p.test}", what(p.params), "inline" if connection.posted_inline(p) else "not inline",
+             f"job {p.params.get('job')}") for p in (one, other)]  # fmt: skip
+    pairs = list(zip(*told, strict=True))
+    for key, words in _TRAITS:
+        first, second = (words(v) if v is not None else _none(key) for v in (_trait(one, key), _trait(other, key)))
+        pairs.append((first, second))
+    return [(first, second) for first, second in pairs if first != second]
+
+
+def _none(key: str) -> str:
+    return connection.unset(key) if key in connection.TRAIT_KEYS else f"no {key.replace('_', ' ')}"
+
+
+def _but_mtu(point: Point) -> tuple[object, ...]:
+    traits = _traits(point, (), connection.MTU)
+    return (point.test, *traits, connection.posted_inline(point), point.params.get("job"))
 
 
 def order(point: Point) -> tuple[int, int]:
@@ -223,6 +260,8 @@ def _split(
 def _trait(point: Point, key: str) -> object:
     if key == "target_kind":
         return (point.params["target_memory"] or {}).get("kind")
+    if key in connection.TRAIT_KEYS:
+        return connection.trait(point, key)
     value = point.params.get(key)
     if key == "size_mix" and value is not None:
         return ", ".join(f"{quantity.size(one['size_bytes'])} {one['percent']} %" for one in value)
@@ -235,8 +274,8 @@ def traits_of(point: Point) -> tuple[tuple[str, object], ...]:
     return tuple((key, _trait(point, key)) for key, _ in _TRAITS)
 
 
-def _traits(point: Point, within: Sequence[Axis]) -> tuple[object, ...]:
-    without = {axis.key for axis in within}
+def _traits(point: Point, within: Sequence[Axis], *but: str) -> tuple[object, ...]:
+    without = {*but, *(axis.key for axis in within)}
     traits = (_trait(point, key) for key, _ in _TRAITS if key not in without)
     return (point.params["op"], point.params["persist"], *traits)
 

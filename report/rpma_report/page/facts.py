@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.model import Run
+from rpma_report.page import connections
 from rpma_report.page.document import Block, Code, Facts, Heading, Paragraph, Section
 from rpma_report.text import shown
 
@@ -130,6 +131,7 @@ def environment_section(runs: Sequence[Run]) -> Section:
         blocks.append(tables.plain("Facts that differ between runs", columns, told.differing, "text"))
     if told.hidden:
         blocks.append(Paragraph(f"And {told.hidden} more facts in the result files."))
+    blocks += connections.blocks(runs)
     silent = [run for run in runs if not any(run.environment.values())]
     if silent:
         blocks.append(Paragraph(f"Nothing is said of the hosts by: {names(silent)}."))

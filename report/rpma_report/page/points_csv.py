@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rpma_report.figures import connection
 from rpma_report.figures.tables import PERCENTILES
 from rpma_report.model import Estimate, Latency, Point, Run
 from rpma_report.text import shown
@@ -17,6 +18,7 @@ from rpma_report.text import shown
 _PARAMS = ("test", "op", "persist", "atomic_write_method", "latency_kind", "size_bytes", "depth", "threads",
            "connections", "batch", "signal_every", "completion", "pattern", "mode", "target_rate_per_s",
            "bidirectional", "read_fraction", "server_load_fraction", "ioengine", "job")  # fmt: skip
+_LINKED = frozenset(setting.key for setting in connection.SETTINGS)
 _LATENCIES = ("latency", "response_latency", "read_latency")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -53,6 +55,7 @@ def _columns() -> Iterator[str]:
         yield f"{name}_max_ns"
     yield from ("ops", "errors", "late_ops", "unbegun_ops", "client_cpu_fraction", "server_cpu_fraction",
                 "server_load_measured_fraction", "verify_mismatches_bytes")  # fmt: skip
+    yield from (f"connection_{setting.key}" for setting in connection.SETTINGS)
 
 
 def _keys() -> list[str]:
@@ -65,6 +68,7 @@ def _rows(run: Run, point: Point) -> Iterator[Row]:
         "run": run.name, "file": run.file, "program": run.program, "device_kind": run.device_kind,
         "point": point.id, **{key: point.params.get(key) for key in _PARAMS},
         "target_kind": memory.get("kind"),
+        **{f"connection_{key}": value for key, value in connection.of(point).items() if key in _LINKED},
     }  # fmt: skip
     yield {**same, **_whole(point)}
     for index in range(point.repeats if point.repeats > 1 else 0):
