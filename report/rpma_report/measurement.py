@@ -15,7 +15,7 @@ from rpma_report.failure import Failure
 from rpma_report.figures.series import identity
 from rpma_report.intervals import of_repeats
 from rpma_report.model import Cpu, Estimate, Latency, Point, Run
-from rpma_report.sources import fio_bins, load
+from rpma_report.sources import fio_bins, load_all
 from rpma_report.text import shown
 
 
@@ -29,10 +29,10 @@ def read(path: Path) -> Measurement:
     """A result, or a directory of results."""
     paths = files(path)
     if paths == [path]:
-        run = load(path)
-        return Measurement(run.name, (run,))
+        runs = load_all(path)
+        return Measurement(runs[0].name if len(runs) == 1 else shown(path.name, 60), tuple(runs))
     name = shown(path.name or str(path.resolve().name) or "/", 60)
-    return Measurement(name, tuple(united([replace(load(p), label=name) for p in paths])))
+    return Measurement(name, tuple(united([replace(run, label=name) for p in paths for run in load_all(p)])))
 
 
 def files(path: Path) -> list[Path]:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from rpma_report.text import shown
+
 if TYPE_CHECKING:  # an array has a type of its items for the checker only
     Integers = array[int]
     Reals = array[float]
@@ -197,9 +199,10 @@ class Ping:
     lost: int
     corrupt: int
     server: str
-    size_bytes: int
+    size_bytes: int  # the largest
     flush: str | None
     latencies: dict[str, Latency]
+    sizes: tuple["Ping", ...] = ()  # the same of each size, where pings had several
 
 
 @dataclass(frozen=True)
@@ -229,6 +232,11 @@ class Run:
     readiness: Readiness | None = None
     ping: Ping | None = None
     gates: tuple[tuple[str, bool], ...] = ()  # limits and whether they were missed
+
+    @property
+    def is_named_by_file(self) -> bool:
+        """It has no label, and is not one of several hosts."""
+        return self.name == shown(self.file, 60)
 
     @property
     def is_hardware(self) -> bool:
@@ -261,12 +269,12 @@ class Run:
 
 
 def name_apart(runs: Sequence[Run]) -> list[Run]:
-    """Runs of the same label get the name of their file, and if that is the same, a number."""
+    """Runs of the same label, or the same host, get the name of their file, and if that is the same, a number."""
     labels = Counter(run.name for run in runs)
     named, taken = [], Counter[str]()
     for run in runs:
-        labelled = run.label is not None and labels[run.name] > 1
-        name = f"{run.name} \u00b7 {run.file[:60]}" if labelled else run.name
+        several = not run.is_named_by_file and labels[run.name] > 1
+        name = f"{run.name} \u00b7 {run.file[:60]}" if several else run.name
         taken[name] += 1
         named.append(replace(run, name=name if taken[name] == 1 else f"{name} ({taken[name]})"))
     return named

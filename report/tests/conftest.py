@@ -25,6 +25,7 @@ _LAUNCHER = os.environ.get("RPMA_REPORT")
 START = [_LAUNCHER] if _LAUNCHER else [sys.executable, "-m", "rpma_report"]
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+Page = Callable[..., str]
 Write = Callable[..., Path]
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from rpma_report import sources
 from rpma_report.model import Run, name_apart
-from rpma_report.sources.document import Content
+from rpma_report.sources.document import Content, parsed
 
 
 def load(document: Any, name: str = "r0.json") -> Run:
     text = json.dumps(document)
-    source = sources.parsed(Content(name, name, "0" * 64, text))
+    source = parsed(Content(name, name, "0" * 64, text))
     reader = sources._reader(source)
     reader.check(source)
     run: Run = reader.run(source)

@@ -16,7 +16,7 @@ import sample_foreign as foreign
 from conftest import Command, Write, refused
 from rpma_report.failure import Failure
 from rpma_report.model import Point, Run
-from rpma_report.sources import check, hdr_codec, load, read
+from rpma_report.sources import check, hdr_codec, load, read_all
 
 THOUSAND = range(1000, 2000)  # each value once
 
@@ -242,7 +242,7 @@ def test_mutated_bytes_are_refused_or_read_and_nothing_else(name: str, write: Wr
                 break
         path = write(bytes(data), name)
         try:
-            check(read(path))
+            check(read_all(path)[0])
             load(path, "us")
         except Failure as failure:
             assert "\n" not in str(failure) and len(str(failure)) < 600

@@ -51,10 +51,10 @@ def create(results: list[Path], wanted: outputs.Wanted, title: str = "", author:
            written: tuple[Block, ...] = (), unit: str | None = None) -> None:  # fmt: skip
     """What study ends with, too."""
     from rpma_report.model import name_apart
-    from rpma_report.sources import load
+    from rpma_report.sources import load_all
 
     # One document at a time: load keeps the summaries, the rest is let go.
-    runs = name_apart([load(path, unit) for path in results])
+    runs = name_apart([run for path in results for run in load_all(path, unit)])
     # matplotlib remarks on its font cache and on a home it cannot write to.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from rpma_report.page import points_csv, report  # late: slow to load, and a bad file needs it not

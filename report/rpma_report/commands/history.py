@@ -39,9 +39,9 @@ def run(options: argparse.Namespace) -> int:
         options.parser.error("--png, --pdf, --md and --csv go with a page: give -o as well")
     from rpma_report.comparison import history, history_page
     from rpma_report.model import name_apart
-    from rpma_report.sources import load
+    from rpma_report.sources import load_all
 
-    found = history.history(name_apart([load(path) for path in paths]), options.figures, options.noise)
+    found = history.history(name_apart([run for path in paths for run in load_all(path)]), options.figures, options.noise)
     if options.output:
         _write(options, found)
     for line in history_page.lines(found):

@@ -39,11 +39,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kind(path: Path) -> str:
-    from rpma_report.sources import check, read
+    from rpma_report.sources import check, read_all
     from rpma_report.sources.document import Source
     from rpma_report.studies import plan
 
-    source = read(path)  # once: it may be a pipe
+    source, *others = read_all(path)  # once: it may be a pipe
+    if others:
+        kinds = [check(one) for one in (source, *others)]
+        return f"{len(kinds)} of {kinds[0]}"
     if isinstance(source, Source) and str(source.document.get("schema")).startswith(f"{plan.FORMAT}/"):
         plan.of(source, path.resolve().parent)
         return plan.KIND

@@ -37,7 +37,7 @@ def add_to(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from rpma_report.model import name_apart
-    from rpma_report.sources import load
+    from rpma_report.sources import load_all
     from rpma_report.sources.document import Contradiction
     from rpma_report.verification import assign, check
     from rpma_report.verification.tokens import Page
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     page = Page(text)
     name = shown(options.page)
     try:
-        given = assign.assign(page.results, [load(path, options.unit) for path in options.results])
+        given = assign.assign(page.results, [run for path in options.results for run in load_all(path, options.unit)])
     except Contradiction as contradiction:
         say(f"{name}: a result contradicts itself: {contradiction}")
         return EXIT_DIFFERS

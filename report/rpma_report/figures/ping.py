@@ -30,6 +30,32 @@ def spread(runs: Sequence[Run]) -> Figure | None:
     return ladder_of(spreads[:MAX_LINES], "ping", "Pings: percentile ladder", said, notes)
 
 
+def sizes(ping: Ping) -> str:
+    """64 B, or 64 B to 4 KiB where pings had several sizes."""
+    least = min((one.size_bytes for one in ping.sizes), default=ping.size_bytes)
+    of = dict.fromkeys(quantity.size(v) for v in (least, ping.size_bytes))
+    return " to ".join(of)
+
+
+def hosts(runs: Sequence[Run]) -> tables.Table | None:
+    """Where there are several hosts or sizes: a row for each, also for hosts that were not reached."""
+    rows = tuple((tables.Cell(run.name), *_cells(run, one)) for run, ping in _pings(runs) for one in ping.sizes or (ping,))
+    if len(rows) < 2:
+        return None
+    columns = ("host", "size", "sent", "came back", "lost", "corrupt", "min", "p50", "p99", "max", "mean", "failed at")
+    return tables.Table("Round trips of pings", columns, (tables.RowGroup("", rows),), 2)
+
+
+def _cells(run: Run, ping: Ping) -> tables.Row:
+    counts = (ping.transmitted, ping.received, ping.lost, ping.corrupt)
+    rtt = ping.latencies.get("rtt")
+    stated = [rtt.percentiles.get(p) for p in (0.5, 0.99)] if rtt else [None, None]
+    times = (rtt.min, *(v.value if v else None for v in stated), rtt.max, rtt.mean.value) if rtt else (None,) * 5
+    step = run.failure.partition(":")[0] if run.failure else ""
+    return (tables.Cell(quantity.size(ping.size_bytes)), *(tables.Cell(quantity.count(n)) for n in counts),
+            *(tables.Cell(quantity.time_ns(ns)) for ns in times), tables.Cell(step))  # fmt: skip
+
+
 def _left_out(number: int) -> tuple[str, ...]:
     return (f"The chart shows the first {MAX_LINES} of {number} lines.",) if number > MAX_LINES else ()
 

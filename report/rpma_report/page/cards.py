@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rpma_report import quantity
 from rpma_report.figures.choice import rank
 from rpma_report.figures.groups import bandwidth_series, latency_series, rate_series
+from rpma_report.figures.ping import sizes
 from rpma_report.figures.rate import KEPT, knee
 from rpma_report.figures.series import RATE, READS, SIZE, Series, SeriesSet, owner, what
 from rpma_report.model import Estimate, Latency, Point, Run
@@ -154,15 +155,17 @@ def _other_cards(runs: Sequence[Run]) -> Iterator[Card]:
 
 
 def _ping_cards(runs: Sequence[Run]) -> Iterator[Card]:
-    for run in runs:
-        if not run.ping:
-            continue
-        rtt, sent = run.ping.latencies.get("rtt"), quantity.count(run.ping.transmitted)
+    """Two for one host; where there are several, a table below the cards has them all."""
+    pings = [(run, run.ping) for run in runs if run.ping]
+    for run, ping in pings[:MAX_RUNS]:
+        subject = f"ping, {run.name}" if len(pings) > 1 else "ping"
+        back = f"{quantity.count(ping.received)} of {quantity.count(ping.transmitted)}"
+        lost, rtt = f"{ping.lost} lost, {ping.corrupt} corrupt", ping.latencies.get("rtt")
         if rtt:
             value = rtt.percentiles.get(0.5, rtt.mean)
             name = "median" if 0.5 in rtt.percentiles else "mean"
-            text = f"{name} round trip, {quantity.size(run.ping.size_bytes)}"
-            slowest = f"slowest {quantity.time_ns(rtt.max)}"
-            yield Card("ping", quantity.time_ns(value.value), text, slowest)
-        yield Card("ping", f"{quantity.count(run.ping.received)} of {sent}", "pings came back",
-                   f"{run.ping.lost} lost, {run.ping.corrupt} corrupt")  # fmt: skip
+            text = f"{name} round trip, {sizes(ping)}"
+            said = "" if len(pings) == 1 else f"{back} came back, {lost}"
+            yield Card(subject, quantity.time_ns(value.value), text, _details(f"slowest {quantity.time_ns(rtt.max)}", said))
+        if not rtt or len(pings) == 1:
+            yield Card(subject, back, "pings came back", lost)

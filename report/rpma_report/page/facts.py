@@ -140,12 +140,15 @@ def environment_section(runs: Sequence[Run]) -> Section:
 
 def reproduce_section(runs: Sequence[Run]) -> Section:
     blocks: list[Block] = []
-    for run in runs[:MAX_COMMANDS]:
-        blocks.append(Heading(run.name))
-        blocks += [Code(command) for command in run.commands]
-        blocks.append(Facts(tuple(_about(run))))
-    if len(runs) > MAX_COMMANDS:
-        blocks.append(Paragraph(f"And {len(runs) - MAX_COMMANDS} more files; each holds its command line."))
+    same: dict[object, list[Run]] = {}  # hosts of one file
+    for run in runs:
+        same.setdefault((run.file, run.commands, *_about(run)), []).append(run)
+    for of_file in list(same.values())[:MAX_COMMANDS]:
+        blocks.append(Heading(names(of_file)))
+        blocks += [Code(command) for command in of_file[0].commands]
+        blocks.append(Facts(tuple(_about(of_file[0]))))
+    if len(same) > MAX_COMMANDS:
+        blocks.append(Paragraph(f"And {len(same) - MAX_COMMANDS} more files; each holds its command line."))
     return Section("reproduce", "How to reproduce", tuple(blocks), "Reproduce")
 
 

@@ -86,7 +86,7 @@ class Words:
 
 def document(runs: Sequence[Run], words: Words = Words()) -> Document:
     """The first chart comes before all that has to be read."""
-    charts = list(chart_sections(runs))
+    charts, files = list(chart_sections(runs)), len({(run.file, run.sha256) for run in runs})
     sections = [summary.section(runs), *charts[:1]]
     if words.notes:
         sections.append(Section("notes", "Notes", words.notes, own=True))
@@ -103,7 +103,7 @@ def document(runs: Sequence[Run], words: Words = Words()) -> Document:
         alarms=summary.alarms(runs),
         sections=tuple(sections),
         subject=summary.subject(runs),
-        footer=f"Made by rpma-report {__version__} from {len(runs)} file{'s' if len(runs) != 1 else ''}.",
+        footer=f"Made by rpma-report {__version__} from {files} file{'s' if files != 1 else ''}.",
         files=tuple((run.sha256, run.file) for run in runs),
         results=tuple(f"{run.sha256} {shown(run.run_id or '-', 60)} {run.file}" for run in runs),
     )

@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from rpma_report import quantity
+from rpma_report.figures import ping
 from rpma_report.figures.choice import drawn, rank
 from rpma_report.figures.groups import bandwidth_series, latency_series
 from rpma_report.figures.marks import hardware_mark
@@ -127,6 +128,8 @@ def section(runs: Sequence[Run]) -> Section:
     blocks.append(Cards(shown) if shown else Paragraph("No latency and no bandwidth was measured."))
     if left := cards.without_card(runs):
         blocks.append(Paragraph(f"Not on a card, but in the charts: {facts.names(left)}."))
+    if pinged := ping.hosts(runs):
+        blocks.append(pinged)
     return Section("summary", "Summary", tuple(blocks))
 
 

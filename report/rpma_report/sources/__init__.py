@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A file in, a Run out: load() for the report, check() for callers that only ask whether it is sound.
 
-Which of the kinds it is follows from what stands in it, never from its name. One file
+A file of rpma-ping for several hosts has a Run for each: load_all(). Which of the kinds it is follows from what stands in it, never from its name. One file
 is in memory at a time.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +14,7 @@ from typing import Any
 
 from rpma_report.model import SHA_DIGITS, Run
 from rpma_report.sources import bench, ddio_check, fio, fio_log, fio_sidecar, hdr_log, hgrm, perftest, ping
-from rpma_report.sources.document import BadResult, Content, Source, content, parsed, quoted
+from rpma_report.sources.document import BadResult, Content, Source, content, parsed_all, quoted
 from rpma_report.sources.text import TextSource
 
 _OURS: dict[str, ModuleType] = {
@@ -28,8 +29,18 @@ _OF_LINES: tuple[ModuleType, ...] = (hdr_log, hgrm, fio_log, perftest)
 
 
 def load(path: Path, unit: str | None = None) -> Run:
-    """`unit` is that of the values in files that have none."""
-    source = read(path)
+    """The only one of a file. `unit` is that of the values in files that have none."""
+    run, *others = load_all(path, unit)
+    if others:
+        raise BadResult(str(path), "top level", f"is a list of {len(others) + 1} results, expected one")
+    return run
+
+
+def load_all(path: Path, unit: str | None = None) -> list[Run]:
+    return [_run(source, unit) for source in read_all(path)]
+
+
+def _run(source: Source | TextSource, unit: str | None) -> Run:
     reader = _reader(source)
     reader.check(source)
     run: Run = hgrm.run(source, unit) if isinstance(source, TextSource) and reader is hgrm else reader.run(source)
@@ -37,15 +48,19 @@ def load(path: Path, unit: str | None = None) -> Run:
     return replace(run, points=tuple(replace(point, file=file) for point in run.points))
 
 
-def read(path: Path) -> Source | TextSource:
+def read_all(path: Path) -> Sequence[Source | TextSource]:
     return recognised(content(path))
 
 
-def recognised(of: Content) -> Source | TextSource:
+def recognised(of: Content) -> Sequence[Source | TextSource]:
     """Lines of another program, else JSON."""
     if any(reader.is_one(of.text) for reader in _OF_LINES):
-        return TextSource(of.name, of.file, of.sha256, of.text)
-    return parsed(of)
+        return [TextSource(of.name, of.file, of.sha256, of.text)]
+    sources = parsed_all(of)
+    for source in sources:
+        if source.part is not None and _reader(source) is not ping:
+            raise BadResult(source.name, "schema", f"is {quoted(source.document.get('schema'))}: only rpma-ping writes a list of results")
+    return sources
 
 
 def check(source: Source | TextSource) -> str:

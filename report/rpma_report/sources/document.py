@@ -24,6 +24,8 @@ from rpma_report.text import shown
 # A run of 1,000 points with full histograms is below 30 MiB.
 MAX_FILE_BYTES = 64 << 20
 _GZIP = b"\x1f\x8b"  # RFC 1952
+# rpma-ping pings as many hosts at once.
+MAX_PARTS = 64
 # Each takes some 100 bytes of memory; a file of that size full of buckets has 4 million.
 MAX_CONTAINERS = 6_000_000
 # Nanoseconds, bytes and rates beyond a signed 64-bit number are no measurement.
@@ -41,18 +43,19 @@ class BadResult(Failure):
 
 @dataclass(frozen=True)
 class Source:
-    """A file that is JSON with an object on top."""
+    """A file that is JSON with an object on top, or one object of a list of them."""
 
     name: str  # as it was given, for messages
     file: str  # without its folder, for the page
     sha256: str
     document: dict[str, Any]
     text: str = field(repr=False)
+    part: int | None = None  # which of the objects of a list the document is; None: there is no list
 
     def line_of(self, place: Place) -> int:
         """The line that the value at a place of the document begins in."""
         at = _next(self.text, 0)
-        for part in place:
+        for part in (*(() if self.part is None else (self.part,)), *place):
             at = _begin_of(self.text, at, part)
         return self.text.count("\n", 0, at) + 1
 
@@ -122,11 +125,23 @@ def content(path: Path) -> Content:
 
 
 def parsed(of: Content) -> Source:
+    source, *others = parsed_all(of)
+    if others or source.part is not None:
+        raise BadResult(of.name, "top level", "is a list, expected one object")
+    return source
+
+
+def parsed_all(of: Content) -> list[Source]:
+    """One document, or those of a list, which are named by their numbers: ping.json[0]."""
     text = _without_remarks(of.text)
     document = _parse(of.name, text)
-    if not isinstance(document, dict):
+    if isinstance(document, dict):
+        return [Source(of.name, of.file, of.sha256, document, text)]
+    if not isinstance(document, list) or not document or not all(isinstance(one, dict) for one in document):
         raise BadResult(of.name, "top level", f"is {quoted(document)}, a result is an object")
-    return Source(of.name, of.file, of.sha256, document, text)
+    if len(document) > MAX_PARTS:
+        raise BadResult(of.name, "top level", f"is a list of {len(document):,}, no result has more than {MAX_PARTS}")
+    return [Source(f"{of.name}[{n}]", of.file, of.sha256, one, text, n) for n, one in enumerate(document)]
 
 
 def _read_bytes(path: Path, name: str) -> bytes:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results of rpma-ping: the time of each step, and the latencies of the pings that came back."""
+"""Results of rpma-ping: the time of each step, and the latencies of the pings that came back.
 
+For several hosts it writes a list, whose parts are runs that bear the names of their hosts.
+"""
+
+from dataclasses import replace
 from typing import Any
 
 from rpma_report.model import Estimate, Latency, Ping, Run
@@ -19,9 +23,16 @@ def check(source: Source) -> None:
     check_schema(source, _SCHEMA)
     check_numbers(source, source.document)
     histogram.give_back(source, taken)
-    for name, figures in source.document["latency"].items():
-        if isinstance(figures, dict) and "histogram" in figures:
-            _check_figures(source, ("latency", name), figures)
+    sizes = source.document.get("sizes") or []
+    every: list[tuple[Place, dict[str, Any]]] = [(("latency",), source.document)]
+    every += [(("sizes", n, "latency"), one) for n, one in enumerate(sizes)]
+    for place, holder in every:
+        for name, figures in holder["latency"].items():
+            if isinstance(figures, dict) and "histogram" in figures:
+                _check_figures(source, (*place, name), figures)
+    for key in ("transmitted", "received", "lost", "corrupt") if sizes else ():
+        if (told := sum(one[key] for one in sizes)) != source.document["pings"][key]:
+            raise Contradiction(source, ("pings", key), f"is {source.document['pings'][key]}, but those of all sizes are {told}")
 
 
 def _check_figures(source: Source, place: Place, figures: dict[str, Any]) -> None:
@@ -46,7 +57,7 @@ def run(source: Source) -> Run:
     told, device = document["run"], document["device"] or {}
     return Run(
         program="rpma-ping",
-        name=shown(source.file, 60),
+        name=shown(source.file if source.part is None else _host(document), 60),
         file=shown(source.file),
         sha256=source.sha256,
         started=told["started"],
@@ -71,23 +82,33 @@ def _failure(failure: dict[str, Any] | None) -> str | None:
 
 
 def _ping(document: dict[str, Any]) -> Ping:
-    pings, server = document["pings"], document["server"]
-    latencies = {}
-    for name in ("rtt", "write_flush", "read"):
-        figures = document["latency"][name]
-        if figures:
-            latencies[name] = _latency(figures)
-    return Ping(
+    pings, settings = document["pings"], document["settings"]
+    whole = Ping(
         steps=tuple((s["name"], s["ns"]) for s in document["steps"]),
         transmitted=pings["transmitted"],
         received=pings["received"],
         lost=pings["lost"],
         corrupt=pings["corrupt"],
-        server=shown(f"{server['host'] or server['address'] or '?'}:{server['port']}", 100),
-        size_bytes=document["settings"]["size_bytes"],
+        server=shown(f"{_host(document)}:{document['server']['port']}", 100),
+        size_bytes=settings["size_bytes"],
         flush=pings["flush"],
-        latencies=latencies,
+        latencies=_latencies(document),
     )
+    return replace(whole, sizes=tuple(_of_size(whole, one) for one in document.get("sizes") or ()))
+
+
+def _of_size(whole: Ping, told: dict[str, Any]) -> Ping:
+    counts = {key: told[key] for key in ("transmitted", "received", "lost", "corrupt", "size_bytes")}
+    return replace(whole, steps=(), latencies=_latencies(told), **counts)
+
+
+def _latencies(holder: dict[str, Any]) -> dict[str, Latency]:
+    told = ((name, holder["latency"][name]) for name in ("rtt", "write_flush", "read"))
+    return {name: _latency(figures) for name, figures in told if figures}
+
+
+def _host(document: dict[str, Any]) -> str:
+    return str(document["server"]["host"] or document["server"]["address"] or "?")
 
 
 def _latency(figures: dict[str, Any]) -> Latency:

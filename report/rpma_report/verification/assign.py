@@ -71,7 +71,7 @@ def _changed(of_page: Listed, run: Run) -> str:
 def _as_listed(of_page: Listed, run: Run) -> Run:
     """Under the name that it has on the page: a copy of another name is no difference."""
     file = of_page.sha256[:SHA_DIGITS]
-    name = run.name if run.label else shown(of_page.file, 60)
+    name = shown(of_page.file, 60) if run.is_named_by_file else run.name
     return replace(run, file=of_page.file, name=name, points=tuple(replace(p, file=file) for p in run.points))
 
 
