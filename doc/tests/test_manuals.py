@@ -8,6 +8,7 @@ RPMA_MANUAL_LIBRARIES, the libraries that have pages in section 3.
 import gzip
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,8 @@ MAN = Path(os.environ["RPMA_MAN_DIR"])
 GENERATOR = SOURCE / "doc" / "header2man.py"
 LIBRARIES = os.environ["RPMA_MANUAL_LIBRARIES"].split(",")
 PAGES = sorted((SOURCE / "doc").glob("*.[1-8]"))  # those in mdoc(7), which are installed as they are
+
+LINE, INDENT, GAP = 78, 5, 4  # as man(1) has them on 80 columns
 
 # What Debian's pages list and ours leave out on purpose.
 DIFFERENCES = {
@@ -92,6 +95,32 @@ def test_mandoc_has_nothing_to_say() -> None:
     pages = sorted(map(str, [*MAN.rglob("*.[37]"), *PAGES]))
     lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages], capture_output=True, text=True)
     assert (lint.stdout, lint.returncode) == ("", 0)
+
+
+def cells(row: str) -> list[str]:
+    """The words of a row of .Bl -column, as they are printed."""
+    printed = re.sub(r"^\.It ", "", row.replace("\\&", "").replace("\\(en", "-"))
+    printed = re.sub(r"\b(?:Fl |Cm |Em |Sy |Li )+(\w )?(?:, )?", lambda m: f"-{m[1]}, " if m[1] else "", printed)
+    return [cell.strip() for cell in re.split(r"\bTa\b", printed)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_columns_hold_their_words(page: Path) -> None:
+    """groff breaks every row of a list that is wider than the line, and a row with a wider word."""
+    for head, rows in re.findall(r"^\.Bl -column (.*)\n((?:\.It .*\n)+)", page.read_text(encoding="utf-8"), re.MULTILINE):
+        widths = [len(word) for word in shlex.split(head)]
+        assert INDENT + sum(widths) + GAP * (len(widths) - 1) <= LINE, head
+        for row in rows.splitlines():
+            assert all(len(cell) <= width for cell, width in zip(cells(row), widths)), row
+
+
+@pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_terminal_of_80_columns_holds_text_and_tables(page: Path) -> None:
+    text = re.sub(r"^\.Bd -literal.*?^\.Ed$", ".Pp", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    shown = subprocess.run(["mandoc", "-T", "utf8", "-O", f"width={LINE}"], input=text, capture_output=True, text=True, check=True)
+    lines = re.sub(".\b", "", shown.stdout).splitlines()
+    assert [line for line in lines if len(line) > LINE + 1] == []  # a rule of a table has one more
 
 
 @pytest.mark.parametrize("page", ["man7/librpma.7", *(f"man3/{name}.3" for name in sorted(exported()))])
