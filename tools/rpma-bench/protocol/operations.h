@@ -41,9 +41,9 @@ enum operation_facts {
 	ROW(NATIVE, write_native, "native", 0, "write, then a native flush",                       \
 	    "memory, native flush in both devices")                                                \
 	ROW(GPSPM, write_gpspm, "gpspm", OP_RECEIVED | OP_ANSWERED,                                \
-	    "write, then a request to persist it", "memory, a thread that polls")                  \
+	    "write, then a request to persist it", "memory, a thread that sleeps")                 \
 	ROW(GPSPM_RT, write_gpspm_rt, "gpspm-rt", OP_RECEIVED | OP_ANSWERED,                       \
-	    "the same, with a thread that sleeps", "memory, a thread that sleeps")                 \
+	    "the same, with a thread that polls", "memory, a core for a thread that polls")        \
 	ROW(APPEND, write_append, "append", OP_SEQUENTIAL,                                         \
 	    "record and tail of a log, each flushed", "memory that no other client writes")        \
 	ROW(RPMEM, write_rpmem, "rpmem", OP_CALL, "rpmem_persist(3)", "rpmemd and a pool set")     \
