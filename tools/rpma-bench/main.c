@@ -80,7 +80,13 @@ int main(int argc, char **argv)
 		return fputs(usage, stdout) < 0;
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		return printf("%s\n", argp_program_version) < 0;
-	fprintf(stderr, TOOL ": %s%s: expected server, client or local (" TOOL " --help)\n",
-		argc > 1 ? "unknown mode " : "no mode given", word);
+	if (word[0] == '-')
+		fprintf(stderr,
+			TOOL ": %s: expected server, client or local before the options "
+			     "(" TOOL " --help)\n",
+			word);
+	else
+		fprintf(stderr, TOOL ": %s%s: expected server, client or local (" TOOL " --help)\n",
+			argc > 1 ? "unknown mode " : "no mode given", word);
 	return EXIT_WRONG_USAGE;
 }

@@ -121,9 +121,10 @@ static error_t parse_sizes(const char *option, const char *arg, void *options)
 		ret = take_sizes(&list, options);
 	units_list_free(&list);
 	if (ret)
-		return cli_wrong_value(option, arg,
-				       "bytes from 1 to 1G, such as 4K, or up to 64 sizes such as "
-				       "64,4K or 64:4K:*2");
+		return cli_wrong_value(
+			option, arg,
+			"bytes from 1 to 1G, such as 4K (K, M and G are upper case), or "
+			"up to 64 sizes such as 64,4K or 64:4K:*2");
 	return 0;
 }
 

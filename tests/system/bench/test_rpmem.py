@@ -97,9 +97,9 @@ def test_it_stands_beside_write_and_flush(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options, message", [
     (["--persist", "rpmem"], "expected --rpmem-set"),
-    (["--rpmem-set", "bench.set"], "belong to --persist rpmem"),
-    (["--persist", "rpmem", "--rpmem-set", "bench.set", "--depth", "2"], "take depth 1"),
-    (["--persist", "rpmem", "--rpmem-set", "bench.set", "--test", "rate", "--rate", "1000"], "take test lat or bw"),
+    (["--rpmem-set", "bench.set"], "need --persist rpmem"),
+    (["--persist", "rpmem", "--rpmem-set", "bench.set", "--depth", "2"], "need --depth 1"),
+    (["--persist", "rpmem", "--rpmem-set", "bench.set", "--test", "rate", "--rate", "1000"], "need --test lat or bw"),
 ])  # fmt: skip
 def test_wrong_usage(tmp_path: Path, options: list[str], message: str) -> None:
     done = Target(tmp_path).bench(*options)

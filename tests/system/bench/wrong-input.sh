@@ -57,31 +57,33 @@ refused 64 '--depth 4097:' client host --depth 4097
 refused 64 '--test latency:' client host --test latency
 refused 64 '--op delete:' client host --op delete
 refused 64 '--persist maybe:' client host --persist maybe
-refused 64 'persistence belongs to op write' client host --op read --persist apm
+refused 64 '--persist needs --op write' client host --op read --persist apm
 refused 64 '--completion guess:' client host --completion guess
 refused 64 '--test lat,lat:' client host --test lat,lat
 refused 64 '--threads 65:' client host --threads 65
 refused 64 '--connections 0:' client host --connections 0
-refused 64 'threads x connections is 256 at most' client host --threads 64 --connections 5
+refused 64 '--threads x --connections is 256 at most' client host --threads 64 --connections 5
 refused 64 '--signal-every 0:' client host --signal-every 0
-refused 64 'signal-every is 1 to the depth' client host --signal-every 2
+refused 64 '--signal-every is 1 to --depth' client host --signal-every 2
 refused 64 '--batch 0:' client host --batch 0
 refused 64 '--batch 4097:' client host --batch 4097
-refused 64 'a batch above 1 takes test bw or mix' client host --batch 2
-refused 64 'a batch is 1 to the depth' client host --test bw --batch 64
-refused 64 'one of batch and signal-every must be a multiple' client host --test bw --batch 8 --signal-every 3
-refused 64 '--rate 10K:' client host --test rate --rate 10K
+refused 64 '--batch above 1 needs --test bw or mix' client host --batch 2
+refused 64 '--batch is 1 to --depth' client host --test bw --batch 64
+refused 64 'one of --batch and --signal-every must be a multiple' client host --test bw --batch 8 --signal-every 3
+refused 64 '--rate 10K: .*did you mean 10k\?' client host --test rate --rate 10K
+refused 64 '--size 4k: .*did you mean 4K\?' client host --size 4k
+refused 64 '--size 64,4k: 4k is wrong: .*did you mean 4K\?' client host --size 64,4k
 refused 64 '--rate 10k:5k:x1.5:' client host --test rate --rate 10k:5k:x1.5
-refused 64 'test rate needs a rate' client host --test rate
-refused 64 'a rate belongs to test rate' client host --rate 10k
+refused 64 '--test rate needs --rate, such as --rate 10k' client host --test rate
+refused 64 '--rate needs --test rate' client host --rate 10k
 refused 64 '--read-fraction 1.5:' client host --test mix --read-fraction 1.5
-refused 64 'a read fraction belongs to test mix' client host --read-fraction 0.5
+refused 64 '--read-fraction needs --test mix' client host --read-fraction 0.5
 refused 64 '--server-load 200%:' client host --server-load 200%
 refused 64 '--pattern zigzag:' client host --pattern zigzag
 refused 64 '--bidirectional maybe:' client host --bidirectional=maybe
 refused 64 'unexpected argument yes' client host --srq yes
-refused 64 'srq takes what the server receives' client host --srq
-refused 64 'op atomic-write has a size of 8' client host --op atomic-write --size 64
+refused 64 '--srq needs what the server receives' client host --srq
+refused 64 '--op atomic-write needs --size 8' client host --op atomic-write --size 64
 refused 64 '--target dram,dram:' client host --target dram,dram
 refused 64 '--target /dev/dax0.0:' client host --target /dev/dax0.0
 refused 64 'more than 100000 points' client host --size 1:4096:+1 --depth 1:4096:+1
@@ -103,6 +105,9 @@ refused 64 '--label :' client host --label ''
 refused 64 '--label .*: expected a text' client host --label "$(printf 'x%.0s' {1..129})"
 refused 64 'expected a text of 1 to 128 bytes in UTF-8' client host --label $'\xff'
 refused 64 '--slo lat:' client host --slo lat
+refused 64 '--slo lat.p99<10: expected a limit with a unit' client host --slo 'lat.p99<10'
+refused 64 'did you mean lat.p99<10us\?' client host --slo 'p99<10us'
+refused 64 'did you mean bw:lat.p99<10us\?' client host --test bw --slo 'bw:p99<10us'
 refused 64 '--output y: expected one file' client host --resume x -o y
 refused 64 '--csv x: expected another file' client host -o x --csv x
 refused 64 '--csv ./x: expected another file' client host -o x --csv ./x

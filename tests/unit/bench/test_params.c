@@ -69,7 +69,7 @@ static void every_field_has_its_range(void **state)
 	TRY("connections", p.connections = 0);
 	TRY("connections", p.connections = 257);
 	TRY(NULL, p.threads = p.connections = 16);
-	TRY("threads x connections", p.threads = 2, p.connections = 129);
+	TRY("--threads x --connections", p.threads = 2, p.connections = 129);
 	TRY(NULL, p.server_load_millionths = PARAMS_MILLION);
 	TRY("load", p.server_load_millionths = PARAMS_MILLION + 1);
 	TRY(NULL, p.target = 15);
@@ -105,12 +105,12 @@ static void a_batch_is_of_what_is_in_flight(void **state)
 	TRY(NULL, p.batch = 8, p.persist = BENCH_APPEND);
 	TRY("batch is 1 to 4096", p.batch = 0);
 	TRY("batch is 1 to 4096", p.batch = 4097);
-	TRY("batch is 1 to the depth", p.batch = 9);
+	TRY("--batch is 1 to --depth", p.batch = 9);
 	TRY("test bw or mix", p.batch = 2, p.test = BENCH_LAT, p.depth = 1);
 	TRY("test bw or mix", p.batch = 2, p.test = BENCH_LAT);
 	TRY("test bw or mix", p.batch = 2, p.test = BENCH_RATE, p.rate_per_s = 1000);
 	TRY("test bw or mix", p.batch = 2, p.test = BENCH_CONNECT, p.depth = 1);
-	TRY("batch is 1 to the depth", p.batch = 2, p.persist = BENCH_RPMEM, p.depth = 1);
+	TRY("--batch is 1 to --depth", p.batch = 2, p.persist = BENCH_RPMEM, p.depth = 1);
 	TRY(NULL, p.batch = 4, p.signal_every = 2);
 	TRY(NULL, p.batch = 4, p.signal_every = 8);
 	TRY("multiple of the other", p.batch = 4, p.signal_every = 3);
@@ -125,7 +125,7 @@ static void persistence_belongs_to_writes(void **state)
 		    p.persist = (enum bench_persist)persist, p.op = BENCH_READ);
 	}
 	TRY(NULL, p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 8);
-	TRY("8 bytes", p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 16);
+	TRY("--size 8", p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 16);
 	TRY("append", p.persist = BENCH_APPEND, p.pattern = BENCH_RAND);
 }
 
@@ -178,8 +178,8 @@ static void setting_up_takes_one_of_all(void **state)
 		TRY("depth", p.test = (enum bench_test)test);
 		TRY("threads", p.test = (enum bench_test)test, p.depth = 1, p.threads = 2);
 		TRY("connections", p.test = (enum bench_test)test, p.depth = 1, p.connections = 2);
-		TRY("operation", p.test = (enum bench_test)test, p.depth = 1, p.op = BENCH_READ);
-		TRY("operation", p.test = (enum bench_test)test, p.depth = 1,
+		TRY("no --op", p.test = (enum bench_test)test, p.depth = 1, p.op = BENCH_READ);
+		TRY("no --op", p.test = (enum bench_test)test, p.depth = 1,
 		    p.persist = BENCH_APM);
 		TRY("srq", p.test = (enum bench_test)test, p.depth = 1, p.srq = true);
 		TRY("bidirectional", p.test = (enum bench_test)test, p.depth = 1,

@@ -7,6 +7,7 @@
  */
 #include "axes.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,18 +297,34 @@ static bool good_item(const struct field *field, const char *item)
 	return good;
 }
 
+/* 4k for 4K and 10K for 10k: the item in the other case, where that is good; else NULL. */
+static const char *other_case(const struct field *field, const char *item, char *other, size_t size)
+{
+	for (int upper = 0; upper < 2; upper++) {
+		snprintf(other, size, "%s", item);
+		for (char *c = other; *c != '\0'; c++)
+			*c = (char)(upper ? toupper((unsigned char)*c)
+					  : tolower((unsigned char)*c));
+		if (strlen(item) < size && good_item(field, other))
+			return other;
+	}
+	return NULL;
+}
+
 /* Names the first item of the list that is wrong; where each is good, two are the same. */
 static int wrong_list(enum axis_id axis, const char *text)
 {
 	const struct field *field = &fields[axis];
 	char option[32], expected[AXIS_TEXT_MAX], where[AXIS_TEXT_MAX] = "", *all = strdup(text);
-	char hint[64] = "", *rest = all, *item;
+	char hint[64] = "", other[32], *rest = all, *item;
 	const char *near = NULL;
 
 	while ((item = strsep(&rest, ",")) != NULL && good_item(field, item))
 		;
 	if (item != NULL && field->words != NULL)
 		near = cli_nearest(item, strlen(item), field->words);
+	else if (item != NULL)
+		near = other_case(field, item, other, sizeof(other));
 	if (near != NULL)
 		snprintf(hint, sizeof(hint), " (did you mean %s?)", near);
 	if (item != NULL && strchr(text, ',') != NULL)

@@ -89,8 +89,8 @@ static int check_verify(const struct plan *plan)
 	return failure_set(
 		EXIT_WRONG_USAGE, "options",
 		"--verify: nothing to compare: expected an operation that writes to the "
-		"target, as op write, of another test than connect and register, not with "
-		"pattern zipf");
+		"target, as --op write, of another test than connect and register, not with "
+		"--pattern zipf");
 }
 
 static int check_endless(const struct options *o, const struct plan *plan)
@@ -120,7 +120,7 @@ static int check_rpmem(const struct options *o, const struct plan *plan)
 	return failure_set(EXIT_WRONG_USAGE, "options",
 			   wanted ? "--persist rpmem: expected --rpmem-set, a pool set on the "
 				    "target"
-				  : "--rpmem-set and --rpmem-target belong to --persist rpmem and "
+				  : "--rpmem-set and --rpmem-target need --persist rpmem or "
 				    "rpmem-relaxed");
 }
 

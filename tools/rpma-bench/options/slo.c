@@ -217,6 +217,26 @@ static int unknown_test(const char *text)
 			   near != NULL ? near : "", near != NULL ? "?)" : "");
 }
 
+/* What was probably meant: a time without its unit, or a figure without its latency. */
+static int unknown_metric(const char *text, const char *metric)
+{
+	const char *after = strchr(text, ':') != NULL ? strchr(text, ':') + 1 : text;
+	char whole[METRIC_MAX + sizeof("lat._ns")];
+
+	snprintf(whole, sizeof(whole), "%s_ns", metric);
+	if (known_metric(whole))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--slo %s: expected a limit with a unit: ns, us, ms or s", text);
+	snprintf(whole, sizeof(whole), "lat.%s", metric);
+	if (known_metric(whole))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--slo %s: expected lat, read, response or reverse before the "
+				   "figure (did you mean %.*slat.%s?)",
+				   text, (int)(after - text), text, skip_blanks(after));
+	return failure_set(EXIT_WRONG_USAGE, "options", "--slo %s: no metric %s: expected %s", text,
+			   metric, gate_metrics);
+}
+
 bool gate_is_time(const char *text)
 {
 	struct gate gate;
@@ -238,9 +258,7 @@ int gate_check(const char *text)
 				   "bw:bytes_per_s>1G",
 				   text);
 	if (!known_metric(gate.metric))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--slo %s: no metric %s: expected %s", text, gate.metric,
-				   gate_metrics);
+		return unknown_metric(text, gate.metric);
 	return 0;
 }
 

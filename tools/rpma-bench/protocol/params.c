@@ -47,11 +47,11 @@ static const char *check_ranges(const struct params *p)
 	if (p->connections < 1 || p->connections > PARAMS_CONNECTIONS_MAX)
 		return "the connections of a thread are 1 to 256";
 	if (params_lanes(p) > PARAMS_LANES_MAX)
-		return "threads x connections is 256 at most";
+		return "--threads x --connections is 256 at most";
 	if (p->batch < 1 || p->batch > PARAMS_DEPTH_MAX)
 		return "a batch is 1 to 4096";
 	if (p->signal_every < 1 || p->signal_every > p->depth)
-		return "signal-every is 1 to the depth: else no operation in flight would complete";
+		return "--signal-every is 1 to --depth: else no operation in flight would complete";
 	if (p->rate_per_s > PARAMS_RATE_MAX)
 		return "a rate is 1 to 100000000 per second";
 	if (p->arrivals > PARAMS_BURST_MAX)
@@ -71,20 +71,21 @@ static bool one_sided(const struct params *p)
 	return (params_facts(p) & (OP_RECEIVED | OP_ANSWERED | OP_SEQUENTIAL | OP_CALL)) == 0;
 }
 
-#define SIZE_8(NAME, name, word, facts, text, needs) "op " word " has a size of 8 bytes",
+#define SIZE_8(NAME, name, word, facts, text, needs) "--op " word " needs --size 8",
 
 static const char *check_operation(const struct params *p)
 {
 	static const char *const size_8[] = {BENCH_OP_ROWS(SIZE_8)};
 
 	if (p->persist != BENCH_NONE && p->op != BENCH_WRITE)
-		return "persistence belongs to op write: the other operations take persist none";
+		return "--persist needs --op write: the other operations take --persist none";
 	if ((params_facts(p) & OP_8_BYTES) != 0 && p->size_bytes != 8)
 		return size_8[p->op];
 	if ((params_facts(p) & OP_SEQUENTIAL) != 0 && p->pattern != BENCH_SEQ)
-		return "persist append writes a log: it takes pattern seq";
+		return "--persist append needs --pattern seq: it writes a log";
 	if (p->signal_every > 1 && params_answered(p))
-		return "send, gpspm and gpspm-rt take signal-every 1: each is answered";
+		return "--op send and --persist gpspm, gpspm-rt need --signal-every 1: each "
+		       "operation is answered";
 	if (p->op == BENCH_SEND && p->size_bytes * p->depth * params_lanes(p) > PARAMS_MESSAGES_MAX)
 		return "messages in flight (size x depth x threads x connections) are 1 GiB at "
 		       "most";
@@ -97,35 +98,35 @@ static const char *check_batch(const struct params *p)
 	if (p->batch == 1)
 		return NULL;
 	if (p->test != BENCH_BW && p->test != BENCH_MIX)
-		return "a batch above 1 takes test bw or mix: the others post one operation at a "
+		return "--batch above 1 needs --test bw or mix: the others post one operation at a "
 		       "time";
 	if (p->batch > p->depth)
-		return "a batch is 1 to the depth: no more operations are in flight";
+		return "--batch is 1 to --depth: no more operations are in flight";
 	if (p->batch % p->signal_every != 0 && p->signal_every % p->batch != 0)
-		return "one of batch and signal-every must be a multiple of the other";
+		return "one of --batch and --signal-every must be a multiple of the other";
 	return NULL;
 }
 
 static const char *check_mix(const struct params *p)
 {
 	if (p->test != BENCH_MIX)
-		return p->read_millionths == 0 ? NULL : "a read fraction belongs to test mix";
+		return p->read_millionths == 0 ? NULL : "--read-fraction needs --test mix";
 	if (p->op != BENCH_WRITE || !one_sided(p))
-		return "test mix takes op write with persist none, apm or native";
+		return "--test mix needs --op write with --persist none, apm or native";
 	if (p->signal_every > 1)
-		return "test mix takes signal-every 1";
+		return "--test mix needs --signal-every 1";
 	return NULL;
 }
 
 static const char *check_rate(const struct params *p)
 {
 	if (p->test != BENCH_RATE && p->arrivals != PARAMS_EVEN)
-		return "arrivals belong to test rate";
+		return "--arrivals needs --test rate";
 	if (p->test != BENCH_RATE)
-		return p->rate_per_s == 0 ? NULL : "a rate belongs to test rate";
+		return p->rate_per_s == 0 ? NULL : "--rate needs --test rate";
 	if (p->rate_per_s == 0)
-		return "test rate needs a rate";
-	return p->signal_every == 1 ? NULL : "test rate takes signal-every 1";
+		return "--test rate needs --rate, such as --rate 10k";
+	return p->signal_every == 1 ? NULL : "--test rate needs --signal-every 1";
 }
 
 /* Each thread is in one call at a time, and there is no queue to look at. */
@@ -134,10 +135,10 @@ static const char *check_call(const struct params *p)
 	if ((params_facts(p) & OP_CALL) == 0)
 		return NULL;
 	if (p->test > BENCH_BW)
-		return "persist rpmem and rpmem-relaxed take test lat or bw";
+		return "--persist rpmem and rpmem-relaxed need --test lat or bw";
 	if (p->depth != 1 || p->connections != 1 || p->completion != BENCH_POLL)
-		return "persist rpmem and rpmem-relaxed take depth 1, connections 1 and completion "
-		       "poll: rpmem_persist() returns when it is done";
+		return "--persist rpmem and rpmem-relaxed need --depth 1, --connections 1 and "
+		       "--completion poll: rpmem_persist() returns when it is done";
 	return NULL;
 }
 
@@ -147,9 +148,9 @@ static const char *check_setup(const struct params *p)
 	if (params_has_operations(p))
 		return NULL;
 	if (p->op != BENCH_WRITE || p->persist != BENCH_NONE)
-		return "tests connect and register have no operation: leave op and persist out";
+		return "--test connect and register take no --op and no --persist";
 	if (p->depth != 1 || params_lanes(p) != 1)
-		return "tests connect and register take depth, threads and connections 1";
+		return "--test connect and register need --depth, --threads and --connections 1";
 	return NULL;
 }
 
@@ -159,22 +160,21 @@ static const char *check_sizes(const struct params *p)
 		return NULL;
 	if (!params_has_operations(p) || p->bidirectional || !one_sided(p) ||
 	    (params_facts(p) & OP_8_BYTES) != 0 || p->persist == BENCH_AUTO)
-		return "mixed sizes take op write or read with persist none, apm or native, and "
-		       "are "
-		       "not bidirectional";
+		return "mixed sizes need --op write or read with --persist none, apm or native, "
+		       "and not --bidirectional";
 	return NULL;
 }
 
 static const char *check_peer(const struct params *p)
 {
 	if (p->bidirectional && (p->test > BENCH_BW || !one_sided(p)))
-		return "bidirectional takes test lat or bw with an operation in which the server's "
-		       "processor takes no part, as write, read or persist apm";
+		return "--bidirectional needs --test lat or bw with an operation in which the "
+		       "server's processor takes no part, as write, read or --persist apm";
 	if (p->bidirectional && params_zipf(p))
-		return "bidirectional takes pattern seq or rand";
+		return "--bidirectional needs --pattern seq or rand";
 	if (p->srq && (p->test > BENCH_MIX || !params_received(p)))
-		return "srq takes what the server receives, as op send or write-imm, or persist "
-		       "gpspm";
+		return "--srq needs what the server receives, as --op send or write-imm, or "
+		       "--persist gpspm";
 	return NULL;
 }
 
