@@ -213,6 +213,13 @@ def test_block(document: str, block: list[str], desk: Desk) -> None:
             desk.run(command)
 
 
+def test_the_build_of_readme_needs_only_what_is_listed_to_build_with() -> None:
+    """Tests need more: cmocka, and Python's pytest."""
+    lines = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+             if line.startswith("cmake --preset")]
+    assert lines and all(" -DRPMA_BUILD_TESTS=OFF " in line for line in lines)
+
+
 def test_marks_are_of_use() -> None:
     every = [command for _, block in ALL for command in block]
     assert [mark for mark in MARKED if not any(command.startswith(mark) for command in every)] == []
