@@ -171,7 +171,7 @@ def test_limit_inside_the_interval_is_undetermined(quick: Command, tmp_path: Pat
     "option, value, told",
     [("--noise", "3", "expected a percentage such as 3%"), ("--noise", "-3%", "such as 3%"),
      ("--figures", "p50,fast", "has a word that is not a figure, expected mean"),
-     ("--fail-if-estimate", "worse", "'worse' is no condition")],
+     ("--fail-if-estimate", "worse", "'worse' is not a condition")],
 )  # fmt: skip
 def test_malformed_option_is_wrong_usage(option: str, value: str, told: str, quick: Command, write: Write) -> None:
     path = write(measured())
@@ -183,7 +183,7 @@ def test_malformed_fail_if_is_wrong_usage(quick: Command, write: Write) -> None:
     path = write(measured())
     done = quick("compare", path, path, "--fail-if", "p99.9 > fast")
     assert done.returncode == 64 and done.stderr.count("\n") == 1
-    assert "'p99.9 > fast' is no condition, expected one such as 'p99.9 > 5%'" in done.stderr
+    assert "'p99.9 > fast' is not a condition, expected one such as 'p99.9 > 5%'" in done.stderr
 
 
 def test_runs_without_a_common_point_are_refused(quick: Command, write: Write) -> None:

@@ -37,8 +37,8 @@ def test_worse_is_a_condition_of_no_figure() -> None:
      ("p99 >> 5%", "one of > >= < <="), ("p99 == 5%", "such as"), ("p99 > five%", "such as"),
      ("p99 > 5%,", "such as"), ("p99 > 5% or p50 > 1%", "such as"), ("p99 > 1e3%", "such as"),
      ("p99 > nan%", "such as"), ("p99 > \u0665%", "such as"),
-     ("p100 > 5%", "p50, p99.9"), ("latency > 5%", "'latency' is no figure"), ("write.p99 > 5%", "read. or response."),
-     ("__import__('os') > 5%", "such as"), ("x" * 5000 + " > 5%", "is no figure")],
+     ("p100 > 5%", "p50, p99.9"), ("latency > 5%", "'latency' is not a figure"), ("write.p99 > 5%", "read. or response."),
+     ("__import__('os') > 5%", "such as"), ("x" * 5000 + " > 5%", "is not a figure")],
 )  # fmt: skip
 def test_malformed_expression_says_what_was_expected(text: str, expected: str) -> None:
     with pytest.raises(gate.Malformed) as caught:

@@ -4,12 +4,16 @@
 import json
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import sample
 from conftest import Command, Write, refused
+from rpma_report import sources
+from rpma_report.commands import verify
+from rpma_report.failure import Failure
 from rpma_report.sources import input_file
 from test_study_plan import FIO, planned
 
@@ -70,3 +74,10 @@ def test_output_of_a_command_is_a_result(command: Command, tmp_path: Path) -> No
     done = command("create", f"/dev/fd/{reader}", "-o", page, pass_fds=(reader,))
     os.close(reader)
     assert (done.returncode, done.stderr) == (0, "") and page.exists()
+
+
+@pytest.mark.parametrize("read", [sources.load, verify._read])
+def test_name_with_a_nul_byte_is_not_a_file_name(read: Callable[[Path], object]) -> None:
+    """A shell cannot pass one; a plan of a study can."""
+    with pytest.raises(Failure, match="is not a file name: it has a NUL byte$"):
+        read(Path("a\0b.json"))

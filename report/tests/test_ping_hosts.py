@@ -101,10 +101,10 @@ def test_same_hosts_of_two_files_are_told_apart_by_file(page: Page) -> None:
 
 REFUSED = {
     "other results": ([sample.result([])], 'result.json[0]: schema: is "rpma-bench/1": only rpma-ping writes a list of results'),
-    "no objects": ([host("a"), 7], "a result is an object"),
-    "nothing": ([], "top level: is [], a result is an object"),
+    "no objects": ([host("a"), 7], "expected an object"),
+    "nothing": ([], "top level: is [], expected an object"),
     "a broken one": ([host("a"), {"schema": "rpma-ping/1"}], 'result.json[1]: top level: key "tool" is missing'),
-    "too many": ([host("a")] * 65, "is a list of 65, no result has more than 64"),
+    "too many": ([host("a")] * 65, "is a list of 65 results, expected at most 64"),
 }
 
 

@@ -60,11 +60,11 @@ NOT_JSON: dict[str, tuple[bytes, str]] = {
 }
 
 NOT_A_RESULT: dict[str, tuple[Any, str]] = {
-    "array": ([], "top level: is [], a result is an object"),
-    "number": (7, "top level: is 7, a result is an object"),
+    "array": ([], "top level: is [], expected an object"),
+    "number": (7, "top level: is 7, expected an object"),
     "perftest": ({"test_info": {"test": "RDMA_Write_Latency_Test"}, "results": {"t_avg": 1.7}},
                  "line 1: expected a name and its value"),
-    "foreign JSON": ({"latency": 5}, 'top level: is no result: no "schema" key, and not fio\'s either'),
+    "foreign JSON": ({"latency": 5}, 'top level: is not a result: it has no "schema" key and is not of fio'),
     "other tool": ({"schema": "rpma-pong/1"}, 'schema: is "rpma-pong/1", not one of rpma-bench/1'),
     "ping without a tool": ({"schema": "rpma-ping/1"}, 'top level: key "tool" is missing'),
     "newer ping": ({"schema": "rpma-ping/7"}, "of a newer rpma-ping"),
@@ -112,7 +112,7 @@ NOT_A_RESULT: dict[str, tuple[Any, str]] = {
     "span negative": (changed((*REPEAT, "intervals"), [{**SPAN, "p99_ns": -1}]), "intervals[0]: is not a span"),
     "spans no list": (changed((*REPEAT, "intervals"), "x"), 'intervals: is "x", should be of type'),
     "endless environment": (changed(("environment", "client"), {str(i): [i] for i in range(6000)}),
-                            "environment: has more than 10,000 values, no result has"),
+                            "environment: has more than 10,000 values, the limit for a result"),
     "endless list of facts": (changed(("environment", "server", "nic"), [{}] * 10_000), "environment: has more"),
     "long text for number": (changed(("run", "seed"), "x" * 1_000_000), "run.seed: is"),
 }  # fmt: skip

@@ -227,7 +227,7 @@ def test_directory_of_something_else_is_refused(lab: Lab) -> None:
     lab.plan(BENCH)
     (lab.folder / "home").mkdir()
     (lab.folder / "home" / "thesis.txt").touch()
-    refused(lab.study("--dir", "home"), "home: is no study's directory: it holds thesis.txt")
+    refused(lab.study("--dir", "home"), "home: is not the directory of a study: it holds thesis.txt")
     assert [entry.name for entry in (lab.folder / "home").iterdir()] == ["thesis.txt"]
 
 
@@ -246,7 +246,7 @@ def test_times_that_nothing_took_are_refused(took: str, lab: Lab) -> None:
     file = lab.dir / "study.json"
     told = json.loads(file.read_text())
     file.write_text(json.dumps({**told, "seconds": {"fio": "HERE"}}).replace('"HERE"', took))
-    refused(lab.study(), "study.json: top level: is no state of a study of this version")
+    refused(lab.study(), "study.json: top level: is not the state of a study of this version")
 
 
 def test_file_in_place_of_a_folder_is_named(lab: Lab) -> None:

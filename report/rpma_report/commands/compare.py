@@ -114,7 +114,7 @@ def _write_for_programs(options: argparse.Namespace, base: "Measurement", compar
 def noise(text: str) -> float:
     match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*%", text, re.ASCII)
     if not match:
-        raise argparse.ArgumentTypeError(f"'{shown(text, 60)}' is no noise, expected a percentage such as 3%")
+        raise argparse.ArgumentTypeError(f"'{shown(text, 60)}' is not a noise, expected a percentage such as 3%")
     return float(match[1]) / 100
 
 

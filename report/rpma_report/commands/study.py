@@ -49,7 +49,7 @@ def _figures(text: str) -> "list[Measure]":
     found = [(name, measures.named(name)) for name in dict.fromkeys(text.split(","))]
     for name, measure in found:
         if measure is None:
-            raise argparse.ArgumentTypeError(f"'{shown(name, 40)}' is no figure: {measures.EXPECTED}")
+            raise argparse.ArgumentTypeError(f"'{shown(name, 40)}' is not a figure, expected {measures.EXPECTED}")
     return [measure for _, measure in found if measure]
 
 
@@ -95,7 +95,7 @@ def _run_plan(options: argparse.Namespace) -> int:
     names = [requirement.name for requirement in found.requirements]
     if options.met is not None and options.met not in names:
         known = f"one of {', '.join(names)}" if names else "none: the plan has no requirements"
-        text = f"'{shown(options.met, 60)}' is no requirement of the plan, expected {known}"
+        text = f"'{shown(options.met, 60)}' is not a requirement of the plan, expected {known}"
         options.parser.error(f"--met: {text}")
     directory = state.Directory(options.dir or Path(f"{options.plan.stem}.study"), found)
     try:

@@ -71,9 +71,9 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise BadResult(name, "", f"cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise BadResult(name, "", "is no name of a file") from error
+        raise BadResult(name, "", "is not a file name: it has a NUL byte") from error
     if len(data) > MAX_PAGE_BYTES:
-        raise BadResult(name, "", f"is larger than {MAX_PAGE_BYTES >> 20} MiB, no page is")
+        raise BadResult(name, "", f"is larger than {MAX_PAGE_BYTES >> 20} MiB, the limit for a page")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

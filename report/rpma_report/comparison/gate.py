@@ -58,10 +58,10 @@ def _condition(text: str, estimate: bool) -> Condition:
     match = _FORM.fullmatch(text)
     if not match:
         word = "" if estimate else f", or {WORSE}"
-        raise Malformed(f"'{shown(text, 60)}' is no condition, expected one such as 'p99.9 > 5%': "
+        raise Malformed(f"'{shown(text, 60)}' is not a condition, expected one such as 'p99.9 > 5%': "
                         f"a figure, one of > >= < <=, and a change in percent{word}")  # fmt: skip
     measure = measures.named(match[1])
     if measure is None:
-        raise Malformed(f"'{shown(match[1], 60)}' is no figure, expected {measures.EXPECTED}")
+        raise Malformed(f"'{shown(match[1], 60)}' is not a figure, expected {measures.EXPECTED}")
     told = shown(text.strip(), 60) + (" by the estimate" if estimate else "")
     return Condition(told, measure, match[2], float(match[3]), estimate)

@@ -96,4 +96,4 @@ def _ours(source: Source, schema: Any) -> ModuleType:
 
 
 def _foreign(document: dict[str, Any]) -> str:
-    return f'is no result: no "schema" key, and not fio\'s either; expected {_KNOWN}'
+    return f'is not a result: it has no "schema" key and is not of fio, expected {_KNOWN}'

@@ -39,7 +39,7 @@ def _check_environment(source: Source) -> None:
     """Its keys may have any name; millions of them would take minutes to compare."""
     values = islice(nested(source.document.get("environment")), MAX_FACTS + 1)
     if sum(1 for _ in values) > MAX_FACTS:
-        raise BadResult(source.name, "environment", f"has more than {MAX_FACTS:,} values, no result has")
+        raise BadResult(source.name, "environment", f"has more than {MAX_FACTS:,} values, the limit for a result")
 
 
 def run(source: Source) -> Run:

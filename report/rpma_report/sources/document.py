@@ -138,9 +138,9 @@ def parsed_all(of: Content) -> list[Source]:
     if isinstance(document, dict):
         return [Source(of.name, of.file, of.sha256, document, text)]
     if not isinstance(document, list) or not document or not all(isinstance(one, dict) for one in document):
-        raise BadResult(of.name, "top level", f"is {quoted(document)}, a result is an object")
+        raise BadResult(of.name, "top level", f"is {quoted(document)}, expected an object")
     if len(document) > MAX_PARTS:
-        raise BadResult(of.name, "top level", f"is a list of {len(document):,}, no result has more than {MAX_PARTS}")
+        raise BadResult(of.name, "top level", f"is a list of {len(document):,} results, expected at most {MAX_PARTS}")
     return [Source(f"{of.name}[{n}]", of.file, of.sha256, one, text, n) for n, one in enumerate(document)]
 
 
@@ -150,10 +150,10 @@ def _read_bytes(path: Path, name: str) -> bytes:
     except OSError as error:
         raise BadResult(name, "", f"cannot be read: {error.strerror}") from error
     except ValueError as error:  # a name with a NUL
-        raise BadResult(name, "", "is no name of a file") from error
+        raise BadResult(name, "", "is not a file name: it has a NUL byte") from error
     if len(data) > MAX_FILE_BYTES:
         limit = f"{MAX_FILE_BYTES >> 20} MiB"
-        raise BadResult(name, "", f"is larger than {limit}, no result is")
+        raise BadResult(name, "", f"is larger than {limit}, the limit for a result")
     return data
 
 
@@ -164,7 +164,7 @@ def _unpacked(name: str, data: bytes) -> bytes:
     if not data.strip():
         raise BadResult(name, "", "is empty")
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
-        raise BadResult(name, "", f"has more than {MAX_CONTAINERS:,} lists and objects, no result has")
+        raise BadResult(name, "", f"has more than {MAX_CONTAINERS:,} lists and objects, the limit for a result")
     return data
 
 
@@ -176,7 +176,7 @@ def _inflated(name: str, data: bytes) -> bytes:
     except zlib.error as error:
         raise BadResult(name, "", f"is not sound gzip data: {error}") from error
     if len(text) > MAX_FILE_BYTES:
-        raise BadResult(name, "", f"is larger than {MAX_FILE_BYTES >> 20} MiB when unpacked, no result is")
+        raise BadResult(name, "", f"is larger than {MAX_FILE_BYTES >> 20} MiB when unpacked, the limit for a result")
     if not unpacking.eof:
         raise BadResult(name, "", "is not sound gzip data: it ends early (truncated?)")
     return text

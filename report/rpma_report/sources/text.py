@@ -32,7 +32,7 @@ class TextSource:
         """Numbered from 1."""
         count = self.text.count("\n")
         if count > MAX_LINES:
-            raise BadResult(self.name, "", f"has more than {MAX_LINES:,} lines, no log has")
+            raise BadResult(self.name, "", f"has more than {MAX_LINES:,} lines, the limit for a log")
         for number, line in enumerate(self.text.split("\n"), 1):
             yield number, line.rstrip("\r")
 

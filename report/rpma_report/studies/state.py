@@ -52,7 +52,7 @@ class Directory:
         except OSError as error:
             raise NotWritten(f"{shown(path)}: cannot be a study's directory: {error.strerror}") from error
         if there and _FILE not in there:
-            text = f"is no study's directory: it holds {shown(there[0], 60)} and no {_FILE}"
+            text = f"is not the directory of a study: it holds {shown(there[0], 60)} and no {_FILE}"
             raise Failure(f"{shown(path)}: {text}")
         self.lock = self._locked()
         self.state = self._state()
@@ -177,5 +177,5 @@ def _read(file: Path) -> dict[str, Any]:
         and all(map(_is_taken_time, told["seconds"].values()))
     )
     if not sound:
-        raise BadResult(str(file), "top level", "is no state of a study of this version")
+        raise BadResult(str(file), "top level", "is not the state of a study of this version")
     return told
