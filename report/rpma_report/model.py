@@ -206,6 +206,35 @@ class Ping:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """A rate that a search tried."""
+
+    point: str  # its id
+    rate: int
+    kept: bool | None  # None: unknown
+    achieved: bool
+    value: float | None  # the limited figure
+    again: bool  # measured twice
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search for the highest rate that keeps a limit."""
+
+    limit: str  # response.p99<20us
+    name: str  # what tells it from the other searches of the run; may be empty
+    verdict: str  # found, kept, missed, unclear, unknown, unfinished
+    highest_kept: int | None
+    lowest_missed: int | None
+    gap: float | None
+    trials: tuple[Trial, ...]
+
+    @property
+    def figure(self) -> str:
+        return self.limit.partition("<")[0].partition(">")[0].strip()
+
+
+@dataclass(frozen=True)
 class Run:
     """One file: what a run of a tool has written."""
 
@@ -232,6 +261,7 @@ class Run:
     readiness: Readiness | None = None
     ping: Ping | None = None
     gates: tuple[tuple[str, bool], ...] = ()  # limits and whether they were missed
+    searches: tuple[Search, ...] = ()
 
     @property
     def is_named_by_file(self) -> bool:

@@ -55,6 +55,14 @@ DRAWINGS = """
   return { box: box(s), figure: s.closest('figure').id,
            texts: [...s.querySelectorAll('text')].map(t => [t.textContent, ...box(t)]) };
 })"""
+# Charts, and what stands beside them: charts or tables that begin within their height.
+ROWS = """
+[...document.querySelectorAll('figure')].map(f => {
+  const own = f.getBoundingClientRect();
+  const beside = e => { const r = e.getBoundingClientRect();
+    return (r.left >= own.right || r.right <= own.left) && r.top < own.bottom && r.bottom > own.top; };
+  return { id: f.id, others: [...document.querySelectorAll('figure, table')].filter(beside).length };
+})"""
 # Texts of cells that are aligned otherwise than the head of their column.
 MISALIGNED = """
 [...document.querySelectorAll('table')].flatMap(table => {
@@ -123,6 +131,13 @@ def test_charts_are_whole_and_labels_apart(width: int, scheme: str, opened: Open
     opened.browser.window(width, scheme=scheme)
     check_drawings(opened, width)
     assert opened.browser.value(SIDEWAYS) <= 0, "the page scrolls sideways"
+
+
+def test_two_columns_leave_no_place_empty(opened: Opened) -> None:
+    """A chart stands beside another one or beside its own table."""
+    opened.browser.window(1400)
+    for figure in opened.browser.value(ROWS):
+        assert figure["others"], f"nothing stands beside {figure['id']}"
 
 
 def test_cells_stand_below_the_heads_of_their_columns(opened: Opened) -> None:

@@ -74,6 +74,14 @@ def test_bands_have_the_percentiles_of_each_span() -> None:
     assert "this is no heat map" in figure.caption
 
 
+def test_repeats_of_one_span_have_no_bands() -> None:
+    """A line needs two places: the panels would be empty."""
+    point = made.with_windows(sample.lat_point(0, 64, count=2000), [[(10**9, 100, 900)]] * 3)
+    for repeat in point["repeats"]:
+        repeat["intervals"][0].update(p50_ns=500, max_ns=2000)
+    assert bands.figure(runs(sample.result([point]))) is None
+
+
 def test_spans_without_percentiles_have_no_bands() -> None:
     point = made.with_windows(sample.lat_point(0, 64, count=2000), [[(10**9, 100, None)]] * 3)
     assert bands.figure(runs(sample.result([point]))) is None

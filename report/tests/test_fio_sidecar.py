@@ -11,6 +11,7 @@ import sample_tools as tools
 from conftest import Command, Write
 from rpma_report import sources
 from rpma_report.model import Run
+from rpma_report.page import summary
 
 RUN = "0123456789abcdef"
 FACTS = f"mode=apm flush=each flush_type=persistent target=fsdax device=mlx5_0 run={RUN}"
@@ -39,7 +40,7 @@ def loaded(write: Write, *sidecars: tuple[str, Any], **options: str) -> Run:
     """fio's JSON with a server and a client, beside these files."""
     for name, document in sidecars:
         write(document, name)
-    client = tools.fio_job("w", range(10_000, 20_000), librpma=FACTS, **{"result": "side.json", **options})
+    client = tools.fio_job("w", range(10_000, 20_000), **{"librpma": FACTS, "result": "side.json", **options})
     server = tools.fio_job("s", role="server")
     return sources.load(write(tools.fio(server, client, ioengine="librpma"), "fio.json"))
 
@@ -110,3 +111,11 @@ def test_by_itself_it_is_sound_and_no_result(quick: Command, write: Write, tmp_p
     done = quick("create", path, "-o", tmp_path / "page.html")
     assert done.returncode == 2
     assert "give fio's JSON" in done.stderr
+
+
+def test_page_knows_the_kind_of_device_and_the_flushes_by_the_sidecar(write: Write) -> None:
+    facts = FACTS.replace("flush=each", "flush=fsync")
+    run = loaded(write, ("side.json", changed(device=SOFT, flush={"policy": "fsync"})), librpma=facts)
+    assert [note.heading for note in summary.alarms([run])][0].startswith("Not hardware.")
+    (text,) = [text for text in summary.verdicts([run]) if "nothing" in text or "flushed" in text]
+    assert "are flushed to persistence" in text and "nothing here was made persistent" not in text

@@ -41,6 +41,18 @@ def test_bandwidth_has_a_line_by_depth() -> None:
     assert line.label.endswith("by depth") and [x for x, _ in line.path] == pytest.approx([1e5, 2e5, 4e5])
 
 
+def test_lines_that_no_other_chart_has_look_different() -> None:
+    """Series by size stand in the chart of bandwidth, and by depth in this one."""
+    points = []
+    for number, (size, depth) in enumerate((size, depth) for size in (64, 512, 4096) for depth in (1, 2)):
+        point = made.with_latency(number, "latency", [range(3000, 4000)], depth=depth, size_bytes=size, test="bw")
+        point["repeats"][0]["bytes"] = 1000 * size
+        points.append(point)
+    figure = throughput.figure(runs(sample.result(points)))
+    assert figure is not None
+    assert len({(line.style, line.variant) for line in figure.panels[0].lines}) == len(figure.panels[0].lines) == 3
+
+
 @pytest.mark.parametrize("points", [[], [rate(0, 1000.0, 1000.0, 5000)], [sample.bw_point(0, 64), sample.bw_point(1, 128)]])
 def test_nothing_swept_has_no_chart(points: list[dict[str, Any]]) -> None:
     assert throughput.figure(runs(sample.result(points))) is None

@@ -32,7 +32,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     for name, point in shown:
         lines = tuple(Line(edge, number, (), path, False)
                       for number, (edge, key) in enumerate(_EDGES) if (path := path_of(point, key)))  # fmt: skip
-        if len(lines) > 1:
+        if len(lines) > 1 and (_drawn(lines) or shades(point)):
             panels.append(Panel(name, lines, shades=shades(point)))
     if not panels:
         return None
@@ -81,6 +81,12 @@ def _column(left: float, right: float, parts: Sequence[Histogram]) -> list[Shade
     total = sum(bins.values())
     return [Shade((left, 2 ** (n / BINS_PER_OCTAVE)), (right, 2 ** ((n + 1) / BINS_PER_OCTAVE)), count / total)
             for n, count in sorted(bins.items())]  # fmt: skip
+
+
+def _drawn(lines: Sequence[Line]) -> bool:
+    """A repeat of one span has no line."""
+    steps = (step for line in lines for step in zip(line.path, line.path[1:], strict=False))
+    return any(not math.isnan(one[1]) and not math.isnan(other[1]) for one, other in steps)
 
 
 def _known(point: Point, key: str) -> bool:

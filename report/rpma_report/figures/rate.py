@@ -8,7 +8,7 @@ part where operations begin to wait.
 from collections.abc import Callable, Sequence
 
 from rpma_report import quantity
-from rpma_report.figures import tables
+from rpma_report.figures import search, tables
 from rpma_report.figures.choice import drawn, left_out
 from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
 from rpma_report.figures.groups import rate_series
@@ -20,6 +20,7 @@ from rpma_report.model import Latency, Point, Run
 
 KEPT = 0.99  # share of the offered rate that has to be achieved: the plan was kept
 PERCENTILES = (0.5, 0.99)
+_SEARCHES = 4  # in a caption; a table has each
 
 
 def figure(runs: Sequence[Run]) -> Figure | None:
@@ -33,7 +34,9 @@ def figure(runs: Sequence[Run]) -> Figure | None:
             panels.append(Panel(quantity.percentile(p), lines))
     if not panels:
         return None
-    notes = (*(f"{s.label}: {_knee_text(s)}." for s in shown), *left_out(group.series, shown))
+    searched = [f"{name}: {search.answer(found)}." for run in group.runs for name, found in search.of(run)]
+    knees = (f"{s.label}: {_knee_text(s)}." for s in shown if not s.run.searches)
+    notes = (*knees, *searched[:_SEARCHES], *left_out(group.series, shown))
     return Figure(
         id="rate",
         title="Response time against offered rate",

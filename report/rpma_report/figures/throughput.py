@@ -24,9 +24,9 @@ Swept = tuple[Series, Axis]
 def figure(runs: Sequence[Run]) -> Figure | None:
     every = _swept(runs)
     shown, looks = _drawn(every), Looks(runs)
-    panels = []
+    panels, styles = [], _styles(shown, looks)
     for q in PERCENTILES:
-        lines = tuple(line for s, axis in shown if len((line := _line(s, axis, looks.part(s, int(axis is not RATE)), q)).marks) > 1)
+        lines = tuple(line for (s, axis), look in zip(shown, styles, strict=True) if len((line := _line(s, axis, look, q)).marks) > 1)
         if lines:
             panels.append(Panel(quantity.percentile(q), lines))
     if not panels:
@@ -69,6 +69,12 @@ def _swept(runs: Sequence[Run]) -> list[Swept]:
 def _drawn(every: Sequence[Swept]) -> list[Swept]:
     kept = set(map(id, drawn([s for s, _ in every], MAX_LINES)))
     return [one for one in every if id(one[0]) in kept]
+
+
+def _styles(shown: Sequence[Swept], looks: Looks) -> list[Style]:
+    """Those of the other charts, unless lines would be alike that are other series there."""
+    known = [looks.part(series, int(axis is not RATE)) for series, axis in shown]
+    return known if len(set(known)) == len(known) else [(number, 0) for number in range(len(shown))]
 
 
 def _line(series: Series, axis: Axis, look: Style, q: float) -> Line:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rpma_report import quantity
 from rpma_report.figures.choice import rank
 from rpma_report.figures.groups import bandwidth_series, latency_series, rate_series
+from rpma_report.figures import search
 from rpma_report.figures.ping import sizes
 from rpma_report.figures.rate import KEPT, knee
 from rpma_report.figures.series import RATE, READS, SIZE, Series, SeriesSet, owner, what
@@ -23,7 +24,8 @@ Text = Callable[[float], str]
 
 
 def cards_of(runs: Sequence[Run]) -> list[Card]:
-    return [*_latency_cards(runs), *_bandwidth_cards(runs), *_rate_cards(runs), *_other_cards(runs),
+    unsearched = [run for run in runs if not run.searches]
+    return [*_latency_cards(runs), *_bandwidth_cards(runs), *_search_cards(runs), *_rate_cards(unsearched), *_other_cards(runs),
             *_ping_cards(runs)]  # fmt: skip
 
 
@@ -117,6 +119,17 @@ def _bandwidth_cards(runs: Sequence[Run]) -> Iterator[Card]:
         details = (quantity.rate(rate.value * 8, "bit"), interval(rate, lambda v: quantity.rate(v, "B")), _repeats(point))
         text = f"highest bandwidth, {place(group, point)}"
         yield Card(_subject(series, len(best) > 1), quantity.rate(rate.value, "B"), text, _details(*details))
+
+
+def _search_cards(runs: Sequence[Run]) -> Iterator[Card]:
+    every = [(run, one) for run in runs for one in run.searches]
+    for run, one in every[:MAX_RUNS]:
+        found = one.highest_kept if one.verdict in ("found", "kept") else None
+        value = one.verdict if found is None else search.rate(found)
+        name = run.name if len({id(run) for run, _ in every}) > 1 else ""
+        of = next((what(p.params) for p in run.points if p.test == "rate"), "rate")
+        text = f"{'highest rate that keeps' if found else 'search for the highest rate that keeps'} {one.limit}"
+        yield Card(_details(of, name), value, _details(text, one.name), search.answer(one))
 
 
 def _rate_cards(runs: Sequence[Run]) -> Iterator[Card]:

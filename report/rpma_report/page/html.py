@@ -9,6 +9,8 @@ that one script and nothing else.
 
 import base64
 import hashlib
+from collections.abc import Sequence
+from itertools import groupby
 
 import jinja2
 from markupsafe import Markup
@@ -16,7 +18,7 @@ from markupsafe import Markup
 from rpma_report import __version__
 from rpma_report.page import chart_values, drawings
 from rpma_report.page.anchors import Anchors, has_points
-from rpma_report.page.document import Block, Document
+from rpma_report.page.document import Block, Document, Section
 from rpma_report.text import shown
 
 MAX_TITLE = 80  # characters of the subject; the page has all of it in its first sentence
@@ -48,8 +50,20 @@ def render(document: Document) -> str:
         anchors=anchors,
         has_points=has_points,
         kind=_kind,
+        alone=_alone(document.sections),
         drawings={id: list(map(Markup, drawn)) for id, drawn in drawings.draw(document.figures()).items()},
     )
+
+
+def _alone(sections: Sequence[Section]) -> set[str]:
+    """Charts, and sections of one, that have no neighbour where two stand beside each other."""
+    found = set[str]()
+    for one_each, group in groupby(sections, lambda section: len(section.figures()) == 1):
+        part = list(group)
+        if one_each and len(part) % 2:
+            found |= {part[-1].id, part[-1].figures()[0].id}
+        found |= {figures[-1].id for s in part if not one_each and len(figures := s.figures()) % 2}
+    return found
 
 
 def _kind(block: Block) -> str:

@@ -16,6 +16,7 @@ from rpma_report.figures import (
     mix,
     ping,
     rate,
+    search,
     setup,
     throughput,
     windows,
@@ -90,7 +91,8 @@ def document(runs: Sequence[Run], words: Words = Words()) -> Document:
     sections = [summary.section(runs), *charts[:1]]
     if words.notes:
         sections.append(Section("notes", "Notes", words.notes, own=True))
-    sections += [summary.basis(runs), *charts[1:]]
+    sections += [section for section in (summary.basis(runs),) if section.blocks]
+    sections += charts[1:]
     if not charts and any(run.is_measured for run in runs):
         sections.append(Section("charts", "Charts", (Paragraph(_MISSING),)))
     sections += [s for s in (readiness.section(runs),) if s]
@@ -124,6 +126,8 @@ def chart_sections(runs: Sequence[Run]) -> Iterator[Section]:
         if not found:
             continue
         blocks: list[Block] = list(found)
+        if id == "rate":
+            blocks += search.trials(runs)
         if spans := _kinds(runs, _LATENCIES.get(id, ())):
             blocks.append(spans)
         title = found[0].title if len(found) == 1 else short

@@ -17,6 +17,7 @@ from rpma_report.page.cards import place
 from rpma_report.page.document import Block, Cards, Note, Paragraph, Section
 
 _GLANCE = 24  # rows
+_FLUSHED = "are flushed to persistence"  # as sources.fio words it
 _KINDS = {"hardware": "hardware", "rxe": "kernel soft-RoCE", "siw": "kernel soft-iWARP",
           "soft": "software device"}  # fmt: skip
 _TESTS = {"lat": "latency", "bw": "bandwidth", "rate": "response under load", "mix": "mix",
@@ -81,8 +82,8 @@ def alarms(runs: Sequence[Run]) -> tuple[Note, ...]:
 def _not_hardware(runs: Sequence[Run]) -> Iterator[Note]:
     measured = [run for run in runs if run.is_measured and not run.is_hardware]
     local = [run for run in measured if run.points and not any(is_remote(p.params) for p in run.points)]
-    unknown = [run for run in measured if not run.records_device and run not in local]
-    known = [run for run in measured if run.records_device]
+    unknown = [run for run in measured if not run.records_device and run.device_kind is None and run not in local]
+    known = [run for run in measured if run not in unknown and run not in local]
     if known:
         marks = facts.by_key(((hardware_mark(run), run) for run in known), runs)
         said = tuple(f"{mark[:1].upper()}{mark[1:]}: {which}." for mark, which in marks)
@@ -176,7 +177,10 @@ def verdicts(runs: Sequence[Run]) -> Iterator[str]:
             yield f"Persistence: not judged for fio's ioengine {', '.join(engines)}."
         if all(not is_remote(p.params) for run in runs for p in run.points):
             return
-        yield "Persistence: nothing here was made persistent, and nothing claims it."
+        flushed = [w.text for run in runs for w in run.warnings if w.code == "FIO_FLUSHES" and _FLUSHED in w.text]
+        yield from (f"Persistence: {text}." for text in dict.fromkeys(flushed[:_GLANCE]))
+        if not flushed:
+            yield "Persistence: nothing here was made persistent, and nothing claims it."
 
 
 def _glance(runs: Sequence[Run]) -> Table | None:

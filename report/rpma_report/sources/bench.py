@@ -13,7 +13,7 @@ from typing import Any
 
 from rpma_report import intervals
 from rpma_report.model import Cpu, Estimate, Latency, Point, Remark, Reverse, Run
-from rpma_report.sources import gates, histogram, readiness, study, sums, windows
+from rpma_report.sources import gates, histogram, readiness, searches, study, sums, windows
 from rpma_report.sources.document import BadResult, Source, check_numbers, nested
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
@@ -33,6 +33,7 @@ def check(source: Source) -> None:
     windows.give_back(source, spans)
     sums.check(source)
     gates.check(source)
+    searches.check(source)
 
 
 def _check_environment(source: Source) -> None:
@@ -70,6 +71,7 @@ def run(source: Source) -> Run:
             for w in told["warnings"]
         ),
         environment=document["environment"],
+        searches=searches.from_run(told),
         gates=tuple((shown(g["gate"]), g["missed"]) for g in told.get("gates") or ()),
     )
 
