@@ -3,7 +3,6 @@
  * check_main.c -- rpma-fio-check: was what the engine reported as durable there after a
  * power failure?
  */
-#include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +15,7 @@
 #include "durable_check.h"
 #include "tools/common/base/cli.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/units.h"
 
 #define TOOL	      "rpma-fio-check"
 #define EXTENTS_SHOWN 20
@@ -24,63 +24,62 @@
 const char *argp_program_version = TOOL " " RPMA_VERSION;
 
 struct options {
-	const char *log;
-	const char *target;
-	uint64_t offset; /* where the region begins in the target */
+	struct cli cli;
+	const char *paths[2]; /* the log, and the target */
+	uint64_t offset;      /* where the region begins in the target */
 };
 
 /* --- options ----------------------------------------------------------------------- */
 
-static error_t parse_offset(const char *text, uint64_t *offset)
+static error_t parse_offset(const char *option, const char *arg, void *offset)
 {
-	char *end;
-
-	errno = 0;
-	*offset = strtoull(text, &end, 10);
-	if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *offset <= INT64_MAX)
+	if (units_parse_size(arg, offset) == 0 && *(uint64_t *)offset <= INT64_MAX)
 		return 0;
-	failure_set(EXIT_WRONG_USAGE, "options", "--offset %s: expected a number of bytes", text);
-	return EINVAL;
+	return cli_wrong_value(option, arg, "a number of bytes, as 4096 or 4K");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_path(const char *option, const char *arg, void *to)
 {
-	struct options *options = state->input;
+	const char **paths = to;
+	size_t i = 0;
 
-	switch (key) {
-	case 'o':
-		return parse_offset(arg, &options->offset);
-	case ARGP_KEY_ARG:
-		if (state->arg_num >= 2)
-			return ARGP_ERR_UNKNOWN;
-		*(state->arg_num == 0 ? &options->log : &options->target) = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	while (i < 2 && paths[i] != NULL)
+		i++;
+	if (i == 2) {
+		failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s: expected %s", arg,
+			    option);
+		return EINVAL;
 	}
+	paths[i] = arg;
+	return 0;
 }
 
 static int options_parse(struct options *options, int argc, char **argv)
 {
-	static const struct argp_option rows[] = {
-		{"offset", 'o', "BYTES", 0,
-		 "Where the region begins in TARGET: offset= of the server job (default 0)", 0},
+	static const struct cli_row rows[] = {
+		{"offset", 'o', "BYTES",
+		 "Where the region begins in TARGET: offset= of the server job (0)", 0,
+		 parse_offset, offsetof(struct options, offset), 0},
 		{0},
 	};
-	static const struct argp argp = {
-		.options = rows,
-		.parser = parse,
-		.args_doc = "LOG TARGET",
-		.doc = "Judge a target after a power failure: is what the fio engine librpma "
-		       "reported as durable, by its log (durable_log=), in the file of the server?",
+	static const struct cli_row *const tables[] = {rows, NULL};
+	static const struct cli_command command = {
+		.name = TOOL,
+		.text = "Judge a target after a power failure: is what the fio engine librpma "
+			"reported as durable, by its log (durable_log=), in the file of the "
+			"server?",
+		.tables = tables,
+		.quiet = "Print nothing if all that was claimed is there",
+		.operand = "LOG TARGET",
+		.operand_to = offsetof(struct options, paths),
+		.operand_parse = parse_path,
 	};
-	int ret = argp_parse(&argp, argc, argv, 0, NULL, options);
 
-	if (ret == EINVAL && failure_get()->text[0] != '\0')
+	if (cli_parse(&command, argc, argv, &options->cli) != 0)
 		return -EINVAL;
-	if (ret != 0 || options->target == NULL)
+	if (!options->cli.done && options->paths[1] == NULL)
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "expected LOG and TARGET (see --help)");
+				   "expected LOG and TARGET (see " TOOL " --help)");
 	return 0;
 }
 
@@ -176,16 +175,16 @@ static int judge(struct durable_check *check, const struct options *options)
 	int ret;
 
 	if (reader == NULL)
-		return cannot_read(options->target, strerror(ENOMEM));
-	reader->path = options->target;
+		return cannot_read(options->paths[1], strerror(ENOMEM));
+	reader->path = options->paths[1];
 	reader->offset = options->offset;
-	ret = open_file(options->target, &reader->fd, &bytes);
+	ret = open_file(options->paths[1], &reader->fd, &bytes);
 	if (ret == 0 &&
 	    (bytes < options->offset || bytes - options->offset < check->header.region_bytes))
 		ret = failure_set(EXIT_RUN_FAILED, "check",
 				  "%s has %" PRIu64 " bytes: expected at least %" PRIu64
 				  ", the memory of the server that the log is of",
-				  options->target, bytes,
+				  options->paths[1], bytes,
 				  options->offset + check->header.region_bytes);
 	if (ret == 0)
 		ret = durable_check_judge(check, read_target, reader);
@@ -213,7 +212,18 @@ static void print_lost(const struct durable_check *check, uint64_t offset)
 	printf("\n");
 }
 
-static enum exit_code print_result(const struct durable_check *check, const struct options *options)
+static enum exit_code verdict(const struct durable_check *check)
+{
+	size_t claimed =
+		durable_check_count(check, CLAIM_THERE) + durable_check_count(check, CLAIM_COVERED);
+
+	if (durable_check_count(check, CLAIM_LOST) > 0)
+		return EXIT_NEGATIVE;
+	return claimed == 0 || durable_check_count(check, CLAIM_UNDECIDED) > 0 ? EXIT_NO_DEVICE
+									       : EXIT_GOOD;
+}
+
+static void print_result(const struct durable_check *check, const struct options *options)
 {
 	static const char *const reached[] = {"none", "visibility", "persistent"};
 	static const struct {
@@ -229,7 +239,7 @@ static enum exit_code print_result(const struct durable_check *check, const stru
 	uint64_t claimed = 0;
 
 	printf("%s: mode=%s flush=%s flush_type=%s target=%s, a region of %" PRIu64 " bytes\n",
-	       options->log, method_name(header->method), flush_policy_name(header->policy),
+	       options->paths[0], method_name(header->method), flush_policy_name(header->policy),
 	       reached[header->reached], target_kind_name(header->kind), header->region_bytes);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t count = durable_check_count(check, rows[i].state);
@@ -244,10 +254,6 @@ static enum exit_code print_result(const struct durable_check *check, const stru
 		fprintf(stderr, TOOL ": the log ends within a record, as a crash leaves it\n");
 	if (claimed == 0)
 		fprintf(stderr, TOOL ": nothing was claimed: nothing is proven\n");
-	if (durable_check_count(check, CLAIM_LOST) > 0)
-		return EXIT_NEGATIVE;
-	return claimed == 0 || durable_check_count(check, CLAIM_UNDECIDED) > 0 ? EXIT_NO_DEVICE
-									       : EXIT_GOOD;
 }
 
 int main(int argc, char **argv)
@@ -260,16 +266,19 @@ int main(int argc, char **argv)
 	int ret;
 
 	cli_keep_standard_places();
-	argp_err_exit_status = EXIT_WRONG_USAGE;
 	if (options_parse(&options, argc, argv) != 0)
 		return cli_report_failure(TOOL);
-	ret = read_log(options.log, &content, &size);
+	if (options.cli.done)
+		return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_RUN_FAILED;
+	ret = read_log(options.paths[0], &content, &size);
 	if (ret == 0)
-		ret = durable_check_open(&check, options.log, content, size);
+		ret = durable_check_open(&check, options.paths[0], content, size);
 	if (ret == 0)
 		ret = judge(&check, &options);
 	if (ret == 0)
-		code = print_result(&check, &options);
+		code = verdict(&check);
+	if (ret == 0 && (code != EXIT_GOOD || !options.cli.quiet))
+		print_result(&check, &options);
 	durable_check_close(&check);
 	free(content);
 	if (ret == 0 && (fflush(stdout) != 0 || ferror(stdout)))
