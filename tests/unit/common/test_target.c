@@ -79,6 +79,17 @@ static void a_file_in_memory_is_not_taken_for_one_on_a_disk(void **state)
 	close(fd);
 }
 
+/* A device DAX that is not there must not become memory of its name. */
+static void no_file_in_dev_passes_for_a_device(void **state)
+{
+	struct stat st;
+	struct target t;
+
+	assert_int_not_equal(target_open(&t, "/dev/dax99.9:64K", &forced), 0);
+	assert_non_null(strstr(failure_get()->text, "no such device"));
+	assert_int_equal(stat("/dev/dax99.9", &st), -1);
+}
+
 static void an_existing_file_is_not_replaced(void **state)
 {
 	char path[PATH_MAX], spec[PATH_MAX + 8], text[32];
@@ -296,6 +307,7 @@ int main(void)
 		cmocka_unit_test(malformed_targets_are_refused),
 		in_scratch(a_new_file_goes_as_it_came),
 		cmocka_unit_test(a_file_in_memory_is_not_taken_for_one_on_a_disk),
+		cmocka_unit_test(no_file_in_dev_passes_for_a_device),
 		in_scratch(an_existing_file_is_not_replaced),
 		in_scratch(force_uses_an_existing_file),
 		in_scratch(a_window_is_just_that_part),

@@ -164,11 +164,22 @@ static int allocate(const struct target *t, int fd, off_t offset, const struct t
 	return 0;
 }
 
+/* Directly in it is no place for a file: where the device is missing it would pass for PMem. */
+static bool in_dev(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 && strchr(path + 5, '/') == NULL;
+}
+
 static int make_file(struct target *t, const struct target_cfg *cfg)
 {
-	int fd = open(t->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int ret;
+	int fd, ret;
 
+	if (in_dev(t->path) && access(t->path, F_OK) != 0)
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "cannot make the target %s: there is no such device, and a file "
+				   "in /dev would be memory",
+				   t->path);
+	fd = open(t->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return failure_set(EXIT_RUN_FAILED, STEP, "cannot make the target %s: %s", t->path,
 				   errno == EEXIST ? "it exists already (--force with --target "
@@ -263,7 +274,9 @@ static int check_existing(const struct target *t, bool force)
 	if (stat(t->path, &st) != 0)
 		return failure_set(EXIT_RUN_FAILED, STEP, "cannot open the target %s: %s%s",
 				   t->path, strerror(errno),
-				   errno == ENOENT ? " (PATH:SIZE makes a new file)" : "");
+				   errno == ENOENT
+					   ? " (PATH:SIZE makes a new file, dram:SIZE is memory)"
+					   : "");
 	if (!force)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s exists and its content would be overwritten: --force allows "
