@@ -65,12 +65,17 @@ static void print_set(struct check *check, const char *name)
 	struct pool *pool = NULL;
 	struct method method;
 	const bool has_device = check->device[0] != '\0';
+	int ret;
 
 	check->sets++;
 	print_name(name);
-	if (pool_inspect(&pool, check->config->poolset_dir, name, RPMEM_MIN_POOL, &attr) != 0) {
+	ret = pool_inspect(&pool, check->config->poolset_dir, name, RPMEM_MIN_POOL, &attr);
+	if (ret != 0) {
 		check->failed++;
-		printf(": cannot be opened: %s\n", failure_get()->text);
+		printf(": %s: %s\n",
+		       ret == -ENOENT ? "not created yet, or a part is missing"
+				      : "cannot be opened",
+		       failure_get()->text);
 		return;
 	}
 	method_find(pool, has_device ? CONTROL_RDMA : CONTROL_TCP, check->device,
@@ -105,30 +110,31 @@ static int open_below(int directory, const char *name, unsigned depth)
 		       : -1;
 }
 
+static int is_shown(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
 /* Takes the descriptor; `path` is that of the directory, empty for the first. */
 static void walk(struct check *check, int fd, const char *path, unsigned depth)
 {
-	DIR *directory = fdopendir(fd);
+	struct dirent **entries = NULL;
+	int count = scandirat(fd, ".", &entries, is_shown, alphasort);
 	char name[PATH_MAX];
 
-	if (directory == NULL) {
-		close(fd);
-		return;
-	}
-	for (const struct dirent *e; (e = readdir(directory)) != NULL;) {
+	for (int i = 0; i < count; i++) {
 		int len = snprintf(name, sizeof(name), "%s%s%s", path, path[0] != '\0' ? "/" : "",
-				   e->d_name);
-		int below;
+				   entries[i]->d_name);
+		int below = len < PATH_MAX ? open_below(fd, entries[i]->d_name, depth) : -1;
 
-		if (e->d_name[0] == '.' || len >= PATH_MAX)
-			continue;
-		below = open_below(fd, e->d_name, depth);
 		if (below >= 0)
 			walk(check, below, name, depth + 1);
-		else if (is_set(fd, e->d_name))
+		else if (len < PATH_MAX && is_set(fd, entries[i]->d_name))
 			print_set(check, name);
+		free(entries[i]);
 	}
-	closedir(directory);
+	free(entries);
+	close(fd);
 }
 
 static void print_sets(struct check *check)

@@ -154,5 +154,13 @@ int main(int argc, char **argv)
 		return cli_report_failure(TOOL);
 	if (options.check)
 		return check(&options);
-	return options.remove != NULL ? remove_pool(&options) : serve(&options);
+	if (options.remove != NULL)
+		return remove_pool(&options);
+	if (isatty(STDIN_FILENO)) {
+		fprintf(stderr,
+			TOOL ": standard input is a terminal, but librpmem starts " TOOL
+			     " through ssh (" TOOL " --check prints what it could serve)\n");
+		return EXIT_WRONG_USAGE;
+	}
+	return serve(&options);
 }

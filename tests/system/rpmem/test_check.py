@@ -54,6 +54,25 @@ def test_a_part_keeps_its_holes(tmp_path: Path) -> None:
     assert (tmp_path / "good.part").stat().st_blocks == before
 
 
+def test_sets_are_in_the_order_of_their_names(tmp_path: Path) -> None:
+    for name in ("c", "a", "d", "b"):
+        pool_set(tmp_path, name)
+    lines = check(tmp_path)[1].splitlines()
+    assert [line.split(":")[0] for line in lines if line.startswith("  ")] == [f"  {c}.set" for c in "abcd"]
+
+
+def test_on_a_terminal_it_points_at_check() -> None:
+    """By hand it would print the bytes of the protocol, and wait."""
+    ours, terminal = os.openpty()
+    try:
+        done = subprocess.run([RPMEMD], stdin=terminal, capture_output=True, text=True, timeout=LIMIT_S)
+    finally:
+        os.close(ours)
+        os.close(terminal)
+    assert (done.returncode, done.stdout) == (64, "")
+    assert "rpmemd --check" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_sets_below_the_directory(tmp_path: Path) -> None:
     (tmp_path / "below" / "deeper").mkdir(parents=True)
     pool_set(tmp_path / "below" / "deeper", "good")
@@ -73,7 +92,7 @@ def test_sets_that_cannot_be_served(tmp_path: Path) -> None:
     (tmp_path / "bad.set").write_text("PMEMPOOLSET\nwhat is this\n")
     code, output = check(tmp_path)
     assert code == 1
-    assert f"  missing.set: cannot be opened: cannot open the part {tmp_path}/missing.part" in output
+    assert f"  missing.set: not created yet, or a part is missing: cannot open the part {tmp_path}/missing.part" in output
     assert "  bad.set: cannot be opened: " in output
     assert "  good.set: 8 MiB" in output
 

@@ -79,7 +79,7 @@ def test_check_prints_what_the_example_shows(tmp_path: Path) -> None:
     assert done.returncode == 1
     heads = [re.split(r"(?<=:) | below ", line)[0] for line in done.stdout.splitlines()]
     assert [head for head in heads if head not in shown] == []
-    assert f"  c.set: cannot be opened: cannot open the part {tmp_path}/c: No such file or directory" in done.stdout
+    assert f"  c.set: not created yet, or a part is missing: cannot open the part {tmp_path}/c: No such file or directory" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -181,4 +181,4 @@ def test_example_sets_parse(text: str, tmp_path: Path) -> None:
     """All that is wrong with them is that nothing was created."""
     (tmp_path / "pool.set").write_text(re.sub(r" /\S+/", f" {tmp_path}/", text))
     done = daemon("--check", "--poolset-dir", str(tmp_path))
-    assert "pool.set: cannot be opened: cannot open the part" in done.stdout
+    assert "pool.set: not created yet, or a part is missing: cannot open the part" in done.stdout
