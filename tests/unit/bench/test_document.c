@@ -285,7 +285,7 @@ static void a_stall_of_a_closed_loop_is_explained(void **state)
 	histogram_record(r.latency, 100000000);
 	add_repeat(r, NULL);
 	expect_warning("STALL_HIDDEN", "100 ms");
-	expect_warning("STALL_HIDDEN", "1 of 1 points stood still: in p0000");
+	expect_warning("STALL_HIDDEN", "1 of 1 points stalled: in p0000");
 }
 
 static void without_a_stall_nothing_is_explained(void **state)

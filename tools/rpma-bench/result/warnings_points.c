@@ -104,7 +104,7 @@ static void warn_ci(const struct record *record, const json_t *points, json_t *l
 				     ci * 100));
 }
 
-/* How many times its median a closed loop stood still; 0: it did not. */
+/* How many times its median a closed loop stalled; 0: it did not. */
 static double stall(const json_t *point)
 {
 	const json_t *params = json_object_get(point, "params");
@@ -117,7 +117,7 @@ static double stall(const json_t *point)
 	return max / median;
 }
 
-/* A closed loop waits with the target: what it did not ask then is in no percentile. */
+/* A closed loop waits: what it did not start meanwhile is in no percentile. */
 static void warn_stall(const json_t *points, json_t *list)
 {
 	const json_t *point, *worst = NULL;
@@ -138,11 +138,10 @@ static void warn_stall(const json_t *points, json_t *list)
 	max = json_number_value(path_get(worst, "summary/latency/max_ns"));
 	warning_add(
 		list, "STALL_HIDDEN", "info", "client",
-		json_sprintf("%zu of %zu points stood still: in %s one operation took %s where the "
-			     "median is %s. A closed loop waits with the target: about %.0f "
-			     "operations that it would have begun meanwhile are missing, so the "
-			     "percentiles hide the stall (--test rate counts from the planned "
-			     "time)",
+		json_sprintf("%zu of %zu points stalled: in %s one operation took %s, and the "
+			     "median is %s. A closed loop waits for it: about %.0f operations "
+			     "that would have started meanwhile are missing, so the percentiles "
+			     "hide the stall (--test rate counts from the planned time)",
 			     stalled, json_array_size(points), path_text(worst, "id"),
 			     units_print_duration(max, slow),
 			     units_print_duration(max / most, usual),
