@@ -119,14 +119,14 @@ static const char *of_cause(const struct diagnosis_facts *f, char remedy[512])
 {
 	switch (f->cause) {
 	case CAUSE_NAME:
-		return "a typing error, no address of the family that -4 or -6 asks for, or the "
-		       "name server does not know or not answer";
+		return "a typing error, no address of the family that -4 or -6 selects, or the "
+		       "name server does not know the name or does not answer";
 	case CAUSE_MEMLOCK:
 		return of_memlock(f, remedy);
 	case CAUSE_NO_MEMORY:
 		return "the host or the device has no memory left for it";
-	case CAUSE_ADDRESS_IN_USE:
-		return "another server listens there: --port N";
+	case CAUSE_ADDRESS_IN_USE: /* the message has it */
+		return NULL;
 	case CAUSE_UNREACHABLE:
 		if (f->any_back)
 			return "the address moved to another host or interface, or the "

@@ -11,6 +11,7 @@
 
 #include "tools/common/base/failure.h"
 #include "tools/common/base/units.h"
+#include "tools/common/rdma/resolve.h"
 #include "tools/common/rdma/rows.h"
 #include "tools/common/rdma/target.h"
 
@@ -135,6 +136,9 @@ static error_t parse_host(const char *option, const char *arg, void *options)
 	(void)option;
 	if (arg[0] == '\0')
 		return cli_wrong_value("HOST", "''", "a host name or address");
+	if (resolve_has_port(arg))
+		return cli_wrong_value("HOST", arg,
+				       "a name or an address alone, the port goes into --port");
 	if (o->hosts_count == OPTIONS_HOSTS) {
 		failure_set(EXIT_WRONG_USAGE, "parse",
 			    "unexpected argument %s: expected at most %d hosts", arg,

@@ -49,6 +49,17 @@ static void brackets_around_an_address_are_taken(void **state)
 	assert_int_not_equal(resolve_host("[]", 30000, address), 0);
 }
 
+static void a_port_behind_a_host_is_seen(void **state)
+{
+	static const char *const with[] = {"host:7204", "192.0.2.1:7204", "[::1]:7204", "host:"};
+	static const char *const without[] = {"host", "192.0.2.1", "::1", "[::1]", "fe80::1%eth0"};
+
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++)
+		assert_true(resolve_has_port(with[i]));
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		assert_false(resolve_has_port(without[i]));
+}
+
 static void an_unknown_name_is_told(void **state)
 {
 	char address[RESOLVE_ADDRESS_MAX];
@@ -73,6 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_stay_what_they_are),
 		cmocka_unit_test(brackets_around_an_address_are_taken),
+		cmocka_unit_test(a_port_behind_a_host_is_seen),
 		cmocka_unit_test(an_unknown_name_is_told),
 		cmocka_unit_test(waiting_has_a_limit),
 	};

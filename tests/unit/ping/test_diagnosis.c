@@ -50,7 +50,7 @@ static const struct row rows[] = {
 	{FACTS(.cause = CAUSE_NO_MEMORY, .step = "register"), "no memory left"},
 	{FACTS(.step = "register", .target = TARGET_FSDAX), "ODP"},
 	{FACTS(.step = "register", .target = TARGET_DEVDAX), ""},
-	{FACTS(.cause = CAUSE_ADDRESS_IN_USE, .step = "listen"), "another server"},
+	{FACTS(.cause = CAUSE_ADDRESS_IN_USE, .step = "listen"), ""},
 	{FACTS(.cause = CAUSE_LOST, .wc_status = IBV_WC_RETRY_EXC_ERR), "4791"},
 	{FACTS(.cause = CAUSE_LOST, .wc_status = IBV_WC_RETRY_EXC_ERR), "down"},
 	{FACTS(.cause = CAUSE_MTU, .size_bytes = 65536), "MTU"},

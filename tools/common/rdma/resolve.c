@@ -121,6 +121,14 @@ static int take_answer(struct lookup *l, const struct timespec *deadline, int *g
 	return done ? 0 : -ETIMEDOUT;
 }
 
+/* An address of IPv6 has two colons at least, and none after its brackets. */
+bool resolve_has_port(const char *host)
+{
+	const char *colon = strchr(host, ':');
+
+	return strstr(host, "]:") != NULL || (colon != NULL && strchr(colon + 1, ':') == NULL);
+}
+
 int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX])
 {
 	return resolve_family(host, AF_UNSPEC, timeout_ms, address);

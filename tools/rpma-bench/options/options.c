@@ -16,6 +16,7 @@
 #include "slo.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/json/result.h"
+#include "tools/common/rdma/resolve.h"
 
 static int parse(struct options *o, const struct cli_command *command, int argc, char **argv)
 {
@@ -269,13 +270,10 @@ int options_parse_server(struct options *options, int argc, char **argv)
 
 static int check_host(const char *host, const char *command)
 {
-	const char *colon = host != NULL ? strchr(host, ':') : NULL;
-
 	if (host == NULL)
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "the host of the server is missing: %s HOST", command);
-	/* an address of IPv6 has two colons at least, and none after its brackets */
-	if (strstr(host, "]:") != NULL || (colon != NULL && strchr(colon + 1, ':') == NULL))
+	if (resolve_has_port(host))
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "HOST %s: expected a name or an address alone, the port goes "
 				   "into --port",
