@@ -214,16 +214,19 @@ static void intervals_have_figures_of_their_own(void **state)
 	cfg.intervals_max = 8;
 	cfg.interval_ns = 100000000;
 	assert_int_equal(fake_run(&cfg, &m), 0);
-	/* 130 ms instead of 100 for the one that stalls; the last one is half of one */
-	assert_int_equal(m.intervals_used, 5);
-	assert_int_equal(intervals[0].t_ns, 130000000);
-	assert_int_equal(intervals[0].ops, 3001);
-	assert_int_equal(intervals[0].max_ns, 100000000);
-	assert_int_equal(intervals[1].ops, 10000);
-	assert_int_equal(intervals[1].max_ns, 10000);
-	assert_true(intervals[1].percentiles_known);
-	assert_int_equal(intervals[1].p50_ns, 10000);
-	assert_int_equal(intervals[1].p99_ns, 10000);
+	/* the one that begins at 30 ms ends at 130, in the second; the last is half of one */
+	assert_int_equal(m.intervals_used, 6);
+	assert_int_equal(intervals[0].t_ns, 100000000);
+	assert_int_equal(intervals[0].ops, 3000);
+	assert_int_equal(intervals[0].max_ns, 10000);
+	assert_int_equal(intervals[1].t_ns, 200000000);
+	assert_int_equal(intervals[1].ops, 7000);
+	assert_int_equal(intervals[1].max_ns, 100000000);
+	assert_int_equal(intervals[2].ops, 10000);
+	assert_true(intervals[2].percentiles_known);
+	assert_int_equal(intervals[2].p50_ns, 10000);
+	assert_int_equal(intervals[2].p99_ns, 10000);
+	assert_int_equal(intervals[5].t_ns, m.elapsed_ns);
 	/* nothing is lost to the whole */
 	assert_int_equal(fake_latency.count, m.ops);
 	assert_int_equal(fake_latency.max_ns, 100000000);

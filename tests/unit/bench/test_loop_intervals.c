@@ -77,6 +77,32 @@ static void more_than_fit_become_longer(void **state)
 	}
 }
 
+static uint64_t stall(uint32_t lane, uint64_t op)
+{
+	return op == 4999 ? 301000000 : 10000;
+}
+
+/* The 5,000th begins at 50 ms and ends at 351: nothing completes in the second and the third. */
+static void nothing_is_in_the_intervals_of_a_stall(void **state)
+{
+	struct measure_cfg cfg = setup(5 * INTERVAL_NS);
+	struct measured m;
+
+	(void)state;
+	fake.latency_ns = stall;
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.intervals_used, 5);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(intervals[i].t_ns, (i + 1) * INTERVAL_NS);
+	assert_int_equal(intervals[0].ops, 4999);
+	assert_int_equal(intervals[1].ops, 0);
+	assert_false(intervals[1].percentiles_known);
+	assert_int_equal(intervals[2].ops, 0);
+	assert_in_range(intervals[3].ops, 4899, 4901);
+	assert_int_equal(intervals[3].max_ns, 301000000);
+	assert_int_equal(ops_of(5), m.ops);
+}
+
 static void thinning_makes_one_of_two(void **state)
 {
 	struct measure_interval some[] = {
@@ -151,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_as_fit_are_kept_as_they_are),
 		cmocka_unit_test(more_than_fit_become_longer),
+		cmocka_unit_test(nothing_is_in_the_intervals_of_a_stall),
 		cmocka_unit_test(thinning_makes_one_of_two),
 		cmocka_unit_test(what_is_shown_is_in_the_result_as_well),
 		cmocka_unit_test(an_open_loop_shows_responses),

@@ -186,16 +186,19 @@ static void intervals_without_samples_know_nothing(void **state)
 	struct repeat r = made_repeat(1000, 2);
 	json_t *json;
 
-	r.intervals_count = 2;
-	r.intervals = calloc(2, sizeof(*r.intervals));
+	r.intervals_count = 3;
+	r.intervals = calloc(3, sizeof(*r.intervals));
 	r.intervals[0] = (struct measure_interval){.t_ns = 100, .ops = 30, .max_ns = 7};
 	r.intervals[1] = (struct measure_interval){
 		.t_ns = 200, .ops = 0, .percentiles_known = false, .max_ns = 0};
+	/* reads of a mix: the samples are of its writes */
+	r.intervals[2] = (struct measure_interval){.t_ns = 300, .ops = 5};
 	json = made_json(&r);
 	assert_int_equal(whole_at(json, "intervals/t_ns=100/bytes"), 30 * 4096);
 	assert_int_equal(whole_at(json, "intervals/t_ns=100/max_ns"), 7);
 	null_at(json, "intervals/t_ns=100/p99_ns");
 	null_at(json, "intervals/t_ns=200/max_ns");
+	null_at(json, "intervals/t_ns=300/max_ns");
 	json_decref(json);
 }
 

@@ -88,6 +88,7 @@ struct measured {
 	bool native_atomic_write; /* atomic writes completed as such, not as writes */
 	uint32_t intervals_used;
 	uint32_t interval_parts; /* intervals of interval_ns that each of these has, but the last */
+	uint64_t interval_ns;
 	/* operations in each of the last windows of MEASURE_WINDOW_NS, oldest first */
 	double windows[MEASURE_WINDOWS];
 	unsigned windows_used;

@@ -75,8 +75,6 @@ static __always_inline int turn(struct loop *l, struct lane_state *r, bool plain
 
 	if (got <= 0)
 		return got;
-	if (__builtin_expect(l->last >= l->next_look, 0))
-		measure_time_look(l, l->last);
 	ret = fill(l, r, plain, batched);
 	return ret ? ret : got;
 }

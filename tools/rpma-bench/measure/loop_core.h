@@ -69,12 +69,13 @@ struct loop {
 	uint64_t window_end;
 	uint64_t window_ticks;
 	uint64_t window_ops; /* done when the window began */
-	uint64_t interval_end;
+	uint64_t interval_begin;
+	uint64_t interval_end; /* on a grid, so that those of all threads end together */
 	uint64_t interval_ticks;
+	uint64_t intervals_end; /* what ends there or later ends with the measurement */
 	uint64_t interval_ops;
 	uint64_t interval_bytes;
 	uint64_t interval_late;
-	uint64_t interval_begin;
 	uint32_t interval_part;	    /* intervals so far, of those that are one in cfg->intervals */
 	struct histogram *response; /* the interval's or the whole's; NULL: none */
 	/* open loop */
@@ -96,6 +97,10 @@ void measure_single_drain(struct loop *l);
 /* loop_time.c: the look at the time, and what happens then */
 void measure_time_start(struct loop *l);
 void measure_time_look(struct loop *l, uint64_t now);
+/* Ends the intervals that are over: what completes now is in the next one. */
+void measure_time_intervals(struct loop *l, uint64_t now);
+/* Takes completions when it is time for a look; gives as measure_poll(). */
+int measure_take_at_look(struct loop *l, struct lane_state *r, const struct ibv_wc *wc, int got);
 void measure_time_finish(struct loop *l);
 uint64_t measure_done(const struct loop *l);
 /* With mixed sizes, those that were posted: at the end, all of them are done. */
@@ -240,6 +245,8 @@ static __always_inline int measure_poll(struct loop *l, struct lane_state *r, bo
 	if (__builtin_expect(ret != 0, 0))
 		return measure_poll_failed(r, ret);
 	l->last = clock_now(l->cfg->clock);
+	if (__builtin_expect(l->last >= l->next_look, 0))
+		return measure_take_at_look(l, r, wc, got);
 	for (int i = 0; i < got; i++) {
 		ret = measure_take(l, r, &wc[i], plain);
 		if (__builtin_expect(ret != 0, 0))

@@ -48,7 +48,10 @@ void measure_time_start(struct loop *l)
 	l->interval_ticks = clock_ticks(cfg->clock, cfg->interval_ns);
 	l->interval_begin = l->begin;
 	l->interval_end = l->begin + l->interval_ticks;
+	/* an open loop is late after the end of its plan */
+	l->intervals_end = cfg->period_ns > 0 ? l->hard_end : l->end;
 	l->out->interval_parts = 1;
+	l->out->interval_ns = cfg->interval_ns;
 	l->next_look = l->begin;
 }
 
@@ -113,18 +116,19 @@ static void store(struct loop *l, const struct measure_interval *interval)
 	l->interval_part = l->interval_part + 1 == m->interval_parts ? 0 : l->interval_part + 1;
 }
 
-static void show(struct loop *l, const struct measure_interval *interval, uint64_t now)
+static void show(struct loop *l, const struct measure_interval *interval, uint64_t end)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	const struct live_snapshot one = {
 		.ops = interval->ops,
 		.bytes = interval->bytes,
 		.late_ops = l->out->late_ops - l->interval_late,
-		.span_ns = clock_ns(cfg->clock, now - l->interval_begin),
+		.span_ns = clock_ns(cfg->clock, end - l->interval_begin),
 		.end_ns = interval->t_ns,
 	};
 
-	if (cfg->live != NULL)
+	/* the rate of a mere remainder is noise */
+	if (cfg->live != NULL && end - l->interval_begin >= l->interval_ticks / 2)
 		live_add(cfg->live, &one,
 			 cfg->response_scratch != NULL ? cfg->response_scratch : cfg->scratch);
 }
@@ -140,7 +144,8 @@ static void take_samples(const struct measure_cfg *cfg)
 	histogram_reset(cfg->response_scratch);
 }
 
-static void close_interval(struct loop *l, uint64_t now)
+/* All that has completed by now, and is in no interval yet. */
+static void close_interval(struct loop *l, uint64_t end)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	uint64_t done = measure_done(l), bytes = measure_bytes(l);
@@ -151,7 +156,7 @@ static void close_interval(struct loop *l, uint64_t now)
 	p50 = histogram_percentile(cfg->scratch, 0.5);
 	p99 = histogram_percentile(cfg->scratch, 0.99);
 	interval = (struct measure_interval){
-		.t_ns = clock_ns(cfg->clock, now - l->begin),
+		.t_ns = clock_ns(cfg->clock, end - l->begin),
 		.ops = done - l->interval_ops,
 		.bytes = bytes - l->interval_bytes,
 		.percentiles_known = p50.known && p99.known,
@@ -160,13 +165,20 @@ static void close_interval(struct loop *l, uint64_t now)
 		.max_ns = cfg->scratch->count > 0 ? cfg->scratch->max_ns : 0,
 	};
 	store(l, &interval);
-	show(l, &interval, now);
+	show(l, &interval, end);
 	take_samples(cfg);
 	l->interval_ops = done;
 	l->interval_bytes = bytes;
 	l->interval_late = l->out->late_ops;
-	l->interval_begin = now;
-	l->interval_end = now + l->interval_ticks;
+	l->interval_begin = end;
+	l->interval_end = end + l->interval_ticks;
+}
+
+/* In a stall, nothing is in those that passed meanwhile. */
+void measure_time_intervals(struct loop *l, uint64_t now)
+{
+	while (has_intervals(l) && now >= l->interval_end && l->interval_end < l->intervals_end)
+		close_interval(l, l->interval_end);
 }
 
 void measure_stop(struct loop *l)
@@ -206,8 +218,7 @@ void measure_time_look(struct loop *l, uint64_t now)
 {
 	if (now >= l->window_end)
 		close_window(l, now);
-	if (has_intervals(l) && now >= l->interval_end)
-		close_interval(l, now);
+	measure_time_intervals(l, now);
 	if (asked_to_stop(l)) {
 		measure_stop(l);
 		l->out->interrupted = true;
@@ -217,17 +228,30 @@ void measure_time_look(struct loop *l, uint64_t now)
 	/* once its time is over, a measurement ends at the first completion at which nothing else
 	 * is due */
 	l->next_look = earlier(earlier(now + l->tick, l->end), earlier(l->hard_end, l->window_end));
-	if (has_intervals(l))
+	if (has_intervals(l) && l->interval_end < l->intervals_end)
 		l->next_look = earlier(l->next_look, l->interval_end);
 }
 
-/* The rest is an interval too if it is not a mere remainder. */
+int measure_take_at_look(struct loop *l, struct lane_state *r, const struct ibv_wc *wc, int got)
+{
+	measure_time_intervals(l, l->last);
+	for (int i = 0; i < got; i++) {
+		int ret = measure_take(l, r, &wc[i], false);
+
+		if (ret != 0)
+			return ret;
+	}
+	measure_time_look(l, l->last);
+	return got;
+}
+
+/* The rest is an interval too. */
 void measure_time_finish(struct loop *l)
 {
 	measure_single_drain(l);
 	if (l->cfg->scratch == NULL)
 		return;
-	if (has_intervals(l) && l->last + l->interval_ticks / 2 >= l->interval_end)
+	if (has_intervals(l) && l->last > l->interval_begin)
 		close_interval(l, l->last);
 	take_samples(l->cfg);
 }

@@ -20,7 +20,6 @@
 #define WARMUP_FACTOR	4
 #define WARMUP_OPS	10000
 
-#define INTERVALS_MAX	600
 #define INTERVAL_MIN_NS 100000000ULL
 #define SECOND_NS	1000000000ULL
 
@@ -73,7 +72,7 @@ static int allocate(struct worker *w, const struct params *p, bool live)
 	w->slots = measure_slots_new(p->connections, p->depth);
 	w->figures.latency = histogram_new();
 	w->scratch = histogram_new();
-	w->figures.intervals = calloc(INTERVALS_MAX, sizeof(*w->figures.intervals));
+	w->figures.intervals = calloc(WORKERS_INTERVALS_MAX, sizeof(*w->figures.intervals));
 	if (p->test == BENCH_MIX)
 		w->figures.read_latency = histogram_new();
 	if (p->test == BENCH_RATE)
@@ -160,7 +159,7 @@ static uint64_t share(uint64_t all, uint32_t threads, uint32_t thread)
 static uint64_t interval_ns(const struct workers_cfg *c)
 {
 	bool open_end = c->begin->ops > 0 || c->endless;
-	uint64_t least = open_end ? SECOND_NS : c->begin->duration_ns / INTERVALS_MAX + 1;
+	uint64_t least = open_end ? SECOND_NS : c->begin->duration_ns / WORKERS_INTERVALS_MAX + 1;
 
 	if (c->interval_ns > 0)
 		return c->interval_ns;
@@ -195,7 +194,7 @@ static void set_measurement(const struct workers *w, struct worker *worker, uint
 	m->response_scratch = worker->response_scratch;
 	m->live = worker->figures.live;
 	m->intervals = worker->figures.intervals;
-	m->intervals_max = INTERVALS_MAX;
+	m->intervals_max = WORKERS_INTERVALS_MAX;
 	m->interval_ns = interval_ns(c);
 }
 

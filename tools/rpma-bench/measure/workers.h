@@ -20,6 +20,9 @@
 
 struct workers;
 
+/* The most a repeat has. */
+#define WORKERS_INTERVALS_MAX 600
+
 struct thread_usage {
 	int cpu;		       /* -1: unknown */
 	char cpus[TOPOLOGY_CPUS_TEXT]; /* the affinity read back from the kernel */

@@ -77,7 +77,10 @@ static uint64_t elapsed_of_all(const struct threads *t)
 	return end > begin ? end - begin : 0;
 }
 
-/* Percentiles of several threads' intervals cannot be put together: their samples are gone. */
+/*
+ * The same span of another thread. Percentiles of both cannot be put together: their samples
+ * are gone. What a thread that had ended does not have, it did nothing in.
+ */
 static void merge_interval(struct measure_interval *all, const struct measure_interval *one)
 {
 	all->ops += one->ops;
@@ -115,24 +118,43 @@ static uint32_t most_parts(const struct threads *t)
 	return most;
 }
 
+/* A last one of less than half a span is a mere remainder. */
+static void drop_remainder(const struct threads *t, struct repeat *r)
+{
+	uint32_t last = r->intervals_count - 1;
+	uint64_t begin = 0;
+
+	if (r->intervals_count == 0)
+		return;
+	if (last > 0)
+		begin = r->intervals[last - 1].t_ns;
+	if (r->intervals[last].t_ns - begin < figures_of(t, 0)->measured.interval_ns / 2)
+		r->intervals_count--;
+}
+
 static int merge_intervals(const struct threads *t, struct repeat *r)
 {
 	uint32_t parts = most_parts(t), used = 0;
 
-	r->intervals = copy_intervals(figures_of(t, 0), parts, &r->intervals_count);
+	r->intervals = calloc(WORKERS_INTERVALS_MAX, sizeof(*r->intervals));
 	if (r->intervals == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 1; i < t->count; i++) {
+	for (uint32_t i = 0; i < t->count; i++) {
 		struct measure_interval *one = copy_intervals(figures_of(t, i), parts, &used);
 
 		if (one == NULL)
 			return -ENOMEM;
-		if (used < r->intervals_count)
+		for (uint32_t k = 0; k < used; k++) {
+			if (i == 0)
+				r->intervals[k] = one[k];
+			else
+				merge_interval(&r->intervals[k], &one[k]);
+		}
+		if (used > r->intervals_count)
 			r->intervals_count = used;
-		for (uint32_t k = 0; k < r->intervals_count; k++)
-			merge_interval(&r->intervals[k], &one[k]);
 		free(one);
 	}
+	drop_remainder(t, r);
 	return 0;
 }
 

@@ -90,7 +90,7 @@ static json_t *interval_json(const struct measure_interval *i, const struct para
 		result_integer(params->mix != NULL ? i->bytes : i->ops * params->size_bytes),
 		"p50_ns", i->percentiles_known ? result_integer(i->p50_ns) : json_null(), "p99_ns",
 		i->percentiles_known ? result_integer(i->p99_ns) : json_null(), "max_ns",
-		i->ops > 0 ? result_integer(i->max_ns) : json_null());
+		i->max_ns > 0 ? result_integer(i->max_ns) : json_null());
 }
 
 static json_t *intervals_json(const struct repeat *r)
