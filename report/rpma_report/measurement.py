@@ -14,7 +14,7 @@ from statistics import fmean
 from rpma_report.failure import Failure
 from rpma_report.figures.series import identity
 from rpma_report.intervals import of_repeats
-from rpma_report.model import Cpu, Estimate, Latency, Point, Run
+from rpma_report.model import Cpu, Estimate, Latency, Point, Run, listed
 from rpma_report.sources import fio_bins, load_all
 from rpma_report.text import shown
 
@@ -23,6 +23,7 @@ from rpma_report.text import shown
 class Measurement:
     name: str
     runs: tuple[Run, ...]
+    files: tuple[str, ...] = ()  # as a page lists them: before runs of several files became one
 
 
 def read(path: Path) -> Measurement:
@@ -30,9 +31,10 @@ def read(path: Path) -> Measurement:
     paths = files(path)
     if paths == [path]:
         runs = load_all(path)
-        return Measurement(runs[0].name if len(runs) == 1 else shown(path.name, 60), tuple(runs))
+        return Measurement(runs[0].name if len(runs) == 1 else shown(path.name, 60), tuple(runs), listed(runs))
     name = shown(path.name or str(path.resolve().name) or "/", 60)
-    return Measurement(name, tuple(united([replace(run, label=name) for p in paths for run in load_all(p)])))
+    runs = [replace(run, label=name) for p in paths for run in load_all(p)]
+    return Measurement(name, tuple(united(runs)), listed(runs))
 
 
 def files(path: Path) -> list[Path]:
@@ -51,7 +53,7 @@ def called(measurement: Measurement, name: str) -> Measurement:
         replace(run, name=f"{name}, {run.program}" if several else name, label=name)
         for run in measurement.runs
     )
-    return Measurement(name, runs)
+    return Measurement(name, runs, measurement.files)
 
 
 def united(runs: Sequence[Run]) -> list[Run]:

@@ -298,6 +298,11 @@ class Run:
         return any(c in ELSEWHERE or self.verdict not in PROVEN | BY_PROCESSOR.get(c, set()) for c in self.claims)
 
 
+def listed(runs: Sequence[Run]) -> tuple[str, ...]:
+    """SHA-256, id and file of each, as a page names them."""
+    return tuple(f"{run.sha256} {shown(run.run_id or '-', 60)} {run.file}" for run in runs)
+
+
 def name_apart(runs: Sequence[Run]) -> list[Run]:
     """Runs of the same label, or the same host, get the name of their file, and if that is the same, a number."""
     labels = Counter(run.name for run in runs)

@@ -125,7 +125,7 @@ def test_keys_go_from_point_to_point_and_to_the_row(page: Browser) -> None:
     assert told(DOCUMENT["points"][2], 1024)[0] in page.value(TIP)
     page.key("Enter")
     assert page.value("location.hash") == "#latency-write-apm-flush-1-kib"
-    assert page.value("document.querySelector('tr.target').dataset.point") == "p0002"
+    assert page.value("document.querySelector('tr.target .point').textContent") == "p0002"
     page.value("document.querySelector('#latency svg.wide').focus()")
     page.key("Escape")
     assert page.value(TIP) is None
@@ -212,7 +212,7 @@ def test_permalink_leads_to_its_row_and_the_row_to_the_chart(page: Browser, made
 
 def test_point_in_the_page_is_that_of_the_file(page: Browser) -> None:
     """Every row of a chart's table that names a point has its size."""
-    pairs = page.value("[...document.querySelectorAll('#latency-table tr[data-point]')].map(r => [r.dataset.point, r.cells[0].firstChild.textContent])")
+    pairs = page.value("[...document.querySelectorAll('#latency-table td.point')].map(c => [c.textContent, c.parentElement.cells[0].firstChild.textContent])")
     points = {point["id"]: quantity.size(point["params"]["size_bytes"]) for point in DOCUMENT["points"]}
     assert len(pairs) == 16 and all(points[name] == size for name, size in pairs)
 

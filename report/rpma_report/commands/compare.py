@@ -11,10 +11,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rpma_report.commands import Commands
+from rpma_report.commands import Commands, recipe
+from rpma_report.failure import Failure
 from rpma_report.page import outputs
 from rpma_report.terminal import say
 from rpma_report.text import shown
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from rpma_report.comparison.measures import Measure
     from rpma_report.measurement import Measurement
     from rpma_report.model import Run
+    from rpma_report.page.document import Document
 
 EXIT_FAIL_IF, EXIT_UNDETERMINED = 1, 3
 _MAX_LINES = 400
@@ -59,17 +62,7 @@ def add_to(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     conditions = _conditions(options)
     _check_outputs(options)
-    from rpma_report.comparison import changes, limits, words
-    from rpma_report.measurement import read
-    from rpma_report.model import name_apart
-
-    paths = [options.base, *options.new]
-    base, *others = _named_apart(paths, [read(path) for path in paths])
-    also = tuple(condition.measure for condition in conditions if condition.measure)
-    asked = changes.Asked(options.figures, also, options.noise)
-    comparisons = [changes.compare(base, new, asked) for new in others]
-    found = limits.findings(conditions, base, comparisons)
-    runs = name_apart([*base.runs, *(run for other in others for run in other.runs)])
+    base, comparisons, found, runs = _compared([options.base, *options.new], options, conditions)
     code = EXIT_FAIL_IF if found.failed else EXIT_UNDETERMINED if found.undetermined else 0
     if options.output:
         _write(options, base, comparisons, conditions, found, runs)
@@ -83,6 +76,33 @@ def run(options: argparse.Namespace) -> int:
         _tell(base, comparisons, runs, every=not options.output)
         _tell_conditions(conditions, found)
     return code
+
+
+def _compared(paths: Sequence[Path], options: argparse.Namespace, conditions: "Sequence[Condition]"
+              ) -> "tuple[Measurement, list[Comparison], Findings, list[Run]]":  # fmt: skip
+    from rpma_report.comparison import changes, limits
+    from rpma_report.measurement import read
+    from rpma_report.model import name_apart
+
+    base, *others = _named_apart(paths, [read(path) for path in paths])
+    also = tuple(condition.measure for condition in conditions if condition.measure)
+    asked = changes.Asked(options.figures, also, options.noise)
+    comparisons = [changes.compare(base, new, asked) for new in others]
+    runs = name_apart([*base.runs, *(run for other in others for run in other.runs)])
+    return base, comparisons, limits.findings(conditions, base, comparisons), runs
+
+
+def remade(paths: Sequence[Path], made: recipe.Recipe) -> "tuple[Document, list[Run]]":
+    """The page of these results, for verify."""
+    from rpma_report.comparison import gate
+
+    options = recipe.parsed(made, figures, noise)
+    try:
+        conditions = _conditions_of(options)
+    except gate.Malformed as error:
+        raise Failure(f"the options of the page: {error}") from error
+    base, comparisons, found, runs = _compared(paths, options, conditions)
+    return _document(paths, options, base, comparisons, conditions, found, runs), runs
 
 
 def _tell_conditions(conditions: "Sequence[Condition]", found: "Findings") -> None:
@@ -130,12 +150,22 @@ def figures(text: str) -> "tuple[Measure, ...]":
 def _conditions(options: argparse.Namespace) -> "list[Condition]":
     from rpma_report.comparison import gate
 
-    found, option = [], ""
     try:
-        for option, texts in (("--fail-if", options.fail_if), ("--fail-if-estimate", options.fail_if_estimate)):
-            found += [c for text in texts for c in gate.parse(text, option.endswith("estimate"))]
+        return _conditions_of(options)
     except gate.Malformed as error:
-        options.parser.error(f"{option}: {error}")
+        options.parser.error(str(error))
+        raise  # error() has ended the program
+
+
+def _conditions_of(options: argparse.Namespace) -> "list[Condition]":
+    from rpma_report.comparison import gate
+
+    found = []
+    for option, texts in (("--fail-if", options.fail_if), ("--fail-if-estimate", options.fail_if_estimate)):
+        try:
+            found += [c for text in texts for c in gate.parse(text, option.endswith("estimate"))]
+        except gate.Malformed as error:
+            raise gate.Malformed(f"{option}: {error}") from error
     return found
 
 
@@ -171,10 +201,21 @@ def _named_apart(paths: Sequence[Path], read: "Sequence[Measurement]") -> "list[
 def _write(options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
            conditions: "Sequence[Condition]", found: "Findings", runs: "Sequence[Run]") -> None:  # fmt: skip
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    from rpma_report.comparison import report, words
+    from rpma_report.comparison import words
 
-    document = report.document(base, comparisons, conditions, found, runs)
+    document = _document([options.base, *options.new], options, base, comparisons, conditions, found, runs)
     outputs.write(document, outputs.Wanted.of(options), lambda: words.table(comparisons))
+
+
+def _document(paths: Sequence[Path], options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
+              conditions: "Sequence[Condition]", found: "Findings", runs: "Sequence[Run]") -> "Document":  # fmt: skip
+    """With what verify needs to make it again."""
+    from rpma_report.comparison import report
+
+    limits = {"fail_if": options.fail_if, "fail_if_estimate": options.fail_if_estimate}
+    made = recipe.text(recipe.Recipe("compare", recipe.names(paths), {**recipe.shared(options), **limits}))
+    files = (*base.files, *(file for comparison in comparisons for file in comparison.new.files))
+    return replace(report.document(base, comparisons, conditions, found, runs), results=files, made=made)
 
 
 def _tell(base: "Measurement", comparisons: "Sequence[Comparison]", runs: "Sequence[Run]",

@@ -3,16 +3,20 @@
 
 import argparse
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rpma_report.commands import Commands
+from rpma_report.commands import Commands, recipe
 from rpma_report.commands.compare import figures, noise
 from rpma_report.page import outputs
 from rpma_report.terminal import say
 
 if TYPE_CHECKING:
     from rpma_report.comparison.history import History
+    from rpma_report.model import Run
+    from rpma_report.page.document import Document
 
 
 def add_to(commands: Commands) -> None:
@@ -41,18 +45,36 @@ def run(options: argparse.Namespace) -> int:
     from rpma_report.model import name_apart
     from rpma_report.sources import load_all
 
-    found = history.history(name_apart([run for path in paths for run in load_all(path)]), options.figures, options.noise)
+    runs = name_apart([run for path in paths for run in load_all(path)])
+    found = history.history(runs, options.figures, options.noise)
     if options.output:
-        _write(options, found)
+        _write(options, runs, found)
     for line in history_page.lines(found):
         say(line)
     return 0
 
 
-def _write(options: argparse.Namespace, found: "History") -> None:
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+def remade(runs: "Sequence[Run]", made: recipe.Recipe) -> "Document":
+    """The page of these runs, for verify."""
+    from rpma_report.comparison import history
+
+    options = recipe.parsed(made, figures, noise)
+    return _document(options, runs, history.history(runs, options.figures, options.noise))
+
+
+def _document(options: argparse.Namespace, runs: "Sequence[Run]", found: "History") -> "Document":
+    """With what verify needs to make it again."""
     from rpma_report.comparison import history_page
+    from rpma_report.model import listed
+
+    files = tuple(dict.fromkeys(run.file for run in runs))
+    made = recipe.text(recipe.Recipe("history", files, recipe.shared(options)))
+    return replace(history_page.document(found), results=listed(runs), made=made)
+
+
+def _write(options: argparse.Namespace, runs: "Sequence[Run]", found: "History") -> None:
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from rpma_report.page import points_csv
 
-    document = history_page.document(found)
+    document = _document(options, runs, found)
     outputs.write(document, outputs.Wanted.of(options), lambda: points_csv.render(found.runs))

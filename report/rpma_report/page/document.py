@@ -94,6 +94,7 @@ class Document:
     subject: str  # names the window and bookmarks
     footer: str
     results: tuple[str, ...] = ()  # SHA-256, run and name of each file, for verify
+    made: str = ""  # by which command and options, for verify; empty: create
     author: str = ""
     files: tuple[tuple[str, str], ...] = ()  # SHA-256 and name of each, for the names of points
 

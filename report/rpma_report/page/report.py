@@ -23,10 +23,9 @@ from rpma_report.figures import (
 )
 from rpma_report.figures.figure import Figure
 from rpma_report.figures.series import is_remote, order, what
-from rpma_report.model import FOREIGN, Run
+from rpma_report.model import FOREIGN, Run, listed
 from rpma_report.page import facts, readiness, summary
 from rpma_report.page.document import Block, Document, Facts, Paragraph, Section
-from rpma_report.text import shown
 
 # What a latency spans, by its kind.
 KINDS = {
@@ -107,7 +106,7 @@ def document(runs: Sequence[Run], words: Words = Words()) -> Document:
         subject=summary.subject(runs),
         footer=f"Made by rpma-report {__version__} from {files} file{'s' if files != 1 else ''}.",
         files=tuple((run.sha256, run.file) for run in runs),
-        results=tuple(f"{run.sha256} {shown(run.run_id or '-', 60)} {run.file}" for run in runs),
+        results=listed(runs),
     )
 
 

@@ -335,8 +335,8 @@ function visit(to) {
   go(to, true);
 }
 
-const rowOf = (figure, name) => [...document.querySelectorAll(`#${CSS.escape(figure.id)}-table tr[data-point]`)]
-  .find(row => row.dataset.point === name);
+const rowOf = (figure, name) => [...document.querySelectorAll(`#${CSS.escape(figure.id)}-table td.point`)]
+  .find(cell => cell.textContent === name)?.parentElement;
 
 function toRow(drawing, point) {
   const row = point.mark?.[5] && rowOf(drawing.figure, point.mark[5]);
@@ -354,8 +354,8 @@ document.addEventListener("click", event => {
   const link = event.target.closest('a[href^="#"]'), modified = event.ctrlKey || event.metaKey || event.shiftKey;
   if (!link || modified) return;
   event.preventDefault();
-  const row = link.closest("td.point") && link.closest("tr"), to = link.getAttribute("href").slice(1);
-  if (row) toPoint(document.getElementById(to), row.dataset.point); else visit(to);
+  const cell = link.closest("td.point"), to = link.getAttribute("href").slice(1);
+  if (cell) toPoint(document.getElementById(to), cell.textContent); else visit(to);
 });
 
 const permalink = id => make("a", { href: `#${id}`, class: "anchor", title: "link to this" }, "#");

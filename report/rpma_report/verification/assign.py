@@ -46,7 +46,8 @@ def assign(listed: Sequence[Listed], given: Sequence[Run]) -> Assigned:
     foreign += [f"no result was given for {shown(of_page.file)}, SHA-256 {shown(of_page.sha256)}"
                 for number, of_page in enumerate(listed) if number not in found]  # fmt: skip
     if not listed:
-        foreign.append("it names no result: it is not of create, or of an older rpma-report")
+        foreign.append("it names no results, so nothing can be derived again: make it again with this rpma-report, "
+                       "then rpma-report verify PAGE RESULT...")  # fmt: skip
     runs = tuple(_as_listed(of_page, found[n]) for n, of_page in enumerate(listed) if n in found)
     complete = bool(listed) and len(found) == len(listed) and not left
     return Assigned(runs if listed else tuple(given), complete, tuple(changed), tuple(foreign))
@@ -75,3 +76,22 @@ def _as_listed(of_page: Listed, run: Run) -> Run:
     return replace(run, file=of_page.file, name=name, points=tuple(replace(p, file=file) for p in run.points))
 
 
+@dataclass(frozen=True)
+class Beside:
+    changed: tuple[str, ...]
+    foreign: tuple[str, ...]
+
+
+def side_by_side(listed: Sequence[Listed], given: Sequence[str]) -> Beside:
+    """The results of a page and those given, in one order; a directory may have more or fewer than it had."""
+    found = [one(text) for text in given]
+    pairs = [(a, b) for a, b in zip(listed, found, strict=False) if a.sha256 != b.sha256]
+    changed = (f"{b.file} does not match: SHA-256: printed {shown(a.sha256)}, derived {b.sha256}" for a, b in pairs)
+    number = f"it is of {len(listed):,} files, {len(found):,} are given"
+    return Beside(tuple(changed), (number,) if len(listed) != len(found) else ())
+
+
+def one(text: str) -> Listed:
+    """SHA-256, run and name, as a page has them."""
+    sha256, run_id, file = [*text.split(" ", 2), "", "", ""][:3]
+    return Listed(sha256, run_id, file)

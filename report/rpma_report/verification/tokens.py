@@ -4,7 +4,7 @@
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-from rpma_report.verification.assign import Listed
+from rpma_report.verification.assign import Listed, one
 
 _VOID = frozenset({"meta", "link", "br", "img", "input", "hr", "col", "wbr", "area", "base", "source"})
 _TOP = frozenset({"section", "figure", "header", "footer", "head"})
@@ -37,6 +37,7 @@ class Page(HTMLParser):
         self.tokens: list[Token] = []
         self.cells: list[Cell] = []
         self.results: list[Listed] = []
+        self.made = ""  # by which command; empty: create
         self._own = 0  # elements open within what the user wrote, which no result has
         self._open: list[tuple[str, dict[str, str]]] = []
         self._within: list[Cell | None] = []
@@ -57,9 +58,9 @@ class Page(HTMLParser):
             self._heading = given.get("aria-label", "") or given.get("id", "")
             self._caption, self._row = "", []
         if tag == "meta" and given.get("name") == "rpma-report-result":
-            parts = [*given.get("content", "").split(" ", 2), "", "", ""]
-            sha256, run_id, file = parts[:3]
-            self.results.append(Listed(sha256, run_id, file))
+            self.results.append(one(given.get("content", "")))
+        if tag == "meta" and given.get("name") == "rpma-report-made":
+            self.made = given.get("content", "")
         if tag not in _VOID:
             self._open.append((tag, given))
         outer = self._within[-1] if self._within else None
