@@ -32,8 +32,9 @@ class _Parser(argparse.ArgumentParser):
 def _options() -> argparse.ArgumentParser:
     parser = _Parser(prog=PROGRAM, description="Reports from results of rpma-bench, rpma-ping, "
                      "rpma-ddio-check and fio.")  # fmt: skip
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    parser.add_argument("-V", "--version", action="version", version=f"{PROGRAM} {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND")
+    parser.set_defaults(run=None)
     for command in COMMANDS:
         command.add_to(commands)
     return parser
@@ -45,7 +46,11 @@ def _terminated(_signal: int, _frame: object) -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _terminated)
-    options = _options().parse_args(arguments)
+    parser = _options()
+    options = parser.parse_args(arguments)  # an unknown option is named before a missing command
+    if options.run is None:
+        names = [command.__name__.rpartition(".")[2] for command in COMMANDS]
+        parser.error(f"expected a command: {', '.join(names[:-1])} or {names[-1]}")
     try:
         return int(options.run(options))
     except ModuleNotFoundError as error:

@@ -15,9 +15,10 @@ from rpma_report import __version__
 
 @pytest.mark.parametrize(
     "arguments, part",
-    [((), "required"), (("shred",), "invalid choice: 'shred'"), (("create",), "RESULT"),
+    [(("shred",), "invalid choice: 'shred'"), (("create",), "RESULT"),
      (("create", "a.json"), "-o"), (("create", "a.json", "-o"), "expected one argument"),
-     (("create", "a.json", "-o", "b", "--shine"), "--shine")],
+     (("create", "a.json", "-o", "b", "--shine"), "--shine"), (("--shine",), "--shine"),
+     ((), "expected a command: create, compare, history, validate, verify or study")],
 )  # fmt: skip
 def test_wrong_usage_is_one_line_and_64(arguments: tuple[str, ...], part: str, quick: Command) -> None:
     done = quick(*arguments)
@@ -41,7 +42,7 @@ def test_help(arguments: tuple[str, ...], quick: Command) -> None:
 
 def test_version_is_that_of_the_project(command: Command) -> None:
     expected = os.environ.get("RPMA_VERSION", __version__)
-    assert command("--version").stdout == f"rpma-report {expected}\n"
+    assert command("--version").stdout == command("-V").stdout == f"rpma-report {expected}\n"
 
 
 def test_runs_from_any_folder(command: Command, write: Write, tmp_path: Path) -> None:
