@@ -38,7 +38,7 @@ static void put_subject(struct text_writer *writer, const json_t *document)
 	snprintf(text, sizeof(text), "device %s, target %s",
 		 json_is_object(device) ? path_text(device, "name") : "none",
 		 json_is_object(target) ? path_text(target, "path") : "none");
-	text_writer_line(writer, TEXT_STRONG, COLUMN, "Of", text);
+	text_writer_line(writer, TEXT_STRONG, COLUMN, "Checked", text);
 }
 
 static void put_steps(struct text_writer *writer, const json_t *advice)

@@ -198,7 +198,9 @@ static error_t take_operand(const char *arg)
 	if (parsing.command->operand_parse != NULL)
 		return parsing.command->operand_parse(parsing.command->operand, arg, operand);
 	if (parsing.command->operand_to == 0 || *operand != NULL) {
-		failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s", arg);
+		failure_set(EXIT_WRONG_USAGE, "options",
+			    "unexpected argument %s: %s --help lists the options", arg,
+			    parsing.command->name);
 		return EINVAL;
 	}
 	*operand = arg;

@@ -114,7 +114,7 @@ static const struct column connect[] = {{"point", 5, TEXT, "id", NULL, NULL},
 					STEP("establish", 9),
 					STEP("disconnect", 10),
 					STEP("delete", 7),
-					{"ops/s", 6, WHOLE, "summary/ops_per_s/mean", NULL, NULL},
+					{"ops/s", 5, WHOLE, "summary/ops_per_s/mean", NULL, NULL},
 					{"+- 95%", 6, SPREAD, "summary/ops_per_s", NULL, NULL},
 					END};
 static const struct column registration[] = {{"point", 5, TEXT, "id", NULL, NULL},
