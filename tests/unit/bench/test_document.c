@@ -326,6 +326,16 @@ static void cpu_time_that_others_took_is_said(void **state)
 	expect_warning("CPU_TIME_TAKEN", "p0000: the hypervisor 25 %, other programs 10 %");
 }
 
+/* The kernel counted 8 s of four CPUs, in which operations took 1 s. */
+static void what_others_took_is_of_the_time_it_was_counted_in(void **state)
+{
+	struct repeat r = made_disturbed(4000000000, 1000000000);
+
+	r.interference.time.all_ns = 8000000000;
+	add_repeat(r, NULL);
+	expect_warning("CPU_TIME_TAKEN", "the hypervisor 50 %, other programs an unknown share");
+}
+
 static void what_others_took_may_be_unknown(void **state)
 {
 	add_repeat(made_disturbed(400000000, 1000000000), NULL);
@@ -613,6 +623,7 @@ int main(void)
 		of_run(a_stall_of_a_closed_loop_is_explained),
 		of_run(without_a_stall_nothing_is_explained),
 		of_run(cpu_time_that_others_took_is_said),
+		of_run(what_others_took_is_of_the_time_it_was_counted_in),
 		of_run(what_others_took_may_be_unknown),
 		of_run(a_load_that_was_missed_is_said),
 		of_run(warnings_of_the_server_are_the_runs),

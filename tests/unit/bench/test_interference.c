@@ -13,8 +13,12 @@
 /* Busy for 100, of which 60 are its own. */
 static struct interference made(const char *boot_id, const char *list)
 {
-	struct interference seen = {
-		.time = {.known = true, .cpus = 4, .busy_ns = 100, .steal_ns = 3, .own_ns = 60}};
+	struct interference seen = {.time = {.known = true,
+					     .cpus = 4,
+					     .busy_ns = 100,
+					     .steal_ns = 3,
+					     .own_ns = 60,
+					     .all_ns = 500}};
 
 	strcpy(seen.boot_id, boot_id);
 	strcpy(seen.time.list, list);
@@ -43,6 +47,8 @@ static void two_hosts_know_their_own_others(void **state)
 	assert_int_equal(whole_at(seen, "client/steal_ns"), 3);
 	assert_int_equal(whole_at(seen, "client/cpus"), 4);
 	assert_int_equal(whole_at(seen, "server/other_cpu_ns"), 90);
+	assert_int_equal(whole_at(seen, "client/all_cpu_ns"), 500);
+	assert_int_equal(whole_at(seen, "server/all_cpu_ns"), 500);
 	json_decref(seen);
 }
 

@@ -259,7 +259,7 @@ static json_t *cpu_of(struct sides s, const char *key)
 /* The busiest host's; ranks on one host count each other. */
 static json_t *interference_of(struct sides s, const char *key)
 {
-	static const char *const keys[] = {"other_cpu_ns", "steal_ns", "cpus"};
+	static const char *const keys[] = {"other_cpu_ns", "steal_ns", "cpus", "all_cpu_ns"};
 	static const char *const ends[] = {"client", "server"};
 	json_t *merged = json_object();
 	char path[64];
@@ -267,7 +267,7 @@ static json_t *interference_of(struct sides s, const char *key)
 	for (size_t e = 0; e < 2; e++) {
 		json_t *end = json_object();
 
-		for (size_t k = 0; k < 3; k++) {
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
 			snprintf(path, sizeof(path), "%s/%s/%s", key, ends[e], keys[k]);
 			json_object_set_new(end, keys[k], most_of(s, path));
 		}

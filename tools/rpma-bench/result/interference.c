@@ -41,10 +41,11 @@ json_t *interference_report(const struct interference *seen)
 
 	if (!t->known)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "boot_id", result_text(seen->boot_id),
-			 "cpu_list", result_text(t->list), "cpus", result_integer(t->cpus),
-			 "busy_ns", result_integer(t->busy_ns), "steal_ns",
-			 result_integer(t->steal_ns), "own_ns", result_integer(t->own_ns));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "boot_id",
+			 result_text(seen->boot_id), "cpu_list", result_text(t->list), "cpus",
+			 result_integer(t->cpus), "busy_ns", result_integer(t->busy_ns), "steal_ns",
+			 result_integer(t->steal_ns), "own_ns", result_integer(t->own_ns), "all_ns",
+			 result_integer(t->all_ns));
 }
 
 static const struct schema reported[] = {
@@ -54,6 +55,7 @@ static const struct schema reported[] = {
 	{"busy_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"steal_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"own_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"all_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{0},
 };
 
@@ -87,6 +89,7 @@ static void take_report(const json_t *report, struct interference *server)
 		   take_time(taken, "steal_ns", &t->steal_ns) &&
 		   take_time(taken, "own_ns", &t->own_ns);
 	t->cpus = t->known ? (unsigned)cpus : 0;
+	take_time(taken, "all_ns", &t->all_ns);
 	json_decref(taken);
 }
 
@@ -119,10 +122,11 @@ static json_t *side_json(const struct interference *self, const struct interfere
 		return json_null();
 	known = shared_with(self, peer, &ours);
 	ours += t->own_ns;
-	return json_pack("{s:o, s:o, s:o}", "other_cpu_ns",
+	return json_pack("{s:o, s:o, s:o, s:o}", "other_cpu_ns",
 			 known ? result_integer(t->busy_ns > ours ? t->busy_ns - ours : 0)
 			       : json_null(),
-			 "steal_ns", result_integer(t->steal_ns), "cpus", result_integer(t->cpus));
+			 "steal_ns", result_integer(t->steal_ns), "cpus", result_integer(t->cpus),
+			 "all_cpu_ns", t->all_ns > 0 ? result_integer(t->all_ns) : json_null());
 }
 
 json_t *interference_json(const struct interference *client, const json_t *report)

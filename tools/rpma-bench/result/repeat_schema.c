@@ -101,6 +101,7 @@ static const struct schema other_cpu[] = {
 	{"other_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"steal_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"cpus", SCHEMA_COUNT, 0, NULL},
+	{"all_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL | SCHEMA_MISSING, NULL},
 	{0},
 };
 static const struct schema interference[] = {
