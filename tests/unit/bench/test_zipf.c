@@ -10,7 +10,7 @@
 
 #include "tests/lib/test.h"
 
-#define DRAWS 1000000
+#define DRAWS 250000
 
 /* Pearson's test over ranks that are expected 100 times, the others as one. */
 static void ranks_have_their_probabilities(void **state)
