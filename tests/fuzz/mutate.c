@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mutate.c -- feeds a parser good bytes, changed a little: bits flipped,
- * fields set to extremes, cut and extended. Usage: mutate_SUBJECT ROUNDS
+ * fields set to extremes, cut and extended. Usage: mutate_SUBJECT ROUNDS, or
+ * mutate_SUBJECT --seeds DIR, which writes the good bytes for libFuzzer to start from.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,16 +62,49 @@ static void feed(const uint8_t *input, size_t len)
 	free(exact);
 }
 
+static int write_seed(const char *directory, size_t index, const uint8_t *input, size_t len)
+{
+	char path[4096];
+	size_t written;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/seed-%zu", directory, index);
+	file = fopen(path, "w");
+	if (file == NULL) {
+		perror(path);
+		return 1;
+	}
+	written = fwrite(input, 1, len, file);
+	if (fclose(file) != 0 || written != len) {
+		perror(path);
+		return 1;
+	}
+	return 0;
+}
+
+static int write_seeds(const char *directory)
+{
+	uint8_t input[FUZZ_INPUT_MAX] = {0};
+	size_t len;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && (len = fuzz_seed(i, input)) > 0; i++)
+		ret = write_seed(directory, i, input, len);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	long rounds = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
 	uint8_t input[FUZZ_INPUT_MAX] = {0};
 	size_t seeds = 0;
 
+	if (argc == 3 && strcmp(argv[1], "--seeds") == 0)
+		return write_seeds(argv[2]);
 	while (fuzz_seed(seeds, input) > 0)
 		seeds++;
 	if (rounds <= 0 || seeds == 0) {
-		fprintf(stderr, "usage: %s ROUNDS\n", argv[0]);
+		fprintf(stderr, "usage: %s ROUNDS | --seeds DIR\n", argv[0]);
 		return 64;
 	}
 	for (long i = 0; i < rounds; i++) {
