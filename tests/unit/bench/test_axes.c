@@ -55,65 +55,65 @@ static void texts_become_values(void **state)
 	}
 }
 
+static const struct axis_case wrong_texts[] = {
+	{AXIS_TEST, "", 0, {0}},
+	{AXIS_TEST, "lat,", 0, {0}},
+	{AXIS_TEST, "latency", 0, {0}},
+	{AXIS_SIZE, "4K/10", 0, {0}},
+	{AXIS_SIZE, "4K/10:64K/80", 0, {0}},
+	{AXIS_SIZE, "4K/10:64K/90,4K/10:64K/90", 0, {0}},
+	{AXIS_SIZE, "64,4K/10:2G/90", 0, {0}},
+	{AXIS_SIZE, "4K/100,", 0, {0}},
+	{AXIS_PATTERN, "zipf:", 0, {0}},
+	{AXIS_PATTERN, "zipf:0", 0, {0}},
+	{AXIS_PATTERN, "zipf:0.09", 0, {0}},
+	{AXIS_PATTERN, "zipf:5.1", 0, {0}},
+	{AXIS_PATTERN, "zipf:.5", 0, {0}},
+	{AXIS_PATTERN, "zipf:1.", 0, {0}},
+	{AXIS_PATTERN, "zipf:-1", 0, {0}},
+	{AXIS_PATTERN, "zipf:50%", 0, {0}},
+	{AXIS_PATTERN, "zipf:99999999999999999999", 0, {0}},
+	{AXIS_PATTERN, "zipf,zipf:0.99", 0, {0}},
+	{AXIS_PATTERN, "zip", 0, {0}},
+	{AXIS_ARRIVALS, "", 0, {0}},
+	{AXIS_ARRIVALS, "even,", 0, {0}},
+	{AXIS_ARRIVALS, "even,even", 0, {0}},
+	{AXIS_ARRIVALS, "burst", 0, {0}},
+	{AXIS_ARRIVALS, "burst:1", 0, {0}},
+	{AXIS_ARRIVALS, "burst:4097", 0, {0}},
+	{AXIS_ARRIVALS, "burst:2:8:*2", 0, {0}},
+	{AXIS_ARRIVALS, "1", 0, {0}},
+	{AXIS_TEST, "la", 0, {0}},
+	{AXIS_TEST, "lat,lat", 0, {0}},
+	{AXIS_TEST, "lat;bw", 0, {0}},
+	{AXIS_OP, "WRITE", 0, {0}},
+	{AXIS_PERSIST, "none,none", 0, {0}},
+	{AXIS_SIZE, "0", 0, {0}},
+	{AXIS_SIZE, "2G", 0, {0}},
+	{AXIS_SIZE, "64,4K,64", 0, {0}},
+	{AXIS_SIZE, "1.5", 0, {0}},
+	{AXIS_DEPTH, "4097", 0, {0}},
+	{AXIS_THREADS, "65", 0, {0}},
+	{AXIS_THREADS, "0", 0, {0}},
+	{AXIS_CONNECTIONS, "257", 0, {0}},
+	{AXIS_SIGNAL_EVERY, "0", 0, {0}},
+	{AXIS_RATE, "0", 0, {0}},
+	{AXIS_RATE, "101M", 0, {0}},
+	{AXIS_RATE, "10K", 0, {0}},
+	{AXIS_RATE, "-1", 0, {0}},
+	{AXIS_READ_FRACTION, "1.1", 0, {0}},
+	{AXIS_READ_FRACTION, "101%", 0, {0}},
+	{AXIS_READ_FRACTION, "0.5,50%", 0, {0}},
+	{AXIS_SERVER_LOAD, "nan", 0, {0}},
+	{AXIS_COMPLETION, "poll,poll,event", 0, {0}},
+	{AXIS_SRQ, "maybe", 0, {0}},
+	{AXIS_BIDIRECTIONAL, "yes,no,yes", 0, {0}},
+};
+
 static void wrong_texts_are_named_and_change_nothing(void **state)
 {
-	static const struct axis_case cases[] = {
-		{AXIS_TEST, "", 0, {0}},
-		{AXIS_TEST, "lat,", 0, {0}},
-		{AXIS_TEST, "latency", 0, {0}},
-		{AXIS_SIZE, "4K/10", 0, {0}},
-		{AXIS_SIZE, "4K/10:64K/80", 0, {0}},
-		{AXIS_SIZE, "4K/10:64K/90,4K/10:64K/90", 0, {0}},
-		{AXIS_SIZE, "64,4K/10:2G/90", 0, {0}},
-		{AXIS_SIZE, "4K/100,", 0, {0}},
-		{AXIS_PATTERN, "zipf:", 0, {0}},
-		{AXIS_PATTERN, "zipf:0", 0, {0}},
-		{AXIS_PATTERN, "zipf:0.09", 0, {0}},
-		{AXIS_PATTERN, "zipf:5.1", 0, {0}},
-		{AXIS_PATTERN, "zipf:.5", 0, {0}},
-		{AXIS_PATTERN, "zipf:1.", 0, {0}},
-		{AXIS_PATTERN, "zipf:-1", 0, {0}},
-		{AXIS_PATTERN, "zipf:50%", 0, {0}},
-		{AXIS_PATTERN, "zipf:99999999999999999999", 0, {0}},
-		{AXIS_PATTERN, "zipf,zipf:0.99", 0, {0}},
-		{AXIS_PATTERN, "zip", 0, {0}},
-		{AXIS_ARRIVALS, "", 0, {0}},
-		{AXIS_ARRIVALS, "even,", 0, {0}},
-		{AXIS_ARRIVALS, "even,even", 0, {0}},
-		{AXIS_ARRIVALS, "burst", 0, {0}},
-		{AXIS_ARRIVALS, "burst:1", 0, {0}},
-		{AXIS_ARRIVALS, "burst:4097", 0, {0}},
-		{AXIS_ARRIVALS, "burst:2:8:*2", 0, {0}},
-		{AXIS_ARRIVALS, "1", 0, {0}},
-		{AXIS_TEST, "la", 0, {0}},
-		{AXIS_TEST, "lat,lat", 0, {0}},
-		{AXIS_TEST, "lat;bw", 0, {0}},
-		{AXIS_OP, "WRITE", 0, {0}},
-		{AXIS_PERSIST, "none,none", 0, {0}},
-		{AXIS_SIZE, "0", 0, {0}},
-		{AXIS_SIZE, "2G", 0, {0}},
-		{AXIS_SIZE, "64,4K,64", 0, {0}},
-		{AXIS_SIZE, "1.5", 0, {0}},
-		{AXIS_DEPTH, "4097", 0, {0}},
-		{AXIS_THREADS, "65", 0, {0}},
-		{AXIS_THREADS, "0", 0, {0}},
-		{AXIS_CONNECTIONS, "257", 0, {0}},
-		{AXIS_SIGNAL_EVERY, "0", 0, {0}},
-		{AXIS_RATE, "0", 0, {0}},
-		{AXIS_RATE, "101M", 0, {0}},
-		{AXIS_RATE, "10K", 0, {0}},
-		{AXIS_RATE, "-1", 0, {0}},
-		{AXIS_READ_FRACTION, "1.1", 0, {0}},
-		{AXIS_READ_FRACTION, "101%", 0, {0}},
-		{AXIS_READ_FRACTION, "0.5,50%", 0, {0}},
-		{AXIS_SERVER_LOAD, "nan", 0, {0}},
-		{AXIS_COMPLETION, "poll,poll,event", 0, {0}},
-		{AXIS_SRQ, "maybe", 0, {0}},
-		{AXIS_BIDIRECTIONAL, "yes,no,yes", 0, {0}},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct axis_case *c = &cases[i];
+	for (size_t i = 0; i < sizeof(wrong_texts) / sizeof(wrong_texts[0]); i++) {
+		const struct axis_case *c = &wrong_texts[i];
 		struct series series = {0};
 		char begin[64];
 
@@ -127,7 +127,6 @@ static void wrong_texts_are_named_and_change_nothing(void **state)
 	}
 }
 
-/* No axis writes where another one reads. */
 /* A value of its own, which a plan finds the mix by. */
 static void a_mix_is_one_value_of_the_sizes(void **state)
 {
@@ -149,6 +148,7 @@ static void a_mix_is_one_value_of_the_sizes(void **state)
 	series_clear(&series);
 }
 
+/* No axis writes where another one reads. */
 static void each_axis_has_a_field_of_its_own(void **state)
 {
 	struct params params;
