@@ -17,7 +17,7 @@ Document = dict[str, Any]
 def run(*arguments: str, before: list[str] | None = None,
         tool: str = TOOL) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*(before or []), tool, *arguments], capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=180, check=False)
 
 
 def look(tree: Path, *options: str, before: list[str] | None = None,
