@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from rpma_report.draw.axes import told_apart
 from rpma_report.draw.chart import draw, laid_out
 from rpma_report.draw.shape import NARROW, SHAPES, WIDE, Shape
 from rpma_report.draw.svg import COLOURS
@@ -131,3 +132,14 @@ def test_labels_of_ticks_do_not_overlap(x_scale: XScale, places: list[float], sh
         (axes,) = drawing.axes
         boxes = [t.get_window_extent(canvas.get_renderer()) for t in axes.get_xticklabels() if t.get_text()]
     assert boxes and all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+@pytest.mark.parametrize("names, short", [
+    (("p50 write, depth 1, threads 1, 64 B", "p50 write, depth 4, threads 1, 64 B"), ("depth 1", "depth 4")),
+    (("write, 64 B", "write, 4 KiB"), ("write, 64 B", "write, 4 KiB")),  # there is room
+    (("a long name of a single point, 64 B",), ("a long name of a single point, 64 B",)),
+    (("write of a long name, 64 B", "write of a long name"), ("write of a long name, 64 B", "write of a long name")),
+    ((), ()),
+])  # fmt: skip
+def test_long_names_of_places_lose_what_they_share(names: tuple[str, ...], short: tuple[str, ...]) -> None:
+    assert told_apart(names) == short

@@ -15,6 +15,7 @@ from rpma_report.text import shown
 
 Tick = Callable[[float], str]
 _GLYPH = 0.64  # width of a character over the size of the font: digits and lower case of DejaVu Sans
+_NAME = 24  # characters of a place's name
 _NINES_ROOM = 75  # points that 99.9999 % needs
 
 Y_TICKS: dict[YScale, Tick] = {
@@ -106,7 +107,15 @@ def upright(figure: Figure, shape: Shape) -> bool:
 def named(figure: Figure) -> tuple[str, ...]:
     """Places that the legend does not name: there are several marks to a line."""
     several = any(len(line.marks) > 1 for panel in figure.panels for line in panel.lines)
-    return tuple(shown(name, 24) for name in figure.categories) if several else ()
+    return tuple(shown(name, _NAME) for name in told_apart(figure.categories)) if several else ()
+
+
+def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Where names are too long for the axis, without what all of them have: cut at the end they would be alike."""
+    parts = [name.split(", ") for name in names]
+    common = set(parts[0]).intersection(*parts[1:]) if parts and max(map(len, names)) > _NAME else set()
+    short = tuple(", ".join(part for part in of if part not in common) for of in parts)
+    return short if all(short) else tuple(names)
 
 
 def _places(axes: Axes, figure: Figure, shape: Shape) -> tuple[list[float], Tick]:
