@@ -324,6 +324,7 @@ static int next_completion(struct link *l, struct rpma_cq *cq, const char *what,
 	int64_t deadline = monotonic_ms() + timeout_ms;
 	struct pollfd fds[] = {{-1, POLLIN, 0}, {l->event_fd, POLLIN, 0}, {l->stop_fd, POLLIN, 0}};
 	int ret = rpma_cq_get_fd(cq, &fds[0].fd);
+	char work[LINK_PEER_MAX + 32];
 
 	while (ret == 0) {
 		ret = rpma_cq_get_wc(cq, 1, wc, NULL);
@@ -349,7 +350,10 @@ static int next_completion(struct link *l, struct rpma_cq *cq, const char *what,
 	if (ret)
 		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "message", "%s: %s",
 				       l->peer_name, link_cause(ret));
-	return wc->status == IBV_WC_SUCCESS ? 0 : link_work_failed(l, "message", "a message", wc);
+	if (wc->status == IBV_WC_SUCCESS)
+		return 0;
+	snprintf(work, sizeof(work), "a message %s %s", cq == l->rcq ? "from" : "to", l->peer_name);
+	return link_work_failed(l, "message", work, wc);
 }
 
 int link_send(struct link *link, const void *message, size_t len)
