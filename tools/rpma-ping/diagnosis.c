@@ -137,8 +137,8 @@ static const char *of_cause(const struct diagnosis_facts *f, char remedy[512])
 	case CAUSE_NO_ANSWER:
 		return of_no_answer(f);
 	case CAUSE_REFUSED:
-		return "no rpma-ping --server listens on that address and port, or its --allow "
-		       "leaves this host out, or many clients come at once (see its stderr)";
+		return "no rpma-ping --server runs there, its --allow leaves this host out, or "
+		       "many clients connect at once (see its stderr)";
 	case CAUSE_CLOSED:
 		return "the server ended or was killed, or it lost sight of this host (see its "
 		       "stderr)";

@@ -66,8 +66,8 @@ static void announce(const struct server *s, bool direct_write_to_pmem)
 	       units_print_size(t->size_bytes, all), target_kind_name(t->kind),
 	       t->path != NULL ? " " : "", t->path != NULL ? t->path : "");
 	if (s->row != NULL)
-		printf("  readiness check of this memory: %s (%s)\n",
-		       readiness_verdict_name(s->row->verdict), s->row->name);
+		printf("  readiness check of this memory: %s: %s\n",
+		       readiness_verdict_name(s->row->verdict), s->row->reason);
 }
 
 static int complain(const struct server *s)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import socket
@@ -72,6 +73,14 @@ def test_an_address_to_listen_on_that_is_not_ours() -> None:
                           text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
     assert done.returncode == 2
     assert "192.0.2.77: expected one of" in told(done.stderr)
+
+
+def test_a_server_tells_its_verdict_with_the_reason() -> None:
+    """The name of the row alone, (failed), read as if the check itself had failed."""
+    with server() as it:
+        assert it.process.stdout is not None
+        lines = [it.process.stdout.readline() for _ in range(2)]
+    assert re.fullmatch(r"  readiness check of this memory: [A-Z_]+: [A-Z].*\.\n", lines[1]), lines
 
 
 def test_a_port_that_is_taken(one: Process) -> None:
