@@ -26,9 +26,14 @@ static void print_steps(const struct client *c)
 {
 	char text[UNITS_TEXT_BYTES];
 
-	for (enum step step = STEP_PARSE; step < STEP_WRITE; step++)
-		printf("%s%s %s", step == STEP_PARSE ? "  " : ", ", step_name(step),
+	for (enum step step = STEP_PARSE; step < STEP_WRITE; step++) {
+		const char *before = step == STEP_PARSE	    ? "  "
+				     : step == STEP_CONNECT ? ",\n  "
+							    : ", ";
+
+		printf("%s%s %s", before, step_name(step),
 		       units_print_duration((double)c->steps.ns[step], text));
+	}
 	putchar('\n');
 }
 
@@ -42,9 +47,8 @@ void screen_begin(const struct client *client)
 	if (silent(c))
 		return;
 	flockfile(stdout);
-	printf("PING %s (%s) port %u over %s: %s%s%s, flush to %s, wait by %s; time = write + "
-	       "flush + "
-	       "read back\n",
+	printf("PING %s (%s) port %u over %s: %s%s%s\n"
+	       "  flush to %s, wait by %s; time = write + flush + read back\n",
 	       c->host, c->dial.address, o->port, c->dial.device.name,
 	       units_print_size(o->sizes[0], size), several ? " to " : "",
 	       several ? units_print_size(o->size_bytes, largest) : "", flush_name(c),
@@ -136,13 +140,18 @@ void screen_ping(const struct client *client, uint64_t number, const struct ping
 	funlockfile(stdout);
 }
 
+/* A row of the table: 80 columns. */
 static void print_figures(const char *what, const struct histogram *h)
 {
-	struct stats_figures f = stats_figures(h);
+	const struct stats_figures f = stats_figures(h);
+	const double ns[] = {(double)f.min_ns, f.mean_ns,	 (double)f.p50_ns,
+			     (double)f.p99_ns, (double)f.max_ns, f.mdev_ns};
+	char text[UNITS_TEXT_BYTES];
 
-	printf("%s min/avg/p50/p99/max/mdev = %.3f/%.3f/%.3f/%.3f/%.3f/%.3f us\n", what,
-	       (double)f.min_ns / 1e3, f.mean_ns / 1e3, (double)f.p50_ns / 1e3,
-	       (double)f.p99_ns / 1e3, (double)f.max_ns / 1e3, f.mdev_ns / 1e3);
+	printf("%-26s", what);
+	for (size_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++)
+		printf(" %8s", units_print_duration(ns[i], text));
+	putchar('\n');
 }
 
 /* Programs that read ping(8) of iputils read these: its words, its order, its digits. */
@@ -196,19 +205,22 @@ void screen_summary(const struct client *client)
 {
 	const struct client *c = client;
 	const struct stats *t = &c->stats;
-	char text[UNITS_TEXT_BYTES], what[64];
+	char text[UNITS_TEXT_BYTES];
 
 	if (c->options->json || (t->transmitted == 0 && c->options->hosts_count == 1))
 		return;
 	print_like_ping(c);
 	if (t->received > 0) {
-		print_figures("round trip (write + flush + read back)", t->rtt);
-		snprintf(what, sizeof(what), "write + flush to %s by %s", flush_name(c),
-			 c->ping.native_flush ? "the device's flush" : "a read");
-		print_figures(what, t->write_flush);
+		printf("%-26s %8s %8s %8s %8s %8s %8s\n", "", "min", "avg", "p50", "p99", "max",
+		       "mdev");
+		print_figures("write + flush + read back", t->rtt);
+		print_figures("write + flush", t->write_flush);
 		print_figures("read back", t->read);
 	}
 	print_sizes(c);
+	if (t->received > 0)
+		printf("flush to %s by %s\n", flush_name(c),
+		       c->ping.native_flush ? "the device's flush" : "a read");
 	if (c->steps.ns[STEP_DISCONNECT] >= 0)
 		printf("disconnect %s\n",
 		       units_print_duration((double)c->steps.ns[STEP_DISCONNECT], text));

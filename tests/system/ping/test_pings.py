@@ -70,6 +70,11 @@ def test_ipv6(transport: dict[str, str]) -> None:
     assert "[::1]:1 " in refused["failure"]["text"]
 
 
+def milliseconds(text: str) -> float:
+    value, unit = text.split()
+    return float(value) * {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[unit]
+
+
 def test_the_lines_are_like_those_of_ping(one: Process) -> None:
     done = ping(one.port, "-c", "3", "-i", "1ms", "-s", "100")
     assert done.returncode == 0
@@ -79,18 +84,24 @@ def test_the_lines_are_like_those_of_ping(one: Process) -> None:
     for i in range(3):
         assert re.fullmatch(
             rf"100 bytes from 127\.0\.0\.1: seq={i + 1} flush=visibility time={time} "
-            rf"\(write {time}, flush {time}, read {time}\)", lines[2 + i])  # fmt: skip
-    assert lines[5] == ""
+            rf"\(write {time}, flush {time}, read {time}\)", lines[4 + i])  # fmt: skip
+    assert lines[7] == ""
     # the three lines of iputils: finish() in its ping_common.c
-    assert lines[6] == "--- 127.0.0.1 ping statistics ---"
-    assert re.fullmatch(r"3 packets transmitted, 3 received, 0% packet loss, time \d+ms", lines[7])
+    assert lines[8] == "--- 127.0.0.1 ping statistics ---"
+    assert re.fullmatch(r"3 packets transmitted, 3 received, 0% packet loss, time \d+ms", lines[9])
     ms = r"(\d+\.\d{3})"
-    figures = re.fullmatch(rf"rtt min/avg/max/mdev = {ms}/{ms}/{ms}/{ms} ms", lines[8])
+    figures = re.fullmatch(rf"rtt min/avg/max/mdev = {ms}/{ms}/{ms}/{ms} ms", lines[10])
     assert figures
-    assert re.fullmatch(r"round trip .* min/avg/p50/p99/max/mdev = (?:[\d.]+/){5}[\d.]+ us", lines[9])
-    least, average, _, _, most, deviation = map(float, lines[9].split(" = ")[1].removesuffix(" us").split("/"))
-    for shown, us in zip(figures.groups(), (least, average, most, deviation), strict=True):
-        assert abs(float(shown) - us / 1000) <= 0.0006
+    assert lines[11].split() == ["min", "avg", "p50", "p99", "max", "mdev"]
+    assert re.fullmatch(rf"write \+ flush \+ read back( +{time}){{6}}", lines[12])
+    least, average, _, _, most, deviation = map(milliseconds, re.findall(time, lines[12]))
+    for shown, exact in zip(map(float, figures.groups()), (least, average, most, deviation), strict=True):
+        assert abs(shown - exact) <= 0.0006 + shown * 0.005  # three digits
+    assert re.fullmatch(rf"write \+ flush( +{time}){{6}}", lines[13])
+    assert re.fullmatch(rf"read back( +{time}){{6}}", lines[14])
+    assert re.fullmatch(r"flush to visibility by (the device's flush|a read)", lines[15])
+    others = [line for i, line in enumerate(lines) if not 4 <= i < 7]  # those of pings are longer
+    assert all(len(line) <= 80 for line in others)
 
 
 def test_each_line_has_its_time_of_day(one: Process) -> None:
@@ -129,7 +140,7 @@ def test_sizes_take_turns_and_each_has_its_figures(one: Process) -> None:
         assert (figures["min_ns"], figures["max_ns"]) == (min(own), max(own))
         assert abs(figures["mean_ns"] - sum(own) / 3) < 0.001
     text = ping(one.port, "-q", "-c", "2", "-i", "0", "-s", "64,1K").stdout
-    assert re.search(r"^64 B: 2 of 2 back min/avg/p50/p99/max/mdev = .* us\n1 KiB: 2 of 2 back ", text, re.MULTILINE)
+    assert re.search(r"^64 B: 2 of 2 back +\d.*s\n1 KiB: 2 of 2 back +\d", text, re.MULTILINE)
     assert "4 packets transmitted, 4 received" in text
 
 
@@ -196,7 +207,7 @@ def test_quiet_leaves_the_summary(one: Process) -> None:
 def test_a_flood_takes_its_dots_back(one: Process) -> None:
     done = ping(one.port, "-c", "5000", "-f")
     assert done.returncode == 0
-    dots = done.stdout.partition("\n\n--- ")[0].splitlines()[2]
+    dots = done.stdout.partition("\n\n--- ")[0].splitlines()[4]
     assert dots == ".\b" * 5000
 
 
