@@ -59,6 +59,9 @@ def test_no_rate_beyond_the_service_time_is_kept() -> None:
     check_trials(document, search, 1)
     assert (search["highest_kept_per_s"] or 0) <= 260
     assert "response.mean<1s: " in said
+    missed = [t for t in search["trials"] if t["rate_per_s"] == search["lowest_missed_per_s"] and not t["achieved"]]
+    if search["verdict"] != "unclear" and missed:
+        assert f": {missed[0]['rate_per_s']}/s was not achieved" in said
 
 
 def test_a_search_without_a_bracket_begins_in_a_closed_loop() -> None:

@@ -109,6 +109,10 @@ refused 64 '--slo lat.p99<10: expected a limit with a unit' client host --slo 'l
 refused 64 'did you mean lat.p99<10us\?' client host --slo 'p99<10us'
 refused 64 'did you mean bw:lat.p99<10us\?' client host --test bw --slo 'bw:p99<10us'
 refused 64 '--output y: expected one file' client host --resume x -o y
+refused 64 "--output '': expected the name of a file" client host -o ''
+refused 64 '--find-rate read.p50<1s: test rate has no reads' client host --test rate --find-rate 'read.p50<1s'
+refused 64 '--find-rate reverse.p50<1s: test rate has no reads and no other direction' client host --test rate --find-rate 'reverse.p50<1s'
+refused 64 '--find-rate verify.mismatches<1: expected --verify' client host --test rate --find-rate 'verify.mismatches<1'
 refused 64 '--csv x: expected another file' client host -o x --csv x
 refused 64 '--csv ./x: expected another file' client host -o x --csv ./x
 refused 64 '--mem-node -1:' client host --mem-node=-1

@@ -563,6 +563,9 @@ static void an_interrupted_run_says_how_far_it_got(void **state)
 	run.status = RUN_INTERRUPTED;
 	run.plan.items_count = 40;
 	expect_warning("INTERRUPTED", "1 of 40 repeats");
+	run.repeats_cut = 1;
+	expect_warning("INTERRUPTED", "measured, the last one in part");
+	run.repeats_cut = 0;
 }
 
 /* Ten samples beyond p99.9 take 10,000 in all: 100 times the 100 that came in one second. */

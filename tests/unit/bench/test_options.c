@@ -276,6 +276,9 @@ static void what_a_search_cannot_take_is_refused(void **state)
 		"host --test rate --find-rate lat.max<1s --resume r.json",
 		"host --test rate --find-rate lat.max>1s",
 		"host --test rate --find-rate nonsense<1s",
+		"host --test rate --find-rate read.p50<1s",
+		"host --test rate --find-rate reverse.p50<1s",
+		"host --test rate --find-rate verify.mismatches<1",
 		"host --test rate --rate 10k:20k",
 	};
 	struct options o;

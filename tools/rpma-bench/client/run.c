@@ -194,6 +194,7 @@ int run_measure_item(struct run *run, size_t order)
 	if (json_array_append_new(run->record.repeats[item->point], repeat) != 0)
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	run->record.repeats_done++;
+	run->record.repeats_cut += !json_is_true(json_object_get(repeat, "complete"));
 	return ret ? ret : kept;
 }
 

@@ -183,6 +183,15 @@ static int search_conflict(const struct options *o)
 			   : o->resume		? "--resume"
 						: NULL;
 
+	if (!gate_fits(o->find_rate, BENCH_RATE))
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--find-rate %s: test rate has no reads and no other direction: "
+				   "expected another metric, as response.p99.9",
+				   o->find_rate);
+	if (strstr(o->find_rate, "verify.") != NULL && !o->verify)
+		return failure_set(EXIT_WRONG_USAGE, "options",
+				   "--find-rate %s: expected --verify, which compares the memory",
+				   o->find_rate);
 	if (with == NULL)
 		return 0;
 	return failure_set(EXIT_WRONG_USAGE, "options",

@@ -103,6 +103,8 @@ static error_t parse_output(const char *option, const char *path, void *options)
 {
 	struct options *o = options;
 
+	if (path[0] == '\0')
+		return cli_wrong_value(option, "''", "the name of a file");
 	if (o->output != NULL && strcmp(o->output, path) != 0)
 		return cli_wrong_value(option, path,
 				       "one file for the result, the same in -o and --resume");

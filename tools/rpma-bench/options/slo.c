@@ -334,6 +334,19 @@ bool gate_applies(const char *text, enum bench_test test)
 	return parse(text, &gate) && (gate.test < 0 || gate.test == (int)test);
 }
 
+bool gate_fits(const char *text, enum bench_test test)
+{
+	struct gate gate;
+
+	if (!parse(text, &gate))
+		return false;
+	if (strncmp(gate.metric, "read.", 5) == 0)
+		return test == BENCH_MIX;
+	if (strncmp(gate.metric, "reverse.", 8) == 0)
+		return test == BENCH_LAT || test == BENCH_BW;
+	return true;
+}
+
 /*
  * A point of another test is not missed, so that older readers, which ask for all points and
  * what follows from them, read the file.

@@ -30,6 +30,9 @@ double gate_quantile(const char *text);
 /* Does it limit the points of this test? */
 bool gate_applies(const char *text, enum bench_test test);
 
+/* Do points of this test ever have its metric? */
+bool gate_fits(const char *text, enum bench_test test);
+
 /* Is its metric a time? Values of it are nanoseconds. */
 bool gate_is_time(const char *text);
 

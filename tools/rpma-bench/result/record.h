@@ -51,6 +51,7 @@ struct record {
 	size_t searches_count;
 	char **unsupported; /* [point]: why it cannot be measured, NULL: it can; owned */
 	size_t repeats_done;
+	size_t repeats_cut;	/* how many of these a signal ended early */
 	size_t repeats_resumed; /* how many of these come from the journal */
 	struct timespec started;
 	struct timespec ended;

@@ -90,6 +90,22 @@ static void print_unknown(FILE *to, const json_t *search)
 	fputc('\n', to);
 }
 
+/* Where the rate itself is why it was missed, whatever the figure was. */
+static void print_why(FILE *to, const json_t *search, double missed)
+{
+	const json_t *trial;
+	size_t index;
+
+	json_array_foreach(json_object_get(search, "trials"), index, trial)
+	{
+		double rate = json_number_value(json_object_get(trial, "rate_per_s"));
+
+		if (rate == missed && json_is_false(json_object_get(trial, "achieved")))
+			fprintf(to, ": %.0f/s was not achieved", rate);
+	}
+	fputc('\n', to);
+}
+
 static void print_search(FILE *to, const json_t *search)
 {
 	const char *verdict = path_text(search, "verdict"), *name = path_text(search, "name");
@@ -99,12 +115,12 @@ static void print_search(FILE *to, const json_t *search)
 
 	fprintf(to, "%s%s%s: ", name, name[0] != '\0' ? ": " : "", path_text(search, "limit"));
 	if (strcmp(verdict, "found") == 0)
-		fprintf(to, "kept up to %.0f/s, missed at %.0f/s, %.1f %% above\n", kept, missed,
+		fprintf(to, "kept up to %.0f/s, missed at %.0f/s, %.1f %% above", kept, missed,
 			gap * 100);
 	else if (strcmp(verdict, "kept") == 0)
 		fprintf(to, "kept up to %.0f/s, the highest rate of the search\n", kept);
 	else if (strcmp(verdict, "missed") == 0)
-		fprintf(to, "missed even at %.0f/s\n", missed);
+		fprintf(to, "missed even at %.0f/s", missed);
 	else if (strcmp(verdict, "unclear") == 0)
 		fprintf(to,
 			"between %.0f/s and %.0f/s: the lower was missed and the higher kept, "
@@ -114,6 +130,8 @@ static void print_search(FILE *to, const json_t *search)
 		print_unknown(to, search);
 	else
 		fputs("not found: the search was not finished\n", to);
+	if (strcmp(verdict, "found") == 0 || strcmp(verdict, "missed") == 0)
+		print_why(to, search, missed);
 }
 
 void searches_print(FILE *to, const json_t *searches)

@@ -17,8 +17,9 @@ static void warn_end(const struct record *record, json_t *list)
 	if (record->status == RUN_INTERRUPTED)
 		warning_add(list, "INTERRUPTED", "warn", "client",
 			    json_sprintf("the run was stopped by a signal: %zu of %zu repeats were "
-					 "measured",
-					 record->repeats_done, record->plan.items_count));
+					 "measured%s",
+					 record->repeats_done, record->plan.items_count,
+					 record->repeats_cut > 0 ? ", the last one in part" : ""));
 }
 
 static void warn_device(const struct record *record, json_t *list)
