@@ -86,6 +86,16 @@ int log_header_decode(const uint8_t *bytes, size_t size, struct log_header *head
 
 /* --- records ----------------------------------------------------------------------- */
 
+static uint32_t front_sum(const uint8_t bytes[LOG_FRONT_BYTES])
+{
+	static const uint8_t none[LOG_TAG_BYTES];
+	uint32_t value = hash(HASH_BEGIN, bytes, LOG_FRONT_SUM);
+
+	value = hash(value, none, sizeof(none));
+	return hash(value, bytes + LOG_FRONT_SUM + LOG_TAG_BYTES,
+		    LOG_FRONT_BYTES - LOG_FRONT_SUM - LOG_TAG_BYTES);
+}
+
 struct log_sum log_record_front(const struct log_record *record, uint8_t bytes[LOG_FRONT_BYTES])
 {
 	struct bytes_writer w = bytes_write_to(bytes, LOG_FRONT_BYTES);
@@ -96,6 +106,7 @@ struct log_sum log_record_front(const struct log_record *record, uint8_t bytes[L
 	bytes_put_int(&w, record->number, 8);
 	bytes_put_int(&w, record->begin, 8);
 	bytes_put_int(&w, record->bytes, 4);
+	put32(bytes + LOG_FRONT_SUM, front_sum(bytes));
 	return (struct log_sum){log_tag(bytes, LOG_FRONT_BYTES)};
 }
 
@@ -135,17 +146,19 @@ int64_t log_record_decode(const uint8_t *bytes, size_t size, uint64_t region_byt
 {
 	struct bytes_reader r = {bytes, size, false};
 	uint64_t flags, none, tags = 0, front;
+	uint32_t sum;
 
 	if (size < LOG_FRONT_BYTES)
 		return 0;
 	*record = (struct log_record){.type = (enum log_record_type)bytes_get_int(&r, 1)};
 	flags = bytes_get_int(&r, 1);
-	none = bytes_get_int(&r, 6);
+	none = bytes_get_int(&r, 2);
+	sum = (uint32_t)bytes_get_int(&r, 4);
 	record->claimed = flags & FLAG_CLAIMED;
 	record->number = bytes_get_int(&r, 8);
 	record->begin = bytes_get_int(&r, 8);
 	record->bytes = (uint32_t)bytes_get_int(&r, 4);
-	if (!valid(record, flags, none, region_bytes))
+	if (sum != front_sum(bytes) || !valid(record, flags, none, region_bytes))
 		return -EPROTO;
 	if (record->type == LOG_WRITE)
 		tags = log_lines(record->begin, record->bytes) * LOG_TAG_BYTES;

@@ -11,7 +11,8 @@
  *   done   write `number` was handed back to fio; with `claimed`, as durable
  *   sync   an fsync succeeded: all writes that are done are durable
  *
- * Each record ends with a sum of its bytes. What is read is hostile.
+ * Each record ends with a sum of its bytes, and its front has one of its own, so that a damaged
+ * length is not taken for the last record of a log that a crash cut. What is read is hostile.
  */
 #ifndef DURABLE_LOG_RECORD_H
 #define DURABLE_LOG_RECORD_H
@@ -71,6 +72,7 @@ struct log_sum {
 	uint32_t value;
 };
 #define LOG_FRONT_BYTES (LOG_RECORD_BYTES - LOG_TAG_BYTES)
+#define LOG_FRONT_SUM	4U /* where the front's own sum is, which counts as zero in it */
 struct log_sum log_record_front(const struct log_record *record, uint8_t bytes[LOG_FRONT_BYTES]);
 void log_record_tag(struct log_sum *sum, uint32_t tag, uint8_t bytes[LOG_TAG_BYTES]);
 void log_record_end(struct log_sum sum, uint8_t bytes[LOG_TAG_BYTES]);

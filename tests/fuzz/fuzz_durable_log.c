@@ -53,12 +53,15 @@ static void try_log(const uint8_t *data, size_t size)
 	durable_check_close(&check);
 }
 
-static void mend(uint8_t *sum, const uint8_t *begin)
+static void put_sum(uint8_t *sum, uint32_t value)
 {
-	uint32_t value = log_tag(begin, (size_t)(sum - begin));
-
 	for (int i = 0; i < 4; i++)
 		sum[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void mend(uint8_t *sum, const uint8_t *begin)
+{
+	put_sum(sum, log_tag(begin, (size_t)(sum - begin)));
 }
 
 static uint64_t get(const uint8_t *at, int width)
@@ -82,6 +85,8 @@ static void mend_all(uint8_t *bytes, size_t size)
 					? log_lines(begin % (1U << 20), length) * LOG_TAG_BYTES
 					: 0;
 
+		put_sum(bytes + at + LOG_FRONT_SUM, 0);
+		put_sum(bytes + at + LOG_FRONT_SUM, log_tag(bytes + at, LOG_FRONT_BYTES));
 		if (tags > size - at - LOG_RECORD_BYTES)
 			return;
 		mend(bytes + at + LOG_FRONT_BYTES + tags, bytes + at);

@@ -46,7 +46,8 @@ def read_log(path: Path) -> Log:
     data, at, log = path.read_bytes(), HEADER, Log()
     assert data.startswith(b"rpmalog1") and fnv1a(data[: HEADER - 4]) == struct.unpack("<I", data[HEADER - 4 : HEADER])[0]
     while at + FRONT <= len(data):
-        kind, flags, number, begin, size = struct.unpack("<BB6xQQI", data[at : at + FRONT])
+        kind, flags, none, front, number, begin, size = struct.unpack("<BBHIQQI", data[at : at + FRONT])
+        assert none == 0 and front == fnv1a(data[at : at + 4] + bytes(4) + data[at + 8 : at + FRONT])
         lines = (begin + size - 1) // LINE - begin // LINE + 1 if kind == 1 else 0
         end = at + FRONT + 4 * lines
         if end + 4 > len(data):
