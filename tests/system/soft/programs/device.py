@@ -7,6 +7,7 @@ environment makes one, and undoes what it had to set up for it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pwd
@@ -38,6 +39,13 @@ def call(*command: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, f"{command}: {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout
+
+
+def network_tables(pid: int) -> str:
+    """/proc/net/tcp and tcp6 of a process, which may have a network of its own."""
+    with contextlib.suppress(OSError):  # it may have ended
+        return "".join(Path(f"/proc/{pid}/net/{name}").read_text() for name in ("tcp", "tcp6"))
+    return ""
 
 
 def tcp_listens(tables: str, port: int) -> bool:
@@ -90,9 +98,9 @@ class Device:
         """The connection manager of the software device listens on TCP, too."""
         if by_cm and self.is_kernel:
             return cm_listens(self.ask("rdma", "resource", "show", "cm_id"), port)
-        # a process here may have a network of its own
-        root = "/proc" if self.elsewhere else f"/proc/{pid}"
-        return tcp_listens(self.ask("cat", f"{root}/net/tcp", f"{root}/net/tcp6"), port)
+        if self.elsewhere:
+            return tcp_listens(self.ask("cat", "/proc/net/tcp", "/proc/net/tcp6"), port)
+        return tcp_listens(network_tables(pid), port)
 
     def ask(self, *command: str) -> str:
         """What a command prints on the machine of the server."""
