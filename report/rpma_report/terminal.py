@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a command prints on standard output: lines that arrive, or a failure."""
+"""What a command prints on standard output: lines or files that arrive, or a failure."""
 
 import os
 import sys
@@ -9,11 +9,15 @@ from rpma_report.atomic_file import NotWritten
 
 def say(line: str) -> None:
     """Characters that the terminal has not become question marks."""
+    encoding = sys.stdout.encoding if sys.stdout else None
+    put((line + "\n").encode(encoding or "utf-8", "replace"))
+
+
+def put(data: bytes) -> None:
     if sys.stdout is None:
         raise NotWritten("standard output cannot be written to: it is closed")
-    encoding = sys.stdout.encoding or "utf-8"
     try:
-        sys.stdout.write(line.encode(encoding, "replace").decode(encoding) + "\n")
+        sys.stdout.buffer.write(data)
         sys.stdout.flush()
     except OSError as error:
         with open(os.devnull, "wb") as nowhere:  # what is left in the buffer must not fail again at exit

@@ -3,6 +3,7 @@
 
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,36 @@ def test_mode_follows_the_umask_or_the_old_file(tmp_path: Path) -> None:
         os.umask(mask)
     assert stat.S_IMODE(new.stat().st_mode) == 0o640
     assert stat.S_IMODE(old.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("option, begins", [("-o", "<!DOCTYPE html>"), ("--csv", "run,"), ("--md", "# ")])
+def test_one_output_may_be_standard_output(option: str, begins: str, quick: Command, write: Write, tmp_path: Path) -> None:
+    """The same bytes as in a file, and no file of that name."""
+    result = write(RESULT)
+    page = ("-o", tmp_path / "page.html") if option != "-o" else ()
+    assert quick("create", result, *page, option, tmp_path / "file").returncode == 0
+    done = quick("create", result, *page, option, "-")
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout == (tmp_path / "file").read_text()
+    assert done.stdout.startswith(begins)
+    assert not Path("-").exists()
+
+
+def wrong_usage(done: subprocess.CompletedProcess[str], words: str) -> None:
+    assert (done.returncode, done.stdout) == (64, "")
+    assert words in done.stderr
+
+
+def test_two_outputs_are_not_one(quick: Command, write: Write) -> None:
+    wrong_usage(quick("create", write(RESULT), "-o", "-", "--md", "-"), "- is to be two outputs at once")
+
+
+def test_lines_of_a_command_and_a_file_are_not_one(quick: Command, write: Write) -> None:
+    wrong_usage(quick("compare", write(RESULT), write(RESULT, "b.json"), "-o", "-"), "-: standard output has the lines")
+
+
+@pytest.mark.parametrize("name, option", [("r.pdf", "--pdf"), ("r.MD", "--md"), ("r.csv", "--csv")])
+def test_a_page_is_html(name: str, option: str, quick: Command, write: Write, tmp_path: Path) -> None:
+    done = quick("create", write(RESULT), "-o", tmp_path / name)
+    wrong_usage(done, f"a page is HTML: give {option} ")
+    assert not (tmp_path / name).exists()

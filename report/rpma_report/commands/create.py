@@ -33,7 +33,7 @@ def add_unit(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    outputs.check_options(options, options.results)
+    outputs.check_options(options, options.results, stdout=True)
     written = notes.read(options.notes) if options.notes else ()
     words = (options.title or "", options.author or "", written)
     create(options.results, outputs.Wanted.of(options), *words, options.unit)

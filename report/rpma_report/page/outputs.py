@@ -14,8 +14,11 @@ from rpma_report.atomic_file import make_folder, write_atomically
 from rpma_report.figures.figure import Figure
 from rpma_report.figures.tables import RowGroup, Table
 from rpma_report.page.document import Block, Document, Note
+from rpma_report.terminal import put
 
 MAX_ROWS = 2000
+STDOUT = Path("-")
+_OTHER_FORMATS = {".pdf": "--pdf", ".md": "--md", ".csv": "--csv"}
 
 
 @dataclass(frozen=True)
@@ -37,18 +40,27 @@ class Wanted:
 
 
 def add_options(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    parser.add_argument("-o", "--output", metavar="FILE", required=required, type=Path, help="the page")
+    parser.add_argument("-o", "--output", metavar="FILE", required=required, type=Path, help="the page; - is standard output")
     parser.add_argument("--png", metavar="DIR", type=Path, help="each chart as a picture as well")
     parser.add_argument("--pdf", metavar="FILE", type=Path, help="summary, charts and tables as PDF")
     parser.add_argument("--md", metavar="FILE", type=Path, help="the same as Markdown")
     parser.add_argument("--csv", metavar="FILE", type=Path, help="every point and repeat as a table")
 
 
-def check_options(options: argparse.Namespace, results: Sequence[Path], more: Sequence[Path] = ()) -> None:
-    """No output takes the place of a result or of another output; `more` are outputs of the command's own."""
+def check_options(options: argparse.Namespace, results: Sequence[Path], more: Sequence[Path] = (), stdout: bool = False) -> None:
+    """No output takes the place of a result or of another output; `more` are outputs of the command's own.
+
+    `stdout`: the command leaves standard output to one of them.
+    """
     result = "{} is a result, an output cannot take its place"
-    taken = {os.path.realpath(path): result.format(path) for path in results}
-    for path in (*Wanted.of(options).files(), *more):
+    taken = {os.path.realpath(path): result.format(path) for path in results if path != STDOUT}
+    files = Wanted.of(options).files()
+    if STDOUT in files and not stdout:
+        options.parser.error("-: standard output has the lines of this command: give a file")
+    other = _OTHER_FORMATS.get(options.output.suffix.lower()) if options.output else None
+    if other:
+        options.parser.error(f"-o {options.output}: a page is HTML: give {other} {options.output} as well as a page")
+    for path in (*files, *more):
         real = os.path.realpath(path)
         if real in taken:
             options.parser.error(taken[real])
@@ -60,8 +72,9 @@ def write(document: Document, wanted: Wanted, csv: Callable[[], str]) -> None:
     from rpma_report.page import html  # late: slow to load, and a bad file needs it not
 
     cut = is_cut(document)
-    csv_path = wanted.csv or (wanted.page.with_name(wanted.page.name + ".csv") if cut else None)
-    if cut and csv_path:
+    beside = wanted.page.with_name(wanted.page.name + ".csv") if cut and wanted.page != STDOUT else None
+    csv_path = wanted.csv or beside
+    if csv_path and cut and csv_path != STDOUT:
         document = shortened(document, csv_path.name)
     files = [(wanted.page, html.render(document).encode())]
     if csv_path:
@@ -82,7 +95,10 @@ def write(document: Document, wanted: Wanted, csv: Callable[[], str]) -> None:
     if wanted.png:
         make_folder(wanted.png)
     for path, data in files:
-        write_atomically(path, data)
+        if path == STDOUT:
+            put(data)
+        else:
+            write_atomically(path, data)
 
 
 def _relative(folder: Path, file: Path) -> str:
