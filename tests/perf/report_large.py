@@ -49,12 +49,15 @@ def repeat(index: int, size: int, buckets: list[list[int]]) -> dict[str, object]
 
 
 def percentiles(buckets: list[list[int]]) -> list[dict[str, object]]:
-    total, below, stated = sum(c for _, c in buckets), 0, []
-    wanted = list(sample.PERCENTILES)
-    for low, count in buckets:
+    """Interpolated inside their buckets, by the rule in the schema."""
+    total, below, stated, wanted = sum(c for _, c in buckets), 0, [], list(sample.PERCENTILES)
+    for number, (low, count) in enumerate(buckets):
+        end = low + 1 if number == len(buckets) - 1 else low + sample.width(low)
+        while wanted and below + count >= wanted[0] * total - 1e-6:
+            p = wanted.pop(0)
+            ns = low - 0.5 + (end - low) * (p * total - below) / count
+            stated.append({"p": p, "ns": round(min(max(ns, buckets[0][0]), buckets[-1][0]), 3), "lo_ns": None, "hi_ns": None})
         below += count
-        while wanted and below >= wanted[0] * total:
-            stated.append({"p": wanted.pop(0), "ns": low, "lo_ns": low, "hi_ns": low})
     return stated
 
 
@@ -69,7 +72,7 @@ def point(number: int, size: int, depth: int, draw: random.Random) -> dict[str, 
     made["summary"]["latency"] = {
         "mean_ns": sample.interval([r["latency"]["mean_ns"] for r in repeats]),
         "merged_histogram": {"scheme": "loglinear", "sub_bits": SUB_BITS, "unit": "ns", "buckets": merged},
-        "percentiles": percentiles(merged),
+        "percentiles": sample.summary_percentiles(repeats),
     }  # fmt: skip
     return made
 
