@@ -16,7 +16,7 @@ def rate(per_s: float | None) -> str:
 
 def answer(search: Search) -> str:
     """What is known of the highest rate."""
-    kept, missed = rate(search.highest_kept), rate(search.lowest_missed)
+    kept, missed = rate(search.highest_kept), rate(search.lowest_missed) + _why(search)
     match search.verdict:
         case "found":
             return f"kept up to {kept}, missed at {missed}, {quantity.fraction(search.gap)} above"
@@ -30,6 +30,14 @@ def answer(search: Search) -> str:
             return "not known: a repeat had too few samples"
         case _:
             return "unfinished"
+
+
+def _why(search: Search) -> str:
+    """The reason at the lowest rate that was missed."""
+    trial = next((t for t in search.trials if t.rate == search.lowest_missed and t.kept is False), None)
+    if trial is None:
+        return ""
+    return f" ({search.figure} {value(search, trial.value)})" if trial.achieved else " (not achieved)"
 
 
 def of(run: Run) -> Iterator[tuple[str, Search]]:
