@@ -235,7 +235,7 @@ static int attach(struct connection *c, bool again)
 		if (monotonic_ms() >= limit)
 			return too_late(c);
 		if (!told && monotonic_ms() >= begun + SILENT_MS) {
-			fprintf(stderr, "librpma: waiting for %s: %s\n", c->server,
+			fprintf(stderr, "librpma: waiting for the server: %s\n",
 				failure_get()->text);
 			told = true;
 		}
