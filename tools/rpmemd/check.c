@@ -24,6 +24,7 @@
 #include "tools/common/host/memlock.h"
 
 #define SIGNATURE "PMEMPOOLSET"
+#define SUFFIX	  ".set"
 #define DEPTH_MAX 8
 
 struct check {
@@ -85,6 +86,22 @@ static void print_set(struct check *check, const char *name)
 	pool_close(&pool, false);
 }
 
+/* By its name a pool set: what is wrong with it would else be missed. */
+static bool has_suffix(const char *name)
+{
+	const size_t len = strlen(name), suffix = strlen(SUFFIX);
+
+	return len > suffix && strcmp(name + len - suffix, SUFFIX) == 0;
+}
+
+static void print_no_set(struct check *check, const char *name)
+{
+	check->sets++;
+	check->failed++;
+	print_name(name);
+	printf(": not a pool set: expected a regular file that begins with " SIGNATURE "\n");
+}
+
 /* --- all of them ---------------------------------------------------------- */
 
 static bool is_set(int directory, const char *name)
@@ -131,6 +148,8 @@ static void walk(struct check *check, int fd, const char *path, unsigned depth)
 			walk(check, below, name, depth + 1);
 		else if (len < PATH_MAX && is_set(fd, entries[i]->d_name))
 			print_set(check, name);
+		else if (len < PATH_MAX && has_suffix(name))
+			print_no_set(check, name);
 		free(entries[i]);
 	}
 	free(entries);

@@ -61,6 +61,14 @@ def test_sets_are_in_the_order_of_their_names(tmp_path: Path) -> None:
     assert [line.split(":")[0] for line in lines if line.startswith("  ")] == [f"  {c}.set" for c in "abcd"]
 
 
+def test_a_misspelt_first_line_is_told(tmp_path: Path) -> None:
+    pool_set(tmp_path, "good")
+    (tmp_path / "bad.set").write_text("PMEMPOOL\n8M /p\n")
+    code, output = check(tmp_path)
+    assert code == 1 and "  good.set: 8 MiB" in output
+    assert "  bad.set: not a pool set: expected a regular file that begins with PMEMPOOLSET\n" in output
+
+
 def test_on_a_terminal_it_points_at_check() -> None:
     """By hand it would print the bytes of the protocol, and wait."""
     ours, terminal = os.openpty()
