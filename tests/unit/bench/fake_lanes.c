@@ -220,6 +220,10 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 
 	/* what waits for another one would wait forever */
 	assert_int_equal(l->waiting, 0);
+	if (fake.posted > fake.poll_fails_at) {
+		fake.poll_fails_at = UINT64_MAX;
+		return RPMA_E_PROVIDER;
+	}
 	while (found < num_entries && take(l, &wc[found]))
 		found++;
 	if (got != NULL)
@@ -317,7 +321,8 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32
 	fake.now_ns = fake.begin_ns = BEGIN_NS;
 	fake.step_ns = 1000000;
 	fake.latency_ns = latency_ns;
-	fake.fail_at = fake.post_fails_at = fake.signal_at = fake.stop_at = UINT64_MAX;
+	fake.fail_at = fake.post_fails_at = fake.poll_fails_at = fake.signal_at = fake.stop_at =
+		UINT64_MAX;
 	fake.fail_with = IBV_WC_REM_ACCESS_ERR;
 	fake.refuse_at = fake.twice_at = UINT64_MAX;
 	fake.opcode = IBV_WC_RDMA_WRITE;

@@ -60,6 +60,7 @@ struct fake {
 	uint64_t fail_at;	      /* the operation whose completion fails */
 	enum ibv_wc_status fail_with; /* the status it has */
 	uint64_t post_fails_at;	      /* the operation whose post fails */
+	uint64_t poll_fails_at;	      /* polls behind the post of this operation fail once */
 	uint64_t signal_at;	      /* the operation that brings a signal */
 	uint64_t stop_at;	      /* the operation that sets stop */
 	uint64_t refuse_at;	      /* the operation whose answer is wrong */

@@ -147,6 +147,19 @@ static void a_failed_post_is_told(void **state)
 	assert_non_null(strstr(failure_get()->text, "posting a write"));
 }
 
+/* Once is enough: a completion may be gone. */
+static void a_failed_poll_is_told(void **state)
+{
+	for (uint32_t depth = 1; depth <= 4; depth += 3) {
+		struct measure_cfg cfg = fake_setup(fake_ten_us, depth, 1000000000);
+		struct measured m;
+
+		fake.poll_fails_at = 42;
+		assert_int_not_equal(fake_run(&cfg, &m), 0);
+		assert_non_null(strstr(failure_get()->text, "polling for completions failed"));
+	}
+}
+
 static void a_peer_that_went_is_noticed(void **state)
 {
 	struct measure_cfg cfg = fake_setup(never, 1, 1000000000);
@@ -187,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_failed_completion_names_its_status),
 		cmocka_unit_test(a_message_too_long_for_the_device_is_told),
 		cmocka_unit_test(a_failed_post_is_told),
+		cmocka_unit_test(a_failed_poll_is_told),
 		cmocka_unit_test(a_peer_that_went_is_noticed),
 		cmocka_unit_test(a_silent_device_is_given_up),
 	};

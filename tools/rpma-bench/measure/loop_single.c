@@ -60,13 +60,12 @@ uint64_t measure_single_look(struct loop *l, uint64_t end, uint64_t left, uint64
 	return l->rings->limit - l->rings->posted + 1;
 }
 
-int measure_single_wait(struct loop *l, uint64_t begin, uint64_t left, struct ibv_wc *wc)
+int measure_single_wait(struct loop *l, int ret, uint64_t begin, uint64_t left, struct ibv_wc *wc)
 {
 	struct rpma_cq *cq = l->rings->lane->cq;
-	unsigned empty = 1;
-	int ret;
+	unsigned empty = 0;
 
-	while ((ret = rpma_cq_get_wc(cq, 1, wc, NULL)) == RPMA_E_NO_COMPLETION) {
+	for (; ret == RPMA_E_NO_COMPLETION; ret = rpma_cq_get_wc(cq, 1, wc, NULL)) {
 		if (++empty % MEASURE_EMPTY_POLLS != 0)
 			continue;
 		measure_single_sync(l, begin, left, 1);

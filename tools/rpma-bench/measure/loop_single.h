@@ -19,8 +19,8 @@ void measure_single_sync(struct loop *l, uint64_t last, uint64_t left, uint64_t 
 void measure_single_record(struct loop *l, uint64_t ticks);
 /* The same when it is time for a look; gives how many are left. */
 uint64_t measure_single_look(struct loop *l, uint64_t end, uint64_t left, uint64_t ticks);
-/* Polls for the completion of what began then. */
-int measure_single_wait(struct loop *l, uint64_t begin, uint64_t left, struct ibv_wc *wc);
+/* Polls for the completion of what began then; ret is what the first poll gave. */
+int measure_single_wait(struct loop *l, int ret, uint64_t begin, uint64_t left, struct ibv_wc *wc);
 
 static __always_inline uint64_t measure_single_now(bool counter)
 {
@@ -45,7 +45,7 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 			return waits ? measure_post_failed(l->rings, l->cfg->operation, ret) : ret;
 		if (waits)
 			ret = rpma_cq_get_wc(cq, 1, &wc, NULL);
-		if (ret != 0 && (ret = measure_single_wait(l, begin, left - 1, &wc)) != 0)
+		if (ret != 0 && (ret = measure_single_wait(l, ret, begin, left - 1, &wc)) != 0)
 			return ret;
 		end = measure_single_now(counter);
 		if (__builtin_expect(wc.status != IBV_WC_SUCCESS, 0))
