@@ -5,6 +5,7 @@
  */
 #include "screen.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "tools/common/base/monotonic.h"
@@ -66,11 +67,11 @@ void screen_before(const struct client *client)
 
 static void print_flood(const struct ping_report *r)
 {
-	static uint64_t shown_ns;
+	static atomic_ullong shown_ns; /* what all hosts print is in one buffer */
 	uint64_t now;
 
 	if (r->end == PING_BACK)
-		putchar_unlocked('\b');
+		putchar('\b');
 	else if (r->end == PING_CORRUPT)
 		fputs("\bC", stdout);
 	now = monotonic_ns();

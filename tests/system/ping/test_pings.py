@@ -211,6 +211,13 @@ def test_a_flood_takes_its_dots_back(one: Process) -> None:
     assert dots == ".\b" * 5000
 
 
+def test_floods_of_several_hosts_lose_no_dot(one: Process) -> None:
+    done = ping(one.port, "-c", "500", "-f", "localhost")
+    assert done.returncode == 0, done.stderr
+    shown = done.stdout.partition("\n--- ")[0]
+    assert shown.count("\b") == 1000 and "\bC" not in shown
+
+
 def test_the_first_thousand_are_told_one_by_one(one: Process) -> None:
     result = pinged(one.port, "-c", "1500", "-f")
     assert result["pings"]["received"] == 1500
