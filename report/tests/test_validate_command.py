@@ -50,7 +50,7 @@ BROKEN: list[tuple[Any, tuple[str, ...]]] = [
     (b'{"schema": "rpma-bench/1", "poi', ("line 1 column", "truncated")),
     (b"[" * 100_000, ("nested too deeply",)),
     (b'{"a": NaN}', ("NaN",)),
-    ({}, ("top level", "no result")),
+    ({}, ("top level", "not a result")),
     ({"schema": "rpma-bench/2"}, ("schema", "newer rpma-bench")),
     ({"schema": "rpma-ping/7"}, ("schema", "newer rpma-ping")),
     ({"schema": HOSTILE * 100}, ("schema",)),
