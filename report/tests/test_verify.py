@@ -80,14 +80,31 @@ def test_single_digits_of_a_drawing_are_found(quick: Command, write: Write, tmp_
         assert found(altered, path, expected).differences, text[at - 40 : at + 5]
 
 
+_ATTRIBUTE = re.compile('data-metric="([^"]*)"')
+_CELL = re.compile(r"<t[dh]([^>]*)>(?:<span>)?([^<]*)")
+
+
+def cells_of(text: str) -> list[tuple[str, re.Match[str]]]:
+    """The metric of each cell with an address, its own or that of its column, and the cell."""
+    found = []
+    for table in re.finditer(r"<table.*?</table>", text, re.DOTALL):
+        heads = [m[1] if (m := _ATTRIBUTE.search(head)) else "" for head in re.findall('<th scope="col"[^>]*>', table[0])]
+        for row in re.finditer(r"<tr id=[^>]* data-from=.*?</tr>", table[0], re.DOTALL):
+            cells = _CELL.finditer(text, table.start() + row.start(), table.start() + row.end())
+            for head, cell in zip(heads, cells, strict=True):
+                own = _ATTRIBUTE.search(cell[1])
+                found.append((own[1] if own else head, cell))
+    return [(metric, cell) for metric, cell in found if metric]
+
+
 def test_single_digits_of_a_cell_are_found_without_making_the_page_again(write: Write, bare: None) -> None:
     """The addresses alone are enough: no table or chart of this program is asked."""
     path = write(MIXED)
     text, draw = html.render(report.document(name_apart([load(path)]))), random.Random(3)
-    cells = [m for m in re.finditer(r'data-metric="[^"]*">(?:<span>)?([^<]*)', text) if re.search("[0-9]", m[1])]
+    cells = [cell for _, cell in cells_of(text) if re.search("[0-9]", cell[2])]
     assert len(cells) > 50 and not found(text, path, None).differences
     for cell in draw.sample(cells, 40):
-        at = draw.choice([cell.start(1) + m.start() for m in re.finditer("[0-9]", cell[1])])
+        at = draw.choice([cell.start(2) + m.start() for m in re.finditer("[0-9]", cell[2])])
         altered = text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :]
         (one,) = found(altered, path, None).differences
         assert one.printed in altered and one.what.startswith("p000")
@@ -121,7 +138,10 @@ def test_a_forged_listing_does_not_hide_other_numbers(write: Write, bare: None) 
 def test_what_differs_is_named_with_its_place(quick: Command, write: Write, tmp_path: Path) -> None:
     path, page = write(sample.result([sample.lat_point(0, 64, count=2000)])), tmp_path / "p.html"
     quick("create", path, "-o", page)
-    page.write_text(page.read_text().replace('data-metric="latency.count">6,000', 'data-metric="latency.count">6,001'))
+    text = page.read_text()
+    at = next(cell.start(2) for metric, cell in cells_of(text) if metric == "latency.count")
+    assert text[at : at + 5] == "6,000"
+    page.write_text(text[:at] + "6,001" + text[at + 5 :])
     done = quick("verify", page, path)
     assert done.returncode == 1
     assert re.search(r'p\.html: line \d+, .*"Percentiles.*p0000 latency\.count: printed 6,001, derived 6000\n', done.stdout)

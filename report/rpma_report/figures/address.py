@@ -2,8 +2,8 @@
 """Where a printed number comes from: the file, the point in it, and the figure of the point.
 
 The page writes file and point as data-from on a row, or what else is around, and data-metric
-on the element that prints the number, or that has it as data-value; verify reads these and
-derives the number again. A metric is named as in a result:
+on the element that prints the number, or that has it as data-value, or on the head of its column,
+for each cell of a row with data-from that has none; verify reads these and derives the number again. A metric is named as in a result:
 latency.p99, response_latency.mean, ops_per_s, param.size_bytes, step.connect.p50.
 """
 

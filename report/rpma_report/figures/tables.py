@@ -50,6 +50,13 @@ class Table:
     def length(self) -> int:
         return sum(len(group.rows) for group in self.groups)
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The figure that a column has, where its cells have one; empty where they have none or several."""
+        rows = [row for group in self.groups for row in group.rows]
+        found = ({row[at].at.metric for row in rows if at < len(row) and row[at].at} for at in range(len(self.columns)))
+        return tuple(metrics.pop() if len(metrics) == 1 else "" for metrics in found)
+
 
 @dataclass(frozen=True)
 class Column:

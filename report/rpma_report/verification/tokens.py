@@ -44,6 +44,8 @@ class Page(HTMLParser):
         self._heading = ""
         self._caption = ""
         self._row: list[str] = []
+        self._columns: list[str] = []  # the metric of each
+        self._column = -1
         self.feed(text)
         self.close()
 
@@ -53,7 +55,9 @@ class Page(HTMLParser):
             self._own += tag not in _VOID
             return
         if tag == "tr":
-            self._row = []
+            self._row, self._column = [], -1
+        if tag == "thead":
+            self._columns = []
         if tag in ("section", "figure"):
             self._heading = given.get("aria-label", "") or given.get("id", "")
             self._caption, self._row = "", []
@@ -61,10 +65,11 @@ class Page(HTMLParser):
             self.results.append(one(given.get("content", "")))
         if tag == "meta" and given.get("name") == "rpma-report-made":
             self.made = given.get("content", "")
+        metric = self._metric(tag, given)
         if tag not in _VOID:
             self._open.append((tag, given))
         outer = self._within[-1] if self._within else None
-        cell = self._cell(given) if "data-metric" in given else outer
+        cell = self._cell(given, metric) if metric else outer
         self._add(tag, "", outer)
         for name, value in given.items():
             self._add(f"{tag}@{name}", value, outer)
@@ -130,13 +135,27 @@ class Page(HTMLParser):
             f", row {named[1][:60]}" if len(named) > 1 else ""
         )
 
-    def _cell(self, given: dict[str, str]) -> Cell:
+    def _metric(self, tag: str, given: dict[str, str]) -> str:
+        """Of an element's own number, or of its column's; the head of a column has none itself."""
+        metric = given.get("data-metric", "")
+        above, attributes = self._open[-1] if self._open else ("", {})
+        if tag not in ("td", "th") or above != "tr":
+            return metric
+        if any(name == "thead" for name, _ in self._open):
+            self._columns.append(metric)
+            return ""
+        self._column += 1
+        if "data-metric" in given or "data-from" not in attributes:
+            return metric
+        return self._columns[self._column] if self._column < len(self._columns) else ""
+
+    def _cell(self, given: dict[str, str], metric: str) -> Cell:
         def nearest(name: str) -> str:
             holders = (given, *(attributes for _, attributes in reversed(self._open)))
             return next((holder[name] for holder in holders if name in holder), "")
 
         file, _, point = nearest("data-from").partition(" ")
-        cell = Cell(file, point, given["data-metric"], self._place())
+        cell = Cell(file, point, metric, self._place())
         if "data-value" in given:  # a mark in a drawing
             cell.texts.append(given["data-value"])
         self.cells.append(cell)
