@@ -82,7 +82,7 @@ static bool touches(const char *line, int64_t from, int64_t to)
 	uint64_t sector, count;
 
 	if (!gather_number(&line, &sector) || *line++ != ' ' || !gather_number(&line, &count) ||
-	    count == 0 || sector > max || count > max)
+	    *line != '\0' || count == 0 || sector > max || count > max)
 		return true;
 	return (int64_t)(sector * SECTOR_BYTES) < to &&
 	       (int64_t)((sector + count) * SECTOR_BYTES) > from;
@@ -94,7 +94,7 @@ int64_t gather_bad_blocks(const struct sysroot *root, const char *path, int64_t 
 	const long len = sysroot_read(root, text, sizeof(text), path);
 	int64_t bad = 0;
 
-	if (len < 0)
+	if (len < 0 || len != (long)strlen(text)) /* bytes of zero are no list */
 		return -1;
 	for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
 		bad += touches(line, from, to);

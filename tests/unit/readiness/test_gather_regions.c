@@ -206,6 +206,7 @@ static void bad_blocks_within_the_target(void **s)
 		{"2101248 8\n", 0}, /* the first behind it */
 		{"0 8\n4096 8\n5000 8\n", 2},
 		{"junk\n", 1},
+		{"0 1 junk\n", 1},
 		{"9223372036854775807 9223372036854775807\n", 1},
 	};
 
@@ -215,6 +216,25 @@ static void bad_blocks_within_the_target(void **s)
 		gather("/dev/dax0.0");
 		assert_int_equal(target.regions[0].badblocks, lists[i].count);
 	}
+}
+
+/* An empty list in text that goes on behind a byte of zero. */
+static void bad_blocks_are_unknown_in_what_is_no_text(void **s)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	put_devdax();
+	put("", BUS "/region0/badblocks");
+	file = fopen(scratch_path(BUS "/region0/badblocks", path), "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite("\0"
+				"4096 8\n",
+				1, 8, file),
+			 8);
+	assert_int_equal(fclose(file), 0);
+	gather("/dev/dax0.0");
+	assert_int_equal(target.regions[0].badblocks, -1);
 }
 
 static void bad_blocks_where_the_place_is_secret(void **s)
@@ -312,6 +332,7 @@ int main(void)
 		TEST(cxl_memory_is_added_up),
 		TEST(cxl_devices_and_what_is_made_of_them),
 		TEST(bad_blocks_within_the_target),
+		TEST(bad_blocks_are_unknown_in_what_is_no_text),
 		TEST(bad_blocks_where_the_place_is_secret),
 		TEST(bad_blocks_where_the_place_is_wrong),
 		TEST(a_module_that_is_not_named_is_there),
