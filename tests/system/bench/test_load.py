@@ -120,9 +120,10 @@ def test_arrivals_have_their_counts_and_their_waits() -> None:
     even, poisson, burst = document["points"]
     assert [p["params"]["arrivals"] for p in document["points"]] == ["even", "poisson", "burst:10"]
     assert all(word in said for word in ("even", "poisson", "burst:10"))
-    assert even["repeats"][0]["ops"] == burst["repeats"][0]["ops"] == 250
-    assert poisson["repeats"][0]["unbegun_ops"] == 0
-    assert 250 - 5 * 250**0.5 < poisson["repeats"][0]["ops"] < 250 + 5 * 250**0.5
+    # a host with more to do may take so long for each that some are never begun
+    planned = [p["repeats"][0]["ops"] + p["repeats"][0]["unbegun_ops"] for p in (even, poisson, burst)]
+    assert planned[0] == planned[2] == 250
+    assert 250 - 5 * 250**0.5 < planned[1] < 250 + 5 * 250**0.5
     assert poisson["repeats"][0]["elapsed_ns"] >= 10**9
     # the i-th of a burst waits for those before it
     assert waits_of(burst)[0] >= 4.5 * 2_000_000
