@@ -179,8 +179,7 @@ static void setting_up_takes_one_of_all(void **state)
 		TRY("threads", p.test = (enum bench_test)test, p.depth = 1, p.threads = 2);
 		TRY("connections", p.test = (enum bench_test)test, p.depth = 1, p.connections = 2);
 		TRY("no --op", p.test = (enum bench_test)test, p.depth = 1, p.op = BENCH_READ);
-		TRY("no --op", p.test = (enum bench_test)test, p.depth = 1,
-		    p.persist = BENCH_APM);
+		TRY("no --op", p.test = (enum bench_test)test, p.depth = 1, p.persist = BENCH_APM);
 		TRY("srq", p.test = (enum bench_test)test, p.depth = 1, p.srq = true);
 		TRY("bidirectional", p.test = (enum bench_test)test, p.depth = 1,
 		    p.bidirectional = true);
