@@ -5,89 +5,9 @@
  */
 #include <string.h>
 
+#include "made_document.h"
 #include "made_repeat.h"
-#include "tests/lib/scratch.h"
 #include "tools/common/rdma/target.h"
-#include "tools/rpma-bench/result/record.h"
-
-static struct options options;
-static struct params point;
-static struct record run;
-static json_t *repeats[1];
-
-/* One point of one complete repeat, to 1 MiB of memory of a server. */
-static int setup(void **state)
-{
-	if (scratch_setup(state) != 0)
-		return -1;
-	options = (struct options){.duration_ns = 1000000000, .repeats = 1};
-	point = (struct params){
-		.test = BENCH_LAT, .op = BENCH_WRITE, .size_bytes = 4096, .depth = 1};
-	point.threads = point.connections = point.batch = point.signal_every = 1;
-	repeats[0] = NULL;
-	run = (struct record){
-		.options = &options,
-		.plan = {.points_count = 1, .points = &point, .items_count = 1},
-		.repeats = repeats,
-		.repeats_done = 1,
-		.emulated_cpu = -1,
-		.placement = {.policy = "auto", .threads = 1, .cpus = {3}, .node = -1},
-		.server = {.known = true,
-			   .environment = json_object(),
-			   .offer = {.targets_count = 1,
-				     .targets = {{.kind = TARGET_DRAM,
-						  .bytes = 1 << 20,
-						  .odp = 2,
-						  .numa_node = -1,
-						  .page_bytes = 4096}}}},
-	};
-	return sysroot_open(&run.sysroot, scratch);
-}
-
-static int teardown(void **state)
-{
-	sysroot_close(&run.sysroot);
-	json_decref(run.server.environment);
-	json_decref(run.server.readiness);
-	json_decref(repeats[0]);
-	return scratch_teardown(state);
-}
-
-/* A repeat of the point; a server's report on it may be NULL. */
-static void add_repeat(struct repeat r, const char *report)
-{
-	r.params = point;
-	if (report != NULL)
-		r.server = json_loads(report, 0, NULL);
-	if (repeats[0] == NULL)
-		repeats[0] = json_array();
-	json_array_append_new(repeats[0], made_json(&r));
-}
-
-static bool warned(const json_t *document, const char *code, const char *words)
-{
-	const json_t *list = path_get(document, "run/warnings"), *one;
-	size_t index;
-
-	json_array_foreach(list, index, one)
-	{
-		if (strcmp(json_string_value(json_object_get(one, "code")), code) == 0 &&
-		    strstr(json_string_value(json_object_get(one, "text")), words) != NULL)
-			return true;
-	}
-	return false;
-}
-
-/* What the run warns of; the words are NULL when the code must not be there. */
-static void expect_warning(const char *code, const char *words)
-{
-	json_t *document = document_make(&run);
-
-	assert_non_null(document);
-	if (warned(document, code, words != NULL ? words : "") != (words != NULL))
-		fail_msg("%s: %s", code, words != NULL ? words : "should not be there");
-	json_decref(document);
-}
 
 static json_int_t exit_code(void)
 {
@@ -107,7 +27,7 @@ static void points_have_their_parameters(void **state)
 	point.pattern = BENCH_RAND;
 	point.batch = 8;
 	point.server_load_millionths = 250000;
-	add_repeat(made_repeat(1000, 10), NULL);
+	document_add_repeat(made_repeat(1000, 10), NULL);
 	document = document_make(&run);
 	text_at(document, "points/id=p0000/params/test", "rate");
 	text_at(document, "points/id=p0000/params/mode", "open");
@@ -130,7 +50,7 @@ static void a_connection_has_no_size(void **state)
 	json_t *document;
 
 	point.test = BENCH_CONNECT;
-	add_repeat(made_repeat(1000, 10), NULL);
+	document_add_repeat(made_repeat(1000, 10), NULL);
 	document = document_make(&run);
 	null_at(document, "points/id=p0000/params/op");
 	null_at(document, "points/id=p0000/params/size_bytes");
@@ -144,7 +64,7 @@ static void an_unknown_target_is_null(void **state)
 	json_t *document;
 
 	run.server.known = false;
-	add_repeat(made_repeat(1000, 10), NULL);
+	document_add_repeat(made_repeat(1000, 10), NULL);
 	document = document_make(&run);
 	null_at(document, "points/id=p0000/params/target_memory");
 	json_decref(document);
@@ -154,7 +74,7 @@ static void what_ends_a_repeat_is_told(void **state)
 {
 	json_t *document;
 
-	add_repeat(made_repeat(1000, 10), NULL);
+	document_add_repeat(made_repeat(1000, 10), NULL);
 	options.ops = 500;
 	document = document_make(&run);
 	text_at(document, "points/id=p0000/stop/kind", "ops");
@@ -180,7 +100,7 @@ static void points_without_repeats_are_not_there(void **state)
 
 static void a_missed_gate_is_a_negative_verdict(void **state)
 {
-	add_repeat(made_repeat(1000, 100), NULL);
+	document_add_repeat(made_repeat(1000, 100), NULL);
 	options.gates_count = 1;
 	options.gates[0] = "lat.max_ns<1001";
 	assert_int_equal(exit_code(), 0);
@@ -197,36 +117,36 @@ static void a_missed_gate_is_a_negative_verdict(void **state)
 static void a_mismatch_is_a_negative_verdict(void **state)
 {
 	options.verify = true;
-	add_repeat(made_repeat(1000, 100),
-		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0}}");
+	document_add_repeat(made_repeat(1000, 100),
+			    "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0}}");
 	assert_int_equal(exit_code(), 0);
-	expect_warning("VERIFY_MISMATCH", NULL);
-	expect_warning("VERIFY_MISSING", NULL);
-	add_repeat(made_repeat(1000, 100),
-		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 1,"
-		   " \"first_offset\": 77}}");
+	document_expect_warning("VERIFY_MISMATCH", NULL);
+	document_expect_warning("VERIFY_MISSING", NULL);
+	document_add_repeat(made_repeat(1000, 100),
+			    "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 1,"
+			    " \"first_offset\": 77}}");
 	assert_int_equal(exit_code(), 1);
-	expect_warning("VERIFY_MISMATCH", "offset 77");
+	document_expect_warning("VERIFY_MISMATCH", "offset 77");
 }
 
 static void a_verification_that_was_not_done_is_said(void **state)
 {
 	options.verify = true;
-	add_repeat(made_repeat(1000, 100), "{}");
-	expect_warning("VERIFY_MISSING", "p0000");
+	document_add_repeat(made_repeat(1000, 100), "{}");
+	document_expect_warning("VERIFY_MISSING", "p0000");
 }
 
 static void what_was_written_over_is_said(void **state)
 {
 	options.verify = true;
-	add_repeat(made_repeat(1000, 100),
-		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0,"
-		   " \"overwritten_bytes\": 0}}");
-	expect_warning("VERIFY_OVERWRITTEN", NULL);
-	add_repeat(made_repeat(1000, 100),
-		   "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0,"
-		   " \"overwritten_bytes\": 8192}}");
-	expect_warning("VERIFY_OVERWRITTEN", "50 %");
+	document_add_repeat(made_repeat(1000, 100),
+			    "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0,"
+			    " \"overwritten_bytes\": 0}}");
+	document_expect_warning("VERIFY_OVERWRITTEN", NULL);
+	document_add_repeat(made_repeat(1000, 100),
+			    "{\"verify\": {\"checked_bytes\": 4096, \"mismatches\": 0,"
+			    " \"overwritten_bytes\": 8192}}");
+	document_expect_warning("VERIFY_OVERWRITTEN", "50 %");
 }
 
 static void late_operations_are_explained(void **state)
@@ -236,21 +156,21 @@ static void late_operations_are_explained(void **state)
 	point.rate_per_s = 10;
 	r.late_ops = 17;
 	r.max_lag_ns = 100000000;
-	add_repeat(r, NULL);
-	expect_warning("LATE_OPS", "17 operations");
-	expect_warning("LATE_OPS", "100 ms");
+	document_add_repeat(r, NULL);
+	document_expect_warning("LATE_OPS", "17 operations");
+	document_expect_warning("LATE_OPS", "100 ms");
 }
 
 /* 1 and 2 us, four times each: the deviation of their logarithms is 0.3705, so up to +36.3 % */
 static void an_interval_too_wide_is_said(void **state)
 {
 	for (int i = 0; i < 8; i++)
-		add_repeat(made_repeat(i % 2 == 0 ? 1000 : 2000, 100), NULL);
+		document_add_repeat(made_repeat(i % 2 == 0 ? 1000 : 2000, 100), NULL);
 	options.ci = 0.35;
-	expect_warning("CI_NOT_REACHED",
-		       "1 of 1 points, p0000 the first, is wider than the +-35 %");
+	document_expect_warning("CI_NOT_REACHED",
+				"1 of 1 points, p0000 the first, is wider than the +-35 %");
 	options.ci = 0.38;
-	expect_warning("CI_NOT_REACHED", NULL);
+	document_expect_warning("CI_NOT_REACHED", NULL);
 }
 
 /* The rates agree, the latencies do not: beside a point that was not measured, too. */
@@ -272,7 +192,7 @@ static void an_interval_is_that_of_its_own_test(void **state)
 	run.repeats = both;
 	run.unsupported = unsupported;
 	options.ci = 0.35;
-	expect_warning("CI_NOT_REACHED", "1 of 1 points, p0001 the first");
+	document_expect_warning("CI_NOT_REACHED", "1 of 1 points, p0001 the first");
 	json_decref(both[0]);
 	json_decref(both[1]);
 }
@@ -283,9 +203,9 @@ static void a_stall_of_a_closed_loop_is_explained(void **state)
 	struct repeat r = made_repeat(10000, 100);
 
 	histogram_record(r.latency, 100000000);
-	add_repeat(r, NULL);
-	expect_warning("STALL_HIDDEN", "100 ms");
-	expect_warning("STALL_HIDDEN", "1 of 1 points stalled: in p0000");
+	document_add_repeat(r, NULL);
+	document_expect_warning("STALL_HIDDEN", "100 ms");
+	document_expect_warning("STALL_HIDDEN", "1 of 1 points stalled: in p0000");
 }
 
 static void without_a_stall_nothing_is_explained(void **state)
@@ -293,9 +213,9 @@ static void without_a_stall_nothing_is_explained(void **state)
 	struct repeat r = made_repeat(10000, 100);
 
 	histogram_record(r.latency, 900000);
-	add_repeat(r, NULL);
-	expect_warning("STALL_HIDDEN", NULL);
-	expect_warning("LATE_OPS", NULL);
+	document_add_repeat(r, NULL);
+	document_expect_warning("STALL_HIDDEN", NULL);
+	document_expect_warning("LATE_OPS", NULL);
 }
 
 static struct repeat made_disturbed(uint64_t stolen_ns, uint64_t busy_ns)
@@ -319,11 +239,12 @@ static void cpu_time_that_others_took_is_said(void **state)
 		"\"cpu_list\": \"0\", \"cpus\": 1, \"busy_ns\": 0, "
 		"\"steal_ns\": 0, \"own_ns\": 0}}";
 
-	add_repeat(made_disturbed(90000000, 1100000000), there);
-	expect_warning("CPU_TIME_TAKEN", NULL);
-	add_repeat(made_disturbed(1000000000, 1400000000), there);
-	expect_warning("CPU_TIME_TAKEN", "in 1 of 2 repeats others took 5 % or more");
-	expect_warning("CPU_TIME_TAKEN", "p0000: the hypervisor 25 %, other programs 10 %");
+	document_add_repeat(made_disturbed(90000000, 1100000000), there);
+	document_expect_warning("CPU_TIME_TAKEN", NULL);
+	document_add_repeat(made_disturbed(1000000000, 1400000000), there);
+	document_expect_warning("CPU_TIME_TAKEN", "in 1 of 2 repeats others took 5 % or more");
+	document_expect_warning("CPU_TIME_TAKEN",
+				"p0000: the hypervisor 25 %, other programs 10 %");
 }
 
 /* The kernel counted 8 s of four CPUs, in which operations took 1 s. */
@@ -332,25 +253,29 @@ static void what_others_took_is_of_the_time_it_was_counted_in(void **state)
 	struct repeat r = made_disturbed(4000000000, 1000000000);
 
 	r.interference.time.all_ns = 8000000000;
-	add_repeat(r, NULL);
-	expect_warning("CPU_TIME_TAKEN", "the hypervisor 50 %, other programs an unknown share");
+	document_add_repeat(r, NULL);
+	document_expect_warning("CPU_TIME_TAKEN",
+				"the hypervisor 50 %, other programs an unknown share");
 }
 
 static void what_others_took_may_be_unknown(void **state)
 {
-	add_repeat(made_disturbed(400000000, 1000000000), NULL);
-	expect_warning("CPU_TIME_TAKEN", "the hypervisor 10 %, other programs an unknown share");
+	document_add_repeat(made_disturbed(400000000, 1000000000), NULL);
+	document_expect_warning("CPU_TIME_TAKEN",
+				"the hypervisor 10 %, other programs an unknown share");
 }
 
 static void a_load_that_was_missed_is_said(void **state)
 {
 	point.server_load_millionths = 500000;
-	add_repeat(made_repeat(1000, 100), "{\"elapsed_ns\": 5, \"load_fraction_measured\": 0.48}");
-	expect_warning("SERVER_LOAD_MISSED", NULL);
-	add_repeat(made_repeat(1000, 100), "{\"elapsed_ns\": 5, \"load_fraction_measured\": 0.2}");
-	expect_warning("SERVER_LOAD_MISSED", "0.34, not 0.50");
-	add_repeat(made_repeat(1000, 100), "{}");
-	expect_warning("SERVER_LOAD_MISSED", "did not say");
+	document_add_repeat(made_repeat(1000, 100),
+			    "{\"elapsed_ns\": 5, \"load_fraction_measured\": 0.48}");
+	document_expect_warning("SERVER_LOAD_MISSED", NULL);
+	document_add_repeat(made_repeat(1000, 100),
+			    "{\"elapsed_ns\": 5, \"load_fraction_measured\": 0.2}");
+	document_expect_warning("SERVER_LOAD_MISSED", "0.34, not 0.50");
+	document_add_repeat(made_repeat(1000, 100), "{}");
+	document_expect_warning("SERVER_LOAD_MISSED", "did not say");
 }
 
 static void warnings_of_the_server_are_the_runs(void **state)
@@ -360,74 +285,14 @@ static void warnings_of_the_server_are_the_runs(void **state)
 		"{\"code\": \"FROM_THE_FUTURE\", \"text\": \"new words\"}]}";
 	json_t *document;
 
-	add_repeat(made_repeat(1000, 10000), report);
-	add_repeat(made_repeat(1000, 10000), report);
-	expect_warning("PIN_FAILED", "no core");
-	expect_warning("SERVER_WARNING", "new words");
+	document_add_repeat(made_repeat(1000, 10000), report);
+	document_add_repeat(made_repeat(1000, 10000), report);
+	document_expect_warning("PIN_FAILED", "no core");
+	document_expect_warning("SERVER_WARNING", "new words");
 	document = document_make(&run);
 	/* each once, and that of the software processor or clock is not there */
 	assert_int_equal(json_array_size(path_get(document, "run/warnings")), 2);
 	json_decref(document);
-}
-
-static void persistence_is_not_believed(void **state)
-{
-	struct message_target *target = &run.server.offer.targets[0];
-	struct repeat r = made_repeat(1000, 100);
-
-	point.persist = BENCH_APM;
-	r.flush = "visibility";
-	add_repeat(r, NULL);
-	expect_warning("PERSISTENCE_UNPROVEN", "the target is dram");
-	target->kind = TARGET_DEVDAX;
-	expect_warning("PERSISTENCE_UNPROVEN", "visible, not persistent");
-	json_decref(repeats[0]);
-	repeats[0] = NULL;
-	r = made_repeat(1000, 100);
-	r.flush = "persistent";
-	add_repeat(r, NULL);
-	expect_warning("PERSISTENCE_UNPROVEN", "rests on the statement");
-	expect_warning("PERSISTENCE_UNPROVEN", "is not known");
-}
-
-/* msync(2) makes a file durable where its file system stores; flushes stay in its page cache. */
-static void persistence_depends_on_the_file_system(void **state)
-{
-	static const struct {
-		enum target_kind kind;
-		enum bench_persist persist;
-		const char *warning; /* NULL: none */
-	} cases[] = {
-		{TARGET_FILE, BENCH_GPSPM, NULL},
-		{TARGET_FILE, BENCH_GPSPM_RT, NULL},
-		{TARGET_FILE, BENCH_APM, "page cache"},
-		{TARGET_MEMFILE, BENCH_GPSPM, "the target is memfile: a flush to it makes nothing"},
-		{TARGET_MEMFILE, BENCH_APM, "the target is memfile: a flush to it makes nothing"},
-		{TARGET_OTHERFILE, BENCH_GPSPM, "unknown"},
-		{TARGET_OTHERFILE, BENCH_APM, "page cache"},
-		{TARGET_HUGEPAGES, BENCH_GPSPM, "makes nothing persistent"},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct repeat r = made_repeat(1000, 100);
-
-		run.server.offer.targets[0].kind = (uint8_t)cases[i].kind;
-		point.persist = cases[i].persist;
-		r.flush = cases[i].persist == BENCH_APM ? "persistent" : NULL; /* as stated */
-		json_decref(repeats[0]);
-		repeats[0] = NULL;
-		add_repeat(r, NULL);
-		expect_warning("PERSISTENCE_UNPROVEN", cases[i].warning);
-	}
-}
-
-/* What the server's platform came to, for its one target. */
-static void set_verdict(const char *verdict, const char *row)
-{
-	json_decref(run.server.readiness);
-	run.server.readiness = json_pack(
-		"[{s:s, s:{}, s:{s:s, s:s, s:s}, s:{}}]", "verdict", verdict, "target", "judgement",
-		"row", row, "reason", "So it is.", "because", "PM-06 FAIL", "direct_write_to_pmem");
 }
 
 static void only_an_inline_write_is_inline(void **state)
@@ -456,7 +321,7 @@ static void only_an_inline_write_is_inline(void **state)
 		r.native_atomic_write = cases[i].native;
 		json_decref(repeats[0]);
 		repeats[0] = NULL;
-		add_repeat(r, NULL);
+		document_add_repeat(r, NULL);
 		document = document_make(&run);
 		if (cases[i].method == NULL)
 			null_at(document, "points/id=p0000/params/atomic_write_method");
@@ -474,7 +339,7 @@ static void what_a_repeat_does_not_tell_is_unknown(void **state)
 	json_t *document, *used;
 
 	point.op = BENCH_ATOMIC_WRITE;
-	add_repeat(made_repeat(1000, 100), NULL);
+	document_add_repeat(made_repeat(1000, 100), NULL);
 	used = json_object_get(json_array_get(repeats[0], 0), "used");
 	assert_int_equal(json_object_del(used, "atomic_write_method"), 0);
 	document = document_make(&run);
@@ -492,7 +357,7 @@ static void what_repeats_did_differently_is_unknown(void **state)
 
 		r.atomic_writes = true;
 		r.native_atomic_write = native;
-		add_repeat(r, NULL);
+		document_add_repeat(r, NULL);
 	}
 	document = document_make(&run);
 	null_at(document, "points/id=p0000/params/atomic_write_method");
@@ -500,85 +365,40 @@ static void what_repeats_did_differently_is_unknown(void **state)
 	json_decref(document);
 }
 
-static void persistence_is_believed_by_the_verdict(void **state)
-{
-	static const struct {
-		const char *verdict, *row;
-		enum bench_persist persist;
-		bool native, proven;
-	} cases[] = {
-		{"APM_READY", "ddio-off", BENCH_APM, false, true},
-		{"APM_READY_EADR", "eadr", BENCH_APM, false, true},
-		{"NATIVE_FLUSH_READY", "native", BENCH_APM, false, false},
-		{"NATIVE_FLUSH_READY", "native", BENCH_APM, true, true},
-		{"APM_READY", "ddio-off", BENCH_NATIVE, true, true},
-		{"GPSPM_ONLY", "ddio-on", BENCH_APM, false, false},
-		{"GPSPM_ONLY", "ddio-on", BENCH_GPSPM, false, true},
-		{"GPSPM_ONLY", "software", BENCH_GPSPM, false, true},
-		{"UNDETERMINED", "ddio-unknown", BENCH_APM, false, false},
-		{"UNDETERMINED", "ddio-unknown", BENCH_GPSPM, false, true},
-		{"UNDETERMINED", "unproven", BENCH_GPSPM, false, false},
-		{"NOT_READY", "failed", BENCH_APM, false, false},
-		{"NOT_READY", "failed", BENCH_GPSPM, false, false},
-		{"FROM_THE_FUTURE", "x", BENCH_APM, true, false},
-	};
-
-	run.server.offer.targets[0].kind = TARGET_DEVDAX;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct repeat r = made_repeat(1000, 100);
-
-		point.persist = cases[i].persist;
-		r.flush = cases[i].persist == BENCH_GPSPM ? NULL : "persistent";
-		r.native_flush = cases[i].native;
-		json_decref(repeats[0]);
-		repeats[0] = NULL;
-		add_repeat(r, NULL);
-		set_verdict(cases[i].verdict, cases[i].row);
-		expect_warning("PERSISTENCE_UNPROVEN", cases[i].proven ? NULL : "So it is.");
-		expect_warning("PERSISTENCE_UNPROVEN", cases[i].proven ? NULL : cases[i].verdict);
-	}
-}
-
-static void without_a_claim_of_persistence_nothing_is_said(void **state)
-{
-	add_repeat(made_repeat(1000, 100), NULL);
-	expect_warning("PERSISTENCE_UNPROVEN", NULL);
-	expect_warning("PERSIST_CHOSEN", NULL);
-}
-
 static void what_auto_became_is_said(void **state)
 {
 	struct repeat r = made_repeat(1000, 100);
 
 	point.persist = BENCH_GPSPM;
-	add_repeat(r, NULL);
+	document_add_repeat(r, NULL);
 	point.persist = BENCH_AUTO;
 	run.chosen[0] = (struct persist_choice){true, BENCH_GPSPM, "it is so"};
-	expect_warning("PERSIST_CHOSEN", "chose gpspm: it is so");
+	document_expect_warning("PERSIST_CHOSEN", "chose gpspm: it is so");
 }
 
 static void an_interrupted_run_says_how_far_it_got(void **state)
 {
-	add_repeat(made_repeat(1000, 100), NULL);
+	document_add_repeat(made_repeat(1000, 100), NULL);
 	run.status = RUN_INTERRUPTED;
 	run.plan.items_count = 40;
-	expect_warning("INTERRUPTED", "1 of 40 repeats");
+	document_expect_warning("INTERRUPTED", "1 of 40 repeats");
 	run.repeats_cut = 1;
-	expect_warning("INTERRUPTED", "measured, the last one in part");
+	document_expect_warning("INTERRUPTED", "measured, the last one in part");
 	run.repeats_cut = 0;
 }
 
 /* Ten samples beyond p99.9 take 10,000 in all: 100 times the 100 that came in one second. */
 static void how_long_a_percentile_takes_is_said(void **state)
 {
-	add_repeat(made_repeat(1000, 20000), NULL);
-	expect_warning("TOO_FEW_SAMPLES", NULL);
-	add_repeat(made_repeat(1000, 100), NULL);
-	expect_warning("TOO_FEW_SAMPLES", "p99.9 is not known for 1 of 1 points: it needs 10000 "
-					  "samples in each repeat, one of p0000 had 100: "
-					  "--duration 100000ms or more");
+	document_add_repeat(made_repeat(1000, 20000), NULL);
+	document_expect_warning("TOO_FEW_SAMPLES", NULL);
+	document_add_repeat(made_repeat(1000, 100), NULL);
+	document_expect_warning("TOO_FEW_SAMPLES",
+				"p99.9 is not known for 1 of 1 points: it needs 10000 "
+				"samples in each repeat, one of p0000 had 100: "
+				"--duration 100000ms or more");
 	options.ops = 100;
-	expect_warning("TOO_FEW_SAMPLES", "--ops 10000 or more");
+	document_expect_warning("TOO_FEW_SAMPLES", "--ops 10000 or more");
 }
 
 /* Three points share a reason, one has one of its own. */
@@ -592,21 +412,22 @@ static void points_not_measured_are_told_by_reason(void **state)
 	run.repeats = none;
 	run.unsupported = unsupported;
 	document = document_make(&run);
-	assert_true(warned(document, "POINT_UNSUPPORTED",
-			   "3 of 5 points not measured, p0000 the first: too large"));
-	assert_true(warned(document, "POINT_UNSUPPORTED",
-			   "1 of 5 points not measured, p0003 the first: no native flush"));
+	assert_true(document_warned(document, "POINT_UNSUPPORTED",
+				    "3 of 5 points not measured, p0000 the first: too large"));
+	assert_true(
+		document_warned(document, "POINT_UNSUPPORTED",
+				"1 of 5 points not measured, p0003 the first: no native flush"));
 	json_decref(document);
 }
 
 static void memory_that_could_not_be_bound_is_said(void **state)
 {
-	add_repeat(made_repeat(1000, 100), NULL);
+	document_add_repeat(made_repeat(1000, 100), NULL);
 	snprintf(run.placement.memory_warning, sizeof(run.placement.memory_warning), "not allowed");
-	expect_warning("MEMORY_BIND_FAILED", "not allowed");
+	document_expect_warning("MEMORY_BIND_FAILED", "not allowed");
 }
 
-#define of_run(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define of_run(test) cmocka_unit_test_setup_teardown(test, document_setup, document_teardown)
 
 int main(void)
 {
@@ -630,13 +451,9 @@ int main(void)
 		of_run(what_others_took_may_be_unknown),
 		of_run(a_load_that_was_missed_is_said),
 		of_run(warnings_of_the_server_are_the_runs),
-		of_run(persistence_is_not_believed),
-		of_run(persistence_depends_on_the_file_system),
 		of_run(only_an_inline_write_is_inline),
 		of_run(what_a_repeat_does_not_tell_is_unknown),
 		of_run(what_repeats_did_differently_is_unknown),
-		of_run(persistence_is_believed_by_the_verdict),
-		of_run(without_a_claim_of_persistence_nothing_is_said),
 		of_run(what_auto_became_is_said),
 		of_run(an_interrupted_run_says_how_far_it_got),
 		of_run(how_long_a_percentile_takes_is_said),
