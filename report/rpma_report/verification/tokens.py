@@ -136,7 +136,7 @@ class Page(HTMLParser):
         )
 
     def _metric(self, tag: str, given: dict[str, str]) -> str:
-        """Of an element's own number, or of its column's; the head of a column has none itself."""
+        """An element has its own or that of its column; the head of a column has none itself."""
         metric = given.get("data-metric", "")
         above, attributes = self._open[-1] if self._open else ("", {})
         if tag not in ("td", "th") or above != "tr":
