@@ -54,7 +54,8 @@ class Table:
     def metrics(self) -> tuple[str, ...]:
         """The figure that a column has, where its cells have one; empty where they have none or several."""
         rows = [row for group in self.groups for row in group.rows]
-        found = ({row[at].at.metric for row in rows if at < len(row) and row[at].at} for at in range(len(self.columns)))
+        places = ([row[at].at for row in rows if at < len(row)] for at in range(len(self.columns)))
+        found = ({place.metric for place in column if place} for column in places)
         return tuple(metrics.pop() if len(metrics) == 1 else "" for metrics in found)
 
 
