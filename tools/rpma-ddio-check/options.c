@@ -215,6 +215,7 @@ static const struct cli_row rows[] = {
 	 "Print the verdict, what stands in its way, and what to do in which order, with the "
 	 "verdict that each step leads to",
 	 GROUP_OUTPUT, cli_flag, TO(short_form), 0},
+	{"why-not", 0, NULL, "The same as --short", GROUP_OUTPUT, cli_flag, TO(short_form), 0},
 	CLI_ROW_JSON(GROUP_OUTPUT),
 	{"set", 0, "ddio=off|on|restore",
 	 "As root, switch allocation of device writes in the root ports of the device, and do "
