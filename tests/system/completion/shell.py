@@ -36,7 +36,9 @@ class Shell:
         # wide and high, so that no list is broken or scrolled
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 500, 200, 0, 0))
         self._read_until(PROMPT)
-        self._write(setup + "\r")
+        # a shell that is not ready yet shows its prompt again for what was typed: that is no answer
+        self._write(f"{setup}; echo set''up\r")
+        self._read_until("setup")
         self._read_until(PROMPT)
 
     def _write(self, text: str) -> None:
