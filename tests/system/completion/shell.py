@@ -36,7 +36,7 @@ class Shell:
         # wide and high, so that no list is broken or scrolled
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 500, 200, 0, 0))
         self._read_until(PROMPT)
-        # a shell that is not ready yet shows its prompt again for what was typed: that is no answer
+        # a shell that is not ready yet shows its prompt again for what was typed
         self._write(f"{setup}; echo set''up\r")
         self._read_until("setup")
         self._read_until(PROMPT)
