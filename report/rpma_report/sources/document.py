@@ -295,7 +295,7 @@ def _items(value: Any) -> Iterator[tuple[str | int, Any]]:
 
 
 def _beyond(value: Any) -> bool:
-    return isinstance(value, (int, float)) and abs(value) > MAX_NUMBER
+    return (value.__class__ is int or value.__class__ is float) and abs(value) > MAX_NUMBER
 
 
 def check_numbers(source: Source, value: Any, place: Place = ()) -> None:

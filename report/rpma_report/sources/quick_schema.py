@@ -21,7 +21,41 @@ _TIED = {"prefixItems", "patternProperties"}  # decide what their neighbours app
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value.__class__ is int or value.__class__ is float
+
+
+# Loops, as a generator in all() or any() costs more than what most parts do.
+
+
+def _all_of(parts: Sequence[Fits]) -> Fits:
+    def fits(value: Any) -> bool:
+        for part in parts:
+            if not part(value):
+                return False
+        return True
+
+    return fits
+
+
+def _any_of(parts: Sequence[Fits]) -> Fits:
+    def fits(value: Any) -> bool:
+        for part in parts:
+            if part(value):
+                return True
+        return False
+
+    return fits
+
+
+def _all_items(item: Fits) -> Fits:
+    def fits(value: Any) -> bool:
+        if isinstance(value, list):
+            for one in value:
+                if not item(one):
+                    return False
+        return True
+
+    return fits
 
 
 _TYPES: Mapping[str, Fits] = {
@@ -60,7 +94,7 @@ class Compiler:
         parts = [self._part(key, schema[key], schema) for key in keys] + ([self._other(rest)] if rest else [])
         if len(parts) == 1:
             return parts[0]
-        return lambda value: all(part(value) for part in parts)
+        return _all_of(parts)
 
     def _is_strange(self, key: str, wanted: Any) -> bool:
         """Numbers among the values of enum and const are equal in ways of their own: true is not 1."""
@@ -82,8 +116,7 @@ class Compiler:
                 known, fits = frozenset(schema.get("properties", ())), self.fits(wanted)
                 return lambda v: not isinstance(v, dict) or all(fits(v[name]) for name in v if name not in known)
             case "items":
-                item = self.fits(wanted)
-                return lambda v: not isinstance(v, list) or all(item(one) for one in v)
+                return _all_items(self.fits(wanted))
             case "enum" | "const":
                 values = frozenset(wanted) if key == "enum" else frozenset([wanted])
                 return lambda v: (v is None or isinstance(v, str)) and v in values
@@ -100,8 +133,7 @@ class Compiler:
     def _type(self, wanted: str | list[str]) -> Fits:
         if isinstance(wanted, str):
             return _TYPES[wanted]
-        types = [_TYPES[name] for name in wanted]
-        return lambda v: any(is_one(v) for is_one in types)
+        return _any_of([_TYPES[name] for name in wanted])
 
     def _ref(self, target: str) -> Fits:
         """What is referred to may refer back: it is made when it is first needed."""
@@ -118,9 +150,17 @@ class Compiler:
 
     def _properties(self, wanted: dict[str, Any]) -> Fits:
         parts = [(name, self.fits(schema)) for name, schema in wanted.items()]
-        return lambda v: not isinstance(v, dict) or all(fits(v[name]) for name, fits in parts if name in v)
+
+        def fits(value: Any) -> bool:
+            if isinstance(value, dict):
+                for name, part in parts:
+                    if name in value and not part(value[name]):
+                        return False
+            return True
+
+        return fits
 
     def _several(self, key: str, parts: Sequence[Fits]) -> Fits:
         if key == "oneOf":
             return lambda v: sum(1 for fits in parts if fits(v)) == 1
-        return (lambda v: any(fits(v) for fits in parts)) if key == "anyOf" else lambda v: all(fits(v) for fits in parts)
+        return _any_of(parts) if key == "anyOf" else _all_of(parts)
