@@ -2,15 +2,23 @@
 /*
  * mutate.c -- feeds a parser good bytes, changed a little: bits flipped,
  * fields set to extremes, cut and extended. Usage: mutate_SUBJECT ROUNDS, or
- * mutate_SUBJECT --seeds DIR, which writes the good bytes for libFuzzer to start from.
+ * mutate_SUBJECT --seeds DIR, which writes the good bytes for libFuzzer to start from. A round in
+ * which the parser crashes is named; mutate_SUBJECT ROUNDS FIRST begins with that round.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 
+/* A sanitizer ends the process in a way of its own; NULL without one. */
+__attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
+
 static uint64_t state = 1;
+static const char *program;
+static volatile long current_round;
 
 static uint64_t next_random(void)
 {
@@ -93,9 +101,41 @@ static int write_seeds(const char *directory)
 	return ret;
 }
 
+static void name_round(void)
+{
+	char line[512];
+	int len = snprintf(line, sizeof(line),
+			   "%s: round %ld crashed the parser; again: %s %ld %ld\n", program,
+			   current_round, program, current_round + 1, current_round);
+
+	if (len > 0 && write(STDERR_FILENO, line, (size_t)len) < 0)
+		_exit(70);
+}
+
+static void on_crash(int number)
+{
+	name_round();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void name_round_of_a_crash(const char *name)
+{
+	static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+	program = name;
+	if (__sanitizer_set_death_callback != NULL) {
+		__sanitizer_set_death_callback(name_round);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		signal(crashes[i], on_crash);
+}
+
 int main(int argc, char **argv)
 {
-	long rounds = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
+	long rounds = argc >= 2 ? strtol(argv[1], NULL, 10) : 0;
+	long first = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
 	uint8_t input[FUZZ_INPUT_MAX] = {0};
 	size_t seeds = 0;
 
@@ -104,13 +144,15 @@ int main(int argc, char **argv)
 	while (fuzz_seed(seeds, input) > 0)
 		seeds++;
 	if (rounds <= 0 || seeds == 0) {
-		fprintf(stderr, "usage: %s ROUNDS | --seeds DIR\n", argv[0]);
+		fprintf(stderr, "usage: %s ROUNDS [FIRST] | --seeds DIR\n", argv[0]);
 		return 64;
 	}
-	for (long i = 0; i < rounds; i++) {
-		size_t len = fuzz_seed((size_t)i % seeds, input);
+	name_round_of_a_crash(argv[0]);
+	for (current_round = 0; current_round < rounds; current_round++) {
+		size_t len = mutate(input, fuzz_seed((size_t)current_round % seeds, input));
 
-		feed(input, mutate(input, len));
+		if (current_round >= first)
+			feed(input, len);
 	}
 	return 0;
 }

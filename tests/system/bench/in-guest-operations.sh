@@ -169,14 +169,14 @@ check_long 'reads' one_sided read
 check 'messages and their echoes' messages
 check_long 'messages into a shared queue' messages_into_a_shared_queue
 check_long 'writes with immediate data' immediate_data
-check 'atomic writes' atomic_writes
+check_long 'atomic writes' atomic_writes
 check 'flushed writes' flushed_writes
 check "native flushes, where a flush is $method" native_flushes
 check 'writes persisted by the server' asked_to_persist gpspm
 check_long 'writes persisted by a server that polls' asked_to_persist gpspm-rt
 check_long 'appends to a log' appended
-check 'both directions' both_directions
-check 'two threads on their cores' two_threads
+check_long 'both directions' both_directions
+check_long 'two threads on their cores' two_threads
 check_long 'a target in huge pages' huge_pages
 check_long 'connections' connections
 exit "$failed"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # rpma-bench over an RDMA device: what it measures, and how it ends when a side
 # dies. Runs in the guest of scripts/vm, or on the software device by on-soft;
-# one line for each case. Usage: in-guest.sh [short]: only how runs end.
+# one line for each case. Usage: in-guest.sh [short]: several clients, and how
+# a connection is refused or lost.
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail
 
@@ -342,11 +343,11 @@ check 'an address that no host has' nobody_there
 check_long 'an address without a device' an_address_without_device
 check_long 'a device of another name' a_device_of_another_name
 check 'a server killed in mid-run' killed_server
-check 'a server stopped in mid-run' stopped_server
-check 'a client killed in mid-run' killed_client
-check 'an interrupted client' interrupted_client
+check_long 'a server stopped in mid-run' stopped_server
+check_long 'a client killed in mid-run' killed_client
+check_long 'an interrupted client' interrupted_client
 check_long 'an interrupted client keeps a result' interrupted_client_keeps_a_result
 check_long 'an interrupted local run' interrupted_local
-check 'a stranger connects' a_stranger
+check_long 'a stranger connects' a_stranger
 check_long 'the thread is where the result places it' the_thread_is_where_it_says
 exit "$failed"

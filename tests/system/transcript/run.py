@@ -11,7 +11,8 @@ A file holds blocks, separated by empty lines. They run in order in one new fold
 
 The built tools are on PATH. SERVER_PORT has an rpma-bench server and PING_PORT an rpma-ping
 server, both on 127.0.0.1 and the software device. first.json is the result of a short run.
-SOURCE is the source tree.
+SOURCE is the source tree. TRANSCRIPT_LINE=N in the environment stops behind the block of that
+line and judges it alone; those before it run, as it may need what they leave.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 
 def main(path: Path) -> int:
-    invocations = list(read(path))
+    only = int(os.environ.get("TRANSCRIPT_LINE", "0"))
+    invocations = [one for one in read(path) if not only or one.line <= only]
     failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -145,7 +147,8 @@ def main(path: Path) -> int:
                            cwd=folder, env=environment, check=True, timeout=LIMIT_S)  # fmt: skip
             for invocation in invocations:
                 shown.clear()
-                if wrong := list(differences(invocation, folder, environment)):
+                wrong = list(differences(invocation, folder, environment))
+                if wrong and only in (0, invocation.line):
                     failed += 1
                     print(f"{path}:{invocation.line}: $ {invocation.command}", *wrong, *shown, "", sep="\n")
     print(f"{len(invocations)} invocations, {failed} failed")

@@ -31,7 +31,7 @@ TRIES = 3  # where a client comes too early
 LONG_LIMIT_S = 5 * LIMIT_S
 POLL_S = 0.005
 LINK = re.compile(r"^rpma-soft: \S+ port \d+ \(pid \d+\): (\w+ \(.*\))$", re.MULTILINE)
-SHARED_DIRECTORIES = (Path("/dev/shm"), Path("/tmp"))
+PRIVATE_FOLDERS = tuple(Path(name) for name in os.environ.get("RPMA_PRIVATE_FOLDERS", "").split(":") if name)
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 MEASURED: list[tuple[float, str]] = []  # seconds and of what, printed at the end of a run
 
@@ -140,7 +140,9 @@ def until(happens: Callable[[], bool], limit_s: float = LIMIT_S) -> bool:
 
 
 def left_behind() -> set[str]:
-    return {str(path) for folder in SHARED_DIRECTORIES for path in folder.iterdir()}
+    """Only in folders of our own: other programs of this host are not judged."""
+    folders = {*PRIVATE_FOLDERS, Path(os.environ["TMPDIR"])}
+    return {str(path) for folder in folders for path in folder.iterdir()}
 
 
 def links_named(side: Side) -> list[str]:

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What scripts/test runs: one row a step, with the tests it selects and the files it depends on.
+
+A step runs in one of three ways: `host` steps one after another; `guest` steps, each of which
+boots emulated machines, one after another beside them; `alone` steps first, as they compare
+times or counts. `--all` has all steps, the default run those marked so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+# Instrumented code is too slow for an emulated guest and for 200,000 simulated repeats, and the
+# report is Python.
+INSTRUMENTED = ("-LE", "slow|long|guest|perf|measured")
+# These take longest under a sanitizer for their share of our code: only --all runs them so.
+LONG_INSTRUMENTED = (r"^fio-soft|^ddio-check\.(trees|hostile)|^soft-every-call"
+                     r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.lanes|^bench-soft\.(figures|run)")
+# What qemu-user cannot do: load Debian's librpma, which is the host's; start another program for
+# arm64; process_vm_writev(), MADV_POPULATE_WRITE, huge pages; refuse MAP_SYNC, which it drops.
+# What it does too slowly is last.
+NOT_EMULATED = (r"^librpma-reference|^librpma\.manual_errors|^fio\.(memory_server|headers)"
+                r"|^rpmem\.(session|rpmem_|abi|pool$|pool_failures)"
+                r"|^soft_(faults\.power|objects\.(segment|mapping)|queues\.target_memory)"
+                r"|^common\.target$|^bench\.repeat$")
+# Other users and hosts cannot write the counters of the device that they run on; libgcov imports
+# calls that librpmem must not; and counting costs more than bench-truth measures.
+NOT_COUNTED = r"^report|^soft-programs|^rpmem.abi|^bench-truth"
+
+Lane = Literal["host", "guest", "alone"]
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    tree: str | None  # the build tree it needs
+    tests: tuple[str, ...] = ()  # ctest's options; none: only the build, or `command`
+    command: tuple[str, ...] = ()
+    lane: Lane = "host"
+    in_default: bool = False
+    in_quick: bool = False
+    of_code: bool = True  # it depends on what is compiled and its tests, else on every file
+
+
+STEPS = (
+    Step("quick", "release", ("-L", "unit|device", "-LE", "slow|long"), in_quick=True),
+    Step("release", "release", ("-LE", "guest|long|perf|measured"), in_default=True,
+         of_code=False),
+    Step("guest", "release", ("-L", "guest", "-LE", "long"), lane="guest", in_default=True),
+    Step("asan", "asan", (*INSTRUMENTED, "-E", f"^report|{LONG_INSTRUMENTED}"), in_default=True),
+    Step("counts", "release", ("-L", "perf"), lane="alone"),
+    Step("measured", "release", ("-L", "measured"), lane="alone"),
+    Step("lint", "release", command=("scripts/lint",), of_code=False),
+    Step("long-bench", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^bench|^report"),
+         of_code=False),
+    Step("long-fio", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^fio")),
+    Step("long-rpmem", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^rpmem")),
+    Step("long-soft", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^soft")),
+    Step("long-others", "release", ("-L", "long", "-LE", "guest|perf|measured", "-E",
+                                    r"^bench|^report|^fio|^rpmem|^soft")),
+    Step("asan-long", "asan", (*INSTRUMENTED, "-R", LONG_INSTRUMENTED)),
+    Step("tsan", "tsan", (*INSTRUMENTED, "-E", "^report|^fuzz")),  # parsers have no threads
+    Step("clang", "clang", ("-L", "unit", "-LE", "slow|long", "-E", "^report")),
+    Step("libfuzzer", "clang", ("-L", "fuzz",)),
+    Step("gcc-11", "gcc-11"),
+    Step("arm64", "arm64", ("-L", "unit", *INSTRUMENTED, "-E", f"^report|{NOT_EMULATED}")),
+    Step("valgrind", "valgrind", ("-L", "unit", *INSTRUMENTED, "-E", "^report")),
+    Step("coverage", "coverage", ("-LE", "slow|long|guest|perf|measured", "-E", NOT_COUNTED)),
+    Step("coverage-report", "coverage", command=("scripts/lib/suite/coverage.sh",)),
+    Step("guest-trixie", "release", ("-R", r"^guest\.trixie$"), lane="guest"),
+    Step("guest-programs", "release", ("-R", r"^guest\.programs$"), lane="guest"),
+    Step("guest-hosts", "release", ("-R", r"^guest\.hosts$"), lane="guest"),
+    Step("guest-options", "release", ("-R", r"^guest\.options$"), lane="guest"),
+    Step("guest-rpmem", "release", ("-R", r"^guest\.rpmem"), lane="guest"),
+    Step("quickstart", "release", ("-R", r"^system\.quickstart$"), lane="guest", of_code=False),
+)
+
+
+def steps_of(length: str) -> list[Step]:
+    """Those of a run: quick, default or all."""
+    if length == "quick":
+        return [step for step in STEPS if step.in_quick]
+    return [step for step in STEPS
+            if step.in_default or (length == "all" and not step.in_quick)]
