@@ -41,7 +41,8 @@ def sanitizer(test: str, output: str) -> Failure | None:
     return Failure("", _cut([found[1], *frames[:3]]))
 
 
-CMOCKA = re.compile(r"^\[  ERROR   \] --- (?P<seen>.*?)^\[  FAILED  \] (?P<case>\S+)", re.MULTILINE | re.DOTALL)
+CMOCKA = re.compile(r"^\[ RUN      \] (?P<case>\S+)$(?P<seen>(?:(?!^\[ RUN ).)*?)^\[  (?:FAILED|ERROR )  \] (?P=case)$",
+                    re.MULTILINE | re.DOTALL)
 
 
 def cmocka(test: str, output: str) -> Failure | None:

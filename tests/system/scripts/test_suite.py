@@ -101,6 +101,13 @@ CMOCKA = """\
 [  FAILED  ] refuses_null
 [==========] 1 test(s) run.
 """
+SETUP = """\
+[ RUN      ] pds__are_many
+Could not run test: pd
+[   LINE   ] --- ../../tests/device/test_pd_mr.c:22: error: Failure!Test setup failed
+[  ERROR   ] pds__are_many
+[ RUN      ] other
+"""
 PYTEST = """\
 F.
 =================================== FAILURES ===================================
@@ -143,6 +150,7 @@ READ of size 1 at 0x60 thread T0
 
 @pytest.mark.parametrize(("test", "output", "shown", "again"), [
     ("common.allow", CMOCKA, ["refuses_null", "0x3 != 0x4", "test_allow.c:31"], "RPMA_TEST_CASE=refuses_null ctest"),
+    ("device.pd_mr", SETUP, ["pds__are_many", "setup failed", "test_pd_mr.c:22"], "RPMA_TEST_CASE=pds__are_many"),
     ("x.y", PYTEST, ["test_port[tcp] at tests/system/x/helper.py:9", "no port", "assert 3 == 4"], "-k test_port'"),
     ("transcript.fio", TRANSCRIPT, ["fio.transcript:12 $ fio --enghelp", "expected 0", "lacks 'serverip'"], "TRANSCRIPT_LINE=12"),
     ("guest.host", GUEST, ["rpma-bench", "a server killed in mid-run", "status 0, expected 2"],
