@@ -101,6 +101,8 @@ class Run:
         else:
             outcome = self._command(step)
         outcome.seconds = round(time.monotonic() - begin)
+        if self.children.is_stopped:
+            outcome.failed = {step.name: ["stopped"]}
         skip_lines = results.forbid_skips(outcome)
         status = "stopped" if self.children.is_stopped else "failed" if outcome.failed else "passed"
         unchanged = state == records.States().of(step)

@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -283,3 +284,33 @@ def test_the_default_run_has_no_long_test(ctest_of_release) -> None:
     for step in steps.steps_of("default"):
         if step.tree == "release":
             assert not {n for n in selected(step) if ctest_of_release[n] & {"long", "perf", "measured"}}
+
+
+RUN_OF_TWO = """\
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import main, records, results, run
+from steps import Step
+results.RESULTS = main.RESULTS = run.RESULTS = Path(sys.argv[2], "results")
+records.FOLDER = Path(sys.argv[2], "records")
+wait = ("sh", "-c", f"echo at work; read line < {sys.argv[2]}/fifo")
+sys.exit(main.run_steps([Step("first", None, command=("true",)), Step("second", None, command=wait)], 0))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_stopped_keeps_what_has_passed(tmp_path: Path, number: signal.Signals) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with subprocess.Popen([sys.executable, "-B", "-c", RUN_OF_TWO, str(ROOT / "scripts/lib/suite"), str(tmp_path)],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                          env={**os.environ, "FIO_SOURCE_DIR": "/none", "CI": ""}) as run:  # fmt: skip
+        log = tmp_path / "results/second.log"
+        while not (log.exists() and log.read_text() == "at work\n"):
+            assert run.poll() is None
+            time.sleep(0.02)
+        run.send_signal(number)
+        output = run.communicate()[0]
+    assert run.returncode == 128 + number, output
+    kept = {name: json.loads((tmp_path / f"records/{name}.json").read_text())["status"] for name in ("first", "second")}
+    assert kept == {"first": "passed", "second": "stopped"}
