@@ -141,8 +141,7 @@ def until(happens: Callable[[], bool], limit_s: float = LIMIT_S) -> bool:
 
 def left_behind() -> set[str]:
     """Only in folders of our own: other programs of this host are not judged."""
-    folders = {*PRIVATE_FOLDERS, Path(os.environ["TMPDIR"])}
-    return {str(path) for folder in folders for path in folder.iterdir()}
+    return {str(path) for folder in PRIVATE_FOLDERS for path in folder.iterdir()}
 
 
 def links_named(side: Side) -> list[str]:
