@@ -2,6 +2,7 @@
 """Runs rpma-ddio-check on a tree: how the tests of this folder that do so call it."""
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -31,11 +32,15 @@ def look(tree: Path, *options: str, before: list[str] | None = None,
     return document
 
 
-def validate(document: Document) -> None:
+@functools.cache
+def validator() -> Any:
     import jsonschema
 
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    error = next(jsonschema.Draft202012Validator(schema).iter_errors(document), None)
+    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def validate(document: Document) -> None:
+    error = next(validator().iter_errors(document), None)
     assert error is None, f"{error.json_path}: {error.message}"
 
 

@@ -24,9 +24,8 @@ ALL = pytest.mark.parametrize("golden", TREES, ids=[tree.name for tree in TREES]
 
 @pytest.fixture(scope="session")
 def trees() -> Iterator[Path]:
-    """All trees, where every user may read them; in memory if there is some, as a disk takes minutes
-    to remove so many files."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as directory:
+    """All trees, where every user may read them."""
+    with tempfile.TemporaryDirectory() as directory:
         top = Path(directory)
         top.chmod(0o755)
         for golden in TREES:
