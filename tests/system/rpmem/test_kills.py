@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from accepting import RPMEMD, Setting, setting
 
-MOMENTS = int(os.environ.get("RPMEM_MOMENTS", "8"))
+MOMENTS = int(os.environ.get("RPMEM_MOMENTS", "3"))
 LIMIT_S = 90
 SET, PARTS = "kills.set", ("a", "b")
 
