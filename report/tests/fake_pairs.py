@@ -11,6 +11,8 @@ output is fio's.
 import json
 import random
 import sys
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import sample
@@ -20,7 +22,14 @@ SECOND = 1_000_000_000
 
 
 def main() -> int:
-    folder, words = Path(sys.argv[1]), sys.argv[2:]
+    code, output, errors = answer(Path(sys.argv[1]), sys.argv[2:])
+    sys.stdout.write(output)
+    sys.stderr.write(errors)
+    return code
+
+
+def answer(folder: Path, words: Sequence[str]) -> tuple[int, str, str]:
+    """Exit code, output and errors of one call."""
     given = dict(word.removeprefix("--").partition("=")[::2] for word in words)
     with (folder / "calls").open("a+") as calls:
         calls.seek(0)
@@ -29,21 +38,19 @@ def main() -> int:
         calls.write(" ".join(words) + "\n")
     if "output-format" in given:
         job = sample_tools.fio_job("job", range(900, 1100), rw="write", bs="4k")
-        sys.stdout.write(json.dumps(sample_tools.fio(job)))
-        return 0
+        return 0, json.dumps(sample_tools.fio(job)), ""
     if (folder / "fail").exists():
-        sys.stderr.write("no such device: mlx7_0\n")
-        return 2
+        return 2, "", "no such device: mlx7_0\n"
     told = json.loads((folder / "others").read_text()) if (folder / "others").exists() else [0]
     took = told[min(call, len(told) - 1)]
     noise = random.Random(f"{given['fake-ns']} {own}").uniform(1, 1 + float(given.get("fake-noise", 0)))
     test = given.get("fake-test", "lat")
     points = [point(i, test, float(given["fake-ns"]) * noise, took, int(given.get("threads", 1)))
               for i in range(int(given.get("fake-points", 1)))]  # fmt: skip
-    sys.stdout.write(json.dumps(sample.result(points, argv=["rpma-bench", "local", *words])))
-    return 0
+    return 0, json.dumps(sample.result(points, argv=["rpma-bench", "local", *words])), ""
 
 
+@cache
 def point(number: int, test: str, ns: float, took: float | None, threads: int) -> dict[str, object]:
     samples = [round(ns * (1 + i / 4000)) for i in range(1000)]
     repeat = sample.repeat(0, 64, 1e9 / ns, 1000, samples)
