@@ -10,6 +10,7 @@ that one script and nothing else.
 import base64
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from itertools import groupby
 
 import jinja2
@@ -24,8 +25,10 @@ from rpma_report.text import shown
 MAX_TITLE = 80  # characters of the subject; the page has all of it in its first sentence
 
 
-def render(document: Document) -> str:
-    environment = jinja2.Environment(
+@cache
+def _environment() -> jinja2.Environment:
+    """It keeps the template that it compiled."""
+    return jinja2.Environment(
         loader=jinja2.PackageLoader("rpma_report", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -33,6 +36,10 @@ def render(document: Document) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+def render(document: Document) -> str:
+    environment = _environment()
 
     def own(name: str) -> str:
         assert environment.loader is not None
