@@ -6,6 +6,7 @@ else the package in the source tree.
 """
 
 import contextlib
+import html
 import json
 import os
 import subprocess
@@ -29,13 +30,33 @@ Page = Callable[..., str]
 Write = Callable[..., Path]
 
 
+_SHOWN = 60  # characters on either side of the place that matters
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """A page in a comparison is cut to where it differs: whole it hides the failure."""
+    if op not in ("==", "in", "not in") or max(len(v) if isinstance(v, str | bytes) else 0 for v in (left, right)) < 400:
+        return None
+    if op == "==" and isinstance(left, str | bytes) and type(left) is type(right):
+        at = len(os.path.commonprefix([left, right]))  # type: ignore[type-var]
+        begin = max(at - _SHOWN, 0)
+        lines = [f"{len(v):,} long, there {v[begin : at + _SHOWN]!r}" for v in (left, right)]  # type: ignore[arg-type, index]
+        return [f"equal up to place {at:,}:", *lines]
+    return [_cut(left), op, _cut(right)]
+
+
+def _cut(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 400 else f"{text[:200]} ... {text[-100:]} ({len(text):,} long)"
+
+
 @pytest.fixture
 def command() -> Command:
     def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(SOURCE), **options.pop("env", {})}
         line = [*START, *map(str, arguments)]
         return subprocess.run(
-            line, capture_output=True, text=True, timeout=120, env=environment, **options
+            line, capture_output=True, text=True, timeout=600, env=environment, **options
         )
 
     return run
@@ -84,12 +105,15 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 _drawn: dict[str, str] = {}
 
 
-@pytest.fixture
-def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chart that an earlier test drew is not drawn again: test_forms and test_output show that it would be the same."""
+@pytest.fixture(autouse=True)
+def _charts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing is most of the time that a page takes: in this process it is done for tests marked `drawn` alone.
+
+    One of those does not draw again what another has drawn: test_forms shows that it would be the same.
+    """
     from rpma_report.draw import chart
 
-    draw = chart.draw
+    draw, wanted = chart.draw, request.node.get_closest_marker("drawn") is not None
 
     def draw_once(figure: Any, shape: Any) -> str:
         key = repr((figure, shape))
@@ -97,11 +121,15 @@ def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
             _drawn[key] = draw(figure, shape)
         return _drawn[key]
 
-    monkeypatch.setattr(chart, "draw", draw_once)
+    def outline(figure: Any, shape: Any) -> str:
+        alt = html.escape(f"{figure.title}. {figure.alt}")
+        return f'<svg class="{shape.name}" role="img" aria-label="{alt}" viewBox="0 0 1 1" data-axes="[]"></svg>'
+
+    monkeypatch.setattr(chart, "draw", draw_once if wanted else outline)
 
 
 @pytest.fixture
-def page(quick: Command, write: Write, tmp_path: Path, drawn_once: None) -> Callable[..., str]:
+def page(quick: Command, write: Write, tmp_path: Path) -> Callable[..., str]:
     """The page made from documents."""
 
     def make(*documents: Any) -> str:

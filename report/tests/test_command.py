@@ -67,7 +67,7 @@ def test_signal_ends_it_without_a_page(number: signal.Signals, code: int, tmp_pa
     with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=environment) as process:
         writer = os.open(fifo, os.O_WRONLY)  # returns once the program is reading
         process.send_signal(number)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=300)
         os.close(writer)
     assert (process.returncode, stderr) == (code, "")
     assert not (tmp_path / "out.html").exists()

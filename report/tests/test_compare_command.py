@@ -207,6 +207,7 @@ def test_points_of_the_base_are_missed_by_name(quick: Command, write: Write, tmp
     assert f"<p>{missed}</p>" in (tmp_path / "o.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.drawn
 def test_page_has_rule_words_charts_and_what_differs(quick: Command, tmp_path: Path) -> None:
     def made(factor: float) -> dict[str, Any]:
         document = measured(factor)

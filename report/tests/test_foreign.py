@@ -146,6 +146,7 @@ def test_each_is_named_by_validate(name: str, quick: Command, write: Write) -> N
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{path}: {KINDS[name]}, sound\n", "")
 
 
+@pytest.mark.drawn
 def test_a_page_of_all_says_what_is_unknown(quick: Command, write: Write, tmp_path: Path) -> None:
     paths = [write(content, name) for name, content in FILES.items()]
     done = quick("create", *paths, "-o", tmp_path / "p.html", "--unit", "us")

@@ -15,6 +15,7 @@ import sample
 import sample_tools as tools
 from outline import Outline
 
+pytestmark = pytest.mark.drawn
 Page = Callable[..., str]
 LAT = [sample.lat_point(i, size, count=2000) for i, size in enumerate((64, 4096))]
 BW = [sample.bw_point(10 + i, size) for i, size in enumerate((64, 4096))]

@@ -51,6 +51,7 @@ def test_software_has_no_link() -> None:
     assert figure is not None and figure.reference is None
 
 
+@pytest.mark.drawn
 def test_line_is_drawn_with_its_name(quick: Command, write: Write, tmp_path: Any) -> None:
     pages = []
     for name, rate in (("with", "100 Gb/sec (4X EDR)"), ("without", None)):

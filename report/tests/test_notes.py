@@ -14,7 +14,6 @@ from outline import Outline
 from rpma_report.page import notes
 from rpma_report.page.document import Block, Code, Heading, Items, Paragraph
 
-pytestmark = pytest.mark.usefixtures("drawn_once")
 RESULT = sample.result([sample.bw_point(0, 64)])
 
 

@@ -13,10 +13,10 @@ from conftest import Command, Write, refused
 from rpma_report import atomic_file
 from rpma_report.failure import Failure
 
-pytestmark = pytest.mark.usefixtures("drawn_once")
 RESULT = sample.result([sample.lat_point(0, 64, count=2000), sample.bw_point(1, 64)])
 
 
+@pytest.mark.drawn
 def test_settings_of_the_user_do_not_show(command: Command, quick: Command, write: Write, tmp_path: Path) -> None:
     path = write(RESULT)
     plain = quick("create", path, "-o", tmp_path / "plain.html")

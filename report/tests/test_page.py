@@ -21,6 +21,7 @@ BW = [sample.bw_point(10 + i, size) for i, size in enumerate((64, 4096))]
 CHARTS = ["latency", "ladder", "distribution", "bandwidth"]
 
 
+@pytest.mark.drawn
 def test_every_chart_has_an_alternative_text_and_a_table(page: Page) -> None:
     made = page(sample.result(LAT + BW))
     outline = Outline(made)
@@ -58,6 +59,7 @@ def test_results_of_both_tests_make_one_page(page: Page) -> None:
     assert [f["id"] for f in outline.all("figure")] == CHARTS and len(outline.all("pre")) == 2
 
 
+@pytest.mark.drawn
 def test_software_device_is_marked_loudly(page: Page) -> None:
     outline = Outline(page(sample.result(LAT)))
     assert "Not hardware." in outline.text("strong")
@@ -116,6 +118,7 @@ def test_unknown_is_a_dash_not_zero(page: Page) -> None:
     assert '<th scope="row"><span>cpu.sockets</span></th><td>1</td><td>the same</td>' in text
 
 
+@pytest.mark.drawn
 def test_page_fetches_nothing(page: Page) -> None:
     text = page(sample.result(LAT + BW))
     outline = Outline(text)
@@ -141,6 +144,7 @@ def test_title_of_many_kinds_is_cut(page: Page) -> None:
     assert len(title) < 120 and "write-imm + native flush" in text
 
 
+@pytest.mark.drawn
 def test_ids_are_unique_and_links_resolve(page: Page) -> None:
     outline = Outline(page(sample.result(LAT + BW)))
     ids = [a["id"] for _, a in outline.elements if "id" in a]

@@ -62,10 +62,11 @@ class Lab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, quick: Command, drawn_once: None) -> Lab:
+def lab(tmp_path: Path, quick: Command) -> Lab:
     return Lab(tmp_path, quick)
 
 
+@pytest.mark.drawn
 def test_study_measures_all_points_and_ends_with_the_report(lab: Lab) -> None:
     lab.plan(BENCH, {"name": "f", "tool": "fio", "axes": {"bs": ["4k"]}, "repeats": 2})
     done = lab.study()
@@ -176,7 +177,7 @@ def waiting(lab: Lab) -> Iterator[Callable[[], tuple[subprocess.Popen[str], int]
     yield start
     for process in started:
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
 
 
 Waiting = Callable[[], tuple[subprocess.Popen[str], int]]
@@ -185,7 +186,7 @@ Waiting = Callable[[], tuple[subprocess.Popen[str], int]]
 def test_killed_study_takes_its_measurement_with_it_and_goes_on(lab: Lab, waiting: Waiting) -> None:
     process, _ = waiting()
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     before = {path: path.stat().st_mtime_ns for path in lab.results()}
     (lab.folder / "free").touch()
     done = lab.study()  # waits until what the killed one left has ended
@@ -200,7 +201,7 @@ def test_signal_ends_the_measurement_and_the_study(
 ) -> None:
     process, tool = waiting()
     process.send_signal(number)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=300)
     assert process.returncode == code and "Traceback" not in stderr
     assert stderr.endswith("of 4 measurements are done; the same command goes on\n")
     with pytest.raises(ProcessLookupError):

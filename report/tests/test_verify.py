@@ -39,6 +39,7 @@ def found(text: str, path: Path, expected: Page | None) -> check.Found:
     return check.check(page, assign(page.results, [load(path)]).runs, expected)
 
 
+@pytest.mark.drawn
 def test_a_page_agrees_with_its_results(quick: Command, write: Write, tmp_path: Path) -> None:
     paths = [write(MIXED, "a.json"), write(FIO, "b.json")]
     assert quick("create", *paths, "-o", tmp_path / "p.html").returncode == 0
@@ -69,6 +70,7 @@ def test_single_digits_of_a_page_are_found(document: Any, write: Write, bare: No
     assert caught >= 0.99 * len(chosen)
 
 
+@pytest.mark.drawn
 def test_single_digits_of_a_drawing_are_found(quick: Command, write: Write, tmp_path: Path) -> None:
     path, page = write(sample.result([sample.bw_point(0, 64)])), tmp_path / "p.html"
     quick("create", path, "-o", page)

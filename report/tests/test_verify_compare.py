@@ -4,7 +4,6 @@
 import html
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +12,20 @@ import pytest
 import sample
 from conftest import Command, Write
 from paired import write_pairs
-from rpma_report import cli
 from test_compare_command import measured
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """base.json, new.json, and the page of both."""
-    found = tmp_path_factory.mktemp("compared")
-    for name, factor in (("base.json", 1.0), ("new.json", 1.1)):
-        (found / name).write_text(json.dumps(measured(factor)), encoding="utf-8")
-    words = ("--noise", "3%", "--figures", "p50", "--fail-if", "p50 > 5%", "-o", found / "c.html")
-    assert cli.main(list(map(str, ("compare", found / "base.json", found / "new.json", *words)))) == 1
-    return found
-
-
 @pytest.fixture
-def compared(folder: Path, tmp_path: Path, drawn_once: None) -> Path:
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "c.html"
+def compared(quick: Command, write: Write, tmp_path: Path) -> Path:
+    """The page of base.json and new.json, which stand beside it."""
+    paths = [write(measured(factor), name) for name, factor in (("base.json", 1.0), ("new.json", 1.1))]
+    page = tmp_path / "c.html"
+    words = ("--noise", "3%", "--figures", "p50", "--fail-if", "p50 > 5%", "-o", page)
+    assert quick("compare", *paths, *words).returncode == 1
+    return page
 
 
+@pytest.mark.drawn
 def test_page_of_compare_is_made_again(compared: Path, quick: Command, tmp_path: Path) -> None:
     done = quick("verify", compared, tmp_path / "base.json", tmp_path / "new.json")
     assert (done.returncode, done.stderr) == (0, "") and re.search(r": [0-9,]+ numbers agree\n$", done.stdout)
@@ -61,7 +53,7 @@ def test_changed_result_is_named(compared: Path, quick: Command, tmp_path: Path,
     assert done.returncode == 1 and "new.json does not match: SHA-256: printed" in done.stdout
 
 
-def test_directories_in_pairs_are_made_again(quick: Command, tmp_path: Path, drawn_once: None) -> None:
+def test_directories_in_pairs_are_made_again(quick: Command, tmp_path: Path) -> None:
     sides = write_pairs(tmp_path, measured, 1.1)
     assert quick("compare", *sides, "-o", tmp_path / "c.html").returncode == 0
     assert quick("verify", tmp_path / "c.html", *sides).returncode == 0
@@ -70,7 +62,7 @@ def test_directories_in_pairs_are_made_again(quick: Command, tmp_path: Path, dra
     assert done.returncode in (1, 3) and re.search(r"it is of \d+ files, \d+ are given", done.stdout)
 
 
-def test_page_of_history_is_made_again_in_any_order(quick: Command, write: Write, tmp_path: Path, drawn_once: None) -> None:
+def test_page_of_history_is_made_again_in_any_order(quick: Command, write: Write, tmp_path: Path) -> None:
     days = [sample.result(measured(1 + n / 10)["points"], started=f"2026-08-2{n}T10:00:00.123Z", id=f"{n}b0e7c3e-6a5e-4d8f-9c2b-2f6d1f6a7e10")
             for n in range(3)]  # fmt: skip
     paths = [write(day, f"day{n}.json") for n, day in enumerate(days)]
