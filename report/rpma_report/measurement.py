@@ -139,7 +139,7 @@ def _latency(parts: Sequence[Latency]) -> Latency | None:
     return Latency(
         count=sum(p.count for p in parts),
         min=min(p.min for p in parts),
-        max=max(p.max for p in parts),
+        max=max(p.max or 0 for p in parts),
         mean=of_repeats(means) or parts[0].mean,
         percentiles={share: value for share, value in stated.items() if value},
         by_repeat=by_repeat,

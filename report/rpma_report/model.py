@@ -65,8 +65,8 @@ class Latency:
 
     count: int
     min: int
-    max: int
-    mean: Estimate
+    max: int | None  # None: operations that were never begun are later than all samples
+    mean: Estimate | None
     percentiles: dict[float, Estimate]  # ascending, only those the samples support
     by_repeat: dict[float, tuple[float, ...]]  # the same of each repeat that supports it
     means_by_repeat: tuple[float, ...]
@@ -260,7 +260,7 @@ class Run:
     clock: dict[str, Any] = field(default_factory=dict)
     readiness: Readiness | None = None
     ping: Ping | None = None
-    gates: tuple[tuple[str, bool], ...] = ()  # limits and whether they were missed
+    gates: tuple[tuple[str, bool | None], ...] = ()  # limits and whether they were missed; None: not known
     searches: tuple[Search, ...] = ()
 
     @property

@@ -74,3 +74,15 @@ def with_windows(point: dict[str, Any], repeats: Sequence[Sequence[tuple[int, in
             {"t_ns": end, "ops": ops, "bytes": ops * 4096, "p50_ns": None, "p99_ns": p99, "max_ns": p99} for end, ops, p99 in spans
         ]
     return point
+
+
+def unbegun_point(number: int, offered: float, response: Sequence[int], unbegun: int, p50: float) -> dict[str, Any]:
+    """An open loop of one repeat that left so many operations undone: they are later than all samples."""
+    point = rate_point(number, offered, offered / 4, response, response, late=len(response))
+    of_repeat, of_all = (holder["response_latency"] for holder in (point["repeats"][0], point["summary"]))
+    for latency in (of_repeat, of_all):
+        latency.update(unbegun_ops=unbegun, mean_ns=None, max_ns=None)
+        latency["percentiles"] = [{"p": 0.5, "ns": p50, "lo_ns": None, "hi_ns": None}]
+    of_repeat.update(stddev_ns=None)
+    point["repeats"][0]["unbegun_ops"] = point["summary"]["unbegun_ops"] = unbegun
+    return point

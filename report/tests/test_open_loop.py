@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Response against offered rate, mixes, load of the server, and time series: the numbers."""
 
+import csv
+import io
 import math
 
 import pytest
@@ -10,6 +12,7 @@ import sample_tests as made
 from loaded import runs
 from rpma_report.figures import load, mix, rate, windows
 from rpma_report.figures.groups import rate_series
+from rpma_report.page import points_csv
 
 TEN_US, FIFTY_US = range(10_000, 11_000), range(50_000, 51_000)
 ONE_MS = range(1_000_000, 1_128_000, 128)
@@ -43,6 +46,26 @@ def test_table_of_rates_has_what_was_late() -> None:
     assert (row["offered rate"].text, row["achieved"].text) == ("2.00 kop/s", "1.50 kop/s")
     assert (row["late"].text, row["not begun"].text) == ("400", "0")
     assert row["response p50"].text == "1.06 ms" and row["service p50"].text == "10.5 µs"
+
+
+# 1,000 began and 600 did not: the 800th of 1,600 is the 36th of 64 samples in the bucket from 1,097,728
+OVERLOAD = made.unbegun_point(0, 2000.0, ONE_MS, 600, 1_097_727.5 + 36 * 128)
+
+
+def test_what_was_never_begun_leaves_the_slowest_and_the_mean_unknown() -> None:
+    loaded = runs(sample.result([OVERLOAD]))
+    figure = rate.figure(loaded)
+    assert figure is not None
+    drawn = [[bool(line.marks) for line in panel.lines] for panel in figure.panels]
+    assert drawn == [[True, True], [False, True]]  # response and service, p50 and p99
+    row = dict(zip(figure.table.columns, figure.table.groups[0].rows[0], strict=True))
+    assert (row["not begun"].text, row["response p50"].text) == ("600", "1.10 ms")
+    # what columns there are is all that is known; the service latency has the others
+    assert "response p99" not in row and row["service p99"].text == "1.13 ms"
+    lines = list(csv.DictReader(io.StringIO(points_csv.render(loaded))))
+    for key in ("max", "mean", "p99"):
+        assert {line[f"response_latency_{key}_ns"] for line in lines} == {""}
+    assert {line["response_latency_p50_ns"] for line in lines} == {"1102335.5"}
 
 
 def test_mix_has_writes_and_reads_against_the_share_of_reads() -> None:

@@ -76,7 +76,7 @@ def _percentiles(prefix: str, shares: Sequence[float]) -> list[Measure]:
 
 def _mean(prefix: str, of: Callable[[Point], Latency | None]) -> Measure:
     return Measure(f"{prefix}mean", False, lambda p: v.means_by_repeat if (v := of(p)) else (),
-                   lambda p: v.mean.value if (v := of(p)) else None, quantity.time_ns)  # fmt: skip
+                   lambda p: v.mean.value if (v := of(p)) and v.mean else None, quantity.time_ns)  # fmt: skip
 
 
 def _percentile(prefix: str, of: Callable[[Point], Latency | None], p: float) -> Measure:

@@ -114,7 +114,7 @@ def _address(spread: Spread, p: float) -> Address | None:
 def ladder_path(latency: Latency) -> tuple[tuple[float, float], ...]:
     """Steps (1/(1-F), ns): each bucket at its middle, up to the slowest sample."""
     histogram = latency.histogram
-    if histogram is None:
+    if histogram is None or latency.max is None:
         return ()
     steps, below, total = [], 0, sum(histogram.counts)
     for low, count in zip(histogram.lows, histogram.counts, strict=True):
@@ -203,7 +203,7 @@ def _histogram(spread: Spread) -> Histogram:
 def cdf_path(latency: Latency) -> tuple[tuple[float, float], ...]:
     """(upper end of a bucket, share up to there), thinned."""
     histogram = latency.histogram
-    assert histogram is not None
+    assert histogram is not None and latency.max is not None
     below, total, first = 0, sum(histogram.counts), float(max(latency.min, 1))
     path = [(first, 0.0)]
     steps = []

@@ -50,7 +50,7 @@ def _cells(run: Run, ping: Ping) -> tables.Row:
     counts = (ping.transmitted, ping.received, ping.lost, ping.corrupt)
     rtt = ping.latencies.get("rtt")
     stated = [rtt.percentiles.get(p) for p in (0.5, 0.99)] if rtt else [None, None]
-    times = (rtt.min, *(v.value if v else None for v in stated), rtt.max, rtt.mean.value) if rtt else (None,) * 5
+    times = (rtt.min, *(v.value if v else None for v in stated), rtt.max, rtt.mean.value if rtt.mean else None) if rtt else (None,) * 5
     step = run.failure.partition(":")[0] if run.failure else ""
     return (tables.Cell(quantity.size(ping.size_bytes)), *(tables.Cell(quantity.count(n)) for n in counts),
             *(tables.Cell(quantity.time_ns(ns)) for ns in times), tables.Cell(step))  # fmt: skip

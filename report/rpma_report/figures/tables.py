@@ -123,7 +123,7 @@ def latency_columns(
     def at(p: float) -> Callable[[Point], Cell]:
         return lambda point: time(latency.percentiles.get(p) if (latency := of(point)) else None)
 
-    def plain_time(key: Callable[[Latency], float]) -> Callable[[Point], Cell]:
+    def plain_time(key: Callable[[Latency], float | None]) -> Callable[[Point], Cell]:
         return lambda point: Cell(quantity.time_ns(key(found) if (found := of(point)) else None))
 
     return [

@@ -179,6 +179,7 @@ def _ping_cards(runs: Sequence[Run]) -> Iterator[Card]:
             name = "median" if 0.5 in rtt.percentiles else "mean"
             text = f"{name} round trip, {sizes(ping)}"
             said = "" if len(pings) == 1 else f"{back} came back, {lost}"
-            yield Card(subject, quantity.time_ns(value.value), text, _details(f"slowest {quantity.time_ns(rtt.max)}", said))
+            shown = quantity.time_ns(value.value if value else None)
+            yield Card(subject, shown, text, _details(f"slowest {quantity.time_ns(rtt.max)}", said))
         if not rtt or len(pings) == 1:
             yield Card(subject, back, "pings came back", lost)

@@ -79,14 +79,14 @@ def _warnings_of(run: Run) -> Iterator[tuple[str, str, str, str]]:
             yield "NOT_STEADY", "warn", point.id, "the warm-up ended before the rate was steady"
         if point.unbegun_ops:
             many = quantity.count(point.unbegun_ops)
-            text = f"{many} planned operations were never begun: no latency has them"
+            text = f"{many} planned operations were never begun: later than all that the response latency has"
             yield "UNBEGUN_OPS", "warn", point.id, text
         if point.errors:
             text = f"{quantity.count(point.errors)} operations failed"
             yield "ERRORS", "warn", point.id, text
     for gate, missed in run.gates:
-        if missed:
-            yield "GATE_MISSED", "warn", "client", gate
+        if missed is not False:
+            yield "GATE_MISSED" if missed else "GATE_UNKNOWN", "warn", "client", gate
 
 
 def environment(runs: Sequence[Run]) -> Environment:

@@ -140,12 +140,14 @@ def _latency(summary: dict[str, Any] | None, of_repeats: list[dict[str, Any] | N
     told = {q["p"]: q["ns"] for q in summary["percentiles"] if q["ns"] is not None}
     of_each = {p: _of_repeats(repeats, p) for p in told}
     stated = {p: _over(ns, of_each[p], len(repeats)) for p, ns in told.items()}
-    means = tuple(r["mean_ns"] for r in repeats)
+    means = tuple(r["mean_ns"] for r in repeats if r["mean_ns"] is not None)
+    largest = [r["max_ns"] for r in repeats if r["max_ns"] is not None]
+    mean = summary["mean_ns"]
     return Latency(
         count=sum(r["count"] for r in repeats),
         min=min(r["min_ns"] for r in repeats),
-        max=max(r["max_ns"] for r in repeats),
-        mean=_over(summary["mean_ns"]["mean"], means, len(repeats)),
+        max=max(largest) if len(largest) == len(repeats) else None,
+        mean=_over(mean["mean"], means, len(repeats)) if mean else None,
         percentiles=dict(sorted(stated.items())),
         by_repeat=of_each,
         means_by_repeat=means,

@@ -79,11 +79,11 @@ def percentile(histogram: Histogram, p: float, least: int, most: int) -> float:
     return percentiles(histogram, [p], least, most)[0]
 
 
-def percentiles(histogram: Histogram, shares: Sequence[float], least: int, most: int) -> list[float]:
-    """A sample of k ns stands for k -+ 0.5; the extremes bound the first and the last bucket."""
+def percentiles(histogram: Histogram, shares: Sequence[float], least: int, most: int, unbegun: int = 0) -> list[float]:
+    """A sample of k ns stands for k -+ 0.5; the extremes bound the first and the last bucket. Beyond are the unbegun."""
     up_to, found = list(accumulate(histogram.counts)), []
     for p in shares:
-        due = p * up_to[-1]
+        due = p * (up_to[-1] + unbegun)
         at = min(bisect_left(up_to, due - RANK_ERROR), len(up_to) - 1)
         low, count = histogram.lows[at], histogram.counts[at]
         begin = max(low, least) - 0.5

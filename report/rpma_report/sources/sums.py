@@ -56,6 +56,8 @@ def _check_repeat(source: Source, place: Place, repeat: dict[str, Any], params: 
         for key in LATENCIES:
             if side.get(key):
                 _check_latency(source, at + (key,), side[key], side["ops"])
+        if (response := side.get("response_latency")) and response.get("unbegun_ops", 0) != (side.get("unbegun_ops") or 0):
+            raise Contradiction(source, at + ("unbegun_ops",), "is not that of its response_latency")
     for index, step in enumerate(repeat.get("steps") or ()):
         if step["latency"]:
             _check_latency(source, place + ("steps", index, "latency"), step["latency"], repeat["ops"])
@@ -80,32 +82,38 @@ def _check_rate(source: Source, place: Place, stated: float | None, number: int 
 
 
 def _check_latency(source: Source, place: Place, latency: dict[str, Any], ops: int) -> None:
-    count, least, most = latency["count"], latency["min_ns"], latency["max_ns"]
+    count, least, most, unbegun = latency["count"], latency["min_ns"], latency["max_ns"], latency.get("unbegun_ops", 0)
     counted = histogram.total(latency["histogram"])
     if counted != count:
         raise Contradiction(source, place + ("count",), f"is {count}, but its histogram holds {counted}")
     if count > ops:
         raise Contradiction(source, place + ("count",), f"is {count}, but there were {ops} operations")
-    if least > most:
+    for key in ("max_ns", "mean_ns", "stddev_ns") if unbegun else ():
+        if latency[key] is not None:
+            raise Contradiction(source, place + (key,), f"is {latency[key]}, but {unbegun} operations were never begun")
+    if most is not None and least > most:
         raise Contradiction(source, place + ("min_ns",), "is above max_ns")
     found = histogram.from_document(latency["histogram"])
     if found is None:
         return
     first, last = found.lows[0], found.lows[-1]
+    most = last + found.width(last) - 1 if most is None else most
     if not first <= least < first + found.width(first):
         raise Contradiction(source, place + ("min_ns",), f"is {least}, but its histogram begins with {first}")
     if most < last or most >= last + found.width(last) and not latency["histogram"].get("saturated"):
         raise Contradiction(source, place + ("max_ns",), f"is {most}, but its histogram ends with {last}")
-    if not least - _ROUNDED <= latency["mean_ns"] <= most + _ROUNDED:
+    if latency["mean_ns"] is not None and not least - _ROUNDED <= latency["mean_ns"] <= most + _ROUNDED:
         raise Contradiction(source, place + ("mean_ns",), f"is {latency['mean_ns']}, not between min_ns and max_ns")
     stated = latency["percentiles"]
-    due = histogram.percentiles(found, [q["p"] for q in stated], least, most)
+    due = histogram.percentiles(found, [q["p"] for q in stated], least, most, unbegun)
     for index, (q, ns) in enumerate(zip(stated, due, strict=True)):
         at = place + ("percentiles", index, "ns")
         if q["ns"] is None:
             continue
-        if count * (1 - q["p"]) < _MIN_BEYOND:
+        if (count + unbegun) * (1 - q["p"]) < _MIN_BEYOND:
             raise Contradiction(source, at, f"is {q['ns']}, but fewer than 10 of {count} operations lie beyond it")
+        if (count + unbegun) * q["p"] > count + histogram.RANK_ERROR:
+            raise Contradiction(source, at, f"is {q['ns']}, but {unbegun} operations were never begun")
         if not _near(q["ns"], ns):
             raise Contradiction(source, at, f"is {q['ns']}, but its histogram gives {ns:.3f}")
 
@@ -167,12 +175,19 @@ def _check_merged(source: Source, place: Place, stated: dict[str, Any] | None,
         counts.update(dict(zip(*latency["histogram"]["buckets"], strict=True)))
     if counts != dict(zip(*stated["merged_histogram"]["buckets"], strict=True)):
         raise Contradiction(source, place + ("merged_histogram",), "is not the sum of those of its repeats")
+    unbegun = sum(latency.get("unbegun_ops", 0) for latency in known)
     for key, due in (("count", sum(latency["count"] for latency in known)),
                      ("min_ns", min(latency["min_ns"] for latency in known)),
-                     ("max_ns", max(latency["max_ns"] for latency in known))):  # fmt: skip
+                     ("unbegun_ops", unbegun)):  # fmt: skip
         _check_total(source, place, stated, key, due)
-    means = [latency["mean_ns"] if latency else None for latency in latencies]
-    _check_interval(source, place + ("mean_ns",), stated["mean_ns"], means, complete)
+    if unbegun:
+        for key in ("max_ns", "mean_ns"):
+            if stated.get(key) is not None:
+                raise Contradiction(source, place + (key,), f"is stated, but {unbegun} operations were never begun")
+    else:
+        _check_total(source, place, stated, "max_ns", max(latency["max_ns"] for latency in known))
+        means = [latency["mean_ns"] if latency else None for latency in latencies]
+        _check_interval(source, place + ("mean_ns",), stated["mean_ns"], means, complete)
     for index, q in enumerate(stated["percentiles"]):
         values = [_percentile(latency, q["p"]) for latency in latencies]
         _check_interval(source, place + ("percentiles", index), q, values, complete)

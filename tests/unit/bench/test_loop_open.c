@@ -9,6 +9,7 @@
 #include "fake_lanes.h"
 #include "tools/common/base/cli.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/json/result.h"
 
 #define PERIOD_NS 100000
 #define STEP_NS	  500 /* how exact the fake's time is while it waits for a plan */
@@ -146,6 +147,67 @@ static void more_than_can_be_done_is_cut_off(void **state)
 	assert_int_equal(m.unbegun_ops, 1000 - m.ops);
 	assert_in_range(m.elapsed_ns, 199000000, 201000000);
 	assert_int_equal(fake.finished, fake.posted);
+}
+
+static double response_at(double p)
+{
+	struct percentile found = histogram_percentile(&fake_response, p);
+
+	return found.known ? found.ns : NAN;
+}
+
+static bool near(double ns, double expected)
+{
+	return fabs(ns - expected) < expected / 128 + 4 * STEP_NS;
+}
+
+/*
+ * 20,000 are due within 50 ms, one each 2.5 us, and each takes 10 us, one at a time: the response
+ * of operation i is 10 us + i x 7.5 us, so its median is 75 ms and its 99th percentile 148.5 ms.
+ */
+static struct measure_cfg four_times_the_rate(uint64_t limit_ns)
+{
+	struct measure_cfg cfg = setup(fake_ten_us, 1, 50000000);
+
+	cfg.period_ns = 2500;
+	cfg.limit_ns = limit_ns;
+	fake.step_ns = fake.idle_ns = 100;
+	return cfg;
+}
+
+static void a_plan_that_is_done_whole_has_all_its_quantiles(void **state)
+{
+	struct measure_cfg cfg = four_times_the_rate(250000000);
+	struct measured m;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(m.ops, 20000);
+	assert_int_equal(m.unbegun_ops, 0);
+	assert_true(near(response_at(0.5), 75e6));
+	assert_true(near(response_at(0.99), 148.5e6));
+	assert_true(near(histogram_mean_ns(&fake_response), 75e6));
+}
+
+/* At 100 ms half of them have begun: beyond the median nothing is known. */
+static void what_was_never_begun_lies_beyond_what_was_measured(void **state)
+{
+	struct measure_cfg cfg = four_times_the_rate(101000000);
+	struct measured m;
+	json_t *latency;
+
+	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_in_range(m.ops, 10000, 10200);
+	assert_int_equal(m.unbegun_ops, 20000 - m.ops);
+	assert_true(near(response_at(0.5), 75e6));
+	assert_true(isnan(response_at(0.9)));
+	assert_true(isnan(response_at(0.99)));
+	latency = result_latency(&fake_response);
+	assert_int_equal(json_integer_value(json_object_get(latency, "unbegun_ops")),
+			 m.unbegun_ops);
+	assert_true(json_is_null(json_object_get(latency, "max_ns")));
+	assert_true(json_is_null(json_object_get(latency, "mean_ns")));
+	assert_true(json_is_null(json_object_get(latency, "stddev_ns")));
+	json_decref(latency);
 }
 
 static void lanes_take_turns(void **state)
@@ -321,6 +383,8 @@ int main(void)
 		cmocka_unit_test(a_deep_queue_lets_as_many_begin_in_time),
 		cmocka_unit_test(what_was_planned_is_posted_after_the_end),
 		cmocka_unit_test(more_than_can_be_done_is_cut_off),
+		cmocka_unit_test(a_plan_that_is_done_whole_has_all_its_quantiles),
+		cmocka_unit_test(what_was_never_begun_lies_beyond_what_was_measured),
 		cmocka_unit_test(lanes_take_turns),
 		cmocka_unit_test(the_plan_may_begin_later),
 		cmocka_unit_test(nothing_is_planned_after_the_end),

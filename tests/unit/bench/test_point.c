@@ -42,6 +42,34 @@ static bool near_at(const json_t *summary, const char *path, double expected)
 	return fabs(real_at(summary, path) - expected) < 2e-3;
 }
 
+/* One of two repeats left operations undone: what lies among them is not known of both. */
+static void unbegun_operations_of_one_repeat_count_in_all(void **state)
+{
+	json_t *repeats = json_array(), *summary;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct repeat r = made_repeat(1000, 1000);
+
+		r.index = i;
+		r.params.test = BENCH_RATE;
+		r.params.rate_per_s = 1000;
+		r.response = made_histogram(NULL, 0);
+		histogram_add(r.response, 2000, 1000);
+		r.response->unbegun = r.unbegun_ops = i * 500;
+		json_array_append_new(repeats, made_json(&r));
+	}
+	summary = point_summary(repeats);
+	assert_int_equal(whole_at(summary, "unbegun_ops"), 500);
+	assert_int_equal(whole_at(summary, "response_latency/unbegun_ops"), 500);
+	assert_true(real_at(summary, "response_latency/percentiles/p=0.5/ns") > 0);
+	null_at(summary, "response_latency/percentiles/p=0.9/ns");
+	null_at(summary, "response_latency/mean_ns");
+	null_at(summary, "response_latency/max_ns");
+	assert_int_equal(whole_at(summary, "latency/max_ns"), 1000);
+	json_decref(summary);
+	json_decref(repeats);
+}
+
 /* 100, 200, 400: logarithms 1 apart in base 2, half width 4.30265 / sqrt(3) of them */
 static void the_interval_is_over_repeats(void **state)
 {
@@ -334,6 +362,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(histograms_are_merged),
+		cmocka_unit_test(unbegun_operations_of_one_repeat_count_in_all),
 		cmocka_unit_test(the_interval_is_over_repeats),
 		cmocka_unit_test(a_repeats_percentile_has_no_interval),
 		cmocka_unit_test(two_repeats_have_a_mean_and_no_interval),

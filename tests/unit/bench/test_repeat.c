@@ -3,6 +3,7 @@
  * test_repeat.c -- a repeat as JSON: exact where measured, null where not, and
  * nothing of a server's report that is not what it should be.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "made_repeat.h"
@@ -98,6 +99,34 @@ static void an_open_loop_tells_its_lag(void **state)
 	assert_int_equal(whole_at(json, "latency/max_ns"), 1000);
 	assert_int_equal(whole_at(json, "late_ops"), 2);
 	assert_int_equal(whole_at(json, "max_lag_ns"), 8000);
+	json_decref(json);
+}
+
+/* Two of four planned operations began; the others are beyond both. */
+static void an_operation_that_was_never_begun_leaves_mean_and_maximum_unknown(void **state)
+{
+	static const uint64_t waits[] = {5000, 9000};
+	struct repeat r = made_repeat(1000, 2);
+	struct histogram back;
+	json_t *json;
+
+	r.params.test = BENCH_RATE;
+	r.params.rate_per_s = 1000;
+	r.response = made_histogram(waits, 2);
+	r.response->unbegun = r.unbegun_ops = 2;
+	json = made_json(&r);
+	assert_int_equal(whole_at(json, "unbegun_ops"), 2);
+	assert_int_equal(whole_at(json, "response_latency/unbegun_ops"), 2);
+	assert_int_equal(whole_at(json, "response_latency/min_ns"), 5000);
+	null_at(json, "response_latency/max_ns");
+	null_at(json, "response_latency/mean_ns");
+	null_at(json, "response_latency/stddev_ns");
+	assert_int_equal(whole_at(json, "latency/max_ns"), 1000);
+	assert_int_equal(result_read_latency(path_get(json, "response_latency"), &back), 0);
+	assert_int_equal(back.unbegun, 2);
+	json_object_set_new(json_object_get(json, "response_latency"), "max_ns",
+			    json_integer(9000));
+	assert_int_equal(result_read_latency(path_get(json, "response_latency"), &back), -EINVAL);
 	json_decref(json);
 }
 
@@ -406,6 +435,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_measured_is_null),
 		cmocka_unit_test(counts_beyond_2_to_53_stay_exact),
 		cmocka_unit_test(an_open_loop_tells_its_lag),
+		cmocka_unit_test(an_operation_that_was_never_begun_leaves_mean_and_maximum_unknown),
 		cmocka_unit_test(a_process_is_busy_by_the_time_it_measured),
 		cmocka_unit_test(a_mix_has_two_latencies),
 		cmocka_unit_test(a_connection_moves_no_bytes),

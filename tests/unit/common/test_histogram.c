@@ -268,6 +268,31 @@ static void percentiles_stay_between_the_extremes(void **state)
 	assert_true(percentile(0.9) == 1000001);
 }
 
+/* 100 done and 100 that were never begun: the median is the slowest of those done. */
+static void what_was_never_begun_is_beyond_all_samples(void **state)
+{
+	struct histogram twice;
+
+	histogram_reset(&h);
+	histogram_add(&h, 50, 90);
+	histogram_add(&h, 100, 10);
+	h.unbegun = 100;
+	assert_true(percentile(0.25) == 50);
+	assert_true(fabs(percentile(0.5) - 100.5) < 0.51);
+	assert_false(histogram_percentile(&h, 0.9).known);
+	h.unbegun = 101;
+	assert_false(histogram_percentile(&h, 0.5).known);
+	histogram_reset(&twice);
+	histogram_merge(&twice, &h);
+	histogram_merge(&twice, &h);
+	assert_int_equal(twice.unbegun, 202);
+	/* those that were never begun are the ten beyond it that a percentile needs */
+	histogram_reset(&h);
+	histogram_add(&h, 100, 10);
+	h.unbegun = 10;
+	assert_true(histogram_percentile(&h, 0.5).known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +315,7 @@ int main(void)
 		cmocka_unit_test(saturated_samples_reach_to_the_maximum),
 		cmocka_unit_test(a_percentile_needs_ten_samples_beyond_it),
 		cmocka_unit_test(percentiles_stay_between_the_extremes),
+		cmocka_unit_test(what_was_never_begun_is_beyond_all_samples),
 	};
 
 	return cmocka_run_group_tests_name("common.histogram", tests, NULL, NULL);

@@ -65,6 +65,7 @@ static size_t last_bucket(const struct histogram *h)
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
 	into->count += from->count;
+	into->unbegun += from->unbegun;
 	into->saturated += from->saturated;
 	into->sum_ns += from->sum_ns;
 	into->sum_square += from->sum_square;
@@ -118,22 +119,30 @@ uint64_t histogram_bucket_low(size_t index)
 	return (uint64_t)(index - ((size_t)shift << HISTOGRAM_SUB_BITS)) << shift;
 }
 
+/* The end of the last bucket. */
+static uint64_t highest_ns(const struct histogram *h, size_t last)
+{
+	return h->unbegun == 0 ? h->max_ns
+			       : histogram_bucket_low(last) + histogram_bucket_width(last) - 1;
+}
+
 struct percentile histogram_percentile(const struct histogram *h, double p)
 {
 	size_t i = first_bucket(h), last = last_bucket(h);
-	double n = (double)h->count, begin, end, ns;
-	uint64_t below = 0;
+	double n = (double)(h->count + h->unbegun), begin, end, ns;
+	uint64_t below = 0, highest = highest_ns(h, last);
 
-	if (n * (1 - p) < HISTOGRAM_SAMPLES_BEYOND - RANK_ERROR)
+	if (n * (1 - p) < HISTOGRAM_SAMPLES_BEYOND - RANK_ERROR ||
+	    (double)h->count < n * p - RANK_ERROR)
 		return (struct percentile){.known = false};
 	while (i < last && (double)(below + h->buckets[i]) < n * p - RANK_ERROR)
 		below += h->buckets[i++];
 	begin = fmax((double)histogram_bucket_low(i), (double)h->min_ns) - 0.5;
-	end = i == last ? (double)h->max_ns + 0.5
+	end = i == last ? (double)highest + 0.5
 			: (double)(histogram_bucket_low(i) + histogram_bucket_width(i)) - 0.5;
 	ns = begin + (end - begin) * fmin((n * p - (double)below) / (double)h->buckets[i], 1);
 	return (struct percentile){
 		.known = true,
-		.ns = fmin(fmax(ns, (double)h->min_ns), (double)h->max_ns),
+		.ns = fmin(fmax(ns, (double)h->min_ns), (double)highest),
 	};
 }

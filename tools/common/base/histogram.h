@@ -23,6 +23,7 @@
 
 struct histogram {
 	uint64_t count;
+	uint64_t unbegun; /* due and never begun: later than all samples, by how much is unknown */
 	uint64_t saturated;
 	uint64_t min_ns;
 	uint64_t max_ns;
@@ -44,6 +45,7 @@ struct histogram *histogram_new(void);
 void histogram_reset(struct histogram *h);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
+/* Of the samples: with unbegun operations, the mean of all is not known. */
 double histogram_mean_ns(const struct histogram *h);
 /* Sample deviation; negative when fewer than two samples leave it unknown. */
 double histogram_stddev_ns(const struct histogram *h);
@@ -64,6 +66,9 @@ uint64_t histogram_bucket_width(size_t index);
  *
  * but not beyond min and max. With bucket middles instead, all repeats of a test
  * could share one value, and seem to agree to the nanosecond.
+ *
+ * Unbegun operations count in n, beyond all samples: a quantile among them is not
+ * known. With any, the last bucket ends at its own end, as max is not that of all.
  */
 struct percentile histogram_percentile(const struct histogram *h, double p);
 

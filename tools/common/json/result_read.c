@@ -93,12 +93,23 @@ static int read_histogram(const json_t *value, struct histogram *h)
 	return guess_sums(h) ? 0 : -EINVAL;
 }
 
+/* Absent: none. */
+static bool read_unbegun(const json_t *value, struct histogram *h)
+{
+	const json_t *unbegun = json_object_get(value, "unbegun_ops");
+
+	return unbegun == NULL || (get_count(value, "unbegun_ops", &h->unbegun) && h->unbegun > 0 &&
+				   h->unbegun < INT64_MAX - h->count);
+}
+
 static bool read_extremes(const json_t *value, struct histogram *h)
 {
 	uint64_t low = h->min_ns, high = h->max_ns, count;
 
 	return get_count(value, "count", &count) && count == h->count && count > 0 &&
-	       get_count(value, "min_ns", &h->min_ns) && get_count(value, "max_ns", &h->max_ns) &&
+	       get_count(value, "min_ns", &h->min_ns) &&
+	       (h->unbegun > 0 ? json_is_null(json_object_get(value, "max_ns"))
+			       : get_count(value, "max_ns", &h->max_ns)) &&
 	       h->min_ns <= h->max_ns && histogram_index(h->min_ns) == histogram_index(low) &&
 	       (histogram_index(h->max_ns) == histogram_index(high) ||
 		(h->saturated > 0 && h->max_ns > high));
@@ -111,6 +122,9 @@ static bool read_moments(const json_t *value, struct histogram *h)
 	double m = json_number_value(mean), d = json_number_value(deviation);
 	long double n = (long double)h->count, around;
 
+	/* the sums stay those of the buckets */
+	if (h->unbegun > 0)
+		return json_is_null(mean) && json_is_null(deviation);
 	if (!json_is_number(mean) || m < (double)h->min_ns || m > (double)h->max_ns ||
 	    (long double)m * n > (long double)SUM_MAX)
 		return false;
@@ -132,7 +146,8 @@ int result_read_latency(const json_t *value, struct histogram *h)
 {
 	int ret = read_histogram(json_object_get(value, "histogram"), h);
 
-	if (ret == 0 && (!read_extremes(value, h) || !read_moments(value, h)))
+	if (ret == 0 &&
+	    (!read_unbegun(value, h) || !read_extremes(value, h) || !read_moments(value, h)))
 		ret = -EINVAL;
 	return ret;
 }

@@ -75,14 +75,20 @@ json_t *result_percentile_list(const struct histogram *h)
 json_t *result_latency(const struct histogram *h)
 {
 	double deviation = histogram_stddev_ns(h);
+	bool whole = h->unbegun == 0;
+	json_t *value;
 
 	if (h->count == 0)
 		return json_null();
-	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "count", (json_int_t)h->count,
-			 "min_ns", (json_int_t)h->min_ns, "max_ns", (json_int_t)h->max_ns,
-			 "mean_ns", result_real(histogram_mean_ns(h)), "stddev_ns",
-			 deviation < 0 ? json_null() : result_real(deviation), "percentiles",
-			 result_percentile_list(h), "histogram", result_histogram(h));
+	value = json_pack(
+		"{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "count", (json_int_t)h->count, "min_ns",
+		(json_int_t)h->min_ns, "max_ns", whole ? result_integer(h->max_ns) : json_null(),
+		"mean_ns", whole ? result_real(histogram_mean_ns(h)) : json_null(), "stddev_ns",
+		whole && deviation >= 0 ? result_real(deviation) : json_null(), "percentiles",
+		result_percentile_list(h), "histogram", result_histogram(h));
+	if (!whole)
+		json_object_set_new(value, "unbegun_ops", result_integer(h->unbegun));
+	return value;
 }
 
 json_t *result_clock(const struct clock *clock)

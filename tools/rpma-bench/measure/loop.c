@@ -96,6 +96,8 @@ static void finish(struct loop *l)
 	}
 	m->elapsed_ns = clock_ns(cfg->clock, l->last - l->begin);
 	m->max_lag_ns = clock_ns(cfg->clock, l->max_lag);
+	if (cfg->response != NULL)
+		cfg->response->unbegun = m->unbegun_ops;
 	if (m->ops == m->read_ops)
 		return;
 	m->native_flush = cfg->operation->flushes && l->opcode != IBV_WC_RDMA_READ;

@@ -60,6 +60,9 @@ static bool check_samples(const json_t *repeat, const struct params *params,
 		return schema_wrong(place, "as many read_ops as read_latency counts");
 	if (responses > 0 && responses != ops)
 		return schema_wrong(place, "as many ops as response_latency counts");
+	if (responses > 0 &&
+	    path_whole(repeat, "response_latency/unbegun_ops") != path_whole(repeat, "unbegun_ops"))
+		return schema_wrong(place, "as many unbegun_ops as response_latency has");
 	return true;
 }
 

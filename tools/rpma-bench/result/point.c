@@ -139,6 +139,12 @@ static struct selection *at(struct selection *s, const char *path)
 	return s;
 }
 
+/* Of a latency: none where a repeat has operations that were never begun. */
+static json_t *mean_of_latency(struct selection *s, const struct histogram *merged)
+{
+	return merged->unbegun == 0 ? mean_of(s, "mean_ns") : json_null();
+}
+
 /* Where one repeat lacks it there is none: those that have it are the fast ones. */
 static json_t *percentile_json(struct selection *s, double p)
 {
@@ -183,12 +189,14 @@ static json_t *merged_json(struct selection *s)
 	if (merged_count == 0)
 		value = json_null();
 	else
-		value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count",
-				  result_integer(merged->count), "min_ns",
-				  result_integer(merged->min_ns), "max_ns",
-				  result_integer(merged->max_ns), "mean_ns", mean_of(s, "mean_ns"),
-				  "merged_histogram", result_histogram(merged), "percentiles",
-				  percentiles_json(s));
+		value = json_pack(
+			"{s:o, s:o, s:o, s:o, s:o, s:o}", "count", result_integer(merged->count),
+			"min_ns", result_integer(merged->min_ns), "max_ns",
+			merged->unbegun == 0 ? result_integer(merged->max_ns) : json_null(),
+			"mean_ns", mean_of_latency(s, merged), "merged_histogram",
+			result_histogram(merged), "percentiles", percentiles_json(s));
+	if (json_is_object(value) && merged->unbegun > 0)
+		json_object_set_new(value, "unbegun_ops", result_integer(merged->unbegun));
 out:
 	free(merged);
 	free(one);

@@ -55,7 +55,7 @@ static void warn_late(const json_t *points, json_t *list)
 					 path_text(worst, "id"), units_print_duration(lag, text)));
 }
 
-/* In no latency, so they have to be told of. */
+/* In no service latency, and beyond all samples of the response latency. */
 static void warn_unbegun(const json_t *points, json_t *list)
 {
 	const json_t *point;
@@ -70,12 +70,14 @@ static void warn_unbegun(const json_t *points, json_t *list)
 		poor += one > 0;
 	}
 	if (unbegun > 0)
-		warning_add(list, "RATE_NOT_REACHED", "warn", "client",
-			    json_sprintf("%" JSON_INTEGER_FORMAT
-					 " planned operations of %zu of %zu points had not begun "
-					 "when twice the time had passed: the rate is beyond what "
-					 "this path can do, and no latency counts them",
-					 unbegun, poor, json_array_size(points)));
+		warning_add(
+			list, "RATE_NOT_REACHED", "warn", "client",
+			json_sprintf("%" JSON_INTEGER_FORMAT
+				     " planned operations of %zu of %zu points had not begun "
+				     "when twice the time had passed: the rate is beyond what "
+				     "this path can do. The response latency counts them as "
+				     "later than all others, the service latency leaves them out",
+				     unbegun, poor, json_array_size(points)));
 }
 
 /* The repeats were used up before: their interval is what it is. */
