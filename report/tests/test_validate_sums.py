@@ -160,11 +160,12 @@ def test_line_is_found_behind_remarks_and_deep_values(tmp_path: Path, quick: Com
     assert f"line {number}: jobs[0].write.clat_ns.N: is 5" in quick("validate", path).stderr
 
 
-def gated(gate: str, value: float | None, missed: bool, whole: bool | None = None) -> dict[str, Any]:
+def gated(gate: str, value: float | None, missed: bool | None, whole: Any = ...) -> dict[str, Any]:
+    """As its only point, or whole."""
     document = copy.deepcopy(SOUND["lat"])
     judged = [{"id": point["id"], "value": value, "missed": missed} for point in document["points"]]
     document["points"] = document["points"][:1]
-    document["run"]["gates"] = [{"gate": gate, "missed": missed if whole is None else whole, "points": judged[:1]}]
+    document["run"]["gates"] = [{"gate": gate, "missed": missed if whole is ... else whole, "points": judged[:1]}]
     return document
 
 
@@ -173,20 +174,24 @@ P50 = SOUND["lat"]["points"][0]["summary"]["latency"]["percentiles"][0]["ns"]
 
 @pytest.mark.parametrize(
     "gate, value, missed, whole, place",
-    [("lat.p50_ns < 1e9", P50, False, None, ""), (f"lat.p50_ns<{P50}", P50, True, None, ""),
-     (f"lat.p50_ns<={P50}", P50, False, None, ""), ("lat.p99.9999_ns<1e9", None, True, None, ""),
-     ("reverse.ops_per_s>0", None, True, None, ""), ("of.tomorrow<1", 7, False, None, ""),
-     ("lat.p50_ns<1e9", P50 + 1, False, None, "points[0].value"),
-     ("lat.p50_ns<1e9", None, True, None, "points[0].value"),
-     ("lat.p99.9999_ns<1e9", 5, False, None, "points[0].value"),
-     ("lat.p50_ns<1", P50, False, None, "points[0].missed"),
-     (f"lat.p50_ns<{P50}", P50, False, None, "points[0].missed"),
-     ("lat.p50_ns<1e9", P50, False, True, "missed"),
-     ("lat.p50<1s", P50, False, None, ""), ("lat.p50 < 1 ns", P50, False, None, "points[0].missed"),
-     ("lat.p50<1us", P50 + 1, False, None, "points[0].value")],
+    [("lat.p50_ns < 1e9", P50, False, ..., ""), (f"lat.p50_ns<{P50}", P50, True, ..., ""),
+     (f"lat.p50_ns<={P50}", P50, False, ..., ""), ("lat.p99.9999_ns<1e9", None, None, ..., ""),
+     ("lat.p99.9999_ns<1e9", None, True, ..., "points[0].missed"),
+     ("lat.p99.9999_ns<1e9", None, False, ..., "points[0].missed"),
+     ("lat.p99.9999_ns<1", None, True, ..., ""), ("lat.p99.9999_ns<1", None, None, ..., "points[0].missed"),
+     ("reverse.ops_per_s>0", None, None, ..., ""), ("of.tomorrow<1", 7, False, ..., ""),
+     ("lat.p50_ns<1e9", P50 + 1, False, ..., "points[0].value"),
+     ("lat.p50_ns<1e9", None, None, ..., "points[0].value"),
+     ("lat.p99.9999_ns<1e9", 5, False, ..., "points[0].value"),
+     ("lat.p50_ns<1", P50, False, ..., "points[0].missed"),
+     (f"lat.p50_ns<{P50}", P50, False, ..., "points[0].missed"),
+     ("lat.p50_ns<1e9", P50, False, True, "missed"), ("lat.p50_ns<1e9", P50, False, None, "missed"),
+     ("lat.p99.9999_ns<1e9", None, None, False, "missed"),
+     ("lat.p50<1s", P50, False, ..., ""), ("lat.p50 < 1 ns", P50, False, ..., "points[0].missed"),
+     ("lat.p50<1us", P50 + 1, False, ..., "points[0].value")],
 )  # fmt: skip
-def test_gates_are_judged_again(quick: Command, tmp_path: Path, gate: str, value: float | None, missed: bool,
-                                whole: bool | None, place: str) -> None:  # fmt: skip
+def test_gates_are_judged_again(quick: Command, tmp_path: Path, gate: str, value: float | None, missed: bool | None,
+                                whole: Any, place: str) -> None:  # fmt: skip
     path = tmp_path / "r.json"
     path.write_text(json.dumps(gated(gate, value, missed, whole)))
     done = quick("validate", path)
@@ -202,13 +207,42 @@ def test_gates_are_judged_again(quick: Command, tmp_path: Path, gate: str, value
 )  # fmt: skip
 def test_a_limit_of_a_test_is_one_of_its_points_only(quick: Command, tmp_path: Path, gate: str,
                                                      change: dict[str, Any], place: str) -> None:  # fmt: skip
-    document = gated(gate, None, False)
+    document = gated(gate, None, False, False if change.get("applies") or gate.startswith("lat:") else None)
     document["run"]["gates"][0]["points"][0].update({"applies": False} | change)
     path = tmp_path / "r.json"
     path.write_text(json.dumps(document))
     done = quick("validate", path)
     assert done.returncode == (1 if place else 0), done
     assert f"run.gates[0].{place}: is " in done.stderr if place else done.stderr == ""
+
+
+UNBEGUN = sample.result([sample_tests.unbegun_point(0, 2000.0, range(1_000_000, 1_128_000, 128), 600, 1_102_335.5)])
+RESPONSE = ("points", 0, "repeats", 0, "response_latency")
+
+
+@pytest.mark.parametrize("place, key, value, said", [
+    (RESPONSE, "unbegun_ops", 600, ""),
+    (RESPONSE[:-1], "unbegun_ops", 601, "points[0].repeats[0].unbegun_ops: is not that of its response_latency"),
+    (RESPONSE, "max_ns", 1_127_872, "max_ns: is 1127872, but 600 operations were never begun"),
+    (RESPONSE, "mean_ns", 1_063_936, "mean_ns: is 1063936, but 600 operations were never begun"),
+    ((*RESPONSE, "percentiles", 0), "ns", 1_064_000, "but its histogram gives 1102335.500"),
+    ((*RESPONSE, "percentiles", 0), "p", 0.9, "but 600 operations were never begun"),
+    (("points", 0, "summary", "response_latency"), "unbegun_ops", 1, "is 1, but its repeats give 600"),
+    (("points", 0, "summary", "response_latency"), "max_ns", 1_127_872, "max_ns: is stated, but 600 operations"),
+    (("points", 0, "summary"), "unbegun_ops", 0, "unbegun_ops: is 0, but its repeats give 600"),
+])  # fmt: skip
+def test_what_was_never_begun_is_beyond_all_samples(quick: Command, tmp_path: Path, place: tuple[Any, ...], key: str,
+                                                    value: Any, said: str) -> None:  # fmt: skip
+    document = copy.deepcopy(UNBEGUN)
+    holder: Any = document
+    for part in place:
+        holder = holder[part]
+    holder[key] = value
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(document))
+    done = quick("validate", path)
+    assert done.returncode == (1 if said else 0), done
+    assert said in done.stderr
 
 
 def test_gates_of_other_points_are_refused(quick: Command, tmp_path: Path) -> None:

@@ -106,6 +106,56 @@ def test_the_knee_of_a_known_service_time_is_found(service_us: int) -> None:
     assert search["gap_fraction"] <= 0.015
 
 
+# 2 ms each, one at a time, and one due every 500 us: by arithmetic the response of operation i is 2 ms + i x 1.5 ms,
+# so with 100 of them the median is 75 ms and the 99th percentile 149 ms at least
+OVERLOAD = ("--rate", "2k", "--repeats", "3", "--duration", "50ms", "--warmup", "0")
+
+
+def test_what_was_never_begun_keeps_no_limit() -> None:
+    """Within twice the time at most 50 of 100 have begun: the 99th percentile is not known, and that is not good."""
+    document, said = bench("2ms", *OVERLOAD, "--slo", "response.p90<140ms", "--slo", "unbegun_ops<=1000", status=(3,))
+    (gate, kept), (point,) = document["run"]["gates"], document["points"]
+    assert (gate["missed"], gate["points"][0]["missed"], gate["points"][0]["value"]) == (None, None, None)
+    assert kept["missed"] is False
+    assert document["run"]["exit_code"] == 3
+    assert re.search(r"^response.p90<140ms: not known\n  p0000: not known: [0-9]+ operations were never begun$", said, re.M)
+    assert "RATE_NOT_REACHED" in said
+    for repeat in point["repeats"]:
+        assert repeat["ops"] + repeat["unbegun_ops"] == 100 and repeat["ops"] <= 51
+        assert repeat["response_latency"]["unbegun_ops"] == repeat["unbegun_ops"]
+        assert all(q["p"] == 0.5 for q in repeat["response_latency"]["percentiles"] if q["ns"] is not None)
+    response = point["summary"]["response_latency"]
+    assert response["max_ns"] is None and response["mean_ns"] is None
+    # p99 and maximum of the table
+    assert re.search(r"^p0000 .* - +- +[0-9]+ +[0-9]+$", said, re.M), said
+    check_document(document, False)
+
+
+def test_what_was_never_begun_waited_for_the_time_of_the_plan() -> None:
+    document, said = bench("2ms", *OVERLOAD, "--slo", "response.p90<50ms", status=(1,))
+    assert document["run"]["gates"][0]["points"][0]["value"] is None
+    assert "  p0000: above the limit, by how much is not known\n" in said
+    check_document(document, False)
+
+
+def test_a_plan_that_is_done_whole_has_all_its_figures() -> None:
+    """The i-th of a burst of 100 waits for i others: 2 ms x (i + 1), 100 ms for half and 180 ms for nine in ten."""
+    document, _ = bench("2ms", "--rate", "200", "--arrivals", "burst:100", "--repeats", "1", "--duration", "500ms",
+                        "--warmup", "0")  # fmt: skip
+    (repeat,) = document["points"][0]["repeats"]
+    response = repeat["response_latency"]
+    assert repeat["unbegun_ops"] == 0 and "unbegun_ops" not in response
+    assert response["max_ns"] >= 200_000_000 and response["mean_ns"] >= 101_000_000
+    assert next(q["ns"] for q in response["percentiles"] if q["p"] == 0.9) >= 180_000_000 * (1 - 1 / 128)
+    check_document(document, False)
+
+
+def test_a_rate_that_is_not_achieved_is_missed_whatever_its_figures_are() -> None:
+    document, _ = bench("2ms", "--find-rate", "response.p99<1s", "--rate", "2k:2100", *OVERLOAD[2:], status=(1,))
+    trials = search_of(document)["trials"]
+    assert trials and all(t["kept"] is False and not t["achieved"] and t["value"] is None for t in trials)
+
+
 def waits_of(point: dict) -> list[float]:
     """How long operations waited for their turn, by repeat: the mean response less the mean service."""
     return [r["response_latency"]["mean_ns"] - r["latency"]["mean_ns"] for r in point["repeats"]]

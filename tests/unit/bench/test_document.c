@@ -107,6 +107,9 @@ static void a_missed_gate_is_a_negative_verdict(void **state)
 	options.gates[0] = "lat.max_ns<1000";
 	assert_int_equal(exit_code(), 1);
 	options.gates[0] = "lat.p99.9999_ns<1000000";
+	assert_int_equal(exit_code(), 3);
+	options.gates_count = 2;
+	options.gates[1] = "lat.max_ns<1000";
 	assert_int_equal(exit_code(), 1);
 	/* that it was stopped, or failed, matters more */
 	run.status = RUN_INTERRUPTED;
@@ -134,6 +137,7 @@ static void a_verification_that_was_not_done_is_said(void **state)
 	options.verify = true;
 	document_add_repeat(made_repeat(1000, 100), "{}");
 	document_expect_warning("VERIFY_MISSING", "p0000");
+	assert_int_equal(exit_code(), 3);
 }
 
 static void what_was_written_over_is_said(void **state)

@@ -23,10 +23,11 @@ static json_t *document_of(uint64_t ns, const size_t *ops, size_t count)
 		r.order = i;
 		json_array_append_new(repeats, made_json(&r));
 	}
-	return json_pack("{s:s, s:{s:[s,s], s:i, s:[]}, s:[{s:s, s:o}], s:{s:{s:s},s:{s:s}}}",
+	return json_pack("{s:s, s:{s:[s,s], s:i, s:s, s:[]}, s:[{s:s, s:o}], s:{s:{s:s},s:{s:s}}}",
 			 "schema", "rpma-bench/1", "run", "argv", "rpma-bench", "pairs",
-			 "exit_code", 0, "warnings", "points", "id", "p0000", "repeats", repeats,
-			 "environment", "client", "host", "client's", "server", "host", "server's");
+			 "exit_code", 0, "status", "complete", "warnings", "points", "id", "p0000",
+			 "repeats", repeats, "environment", "client", "host", "client's", "server",
+			 "host", "server's");
 }
 
 /* Two clients, of rank 0 and rank 2; rank 1 serves rank 0, and rank 3 rank 2. */
@@ -161,9 +162,33 @@ static void gates_are_for_the_sum(void **state)
 	document = merged_with(handed, "ops_per_s>1500");
 	assert_int_equal(whole_at(document, "run/exit_code"), 0);
 	json_decref(document);
+	json_incref(handed);
 	document = merged_with(handed, "lat.max_ns<200");
 	assert_int_equal(whole_at(document, "run/exit_code"), 1);
 	json_decref(document);
+	document = merged_with(handed, "lat.p99.99_ns<1000");
+	assert_int_equal(whole_at(document, "run/exit_code"), 3);
+	json_decref(document);
+}
+
+/* One client's memory was not compared, the other's was wrong: that is more. */
+static void the_worst_client_gives_the_exit_code(void **state)
+{
+	static const size_t ops[] = {1000};
+	static const int codes[][3] = {{0, 0, 0}, {0, 3, 3}, {3, 0, 3}, {3, 1, 1}, {1, 0, 1}};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		json_t *first = document_of(100, ops, 1), *second = document_of(300, ops, 1);
+		json_t *document;
+
+		json_object_set_new(json_object_get(first, "run"), "exit_code",
+				    json_integer(codes[i][0]));
+		json_object_set_new(json_object_get(second, "run"), "exit_code",
+				    json_integer(codes[i][1]));
+		document = merged_with(handed_in(first, second), NULL);
+		assert_int_equal(whole_at(document, "run/exit_code"), codes[i][2]);
+		json_decref(document);
+	}
 }
 
 static void warn(json_t *document, const char *text)
@@ -262,6 +287,7 @@ int main(void)
 		cmocka_unit_test(a_repeat_that_one_lacks_is_left_out),
 		cmocka_unit_test(a_point_without_common_repeats_is_left_out),
 		cmocka_unit_test(gates_are_for_the_sum),
+		cmocka_unit_test(the_worst_client_gives_the_exit_code),
 		cmocka_unit_test(what_all_warn_of_is_said_once),
 		cmocka_unit_test(a_kind_of_warning_appears_once),
 		cmocka_unit_test(without_a_client_there_is_no_document),

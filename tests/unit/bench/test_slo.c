@@ -9,31 +9,40 @@
 #include "tools/common/base/failure.h"
 #include "tools/rpma-bench/options/slo.h"
 
+#define REPEAT                                                                                     \
+	"{\"complete\": true, \"ops_per_s\": 1000.5, \"late_ops\": 0, \"unbegun_ops\": 0, "        \
+	"\"max_lag_ns\": 4, \"latency\": {\"count\": 20}, \"response_latency\": {\"count\": 20}, " \
+	"\"reverse\": {\"ops_per_s\": 7, \"latency\": {\"count\": 7}}, "                           \
+	"\"verify\": {\"mismatches\": 0}}"
+
 /* One point: 1000.5 operations a second, a p99.9 of 4999, no reads. */
 static const char complete[] =
-	"[{\"id\": \"p0000\", \"repeats\": [{\"complete\": true}], \"summary\": {"
+	"[{\"id\": \"p0000\", \"repeats\": [" REPEAT "], \"summary\": {"
 	"\"ops_per_s\": {\"mean\": 1000.5}, \"bytes_per_s\": null, \"late_ops\": 0, "
-	"\"unbegun_ops\": 3,"
+	"\"unbegun_ops\": 0,"
 	"\"read_latency\": null, \"reverse\": {\"ops_per_s\": {\"mean\": 7},"
 	"\"latency\": {\"min_ns\": 3, \"max_ns\": 9}},"
 	"\"latency\": {\"min_ns\": 100, \"max_ns\": 90000, \"mean_ns\": {\"mean\": 250.25},"
 	"\"percentiles\": [{\"p\": 0.5, \"ns\": 200}, {\"p\": 0.999, \"ns\": 4999},"
 	"{\"p\": 0.9999, \"ns\": null}]}}}]";
 
-static bool missed_by(const char *points_text, const char *gate)
+static enum gate_verdict verdict_by(const char *points_text, const char *gate)
 {
 	json_t *points = json_loads(points_text, 0, NULL), *list;
-	bool missed;
+	const json_t *missed;
+	enum gate_verdict verdict;
 
 	assert_non_null(points);
 	if (gate_check(gate) != 0)
 		fail_msg("%s", failure_get()->text);
-	list = gates_judge(&gate, 1, points, &missed);
+	list = gates_judge(&gate, 1, points, &verdict);
 	assert_int_equal(json_array_size(list), 1);
-	assert_int_equal(json_is_true(json_object_get(json_array_get(list, 0), "missed")), missed);
+	missed = json_object_get(json_array_get(list, 0), "missed");
+	assert_int_equal(json_is_true(missed), verdict == GATE_MISSED);
+	assert_int_equal(json_is_null(missed), verdict == GATE_UNKNOWN);
 	json_decref(list);
 	json_decref(points);
-	return missed;
+	return verdict;
 }
 
 static void gates_are_kept_or_missed(void **state)
@@ -49,7 +58,7 @@ static void gates_are_kept_or_missed(void **state)
 		{"lat.mean_ns<250.3", false},	 {"ops_per_s>1000", false},
 		{"ops_per_s>1e10", true},	 {"late_ops<=0", false},
 		{"late_ops<1", false},		 {"reverse.ops_per_s>=7", false},
-		{"unbegun_ops<3", true},	 {"reverse.max_ns<9", true},
+		{"unbegun_ops<=0", false},	 {"reverse.max_ns<9", true},
 		{"lat.p99.9<5us", false},	 {"lat.p99.9<4.999us", true},
 		{"lat.p99.9 <= 4999ns ", false}, {"lat.max<0.09 ms", true},
 		{"lat.max<1s", false},		 {"ops_per_s>1k", false},
@@ -58,20 +67,103 @@ static void gates_are_kept_or_missed(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (missed_by(complete, cases[i].gate) != cases[i].missed)
+		if (verdict_by(complete, cases[i].gate) !=
+		    (cases[i].missed ? GATE_MISSED : GATE_KEPT))
 			fail_msg("%s", cases[i].gate);
 	}
 }
 
-static void what_is_not_known_misses(void **state)
+static void what_is_not_known_is_neither_kept_nor_missed(void **state)
 {
-	assert_true(missed_by(complete, "lat.p99.99_ns<1e9"));
-	assert_true(missed_by(complete, "lat.p99.99_ns>0"));
-	assert_true(missed_by(complete, "lat.p99.999_ns<1e9"));
-	assert_true(missed_by(complete, "bytes_per_s>=0"));
-	assert_true(missed_by(complete, "read.p50_ns<1e9"));
-	assert_true(missed_by(complete, "response.p50_ns<1e9"));
-	assert_true(missed_by(complete, "verify.mismatches<=0"));
+	static const char *const gates[] = {
+		"lat.p99.99_ns<1e9", "lat.p99.99_ns>1e9",   "lat.p99.999_ns<1e9", "bytes_per_s>=0",
+		"read.p50_ns<1e9",   "response.p50_ns<1e9", "read.max<1s",
+	};
+
+	for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++) {
+		if (verdict_by(complete, gates[i]) != GATE_UNKNOWN)
+			fail_msg("%s", gates[i]);
+	}
+	/* verify.mismatches of a run without --verify */
+	assert_int_equal(verdict_by(complete, "verify.mismatches<=0"), GATE_UNKNOWN);
+}
+
+/* A quantile is not below a lower one. */
+static void a_lower_quantile_can_miss_for_one_that_is_not_known(void **state)
+{
+	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<4999"), GATE_MISSED);
+	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<=4999"), GATE_UNKNOWN);
+	assert_int_equal(verdict_by(complete, "lat.p99.99_ns>4998"), GATE_KEPT);
+}
+
+/* Two repeats of a plan that the path could not keep: its p50 is known, its p99 is not. */
+static const char overloaded[] =
+	"[{\"id\": \"p0000\", \"params\": {\"test\": \"rate\"}, \"stop\": {\"duration_ns\": "
+	"50000}, "
+	"\"repeats\": [" REPEAT ", " REPEAT
+	"], \"summary\": {\"ops_per_s\": {\"mean\": 500}, \"late_ops\": 90, \"unbegun_ops\": 100, "
+	"\"max_lag_ns\": 7500, \"latency\": {\"max_ns\": 10, \"mean_ns\": {\"mean\": 10}, "
+	"\"percentiles\": [{\"p\": 0.5, \"ns\": 10}]}, \"response_latency\": {\"unbegun_ops\": "
+	"100, \"min_ns\": 10, "
+	"\"max_ns\": null, \"mean_ns\": null, \"percentiles\": [{\"p\": 0.5, \"ns\": 7500}, "
+	"{\"p\": 0.99, \"ns\": null}]}}}]";
+
+static void what_was_never_begun_keeps_no_gate(void **state)
+{
+	static const struct {
+		const char *gate;
+		enum gate_verdict verdict;
+	} cases[] = {
+		{"response.p99<95ms", GATE_UNKNOWN},
+		{"response.p99<7us", GATE_MISSED},
+		{"response.p50<8us", GATE_KEPT},
+		{"response.p50<7us", GATE_MISSED},
+		{"response.mean<1s", GATE_UNKNOWN},
+		{"response.max<1s", GATE_UNKNOWN},
+		/* in a plan of 50 us, what was never begun waited for as long at least */
+		{"response.p99<50us", GATE_MISSED},
+		{"response.p99<=50us", GATE_UNKNOWN},
+		{"response.p99>40us", GATE_KEPT},
+		{"response.mean<7us", GATE_UNKNOWN},
+		{"response.max<40us", GATE_MISSED},
+		{"response.max<7us", GATE_MISSED},
+		{"lat.p50<1s", GATE_UNKNOWN},
+		{"lat.p50<1ns", GATE_UNKNOWN},
+		{"lat.mean<1s", GATE_UNKNOWN},
+		{"lat.max<1s", GATE_UNKNOWN},
+		{"late_ops<1000", GATE_UNKNOWN},
+		{"late_ops<90", GATE_MISSED},
+		{"max_lag<1s", GATE_UNKNOWN},
+		{"max_lag<1us", GATE_MISSED},
+		{"unbegun_ops<=0", GATE_MISSED},
+		{"unbegun_ops<=100", GATE_KEPT},
+		{"ops_per_s>400", GATE_KEPT},
+		{"ops_per_s>600", GATE_MISSED},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (verdict_by(overloaded, cases[i].gate) != cases[i].verdict)
+			fail_msg("%s", cases[i].gate);
+	}
+}
+
+/* The summary is of those repeats that have a figure; a gate wants it of all. */
+static void a_figure_of_some_repeats_is_not_of_the_point(void **state)
+{
+	static const char half[] =
+		"[{\"id\": \"p0000\", \"repeats\": [" REPEAT
+		", {\"complete\": true}], \"summary\": "
+		"{\"ops_per_s\": {\"mean\": 9}, \"verify\": {\"mismatches\": 3}, "
+		"\"reverse\": {\"ops_per_s\": {\"mean\": 9}}, "
+		"\"latency\": {\"min_ns\": 1, \"max_ns\": 5, \"mean_ns\": {\"mean\": 3}}}}]";
+
+	assert_int_equal(verdict_by(half, "ops_per_s>1"), GATE_UNKNOWN);
+	assert_int_equal(verdict_by(half, "reverse.ops_per_s>1"), GATE_UNKNOWN);
+	assert_int_equal(verdict_by(half, "lat.max<1s"), GATE_UNKNOWN);
+	assert_int_equal(verdict_by(half, "lat.mean<1s"), GATE_UNKNOWN);
+	/* what the others say can only add to what is wrong */
+	assert_int_equal(verdict_by(half, "verify.mismatches<=3"), GATE_UNKNOWN);
+	assert_int_equal(verdict_by(half, "verify.mismatches<=2"), GATE_MISSED);
 }
 
 /* Repeats that were stopped early prove nothing; neither does a run without points. */
@@ -82,8 +174,8 @@ static void only_complete_repeats_keep_a_gate(void **state)
 
 	snprintf(text, sizeof(text), "%.*snull%s", (int)(at - complete), complete,
 		 at + strlen("true"));
-	assert_true(missed_by(text, "ops_per_s>0"));
-	assert_true(missed_by("[]", "ops_per_s>0"));
+	assert_int_equal(verdict_by(text, "ops_per_s>0"), GATE_UNKNOWN);
+	assert_int_equal(verdict_by("[]", "ops_per_s>0"), GATE_UNKNOWN);
 }
 
 static void a_gate_of_one_point_may_be_unknown(void **state)
@@ -117,19 +209,19 @@ static void a_gate_of_one_point_may_be_unknown(void **state)
 static void each_point_is_judged(void **state)
 {
 	const char *gate = "ops_per_s>5";
-	json_t *points = json_loads("[{\"id\": \"p0000\", \"repeats\": [{\"complete\": true}],"
+	json_t *points = json_loads("[{\"id\": \"p0000\", \"repeats\": [" REPEAT "],"
 				    "\"summary\": {\"ops_per_s\": {\"mean\": 10}}},"
-				    "{\"id\": \"p0001\", \"repeats\": [{\"complete\": true}],"
+				    "{\"id\": \"p0001\", \"repeats\": [" REPEAT "],"
 				    "\"summary\": {\"ops_per_s\": {\"mean\": 3}}}]",
 				    0, NULL);
 	json_t *list, *expected;
-	bool missed;
+	enum gate_verdict verdict;
 
-	list = gates_judge(&gate, 1, points, &missed);
+	list = gates_judge(&gate, 1, points, &verdict);
 	expected = json_pack("[{s:s, s:b, s:[{s:s, s:f, s:b}, {s:s, s:f, s:b}]}]", "gate", gate,
 			     "missed", 1, "points", "id", "p0000", "value", 10.0, "missed", 0, "id",
 			     "p0001", "value", 3.0, "missed", 1);
-	assert_true(missed);
+	assert_int_equal(verdict, GATE_MISSED);
 	assert_true(json_equal(list, expected));
 	json_decref(list);
 	json_decref(expected);
@@ -142,23 +234,23 @@ static void a_limit_of_a_test_leaves_the_others_alone(void **state)
 	const char *gates[] = {"bw:ops_per_s>5", " lat: ops_per_s > 5"};
 	json_t *points =
 		json_loads("[{\"id\": \"p0000\", \"params\": {\"test\": \"lat\"}, \"repeats\": "
-			   "[{\"complete\": true}], \"summary\": {\"ops_per_s\": {\"mean\": 1}}},"
+			   "[" REPEAT "], \"summary\": {\"ops_per_s\": {\"mean\": 1}}},"
 			   "{\"id\": \"p0001\", \"params\": {\"test\": \"bw\"}, \"repeats\": "
-			   "[{\"complete\": true}], \"summary\": {\"ops_per_s\": {\"mean\": 9}}}]",
+			   "[" REPEAT "], \"summary\": {\"ops_per_s\": {\"mean\": 9}}}]",
 			   0, NULL);
 	json_t *list, *expected;
-	bool missed;
+	enum gate_verdict verdict;
 
-	list = gates_judge(gates, 1, points, &missed);
+	list = gates_judge(gates, 1, points, &verdict);
 	expected = json_pack("[{s:s, s:b, s:[{s:s, s:n, s:b, s:b}, {s:s, s:f, s:b}]}]", "gate",
 			     gates[0], "missed", 0, "points", "id", "p0000", "value", "missed", 0,
 			     "applies", 0, "id", "p0001", "value", 9.0, "missed", 0);
-	assert_false(missed);
+	assert_int_equal(verdict, GATE_KEPT);
 	assert_true(json_equal(list, expected));
 	json_decref(list);
 	json_decref(expected);
-	json_decref(gates_judge(gates, 2, points, &missed));
-	assert_true(missed);
+	json_decref(gates_judge(gates, 2, points, &verdict));
+	assert_int_equal(verdict, GATE_MISSED);
 	json_decref(points);
 }
 
@@ -176,10 +268,10 @@ static void a_limit_knows_its_test(void **state)
 static void without_gates_none_is_missed(void **state)
 {
 	json_t *points = json_array(), *list;
-	bool missed = true;
+	enum gate_verdict verdict = GATE_MISSED;
 
-	list = gates_judge(NULL, 0, points, &missed);
-	assert_false(missed);
+	list = gates_judge(NULL, 0, points, &verdict);
+	assert_int_equal(verdict, GATE_KEPT);
 	assert_int_equal(json_array_size(list), 0);
 	json_decref(list);
 	json_decref(points);
@@ -265,7 +357,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gates_are_kept_or_missed),
-		cmocka_unit_test(what_is_not_known_misses),
+		cmocka_unit_test(what_is_not_known_is_neither_kept_nor_missed),
+		cmocka_unit_test(a_lower_quantile_can_miss_for_one_that_is_not_known),
+		cmocka_unit_test(what_was_never_begun_keeps_no_gate),
+		cmocka_unit_test(a_figure_of_some_repeats_is_not_of_the_point),
 		cmocka_unit_test(only_complete_repeats_keep_a_gate),
 		cmocka_unit_test(a_gate_of_one_point_may_be_unknown),
 		cmocka_unit_test(each_point_is_judged),

@@ -171,21 +171,32 @@ static json_t *merge_warnings(const struct clients *clients)
 	return merged;
 }
 
-/* Where all went well, it may still be that not all is well. */
+/* Of a run that went well: a miss is more than what is not known, that more than all else. */
+static json_int_t worst_code(const struct clients *clients, enum gate_verdict limits)
+{
+	json_int_t worst = limits == GATE_MISSED    ? EXIT_NEGATIVE
+			   : limits == GATE_UNKNOWN ? EXIT_NO_DEVICE
+						    : EXIT_GOOD;
+
+	for (size_t i = 0; i < clients->count; i++) {
+		json_int_t one = path_whole(clients->all[i].document, "run/exit_code");
+
+		if (one == EXIT_NEGATIVE || (one == EXIT_NO_DEVICE && worst == EXIT_GOOD))
+			worst = one;
+	}
+	return worst;
+}
+
 static json_t *merge_run(const struct clients *clients, const json_t *points,
 			 const char *const *gates, size_t gates_count)
 {
 	const json_t *first = json_object_get(clients->all[0].document, "run");
 	json_t *run = json_deep_copy(first);
-	json_int_t code = path_whole(run, "exit_code");
-	bool missed;
+	enum gate_verdict limits;
 
-	json_object_set_new(run, "gates", gates_judge(gates, gates_count, points, &missed));
-	for (size_t i = 0; i < clients->count; i++)
-		missed = missed ||
-			 path_whole(clients->all[i].document, "run/exit_code") == EXIT_NEGATIVE;
-	json_object_set_new(run, "exit_code",
-			    json_integer(code == EXIT_GOOD && missed ? EXIT_NEGATIVE : code));
+	json_object_set_new(run, "gates", gates_judge(gates, gates_count, points, &limits));
+	if (path_is(run, "status", "complete"))
+		json_object_set_new(run, "exit_code", json_integer(worst_code(clients, limits)));
 	json_object_set_new(run, "warnings", merge_warnings(clients));
 	json_array_set_new(json_object_get(run, "argv"), 0, json_string("rpma-bench-mpi"));
 	return run;

@@ -36,31 +36,32 @@ struct gate {
 
 struct place {
 	const char *name;
-	const char *path; /* in the summary of a point, or in a latency of it */
+	const char *path;      /* in the summary of a point, or in a latency of it */
+	const char *of_repeat; /* where each repeat has its own */
 };
 
 static const struct place figures[] = {
-	{"ops_per_s", "ops_per_s/mean"},
-	{"bytes_per_s", "bytes_per_s/mean"},
-	{"late_ops", "late_ops"},
-	{"unbegun_ops", "unbegun_ops"},
-	{"max_lag_ns", "max_lag_ns"},
-	{"reverse.ops_per_s", "reverse/ops_per_s/mean"},
-	{"reverse.bytes_per_s", "reverse/bytes_per_s/mean"},
-	{"verify.mismatches", "verify/mismatches"},
+	{"ops_per_s", "ops_per_s/mean", "ops_per_s"},
+	{"bytes_per_s", "bytes_per_s/mean", "bytes_per_s"},
+	{"late_ops", "late_ops", "late_ops"},
+	{"unbegun_ops", "unbegun_ops", "unbegun_ops"},
+	{"max_lag_ns", "max_lag_ns", "max_lag_ns"},
+	{"reverse.ops_per_s", "reverse/ops_per_s/mean", "reverse/ops_per_s"},
+	{"reverse.bytes_per_s", "reverse/bytes_per_s/mean", "reverse/bytes_per_s"},
+	{"verify.mismatches", "verify/mismatches", "verify/mismatches"},
 };
 
 static const struct place latencies[] = {
-	{"lat.", "latency"},
-	{"read.", "read_latency"},
-	{"response.", "response_latency"},
-	{"reverse.", "reverse/latency"},
+	{"lat.", "latency", "latency/count"},
+	{"read.", "read_latency", "read_latency/count"},
+	{"response.", "response_latency", "response_latency/count"},
+	{"reverse.", "reverse/latency", "reverse/latency/count"},
 };
 
 static const struct place of_latency[] = {
-	{"min_ns", "min_ns"},
-	{"mean_ns", "mean_ns/mean"},
-	{"max_ns", "max_ns"},
+	{"min_ns", "min_ns", NULL},
+	{"mean_ns", "mean_ns/mean", NULL},
+	{"max_ns", "max_ns", NULL},
 };
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
@@ -281,6 +282,19 @@ static double figure_of(const json_t *summary, const char *metric)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* Does the value keep the limit? */
+static bool holds(const struct gate *gate, double value)
+{
+	if (value == gate->limit)
+		return gate->equal;
+	return gate->greater ? value > gate->limit : value < gate->limit;
+}
+
+static bool is_complete(const json_t *repeat)
+{
+	return json_is_true(json_object_get(repeat, "complete"));
+}
+
 static bool has_complete(const json_t *point)
 {
 	const json_t *repeat;
@@ -288,20 +302,100 @@ static bool has_complete(const json_t *point)
 
 	json_array_foreach(json_object_get(point, "repeats"), index, repeat)
 	{
-		if (json_is_true(json_object_get(repeat, "complete")))
+		if (is_complete(repeat))
 			return true;
 	}
 	return false;
 }
 
-/* Comparisons with what is unknown are false: it misses. */
-static bool holds(const struct gate *gate, double value)
+/* Has each complete repeat the figure? */
+static bool all_have(const json_t *point, const char *path)
 {
-	if (isnan(value))
-		return false;
-	if (value == gate->limit)
-		return gate->equal;
-	return gate->greater ? value > gate->limit : value < gate->limit;
+	const json_t *repeat;
+	size_t index;
+
+	json_array_foreach(json_object_get(point, "repeats"), index, repeat)
+	{
+		if (is_complete(repeat) && !json_is_number(path_get(repeat, path)))
+			return false;
+	}
+	return true;
+}
+
+/* What a figure of the summary covers of what was planned. */
+enum cover {
+	WHOLE,
+	AT_LEAST, /* what it leaves out can only make it larger */
+	PART,	  /* what it leaves out can be anything */
+};
+
+static enum cover cover_of(const struct gate *gate, const json_t *point)
+{
+	bool unbegun = path_whole(point, "summary/unbegun_ops") > 0;
+	const struct place *figure = find(figures, COUNT(figures), gate->metric);
+	const char *rest = "";
+
+	if (figure == NULL) {
+		const struct place *latency = find_latency(gate->metric, &rest);
+		/* the response latency counts them itself */
+		bool blind = unbegun && strcmp(latency->name, "response.") != 0;
+
+		return blind || !all_have(point, latency->of_repeat) ? PART : WHOLE;
+	}
+	if (!all_have(point, figure->of_repeat))
+		return strcmp(gate->metric, "verify.mismatches") == 0 ? AT_LEAST : PART;
+	if (unbegun &&
+	    (strcmp(figure->name, "late_ops") == 0 || strcmp(figure->name, "max_lag_ns") == 0))
+		return AT_LEAST;
+	return WHOLE;
+}
+
+/*
+ * What a figure of a latency that is not known is at least: the largest known quantile below it,
+ * and for the response the time of the plan, as what was never begun waited that long.
+ */
+static double least_of(const json_t *point, const char *metric)
+{
+	const char *rest = "";
+	const struct place *place = find_latency(metric, &rest);
+	const json_t *latency = place != NULL
+					? path_get(json_object_get(point, "summary"), place->path)
+					: NULL,
+		     *one;
+	const json_t *plan_ns = path_get(point, "stop/duration_ns");
+	double p = strcmp(rest, "max_ns") == 0 ? 1 : quantile(rest);
+	double least = NAN;
+	size_t index;
+
+	if (p > 0 && path_whole(latency, "unbegun_ops") > 0 && json_is_number(plan_ns))
+		least = json_number_value(plan_ns);
+	json_array_foreach(json_object_get(latency, "percentiles"), index, one)
+	{
+		const json_t *ns = json_object_get(one, "ns");
+
+		if (json_is_number(ns) && json_number_value(json_object_get(one, "p")) < p)
+			least = fmax(least, json_number_value(ns));
+	}
+	return least;
+}
+
+static enum gate_verdict judge(const struct gate *gate, const json_t *point, double *value)
+{
+	const json_t *summary = json_object_get(point, "summary");
+	enum cover cover = cover_of(gate, point);
+	double known;
+
+	*value = has_complete(point) ? figure_of(summary, gate->metric) : NAN;
+	known = *value;
+	if (isnan(known) && has_complete(point)) {
+		known = least_of(point, gate->metric);
+		cover = cover == WHOLE ? AT_LEAST : cover;
+	}
+	if (isnan(known) || cover == PART)
+		return GATE_UNKNOWN;
+	if (cover == AT_LEAST && holds(gate, known) != gate->greater)
+		return GATE_UNKNOWN;
+	return holds(gate, known) ? GATE_KEPT : GATE_MISSED;
 }
 
 enum gate_verdict gate_of_point(const char *text, const json_t *point, double *value)
@@ -309,12 +403,7 @@ enum gate_verdict gate_of_point(const char *text, const json_t *point, double *v
 	struct gate gate;
 
 	*value = NAN;
-	if (!parse(text, &gate) || !has_complete(point))
-		return GATE_UNKNOWN;
-	*value = figure_of(json_object_get(point, "summary"), gate.metric);
-	if (isnan(*value))
-		return GATE_UNKNOWN;
-	return holds(&gate, *value) ? GATE_KEPT : GATE_MISSED;
+	return parse(text, &gate) ? judge(&gate, point, value) : GATE_UNKNOWN;
 }
 
 double gate_quantile(const char *text)
@@ -347,44 +436,71 @@ bool gate_fits(const char *text, enum bench_test test)
 	return true;
 }
 
+static json_t *missed_json(enum gate_verdict verdict)
+{
+	return verdict == GATE_UNKNOWN ? json_null() : json_boolean(verdict == GATE_MISSED);
+}
+
+/* One that is missed is more than one that is not known, that more than one that is kept. */
+static enum gate_verdict worse(enum gate_verdict a, enum gate_verdict b)
+{
+	return a == GATE_MISSED || b == GATE_KEPT ? a : b;
+}
+
 /*
  * A point of another test is not missed, so that older readers, which ask for all points and
  * what follows from them, read the file.
  */
-static json_t *judge_point(const struct gate *gate, const json_t *point, bool *missed)
+static json_t *judge_point(const struct gate *gate, const json_t *point, enum gate_verdict *verdict)
 {
-	const json_t *summary = json_object_get(point, "summary");
-	double value = has_complete(point) ? figure_of(summary, gate->metric) : NAN;
-	bool held = holds(gate, value);
+	double value;
 
-	if (gate->test >= 0 && !path_is(point, "params/test", params_tests[gate->test]))
+	if (gate->test >= 0 && !path_is(point, "params/test", params_tests[gate->test])) {
+		*verdict = GATE_KEPT;
 		return json_pack("{s:O, s:n, s:b, s:b}", "id", json_object_get(point, "id"),
 				 "value", "missed", false, "applies", false);
-	*missed |= !held;
-	return json_pack("{s:O, s:o, s:b}", "id", json_object_get(point, "id"), "value",
-			 result_real(value), "missed", !held);
+	}
+	*verdict = judge(gate, point, &value);
+	return json_pack("{s:O, s:o, s:o}", "id", json_object_get(point, "id"), "value",
+			 result_real(value), "missed", missed_json(*verdict));
 }
 
-json_t *gates_judge(const char *const *texts, size_t count, const json_t *points, bool *missed)
+/* Over all points that it limits; without any it is not known. */
+static json_t *judge_points(const char *text, const json_t *points, enum gate_verdict *all)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *judged;
+	struct gate gate;
+	bool parsed = parse(text, &gate); /* gate_check() was asked before */
+	enum gate_verdict one;
 	const json_t *point;
-	size_t index;
+	size_t index, applies = 0;
 
-	*missed = false;
+	*all = GATE_KEPT;
+	json_array_foreach(points, index, point)
+	{
+		if (!parsed)
+			break;
+		judged = judge_point(&gate, point, &one);
+		applies += json_object_get(judged, "applies") == NULL;
+		json_array_append_new(list, judged);
+		*all = worse(*all, one);
+	}
+	*all = applies > 0 ? *all : GATE_UNKNOWN;
+	return list;
+}
+
+json_t *gates_judge(const char *const *texts, size_t count, const json_t *points,
+		    enum gate_verdict *verdict)
+{
+	json_t *list = json_array(), *judged;
+	enum gate_verdict one;
+
+	*verdict = GATE_KEPT;
 	for (size_t i = 0; i < count; i++) {
-		json_t *judged = json_array();
-		bool one = json_array_size(points) == 0;
-		struct gate gate;
-
-		if (!parse(texts[i], &gate)) /* gate_check() was asked before */
-			one = true;
-		else
-			json_array_foreach(points, index, point)
-				json_array_append_new(judged, judge_point(&gate, point, &one));
-		json_array_append_new(list, json_pack("{s:s, s:b, s:o}", "gate", texts[i], "missed",
-						      one, "points", judged));
-		*missed |= one;
+		judged = judge_points(texts[i], points, &one);
+		json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "gate", texts[i], "missed",
+						      missed_json(one), "points", judged));
+		*verdict = worse(*verdict, one);
 	}
 	return list;
 }

@@ -5,7 +5,9 @@
  * [TEST:]METRIC<LIMIT, with <, <=, > or >=. With a test it limits the points of that test only.
  * The limit is a number; one with k, M or G for counts and rates; a time such as 20us where the
  * metric leaves its _ns out. It is held against what the complete repeats of a point say together
- * (the point's "summary"); a figure that is not known misses its gate.
+ * (the point's "summary"). A figure is known only if every repeat has it and it covers what was
+ * planned: an operation that was never begun is in no service latency, so that of the others
+ * keeps no gate.
  */
 #ifndef BENCH_OPTIONS_SLO_H
 #define BENCH_OPTIONS_SLO_H
@@ -21,7 +23,10 @@ int gate_check(const char *text);
 
 enum gate_verdict { GATE_KEPT, GATE_MISSED, GATE_UNKNOWN };
 
-/* One gate that gate_check() took, of one point; *value is not a number if it is unknown. */
+/*
+ * One gate that gate_check() took, of one point; *value is the figure of the summary, not a number
+ * if that has none. What is at least a known figure misses a gate that this one misses.
+ */
 enum gate_verdict gate_of_point(const char *text, const json_t *point, double *value);
 
 /* The quantile a gate limits, as 0.999; 0: none. */
@@ -40,9 +45,11 @@ bool gate_is_time(const char *text);
 extern const char gate_metrics[];
 
 /*
- * [{"gate", "missed", "points": [{"id", "value", "missed"}]}] of the points of a document; those
- * that a gate does not limit have "applies": false.
+ * [{"gate", "missed", "points": [{"id", "value", "missed"}]}] of the points of a document; missed
+ * is null where it is not known, and points that a gate does not limit have "applies": false.
+ * *verdict: missed if one is, else unknown if one is.
  */
-json_t *gates_judge(const char *const *texts, size_t count, const json_t *points, bool *missed);
+json_t *gates_judge(const char *const *texts, size_t count, const json_t *points,
+		    enum gate_verdict *verdict);
 
 #endif /* BENCH_OPTIONS_SLO_H */

@@ -90,21 +90,42 @@ static json_t *make_unsupported(const struct record *record)
 	return list;
 }
 
+static bool any_with_code(const json_t *warnings, const char *code)
+{
+	const json_t *warning;
+	size_t index;
+
+	json_array_foreach(warnings, index, warning)
+	{
+		if (path_is(warning, "code", code))
+			return true;
+	}
+	return false;
+}
+
+/* What a run that went well found: what is not known is less than good. */
+static int find_exit_code(const struct record *record, const json_t *points, const json_t *warnings,
+			  enum gate_verdict limits)
+{
+	if (limits == GATE_MISSED || any_mismatch(points))
+		return EXIT_NEGATIVE;
+	if (limits == GATE_UNKNOWN || any_limit_unsupported(record) ||
+	    any_with_code(warnings, "VERIFY_MISSING"))
+		return EXIT_NO_DEVICE;
+	return searches_exit_code(record->searches, record->searches_count);
+}
+
 static json_t *make_run(const struct record *record, const json_t *points)
 {
 	static const char *const statuses[] = {"complete", "interrupted", "failed"};
 	const struct options *o = record->options;
-	bool missed;
-	json_t *gates = gates_judge(o->gates, o->gates_count, points, &missed);
+	enum gate_verdict limits;
+	json_t *gates = gates_judge(o->gates, o->gates_count, points, &limits);
+	json_t *warnings = warnings_make(record, points), *value;
 	int code = record->exit_code;
-	json_t *value;
 
-	/* a limit that a point could not be held against is not kept */
-	missed |= any_limit_unsupported(record);
-	if (code == EXIT_GOOD && (missed || any_mismatch(points)))
-		code = EXIT_NEGATIVE;
 	if (code == EXIT_GOOD)
-		code = searches_exit_code(record->searches, record->searches_count);
+		code = find_exit_code(record, points, warnings, limits);
 	value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:o}", "id",
 			  result_uuid(record->id), "label", result_text(o->label), "started",
 			  result_time(&record->started), "ended", result_time(&record->ended),
@@ -122,7 +143,7 @@ static json_t *make_run(const struct record *record, const json_t *points)
 		json_object_set_new(value, "searches",
 				    searches_json(record->searches, record->searches_count));
 	json_object_set_new(value, "unsupported", make_unsupported(record));
-	json_object_set_new(value, "warnings", warnings_make(record, points));
+	json_object_set_new(value, "warnings", warnings);
 	return value;
 }
 

@@ -334,29 +334,42 @@ static bool judges_none(const json_t *gate)
 		if (!json_is_false(json_object_get(point, "applies")))
 			return false;
 	}
-	return json_array_size(points) > 0;
+	return true;
 }
 
-static void print_gate(FILE *to, const json_t *gate)
+/* A point that does not keep it: the figure, and why that is not enough. */
+static void print_judged(FILE *to, const json_t *gate, const json_t *judged, const json_t *point)
 {
-	const json_t *point, *value;
+	const json_t *value = json_object_get(judged, "value");
+	json_int_t unbegun = path_whole(point, "summary/unbegun_ops");
+	bool known = !json_is_null(json_object_get(judged, "missed"));
+
+	fprintf(to, "  %s: ", path_text(judged, "id"));
+	if (known && json_is_number(value))
+		fprintf(to, "%.15g%s", json_number_value(value),
+			gate_is_time(path_text(gate, "gate")) ? " ns" : "");
+	else
+		fputs(known ? "above the limit, by how much is not known" : "not known", to);
+	if (!known && unbegun > 0)
+		fprintf(to, ": %" JSON_INTEGER_FORMAT " operations were never begun", unbegun);
+	fputc('\n', to);
+}
+
+/* points: of the document, in the order of those of the gate. */
+static void print_gate(FILE *to, const json_t *gate, const json_t *points)
+{
+	const json_t *missed = json_object_get(gate, "missed"), *judged;
 	size_t index;
 
 	fprintf(to, "%s: %s\n", path_text(gate, "gate"),
-		json_is_true(json_object_get(gate, "missed")) ? "missed"
-		: judges_none(gate)			      ? "no point of it was measured"
-							      : "kept");
-	json_array_foreach(json_object_get(gate, "points"), index, point)
+		json_is_true(missed)	? "missed"
+		: json_is_false(missed) ? "kept"
+		: judges_none(gate)	? "not known: no point of it was measured"
+					: "not known");
+	json_array_foreach(json_object_get(gate, "points"), index, judged)
 	{
-		value = json_object_get(point, "value");
-		if (!json_is_true(json_object_get(point, "missed")))
-			continue;
-		if (json_is_number(value))
-			fprintf(to, "  %s: %.15g%s\n", path_text(point, "id"),
-				json_number_value(value),
-				gate_is_time(path_text(gate, "gate")) ? " ns" : "");
-		else
-			fprintf(to, "  %s: not known\n", path_text(point, "id"));
+		if (!json_is_false(json_object_get(judged, "missed")))
+			print_judged(to, gate, judged, json_array_get(points, index));
 	}
 }
 
@@ -408,7 +421,7 @@ void table_print_gates(FILE *to, const json_t *document, bool missed_only)
 
 	json_array_foreach(path_get(document, "run/gates"), index, gate)
 	{
-		if (!missed_only || json_is_true(json_object_get(gate, "missed")))
-			print_gate(to, gate);
+		if (!missed_only || !json_is_false(json_object_get(gate, "missed")))
+			print_gate(to, gate, json_object_get(document, "points"));
 	}
 }
