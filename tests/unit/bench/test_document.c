@@ -431,6 +431,23 @@ static void memory_that_could_not_be_bound_is_said(void **state)
 	document_expect_warning("MEMORY_BIND_FAILED", "not allowed");
 }
 
+static void what_is_no_hardware_is_said(void **state)
+{
+	static const enum device_kind software[] = {DEVICE_RXE, DEVICE_SIW, DEVICE_SOFT};
+
+	document_add_repeat(made_repeat(1000, 100), NULL);
+	run.device_known = true;
+	run.device.kind = DEVICE_HARDWARE;
+	document_expect_warning("DEVICE_NOT_HARDWARE", NULL);
+	document_expect_warning("EMULATED_CPU", NULL);
+	for (size_t i = 0; i < 3; i++) {
+		run.device.kind = software[i];
+		document_expect_warning("DEVICE_NOT_HARDWARE", device_kind_name(software[i]));
+	}
+	run.emulated_cpu = 1;
+	document_expect_warning("EMULATED_CPU", "absolute figures mean nothing");
+}
+
 #define of_run(test) cmocka_unit_test_setup_teardown(test, document_setup, document_teardown)
 
 int main(void)
@@ -440,6 +457,7 @@ int main(void)
 		of_run(a_connection_has_no_size),
 		of_run(an_unknown_target_is_null),
 		of_run(what_ends_a_repeat_is_told),
+		of_run(what_is_no_hardware_is_said),
 		of_run(points_without_repeats_are_not_there),
 		of_run(a_missed_gate_is_a_negative_verdict),
 		of_run(a_mismatch_is_a_negative_verdict),
