@@ -191,6 +191,97 @@ static void the_worst_client_gives_the_exit_code(void **state)
 	}
 }
 
+static bool warned(const json_t *document, const char *code, const char *words)
+{
+	const json_t *one;
+	size_t index;
+
+	json_array_foreach(path_get(document, "run/warnings"), index, one)
+	{
+		if (path_is(one, "code", code) && strstr(path_text(one, "text"), words) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* One of two flushed natively: the words of the point are those of neither. */
+static json_t *document_with(enum bench_persist persist, bool native, const char *kind)
+{
+	struct repeat r = made_repeat(100, 10000);
+	json_t *document, *used;
+
+	r.params.persist = persist;
+	r.flush = "persistent";
+	r.native_flush = native;
+	r.latency_kind = kind;
+	document = json_pack("{s:s, s:{s:[s], s:i, s:s, s:[]}, s:[{s:s, s:{}, s:[o]}]}", "schema",
+			     "rpma-bench/1", "run", "argv", "rpma-bench", "exit_code", 0, "status",
+			     "complete", "warnings", "points", "id", "p0000", "params", "repeats",
+			     made_json(&r));
+	used = (json_t *)path_get(document, "points/id=p0000/repeats/index=0/used");
+	json_object_update((json_t *)path_get(document, "points/id=p0000/params"), used);
+	return document;
+}
+
+static void what_ranks_did_differently_is_in_no_word_of_the_point(void **state)
+{
+	json_t *document =
+		merged_with(handed_in(document_with(BENCH_APM, false, "write_flush"),
+				      document_with(BENCH_APM, true, "write_flush_native")),
+			    NULL);
+
+	text_at(document, "points/id=p0000/params/persist", "apm");
+	text_at(document, "points/id=p0000/params/flush", "persistent");
+	null_at(document, "points/id=p0000/params/flush_method");
+	null_at(document, "points/id=p0000/params/latency_kind");
+	assert_int_equal(json_array_size(path_get(document, "run/warnings")), 0);
+	json_decref(document);
+}
+
+static void what_ranks_persisted_differently_has_no_common_figure(void **state)
+{
+	json_t *handed = handed_in(document_with(BENCH_APM, false, "write_flush"),
+				   document_with(BENCH_GPSPM, false, "gpspm_rtt"));
+	json_t *document;
+
+	json_incref(handed);
+	document = merged_with(handed, NULL);
+	assert_int_equal(json_array_size(path_get(document, "points")), 0);
+	assert_true(warned(document, "RANKS_DIFFER", "p0000"));
+	assert_int_equal(whole_at(document, "run/exit_code"), 0);
+	json_decref(document);
+	document = merged_with(handed, "ops_per_s>1");
+	assert_int_equal(whole_at(document, "run/exit_code"), 3);
+	json_decref(document);
+}
+
+/* 6,000 samples of a client are too few for p99.9, and 12,000 are enough. */
+static void what_all_have_samples_for_is_known(void **state)
+{
+	static const size_t ops[] = {6000};
+	json_t *first = document_of(100, ops, 1), *second = document_of(100, ops, 1), *document;
+	json_t *few = json_pack("{s:s, s:s, s:s, s:s}", "code", "TOO_FEW_SAMPLES", "severity",
+				"info", "host", "client", "text", "p99.9 is not known");
+
+	json_array_append((json_t *)path_get(first, "run/warnings"), few);
+	json_array_append_new((json_t *)path_get(second, "run/warnings"), few);
+	document = merged_with(handed_in(first, second), NULL);
+	assert_true(real_at(document, "points/id=p0000/summary/latency/percentiles/p=0.999/ns") >
+		    0);
+	assert_int_equal(json_array_size(path_get(document, "run/warnings")), 0);
+	json_decref(document);
+}
+
+static void what_all_have_too_few_samples_for_is_said_of_all(void **state)
+{
+	static const size_t ops[] = {400};
+	json_t *document =
+		merged_with(handed_in(document_of(100, ops, 1), document_of(100, ops, 1)), NULL);
+
+	assert_true(warned(document, "TOO_FEW_SAMPLES", "one of p0000 had 800"));
+	json_decref(document);
+}
+
 static void warn(json_t *document, const char *text)
 {
 	json_array_append_new((json_t *)path_get(document, "run/warnings"),
@@ -201,7 +292,7 @@ static void warn(json_t *document, const char *text)
 /* The figures differ, and one text stands for both; a second one of a client is not lost. */
 static void a_kind_of_warning_appears_once(void **state)
 {
-	static const size_t ops[] = {1000};
+	static const size_t ops[] = {10000};
 	json_t *first = document_of(100, ops, 1), *second = document_of(300, ops, 1), *document;
 	const json_t *list;
 
@@ -222,7 +313,7 @@ static void a_kind_of_warning_appears_once(void **state)
 
 static void what_all_warn_of_is_said_once(void **state)
 {
-	static const size_t ops[] = {1000};
+	static const size_t ops[] = {10000};
 	json_t *first = document_of(100, ops, 1), *second = document_of(300, ops, 1), *document;
 	const json_t *list;
 
@@ -288,6 +379,10 @@ int main(void)
 		cmocka_unit_test(a_point_without_common_repeats_is_left_out),
 		cmocka_unit_test(gates_are_for_the_sum),
 		cmocka_unit_test(the_worst_client_gives_the_exit_code),
+		cmocka_unit_test(what_ranks_did_differently_is_in_no_word_of_the_point),
+		cmocka_unit_test(what_ranks_persisted_differently_has_no_common_figure),
+		cmocka_unit_test(what_all_have_samples_for_is_known),
+		cmocka_unit_test(what_all_have_too_few_samples_for_is_said_of_all),
 		cmocka_unit_test(what_all_warn_of_is_said_once),
 		cmocka_unit_test(a_kind_of_warning_appears_once),
 		cmocka_unit_test(without_a_client_there_is_no_document),

@@ -54,6 +54,46 @@ static void what_clients_did_differently_is_unknown(void **state)
 	json_decref(one);
 }
 
+/* The same for all that the options may leave open. */
+static void no_client_speaks_for_another(void **state)
+{
+	struct repeat a = made_repeat(100, 2), b = made_repeat(100, 2);
+	json_t *one;
+
+	a.params.persist = BENCH_APM;
+	b.params.persist = BENCH_NATIVE;
+	a.flush = "persistent";
+	b.flush = "visibility";
+	b.native_flush = true;
+	b.latency_kind = "write_flush_native";
+	b.rpmem = true;
+	a.server = json_pack("{s:s}", "persist_method", "pmem");
+	b.server = json_pack("{s:s}", "persist_method", "msync");
+	one = merged(made_json(&a), made_json(&b));
+	null_at(one, "used/persist");
+	null_at(one, "used/flush");
+	null_at(one, "used/flush_method");
+	null_at(one, "used/latency_kind");
+	null_at(one, "used/rpmem");
+	null_at(one, "persist_method");
+	json_decref(one);
+}
+
+static void a_warm_up_is_as_good_as_the_worst_of_them(void **state)
+{
+	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 10);
+	json_t *one;
+
+	a.warmup = (struct measured){.elapsed_ns = 5, .ops = 3, .windows_used = 9};
+	b.warmup = (struct measured){.elapsed_ns = 7, .ops = 4, .windows_used = 7};
+	one = merged(made_json(&a), made_json(&b));
+	assert_int_equal(whole_at(one, "warmup/ns"), 7);
+	assert_int_equal(whole_at(one, "warmup/ops"), 7);
+	assert_int_equal(whole_at(one, "warmup/windows_used"), 7);
+	null_at(one, "warmup/steady");
+	json_decref(one);
+}
+
 static void intervals_are_added_one_by_one(void **state)
 {
 	struct repeat sides[2] = {made_repeat(100, 2), made_repeat(100, 2)};
@@ -193,6 +233,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operations_are_added_and_the_longest_counts),
 		cmocka_unit_test(what_clients_did_differently_is_unknown),
+		cmocka_unit_test(no_client_speaks_for_another),
+		cmocka_unit_test(a_warm_up_is_as_good_as_the_worst_of_them),
 		cmocka_unit_test(intervals_are_added_one_by_one),
 		cmocka_unit_test(threads_are_of_their_ranks),
 		cmocka_unit_test(what_one_does_not_know_none_knows),

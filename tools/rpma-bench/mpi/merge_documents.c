@@ -19,6 +19,9 @@
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"
 #include "tools/rpma-bench/result/readiness.h"
+#include "tools/rpma-bench/result/repeat.h"
+#include "tools/rpma-bench/result/warning.h"
+#include "tools/rpma-bench/result/warnings.h"
 
 /* All borrowed. */
 struct client {
@@ -117,6 +120,20 @@ static json_t *merge_index(const struct clients *clients, const json_t *id, cons
 	return merged;
 }
 
+/* What the repeats of all did, where the options leave it open. */
+static json_t *merge_params(const json_t *first, const json_t *repeats)
+{
+	json_t *params = json_copy(json_object_get(first, "params"));
+	const json_t *repeat;
+	size_t index;
+
+	json_array_foreach(repeats, index, repeat)
+	{
+		repeat_join_used(params, json_object_get(repeat, "used"));
+	}
+	return params;
+}
+
 /* The point of the first document becomes that of all; NULL: no repeat is of all. */
 static json_t *merge_point(const struct clients *clients, const json_t *first)
 {
@@ -135,13 +152,21 @@ static json_t *merge_point(const struct clients *clients, const json_t *first)
 		return NULL;
 	}
 	point = json_copy((json_t *)first);
+	json_object_set_new(point, "params", merge_params(first, repeats));
 	json_object_set_new(point, "warmup", point_warmup(repeats));
 	json_object_set_new(point, "summary", point_summary(repeats));
 	json_object_set_new(point, "repeats", repeats);
 	return point;
 }
 
-static json_t *merge_points(const struct clients *clients)
+/* One way of persisting is no part of another's figures: such a point is left out. */
+static bool persist_alike(const json_t *point)
+{
+	return !json_is_null(path_get(point, "params/persist"));
+}
+
+/* differing: takes the ids of the points that are left out. */
+static json_t *merge_points(const struct clients *clients, json_t *differing)
 {
 	const json_t *first, *points = json_object_get(clients->all[0].document, "points");
 	json_t *merged = json_array(), *point;
@@ -150,13 +175,32 @@ static json_t *merge_points(const struct clients *clients)
 	json_array_foreach(points, index, first)
 	{
 		point = merge_point(clients, first);
-		if (point != NULL)
-			json_array_append_new(merged, point);
+		if (point != NULL && persist_alike(point))
+			json_array_append(merged, point);
+		else if (point != NULL)
+			json_array_append(differing, json_object_get(point, "id"));
+		json_decref(point);
 	}
 	return merged;
 }
 
-static json_t *merge_warnings(const struct clients *clients)
+/* What is said of the samples of one client, more samples of all may have made wrong. */
+static json_t *without_samples(const json_t *warnings)
+{
+	json_t *kept = json_array();
+	json_t *one;
+	size_t index;
+
+	json_array_foreach(warnings, index, one)
+	{
+		if (!path_is(one, "code", "TOO_FEW_SAMPLES"))
+			json_array_append(kept, one);
+	}
+	return kept;
+}
+
+static json_t *merge_warnings(const struct clients *clients, const json_t *points,
+			      const json_t *differing)
 {
 	struct rank_warnings *all = calloc(clients->count, sizeof(*all));
 	json_t *merged;
@@ -164,10 +208,21 @@ static json_t *merge_warnings(const struct clients *clients)
 	if (all == NULL)
 		return json_array();
 	for (size_t i = 0; i < clients->count; i++)
-		all[i] = (struct rank_warnings){path_get(clients->all[i].document, "run/warnings"),
-						(int)clients->all[i].rank};
+		all[i] = (struct rank_warnings){
+			without_samples(path_get(clients->all[i].document, "run/warnings")),
+			(int)clients->all[i].rank};
 	merged = warnings_merge(all, clients->count);
+	for (size_t i = 0; i < clients->count; i++)
+		json_decref((json_t *)(uintptr_t)all[i].list);
 	free(all);
+	warn_samples(points, merged);
+	if (json_array_size(differing) > 0)
+		warning_add(merged, "RANKS_DIFFER", "warn", "client",
+			    json_sprintf("--persist auto chose different methods for the ranks: "
+					 "%zu points, %s the first, have no common figure; ranks "
+					 "has those of each",
+					 json_array_size(differing),
+					 json_string_value(json_array_get(differing, 0))));
 	return merged;
 }
 
@@ -188,16 +243,18 @@ static json_int_t worst_code(const struct clients *clients, enum gate_verdict li
 }
 
 static json_t *merge_run(const struct clients *clients, const json_t *points,
-			 const char *const *gates, size_t gates_count)
+			 const json_t *differing, const char *const *gates, size_t gates_count)
 {
 	const json_t *first = json_object_get(clients->all[0].document, "run");
 	json_t *run = json_deep_copy(first);
 	enum gate_verdict limits;
 
 	json_object_set_new(run, "gates", gates_judge(gates, gates_count, points, &limits));
+	if (gates_count > 0 && json_array_size(differing) > 0 && limits == GATE_KEPT)
+		limits = GATE_UNKNOWN;
 	if (path_is(run, "status", "complete"))
 		json_object_set_new(run, "exit_code", json_integer(worst_code(clients, limits)));
-	json_object_set_new(run, "warnings", merge_warnings(clients));
+	json_object_set_new(run, "warnings", merge_warnings(clients, points, differing));
 	json_array_set_new(json_object_get(run, "argv"), 0, json_string("rpma-bench-mpi"));
 	return run;
 }
@@ -300,15 +357,15 @@ static json_t *merge_readiness(const struct clients *clients)
 json_t *ranks_merge(const json_t *handed, const char *const *gates, size_t gates_count)
 {
 	struct clients clients = {0};
-	json_t *document = NULL, *points;
+	json_t *document = NULL, *points, *differing = json_array();
 	int bad = 0;
 
 	if (!list_clients(&clients, handed) || clients.count == 0)
 		goto out;
 	document = json_copy((json_t *)clients.all[0].document);
-	points = merge_points(&clients);
+	points = merge_points(&clients, differing);
 	bad |= json_object_set_new(document, "run",
-				   merge_run(&clients, points, gates, gates_count));
+				   merge_run(&clients, points, differing, gates, gates_count));
 	bad |= json_object_set_new(document, "points", points);
 	bad |= json_object_set_new(document, "ranks", ranks_json(&clients, handed));
 	bad |= json_object_set_new(document, "readiness", merge_readiness(&clients));
@@ -319,6 +376,7 @@ json_t *ranks_merge(const json_t *handed, const char *const *gates, size_t gates
 		document = NULL;
 	}
 out:
+	json_decref(differing);
 	free(clients.all);
 	free(clients.repeats);
 	return document;

@@ -54,11 +54,36 @@ static json_t *most_of(struct sides s, const char *path)
 	return json_deep_copy(most);
 }
 
+static json_t *least_of(struct sides s, const char *path)
+{
+	const json_t *least = NULL;
+
+	for (size_t i = 0; i < s.count; i++) {
+		const json_t *value = path_get(s.all[i], path);
+
+		if (!json_is_number(value))
+			return json_null();
+		if (least == NULL || json_number_value(value) < json_number_value(least))
+			least = value;
+	}
+	return json_deep_copy(least);
+}
+
 static json_t *first_of(struct sides s, const char *key)
 {
-	const json_t *value = json_object_get(s.all[0], key);
+	const json_t *value = path_get(s.all[0], key);
 
 	return value != NULL ? json_deep_copy(value) : json_null();
+}
+
+/* What all have; null where they differ. */
+static json_t *same_of(struct sides s, const char *path)
+{
+	for (size_t i = 1; i < s.count; i++) {
+		if (!json_equal(path_get(s.all[i], path), path_get(s.all[0], path)))
+			return json_null();
+	}
+	return first_of(s, path);
 }
 
 /* Over those that have one: a client may have had no read in a mix. */
@@ -216,11 +241,11 @@ static json_t *verify_of(struct sides s, const char *key)
 		if (!json_is_integer(offset))
 			offset = path_get(s.all[i], "verify/first_offset");
 	}
-	return json_pack("{s:o, s:o, s:o, s:O?, s:O?}", "overwritten_bytes",
+	return json_pack("{s:o, s:o, s:o, s:O?, s:o}", "overwritten_bytes",
 			 sum_of(s, "verify/overwritten_bytes"), "checked_bytes",
 			 sum_of(s, "verify/checked_bytes"), "mismatches",
 			 sum_of(s, "verify/mismatches"), "first_offset", offset, "method",
-			 path_get(s.all[0], "verify/method"));
+			 same_of(s, "verify/method"));
 }
 
 static json_t *warmup_of(struct sides s, const char *key)
@@ -235,9 +260,10 @@ static json_t *warmup_of(struct sides s, const char *key)
 		else if (!json_is_true(one) && steady == 1)
 			steady = -1;
 	}
-	return json_pack("{s:o, s:o, s:o}", "ns", most_of(s, "warmup/ns"), "ops",
+	return json_pack("{s:o, s:o, s:o, s:o}", "ns", most_of(s, "warmup/ns"), "ops",
 			 sum_of(s, "warmup/ops"), "steady",
-			 steady < 0 ? json_null() : json_boolean(steady));
+			 steady < 0 ? json_null() : json_boolean(steady), "windows_used",
+			 least_of(s, "warmup/windows_used"));
 }
 
 /* Processor time of all clients; of the servers the busiest. */
@@ -315,7 +341,7 @@ static const struct {
 	{"cpu", cpu_of},
 	{"interference", interference_of},
 	{"counters", null_of},
-	{"persist_method", first_of},
+	{"persist_method", same_of},
 	{"verify", verify_of},
 	{"reverse", reverse_of},
 	{"placement", NULL}, /* each rank has its own */

@@ -164,7 +164,9 @@ static json_t *used_json(const struct repeat *r)
 
 void repeat_join_used(json_t *used, const json_t *other)
 {
-	static const char *const keys[] = {"atomic_write_method", "connection"};
+	static const char *const keys[] = {
+		"persist", "flush",	 "flush_method", "atomic_write_method",
+		"rpmem",   "connection", "latency_kind"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!json_equal(json_object_get(used, keys[i]), json_object_get(other, keys[i])))

@@ -18,6 +18,6 @@ void warn_persistence(const struct record *record, const json_t *point, json_t *
 /* Warns where others took the CPU time of a host. */
 void warn_cpu_taken(const json_t *points, json_t *list);
 /* Warns of percentiles that are null because repeats were short. */
-void warn_samples(const struct record *record, const json_t *points, json_t *list);
+void warn_samples(const json_t *points, json_t *list);
 
 #endif /* BENCH_RESULT_WARNINGS_H */

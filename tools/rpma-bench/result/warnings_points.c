@@ -322,5 +322,5 @@ void warnings_of_points(const struct record *record, const json_t *points, json_
 	warn_overwritten(points, list);
 	warn_counts(counts, list);
 	warn_cpu_taken(points, list);
-	warn_samples(record, points, list);
+	warn_samples(points, list);
 }

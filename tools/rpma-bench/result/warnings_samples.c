@@ -38,15 +38,14 @@ static void find_fewest(const json_t *point, struct shortage *s)
 	}
 }
 
-static json_t *advise(const struct record *record, const struct shortage *s, const char *name,
-		      double needed, size_t points)
+static json_t *advise(const struct shortage *s, const char *name, double needed, size_t points)
 {
 	double longer = needed / s->samples;
-	double ops = json_number_value(json_object_get(s->repeat, "ops"));
+	double ops = json_number_value(path_get(s->point, "stop/ops"));
 	double ms = json_number_value(json_object_get(s->repeat, "elapsed_ns")) / 1e6;
 	char option[64];
 
-	if (record->options->ops > 0)
+	if (ops > 0)
 		snprintf(option, sizeof(option), "--ops %.0f", ceil(ops * longer));
 	else
 		snprintf(option, sizeof(option), "--duration %.0fms", ceil(ms * longer));
@@ -56,7 +55,7 @@ static json_t *advise(const struct record *record, const struct shortage *s, con
 			    json_string_value(json_object_get(s->point, "id")), s->samples, option);
 }
 
-void warn_samples(const struct record *record, const json_t *points, json_t *list)
+void warn_samples(const json_t *points, json_t *list)
 {
 	static const struct {
 		const char *name, *path;
@@ -80,7 +79,7 @@ void warn_samples(const struct record *record, const json_t *points, json_t *lis
 		if (s.repeat == NULL)
 			continue;
 		warning_add(list, "TOO_FEW_SAMPLES", "info", "client",
-			    advise(record, &s, rows[i].name,
+			    advise(&s, rows[i].name,
 				   ceil(HISTOGRAM_SAMPLES_BEYOND / (1 - rows[i].p) - 1e-6),
 				   json_array_size(points)));
 		return; /* what the highest needs is enough for the others */
