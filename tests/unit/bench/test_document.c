@@ -269,6 +269,35 @@ static void what_others_took_may_be_unknown(void **state)
 				"the hypervisor 10 %, other programs an unknown share");
 }
 
+/* What others did while the kernel stopped it took nothing from it; without stops, it did. */
+static void a_quota_is_not_blamed_on_others(void **state)
+{
+	static const char there[] =
+		"{\"elapsed_ns\": 5, \"interference\": {\"boot_id\": \"there\", "
+		"\"cpu_list\": \"0\", \"cpus\": 1, \"busy_ns\": 0, \"steal_ns\": 0, \"own_ns\": 0},"
+		"\"cpu_quota\": {\"limited\": true, \"cpus\": 2, \"periods\": 10, "
+		"\"throttled_periods\": 1,"
+		"\"throttled_ns\": 70000000}}";
+	struct repeat r = made_disturbed(0, 3000000000), s = made_disturbed(0, 3000000000);
+
+	r.interference.quota = (struct cpu_quota){.known = true,
+						  .cpus = 0.5,
+						  .periods = 63,
+						  .throttled_periods = 40,
+						  .throttled_ns = 1250000000};
+	document_add_repeat(r, there);
+	document_expect_warning("CPU_TIME_TAKEN", NULL);
+	document_expect_warning("CPU_THROTTLED",
+				"quota of 0.5 CPUs, most in p0000: 40 of 63 periods, "
+				"1.25 s");
+	document_expect_warning("CPU_THROTTLED", "quota of 2 CPUs, most in p0000: 1 of 10 periods, "
+						 "0.07 s");
+	s.interference.quota = (struct cpu_quota){.known = true, .cpus = 0.5, .periods = 63};
+	document_add_repeat(s, there);
+	document_expect_warning("CPU_THROTTLED", "in 1 of 2 repeats");
+	document_expect_warning("CPU_TIME_TAKEN", "in 1 of 2 repeats others took");
+}
+
 static void a_load_that_was_missed_is_said(void **state)
 {
 	point.server_load_millionths = 500000;
@@ -469,6 +498,7 @@ int main(void)
 		of_run(a_stall_of_a_closed_loop_is_explained),
 		of_run(without_a_stall_nothing_is_explained),
 		of_run(cpu_time_that_others_took_is_said),
+		of_run(a_quota_is_not_blamed_on_others),
 		of_run(what_others_took_is_of_the_time_it_was_counted_in),
 		of_run(what_others_took_may_be_unknown),
 		of_run(a_load_that_was_missed_is_said),

@@ -159,9 +159,52 @@ static void a_repeat_carries_it(void **state)
 	json_decref(json);
 }
 
+/* 50 ms of 100 ms: stopped in 40 of 63 periods. */
+static void a_quota_is_of_its_end(void **state)
+{
+	struct repeat r = made_repeat(1000, 10);
+	struct interference server = {.quota = {.known = true}};
+	json_t *json;
+
+	r.interference.quota = (struct cpu_quota){.known = true,
+						  .cpus = 0.5,
+						  .periods = 63,
+						  .throttled_periods = 40,
+						  .throttled_ns = 1250000000};
+	r.server = json_pack("{s:o}", "cpu_quota", interference_quota(&server));
+	json = made_json(&r);
+	assert_true(real_at(json, "cpu_quota/client/cpus") == 0.5);
+	assert_int_equal(whole_at(json, "cpu_quota/client/periods"), 63);
+	assert_int_equal(whole_at(json, "cpu_quota/client/throttled_periods"), 40);
+	assert_int_equal(whole_at(json, "cpu_quota/client/throttled_ns"), 1250000000);
+	/* known to have none */
+	assert_int_equal(json_object_size(path_get(json, "cpu_quota/server")), 1);
+	assert_true(json_is_false(path_get(json, "cpu_quota/server/limited")));
+	json_decref(json);
+}
+
+static void an_older_server_has_no_word_on_its_quota(void **state)
+{
+	static const char *const reports[] = {"{}", "{\"cpu_quota\": null}", "{\"cpu_quota\": 7}",
+					      "{\"cpu_quota\": {\"cpus\": 1}}"};
+
+	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
+		struct repeat r = made_repeat(1000, 10);
+		json_t *json;
+
+		r.server = json_loads(reports[i], 0, NULL);
+		json = made_json(&r);
+		null_at(json, "cpu_quota/client");
+		null_at(json, "cpu_quota/server");
+		json_decref(json);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_quota_is_of_its_end),
+		cmocka_unit_test(an_older_server_has_no_word_on_its_quota),
 		cmocka_unit_test(two_hosts_know_their_own_others),
 		cmocka_unit_test(ends_on_one_host_are_not_others),
 		cmocka_unit_test(ends_on_cpus_apart_do_not_meet),

@@ -34,7 +34,8 @@ static void add_whole_repeat(void)
 	r.rpmem = true;
 	r.atomic_writes = true;
 	r.interference = (struct interference){
-		.time = {.known = true, .cpus = 2, .busy_ns = 90, .own_ns = 40, .all_ns = 200}};
+		.time = {.known = true, .cpus = 2, .busy_ns = 90, .own_ns = 40, .all_ns = 200},
+		.quota = {.known = true, .cpus = 1.5, .periods = 9}};
 	strcpy(r.interference.boot_id, "here");
 	document_add_repeat(
 		r,

@@ -182,6 +182,26 @@ static void the_busiest_host_tells_of_others(void **state)
 	json_decref(one);
 }
 
+static void the_quota_that_stopped_longest_is_that_of_all(void **state)
+{
+	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20), c = made_repeat(100, 5),
+		      d = made_repeat(100, 5);
+	json_t *one;
+
+	a.interference.quota = (struct cpu_quota){.known = true};
+	b.interference.quota = (struct cpu_quota){
+		.known = true, .cpus = 2, .periods = 9, .throttled_periods = 3, .throttled_ns = 5};
+	one = merged(made_json(&a), made_json(&b));
+	assert_true(real_at(one, "cpu_quota/client/cpus") == 2);
+	assert_int_equal(whole_at(one, "cpu_quota/client/throttled_periods"), 3);
+	null_at(one, "cpu_quota/server");
+	json_decref(one);
+	c.interference.quota = (struct cpu_quota){.known = true};
+	one = merged(made_json(&c), made_json(&d));
+	null_at(one, "cpu_quota/client");
+	json_decref(one);
+}
+
 static void one_that_was_stopped_leaves_it_incomplete(void **state)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
@@ -240,6 +260,7 @@ int main(void)
 		cmocka_unit_test(what_one_does_not_know_none_knows),
 		cmocka_unit_test(all_servers_verified),
 		cmocka_unit_test(the_busiest_host_tells_of_others),
+		cmocka_unit_test(the_quota_that_stopped_longest_is_that_of_all),
 		cmocka_unit_test(one_that_was_stopped_leaves_it_incomplete),
 		cmocka_unit_test(steps_and_lateness_are_merged),
 		cmocka_unit_test(of_one_client_it_is_that_one),

@@ -306,6 +306,30 @@ static json_t *interference_of(struct sides s, const char *key)
 	return merged;
 }
 
+/* That of the rank that was stopped longest; several may be in one group. */
+static json_t *worst_quota(struct sides s, const char *path)
+{
+	const json_t *worst = path_get(s.all[0], path);
+
+	for (size_t i = 0; i < s.count; i++) {
+		const json_t *one = path_get(s.all[i], path);
+
+		if (!json_is_object(one))
+			return json_null();
+		if (json_is_false(json_object_get(worst, "limited")) ||
+		    path_whole(one, "throttled_ns") > path_whole(worst, "throttled_ns"))
+			worst = one;
+	}
+	return json_deep_copy(worst);
+}
+
+static json_t *quotas_of(struct sides s, const char *key)
+{
+	(void)key;
+	return json_pack("{s:o, s:o}", "client", worst_quota(s, "cpu_quota/client"), "server",
+			 worst_quota(s, "cpu_quota/server"));
+}
+
 static json_t *complete_of(struct sides s, const char *key)
 {
 	for (size_t i = 0; i < s.count; i++) {
@@ -340,6 +364,7 @@ static const struct {
 	{"threads", threads_of},
 	{"cpu", cpu_of},
 	{"interference", interference_of},
+	{"cpu_quota", quotas_of},
 	{"counters", null_of},
 	{"persist_method", same_of},
 	{"verify", verify_of},

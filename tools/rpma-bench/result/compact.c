@@ -78,7 +78,7 @@ static bool says_nothing(const char *key, const json_t *value, const json_t *par
 		return !is_required(key);
 	if (strcmp(key, "used") == 0)
 		return is_part_of(value, params);
-	if (strcmp(key, "counters") == 0)
+	if (strcmp(key, "counters") == 0 || strcmp(key, "cpu_quota") == 0)
 		return all_null(value);
 	return strcmp(key, "warnings") == 0 && json_array_size(value) == 0;
 }

@@ -23,16 +23,34 @@ void interference_begin(struct interference *seen, const struct sysroot *root)
 	cpu_time_allowed(&allowed);
 	cpu_time_boot_id(root, seen->boot_id);
 	cpu_time_read(root, &allowed, &seen->time);
+	cpu_quota_read(root, &seen->quota);
 }
 
 void interference_end(struct interference *seen, const struct sysroot *root)
 {
 	struct cpu_time before = seen->time;
+	struct cpu_quota quota_before = seen->quota;
 	cpu_set_t allowed;
 
 	cpu_time_allowed(&allowed);
 	cpu_time_read(root, &allowed, &seen->time);
 	cpu_time_since(&seen->time, &before);
+	cpu_quota_read(root, &seen->quota);
+	cpu_quota_since(&seen->quota, &quota_before);
+}
+
+json_t *interference_quota(const struct interference *seen)
+{
+	const struct cpu_quota *q = &seen->quota;
+
+	if (!q->known)
+		return json_null();
+	if (q->cpus <= 0)
+		return json_pack("{s:b}", "limited", false);
+	return json_pack("{s:b, s:o, s:o, s:o, s:o}", "limited", true, "cpus", result_real(q->cpus),
+			 "periods", result_integer(q->periods), "throttled_periods",
+			 result_integer(q->throttled_periods), "throttled_ns",
+			 result_integer(q->throttled_ns));
 }
 
 json_t *interference_report(const struct interference *seen)

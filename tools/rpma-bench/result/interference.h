@@ -12,11 +12,13 @@
 
 #include <jansson.h>
 
+#include "tools/common/host/cpu_quota.h"
 #include "tools/common/host/cpu_time.h"
 
 /* What one end read around its measurement. */
 struct interference {
-	struct cpu_time time; /* the span; unknown: not read */
+	struct cpu_time time;	/* the span; unknown: not read */
+	struct cpu_quota quota; /* the same */
 	char boot_id[CPU_TIME_BOOT_ID];
 };
 
@@ -25,6 +27,9 @@ void interference_end(struct interference *seen, const struct sysroot *root);
 
 /* For the report of a server; null when unknown. */
 json_t *interference_report(const struct interference *seen);
+
+/* One end of the "cpu_quota" of a repeat, or that of a server's report; null when unknown. */
+json_t *interference_quota(const struct interference *seen);
 
 /* The "interference" of a repeat; report is what a server sent, or NULL. */
 json_t *interference_json(const struct interference *client, const json_t *report);

@@ -233,6 +233,9 @@ json_t *repeat_json(const struct repeat *r)
 				json_pack("{s:o, s:n}", "client", counters, "server")) != 0 ||
 	    json_object_set_new(repeat, "interference",
 				interference_json(&r->interference, r->server)) != 0 ||
+	    json_object_set_new(repeat, "cpu_quota",
+				json_pack("{s:o, s:n}", "client",
+					  interference_quota(&r->interference), "server")) != 0 ||
 	    !repeat_take_server(repeat, &r->params, r->server))
 		goto failed;
 	return repeat;

@@ -110,6 +110,21 @@ static const struct schema interference[] = {
 	{0},
 };
 
+/* Without a quota there is only the first. */
+static const struct schema quota[] = {
+	{"limited", SCHEMA_FLAG, 0, NULL},
+	{"cpus", SCHEMA_NUMBER, SCHEMA_MISSING, NULL},
+	{"periods", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{"throttled_periods", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{"throttled_ns", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{0},
+};
+static const struct schema quotas[] = {
+	{"client", SCHEMA_OBJECT, SCHEMA_NULL, quota},
+	{"server", SCHEMA_OBJECT, SCHEMA_NULL, quota},
+	{0},
+};
+
 static const struct schema counter = {NULL, SCHEMA_WHOLE, 0, NULL};
 static const struct schema counters[] = {
 	{"client", SCHEMA_MAP, SCHEMA_NULL, &counter},
@@ -171,6 +186,7 @@ const struct schema repeat_fields[] = {
 	{"threads", SCHEMA_LIST, 0, &thread},
 	{"cpu", SCHEMA_OBJECT, 0, cpu},
 	{"interference", SCHEMA_OBJECT, SCHEMA_MISSING, interference},
+	{"cpu_quota", SCHEMA_OBJECT, SCHEMA_MISSING, quotas},
 	{"counters", SCHEMA_OBJECT, 0, counters},
 	{"requests", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"persist_method", SCHEMA_TEXT, SCHEMA_NULL, NULL},
@@ -198,6 +214,7 @@ const struct schema report_fields[] = {
 	{"load_fraction_measured", SCHEMA_FRACTION, SCHEMA_NULL, NULL},
 	{"requests", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"persist_method", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"cpu_quota", SCHEMA_OBJECT, SCHEMA_NULL | SCHEMA_MISSING, quota},
 	{"counters", SCHEMA_MAP, SCHEMA_NULL, &counter},
 	{"verify", SCHEMA_OBJECT, SCHEMA_NULL, verify},
 	{"reverse", SCHEMA_OBJECT, SCHEMA_NULL, own},

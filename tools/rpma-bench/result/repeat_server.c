@@ -116,6 +116,8 @@ bool repeat_take_server(json_t *repeat, const struct params *params, const json_
 
 	bad |= json_object_set_new(cpu, "server", cpu_of(taken));
 	bad |= json_object_set_new(counters, "server", part(taken, "counters"));
+	bad |= json_object_set_new(json_object_get(repeat, "cpu_quota"), "server",
+				   part(taken, "cpu_quota"));
 	bad |= json_object_set_new(repeat, "requests", part(taken, "requests"));
 	bad |= json_object_set_new(repeat, "persist_method", part(taken, "persist_method"));
 	bad |= json_object_set_new(repeat, "verify", part(taken, "verify"));

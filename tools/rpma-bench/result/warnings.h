@@ -17,6 +17,8 @@ void warnings_of_points(const struct record *record, const json_t *points, json_
 void warn_persistence(const struct record *record, const json_t *point, json_t *list);
 /* Warns where others took the CPU time of a host. */
 void warn_cpu_taken(const json_t *points, json_t *list);
+/* Warns where the CPU quota of a control group stopped an end. */
+void warn_throttled(const json_t *points, json_t *list);
 /* Warns of percentiles that are null because repeats were short. */
 void warn_samples(const json_t *points, json_t *list);
 

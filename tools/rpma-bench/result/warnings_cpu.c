@@ -27,7 +27,16 @@ static double share(const struct taken *taken)
 	return taken->stolen + taken->other;
 }
 
-/* Where the share of other programs is unknown, the sum is a lower bound. */
+static json_int_t throttled(const json_t *repeat, const char *host)
+{
+	return path_whole(json_object_get(json_object_get(repeat, "cpu_quota"), host),
+			  "throttled_periods");
+}
+
+/*
+ * Where the share of other programs is unknown, the sum is a lower bound. While the kernel stopped
+ * this end for its quota others could have its CPUs: they took nothing from it.
+ */
 static struct taken taken_of(const json_t *point, const json_t *repeat, const char *host)
 {
 	const json_t *seen = json_object_get(json_object_get(repeat, "interference"), host);
@@ -35,7 +44,7 @@ static struct taken taken_of(const json_t *point, const json_t *repeat, const ch
 	double elapsed_ns = json_number_value(json_object_get(repeat, "elapsed_ns"));
 	double all_ns = json_number_value(json_object_get(seen, "all_cpu_ns"));
 	double stolen_ns = json_number_value(json_object_get(seen, "steal_ns"));
-	double other_ns = json_number_value(other);
+	double other_ns = throttled(repeat, host) > 0 ? 0 : json_number_value(other);
 
 	/* older results have no such time: a little more than that of the operations */
 	if (all_ns <= 0)
@@ -53,6 +62,47 @@ static struct taken worse_end(const json_t *point, const json_t *repeat)
 	const struct taken server = taken_of(point, repeat, "server");
 
 	return share(&server) > share(&client) ? server : client;
+}
+
+/* The repeat in which an end of it was stopped longest. */
+static void warn_throttled_end(const json_t *points, const char *host, json_t *list)
+{
+	const json_t *point, *repeat, *worst = NULL, *worst_point = NULL;
+	size_t i, k, repeats = 0, stopped = 0;
+	const json_t *quota;
+
+	json_array_foreach(points, i, point)
+	{
+		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
+		{
+			quota = json_object_get(json_object_get(repeat, "cpu_quota"), host);
+			repeats++;
+			stopped += throttled(repeat, host) > 0;
+			if (throttled(repeat, host) == 0 ||
+			    path_whole(quota, "throttled_ns") <= path_whole(worst, "throttled_ns"))
+				continue;
+			worst = quota;
+			worst_point = point;
+		}
+	}
+	if (worst == NULL)
+		return;
+	warning_add(
+		list, "CPU_THROTTLED", "warn", host,
+		json_sprintf("in %zu of %zu repeats the kernel stopped this end because its "
+			     "control group had used up its CPU quota of %.3g CPUs, most in "
+			     "%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+			     " periods, %.3g s; the figures are those of the quota",
+			     stopped, repeats, json_number_value(json_object_get(worst, "cpus")),
+			     path_text(worst_point, "id"), path_whole(worst, "throttled_periods"),
+			     path_whole(worst, "periods"),
+			     (double)path_whole(worst, "throttled_ns") / 1e9));
+}
+
+void warn_throttled(const json_t *points, json_t *list)
+{
+	warn_throttled_end(points, "client", list);
+	warn_throttled_end(points, "server", list);
 }
 
 void warn_cpu_taken(const json_t *points, json_t *list)

@@ -321,6 +321,7 @@ void warnings_of_points(const struct record *record, const json_t *points, json_
 	warn_stall(points, list);
 	warn_overwritten(points, list);
 	warn_counts(counts, list);
+	warn_throttled(points, list);
 	warn_cpu_taken(points, list);
 	warn_samples(points, list);
 }

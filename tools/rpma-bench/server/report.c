@@ -121,6 +121,7 @@ json_t *findings_json(const struct findings *findings, const struct placement *p
 						      : json_null());
 	json_object_set_new(report, "counters", shared_or_null(f->counters));
 	json_object_set_new(report, "interference", interference_report(&f->interference));
+	json_object_set_new(report, "cpu_quota", interference_quota(&f->interference));
 	json_object_set_new(report, "verify", verify_json(f));
 	json_object_set_new(report, "reverse", shared_or_null(f->reverse));
 	json_object_set_new(report, "registration", shared_or_null(f->registration));
