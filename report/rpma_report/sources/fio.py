@@ -6,6 +6,7 @@ jobs that fio --client had several hosts run are not.
 With the bins of json+ percentiles are interpolated inside a bin, and those that fio wrote
 must agree with the bins; json has fio's own, which are middles of bins. fio does not
 record the device it ran on; a sidecar of the engine librpma does (fio_sidecar.py).
+What older releases write otherwise, fio_releases.py puts into the words of today's.
 """
 
 from collections.abc import Iterator
@@ -14,8 +15,9 @@ from itertools import islice
 from typing import Any
 
 from rpma_report.model import Cpu, Estimate, Histogram, Latency, Point, Remark, Run
-from rpma_report.sources import fio_bins, fio_options, fio_sidecar, histogram, study
-from rpma_report.sources.document import Contradiction, Place, Source, check_numbers
+from rpma_report.sources import fio_bins, fio_options, fio_releases, fio_sidecar, fio_sums, histogram, study
+from rpma_report.sources.document import Source
+from rpma_report.sources.fio_releases import DIRECTIONS, Job
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
 
@@ -23,51 +25,25 @@ KIND = "fio's json"
 _SCHEMA = "fio-output.schema.json"
 PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 _SUM = "All clients"
-DIRECTIONS = ("read", "write", "trim")
-
-Job = dict[str, Any]
+_NO_PERCENTILES = (
+    "fio left them out (clat_percentiles=0, or another percentile_list), or several clones without group_reporting "
+    "need --output-format=json+"
+)
 
 
 def check(source: Source) -> None:
+    fio_releases.clear_unset(source.document)
     check_schema(source, _SCHEMA)
-    check_numbers(source, source.document)
-    key = _key(source.document)
-    for index, job in enumerate(source.document[key]):
-        for name in (*DIRECTIONS, "sync"):
-            for kind in ("lat_ns", "clat_ns"):
-                latency = job.get(name, {}).get(kind)
-                if latency:
-                    _check_latency(source, (key, index, name, kind), latency)
-
-
-def _key(document: dict[str, Any]) -> str:
-    return "jobs" if "jobs" in document else "client_stats"
+    fio_releases.complete(source)
+    fio_sums.check(source)
 
 
 def _jobs(document: dict[str, Any]) -> list[Job]:
     """Without the sum that a client of several jobs adds, which has no percentiles."""
-    jobs: list[Job] = document[_key(document)]
+    jobs: list[Job] = document[fio_releases.jobs_key(document)]
     if len(jobs) > 1 and "jobs" not in document and jobs[-1]["jobname"] == _SUM:
         return jobs[:-1]
     return jobs
-
-
-def _check_latency(source: Source, place: Place, latency: dict[str, Any]) -> None:
-    if latency["min"] > latency["max"]:
-        raise Contradiction(source, place + ("min",), "is above max")
-    if not latency.get("bins"):
-        return
-    bins = fio_bins.from_document(source, place + ("bins",), latency["bins"])
-    latency["bins"] = bins
-    counted = sum(bins.counts) if bins else 0
-    if "N" in latency and counted != latency["N"]:
-        text = f"is {latency['N']}, but its bins hold {counted}"
-        raise Contradiction(source, place + ("N",), text)
-    for key, value in latency.get("percentile", {}).items():
-        p = float(key) / 100
-        if bins and 0 < p < 1 and not fio_bins.agrees(bins, p, value):
-            text = f"is {value}, but its bins give {fio_bins.percentile(bins, p)}"
-            raise Contradiction(source, place + ("percentile", key), text)
 
 
 def run(source: Source) -> Run:
@@ -250,8 +226,10 @@ def _stands_for(shared: dict[str, str], clients: list[Job],
 
 
 def _remarks(points: list[Point]) -> Iterator[Remark]:
+    """What the file does not have of a job, so that nobody looks for it on the page."""
     for point in points:
-        latency = point.latency
-        if latency and not latency.percentiles and fio_bins.supported(latency.count, 0.5):
-            text = "no percentiles: several clones without group_reporting need --output-format=json+"
-            yield Remark("FIO_NO_PERCENTILES", "info", "client", f"{point.params['job']}: {text}")
+        latency, job = point.latency, point.params["job"]
+        if latency is None:
+            yield Remark("FIO_NO_LATENCY", "info", "client", f"{job}: the file has no latency (gtod_reduce or disable_clat)")
+        elif not latency.percentiles and fio_bins.supported(latency.count, 0.5):
+            yield Remark("FIO_NO_PERCENTILES", "info", "client", f"{job}: no percentiles: {_NO_PERCENTILES}")
