@@ -30,6 +30,8 @@ BY_PROCESSOR = {"gpspm": {"GPSPM_ONLY"}, "gpspm-rt": {"GPSPM_ONLY"}}
 # tests of other programs, whose files tell little but times
 FOREIGN = frozenset({"hdr", "fio-log", "perftest"})
 
+NOT_READ = "NOT_READ"  # code of a remark on what a reader left out of a file
+
 # a pool of librpmem is not the memory that the server's readiness tells of
 ELSEWHERE = frozenset({"rpmem", "rpmem-relaxed"})
 
@@ -262,6 +264,11 @@ class Run:
     ping: Ping | None = None
     gates: tuple[tuple[str, bool | None], ...] = ()  # limits and whether they were missed; None: not known
     searches: tuple[Search, ...] = ()
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """What was in its files, and is in none of its figures."""
+        return tuple(remark.text for remark in self.warnings if remark.code == NOT_READ)
 
     @property
     def is_named_by_file(self) -> bool:

@@ -66,13 +66,42 @@ def test_what_only_the_base_has_is_undetermined(
     assert lines(done.stdout, "undetermined") == [f"{expression}: b.json, {told}"]
 
 
-@pytest.mark.parametrize("change", [lambda r: r["points"].pop(), without_p99])
-def test_what_only_the_new_one_has_counts_for_nothing(change: Change, quick: Command, write: Write) -> None:
+def test_point_that_only_the_new_one_has_counts_for_nothing(quick: Command, write: Write) -> None:
     base = measured()
-    change(base)
+    base["points"].pop()
     paths = write(base, "a.json"), write(measured(), "b.json")
     done = quick("compare", *paths, "--noise", "1%", "--fail-if", "p99 > 5%")
     assert done.returncode == 0 and "undetermined" not in done.stdout
+
+
+@pytest.mark.parametrize("expression", ["p99 > 5%", "worse"])
+def test_figure_of_a_common_point_that_only_the_new_one_has_is_undetermined(expression: str, quick: Command, write: Write) -> None:
+    base = measured()
+    without_p99(base)
+    done = quick("compare", write(base, "a.json"), write(measured(), "b.json"), "--noise", "1%", "--fail-if", expression)
+    assert done.returncode == 3
+    assert lines(done.stdout, "undetermined") == [f"{expression}: b.json, write + apm flush, 4 KiB: the base lacks p99"]
+
+
+@pytest.mark.parametrize("expression", ["p99 > 5%", "worse"])
+def test_figure_of_a_common_point_that_neither_has_is_undetermined(expression: str, quick: Command, write: Write) -> None:
+    """Both were too short for it: nothing was judged there."""
+    sides = [measured(), measured()]
+    for side in sides:
+        without_p99(side)
+    done = quick("compare", write(sides[0], "a.json"), write(sides[1], "b.json"), "--noise", "1%", "--fail-if", expression)
+    assert done.returncode == 3
+    assert lines(done.stdout, "undetermined") == [f"{expression}: b.json, write + apm flush, 4 KiB: neither side has p99"]
+
+
+@pytest.mark.parametrize("status", ["interrupted", "failed"])
+def test_run_that_did_not_end_well_is_undetermined(status: str, quick: Command, write: Write) -> None:
+    """Whatever it has is equal: what it did not come to is not known."""
+    new = measured()
+    new["run"].update(status=status, failure={"step": "measure", "text": "the server is gone"} if status == "failed" else None)
+    done = compared(quick, write, new, "worse")
+    assert done.returncode == 3
+    assert lines(done.stdout, "undetermined") == [f"worse: b.json: b.json: the run is {status}"]
 
 
 def test_figure_that_is_not_asked_for_may_be_missing(quick: Command, write: Write) -> None:

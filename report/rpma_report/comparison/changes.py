@@ -23,8 +23,10 @@ class Asked:
     also: tuple[Measure, ...] = ()
     noise: float | None = None
 
-    def deciding(self, point: Point) -> Sequence[Measure]:
-        return self.figures or measures.deciding(point)
+    def deciding(self, *points: Point) -> Sequence[Measure]:
+        """Those of any of the points, once each: what one side lacks is to be decided too."""
+        found = {m.name: m for point in points for m in measures.deciding(point)}
+        return self.figures or list(found.values())
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def _nearest(base: Measurement, new: Measurement) -> str:
 def _rows(pair: Pair, asked: Asked) -> list[Row]:
     """Before they are judged: the words depend on each other."""
     point, itself = pair.base[0], pair.is_one_measurement()
-    deciding = {m.name: m for m in asked.deciding(point)}
+    deciding = {m.name: m for m in asked.deciding(point, pair.new[0])}
     shown = {m.name: m for m in (*deciding.values(), *measures.deciding(point), *measures.told(point), *asked.also)}
     rows = []
     for measure in shown.values():

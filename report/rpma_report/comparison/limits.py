@@ -3,18 +3,20 @@
 
 A limit holds where the interval lies beyond it, and beyond chance among all rows of the
 condition; it does not where the interval lies on the near side of it. In between, and
-where the runs were not interleaved, it is undetermined. A figure that the base has and
-that the new measurement lacks is undetermined too. What only the new measurement has
-was never promised.
+where the runs were not interleaved, it is undetermined. So it is where a side lacks a
+figure of a common point, or neither has it; where the new measurement lacks a point; and
+where a run did not end well, or something in its files was not read. A point that only
+the new measurement has was never promised.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rpma_report import intervals
+from rpma_report.comparison import measures
 from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.gate import Condition
-from rpma_report.comparison.match import Place, has
+from rpma_report.comparison.match import Pair, Place, has
 from rpma_report.comparison.measures import Measure
 from rpma_report.measurement import Measurement
 from rpma_report.model import Point
@@ -52,12 +54,14 @@ def findings(conditions: Sequence[Condition], base: Measurement,
     """The findings of every condition at every point where the base has its figure."""
     found: list[Failed | Undetermined] = []
     for condition in conditions:
+        measure = condition.measure
+        nowhere = measure and not any(has(point, measure) for run in base.runs for point in run.points)
         for comparison in comparisons:
             rows = rows_of(condition, comparison)
             found += _decided(condition, comparison, rows)
-            found += _lacking(condition, comparison, rows)
-        measure = condition.measure
-        if measure and not any(has(point, measure) for run in base.runs for point in run.points):
+            found += () if nowhere else _lacking(condition, comparison, rows)
+            found += _partial(condition, base, comparison)
+        if measure and nowhere:
             found.append(Undetermined(condition, None, None, f"no point of {base.name} has {measure.name}"))
     return Findings(tuple(one for one in found if isinstance(one, Failed)),
                     tuple(one for one in found if isinstance(one, Undetermined)))  # fmt: skip
@@ -111,17 +115,34 @@ def _fails(condition: Condition, row: Row, beyond_chance: bool) -> bool | str:
 def _lacking(condition: Condition, comparison: Comparison, rows: Sequence[Row]) -> Iterator[Undetermined]:
     known = {(id(row.pair), row.measure.name) for row in rows}
     for pair in comparison.matched.pairs:
-        for measure in _asked(condition, comparison, pair.base[0]):
-            if (id(pair), measure.name) in known or not any(has(point, measure) for point in pair.base):
-                continue
-            there = any(has(point, measure) for point in pair.new)
-            why = "the base is 0, there is no ratio" if there else f"lacks {measure.name}"
-            yield Undetermined(condition, comparison.new, pair.place, why, measure.name)
+        for measure in _asked(condition, comparison, pair.base[0], pair.new[0]):
+            if (id(pair), measure.name) not in known and (why := _why_lacking(condition, pair, measure)):
+                yield Undetermined(condition, comparison.new, pair.place, why, measure.name)
     for alone in comparison.matched.only_base:
         if any(has(alone.points[0], measure) for measure in _asked(condition, comparison, alone.points[0])):
             figure = condition.measure.name if condition.measure else ""
             yield Undetermined(condition, comparison.new, alone.place, "lacks the point", figure)
 
 
-def _asked(condition: Condition, comparison: Comparison, point: Point) -> Sequence[Measure]:
-    return [condition.measure] if condition.measure else comparison.asked.deciding(point)
+def _why_lacking(condition: Condition, pair: Pair, measure: Measure) -> str | None:
+    """None: a figure of another kind of test, which no side can have."""
+    base, new = (any(has(point, measure) for point in points) for points in (pair.base, pair.new))
+    if base and new:
+        return "the base is 0, there is no ratio"
+    if base or new:
+        return f"lacks {measure.name}" if base else f"the base lacks {measure.name}"
+    applies = condition.measure is None or any(measures.is_of(point, measure) for point in (*pair.base, *pair.new))
+    return f"neither side has {measure.name}" if applies else None
+
+
+def _asked(condition: Condition, comparison: Comparison, *points: Point) -> Sequence[Measure]:
+    return [condition.measure] if condition.measure else comparison.asked.deciding(*points)
+
+
+def _partial(condition: Condition, base: Measurement, comparison: Comparison) -> Iterator[Undetermined]:
+    """What is known of a run that is not whole may hide what is not."""
+    for measurement, side in ((base, "the base: "), (comparison.new, "")):
+        for run in measurement.runs:
+            ended = () if run.status == "complete" else (f"{run.file}: the run is {run.status}",)
+            for why in (*ended, *run.dropped):
+                yield Undetermined(condition, comparison.new, None, f"{side}{why}")

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rpma_report import quantity
-from rpma_report.model import Estimate, Latency, Point
+from rpma_report.model import FOREIGN, Estimate, Latency, Point
 
 EXPECTED = "mean, p50, p99.9 and so on, also after read. or response., ops_per_s or bytes_per_s"
+FIO = "fio"
 _DECIDING, _TOLD = (0.5, 0.99), (0.999,)
 
 
@@ -55,17 +56,25 @@ def named(name: str) -> Measure | None:
     return _mean(match[1], of) if match[2] == "mean" else _percentile(match[1], of, float(match[3]) / 100)
 
 
+def is_of(point: Point, measure: Measure) -> bool:
+    """Whether the point has the latency that the figure is one of: it may still be too short for it."""
+    prefix = next((prefix for prefix in _LATENCIES if prefix and measure.name.startswith(prefix)), "")
+    return measure not in (OPS, BYTES) and _LATENCIES[prefix](point) is not None
+
+
 def deciding(point: Point) -> list[Measure]:
     """Those that get a word, unless --figures names others."""
     tests = {"bw": [BYTES], "rate": _percentiles("response.", _DECIDING),
              "mix": [*_percentiles("", _DECIDING), *_percentiles("read.", _DECIDING)]}  # fmt: skip
+    if point.latency is None and point.bytes_per_s and point.test in (FIO, *FOREIGN):
+        return [BYTES]  # a program of others that took no latency
     return tests.get(point.test, _percentiles("", _DECIDING))
 
 
 def told(point: Point) -> list[Measure]:
     """Those that are shown beside them, with an interval alone."""
     tests: dict[str, list[Measure]]
-    tests = {"bw": [], "rate": _percentiles("response.", _TOLD), "fio": [*_percentiles("", _TOLD), BYTES],
+    tests = {"bw": [], "rate": _percentiles("response.", _TOLD), FIO: [*_percentiles("", _TOLD), BYTES],
              "mix": [*_percentiles("", _TOLD), *_percentiles("read.", _TOLD), BYTES]}  # fmt: skip
     return tests.get(point.test, _percentiles("", _TOLD))
 

@@ -73,7 +73,7 @@ def _failed(found: Failed) -> str:
 
 
 def _undetermined(found: Undetermined) -> str:
-    where = "" if found.new is None else f"{found.new.name}, {found.place}: "
+    where = "" if found.new is None else ", ".join(str(name) for name in (found.new.name, found.place) if name) + ": "
     return shown(f"{found.condition.text}: {where}{found.why}", 400)
 
 
