@@ -6,17 +6,22 @@ where several of its files hold the same point, each is a repeat, and they becom
 point here, with the statistics that rpma-bench makes of its repeats.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+from rpma_report import copies
 from rpma_report.failure import Failure
 from rpma_report.figures.series import identity
 from rpma_report.intervals import of_repeats
-from rpma_report.model import Cpu, Estimate, Latency, Point, Run, listed
+from rpma_report.model import NOT_READ, Cpu, Estimate, Latency, Point, Remark, Run, listed
 from rpma_report.sources import fio_bins, load_all
 from rpma_report.text import shown
+
+ENDINGS = (".json", ".json.gz")
+_OTHER_PACKERS = frozenset({".xz", ".zst", ".bz2", ".lz4", ".lzma", ".zip", ".Z", ".7z"})
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,7 @@ class Measurement:
     name: str
     runs: tuple[Run, ...]
     files: tuple[str, ...] = ()  # as a page lists them: before runs of several files became one
+    keys: frozenset[object] = frozenset()  # of its runs, by which copies are known
 
 
 def read(path: Path) -> Measurement:
@@ -31,19 +37,33 @@ def read(path: Path) -> Measurement:
     paths = files(path)
     if paths == [path]:
         runs = load_all(path)
-        return Measurement(runs[0].name if len(runs) == 1 else shown(path.name, 60), tuple(runs), listed(runs))
+        name = runs[0].name if len(runs) == 1 else shown(path.name, 60)
+        return Measurement(name, tuple(runs), listed(runs), _keys(runs))
     name = shown(path.name or str(path.resolve().name) or "/", 60)
     runs = [replace(run, label=name) for p in paths for run in load_all(p)]
-    return Measurement(name, tuple(united(runs)), listed(runs))
+    if runs:
+        runs[0] = replace(runs[0], warnings=(*runs[0].warnings, *_not_read(path)))
+    return Measurement(name, tuple(united(copies.distinct(runs))), listed(runs), _keys(runs))
+
+
+def _keys(runs: Sequence[Run]) -> frozenset[object]:
+    return frozenset(map(copies.key, runs))
 
 
 def files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(p for p in path.glob("*.json") if not p.name.startswith("."))
+    found = sorted(p for p in path.iterdir() if p.name.endswith(ENDINGS) and not p.name.startswith("."))
     if not found:
-        raise Failure(f"{shown(path)}: is a directory without results (*.json)")
+        raise Failure(f"{shown(path)}: is a directory without results (*.json or *.json.gz)")
     return found
+
+
+def _not_read(folder: Path) -> Iterator[Remark]:
+    for path in sorted(folder.iterdir()):
+        stem, ending = os.path.splitext(path.name)
+        if stem.endswith(".json") and ending in _OTHER_PACKERS and not stem.startswith("."):
+            yield Remark(NOT_READ, "warn", "both", f"{shown(path.name, 60)} is not read: expected .json or .json.gz")
 
 
 def called(measurement: Measurement, name: str) -> Measurement:
@@ -53,7 +73,7 @@ def called(measurement: Measurement, name: str) -> Measurement:
         replace(run, name=f"{name}, {run.program}" if several else name, label=name)
         for run in measurement.runs
     )
-    return Measurement(name, runs, measurement.files)
+    return replace(measurement, name=name, runs=runs)
 
 
 def united(runs: Sequence[Run]) -> list[Run]:

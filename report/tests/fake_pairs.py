@@ -11,6 +11,7 @@ output is fio's.
 import json
 import random
 import sys
+import uuid
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -47,7 +48,8 @@ def answer(folder: Path, words: Sequence[str]) -> tuple[int, str, str]:
     test = given.get("fake-test", "lat")
     points = [point(i, test, float(given["fake-ns"]) * noise, took, int(given.get("threads", 1)))
               for i in range(int(given.get("fake-points", 1)))]  # fmt: skip
-    return 0, json.dumps(sample.result(points, argv=["rpma-bench", "local", *words])), ""
+    run_id = str(uuid.UUID(int=call + 1, version=4))
+    return 0, json.dumps(sample.result(points, argv=["rpma-bench", "local", *words], id=run_id)), ""
 
 
 @cache

@@ -4,11 +4,13 @@
 Not measurements. `python3 sample.py DIR` writes them as files for looking at.
 """
 
+import itertools
 import json
 import math
 import random
 import statistics
 import sys
+import uuid
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -158,13 +160,21 @@ def host(name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+_numbers = itertools.count(1)
+
+
+def run_id() -> str:
+    """Another one for each run, and the same again in the next process."""
+    return str(uuid.UUID(int=next(_numbers), version=4))
+
+
 def result(points: list[dict[str, Any]], label: str | None = None, kind: str = "rxe",
            **run_changes: Any) -> dict[str, Any]:  # fmt: skip
     return {
         "schema": "rpma-bench/1",
         "tool": {"name": "rpma-bench", "version": "1.4.0", "librpma": "1.4.0", "git": None},
         "run": {
-            "id": "0b0e7c3e-6a5e-4d8f-9c2b-2f6d1f6a7e10", "label": label,
+            "id": run_id(), "label": label,
             "started": "2026-08-21T10:00:00.123Z", "ended": "2026-08-21T10:02:00.456Z",
             "argv": ["rpma-bench", "client", "192.0.2.7", "--op", "write", "--persist", "apm",
                      "--size", "64:1M:*4", "-o", "result file.json"],

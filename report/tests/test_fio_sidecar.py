@@ -2,6 +2,8 @@
 """The sidecar of a fio job: found beside fio's JSON, joined with its own run alone, and never a result by itself."""
 
 import copy
+import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,11 @@ def test_one_that_is_of_no_use_is_named_and_not_used(write: Write, document: Any
     assert run.device_kind is None
     assert texts(run)[0].startswith("w: its sidecar is not used: ")
     assert why in texts(run)[0] or why == "not JSON"
+    assert run.dropped == (texts(run)[0],)  # which leaves a gate undetermined
+
+
+def test_compressed_one_is_read(write: Write) -> None:
+    assert loaded(write, ("side.json.gz", gzip.compress(json.dumps(SIDECAR).encode()))).device_kind == "hardware"
 
 
 def test_clones_share_the_first_one(write: Write) -> None:

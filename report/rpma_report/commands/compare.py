@@ -170,10 +170,12 @@ def _conditions_of(options: argparse.Namespace) -> "list[Condition]":
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
+    from rpma_report import measurement
+
     if options.json == "-" and options.github:
         options.parser.error("--json - and --github both write to standard output: give --json a file")
     inputs = [options.base, *options.new]
-    files = [file for path in inputs for file in (path, *sorted(path.glob("*.json")))]
+    files = [file for path in inputs for file in (path, *(measurement.files(path) if path.is_dir() else ()))]
     more = [Path(path) for path in (options.json, options.junit) if path and path != "-"]
     if options.output or more:
         outputs.check_options(options, files, more)
@@ -220,10 +222,13 @@ def _document(paths: Sequence[Path], options: argparse.Namespace, base: "Measure
 
 def _tell(base: "Measurement", comparisons: "Sequence[Comparison]", runs: "Sequence[Run]",
           every: bool) -> None:  # fmt: skip
+    from rpma_report import copies
     from rpma_report.comparison import report, words
 
     for note in report.alarms(runs):
         say(" ".join((note.heading, *note.lines)))
+    for text in copies.told(runs):
+        say(f"{text}.")
     for comparison in comparisons:
         say(f"{comparison.new.name} against {base.name}: {words.tally(comparison)}")
         lines = list(words.lines(comparison)) if every else []

@@ -41,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
         outputs.check_options(options, paths)
     elif any((options.png, options.pdf, options.md, options.csv)):
         options.parser.error("--png, --pdf, --md and --csv go with a page: give -o as well")
+    from rpma_report import copies
     from rpma_report.comparison import history, history_page
     from rpma_report.model import name_apart
     from rpma_report.sources import load_all
@@ -49,6 +50,8 @@ def run(options: argparse.Namespace) -> int:
     found = history.history(runs, options.figures, options.noise)
     if options.output:
         _write(options, runs, found)
+    for text in copies.told(found.runs):
+        say(f"{text}.")
     for line in history_page.lines(found):
         say(line)
     return 0

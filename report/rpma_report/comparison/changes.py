@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
+from rpma_report import copies
 from rpma_report.comparison import evidence, measures, rule
 from rpma_report.comparison.evidence import Evidence
 from rpma_report.comparison.match import Matched, Pair, difference, match
@@ -67,6 +68,7 @@ class Comparison:
 
 
 def compare(base: Measurement, new: Measurement, asked: Asked = Asked()) -> Comparison:
+    copies.check_sides(base.keys, new.keys, new.name)
     matched = match(base.runs, new.runs)
     if not matched.pairs:
         raise Failure(f"{new.name} has no point of {base.name}: only points of equal parameters are compared{_nearest(base, new)}")

@@ -8,6 +8,7 @@ that without a stated noise nothing is claimed: what looks like a step may be th
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from rpma_report import copies
 from rpma_report.comparison import evidence, measures, rule
 from rpma_report.comparison.measures import Measure
 from rpma_report.failure import Failure
@@ -66,7 +67,7 @@ class History:
 
 
 def history(runs: Sequence[Run], figures: Sequence[Measure], noise: float | None) -> History:
-    ordered = by_time([run for run in runs if run.points])
+    ordered = by_time(copies.distinct(run for run in runs if run.points))
     if len(ordered) < 2:
         raise Failure("a history needs two results with points or more")
     tracks = _tracks(ordered)

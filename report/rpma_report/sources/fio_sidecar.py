@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rpma_report.model import Remark, Run
+from rpma_report.model import NOT_READ, Remark, Run
 from rpma_report.sources import fio_options
 from rpma_report.sources.document import BadResult, Source, check_numbers, read
 from rpma_report.sources.schema import check_schema
@@ -78,13 +78,14 @@ def of_job(source: Source, job: str, options: Options) -> tuple[Sidecar | None, 
     for path in islice(_candidates(Path(source.name).parent / name, options), _CLONES):
         if path.is_file():
             return _joined(path, job, found["run"])
-    return None, _useless(job, f"{shown(name, 60)} is not beside {shown(source.file, 60)}")
+    return None, Remark("FIO_SIDECAR", "warn", "client", f"{job}: its sidecar is not used: "
+                        f"{shown(name, 60)} is not beside {shown(source.file, 60)}")  # fmt: skip
 
 
 def _candidates(path: Path, options: Options) -> Iterator[Path]:
-    yield path
-    if options.get("numjobs", "1") != "1":
-        yield path.with_name(f"{path.name}.0")
+    clones = (f"{path.name}.0",) if options.get("numjobs", "1") != "1" else ()
+    for name in (path.name, *clones):
+        yield from (path.with_name(name), path.with_name(f"{name}.gz"))
 
 
 def _joined(path: Path, job: str, run_id: str) -> tuple[Sidecar | None, Remark | None]:
@@ -100,4 +101,4 @@ def _joined(path: Path, job: str, run_id: str) -> tuple[Sidecar | None, Remark |
 
 
 def _useless(job: str, why: str) -> Remark:
-    return Remark("FIO_SIDECAR", "warning", "client", f"{job}: its sidecar is not used: {why}")
+    return Remark(NOT_READ, "warn", "client", f"{job}: its sidecar is not used: {why}")
