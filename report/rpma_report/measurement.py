@@ -137,7 +137,7 @@ def _point(parts: Sequence[Point]) -> Point:
     return replace(
         parts[0],
         repeats=sum(p.repeats for p in parts),
-        ops=sum(p.ops for p in parts),
+        ops=sum(p.ops or 0 for p in parts),
         errors=sum(p.errors for p in parts),
         ops_per_s=of_repeats(ops),
         bytes_per_s=of_repeats(rates),

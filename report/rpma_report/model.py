@@ -123,7 +123,7 @@ class Point:
     id: str
     params: dict[str, Any]  # as in rpma-bench's schema; of fio also job, ioengine, rw
     repeats: int  # complete ones
-    ops: int
+    ops: int | None  # None: a log of windows, which does not count them
     errors: int
     ops_per_s: Estimate | None = None
     bytes_per_s: Estimate | None = None  # None: nothing is transferred

@@ -10,6 +10,7 @@ from rpma_report.figures import (
     bandwidth,
     cost,
     distribution,
+    groups,
     latency,
     load,
     methods,
@@ -18,6 +19,7 @@ from rpma_report.figures import (
     rate,
     search,
     setup,
+    tables,
     throughput,
     windows,
 )
@@ -45,11 +47,15 @@ KINDS = {
     "fio_clat": "fio's completion latency: from when the engine has the operation until it is done",
     "fio_lat": "fio's total latency: from when fio makes the operation until it is done",
     "fio_slat": "fio's submission latency: from when fio makes the operation until the engine has it",
+    "fio_slat_windows": "the mean or the highest of a window of log_avg_msec, of fio's submission latency",
+    "fio_clat_windows": "the mean or the highest of a window of log_avg_msec, of fio's completion latency",
+    "fio_lat_windows": "the mean or the highest of a window of log_avg_msec, of fio's whole latency",
     "fio_sync": "fio's latency of fsync and the like",
     "hdr": "not recorded in the file",
     "perftest_half": "perftest's: half the time until the peer's answer is seen; the data is visible there, not persistent",
     "perftest_whole": "perftest's: from posting the operation until its completion",
 }
+_NO_PERCENTILES = "The files have no percentiles of a latency, so there is no chart: the warnings say why."
 _MISSING = "No latency and no bandwidth was measured. rpma-bench client --test lat and --test bw do."
 
 _One = Callable[[Sequence[Run]], Figure | None]
@@ -93,7 +99,7 @@ def document(runs: Sequence[Run], words: Words = Words()) -> Document:
     sections += [section for section in (summary.basis(runs),) if section.blocks]
     sections += charts[1:]
     if not charts and any(run.is_measured for run in runs):
-        sections.append(Section("charts", "Charts", (Paragraph(_MISSING),)))
+        sections.append(Section("charts", "Charts", tuple(_undrawn(runs))))
     sections += [s for s in (readiness.section(runs),) if s]
     sections += [facts.warnings_section(runs), facts.environment_section(runs)]
     sections.append(facts.reproduce_section(runs))
@@ -108,6 +114,18 @@ def document(runs: Sequence[Run], words: Words = Words()) -> Document:
         files=tuple((run.sha256, run.file) for run in runs),
         results=listed(runs),
     )
+
+
+def _undrawn(runs: Sequence[Run]) -> Iterator[Block]:
+    """What is measured and has no percentiles is in a table alone."""
+    group = groups.latency_series(runs)
+    if not group.series:
+        yield Paragraph(_MISSING)
+        return
+    yield Paragraph(_NO_PERCENTILES)
+    yield tables.of_points(group, "Latency without percentiles", [*tables.latency_columns(group.points()), tables.samples()])
+    if spans := _kinds(runs, _LATENCIES["latency"]):
+        yield spans
 
 
 def title(runs: Sequence[Run]) -> str:

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from rpma_report.model import SHA_DIGITS, Run
-from rpma_report.sources import bench, ddio_check, fio, fio_log, fio_sidecar, hdr_log, hgrm, perftest, ping
+from rpma_report.sources import bench, ddio_check, fio, fio_hist, fio_log, fio_sidecar, hdr_log, hgrm, perftest, ping
 from rpma_report.sources.document import BadResult, Content, Source, content, parsed_all, quoted
 from rpma_report.sources.text import TextSource
 
@@ -25,7 +25,7 @@ _OURS: dict[str, ModuleType] = {
 }
 MAJOR = 1
 _KNOWN = "rpma-bench/1, rpma-ping/1, rpma-ddio-check/1 or fio's json"
-_OF_LINES: tuple[ModuleType, ...] = (hdr_log, hgrm, fio_log, perftest)
+_OF_LINES: tuple[ModuleType, ...] = (hdr_log, hgrm, fio_hist, fio_log, perftest)
 
 
 def load(path: Path, unit: str | None = None) -> Run:

@@ -2,7 +2,8 @@
 """Latency logs of fio, from write_lat_log=: a line each operation, or each average of some.
 
 Which figure a log has stands in its name alone, which fio makes: NAME_lat.1.log, _clat, _slat.
-Whether its values are averages (log_avg_msec=) stands nowhere.
+Of log_avg_msec= a line is a window, its value the mean or the highest of the operations in it; fio
+then writes block size 0, which no operation has. How many operations a window had stands nowhere.
 """
 
 import re
@@ -18,16 +19,20 @@ from rpma_report.text import shown
 KIND = "fio's latency log"
 SOURCE = "fio-log"
 SUB_BITS = 7
-_LINE = re.compile(r"([0-9]{1,15}), ?([0-9]{1,19}), ?([0-9]), ?([0-9]{1,15})(?:, ?(0x[0-9a-fA-F]{1,16}|[0-9]{1,19}))?(?:, ?(?:0x[0-9a-fA-F]{1,8}|[0-9]{1,10}))?", re.ASCII)
+_LINE = re.compile(r"([0-9]{1,15}), ?([0-9]{1,19}), ?([0-9]), ?([0-9]{1,15})(?:, ?(0x[0-9a-fA-F]{1,16}|[0-9]{1,19}))?(?:, ?(?:0x[0-9a-fA-F]{1,8}|[0-9]{1,10}))?(?:, ?[0-9]{1,19})?", re.ASCII)
 _BEGIN = re.compile(r"[0-9]{1,15}, ?[0-9]{1,19}, ?[0-9],", re.ASCII)
 _NAME = re.compile(r".*_(lat|clat|slat|bw|iops)(?:\.[0-9]+)?\.log(?:\.gz)?")
-_EXPECTED = "time in ms, value, direction, block size, and perhaps offset and priority, with commas between"
+_EXPECTED = "time in ms, value, direction, block size, and perhaps offset, priority and time of issue, with commas between"
 _OPS = ("read", "write", "trim")
 _SPANS = 100
 _UNKNOWN = (
-    "A log of fio records neither device, engine, depth nor options, nor whether its values are single operations or "
-    "averages (log_avg_msec); percentiles of averages are not those of operations. Times are taken as ns (fio 3)."
+    "A log of fio records neither device, engine, depth nor options. Times are taken as ns (fio 3). {}"
 )
+_WINDOWS = (
+    "Its values are those of windows (log_avg_msec), means or with log_max_value the highest: how many operations they "
+    "had, and the percentiles of operations, are not known."
+)
+_SINGLE = "Its values are single operations."
 
 
 def is_one(text: str) -> bool:
@@ -36,12 +41,13 @@ def is_one(text: str) -> bool:
 
 def check(source: TextSource) -> None:
     _figure(source)
-    _directions(source)
+    _is_windowed(source, _directions(source))
 
 
 def run(source: TextSource) -> Run:
-    figure = _figure(source)
-    points = [_point(op, figure, *found) for op, found in _directions(source).items()]
+    figure, found = _figure(source), _directions(source)
+    windowed = _is_windowed(source, found)
+    points = [(_window_point if windowed else _point)(op, figure, *of) for op, of in found.items()]
     return Run(
         program="fio's log",
         name=shown(source.file, 60),
@@ -50,7 +56,7 @@ def run(source: TextSource) -> Run:
         commands=(),
         tool={"name": "fio", "version": None},
         points=tuple(points),
-        warnings=(unknown(_UNKNOWN),),
+        warnings=(unknown(_UNKNOWN.format(_WINDOWS if windowed else _SINGLE)),),
     )
 
 
@@ -88,6 +94,20 @@ def _directions(source: TextSource) -> dict[str, tuple[list[int], list[int], set
     if source.text and not source.text.endswith("\n"):
         source.refuse(number, "expected the end of a line, the file is cut off")
     return found
+
+
+def _is_windowed(source: TextSource, found: dict[str, tuple[list[int], list[int], set[int]]]) -> bool:
+    every = set().union(*(sizes for _, _, sizes in found.values()))
+    if 0 in every and len(every) > 1:
+        raise BadResult(source.name, "", "has block size 0 in some lines only, expected windows (log_avg_msec) or operations")
+    return every == {0}
+
+
+def _window_point(op: str, figure: str, times: list[int], values: list[int], sizes: set[int]) -> Point:
+    """No percentile of windows is one of operations, and no mean is theirs: they are shown by their own name."""
+    params = {"latency_kind": f"fio_{figure}_windows"}
+    latency = Latency(len(values), min(values), max(values), Estimate(sum(values) / len(values)), {}, {}, (), None)
+    return point(op, SOURCE, f"{op} {figure} of windows", latency, None, params=params)
 
 
 def _point(op: str, figure: str, times: list[int], values: list[int], sizes: set[int]) -> Point:

@@ -64,7 +64,7 @@ def latency_of(counts: Histogram, least: int, most: int, mean: float) -> Latency
     )
 
 
-def point(id: str, source: str, op: str, latency: Latency | None, ops: int, **more: Any) -> Point:
+def point(id: str, source: str, op: str, latency: Latency | None, ops: int | None, **more: Any) -> Point:
     """A point of a program that records no depth, threads or persistence."""
     own = more.pop("params", {})
     params = {
