@@ -668,7 +668,8 @@ int rpma_mr_dereg(struct rpma_mr_local **mr_ptr);
  * RPMA_MR_USAGE_* bits (20), and flags (21): bit 0 means that the region accepts
  * native flush too, bit 1 is RPMA_MR_USAGE_ATOMIC. librpma before 1.4 writes and reads only the
  * first 21 and ignores the last. A program linked with librpma.so.0 of those releases gets 21 bytes
- * from this one too.
+ * from this one too; if the region has a flush type, its RPMA_MR_USAGE_READ_SRC is set there where
+ * the region has to be flushed by reading, and clear where it accepts native flush.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @mr or @desc is NULL

@@ -152,6 +152,18 @@ __attribute__((cold)) static int not_native(void)
 	return RPMA_E_NOSUPP;
 }
 
+/* Once is enough: it is the same for all regions of such a peer. */
+__attribute__((cold, noinline)) static void warn_of_1_3(void)
+{
+	static atomic_flag is_told = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&is_told))
+		RPMA_LOG_WARNING(
+			"a region whose descriptor has 21 bytes is flushed by reading: if its "
+			"peer has librpma 1.3, native flushes would be stronger (librpma(7), "
+			"INTEROPERABILITY)");
+}
+
 /* The connection can flush natively: apart, so that others save no registers for it. */
 __attribute__((noinline)) static int
 flush_either_way(struct rpma_conn *conn, const struct rpma_mr_remote *dst, size_t dst_offset,
@@ -163,6 +175,8 @@ flush_either_way(struct rpma_conn *conn, const struct rpma_mr_remote *dst, size_
 		return flush_natively(conn, dst, dst_offset, len, type, flags, op_context);
 	if (conn->flushes_natively_only)
 		return not_native();
+	if (dst->may_be_1_3 && type == RPMA_FLUSH_TYPE_PERSISTENT)
+		warn_of_1_3();
 	return flush_by_read(conn, dst, dst_offset, flags, op_context);
 }
 

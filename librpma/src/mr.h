@@ -22,6 +22,7 @@ struct rpma_mr_remote {
 	uint32_t rkey;
 	uint16_t usage;	   /* RPMA_MR_USAGE_* */
 	bool native_flush; /* flush natively where the queue pair can */
+	bool may_be_1_3;   /* flushed by reading, though that may be weaker than librpma 1.3 */
 };
 
 enum {
@@ -39,6 +40,9 @@ struct ibv_mr *rpma_mr_register(const struct rpma_peer *peer, void *ptr, size_t 
 
 /* Write the RPMA_MR_DESC_SIZE bytes that describe mr. */
 void rpma_mr_desc_encode(const struct rpma_mr_remote *mr, uint8_t *desc);
+
+/* Make its first RPMA_MR_DESC_BASE_SIZE bytes say how the region flushes. */
+void rpma_mr_desc_shorten(uint8_t *desc);
 
 /* RPMA_E_INVAL: too short. RPMA_E_NOSUPP: no valid region. *mr is set on success. */
 int rpma_mr_desc_decode(const uint8_t *desc, size_t desc_size, struct rpma_mr_remote *mr);

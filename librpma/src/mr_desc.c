@@ -14,6 +14,10 @@
  * ignore what follows. The flags are trusted only in a descriptor of exactly
  * 22 bytes: a longer one is a 21-byte descriptor in a larger field, whose tail
  * may be anything.
+ *
+ * Readers of 21 bytes look at no usage but the flush types. So where a program has room for no
+ * more, READ_SRC says how the region flushes: it is cleared if the region accepts the native
+ * flush, and set if it has to be read.
  */
 #include "log.h"
 #include "mr.h"
@@ -22,6 +26,9 @@
 #include <inttypes.h>
 
 enum { FLAG_NATIVE_FLUSH = 1, FLAG_ATOMIC = 2 };
+
+static const int usage_flush =
+	RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT;
 
 void rpma_mr_desc_encode(const struct rpma_mr_remote *mr, uint8_t *desc)
 {
@@ -35,6 +42,16 @@ void rpma_mr_desc_encode(const struct rpma_mr_remote *mr, uint8_t *desc)
 	desc[20] = (uint8_t)mr->usage;
 	desc[21] = (uint8_t)((mr->native_flush ? FLAG_NATIVE_FLUSH : 0) |
 			     (mr->usage & RPMA_MR_USAGE_ATOMIC ? FLAG_ATOMIC : 0));
+}
+
+void rpma_mr_desc_shorten(uint8_t *desc)
+{
+	if (!(desc[20] & usage_flush))
+		return;
+	if (desc[21] & FLAG_NATIVE_FLUSH)
+		desc[20] &= (uint8_t)~RPMA_MR_USAGE_READ_SRC;
+	else
+		desc[20] |= RPMA_MR_USAGE_READ_SRC;
 }
 
 int rpma_mr_desc_decode(const uint8_t *desc, size_t desc_size, struct rpma_mr_remote *mr)
@@ -67,13 +84,15 @@ int rpma_mr_desc_decode(const uint8_t *desc, size_t desc_size, struct rpma_mr_re
 	}
 
 	/*
-	 * A peer that does not say how it registered is 1.2, which allows reads
-	 * only, or 1.3 on a device with native flush, which allows reads only
-	 * for READ_SRC. Reading suits both where READ_SRC is there.
+	 * A peer of 1.2 allows reads only; one of 1.3 on a device with native flush allows that,
+	 * and reads only for READ_SRC; ours has set the bit. Reading suits all three where it is
+	 * there, but in a peer of 1.3 it is weaker than what 1.3 would do.
 	 */
-	if (desc_size == RPMA_MR_DESC_SIZE)
+	if (desc_size == RPMA_MR_DESC_SIZE) {
 		mr->native_flush = (desc[21] & FLAG_NATIVE_FLUSH) != 0;
-	else
-		mr->native_flush = (mr->usage & RPMA_MR_USAGE_READ_SRC) == 0;
+		return 0;
+	}
+	mr->native_flush = (mr->usage & RPMA_MR_USAGE_READ_SRC) == 0;
+	mr->may_be_1_3 = !mr->native_flush;
 	return 0;
 }

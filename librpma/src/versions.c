@@ -34,9 +34,11 @@ int mr_get_descriptor_1_0(const struct rpma_mr_local *mr, void *desc)
 	if (desc == NULL)
 		return RPMA_FAIL_WITH(RPMA_E_INVAL, "rpma_mr_get_descriptor(): desc is NULL");
 	int ret = rpma_mr_get_descriptor(mr, whole);
-	if (ret == 0)
-		memcpy(desc, whole, RPMA_MR_DESC_BASE_SIZE);
-	return ret;
+	if (ret)
+		return ret;
+	rpma_mr_desc_shorten(whole);
+	memcpy(desc, whole, RPMA_MR_DESC_BASE_SIZE);
+	return 0;
 }
 
 OLD_VERSION(mr_get_descriptor_size_1_0, rpma_mr_get_descriptor_size)

@@ -4,11 +4,13 @@
  * each with the librpma.so.0 that LD_LIBRARY_PATH names.
  *
  *	flush_peers target ADDR dram|DEVICE visibility|persistent USAGE COUNT
- *	flush_peers initiator ADDR PORT visibility|persistent
+ *	flush_peers initiator ADDR PORT visibility|persistent [RECORDS]
  *
- * USAGE is flush-only or with-read. The target serves COUNT connections and
- * prints its port. The initiator writes, flushes, and prints what became of
- * the flush: by-flush or by-read, as in its completion, or refused.
+ * USAGE is flush-only, with-read, or a number of RPMA_MR_USAGE_* bits. The target serves COUNT
+ * connections and prints its port. The initiator writes, flushes, and prints what became of
+ * the flush: by-flush or by-read, as in its completion, or refused. With RECORDS it writes so many
+ * records of 64 bytes in turn, byte K + 1 in record K, flushes each, and prints how many flushes
+ * have succeeded: until the target's power fails.
  */
 #include "session.h"
 
@@ -40,19 +42,26 @@ static void serve(struct rpma_ep *ep, const struct rpma_mr_local *mr, char *memo
 	session_delete(conn);
 }
 
+static int usage_of(const char *name, enum rpma_flush_type type)
+{
+	const int flush = type == RPMA_FLUSH_TYPE_PERSISTENT ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
+							     : RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+
+	if (strcmp(name, "with-read") == 0)
+		return RPMA_MR_USAGE_WRITE_DST | flush | RPMA_MR_USAGE_READ_SRC;
+	if (strcmp(name, "flush-only") == 0)
+		return RPMA_MR_USAGE_WRITE_DST | flush;
+	return (int)strtol(name, NULL, 0);
+}
+
 static int target(const char *addr, const char *place, const char *type, const char *usage_name,
 		  int count)
 {
-	int usage = RPMA_MR_USAGE_WRITE_DST;
+	const int usage = usage_of(usage_name, flush_type(type));
 	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_LOCAL);
 	char *memory = session_memory(place, REGION_BYTES);
 	struct rpma_mr_local *mr = NULL;
 
-	usage |= flush_type(type) == RPMA_FLUSH_TYPE_PERSISTENT
-			 ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
-			 : RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
-	if (strcmp(usage_name, "with-read") == 0)
-		usage |= RPMA_MR_USAGE_READ_SRC;
 	MUST(rpma_mr_reg(peer, memory, REGION_BYTES, usage, &mr));
 	struct rpma_ep *ep = session_serve(peer, addr);
 	while (count-- > 0)
@@ -74,7 +83,42 @@ static const char *outcome(const struct ibv_wc *wc)
 	return (int)wc->opcode == OPCODE_FLUSH ? "by-flush" : "unknown";
 }
 
-static int initiator(const char *addr, const char *port, const char *type)
+static void flush_once(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+		       struct rpma_mr_local *src, enum rpma_flush_type type)
+{
+	MUST(rpma_write(conn, dst, WRITE_OFFSET, src, 0, sizeof(text), RPMA_F_COMPLETION_ON_ERROR,
+			NULL));
+	MUST(rpma_flush(conn, dst, WRITE_OFFSET, sizeof(text), type, RPMA_F_COMPLETION_ALWAYS,
+			text));
+	struct ibv_wc wc = session_conn_completion(conn);
+	MUST_HOLD(wc.wr_id == (uintptr_t)text);
+	printf("%s\n", outcome(&wc));
+
+	MUST(rpma_conn_disconnect(conn));
+	session_expect_event(conn, RPMA_CONN_CLOSED);
+}
+
+static void write_records(struct rpma_conn *conn, struct rpma_mr_remote *dst, char *source,
+			  struct rpma_mr_local *src, enum rpma_flush_type type, int count)
+{
+	int kept = 0;
+
+	for (int i = 0; i < count; i++) {
+		const size_t at = (size_t)i * sizeof(text);
+
+		memset(source, i + 1, sizeof(text));
+		if (rpma_write(conn, dst, at, src, 0, sizeof(text), RPMA_F_COMPLETION_ON_ERROR,
+			       NULL) ||
+		    rpma_flush(conn, dst, at, sizeof(text), type, RPMA_F_COMPLETION_ALWAYS, NULL))
+			break;
+		if (session_conn_completion(conn).status != IBV_WC_SUCCESS)
+			break;
+		kept++;
+	}
+	printf("%d\n", kept);
+}
+
+static int initiator(const char *addr, const char *port, const char *type, int records)
 {
 	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_REMOTE);
 	char *source = session_memory("dram", sizeof(text));
@@ -90,16 +134,10 @@ static int initiator(const char *addr, const char *port, const char *type)
 	session_offer_get(conn, &dst, &pcfg);
 	MUST(rpma_conn_apply_remote_peer_cfg(conn, pcfg));
 
-	MUST(rpma_write(conn, dst, WRITE_OFFSET, src, 0, sizeof(text), RPMA_F_COMPLETION_ON_ERROR,
-			NULL));
-	MUST(rpma_flush(conn, dst, WRITE_OFFSET, sizeof(text), flush_type(type),
-			RPMA_F_COMPLETION_ALWAYS, text));
-	struct ibv_wc wc = session_conn_completion(conn);
-	MUST_HOLD(wc.wr_id == (uintptr_t)text);
-	printf("%s\n", outcome(&wc));
-
-	MUST(rpma_conn_disconnect(conn));
-	session_expect_event(conn, RPMA_CONN_CLOSED);
+	if (records > 0)
+		write_records(conn, dst, source, src, flush_type(type), records);
+	else
+		flush_once(conn, dst, src, flush_type(type));
 	session_delete(conn);
 	MUST(rpma_peer_cfg_delete(&pcfg));
 	MUST(rpma_mr_remote_delete(&dst));
@@ -113,8 +151,8 @@ int main(int argc, char **argv)
 	session_start("flush_peers", 60);
 	if (argc == 7 && strcmp(argv[1], "target") == 0)
 		return target(argv[2], argv[3], argv[4], argv[5], atoi(argv[6]));
-	if (argc == 5 && strcmp(argv[1], "initiator") == 0)
-		return initiator(argv[2], argv[3], argv[4]);
+	if ((argc == 5 || argc == 6) && strcmp(argv[1], "initiator") == 0)
+		return initiator(argv[2], argv[3], argv[4], argc == 6 ? atoi(argv[5]) : 0);
 	fprintf(stderr, "flush_peers: expected the arguments of target or initiator\n");
 	return 64;
 }

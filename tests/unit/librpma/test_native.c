@@ -4,8 +4,10 @@
  * the installed headers know them. Nothing here is asked of the reference: Debian
  * built it without either.
  */
+#define _GNU_SOURCE /* dlvsym(), RTLD_DEFAULT */
 #include "every_call_fails.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 
 #define CONTEXT UNTOUCHED
@@ -241,6 +243,53 @@ static void reg__fails_for_what_has_nothing_to_do_with_flushing(void **unused)
 	}
 }
 
+#ifndef LIBRPMA_IS_STATIC /* which has the newest versions alone */
+/* Programs that were linked with an older release have room for 21 bytes. */
+static void descriptor_of_1_0__says_how_to_flush(void **unused)
+{
+	static const struct {
+		int usage;
+		int refused; /* errno of the native registration, or 0 */
+		int usage_in_descriptor;
+	} cases[] = {
+#define V RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY
+#define P RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
+#define R RPMA_MR_USAGE_READ_SRC
+#define W RPMA_MR_USAGE_WRITE_DST
+		{W | P, 0, W | P},
+		{W | V | R, 0, W | V},
+		{W | V | P | R, 0, W | V | P},
+		{W | P, EINVAL, W | P | R},
+		{W | V | P | R, EINVAL, W | V | P | R},
+		{W | R, 0, W | R},
+		{W, 0, W},
+#undef V
+#undef P
+#undef R
+#undef W
+	};
+	int (*get)(const struct rpma_mr_local *, void *);
+	void *symbol = dlvsym(RTLD_DEFAULT, "rpma_mr_get_descriptor", "LIBRPMA_1.0");
+
+	OURS_ONLY("it has no native operations");
+	assert_non_null(symbol);
+	memcpy(&get, &symbol, sizeof(get));
+	make_peer();
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		unsigned char desc[22] = {0};
+
+		if (cases[i].refused)
+			calls_fail_on("ibv_reg_mr", cases[i].refused);
+		expect(0, rpma_mr_reg(w.peer, region, 64, cases[i].usage, &w.mr));
+		expect(0, get(w.mr, desc));
+		assert_int_equal(desc[20], cases[i].usage_in_descriptor);
+		assert_int_equal(desc[21], 0);
+		expect(0, rpma_mr_dereg(&w.mr));
+	}
+}
+
+#endif
+
 static void flush__uses_the_verb(void **unused)
 {
 	static const struct {
@@ -305,6 +354,44 @@ static void flush__goes_the_way_the_region_was_registered_for(void **unused)
 	}
 }
 
+static unsigned warnings;
+
+static void count_warnings(enum rpma_log_level level, const char *file_name, const int line_no,
+			   const char *function_name, const char *message_format, ...)
+{
+	warnings += level == RPMA_LOG_LEVEL_WARNING;
+}
+
+/* It may be of librpma 1.3, whose initiators flush natively. */
+static void flush__warns_once_of_a_region_that_may_be_of_1_3(void **unused)
+{
+	const int usage = RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT |
+			  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_READ_SRC;
+	static const struct {
+		size_t desc_size;
+		enum rpma_flush_type type;
+		unsigned warnings;
+	} cases[] = {
+		{22, RPMA_FLUSH_TYPE_PERSISTENT, 0},
+		{21, RPMA_FLUSH_TYPE_VISIBILITY, 0},
+		{21, RPMA_FLUSH_TYPE_PERSISTENT, 1},
+		{21, RPMA_FLUSH_TYPE_PERSISTENT, 1},
+	};
+
+	OURS_ONLY("it has no native operations");
+	expect(0, rpma_peer_cfg_new(&w.pcfg));
+	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, true));
+	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
+	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_WARNING));
+	expect(0, rpma_log_set_function(count_warnings));
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		make_remote(usage, cases[i].desc_size, false);
+		expect(0, rpma_flush(w.conn, w.remote, 0, 8, cases[i].type, ALWAYS, NULL));
+		assert_int_equal(warnings, cases[i].warnings);
+	}
+	expect(0, rpma_log_set_function(RPMA_LOG_USE_DEFAULT_FUNCTION));
+}
+
 /* 32 bits on the wire; flushing more than asked is the safe side */
 static void flush__takes_the_whole_region_for_a_range_too_long(void **unused)
 {
@@ -347,8 +434,12 @@ int main(int argc, char **argv)
 		TEST(reg__lets_both_kinds_of_peers_flush, setup_native_device),
 		TEST(reg__does_without_if_the_device_refuses, setup_native_device),
 		TEST(reg__fails_for_what_has_nothing_to_do_with_flushing, setup_native_device),
+#ifndef LIBRPMA_IS_STATIC
+		TEST(descriptor_of_1_0__says_how_to_flush, setup_native_device),
+#endif
 		TEST(flush__uses_the_verb, setup_native_conn),
 		TEST(flush__goes_the_way_the_region_was_registered_for, setup_native_conn),
+		TEST(flush__warns_once_of_a_region_that_may_be_of_1_3, setup_native_conn),
 		TEST(flush__takes_the_whole_region_for_a_range_too_long, setup_native_conn),
 		TEST(flush__reports_a_full_queue, setup_native_conn),
 #endif
