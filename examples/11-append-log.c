@@ -121,13 +121,18 @@ struct client {
 static void append(struct client *c, size_t first, size_t count)
 {
 	const size_t from = first * RECORD_BYTES;
-	const uint64_t end = (first + count) * RECORD_BYTES;
-	char new_end[8];
+	const uint64_t new_end = (first + count) * RECORD_BYTES;
+	const struct rpma_record record = {
+		.dst = c->log,
+		.dst_offset = offsetof(struct log, records) + from,
+		.src = c->mr,
+		.src_offset = from,
+		.len = count * RECORD_BYTES,
+		.end_offset = offsetof(struct log, used_bytes),
+		.end = &new_end,
+	};
 
-	memcpy(new_end, &end, sizeof(new_end));
-	CHECK(rpma_append(c->conn, c->log, offsetof(struct log, records) + from, c->mr, from,
-			  count * RECORD_BYTES, offsetof(struct log, used_bytes), new_end,
-			  RPMA_F_COMPLETION_ALWAYS, (void *)(first + count)));
+	CHECK(rpma_append(c->conn, &record, RPMA_F_COMPLETION_ALWAYS, (void *)(first + count)));
 }
 
 /* How many records are durable now, and named by the end of the log. */

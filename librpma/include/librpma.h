@@ -2010,15 +2010,17 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
  * the record, flush it, write the new end of the log with this call, flush
  * that.
  *
- * Only the offset is checked: for the target to be aligned the region has to
- * start on a multiple of 8 as well. Devices with an atomic write of their own
+ * For the target to be aligned the region has to start on a multiple of 8 as well.
+ * Devices with an atomic write of their own
  * use it, and the opcode of the completion is IBV_WC_ATOMIC_WRITE; on others
  * it is a fenced inline write, opcode IBV_WC_RDMA_WRITE, which is atomic on
- * platforms that store an aligned 8-byte write of a device at once.
+ * platforms that store an aligned 8-byte write of a device at once. So 8 bytes at the peer that
+ * would lie in two cache lines of 64 bytes are refused there.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn, @dst or @src is NULL; @flags is 0; @dst_offset is
- *     not a multiple of 8
+ *     not a multiple of 8; or, where the device has no atomic write, the 8 bytes cross a
+ *     cache line of the peer (not checked before 1.4)
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
@@ -2186,16 +2188,30 @@ int rpma_write_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t 
 		     enum rpma_flush_type type, int flags, const void *op_context);
 
 /**
- * rpma_append - start appending a record to a log in persistent memory
- * @conn: the connection
+ * struct rpma_record - a record for a log, and the end that the log has with it
  * @dst: region of the peer with the log, registered with RPMA_MR_USAGE_WRITE_DST and
  *   RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
  * @dst_offset: where the record goes in @dst, in bytes
  * @src: region with the record, registered with RPMA_MR_USAGE_WRITE_SRC
  * @src_offset: where in @src, in bytes
  * @len: its length in bytes, at most UINT32_MAX
- * @end_offset: where in @dst the end of the log is kept; a multiple of 8
+ * @end_offset: where in @dst the end of the log is kept; a multiple of 8, outside the record
  * @end: the 8 bytes of the new end, read during the call
+ */
+struct rpma_record {
+	struct rpma_mr_remote *dst;
+	size_t dst_offset;
+	const struct rpma_mr_local *src;
+	size_t src_offset;
+	size_t len;
+	size_t end_offset;
+	const void *end;
+};
+
+/**
+ * rpma_append - start appending a record to a log in persistent memory
+ * @conn: the connection
+ * @record: the record and the new end, read during the call
  * @flags: RPMA_F_COMPLETION_ON_ERROR or RPMA_F_COMPLETION_ALWAYS, and any of
  *   RPMA_F_INLINE and RPMA_F_MORE
  * @op_context: returned as wr_id of the completion; may be NULL
@@ -2206,15 +2222,16 @@ int rpma_write_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t 
  * the end that is found names a record that is there. They take four places in the send queue,
  * and are posted with one doorbell (see RPMA_F_MORE for native operations).
  *
- * Where an append to the same region and with the same @end_offset waits (RPMA_F_MORE) that leaves
+ * Where an append to the same region and with the same end_offset waits (RPMA_F_MORE) that leaves
  * no completion, and the region is flushed by reading, a list of appends becomes one: all
  * records, a flush, the last end, and a flush. The ends before the last are not written.
  *
  * Return: 0, or
- *   RPMA_E_INVAL - @conn, @dst, @src or @end is NULL; @flags is 0; a range is not
- *     inside the remote region; @len is above UINT32_MAX; @end_offset is not a multiple
- *     of 8; @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE; the send
- *     queue has fewer than four places
+ *   RPMA_E_INVAL - @conn, @record, its dst, src or end is NULL; @flags is 0; a range is not
+ *     inside the remote region; len is above UINT32_MAX; end_offset is not a multiple
+ *     of 8, or its address at the peer is not, or it is inside the record; @flags has
+ *     RPMA_F_INLINE and len is above RPMA_CONN_OPT_INLINE_SIZE; the send queue has fewer than four
+ *     places
  *   RPMA_E_NOSUPP - as for rpma_flush()
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue has no four places left
  *   RPMA_E_PROVIDER - ibv_post_send(3) or ibv_wr_complete(3) failed; any but the last of the
@@ -2223,9 +2240,8 @@ int rpma_write_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t 
  * Since: 1.4
  * See also: rpma_write_flush(), rpma_atomic_write(), rpma_flush()
  */
-int rpma_append(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		const struct rpma_mr_local *src, size_t src_offset, size_t len, size_t end_offset,
-		const char end[8], int flags, const void *op_context);
+int rpma_append(struct rpma_conn *conn, const struct rpma_record *record, int flags,
+		const void *op_context);
 
 /**
  * rpma_submit - post the operations that wait for another one

@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+enum { CACHE_LINE = 64 }; /* of x86 and arm64: a write of a device within one is not torn */
+
 /* names are of the three pointers */
 __attribute__((cold, noinline)) static int atomic_refused(const struct rpma_conn *conn,
 							  const void *dst, size_t dst_offset,
@@ -70,6 +72,11 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 	uint64_t remote_addr = dst->addr + dst_offset;
 	if (conn->native_atomic_write)
 		return atomic_write_natively(conn, dst, remote_addr, src, flags, op_context);
+	if (remote_addr % CACHE_LINE > CACHE_LINE - sizeof(uint64_t))
+		return RPMA_FAIL(RPMA_E_INVAL,
+				 "dst_offset %zu is address 0x%" PRIx64
+				 " of the peer, whose 8 bytes are in two cache lines",
+				 dst_offset, remote_addr);
 	/*
 	 * Eight aligned bytes in one packet land as one. The fence, here and in
 	 * the native form, holds them back until earlier reads, so also flushes

@@ -266,20 +266,42 @@ record_refused(const struct rpma_conn *conn, const struct rpma_mr_remote *dst,
 	return rpma_inline_refused(function, len, conn->options[RPMA_CONN_OPT_INLINE_SIZE]);
 }
 
-/* rpma_append() has a wrong end. */
-__attribute__((cold, noinline)) static int end_refused(const struct rpma_mr_remote *dst,
-						       size_t end_offset, const char *end)
+/* Whether the end of the log may be there; of a range that is in the region. */
+static bool end_valid(const struct rpma_record *record)
+{
+	const size_t len = RPMA_ATOMIC_WRITE_ALIGNMENT;
+
+	return record->end != NULL && (record->dst->addr + record->end_offset) % len == 0 &&
+	       record->end_offset % len == 0 &&
+	       range_valid(record->dst, record->end_offset, len, RPMA_FLUSH_TYPE_PERSISTENT) &&
+	       (record->len == 0 || record->end_offset + len <= record->dst_offset ||
+		record->end_offset >= record->dst_offset + record->len);
+}
+
+__attribute__((cold, noinline)) static int end_refused(const struct rpma_record *record)
 {
 	static const char function[] = "rpma_append";
+	const struct rpma_mr_remote *dst = record->dst;
+	const size_t end_offset = record->end_offset;
+	const void *end = record->end;
 
 	if (end == NULL)
 		return RPMA_FAIL_NULL_OF(function, end);
 	if (end_offset % RPMA_ATOMIC_WRITE_ALIGNMENT != 0)
 		return RPMA_FAIL_OF(function, RPMA_E_INVAL,
 				    "end_offset is %zu, expected a multiple of 8", end_offset);
+	if (!range_valid(dst, end_offset, RPMA_ATOMIC_WRITE_ALIGNMENT, RPMA_FLUSH_TYPE_PERSISTENT))
+		return RPMA_FAIL_OF(function, RPMA_E_INVAL,
+				    "end_offset is %zu, expected 8 bytes in a region of %" PRIu64,
+				    end_offset, dst->size);
+	if ((dst->addr + end_offset) % RPMA_ATOMIC_WRITE_ALIGNMENT != 0)
+		return RPMA_FAIL_OF(function, RPMA_E_INVAL,
+				    "end_offset %zu is address 0x%" PRIx64
+				    " of the peer, expected a multiple of 8",
+				    end_offset, dst->addr + end_offset);
 	return RPMA_FAIL_OF(function, RPMA_E_INVAL,
-			    "end_offset is %zu, expected 8 bytes in a region of %" PRIu64,
-			    end_offset, dst->size);
+			    "end_offset is %zu, inside the record of %zu bytes at %zu", end_offset,
+			    record->len, record->dst_offset);
 }
 
 /*
@@ -398,37 +420,38 @@ int rpma_write_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t 
 	return ret;
 }
 
-int rpma_append(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		const struct rpma_mr_local *src, size_t src_offset, size_t len, size_t end_offset,
-		const char end[8], int flags, const void *op_context)
+int rpma_append(struct rpma_conn *conn, const struct rpma_record *record, int flags,
+		const void *op_context)
 {
 	const enum rpma_flush_type type = RPMA_FLUSH_TYPE_PERSISTENT;
 	const size_t end_len = RPMA_ATOMIC_WRITE_ALIGNMENT;
 	struct tail tail;
 	uint32_t mark;
 
-	if (!record_valid(conn, dst, src, len, flags))
-		return record_refused(conn, dst, src, len, flags, __func__);
-	if (end == NULL || end_offset % end_len != 0 ||
-	    !range_valid(dst, end_offset, end_len, type))
-		return end_refused(dst, end_offset, end);
-	if (!range_valid(dst, dst_offset, len, type))
-		return range_refused(conn, dst, dst_offset, len, type, __func__);
-	int ret = check_flush(conn, dst, type, flags);
+	if (record == NULL)
+		return RPMA_FAIL_NULL(conn, record);
+	const struct rpma_record r = *record;
+	if (!record_valid(conn, r.dst, r.src, r.len, flags))
+		return record_refused(conn, r.dst, r.src, r.len, flags, __func__);
+	if (!range_valid(r.dst, r.dst_offset, r.len, type))
+		return range_refused(conn, r.dst, r.dst_offset, r.len, type, __func__);
+	if (!end_valid(&r))
+		return end_refused(&r);
+	int ret = check_flush(conn, r.dst, type, flags);
 	if (ret == 0)
 		ret = rpma_sendq_reserve(conn, RPMA_SENDQ_PARTS_MAX, &mark);
 	if (ret)
 		return ret;
 
-	take_tail(conn, dst, &end_offset, &tail, &mark);
-	ret = rpma_write(conn, dst, dst_offset, src, src_offset, len,
+	take_tail(conn, r.dst, &r.end_offset, &tail, &mark);
+	ret = rpma_write(conn, r.dst, r.dst_offset, r.src, r.src_offset, r.len,
 			 PART | (flags & RPMA_F_INLINE), op_context);
 	if (ret == 0)
-		ret = rpma_flush(conn, dst, dst_offset, len, type, PART, op_context);
+		ret = rpma_flush(conn, r.dst, r.dst_offset, r.len, type, PART, op_context);
 	if (ret == 0)
-		ret = rpma_atomic_write(conn, dst, end_offset, end, PART, op_context);
+		ret = rpma_atomic_write(conn, r.dst, r.end_offset, r.end, PART, op_context);
 	if (ret == 0)
-		ret = rpma_flush(conn, dst, end_offset, end_len, type, flags, op_context);
+		ret = rpma_flush(conn, r.dst, r.end_offset, end_len, type, flags, op_context);
 	if (ret)
 		undo(conn, mark, &tail);
 	return ret;

@@ -246,8 +246,16 @@ static int write_and_flush(size_t at, int flags)
 static int append(size_t at, int flags)
 {
 	const uint64_t end = at + LINE;
+	const struct rpma_record record = {
+		.dst = remote,
+		.dst_offset = at,
+		.src = mr,
+		.src_offset = at,
+		.len = LINE,
+		.end = &end,
+	};
 
-	return rpma_append(conn, remote, at, mr, at, LINE, 0, (const char *)&end, flags, NULL);
+	return rpma_append(conn, &record, flags, NULL);
 }
 
 static void pipelined(int (*start)(size_t at, int flags), unsigned operations)

@@ -153,12 +153,13 @@ static int append(const struct run *run, struct writer *w, uint64_t i)
 	const size_t from = i == 0 ? RECORDS_AT : run->ends[i - 1];
 	const size_t length = run->ends[i] - from;
 	void *context = (void *)(uintptr_t)i; /* NOLINT: a number, as wr_id */
+	const struct rpma_record record = {w->log, from, w->mr, from, length, 0, &run->ends[i]};
 	char end[8];
 
-	memcpy(end, &run->ends[i], sizeof(end));
 	if (run->flushes)
-		return rpma_append(w->conn, w->log, from, w->mr, from, length, 0, end,
+		return rpma_append(w->conn, &record,
 				   ends_list(run, i) ? ALWAYS : ON_ERROR | RPMA_F_MORE, context);
+	memcpy(end, &run->ends[i], sizeof(end));
 	int ret = rpma_write(w->conn, w->log, from, w->mr, from, length, ON_ERROR | RPMA_F_MORE,
 			     context);
 	if (ret == 0)

@@ -344,16 +344,15 @@ static void append(struct client *client, const struct target *target,
 	fill(client, MEMORY_BYTES, 30);
 	for (uint64_t i = 0; i < 60; i++) {
 		const size_t length = 8 + i * 11;
-		char new_end[8];
-		uint64_t seen = 0;
-		const uint64_t from = end;
-
-		end += length;
-		memcpy(new_end, &end, sizeof(new_end));
+		uint64_t seen = 0, new_end = end + length;
+		const struct rpma_record record = {client->dst, end, client->mr, end,
+						   length,	8,   &new_end};
 		const bool asks = i % 4 == 3;
-		MUST(rpma_append(client->conn, client->dst, from, client->mr, from, length, 8,
-				 new_end, asks ? ALWAYS : ON_ERROR | RPMA_F_MORE, context(i)));
-		memset(new_end, 0xff, sizeof(new_end));
+
+		MUST(rpma_append(client->conn, &record, asks ? ALWAYS : ON_ERROR | RPMA_F_MORE,
+				 context(i)));
+		end = new_end;
+		new_end = UINT64_MAX; /* it was read during the call */
 		if (!asks)
 			continue;
 		expect_flush(client, method, i);

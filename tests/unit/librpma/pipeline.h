@@ -75,6 +75,14 @@ static inline int write_8(uint64_t number, int flags)
 			  (void *)(uintptr_t)number);
 }
 
+static inline int append(size_t dst_offset, size_t len, size_t end_offset, const void *end,
+			 int flags, const void *op_context)
+{
+	const struct rpma_record record = {w.remote, dst_offset, w.mr, 0, len, end_offset, end};
+
+	return rpma_append(w.conn, &record, flags, op_context);
+}
+
 static inline void post(uint64_t number, int flags)
 {
 	expect_named(0, "rpma_write", write_8(number, flags));

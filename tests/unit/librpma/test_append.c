@@ -24,8 +24,7 @@ static void append__is_four_in_order(void **unused)
 						     IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ};
 	static const uint64_t offsets[] = {512, 512, 8, 8};
 
-	expect(0,
-	       rpma_append(w.conn, w.remote, 512, w.mr, 0, 100, 8, "12345678", ALWAYS, (void *)9));
+	expect(0, append(512, 100, 8, "12345678", ALWAYS, (void *)9));
 	assert_int_equal(provider.sends_count, 4);
 	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(provider.sends[i].opcode, opcodes[i]);
@@ -42,8 +41,7 @@ static void they__may_wait_too(void **unused)
 {
 	expect(0, rpma_write_flush(w.conn, w.remote, 64, w.mr, 8, 100, RPMA_FLUSH_TYPE_VISIBILITY,
 				   MORE, (void *)1));
-	expect(0, rpma_append(w.conn, w.remote, 512, w.mr, 0, 16, 8, "12345678",
-			      MORE | RPMA_F_INLINE, (void *)2));
+	expect(0, append(512, 16, 8, "12345678", MORE | RPMA_F_INLINE, (void *)2));
 	assert_got(0, "");
 	expect(0, rpma_submit(w.conn));
 	assert_got(1, "1 2 2 2 2 ");
@@ -53,8 +51,7 @@ static void they__are_posted_whole_or_not_at_all(void **unused)
 {
 	connect_for_log(4, 1, 8);
 	post(1, ON_ERROR);
-	expect(RPMA_E_AGAIN,
-	       rpma_append(w.conn, w.remote, 512, w.mr, 0, 16, 8, "12345678", ALWAYS, NULL));
+	expect(RPMA_E_AGAIN, append(512, 16, 8, "12345678", ALWAYS, NULL));
 	post(2, ON_ERROR);
 	post(3, ON_ERROR);
 	expect(RPMA_E_AGAIN, rpma_write_flush(w.conn, w.remote, 64, w.mr, 8, 8,
@@ -83,17 +80,49 @@ static void append__refuses_bad_arguments(void **unused)
 {
 	static const char end[8];
 
-	expect(RPMA_E_INVAL, rpma_append(NULL, w.remote, 64, w.mr, 0, 8, 0, end, ALWAYS, NULL));
-	expect(RPMA_E_INVAL, rpma_append(w.conn, NULL, 64, w.mr, 0, 8, 0, end, ALWAYS, NULL));
-	expect(RPMA_E_INVAL, rpma_append(w.conn, w.remote, 64, NULL, 0, 8, 0, end, ALWAYS, NULL));
-	expect(RPMA_E_INVAL, rpma_append(w.conn, w.remote, 64, w.mr, 0, 8, 0, NULL, ALWAYS, NULL));
-	expect(RPMA_E_INVAL, rpma_append(w.conn, w.remote, 64, w.mr, 0, 8, 0, end, 0, NULL));
-	expect(RPMA_E_INVAL, rpma_append(w.conn, w.remote, 64, w.mr, 0, 8, 4, end, ALWAYS, NULL));
-	expect(RPMA_E_INVAL,
-	       rpma_append(w.conn, w.remote, 64, w.mr, 0, 8, REGION_SIZE, end, ALWAYS, NULL));
-	expect(RPMA_E_INVAL,
-	       rpma_append(w.conn, w.remote, REGION_SIZE, w.mr, 0, 8, 0, end, ALWAYS, NULL));
+	const struct rpma_record good = {w.remote, 64, w.mr, 0, 8, 0, end};
+	struct rpma_record no_dst = good, no_src = good, no_end = good;
+
+	no_dst.dst = NULL;
+	no_src.src = NULL;
+	no_end.end = NULL;
+	expect(RPMA_E_INVAL, rpma_append(NULL, &good, ALWAYS, NULL));
+	expect(RPMA_E_INVAL, rpma_append(w.conn, NULL, ALWAYS, NULL));
+	expect(RPMA_E_INVAL, rpma_append(w.conn, &no_dst, ALWAYS, NULL));
+	expect(RPMA_E_INVAL, rpma_append(w.conn, &no_src, ALWAYS, NULL));
+	expect(RPMA_E_INVAL, rpma_append(w.conn, &no_end, ALWAYS, NULL));
+	expect(RPMA_E_INVAL, append(64, 8, 0, end, 0, NULL));
+	expect(RPMA_E_INVAL, append(64, 8, 4, end, ALWAYS, NULL));
+	expect(RPMA_E_INVAL, append(64, 8, REGION_SIZE, end, ALWAYS, NULL));
+	expect(RPMA_E_INVAL, append(REGION_SIZE, 8, 0, end, ALWAYS, NULL));
 	assert_got(0, "");
+}
+
+/* A record over the end of its log, in whole, in part or beside it. */
+static void append__refuses_an_end_inside_the_record(void **unused)
+{
+	static const struct {
+		size_t end_offset;
+		int ret;
+	} cases[] = {{48, 0}, {56, RPMA_E_INVAL}, {64, RPMA_E_INVAL}, {72, RPMA_E_INVAL}, {80, 0}};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+		expect(cases[i].ret, append(63, 17, cases[i].end_offset, "12345678", ALWAYS, NULL));
+}
+
+/* The region starts at an odd address, so its multiples of 8 are none. */
+static void they__refuse_an_end_that_may_be_torn(void **unused)
+{
+	unsigned char desc[21];
+
+	write_descriptor(desc, 0x10004, 4096, 1,
+			 RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_READ_SRC |
+				 RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT);
+	expect(0, rpma_mr_remote_delete(&w.remote));
+	expect(0, rpma_mr_remote_from_descriptor(desc, sizeof(desc), &w.remote));
+	expect(RPMA_E_INVAL, append(64, 8, 0, "12345678", ALWAYS, NULL));
+	expect(RPMA_E_INVAL, rpma_atomic_write(w.conn, w.remote, 56, "12345678", ALWAYS, NULL));
+	expect(0, rpma_atomic_write(w.conn, w.remote, 48, "12345678", ALWAYS, NULL));
 }
 
 /* The peer has not declared direct write. */
@@ -102,8 +131,7 @@ static void they__need_what_a_flush_needs(void **unused)
 	connect_with(16, 0, 8);
 	expect(RPMA_E_NOSUPP, rpma_write_flush(w.conn, w.remote, 0, w.mr, 0, 8,
 					       RPMA_FLUSH_TYPE_PERSISTENT, ALWAYS, NULL));
-	expect(RPMA_E_NOSUPP,
-	       rpma_append(w.conn, w.remote, 64, w.mr, 0, 8, 0, "12345678", ALWAYS, NULL));
+	expect(RPMA_E_NOSUPP, append(64, 8, 0, "12345678", ALWAYS, NULL));
 	assert_got(0, "");
 }
 
@@ -113,8 +141,7 @@ static void they__tell_what_could_not_be_posted(void **unused)
 	expect(RPMA_E_PROVIDER, rpma_write_flush(w.conn, w.remote, 0, w.mr, 0, 8,
 						 RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
 	calls_fail_on("ibv_post_send", EIO);
-	expect(RPMA_E_PROVIDER,
-	       rpma_append(w.conn, w.remote, 64, w.mr, 0, 8, 0, "12345678", ALWAYS, NULL));
+	expect(RPMA_E_PROVIDER, append(64, 8, 0, "12345678", ALWAYS, NULL));
 }
 
 static void they__take_back_what_was_not_posted(void **unused)
@@ -126,8 +153,7 @@ static void they__take_back_what_was_not_posted(void **unused)
 	assert_got(1, "1 2 ");
 	post(3, MORE);
 	provider.send_fails_at = 1;
-	expect(RPMA_E_PROVIDER,
-	       rpma_append(w.conn, w.remote, 512, w.mr, 0, 8, 8, "12345678", ALWAYS, (void *)4));
+	expect(RPMA_E_PROVIDER, append(512, 8, 8, "12345678", ALWAYS, (void *)4));
 	assert_got(1, "");
 	provider.send_fails_at = 0;
 	expect(0, rpma_submit(w.conn));
@@ -139,11 +165,10 @@ static void they__may_all_be_taken_back(void **unused)
 {
 	connect_for_log(4, 1, 8);
 	provider.send_fails_at = 1;
-	expect(RPMA_E_PROVIDER,
-	       rpma_append(w.conn, w.remote, 512, w.mr, 0, 8, 8, "12345678", ALWAYS, NULL));
+	expect(RPMA_E_PROVIDER, append(512, 8, 8, "12345678", ALWAYS, NULL));
 	provider.send_fails_at = 0;
 	assert_got(1, "");
-	expect(0, rpma_append(w.conn, w.remote, 512, w.mr, 0, 8, 8, "12345678", ALWAYS, (void *)1));
+	expect(0, append(512, 8, 8, "12345678", ALWAYS, (void *)1));
 	assert_got(1, "1! 1! 1! 1! ");
 }
 
@@ -162,8 +187,7 @@ static void they__find_room_once_completions_are_fetched(void **unused)
 					provider_queue_wc(provider.cqs[0], &(struct ibv_wc){0});
 			}
 			expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
-			expect(0, rpma_append(w.conn, w.remote, 512, w.mr, 0, 8, 8, "12345678",
-					      ALWAYS, NULL));
+			expect(0, append(512, 8, 8, "12345678", ALWAYS, NULL));
 			teardown(NULL);
 		}
 	}
@@ -191,7 +215,7 @@ static void they__have_one_doorbell(void **unused)
 	expect_named(RPMA_E_PROVIDER, "rpma_write", write_8(2, ON_ERROR));
 	provider.send_fails_at = 0;
 	assert_got(1, "1 ");
-	expect(0, rpma_append(w.conn, w.remote, 512, w.mr, 0, 8, 8, "12345678", ALWAYS, (void *)4));
+	expect(0, append(512, 8, 8, "12345678", ALWAYS, (void *)4));
 	assert_got(1, "4 4 4 4! ");
 }
 
@@ -221,7 +245,7 @@ static int flush_8(uint64_t number, int flags)
 
 static int append_9(int flags)
 {
-	return rpma_append(w.conn, w.remote, 512, w.mr, 0, 100, 8, "12345678", flags, (void *)9);
+	return append(512, 100, 8, "12345678", flags, (void *)9);
 }
 
 static void native_list__has_one_doorbell(void **unused)
@@ -424,6 +448,8 @@ int main(int argc, char **argv)
 		TEST(they__may_wait_too, setup_log),
 		TEST(they__are_posted_whole_or_not_at_all, setup_nothing),
 		TEST(write_flush__refuses_bad_arguments, setup_log),
+		TEST(append__refuses_an_end_inside_the_record, setup_log),
+		TEST(they__refuse_an_end_that_may_be_torn, setup_log),
 		TEST(append__refuses_bad_arguments, setup_log),
 		TEST(they__need_what_a_flush_needs, setup_nothing),
 		TEST(they__tell_what_could_not_be_posted, setup_log),

@@ -76,7 +76,8 @@ static void text__of_the_data_path(void **unused)
 	expect(RPMA_E_INVAL, rpma_write_flush(w.conn, w.remote, 4090, w.mr, 0, 8, 0, flags, NULL));
 	expect_text("rpma_write_flush(): dst_offset 4090 and len 8 are not in a region of 4096");
 	expect(RPMA_E_INVAL,
-	       rpma_append(w.conn, w.remote, 0, w.mr, 0, 8, 5000, "1234567", flags, NULL));
+	       rpma_append(w.conn, &(struct rpma_record){w.remote, 0, w.mr, 0, 8, 5000, "1234567"},
+			   flags, NULL));
 	expect_text("rpma_append(): end_offset is 5000, expected 8 bytes in a region of 4096");
 	expect(RPMA_E_INVAL, rpma_cq_get_wc(w.cq, 0, &wc, NULL));
 	expect_text("rpma_cq_get_wc(): num_entries is 0, expected 1 or more");

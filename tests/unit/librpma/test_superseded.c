@@ -46,12 +46,11 @@ static void flushes__of_a_list_are_one_when_it_is_submitted(void **unused)
 	assert_got(1, "1 2 2 ");
 }
 
-static int append(uint64_t number, size_t end_offset, int flags)
+static int append_numbered(uint64_t number, size_t end_offset, int flags)
 {
 	const uint64_t end = number;
 
-	return rpma_append(w.conn, w.remote, 512 + 64 * number, w.mr, 0, 16, end_offset,
-			   (const char *)&end, flags, (void *)(uintptr_t)number);
+	return append(512 + 64 * number, 16, end_offset, &end, flags, (void *)(uintptr_t)number);
 }
 
 /* All records, their flush, the last end behind the fence, and its flush. */
@@ -59,8 +58,8 @@ static void appends__of_a_list_are_one(void **unused)
 {
 	const uint64_t last = 2;
 
-	expect(0, append(1, 8, MORE));
-	expect(0, append(2, 8, ALWAYS));
+	expect(0, append_numbered(1, 8, MORE));
+	expect(0, append_numbered(2, 8, ALWAYS));
 	assert_kinds("wwrfr");
 	assert_memory_equal(provider.sends_data[3], &last, 8);
 	assert_got(1, "1 2 2 2 2! ");
@@ -68,8 +67,8 @@ static void appends__of_a_list_are_one(void **unused)
 
 static void appends__with_another_end_share_a_flush(void **unused)
 {
-	expect(0, append(1, 8, MORE));
-	expect(0, append(2, 16, ALWAYS));
+	expect(0, append_numbered(1, 8, MORE));
+	expect(0, append_numbered(2, 16, ALWAYS));
 	assert_kinds("wrfwrfr");
 	assert_got(1, "1 1 1 2 2 2 2! ");
 }
@@ -77,7 +76,7 @@ static void appends__with_another_end_share_a_flush(void **unused)
 static void append__takes_the_flush_of_a_write(void **unused)
 {
 	expect(0, write_flush(1, w.remote, MORE));
-	expect(0, append(2, 8, MORE));
+	expect(0, append_numbered(2, 8, MORE));
 	expect(0, write_flush(3, w.remote, ALWAYS));
 	assert_kinds("wwrfwr");
 	assert_got(1, "1 2 2 2 3 3! ");
@@ -92,9 +91,9 @@ static void append__comes_back_when_its_successor_fails(void **unused)
 		uint64_t end = 1;
 
 		setup_log(NULL);
-		expect(0, append(1, 8, MORE));
+		expect(0, append_numbered(1, 8, MORE));
 		provider.send_fails_at = at;
-		expect(RPMA_E_PROVIDER, append(2, 8, ALWAYS));
+		expect(RPMA_E_PROVIDER, append_numbered(2, 8, ALWAYS));
 		provider.send_fails_at = 0;
 		expect(0, rpma_submit(w.conn));
 		assert_kinds(kinds[at - 1]);
@@ -193,8 +192,8 @@ static void native_end__is_replaced_too(void **unused)
 	const uint64_t last = 2;
 
 	connect_with_native_end();
-	expect(0, append(1, 8, MORE));
-	expect(0, append(2, 8, ALWAYS));
+	expect(0, append_numbered(1, 8, MORE));
+	expect(0, append_numbered(2, 8, ALWAYS));
 	assert_kinds("wwrfr");
 	assert_memory_equal(provider.native.atomic_data, &last, 8);
 	assert_got(1, "1 2 2 2 2! ");
@@ -205,9 +204,9 @@ static void native_end__comes_back(void **unused)
 	const uint64_t first = 1;
 
 	connect_with_native_end();
-	expect(0, append(1, 8, MORE));
+	expect(0, append_numbered(1, 8, MORE));
 	calls_fail_on("ibv_wr_complete", ENOMEM);
-	expect(RPMA_E_PROVIDER, append(2, 8, ALWAYS));
+	expect(RPMA_E_PROVIDER, append_numbered(2, 8, ALWAYS));
 	provider.sends_count = 0; /* what the provider was told before it refused */
 	expect(0, rpma_submit(w.conn));
 	assert_kinds("wrfr");
