@@ -59,6 +59,7 @@ struct client {
 	struct rpma_mr_remote *dst;
 	struct rpma_mr_local *src;
 	char records[NUM_RECORDS][RECORD_BYTES];
+	size_t done; /* so many records are written and flushed */
 };
 
 static void fill(struct client *c, const char *how)
@@ -67,15 +68,18 @@ static void fill(struct client *c, const char *how)
 		snprintf(c->records[i], RECORD_BYTES, "record %d, %s", i, how);
 }
 
-/* The number of the record that completed: it and all before it are done. */
-static size_t wait_for_record(struct client *c)
+/* Until a completion comes: its record and all before it are done. Or until there is room. */
+static void wait_for_record(struct client *c)
 {
 	struct ibv_wc wc;
 
 	/* polls for 20 us, then sleeps; a server that is silent for 10 s is given up */
-	CHECK(rpma_cq_await_wc(c->cq, 1, &wc, NULL, 20, 10000));
+	int ret = rpma_cq_await_wc(c->cq, 1, &wc, NULL, 20, 10000);
+	if (ret == RPMA_E_AGAIN)
+		return; /* no completion, but the queue has room again */
+	CHECK(ret);
 	check_status(&wc);
-	return (size_t)wc.wr_id;
+	c->done = (size_t)wc.wr_id;
 }
 
 static void write_one_by_one(struct client *c)
@@ -93,8 +97,7 @@ static void write_one_by_one(struct client *c)
 
 static void write_pipelined(struct client *c)
 {
-	size_t done = 0; /* records */
-
+	c->done = 0;
 	for (size_t i = 0; i < NUM_RECORDS; i++) {
 		const size_t at = i * RECORD_BYTES;
 		const bool is_last = i % BATCH == BATCH - 1;
@@ -105,11 +108,11 @@ static void write_pipelined(struct client *c)
 		while ((ret = rpma_write_flush(c->conn, c->dst, at, c->src, at, RECORD_BYTES,
 					       RPMA_FLUSH_TYPE_VISIBILITY, flags,
 					       (void *)(i + 1))) == RPMA_E_AGAIN)
-			done = wait_for_record(c); /* the queue is full */
+			wait_for_record(c); /* the queue is full */
 		CHECK(ret);
 	}
-	while (done < NUM_RECORDS)
-		done = wait_for_record(c);
+	while (c->done < NUM_RECORDS)
+		wait_for_record(c);
 }
 
 static double run(struct client *c, void (*write_all)(struct client *c), const char *how)

@@ -28,17 +28,18 @@ extern "C" {
  * @RPMA_E_UNKNOWN: a library beneath failed without saying why, or reported
  *   something that librpma has no name for
  * @RPMA_E_NOSUPP: the device, the region or the peer does not allow this
- * @RPMA_E_PROVIDER: a call of libibverbs or librdmacm failed; its errno is in
- *   the log and in rpma_err_text()
+ * @RPMA_E_PROVIDER: a call of libibverbs or librdmacm failed; rpma_err_errno() has its errno,
+ *   rpma_err_text() the whole story
  * @RPMA_E_NOMEM: out of memory
  * @RPMA_E_INVAL: an argument is wrong
  * @RPMA_E_NO_COMPLETION: no completion is waiting
  * @RPMA_E_NO_EVENT: no event is waiting
- * @RPMA_E_AGAIN: try again: the send queue is full until completions were fetched, or
- *   nothing happened within the time given; never returned before 1.4
+ * @RPMA_E_AGAIN: the send queue is full until completions were fetched, or, from
+ *   rpma_cq_await_wc(), it has room again; never returned before 1.4
  * @RPMA_E_SHARED_CHANNEL: the completion channel is shared, so one completion
  *   queue cannot be waited for alone; since 1.0
  * @RPMA_E_NOT_SHARED_CHNL: the completion channel is not shared; since 1.0
+ * @RPMA_E_TIMEOUT: nothing came within the time given; since 1.4
  *
  * All are negative and stable: a program may compare against them. Success
  * is 0. What it was this time is in rpma_err_text().
@@ -53,6 +54,7 @@ extern "C" {
 #define RPMA_E_AGAIN	       (-100007)
 #define RPMA_E_SHARED_CHANNEL  (-100008)
 #define RPMA_E_NOT_SHARED_CHNL (-100009)
+#define RPMA_E_TIMEOUT	       (-100010)
 
 /** RPMA_DEFAULT_TIMEOUT_MS - timeout of a new connection configuration, ms */
 #define RPMA_DEFAULT_TIMEOUT_MS 1000
@@ -181,10 +183,13 @@ enum rpma_flush_method { RPMA_FLUSH_METHOD_AUTO, RPMA_FLUSH_METHOD_READ, RPMA_FL
  * @RPMA_CONN_OPT_SIGNAL_EVERY: the library counts the places in the send queue, and lets every
  *   Nth operation leave a completion, which it keeps to itself if the program
  *   has not asked for it; at most half of the queue, and 1 if the queue has four places or
- *   fewer. A queue without room is RPMA_E_AGAIN then: what waits is posted, so fetch
- *   completions and try again. The completion queue gets at least RPMA_CONN_OPT_SQ_SIZE
+ *   fewer. A queue without room is RPMA_E_AGAIN then: what waits is posted, so wait in
+ *   rpma_cq_await_wc() and try again. The completion queue gets at least RPMA_CONN_OPT_SQ_SIZE
  *   entries and, where receives complete in it, RPMA_CONN_OPT_RQ_SIZE more, or as many as the
- *   shared receive queue has, so it cannot overflow. 0: the program counts
+ *   shared receive queue has. It cannot overflow: rpma_recv() is RPMA_E_AGAIN when
+ *   RPMA_CONN_OPT_RQ_SIZE receives are posted or not fetched yet. 0: the program counts.
+ *   If it is not set, it is half of the queue where RPMA_CONN_OPT_SQ_SIZE is set or
+ *   rpma_conn_connect() connects, and 0 for others, as in librpma before 1.4
  * @RPMA_CONN_OPT_COMP_VECTOR: the device's completion vector, so the interrupt and the
  *   CPU that it goes to; 0
  * @RPMA_CONN_OPT_CQ_MODERATION_COUNT: completions before an event is raised, at most
@@ -1219,6 +1224,7 @@ int rpma_conn_req_reject(struct rpma_conn_req **req_ptr,
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @req or @dst is NULL, or @len is above UINT32_MAX
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and RPMA_CONN_OPT_RQ_SIZE receives are posted
  *   RPMA_E_PROVIDER - ibv_post_recv(3) failed, for instance because the
  *     receive queue is full or the connection uses a shared receive queue
  * Threads: safe.
@@ -2342,6 +2348,8 @@ int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, 
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @len is above UINT32_MAX; @dst is NULL but
  *     @offset or @len is not 0
+ *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and RPMA_CONN_OPT_RQ_SIZE receives are posted
+ *     or their completions not fetched yet
  *   RPMA_E_PROVIDER - ibv_post_recv(3) failed, for instance because the
  *     receive queue is full or the connection uses a shared receive queue
  * Threads: safe.
@@ -2601,15 +2609,28 @@ int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *
  * rpma_cq_arm() for solicited completions only, the others do not end the sleep. A signal
  * does not end the wait.
  *
- * Nor do completions that the library asked for itself (RPMA_CONN_OPT_SIGNAL_EVERY), though they
- * make room in the send queue. So after RPMA_E_AGAIN, if no completion is to come that the program
- * asked for, it fetches with rpma_cq_get_wc() and sleeps in rpma_cq_wait() or rpma_wait().
+ * Nor do completions that the library asked for itself (RPMA_CONN_OPT_SIGNAL_EVERY), unless an
+ * operation was refused with RPMA_E_AGAIN: then the wait ends with that code as soon as there is
+ * room again, and the program tries once more. So a loop of both cannot hang:
+ *
+ *	while ((ret = rpma_write(conn, ...)) == RPMA_E_AGAIN) {
+ *		ret = rpma_cq_await_wc(cq, 1, &wc, NULL, 20, 1000);
+ *		if (ret == 0)
+ *			use(&wc);
+ *		else if (ret != RPMA_E_AGAIN)
+ *			break;
+ *	}
+ *
+ * A wait without end that only a failure could end is refused: where the library counts places,
+ * this thread started the last operation, none under way leaves a completion that the program
+ * asked for, and no receive is posted.
  *
  * Return: 0 with at least one completion, or
- *   RPMA_E_INVAL - as for rpma_cq_get_wc()
+ *   RPMA_E_INVAL - as for rpma_cq_get_wc(); or @timeout_ms is negative and no completion can come
+ *   RPMA_E_AGAIN - the send queue was full and has room again
  *   RPMA_E_SHARED_CHANNEL - the completion channel is shared with another
  *     queue; use rpma_conn_wait()
- *   RPMA_E_NO_COMPLETION - none came within @timeout_ms
+ *   RPMA_E_TIMEOUT - none came within @timeout_ms
  *   RPMA_E_PROVIDER - ibv_poll_cq(3), ibv_req_notify_cq(3), ibv_get_cq_event(3) or
  *     poll(2) failed
  *   RPMA_E_UNKNOWN - ibv_poll_cq(3) returned more than it was asked for
@@ -2677,7 +2698,7 @@ struct rpma_wait_item {
  *   RPMA_E_INVAL - @items is NULL, @count is 0 or too large, or an item has none or
  *     several of the three
  *   RPMA_E_SHARED_CHANNEL - a queue shares its completion channel
- *   RPMA_E_AGAIN - none became ready within @timeout_ms
+ *   RPMA_E_TIMEOUT - none became ready within @timeout_ms
  *   RPMA_E_PROVIDER - poll(2), ibv_get_cq_event(3) or ibv_req_notify_cq(3) failed
  * Threads: safe on different items.
  * Since: 1.4
@@ -2728,8 +2749,8 @@ const char *rpma_err_2str(int ret);
  *
  * A call that fails stores it. A call that succeeds leaves it alone, unless it had to try
  * another address of rpma_conn_connect(), as do
- * RPMA_E_NO_COMPLETION, RPMA_E_NO_EVENT and RPMA_E_AGAIN: nothing is there yet, or there is
- * no room yet, and a program that polls need not pay for a sentence.
+ * RPMA_E_NO_COMPLETION and RPMA_E_NO_EVENT: nothing is there yet, and a program that polls
+ * need not pay for a sentence.
  * rpma_conn_next_event() stores it also with RPMA_CONN_REJECTED, RPMA_CONN_UNREACHABLE and
  * RPMA_CONN_LOST.
  *
@@ -2737,9 +2758,24 @@ const char *rpma_err_2str(int ret);
  *   this thread; "" if there was none yet; never NULL
  * Threads: safe; each thread has its own.
  * Since: 1.4
- * See also: rpma_err_2str(), rpma_log_set_function()
+ * See also: rpma_err_errno(), rpma_err_2str(), rpma_log_set_function()
  */
 const char *rpma_err_text(void);
+
+/**
+ * rpma_err_errno - get the errno of what failed below the last failure of this thread
+ *
+ * For programs that decide by it: ENOMEM of a call that posts is a full queue,
+ * EADDRINUSE of rpma_ep_listen() a port that is taken. It belongs to the sentence of
+ * rpma_err_text(). errno itself has no meaning after a call of librpma.
+ *
+ * Return: the errno of the call of libibverbs, librdmacm or the system; 0 if none of them failed,
+ *   or it gave no reason
+ * Threads: safe; each thread has its own.
+ * Since: 1.4
+ * See also: rpma_err_text()
+ */
+int rpma_err_errno(void);
 
 /**
  * rpma_log_set_function - choose who receives the messages of the library

@@ -56,7 +56,8 @@ static int atomic_write_natively(struct rpma_conn *conn, const struct rpma_mr_re
 		RPMA_LOG_ERRNO(err,
 			       "ibv_wr_atomic_write(QP 0x%x, remote address 0x%" PRIx64
 			       ", rkey 0x%x, wr_id 0x%" PRIx64 ")",
-			       conn->qp->qp_num, remote_addr, dst->rkey, qpx->wr_id);
+			       conn->qp->qp_num, remote_addr, dst->rkey,
+			       (uint64_t)(uintptr_t)op_context);
 		return RPMA_E_PROVIDER;
 	}
 	return 0;

@@ -13,6 +13,7 @@ void rpma_conn_cfg_init(struct rpma_conn_cfg *cfg)
 	atomic_init(&cfg->timeout_ms, RPMA_DEFAULT_TIMEOUT_MS);
 	atomic_init(&cfg->shared_channel, false);
 	atomic_init(&cfg->srq, NULL);
+	atomic_init(&cfg->sizes_sq, false);
 	for (int i = 0; i < RPMA_CONN_OPTIONS; i++)
 		atomic_init(&cfg->options[i], rpma_conn_option_defaults[i]);
 }

@@ -13,6 +13,8 @@ struct rpma_conn_cfg {
 	_Atomic int timeout_ms;		/* to resolve the address, and again for the route */
 	atomic_bool shared_channel;	/* one channel for both queues */
 	_Atomic(struct rpma_srq *) srq; /* borrowed */
+	atomic_bool
+		sizes_sq; /* RPMA_CONN_OPT_SQ_SIZE is set: places are counted unless told not to */
 	_Atomic uint32_t options[RPMA_CONN_OPTIONS];
 };
 

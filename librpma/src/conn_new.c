@@ -213,6 +213,7 @@ static int create_qp(struct rpma_conn *conn)
 {
 	/* the device may give more, for whose completions the CQ has no room */
 	const uint32_t places = conn->options[RPMA_CONN_OPT_SQ_SIZE];
+	const uint32_t receives = conn->options[RPMA_CONN_OPT_RQ_SIZE];
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = conn->cq->ibv_cq,
 		.recv_cq = recv_cq(conn),
@@ -242,9 +243,14 @@ static int create_qp(struct rpma_conn *conn)
 	if (ret == 0)
 		ret = rpma_sendq_open(conn, places, send_sges(conn),
 				      attr.send_ops_flags & LIST_OPERATIONS);
-	if (ret == 0 && conn->sendq.every > 0)
-		conn->cq->sendq = &conn->sendq;
-	return ret;
+	if (ret || conn->sendq.every == 0)
+		return ret;
+	conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] = conn->sendq.every;
+	conn->sendq.has_srq = conn->srq != NULL && receives_in_cq(conn) > 0;
+	if (conn->srq == NULL && conn->rcq == NULL) /* for so many the CQ has room */
+		conn->sendq.receives_max = receives;
+	conn->cq->sendq = &conn->sendq;
+	return 0;
 }
 
 static int refuse_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
@@ -280,7 +286,7 @@ static void drop_qp(struct rpma_conn *conn, struct rdma_cm_id *id)
 	conn->native_flush = conn->native_atomic_write = false;
 }
 
-int rpma_conn_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg,
+int rpma_conn_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg, bool counts,
 		  struct rpma_conn **conn_ptr)
 {
 	struct rpma_conn *conn = calloc(1, sizeof(*conn));
@@ -292,6 +298,9 @@ int rpma_conn_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg,
 	conn->sendq = rpma_no_sendq;
 	for (int i = 0; i < RPMA_CONN_OPTIONS; i++)
 		conn->options[i] = atomic_load(&cfg->options[i]);
+	if (conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] == RPMA_CONN_OPT_UNSET && !counts &&
+	    !cfg->sizes_sq)
+		conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] = 0;
 
 	int ret = create_cqs(conn, cfg->shared_channel);
 	if (ret) {

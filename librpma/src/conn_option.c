@@ -39,6 +39,7 @@ const uint32_t rpma_conn_option_defaults[RPMA_CONN_OPTIONS] = {
 	[RPMA_CONN_OPT_INLINE_SIZE] = RPMA_ATOMIC_WRITE_ALIGNMENT,
 	[RPMA_CONN_OPT_SEND_SGES] = 1,
 	[RPMA_CONN_OPT_BATCH_SIZE] = 32,
+	[RPMA_CONN_OPT_SIGNAL_EVERY] = RPMA_CONN_OPT_UNSET,
 	[RPMA_CONN_OPT_RETRIES] = RETRIES_MAX,
 	[RPMA_CONN_OPT_RNR_RETRIES] = RETRIES_MAX, /* for ever */
 	[RPMA_CONN_OPT_RNR_TIMER] = RPMA_CONN_OPT_UNSET,
@@ -73,6 +74,8 @@ int rpma_conn_cfg_set_option(struct rpma_conn_cfg *cfg, enum rpma_conn_option op
 				 (int)option, value, most[option]);
 
 	atomic_store(&cfg->options[option], value);
+	if (option == RPMA_CONN_OPT_SQ_SIZE)
+		cfg->sizes_sq = true;
 	return 0;
 }
 

@@ -24,7 +24,7 @@ int rpma_conn_req_from_id(struct rpma_peer *peer, struct rdma_cm_id *id,
 	req->side = side;
 
 	rpma_conn_cfg_init(&defaults);
-	int ret = rpma_conn_new(peer, cfg != NULL ? cfg : &defaults, &req->conn);
+	int ret = rpma_conn_new(peer, cfg != NULL ? cfg : &defaults, false, &req->conn);
 	if (ret == 0)
 		ret = rpma_conn_adopt_id(req->conn, id);
 	if (ret) {

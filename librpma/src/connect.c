@@ -225,8 +225,6 @@ static int connecting_new(const char *addr, const char *port, const struct rpma_
 	}
 	connecting->next = connecting->addresses;
 	connecting->timeout_ms = cfg->timeout_ms;
-	for (int i = 0; i < RPMA_CONN_OPTIONS; i++)
-		connecting->options[i] = atomic_load(&cfg->options[i]);
 	if (pdata != NULL) {
 		memcpy(connecting->bytes, pdata->ptr, pdata->len);
 		connecting->pdata.ptr = connecting->bytes;
@@ -280,11 +278,12 @@ int rpma_conn_connect(struct rpma_peer *peer, const char *addr, const char *port
 	int ret = connecting_new(addr, port, cfg, pdata, &connecting);
 	if (ret)
 		return ret;
-	ret = rpma_conn_new(peer, cfg, &conn);
+	ret = rpma_conn_new(peer, cfg, true, &conn);
 	if (ret) {
 		rpma_connecting_delete(&connecting);
 		return ret;
 	}
+	memcpy(connecting->options, conn->options, sizeof(conn->options));
 	conn->connecting = connecting;
 	ret = begin(conn);
 	if (ret) {

@@ -10,14 +10,25 @@
 
 enum { TEXT_MAX = 1024 }; /* a line of the log */
 
-static _Thread_local char text[TEXT_MAX];
+static _Thread_local char buffer[TEXT_MAX];
+static _Thread_local const char *text = "";
+static _Thread_local int below; /* errno of the call below that failed, or 0 */
 
-__attribute__((format(printf, 1, 0))) static void keep(const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void keep(int errnum, const char *format,
+						       va_list arguments)
 {
 	const int saved = errno;
 
-	vsnprintf(text, sizeof(text), format, arguments);
+	vsnprintf(buffer, sizeof(buffer), format, arguments);
+	text = buffer;
+	below = errnum;
 	errno = saved;
+}
+
+void rpma_err_set_constant(const char *sentence)
+{
+	text = sentence;
+	below = 0;
 }
 
 void rpma_err_set(const char *format, ...)
@@ -25,7 +36,7 @@ void rpma_err_set(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	keep(format, arguments);
+	keep(0, format, arguments);
 	va_end(arguments);
 }
 
@@ -53,21 +64,27 @@ void rpma_err_set_range(const char *function, size_t offset, size_t len)
 void rpma_log_error(int errnum, const char *file_name, int line_no, const char *function_name,
 		    const char *format, ...)
 {
+	const int saved = errnum != 0 ? errnum : errno; /* a log function may look at it */
 	va_list arguments;
 
 	va_start(arguments, format);
-	keep(format, arguments);
+	keep(errnum, format, arguments);
 	va_end(arguments);
-	errno = errnum; /* as a log function may look at it */
+	errno = saved;
 	if (rpma_log_wanted(RPMA_LOG_LEVEL_ERROR))
 		atomic_load (&rpma_log_sink)(RPMA_LOG_LEVEL_ERROR, file_name, line_no,
-					     function_name, "%s\n", text);
-	errno = errnum;
+					     function_name, "%s\n", buffer);
+	errno = saved;
 }
 
 const char *rpma_err_text(void)
 {
 	return text;
+}
+
+int rpma_err_errno(void)
+{
+	return below;
 }
 
 const char *rpma_err_2str(int ret)
@@ -93,6 +110,8 @@ const char *rpma_err_2str(int ret)
 		return "Completion channel is shared";
 	case RPMA_E_NOT_SHARED_CHNL:
 		return "Completion channel is not shared";
+	case RPMA_E_TIMEOUT:
+		return "Timed out";
 	default:
 		return "Unknown error";
 	}

@@ -13,6 +13,9 @@
 /* Keeps the sentence. errno stays. */
 __attribute__((cold, format(printf, 1, 2))) void rpma_err_set(const char *format, ...);
 
+/* Keeps a sentence without values, as cheaply as a store. */
+void rpma_err_set_constant(const char *sentence);
+
 /* That the first of these arguments that is NULL is so. names has them in order: "a, b". */
 __attribute__((cold)) void rpma_err_set_null(const char *function, const char *names,
 					     const void *const *arguments);
@@ -38,6 +41,9 @@ __attribute__((cold)) void rpma_err_set_range(const char *function, size_t offse
 
 #define RPMA_FAIL_RANGE(offset, len) (rpma_err_set_range(__func__, (offset), (len)), RPMA_E_INVAL)
 
-#define RPMA_FAIL_NOMEM(bytes)	     RPMA_FAIL(RPMA_E_NOMEM, "no memory for %zu bytes", (size_t)(bytes))
+/* return RPMA_FAIL_CONSTANT(RPMA_E_TIMEOUT, "nothing became ready in time"); */
+#define RPMA_FAIL_CONSTANT(code, sentence) (rpma_err_set_constant(sentence), (code))
+
+#define RPMA_FAIL_NOMEM(bytes)		   RPMA_FAIL(RPMA_E_NOMEM, "no memory for %zu bytes", (size_t)(bytes))
 
 #endif /* RPMA_ERR_H */

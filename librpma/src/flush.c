@@ -115,7 +115,7 @@ static int flush_natively(struct rpma_conn *conn, const struct rpma_mr_remote *d
 			       "ibv_wr_flush(QP 0x%x, remote address 0x%" PRIx64
 			       ", length %zu, rkey 0x%x, wr_id 0x%" PRIx64 ")",
 			       conn->qp->qp_num, dst->addr + dst_offset, len, dst->rkey,
-			       qpx->wr_id);
+			       (uint64_t)(uintptr_t)op_context); /* qpx is another thread's now */
 		return RPMA_E_PROVIDER;
 	}
 	return 0;

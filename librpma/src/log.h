@@ -21,7 +21,7 @@ extern _Atomic int rpma_log_thresholds[RPMA_LOG_THRESHOLD_MAX];
 
 rpma_log_function rpma_log_default;
 
-/* err.c: errno is errnum while the message is logged, and afterwards. */
+/* err.c: errno is errnum while the message is logged, and afterwards; 0: as it was. */
 __attribute__((cold, format(printf, 5, 6))) void rpma_log_error(int errnum, const char *file_name,
 								int line_no,
 								const char *function_name,
@@ -48,7 +48,7 @@ static inline bool rpma_log_wanted(enum rpma_log_level level)
 	} while (0)
 
 /* Also the sentence of rpma_err_text(). */
-#define RPMA_LOG_ERROR(...)   rpma_log_error(errno, RPMA_LOG_FILE, __LINE__, __func__, __VA_ARGS__)
+#define RPMA_LOG_ERROR(...)   rpma_log_error(0, RPMA_LOG_FILE, __LINE__, __func__, __VA_ARGS__)
 #define RPMA_LOG_WARNING(...) RPMA_LOG(RPMA_LOG_LEVEL_WARNING, __VA_ARGS__)
 #define RPMA_LOG_NOTICE(...)  RPMA_LOG(RPMA_LOG_LEVEL_NOTICE, __VA_ARGS__)
 #define RPMA_LOG_INFO(...)    RPMA_LOG(RPMA_LOG_LEVEL_INFO, __VA_ARGS__)

@@ -64,12 +64,34 @@ static uint32_t free_places(const struct rpma_sendq *q)
 	return q->size - (position(q) - atomic_load_explicit(&q->done, memory_order_acquire));
 }
 
+static const char full[] = "the send queue is full until completions are fetched "
+			   "(rpma_cq_await_wc())";
+
 /* What waits is posted: without its completions there would never be a place. */
 __attribute__((cold)) static int is_full(struct rpma_conn *conn)
 {
+	struct rpma_sendq *q = &conn->sendq;
+
 	RPMA_LOG_DEBUG("the send queue is full");
+	atomic_store_explicit(&q->refused_at, atomic_load(&q->done), memory_order_relaxed);
+	atomic_store_explicit(&q->is_refused, true, memory_order_release);
 	int ret = rpma_sendq_submit(conn);
-	return ret ? ret : RPMA_E_AGAIN;
+	return ret ? ret : RPMA_FAIL_CONSTANT(RPMA_E_AGAIN, full);
+}
+
+/* There is room, and who posts knows it. */
+static void forget_refusal(struct rpma_sendq *q)
+{
+	if (__builtin_expect(atomic_load_explicit(&q->is_refused, memory_order_relaxed), 0))
+		atomic_store_explicit(&q->is_refused, false, memory_order_relaxed);
+}
+
+/* An address that no other thread has. */
+static const void *this_thread(void)
+{
+	static _Thread_local char tag;
+
+	return &tag;
 }
 
 /* The operation of the next slot. Once a completion has failed, each that is posted leaves one. */
@@ -77,6 +99,8 @@ static void count_place(struct rpma_sendq *q, struct ibv_send_wr *wr)
 {
 	const uint32_t at = position(q);
 	const bool asked = wr->send_flags & IBV_SEND_SIGNALED;
+
+	atomic_store_explicit(&q->poster, this_thread(), memory_order_relaxed);
 
 	if ((!asked && at != q->signal_at) || is_broken(q))
 		return;
@@ -229,7 +253,7 @@ __attribute__((cold)) static int not_posted(struct rpma_conn *conn,
 	}
 	set_stop(conn);
 	if (is_full_of_failed(q, err))
-		return RPMA_E_AGAIN;
+		return RPMA_FAIL_CONSTANT(RPMA_E_AGAIN, full);
 	if (q->natives > 0)
 		RPMA_LOG_ERRNO(err, "ibv_wr_complete() of %u operations", count);
 	else
@@ -281,6 +305,7 @@ static int make_room(struct rpma_conn *conn, uint32_t count)
 
 	if (__builtin_expect(free_places(q) < count, 0))
 		return is_full(conn);
+	forget_refusal(q);
 	if (q->next->index + count > q->slots_count)
 		return rpma_sendq_submit(conn);
 	return 0;
@@ -363,11 +388,14 @@ __attribute__((noinline)) static int post_single(struct rpma_conn *conn, struct 
 
 	if (__builtin_expect(free_places(q) == 0, 0))
 		return is_full(conn);
+	forget_refusal(q);
 	count_place(q, wr);
 	int err = ibv_post_send(conn->qp, wr, &bad_wr);
 	if (__builtin_expect(err != 0, 0)) {
 		rpma_sendq_withdraw(conn, position(q));
-		return is_full_of_failed(q, err) ? RPMA_E_AGAIN : rpma_post_send_failed(wr, err);
+		if (is_full_of_failed(q, err))
+			return RPMA_FAIL_CONSTANT(RPMA_E_AGAIN, full);
+		return rpma_post_send_failed(wr, err);
 	}
 	q->base++;
 	q->stop = q->next; /* one position further, so it has to be set again */
@@ -444,6 +472,37 @@ static void leave_failed(struct rpma_sendq *q)
 	atomic_store_explicit(&q->done, done + 1, memory_order_release);
 }
 
+static void leave_receive(struct rpma_sendq *q)
+{
+	if (q->receives_max > 0)
+		atomic_fetch_sub_explicit(&q->receives, 1, memory_order_relaxed);
+}
+
+bool rpma_sendq_take_receive(struct rpma_sendq *q)
+{
+	if (atomic_fetch_add_explicit(&q->receives, 1, memory_order_relaxed) < q->receives_max)
+		return true;
+	leave_receive(q);
+	return false;
+}
+
+/* Only who posts knows whether more is to come, so another thread is told nothing. */
+enum rpma_prospect rpma_sendq_prospect(struct rpma_sendq *q)
+{
+	if (atomic_load_explicit(&q->is_refused, memory_order_acquire) &&
+	    atomic_load_explicit(&q->done, memory_order_relaxed) !=
+		    atomic_load_explicit(&q->refused_at, memory_order_relaxed)) {
+		atomic_store_explicit(&q->is_refused, false, memory_order_relaxed);
+		return RPMA_PROSPECT_ROOM;
+	}
+	if (atomic_load_explicit(&q->poster, memory_order_relaxed) != this_thread() || q->has_srq ||
+	    atomic_load_explicit(&q->receives, memory_order_relaxed) > 0 || is_broken(q) ||
+	    atomic_load_explicit(&q->ring_tail, memory_order_relaxed) !=
+		    atomic_load_explicit(&q->ring_published, memory_order_relaxed))
+		return RPMA_PROSPECT_OPEN;
+	return waiting(q) > 0 ? RPMA_PROSPECT_WAITING : RPMA_PROSPECT_NONE;
+}
+
 int rpma_sendq_fetched(struct rpma_sendq *q, struct ibv_wc *wc, int count)
 {
 	int kept = 0;
@@ -453,7 +512,9 @@ int rpma_sendq_fetched(struct rpma_sendq *q, struct ibv_wc *wc, int count)
 
 		if (wc[i].status != IBV_WC_SUCCESS)
 			leave_failed(q);
-		else if (!(wc[i].opcode & IBV_WC_RECV))
+		else if (wc[i].opcode & IBV_WC_RECV)
+			leave_receive(q);
+		else
 			is_asked = leave(q);
 		if (!is_asked)
 			continue;

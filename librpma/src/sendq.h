@@ -67,9 +67,24 @@ struct rpma_sendq {
 	uint32_t ring_mask;
 	uint32_t ring_head; /* written by who posts */
 	_Atomic uint32_t ring_published;
-	_Atomic uint32_t ring_tail; /* written by who fetches */
-	_Atomic uint32_t done;	    /* the same: positions below have left the queue */
-	atomic_bool is_broken;	    /* the same: a completion failed, the rest will, one by one */
+	_Atomic uint32_t ring_tail;   /* written by who fetches */
+	_Atomic uint32_t done;	      /* the same: positions below have left the queue */
+	atomic_bool is_broken;	      /* the same: a completion failed, the rest will, one by one */
+	atomic_bool is_refused;	      /* an operation found no place; taken back by who fetches */
+	_Atomic uint32_t refused_at;  /* when it did: what `done` was */
+	_Atomic(const void *) poster; /* the thread that counted the last place */
+	/* receives whose completions come between those of operations; 0: none, or not counted */
+	uint32_t receives_max;
+	_Atomic uint32_t receives; /* posted and not fetched */
+	bool has_srq;		   /* others post them */
+};
+
+/* What a wait for completions may still come to. */
+enum rpma_prospect {
+	RPMA_PROSPECT_OPEN,    /* something, or nobody knows */
+	RPMA_PROSPECT_ROOM,    /* an operation that was refused has room now */
+	RPMA_PROSPECT_WAITING, /* nothing: what was started waits to be posted */
+	RPMA_PROSPECT_NONE     /* nothing: whatever is under way leaves no completion */
 };
 
 struct rpma_conn;
@@ -110,6 +125,13 @@ void rpma_sendq_withdraw(struct rpma_conn *conn, uint32_t mark);
 
 /* Keeps of these completions those that the program asked for, moved together. How many. */
 int rpma_sendq_fetched(struct rpma_sendq *q, struct ibv_wc *wc, int count);
+
+/* For who has found no completion. Room is told once. */
+enum rpma_prospect rpma_sendq_prospect(struct rpma_sendq *q);
+
+/* Counts a receive that is about to be posted; false: its completion may find no entry in the CQ.
+ */
+bool rpma_sendq_take_receive(struct rpma_sendq *q);
 
 /* sendq_native.c: posts all of the list by ibv_wr_*, or none; an errno value then. */
 int rpma_sendq_post_natively(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr);

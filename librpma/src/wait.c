@@ -61,14 +61,33 @@ static int take_event(struct rpma_cq *cq)
 	return 0;
 }
 
+static const char none_in_time[] = "no completion came in time";
+
 static int sleep_for_event(struct rpma_cq *cq, int64_t end_ns)
 {
 	struct pollfd fd = {.fd = cq->channel->fd, .events = POLLIN};
 	int ready = poll_until(&fd, 1, end_ns);
 
 	if (ready == 0)
-		return RPMA_E_NO_COMPLETION;
+		return RPMA_FAIL_CONSTANT(RPMA_E_TIMEOUT, none_in_time);
 	return ready < 0 ? RPMA_E_PROVIDER : take_event(cq);
+}
+
+/* RPMA_E_NO_COMPLETION: the wait may go on. */
+static int look_ahead(struct rpma_sendq *q, int timeout_ms)
+{
+	static const char function[] = "rpma_cq_await_wc";
+	const enum rpma_prospect prospect = rpma_sendq_prospect(q);
+
+	if (prospect == RPMA_PROSPECT_ROOM)
+		return RPMA_FAIL_CONSTANT(RPMA_E_AGAIN, "the send queue has room again");
+	if (prospect == RPMA_PROSPECT_OPEN || timeout_ms >= 0)
+		return RPMA_E_NO_COMPLETION;
+	if (prospect == RPMA_PROSPECT_WAITING)
+		return RPMA_FAIL_OF(function, RPMA_E_INVAL,
+				    "operations wait for rpma_submit(), so no completion can come");
+	return RPMA_FAIL_OF(function, RPMA_E_INVAL,
+			    "no operation under way leaves a completion, and no receive is posted");
 }
 
 int rpma_cq_await_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got,
@@ -91,8 +110,12 @@ int rpma_cq_await_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int
 		if (ret)
 			return ret;
 		ret = rpma_cq_get_wc(cq, num_entries, wc, num_entries_got);
-		if (ret != RPMA_E_NO_COMPLETION || is_over)
+		if (ret == RPMA_E_NO_COMPLETION && cq->sendq != NULL)
+			ret = look_ahead(cq->sendq, timeout_ms);
+		if (ret != RPMA_E_NO_COMPLETION)
 			return ret;
+		if (is_over)
+			return RPMA_FAIL_CONSTANT(RPMA_E_TIMEOUT, none_in_time);
 		ret = sleep_for_event(cq, end_ns);
 		if (ret)
 			return ret;
@@ -156,7 +179,9 @@ int rpma_wait(struct rpma_wait_item *items, size_t count, int timeout_ms, size_t
 
 	int ready = poll_until(fds, count, end_of(timeout_ms));
 	if (ready <= 0)
-		return ready == 0 ? RPMA_E_AGAIN : RPMA_E_PROVIDER;
+		return ready < 0
+			       ? RPMA_E_PROVIDER
+			       : RPMA_FAIL_CONSTANT(RPMA_E_TIMEOUT, "nothing became ready in time");
 	for (size_t i = 0; ret == 0 && i < count; i++)
 		ret = take_ready(&items[i], &fds[i], &found);
 	if (ret == 0 && num_ready != NULL)

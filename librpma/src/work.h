@@ -138,12 +138,19 @@ rpma_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr, int flags, const 
 
 static inline int rpma_post_recv(struct rpma_conn *conn, struct rpma_recv_work *work)
 {
+	struct rpma_sendq *q = &conn->sendq;
 	struct ibv_recv_wr *bad_wr;
 
+	if (__builtin_expect(q->receives_max > 0, 0) && !rpma_sendq_take_receive(q))
+		return RPMA_FAIL_CONSTANT(RPMA_E_AGAIN,
+					  "RPMA_CONN_OPT_RQ_SIZE receives are posted, or their "
+					  "completions not fetched yet");
 	int err = ibv_post_recv(conn->qp, &work->wr, &bad_wr);
 	if (__builtin_expect(err == 0, 1))
 		return 0;
 
+	if (q->receives_max > 0)
+		atomic_fetch_sub_explicit(&q->receives, 1, memory_order_relaxed);
 	return rpma_post_recv_failed("ibv_post_recv", &work->wr, err);
 }
 

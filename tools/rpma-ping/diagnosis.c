@@ -13,9 +13,10 @@
 const char *diagnosis_code_name(int code)
 {
 	static const char *const names[] = {
-		"RPMA_E_UNKNOWN",	 "RPMA_E_NOSUPP",	  "RPMA_E_PROVIDER", "RPMA_E_NOMEM",
-		"RPMA_E_INVAL",		 "RPMA_E_NO_COMPLETION",  "RPMA_E_NO_EVENT", "RPMA_E_AGAIN",
-		"RPMA_E_SHARED_CHANNEL", "RPMA_E_NOT_SHARED_CHNL"};
+		"RPMA_E_UNKNOWN",	  "RPMA_E_NOSUPP", "RPMA_E_PROVIDER",
+		"RPMA_E_NOMEM",		  "RPMA_E_INVAL",  "RPMA_E_NO_COMPLETION",
+		"RPMA_E_NO_EVENT",	  "RPMA_E_AGAIN",  "RPMA_E_SHARED_CHANNEL",
+		"RPMA_E_NOT_SHARED_CHNL", "RPMA_E_TIMEOUT"};
 	int index = RPMA_E_UNKNOWN - code;
 
 	return index >= 0 && index < (int)(sizeof(names) / sizeof(names[0])) ? names[index] : NULL;

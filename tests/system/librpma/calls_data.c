@@ -30,7 +30,7 @@ static void expect_nothing(struct client *client)
 {
 	struct ibv_wc wc;
 
-	MUST_GIVE(RPMA_E_NO_COMPLETION, rpma_cq_await_wc(client->cq, 1, &wc, NULL, 0, SHORT_MS));
+	MUST_GIVE(RPMA_E_TIMEOUT, rpma_cq_await_wc(client->cq, 1, &wc, NULL, 0, SHORT_MS));
 }
 
 static void *context(uint64_t number)
@@ -230,8 +230,8 @@ static void write_with_retries(struct client *client)
 			MUST(rpma_submit(client->conn));
 			do {
 				refused++;
-				MUST_GIVE(RPMA_E_NO_COMPLETION,
-					  rpma_cq_await_wc(client->cq, 1, &wc, NULL, 0, 1));
+				MUST_GIVE(RPMA_E_AGAIN,
+					  rpma_cq_await_wc(client->cq, 1, &wc, NULL, 0, -1));
 				ret = write_record(client, i, flags);
 			} while (ret == RPMA_E_AGAIN);
 		}

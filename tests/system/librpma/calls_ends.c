@@ -88,7 +88,7 @@ void target_serve(const struct calls *c, struct target *target)
 	while (count > 1 || client_is_there(target)) {
 		int ret = rpma_wait(items, count, LOOK_EVERY_MS, NULL);
 
-		if (ret == RPMA_E_AGAIN)
+		if (ret == RPMA_E_TIMEOUT)
 			continue;
 		session_must(ret, 0, "rpma_wait()");
 		for (size_t i = count; i-- > 1;)
@@ -178,7 +178,7 @@ void client_flush(struct client *client)
 	while ((ret = rpma_flush(client->conn, client->dst, 0, MEMORY_BYTES,
 				 RPMA_FLUSH_TYPE_VISIBILITY, RPMA_F_COMPLETION_ALWAYS, client)) ==
 	       RPMA_E_AGAIN)
-		MUST_GIVE(RPMA_E_NO_COMPLETION, rpma_cq_await_wc(client->cq, 1, &wc, NULL, 0, 1));
+		MUST_GIVE(RPMA_E_AGAIN, rpma_cq_await_wc(client->cq, 1, &wc, NULL, 0, -1));
 	session_must(ret, 0, "rpma_flush()");
 	MUST_HOLD(client_completion(client).wr_id == (uintptr_t)client);
 }

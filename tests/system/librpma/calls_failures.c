@@ -88,7 +88,7 @@ static void drain(struct ledger *ledger, struct client *client, const struct tar
 	while ((ret = rpma_cq_await_wc(client->cq, 1, &wc, NULL, 0,
 				       ledger->failed ? SILENCE_MS : FAILS_MS)) == 0)
 		note(ledger, client, target, &wc);
-	session_must(ret, RPMA_E_NO_COMPLETION, "rpma_cq_await_wc()");
+	session_must(ret, RPMA_E_TIMEOUT, "rpma_cq_await_wc()");
 }
 
 /* Every 8th with a flush of its own. */

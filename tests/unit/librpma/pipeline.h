@@ -104,4 +104,11 @@ static inline void assert_got(unsigned doorbells, const char *numbers)
 	provider.native.completed = 0;
 }
 
+/* The provider completes the next operation that is to leave a completion. */
+static inline void complete(uint64_t wr_id, enum ibv_wc_status status, enum ibv_wc_opcode opcode)
+{
+	provider_queue_wc(provider.cqs[0],
+			  &(struct ibv_wc){.wr_id = wr_id, .status = status, .opcode = opcode});
+}
+
 #endif /* PIPELINE_H */

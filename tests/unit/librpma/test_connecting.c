@@ -126,7 +126,7 @@ static void connect__is_waited_for(void **unused)
 
 	begin();
 	item.conn = w.conn;
-	expect(RPMA_E_AGAIN, rpma_wait(&item, 1, 0, NULL));
+	expect(RPMA_E_TIMEOUT, rpma_wait(&item, 1, 0, NULL));
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ADDR_RESOLVED, NULL, 0);
 	expect(0, rpma_wait(&item, 1, 0, NULL));
 	assert_true(item.ready);

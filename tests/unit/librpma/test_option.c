@@ -118,6 +118,7 @@ static void conn__is_made_as_they_say(void **unused)
 	set(RPMA_CONN_OPT_CQ_SIZE, 21);
 	set(RPMA_CONN_OPT_RCQ_SIZE, 22);
 	set(RPMA_CONN_OPT_SQ_SIZE, 23);
+	set(RPMA_CONN_OPT_SIGNAL_EVERY, 0); /* or the CQ would have room for all of them */
 	set(RPMA_CONN_OPT_RQ_SIZE, 24);
 	set(RPMA_CONN_OPT_INLINE_SIZE, 64);
 	set(RPMA_CONN_OPT_COMP_VECTOR, 3);
@@ -258,7 +259,7 @@ static void conn__tells_what_it_got(void **unused)
 	make_conn();
 	assert_int_equal(option_of_conn(RPMA_CONN_OPT_SQ_SIZE), 23);
 	assert_int_equal(option_of_conn(RPMA_CONN_OPT_RQ_SIZE), 10);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_CQ_SIZE), 10);
+	assert_int_equal(option_of_conn(RPMA_CONN_OPT_CQ_SIZE), 23 + 10);
 	assert_int_equal(option_of_conn(RPMA_CONN_OPT_RCQ_SIZE), 0);
 	assert_int_equal(option_of_conn(RPMA_CONN_OPT_INLINE_SIZE), 64);
 	assert_int_equal(option_of_conn(RPMA_CONN_OPT_RETRIES), 2);

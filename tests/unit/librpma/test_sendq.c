@@ -189,13 +189,6 @@ static void list__allocates_nothing(void **unused)
 /* --- RPMA_CONN_OPT_SIGNAL_EVERY ----------------------------------------------------------------
  */
 
-/* The provider completes the next operation that is to leave a completion. */
-static void complete(uint64_t wr_id, enum ibv_wc_status status, enum ibv_wc_opcode opcode)
-{
-	provider_queue_wc(provider.cqs[0],
-			  &(struct ibv_wc){.wr_id = wr_id, .status = status, .opcode = opcode});
-}
-
 static void every__signals_what_the_program_does_not(void **unused)
 {
 	connect_with(16, 4, 8);
@@ -239,20 +232,6 @@ static void its_completions__stay_inside(void **unused)
 	assert_int_equal(wc[0].wr_id, 4);
 	assert_int_equal(wc[1].wr_id, 50);
 	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 4, wc, &got));
-}
-
-/* Nor do they end a wait, though they make room; a fetch alone is enough for that. */
-static void its_completions__do_not_end_a_wait(void **unused)
-{
-	struct ibv_wc wc;
-
-	connect_with(2, 1, 8);
-	post(1, ON_ERROR);
-	post(2, ON_ERROR);
-	complete(1, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	expect_named(RPMA_E_AGAIN, "rpma_write", write_8(3, ON_ERROR));
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 1));
-	post(3, ON_ERROR);
 }
 
 /* One that fetches one at a time goes on behind what stays inside. */
@@ -502,7 +481,6 @@ int main(int argc, char **argv)
 		TEST(every__counts_what_waits, setup_nothing),
 		TEST(every__is_half_of_the_queue_at_most, setup_nothing),
 		TEST(its_completions__stay_inside, setup_nothing),
-		TEST(its_completions__do_not_end_a_wait, setup_nothing),
 		TEST(its_completions__do_not_end_a_fetch, setup_nothing),
 		TEST(a_full_queue__is_told_and_passes, setup_nothing),
 		TEST(places__never_run_out_while_completions_are_fetched, setup_nothing),

@@ -48,7 +48,7 @@ static void arm__lasts(void **unused)
 	for (int solicited_only = 1; solicited_only >= 0; solicited_only--) {
 		expect(0, rpma_cq_arm(w.cq, solicited_only));
 		provider.req_notify_cq.solicited_only = 77;
-		expect(RPMA_E_NO_COMPLETION, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 0));
+		expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 0));
 		assert_int_equal(provider.req_notify_cq.solicited_only, solicited_only);
 		provider.req_notify_cq.solicited_only = 77;
 		provider_queue_cq_event(provider.cqs[0]);
@@ -93,9 +93,9 @@ static void await__ends(void **unused)
 	const int64_t begin = now_ms();
 	struct ibv_wc wc;
 
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 0));
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 1000, 0));
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 1, 20));
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 0));
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 1000, 0));
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 1, 20));
 	assert_true(now_ms() - begin >= 20);
 }
 
@@ -106,7 +106,7 @@ static void await__sleeps_again_after_an_empty_event(void **unused)
 
 	provider_queue_cq_event(provider.cqs[0]);
 	provider_queue_cq_event(provider.cqs[0]);
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 50));
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 50));
 	assert_int_equal(calls_count("ibv_get_cq_event"), 2);
 }
 
@@ -124,7 +124,7 @@ static void await__ends_however_many_events_come(void **unused)
 
 	wakes = 0;
 	provider.context->ops.req_notify_cq = arm_and_raise;
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 0));
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 0));
 }
 
 static volatile sig_atomic_t signals;
@@ -153,9 +153,9 @@ static void await__survives_signals(void **unused)
 	/* no event comes with the completion: it sleeps until its time is over */
 	do {
 		ret = rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 30);
-	} while (ret == RPMA_E_NO_COMPLETION && signals < 2);
+	} while (ret == RPMA_E_TIMEOUT && signals < 2);
 	timer_delete(timer);
-	if (ret == RPMA_E_NO_COMPLETION)
+	if (ret == RPMA_E_TIMEOUT)
 		ret = rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 30);
 	expect_named(0, "rpma_cq_await_wc", ret);
 	assert_int_equal(wc.wr_id, 9);
@@ -199,7 +199,7 @@ static void wait__tells_which_are_ready(void **unused)
 	unsigned armed = calls_count("ibv_req_notify_cq");
 	size_t ready = 77;
 
-	expect(RPMA_E_AGAIN, rpma_wait(items, 3, 0, &ready));
+	expect(RPMA_E_TIMEOUT, rpma_wait(items, 3, 0, &ready));
 	assert_false(items[0].ready);
 	assert_int_equal(ready, 77);
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, NULL, 0);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_room.c -- waits for room in a send queue whose places are counted, and for nothing. */
+#include "pipeline.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Completions that the library asked for end no wait, unless an operation wants their room. */
+static void its_completions__do_not_end_a_wait(void **unused)
+{
+	struct ibv_wc wc;
+
+	connect_with(2, 1, 8);
+	post(1, ON_ERROR);
+	complete(1, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 1));
+	post(2, ON_ERROR);
+	post(3, ON_ERROR);
+	expect_named(RPMA_E_AGAIN, "rpma_write", write_8(4, ON_ERROR));
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 1)); /* no room yet */
+	complete(2, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
+	expect(RPMA_E_AGAIN, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, -1));
+	assert_string_equal(rpma_err_text(), "the send queue has room again");
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 1)); /* told once */
+	post(4, ON_ERROR);
+}
+
+/* The operation was posted in between, so that nothing waits for room. */
+static void a_wait__knows_that_room_was_used(void **unused)
+{
+	struct ibv_wc wc;
+
+	connect_with(2, 1, 8);
+	post(1, ON_ERROR);
+	post(2, ON_ERROR);
+	expect_named(RPMA_E_AGAIN, "rpma_write", write_8(3, ON_ERROR));
+	complete(1, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
+	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+	post(3, ALWAYS);
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 1));
+}
+
+static void a_wait__that_nothing_can_end_is_refused(void **unused)
+{
+	struct ibv_wc wc;
+
+	connect_with(8, 4, 8);
+	post(1, ON_ERROR);
+	expect(RPMA_E_INVAL, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, -1));
+	assert_non_null(strstr(rpma_err_text(), "no operation under way leaves a completion"));
+	post(2, ALWAYS | RPMA_F_MORE);
+	complete(2, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
+	expect(0, rpma_submit(w.conn));
+	expect(0, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, -1));
+	post(3, MORE);
+	expect(RPMA_E_INVAL, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, -1));
+	assert_non_null(strstr(rpma_err_text(), "operations wait for rpma_submit()"));
+	/* time ends it, or a message */
+	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 1));
+}
+
+/* The CQ has an entry for each of them, so no more are posted until some are fetched. */
+static void receives__do_not_overrun_the_queue(void **unused)
+{
+	struct ibv_wc wc;
+
+	setup_nothing(NULL);
+	make_peer();
+	make_mr();
+	make_cfg();
+	set(RPMA_CONN_OPT_SQ_SIZE, 4);
+	set(RPMA_CONN_OPT_RQ_SIZE, 2);
+	make_req();
+	make_conn();
+	expect(0, rpma_recv(w.conn, w.mr, 0, 8, NULL));
+	expect(0, rpma_recv(w.conn, w.mr, 0, 8, NULL));
+	expect(RPMA_E_AGAIN, rpma_recv(w.conn, w.mr, 0, 8, NULL));
+	complete(1, IBV_WC_SUCCESS, IBV_WC_RECV);
+	expect(0, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+	expect(0, rpma_recv(w.conn, w.mr, 0, 8, NULL));
+	expect(RPMA_E_AGAIN, rpma_recv(w.conn, w.mr, 0, 8, NULL));
+	/* one that could not be posted takes no entry */
+	complete(2, IBV_WC_SUCCESS, IBV_WC_RECV);
+	expect(0, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+	calls_fail_on("ibv_post_recv", ENOMEM);
+	expect(RPMA_E_PROVIDER, rpma_recv(w.conn, w.mr, 0, 8, NULL));
+	assert_int_equal(rpma_err_errno(), ENOMEM);
+	expect(0, rpma_recv(w.conn, w.mr, 0, 8, NULL));
+}
+
+/* What it is where the program leaves it open. */
+static void places__are_counted_where_the_queue_is_sized(void **unused)
+{
+	uint32_t every = 77;
+
+	setup_nothing(NULL);
+	make_peer();
+	make_mr();
+	make_cfg();
+	set(RPMA_CONN_OPT_SQ_SIZE, 6);
+	make_req();
+	make_conn();
+	expect(0, rpma_conn_get_option(w.conn, RPMA_CONN_OPT_SIGNAL_EVERY, &every));
+	assert_int_equal(every, 3);
+	for (uint64_t i = 1; i <= 6; i++)
+		post(i, ON_ERROR);
+	expect_named(RPMA_E_AGAIN, "rpma_write", write_8(7, ON_ERROR));
+	assert_non_null(strstr(rpma_err_text(), "the send queue is full"));
+	assert_int_equal(rpma_err_errno(), 0);
+}
+
+/* A value that the queue has no use for is not what is read back. */
+static void places__are_counted_as_often_as_is_told(void **unused)
+{
+	uint32_t every = 77;
+
+	connect_with(16, 4000, 8);
+	expect(0, rpma_conn_get_option(w.conn, RPMA_CONN_OPT_SIGNAL_EVERY, &every));
+	assert_int_equal(every, 8);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(its_completions__do_not_end_a_wait, setup_nothing),
+		TEST(a_wait__knows_that_room_was_used, setup_nothing),
+		TEST(a_wait__that_nothing_can_end_is_refused, setup_nothing),
+		TEST(receives__do_not_overrun_the_queue, setup_nothing),
+		TEST(places__are_counted_where_the_queue_is_sized, setup_nothing),
+		TEST(places__are_counted_as_often_as_is_told, setup_nothing),
+	};
+
+	return run_library_tests(tests, argc, argv);
+}
