@@ -25,7 +25,8 @@ const struct process_part *const process_parts[] = {
 	&srq_part,	 /* none */
 	&sq_wait_part,	 /* the send queues that wait */
 	&peer_part,	 /* the table of peers */
-	&listen_part,	 /* none */
+	&listen_part,	 /* this process's hello */
+	&door_part,	 /* the doors */
 	&doorbell_part,	 /* own comp channels, and who knows them */
 	&fault_part,	 /* none */
 	&powerfail_part, /* none */

@@ -85,10 +85,13 @@ struct cm_link {
 	struct cm_id *listener; /* while no request has come */
 	bool closing;		/* a program's thread closes it: the agent keeps off */
 	bool connecting;	/* send `bytes` when the socket is connected */
+	bool proven;		/* its process is of the same user, or of another host */
 	bool held;		/* its request waits for room in the backlog */
 	uint64_t deadline_ns;	/* for the request to arrive, or when to dial again; 0: none */
 	unsigned redials;	/* after a refused port */
-	size_t length;		/* used part of bytes */
+	unsigned char
+		token[WIRE_TOKEN_BYTES]; /* the one of its request: left at the listener's door */
+	size_t length;			 /* used part of bytes */
 	unsigned char bytes[CM_MESSAGE_MAX]; /* received, not decoded; or see `connecting` */
 };
 
@@ -107,6 +110,7 @@ struct cm_id {
 	int fd; /* the bound socket until it connects, the listening one; -1 */
 	/* listening */
 	struct watch *watch;
+	struct door *door;
 	uint32_t backlog;
 	uint32_t requests; /* CONNECT_REQUESTs not delivered yet */
 	/* connected */
@@ -202,10 +206,10 @@ void cm_link_close(struct cm_link *link);	  /* no lock held; not the agent; NULL
 /* Pending peers have sent no request yet, or one that is held. */
 void cm_pending_close(struct cm_id *listener); /* no lock held */
 struct cm_link *cm_pending_oldest(const struct cm_id *listener, bool held, unsigned *count);
-void cm_links_forget(void);		  /* in a child of fork() */
-int cm_start(void);			  /* before all others; -ENOMEM */
-void cm_sign(struct cm_message *request); /* puts in whose process asks */
-bool cm_is_of_other_user(const struct cm_message *request);
+void cm_links_forget(void); /* in a child of fork() */
+int cm_start(void);	    /* before all others; -ENOMEM */
+/* Whose process asks: a request from an address of this host has to prove it. */
+bool cm_is_of_stranger(const struct cm_link *link, const struct cm_message *request);
 void cm_deadline(uint64_t at_ns); /* cm_id_expired() is called then for ids that are due */
 
 /* address.c */

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include "cm.h"
@@ -119,6 +120,7 @@ static int start_connecting(struct cm_id *id, const struct cm_message *request)
 	link = cm_link_new(id->fd, id, NULL);
 	if (link == NULL)
 		return -ENOMEM;
+	memcpy(link->token, request->token, sizeof(link->token));
 	id->fd = -1;
 	id->link = link;
 	id->state = CM_REQ_SENT;
@@ -144,10 +146,12 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn
 
 	CM_ENTER(id);
 	error = check_param(of, conn_param, CM_REQ_PRIVATE);
+	if (error == 0 &&
+	    getrandom(request.token, sizeof(request.token), 0) != sizeof(request.token))
+		error = EIO;
 	if (error != 0)
 		return call_failed(error);
 	pthread_mutex_lock(&cm_lock);
-	cm_sign(&request);
 	take_param(of, conn_param, &request);
 	request.responder_resources =
 		depth(conn_param != NULL ? conn_param->responder_resources : RDMA_MAX_RESP_RES);

@@ -8,6 +8,7 @@
  * connection ended. Only the agent closes a link, except for the thread that destroys
  * its id (cm_link_close).
  */
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -18,14 +19,13 @@
 
 #include "cm.h"
 #include "soft_device/process/process.h"
-#include "soft_device/transport/hello.h"
+#include "soft_device/transport/address.h"
+#include "soft_device/transport/door.h"
 
 #define REDIALS	  20 /* after a refused port, each after: */
 #define REDIAL_NS UINT64_C(5000000)
 
 static struct cm_links links = LIST_HEAD_INITIALIZER(links);
-
-static struct wire_hello own; /* what is said of this process in a request */
 
 static struct timer *clock_timer;
 static uint64_t clock_ns; /* what it is set to; 0: off */
@@ -149,8 +149,28 @@ void cm_link_say(struct cm_link *link, enum cm_kind kind)
 	cm_link_send(link, &message);
 }
 
+/* A process of this host is visited at its door first, so that it knows whose request it is. */
+static int knock(const struct cm_link *link)
+{
+	const struct sockaddr *to = (const struct sockaddr *)&link->id->remote;
+	char address[INET6_ADDRSTRLEN] = "";
+	union ibv_gid gid;
+	int error;
+
+	gid_from_sockaddr(&gid, to);
+	if (!gid_is_of_this_host(&gid))
+		return 0;
+	error = door_knock(&gid, cm_address_port(&link->id->remote), link->token);
+	if (error == -EACCES) {
+		inet_ntop(AF_INET6, gid.raw, address, sizeof(address));
+		process_warn("%s port %u: refused, it belongs to another user", address,
+			     cm_address_port(&link->id->remote));
+	}
+	return error;
+}
+
 /* Nonblocking; the outcome comes with EPOLLOUT. */
-int cm_link_connect(struct cm_link *link)
+static int connect_socket(struct cm_link *link)
 {
 	const struct sockaddr *to = (const struct sockaddr *)&link->id->remote;
 	const int yes = 1, tos = link->id->tos;
@@ -160,29 +180,41 @@ int cm_link_connect(struct cm_link *link)
 		setsockopt(link->fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
 	else
 		setsockopt(link->fd, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof(tos));
-	link->connecting = true;
 	if (connect(link->fd, to, cm_address_bytes(to)) != 0 && errno != EINPROGRESS)
 		return -errno;
 	return cm_link_watch(link, EPOLLOUT);
+}
+
+static int redial(struct cm_link *link)
+{
+	if (link->redials++ == REDIALS)
+		return -ECONNREFUSED;
+	link->deadline_ns = process_now_ns() + REDIAL_NS;
+	cm_deadline(link->deadline_ns);
+	return 0;
 }
 
 /*
  * Some programs (qperf) tell their port before they listen: on a network the request takes longer
  * than the rest of their way. The socket keeps its port until it is tried again.
  */
+int cm_link_connect(struct cm_link *link)
+{
+	int error = knock(link);
+
+	link->connecting = true;
+	if (error == 0)
+		error = connect_socket(link);
+	return error == -ECONNREFUSED || error == -EAGAIN ? redial(link) : error;
+}
+
 static int refused(struct cm_link *link)
 {
 	const struct sockaddr none = {.sa_family = AF_UNSPEC};
 
-	if (link->redials++ == REDIALS)
-		return -ECONNREFUSED;
 	agent_unwatch(link->watch);
 	link->watch = NULL;
-	if (connect(link->fd, &none, sizeof(none)) != 0)
-		return -errno;
-	link->deadline_ns = process_now_ns() + REDIAL_NS;
-	cm_deadline(link->deadline_ns);
-	return 0;
+	return connect(link->fd, &none, sizeof(none)) != 0 ? -errno : redial(link);
 }
 
 /* The request goes out as soon as there is a connection. */
@@ -336,27 +368,23 @@ static void clock_expired(void *arg)
 	pthread_mutex_unlock(&cm_lock);
 }
 
-void cm_sign(struct cm_message *request)
+bool cm_is_of_stranger(const struct cm_link *link, const struct cm_message *request)
 {
-	request->uid = own.uid;
-	request->user_namespace = own.user_namespace;
-	memcpy(request->boot_id, own.boot_id, sizeof(request->boot_id));
-}
+	union ibv_gid own, remote;
+	struct visitor visitor;
 
-/* By its own account; the links of the two QPs look closer. */
-bool cm_is_of_other_user(const struct cm_message *request)
-{
-	struct wire_hello other = {.uid = request->uid, .user_namespace = request->user_namespace};
-
-	memcpy(other.boot_id, request->boot_id, sizeof(other.boot_id));
-	return hello_of_other_user(&own, &other);
+	if (gid_of_socket(link->fd, &own, &remote) != 0)
+		return true;
+	if (!gid_is_of_this_host(&remote) || door_take(request->token, &visitor))
+		return false;
+	door_stranger(STRANGER_UNPROVEN, &remote);
+	return true;
 }
 
 int cm_start(void)
 {
 	if (clock_timer != NULL && !process_is_foreign(clock_generation))
 		return 0;
-	hello_make(&own);
 	clock_timer = agent_timer_new(clock_expired, NULL);
 	clock_generation = process_current->generation;
 	clock_ns = 0;

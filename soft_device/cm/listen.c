@@ -17,6 +17,7 @@
 #include "cm.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
+#include "soft_device/transport/door.h"
 
 #define REQUEST_NS	UINT64_C(5000000000)
 #define PAUSE_NS	UINT64_C(100000000)
@@ -197,11 +198,9 @@ int cm_listen_request(struct cm_link *link)
 		return -EPROTO;
 	if (listener->state != CM_LISTENING)
 		return -EPIPE;
-	if (cm_is_of_other_user(&request)) {
-		process_warn("a connection request of user %u is refused: peers are of one user",
-			     request.uid);
+	if (!link->proven && cm_is_of_stranger(link, &request))
 		return -EACCES; /* hanging up is a rejection */
-	}
+	link->proven = true;
 	if (listener->requests >= listener->backlog)
 		return hold(link);
 	error = admit(link, &request);
@@ -225,6 +224,20 @@ void cm_listen_admit(struct cm_id *listener)
 		cm_link_end(link);
 }
 
+static struct door *open_door(const struct cm_id *id)
+{
+	union ibv_gid gid;
+
+	gid_from_sockaddr(&gid, (const struct sockaddr *)&id->local);
+	return door_open(&gid, cm_address_port(&id->local));
+}
+
+static void close_door(struct cm_id *id)
+{
+	door_close(id->door);
+	id->door = NULL;
+}
+
 /* Lock held. -errno; the id is as it was. */
 static int start_listening(struct cm_id *id, int backlog)
 {
@@ -238,14 +251,23 @@ static int start_listening(struct cm_id *id, int backlog)
 		error = -EINVAL;
 	if (error != 0)
 		return error;
+	id->door = open_door(id);
+	if (id->door == NULL)
+		return -errno;
 	/* so that the next server gets the port while connections of this one are in time wait */
 	if (setsockopt(id->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) != 0 ||
-	    listen(id->fd, SOMAXCONN) != 0)
-		return -errno;
+	    listen(id->fd, SOMAXCONN) != 0) {
+		error = -errno;
+		close_door(id);
+		return error;
+	}
 	id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? (uint32_t)backlog : BACKLOG_MAX;
 	id->watch = agent_watch(id->fd, EPOLLIN, ready, id);
-	if (id->watch == NULL)
-		return -errno;
+	if (id->watch == NULL) {
+		error = -errno;
+		close_door(id);
+		return error;
+	}
 	id->state = CM_LISTENING;
 	return 0;
 }

@@ -72,11 +72,8 @@ static void put_body(const struct cm_message *message, unsigned char *at)
 	at = put_32(at, message->ece_vendor);
 	at = put_32(at, message->ece_options);
 	if (message->kind == CM_REQ) {
-		at = put_32(at, message->uid);
-		at = put_32(at, (uint32_t)(message->user_namespace >> 32));
-		at = put_32(at, (uint32_t)message->user_namespace);
-		memcpy(at, message->boot_id, WIRE_BOOT_ID_BYTES);
-		at += WIRE_BOOT_ID_BYTES;
+		memcpy(at, message->token, WIRE_TOKEN_BYTES);
+		at += WIRE_TOKEN_BYTES;
 	}
 	memcpy(at, message->private_data, message->private_data_len);
 }
@@ -119,11 +116,8 @@ static int get_body(const unsigned char *at, size_t length, struct cm_message *m
 	message->ece_vendor = get_32(at + 16);
 	message->ece_options = get_32(at + 20);
 	message->private_data_len = (uint8_t)private_bytes;
-	if (message->kind == CM_REQ) {
-		message->uid = get_32(at + 24);
-		message->user_namespace = (uint64_t)get_32(at + 28) << 32 | get_32(at + 32);
-		memcpy(message->boot_id, at + 36, WIRE_BOOT_ID_BYTES);
-	}
+	if (message->kind == CM_REQ)
+		memcpy(message->token, at + CM_BODY_BYTES, WIRE_TOKEN_BYTES);
 	memcpy(message->private_data, at + fixed, private_bytes);
 	return in_range(message) ? 0 : -EPROTO;
 }

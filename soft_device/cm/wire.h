@@ -20,8 +20,8 @@
 #define CM_REJ_PRIVATE	148
 #define CM_PRIVATE_MAX	CM_REP_PRIVATE
 
-#define CM_BODY_BYTES	24 /* in REQ, REP and REJ, before the private data */
-#define CM_ORIGIN_BYTES 28 /* in REQ, after it */
+#define CM_BODY_BYTES	24		 /* in REQ, REP and REJ, before the private data */
+#define CM_ORIGIN_BYTES WIRE_TOKEN_BYTES /* in REQ, after it */
 #define CM_MESSAGE_MAX	(WIRE_HEADER_BYTES + CM_BODY_BYTES + CM_PRIVATE_MAX)
 
 enum cm_kind {
@@ -55,10 +55,8 @@ struct cm_message {
 	uint8_t srq;		 /* 0, 1 */
 	uint32_t ece_vendor;
 	uint32_t ece_options;
-	/* REQ: whose process asks, and where; as in wire_hello */
-	uint32_t uid;
-	uint64_t user_namespace;
-	unsigned char boot_id[WIRE_BOOT_ID_BYTES];
+	unsigned char
+		token[WIRE_TOKEN_BYTES]; /* REQ: left at the listener's door, if of its host */
 	uint8_t private_data_len;
 	unsigned char private_data[CM_PRIVATE_MAX]; /* zeros after private_data_len */
 };

@@ -491,10 +491,12 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
 	return outcome;
 }
 
-struct outcome responder_execute(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
-				 const struct request *request)
+struct outcome responder_execute_for(struct peer *self, uint64_t identity, const union ibv_gid *gid,
+				     uint32_t qpn, const struct request *request, bool *known)
 {
-	struct shared_qp *target = segment_qp(peer->segment, gid, qpn);
+	struct shared_qp *target = segment_qp(self->segment, gid, qpn);
+	const uint64_t partner = target == NULL ? 0 : atomic_load(&target->partner);
 
-	return target == NULL ? absent : responder_execute_on(peer, target, qpn, request);
+	*known = partner == 0 || partner == identity;
+	return partner == identity ? responder_execute_on(self, target, qpn, request) : absent;
 }

@@ -14,14 +14,17 @@
 #include "soft_device/transport/request.h"
 
 /*
- * Executes a request on the QP `qpn` (of device `gid`) in the peer's segment (peer->segment is not
- * NULL): checks state, destination, rkey, bounds, access and PD; moves the bytes; takes and
+ * Executes a request that the process with this identity sent over TCP for our QP `qpn` of device
+ * `gid`, if that is connected to the process. *known: false when it is connected to another one.
+ */
+struct outcome responder_execute_for(struct peer *self, uint64_t identity, const union ibv_gid *gid,
+				     uint32_t qpn, const struct request *request, bool *known);
+
+/*
+ * Executes a request on a QP in the peer's segment (peer->segment is not NULL), which segment_qp()
+ * has found: checks state, destination, rkey, bounds, access and PD; moves the bytes; takes and
  * completes a receive; on a fault moves that QP to ERR, flushes its receives and raises its event.
  */
-struct outcome responder_execute(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
-				 const struct request *request);
-
-/* As responder_execute() when the QP is known; `target` was found by segment_qp() before. */
 struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target, uint32_t qpn,
 				    const struct request *request);
 

@@ -24,7 +24,7 @@
 
 #define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* address space; a page costs memory when used */
 #define SEGMENT_MAGIC	 UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT	 2 /* raise with any change of these structures */
+#define SEGMENT_LAYOUT	 3 /* raise with any change of these structures */
 
 #define SEGMENT_MRS	 65536
 #define SEGMENT_QPS	 16384
@@ -92,6 +92,8 @@ struct shared_qp {
 	uint32_t access;   /* qp_access_flags */
 	uint32_t dest_qpn; /* whose requests it takes */
 	union ibv_gid dest_gid;
+	/* identity of the process found at dest_gid: others reach us over TCP in vain; 0: none */
+	_Atomic uint64_t partner;
 	uint32_t recv_cq;   /* table index */
 	uint32_t srq;	    /* table index or SOFT_NONE */
 	uint32_t rnr_timer; /* attr.min_rnr_timer */

@@ -27,7 +27,7 @@ static struct peer_table {
 } table;
 static struct peer_table inherited; /* from before a fork(): dead, here for leak checkers */
 
-struct peer *peer_add(enum peer_transport transport, uint64_t identity)
+struct peer *peer_add(enum peer_transport transport, const struct peer_key *key)
 {
 	struct peer *peer = calloc(1, sizeof(*peer));
 
@@ -39,7 +39,7 @@ struct peer *peer_add(enum peer_transport transport, uint64_t identity)
 		return NULL;
 	}
 	peer->transport = transport;
-	peer->identity = identity;
+	peer->key = *key;
 	peer->private->kick_fd = -1;
 	peer->private->references = 2;
 	pthread_mutex_lock(&lock);
@@ -82,13 +82,19 @@ void peer_put(struct peer *peer)
 		peer_free(peer);
 }
 
-struct peer *peer_with_identity(uint64_t identity)
+bool peer_key_equal(const struct peer_key *a, const struct peer_key *b)
+{
+	return a->identity == b->identity && memcmp(&a->own, &b->own, sizeof(a->own)) == 0 &&
+	       memcmp(&a->remote, &b->remote, sizeof(a->remote)) == 0;
+}
+
+struct peer *peer_with_key(const struct peer_key *key)
 {
 	struct peer *peer;
 
 	pthread_mutex_lock(&lock);
 	peer = table.peers;
-	while (peer != NULL && peer->identity != identity)
+	while (peer != NULL && !peer_key_equal(&peer->key, key))
 		peer = peer->private->next;
 	if (peer != NULL)
 		peer->private->references++;
@@ -96,14 +102,15 @@ struct peer *peer_with_identity(uint64_t identity)
 	return peer;
 }
 
-void peer_found_at(struct peer *peer, const union ibv_gid *gid, uint16_t port)
+void peer_found_at(struct peer *peer, const struct attempt *attempt)
 {
 	struct address *address = calloc(1, sizeof(*address));
 
 	if (address == NULL)
 		return;
-	address->gid = *gid;
-	address->port = port;
+	address->from = attempt->from;
+	address->gid = attempt->to;
+	address->port = attempt->port;
 	pthread_mutex_lock(&lock);
 	address->next = peer->private->addresses;
 	peer->private->addresses = address;
@@ -129,18 +136,18 @@ void peer_lost(struct peer *peer)
 	peer_put(peer);
 }
 
-struct exchange *exchange_get(uint64_t identity)
+struct exchange *exchange_get(const struct peer_key *key)
 {
 	struct exchange *exchange;
 
 	pthread_mutex_lock(&lock);
 	exchange = table.exchanges;
-	while (exchange != NULL && exchange->identity != identity)
+	while (exchange != NULL && !peer_key_equal(&exchange->key, key))
 		exchange = exchange->next;
 	if (exchange == NULL) {
 		exchange = calloc(1, sizeof(*exchange));
 		if (exchange != NULL) {
-			exchange->identity = identity;
+			exchange->key = *key;
 			exchange->next = table.exchanges;
 			table.exchanges = exchange;
 		}
@@ -167,19 +174,30 @@ void exchange_put(struct exchange *exchange)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Callers hold the lock. */
-static bool is_at(const struct peer *peer, const union ibv_gid *gid, uint16_t port)
+static bool same_gid(const union ibv_gid *a, const union ibv_gid *b)
 {
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/*
+ * Callers hold the lock. A process of another host knows us by our address: each of ours has a
+ * connection of its own.
+ */
+static bool is_at(const struct peer *peer, const union ibv_gid *from, const union ibv_gid *gid,
+		  uint16_t port)
+{
+	static const union ibv_gid none;
+	const bool vouched = same_gid(&peer->key.remote, &none);
 	const struct address *address = peer->private->addresses;
 
-	while (address != NULL &&
-	       (address->port != port || memcmp(&address->gid, gid, sizeof(*gid)) != 0))
+	while (address != NULL && (address->port != port || !same_gid(&address->gid, gid) ||
+				   (!vouched && !same_gid(&address->from, from))))
 		address = address->next;
 	return address != NULL;
 }
 
 /* Callers hold the lock. With a reference. */
-static struct peer *find_known(const union ibv_gid *gid, uint16_t port)
+static struct peer *find_known(const union ibv_gid *from, const union ibv_gid *gid, uint16_t port)
 {
 	const struct soft_options *options = &process_current->options;
 	struct peer *peer = table.peers;
@@ -187,7 +205,7 @@ static struct peer *find_known(const union ibv_gid *gid, uint16_t port)
 	if (options->transport != SOFT_TRANSPORT_TCP && !options->forced_remote &&
 	    peer_listens_at(gid, port))
 		return process_current->self;
-	while (peer != NULL && !is_at(peer, gid, port))
+	while (peer != NULL && !is_at(peer, from, gid, port))
 		peer = peer->private->next;
 	if (peer != NULL)
 		peer->private->references++;
@@ -200,8 +218,8 @@ static struct attempt *find_attempt(const union ibv_gid *from, const union ibv_g
 {
 	struct attempt *attempt = table.attempts;
 
-	while (attempt != NULL &&
-	       (attempt->port != port || memcmp(&attempt->to, to, sizeof(*to)) != 0))
+	while (attempt != NULL && (attempt->port != port || !same_gid(&attempt->to, to) ||
+				   !same_gid(&attempt->from, from)))
 		attempt = attempt->next;
 	if (attempt != NULL)
 		return attempt;
@@ -228,7 +246,7 @@ struct peer_wait *peer_link(const union ibv_gid *from, const union ibv_gid *to, 
 	struct peer *peer;
 
 	pthread_mutex_lock(&lock);
-	peer = find_known(to, port);
+	peer = find_known(from, to, port);
 	if (peer == NULL && wait != NULL)
 		attempt = find_attempt(from, to, port);
 	if (attempt != NULL) {
@@ -320,7 +338,7 @@ static int make_self(struct process *process)
 		return -ENOMEM;
 	process->self->transport = PEER_SELF;
 	process->self->segment = process->segment;
-	process->self->identity = process->segment->identity;
+	process->self->key.identity = process->segment->identity;
 	return 0;
 }
 

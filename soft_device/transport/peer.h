@@ -27,7 +27,19 @@ enum peer_transport {
 	PEER_TCP,   /* no segment here; tcp.h carries operations */
 };
 
-extern const struct process_part peer_part, listen_part, doorbell_part;
+extern const struct process_part peer_part, listen_part, door_part, doorbell_part;
+
+/*
+ * Which process: its identity, and between hosts also both addresses, as the identity is its own
+ * claim: the same claim from another address is another key. Where the kernel vouches for the
+ * process the addresses are 0.
+ */
+struct peer_key {
+	uint64_t identity; /* segment.identity */
+	union ibv_gid own;
+	union ibv_gid remote;
+};
+bool peer_key_equal(const struct peer_key *a, const struct peer_key *b);
 
 struct tcp;
 
@@ -35,9 +47,9 @@ struct peer {
 	enum peer_transport transport;
 	struct segment *segment; /* NULL for PEER_TCP */
 	target_process memory;	 /* 0 for PEER_SELF */
-	uint64_t identity;	 /* segment.identity of the peer */
-	struct tcp *tcp;	 /* PEER_TCP */
-	_Atomic bool gone;	 /* its process has ended or cannot be reached any more */
+	struct peer_key key;
+	struct tcp *tcp;   /* PEER_TCP */
+	_Atomic bool gone; /* its process has ended or cannot be reached any more */
 	/* private to peer.c from here: kick fd, channel fds, sockets, references */
 	struct peer_private *private;
 };
@@ -87,9 +99,12 @@ void peer_channel_delete(uint32_t channel_slot, uint32_t channel_id);
  * thread, no lock held.
  */
 struct peer_user {
-	/* Executes a request that came over TCP for our QP `qpn` of device `gid`. */
-	struct outcome (*execute)(struct peer *self, const union ibv_gid *gid, uint32_t qpn,
-				  const struct request *request);
+	/*
+	 * Executes a request that came over TCP, from the process of this identity, for our QP
+	 * `qpn` of device `gid`. *known: the QP is connected to that process.
+	 */
+	struct outcome (*execute)(struct peer *self, uint64_t identity, const union ibv_gid *gid,
+				  uint32_t qpn, const struct request *request, bool *known);
 	/* The answer to a tcp_request() of our QP; data are a read's bytes, request.length of them.
 	 */
 	void (*answered)(uint32_t qpn, const union ibv_gid *gid, uint64_t ticket,
@@ -99,7 +114,7 @@ struct peer_user {
 	/* Every QP with this peer: error and flush. */
 	void (*peer_gone)(const struct peer *peer);
 	/* A process that reached us is gone: the same for QPs it was the destination of. */
-	void (*process_gone)(uint64_t identity);
+	void (*process_gone)(const struct peer_key *key);
 };
 extern const struct peer_user *peer_user;
 

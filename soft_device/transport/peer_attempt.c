@@ -2,9 +2,11 @@
 /*
  * peer_attempt.c -- finding out who is at an address, and how to reach it.
  *
- *	connect (TCP) > hello both ways > a process we know already: done
- *		> of this host: its unix socket > its memory tried: local
- *		> otherwise this very connection carries the operations: tcp
+ *	of this host: its door, where the kernel vouches for both ends
+ *		> a process we know already: done
+ *		> its segment is mapped and its memory tried: local
+ *		> otherwise connect (TCP), show the token, carry the operations: tcp
+ *	of another host: connect (TCP) > hello both ways > carry the operations: tcp
  *
  * All of it is on the agent's thread, nothing blocks, and a timer bounds the whole. A process comes
  * to be in the table in one step, so two attempts that meet the same one end with one peer.
@@ -19,21 +21,27 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "door.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 #include "stream.h"
 
 #define REASON_MAX 128
 
+#define AGAIN_NS   UINT64_C(5000000) /* before the next try at a door where too many wait */
+
 struct finding {
 	struct attempt *attempt;
 	struct stream stream;
 	struct watch *watch;
 	struct timer *limit;
+	uint64_t deadline_ns;
+	bool local; /* the process is of this host: the kernel vouches for it */
 	bool connected;
-	bool met; /* the hello has come */
-	struct wire_hello other;
+	char reason[REASON_MAX]; /* why over TCP */
 	struct unix_link *link;
+	struct wire_hello own;	 /* as said over TCP */
+	struct wire_hello other; /* as it said, at the door or over TCP */
 };
 
 /* Ends the attempt. The peer's reference is consumed. */
@@ -47,7 +55,7 @@ static void finish(struct finding *finding, struct peer *peer, int error)
 	stream_close(&finding->stream);
 	free(finding);
 	if (peer != NULL)
-		peer_found_at(peer, &attempt->to, attempt->port);
+		peer_found_at(peer, attempt);
 	peer_attempt_done(attempt, peer, error);
 }
 
@@ -62,9 +70,9 @@ static const char *describe(const struct finding *finding, char text[128])
 		inet_ntop(AF_INET, gid->raw + 12, address, sizeof(address));
 	else
 		inet_ntop(AF_INET6, gid->raw, address, sizeof(address));
-	if (finding->met)
-		snprintf(text, 128, "%s port %u (pid %u)", address, finding->attempt->port,
-			 finding->other.pid);
+	if (finding->link != NULL)
+		snprintf(text, 128, "%s port %u (pid %d)", address, finding->attempt->port,
+			 unix_pid(finding->link));
 	else
 		snprintf(text, 128, "%s port %u", address, finding->attempt->port);
 	return text;
@@ -84,53 +92,75 @@ static void fail(struct finding *finding, int error)
 	finish(finding, NULL, error);
 }
 
-static void late(void *arg)
+/* The identity of a process of another host counts for its address alone. */
+static int make_key(const struct finding *finding, struct peer_key *key)
 {
-	fail(arg, -ETIMEDOUT);
+	memset(key, 0, sizeof(*key));
+	key->identity = finding->other.identity;
+	return finding->local ? 0 : gid_of_socket(finding->stream.fd, &key->own, &key->remote);
 }
 
-static void use_tcp(struct finding *finding, const char *reason)
+/* Another attempt may have met the same process in the meantime. */
+static bool use_known(struct finding *finding)
+{
+	struct peer_key key;
+	struct peer *peer = NULL;
+
+	if (make_key(finding, &key) == 0)
+		peer = peer_with_key(&key);
+	if (peer != NULL)
+		finish(finding, peer, 0);
+	return peer != NULL;
+}
+
+static int carry(struct finding *finding, struct peer **peer)
 {
 	unsigned char bytes[WIRE_HEADER_BYTES];
 	const struct iovec part = {bytes, sizeof(bytes)};
-	struct peer *peer;
+	struct peer_key key;
+	int result = make_key(finding, &key);
+
+	wire_put_header(bytes, WIRE_CARRY, 0);
+	if (result == 0)
+		result = stream_send(&finding->stream, &part, 1);
+	if (result != 0)
+		return result;
+	agent_unwatch(finding->watch);
+	finding->watch = NULL;
+	*peer = peer_add(PEER_TCP, &key);
+	if (*peer == NULL)
+		return -ENOMEM;
+	(*peer)->tcp = tcp_open(*peer, &finding->stream);
+	if ((*peer)->tcp != NULL)
+		return 0;
+	result = -errno;
+	peer_lost(*peer);
+	peer_put(*peer);
+	return result;
+}
+
+/* The hello of the other end has come over TCP, too. */
+static void use_tcp(struct finding *finding)
+{
+	struct peer *peer = NULL;
 	char who[128];
 	int result;
 
-	if (process_current->options.transport == SOFT_TRANSPORT_LOCAL) {
-		process_warn("%s: transport:local is not possible (%s)", describe(finding, who),
-			     reason);
-		finish(finding, NULL, -ENOTSUP);
+	if (use_known(finding))
 		return;
-	}
-	wire_put_header(bytes, WIRE_CARRY, 0);
-	result = stream_send(&finding->stream, &part, 1);
+	result = carry(finding, &peer);
 	if (result != 0) {
 		fail(finding, result);
 		return;
 	}
-	agent_unwatch(finding->watch);
-	finding->watch = NULL;
-	peer = peer_add(PEER_TCP, finding->other.identity);
-	if (peer == NULL) {
-		fail(finding, -ENOMEM);
-		return;
-	}
-	peer->tcp = tcp_open(peer, &finding->stream);
-	if (peer->tcp == NULL) {
-		result = -errno;
-		peer_lost(peer);
-		peer_put(peer);
-		fail(finding, result);
-		return;
-	}
-	process_verbose("%s: tcp (%s)", describe(finding, who), reason);
+	process_verbose("%s: tcp (%s)", describe(finding, who), finding->reason);
 	finish(finding, peer, 0);
 }
 
 static void use_local(struct finding *finding)
 {
-	struct peer *peer = peer_add(PEER_LOCAL, finding->other.identity);
+	const struct peer_key key = {.identity = finding->other.identity};
+	struct peer *peer = peer_add(PEER_LOCAL, &key);
 	char who[128];
 	int result;
 
@@ -138,6 +168,7 @@ static void use_local(struct finding *finding)
 		fail(finding, -ENOMEM);
 		return;
 	}
+	describe(finding, who);
 	result = unix_adopt(finding->link, peer);
 	finding->link = NULL;
 	if (result != 0) {
@@ -146,65 +177,16 @@ static void use_local(struct finding *finding)
 		fail(finding, result);
 		return;
 	}
-	process_verbose("%s: local (process_vm)", describe(finding, who));
+	process_verbose("%s: local (process_vm)", who);
 	finish(finding, peer, 0);
 }
 
-/* Another attempt may have met the same process in the meantime. */
-static bool use_known(struct finding *finding)
-{
-	struct peer *peer = peer_with_identity(finding->other.identity);
-
-	if (peer != NULL)
-		finish(finding, peer, 0);
-	return peer != NULL;
-}
-
-static void unix_done(void *arg, const char *step, int error)
-{
-	struct finding *finding = arg;
-	char reason[REASON_MAX];
-
-	if (error == 0) {
-		if (!use_known(finding))
-			use_local(finding);
-		return;
-	}
-	unix_close(finding->link);
-	finding->link = NULL;
-	if (error == -EACCES) {
-		fail(finding, error);
-		return;
-	}
-	snprintf(reason, sizeof(reason), "%s: %s", step, strerror(-error));
-	if (!use_known(finding))
-		use_tcp(finding, reason);
-}
-
-static void choose(struct finding *finding)
-{
-	const char *distance = hello_distance(peer_hello(), &finding->other);
-	const char *step;
-
-	if (use_known(finding))
-		return;
-	if (process_current->options.transport == SOFT_TRANSPORT_TCP)
-		distance = "asked for";
-	if (distance != NULL) {
-		use_tcp(finding, distance);
-		return;
-	}
-	agent_watch_change(finding->watch, 0);
-	finding->link = unix_connect(&finding->other, unix_done, finding, &step);
-	if (finding->link == NULL)
-		unix_done(finding, step, -errno);
-}
-
-/* 1 and the hello; 0, it is not whole yet; -EPROTO: not one of ours; or -errno. */
+/* 1: the hello has come; 0, it is not whole yet; -EPROTO: not one of ours; or -errno. */
 static int take_hello(struct finding *finding)
 {
 	const unsigned char *body;
 	struct wire_header header = {0};
+	struct wire_hello hello;
 	int result = stream_receive(&finding->stream);
 
 	if (result == 0)
@@ -213,9 +195,13 @@ static int take_hello(struct finding *finding)
 		return -EPROTO;
 	if (result != 1)
 		return result;
-	if (header.kind != WIRE_HELLO || wire_get_hello(body, header.length, &finding->other) != 0)
+	if (header.kind != WIRE_HELLO || wire_get_hello(body, header.length, &hello) != 0)
 		return -EPROTO;
-	finding->met = true;
+	/* the process that we met at the door, not one that took its port since */
+	if (finding->local && (hello.identity != finding->other.identity ||
+			       memcmp(hello.token, finding->other.token, sizeof(hello.token)) != 0))
+		return -EACCES;
+	finding->other = hello;
 	return 1;
 }
 
@@ -223,15 +209,10 @@ static void receive_hello(struct finding *finding)
 {
 	const int result = take_hello(finding);
 
-	if (result == 0)
-		return;
 	if (result < 0)
 		fail(finding, result);
-	else if (finding->other.welcome == WIRE_OTHER_USER ||
-		 hello_of_other_user(peer_hello(), &finding->other))
-		fail(finding, -EACCES);
-	else
-		choose(finding);
+	else if (result > 0)
+		use_tcp(finding);
 }
 
 /*
@@ -262,7 +243,7 @@ static int send_hello(struct finding *finding)
 	if (met_itself(finding->stream.fd))
 		return -ECONNREFUSED;
 	finding->connected = true;
-	wire_put_hello(bytes, peer_hello());
+	wire_put_hello(bytes, &finding->own);
 	error = stream_send(&finding->stream, &part, 1);
 	if (error == 0)
 		error = agent_watch_change(finding->watch, EPOLLIN);
@@ -275,10 +256,7 @@ static void finding_ready(void *arg, uint32_t events)
 	int result;
 
 	(void)events;
-	if (finding->link != NULL) {
-		/* its end, while we look at its unix socket: EPOLLHUP comes unasked */
-		fail(finding, -ECONNRESET);
-	} else if (finding->connected) {
+	if (finding->connected) {
 		receive_hello(finding);
 	} else {
 		result = send_hello(finding);
@@ -312,11 +290,76 @@ static int start_connect(struct finding *finding)
 	return finding->watch != NULL ? 0 : -errno;
 }
 
+static void connect_tcp(struct finding *finding)
+{
+	char who[128];
+	int result;
+
+	if (process_current->options.transport == SOFT_TRANSPORT_LOCAL) {
+		process_warn("%s: transport:local is not possible (%s)", describe(finding, who),
+			     finding->reason);
+		finish(finding, NULL, -ENOTSUP);
+		return;
+	}
+	result = start_connect(finding);
+	if (result != 0)
+		fail(finding, result);
+}
+
+/* At the door: see unix_connect(). */
+static void met(void *arg, const char *step, int error)
+{
+	struct finding *finding = arg;
+
+	if (error != 0 && step == NULL) {
+		fail(finding, error == -EPIPE ? -ECONNRESET : error);
+		return;
+	}
+	finding->other = *unix_hello(finding->link);
+	if (use_known(finding))
+		return;
+	if (error == 0) {
+		use_local(finding);
+		return;
+	}
+	if (error == -EREMOTE)
+		snprintf(finding->reason, sizeof(finding->reason), "%s", step);
+	else
+		snprintf(finding->reason, sizeof(finding->reason), "%s: %s", step,
+			 strerror(-error));
+	memcpy(finding->own.token, unix_token(finding->link), sizeof(finding->own.token));
+	connect_tcp(finding);
+}
+
+static void go_to_door(struct finding *finding)
+{
+	const struct attempt *attempt = finding->attempt;
+	const uint64_t again_ns = process_now_ns() + AGAIN_NS;
+
+	finding->link = unix_connect(&attempt->to, attempt->port, met, finding);
+	if (finding->link == NULL && errno != EAGAIN)
+		fail(finding, -errno);
+	else
+		agent_timer_set(finding->limit,
+				finding->link == NULL && again_ns < finding->deadline_ns
+					? again_ns
+					: finding->deadline_ns);
+}
+
+static void expired(void *arg)
+{
+	struct finding *finding = arg;
+
+	if (process_now_ns() >= finding->deadline_ns)
+		fail(finding, -ETIMEDOUT);
+	else
+		go_to_door(finding);
+}
+
 void attempt_start(void *arg)
 {
 	struct attempt *attempt = arg;
 	struct finding *finding = calloc(1, sizeof(*finding));
-	int result;
 
 	if (finding == NULL) {
 		peer_attempt_done(attempt, NULL, -ENOMEM);
@@ -324,11 +367,19 @@ void attempt_start(void *arg)
 	}
 	finding->attempt = attempt;
 	stream_open(&finding->stream, -1);
-	finding->limit = agent_timer_new(late, finding);
-	result = finding->limit != NULL ? start_connect(finding) : -ENOMEM;
-	if (result != 0) {
-		fail(finding, result);
+	finding->limit = agent_timer_new(expired, finding);
+	if (finding->limit == NULL) {
+		fail(finding, -ENOMEM);
 		return;
 	}
-	agent_timer_set(finding->limit, process_now_ns() + LINK_LIMIT_NS);
+	finding->deadline_ns = process_now_ns() + LINK_LIMIT_NS;
+	agent_timer_set(finding->limit, finding->deadline_ns);
+	finding->own.identity = peer_hello()->identity;
+	finding->local = gid_is_of_this_host(&attempt->to);
+	if (finding->local) {
+		go_to_door(finding);
+		return;
+	}
+	snprintf(finding->reason, sizeof(finding->reason), "other host or network namespace");
+	connect_tcp(finding);
 }

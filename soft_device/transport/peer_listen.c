@@ -4,29 +4,32 @@
  *
  * A listener, once made, stays until the process ends, and is used again for the next
  * block of QPs on its address: so a peer may remember for good who is at which port.
- * A connection is pending until its peer has sent its hello and what the connection
- * is for; the time for that is limited, and where there are too many the oldest is
- * closed.
+ * A connection is pending until its peer has shown who it is and what the connection is for: it
+ * has a slot, and room for one hello, and never reads more than it knows to be well-formed. The
+ * time for that is limited, and where there are too many the oldest is closed. One from an address
+ * of this host has to show a token that its process left at a door (door.h), else it gets no
+ * answer.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "address.h"
+#include "door.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
-#include "stream.h"
 
 #define PENDING_MAX 256
+#define PORT_TRIES  64			/* another user may hold the name of a door */
 #define PAUSE_NS    UINT64_C(100000000) /* a listener's, when no file descriptor is left */
 
 struct listener {
 	struct listener *next;
 	int fd;
+	struct door *door;
 	struct watch *watch;
 	struct timer *resume;
 	union ibv_gid gid;
@@ -35,24 +38,31 @@ struct listener {
 
 struct pending_peer {
 	struct pending_peer *next; /* younger */
-	struct stream stream;
+	int fd;
 	struct watch *watch;
 	struct timer *limit;
-	uint64_t identity; /* 0: has not said hello */
+	struct peer_key key; /* identity 0: not known yet */
+	unsigned length;
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
 };
 
 static struct listener *listeners; /* objects lock */
 /* the parent's, before a fork(); here for leak checkers */
 static struct listener *inherited;
 static struct pending_peer *inherited_pending;
-static struct wire_hello own; /* identity 0: not made; objects lock until then */
-static struct pending_list {  /* the agent's */
+static struct wire_hello own; /* identity 0: not made; under hello_lock */
+static pthread_mutex_t hello_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pending_list { /* the agent's */
 	struct pending_peer *oldest;
 	unsigned count;
 } pending;
 
 const struct wire_hello *peer_hello(void)
 {
+	pthread_mutex_lock(&hello_lock);
+	if (own.identity == 0)
+		hello_make(&own);
+	pthread_mutex_unlock(&hello_lock);
 	return &own;
 }
 
@@ -78,7 +88,8 @@ static void pending_free(struct pending_peer *peer)
 	pending.count--;
 	agent_unwatch(peer->watch);
 	agent_timer_delete(peer->limit);
-	stream_close(&peer->stream);
+	if (peer->fd >= 0)
+		close(peer->fd);
 	free(peer);
 }
 
@@ -87,59 +98,102 @@ static void pending_late(void *arg)
 	pending_free(arg);
 }
 
-/* Answers a hello; false: the connection is closed. */
-static bool welcome(struct pending_peer *peer, const struct wire_hello *hello)
+/* Who it is; false: a stranger, who is told nothing. */
+static bool identify(struct pending_peer *peer, const struct wire_hello *hello,
+		     struct wire_hello *reply)
 {
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	const struct iovec part = {bytes, sizeof(bytes)};
-	struct wire_hello reply = own;
+	struct peer_key key = {.identity = hello->identity};
+	struct visitor visitor;
 
-	if (hello_of_other_user(&own, hello) || hello_socket_of_other_user(peer->stream.fd))
-		reply.welcome = WIRE_OTHER_USER;
-	peer->identity = hello->identity;
-	wire_put_hello(bytes, &reply);
-	return stream_send(&peer->stream, &part, 1) == 0 && stream_queued(&peer->stream) == 0 &&
-	       reply.welcome == WIRE_WELCOME;
+	if (gid_of_socket(peer->fd, &key.own, &key.remote) != 0)
+		return false;
+	if (!gid_is_of_this_host(&key.remote)) {
+		peer->key = key;
+		return true;
+	}
+	if (!door_take(hello->token, &visitor) || visitor.identity != hello->identity) {
+		door_stranger(STRANGER_UNPROVEN, &key.remote);
+		return false;
+	}
+	peer->key.identity = visitor.identity;
+	memcpy(reply->token, visitor.answer, sizeof(reply->token));
+	return true;
 }
 
-static void begin_service(struct pending_peer *peer)
+/* Answers a hello. The socket is fresh: there is room for it. */
+static bool welcome(struct pending_peer *peer, const struct wire_hello *hello)
 {
-	struct stream stream = peer->stream;
-	const uint64_t identity = peer->identity;
+	struct wire_hello reply = {.identity = peer_hello()->identity};
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
 
-	stream_open(&peer->stream, -1);
+	if (!identify(peer, hello, &reply))
+		return false;
+	wire_put_hello(bytes, &reply);
+	return send(peer->fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(bytes);
+}
+
+/* False: the connection is closed. */
+static bool begin_service(struct pending_peer *peer)
+{
 	agent_unwatch(peer->watch);
 	peer->watch = NULL;
-	pending_free(peer);
-	tcp_serve(&stream, identity);
+	if (tcp_serve(peer->fd, &peer->key) != 0)
+		return false;
+	peer->fd = -1;
+	return false; /* it is not pending any more */
+}
+
+/* One whole message; false: the connection is closed, or has become a service. */
+static bool pending_message(struct pending_peer *peer, const struct wire_header *header)
+{
+	struct wire_hello hello;
+
+	if (peer->key.identity != 0)
+		return begin_service(peer);
+	return wire_get_hello(peer->bytes + WIRE_HEADER_BYTES, header->length, &hello) == 0 &&
+	       welcome(peer, &hello);
+}
+
+/* Bytes of the message that is to come: no more is read. -EPROTO. */
+static int pending_needs(const struct pending_peer *peer, struct wire_header *header)
+{
+	if (peer->length < WIRE_HEADER_BYTES)
+		return WIRE_HEADER_BYTES;
+	if (wire_get_header(peer->bytes, header) != 0 ||
+	    header->kind != (peer->key.identity != 0 ? WIRE_CARRY : WIRE_HELLO))
+		return -EPROTO;
+	return (int)(WIRE_HEADER_BYTES + header->length);
+}
+
+/* False: it is to be closed. */
+static bool pending_read(struct pending_peer *peer)
+{
+	struct wire_header header = {0};
+	int needs;
+
+	while ((needs = pending_needs(peer, &header)) > 0) {
+		const size_t missing = (size_t)needs - peer->length;
+		ssize_t got;
+
+		if (missing == 0) {
+			if (!pending_message(peer, &header))
+				return false;
+			peer->length = 0;
+			continue;
+		}
+		got = recv(peer->fd, peer->bytes + peer->length, missing, MSG_DONTWAIT);
+		if (got <= 0)
+			return got < 0 && (errno == EAGAIN || errno == EINTR);
+		peer->length += (unsigned)got;
+	}
+	return false;
 }
 
 static void pending_ready(void *arg, uint32_t events)
 {
-	struct pending_peer *peer = arg;
-	const unsigned char *body;
-	struct wire_header header;
-	struct wire_hello hello;
-	int got;
-
 	(void)events;
-	if (stream_receive(&peer->stream) != 0) {
-		pending_free(peer);
-		return;
-	}
-	while ((got = stream_next(&peer->stream, &header, &body)) == 1) {
-		if (peer->identity != 0 && header.kind == WIRE_CARRY) {
-			begin_service(peer);
-			return;
-		}
-		if (peer->identity != 0 || header.kind != WIRE_HELLO ||
-		    wire_get_hello(body, header.length, &hello) != 0 || !welcome(peer, &hello)) {
-			pending_free(peer);
-			return;
-		}
-	}
-	if (got != 0)
-		pending_free(peer);
+	if (!pending_read(arg))
+		pending_free(arg);
 }
 
 static void pending_new(int fd)
@@ -151,13 +205,15 @@ static void pending_new(int fd)
 		close(fd);
 		return;
 	}
-	if (pending.count == PENDING_MAX)
+	if (pending.count == PENDING_MAX) {
+		door_stranger(STRANGER_CROWD, NULL);
 		pending_free(pending.oldest);
+	}
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = peer;
 	pending.count++;
-	stream_open(&peer->stream, fd);
+	peer->fd = fd;
 	tcp_watch_host(fd);
 	peer->limit = agent_timer_new(pending_late, peer);
 	peer->watch = agent_watch(fd, EPOLLIN, pending_ready, peer);
@@ -215,6 +271,24 @@ static int listener_bind(struct listener *listener, uint32_t scope_id)
 	return 0;
 }
 
+/* At a port whose door can be had. */
+static int listener_open(struct listener *listener, uint32_t scope_id)
+{
+	int result = -EADDRINUSE;
+
+	for (unsigned i = 0; i < PORT_TRIES && result == -EADDRINUSE; i++) {
+		if (listener->fd >= 0)
+			close(listener->fd);
+		result = listener_bind(listener, scope_id);
+		if (result != 0)
+			break;
+		listener->door = door_open(&listener->gid, listener->port);
+		if (listener->door == NULL)
+			result = -errno;
+	}
+	return result;
+}
+
 static int listener_new(const union ibv_gid *gid, uint32_t scope_id, struct listener **out)
 {
 	struct listener *listener = calloc(1, sizeof(*listener));
@@ -223,7 +297,8 @@ static int listener_new(const union ibv_gid *gid, uint32_t scope_id, struct list
 	if (listener == NULL)
 		return -ENOMEM;
 	listener->gid = *gid;
-	result = listener_bind(listener, scope_id);
+	listener->fd = -1;
+	result = listener_open(listener, scope_id);
 	if (result == 0) {
 		listener->resume = agent_timer_new(listener_resume, listener);
 		if (listener->resume == NULL)
@@ -239,30 +314,10 @@ static int listener_new(const union ibv_gid *gid, uint32_t scope_id, struct list
 		return 0;
 	}
 	agent_timer_delete(listener->resume);
+	door_close(listener->door);
 	if (listener->fd >= 0)
 		close(listener->fd);
 	free(listener);
-	return result;
-}
-
-/*
- * With transport:tcp there is no unix socket, so no peer maps us. Else siblings must be allowed
- * to reach our memory where Yama guards it (ptrace_scope 1); EINVAL where it does not.
- */
-static int introduce(void)
-{
-	struct wire_hello hello;
-	int result = 0;
-
-	if (own.identity != 0)
-		return 0;
-	hello_make(&hello);
-	if (process_current->options.transport != SOFT_TRANSPORT_TCP) {
-		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-		result = unix_listen(&hello);
-	}
-	if (result == 0)
-		own = hello;
 	return result;
 }
 
@@ -270,10 +325,8 @@ int peer_listen(const union ibv_gid *gid, uint32_t scope_id, unsigned block)
 {
 	struct shared_block *shared = &process_current->segment->block[block];
 	struct listener *listener;
-	int result = introduce();
+	const int result = listener_new(gid, scope_id, &listener);
 
-	if (result == 0)
-		result = listener_new(gid, scope_id, &listener);
 	if (result != 0)
 		return result;
 	listener->next = listeners;
@@ -291,7 +344,7 @@ static void forked(void)
 	memset(&own, 0, sizeof(own));
 	inherited_pending = pending.oldest;
 	memset(&pending, 0, sizeof(pending));
-	unix_forked();
+	tcp_serve_forked();
 }
 
-const struct process_part listen_part = {.forked = forked};
+const struct process_part listen_part = {.lock = &hello_lock, .forked = forked};

@@ -4,7 +4,8 @@
  *
  *	peer.c		the table of peers and who waits for one
  *	peer_attempt.c	finding out who is at an address: connect, hello, choose
- *	peer_unix.c	the unix socket by which processes of a host share segments, both ends
+ *	door.c		the unix socket beside each listener: whose process connects
+ *	peer_unix.c	what two processes of a host say there, both ends: they share segments
  *	peer_listen.c	the listeners, and the processes that connect
  *	doorbell.c		comp channels, ours and the peers'
  *	tcp.c, tcp_serve.c	operations on a peer over TCP, and those of peers on us
@@ -23,15 +24,16 @@
 #include "wire.h"
 
 #define LINK_LIMIT_NS UINT64_C(5000000000) /* from the start of linking to its result */
-#define HELLO_LIMIT_NS                                                                             \
-	UINT64_C(10000000000) /* from accept until the connection has its purpose                  \
-			       */
+/* From accept until the connection has its purpose. */
+#define HELLO_LIMIT_NS UINT64_C(10000000000)
 
 struct unix_link;
+struct attempt;
 struct channel_table;
 
 struct address {
 	struct address *next;
+	union ibv_gid from; /* our own */
 	union ibv_gid gid;
 	uint16_t port;
 };
@@ -48,15 +50,14 @@ struct peer_private {
 /* peer.c */
 
 /* A new peer in the table, or NULL; the reference returned is the caller's. Agent only. */
-struct peer *peer_add(enum peer_transport transport, uint64_t identity);
-/* The live peer with this identity, and a reference; NULL. */
-struct peer *peer_with_identity(uint64_t identity);
-/* It is found at this address from now on. Without memory it is not. */
-void peer_found_at(struct peer *peer, const union ibv_gid *gid, uint16_t port);
+struct peer *peer_add(enum peer_transport transport, const struct peer_key *key);
+/* The live peer with this key, and a reference; NULL. */
+struct peer *peer_with_key(const struct peer_key *key);
+/* It is found at the attempt's address from now on. Without memory it is not. */
+void peer_found_at(struct peer *peer, const struct attempt *attempt);
 /* Its process has ended: tells the QPs and takes it out of the table. Agent only. */
 void peer_lost(struct peer *peer);
 /* An attempt has its result: tells all who wait for it. The peer's reference is consumed. */
-struct attempt;
 void peer_attempt_done(struct attempt *attempt, struct peer *peer, int error);
 
 /*
@@ -66,14 +67,14 @@ void peer_attempt_done(struct attempt *attempt, struct peer *peer, int error);
 struct service;
 struct exchange {
 	struct exchange *next; /* peers lock */
-	uint64_t identity;
+	struct peer_key key;
 	unsigned users;		 /* peers lock */
 	_Atomic uint32_t begun;	 /* requests of it that we execute, or have executed */
 	struct tcp *tcp;	 /* our connection, while it lasts; the agent's */
 	struct service *waiting; /* its connection, if it waits for answers on ours; the agent's */
 };
-struct exchange *exchange_get(uint64_t identity); /* NULL: no memory */
-void exchange_put(struct exchange *exchange);	  /* NULL is fine */
+struct exchange *exchange_get(const struct peer_key *key); /* NULL: no memory */
+void exchange_put(struct exchange *exchange);		   /* NULL is fine */
 
 /* peer_attempt.c */
 
@@ -100,17 +101,19 @@ void attempt_start(void *arg);
 
 /* peer_unix.c */
 
-/* Makes the unix socket others connect to; its name goes into `hello`. 0 or -errno. */
-int unix_listen(struct wire_hello *hello);
-void unix_forked(void);
+/* A process of the same user has come to a door. The fd is taken over. */
+void unix_accepted(int fd);
 
 /*
- * Connects to the process of `hello`, maps its segment and tries its memory. NULL with errno and
- * the step that failed; else done() is called once, with 0 or -errno and the step. Agent only.
+ * Goes to the door of a process, maps its segment and tries its memory. NULL with errno, as
+ * door_connect(); else done() is called once. The error is 0, or -errno; with a `step`, which
+ * failed, the hello has come all the same: TCP is left. -EREMOTE: `step` is the reason. Agent only.
  */
-struct unix_link *unix_connect(const struct wire_hello *hello,
-			       void (*done)(void *arg, const char *step, int error), void *arg,
-			       const char **step);
+struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
+			       void (*done)(void *arg, const char *step, int error), void *arg);
+const struct wire_hello *unix_hello(const struct unix_link *link); /* the peer's */
+const unsigned char *unix_token(const struct unix_link *link);	   /* ours, to be shown over TCP */
+pid_t unix_pid(const struct unix_link *link);
 /*
  * Makes it the peer's: fills segment, memory and kick fd; its end is the peer's from now on. Also
  * when it fails: -errno.
@@ -159,8 +162,9 @@ void tcp_watch_host(int fd);
 
 /* tcp_serve.c */
 
-/* Executes what comes on it until it ends. The stream is taken over, always. */
-void tcp_serve(struct stream *stream, uint64_t identity);
+/* Executes what comes on it until it ends; takes the fd over. -errno: it is the caller's. */
+int tcp_serve(int fd, const struct peer_key *key);
+void tcp_serve_forked(void);
 /* Answers have come, or none will: goes on with what waited for them. */
 void tcp_serve_resume(struct exchange *exchange);
 

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_unix.c -- the unix socket by which a process comes to map another's segment.
+ * peer_unix.c -- what two processes of a host say to each other at a door (door.h).
  *
- * It has an abstract name that cannot be guessed, and carries whole messages (SOCK_SEQPACKET).
- * A process that connects sends its hello and gets ours with the segment and the kick. Once it
+ * It carries whole messages (SOCK_SEQPACKET). A process that connects sends its hello, whose token
+ * it may show over TCP later, and gets ours with the segment and the kick. Once it
  * confirms that it uses them it is a client: it gets our comp channels, and its end of the
  * socket shows that it is alive, as ours does to it. The kernel vouches for the user and the
  * pid of both ends (SO_PEERCRED).
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "door.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 
 #define MESSAGE_MAX (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
 #define FDS_MAX	    2
-#define PAUSE_NS    UINT64_C(100000000) /* the listener's, when there is no room for more */
 
 /* One message as it came; fds not taken are closed by message_drop(). */
 struct message {
@@ -47,7 +45,8 @@ struct client {
 struct unix_link {
 	int fd;
 	struct watch *watch;
-	struct wire_hello other; /* as it said over TCP */
+	unsigned char token[WIRE_TOKEN_BYTES]; /* that it may expect of us over TCP */
+	struct wire_hello other;
 	pid_t pid;
 	struct segment *segment; /* until adopted */
 	int kick_fd;		 /* until adopted */
@@ -55,12 +54,6 @@ struct unix_link {
 	void (*done)(void *arg, const char *step, int error);
 	void *arg;
 };
-
-static struct {
-	int fd;
-	struct watch *watch;
-	struct timer *resume;
-} listener = {.fd = -1};
 
 static void message_drop(struct message *message)
 {
@@ -133,29 +126,6 @@ static int message_put(int fd, const void *bytes, size_t length, const int *fds)
 	return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* 0; -EACCES: the other end is another user's; or -errno. *pid may be 0: not in our namespace. */
-static int check_user(int fd, pid_t *pid)
-{
-	struct ucred credentials;
-	socklen_t bytes = sizeof(credentials);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0)
-		return -errno;
-	*pid = credentials.pid;
-	return credentials.uid == geteuid() ? 0 : -EACCES;
-}
-
-static socklen_t make_name(const unsigned char name[WIRE_NAME_BYTES], struct sockaddr_un *addr)
-{
-	int length = snprintf(addr->sun_path + 1, sizeof(addr->sun_path) - 1, "rpma-soft-");
-
-	addr->sun_family = AF_UNIX;
-	addr->sun_path[0] = 0; /* abstract */
-	for (unsigned i = 0; i < WIRE_NAME_BYTES; i++)
-		length += snprintf(addr->sun_path + 1 + length, 3, "%02x", name[i]);
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-}
-
 static void client_free(struct client *client)
 {
 	channels_unsubscribe(client->subscriber);
@@ -174,13 +144,20 @@ static int client_hello(struct client *client, const struct message *message)
 {
 	const int fds[FDS_MAX] = {process_current->segment_fd, agent_kick_fd()};
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct wire_hello hello;
+	struct wire_hello hello, reply = *peer_hello();
+	struct visitor visitor;
 
 	if (wire_get_hello(message->bytes + WIRE_HEADER_BYTES, message->header.length, &hello) != 0)
 		return -EPROTO;
+	if (getrandom(reply.token, sizeof(reply.token), 0) != sizeof(reply.token))
+		return -EIO;
 	client->identity = hello.identity;
-	wire_put_hello(bytes, peer_hello());
-	return message_put(client->fd, bytes, sizeof(bytes), fds);
+	visitor.identity = hello.identity;
+	memcpy(visitor.token, hello.token, sizeof(visitor.token));
+	memcpy(visitor.answer, reply.token, sizeof(visitor.answer));
+	door_visited(&visitor);
+	wire_put_hello(bytes, &reply);
+	return message_put(client->fd, bytes, sizeof(bytes), reply.layout != 0 ? fds : NULL);
 }
 
 static int client_handle(struct client *client, const struct message *message)
@@ -200,7 +177,7 @@ static void client_ready(void *arg, uint32_t events)
 {
 	struct client *client = arg;
 	struct message message;
-	uint64_t identity = 0;
+	struct peer_key key = {0};
 	int result = 1;
 
 	if ((events & EPOLLOUT) != 0 && client->subscriber != NULL)
@@ -217,19 +194,17 @@ static void client_ready(void *arg, uint32_t events)
 	if (result == 0)
 		return;
 	if (client->subscriber != NULL)
-		identity = client->identity;
+		key.identity = client->identity;
 	client_free(client);
-	if (identity != 0)
-		peer_user->process_gone(identity);
+	if (key.identity != 0)
+		peer_user->process_gone(&key);
 }
 
-static void client_new(int fd)
+void unix_accepted(int fd)
 {
 	struct client *client = calloc(1, sizeof(*client));
-	pid_t pid;
 
-	if (client == NULL || check_user(fd, &pid) != 0) {
-		free(client);
+	if (client == NULL) {
 		close(fd);
 		return;
 	}
@@ -241,66 +216,7 @@ static void client_new(int fd)
 		return;
 	}
 	agent_timer_set(client->limit, process_now_ns() + HELLO_LIMIT_NS);
-}
-
-static void listener_resume(void *arg)
-{
-	(void)arg;
-	agent_watch_change(listener.watch, EPOLLIN);
-}
-
-static void listener_ready(void *arg, uint32_t events)
-{
-	const int fd = accept4(listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	(void)arg;
-	(void)events;
-	if (fd >= 0) {
-		client_new(fd);
-	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-		agent_watch_change(listener.watch, 0);
-		agent_timer_set(listener.resume, process_now_ns() + PAUSE_NS);
-	}
-}
-
-static int listener_open(const struct sockaddr_un *addr, socklen_t bytes)
-{
-	listener.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (listener.fd < 0)
-		return -errno;
-	if (bind(listener.fd, (const struct sockaddr *)addr, bytes) != 0 ||
-	    listen(listener.fd, SOMAXCONN) != 0)
-		return -errno;
-	listener.resume = agent_timer_new(listener_resume, NULL);
-	if (listener.resume == NULL)
-		return -ENOMEM;
-	listener.watch = agent_watch(listener.fd, EPOLLIN, listener_ready, NULL);
-	return listener.watch != NULL ? 0 : -errno;
-}
-
-int unix_listen(struct wire_hello *hello)
-{
-	struct sockaddr_un addr;
-	int result;
-
-	if (getrandom(hello->name, sizeof(hello->name), 0) != sizeof(hello->name))
-		return -errno;
-	result = listener_open(&addr, make_name(hello->name, &addr));
-	if (result == 0)
-		return 0;
-	agent_timer_delete(listener.resume);
-	if (listener.fd >= 0)
-		close(listener.fd);
-	listener.resume = NULL;
-	listener.fd = -1;
-	return result;
-}
-
-void unix_forked(void)
-{
-	listener.fd = -1; /* was watched, so it is closed */
-	listener.watch = NULL;
-	listener.resume = NULL;
+	client_ready(client, EPOLLIN);
 }
 
 void unix_close(struct unix_link *link)
@@ -337,23 +253,23 @@ static int try_memory(const struct unix_link *link, const char **step)
 	return moved == sizeof(value) ? 0 : -ESRCH;
 }
 
-/* What it showed over the unix socket must be the process that we met over TCP. */
-static int check_hello(struct unix_link *link, struct message *message, const char **step)
+/* Its segment, if it shows one and we may reach its memory. -EREMOTE: *step is the whole reason. */
+static int share(struct unix_link *link, struct message *message, const char **step)
 {
-	struct wire_hello hello;
+	const char *distance = hello_distance(peer_hello(), &link->other);
 	int result;
 
-	*step = "its hello";
-	if (message->header.kind != WIRE_HELLO || message->fds_count != FDS_MAX ||
-	    wire_get_hello(message->bytes + WIRE_HEADER_BYTES, message->header.length, &hello) !=
-		    0 ||
-	    hello.identity != link->other.identity)
-		return -EPROTO;
+	if (distance != NULL) {
+		*step = distance;
+		return -EREMOTE;
+	}
 	*step = "its segment";
+	if (message->fds_count != FDS_MAX)
+		return -EPROTO;
 	result = segment_map(message->fds[0], &link->segment);
 	if (result != 0)
 		return result;
-	if (link->segment->identity != hello.identity)
+	if (link->segment->identity != link->other.identity)
 		return -EPROTO;
 	link->kick_fd = message->fds[1];
 	close(message->fds[0]);
@@ -364,16 +280,22 @@ static int check_hello(struct unix_link *link, struct message *message, const ch
 /* Before the link is adopted: the one message is the hello. */
 static void link_hello(struct unix_link *link)
 {
-	const char *step = "its unix socket";
+	const char *step = NULL;
 	struct message message;
 	int result = message_get(link->fd, &message);
 
 	if (result == 0)
 		return;
 	if (result > 0) {
-		result = check_hello(link, &message, &step);
+		if (message.header.kind == WIRE_HELLO &&
+		    wire_get_hello(message.bytes + WIRE_HEADER_BYTES, message.header.length,
+				   &link->other) == 0)
+			result = share(link, &message, &step);
+		else
+			result = -EPROTO;
 		message_drop(&message);
 	}
+	agent_watch_change(link->watch, 0); /* it is said once */
 	link->done(link->arg, step, result);
 }
 
@@ -424,46 +346,33 @@ static void link_ready(void *arg, uint32_t events)
 		peer_lost(link->peer);
 }
 
-static int link_connect(struct unix_link *link, const char **step)
-{
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct sockaddr_un addr;
-	const socklen_t addr_bytes = make_name(link->other.name, &addr);
-	int result;
-
-	*step = "its unix socket";
-	link->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (link->fd < 0 || connect(link->fd, (struct sockaddr *)&addr, addr_bytes) != 0)
-		return -errno;
-	result = check_user(link->fd, &link->pid);
-	if (result != 0)
-		return result;
-	wire_put_hello(bytes, peer_hello());
-	result = message_put(link->fd, bytes, sizeof(bytes), NULL);
-	if (result != 0)
-		return result;
-	link->watch = agent_watch(link->fd, EPOLLIN, link_ready, link);
-	return link->watch != NULL ? 0 : -errno;
-}
-
-struct unix_link *unix_connect(const struct wire_hello *hello,
-			       void (*done)(void *arg, const char *step, int error), void *arg,
-			       const char **step)
+struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
+			       void (*done)(void *arg, const char *step, int error), void *arg)
 {
 	struct unix_link *link = calloc(1, sizeof(*link));
-	int result;
+	struct wire_hello hello = *peer_hello();
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	int result = -EIO;
 
-	if (link == NULL) {
-		*step = "memory";
+	if (link == NULL)
 		return NULL;
-	}
-	link->other = *hello;
 	link->kick_fd = -1;
 	link->done = done;
 	link->arg = arg;
-	result = link_connect(link, step);
+	if (getrandom(link->token, sizeof(link->token), 0) == sizeof(link->token))
+		result = door_connect(gid, port, &link->pid);
+	link->fd = result;
+	if (result >= 0) {
+		memcpy(hello.token, link->token, sizeof(hello.token));
+		wire_put_hello(bytes, &hello);
+		result = message_put(link->fd, bytes, sizeof(bytes), NULL);
+	}
 	if (result == 0)
+		link->watch = agent_watch(link->fd, EPOLLIN, link_ready, link);
+	if (link->watch != NULL)
 		return link;
+	if (result == 0)
+		result = -errno;
 	if (link->fd >= 0)
 		close(link->fd);
 	free(link);
@@ -471,9 +380,25 @@ struct unix_link *unix_connect(const struct wire_hello *hello,
 	return NULL;
 }
 
+const struct wire_hello *unix_hello(const struct unix_link *link)
+{
+	return &link->other;
+}
+
+const unsigned char *unix_token(const struct unix_link *link)
+{
+	return link->token;
+}
+
+pid_t unix_pid(const struct unix_link *link)
+{
+	return link->pid;
+}
+
 int unix_adopt(struct unix_link *link, struct peer *peer)
 {
 	unsigned char bytes[WIRE_HEADER_BYTES];
+	int result;
 
 	link->peer = peer;
 	peer->private->link = link;
@@ -486,5 +411,6 @@ int unix_adopt(struct unix_link *link, struct peer *peer)
 	link->segment = NULL;
 	link->kick_fd = -1;
 	wire_put_header(bytes, WIRE_CARRY, 0);
-	return message_put(link->fd, bytes, sizeof(bytes), NULL);
+	result = message_put(link->fd, bytes, sizeof(bytes), NULL);
+	return result != 0 ? result : agent_watch_change(link->watch, EPOLLIN);
 }

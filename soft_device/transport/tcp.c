@@ -228,7 +228,7 @@ struct tcp *tcp_open(struct peer *peer, struct stream *stream)
 	if (tcp == NULL)
 		return NULL;
 	tcp->peer = peer;
-	tcp->exchange = exchange_get(peer->identity);
+	tcp->exchange = exchange_get(&peer->key);
 	tcp->stream = *stream;
 	tcp->writing = stream_queued(stream) > 0;
 	pthread_mutex_init(&tcp->lock, NULL);

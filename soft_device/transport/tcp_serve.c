@@ -10,18 +10,20 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
+#include "door.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 #include "stream.h"
 
-#define QUEUED_MAX (256 * 1024)	 /* bytes of answers; above no request is read */
-#define KEPT_BYTES (1024 * 1024) /* kept for answers */
+#define QUEUED_MAX   (256 * 1024)  /* bytes of answers; above no request is read */
+#define KEPT_BYTES   (1024 * 1024) /* kept for answers */
+#define SERVICES_MAX 4096	   /* processes that reach us over TCP */
 
 struct service {
 	struct stream stream;
 	struct watch *watch;
 	uint32_t events;
-	uint64_t identity; /* the peer's */
+	struct peer_key key;
 	struct exchange *exchange;
 	bool held; /* `request` waits for answers that come to us first */
 	struct wire_request request;
@@ -29,6 +31,8 @@ struct service {
 	unsigned char *answer;	      /* a whole one; a read's data go there */
 	size_t answer_size;
 };
+
+static unsigned services; /* the agent's */
 
 static int answer_room(struct service *service, size_t bytes)
 {
@@ -42,6 +46,32 @@ static int answer_room(struct service *service, size_t bytes)
 	service->answer = larger;
 	service->answer_size = bytes;
 	return 0;
+}
+
+/* Between hosts a process speaks for its own address only, and to the one it connected to. */
+static bool speaks_for_itself(const struct service *service)
+{
+	static const union ibv_gid none;
+	const struct peer_key *key = &service->key;
+	const struct wire_request *wire = &service->request;
+
+	return memcmp(&key->remote, &none, sizeof(none)) == 0 ||
+	       (memcmp(&key->remote, &wire->request.src_gid, sizeof(none)) == 0 &&
+		memcmp(&key->own, &wire->gid, sizeof(none)) == 0);
+}
+
+static struct outcome execute_request(struct service *service)
+{
+	const struct wire_request *wire = &service->request;
+	struct outcome outcome = {.kind = OUTCOME_ABSENT};
+	bool known = false;
+
+	if (speaks_for_itself(service))
+		outcome = peer_user->execute(process_current->self, service->key.identity,
+					     &wire->gid, wire->qpn, &wire->request, &known);
+	if (!known)
+		door_stranger(STRANGER_REQUEST, &wire->request.src_gid);
+	return outcome;
 }
 
 static int execute(struct service *service)
@@ -60,7 +90,7 @@ static int execute(struct service *service)
 	request->local_count = request->local[0].iov_len > 0 ? 1 : 0;
 	/* before its effects show: see wire_request.after */
 	atomic_fetch_add(&service->exchange->begun, 1);
-	answer.outcome = peer_user->execute(process_current->self, &wire->gid, wire->qpn, request);
+	answer.outcome = execute_request(service);
 	if (answer.outcome.kind == OUTCOME_DONE && answer.outcome.status == IBV_WC_SUCCESS)
 		answer.bytes = wire_answer_data(request);
 	wire_put_answer(service->answer, &answer);
@@ -139,8 +169,9 @@ static int expect(struct service *service)
 
 static void service_end(struct service *service)
 {
-	const uint64_t identity = service->identity;
+	const struct peer_key key = service->key;
 
+	services--;
 	if (service->exchange != NULL && service->exchange->waiting == service)
 		service->exchange->waiting = NULL;
 	exchange_put(service->exchange);
@@ -148,7 +179,7 @@ static void service_end(struct service *service)
 	stream_close(&service->stream);
 	free(service->answer);
 	free(service);
-	peer_user->process_gone(identity);
+	peer_user->process_gone(&key);
 }
 
 static void service_ready(void *arg, uint32_t events)
@@ -179,25 +210,34 @@ void tcp_serve_resume(struct exchange *exchange)
 		service_end(service);
 }
 
-void tcp_serve(struct stream *stream, uint64_t identity)
+int tcp_serve(int fd, const struct peer_key *key)
 {
-	struct service *service = calloc(1, sizeof(*service));
+	struct service *service;
 
-	if (service == NULL) {
-		stream_close(stream);
-		peer_user->process_gone(identity);
-		return;
+	if (services >= SERVICES_MAX) {
+		door_stranger(STRANGER_CROWD, &key->remote);
+		return -EMFILE;
 	}
-	service->stream = *stream;
-	service->identity = identity;
+	service = calloc(1, sizeof(*service));
+	if (service == NULL)
+		return -ENOMEM;
+	service->key = *key;
 	service->events = EPOLLIN;
-	service->exchange = exchange_get(identity);
-	if (service->exchange != NULL) {
-		atomic_store(&service->exchange->begun, 0);
-		service->watch = agent_watch(stream->fd, EPOLLIN, service_ready, service);
+	service->exchange = exchange_get(key);
+	if (service->exchange != NULL)
+		service->watch = agent_watch(fd, EPOLLIN, service_ready, service);
+	if (service->watch == NULL) {
+		exchange_put(service->exchange);
+		free(service);
+		return -ENOMEM;
 	}
-	/* requests may have come together with the carry */
-	if (service->exchange == NULL || service->watch == NULL || work(service) != 0 ||
-	    expect(service) != 0)
-		service_end(service);
+	atomic_store(&service->exchange->begun, 0);
+	stream_open(&service->stream, fd);
+	services++;
+	return 0;
+}
+
+void tcp_serve_forked(void)
+{
+	services = 0;
 }

@@ -81,6 +81,8 @@ static bool length_fits(uint16_t kind, uint32_t length)
 	case WIRE_CHANNEL_NEW:
 	case WIRE_CHANNEL_GONE:
 		return length == WIRE_CHANNEL_BYTES;
+	case WIRE_CHALLENGE:
+		return length == WIRE_TOKEN_BYTES;
 	default:
 		return kind >= WIRE_CM_FIRST && kind <= WIRE_CM_LAST && length <= WIRE_CM_MAX;
 	}
@@ -115,41 +117,34 @@ void wire_put_hello(unsigned char bytes[WIRE_HELLO_MESSAGE], const struct wire_h
 	unsigned char *at = bytes + WIRE_HEADER_BYTES;
 
 	wire_put_header(bytes, WIRE_HELLO, WIRE_HELLO_BYTES);
-	at = put_32(at, (uint32_t)hello->welcome);
 	at = put_32(at, hello->layout);
 	at = put_64(at, hello->identity);
 	at = put_64(at, hello->probe);
-	at = put_32(at, hello->pid);
-	at = put_32(at, hello->uid);
-	at = put_bytes(at, hello->boot_id, sizeof(hello->boot_id));
 	at = put_64(at, hello->pid_namespace);
-	at = put_64(at, hello->net_namespace);
-	at = put_64(at, hello->user_namespace);
-	put_bytes(at, hello->name, sizeof(hello->name));
+	at = put_bytes(at, hello->token, sizeof(hello->token));
+	put_bytes(at, hello->mac, sizeof(hello->mac));
 }
 
 int wire_get_hello(const unsigned char *body, size_t length, struct wire_hello *hello)
 {
 	const unsigned char *at = body;
-	uint32_t welcome;
 
 	if (length != WIRE_HELLO_BYTES)
 		return -EPROTO;
-	welcome = get_32(&at);
-	if (welcome > WIRE_OTHER_USER)
-		return -EPROTO;
-	hello->welcome = (enum wire_welcome)welcome;
 	hello->layout = get_32(&at);
 	hello->identity = get_64(&at);
 	hello->probe = get_64(&at);
-	hello->pid = get_32(&at);
-	hello->uid = get_32(&at);
-	get_bytes(&at, hello->boot_id, sizeof(hello->boot_id));
 	hello->pid_namespace = get_64(&at);
-	hello->net_namespace = get_64(&at);
-	hello->user_namespace = get_64(&at);
-	get_bytes(&at, hello->name, sizeof(hello->name));
+	get_bytes(&at, hello->token, sizeof(hello->token));
+	get_bytes(&at, hello->mac, sizeof(hello->mac));
 	return hello->identity != 0 ? 0 : -EPROTO;
+}
+
+void wire_put_challenge(unsigned char bytes[WIRE_CHALLENGE_MESSAGE],
+			const unsigned char token[WIRE_TOKEN_BYTES])
+{
+	wire_put_header(bytes, WIRE_CHALLENGE, WIRE_TOKEN_BYTES);
+	put_bytes(bytes + WIRE_HEADER_BYTES, token, WIRE_TOKEN_BYTES);
 }
 
 uint32_t wire_payload(const struct request *request)

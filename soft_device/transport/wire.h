@@ -17,7 +17,7 @@
 #include "request.h"
 
 #define WIRE_MAGIC	  0x52505346u /* "RPSF" */
-#define WIRE_VERSION	  1
+#define WIRE_VERSION	  2
 #define WIRE_HEADER_BYTES 12
 #define WIRE_BODY_MAX	  (SOFT_MAX_MESSAGE + 256)
 
@@ -28,6 +28,7 @@ enum wire_kind {
 	WIRE_ANSWER,	    /* what became of it */
 	WIRE_CHANNEL_NEW,   /* unix socket: a comp channel; its eventfd comes along */
 	WIRE_CHANNEL_GONE,  /* unix socket */
+	WIRE_CHALLENGE,	    /* TCP, to who connected: a nonce; the hello is to come with a mac */
 	WIRE_CM_FIRST = 32, /* from here on cm/wire.h */
 	WIRE_CM_LAST = 47,
 };
@@ -43,29 +44,26 @@ struct wire_header {
 int wire_get_header(const unsigned char bytes[WIRE_HEADER_BYTES], struct wire_header *header);
 void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind, uint32_t length);
 
-#define WIRE_HELLO_BYTES   88 /* bodies */
+#define WIRE_HELLO_BYTES   76 /* bodies */
 #define WIRE_REQUEST_BYTES 88 /* without payload */
 #define WIRE_ANSWER_BYTES  16 /* without data */
 #define WIRE_CHANNEL_BYTES 8
 
-#define WIRE_BOOT_ID_BYTES 16
-#define WIRE_NAME_BYTES	   16
+#define WIRE_TOKEN_BYTES   16
+#define WIRE_MAC_BYTES	   32
 
-enum wire_welcome { WIRE_WELCOME, WIRE_OTHER_USER };
-
-/* Who a process is, and where it is: what decides how two reach each other. */
+/*
+ * The handshake of two processes. Over the unix socket the kernel tells whose process it is, and
+ * each side gives the other a token, which proves that a TCP connection is the same process's.
+ * Over TCP between hosts the token is a nonce, and the rest but the identity is 0.
+ */
 struct wire_hello {
-	enum wire_welcome welcome; /* from the accepting side; else WIRE_WELCOME */
-	uint32_t layout;	   /* SEGMENT_LAYOUT */
-	uint64_t identity;	   /* segment.identity */
-	uint64_t probe;		   /* where segment.probe is in its memory */
-	uint32_t pid;		   /* in its own namespace */
-	uint32_t uid;		   /* effective */
-	unsigned char boot_id[WIRE_BOOT_ID_BYTES];
-	uint64_t pid_namespace; /* inodes; 0: unknown */
-	uint64_t net_namespace;
-	uint64_t user_namespace;
-	unsigned char name[WIRE_NAME_BYTES]; /* its unix socket's; all 0: none */
+	uint32_t layout;	/* SEGMENT_LAYOUT; 0: it shares no memory */
+	uint64_t identity;	/* segment.identity */
+	uint64_t probe;		/* where segment.probe is in its memory */
+	uint64_t pid_namespace; /* inode; 0: unknown */
+	unsigned char token[WIRE_TOKEN_BYTES];
+	unsigned char mac[WIRE_MAC_BYTES]; /* proves the shared secret; 0: none */
 };
 
 #define WIRE_HELLO_MESSAGE (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
@@ -106,6 +104,10 @@ struct wire_answer {
 void wire_put_answer(unsigned char bytes[WIRE_ANSWER_START], const struct wire_answer *answer);
 /* The data are at body + WIRE_ANSWER_BYTES. */
 int wire_get_answer(const unsigned char *body, size_t length, struct wire_answer *answer);
+
+#define WIRE_CHALLENGE_MESSAGE (WIRE_HEADER_BYTES + WIRE_TOKEN_BYTES)
+void wire_put_challenge(unsigned char bytes[WIRE_CHALLENGE_MESSAGE],
+			const unsigned char token[WIRE_TOKEN_BYTES]);
 
 struct wire_channel {
 	uint32_t slot;

@@ -36,6 +36,7 @@ static void linked(void *arg, struct peer *peer, int error)
 	qp->sq.peer = peer;
 	qp->sq.unreachable = error != 0;
 	qp->sq.target = NULL;
+	atomic_store(&qp->shared->partner, peer != NULL ? peer->key.identity : 0);
 	/* its listener was there before its QPN: the process has ended while we linked */
 	if (error == -ECONNREFUSED || error == -ECONNRESET || error == -EPROTO)
 		sq_peer_gone(&qp->sq);
@@ -72,6 +73,7 @@ void qp_unlink(struct qp *qp)
 	qp->sq.peer = NULL;
 	qp->sq.target = NULL;
 	qp->sq.unreachable = false;
+	atomic_store(&qp->shared->partner, 0);
 	shared_lock_release(&qp->sq.lock);
 	if (peer != NULL)
 		peer_put(peer);
@@ -96,10 +98,10 @@ static void answered(uint32_t qpn, const union ibv_gid *gid, uint64_t ticket,
 	pthread_mutex_unlock(&process_objects);
 }
 
-/* The QPs of one peer, or of all with one identity (0: none), and what is done to each. */
+/* The QPs of one peer, or of all with one key, and what is done to each. */
 struct partners {
 	const struct peer *peer;
-	uint64_t identity;
+	const struct peer_key *key;
 	void (*run)(struct qp *qp);
 };
 
@@ -110,7 +112,8 @@ static void run_if_partner(struct qp *qp, const void *arg)
 
 	shared_lock_take(&qp->sq.lock);
 	peer = qp->sq.peer;
-	if (peer != NULL && (peer == of->peer || peer->identity == of->identity))
+	if (peer != NULL &&
+	    (peer == of->peer || (of->key != NULL && peer_key_equal(&peer->key, of->key))))
 		of->run(qp);
 	shared_lock_release(&qp->sq.lock);
 }
@@ -137,13 +140,13 @@ static void all_peer_gone(const struct peer *peer)
 	run_partners(&(struct partners){.peer = peer, .run = peer_gone});
 }
 
-static void process_gone(uint64_t identity)
+static void process_gone(const struct peer_key *key)
 {
-	run_partners(&(struct partners){.identity = identity, .run = peer_gone});
+	run_partners(&(struct partners){.key = key, .run = peer_gone});
 }
 
 const struct peer_user qp_peer_user = {
-	.execute = responder_execute,
+	.execute = responder_execute_for,
 	.answered = answered,
 	.resume = resume,
 	.peer_gone = all_peer_gone,

@@ -2,7 +2,11 @@
 /* fake_peer.c -- see fake_peer.h. */
 #include "fake_peer.h"
 
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 int fake_peer_connect(uint32_t qp_num)
@@ -40,17 +44,98 @@ bool fake_peer_receive(int fd, void *bytes, size_t length)
 	return true;
 }
 
-struct wire_hello fake_peer_handshake(int fd)
+/* The abstract name of the unix socket beside the listener at this port. */
+static socklen_t door_name(uint16_t port, struct sockaddr_un *addr)
 {
-	const struct wire_hello hello = {.identity = 0x5417};
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct wire_hello reply;
+	union ibv_gid gid = {.raw = {[10] = 0xff, [11] = 0xff}};
+	int length = sprintf(addr->sun_path + 1, "rpma-soft-");
 
+	if (inet_pton(AF_INET, test_addr(), &gid.raw[12]) != 1)
+		assert_int_equal(inet_pton(AF_INET6, test_addr(), gid.raw), 1);
+	addr->sun_family = AF_UNIX;
+	addr->sun_path[0] = '\0';
+	for (size_t i = 0; i < sizeof(gid.raw); i++)
+		length += sprintf(addr->sun_path + 1 + length, "%02x", gid.raw[i]);
+	length += sprintf(addr->sun_path + 1 + length, "-%u", port);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+int fake_peer_visit(uint32_t qp_num, const struct wire_hello *hello)
+{
+	struct sockaddr_un addr;
+	const socklen_t length = door_name((uint16_t)(qp_num >> 8), &addr);
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	assert_true(fd >= 0);
+	OK(connect(fd, (struct sockaddr *)&addr, length));
+	if (hello != NULL) {
+		wire_put_hello(bytes, hello);
+		fake_peer_send(fd, bytes, sizeof(bytes));
+	}
+	return fd;
+}
+
+struct fake_listener fake_peer_listen(void)
+{
+	struct fake_listener listener;
+	struct sockaddr_storage at;
+	struct sockaddr_un addr;
+	socklen_t length = sizeof(at);
+
+	listener.tcp = socket(test_sockaddr(test_addr(), 0, &at)->sa_family, SOCK_STREAM, 0);
+	assert_true(listener.tcp >= 0);
+	OK(bind(listener.tcp, (struct sockaddr *)&at,
+		at.ss_family == AF_INET ? sizeof(struct sockaddr_in)
+					: sizeof(struct sockaddr_in6)));
+	OK(listen(listener.tcp, 1));
+	OK(getsockname(listener.tcp, (struct sockaddr *)&at, &length));
+	listener.port = ntohs(((struct sockaddr_in *)&at)->sin_port);
+	listener.door = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	assert_true(listener.door >= 0);
+	length = door_name(listener.port, &addr);
+	OK(bind(listener.door, (struct sockaddr *)&addr, length));
+	OK(listen(listener.door, 1));
+	return listener;
+}
+
+int fake_peer_accept(const struct fake_listener *listener)
+{
+	const struct wire_hello own = {.identity = FAKE_IDENTITY, .token = "answer"};
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	int door, fd;
+
+	wait_readable(listener->door, "a visit");
+	door = accept(listener->door, NULL, NULL);
+	assert_true(door >= 0 && fake_peer_receive(door, bytes, sizeof(bytes)));
+	wire_put_hello(bytes, &own);
+	fake_peer_send(door, bytes, sizeof(bytes));
+	wait_readable(listener->tcp, "a connection");
+	fd = accept(listener->tcp, NULL, NULL);
+	assert_true(fd >= 0 && fake_peer_receive(fd, bytes, sizeof(bytes)));
+	wire_put_hello(bytes, &own);
+	fake_peer_send(fd, bytes, sizeof(bytes));
+	close(door);
+	return fd;
+}
+
+/* At the door, then over TCP. */
+struct wire_hello fake_peer_handshake(int fd, uint32_t qp_num)
+{
+	static unsigned char visits;
+	const struct wire_hello hello = {.identity = FAKE_IDENTITY, .token = {++visits, 0x54}};
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct wire_hello met, reply;
+	const int door = fake_peer_visit(qp_num, &hello);
+
+	assert_true(fake_peer_receive(door, bytes, sizeof(bytes)));
+	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &met));
+	close(door);
 	wire_put_hello(bytes, &hello);
 	fake_peer_send(fd, bytes, sizeof(bytes));
 	assert_true(fake_peer_receive(fd, bytes, sizeof(bytes)));
 	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &reply));
-	assert_int_equal(reply.welcome, WIRE_WELCOME);
+	assert_memory_equal(reply.token, met.token, sizeof(met.token));
 	return reply;
 }
 

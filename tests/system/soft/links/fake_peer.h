@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fake_peer.h -- a peer that the tests play themselves: it speaks the wire protocol of the device
- * over sockets of its own, well or badly, and claims to be of another host.
+ * over sockets of its own, well or badly.
  */
 #ifndef FAKE_PEER_H
 #define FAKE_PEER_H
@@ -14,8 +14,20 @@ int fake_peer_connect(uint32_t qp_num);
 void fake_peer_send(int fd, const void *bytes, size_t length);
 /* Reads exactly that many bytes; false at the end. */
 bool fake_peer_receive(int fd, void *bytes, size_t length);
-/* Hellos in both directions: how the other side describes itself. */
-struct wire_hello fake_peer_handshake(int fd);
+#define FAKE_IDENTITY 0x5417
+
+/* A connection to the unix socket beside its listener, with a hello if there is one. */
+int fake_peer_visit(uint32_t qp_num, const struct wire_hello *hello);
+/* Hellos in both directions, there and over TCP: how the other side describes itself. */
+struct wire_hello fake_peer_handshake(int fd, uint32_t qp_num);
+/* A process that others find at this port, and one that has found it; it shares no memory. */
+struct fake_listener {
+	int tcp;
+	int door;
+	uint16_t port;
+};
+struct fake_listener fake_peer_listen(void);
+int fake_peer_accept(const struct fake_listener *listener);
 void fake_peer_send_carry(int fd);
 struct wire_answer fake_peer_receive_answer(int fd);
 

@@ -147,20 +147,6 @@ static void live_and_send(int fd)
 	pause();
 }
 
-static int listen_at(uint16_t *port)
-{
-	struct sockaddr_storage at;
-	socklen_t length = sizeof(at);
-	int fd = socket(test_sockaddr(test_addr(), 0, &at)->sa_family, SOCK_STREAM, 0);
-
-	assert_true(fd >= 0);
-	OK(bind(fd, (struct sockaddr *)&at, sizeof(struct sockaddr_in)));
-	OK(listen(fd, 1));
-	OK(getsockname(fd, (struct sockaddr *)&at, &length));
-	*port = ntohs(((struct sockaddr_in *)&at)->sin_port);
-	return fd;
-}
-
 /* This program as a process at the other end: both connections with the partner, whose address
  * comes on `fd`. */
 struct fake_peer {
@@ -174,26 +160,23 @@ static struct fake_peer be_fake_peer(int fd)
 	struct end_address own = {0}, other;
 	unsigned char bytes[WIRE_REQUEST_START];
 	struct fake_peer peer;
-	uint16_t port;
-	int listener = listen_at(&port);
+	const struct fake_listener listener = fake_peer_listen();
 
 	wait_readable(fd, "the partner's address");
 	assert_int_equal(recv(fd, &other, sizeof(other), 0), sizeof(other));
 	peer.to = fake_peer_connect(other.qp_num);
-	fake_peer_handshake(peer.to);
+	fake_peer_handshake(peer.to, other.qp_num);
 	fake_peer_send_carry(peer.to);
 	wire_put_request(bytes, 0, 0, &other.gid, 0, &nothing);
 	fake_peer_send(peer.to, bytes, sizeof(bytes));
 	fake_peer_receive_answer(peer.to); /* so the partner serves this connection */
 	own.gid = other.gid;
-	own.qp_num = (uint32_t)port << 8 | 1;
+	own.qp_num = (uint32_t)listener.port << 8 | 1;
 	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
-	wait_readable(listener, "the partner's connection");
-	peer.from = accept(listener, NULL, NULL);
-	assert_true(peer.from >= 0);
-	fake_peer_handshake(peer.from);
+	peer.from = fake_peer_accept(&listener);
 	assert_true(fake_peer_receive(peer.from, bytes, WIRE_HEADER_BYTES)); /* its carry */
-	close(listener);
+	close(listener.tcp);
+	close(listener.door);
 	return peer;
 }
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "fake_peer.h"
@@ -100,7 +99,7 @@ static void test_request_before_carry_is_hung_up_on(void **state)
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 
-	fake_peer_handshake(fd);
+	fake_peer_handshake(fd, target.qp->qp_num);
 	fake_peer_send(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
 	expect_hang_up(fd);
 }
@@ -111,7 +110,7 @@ static void test_second_hello_is_hung_up_on(void **state)
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 
-	fake_peer_handshake(fd);
+	fake_peer_handshake(fd, target.qp->qp_num);
 	wire_put_hello(bytes, &hello);
 	fake_peer_send(fd, bytes, sizeof(bytes));
 	expect_hang_up(fd);
@@ -123,7 +122,7 @@ static void test_unsound_request_is_hung_up_on(void **state)
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 	const size_t length = put_write(bytes, 0, target.qp->qp_num);
 
-	fake_peer_handshake(fd);
+	fake_peer_handshake(fd, target.qp->qp_num);
 	fake_peer_send_carry(fd);
 	bytes[WIRE_HEADER_BYTES + 48] = REQUEST_OPS; /* after numbers, QPNs and GIDs */
 	fake_peer_send(fd, bytes, length);
@@ -136,7 +135,7 @@ static void test_answer_to_nothing_is_hung_up_on(void **state)
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_ANSWER_START];
 
-	fake_peer_handshake(fd);
+	fake_peer_handshake(fd, target.qp->qp_num);
 	fake_peer_send_carry(fd);
 	wire_put_answer(bytes, &answer);
 	fake_peer_send(fd, bytes, sizeof(bytes));
@@ -148,7 +147,7 @@ static void test_request_for_nobody_is_absent(void **state)
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
 
-	fake_peer_handshake(fd);
+	fake_peer_handshake(fd, target.qp->qp_num);
 	fake_peer_send_carry(fd);
 	for (uint32_t number = 0; number < 3; number++) {
 		struct wire_answer answer;
@@ -169,7 +168,7 @@ static void test_request_of_a_fake_peer_changes_nothing(void **state)
 	unsigned char before[8];
 
 	memcpy(before, target.memory, sizeof(before));
-	fake_peer_handshake(fd);
+	fake_peer_handshake(fd, target.qp->qp_num);
 	fake_peer_send_carry(fd);
 	fake_peer_send(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
 	assert_int_equal(fake_peer_receive_answer(fd).outcome.kind, OUTCOME_ABSENT);
@@ -184,7 +183,7 @@ static void test_half_a_message_holds_nobody_up(void **state)
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START];
 
-	fake_peer_handshake(fd);
+	fake_peer_handshake(fd, target.qp->qp_num);
 	fake_peer_send_carry(fd);
 	wire_put_request(bytes, 0, 0, &target.gid, target.qp->qp_num, &request);
 	fake_peer_send(fd, bytes, sizeof(bytes));
@@ -212,7 +211,7 @@ static void test_mutated_requests_are_survived(void **state)
 		}
 		if (fd < 0) {
 			fd = fake_peer_connect(target.qp->qp_num);
-			fake_peer_handshake(fd);
+			fake_peer_handshake(fd, target.qp->qp_num);
 			fake_peer_send_carry(fd);
 		}
 		if (send(fd, bytes, length, MSG_NOSIGNAL) != (ssize_t)length || i % 16 == 15) {
@@ -222,30 +221,8 @@ static void test_mutated_requests_are_survived(void **state)
 	}
 }
 
-/* The abstract socket that the hello names; -1 when it names none. */
-static int connect_to_unix_socket(void)
-{
-	static const unsigned char none[WIRE_NAME_BYTES];
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = fake_peer_connect(target.qp->qp_num);
-	const struct wire_hello hello = fake_peer_handshake(fd);
-	int length = sprintf(addr.sun_path + 1, "rpma-soft-");
-
-	close(fd);
-	if (memcmp(hello.name, none, sizeof(none)) == 0)
-		return -1;
-	for (int i = 0; i < WIRE_NAME_BYTES; i++)
-		length += sprintf(addr.sun_path + 1 + length, "%02x", hello.name[i]);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	assert_true(fd >= 0);
-	OK(connect(fd, (struct sockaddr *)&addr,
-		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)));
-	return fd;
-}
-
 static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 {
-	const char *const options = getenv("RPMA_SOFT");
 	const struct wire_hello hello = {.identity = 0x5417};
 	unsigned char carry[WIRE_HEADER_BYTES], cut[WIRE_HELLO_MESSAGE];
 	unsigned char large[8192] = {0};
@@ -256,14 +233,9 @@ static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 
 	wire_put_header(carry, WIRE_CARRY, 0);
 	wire_put_hello(cut, &hello);
-	if (options != NULL && strstr(options, "transport:tcp") != NULL) {
-		assert_int_equal(connect_to_unix_socket(), -1);
-		return;
-	}
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-		const int fd = connect_to_unix_socket();
+		const int fd = fake_peer_visit(target.qp->qp_num, NULL);
 
-		assert_true(fd >= 0);
 		fake_peer_send(fd, cases[i].bytes, cases[i].length);
 		expect_hang_up(fd);
 	}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * door.c -- see door.h.
+ *
+ * A token is sent before the TCP connection is made. So when a connection shows one that is not
+ * known yet, it waits in a door's queue, and taking what is there is enough: no thread has to wait.
+ */
+#include "door.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "peer_private.h"
+#include "soft_device/process/process.h"
+
+#define PAUSE_NS       UINT64_C(100000000) /* a door's, when no file descriptor is left */
+#define VISITORS_MAX   4096		   /* the oldest makes room */
+#define DRAINED_MAX    1024		   /* at a time */
+#define STRANGERS_TOLD 10		   /* lines about each kind; the sum comes at exit */
+
+struct door {
+	struct door *next;
+	int fd;
+	struct watch *watch;
+	struct timer *resume;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct door *first;
+	struct door *inherited; /* the parent's, before a fork(); here for leak checkers */
+} doors = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct visitor visitors[VISITORS_MAX]; /* the agent's; identity 0: free */
+static unsigned next_visitor;
+
+static _Atomic uint64_t strangers[STRANGERS];
+
+static socklen_t make_name(const union ibv_gid *gid, uint16_t port, struct sockaddr_un *addr)
+{
+	int length = snprintf(addr->sun_path + 1, sizeof(addr->sun_path) - 1, "rpma-soft-");
+
+	addr->sun_family = AF_UNIX;
+	addr->sun_path[0] = 0; /* abstract */
+	for (unsigned i = 0; i < sizeof(gid->raw); i++)
+		length += snprintf(addr->sun_path + 1 + length, 3, "%02x", gid->raw[i]);
+	length += snprintf(addr->sun_path + 1 + length, 7, "-%u", port);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+/*
+ * All four user ids of the process are this one: not so for a set-user-ID program that another user
+ * started. True where there is no /proc to ask, as the kernel has told the effective one.
+ */
+static bool is_wholly_of(pid_t pid, uid_t uid)
+{
+	char path[32], line[256];
+	unsigned ids[4] = {0};
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return access("/proc/self/status", R_OK) != 0;
+	while (!found && fgets(line, sizeof(line), file) != NULL)
+		found = sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
+	fclose(file);
+	return found && ids[0] == uid && ids[1] == uid && ids[2] == uid && ids[3] == uid;
+}
+
+/* 0; -EACCES: the other end is another user's; or -errno. *pid may be 0: not in our namespace. */
+static int check_user(int fd, pid_t *pid)
+{
+	struct ucred credentials;
+	socklen_t bytes = sizeof(credentials);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0)
+		return -errno;
+	*pid = credentials.pid;
+	if (credentials.uid != geteuid())
+		return -EACCES;
+	return *pid == 0 || is_wholly_of(*pid, credentials.uid) ? 0 : -EACCES;
+}
+
+/* --- processes that come --- */
+
+static void enter(int fd)
+{
+	pid_t pid;
+
+	if (check_user(fd, &pid) == 0) {
+		unix_accepted(fd);
+		return;
+	}
+	door_stranger(STRANGER_USER, NULL);
+	close(fd);
+}
+
+static void door_resume(void *arg)
+{
+	struct door *door = arg;
+
+	agent_watch_change(door->watch, EPOLLIN);
+}
+
+static void door_ready(void *arg, uint32_t events)
+{
+	struct door *door = arg;
+	const int fd = accept4(door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)events;
+	if (fd >= 0) {
+		enter(fd);
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+		/* level-triggered epoll would spin on it */
+		agent_watch_change(door->watch, 0);
+		agent_timer_set(door->resume, process_now_ns() + PAUSE_NS);
+	}
+}
+
+/* A connection that waits at some door, or -1. */
+static int accept_any(void)
+{
+	int fd = -1;
+
+	pthread_mutex_lock(&doors.lock);
+	for (const struct door *door = doors.first; door != NULL && fd < 0; door = door->next)
+		fd = accept4(door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	pthread_mutex_unlock(&doors.lock);
+	return fd;
+}
+
+static bool find_visitor(const unsigned char token[WIRE_TOKEN_BYTES], struct visitor *found)
+{
+	const uint64_t now_ns = process_now_ns();
+
+	for (unsigned i = 0; i < VISITORS_MAX; i++) {
+		struct visitor *visitor = &visitors[i];
+
+		if (visitor->identity == 0 || visitor->until_ns < now_ns ||
+		    memcmp(visitor->token, token, WIRE_TOKEN_BYTES) != 0)
+			continue;
+		*found = *visitor;
+		memset(visitor, 0, sizeof(*visitor));
+		return true;
+	}
+	return false;
+}
+
+bool door_take(const unsigned char token[WIRE_TOKEN_BYTES], struct visitor *visitor)
+{
+	if (find_visitor(token, visitor))
+		return true;
+	for (unsigned i = 0; i < DRAINED_MAX; i++) {
+		const int fd = accept_any();
+
+		if (fd < 0)
+			break;
+		enter(fd);
+	}
+	return find_visitor(token, visitor);
+}
+
+void door_visited(const struct visitor *visitor)
+{
+	visitors[next_visitor] = *visitor;
+	visitors[next_visitor].until_ns = process_now_ns() + HELLO_LIMIT_NS;
+	next_visitor = (next_visitor + 1) % VISITORS_MAX;
+}
+
+/* --- opening and closing --- */
+
+static int door_listen(struct door *door, const union ibv_gid *gid, uint16_t port)
+{
+	struct sockaddr_un addr;
+	const socklen_t bytes = make_name(gid, port, &addr);
+
+	door->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (door->fd < 0 || bind(door->fd, (struct sockaddr *)&addr, bytes) != 0 ||
+	    listen(door->fd, SOMAXCONN) != 0)
+		return -errno;
+	door->resume = agent_timer_new(door_resume, door);
+	if (door->resume == NULL)
+		return -ENOMEM;
+	door->watch = agent_watch(door->fd, EPOLLIN, door_ready, door);
+	return door->watch != NULL ? 0 : -errno;
+}
+
+static void door_free(struct door *door)
+{
+	agent_unwatch(door->watch);
+	agent_timer_delete(door->resume);
+	if (door->fd >= 0)
+		close(door->fd);
+	free(door);
+}
+
+struct door *door_open(const union ibv_gid *gid, uint16_t port)
+{
+	struct door *door = calloc(1, sizeof(*door));
+	int result;
+
+	if (door == NULL)
+		return NULL;
+	result = door_listen(door, gid, port);
+	if (result != 0) {
+		door_free(door);
+		errno = -result;
+		return NULL;
+	}
+	pthread_mutex_lock(&doors.lock);
+	door->next = doors.first;
+	doors.first = door;
+	pthread_mutex_unlock(&doors.lock);
+	return door;
+}
+
+void door_close(struct door *door)
+{
+	struct door **at = &doors.first;
+
+	if (door == NULL)
+		return;
+	pthread_mutex_lock(&doors.lock);
+	while (*at != NULL && *at != door)
+		at = &(*at)->next;
+	if (*at == NULL) { /* the parent's: see forked() */
+		pthread_mutex_unlock(&doors.lock);
+		return;
+	}
+	*at = door->next;
+	pthread_mutex_unlock(&doors.lock);
+	door_free(door);
+}
+
+/* --- visiting --- */
+
+int door_connect(const union ibv_gid *gid, uint16_t port, pid_t *pid)
+{
+	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct sockaddr_un addr;
+	const socklen_t bytes = make_name(gid, port, &addr);
+	int result = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (struct sockaddr *)&addr, bytes) != 0)
+		result = -errno;
+	else
+		result = check_user(fd, pid);
+	if (result == 0)
+		return fd;
+	close(fd);
+	return result;
+}
+
+int door_knock(const union ibv_gid *gid, uint16_t port, const unsigned char token[WIRE_TOKEN_BYTES])
+{
+	static const union ibv_gid any[] = {{.raw = {[10] = 0xff, [11] = 0xff}}, {.raw = {0}}};
+	struct wire_hello hello = {.identity = process_current->segment->identity};
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	pid_t pid;
+	int fd = door_connect(gid, port, &pid), wide;
+
+	for (unsigned i = 0; i < 2 && (fd == -ECONNREFUSED || fd == -EACCES); i++) {
+		wide = door_connect(&any[i], port, &pid);
+		if (wide != -ECONNREFUSED)
+			fd = wide;
+	}
+	if (fd < 0)
+		return fd;
+	memcpy(hello.token, token, WIRE_TOKEN_BYTES);
+	wire_put_hello(bytes, &hello);
+	wide = send(fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+	close(fd); /* what was sent stays there to be read */
+	return wide;
+}
+
+/* --- those turned away --- */
+
+static const char *const described[STRANGERS] = {
+	[STRANGER_USER] = "a process of another user",
+	[STRANGER_UNPROVEN] = "a connection of this host that does not prove its user",
+	[STRANGER_SECRET] = "a connection that does not know the secret",
+	[STRANGER_REQUEST] = "a request of a process that its queue pair is not connected to",
+	[STRANGER_CROWD] = "a connection, as there are too many",
+};
+
+void door_stranger(enum stranger kind, const union ibv_gid *from)
+{
+	char address[INET6_ADDRSTRLEN] = "";
+	const uint64_t before = atomic_fetch_add(&strangers[kind], 1);
+
+	if (before >= STRANGERS_TOLD)
+		return;
+	if (from != NULL)
+		inet_ntop(AF_INET6, from->raw, address, sizeof(address));
+	process_verbose("refused: %s%s%s", described[kind], from != NULL ? ", from " : "", address);
+}
+
+static void leave(void)
+{
+	for (unsigned i = 0; i < STRANGERS; i++) {
+		const uint64_t count = atomic_load(&strangers[i]);
+
+		if (count > 0)
+			process_verbose("refused %llu times: %s", (unsigned long long)count,
+					described[i]);
+	}
+}
+
+static void forked(void)
+{
+	if (doors.first != NULL)
+		doors.inherited = doors.first; /* were watched, so they are closed */
+	doors.first = NULL;
+	memset(visitors, 0, sizeof(visitors));
+	for (unsigned i = 0; i < STRANGERS; i++)
+		atomic_store(&strangers[i], 0);
+}
+
+const struct process_part door_part = {.lock = &doors.lock, .forked = forked, .leave = leave};

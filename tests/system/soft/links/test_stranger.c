@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_stranger.c -- a process of another user on this host, by every way to connect: it gets no
+ * byte in answer, and changes nothing. Root makes one, a child that takes another user id.
+ *
+ * The child has no device; it speaks the wire protocol itself. What it would need to know (the
+ * identity, tokens used, the queue pair, the key) it is told.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_peer.h"
+#include "tests/device/pair.h"
+
+#define NOBODY 65534
+
+static struct end target;
+static unsigned char before[64];
+
+/* All that a stranger could have learnt. */
+static struct {
+	struct wire_hello used; /* by a process that was admitted */
+	uint64_t identity;	/* the target's own */
+} known;
+
+static int setup(void **state)
+{
+	const struct end_options options = end_defaults();
+	int fd;
+
+	end_open(&target, &options, -1);
+	memset(target.memory, 0x11, sizeof(before));
+	memcpy(before, target.memory, sizeof(before));
+	fd = fake_peer_connect(target.qp->qp_num);
+	known.identity = fake_peer_handshake(fd, target.qp->qp_num).identity;
+	known.used = (struct wire_hello){.identity = FAKE_IDENTITY, .token = {1, 0x54}};
+	close(fd);
+	return setup_nothing(state);
+}
+
+static int teardown(void **state)
+{
+	const struct end_options options = end_defaults();
+
+	pair_make(&options, &options);
+	done(work(IBV_WR_RDMA_WRITE, 0, 4096, 0)); /* others are served all the same */
+	end_close(&target);
+	return teardown_pair(state);
+}
+
+static void become_nobody(void)
+{
+	if (setresgid(NOBODY, NOBODY, NOBODY) != 0 || setresuid(NOBODY, NOBODY, NOBODY) != 0)
+		_exit(99);
+}
+
+/* Runs `attack` as another user: the bytes that it got in answer. */
+static int as_nobody(int (*attack)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(WAIT_S);
+		become_nobody();
+		_exit(attack());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void expect_nothing(int (*attack)(void))
+{
+	SKIP_UNLESS(geteuid() == 0, "only root can have a child of another user");
+	assert_int_equal(as_nobody(attack), 0);
+	assert_memory_equal(target.memory, before, sizeof(before));
+	assert_int_equal(end_state(&target), IBV_QPS_INIT);
+}
+
+/* Until the end of the connection. */
+static int count_bytes(int fd)
+{
+	unsigned char bytes[256];
+	ssize_t got;
+	int sum = 0;
+
+	while ((got = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+		sum += (int)got;
+	return sum;
+}
+
+static int connect_from(int family)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)(target.qp->qp_num >> 8)),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = in.sin_port};
+	int fd = socket(family, SOCK_STREAM, 0);
+
+	in6.sin6_addr.s6_addr[10] = in6.sin6_addr.s6_addr[11] = 0xff;
+	memcpy(&in6.sin6_addr.s6_addr[12], &in.sin_addr, 4);
+	if (fd < 0 ||
+	    connect(fd, family == AF_INET ? (struct sockaddr *)&in : (struct sockaddr *)&in6,
+		    family == AF_INET ? sizeof(in) : sizeof(in6)) != 0)
+		_exit(98);
+	return fd;
+}
+
+static void say(int fd, const void *bytes, size_t length)
+{
+	if (send(fd, bytes, length, MSG_NOSIGNAL) != (ssize_t)length)
+		_exit(97);
+}
+
+/* A hello, then what an admitted process would do: a write to the target's memory. */
+static int write_with(int fd, const struct wire_hello *hello)
+{
+	const struct request request = {.op = REQUEST_WRITE,
+					.rkey = target.mr->rkey,
+					.length = 8,
+					.remote_addr = (uintptr_t)target.memory,
+					.src_qpn = 0x123456,
+					.src_gid = target.gid};
+	unsigned char bytes[WIRE_HELLO_MESSAGE + WIRE_HEADER_BYTES + WIRE_REQUEST_START + 8] = {0};
+	unsigned char *at = bytes;
+
+	wire_put_hello(at, hello);
+	at += WIRE_HELLO_MESSAGE;
+	wire_put_header(at, WIRE_CARRY, 0);
+	at += WIRE_HEADER_BYTES;
+	wire_put_request(at, 0, 0, &target.gid, target.qp->qp_num, &request);
+	say(fd, bytes, sizeof(bytes));
+	return count_bytes(fd);
+}
+
+static const struct wire_hello some = {.identity = 0x666, .token = "anything"};
+
+static int by_v4(void)
+{
+	return write_with(connect_from(AF_INET), &some);
+}
+
+static int by_mapped_v6(void)
+{
+	return write_with(connect_from(AF_INET6), &some);
+}
+
+static int half_closed(void)
+{
+	const int fd = connect_from(AF_INET);
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+
+	wire_put_hello(bytes, &some);
+	say(fd, bytes, sizeof(bytes));
+	shutdown(fd, SHUT_WR);
+	return count_bytes(fd);
+}
+
+static int hello_in_pieces(void)
+{
+	const int fd = connect_from(AF_INET);
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+
+	wire_put_hello(bytes, &some);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		say(fd, bytes + i, 1);
+	return count_bytes(fd);
+}
+
+static int replayed(void)
+{
+	return write_with(connect_from(AF_INET), &known.used);
+}
+
+static int stolen_identity(void)
+{
+	const struct wire_hello hello = {.identity = known.identity};
+
+	return write_with(connect_from(AF_INET), &hello);
+}
+
+/* The kernel lets it connect, and the device tells it nothing. */
+static int by_unix_socket(void)
+{
+	return count_bytes(fake_peer_visit(target.qp->qp_num, NULL));
+}
+
+static int by_unix_socket_then_tcp(void)
+{
+	const int door = fake_peer_visit(target.qp->qp_num, NULL);
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+
+	wire_put_hello(bytes, &some);
+	if (send(door, bytes, sizeof(bytes), MSG_NOSIGNAL) < 0)
+		return write_with(connect_from(AF_INET), &some);
+	return count_bytes(door) + write_with(connect_from(AF_INET), &some);
+}
+
+/* As a set-user-ID program that a user has started: the effective user alone is root. */
+static int child_of_setuid(void)
+{
+	const pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		if (setresuid(NOBODY, 0, 0) != 0)
+			_exit(96);
+		_exit(by_unix_socket_then_tcp());
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+static void test_other_user_over_ipv4(void **state)
+{
+	expect_nothing(by_v4);
+}
+
+static void test_other_user_over_mapped_ipv6(void **state)
+{
+	expect_nothing(by_mapped_v6);
+}
+
+static void test_other_user_half_closed(void **state)
+{
+	expect_nothing(half_closed);
+}
+
+static void test_other_user_hello_in_pieces(void **state)
+{
+	expect_nothing(hello_in_pieces);
+}
+
+static void test_other_user_replays_a_hello(void **state)
+{
+	expect_nothing(replayed);
+}
+
+static void test_other_user_steals_an_identity(void **state)
+{
+	expect_nothing(stolen_identity);
+}
+
+static void test_other_user_at_the_unix_socket(void **state)
+{
+	expect_nothing(by_unix_socket);
+}
+
+static void test_other_user_at_both(void **state)
+{
+	expect_nothing(by_unix_socket_then_tcp);
+}
+
+static void test_child_of_a_setuid_program(void **state)
+{
+	int status;
+	pid_t pid;
+
+	SKIP_UNLESS(geteuid() == 0, "only root can have a child of another user");
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(child_of_setuid());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_memory_equal(target.memory, before, sizeof(before));
+}
+
+/* A queue pair is connected to a port that another user has taken: it is told nothing. */
+static void test_raced_port_learns_nothing(void **state)
+{
+	struct fake_listener taken;
+	struct end_address address = {.gid = target.gid};
+	int ready[2], status;
+	pid_t pid;
+
+	SKIP_UNLESS(geteuid() == 0, "only root can have a child of another user");
+	OK(pipe(ready));
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		int fd;
+
+		alarm(WAIT_S);
+		become_nobody();
+		taken = fake_peer_listen();
+		if (write(ready[1], &taken, sizeof(taken)) != sizeof(taken))
+			_exit(95);
+		fd = accept(taken.door, NULL, NULL);
+		_exit(count_bytes(fd));
+	}
+	assert_int_equal(read(ready[0], &taken, sizeof(taken)), sizeof(taken));
+	address.qp_num = (uint32_t)taken.port << 8;
+	end_to_rtr(&target, &address);
+	end_to_rts(&target);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+#define STRANGER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+static const struct CMUnitTest tests[] = {
+	STRANGER_TEST(test_other_user_over_ipv4),
+	STRANGER_TEST(test_other_user_over_mapped_ipv6),
+	STRANGER_TEST(test_other_user_half_closed),
+	STRANGER_TEST(test_other_user_hello_in_pieces),
+	STRANGER_TEST(test_other_user_replays_a_hello),
+	STRANGER_TEST(test_other_user_steals_an_identity),
+	STRANGER_TEST(test_other_user_at_the_unix_socket),
+	STRANGER_TEST(test_other_user_at_both),
+	STRANGER_TEST(test_child_of_a_setuid_program),
+	STRANGER_TEST(test_raced_port_learns_nothing),
+};
+
+DEVICE_TESTS("links_stranger", tests)
