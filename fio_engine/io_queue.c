@@ -128,6 +128,7 @@ bool io_queue_add(struct io_queue *io_queue, struct operation *operation)
 	if (q->credited && operation->kind == OPERATION_WRITE && io_queue_await_credit(q))
 		q->credits--;
 	operation->error = 0;
+	operation->done_ns = 0;
 	operation->status = IBV_WC_SUCCESS;
 	operation->vendor_error = 0;
 	q->added[q->added_count++] = io_queue_number(q, operation);
@@ -162,14 +163,9 @@ bool io_queue_dirty(const struct io_queue *io_queue)
 	return io_queue->policy == FLUSH_FSYNC && (io_queue->lost || dirty_any(&io_queue->dirty));
 }
 
-uint64_t io_queue_flushes(const struct io_queue *io_queue)
+struct io_queue_counts io_queue_counts(const struct io_queue *io_queue)
 {
-	return io_queue->flushes;
-}
-
-bool io_queue_native(const struct io_queue *io_queue)
-{
-	return io_queue->native;
+	return io_queue->counts;
 }
 
 int io_queue_broken(const struct io_queue *io_queue)

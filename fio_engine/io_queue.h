@@ -36,11 +36,13 @@ struct operation {
 	uint64_t posted_ns;
 	/* set when it is done */
 	int error;		   /* errno; 0: it was done */
+	uint64_t done_ns;	   /* when, if a sync was waiting for it; else 0 */
 	enum ibv_wc_status status; /* that it failed with; SUCCESS: it failed otherwise */
 	uint32_t vendor_error;
 	/* the queue's own */
 	uint32_t next;	  /* next in its group */
 	uint32_t pending; /* in a group's head: completions and answers still to come */
+	uint32_t flushes; /* in a group's head: that it ends with */
 };
 
 struct io_queue_cfg {
@@ -110,11 +112,16 @@ int io_queue_sync(struct io_queue *io_queue);
 /* Something written was not flushed. */
 bool io_queue_dirty(const struct io_queue *io_queue);
 
-/* How many were posted, messages among them that ask a server to make something durable. */
-uint64_t io_queue_flushes(const struct io_queue *io_queue);
+/* Of what is done, without an error. */
+struct io_queue_counts {
+	uint64_t writes;  /* trims too */
+	uint64_t covered; /* writes behind which a flush has completed */
+	uint64_t pending; /* writes that the next sync would cover, or nothing with no flush at all
+			   */
+	uint64_t flushes; /* requests to a server to make something durable, too */
+};
 
-/* A flush has completed that was a native one. */
-bool io_queue_native(const struct io_queue *io_queue);
+struct io_queue_counts io_queue_counts(const struct io_queue *io_queue);
 
 /*
  * 0, or the errno that the connection cannot be used for any more, with the

@@ -147,6 +147,21 @@ static void spread_error(struct io_queue *q, const struct operation *head)
 		q->operations[next].error = head->error;
 }
 
+/* What ends with a flush is covered by it. */
+static void count_group(struct io_queue *q, const struct operation *head)
+{
+	uint64_t writes = head->kind != OPERATION_READ;
+
+	for (uint32_t next = head->next; next != NONE; next = q->operations[next].next)
+		writes++; /* a read is in no group */
+	q->counts.writes += writes;
+	q->counts.flushes += head->flushes;
+	if (head->flushes > 0)
+		q->counts.covered += writes;
+	else
+		q->counts.pending += writes;
+}
+
 static void count_down(struct io_queue *q, uint32_t number)
 {
 	struct operation *head = &q->operations[number];
@@ -155,6 +170,8 @@ static void count_down(struct io_queue *q, uint32_t number)
 		return;
 	if (__builtin_expect(head->error != 0, 0))
 		spread_error(q, head);
+	else
+		count_group(q, head);
 	for (; number != NONE; number = q->operations[number].next) {
 		io_queue_put_done(q, number);
 		q->under_way--;
@@ -175,7 +192,6 @@ static bool prove_native(struct io_queue *q, const struct ibv_wc *wc)
 		return false;
 	}
 	q->flush_context &= ~CONTEXT_UNPROVEN;
-	q->native = true;
 	return true;
 }
 

@@ -34,7 +34,7 @@ static int write_imm(struct io_queue *q, struct operation *o, int flags)
 
 	if (ret == 0 && q->answered_imm) {
 		expect_answer(q, o, imm, false);
-		q->flushes++;
+		o->flushes++;
 	}
 	return ret;
 }
@@ -77,7 +77,7 @@ int io_queue_flush(struct io_queue *q, struct operation *head, struct extent ran
 	const void *at = context(io_queue_number(q, head) | q->flush_context);
 	uint64_t last = p->remote_bytes - APM_BYTES;
 
-	q->flushes++;
+	head->flushes++;
 	if (q->method == METHOD_APM)
 		return rpma_flush(p->conn, p->remote, range.begin < last ? range.begin : last,
 				  APM_BYTES, p->flush_type, flags, at);

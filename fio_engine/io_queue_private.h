@@ -57,10 +57,9 @@ struct io_queue {
 	uint32_t extents_size;
 	struct dirty dirty; /* with the policy fsync only */
 	uint64_t taken;	    /* completions so far */
-	uint64_t flushes;   /* posted so far */
-	int broken;	    /* errno; 0: it works */
-	bool native;	    /* a flush completed as one */
-	bool lost;	    /* a connection ended with something dirty: the next sync reports it */
+	struct io_queue_counts counts;
+	int broken; /* errno; 0: it works */
+	bool lost;  /* a connection ended with something dirty: the next sync reports it */
 
 	/* the commit in progress */
 	void (*posting)(void *arg, struct operation *operation);
@@ -82,6 +81,7 @@ static inline void io_queue_begin(struct operation *head)
 {
 	head->next = NONE;
 	head->pending = 1;
+	head->flushes = 0;
 }
 
 /* io_queue_post.c: work requests; 0, or what librpma gave */

@@ -10,6 +10,7 @@
 
 #include "io_queue_private.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/monotonic.h"
 
 /* What a server makes durable for one request: some ms, and a sign of progress. */
 #define RANGE_MAX (64ULL << 20)
@@ -35,16 +36,34 @@ static int broken(const struct io_queue *q)
 	return q->broken != 0 ? -q->broken : 0;
 }
 
+/*
+ * Polls. What is done by now is handed back only after the sync, which is no part of how long it
+ * took: those of the ring that have no time yet are its last ones.
+ */
+static void poll_for_sync(struct io_queue *q)
+{
+	uint32_t left = io_queue_poll(q);
+
+	while (left-- > 0) {
+		uint32_t place = (q->done_first + left) % q->depth;
+		struct operation *o = &q->operations[q->done[place]];
+
+		if (o->done_ns != 0)
+			return;
+		o->done_ns = monotonic_ns();
+	}
+}
+
 /* Polls until the sync has ended, or, before it begins, until there is room for it. */
 static int await(struct io_queue *q, bool ended)
 {
 	const struct operation *sync = &q->operations[q->depth];
 	struct wait wait = io_queue_wait_begin(q, UINT64_MAX);
 
-	io_queue_poll(q);
+	poll_for_sync(q);
 	while (q->broken == 0 && (ended ? sync->pending > 0 : room(q) == 0)) {
 		io_queue_wait_more(q, &wait);
-		io_queue_poll(q);
+		poll_for_sync(q);
 	}
 	return broken(q);
 }
@@ -66,6 +85,8 @@ static int flush(struct io_queue *q, const struct extent *extents, uint32_t coun
 	if (ret == 0 && sync->error != 0)
 		return failure_set(EXIT_RUN_FAILED, "data", "%s could not make the data durable",
 				   q->connection->server);
+	if (ret == 0)
+		q->counts.flushes += sync->flushes;
 	return ret;
 }
 
@@ -124,10 +145,19 @@ int io_queue_sync(struct io_queue *io_queue)
 {
 	struct io_queue *q = io_queue;
 	int ret = broken(q);
+	bool flushed = false;
 
 	if (ret == 0 && q->lost)
-		return say_lost(q);
-	while (ret == 0 && io_queue_dirty(q))
+		ret = say_lost(q);
+	while (ret == 0 && io_queue_dirty(q)) {
 		ret = q->method == METHOD_APM ? flush_all(q) : flush_some(q);
+		flushed = true;
+	}
+	if (q->policy != FLUSH_FSYNC)
+		return ret;
+	/* as with a file: no later sync makes good for one that failed */
+	if (ret == 0 && flushed)
+		q->counts.covered += q->counts.pending;
+	q->counts.pending = 0;
 	return ret;
 }

@@ -212,32 +212,59 @@ static int connect_client(struct client *client)
 	return connection_open(&client->connection, &cfg);
 }
 
-/* The same for fio's results. What is native is proven by the first flush alone. */
-static void set_facts(const struct client *client)
+struct account client_account(const struct client *client)
 {
+	return (struct account){
+		.policy = client->settings.flush,
+		.persistent = client->connection.flush_type == RPMA_FLUSH_TYPE_PERSISTENT,
+		.io = io_queue_counts(client->io_queue),
+		.syncs = client->syncs,
+	};
+}
+
+/* For fio's results: until the job has ended nothing is known of its flushes. */
+static void set_facts(const struct client *client, bool ended)
+{
+	static const char *const types[] = {[REACHED_NOTHING] = "none",
+					    [REACHED_VISIBILITY] = "visibility",
+					    [REACHED_PERSISTENCE] = "persistent"};
 	const struct connection *connection = &client->connection;
-	const enum method method = client->settings.method;
-	const enum flush_policy flush = client->settings.flush;
-	const char *type =
-		connection->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistent" : "visibility";
-	char text[512];
+	const struct account account = client_account(client);
+	char text[512], counts[256] = "", run[32] = "";
 
-	if (flush == FLUSH_NONE)
-		type = "none";
-	else if (method == METHOD_NATIVE && !io_queue_native(client->io_queue))
-		type = "unproven";
-	snprintf(text, sizeof(text), "mode=%s flush=%s flush_type=%s target=%s device=%s",
-		 method_name(method), flush_policy_name(flush), type,
-		 target_kind_name(connection->offer.kind), connection->device);
-	if (client->settings.result) {
-		size_t used = strlen(text);
-
-		snprintf(text + used, sizeof(text) - used, " run=%s", job_result_run_id());
-	}
+	if (ended)
+		snprintf(counts, sizeof(counts),
+			 " writes=%" PRIu64 " covered=%" PRIu64 " flushes=%" PRIu64
+			 " syncs=%" PRIu64 " empty_syncs=%" PRIu64,
+			 account.io.writes, account.io.covered, account.io.flushes,
+			 account.syncs.flushed + account.syncs.empty + account.syncs.failed,
+			 account.syncs.empty);
+	if (client->settings.result)
+		snprintf(run, sizeof(run), " run=%s", job_result_run_id());
+	snprintf(text, sizeof(text), "mode=%s flush=%s flush_type=%s target=%s device=%s%s%s",
+		 method_name(client->settings.method), flush_policy_name(account.policy),
+		 ended ? types[account_reached(&account)] : "unproven",
+		 target_kind_name(connection->offer.kind), connection->device, counts, run);
 	facts_set(client->td, text);
 }
 
-/* In one line: what the figures of the job stand for. */
+/* In one line: what became of the writes of the job. */
+static void say_what_it_did(const struct client *client)
+{
+	const struct account account = client_account(client);
+	char text[ACCOUNT_TEXT_BYTES], line[ACCOUNT_TEXT_BYTES + 32];
+
+	account_print(&account, text);
+	if (text[0] == '\0')
+		return;
+	if (options_numjobs(client->td) > 1)
+		snprintf(line, sizeof(line), "job %u: %s", client->td->subjob_number, text);
+	else
+		snprintf(line, sizeof(line), "%s", text);
+	job_say(client->td, line);
+}
+
+/* In one line: what a flush of the job is worth. */
 static void say_what_it_is(const struct client *client)
 {
 	const struct connection *connection = &client->connection;
@@ -252,12 +279,12 @@ static void say_what_it_is(const struct client *client)
 			 connection->server, connection->device, kind);
 	else
 		snprintf(text, sizeof(text),
-			 "%s with %s: writes to %s are flushed to %s, mode=%s%s",
+			 "%s with %s: a flush of writes to %s reaches %s, mode=%s%s",
 			 connection->server, connection->device, kind,
 			 connection->flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistence"
 									      : "visibility only",
 			 method_name(settings->method),
-			 settings->method == METHOD_NATIVE ? ", if the first flush is native" : "");
+			 settings->method == METHOD_NATIVE ? ", if it is native" : "");
 	job_say(client->td, text);
 }
 
@@ -337,7 +364,7 @@ int client_init(struct thread_data *td)
 	if (open_client(client))
 		return job_failed(td);
 	say_what_it_is(client);
-	set_facts(client);
+	set_facts(client, false);
 	failure_get()->text[0] = '\0';
 	return 0;
 }
@@ -394,8 +421,10 @@ void client_cleanup(struct thread_data *td)
 	/* fio forgets an error that it is told to go on after */
 	if (client->error && !td->error)
 		td->error = client->error;
-	if (client->io_queue)
-		set_facts(client);
+	if (client->io_queue) {
+		say_what_it_did(client);
+		set_facts(client, true);
+	}
 	if (client->io_queue && job_result_save(client))
 		job_failed(td);
 	io_queue_close(&client->io_queue);

@@ -6,6 +6,7 @@
 #ifndef JOB_CLIENT_H
 #define JOB_CLIENT_H
 
+#include "account.h"
 #include "connection.h"
 #include "durable_log.h"
 #include "io_queue.h"
@@ -22,12 +23,17 @@ struct client {
 	struct layout layout;
 	uint64_t block;		    /* what each write is, and at a multiple of; 0: any */
 	const struct io_u *barrier; /* that waits for all before it; NULL: none does */
-	struct io_u **events;	    /* what the last getevents found, iodepth of them */
-	struct histogram *commits;  /* latencies; NULL: not asked for */
-	struct durable_log *log;    /* NULL: there is none */
-	bool claims;		    /* a write that completes is durable, by the job's options */
-	bool told_empty;	    /* that fsync has nothing to flush */
-	int error; /* errno that the job ends with: no more is done; 0: it goes on */
+	uint32_t held; /* operations that fio has committed, and wait for the rest of their batch */
+	struct io_u **events;	   /* what the last getevents found, iodepth of them */
+	struct histogram *commits; /* latencies; NULL: not asked for */
+	struct sync_counts syncs;
+	struct durable_log *log; /* NULL: there is none */
+	bool claims;		 /* a write that completes is durable, by the job's options */
+	bool told_empty;	 /* that fsync has nothing to flush */
+	int error;		 /* errno that the job ends with: no more is done; 0: it goes on */
 };
+
+/* Of what it has done so far. */
+struct account client_account(const struct client *client);
 
 #endif /* JOB_CLIENT_H */

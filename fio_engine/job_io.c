@@ -194,22 +194,38 @@ static void count_commit(struct client *client, const struct operation *operatio
 		histogram_record(client->commits, monotonic_ns() - operation->posted_ns);
 }
 
-/* An fsync that has something to flush. */
+/* An fsync; what has nothing to flush is no commit. */
 static int sync_dirty(struct client *client)
 {
 	uint64_t begin_ns;
 	int ret;
 
-	if (!client->commits || !io_queue_dirty(client->io_queue))
-		return io_queue_sync(client->io_queue);
+	if (client->settings.flush == FLUSH_NONE || !io_queue_dirty(client->io_queue)) {
+		client->syncs.empty++;
+		return 0;
+	}
 	begin_ns = monotonic_ns();
 	ret = io_queue_sync(client->io_queue);
-	if (!ret)
+	if (ret) {
+		client->syncs.failed++;
+		return ret;
+	}
+	client->syncs.flushed++;
+	if (client->commits)
 		histogram_record(client->commits, monotonic_ns() - begin_ns);
-	return ret;
+	return 0;
 }
 
 /* --- queue ----------------------------------------------------------------------- */
+
+static void commit(struct client *client, uint32_t added)
+{
+	if (client->log)
+		log_commit(client);
+	io_queue_commit(client->io_queue, posting, client);
+	io_u_mark_submit(client->td, added);
+	client->held = 0;
+}
 
 /* Where the connection is gone, and the job is to go on: connects again. */
 static bool usable(struct client *client)
@@ -251,14 +267,19 @@ static void say_empty(struct client *client)
 /* fsync and its like complete in here, or fio would ask for each of them twice. */
 static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
 {
-	int ret = 0;
+	uint32_t added = io_queue_added(client->io_queue);
+	int ret;
 
-	if (io_queue_added(client->io_queue))
-		return FIO_Q_BUSY;
+	if (added) {
+		bool held = added == client->held;
+
+		commit(client, added);
+		if (!held)
+			return FIO_Q_BUSY;
+	}
 	say_empty(client);
 	stamp(client->td, io_u);
-	if (client->settings.flush != FLUSH_NONE)
-		ret = sync_dirty(client);
+	ret = sync_dirty(client);
 	if (client->log && !ret) {
 		durable_log_sync(client->log);
 		log_commit(client);
@@ -329,14 +350,6 @@ enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
 	return td->o.sync_io ? do_now(client, io_u) : FIO_Q_QUEUED;
 }
 
-static void commit(struct client *client, uint32_t added)
-{
-	if (client->log)
-		log_commit(client);
-	io_queue_commit(client->io_queue, posting, client);
-	io_u_mark_submit(client->td, added);
-}
-
 /*
  * At a full queue fio commits before it asks for completions, and asks for one
  * at a time (iodepth_batch_complete_max=1): what it has handed over since is
@@ -356,12 +369,34 @@ int client_commit(struct thread_data *td)
 	struct client *client = td->io_ops_data;
 	uint32_t added = io_queue_added(client->io_queue);
 
-	if (added && !waits_for_its_batch(client, added))
+	if (added && waits_for_its_batch(client, added))
+		client->held =
+			added; /* for fio it is committed: an fsync does not wait for the rest */
+	else if (added)
 		commit(client, added);
 	return 0;
 }
 
 /* --- completions ----------------------------------------------------------------- */
+
+static void add_ns(struct timespec *time, uint64_t ns)
+{
+	ns += (uint64_t)time->tv_nsec;
+	time->tv_sec += (time_t)(ns / 1000000000);
+	time->tv_nsec = (long)(ns % 1000000000);
+}
+
+/*
+ * fio takes what it is handed now for done now. What was done while a sync waited has its beginning
+ * moved by the time since, so that its latencies are without the sync.
+ */
+static void set_back(struct io_u *io_u, uint64_t done_ns)
+{
+	uint64_t since_ns = monotonic_ns() - done_ns;
+
+	add_ns(&io_u->start_time, since_ns);
+	add_ns(&io_u->issue_time, since_ns);
+}
 
 int client_getevents(struct thread_data *td, unsigned min, unsigned max,
 		     const struct timespec *timeout)
@@ -395,6 +430,8 @@ int client_getevents(struct thread_data *td, unsigned min, unsigned max,
 	for (unsigned i = 0; i < count; i++) {
 		const struct operation *operation = client->events[i]->engine_data;
 
+		if (operation->done_ns)
+			set_back(client->events[i], operation->done_ns);
 		finish(client, client->events[i], operation->error);
 	}
 	return (int)count;

@@ -62,29 +62,29 @@ static const char *method_of_flush(enum method method)
 	return method == METHOD_NATIVE ? "native" : "read";
 }
 
-static const char *reached(const struct client *client)
-{
-	const struct settings *settings = &client->settings;
-
-	if (settings->flush == FLUSH_NONE)
-		return "nothing";
-	if (settings->method == METHOD_NATIVE && !io_queue_native(client->io_queue))
-		return "unproven";
-	return client->connection.flush_type == RPMA_FLUSH_TYPE_PERSISTENT ? "persistence"
-									   : "visibility";
-}
-
 static json_t *flush_object(const struct client *client)
 {
 	static const char *const types[] = {[FLUSH_TYPE_AUTO] = "auto",
 					    [FLUSH_TYPE_PERSISTENT] = "persistent",
 					    [FLUSH_TYPE_VISIBILITY] = "visibility"};
+	static const char *const reached[] = {[REACHED_NOTHING] = "nothing",
+					      [REACHED_VISIBILITY] = "visibility",
+					      [REACHED_PERSISTENCE] = "persistence"};
 	const struct settings *settings = &client->settings;
+	const struct account account = client_account(client);
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:o}", "policy", flush_policy_name(settings->flush),
-			 "method", method_of_flush(settings->method), "asked",
-			 types[settings->flush_type], "reached", reached(client), "count",
-			 result_integer(io_queue_flushes(client->io_queue)));
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "policy", flush_policy_name(settings->flush),
+		"method", method_of_flush(settings->method), "asked", types[settings->flush_type],
+		"reached", reached[account_reached(&account)], "count",
+		result_integer(account.io.flushes), "writes", result_integer(account.io.writes),
+		"covered", result_integer(account.io.covered));
+}
+
+static json_t *syncs_object(const struct sync_counts *syncs)
+{
+	return json_pack("{s:o, s:o, s:o}", "flushed", result_integer(syncs->flushed), "empty",
+			 result_integer(syncs->empty), "failed", result_integer(syncs->failed));
 }
 
 static const char *commit_kind(const struct client *client)
@@ -137,7 +137,7 @@ static json_t *make(const struct client *client)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	return json_pack("{s:s, s:{s:s, s:s, s:s}, s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:n, "
-			 "s:o, s:{s:s, s:i}, s:o}",
+			 "s:o, s:{s:s, s:i}, s:o, s:o}",
 			 "schema", "fio-sidecar/1", "tool", "name", "fio-librpma", "version",
 			 RPMA_VERSION, "fio", FIO_HEADERS_VERSION, "run", job_result_run_id(),
 			 "ended", result_time(&now), "job", job_object(client), "status",
@@ -146,8 +146,8 @@ static json_t *make(const struct client *client)
 			 write_ops[client->settings.write_op], "flush", flush_object(client),
 			 "target", target_object(connection), "readiness", "device",
 			 device_object(&connection->dial.device), "server", "address",
-			 connection->dial.address, "port", (int)connection->dial.port, "commits",
-			 commits_object(client));
+			 connection->dial.address, "port", (int)connection->dial.port, "syncs",
+			 syncs_object(&client->syncs), "commits", commits_object(client));
 }
 
 int job_result_save(const struct client *client)

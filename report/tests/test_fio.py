@@ -239,7 +239,7 @@ def test_what_fio_never_writes_is_refused(
     refused(quick("create", write(document), "-o", tmp_path / "out.html"), "result.json: ", part)
 
 
-FACTS = "mode=gpspm flush=each flush_type={} target={} device=mlx5_0"
+FACTS = "mode=gpspm flush=each flush_type={} target={} device=mlx5_0 writes=10000 covered=10000 flushes=10000"
 
 
 def test_what_the_engine_told_is_believed_before_the_options() -> None:
@@ -249,8 +249,23 @@ def test_what_the_engine_told_is_believed_before_the_options() -> None:
     assert (point.params["persist"], point.params["flush"]) == ("gpspm", "visibility")
     assert point.params["target_memory"] == {"kind": "memfile"}
     (remark,) = run.warnings
-    assert remark.text == "w: writes to memfile are flushed to visibility only (mode=gpspm, flush=each, device mlx5_0)"
+    assert remark.text == "w: 10000 writes to memfile are flushed to visibility only (mode=gpspm, flush=each, device mlx5_0)"
     assert "mlx5_0" not in run.commands[0] and "flush=fsync" in run.commands[0]  # fio takes the job back
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence", "persist"),
+    [("flush=fsync flush_type=none target=file device=x writes=20 covered=0", "none of 20 writes to file is flushed", "none"),
+     ("flush=fsync flush_type=persistent target=file device=x writes=20 covered=16",
+      "16 of 20 writes to file are flushed to persistence, the other 4 are not", "none"),
+     ("flush=each flush_type=persistent target=file device=x", "writes to file may not be flushed", "apm"),
+     ("flush=each flush_type=unproven target=file device=x", "writes to file may not be flushed", "none")],
+)  # fmt: skip
+def test_a_flush_is_what_the_engine_counted(told: str, sentence: str, persist: str) -> None:
+    run = load(job(librpma=f"mode=apm {told}"))
+    (remark,) = run.warnings
+    assert remark.text.startswith(f"w: {sentence} (mode=apm")
+    assert run.points[0].params["persist"] == persist
 
 
 def test_what_was_reached_is_part_of_what_was_measured() -> None:

@@ -16,7 +16,7 @@ from rpma_report.model import Run
 from rpma_report.page import summary
 
 RUN = "0123456789abcdef"
-FACTS = f"mode=apm flush=each flush_type=persistent target=fsdax device=mlx5_0 run={RUN}"
+FACTS = f"mode=apm flush=each flush_type=persistent target=fsdax device=mlx5_0 writes=100 covered=100 flushes=100 run={RUN}"
 SIDECAR: dict[str, Any] = {
     "schema": "fio-sidecar/1",
     "tool": {"name": "fio-librpma", "version": "1.4.0", "fio": "fio-3.33"},
@@ -26,11 +26,13 @@ SIDECAR: dict[str, Any] = {
     "status": "complete",
     "mode": "apm",
     "write_op": "write",
-    "flush": {"policy": "each", "method": "read", "asked": "auto", "reached": "persistence", "count": 100},
+    "flush": {"policy": "each", "method": "read", "asked": "auto", "reached": "persistence", "count": 100,
+              "writes": 100, "covered": 100},
     "target": {"kind": "fsdax", "size_bytes": 4096, "direct_write_to_pmem": True, "server_persists_by": "libpmem"},
     "readiness": None,
     "device": {"name": "mlx5_0", "kind": "hardware", "transport": "roce", "software": False},
     "server": {"address": "192.0.2.1", "port": 7204},
+    "syncs": {"flushed": 0, "empty": 0, "failed": 0},
     "commits": {"kind": "write", "count": 100, "latency": {
         "count": 100, "min_ns": 1000, "max_ns": 3000, "mean_ns": 2000.0,
         "percentiles": [{"p": 0.5, "ns": 2000.0}, {"p": 0.999, "ns": None}]}},
@@ -67,7 +69,7 @@ def test_it_tells_what_kind_of_device_it_was(write: Write) -> None:
 
 def test_its_sentence_has_what_was_reached_and_by_whose_word(write: Write) -> None:
     [text] = texts(loaded(write, ("side.json", SIDECAR)))
-    assert text.startswith("w: writes to fsdax are flushed to persistence, by the statement of the server's operator (mode=apm, flush=each, by read")
+    assert text.startswith("w: 100 writes to fsdax are flushed to persistence, by the statement of the server's operator (mode=apm, flush=each, by read")
     assert text.endswith(": 100 writes with their flush; p50 2 us")
     [text] = texts(loaded(write, ("side.json", changed(flush={"reached": "visibility"}, commits={"latency": None}))))
     assert "visibility only (" in text and text.endswith("device mlx5_0)")
@@ -75,11 +77,28 @@ def test_its_sentence_has_what_was_reached_and_by_whose_word(write: Write) -> No
     assert "operator" not in text
 
 
+@pytest.mark.parametrize(
+    ("flush", "sentence"),
+    [({"reached": "nothing", "count": 0, "covered": 0}, "none of 100 writes to fsdax is flushed (mode"),
+     ({"covered": 96}, "96 of 100 writes to fsdax are flushed to persistence, by the statement of the server's operator, the other 4 are not (mode"),
+     ({"writes": 0, "covered": 0, "reached": "nothing"}, "nothing is written to fsdax (mode")],
+    ids=str,
+)  # fmt: skip
+def test_its_sentence_counts_what_was_flushed(write: Write, flush: dict[str, Any], sentence: str) -> None:
+    [text] = texts(loaded(write, ("side.json", changed(flush=flush))))
+    assert text.startswith(f"w: {sentence}")
+
+
+def test_syncs_that_had_nothing_to_flush_are_told_apart(write: Write) -> None:
+    [text] = texts(loaded(write, ("side.json", changed(syncs={"flushed": 100, "empty": 27}, commits={"kind": "sync"}))))
+    assert "100 fsyncs that flushed (27 more had nothing to flush, and are in fio's sync latencies); p50" in text
+
+
 def test_without_one_fio_s_own_word_is_left(write: Write) -> None:
     run = loaded(write)
     assert (run.device_name, run.device_kind) == ("mlx5_0", None)
     assert texts(run) == ["w: its sidecar is not used: side.json is not beside fio.json",
-                          "w: writes to fsdax are flushed to persistence (mode=apm, flush=each, device mlx5_0)"]  # fmt: skip
+                          "w: 100 writes to fsdax are flushed to persistence (mode=apm, flush=each, device mlx5_0)"]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -218,9 +218,9 @@ def _stands_for(shared: dict[str, str], clients: list[Job],
         found = fio_options.facts({**shared, **first.get("job options", {})})
         if not {"mode", "flush", "flush_type", "target", "device"} <= found.keys():
             continue
-        reached = {"persistent": "are flushed to persistence", "visibility": "are flushed to visibility only",
-                   "none": "are not flushed"}.get(found["flush_type"], "may not be flushed")  # fmt: skip
-        text = (f"{shown(first['jobname'], 60)}: writes to {found['target']} {reached} "
+        counts = [int(found[key]) if found.get(key, "").isdecimal() else None for key in ("writes", "covered")]
+        flushed = fio_options.flushed(found["target"], found["flush_type"].replace("persistent", "persistence"), *counts)
+        text = (f"{shown(first['jobname'], 60)}: {flushed} "
                 f"(mode={found['mode']}, flush={found['flush']}, device {found['device']})")  # fmt: skip
         yield Remark("FIO_FLUSHES", "info", "client", text)
 

@@ -50,6 +50,20 @@ def facts(options: dict[str, str]) -> dict[str, str]:
     return {key: shown(value, 40) for key, _, value in words if value}
 
 
+def flushed(target: str, reached: str, writes: int | None, covered: int | None, stated: str = "") -> str:
+    """What became of the writes of a client, by the engine's counts of its flushes; without counts nothing is known."""
+    where = {"persistence": "flushed to persistence", "visibility": "flushed to visibility only"}.get(reached)
+    if writes is None or covered is None:
+        return f"writes to {target} may not be flushed"
+    if writes == 0:
+        return f"nothing is written to {target}"
+    if where is None or covered == 0:
+        return f"none of {writes} writes to {target} is flushed"
+    if covered == writes:
+        return f"{writes} writes to {target} are {where}{stated}"
+    return f"{covered} of {writes} writes to {target} are {where}{stated}, the other {writes - covered} are not"
+
+
 def params(options: dict[str, str], direction: str, latency_kind: str) -> dict[str, Any]:
     """Keys of rpma-bench's params, and those that only fio has."""
     engine, rw = options.get("ioengine", "psync"), options.get("rw") or options.get("readwrite") or "read"
@@ -97,7 +111,7 @@ def _file_place(options: dict[str, str]) -> str | None:
 def _persist(options: dict[str, str], engine: str, direction: str) -> str:
     if not engine.startswith("librpma") or direction not in ("write", "trim"):
         return "none"
-    if options.get("flush", "auto") not in _PERSISTING:
+    if options.get("flush", "auto") not in _PERSISTING or options.get("flush_type") in ("none", "unproven"):
         return "none"
     alias = re.fullmatch(r"librpma_(apm|gpspm)_client", engine)
     mode = alias[1] if alias else options.get("mode", "apm")

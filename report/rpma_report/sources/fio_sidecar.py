@@ -48,10 +48,9 @@ class Sidecar:
     def remark(self) -> Remark:
         """In a sentence, with what is known of its commits."""
         flush, target, device = (self.document[key] for key in ("flush", "target", "device"))
-        reached = {"persistence": "are flushed to persistence", "visibility": "are flushed to visibility only",
-                   "nothing": "are not flushed"}.get(flush["reached"], "may not be flushed")  # fmt: skip
         stated = ", by the statement of the server's operator" if self._is_stated() else ""
-        text = (f"{self.job}: writes to {target['kind']} {reached}{stated} (mode={self.document['mode']}, "
+        flushed = fio_options.flushed(target["kind"], flush["reached"], flush["writes"], flush["covered"], stated)
+        text = (f"{self.job}: {flushed} (mode={self.document['mode']}, "
                 f"flush={flush['policy']}, by {flush['method']}, {device['kind']} device {shown(device['name'], 60)})")  # fmt: skip
         return Remark("FIO_FLUSHES", "info", "client", text + self._commits())
 
@@ -66,6 +65,9 @@ class Sidecar:
             return ""
         known = [f"p{p['p'] * 100:g} {p['ns'] / 1000:.3g} us" for p in commits["latency"]["percentiles"] if p["ns"] is not None]
         what = "fsyncs that flushed" if commits["kind"] == "sync" else "writes with their flush"
+        empty = self.document["syncs"]["empty"]
+        if commits["kind"] == "sync" and empty:
+            what += f" ({empty} more had nothing to flush, and are in fio's sync latencies)"
         return "; ".join([f": {commits['count']} {what}", *known[:4]])
 
 

@@ -179,7 +179,7 @@ def test_a_killed_client_leaves_a_log_that_can_be_read(tmp_path: Path) -> None:
     with server(tmp_path, size=REGION, filename="pool", mode="gpspm") as it:
         with client(tmp_path, it.port, mode="gpspm", durable_log="log", rw="randwrite", norandommap=1, time_based=1, runtime=60,
                     iodepth=8, **BASIC) as run:  # fmt: skip
-            run.errors.wait_for("are flushed to")
+            run.errors.wait_for("a flush of writes to")
             while not (tmp_path / "log").exists() or (tmp_path / "log").stat().st_size < 100_000:
                 assert run.process.poll() is None
             run.kill()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from fio_runs import KIB, Run, mostly_long, run_client, server
+from soft_trace import read_traces
 
 BLOCK = 4 * KIB
 BLOCKS = 16
@@ -98,6 +99,30 @@ def test_with_sync_1_the_flush_is_in_the_latency_of_the_write(anybody: Run, tmp_
     assert found["write"]["clat_ns"]["min"] >= DELAY_NS
     assert found["sync"]["total_ios"] == BLOCKS // 4 - 1
     check_total(found, found["sync"]["lat_ns"], found["write"]["lat_ns"])
+
+
+def check_trace(anybody: Run, folder: Path, **options: Any) -> tuple[float, float]:
+    """The mean of clat, and that of the device's trace from each write's post until its completion was polled."""
+    name = str(folder / "posted.%p")
+    found = job(anybody, folder, f"trace:{name} delay:op=read,time=5ms delay:op=write,time=1ms", flush="fsync", size=128 * BLOCK, **options)
+    check_sums(found["write"], 128)
+    times = [one.polled_ns - one.posted_ns for trace in read_traces(name) for one in trace.operations if one.kind == "write"]
+    assert len(times) == 128
+    return found["write"]["clat_ns"]["mean"], sum(times) / len(times)
+
+
+@pytest.mark.parametrize("options", [{"fsync": 4, "iodepth": 4}, {"fsync": 1, "iodepth": 8, "iodepth_batch": 4}], ids=str)
+def test_an_fsync_is_not_in_the_latency_of_writes_that_it_waited_for(anybody: Run, tmp_path: Path, options: dict[str, Any]) -> None:
+    """Were it in there, most writes would take a flush of 5 ms more."""
+    clat, posted = check_trace(anybody, tmp_path, **options)
+    assert clat < posted + 2 * MS
+
+
+@pytest.mark.long
+def test_latencies_of_writes_among_fsyncs_are_those_of_the_trace(anybody: Run, tmp_path: Path) -> None:
+    """Measured: between the device's clock and fio's there is only what the processor does."""
+    clat, posted = check_trace(anybody, tmp_path, fsync=4, iodepth=4)
+    assert clat == pytest.approx(posted, rel=0.02)
 
 
 def test_writes_do_not_wait_for_what_nobody_asked_for(anybody: Run, tmp_path: Path) -> None:

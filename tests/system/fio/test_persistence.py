@@ -49,7 +49,7 @@ def test_a_file_here_is_what_its_file_system_makes_it(tmp_path: Path) -> None:
     with server(tmp_path, filename="file", size=64 * KIB) as it:
         line = told(tmp_path, it.port, mode="gpspm")
     if kind in STORES:
-        assert "flushed to persistence" in line
+        assert "reaches persistence" in line
     else:
         assert "visibility only" in line and ("in memory" if kind in MEMORY else "unknown") in line
 

@@ -17,6 +17,17 @@ static void write_at(struct io_queue *io_queue, uint64_t begin, uint32_t bytes)
 	assert_string_equal(fake_done(io_queue), "0 ");
 }
 
+static void expect_counts(const struct io_queue *io_queue, uint64_t writes, uint64_t covered,
+			  uint64_t pending, uint64_t flushes)
+{
+	const struct io_queue_counts counts = io_queue_counts(io_queue);
+
+	assert_int_equal(counts.writes, writes);
+	assert_int_equal(counts.covered, covered);
+	assert_int_equal(counts.pending, pending);
+	assert_int_equal(counts.flushes, flushes);
+}
+
 /* Three writes that leave two extents. */
 static struct io_queue *with_two_extents(enum method method, uint32_t depth)
 {
@@ -45,7 +56,9 @@ static void a_sync_flushes_each_extent(void **state)
 		const unsigned doorbells = fake.doorbells;
 
 		assert_true(io_queue_dirty(io_queue));
+		expect_counts(io_queue, 3, 0, 3, 0);
 		assert_int_equal(io_queue_sync(io_queue), 0);
+		expect_counts(io_queue, 3, 3, 0, i == 0 ? 1 : 2);
 		assert_int_equal(fake.doorbells, doorbells + 1);
 		assert_string_equal(fake.log, cases[i].posted);
 		assert_false(io_queue_dirty(io_queue));
@@ -73,8 +86,27 @@ static void other_policies_leave_nothing_to_sync(void **state)
 		assert_false(io_queue_dirty(io_queue));
 		assert_int_equal(io_queue_sync(io_queue), 0);
 		assert_string_equal(fake.log, "");
+		if (policies[i] == FLUSH_NONE)
+			expect_counts(io_queue, 1, 0, 1, 0);
+		else
+			expect_counts(io_queue, 1, 1, 0, 1);
 		io_queue_close(&io_queue);
 	}
+}
+
+static void trims_are_counted_as_writes_and_reads_are_not(void **state)
+{
+	struct io_queue *io_queue;
+
+	fake_begin(METHOD_APM, 4);
+	io_queue = fake_io_queue(FLUSH_BATCH, WRITE_PLAIN, 4);
+	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
+	fake_add(io_queue, 1, OPERATION_TRIM, 8, 8);
+	fake_add(io_queue, 2, OPERATION_READ, 16, 8);
+	io_queue_commit(io_queue, NULL, NULL);
+	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
+	expect_counts(io_queue, 2, 2, 0, 1);
+	io_queue_close(&io_queue);
 }
 
 static void more_extents_than_there_is_room_for_take_turns(void **state)
@@ -109,7 +141,10 @@ static void what_completes_meanwhile_is_kept(void **state)
 		assert_int_equal(io_queue_sync(io_queue), 0);
 		assert_int_equal(io_queue_added(io_queue), 0);
 		assert_int_equal(io_queue_out(io_queue), 4);
+		for (uint32_t k = 0; k < 4; k++)
+			assert_true(io_queue_operation(io_queue, k)->done_ns > 0);
 		assert_string_equal(fake_done(io_queue), "0 1 2 3 ");
+		expect_counts(io_queue, 7, 7, 0, methods[i] == METHOD_APM ? 1 : 3);
 		fake_all_flushed();
 		io_queue_close(&io_queue);
 	}
@@ -149,6 +184,8 @@ static void what_was_not_made_durable_stays_dirty(void **state)
 	fake_forget();
 	assert_int_equal(io_queue_sync(io_queue), 0);
 	assert_string_equal(fake.log, "s0+8 s64+24! ");
+	/* but what was before the failed one is never counted as covered */
+	expect_counts(io_queue, 3, 0, 0, 2);
 	io_queue_close(&io_queue);
 }
 
@@ -199,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sync_flushes_each_extent),
 		cmocka_unit_test(other_policies_leave_nothing_to_sync),
+		cmocka_unit_test(trims_are_counted_as_writes_and_reads_are_not),
 		cmocka_unit_test(more_extents_than_there_is_room_for_take_turns),
 		cmocka_unit_test(what_completes_meanwhile_is_kept),
 		cmocka_unit_test(a_large_extent_is_asked_for_in_parts),
