@@ -13,10 +13,15 @@ static const char *const shapes[] = {
 
 static json_t *device_json(const struct facts_device *device)
 {
+	const struct adapter *adapter = adapter_find(device->kind, &device->ids);
+
 	if (!device->found)
 		return json_null();
-	return json_pack("{s:o, s:s, s:o}", "name", result_text(device->name), "kind",
-			 device_kind_name(device->kind), "asked", result_text(device->asked));
+	return json_pack("{s:o, s:s, s:o, s:o, s:s, s:o}", "name", result_text(device->name),
+			 "kind", device_kind_name(device->kind), "asked",
+			 result_text(device->asked), "driver", result_text(device->ids.driver),
+			 "placement", adapter_placement_name(adapter->placement),
+			 "placement_source", result_text(adapter->source));
 }
 
 static json_t *target_json(const struct facts_target *target)

@@ -23,5 +23,9 @@ bool checks_is_cxl(const char *provider);
 /* Why a check of an RDMA device, or of hardware, does not arise; false: it does. */
 bool checks_without_device(const struct facts *facts, struct readiness_finding *finding);
 bool checks_without_hardware(const struct facts *facts, struct readiness_finding *finding);
+/* The same of a check of where device writes go: the CPU copies. */
+bool checks_without_dma(const struct facts *facts, struct readiness_finding *finding);
+/* Who places what the device receives; there is a device. */
+enum adapter_placement checks_placement(const struct facts *facts);
 
 #endif /* READINESS_CHECKS_H */

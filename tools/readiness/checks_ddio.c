@@ -71,7 +71,7 @@ static void inspect_platform(const struct facts *facts, struct readiness_finding
 	const struct facts_platform *p = &facts->platform;
 	const struct platform_row *row = find_row(p);
 
-	if (facts->device.found && checks_without_hardware(facts, finding))
+	if (facts->device.found && checks_without_dma(facts, finding))
 		return;
 	finding_source(finding, "/proc/cpuinfo");
 	if (p->vendor[0] == '\0') {
@@ -102,7 +102,7 @@ static void inspect_ways(const struct facts *facts, struct readiness_finding *fi
 {
 	const struct facts_platform *p = &facts->platform;
 
-	if (checks_without_hardware(facts, finding))
+	if (checks_without_dma(facts, finding))
 		return;
 	if (p->ddio_ways_source[0] != '\0')
 		finding_source(finding, "/%s, register 0xc8b", p->ddio_ways_source);
@@ -126,7 +126,7 @@ static void inspect_resctrl(const struct facts *facts, struct readiness_finding 
 {
 	const struct facts_platform *p = &facts->platform;
 
-	if (facts->device.found && checks_without_hardware(facts, finding))
+	if (facts->device.found && checks_without_dma(facts, finding))
 		return;
 	finding_source(finding,
 		       "/sys/fs/resctrl/info/L3/{shareable_bits,cbm_mask,io_alloc,io_alloc_cbm}");
@@ -213,7 +213,7 @@ static void inspect_registers(const struct facts *facts, struct readiness_findin
 	const bool intel = strcmp(facts->platform.vendor, "GenuineIntel") == 0;
 	struct ddio ddio;
 
-	if (checks_without_hardware(facts, finding))
+	if (checks_without_dma(facts, finding))
 		return;
 	ddio_of_registers(facts, &ddio);
 	if (ddio.read)
@@ -233,6 +233,24 @@ static void inspect_registers(const struct facts *facts, struct readiness_findin
 	advise(&ddio, intel, finding);
 }
 
+static const char *statement_text(const struct facts_claims *claims, char text[192])
+{
+	snprintf(text, 192, "%s%s%s%s%s%s", claims->ddio_assumed == KNOWN_NO ? "off" : "on",
+		 claims->why[0] != '\0' ? ": " : "", claims->why,
+		 claims->by[0] != '\0' ? " (by " : "", claims->by,
+		 claims->by[0] != '\0' ? ")" : "");
+	return text;
+}
+
+/* What was read of the NIC speaks against "off"; it is heeded, and the statement is not. */
+static bool steers(const struct facts *facts)
+{
+	struct ddio ddio;
+
+	ddio_of_registers(facts, &ddio);
+	return facts->claims.ddio_assumed == KNOWN_NO && ddio.steered;
+}
+
 /* Does the operator's statement contradict what is known? */
 static bool contradicted(const struct facts *facts)
 {
@@ -248,6 +266,7 @@ static bool contradicted(const struct facts *facts)
 static void inspect_statement(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_claims *claims = &facts->claims;
+	char text[192];
 
 	finding_source(finding, "--assume-ddio");
 	if (claims->ddio_assumed == KNOWN_NOT) {
@@ -255,14 +274,18 @@ static void inspect_statement(const struct facts *facts, struct readiness_findin
 			    NULL);
 		return;
 	}
-	finding_value(finding, "%s%s%s", claims->ddio_assumed == KNOWN_NO ? "off" : "on",
-		      claims->why[0] != '\0' ? ": " : "", claims->why);
-	if (facts->device.found && facts->device.kind == DEVICE_HARDWARE && contradicted(facts))
+	finding_value(finding, "%s", statement_text(claims, text));
+	if (facts->device.found && checks_placement(facts) != ADAPTER_BY_CPU && contradicted(facts))
 		finding_say(finding, READINESS_FAIL,
 			    "The operator's statement contradicts what was read or measured.",
 			    "Find out which is wrong: another setting took effect, or another port "
 			    "is meant. If allocation is off for the whole processor, bit 7 does "
 			    "not show it: confirm the statement with --probe.");
+	else if (facts->device.found && steers(facts))
+		finding_say(finding, READINESS_WARN,
+			    "TPH is enabled in the NIC, which can steer writes into a cache: that "
+			    "contradicts the statement, and wins.",
+			    "Turn TPH of the NIC off (PCI-06); then the statement is heeded.");
 	else
 		finding_say(finding, READINESS_ASSUMED,
 			    claims->ddio_assumed == KNOWN_NO
@@ -324,7 +347,7 @@ static void inspect_probe(const struct facts *facts, struct readiness_finding *f
 		finding_say(finding, READINESS_SKIP, "No probe was asked for.", NULL);
 		return;
 	}
-	if (checks_without_hardware(facts, finding))
+	if (checks_without_dma(facts, finding))
 		return;
 	value_of_probe(probe, finding);
 	if (!probe->done)
@@ -396,9 +419,11 @@ const struct readiness_check checks_ddio[] = {
 	 "Where no register tells, the operator may know. --assume-ddio off:WHY is recorded with\n"
 	 "its reason and believed where neither registers nor a probe tell, and where bit 7 is 1\n"
 	 "but a probe saw device writes reach memory; it closes no way around that the registers\n"
-	 "leave open (ON_POSSIBLE, OFF_WARN). If it is wrong, data is lost. --assume-ddio on is\n"
-	 "believed always.\n"
+	 "leave open (ON_POSSIBLE, OFF_WARN), nor TPH that is enabled in the NIC: evidence wins.\n"
+	 "If it is wrong, data is lost. --assume-ddio on is believed always. Who stated it, and\n"
+	 "when, is recorded.\n"
 	 "ASSUMED: what was stated; never PASS.\n"
+	 "WARN: TPH is enabled in the NIC, so that off is not believed.\n"
 	 "FAIL: registers or a probe contradict it.\n"
 	 "SKIP: nothing was stated.\n"},
 	{"DDIO-06", "what a probe saw", READINESS_WEIGHED, READINESS_WEIGHED, inspect_probe,

@@ -35,6 +35,25 @@ bool checks_without_hardware(const struct facts *facts, struct readiness_finding
 	return true;
 }
 
+enum adapter_placement checks_placement(const struct facts *facts)
+{
+	return adapter_find(facts->device.kind, &facts->device.ids)->placement;
+}
+
+bool checks_without_dma(const struct facts *facts, struct readiness_finding *finding)
+{
+	if (checks_without_hardware(facts, finding))
+		return true;
+	if (checks_placement(facts) != ADAPTER_BY_CPU)
+		return false;
+	finding_value(finding, "%s", facts->device.ids.driver);
+	finding_say(finding, READINESS_SKIP,
+		    "The CPU copies the data, so that where device writes go does not matter "
+		    "(DEV-05).",
+		    NULL);
+	return true;
+}
+
 static void inspect_exists(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_device *device = &facts->device;
@@ -228,9 +247,9 @@ static void inspect_model(const struct facts *facts, struct readiness_finding *f
 
 	if (checks_without_device(facts, finding))
 		return;
-	if (device->vendor >= 0 && device->model >= 0)
-		snprintf(ids, sizeof(ids), "%04x:%04x", (unsigned)device->vendor & 0xffff,
-			 (unsigned)device->model & 0xffff);
+	if (device->ids.vendor >= 0 && device->ids.model >= 0)
+		snprintf(ids, sizeof(ids), "%04x:%04x", (unsigned)device->ids.vendor & 0xffff,
+			 (unsigned)device->ids.model & 0xffff);
 	finding_source(finding, CLASS "/%s/{fw_ver,board_id,hca_type,device/vendor,device/device}",
 		       device->name);
 	if (device->firmware[0] == '\0' && device->kind != DEVICE_HARDWARE) {
@@ -251,21 +270,51 @@ static void inspect_model(const struct facts *facts, struct readiness_finding *f
 	finding_say(finding, READINESS_INFO, "What to name when asking the vendor.", NULL);
 }
 
-static void inspect_transport(const struct facts *facts, struct readiness_finding *finding)
+static void say_adapter(const struct facts_device *device, const struct adapter *adapter,
+			struct readiness_finding *finding)
+{
+	const char *driver = device->ids.driver;
+
+	finding_source(finding, CLASS "/%s/{device/driver,parent,node_type,node_desc}%s%s",
+		       device->name, adapter->source[0] != '\0' ? "; " : "", adapter->source);
+	if (device->kind == DEVICE_HARDWARE)
+		finding_value(finding, "hardware, driver %s: %s",
+			      driver[0] != '\0' ? driver : "unknown", adapter->name);
+	else
+		finding_value(finding, "%s: %s", device_kind_name(device->kind), adapter->name);
+}
+
+static void inspect_placement(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_device *device = &facts->device;
+	const struct adapter *adapter = adapter_find(device->kind, &device->ids);
 
 	if (checks_without_device(facts, finding))
 		return;
-	finding_source(finding, CLASS "/%s/{device,parent,node_type,node_desc}", device->name);
-	finding_value(finding, "%s", device_kind_name(device->kind));
-	if (device->kind == DEVICE_HARDWARE)
-		finding_say(finding, READINESS_PASS, "The transport is in hardware.", NULL);
+	say_adapter(device, adapter, finding);
+	if (adapter->placement == ADAPTER_BY_DMA)
+		finding_say(finding, READINESS_PASS, "The adapter writes to memory by DMA.", NULL);
+	else if (adapter->placement == ADAPTER_NO_RC)
+		finding_say(finding, READINESS_FAIL,
+			    "The adapter has no reliable connections (RC), which librpma needs.",
+			    "Use an adapter with RC, such as one for RoCE, InfiniBand or iWARP.");
+	else if (adapter->placement == ADAPTER_NOT_KNOWN)
+		finding_say(finding, READINESS_UNKNOWN,
+			    "Whether the adapter writes by DMA, or its driver copies with the CPU, "
+			    "is not known.",
+			    device->ids.driver[0] == '\0'
+				    ? "Run this where the link \"driver\" of the device is in /sys."
+				    : "Ask its maker; or use the flush by a message (GPSPM), which "
+				      "needs no knowledge of it.");
 	else
-		finding_say(finding, READINESS_WARN,
-			    "Software transport: the CPU copies the data, so it is in the cache; "
-			    "it is persistent only after a flush by the CPU.",
-			    "Use an RDMA NIC; a software device is for functional tests.");
+		finding_say(
+			finding, READINESS_WARN,
+			"The CPU copies received data, so it is in the cache; it is persistent "
+			"only after a flush by the CPU.",
+			device->kind == DEVICE_HARDWARE
+				? "Use an adapter that writes by DMA, or the flush by a message "
+				  "(GPSPM)."
+				: "Use an RDMA NIC; a software device is for functional tests.");
 }
 
 const struct readiness_check checks_device[] = {
@@ -301,16 +350,21 @@ const struct readiness_check checks_device[] = {
 	 "INFO: what was found.\n"
 	 "UNKNOWN: nothing can be read.\n"
 	 "SKIP: there is no device.\n"},
-	{"DEV-05", "hardware or software transport", READINESS_BLOCKS, READINESS_WEIGHED,
-	 inspect_transport,
-	 "rxe, siw and the software device of this package copy data by the CPU: it goes\n"
-	 "through the cache whatever the PCI Express settings are, so Direct Write to PMem is\n"
-	 "not persistent with them. The native flush of rxe does flush by the CPU. A device is\n"
-	 "hardware when something that is not virtual is behind its link \"device\"; rxe alone\n"
-	 "has the attribute \"parent\"; siw is an RNIC without hardware, or is named in\n"
-	 "node_desc.\n"
-	 "PASS: hardware.\n"
-	 "WARN: software; the checks of PCI Express and of DDIO are SKIP.\n"
+	{"DEV-05", "who places received data", READINESS_BLOCKS, READINESS_WEIGHED,
+	 inspect_placement,
+	 "Where the CPU copies received data, it goes through the cache whatever the PCI\n"
+	 "Express settings are, so Direct Write to PMem is not persistent. That is so with rxe,\n"
+	 "siw and the software device of this package, but also with adapters whose driver\n"
+	 "copies: hfi1 (Omni-Path 100) and ib_qib (TrueScale). The native flush of rxe does\n"
+	 "flush by the CPU. usNIC and EFA have no reliable connections. Decided by the kernel\n"
+	 "driver behind the link \"device\", the PCI ids and node_type, from a table made from\n"
+	 "the sources of Linux, which rpma-ddio-check(1) prints. rxe alone has the attribute\n"
+	 "\"parent\"; siw is an RNIC without hardware, or is named in node_desc.\n"
+	 "PASS: the adapter writes to memory by DMA.\n"
+	 "WARN: the CPU copies; the checks of DDIO are SKIP, in software those of PCI Express "
+	 "too.\n"
+	 "FAIL: the adapter has no reliable connections.\n"
+	 "UNKNOWN: its driver is not in the table, or cannot be read.\n"
 	 "SKIP: there is no device.\n"},
 	{0},
 };

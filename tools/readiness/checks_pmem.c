@@ -211,12 +211,17 @@ static void hear_hypervisor(const struct facts *facts, struct readiness_finding 
 
 	if (platform->guest == KNOWN_NO)
 		return;
-	finding_value(finding, "ACPI.NFIT, hypervisor %s%s%s",
-		      platform->emulated[0] != '\0' ? platform->emulated : "unknown",
-		      why[0] != '\0' ? "; stated: " : "", why);
+	if (why[0] != '\0')
+		finding_value(finding, "ACPI.NFIT, hypervisor %.40s; stated: %s",
+			      platform->emulated[0] != '\0' ? platform->emulated : "unknown", why);
+	else
+		finding_value(finding, "ACPI.NFIT, hypervisor %.40s: %.130s",
+			      platform->emulated[0] != '\0' ? platform->emulated : "unknown",
+			      platform->guest_why);
 	finding_source(finding,
 		       "/sys/bus/nd/devices/ndbus*/provider, /proc/cpuinfo, "
-		       "/sys/class/dmi/id%s",
+		       "/sys/class/dmi/id, /sys/firmware/dmi/entries/0-0/raw, "
+		       "/sys/bus/pci/devices/*/vendor%s",
 		       why[0] != '\0' ? ", --assume-pmem" : "");
 	if (why[0] != '\0')
 		finding_say(finding, READINESS_ASSUMED,
@@ -231,8 +236,11 @@ static void hear_hypervisor(const struct facts *facts, struct readiness_finding 
 			    "state it here: --assume-pmem WHY.");
 	else
 		finding_say(finding, READINESS_UNKNOWN,
-			    "Whether a hypervisor shows it cannot be seen.",
-			    "Run this where /proc/cpuinfo and /sys/class/dmi can be read.");
+			    "Whether a hypervisor shows it cannot be seen, and what a hypervisor "
+			    "shows is no proof.",
+			    "Run this as root, where /proc/cpuinfo, /sys/class/dmi and "
+			    "/sys/firmware/dmi can be read. If the memory is persistent, state it: "
+			    "--assume-pmem WHY.");
 }
 
 static void inspect_provider(const struct facts *facts, struct readiness_finding *finding)
@@ -488,10 +496,17 @@ const struct readiness_check checks_pmem[] = {
 	 "host that only a flush of the guest's kernel makes durable, nfit_test a kernel test. In\n"
 	 "a virtual machine the firmware is the hypervisor's, and what it shows may be any memory\n"
 	 "of its host: it is no proof. Read from provider of the bus and devtype of the region in\n"
-	 "/sys/bus/nd/devices, the flag hypervisor of /proc/cpuinfo, /sys/hypervisor/type, the\n"
-	 "names in /sys/class/dmi/id, and on Arm /proc/device-tree/hypervisor.\n"
-	 "PASS: ACPI.NFIT, and no hypervisor is seen.\n"
-	 "ASSUMED: ACPI.NFIT of a hypervisor, which --assume-pmem takes for true.\n"
+	 "/sys/bus/nd/devices. A hypervisor is shown by the flag of /proc/cpuinfo, the SMBIOS\n"
+	 "table (type 0, byte 0x13, bit 4), names in /sys/class/dmi/id, /sys/hypervisor, the "
+	 "device\n"
+	 "tree, and the vendors of PCI functions. None is shown by an x86 processor without the\n"
+	 "flag where none of these speaks against it, by the name of a whole machine of a cloud\n"
+	 "(.metal), and on Arm, where nothing else tells, by the SMBIOS table (as root) and a "
+	 "root\n"
+	 "port of the processor's maker above the NIC. Between them it is unknown.\n"
+	 "PASS: ACPI.NFIT, and it is shown that there is no hypervisor.\n"
+	 "ASSUMED: ACPI.NFIT of a hypervisor, or of an unknown one, which --assume-pmem takes for\n"
+	 "true.\n"
 	 "WARN: ACPI.NFIT of a hypervisor, e820, virtio-pmem or nfit_test.\n"
 	 "UNKNOWN: CXL (see PM-09), another provider, or none; the region's type, or whether\n"
 	 "there is a hypervisor, cannot be seen.\n"

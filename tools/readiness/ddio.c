@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "chain.h"
+#include "checks.h"
 
 #define INTEL	      0x8086
 #define INTEL_NAME    "GenuineIntel"
@@ -194,8 +195,22 @@ static void judge_escapes(const struct facts_chain *chain, struct ddio *ddio)
 		    words[no_snoop]);
 }
 
-void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
-		   struct ddio *ddio)
+/* Hints steer writes into a cache on any processor that heeds them, allocation or not. */
+static void judge_steering(const struct facts_chain *chain, struct ddio *ddio)
+{
+	bool ignored = ddio->read && (ddio->perfctrlsts[1] & TPH_DISABLED) != 0;
+
+	ddio->steered = !ignored && chain_tph(chain) == CHAIN_ENABLED;
+	if (!ddio->steered || ddio->state != DDIO_UNKNOWN)
+		return;
+	ddio->state = DDIO_ON_POSSIBLE;
+	ddio->evidence = DDIO_REGISTERS;
+	say(ddio, "TPH is enabled in the NIC %s, and nothing shows that the processor ignores it",
+	    chain_nic(chain)->address);
+}
+
+static void judge_port(const struct facts_platform *platform, const struct facts_chain *chain,
+		       struct ddio *ddio)
 {
 	const struct facts_function *top = chain_top(chain);
 
@@ -215,6 +230,13 @@ void ddio_of_chain(const struct facts_platform *platform, const struct facts_cha
 	ddio->state = DDIO_ON;
 	say(ddio, "bit 7 of perfctrlsts_0 is 1: device writes allocate in the cache, unless that "
 		  "is off for the whole processor, which is not read");
+}
+
+void ddio_of_chain(const struct facts_platform *platform, const struct facts_chain *chain,
+		   struct ddio *ddio)
+{
+	judge_port(platform, chain, ddio);
+	judge_steering(chain, ddio);
 }
 
 enum ddio_state ddio_of_probe(const struct answers_probe *probe)
@@ -249,9 +271,15 @@ enum ddio_state ddio_seen(const struct facts *facts)
 	return seen == DDIO_OFF && !has_one_root_port(&facts->pci) ? DDIO_UNKNOWN : seen;
 }
 
+/* Nothing takes away what is read of the NIC: traffic or words without hints show no hints. */
 static void overrule(struct ddio *ddio, enum ddio_state state, enum ddio_evidence evidence,
 		     const char *why)
 {
+	if (state == DDIO_OFF && ddio->steered) {
+		state = DDIO_ON_POSSIBLE;
+		evidence = DDIO_REGISTERS;
+		why = "TPH is enabled in the NIC, and nothing shows that the processor ignores it";
+	}
 	ddio->state = state;
 	ddio->evidence = evidence;
 	ddio->low_confidence = false;
@@ -306,12 +334,15 @@ static int gravity(const struct ddio *ddio)
 /* With what others say of it, if they are heard; the worst so far wins, of like ones the first. */
 static void add(const struct facts *facts, bool hear, struct ddio *one, struct ddio *worst)
 {
+	const bool steered = one->steered || worst->steered;
+
 	if (hear) {
 		hear_probe(ddio_seen(facts), one);
 		hear_statement(&facts->claims, one);
 	}
 	if (worst->why[0] == '\0' || gravity(one) > gravity(worst))
 		*worst = *one;
+	worst->steered = steered;
 }
 
 /* Others are heard on each NIC by itself: what they say of one closes no way around of another. */
@@ -334,13 +365,13 @@ static void weigh(const struct facts *facts, bool hear, struct ddio *ddio)
 }
 
 /* False, with the reason: nothing of it is in registers. */
-static bool is_hardware(const struct facts *facts, struct ddio *ddio)
+static bool writes_by_dma(const struct facts *facts, struct ddio *ddio)
 {
 	memset(ddio, 0, sizeof(*ddio));
 	if (!facts->device.found)
 		say(ddio, "there is no device");
-	else if (facts->device.kind != DEVICE_HARDWARE)
-		say(ddio, "software transport: the CPU copies the data");
+	else if (checks_placement(facts) == ADAPTER_BY_CPU)
+		say(ddio, "the CPU copies the data");
 	else
 		return true;
 	return false;
@@ -348,13 +379,13 @@ static bool is_hardware(const struct facts *facts, struct ddio *ddio)
 
 void ddio_of_registers(const struct facts *facts, struct ddio *ddio)
 {
-	if (is_hardware(facts, ddio))
+	if (writes_by_dma(facts, ddio))
 		weigh(facts, false, ddio);
 }
 
 void ddio_decide(const struct facts *facts, struct ddio *ddio)
 {
-	if (is_hardware(facts, ddio))
+	if (writes_by_dma(facts, ddio))
 		weigh(facts, true, ddio);
 }
 

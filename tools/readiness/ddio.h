@@ -20,8 +20,9 @@ struct ddio {
 	enum ddio_state state;
 	enum ddio_evidence evidence;
 	bool low_confidence;
-	bool needs_root;	 /* unknown, but root might know */
-	char port[16];		 /* the root port that decided */
+	bool needs_root; /* unknown, but root might know */
+	bool steered;	 /* TPH is enabled in the NIC, and nothing shows that it is ignored */
+	char port[16];	 /* the root port that decided */
 	uint32_t perfctrlsts[2]; /* the raw dwords, where they were read */
 	bool read;
 	char why[192]; /* one clause */

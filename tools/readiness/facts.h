@@ -16,7 +16,7 @@
 
 #include "answers.h"
 #include "tools/common/host/pci_config.h"
-#include "tools/common/rdma/device.h"
+#include "tools/common/rdma/adapter.h"
 
 #define FACTS_PATH_MAX	     256
 #define FACTS_PORTS_MAX	     8
@@ -48,8 +48,7 @@ struct facts_device {
 	char firmware[64];
 	char board[64];
 	char hca_type[64];
-	int vendor; /* PCI ids */
-	int model;
+	struct adapter_ids ids;
 	int numa_node;
 	char local_cpus[1024]; /* a list, as of sysfs */
 	char iommu_type[32];   /* "DMA-FQ", "identity", "none": no group */
@@ -95,10 +94,12 @@ struct facts_platform {
 	char clocksource[32];
 	char lockdown[32];
 	int64_t numa_balancing;
-	char usable_cpus[1024]; /* that this process may run on, a list */
-	char irq_cpus[1024];	/* where the NIC's interrupts go, a list */
-	enum known guest;	/* a hypervisor shows the machine */
-	char emulated[64];	/* by this name; empty: none seen */
+	char usable_cpus[1024];	    /* that this process may run on, a list */
+	char irq_cpus[1024];	    /* where the NIC's interrupts go, a list */
+	enum known hypervisor_flag; /* of /proc/cpuinfo; not of x86: KNOWN_NOT */
+	enum known guest;	    /* a hypervisor shows the machine */
+	char guest_why[160];	    /* what tells, or what is missing */
+	char emulated[64];	    /* by this name; empty: none seen */
 };
 
 enum target_shape {
@@ -181,6 +182,8 @@ struct facts_claims {
 	char why[128];
 	char pmem_why[128]; /* persistent memory that a hypervisor shows is such; empty: not stated
 			     */
+	char by[40];	    /* who states it, for the record; empty: not known */
+	char at[32];	    /* when, in UTC */
 	struct answers_probe probe;
 };
 

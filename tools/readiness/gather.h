@@ -22,6 +22,9 @@ void gather_device(const struct gather *g, const char *device, struct facts_devi
 void gather_pci(const struct gather *g, const struct facts_device *device, struct facts_pci *facts);
 void gather_platform(const struct gather *g, const struct facts_device *device,
 		     struct facts_platform *facts);
+/* Whether it is a virtual machine; platform has been gathered. */
+void gather_guest(const struct gather *g, const struct facts_pci *pci,
+		  struct facts_platform *platform);
 /* target: NULL is none: then the regions are all of the host. */
 void gather_target(const struct gather *g, const char *target, struct facts_target *facts);
 void gather_limits(const struct gather *g, struct facts_limits *facts);

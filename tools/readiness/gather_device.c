@@ -28,7 +28,19 @@ static bool is_active(const struct sysroot *root, const struct device *device)
 	return false;
 }
 
-/* Hardware comes before what works at all, and of like ones the first is taken. */
+static int merit_of(const struct sysroot *root, const struct device *device)
+{
+	struct adapter_ids ids;
+	int merit = is_active(root, device) ? 1 : 0;
+
+	if (device->kind != DEVICE_HARDWARE)
+		return merit;
+	adapter_read(root, device->name, &ids);
+	return merit + (adapter_find(device->kind, &ids)->placement <= ADAPTER_NOT_KNOWN ? 4 : 2);
+}
+
+/* What places data itself, or may, else hardware, comes before what works at all; then the first.
+ */
 static const struct device *choose(const struct sysroot *root, const struct device *list,
 				   size_t count, const char *asked)
 {
@@ -36,8 +48,7 @@ static const struct device *choose(const struct sysroot *root, const struct devi
 	int best_merit = -1;
 
 	for (size_t i = 0; i < count; i++) {
-		int merit = (list[i].kind == DEVICE_HARDWARE ? 2 : 0) +
-			    (is_active(root, &list[i]) ? 1 : 0);
+		int merit = merit_of(root, &list[i]);
 
 		if (asked != NULL ? device_is(&list[i], asked) && best == NULL
 				  : merit > best_merit) {
@@ -145,8 +156,7 @@ static void gather_hardware(const struct sysroot *root, struct facts_device *fac
 	snprintf(link, sizeof(link), CLASS "%s/device", facts->name);
 	if (!gather_function_path(root, link, function))
 		snprintf(function, sizeof(function), "%s", link);
-	facts->vendor = number_of(root, function, "vendor");
-	facts->model = number_of(root, function, "device");
+	adapter_read(root, facts->name, &facts->ids);
 	facts->numa_node = number_of(root, function, "numa_node");
 	sysroot_line(root, facts->local_cpus, sizeof(facts->local_cpus), "%s/local_cpulist",
 		     function);
@@ -180,7 +190,8 @@ void gather_device(const struct gather *g, const char *device, struct facts_devi
 	const struct device *found;
 
 	memset(facts, 0, sizeof(*facts));
-	facts->vendor = facts->model = facts->numa_node = -1;
+	facts->ids = (struct adapter_ids){.vendor = -1, .model = -1, .node_type = -1};
+	facts->numa_node = -1;
 	if (device != NULL && strcmp(device, "auto") == 0)
 		device = NULL;
 	if (device != NULL)

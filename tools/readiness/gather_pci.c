@@ -296,7 +296,10 @@ static size_t add_netdevs(const struct sysroot *root, struct netdevs *netdevs,
 static bool runs_over_interfaces(const struct facts_device *device)
 {
 	for (size_t i = 0; i < device->ports_count; i++) {
-		if (strcmp(device->ports[i].link_layer, "InfiniBand") != 0)
+		const char *layer = device->ports[i].link_layer;
+
+		/* of EFA it is "Unknown" */
+		if (layer[0] == '\0' || strcmp(layer, "Ethernet") == 0)
 			return strcmp(device->transport, "iwarp") != 0;
 	}
 	return device->ports_count == 0;

@@ -45,7 +45,7 @@ static void gather_cpu(const struct sysroot *root, struct facts_platform *facts)
 	char cpuinfo[1 << 14], flags[1 << 12];
 
 	facts->family = facts->model = facts->stepping = -1;
-	facts->guest = KNOWN_NOT;
+	facts->guest = facts->hypervisor_flag = KNOWN_NOT;
 	facts->arm_dcpop = facts->arm_dcpodp = KNOWN_NO;
 	if (sysroot_read(root, cpuinfo, sizeof(cpuinfo), "proc/cpuinfo") < 0)
 		return;
@@ -61,42 +61,7 @@ static void gather_cpu(const struct sysroot *root, struct facts_platform *facts)
 		facts->arm_dcpodp = has_word(flags, "dcpodp") ? KNOWN_YES : KNOWN_NO;
 	}
 	if (fact_field(cpuinfo, "flags", flags, sizeof(flags)))
-		facts->guest = has_word(flags, "hypervisor") ? KNOWN_YES : KNOWN_NO;
-}
-
-/* Names that hypervisors and clouds give the machines they show. */
-static bool is_hypervisor(const char *name)
-{
-	static const char *const names[] = {
-		"QEMU",	     "KVM",	 "VMware",	   "VirtualBox", "innotek",
-		"Xen",	     "Bochs",	 "Parallels",	   "BHYVE",	 "Virtual Machine",
-		"OpenStack", "KubeVirt", "Google Compute", "Amazon EC2",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcasestr(name, names[i]) != NULL)
-			return true;
-	}
-	return false;
-}
-
-/* By its name where that is told; Arm has no flag for it, and often a device tree. */
-static void gather_hypervisor(const struct sysroot *root, struct facts_platform *facts)
-{
-	char vendor[64], product[64], type[32];
-	bool named = sysroot_line(root, vendor, sizeof(vendor), "sys/class/dmi/id/sys_vendor");
-
-	sysroot_line(root, product, sizeof(product), "sys/class/dmi/id/product_name");
-	if (is_hypervisor(vendor) || is_hypervisor(product) ||
-	    sysroot_line(root, type, sizeof(type), "sys/hypervisor/type") ||
-	    sysroot_exists(root, "proc/device-tree/hypervisor"))
-		facts->guest = KNOWN_YES;
-	else if (strncmp(facts->vendor, "Arm", 3) == 0 &&
-		 (named || sysroot_exists(root, "proc/device-tree")))
-		facts->guest = KNOWN_NO;
-	if (facts->guest == KNOWN_YES)
-		snprintf(facts->emulated, sizeof(facts->emulated), "%s",
-			 named ? vendor : "of unknown make");
+		facts->hypervisor_flag = has_word(flags, "hypervisor") ? KNOWN_YES : KNOWN_NO;
 }
 
 /* "pci=noaer,notph" */
@@ -248,7 +213,6 @@ void gather_platform(const struct gather *g, const struct facts_device *device,
 
 	memset(facts, 0, sizeof(*facts));
 	gather_cpu(root, facts);
-	gather_hypervisor(root, facts);
 	facts->tph_disabled = find_notph(root);
 	gather_ways(root, device->numa_node, facts);
 	gather_resctrl(root, facts);

@@ -104,6 +104,7 @@ static void gather_all(const struct gather *g, const struct readiness_cfg *cfg, 
 	gather_device(g, cfg->device, &facts->device);
 	gather_pci(g, &facts->device, &facts->pci);
 	gather_platform(g, &facts->device, &facts->platform);
+	gather_guest(g, &facts->pci, &facts->platform);
 	gather_target(g, cfg->target, &facts->target);
 	gather_limits(g, &facts->limits);
 	answers_of_device(g->answers, facts->device.name, &facts->verbs);

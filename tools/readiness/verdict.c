@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "readiness.h"
+#include "checks.h"
 #include "tools/common/base/failure.h"
 
 struct judged {
@@ -71,9 +71,9 @@ static const char *domain_of(const struct facts_target *target)
 	return domain;
 }
 
-static bool is_software(const struct judged *judged)
+static bool cpu_copies(const struct judged *judged)
 {
-	return judged->facts->device.found && judged->facts->device.kind != DEVICE_HARDWARE;
+	return judged->facts->device.found && checks_placement(judged->facts) == ADAPTER_BY_CPU;
 }
 
 static bool flushes_natively(const struct judged *judged)
@@ -127,27 +127,27 @@ static bool adr(const struct judged *judged)
 /* The CPU copies the data into its cache, whatever is read, measured or stated of DDIO. */
 static bool software(const struct judged *judged)
 {
-	return is_software(judged) && !flushes_natively(judged);
+	return cpu_copies(judged) && !flushes_natively(judged);
 }
 
 static bool ddio_off(const struct judged *judged)
 {
 	const struct ddio *ddio = &judged->ddio;
 
-	return adr(judged) && !is_software(judged) && ddio->state == DDIO_OFF &&
+	return adr(judged) && !cpu_copies(judged) && ddio->state == DDIO_OFF &&
 	       !ddio->low_confidence &&
 	       (ddio->evidence == DDIO_REGISTERS || ddio->evidence == DDIO_PROBE);
 }
 
 static bool ddio_off_lenient(const struct judged *judged)
 {
-	return adr(judged) && !is_software(judged) && judged->lenient && is_lenient_off(judged) &&
+	return adr(judged) && !cpu_copies(judged) && judged->lenient && is_lenient_off(judged) &&
 	       judged->ddio.evidence == DDIO_REGISTERS;
 }
 
 static bool ddio_assumed_off(const struct judged *judged)
 {
-	return adr(judged) && !is_software(judged) && judged->ddio.state == DDIO_OFF &&
+	return adr(judged) && !cpu_copies(judged) && judged->ddio.state == DDIO_OFF &&
 	       judged->ddio.evidence == DDIO_STATEMENT;
 }
 
@@ -203,8 +203,8 @@ const struct verdict_row readiness_rows[READINESS_ROWS] = {
 	 "writes go there.",
 	 true, PROVEN, eadr, NULL},
 	{"software", VERDICT_GPSPM_ONLY, EXIT_NEGATIVE,
-	 "The transport is software: the CPU copies the data into its cache, and no flush of a "
-	 "peer takes it out of there.",
+	 "The CPU copies received data into its cache, and no flush of a peer takes it out of "
+	 "there.",
 	 false, NOT_PROVEN, software, NULL},
 	{"ddio-off", VERDICT_APM_READY, EXIT_GOOD, "Device writes go past the CPU cache to memory.",
 	 true, PROVEN, ddio_off, NULL},

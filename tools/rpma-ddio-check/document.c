@@ -42,6 +42,28 @@ static json_t *choose_checks(const json_t *all, const char *only)
 	return chosen;
 }
 
+static json_t *make_statement(const struct facts_claims *claims, const char *what, const char *why)
+{
+	return json_pack("{s:s, s:o, s:o, s:o}", "what", what, "why", result_text(why), "by",
+			 result_text(claims->by), "at", result_text(claims->at));
+}
+
+/* What the verdict may rest on beside evidence. */
+static json_t *make_statements(const struct facts_claims *claims)
+{
+	json_t *statements = json_array();
+
+	if (claims->ddio_assumed != KNOWN_NOT)
+		json_array_append_new(
+			statements,
+			make_statement(claims,
+				       claims->ddio_assumed == KNOWN_NO ? "ddio-off" : "ddio-on",
+				       claims->why));
+	if (claims->pmem_why[0] != '\0')
+		json_array_append_new(statements, make_statement(claims, "pmem", claims->pmem_why));
+	return statements;
+}
+
 json_t *document_run(const struct options *options, const struct sysroot_refusals *refused,
 		     const struct timespec *started, int exit_code)
 {
@@ -60,6 +82,7 @@ json_t *document_make(const struct options *options, const struct readiness *rea
 			  "tool", "name", "rpma-ddio-check", "version", RPMA_VERSION, "run", run);
 
 	json_object_update(document, block);
+	json_object_set_new(document, "statements", make_statements(&options->claims));
 	json_object_set_new(document, "checks",
 			    choose_checks(json_object_get(block, "checks"), options->only));
 	json_decref(block);

@@ -78,8 +78,8 @@ static int probe(const struct options *o, const struct sysroot *root, struct ans
 	gather_device(&(struct gather){root, &answers}, o->device, device);
 	if (!device->found)
 		say_why(probe, "there is no RDMA device to send traffic with");
-	else if (device->kind != DEVICE_HARDWARE)
-		say_why(probe, "the processor does the writes of a software device");
+	else if (adapter_find(device->kind, &device->ids)->placement == ADAPTER_BY_CPU)
+		say_why(probe, "the processor does the writes of this device");
 	else
 		ret = probe_run(root, device, probe);
 out:

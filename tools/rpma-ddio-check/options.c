@@ -8,9 +8,12 @@
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tools/common/base/failure.h"
 
@@ -104,6 +107,25 @@ static error_t copy_reason(char *to, size_t room, const char *option, const char
 	return 0;
 }
 
+/* Who states something, and when: a wrong statement loses data. */
+static void sign(struct facts_claims *claims)
+{
+	const struct passwd *user = getpwuid(getuid());
+	const char *sudo = getenv("SUDO_USER");
+	const time_t now = time(NULL);
+	struct tm utc;
+
+	if (user != NULL)
+		snprintf(claims->by, sizeof(claims->by), "%.20s%s%.16s", user->pw_name,
+			 sudo != NULL ? ", as " : "", sudo != NULL ? sudo : "");
+	else
+		snprintf(claims->by, sizeof(claims->by), "uid %u", (unsigned)getuid());
+	if (!is_text(claims->by))
+		claims->by[0] = '\0';
+	if (gmtime_r(&now, &utc) != NULL)
+		strftime(claims->at, sizeof(claims->at), "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
 static error_t parse_pmem(const char *option, const char *arg, void *claims)
 {
 	struct facts_claims *c = claims;
@@ -111,6 +133,7 @@ static error_t parse_pmem(const char *option, const char *arg, void *claims)
 	if (arg[strspn(arg, " ")] == '\0')
 		return cli_wrong_value(option, arg,
 				       "a reason, as 'NVDIMMs of host db7, checked there'");
+	sign(c);
 	return copy_reason(c->pmem_why, sizeof(c->pmem_why), option, arg, arg);
 }
 
@@ -127,6 +150,7 @@ static error_t parse_ddio(const char *option, const char *arg, void *claims)
 		return cli_wrong_value(
 			option, arg, "on, or off:WHY, as 'off:disabled in the BIOS of this host'");
 	c->ddio_assumed = off ? KNOWN_NO : KNOWN_YES;
+	sign(c);
 	return copy_reason(c->why, sizeof(c->why), option, arg, why);
 }
 

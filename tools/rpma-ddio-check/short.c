@@ -29,14 +29,33 @@ static void put_verdict(struct text_writer *writer, const json_t *document)
 			 (int)strlen(verdict) + 1, verdict, text);
 }
 
+static const char *placement_text(const json_t *device)
+{
+	static const struct {
+		const char *placement, *text;
+	} texts[] = {
+		{"dma", "writes by DMA"},
+		{"cpu", "the CPU copies"},
+		{"no-rc", "no reliable connections"},
+		{"unknown", "DMA or copies: unknown"},
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (path_is(device, "placement", texts[i].placement))
+			return texts[i].text;
+	}
+	return "none";
+}
+
 static void put_subject(struct text_writer *writer, const json_t *document)
 {
 	const json_t *device = json_object_get(document, "device");
 	const json_t *target = json_object_get(document, "target");
 	char text[512];
 
-	snprintf(text, sizeof(text), "device %s, target %s",
+	snprintf(text, sizeof(text), "device %s (%s), target %s",
 		 json_is_object(device) ? path_text(device, "name") : "none",
+		 placement_text(device),
 		 json_is_object(target) ? path_text(target, "path") : "none");
 	text_writer_line(writer, TEXT_STRONG, COLUMN, "Checked", text);
 }

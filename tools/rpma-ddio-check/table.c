@@ -121,8 +121,8 @@ static void put_subject(struct text_writer *writer, const json_t *document)
 	if (text[0] != '\0')
 		text_writer_line(writer, TEXT_STRONG, COLUMN_LABEL, "Below", text);
 	if (json_is_object(device))
-		snprintf(text, sizeof(text), "%s (%s)", path_text(device, "name"),
-			 path_text(device, "kind"));
+		snprintf(text, sizeof(text), "%s (%s; placement: %s)", path_text(device, "name"),
+			 path_text(device, "kind"), path_text(device, "placement"));
 	else
 		snprintf(text, sizeof(text), "none");
 	text_writer_line(writer, TEXT_STRONG, COLUMN_LABEL, "Device", text);

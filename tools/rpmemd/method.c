@@ -10,6 +10,7 @@
 
 #include "tools/common/base/failure.h"
 #include "tools/common/host/sysroot.h"
+#include "tools/readiness/checks.h"
 
 const char *method_name(enum control_method method)
 {
@@ -35,7 +36,8 @@ static void decide_unverified(const struct method_facts *facts, struct method *m
 {
 	if (facts->is_software)
 		decide(method, CONTROL_GPSPM,
-		       "the RDMA device is software, and the platform could not be verified",
+		       "the CPU copies what the RDMA device receives, and the platform could not "
+		       "be verified",
 		       facts);
 	else
 		decide(method, CONTROL_APM,
@@ -109,7 +111,7 @@ static void inspect_part(struct inspection *i, const char *part, struct method_f
 
 	if (known) {
 		verdict = r->row->verdict;
-		facts->is_software = r->facts.device.kind != DEVICE_HARDWARE;
+		facts->is_software = checks_placement(&r->facts) == ADAPTER_BY_CPU;
 		readiness_because(r, because, sizeof(because));
 	}
 	if (strictness(verdict) > i->strictest) {

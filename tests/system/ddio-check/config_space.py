@@ -132,9 +132,9 @@ def switch_port(kind: int) -> ConfigSpace:
 
 
 def connectx(device: int = 0x1017, class_code: int = ETHERNET, flags: int = 0, mrrs: int = 512,
-             tph: int | None = None, kind: int = ENDPOINT) -> ConfigSpace:
+             tph: int | None = None, kind: int = ENDPOINT, vendor: int = 0x15B3) -> ConfigSpace:
     """A NIC; FLAGS are of its DEVCTL, TPH the value of its TPH control (None: it has none)."""
-    nic = ConfigSpace(0x15B3, device, class_code)
+    nic = ConfigSpace(vendor, device, class_code)
     nic.express(kind, device_control(mrrs=mrrs, flags=flags)).capability(0x9C, 0x11)
     nic.extended(0x100, 0x01, 2).extended(0x150, 0x0E)
     if tph is not None:

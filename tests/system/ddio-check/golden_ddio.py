@@ -10,6 +10,7 @@ from config_space import (NO_SNOOP, RELAXED_ORDERING, UPSTREAM, ConfigSpace, con
 from golden import (ASSUMED, DEVDAX, FAIL, INFO, PASS, SKIP, UNKNOWN, UNKNOWN_DDIO, WARN, Ddio,
                     Golden, healthy, in_slot)
 from machine import OFF, ON, Function, Region, card
+from processors import PROCESSORS
 
 NO_SNOOP_ALLOCATES = (0x00183019, 0x200)  # bit 3, and TPH is off
 TPH_ALLOWED = (0x00183011, 0)
@@ -60,6 +61,43 @@ def loops() -> ConfigSpace:
 
 
 DDIO_ON = Ddio("ON", registers=ON)
+
+# TPH enabled in the NIC: PCI Express base specification 6.17 (a requester with TPH Requester
+# Enable may send hints), and what each maker says of hints: AMD 58725 (SDCI steers by them),
+# Intel's Data Direct I/O brief (DDIO is the default of its servers, hints or not), Arm IHI 0050
+# (CHI stashes by hints of the requester). No statement about allocation takes them away.
+HINTS = [("icx", ice_lake_port()), ("spr", other_port(0x8086, 0x352A)), ("epyc", other_port(0x1022, 0x14AB)),
+         ("turin", other_port(0x1022, 0x153B)), ("gnr", other_port(0x8086, 0x0DB0))]
+STEERED_DDIO = Ddio("ON_POSSIBLE", "registers", "0000:16:00.0", None)
+
+
+def steered(cpu: str, root: ConfigSpace, tph: int | None = 1, **changes: Any) -> Any:
+    parts = {"no_turbo": None} if PROCESSORS[cpu].vendor != "GenuineIntel" else {}
+    return in_slot(*card(port=root, nic=connectx(tph=tph)), cpu=cpu, **(parts | changes))
+
+
+def no_turbo(cpu: str) -> dict[str, str]:
+    return {"SYS-02": SKIP} if PROCESSORS[cpu].vendor != "GenuineIntel" else {}
+
+
+STEERED = [
+    *(Golden(f"{cpu}-tph", "the NIC may steer its writes into a cache",
+             steered(cpu, root), "ddio-on-possible", STEERED_DDIO,
+             {"DDIO-04": WARN, "PCI-06": WARN} | no_turbo(cpu)) for cpu, root in HINTS),
+    *(Golden(f"{cpu}-tph-said-off", "a statement does not win over what is read of the NIC",
+             steered(cpu, root), "ddio-on-possible", STEERED_DDIO,
+             {"DDIO-04": WARN, "DDIO-05": WARN, "PCI-06": WARN} | no_turbo(cpu), SAID_OFF) for cpu, root in HINTS),
+    *(Golden(f"{cpu}-tph-seen-off", "nor does traffic without hints show what traffic with hints does",
+             steered(cpu, root, probe=SEEN_OFF), "ddio-on-possible", STEERED_DDIO,
+             {"DDIO-04": WARN, "PCI-06": WARN, "DDIO-06": PASS} | no_turbo(cpu), PROBE) for cpu, root in HINTS[:2]),
+    *(Golden(f"{cpu}-tph-disabled-said-off", "with TPH disabled nothing speaks against the statement",
+             steered(cpu, root, tph=0), "ddio-assumed-off", Ddio("OFF", "statement", "0000:16:00.0", None),
+             {"DDIO-04": UNKNOWN, "DDIO-05": ASSUMED, "PCI-06": INFO} | no_turbo(cpu), SAID_OFF, True)
+      for cpu, root in HINTS),
+    Golden("clx-tph-global-said-off", "off for the whole processor, as traffic and operator have it: but hints are heeded",
+           in_slot(*registers((0x00183091, 0), connectx(tph=1)), probe=SEEN_OFF), "ddio-on-possible", None,
+           {"DDIO-04": WARN, "DDIO-05": WARN, "DDIO-06": PASS, "PCI-06": WARN}, [*SAID_OFF, "--probe"]),
+]
 TREES = [
     Golden("clx-ddio-on", "bit 7 of perfctrlsts_0 is 1, as firmware leaves it: writes allocate in "
            "the cache, and a flush by read does not bring them further",
@@ -150,8 +188,8 @@ TREES = [
            in_slot(*port(other_port(0x8086, 0x3420)), **GUEST), "unproven",
            UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "PM-07": WARN}),
     Golden("clx-other-vendor", "a root port that is not Intel's",
-           in_slot(*port(other_port(0x1B36, 0x000C))), "ddio-unknown", UNKNOWN_DDIO,
-           {"DDIO-04": UNKNOWN}),
+           in_slot(*port(other_port(0x1B36, 0x000C))), "unproven", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN, "PM-07": WARN}),
     Golden("clx-chipset-port", "a port of the chipset (PCH) is no port of the processor",
            in_slot(*port(other_port(0x8086, 0xA190))), "ddio-unknown", UNKNOWN_DDIO,
            {"DDIO-04": UNKNOWN}),
@@ -204,12 +242,12 @@ TREES = [
            in_slot(*card(port=other_port(0x1022, 0x14AB), nic=connectx(tph=1)), cpu="epyc",
                    resctrl={"shareable_bits": "0", "cbm_mask": "ffff", "io_alloc": "disabled",
                             "io_alloc_cbm": "0=ffff;1=ffff"}),
-           "ddio-unknown", UNKNOWN_DDIO,
-           {"DDIO-04": UNKNOWN, "PCI-06": WARN, "DDIO-03": INFO, "SYS-02": SKIP}),
+           "ddio-on-possible", Ddio("ON_POSSIBLE", "registers", "0000:16:00.0", None),
+           {"DDIO-04": WARN, "PCI-06": WARN, "DDIO-03": INFO, "SYS-02": SKIP}),
     Golden("arm-dcpop", "no generic register on Arm; no intel_pstate either",
            in_slot(*port(other_port(0x1CB0, 0xD100)), cpu="neoverse",
                    clocksource="arch_sys_counter", governor="performance"),
-           "ddio-unknown", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "SYS-02": SKIP}),
+           "unproven", UNKNOWN_DDIO, {"DDIO-04": UNKNOWN, "PM-07": UNKNOWN, "SYS-02": SKIP}),
 
     # the ways of the cache prove nothing
     Golden("clx-ways", "two ways by the MSR, on a machine with DDIO off: information only",
@@ -244,7 +282,8 @@ TREES = [
     Golden("clx-tph-assumed-off", "that DDIO is off does not take the NIC's escape away",
            in_slot(*registers(TPH_ALLOWED, connectx(tph=1))), "ddio-on-possible",
            Ddio("ON_POSSIBLE", registers=TPH_ALLOWED),
-           {"DDIO-04": WARN, "DDIO-05": ASSUMED, "PCI-06": WARN}, SAID_OFF),
+           {"DDIO-04": WARN, "DDIO-05": WARN, "PCI-06": WARN}, SAID_OFF),
+    *STEERED,
 
     # probes
     Golden("icx-probe-off", "as much goes to memory as the NIC writes: the evidence there is",

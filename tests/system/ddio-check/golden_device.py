@@ -176,8 +176,9 @@ TREES = [
     Golden("interface-unseen", "a single NIC in another network namespace than its interface",
            healthy(without=["sys/class/net/ens1f0np0"]), "unproven", HIDDEN_DDIO, HIDDEN_NIC),
     Golden("integrated", "a function of the root complex itself has no port above it",
-           in_slot(Function("0000:16:02.0", connectx(kind=INTEGRATED_ENDPOINT))), "ddio-unknown",
-           Ddio("UNKNOWN", "none", None, None), {"PCI-01": UNKNOWN, "DDIO-04": UNKNOWN}),
+           in_slot(Function("0000:16:02.0", connectx(kind=INTEGRATED_ENDPOINT))), "unproven",
+           Ddio("UNKNOWN", "none", None, None),
+           {"PCI-01": UNKNOWN, "DDIO-04": UNKNOWN, "PM-07": UNKNOWN}),
     Golden("non-root", "an ordinary user sees 64 bytes of a configuration space",
            healthy(root=False, cap_ipc_lock=False, memlock="8388608"), "ddio-unknown",
            UNKNOWN_DDIO, UNREADABLE | {"LIM-01": WARN}),
@@ -189,7 +190,7 @@ TREES = [
                    no_turbo=None), "unproven", Ddio("UNKNOWN", "none", None, None),
            {"PCI-01": UNKNOWN, "PCI-02": UNKNOWN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN,
             "PCI-05": UNKNOWN, "PCI-06": UNKNOWN, "PCI-07": UNKNOWN, "DDIO-04": UNKNOWN,
-            "NUMA-02": UNKNOWN, "SYS-02": SKIP, "SYS-06": UNKNOWN}),
+            "NUMA-02": UNKNOWN, "PM-07": UNKNOWN, "SYS-02": SKIP, "SYS-06": UNKNOWN}),
 
     # links
     Golden("downtrained", "the link came up slower than both ends can",

@@ -116,6 +116,10 @@ class Mount:
 class Host:
     cpu: str = "clx"
     sys_vendor: str | None = "Dell Inc."
+    product: str | None = None
+    smbios: int | None = None  # the second extension byte of its BIOS table: bit 4 is a guest's
+    other_functions: list[tuple[int, int]] = field(default_factory=list)  # PCI ids, beside the NIC
+    files: dict[str, str] = field(default_factory=dict)  # further files of any kind
     nics: list[Nic] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
     mounts: list[Mount] = field(default_factory=list)

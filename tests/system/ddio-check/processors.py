@@ -27,6 +27,8 @@ PROCESSORS = {
     "hsx": Processor("GenuineIntel", 0x3F, 2, "Intel(R) Xeon(R) CPU E5-2690 v3 @ 2.60GHz"),
     "icx": Processor("GenuineIntel", 0x6A, 6, "Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz"),
     "spr": Processor("GenuineIntel", 0x8F, 8, "Intel(R) Xeon(R) Platinum 8480+"),
+    "gnr": Processor("GenuineIntel", 0xAD, 1, "Intel(R) Xeon(R) 6980P"),
+    "turin": Processor("AuthenticAMD", 2, 1, "AMD EPYC 9755 128-Core Processor", family=26),
     "client": Processor("GenuineIntel", 0x9E, 10, "Intel(R) Core(TM) i7-8700 CPU @ 3.20GHz"),
     "epyc": Processor("AuthenticAMD", 17, 1, "AMD EPYC 9654 96-Core Processor", family=25),
     "neoverse": Processor("ARM", 0xD49, 0, "", family=8),

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 from checker import NOBODY, TOOL, Document, look, run, said, statuses
 from golden import HEALTHY, ROWS, Ddio, Golden, healthy
+from golden_adapter import TREES as ADAPTER_TREES
 from golden_ddio import TREES as DDIO_TREES
 from golden_device import TREES as DEVICE_TREES
 from golden_pmem import TREES as PMEM_TREES
 from trees import Host, Nic, Region, build, card
 
-TREES = [*DDIO_TREES, *PMEM_TREES, *DEVICE_TREES]
+TREES = [*ADAPTER_TREES, *DDIO_TREES, *PMEM_TREES, *DEVICE_TREES]
 ALL = pytest.mark.parametrize("golden", TREES, ids=[tree.name for tree in TREES])
 
 

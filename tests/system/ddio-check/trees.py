@@ -53,6 +53,17 @@ class _Tree:
         self.file("proc/cmdline", host.cmdline)
         if host.sys_vendor:
             self.file("sys/class/dmi/id/sys_vendor", host.sys_vendor)
+        if host.product:
+            self.file("sys/class/dmi/id/product_name", host.product)
+        if host.smbios is not None:
+            # DSP0134 7.1: type 0, its length, and extension byte 2 at 13h
+            table = bytes((0, 0x1A)) + bytes(0x11) + bytes((host.smbios,)) + bytes(6)
+            self.file("sys/firmware/dmi/entries/0-0/raw", table)
+        for at, (vendor, device) in enumerate(host.other_functions):
+            self.files(f"sys/bus/pci/devices/0000:00:{at + 1:02x}.0", vendor=f"0x{vendor:04x}",
+                       device=f"0x{device:04x}")
+        for path, content in host.files.items():
+            self.file(path, content)
         cpus = "sys/devices/system/cpu"
         for cpu in range(CPUS):
             directory = f"{cpus}/cpu{cpu}"

@@ -99,19 +99,28 @@ static inline void cases_cover(const struct readiness_check *checks, const struc
 static inline void no_device(struct facts *f)
 {
 	memset(&f->device, 0, sizeof(f->device));
-	f->device.vendor = f->device.model = f->device.numa_node = -1;
+	f->device.ids = (struct adapter_ids){.vendor = -1, .model = -1, .node_type = -1};
+	f->device.numa_node = -1;
 }
 
 static inline void in_software(struct facts *f, enum device_kind kind)
 {
 	f->device.kind = kind;
-	f->device.vendor = f->device.model = f->device.numa_node = -1;
+	f->device.ids = (struct adapter_ids){.vendor = -1, .model = -1, .node_type = -1};
+	f->device.numa_node = -1;
 	f->pci.count = 0;
 }
 
 static inline void rxe(struct facts *f)
 {
 	in_software(f, DEVICE_RXE);
+}
+
+/* Omni-Path: hardware on the bus, and a driver that copies with the CPU. */
+static inline void copied_by_the_cpu(struct facts *f)
+{
+	f->device.ids =
+		(struct adapter_ids){"hfi1", .vendor = 0x8086, .model = 0x24f0, .node_type = 1};
 }
 
 /* This package's: there are no files of it. */

@@ -113,8 +113,8 @@ static inline void made_device(struct facts_device *device)
 	snprintf(device->transport, sizeof(device->transport), "roce");
 	snprintf(device->firmware, sizeof(device->firmware), "16.35.2000");
 	snprintf(device->hca_type, sizeof(device->hca_type), "MT4119");
-	device->vendor = 0x15b3;
-	device->model = 0x1017;
+	device->ids = (struct adapter_ids){"mlx5_core", .vendor = 0x15b3, .model = 0x1017,
+					   .node_type = 1};
 	snprintf(device->local_cpus, sizeof(device->local_cpus), "0-15");
 	snprintf(device->iommu_type, sizeof(device->iommu_type), "identity");
 	device->ports_count = 1;

@@ -3,7 +3,7 @@
  * test_checks_ddio.c -- DDIO-01 to DDIO-06: each status from the processor,
  * the registers, the statement and the probe that lead to it.
  */
-#include "cases.h"
+#include "made_ddio.h"
 
 static void ice_lake(struct facts *f)
 {
@@ -85,6 +85,12 @@ static void said_off_of_unreadable(struct facts *f)
 {
 	unreadable(f);
 	said_off(f);
+}
+
+static void said_off_though_steered(struct facts *f)
+{
+	said_off_of_unreadable(f);
+	add_tph(made_nic(f), 1);
 }
 
 static void said_off_though_on(struct facts *f)
@@ -243,6 +249,7 @@ static const struct check_case cases[] = {
 	{"DDIO-05", READINESS_ASSUMED, said_on_of_on},
 	{"DDIO-05", READINESS_ASSUMED, said_off_of_rxe},
 	{"DDIO-05", READINESS_ASSUMED, saw_off_and_said_off},
+	{"DDIO-05", READINESS_WARN, said_off_though_steered},
 	{"DDIO-05", READINESS_FAIL, said_off_though_on},
 	{"DDIO-05", READINESS_FAIL, said_on},
 	{"DDIO-05", READINESS_FAIL, saw_on_though_said_off},

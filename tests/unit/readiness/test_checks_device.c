@@ -15,7 +15,7 @@ static void rxe_without_firmware(struct facts *f)
 {
 	rxe(f);
 	f->device.firmware[0] = f->device.hca_type[0] = '\0';
-	f->device.vendor = f->device.model = -1;
+	f->device.ids.vendor = f->device.ids.model = -1;
 }
 
 static void siw(struct facts *f)
@@ -107,8 +107,29 @@ static void gid_on_second_port(struct facts *f)
 
 static void nothing_known(struct facts *f)
 {
-	f->device.vendor = f->device.model = -1;
+	f->device.ids.vendor = f->device.ids.model = -1;
 	f->device.firmware[0] = f->device.hca_type[0] = '\0';
+}
+
+static void driver_unreadable(struct facts *f)
+{
+	f->device.ids.driver[0] = '\0';
+}
+
+static void driver_of_tomorrow(struct facts *f)
+{
+	snprintf(f->device.ids.driver, sizeof(f->device.ids.driver), "tomorrow");
+}
+
+static void usnic(struct facts *f)
+{
+	driver_of_tomorrow(f);
+	f->device.ids.node_type = 6;
+}
+
+static void efa(struct facts *f)
+{
+	snprintf(f->device.ids.driver, sizeof(f->device.ids.driver), "efa");
 }
 
 static const struct check_case cases[] = {
@@ -146,6 +167,11 @@ static const struct check_case cases[] = {
 	{"DEV-05", READINESS_WARN, rxe},
 	{"DEV-05", READINESS_WARN, siw},
 	{"DEV-05", READINESS_WARN, soft},
+	{"DEV-05", READINESS_WARN, copied_by_the_cpu},
+	{"DEV-05", READINESS_FAIL, usnic},
+	{"DEV-05", READINESS_FAIL, efa},
+	{"DEV-05", READINESS_UNKNOWN, driver_unreadable},
+	{"DEV-05", READINESS_UNKNOWN, driver_of_tomorrow},
 	{"DEV-05", READINESS_SKIP, no_device},
 };
 

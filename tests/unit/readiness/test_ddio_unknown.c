@@ -180,9 +180,10 @@ static void every_doubt_is_unknown(void **s)
 		{path_too_long, "cannot be followed"},
 		{no_path, "no PCI parent"},
 		{more_nics_than_room, "more NICs"},
-		{rxe, "software transport"},
-		{siw, "software transport"},
-		{soft, "software transport"},
+		{rxe, "the CPU copies"},
+		{siw, "the CPU copies"},
+		{soft, "the CPU copies"},
+		{copied_by_the_cpu, "the CPU copies"},
 		{no_device, "no device"},
 	};
 

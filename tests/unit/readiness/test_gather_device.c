@@ -23,8 +23,8 @@ static void facts_of_a_nic(void **s)
 	assert_string_equal(device.firmware, "16.35.2000");
 	assert_string_equal(device.board, "MT_0000000012");
 	assert_string_equal(device.hca_type, "MT4119");
-	assert_int_equal(device.vendor, 0x15b3);
-	assert_int_equal(device.model, 0x1017);
+	assert_int_equal(device.ids.vendor, 0x15b3);
+	assert_int_equal(device.ids.model, 0x1017);
 	assert_int_equal(device.numa_node, 1);
 	assert_string_equal(device.local_cpus, "16-31");
 	assert_int_equal(device.ports_count, 1);
@@ -259,7 +259,7 @@ static void a_device_on_no_bus_has_a_node(void **s)
 	tree_gather_device(NULL, &device);
 	assert_int_equal(device.kind, DEVICE_HARDWARE);
 	assert_int_equal(device.numa_node, 1);
-	assert_int_equal(device.vendor, -1);
+	assert_int_equal(device.ids.vendor, -1);
 }
 
 static void both_ports_are_read(void **s)

@@ -7,7 +7,7 @@
 #include "made_ddio.h"
 #include "tools/readiness/advice.h"
 
-#define MUTATIONS 2000
+#define MUTATIONS 5000
 #define TEXT(field, ...)                                                                           \
 	do {                                                                                       \
 		static const char *const texts[] = {__VA_ARGS__};                                  \
@@ -19,7 +19,8 @@
 	do {                                                                                       \
 		static const int64_t numbers[] = {__VA_ARGS__};                                    \
                                                                                                    \
-		field = numbers[test_random(seed) % (sizeof(numbers) / sizeof(numbers[0]))];       \
+		field = (__typeof__(field))                                                        \
+			numbers[test_random(seed) % (sizeof(numbers) / sizeof(numbers[0]))];       \
 	} while (0)
 
 static enum known any_known(uint64_t *seed)
@@ -80,7 +81,16 @@ static void mutate_memory(struct facts *f, uint64_t *seed)
 
 static void mutate_device(struct facts *f, uint64_t *seed)
 {
-	switch (test_random(seed) % 13) {
+	switch (test_random(seed) % 15) {
+	case 13:
+		TEXT(f->device.ids.driver, "", "hfi1", "ib_qib", "efa", "usnic_verbs", "tomorrow",
+		     "ice", "mlx5_core.sf", "mlx5_core");
+		break;
+	case 14:
+		NUMBER(f->device.ids.node_type, -1, 1, 4, 5, 6);
+		NUMBER(f->device.ids.model, -1, 0x24f0, 0x1017);
+		NUMBER(f->device.ids.vendor, -1, 0x8086, 0x15b3);
+		break;
 	case 0:
 		TEXT(f->device.ports[0].state, "", "1: DOWN", "4: ACTIVE");
 		break;
@@ -134,6 +144,24 @@ static bool is(const char *text, const char *good)
 	return strcmp(text, good) == 0;
 }
 
+/* The table of the man page: who places data by DMA, over reliable connections. */
+static bool places_by_dma(const struct adapter_ids *ids)
+{
+	return (is(ids->driver, "mlx5_core") || is(ids->driver, "mlx5_core.sf") ||
+		is(ids->driver, "ice")) &&
+	       ids->node_type != 5 && ids->node_type != 6 &&
+	       !(ids->vendor == 0x8086 && ids->model == 0x24f0);
+}
+
+/* Its CPU copies, into a cache that may be persistent. */
+static bool copies(const struct adapter_ids *ids)
+{
+	return ids->node_type != 5 && ids->node_type != 6 && !is(ids->driver, "efa") &&
+	       !is(ids->driver, "usnic_verbs") &&
+	       (is(ids->driver, "hfi1") || is(ids->driver, "ib_qib") ||
+		(ids->vendor == 0x8086 && ids->model == 0x24f0));
+}
+
 /* Every fact that the man page lets a verdict depend on, but for DDIO. */
 static bool is_good(const struct facts *f)
 {
@@ -142,7 +170,8 @@ static bool is_good(const struct facts *f)
 	const char *flags = r->dimms[0].flags;
 	bool odp = f->verbs.odp_known && f->verbs.odp_general != 0 && f->verbs.odp_rc != 0;
 
-	return is(f->device.ports[0].state, "4: ACTIVE") && !f->pci.cut && !t->cut &&
+	return (places_by_dma(&f->device.ids) || copies(&f->device.ids)) &&
+	       is(f->device.ports[0].state, "4: ACTIVE") && !f->pci.cut && !t->cut &&
 	       ((t->shape == TARGET_ON_DEVDAX && is(t->driver, "device_dax")) ||
 		(t->shape == TARGET_ON_FSDAX && t->answer.map_sync == 0 && odp)) &&
 	       (is(t->namespaces[0].mode, "dax") || is(t->namespaces[0].mode, "memory")) &&
@@ -173,12 +202,13 @@ static bool is_off(const struct facts *f)
 	bool readable = f->platform.model == 0x55 &&
 			f->pci.chains[0].functions[0].config.len == PCI_CONFIG_BYTES;
 	bool bit_7 = (port[0x180] & 0x80) != 0, bit_3 = (port[0x180] & 0x08) != 0;
-	bool tph = (port[0x185] & 2) == 0 && nic[0x140] == 0x17;
+	bool tph = (!readable || (port[0x185] & 2) == 0) && nic[0x140] == 0x17;
+	bool hints = tph && (nic[0x149] & 1) != 0;
 	bool enabled = (bit_3 && (nic[EXPRESS + 9] & 0x08) != 0) || (tph && (nic[0x149] & 1) != 0);
 	bool said_off = f->claims.ddio_assumed == KNOWN_NO;
 	int probe = seen(&f->claims.probe);
 
-	if (probe < 0 || f->claims.ddio_assumed == KNOWN_YES)
+	if (probe < 0 || f->claims.ddio_assumed == KNOWN_YES || hints || copies(&f->device.ids))
 		return false;
 	if (!readable)
 		return said_off || probe > 0;

@@ -138,12 +138,16 @@ static inline void tree_gather_pci(struct facts_pci *pci)
 static inline void tree_gather_platform(struct facts_platform *platform)
 {
 	struct facts_device device;
+	struct facts_pci pci;
 	struct sysroot root;
 	const struct gather g = {.root = &root, .answers = NULL};
 
 	assert_int_equal(sysroot_open(&root, scratch), 0);
 	gather_device(&g, NULL, &device);
+	gather_pci(&g, &device, &pci);
 	gather_platform(&g, &device, platform);
+	gather_guest(&g, &pci, platform);
+	free(pci.chains);
 	sysroot_close(&root);
 }
 
