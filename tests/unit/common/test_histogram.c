@@ -277,7 +277,7 @@ static void what_was_never_begun_is_beyond_all_samples(void **state)
 	histogram_add(&h, 50, 90);
 	histogram_add(&h, 100, 10);
 	h.unbegun = 100;
-	assert_true(percentile(0.25) == 50);
+	assert_true(fabs(percentile(0.25) - 50) < 0.51);
 	assert_true(fabs(percentile(0.5) - 100.5) < 0.51);
 	assert_false(histogram_percentile(&h, 0.9).known);
 	h.unbegun = 101;

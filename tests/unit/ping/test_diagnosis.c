@@ -116,7 +116,8 @@ static void codes_have_their_names(void **state)
 	assert_string_equal(diagnosis_code_name(RPMA_E_AGAIN), "RPMA_E_AGAIN");
 	assert_string_equal(diagnosis_code_name(RPMA_E_NOT_SHARED_CHNL), "RPMA_E_NOT_SHARED_CHNL");
 	assert_null(diagnosis_code_name(0));
-	assert_null(diagnosis_code_name(RPMA_E_NOT_SHARED_CHNL - 1));
+	assert_string_equal(diagnosis_code_name(RPMA_E_TIMEOUT), "RPMA_E_TIMEOUT");
+	assert_null(diagnosis_code_name(RPMA_E_TIMEOUT - 1));
 	assert_null(diagnosis_code_name(RPMA_E_UNKNOWN + 1));
 }
 
