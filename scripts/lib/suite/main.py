@@ -64,8 +64,8 @@ def run_steps(steps: list[Step], begun_at: float) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     for outcome in run.outcomes[:1]:
         if outcome.name == "fio-source":
-            run.skip_lines += results.forbid_skips(outcome)
-    print("\n" + "\n".join(run.skip_lines + results.closing_lines(run.outcomes, time.time() - begun_at)))
+            run.forbidden_skips += results.forbid_skips(outcome)
+    print("\n" + "\n".join(run.forbidden_skips + results.closing_lines(run.outcomes, time.time() - begun_at)))
     if run.stopped_by:
         print("scripts/test: stopped; --all goes on where it was", file=sys.stderr)
         return 128 + run.stopped_by

@@ -19,7 +19,7 @@ from results import RESULTS, Outcome
 from steps import Lane, Step
 from trees import TREES, build, is_possible
 
-JOBS = (os.cpu_count() or 1) + 1  # tests wait half of their time
+JOBS = 2 * (os.cpu_count() or 1)  # tests wait half of their time
 LIMIT_S = 36000  # never reached: watch.py ends a test that makes no progress
 OUTPUT_KEPT_BYTES = "400000"
 
@@ -31,7 +31,7 @@ class Run:
         self.children = Children()
         self.states = records.States()
         self.outcomes: list[Outcome] = []
-        self.skip_lines: list[str] = []
+        self.forbidden_skips: list[str] = []
         self.stopped_by = 0
         self._lock = threading.Lock()
         self._built = {step.tree: threading.Event() for step in steps if step.tree}
@@ -108,7 +108,7 @@ class Run:
         unchanged = state == records.States().of(step)
         records.write(step.name, state if unchanged else "", status, outcome.seconds, outcome.total)
         with self._lock:
-            self.skip_lines += skip_lines
+            self.forbidden_skips += skip_lines
         self._done(outcome)
 
     def _ctest(self, step: Step) -> Outcome:

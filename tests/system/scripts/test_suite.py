@@ -29,6 +29,7 @@ def case(name: str, status: str = "run", output: str = "") -> str:
 @pytest.fixture
 def junit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(results, "RESULTS", tmp_path / "results")
+    (tmp_path / "results").mkdir()
 
     def read(*cases: str, tree: str = "release", status: int = 0) -> Outcome:
         file = tmp_path / "junit.xml"
@@ -68,6 +69,7 @@ def test_a_skip_nobody_allowed_is_shown_and_fails_in_ci(junit, monkeypatch, skip
     monkeypatch.setenv("CI", ci)
     outcome = junit(skipping, case("b"))
     assert results.forbid_skips(outcome)[0].startswith(f"skipped  {shown}")
+    assert f"skipped  {shown}\n" in (results.RESULTS / "skipped").read_text()
     assert bool(outcome.failed) == (ci == "true")
 
 
