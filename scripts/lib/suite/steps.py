@@ -3,7 +3,7 @@
 
 A step runs in one of three ways: `host` steps one after another; `guest` steps, each of which
 boots emulated machines, one after another beside them; `alone` steps first, as they compare
-times or counts. `--all` has all steps, the default run those marked so.
+times. `--all` has all steps, the default run those marked so.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ STEPS = (
          of_code=False),
     Step("guest", "release", ("-L", "guest", "-LE", "long"), lane="guest", in_default=True),
     Step("asan", "asan", (*INSTRUMENTED, "-E", f"^report|{LONG_INSTRUMENTED}"), in_default=True),
-    Step("counts", "release", ("-L", "perf"), lane="alone"),
     Step("measured", "release", ("-L", "measured"), lane="alone"),
     Step("lint", "release", command=("scripts/lint",), of_code=False),
+    Step("counts", "release", ("-L", "perf")),
     Step("long-bench", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^bench|^report"),
          of_code=False),
     Step("long-fio", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^fio")),
