@@ -14,6 +14,7 @@ check()
 	set +e
 	(
 		set -e
+		trap 'kill $(jobs -pr) 2> /dev/null || true' EXIT # what a failed one leaves running
 		"$@"
 	) > log 2>&1
 	status=$?
@@ -49,10 +50,10 @@ judge()
 	printf '%s\0' "${0##*/}: ${name-}" "$@" "$kept" > "$kept.words"
 }
 
-# until_true WHAT COMMAND...: waits for it, half a minute at most
+# until_true WHAT COMMAND...: waits for it, some minutes at most
 until_true()
 {
-	local what=$1 tries=600
+	local what=$1 tries=3600
 	shift
 	until "$@"; do
 		((--tries)) || {

@@ -46,7 +46,7 @@ def words_of(faults: list[str]) -> list[str]:
 def measure(directory: Path, faults: list[str], *options: str) -> Run:
     """rpma-bench in one process and its server in another; they have the same faults."""
     name = str(directory / "posted.%p")
-    command = [LAUNCHER, *words_of([f"trace:{name}", *faults]), BENCH, "local", "--repeats", "1"]
+    command = [LAUNCHER, *words_of([f"trace:{name}", *faults]), BENCH, "local", "--repeats", "1", "--target", "dram:1M"]
     run = subprocess.run([*command, "--json", *options], capture_output=True, text=True,
                          timeout=LIMIT_S, check=False)  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr

@@ -27,23 +27,23 @@ measured()
 
 by_itself()
 {
-	timeout 60 "$bench" local "${short[@]}" -o r.json 2> err
+	timeout 60 "$bench" local --target dram:1M "${short[@]}" -o r.json 2> err
 	measured r.json 1
 	head -n 1 err | grep -q '^rpma-bench: this host has no RDMA device: '
 }
 
 asked()
 {
-	timeout 60 "$bench" local --device soft "${short[@]}" -o r.json 2> err
+	timeout 60 "$bench" local --target dram:1M --device soft "${short[@]}" -o r.json 2> err
 	measured r.json 1
 	head -n 1 err | grep -q '^rpma-bench: --device soft: '
 }
 
 already_there()
 {
-	timeout 60 "$soft" "$bench" local "${short[@]}" -o r.json 2> err
+	timeout 60 "$soft" "$bench" local --target dram:1M "${short[@]}" -o r.json 2> err
 	measured r.json 0
-	timeout 60 "$soft" "$bench" local --device soft "${short[@]}" -o r.json 2> err
+	timeout 60 "$soft" "$bench" local --target dram:1M --device soft "${short[@]}" -o r.json 2> err
 	measured r.json 0
 }
 
@@ -51,7 +51,7 @@ already_there()
 nowhere_to_write()
 {
 	local status=0
-	timeout 60 "$bench" local --device soft "${short[@]}" --json -o closed.json \
+	timeout 60 "$bench" local --target dram:1M --device soft "${short[@]}" --json -o closed.json \
 		<&- >&- 2>&- || status=$?
 	[[ $status -eq 2 && -s closed.json ]]
 	/usr/bin/python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' \
@@ -60,7 +60,7 @@ nowhere_to_write()
 
 words_are_kept()
 {
-	RPMA_SOFT='verbose transport:tcp' timeout 60 "$bench" local --device soft "${short[@]}" \
+	RPMA_SOFT='verbose transport:tcp' timeout 60 "$bench" local --target dram:1M --device soft "${short[@]}" \
 		-o r.json 2> err
 	measured r.json 1
 	grep -q '^rpma-soft: .*tcp' err
@@ -69,7 +69,7 @@ words_are_kept()
 another_device_is_refused()
 {
 	local status=0
-	timeout 60 "$soft" "$bench" local --device soft4711 "${short[@]}" 2> err || status=$?
+	timeout 60 "$soft" "$bench" local --target dram:1M --device soft4711 "${short[@]}" 2> err || status=$?
 	cat err
 	[[ $status -eq 3 && $(wc -l < err) -eq 1 ]]
 	grep -q soft4711 err
@@ -80,7 +80,7 @@ two_processes()
 {
 	local tries=300 server port
 	: > out
-	"$bench" server --device soft --listen "$1" --port 0 --once > out 2> server.err &
+	"$bench" server --target dram:1M --device soft --listen "$1" --port 0 --once > out 2> server.err &
 	server=$!
 	until grep -q ' port ' out; do
 		((--tries))
@@ -99,7 +99,7 @@ limited()
 {
 	(
 		ulimit -n "$1"
-		timeout 60 "$bench" local --device soft "${short[@]}" --connections 64 --pin none \
+		timeout 60 "$bench" local --target dram:1M --device soft "${short[@]}" --connections 64 --pin none \
 			-o r.json 2> err
 	)
 }
@@ -120,7 +120,7 @@ a_server_with_few_files()
 	local server port status=0
 	(
 		ulimit -n 64
-		exec "$bench" server --device soft --port 0 > out 2> server.err
+		exec "$bench" server --target dram:1M --device soft --port 0 > out 2> server.err
 	) &
 	server=$!
 	trap 'kill "$server"' RETURN

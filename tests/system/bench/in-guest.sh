@@ -18,6 +18,7 @@ cd "$work"
 # shellcheck source=tests/system/bench/check.sh
 . "$here/check.sh"
 short=(--duration 100ms --warmup 20ms)
+small=(--target dram:4M) # an emulated processor takes a second to register 64 MiB
 
 # ends STATUS COMMAND...: within a minute, with this status
 ends()
@@ -40,7 +41,7 @@ server='' port=''
 # start_server OPTION...: sets server and port
 start_server()
 {
-	local target=(--target dram:4M) # an emulated processor takes a second to register 64 MiB
+	local target=("${small[@]}")
 	[[ " $* " != *' --target '* ]] || target=()
 	: > server.out # what the one before said is not for us
 	"$bench" server --listen "$address" --port 0 "${target[@]}" "$@" > server.out 2> server.err &
@@ -49,7 +50,7 @@ start_server()
 	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)
 }
 
-# ended PID STATUS: has it, within half a minute?
+# ended PID STATUS: has it, within some minutes?
 ended()
 {
 	local status=0
@@ -76,7 +77,7 @@ one_line()
 
 latency_of_writes()
 {
-	ends 0 "$bench" local --size 64,256,4K "${short[@]}" --repeats 3 --seed 7 -o lat.json
+	ends 0 "$bench" local "${small[@]}" --size 64,256,4K "${short[@]}" --repeats 3 --seed 7 -o lat.json
 	result lat.json --sizes 64,256,4096 --repeats 3 --param test=lat --param op=write \
 		--param persist=none --param flush=None --param latency_kind=post_to_cqe \
 		--warning DEVICE_NOT_HARDWARE
@@ -84,7 +85,7 @@ latency_of_writes()
 
 the_seed_gives_the_order()
 {
-	ends 0 "$bench" local --size 64,256,4K "${short[@]}" --repeats 3 --seed 7 -o again.json
+	ends 0 "$bench" local "${small[@]}" --size 64,256,4K "${short[@]}" --repeats 3 --seed 7 -o again.json
 	/usr/bin/python3 - <<'PY'
 import json
 orders = [[[r["order"] for r in p["repeats"]] for p in json.load(open(f))["points"]]
@@ -95,20 +96,20 @@ PY
 
 latency_of_reads()
 {
-	ends 0 "$bench" local --op read --size 64:1K:*4 "${short[@]}" --repeats 1 -o read.json
+	ends 0 "$bench" local "${small[@]}" --op read --size 64:1K:*4 "${short[@]}" --repeats 1 -o read.json
 	result read.json --sizes 64,256,1024 --param op=read --param latency_kind=read
 }
 
 latency_of_flushed_writes()
 {
-	ends 0 "$bench" local --persist apm --size 64,4K "${short[@]}" --repeats 2 -o apm.json
+	ends 0 "$bench" local "${small[@]}" --persist apm --size 64,4K "${short[@]}" --repeats 2 -o apm.json
 	result apm.json --sizes 64,4096 --repeats 2 --param persist=apm --param flush=visibility \
 		--warning PERSISTENCE_UNPROVEN
 }
 
 an_interval_ends_the_repeats()
 {
-	ends 0 "$bench" local --size 64,4K "${short[@]}" --ci 20 --repeats 12 -q -o ci.json
+	ends 0 "$bench" local "${small[@]}" --size 64,4K "${short[@]}" --ci 20 --repeats 12 -q -o ci.json
 	judge ci.json "$here/check_that.py" '
 import math, statistics
 # the 97.5 % quantile of the t distribution, by degrees of freedom
@@ -130,24 +131,24 @@ for point in r["points"]:
 
 bandwidth()
 {
-	ends 0 "$bench" local --test bw --size 8,64K --depth 4,32 "${short[@]}" --repeats 2 -o bw.json
+	ends 0 "$bench" local "${small[@]}" --test bw --size 8,64K --depth 4,32 "${short[@]}" --repeats 2 -o bw.json
 	result bw.json --sizes 8,65536 --depths 4,32 --repeats 2 --param test=bw
-	ends 0 "$bench" local --test bw --op read --size 4K "${short[@]}" --repeats 1 -o bwr.json
+	ends 0 "$bench" local "${small[@]}" --test bw --op read --size 4K "${short[@]}" --repeats 1 -o bwr.json
 	result bwr.json --sizes 4096 --depths 32 --param op=read
-	ends 0 "$bench" local --test bw --persist apm --size 4K "${short[@]}" --repeats 1 -o bwp.json
+	ends 0 "$bench" local "${small[@]}" --test bw --persist apm --size 4K "${short[@]}" --repeats 1 -o bwp.json
 	result bwp.json --sizes 4096 --depths 32 --param persist=apm
 }
 
 json_alone_on_stdout()
 {
-	ends 0 "$bench" local --size 64 "${short[@]}" --repeats 1 --json --quiet > json 2> err
+	ends 0 "$bench" local "${small[@]}" --size 64 "${short[@]}" --repeats 1 --json --quiet > json 2> err
 	[[ ! -s err ]]
 	result json --sizes 64
 }
 
 the_file_outlives_a_full_stdout()
 {
-	ends 2 "$bench" local --size 64 "${short[@]}" --repeats 1 --json -q -o both.json \
+	ends 2 "$bench" local "${small[@]}" --size 64 "${short[@]}" --repeats 1 --json -q -o both.json \
 		> /dev/full 2> err
 	one_line err 'standard output'
 	result both.json --sizes 64
@@ -213,7 +214,7 @@ an_address_without_device()
 
 a_device_of_another_name()
 {
-	ends 3 "$bench" local --device rxe7 2> err
+	ends 3 "$bench" local "${small[@]}" --device rxe7 2> err
 	one_line err rxe7
 }
 
@@ -318,12 +319,12 @@ the_thread_is_where_it_says()
 	local cpu none
 	cpu=$(/usr/bin/python3 -c 'import os; print(max(os.sched_getaffinity(0)))')
 	none=$(nproc --all)
-	ends 0 "$bench" local --size 64 "${short[@]}" --repeats 1 --pin "$cpu" -o pin.json
+	ends 0 "$bench" local "${small[@]}" --size 64 "${short[@]}" --repeats 1 --pin "$cpu" -o pin.json
 	judge pin.json "$here/check_that.py" '
 thread = r["points"][0]["repeats"][0]["threads"][0]
 assert (thread["cpu"], thread["cpus"]) == (int(words[0]), words[0]), thread
 ' "$cpu"
-	ends 2 "$bench" local --size 64 --pin "$none" -q 2> err
+	ends 2 "$bench" local "${small[@]}" --size 64 --pin "$none" -q 2> err
 	one_line err "--pin $none"
 }
 

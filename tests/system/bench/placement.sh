@@ -41,7 +41,7 @@ threads_have_a_core_each()
 		echo 'one core only: nothing to see'
 		return
 	}
-	measure "$bench" local --threads 1,2
+	measure "$bench" local --target dram:1M --threads 1,2
 	[[ $status -eq 0 ]]
 	# bound to one CPU each, and seen running there
 	holds 'len(p["threads"]) == 2 and all(t["cpus"] == str(t["cpu"]) for t in p["threads"])'
@@ -54,13 +54,13 @@ threads_have_a_core_each()
 
 more_threads_than_cores()
 {
-	measure "$bench" local --threads $((cores + 1))
+	measure "$bench" local --target dram:1M --threads $((cores + 1))
 	[[ $status -eq 64 ]]
 	grep -q "$((cores + 1)) threads, but $cores core.* for them here" err
-	measure "$bench" local --threads $((cores + 1)) --pin none
+	measure "$bench" local --target dram:1M --threads $((cores + 1)) --pin none
 	[[ $status -eq 0 ]]
 	holds '"threads share" in codes["PIN_SHARED_CORE"]'
-	measure "$bench" local --threads 2 --pin 0
+	measure "$bench" local --target dram:1M --threads 2 --pin 0
 	[[ $status -eq 0 ]]
 	holds 'codes["PIN_SHARED_CORE"] == "--pin 0: 2 threads share 1 CPU"'
 	holds 'all(t["cpus"] == "0" for t in p["threads"])'
@@ -69,27 +69,27 @@ more_threads_than_cores()
 taskset_is_respected()
 {
 	local last=$(($(nproc --all) - 1))
-	measure taskset -c "$last" "$bench" local
+	measure taskset -c "$last" "$bench" local --target dram:1M
 	[[ $status -eq 0 ]]
 	holds "r['placement']['client']['cpus'] == [$last]"
 }
 
 memory_cannot_be_bound()
 {
-	measure "$here/without_calls" mbind "$bench" local
+	measure "$here/without_calls" mbind "$bench" local --target dram:1M
 	[[ $status -eq 0 ]]
 	holds '"could not be bound to NUMA node 0: Operation not permitted" in codes["MEMORY_BIND_FAILED"]'
-	measure "$here/without_calls" mbind,get_mempolicy "$bench" local
+	measure "$here/without_calls" mbind,get_mempolicy "$bench" local --target dram:1M
 	[[ $status -eq 0 ]]
 	holds 'r["placement"]["client"]["node"] is None and "MEMORY_BIND_FAILED" in codes'
-	measure "$here/without_calls" mbind "$bench" local --mem-node none
+	measure "$here/without_calls" mbind "$bench" local --target dram:1M --mem-node none
 	[[ $status -eq 0 ]]
 	holds '"MEMORY_BIND_FAILED" not in codes'
 }
 
 threads_cannot_be_bound()
 {
-	measure "$here/without_calls" sched_setaffinity "$bench" local
+	measure "$here/without_calls" sched_setaffinity "$bench" local --target dram:1M
 	[[ $status -eq 0 ]]
 	holds '"could not be bound to CPU" in codes["PIN_FAILED"]'
 	holds "p['threads'][0]['cpus'] != str(r['placement']['client']['cpus'][0])"

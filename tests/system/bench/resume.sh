@@ -20,7 +20,7 @@ axes=(--size '64:1K:*2' --depth '1:8:*2' --persist 'none,apm')
 sizes=64,128,256,512,1024
 settings=(--repeats 2 --duration 20ms --warmup 1ms)
 
-"$bench" server --listen "$address" --port 0 > server.out 2> server.err &
+"$bench" server --target dram:1M --listen "$address" --port 0 > server.out 2> server.err &
 server=$!
 until_true 'the server prints its port' grep -q ' port ' server.out
 port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)

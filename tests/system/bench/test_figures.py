@@ -26,7 +26,7 @@ LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 BENCH = os.environ["RPMA_BENCH"]
 NATIVE = os.environ["RPMA_NATIVE"] == "1"  # whether librpma was built to use what the device has
 SHARED = os.environ["RPMA_TOOLS_SHARED"] == "1"
-OPS = 1500
+OPS = 300
 SIZE = 1000  # as large as nothing else that is posted
 
 

@@ -29,6 +29,7 @@ MPIRUN = os.environ["MPIRUN"]
 RANKS = 4
 LIMIT_S = 120
 SHORT = ["--device", "soft", "--size", "64", "--warmup", "20ms", "--repeats", "2"]
+MEMORY = ["--target", "dram:1M"]  # made sooner than 64 MiB
 
 pytestmark = pytest.mark.skipif(shutil.which(MPIRUN) is None, reason=f"there is no {MPIRUN}")
 
@@ -62,7 +63,7 @@ def repeats_of(client: dict[str, Any]) -> list[dict[str, Any]]:
 def server(directory: Path) -> Iterator[str]:
     said = directory / "server"
     with said.open("w") as out:
-        process = subprocess.Popen([BENCH, "server", "--device", "soft", "--port", "0"], stdout=out)
+        process = subprocess.Popen([BENCH, "server", *MEMORY, "--device", "soft", "--port", "0"], stdout=out)
     try:
         port = None
         while port is None:
@@ -109,7 +110,7 @@ def check_device(document: dict[str, Any], traces: str) -> None:
 
 def test_all_ranks_measure_each_other(tmp_path: Path) -> None:
     traces = f"{tmp_path}/posted.%p"
-    document = measured(tmp_path / "r.json", "all-to-all", "--duration", "200ms",
+    document = measured(tmp_path / "r.json", "all-to-all", *MEMORY, "--duration", "200ms",
                         RPMA_SOFT=f"trace:{traces}")  # fmt: skip
     assert who_measured_whom(document) == {
         (a, b) for a in range(RANKS) for b in range(RANKS) if a != b
@@ -122,7 +123,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str
     """A result, and where the device's traces of it are."""
     folder = tmp_path_factory.mktemp("pairs")
     traces = f"{folder}/posted.%p"
-    return measured(folder / "r.json", "pairs", "--duration", "400ms",
+    return measured(folder / "r.json", "pairs", *MEMORY, "--duration", "400ms",
                     RPMA_SOFT=f"trace:{traces}"), traces  # fmt: skip
 
 
@@ -159,7 +160,7 @@ def test_ranks_of_a_host_share_no_core_that_is_free(pairs: tuple[dict[str, Any],
 
 def test_a_gate_is_for_all_together(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
-    done = run(command("pairs", *SHORT, "--duration", "50ms", "-o", str(file),
+    done = run(command("pairs", *MEMORY, *SHORT, "--duration", "50ms", "-o", str(file),
                        "--slo", "lat.p50_ns<1", "--slo", "ops_per_s>1"))  # fmt: skip
     assert done.returncode == 1, done.stderr
     assert [gate["missed"] for gate in result_of(file)["run"]["gates"]] == [True, False]
@@ -238,7 +239,7 @@ def at_work(rank: int, mark: str) -> int:
 def long_run(file: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     mark = str(file)
     process = subprocess.Popen(
-        command("pairs", *SHORT[:4], "--duration", "2s", "--warmup", "0", "--repeats", "100",
+        command("pairs", *MEMORY, *SHORT[:4], "--duration", "2s", "--warmup", "0", "--repeats", "100",
                 "-q", "-o", str(file)),
         stderr=subprocess.PIPE, text=True, env={**os.environ, "RANKS_TEST": mark},
     )  # fmt: skip
