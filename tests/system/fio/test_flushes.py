@@ -257,26 +257,26 @@ thread
 [client]
 rw=write
 bs=4k
-size=16m
+size=2m
 """
 
 
 @pytest.mark.parametrize("method", ["apm", "gpspm"])
 @pytest.mark.parametrize(
     ("more", "flushes"),
-    [("iodepth=16\niodepth_batch=4\n", 1024), ("iodepth=16\niodepth_batch=16\n", 256),
-     ("sync=1\niodepth=2\niodepth_batch_submit=1\n", 4096)],
+    [("iodepth=16\niodepth_batch=4\n", 128), ("iodepth=16\niodepth_batch=16\n", 32),
+     ("sync=1\niodepth=2\niodepth_batch_submit=1\n", 512)],
     ids=["batches of 4", "batches of 16", "sync"],
 )  # fmt: skip
 def test_old_job_files_flush_once_a_batch(tmp_path: Path, method: str, more: str, flushes: int) -> None:
-    """As fio 3.37's own engines did: 4096 writes, and a flush for each group of iodepth_batch."""
+    """As fio 3.37's own engines did: 512 writes, and a flush for each group of iodepth_batch."""
     trace = str(tmp_path / "posted.%p")
-    with server(tmp_path, size="16m", clients=1, iodepth=16) as it:
+    with server(tmp_path, size="2m", clients=1, iodepth=16) as it:
         (tmp_path / "old.fio").write_text(OLD_JOB.format(method=method, port=it.port) + more)
         code, _, said = run_fio(tmp_path, "old.fio", soft=f"trace:{trace}")
         assert code == 0, said
     posted = [one for trace in read_traces(trace) for one in trace.operations]
-    assert sum(one.kind == "write" and one.bytes == BLOCK for one in posted) == 4096
+    assert sum(one.kind == "write" and one.bytes == BLOCK for one in posted) == 512
     assert sum(one.kind == "read" for one in posted) == (flushes if method == "apm" else 0)
     assert sum(one.kind == "send" for one in posted) == GOODBYES + (0 if method == "apm" else flushes)
 

@@ -59,8 +59,11 @@ def verifies_words(folder: Path) -> bool:
     return run_fio(folder, *options)[0] == 0
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("case", mostly_long(CASES, *DAILY))
+# each case in one mode, and in all of them in the long run
+EVERY_DAY = [(case, MODES[at % len(MODES)]) for at, case in enumerate(DAILY)]
+
+
+@pytest.mark.parametrize(("case", "mode"), mostly_long([(case, mode) for case in CASES for mode in MODES], *EVERY_DAY))
 def test_what_was_written_is_read(anybody: Run, tmp_path: Path, case: str, mode: str) -> None:
     options, kib = CASES[case]
     if case == "words" and not verifies_words(tmp_path):

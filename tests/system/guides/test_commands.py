@@ -26,6 +26,8 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/measuring-remote-persistent-me
              "doc/testing-without-rdma.md", "doc/pipelining-persistent-writes.md"]  # fmt: skip
 LIMIT_S = 60
 BRIEF = "--repeats 1 --duration 20ms --warmup 0"
+BUILT = [*(BUILD / f"tools/{name}/{name}" for name in ("rpma-bench", "rpma-ping", "rpma-ddio-check", "rpmemd")),
+         BUILD / "fio_engine/rpma-fio-check", BUILD / "soft_device/rpma-soft", BUILD / "bin/rpma-report"]  # fmt: skip
 THREADS_MOST = 4  # the guides' commands use as many, on hosts with as many cores
 # Beginnings of commands that are not run.
 MARKED = {
@@ -82,6 +84,14 @@ def reason(command: str) -> str | None:
     return next((why for begin, why in MARKED.items() if command.startswith(begin)), None)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def is_built() -> None:
+    """All but the part of the engine, which is left out without a source of fio."""
+    missing = [built.name for built in BUILT if not built.exists() and built.name != "rpma-fio-check"]
+    if missing:
+        pytest.fail(f"{', '.join(missing)}: not in {BUILD}; build the release preset first", pytrace=False)
+
+
 ALL = [(document, split_table(block)) for document in DOCUMENTS for block in blocks(document)]
 
 
@@ -92,11 +102,8 @@ class Desk:
         self.folder, self.port, self.servers = folder, free_port(2), []  # type: ignore[var-annotated]
         programs = folder / "bin"
         programs.mkdir()
-        for name in ("rpma-bench", "rpma-ping", "rpma-ddio-check", "rpmemd"):
-            (programs / name).symlink_to(BUILD / f"tools/{name}/{name}")
-        (programs / "rpma-fio-check").symlink_to(BUILD / "fio_engine/rpma-fio-check")
-        (programs / "rpma-soft").symlink_to(BUILD / "soft_device/rpma-soft")
-        (programs / "rpma-report").symlink_to(BUILD / "bin/rpma-report")
+        for built in BUILT:
+            (programs / built.name).symlink_to(built)
         (folder / "examples").symlink_to(ROOT / "examples")
         (folder / "counter").symlink_to(BUILD / "examples/rpmem/counter")
         (folder / "memory").write_bytes(bytes(16 << 20))
