@@ -15,8 +15,11 @@ from typing import Literal
 # report is Python.
 INSTRUMENTED = ("-LE", "slow|long|guest|perf|measured")
 # These take longest under a sanitizer for their share of our code: only --all runs them so.
-LONG_INSTRUMENTED = (r"^fio-soft|^ddio-check\.(trees|hostile)|^soft-every-call"
-                     r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.lanes|^bench-soft\.(figures|run)")
+# In the default run bench-soft.hostile, ping-soft, rpmem-soft.lane_*, soft-librpma and the unit and
+# device tests do.
+LONG_INSTRUMENTED = (r"^fio-soft|^ddio-check\.(trees|hostile|set|surroundings)|^soft-every-call"
+                     r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.lanes$|^bench-mpi"
+                     r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run)")
 # What qemu-user cannot do: load Debian's librpma, which is the host's; start another program for
 # arm64; process_vm_writev(), MADV_POPULATE_WRITE, huge pages; refuse MAP_SYNC, which it drops.
 # What it does too slowly is last.
