@@ -460,6 +460,47 @@ static void memory_that_could_not_be_bound_is_said(void **state)
 	document_expect_warning("MEMORY_BIND_FAILED", "not allowed");
 }
 
+static struct knee_trial tried(uint64_t rate, enum knee_verdict verdict)
+{
+	return (struct knee_trial){
+		.rate_per_s = rate, .verdict = verdict, .again = true, .achieved = true};
+}
+
+/* By rpma-bench(1): a search is good if a rate was kept and nothing speaks against it. */
+static void a_search_gives_the_exit_code(void **state)
+{
+	static const struct {
+		enum knee_verdict low, high;
+		bool over;
+		int code;
+	} cases[] = {
+		{KNEE_KEPT, KNEE_MISSED, true, 0},   {KNEE_KEPT, KNEE_KEPT, true, 0},
+		{KNEE_MISSED, KNEE_MISSED, true, 1}, {KNEE_KEPT, KNEE_UNKNOWN, true, 3},
+		{KNEE_MISSED, KNEE_KEPT, true, 3},   {KNEE_KEPT, KNEE_MISSED, false, 3},
+	};
+
+	document_add_repeat(made_repeat(1000, 100), NULL);
+	options.find_rate = "response.p99<1ms";
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct knee searches[] = {
+			{.limit = options.find_rate,
+			 .trials = {tried(1000, KNEE_KEPT), tried(1010, KNEE_MISSED)},
+			 .trials_count = 2,
+			 .over = true},
+			{.limit = options.find_rate,
+			 .trials = {tried(1000, cases[i].low), tried(1010, cases[i].high)},
+			 .trials_count = 2,
+			 .over = cases[i].over},
+		};
+
+		run.searches = searches;
+		run.searches_count = 2;
+		if (exit_code() != cases[i].code)
+			fail_msg("case %zu: expected %d", i, cases[i].code);
+	}
+	run.searches_count = 0;
+}
+
 static void what_is_no_hardware_is_said(void **state)
 {
 	static const enum device_kind software[] = {DEVICE_RXE, DEVICE_SIW, DEVICE_SOFT};
@@ -486,6 +527,7 @@ int main(void)
 		of_run(a_connection_has_no_size),
 		of_run(an_unknown_target_is_null),
 		of_run(what_ends_a_repeat_is_told),
+		of_run(a_search_gives_the_exit_code),
 		of_run(what_is_no_hardware_is_said),
 		of_run(points_without_repeats_are_not_there),
 		of_run(a_missed_gate_is_a_negative_verdict),

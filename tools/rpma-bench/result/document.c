@@ -60,12 +60,14 @@ static bool any_mismatch(const json_t *points)
 	return false;
 }
 
-/* Is there a limit for a point that the server cannot serve? */
+/* Is there a limit for a point that the server cannot serve? That of a search is for all. */
 static bool any_limit_unsupported(const struct record *record)
 {
 	const struct options *o = record->options;
 
 	for (size_t i = 0; record->unsupported != NULL && i < record->plan.points_count; i++) {
+		if (record->unsupported[i] != NULL && o->find_rate != NULL)
+			return true;
 		for (size_t g = 0; record->unsupported[i] != NULL && g < o->gates_count; g++) {
 			if (gate_applies(o->gates[g], record->plan.points[i].test))
 				return true;
@@ -107,12 +109,14 @@ static bool any_with_code(const json_t *warnings, const char *code)
 static int find_exit_code(const struct record *record, const json_t *points, const json_t *warnings,
 			  enum gate_verdict limits)
 {
-	if (limits == GATE_MISSED || any_mismatch(points))
+	int searches = searches_exit_code(record->searches, record->searches_count);
+
+	if (limits == GATE_MISSED || any_mismatch(points) || searches == EXIT_NEGATIVE)
 		return EXIT_NEGATIVE;
 	if (limits == GATE_UNKNOWN || any_limit_unsupported(record) ||
 	    any_with_code(warnings, "VERIFY_MISSING"))
 		return EXIT_NO_DEVICE;
-	return searches_exit_code(record->searches, record->searches_count);
+	return searches;
 }
 
 static json_t *make_run(const struct record *record, const json_t *points)

@@ -115,8 +115,15 @@ static void say_how_it_ended(const struct record *record, const char *path)
 	fputc('\n', stderr);
 }
 
-/* All of one code; NULL: of every one. On stderr, as they are no part of the table. */
-static void print_warnings(const json_t *document, const char *only)
+/* What makes the exit status other than 0. */
+static bool decides(const char *code, int exit_code)
+{
+	return strcmp(code, "VERIFY_MISMATCH") == 0 || strcmp(code, "VERIFY_MISSING") == 0 ||
+	       (exit_code == EXIT_NO_DEVICE && strcmp(code, "POINT_UNSUPPORTED") == 0);
+}
+
+/* On stderr, as they are no part of the table. */
+static void print_warnings(const json_t *document, int exit_code, bool quiet)
 {
 	const json_t *list = path_get(document, "run/warnings");
 	const json_t *warning;
@@ -126,7 +133,7 @@ static void print_warnings(const json_t *document, const char *only)
 	{
 		const char *code = json_string_value(json_object_get(warning, "code"));
 
-		if (only == NULL || strcmp(code, only) == 0)
+		if (!quiet || decides(code, exit_code))
 			fprintf(stderr, "%s: %s\n", code,
 				json_string_value(json_object_get(warning, "text")));
 	}
@@ -156,8 +163,7 @@ int publish(struct record *record, const json_t *document)
 
 	if (record->repeats_done > 0) {
 		shown = print_for_people(o, document);
-		/* what makes the exit status 1 is said in any case */
-		print_warnings(document, o->cli.quiet ? "VERIFY_MISMATCH" : NULL);
+		print_warnings(document, code, o->cli.quiet);
 	}
 	/* no output depends on another */
 	ret = write_files(record, document, path);

@@ -60,7 +60,7 @@ int searches_exit_code(const struct knee *searches, size_t count)
 
 		if (strcmp(outcome, "missed") == 0)
 			return EXIT_NEGATIVE;
-		if (strcmp(outcome, "unknown") == 0)
+		if (strcmp(outcome, "found") != 0 && strcmp(outcome, "kept") != 0)
 			code = EXIT_NO_DEVICE;
 	}
 	return code;

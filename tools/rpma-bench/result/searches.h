@@ -14,8 +14,10 @@
 /* "searches" of a run. */
 json_t *searches_json(const struct knee *searches, size_t count);
 
-/* EXIT_GOOD, EXIT_NEGATIVE where even the lowest rate missed, EXIT_NO_DEVICE where nothing is
- * known. */
+/*
+ * EXIT_GOOD, EXIT_NEGATIVE where even the lowest rate missed, else EXIT_NO_DEVICE where a figure is
+ * not known, trials contradict each other, or a search did not end.
+ */
 int searches_exit_code(const struct knee *searches, size_t count);
 
 /* A line each, of the "searches" of a document. */
