@@ -482,6 +482,34 @@ int rpma_peer_get_pd(const struct rpma_peer *peer, struct ibv_pd **pd);
  */
 int rpma_peer_get_caps(const struct rpma_peer *peer, int *caps);
 
+/**
+ * rpma_peer_next_async_event - fetch what happened to a device and what was made on it
+ * @peer: the peer
+ * @event: where to store it; it is acknowledged already
+ *
+ * What verbs report about queues and ports rather than as a completion:
+ * IBV_EVENT_CQ_ERR for a completion queue that overflowed, so completions are lost and its
+ * connections broken; IBV_EVENT_QP_FATAL and its like for a connection whose device found an error;
+ * IBV_EVENT_DEVICE_FATAL; IBV_EVENT_PORT_ERR and IBV_EVENT_PORT_ACTIVE.
+ * ibv_event_type_str(3) names them all, ibv_get_async_event(3) explains them.
+ *
+ * For those of librpma, element.qp->qp_context is the struct rpma_conn, and
+ * element.cq->cq_context the struct rpma_cq. The events are those of the device as this process has
+ * it open: they are delivered once, to one of its peers.
+ *
+ * The call does not wait. rpma_wait() does, or poll(2) on the async_fd of the device context:
+ * rpma_peer_get_pd() has the protection domain, whose context it is.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer or @event is NULL
+ *   RPMA_E_NO_EVENT - nothing has happened
+ *   RPMA_E_PROVIDER - poll(2) or ibv_get_async_event(3) failed
+ * Threads: safe on different devices.
+ * Since: 1.4
+ * See also: rpma_wait(), rpma_conn_next_event()
+ */
+int rpma_peer_next_async_event(struct rpma_peer *peer, struct ibv_async_event *event);
+
 /* peer configuration */
 
 /**
@@ -1319,10 +1347,10 @@ int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
  * rpma_conn_next_event() other than RPMA_E_NO_EVENT ends it too: that the address belongs
  * to another device than @peer, for instance. Then delete the connection.
  *
- * The descriptor of rpma_conn_get_event_fd() does not block: call rpma_conn_next_event()
+ * Set O_NONBLOCK on the descriptor of rpma_conn_get_event_fd(), and call rpma_conn_next_event()
  * when it is readable, as rpma_wait() tells, until it returns something else than
- * RPMA_E_NO_EVENT. A program that has nothing else to do clears O_NONBLOCK, and one call
- * returns the outcome. RPMA_CONN_OPT_CONNECT_MS bounds all of it.
+ * RPMA_E_NO_EVENT. A program that has nothing else to do leaves it as it is, and one call of
+ * rpma_conn_next_event() returns the outcome. RPMA_CONN_OPT_CONNECT_MS bounds all of it.
  *
  * Before RPMA_CONN_ESTABLISHED the connection has completion queues, but no queue pair: what
  * is started on it is refused with RPMA_E_PROVIDER. To have receives posted by then, take
@@ -1453,9 +1481,8 @@ int rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num);
  * @fd: where to store the descriptor, borrowed: do not close it
  *
  * It becomes readable when rpma_conn_next_event() has something to fetch. It
- * blocks; set O_NONBLOCK with fcntl(2) for use with poll(2) or epoll(7). That of
- * rpma_conn_connect() does not block from the start. It is the same as long as the
- * connection lives.
+ * blocks, whichever call made the connection; set O_NONBLOCK with fcntl(2) for use with poll(2),
+ * epoll(7) or rpma_wait(). It is the same as long as the connection lives.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @fd is NULL
@@ -2666,16 +2693,23 @@ int rpma_cq_await_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int
 int rpma_cq_arm(struct rpma_cq *cq, bool solicited_only);
 
 /**
- * struct rpma_wait_item - what rpma_wait() waits for: one of the three
+ * struct rpma_wait_item - what rpma_wait() waits for: one of the first five
  * @cq: a completion queue with a channel of its own, or NULL
  * @conn: a connection, for its events, or NULL
  * @ep: an endpoint, for requests, or NULL
+ * @peer: a peer, for asynchronous events of its device, or NULL
+ * @pollfd: a descriptor of the program, as poll(2) takes it, or NULL; its revents is stored
+ * @context: the program's, to know the item by; left alone
  * @ready: stored: there is something to fetch
  */
+struct pollfd;
 struct rpma_wait_item {
 	struct rpma_cq *cq;
 	struct rpma_conn *conn;
 	struct rpma_ep *ep;
+	struct rpma_peer *peer;
+	struct pollfd *pollfd;
+	void *context;
 	bool ready;
 };
 
@@ -2683,26 +2717,28 @@ struct rpma_wait_item {
 #define RPMA_WAIT_ITEMS_MAX 1024
 
 /**
- * rpma_wait - wait for any of many queues, connections and endpoints
- * @items: what to wait for, each object once; ready is stored in each
+ * rpma_wait - wait for any of many queues, connections, endpoints and descriptors
+ * @items: what to wait for; ready is stored in each
  * @count: how many there are, 1 to RPMA_WAIT_ITEMS_MAX
  * @timeout_ms: how long, in milliseconds; negative: without end
  * @num_ready: where to store how many are ready; may be NULL
  *
  * For a queue, its event is taken and it is armed again, as by rpma_cq_wait(): fetch with
- * rpma_cq_get_wc() until it is empty. For the others call rpma_conn_next_event() or
+ * rpma_cq_get_wc() until it is empty. For connections and endpoints call rpma_conn_next_event() or
  * rpma_ep_next_conn_req(), with O_NONBLOCK set on their descriptors: they may find
- * RPMA_E_NO_EVENT all the same, and would wait otherwise. A signal does not end the wait.
+ * RPMA_E_NO_EVENT all the same, and would wait otherwise. For a peer call
+ * rpma_peer_next_async_event(). A signal does not end the wait.
  *
  * Return: 0 with at least one item ready, or
  *   RPMA_E_INVAL - @items is NULL, @count is 0 or too large, or an item has none or
- *     several of the three
+ *     several of the five
  *   RPMA_E_SHARED_CHANNEL - a queue shares its completion channel
  *   RPMA_E_TIMEOUT - none became ready within @timeout_ms
  *   RPMA_E_PROVIDER - poll(2), ibv_get_cq_event(3) or ibv_req_notify_cq(3) failed
  * Threads: safe on different items.
  * Since: 1.4
- * See also: rpma_cq_await_wc(), rpma_conn_next_event(), rpma_ep_next_conn_req()
+ * See also: rpma_cq_await_wc(), rpma_conn_next_event(), rpma_ep_next_conn_req(),
+ *   rpma_peer_next_async_event()
  */
 int rpma_wait(struct rpma_wait_item *items, size_t count, int timeout_ms, size_t *num_ready);
 

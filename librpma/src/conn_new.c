@@ -239,6 +239,7 @@ static int create_qp(struct rpma_conn *conn)
 		return RPMA_E_PROVIDER;
 	}
 	conn->qp = conn->id->qp;
+	conn->qp->qp_context = conn; /* for rpma_peer_next_async_event() */
 	int ret = take_granted(conn, &attr.cap);
 	if (ret == 0)
 		ret = rpma_sendq_open(conn, places, send_sges(conn),

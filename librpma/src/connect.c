@@ -14,7 +14,6 @@
 #include "log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 
 struct rpma_connecting {
@@ -234,25 +233,10 @@ static int connecting_new(const char *addr, const char *port, const struct rpma_
 	return 0;
 }
 
-/* The program's descriptor: with intermediate events, to be readable does not mean an outcome. */
-static int unblock(const struct rpma_conn *conn)
-{
-	int fd;
-
-	(void)rpma_conn_get_event_fd(conn, &fd);
-	int flags = fcntl(fd, F_GETFL);
-	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
-		return 0;
-	RPMA_LOG_ERRNO(errno, "fcntl(O_NONBLOCK)");
-	return RPMA_E_PROVIDER;
-}
-
 static int begin(struct rpma_conn *conn)
 {
 	int ret = rpma_conn_prepare(conn);
 
-	if (ret == 0)
-		ret = unblock(conn);
 	if (ret == 0)
 		(void)try_next(conn, &ret);
 	return ret;

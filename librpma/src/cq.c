@@ -53,6 +53,7 @@ static int cq_create(struct rpma_cq *cq, struct ibv_context *ibv_ctx, uint32_t s
 			       ibv_ctx->device->name, cqe, vector, ibv_ctx->num_comp_vectors);
 		return RPMA_E_PROVIDER;
 	}
+	cq->ibv_cq->cq_context = cq; /* for rpma_peer_next_async_event() */
 	return rpma_cq_arm_again(cq);
 }
 

@@ -6,6 +6,7 @@
 #include "log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 
 static int pd_alloc(struct ibv_context *ibv_ctx, struct ibv_pd **pd_ptr)
@@ -88,6 +89,26 @@ int rpma_peer_get_pd(const struct rpma_peer *peer, struct ibv_pd **pd)
 		return RPMA_FAIL_NULL(peer, pd);
 
 	*pd = peer->pd;
+	return 0;
+}
+
+int rpma_peer_next_async_event(struct rpma_peer *peer, struct ibv_async_event *event)
+{
+	if (peer == NULL || event == NULL)
+		return RPMA_FAIL_NULL(peer, event);
+
+	struct ibv_context *ibv_ctx = peer->pd->context;
+	struct pollfd fd = {.fd = ibv_ctx->async_fd, .events = POLLIN};
+	int ready = poll(&fd, 1, 0);
+	if (ready == 0 || (ready < 0 && errno == EINTR))
+		return RPMA_E_NO_EVENT;
+	if (ready < 0 || ibv_get_async_event(ibv_ctx, event)) {
+		RPMA_LOG_ERRNO(errno, "%s of device %s",
+			       ready < 0 ? "poll()" : "ibv_get_async_event()",
+			       ibv_ctx->device->name);
+		return RPMA_E_PROVIDER;
+	}
+	ibv_ack_async_event(event);
 	return 0;
 }
 

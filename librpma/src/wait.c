@@ -122,40 +122,62 @@ int rpma_cq_await_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int
 	}
 }
 
-/* The descriptor of the one object that the item has. */
-static int fd_of(const struct rpma_wait_item *item, int *fd)
+/* What to poll for the one object that the item has. */
+static int pollfd_of(const struct rpma_wait_item *item, struct pollfd *fd)
 {
-	const int objects = (item->cq != NULL) + (item->conn != NULL) + (item->ep != NULL);
+	const int objects = (item->cq != NULL) + (item->conn != NULL) + (item->ep != NULL) +
+			    (item->peer != NULL) + (item->pollfd != NULL);
 
+	fd->events = POLLIN;
 	if (objects != 1)
 		return RPMA_FAIL_WITH(RPMA_E_INVAL,
-				      "rpma_wait(): an item has %d objects, expected one of three",
-				      objects);
+				      "rpma_wait(): an item has %d objects, expected one", objects);
+	if (item->pollfd != NULL) {
+		fd->fd = item->pollfd->fd;
+		fd->events = item->pollfd->events;
+		return 0;
+	}
+	if (item->peer != NULL) {
+		fd->fd = item->peer->pd->context->async_fd;
+		return 0;
+	}
 	if (item->conn != NULL)
-		return rpma_conn_get_event_fd(item->conn, fd);
+		return rpma_conn_get_event_fd(item->conn, &fd->fd);
 	if (item->ep != NULL)
-		return rpma_ep_get_fd(item->ep, fd);
+		return rpma_ep_get_fd(item->ep, &fd->fd);
 	if (item->cq->channel_shared)
 		return RPMA_FAIL_WITH(RPMA_E_SHARED_CHANNEL,
 				      "rpma_wait(): the completion channel of a queue is shared");
-	return rpma_cq_get_fd(item->cq, fd);
+	return rpma_cq_get_fd(item->cq, &fd->fd);
 }
 
-static int take_ready(struct rpma_wait_item *item, const struct pollfd *fd, size_t *num_ready)
+/* Its event is taken already: an item before is of the same queue. */
+static bool is_taken(const struct rpma_wait_item *items, const struct rpma_wait_item *item)
+{
+	while (items < item) {
+		if (items->ready && items->cq == item->cq)
+			return true;
+		items++;
+	}
+	return false;
+}
+
+static int take_ready(const struct rpma_wait_item *items, struct rpma_wait_item *item,
+		      const struct pollfd *fd)
 {
 	int ret = 0;
 
+	if (item->pollfd != NULL)
+		item->pollfd->revents = fd->revents;
 	if (fd->revents == 0)
 		return 0;
-	if (item->cq != NULL)
+	if (item->cq != NULL && !is_taken(items, item)) {
 		ret = take_event(item->cq);
-	if (ret == 0 && item->cq != NULL)
-		ret = rpma_cq_arm_again(item->cq);
-	if (ret)
-		return ret;
-	item->ready = true;
-	++*num_ready;
-	return 0;
+		if (ret == 0)
+			ret = rpma_cq_arm_again(item->cq);
+	}
+	item->ready = ret == 0;
+	return ret;
 }
 
 int rpma_wait(struct rpma_wait_item *items, size_t count, int timeout_ms, size_t *num_ready)
@@ -170,9 +192,8 @@ int rpma_wait(struct rpma_wait_item *items, size_t count, int timeout_ms, size_t
 		return RPMA_FAIL(RPMA_E_INVAL, "count is %zu, expected 1 to %d", count,
 				 RPMA_WAIT_ITEMS_MAX);
 	for (size_t i = 0; ret == 0 && i < count; i++) {
-		fds[i] = (struct pollfd){.events = POLLIN};
 		items[i].ready = false;
-		ret = fd_of(&items[i], &fds[i].fd);
+		ret = pollfd_of(&items[i], &fds[i]);
 	}
 	if (ret)
 		return ret;
@@ -182,8 +203,10 @@ int rpma_wait(struct rpma_wait_item *items, size_t count, int timeout_ms, size_t
 		return ready < 0
 			       ? RPMA_E_PROVIDER
 			       : RPMA_FAIL_CONSTANT(RPMA_E_TIMEOUT, "nothing became ready in time");
-	for (size_t i = 0; ret == 0 && i < count; i++)
-		ret = take_ready(&items[i], &fds[i], &found);
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		ret = take_ready(items, &items[i], &fds[i]);
+		found += items[i].ready;
+	}
 	if (ret == 0 && num_ready != NULL)
 		*num_ready = found;
 	return ret;

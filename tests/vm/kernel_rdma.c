@@ -11,6 +11,7 @@
 #include "session.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,10 +135,13 @@ static struct rpma_conn *begin(struct rpma_peer *peer, const char *addr, const c
 {
 	struct rpma_conn_cfg *cfg = NULL;
 	struct rpma_conn *conn = NULL;
+	int fd = -1;
 
 	MUST(rpma_conn_cfg_new(&cfg));
 	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_CONNECT_MS, timeout_ms));
 	MUST(rpma_conn_connect(peer, addr, port, cfg, NULL, &conn));
+	MUST(rpma_conn_get_event_fd(conn, &fd));
+	MUST_HOLD(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0);
 	MUST(rpma_conn_cfg_delete(&cfg));
 	return conn;
 }

@@ -3,8 +3,10 @@
 #include "every_call_fails.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #define FOREVER (-1)
 
@@ -223,6 +225,39 @@ static void wait__tells_which_are_ready(void **unused)
 	expect(0, rpma_conn_req_delete(&req));
 }
 
+/* An event is there once, so it is taken once. */
+static void wait__takes_the_same_queue_twice(void **unused)
+{
+	struct rpma_wait_item items[] = {{.cq = w.cq}, {.cq = w.cq}};
+	size_t ready = 0;
+
+	provider_queue_cq_event(provider.cqs[0]);
+	expect(0, rpma_wait(items, 2, FOREVER, &ready));
+	assert_int_equal(ready, 2);
+	expect(RPMA_E_TIMEOUT, rpma_wait(items, 2, 0, &ready));
+}
+
+static void wait__waits_for_descriptors_of_the_program(void **unused)
+{
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	struct pollfd reading = {.fd = ends[0], .events = POLLIN};
+	struct pollfd writing = {.fd = ends[1], .events = POLLIN | POLLOUT};
+	struct rpma_wait_item items[] = {
+		{.pollfd = &reading, .context = UNTOUCHED}, {.cq = w.cq}, {.pollfd = &writing}};
+	size_t ready = 0;
+
+	expect(0, rpma_wait(items, 3, FOREVER, &ready));
+	assert_int_equal(ready, 1);
+	assert_true(items[2].ready && writing.revents == POLLOUT && reading.revents == 0);
+	assert_ptr_equal(items[0].context, UNTOUCHED);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	expect(0, rpma_wait(items, 2, FOREVER, &ready));
+	assert_true(items[0].ready && reading.revents == POLLIN);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void wait__refuses_bad_arguments(void **unused)
 {
 	static struct rpma_wait_item many[RPMA_WAIT_ITEMS_MAX + 1];
@@ -275,6 +310,8 @@ int main(int argc, char **argv)
 		TEST(await__refuses_what_it_cannot_do, setup_shared_conn),
 		TEST(await__tells_failures, setup_conn),
 		TEST(wait__tells_which_are_ready, setup_all),
+		TEST(wait__takes_the_same_queue_twice, setup_conn),
+		TEST(wait__waits_for_descriptors_of_the_program, setup_conn),
 		TEST(wait__refuses_bad_arguments, setup_conn),
 		TEST(wait__refuses_a_shared_channel, setup_shared_conn),
 		TEST(wait__tells_failures, setup_conn),
