@@ -212,15 +212,15 @@ static void print_lost(const struct durable_check *check, uint64_t offset)
 	printf("\n");
 }
 
-static enum exit_code verdict(const struct durable_check *check)
+/* What keeps the verdict from being good. */
+static void print_doubts(const struct durable_check *check, uint64_t claimed)
 {
-	size_t claimed =
-		durable_check_count(check, CLAIM_THERE) + durable_check_count(check, CLAIM_COVERED);
-
-	if (durable_check_count(check, CLAIM_LOST) > 0)
-		return EXIT_NEGATIVE;
-	return claimed == 0 || durable_check_count(check, CLAIM_UNDECIDED) > 0 ? EXIT_NO_DEVICE
-									       : EXIT_GOOD;
+	if (!check->ended)
+		fprintf(stderr, TOOL ": the log %s: what was claimed after that is not known\n",
+			check->torn ? "ends within a record"
+				    : "has no end, as when the client was killed");
+	if (claimed == 0)
+		fprintf(stderr, TOOL ": nothing was claimed: nothing is proven\n");
 }
 
 static void print_result(const struct durable_check *check, const struct options *options)
@@ -250,10 +250,7 @@ static void print_result(const struct durable_check *check, const struct options
 	printf("not claimed:               %" PRIu64 " writes\n", check->writes - claimed);
 	if (check->lost_count > 0)
 		print_lost(check, options->offset);
-	if (check->torn)
-		fprintf(stderr, TOOL ": the log ends within a record, as a crash leaves it\n");
-	if (claimed == 0)
-		fprintf(stderr, TOOL ": nothing was claimed: nothing is proven\n");
+	print_doubts(check, claimed);
 }
 
 int main(int argc, char **argv)
@@ -276,7 +273,7 @@ int main(int argc, char **argv)
 	if (ret == 0)
 		ret = judge(&check, &options);
 	if (ret == 0)
-		code = verdict(&check);
+		code = durable_check_verdict(&check);
 	if (ret == 0 && (code != EXIT_GOOD || !options.cli.quiet))
 		print_result(&check, &options);
 	durable_check_close(&check);

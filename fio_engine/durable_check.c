@@ -75,6 +75,14 @@ static const char *take(struct durable_check *check, const struct log_record *re
 		add_pieces(check, record);
 		return NULL;
 	}
+	if (record->type == LOG_END) {
+		check->ended = true;
+		return record->number == check->writes ? NULL : "writes are missing";
+	}
+	if (record->type == LOG_FAILED) { /* they stay CLAIM_DONE */
+		check->done_count = 0;
+		return NULL;
+	}
 	if (record->type == LOG_SYNC) {
 		while (check->done_count > 0)
 			check->states[check->done[--check->done_count]] = CLAIM_THERE;
@@ -89,25 +97,28 @@ static const char *take(struct durable_check *check, const struct log_record *re
 }
 
 static int read_records(struct durable_check *check, const char *name, const uint8_t *bytes,
-			size_t size)
+			size_t size, struct log_sum before)
 {
 	size_t at = LOG_HEADER_BYTES;
 
 	while (at < size) {
 		struct log_record record;
 		int64_t taken = log_record_decode(bytes + at, size - at, check->header.region_bytes,
-						  &record);
+						  before, &record);
 		const char *wrong;
 
+		if (check->ended)
+			return damaged(name, at, "something follows its end");
 		if (taken == 0 || (taken < 0 && all_zeros(bytes + at, size - at))) {
 			check->torn = true;
 			return 0;
 		}
 		if (taken < 0)
-			return damaged(name, at, "it is not a record, or its sum is wrong");
+			return damaged(name, at, "there is no record that follows the one before");
 		wrong = take(check, &record);
 		if (wrong != NULL)
 			return damaged(name, at, wrong);
+		before = record.sum;
 		at += (size_t)taken;
 	}
 	return 0;
@@ -139,15 +150,16 @@ static int make_room(struct durable_check *check, size_t size)
 int durable_check_open(struct durable_check *check, const char *name, const uint8_t *bytes,
 		       size_t size)
 {
+	struct log_sum sum;
 	int ret;
 
 	*check = (struct durable_check){.torn = false};
-	if (size < LOG_HEADER_BYTES || log_header_decode(bytes, size, &check->header) != 0)
+	if (size < LOG_HEADER_BYTES || log_header_decode(bytes, size, &check->header, &sum) != 0)
 		return failure_set(EXIT_RUN_FAILED, "check",
 				   "%s is not a log of durable_log=", name);
 	ret = make_room(check, size);
 	if (ret == 0)
-		ret = read_records(check, name, bytes, size);
+		ret = read_records(check, name, bytes, size, sum);
 	if (ret != 0) {
 		durable_check_close(check);
 		return ret;
@@ -299,4 +311,16 @@ uint64_t durable_check_count(const struct durable_check *check, enum claim_state
 	for (uint64_t i = 0; i < check->writes; i++)
 		count += check->states[i] == state;
 	return count;
+}
+
+enum exit_code durable_check_verdict(const struct durable_check *check)
+{
+	const uint64_t kept =
+		durable_check_count(check, CLAIM_THERE) + durable_check_count(check, CLAIM_COVERED);
+
+	if (durable_check_count(check, CLAIM_LOST) > 0)
+		return EXIT_NEGATIVE;
+	return check->ended && kept > 0 && durable_check_count(check, CLAIM_UNDECIDED) == 0
+		       ? EXIT_GOOD
+		       : EXIT_NO_DEVICE;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "durable_log_record.h"
+#include "tools/common/base/failure.h"
 
 enum claim_state {
 	CLAIM_NONE,
@@ -35,6 +36,7 @@ struct claim_extent {
 struct durable_check {
 	struct log_header header;
 	bool torn;	 /* the log ends within a record */
+	bool ended;	 /* else it may have had more: of that nothing is known */
 	uint8_t *states; /* enum claim_state of each write */
 	uint64_t writes;
 	uint32_t *done; /* writes handed back and not claimed, so far */
@@ -57,5 +59,8 @@ void durable_check_close(struct durable_check *check);
 int durable_check_judge(struct durable_check *check, claim_read *read, void *arg);
 
 uint64_t durable_check_count(const struct durable_check *check, enum claim_state state);
+
+/* Good only where the log is whole, something was claimed, and all of that is there. */
+enum exit_code durable_check_verdict(const struct durable_check *check);
 
 #endif /* DURABLE_CHECK_H */

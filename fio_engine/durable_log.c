@@ -22,6 +22,7 @@ struct durable_log {
 	int fd;
 	int error; /* errno of the first write(2) that failed; 0: none did */
 	uint64_t next;
+	struct log_sum last;
 	size_t used;
 	uint8_t buffer[BUFFER_BYTES];
 };
@@ -80,7 +81,7 @@ static int begin(struct durable_log *log, const struct log_header *header)
 	if (log->fd < 0 || flock(log->fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(log->fd, 0) != 0 ||
 	    sync_folder(log->path) != 0)
 		return cannot(log->path, errno);
-	log_header_encode(header, reserve(log, LOG_HEADER_BYTES));
+	log->last = log_header_encode(header, reserve(log, LOG_HEADER_BYTES));
 	return durable_log_commit(log);
 }
 
@@ -124,7 +125,7 @@ uint64_t durable_log_write(struct durable_log *log, uint64_t begin, const uint8_
 	static const uint8_t zeros[LOG_LINE];
 	const struct log_record record = {
 		.type = LOG_WRITE, .number = log->next, .begin = begin, .bytes = bytes};
-	struct log_sum sum = log_record_front(&record, reserve(log, LOG_FRONT_BYTES));
+	struct log_sum sum = log_record_front(&record, log->last, reserve(log, LOG_FRONT_BYTES));
 
 	while (bytes > 0) {
 		uint32_t part = LOG_LINE - (uint32_t)(begin % LOG_LINE);
@@ -139,25 +140,38 @@ uint64_t durable_log_write(struct durable_log *log, uint64_t begin, const uint8_
 			content += part;
 	}
 	log_record_end(sum, reserve(log, LOG_TAG_BYTES));
+	log->last = sum;
 	return log->next++;
+}
+
+static void put(struct durable_log *log, struct log_record record)
+{
+	log->last = log_record_encode(&record, log->last, reserve(log, LOG_RECORD_BYTES));
 }
 
 void durable_log_done(struct durable_log *log, uint64_t number, bool claimed)
 {
-	const struct log_record record = {.type = LOG_DONE, .claimed = claimed, .number = number};
-
-	log_record_encode(&record, reserve(log, LOG_RECORD_BYTES));
+	put(log, (struct log_record){.type = LOG_DONE, .claimed = claimed, .number = number});
 }
 
 void durable_log_sync(struct durable_log *log)
 {
-	const struct log_record record = {.type = LOG_SYNC};
+	put(log, (struct log_record){.type = LOG_SYNC});
+}
 
-	log_record_encode(&record, reserve(log, LOG_RECORD_BYTES));
+void durable_log_failed_sync(struct durable_log *log)
+{
+	put(log, (struct log_record){.type = LOG_FAILED});
 }
 
 int durable_log_commit(struct durable_log *log)
 {
 	drain(log);
 	return log->error != 0 ? cannot(log->path, log->error) : 0;
+}
+
+int durable_log_end(struct durable_log *log)
+{
+	put(log, (struct log_record){.type = LOG_END, .number = log->next});
+	return durable_log_commit(log);
 }

@@ -43,9 +43,10 @@ static void put32(uint8_t *bytes, uint32_t value)
 
 /* --- header ------------------------------------------------------------------------ */
 
-void log_header_encode(const struct log_header *header, uint8_t bytes[LOG_HEADER_BYTES])
+struct log_sum log_header_encode(const struct log_header *header, uint8_t bytes[LOG_HEADER_BYTES])
 {
 	struct bytes_writer w = bytes_write_to(bytes, LOG_HEADER_BYTES);
+	struct log_sum sum;
 
 	bytes_put(&w, magic, sizeof(magic));
 	bytes_put_int(&w, header->method, 1);
@@ -55,10 +56,13 @@ void log_header_encode(const struct log_header *header, uint8_t bytes[LOG_HEADER
 	bytes_put_int(&w, LOG_LINE, 4);
 	bytes_put_int(&w, header->region_bytes, 8);
 	bytes_put_int(&w, 0, 4);
-	bytes_put_int(&w, log_tag(bytes, LOG_HEADER_BYTES - 4), 4);
+	sum.value = log_tag(bytes, LOG_HEADER_BYTES - 4);
+	bytes_put_int(&w, sum.value, 4);
+	return sum;
 }
 
-int log_header_decode(const uint8_t *bytes, size_t size, struct log_header *header)
+int log_header_decode(const uint8_t *bytes, size_t size, struct log_header *header,
+		      struct log_sum *before)
 {
 	struct bytes_reader r = {bytes, size, false};
 	char word[sizeof(magic)];
@@ -81,22 +85,26 @@ int log_header_decode(const uint8_t *bytes, size_t size, struct log_header *head
 	    header->reached > LOG_REACHED_PERSISTENCE || header->kind >= TARGET_KINDS ||
 	    header->region_bytes == 0 || header->region_bytes > INT64_MAX)
 		return -EPROTO;
+	before->value = (uint32_t)sum;
 	return 0;
 }
 
 /* --- records ----------------------------------------------------------------------- */
 
-static uint32_t front_sum(const uint8_t bytes[LOG_FRONT_BYTES])
+/* The sum before is hashed where this one is going to be. */
+static uint32_t front_sum(const uint8_t bytes[LOG_FRONT_BYTES], struct log_sum before)
 {
-	static const uint8_t none[LOG_TAG_BYTES];
+	uint8_t place[LOG_TAG_BYTES];
 	uint32_t value = hash(HASH_BEGIN, bytes, LOG_FRONT_SUM);
 
-	value = hash(value, none, sizeof(none));
+	put32(place, before.value);
+	value = hash(value, place, sizeof(place));
 	return hash(value, bytes + LOG_FRONT_SUM + LOG_TAG_BYTES,
 		    LOG_FRONT_BYTES - LOG_FRONT_SUM - LOG_TAG_BYTES);
 }
 
-struct log_sum log_record_front(const struct log_record *record, uint8_t bytes[LOG_FRONT_BYTES])
+struct log_sum log_record_front(const struct log_record *record, struct log_sum before,
+				uint8_t bytes[LOG_FRONT_BYTES])
 {
 	struct bytes_writer w = bytes_write_to(bytes, LOG_FRONT_BYTES);
 
@@ -106,7 +114,7 @@ struct log_sum log_record_front(const struct log_record *record, uint8_t bytes[L
 	bytes_put_int(&w, record->number, 8);
 	bytes_put_int(&w, record->begin, 8);
 	bytes_put_int(&w, record->bytes, 4);
-	put32(bytes + LOG_FRONT_SUM, front_sum(bytes));
+	put32(bytes + LOG_FRONT_SUM, front_sum(bytes, before));
 	return (struct log_sum){log_tag(bytes, LOG_FRONT_BYTES)};
 }
 
@@ -121,9 +129,13 @@ void log_record_end(struct log_sum sum, uint8_t bytes[LOG_TAG_BYTES])
 	put32(bytes, sum.value);
 }
 
-void log_record_encode(const struct log_record *record, uint8_t bytes[LOG_RECORD_BYTES])
+struct log_sum log_record_encode(const struct log_record *record, struct log_sum before,
+				 uint8_t bytes[LOG_RECORD_BYTES])
 {
-	log_record_end(log_record_front(record, bytes), bytes + LOG_FRONT_BYTES);
+	struct log_sum sum = log_record_front(record, before, bytes);
+
+	log_record_end(sum, bytes + LOG_FRONT_BYTES);
+	return sum;
 }
 
 /* Whether it is one that a client writes, as far as the front tells. */
@@ -137,12 +149,15 @@ static bool valid(const struct log_record *record, uint64_t flags, uint64_t none
 		       record->begin <= region_bytes - record->bytes;
 	if (record->begin != 0 || record->bytes != 0)
 		return false;
-	return record->type == LOG_DONE ||
-	       (record->type == LOG_SYNC && flags == 0 && record->number == 0);
+	if (record->type == LOG_DONE)
+		return true;
+	return flags == 0 &&
+	       (record->type == LOG_END ||
+		((record->type == LOG_SYNC || record->type == LOG_FAILED) && record->number == 0));
 }
 
 int64_t log_record_decode(const uint8_t *bytes, size_t size, uint64_t region_bytes,
-			  struct log_record *record)
+			  struct log_sum before, struct log_record *record)
 {
 	struct bytes_reader r = {bytes, size, false};
 	uint64_t flags, none, tags = 0, front;
@@ -158,7 +173,7 @@ int64_t log_record_decode(const uint8_t *bytes, size_t size, uint64_t region_byt
 	record->number = bytes_get_int(&r, 8);
 	record->begin = bytes_get_int(&r, 8);
 	record->bytes = (uint32_t)bytes_get_int(&r, 4);
-	if (sum != front_sum(bytes) || !valid(record, flags, none, region_bytes))
+	if (sum != front_sum(bytes, before) || !valid(record, flags, none, region_bytes))
 		return -EPROTO;
 	if (record->type == LOG_WRITE)
 		tags = log_lines(record->begin, record->bytes) * LOG_TAG_BYTES;
@@ -168,6 +183,7 @@ int64_t log_record_decode(const uint8_t *bytes, size_t size, uint64_t region_byt
 	if (log_tag(bytes, front) != get32(bytes + front))
 		return -EPROTO;
 	record->tags = bytes + LOG_FRONT_BYTES;
+	record->sum.value = get32(bytes + front);
 	return (int64_t)(front + LOG_TAG_BYTES);
 }
 

@@ -10,9 +10,13 @@
  *   write  number, place, length, tags: logged before it is posted
  *   done   write `number` was handed back to fio; with `claimed`, as durable
  *   sync   an fsync succeeded: all writes that are done are durable
+ *   failed an fsync failed: no later one claims the writes that are done by now
+ *   end    the job has ended, after so many writes: a log without it may have had more
  *
  * Each record ends with a sum of its bytes, and its front has one of its own, so that a damaged
- * length is not taken for the last record of a log that a crash cut. What is read is hostile.
+ * length is not taken for the last record of a log that a crash cut. The front's sum continues that
+ * of the record before, or of the header: a record that is missing, or is another log's, is
+ * noticed. What is read is hostile.
  */
 #ifndef DURABLE_LOG_RECORD_H
 #define DURABLE_LOG_RECORD_H
@@ -41,15 +45,21 @@ struct log_header {
 	uint64_t region_bytes;
 };
 
-enum log_record_type { LOG_WRITE = 1, LOG_DONE, LOG_SYNC };
+enum log_record_type { LOG_WRITE = 1, LOG_DONE, LOG_SYNC, LOG_FAILED, LOG_END };
+
+/* That a record ends with, or the header. */
+struct log_sum {
+	uint32_t value;
+};
 
 struct log_record {
 	enum log_record_type type;
 	bool claimed;	 /* LOG_DONE alone has it */
-	uint64_t number; /* the write's, from 0; 0 in LOG_SYNC */
+	uint64_t number; /* the write's, from 0; in LOG_END how many there were; else 0 */
 	uint64_t begin;	 /* in the region; LOG_WRITE alone has it and the next two */
 	uint32_t bytes;
 	const uint8_t *tags; /* in the bytes it was decoded from */
+	struct log_sum sum;  /* as decoded: the next record continues it */
 };
 
 uint32_t log_tag(const uint8_t *bytes, size_t count);
@@ -60,20 +70,20 @@ static inline uint64_t log_lines(uint64_t begin, uint64_t bytes)
 	return (begin + bytes - 1) / LOG_LINE - begin / LOG_LINE + 1;
 }
 
-void log_header_encode(const struct log_header *header, uint8_t bytes[LOG_HEADER_BYTES]);
+struct log_sum log_header_encode(const struct log_header *header, uint8_t bytes[LOG_HEADER_BYTES]);
 /* -EPROTO: it is not one. */
-int log_header_decode(const uint8_t *bytes, size_t size, struct log_header *header);
+int log_header_decode(const uint8_t *bytes, size_t size, struct log_header *header,
+		      struct log_sum *sum);
 
 /* All but a write: these have no tags. */
-void log_record_encode(const struct log_record *record, uint8_t bytes[LOG_RECORD_BYTES]);
+struct log_sum log_record_encode(const struct log_record *record, struct log_sum before,
+				 uint8_t bytes[LOG_RECORD_BYTES]);
 
 /* A write is encoded in pieces, since it may have many tags. */
-struct log_sum {
-	uint32_t value;
-};
 #define LOG_FRONT_BYTES (LOG_RECORD_BYTES - LOG_TAG_BYTES)
 #define LOG_FRONT_SUM	4U /* where the front's own sum is, which counts as zero in it */
-struct log_sum log_record_front(const struct log_record *record, uint8_t bytes[LOG_FRONT_BYTES]);
+struct log_sum log_record_front(const struct log_record *record, struct log_sum before,
+				uint8_t bytes[LOG_FRONT_BYTES]);
 void log_record_tag(struct log_sum *sum, uint32_t tag, uint8_t bytes[LOG_TAG_BYTES]);
 void log_record_end(struct log_sum sum, uint8_t bytes[LOG_TAG_BYTES]);
 
@@ -82,7 +92,7 @@ void log_record_end(struct log_sum sum, uint8_t bytes[LOG_TAG_BYTES]);
  * that are there; -EPROTO: it is not a record. A write lies within the region.
  */
 int64_t log_record_decode(const uint8_t *bytes, size_t size, uint64_t region_bytes,
-			  struct log_record *record);
+			  struct log_sum before, struct log_record *record);
 uint32_t log_record_tag_at(const struct log_record *record, uint64_t index);
 
 #endif /* DURABLE_LOG_RECORD_H */

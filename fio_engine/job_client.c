@@ -427,6 +427,8 @@ void client_cleanup(struct thread_data *td)
 	}
 	if (client->io_queue && job_result_save(client))
 		job_failed(td);
+	if (client->log && durable_log_end(client->log) && !client->error)
+		job_failed(td);
 	io_queue_close(&client->io_queue);
 	durable_log_close(&client->log);
 	layout_close(&client->layout);

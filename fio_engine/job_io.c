@@ -185,6 +185,17 @@ static void log_commit(struct client *client)
 	io_queue_stop(client->io_queue, ECANCELED);
 }
 
+static void log_sync(struct client *client, int error)
+{
+	if (!client->log)
+		return;
+	if (error)
+		durable_log_failed_sync(client->log);
+	else
+		durable_log_sync(client->log);
+	log_commit(client);
+}
+
 /* --- commits, for result= ---------------------------------------------------------- */
 
 static void count_commit(struct client *client, const struct operation *operation)
@@ -280,10 +291,7 @@ static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
 	say_empty(client);
 	stamp(client->td, io_u);
 	ret = sync_dirty(client);
-	if (client->log && !ret) {
-		durable_log_sync(client->log);
-		log_commit(client);
-	}
+	log_sync(client, ret);
 	return complete(client, io_u, ret ? EIO : 0);
 }
 
@@ -322,6 +330,8 @@ static bool barrier_passed(struct client *client, const struct io_u *io_u, int *
 		return false;
 	if (client->settings.flush != FLUSH_NONE && io_queue_dirty(client->io_queue))
 		*error = io_queue_sync(client->io_queue) ? EIO : 0;
+	if (*error) /* fio was not told of a sync: one that succeeds claims nothing */
+		log_sync(client, *error);
 	return true;
 }
 

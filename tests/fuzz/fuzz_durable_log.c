@@ -59,9 +59,12 @@ static void put_sum(uint8_t *sum, uint32_t value)
 		sum[i] = (uint8_t)(value >> 8 * i);
 }
 
-static void mend(uint8_t *sum, const uint8_t *begin)
+static uint32_t mend(uint8_t *sum, const uint8_t *begin)
 {
-	put_sum(sum, log_tag(begin, (size_t)(sum - begin)));
+	uint32_t value = log_tag(begin, (size_t)(sum - begin));
+
+	put_sum(sum, value);
+	return value;
 }
 
 static uint64_t get(const uint8_t *at, int width)
@@ -76,20 +79,21 @@ static uint64_t get(const uint8_t *at, int width)
 static void mend_all(uint8_t *bytes, size_t size)
 {
 	size_t at = LOG_HEADER_BYTES;
+	uint32_t before = 0;
 
 	if (size >= LOG_HEADER_BYTES)
-		mend(bytes + LOG_HEADER_BYTES - 4, bytes);
+		before = mend(bytes + LOG_HEADER_BYTES - 4, bytes);
 	while (at + LOG_RECORD_BYTES <= size) {
 		uint64_t begin = get(bytes + at + 16, 8), length = get(bytes + at + 24, 4);
 		uint64_t tags = bytes[at] == LOG_WRITE && length > 0
 					? log_lines(begin % (1U << 20), length) * LOG_TAG_BYTES
 					: 0;
 
-		put_sum(bytes + at + LOG_FRONT_SUM, 0);
+		put_sum(bytes + at + LOG_FRONT_SUM, before);
 		put_sum(bytes + at + LOG_FRONT_SUM, log_tag(bytes + at, LOG_FRONT_BYTES));
 		if (tags > size - at - LOG_RECORD_BYTES)
 			return;
-		mend(bytes + at + LOG_FRONT_BYTES + tags, bytes + at);
+		before = mend(bytes + at + LOG_FRONT_BYTES + tags, bytes + at);
 		at += LOG_RECORD_BYTES + tags;
 	}
 }
@@ -107,24 +111,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
+/* That of the record which was put last. */
+static struct log_sum last;
+
 static size_t put_write(uint8_t *to, uint64_t number, uint64_t begin, uint32_t bytes)
 {
 	static const uint8_t line[LOG_LINE];
 	const struct log_record record = {
 		.type = LOG_WRITE, .number = number, .begin = begin, .bytes = bytes};
-	struct log_sum sum = log_record_front(&record, to);
+	struct log_sum sum = log_record_front(&record, last, to);
 	uint8_t *at = to + LOG_FRONT_BYTES;
 
 	for (uint64_t lines = log_lines(begin, bytes); lines > 0; lines--, at += LOG_TAG_BYTES)
 		log_record_tag(&sum, log_tag(line, LOG_LINE), at);
 	log_record_end(sum, at);
+	last = sum;
 	return (size_t)(at - to) + LOG_TAG_BYTES;
 }
 
 static size_t put(uint8_t *to, enum log_record_type type, uint64_t number, bool claimed)
 {
-	log_record_encode(&(struct log_record){.type = type, .number = number, .claimed = claimed},
-			  to);
+	const struct log_record record = {.type = type, .number = number, .claimed = claimed};
+
+	last = log_record_encode(&record, last, to);
 	return LOG_RECORD_BYTES;
 }
 
@@ -136,7 +145,7 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 
 	if (index > 1)
 		return 0;
-	log_header_encode(&header, input);
+	last = log_header_encode(&header, input);
 	size += put_write(input + size, 0, 0, 512);
 	size += put_write(input + size, 1, 500, index == 0 ? 512 : 100);
 	size += put_write(input + size, 2, 64, 64);
@@ -144,5 +153,8 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 	size += put(input + size, LOG_DONE, 2, false);
 	size += put(input + size, LOG_SYNC, 0, false);
 	size += put_write(input + size, 3, 0, 128);
-	return size + put(input + size, LOG_DONE, 3, true);
+	size += put(input + size, LOG_DONE, 3, index == 0);
+	size += put(input + size, LOG_FAILED, 0, false);
+	size += put(input + size, LOG_SYNC, 0, false);
+	return size + put(input + size, LOG_END, 4, false);
 }

@@ -59,11 +59,11 @@ static struct durable_check judged(struct durable_log *log)
 	struct durable_check check;
 	size_t size;
 
-	assert_int_equal(durable_log_commit(log), 0);
+	assert_int_equal(durable_log_end(log), 0);
 	durable_log_close(&log);
 	size = content_of_log(bytes, sizeof(bytes));
 	assert_int_equal(durable_check_open(&check, "log", bytes, size), 0);
-	assert_false(check.torn);
+	assert_true(check.ended && !check.torn);
 	assert_int_equal(durable_check_judge(&check, read_target, NULL), 0);
 	return check;
 }
@@ -117,6 +117,29 @@ static void a_sync_claims_all_that_is_done(void **state)
 	assert_int_equal(check.lost[0].begin, 64);
 	assert_int_equal(check.lost[0].end, 128);
 	expect(&check, states, 4);
+}
+
+/* As with a file: what was written before an fsync that failed may be lost, whatever comes later.
+ */
+static void a_failed_sync_leaves_all_before_it_unclaimed(void **state)
+{
+	const enum claim_state states[] = {CLAIM_DONE, CLAIM_DONE, CLAIM_THERE};
+	struct durable_log *log = new_log();
+	struct durable_check check;
+
+	(void)state;
+	for (uint8_t i = 0; i < 2; i++) {
+		write_to_target(log, i * 64U, (uint8_t)(i + 1), 64);
+		durable_log_done(log, i, false);
+	}
+	durable_log_failed_sync(log);
+	write_to_target(log, 128, 3, 64);
+	durable_log_done(log, 2, false);
+	durable_log_sync(log);
+	memset(target, 0, 128);
+	check = judged(log);
+	assert_int_equal(durable_check_verdict(&check), EXIT_GOOD);
+	expect(&check, states, 3);
 }
 
 static void a_later_write_under_way_may_be_there_in_its_place(void **state)
@@ -299,23 +322,35 @@ static void a_log_may_end_anywhere_behind_its_header(void **state)
 	(void)state;
 	write_to_target(log, 0, 1, 200);
 	durable_log_done(log, 0, true);
+	durable_log_end(log);
 	durable_log_close(&log);
 	size = content_of_log(bytes, sizeof(bytes));
-	assert_int_equal(size, LOG_HEADER_BYTES + LOG_RECORD_BYTES + 4 * LOG_TAG_BYTES +
-				       LOG_RECORD_BYTES);
+	assert_int_equal(size, LOG_HEADER_BYTES + 3 * LOG_RECORD_BYTES + 4 * LOG_TAG_BYTES);
 	for (size_t end = 0; end <= size; end++) {
 		int ret = durable_check_open(&check, "log", bytes, end);
 
 		assert_int_equal(ret == 0, end >= LOG_HEADER_BYTES);
-		if (ret == 0)
-			assert_int_equal(check.torn, end != LOG_HEADER_BYTES && end != size &&
-							     end != size - LOG_RECORD_BYTES);
+		if (ret == 0) {
+			bool whole =
+				end == LOG_HEADER_BYTES || (end + 2 * LOG_RECORD_BYTES >= size &&
+							    (size - end) % LOG_RECORD_BYTES == 0);
+
+			assert_int_equal(check.torn, !whole);
+			assert_int_equal(check.ended, end == size);
+			assert_int_equal(durable_check_judge(&check, read_target, NULL), 0);
+			assert_int_equal(durable_check_verdict(&check),
+					 end == size ? EXIT_GOOD : EXIT_NO_DEVICE);
+		}
 		durable_check_close(&check);
 	}
-	memset(bytes + size, 0, 100); /* room that was made and not written */
+	/* room that was made and not written: nothing is known of what was to be there */
+	size -= LOG_RECORD_BYTES;
+	memset(bytes + size, 0, 100);
 	assert_int_equal(durable_check_open(&check, "log", bytes, size + 100), 0);
 	assert_true(check.torn);
 	assert_int_equal(check.states[0], CLAIM_THERE);
+	assert_int_equal(durable_check_judge(&check, read_target, NULL), 0);
+	assert_int_equal(durable_check_verdict(&check), EXIT_NO_DEVICE);
 	durable_check_close(&check);
 }
 
@@ -350,8 +385,13 @@ static void refuses_what_no_client_writes(void **state)
 		{{.type = LOG_WRITE, .number = 0, .begin = UINT64_MAX, .bytes = 64}},
 		{{.type = LOG_WRITE, .number = 0}},
 		{{.type = LOG_SYNC, .number = 1}},
+		{{.type = LOG_FAILED, .number = 1}},
+		{{.type = LOG_FAILED, .claimed = true}},
+		{{.type = LOG_END, .number = 1}},
+		{{.type = LOG_END, .claimed = true}},
 		{{.type = LOG_DONE, .begin = 1}},
-		{{.type = 4}},
+		{{.type = 0}},
+		{{.type = LOG_END + 1}},
 	};
 
 	(void)state;
@@ -359,12 +399,14 @@ static void refuses_what_no_client_writes(void **state)
 		uint8_t bytes[256];
 		struct durable_log *log = new_log();
 		struct durable_check check;
+		struct log_header header;
 		struct log_sum sum;
 		size_t size;
 
 		durable_log_close(&log);
 		size = content_of_log(bytes, sizeof(bytes));
-		sum = log_record_front(&wrong[i][0], bytes + size);
+		assert_int_equal(log_header_decode(bytes, size, &header, &sum), 0);
+		sum = log_record_front(&wrong[i][0], sum, bytes + size);
 		size += LOG_FRONT_BYTES;
 		if (wrong[i][0].bytes > 0) {
 			log_record_tag(&sum, 0, bytes + size);
@@ -397,6 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_claim_that_is_there),
 		cmocka_unit_test(a_sync_claims_all_that_is_done),
+		cmocka_unit_test(a_failed_sync_leaves_all_before_it_unclaimed),
 		cmocka_unit_test(a_later_write_under_way_may_be_there_in_its_place),
 		cmocka_unit_test(what_a_later_claim_covers_is_its_concern),
 		cmocka_unit_test(older_content_is_a_loss_whatever_was_under_way),
