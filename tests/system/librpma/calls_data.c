@@ -33,6 +33,15 @@ static void expect_nothing(struct client *client)
 	MUST_GIVE(RPMA_E_TIMEOUT, rpma_cq_await_wc(client->cq, 1, &wc, NULL, 0, SHORT_MS));
 }
 
+/* A device that is slow completes what fills the queue meanwhile. */
+static void expect_no_more_than_room(struct client *client)
+{
+	struct ibv_wc wc;
+	int ret = rpma_cq_await_wc(client->cq, 1, &wc, NULL, 0, SHORT_MS);
+
+	MUST_HOLD(ret == RPMA_E_TIMEOUT || ret == RPMA_E_AGAIN);
+}
+
 static void *context(uint64_t number)
 {
 	return (void *)(uintptr_t)number; /* NOLINT: a number, as wr_id */
@@ -280,7 +289,7 @@ int full_queue_says_again(struct calls *c)
 	MUST_HOLD(queue >= QUEUE && queue < MEMORY_BYTES / RECORD_BYTES);
 	fill(&client, MEMORY_BYTES, 6);
 	fill_queue(&client, queue, ON_ERROR);
-	expect_nothing(&client);
+	expect_no_more_than_room(&client);
 	write_with_retries(&client);
 	write_asking_for_some(&client);
 	client_flush(&client);
