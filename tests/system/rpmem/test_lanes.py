@@ -8,18 +8,27 @@ import os
 import pytest
 from laning import MIB, WAYS, daemon
 
+LONG = "RPMEM_LONG" in os.environ
+WHOLE_MIB = 64 if LONG else 8
 
-@pytest.mark.parametrize("transport, method", WAYS)
-@pytest.mark.parametrize("seed", [1, 2])
+
+def with_each(values: list[int]) -> list[tuple[str, str, int]]:
+    """Each value goes with one way, and in a long run with all of them."""
+    if LONG:
+        return [(*way, value) for way in WAYS for value in values]
+    most = max(len(WAYS), len(values))
+    return [(*WAYS[at % len(WAYS)], values[at % len(values)]) for at in range(most)]
+
+
+@pytest.mark.parametrize("transport, method, seed", with_each([1, 2]))
 def test_all_calls_on_all_lanes(transport: str, method: str, seed: int) -> None:
     with daemon(transport, method, nlanes=8) as d:
         d.good("calls", seed)
 
 
-@pytest.mark.parametrize("transport, method", WAYS)
-@pytest.mark.parametrize("seed", [1, 2])  # flags 0, relaxed
+@pytest.mark.parametrize("transport, method, seed", with_each([1, 2]))  # flags 0, relaxed
 def test_the_whole_pool_at_once(transport: str, method: str, seed: int) -> None:
-    with daemon(transport, method, size=64 * MIB) as d:
+    with daemon(transport, method, size=WHOLE_MIB * MIB) as d:
         d.good("whole", seed)
 
 
@@ -29,8 +38,7 @@ def test_small_reads_into_the_stack(transport: str, method: str) -> None:
         d.good("small-reads")
 
 
-@pytest.mark.parametrize("transport, method", WAYS)
-@pytest.mark.parametrize("work_queue", [0, 1, 2, 3, 8, 0xFFFFFFFF])
+@pytest.mark.parametrize("transport, method, work_queue", with_each([0, 1, 2, 3, 8, 0xFFFFFFFF]))
 def test_work_queues(transport: str, method: str, work_queue: int) -> None:
     with daemon(transport, method) as d:
         d.good("queue", work_queue=work_queue)
