@@ -26,7 +26,7 @@
 #define ARRAY_LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 /* No wait is longer: a hang guard, not an expectation. */
-#define WAIT_S 20
+#define WAIT_S 100
 
 /* Literal addresses, IPv4 and IPv6; the latter NULL when there is none. */
 const char *test_addr(void);

@@ -67,7 +67,7 @@ PY
 a_run_on_another_machine_is_refused()
 {
 	local status=0
-	HWLOC_XMLFILE=$foreign timeout 60 "$soft" -- "$bench" local -q --size 64 --duration 10ms \
+	HWLOC_XMLFILE=$foreign timeout 300 "$soft" -- "$bench" local -q --size 64 --duration 10ms \
 		2> err || status=$?
 	cat err
 	[[ $status -eq 2 ]]
@@ -108,7 +108,7 @@ the_run_keeps_the_order()
 {
 	local few=(--size '64,128,256' --repeats 2 --seed 11)
 	"$bench" local --dry-run --json "${few[@]}" > plan.json
-	timeout 60 "$soft" -- "$bench" local -q "${few[@]}" --duration 10ms --warmup 1ms -o run.json
+	timeout 300 "$soft" -- "$bench" local -q "${few[@]}" --duration 10ms --warmup 1ms -o run.json
 	/usr/bin/python3 - <<'PY'
 import json
 plan, run = json.load(open("plan.json")), json.load(open("run.json"))

@@ -27,23 +27,23 @@ measured()
 
 by_itself()
 {
-	timeout 60 "$bench" local --target dram:1M "${short[@]}" -o r.json 2> err
+	timeout 300 "$bench" local --target dram:1M "${short[@]}" -o r.json 2> err
 	measured r.json 1
 	head -n 1 err | grep -q '^rpma-bench: this host has no RDMA device: '
 }
 
 asked()
 {
-	timeout 60 "$bench" local --target dram:1M --device soft "${short[@]}" -o r.json 2> err
+	timeout 300 "$bench" local --target dram:1M --device soft "${short[@]}" -o r.json 2> err
 	measured r.json 1
 	head -n 1 err | grep -q '^rpma-bench: --device soft: '
 }
 
 already_there()
 {
-	timeout 60 "$soft" "$bench" local --target dram:1M "${short[@]}" -o r.json 2> err
+	timeout 300 "$soft" "$bench" local --target dram:1M "${short[@]}" -o r.json 2> err
 	measured r.json 0
-	timeout 60 "$soft" "$bench" local --target dram:1M --device soft "${short[@]}" -o r.json 2> err
+	timeout 300 "$soft" "$bench" local --target dram:1M --device soft "${short[@]}" -o r.json 2> err
 	measured r.json 0
 }
 
@@ -51,7 +51,7 @@ already_there()
 nowhere_to_write()
 {
 	local status=0
-	timeout 60 "$bench" local --target dram:1M --device soft "${short[@]}" --json -o closed.json \
+	timeout 300 "$bench" local --target dram:1M --device soft "${short[@]}" --json -o closed.json \
 		<&- >&- 2>&- || status=$?
 	[[ $status -eq 2 && -s closed.json ]]
 	/usr/bin/python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' \
@@ -60,7 +60,7 @@ nowhere_to_write()
 
 words_are_kept()
 {
-	RPMA_SOFT='verbose transport:tcp' timeout 60 "$bench" local --target dram:1M --device soft "${short[@]}" \
+	RPMA_SOFT='verbose transport:tcp' timeout 300 "$bench" local --target dram:1M --device soft "${short[@]}" \
 		-o r.json 2> err
 	measured r.json 1
 	grep -q '^rpma-soft: .*tcp' err
@@ -69,7 +69,7 @@ words_are_kept()
 another_device_is_refused()
 {
 	local status=0
-	timeout 60 "$soft" "$bench" local --target dram:1M --device soft4711 "${short[@]}" 2> err || status=$?
+	timeout 300 "$soft" "$bench" local --target dram:1M --device soft4711 "${short[@]}" 2> err || status=$?
 	cat err
 	[[ $status -eq 3 && $(wc -l < err) -eq 1 ]]
 	grep -q soft4711 err
@@ -87,7 +87,7 @@ two_processes()
 		sleep 0.1
 	done
 	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' out)
-	timeout 60 "$bench" client "${2-$1}" --port "$port" --device soft "${short[@]}" -o r.json 2> err
+	timeout 300 "$bench" client "${2-$1}" --port "$port" --device soft "${short[@]}" -o r.json 2> err
 	measured r.json 1
 	wait "$server"
 	grep -q "$notice" server.err
@@ -99,7 +99,7 @@ limited()
 {
 	(
 		ulimit -n "$1"
-		timeout 60 "$bench" local --target dram:1M --device soft "${short[@]}" --connections 64 --pin none \
+		timeout 300 "$bench" local --target dram:1M --device soft "${short[@]}" --connections 64 --pin none \
 			-o r.json 2> err
 	)
 }
@@ -126,12 +126,12 @@ a_server_with_few_files()
 	trap 'kill "$server"' RETURN
 	until_true 'the server prints its port' grep -q ' port ' out
 	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' out)
-	timeout 60 "$bench" client 127.0.0.1 --port "$port" --device soft "${short[@]}" \
+	timeout 300 "$bench" client 127.0.0.1 --port "$port" --device soft "${short[@]}" \
 		--connections 64 --pin none 2> err || status=$?
 	cat server.err
 	[[ $status -eq 2 ]]
 	grep -q '^rpma-bench server: .* 64 connections .* have 64: .*(ulimit -n [0-9]*)' server.err
-	timeout 60 "$bench" client 127.0.0.1 --port "$port" --device soft "${short[@]}" 2> err
+	timeout 300 "$bench" client 127.0.0.1 --port "$port" --device soft "${short[@]}" 2> err
 }
 
 if [[ -n $(ls /sys/class/infiniband 2> /dev/null || true) ]]; then

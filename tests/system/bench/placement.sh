@@ -18,7 +18,7 @@ cores=$(lscpu --parse=CORE | grep -v '^#' | sort -u | wc -l)
 measure()
 {
 	status=0
-	timeout 60 "$@" -q --size 64 --duration 30ms --warmup 1ms --repeats 1 -o r.json \
+	timeout 300 "$@" -q --size 64 --duration 30ms --warmup 1ms --repeats 1 -o r.json \
 		2> err || status=$?
 	cat err
 }

@@ -29,7 +29,7 @@ port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)
 measure()
 {
 	status=0
-	timeout 120 "$bench" client "$address" --port "$port" "${axes[@]}" "${settings[@]}" -q "$@" \
+	timeout 300 "$bench" client "$address" --port "$port" "${axes[@]}" "${settings[@]}" -q "$@" \
 		2> err || status=$?
 }
 

@@ -20,7 +20,7 @@ SHORT = ("--device", "soft", "--target", "dram:1M", "--repeats", "1", "--ops", s
 
 def bench(*options: str) -> subprocess.CompletedProcess[str]:
     command = [BENCH, "local", *SHORT, *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def measured(*options: str) -> dict[str, dict[str, Any]]:

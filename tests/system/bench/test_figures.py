@@ -39,7 +39,7 @@ class Run:
         command += ["--repeats", "2", "--warmup", "0", *options]
         command += [] if "--target" in options else ["--target", "dram:4M"]  # made sooner than 64 MiB
         command += ["--ops", str(ops)] if ops else []
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
         self.document: dict[str, Any] = json.loads(done.stdout)
         check_document(self.document, "--verify" in options)
@@ -160,7 +160,7 @@ def test_only_srq_has_a_shared_queue(srq: list[str], status: int) -> None:
     """Where none can be made, a run that asks for one cannot be."""
     command = [LAUNCHER, "-f", "call:name=ibv_create_srq,errno=ENOMEM", BENCH, "local", "--quiet"]
     command += ["--op", "send", "--size", "64", "--ops", "100", "--warmup", "0", "--repeats", "1"]
-    done = subprocess.run([*command, *srq], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*command, *srq], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == status, done.stderr
     assert ("cannot make a shared receive queue" in done.stderr) == bool(srq)
 
@@ -323,7 +323,7 @@ def test_another_program_on_the_same_cpu_shows_as_interference(tmp_path: Path) -
                "--size", "64", "--repeats", "3", "--warmup", "0", "--duration", "500ms"]  # fmt: skip
     with subprocess.Popen(spin) as other:
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
         finally:
             other.kill()
     (point,) = json.loads(done.stdout)["points"]

@@ -25,7 +25,7 @@ SHORT = ("--warmup", "0", "--repeats", "2", "--ops", "2000")
 def bench(*options: str) -> subprocess.CompletedProcess[str]:
     target = [] if {"--target", "-t"} & {*options} else ["--target", "dram:1M"]  # made sooner than 64 MiB
     command = [LAUNCHER, BENCH, "local", *target, *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def parsed(cell: str) -> Any:
@@ -224,7 +224,7 @@ def test_a_plan_comes_from_standard_input(tmp_path: Path, piped: bool) -> None:
     (tmp_path / "plan").write_text(plan)
     with (tmp_path / "plan").open() as file:
         source: dict[str, Any] = {"input": plan} if piped else {"stdin": file}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **source)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **source)
     assert done.returncode == 0, done.stderr
     assert [p["params"]["size_bytes"] for p in json.loads(done.stdout)["points"]] == [64, 128]
 
@@ -233,14 +233,14 @@ def test_a_plan_comes_from_standard_input(tmp_path: Path, piped: bool) -> None:
 def test_the_table_may_only_get_lost_beside_a_document(closed: str, status: int) -> None:
     json_too = "--json" if status == 0 else ""
     line = f"'{LAUNCHER}' '{BENCH}' local --target dram:1M {' '.join(SHORT)} --size 64 {json_too} {closed}"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == status, done.stderr
     assert done.stdout.startswith("{") if status == 0 else "cannot write to standard output" in done.stderr
 
 
 def test_a_wrong_plan_names_standard_input() -> None:
     command = [LAUNCHER, BENCH, "local", "--plan", "-"]
-    done = subprocess.run(command, input="{", capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, input="{", capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 64 and "standard input: line 1" in done.stderr
 
 
@@ -326,7 +326,7 @@ def refused_by_a_server(fault: str, options: Sequence[str], result: Path) -> lis
         if port is None:  # it could not register its target
             return []
         line = [BENCH, "client", "127.0.0.1", "--device", "soft", "--port", port[1], *options, "-o", result]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=120, env=soft)
+        done = subprocess.run(line, capture_output=True, text=True, timeout=300, env=soft)
     finally:
         server.kill()
         server.wait()
@@ -367,7 +367,7 @@ def test_a_run_with_an_impossible_point_is_resumed(tmp_path: Path) -> None:
         time.sleep(0.01)
     run.send_signal(signal.SIGINT)
     assert run.wait(60) == 130
-    resumed = subprocess.run([*command, "--resume", result], timeout=120, check=False)
+    resumed = subprocess.run([*command, "--resume", result], timeout=300, check=False)
     assert resumed.returncode == 0
     document = json.loads(result.read_text())
     check_document(document)

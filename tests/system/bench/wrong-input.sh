@@ -15,7 +15,7 @@ refused()
 {
 	local expected=$1 pattern=$2 status=0
 	shift 2
-	timeout 60 "$bench" "$@" > "$work/out" 2> "$work/err" || status=$?
+	timeout 300 "$bench" "$@" > "$work/out" 2> "$work/err" || status=$?
 	if [[ $status -eq $expected && $(wc -l < "$work/err") -eq 1 && ! -s $work/out ]] &&
 		grep -qE -- "$pattern" "$work/err"; then
 		printf 'ok rpma-bench %s\n' "$*"
@@ -176,7 +176,7 @@ else
 		refused 3 'no RDMA device .*--device soft.*scripts/vm' $mode --device rxe0
 	done
 	# the loader's own line comes first
-	LD_PRELOAD=none/librpma-soft.so timeout 60 "$bench" local 2> "$work/all" || true
+	LD_PRELOAD=none/librpma-soft.so timeout 300 "$bench" local 2> "$work/all" || true
 	if [[ $(tail -n 1 "$work/all") != *'rpma-bench: '*'LD_PRELOAD'*'was not loaded' ]]; then
 		printf 'not ok it starts itself again once only\n'
 		failed=1
@@ -194,7 +194,7 @@ restarts()
 {
 	local lines=$1
 	shift
-	timeout 60 "$bench" "$@" > "$work/out" 2> "$work/err"
+	timeout 300 "$bench" "$@" > "$work/out" 2> "$work/err"
 	printf '%s\n' -- "$bench" "$@" > "$work/expected"
 	if cmp "$work/expected" "$work/out" && [[ $(wc -l < "$work/err") -eq $lines &&
 		$(grep -c 'device soft: .*do not predict hardware$' "$work/err") -eq $lines ]]; then

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ["RPMA_BUILD_DIR"])
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/measuring-remote-persistent-memory.md",
              "doc/testing-without-rdma.md", "doc/pipelining-persistent-writes.md"]  # fmt: skip
-LIMIT_S = 60
+LIMIT_S = 300
 BRIEF = "--repeats 1 --duration 20ms --warmup 0"
 BUILT = [*(BUILD / f"tools/{name}/{name}" for name in ("rpma-bench", "rpma-ping", "rpma-ddio-check", "rpmemd")),
          BUILD / "fio_engine/rpma-fio-check", BUILD / "soft_device/rpma-soft", BUILD / "bin/rpma-report"]  # fmt: skip

@@ -16,7 +16,7 @@
 
 #include "accept.h"
 
-#define LIMIT_S 60
+#define LIMIT_S 300
 #define LANES	4
 
 static bool told_to_end(void)

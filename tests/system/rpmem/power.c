@@ -33,7 +33,7 @@
 #define SECTION_BYTES ((size_t)24576) /* in whole cache lines: two ranges never share one */
 #define WINDOW_BYTES  (SECTIONS * SECTION_BYTES)
 #define ROUNDS	      4000
-#define LIMIT_S	      60
+#define LIMIT_S	      300
 #define NEVER_LOST    3
 
 struct work {

@@ -12,7 +12,7 @@ import pytest
 
 RPMEMD = os.environ["RPMEMD"]
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
-LIMIT_S = 60
+LIMIT_S = 300
 MIB = 1 << 20
 
 

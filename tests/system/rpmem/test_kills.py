@@ -17,7 +17,7 @@ import pytest
 from accepting import RPMEMD, Setting, setting
 
 MOMENTS = int(os.environ.get("RPMEM_MOMENTS", "3"))
-LIMIT_S = 90
+LIMIT_S = 300
 SET, PARTS = "kills.set", ("a", "b")
 
 

@@ -20,7 +20,7 @@ RPMEMD_1 = (ROOT / "doc/rpmemd.1").read_text(encoding="utf-8")
 LIBRPMEM_7 = (ROOT / "doc/librpmem.7").read_text(encoding="utf-8")
 POOLSET_5 = (ROOT / "doc/poolset.5").read_text(encoding="utf-8")
 EXAMPLE = ROOT / "examples/rpmem/create.c"
-LIMIT_S = 60
+LIMIT_S = 300
 
 
 def section(page: str, title: str) -> str:

@@ -31,7 +31,7 @@ CLIENTS = {way: os.environ[f"RPMEM_POWER{way.upper()}"] for way in ("", "_by_rea
 DAEMONS = {"": RPMEMD, "_no_persist": os.environ["RPMEMD_NO_PERSIST"]}
 NATIVE = os.environ["RPMA_NATIVE"] == "1"
 SEEDS = int(os.environ["RPMEM_SEEDS"])
-LIMIT_S = 90
+LIMIT_S = 300
 SET, HEADER, PART_BYTES = "power.set", 4096, 2 << 20
 POOL_BYTES = 2 * PART_BYTES - HEADER  # the second part has a header, too
 MOMENTS = range(8, 300)  # which operation fails: not the first of a pool, and a journal stays short

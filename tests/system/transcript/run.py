@@ -29,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ["RPMA_BUILD_DIR"])
-LIMIT_S = 60
+LIMIT_S = 300
 BLOCK_LIMIT = 64
 
 

@@ -24,7 +24,7 @@
 		}                                                                                  \
 	} while (0)
 
-enum { MEMORY_BYTES = 4096, NUMBER = 4711, WAIT_MS = 20000 };
+enum { MEMORY_BYTES = 4096, NUMBER = 4711, WAIT_MS = 100000 };
 
 static const char written[] = "written by the client";
 static const char swapped[8] = "8 bytes";
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	CHECK(pipe(port_fds) == 0);
 	pid_t child = fork(); /* before either process touches the device */
 	CHECK(child >= 0);
-	alarm(60); /* ends a process that waits for ever; the other loses its peer */
+	alarm(300); /* ends a process that waits for ever; the other loses its peer */
 	if (child == 0) {
 		server(argv[1], port_fds[1]);
 		return EXIT_SUCCESS;

@@ -17,7 +17,7 @@
 #include "fio_engine/memory_server_private.h"
 #include "tools/common/base/failure.h"
 
-#define LIMIT_MS 20000 /* for what has to happen */
+#define LIMIT_MS 100000 /* for what has to happen */
 
 static struct {
 	struct settings settings;

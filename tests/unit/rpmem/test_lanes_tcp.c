@@ -17,7 +17,7 @@
 #include "tools/rpmemd/lanes_tcp.h"
 
 #define WRITE_BYTES (1ULL << 50)
-#define LIMIT_S	    60 /* a hang is a failure */
+#define LIMIT_S	    300 /* a hang is a failure */
 
 struct pool {
 	int unused;

@@ -346,7 +346,7 @@ static void a_full_pipe_blocks_nothing(void **state)
 	while (write(STDERR_FILENO, text, sizeof(text)) > 0)
 		;
 	fcntl(STDERR_FILENO, F_SETFL, 0);
-	alarm(20);
+	alarm(100);
 	report_line(REPORT_ERROR, "a failure");
 	alarm(0);
 	restore_stderr(saved);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIMIT_MS 10000 /* limit of a wait; reaching it is a hang */
+#define LIMIT_MS 60000 /* limit of a wait; reaching it is a hang */
 
 static const char *error_name(int ret)
 {

@@ -24,7 +24,7 @@ LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 PROGRAM = os.environ["SOFT_EVERY_CALL"]
 HEADER = os.environ["LIBRPMA_H"]
 ADDRESS = "127.0.0.1"
-LIMIT_S = 15
+LIMIT_S = 300
 MOST_CALLS = 400  # no scenario makes more
 SCENARIOS = ["messages", "shared_channel", "srq", "data", "reject", "refuse", "alone"]
 # What a device that refuses to release something keeps is its own; librpma has nothing to give back.

@@ -17,7 +17,7 @@ from host_address import host_address, is_loopback
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 ADDRESS = host_address()
-LIMIT_S = 60
+LIMIT_S = 300
 # fi_pingpong(1): by default 10 iterations of each of these sizes
 SIZES = ["64", "256", "1k", "4k", "64k", "1m"]
 ROW = re.compile(r"(?m)^(\d+[km]?) +10 +=10 ")

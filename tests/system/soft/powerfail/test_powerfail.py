@@ -29,7 +29,7 @@ import pytest
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 APPEND = os.environ["SOFT_APPEND"]
 SEEDS = int(os.environ["SEEDS"])
-LIMIT_S = 60
+LIMIT_S = 300
 RECORD_BYTES = 128
 WORDS = RECORD_BYTES // 8
 MOST_RECORDS = 16  # acknowledged before the power fails; the log has room for 64

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 PORT = 19000
-LIMIT_S = 60
+LIMIT_S = 300
 HEADER = struct.Struct("!cI")
 PASSED_ON = ("LD_LIBRARY_PATH", "LC_ALL", "RPMA_SOFT", "RPMA_TEST_LIBRARY")
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY_BYTES = 4096, MESSAGE_BYTES = 64, LIMIT_S = 60, USAGE = 64 };
+enum { MEMORY_BYTES = 4096, MESSAGE_BYTES = 64, LIMIT_S = 300, USAGE = 64 };
 
 static void wait_for_event(struct rpma_conn *conn)
 {

@@ -19,7 +19,7 @@ from soft_trace import Kind, Trace, read_traces
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 TRANSPORT = os.environ["TRANSPORT"]
 ADDRESS = "127.0.0.1"
-LIMIT_S = 60
+LIMIT_S = 300
 SUCCESS = 0
 
 
