@@ -54,7 +54,7 @@ def cmocka(test: str, output: str) -> Failure | None:
     return Failure(case, _cut(seen), f"RPMA_TEST_CASE={case} {{ctest}}")
 
 
-PYTEST = re.compile(r"^_{3,} (?P<case>\S+(?: .*?\S)?) _{3,}$(?P<body>.*?)(?=^_{3,} |^={3,} |\Z)", re.MULTILINE | re.DOTALL)
+PYTEST = re.compile(r"^_+ (?P<case>[^\n]+?) _+$(?P<body>.*?)(?=^_+ [^\n]+ _+$|^={3,} |\Z)", re.MULTILINE | re.DOTALL)
 
 
 def pytest(test: str, output: str) -> Failure | None:
@@ -63,6 +63,7 @@ def pytest(test: str, output: str) -> Failure | None:
         return None
     places = re.findall(r"^(\S+\.py:\d+): ", found["body"], re.MULTILINE)
     seen = [line[2:] for line in found["body"].splitlines() if line.startswith("E ")]
+    seen = [line for line in seen if not re.match(r" *\+  (?:where|and) ", line)]
     case = found["case"].removeprefix("ERROR at setup of ")
     name = case.partition("[")[0].split(".")[-1].split(" ")[-1]
     return Failure(f"{case} at {places[-1] if places else '?'}", _cut(seen),

@@ -119,6 +119,9 @@ tests/system/x/helper.py:9: in check
     assert one == other
 E   AssertionError: the server printed no port
 E   assert 3 == 4
+__________________ test_port[a name so long that it has one _] _
+tests/system/x/helper.py:9: in check
+E   assert 5 == 6
 =========================== short test summary info ============================
 FAILED ../test_x.py::test_port[tcp] - AssertionError
 """
