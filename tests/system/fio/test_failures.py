@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import stat
 from collections.abc import Iterator
@@ -106,9 +107,20 @@ def test_nobody_there(tmp_path: Path) -> None:
 
 
 def test_one_who_listens_and_is_silent(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = str(silent.getsockname()[1])
-        client_refused(tmp_path, port, "did not answer within 3 s (connect_timeout=1 is over)", connect_timeout=1)
+    served, mine = tmp_path / "server", tmp_path / "client"
+    served.mkdir()
+    mine.mkdir()
+    with server(served) as silent:
+        for pid in silent.left():
+            os.kill(pid, signal.SIGSTOP)
+        client_refused(mine, silent.port, "did not answer within 3 s (connect_timeout=1 is over)", connect_timeout=1)
+
+
+def test_one_who_listens_without_rdma(tmp_path: Path) -> None:
+    """What is TCP alone listens to nothing that the RDMA CM sends."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        client_refused(tmp_path, port, "refused the connection", connect_timeout=1)
 
 
 def test_an_address_that_is_none(tmp_path: Path) -> None:
