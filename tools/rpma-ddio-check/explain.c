@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "text_writer.h"
+#include "tools/common/base/text_writer.h"
 
 #define COLUMN	 9
 #define TEXT_MAX 4096

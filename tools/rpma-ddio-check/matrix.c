@@ -11,8 +11,8 @@
 
 #include "document.h"
 #include "targets.h"
-#include "text_writer.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/text_writer.h"
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "text_writer.h"
+#include "tools/common/base/text_writer.h"
 #include "tools/common/json/json_path.h"
 
 #define COLUMN	  9

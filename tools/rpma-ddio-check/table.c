@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "text_writer.h"
+#include "tools/common/base/text_writer.h"
 #include "tools/common/json/json_path.h"
 
 #define COLUMN_LABEL 9

@@ -21,6 +21,7 @@
 #include "searches.h"
 #include "table.h"
 #include "tools/common/base/failure.h"
+#include "tools/common/base/text_writer.h"
 #include "tools/common/json/json_path.h"
 #include "tools/common/json/result.h"
 
@@ -122,6 +123,21 @@ static bool decides(const char *code, int exit_code)
 	       (exit_code == EXIT_NO_DEVICE && strcmp(code, "POINT_UNSUPPORTED") == 0);
 }
 
+/* A terminal breaks lines anywhere; in a file, programs look for whole ones. */
+static void print_warning(const char *code, const char *text)
+{
+	struct text_writer writer;
+	char *line;
+
+	if (!isatty(STDERR_FILENO) || asprintf(&line, "%s: %s", code, text) < 0) {
+		fprintf(stderr, "%s: %s\n", code, text);
+		return;
+	}
+	text_writer_open(&writer, stderr);
+	text_writer_line(&writer, TEXT_PLAIN, 0, "", line);
+	free(line);
+}
+
 /* On stderr, as they are no part of the table. */
 static void print_warnings(const json_t *document, int exit_code, bool quiet)
 {
@@ -131,11 +147,10 @@ static void print_warnings(const json_t *document, int exit_code, bool quiet)
 
 	json_array_foreach(list, index, warning)
 	{
-		const char *code = json_string_value(json_object_get(warning, "code"));
+		const char *code = path_text(warning, "code");
 
 		if (!quiet || decides(code, exit_code))
-			fprintf(stderr, "%s: %s\n", code,
-				json_string_value(json_object_get(warning, "text")));
+			print_warning(code, path_text(warning, "text"));
 	}
 }
 

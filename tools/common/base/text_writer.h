@@ -5,8 +5,8 @@
  * What machines say is foreign: nothing of it reaches the terminal as a
  * control character.
  */
-#ifndef TEXT_WRITER_H
-#define TEXT_WRITER_H
+#ifndef COMMON_BASE_TEXT_WRITER_H
+#define COMMON_BASE_TEXT_WRITER_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,4 +30,4 @@ int text_writer_close(struct text_writer *writer);
 void text_writer_line(struct text_writer *writer, enum text_style style, int column,
 		      const char *label, const char *text);
 
-#endif /* TEXT_WRITER_H */
+#endif /* COMMON_BASE_TEXT_WRITER_H */
