@@ -24,33 +24,9 @@ enum group { GROUP_BOTH = 1, GROUP_CLIENT, GROUP_SERVER };
 const char *const options_flush_names[FLUSH_WISHES] = {"auto", "visibility", "persistent"};
 const char *const options_wait_names[WAIT_KINDS] = {"poll", "event"};
 
-/* "0.2", ".2" and "0.2s" too, as ping(8) has it. */
-static int parse_time(const char *text, uint64_t *ns)
-{
-	uint64_t whole = 0, unit = SECOND;
-	size_t digits = strspn(text, "0123456789");
-	const char *s = text + digits + 1;
-	char head[24];
-
-	if (digits >= sizeof(head) || text[digits] != '.' || *s < '0' || *s > '9')
-		return units_parse_duration(text, ns);
-	memcpy(head, text, digits);
-	head[digits] = '\0';
-	if (digits > 0 && units_parse_duration(head, &whole) != 0)
-		return -ERANGE;
-	for (; *s >= '0' && *s <= '9'; s++) {
-		unit /= 10;
-		whole += unit * (uint64_t)(*s - '0');
-	}
-	if (strcmp(s, "") != 0 && strcmp(s, "s") != 0)
-		return -EINVAL;
-	*ns = whole;
-	return 0;
-}
-
 static error_t take_time(const char *option, const char *arg, uint64_t least, uint64_t *ns)
 {
-	if (parse_time(arg, ns) != 0 || *ns < least || *ns > DAY)
+	if (units_parse_duration(arg, ns) != 0 || *ns < least || *ns > DAY)
 		return cli_wrong_value(option, arg,
 				       least > 0 ? "a time such as 5, 0.5 or 200ms, up to 24h"
 						 : "a time such as 1, 0.2, 5ms or 0, up to 24h");

@@ -64,7 +64,8 @@ static void times_may_have_a_fraction(void **state)
 		uint64_t ns;
 	} cases[] = {{"0.2", 200000000},   {"1.5s", 1500000000}, {"0", 0},
 		     {".2", 200000000},	   {".05s", 50000000},	 {"0.000000001", 1},
-		     {"200ms", 200000000}, {"2", 2000000000},	 {"24h", 86400000000000}};
+		     {"200ms", 200000000}, {"2", 2000000000},	 {"24h", 86400000000000},
+		     {".2ms", 200000},	   {"1.5m", 90000000000}};
 	struct options o;
 	char line[64];
 
@@ -118,7 +119,6 @@ static void wrong_lines_are_told(void **state)
 		{"-q", "host to ping is missing"},
 		{"--expect-persistent --flush visibility h", "mutually exclusive"},
 		{"-46 h", "mutually exclusive"},
-		{"-i .2ms h", "--interval .2ms"},
 		{"-i .x h", "--interval .x"},
 		{"-s 64,0 h", "--size 64,0"},
 		{"-s 64:32:*2 h", "--size 64:32:*2"},
@@ -128,7 +128,6 @@ static void wrong_lines_are_told(void **state)
 		{"-c 0 h", "--count 0"},
 		{"-c -1 h", "--count -1"},
 		{"-c x h", "--count x"},
-		{"-i 1.5m h", "--interval 1.5m"},
 		{"-i . h", "--interval ."},
 		{"-i 1. h", "--interval 1."},
 		{"-i 25h h", "--interval 25h"},

@@ -38,23 +38,47 @@ static const struct suffix duration_suffixes[] = {
 	{NULL, 0},
 };
 
-static int parse(const char *text, const struct suffix *suffixes, uint64_t *value)
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Of ".25s", the quarter of a second; what is less than 1 is nothing. */
+static uint64_t part_of(uint64_t unit, const char *digits)
+{
+	uint64_t sum = 0;
+
+	for (; is_digit(*digits); digits++) {
+		unit /= 10;
+		sum += unit * (uint64_t)(*digits - '0');
+	}
+	return sum;
+}
+
+/* fractions: may the number have a part behind a point? */
+static int parse(const char *text, const struct suffix *suffixes, bool fractions, uint64_t *value)
 {
 	uint64_t number = 0;
-	const char *s = text;
+	const char *s = text, *fraction = "";
+	size_t whole = strspn(text, "0123456789");
 
-	if (*s < '0' || *s > '9')
+	if (fractions && text[whole] == '.' && is_digit(text[whole + 1]))
+		fraction = text + whole + 1;
+	if (whole == 0 && *fraction == '\0')
 		return -EINVAL;
-	for (; *s >= '0' && *s <= '9'; s++) {
+	for (; is_digit(*s); s++) {
 		if (__builtin_mul_overflow(number, 10, &number) ||
 		    __builtin_add_overflow(number, (uint64_t)(*s - '0'), &number))
 			return -ERANGE;
 	}
+	if (*fraction != '\0')
+		s = fraction + strspn(fraction, "0123456789");
 	while (suffixes->name != NULL && strcmp(s, suffixes->name) != 0)
 		suffixes++;
 	if (suffixes->name == NULL)
 		return -EINVAL;
-	if (__builtin_mul_overflow(number, suffixes->factor, &number))
+	if (__builtin_mul_overflow(number, suffixes->factor, &number) ||
+	    __builtin_add_overflow(number, part_of(suffixes->factor, fraction), &number))
 		return -ERANGE;
 	*value = number;
 	return 0;
@@ -64,17 +88,17 @@ int units_parse_number(const char *text, uint64_t *value)
 {
 	static const struct suffix none[] = {{"", 1}, {NULL, 0}};
 
-	return parse(text, none, value);
+	return parse(text, none, false, value);
 }
 
 int units_parse_size(const char *text, uint64_t *bytes)
 {
-	return parse(text, size_suffixes, bytes);
+	return parse(text, size_suffixes, false, bytes);
 }
 
 int units_parse_duration(const char *text, uint64_t *ns)
 {
-	return parse(text, duration_suffixes, ns);
+	return parse(text, duration_suffixes, true, ns);
 }
 
 int units_parse_count(const char *text, uint64_t *count)
@@ -82,7 +106,7 @@ int units_parse_count(const char *text, uint64_t *count)
 	static const struct suffix suffixes[] = {
 		{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
 
-	return parse(text, suffixes, count);
+	return parse(text, suffixes, false, count);
 }
 
 /* A decimal number in units of 10^-decimals; the text after it is left in *end. */

@@ -26,7 +26,7 @@ int units_parse_number(const char *text, uint64_t *value);
 /* 64, 4K, 1MiB, 2G: suffixes are powers of 1024. */
 int units_parse_size(const char *text, uint64_t *bytes);
 
-/* 10s, 2ms, 500us, 1m, 1h; a bare number means seconds. */
+/* 10s, 2ms, 0.5s, .5m, 1h; a bare number means seconds. */
 int units_parse_duration(const char *text, uint64_t *ns);
 
 /* 500, 10k, 2M: suffixes are powers of 1000. */
