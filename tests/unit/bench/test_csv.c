@@ -51,6 +51,22 @@ static size_t count(const char *from, const char *to, char wanted)
 	return n;
 }
 
+/* A label comes from whoever started the run, and a spreadsheet would follow its link. */
+static void no_text_is_a_formula(void **state)
+{
+	static const char *const labels[][2] = {
+		{"=HYPERLINK(1)", "'=HYPERLINK(1)"}, {"+1", "'+1"},	{"-1+2", "'-1+2"},
+		{"@SUM(A1)", "'@SUM(A1)"},	     {"\t=1", "'\t=1"}, {"a=1", "a=1"},
+	};
+
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		write_csv(labels[i][0], "{\"ops\": 1}");
+		assert_string_equal(cell("label"), labels[i][1]);
+	}
+	write_csv("=A1,\"x\"", "{\"ops\": 1}");
+	assert_non_null(strstr(text, ",\"'=A1,\"\"x\"\"\","));
+}
+
 static void values_are_spelled_as_in_the_json(void **state)
 {
 	write_csv("x",
@@ -127,6 +143,7 @@ static void names_are_unique(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		in_scratch(no_text_is_a_formula),
 		in_scratch(values_are_spelled_as_in_the_json),
 		in_scratch(null_is_empty),
 		in_scratch(every_row_has_every_column),

@@ -8,6 +8,7 @@
  */
 #include "csv.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,14 +120,14 @@ static const struct column columns[] = {
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* In quotes only where it must be. */
-static void put_text(FILE *file, const char *text)
+/* In quotes only where it must be; before: one more character of the cell, or nothing. */
+static void put_text(FILE *file, const char *before, const char *text)
 {
 	if (strpbrk(text, ",\"\r\n") == NULL) {
-		fputs(text, file);
+		fprintf(file, "%s%s", before, text);
 		return;
 	}
-	fputc('"', file);
+	fprintf(file, "\"%s", before);
 	for (; *text != '\0'; text++) {
 		if (*text == '"')
 			fputc('"', file);
@@ -135,16 +136,24 @@ static void put_text(FILE *file, const char *text)
 	fputc('"', file);
 }
 
+/* A spreadsheet takes a text that begins so for a formula, unless it finds a quote before it. */
+static bool is_formula(const char *text)
+{
+	return text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
+}
+
 static void put_value(FILE *file, const json_t *value)
 {
 	char *text;
 
 	if (json_is_string(value)) {
-		put_text(file, json_string_value(value));
+		const char *words = json_string_value(value);
+
+		put_text(file, is_formula(words) ? "'" : "", words);
 	} else if (value != NULL && !json_is_null(value)) {
 		text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 		if (text != NULL)
-			put_text(file, text);
+			put_text(file, "", text);
 		free(text);
 	}
 }
