@@ -295,6 +295,11 @@ static void other_duration(void)
 	f.options.duration_ns = 5;
 }
 
+static void other_label(void)
+{
+	f.options.label = (char *)"that";
+}
+
 static void other_size(void)
 {
 	f.plan.points[1].size_bytes = 100;
@@ -317,6 +322,7 @@ static void the_first_difference_is_named(void **state)
 		{other_repeats, "repeats is 2 there and 3 here"},
 		{other_host, "host is \"host\" there and \"elsewhere\" here"},
 		{other_duration, "duration_ns is 1000000 there and 5 here"},
+		{other_label, "label is nothing there and \"that\" here"},
 		{other_size, "size of point p0001 is 128 there and 100 here"},
 		{other_persist, "persist of point p0002 is \"none\" there and \"apm\" here"},
 		{fewer_points, "there are 3 points there and 2 here"},

@@ -44,6 +44,8 @@ static void put_knobs(json_t *head, const struct options *o)
 	}
 	if (o->huge_buffers)
 		json_object_set_new(head, "buffers", json_string("hugepages"));
+	if (o->label != NULL)
+		json_object_set_new(head, "label", json_string(o->label));
 }
 
 json_t *journal_head_make(const struct options *o, const struct journal_run *run,
