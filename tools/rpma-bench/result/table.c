@@ -290,6 +290,9 @@ static void describe_method(const json_t *point, char text[HEADING_MAX])
 	used = strlen(text);
 	if (load > 0)
 		snprintf(text + used, HEADING_MAX - used, ", server load %.2f", load);
+	used = strlen(text);
+	if (json_is_array(path_get(point, "summary/steps")))
+		snprintf(text + used, HEADING_MAX - used, ", steps are means");
 }
 
 static bool belong_together(const json_t *a, const json_t *b)
