@@ -61,11 +61,20 @@ more_threads_than_cores()
 	grep -q "$((cores + 1)) threads, but $cores core.* for them here" err
 	measure "$bench" local --target dram:1M --threads $((cores + 1)) --pin none
 	[[ $status -eq 0 ]]
-	holds '"threads share" in codes["PIN_SHARED_CORE"]'
+	holds '"threads of this run share" in codes["PIN_SHARED_CORE"]'
 	measure "$bench" local --target dram:1M --threads 2 --pin "${allowed%% *}"
 	[[ $status -eq 0 ]]
 	holds "codes['PIN_SHARED_CORE'] == '--pin ${allowed%% *}: 2 threads share 1 CPU'"
 	holds "all(t['cpus'] == '${allowed%% *}' for t in p['threads'])"
+}
+
+# one CPU of them all, for the client that polls and the server that polls
+both_ends_on_one_cpu()
+{
+	measure taskset -c "${allowed%% *}" "$bench" local --target dram:1M --pin none --persist gpspm-rt
+	[[ $status -eq 0 ]]
+	holds '"one core" in str(codes["PIN_SHARED_CORE"]) or "1 core" in str(codes["PIN_SHARED_CORE"])'
+	holds '["client", "server"] == sorted(w["host"] for w in r["run"]["warnings"] if w["code"] == "PIN_SHARED_CORE")'
 }
 
 taskset_is_respected()
@@ -99,6 +108,7 @@ threads_cannot_be_bound()
 
 check 'threads have a core each' threads_have_a_core_each
 check 'more threads than cores' more_threads_than_cores
+check 'both ends on one CPU' both_ends_on_one_cpu
 check 'taskset is respected' taskset_is_respected
 check 'memory cannot be bound' memory_cannot_be_bound
 check 'threads cannot be bound' threads_cannot_be_bound

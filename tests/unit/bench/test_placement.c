@@ -76,10 +76,14 @@ static void requests_that_cannot_be_met_are_refused(void **state)
 static void more_threads_than_cores_share_them(void **state)
 {
 	static const struct placement_request request = {"none", "auto", {NULL, -1}, 9, 0, false};
+	/* those of the other end count */
+	static const struct placement_request both = {"none", "auto", {NULL, -1}, 1, 8, false};
 	struct placement p;
 
+	assert_int_equal(placement_choose(&p, *state, &both), 0);
+	assert_string_equal(p.shared_warning, "9 threads of this run share 8 cores");
 	assert_int_equal(placement_choose(&p, *state, &request), 0);
-	assert_string_equal(p.shared_warning, "9 threads share 8 cores");
+	assert_string_equal(p.shared_warning, "9 threads of this run share 8 cores");
 }
 
 static void what_the_kernel_refuses_is_a_warning(void **state)

@@ -58,13 +58,18 @@ static int choose_listed(struct placement *p, const struct topology *topology,
 	return 0;
 }
 
-static void choose_none(struct placement *p, const struct topology *topology)
+/* Cores that this process may use, and threads of both ends on them. */
+static void choose_none(struct placement *p, const struct topology *topology,
+			const struct placement_request *request)
 {
-	size_t cores = topology_cores(topology);
+	int usable[CORES_MAX];
+	size_t cores = topology_choose(topology, &request->near, usable, CORES_MAX);
+	size_t threads = request->skip + request->threads;
 
-	if (cores != 0 && p->threads > cores)
+	if (request->threads > 0 && cores != 0 && cores < CORES_MAX && threads > cores)
 		snprintf(p->shared_warning, sizeof(p->shared_warning),
-			 "%u threads share %zu core%s", p->threads, cores, cores == 1 ? "" : "s");
+			 "%zu threads of this run share %zu core%s", threads, cores,
+			 cores == 1 ? "" : "s");
 }
 
 static int choose_node(struct placement *p, const struct topology *topology,
@@ -99,7 +104,7 @@ int placement_choose(struct placement *placement, const struct topology *topolog
 	for (size_t i = 0; i < PARAMS_THREADS_MAX; i++)
 		p.cpus[i] = -1;
 	if (strcmp(request->pin, "none") == 0)
-		choose_none(&p, topology);
+		choose_none(&p, topology, request);
 	else if (strcmp(request->pin, "auto") == 0)
 		ret = choose_best(&p, topology, request);
 	else

@@ -51,6 +51,14 @@ static void warn_clock(const struct record *record, json_t *list)
 					 record->clock.drift_ppm));
 }
 
+static bool has_one_core(const struct topology *topology)
+{
+	const struct topology_near anywhere = {NULL, -1};
+	int cpus[2];
+
+	return topology != NULL && topology_choose(topology, &anywhere, cpus, 2) == 1;
+}
+
 static void warn_placement(const struct record *record, json_t *list)
 {
 	const struct placement *p = &record->placement;
@@ -63,10 +71,10 @@ static void warn_placement(const struct record *record, json_t *list)
 	if (p->shared_warning[0] != '\0')
 		warning_add(list, "PIN_SHARED_CORE", "warn", "client",
 			    result_text(p->shared_warning));
-	else if (record->topology != NULL && topology_cores(record->topology) == 1)
+	else if (has_one_core(record->topology))
 		warning_add(list, "PIN_SHARED_CORE", "warn", "client",
-			    json_string("this host has one core: the polling thread shares it with "
-					"the kernel's work"));
+			    json_string("the client may use one core: the polling thread shares it "
+					"with all else there"));
 }
 
 static void warn_governor(json_t *list, const char *host, const json_t *power)
