@@ -58,14 +58,30 @@ static void auto_asks_the_server_where_only_that_persists(void **state)
 	}
 }
 
+/* A flush reaches the page cache, and nothing is known to keep that. */
+static void auto_has_the_server_sync_a_file(void **state)
+{
+	const enum target_kind files[] = {TARGET_FILE, TARGET_OTHERFILE};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct message_welcome o = offer(files[i], VISIBILITY | PERSISTENT, i == 0);
+		struct persist_choice choice = {0};
+
+		assert_int_equal(persisting_first(&o, 0, &choice), BENCH_GPSPM);
+		assert_non_null(strstr(choice.reason, "page cache"));
+	}
+}
+
 static void auto_tries_native_first(void **state)
 {
 	const struct message_welcome tries[] = {
 		offer(TARGET_DRAM, VISIBILITY, false),
 		offer(TARGET_DEVDAX, VISIBILITY | PERSISTENT, true),
+		/* nothing makes it durable */
+		offer(TARGET_MEMFILE, VISIBILITY, false),
 	};
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct persist_choice choice = {0};
 
 		assert_int_equal(persisting_first(&tries[i], 0, &choice), BENCH_NATIVE);
@@ -115,6 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_strongest_flush_is_taken),
 		cmocka_unit_test(auto_asks_the_server_where_only_that_persists),
+		cmocka_unit_test(auto_has_the_server_sync_a_file),
 		cmocka_unit_test(auto_tries_native_first),
 		cmocka_unit_test(auto_flushes_nothing_that_takes_no_flush),
 		cmocka_unit_test(a_choice_stays),

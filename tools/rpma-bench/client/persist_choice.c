@@ -37,6 +37,7 @@ enum bench_persist persisting_first(const struct message_welcome *offer, uint32_
 {
 	uint8_t kind = offer->targets[target].kind;
 	bool pmem = kind == TARGET_FSDAX || kind == TARGET_DEVDAX;
+	bool cached = kind == TARGET_FILE || kind == TARGET_OTHERFILE;
 
 	if (choice->made)
 		return choice->persist;
@@ -44,6 +45,9 @@ enum bench_persist persisting_first(const struct message_welcome *offer, uint32_
 		return choose(choice, BENCH_GPSPM,
 			      "it is persistent memory, and its operator did not state that direct "
 			      "writes reach it");
+	if (cached)
+		return choose(choice, BENCH_GPSPM,
+			      "it is a file, and a flush leaves the data in its page cache");
 	if (!takes(offer, target, persisting_flush(offer, target)))
 		return choose(choice, BENCH_GPSPM, "it takes no flush");
 	return BENCH_NATIVE;
