@@ -23,6 +23,15 @@ def test_equal_facts_stand_once_and_others_by_value() -> None:
     )
 
 
+def test_what_the_software_device_was_told_to_do_is_a_fact_that_differs() -> None:
+    documents = [copy.deepcopy(sample.result([LAT])) for _ in range(2)]
+    for document, told in zip(documents, (None, "delay:op=write,time=2ms"), strict=True):
+        document["environment"]["server"]["software"]["soft_device"] = told
+    differing = facts.environment(runs(*documents)).differing
+    assert [row[:3] for row in differing if row[1] == "server"] == [
+        ("software.soft_device", "server", "–"), ("software.soft_device", "server", "delay:op=write,time=2ms")]  # fmt: skip
+
+
 def test_unknown_host_is_a_dash() -> None:
     document = copy.deepcopy(sample.result([LAT]))
     document["environment"]["server"] = None

@@ -116,6 +116,8 @@ OVERLOAD = ("--rate", "2k", "--repeats", "3", "--duration", "50ms", "--warmup", 
 def test_what_was_never_begun_keeps_no_limit() -> None:
     """Within twice the time at most 50 of 100 have begun: the 99th percentile is not known, and that is not good."""
     document, said = bench("2ms", *OVERLOAD, "--slo", "response.p90<140ms", "--slo", "unbegun_ops<=1000", status=(3,))
+    for end in ("client", "server"):
+        assert "delay:op=write,time=2ms" in document["environment"][end]["software"]["soft_device"]
     (gate, kept), (point,) = document["run"]["gates"], document["points"]
     assert (gate["missed"], gate["points"][0]["missed"], gate["points"][0]["value"]) == (None, None, None)
     assert kept["missed"] is False

@@ -18,6 +18,7 @@
 
 #include "fact.h"
 #include "result.h"
+#include "tools/common/rdma/soft.h"
 
 #define NODES_MAX 64
 
@@ -260,6 +261,9 @@ static json_t *gather_software(void)
 	json_object_set_new(group, "librdmacm", environment_library("librdmacm.so"));
 	json_object_set_new(group, "libpmem", environment_library("libpmem.so"));
 	json_object_set_new(group, "provider", environment_provider());
+	/* its faults, and what else it was told to do to the traffic */
+	json_object_set_new(group, "soft_device",
+			    soft_active() ? result_text(getenv("RPMA_SOFT")) : json_null());
 	json_object_set_new(group, "compiler", result_text(__VERSION__));
 	return group;
 }
