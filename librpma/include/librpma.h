@@ -1306,7 +1306,8 @@ int rpma_conn_req_get_peer_addr(const struct rpma_conn_req *req, struct sockaddr
  *
  * The call does not wait for the other side: use rpma_conn_next_event() until
  * it returns RPMA_CONN_ESTABLISHED. A request of rpma_conn_req_new() is sent, one
- * of rpma_ep_next_conn_req() is accepted.
+ * of rpma_ep_next_conn_req() is accepted. If the client of that one has given up meanwhile, the
+ * first event tells, such as RPMA_CONN_REJECTED or RPMA_CONN_CLOSED.
  *
  * The request is consumed by success and failure alike, unless @req_ptr or
  * the request is NULL; a failure rejects an incoming one. On failure
@@ -1844,12 +1845,13 @@ int rpma_ep_get_address(const struct rpma_ep *ep, struct sockaddr_storage *addr)
  * Waits for a request, unless the descriptor of rpma_ep_get_fd() was made
  * non-blocking. Look at its private data, post receives, then accept it with
  * rpma_conn_req_connect() or reject it with rpma_conn_req_delete(). If the
- * call itself fails after a request came, that request is rejected. On
+ * call itself fails after a request came, that request is rejected. A client that has given up
+ * meanwhile is no failure: the next request is taken. On
  * failure @req_ptr is left alone.
  *
  * Return: 0, or
- *   RPMA_E_INVAL - @ep or @req_ptr is NULL; the event was no request, it is
- *     consumed; or @cfg has both a shared completion channel and a shared
+ *   RPMA_E_INVAL - @ep or @req_ptr is NULL; the event was of the endpoint, such as the removal
+ *     of its device, and is consumed; or @cfg has both a shared completion channel and a shared
  *     receive queue with a completion queue of its own
  *   RPMA_E_NO_EVENT - nothing is waiting on a non-blocking descriptor, or a
  *     signal interrupted the wait

@@ -14,6 +14,7 @@
 #include "log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 
 struct rpma_connecting {
@@ -47,6 +48,22 @@ int rpma_connect_set_traffic_class(struct rdma_cm_id *id, uint32_t value)
 	return set_id_option(id, RDMA_OPTION_ID_TOS, "TOS", value);
 }
 
+/*
+ * A client that gives up before it is accepted leaves an event that says so. The program gets that
+ * as the first event of its connection, as if the client had given up a moment later.
+ */
+static bool is_gone(const struct rpma_conn *conn, int err)
+{
+	struct pollfd fd = {.fd = conn->evch->fd, .events = POLLIN};
+
+	if (poll(&fd, 1, 0) != 1) {
+		errno = err;
+		return false;
+	}
+	RPMA_LOG_NOTICE("a client is gone that was to be accepted: %s", strerror(err));
+	return true;
+}
+
 int rpma_connect_begin(struct rpma_conn *conn, enum rpma_side side,
 		       const struct rpma_conn_private_data *pdata)
 {
@@ -70,6 +87,8 @@ int rpma_connect_begin(struct rpma_conn *conn, enum rpma_side side,
 	if (ret)
 		return ret;
 	if ((connects ? rdma_connect(conn->id, &param) : rdma_accept(conn->id, &param)) == 0)
+		return 0;
+	if (!connects && is_gone(conn, errno))
 		return 0;
 
 	RPMA_LOG_ERRNO(errno, "%s(%s) with %u bytes of private data",

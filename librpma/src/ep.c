@@ -132,10 +132,12 @@ int rpma_ep_get_address(const struct rpma_ep *ep, struct sockaddr_storage *addr)
 	return 0;
 }
 
+enum { CLIENT_IS_GONE = 1 };
+
 /*
  * The id of the next client, which the caller owns then, and the private data
  * that came with it. The event itself is acknowledged here: until it is, the id
- * cannot be destroyed.
+ * cannot be destroyed. CLIENT_IS_GONE: one whose request was fetched before has given up.
  */
 static int next_client(struct rpma_ep *ep, struct rdma_cm_id **id_ptr,
 		       struct rpma_conn_private_data *received)
@@ -145,6 +147,11 @@ static int next_client(struct rpma_ep *ep, struct rdma_cm_id **id_ptr,
 	int ret = rpma_cm_event_get(ep->evch, &event);
 	if (ret)
 		return ret;
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST && event->id != ep->id) {
+		RPMA_LOG_NOTICE("a client is gone: %s", rdma_event_str(event->event));
+		ret = rpma_cm_event_ack(event);
+		return ret ? ret : CLIENT_IS_GONE;
+	}
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
 		RPMA_LOG_ERROR("an event that no endpoint expects: %s",
 			       rdma_event_str(event->event));
@@ -159,31 +166,32 @@ static int next_client(struct rpma_ep *ep, struct rdma_cm_id **id_ptr,
 	return ret;
 }
 
-static void refuse(struct rdma_cm_id *id)
+/* Of a client that cannot be served. True: it had given up before, which is why. */
+static bool refuse(struct rdma_cm_id *id)
 {
-	if (rdma_reject(id, NULL, 0))
-		RPMA_LOG_ERRNO(errno, "rdma_reject()");
+	bool is_gone = false;
+
+	if (rdma_reject(id, NULL, 0)) {
+		is_gone = errno == EINVAL; /* no request is there to be rejected */
+		RPMA_LOG_NOTICE("a client cannot be rejected: %s", strerror(errno));
+	}
 	if (rdma_destroy_id(id))
-		RPMA_LOG_ERRNO(errno, "rdma_destroy_id()");
+		RPMA_LOG_WARNING("rdma_destroy_id(): %s", strerror(errno));
+	return is_gone;
 }
 
-int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
-			  struct rpma_conn_req **req_ptr)
+static int next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
+			 struct rpma_conn_req **req_ptr)
 {
 	struct rpma_conn_private_data received = {0};
 	struct rdma_cm_id *id = NULL;
-
-	if (ep == NULL || req_ptr == NULL)
-		return RPMA_FAIL_NULL(ep, req_ptr);
 
 	int ret = next_client(ep, &id, &received);
 	if (ret == 0)
 		ret = rpma_conn_req_from_id(ep->peer, id, cfg, RPMA_PASSIVE, req_ptr);
 	if (ret) {
 		free(received.ptr);
-		if (id != NULL)
-			refuse(id);
-		return ret;
+		return id != NULL && refuse(id) ? CLIENT_IS_GONE : ret;
 	}
 	(*req_ptr)->conn->private_data = received;
 	if (rpma_log_wanted(RPMA_LOG_LEVEL_NOTICE)) {
@@ -193,4 +201,18 @@ int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
 				rpma_address_print(rdma_get_peer_addr(id), text));
 	}
 	return 0;
+}
+
+int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
+			  struct rpma_conn_req **req_ptr)
+{
+	int ret;
+
+	if (ep == NULL || req_ptr == NULL)
+		return RPMA_FAIL_NULL(ep, req_ptr);
+
+	do
+		ret = next_conn_req(ep, cfg, req_ptr);
+	while (ret == CLIENT_IS_GONE);
+	return ret;
 }

@@ -205,6 +205,21 @@ static void next_conn_req__drops_any_other_event(void **unused)
 	assert_int_equal(calls_count("rdma_ack_cm_event"), 1);
 }
 
+/* It gave up when its request had been fetched already. */
+static void next_conn_req__passes_over_the_end_of_a_client(void **unused)
+{
+	struct rpma_conn_req *second = NULL;
+
+	OURS_ONLY("it reports an error");
+	provider_queue_connect_request("1", 1);
+	expect(0, rpma_ep_next_conn_req(w.ep, NULL, &w.req));
+	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_REJECTED, NULL, 0);
+	provider.num_cqs = 0;
+	provider_queue_connect_request("2", 1);
+	expect(0, rpma_ep_next_conn_req(w.ep, NULL, &second));
+	expect(0, rpma_conn_req_delete(&second));
+}
+
 static void next_conn_req__refuses_null(void **unused)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
@@ -329,6 +344,7 @@ int main(int argc, char **argv)
 		TEST(next_conn_req__takes_requests_in_turn, setup_ep),
 		TEST(next_conn_req__says_that_nobody_asked, setup_ep),
 		TEST(next_conn_req__drops_any_other_event, setup_ep),
+		TEST(next_conn_req__passes_over_the_end_of_a_client, setup_ep),
 		TEST(next_conn_req__refuses_null, setup_ep),
 		TEST(next_conn_req__rejects_the_client_when_it_fails, setup_ep),
 		TEST(next_conn_req__destroys_the_id_even_if_it_cannot_reject, setup_ep),
